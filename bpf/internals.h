@@ -14,6 +14,8 @@
  *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
  *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
  *   task_struct.thread.fsbase               without it definitions have no names
+ *   vm_area_struct.vm_pgoff                 without it those of compilers that are killed have none
+ *   k_sigaction.sa.sa_handler               without it only SIGKILL is known to kill
  *   vm_area_struct.vm_file, file.f_inode    read by inode.bpf.c, an object of its own: without them
  *                                           libraries are known by device and inode number
  *
@@ -22,6 +24,7 @@
  *   tp_btf sched_process_fork(parent, child)
  *   raw_tp sched_process_exec(task, ...)
  *   raw_tp sched_process_exit(task, ...)    not read: the task is the current one
+ *   raw_tp signal_deliver(signal, info, k_sigaction)
  *   tp_btf sched_switch(preempt, prev, next, prev_state); prev_state since 5.18. A kernel whose
  *          types do not describe it records without times off the CPU (user/capture/kernel_load.c).
  *
@@ -138,6 +141,56 @@ static long internals_note_segment(struct task_struct *task, struct vm_area_stru
 	seg->lo = vma->vm_start;
 	seg->hi = vma->vm_end;
 	return 0;
+}
+
+struct code_mapping {
+	__u64 start;
+	__u64 page; /* of the file, at `start` */
+};
+
+/* A callback of bpf_find_vma(). */
+static long internals_note_code(struct task_struct *task, struct vm_area_struct *vma,
+				struct code_mapping *m)
+{
+	if (!bpf_core_field_exists(struct vm_area_struct, vm_pgoff) || !internals_has_stacks())
+		return 0;
+	m->start = vma->vm_start;
+	m->page = BPF_CORE_READ(vma, vm_pgoff);
+	return 0;
+}
+
+/* Addresses in the mapping that holds `ip`, less the offsets in its file; 0: unknown now. */
+static __always_inline __u64 internals_bias(__u64 ip)
+{
+	struct code_mapping m = {};
+
+	if (bpf_find_vma(bpf_get_current_task_btf(), ip, internals_note_code, &m, 0))
+		return 0;
+	return m.start - m.page * 4096;
+}
+
+/* Signals whose default is to go on, or to stop: CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH. */
+#define SIGNALS_HARMLESS \
+	(1u << 17 | 1u << 18 | 1u << 19 | 1u << 20 | 1u << 21 | 1u << 22 | 1u << 23 | 1u << 28)
+#define SIGNAL_KILL 9
+
+/* True if the delivery of `signal` ends the process. */
+static __always_inline int internals_kills(__u32 signal, const struct k_sigaction *action)
+{
+	if (signal == SIGNAL_KILL)
+		return 1;
+	if (!bpf_core_field_exists(struct k_sigaction, sa.sa_handler))
+		return 0;
+	return !BPF_CORE_READ(action, sa.sa_handler) &&
+	       (signal >= 32 || !(SIGNALS_HARMLESS >> signal & 1));
+}
+
+/* True if not only the current thread ends, but its process. */
+static __always_inline int internals_process_ends(struct task_struct *task)
+{
+	if (internals_has_status() && BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
+		return 1;
+	return internals_is_last_thread(task);
 }
 
 #endif /* QPROF_INTERNALS_H */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Copies the names of a compiler's definitions when its query context is dropped: the table of
- * definitions, and the texts of the symbols in it. struct wire_layout says where they are. All of
- * it is the compiler's memory and may hold anything: every length is limited, and nothing that was
- * read is used as an index of ours without a bound.
+ * Copies the names of a compiler's definitions when its query context is dropped, or when it dies
+ * (names_dying.h): the table of definitions, and the texts of the symbols in it. struct wire_layout
+ * says where they are. All of it is the compiler's memory and may hold anything: every length is
+ * limited, and nothing that was read is used as an index of ours without a bound.
  */
 #ifndef QPROF_NAMES_H
 #define QPROF_NAMES_H
 
+#include "contexts.h"
 #include "maps.h"
 #include "names_limits.h"
 
@@ -48,14 +49,6 @@ struct {
 	__type(value, struct names_slot);
 } names_slots SEC(".maps");
 
-/* By library. All zeroes: not known. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WIRE_MAX_LIBS + 1);
-	__type(key, __u32);
-	__type(value, struct wire_layout);
-} layouts SEC(".maps");
-
 volatile __u32 n_names_slots = 1;
 
 /*
@@ -64,19 +57,49 @@ volatile __u32 n_names_slots = 1;
  */
 #define NAMES_KEEP(value) asm volatile("" : "+r"(value))
 
+/*
+ * How a copy is made: the first argument of all functions. It is a constant in each program, where
+ * the verifier drops the other way.
+ */
+enum names_how {
+	NAMES_DROP = 1, /* in a program that may sleep, before the context's memory is freed */
+	NAMES_DYING,	/* in one that may not, while other threads may drop the context */
+};
+
+/* Copy `n` bytes of the compiler's memory. Nonzero if that fails. */
+static __always_inline long names_read(__u64 how, void *to, __u32 n, __u64 from)
+{
+	if (how == NAMES_DYING)
+		return bpf_probe_read_user(to, n, (void *)from);
+	return bpf_copy_from_user(to, n, (void *)from);
+}
+
+/*
+ * False if what was read may be of memory that was freed: the drop of a context first removes its
+ * entry.
+ */
+static __always_inline int names_are_valid(__u64 how, struct names_slot *s)
+{
+	if (how != NAMES_DYING)
+		return 1;
+	return bpf_map_lookup_elem(&contexts, &s->piece.pid) != NULL;
+}
+
 /* These records are large: between two looks of the reader they could fill the ring. */
-static __always_inline void names_send(struct names_slot *s, void *record, __u64 size)
+static __always_inline void names_send(struct names_slot *s, __u64 how, void *record, __u64 size)
 {
 	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < knobs.wakeup_bytes
 			      ? BPF_RB_NO_WAKEUP
 			      : BPF_RB_FORCE_WAKEUP;
 
-	if (bpf_ringbuf_output(&ring, record, size, flags))
+	if (!names_are_valid(how, s))
+		s->missing = NAMES_MISSING_MAX + 1;
+	else if (bpf_ringbuf_output(&ring, record, size, flags))
 		s->missing++;
 }
 
 /* Send the texts that are waiting. */
-static __noinline int names_flush(struct names_slot *s)
+static __noinline int names_flush(struct names_slot *s, __u64 how)
 {
 	__u64 size;
 
@@ -88,7 +111,7 @@ static __noinline int names_flush(struct names_slot *s)
 		return 0;
 	NAMES_KEEP(size);
 	if (size)
-		names_send(s, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
+		names_send(s, how, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
 	s->texts.size = 0;
 	return 0;
 }
@@ -105,15 +128,15 @@ static __always_inline int names_was_sent(struct names_slot *s, __u32 symbol)
 }
 
 /* Read where the text of a symbol is, and how long. Nonzero if that fails. */
-static __always_inline int names_find_text(struct names_slot *s, __u32 symbol, __u64 *text,
-					   __u64 *length)
+static __always_inline int names_find_text(struct names_slot *s, __u64 how, __u32 symbol,
+					   __u64 *text, __u64 *length)
 {
 	__u64 at = s->symbols + (__u64)symbol * s->layout.symbol_size;
 	__u64 size = s->layout.symbol_size, text_at = s->layout.text, length_at = s->layout.length;
 
 	asm volatile("" : "+r"(size), "+r"(text_at), "+r"(length_at));
 	if (symbol >= s->n_symbols || size > NAMES_ENTRY_MAX || text_at > NAMES_ENTRY_MAX - 8 ||
-	    length_at > NAMES_ENTRY_MAX - 8 || bpf_copy_from_user(s->entry, size, (void *)at))
+	    length_at > NAMES_ENTRY_MAX - 8 || names_read(how, s->entry, size, at))
 		return -1;
 	*text = *(__u64 *)(s->entry + text_at);
 	*length = *(__u64 *)(s->entry + length_at);
@@ -121,25 +144,25 @@ static __always_inline int names_find_text(struct names_slot *s, __u32 symbol, _
 }
 
 /* Append the text of a symbol. */
-static __noinline int names_add(struct names_slot *s, __u32 symbol)
+static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
 {
 	__u64 text, length, n, used;
 
 	if (!s || names_was_sent(s, symbol))
 		return 0;
-	if (s->text_bytes > NAMES_TEXTS_MAX || names_find_text(s, symbol, &text, &length)) {
+	if (s->text_bytes > NAMES_TEXTS_MAX || names_find_text(s, how, symbol, &text, &length)) {
 		s->missing++;
 		return 0;
 	}
 	n = length < WIRE_SYMBOL_MAX ? length : WIRE_SYMBOL_MAX;
 	if (s->texts.size > NAMES_ROOM)
-		names_flush(s);
+		names_flush(s, how);
 	used = s->texts.size;
 	/* Keeps the bounds in the registers that are used below, where the verifier sees them. */
 	asm volatile("" : "+r"(n), "+r"(used));
 	if (used > NAMES_ROOM || n > WIRE_SYMBOL_MAX)
 		return 0;
-	if (n && bpf_copy_from_user(s->texts.bytes + used + 8, n, (void *)text)) {
+	if (n && names_read(how, s->texts.bytes + used + 8, n, text)) {
 		s->missing++;
 		return 0;
 	}
@@ -151,9 +174,16 @@ static __noinline int names_add(struct names_slot *s, __u32 symbol)
 	return 0;
 }
 
+/* What the callbacks of loops get. */
+struct names_loop {
+	struct names_slot *slot;
+	__u64 how;
+};
+
 static long names_add_symbol(__u32 i, void *p)
 {
-	struct names_slot *s = *(struct names_slot **)p;
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
 	__u64 at = (__u64)i * s->layout.size, symbol_at = at + s->layout.symbol;
 	__u32 tag, symbol;
 
@@ -169,20 +199,23 @@ static long names_add_symbol(__u32 i, void *p)
 	if (symbol == WIRE_TAG_NAMED)
 		symbol = *(__u32 *)(s->piece.bytes + symbol_at);
 	if (symbol != WIRE_TAG_UNKNOWN)
-		names_add(s, symbol);
+		names_add(s, c->how, symbol);
 	return 0;
 }
 
 /* Behind the last piece lies what an earlier one left. */
-static __always_inline void names_add_symbols(struct names_slot *s)
+static __always_inline void names_add_symbols(struct names_loop *c)
 {
+	struct names_slot *s = c->slot;
+
 	if (s->piece.table == WIRE_TABLE_DEFINITIONS && s->layout.size)
-		bpf_loop(s->piece.size / s->layout.size, names_add_symbol, &s, 0);
+		bpf_loop(s->piece.size / s->layout.size, names_add_symbol, c, 0);
 }
 
 static long names_copy_piece(__u32 i, void *p)
 {
-	struct names_slot *s = *(struct names_slot **)p;
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
 	__u64 n = s->piece_bytes, at = i * n;
 
 	if (at >= s->bytes || s->missing > NAMES_MISSING_MAX)
@@ -195,14 +228,14 @@ static long names_copy_piece(__u32 i, void *p)
 	NAMES_KEEP(n);
 	if (!n)
 		return 1;
-	if (bpf_copy_from_user(s->piece.bytes, n, (void *)(s->address + at))) {
+	if (names_read(c->how, s->piece.bytes, n, s->address + at)) {
 		s->missing++;
 		return 0;
 	}
 	s->piece.offset = at;
 	s->piece.size = n;
-	names_send(s, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
-	names_add_symbols(s);
+	names_send(s, c->how, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	names_add_symbols(c);
 	return 0;
 }
 
@@ -210,50 +243,48 @@ static long names_copy_piece(__u32 i, void *p)
  * Copy `bytes` from `address` on, as a table of elements of `size` bytes each. The piece that is
  * waiting is the slot's alone: no other thread has it until the end.
  */
-static __noinline int names_copy_table(struct names_slot *s, __u64 address, __u32 bytes, __u32 size)
+static __noinline int names_copy_table(struct names_slot *s, __u64 how, __u64 address, __u32 bytes,
+				       __u32 size)
 {
+	struct names_loop c = {s, how};
+
 	if (!s || !size || size > WIRE_PIECE_MAX)
 		return 0;
 	s->address = address;
 	s->bytes = bytes;
 	s->piece_bytes = WIRE_PIECE_MAX / size * size;
-	bpf_loop(NAMES_PIECES_MAX, names_copy_piece, &s, 0);
+	bpf_loop(NAMES_PIECES_MAX, names_copy_piece, &c, 0);
 	return 0;
 }
 
-/* Read where the texts of symbols are. Nonzero if that fails. */
-static __noinline int names_find_symbols(struct names_slot *s, __u64 bias, __u64 fs)
+/* Read where the texts of symbols are: their address and number are in the globals. */
+static __noinline int names_find_symbols(struct names_slot *s, __u64 how, __u64 globals)
 {
-	const struct wire_layout *l;
-	__u64 offset = 0, globals = 0;
-
 	if (!s)
 		return -1;
-	l = &s->layout;
-	return bpf_copy_from_user(&offset, 8, (void *)(bias + l->globals)) ||
-	       bpf_copy_from_user(&globals, 8, (void *)(fs + offset)) ||
-	       bpf_copy_from_user(&s->symbols, 8, (void *)(globals + l->symbols)) ||
-	       bpf_copy_from_user(&s->n_symbols, 8, (void *)(globals + l->n_symbols));
+	return names_read(how, &s->symbols, 8, globals + s->layout.symbols) ||
+	       names_read(how, &s->n_symbols, 8, globals + s->layout.n_symbols);
 }
 
-static __noinline int names_copy_definitions(struct names_slot *s, __u64 context)
+static __noinline int names_copy_definitions(struct names_slot *s, __u64 how, __u64 context)
 {
+	__u64 most = how == NAMES_DYING ? NAMES_DYING_MAX : NAMES_DEFINITIONS_MAX;
 	__u64 table = 0, n = 0;
 
 	if (!s)
 		return 0;
-	if (bpf_copy_from_user(&table, 8, (void *)(context + s->layout.table)) ||
-	    bpf_copy_from_user(&n, 8, (void *)(context + s->layout.count))) {
+	if (names_read(how, &table, 8, context + s->layout.table) ||
+	    names_read(how, &n, 8, context + s->layout.count)) {
 		s->missing++;
 		return 0;
 	}
-	if (n > NAMES_DEFINITIONS_MAX) {
+	if (n > most) {
 		s->missing++;
-		n = NAMES_DEFINITIONS_MAX;
+		n = most;
 	}
 	s->definitions = n;
 	s->piece.table = WIRE_TABLE_DEFINITIONS;
-	return names_copy_table(s, table, n * s->layout.size, s->layout.size);
+	return names_copy_table(s, how, table, n * s->layout.size, s->layout.size);
 }
 
 #endif /* QPROF_NAMES_H */

@@ -9,29 +9,42 @@
 #include "names.h"
 #include "threads.h"
 
-static __always_inline void names_copy(struct names_slot *s, __u64 context)
+/* All tables, of the context and the globals at these addresses. */
+static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context, __u64 globals)
 {
-	names_copy_definitions(s, context);
-	names_flush(s);
+	if (!s)
+		return 0;
+	if (names_find_symbols(s, how, globals)) {
+		s->missing++;
+		return 0;
+	}
+	names_copy_definitions(s, how, context);
+	names_flush(s, how);
+	return 0;
 }
 
-static __always_inline void names_end(const struct thread_stack *t, __u8 lib,
-				      const struct names_slot *s)
+/* Give the slot back, which may be NULL, and send what became of the copy. */
+static __noinline int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 dropped)
 {
 	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
-	if (!r) {
+	if (r) {
+		*r = (struct wire_names_end){
+			.type = WIRE_NAMES_END,
+			.lib = lib,
+			.dropped = dropped,
+			.pid = pid,
+			.definitions = s ? s->definitions : 0,
+			.missing = s ? s->missing : 1,
+			.time_ns = bpf_ktime_get_ns(),
+		};
+		bpf_ringbuf_submit(r, maps_wakeup_flags());
+	} else {
 		maps_count(WIRE_LOST_PROCESS_RECORD);
-		return;
 	}
-	*r = (struct wire_names_end){
-		.type = WIRE_NAMES_END,
-		.lib = lib,
-		.pid = t->pid,
-		.definitions = s ? s->definitions : 0,
-		.missing = s ? s->missing : 1,
-	};
-	bpf_ringbuf_submit(r, maps_wakeup_flags());
+	if (s)
+		__sync_lock_test_and_set(&s->owner, 0);
+	return 0;
 }
 
 struct names_search {
@@ -51,10 +64,10 @@ static long names_take(__u32 i, void *p)
 }
 
 /* Take a free slot, for a copy by this layout; NULL if there is none. */
-static __always_inline struct names_slot *names_begin(const struct thread_stack *t, __u8 lib,
+static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 						      const struct wire_layout *l)
 {
-	struct names_search c = {.tid = t->tid};
+	struct names_search c = {.tid = (__u32)bpf_get_current_pid_tgid()};
 	struct names_slot *s;
 
 	bpf_loop(n_names_slots, names_take, &c, 0);
@@ -70,8 +83,19 @@ static __always_inline struct names_slot *names_begin(const struct thread_stack 
 	s->piece.number = 0;
 	s->texts.type = WIRE_SYMBOLS;
 	s->piece.lib = s->texts.lib = lib;
-	s->piece.pid = s->texts.pid = t->pid;
+	s->piece.pid = s->texts.pid = pid;
 	return s;
+}
+
+/* The globals of the current thread; 0: unknown. */
+static __noinline __u64 names_globals(__u64 at)
+{
+	__u64 offset = 0, globals = 0;
+
+	if (names_read(NAMES_DROP, &offset, 8, at) ||
+	    names_read(NAMES_DROP, &globals, 8, internals_fs_base() + offset))
+		return 0;
+	return globals;
 }
 
 /*
@@ -92,16 +116,13 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 	t = thread_begin_hit(&now);
 	if (!t || thread_has_stopped(t))
 		return 0;
-	s = names_begin(t, lib, l);
-	if (s) {
-		if (names_find_symbols(s, PT_REGS_IP(ctx) - l->drop, internals_fs_base()))
-			s->missing++;
-		else
-			names_copy(s, PT_REGS_PARM1(ctx) + l->context);
-	}
-	names_end(t, lib, s);
-	if (s)
-		__sync_lock_test_and_set(&s->owner, 0);
+	/* The memory of the context is freed when this program has ended. */
+	contexts_forget(t->pid);
+	t->context_tries = 0;
+	s = names_begin(t->pid, lib, l);
+	names_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context,
+		   names_globals(PT_REGS_IP(ctx) - l->drop + l->globals));
+	names_end(s, t->pid, lib, 1);
 	off_cpu_done(t);
 	return 0;
 }

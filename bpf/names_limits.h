@@ -8,6 +8,8 @@
 
 /* Beyond this many definitions the rest has no names; it is counted. */
 #define NAMES_DEFINITIONS_MAX (1u << 20)
+/* The same for a copy that may not sleep, and so keeps its CPU: it takes some 10 ms at most. */
+#define NAMES_DYING_MAX (1u << 17)
 /* Of one table: a piece holds 4 KiB. */
 #define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */

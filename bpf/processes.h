@@ -6,6 +6,7 @@
 #ifndef QPROF_PROCESSES_H
 #define QPROF_PROCESSES_H
 
+#include "contexts.h"
 #include "counted.h"
 #include "internals.h"
 #include "maps.h"
@@ -120,6 +121,7 @@ static __always_inline void process_end_image(void)
 	if (!t)
 		return;
 	process_settle_thread(t, 1, bpf_ktime_get_ns());
+	t->context_tries = 0;
 	t->tid = 0;
 	t->seg_lo = t->seg_hi = 0;
 }
@@ -136,6 +138,7 @@ static __always_inline int process_begin_image(__u32 pid, int again)
 	process_end_image();
 	if (!target)
 		return 0;
+	contexts_forget(pid);
 	if (!again)
 		*target = TARGET_EXECUTED;
 	process_prepare_thread(bpf_get_current_task_btf());
@@ -198,7 +201,7 @@ static __attribute__((noinline)) int process_end_thread(void)
 		return 0;
 	/* Two threads may both see themselves as the last: the one that removes the target sends
 	 * the exit. */
-	if (!bpf_map_delete_elem(&targets, &pid))
+	if (!bpf_map_delete_elem(&targets, &pid) && !contexts_end(pid))
 		process_send_exit(task, pid, now);
 	return 0;
 }

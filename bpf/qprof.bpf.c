@@ -9,7 +9,7 @@
 #include "environment.h"
 #include "internals.h"
 #include "maps.h"
-#include "names_drop.h"
+#include "names_dying.h"
 #include "off_cpu.h"
 #include "open_stacks.h"
 #include "processes.h"
@@ -117,6 +117,8 @@ int on_exec_again(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
+	if (knobs.keys)
+		names_exit();
 	return process_end_thread();
 }
 
@@ -124,6 +126,15 @@ SEC("raw_tp/sched_process_exit")
 int on_exit_again(struct bpf_raw_tracepoint_args *ctx)
 {
 	return process_end_thread();
+}
+
+/* Any signal of any process. With keys only. */
+SEC("raw_tp/signal_deliver")
+int on_signal(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (internals_kills(ctx->args[0], (void *)ctx->args[2]))
+		names_die();
+	return 0;
 }
 
 static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)

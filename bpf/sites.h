@@ -7,6 +7,7 @@
 #define QPROF_SITES_H
 
 #include "arguments.h"
+#include "contexts.h"
 #include "counted.h"
 #include "labels.h"
 #include "operands.h"
@@ -40,6 +41,8 @@ static __always_inline int site_push_named(struct pt_regs *ctx, __u64 cookie, __
 
 	if (!t)
 		return 0;
+	if (knobs.keys)
+		contexts_see(t, wire_cookie_lib(cookie), PT_REGS_IP(ctx));
 	t->scratch.key = site_key(ctx, wire_cookie_reg(cookie));
 	site_push(t, cookie, SITE_BODY_SP(ctx, cookie), state);
 	return 0;

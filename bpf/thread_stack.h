@@ -99,8 +99,9 @@ struct search {
  * reads the thread from another CPU, uses this memory.
  */
 struct scratch {
-	struct frame event; /* the current start or end */
-	wire_u64 key;	    /* of the query that starts */
+	struct frame event;	     /* the current start or end */
+	wire_u64 key;		     /* of the query that starts */
+	struct wire_context context; /* contexts.h */
 	struct search search;
 	struct wire_label_key label;
 	struct wire_argument argument; /* of an activity that starts */
@@ -117,12 +118,12 @@ struct thread_stack {
 	wire_u32 n_lost;      /* starts that found no room, all younger than the top frame */
 	wire_u32 seg_guessed; /* the mapping is unknown: the bounds are a guess around sp */
 	wire_u32 n_requests;
-	wire_u64 hits;	       /* probe hits that are not in the counters yet */
-	wire_u64 spans;	       /* the same for spans sent */
-	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
-	wire_u32 changes;      /* hits that have begun, for a reader on another CPU */
-	wire_u32 counted_lib;  /* the library whose queries are in `counted` */
-	wire_u32 pad;
+	wire_u64 hits;		/* probe hits that are not in the counters yet */
+	wire_u64 spans;		/* the same for spans sent */
+	wire_u32 requests_end;	/* index behind the youngest, modulo STACK_REQUESTS */
+	wire_u32 changes;	/* hits that have begun, for a reader on another CPU */
+	wire_u32 counted_lib;	/* the library whose queries are in `counted` */
+	wire_u32 context_tries; /* contexts.h */
 	struct off_cpu off_cpu;
 	struct scratch scratch;
 	struct request requests[STACK_REQUESTS];

@@ -204,10 +204,12 @@ struct wire_symbols {
 struct wire_names_end {
 	wire_u8 type;
 	wire_u8 lib;
-	wire_u8 pad[2];
+	wire_u8 dropped; /* 1: the context is gone, and what runs later has another one */
+	wire_u8 pad;
 	wire_u32 pid;
 	wire_u32 definitions; /* in the table */
 	wire_u32 missing;     /* reads that failed and records that found no room */
+	wire_u64 time_ns;
 };
 
 #define WIRE_TAGS	 32
@@ -309,6 +311,22 @@ struct wire_layout {
 	struct wire_layout_crates crates;
 	struct wire_layout_current current;
 	struct wire_layout_places places;
+};
+
+/* What becomes of a context whose process dies. */
+enum wire_context_claim {
+	WIRE_CONTEXT_COPIED_NOW = 1, /* a thread copies its names */
+	WIRE_CONTEXT_EXITED,	     /* the same; the process has ended meanwhile */
+	WIRE_CONTEXT_COPIED,
+};
+
+/* The query context of a running compiler, as the kernel half keeps it by pid. */
+struct wire_context {
+	wire_u64 context; /* address of the GlobalCtxt */
+	wire_u64 globals; /* address of the globals */
+	wire_u64 serial;  /* no other entry has it: if it is the same after a read, all was there */
+	wire_u32 lib;
+	wire_u32 claimed; /* enum wire_context_claim, or 0 */
 };
 
 /* Why a thread left its CPU. */
@@ -738,9 +756,10 @@ _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
-_Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
 _Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
+_Static_assert(sizeof(struct wire_context) == 32, "wire_context");
+_Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

@@ -19,7 +19,7 @@ from elf import Elf
 from gate import Gate
 from lab import each
 from mm_profdata import Profile
-from test_harmless import both, rustc_program, start_long_build, status_of
+from test_harmless import both, rustc_program
 from test_measureme import do_export, do_import
 from test_targets import fake_toolchain, start_in_a_group
 
@@ -80,23 +80,6 @@ def test_however_a_compile_ends(t, toolchain, program, flags, env):
     paths = {event for _, _, event in keys.executions(t, run.trace)}
     assert program + "::main" in paths, sorted(paths)[:20]
     return "%d executions are named" % n
-
-
-def test_a_killed_compiler(t):
-    """Nothing is copied from a compiler that SIGKILL ends: its executions have no names yet."""
-    profiler, _, compiler, out, gate = start_long_build(t, "out")
-    os.kill(compiler, signal.SIGKILL)
-    gate.go_on()
-    _, err = profiler.communicate(timeout=lab.TIMEOUT)
-    assert profiler.returncode == 0, err.decode()
-    assert status_of(out) == 128 + signal.SIGKILL
-    trace = t.path("trace.qpt")
-    document = t.report(trace)
-    assert document["lost"] == 0 and document["problem"] is None, document
-    events = [event for _, _, event in keys.executions(t, trace)]
-    assert len(events) > 20 and not any(events), collections.Counter(events).most_common(5)
-    assert_no_items(t, trace)
-    return "%d executions" % len(events)
 
 
 def test_ctrl_c_while_a_compiler_runs(t):

@@ -306,6 +306,39 @@ static void an_error_of_a_mapping_comes_back(void **state)
 	f->out.items.err = 0;
 }
 
+/* Both contexts have a definition 1, and an execution with the id 0. */
+static void a_second_context_has_names_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_names_end end = {
+		.type = WIRE_NAMES_END, .pid = 11, .dropped = 1, .time_ns = 310};
+	struct wire_span later = span(11, 0, 320, 330), left = span(11, 0, 309, 340);
+	struct wire_piece r = names_piece(11, 0);
+	struct wire_symbols texts = names_texts(11);
+
+	set_keys(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(tracks__record(f->t, &end, sizeof(end)), 0);
+	/* Left by a panic, which is noticed after the drop. */
+	left.invocation = 1;
+	left.key = wire_key(WIRE_KEY_LOCAL_CRATE, 2);
+	assert_int_equal(tracks__record(f->t, &left, sizeof(left)), 0);
+	later.invocation = 0;
+	later.key = wire_key(WIRE_KEY_LOCAL_CRATE, 1);
+	assert_int_equal(tracks__record(f->t, &later, sizeof(later)), 0);
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 2, 0, 0);
+	names_symbol(&texts, SYMBOL_FIRST + 2, "three");
+	assert_int_equal(do_definitions(f->t, &r), 0);
+	assert_int_equal(do_symbols(f->t, &texts), 0);
+	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
+	assert_item(f, 0, 0, "a::one");
+	assert_item(f, 0, 1, "a::two");
+	assert_item(f, 0, KEYS_OWN_IDS, "a::three");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -323,6 +356,7 @@ int main(void)
 		TEST(names_of_an_unknown_process_are_ignored),
 		TEST(a_malformed_copy_of_names_changes_nothing),
 		TEST(an_error_of_a_mapping_comes_back),
+		TEST(a_second_context_has_names_of_its_own),
 		cmocka_unit_test(a_sink_may_take_no_names),
 	};
 

@@ -61,6 +61,7 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
 	l->progs[WIRE_ROLE_DROP] = opt->keys ? l->skel->progs.qprof_drop_site : NULL;
 	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, opt->keys);
+	bpf_program__set_autoload(l->skel->progs.on_signal, opt->keys);
 	bpf_program__set_autoload(label, guards || timers);
 }
 

@@ -112,9 +112,14 @@ static int fill_wrappers(int map, const struct attach_set *set)
 
 static int fill_layout(int map, const struct attach_set *set)
 {
+	struct wire_layout layout = set->plan->layout.wire;
+	const struct plan *plan = set->plan;
 	uint32_t lib = set->lib;
 
-	return bpf_map_update_elem(map, &lib, &set->plan->layout.wire, BPF_ANY) ? -errno : 0;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (plan->sites[i].role == WIRE_ROLE_DROP)
+			layout.current.code = plan->sites[i].addr - plan->sites[i].offset;
+	return bpf_map_update_elem(map, &lib, &layout, BPF_ANY) ? -errno : 0;
 }
 
 static int fill_expansions(int map, const struct attach_set *set)

@@ -72,6 +72,19 @@ static int name_keys(struct images *all, struct image *image)
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }
 
+int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
+{
+	int err;
+
+	if (!image->dropped_ns || start_ns <= image->dropped_ns)
+		return 0;
+	err = name_keys(all, image);
+	definitions__clear(&image->definitions);
+	image->dropped_ns = 0;
+	image->has_another = true;
+	return err;
+}
+
 static void forget(struct images *all, struct image *image)
 {
 	u64_map__remove(&all->image_of, image->p.pid);

@@ -33,6 +33,8 @@ struct image {
 	struct definitions definitions;
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
+	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */
+	bool has_another;	       /* query context; its invocation ids count from 0 again */
 	uint32_t next_free;	       /* of an unused one */
 };
 
@@ -76,6 +78,12 @@ struct image *images__of(struct images *all, uint32_t pid, const struct library 
 
 int images__on_fork(struct images *all, const struct wire_fork *r);
 int images__on_exec(struct images *all, const struct wire_exec *r, const char *args);
+/*
+ * A query starts in an image. In a query context other than the first, names what the queries of
+ * those before were about: their definitions have the same numbers as those of the next one.
+ */
+int images__on_query(struct images *all, struct image *image, uint64_t start_ns);
+
 int images__on_exit(struct images *all, const struct wire_exit *r);
 
 /* As tracks__adopt(), tracks__late() and tracks__cwd(). */

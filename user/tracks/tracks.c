@@ -290,11 +290,18 @@ static int note_key(struct tracks *t, const struct library *lib, struct image *i
 		    const struct wire_span *r, uint32_t *invocation)
 {
 	uint64_t key = r->key;
+	int err;
 
 	if (lib->keys && r->kind == WIRE_KIND_ACTIVITY)
 		return note_argument(t, lib, image, r->key, invocation);
 	if (!lib->keys || r->kind != WIRE_KIND_QUERY)
 		return 0;
+	err = images__on_query(&t->images, image, r->start_ns);
+	if (err)
+		return err;
+	/* The ids of another context are those of the first, which the trace maps already. */
+	if (image->has_another)
+		*invocation = TRACE_NO_INVOCATION;
 	if (lib->keys[r->query] == WIRE_KEY_UNIT)
 		key = KEY_UNIT;
 	image->library = lib;
@@ -444,7 +451,11 @@ static int record_symbols(struct tracks *t, const char *record, size_t size)
 
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
+	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
+
 	t->n_names_missing += r->missing;
+	if (image)
+		image->dropped_ns = r->time_ns;
 	return 0;
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Copies the names of a compiler that dies before it drops its query context: at the end of its
+ * first thread, or at a signal that kills it, whichever is seen first. (Before Linux 6.16 the
+ * memory of a thread that ends is gone when its end is seen, unless other threads still have it.)
+ *
+ * The program may not sleep: pages that are not resident are missing, and are counted.
+ */
+#ifndef QPROF_NAMES_DYING_H
+#define QPROF_NAMES_DYING_H
+
+#include "names_drop.h"
+#include "processes.h"
+
+static __always_inline int names_copy_dying(__u32 pid, struct wire_context *found)
+{
+	const struct wire_layout *l;
+	struct names_slot *s;
+	__u32 lib;
+
+	if (!found)
+		return 0;
+	lib = found->lib;
+	l = bpf_map_lookup_elem(&layouts, &lib);
+	if (!l || !l->size)
+		return 0;
+	s = names_begin(pid, lib, l);
+	names_copy(s, NAMES_DYING, found->context, found->globals);
+	return names_end(s, pid, lib, 0);
+}
+
+/* The current process dies. */
+static __always_inline int names_die(void)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct wire_context *found;
+
+	if (!enabled)
+		return 0;
+	found = bpf_map_lookup_elem(&contexts, &pid);
+	if (!found || __sync_val_compare_and_swap(&found->claimed, 0, WIRE_CONTEXT_COPIED_NOW))
+		return 0;
+	names_copy_dying(pid, found);
+	if (__sync_lock_test_and_set(&found->claimed, WIRE_CONTEXT_COPIED) == WIRE_CONTEXT_EXITED)
+		process_send_exit(bpf_get_current_task_btf(), pid, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* A thread ends; all of the process, if it ends by exit_group(). */
+static __always_inline int names_exit(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!internals_process_ends(task))
+		return 0;
+	return names_die();
+}
+
+#endif /* QPROF_NAMES_DYING_H */

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Names of what queries are about, of compilers that do not come to drop their query context."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import keys
+import lab
+from lab import each
+from test_harmless import status_of
+
+# The compiler evaluates this for ever; it has typechecked `planted_before` then.
+HANGS = """#![allow(long_running_const_eval)]
+const fn slow(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
+pub mod one {
+    pub fn before() -> u64 { super::slow(3) }
+    pub const BEFORE: [u8; super::slow(5) as usize] = [0; 5];
+    pub fn planted() -> [u8; super::slow(u64::MAX) as usize % 7] { loop {} }
+}
+"""
+SCRIPT = '"$@" >stdout 2>stderr; echo $? >status'
+
+
+def rustc_that_hangs(t, toolchain="stable", out="out"):
+    return [t.toolchain(toolchain).rustc, "--crate-name=hangs", "--crate-type=lib",
+            "--emit=metadata", "--out-dir", t.mkdir(out), t.write("hangs.rs", HANGS)]
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until_it_hangs(t, pid):
+    """Nothing else in this crate takes as long, under probes too."""
+    lab.wait_for("the compiler to hang", lambda: cpu_seconds(pid) > 2)
+
+
+def start(t, toolchain="stable", before=()):
+    """A recording of a compiler that hangs: (profiler, the compiler's pid, directory)."""
+    out = t.mkdir("run")
+    # Else the compiler may run on before its plan is made.
+    assert t.run_qprof("plan", t.toolchain(toolchain).rustc).returncode == 0
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", SCRIPT, "sh",
+                             *before, *rustc_that_hangs(t, toolchain), cwd=out)
+    t.attached(profiler)
+    (shell,) = [pid for pid in lab.children(profiler.pid) if lab.name_of(pid) == "sh"]
+    (compiler,) = lab.wait_for("the compiler", lambda: lab.children(shell))
+    wait_until_it_hangs(t, compiler)
+    return profiler, compiler, out
+
+
+def assert_named(t, trace):
+    events = {(query, event) for _, query, event in keys.executions(t, trace)}
+    paths = {event for _, event in events}
+    for path in ("hangs::one::before", "hangs::one::BEFORE", "hangs::one::planted"):
+        assert path in paths, sorted(paths)
+    return len(events)
+
+
+@each(*((toolchain, sig) for toolchain in lab.toolchains() or ("stable",)
+        for sig in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM)))
+def test_a_killed_compiler(t, toolchain, sig):
+    profiler, compiler, out = start(t, toolchain)
+    os.kill(compiler, sig)
+    if sig == signal.SIGSEGV:
+        # The compiler's handler prints where it is, and goes on; the next one is deadly.
+        lab.wait_for("its message", lambda: os.path.getsize(os.path.join(out, "stderr")) > 1000)
+        time.sleep(0.5)
+        os.kill(compiler, sig)
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    assert status_of(out) == 128 + sig
+    document = t.report(t.path("trace.qpt"))
+    assert document["lost"] == 0 and document["problem"] is None, document
+    return "%d executions" % assert_named(t, t.path("trace.qpt"))
+
+
+def test_a_compiler_that_another_thread_ends(t):
+    """By exit_group(): the thread in the query only sees SIGKILL."""
+    if not shutil.which("cc"):
+        raise lab.Skip("no C compiler")
+    source = os.path.join(os.path.dirname(__file__), "programs", "exits.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-pthread", "-o", t.path("exits.so"), source],
+                   check=True)
+    os.chmod(t.path("exits.so"), 0o755)
+    profiler, _, out = start(
+        t, before=("env", "LD_PRELOAD=" + t.path("exits.so"), "EXITS=" + t.path("now")))
+    t.write("now", "")
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    assert status_of(out) == 7
+    assert_named(t, t.path("trace.qpt"))
