@@ -31,7 +31,10 @@ static int add_parts(struct model *m, unsigned int parts)
 	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
 	    (parts & MODEL_THREADS && threads__new(&m->threads)) ||
 	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
-	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)))
+	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)) ||
+	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
+	     subjects__new(&m->options.texts,
+			   parts & MODEL_MACROS ? SUBJECTS_MACROS : SUBJECTS_UNITS, &m->subjects)))
 		return -ENOMEM;
 	return 0;
 }
@@ -93,6 +96,9 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	m->self_probe_ns += times->self_probe_ns;
 	if (m->threads)
 		err = threads__span(m->threads, span, times);
+	if (!err && m->subjects)
+		err = subjects__span(m->subjects, span, times,
+				     m->options.item(m->options.item_ctx, span));
 	if (!err && m->items)
 		err = take_item_of(m, span, times);
 	if (err || (!m->groups && !m->callers) || !wants(m, span->label))
@@ -140,6 +146,8 @@ static int take_process(struct model *m, const struct trace_process *p)
 		err = build__process(m->build, p);
 	if (!err && m->groups)
 		err = groups__process(m->groups, p);
+	if (!err && m->subjects)
+		err = subjects__process(m->subjects, p);
 	return err;
 }
 
@@ -153,6 +161,8 @@ static int take_thread(struct model *m, const struct trace_thread *t)
 		err = build__thread(m->build, t);
 	if (!err && m->groups)
 		err = groups__thread(m->groups, t);
+	if (!err && m->subjects)
+		err = subjects__thread(m->subjects, t);
 	if (!err && m->threads)
 		err = threads__name(m->threads, t);
 	return err;
@@ -237,6 +247,7 @@ void model__destroy(struct model *m)
 	threads__free(m->threads);
 	items__free(m->items);
 	modules__free(m->modules);
+	subjects__free(m->subjects);
 	free(m->own);
 	self_time__free(m->self_time);
 	decisions__destroy(&m->decisions);

@@ -12,6 +12,7 @@
 #include "analyze/groups.h"
 #include "analyze/items.h"
 #include "analyze/modules.h"
+#include "analyze/subjects.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"
 #include "analyze/unrecorded.h"
@@ -26,6 +27,8 @@ enum model_part {
 	MODEL_THREADS = 8,
 	MODEL_ITEMS = 16,
 	MODEL_MODULES = 32, /* with MODEL_ITEMS */
+	MODEL_MACROS = 64,
+	MODEL_UNITS = 128, /* without MODEL_MACROS */
 };
 
 struct model_options {
@@ -57,6 +60,7 @@ struct model {
 	struct threads *threads;
 	struct items *items;
 	struct modules *modules;
+	struct subjects *subjects;
 	struct self_time *self_time;
 	struct decisions decisions;
 	struct unrecorded unrecorded;

@@ -47,7 +47,11 @@ static unsigned int parts_of(const struct cli_report_options *o)
 		return MODEL_ITEMS;
 	if (o->by == CLI_BY_MODULE)
 		return MODEL_ITEMS | MODEL_MODULES;
-	if (o->by > CLI_BY_MODULE)
+	if (o->by == CLI_BY_MACRO)
+		return MODEL_MACROS;
+	if (o->by == CLI_BY_CGU)
+		return MODEL_UNITS;
+	if (o->by > CLI_BY_CGU)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
@@ -107,6 +111,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.callers = m->callers,
 		.items = m->build ? NULL : m->items,
 		.modules = m->modules,
+		.subjects = m->subjects,
 		.locator = {r, locate},
 		.by = by[o->by],
 		.all_self_ns = trace_without_probes(m->self_ns, m->self_probe_ns),

@@ -55,12 +55,15 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.by),
-		.choices = "build|query|item|module|crate|process|thread",
+		.choices = "build|query|item|module|macro|cgu|crate|process|thread",
 		.first = CLI_BY_BUILD,
 		.help = "What is shown: build (crates, items, queries, passes, waiting), or one "
 			"table, whose rows are: query; item (a function, type or module of a "
 			"crate, with the queries about it); module (the items of a module or "
-			"impl, added up); crate; process; thread. Without it, a build if "
+			"impl, added up); macro (a procedural macro, with the crates that call "
+			"it); "
+			"cgu (a codegen unit, with the steps of its code generation); crate; "
+			"process; thread. Without it, a build if "
 			"several crates were compiled and no other option is about rows, "
 			"otherwise queries. In rows that are not queries, wall is the time "
 			"from the first start to the last end of a query; for a thread, it "
@@ -125,6 +128,7 @@ static const struct cli_example examples[] = {
 	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
 	{"The functions, types and modules of a crate that cost most",
 	 "qprof-bpf report --by item --top 20 debug.qpt"},
+	{"The procedural macros of a build", "qprof-bpf report --by macro debug.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
@@ -147,6 +151,9 @@ static int check(const struct cli *cli)
 				    "--by build, --markdown and --full are about the report of a "
 				    "build: leave out other --by, --query, --callers, --sort and "
 				    "--min");
+	if (o->queries.n && (o->by == CLI_BY_MACRO || o->by == CLI_BY_CGU))
+		return diag_error_r(-EINVAL, "macros and codegen units are no queries: leave out "
+					     "--query");
 	if (o->callers.n && (o->by > CLI_BY_QUERY || o->queries.n))
 		return diag_error_r(-EINVAL, "--callers chooses the queries and the rows: "
 					     "leave out --query and --by");

@@ -6,6 +6,7 @@
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
+#include "view/subjects_view.h"
 
 static bool is_taken_off(const struct report_options *opt)
 {
@@ -302,6 +303,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		put_budget(&j, opt->decisions, names);
 	if (opt->groups)
 		put_groups(&j, opt);
+	if (opt->subjects)
+		subjects_json(&j, opt);
 	if (opt->items)
 		put_items(&j, names, opt);
 	if (opt->callers)

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "view/callers_text.h"
 #include "view/items_text.h"
+#include "view/subjects_view.h"
 #include "view/extras.h"
 #include "base/format.h"
 #include "view/report_notes.h"
@@ -422,6 +423,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
 	else if (opt->groups)
 		err = print_groups(out, opt);
+	else if (opt->subjects)
+		err = subjects_text(out, opt);
 	else if (opt->items)
 		err = print_items(out, names, opt);
 	else if (opt->callers)

@@ -12,6 +12,7 @@
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/items.h"
+#include "analyze/subjects.h"
 #include "analyze/modules.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
@@ -90,7 +91,9 @@ struct report_options {
 	struct caller_locator locator;
 	/* Show these items instead of queries; NULL = queries. */
 	struct items *items;
-	const struct modules *modules;	   /* with items: by module; NULL = each item */
+	const struct modules *modules; /* with items: by module; NULL = each item */
+	/* Show these macros or codegen units instead of queries; NULL = queries. */
+	struct subjects *subjects;
 	const struct decisions *decisions; /* NULL: there was no budget */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
@@ -118,12 +121,13 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * there), "lines" (different ones)}]. With items, "items": [{"name" (null: what no item is around),
  * "executions", "charged" (executions of what has no item, within these), "self_ns" (of both),
  * "queries": [{"name", "self_ns"}] (the most expensive)}]; with modules instead "modules", whose
- * members also have "items", their number. Members that only some traces have are left out if there
- * are none: in queries "self_off_ns" and "off_ns" (how much of raw_self_ns and raw_total_ns, or of
- * self_ns and total_ns where those are not there, the thread was off the CPU), in groups
- * "self_off_ns", and, over all of a thread's time, "preempted_ns" and "waiting_ns"; in queries
- * "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits", "blocked_ns",
- * "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
+ * members also have "items", their number. With
+ * subjects, "macros" or "units": docs/report.md has their fields. Members that only some traces
+ * have are left out if there are none: in queries "self_off_ns" and "off_ns" (how much of
+ * raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are not there, the thread
+ * was off the CPU), in groups "self_off_ns", and, over all of a thread's time, "preempted_ns" and
+ * "waiting_ns"; in queries "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits",
+ * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
  * If executions have no span, because of a budget, queries have "counted" (of "count", which
  * is exact; no time of the row has them), "estimated" (executions that are not in "count") and

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/subjects_view.h"
+
+#include "test.h"
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {
+		"expand_proc_macro",
+		"codegen_module",
+		"LLVM_module_optimize",
+		"#[derive(Slow)]",
+		"quick!",
+		"app-cgu.0\x1e"
+		"30",
+		"app-cgu.1",
+	};
+
+	return texts[id];
+}
+
+/* What `print` writes; the caller frees it. */
+static char *output_of(int (*print)(FILE *out, const void *arg), const void *arg)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(print(out, arg), 0);
+	fclose(out);
+	return text;
+}
+
+static const struct trace_texts texts = {.text = text_of};
+
+static struct subjects *sample(enum subjects_of of)
+{
+	static const struct trace_process process = {.index = 0, .pid = 42, .crate = "app"};
+	static const struct {
+		uint32_t label, event;
+		uint64_t ms;
+	} spans[] = {{0, 3, 30}, {0, 4, 1}, {0, 3, 10}, {1, 5, 20}, {2, 5, 60}, {1, 6, 20}};
+	const struct trace_times times = {0};
+	struct subjects *s = NULL;
+	uint64_t now = 0;
+
+	assert_int_equal(subjects__new(&texts, of, &s), 0);
+	assert_int_equal(subjects__process(s, &process), 0);
+	for (size_t i = 0; i < N_OF(spans); i++) {
+		const struct trace_span span = {
+			.start_ns = now,
+			.end_ns = now + spans[i].ms * 1000000,
+			.tid = 7,
+			.label = spans[i].label,
+			.kind = TRACE_KIND_ACTIVITY,
+		};
+
+		now = span.end_ns;
+		assert_int_equal(subjects__span(s, &span, &times, spans[i].event), 0);
+	}
+	return s;
+}
+
+static int print_text(FILE *out, const void *arg)
+{
+	return subjects_text(out, arg);
+}
+
+static void assert_text(enum subjects_of of, struct report_options opt, const char *expected)
+{
+	_subjects_ struct subjects *s = sample(of);
+	_free_ char *got = NULL;
+
+	opt.subjects = s;
+	got = output_of(print_text, &opt);
+	assert_string_equal(got, expected);
+}
+
+static void macros_are_listed_by_their_time(void **state)
+{
+	assert_text(SUBJECTS_MACROS, (struct report_options){.top = 0},
+		    "  total  total %  expansions      max      of this  macro\n"
+		    "40.0 ms     97.6           2  30.0 ms  app 40.0 ms  #[derive(Slow)]\n"
+		    "1.00 ms      2.4           1  1.00 ms  app 1.00 ms  quick!\n");
+	assert_text(SUBJECTS_MACROS, (struct report_options){.min_ppm = 100000},
+		    "  total  total %  expansions      max      of this  macro\n"
+		    "40.0 ms     97.6           2  30.0 ms  app 40.0 ms  #[derive(Slow)]\n"
+		    "  and 1 more macro\n");
+}
+
+static void units_have_a_column_for_each_step(void **state)
+{
+	assert_text(SUBJECTS_UNITS, (struct report_options){.top = 1},
+		    "  total  total %  codegen  optimize  lto  emit  size  thread  crate  codegen "
+		    "unit\n"
+		    "80.0 ms     80.0  20.0 ms   60.0 ms               30       7    app  "
+		    "app-cgu.0\n"
+		    "  and 1 more codegen unit\n");
+}
+
+static int print_json(FILE *out, const void *arg)
+{
+	struct json j = {.out = out};
+
+	json__begin(&j);
+	json__text(&j, "schema", "x");
+	json__put_open(&j);
+	subjects_json(&j, arg);
+	json__print(&j, "}\n");
+	return j.err;
+}
+
+static void json_has_all_rows(void **state)
+{
+	struct report_options opt = {.top = 1};
+	_subjects_ struct subjects *macros = sample(SUBJECTS_MACROS);
+	_subjects_ struct subjects *units = sample(SUBJECTS_UNITS);
+	_free_ char *got = NULL, *of_units = NULL;
+
+	opt.subjects = macros;
+	got = output_of(print_json, &opt);
+	assert_non_null(strstr(got, "\"macros\""));
+	assert_non_null(strstr(got, "\"name\":\"#[derive(Slow)]\",\"total_ns\":40000000,"
+				    "\"max_ns\":30000000,\"expansions\":2,\"crate_count\":1,"));
+	assert_non_null(strstr(got, "\"crates\":[{\"name\":\"app\",\"total_ns\":40000000}]"));
+	assert_non_null(strstr(got, "quick!"));
+	opt.subjects = units;
+	of_units = output_of(print_json, &opt);
+	assert_non_null(strstr(of_units, "\"name\":\"app-cgu.0\",\"crate\":\"app\",\"pid\":42,"
+					 "\"tid\":7,\"thread\":null,\"total_ns\":80000000,"
+					 "\"codegen_ns\":20000000,\"optimize_ns\":60000000,"
+					 "\"lto_ns\":0,\"emit_ns\":0,\"copy_ns\":0,\"size\":30"));
+	assert_non_null(strstr(of_units, "\"size\":null"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(macros_are_listed_by_their_time),
+		cmocka_unit_test(units_have_a_column_for_each_step),
+		cmocka_unit_test(json_has_all_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The table of `report --by macro` and `--by cgu`, and its JSON. */
+#ifndef QPROF_VIEW_SUBJECTS_VIEW_H
+#define QPROF_VIEW_SUBJECTS_VIEW_H
+
+#include "view/json.h"
+#include "view/view.h"
+
+/* The rows of opt->subjects, which opt->top, sort and min choose. 0 or a negative errno. */
+int subjects_text(FILE *out, const struct report_options *opt);
+
+/* As a member of the open object: "macros" or "units", without regard to opt->top. */
+void subjects_json(struct json *j, const struct report_options *opt);
+
+#endif /* QPROF_VIEW_SUBJECTS_VIEW_H */
