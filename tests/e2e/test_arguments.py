@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The arguments of activities: equal to those of rustc's own profile, and what reports make of them."""
+
+import collections
+import json
+import os
+
+import lab
+from compiles import BOOTSTRAP, profiled
+from equality import Case
+from lab import each
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+EVENTS = "default,args"
+SEPARATOR = "\x1e"
+# The macro is recorded, and not its place in the source.
+MACROS = ("expand_proc_macro", "expand_derive_proc_macro_outer")
+# docs/events.md says why.
+NOT_RECORDED = ("LLVM_fat_lto_link_module",)
+# In a run that does not profile itself there is no such interval.
+PROFILED = ("mir_pass_",)
+
+MODES = {
+    "debug": (),
+    "units": ("-O", "-Ccodegen-units=4"),
+    "thin": ("-O", "-Clto=thin"),
+    "fat": ("-O", "-Clto=fat"),
+    "incremental": ("-O", "-Cincremental=state"),
+}
+TOOLCHAINS = tuple(lab.toolchains()) or ("stable",)
+
+
+def compile_macros(t, toolchain):
+    """The command that compiles a crate which uses macros."""
+    rustc = t.toolchain(toolchain).rustc
+    done = t.plain([rustc, "--edition=2021", "--crate-type=proc-macro", "--out-dir", t.dir,
+                    os.path.join(PROGRAMS, "macros.rs")])
+    assert done.status == 0, done.stderr.decode()
+    return [rustc, "--edition=2021", "--extern", "macros=" + t.path("libmacros.so"),
+            "--out-dir", t.dir, os.path.join(PROGRAMS, "uses_macros.rs")]
+
+
+def activities(t, trace):
+    """Counts of (label, text of the event)."""
+    done = t.run_qprof("dump", trace)
+    assert done.returncode == 0, done.stderr
+    rows = (json.loads(line) for line in done.stdout.splitlines())
+    return collections.Counter((row["query"], row["event"] or "") for row in rows
+                               if row.get("type") == "span" and row["kind"] == "GenericActivity")
+
+
+def arguments_of(label, arguments):
+    return SEPARATOR.join(arguments[:1] if label in MACROS else arguments)
+
+
+def compare(t, argv, name):
+    """(ours, rustc's): counts of each label that has an argument in rustc's profile."""
+    run, profile = profiled(
+        t, name, EVENTS,
+        lambda _, *flags: t.capture([*argv, *flags], ("-q", "-e", "all"), env=BOOTSTRAP))
+    Case.assert_nothing_lost(t, run)
+    truth = collections.Counter(
+        (label, arguments_of(label, arguments))
+        for kind, _, (label, *arguments), interval in profile.event_texts()
+        if kind == "GenericActivity" and interval and not label.startswith(PROFILED))
+    labels = {label for label, text in truth if text} - set(NOT_RECORDED)
+
+    def of(counts):
+        return {key: n for key, n in counts.items() if key[0] in labels}
+
+    return of(activities(t, run.trace)), of(truth)
+
+
+@each(*((toolchain, mode) for toolchain in TOOLCHAINS for mode in MODES))
+def test_equal(t, toolchain, mode):
+    t.need_capture()
+    argv = [*compile_macros(t, toolchain), *MODES[mode]]
+    n = 0
+    for build in range(2 if mode == "incremental" else 1):
+        ours, truth = compare(t, argv, "build%d." % build)
+        assert ours == truth, (sorted(ours.items() - truth.items())[:5],
+                               sorted(truth.items() - ours.items())[:5])
+        n += sum(truth.values())
+    return "%d activities with an argument, of %d labels" % (n, len({key[0] for key in truth}))
+
+
+def report(t, trace, what):
+    done = t.run_qprof("report", "--by", what, "--json", trace)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_slow_derive_is_the_first_macro(t):
+    argv = compile_macros(t, "stable")
+    run = t.capture(argv)
+    assert run.status == 0, run.stderr.decode()
+    rows = report(t, run.trace, "macro")["macros"]
+    assert [row["name"] for row in rows[:1]] == ["#[derive(Slow)]"], rows
+    assert {row["name"]: row["expansions"] for row in rows} == {
+        "#[derive(Slow)]": 2, "twice!": 1, "#[as_it_is]": 1}
+    assert rows[0]["total_ns"] >= 60e6 and rows[0]["max_ns"] >= 30e6, rows[0]
+    assert [crate["name"] for crate in rows[0]["crates"]] == ["uses_macros"], rows[0]
+    text = t.run_qprof("report", "--by", "macro", run.trace).stdout
+    lines = text[text.index("macro\n"):].splitlines()
+    assert lines[1].endswith("#[derive(Slow)]"), text
+    return lines[1]
+
+
+def test_codegen_units_have_rustcs_names(t):
+    argv = [*compile_macros(t, "stable"), *MODES["units"]]
+    run, profile = profiled(
+        t, "units", EVENTS, lambda _, *flags: t.capture([*argv, *flags], env=BOOTSTRAP))
+    names = {arguments[0] for kind, _, (label, *arguments), _ in profile.event_texts()
+             if kind == "GenericActivity" and label == "codegen_module"}
+    units = {row["name"]: row for row in report(t, run.trace, "cgu")["units"]}
+    assert len(names) >= 2 and names <= set(units), (names, units)
+    for name in names:
+        unit = units[name]
+        assert unit["crate"] == "uses_macros" and unit["size"] and unit["tid"], unit
+        assert unit["codegen_ns"] and unit["optimize_ns"] and unit["emit_ns"], unit
+        assert sum(value for key, value in unit.items()
+                   if key.endswith("_ns") and key != "total_ns") == unit["total_ns"], unit
+    return "%d units" % len(units)
+
+
+def test_without_keys_there_are_no_arguments(t):
+    argv = compile_macros(t, "stable")
+    run = t.capture(argv, ("-q", "--no-keys"))
+    assert run.status == 0, run.stderr.decode()
+    assert not any(event for _, event in activities(t, run.trace))
+    rows = report(t, run.trace, "macro")["macros"]
+    assert [row["name"] for row in rows] == [None], rows
