@@ -278,7 +278,8 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	_output_file_ struct output_file file = {0};
-	struct export_job job = {.r = r, .raw = o->raw, .keys = o->keys};
+	struct export_job job = {
+		.r = r, .raw = o->raw, .keys = o->keys, .by_item = o->by == CLI_EXPORT_BY_ITEM};
 
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
@@ -320,6 +321,9 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 	if (o->keys && s.spans && !s.mapped)
 		diag_warn("%s does not say what its queries were about: the stacks are without "
 			  "keys",
+			  o->file);
+	if (o->by == CLI_EXPORT_BY_ITEM && s.spans && !s.mapped)
+		diag_warn("%s does not say what its queries were about: no stack has an item",
 			  o->file);
 	if (export_note(&job, NOTE_UNWATCHED, note))
 		diag_warn("%s", note);

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "export/flame_tree.h"
 #include "export/process_title.h"
+#include "trace/interner.h"
 #include "trace/self_time.h"
 
 struct frame {
@@ -32,7 +33,7 @@ struct thread {
 };
 
 struct process {
-	const struct trace_process *process; /* the reader's */
+	const struct trace_process *process; /* the reader's; NULL: it has a title */
 	uint32_t node;
 	char *title;
 };
@@ -48,6 +49,8 @@ struct flame {
 	struct u64_map query_of;      /* label -> the first of its frames */
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
+	struct interner names; /* of added nodes; a frame has the number of its name */
+	struct u64_map tops;   /* name -> process */
 };
 
 /* ---- Names of frames ------------------------------------------------------------------------- */
@@ -144,6 +147,17 @@ const char *flame__name(const struct flame *f, const struct flame_node *node)
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+static int append_process(struct flame *f, struct process *p)
+{
+	p->node = flame_tree__new(&f->tree, f->n_processes);
+	if (p->node == FLAME_NONE ||
+	    array__reserve_one(&f->processes, f->n_processes, &f->processes_capacity,
+			       sizeof(*f->processes)))
+		return -ENOMEM;
+	f->processes[f->n_processes++] = *p;
+	return 0;
+}
+
 static int add_process(struct flame *f, const struct trace_process *p)
 {
 	struct process process = {.process = p};
@@ -152,13 +166,7 @@ static int add_process(struct flame *f, const struct trace_process *p)
 		return 0;
 	if (p->index > f->n_processes)
 		return -EINVAL;
-	process.node = flame_tree__new(&f->tree, p->index);
-	if (process.node == FLAME_NONE ||
-	    array__reserve_one(&f->processes, f->n_processes, &f->processes_capacity,
-			       sizeof(*f->processes)))
-		return -ENOMEM;
-	f->processes[f->n_processes++] = process;
-	return 0;
+	return append_process(f, &process);
 }
 
 static struct thread *get_thread(struct flame *f, uint32_t process, uint32_t tid)
@@ -314,6 +322,70 @@ int flame__item(struct flame *f, const struct trace_item *item)
 	}
 }
 
+/* ---- Stacks of anything else ----------------------------------------------------------------- */
+
+/* The number of a name. FLAME_NONE: no memory. */
+static uint32_t number_of(struct flame *f, const char *name, size_t len)
+{
+	_free_ char *text = strndup(name, len);
+	bool is_new;
+	uint32_t id;
+
+	return text && !interner__id(&f->names, text, &id, &is_new) ? id : FLAME_NONE;
+}
+
+uint32_t flame__add_top(struct flame *f, const char *name, size_t len)
+{
+	uint32_t number = number_of(f, name, len), process = u64_map__get(&f->tops, number);
+	struct process p = {.title = NULL};
+
+	if (number == FLAME_NONE)
+		return FLAME_NONE;
+	if (process != U64_MAP_NONE)
+		return f->processes[process].node;
+	p.title = strndup(name, len);
+	if (!p.title || u64_map__put(&f->tops, number, f->n_processes) || append_process(f, &p)) {
+		free(p.title);
+		return FLAME_NONE;
+	}
+	return p.node;
+}
+
+static uint32_t frame_of(struct flame *f, const char *name, size_t len)
+{
+	uint32_t number = number_of(f, name, len), n = f->frames.n;
+	struct frame *frame;
+
+	if (number == FLAME_NONE)
+		return FLAME_NONE;
+	frame = table__get(&f->frames, number, .key = TRACE_NO_STRING, .kind = TRACE_KIND_QUERY,
+			   .query = n);
+	if (!frame)
+		return FLAME_NONE;
+	frame->name = frame->name ?: strndup(name, len);
+	return frame->name ? (uint32_t)(frame - f->frames.at) : FLAME_NONE;
+}
+
+uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t len)
+{
+	uint32_t frame = frame_of(f, name, len), node;
+
+	if (frame == FLAME_NONE)
+		return FLAME_NONE;
+	node = flame_tree__find(&f->tree, parent, frame);
+	if (node != FLAME_NONE)
+		return node;
+	node = flame_tree__new(&f->tree, frame);
+	return node != FLAME_NONE && !flame_tree__attach(&f->tree, parent, node) ? node
+										 : FLAME_NONE;
+}
+
+void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self_ns)
+{
+	f->tree.nodes[node].count += count;
+	f->tree.nodes[node].self_ns += self_ns;
+}
+
 /* The children of lost spans become children of their process. */
 static int take_orphans(struct flame *f)
 {
@@ -329,8 +401,10 @@ static int take_orphans(struct flame *f)
 static int name_processes(struct flame *f)
 {
 	for (uint32_t i = 0; i < f->n_processes; i++) {
-		f->processes[i].title = process_title(f->processes[i].process);
-		if (!f->processes[i].title)
+		struct process *p = &f->processes[i];
+
+		p->title = p->title ?: process_title(p->process);
+		if (!p->title)
 			return -ENOMEM;
 	}
 	return 0;
@@ -468,8 +542,11 @@ static int take_item(void *ctx, const struct trace_item *item)
 int flame__build(struct export_job *job, struct flame **out)
 {
 	_flame_ struct flame *f = NULL;
-	int err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f)
-					       ?: flame__finish(f);
+	int err;
+
+	if (job->by_item)
+		return flame__build_items(job, out);
+	err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f) ?: flame__finish(f);
 
 	if (err)
 		return err;
@@ -547,6 +624,8 @@ void flame__free(struct flame *f)
 	table__destroy(&f->threads);
 	flame_tree__destroy(&f->tree);
 	u64_map__destroy(&f->query_of);
+	u64_map__destroy(&f->tops);
+	interner__destroy(&f->names);
 	self_time__free(f->self_time);
 	free(f);
 }

@@ -28,6 +28,9 @@ struct flame;
  */
 int flame__build(struct export_job *job, struct flame **out);
 
+/* Likewise with job->by_item, which flame__build() heeds: items in their modules, and queries. */
+int flame__build_items(struct export_job *job, struct flame **out);
+
 /*
  * The same in steps, for callers that also use the items themselves: pass every item of job->r,
  * then finish. Errors as flame__build().
@@ -35,6 +38,14 @@ int flame__build(struct export_job *job, struct flame **out);
 int flame__new(struct export_job *job, struct flame **out);
 int flame__item(struct flame *f, const struct trace_item *item);
 int flame__finish(struct flame *f);
+
+/*
+ * Stacks of anything else, instead of items: a node that stands for a process, and below a node
+ * another one, by their names; each is made once. FLAME_NONE: no memory. Finish as above.
+ */
+uint32_t flame__add_top(struct flame *f, const char *name, size_t len);
+uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t len);
+void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self_ns);
 
 /* Node numbers are below this; some are unused, and have neither parent nor children. */
 uint32_t flame__n_nodes(const struct flame *f);

@@ -30,8 +30,9 @@ struct export_job {
 	 */
 	struct trace_reader *survey;
 	struct out *out;
-	bool raw;  /* sums: times include probe costs */
-	bool keys; /* merged stacks: a query with another key is another frame */
+	bool raw;     /* sums: times include probe costs */
+	bool keys;    /* merged stacks: a query with another key is another frame */
+	bool by_item; /* merged stacks: modules, items and queries, not callers */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
 	 * intervals; 0: none. out__limit() is for all formats.

@@ -57,6 +57,18 @@ static const struct cli_option options[] = {
 			"formats but counts always do.",
 	},
 	{
+		.name = "by",
+		.arg = "WHAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(export.by),
+		.choices = "query|item",
+		.initial = "query",
+		.help = "With folded, svg, pprof and speedscope: what lies on what. By query: "
+			"queries on their callers. By item: the crate, the modules and impls in "
+			"it, the function or type, and the queries about it, with the times of "
+			"report --by item.",
+	},
+	{
 		.name = "max-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,
@@ -86,6 +98,8 @@ static const struct cli_example examples[] = {
 	{"A flame graph", "qprof-bpf export -f svg -o build.svg build.qpt"},
 	{"A flame graph in which each function's queries are boxes of their own",
 	 "qprof-bpf export -f svg --keys -o build.svg build.qpt"},
+	{"A flame graph of modules, functions and types, for their own cost",
+	 "qprof-bpf export -f svg --by item -o items.svg build.qpt"},
 	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
 	{"The ten queries with the longest time",
 	 "qprof-bpf export -f counts -o - build.qpt | head"},
@@ -100,9 +114,14 @@ static int check(const struct cli *cli)
 	bool stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
 		      o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
 
-	if (o->keys && !stacks)
-		return diag_error_r(-EINVAL, "--keys is for stacks: use it with -f folded, svg, "
-					     "pprof or speedscope");
+	if ((o->keys || o->by == CLI_EXPORT_BY_ITEM) && !stacks)
+		return diag_error_r(-EINVAL,
+				    "%s is for stacks: use it with -f folded, svg, pprof "
+				    "or speedscope",
+				    o->keys ? "--keys" : "--by item");
+	if (o->keys && o->by == CLI_EXPORT_BY_ITEM)
+		return diag_error_r(-EINVAL, "--keys is for stacks of queries, not for those of "
+					     "--by item, which have items anyway");
 	return 0;
 }
 

@@ -215,6 +215,11 @@ enum cli_format {
 	CLI_N_FORMATS,
 };
 
+enum cli_export_by {
+	CLI_EXPORT_BY_QUERY,
+	CLI_EXPORT_BY_ITEM,
+};
+
 struct cli_export_options {
 	const char *file;
 	unsigned int format; /* enum cli_format */
@@ -222,6 +227,7 @@ struct cli_export_options {
 	bool force;	     /* overwrite */
 	bool raw;	     /* times include probe costs */
 	bool keys;	     /* frames of stacks have keys */
+	unsigned int by;     /* enum cli_export_by: stacks of what */
 	uint64_t max_bytes;  /* 0: no limit */
 };
 
