@@ -121,6 +121,15 @@ struct {
 	__type(value, struct wire_wrappers);
 } wrappers SEC(".maps");
 
+/* Where keys in memory have their definition; by wire_wrapper_key(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct wire_memory_key);
+} memory_keys SEC(".maps");
+
 /* Dynamic labels, by their text, which is the same in every process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "maps.h"
 #include "qprof/wire.h"
 
 /*
@@ -102,12 +103,43 @@ static __always_inline __u64 operand_make_key(__u32 key, __u32 at, __u32 krate)
 }
 
 /*
- * The key at `place` (wire_key_place()), as wire_key(); 0 if it is not read. A crate is in the
- * register of the argument behind that of the index.
+ * The definition in the key at `address`, of the query that `id` is (wire_wrapper_key()); 0 if it
+ * cannot be read.
  */
-static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place)
+static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 {
-	__u32 at, krate;
+	const struct wire_memory_key *m = bpf_map_lookup_elem(&memory_keys, &id);
+	__u32 words[WIRE_MEMORY_WORDS] = {}, variant, word;
+
+	if (!m || bpf_probe_read_user(words, sizeof(words), (void *)(address + m->offset)))
+		return 0;
+	variant = words[0] - m->first;
+	word = m->other;
+	if (variant < WIRE_VARIANTS) {
+		/* The bound must be known of the register that the address is made of. */
+		asm volatile("%0 &= 31" : "+r"(variant));
+		word = m->words[variant];
+	}
+	/* At constant places, as no register can index the stack in old kernels. */
+	switch (word) {
+	case 0:
+		return operand_make_key(WIRE_KEY_DEF, words[0], words[1]);
+	case 1:
+		return operand_make_key(WIRE_KEY_DEF, words[1], words[2]);
+	case 2:
+		return operand_make_key(WIRE_KEY_DEF, words[2], words[3]);
+	}
+	return 0;
+}
+
+/*
+ * The key at `place` (wire_key_place()), as wire_key(); 0 if it is not read. A crate is in the
+ * register of the argument behind that of the index. `id` is the query's wire_wrapper_key().
+ */
+static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place, __u32 id)
+{
+	__u32 krate;
+	__u64 at;
 
 	switch (place & 0xf) {
 	case WIRE_REG_SI:
@@ -131,16 +163,21 @@ static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place)
 		at = operand_reg(ctx, place & 0xf);
 		krate = WIRE_NO_CRATE;
 	}
+	if (place >> 4 == WIRE_KEY_MEMORY)
+		return operand_key_in_memory(at, id);
 	return operand_make_key(place >> 4, at, krate);
 }
 
 /* The key of type `key` that lies `slot` * 4 bytes above sp; 0 if it cannot be read. */
-static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx, __u32 key, __u32 slot)
+static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx, __u32 key, __u32 slot,
+						  __u32 id)
 {
 	__u32 at[2] = {};
 
 	if (bpf_probe_read_user(at, sizeof(at), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
 		return 0;
+	if (key == WIRE_KEY_MEMORY)
+		return operand_key_in_memory((__u64)at[1] << 32 | at[0], id);
 	return operand_make_key(key, at[0], at[1]);
 }
 

@@ -29,9 +29,15 @@ static __always_inline void site_push(struct thread_stack *t, __u64 cookie, __u6
 	off_cpu_done(t);
 }
 
-static __always_inline __u64 site_key(struct pt_regs *ctx, __u32 place)
+static __always_inline __u32 site_query_id(__u64 cookie)
 {
-	return knobs.keys ? operand_key(ctx, place) : 0;
+	return wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
+}
+
+/* The key of the query that starts here, and that the cookie names. */
+static __always_inline __u64 site_key(struct pt_regs *ctx, __u64 cookie, __u32 place)
+{
+	return knobs.keys ? operand_key(ctx, place, site_query_id(cookie)) : 0;
 }
 
 /* At the instruction that names the query. Returns 0. */
@@ -43,7 +49,7 @@ static __always_inline int site_push_named(struct pt_regs *ctx, __u64 cookie, __
 		return 0;
 	if (knobs.keys)
 		contexts_see(t, wire_cookie_lib(cookie), PT_REGS_IP(ctx));
-	t->scratch.key = site_key(ctx, wire_cookie_reg(cookie));
+	t->scratch.key = site_key(ctx, cookie, wire_cookie_reg(cookie));
 	site_push(t, cookie, SITE_BODY_SP(ctx, cookie), state);
 	return 0;
 }
@@ -61,8 +67,8 @@ static __noinline int site_start_body(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	t->scratch.key = 0;
 	if (knobs.keys)
-		t->scratch.key =
-			operand_key_on_stack(ctx, place >> 4, wire_cookie_key_slot(cookie));
+		t->scratch.key = operand_key_on_stack(ctx, place >> 4, wire_cookie_key_slot(cookie),
+						      site_query_id(cookie));
 	site_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
 	return 0;
 }
@@ -129,7 +135,7 @@ static __noinline int site_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 	now = off_cpu_begin(t, now);
 	stack_request(t, cookie, sp, site_caller(ctx, cookie), now);
 	cookie = site_wrapper_cookie(wire_cookie_lib(cookie), wire_cookie_query(cookie));
-	t->scratch.key = site_key(ctx, wire_cookie_reg(cookie));
+	t->scratch.key = site_key(ctx, cookie, wire_cookie_reg(cookie));
 	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
 	off_cpu_done(t);
 	return 0;
@@ -171,11 +177,12 @@ static __always_inline struct wire_provider *site_find_provider(struct pt_regs *
 	return p;
 }
 
-static __always_inline __u64 site_identified_key(struct pt_regs *ctx, const struct wire_provider *p)
+static __noinline __u64 site_identified_key(struct pt_regs *ctx, __u64 cookie,
+					    const struct wire_provider *p)
 {
 	if (knobs.keys && p->key < WIRE_HIDDEN && (p->key & 0xf) == WIRE_KEY_ON_STACK)
-		return operand_key_on_stack(ctx, p->key >> 4, p->slot);
-	return site_key(ctx, p->key);
+		return operand_key_on_stack(ctx, p->key >> 4, p->slot, site_query_id(cookie));
+	return site_key(ctx, cookie, p->key);
 }
 
 /*
@@ -191,7 +198,7 @@ static __noinline int site_identify(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	cookie = wire_cookie(0, wire_cookie_lib(cookie), p->query, p->group,
 			     p->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
-	t->scratch.key = site_identified_key(ctx, p);
+	t->scratch.key = site_identified_key(ctx, cookie, p);
 	site_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
 	return 0;
 }

@@ -60,7 +60,7 @@ enum wire_key {
 	WIRE_KEY_LOCAL,	      /* LocalDefId, OwnerId, LocalModDefId: an index in a register */
 	WIRE_KEY_DEF,	      /* DefId: an index, and the crate in the next register */
 	WIRE_KEY_CRATE,	      /* CrateNum */
-	WIRE_KEY_INSTANCE,    /* the address of an InstanceKind: its tag, an index, a crate */
+	WIRE_KEY_MEMORY,      /* the address of a struct: struct wire_memory_key */
 	WIRE_KEY_MAX,
 };
 
@@ -644,6 +644,22 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 	return lib << 16 | query;
 }
 
+/*
+ * Where the definition is in a key in memory, which four words show: its index, and behind that its
+ * crate. In an enum (rustc's InstanceKind) the first word says which they are: it is `first` plus
+ * the number of the variant, or anything else if the enum has the tag of that variant in a niche.
+ */
+#define WIRE_VARIANTS	  32
+#define WIRE_NO_WORD	  255
+#define WIRE_MEMORY_WORDS 4
+struct wire_memory_key {
+	wire_u32 offset; /* of the four words, in the key: bytes */
+	wire_u32 first;
+	wire_u8 words[WIRE_VARIANTS]; /* by variant: the number of the index's word, or none */
+	wire_u8 other;		      /* if the first word is of none of these */
+	wire_u8 pad[3];
+};
+
 #define WIRE_NO_QUERY		 0xffffu
 #define WIRE_NO_SLOT		 0xffffu
 #define WIRE_NO_GROUP		 0xffffu
@@ -754,6 +770,7 @@ _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
+_Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");

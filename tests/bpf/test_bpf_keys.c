@@ -25,10 +25,39 @@ static bool is_start(const struct plan_site *s)
 	       s->role == WIRE_ROLE_WRAPPER || s->role == WIRE_ROLE_IDENTIFY;
 }
 
+/* rdi has the address of the numbers in registers, as 64-bit words: the first is the query's, times
+ * 8. */
+static struct wire_memory_key memory_key(void)
+{
+	struct wire_memory_key m = {.offset = 0, .first = 8, .other = 0};
+
+	memset(m.words, 2, sizeof(m.words));
+	m.words[8] = WIRE_NO_WORD;
+	m.words[16] = 1;
+	return m;
+}
+
+static uint64_t key_in_memory(uint32_t id)
+{
+	uint32_t above = (uint32_t)(shape_key(id, 0) >> 32);
+
+	switch (id) {
+	case 2:
+		return 0;
+	case 3:
+		return wire_key((uint32_t)shape_key(id, 1), above);
+	default:
+		return id <= 4 ? wire_key(above, (uint32_t)shape_key(id, 1))
+			       : wire_key(above, (uint32_t)shape_key(id, 0));
+	}
+}
+
 static void describe_keys(struct plan *plan, const struct where *where)
 {
-	for (uint32_t i = 0; i < plan->n_queries; i++)
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		plan->queries[i].key = where->key;
+		plan->queries[i].memory = memory_key();
+	}
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		if (!is_start(&plan->sites[i]))
 			continue;
@@ -84,9 +113,12 @@ static bool starts_at_wrapper(uint32_t query, const char *script)
 static uint64_t key_in_register(const struct how *how, uint32_t query, uint32_t id,
 				const char *script)
 {
-	uint32_t i = number_of(how->where.reg);
-	uint32_t at = (uint32_t)shape_key(id, i);
+	uint32_t i, at;
 
+	if (how->where.reg == WIRE_REG_DI)
+		return starts_at_wrapper(query, script) ? ANY : key_in_memory(id);
+	i = number_of(how->where.reg);
+	at = (uint32_t)shape_key(id, i);
 	if (starts_at_wrapper(query, script) && i < 2)
 		return ANY;
 	switch (how->where.key) {
@@ -197,13 +229,19 @@ static void on_the_stack(void **state)
 
 static void of_types_that_no_probe_reads(void **state)
 {
-	static const enum wire_key unread[] = {WIRE_KEY_UNKNOWN, WIRE_KEY_UNIT, WIRE_KEY_INSTANCE};
+	static const enum wire_key unread[] = {WIRE_KEY_UNKNOWN, WIRE_KEY_UNIT, WIRE_KEY_MEMORY};
 
 	need_capture();
 	for (size_t k = 0; k < N_OF(unread); k++) {
 		compare_both(&(struct how){.where = {unread[k], WIRE_REG_CX, PLAN_NO_SLOT}});
 		compare_both(&(struct how){.where = {unread[k], WIRE_REG_NONE, SHAPE_KEY_SLOT}});
 	}
+}
+
+static void in_memory(void **state)
+{
+	need_capture();
+	compare_both(&(struct how){.where = {WIRE_KEY_MEMORY, WIRE_REG_DI, PLAN_NO_SLOT}});
 }
 
 static void at_no_known_place(void **state)
@@ -294,6 +332,7 @@ int main(void)
 		cmocka_unit_test(in_each_register),
 		cmocka_unit_test(on_the_stack),
 		cmocka_unit_test(of_types_that_no_probe_reads),
+		cmocka_unit_test(in_memory),
 		cmocka_unit_test(at_no_known_place),
 		cmocka_unit_test(with_callers),
 		cmocka_unit_test(through_perf_events),

@@ -22,6 +22,11 @@ EVENTS = "default,query-keys"
 UNIT = "()"
 # Types of keys, as in plan --json, that rustc prints as a path.
 PATHS = ("DefId", "LocalDefId", "CrateNum")
+# A definition in a key that rustc prints whole; the definition is the first in the text, but in a
+# pair of two keys, which are printed as `(path,path)`, the second.
+MEMORY = "memory"
+PAIRS = ("(DefId, DefId)", "(CrateNum, DefId)")
+WITHIN = re.compile(r"DefId\(\d+:\d+ ~ [^()]*\)")
 
 # The standard library has crates of these names too, and rustc prints no more than the name.
 AMBIGUOUS = ("memchr",)
@@ -51,6 +56,13 @@ def path_of(key):
     return crate + NUMBER.sub(r"[\1]", BRACES.sub(braces, rest))
 
 
+def within(key_type, key):
+    """The path of the definition in a key in memory."""
+    if key_type in PAIRS:
+        return key.strip("()").split(",")[1]
+    return path_of(WITHIN.search(key.split(", value: ", 1)[-1]).group())
+
+
 def is_of(crate, path):
     return path == crate or path.startswith(crate + "::")
 
@@ -74,11 +86,13 @@ def executions(t, trace):
         yield json.loads(invocation), unquote(query), unquote(event or "")
 
 
-def their_executions(profile):
-    """(invocation id, label, key or "") of each execution in rustc's profile."""
+def their_executions(profile, types):
+    """(invocation id, label, key or "") of each execution in rustc's profile. `types`: of keys that
+    are in memory, by label"""
     for kind, invocation, (label, *key), interval in profile.event_texts():
         if kind == "Query" and interval:
-            yield invocation, label, path_of(key[0]) if key else ""
+            text = key[0] if key else ""
+            yield invocation, label, within(types[label], text) if label in types else path_of(text)
 
 
 def ran_for_printing(profile):
@@ -99,6 +113,11 @@ class Keys:
 
     def __init__(self, spans, profile, plan, crate):
         type_of = {query["name"]: query["key"] for query in plan["queries"]}
+        types = {query["name"]: query["key_type"] for query in plan["queries"]
+                 if query["key"] == MEMORY}
+        # Those whose key a probe finds at each of their starts.
+        read = {query["name"] for query in plan["queries"]
+                if query["key_sites"] == query["start_sites"]}
         self.ours, self.truth = collections.Counter(), collections.Counter()
         self.foreign = collections.Counter()  # type of key: executions without a name in the trace
         self.printing = ran_for_printing(profile)
@@ -107,12 +126,14 @@ class Keys:
                 continue
             if event:
                 self.ours[invocation, query, event] += 1
-            elif type_of[query] in PATHS:
+            elif type_of[query] in PATHS or query in types:
                 self.foreign[type_of[query]] += 1
-        for invocation, label, path in their_executions(profile):
+        for invocation, label, path in their_executions(profile, types):
             key_type = type_of.get(label)
-            if key_type == UNIT or key_type in PATHS and is_of(crate, path):
+            known = key_type in PATHS or label in types and label in read
+            if key_type == UNIT or known and is_of(crate, path):
                 self.truth[invocation, label, path] += 1
+        self.in_memory = sum(n for (_, label, _), n in self.truth.items() if label in types)
         self.of_crate = sum(n for (_, _, path), n in self.truth.items() if path != UNIT)
 
     @property
@@ -134,8 +155,8 @@ class Keys:
         return ", ".join("%d %s" % (n, name) for name, n in sorted(self.foreign.items()))
 
     def summary(self):
-        return "%d keys of the crate, %d (), %d ran to print keys; of other crates: %s" % (
-            self.of_crate, self.without, len(self.printing),
+        return "%d keys of the crate (%d in memory), %d (), %d ran to print keys; of other crates: %s" % (
+            self.of_crate, self.in_memory, self.without, len(self.printing),
             self.not_compared())
 
 

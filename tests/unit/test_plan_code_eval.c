@@ -156,6 +156,40 @@ static void a_given_argument_decides(void **state)
 	}
 }
 
+static uint64_t variant_of(uint32_t word)
+{
+	const struct eval_given given = {WIRE_REG_DI, 4, 0, word};
+	_free_ struct eval *e =
+		run((struct eval_function){.given = &given, .n_given = 1}, "variant");
+
+	assert_int_equal(e->returns.n, 1);
+	assert_true(sum_is_constant(&e->returns.items[0].a));
+	return e->returns.items[0].a.constant;
+}
+
+static void a_given_word_decides(void **state)
+{
+	assert_int_equal(variant_of(0xffffff01), 0);
+	assert_int_equal(variant_of(0xffffff02), 0x101);
+	assert_int_equal(variant_of(0xffffff03), 0x102);
+	assert_int_equal(variant_of(0xffffff04), 3);
+	assert_int_equal(variant_of(0xffffff00), 9);
+	assert_int_equal(variant_of(7), 9);
+}
+
+static void a_condition_moves(void **state)
+{
+	static const uint64_t moved[] = {4, 1, 6};
+
+	for (uint64_t first = 4; first < 7; first++) {
+		_free_ struct eval *e = eval_of("moved_if", first);
+
+		assert_int_equal(e->returns.items[0].a.constant, moved[first - 4]);
+	}
+	assert_returns("moved_if", "?, ?");
+	assert_returns("bit", "1, rdx; 3, rdx");
+}
+
 static void both_ways_are_gone_if_nothing_decides(void **state)
 {
 	_free_ struct eval *e = eval("either");
@@ -243,8 +277,13 @@ static void a_path_that_leaves_is_cut(void **state)
 {
 	_free_ struct eval *leaves = eval("leaves"), *anywhere = eval("jumps_anywhere");
 
+	_free_ struct eval *part = eval("passes_a_part");
+
 	assert_true(leaves->partial);
 	assert_int_equal(leaves->returns.n, 0);
+	assert_int_equal(leaves->leaves.n, 1);
+	assert_int_equal(part->leaves.items[0].a.constant, symbol(img, "outside")->addr);
+	assert_int_equal(part->leaves.items[0].b.constant, 0x18);
 	assert_true(anywhere->partial);
 	assert_returns("panics", "1, rdx");
 }
@@ -264,6 +303,8 @@ int main(void)
 		cmocka_unit_test(a_mask_and_a_call_leave_their_mark),
 		cmocka_unit_test(the_stack_keeps_values),
 		cmocka_unit_test(a_given_argument_decides),
+		cmocka_unit_test(a_given_word_decides),
+		cmocka_unit_test(a_condition_moves),
 		cmocka_unit_test(both_ways_are_gone_if_nothing_decides),
 		cmocka_unit_test(constants_are_computed),
 		cmocka_unit_test(calls_are_noted),

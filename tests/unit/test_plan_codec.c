@@ -52,6 +52,9 @@ static void a_plan_comes_back_as_it_was(void **state)
 	back->sites[1].key_slot -= 4;
 	back->queries[0].key++;
 	assert_false(sample_same(plan, back));
+	back->queries[0].key--;
+	back->queries[1].memory.words[31]++;
+	assert_false(sample_same(plan, back));
 }
 
 static void a_layout_comes_back_as_it_was(void **state)
@@ -197,6 +200,7 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[2].key_reg, WIRE_REG_DI); /* at an end */
 	WRONG(plan->sites[3].key_slot, 8);
 	WRONG(plan->queries[0].key, WIRE_KEY_MAX);
+	WRONG(plan->queries[0].memory.offset, PLAN_LAYOUT_MAX);
 	WRONG(plan->sites[1].addr, 0x1200); /* below the previous site */
 	WRONG(plan->queries[0].body_non_incr, 2);
 	WRONG(plan->queries[0].body_incr, 2);

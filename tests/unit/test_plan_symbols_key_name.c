@@ -38,9 +38,68 @@ static void the_cache_has_the_type(void **state)
 	assert_name(VEC("NtNtCs5_10rustc_span6def_id8CrateNum"), WIRE_KEY_CRATE, 4);
 	assert_name(HASHED("NtNtCs5_10rustc_span6def_id13LocalModDefId"), WIRE_KEY_LOCAL, 32);
 	assert_name(HASHED("NtNtCs5_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, 32);
-	assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance8Instance"), WIRE_KEY_INSTANCE, 32);
-	assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance12InstanceKind"), WIRE_KEY_INSTANCE,
-		    32);
+	assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance8Instance"), WIRE_KEY_UNKNOWN, 32);
+	assert_name(HASHED("TNtNtCs5_10rustc_span6def_id5DefIdRINtCs2_12rustc_middle4ListuEE"),
+		    WIRE_KEY_UNKNOWN, 32);
+}
+
+static void assert_type(const char *symbol, const char *type)
+{
+	assert_string_equal(key_name__parse(symbol).type, type);
+}
+
+static void types_have_no_modules(void **state)
+{
+	assert_type(DEF_ID("8"), "DefId");
+	assert_type(BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", "()");
+	assert_type(VEC("NtNtCs5_10rustc_span6def_id10LocalDefId"), "LocalDefId");
+	assert_type(HASHED("NtNtCs2_12rustc_middle2ty2Ty"), "Ty");
+	assert_type(HASHED("TNtNtCs5_10rustc_span6def_id5DefIdRINtNtCs2_12rustc_middle2ty7RawListu"
+			   "NtNtCs2_12rustc_middle2ty2TyEE"),
+		    "(DefId, &RawList<(), Ty>)");
+	assert_type("main", "");
+	assert_type(BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_", "");
+}
+
+static void a_long_type_is_unknown(void **state)
+{
+	char symbol[1024] = BODY CACHES "12DefaultCacheT", *end = symbol + strlen(symbol);
+
+	for (int i = 0; i < KEY_TYPE_MAX / 4; i++)
+		end = stpcpy(end, "NtC1a2Ty");
+	strcpy(end, "E" VALUE("20") "EKb0_EB4_");
+	assert_type(symbol, "");
+}
+
+#define KEYS "NtNtCs1_12rustc_middle5query4keys"
+
+static void functions_of_keys(void **state)
+{
+	char type[KEY_TYPE_MAX] = "";
+
+	assert_true(key_name__of_span("_RNvXs8_" KEYS "NtNtCs2_10rustc_span6def_id5DefId"
+				      "NtB5_8QueryKey12default_span",
+				      type));
+	assert_string_equal(type, "DefId");
+	assert_true(key_name__of_span(
+		"_RNvXs8_" KEYS
+		"TNtNtCs2_10rustc_span6def_id5DefIdNtNtCs2_10rustc_span6def_id5DefIdE"
+		"NtB5_3Key12default_span.llvm.7",
+		type));
+	assert_string_equal(type, "(DefId, DefId)");
+	assert_true(key_name__of_debug("_RNvXs2w_NtCs1_12rustc_middle2tyINtB6_"
+				       "20PseudoCanonicalInputNtNtNtB8_3mir9interpret8GlobalId"
+				       "ENtNtCs3_4core3fmt5Debug3fmtB8_",
+				       type));
+	assert_string_equal(type, "PseudoCanonicalInput<GlobalId>");
+	assert_false(key_name__of_span("_RNvXs8_" KEYS "NtNtCs2_10rustc_span6def_id5DefId"
+				       "NtB5_6Monkey12default_span",
+				       type));
+	assert_false(key_name__of_span("_RNvNtCs1_3Key12default_span", type));
+	assert_false(key_name__of_debug("_RNvXs2w_NtCs1_12rustc_middle2tyNtB6_2Ty"
+					"NtNtCs3_4core3fmt5Debug3fmt",
+					type));
+	assert_string_equal(type, "PseudoCanonicalInput<GlobalId>");
 }
 
 /* As rustc 1.95 and 1.97 have them. */
@@ -49,7 +108,7 @@ static void back_references_are_followed(void **state)
 	assert_name("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
 		    "INtNtNtCsdadwybgsbvk_12rustc_middle5query6caches12DefaultCache"
 		    "NtNtNtB1a_2ty8instance8InstanceINtNtB18_5erase10ErasedDataAhj10_EEKb0_EB4_",
-		    WIRE_KEY_INSTANCE, 16);
+		    WIRE_KEY_UNKNOWN, 16);
 	assert_name("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
 		    "INtNtCs3MG2ofusW15_21rustc_data_structures9vec_cache8VecCache"
 		    "NtNtCsjyvvofjlheH_10rustc_span6def_id10LocalDefId"
@@ -106,6 +165,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cache_has_the_type),
+		cmocka_unit_test(types_have_no_modules),
+		cmocka_unit_test(a_long_type_is_unknown),
+		cmocka_unit_test(functions_of_keys),
 		cmocka_unit_test(back_references_are_followed),
 		cmocka_unit_test(a_configuration_holds_the_cache),
 		cmocka_unit_test(other_types_are_unknown),

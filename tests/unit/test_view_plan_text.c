@@ -108,10 +108,13 @@ static void almost_all_is_not_100_percent(void **state)
 	for (uint32_t i = 0; i < 5000; i++) {
 		queries[i] = plan->queries[0];
 		queries[i].name = strdup("q");
+		queries[i].key_type = NULL;
 		queries[i].start_exact = i != 0;
 	}
-	free(plan->queries[0].name);
-	free(plan->queries[1].name);
+	for (int i = 0; i < 2; i++) {
+		free(plan->queries[i].name);
+		free(plan->queries[i].key_type);
+	}
 	free(plan->queries);
 	plan->queries = queries;
 	plan->n_queries = 5000;

@@ -73,6 +73,7 @@ static struct tables tables_of(const struct attachments *a)
 		.providers = bpf_map__fd(s->maps.providers),
 		.steps = bpf_map__fd(s->maps.steps),
 		.wrappers = bpf_map__fd(s->maps.wrappers),
+		.memory_keys = bpf_map__fd(s->maps.memory_keys),
 		.layouts = bpf_map__fd(s->maps.layouts),
 		.sources = bpf_map__fd(s->maps.sources),
 		.expansions = bpf_map__fd(s->maps.expansions),

@@ -110,6 +110,20 @@ static int fill_wrappers(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
+/* Few queries have such keys. */
+static int fill_memory_keys(int map, const struct attach_set *set)
+{
+	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
+		const struct plan_query *q = &set->plan->queries[i];
+		uint32_t key = wire_wrapper_key(set->lib, i);
+
+		if (q->key == WIRE_KEY_MEMORY &&
+		    bpf_map_update_elem(map, &key, &q->memory, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
 static int fill_layout(int map, const struct attach_set *set)
 {
 	struct wire_layout layout = set->plan->layout.wire;
@@ -157,7 +171,8 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
 			  ?: fill_layout(t->layouts, set)
 			  ?: fill_expansions(t->expansions, set)
-			  ?: fill_sources(t->sources, set);
+			  ?: fill_sources(t->sources, set)
+			  ?: fill_memory_keys(t->memory_keys, set);
 
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }
@@ -192,4 +207,5 @@ void tables_clear(const struct tables *t, uint8_t lib)
 	clear(t->steps, lib, lib_of_site);
 	clear(t->wrappers, lib, lib_of_wrapper);
 	clear(t->sources, lib, lib_of_wrapper);
+	clear(t->memory_keys, lib, lib_of_wrapper);
 }

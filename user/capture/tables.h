@@ -13,6 +13,7 @@ struct tables {
 	int layouts;
 	int sources;
 	int expansions;
+	int memory_keys;
 };
 
 /* Insert the entries that the sites of a set look up. Negative errno. */

@@ -539,12 +539,16 @@ static int find_layout(struct builder *b)
 
 static int place_probes(struct builder *b)
 {
-	int err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
+	_keys_finder_ struct keys_finder *keys = NULL;
+	int err = keys_finder__new(b->img, b->decoder, b->plan, &keys);
 
 	if (err)
 		return err;
+	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
+	if (err)
+		return err;
 	err = find_layout(b) ?: guards_add(b->img, b->decoder, b->plan, b->mined);
-	return err ?: leave_out_stepped(b->plan) ?: keys_find(b->img, b->decoder, b->plan);
+	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys);
 }
 
 static int build_steps(struct builder *b, struct library_file *file)

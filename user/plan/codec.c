@@ -197,6 +197,15 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	require(c, plan_site__is_start(s) || !plan_site__has_key(s));
 }
 
+static void code_memory_key(struct codec *c, struct wire_memory_key *m)
+{
+	code_u32(c, &m->offset);
+	code_u32(c, &m->first);
+	code_bytes(c, m->words, sizeof(m->words));
+	code_u8(c, &m->other);
+	require(c, m->offset < PLAN_LAYOUT_MAX);
+}
+
 static void code_query(struct codec *c, struct plan_query *q, const struct plan *plan)
 {
 	code_string(c, &q->name);
@@ -212,8 +221,10 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
 	code_u8(c, &q->start_role);
+	code_string(c, &q->key_type);
 	code_u8(c, &q->key);
 	require(c, q->key < WIRE_KEY_MAX);
+	code_memory_key(c, &q->memory);
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);
 	require(c, index_ok(q->body_non_incr, plan->n_bodies));
@@ -379,6 +390,7 @@ static void code_layout(struct codec *c, struct plan *plan)
 	code_wire_places(c, &l->wire.places);
 	code_string(c, &l->places_problem);
 	require(c, !l->wire.places.known || (l->wire.size && !l->places_problem));
+	code_string(c, &plan->keys_problem);
 }
 
 static void check_order(struct codec *c, const struct plan *plan)

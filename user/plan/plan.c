@@ -11,8 +11,10 @@ void plan__free(struct plan *plan)
 {
 	if (!plan)
 		return;
-	for (uint32_t i = 0; i < plan->n_queries; i++)
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		free(plan->queries[i].name);
+		free(plan->queries[i].key_type);
+	}
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		free(plan->bodies[i].problem);
 	for (uint32_t i = 0; i < plan->n_guards; i++) {
@@ -31,6 +33,7 @@ void plan__free(struct plan *plan)
 	free(plan->layout.crates_problem);
 	free(plan->layout.current_problem);
 	free(plan->layout.places_problem);
+	free(plan->keys_problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
@@ -142,8 +145,8 @@ const char *plan_key_name(enum wire_key key)
 		return "DefId";
 	case WIRE_KEY_CRATE:
 		return "CrateNum";
-	case WIRE_KEY_INSTANCE:
-		return "Instance";
+	case WIRE_KEY_MEMORY:
+		return "memory";
 	default:
 		return NULL;
 	}

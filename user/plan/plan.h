@@ -63,7 +63,9 @@ struct plan_query {
 	uint64_t provider;
 	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
-	uint8_t key;	    /* enum wire_key */
+	char *key_type; /* its key's, in rustc's sources, paths without modules; NULL: unknown */
+	uint8_t key;	/* enum wire_key */
+	struct wire_memory_key memory; /* of a WIRE_KEY_MEMORY */
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */
@@ -170,6 +172,7 @@ struct plan {
 	struct plan_layout layout;
 	struct wire_expansions expansions; /* `size` is 0: not known */
 	char *expansions_problem;	   /* why they are unknown, or NULL */
+	char *keys_problem;	/* why definitions in keys in memory are not found, or NULL */
 	struct plan_hits *hits; /* NULL: not looked for. They are not stored with the plan. */
 };
 

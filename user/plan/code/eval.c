@@ -30,6 +30,7 @@ struct path {
 	bool slots_lost;	/* any slot may have been changed */
 	struct sum left, right; /* of the last comparison; unknown: the flags are of another one */
 	uint8_t width;		/* its bytes */
+	bool carry;		/* only the carry flag is as after it */
 };
 
 struct edge {
@@ -261,6 +262,7 @@ static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct s
 static void compare(struct machine *m, struct path *p, struct sum a, struct sum b, uint8_t width)
 {
 	p->left = p->right = sum_unknown;
+	p->carry = false;
 	if (!a.known || !b.known || (width < 4 && !(sum_is_constant(&a) && sum_is_constant(&b))))
 		return;
 	p->left = a;
@@ -378,6 +380,56 @@ static struct sum sign_extended(struct machine *m, struct path *p, const cs_x86_
 	return sum_constant((uint64_t)(int64_t)(int32_t)value.constant);
 }
 
+/* 1 and 0: the branch is taken, or not; -1: it may be either. */
+static int decide(const struct path *p, unsigned int jump)
+{
+	uint64_t a, b;
+
+	if (!sum_is_constant(&p->left) || !sum_is_constant(&p->right))
+		return -1;
+	if (p->carry && jump != X86_INS_JB && jump != X86_INS_JAE)
+		return -1;
+	a = p->left.constant << (64 - 8 * p->width);
+	b = p->right.constant << (64 - 8 * p->width);
+	switch (jump) {
+	case X86_INS_JE:
+		return a == b;
+	case X86_INS_JNE:
+		return a != b;
+	case X86_INS_JA:
+		return a > b;
+	case X86_INS_JAE:
+		return a >= b;
+	case X86_INS_JB:
+		return a < b;
+	case X86_INS_JBE:
+		return a <= b;
+	case X86_INS_JG:
+		return (int64_t)a > (int64_t)b;
+	case X86_INS_JGE:
+		return (int64_t)a >= (int64_t)b;
+	case X86_INS_JL:
+		return (int64_t)a < (int64_t)b;
+	case X86_INS_JLE:
+		return (int64_t)a <= (int64_t)b;
+	case X86_INS_JS:
+		return (int64_t)(a - b) < 0;
+	case X86_INS_JNS:
+		return (int64_t)(a - b) >= 0;
+	default:
+		return -1;
+	}
+}
+
+/* A conditional move, whose condition is that of `jump`. */
+static void move_if(struct machine *m, struct path *p, unsigned int jump)
+{
+	const cs_x86_op *a = &m->insn->detail->x86.operands[0];
+	int taken = decide(p, jump);
+
+	set(m, p, a, taken < 0 ? sum_unknown : get(m, p, taken ? a + 1 : a));
+}
+
 /* Instructions that leave the flags as they are. */
 static bool move(struct machine *m, struct path *p)
 {
@@ -400,6 +452,18 @@ static bool move(struct machine *m, struct path *p)
 		return true;
 	case X86_INS_POP:
 		set(m, p, a, pop(p, m));
+		return true;
+	case X86_INS_CMOVAE:
+		move_if(m, p, X86_INS_JAE);
+		return true;
+	case X86_INS_CMOVB:
+		move_if(m, p, X86_INS_JB);
+		return true;
+	case X86_INS_CMOVA:
+		move_if(m, p, X86_INS_JA);
+		return true;
+	case X86_INS_CMOVBE:
+		move_if(m, p, X86_INS_JBE);
 		return true;
 	case X86_INS_NOP:
 	case X86_INS_ENDBR64:
@@ -458,6 +522,20 @@ static struct sum masked(struct machine *m, const struct sum *value, const struc
 	return both.known ? both : below(m, *mask);
 }
 
+/* The bit of a register that another register, or the instruction, names. */
+static void test_bit(struct machine *m, struct path *p, struct sum of, struct sum bit)
+{
+	const cs_x86_op *a = &m->insn->detail->x86.operands[0];
+
+	if (a->type != X86_OP_REG || a->size < 4 || !sum_is_constant(&of) || !sum_is_constant(&bit))
+		return;
+	/* As after 0 - 1, which borrows, or after 1 - 1. */
+	p->left = sum_constant(!(of.constant >> (bit.constant % (8 * a->size)) & 1));
+	p->right = sum_constant(1);
+	p->width = 8;
+	p->carry = true;
+}
+
 /* Instructions that set them. */
 static void calculate(struct machine *m, struct path *p)
 {
@@ -470,6 +548,7 @@ static void calculate(struct machine *m, struct path *p)
 	/* A shift by one has one operand. */
 	right = x->op_count > 1 ? get(m, p, b) : sum_constant(1);
 	p->left = p->right = sum_unknown;
+	p->carry = false;
 	switch (m->insn->id) {
 	case X86_INS_CMP:
 		compare(m, p, left, right, a->size);
@@ -477,6 +556,9 @@ static void calculate(struct machine *m, struct path *p)
 	case X86_INS_TEST:
 		if (is_self(a, b))
 			compare(m, p, left, sum_constant(0), a->size);
+		break;
+	case X86_INS_BT:
+		test_bit(m, p, left, right);
 		break;
 	case X86_INS_ADD:
 		set(m, p, a, sum_add(left, right));
@@ -510,45 +592,6 @@ static void calculate(struct machine *m, struct path *p)
 		break;
 	default:
 		forget(m, p);
-	}
-}
-
-/* 1 and 0: the branch is taken, or not; -1: it may be either. */
-static int decide(const struct path *p, unsigned int jump)
-{
-	uint64_t a, b;
-
-	if (!sum_is_constant(&p->left) || !sum_is_constant(&p->right))
-		return -1;
-	a = p->left.constant << (64 - 8 * p->width);
-	b = p->right.constant << (64 - 8 * p->width);
-	switch (jump) {
-	case X86_INS_JE:
-		return a == b;
-	case X86_INS_JNE:
-		return a != b;
-	case X86_INS_JA:
-		return a > b;
-	case X86_INS_JAE:
-		return a >= b;
-	case X86_INS_JB:
-		return a < b;
-	case X86_INS_JBE:
-		return a <= b;
-	case X86_INS_JG:
-		return (int64_t)a > (int64_t)b;
-	case X86_INS_JGE:
-		return (int64_t)a >= (int64_t)b;
-	case X86_INS_JL:
-		return (int64_t)a < (int64_t)b;
-	case X86_INS_JLE:
-		return (int64_t)a <= (int64_t)b;
-	case X86_INS_JS:
-		return (int64_t)(a - b) < 0;
-	case X86_INS_JNS:
-		return (int64_t)(a - b) >= 0;
-	default:
-		return -1;
 	}
 }
 
@@ -588,6 +631,14 @@ static bool branch(struct machine *m, struct path *p, uint64_t next)
 	return taken <= 0 && may_go(m, from, next);
 }
 
+static bool is_in(const struct eval_function *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->n_regions; i++)
+		if (addr >= f->regions[i].addr && addr - f->regions[i].addr < f->regions[i].size)
+			return true;
+	return false;
+}
+
 static bool jump(struct machine *m, struct path *p)
 {
 	const cs_x86_op *op = &m->insn->detail->x86.operands[0];
@@ -597,16 +648,13 @@ static bool jump(struct machine *m, struct path *p)
 		m->out->partial = true;
 		return false;
 	}
+	if (!is_in(m->f, to.constant)) {
+		note(&m->out->leaves, to, p->regs[WIRE_REG_DI], &m->out->partial);
+		m->out->partial = true;
+		return false;
+	}
 	p->at = to.constant;
 	return may_go(m, m->insn->address, p->at);
-}
-
-static bool is_in(const struct eval_function *f, uint64_t addr)
-{
-	for (size_t i = 0; i < f->n_regions; i++)
-		if (addr >= f->regions[i].addr && addr - f->regions[i].addr < f->regions[i].size)
-			return true;
-	return false;
 }
 
 static bool decode(struct machine *m, uint64_t addr)

@@ -70,6 +70,7 @@ struct eval {
 	struct eval_pairs compares;	    /* both sides; 32-bit constants are not negative */
 	struct eval_pairs stores;	    /* address and value of those outside the stack */
 	struct eval_pairs returns;	    /* rax and rdx */
+	struct eval_pairs leaves;	    /* jumps to other functions: where to, and rdi */
 	struct eval_call calls[EVAL_CALLS]; /* the first ones; each is there once */
 	uint32_t n_calls;
 	bool arrived;			/* some path came to `until` */

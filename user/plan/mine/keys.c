@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "plan/check.h"
 #include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
+#include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
 #include "plan/symbols/key_name.h"
 #include "plan/symbols/names.h"
@@ -28,7 +30,7 @@ struct named {
 	bool any; /* it has a name */
 };
 
-struct finder {
+struct keys_finder {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct plan *plan;
@@ -48,11 +50,13 @@ static void add_name(struct named *body, struct key_name name)
 	}
 	if (body->name.key != name.key)
 		body->name.key = WIRE_KEY_UNKNOWN;
+	if (strcmp(body->name.type, name.type))
+		body->name.type[0] = '\0';
 	if (body->name.has_size != name.has_size || body->name.size != name.size)
 		body->name.has_size = false;
 }
 
-static int read_names(struct finder *f)
+static int read_names(struct keys_finder *f)
 {
 	const struct elf_symbol *syms;
 	size_t n;
@@ -74,7 +78,7 @@ static int read_names(struct finder *f)
 }
 
 /* Of its non-incremental body, or else of the other; unknown if the two differ. */
-static struct key_name name_of(const struct finder *f, const struct plan_query *q)
+static struct key_name name_of(const struct keys_finder *f, const struct plan_query *q)
 {
 	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 	struct named query = {.any = false};
@@ -86,6 +90,42 @@ static struct key_name name_of(const struct finder *f, const struct plan_query *
 			add_name(&query, body->name);
 	}
 	return query.name;
+}
+
+/* The query's key, by the names of its bodies. */
+static int set_type(struct keys_finder *f, struct memory_keys *memory, struct plan_query *q)
+{
+	struct key_name name = name_of(f, q);
+	int found;
+
+	q->key = name.key;
+	if (!name.type[0])
+		return 0;
+	q->key_type = strdup(name.type);
+	if (!q->key_type)
+		return -ENOMEM;
+	if (q->key != WIRE_KEY_UNKNOWN)
+		return 0;
+	found = memory_keys__find(memory, name.type, &q->memory);
+	if (found == 1)
+		q->key = WIRE_KEY_MEMORY;
+	return found < 0 ? found : 0;
+}
+
+static int set_types(struct keys_finder *f)
+{
+	_memory_keys_ struct memory_keys *memory = NULL;
+	const char *problem;
+	int err = memory_keys__new(f->img, f->decoder, &memory);
+
+	for (uint32_t i = 0; i < f->plan->n_queries && !err; i++)
+		err = set_type(f, memory, &f->plan->queries[i]);
+	problem = err ? NULL : memory_keys__problem(memory);
+	if (problem) {
+		f->plan->keys_problem = strdup(problem);
+		err = f->plan->keys_problem ? 0 : -ENOMEM;
+	}
+	return err;
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
@@ -112,27 +152,47 @@ static uint16_t registers_of(uint8_t key, int at)
 	return key == WIRE_KEY_DEF ? (uint16_t)(regs | 1u << arguments[at + 1]) : regs;
 }
 
-/* A number is not dereferenced. Of an address that it is one must be seen, here or in a wrapper. */
-static bool is_plausible(struct finder *f, const struct plan_query *q, struct mined_arguments args,
-			 int at)
+/* A wrapper's result is an Option of the value, a body's the value and an aligned u32. */
+static int shift_by_size(const struct key_name *name, bool body)
 {
-	bool seen = args.pointers & registers_of(q->key, at);
-	uint64_t wrappers[] = {q->wrapper_non_incr, q->wrapper_incr};
+	uint32_t size = body ? (name->size + 3) / 4 * 4 + 4 : name->size + 1;
 
-	if (q->key != WIRE_KEY_INSTANCE)
-		return !seen;
-	for (size_t k = 0; k < N_OF(wrappers) && !seen; k++) {
-		int shift;
+	return name->has_size ? size > RESULT_MAX : UNPROVEN;
+}
 
-		args = mine_arguments(f->decoder, wrappers[k]);
-		shift = shift_of(args, 0);
-		seen = shift >= 0 && (args.pointers & 1u << arguments[shift + 2]);
+/* A wrapper or a body of the query dereferences the key that it is given. */
+static bool is_dereferenced(struct keys_finder *f, const struct plan_query *q)
+{
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
+	uint64_t entries[4] = {q->wrapper_non_incr, q->wrapper_incr};
+	struct key_name name = name_of(f, q);
+	bool seen = false;
+
+	for (int i = 0; i < 2; i++)
+		if (bodies[i] != PLAN_NONE)
+			entries[2 + i] = f->plan->bodies[bodies[i]].addr;
+	for (int i = 0; i < 4 && !seen; i++) {
+		struct mined_arguments args = mine_arguments(f->decoder, entries[i]);
+		int before = i >= 2, shift = shift_of(args, before);
+
+		if (shift == UNPROVEN)
+			shift = shift_by_size(&name, before);
+		seen = shift >= 0 && (args.pointers & 1u << arguments[shift + before + 2]);
 	}
 	return seen;
 }
 
+/* A number is not dereferenced. Of an address that it is one must be seen, here or elsewhere. */
+static bool is_plausible(struct keys_finder *f, const struct plan_query *q,
+			 struct mined_arguments args, int at)
+{
+	bool seen = args.pointers & registers_of(q->key, at);
+
+	return q->key == WIRE_KEY_MEMORY ? seen || is_dereferenced(f, q) : !seen;
+}
+
 /* Position of the key among the provider's arguments, or negative. */
-static int key_of_provider(struct finder *f, const struct plan_query *q)
+static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
 	struct key_name name = name_of(f, q);
@@ -144,7 +204,7 @@ static int key_of_provider(struct finder *f, const struct plan_query *q)
 }
 
 /* The same of its non-incremental wrapper. */
-static int key_of_wrapper(struct finder *f, const struct plan_query *q)
+static int key_of_wrapper(struct keys_finder *f, const struct plan_query *q)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, q->wrapper_non_incr);
 	struct key_name name = name_of(f, q);
@@ -152,8 +212,8 @@ static int key_of_wrapper(struct finder *f, const struct plan_query *q)
 	int shift = shift_of(args, 0);
 
 	if (shift == UNPROVEN && name.has_size && provider == (name.size > RESULT_MAX))
-		shift = name.size + 1 > RESULT_MAX;
-	if (shift < 0 || (name.has_size && shift != (name.size + 1 > RESULT_MAX)))
+		shift = shift_by_size(&name, false);
+	if (shift < 0 || (name.has_size && shift != shift_by_size(&name, false)))
 		return UNPROVEN;
 	/* Its result is larger than the provider's. */
 	if (provider > shift)
@@ -161,7 +221,7 @@ static int key_of_wrapper(struct finder *f, const struct plan_query *q)
 	return is_plausible(f, q, args, shift + 2) ? shift + 2 : WRONG;
 }
 
-static void place_argument(struct finder *f, struct plan_site *site)
+static void place_argument(struct keys_finder *f, struct plan_site *site)
 {
 	const struct plan_query *q = &f->plan->queries[site->query];
 	bool wrapper = site->role == WIRE_ROLE_WRAPPER;
@@ -191,27 +251,25 @@ static const struct plan_query *query_of(const struct plan *plan, uint32_t body)
 }
 
 /* Where the key is at the body's entry; false if that is unknown. */
-static bool key_of_body(struct finder *f, uint32_t body, struct mine_key *out)
+static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *out)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, f->plan->bodies[body].addr);
 	const struct plan_query *q = query_of(f->plan, body);
 	const struct key_name *name = &f->bodies[body].name;
 	int shift = shift_of(args, 1), at = shift + 3;
 
-	/* A u32 is aligned behind the value. */
-	if (!q || q->key != name->key || shift < 0 ||
-	    (name->has_size && shift != ((name->size + 3) / 4 * 4 + 4 > RESULT_MAX)) ||
-	    !is_plausible(f, q, args, at))
+	if (!q || shift < 0 || (q->key != name->key && q->key != WIRE_KEY_MEMORY) ||
+	    (name->has_size && shift != shift_by_size(name, true)) || !is_plausible(f, q, args, at))
 		return false;
 	*out = (struct mine_key){
 		.reg = arguments[at],
 		.crate = q->key == WIRE_KEY_DEF ? arguments[at + 1] : WIRE_REG_NONE,
-		.pointer = q->key == WIRE_KEY_INSTANCE,
+		.pointer = q->key == WIRE_KEY_MEMORY,
 	};
 	return true;
 }
 
-static int mine_sites(struct finder *f, const struct walk *w, uint32_t body,
+static int mine_sites(struct keys_finder *f, const struct walk *w, uint32_t body,
 		      const struct mine_key *key)
 {
 	struct plan *plan = f->plan;
@@ -239,7 +297,7 @@ static int mine_sites(struct finder *f, const struct walk *w, uint32_t body,
 	return err;
 }
 
-static int place_in_body(struct finder *f, const struct owner *owner)
+static int place_in_body(struct keys_finder *f, const struct owner *owner)
 {
 	uint32_t body = plan__body_at(f->plan, owner->entry);
 	struct mine_key key;
@@ -258,7 +316,7 @@ static int place_in_body(struct finder *f, const struct owner *owner)
 }
 
 /* The bodies in which a query starts whose key is worth looking for. */
-static int place_in_bodies(struct finder *f)
+static int place_in_bodies(struct keys_finder *f)
 {
 	_free_ uint64_t *addrs = calloc(f->plan->n_bodies + 1UL, sizeof(*addrs));
 	_owners_ struct owners owners = {NULL, 0};
@@ -270,7 +328,7 @@ static int place_in_bodies(struct finder *f)
 
 		for (uint32_t i = 0; i < f->plan->n_sites && !starts; i++)
 			starts = is_in(&f->plan->sites[i], b);
-		if (starts && f->bodies[b].name.key > WIRE_KEY_UNIT)
+		if (starts && query_of(f->plan, b) && plan_query__names(query_of(f->plan, b)))
 			addrs[n++] = f->plan->bodies[b].addr;
 	}
 	err = err ?: owners__find(f->img, addrs, n, &owners);
@@ -279,24 +337,43 @@ static int place_in_bodies(struct finder *f)
 	return err;
 }
 
-int keys_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
+int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		     struct keys_finder **out)
 {
-	struct finder f = {.img = img, .decoder = decoder, .plan = plan};
+	_keys_finder_ struct keys_finder *f = calloc(1, sizeof(*f));
 	int err;
 
-	f.bodies = calloc(plan->n_bodies + 1UL, sizeof(*f.bodies));
-	err = f.bodies ? read_names(&f) : -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
-		plan->queries[i].key = name_of(&f, &plan->queries[i]).key;
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+	if (!f)
+		return -ENOMEM;
+	*f = (struct keys_finder){.img = img, .decoder = decoder, .plan = plan};
+	f->bodies = calloc(plan->n_bodies + 1UL, sizeof(*f->bodies));
+	err = f->bodies ? read_names(f) : -ENOMEM;
+	err = err ?: set_types(f);
+	if (err)
+		return err;
+	*out = take_ptr(f);
+	return 0;
+}
+
+int keys_finder__place(struct keys_finder *f)
+{
+	struct plan *plan = f->plan;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		struct plan_site *site = &plan->sites[i];
 
 		if ((site->role == WIRE_ROLE_START || site->role == WIRE_ROLE_WRAPPER) &&
 		    plan_query__names(&plan->queries[site->query]))
-			place_argument(&f, site);
+			place_argument(f, site);
 	}
-	err = err ?: place_in_bodies(&f);
-	code__free(&f.code);
-	free(f.bodies);
-	return err;
+	return place_in_bodies(f);
+}
+
+void keys_finder__free(struct keys_finder *f)
+{
+	if (!f)
+		return;
+	code__free(&f->code);
+	free(f->bodies);
+	free(f);
 }

@@ -10,8 +10,9 @@
  *	wrapper		context, span, key	an Option of that: N + 1 bytes
  *	body		vtable, context, span, key	a pair of that and a u32
  *
- * A DefId takes two registers: its index, then its crate. An Instance is in memory, and its address
- * is the argument. N is in the body's name, and the register of the context is found in the code
+ * A DefId takes two registers: its index, then its crate. Larger keys, such as
+ * an Instance, are in memory, and their address is the argument: memory_keys.h finds the definition
+ * in them. N is in the body's name, and the register of the context is found in the code
  * (arguments.h). A key is unknown if the two contradict each other. Without N (twins that were
  * folded into one body may differ) the code alone decides. A provider or a body whose code does not
  * prove its context has no known key; a wrapper has one if its query's provider proves N.
@@ -25,10 +26,23 @@
 #include "plan/code/decode.h"
 #include "plan/plan.h"
 
+struct keys_finder;
+
 /*
- * Fill in `key` of every query, and `key_reg` and `key_slot` of the sites, which the plan has
- * otherwise. Returns 0, -ENOMEM or -EFAULT.
+ * Fill in the `key`, `key_type` and `memory` of every query of a plan that has all its queries and
+ * bodies. 0, -ENOMEM or -EFAULT.
  */
-int keys_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan);
+int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		     struct keys_finder **out);
+
+/*
+ * Fill in `key_reg` and `key_slot` of the sites, which the plan has otherwise. 0, -ENOMEM or
+ * -EFAULT.
+ */
+int keys_finder__place(struct keys_finder *f);
+
+void keys_finder__free(struct keys_finder *f);
+DEFINE_CLEANUP(struct keys_finder, keys_finder__free)
+#define _keys_finder_ __cleanup(keys_finder__free_p)
 
 #endif /* QPROF_PLAN_MINE_KEYS_H */

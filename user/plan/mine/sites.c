@@ -156,9 +156,18 @@ static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q, 
 	return wrapper;
 }
 
+static bool is_at_provider(struct chooser *c, const struct plan_query *q)
+{
+	struct mined_entry at = {0};
+
+	return is_own_provider(c->plan, q) && !mine_entry(c->decoder, q->provider, &at) &&
+	       at.emulated;
+}
+
 /*
  * The ways to see a query's start, best first:
- * 1. a body of its own: the mask site, where self-profile starts its interval too;
+ * 1. a body of its own: the mask site, where self-profile starts its interval too; but if the key
+ *    is in memory, 2, because few bodies keep its address up to there;
  * 2. the provider's entry, if its straight-line code has an emulated instruction;
  * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
  *    to execute the query. With incremental compilation, wrappers also run to find it unchanged,
@@ -169,7 +178,7 @@ static enum wire_role choose_start(struct chooser *c, const struct plan_query *q
 {
 	struct mined_entry at = {0};
 
-	if (owns_bodies(c, q))
+	if (owns_bodies(c, q) && !(q->key == WIRE_KEY_MEMORY && is_at_provider(c, q)))
 		return WIRE_ROLE_START_BODY;
 	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
 		return 0;

@@ -92,16 +92,38 @@ static bool next_type(struct text *list, struct type *type)
 	return item.p[item.len - 1] == '>';
 }
 
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Copy `t`, without the crates and modules of paths. "" if it does not fit. */
+static void shorten(struct text t, char out[KEY_TYPE_MAX])
+{
+	size_t n = 0, word = 0;
+
+	for (size_t i = 0; i < t.len && n < KEY_TYPE_MAX; i++) {
+		if (i + 2 < t.len && !memcmp(t.p + i, "::", 2) && is_word(t.p[i + 2])) {
+			n = word;
+			i++;
+			continue;
+		}
+		out[n++] = t.p[i];
+		word = is_word(t.p[i]) ? word : n;
+	}
+	out[n < KEY_TYPE_MAX ? n : 0] = '\0';
+}
+
 static uint8_t key_of(const struct type *type)
 {
 	static const struct {
 		const char *name;
 		uint8_t key;
 	} keys[] = {
-		{"LocalDefId", WIRE_KEY_LOCAL},	     {"OwnerId", WIRE_KEY_LOCAL},
-		{"LocalModDefId", WIRE_KEY_LOCAL},   {"DefId", WIRE_KEY_DEF},
-		{"CrateNum", WIRE_KEY_CRATE},	     {"Instance", WIRE_KEY_INSTANCE},
-		{"InstanceKind", WIRE_KEY_INSTANCE},
+		{"LocalDefId", WIRE_KEY_LOCAL},	   {"OwnerId", WIRE_KEY_LOCAL},
+		{"LocalModDefId", WIRE_KEY_LOCAL}, {"DefId", WIRE_KEY_DEF},
+		{"CrateNum", WIRE_KEY_CRATE},
 	};
 
 	for (size_t i = 0; i < N_OF(keys); i++)
@@ -137,17 +159,23 @@ static void read_size(struct text *list, struct key_name *out)
 static struct key_name of_cache(const struct type *cache)
 {
 	struct key_name out = {.key = WIRE_KEY_UNKNOWN};
-	struct text args = cache->args;
+	struct text args = cache->args, item, rest;
 	struct type key;
 
 	if (is_path(cache->path, "DefIdCache")) {
 		out.key = WIRE_KEY_DEF;
+		strcpy(out.type, "DefId");
 	} else if (is_path(cache->path, "SingleCache")) {
 		out.key = WIRE_KEY_UNIT;
+		strcpy(out.type, "()");
 	} else if (is_path(cache->path, "VecCache") || is_path(cache->path, "DefaultCache")) {
-		if (!next_type(&args, &key))
+		rest = args;
+		if (!next_item(&rest, &item))
 			return out;
-		out.key = key_of(&key);
+		shorten(item, out.type);
+		if (next_type(&args, &key))
+			out.key = key_of(&key);
+		args = rest;
 	} else {
 		return out;
 	}
@@ -179,4 +207,41 @@ struct key_name key_name__parse(const char *symbol)
 			return none;
 	}
 	return of_cache(&cache);
+}
+
+/* The type before `trait` in "<type as trait>::function". */
+static bool of_impl(const char *symbol, const char *trait, char type[KEY_TYPE_MAX])
+{
+	struct demangled d = {.len = 0};
+	size_t len = strlen(trait);
+	const char *as;
+
+	if (!demangle(symbol, strcspn(symbol, "."), &d) || d.len < len || d.text[0] != '<' ||
+	    memcmp(d.text + d.len - len, trait, len))
+		return false;
+	as = memmem(d.text, d.len, " as ", 4);
+	if (!as)
+		return false;
+	shorten((struct text){d.text + 1, (size_t)(as - d.text) - 1}, type);
+	return type[0];
+}
+
+static bool has(const char *symbol, const char *text)
+{
+	return strstr(symbol, text);
+}
+
+/* Most symbols are none, and demangling takes time. */
+bool key_name__of_span(const char *symbol, char type[KEY_TYPE_MAX])
+{
+	if (strncmp(symbol, "_RNvX", 5) || !has(symbol, "Key12default_span"))
+		return false;
+	return of_impl(symbol, "::QueryKey>::default_span", type) ||
+	       of_impl(symbol, "::Key>::default_span", type);
+}
+
+bool key_name__of_debug(const char *symbol, char type[KEY_TYPE_MAX])
+{
+	return !strncmp(symbol, "_RNvX", 5) && has(symbol, "20PseudoCanonicalInput") &&
+	       has(symbol, "5Debug3fmt") && of_impl(symbol, " as core::fmt::Debug>::fmt", type);
 }

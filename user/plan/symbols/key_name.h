@@ -14,8 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define KEY_TYPE_MAX 160
+
 struct key_name {
-	uint8_t key;   /* enum wire_key */
+	uint8_t key; /* enum wire_key */
+	/* The type, its paths without crates and modules; "" if it is unknown, or longer. */
+	char type[KEY_TYPE_MAX];
 	bool has_size; /* `size` is known */
 	uint32_t size; /* of the query's value, bytes */
 };
@@ -25,5 +29,15 @@ struct key_name {
  * mangling, or of a type that is not known here, the key is WIRE_KEY_UNKNOWN.
  */
 struct key_name key_name__parse(const char *symbol);
+
+/*
+ * The type for which a trait's function is implemented, if `symbol` is one: as above, in `type`,
+ * and true.
+ *
+ *	<..::GlobalId as ..::QueryKey>::default_span	before: Key
+ *	<..::PseudoCanonicalInput<..::GlobalId> as core::fmt::Debug>::fmt
+ */
+bool key_name__of_span(const char *symbol, char type[KEY_TYPE_MAX]);
+bool key_name__of_debug(const char *symbol, char type[KEY_TYPE_MAX]);
 
 #endif /* QPROF_PLAN_SYMBOLS_KEY_NAME_H */

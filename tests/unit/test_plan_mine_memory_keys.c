@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/memory_keys.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/memory_keys.s. */
+struct keys {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct memory_keys *keys;
+};
+
+static struct keys whole, broken;
+
+static int open_keys(struct keys *k, const char *name)
+{
+	return image_of(fixture(name), &k->img) ?: code_decoder__new(k->img, &k->decoder)
+						 ?: memory_keys__new(k->img, k->decoder, &k->keys);
+}
+
+static void close_keys(struct keys *k)
+{
+	memory_keys__free(k->keys);
+	code_decoder__free(k->decoder);
+	elf_image__free(k->img);
+}
+
+static int setup(void **state)
+{
+	return fixture_dir_setup(state) ?: open_keys(&whole, "memory_keys.so")
+						?: open_keys(&broken, "memory_keys_broken.so");
+}
+
+static int teardown(void **state)
+{
+	close_keys(&whole);
+	close_keys(&broken);
+	return fixture_dir_teardown(state);
+}
+
+static struct wire_memory_key found(const char *type)
+{
+	struct wire_memory_key key;
+
+	assert_int_equal(memory_keys__find(whole.keys, type, &key), 1);
+	return key;
+}
+
+static void assert_not_found(const char *type)
+{
+	struct wire_memory_key key;
+
+	assert_int_equal(memory_keys__find(whole.keys, type, &key), 0);
+}
+
+/* As the kernel half reads it. */
+static uint8_t word_of(const struct wire_memory_key *key, uint32_t first)
+{
+	uint32_t variant = first - key->first;
+
+	return variant < WIRE_VARIANTS ? key->words[variant] : key->other;
+}
+
+static void assert_def_at(const char *type, uint32_t offset)
+{
+	struct wire_memory_key key = found(type);
+
+	assert_int_equal(key.offset, offset);
+	assert_int_equal(word_of(&key, 0), 0);
+	assert_int_equal(word_of(&key, 7), 0);
+	assert_int_equal(word_of(&key, 0xffffff01), 0);
+}
+
+static void assert_kind_at(const char *type, uint32_t offset)
+{
+	struct wire_memory_key key = found(type);
+
+	assert_int_equal(key.offset, offset);
+	assert_int_equal(key.first, 0xffffff01);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(word_of(&key, 0xffffff01 + i), 1);
+	assert_int_equal(word_of(&key, 0xffffff05), 2);
+	assert_int_equal(word_of(&key, 0xffffff06), 2);
+	assert_int_equal(word_of(&key, 0), 0);
+	assert_int_equal(word_of(&key, 0xffffff00), 0);
+}
+
+static void a_part_is_a_definition(void **state)
+{
+	assert_null(memory_keys__problem(whole.keys));
+	assert_def_at("DefId", 0);
+	assert_def_at("(DefId, DefId)", 8);
+	assert_def_at("Pair", 0x18);
+}
+
+static void the_variant_says_where_it_is(void **state)
+{
+	assert_kind_at("InstanceKind", 0);
+	assert_kind_at("GlobalId", 0);
+}
+
+static void the_value_of_an_input_is_asked(void **state)
+{
+	assert_kind_at("PseudoCanonicalInput<GlobalId>", 0x18);
+	assert_not_found("PseudoCanonicalInput<(DefId, DefId)>");
+	assert_not_found("PseudoCanonicalInput<DefId>");
+	assert_not_found("PseudoCanonicalInput<Pair>");
+	assert_not_found("PseudoCanonicalInput<>");
+	assert_not_found("PseudoCanonicalInput<GlobalId");
+}
+
+static void what_is_not_shown_is_not_found(void **state)
+{
+	assert_not_found("Other");
+	assert_not_found("Either");
+	assert_not_found("Odd");
+	assert_not_found("Endless");
+	assert_not_found("Nowhere");
+	assert_not_found("Missing");
+	assert_not_found("");
+}
+
+static void without_a_crate_nothing_is_found(void **state)
+{
+	struct wire_memory_key key;
+
+	assert_non_null(memory_keys__problem(broken.keys));
+	assert_int_equal(memory_keys__find(broken.keys, "GlobalId", &key), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_is_a_definition),
+		cmocka_unit_test(the_variant_says_where_it_is),
+		cmocka_unit_test(the_value_of_an_input_is_asked),
+		cmocka_unit_test(what_is_not_shown_is_not_found),
+		cmocka_unit_test(without_a_crate_nothing_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

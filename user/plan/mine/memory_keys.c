@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/memory_keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/eval.h"
+#include "plan/symbols/key_name.h"
+
+/* Functions of either kind. Names are untrusted, and there are two dozen. */
+#define FUNCTIONS_MAX 256
+/* Jumps from a key's function to that of a DefId, or of an InstanceKind. */
+#define JUMPS_MAX 4
+/* Only the beginning of a function shows what it compares. */
+#define STEPS_MAX 64
+/* Instructions before Debug::fmt passes a struct's last field on. */
+#define LINE_MAX 32
+/* Above all offsets in keys. */
+#define OFFSET_MAX 1024
+#define WORD	   4
+
+struct key_function {
+	char type[KEY_TYPE_MAX];
+	struct code_region region;
+};
+
+struct memory_keys {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct key_function spans[FUNCTIONS_MAX], debugs[FUNCTIONS_MAX];
+	uint32_t n_spans, n_debugs;
+	struct wire_memory_key def, kind; /* of a DefId, and of an InstanceKind, by itself */
+	uint64_t def_at, kind_at;	  /* their functions; 0: unknown */
+	const char *problem;
+};
+
+static void add(struct key_function *functions, uint32_t *n, const char *type,
+		const struct elf_symbol *sym)
+{
+	struct key_function *f;
+
+	if (*n == FUNCTIONS_MAX)
+		return;
+	f = &functions[(*n)++];
+	strcpy(f->type, type);
+	f->region = (struct code_region){sym->addr, sym->size};
+}
+
+static int collect(struct memory_keys *m)
+{
+	const struct elf_symbol *syms;
+	char type[KEY_TYPE_MAX];
+	size_t n;
+	int err = elf_image__symbols(m->img, &syms, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		/* Parts that were split off have a suffix. */
+		if (strchr(syms[i].name, '.') && !strstr(syms[i].name, ".llvm."))
+			continue;
+		if (key_name__of_span(syms[i].name, type))
+			add(m->spans, &m->n_spans, type, &syms[i]);
+		else if (key_name__of_debug(syms[i].name, type))
+			add(m->debugs, &m->n_debugs, type, &syms[i]);
+	}
+	return err;
+}
+
+static const struct key_function *function_of(const struct key_function *functions, uint32_t n,
+					      const char *type)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(functions[i].type, type))
+			return &functions[i];
+	return NULL;
+}
+
+static const struct key_function *span_at(const struct memory_keys *m, uint64_t addr)
+{
+	for (uint32_t i = 0; i < m->n_spans; i++)
+		if (m->spans[i].region.addr == addr)
+			return &m->spans[i];
+	return NULL;
+}
+
+static int run(const struct memory_keys *m, const struct key_function *f, const uint32_t *word,
+	       struct eval **out)
+{
+	const struct eval_given given = {WIRE_REG_DI, WORD, 0, word ? *word : 0};
+	struct eval_function ef = {
+		.img = m->img,
+		.entry = f->region.addr,
+		.regions = &f->region,
+		.n_regions = 1,
+		.steps = STEPS_MAX,
+		.given = &given,
+		.n_given = word != NULL,
+	};
+
+	return eval__run(&ef, out);
+}
+
+/* `a` is the address that the function was given, and *more. */
+static bool is_self(const struct eval *e, const struct sum *a, uint64_t *more)
+{
+	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
+
+	return node && node->kind == SUM_ENTRY && node->reg == WIRE_REG_DI;
+}
+
+/* `a` is the word at *at of what the function was given the address of. */
+static bool is_word_of_self(const struct eval *e, const struct sum *a, uint64_t *at)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
+
+	return node && !more && node->kind == SUM_LOAD && !node->thread && node->size == WORD &&
+	       is_self(e, &node->of, at);
+}
+
+/*
+ * The number of the word that is a definition's index: the crate behind it is the first one that is
+ * compared with 0, the number of the crate that is compiled. WIRE_NO_WORD: none is.
+ */
+static uint8_t index_word(const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+		uint64_t at;
+
+		if (!sum_is_constant(&c->b) || c->b.constant || !is_word_of_self(e, &c->a, &at))
+			continue;
+		if (at < WORD || at % WORD || at >= WORD * WIRE_MEMORY_WORDS)
+			return WIRE_NO_WORD;
+		return (uint8_t)(at / WORD - 1);
+	}
+	return WIRE_NO_WORD;
+}
+
+static int mine_def(struct memory_keys *m, const struct key_function *f)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, NULL, &e);
+
+	if (err)
+		return err;
+	m->def.other = index_word(e);
+	memset(m->def.words, m->def.other, sizeof(m->def.words));
+	if (m->def.other == 0)
+		m->def_at = f->region.addr;
+	return 0;
+}
+
+/* The word of the variant 0, if others are in a niche: what the first word is compared with. */
+static uint32_t first_variant(const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+		uint64_t at;
+
+		if (is_word_of_self(e, &c->a, &at) && !at && sum_is_constant(&c->b) &&
+		    c->b.constant > INT32_MAX)
+			return (uint32_t)c->b.constant;
+	}
+	return 0;
+}
+
+static int mine_variant(const struct memory_keys *m, const struct key_function *f, uint32_t word,
+			uint8_t *out)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, &word, &e);
+
+	if (!err)
+		*out = index_word(e);
+	return err;
+}
+
+static int mine_kind(struct memory_keys *m, const struct key_function *f)
+{
+	struct wire_memory_key *k = &m->kind;
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, NULL, &e);
+
+	if (err)
+		return err;
+	k->first = first_variant(e);
+	for (uint32_t i = 0; i < WIRE_VARIANTS && !err; i++)
+		err = mine_variant(m, f, k->first + i, &k->words[i]);
+	k->other = WIRE_NO_WORD;
+	if (k->first && !err) {
+		uint32_t index = 1; /* any that a definition can have */
+
+		err = mine_variant(m, f, index, &k->other);
+	}
+	if (k->words[0] != WIRE_NO_WORD)
+		m->kind_at = f->region.addr;
+	return err;
+}
+
+static int mine(struct memory_keys *m)
+{
+	const struct key_function *def = function_of(m->spans, m->n_spans, "DefId");
+	const struct key_function *kind = function_of(m->spans, m->n_spans, "InstanceKind");
+	int err;
+
+	if (!def || !kind) {
+		m->problem = "there is no QueryKey::default_span of DefId and InstanceKind";
+		return 0;
+	}
+	err = mine_def(m, def) ?: mine_kind(m, kind);
+	if (err)
+		return err;
+	if (!m->def_at)
+		m->problem = "<DefId as QueryKey>::default_span compares no crate";
+	else if (!m->kind_at)
+		m->problem = "<InstanceKind as QueryKey>::default_span compares no crate";
+	return 0;
+}
+
+int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct memory_keys **out)
+{
+	_memory_keys_ struct memory_keys *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->img = img;
+	m->decoder = decoder;
+	err = collect(m) ?: mine(m);
+	if (err)
+		return err;
+	*out = take_ptr(m);
+	return 0;
+}
+
+/* The one function that is jumped to, and the part of itself that it is given: 1; else 0. */
+static int follow(const struct memory_keys *m, const struct key_function **f, uint64_t *offset)
+{
+	_free_ struct eval *e = NULL;
+	const struct eval_pair *to;
+	uint64_t more;
+	int err = run(m, *f, NULL, &e);
+
+	if (err)
+		return err;
+	to = &e->leaves.items[0];
+	if (e->leaves.n != 1 || e->returns.n || !is_self(e, &to->b, &more) || more >= OFFSET_MAX)
+		return 0;
+	*offset += more;
+	*f = span_at(m, to->a.constant);
+	return *f != NULL;
+}
+
+static int find_span(const struct memory_keys *m, const char *type, uint64_t offset,
+		     struct wire_memory_key *out)
+{
+	const struct key_function *f = function_of(m->spans, m->n_spans, type);
+	int found = f != NULL;
+
+	for (int i = 0; i < JUMPS_MAX && found == 1; i++) {
+		if (f->region.addr == m->def_at || f->region.addr == m->kind_at) {
+			if (offset >= OFFSET_MAX || offset % WORD)
+				return 0;
+			*out = f->region.addr == m->def_at ? m->def : m->kind;
+			out->offset = (uint32_t)offset;
+			return 1;
+		}
+		found = follow(m, &f, &offset);
+	}
+	return found < 0 ? found : 0;
+}
+
+/* Where the address of the struct that is printed, and of its fields, is. */
+struct fields {
+	int64_t at[CODE_REG_SP]; /* bytes above the start of the struct, or NO_FIELD */
+	int64_t last;		 /* the field whose address is stored, or NO_FIELD */
+	bool several;
+};
+
+#define NO_FIELD INT64_MIN
+
+static void note_field(struct fields *f, const struct code_insn *insn)
+{
+	bool from = insn->base < CODE_REG_SP && f->at[insn->base] != NO_FIELD;
+	int64_t value = NO_FIELD;
+
+	if (from && insn->shape == CODE_MOVE64)
+		value = f->at[insn->base];
+	else if (from && insn->shape == CODE_LEA)
+		value = f->at[insn->base] + insn->disp;
+	if (insn->shape == CODE_STORE64 && insn->reg < CODE_REG_SP &&
+	    f->at[insn->reg] != NO_FIELD) {
+		f->several = f->several || f->last != NO_FIELD;
+		f->last = f->at[insn->reg];
+	}
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (insn->writes & 1u << r)
+			f->at[r] = NO_FIELD;
+	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
+		f->at[insn->reg] = value;
+}
+
+/*
+ * The offset of a struct's last field, in its derived Debug::fmt: this one alone is passed on by
+ * the address of its address.
+ */
+static bool find_last_field(struct code_decoder *decoder, uint64_t entry, uint64_t *offset)
+{
+	struct fields f = {.last = NO_FIELD};
+	struct code_insn insn;
+	uint64_t addr = entry;
+
+	for (int r = 0; r < CODE_REG_SP; r++)
+		f.at[r] = NO_FIELD;
+	f.at[WIRE_REG_DI] = 0;
+	for (int i = 0; i < LINE_MAX && code_decoder__at(decoder, addr, &insn); i++) {
+		if (insn.flow == CODE_CALL || insn.flow == CODE_CALL_INDIRECT)
+			break;
+		if (insn.flow != CODE_FALLS)
+			return false;
+		note_field(&f, &insn);
+		addr += insn.size;
+	}
+	*offset = (uint64_t)f.last;
+	return !f.several && f.last >= 0 && f.last < OFFSET_MAX;
+}
+
+/* The T of a PseudoCanonicalInput<T>. */
+static bool value_type(const char *type, char value[KEY_TYPE_MAX])
+{
+	static const char prefix[] = "PseudoCanonicalInput<";
+	size_t len = strlen(type);
+
+	if (len < sizeof(prefix) + 1 || len >= KEY_TYPE_MAX ||
+	    strncmp(type, prefix, sizeof(prefix) - 1) || type[len - 1] != '>')
+		return false;
+	len -= sizeof(prefix);
+	memcpy(value, type + sizeof(prefix) - 1, len);
+	value[len] = '\0';
+	return true;
+}
+
+/* A type with arguments, such as TraitRef<..>, is as much about those. A tuple is about one item.
+ */
+static bool is_definition(const char *type)
+{
+	return type[0] == '(' || !strchr(type, '<');
+}
+
+int memory_keys__find(struct memory_keys *m, const char *type, struct wire_memory_key *out)
+{
+	char value[KEY_TYPE_MAX];
+	const struct key_function *f;
+	uint64_t offset = 0;
+
+	if (m->problem)
+		return 0;
+	if (!value_type(type, value))
+		return is_definition(type) ? find_span(m, type, 0, out) : 0;
+	if (!is_definition(value))
+		return 0;
+	f = function_of(m->debugs, m->n_debugs, type);
+	if (!f || !find_last_field(m->decoder, f->region.addr, &offset))
+		return 0;
+	return find_span(m, value, offset, out);
+}
+
+const char *memory_keys__problem(const struct memory_keys *m)
+{
+	return m->problem;
+}
+
+void memory_keys__free(struct memory_keys *m)
+{
+	free(m);
+}
