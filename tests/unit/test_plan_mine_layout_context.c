@@ -34,8 +34,8 @@ static const char *mine(const char *debug, const char *parent, struct wire_layou
 			continue;
 		regions[n].addr = symbol(img, names[i])->addr;
 		regions[n].size = symbol(img, names[i])->size;
-		functions[n] =
-			(struct layout_function){kinds[i], regions[n].addr, &regions[n], 1, NULL};
+		functions[n] = (struct layout_function){
+			kinds[i], regions[n].addr, &regions[n], 1, NULL, 0};
 		n++;
 	}
 	*out = (struct wire_layout_current){.context = 77};
