@@ -81,3 +81,15 @@ def test_a_slow_function_in_the_report_of_the_build(t):
     crates = {row["name"].split("::")[0] for row in items}
     assert crates <= {"base", "made", "derived", "both", "app", "build_script_build"}, crates
     return lines[table + 1]
+
+
+def test_a_slow_macro(t):
+    done = t.run_qprof("report", "--by", "macro", "--json", built(t))
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)["macros"][0]
+    assert "Planted" in row["name"] and row["expansions"] == 1, row
+    assert row["total_ns"] >= MACRO_MS * 1e6 and row["crates"][0]["name"] == "both", row
+    lines = t.run_qprof("report", "--by", "macro", built(t)).stdout.splitlines()
+    table = next(i for i, line in enumerate(lines) if line.endswith("macro"))
+    assert lines[table + 1].endswith("#[derive(derived::Planted)]"), lines
+    return lines[table + 1]
