@@ -211,6 +211,39 @@ static void without_a_table_nothing_is_mapped(void **state)
 	assert_int_equal(name(), 0);
 }
 
+/* The id that an activity about a text gets. */
+static uint32_t note_text(const char *text)
+{
+	const struct tracks_sink sink = names_sink(&out);
+	uint32_t string, id = TRACE_NO_INVOCATION;
+
+	assert_int_equal(sink.text(sink.ctx, text, &string), 0);
+	assert_int_equal(keys__note_text(&keys, string, &id), 0);
+	return id;
+}
+
+static void a_text_is_mapped_beside_the_names(void **state)
+{
+	assert_int_equal(note_own(local(1)), OWN);
+	assert_int_equal(note_text("x-cgu.0"), OWN + 1);
+	assert_int_equal(note_text("x-cgu.0"), OWN + 2);
+	assert_int_equal(name(), 0);
+	assert_name(OWN, "a::one");
+	assert_name(OWN + 1, "x-cgu.0");
+	assert_name(OWN + 2, "x-cgu.0");
+}
+
+static void a_text_needs_no_table(void **state)
+{
+	uint32_t id = note_text("x-cgu.0");
+
+	definitions__clear(&definitions);
+	note(local(1), 3);
+	assert_int_equal(name(), 1);
+	assert_name(id, "x-cgu.0");
+	assert_name(3, "");
+}
+
 static void nothing_noted_is_nothing_to_map(void **state)
 {
 	assert_int_equal(name(), 0);
@@ -263,6 +296,8 @@ int main(void)
 		TEST(an_id_of_executions_with_several_keys_has_no_name),
 		TEST(an_id_without_a_known_key_has_an_empty_name),
 		TEST(without_a_table_nothing_is_mapped),
+		TEST(a_text_is_mapped_beside_the_names),
+		TEST(a_text_needs_no_table),
 		TEST(nothing_noted_is_nothing_to_map),
 		TEST(many_ids_take_several_runs),
 		TEST(memory_is_bounded),

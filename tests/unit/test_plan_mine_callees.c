@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/callees.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/cold_sides.s. */
+static struct elf_image *img;
+static struct callees callees;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
+		return -1;
+	return callees__find(img, &callees);
+}
+
+static int teardown(void **state)
+{
+	callees__destroy(&callees);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static void functions_are_known_by_their_names(void **state)
+{
+	static const struct {
+		const char *name;
+		enum callee kind;
+	} functions[] = {
+		{"intern", CALLEE_INTERN},
+		{"other_intern", CALLEE_NONE},
+		{"print_symbol", CALLEE_PRINT_SYMBOL},
+		{"print_number", CALLEE_PRINT_NUMBER},
+		{"record_span", CALLEE_RECORD_SPAN},
+		{"expansion_text", CALLEE_EXPANSION_TEXT},
+		{"expansion", CALLEE_EXPANSION},
+		{"kind", CALLEE_EXPANSION_KIND},
+		{"globals", CALLEE_GLOBALS},
+		{"format", CALLEE_FORMAT},
+		{"cold_string", CALLEE_COLD_WITH_ARGUMENT},
+		{"cold_unit", CALLEE_COLD_WITH_ARGUMENT},
+		{"cold_plain", CALLEE_NONE},
+		{"outside", CALLEE_NONE},
+	};
+
+	for (size_t i = 0; i < N_OF(functions); i++)
+		assert_int_equal(callees__at(&callees, symbol(img, functions[i].name)->addr, false),
+				 functions[i].kind);
+}
+
+static void a_function_is_known_through_a_pointer_to_it(void **state)
+{
+	struct eval_call call = {.target = symbol(img, "intern")->addr};
+
+	assert_int_equal(callees__of(&callees, &call), CALLEE_INTERN);
+	call = (struct eval_call){.through = callees.pointers[0].at};
+	assert_int_equal(callees.n_pointers, 2);
+	assert_int_equal(callees__of(&callees, &call), callees.pointers[0].kind);
+	call = (struct eval_call){0};
+	assert_int_equal(callees__of(&callees, &call), CALLEE_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_known_by_their_names),
+		cmocka_unit_test(a_function_is_known_through_a_pointer_to_it),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

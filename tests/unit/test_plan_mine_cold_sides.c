@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/cold_sides.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/cold_sides.s. */
+static struct elf_image *img;
+static struct cold_sides sides;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
+		return -1;
+	return cold_sides__find(img, &sides);
+}
+
+static int teardown(void **state)
+{
+	cold_sides__destroy(&sides);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static const struct wire_source *source_of(const char *name)
+{
+	const struct cold_side *side = cold_sides__at(&sides, symbol(img, name)->addr);
+
+	assert_non_null(side);
+	return &side->source;
+}
+
+static void assert_place(const struct wire_place *got, uint8_t reg, uint8_t size, uint8_t n,
+			 const int at[])
+{
+	assert_int_equal(got->reg, reg);
+	assert_int_equal(got->size, size);
+	assert_int_equal(got->n, n);
+	for (uint8_t i = 0; i < n; i++)
+		assert_int_equal(got->at[i], at[i]);
+}
+
+#define AT(...) ((const int[]){__VA_ARGS__})
+
+static void a_text_is_what_is_interned_after_the_label(void **state)
+{
+	const struct wire_source *s = source_of("cold_string");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_STRING);
+	assert_int_equal(s->value, WIRE_VALUE_NONE);
+	assert_place(&s->string, WIRE_REG_DX, 8, 1, AT(8));
+	assert_place(&s->length, WIRE_REG_DX, 8, 1, AT(0x10));
+}
+
+static void a_symbol_and_a_number_are_what_is_printed(void **state)
+{
+	const struct wire_source *s = source_of("cold_unit");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_SYMBOL);
+	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0));
+	assert_int_equal(s->value, WIRE_VALUE_NUMBER);
+	assert_place(&s->number, WIRE_REG_CX, 8, 2, AT(8, 0x38));
+}
+
+static void an_expansion_is_what_is_described(void **state)
+{
+	const struct wire_source *s = source_of("cold_macro");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_EXPANSION);
+	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0xcc));
+	assert_int_equal(s->value, WIRE_VALUE_SPAN);
+	assert_place(&s->number, WIRE_REG_CX, 8, 2, AT(8, 0));
+}
+
+/* Its place in the source comes out of a table. */
+static void an_expansion_that_is_looked_up_has_no_place_of_its_own(void **state)
+{
+	const struct wire_source *s = source_of("cold_derive");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_EXPANSION);
+	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0));
+	assert_int_equal(s->value, WIRE_VALUE_NONE);
+}
+
+static void what_is_not_understood_has_no_text(void **state)
+{
+	assert_int_equal(source_of("cold_other")->text, WIRE_ARGUMENT_NONE);
+	assert_null(cold_sides__at(&sides, symbol(img, "cold_plain")->addr));
+	assert_null(cold_sides__at(&sides, symbol(img, "outside")->addr));
+}
+
+static void the_kind_of_an_expansion_lies_where_it_is_passed_on(void **state)
+{
+	assert_null(sides.problem);
+	assert_int_equal(sides.expansions.kind, 0x18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_is_what_is_interned_after_the_label),
+		cmocka_unit_test(a_symbol_and_a_number_are_what_is_printed),
+		cmocka_unit_test(an_expansion_is_what_is_described),
+		cmocka_unit_test(an_expansion_that_is_looked_up_has_no_place_of_its_own),
+		cmocka_unit_test(what_is_not_understood_has_no_text),
+		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
