@@ -693,9 +693,33 @@ static void a_guard_says_what_it_is(void **state)
 	done(&c);
 }
 
+/* Only a guard whose argument can be read looks it up. */
+static void the_source_of_an_argument_is_in_a_table(void **state)
+{
+	struct plan_guard with[N_GUARDS];
+	struct plan plan = filtered;
+	struct wire_source source = {0};
+	struct attach_set c;
+	uint32_t key = 0;
+
+	memcpy(with, guards, sizeof(with));
+	with[TINY].source = (struct wire_source){.site = 7, .text = WIRE_ARGUMENT_STRING};
+	plan.guards = with;
+	assert_int_equal(attach_set__init(&c, &plan, NULL, 3, false), 0);
+	assert_int_equal(wire_cookie_label(attach_set__cookie(&c, &filtered_sites[AT_TINY])),
+			 WIRE_LABEL_WITH_ARGUMENT);
+	assert_true(attach_set__source(&c, &filtered_sites[AT_TINY], &key, &source));
+	assert_int_equal(key, wire_source_key(3, TINY));
+	assert_int_equal(source.site, 7);
+	assert_false(attach_set__source(&c, &filtered_sites[AT_DYNAMIC], &key, &source));
+	assert_false(attach_set__source(&c, &filtered_sites[AT_SHARED_END], &key, &source));
+	attach_set__clear(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_source_of_an_argument_is_in_a_table),
 		cmocka_unit_test(every_field_comes_back),
 		cmocka_unit_test(the_fields_do_not_touch),
 		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
