@@ -33,10 +33,16 @@ struct names_slot {
 	__u32 definitions; /* in their table */
 	__u32 text_bytes;  /* of the texts so far */
 	__u32 missing;
-	__u32 pad;
-	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol */
+	__u32 line_bytes; /* of the lines of files so far */
+	__u64 globals;	  /* address */
+	__u64 interned;	  /* address */
+	__u64 n_interned;
+	__u64 files;		     /* address */
+	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol, or an interned span */
+	__u8 file[WIRE_FILE_SIZE_MAX];
 	struct wire_layout layout;
 	struct wire_piece piece;
+	struct wire_piece gathered; /* entries that are read one by one */
 	struct wire_symbols texts;
 	__u64 sent[NAMES_SENT]; /* serial << 32 | symbol */
 };
@@ -212,22 +218,22 @@ static __always_inline void names_add_symbols(struct names_loop *c)
 		bpf_loop(s->piece.size / s->layout.size, names_add_symbol, c, 0);
 }
 
-static long names_copy_piece(__u32 i, void *p)
+/* 1: it was sent; 0: it was not; -1: there is none. */
+static __always_inline int names_send_piece(const struct names_loop *c, __u32 i)
 {
-	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
 	__u64 n = s->piece_bytes, at = i * n;
 
 	if (at >= s->bytes || s->missing > NAMES_MISSING_MAX)
-		return 1;
+		return -1;
 	if (n > s->bytes - at)
 		n = s->bytes - at;
 	NAMES_KEEP(n);
 	if (n > WIRE_PIECE_MAX)
-		return 1;
+		return -1;
 	NAMES_KEEP(n);
 	if (!n)
-		return 1;
+		return -1;
 	if (names_read(c->how, s->piece.bytes, n, s->address + at)) {
 		s->missing++;
 		return 0;
@@ -235,8 +241,16 @@ static long names_copy_piece(__u32 i, void *p)
 	s->piece.offset = at;
 	s->piece.size = n;
 	names_send(s, c->how, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
-	names_add_symbols(c);
-	return 0;
+	return 1;
+}
+
+static long names_copy_piece(__u32 i, void *p)
+{
+	int sent = names_send_piece(p, i);
+
+	if (sent > 0)
+		names_add_symbols(p);
+	return sent < 0;
 }
 
 /*

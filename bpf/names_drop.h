@@ -7,6 +7,7 @@
 #define QPROF_NAMES_DROP_H
 
 #include "names.h"
+#include "names_places.h"
 #include "threads.h"
 
 /* All tables, of the context and the globals at these addresses. */
@@ -20,6 +21,11 @@ static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context,
 	}
 	names_copy_definitions(s, how, context);
 	names_flush(s, how);
+	s->globals = globals;
+	if (s->layout.places.known) {
+		places_copy_spans(s, how, context);
+		places_copy_files(s, how);
+	}
 	return 0;
 }
 
@@ -79,11 +85,12 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 	s->definitions = 0;
 	s->text_bytes = 0;
 	s->layout = *l;
-	s->piece.type = WIRE_PIECE;
-	s->piece.number = 0;
+	s->line_bytes = 0;
+	s->piece.type = s->gathered.type = WIRE_PIECE;
+	s->piece.number = s->gathered.number = 0;
 	s->texts.type = WIRE_SYMBOLS;
-	s->piece.lib = s->texts.lib = lib;
-	s->piece.pid = s->texts.pid = pid;
+	s->piece.lib = s->gathered.lib = s->texts.lib = lib;
+	s->piece.pid = s->gathered.pid = s->texts.pid = pid;
 	return s;
 }
 

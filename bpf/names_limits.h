@@ -14,6 +14,9 @@
 #define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */
 #define NAMES_TEXTS_MAX (32u << 20)
+/* Of the compiler's list of source files; of the bytes of their lines. */
+#define NAMES_FILES_MAX (1u << 16)
+#define NAMES_LINES_MAX (16u << 20)
 /* After this many failures a copy is given up: the memory is not what the layout says. */
 #define NAMES_MISSING_MAX 4096
 

@@ -53,6 +53,7 @@ enum qpt_chunk_type {
 	QPT_DECISIONS = 13,
 	QPT_LABELS = 16,
 	QPT_TALLIES = 17,
+	QPT_PLACES = 18,
 };
 
 /*
@@ -116,6 +117,7 @@ enum {
 #define QPT_MAPPED_MAX	     (1u << 27)	  /* ids given by all mappings */
 #define QPT_MAP_BLOCK	     1024u	  /* aligned ids; see QPT_MAP_BLOCKS_MAX */
 #define QPT_MAP_BLOCKS_MAX   (1u << 17)	  /* blocks of ids of which some are mapped */
+#define QPT_PLACES_MAX	     (1u << 23)	  /* places in one file, twice: see PLACES */
 #define QPT_FUNCTIONS_MAX    (1u << 20)	  /* functions in one file */
 #define QPT_LINE_BYTES_MAX   (64u << 20)  /* bytes of all tables of lines, as they are stored */
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */

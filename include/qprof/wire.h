@@ -166,6 +166,16 @@ struct wire_watched {
 /* The tables of a compiler's memory that are copied (struct wire_layout). */
 enum wire_table {
 	WIRE_TABLE_DEFINITIONS = 1, /* of the crate that is compiled */
+	/* struct wire_layout_places: */
+	WIRE_TABLE_SPANS = 8, /* of its definitions: `number` is the bucket's, 8 bytes each */
+	/* The spans among them that are interned: u32 index, position, context. */
+	WIRE_TABLE_INTERNED = 9,
+	/*
+	 * Source files whose lines are at hand: u32 number, start, length, how many lines, length
+	 * of the name, the name, and padding to 4 bytes.
+	 */
+	WIRE_TABLE_FILES = 10,
+	WIRE_TABLE_LINES = 11, /* u32 each: where lines start, in the file with this `number` */
 };
 
 /*
@@ -284,6 +294,7 @@ struct wire_layout_places {
 };
 
 #define WIRE_FILE_SIZE_MAX 512
+#define WIRE_FILE_NAME_MAX 1024 /* a longer name is left out */
 
 /*
  * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the

@@ -91,6 +91,23 @@ static void seen__costs(struct seen *s, const struct trace_costs *costs)
 	s->has_costs = true;
 }
 
+/* False if it is unknown. */
+static bool find_place(const struct trace_reader *r, const struct trace_span *span,
+		       struct dump_place *out)
+{
+	uint32_t string = trace_reader__event_string(r, span);
+	const struct trace_place *p = trace_reader__place(r, span->process, string);
+
+	if (!p)
+		return false;
+	*out = (struct dump_place){.file = trace_reader__string(r, p->file), .line = p->line};
+	if (p->call_file != TRACE_NO_STRING) {
+		out->call_file = trace_reader__string(r, p->call_file);
+		out->call_line = p->call_line;
+	}
+	return true;
+}
+
 static int dump_span_item(struct seen *s, const struct trace_span *span)
 {
 	const struct trace_reader *r = s->r;
@@ -98,11 +115,14 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 	bool located =
 		span->caller != TRACE_NO_LOCATION && trace_reader__location(r, span->caller, &at);
 	struct trace_times times = {0};
+	struct dump_place place;
+	bool placed = find_place(r, span, &place);
 	int err = s->self_time ? self_time__span(s->self_time, span, &times) : 0;
 	const struct dump_span_texts texts = {
 		.name = trace_reader__string(r, span->label),
 		.kind = trace_reader__kind(r, span->kind),
 		.event = trace_reader__event(r, span),
+		.place = placed ? &place : NULL,
 		.caller = located ? &at : NULL,
 		.times = &times,
 		.probes = s->has_costs && span->kind != TRACE_KIND_OFF_CPU,

@@ -251,6 +251,15 @@ static int on_map(void *ctx, const struct trace_mapping *m)
 	return 0;
 }
 
+static int on_place(void *ctx, const struct trace_place *place)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err && !r->names_full)
+		wrote_names(r, trace_writer__place(r->trace.writer, place));
+	return 0;
+}
+
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
 	const struct recorder *r = ctx;
@@ -412,6 +421,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.text = on_text,
 		.compose = on_compose,
 		.map = on_map,
+		.place = on_place,
 		.wants = wants_label,
 	};
 	const struct model_options options = {

@@ -39,6 +39,7 @@ static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint
 	switch (type) {
 	case QPT_MAPPINGS:
 	case QPT_LINES:
+	case QPT_PLACES:
 		ix->has_late_names = true;
 		return add(&ix->names, offset);
 	case QPT_STRINGS:

@@ -19,10 +19,11 @@ struct chunk_index;
  */
 int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out);
 
-/* Offsets of the STRINGS, MAPPINGS, FUNCTIONS and LINES chunks, ascending. */
+/* Offsets of the STRINGS, MAPPINGS, PLACES, FUNCTIONS and LINES chunks, ascending. */
 const uint64_t *chunk_index__names(const struct chunk_index *ix, size_t *n);
 
-/* Whether there are, or may be, MAPPINGS or LINES: names that may follow their first use. */
+/* Whether there are, or may be, MAPPINGS, PLACES or LINES: names that may follow their first use.
+ */
 bool chunk_index__has_late_names(const struct chunk_index *ix);
 
 /*

@@ -7,7 +7,7 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion)
 {
 	int err;
 
-	*t = (struct name_tables){.expansion = expansion};
+	*t = (struct name_tables){.expansion = expansion, .places.expansion = expansion};
 	t->mapped = calloc(1, sizeof(*t->mapped));
 	if (!t->mapped)
 		return -ENOMEM;
@@ -36,6 +36,14 @@ static int take_mappings(struct name_tables *t, struct byte_reader *in, bool was
 	if (!was_ahead)
 		return id_map__take(t->mapped, in, n_processes, t->n_strings);
 	return byte_reader__varint(in) > n_processes ? -EBADMSG : 0;
+}
+
+static int take_places(struct name_tables *t, struct byte_reader *in, bool was_ahead,
+		       uint32_t n_processes)
+{
+	if (!was_ahead)
+		return place_table__take(&t->places, in, n_processes, t->n_strings);
+	return byte_reader__varint(in) >= n_processes ? -EBADMSG : 0;
 }
 
 /* Functions that were taken ahead are only counted. */
@@ -67,6 +75,9 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 	case QPT_MAPPINGS:
 		*why = "a mapping of names is malformed";
 		return take_mappings(t, in, was_ahead, n_processes);
+	case QPT_PLACES:
+		*why = "a list of places is malformed";
+		return take_places(t, in, was_ahead, n_processes);
 	case QPT_FUNCTIONS:
 		*why = "a list of functions is malformed";
 		return take_functions(t, in, was_ahead);
@@ -87,6 +98,8 @@ static int take_payload_ahead(struct name_tables *t, struct chunk_stream *s)
 		return string_table__take(t->strings, &s->payload, &first, &n, &why);
 	case QPT_MAPPINGS:
 		return id_map__take(t->mapped, &s->payload, QPT_PROCESSES_MAX, n_strings);
+	case QPT_PLACES:
+		return place_table__take(&t->places, &s->payload, QPT_PROCESSES_MAX, n_strings);
 	case QPT_FUNCTIONS:
 		return function_table__take(t->functions, &s->payload, n_strings);
 	case QPT_LINES:
@@ -129,6 +142,7 @@ void name_tables__destroy(struct name_tables *t)
 	function_table__free(t->functions);
 	string_table__free(t->strings);
 	labels__destroy(&t->labels);
+	place_table__destroy(&t->places);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

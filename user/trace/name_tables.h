@@ -11,6 +11,7 @@
 #include "trace/function_table.h"
 #include "trace/id_map.h"
 #include "trace/labels.h"
+#include "trace/place_table.h"
 #include "trace/string_table.h"
 
 #define NAME_UNKNOWN "<unknown>"
@@ -19,6 +20,7 @@ struct name_tables {
 	struct string_table *strings;
 	uint32_t n_strings; /* up to the current chunk; the table may hold more */
 	struct id_map *mapped;
+	struct place_table places;
 	struct labels labels;
 	struct function_table *functions;
 	uint32_t n_functions; /* up to the current chunk; the table may hold more */
@@ -30,8 +32,9 @@ struct name_tables {
 int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
- * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _MAPPINGS, _FUNCTIONS or
- * _LINES. `n_processes` are the processes up to there. 0; -EBADMSG, with a text for a person in
+ * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _MAPPINGS, _FUNCTIONS,
+ * _LINES or _PLACES. `n_processes` are the processes up to there. 0; -EBADMSG, with a text for a
+ * person in
  * `*why`, if it is malformed; -ENOMEM; -E2BIG if it expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,

@@ -34,6 +34,8 @@ int name_writer__flush(struct name_writer *w)
 	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
 	err = err ?: pending__write(&w->new_mappings, w->sink, QPT_MAPPINGS, &w->mappings_space);
 	w->mappings_next = (struct id_map_next){0};
+	err = err ?: pending__write(&w->new_places, w->sink, QPT_PLACES, &w->last_place.process);
+	w->last_place = (struct trace_place){0};
 	err = err ?: write_functions(w);
 	return err ?: pending__write(&w->new_lines, w->sink, QPT_LINES, NULL);
 }
@@ -223,6 +225,28 @@ int name_writer__map(struct name_writer *w, const struct trace_mapping *m)
 	return 0;
 }
 
+int name_writer__place(struct name_writer *w, const struct trace_place *place)
+{
+	bool has_call = place->call_file != TRACE_NO_STRING;
+	int err = w->sink->file.error;
+
+	if (err)
+		return err;
+	if (place->process >= w->n_processes || place->string >= w->strings.n ||
+	    place->file >= w->strings.n || !place->line ||
+	    (has_call && (place->call_file >= w->strings.n || !place->call_line)))
+		return -EINVAL;
+	if (w->n_places >= QPT_PLACES_MAX / 2)
+		return -E2BIG;
+	if (w->new_places.n && w->last_place.process != place->process)
+		err = name_writer__flush(w);
+	if (err)
+		return err;
+	place_table__store(&w->new_places.body, place, &w->last_place);
+	w->n_places++;
+	return added(w, &w->new_places);
+}
+
 /* Set *ref to the reference to a text: its string id + 1, or 0 for none. */
 static int intern_ref(struct name_writer *w, const char *text, uint32_t *ref)
 {
@@ -323,7 +347,7 @@ void name_writer__destroy(struct name_writer *w)
 {
 	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
 				 &w->new_threads, &w->new_mappings, &w->new_processes,
-				 &w->new_lines};
+				 &w->new_lines,	  &w->new_places};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);

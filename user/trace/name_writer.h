@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes what the spans and tallies of a trace refer to: strings, labels, processes, threads,
- * mappings, functions, lines; and decisions. Records wait until their chunk is full, or until
- * name_writer__flush(), which comes before each chunk that refers to them.
+ * mappings, places, functions, lines; and decisions. Records wait until their chunk is full, or
+ * until name_writer__flush(), which comes before each chunk that refers to them.
  *
  * The functions without a comment are as those of trace_writer, which this is a part of.
  */
@@ -16,6 +16,7 @@
 #include "trace/interner.h"
 #include "trace/labels.h"
 #include "trace/pending.h"
+#include "trace/place_table.h"
 #include "trace/thread_set.h"
 
 /* With `sink` set and the rest zero, nothing was written yet. */
@@ -37,6 +38,9 @@ struct name_writer {
 	struct pending new_mappings;
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
+	struct pending new_places;
+	struct trace_place last_place;
+	uint32_t n_places;
 	struct pending new_lines;
 };
 
@@ -48,6 +52,7 @@ int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces
 			 uint32_t *id);
 int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id);
 int name_writer__map(struct name_writer *w, const struct trace_mapping *m);
+int name_writer__place(struct name_writer *w, const struct trace_place *place);
 int name_writer__process(struct name_writer *w, const struct trace_process *p);
 int name_writer__thread(struct name_writer *w, const struct trace_thread *t);
 int name_writer__function(struct name_writer *w, const struct trace_function *f);

@@ -100,6 +100,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	switch (type) {
 	case QPT_STRINGS:
 	case QPT_MAPPINGS:
+	case QPT_PLACES:
 	case QPT_LABELS:
 	case QPT_FUNCTIONS:
 	case QPT_LINES:
@@ -466,9 +467,20 @@ static const char *kind_of(const void *ctx, unsigned int kind)
 	return trace_reader__kind(ctx, kind);
 }
 
+static const struct trace_place *place_of(const void *ctx, uint32_t string)
+{
+	return trace_reader__place(ctx, TRACE_NO_PROCESS, string);
+}
+
 struct trace_texts trace_reader__texts(const struct trace_reader *r)
 {
-	return (struct trace_texts){.ctx = r, .text = text_of, .kind = kind_of};
+	return (struct trace_texts){.ctx = r, .text = text_of, .kind = kind_of, .place = place_of};
+}
+
+const struct trace_place *trace_reader__place(const struct trace_reader *r, uint32_t process,
+					      uint32_t string)
+{
+	return place_table__find(&r->names.places, process, string);
 }
 
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span)

@@ -94,6 +94,13 @@ struct trace_texts trace_reader__texts(const struct trace_reader *r);
  */
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
 
+/*
+ * The place of a path (trace_reader__event_string()) in a process, or, with TRACE_NO_PROCESS, in
+ * the first process that has one. NULL if it is unknown. Valid until the next item is read.
+ */
+const struct trace_place *trace_reader__place(const struct trace_reader *r, uint32_t process,
+					      uint32_t string);
+
 /* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
 

@@ -267,6 +267,19 @@ struct trace_mapping {
 	bool series;		 /* the next string for each next id, or the same for all */
 };
 
+/*
+ * Where the source of what a process's executions were about begins, by its path; and, if a macro
+ * made it, where that was called.
+ */
+struct trace_place {
+	uint32_t process;
+	uint32_t string; /* the path's */
+	uint32_t file;	 /* string id; relative to the working directory of the process, or not */
+	uint32_t line;	 /* from 1 */
+	uint32_t call_file; /* string id; TRACE_NO_STRING: none is known */
+	uint32_t call_line;
+};
+
 /* Classes of probes by what a hit costs; stable on disk. */
 enum trace_cost {
 	TRACE_COST_EMULATED, /* a hit on an instruction that the kernel emulates */
@@ -288,7 +301,18 @@ struct trace_texts {
 	const void *ctx;
 	const char *(*text)(const void *ctx, uint32_t id);	 /* of a string id or label */
 	const char *(*kind)(const void *ctx, unsigned int kind); /* NULL: trace_kind_text() */
+	/*
+	 * Of a path, of the first process that has one; NULL if none has. The function may be NULL:
+	 * use trace_texts__place().
+	 */
+	const struct trace_place *(*place)(const void *ctx, uint32_t string);
 };
+
+static inline const struct trace_place *trace_texts__place(const struct trace_texts *texts,
+							   uint32_t string)
+{
+	return texts->place ? texts->place(texts->ctx, string) : NULL;
+}
 
 /* The clock of a trace's times; stable on disk. */
 enum trace_clock {

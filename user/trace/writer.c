@@ -132,6 +132,11 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	return name_writer__map(&w->names, m);
 }
 
+int trace_writer__place(struct trace_writer *w, const struct trace_place *place)
+{
+	return name_writer__place(&w->names, place);
+}
+
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
 	return name_writer__process(&w->names, p);

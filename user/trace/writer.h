@@ -38,6 +38,12 @@ int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t
 int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m);
 
 /*
+ * Add the place of a path in a process; the first one that is added counts. -EINVAL if the process
+ * or a string has not been added, or a line is 0; -E2BIG beyond what a trace may hold.
+ */
+int trace_writer__place(struct trace_writer *w, const struct trace_place *place);
+
+/*
  * Add or update (same p->index) a process. Indices are the caller's, dense from 0. May be called
  * again when it exits; the last one wins.
  */

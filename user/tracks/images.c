@@ -59,6 +59,7 @@ static int name_keys(struct images *all, struct image *image)
 	struct keys_naming how = {
 		.sink = all->sink,
 		.definitions = &image->definitions,
+		.sources = &image->sources,
 		.crate = image->p.crate,
 		.process = image->p.index,
 	};
@@ -66,8 +67,10 @@ static int name_keys(struct images *all, struct image *image)
 	if (!image->in_trace || !lib || !all->sink->map)
 		return 0;
 	/* How its table is read is not known any more. */
-	if (lib->serial != image->library_serial)
+	if (lib->serial != image->library_serial) {
 		definitions__clear(&image->definitions);
+		sources__clear(&image->sources);
+	}
 	how.layout = &lib->layout;
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }
@@ -94,6 +97,7 @@ static void forget(struct images *all, struct image *image)
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
 	definitions__clear(&image->definitions);
+	sources__clear(&image->sources);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
 }
@@ -399,6 +403,7 @@ void images__destroy(struct images *all)
 		executions__clear(&all->at[i].executions);
 		keys__clear(&all->at[i].keys);
 		definitions__clear(&all->at[i].definitions);
+		sources__clear(&all->at[i].sources);
 	}
 	free(all->at);
 	u64_map__destroy(&all->image_of);

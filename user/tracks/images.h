@@ -31,6 +31,7 @@ struct image {
 	struct executions executions;
 	struct keys keys;
 	struct definitions definitions;
+	struct sources sources;
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */

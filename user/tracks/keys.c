@@ -91,6 +91,38 @@ static int name_key(const struct keys_naming *how, struct key *key)
 				   how->sink, &key->string);
 }
 
+static int file_string(const struct keys_naming *how, struct place_file *file, uint32_t *string)
+{
+	int err = 0;
+
+	if (!file->string) {
+		err = how->sink->text(how->sink->ctx, sources__name(how->sources, file),
+				      &file->string);
+		file->string += !err;
+	}
+	*string = file->string - 1;
+	return err;
+}
+
+/* Report where the definition that a key names begins. */
+static int place_key(const struct keys_naming *how, struct key *key)
+{
+	struct trace_place place = {
+		.process = how->process, .string = key->string, .call_file = TRACE_NO_STRING};
+	struct place found;
+	int err;
+
+	if (key->placed || key->string == TRACE_NO_STRING || !how->sink->place ||
+	    key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+		return 0;
+	key->placed = true;
+	if (!sources__find(how->sources, &how->layout->wire.places, (uint32_t)key->key, &found))
+		return 0;
+	place.line = found.line;
+	err = file_string(how, found.file, &place.file);
+	return err ?: how->sink->place(how->sink->ctx, &place);
+}
+
 static bool has_key(uint32_t key_of)
 {
 	return key_of && key_of != NO_KEY;
@@ -156,7 +188,7 @@ static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_u
 	int err = 0;
 
 	for (uint32_t i = 0; i < k->distinct.n && !err; i++)
-		err = name_key(how, &k->distinct.at[i]);
+		err = name_key(how, &k->distinct.at[i]) ?: place_key(how, &k->distinct.at[i]);
 	if (!err)
 		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
 	if (!err)

@@ -10,6 +10,7 @@
 #include "qprof/measureme_format.h"
 #include "tracks/definitions.h"
 #include "tracks/executions.h"
+#include "tracks/sources.h"
 
 /* For executions without an id: numbers that measureme gives to none. */
 #define KEYS_OWN_IDS MM_FIRST_REGULAR_ID
@@ -30,6 +31,7 @@
 struct key {
 	uint64_t key;
 	uint32_t string; /* once it is named */
+	bool placed;	 /* its place was reported, or there is none */
 };
 
 /* All zeroes is empty. */
@@ -61,6 +63,7 @@ int keys__note_text(struct keys *k, uint32_t string, uint32_t *invocation);
 struct keys_naming {
 	const struct tracks_sink *sink;
 	struct definitions *definitions;
+	struct sources *sources;
 	const struct plan_layout *layout;
 	const char *crate; /* or NULL */
 	uint32_t process;

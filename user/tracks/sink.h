@@ -37,6 +37,8 @@ struct tracks_sink {
 	int (*text)(void *ctx, const char *text, uint32_t *id);
 	int (*compose)(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
 	int (*map)(void *ctx, const struct trace_mapping *m);
+	/* As trace_writer__place(), of such a name. */
+	int (*place)(void *ctx, const struct trace_place *place);
 	/* Whether spans with this dynamic label are wanted; NULL: all are. */
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };

@@ -433,6 +433,11 @@ static int record_piece(struct tracks *t, const char *record, size_t size)
 	switch (r.table) {
 	case WIRE_TABLE_DEFINITIONS:
 		return image ? definitions__add(&image->definitions, &r) : 0;
+	case WIRE_TABLE_SPANS:
+	case WIRE_TABLE_INTERNED:
+	case WIRE_TABLE_FILES:
+	case WIRE_TABLE_LINES:
+		return image ? sources__add(&image->sources, &r) : 0;
 	default:
 		return -EBADMSG;
 	}

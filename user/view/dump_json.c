@@ -80,6 +80,18 @@ static void put_caller(struct json *j, uint32_t locindex, const struct trace_loc
 	json__value(j, "caller", json__take(&c));
 }
 
+static void put_place(struct json *j, const struct dump_place *place)
+{
+	if (!place)
+		return;
+	json__text(j, "file", place->file);
+	json__number(j, "line", place->line);
+	if (!place->call_file)
+		return;
+	json__text(j, "call_file", place->call_file);
+	json__number(j, "call_line", place->call_line);
+}
+
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts)
 {
@@ -91,6 +103,7 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__text(&j, "query", texts->name);
 	json__text(&j, "kind", texts->kind);
 	json__text(&j, "event", texts->event);
+	put_place(&j, texts->place);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
 	if (texts->probes)

@@ -158,11 +158,19 @@ int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
 
+struct dump_place {
+	const char *file;
+	uint32_t line;
+	const char *call_file; /* NULL: no macro's call is known */
+	uint32_t call_line;
+};
+
 /* The texts for the numbers of a span, and its times. */
 struct dump_span_texts {
 	const char *name;
 	const char *kind;		     /* measureme's name */
 	const char *event;		     /* the text of the invocation id, or NULL */
+	const struct dump_place *place;	     /* of what that names; NULL: unknown */
 	const struct trace_location *caller; /* NULL: no caller, or it is in no function */
 	const struct trace_times *times;     /* never NULL; zeroes: unknown */
 	bool probes;			     /* times->probe_ns is known */

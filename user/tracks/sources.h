@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The source files and lines of one compiler's definitions, from its spans and its own tables of
+ * lines, as the kernel half copied them. Everything that was copied may be wrong: whatever does not
+ * fit is a definition without a place.
+ */
+#ifndef QPROF_TRACKS_SOURCES_H
+#define QPROF_TRACKS_SOURCES_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "plan/plan.h"
+#include "trace/bytes.h"
+
+#define SOURCES_BUCKETS 32
+/* Of each table. */
+#define SOURCES_BYTES_MAX (1u << 26)
+#define SOURCES_FILES_MAX (1u << 16)
+
+/* A source file, as the compiler has it. */
+struct place_file {
+	uint32_t number; /* in the compiler's list */
+	uint32_t start;	 /* position of its first byte */
+	uint32_t length;
+	uint32_t n_lines;
+	uint32_t name;	 /* offset in `names` */
+	uint32_t string; /* the user's: 0 at first */
+};
+
+/* Where the lines of one file start: words of the table `lines`. */
+struct place_lines {
+	uint32_t at;
+	uint32_t n;
+};
+
+struct place_interned {
+	uint32_t position;
+	uint32_t context;
+};
+
+/* All zeroes is empty. */
+struct sources {
+	struct byte_buffer spans[SOURCES_BUCKETS]; /* 8 bytes each; unknown ones are zeroes */
+	struct u64_map interned_of;		   /* index of a span -> index in `interned` */
+	struct place_interned *interned;
+	uint32_t n_interned, interned_capacity;
+	struct place_file *files;
+	uint32_t n_files, files_capacity;
+	struct byte_buffer names; /* NUL-terminated, one behind the other */
+	struct u64_map lines_of;  /* number of a file -> index in `tables` */
+	struct place_lines *tables;
+	uint32_t n_tables, tables_capacity;
+	struct byte_buffer lines; /* u32 each */
+	bool sorted;		  /* `files`, by start */
+};
+
+/*
+ * Take a piece of one of the tables WIRE_TABLE_SPANS, _INTERNED, _FILES and _LINES. -EBADMSG if it
+ * is malformed; what was before the fault is kept. -ENOMEM.
+ */
+int sources__add(struct sources *p, const struct wire_piece *r);
+
+/* Where a definition begins. */
+struct place {
+	struct place_file *file;
+	uint32_t line;	  /* from 1 */
+	uint32_t context; /* of its span; 0: no macro made it */
+};
+
+/* Find the place of definition `index`. False if it is unknown. */
+bool sources__find(struct sources *p, const struct wire_layout_places *layout, uint32_t index,
+		   struct place *out);
+
+static inline const char *sources__name(const struct sources *p, const struct place_file *file)
+{
+	return (const char *)p->names.data + file->name;
+}
+
+void sources__clear(struct sources *p);
+
+#endif /* QPROF_TRACKS_SOURCES_H */
