@@ -30,11 +30,22 @@ static void weights_add_up_to_the_end(void **state)
 	json_object_put(document);
 }
 
+static void with_keys_frames_have_places(void **state)
+{
+	_free_ char *text =
+		export_small_text(export_speedscope, &(struct export_job){.keys = true});
+
+	assert_contains(text,
+			"{\"name\":\"mir_built(a::main)\",\"file\":\"src/main.rs\",\"line\":12}");
+	assert_int_equal(occurrences(text, "\"file\":"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_small_trace_is_as_it_was),
 		cmocka_unit_test(weights_add_up_to_the_end),
+		cmocka_unit_test(with_keys_frames_have_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,19 +92,34 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 	return out__error(c->out);
 }
 
+/* What it was about, and where that is in the source. */
+static void put_key_of(struct chrome *c, const struct trace_span *s)
+{
+	const struct trace_reader *r = c->job->r;
+	uint32_t event = trace_reader__event_string(r, s);
+	const struct trace_place *place;
+
+	if (event == TRACE_NO_STRING || !*trace_reader__string(r, event))
+		return;
+	put_text(c, "key", trace_reader__string(r, event));
+	place = trace_reader__place(r, s->process, event);
+	if (!place)
+		return;
+	put_text(c, "file", trace_reader__string(r, place->file));
+	put_number(c, "line", place->line);
+}
+
 /* The first member of an object has no comma before it. */
 static void put_arguments(struct chrome *c, const struct trace_span *s)
 {
 	const struct trace_reader *r = c->job->r;
-	uint32_t event = trace_reader__event_string(r, s);
 	struct trace_location at;
 
 	out__text(c->out, ",\"args\":{\"depth\":");
 	out__number(c->out, s->depth);
 	if (s->invocation != TRACE_NO_INVOCATION)
 		put_number(c, "invocation", s->invocation);
-	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
-		put_text(c, "key", trace_reader__string(r, event));
+	put_key_of(c, s);
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		put_text(c, "caller", at.function->name);
 	if (s->flags)

@@ -138,6 +138,14 @@ const char *flame__frame_name(const struct flame *f, uint32_t frame)
 		       ?: trace_reader__string(f->job->r, f->frames.at[frame].label);
 }
 
+const struct trace_place *flame__frame_place(const struct flame *f, uint32_t frame)
+{
+	uint32_t key = f->frames.at[frame].key;
+
+	return key == TRACE_NO_STRING ? NULL
+				      : trace_reader__place(f->job->r, TRACE_NO_PROCESS, key);
+}
+
 const char *flame__name(const struct flame *f, const struct flame_node *node)
 {
 	if (node->parent == FLAME_NONE)

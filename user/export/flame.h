@@ -72,6 +72,9 @@ uint32_t flame__n_frames(const struct flame *f);
 uint64_t flame__number(const struct flame *f, uint32_t node);
 const char *flame__frame_name(const struct flame *f, uint32_t frame);
 
+/* Where what the frame's query was about is in the source; NULL: unknown, or without job->keys. */
+const struct trace_place *flame__frame_place(const struct flame *f, uint32_t frame);
+
 /*
  * The node that follows `i` in the tree below `top`, parents before children; FLAME_NONE after the
  * last. *depth, 0 at `top`, is updated.

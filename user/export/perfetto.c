@@ -38,6 +38,8 @@ enum text_space {
 enum annotation {
 	ANNOTATION_INVOCATION,
 	ANNOTATION_EVENT,
+	ANNOTATION_FILE,
+	ANNOTATION_LINE,
 	ANNOTATION_CALLER,
 	ANNOTATION_END,
 	ANNOTATION_N,
@@ -46,6 +48,8 @@ enum annotation {
 static const char *const annotations[] = {
 	[ANNOTATION_INVOCATION] = "invocation",
 	[ANNOTATION_EVENT] = "key",
+	[ANNOTATION_FILE] = "file",
+	[ANNOTATION_LINE] = "line",
 	[ANNOTATION_CALLER] = "caller",
 	[ANNOTATION_END] = "end",
 };
@@ -165,17 +169,32 @@ static void annotate_text(struct perfetto *p, enum annotation which, enum text_s
 		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
 }
 
-static void annotate_all(struct perfetto *p, const struct trace_span *s)
+/* What it was about, and where that is in the source. */
+static void annotate_key(struct perfetto *p, const struct trace_span *s)
 {
 	const struct trace_reader *r = p->job->r;
 	uint32_t event = trace_reader__event_string(r, s);
+	const struct trace_place *place;
+
+	if (event == TRACE_NO_STRING || !*trace_reader__string(r, event))
+		return;
+	annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, event, trace_reader__string(r, event));
+	place = trace_reader__place(r, s->process, event);
+	if (!place)
+		return;
+	annotate_text(p, ANNOTATION_FILE, TEXT_EVENT, place->file,
+		      trace_reader__string(r, place->file));
+	annotate(p, ANNOTATION_LINE, ANNOTATION_UINT, place->line);
+}
+
+static void annotate_all(struct perfetto *p, const struct trace_span *s)
+{
+	const struct trace_reader *r = p->job->r;
 	struct trace_location at;
 
 	if (s->invocation != TRACE_NO_INVOCATION)
 		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
-	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
-		annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, event,
-			      trace_reader__string(r, event));
+	annotate_key(p, s);
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
 			      at.function->name);

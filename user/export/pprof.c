@@ -34,10 +34,13 @@ enum pprof_field {
 	LOCATION_ID = 1,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
 
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
 	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+	FUNCTION_START_LINE = 5,
 };
 
 /* The string table holds these, then the names of frames, of processes, and notes. */
@@ -65,7 +68,9 @@ struct pprof {
 	const struct flame *flame;
 	struct gzip *gzip;
 	struct byte_buffer field, message, inner;
-	int err; /* the first; nothing is written after it */
+	struct u64_map files; /* string id of a file -> its text's number */
+	uint64_t n_texts;     /* that were written */
+	int err;	      /* the first; nothing is written after it */
 };
 
 static void pprof__clear(struct pprof *p)
@@ -74,6 +79,7 @@ static void pprof__clear(struct pprof *p)
 	byte_buffer__destroy(&p->field);
 	byte_buffer__destroy(&p->message);
 	byte_buffer__destroy(&p->inner);
+	u64_map__destroy(&p->files);
 }
 
 /* Ids start at 1; a function and its location have the same id. */
@@ -145,25 +151,48 @@ static int put_samples(struct pprof *p)
 	return err;
 }
 
-static void put_function(struct pprof *p, uint64_t id)
+static void put_string(struct pprof *p, const char *text)
 {
+	protobuf__text(&p->field, PROFILE_STRING, text);
+	p->n_texts++;
+	flush(p);
+}
+
+/* The number of a file's name, which is written now unless it was before. */
+static uint64_t file_of(struct pprof *p, const struct trace_place *place)
+{
+	uint64_t number = u64_map__get(&p->files, place->file);
+
+	if (number != U64_MAP_NONE)
+		return number;
+	number = p->n_texts;
+	if (u64_map__put(&p->files, place->file, (uint32_t)number))
+		p->err = p->err ?: -ENOMEM;
+	put_string(p, trace_reader__string(p->job->r, place->file));
+	return number;
+}
+
+static void put_function(struct pprof *p, uint64_t id, const struct trace_place *place)
+{
+	uint64_t file = place ? file_of(p, place) : 0;
+
 	byte_buffer__clear(&p->message);
 	protobuf__varint(&p->message, FUNCTION_ID, id);
 	protobuf__varint(&p->message, FUNCTION_NAME, STRING_N + id - 1);
 	protobuf__varint(&p->message, FUNCTION_SYSTEM_NAME, STRING_N + id - 1);
+	if (place) {
+		protobuf__varint(&p->message, FUNCTION_FILENAME, file);
+		protobuf__varint(&p->message, FUNCTION_START_LINE, place->line);
+	}
 	protobuf__message(&p->field, PROFILE_FUNCTION, &p->message);
 	byte_buffer__clear(&p->inner);
 	protobuf__varint(&p->inner, LINE_FUNCTION, id);
+	if (place)
+		protobuf__varint(&p->inner, LINE_LINE, place->line);
 	byte_buffer__clear(&p->message);
 	protobuf__varint(&p->message, LOCATION_ID, id);
 	protobuf__message(&p->message, LOCATION_LINE, &p->inner);
 	protobuf__message(&p->field, PROFILE_LOCATION, &p->message);
-	flush(p);
-}
-
-static void put_string(struct pprof *p, const char *text)
-{
-	protobuf__text(&p->field, PROFILE_STRING, text);
 	flush(p);
 }
 
@@ -193,7 +222,7 @@ static void put_names(struct pprof *p)
 		put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
 	put_notes(p, STRING_N + (uint64_t)n + n_processes);
 	for (uint32_t i = 0; i < n + n_processes && !p->err; i++)
-		put_function(p, i + 1);
+		put_function(p, i + 1, i < n ? flame__frame_place(p->flame, i) : NULL);
 }
 
 int export_pprof(struct export_job *job)

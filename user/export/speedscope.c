@@ -27,10 +27,17 @@ static void speedscope__clear(struct speedscope *sp)
 
 typedef int (*node_fn)(struct speedscope *sp, uint64_t ns, bool first);
 
-static void put_frame(struct speedscope *sp, const char *name, bool first)
+static void put_frame(struct speedscope *sp, const char *name, const struct trace_place *place,
+		      bool first)
 {
 	out__text(sp->out, first ? "\n{\"name\":" : ",\n{\"name\":");
 	out__json(sp->out, name);
+	if (place) {
+		out__text(sp->out, ",\"file\":");
+		out__json(sp->out, trace_reader__string(sp->job->r, place->file));
+		out__text(sp->out, ",\"line\":");
+		out__number(sp->out, place->line);
+	}
 	out__text(sp->out, "}");
 }
 
@@ -40,9 +47,10 @@ static void put_frames(struct speedscope *sp)
 
 	out__text(sp->out, "\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < n; i++)
-		put_frame(sp, flame__frame_name(sp->flame, i), !i);
+		put_frame(sp, flame__frame_name(sp->flame, i), flame__frame_place(sp->flame, i),
+			  !i);
 	for (uint32_t i = 0; (node = flame__process(sp->flame, i)) != FLAME_NONE; i++)
-		put_frame(sp, flame__name(sp->flame, flame__node(sp->flame, node)), !n && !i);
+		put_frame(sp, flame__name(sp->flame, flame__node(sp->flame, node)), NULL, !n && !i);
 	out__text(sp->out, "\n]},\n");
 }
 
