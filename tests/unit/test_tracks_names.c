@@ -107,6 +107,52 @@ static void without_keys_nothing_is_mapped(void **state)
 	assert_int_equal(tracks__unnamed(f->t), 0);
 }
 
+static int do_argument(struct tracks *t, uint64_t number, const char *text)
+{
+	struct wire_argument r = {
+		.type = WIRE_ARGUMENT, .argument = number, .size = (uint32_t)strlen(text)};
+
+	memcpy(r.bytes, text, r.size);
+	return tracks__record(t, &r, offsetof(struct wire_argument, bytes) + r.size);
+}
+
+static int do_activity(struct tracks *t, uint16_t guard, uint64_t argument)
+{
+	struct wire_span r = span(11, 0, 300, 305);
+
+	r.kind = WIRE_KIND_ACTIVITY;
+	r.query = guard;
+	r.invocation = WIRE_NO_INVOCATION;
+	r.key = argument;
+	return tracks__record(t, &r, sizeof(r));
+}
+
+/* Guard 0 has arguments, guard 1 has none. */
+static void what_activities_were_about_is_mapped_too(void **state)
+{
+	static const struct plan_guard guards[] = {{.source.text = WIRE_ARGUMENT_STRING}, {0}};
+	static const uint32_t labels[] = {90, 91};
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(tracks__set_guards(f->t, 2, labels, 2), 0);
+	assert_int_equal(tracks__set_arguments(f->t, 2, guards), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_argument(f->t, 4, "x-cgu.0"), 0);
+	assert_int_equal(do_activity(f->t, 0, 4), 0);
+	assert_int_equal(do_activity(f->t, 1, 0), 0);
+	assert_int_equal(tracks__unread_arguments(f->t), 0);
+	assert_int_equal(f->out.spans[0].invocation, KEYS_OWN_IDS);
+	assert_int_equal(f->out.spans[1].invocation, TRACE_NO_INVOCATION);
+	/* It was not read, or its record was lost. */
+	assert_int_equal(do_activity(f->t, 0, 0), 0);
+	assert_int_equal(do_activity(f->t, 0, 5), 0);
+	assert_int_equal(tracks__unread_arguments(f->t), 2);
+	/* Without a table of definitions. */
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, KEYS_OWN_IDS, "x-cgu.0");
+}
+
 static void an_execution_without_an_id_gets_one_if_it_has_a_key(void **state)
 {
 	struct fixture *f = *state;
@@ -345,6 +391,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_executions_were_about_is_mapped_at_the_exit),
+		TEST(what_activities_were_about_is_mapped_too),
 		TEST(without_keys_nothing_is_mapped),
 		TEST(an_execution_without_an_id_gets_one_if_it_has_a_key),
 		TEST(a_running_compiler_is_named_when_the_recording_ends),

@@ -305,7 +305,7 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
 	if (!err && r->opt.keys)
-		err = set_keys(r, lib, plan);
+		err = set_keys(r, lib, plan) ?: tracks__set_arguments(r->tracks, lib, plan->guards);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
 	name_callers(r, lib, plan);
@@ -706,6 +706,17 @@ static void print_unknown_hits(const struct recorder *r)
 			  n);
 }
 
+/* Their memory could not be read, or the ring was full. */
+static void print_unread_arguments(const struct recorder *r)
+{
+	uint64_t n = tracks__unread_arguments(r->tracks);
+
+	if (n)
+		diag_info("of %" PRIu64 " activities it is unknown what they were about: it could "
+			  "not be read",
+			  n);
+}
+
 /* A compilation that was recorded from its start executes queries. */
 static bool expects_intervals(const struct recorder *r, const struct verdict *v)
 {
@@ -765,6 +776,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	if (r->trace.err)
 		return r->trace.err;
 	print_unknown_hits(r);
+	print_unread_arguments(r);
 	closing_line(r, &losses);
 	judge(r, &losses);
 	if (r->trace.place_err)

@@ -58,6 +58,19 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 	return 0;
 }
 
+int library__set_arguments(struct library *lib, const struct plan_guard *guards)
+{
+	bool *copy = calloc(lib->n_guards + 1UL, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lib->n_guards; i++)
+		copy[i] = guards[i].source.text != WIRE_ARGUMENT_NONE;
+	free(lib->argued);
+	lib->argued = copy;
+	return 0;
+}
+
 int library__describe(const struct library *lib, struct trace_process *p)
 {
 	int err;
@@ -73,6 +86,7 @@ void library__clear(struct library *lib)
 	free(lib->labels);
 	free(lib->guards);
 	free(lib->keys);
+	free(lib->argued);
 	free(lib->build_id);
 	free(lib->rustc_version);
 	*lib = (struct library){0};

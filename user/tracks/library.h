@@ -19,8 +19,9 @@ struct library {
 	char *rustc_version;
 	const struct tracks_functions *functions; /* the caller's, or NULL */
 	uint8_t *keys;				  /* enum wire_key of its queries, or NULL */
-	struct plan_layout layout;		  /* if `keys` is not NULL; without `problem` */
-	uint32_t serial;			  /* unique, while a library's number is reused */
+	bool *argued; /* by guard: its argument can be read; NULL unless `keys` is set */
+	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
+	uint32_t serial;	   /* unique, while a library's number is reused */
 };
 
 /* As tracks__set_library() and tracks__set_guards(). -ENOMEM, which changes nothing. */
@@ -30,6 +31,9 @@ int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_
 
 /* As tracks__set_keys(). -ENOMEM, which changes nothing. */
 int library__set_keys(struct library *lib, const uint8_t *keys, const struct plan_layout *layout);
+
+/* As tracks__set_arguments(). -ENOMEM, which changes nothing. */
+int library__set_arguments(struct library *lib, const struct plan_guard *guards);
 
 /* Store the library's identity in a process that uses it. 0 or -ENOMEM. */
 int library__describe(const struct library *lib, struct trace_process *p);

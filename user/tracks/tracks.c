@@ -25,6 +25,7 @@ struct tracks {
 	struct caller_index *callers;
 	bool expects_hits;
 	uint64_t unknown_hits;
+	uint64_t unread_arguments;
 	uint64_t n_names_missing; /* pieces of the compilers' tables of names */
 };
 
@@ -81,6 +82,16 @@ int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 		     const struct plan_layout *layout)
 {
 	return library__set_keys(&t->libraries[lib], keys, layout);
+}
+
+int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards)
+{
+	return library__set_arguments(&t->libraries[lib], guards);
+}
+
+uint64_t tracks__unread_arguments(const struct tracks *t)
+{
+	return t->unread_arguments;
 }
 
 uint64_t tracks__unnamed(const struct tracks *t)
@@ -273,13 +284,21 @@ static int give(struct tracks *t, const struct trace_span *span)
 	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &times);
 }
 
-static int note_argument(struct tracks *t, const struct library *lib, struct image *image,
-			 uint64_t argument, uint32_t *invocation)
+/* A dynamic label's guard, whose number is not in the span, has no argument. */
+static bool is_argued(const struct library *lib, const struct wire_span *r)
 {
-	uint32_t string = argument ? arguments__string(&t->arguments, argument) : TRACE_NO_STRING;
+	return lib->argued && !r->label && r->query < lib->n_guards && lib->argued[r->query];
+}
 
-	if (string == TRACE_NO_STRING)
+static int note_argument(struct tracks *t, const struct library *lib, struct image *image,
+			 const struct wire_span *r, uint32_t *invocation)
+{
+	uint32_t string = r->key ? arguments__string(&t->arguments, r->key) : TRACE_NO_STRING;
+
+	if (string == TRACE_NO_STRING) {
+		t->unread_arguments += is_argued(lib, r);
 		return 0;
+	}
 	image->library = lib;
 	image->library_serial = lib->serial;
 	return keys__note_text(&image->keys, string, invocation);
@@ -293,7 +312,7 @@ static int note_key(struct tracks *t, const struct library *lib, struct image *i
 	int err;
 
 	if (lib->keys && r->kind == WIRE_KIND_ACTIVITY)
-		return note_argument(t, lib, image, r->key, invocation);
+		return note_argument(t, lib, image, r, invocation);
 	if (!lib->keys || r->kind != WIRE_KIND_QUERY)
 		return 0;
 	err = images__on_query(&t->images, image, r->start_ns);

@@ -57,6 +57,12 @@ uint64_t tracks__unknown_hits(const struct tracks *t);
 int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 		     const struct plan_layout *layout);
 
+/* Which of the guards of tracks__set_guards() have an argument that can be read. */
+int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards);
+
+/* Activities of such guards whose argument was not read. */
+uint64_t tracks__unread_arguments(const struct tracks *t);
+
 /* Executions whose key was read and has no name. */
 uint64_t tracks__unnamed(const struct tracks *t);
 
