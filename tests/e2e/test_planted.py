@@ -93,14 +93,3 @@ def test_a_slow_macro(t):
     table = next(i for i, line in enumerate(lines) if line.endswith("macro"))
     assert lines[table + 1].endswith("#[derive(derived::Planted)]"), lines
     return lines[table + 1]
-
-
-def test_a_slow_macro(t):
-    rows = json.loads(t.run_qprof("report", "--by", "macro", "--json", built(t)).stdout)["macros"]
-    assert rows[0]["name"] == "#[derive(Planted)]", rows
-    assert rows[0]["total_ns"] >= MACRO_MS * 1e6 and rows[0]["expansions"] == 1, rows[0]
-    assert [crate["name"] for crate in rows[0]["crates"]] == ["both"], rows[0]
-    text = t.run_qprof("report", "--by", "macro", built(t)).stdout
-    line = text[text.index("macro\n"):].splitlines()[1]
-    assert line.endswith("#[derive(Planted)]"), text
-    return line
