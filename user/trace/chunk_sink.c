@@ -10,7 +10,17 @@
 
 #define COMPRESS_LEAST 64 /* bytes; zstd gains nothing on less */
 #define COMPRESS_LEVEL 1
+/*
+ * Of names, and what they are mapped to: they are a tenth of a trace, and a twelfth smaller for
+ * this. Batches of spans are too many for it.
+ */
+#define COMPRESS_LEVEL_NAMES 6
 #define INDEX_BYTES    (64u << 10) /* of entries, before they become a chunk */
+
+static int level_of(uint8_t type)
+{
+	return type == QPT_STRINGS || type == QPT_MAPPINGS ? COMPRESS_LEVEL_NAMES : COMPRESS_LEVEL;
+}
 
 /* Put a payload into s->stored after room for its header; compressed if that makes it smaller. */
 static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
@@ -26,7 +36,7 @@ static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 	/* Readers find END by its size. */
 	if (raw->size >= COMPRESS_LEAST && h->type != QPT_END) {
 		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
-					     COMPRESS_LEVEL);
+					     level_of(h->type));
 
 		if (!ZSTD_isError(n) && n < raw->size) {
 			h->flags = QPT_CHUNK_ZSTD;
