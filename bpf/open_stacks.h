@@ -45,6 +45,7 @@ static long open_stack_send_frame(__u32 i, void *p)
 		.label = f->label,
 		.sp = f->sp,
 		.start_ns = f->start_ns,
+		.key = f->key,
 	};
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return 0;

@@ -117,7 +117,7 @@ int on_exec_again(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	if (knobs.keys)
+	if (knobs.keys && !knobs.silent)
 		names_exit();
 	return process_end_thread();
 }

@@ -415,6 +415,7 @@ struct wire_open_frame {
 	wire_u32 label; /* as in wire_span */
 	wire_u64 sp;	/* of the function that it lies in, or a little above */
 	wire_u64 start_ns;
+	wire_u64 key; /* as in wire_span */
 };
 
 /* Ends a thread's struct wire_open_frame records. */
@@ -775,7 +776,7 @@ _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
 _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
 _Static_assert(sizeof(struct wire_knobs) == 24, "wire_knobs");
-_Static_assert(sizeof(struct wire_open_frame) == 32, "wire_open_frame");
+_Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 32, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");

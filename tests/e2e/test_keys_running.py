@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Names of what queries are about, of compilers that do not come to drop their query context."""
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -95,3 +97,44 @@ def test_a_compiler_that_another_thread_ends(t):
     assert profiler.returncode == 0, err.decode()
     assert status_of(out) == 7
     assert_named(t, t.path("trace.qpt"))
+
+
+# ---- What a compiler that hangs is about ----------------------------------------------------------
+
+# 2^32 obligations, none of which is like another.
+TRAITS = """pub struct Z;
+pub struct S<N>(N);
+pub trait Hard<T> {}
+impl<T> Hard<T> for Z {}
+impl<N, T> Hard<T> for S<N> where N: Hard<(T, u8)>, N: Hard<(T, u16)> {}
+type S8<N> = S<S<S<S<S<S<S<S<N>>>>>>>>;
+pub fn need<A: Hard<()>>() {}
+pub mod one {
+    pub fn planted() { super::need::<super::S8<super::S8<super::S8<super::S8<super::Z>>>>>() }
+}
+"""
+
+
+# In which query of `planted`.
+STUCK = {"check_well_formed": HANGS, "typeck": TRAITS}
+
+
+@each(*((toolchain, query) for toolchain in lab.toolchains() or ("stable",) for query in STUCK))
+def test_stuck(t, toolchain, query):
+    """Attached to in the middle, in a constant or in the solver of traits: the function is named."""
+    t.need_capture()
+    compiler = t.start_plain([t.toolchain(toolchain).rustc, "--crate-name=hangs",
+                              "--crate-type=lib", "--emit=metadata", "--out-dir", t.mkdir("out"),
+                              t.write("hangs.rs", STUCK[query])])
+    wait_until_it_hangs(t, compiler.pid)
+    argv = ("stuck", "--once", "--interval", "300ms", "--pid", str(compiler.pid))
+    done, as_json = t.run_qprof(*argv), t.run_qprof(*argv, "--json")
+    assert compiler.poll() is None
+    compiler.kill()
+    assert done.returncode == as_json.returncode == 0, (done.stderr, as_json.stderr)
+    assert re.search(r"  %s\w*\(hangs::one::planted\)\n" % query, done.stdout), done.stdout
+    (process,) = json.loads(as_json.stdout)["processes"]
+    rows = [row for thread in process["threads"] for row in thread["open"]]
+    assert [row for row in rows
+            if row["name"].startswith(query) and row["key"] == "hangs::one::planted"], rows
+    assert all(row["entered"] == "before" for row in rows), rows

@@ -70,6 +70,27 @@ static void arguments_are_those_of_the_process(void **state)
 	assert_int_equal(look__arguments(l, getpid(), args, 3), 3);
 }
 
+static void memory_is_that_of_the_process(void **state)
+{
+	static const char text[] = "in memory";
+	_look_ struct look *l = NULL;
+	struct look_memory ranges[] = {{(uintptr_t)text + 3, 6}, {(uintptr_t)text, 2}};
+	uint8_t bytes[8];
+
+	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), 0);
+	assert_memory_equal(bytes, "memoryin", 8);
+	ranges[1].addr = 16;
+	memset(bytes, 'x', sizeof(bytes));
+	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), -EFAULT);
+	assert_memory_equal(bytes, "xxxxxxxx", 8);
+	ranges[1] = (struct look_memory){(uintptr_t)text, UINT32_MAX};
+	assert_int_equal(look__memory(l, getpid(), ranges, 2, bytes), -E2BIG);
+	assert_int_equal(look__memory(l, getpid(), ranges, LOOK_RANGES_MAX + 1, bytes), -E2BIG);
+	/* The child has answered all along. */
+	assert_int_equal(look__memory(l, getpid(), ranges, 1, bytes), 0);
+}
+
 static void a_process_without_a_compiler_is_none(void **state)
 {
 	struct look_range loader = {0};
@@ -256,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_are_those_of_the_process),
+		cmocka_unit_test(memory_is_that_of_the_process),
 		cmocka_unit_test(a_process_without_a_compiler_is_none),
 		cmocka_unit_test(the_child_keeps_no_more_than_it_uses),
 		cmocka_unit_test(the_library_and_the_loader_are_found),

@@ -24,7 +24,7 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 		"syn: compiler 4711, started 65.0 s ago\n"
 		"  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
 		"    >  5.00 s  analysis\n"
-		"       2.00 s  typeck\n"
+		"       2.00 s  typeck(syn::parse)\n"
 		"       1.00 s  <some query>\n"
 		"       500 ms  type_of (blocked: another thread executes it)\n"
 		"              in rustc_middle::wait?[2J\n"

@@ -43,7 +43,7 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	bool about_query = filter__may_pass(f, FILTER_BLOCKED) || filter__may_pass(f, FILTER_LOAD);
 	bool guards = hashing || about_query || filter__may_pass(f, FILTER_ACTIVITY) ||
 		      filter__may_pass(f, FILTER_DYNAMIC);
-	bool timers = filter__may_pass(f, FILTER_TIMER);
+	bool timers = filter__may_pass(f, FILTER_TIMER), names = opt->keys && !opt->only_open;
 
 	l->progs[WIRE_ROLE_START] = site;
 	l->progs[WIRE_ROLE_START_BODY] = site;
@@ -59,9 +59,9 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
 	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
 	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
-	l->progs[WIRE_ROLE_DROP] = opt->keys ? l->skel->progs.qprof_drop_site : NULL;
-	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, opt->keys);
-	bpf_program__set_autoload(l->skel->progs.on_signal, opt->keys);
+	l->progs[WIRE_ROLE_DROP] = names ? l->skel->progs.qprof_drop_site : NULL;
+	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, names);
+	bpf_program__set_autoload(l->skel->progs.on_signal, names);
 	bpf_program__set_autoload(label, guards || timers);
 }
 

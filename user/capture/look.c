@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -41,13 +42,20 @@ enum question {
 	LOOK_FILE,
 	LOOK_ARGUMENTS,
 	LOOK_VARIABLE,
+	LOOK_MEMORY,
 };
 
 struct request {
 	enum question question;
 	pid_t pid;
-	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_FILE: itself; LOOK_VARIABLE:
-				the name */
+	union {
+		/* LOOK_BESIDE: of the executable; LOOK_FILE: itself; LOOK_VARIABLE: the name */
+		char path[PATH_MAX];
+		struct {
+			uint32_t n;
+			struct look_memory ranges[LOOK_RANGES_MAX];
+		} memory;
+	};
 };
 
 struct answer {
@@ -56,7 +64,8 @@ struct answer {
 	bool several;		    /* libraries are mapped */
 	struct library_identity id; /* of the library, whose descriptor comes with the answer */
 	size_t len;
-	char bytes[PATH_MAX]; /* the path with its end, the arguments, or the variable's value */
+	/* The path with its end, the arguments, the variable's value, or memory. */
+	char bytes[LOOK_MEMORY_MAX];
 };
 
 struct look {
@@ -149,6 +158,25 @@ static int open_allowed(const char *path, uid_t invoker, struct library_file **f
 	return 0;
 }
 
+/* A part of a range that cannot be read makes all of it unreadable. */
+static void read_memory(const struct request *r, struct answer *a)
+{
+	uint32_t n = r->memory.n < LOOK_RANGES_MAX ? r->memory.n : LOOK_RANGES_MAX;
+
+	for (uint32_t i = 0; i < n && !a->err; i++) {
+		const struct look_memory *range = &r->memory.ranges[i];
+		struct iovec from = {(void *)(uintptr_t)range->addr, range->size};
+		struct iovec to = {a->bytes + a->len, range->size};
+
+		if (range->size > sizeof(a->bytes) - a->len)
+			a->err = -E2BIG;
+		else if (range->size &&
+			 process_vm_readv(r->pid, &to, 1, &from, 1, 0) != (ssize_t)range->size)
+			a->err = -EFAULT;
+		a->len += a->err ? 0 : range->size;
+	}
+}
+
 /* Open the file, for the answer. */
 static int answer_file(struct answer *a, const char *path, uid_t invoker,
 		       struct library_file **file)
@@ -188,6 +216,9 @@ static void find_answer(const struct request *r, uid_t invoker, struct answer *a
 		return;
 	case LOOK_VARIABLE:
 		a->len = process_variable(r->pid, r->path, a->bytes, sizeof(a->bytes));
+		return;
+	case LOOK_MEMORY:
+		read_memory(r, a);
 		return;
 	}
 	if (!a->err)
@@ -499,6 +530,29 @@ void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size
 		len = a.len < size ? a.len : size - 1;
 	memcpy(buf, a.bytes, len);
 	buf[len] = '\0';
+}
+
+int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, uint32_t n,
+		 uint8_t *bytes)
+{
+	struct request r = {.question = LOOK_MEMORY, .pid = pid};
+	_close_ int none = -1;
+	struct answer a;
+	size_t len = 0;
+	int err;
+
+	if (n > LOOK_RANGES_MAX)
+		return -E2BIG;
+	r.memory.n = n;
+	memcpy(r.memory.ranges, ranges, n * sizeof(*ranges));
+	for (uint32_t i = 0; i < n; i++)
+		len += ranges[i].size;
+	err = ask(l, &r, &a, &none);
+	if (!err && a.len != len)
+		err = -EIO;
+	if (!err)
+		memcpy(bytes, a.bytes, len);
+	return err;
 }
 
 /* A child that has not ended after some 20 ms is init's. */

@@ -88,6 +88,22 @@ size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size);
 /* As process_variable(); "" without an answer. */
 void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size);
 
+/* Ranges of one look at memory, and the bytes of all together. */
+#define LOOK_RANGES_MAX 64
+#define LOOK_MEMORY_MAX 65536
+
+struct look_memory {
+	uint64_t addr;
+	uint32_t size;
+};
+
+/*
+ * Copy ranges of a process's memory, one behind the other. -EFAULT if any of them cannot be read,
+ * or not by us; then nothing is copied. -E2BIG past the limits.
+ */
+int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, uint32_t n,
+		 uint8_t *bytes);
+
 void look__free(struct look *l);
 DEFINE_CLEANUP(struct look, look__free)
 #define _look_ __cleanup(look__free_p)

@@ -28,6 +28,7 @@ void plan__free(struct plan *plan)
 	free(plan->bodies);
 	free(plan->sites);
 	free(plan->steps);
+	free(plan->held_keys);
 	library_file__free(plan->file);
 	free(plan->layout.problem);
 	free(plan->layout.crates_problem);

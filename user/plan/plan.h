@@ -123,6 +123,18 @@ struct plan_step {
 	int32_t vtable_offset; /* as of a site */
 };
 
+/*
+ * A call in a body, at which the query's key is known: of a thread that is in the call, a register
+ * that calls preserve has it, or it is `slot` bytes above sp.
+ */
+struct plan_held_key {
+	uint64_t addr; /* to which the call returns */
+	uint32_t query; /* one of the body's, whose keys are all of one type */
+	uint8_t key;	/* enum wire_key */
+	uint8_t reg;	/* or WIRE_REG_NONE */
+	int32_t slot;
+};
+
 /* Offsets in structs of the compiler, and the numbers of symbols that tags stand for, are below
  * this. */
 #define PLAN_LAYOUT_MAX (1u << 20)
@@ -163,6 +175,9 @@ struct plan {
 	uint32_t n_artifacts;	 /* places where a size would be recorded: no interval, no guard */
 	struct plan_step *steps; /* the steps of one guard follow one another */
 	uint32_t n_steps;
+	struct plan_held_key *held_keys; /* by address */
+	uint32_t n_held_keys;
+	uint32_t held_keys_capacity; /* only while the plan is made */
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t sites_capacity; /* only while the plan is made */

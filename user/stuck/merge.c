@@ -105,8 +105,10 @@ static int on_call(struct merge *m, uint32_t call)
 	row = current(m);
 	if (!row->name)
 		row->name = place->query;
-	if (place->kind == PLACE_BODY)
+	if (place->kind == PLACE_BODY) {
 		row->call = call;
+		row->key = m->calls[call].key;
+	}
 	m->has_body |= place->kind != PLACE_WRAPPER;
 	m->has_provider |= place->kind == PLACE_PROVIDER;
 	return 0;
@@ -135,6 +137,8 @@ static int on_entered(struct merge *m, const struct entered *e, uint32_t call)
 	row->name = e->name;
 	row->exact = true;
 	row->start_ns = e->start_ns;
+	if (e->key)
+		row->key = e->key;
 	return 0;
 }
 
@@ -224,6 +228,8 @@ int stuck_merge(const struct entered *entered, uint32_t n_entered, const struct 
 
 void stuck_rows__clear(struct stuck_rows *rows)
 {
+	for (uint32_t i = 0; i < rows->n; i++)
+		free(rows->items[i].item);
 	free(rows->items);
 	*rows = (struct stuck_rows){0};
 }

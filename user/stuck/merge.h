@@ -21,12 +21,14 @@ struct entered {
 	uint64_t start_ns;
 	const char *name; /* of a query, or another label */
 	uint8_t kind;	  /* enum wire_kind */
+	uint64_t key;	  /* wire_key() of a query's, or 0 */
 };
 
 /* A call on the stack. */
 struct native_call {
 	uint64_t sp;
 	struct place place;
+	uint64_t key; /* of a body's query, likewise */
 };
 
 #define STUCK_NO_CALL UINT32_MAX
@@ -37,6 +39,8 @@ struct stuck_row {
 	bool exact;	  /* the entry was recorded: start_ns is known */
 	uint64_t start_ns;
 	uint32_t call; /* the call where it was found, or STUCK_NO_CALL */
+	uint64_t key;  /* of a query, or 0 */
+	char *item;    /* what the key names, owned by the rows; or NULL */
 };
 
 struct stuck_rows {

@@ -24,6 +24,10 @@ struct places {
 	uint32_t n_guards;
 	struct entry *entries; /* sorted by address; several queries may share one address */
 	size_t n_entries;
+	struct plan_held_key *held_keys; /* sorted by address */
+	size_t n_held_keys;
+	struct wire_memory_key *memory; /* by query */
+	struct plan_layout layout;
 };
 
 static int by_address(const void *a, const void *b)
@@ -82,6 +86,22 @@ static int copy_guards(struct places *p, const struct plan *plan)
 	return 0;
 }
 
+static int copy_keys(struct places *p, const struct plan *plan)
+{
+	p->held_keys = calloc(plan->n_held_keys + 1UL, sizeof(*p->held_keys));
+	p->memory = calloc(plan->n_queries + 1UL, sizeof(*p->memory));
+	if (!p->held_keys || !p->memory)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		p->memory[i] = plan->queries[i].memory;
+	p->n_held_keys = plan->n_held_keys;
+	if (p->n_held_keys)
+		memcpy(p->held_keys, plan->held_keys, p->n_held_keys * sizeof(*p->held_keys));
+	p->layout = plan->layout;
+	p->layout.problem = p->layout.crates_problem = p->layout.current_problem = NULL;
+	return 0;
+}
+
 int places__new(const struct plan *plan, struct places **out)
 {
 	_places_ struct places *p = calloc(1, sizeof(*p));
@@ -90,7 +110,7 @@ int places__new(const struct plan *plan, struct places **out)
 	if (err)
 		return err;
 	p->path = strdup(plan->path);
-	if (!p->path || copy_queries(p, plan) || copy_guards(p, plan))
+	if (!p->path || copy_queries(p, plan) || copy_guards(p, plan) || copy_keys(p, plan))
 		return diag_error_r(-ENOMEM, "out of memory");
 	*out = take_ptr(p);
 	return 0;
@@ -159,6 +179,24 @@ void places__find(const struct places *p, uint64_t addr, struct place *out)
 		out->query = query_named(p, &info);
 }
 
+const struct plan_held_key *places__held_key(const struct places *p, uint64_t addr)
+{
+	size_t i = bisect(p->n_held_keys, k, p->held_keys[k].addr < addr);
+
+	return i < p->n_held_keys && p->held_keys[i].addr == addr ? &p->held_keys[i] : NULL;
+}
+
+const struct wire_memory_key *places__memory_key(const struct places *p,
+						 const struct plan_held_key *held)
+{
+	return &p->memory[held->query];
+}
+
+const struct plan_layout *places__layout(const struct places *p)
+{
+	return &p->layout;
+}
+
 const char *places__path(const struct places *p)
 {
 	return p->path;
@@ -186,6 +224,8 @@ void places__free(struct places *p)
 	free(p->queries);
 	free(p->guards);
 	free(p->entries);
+	free(p->held_keys);
+	free(p->memory);
 	free(p->path);
 	free(p);
 }

@@ -30,6 +30,19 @@ int places__new(const struct plan *plan, struct places **out);
 /* `addr` is an ELF address of the library. */
 void places__find(const struct places *p, uint64_t addr, struct place *out);
 
+/*
+ * Where the key of a body's query is while the body is in the call that returns to ELF address
+ * `addr`; NULL: unknown.
+ */
+const struct plan_held_key *places__held_key(const struct places *p, uint64_t addr);
+
+/* Where the definition is in such a key, if that is in memory. */
+const struct wire_memory_key *places__memory_key(const struct places *p,
+						 const struct plan_held_key *held);
+
+/* How names are read; without `problem`s. */
+const struct plan_layout *places__layout(const struct places *p);
+
 /* The library's path. */
 const char *places__path(const struct places *p);
 

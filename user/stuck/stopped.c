@@ -78,6 +78,7 @@ static int read_registers(struct stopped *s)
 					     r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15,
 					     r.rip},
 	       sizeof(s->registers));
+	s->fs_base = r.fs_base;
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct stopped_stack {
 struct stopped {
 	pid_t pid, tid;
 	uint64_t registers[STOPPED_REGISTERS];
+	uint64_t fs_base;			     /* of its thread-local memory */
 	struct stopped_stack stacks[STOPPED_STACKS]; /* the first is the current stack */
 	size_t n_stacks;
 	uint64_t ns; /* from the stop request to the detach */

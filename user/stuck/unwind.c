@@ -116,6 +116,20 @@ static void place_call(struct unwinder *u, struct call *c)
 	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &c->path, NULL);
 }
 
+static void keep_registers(Dwfl_Frame *frame, struct call *c)
+{
+	static const unsigned int numbers[CALL_PRESERVED] = {3, 6, 12, 13, 14, 15};
+
+	for (int i = 0; i < CALL_PRESERVED; i++) {
+		Dwarf_Word value;
+
+		if (dwfl_frame_reg(frame, numbers[i], &value))
+			continue;
+		c->preserved[i] = value;
+		c->known |= 1u << i;
+	}
+}
+
 static int on_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct unwinder *u = arg;
@@ -135,6 +149,7 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 	c.pc = activation ? pc : pc - 1;
 	c.sp = sp;
 	place_call(u, &c);
+	keep_registers(frame, &c);
 	out->items[out->n++] = c;
 	out->missing = 0;
 	return DWARF_CB_OK;

@@ -11,11 +11,17 @@
 
 struct unwinder;
 
+#define CALL_PRESERVED 6
+
 struct call {
 	uint64_t pc;	  /* in the call instruction; of the innermost call, the thread's pc */
 	uint64_t sp;	  /* of this function at the pc */
 	const char *path; /* of the file that contains the pc, owned by the unwinder; NULL: none */
 	uint64_t addr;	  /* the pc as an ELF address of that file */
+	/* The registers that functions preserve, at the pc: rbx, rbp, r12 to r15. */
+	uint64_t preserved[CALL_PRESERVED];
+	uint32_t known; /* a bit for each */
+	uint64_t key;	/* for the caller of unwinder__walk() */
 };
 
 struct calls {

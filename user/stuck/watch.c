@@ -13,6 +13,7 @@
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "stuck/cxx_name.h"
+#include "stuck/items.h"
 #include "stuck/unwind.h"
 #include "tracks/command.h"
 
@@ -182,6 +183,8 @@ struct visit {
 	struct unwinder *unwinder;
 	const struct places *places;
 	pid_t pid;
+	const char *crate; /* of the process, or NULL */
+	uint64_t fs_base;  /* of the thread; 0: unknown */
 	/* Other stacks of the thread that the walk came across. */
 	uint64_t also[STOPPED_STACKS];
 	size_t n_also;
@@ -212,6 +215,31 @@ static bool is_whole(const struct calls *calls)
 	return calls->whole && calls->n && !is_driver(calls->items[calls->n - 1].path);
 }
 
+static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
+{
+	const struct visit *l = ctx;
+
+	return look__memory(l->watch->look, l->pid, ranges, n, bytes);
+}
+
+/* A thread without a stack has no base either. */
+static int name_items(const struct visit *l, struct snapshot_thread *t, const struct calls *calls)
+{
+	struct item_names names = {
+		.memory = {(void *)l, read_memory},
+		.layout = l->places ? places__layout(l->places) : NULL,
+		.fs_base = l->fs_base,
+		.crate = l->crate,
+	};
+
+	for (uint32_t i = 0; i < calls->n && !names.bias; i++)
+		if (is_driver(calls->items[i].path))
+			names.bias = calls->items[i].pc - calls->items[i].addr;
+	if (!names.layout || !names.fs_base || !names.bias)
+		return 0;
+	return item_names__find(&names, &t->rows);
+}
+
 /* Merge the recorded entries of this thread with the calls on its stack. */
 static int merge(const struct visit *l, struct snapshot_thread *t, const struct calls *calls)
 {
@@ -229,15 +257,18 @@ static int merge(const struct visit *l, struct snapshot_thread *t, const struct 
 			.start_ns = w->frames[i].start_ns,
 			.name = frame_name(w, &w->frames[i]),
 			.kind = w->frames[i].kind,
+			.key = w->frames[i].kind == WIRE_KIND_QUERY ? w->frames[i].key : 0,
 		};
 	for (uint32_t i = 0; i < calls->n; i++) {
 		native[i].sp = calls->items[i].sp;
+		native[i].key = calls->items[i].key;
 		if (l->places && is_driver(calls->items[i].path))
 			places__find(l->places, calls->items[i].addr, &native[i].place);
 	}
 	t->n_calls = calls->n;
 	t->whole = is_whole(calls);
 	err = stuck_merge(entered, n, native, calls->n, t->whole, &t->rows);
+	err = err ?: name_items(l, t, calls);
 	return err ?: keep_functions(l, t, calls, native);
 }
 
@@ -247,6 +278,20 @@ static bool has_asked(const struct visit *l, uint64_t addr)
 		if (l->also[i] == addr)
 			return true;
 	return false;
+}
+
+/* The keys of the queries whose bodies are on the stack. */
+static void read_keys(struct visit *l, const struct stopped *s, struct calls *calls)
+{
+	l->fs_base = s->fs_base;
+	for (uint32_t i = 0; l->places && i < calls->n; i++) {
+		struct call *c = &calls->items[i];
+		/* The pc is in the call instruction. */
+		const struct plan_held_key *held =
+			is_driver(c->path) ? places__held_key(l->places, c->addr + 1) : NULL;
+
+		c->key = held ? item_key(held, places__memory_key(l->places, held), c, s) : 0;
+	}
 }
 
 /*
@@ -263,6 +308,7 @@ static int walk(struct visit *l, struct snapshot_thread *t, struct calls *calls)
 			t->stopped_ns = s.ns;
 		if (!err)
 			err = unwinder__walk(l->unwinder, &s, calls);
+		read_keys(l, &s, calls);
 		if (err || calls->whole || !calls->missing || has_asked(l, calls->missing) ||
 		    l->n_also == STOPPED_STACKS)
 			return err;
@@ -301,6 +347,7 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 	int err;
 
 	l->n_also = 0;
+	l->fs_base = 0;
 	if (t->task.state == 'D')
 		t->err = -EBUSY;
 	else
@@ -369,6 +416,7 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	if (err)
 		return err;
 	name_process(w, p);
+	l.crate = p->crate;
 	l.places = places_of(w, library);
 	l.unwinder = library ? unwinder_of(w, pid) : NULL;
 	p->threads = calloc(tasks.n + 1UL, sizeof(*p->threads));
@@ -488,6 +536,7 @@ int watch__open(struct watch **out)
 		.ring_bytes = RING_BYTES,
 		.off_cpu = true,
 		.only_open = true,
+		.keys = true,
 	};
 	int err;
 

@@ -14,6 +14,7 @@ static void put_row(struct json *j, const struct snapshot *p, const struct stuck
 {
 	json__text(j, "name", row->name);
 	json__text(j, "kind", trace_kind_text(row->kind));
+	json__text(j, "key", row->item);
 	json__text(j, "entered", row->exact ? "exactly" : "before");
 	json__known(j, "start_ns", row->exact, row->start_ns);
 	json__known(j, "elapsed_ns", row->exact, since(p, row->start_ns));

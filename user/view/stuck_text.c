@@ -63,6 +63,11 @@ static void put_row(const struct text *t, const struct stuck_row *row)
 	format_duration(elapsed, ns);
 	fprintf(t->out, "    %c %7s  ", row->exact ? ' ' : '>', elapsed);
 	put_clean(t->out, row->name ?: "<some query>");
+	if (row->item) {
+		fputc('(', t->out);
+		put_clean(t->out, row->item);
+		fputc(')', t->out);
+	}
 	fprintf(t->out, "%s\n", note_of(row));
 }
 

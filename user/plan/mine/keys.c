@@ -297,6 +297,56 @@ static int mine_sites(struct keys_finder *f, const struct walk *w, uint32_t body
 	return err;
 }
 
+static bool is_preserved(uint8_t reg)
+{
+	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct plan_held_key *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* The calls of a body; while it is in one of them, the provider may run. The key is where it is
+ * once the call has returned. */
+static int mine_calls(struct keys_finder *f, const struct walk *w, uint32_t body,
+		      const struct mine_key *key)
+{
+	struct plan *plan = f->plan;
+	const struct plan_query *q = query_of(plan, body);
+	_free_ uint64_t *addrs = calloc(f->code.n + 1, sizeof(*addrs));
+	_free_ struct mined_key *at = calloc(f->code.n + 1, sizeof(*at));
+	size_t n = 0;
+	int err;
+
+	if (!addrs || !at)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->code.n; i++)
+		if (f->code.insns[i].flow == CODE_CALL ||
+		    f->code.insns[i].flow == CODE_CALL_INDIRECT)
+			addrs[n++] = f->code.insns[i].addr + f->code.insns[i].size;
+	err = mine_body_key(w, plan->bodies[body].addr, key, addrs, n, at);
+	for (size_t i = 0; i < n && !err; i++) {
+		bool in_register = at[i].reg != WIRE_REG_NONE && is_preserved(at[i].reg);
+
+		if (!in_register && at[i].slot == MINED_NO_KEY)
+			continue;
+		err = array__reserve_one(&plan->held_keys, plan->n_held_keys,
+					 &plan->held_keys_capacity, sizeof(*plan->held_keys));
+		if (!err)
+			plan->held_keys[plan->n_held_keys++] = (struct plan_held_key){
+				.addr = addrs[i],
+				.query = (uint32_t)(q - plan->queries),
+				.key = q->key,
+				.reg = in_register ? at[i].reg : WIRE_REG_NONE,
+				.slot = in_register ? 0 : at[i].slot,
+			};
+	}
+	return err;
+}
+
 static int place_in_body(struct keys_finder *f, const struct owner *owner)
 {
 	uint32_t body = plan__body_at(f->plan, owner->entry);
@@ -310,12 +360,12 @@ static int place_in_body(struct keys_finder *f, const struct owner *owner)
 	if (err)
 		return err;
 	err = walk__init(&w, f->img, &f->code, owner->entry);
-	err = err ?: mine_sites(f, &w, body, &key);
+	err = err ?: mine_sites(f, &w, body, &key) ?: mine_calls(f, &w, body, &key);
 	walk__fini(&w);
 	return err;
 }
 
-/* The bodies in which a query starts whose key is worth looking for. */
+/* The bodies of queries whose key is worth looking for. */
 static int place_in_bodies(struct keys_finder *f)
 {
 	_free_ uint64_t *addrs = calloc(f->plan->n_bodies + 1UL, sizeof(*addrs));
@@ -323,14 +373,9 @@ static int place_in_bodies(struct keys_finder *f)
 	size_t n = 0;
 	int err = addrs ? 0 : -ENOMEM;
 
-	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++) {
-		bool starts = false;
-
-		for (uint32_t i = 0; i < f->plan->n_sites && !starts; i++)
-			starts = is_in(&f->plan->sites[i], b);
-		if (starts && query_of(f->plan, b) && plan_query__names(query_of(f->plan, b)))
+	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++)
+		if (query_of(f->plan, b) && plan_query__names(query_of(f->plan, b)))
 			addrs[n++] = f->plan->bodies[b].addr;
-	}
 	err = err ?: owners__find(f->img, addrs, n, &owners);
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = place_in_body(f, &owners.items[i]);
@@ -358,6 +403,7 @@ int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct
 int keys_finder__place(struct keys_finder *f)
 {
 	struct plan *plan = f->plan;
+	int err;
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		struct plan_site *site = &plan->sites[i];
@@ -366,7 +412,10 @@ int keys_finder__place(struct keys_finder *f)
 		    plan_query__names(&plan->queries[site->query]))
 			place_argument(f, site);
 	}
-	return place_in_bodies(f);
+	err = place_in_bodies(f);
+	if (plan->n_held_keys)
+		qsort(plan->held_keys, plan->n_held_keys, sizeof(*plan->held_keys), compare_held);
+	return err;
 }
 
 void keys_finder__free(struct keys_finder *f)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/items.h"
+
+#include <errno.h>
+
+#include "test.h"
+
+static void keys_are_where_the_plan_says(void **state)
+{
+	uint8_t stack[64] = {0};
+	struct stopped s = {.stacks = {{.addr = 0x7000, .size = sizeof(stack), .bytes = stack}},
+			    .n_stacks = 1};
+	struct plan_held_key held = {.key = WIRE_KEY_LOCAL, .reg = WIRE_REG_R14};
+	struct call c = {.sp = 0x7010, .preserved = {[4] = 0x1100000005}, .known = 1 << 4};
+	const uint32_t def[] = {9, 3}, instance[] = {0, 101, 7, 4, 0};
+	struct wire_memory_key memory_key = {.offset = 4, .first = 100, .words = {[1] = 1}};
+	uint64_t at = 0x7028;
+
+	memcpy(stack + 0x28, instance, sizeof(instance));
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 5));
+	held.reg = WIRE_REG_BX;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	held.reg = WIRE_REG_NONE;
+	held.slot = 8;
+	memcpy(stack + 0x18, def, sizeof(def));
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 9));
+	held.key = WIRE_KEY_DEF;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(3, 9));
+	held.key = WIRE_KEY_CRATE;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	/* Its address, which is on the stack too. */
+	held.key = WIRE_KEY_MEMORY;
+	memcpy(stack + 0x18, &at, sizeof(at));
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	memory_key.words[1] = WIRE_NO_WORD;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	at = 0x9000;
+	memcpy(stack + 0x18, &at, sizeof(at));
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	memcpy(stack + 0x18, def, sizeof(def));
+	held.key = WIRE_KEY_DEF;
+	held.slot = 0x40;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	held.slot = 8;
+	memset(stack + 0x1c, 0xff, 4);
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+}
+
+/*
+ * A compiler with one definition, its crate: each read returns a word with which everything goes
+ * on. The context moves after `moves` reads.
+ */
+static uint32_t n_reads, moves;
+
+static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *to)
+{
+	n_reads++;
+	for (uint32_t i = 0; i < n; to += ranges[i++].size) {
+		uint64_t word = n_reads > moves ? 0x2000 : 0x1000;
+
+		memset(to, 0, ranges[i].size);
+		if (ranges[i].size == 8)
+			memcpy(to, &word, sizeof(word));
+	}
+	return 0;
+}
+
+static struct stuck_rows rows_of(uint64_t a, uint64_t b)
+{
+	struct stuck_rows rows = {.items = calloc(2, sizeof(*rows.items)), .n = 2};
+
+	rows.items[0].key = a;
+	rows.items[1].key = b;
+	n_reads = 0;
+	return rows;
+}
+
+static const struct plan_layout layout = {
+	.wire = {.size = 16, .symbol_size = 16, .length = 8, .symbol = 4, .current = {.known = 1}},
+	.disambiguator = 8,
+	.parent = 12,
+};
+
+static void rows_are_named_while_the_context_stays(void **state)
+{
+	const struct item_names names = {
+		.memory = {.read = do_read}, .layout = &layout, .crate = "a"};
+	struct stuck_rows rows = rows_of(wire_key(0, 0), wire_key(0, 0));
+
+	moves = UINT32_MAX;
+	assert_int_equal(item_names__find(&names, &rows), 0);
+	assert_string_equal(rows.items[0].item, "a");
+	assert_string_equal(rows.items[1].item, "a");
+	stuck_rows__clear(&rows);
+	/* It was dropped meanwhile. */
+	rows = rows_of(wire_key(0, 0), wire_key(0, 0));
+	moves = 4;
+	assert_int_equal(item_names__find(&names, &rows), 0);
+	assert_null(rows.items[0].item);
+	assert_null(rows.items[1].item);
+	stuck_rows__clear(&rows);
+}
+
+static void other_crates_have_no_names_here(void **state)
+{
+	const struct item_names names = {
+		.memory = {.read = do_read}, .layout = &layout, .crate = "a"};
+	struct stuck_rows rows = rows_of(wire_key(3, 0), 0);
+
+	moves = UINT32_MAX;
+	assert_int_equal(item_names__find(&names, &rows), 0);
+	assert_null(rows.items[0].item);
+	assert_null(rows.items[1].item);
+	stuck_rows__clear(&rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_are_where_the_plan_says),
+		cmocka_unit_test(rows_are_named_while_the_context_stays),
+		cmocka_unit_test(other_crates_have_no_names_here),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/items.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* A register of struct call, by its number. */
+static bool preserved(const struct call *c, uint8_t reg, uint64_t *value)
+{
+	static const uint8_t regs[CALL_PRESERVED] = {WIRE_REG_BX,  WIRE_REG_BP,	 WIRE_REG_R12,
+						     WIRE_REG_R13, WIRE_REG_R14, WIRE_REG_R15};
+
+	for (int i = 0; i < CALL_PRESERVED; i++) {
+		if (regs[i] != reg || !(c->known >> i & 1))
+			continue;
+		*value = c->preserved[i];
+		return true;
+	}
+	return false;
+}
+
+/* As the kernel half reads one at a probe. */
+static uint64_t make_key(uint8_t key, uint32_t index, uint32_t krate)
+{
+	switch (key) {
+	case WIRE_KEY_LOCAL:
+		return wire_key(WIRE_KEY_LOCAL_CRATE, index);
+	case WIRE_KEY_DEF:
+		return krate == WIRE_NO_CRATE ? 0 : wire_key(krate, index);
+	default:
+		return 0;
+	}
+}
+
+/* The four words of a key that lies on the copied stack, as bpf/operands.h reads them. */
+static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, const struct stopped *s)
+{
+	uint32_t words[WIRE_MEMORY_WORDS];
+	uint64_t pair[2];
+	uint32_t variant, index;
+
+	if (!m || !stopped__read(s, at + m->offset, &pair[0]) ||
+	    !stopped__read(s, at + m->offset + 8, &pair[1]))
+		return 0;
+	memcpy(words, pair, sizeof(words));
+	variant = words[0] - m->first;
+	index = variant < WIRE_VARIANTS ? m->words[variant] : m->other;
+	if (index >= WIRE_MEMORY_WORDS - 1)
+		return 0;
+	return make_key(WIRE_KEY_DEF, words[index], words[index + 1]);
+}
+
+uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key *m,
+		  const struct call *c, const struct stopped *s)
+{
+	uint64_t value;
+
+	if (held->reg != WIRE_REG_NONE) {
+		if (held->key == WIRE_KEY_DEF || !preserved(c, held->reg, &value))
+			return 0;
+	} else if (held->slot < 0 || !stopped__read(s, c->sp + (uint32_t)held->slot, &value)) {
+		return 0;
+	}
+	if (held->key == WIRE_KEY_MEMORY)
+		return key_in_memory(m, value, s);
+	return make_key(held->key, (uint32_t)value, (uint32_t)(value >> 32));
+}
+
+static bool is_local(uint64_t key)
+{
+	return key && key >> 32 == wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32;
+}
+
+/* The name of a row further in with the same key, or NULL. */
+static const char *known_name(const struct stuck_rows *rows, uint32_t row)
+{
+	for (uint32_t i = row + 1; i < rows->n; i++)
+		if (rows->items[i].key == rows->items[row].key && rows->items[i].item)
+			return rows->items[i].item;
+	return NULL;
+}
+
+static int name_row(const struct item_names *n, const struct compiler_context *c,
+		    struct stuck_rows *rows, uint32_t row)
+{
+	struct stuck_row *r = &rows->items[row];
+	const char *known = known_name(rows, row);
+
+	if (!known)
+		return compiler_names__path(&n->memory, n->layout, c, n->crate, (uint32_t)r->key,
+					    &r->item);
+	r->item = strdup(known);
+	return r->item ? 0 : -ENOMEM;
+}
+
+static void forget(struct stuck_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->n; i++)
+		free(take_ptr(rows->items[i].item));
+}
+
+/* Rows from the innermost on that get a name: each takes some looks at the process. */
+#define NAMED_MAX 64
+
+int item_names__find(const struct item_names *n, struct stuck_rows *rows)
+{
+	struct compiler_context c, after;
+	uint32_t named = 0;
+	int err = compiler_context__of_thread(&n->memory, n->layout, n->bias, n->fs_base, &c);
+
+	for (uint32_t i = rows->n; i-- && !err && named < NAMED_MAX;) {
+		if (!is_local(rows->items[i].key))
+			continue;
+		named++;
+		err = name_row(n, &c, rows, i);
+		/* Without a name, or unreadable: others may be neither. */
+		if (err == -ENOENT || err == -EFAULT)
+			err = 0;
+	}
+	if (!err)
+		err = compiler_context__of_thread(&n->memory, n->layout, n->bias, n->fs_base,
+						  &after);
+	if (err || after.context != c.context)
+		forget(rows);
+	return err == -ENOMEM ? err : 0;
+}
