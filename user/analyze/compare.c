@@ -40,8 +40,14 @@ struct compare {
 	uint32_t n_texts;
 	uint32_t texts_capacity;
 	TABLE(struct pair) pairs; /* by unit << 32 | label; the first pair is the whole build */
-	struct cell *cells;	  /* per pair one for each trace: the base traces first */
-	uint32_t cells_capacity;  /* in pairs */
+	/* Of items: by label; `file` is the label of its name. */
+	struct {
+		uint32_t file, line; /* line 0: unknown */
+		enum compare_side side;
+	} * places;
+	uint32_t n_places;
+	struct cell *cells;	 /* per pair one for each trace: the base traces first */
+	uint32_t cells_capacity; /* in pairs */
 };
 
 static uint32_t n_traces(const struct compare *c)
@@ -245,6 +251,27 @@ struct item_rows {
 	struct unrecorded unrecorded; /* of the trace */
 };
 
+/* A place in the new build replaces one in the base. */
+static int note_place(struct compare *c, enum compare_side side, uint32_t label, uint32_t item,
+		      const struct trace_texts *names)
+{
+	const struct trace_place *place = trace_texts__place(names, item);
+	uint32_t file;
+	int err;
+
+	if (!place)
+		return 0;
+	err = label_of(c, names->text(names->ctx, place->file), &file);
+	if (!err && array__reserve_at(&c->places, label, &c->n_places, sizeof(*c->places)))
+		err = -ENOMEM;
+	if (err || (c->places[label].line && c->places[label].side > side))
+		return err;
+	c->places[label].file = file;
+	c->places[label].line = place->line;
+	c->places[label].side = side;
+	return 0;
+}
+
 static int add_item(void *ctx, const struct item_cell *from)
 {
 	const struct item_rows *rows = ctx;
@@ -260,6 +287,7 @@ static int add_item(void *ctx, const struct item_cell *from)
 	uint32_t label;
 
 	return label_of(rows->c, path, &label)
+		       ?: note_place(rows->c, rows->side, label, from->item, names)
 		       ?: add_to_pair(rows->c, rows->side, ITEMS, label, 0, &cell);
 }
 
@@ -418,6 +446,11 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row.unit = unit_of(c, pair);
 		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 		row.kinds = pair->kinds;
+		if (pair->unit == ITEMS && pair->label < c->n_places &&
+		    c->places[pair->label].line) {
+			row.file = c->texts[c->places[pair->label].file];
+			row.line = c->places[pair->label].line;
+		}
 		if (pair->unit == WHOLE)
 			r->build = row;
 		else if (!row.query)
@@ -550,6 +583,7 @@ void compare__free(struct compare *c)
 	interner__destroy(&c->labels);
 	compare_units__clear(&c->units);
 	table__destroy(&c->pairs);
+	free(c->places);
 	free(c->cells);
 	free(c);
 }

@@ -28,9 +28,11 @@ enum compare_metric {
 struct compare_row {
 	const struct compare_unit *unit; /* NULL: all crates, or an item */
 	const char *query;		 /* NULL: the whole crate; of an item its path */
-	uint32_t kinds;			 /* of a query: summary_row.kinds, of both sides */
-	bool in[COMPARE_N_SIDES];	 /* present in at least one trace of that side */
-	bool significant;		 /* the metric of the rules changed significantly */
+	const char *file; /* where an item begins, in the new build if it is there; or NULL */
+	uint32_t line;
+	uint32_t kinds;		  /* of a query: summary_row.kinds, of both sides */
+	bool in[COMPARE_N_SIDES]; /* present in at least one trace of that side */
+	bool significant;	  /* the metric of the rules changed significantly */
 	/*
 	 * True if the metric of the rules is known on both sides. A row that is not compared is
 	 * never significant. Executions may be only estimated, and times of a query not recorded.

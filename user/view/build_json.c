@@ -128,6 +128,7 @@ static void put_queries(struct json *j, const char *key, const struct build_quer
 
 static int put_item(struct json *j, const struct build_item *item, const struct build_view *v)
 {
+	const struct trace_place *place = trace_texts__place(v->names, item->row.item);
 	const struct item_part *most = &item->row.queries[0];
 	_free_ char *crate = build_item_crate(item);
 
@@ -135,6 +136,10 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 		return -ENOMEM;
 	json__text(j, "crate", crate);
 	json__text(j, "name", item->path);
+	if (place) {
+		json__text(j, "file", v->names->text(v->names->ctx, place->file));
+		json__number(j, "line", place->line);
+	}
 	json__number(j, "executions", item->row.executions);
 	json__number(j, "charged", item->row.charged);
 	json__number(j, "self_ns", item->row.self_ns);

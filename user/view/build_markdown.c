@@ -4,6 +4,7 @@
 
 #include "view/build_rows.h"
 #include "view/markdown.h"
+#include "view/place_text.h"
 #include "view/report_notes.h"
 #include "view/verdict_text.h"
 
@@ -121,11 +122,16 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 		      const struct build_view *v)
 {
 	const struct item_part *most = &item->row.queries[0];
+	_free_ char *place = NULL;
 	char self[FORMAT_MAX], percent[FORMAT_MAX];
 	int err;
 
 	fputs("| ", out);
-	err = markdown_code(out, item->path);
+	err = markdown_code(out, item->path) ?: place_text(v->names, item->row.item, &place);
+	if (place && *place) {
+		fputs(" at ", out);
+		err = err ?: markdown_code(out, place);
+	}
 	fprintf(out, " | %s | %s | ", format_duration(self, item->row.self_ns),
 		format_percent(percent, item->row.self_ns, r->self_ns));
 	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));

@@ -6,6 +6,7 @@
 #include "analyze/probe_share.h"
 #include "view/build_rows.h"
 #include "view/report_notes.h"
+#include "view/place_text.h"
 #include "view/table.h"
 #include "view/verdict_text.h"
 #include "view/wrap.h"
@@ -232,50 +233,86 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	return table__print(t, out, "");
 }
 
-/* The most expensive query fits beside a path that is cut to this. */
-#define PATH_MOST  38
-#define LABEL_MOST 22
+/*
+ * The most expensive query fits beside a path that is cut to this; and, cut shorter, the file and
+ * line that the item begins at, which are never cut: terminals link them.
+ */
+#define PATH_MOST	  38
+#define LABEL_MOST	  22
+#define PLACED_PATH_MOST  30
+#define PLACED_LABEL_MOST 14
+#define ITEM_COLUMNS	  7
 
-static int add_item(struct table *t, const struct build_item *item, const struct build_rows *r,
-		    const struct build_view *v)
+static bool has_places(const struct build_rows *r, size_t n, const struct build_view *v)
 {
-	_free_ char *path = build_item_name(item, v->wide ? 0 : PATH_MOST);
+	for (size_t i = 0; i < n; i++)
+		if (trace_texts__place(v->names, r->items[i].row.item))
+			return true;
+	return false;
+}
+
+static int add_item(struct table *t, const struct build_item *item, bool places,
+		    const struct build_rows *r, const struct build_view *v)
+{
+	size_t path_most = v->wide ? 0 : places ? PLACED_PATH_MOST : PATH_MOST;
+	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
+	_free_ char *path = build_item_name(item, path_most), *place = NULL;
 	_free_ char *query =
 		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
 	char buf[FORMAT_MAX];
 
-	if (!path || !query)
+	if (!path || !query || place_text(v->names, item->row.item, &place))
 		return -ENOMEM;
 	table__cell(t, path);
 	table__cell(t, format_duration(buf, item->row.self_ns));
-	table__cell(t, format_percent(buf, item->row.self_ns, r->self_ns));
-	add_name(t, query, v->wide ? 0 : LABEL_MOST);
+	if (!places || v->wide)
+		table__cell(t, format_percent(buf, item->row.self_ns, r->self_ns));
+	add_name(t, query, label_most);
 	if (v->wide) {
 		table__cell(t, format_duration(buf, item->row.queries[0].self_ns));
 		table__cell(t, format_count(buf, item->row.executions));
 	}
+	if (places)
+		table__cell(t, place);
 	return 0;
+}
+
+/* Returns their number. */
+static size_t item_columns(const char *first, bool places, bool wide,
+			   struct table_column columns[ITEM_COLUMNS])
+{
+	size_t n = 0;
+
+	columns[n++] = (struct table_column){first, wide     ? 0
+						    : places ? PLACED_PATH_MOST
+							     : PATH_MOST};
+	columns[n++] = (struct table_column){"self", 0};
+	if (!places || wide)
+		columns[n++] = (struct table_column){"self %", 0};
+	columns[n++] = (struct table_column){"most in", 0};
+	if (wide) {
+		columns[n++] = (struct table_column){"self there", 0};
+		columns[n++] = (struct table_column){"executions", 0};
+	}
+	if (places)
+		columns[n++] = (struct table_column){"at", 0};
+	return n;
 }
 
 static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 		       const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_items, fit);
+	bool places = has_places(r, shown, v);
 	char first[FORMAT_MAX * 2];
-	const struct table_column columns[] = {
-		{title(first, "item", shown, r->n_items), v->wide ? 0 : PATH_MOST},
-		{"self", 0},
-		{"self %", 0},
-		{"most in", 0},
-		{"self there", 0},
-		{"executions", 0},
-	};
-	_table_ struct table *t = table__new(columns, v->wide ? 6 : 4);
+	struct table_column columns[ITEM_COLUMNS];
+	size_t n = item_columns(title(first, "item", shown, r->n_items), places, v->wide, columns);
+	_table_ struct table *t = table__new(columns, n);
 
 	if (!r->n_items)
 		return 0;
 	for (size_t i = 0; i < shown; i++) {
-		if (add_item(t, &r->items[i], r, v))
+		if (add_item(t, &r->items[i], places, r, v))
 			return -ENOMEM;
 	}
 	fputc('\n', out);

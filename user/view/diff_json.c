@@ -72,6 +72,10 @@ static void put_row(struct json *j, const struct compare_row *row, enum compare_
 		bool is_item = strcmp(row->query, COMPARE_NO_ITEM) != 0;
 
 		json__text(j, "item", is_item ? row->query : NULL);
+		if (row->file) {
+			json__text(j, "file", row->file);
+			json__number(j, "line", row->line);
+		}
 	} else if (row->query) {
 		json__text(j, "query", row->query);
 		json__text(j, "kind", summary_kind_text(row->kinds));

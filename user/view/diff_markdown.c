@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "view/diff_rows.h"
 #include "view/markdown.h"
@@ -8,7 +10,7 @@ static int print_row(FILE *out, const struct compare_row *row, enum compare_metr
 {
 	char change[DIFF_CELL_MAX], percent[DIFF_CELL_MAX], base[DIFF_CELL_MAX];
 	char new[DIFF_CELL_MAX], width[DIFF_CELL_MAX], count[DIFF_CELL_MAX];
-	_free_ char *name = diff_name(row);
+	_free_ char *name = diff_name(row), *place = NULL;
 	int err;
 
 	if (!name)
@@ -19,6 +21,12 @@ static int print_row(FILE *out, const struct compare_row *row, enum compare_metr
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric),
 		diff_width(width, row, metric), diff_count(count, row));
 	err = markdown_code(out, name);
+	if (row->file && asprintf(&place, "%s:%" PRIu32, row->file, row->line) < 0)
+		err = -ENOMEM;
+	if (!err && place) {
+		fputs(" at ", out);
+		err = markdown_code(out, place);
+	}
 	fputs(" |\n", out);
 	return err;
 }

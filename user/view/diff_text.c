@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
+#include "base/format.h"
 #include "view/diff_rows.h"
 #include "view/table.h"
 
-#define N_COLUMNS 7
+#define N_COLUMNS 8
 #define NAME_KEPT 40 /* minimum columns of a name; other columns are left out first */
 
 static bool has_spread(const struct compare_result *r)
@@ -13,7 +16,8 @@ static bool has_spread(const struct compare_result *r)
 }
 
 /* Fill in the columns of this comparison; returns their number. */
-static size_t make_columns(const struct compare_result *r, struct table_column columns[N_COLUMNS])
+static size_t make_columns(const struct compare_result *r, bool places,
+			   struct table_column columns[N_COLUMNS])
 {
 	size_t n = 0;
 
@@ -25,11 +29,33 @@ static size_t make_columns(const struct compare_result *r, struct table_column c
 		columns[n++].title = "spread";
 	if (r->rules.metric != COMPARE_COUNT)
 		columns[n++].title = "executions";
+	if (places)
+		columns[n++].title = "at";
 	columns[n++].title = diff_name_title(r);
 	return n;
 }
 
-static int add_row(struct table *t, const struct compare_row *row, const struct compare_result *r)
+/* Where an item begins, as terminals link it. */
+static int add_place(struct table *t, const struct compare_row *row)
+{
+	_free_ char *file = format_clean(row->file ?: ""), *text = NULL;
+
+	if (!file || (row->file && asprintf(&text, "%s:%" PRIu32, file, row->line) < 0))
+		return -ENOMEM;
+	table__cell(t, text ?: "");
+	return 0;
+}
+
+static bool has_places(const struct diff_rows *rows)
+{
+	for (size_t i = 0; i < rows->n_shown; i++)
+		if (rows->rows[i]->file)
+			return true;
+	return false;
+}
+
+static int add_row(struct table *t, const struct compare_row *row, bool places,
+		   const struct compare_result *r)
 {
 	enum compare_metric metric = r->rules.metric;
 	_free_ char *name = diff_name(row);
@@ -45,6 +71,8 @@ static int add_row(struct table *t, const struct compare_row *row, const struct 
 		table__cell(t, diff_width(buf, row, metric));
 	if (metric != COMPARE_COUNT)
 		table__cell(t, diff_count(buf, row));
+	if (places && add_place(t, row))
+		return -ENOMEM;
 	table__cell(t, name);
 	return 0;
 }
@@ -53,7 +81,8 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 {
 	const struct compare_result *r = v->result;
 	struct table_column columns[N_COLUMNS] = {};
-	_table_ struct table *t = table__new(columns, make_columns(r, columns));
+	bool places = has_places(rows);
+	_table_ struct table *t = table__new(columns, make_columns(r, places, columns));
 	int err;
 
 	if (!rows->n)
@@ -64,7 +93,7 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 	table__spare(t, "spread");
 	table__spare(t, "base");
 	for (size_t i = 0; i < rows->n_shown; i++) {
-		if (add_row(t, rows->rows[i], r))
+		if (add_row(t, rows->rows[i], places, r))
 			return -ENOMEM;
 	}
 	fputc('\n', out);

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "view/place_text.h"
 #include "view/table.h"
 
 /* Minimum columns of a path; other columns are left out first. */
@@ -40,18 +41,48 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	return 0;
 }
 
-int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
-	       const struct trace_texts *names)
+static bool has_places(const struct report_rows *r, size_t n, const struct trace_texts *names)
+{
+	for (size_t i = 0; i < n && !r->modules; i++)
+		if (trace_texts__place(names, r->rows[i].item->item))
+			return true;
+	return false;
+}
+
+static int add_place(struct table *t, const struct item_row *item, const struct trace_texts *names)
+{
+	_free_ char *text = NULL;
+
+	if (place_text(names, item->item, &text))
+		return -ENOMEM;
+	table__cell(t, text);
+	return 0;
+}
+
+static struct table *new_table(bool modules, bool places)
 {
 	static const struct table_column items[] = {
 		{"self", 0}, {"self %", 0}, {"executions", 0}, {"of this", 0}, {"item", 0},
 	};
-	static const struct table_column modules[] = {
+	static const struct table_column placed[] = {
+		{"self", 0},	{"self %", 0}, {"executions", 0},
+		{"of this", 0}, {"at", 0},     {"item", 0},
+	};
+	static const struct table_column in_modules[] = {
 		{"self", 0},  {"self %", 0},  {"executions", 0},
 		{"items", 0}, {"of this", 0}, {"module", 0},
 	};
-	_table_ struct table *t =
-		r->modules ? table__new(modules, N_OF(modules)) : table__new(items, N_OF(items));
+
+	if (modules)
+		return table__new(in_modules, N_OF(in_modules));
+	return places ? table__new(placed, N_OF(placed)) : table__new(items, N_OF(items));
+}
+
+int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
+	       const struct trace_texts *names)
+{
+	bool places = has_places(r, n, names);
+	_table_ struct table *t = new_table(r->modules, places);
 	char buf[FORMAT_MAX];
 
 	table__name_last(t);
@@ -67,6 +98,8 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		if (r->modules)
 			table__cell(t, format_count(buf, row->items));
 		if (add_queries(t, row->item, queries_that_fit(width), names))
+			return -ENOMEM;
+		if (places && add_place(t, row->item, names))
 			return -ENOMEM;
 		table__cell(t, row->name);
 	}

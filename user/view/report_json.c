@@ -99,6 +99,16 @@ static void put_callers(struct json *j, const struct report_options *opt)
 	json__print(j, "]");
 }
 
+static void put_place(struct json *j, const struct trace_texts *names, uint32_t string)
+{
+	const struct trace_place *place = trace_texts__place(names, string);
+
+	if (!place)
+		return;
+	json__text(j, "file", names->text(names->ctx, place->file));
+	json__number(j, "line", place->line);
+}
+
 static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names,
 		     bool is_module)
 {
@@ -107,6 +117,8 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 	json__text(j, "name", item->item == TRACE_NO_STRING ? NULL : row->name);
 	if (is_module)
 		json__number(j, "items", row->items);
+	else
+		put_place(j, names, item->item);
 	json__number(j, "executions", item->executions);
 	json__number(j, "charged", item->charged);
 	json__number(j, "self_ns", item->self_ns);

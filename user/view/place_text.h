@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Where the source of an item begins, as terminals and editors link it. */
+#ifndef QPROF_VIEW_PLACE_TEXT_H
+#define QPROF_VIEW_PLACE_TEXT_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "trace/trace.h"
+
+/* Set *out to "src/lib.rs:12", which the caller frees, or to "" if it is unknown. -ENOMEM. */
+static inline int place_text(const struct trace_texts *names, uint32_t string, char **out)
+{
+	const struct trace_place *place = trace_texts__place(names, string);
+	_free_ char *file = format_clean(place ? names->text(names->ctx, place->file) : "");
+	int len;
+
+	if (!file)
+		return -ENOMEM;
+	len = place ? asprintf(out, "%s:%" PRIu32, file, place->line) : asprintf(out, "%s", file);
+	return len < 0 ? -ENOMEM : 0;
+}
+
+#endif /* QPROF_VIEW_PLACE_TEXT_H */
