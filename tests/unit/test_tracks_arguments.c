@@ -39,7 +39,7 @@ static const char *text_of(const struct wire_argument *r)
 	struct arguments a = {0};
 
 	assert_int_equal(record(&a, r), 0);
-	assert_int_equal(arguments__string(&a, r->argument), strlen(last));
+	assert_int_equal(arguments__at(&a, r->argument)->string, strlen(last) + 1);
 	arguments__clear(&a);
 	return last;
 }
@@ -49,13 +49,13 @@ static void a_number_has_the_string_of_its_text(void **state)
 	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
 	struct arguments a = {0};
 
-	assert_int_equal(arguments__string(&a, 7), TRACE_NO_STRING);
+	assert_null(arguments__at(&a, 7));
 	assert_int_equal(record(&a, &core), 0);
 	assert_int_equal(record(&a, &std), 0);
-	assert_int_equal(arguments__string(&a, 7), 4);
-	assert_int_equal(arguments__string(&a, 8), TRACE_NO_STRING);
-	assert_int_equal(arguments__string(&a, 9), 3);
-	assert_int_equal(arguments__string(&a, 1u << 31), TRACE_NO_STRING);
+	assert_int_equal(arguments__at(&a, 7)->string, 5);
+	assert_null(arguments__at(&a, 8));
+	assert_int_equal(arguments__at(&a, 9)->string, 4);
+	assert_null(arguments__at(&a, 1u << 31));
 	arguments__clear(&a);
 }
 
@@ -79,6 +79,21 @@ static void a_macro_is_described_as_rustc_does(void **state)
 	assert_string_equal(text_of(&r), "#[Debug]");
 	r.macro = WIRE_MACRO_BANG;
 	assert_string_equal(text_of(&r), "Debug!");
+}
+
+/* It is made into text when the tables of source files are there. */
+static void a_place_in_the_source_is_kept(void **state)
+{
+	struct wire_argument r = argument(1, "Debug");
+	struct arguments a = {0};
+
+	r.macro = WIRE_MACRO_DERIVE;
+	r.value = WIRE_VALUE_SPAN;
+	r.number = 0x400000007;
+	assert_int_equal(record(&a, &r), 0);
+	assert_string_equal(last, "#[derive(Debug)]");
+	assert_int_equal(arguments__at(&a, 1)->span, 0x400000007);
+	arguments__clear(&a);
 }
 
 static void a_cut_text_ends_in_dots(void **state)
@@ -114,7 +129,7 @@ static void other_records_are_refused(void **state)
 	/* A number that no recording reaches is not remembered. */
 	r = argument(~0ull, "text");
 	assert_int_equal(record(&a, &r), 0);
-	assert_int_equal(arguments__string(&a, ~0ull), TRACE_NO_STRING);
+	assert_null(arguments__at(&a, ~0ull));
 	arguments__clear(&a);
 }
 
@@ -124,6 +139,7 @@ int main(void)
 		cmocka_unit_test(a_number_has_the_string_of_its_text),
 		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
 		cmocka_unit_test(a_macro_is_described_as_rustc_does),
+		cmocka_unit_test(a_place_in_the_source_is_kept),
 		cmocka_unit_test(a_cut_text_ends_in_dots),
 		cmocka_unit_test(a_text_ends_at_its_first_zero),
 		cmocka_unit_test(other_records_are_refused),

@@ -37,14 +37,13 @@ static char *text_of(const struct wire_argument *r)
 	return text;
 }
 
-static int note(struct arguments *a, uint64_t number, uint32_t string)
+static int note(struct arguments *a, uint64_t number, uint32_t string, uint64_t span)
 {
 	if (number >= ARGUMENTS_MAX)
 		return 0;
-	if (number >= a->n &&
-	    array__reserve_at(&a->strings, (uint32_t)number, &a->n, sizeof(*a->strings)))
+	if (number >= a->n && array__reserve_at(&a->at, (uint32_t)number, &a->n, sizeof(*a->at)))
 		return -ENOMEM;
-	a->strings[number] = string + 1;
+	a->at[number] = (struct argument){.span = span, .string = string + 1};
 	return 0;
 }
 
@@ -68,18 +67,16 @@ int arguments__record(struct arguments *a, const struct tracks_sink *sink, const
 	if (!text)
 		return -ENOMEM;
 	err = sink->text(sink->ctx, text, &string);
-	return err ?: note(a, r.argument, string);
+	return err ?: note(a, r.argument, string, r.value == WIRE_VALUE_SPAN ? r.number : 0);
 }
 
-uint32_t arguments__string(const struct arguments *a, uint64_t argument)
+const struct argument *arguments__at(const struct arguments *a, uint64_t number)
 {
-	if (argument >= a->n || !a->strings[argument])
-		return TRACE_NO_STRING;
-	return a->strings[argument] - 1;
+	return number < a->n && a->at[number].string ? &a->at[number] : NULL;
 }
 
 void arguments__clear(struct arguments *a)
 {
-	free(a->strings);
+	free(a->at);
 	*a = (struct arguments){0};
 }

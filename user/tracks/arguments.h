@@ -6,9 +6,15 @@
 #include "qprof/wire.h"
 #include "tracks/sink.h"
 
+struct argument {
+	uint64_t span;	 /* a place in the source, as the compiler packs it, or 0 */
+	uint32_t string; /* the id of the text's string, plus 1; 0: it did not come */
+	uint32_t pad;
+};
+
 /* All zeroes is empty. */
 struct arguments {
-	uint32_t *strings; /* by number: the id of the text's string, plus 1 */
+	struct argument *at; /* by number */
 	uint32_t n;
 };
 
@@ -17,8 +23,8 @@ struct arguments {
 int arguments__record(struct arguments *a, const struct tracks_sink *sink, const void *record,
 		      size_t size);
 
-/* The string of an argument; TRACE_NO_STRING if it did not come. */
-uint32_t arguments__string(const struct arguments *a, uint64_t argument);
+/* The argument with this number; NULL if it did not come. */
+const struct argument *arguments__at(const struct arguments *a, uint64_t number);
 
 void arguments__clear(struct arguments *a);
 

@@ -2,6 +2,8 @@
 #include "tracks/keys.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 
@@ -68,27 +70,27 @@ int keys__note_text(struct keys *k, uint32_t string, uint32_t *invocation)
 	return number_key(k, KEY_TEXT + string, &number) ?: note_own(k, number, invocation);
 }
 
+int keys__note_part(struct keys *k, uint32_t string, uint64_t span, uint32_t *invocation)
+{
+	const struct key_part part = {.span = span, .string = string};
+	uint32_t number;
+
+	if (k->n_parts >= KEY_PART)
+		return 0;
+	if (array__add(&k->parts, &k->n_parts, &k->parts_capacity, &part))
+		return -ENOMEM;
+	k->texts = true;
+	return number_key(k, KEY_PART + k->n_parts - 1, &number) ?: note_own(k, number, invocation);
+}
+
+static bool is_part(uint64_t key)
+{
+	return key >= KEY_PART && key < KEY_TEXT;
+}
+
 static bool is_text(uint64_t key)
 {
 	return key >= KEY_TEXT && key <= UINT32_MAX;
-}
-
-/* Only the own crate's definitions are in the table. */
-static int name_key(const struct keys_naming *how, struct key *key)
-{
-	key->string = TRACE_NO_STRING;
-	if (key->key == KEY_SHARED)
-		return 0;
-	if (is_text(key->key)) {
-		key->string = (uint32_t)key->key - KEY_TEXT;
-		return 0;
-	}
-	if (key->key == KEY_UNIT)
-		return how->sink->text(how->sink->ctx, "()", &key->string);
-	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
-		return 0;
-	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
-				   how->sink, &key->string);
 }
 
 static int file_string(const struct keys_naming *how, struct place_file *file, uint32_t *string)
@@ -102,6 +104,50 @@ static int file_string(const struct keys_naming *how, struct place_file *file, u
 	}
 	*string = file->string - 1;
 	return err;
+}
+
+/* "#[derive(A)]", a separator, "src/lib.rs:3:10: 3:11": as rustc has it. */
+static int name_part(const struct keys_naming *how, const struct key_part *part, uint32_t *string)
+{
+	static const char separator[] = {MM_SEPARATOR, '\0'};
+	struct place_range range;
+	char place[64];
+	uint32_t file;
+	int err;
+
+	*string = part->string;
+	if (!sources__range(how->sources, &how->layout->wire.places, part->span, &range))
+		return 0;
+	snprintf(place, sizeof(place), ":%" PRIu32 ":%" PRIu32 ": %" PRIu32 ":%" PRIu32, range.line,
+		 range.column, range.end_line, range.end_column);
+	err = file_string(how, range.file, &file);
+	return err
+		       ?: how->sink->compose(how->sink->ctx,
+					     (const struct trace_piece[]){{.id = part->string},
+									  {.text = separator},
+									  {.id = file},
+									  {.text = place}},
+					     4, string);
+}
+
+/* Only the own crate's definitions are in the table. */
+static int name_key(const struct keys *k, const struct keys_naming *how, struct key *key)
+{
+	key->string = TRACE_NO_STRING;
+	if (key->key == KEY_SHARED)
+		return 0;
+	if (is_part(key->key))
+		return name_part(how, &k->parts[key->key - KEY_PART], &key->string);
+	if (is_text(key->key)) {
+		key->string = (uint32_t)key->key - KEY_TEXT;
+		return 0;
+	}
+	if (key->key == KEY_UNIT)
+		return how->sink->text(how->sink->ctx, "()", &key->string);
+	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+		return 0;
+	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
+				   how->sink, &key->string);
 }
 
 /* Report where the definition that a key names begins. */
@@ -188,7 +234,7 @@ static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_u
 	int err = 0;
 
 	for (uint32_t i = 0; i < k->distinct.n && !err; i++)
-		err = name_key(how, &k->distinct.at[i]) ?: place_key(how, &k->distinct.at[i]);
+		err = name_key(k, how, &k->distinct.at[i]) ?: place_key(how, &k->distinct.at[i]);
 	if (!err)
 		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
 	if (!err)
@@ -219,5 +265,6 @@ void keys__clear(struct keys *k)
 	table__destroy(&k->distinct);
 	free(k->key_of);
 	free(k->own);
+	free(k->parts);
 	*k = (struct keys){0};
 }

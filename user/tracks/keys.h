@@ -27,6 +27,16 @@
 /* And the number of a string: the key of what is about a text. Strings have numbers below 2^31. */
 #define KEY_TEXT (1u << 31)
 
+/* And an index in `parts`: that of what is about a text and a part of a file. */
+#define KEY_PART (1u << 30)
+
+/* A text, and a span as the compiler packs it. */
+struct key_part {
+	uint64_t span;
+	uint32_t string;
+	uint32_t pad;
+};
+
 /* A distinct key. */
 struct key {
 	uint64_t key;
@@ -43,7 +53,10 @@ struct keys {
 	uint32_t n_own;
 	uint32_t n_own_named; /* of these, those that were mapped */
 	bool named;	      /* some were mapped before */
-	bool texts;	      /* some of its own are of texts */
+	struct key_part *parts;
+	uint32_t n_parts;
+	uint32_t parts_capacity;
+	bool texts; /* some of its own are of texts */
 	uint32_t own_capacity;
 };
 
@@ -59,6 +72,12 @@ int keys__note(struct keys *k, uint64_t key, uint32_t *invocation);
  * our own. 0 or -ENOMEM.
  */
 int keys__note_text(struct keys *k, uint32_t string, uint32_t *invocation);
+
+/*
+ * Likewise, of a text and a place in the source: both are in the name, joined as rustc joins two
+ * arguments, if the place is known.
+ */
+int keys__note_part(struct keys *k, uint32_t string, uint64_t span, uint32_t *invocation);
 
 struct keys_naming {
 	const struct tracks_sink *sink;

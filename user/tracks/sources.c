@@ -280,6 +280,37 @@ bool sources__find(struct sources *p, const struct wire_layout_places *layout, u
 	return true;
 }
 
+/* The column of `at`, which lies in the line. */
+static uint32_t column_at(const struct sources *p, const struct place_file *file, uint32_t line,
+			  uint32_t at)
+{
+	const struct place_lines *table = &p->tables[u64_map__get(&p->lines_of, file->number)];
+
+	return at - bytes_load_u32(p->lines.data + 4ull * (table->at + line - 1)) + 1;
+}
+
+bool sources__range(struct sources *p, const struct wire_layout_places *layout, uint64_t span,
+		    struct place_range *out)
+{
+	uint32_t position = (uint32_t)span, length = span >> 32 & 0xffff, at;
+
+	if (!layout->known || !span || length == LENGTH_INTERNED)
+		return false;
+	sort(p);
+	out->file = file_at(p, position);
+	length &= ~LENGTH_PARENT;
+	if (!out->file || !out->file->n_lines)
+		return false;
+	at = position - out->file->start;
+	if (length > out->file->length - at)
+		return false;
+	out->line = line_at(p, out->file, at);
+	out->column = column_at(p, out->file, out->line, at);
+	out->end_line = line_at(p, out->file, at + length);
+	out->end_column = column_at(p, out->file, out->end_line, at + length);
+	return true;
+}
+
 void sources__clear(struct sources *p)
 {
 	for (int i = 0; i < SOURCES_BUCKETS; i++)

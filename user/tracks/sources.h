@@ -72,6 +72,21 @@ struct place {
 bool sources__find(struct sources *p, const struct wire_layout_places *layout, uint32_t index,
 		   struct place *out);
 
+/* A part of a file, up to the byte before its end. Lines and columns count from 1, columns bytes.
+ */
+struct place_range {
+	struct place_file *file;
+	uint32_t line, column;
+	uint32_t end_line, end_column;
+};
+
+/*
+ * Find the range of a packed span, of whatever. False if it is unknown: its file's lines are not at
+ * hand, or it is one of those that the compiler keeps in a table.
+ */
+bool sources__range(struct sources *p, const struct wire_layout_places *layout, uint64_t span,
+		    struct place_range *out);
+
 static inline const char *sources__name(const struct sources *p, const struct place_file *file)
 {
 	return (const char *)p->names.data + file->name;

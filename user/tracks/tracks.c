@@ -293,15 +293,17 @@ static bool is_argued(const struct library *lib, const struct wire_span *r)
 static int note_argument(struct tracks *t, const struct library *lib, struct image *image,
 			 const struct wire_span *r, uint32_t *invocation)
 {
-	uint32_t string = r->key ? arguments__string(&t->arguments, r->key) : TRACE_NO_STRING;
+	const struct argument *a = arguments__at(&t->arguments, r->key);
 
-	if (string == TRACE_NO_STRING) {
+	if (!a) {
 		t->unread_arguments += is_argued(lib, r);
 		return 0;
 	}
 	image->library = lib;
 	image->library_serial = lib->serial;
-	return keys__note_text(&image->keys, string, invocation);
+	if (a->span)
+		return keys__note_part(&image->keys, a->string - 1, a->span, invocation);
+	return keys__note_text(&image->keys, a->string - 1, invocation);
 }
 
 /* Remember what an execution was about. It may get an invocation id of its own. */
