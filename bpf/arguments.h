@@ -124,7 +124,10 @@ static __noinline int argument_macro(struct thread_stack *t, __u32 lib, const st
 	if (argument_load(value, globals + x->count, 8) || number >= *value ||
 	    argument_load(value, globals + x->table, 8))
 		return -1;
-	at = *value + (__u64)number * x->size + x->kind;
+	at = *value + (__u64)number * x->size;
+	if (x->call && argument_load(&t->scratch.argument.number, at + x->call, 8))
+		t->scratch.argument.number = 0;
+	at += x->kind;
 	if (bpf_copy_from_user(t->scratch.kind, WIRE_KIND_BYTES, (void *)at))
 		return -1;
 	macro = x->macro;
@@ -206,6 +209,11 @@ static __noinline int argument_read(struct pt_regs *ctx, struct thread_stack *t,
 	r->number = 0;
 	if (argument_text(ctx, t, s, lib))
 		return 0;
+	if (s->value == WIRE_VALUE_CALL) {
+		r->value = r->number ? WIRE_VALUE_SPAN : WIRE_VALUE_NONE;
+		return argument_send(t);
+	}
+	r->number = 0;
 	if (s->value && !argument_place(ctx, t, &s->number)) {
 		r->value = s->value;
 		r->number = t->scratch.value;

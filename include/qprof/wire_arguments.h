@@ -35,6 +35,7 @@ enum wire_argument_value {
 	WIRE_VALUE_NONE = 0,
 	WIRE_VALUE_NUMBER,
 	WIRE_VALUE_SPAN, /* a place in the source: rustc's encoding of 8 bytes */
+	WIRE_VALUE_CALL, /* likewise: where the expansion of the text was called */
 };
 
 /* Where the argument of a guard is at its site. */
@@ -64,6 +65,7 @@ struct wire_expansions {
 	wire_u32 count;	 /* likewise: how many it holds */
 	wire_u32 size;	 /* of an expansion */
 	wire_u32 kind;	 /* within an expansion */
+	wire_u32 call;	 /* within an expansion: the place of its call, 8 bytes; or 0 */
 	wire_u32 macro;	 /* within the kind, a byte: the kind of macro */
 	wire_u32 symbol; /* within the kind: the macro's name */
 	wire_u32 tag;	 /* the first byte of the kind, of all macros */
@@ -86,7 +88,7 @@ enum wire_macro {
 struct wire_argument {
 	wire_u8 type;
 	wire_u8 lib;
-	wire_u8 value; /* enum wire_argument_value */
+	wire_u8 value; /* enum wire_argument_value, and no WIRE_VALUE_CALL */
 	wire_u8 macro; /* enum wire_macro; 0: the text is no macro's name */
 	wire_u32 pid;
 	wire_u64 argument; /* its number */
@@ -98,7 +100,7 @@ struct wire_argument {
 
 _Static_assert(sizeof(struct wire_place) == 20, "wire_place");
 _Static_assert(sizeof(struct wire_source) == 80, "wire_source");
-_Static_assert(sizeof(struct wire_expansions) == 32, "wire_expansions");
+_Static_assert(sizeof(struct wire_expansions) == 36, "wire_expansions");
 _Static_assert(sizeof(struct wire_argument) == 32 + WIRE_ARGUMENT_MAX, "wire_argument");
 
 #endif /* QPROF_WIRE_ARGUMENTS_H */

@@ -13,8 +13,6 @@ from lab import each
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 EVENTS = "default,args"
 SEPARATOR = "\x1e"
-# The macro is recorded, and not its place in the source.
-MACROS = ("expand_proc_macro", "expand_derive_proc_macro_outer")
 # docs/events.md says why.
 NOT_RECORDED = ("LLVM_fat_lto_link_module",)
 # In a run that does not profile itself there is no such interval.
@@ -49,10 +47,6 @@ def activities(t, trace):
                                if row.get("type") == "span" and row["kind"] == "GenericActivity")
 
 
-def arguments_of(label, arguments):
-    return SEPARATOR.join(arguments[:1] if label in MACROS else arguments)
-
-
 def compare(t, argv, name):
     """(ours, rustc's): counts of each label that has an argument in rustc's profile."""
     run, profile = profiled(
@@ -60,7 +54,7 @@ def compare(t, argv, name):
         lambda _, *flags: t.capture([*argv, *flags], ("-q", "-e", "all"), env=BOOTSTRAP))
     Case.assert_nothing_lost(t, run)
     truth = collections.Counter(
-        (label, arguments_of(label, arguments))
+        (label, SEPARATOR.join(arguments))
         for kind, _, (label, *arguments), interval in profile.event_texts()
         if kind == "GenericActivity" and interval and not label.startswith(PROFILED))
     labels = {label for label, text in truth if text} - set(NOT_RECORDED)

@@ -74,14 +74,15 @@ static void an_expansion_is_what_is_described(void **state)
 	assert_place(&s->number, WIRE_REG_CX, 8, 2, AT(8, 0));
 }
 
-/* Its place in the source comes out of a table. */
-static void an_expansion_that_is_looked_up_has_no_place_of_its_own(void **state)
+/* Its place in the source is a part of what was looked up. */
+static void an_expansion_that_is_looked_up_has_the_place_of_its_call(void **state)
 {
 	const struct wire_source *s = source_of("cold_derive");
 
 	assert_int_equal(s->text, WIRE_ARGUMENT_EXPANSION);
 	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0));
-	assert_int_equal(s->value, WIRE_VALUE_NONE);
+	assert_int_equal(s->value, WIRE_VALUE_CALL);
+	assert_int_equal(sides.expansions.call, 0x20);
 }
 
 static void what_is_not_understood_has_no_text(void **state)
@@ -103,7 +104,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_what_is_interned_after_the_label),
 		cmocka_unit_test(a_symbol_and_a_number_are_what_is_printed),
 		cmocka_unit_test(an_expansion_is_what_is_described),
-		cmocka_unit_test(an_expansion_that_is_looked_up_has_no_place_of_its_own),
+		cmocka_unit_test(an_expansion_that_is_looked_up_has_the_place_of_its_call),
 		cmocka_unit_test(what_is_not_understood_has_no_text),
 		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),
 	};

@@ -38,9 +38,10 @@ static bool is_numbered(const struct plan_site *s)
 
 static bool source_is_sound(const struct wire_source *s)
 {
-	return !s->text || (place_is_sound(&s->string) &&
-			    (s->text != WIRE_ARGUMENT_STRING || place_is_sound(&s->length)) &&
-			    (!s->value || place_is_sound(&s->number)));
+	return !s->text ||
+	       (place_is_sound(&s->string) &&
+		(s->text != WIRE_ARGUMENT_STRING || place_is_sound(&s->length)) &&
+		(!s->value || s->value == WIRE_VALUE_CALL || place_is_sound(&s->number)));
 }
 
 static const char *expansions_excess(const struct wire_expansions *x)
@@ -48,8 +49,9 @@ static const char *expansions_excess(const struct wire_expansions *x)
 	if (!x->size)
 		return NULL;
 	return x->table < PLAN_LAYOUT_MAX && x->count < PLAN_LAYOUT_MAX &&
-			       x->size < PLAN_LAYOUT_MAX && x->kind < x->size && x->tag < 256 &&
-			       x->macro < WIRE_KIND_BYTES && x->symbol <= WIRE_KIND_BYTES - 4
+			       x->size < PLAN_LAYOUT_MAX && x->kind < x->size &&
+			       x->call < x->size && x->tag < 256 && x->macro < WIRE_KIND_BYTES &&
+			       x->symbol <= WIRE_KIND_BYTES - 4
 		       ? NULL
 		       : "expansions with a field behind their end";
 }

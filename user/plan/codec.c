@@ -260,7 +260,7 @@ static void code_source(struct codec *c, struct wire_source *s)
 	code_place(c, &s->string);
 	code_place(c, &s->length);
 	code_place(c, &s->number);
-	require(c, s->text <= WIRE_ARGUMENT_EXPANSION && s->value <= WIRE_VALUE_SPAN);
+	require(c, s->text <= WIRE_ARGUMENT_EXPANSION && s->value <= WIRE_VALUE_CALL);
 }
 
 static void code_expansions(struct codec *c, struct wire_expansions *x)
@@ -269,6 +269,7 @@ static void code_expansions(struct codec *c, struct wire_expansions *x)
 	code_u32(c, &x->count);
 	code_u32(c, &x->size);
 	code_u32(c, &x->kind);
+	code_u32(c, &x->call);
 	code_u32(c, &x->macro);
 	code_u32(c, &x->symbol);
 	code_u32(c, &x->tag);

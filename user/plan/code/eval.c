@@ -14,6 +14,8 @@
 #define EDGES_MAX   128
 #define EDGE_VISITS 32
 #define STEPS_MAX   20000
+/* Bytes of a struct that a function fills in. */
+#define FILLED_MAX 256
 
 /* A store to the function's own stack, `at` bytes above sp at its entry. */
 struct slot {
@@ -28,6 +30,8 @@ struct path {
 	struct slot slots[SLOTS_MAX];
 	uint32_t n_slots;
 	bool slots_lost;	/* any slot may have been changed */
+	struct sum filled;	/* the last call's result: a struct in the slots from */
+	int64_t filled_at;	/* here on; unknown if there is none */
 	struct sum left, right; /* of the last comparison; unknown: the flags are of another one */
 	uint8_t width;		/* its bytes */
 	bool carry;		/* only the carry flag is as after it */
@@ -96,9 +100,9 @@ static void store_slot(const struct machine *m, struct path *p, int64_t at, uint
 			p->slots[n++] = *s;
 	}
 	p->n_slots = n;
-	if ((value.known || m->f->inside) && n < SLOTS_MAX)
+	if ((value.known || m->f->inside || m->f->fills) && n < SLOTS_MAX)
 		p->slots[p->n_slots++] = (struct slot){at, size, value};
-	else if (m->f->inside)
+	else
 		p->slots_lost = true;
 }
 
@@ -110,6 +114,10 @@ static struct sum load_older(struct machine *m, const struct path *p, int64_t at
 	for (uint32_t i = 0; i < p->n_slots; i++)
 		if (p->slots[i].at < at + size && at < p->slots[i].at + p->slots[i].size)
 			return sum_unknown;
+	if (p->filled.known && at >= p->filled_at && at < p->filled_at + FILLED_MAX) {
+		node.of = sum_add(p->filled, sum_constant((uint64_t)(at - p->filled_at)));
+		return sum_of_node(&m->out->nodes, node);
+	}
 	if (!m->f->inside || p->slots_lost)
 		return sum_unknown;
 	node.of = sum_add(entry_value(m, CODE_REG_SP), sum_constant((uint64_t)at));
@@ -350,13 +358,16 @@ static void call(struct machine *m, struct path *p)
 					  WIRE_REG_SI, WIRE_REG_DI,  WIRE_REG_R8,
 					  WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11};
 	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
-	int64_t at;
+	int64_t at, filled_at = 0;
+	bool fills = m->f->fills && to->type == X86_OP_IMM &&
+		     on_stack(m, &p->regs[WIRE_REG_DI], &filled_at);
 
 	note_call(m, p);
 	for (size_t i = 0; i < sizeof(scratch); i++) {
 		if (on_stack(m, &p->regs[scratch[i]], &at)) {
 			p->n_slots = 0;
 			p->slots_lost = true;
+			p->filled = sum_unknown;
 		}
 		p->regs[scratch[i]] = sum_unknown;
 	}
@@ -364,6 +375,10 @@ static void call(struct machine *m, struct path *p)
 		p->regs[WIRE_REG_AX] = sum_of_node(
 			&m->out->nodes,
 			(struct sum_node){.kind = SUM_CALL, .of = sum_constant((uint64_t)to->imm)});
+	if (!fills)
+		return;
+	p->filled = p->regs[WIRE_REG_AX];
+	p->filled_at = filled_at;
 }
 
 static bool is_self(const cs_x86_op *a, const cs_x86_op *b)

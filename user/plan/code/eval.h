@@ -35,6 +35,11 @@ struct eval_function {
 	bool has_first; /* the first argument is `first` */
 	bool has_second;
 	uint64_t first, second;
+	/*
+	 * A known function that gets the address of a slot as its first argument fills in a struct
+	 * there, and returns its address: what is read there next is a part of SUM_CALL.
+	 */
+	bool fills;
 	const struct eval_given *given;
 	size_t n_given;
 	/*

@@ -16,6 +16,7 @@ struct sides_miner {
 	struct cold_sides *out;
 	bool has_kind;
 	uint32_t kind; /* offset of an expansion's kind */
+	uint32_t call; /* of the place of its call; 0: not known */
 };
 
 /* What cold_call was given, or reads through it. */
@@ -86,6 +87,25 @@ static void note_kind(struct sides_miner *m, const struct eval *e, const struct 
 	m->kind = (uint32_t)distance.constant;
 }
 
+/* A part of the expansion that was looked up. */
+static void read_call_site(struct sides_miner *m, const struct eval *e, const struct sum *span,
+			   struct wire_source *s)
+{
+	uint64_t more, at;
+	const struct sum_node *node = sum_node_of(&e->nodes, span, &more);
+
+	if (s->value || s->text != WIRE_ARGUMENT_EXPANSION || !node || more ||
+	    node->kind != SUM_LOAD || node->size != 8)
+		return;
+	node = sum_node_of(&e->nodes, &node->of, &at);
+	if (!node || node->kind != SUM_CALL || !at || at > 4096 ||
+	    callees__at(&m->callees, node->of.constant, false) != CALLEE_EXPANSION ||
+	    (m->call && m->call != at))
+		return;
+	m->call = (uint32_t)at;
+	s->value = WIRE_VALUE_CALL;
+}
+
 static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_source *s)
 {
 	struct sum expansion = sum_unknown;
@@ -107,6 +127,7 @@ static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_
 			break;
 		case CALLEE_RECORD_SPAN:
 			read_number(e, &call->fourth, WIRE_VALUE_SPAN, s);
+			read_call_site(m, e, &call->fourth, s);
 			break;
 		case CALLEE_EXPANSION:
 			expansion = call->first;
@@ -130,6 +151,7 @@ static int mine_side(struct sides_miner *m, const struct owner *f)
 		.entry = f->entry,
 		.regions = f->regions,
 		.n_regions = f->n_regions,
+		.fills = true,
 	};
 	struct cold_side side = {.addr = f->entry};
 	_free_ struct eval *e = NULL;
@@ -169,6 +191,7 @@ int cold_sides__find(struct elf_image *img, struct cold_sides *out)
 	err = callees__find(img, &m.callees) ?: mine_sides(&m);
 	if (!err && m.has_kind)
 		err = expansions_mine(img, &m.callees, m.kind, &out->expansions, &out->problem);
+	out->expansions.call = out->expansions.size ? m.call : 0;
 	callees__destroy(&m.callees);
 	return err;
 }

@@ -31,7 +31,7 @@ int guard_argument(const struct eval_function *f, const struct cold_side *side, 
 	if (!place_answer(e, 0, &found.string) ||
 	    (in->text == WIRE_ARGUMENT_STRING && !place_answer(e, 1, &found.length)))
 		return 0;
-	if (in->value && !place_answer(e, 2, &found.number))
+	if (in->value && in->value != WIRE_VALUE_CALL && !place_answer(e, 2, &found.number))
 		found.value = WIRE_VALUE_NONE;
 	*out = found;
 	return 0;
