@@ -27,7 +27,11 @@ PICTURES = (
       v.find.step(1);
       v.zoom(0.55);
     })()"""),
-    ("flame", True, "app.open('flame')"),
+    ("items", False, "app.open('tables').open(3)"),
+    ("flame", True, """(() => {
+      app.open('flame');
+      document.querySelectorAll('[name=flame]')[1].click();
+    })()"""),
 )
 
 

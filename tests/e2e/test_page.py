@@ -6,6 +6,7 @@ import glob
 import gzip
 import json
 import os
+import urllib.parse
 
 import crates
 from browser import Browser
@@ -427,6 +428,35 @@ def test_flame_graph_by_item(t):
         b.ask("document.querySelectorAll('[name=flame]')[0].click()")
         assert b.ask("app.views.flame.tree.total[0]") == total
         assert_quiet(b)
+
+
+def test_places_are_links(t):
+    """Items lead to their source: the file that the link is of has the function in that line."""
+    trace, functions = build(t), 0
+    rows = json.loads(t.run_qprof("report", "--json", "--by", "item", trace).stdout)["items"]
+    places = {row["name"]: "%s:%d" % (row["file"], row["line"]) for row in rows if row.get("file")}
+    with opened(t, trace) as b:
+        open_view(b, "tables")
+        b.ask("document.querySelectorAll('[name=table]')[3].click()")
+        links = b.ask("""[...document.querySelectorAll('#view-tables tbody tr')].map((row) =>
+          [row.querySelector('th').dataset.value, row.querySelector('a')])
+          .filter(([, link]) => link).map(([path, link]) => [path, link.parentElement.dataset.value, link.href])""")
+        assert len(links) > 20, links
+        for path, text, url in links:
+            assert text == places[path] and url.startswith("file:///"), (path, text, url)
+            with open(urllib.parse.unquote(url[len("file://"):])) as f:
+                line = f.read().splitlines()[int(text.rpartition(":")[2]) - 1]
+            functions += "fn " + path.rpartition("::")[2] in line
+        assert functions > 10, functions
+        assert b.ask("[shortFile('/a/registry/name-1.0/src/lib.rs:12', 27), shortFile('src/lib.rs:1', 27)]") == [
+            "…/name-1.0/src/lib.rs:12", "src/lib.rs:1"]
+        # It stands in the tooltip, and in the details as a link.
+        path, text, _ = links[1]
+        b.ask("app.showItem(%r, 'timeline')" % path)
+        assert text in b.ask("app.views.timeline.describe(app.views.timeline.selected)")
+        assert b.ask("document.querySelector('#view-timeline .details a').textContent") == text
+        assert_quiet(b)
+    return "%d functions" % functions
 
 
 def test_without_keys_it_says_why(t):

@@ -44,9 +44,10 @@ class FlameTree {
 		return node;
 	}
 
-	sorted() {
+	// The largest come first, and `last` behind all others.
+	sorted(last = -1) {
 		for (const children of this.children)
-			children.sort((a, b) => this.total[b] - this.total[a]);
+			children.sort((a, b) => (a === last) - (b === last) || this.total[b] - this.total[a]);
 		return this;
 	}
 
@@ -133,6 +134,7 @@ function modulesOf(path) {
 // the table of items: what an item is charged with.
 function treeByItem({report}) {
 	const tree = new FlameTree(), at = new Map();
+	let rest = -1;
 	tree.add("all items", -1, 0, 0, 0);
 	for (const row of report.items || []) {
 		let node = 0, before = "";
@@ -143,10 +145,10 @@ function treeByItem({report}) {
 			tree.paths[node] = before = path;
 		}
 		if (row.name === null)
-			node = tree.add("(no item)", 0, 0, 0, 0);
+			node = rest = tree.add("(no item)", 0, 0, 0, 0);
 		addItem(tree, node, row);
 	}
-	return tree.sorted();
+	return tree.sorted(rest);
 }
 
 // The report has the most expensive queries of an item, and its sum.
@@ -303,7 +305,7 @@ class FlameView {
 		const is = this.wanted && this.wanted.test(this.tree.title(i));
 		this.boxes.push({i, x, y, width});
 		context.globalAlpha = this.wanted && !is ? 0.35 * alpha : alpha;
-		const isQuery = i > 0 && (this.mode > 0 || this.tree.parent[i] > 0);
+		const isQuery = i > 0 && (this.mode > 0 || this.tree.parent[i] > 0) && name !== "(no item)";
 		context.fillStyle = is ? this.ink.found : isQuery ? colourOf(name, this.dark) : this.ink.neutral;
 		context.fillRect(x, y, Math.max(width - 0.7, 0.3), FLAME_ROW - 1);
 		const text = width > 26 ? fitText(name, width) : "";

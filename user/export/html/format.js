@@ -28,6 +28,12 @@ function shortPath(path, room) {
 	return segments.length ? "…::" + text : text;
 }
 
+// The end of a file's path.
+function shortFile(file, room) {
+	const at = file.length <= room ? -1 : file.indexOf("/", file.length - room + 1);
+	return at < 0 ? file : "…" + file.slice(at);
+}
+
 // What an execution was of: "typeck(…::Parser::bump)", or the name alone where a path would have no room.
 const LEAST_PATH = 8;
 

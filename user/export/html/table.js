@@ -97,7 +97,8 @@ class DataTable {
 			scope: first ? "row" : undefined,
 			class: column.numeric ? "number" : "name",
 			"data-value": value,
-			title: column.numeric && column.text ? formatCount(value) + (column.unit || "") : undefined,
+			title: column.numeric && column.text ? formatCount(value) + (column.unit || "") :
+				column.link ? shorten(value) : undefined,
 		}, link ? element("a", {href: link}, text) : text);
 	}
 }

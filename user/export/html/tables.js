@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The tables: the rows of `report --json`.
 
+const FILE_ROOM = 36; // characters of the path of a file
+
 class TablesView {
 	constructor(root, model, app) {
 		this.model = model;
@@ -92,7 +94,8 @@ class TablesView {
 
 	placeColumn() {
 		const place = (row) => this.model.place(row.name);
-		return {title: "Where", value: (row) => place(row)?.text || "", link: (row) => place(row)?.url};
+		const value = (row) => place(row)?.text || "";
+		return {title: "Where", value, text: (row) => shortFile(value(row), FILE_ROOM), link: (row) => place(row)?.url};
 	}
 
 	items() {
