@@ -54,6 +54,7 @@ enum qpt_chunk_type {
 	QPT_LABELS = 16,
 	QPT_TALLIES = 17,
 	QPT_PLACES = 18,
+	QPT_KEYS = 19,
 };
 
 /*

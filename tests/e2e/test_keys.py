@@ -236,6 +236,47 @@ def test_measureme(t):
     return "%d items" % len(tables[0])
 
 
+GENERIC = """pub fn huge<const K: usize>(v: &mut Vec<u64>) -> u64 {
+    let mut sum = K as u64;
+    for i in 0..v.len() {
+        match v[i] % 5 {
+            0 => sum += 1,
+            1 => v.push(sum),
+            2 => v.iter_mut().for_each(|x| *x += sum),
+            3 => sum = sum.rotate_left(7),
+            _ => sum ^= v[i],
+        }
+    }
+    sum
+}
+pub fn twice<T: Copy>(t: T) -> (T, T) { (t, t) }
+macro_rules! sums { ($v:ident $($k:literal)*) => { 0 $(+ huge::<$k>($v))* } }
+pub fn all(v: &mut Vec<u64>) -> u64 {
+    twice(1u8);
+    twice(2u16);
+    sums!(v %s)
+}
+"""
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_a_generic_function_with_many_instances_is_first(t, toolchain):
+    program = t.write("generic.rs", GENERIC % " ".join(map(str, range(40))))
+    run = t.capture([t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj",
+                     "--out-dir", t.mkdir("out"), program])
+    assert run.status == 0, run.stderr.decode()
+    done = t.run_qprof("report", "--by", "item", "--sort", "instances", "--json", run.trace)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["items"]
+    instances = {row["name"]: row["instances"] for row in rows}
+    first = {row["name"] for row in rows[:2]}
+    assert first == {"generic::huge", "generic::huge::{{closure}}"}, rows[:3]
+    assert [instances["generic::" + name] for name in ("huge", "twice", "all")] == [40, 2, 1]
+    named = [row for row in json.loads(t.run_qprof("report", "--by", "item", "--json",
+                                                   run.trace).stdout)["items"] if row["name"]]
+    assert named[0]["name"] == "generic::huge", named[:2]
+
+
 def page_blocks(data):
     """The blocks of data in an HTML page."""
     for text in re.findall(rb'<script type="text/plain" id="\w+">([^<]+)</script>', data):

@@ -15,7 +15,7 @@ MAGIC = b"\x89QPT\r\n\x1a\n"
 INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES, DECISIONS = range(
     1, 14
 )
-LABELS, TALLIES = 16, 17
+LABELS, TALLIES, KEYS = 16, 17, 19
 U64 = 1 << 64
 
 
@@ -139,6 +139,10 @@ def losses(*counts):
 
 def labels(*records):
     return chunk(LABELS, varint(len(records)) + b"".join(varint(*r) for r in records))
+
+
+def keys(*records):
+    return chunk(KEYS, varint(len(records)) + b"".join(varint(*r) for r in records))
 
 
 def tallies(*records):
@@ -366,6 +370,16 @@ def good():
         + "decision 2600 mir_built [IncrementalLoadResult] full 9 of 30000\n"
         + WHOLE
     )
+    # The later of two types of one query holds; a type may be that of several.
+    yield "keys", (
+        header() + info() + NAMES + strings(4, "DefId", "Instance") + keys((0, 4), (1, 4)) + ONE
+        + keys((0, 5)) + end(6, 1, 0)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "key of typeck: Instance\nkey of mir_built: DefId\n"
+        + WHOLE
+    )
     # typeck is no longer recorded, then not even counted; mir_built is watched fully again.
     unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
     last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))
@@ -566,6 +580,17 @@ def bad():
     yield "tallies-empty", header() + info() + tallies(), problem(
         INFO_LINE, damaged(start, "a list of tallies is empty")
     )
+    for name, payload in (
+        ("none", varint(0)),
+        ("query", varint(1, 4, 0)),
+        ("type", varint(1, 0, 4)),
+        ("short", varint(2, 0, 1)),
+        ("bytes-left", varint(1, 0, 1, 0)),
+        ("many", varint(5, 0, 1)),
+    ):
+        yield f"keys-{name}", header() + info() + NAMES + chunk(KEYS, payload), problem(
+            INFO_LINE, damaged(start + len(NAMES), "a list of types of keys is malformed")
+        )
     first = decision(1, 0, 1, 2, 3)
     for name, payload in (
         ("label", varint(1) + decision(1, 4, 1, 2, 3)),

@@ -98,6 +98,38 @@ static void the_time_of_all_queries_about_an_item_is_added_up(void **state)
 	done();
 }
 
+static bool is_keyed_by_instance(const void *ctx, uint32_t label)
+{
+	return label == MIR_BUILT || label == CODEGEN;
+}
+
+static uint64_t instances_of(uint32_t item)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].item == item)
+			return rows[i].instances;
+	fail_msg("no row of %u", item);
+	return 0;
+}
+
+/* Each query with such a key is executed once for each instance; some not for all. */
+static void instances_are_counted(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	query(TYPECK, 0, 1, ONE);
+	query(TYPECK, 0, 1, ONE);
+	query(TYPECK, 0, 1, TWO);
+	for (int i = 0; i < 3; i++)
+		query(MIR_BUILT, 0, 1, ONE);
+	query(CODEGEN, 0, 1, ONE);
+	query(CODEGEN, 0, 1, NONE);
+	end(3);
+	assert_int_equal(instances_of(ONE), 3);
+	assert_int_equal(instances_of(TWO), 0);
+	assert_int_equal(instances_of(NONE), 0);
+	done();
+}
+
 static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
 {
 	query(LAYOUT_OF, 3, 1, NONE);
@@ -259,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_time_of_all_queries_about_an_item_is_added_up),
+		TEST(instances_are_counted),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),

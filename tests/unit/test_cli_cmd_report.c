@@ -188,7 +188,8 @@ static void rows_can_be_items(void **state)
 	assert_contains(report(&options), "5 ns    50.0           0  typeck 5 ns  (no item)\n");
 	options.json = true;
 	assert_contains(report(&options),
-			",\"items\":[\n{\"name\":null,\"executions\":0,\"charged\":1,\"self_ns\":5,"
+			",\"items\":[\n{\"name\":null,\"executions\":0,\"charged\":1,\"instances\":"
+			"null,\"self_ns\":5,"
 			"\"queries\":[{\"name\":\"typeck\",\"self_ns\":5}]},\n"
 			"{\"name\":\"regex_syntax::ast::Parser\",\"executions\":1,\"charged\":0,");
 	assert_string_equal(o.text[1], "");

@@ -85,9 +85,9 @@ static void full_lists_queries_and_sites(void **state)
 	_free_ char *text = text_of(plan, true);
 
 	assert_contains(text,
-			"mir_built   0x1000       0x1100    0x1200       2     4    yes  DefId\n");
-	assert_contains(text,
-			"typeck      0x2000            -    0x2200       1     2     no      -\n");
+			"mir_built   0x1000       0x1100    0x1200       2     4    yes  DefId  ");
+	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no      "
+			      "-  PseudoCanonicalInput<Ty>\n");
 	assert_contains(text, "0x1201");
 	assert_contains(text, "r15");
 	assert_contains(text, "sp+84");
@@ -137,7 +137,7 @@ static void full_says_whether_names_can_be_read(void **state)
 	char *text = text_of(plan, true);
 
 	assert_contains(text, "\nnames       of definitions can be read\n"
-			      "crates      and definitions of other crates can be named\n\n");
+			      "crates      and definitions of other crates can be named\n");
 	free(text);
 	plan->layout.wire.current.known = 0;
 	plan->layout.current_problem = strdup("there is no def_id_debug");
@@ -155,6 +155,10 @@ static void full_says_whether_names_can_be_read(void **state)
 	free(text);
 	text = text_of(plan, false);
 	assert_lacks(text, "names  ");
+	assert_contains(text,
+			"\nplaces      files and lines of definitions cannot be read: there is no "
+			"SourceFile::lines\n"
+			"memory      keys that are in memory cannot be read: no kinds\n");
 	free(text);
 	plan__free(plan);
 	plan = sample_plan();

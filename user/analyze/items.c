@@ -39,6 +39,8 @@ struct named {
 
 struct items {
 	struct trace_texts texts;
+	bool (*keyed_by_instance)(const void *ctx, uint32_t label); /* or NULL */
+	const void *ctx;
 	TABLE(struct cell) cells;   /* by item << 32 | label */
 	TABLE(struct track) tracks; /* by process << 32 | tid */
 	TABLE(struct named) names;  /* by string id */
@@ -51,6 +53,14 @@ int items__new(const struct trace_texts *texts, struct items **out)
 		return -ENOMEM;
 	(*out)->texts = *texts;
 	return 0;
+}
+
+void items__count_instances(struct items *m,
+			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),
+			    const void *ctx)
+{
+	m->keyed_by_instance = keyed_by_instance;
+	m->ctx = ctx;
 }
 
 /* An empty text stands for an unknown key, "()" for that of a query that takes none. */
@@ -204,10 +214,12 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	row->executions += cell->executions;
 	row->charged += cell->charged;
 	row->self_ns += cell->self_ns;
+	if (cell->instances && cell->executions > row->instances)
+		row->instances = cell->executions;
 	note_query(row, cell->label, cell->self_ns);
 }
 
-static struct item_cell cell_of(const struct cell *c)
+static struct item_cell cell_of(const struct items *m, const struct cell *c)
 {
 	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
 
@@ -218,6 +230,8 @@ static struct item_cell cell_of(const struct cell *c)
 		.charged = c->charged,
 		.self_ns = self_ns,
 		.probe_ns = c->self_ns - self_ns,
+		.instances = c->item != TRACE_NO_STRING && m->keyed_by_instance &&
+			     m->keyed_by_instance(m->ctx, c->label),
 	};
 }
 
@@ -226,7 +240,7 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 	int err = charge_rest(m);
 
 	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
-		const struct item_cell cell = cell_of(&m->cells.at[i]);
+		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
 
 		err = take(ctx, &cell);
 	}
@@ -246,7 +260,7 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	if (m->cells.n)
 		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
 	for (uint32_t i = 0; i < m->cells.n; i++) {
-		const struct item_cell cell = cell_of(&m->cells.at[i]);
+		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
 
 		if (!row || row->item != cell.item) {
 			row = &(*rows)[(*n)++];

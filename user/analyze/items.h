@@ -27,13 +27,17 @@ struct item_cell {
 	uint64_t charged;
 	uint64_t self_ns;
 	uint64_t probe_ns; /* that was subtracted from self_ns */
+	bool instances;	   /* it is executed once for each instance of the item */
 };
 
 struct item_row {
 	uint32_t item;	     /* string id of its path, or TRACE_NO_STRING: none is around */
 	uint64_t executions; /* of queries about it */
 	uint64_t charged;    /* executions without an item that are charged to it */
-	uint64_t self_ns;    /* of all of them, without probe time as far as it is known */
+	/* Of a generic function, in each compile: the most executions of a query whose key is an
+	 * Instance. 0: unknown. Not of a module. */
+	uint64_t instances;
+	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
 	struct item_part
 		queries[ITEM_QUERIES]; /* the most expensive, in order; label 0, 0 ns: none */
 	uint32_t n_queries;
@@ -51,6 +55,11 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 
 /* A span that is not counted, but that others may be charged to. Likewise. */
 int items__around(struct items *m, const struct trace_span *span, uint32_t item);
+
+/* `keyed_by_instance` says whether a query has exactly an Instance as its key. */
+void items__count_instances(struct items *m,
+			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),
+			    const void *ctx);
 
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);

@@ -13,6 +13,13 @@ static uint32_t item_of(const void *ctx, const struct trace_span *span)
 	return trace_reader__event_string(ctx, span);
 }
 
+static bool keyed_by_instance(const void *ctx, uint32_t label)
+{
+	const char *type = trace_reader__key_type(ctx, label);
+
+	return type && !strcmp(type, "Instance");
+}
+
 struct model_options model_options_of(const struct trace_reader *r)
 {
 	return (struct model_options){
@@ -21,6 +28,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.budget_ppm = trace_reader__info(r)->budget_ppm,
 		.item = item_of,
 		.item_ctx = r,
+		.keyed_by_instance = keyed_by_instance,
 	};
 }
 
@@ -46,7 +54,11 @@ int model__init(struct model *m, const struct model_options *options)
 		return -ENOMEM;
 	if (options->borrow_texts)
 		summary__borrow_texts(m->summary);
-	return add_parts(m, options->parts);
+	if (add_parts(m, options->parts))
+		return -ENOMEM;
+	if (m->items)
+		items__count_instances(m->items, options->keyed_by_instance, options->item_ctx);
+	return 0;
 }
 
 static const char *label_text(const struct model *m, uint32_t label)

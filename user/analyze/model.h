@@ -46,6 +46,8 @@ struct model_options {
 	/* For items: the string id of what an execution was about, or TRACE_NO_STRING. */
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
 	const void *item_ctx;
+	/* For items, or NULL: as items__count_instances(). */
+	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
 	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
 	bool own_items; /* items have only what ran in the user's own crates: compile_is_own() */
 };

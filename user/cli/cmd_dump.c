@@ -123,6 +123,7 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 		.kind = trace_reader__kind(r, span->kind),
 		.event = trace_reader__event(r, span),
 		.place = placed ? &place : NULL,
+		.key_type = trace_reader__key_type(r, span->label),
 		.caller = located ? &at : NULL,
 		.times = &times,
 		.probes = s->has_costs && span->kind != TRACE_KIND_OFF_CPU,

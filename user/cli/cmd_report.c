@@ -93,7 +93,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		[CLI_SORT_SELF] = REPORT_SORT_SELF,   [CLI_SORT_TOTAL] = REPORT_SORT_TOTAL,
 		[CLI_SORT_COUNT] = REPORT_SORT_COUNT, [CLI_SORT_MAX] = REPORT_SORT_MAX,
 		[CLI_SORT_NAME] = REPORT_SORT_NAME,   [CLI_SORT_OFF] = REPORT_SORT_OFF,
-		[CLI_SORT_CPU] = REPORT_SORT_CPU,
+		[CLI_SORT_CPU] = REPORT_SORT_CPU,     [CLI_SORT_INSTANCES] = REPORT_SORT_INSTANCES,
 	};
 	const struct cli_report_options *o = c->options;
 	const struct model *m = &c->model;

@@ -74,11 +74,12 @@ static const struct cli_option options[] = {
 		.arg = "COLUMN",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.sort),
-		.choices = "self|total|count|max|name|off|cpu",
+		.choices = "self|total|count|max|name|off|cpu|instances",
 		.initial = "self",
 		.help = "The order of the rows, largest first; total is wall in rows that "
 			"are not queries, off is off-cpu, and cpu is self without off-cpu: "
-			"the time that threads worked.",
+			"the time that threads worked; instances are those of a generic "
+			"function, in rows of items.",
 	},
 	{
 		.name = "min",

@@ -79,6 +79,7 @@ enum cli_sort {
 	CLI_SORT_NAME,
 	CLI_SORT_OFF,
 	CLI_SORT_CPU,
+	CLI_SORT_INSTANCES,
 };
 
 /* A minimum: a time, or a share of the total. */

@@ -291,6 +291,16 @@ static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return tracks__set_keys(r->tracks, lib, keys, &plan->layout);
 }
 
+/* Errors of the file end the recording elsewhere. */
+static void note_key_types(struct recorder *r, const struct plan *plan, const uint32_t *labels)
+{
+	for (uint32_t i = 0; i < plan->n_queries && !r->trace.err; i++)
+		if (plan->queries[i].key_type)
+			trace_output__wrote(&r->trace,
+					    trace_writer__key_type(r->trace.writer, labels[i],
+								   plan->queries[i].key_type));
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -304,8 +314,10 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
-	if (!err && r->opt.keys)
+	if (!err && r->opt.keys) {
 		err = set_keys(r, lib, plan) ?: tracks__set_arguments(r->tracks, lib, plan->guards);
+		note_key_types(r, plan, labels);
+	}
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
 	name_callers(r, lib, plan);

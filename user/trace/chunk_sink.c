@@ -15,7 +15,7 @@
  * this. Batches of spans are too many for it.
  */
 #define COMPRESS_LEVEL_NAMES 6
-#define INDEX_BYTES    (64u << 10) /* of entries, before they become a chunk */
+#define INDEX_BYTES	     (64u << 10) /* of entries, before they become a chunk */
 
 static int level_of(uint8_t type)
 {

@@ -72,6 +72,9 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return take_strings(t, in, why);
 	case QPT_LABELS:
 		return labels__take(&t->labels, in, t->strings, t->n_strings, why);
+	case QPT_KEYS:
+		*why = "a list of types of keys is malformed";
+		return key_types__take(&t->key_types, in, t->n_strings);
 	case QPT_MAPPINGS:
 		*why = "a mapping of names is malformed";
 		return take_mappings(t, in, was_ahead, n_processes);
@@ -143,6 +146,7 @@ void name_tables__destroy(struct name_tables *t)
 	string_table__free(t->strings);
 	labels__destroy(&t->labels);
 	place_table__destroy(&t->places);
+	key_types__destroy(&t->key_types);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

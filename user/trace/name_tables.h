@@ -10,6 +10,7 @@
 #include "trace/chunk_stream.h"
 #include "trace/function_table.h"
 #include "trace/id_map.h"
+#include "trace/key_types.h"
 #include "trace/labels.h"
 #include "trace/place_table.h"
 #include "trace/string_table.h"
@@ -22,6 +23,7 @@ struct name_tables {
 	struct id_map *mapped;
 	struct place_table places;
 	struct labels labels;
+	struct key_types key_types;
 	struct function_table *functions;
 	uint32_t n_functions; /* up to the current chunk; the table may hold more */
 	uint64_t ahead_end;   /* the names of chunks before this offset are in the tables already */
@@ -33,8 +35,8 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
  * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _MAPPINGS, _FUNCTIONS,
- * _LINES or _PLACES. `n_processes` are the processes up to there. 0; -EBADMSG, with a text for a
- * person in
+ * _LINES, _PLACES or _KEYS. `n_processes` are the processes up to there. 0; -EBADMSG, with a text
+ * for a person in
  * `*why`, if it is malformed; -ENOMEM; -E2BIG if it expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,

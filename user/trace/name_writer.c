@@ -29,6 +29,7 @@ int name_writer__flush(struct name_writer *w)
 	int err = pending__write(&w->new_strings, w->sink, QPT_STRINGS, &first);
 
 	err = err ?: pending__write(&w->new_labels, w->sink, QPT_LABELS, NULL);
+	err = err ?: pending__write(&w->new_keys, w->sink, QPT_KEYS, NULL);
 	err = err ?: pending__write(&w->new_decisions, w->sink, QPT_DECISIONS, NULL);
 	err = err ?: pending__write(&w->new_processes, w->sink, QPT_PROCESSES, NULL);
 	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
@@ -113,6 +114,21 @@ static int add_label(struct name_writer *w, uint32_t name, uint8_t kind, uint32_
 	byte_buffer__varint(body, pieces[2].id);
 	byte_buffer__varint(body, name);
 	return added(w, &w->new_labels);
+}
+
+int name_writer__key_type(struct name_writer *w, uint32_t label, const char *type)
+{
+	uint32_t id;
+	int err;
+
+	if (label >= w->strings.n)
+		return -EINVAL;
+	err = name_writer__intern(w, type, &id);
+	if (err)
+		return err;
+	byte_buffer__varint(&w->new_keys.body, label);
+	byte_buffer__varint(&w->new_keys.body, id);
+	return added(w, &w->new_keys);
 }
 
 int name_writer__label_of_kind(struct name_writer *w, uint32_t *label, uint8_t kind)
@@ -347,7 +363,7 @@ void name_writer__destroy(struct name_writer *w)
 {
 	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
 				 &w->new_threads, &w->new_mappings, &w->new_processes,
-				 &w->new_lines,	  &w->new_places};
+				 &w->new_lines,	  &w->new_places,   &w->new_keys};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);

@@ -42,6 +42,7 @@ struct name_writer {
 	struct trace_place last_place;
 	uint32_t n_places;
 	struct pending new_lines;
+	struct pending new_keys;
 };
 
 /* Write all records that wait. */
@@ -51,6 +52,7 @@ int name_writer__intern(struct name_writer *w, const char *text, uint32_t *id);
 int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces, uint32_t n,
 			 uint32_t *id);
 int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id);
+int name_writer__key_type(struct name_writer *w, uint32_t label, const char *type);
 int name_writer__map(struct name_writer *w, const struct trace_mapping *m);
 int name_writer__place(struct name_writer *w, const struct trace_place *place);
 int name_writer__process(struct name_writer *w, const struct trace_process *p);

@@ -102,6 +102,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_MAPPINGS:
 	case QPT_PLACES:
 	case QPT_LABELS:
+	case QPT_KEYS:
 	case QPT_FUNCTIONS:
 	case QPT_LINES:
 		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
@@ -487,6 +488,13 @@ uint32_t trace_reader__event_string(const struct trace_reader *r, const struct t
 {
 	return span->invocation == TRACE_NO_INVOCATION ? TRACE_NO_STRING
 						       : name_tables__event(&r->names, span);
+}
+
+const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
+{
+	uint32_t type = key_types__get(&r->names.key_types, label);
+
+	return type == TRACE_NO_STRING ? NULL : name_tables__text(&r->names, type);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)

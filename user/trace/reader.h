@@ -101,6 +101,10 @@ const char *trace_reader__event(const struct trace_reader *r, const struct trace
 const struct trace_place *trace_reader__place(const struct trace_reader *r, uint32_t process,
 					      uint32_t string);
 
+/* The type of the keys of a query, by its label; NULL if the trace does not say. As
+ * trace_reader__text(). */
+const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label);
+
 /* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
 

@@ -127,6 +127,11 @@ int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t
 	return name_writer__intern_path(&w->names, path, id);
 }
 
+int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type)
+{
+	return name_writer__key_type(&w->names, label, type);
+}
+
 int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 {
 	return name_writer__map(&w->names, m);

@@ -31,6 +31,12 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id);
 
 /*
+ * Note the type of a query's keys. `label` is the string id of its name: -EINVAL if that has not
+ * been added.
+ */
+int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type);
+
+/*
  * Map virtual ids to their strings, before or after the spans that have them; an id that was mapped
  * before is mapped anew. -EINVAL for an empty range, or if the process or a string has not been
  * added; -E2BIG beyond what a trace may hold.

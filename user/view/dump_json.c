@@ -103,6 +103,10 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__text(&j, "query", texts->name);
 	json__text(&j, "kind", texts->kind);
 	json__text(&j, "event", texts->event);
+	if (span->kind == TRACE_KIND_QUERY) {
+		json__text(&j, "key", texts->event && *texts->event ? texts->event : NULL);
+		json__text(&j, "key_type", texts->key_type);
+	}
 	put_place(&j, texts->place);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);

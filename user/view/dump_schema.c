@@ -82,6 +82,8 @@ static const char schema[] =
 	"        \"query\": {\"type\": \"string\"},\n"
 	"        \"kind\": {\"type\": \"string\"},\n"
 	"        \"event\": {\"$ref\": \"#/$defs/text\"},\n"
+	"        \"key\": {\"$ref\": \"#/$defs/text\"},\n"
+	"        \"key_type\": {\"$ref\": \"#/$defs/text\"},\n"
 	"        \"file\": {\"type\": \"string\"},\n"
 	"        \"line\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"call_file\": {\"type\": \"string\"},\n"

@@ -41,12 +41,23 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	return 0;
 }
 
-static bool has_places(const struct report_rows *r, size_t n, const struct trace_texts *names)
+/* Columns that only some traces have. */
+struct extras {
+	bool instances, places;
+};
+
+static struct extras extras_of(const struct report_rows *r, size_t n,
+			       const struct trace_texts *names)
 {
-	for (size_t i = 0; i < n && !r->modules; i++)
-		if (trace_texts__place(names, r->rows[i].item->item))
-			return true;
-	return false;
+	struct extras has = {false, false};
+
+	for (size_t i = 0; i < n && !r->modules; i++) {
+		const struct item_row *item = r->rows[i].item;
+
+		has.instances = has.instances || item->instances;
+		has.places = has.places || trace_texts__place(names, item->item);
+	}
+	return has;
 }
 
 static int add_place(struct table *t, const struct item_row *item, const struct trace_texts *names)
@@ -59,36 +70,42 @@ static int add_place(struct table *t, const struct item_row *item, const struct 
 	return 0;
 }
 
-static struct table *new_table(bool modules, bool places)
-{
-	static const struct table_column items[] = {
-		{"self", 0}, {"self %", 0}, {"executions", 0}, {"of this", 0}, {"item", 0},
-	};
-	static const struct table_column placed[] = {
-		{"self", 0},	{"self %", 0}, {"executions", 0},
-		{"of this", 0}, {"at", 0},     {"item", 0},
-	};
-	static const struct table_column in_modules[] = {
-		{"self", 0},  {"self %", 0},  {"executions", 0},
-		{"items", 0}, {"of this", 0}, {"module", 0},
-	};
+#define COLUMNS_MAX 7
 
+static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modules,
+			     const struct extras *has)
+{
+	size_t n = 0;
+
+	columns[n++] = (struct table_column){"self", 0};
+	columns[n++] = (struct table_column){"self %", 0};
+	columns[n++] = (struct table_column){"executions", 0};
 	if (modules)
-		return table__new(in_modules, N_OF(in_modules));
-	return places ? table__new(placed, N_OF(placed)) : table__new(items, N_OF(items));
+		columns[n++] = (struct table_column){"items", 0};
+	if (has->instances)
+		columns[n++] = (struct table_column){"instances", 0};
+	columns[n++] = (struct table_column){"of this", 0};
+	if (has->places)
+		columns[n++] = (struct table_column){"at", 0};
+	columns[n++] = (struct table_column){modules ? "module" : "item", 0};
+	return n;
 }
 
 int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	       const struct trace_texts *names)
 {
-	bool places = has_places(r, n, names);
-	_table_ struct table *t = new_table(r->modules, places);
+	const struct extras has = extras_of(r, n, names);
+	struct table_column columns[COLUMNS_MAX];
+	size_t n_columns = choose_columns(columns, r->modules, &has);
+	_table_ struct table *t = table__new(columns, n_columns);
 	char buf[FORMAT_MAX];
 
 	table__name_last(t);
 	table__keep_of_name(t, PATH_KEPT);
 	table__spare(t, "of this");
 	table__spare(t, "executions");
+	if (has.instances)
+		table__spare(t, "instances");
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
 
@@ -97,9 +114,13 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		table__cell(t, format_count(buf, row->count));
 		if (r->modules)
 			table__cell(t, format_count(buf, row->items));
+		else if (has.instances)
+			table__cell(t, row->item->instances
+					       ? format_count(buf, row->item->instances)
+					       : "-");
 		if (add_queries(t, row->item, queries_that_fit(width), names))
 			return -ENOMEM;
-		if (places && add_place(t, row->item, names))
+		if (has.places && add_place(t, row->item, names))
 			return -ENOMEM;
 		table__cell(t, row->name);
 	}

@@ -200,8 +200,8 @@ static void cell_address(struct table *t, uint64_t addr)
 static int print_queries(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
-		{"query", 0},  {"wrapper", 0}, {"incremental", 0}, {"provider", 0},
-		{"starts", 0}, {"ends", 0},    {"exact", 0},	   {"key", 0},
+		{"query", 0}, {"wrapper", 0}, {"incremental", 0}, {"provider", 0},    {"starts", 0},
+		{"ends", 0},  {"exact", 0},   {"key", 0},	  {"type of key", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
@@ -216,6 +216,7 @@ static int print_queries(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, q->n_end);
 		table__cell(t, is_complete(q) ? "yes" : "no");
 		table__cell(t, plan_key_name(q->key) ?: "-");
+		table__cell(t, q->key_type ?: "-");
 	}
 	fputc('\n', out);
 	return table__print(t, out, "");
@@ -259,18 +260,21 @@ static int print_sites(FILE *out, const struct plan *plan)
 	return table__print(t, out, "");
 }
 
-static void print_names(FILE *out, const struct plan *plan)
+/* Why something is unknown is printed without --full, too. */
+static void print_names(FILE *out, const struct plan *plan, bool full)
 {
 	const struct plan_layout *l = &plan->layout;
 
-	fprintf(out, "\nnames       %s%s\n",
-		l->wire.size ? "of definitions can be read" : "of definitions cannot be read: ",
-		l->wire.size ? "" : l->problem ?: "unknown");
-	if (l->wire.size)
-		fprintf(out, "crates      %s%s\n",
-			l->wire.crates.size ? "and definitions of other crates can be named"
-					    : "and definitions of other crates cannot be named: ",
-			l->wire.crates.size ? "" : l->crates_problem ?: "unknown");
+	if (!l->wire.size)
+		fprintf(out, "\nnames       of definitions cannot be read: %s\n",
+			l->problem ?: "unknown");
+	else if (full)
+		fputs("\nnames       of definitions can be read\n", out);
+	if (l->wire.size && !l->wire.crates.size)
+		fprintf(out, "crates      and definitions of other crates cannot be named: %s\n",
+			l->crates_problem ?: "unknown");
+	else if (l->wire.size && full)
+		fputs("crates      and definitions of other crates can be named\n", out);
 	if (l->wire.size && !l->wire.current.known)
 		fprintf(out,
 			"running     compilers, and those that were killed, have no names: %s\n",
@@ -278,6 +282,9 @@ static void print_names(FILE *out, const struct plan *plan)
 	if (l->wire.size && !l->wire.places.known)
 		fprintf(out, "places      files and lines of definitions cannot be read: %s\n",
 			l->places_problem ?: "unknown");
+	if (plan->keys_problem)
+		fprintf(out, "memory      keys that are in memory cannot be read: %s\n",
+			plan->keys_problem);
 }
 
 int plan_text(FILE *out, const struct plan *plan, bool full)
@@ -300,8 +307,8 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	if (err)
 		return err;
 	print_problems(out, plan);
+	print_names(out, plan, full);
 	if (!full)
 		return 0;
-	print_names(out, plan);
 	return print_queries(out, plan) ?: plan_guards_list(out, plan) ?: print_sites(out, plan);
 }

@@ -121,6 +121,8 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 		put_place(j, names, item->item);
 	json__number(j, "executions", item->executions);
 	json__number(j, "charged", item->charged);
+	if (!is_module)
+		json__known(j, "instances", item->instances, item->instances);
 	json__number(j, "self_ns", item->self_ns);
 	json__put_open(j);
 	json__array(j, "queries");

@@ -15,6 +15,8 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 		return row->max_ns;
 	case REPORT_SORT_OFF:
 		return row->extra[REPORT_OFF_CPU];
+	case REPORT_SORT_INSTANCES:
+		return row->item ? row->item->instances : 0;
 	case REPORT_SORT_CPU:
 		return report_row__cpu_ns(row);
 	default:

@@ -67,6 +67,7 @@ enum report_sort {
 	REPORT_SORT_NAME,
 	REPORT_SORT_OFF, /* off-CPU part of self time */
 	REPORT_SORT_CPU, /* on-CPU part of self time */
+	REPORT_SORT_INSTANCES,
 };
 
 /* All zeroes: every query. */
@@ -171,6 +172,7 @@ struct dump_span_texts {
 	const char *kind;		     /* measureme's name */
 	const char *event;		     /* the text of the invocation id, or NULL */
 	const struct dump_place *place;	     /* of what that names; NULL: unknown */
+	const char *key_type;		     /* of an execution, or NULL */
 	const struct trace_location *caller; /* NULL: no caller, or it is in no function */
 	const struct trace_times *times;     /* never NULL; zeroes: unknown */
 	bool probes;			     /* times->probe_ns is known */
