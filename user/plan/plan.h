@@ -128,7 +128,7 @@ struct plan_step {
  * that calls preserve has it, or it is `slot` bytes above sp.
  */
 struct plan_held_key {
-	uint64_t addr; /* to which the call returns */
+	uint64_t addr;	/* to which the call returns */
 	uint32_t query; /* one of the body's, whose keys are all of one type */
 	uint8_t key;	/* enum wire_key */
 	uint8_t reg;	/* or WIRE_REG_NONE */
@@ -178,7 +178,7 @@ struct plan {
 	struct plan_held_key *held_keys; /* by address */
 	uint32_t n_held_keys;
 	uint32_t held_keys_capacity; /* only while the plan is made */
-	struct plan_site *sites; /* sorted by (role, addr) */
+	struct plan_site *sites;     /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t sites_capacity; /* only while the plan is made */
 	uint32_t code_crc;	 /* see plan_code_crc() */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+static const struct wire_layout_places layout = {.known = 1, .first = 1, .step = 2};
+
+static struct sources s;
+
+static int teardown(void **state)
+{
+	sources__clear(&s);
+	return 0;
+}
+
+static int add(uint8_t table, uint32_t number, uint32_t offset, const void *bytes, uint32_t size)
+{
+	struct wire_piece *r = calloc(1, sizeof(*r));
+	int err;
+
+	r->table = table;
+	r->number = number;
+	r->offset = offset;
+	r->size = size;
+	memcpy(r->bytes, bytes, size);
+	err = sources__add(&s, r);
+	free(r);
+	return err;
+}
+
+/* That of definition 0. Bucket 0 has those of 0 to 2, bucket 1 those of 3 to 14. */
+static void add_span(uint64_t span)
+{
+	assert_int_equal(add(WIRE_TABLE_SPANS, 0, 0, &span, 8), 0);
+}
+
+static uint64_t span(uint32_t position, uint64_t length, uint64_t context)
+{
+	return context << 48 | length << 32 | position;
+}
+
+static void add_file(uint32_t number, uint32_t start, uint32_t length, uint32_t n_lines,
+		     const char *name)
+{
+	uint32_t bytes[64] = {number, start, length, n_lines, (uint32_t)strlen(name)};
+	uint32_t size = 20 + ((uint32_t)strlen(name) + 3) / 4 * 4;
+
+	memcpy(&bytes[5], name, strlen(name));
+	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, bytes, size), 0);
+}
+
+#define ADD_LINES(number, offset, ...)                                                          \
+	do {                                                                                    \
+		const uint32_t lines_[] = {__VA_ARGS__};                                        \
+                                                                                                \
+		assert_int_equal(add(WIRE_TABLE_LINES, number, offset, lines_, sizeof(lines_)), \
+				 0);                                                            \
+	} while (0)
+
+static void assert_place(uint32_t index, const char *name, uint32_t line, uint32_t context)
+{
+	struct place p;
+
+	assert_true(sources__find(&s, &layout, index, &p));
+	assert_string_equal(sources__name(&s, p.file), name);
+	assert_int_equal(p.line, line);
+	assert_int_equal(p.context, context);
+}
+
+static void assert_no_place(uint32_t index)
+{
+	struct place p;
+
+	assert_false(sources__find(&s, &layout, index, &p));
+}
+
+static void add_two_files(void)
+{
+	ADD_LINES(7, 0, 0, 10, 20);
+	add_file(7, 101, 30, 3, "src/b.rs");
+	add_file(6, 0, 100, 2, "src/a.rs");
+	ADD_LINES(6, 0, 0, 50);
+}
+
+static void a_position_is_in_a_line_of_a_file(void **state)
+{
+	static const struct {
+		uint32_t position;
+		const char *name;
+		uint32_t line;
+	} rows[] = {{1, "src/a.rs", 1},	  {49, "src/a.rs", 1},	{50, "src/a.rs", 2},
+		    {100, "src/a.rs", 2}, {101, "src/b.rs", 1}, {110, "src/b.rs", 1},
+		    {111, "src/b.rs", 2}, {131, "src/b.rs", 3}};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		sources__clear(&s);
+		add_two_files();
+		add_span(span(rows[i].position, 5, 0));
+		assert_place(0, rows[i].name, rows[i].line, 0);
+	}
+	sources__clear(&s);
+	add_two_files();
+	add_span(span(132, 5, 0));
+	assert_no_place(0);
+}
+
+static void buckets_follow_one_another(void **state)
+{
+	uint64_t spans[12];
+
+	add_two_files();
+	for (uint32_t i = 0; i < 12; i++)
+		spans[i] = span(101 + i, 1, i);
+	assert_int_equal(add(WIRE_TABLE_SPANS, 0, 0, spans, 24), 0);
+	assert_int_equal(add(WIRE_TABLE_SPANS, 1, 0, spans, 96), 0);
+	assert_place(0, "src/b.rs", 1, 0);
+	assert_place(2, "src/b.rs", 1, 2);
+	assert_place(3, "src/b.rs", 1, 0);
+	assert_place(14, "src/b.rs", 2, 11);
+	assert_no_place(15);
+	assert_no_place(UINT32_MAX);
+}
+
+static void spans_have_four_forms(void **state)
+{
+	const uint32_t interned[] = {9, 120, 77};
+
+	add_two_files();
+	assert_int_equal(add(WIRE_TABLE_INTERNED, 0, 0, interned, sizeof(interned)), 0);
+	add_span(span(120, 0x7ffe, 0x7ffe));
+	assert_place(0, "src/b.rs", 2, 0x7ffe);
+	sources__clear(&s);
+	add_two_files();
+	assert_int_equal(add(WIRE_TABLE_INTERNED, 0, 0, interned, sizeof(interned)), 0);
+	{
+		const uint64_t spans[] = {span(120, 0x8005, 3), span(9, 0xffff, 5),
+					  span(9, 0xffff, 0xffff)};
+
+		assert_int_equal(add(WIRE_TABLE_SPANS, 1, 0, spans, sizeof(spans)), 0);
+	}
+	assert_place(3, "src/b.rs", 2, 0);
+	assert_place(4, "src/b.rs", 2, 5);
+	assert_place(5, "src/b.rs", 2, 77);
+	add_span(span(8, 0xffff, 5));
+	assert_no_place(0);
+}
+
+static void a_span_of_zeroes_is_none(void **state)
+{
+	add_two_files();
+	add_span(0);
+	assert_no_place(0);
+}
+
+static void a_file_whose_lines_are_wrong_has_none(void **state)
+{
+	add_span(span(101, 5, 0));
+	add_file(1, 101, 30, 3, "src/b.rs");
+	ADD_LINES(1, 0, 0, 10);
+	assert_no_place(0); /* fewer than it is said to have */
+	ADD_LINES(1, 8, 10);
+	s.sorted = false;
+	assert_no_place(0); /* not ascending */
+	sources__clear(&s);
+	add_span(span(101, 5, 0));
+	add_file(1, 101, 30, 1, "src/b.rs");
+	ADD_LINES(1, 0, 1);
+	assert_no_place(0); /* the first one does not begin where the file does */
+	sources__clear(&s);
+	add_span(span(101, 5, 0));
+	add_file(1, 101, 30, 0, "src/b.rs");
+	assert_no_place(0);
+}
+
+static void lines_may_come_in_pieces_and_not_twice(void **state)
+{
+	add_span(span(121, 5, 0));
+	ADD_LINES(1, 0, 0, 10);
+	ADD_LINES(1, 4, 15); /* overlaps: ignored */
+	ADD_LINES(1, 8, 20);
+	ADD_LINES(2, 4, 3); /* no beginning: ignored */
+	ADD_LINES(1, 0, 0, 1, 2);
+	add_file(1, 101, 30, 3, "src/b.rs");
+	assert_place(0, "src/b.rs", 3, 0);
+}
+
+static void a_name_has_no_control_characters(void **state)
+{
+	add_span(span(101, 5, 0));
+	ADD_LINES(1, 0, 0);
+	add_file(1, 101, 30, 1, "src/\x1b[31m.rs");
+	assert_no_place(0);
+	add_file(1, 101, 30, 1, "");
+	assert_no_place(0);
+	add_file(1, 101, 30, 1, "src/\xc3\xbc.rs");
+	assert_place(0, "src/\xc3\xbc.rs", 1, 0);
+}
+
+static void malformed_pieces_are_refused(void **state)
+{
+	const uint32_t file[] = {1, 2, 3, 4, WIRE_FILE_NAME_MAX + 1, 0};
+	const uint32_t cut[] = {1, 2, 3, 4, 8, 0x61616161};
+
+	assert_int_equal(add(WIRE_TABLE_SPANS, SOURCES_BUCKETS, 0, file, 8), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_SPANS, 0, UINT32_MAX, file, 8), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_INTERNED, 0, 0, file, 13), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, file, 19), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, file, sizeof(file)), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, cut, sizeof(cut)), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_LINES, 0, 0, file, 6), -EBADMSG);
+	assert_int_equal(add(99, 0, 0, file, 4), -EBADMSG);
+}
+
+static void an_unknown_layout_has_no_places(void **state)
+{
+	const struct wire_layout_places unknown = {.first = 1, .step = 2};
+	struct place p;
+
+	add_two_files();
+	add_span(span(101, 5, 0));
+	assert_false(sources__find(&s, &unknown, 0, &p));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_position_is_in_a_line_of_a_file),
+		TEST(buckets_follow_one_another),
+		TEST(spans_have_four_forms),
+		TEST(a_span_of_zeroes_is_none),
+		TEST(a_file_whose_lines_are_wrong_has_none),
+		TEST(lines_may_come_in_pieces_and_not_twice),
+		TEST(a_name_has_no_control_characters),
+		TEST(malformed_pieces_are_refused),
+		TEST(an_unknown_layout_has_no_places),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
