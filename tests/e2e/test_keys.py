@@ -97,18 +97,24 @@ def test_ctrl_c_while_a_compiler_runs(t):
 
 
 def test_ctrl_c_with_pid_while_a_compiler_runs(t):
-    """The compiler goes on after the recording, so its names were not copied."""
+    """The compiler goes on after the recording: its names are read while it runs, and those of
+    before the recording too."""
     t.need_capture()
     gate = Gate(t)
     build = t.start_plain(gate.command("out"))
     gate.reached()
-    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(build.pid))
+    trace = t.path("trace.qpt")
+    profiler = t.start_qprof("-q", "-i", "10ms", "-o", trace, "--pid", str(build.pid))
     t.attached(profiler)
-    status, _, err = t.interrupt(profiler)
     gate.go_on()
+    lab.wait_for("queries", lambda: os.path.exists(trace) and os.path.getsize(trace) > 100000)
+    status, _, err = t.interrupt(profiler)
+    assert build.poll() is None, "it ended before the recording did"
     assert (status, build.wait()) == (0, 0), err
-    document = t.report(t.path("trace.qpt"))
+    document = t.report(trace)
     assert document["problem"] is None and document["lost"] == 0, document
+    n = assert_all_local_are_named(t, trace, "regex_syntax", plan_of(t, t.rustc))
+    return "%d executions are named" % n
 
 
 # ---- Without keys -------------------------------------------------------------------------------

@@ -138,3 +138,17 @@ def test_stuck(t, toolchain, query):
     assert [row for row in rows
             if row["name"].startswith(query) and row["key"] == "hangs::one::planted"], rows
     assert all(row["entered"] == "before" for row in rows), rows
+
+
+# ---- --slow --------------------------------------------------------------------------------------
+
+
+def test_slow(t):
+    """A line names the item, though the compiler has not ended."""
+    text = HANGS.replace("u64::MAX", "400_000")
+    run = t.capture([t.rustc, "--crate-name=hangs", "--crate-type=lib", "--emit=metadata",
+                     "--out-dir", t.mkdir("out"), t.write("slow.rs", text)],
+                    ("-q", "--slow", "100ms"))
+    assert run.status == 0, run.stderr.decode()
+    lines = [line for line in run.stderr.decode().splitlines() if "slow: " in line]
+    assert any("slow: check_well_formed(hangs::one::planted) " in line for line in lines), lines

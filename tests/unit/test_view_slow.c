@@ -32,7 +32,7 @@ static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t o
 	FILE *f = tmpfile();
 
 	assert_non_null(f);
-	assert_int_equal(slow_print(f, f, s, &times, &process, "typeck"), 0);
+	assert_int_equal(slow_print(f, f, s, &times, &process, "typeck", NULL), 0);
 	rewind(f);
 	assert_true(fread(got, 1, sizeof(got) - 1, f) > 0);
 	fclose(f);
@@ -117,7 +117,7 @@ static void on_a_terminal_lines_scroll_above_the_table(void **state)
 	      "proc-macro2, unicode-ident\r",
 	      t.out);
 	fflush(t.out);
-	assert_int_equal(slow_print(t.out, t.out, &s, &times, &process, "typeck"), 0);
+	assert_int_equal(slow_print(t.out, t.out, &s, &times, &process, "typeck", NULL), 0);
 	fputs("    Building", t.out);
 	fflush(t.out);
 	terminal_update(&t);

@@ -210,6 +210,14 @@ bool kernel__follows(const struct kernel *k, pid_t pid)
 	return !bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key, &value);
 }
 
+int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
+{
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.contexts), &key, out) ? -errno
+											  : 0;
+}
+
 int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 {
 	struct wire_label_state state = {.label = r->label, .hidden = 1};

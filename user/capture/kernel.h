@@ -110,6 +110,11 @@ void kernel__unfollow(struct kernel *k, pid_t pid);
 bool kernel__follows(const struct kernel *k, pid_t pid);
 /* All followed processes, in an array that the caller frees. Negative errno. */
 int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n);
+/*
+ * Where the query context of a followed compiler is. -ENOENT: it is not known, or it is dropped, or
+ * the process is gone.
+ */
+int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out);
 /* True if any process is followed: the kernel half forgets each as it exits. */
 bool kernel__follows_any(const struct kernel *k);
 

@@ -16,6 +16,7 @@
 #include "capture/perf_refusal.h"
 #include "capture/real_inode.h"
 #include "capture/running.h"
+#include "capture/running_names.h"
 
 struct session {
 	struct kernel *kernel;
@@ -31,14 +32,15 @@ struct session {
 	struct mappings *mappings;  /* NULL: the kernel reports no mappings, ... */
 	int no_mappings;	    /* ... for this reason, a negative errno */
 	struct arrivals *arrivals;
-	struct look *look;   /* reads processes, as a read may block */
-	int wake_fd;	     /* an eventfd that ptrace stops write to */
-	bool following;	     /* a process; older mapping records are dropped */
-	bool warned_no_hide; /* a line has reported that a label cannot be hidden */
-	struct scope *scope; /* compilers of it are followed as they start; or NULL */
-	int epoll;	     /* of all descriptors that session__drain() reads */
-	int nice;	     /* ours, before hurry() */
-	uint64_t started_ns; /* counting began then; 0 while it is stopped */
+	struct look *look;	     /* reads processes, as a read may block */
+	struct running_names *names; /* NULL: without keys */
+	int wake_fd;		     /* an eventfd that ptrace stops write to */
+	bool following;		     /* a process; older mapping records are dropped */
+	bool warned_no_hide;	     /* a line has reported that a label cannot be hidden */
+	struct scope *scope;	     /* compilers of it are followed as they start; or NULL */
+	int epoll;		     /* of all descriptors that session__drain() reads */
+	int nice;		     /* ours, before hurry() */
+	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 };
 
 /* On failure the times stay uncorrected, which is no reason not to record. */
@@ -117,6 +119,8 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	if (err)
 		return err;
 	*number = lib;
+	if (s->names)
+		running_names__set_library(s->names, lib, plan);
 	if (plan->hits)
 		err = attach_hits(s, plan, lib);
 	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
@@ -285,7 +289,9 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (err)
 		return err;
 	find_inodes(s);
-	err = watch_all(s);
+	if (opt->keys && !opt->only_open)
+		err = running_names__new(s->kernel, s->look, &s->names);
+	err = err ?: watch_all(s);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
 	/* Costs apply to spans, and `only_open` records none. */
@@ -450,6 +456,27 @@ int session__show_open(struct session *s, pid_t tid)
 	return kernel__show_open(s->kernel, tid);
 }
 
+/*
+ * The compilers that still run keep their names for as long as contexts are watched. Drained
+ * first, as records of processes come before what is about them.
+ */
+static void copy_names(struct session *s)
+{
+	int err = s->names ? session__drain(s) : -ENOENT;
+
+	if (!err)
+		err = running_names__copy(s->names, on_record, s);
+	if (err && err != -ENOENT)
+		diag_warn("cannot read the names of compilers that still run: %s", strerror(-err));
+}
+
+int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	if (!s->names || key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+		return -ENOENT;
+	return running_names__path(s->names, pid, crate, (uint32_t)key, out);
+}
+
 int session__stop(struct session *s)
 {
 	int err;
@@ -458,6 +485,7 @@ int session__stop(struct session *s)
 		return session__drain(s);
 	/* A process that waits for probes must not wait for the end of attaching. */
 	arrivals__end(s->arrivals, false);
+	copy_names(s);
 	kernel__stop_attaching(s->kernel);
 	kernel__enable(s->kernel, false);
 	s->started_ns = 0;
@@ -522,6 +550,7 @@ void session__free(struct session *s)
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
 	real_inodes__free(s->inodes);
+	running_names__free(s->names);
 	look__free(s->look);
 	cleanup_close_p(&s->epoll);
 	cleanup_close_p(&s->wake_fd);

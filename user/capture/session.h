@@ -60,6 +60,12 @@ int session__drain(struct session *s);
 int session__suspend(struct session *s);
 /* As kernel__show_open(): the records come with the next session__drain(). */
 int session__show_open(struct session *s, pid_t tid);
+/*
+ * The path of the definition that a key (wire_key()) names, of a compiler that still runs and whose
+ * crate has this name. The caller frees it. -ENOENT: it has none, or it is not known any more;
+ * other errors.
+ */
+int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key, char **out);
 /* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
 int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */

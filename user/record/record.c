@@ -261,6 +261,14 @@ static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out
 	return isatty(fileno(out)) ? LIVE_TERMINAL : LIVE_BLOCKS;
 }
 
+/* Records come from the session only. */
+static int name_of_key(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	const struct capture *c = ctx;
+
+	return session__name(c->session, pid, crate, key, out);
+}
+
 static int open_recorder(struct capture *c)
 {
 	const struct cli_record_options *o = c->opt;
@@ -279,6 +287,8 @@ static int open_recorder(struct capture *c)
 		.keys = !o->no_keys,
 		.budget_ppm = o->budget.ppm,
 		.slow_ns = o->slow_ns,
+		.name = o->no_keys ? NULL : name_of_key,
+		.name_ctx = c,
 		.wait = wait_for_reader,
 		.wait_ctx = c,
 	};

@@ -41,7 +41,10 @@ struct recorder {
 	struct writer_thread *out;  /* NULL: opt.live is no descriptor */
 	struct writer_thread *slow; /* may be the same */
 	uint64_t n_slow_left_out;
-	char **names; /* by string id */
+	uint64_t key; /* of the span that is being recorded, or 0 */
+	uint64_t named_since_ns;
+	uint32_t n_named; /* names that were looked for since then */
+	char **names;	  /* by string id */
 	uint32_t n_names;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
@@ -72,12 +75,33 @@ static const char *name_of(const void *ctx, uint32_t id)
 	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
 }
 
+/* Names that are looked for in a second: each takes up to a millisecond, and records wait. */
+#define NAMED_PER_SECOND 100
+
+/* What an execution was about, as long as its compiler runs; else NULL. */
+static char *item_of(struct recorder *r, const struct trace_process *p)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	char *name = NULL;
+
+	if (!r->key || !r->opt.name)
+		return NULL;
+	if (now - r->named_since_ns > 1000000000) {
+		r->named_since_ns = now;
+		r->n_named = 0;
+	}
+	if (r->n_named == NAMED_PER_SECOND)
+		return NULL;
+	r->n_named++;
+	return r->opt.name(r->opt.name_ctx, (pid_t)p->pid, p->crate, r->key, &name) ? NULL : name;
+}
+
 /* A missing reader is no reason to end a recording. */
 static void print_slow(struct recorder *r, const struct trace_span *s,
 		       const struct trace_times *times)
 {
 	const struct trace_process *p = summary__process_at(r->model.summary, s->process);
-	_free_ char *line = NULL;
+	_free_ char *line = NULL, *item = NULL;
 	size_t len = 0;
 	FILE *to;
 
@@ -88,7 +112,9 @@ static void print_slow(struct recorder *r, const struct trace_span *s,
 	to = p ? open_memstream(&line, &len) : NULL;
 	if (!to)
 		return;
-	slow_print(to, stderr, s, times, p, name_of(r, s->label));
+	if (s->kind == TRACE_KIND_QUERY)
+		item = item_of(r, p);
+	slow_print(to, stderr, s, times, p, name_of(r, s->label), item);
 	if (!fclose(to))
 		writer_thread__put(r->slow, line, len);
 }
@@ -336,8 +362,11 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct recorder *r = ctx;
-	int err = tracks__record(r->tracks, record, size);
+	const struct wire_span *span = record;
+	int err;
 
+	r->key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
+	err = tracks__record(r->tracks, record, size);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG)
 		return err;

@@ -32,6 +32,12 @@ struct recorder_options {
 	bool callers;		   /* name the callers of queries, which the capture reports */
 	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */
 	/*
+	 * NULL, or finds the name of what a slow execution was about: as session__name(). Called
+	 * within the sink's `record`.
+	 */
+	int (*name)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
+	void *name_ctx;
+	/*
 	 * At the end: wait until output is written, which is when `fd` polls readable. False: drop
 	 * the rest. NULL: wait as long as it takes.
 	 */

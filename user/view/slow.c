@@ -49,9 +49,10 @@ static const char *note_of(const struct trace_span *s)
  * the time.
  */
 static int put_line(FILE *to, const struct trace_span *s, const struct trace_times *times,
-		    const struct trace_process *p, const char *name)
+		    const struct trace_process *p, const char *name, const char *item)
 {
 	_free_ char *clean = format_clean(name);
+	_free_ char *about = item ? format_clean(item) : NULL;
 	_free_ char *crate = p->crate && *p->crate ? format_clean(p->crate) : NULL;
 	char total[FORMAT_MAX], self[FORMAT_MAX], waited[FORMAT_MAX];
 
@@ -59,7 +60,8 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 		return -ENOMEM;
 	format_duration(total, duration_of(s, times));
 	format_duration(self, trace_without_probes(times->self_ns, times->self_probe_ns));
-	fprintf(to, "qprof-bpf: slow: %s %s (self %s", clean, total, self);
+	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (self %s", clean, about ? "(" : "", about ?: "",
+		about ? ")" : "", total, self);
 	if (times->off_ns)
 		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
 	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate ?: "an unnamed crate",
@@ -68,9 +70,9 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 }
 
 int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
-	       const struct trace_process *p, const char *name)
+	       const struct trace_process *p, const char *name, const char *item)
 {
 	if (screen_is_on(screen))
 		fputs(CLEAR_LINE, to);
-	return put_line(to, s, times, p, name);
+	return put_line(to, s, times, p, name, item);
 }

@@ -11,11 +11,11 @@
 bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64_t least_ns);
 
 /*
- * Print one line about `s` to `to`; `name` is its label. If `screen`, where the line will appear,
- * is a terminal, the line replaces the one with the cursor in its first column, such as cargo's
- * progress. 0 or -ENOMEM.
+ * Print one line about `s` to `to`; `name` is its label, `item` what it was about, or NULL. If
+ * `screen`, where the line will appear, is a terminal, the line replaces the one with the cursor in
+ * its first column, such as cargo's progress. 0 or -ENOMEM.
  */
 int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
-	       const struct trace_process *p, const char *name);
+	       const struct trace_process *p, const char *name, const char *item);
 
 #endif /* QPROF_VIEW_SLOW_H */

@@ -27,12 +27,12 @@ int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *st
  * (off the CPU since; null: on a CPU, or unknown), "preempted", "system_call" (in which it waits,
  * or null), "stopped_ns" (for how long, to read its stack), "stack" ("whole", "cut": its outermost
  * calls are missing, or why it could not be read), "consistent" (false: it went on while it was
- * read), "open": [{"name" (null: unknown), "kind", "key" (the path of the definition that a query is
- * about; null: it is about none of the crate, or unknown), "entered" ("exactly": it was seen;
- * "before": it is read from the stack), "start_ns", "elapsed_ns" (null if not seen)}] (outermost first),
- * "functions" (of the innermost calls, innermost first; null: unknown), "calls" (how many there
- * are)}]}], "others": [{"pid", "parent_pid", "kind" ("linker", "build script", "compiler": not
- * started yet, "program"), "name" (of the program), "subject" (package of a build script, crate
+ * read), "open": [{"name" (null: unknown), "kind", "key" (the path of the definition that a query
+ * is about; null: it is about none of the crate, or unknown), "entered" ("exactly": it was seen;
+ * "before": it is read from the stack), "start_ns", "elapsed_ns" (null if not seen)}] (outermost
+ * first), "functions" (of the innermost calls, innermost first; null: unknown), "calls" (how many
+ * there are)}]}], "others": [{"pid", "parent_pid", "kind" ("linker", "build script", "compiler":
+ * not started yet, "program"), "name" (of the program), "subject" (package of a build script, crate
  * of a compiler, or null), "command" (or null), "age_ns", "cpu_ns", "state", "system_call" (as of a
  * thread)}] (the requested processes and their descendants, without compilers at work; parents
  * first)}

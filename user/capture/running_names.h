@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Names of definitions of compilers that are followed and still run. The kernel half notes where
+ * their query contexts are, and removes the note before a context is dropped: what was read while
+ * the note stayed the same was there.
+ */
+#ifndef QPROF_CAPTURE_RUNNING_NAMES_H
+#define QPROF_CAPTURE_RUNNING_NAMES_H
+
+#include "capture/compiler_names.h"
+#include "capture/kernel.h"
+
+struct running_names;
+
+/* Both outlive it. 0 or -ENOMEM. */
+int running_names__new(const struct kernel *k, struct look *look, struct running_names **out);
+
+/* The plan of library `lib`, of which what is needed is copied. */
+void running_names__set_library(struct running_names *r, uint8_t lib, const struct plan *plan);
+
+/*
+ * The path of definition `index` of the crate that a process compiles, whose name is `crate`, in
+ * *out, which the caller frees. -ENOENT: there is none, or it is not known any more.
+ */
+int running_names__path(struct running_names *r, pid_t pid, const char *crate, uint32_t index,
+			char **out);
+
+/*
+ * Pass copies of all definitions of all compilers to `record`, as far as they can be read within
+ * RUNNING_NAMES_NS. Call it while the kernel half counts. 0, or an error of `record`.
+ */
+#define RUNNING_NAMES_NS 1000000000ull
+int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx);
+
+void running_names__free(struct running_names *r);
+DEFINE_CLEANUP(struct running_names, running_names__free)
+#define _running_names_ __cleanup(running_names__free_p)
+
+#endif /* QPROF_CAPTURE_RUNNING_NAMES_H */
