@@ -40,6 +40,11 @@ struct names_slot {
 	__u64 files;		     /* address */
 	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol, or an interned span */
 	__u8 file[WIRE_FILE_SIZE_MAX];
+	__u32 entries_left; /* of all caches that may still be copied */
+	/* Of the cache that is copied now: names_crates.h. */
+	__u64 metadata, keys, keys_mask;
+	__u32 n_entries; /* in the cache */
+	__u32 n_piece;	 /* in its piece */
 	struct wire_layout layout;
 	struct wire_piece piece;
 	struct wire_piece gathered; /* entries that are read one by one */
@@ -186,11 +191,10 @@ struct names_loop {
 	__u64 how;
 };
 
-static long names_add_symbol(__u32 i, void *p)
+/* Append the text of the definition that is at `at` in the piece. */
+static __always_inline long names_add_definition(struct names_slot *s, __u64 how, __u64 at)
 {
-	struct names_loop *c = p;
-	struct names_slot *s = c->slot;
-	__u64 at = (__u64)i * s->layout.size, symbol_at = at + s->layout.symbol;
+	__u64 symbol_at = at + s->layout.symbol;
 	__u32 tag, symbol;
 
 	at += s->layout.tag;
@@ -205,8 +209,15 @@ static long names_add_symbol(__u32 i, void *p)
 	if (symbol == WIRE_TAG_NAMED)
 		symbol = *(__u32 *)(s->piece.bytes + symbol_at);
 	if (symbol != WIRE_TAG_UNKNOWN)
-		names_add(s, c->how, symbol);
+		names_add(s, how, symbol);
 	return 0;
+}
+
+static long names_add_symbol(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+
+	return names_add_definition(c->slot, c->how, (__u64)i * c->slot->layout.size);
 }
 
 /* Behind the last piece lies what an earlier one left. */
@@ -299,6 +310,33 @@ static __noinline int names_copy_definitions(struct names_slot *s, __u64 how, __
 	s->definitions = n;
 	s->piece.table = WIRE_TABLE_DEFINITIONS;
 	return names_copy_table(s, how, table, n * s->layout.size, s->layout.size);
+}
+
+/* Send the entries that were read one by one, and are waiting. */
+static __noinline int names_flush_gathered(struct names_slot *s, __u64 how)
+{
+	__u64 size;
+
+	if (!s)
+		return 0;
+	size = s->gathered.size;
+	NAMES_KEEP(size);
+	if (size > WIRE_PIECE_MAX)
+		return 0;
+	NAMES_KEEP(size);
+	if (size)
+		names_send(s, how, &s->gathered, sizeof(s->gathered) - WIRE_PIECE_MAX + size);
+	s->gathered.offset += size;
+	s->gathered.size = 0;
+	return 0;
+}
+
+/* From now on they are of this table. */
+static __always_inline void names_gather(struct names_slot *s, __u8 table)
+{
+	s->gathered.table = table;
+	s->gathered.offset = 0;
+	s->gathered.size = 0;
 }
 
 #endif /* QPROF_NAMES_H */

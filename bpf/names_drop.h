@@ -8,6 +8,7 @@
 
 #include "names.h"
 #include "names_places.h"
+#include "names_crates.h"
 #include "threads.h"
 
 /* All tables, of the context and the globals at these addresses. */
@@ -20,6 +21,7 @@ static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context,
 		return 0;
 	}
 	names_copy_definitions(s, how, context);
+	names_copy_crates(s, how, context);
 	names_flush(s, how);
 	s->globals = globals;
 	if (s->layout.places.known) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3
- * reads per definition, 4,097 failures, and 96 MiB of records.
+ * reads per definition, 4,097 failures, and 96 MiB of records; of other crates (names_crates.h) at
+ * most 16,384, 4 reads for each, and 1,048,576 entries of caches, 3 reads for each.
  */
 #ifndef QPROF_NAMES_LIMITS_H
 #define QPROF_NAMES_LIMITS_H
@@ -10,6 +11,9 @@
 #define NAMES_DEFINITIONS_MAX (1u << 20)
 /* The same for a copy that may not sleep, and so keeps its CPU: it takes some 10 ms at most. */
 #define NAMES_DYING_MAX (1u << 17)
+/* Crates that a compiler knows, and entries of all their caches. */
+#define NAMES_CRATES_MAX  (1u << 14)
+#define NAMES_ENTRIES_MAX (1u << 20)
 /* Of one table: a piece holds 4 KiB. */
 #define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */

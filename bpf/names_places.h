@@ -13,32 +13,6 @@
 #define PLACES_ROOM	 (WIRE_PIECE_MAX - WIRE_FILE_NAME_MAX - PLACES_FILE_HEAD - 4)
 #define PLACES_BUCKETS	 32
 
-/* Send the entries that are waiting. */
-static __noinline int places_flush(struct names_slot *s, __u64 how)
-{
-	__u64 size;
-
-	if (!s)
-		return 0;
-	size = s->gathered.size;
-	NAMES_KEEP(size);
-	if (size > WIRE_PIECE_MAX)
-		return 0;
-	NAMES_KEEP(size);
-	if (size)
-		names_send(s, how, &s->gathered, sizeof(s->gathered) - WIRE_PIECE_MAX + size);
-	s->gathered.offset += size;
-	s->gathered.size = 0;
-	return 0;
-}
-
-static __always_inline void places_gather(struct names_slot *s, __u8 table)
-{
-	s->gathered.table = table;
-	s->gathered.offset = 0;
-	s->gathered.size = 0;
-}
-
 /* The number of a field of a file, or 0. */
 static __always_inline __u64 places_word(struct names_slot *s, __u64 at)
 {
@@ -67,7 +41,7 @@ static __noinline int places_add_interned(struct names_slot *s, __u64 how, __u32
 		return 0;
 	}
 	if (s->gathered.size > PLACES_ROOM)
-		places_flush(s, how);
+		names_flush_gathered(s, how);
 	used = s->gathered.size;
 	NAMES_KEEP(used);
 	if (used > PLACES_ROOM)
@@ -158,9 +132,9 @@ static __noinline int places_copy_spans(struct names_slot *s, __u64 how, __u64 c
 	c.left = n;
 	c.n = s->layout.places.first * ((1u << (s->layout.places.step & 3)) - 1);
 	s->piece.table = WIRE_TABLE_SPANS;
-	places_gather(s, WIRE_TABLE_INTERNED);
+	names_gather(s, WIRE_TABLE_INTERNED);
 	bpf_loop(PLACES_BUCKETS, places_copy_bucket, &c, 0);
-	return places_flush(s, how);
+	return names_flush_gathered(s, how);
 }
 
 /* Append what is in `file`, and the name of it. */
@@ -172,7 +146,7 @@ static __noinline int places_add_file(struct names_slot *s, __u64 how, __u32 num
 	if (!s)
 		return 0;
 	if (s->gathered.size > PLACES_ROOM)
-		places_flush(s, how);
+		names_flush_gathered(s, how);
 	l = &s->layout.places;
 	n = places_word(s, l->name_length);
 	if (n > places_word(s, l->name_capacity))
@@ -248,9 +222,9 @@ static __noinline int places_copy_files(struct names_slot *s, __u64 how)
 		n = NAMES_FILES_MAX;
 	}
 	s->piece.table = WIRE_TABLE_LINES;
-	places_gather(s, WIRE_TABLE_FILES);
+	names_gather(s, WIRE_TABLE_FILES);
 	bpf_loop(n, places_copy_file, &c, 0);
-	return places_flush(s, how);
+	return names_flush_gathered(s, how);
 }
 
 #endif /* QPROF_NAMES_PLACES_H */

@@ -55,6 +55,7 @@ enum qpt_chunk_type {
 	QPT_TALLIES = 17,
 	QPT_PLACES = 18,
 	QPT_KEYS = 19,
+	QPT_FOREIGN = 20,
 };
 
 /*

@@ -116,6 +116,11 @@ static inline wire_u64 wire_key(wire_u32 krate, wire_u32 index)
 	return ((wire_u64)krate + 1) << 32 | index;
 }
 
+static inline wire_u32 wire_key_crate(wire_u64 key)
+{
+	return (wire_u32)(key >> 32) - 1;
+}
+
 #define WIRE_KEY_LOCAL_CRATE 0u
 #define WIRE_NO_CRATE	     0xffffffffu
 
@@ -176,6 +181,13 @@ enum wire_table {
 	 */
 	WIRE_TABLE_FILES = 10,
 	WIRE_TABLE_LINES = 11, /* u32 each: where lines start, in the file with this `number` */
+	WIRE_TABLE_CRATES,     /* struct wire_crate */
+	/*
+	 * Of crate `number`, a part of its cached definitions (struct wire_layout_crates): as many
+	 * control bytes as entries, then the entries, the last one first. `offset` is the number of
+	 * the first. An entry whose control byte has the highest bit set is unused.
+	 */
+	WIRE_TABLE_KEYS,
 };
 
 /*
@@ -195,6 +207,13 @@ struct wire_piece {
 	wire_u32 size;	 /* of `bytes` */
 	wire_u32 pad2;
 	wire_u8 bytes[WIRE_PIECE_MAX];
+};
+
+/* A crate that a compiler knows, by its number there. */
+struct wire_crate {
+	wire_u32 number; /* WIRE_KEY_LOCAL_CRATE: the one that is compiled */
+	wire_u32 name;	 /* a symbol; WIRE_TAG_UNKNOWN of the one that is compiled */
+	wire_u64 stable_id;
 };
 
 /* Texts of symbols: u32 number, u32 length, as many bytes, and padding to 4 bytes. Likewise. */
@@ -784,6 +803,7 @@ _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
+_Static_assert(sizeof(struct wire_crate) == 16, "wire_crate");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
 _Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");

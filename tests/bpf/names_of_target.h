@@ -26,6 +26,44 @@ enum {
 	NAMES_LENGTH = 0,
 };
 
+/* Other crates: a store of addresses of metadata, and caches of definitions. */
+enum {
+	NAMES_OWN_ID = 0x138,
+	NAMES_STORE = 0x150,
+	NAMES_CRATES = 0x20,
+	NAMES_N_CRATES = 0x30,
+	NAMES_CRATE_NAME = 0x88,
+	NAMES_STABLE_ID = 0x210,
+	NAMES_KEYS = 0x340,
+	NAMES_KEYS_MASK = 0x358,
+	NAMES_KEY_SIZE = 20,
+	NAMES_KEY_INDEX = 0,
+	NAMES_KEY = 4,
+};
+#define NAMES_OWN 0x1122334455667788ull
+
+/* Crate `i` of the target: 0 is its own, and every fifth has no metadata. */
+static inline int names_has_crate(uint32_t i)
+{
+	return i && i % 5;
+}
+
+static inline uint64_t names_stable_id(uint32_t crate)
+{
+	return 0x9e3779b97f4a7c15ull * crate;
+}
+
+/* Entries of a crate's cache: none, one, and so on up to some pieces. A power of two. */
+static inline uint32_t names_entries(uint32_t crate)
+{
+	return 1u << crate % 11;
+}
+
+static inline int names_entry_is_used(uint32_t crate, uint32_t entry)
+{
+	return (entry * 7 + crate) % 3 != 0;
+}
+
 enum names_tag { TAG_FIXED, TAG_NAMED, TAG_UNKNOWN, TAG_BEYOND = WIRE_TAGS + 8 };
 #define NAMES_FIXED_SYMBOL 5
 
@@ -43,6 +81,12 @@ enum names_lie {
 	LIE_CONTEXT,	  /* the context is at NULL */
 	LIE_MANY_TEXTS,	  /* 2^20 definitions, each with a text of 1 KiB */
 	LIE_BLOCKS,	  /* the read of the table never ends, unless by a signal */
+	LIE_STORE,	  /* the store of crates is nowhere */
+	LIE_CRATES,	  /* 2^63 crates; one page of their table can be read */
+	LIE_CRATES_MANY,  /* 16,384 crates, all with one large cache */
+	LIE_METADATA,	  /* the metadata of all crates is nowhere */
+	LIE_MASK,	  /* each cache has 2^63 entries */
+	LIE_KEYS,	  /* each cache is nowhere */
 };
 
 /* The target's exit status if its memory has changed, and if it cannot make such a context. */
@@ -50,6 +94,7 @@ enum names_lie {
 #define NAMES_IMPOSSIBLE 97
 
 void names_drop_table(uint32_t n, uint32_t row_size);
+void names_drop_crates(uint32_t n);
 void names_lie(enum names_lie lie);
 
 static inline uint32_t names_tag(uint32_t row)

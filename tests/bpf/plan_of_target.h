@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "plan/mine/hits.h"
 #include "plan/symbols/elf_image.h"
+#include "names_of_target.h"
 #include "shapes.h"
 #include "../fixtures/library.h"
 
@@ -266,5 +267,51 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 #undef NONE
 #undef NO_REG
 #undef GUARD_SITE
+
+/* The layout of the fake query contexts (names_of_target.h), with definitions of `row_size` bytes.
+ */
+static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct wire_layout *l = &plan->layout.wire;
+	const struct elf_symbol *syms;
+	struct plan_site *site;
+	size_t n;
+
+	assert_int_equal(image_of(plan->path, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	*l = (struct wire_layout){
+		.drop = address_of(syms, n, "names_drop"),
+		.globals = address_of(syms, n, "names_globals_offset"),
+		.context = NAMES_CONTEXT,
+		.table = NAMES_TABLE,
+		.count = NAMES_COUNT,
+		.size = row_size,
+		.tag = NAMES_TAG,
+		.symbol = NAMES_SYMBOL,
+		.symbols = NAMES_SYMBOL_TABLE,
+		.n_symbols = NAMES_N_SYMBOLS,
+		.symbol_size = NAMES_ENTRY,
+		.text = NAMES_TEXT,
+		.length = NAMES_LENGTH,
+	};
+	memset(l->tags, 0xff, sizeof(l->tags));
+	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
+	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
+	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
+	assert_non_null(plan->sites);
+	site = &plan->sites[plan->n_sites++];
+	*site = (struct plan_site){
+		.role = WIRE_ROLE_DROP,
+		.addr = l->drop,
+		.query = PLAN_NONE,
+		.body = PLAN_NONE,
+		.reg = WIRE_REG_NONE,
+		.slot = -1,
+		.key_reg = WIRE_REG_NONE,
+		.key_slot = PLAN_NO_SLOT,
+	};
+	assert_true(elf_image__offset(img, site->addr, &site->offset));
+}
 
 #endif /* QPROF_TESTS_BPF_PLAN_OF_TARGET_H */

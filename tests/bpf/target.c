@@ -29,6 +29,7 @@
  *   .             writes a byte to stdout, waits for one from stdin
  *   0             the capture begins here, so open frames are unknown to it
  *   NN JN         a context with N definitions of 16, of 64 bytes is dropped (names_of_target.h)
+ *   KN            a context of 3 definitions that knows N crates is dropped
  *   HN            a context that lies is dropped (enum names_lie)
  *   ZN            sleeps N microseconds
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
@@ -626,6 +627,8 @@ static void step(char what, unsigned int arg)
 	case 'N':
 	case 'J':
 		return names_drop_table(arg, what == 'N' ? 16 : 64);
+	case 'K':
+		return names_drop_crates(arg);
 	case 'H':
 		return names_lie(arg);
 	case 'w':
@@ -679,7 +682,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJH", what);
+		bool takes_number = strchr("r*pqkZNJKH", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -29,8 +29,13 @@ struct object {
 
 struct context {
 	struct object table, symbols, texts, context, globals;
+	struct object store, crates, metadata, caches;
 	uint32_t n;
 };
+
+#define METADATA 0x400ul
+/* Of a context that lies about crates. */
+#define CRATES 40u
 
 static struct object map(size_t size)
 {
@@ -66,9 +71,11 @@ static void fill_symbols(struct context *c)
 	}
 }
 
-static struct context make(uint32_t n, uint32_t row_size)
+static void fill_crates(struct context *c, uint32_t n);
+
+static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 {
-	struct context c = {.n = n, .context = map(PAGE), .globals = map(PAGE)};
+	struct context c = {.n = n, .context = map(PAGE), .globals = map(PAGE), .store = map(PAGE)};
 
 	c.table = map((size_t)n * row_size);
 	for (uint32_t i = 0; i < n; i++)
@@ -76,10 +83,50 @@ static struct context make(uint32_t n, uint32_t row_size)
 	fill_symbols(&c);
 	put(&c.context, NAMES_CONTEXT + NAMES_TABLE, (uint64_t)c.table.at);
 	put(&c.context, NAMES_CONTEXT + NAMES_COUNT, n);
+	put(&c.context, NAMES_CONTEXT + NAMES_OWN_ID, NAMES_OWN);
+	put(&c.context, NAMES_CONTEXT + NAMES_STORE, (uint64_t)c.store.at);
+	fill_crates(&c, n_crates);
 	put(&c.globals, NAMES_SYMBOL_TABLE, (uint64_t)c.symbols.at);
 	put(&c.globals, NAMES_N_SYMBOLS, NAMES_SYMBOLS);
 	names_globals = c.globals.at;
 	return c;
+}
+
+/* The cache of a crate, of which the control bytes are at `control` in `o`. */
+static void fill_cache(struct object *o, size_t control, uint32_t crate)
+{
+	for (uint32_t i = 0; i < names_entries(crate); i++) {
+		size_t at = control - (i + 1ul) * NAMES_KEY_SIZE;
+		uint32_t index = 1000 * crate + i;
+
+		o->at[control + i] =
+			names_entry_is_used(crate, i) ? (char)(i & 0x7f) : -1 - (i & 1);
+		memcpy(o->at + at + NAMES_KEY_INDEX, &index, sizeof(index));
+		names_fill_row((uint8_t *)o->at + at + NAMES_KEY, 16, index);
+	}
+}
+
+static void fill_crates(struct context *c, uint32_t n)
+{
+	size_t used = 0;
+
+	c->metadata = map(n * METADATA);
+	c->crates = map(n * 8ul);
+	c->caches = map(n * 1024ul * (1 + NAMES_KEY_SIZE));
+	for (uint32_t i = 0; i < n; i++) {
+		size_t at = i * METADATA, control = used + names_entries(i) * NAMES_KEY_SIZE;
+		uint32_t name = names_symbol(i + 11);
+
+		put(&c->crates, i * 8ul, names_has_crate(i) ? (uint64_t)c->metadata.at + at : 0);
+		memcpy(c->metadata.at + at + NAMES_CRATE_NAME, &name, sizeof(name));
+		put(&c->metadata, at + NAMES_STABLE_ID, names_stable_id(i));
+		put(&c->metadata, at + NAMES_KEYS, (uint64_t)c->caches.at + control);
+		put(&c->metadata, at + NAMES_KEYS_MASK, names_entries(i) - 1);
+		fill_cache(&c->caches, control, i);
+		used = control + names_entries(i);
+	}
+	put(&c->store, NAMES_CRATES, (uint64_t)c->crates.at);
+	put(&c->store, NAMES_N_CRATES, n);
 }
 
 static void save(struct object *o)
@@ -102,6 +149,10 @@ static void drop(struct context *c, enum names_lie lie)
 	save(&c->texts);
 	save(&c->context);
 	save(&c->globals);
+	save(&c->store);
+	save(&c->crates);
+	save(&c->metadata);
+	save(&c->caches);
 	if (lie == LIE_BASE)
 		names_drop_without_base(c->context.at, __builtin_thread_pointer());
 	else
@@ -112,11 +163,22 @@ static void drop(struct context *c, enum names_lie lie)
 	compare(&c->texts);
 	compare(&c->context);
 	compare(&c->globals);
+	compare(&c->store);
+	compare(&c->crates);
+	compare(&c->metadata);
+	compare(&c->caches);
 }
 
 void names_drop_table(uint32_t n, uint32_t row_size)
 {
-	struct context c = make(n, row_size);
+	struct context c = make(n, row_size, 0);
+
+	drop(&c, LIE_COUNT);
+}
+
+void names_drop_crates(uint32_t n)
+{
+	struct context c = make(3, 16, n);
 
 	drop(&c, LIE_COUNT);
 }
@@ -159,9 +221,34 @@ static void lie_of_numbers(struct context *c)
 		((uint32_t *)c->table.at)[4 * i + 1] = NAMES_SYMBOLS + i;
 }
 
+static void lie_of_crates(struct context *c, enum names_lie lie)
+{
+	for (uint32_t i = 0; i < CRATES; i++) {
+		if (lie == LIE_METADATA)
+			put(&c->crates, i * 8ul, NOWHERE);
+		else if (lie == LIE_MASK)
+			put(&c->metadata, i * METADATA + NAMES_KEYS_MASK, (1ul << 63) - 1);
+		else
+			put(&c->metadata, i * METADATA + NAMES_KEYS, NOWHERE);
+	}
+}
+
+/* All have the largest cache of any crate, of which the size is a lie too. */
+static void lie_of_many_crates(struct context *c)
+{
+	uint64_t metadata = (uint64_t)c->metadata.at + 10 * METADATA;
+
+	c->crates = map((1ul << 14) * 8);
+	for (uint32_t i = 0; i < 1u << 14; i++)
+		put(&c->crates, i * 8ul, metadata);
+	put(&c->store, NAMES_CRATES, (uint64_t)c->crates.at);
+	put(&c->store, NAMES_N_CRATES, 1u << 14);
+}
+
 void names_lie(enum names_lie lie)
 {
-	struct context c = make(lie == LIE_MANY_TEXTS ? 1u << 20 : 256, 16);
+	struct context c =
+		make(lie == LIE_MANY_TEXTS ? 1u << 20 : 256, 16, lie < LIE_STORE ? 0 : CRATES);
 	const size_t table = NAMES_CONTEXT + NAMES_TABLE, count = NAMES_CONTEXT + NAMES_COUNT;
 
 	switch (lie) {
@@ -190,6 +277,20 @@ void names_lie(enum names_lie lie)
 		break;
 	case LIE_GLOBALS:
 		names_globals = NULL;
+		break;
+	case LIE_STORE:
+		put(&c.context, NAMES_CONTEXT + NAMES_STORE, NOWHERE);
+		break;
+	case LIE_CRATES:
+		put(&c.store, NAMES_N_CRATES, 1ul << 63);
+		break;
+	case LIE_CRATES_MANY:
+		lie_of_many_crates(&c);
+		break;
+	case LIE_METADATA:
+	case LIE_MASK:
+	case LIE_KEYS:
+		lie_of_crates(&c, lie);
 		break;
 	case LIE_BLOCKS:
 		put(&c.context, table, (uint64_t)map_blocking_page());

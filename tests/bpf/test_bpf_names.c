@@ -155,50 +155,6 @@ static void cleanup_test(struct test **t)
 }
 #define _test_ __attribute__((cleanup(cleanup_test)))
 
-static void describe_layout(struct plan *plan, uint32_t row_size)
-{
-	_elf_image_ struct elf_image *img = NULL;
-	struct wire_layout *l = &plan->layout.wire;
-	const struct elf_symbol *syms;
-	struct plan_site *site;
-	size_t n;
-
-	assert_int_equal(image_of(plan->path, &img), 0);
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	*l = (struct wire_layout){
-		.drop = address_of(syms, n, "names_drop"),
-		.globals = address_of(syms, n, "names_globals_offset"),
-		.context = NAMES_CONTEXT,
-		.table = NAMES_TABLE,
-		.count = NAMES_COUNT,
-		.size = row_size,
-		.tag = NAMES_TAG,
-		.symbol = NAMES_SYMBOL,
-		.symbols = NAMES_SYMBOL_TABLE,
-		.n_symbols = NAMES_N_SYMBOLS,
-		.symbol_size = NAMES_ENTRY,
-		.text = NAMES_TEXT,
-		.length = NAMES_LENGTH,
-	};
-	memset(l->tags, 0xff, sizeof(l->tags));
-	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
-	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
-	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
-	assert_non_null(plan->sites);
-	site = &plan->sites[plan->n_sites++];
-	*site = (struct plan_site){
-		.role = WIRE_ROLE_DROP,
-		.addr = l->drop,
-		.query = PLAN_NONE,
-		.body = PLAN_NONE,
-		.reg = WIRE_REG_NONE,
-		.slot = -1,
-		.key_reg = WIRE_REG_NONE,
-		.key_slot = PLAN_NO_SLOT,
-	};
-	assert_true(elf_image__offset(img, site->addr, &site->offset));
-}
-
 static struct test *open_test(uint32_t row_size, size_t ring_bytes)
 {
 	const struct kernel_options opt = {
@@ -207,7 +163,7 @@ static struct test *open_test(uint32_t row_size, size_t ring_bytes)
 
 	assert_non_null(t);
 	capture_load(&t->capture, &opt, 0);
-	describe_layout(t->capture.plan, row_size);
+	plan_names_of_target(t->capture.plan, row_size);
 	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
 			 0);
 	t->capture.got.on_names = on_names;
@@ -318,7 +274,7 @@ static void not_asked_for(void **state)
 
 	need_capture();
 	capture_load(&c, &opt, 0);
-	describe_layout(c.plan, 16);
+	plan_names_of_target(c.plan, 16);
 	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &c.lib), 0);
 	capture_script(&c, "aN10H0");
 	assert_not_disturbed(&c);

@@ -57,13 +57,13 @@ KEYS = """
 ## Keys
 
 What executions were about, in one process, with rustc's `-Zself-profile-events=default,query-keys`: by invocation id,
-query and path. Compared are the queries whose key is a definition or a crate, or that take none, `()`; and of these the
-executions whose key is of the crate that is compiled, as definitions of other crates have no name yet. Nothing is left
-out but what rustc executes to print its keys. Not here: {ambiguous}, as the standard library has another crate of that
-name, and rustc prints no more.
+query and path. Compared are the queries whose key is a definition or a crate, or that take none, `()`. A rustc that
+prints its keys looks up every path, so it has all of them in its memory, those of other crates too; a plain one has
+not ([items.md](items.md)). Left out are the executions that rustc adds to print its keys, and ids that executions of
+several queries share, which rustc's profile calls all by the name of one.
 
-| toolchain | crate | compile | of the crate | `()` | differing |
-|---|---|---|---:|---:|---:|
+| toolchain | crate | compile | of the crate | of other crates | `()` | differing |
+|---|---|---|---:|---:|---:|---:|
 """
 
 LATE = """
@@ -159,8 +159,8 @@ def hits(build):
 
 
 def keys_row(name, found):
-    return "| %s | %d | %d | %d |" % (
-        " | ".join(name), found.of_crate, found.without, found.differing)
+    return "| %s | %d | %d | %d | %d |" % (
+        " | ".join(name), found.of_crate, found.foreign, found.without, found.differing)
 
 
 def reason_lines(used):
@@ -220,8 +220,7 @@ class Page:
         try:
             with lab.Lab(build) as t:
                 compile = Compile(t, t.toolchain(toolchain), crate, mode)
-                if crate not in keys.AMBIGUOUS:
-                    self.compare_keys(name, compile)
+                self.compare_keys(name, compile)
                 runs = equality.SPREAD_RUNS if mode == "threads" else 1
                 case = equality.Case(compile, runs)
                 self.judge(name, case)
@@ -236,8 +235,7 @@ class Page:
         print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
         print("\n".join(self.rows))
         print(HITS + "\n".join(hits(build)))
-        ambiguous = ", ".join("`%s`" % crate for crate in keys.AMBIGUOUS)
-        print(KEYS.format(ambiguous=ambiguous) + "\n".join(self.keys))
+        print(KEYS + "\n".join(self.keys))
         print("\n## Reasons\n\n" + wrapped(reason_lines(self.used)))
         print("\n".join(late_lines(self.late)))
         print(DIFFER % equality.PASSES)

@@ -4,8 +4,8 @@ writes (query-keys): execution by execution, in one process that profiles itself
 Nothing is left out but what rustc executes to print its keys.
 
 Compared are the executions of all queries whose key has a type that names a definition or a crate,
-as the plan has it, if the key is of the crate that is compiled, and of queries that take no key.
-Definitions of other crates have no name in our traces yet; these executions are only counted.
+as the plan has it, and of queries that take no key. A definition of the crate that is compiled has
+rustc's path. That of another crate has it too, or is the crate and a number; the shares are counted.
 """
 
 import collections
@@ -28,12 +28,9 @@ MEMORY = "memory"
 PAIRS = ("(DefId, DefId)", "(CrateNum, DefId)")
 WITHIN = re.compile(r"DefId\(\d+:\d+ ~ [^()]*\)")
 
-# The standard library has crates of these names too, and rustc prints no more than the name.
-AMBIGUOUS = ("memchr",)
-
 # rustc prints keys of some types with {:?}: `DefId(0:1 ~ regex_syntax[62e4]::std)`, that of a module
-# with `LocalModDefId(...)` around it. Crate 0 is the one that is compiled.
-DEBUG = re.compile(r"(LocalModDefId\()?DefId\(0:\d+ ~ (\w+)\[[0-9a-f]+\](.*)\)$")
+# with `LocalModDefId(...)` around it.
+DEBUG = re.compile(r"(LocalModDefId\()?DefId\(\d+:\d+ ~ (\w+)\[[0-9a-f]+\](.*)\)$")
 # There, `{impl#3}` is `{{impl}}[3]` of other keys, `name#1` is `name[1]`; both leave out the first
 # one's number, except that `{impl#0}` has it.
 BRACES = re.compile(r"\{(\w+)#(\d+)\}")
@@ -46,7 +43,7 @@ def braces(match):
 
 
 def path_of(key):
-    """The path in rustc's text of a key of the crate that is compiled; other keys as they are."""
+    """The path in rustc's text of a key."""
     match = DEBUG.match(key)
     if not match:
         return key
@@ -61,6 +58,10 @@ def within(key_type, key):
     if key_type in PAIRS:
         return key.strip("()").split(",")[1]
     return path_of(WITHIN.search(key.split(", value: ", 1)[-1]).group())
+
+
+# A definition of another crate whose path is not known.
+NUMBERED = re.compile(r"(\w+)\[\d+\]$")
 
 
 def is_of(crate, path):
@@ -108,8 +109,24 @@ def ran_for_printing(profile):
     return {event.invocation for event in unnamed}
 
 
+def shared_ids(spans):
+    """
+    Ids under which executions of several queries ran, where one is anonymous and depends on the
+    other: in rustc's profile all of them have the name of the last.
+    """
+    query_of, shared = {}, set()
+    for invocation, query, _ in spans:
+        if query_of.setdefault(invocation, query) != query:
+            shared.add(invocation)
+    shared.discard(None)
+    return shared
+
+
 class Keys:
-    """Counters of (invocation id, query, path): `ours`, and rustc's, `truth`."""
+    """
+    Counters of (invocation id, query, path): `ours`, and rustc's, `truth`. Where ours is a number,
+    it is replaced by rustc's path if that is in the same crate, and counted in `numbered`.
+    """
 
     def __init__(self, spans, profile, plan, crate):
         type_of = {query["name"]: query["key"] for query in plan["queries"]}
@@ -119,27 +136,46 @@ class Keys:
         read = {query["name"] for query in plan["queries"]
                 if query["key_sites"] == query["start_sites"]}
         self.ours, self.truth = collections.Counter(), collections.Counter()
-        self.foreign = collections.Counter()  # type of key: executions without a name in the trace
+        self.numbered = 0
         self.printing = ran_for_printing(profile)
+        spans = list(spans)
+        self.shared = shared_ids(spans)
+        left_out = self.printing | self.shared
+        compared = {query for query, key in type_of.items()
+                    if key in (UNIT, *PATHS) or query in types and query in read}
         for invocation, query, event in spans:
-            if invocation in self.printing:
-                continue
-            if event:
+            if invocation not in left_out and query in compared:
                 self.ours[invocation, query, event] += 1
-            elif type_of[query] in PATHS or query in types:
-                self.foreign[type_of[query]] += 1
         for invocation, label, path in their_executions(profile, types):
-            key_type = type_of.get(label)
-            known = key_type in PATHS or label in types and label in read
-            if key_type == UNIT or known and is_of(crate, path):
+            if invocation not in left_out and label in compared:
                 self.truth[invocation, label, path] += 1
+        self.match_numbers()
         self.in_memory = sum(n for (_, label, _), n in self.truth.items() if label in types)
-        self.of_crate = sum(n for (_, _, path), n in self.truth.items() if path != UNIT)
+        self.of_crate = sum(n for (_, _, path), n in self.truth.items() if is_of(crate, path))
+        self.units = sum(n for (_, _, path), n in self.truth.items() if path == UNIT)
+
+    def match_numbers(self):
+        numbers = {}
+        for (invocation, query, event), n in (self.ours - self.truth).items():
+            match = NUMBERED.match(event)
+            if match:
+                numbers[invocation, query] = event, match.group(1), n
+        for (invocation, query, path), n in (self.truth - self.ours).items():
+            event, crate, count = numbers.get((invocation, query), ("", None, 0))
+            if crate and count == n and is_of(crate, path):
+                del self.ours[invocation, query, event]
+                self.ours[invocation, query, path] += n
+                self.numbered += n
 
     @property
     def without(self):
         """Executions of queries that take no key."""
-        return sum(self.truth.values()) - self.of_crate
+        return self.units
+
+    @property
+    def foreign(self):
+        """Executions about other crates and their definitions."""
+        return sum(self.truth.values()) - self.of_crate - self.units
 
     @property
     def differing(self):
@@ -147,17 +183,16 @@ class Keys:
 
     def assert_equal(self):
         assert self.of_crate, "rustc's profile has no key of the crate"
+        assert self.foreign > self.numbered, "no definition of another crate has a path"
         assert self.ours == self.truth, (
-            "(id, query, path): %d are only ours: %s; %d are only rustc's: %s; not compared: %s" % (
-                *only(self.ours - self.truth), *only(self.truth - self.ours), self.not_compared()))
-
-    def not_compared(self):
-        return ", ".join("%d %s" % (n, name) for name, n in sorted(self.foreign.items()))
+            "(id, query, path): %d are only ours: %s; %d are only rustc's: %s" % (
+                *only(self.ours - self.truth), *only(self.truth - self.ours)))
 
     def summary(self):
-        return "%d keys of the crate (%d in memory), %d (), %d ran to print keys; of other crates: %s" % (
-            self.of_crate, self.in_memory, self.without, len(self.printing),
-            self.not_compared())
+        return "%d keys of the crate, %d (), %d of other crates, %d of them by number; %d in memory; " \
+            "left out: %d that ran to print keys, %d ids of several queries" % (
+                self.of_crate, self.without, self.foreign, self.numbered, self.in_memory,
+                len(self.printing), len(self.shared))
 
 
 def only(counter):

@@ -15,7 +15,7 @@ MAGIC = b"\x89QPT\r\n\x1a\n"
 INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES, DECISIONS = range(
     1, 14
 )
-LABELS, TALLIES, KEYS = 16, 17, 19
+LABELS, TALLIES, KEYS, FOREIGN = 16, 17, 19, 20
 U64 = 1 << 64
 
 
@@ -296,6 +296,10 @@ def good():
         INFO_LINE + f"process 0 pid=1 parent=0 start=5 end=0 late [{long_name}] [-] [-] [-] [-] [-]\n" + WHOLE
     )
     yield "strings", header() + SHARED + end(8, 1, 4, 5), SHARED_LINES + WHOLE
+    # String 3 begins with string 2, which begins with string 0.
+    yield "foreign", header() + SHARED + chunk(FOREIGN, varint(1, 0)) + end(8, 1, 4, 5), (
+        SHARED_LINES.replace("::Parser\n", "::Parser foreign\n") + WHOLE
+    )
     yield "threads-and-costs", (
         header()
         + info()
@@ -501,6 +505,10 @@ def bad():
     ):
         yield name, header() + info() + NAMES + ONE + broken, problem(
             INFO_LINE + ONE_LINE, damaged(names_end, "a mapping of names is malformed")
+        )
+    for name, payload in (("string", varint(2, 0, 4)), ("fewer", varint(2, 0)), ("bytes-left", varint(1, 0, 1))):
+        yield "foreign-" + name, header() + info() + NAMES + ONE + chunk(FOREIGN, payload), problem(
+            INFO_LINE + ONE_LINE, damaged(names_end, "a list of other crates is malformed")
         )
     yield "thread-process", header() + info() + NAMES + ONE + chunk(THREADS, varint(1, 1, 1, 0)), problem(
         INFO_LINE + ONE_LINE, damaged(names_end, "a thread record is malformed")

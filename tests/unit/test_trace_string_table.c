@@ -169,6 +169,39 @@ static void names_do_not_take_more_than_their_limit(void **state)
 	byte_buffer__destroy(&payload);
 }
 
+/* What begins with the name of another crate is about it, however it was put together. */
+static void paths_of_another_crate_are_foreign(void **state)
+{
+	static const char stored[] = "\x00\x06" /* 6 strings from 0 on: */
+				     "\x05\x02"
+				     "a\x02"
+				     "b" /* 0: "a" "b" */
+				     "\x04"
+				     "ab"	      /* 1 */
+				     "\x05\x05\x04::" /* 2: 0 "::" */
+				     "\x05\x03\x02x"  /* 3: 2 "x" */
+				     "\x05\x07\x02x"  /* 4: 1 "x" */
+				     "\x05\x02x\x0b"; /* 5: "x" 0 */
+	_string_table_ struct string_table *table = NULL;
+	struct byte_buffer payload = {0};
+
+	assert_int_equal(string_table__new(NULL, &table), 0);
+	byte_buffer__bytes(&payload, stored, sizeof(stored) - 1);
+	assert_int_equal(take(table, &payload), 0);
+	assert_string_equal(string_table__passing_text(table, 3), "ab::x");
+	assert_false(string_table__is_foreign(table, 3));
+	string_table__mark_foreign(table, 0);
+	assert_true(string_table__is_foreign(table, 0));
+	assert_false(string_table__is_foreign(table, 1));
+	assert_true(string_table__is_foreign(table, 2));
+	assert_true(string_table__is_foreign(table, 3));
+	assert_false(string_table__is_foreign(table, 4));
+	assert_false(string_table__is_foreign(table, 5));
+	assert_false(string_table__is_foreign(table, 6));
+	assert_false(string_table__is_foreign(table, TRACE_NO_STRING));
+	byte_buffer__destroy(&payload);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +209,7 @@ int main(void)
 		cmocka_unit_test(a_missing_string_is_reported),
 		cmocka_unit_test(a_bad_payload_changes_nothing),
 		cmocka_unit_test(names_do_not_take_more_than_their_limit),
+		cmocka_unit_test(paths_of_another_crate_are_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

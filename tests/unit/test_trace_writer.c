@@ -104,6 +104,21 @@ static void only_invalid_records_are_refused(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
 }
 
+static void names_of_other_crates_are_kept(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
+	const struct trace_span span = {.tid = 1, .invocation = 7};
+
+	assert_int_equal(trace_writer__intern(w, "core", &m.string), 0);
+	assert_int_equal(trace_writer__foreign(w, m.string + 1), -EINVAL);
+	assert_int_equal(trace_writer__foreign(w, m.string), 0);
+	assert_int_equal(trace_writer__foreign(w, m.string), 0);
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	assert_non_null(strstr(finished_trace(w), " #7 event=core foreign\nwhole\n"));
+}
+
 static void mappings_that_make_no_sense_are_refused(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -391,6 +406,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_file_is_not_overwritten, remove_file),
 		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
 		cmocka_unit_test_teardown(only_invalid_records_are_refused, remove_file),
+		cmocka_unit_test_teardown(names_of_other_crates_are_kept, remove_file),
 		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
 		cmocka_unit_test_teardown(ids_too_far_apart_are_refused, remove_file),
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),

@@ -230,7 +230,7 @@ static void add_chain(uint32_t n)
 	add(&r);
 }
 
-#define LONGEST (DEFINITIONS_DEPTH_MAX - 1)
+#define LONGEST (PATHS_DEPTH_MAX - 1)
 
 static void a_path_that_is_too_long_gives_no_name(void **state)
 {

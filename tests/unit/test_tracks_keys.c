@@ -8,6 +8,8 @@
 
 static struct keys keys;
 static struct definitions definitions;
+static struct crates crates;
+static struct dependencies dependencies;
 static struct names out;
 static struct plan_layout layout;
 
@@ -31,6 +33,8 @@ static int teardown(void **state)
 {
 	keys__clear(&keys);
 	definitions__clear(&definitions);
+	crates__clear(&crates);
+	dependencies__destroy(&dependencies);
 	names_clear(&out);
 	return 0;
 }
@@ -62,6 +66,8 @@ static int name_all(uint64_t *n_unnamed)
 	const struct tracks_sink sink = names_sink(&out);
 	const struct keys_naming how = {.sink = &sink,
 					.definitions = &definitions,
+					.crates = &crates,
+					.dependencies = &dependencies,
 					.layout = &layout,
 					.crate = "a",
 					.process = 6};
@@ -284,6 +290,27 @@ static void an_error_of_the_sink_comes_back(void **state)
 	assert_int_equal(out.n_mapped, 0);
 }
 
+static void definitions_of_other_crates_have_a_path_or_a_number(void **state)
+{
+	const struct names_key cached[] = {{5, TAG_NAMED, SYMBOL_FIRST, 0, 0},
+					   {0, TAG_ROOT, 0, 0, NAMES_NO_PARENT}};
+	struct wire_piece r = names_crates(1), cache = names_cache(1, 3, cached, 2);
+
+	names_crate(&r, 3, SYMBOL_FIRST + 1, 0x33);
+	assert_int_equal(crates__add(&crates, &r), 0);
+	assert_int_equal(crates__add_keys(&crates, &layout, &cache), 0);
+	note(wire_key(3, 5), 0);
+	note(wire_key(3, 6), 1);
+	note(wire_key(3, 0), 2);
+	note(wire_key(4, 6), 3);
+	/* A number is no name, and nor is nothing. */
+	assert_int_equal(name(), 2);
+	assert_name(0, "two::one");
+	assert_name(1, "two[6]");
+	assert_name(2, "two");
+	assert_name(3, "");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -302,6 +329,7 @@ int main(void)
 		TEST(many_ids_take_several_runs),
 		TEST(memory_is_bounded),
 		TEST(an_error_of_the_sink_comes_back),
+		TEST(definitions_of_other_crates_have_a_path_or_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,12 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 
+/* What is about another crate's definition is charged to the item around it. */
 static uint32_t item_of(const void *ctx, const struct trace_span *span)
 {
-	return trace_reader__event_string(ctx, span);
+	uint32_t id = trace_reader__event_string(ctx, span);
+
+	return trace_reader__is_foreign(ctx, id) ? TRACE_NO_STRING : id;
 }
 
 static bool keyed_by_instance(const void *ctx, uint32_t label)

@@ -268,6 +268,15 @@ static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, u
 	return 0;
 }
 
+static int on_foreign(void *ctx, uint32_t id)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err && !r->names_full)
+		wrote_names(r, trace_writer__foreign(r->trace.writer, id));
+	return 0;
+}
+
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
 	struct recorder *r = ctx;
@@ -461,6 +470,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.unrecorded = on_unrecorded,
 		.text = on_text,
 		.compose = on_compose,
+		.foreign = on_foreign,
 		.map = on_map,
 		.place = on_place,
 		.wants = wants_label,

@@ -43,6 +43,7 @@ static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint
 		ix->has_late_names = true;
 		return add(&ix->names, offset);
 	case QPT_STRINGS:
+	case QPT_FOREIGN:
 	case QPT_FUNCTIONS:
 		return add(&ix->names, offset);
 	case QPT_INDEX:

@@ -30,6 +30,20 @@ static int take_strings(struct name_tables *t, struct byte_reader *in, const cha
 	return 0;
 }
 
+static int take_foreign(struct name_tables *t, struct byte_reader *in, uint32_t n_strings)
+{
+	uint64_t n = byte_reader__varint(in);
+
+	for (; n && !in->bad; n--) {
+		uint64_t id = byte_reader__varint(in);
+
+		if (id >= n_strings)
+			return -EBADMSG;
+		string_table__mark_foreign(t->strings, (uint32_t)id);
+	}
+	return in->bad || in->at != in->end ? -EBADMSG : 0;
+}
+
 static int take_mappings(struct name_tables *t, struct byte_reader *in, bool was_ahead,
 			 uint32_t n_processes)
 {
@@ -75,6 +89,9 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 	case QPT_KEYS:
 		*why = "a list of types of keys is malformed";
 		return key_types__take(&t->key_types, in, t->n_strings);
+	case QPT_FOREIGN:
+		*why = "a list of other crates is malformed";
+		return take_foreign(t, in, t->n_strings);
 	case QPT_MAPPINGS:
 		*why = "a mapping of names is malformed";
 		return take_mappings(t, in, was_ahead, n_processes);
@@ -99,6 +116,8 @@ static int take_payload_ahead(struct name_tables *t, struct chunk_stream *s)
 	switch (s->header.type) {
 	case QPT_STRINGS:
 		return string_table__take(t->strings, &s->payload, &first, &n, &why);
+	case QPT_FOREIGN:
+		return take_foreign(t, &s->payload, n_strings);
 	case QPT_MAPPINGS:
 		return id_map__take(t->mapped, &s->payload, QPT_PROCESSES_MAX, n_strings);
 	case QPT_PLACES:

@@ -33,6 +33,7 @@ int name_writer__flush(struct name_writer *w)
 	err = err ?: pending__write(&w->new_decisions, w->sink, QPT_DECISIONS, NULL);
 	err = err ?: pending__write(&w->new_processes, w->sink, QPT_PROCESSES, NULL);
 	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
+	err = err ?: pending__write(&w->new_foreign, w->sink, QPT_FOREIGN, NULL);
 	err = err ?: pending__write(&w->new_mappings, w->sink, QPT_MAPPINGS, &w->mappings_space);
 	w->mappings_next = (struct id_map_next){0};
 	err = err ?: pending__write(&w->new_places, w->sink, QPT_PLACES, &w->last_place.process);
@@ -199,6 +200,20 @@ static int reserve_blocks(struct name_writer *w, uint32_t space, const struct tr
 	return 0;
 }
 
+int name_writer__foreign(struct name_writer *w, uint32_t id)
+{
+	if (w->sink->file.error)
+		return w->sink->file.error;
+	if (id >= w->strings.n)
+		return -EINVAL;
+	if (u64_map__get(&w->foreign, id) != U64_MAP_NONE)
+		return 0;
+	if (u64_map__put(&w->foreign, id, 0))
+		return -ENOMEM;
+	byte_buffer__varint(&w->new_foreign.body, id);
+	return added(w, &w->new_foreign);
+}
+
 static int store_mapping(struct name_writer *w, uint32_t space, const struct trace_mapping *m)
 {
 	int err = space != w->mappings_space ? name_writer__flush(w) : 0;
@@ -363,13 +378,15 @@ void name_writer__destroy(struct name_writer *w)
 {
 	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
 				 &w->new_threads, &w->new_mappings, &w->new_processes,
-				 &w->new_lines,	  &w->new_places,   &w->new_keys};
+				 &w->new_lines,	  &w->new_places,   &w->new_keys,
+				 &w->new_foreign};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);
 	interner__destroy(&w->strings);
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
+	u64_map__destroy(&w->foreign);
 	u64_map__destroy(&w->mapped_blocks);
 	function_list__destroy(&w->functions);
 	thread_set__destroy(&w->threads);

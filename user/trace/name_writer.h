@@ -35,6 +35,8 @@ struct name_writer {
 	struct pending new_decisions;
 	struct pending new_processes;
 	struct pending new_threads;
+	struct u64_map foreign; /* string ids in new_foreign, now or before */
+	struct pending new_foreign;
 	struct pending new_mappings;
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
@@ -53,6 +55,7 @@ int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces
 			 uint32_t *id);
 int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id);
 int name_writer__key_type(struct name_writer *w, uint32_t label, const char *type);
+int name_writer__foreign(struct name_writer *w, uint32_t id);
 int name_writer__map(struct name_writer *w, const struct trace_mapping *m);
 int name_writer__place(struct name_writer *w, const struct trace_place *place);
 int name_writer__process(struct name_writer *w, const struct trace_process *p);

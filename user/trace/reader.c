@@ -99,6 +99,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	r->stats.chunks++;
 	switch (type) {
 	case QPT_STRINGS:
+	case QPT_FOREIGN:
 	case QPT_MAPPINGS:
 	case QPT_PLACES:
 	case QPT_LABELS:
@@ -495,6 +496,11 @@ const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 	uint32_t type = key_types__get(&r->names.key_types, label);
 
 	return type == TRACE_NO_STRING ? NULL : name_tables__text(&r->names, type);
+}
+
+bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t id)
+{
+	return string_table__is_foreign(r->names.strings, id);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)

@@ -108,6 +108,9 @@ const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 /* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
 
+/* Whether a string id is the path of a definition of a crate other than the compiled one. */
+bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t id);
+
 /*
  * The location of a locindex; false if it lies in no function that was read. Lines are known once
  * their chunk was read, which for a file (not a pipe) is before the first item. out->function is

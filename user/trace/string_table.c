@@ -12,6 +12,7 @@ struct string {
 	uint32_t at;	 /* where it begins in `stored` */
 	uint32_t length; /* of its text */
 	uint8_t depth;	 /* of strings in it */
+	bool foreign;	 /* the name of another crate */
 };
 
 struct string_table {
@@ -183,6 +184,39 @@ int string_table__text(struct string_table *t, uint32_t id, const char **text)
 	}
 	*text = s->text;
 	return 0;
+}
+
+void string_table__mark_foreign(struct string_table *t, uint32_t id)
+{
+	t->strings[id].foreign = true;
+}
+
+/* The string that another one begins with, or the same if it begins with a text. */
+static uint32_t first_of(const struct string_table *t, uint32_t id)
+{
+	const uint8_t *stored = t->stored.data;
+	struct byte_reader in = {stored + t->strings[id].at, stored + t->stored.size, false};
+	uint64_t head = byte_reader__varint(&in);
+
+	if (!(head & QPT_STRING_PIECES))
+		return id;
+	head = byte_reader__varint(&in);
+	return head & QPT_PIECE_STRING ? id - (uint32_t)(head >> 1) : id;
+}
+
+bool string_table__is_foreign(const struct string_table *t, uint32_t id)
+{
+	uint32_t next = id;
+
+	if (id >= t->n)
+		return false;
+	do {
+		id = next;
+		if (t->strings[id].foreign)
+			return true;
+		next = first_of(t, id);
+	} while (next != id);
+	return false;
 }
 
 uint32_t string_table__length(const struct string_table *t, uint32_t id)

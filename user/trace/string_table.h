@@ -33,6 +33,12 @@ int string_table__take(struct string_table *t, struct byte_reader *in, uint32_t 
  */
 int string_table__text(struct string_table *t, uint32_t id, const char **text);
 
+/* A string that there is is the name of a crate other than the one that is compiled. */
+void string_table__mark_foreign(struct string_table *t, uint32_t id);
+
+/* Whether a string begins with such a name, as it is put together. */
+bool string_table__is_foreign(const struct string_table *t, uint32_t id);
+
 /* Bytes of the text of a string that there is. */
 uint32_t string_table__length(const struct string_table *t, uint32_t id);
 

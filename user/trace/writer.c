@@ -122,6 +122,11 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 	return name_writer__compose(&w->names, pieces, n, id);
 }
 
+int trace_writer__foreign(struct trace_writer *w, uint32_t id)
+{
+	return name_writer__foreign(&w->names, id);
+}
+
 int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id)
 {
 	return name_writer__intern_path(&w->names, path, id);

@@ -27,6 +27,12 @@ int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
 			  uint32_t *id);
 
+/*
+ * A string is the name of a crate other than the one that is compiled, and all strings that begin
+ * with it are paths of its definitions. -EINVAL if there is no such string.
+ */
+int trace_writer__foreign(struct trace_writer *w, uint32_t id);
+
 /* The id of a path as Rust writes it: its parent and its segments are shared with other paths. */
 int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id);
 

@@ -8,17 +8,6 @@
 
 #include "base/array.h"
 
-/* Bytes of a segment: a symbol's text and a disambiguator. */
-#define SEGMENT_MAX (WIRE_SYMBOL_MAX + 32)
-
-/* A definition as it is in the table. */
-struct row {
-	uint32_t tag;
-	uint32_t symbol;
-	uint32_t disambiguator;
-	uint32_t parent; /* its index, or that of no definition */
-};
-
 /* Append `n` bytes of 0xff. */
 static int skip(struct byte_buffer *b, size_t n)
 {
@@ -57,6 +46,13 @@ static int add_symbol(struct definitions *d, uint32_t symbol, const uint8_t *tex
 	byte_buffer__bytes(&d->texts, text, n);
 	byte_buffer__bytes(&d->texts, "", 1);
 	return d->texts.failed || u64_map__put(&d->text_of, symbol, (uint32_t)at) ? -ENOMEM : 0;
+}
+
+const char *definitions__text(const struct definitions *d, uint32_t symbol)
+{
+	uint32_t at = u64_map__get(&d->text_of, symbol);
+
+	return at != U64_MAP_NONE && d->texts.data[at] ? (const char *)d->texts.data + at : NULL;
 }
 
 struct symbol {
@@ -100,115 +96,75 @@ int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r
 }
 
 static bool read_row(const struct definitions *d, const struct plan_layout *l, uint32_t index,
-		     struct row *row)
+		     struct definition *out)
 {
-	const struct wire_layout *w = &l->wire;
-	const uint8_t *at = d->table.data + (size_t)index * w->size;
-
-	if (!w->size || index >= d->table.size / w->size)
+	if (!l->wire.size || index >= d->table.size / l->wire.size)
 		return false;
-	*row = (struct row){
-		.tag = bytes_load_u32(at + w->tag),
-		.symbol = bytes_load_u32(at + w->symbol),
-		.disambiguator = bytes_load_u32(at + l->disambiguator),
-		.parent = bytes_load_u32(at + l->parent),
-	};
+	*out = definition_from(l, d->table.data + (size_t)index * l->wire.size);
 	return true;
 }
 
-/* The text of the symbol of a definition; NULL: unknown. */
-static const char *text_of(const struct definitions *d, const struct plan_layout *l,
-			   const struct row *row)
+const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
+				 const struct definition *of, char buf[PATHS_SEGMENT_MAX])
 {
-	uint32_t symbol = row->tag < WIRE_TAGS ? l->wire.tags[row->tag] : WIRE_TAG_UNKNOWN, at;
+	uint32_t symbol = of->tag < WIRE_TAGS ? l->wire.tags[of->tag] : WIRE_TAG_UNKNOWN;
+	bool named = symbol == WIRE_TAG_NAMED || l->plain >> of->tag & 1;
+	const char *text = NULL;
+	int n;
 
-	if (symbol == WIRE_TAG_UNKNOWN)
+	if (symbol != WIRE_TAG_UNKNOWN)
+		text = definitions__text(d, symbol == WIRE_TAG_NAMED ? of->symbol : symbol);
+	if (!text)
 		return NULL;
-	at = u64_map__get(&d->text_of, symbol == WIRE_TAG_NAMED ? row->symbol : symbol);
-	if (at == U64_MAP_NONE || !d->texts.data[at])
-		return NULL;
-	return (const char *)d->texts.data + at;
+	n = snprintf(buf, PATHS_SEGMENT_MAX, named ? "%s" : "{{%s}}", text);
+	if (of->disambiguator)
+		snprintf(buf + n, PATHS_SEGMENT_MAX - n, "[%u]", of->disambiguator);
+	return buf;
 }
 
-/* Set *id to the string of a definition, as rustc prints it behind the path of its parent. */
-static int compose(const struct tracks_sink *sink, const struct plan_layout *l,
-		   const struct row *row, const char *text, uint32_t parent, uint32_t *id)
-{
-	bool named = l->wire.tags[row->tag] == WIRE_TAG_NAMED || l->plain >> row->tag & 1;
-	struct trace_piece pieces[3] = {{.id = parent}, {.text = "::"}, {0}};
-	char segment[SEGMENT_MAX];
-	int n = snprintf(segment, sizeof(segment), named ? "%s" : "{{%s}}", text), err;
+struct own {
+	struct definitions *d;
+	const struct plan_layout *l;
+};
 
-	if (row->disambiguator)
-		snprintf(segment + n, sizeof(segment) - n, "[%u]", row->disambiguator);
-	err = sink->text(sink->ctx, segment, &pieces[2].id);
-	return err ?: sink->compose(sink->ctx, pieces, 3, id);
+static bool own_step(void *ctx, uint32_t index, struct path_step *out)
+{
+	const struct own *own = ctx;
+	struct definition row;
+
+	if (!read_row(own->d, own->l, index, &row))
+		return false;
+	out->parent = definition_parent(own->l, &row);
+	out->string = &own->d->strings[index];
+	return true;
 }
 
-/*
- * Collect the definitions from `index` up to one whose string is known, or to the root: their
- * number, or 0 if one of them has no name, or the root is too far. A parent is always older than
- * its child.
- */
-static uint32_t ancestors(const struct definitions *d, const struct plan_layout *l, uint32_t index,
-			  uint32_t path[DEFINITIONS_DEPTH_MAX])
+static const char *own_segment(void *ctx, uint32_t index, char buf[PATHS_SEGMENT_MAX])
 {
-	bool known = false;
-	uint32_t n = 0;
-	struct row row;
+	const struct own *own = ctx;
+	struct definition row;
 
-	/* To the root in any case: a string must not be nested deeper than a trace can hold. */
-	for (uint32_t i = 0; i < DEFINITIONS_DEPTH_MAX && read_row(d, l, index, &row); i++) {
-		if (!known)
-			path[n++] = index;
-		known = known || d->strings[index];
-		if (row.tag == l->root && row.parent == l->no_parent)
-			return n;
-		if (row.tag == l->root || row.parent >= index)
-			return 0;
-		index = row.parent;
-	}
-	return 0;
-}
-
-static int root_string(const char *crate, const struct tracks_sink *sink, uint32_t *id)
-{
-	return sink->text(sink->ctx, crate ? crate : "crate", id);
+	return read_row(own->d, own->l, index, &row)
+		       ? definitions__segment(own->d, own->l, &row, buf)
+		       : NULL;
 }
 
 int definitions__string(struct definitions *d, const struct plan_layout *layout, const char *crate,
 			uint32_t index, const struct tracks_sink *sink, uint32_t *id)
 {
-	uint32_t path[DEFINITIONS_DEPTH_MAX], n, string;
-	int err = 0;
+	struct own own = {d, layout};
+	const struct path_source from = {&own, own_step, own_segment};
+	uint32_t root;
+	int err;
 
 	*id = TRACE_NO_STRING;
 	if (!layout->wire.size || index >= d->table.size / layout->wire.size)
 		return 0;
+	/* Parents come before their children. */
 	if (array__reserve_at(&d->strings, index, &d->n_strings, sizeof(*d->strings)))
 		return -ENOMEM;
-	n = ancestors(d, layout, index, path);
-	if (!n)
-		return 0;
-	string = d->strings[path[n - 1]];
-	if (!string--)
-		err = root_string(crate, sink, &string);
-	while (!err) {
-		struct row row;
-		const char *text;
-
-		d->strings[path[--n]] = string + 1;
-		if (!n)
-			break;
-		read_row(d, layout, path[n - 1], &row);
-		text = text_of(d, layout, &row);
-		if (!text)
-			return 0;
-		err = compose(sink, layout, &row, text, string, &string);
-	}
-	if (!err)
-		*id = string;
-	return err;
+	err = sink->text(sink->ctx, crate ? crate : "crate", &root);
+	return err ?: paths__string(&from, root, index, sink, id);
 }
 
 void definitions__clear(struct definitions *d)

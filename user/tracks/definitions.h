@@ -13,10 +13,8 @@
 #include "base/map.h"
 #include "plan/plan.h"
 #include "trace/bytes.h"
+#include "tracks/paths.h"
 #include "tracks/sink.h"
-
-/* A path of more segments than this has no name. */
-#define DEFINITIONS_DEPTH_MAX 200
 
 /* Bytes that may be missing between two pieces of a table. */
 #define DEFINITIONS_GAP_MAX (1u << 26)
@@ -39,6 +37,41 @@ struct definitions {
  */
 int definitions__add(struct definitions *d, const struct wire_piece *r);
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r);
+
+/* The text of a symbol, or NULL. */
+const char *definitions__text(const struct definitions *d, uint32_t symbol);
+
+/* A definition as it is in a table. */
+struct definition {
+	uint32_t tag;
+	uint32_t symbol;
+	uint32_t disambiguator;
+	uint32_t parent; /* its index, or that of no definition */
+};
+
+static inline struct definition definition_from(const struct plan_layout *l, const uint8_t *at)
+{
+	return (struct definition){
+		.tag = bytes_load_u32(at + l->wire.tag),
+		.symbol = bytes_load_u32(at + l->wire.symbol),
+		.disambiguator = bytes_load_u32(at + l->disambiguator),
+		.parent = bytes_load_u32(at + l->parent),
+	};
+}
+
+/* The parent of a definition, as paths.h has it. Only a root has none. */
+static inline uint32_t definition_parent(const struct plan_layout *l, const struct definition *of)
+{
+	bool root = of->tag == l->root;
+
+	if (root && of->parent == l->no_parent)
+		return PATHS_ROOT;
+	return root || of->parent == PATHS_ROOT ? PATHS_ROOT - 1 : of->parent;
+}
+
+/* What rustc prints of a definition behind the path of its parent, in `buf`; NULL: unknown. */
+const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
+				 const struct definition *of, char buf[PATHS_SEGMENT_MAX]);
 
 /*
  * Set *id to the string of the path of definition `index`, or to TRACE_NO_STRING if it has no name.

@@ -52,6 +52,30 @@ static struct image *add(struct images *all, uint32_t pid, uint64_t time_ns)
 	return image;
 }
 
+static void forget_names(struct image *image)
+{
+	definitions__clear(&image->definitions);
+	sources__clear(&image->sources);
+	crates__clear(&image->crates);
+}
+
+/* No other crate depends on a program, such as a build script. */
+int images__on_names(struct images *all, uint32_t pid, const struct library *lib)
+{
+	struct image *image = images__find(all, pid);
+	struct crates_naming how = {
+		.layout = &lib->layout,
+		.dependencies = &all->dependencies,
+	};
+
+	if (!image || !lib->keys)
+		return 0;
+	how.definitions = &image->definitions;
+	if (image->p.crate_type && !strcmp(image->p.crate_type, "bin"))
+		image->crates.has_own_id = false;
+	return crates__share(&image->crates, &how);
+}
+
 /* Name what the executions of an image were about. */
 static int name_keys(struct images *all, struct image *image)
 {
@@ -60,6 +84,8 @@ static int name_keys(struct images *all, struct image *image)
 		.sink = all->sink,
 		.definitions = &image->definitions,
 		.sources = &image->sources,
+		.crates = &image->crates,
+		.dependencies = &all->dependencies,
 		.crate = image->p.crate,
 		.process = image->p.index,
 	};
@@ -67,10 +93,8 @@ static int name_keys(struct images *all, struct image *image)
 	if (!image->in_trace || !lib || !all->sink->map)
 		return 0;
 	/* How its table is read is not known any more. */
-	if (lib->serial != image->library_serial) {
-		definitions__clear(&image->definitions);
-		sources__clear(&image->sources);
-	}
+	if (lib->serial != image->library_serial)
+		forget_names(image);
 	how.layout = &lib->layout;
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }
@@ -96,8 +120,7 @@ static void forget(struct images *all, struct image *image)
 	trace_process__clear(&image->p);
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
-	definitions__clear(&image->definitions);
-	sources__clear(&image->sources);
+	forget_names(image);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
 }
@@ -402,9 +425,9 @@ void images__destroy(struct images *all)
 		trace_process__clear(&all->at[i].p);
 		executions__clear(&all->at[i].executions);
 		keys__clear(&all->at[i].keys);
-		definitions__clear(&all->at[i].definitions);
-		sources__clear(&all->at[i].sources);
+		forget_names(&all->at[i]);
 	}
+	dependencies__destroy(&all->dependencies);
 	free(all->at);
 	u64_map__destroy(&all->image_of);
 }

@@ -32,6 +32,7 @@ struct image {
 	struct keys keys;
 	struct definitions definitions;
 	struct sources sources;
+	struct crates crates;
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */
@@ -43,6 +44,7 @@ struct image {
 struct images {
 	const struct tracks_sink *sink;
 	struct self_time *self_time;
+	struct dependencies dependencies;
 	struct u64_map image_of; /* pid -> index into at */
 	struct image *at;
 	uint32_t n;
@@ -86,6 +88,9 @@ int images__on_exec(struct images *all, const struct wire_exec *r, const char *a
 int images__on_query(struct images *all, struct image *image, uint64_t start_ns);
 
 int images__on_exit(struct images *all, const struct wire_exit *r);
+
+/* All names of a pid's compiler have come. What it knows of other crates is kept for others. */
+int images__on_names(struct images *all, uint32_t pid, const struct library *lib);
 
 /* As tracks__adopt(), tracks__late() and tracks__cwd(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,

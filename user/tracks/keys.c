@@ -130,7 +130,19 @@ static int name_part(const struct keys_naming *how, const struct key_part *part,
 					     4, string);
 }
 
-/* Only the own crate's definitions are in the table. */
+static int name_foreign(const struct keys_naming *how, struct key *key)
+{
+	const struct crates_naming naming = {
+		.sink = how->sink,
+		.definitions = how->definitions,
+		.layout = how->layout,
+		.dependencies = how->dependencies,
+	};
+
+	return crates__string(how->crates, &naming, wire_key_crate(key->key), (uint32_t)key->key,
+			      &key->string, &key->numbered);
+}
+
 static int name_key(const struct keys *k, const struct keys_naming *how, struct key *key)
 {
 	key->string = TRACE_NO_STRING;
@@ -144,8 +156,8 @@ static int name_key(const struct keys *k, const struct keys_naming *how, struct 
 	}
 	if (key->key == KEY_UNIT)
 		return how->sink->text(how->sink->ctx, "()", &key->string);
-	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
-		return 0;
+	if (wire_key_crate(key->key) != WIRE_KEY_LOCAL_CRATE)
+		return name_foreign(how, key);
 	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
 				   how->sink, &key->string);
 }
@@ -184,9 +196,10 @@ static int map_run(const struct keys *k, const struct keys_naming *how, const ui
 
 	for (uint32_t i = 0; i < n; i++) {
 		bool known = has_key(key_of[i]);
-		uint32_t string = known ? k->distinct.at[key_of[i] - 1].string : TRACE_NO_STRING;
+		const struct key *key = known ? &k->distinct.at[key_of[i] - 1] : NULL;
+		uint32_t string = key ? key->string : TRACE_NO_STRING;
 
-		*n_unnamed += known && string == TRACE_NO_STRING;
+		*n_unnamed += key && (key->numbered || string == TRACE_NO_STRING);
 		strings[i] = string == TRACE_NO_STRING ? empty : string;
 	}
 	return how->sink->map(how->sink->ctx, &m);

@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "qprof/measureme_format.h"
-#include "tracks/definitions.h"
+#include "tracks/crates.h"
 #include "tracks/executions.h"
 #include "tracks/sources.h"
 
@@ -42,6 +42,7 @@ struct key {
 	uint64_t key;
 	uint32_t string; /* once it is named */
 	bool placed;	 /* its place was reported, or there is none */
+	bool numbered;	 /* its name is a number: the path is unknown */
 };
 
 /* All zeroes is empty. */
@@ -83,6 +84,8 @@ struct keys_naming {
 	const struct tracks_sink *sink;
 	struct definitions *definitions;
 	struct sources *sources;
+	struct crates *crates;
+	struct dependencies *dependencies;
 	const struct plan_layout *layout;
 	const char *crate; /* or NULL */
 	uint32_t process;
@@ -91,7 +94,7 @@ struct keys_naming {
 /*
  * Map the ids of all executions to the names of their keys; those without a name to an empty text.
  * Nothing is mapped without a table of definitions or texts. Forgets the executions. *n_unnamed
- * rises by the executions whose key has no name. 0, -ENOMEM, or the sink's error.
+ * rises by the executions whose key has no name, or only a number. 0, -ENOMEM, or the sink's error.
  */
 int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed);
 

@@ -459,6 +459,11 @@ static int record_piece(struct tracks *t, const char *record, size_t size)
 	case WIRE_TABLE_FILES:
 	case WIRE_TABLE_LINES:
 		return image ? sources__add(&image->sources, &r) : 0;
+	case WIRE_TABLE_CRATES:
+		return image ? crates__add(&image->crates, &r) : 0;
+	case WIRE_TABLE_KEYS:
+		return image ? crates__add_keys(&image->crates, &t->libraries[r.lib].layout, &r)
+			     : 0;
 	default:
 		return -EBADMSG;
 	}
@@ -482,7 +487,7 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 	t->n_names_missing += r->missing;
 	if (image)
 		image->dropped_ns = r->time_ns;
-	return 0;
+	return images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
 }
 
 /* All but those whose size may vary. */
