@@ -75,9 +75,9 @@ def test_a_slow_function_in_the_report_of_the_build(t):
     done = t.run_qprof("report", built(t))
     lines = done.stdout.splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("item "))
-    assert lines[table + 1].split()[0] in SLOW, done.stdout
     items = json.loads(t.run_qprof("report", "--json", built(t)).stdout)["build"]["items"]
-    assert items[0]["name"] in SLOW, items[:3]
+    assert items[0]["name"] in SLOW and items[0]["file"] == "base/src/lib.rs", items[:3]
+    assert "base/src/lib.rs:%d" % items[0]["line"] in lines[table + 1], done.stdout
     crates = {row["name"].split("::")[0] for row in items}
     assert crates <= {"base", "made", "derived", "both", "app", "build_script_build"}, crates
     return lines[table + 1]
@@ -93,3 +93,10 @@ def test_a_slow_macro(t):
     table = next(i for i, line in enumerate(lines) if line.endswith("macro"))
     assert lines[table + 1].endswith("#[derive(derived::Planted)]"), lines
     return lines[table + 1]
+
+
+def test_a_huge_generic(t):
+    row, line = first(t, built(t), "--by", "item", "--sort", "instances")
+    assert row["name"] == "both::huge" and row["name"] in line, (row, line)
+    assert row["instances"] == INSTANCES, row
+    return line
