@@ -186,7 +186,7 @@ pub mod other { pub fn quick() -> u64 { super::slow(3) } }
 """
 
 
-@each(("one::planted", "pub fn planted() -> [u8; super::slow(400_000) as usize % 7] { loop {} }"),
+@each(("one::planted::{{constant}}", "pub fn planted() -> [u8; super::slow(400_000) as usize % 7] { loop {} }"),
       ("one::PLANTED", "pub static PLANTED: u64 = super::slow(400_000);"))
 def test_a_slow_item_is_first(t, path, text):
     program = t.write("slow.rs", SLOW % text)
