@@ -15,7 +15,7 @@ MAGIC = b"\x89QPT\r\n\x1a\n"
 INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES, DECISIONS = range(
     1, 14
 )
-LABELS, TALLIES, KEYS, FOREIGN = 16, 17, 19, 20
+LABELS, TALLIES, PLACES, KEYS, FOREIGN = range(16, 21)
 U64 = 1 << 64
 
 
@@ -166,6 +166,14 @@ def mappings(space, *runs):
     return chunk(MAPPINGS, payload)
 
 
+def places(process, *records):
+    """records: differences of path, file and line, and of the call's file and line, if any"""
+    payload = varint(process, len(records))
+    for path, file, line, *call in records:
+        payload += varint(zigzag(path), zigzag(file) << 1 | bool(call), zigzag(line), *map(zigzag, call))
+    return chunk(PLACES, payload)
+
+
 def pc_table(*runs):
     """runs: (value, pcs); values from -1 on, as differences"""
     out, last = b"", -1
@@ -299,6 +307,11 @@ def good():
     # String 3 begins with string 2, which begins with string 0.
     yield "foreign", header() + SHARED + chunk(FOREIGN, varint(1, 0)) + end(8, 1, 4, 5), (
         SHARED_LINES.replace("::Parser\n", "::Parser foreign\n") + WHOLE
+    )
+    # String 3 is at line 7 of string 6, called at line 9 of string 5; string 0 at line 300 of string 1.
+    placed = places(0, (3, 6, 7, -1, 2), (-3, -5, 293), (3, 0, 1))
+    yield "places", header() + SHARED + placed + end(8, 1, 4, 5), (
+        SHARED_LINES.replace("::Parser\n", "::Parser at=late:7 called=spare:9\n") + WHOLE
     )
     yield "threads-and-costs", (
         header()
@@ -495,6 +508,22 @@ def bad():
     yield "string-too-deep", header() + info() + nested, problem(INFO_LINE, damaged(start, "a name is malformed"))
     names_end = start + len(NAMES + ONE)
     for name, broken in (
+        ("places-process", places(1, (0, 0, 1))),
+        ("places-string", places(0, (4, 0, 1))),
+        ("places-below", places(0, (-1, 0, 1))),
+        ("places-file", places(0, (0, 4, 1))),
+        ("places-line", places(0, (0, 0, 0))),
+        ("places-long-line", places(0, (0, 0, 1 << 32))),
+        ("places-call-file", places(0, (0, 0, 1, 4, 0))),
+        ("places-call-line", places(0, (0, 0, 1, 0, -1))),
+        ("places-none", places(0)),
+        ("places-short", chunk(PLACES, varint(0, 1, 0, 0))),
+        ("places-bytes-left", chunk(PLACES, varint(0, 1, 0, 0, 2, 0))),
+    ):
+        yield name, header() + info() + NAMES + ONE + broken, problem(
+            INFO_LINE + ONE_LINE, damaged(names_end, "a list of places is malformed")
+        )
+    for name, broken in (
         ("mapping-process", mappings(2, (0, 0, 1, [0]))),
         ("mapping-string", mappings(1, (0, 0, 1, [4]))),
         ("mapping-series", mappings(1, (0, 1, 5, [0]))),
@@ -662,6 +691,7 @@ def expands():
     # Repeated ranges of the same ids, none of which fills an aligned block.
     runs = [(1 if i == 0 else -2046, 0, 2046, (0 if i == 0 else -1,)) for i in range(2000)]
     yield "mappings", header() + one + mappings(1, *runs)
+    yield "places", header() + one + packed(PLACES, varint(0, 1 << 20) + b"\0\0\2", (0, 3 * ((1 << 20) - 1)))
 
 
 def main():
