@@ -290,8 +290,13 @@ static int on_place(void *ctx, const struct trace_place *place)
 {
 	struct recorder *r = ctx;
 
+	int err = 0;
+
 	if (!r->trace.err && !r->names_full)
-		wrote_names(r, trace_writer__place(r->trace.writer, place));
+		err = trace_writer__place(r->trace.writer, place);
+	/* Without room for more places, names go on. */
+	if (err != -E2BIG)
+		trace_output__wrote(&r->trace, err);
 	return 0;
 }
 
