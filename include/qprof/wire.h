@@ -10,6 +10,7 @@
 #define QPROF_WIRE_H
 
 #include "qprof/wire_arguments.h"
+#include "qprof/wire_crates.h"
 #include "qprof/wire_types.h"
 
 /* First byte of every record. Values are explicit: the two halves may be built apart. */
@@ -209,13 +210,6 @@ struct wire_piece {
 	wire_u8 bytes[WIRE_PIECE_MAX];
 };
 
-/* A crate that a compiler knows, by its number there. */
-struct wire_crate {
-	wire_u32 number; /* WIRE_KEY_LOCAL_CRATE: the one that is compiled */
-	wire_u32 name;	 /* a symbol; WIRE_TAG_UNKNOWN of the one that is compiled */
-	wire_u64 stable_id;
-};
-
 /* Texts of symbols: u32 number, u32 length, as many bytes, and padding to 4 bytes. Likewise. */
 #define WIRE_SYMBOL_MAX	 1024 /* a longer text is cut */
 #define WIRE_SYMBOLS_MAX 8192
@@ -244,27 +238,6 @@ struct wire_names_end {
 #define WIRE_TAGS	 32
 #define WIRE_TAG_UNKNOWN 0xffffffffu
 #define WIRE_TAG_NAMED	 0xfffffffeu
-
-/*
- * Where a library's compilers keep the names of other crates' definitions: crates in a table by
- * number, and of each a hash table (hashbrown's) of the definitions whose paths the compiler has
- * asked for. Its entries lie below its control bytes, of which there is one for each; the mask is
- * one less than how many.
- */
-struct wire_layout_crates {
-	wire_u32 size;	    /* of an entry; 0: all this is unknown */
-	wire_u32 index;	    /* within an entry: the number of the definition */
-	wire_u32 key;	    /* likewise: what a table of definitions has of it */
-	wire_u32 own_id;    /* within the GlobalCtxt: the StableCrateId of the compiled crate */
-	wire_u32 store;	    /* likewise: the address of the crate store */
-	wire_u32 crates;    /* within the store: the address of the table of metadata */
-	wire_u32 n_crates;  /* likewise: how many it holds */
-	wire_u32 name;	    /* within a crate's metadata: a symbol */
-	wire_u32 stable_id; /* likewise: the StableCrateId */
-	wire_u32 keys;	    /* likewise: the address of the control bytes */
-	wire_u32 keys_mask; /* likewise */
-	wire_u32 pad;
-};
 
 /*
  * Where a thread of a compiler keeps the query context that it works in: its thread-local memory
@@ -803,7 +776,6 @@ _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
-_Static_assert(sizeof(struct wire_crate) == 16, "wire_crate");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
 _Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
