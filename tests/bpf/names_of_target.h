@@ -64,6 +64,43 @@ static inline int names_entry_is_used(uint32_t crate, uint32_t entry)
 	return (entry * 7 + crate) % 3 != 0;
 }
 
+/* Spans and source files. */
+enum {
+	NAMES_SPANS = 0x160, /* in the context, as the number of them */
+	NAMES_N_SPANS = 0x300,
+	NAMES_SOURCE_MAP = 0x68, /* in the globals, as the next two */
+	NAMES_INTERNED = 0x78,
+	NAMES_N_INTERNED = 0x80,
+	NAMES_FILES = 0x20,
+	NAMES_N_FILES = 0x28,
+	NAMES_FILE_START = 0x14,
+	NAMES_FILE_LENGTH = 0x18,
+	NAMES_FILE_CAPACITY = 0x20,
+	NAMES_FILE_NAME = 0x28,
+	NAMES_FILE_NAME_LENGTH = 0x30,
+	NAMES_FILE_STATE = 0x38,
+	NAMES_FILE_LINES = 0x40,
+	NAMES_FILE_N_LINES = 0x48,
+	NAMES_FILE_SIZE = 0x50,
+	NAMES_INTERNED_SIZE = 24,
+	NAMES_POSITION = 4,
+	NAMES_SPAN_CONTEXT = 12,
+};
+#define NAMES_READY	   0xfffffffffffffff0ull
+#define NAMES_SOURCES	   20
+#define NAMES_SOURCE_LINES 400
+
+static inline uint64_t names_span(uint32_t i)
+{
+	return i % 7 == 3 ? 5ull << 48 | 0xffffull << 32 | i
+			  : (uint64_t)(i % 100) << 48 | 3ull << 32 | 10 * i;
+}
+
+static inline int names_source_is_ready(uint32_t file)
+{
+	return file % 4 != 1;
+}
+
 enum names_tag { TAG_FIXED, TAG_NAMED, TAG_UNKNOWN, TAG_BEYOND = WIRE_TAGS + 8 };
 #define NAMES_FIXED_SYMBOL 5
 
@@ -87,6 +124,16 @@ enum names_lie {
 	LIE_METADATA,	  /* the metadata of all crates is nowhere */
 	LIE_MASK,	  /* each cache has 2^63 entries */
 	LIE_KEYS,	  /* each cache is nowhere */
+	LIE_SPANS,	  /* 2^63 spans */
+	LIE_BUCKETS,	  /* all buckets are nowhere */
+	LIE_INTERNED,	  /* 2^63 interned spans, which are nowhere */
+	LIE_SOURCE_MAP,	  /* the source map is nowhere */
+	LIE_FILES,	  /* 2^63 source files; one page of their list can be read */
+	LIE_FILE,	  /* each is nowhere */
+	LIE_FILE_NAMES,	  /* each name has 2^63 bytes */
+	LIE_FILE_TEXTS,	  /* each name is nowhere */
+	LIE_LINES,	  /* each file has 2^63 lines */
+	LIE_FILES_MANY,	  /* 65,536 files, all the same one with many lines */
 };
 
 /* The target's exit status if its memory has changed, and if it cannot make such a context. */
@@ -95,6 +142,7 @@ enum names_lie {
 
 void names_drop_table(uint32_t n, uint32_t row_size);
 void names_drop_crates(uint32_t n);
+void names_drop_places(uint32_t n);
 void names_lie(enum names_lie lie);
 
 static inline uint32_t names_tag(uint32_t row)

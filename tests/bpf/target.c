@@ -30,6 +30,7 @@
  *   0             the capture begins here, so open frames are unknown to it
  *   NN JN         a context with N definitions of 16, of 64 bytes is dropped (names_of_target.h)
  *   KN            a context of 3 definitions that knows N crates is dropped
+ *   VN            a context of N definitions, with spans and source files, is dropped
  *   HN            a context that lies is dropped (enum names_lie)
  *   ZN            sleeps N microseconds
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
@@ -629,6 +630,8 @@ static void step(char what, unsigned int arg)
 		return names_drop_table(arg, what == 'N' ? 16 : 64);
 	case 'K':
 		return names_drop_crates(arg);
+	case 'V':
+		return names_drop_places(arg);
 	case 'H':
 		return names_lie(arg);
 	case 'w':
@@ -682,7 +685,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKH", what);
+		bool takes_number = strchr("r*pqkZNJKVH", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

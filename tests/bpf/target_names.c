@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -30,6 +31,7 @@ struct object {
 struct context {
 	struct object table, symbols, texts, context, globals;
 	struct object store, crates, metadata, caches;
+	struct object spans, interned, map, list, files, lines;
 	uint32_t n;
 };
 
@@ -72,6 +74,7 @@ static void fill_symbols(struct context *c)
 }
 
 static void fill_crates(struct context *c, uint32_t n);
+static void fill_places(struct context *c);
 
 static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 {
@@ -88,6 +91,7 @@ static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 	fill_crates(&c, n_crates);
 	put(&c.globals, NAMES_SYMBOL_TABLE, (uint64_t)c.symbols.at);
 	put(&c.globals, NAMES_N_SYMBOLS, NAMES_SYMBOLS);
+	fill_places(&c);
 	names_globals = c.globals.at;
 	return c;
 }
@@ -127,6 +131,60 @@ static void fill_crates(struct context *c, uint32_t n)
 	}
 	put(&c->store, NAMES_CRATES, (uint64_t)c->crates.at);
 	put(&c->store, NAMES_N_CRATES, n);
+}
+
+/* Buckets follow one another; the first has 3 spans, and each has 4 times as many as the last. */
+static void fill_spans(struct context *c)
+{
+	c->spans = map(c->n * 8ul);
+	c->interned = map(c->n * (size_t)NAMES_INTERNED_SIZE);
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t position = 10 * i;
+
+		put(&c->spans, i * 8ul, names_span(i));
+		memcpy(c->interned.at + i * NAMES_INTERNED_SIZE + NAMES_POSITION, &position, 4);
+		memcpy(c->interned.at + i * NAMES_INTERNED_SIZE + NAMES_SPAN_CONTEXT, &i, 4);
+	}
+	for (uint32_t b = 0; b < 12; b++)
+		put(&c->context, NAMES_CONTEXT + NAMES_SPANS + 8 * b,
+		    (uint64_t)c->spans.at + 8 * ((1ul << 2 * b) - 1));
+	put(&c->context, NAMES_CONTEXT + NAMES_N_SPANS, c->n);
+	put(&c->globals, NAMES_INTERNED, (uint64_t)c->interned.at);
+	put(&c->globals, NAMES_N_INTERNED, c->n);
+}
+
+/* The name of a file is behind it. */
+static void fill_file(struct context *c, uint32_t i)
+{
+	size_t at = i * 256ul;
+	uint32_t start = 1000 * i, length = 999;
+	int n = snprintf(c->files.at + at + 128, 100, "src/file-%u.rs", i);
+
+	put(&c->list, i * 8ul, (uint64_t)c->files.at + at);
+	memcpy(c->files.at + at + NAMES_FILE_START, &start, 4);
+	memcpy(c->files.at + at + NAMES_FILE_LENGTH, &length, 4);
+	put(&c->files, at + NAMES_FILE_CAPACITY, 64);
+	put(&c->files, at + NAMES_FILE_NAME, (uint64_t)c->files.at + at + 128);
+	put(&c->files, at + NAMES_FILE_NAME_LENGTH, (uint64_t)n);
+	put(&c->files, at + NAMES_FILE_STATE, names_source_is_ready(i) ? NAMES_READY : 16);
+	put(&c->files, at + NAMES_FILE_LINES, (uint64_t)c->lines.at);
+	put(&c->files, at + NAMES_FILE_N_LINES, i * (uint64_t)NAMES_SOURCE_LINES);
+}
+
+static void fill_places(struct context *c)
+{
+	fill_spans(c);
+	c->map = map(PAGE);
+	c->list = map(PAGE);
+	c->files = map(NAMES_SOURCES * 256ul);
+	c->lines = map(NAMES_SOURCES * NAMES_SOURCE_LINES * 4ul);
+	for (uint32_t i = 0; i < NAMES_SOURCES * NAMES_SOURCE_LINES; i++)
+		((uint32_t *)c->lines.at)[i] = i;
+	for (uint32_t i = 0; i < NAMES_SOURCES; i++)
+		fill_file(c, i);
+	put(&c->map, NAMES_FILES, (uint64_t)c->list.at);
+	put(&c->map, NAMES_N_FILES, NAMES_SOURCES);
+	put(&c->globals, NAMES_SOURCE_MAP, (uint64_t)c->map.at);
 }
 
 static void save(struct object *o)
@@ -179,6 +237,13 @@ void names_drop_table(uint32_t n, uint32_t row_size)
 void names_drop_crates(uint32_t n)
 {
 	struct context c = make(3, 16, n);
+
+	drop(&c, LIE_COUNT);
+}
+
+void names_drop_places(uint32_t n)
+{
+	struct context c = make(n, 16, 0);
 
 	drop(&c, LIE_COUNT);
 }
@@ -245,10 +310,65 @@ static void lie_of_many_crates(struct context *c)
 	put(&c->store, NAMES_N_CRATES, 1u << 14);
 }
 
+static void lie_of_files(struct context *c, enum names_lie lie)
+{
+	for (uint32_t i = 0; i < NAMES_SOURCES; i++) {
+		size_t at = i * 256ul;
+
+		if (lie == LIE_FILE)
+			put(&c->list, i * 8ul, NOWHERE);
+		if (lie == LIE_LINES)
+			put(&c->files, at + NAMES_FILE_N_LINES, 1ul << 63);
+		if (lie == LIE_FILE_TEXTS)
+			put(&c->files, at + NAMES_FILE_NAME, NOWHERE);
+		if (lie != LIE_FILE_NAMES)
+			continue;
+		put(&c->files, at + NAMES_FILE_NAME_LENGTH, 1ul << 63);
+		put(&c->files, at + NAMES_FILE_CAPACITY, 1ul << 63);
+	}
+}
+
+static void lie_of_many_files(struct context *c)
+{
+	c->list = map(65536 * 8);
+	for (uint32_t i = 0; i < 65536; i++)
+		put(&c->list, i * 8ul, (uint64_t)c->files.at + (NAMES_SOURCES - 2) * 256ul);
+	put(&c->map, NAMES_FILES, (uint64_t)c->list.at);
+	put(&c->map, NAMES_N_FILES, 65536);
+}
+
+static void lie_of_places(struct context *c, enum names_lie lie)
+{
+	switch (lie) {
+	case LIE_SPANS:
+		put(&c->context, NAMES_CONTEXT + NAMES_N_SPANS, 1ul << 63);
+		break;
+	case LIE_BUCKETS:
+		for (uint32_t b = 0; b < 12; b++)
+			put(&c->context, NAMES_CONTEXT + NAMES_SPANS + 8 * b, NOWHERE);
+		break;
+	case LIE_INTERNED:
+		put(&c->globals, NAMES_INTERNED, NOWHERE);
+		put(&c->globals, NAMES_N_INTERNED, 1ul << 63);
+		break;
+	case LIE_SOURCE_MAP:
+		put(&c->globals, NAMES_SOURCE_MAP, NOWHERE);
+		break;
+	case LIE_FILES:
+		put(&c->map, NAMES_N_FILES, 1ul << 63);
+		break;
+	case LIE_FILES_MANY:
+		lie_of_many_files(c);
+		break;
+	default:
+		lie_of_files(c, lie);
+	}
+}
+
 void names_lie(enum names_lie lie)
 {
-	struct context c =
-		make(lie == LIE_MANY_TEXTS ? 1u << 20 : 256, 16, lie < LIE_STORE ? 0 : CRATES);
+	struct context c = make(lie == LIE_MANY_TEXTS ? 1u << 20 : 256, 16,
+				lie < LIE_STORE || lie >= LIE_SPANS ? 0 : CRATES);
 	const size_t table = NAMES_CONTEXT + NAMES_TABLE, count = NAMES_CONTEXT + NAMES_COUNT;
 
 	switch (lie) {
@@ -296,6 +416,8 @@ void names_lie(enum names_lie lie)
 		put(&c.context, table, (uint64_t)map_blocking_page());
 		break;
 	default:
+		if (lie >= LIE_SPANS)
+			lie_of_places(&c, lie);
 		break;
 	}
 	drop(&c, lie);
