@@ -153,6 +153,80 @@ static void what_activities_were_about_is_mapped_too(void **state)
 	assert_item(f, 0, KEYS_OWN_IDS, "x-cgu.0");
 }
 
+static void add_words(struct wire_piece *r, const uint32_t *words, size_t n)
+{
+	memcpy(r->bytes + r->size, words, 4 * n);
+	r->size += (uint32_t)(4 * n);
+}
+
+/* A file "a.rs" of 100 bytes at position 1000, whose lines start at 0, 10 and 30. */
+static void do_file(struct tracks *t, uint32_t pid)
+{
+	static const uint32_t head[] = {3, 1000, 100, 3, 4}, starts[] = {0, 10, 30};
+	struct wire_piece file = {.type = WIRE_PIECE, .table = WIRE_TABLE_FILES, .pid = pid};
+	struct wire_piece lines = {
+		.type = WIRE_PIECE, .table = WIRE_TABLE_LINES, .pid = pid, .number = 3};
+
+	add_words(&file, head, 5);
+	memcpy(file.bytes + file.size, "a.rs", 4);
+	file.size += 4;
+	add_words(&lines, starts, 3);
+	assert_int_equal(do_definitions(t, &file), 0);
+	assert_int_equal(do_definitions(t, &lines), 0);
+}
+
+static int do_macro(struct tracks *t, uint64_t number, uint64_t span)
+{
+	struct wire_argument r = {
+		.type = WIRE_ARGUMENT,
+		.value = WIRE_VALUE_SPAN,
+		.macro = WIRE_MACRO_DERIVE,
+		.argument = number,
+		.number = span,
+		.size = 1,
+		.bytes = "A",
+	};
+
+	return tracks__record(t, &r, offsetof(struct wire_argument, bytes) + r.size)
+		       ?: do_activity(t, 0, number);
+}
+
+static uint64_t packed(uint32_t position, uint16_t length)
+{
+	return position | (uint64_t)length << 32;
+}
+
+static void a_macro_is_named_with_the_place_of_its_call(void **state)
+{
+	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
+	static const uint32_t labels[] = {90};
+	static const uint64_t unknown[] = {0, 0xffff00000001, 999, 1101};
+	struct plan_layout layout = names_layout();
+	struct fixture *f = *state;
+
+	layout.wire.places.known = 1;
+	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
+	assert_int_equal(tracks__set_guards(f->t, 2, labels, 1), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
+	/* Over the end of its line; with a parent in place of a context. */
+	assert_int_equal(do_macro(f->t, 2, packed(1009, 0x8000 | 25)), 0);
+	/* Of no file, behind the end of one, one of the compiler's table, and none. */
+	for (uint32_t i = 0; i < N_OF(unknown); i++)
+		assert_int_equal(do_macro(f->t, 3 + i, unknown[i]), 0);
+	assert_int_equal(do_macro(f->t, 7, packed(1099, 2)), 0);
+	do_file(f->t, 11);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, KEYS_OWN_IDS,
+		    "#[derive(A)]\x1e"
+		    "a.rs:2:3: 2:7");
+	assert_item(f, 0, KEYS_OWN_IDS + 1,
+		    "#[derive(A)]\x1e"
+		    "a.rs:1:10: 3:5");
+	for (uint32_t i = 2; i < 7; i++)
+		assert_item(f, 0, KEYS_OWN_IDS + i, "#[derive(A)]");
+}
+
 static void an_execution_without_an_id_gets_one_if_it_has_a_key(void **state)
 {
 	struct fixture *f = *state;
@@ -392,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_executions_were_about_is_mapped_at_the_exit),
 		TEST(what_activities_were_about_is_mapped_too),
+		TEST(a_macro_is_named_with_the_place_of_its_call),
 		TEST(without_keys_nothing_is_mapped),
 		TEST(an_execution_without_an_id_gets_one_if_it_has_a_key),
 		TEST(a_running_compiler_is_named_when_the_recording_ends),

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "qprof/measureme_format.h"
 
-/* More than any recording has. */
-#define ARGUMENTS_MAX (1u << 26)
+/* 128 MiB. */
+#define ARGUMENTS_MAX (1u << 23)
 
 /* How rustc describes an expansion by a macro of each kind. */
 static const struct {

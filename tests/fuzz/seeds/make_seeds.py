@@ -137,10 +137,26 @@ def definition_seeds():
     yield "nothing", LAYOUT
 
 
+# ---- fuzz_arguments: records of arguments, each behind its size ----------------------------------
+
+
+def argument(number, text, value=0, macro=0, of=0, cut=0):
+    record = struct.pack("<BBBBIQQII", 15, 0, value, macro, 7, number, of, cut, len(text)) + text
+    return struct.pack("<H", len(record)) + record
+
+
+def argument_seeds():
+    yield "texts", argument(1, b"core") + argument(2, b"x" * 256, cut=9) + argument(3, b"")
+    yield "unit", argument(1, b"a.1-cgu.0", value=1, of=1466)
+    yield "macros", b"".join(argument(i, b"A", value=2, macro=i, of=7 << 32 | i) for i in range(5))
+    yield "far", argument(1 << 40, b"a") + argument(1, b"a\0b\x1e")
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
-                          ("fuzz_definitions", definition_seeds())):
+                          ("fuzz_definitions", definition_seeds()),
+                          ("fuzz_arguments", argument_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:
