@@ -154,6 +154,12 @@ static __always_inline int names_find_text(struct names_slot *s, __u64 how, __u3
 	return 0;
 }
 
+/* Bytes of texts that are sent. */
+static __always_inline __u32 names_texts_max(__u64 how)
+{
+	return how == NAMES_DYING ? NAMES_DYING_TEXTS_MAX : NAMES_TEXTS_MAX;
+}
+
 /* Append the text of a symbol. */
 static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
 {
@@ -161,7 +167,8 @@ static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
 
 	if (!s || names_was_sent(s, symbol))
 		return 0;
-	if (s->text_bytes > NAMES_TEXTS_MAX || names_find_text(s, how, symbol, &text, &length)) {
+	if (s->text_bytes > names_texts_max(how) ||
+	    names_find_text(s, how, symbol, &text, &length)) {
 		s->missing++;
 		return 0;
 	}

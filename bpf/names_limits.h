@@ -9,8 +9,9 @@
 
 /* Beyond this many definitions the rest has no names; it is counted. */
 #define NAMES_DEFINITIONS_MAX (1u << 20)
-/* The same for a copy that may not sleep, and so keeps its CPU: it takes some 10 ms at most. */
-#define NAMES_DYING_MAX (1u << 17)
+/* The same for a copy that may not sleep, and so keeps its CPU. */
+#define NAMES_DYING_MAX	      (1u << 17)
+#define NAMES_DYING_TEXTS_MAX (8u << 20)
 /* Crates that a compiler knows, and entries of all their caches. */
 #define NAMES_CRATES_MAX  (1u << 14)
 #define NAMES_ENTRIES_MAX (1u << 20)

@@ -56,7 +56,7 @@ def test_slow(t):
     """One line for each interval over the threshold; nothing else with -q."""
     run = t.capture(long_build(t), options=("-q", "--slow", "2ms"))
     assert (run.status, run.stdout) == (0, b""), run
-    line = r"^qprof-bpf: slow: (\S+) [\d.]+ m?s \(self .*\) in regex_syntax, process \d+$"
+    line = r"^qprof-bpf: slow: ([^\s(]+)\S* [\d.]+ m?s \(self .*\) in regex_syntax, process \d+$"
     reported = re.findall(line, run.stderr.decode(), re.M)
     assert len(reported) == len(run.stderr.splitlines()), run.stderr.decode()
     spans = t.spans(run.trace)

@@ -32,6 +32,11 @@ static void keys_are_where_the_plan_says(void **state)
 	held.key = WIRE_KEY_MEMORY;
 	memcpy(stack + 0x18, &at, sizeof(at));
 	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	held.in_place = true;
+	held.slot = 0x18;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	held.in_place = false;
+	held.slot = 8;
 	memory_key.words[1] = WIRE_NO_WORD;
 	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
 	at = 0x9000;

@@ -314,6 +314,7 @@ static void code_held_key(struct codec *c, struct plan_held_key *k, const struct
 	code_u32(c, &k->query);
 	code_u8(c, &k->key);
 	code_u8(c, &k->reg);
+	code_bool(c, &k->in_place);
 	code_i32(c, &k->slot);
 	require(c, k->query < plan->n_queries && k->key < WIRE_KEY_MAX);
 	require(c, k->reg <= WIRE_REG_R15 || (k->reg == WIRE_REG_NONE && k->slot >= 0));

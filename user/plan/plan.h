@@ -132,6 +132,7 @@ struct plan_held_key {
 	uint32_t query; /* one of the body's, whose keys are all of one type */
 	uint8_t key;	/* enum wire_key */
 	uint8_t reg;	/* or WIRE_REG_NONE */
+	bool in_place;	/* of a WIRE_KEY_MEMORY: itself is at the slot, not its address */
 	int32_t slot;
 };
 

@@ -58,6 +58,8 @@ uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key
 {
 	uint64_t value;
 
+	if (held->in_place)
+		return held->slot < 0 ? 0 : key_in_memory(m, c->sp + (uint32_t)held->slot, s);
 	if (held->reg != WIRE_REG_NONE) {
 		if (held->key == WIRE_KEY_DEF || !preserved(c, held->reg, &value))
 			return 0;

@@ -309,6 +309,16 @@ static int compare_held(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
+static int hold(struct plan *plan, const struct plan_held_key *key)
+{
+	int err = array__reserve_one(&plan->held_keys, plan->n_held_keys, &plan->held_keys_capacity,
+				     sizeof(*plan->held_keys));
+
+	if (!err)
+		plan->held_keys[plan->n_held_keys++] = *key;
+	return err;
+}
+
 /* The calls of a body; while it is in one of them, the provider may run. The key is where it is
  * once the call has returned. */
 static int mine_calls(struct keys_finder *f, const struct walk *w, uint32_t body,
@@ -333,16 +343,66 @@ static int mine_calls(struct keys_finder *f, const struct walk *w, uint32_t body
 
 		if (!in_register && at[i].slot == MINED_NO_KEY)
 			continue;
-		err = array__reserve_one(&plan->held_keys, plan->n_held_keys,
-					 &plan->held_keys_capacity, sizeof(*plan->held_keys));
-		if (!err)
-			plan->held_keys[plan->n_held_keys++] = (struct plan_held_key){
-				.addr = addrs[i],
-				.query = (uint32_t)(q - plan->queries),
-				.key = q->key,
-				.reg = in_register ? at[i].reg : WIRE_REG_NONE,
-				.slot = in_register ? 0 : at[i].slot,
-			};
+		err = hold(plan, &(struct plan_held_key){
+					 .addr = addrs[i],
+					 .query = (uint32_t)(q - plan->queries),
+					 .key = q->key,
+					 .reg = in_register ? at[i].reg : WIRE_REG_NONE,
+					 .slot = in_register ? 0 : at[i].slot,
+				 });
+	}
+	return err;
+}
+
+/* Instructions before a call among which one gives it the address of the key. */
+#define GIVES_WITHIN 12
+
+/* The slot whose address instruction `call` gets in `reg`; or MINED_NO_KEY. */
+static int32_t slot_given(const struct code *code, size_t call, uint8_t reg)
+{
+	for (size_t i = call; i-- && call - i <= GIVES_WITHIN;) {
+		const struct code_insn *insn = &code->insns[i];
+
+		if (insn->addr + insn->size != code->insns[i + 1].addr ||
+		    insn->flow != CODE_FALLS || insn->writes & 1u << CODE_REG_SP)
+			break;
+		if (!(insn->writes & 1u << reg))
+			continue;
+		return insn->shape == CODE_LEA && insn->base == CODE_REG_SP && insn->disp >= 0 &&
+				       insn->disp < PLAN_LAYOUT_MAX
+			       ? (int32_t)insn->disp
+			       : MINED_NO_KEY;
+	}
+	return MINED_NO_KEY;
+}
+
+/* The body of a query with a key in memory has a copy of it, whose address the provider gets. */
+static int mine_copies(struct keys_finder *f)
+{
+	struct plan *plan = f->plan;
+	int err = 0;
+
+	for (size_t i = 0; i < f->code.n && !err; i++) {
+		const struct code_insn *call = &f->code.insns[i];
+		struct plan_held_key held = {.key = WIRE_KEY_MEMORY,
+					     .addr = call->addr + call->size,
+					     .reg = WIRE_REG_NONE,
+					     .in_place = true};
+
+		for (uint32_t k = 0; call->flow == CODE_CALL && k < plan->n_queries; k++) {
+			const struct plan_query *q = &plan->queries[k];
+			int at = q->key == WIRE_KEY_MEMORY && q->provider == call->target
+					 ? key_of_provider(f, q)
+					 : -1;
+
+			if (at < 0)
+				continue;
+			held.query = k;
+			held.slot = slot_given(&f->code, i, arguments[at]);
+			if (held.slot != MINED_NO_KEY)
+				err = hold(plan, &held);
+			break;
+		}
 	}
 	return err;
 }
@@ -354,10 +414,11 @@ static int place_in_body(struct keys_finder *f, const struct owner *owner)
 	struct walk w;
 	int err;
 
-	if (body == PLAN_NONE || !key_of_body(f, body, &key))
+	if (body == PLAN_NONE)
 		return 0;
 	err = code_decoder__decode(f->decoder, owner->regions, owner->n_regions, &f->code);
-	if (err)
+	err = err ?: mine_copies(f);
+	if (err || !key_of_body(f, body, &key))
 		return err;
 	err = walk__init(&w, f->img, &f->code, owner->entry);
 	err = err ?: mine_sites(f, &w, body, &key) ?: mine_calls(f, &w, body, &key);
