@@ -12,19 +12,18 @@
 #include "base/diag.h"
 #include "base/version.h"
 #include "base/writer_thread.h"
+#include "record/closing_line.h"
 #include "record/code_names.h"
+#include "record/slow_lines.h"
 #include "record/trace_output.h"
 #include "record/tallies.h"
 #include "tracks/tracks.h"
 #include "base/format.h"
 #include "view/screen.h"
-#include "view/slow.h"
 #include "view/verdict_text.h"
 
 /* Rows of a table of queries, which is printed if one crate was compiled. */
 #define CLOSING_ROWS 20
-/* Bytes of lines about slow intervals that may wait for a reader. */
-#define WAITING_MOST (1u << 20)
 
 struct recorder {
 	struct recorder_options opt;
@@ -38,13 +37,9 @@ struct recorder {
 	struct model model;	       /* keeps only sums of processes that have ended */
 	struct live_view *live;
 	/* Write to opt.live, and slow intervals to stderr, so that no reader delays a recording. */
-	struct writer_thread *out;  /* NULL: opt.live is no descriptor */
-	struct writer_thread *slow; /* may be the same */
-	uint64_t n_slow_left_out;
-	uint64_t key; /* of the span that is being recorded, or 0 */
-	uint64_t named_since_ns;
-	uint32_t n_named; /* names that were looked for since then */
-	char **names;	  /* by string id */
+	struct writer_thread *out; /* NULL: opt.live is no descriptor */
+	struct slow_lines slow;	   /* may have the same writer */
+	char **names;		   /* by string id */
 	uint32_t n_names;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
@@ -75,50 +70,6 @@ static const char *name_of(const void *ctx, uint32_t id)
 	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
 }
 
-/* Names that are looked for in a second: each takes up to a millisecond, and records wait. */
-#define NAMED_PER_SECOND 100
-
-/* What an execution was about, as long as its compiler runs; else NULL. */
-static char *item_of(struct recorder *r, const struct trace_process *p)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	char *name = NULL;
-
-	if (!r->key || !r->opt.name)
-		return NULL;
-	if (now - r->named_since_ns > 1000000000) {
-		r->named_since_ns = now;
-		r->n_named = 0;
-	}
-	if (r->n_named == NAMED_PER_SECOND)
-		return NULL;
-	r->n_named++;
-	return r->opt.name(r->opt.name_ctx, (pid_t)p->pid, p->crate, r->key, &name) ? NULL : name;
-}
-
-/* A missing reader is no reason to end a recording. */
-static void print_slow(struct recorder *r, const struct trace_span *s,
-		       const struct trace_times *times)
-{
-	const struct trace_process *p = summary__process_at(r->model.summary, s->process);
-	_free_ char *line = NULL, *item = NULL;
-	size_t len = 0;
-	FILE *to;
-
-	if (p && writer_thread__waiting(r->slow) > WAITING_MOST) {
-		r->n_slow_left_out++;
-		return;
-	}
-	to = p ? open_memstream(&line, &len) : NULL;
-	if (!to)
-		return;
-	if (s->kind == TRACE_KIND_QUERY)
-		item = item_of(r, p);
-	slow_print(to, stderr, s, times, p, name_of(r, s->label), item);
-	if (!fclose(to))
-		writer_thread__put(r->slow, line, len);
-}
-
 static int on_span(void *ctx, const struct trace_span *s, const struct trace_times *times)
 {
 	struct recorder *r = ctx;
@@ -127,8 +78,10 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 		trace_output__wrote(&r->trace, trace_writer__span(r->trace.writer, s));
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
-	if (r->opt.slow_ns && slow_is(s, times, r->opt.slow_ns))
-		print_slow(r, s, times);
+	if (r->slow.to)
+		slow_lines__see(&r->slow, s, times,
+				summary__process_at(r->model.summary, s->process),
+				name_of(r, s->label));
 	return model__span(&r->model, s, times);
 }
 
@@ -379,7 +332,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	const struct wire_span *span = record;
 	int err;
 
-	r->key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
+	r->slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
 	err = tracks__record(r->tracks, record, size);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG)
@@ -456,9 +409,12 @@ static int open_view(struct recorder *r)
 	live_view__write_by(r->live, r->out);
 	if (!o->slow_ns)
 		return 0;
+	r->slow.least_ns = o->slow_ns;
+	r->slow.name = o->name;
+	r->slow.name_ctx = o->name_ctx;
 	if (o->live == stderr)
-		r->slow = r->out;
-	return r->slow ? 0 : writer_thread__new(STDERR_FILENO, &r->slow);
+		r->slow.to = r->out;
+	return r->slow.to ? 0 : writer_thread__new(STDERR_FILENO, &r->slow.to);
 }
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
@@ -631,21 +587,18 @@ uint32_t recorder__processes(const struct recorder *r)
 	return tracks__processes(r->tracks);
 }
 
-static void closing_line(struct recorder *r, const struct trace_losses *losses)
+static void closing_line(const struct recorder *r, const struct trace_losses *losses)
 {
-	uint64_t others = summary__spans(r->model.summary) - r->n_queries - r->n_hits;
-	char size[FORMAT_MAX], intervals[64] = "", hits[64] = "";
-
-	format_bytes(size, trace_writer__bytes(r->trace.writer));
-	if (others)
-		snprintf(intervals, sizeof(intervals), " and %" PRIu64 " other intervals", others);
-	if (r->n_hits)
-		snprintf(hits, sizeof(hits), " and %" PRIu64 " cache hits", r->n_hits);
-	diag_info("recorded %" PRIu64 " queries%s%s of %u compiler%s, %" PRIu64
-		  " lost; wrote %s (%s)",
-		  r->n_queries, intervals, hits, tracks__processes(r->tracks),
-		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
-		  trace_output__place(&r->trace), size);
+	closing_line__print(&(struct closing_line){
+		.queries = r->n_queries,
+		.others = summary__spans(r->model.summary) - r->n_queries - r->n_hits,
+		.hits = r->n_hits,
+		.unknown_hits = tracks__unknown_hits(r->tracks),
+		.compilers = tracks__processes(r->tracks),
+		.lost = trace_losses__total(losses),
+		.place = trace_output__place(&r->trace),
+		.bytes = trace_writer__bytes(r->trace.writer),
+	});
 }
 
 /* If the trace has failed, only sums are left of the compilers that have ended. */
@@ -724,10 +677,7 @@ static void print_left_out(const struct recorder *r)
 	if (frames)
 		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
 			  frames == 1 ? " was" : "s were");
-	if (r->n_slow_left_out)
-		diag_info("%" PRIu64
-			  " slow interval%s not printed: the reader did not read the lines",
-			  r->n_slow_left_out, r->n_slow_left_out == 1 ? " was" : "s were");
+	slow_lines__print_left_out(&r->slow);
 }
 
 /* Before the closing line, all printed output is written, or dropped. */
@@ -739,27 +689,13 @@ static int finish_output(struct recorder *r, const struct trace_losses *losses)
 		note_view_error(r, err);
 		err = print_summary(r, losses);
 	}
-	if (r->slow != r->out && wait_for_writer(r, r->slow) == -ETIME)
+	if (r->slow.to != r->out && wait_for_writer(r, r->slow.to) == -ETIME)
 		err = -ETIME;
 	print_left_out(r);
 	if (err == -ETIME)
 		diag_error("not all of the output was written, as nothing reads it; see the trace "
 			   "with \"qprof-bpf report\"");
 	return err;
-}
-
-/*
- * Hits of queries that were not executed in this build: the result was loaded from the last build,
- * or fed.
- */
-static void print_unknown_hits(const struct recorder *r)
-{
-	uint64_t n = tracks__unknown_hits(r->tracks);
-
-	if (n)
-		diag_info("of %" PRIu64 " cache hits the query is unknown: its execution was not "
-			  "recorded",
-			  n);
 }
 
 /* Their memory could not be read, or the ring was full. */
@@ -831,7 +767,6 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	err = finish_output(r, &losses);
 	if (r->trace.err)
 		return r->trace.err;
-	print_unknown_hits(r);
 	print_unread_arguments(r);
 	closing_line(r, &losses);
 	judge(r, &losses);
@@ -845,8 +780,8 @@ void recorder__free(struct recorder *r)
 	if (!r)
 		return;
 	live_view__free(r->live);
-	if (r->slow != r->out)
-		writer_thread__free(r->slow);
+	if (r->slow.to != r->out)
+		writer_thread__free(r->slow.to);
 	writer_thread__free(r->out);
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
