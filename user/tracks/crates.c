@@ -2,6 +2,7 @@
 #include "tracks/crates.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,14 +125,27 @@ static int find_root(struct crate *crate, const struct crates_naming *how)
 	return err;
 }
 
+/* "core[12345]": most are one of many, so all but two digits are a string that others share. */
 static int numbered_string(const struct tracks_sink *sink, uint32_t root, uint32_t index,
 			   uint32_t *id)
 {
-	char text[16];
+	char text[16], rest[16];
 	struct trace_piece pieces[2] = {{.id = root}, {.text = text}};
+	uint32_t shared;
+	int err;
 
-	snprintf(text, sizeof(text), "[%u]", index);
-	return sink->compose(sink->ctx, pieces, 2, id);
+	if (index < 100) {
+		snprintf(text, sizeof(text), "[%" PRIu32 "]", index);
+		return sink->compose(sink->ctx, pieces, 2, id);
+	}
+	snprintf(text, sizeof(text), "[%" PRIu32, index / 100);
+	snprintf(rest, sizeof(rest), "%02" PRIu32 "]", index % 100);
+	err = sink->compose(sink->ctx, pieces, 2, &shared);
+	return err
+		       ?: sink->compose(
+				  sink->ctx,
+				  (const struct trace_piece[]){{.id = shared}, {.text = rest}}, 2,
+				  id);
 }
 
 int crates__string(struct crates *c, const struct crates_naming *how, uint32_t crate,

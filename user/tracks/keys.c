@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 
@@ -242,12 +243,32 @@ static void count_unnamed(const struct keys *k, const uint32_t *key_of, uint32_t
 		*n_unnamed += has_key(key_of[i]) && k->distinct.at[key_of[i] - 1].key != KEY_UNIT;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+	uint64_t x = (*(struct key *const *)a)->key, y = (*(struct key *const *)b)->key;
+
+	return (x > y) - (x < y);
+}
+
+/* In the order of the keys: neighbours have most of their names in common, which saves room. */
+static int name_keys(struct keys *k, const struct keys_naming *how)
+{
+	_free_ struct key **sorted = calloc(k->distinct.n + 1UL, sizeof(*sorted));
+	int err = sorted ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < k->distinct.n && sorted; i++)
+		sorted[i] = &k->distinct.at[i];
+	if (sorted)
+		qsort(sorted, k->distinct.n, sizeof(*sorted), compare_keys);
+	for (uint32_t i = 0; i < k->distinct.n && !err; i++)
+		err = name_key(k, how, sorted[i]) ?: place_key(how, sorted[i]);
+	return err;
+}
+
 static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
 {
-	int err = 0;
+	int err = name_keys(k, how);
 
-	for (uint32_t i = 0; i < k->distinct.n && !err; i++)
-		err = name_key(k, how, &k->distinct.at[i]) ?: place_key(how, &k->distinct.at[i]);
 	if (!err)
 		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
 	if (!err)
