@@ -55,6 +55,7 @@ static void the_summary_counts_guards_by_kind(void **state)
 	assert_contains(text, "QueryBlocked          1      0         1\n");
 	assert_lacks(text, "IncrementalLoadResult");
 	assert_contains(text, "9 more places record the size of an artifact");
+	assert_contains(text, "with an argument: 1; it can be read of 1\n");
 	assert_lacks(text, "early_lint_checks");
 }
 

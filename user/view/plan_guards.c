@@ -25,6 +25,22 @@ static const char *label_of(const struct plan_guard *g)
 	return g->label_slot != PLAN_NO_SLOT ? "(computed)" : NULL;
 }
 
+/* Of how many guards the event has an argument, and where that is known. */
+static void print_arguments(FILE *out, const struct plan *plan)
+{
+	uint32_t have = 0, known = 0;
+
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		have += plan->guards[i].has_argument;
+		known += plan->guards[i].source.text != WIRE_ARGUMENT_NONE;
+	}
+	if (have)
+		fprintf(out, "  with an argument: %" PRIu32 "; it can be read of %" PRIu32 "\n",
+			have, known);
+	if (have && plan->expansions_problem)
+		fprintf(out, "  macros are not named: %s\n", plan->expansions_problem);
+}
+
 int plan_guards_summary(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
@@ -57,6 +73,7 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
 	if (plan->n_guards && table__print(t, out, "  "))
 		return -ENOMEM;
+	print_arguments(out, plan);
 	if (plan->n_artifacts)
 		fprintf(out,
 			"  %" PRIu32 " more places record the size of an artifact: no interval\n",
