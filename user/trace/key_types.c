@@ -33,9 +33,10 @@ static bool is_sound(struct byte_reader in, uint64_t n, uint32_t n_strings)
 
 int key_types__take(struct key_types *k, struct byte_reader *in, uint32_t n_strings)
 {
-	uint64_t n = byte_reader__varint_max(in, n_strings);
+	/* Several libraries may say the same of a label. */
+	uint64_t n = byte_reader__varint_max(in, (uint64_t)(in->end - in->at) / 2);
 
-	if (!n || !is_sound(*in, n, n_strings))
+	if (!n || !n_strings || !is_sound(*in, n, n_strings))
 		return -EBADMSG;
 	if (reserve(k, n_strings))
 		return -ENOMEM;
