@@ -14,6 +14,7 @@ import struct
 import crates
 import keys
 import lab
+import workspace
 from compiles import BOOTSTRAP, MODES, Compile
 from elf import Elf
 from gate import Gate
@@ -115,6 +116,47 @@ def test_ctrl_c_with_pid_while_a_compiler_runs(t):
     assert document["problem"] is None and document["lost"] == 0, document
     n = assert_all_local_are_named(t, trace, "regex_syntax", plan_of(t, t.rustc))
     return "%d executions are named" % n
+
+
+# ---- Definitions of other crates ----------------------------------------------------------------
+
+
+def of_other_crates(t, trace):
+    """{(crate that is compiled, crate): [events]}, of a trace of several compilers."""
+    done = t.run_qprof("dump", trace)
+    assert done.returncode == 0, done.stderr
+    compiled, events = {}, collections.defaultdict(list)
+    for line in done.stdout.splitlines():
+        if line.startswith('{"type":"process"'):
+            process = json.loads(line)
+            compiled[process["index"]] = process["crate"]
+        elif '"kind":"Query","event":"' in line:
+            span = json.loads(line)
+            crate = re.match(r"\w*", span["event"]).group()
+            events[compiled[span["process"]], crate].append(span["event"])
+    return events
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_crates_of_one_build(t, toolchain):
+    """What a crate asks of one that was compiled before in the build always has its path."""
+    t.need_capture()
+    top = workspace.make(t)
+    argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
+    run = t.capture(argv, ("-q",), env=env, cwd=top)
+    assert run.status == 0, run.stderr.decode()
+    events = of_other_crates(t, run.trace)
+    asked = {("both", "base"), ("app", "both"), ("app", "made")}
+    assert asked <= events.keys(), sorted(events)
+    for pair in asked:
+        numbers = [event for event in events[pair] if keys.NUMBERED.match(event)]
+        assert not numbers, (pair, len(events[pair]), numbers[:5])
+    assert "base::{{impl}}::sorted" in events["both", "base"], sorted(set(events["both", "base"]))
+    core = events["app", "core"]
+    named = sum(not keys.NUMBERED.match(event) for event in core)
+    assert 0 < named < len(core), (named, len(core))
+    return "%d executions about crates of the build; %d of %d about core have a path" % (
+        sum(len(events[pair]) for pair in asked), named, len(core))
 
 
 # ---- Without keys -------------------------------------------------------------------------------

@@ -108,15 +108,16 @@ const char *definitions__segment(const struct definitions *d, const struct plan_
 				 const struct definition *of, char buf[PATHS_SEGMENT_MAX])
 {
 	uint32_t symbol = of->tag < WIRE_TAGS ? l->wire.tags[of->tag] : WIRE_TAG_UNKNOWN;
-	bool named = symbol == WIRE_TAG_NAMED || l->plain >> of->tag & 1;
-	const char *text = NULL;
+	const char *text, *form;
 	int n;
 
-	if (symbol != WIRE_TAG_UNKNOWN)
-		text = definitions__text(d, symbol == WIRE_TAG_NAMED ? of->symbol : symbol);
+	if (symbol == WIRE_TAG_UNKNOWN)
+		return NULL;
+	form = symbol == WIRE_TAG_NAMED || l->plain >> of->tag & 1 ? "%s" : "{{%s}}";
+	text = definitions__text(d, symbol == WIRE_TAG_NAMED ? of->symbol : symbol);
 	if (!text)
 		return NULL;
-	n = snprintf(buf, PATHS_SEGMENT_MAX, named ? "%s" : "{{%s}}", text);
+	n = snprintf(buf, PATHS_SEGMENT_MAX, form, text);
 	if (of->disambiguator)
 		snprintf(buf + n, PATHS_SEGMENT_MAX - n, "[%u]", of->disambiguator);
 	return buf;

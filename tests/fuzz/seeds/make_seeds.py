@@ -152,11 +152,48 @@ def argument_seeds():
     yield "far", argument(1 << 40, b"a") + argument(1, b"a\0b\x1e")
 
 
+# ---- fuzz_crates: where fields are, and records with crates, entries of caches, or texts ---------
+
+CRATES, ENTRIES, TEXTS = 0, 1, 2
+# Tag 0 is the root, 1 has a name, 2 the fixed symbol 9. The index of an entry is before its key.
+CRATES_HEAD = bytes([0, 1, 0, 0, 8, NAMED, 9, UNKNOWN])
+
+
+def crates_record(kind, crate, data):
+    return struct.pack("<BBH", kind, crate, len(data)) + data
+
+
+def crate(number, symbol, stable_id):
+    return u32(number, symbol) + struct.pack("<Q", stable_id)
+
+
+def cache(*entries):
+    """As many control bytes as entries, then the entries, the last one first."""
+    return bytes(len(entries)) + b"".join(u32(*e) for e in reversed(entries))
+
+
+def crate_seeds():
+    known = crates_record(CRATES, 0, crate(0, 0xffffffff, 5) + crate(1, 40, 6) + crate(2, 41, 7))
+    names = crates_record(TEXTS, 0, texts((40, b"core"), (41, b"a"), (9, b"impl"), (42, b"fmt")))
+    root = (0, 0, 0, 0, 0xffffff01)
+    entries = cache(root, (7, 2, 0, 3, 0), (8, 1, 42, 0, 7))
+    yield "small", CRATES_HEAD + known + names + crates_record(ENTRIES, 1, entries)
+    yield "two_crates", (CRATES_HEAD + known + names + crates_record(ENTRIES, 1, entries) +
+                         crates_record(ENTRIES, 2, entries))
+    yield "cycle", CRATES_HEAD + known + names + crates_record(
+        ENTRIES, 1, cache(root, (7, 1, 42, 0, 8), (8, 1, 42, 0, 7), (9, 1, 42, 0, 9)))
+    yield "unused", CRATES_HEAD + known + names + crates_record(
+        ENTRIES, 1, b"\x80\xff\x01" + entries[3:])
+    yield "odd_sizes", CRATES_HEAD + known[:-3] + crates_record(ENTRIES, 1, entries[:-1]) + names
+    yield "nothing", CRATES_HEAD
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
                           ("fuzz_definitions", definition_seeds()),
-                          ("fuzz_arguments", argument_seeds())):
+                          ("fuzz_arguments", argument_seeds()),
+                          ("fuzz_crates", crate_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:
