@@ -212,8 +212,13 @@ def test_names_that_cannot_be_found(t):
     run = t.capture(argv, ("-q",))
     assert (run.status, run.stderr) == (0, b""), run
     assert t.counts(run.trace) == t.counts(real.trace)
-    assert not any(event for _, _, event in keys.executions(t, run.trace))
+    events = {event for _, _, event in keys.executions(t, run.trace)}
+    assert events <= {"", keys.UNIT}, sorted(events)[:5]
     assert_no_items(t, run.trace)
+    run = t.capture(argv, ())
+    assert plan["names_problem"] in run.stderr.decode(), run.stderr.decode()
+    done = t.run_qprof("plan", rustc)
+    assert "of definitions cannot be read: " + plan["names_problem"] in done.stdout, done.stdout
     return plan["names_problem"]
 
 
@@ -287,7 +292,7 @@ def test_measureme(t):
 GENERIC = """pub fn huge<const K: usize>(v: &mut Vec<u64>) -> u64 {
     let mut sum = K as u64;
     for i in 0..v.len() {
-        match v[i] % 5 {
+        match v[i] %% 5 {
             0 => sum += 1,
             1 => v.push(sum),
             2 => v.iter_mut().for_each(|x| *x += sum),

@@ -445,7 +445,7 @@ def good():
         + ONE_LINE
         + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
         + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12"
-        + " hits=13 hits_other=14 label=15 caller=16 mappings=17 compilers=18\n"
+        + " hits=13 hits_other=14 label=15 caller=16 mappings=17 compilers=18 names=19\n"
         + WHOLE
     )
 

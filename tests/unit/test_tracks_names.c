@@ -300,6 +300,7 @@ static void names_are_of_one_image(void **state)
 /* Killed before its context was dropped, or of a layout that is not known. */
 static void a_process_without_names_is_counted(void **state)
 {
+	static const uint64_t counters[WIRE_COUNTER_MAX];
 	struct fixture *f = *state;
 	struct wire_span unit = span(11, 0, 300, 400);
 
@@ -309,6 +310,8 @@ static void a_process_without_names_is_counted(void **state)
 	unit.query = 0;
 	assert_int_equal(tracks__record(f->t, &unit, sizeof(unit)), 0);
 	assert_int_equal(do_names_end(f->t, 11, 1), 0);
+	assert_int_equal(do_names_end(f->t, 11, 2), 0);
+	assert_int_equal(tracks__losses(f->t, counters).count[TRACE_COUNT_NO_NAMES], 3);
 	assert_int_equal(do_exit(f->t, 11, 500, 9), 0);
 	assert_int_equal(f->out.items.n_mapped, 0);
 	assert_int_equal(tracks__unnamed(f->t), 2);

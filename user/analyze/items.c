@@ -55,6 +55,14 @@ int items__new(const struct trace_texts *texts, struct items **out)
 	return 0;
 }
 
+bool items__any(const struct items *m)
+{
+	for (uint32_t i = 0; i < m->names.n; i++)
+		if (m->names.at[i].is_item)
+			return true;
+	return false;
+}
+
 void items__count_instances(struct items *m,
 			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),
 			    const void *ctx)

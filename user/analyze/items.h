@@ -56,6 +56,9 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 /* A span that is not counted, but that others may be charged to. Likewise. */
 int items__around(struct items *m, const struct trace_span *span, uint32_t item);
 
+/* Some execution was about an item. */
+bool items__any(const struct items *m);
+
 /* `keyed_by_instance` says whether a query has exactly an Instance as its key. */
 void items__count_instances(struct items *m,
 			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),

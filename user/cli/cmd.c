@@ -24,11 +24,9 @@ bool cmd_has_limits(void)
 	return !no_limits;
 }
 
-int cmd_has_items(const struct trace_reader *r, const char *file)
+int cmd_has_items(const struct trace_reader *r, const struct items *items, const char *file)
 {
-	const struct trace_stats s = trace_reader__stats(r);
-
-	if (!s.spans || s.mapped)
+	if (!trace_reader__stats(r).spans || items__any(items))
 		return 0;
 	return diag_error_r(-ENODATA,
 			    "%s does not say what its queries were about: it was recorded with "

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/items.h"
 #include "options/options.h"
 #include "trace/reader.h"
 
@@ -49,7 +50,7 @@ int cmd_open_trace(const char *path, struct trace_reader **r);
  * 0; or -ENODATA after an error line if the trace, which was read to its end, does not say what its
  * executions were about.
  */
-int cmd_has_items(const struct trace_reader *r, const char *file);
+int cmd_has_items(const struct trace_reader *r, const struct items *items, const char *file);
 
 /*
  * Print that a trace cannot be read, or not be printed in full; returns `err`. `why` is the message

@@ -183,7 +183,7 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 	err = compare_trace(c, sides, t, r, &m, by_item);
 	if (err)
 		return cmd_unreadable(t->path, NULL, err);
-	if (by_item && cmd_has_items(r, t->path))
+	if (by_item && cmd_has_items(r, m.items, t->path))
 		return -ENODATA;
 	sides->bytes += trace_reader__bytes_read(r);
 	t->unwatched = trace_reader__stats(r).unwatched;

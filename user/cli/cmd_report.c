@@ -202,7 +202,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 
 	if (c->model.callers && no_callers(r, c->options->file))
 		return -ENODATA;
-	if (opt.items && cmd_has_items(r, c->options->file))
+	if (opt.items && cmd_has_items(r, c->model.items, c->options->file))
 		return -ENODATA;
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,

@@ -14,6 +14,7 @@
 #include "base/writer_thread.h"
 #include "record/closing_line.h"
 #include "record/code_names.h"
+#include "record/query_keys.h"
 #include "record/slow_lines.h"
 #include "record/trace_output.h"
 #include "record/tallies.h"
@@ -32,6 +33,7 @@ struct recorder {
 	 * keeps its "unfinished" mark, and the error decides our exit status.
 	 */
 	struct trace_output trace;
+	char *names_problem; /* why executions of a library have no names, or NULL */
 	struct tracks *tracks;
 	struct code_names *code_names; /* NULL without callers */
 	struct model model;	       /* keeps only sums of processes that have ended */
@@ -284,16 +286,6 @@ static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return tracks__set_keys(r->tracks, lib, keys, &plan->layout);
 }
 
-/* Errors of the file end the recording elsewhere. */
-static void note_key_types(struct recorder *r, const struct plan *plan, const uint32_t *labels)
-{
-	for (uint32_t i = 0; i < plan->n_queries && !r->trace.err; i++)
-		if (plan->queries[i].key_type)
-			trace_output__wrote(&r->trace,
-					    trace_writer__key_type(r->trace.writer, labels[i],
-								   plan->queries[i].key_type));
-}
-
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -309,7 +301,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 		  ?: set_guards(r, lib, plan);
 	if (!err && r->opt.keys) {
 		err = set_keys(r, lib, plan) ?: tracks__set_arguments(r->tracks, lib, plan->guards);
-		note_key_types(r, plan, labels);
+		query_keys__write_types(&r->trace, plan, labels);
+		query_keys__note_problem(&r->names_problem, plan);
 	}
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
@@ -767,6 +760,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	err = finish_output(r, &losses);
 	if (r->trace.err)
 		return r->trace.err;
+	query_keys__print(r->names_problem, tracks__unnamed(r->tracks));
 	print_unread_arguments(r);
 	closing_line(r, &losses);
 	judge(r, &losses);
@@ -780,6 +774,7 @@ void recorder__free(struct recorder *r)
 	if (!r)
 		return;
 	live_view__free(r->live);
+	free(r->names_problem);
 	if (r->slow.to != r->out)
 		writer_thread__free(r->slow.to);
 	writer_thread__free(r->out);

@@ -32,6 +32,8 @@ static const struct {
 	[TRACE_COUNT_NO_CALLER] = {"caller", "request whose caller is unknown", false},
 	[TRACE_LOST_MAPPINGS] = {"mappings", "mapping not reported, perhaps of a compiler", true},
 	[TRACE_LOST_COMPILERS] = {"compilers", "compiler not recorded, or not to its end", true},
+	[TRACE_COUNT_NO_NAMES] = {"names", "piece of a compiler's names that was not copied",
+				  false},
 };
 
 _Static_assert(N_OF(causes) == TRACE_LOSS_MAX, "a cause without a text");

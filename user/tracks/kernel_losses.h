@@ -6,7 +6,9 @@
 #include "qprof/wire.h"
 #include "trace/trace.h"
 
-/* TRACE_LOST_BAD_RECORD is 0: the caller, which reads the records, counts it. */
+/* TRACE_LOST_BAD_RECORD and _COUNT_NO_NAMES are 0: the caller, which reads the records, counts
+ * them.
+ */
 struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX]);
 
 #endif /* QPROF_TRACKS_KERNEL_LOSSES_H */

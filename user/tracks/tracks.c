@@ -135,6 +135,7 @@ struct trace_losses tracks__losses(const struct tracks *t,
 	struct trace_losses losses = kernel_losses(counters);
 
 	losses.count[TRACE_COUNT_NO_CALLER] += caller_index__unplaced(t->callers);
+	losses.count[TRACE_COUNT_NO_NAMES] = t->n_names_missing;
 	return losses;
 }
 

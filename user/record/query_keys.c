@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/query_keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+
+/* Errors of the file end the recording elsewhere. */
+void query_keys__write_types(struct trace_output *trace, const struct plan *plan,
+			     const uint32_t *labels)
+{
+	for (uint32_t i = 0; i < plan->n_queries && !trace->err; i++)
+		if (plan->queries[i].key_type)
+			trace_output__wrote(trace,
+					    trace_writer__key_type(trace->writer, labels[i],
+								   plan->queries[i].key_type));
+}
+
+void query_keys__note_problem(char **why, const struct plan *plan)
+{
+	const char *layout = plan->layout.problem;
+
+	if (*why || (!layout && !plan->keys_problem))
+		return;
+	if (asprintf(why, "%s in %s", layout ?: "keys that are in memory cannot be read",
+		     plan->path) < 0)
+		*why = NULL;
+}
+
+void query_keys__print(const char *why, uint64_t unnamed)
+{
+	if (why)
+		diag_info("some executions have no name of what they were about: %s; see "
+			  "\"qprof-bpf plan\"",
+			  why);
+	if (unnamed)
+		diag_verbose("of %" PRIu64 " executions the key was read and has no name", unnamed);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a recording says of the keys of a library's queries: their types, and why some are unknown.
+ */
+#ifndef QPROF_RECORD_QUERY_KEYS_H
+#define QPROF_RECORD_QUERY_KEYS_H
+
+#include "plan/plan.h"
+#include "record/trace_output.h"
+
+/* Write the types; `labels` are the string ids of the queries' names. */
+void query_keys__write_types(struct trace_output *trace, const struct plan *plan,
+			     const uint32_t *labels);
+
+/* Set *why, which the caller frees, if keys of this library have no names, unless it is set. */
+void query_keys__note_problem(char **why, const struct plan *plan);
+
+/* At the end: `why` may be NULL, `unnamed` executions had a key that was read and has no name. */
+void query_keys__print(const char *why, uint64_t unnamed);
+
+#endif /* QPROF_RECORD_QUERY_KEYS_H */
