@@ -156,9 +156,16 @@ static __noinline int argument_text(struct pt_regs *ctx, struct thread_stack *t,
 	if (!t || !s || !l || argument_place(ctx, t, &s->string))
 		return -1;
 	first = t->scratch.value;
-	if (s->text == WIRE_ARGUMENT_STRING)
-		return argument_place(ctx, t, &s->length) ||
-		       argument_copy(t, first, t->scratch.value);
+	if (s->text == WIRE_ARGUMENT_STRING || s->text == WIRE_ARGUMENT_C_STRING) {
+		if (argument_place(ctx, t, &s->length))
+			return -1;
+		if (s->text == WIRE_ARGUMENT_C_STRING) {
+			t->scratch.argument.macro = WIRE_MACRO_QUOTED;
+			/* Without a NUL it is no such string, and too long then. */
+			t->scratch.value--;
+		}
+		return argument_copy(t, first, t->scratch.value);
+	}
 	if (argument_globals(t, l, PT_REGS_IP(ctx) - s->site))
 		return -1;
 	if (s->text == WIRE_ARGUMENT_EXPANSION)

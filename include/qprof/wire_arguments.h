@@ -29,6 +29,7 @@ enum wire_argument_text {
 	WIRE_ARGUMENT_STRING,	 /* its address and its length */
 	WIRE_ARGUMENT_SYMBOL,	 /* a symbol: its number */
 	WIRE_ARGUMENT_EXPANSION, /* the macro of an expansion: the number of that */
+	WIRE_ARGUMENT_C_STRING,	 /* in quotes: its address and its length, with the NUL */
 };
 
 enum wire_argument_value {
@@ -78,6 +79,7 @@ enum wire_macro {
 	WIRE_MACRO_BANG,
 	WIRE_MACRO_ATTRIBUTE,
 	WIRE_MACRO_DERIVE,
+	WIRE_MACRO_QUOTED, /* no macro: a text in quotes */
 };
 
 /*

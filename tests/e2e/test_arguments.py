@@ -13,8 +13,6 @@ from lab import each
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 EVENTS = "default,args"
 SEPARATOR = "\x1e"
-# docs/events.md says why.
-NOT_RECORDED = ("LLVM_fat_lto_link_module",)
 # In a run that does not profile itself there is no such interval.
 PROFILED = ("mir_pass_",)
 
@@ -57,7 +55,7 @@ def compare(t, argv, name):
         (label, SEPARATOR.join(arguments))
         for kind, _, (label, *arguments), interval in profile.event_texts()
         if kind == "GenericActivity" and interval and not label.startswith(PROFILED))
-    labels = {label for label, text in truth if text} - set(NOT_RECORDED)
+    labels = {label for label, text in truth if text}
 
     def of(counts):
         return {key: n for key, n in counts.items() if key[0] in labels}

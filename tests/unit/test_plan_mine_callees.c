@@ -40,6 +40,8 @@ static void functions_are_known_by_their_names(void **state)
 		{"kind", CALLEE_EXPANSION_KIND},
 		{"globals", CALLEE_GLOBALS},
 		{"format", CALLEE_FORMAT},
+		{"debug_c_string", CALLEE_DEBUG_C_STRING},
+		{"debug_other", CALLEE_NONE},
 		{"cold_string", CALLEE_COLD_WITH_ARGUMENT},
 		{"cold_unit", CALLEE_COLD_WITH_ARGUMENT},
 		{"cold_plain", CALLEE_NONE},
@@ -57,7 +59,7 @@ static void a_function_is_known_through_a_pointer_to_it(void **state)
 
 	assert_int_equal(callees__of(&callees, &call), CALLEE_INTERN);
 	call = (struct eval_call){.through = callees.pointers[0].at};
-	assert_int_equal(callees.n_pointers, 2);
+	assert_int_equal(callees.n_pointers, 3);
 	assert_int_equal(callees__of(&callees, &call), callees.pointers[0].kind);
 	call = (struct eval_call){0};
 	assert_int_equal(callees__of(&callees, &call), CALLEE_NONE);

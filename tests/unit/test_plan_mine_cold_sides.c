@@ -85,6 +85,15 @@ static void an_expansion_that_is_looked_up_has_the_place_of_its_call(void **stat
 	assert_int_equal(sides.expansions.call, 0x20);
 }
 
+static void a_string_in_quotes_is_what_is_formatted(void **state)
+{
+	const struct wire_source *s = source_of("cold_quoted");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_C_STRING);
+	assert_place(&s->string, WIRE_REG_CX, 8, 2, AT(0, 0));
+	assert_place(&s->length, WIRE_REG_CX, 8, 2, AT(0, 8));
+}
+
 static void what_is_not_understood_has_no_text(void **state)
 {
 	assert_int_equal(source_of("cold_other")->text, WIRE_ARGUMENT_NONE);
@@ -105,6 +114,7 @@ int main(void)
 		cmocka_unit_test(a_symbol_and_a_number_are_what_is_printed),
 		cmocka_unit_test(an_expansion_is_what_is_described),
 		cmocka_unit_test(an_expansion_that_is_looked_up_has_the_place_of_its_call),
+		cmocka_unit_test(a_string_in_quotes_is_what_is_formatted),
 		cmocka_unit_test(what_is_not_understood_has_no_text),
 		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),
 	};

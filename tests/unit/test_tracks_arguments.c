@@ -79,6 +79,8 @@ static void a_macro_is_described_as_rustc_does(void **state)
 	assert_string_equal(text_of(&r), "#[Debug]");
 	r.macro = WIRE_MACRO_BANG;
 	assert_string_equal(text_of(&r), "Debug!");
+	r.macro = WIRE_MACRO_QUOTED;
+	assert_string_equal(text_of(&r), "\"Debug\"");
 }
 
 /* It is made into text when the tables of source files are there. */
@@ -121,7 +123,7 @@ static void other_records_are_refused(void **state)
 	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT), -EBADMSG);
 	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT + 5), -EBADMSG);
 	assert_int_equal(arguments__record(&a, &sink, &r, sizeof(r) + 1), -EBADMSG);
-	r.macro = WIRE_MACRO_DERIVE + 1;
+	r.macro = WIRE_MACRO_QUOTED + 1;
 	assert_int_equal(record(&a, &r), -EBADMSG);
 	r = argument(1, "text");
 	r.value = WIRE_VALUE_SPAN + 1;

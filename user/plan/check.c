@@ -40,7 +40,8 @@ static bool source_is_sound(const struct wire_source *s)
 {
 	return !s->text ||
 	       (place_is_sound(&s->string) &&
-		(s->text != WIRE_ARGUMENT_STRING || place_is_sound(&s->length)) &&
+		((s->text != WIRE_ARGUMENT_STRING && s->text != WIRE_ARGUMENT_C_STRING) ||
+		 place_is_sound(&s->length)) &&
 		(!s->value || s->value == WIRE_VALUE_CALL || place_is_sound(&s->number)));
 }
 

@@ -260,7 +260,7 @@ static void code_source(struct codec *c, struct wire_source *s)
 	code_place(c, &s->string);
 	code_place(c, &s->length);
 	code_place(c, &s->number);
-	require(c, s->text <= WIRE_ARGUMENT_EXPANSION && s->value <= WIRE_VALUE_CALL);
+	require(c, s->text <= WIRE_ARGUMENT_C_STRING && s->value <= WIRE_VALUE_CALL);
 }
 
 static void code_expansions(struct codec *c, struct wire_expansions *x)

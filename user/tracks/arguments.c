@@ -18,10 +18,9 @@
 static const struct {
 	const char *before, *behind;
 } macros[] = {
-	[WIRE_MACRO_UNKNOWN] = {"", ""},
-	[WIRE_MACRO_BANG] = {"", "!"},
-	[WIRE_MACRO_ATTRIBUTE] = {"#[", "]"},
-	[WIRE_MACRO_DERIVE] = {"#[derive(", ")]"},
+	[WIRE_MACRO_UNKNOWN] = {"", ""},      [WIRE_MACRO_BANG] = {"", "!"},
+	[WIRE_MACRO_ATTRIBUTE] = {"#[", "]"}, [WIRE_MACRO_DERIVE] = {"#[derive(", ")]"},
+	[WIRE_MACRO_QUOTED] = {"\"", "\""},
 };
 
 /* The text as rustc's profiles have it. NULL without memory. */

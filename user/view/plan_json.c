@@ -68,6 +68,7 @@ static const char *argument_name(const struct plan_guard *g)
 		[WIRE_ARGUMENT_STRING] = "string",
 		[WIRE_ARGUMENT_SYMBOL] = "symbol",
 		[WIRE_ARGUMENT_EXPANSION] = "macro",
+		[WIRE_ARGUMENT_C_STRING] = "string",
 	};
 
 	return g->has_argument ? names[g->source.text] : NULL;

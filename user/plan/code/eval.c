@@ -325,7 +325,8 @@ static bool same_call(const struct eval_call *a, const struct eval_call *b)
 {
 	return a->target == b->target && a->through == b->through && same(&a->first, &b->first) &&
 	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
-	       same(&a->fourth, &b->fourth);
+	       same(&a->fourth, &b->fourth) && same(&a->words[0], &b->words[0]) &&
+	       same(&a->words[1], &b->words[1]);
 }
 
 static void note_call(struct machine *m, const struct path *p)
@@ -339,6 +340,10 @@ static void note_call(struct machine *m, const struct path *p)
 		.fourth = p->regs[WIRE_REG_CX],
 	};
 	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
+	int64_t slot;
+
+	for (int i = 0; on_stack(m, &c.third, &slot) && i < 2; i++)
+		c.words[i] = load_slot(m, p, slot + 8 * i, 8);
 
 	if (to->type == X86_OP_IMM)
 		c.target = (uint64_t)to->imm;

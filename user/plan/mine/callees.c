@@ -26,6 +26,7 @@ static const struct {
 	{CALLEE_EXPANSION, {"11HygieneData4with", "11LocalExpnId9expn_data"}},
 	{CALLEE_EXPANSION_KIND, {"7hygiene", "8ExpnKind5descr"}},
 	{CALLEE_GLOBALS, {"10rustc_span15SESSION_GLOBALS3FOO", "9call_once"}},
+	{CALLEE_DEBUG_C_STRING, {"5alloc3ffi5c_strNtB", "7CStringNtNt", "4core3fmt5Debug3fmt"}},
 	{CALLEE_FORMAT, {"5alloc3fmt6format12format_inner"}},
 };
 

@@ -18,6 +18,7 @@ enum callee {
 	CALLEE_EXPANSION_KIND,	   /* ExpnKind::descr */
 	CALLEE_GLOBALS,		   /* the address of the pointer to the session's globals */
 	CALLEE_FORMAT,		   /* alloc::fmt::format */
+	CALLEE_DEBUG_C_STRING,	   /* <CString as Debug>::fmt */
 };
 
 struct callees_entry {

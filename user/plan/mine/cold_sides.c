@@ -87,6 +87,43 @@ static void note_kind(struct sides_miner *m, const struct eval *e, const struct 
 	m->kind = (uint32_t)distance.constant;
 }
 
+/* "{:?}" and nothing else, as format_args! encodes it. */
+static bool is_bare(const struct sides_miner *m, const struct sum *template)
+{
+	size_t len;
+	const uint8_t *text = sum_is_constant(template)
+				      ? elf_image__bytes(m->img, template->constant, &len)
+				      : NULL;
+
+	return text && len >= 2 && text[0] == 0xc0 && !text[1];
+}
+
+/* The function that a value is printed with, by the pointer to it. */
+static enum callee printer_of(const struct sides_miner *m, const struct eval *e,
+			      const struct sum *function)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, function, &more);
+
+	if (!node || more || node->kind != SUM_LOAD || !sum_is_constant(&node->of))
+		return CALLEE_NONE;
+	return callees__at(&m->callees, node->of.constant, true);
+}
+
+/* format!("{:?}", ..) of a CString: an address and a length. */
+static void read_format(struct sides_miner *m, const struct eval *e, const struct eval_call *call,
+			struct wire_source *s)
+{
+	struct wire_place place;
+
+	if (s->text || printer_of(m, e, &call->words[1]) != CALLEE_DEBUG_C_STRING ||
+	    !is_bare(m, &call->second) || !is_captured_at(e, &call->words[0], 8, &place))
+		return;
+	s->text = WIRE_ARGUMENT_C_STRING;
+	s->string = s->length = place;
+	s->length.at[place.n - 1] = 8;
+}
+
 /* A part of the expansion that was looked up. */
 static void read_call_site(struct sides_miner *m, const struct eval *e, const struct sum *span,
 			   struct wire_source *s)
@@ -137,6 +174,9 @@ static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_
 			break;
 		case CALLEE_EXPANSION_KIND:
 			note_kind(m, e, &expansion, &call->second);
+			break;
+		case CALLEE_FORMAT:
+			read_format(m, e, call, s);
 			break;
 		default:
 			break;

@@ -16,6 +16,7 @@ int guard_argument(const struct eval_function *f, const struct cold_side *side, 
 	const struct wire_source *in = &side->source;
 	struct wire_place asked[] = {in->string, in->length, in->number};
 	struct wire_source found = {.site = site, .text = in->text, .value = in->value};
+	bool has_length = in->text == WIRE_ARGUMENT_STRING || in->text == WIRE_ARGUMENT_C_STRING;
 	struct eval_function inside = *f;
 	_free_ struct eval *e = NULL;
 	int err;
@@ -29,7 +30,7 @@ int guard_argument(const struct eval_function *f, const struct cold_side *side, 
 	if (err)
 		return err;
 	if (!place_answer(e, 0, &found.string) ||
-	    (in->text == WIRE_ARGUMENT_STRING && !place_answer(e, 1, &found.length)))
+	    (has_length && !place_answer(e, 1, &found.length)))
 		return 0;
 	if (in->value && in->value != WIRE_VALUE_CALL && !place_answer(e, 2, &found.number))
 		found.value = WIRE_VALUE_NONE;
