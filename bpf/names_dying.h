@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Copies the names of a compiler that dies before it drops its query context: at the end of its
- * first thread, or at a signal that kills it, whichever is seen first. (Before Linux 6.16 the
- * memory of a thread that ends is gone when its end is seen, unless other threads still have it.)
+ * first thread, or at a signal that kills it, whichever is seen first. (A kernel
+ * may report the end of a thread when its memory is gone, unless other threads still have it.)
  *
  * The program may not sleep: pages that are not resident are missing, and are counted.
  */
