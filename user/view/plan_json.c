@@ -64,10 +64,8 @@ static void put_body(struct json *j, const struct plan *plan, uint32_t i)
 static const char *argument_name(const struct plan_guard *g)
 {
 	static const char *const names[] = {
-		[WIRE_ARGUMENT_NONE] = "unknown",
-		[WIRE_ARGUMENT_STRING] = "string",
-		[WIRE_ARGUMENT_SYMBOL] = "symbol",
-		[WIRE_ARGUMENT_EXPANSION] = "macro",
+		[WIRE_ARGUMENT_NONE] = "unknown",    [WIRE_ARGUMENT_STRING] = "string",
+		[WIRE_ARGUMENT_SYMBOL] = "symbol",   [WIRE_ARGUMENT_EXPANSION] = "macro",
 		[WIRE_ARGUMENT_C_STRING] = "string",
 	};
 
