@@ -19,6 +19,8 @@
 /* Append `n` bytes of zeroes. */
 static int skip(struct byte_buffer *b, size_t n)
 {
+	if (!n)
+		return 0;
 	if (!byte_buffer__reserve(b, n))
 		return -ENOMEM;
 	memset(b->data + b->size, 0, n);
@@ -166,13 +168,16 @@ static void check_lines(struct sources *p, struct place_file *file)
 {
 	uint32_t i = u64_map__get(&p->lines_of, file->number);
 	const struct place_lines *table = i == U64_MAP_NONE ? NULL : &p->tables[i];
-	const uint8_t *at = table ? p->lines.data + 4ull * table->at : NULL;
+	const uint8_t *at;
 
-	if (!table || table->n != file->n_lines || !table->n || bytes_load_u32(at)) {
+	if (!table || !table->n || table->n != file->n_lines) {
 		file->n_lines = 0;
 		return;
 	}
-	for (uint32_t k = 1; k < table->n; k++)
+	at = p->lines.data + 4ull * table->at;
+	if (bytes_load_u32(at))
+		file->n_lines = 0;
+	for (uint32_t k = 1; k < file->n_lines; k++)
 		if (bytes_load_u32(at + 4ull * k) <= bytes_load_u32(at + 4ull * (k - 1))) {
 			file->n_lines = 0;
 			return;

@@ -137,6 +137,43 @@ def definition_seeds():
     yield "nothing", LAYOUT
 
 
+# ---- fuzz_sources: the way of the buckets, and records of spans, files and lines -----------------
+
+SPANS, INTERNED, FILES, LINES = range(4)
+
+
+def source(table, number, offset, data):
+    return struct.pack("<BBHI", table, number, len(data), offset) + data
+
+
+def span(position, length=5, context=0):
+    return struct.pack("<IHH", position, length, context)
+
+
+def source_file(number, start, length, n_lines, name):
+    return u32(number, start, length, n_lines, len(name)) + name + bytes(-len(name) % 4)
+
+
+def source_seeds():
+    ways = bytes([0, 1])
+    files = source(FILES, 0, 0, source_file(1, 101, 30, 3, b"src/b.rs") +
+                   source_file(0, 0, 100, 2, b"src/a.rs"))
+    lines = source(LINES, 0, 0, u32(0, 50)) + source(LINES, 1, 0, u32(0, 10)) + \
+        source(LINES, 1, 8, u32(20))
+    spans = source(SPANS, 0, 0, span(3) + span(110, 0x8005, 7) + span(9, 0xffff, 5)) + \
+        source(SPANS, 1, 0, span(9, 0xffff, 0xffff) + span(131) + span(132))
+    interned = source(INTERNED, 0, 0, u32(9, 120, 77))
+    yield "small", ways + spans + interned + files + lines
+    yield "lines_first", ways + lines + files + interned + spans
+    yield "older_buckets", bytes([3, 0]) + spans + interned + files + lines
+    yield "gap", ways + source(SPANS, 1, 64, span(3)) + files + lines
+    yield "not_ascending", ways + spans + files + source(LINES, 1, 0, u32(0, 10, 10))
+    yield "overlapping", ways + spans + lines + source(FILES, 0, 0, b"".join(
+        source_file(i, 100, 0xffffffff, 3, b"x") for i in range(3)))
+    yield "long_name", ways + source(FILES, 0, 0, source_file(0, 0, 9, 1, b"x" * 1024) +
+                                     u32(0, 0, 9, 1, 1025))
+
+
 # ---- fuzz_arguments: records of arguments, each behind its size ----------------------------------
 
 
@@ -192,6 +229,7 @@ def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
                           ("fuzz_definitions", definition_seeds()),
+                          ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
                           ("fuzz_crates", crate_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)

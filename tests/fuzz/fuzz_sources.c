@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Takes any bytes as what the kernel half copied of a compiler's spans, source files and lines, and
+ * finds the place of every definition. A place has a file with a name, and a line of it.
+ *
+ * An input is the way of the buckets (two bytes), and records: table, number, size, offset, bytes.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracks/sources.h"
+
+#define ASKED 512
+
+struct record_head {
+	uint8_t table;
+	uint8_t number;
+	uint16_t size;
+	uint32_t offset;
+};
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void add(struct sources *s, const struct record_head *h, const uint8_t *bytes, uint32_t n)
+{
+	struct wire_piece *r = calloc(1, sizeof(*r));
+	int err;
+
+	expect(r);
+	r->table = WIRE_TABLE_SPANS + h->table % 5;
+	r->number = h->number;
+	/* Filling a large gap takes long, so few are tried. */
+	r->offset = h->offset & 0xfffff;
+	r->size = n < WIRE_PIECE_MAX ? n : WIRE_PIECE_MAX;
+	memcpy(r->bytes, bytes, r->size);
+	err = sources__add(s, r);
+	expect(!err || err == -EBADMSG);
+	free(r);
+}
+
+static void add_records(struct sources *s, const uint8_t *data, size_t size)
+{
+	while (size > sizeof(struct record_head)) {
+		struct record_head h;
+		uint32_t n;
+
+		memcpy(&h, data, sizeof(h));
+		data += sizeof(h);
+		size -= sizeof(h);
+		n = h.size < size ? h.size : (uint32_t)size;
+		add(s, &h, data, n);
+		data += n;
+		size -= n;
+	}
+}
+
+static void find(struct sources *s, const struct wire_layout_places *l, uint32_t index)
+{
+	struct place p, again;
+
+	if (!sources__find(s, l, index, &p)) {
+		expect(!sources__find(s, l, index, &again));
+		return;
+	}
+	expect(p.line && p.line <= p.file->n_lines);
+	expect(*sources__name(s, p.file));
+	expect(sources__find(s, l, index, &again));
+	expect(again.file == p.file && again.line == p.line && again.context == p.context);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct wire_layout_places l = {.known = 1};
+	struct sources s = {0};
+
+	if (size < 2)
+		return 0;
+	l.first = 1u << data[0] % 5;
+	l.step = 1 + data[1] % 2;
+	add_records(&s, data + 2, size - 2);
+	for (uint32_t i = 0; i < ASKED; i++)
+		find(&s, &l, i);
+	find(&s, &l, UINT32_MAX);
+	sources__clear(&s);
+	return 0;
+}
