@@ -38,9 +38,10 @@ static const struct {
 	{"incr-result-hashing", BIT(FILTER_HASHING), NULL},
 	{"query-cache-hit", HITS | BIT(FILTER_QUERY), NULL},
 	{"query-cache-hit-count", 0, "query-cache-hit records each hit, and report counts them"},
-	{"query-keys", 0, "rustc makes these texts only while its own profiler is on"},
-	{"function-args", 0, "rustc makes these texts only while its own profiler is on"},
-	{"args", 0, "rustc makes these texts only while its own profiler is on"},
+	{"query-keys", 0, "they are no events, but recorded with those, unless --no-keys is given"},
+	{"function-args", 0,
+	 "they are no events, but recorded with those, unless --no-keys is given"},
+	{"args", 0, "they are no events, but recorded with those, unless --no-keys is given"},
 	{"artifact-sizes", 0, "they are sizes, not intervals"},
 	{"llvm", 0, "LLVM reports its passes only while rustc's own profiler is on"},
 };
