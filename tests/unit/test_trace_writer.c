@@ -119,6 +119,26 @@ static void names_of_other_crates_are_kept(void **state)
 	assert_non_null(strstr(finished_trace(w), " #7 event=core foreign\nwhole\n"));
 }
 
+/* A list that is long enough is compressed. */
+static void very_many_other_crates_are_kept(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
+	const struct trace_span span = {.tid = 1, .invocation = 7};
+	_free_ char *text = NULL;
+	char name[16];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "crate%d", i);
+		assert_int_equal(trace_writer__intern(w, name, &m.string), 0);
+		assert_int_equal(trace_writer__foreign(w, m.string), 0);
+	}
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	text = finished_trace(w);
+	assert_non_null(strstr(text, " #7 event=crate4999 foreign\nwhole\n"));
+}
+
 static void mappings_that_make_no_sense_are_refused(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -407,6 +427,7 @@ int main(void)
 		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
 		cmocka_unit_test_teardown(only_invalid_records_are_refused, remove_file),
 		cmocka_unit_test_teardown(names_of_other_crates_are_kept, remove_file),
+		cmocka_unit_test_teardown(very_many_other_crates_are_kept, remove_file),
 		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
 		cmocka_unit_test_teardown(ids_too_far_apart_are_refused, remove_file),
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
