@@ -462,6 +462,33 @@ static void a_second_context_has_names_of_its_own(void **state)
 	assert_item(f, 0, KEYS_OWN_IDS, "a::three");
 }
 
+/* In its own files; those of the first one lie at other positions. */
+static void a_second_context_has_files_of_its_own(void **state)
+{
+	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
+	static const uint32_t labels[] = {90};
+	struct wire_names_end end = {
+		.type = WIRE_NAMES_END, .pid = 11, .dropped = 1, .time_ns = 310};
+	struct plan_layout layout = names_layout();
+	struct wire_span later = span(11, 0, 320, 330);
+	struct fixture *f = *state;
+
+	layout.wire.places.known = 1;
+	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
+	assert_int_equal(tracks__set_guards(f->t, 2, labels, 1), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_macro(f->t, 1, packed(1012, 4)), 0);
+	do_file(f->t, 11);
+	assert_int_equal(tracks__record(f->t, &end, sizeof(end)), 0);
+	assert_int_equal(tracks__record(f->t, &later, sizeof(later)), 0);
+	assert_int_equal(do_macro(f->t, 2, packed(1012, 5)), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, KEYS_OWN_IDS,
+		    "#[derive(A)]\x1e"
+		    "a.rs:2:3: 2:7");
+	assert_item(f, 0, KEYS_OWN_IDS + 1, "#[derive(A)]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -482,6 +509,7 @@ int main(void)
 		TEST(a_malformed_copy_of_names_changes_nothing),
 		TEST(an_error_of_a_mapping_comes_back),
 		TEST(a_second_context_has_names_of_its_own),
+		TEST(a_second_context_has_files_of_its_own),
 		cmocka_unit_test(a_sink_may_take_no_names),
 	};
 

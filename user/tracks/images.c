@@ -106,7 +106,7 @@ int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
 	if (!image->dropped_ns || start_ns <= image->dropped_ns)
 		return 0;
 	err = name_keys(all, image);
-	definitions__clear(&image->definitions);
+	forget_names(image);
 	image->dropped_ns = 0;
 	image->has_another = true;
 	return err;
