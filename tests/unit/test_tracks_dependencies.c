@@ -59,11 +59,12 @@ static void a_crate_that_was_compiled_is_known(void **state)
 	assert_string(8, 2, NULL);
 }
 
-static void the_largest_table_of_a_crate_counts(void **state)
+static void the_last_table_of_a_crate_counts(void **state)
 {
 	add_all(7, 3, "x");
 	add_all(7, 2, "y");
-	assert_string(7, 1, "c::x[1]");
+	assert_string(7, 1, "c::y[1]");
+	assert_string(7, 2, NULL);
 	add_all(7, 4, "z");
 	assert_string(7, 3, "c::z[3]");
 }
@@ -109,16 +110,34 @@ static void memory_is_limited(void **state)
 	assert_string(id, 3, NULL);
 }
 
+/* Compilers that lie may name any number of crates. */
+static void the_number_of_crates_is_limited(void **state)
+{
+	uint64_t id = 0;
+	uint32_t n;
+
+	while (dependencies__bytes(&all) + 2 * sizeof(struct dependency) < DEPENDENCIES_BYTES_MAX) {
+		assert_int_equal(dependencies__add(&all, ++id, 1, 0, "x"), 0);
+		assert_true(id < 1u << 22);
+	}
+	n = all.crates.n;
+	assert_true(n * sizeof(struct dependency) < DEPENDENCIES_BYTES_MAX);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(dependencies__add(&all, ++id, 1, 0, "x"), 0);
+	assert_true(all.crates.n < n + 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_crate_that_was_compiled_is_known),
-		TEST(the_largest_table_of_a_crate_counts),
+		TEST(the_last_table_of_a_crate_counts),
 		TEST(single_definitions_fill_in),
 		TEST(a_text_is_kept_once),
 		TEST(memory_is_limited),
+		TEST(the_number_of_crates_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

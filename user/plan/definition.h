@@ -13,7 +13,7 @@ struct definition {
 	uint32_t tag;
 	uint32_t symbol;
 	uint32_t disambiguator;
-	uint32_t parent;
+	uint32_t parent; /* its index, or that of no definition */
 };
 
 /* `bytes` has l->wire.size of them. */

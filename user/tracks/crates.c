@@ -47,7 +47,7 @@ int crates__add_keys(struct crates *c, const struct plan_layout *l, const struct
 		if (r->bytes[i] & CONTROL_FREE)
 			continue;
 		if (!table__get(&c->cached, key_of(r->number, index),
-				.of = definition_from(l, entry + w->key), .crate = r->number,
+				.of = definition__read(l, entry + w->key), .crate = r->number,
 				.index = index))
 			return -ENOMEM;
 	}

@@ -100,26 +100,19 @@ static bool read_row(const struct definitions *d, const struct plan_layout *l, u
 {
 	if (!l->wire.size || index >= d->table.size / l->wire.size)
 		return false;
-	*out = definition_from(l, d->table.data + (size_t)index * l->wire.size);
+	*out = definition__read(l, d->table.data + (size_t)index * l->wire.size);
 	return true;
 }
 
 const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
 				 const struct definition *of, char buf[PATHS_SEGMENT_MAX])
 {
-	uint32_t symbol = of->tag < WIRE_TAGS ? l->wire.tags[of->tag] : WIRE_TAG_UNKNOWN;
-	const char *text, *form;
-	int n;
+	uint32_t symbol = definition__symbol(l, of);
+	const char *text = symbol == WIRE_TAG_UNKNOWN ? NULL : definitions__text(d, symbol);
 
-	if (symbol == WIRE_TAG_UNKNOWN)
-		return NULL;
-	form = symbol == WIRE_TAG_NAMED || l->plain >> of->tag & 1 ? "%s" : "{{%s}}";
-	text = definitions__text(d, symbol == WIRE_TAG_NAMED ? of->symbol : symbol);
 	if (!text)
 		return NULL;
-	n = snprintf(buf, PATHS_SEGMENT_MAX, form, text);
-	if (of->disambiguator)
-		snprintf(buf + n, PATHS_SEGMENT_MAX - n, "[%u]", of->disambiguator);
+	definition__segment(l, of, text, buf);
 	return buf;
 }
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/map.h"
-#include "plan/plan.h"
+#include "plan/definition.h"
 #include "trace/bytes.h"
 #include "tracks/paths.h"
 #include "tracks/sink.h"
@@ -40,24 +40,6 @@ int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r
 
 /* The text of a symbol, or NULL. */
 const char *definitions__text(const struct definitions *d, uint32_t symbol);
-
-/* A definition as it is in a table. */
-struct definition {
-	uint32_t tag;
-	uint32_t symbol;
-	uint32_t disambiguator;
-	uint32_t parent; /* its index, or that of no definition */
-};
-
-static inline struct definition definition_from(const struct plan_layout *l, const uint8_t *at)
-{
-	return (struct definition){
-		.tag = bytes_load_u32(at + l->wire.tag),
-		.symbol = bytes_load_u32(at + l->wire.symbol),
-		.disambiguator = bytes_load_u32(at + l->disambiguator),
-		.parent = bytes_load_u32(at + l->parent),
-	};
-}
 
 /* The parent of a definition, as paths.h has it. Only a root has none. */
 static inline uint32_t definition_parent(const struct plan_layout *l, const struct definition *of)

@@ -58,6 +58,17 @@ static int make_row(struct dependencies *d, uint32_t parent, const char *segment
 	return segment ? keep_text(d, segment, &out->segment) : 0;
 }
 
+/* *crate is NULL if there is no room for one more. */
+static int find_or_add(struct dependencies *d, uint64_t stable_id, struct dependency **crate)
+{
+	*crate = table__find(&d->crates, stable_id);
+	if (*crate || !has_room(d, sizeof(**crate)))
+		return 0;
+	*crate = table__get(&d->crates, stable_id, .n_all = 0);
+	d->row_bytes += sizeof(**crate);
+	return *crate ? 0 : -ENOMEM;
+}
+
 int dependencies__add_all(struct dependencies *d, uint64_t stable_id,
 			  const struct definitions *definitions, const struct plan_layout *l)
 {
@@ -65,20 +76,19 @@ int dependencies__add_all(struct dependencies *d, uint64_t stable_id,
 	size_t bytes = n * sizeof(struct dependency_row);
 	_free_ struct dependency_row *rows = NULL;
 	struct dependency *crate;
-	int err = 0;
+	int err;
 
 	if (!n || !has_room(d, bytes))
 		return 0;
-	crate = table__get(&d->crates, stable_id, .n_all = 0);
+	err = find_or_add(d, stable_id, &crate);
+	if (err || !crate)
+		return err;
 	rows = calloc(n, sizeof(*rows));
-	if (!crate || !rows)
+	if (!rows)
 		return -ENOMEM;
-	/* It was compiled again, perhaps as a check that was given up. */
-	if (n <= crate->n_all)
-		return 0;
 	for (uint32_t i = 0; i < n && !err; i++) {
 		struct definition of =
-			definition_from(l, definitions->table.data + (size_t)i * l->wire.size);
+			definition__read(l, definitions->table.data + (size_t)i * l->wire.size);
 		char buf[PATHS_SEGMENT_MAX];
 
 		err = make_row(d, definition_parent(l, &of),
@@ -86,6 +96,7 @@ int dependencies__add_all(struct dependencies *d, uint64_t stable_id,
 	}
 	if (err)
 		return err;
+	/* If it was compiled before, its source may be another one now: the new numbers count. */
 	d->row_bytes += bytes - crate->n_all * sizeof(*rows);
 	free(crate->all);
 	crate->all = take_ptr(rows);
@@ -96,12 +107,13 @@ int dependencies__add_all(struct dependencies *d, uint64_t stable_id,
 int dependencies__add(struct dependencies *d, uint64_t stable_id, uint32_t index, uint32_t parent,
 		      const char *segment)
 {
-	struct dependency *crate = table__get(&d->crates, stable_id, .n_all = 0);
+	struct dependency *crate;
 	struct dependency_row row;
 	size_t bytes = sizeof(row) + 2 * sizeof(struct u64_map_slot);
+	int err = find_or_add(d, stable_id, &crate);
 
-	if (!crate)
-		return -ENOMEM;
+	if (err || !crate)
+		return err;
 	if (index < crate->n_all || table__find(&crate->some, index) || !has_room(d, bytes))
 		return 0;
 	if (make_row(d, parent, segment, &row))
