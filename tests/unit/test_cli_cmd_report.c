@@ -209,6 +209,11 @@ static void items_that_are_not_there_are_said_not_to_be(void **state)
 				"were about: it was recorded with --no-keys, ");
 		assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
 	}
+	/* Names come last, so what is missing at the end may be these. */
+	options = (struct cli_report_options){.file = "tests/golden/bad-killed.qpt",
+					      .by = CLI_BY_ITEM};
+	run(&options, EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], " it is incomplete (unfinished: ");
 	/* Without any execution, missing items are no error. */
 	options = (struct cli_report_options){.file = "tests/golden/good-empty.qpt",
 					      .by = CLI_BY_ITEM};

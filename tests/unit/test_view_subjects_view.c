@@ -99,6 +99,26 @@ static void units_have_a_column_for_each_step(void **state)
 		    "  and 1 more codegen unit\n");
 }
 
+static void a_trace_without_arguments_says_why(void **state)
+{
+	static const struct trace_process process = {.index = 0, .pid = 42, .crate = "app"};
+	const struct trace_span span = {
+		.end_ns = 20000000, .tid = 7, .label = 0, .kind = TRACE_KIND_ACTIVITY};
+	const struct trace_times times = {0};
+	_subjects_ struct subjects *s = NULL;
+	struct report_options opt = {0};
+	_free_ char *none = NULL, *got = NULL;
+
+	assert_int_equal(subjects__new(&texts, SUBJECTS_MACROS, &s), 0);
+	assert_int_equal(subjects__process(s, &process), 0);
+	opt.subjects = s;
+	none = output_of(print_text, &opt);
+	assert_string_equal(none, "no expansion of a procedural macro was recorded\n");
+	assert_int_equal(subjects__span(s, &span, &times, TRACE_NO_STRING), 0);
+	got = output_of(print_text, &opt);
+	assert_non_null(strstr(got, "  (unknown)\n  (unknown): recorded with --no-keys, "));
+}
+
 static int print_json(FILE *out, const void *arg)
 {
 	struct json j = {.out = out};
@@ -139,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(macros_are_listed_by_their_time),
 		cmocka_unit_test(units_have_a_column_for_each_step),
+		cmocka_unit_test(a_trace_without_arguments_says_why),
 		cmocka_unit_test(json_has_all_rows),
 	};
 

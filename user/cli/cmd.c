@@ -28,6 +28,11 @@ int cmd_has_items(const struct trace_reader *r, const struct items *items, const
 {
 	if (!trace_reader__stats(r).spans || items__any(items))
 		return 0;
+	if (trace_reader__problem(r))
+		return diag_error_r(-ENODATA,
+				    "%s does not say what its queries were about: it is "
+				    "incomplete (%s), and names are written when a compiler ends",
+				    file, trace_reader__problem(r));
 	return diag_error_r(-ENODATA,
 			    "%s does not say what its queries were about: it was recorded with "
 			    "--no-keys, by an older version, or of a compiler whose names could "

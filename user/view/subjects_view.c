@@ -184,6 +184,17 @@ static void print_more(FILE *out, size_t n, bool macros)
 		fprintf(out, "  and %zu more %s%s\n", n, what, n == 1 ? "" : "s");
 }
 
+/* Why all rows are called NO_NAME. */
+static void print_why_nameless(FILE *out, const struct rows *r)
+{
+	for (size_t i = 0; i < r->n_all; i++)
+		if (r->at[i].name)
+			return;
+	fputs("  " NO_NAME ": recorded with --no-keys, by an older version, or of a compiler "
+	      "whose arguments\n  could not be read\n",
+	      out);
+}
+
 int subjects_text(FILE *out, const struct report_options *opt)
 {
 	bool macros = subjects__of(opt->subjects) == SUBJECTS_MACROS;
@@ -193,8 +204,8 @@ int subjects_text(FILE *out, const struct report_options *opt)
 	size_t shown = opt->top && opt->top < r.n ? opt->top : r.n;
 
 	if (!err && !r.n_all) {
-		fputs(macros ? "no procedural macro was expanded\n"
-			     : "no codegen unit was compiled\n",
+		fputs(macros ? "no expansion of a procedural macro was recorded\n"
+			     : "no work on a codegen unit was recorded\n",
 		      out);
 		return 0;
 	}
@@ -202,8 +213,10 @@ int subjects_text(FILE *out, const struct report_options *opt)
 		err = macros ? add_macro(t, &r, &r.at[i]) : add_unit(t, &r, &r.at[i]);
 	if (!err)
 		err = table__print_within(t, out, opt->width, "report --wide");
-	if (!err)
+	if (!err) {
 		print_more(out, r.n_all - shown, macros);
+		print_why_nameless(out, &r);
+	}
 	return err;
 }
 
