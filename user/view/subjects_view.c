@@ -11,7 +11,7 @@
 #include "view/table.h"
 
 /* Minimum columns of a name; other columns are left out first. */
-#define NAME_KEPT 30
+#define NAME_KEPT 25
 
 /* What the activities of such a row were about was not read. */
 #define NO_NAME "(unknown)"
@@ -150,7 +150,15 @@ static int add_unit(struct table *t, const struct rows *r, const struct subject_
 	return 0;
 }
 
-static struct table *new_table(enum subjects_of of)
+static bool has_lto(const struct rows *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].phase_ns[SUBJECT_LTO])
+			return true;
+	return false;
+}
+
+static struct table *new_table(enum subjects_of of, const struct rows *r)
 {
 	static const struct table_column macros[] = {
 		{"total", 0}, {"total %", 0}, {"expansions", 0},
@@ -170,9 +178,13 @@ static struct table *new_table(enum subjects_of of)
 		table__spare(t, "max");
 		return t;
 	}
+	/* Names of units mostly do not tell their crate, so that stays. */
+	if (!has_lto(r))
+		table__spare(t, "lto");
 	table__spare(t, "size");
 	table__spare(t, "thread");
 	table__spare(t, "total %");
+	table__spare(t, "codegen");
 	return t;
 }
 
@@ -199,16 +211,19 @@ int subjects_text(FILE *out, const struct report_options *opt)
 {
 	bool macros = subjects__of(opt->subjects) == SUBJECTS_MACROS;
 	__cleanup(clear) struct rows r = {};
-	_table_ struct table *t = new_table(subjects__of(opt->subjects));
+	_table_ struct table *t = NULL;
 	int err = choose(&r, opt);
 	size_t shown = opt->top && opt->top < r.n ? opt->top : r.n;
 
-	if (!err && !r.n_all) {
+	if (err)
+		return err;
+	if (!r.n_all) {
 		fputs(macros ? "no expansion of a procedural macro was recorded\n"
 			     : "no work on a codegen unit was recorded\n",
 		      out);
 		return 0;
 	}
+	t = new_table(subjects__of(opt->subjects), &r);
 	for (size_t i = 0; i < shown && !err; i++)
 		err = macros ? add_macro(t, &r, &r.at[i]) : add_unit(t, &r, &r.at[i]);
 	if (!err)
