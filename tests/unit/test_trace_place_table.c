@@ -63,17 +63,24 @@ static void each_process_has_its_own(void **state)
 {
 	const struct trace_place other = {
 		.process = 0, .string = 5, .file = 8, .line = 3, .call_file = TRACE_NO_STRING};
+	const struct trace_place same = {
+		.process = 2, .string = 5, .file = 2, .line = 101, .call_file = TRACE_NO_STRING};
 	struct byte_buffer a = payload_of(1, places, 1), b = payload_of(0, &other, 1);
+	struct byte_buffer c = payload_of(2, &same, 1);
 	struct place_table t = {0};
 
 	assert_int_equal(take(&t, &a, a.size, 2, 10), 0);
+	assert_int_equal(take(&t, &c, c.size, 3, 10), 0);
+	assert_same(place_table__find(&t, TRACE_NO_PROCESS, 5), &places[0]);
+	/* In another file: it is another definition. */
 	assert_int_equal(take(&t, &b, b.size, 2, 10), 0);
 	assert_same(place_table__find(&t, 1, 5), &places[0]);
 	assert_same(place_table__find(&t, 0, 5), &other);
-	assert_same(place_table__find(&t, TRACE_NO_PROCESS, 5), &places[0]);
+	assert_null(place_table__find(&t, TRACE_NO_PROCESS, 5));
 	place_table__destroy(&t);
 	byte_buffer__destroy(&a);
 	byte_buffer__destroy(&b);
+	byte_buffer__destroy(&c);
 }
 
 static void what_is_malformed_is_refused(void **state)

@@ -14,13 +14,23 @@ static uint64_t key_of(uint32_t process, uint32_t string)
 	return (uint64_t)(uint32_t)(process + 1) << 32 | string;
 }
 
-/* The first place of a string counts. */
+/*
+ * The first place of a string counts. If processes have it in different files, as all build scripts
+ * have a build_script_build::main, it has none without a process: its line is 0.
+ */
 static int put(struct place_table *t, uint32_t process, const struct trace_place *place)
 {
 	uint64_t key = key_of(process, place->string);
+	uint32_t known = u64_map__get(&t->place_of, key);
 
-	if (u64_map__get(&t->place_of, key) != U64_MAP_NONE)
+	if (known != U64_MAP_NONE) {
+		struct trace_place *first = &t->places[known];
+
+		if (process == TRACE_NO_PROCESS && first->process != place->process &&
+		    first->file != place->file)
+			first->line = 0;
 		return 0;
+	}
 	if (array__add(&t->places, &t->n, &t->capacity, place))
 		return -ENOMEM;
 	return u64_map__put(&t->place_of, key, t->n - 1);
@@ -100,7 +110,7 @@ const struct trace_place *place_table__find(const struct place_table *t, uint32_
 			     ? U64_MAP_NONE
 			     : u64_map__get(&t->place_of, key_of(process, string));
 
-	return i == U64_MAP_NONE ? NULL : &t->places[i];
+	return i == U64_MAP_NONE || !t->places[i].line ? NULL : &t->places[i];
 }
 
 void place_table__destroy(struct place_table *t)

@@ -24,8 +24,8 @@ int place_table__take(struct place_table *t, struct byte_reader *in, uint32_t n_
 		      uint32_t n_strings);
 
 /*
- * The place of a string of a process, or, with TRACE_NO_PROCESS, of the first process that has one.
- * NULL if there is none; else valid until the next take.
+ * The place of a string of a process, or, with TRACE_NO_PROCESS, of the first process that has one,
+ * unless others have it in another file. NULL if there is none; else valid until the next take.
  */
 const struct trace_place *place_table__find(const struct place_table *t, uint32_t process,
 					    uint32_t string);

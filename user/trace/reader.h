@@ -96,7 +96,8 @@ const char *trace_reader__event(const struct trace_reader *r, const struct trace
 
 /*
  * The place of a path (trace_reader__event_string()) in a process, or, with TRACE_NO_PROCESS, in
- * the first process that has one. NULL if it is unknown. Valid until the next item is read.
+ * the first process that has one, unless others have it in another file. NULL if it is unknown.
+ * Valid until the next item is read.
  */
 const struct trace_place *trace_reader__place(const struct trace_reader *r, uint32_t process,
 					      uint32_t string);

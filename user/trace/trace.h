@@ -303,8 +303,8 @@ struct trace_texts {
 	const char *(*text)(const void *ctx, uint32_t id);	 /* of a string id or label */
 	const char *(*kind)(const void *ctx, unsigned int kind); /* NULL: trace_kind_text() */
 	/*
-	 * Of a path, of the first process that has one; NULL if none has. The function may be NULL:
-	 * use trace_texts__place().
+	 * Of a path, of the first process that has one; NULL if none has, or others have another
+	 * file. The function may be NULL: use trace_texts__place().
 	 */
 	const struct trace_place *(*place)(const void *ctx, uint32_t string);
 };
