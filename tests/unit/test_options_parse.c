@@ -146,6 +146,8 @@ static void report_takes_one_file(void **state)
 	parse("qprof-bpf report --callers type_of --callers 'x*' a");
 	assert_int_equal(cli.report.callers.n, 2);
 	assert_string_equal(cli.report.callers.texts[0], "type_of");
+	refuse("qprof-bpf report --sort instances a", "--by item");
+	refuse("qprof-bpf report --sort instances --by cgu a", "--by item");
 	refuse("qprof-bpf report --callers x --by crate a", "leave out --query and --by");
 	refuse("qprof-bpf report --callers x --query y a", "leave out --query and --by");
 	parse("qprof-bpf report --callers x --by query a");

@@ -37,7 +37,7 @@ int html_report__print(struct html_report *h, FILE *to)
 		.problem = trace_reader__problem(h->r),
 		.groups = m->groups,
 		.by = GROUP_BY_CRATE,
-		.items = trace_reader__stats(h->r).mapped ? m->items : NULL,
+		.items = items__any(m->items) ? m->items : NULL,
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = m->options.raw,
 	};

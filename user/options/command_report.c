@@ -155,6 +155,9 @@ static int check(const struct cli *cli)
 	if (o->queries.n && (o->by == CLI_BY_MACRO || o->by == CLI_BY_CGU))
 		return diag_error_r(-EINVAL, "macros and codegen units are no queries: leave out "
 					     "--query");
+	if (o->sort == CLI_SORT_INSTANCES && o->by != CLI_BY_ITEM)
+		return diag_error_r(-EINVAL, "--sort instances is for rows of items: use it with "
+					     "--by item");
 	if (o->callers.n && (o->by > CLI_BY_QUERY || o->queries.n))
 		return diag_error_r(-EINVAL, "--callers chooses the queries and the rows: "
 					     "leave out --query and --by");
