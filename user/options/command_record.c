@@ -49,8 +49,8 @@ static const struct cli_option options[] = {
 		.name = "no-keys",
 		.kind = CLI_FLAG,
 		.offset = AT(record.no_keys),
-		.help = "Do not record what each query was about: the function, type or module, "
-			"which report --by item shows.",
+		.help = "Do not record what queries and activities were about: functions, types "
+			"and modules, which report --by item shows, macros and codegen units.",
 	},
 	RECORDING_COST_OPTIONS(record),
 	{
