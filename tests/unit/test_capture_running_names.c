@@ -2,6 +2,7 @@
 #include "capture/running_names.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "test.h"
 
@@ -16,6 +17,9 @@
 
 static uint64_t serial;
 static int reads_left;
+static uint64_t definitions;  /* how many */
+static unsigned int delay_us; /* of each read */
+static unsigned int n_reads;
 
 int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 {
@@ -37,7 +41,8 @@ int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n)
 	return 0;
 }
 
-/* All words are 0 but the address of the table, and 1: the number of definitions. */
+/* All words are 0 but the address of the table, the number of definitions, and that of each one's
+ * parent, which is the one before it. */
 int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, uint32_t n,
 		 uint8_t *bytes)
 {
@@ -45,13 +50,20 @@ int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, ui
 	assert_int_equal(pid, PID);
 	if (!reads_left--)
 		serial++;
+	n_reads++;
+	usleep(delay_us);
 	for (uint32_t i = 0; i < n; bytes += ranges[i++].size) {
-		uint64_t word =
-			ranges[i].addr == CONTEXT + 8 ? TABLE : ranges[i].addr == CONTEXT + 16;
+		uint64_t at = ranges[i].addr;
+		uint64_t word = at == CONTEXT + 8 ? TABLE : at == CONTEXT + 16 ? definitions : 0;
+		uint32_t parent = (uint32_t)(at - TABLE) / 16 - 1, tag = 1;
 
 		memset(bytes, 0, ranges[i].size);
-		if (ranges[i].size == sizeof(word))
+		if (ranges[i].size == sizeof(word)) {
 			memcpy(bytes, &word, sizeof(word));
+		} else if (ranges[i].size == 16 && at > TABLE) {
+			memcpy(bytes, &tag, sizeof(tag));
+			memcpy(bytes + 12, &parent, sizeof(parent));
+		}
 	}
 	return 0;
 }
@@ -73,6 +85,8 @@ static int setup(void **state)
 	(void)state;
 	serial = 1;
 	reads_left = -1;
+	definitions = 1;
+	delay_us = n_reads = 0;
 	if (running_names__new(NULL, NULL, &names))
 		return -1;
 	running_names__set_library(names, 2, &plan);
@@ -126,12 +140,33 @@ static void what_was_dropped_meanwhile_is_discarded(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* The definition lies 150 deep: as many reads. */
+static void a_process_that_delays_each_read(void **state)
+{
+	char *path = NULL;
+	int n = 0;
+
+	(void)state;
+	definitions = 1000;
+	delay_us = 4000;
+	assert_int_equal(running_names__path(names, PID, "a", 150, &path), -ETIME);
+	assert_null(path);
+	assert_in_range(n_reads, 1, 10);
+	delay_us = 150000;
+	n_reads = 0;
+	definitions = 1u << 20;
+	assert_int_equal(running_names__copy(names, count, &n), 0);
+	assert_int_equal(n, 0);
+	assert_in_range(n_reads, 1, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_running_compiler_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_dropped_meanwhile_is_discarded, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_process_that_delays_each_read, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

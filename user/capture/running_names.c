@@ -10,7 +10,8 @@
 struct running_names {
 	const struct kernel *kernel;
 	struct look *look;
-	pid_t pid; /* that is read now */
+	pid_t pid;	   /* that is read now, ... */
+	uint64_t until_ns; /* ... until then */
 	struct plan_layout layouts[WIRE_MAX_LIBS + 1];
 };
 
@@ -39,6 +40,8 @@ static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, 
 {
 	const struct running_names *r = ctx;
 
+	if (clock_ns(CLOCK_MONOTONIC) > r->until_ns)
+		return -ETIME;
 	return look__memory(r->look, r->pid, ranges, n, bytes);
 }
 
@@ -49,11 +52,12 @@ struct reading {
 	struct compiler_context context;
 };
 
-static int begin(struct running_names *r, pid_t pid, struct reading *to)
+static int begin(struct running_names *r, pid_t pid, uint64_t until_ns, struct reading *to)
 {
 	int err = kernel__context(r->kernel, pid, &to->found);
 
 	r->pid = pid;
+	r->until_ns = until_ns;
 	to->memory = (struct compiler_memory){r, read_memory};
 	to->context = (struct compiler_context){to->found.context, to->found.globals};
 	return err;
@@ -72,7 +76,7 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
 {
 	_free_ char *path = NULL;
 	struct reading reading;
-	int err = begin(r, pid, &reading);
+	int err = begin(r, pid, clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_PATH_NS, &reading);
 
 	if (err)
 		return err;
@@ -97,8 +101,8 @@ static int keep(void *ctx, const void *record, size_t size)
 	struct waiting *w = ctx;
 	size_t room = 2 * (w->n + sizeof(size) + size);
 
-	if (clock_ns(CLOCK_MONOTONIC) > w->until_ns)
-		return -ETIME;
+	if (w->n + sizeof(size) + size > RUNNING_NAMES_BYTES)
+		return -E2BIG;
 	if (w->n + sizeof(size) + size > w->room) {
 		uint8_t *bytes = realloc(w->bytes, room);
 
@@ -132,7 +136,7 @@ static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, compi
 	struct reading reading;
 
 	w->n = 0;
-	if (begin(r, pid, &reading) ||
+	if (begin(r, pid, w->until_ns, &reading) ||
 	    compiler_names__copy(&reading.memory, &r->layouts[(uint8_t)reading.found.lib],
 				 &reading.context, pid, (uint8_t)reading.found.lib, keep, w) ||
 	    !was_there(r, &reading))

@@ -20,16 +20,20 @@ void running_names__set_library(struct running_names *r, uint8_t lib, const stru
 
 /*
  * The path of definition `index` of the crate that a process compiles, whose name is `crate`, in
- * *out, which the caller frees. -ENOENT: there is none, or it is not known any more.
+ * *out, which the caller frees. -ENOENT: there is none, or it is not known any more. -ETIME: the
+ * process delays those who read its memory. Each read may be quick enough, but there are hundreds.
  */
+#define RUNNING_NAMES_PATH_NS 20000000ull
 int running_names__path(struct running_names *r, pid_t pid, const char *crate, uint32_t index,
 			char **out);
 
 /*
  * Pass copies of all definitions of all compilers to `record`, as far as they can be read within
- * RUNNING_NAMES_NS. Call it while the kernel half counts. 0, or an error of `record`.
+ * RUNNING_NAMES_NS and RUNNING_NAMES_BYTES for each. Call it while the kernel half counts. 0, or an
+ * error of `record`.
  */
-#define RUNNING_NAMES_NS 1000000000ull
+#define RUNNING_NAMES_NS    1000000000ull
+#define RUNNING_NAMES_BYTES (96u << 20)
 int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx);
 
 void running_names__free(struct running_names *r);

@@ -185,6 +185,7 @@ struct visit {
 	pid_t pid;
 	const char *crate; /* of the process, or NULL */
 	uint64_t fs_base;  /* of the thread; 0: unknown */
+	uint64_t reads_ns; /* that reads of the process's memory have taken */
 	/* Other stacks of the thread that the walk came across. */
 	uint64_t also[STOPPED_STACKS];
 	size_t n_also;
@@ -215,18 +216,27 @@ static bool is_whole(const struct calls *calls)
 	return calls->whole && calls->n && !is_driver(calls->items[calls->n - 1].path);
 }
 
+/* For all reads of a process, of which a path takes hundreds: the process can delay each. */
+#define READS_NS 1000000000ull
+
 static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)
 {
-	const struct visit *l = ctx;
+	struct visit *l = ctx;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
 
-	return look__memory(l->watch->look, l->pid, ranges, n, bytes);
+	if (l->reads_ns > READS_NS)
+		return -ETIME;
+	err = look__memory(l->watch->look, l->pid, ranges, n, bytes);
+	l->reads_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	return err;
 }
 
 /* A thread without a stack has no base either. */
-static int name_items(const struct visit *l, struct snapshot_thread *t, const struct calls *calls)
+static int name_items(struct visit *l, struct snapshot_thread *t, const struct calls *calls)
 {
 	struct item_names names = {
-		.memory = {(void *)l, read_memory},
+		.memory = {l, read_memory},
 		.layout = l->places ? places__layout(l->places) : NULL,
 		.fs_base = l->fs_base,
 		.crate = l->crate,
@@ -241,7 +251,7 @@ static int name_items(const struct visit *l, struct snapshot_thread *t, const st
 }
 
 /* Merge the recorded entries of this thread with the calls on its stack. */
-static int merge(const struct visit *l, struct snapshot_thread *t, const struct calls *calls)
+static int merge(struct visit *l, struct snapshot_thread *t, const struct calls *calls)
 {
 	struct watch *w = l->watch;
 	uint32_t n = w->has_stack ? w->n_frames : 0;
