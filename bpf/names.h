@@ -34,6 +34,7 @@ struct names_slot {
 	__u32 text_bytes;  /* of the texts so far */
 	__u32 missing;
 	__u32 line_bytes; /* of the lines of files so far */
+	__u64 until_ns;	  /* of a copy that may not sleep */
 	__u64 globals;	  /* address */
 	__u64 interned;	  /* address */
 	__u64 n_interned;
@@ -96,6 +97,20 @@ static __always_inline int names_are_valid(__u64 how, struct names_slot *s)
 	return bpf_map_lookup_elem(&contexts, &s->piece.pid) != NULL;
 }
 
+/* A copy that has kept its CPU for too long is given up. */
+static __always_inline int names_is_late(__u64 how, const struct names_slot *s)
+{
+	return how == NAMES_DYING && bpf_ktime_get_ns() >= s->until_ns;
+}
+
+/* True if nothing more is to be read. */
+static __always_inline int names_is_over(__u64 how, struct names_slot *s)
+{
+	if (names_is_late(how, s))
+		s->missing = NAMES_MISSING_MAX + 1;
+	return s->missing > NAMES_MISSING_MAX;
+}
+
 /* These records are large: between two looks of the reader they could fill the ring. */
 static __always_inline void names_send(struct names_slot *s, __u64 how, void *record, __u64 size)
 {
@@ -103,7 +118,7 @@ static __always_inline void names_send(struct names_slot *s, __u64 how, void *re
 			      ? BPF_RB_NO_WAKEUP
 			      : BPF_RB_FORCE_WAKEUP;
 
-	if (!names_are_valid(how, s))
+	if (!names_are_valid(how, s) || names_is_late(how, s))
 		s->missing = NAMES_MISSING_MAX + 1;
 	else if (bpf_ringbuf_output(&ring, record, size, flags))
 		s->missing++;

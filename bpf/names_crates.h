@@ -56,7 +56,7 @@ static long names_copy_crate(__u32 i, void *p)
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
 
-	if (s->missing > NAMES_MISSING_MAX)
+	if (names_is_over(c->how, s))
 		return 1;
 	if (!names_find_crate(s, c->how, i))
 		names_add_crate(s, c->how, i, s->metadata + s->layout.crates.name,
@@ -116,7 +116,7 @@ static long names_copy_keys(__u32 i, void *p)
 	struct names_slot *s = c->slot;
 	const struct wire_layout_crates *l = &s->layout.crates;
 
-	if (s->missing > NAMES_MISSING_MAX)
+	if (names_is_over(c->how, s))
 		return 1;
 	if (names_find_crate(s, c->how, i))
 		return 0;

@@ -88,6 +88,7 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 	s->text_bytes = 0;
 	s->layout = *l;
 	s->line_bytes = 0;
+	s->until_ns = bpf_ktime_get_ns() + NAMES_DYING_NS;
 	s->piece.type = s->gathered.type = WIRE_PIECE;
 	s->piece.number = s->gathered.number = 0;
 	s->texts.type = WIRE_SYMBOLS;

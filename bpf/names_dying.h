@@ -29,31 +29,49 @@ static __always_inline int names_copy_dying(__u32 pid, struct wire_context *foun
 	return names_end(s, pid, lib, 0);
 }
 
-/* The current process dies. */
-static __always_inline int names_die(void)
+/*
+ * The context of the current process, or NULL: looked up first, as these programs run for every
+ * process of the machine.
+ */
+static __always_inline struct wire_context *names_context(__u32 *pid)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct wire_context *found;
+	*pid = bpf_get_current_pid_tgid() >> 32;
+	return enabled ? bpf_map_lookup_elem(&contexts, pid) : NULL;
+}
 
-	if (!enabled)
-		return 0;
-	found = bpf_map_lookup_elem(&contexts, &pid);
-	if (!found || __sync_val_compare_and_swap(&found->claimed, 0, WIRE_CONTEXT_COPIED_NOW))
+static __always_inline int names_die(__u32 pid, struct wire_context *found)
+{
+	if (__sync_val_compare_and_swap(&found->claimed, 0, WIRE_CONTEXT_COPIED_NOW))
 		return 0;
 	names_copy_dying(pid, found);
-	if (__sync_lock_test_and_set(&found->claimed, WIRE_CONTEXT_COPIED) == WIRE_CONTEXT_EXITED)
-		process_send_exit(bpf_get_current_task_btf(), pid, bpf_ktime_get_ns());
+	if (__sync_lock_test_and_set(&found->claimed, WIRE_CONTEXT_COPIED) != WIRE_CONTEXT_EXITED)
+		return 0;
+	/* This thread still keeps the pid from being another process's. */
+	contexts_forget(pid);
+	process_send_exit(bpf_get_current_task_btf(), pid, bpf_ktime_get_ns());
 	return 0;
+}
+
+/* A signal is delivered to the current thread. */
+static __always_inline int names_signal(__u32 signal, const struct k_sigaction *action)
+{
+	__u32 pid;
+	struct wire_context *found = names_context(&pid);
+
+	if (!found || !internals_kills(signal, action))
+		return 0;
+	return names_die(pid, found);
 }
 
 /* A thread ends; all of the process, if it ends by exit_group(). */
 static __always_inline int names_exit(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 pid;
+	struct wire_context *found = names_context(&pid);
 
-	if (!internals_process_ends(task))
+	if (!found || !internals_process_ends(bpf_get_current_task_btf()))
 		return 0;
-	return names_die();
+	return names_die(pid, found);
 }
 
 #endif /* QPROF_NAMES_DYING_H */

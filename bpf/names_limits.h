@@ -12,6 +12,11 @@
 /* The same for a copy that may not sleep, and so keeps its CPU. */
 #define NAMES_DYING_MAX	      (1u << 17)
 #define NAMES_DYING_TEXTS_MAX (8u << 20)
+/*
+ * And how long it may take, looked at before each record, crate and file; a compiler can fill all
+ * the other limits.
+ */
+#define NAMES_DYING_NS 20000000ull
 /* Crates that a compiler knows, and entries of all their caches. */
 #define NAMES_CRATES_MAX  (1u << 14)
 #define NAMES_ENTRIES_MAX (1u << 20)

@@ -183,7 +183,7 @@ static long places_copy_file(__u32 i, void *p)
 	__u64 size = l->file_size, at = 0, n;
 
 	NAMES_KEEP(size);
-	if (size > WIRE_FILE_SIZE_MAX || s->missing > NAMES_MISSING_MAX)
+	if (size > WIRE_FILE_SIZE_MAX || names_is_over(c->how, s))
 		return 1;
 	if (names_read(c->how, &at, 8, s->files + 8 * (__u64)i) ||
 	    names_read(c->how, s->file, size, at)) {

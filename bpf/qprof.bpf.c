@@ -132,9 +132,7 @@ int on_exit_again(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/signal_deliver")
 int on_signal(struct bpf_raw_tracepoint_args *ctx)
 {
-	if (internals_kills(ctx->args[0], (void *)ctx->args[2]))
-		names_die();
-	return 0;
+	return names_signal(ctx->args[0], (void *)ctx->args[2]);
 }
 
 static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)

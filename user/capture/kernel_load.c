@@ -234,6 +234,9 @@ static int attach_lifecycle(struct loaded *l)
 	}
 	if (bpf_program__autoload(s->progs.on_last_switch))
 		s->links.on_last_switch = bpf_program__attach(s->progs.on_last_switch);
+	/* Without it names are still copied when the process ends, as far as its memory is left. */
+	if (bpf_program__autoload(s->progs.on_signal))
+		s->links.on_signal = bpf_program__attach(s->progs.on_signal);
 
 	for (size_t i = 0; i < N_OF(needed); i++) {
 		*needed[i].link = bpf_program__attach(needed[i].prog);
