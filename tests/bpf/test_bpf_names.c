@@ -267,6 +267,36 @@ static void within_queries_of_threads(void **state)
 	compare("a(b(N100))t(a(N100))p4(f(a(*20(N300))))x(N20)", 16, 83);
 }
 
+/* Links of this process to a raw tracepoint. */
+static unsigned int n_links(const char *tracepoint)
+{
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		char path[64], line[256], name[128];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f))
+			n += sscanf(line, "tp_name: %127s", name) == 1 && !strcmp(name, tracepoint);
+		if (f)
+			fclose(f);
+	}
+	return n;
+}
+
+static void deadly_signals_are_seen(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = open_test(16, BIG_RING);
+	assert_int_equal(n_links("sched_process_exit"), 2);
+	assert_int_equal(n_links("signal_deliver"), 1);
+	capture_script(&t->capture, "a");
+}
+
 static void not_asked_for(void **state)
 {
 	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
@@ -274,6 +304,7 @@ static void not_asked_for(void **state)
 
 	need_capture();
 	capture_load(&c, &opt, 0);
+	assert_int_equal(n_links("signal_deliver"), 0);
 	plan_names_of_target(c.plan, 16);
 	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &c.lib), 0);
 	capture_script(&c, "aN10H0");
@@ -545,6 +576,7 @@ int main(void)
 		cmocka_unit_test(two_processes_at_once),
 		cmocka_unit_test(more_processes_than_slots),
 		cmocka_unit_test(within_queries_of_threads),
+		cmocka_unit_test(deadly_signals_are_seen),
 		cmocka_unit_test(not_asked_for),
 		cmocka_unit_test(a_layout_of_size_0),
 		cmocka_unit_test(no_room_is_missing),
