@@ -12,6 +12,7 @@ import subprocess
 import crates
 import lab
 from lab import Skip, wait_for
+from test_keys_running import rustc_that_hangs
 from test_manners import all_owners, as_nobody
 from test_without_root import User
 
@@ -155,6 +156,23 @@ def test_command(t):
     assert "Processes" not in after, "the screen is still there: %s" % after
     recorded = sum(t.counts(trace).values())
     assert events(finished) == recorded, (recorded, finished)
+
+
+def test_item(t):
+    """The function whose constant is evaluated is on the screen meanwhile."""
+    t.need_capture()
+    rustc = shlex.join(rustc_that_hangs(t))
+    with Screen(t, top(t, "-o", t.path("trace.qpt"), "--", "sh", "-c", rustc)) as s:
+        s.resize(120, 24)
+        row = re.search(r"> hangs +(\d+) .*", s.wait("> hangs", "one::planted"))
+        assert "one::planted" in row.group(), row
+        s.keys("Enter")
+        s.wait("Queries of hangs (", "  in ", "planted")
+        os.kill(int(row.group(1)), signal.SIGKILL)
+        s.wait("finished,")
+        assert "  in " not in s.text().split("\n")[1], s.text()
+        s.keys("q")
+        s.wait("status=137")
 
 
 def test_under_sudo(t):

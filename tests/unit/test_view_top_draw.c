@@ -149,12 +149,37 @@ static void nothing_is_said_to_be_nothing(void **state)
 	top_world_free(&w);
 }
 
+static void the_place_has_what_the_process_is_in(void **state)
+{
+	static const struct top_nows nows = {
+		.n = 1,
+		.at = {{4713, "eval_to_allocation_raw", "a_crate::a_module::planted"}},
+	};
+	_free_ char *all = NULL, *one = NULL, *wide = NULL;
+	_top_ struct top *t = NULL;
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	w.data.now = &nows;
+	t = top_of(&w);
+	all = top_world_screen(t, 24, 80);
+	assert_contains(all, "eval_to..(..module::planted)");
+	press(t, 'G');
+	press(t, TOP_KEY_ENTER);
+	one = top_world_screen(t, 24, 80);
+	assert_contains(one, "  by self  in ");
+	assert_contains(one, "planted)\n");
+	wide = top_world_screen(t, 24, 200);
+	assert_contains(wide, "  in eval_to_allocation_raw(a_crate::a_module::planted)\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(screens_look_as_they_did),
 		cmocka_unit_test(any_size_is_filled_and_not_left),
 		cmocka_unit_test(the_selected_row_is_on_the_screen),
+		cmocka_unit_test(the_place_has_what_the_process_is_in),
 		cmocka_unit_test(losses_are_an_alert),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};

@@ -44,7 +44,7 @@ static void ends_of_processes_are_reported(void **state)
 	assert_cell(&rows, TOP_PROCESSES, 0, "elapsed", "800 ns");
 	assert_cell(&rows, TOP_PROCESSES, 0, "on-cpu", "1.00 ms");
 	assert_cell(&rows, TOP_PROCESSES, 0, "rate/s", "-");
-	assert_cell(&rows, TOP_PROCESSES, 0, "top query", "typeck");
+	assert_cell(&rows, TOP_PROCESSES, 0, "now, or top query", "typeck");
 	assert_cell(&rows, TOP_PROCESSES, 0, "count", "3");
 	assert_cell(&rows, TOP_PROCESSES, 1, "state", "signal 9");
 	assert_cell(&rows, TOP_PROCESSES, 2, "crate", "rustc --crate-name x");
@@ -56,6 +56,26 @@ static void ends_of_processes_are_reported(void **state)
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_cell(&rows, TOP_PROCESSES, 2, "state", "unknown");
 	top_rows__clear(&rows);
+}
+
+static void a_process_that_runs_shows_what_it_is_in(void **state)
+{
+	static const struct top_nows nows = {
+		.n = 3,
+		.at = {{1, "other", ""}, {4713, "typeck", "x::y"}, {4711, "old", "x"}},
+	};
+	struct top_rows rows;
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	w.data.now = &nows;
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 2, "now, or top query", "typeck(x::y)");
+	/* It has ended. */
+	assert_cell(&rows, TOP_PROCESSES, 0, "now, or top query", "typeck");
+	top_rows__clear(&rows);
+	w.data.source = TOP_UNFINISHED;
+	assert_null(top_now_of(&w.data, summary__process_at(w.summary, 2)));
 }
 
 static void long_texts_leave_room_for_others(void **state)
@@ -184,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_of_processes_are_reported),
+		cmocka_unit_test(a_process_that_runs_shows_what_it_is_in),
 		cmocka_unit_test(long_texts_leave_room_for_others),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
 		cmocka_unit_test(threads_name_their_process_only_among_others),

@@ -28,6 +28,7 @@ struct watch {
 	struct background background; /* the recording that we started */
 	struct follow follow;
 	struct top *top;
+	struct top_nows now;
 	char *title;
 	int writer_fd; /* readable once the other process that writes the trace is gone; or -1 */
 	bool has_grown;
@@ -199,12 +200,14 @@ static int refresh_data(struct watch *w, bool first)
 		.names = &w->follow.model.options.texts,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
+		.now = &w->now,
 	};
 	bool more;
 	int err = follow__read(&w->follow, &more);
 
 	if (err)
 		return err;
+	background__now(&w->background, &w->now);
 	w->has_grown |= more && !first;
 	data.losses = w->follow.model.has_losses ? &w->follow.model.losses : NULL;
 	data.source = w->follow.over ? source_of(w) : source;

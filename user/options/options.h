@@ -131,6 +131,7 @@ struct cli_record_options {
 	bool json;
 	bool quiet;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
+	int now_fd;   /* with begun_fd: send what compilers are in here, as struct top_nows */
 	bool callers;
 	bool no_keys;
 	struct cli_threshold budget; /* a percentage; 0: none */

@@ -169,6 +169,21 @@ void process_name(pid_t pid, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
+size_t process_tids(pid_t pid, pid_t *tids, size_t most)
+{
+	_closedir_ DIR *dir = NULL;
+	struct dirent *ent;
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && n < most && (ent = readdir(dir)))
+		if (isdigit((unsigned char)ent->d_name[0]))
+			tids[n++] = atoi(ent->d_name);
+	return n;
+}
+
 struct pair {
 	pid_t pid;
 	pid_t parent;

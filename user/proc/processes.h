@@ -35,6 +35,9 @@ unsigned int process_threads(pid_t pid);
 /* The kernel's "nobody": has no rights, so a process that is gone counts as foreign. */
 #define PROCESS_USER_UNKNOWN 65534
 
+/* The ids of its first threads, at most `most`; how many they are, 0 if it is gone. */
+size_t process_tids(pid_t pid, pid_t *tids, size_t most);
+
 /* The real user, or PROCESS_USER_UNKNOWN. (Root may own the process's directory.) */
 uid_t process_uid(pid_t pid);
 

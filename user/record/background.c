@@ -62,31 +62,38 @@ static int start_relay(int lifeline, bool ends_with_it)
 	return signals_start_thread(&thread, NULL, relay_signals, &relay);
 }
 
-/* `lifeline` starts and ends the recording; once it has begun, the process writes to `begun`. */
-static _Noreturn void be_recorder(const struct cli_record_options *given, int lifeline, int begun,
-				  int log)
+/* The recording's ends of what connects it. */
+struct ends {
+	int lifeline; /* starts and ends it */
+	int begun;    /* it writes here once it has begun */
+	int now;
+	int log;
+};
+
+static _Noreturn void be_recorder(const struct cli_record_options *given, const struct ends *ends)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct cli_record_options o = *given;
 	uint8_t go;
 
-	if (read(lifeline, &go, 1) != 1)
+	if (read(ends->lifeline, &go, 1) != 1)
 		_exit(EXIT_CODE_FAILURE);
 	/* A command that opened the terminal itself would write over the view. */
 	setsid();
 	dup2(null, STDIN_FILENO);
-	dup2(log, STDOUT_FILENO);
-	dup2(log, STDERR_FILENO);
-	if (start_relay(lifeline, !o.command))
+	dup2(ends->log, STDOUT_FILENO);
+	dup2(ends->log, STDERR_FILENO);
+	if (start_relay(ends->lifeline, !o.command))
 		diag_warn("if qprof-bpf top is killed, this recording must be ended by hand");
-	o.begun_fd = begun;
+	o.begun_fd = ends->begun;
+	o.now_fd = ends->now;
 	exit(record_run(&o, NULL));
 }
 
 static int start(struct background *b, const struct cli_record_options *o)
 {
-	_close_ int its_life = -1, its_begun = -1;
-	int life[2], begun[2];
+	_close_ int its_life = -1, its_begun = -1, its_now = -1;
+	int life[2], begun[2], now[2];
 
 	b->log = memfd_create("qprof-bpf log", MFD_CLOEXEC);
 	if (b->log < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life))
@@ -97,13 +104,18 @@ static int start(struct background *b, const struct cli_record_options *o)
 		return -errno;
 	b->begun_fd = begun[0];
 	its_begun = begun[1];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, now))
+		return -errno;
+	its_now = now[0];
+	b->now_fd = now[1];
 	b->pid = fork();
 	if (b->pid < 0)
 		return -errno;
 	if (!b->pid) {
 		close(b->lifeline);
 		close(b->begun_fd);
-		be_recorder(o, its_life, its_begun, b->log);
+		close(b->now_fd);
+		be_recorder(o, &(struct ends){its_life, its_begun, its_now, b->log});
 	}
 	b->ended_fd = (int)syscall(SYS_pidfd_open, b->pid, 0);
 	return b->ended_fd < 0 ? -errno : 0;
@@ -155,6 +167,21 @@ void background__pass_on(struct background *b)
 	}
 }
 
+void background__now(const struct background *b, struct top_nows *out)
+{
+	struct top_nows got;
+
+	while (b->now_fd >= 0 && recv(b->now_fd, &got, sizeof(got), MSG_DONTWAIT) == sizeof(got)) {
+		*out = got;
+		if (out->n > TOP_NOW_MAX)
+			out->n = TOP_NOW_MAX;
+		for (uint32_t i = 0; i < out->n; i++) {
+			out->at[i].name[sizeof(out->at[i].name) - 1] = '\0';
+			out->at[i].item[sizeof(out->at[i].item) - 1] = '\0';
+		}
+	}
+}
+
 void background__stop(struct background *b, int sig)
 {
 	if (b->pid > 0 && !b->has_ended)
@@ -166,6 +193,7 @@ void background__destroy(struct background *b)
 	cleanup_close_p(&b->lifeline);
 	cleanup_close_p(&b->ended_fd);
 	cleanup_close_p(&b->begun_fd);
+	cleanup_close_p(&b->now_fd);
 	cleanup_close_p(&b->log);
 	*b = (struct background)BACKGROUND_NONE;
 }

@@ -14,11 +14,13 @@
 
 #include "base/cleanup.h"
 #include "options/options.h"
+#include "view/top_now.h"
 
 struct background {
 	pid_t pid;	 /* 0: none */
 	int ended_fd;	 /* readable once it has ended; -1: none */
 	int begun_fd;	 /* readable once it has begun, or has ended without */
+	int now_fd;	 /* it sends here what compilers are in: struct top_nows; -1: none */
 	int lifeline;	 /* closed, it ends a recording of running processes, or one not begun */
 	int log;	 /* the output of the recording and its command */
 	off_t passed_on; /* bytes of the log */
@@ -26,9 +28,9 @@ struct background {
 	int status; /* as from wait(2), once it has ended */
 };
 
-#define BACKGROUND_NONE                                                   \
-	{                                                                 \
-		.ended_fd = -1, .begun_fd = -1, .lifeline = -1, .log = -1 \
+#define BACKGROUND_NONE                                                                 \
+	{                                                                               \
+		.ended_fd = -1, .begun_fd = -1, .now_fd = -1, .lifeline = -1, .log = -1 \
 	}
 
 /*
@@ -45,6 +47,9 @@ bool background__ended(struct background *b);
 
 /* Pass on to stderr the output since the last call. */
 void background__pass_on(struct background *b);
+
+/* The latest of what compilers are in; unchanged if there is nothing newer. */
+void background__now(const struct background *b, struct top_nows *out);
 
 /* Send the recording SIGINT, SIGTERM or SIGHUP, however its rights and ours differ. */
 void background__stop(struct background *b, int sig);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "base/clock.h"
@@ -315,6 +316,7 @@ static int open_session(struct capture *c)
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = c->opt->callers,
 		.keys = !c->opt->no_keys,
+		.show_open = c->opt->now_fd,
 	};
 
 	int err = session__open(&ko, &sink, c->opt->budget.ppm, &c->session);
@@ -477,6 +479,21 @@ static int set_up(struct capture *c)
 
 /* ---- Watching -------------------------------------------------------------------------------- */
 
+/* What the view has not read is older; if there is no room for it, the view is paused. */
+static int tell_now(struct capture *c)
+{
+	struct now_asked asked = recorder__now(c->recorder);
+	struct top_nows nows = {};
+	int err = -EAGAIN;
+
+	if (c->opt->now_fd)
+		err = now_asked__tell(&asked, c->session, !c->opt->no_keys, &nows);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	send(c->opt->now_fd, &nows, sizeof(nows), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return 0;
+}
+
 static int tick(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
@@ -484,7 +501,7 @@ static int tick(struct capture *c)
 
 	if (!err)
 		recorder__tick(c->recorder, counters);
-	return err;
+	return err ?: tell_now(c);
 }
 
 static bool all_gone(const struct capture *c)

@@ -49,6 +49,7 @@ struct recorder {
 	uint64_t n_queries;
 	uint64_t n_hits; /* cache hits */
 	struct tallies unrecorded;
+	struct now now;
 	uint32_t n_adopted; /* processes that were running when they were first followed */
 	bool names_full;    /* the trace holds no more names of items */
 	bool lost_most;
@@ -325,6 +326,8 @@ static int on_record(void *ctx, const void *record, size_t size)
 	const struct wire_span *span = record;
 	int err;
 
+	if (now__take(&r->now, record, size))
+		return 0;
 	r->slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
 	err = tracks__record(r->tracks, record, size);
 	/* An invalid record counts as lost; it does not end the recording. */
@@ -561,6 +564,11 @@ void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX
 	struct trace_losses losses = losses_of(r, counters);
 
 	tick(r, &losses, false);
+}
+
+struct now_asked recorder__now(struct recorder *r)
+{
+	return (struct now_asked){&r->now, r->tracks, r->model.summary, &r->model.options.texts};
 }
 
 /* Waits a limited time for the output: a stopped terminal stays as it is. */

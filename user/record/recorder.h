@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/session.h"
+#include "record/now_asked.h"
 #include "trace/reader.h"
 #include "view/view.h"
 
@@ -81,6 +82,9 @@ struct session_sink recorder__sink(struct recorder *r);
  * drawn, that is reported once (not at all if its reader went away), and the recording goes on.
  */
 void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* To ask what the compilers are in. Valid as long as the recorder. */
+struct now_asked recorder__now(struct recorder *r);
 
 /* Restore the terminal until the next interval: this process is about to be stopped. */
 void recorder__leave_terminal(struct recorder *r);

@@ -65,12 +65,16 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query)
 {
-	return t->libraries[lib].labels[query];
+	const struct library *l = &t->libraries[lib];
+
+	return query < l->n_labels ? l->labels[query] : TRACKS_NO_LABEL;
 }
 
 uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard)
 {
-	return t->libraries[lib].guards[guard];
+	const struct library *l = &t->libraries[lib];
+
+	return guard < l->n_guards ? l->guards[guard] : TRACKS_NO_LABEL;
 }
 
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)

@@ -27,7 +27,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
 
-/* The string id of a query's or a guard's name, or TRACKS_NO_LABEL; of a number that was set. */
+/*
+ * The string id of a query's or a guard's name, or TRACKS_NO_LABEL.
+ */
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query);
 uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard);
 

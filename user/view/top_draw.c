@@ -15,6 +15,10 @@
 #define HEAD	   3 /* lines above the rows */
 #define TITLE_MAX  32
 
+#define USUAL_WIDTH    80
+#define INTERVAL_WIDTH 28
+#define IN	       "  in "
+
 static const char *const help_lines[] = {
 	"Enter           open the selected process: its queries; then Tab: its threads",
 	"Esc, Backspace  back; if there is a filter, drop that first",
@@ -114,6 +118,29 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 	     count, n, running, format_count(events, summary__spans(d->summary)), d->title);
 }
 
+/* What the process is in gets the rest of the line. */
+__attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c, char *in,
+							       const char *fmt, ...)
+{
+	_free_ char *text = NULL;
+	va_list ap;
+	size_t width;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		text = NULL;
+		c->err = -ENOMEM;
+		return;
+	}
+	width = format_width(text) + strlen(IN);
+	if (c->columns > width)
+		item_text__cut(in, c->columns - width);
+	putf(c, TOP_PLACE, "%s%s%s", text, in[0] ? IN : "", in);
+}
+
 static void put_place(const struct top_shown *t, struct canvas *c)
 {
 	const struct top_layout *layout = top_layout(t->table);
@@ -121,7 +148,9 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 						? summary__process_at(t->data->summary, t->process)
 						: NULL;
 	const struct top_order *o = &t->order;
+	const struct top_now *now = p ? top_now_of(t->data, p) : NULL;
 	_free_ char *of = NULL, *filter = NULL;
+	char in[ITEM_TEXT_MAX] = "";
 
 	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
 	    ((t->filter[0] || t->editing) &&
@@ -129,9 +158,11 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 		c->err = -ENOMEM;
 		return;
 	}
-	putf(c, TOP_PLACE, "%s%s  %zu of %zu%s  by %s%s", layout->title, of ?: "",
-	     t->n_shown ? t->selected + 1 : 0, t->n_shown, filter ?: "",
-	     layout->columns[o->column].title, o->reverse ? ", reversed" : "");
+	if (now)
+		item_text(in, SIZE_MAX, now->name, now->item);
+	put_place_of(c, in, "%s%s  %zu of %zu%s  by %s%s", layout->title, of ?: "",
+		     t->n_shown ? t->selected + 1 : 0, t->n_shown, filter ?: "",
+		     layout->columns[o->column].title, o->reverse ? ", reversed" : "");
 }
 
 /* Put the title of the sorted column in brackets. */
@@ -170,11 +201,18 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
+/* On a wide screen, what is more goes to this column. */
+static size_t interval_width(const struct canvas *c)
+{
+	return INTERVAL_WIDTH + (c->columns > USUAL_WIDTH ? c->columns - USUAL_WIDTH : 0);
+}
+
 static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 {
 	struct table_column columns[TOP_COLUMNS_MAX];
 	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
-	size_t n_columns = top_layout(t->table)->n;
+	const struct top_layout *layout = top_layout(t->table);
+	size_t n_columns = layout->n;
 	size_t n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
 	_table_ struct table *table = table__new(columns, n_columns);
 
@@ -184,6 +222,8 @@ static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < n_columns; k++) {
 			top_row__show(&t->rows->at[t->shown[t->first + i]], t->table, k, cell);
+			if (layout->columns[k].kind == TOP_INTERVAL)
+				item_text__cut(cell, interval_width(c));
 			table__cell(table, cell);
 		}
 	}

@@ -18,8 +18,8 @@ enum process_column {
 	PROCESS_STATE,
 	PROCESS_ELAPSED,
 	PROCESS_ON_CPU,
-	PROCESS_RATE,
 	PROCESS_TOP,
+	PROCESS_RATE,
 	PROCESS_TYPE,
 	PROCESS_COUNT,
 };
@@ -46,10 +46,14 @@ enum thread_column {
 };
 
 static const struct top_column process_columns[] = {
-	[PROCESS_NAME] = {"crate", 0, TOP_TEXT},      [PROCESS_TYPE] = {"type", 3, TOP_TEXT},
-	[PROCESS_PID] = {"pid", 5, TOP_NUMBER},	      [PROCESS_STATE] = {"state", 7, TOP_TEXT},
-	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME}, [PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME},
-	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT},    [PROCESS_TOP] = {"top query", 10, TOP_TEXT},
+	[PROCESS_NAME] = {"crate", 0, TOP_TEXT},
+	[PROCESS_TYPE] = {"type", 3, TOP_TEXT},
+	[PROCESS_PID] = {"pid", 5, TOP_NUMBER},
+	[PROCESS_STATE] = {"state", 7, TOP_TEXT},
+	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME},
+	[PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME},
+	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT},
+	[PROCESS_TOP] = {"now, or top query", 10, TOP_INTERVAL},
 	[PROCESS_COUNT] = {"count", 6, TOP_COUNT},
 };
 
@@ -141,6 +145,24 @@ static void set_cut(struct top_cell *cell, const char *text, size_t columns)
 		set_text(cell, "%.*s", (int)format_fit(clean, columns), clean);
 }
 
+const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p)
+{
+	if (p->end_ns || data->source != TOP_RECORDING)
+		return NULL;
+	for (uint32_t i = 0; data->now && i < data->now->n; i++)
+		if (data->now->at[i].pid == p->pid)
+			return &data->now->at[i];
+	return NULL;
+}
+
+static void set_top(struct top_cell *cell, const struct top_data *data,
+		    const struct trace_process *p, const char *most)
+{
+	const struct top_now *now = top_now_of(data, p);
+
+	item_text(cell->text, SIZE_MAX, now ? now->name : most, now ? now->item : NULL);
+}
+
 static int make_process(const struct top_data *data, uint32_t i, struct top_row *row)
 {
 	const struct trace_process *p = summary__process_at(data->summary, i);
@@ -164,8 +186,7 @@ static int make_process(const struct top_data *data, uint32_t i, struct top_row 
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
 	row->cells[PROCESS_COUNT].number = row->events;
-	if (n)
-		set_cut(&row->cells[PROCESS_TOP], label_text(data, rows[0].label), QUERY_WIDTH);
+	set_top(&row->cells[PROCESS_TOP], data, p, n ? label_text(data, rows[0].label) : "");
 	return 0;
 }
 
@@ -305,6 +326,11 @@ int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t n
 	return 0;
 }
 
+static bool is_text(enum top_kind kind)
+{
+	return kind == TOP_TEXT || kind == TOP_INTERVAL;
+}
+
 struct order {
 	size_t column;
 	bool text;
@@ -332,7 +358,7 @@ void top_rows__sort(struct top_rows *rows, enum top_table table, size_t column, 
 {
 	struct order order = {
 		.column = column,
-		.text = layouts[table].columns[column].kind == TOP_TEXT,
+		.text = is_text(layouts[table].columns[column].kind),
 		.reverse = reverse,
 	};
 
@@ -364,7 +390,7 @@ void top_row__show(const struct top_row *row, enum top_table table, size_t colum
 	enum top_kind kind = layouts[table].columns[column].kind;
 
 	_Static_assert(TOP_CELL_MAX >= FORMAT_MAX, "a number fits where a text does");
-	if (kind == TOP_TEXT)
+	if (is_text(kind))
 		snprintf(buf, TOP_CELL_MAX, "%s", cell->text);
 	else if (cell->number == TOP_UNKNOWN)
 		snprintf(buf, TOP_CELL_MAX, "-");

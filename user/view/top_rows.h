@@ -6,6 +6,8 @@
 #include "analyze/threads.h"
 #include "base/format.h"
 #include "base/table.h"
+#include "view/item_text.h"
+#include "view/top_now.h"
 #include "view/view.h"
 
 enum top_source {
@@ -22,8 +24,9 @@ struct top_data {
 	const struct trace_losses *losses; /* NULL: unknown */
 	const char *title;		   /* path of the watched trace */
 	enum top_source source;
-	uint64_t now_ns;   /* on the trace's clock */
-	uint64_t start_ns; /* start of the recording */
+	uint64_t now_ns;	    /* on the trace's clock */
+	uint64_t start_ns;	    /* start of the recording */
+	const struct top_nows *now; /* NULL: not known */
 };
 
 enum top_table {
@@ -35,14 +38,15 @@ enum top_table {
 
 enum top_kind {
 	TOP_TEXT,
-	TOP_NUMBER, /* printed with every digit: a pid */
+	TOP_INTERVAL, /* a text of item_text(), cut to the room that there is */
+	TOP_NUMBER,   /* printed with every digit: a pid */
 	TOP_COUNT,
 	TOP_TIME, /* ns */
 };
 
 #define TOP_COLUMNS_MAX 9
-#define TOP_CELL_MAX	96	   /* bytes of a text cell */
-#define TOP_UNKNOWN	UINT64_MAX /* an unknown number */
+#define TOP_CELL_MAX	ITEM_TEXT_MAX /* bytes of a text cell */
+#define TOP_UNKNOWN	UINT64_MAX    /* an unknown number */
 
 struct top_column {
 	const char *title;
@@ -109,6 +113,9 @@ void top_row__show(const struct top_row *row, enum top_table table, size_t colum
 
 void top_rows__clear(struct top_rows *rows);
 void top_past__clear(struct top_past *past);
+
+/* What a process that runs is in; NULL if that is not known. */
+const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p);
 
 /* The crate of a process, or its command without directories; never NULL. */
 const char *top_process_name(const struct trace_process *p);

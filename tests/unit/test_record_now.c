@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/now.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define SECOND	1000000000ull
+#define LOCAL	wire_key(WIRE_KEY_LOCAL_CRATE, 5)
+#define FOREIGN wire_key(3, 5)
+
+struct world {
+	struct summary *summary;
+	struct now now;
+	struct now_source source;
+	struct top_nows told;
+	uint32_t asked;
+	const char *path; /* of all keys */
+};
+
+static int ask(void *ctx, pid_t tid)
+{
+	struct world *w = ctx;
+
+	(void)tid;
+	w->asked++;
+	return 0;
+}
+
+static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	const struct world *w = ctx;
+
+	assert_int_equal(pid, getpid());
+	assert_string_equal(crate, "hangs");
+	assert_int_equal(key, LOCAL);
+	if (!w->path)
+		return -ENOENT;
+	*out = strdup(w->path);
+	return 0;
+}
+
+static const char *name(void *ctx, const struct wire_open_frame *f)
+{
+	static const char *const names[] = {"analysis", "typeck", "evaluate_obligation"};
+
+	(void)ctx;
+	return f->query < N_OF(names) ? names[f->query] : NULL;
+}
+
+/* One compiler runs, which is this process, and one has ended. */
+static int begin(void **state)
+{
+	struct trace_process p = {.pid = (uint32_t)getpid(), .crate = (char *)"hangs"};
+	struct trace_process ended = {.index = 1, .pid = 1, .end_ns = 7};
+	struct world *w = calloc(1, sizeof(*w));
+
+	*w = (struct world){.source = {w, ask, item, name}, .path = "hangs::planted"};
+	assert_int_equal(summary__new(&w->summary), 0);
+	assert_int_equal(summary__process(w->summary, &p), 0);
+	assert_int_equal(summary__process(w->summary, &ended), 0);
+	assert_true(now__ask(&w->now, &w->source, w->summary, SECOND));
+	*state = w;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *w = *state;
+
+	summary__free(w->summary);
+	free(w);
+	return 0;
+}
+
+static void frame(struct world *w, uint16_t query, uint64_t key)
+{
+	now__frame(&w->now,
+		   &(struct wire_open_frame){
+			   .tid = (uint32_t)getpid(), .query = query, .key = key, .start_ns = 9});
+}
+
+static void stack(struct world *w, bool torn)
+{
+	now__stack(&w->now, &(struct wire_open_stack){.tid = (uint32_t)getpid(), .torn = torn});
+}
+
+static void tell(struct world *w)
+{
+	now__tell(&w->now, &w->source, w->summary, &w->told);
+}
+
+static void the_innermost_with_an_item_is_told(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(w->asked >= 1);
+	frame(w, 0, 0);
+	frame(w, 1, LOCAL);
+	frame(w, 2, FOREIGN);
+	stack(w, false);
+	tell(w);
+	assert_int_equal(w->told.n, 1);
+	assert_int_equal(w->told.at[0].pid, getpid());
+	assert_string_equal(w->told.at[0].name, "typeck");
+	assert_string_equal(w->told.at[0].item, "hangs::planted");
+}
+
+static void without_an_item_it_is_the_innermost(void **state)
+{
+	struct world *w = *state;
+
+	frame(w, 0, 0);
+	frame(w, 2, FOREIGN);
+	stack(w, false);
+	tell(w);
+	assert_int_equal(w->told.n, 1);
+	assert_string_equal(w->told.at[0].name, "evaluate_obligation");
+	assert_string_equal(w->told.at[0].item, "");
+}
+
+static void a_name_that_is_gone_leaves_the_query(void **state)
+{
+	struct world *w = *state;
+
+	w->path = NULL;
+	frame(w, 1, LOCAL);
+	stack(w, false);
+	tell(w);
+	assert_string_equal(w->told.at[0].name, "typeck");
+	assert_string_equal(w->told.at[0].item, "");
+}
+
+static void what_is_not_known_is_not_told(void **state)
+{
+	struct world *w = *state;
+
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+	/* The frames of a stack that changed are of several moments. */
+	frame(w, 1, LOCAL);
+	stack(w, true);
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+	stack(w, false);
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+	/* An interval whose name is not known. */
+	frame(w, 99, LOCAL);
+	stack(w, false);
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+	/* A thread that was not asked for. */
+	now__frame(&w->now, &(struct wire_open_frame){.tid = 1, .query = 1});
+	now__stack(&w->now, &(struct wire_open_stack){.tid = 1});
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+}
+
+static void it_is_asked_once_a_second(void **state)
+{
+	struct world *w = *state;
+	uint32_t asked = w->asked;
+
+	frame(w, 1, LOCAL);
+	stack(w, false);
+	assert_false(now__ask(&w->now, &w->source, w->summary, SECOND + 1));
+	assert_int_equal(w->asked, asked);
+	assert_true(now__ask(&w->now, &w->source, w->summary, 2 * SECOND));
+	assert_true(w->asked > asked);
+	/* The answers of then are old. */
+	tell(w);
+	assert_int_equal(w->told.n, 0);
+}
+
+static void a_long_path_keeps_its_end(void **state)
+{
+	struct world *w = *state;
+	char path[1000];
+
+	memset(path, 'a', sizeof(path));
+	strcpy(path + sizeof(path) - 5, "::zz");
+	w->path = path;
+	frame(w, 1, LOCAL);
+	stack(w, false);
+	tell(w);
+	assert_int_equal(strlen(w->told.at[0].item), sizeof(w->told.at[0].item) - 1);
+	assert_non_null(strstr(w->told.at[0].item, "a::zz"));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_innermost_with_an_item_is_told),
+		TEST(without_an_item_it_is_the_innermost),
+		TEST(a_name_that_is_gone_leaves_the_query),
+		TEST(what_is_not_known_is_not_told),
+		TEST(it_is_asked_once_a_second),
+		TEST(a_long_path_keeps_its_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

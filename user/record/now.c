@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/now.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "proc/processes.h"
+
+#define EVERY_NS	   1000000000ull
+#define THREADS_OF_PROCESS 32
+
+static void ask_process(struct now *n, const struct now_source *from, const struct trace_process *p)
+{
+	pid_t tids[THREADS_OF_PROCESS];
+	size_t n_tids = process_tids((pid_t)p->pid, tids, THREADS_OF_PROCESS);
+
+	for (size_t i = 0; i < n_tids && n->n < NOW_THREADS; i++) {
+		n->threads[n->n++] =
+			(struct now_thread){.process = p->index, .tid = (uint32_t)tids[i]};
+		/* Without an answer, it is not known. */
+		from->ask(from->ctx, tids[i]);
+	}
+}
+
+bool now__ask(struct now *n, const struct now_source *from, const struct summary *s,
+	      uint64_t time_ns)
+{
+	uint32_t processes = summary__n_processes(s), asked = 0;
+
+	if (n->asked_ns && time_ns - n->asked_ns < EVERY_NS)
+		return false;
+	*n = (struct now){.asked_ns = time_ns};
+	/* The latest first. */
+	for (uint32_t i = processes; i-- && asked < TOP_NOW_MAX;) {
+		const struct trace_process *p = summary__process_at(s, i);
+
+		if (p->end_ns)
+			continue;
+		asked++;
+		ask_process(n, from, p);
+	}
+	return true;
+}
+
+static bool is_about_item(const struct wire_open_frame *f)
+{
+	return f->kind == WIRE_KIND_QUERY && f->key &&
+	       f->key >> 32 == wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32;
+}
+
+/* The outermost comes first. */
+void now__frame(struct now *n, const struct wire_open_frame *r)
+{
+	if (n->tid != r->tid)
+		n->innermost = n->about = (struct wire_open_frame){};
+	n->tid = r->tid;
+	if (r->kind == WIRE_KIND_QUERY || r->kind == WIRE_KIND_ACTIVITY)
+		n->innermost = *r;
+	if (is_about_item(r))
+		n->about = *r;
+}
+
+void now__stack(struct now *n, const struct wire_open_stack *r)
+{
+	bool any = n->tid == r->tid && n->innermost.tid && !r->torn;
+
+	for (uint32_t i = 0; any && i < n->n; i++) {
+		if (n->threads[i].tid != r->tid)
+			continue;
+		n->threads[i].found = true;
+		n->threads[i].frame = n->about.tid ? n->about : n->innermost;
+	}
+	n->tid = 0;
+	n->innermost = n->about = (struct wire_open_frame){};
+}
+
+bool now__take(struct now *n, const void *record, size_t size)
+{
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+
+	if (type == WIRE_OPEN_FRAME && size == sizeof(struct wire_open_frame))
+		now__frame(n, record);
+	else if (type == WIRE_OPEN_STACK && size == sizeof(struct wire_open_stack))
+		now__stack(n, record);
+	else
+		return false;
+	return true;
+}
+
+/* Of several threads: one that is about an item, of these the one that is in it longest. */
+static const struct wire_open_frame *frame_of(const struct now *n, uint32_t process)
+{
+	const struct wire_open_frame *best = NULL;
+
+	for (uint32_t i = 0; i < n->n; i++) {
+		const struct wire_open_frame *f = &n->threads[i].frame;
+
+		if (n->threads[i].process != process || !n->threads[i].found)
+			continue;
+		if (!best || is_about_item(f) > is_about_item(best) ||
+		    (is_about_item(f) == is_about_item(best) && f->start_ns < best->start_ns))
+			best = f;
+	}
+	return best;
+}
+
+/* A path too long keeps its end. */
+static void set_item(struct top_now *to, const char *path)
+{
+	size_t len = strlen(path), most = sizeof(to->item) - 1;
+	const char *from = len > most ? path + len - most : path;
+
+	while (from > path && ((unsigned char)*from & 0xc0) == 0x80)
+		from++;
+	memcpy(to->item, from, strlen(from) + 1);
+}
+
+static bool tell_process(const struct now *n, const struct now_source *from,
+			 const struct trace_process *p, struct top_now *to)
+{
+	const struct wire_open_frame *f = frame_of(n, p->index);
+	const char *name = f ? from->name(from->ctx, f) : NULL;
+	_free_ char *item = NULL;
+
+	if (!name)
+		return false;
+	*to = (struct top_now){.pid = p->pid};
+	strncpy(to->name, name, sizeof(to->name) - 1);
+	if (is_about_item(f) && from->item &&
+	    !from->item(from->ctx, (pid_t)p->pid, p->crate, f->key, &item))
+		set_item(to, item);
+	return true;
+}
+
+void now__tell(const struct now *n, const struct now_source *from, const struct summary *s,
+	       struct top_nows *out)
+{
+	uint32_t told = TRACE_NO_PROCESS;
+
+	out->n = 0;
+	/* The threads of a process are next to each other. */
+	for (uint32_t i = 0; i < n->n && out->n < TOP_NOW_MAX; i++) {
+		const struct trace_process *p = summary__process_at(s, n->threads[i].process);
+
+		if (n->threads[i].process == told || !p || p->end_ns)
+			continue;
+		told = n->threads[i].process;
+		out->n += tell_process(n, from, p, &out->at[out->n]);
+	}
+}

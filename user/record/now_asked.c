@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/now_asked.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+
+struct asking {
+	const struct now_asked *of;
+	struct session *session;
+};
+
+static int ask(void *ctx, pid_t tid)
+{
+	const struct asking *a = ctx;
+
+	return session__show_open(a->session, tid);
+}
+
+static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	const struct asking *a = ctx;
+
+	return session__name(a->session, pid, crate, key, out);
+}
+
+/* A dynamic label may be known later only. */
+static const char *name(void *ctx, const struct wire_open_frame *f)
+{
+	const struct now_asked *of = ((const struct asking *)ctx)->of;
+	uint32_t label = TRACKS_NO_LABEL;
+
+	if (f->kind == WIRE_KIND_QUERY)
+		label = tracks__query_label(of->tracks, f->lib, f->query);
+	else if (!f->label)
+		label = tracks__guard_label(of->tracks, f->lib, f->query);
+	return label == TRACKS_NO_LABEL ? NULL : of->texts->text(of->texts->ctx, label);
+}
+
+int now_asked__tell(const struct now_asked *a, struct session *s, bool names, struct top_nows *out)
+{
+	struct asking asking = {a, s};
+	const struct now_source from = {&asking, ask, names ? item : NULL, name};
+	int err;
+
+	if (!now__ask(a->now, &from, a->summary, clock_ns(CLOCK_MONOTONIC)))
+		return -EAGAIN;
+	err = session__drain(s);
+	if (!err)
+		now__tell(a->now, &from, a->summary, out);
+	return err;
+}

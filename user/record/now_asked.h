@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Asks a session what the compilers of a recorder are in (record/now.h). */
+#ifndef QPROF_RECORD_NOW_ASKED_H
+#define QPROF_RECORD_NOW_ASKED_H
+
+#include "capture/session.h"
+#include "record/now.h"
+#include "tracks/tracks.h"
+
+/* Parts of a recorder. */
+struct now_asked {
+	struct now *now;
+	const struct tracks *tracks;
+	const struct summary *summary;
+	const struct trace_texts *texts;
+};
+
+/*
+ * What the compilers are in, with the names of items if `names` is set. Drains the session.
+ * -EAGAIN: it was asked less than a second ago; or an error of the session.
+ */
+int now_asked__tell(const struct now_asked *a, struct session *s, bool names, struct top_nows *out);
+
+#endif /* QPROF_RECORD_NOW_ASKED_H */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/item_text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+
+#define CUT   ".."
+#define SHORT 8 /* columns of a name that are left if the path needs room */
+
+/* What a path ends with is what tells it apart. The end of `text` that has at most `columns`. */
+static const char *end_of(const char *text, size_t columns)
+{
+	while (*text && format_width(text) > columns) {
+		text++;
+		while (((unsigned char)*text & 0xc0) == 0x80)
+			text++;
+	}
+	return text;
+}
+
+/* The path gets what the name leaves, but at least two thirds. */
+static void cut_both(const char *text, const char *open, size_t columns, char out[ITEM_TEXT_MAX])
+{
+	_free_ char *name = strndup(text, (size_t)(open - text));
+	_free_ char *item = strndup(open + 1, strlen(open) - 2);
+	size_t names = columns / 3 > SHORT ? columns / 3 : SHORT, room;
+	const char *from, *mark = "";
+
+	if (!name || !item)
+		return;
+	if (format_width(name) + format_width(item) + 2 > columns && format_width(name) > names) {
+		name[format_fit(name, names - strlen(CUT))] = '\0';
+		mark = CUT;
+	}
+	room = columns - format_width(name) - strlen(mark) - strlen("()");
+	from = format_width(item) > room ? end_of(item, room - strlen(CUT)) : item;
+	snprintf(out, ITEM_TEXT_MAX, "%s%s(%s%s)", name, mark, from == item ? "" : CUT, from);
+}
+
+void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns)
+{
+	char *open = strchr(text, '('), cut[ITEM_TEXT_MAX] = "";
+	size_t len = strlen(text);
+
+	if (format_width(text) <= columns)
+		return;
+	if (open && text[len - 1] == ')' && columns >= 2 * SHORT)
+		cut_both(text, open, columns, cut);
+	if (cut[0])
+		memcpy(text, cut, sizeof(cut));
+	else
+		text[format_fit(text, columns)] = '\0';
+}
+
+void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item)
+{
+	bool about = item && *item;
+	_free_ char *text = NULL, *clean = NULL;
+	int n = asprintf(&text, "%s%s%s%s", name, about ? "(" : "", about ? item : "",
+			 about ? ")" : "");
+
+	buf[0] = '\0';
+	if (n < 0)
+		text = NULL;
+	else
+		clean = format_clean(text);
+	if (!clean)
+		return;
+	snprintf(buf, ITEM_TEXT_MAX, "%s", clean);
+	item_text__cut(buf, columns);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An interval and what it is about, in one cell: "typeck(regex_syntax::ast::parse)". */
+#ifndef QPROF_VIEW_ITEM_TEXT_H
+#define QPROF_VIEW_ITEM_TEXT_H
+
+#include <stddef.h>
+
+#define ITEM_TEXT_MAX 320 /* bytes */
+
+/*
+ * `item` is NULL or empty: only the name. Cut to `columns`, the path on the left:
+ * "typeck(..::parse)".
+ */
+void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item);
+
+/* Cut a text of item_text() to fewer columns. */
+void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns);
+
+#endif /* QPROF_VIEW_ITEM_TEXT_H */

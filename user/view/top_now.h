@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What running compilers are in, as the recording tells the interactive view. */
+#ifndef QPROF_VIEW_TOP_NOW_H
+#define QPROF_VIEW_TOP_NOW_H
+
+#include <stdint.h>
+
+#define TOP_NOW_MAX 32 /* compilers */
+
+/* Of one compiler. Texts end with NUL. */
+struct top_now {
+	uint32_t pid;
+	char name[64];	/* of the query or activity */
+	char item[176]; /* its path, or its end; empty: none is known */
+};
+
+/* `n` of them are valid. All zeroes is empty. */
+struct top_nows {
+	uint32_t n;
+	struct top_now at[TOP_NOW_MAX];
+};
+
+#endif /* QPROF_VIEW_TOP_NOW_H */
