@@ -167,9 +167,20 @@ static void a_process_has_a_directory(void **state)
 	assert_null(process_cwd(0x3fffffff));
 }
 
+static void the_first_threads_are_listed(void **state)
+{
+	pid_t tids[2] = {};
+
+	assert_int_equal(process_tids(getpid(), tids, 2), process_threads(getpid()));
+	assert_int_equal(tids[0], getpid());
+	assert_int_equal(process_tids(getpid(), tids, 0), 0);
+	assert_int_equal(process_tids(4194304 + 1, tids, 2), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_threads_are_listed),
 		cmocka_unit_test(a_process_has_a_directory),
 		cmocka_unit_test(a_tree_is_listed_from_its_root),
 		cmocka_unit_test(a_branch_has_only_what_grows_on_it),
