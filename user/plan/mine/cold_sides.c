@@ -10,6 +10,9 @@
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
 
+/* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
+#define SIDES_MAX 256
+
 struct sides_miner {
 	struct elf_image *img;
 	struct callees callees;
@@ -213,7 +216,7 @@ static int mine_sides(struct sides_miner *m)
 
 	if (!addrs)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->n_functions; i++)
+	for (uint32_t i = 0; i < c->n_functions && n < SIDES_MAX; i++)
 		if (c->functions[i].kind == CALLEE_COLD_WITH_ARGUMENT)
 			addrs[n++] = c->functions[i].at;
 	err = owners__find(m->img, addrs, n, &owners);
