@@ -233,6 +233,16 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *name)
 	return 1;
 }
 
+/* The alarm is for a thread that has somewhere to go back to. */
+static void mask_alarm(int how)
+{
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(how, &alarm, NULL);
+}
+
 static void prepare_thread(void)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM};
@@ -242,6 +252,7 @@ static void prepare_thread(void)
 	sigaltstack(&stack, NULL);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaction(signals[i], &action, NULL);
+	mask_alarm(SIG_UNBLOCK);
 	dl_iterate_phdr(find_library, "librustc_driver");
 	fill_thread_local();
 }
@@ -305,6 +316,7 @@ static void tell(const struct lie *lie, unsigned way)
 	for (uint32_t i = 0; globals && !lie->fill && i < CONTEXT_WORDS; i++)
 		((uint64_t *)globals)[i] = context;
 	prctl(PR_SET_NAME, lie->name);
+	mask_alarm(SIG_BLOCK);
 	run(&first, run_query, lie);
 	pthread_join(first, NULL);
 	for (uint32_t i = 0; i < lie->threads; i++)
