@@ -38,7 +38,9 @@ struct names_slot {
 	__u64 globals;	  /* address */
 	__u64 interned;	  /* address */
 	__u64 n_interned;
-	__u64 files;		     /* address */
+	__u64 files; /* address */
+	/* In the table that is copied now, the spans: bytes from one to the next, and before it. */
+	__u32 span_step, span_at;
 	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol, or an interned span */
 	__u8 file[WIRE_FILE_SIZE_MAX];
 	__u32 entries_left; /* of all caches that may still be copied */

@@ -26,6 +26,7 @@ static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context,
 	s->globals = globals;
 	if (s->layout.places.known) {
 		places_copy_spans(s, how, context);
+		places_copy_calls(s, how);
 		places_copy_files(s, how);
 	}
 	return 0;

@@ -27,6 +27,8 @@
 /* Of the compiler's list of source files; of the bytes of their lines. */
 #define NAMES_FILES_MAX (1u << 16)
 #define NAMES_LINES_MAX (16u << 20)
+/* Contexts of spans, and expansions. */
+#define NAMES_EXPANSIONS_MAX (1u << 17)
 /* After this many failures a copy is given up: the memory is not what the layout says. */
 #define NAMES_MISSING_MAX 4096
 

@@ -58,7 +58,7 @@ static long places_add_span(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
-	__u64 at = (__u64)i * 8, span;
+	__u64 at = (__u64)i * s->span_step + s->span_at, span;
 
 	NAMES_KEEP(at);
 	if (s->missing > NAMES_MISSING_MAX || at > WIRE_PIECE_MAX - 8)
@@ -74,8 +74,8 @@ static long places_copy_piece(__u32 i, void *p)
 	struct names_loop *c = p;
 	int sent = names_send_piece(c, i);
 
-	if (sent > 0 && c->slot->piece.table == WIRE_TABLE_SPANS)
-		bpf_loop(c->slot->piece.size / 8, places_add_span, c, 0);
+	if (sent > 0 && c->slot->span_step)
+		bpf_loop(c->slot->piece.size / c->slot->span_step, places_add_span, c, 0);
 	return sent < 0;
 }
 
@@ -84,7 +84,6 @@ static __always_inline void places_copy_table(struct names_loop *c, __u64 addres
 {
 	c->slot->address = address;
 	c->slot->bytes = bytes;
-	c->slot->piece_bytes = WIRE_PIECE_MAX;
 	bpf_loop(NAMES_PIECES_MAX, places_copy_piece, c, 0);
 }
 
@@ -132,6 +131,9 @@ static __noinline int places_copy_spans(struct names_slot *s, __u64 how, __u64 c
 	c.left = n;
 	c.n = s->layout.places.first * ((1u << (s->layout.places.step & 3)) - 1);
 	s->piece.table = WIRE_TABLE_SPANS;
+	s->piece_bytes = WIRE_PIECE_MAX;
+	s->span_step = 8;
+	s->span_at = 0;
 	names_gather(s, WIRE_TABLE_INTERNED);
 	bpf_loop(PLACES_BUCKETS, places_copy_bucket, &c, 0);
 	return names_flush_gathered(s, how);
@@ -222,8 +224,53 @@ static __noinline int places_copy_files(struct names_slot *s, __u64 how)
 		n = NAMES_FILES_MAX;
 	}
 	s->piece.table = WIRE_TABLE_LINES;
+	s->piece_bytes = WIRE_PIECE_MAX;
+	s->span_step = 0;
 	names_gather(s, WIRE_TABLE_FILES);
 	bpf_loop(n, places_copy_file, &c, 0);
+	return names_flush_gathered(s, how);
+}
+
+/* A table of which the globals have the address and the number of elements. */
+static __noinline int places_copy_elements(struct names_slot *s, __u64 how, __u32 at, __u32 n_at,
+					   __u32 size)
+{
+	struct names_loop c = {.slot = s, .how = how};
+	__u64 table = 0, n = 0;
+
+	if (!s || !size || size > WIRE_EXPANSION_MAX)
+		return 0;
+	if (names_read(how, &table, 8, s->globals + at) ||
+	    names_read(how, &n, 8, s->globals + n_at)) {
+		s->missing++;
+		return 0;
+	}
+	if (n > NAMES_EXPANSIONS_MAX) {
+		s->missing++;
+		n = NAMES_EXPANSIONS_MAX;
+	}
+	s->piece.number = 0;
+	s->piece_bytes = WIRE_PIECE_MAX / size * size;
+	places_copy_table(&c, table, n * size);
+	return 0;
+}
+
+/* Where macros were called: the expansions that spans come from. */
+static __noinline int places_copy_calls(struct names_slot *s, __u64 how)
+{
+	const struct wire_layout_calls *l;
+
+	if (!s || !s->layout.calls.context_size)
+		return 0;
+	l = &s->layout.calls;
+	names_gather(s, WIRE_TABLE_INTERNED);
+	s->span_step = 0;
+	s->piece.table = WIRE_TABLE_CONTEXTS;
+	places_copy_elements(s, how, l->contexts, l->n_contexts, l->context_size);
+	s->span_step = l->expansion_size;
+	s->span_at = l->call;
+	s->piece.table = WIRE_TABLE_EXPANSIONS;
+	places_copy_elements(s, how, l->expansions, l->n_expansions, l->expansion_size);
 	return names_flush_gathered(s, how);
 }
 

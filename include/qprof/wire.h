@@ -182,13 +182,16 @@ enum wire_table {
 	 */
 	WIRE_TABLE_FILES = 10,
 	WIRE_TABLE_LINES = 11, /* u32 each: where lines start, in the file with this `number` */
-	WIRE_TABLE_CRATES,     /* struct wire_crate */
+	/* struct wire_layout_calls: contexts of spans, and expansions, as the compiler has them. */
+	WIRE_TABLE_CONTEXTS = 16,
+	WIRE_TABLE_EXPANSIONS = 17,
+	WIRE_TABLE_CRATES = 12, /* struct wire_crate */
 	/*
 	 * Of crate `number`, a part of its cached definitions (struct wire_layout_crates): as many
 	 * control bytes as entries, then the entries, the last one first. `offset` is the number of
 	 * the first. An entry whose control byte has the highest bit set is unused.
 	 */
-	WIRE_TABLE_KEYS,
+	WIRE_TABLE_KEYS = 13,
 };
 
 /*
@@ -285,6 +288,26 @@ struct wire_layout_places {
 	wire_u32 context;	/* within one: 4 bytes */
 };
 
+/*
+ * Where they keep which macro's call a span comes from: the span's context has the outermost
+ * expansion, and that has the span of its call. All offsets of tables are within the globals.
+ */
+#define WIRE_EXPANSION_MAX 512 /* bytes of a context, or of an expansion */
+struct wire_layout_calls {
+	wire_u32 contexts; /* the address of the table of contexts */
+	wire_u32 n_contexts;
+	wire_u32 context_size; /* of one; 0: nothing here is known */
+	wire_u32 crate;	       /* within one: its expansion's crate, 4 bytes; 0: the one compiled */
+	wire_u32 number;       /* within one: its expansion's number, 4 bytes */
+	wire_u32 expansions;   /* the address of the table of the compiled crate's expansions */
+	wire_u32 n_expansions;
+	wire_u32 expansion_size;
+	wire_u32 call; /* within an expansion: the span of its call */
+	wire_u32 kind; /* within an expansion, a byte: `tag` if it is a macro's */
+	wire_u32 tag;
+	wire_u32 pad;
+};
+
 #define WIRE_FILE_SIZE_MAX 512
 #define WIRE_FILE_NAME_MAX 1024 /* a longer name is left out */
 
@@ -314,6 +337,7 @@ struct wire_layout {
 	struct wire_layout_crates crates;
 	struct wire_layout_current current;
 	struct wire_layout_places places;
+	struct wire_layout_calls calls;
 };
 
 /* What becomes of a context whose process dies. */
@@ -778,7 +802,8 @@ _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
-_Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
+_Static_assert(sizeof(struct wire_layout_calls) == 48, "wire_layout_calls");
+_Static_assert(sizeof(struct wire_layout) == 408, "wire_layout");
 _Static_assert(sizeof(struct wire_context) == 32, "wire_context");
 _Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");

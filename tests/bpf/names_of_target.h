@@ -86,6 +86,28 @@ enum {
 	NAMES_POSITION = 4,
 	NAMES_SPAN_CONTEXT = 12,
 };
+/* Contexts and expansions; in the globals, but for what is within one of them. */
+enum {
+	NAMES_CONTEXTS = 0x120,
+	NAMES_N_CONTEXTS = 0x128,
+	NAMES_EXPANSIONS = 0x130,
+	NAMES_N_EXPANSIONS = 0x138,
+	NAMES_CONTEXT_SIZE = 28,
+	NAMES_CONTEXT_CRATE = 0,
+	NAMES_CONTEXT_NUMBER = 4,
+	NAMES_EXPANSION_SIZE = 40,
+	NAMES_CALL = 24,
+	NAMES_KIND = 17,
+	NAMES_MACRO = 2, /* of the kind */
+};
+#define NAMES_CALLS 1000
+
+/* Where expansion `i` was called; context `i` is of it. */
+static inline uint64_t names_call(uint32_t i)
+{
+	return i % 7 == 3 ? 0xffffull << 32 | i : 3ull << 32 | 10 * i;
+}
+
 #define NAMES_READY	   0xfffffffffffffff0ull
 #define NAMES_SOURCES	   20
 #define NAMES_SOURCE_LINES 400
@@ -134,6 +156,8 @@ enum names_lie {
 	LIE_FILE_TEXTS,	  /* each name is nowhere */
 	LIE_LINES,	  /* each file has 2^63 lines */
 	LIE_FILES_MANY,	  /* 65,536 files, all the same one with many lines */
+	LIE_CONTEXTS,	  /* 2^63 contexts; some pages of them can be read */
+	LIE_EXPANSIONS,	  /* 2^63 expansions, which are nowhere */
 };
 
 /* The target's exit status if its memory has changed, and if it cannot make such a context. */

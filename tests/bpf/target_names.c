@@ -31,7 +31,7 @@ struct object {
 struct context {
 	struct object table, symbols, texts, context, globals;
 	struct object store, crates, metadata, caches;
-	struct object spans, interned, map, list, files, lines;
+	struct object spans, interned, map, list, files, lines, contexts, expansions;
 	uint32_t n;
 };
 
@@ -171,8 +171,27 @@ static void fill_file(struct context *c, uint32_t i)
 	put(&c->files, at + NAMES_FILE_N_LINES, i * (uint64_t)NAMES_SOURCE_LINES);
 }
 
+static void fill_calls(struct context *c)
+{
+	c->contexts = map(NAMES_CALLS * NAMES_CONTEXT_SIZE);
+	c->expansions = map(NAMES_CALLS * NAMES_EXPANSION_SIZE);
+	for (uint32_t i = 0; i < NAMES_CALLS; i++) {
+		size_t context = (size_t)i * NAMES_CONTEXT_SIZE;
+		size_t expansion = (size_t)i * NAMES_EXPANSION_SIZE;
+
+		memcpy(c->contexts.at + context + NAMES_CONTEXT_NUMBER, &i, 4);
+		put(&c->expansions, expansion + NAMES_CALL, names_call(i));
+		c->expansions.at[expansion + NAMES_KIND] = NAMES_MACRO;
+	}
+	put(&c->globals, NAMES_CONTEXTS, (uint64_t)c->contexts.at);
+	put(&c->globals, NAMES_N_CONTEXTS, NAMES_CALLS);
+	put(&c->globals, NAMES_EXPANSIONS, (uint64_t)c->expansions.at);
+	put(&c->globals, NAMES_N_EXPANSIONS, NAMES_CALLS);
+}
+
 static void fill_places(struct context *c)
 {
+	fill_calls(c);
 	fill_spans(c);
 	c->map = map(PAGE);
 	c->list = map(PAGE);
@@ -359,6 +378,13 @@ static void lie_of_places(struct context *c, enum names_lie lie)
 		break;
 	case LIE_FILES_MANY:
 		lie_of_many_files(c);
+		break;
+	case LIE_CONTEXTS:
+		put(&c->globals, NAMES_N_CONTEXTS, 1ul << 63);
+		break;
+	case LIE_EXPANSIONS:
+		put(&c->globals, NAMES_EXPANSIONS, NOWHERE);
+		put(&c->globals, NAMES_N_EXPANSIONS, 1ul << 63);
 		break;
 	default:
 		lie_of_files(c, lie);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Spans, source files and lines arrive exactly as they are in the memory of the test program.
- * Memory that lies about them costs a bounded number of reads and records.
+ * Spans, source files, lines and the calls of macros arrive exactly as they are in the memory of
+ * the test program. Memory that lies about them costs a bounded number of reads and records.
  */
 #include "capture.h"
 #include "names_of_target.h"
@@ -27,8 +27,9 @@ static void on_names(void *ctx, const void *record, size_t size)
 	if (r->type == WIRE_NAMES_END) {
 		memcpy(&t->last, record, sizeof(t->last));
 		t->n_ends++;
-	} else if (r->type == WIRE_PIECE && r->table >= WIRE_TABLE_SPANS &&
-		   r->table <= WIRE_TABLE_LINES) {
+	} else if (r->type == WIRE_PIECE &&
+		   ((r->table >= WIRE_TABLE_SPANS && r->table <= WIRE_TABLE_LINES) ||
+		    r->table == WIRE_TABLE_CONTEXTS || r->table == WIRE_TABLE_EXPANSIONS)) {
 		struct wire_piece whole = {0};
 
 		assert_int_equal(size, sizeof(*r) - WIRE_PIECE_MAX + r->size);
@@ -75,6 +76,20 @@ static const struct wire_layout_places layout = {
 	.context = NAMES_SPAN_CONTEXT,
 };
 
+static const struct wire_layout_calls calls = {
+	.contexts = NAMES_CONTEXTS,
+	.n_contexts = NAMES_N_CONTEXTS,
+	.context_size = NAMES_CONTEXT_SIZE,
+	.crate = NAMES_CONTEXT_CRATE,
+	.number = NAMES_CONTEXT_NUMBER,
+	.expansions = NAMES_EXPANSIONS,
+	.n_expansions = NAMES_N_EXPANSIONS,
+	.expansion_size = NAMES_EXPANSION_SIZE,
+	.call = NAMES_CALL,
+	.kind = NAMES_KIND,
+	.tag = NAMES_MACRO,
+};
+
 static struct test *run(const char *script)
 {
 	const struct kernel_options opt = {
@@ -85,6 +100,7 @@ static struct test *run(const char *script)
 	capture_load(&t->capture, &opt, 0);
 	plan_names_of_target(t->capture.plan, 16);
 	t->capture.plan->layout.wire.places = layout;
+	t->capture.plan->layout.wire.calls = calls;
 	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
 			 0);
 	t->capture.got.on_names = on_names;
@@ -119,6 +135,25 @@ static void assert_place(struct test *t, uint32_t i)
 	assert_int_equal(p.context, i % 7 == 3 ? 5 : i % 100);
 }
 
+/* Where the target's context `i` was called: as a definition's place. */
+static void assert_call(struct test *t, uint32_t i)
+{
+	uint32_t position = 10 * i, file = position / 1000;
+	bool known = file && names_source_is_ready(file);
+	const struct place of = {.context = i};
+	struct place p;
+	char name[32];
+
+	assert_int_equal(sources__call(&t->sources, &calls, &of, &p), known);
+	if (!known)
+		return;
+	snprintf(name, sizeof(name), "src/file-%u.rs", file);
+	assert_string_equal(sources__name(&t->sources, p.file), name);
+	assert_int_equal(p.line, position % 1000 < file * NAMES_SOURCE_LINES
+					 ? position % 1000 + 1
+					 : file * NAMES_SOURCE_LINES);
+}
+
 static void compare(uint32_t n)
 {
 	_test_ struct test *t = NULL;
@@ -130,6 +165,10 @@ static void compare(uint32_t n)
 	assert_int_equal(t->last.definitions, n);
 	for (uint32_t i = 0; i < n; i++)
 		assert_place(t, i);
+	/* The interned ones among the calls are those of the target's definitions. */
+	for (uint32_t i = 1; i < NAMES_CALLS; i++)
+		if (n == 2000 || i % 7 != 3)
+			assert_call(t, i);
 }
 
 static void spans_and_lines_arrive(void **state)
@@ -150,6 +189,7 @@ static void a_layout_without_places(void **state)
 	assert_true(t->n_pieces);
 	kernel__detach(t->capture.kernel, t->capture.lib);
 	t->capture.plan->layout.wire.places.known = 0;
+	t->capture.plan->layout.wire.calls.context_size = 0;
 	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
 			 0);
 	t->n_pieces = 0;
@@ -160,10 +200,11 @@ static void a_layout_without_places(void **state)
 static void lies_are_bounded(void **state)
 {
 	/* The tables of places of 256 definitions and 65,536 files; and their headers. */
-	const size_t most = NAMES_LINES_MAX + 65536 * 64 + 65536 * 40;
+	const size_t most = NAMES_LINES_MAX + 65536 * 64 + 65536 * 40 +
+			    NAMES_CALLS * (NAMES_CONTEXT_SIZE + NAMES_EXPANSION_SIZE);
 
 	need_capture();
-	for (int lie = LIE_SPANS; lie <= LIE_FILES_MANY; lie++) {
+	for (int lie = LIE_SPANS; lie <= LIE_EXPANSIONS; lie++) {
 		_test_ struct test *t = NULL;
 		char script[16];
 

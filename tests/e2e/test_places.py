@@ -26,6 +26,16 @@ def places(t, trace):
     return found
 
 
+def calls(t, trace):
+    """{last part of the path: {(file, line)}} of the calls of macros that made it"""
+    found = collections.defaultdict(set)
+    for line in t.run_qprof("dump", trace).stdout.splitlines():
+        row = json.loads(line)
+        if row.get("file"):
+            found[row["event"].rsplit("::")[-1]].add((row.get("call_file"), row.get("call_line")))
+    return found
+
+
 def functions_of(source):
     """{name: [(file, line)]}, files relative to the directory above the sources"""
     found = collections.defaultdict(list)
@@ -84,7 +94,11 @@ FILES = {
     "deep/inner.rs": plain_text("inner"),
     "long.rs": "pub fn before() {}\n\npub fn long() -> u64 {\n" + LONG + "}\n\npub fn after() {}\n",
     "made.rs": "macro_rules! make {\n    ($name:ident) => {\n        pub fn $name() -> u32 { 1 }\n"
-               "    };\n}\n\nmake!(made_by_a_macro);\n\n#[derive(Clone)]\npub struct Derived(u32);\n",
+               "    };\n}\n\nmake!(made_by_a_macro);\n\n#[derive(Clone)]\npub struct Derived(u32);\n"
+               "\nmacro_rules! outer {\n    ($name:ident) => {\n        make!($name);\n    };\n}\n\n"
+               "outer!(made_by_two);\n\npub async fn waits() {}\n\n"
+               "std::thread_local! {\n    pub static LOCAL: u32 = 1 + 1;\n}\n\n"
+               "make! {\n" + 9000 * "    \n" + "made_at_length }\n",
     "lib.rs": "".join("pub mod %s;\n" % name for name in (
         "plain", "crlf", "bom", "wide", "large", "deep", "long", "made")),
 }
@@ -121,6 +135,14 @@ def test_all_sorts_of_files(t, toolchain, flags):
     assert ours["made_by_a_macro"] == {("src/made.rs", 3)}, ours["made_by_a_macro"]
     (path,) = [path for path in places(t, run.trace) if re.match(r"sorts::made::\{\{impl\}\}$", path)]
     assert places(t, run.trace)[path] == {("src/made.rs", 9)}, path
+    made = calls(t, run.trace)
+    assert made["made_by_a_macro"] == {("src/made.rs", 7)}, made
+    assert made["made_by_two"] == {("src/made.rs", 18)}, made
+    assert made["made_at_length"] == {("src/made.rs", 26)}, made
+    assert made["LOCAL"] == {("src/made.rs", 22)}, made
+    assert ("src/made.rs", 9) in made["{{impl}}"], made
+    assert made["waits"] == made["plain_1"] == {(None, None)}, made
+    assert (None, None) in made["{{closure}}"], made
     return "%d compared" % compared
 
 
@@ -133,6 +155,9 @@ def test_reports(t):
     document = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)
     row = next(row for row in document["items"] if row["name"] == "sorts::long::long")
     assert (row["file"], row["line"]) == ("src/long.rs", 3), row
+    row = next(row for row in document["items"] if row["name"] == "sorts::made::made_by_two")
+    assert (row["file"], row["line"]) == ("src/made.rs", 3), row
+    assert (row["call_file"], row["call_line"]) == ("src/made.rs", 18), row
     done = t.run_qprof("report", "--by", "item", "--wide", "--top", "0", run.trace)
     assert re.search(r" src/long\.rs:3 +sorts::long::long$", done.stdout, re.MULTILINE), done.stdout
     document = json.loads(t.run_qprof("diff", "--by", "item", "--json", run.trace,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Takes any bytes as what the kernel half copied of a compiler's spans, source files and lines, and
- * finds the place of every definition. A place has a file with a name, and a line of it.
+ * finds the place of every definition, and the call of the macro that made it. A place has a file
+ * with a name, and a line of it.
  *
  * An input is the way of the buckets (two bytes), and records: table, number, size, offset, bytes.
  */
@@ -33,7 +34,8 @@ static void add(struct sources *s, const struct record_head *h, const uint8_t *b
 	int err;
 
 	expect(r);
-	r->table = WIRE_TABLE_SPANS + h->table % 5;
+	r->table = h->table % 7 < 5 ? WIRE_TABLE_SPANS + h->table % 7
+				    : WIRE_TABLE_CONTEXTS + (h->table % 7 - 5);
 	r->number = h->number;
 	/* Filling a large gap takes long, so few are tried. */
 	r->offset = h->offset & 0xfffff;
@@ -60,6 +62,9 @@ static void add_records(struct sources *s, const uint8_t *data, size_t size)
 	}
 }
 
+static const struct wire_layout_calls calls = {
+	.context_size = 8, .number = 4, .expansion_size = 12, .call = 4, .kind = 1, .tag = 3};
+
 static void find(struct sources *s, const struct wire_layout_places *l, uint32_t index)
 {
 	struct place p, again;
@@ -72,6 +77,8 @@ static void find(struct sources *s, const struct wire_layout_places *l, uint32_t
 	expect(*sources__name(s, p.file));
 	expect(sources__find(s, l, index, &again));
 	expect(again.file == p.file && again.line == p.line && again.context == p.context);
+	if (sources__call(s, &calls, &p, &again))
+		expect(p.context && again.line && again.line <= again.file->n_lines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -191,6 +191,17 @@ static void places_stay_in_their_structs(void **state)
 	WRONG(l->wire.places.interned_size, 65, "interned spans");
 	WRONG(l->wire.places.position, 21, "interned spans");
 	WRONG(l->wire.places.context, 21, "interned spans");
+	WRONG(l->wire.calls.contexts, PLAN_LAYOUT_MAX, "tables of expansions");
+	WRONG(l->wire.calls.n_contexts, PLAN_LAYOUT_MAX, "tables of expansions");
+	WRONG(l->wire.calls.expansions, PLAN_LAYOUT_MAX, "tables of expansions");
+	WRONG(l->wire.calls.n_expansions, PLAN_LAYOUT_MAX, "tables of expansions");
+	WRONG(l->wire.calls.context_size, WIRE_EXPANSION_MAX + 1, "contexts or expansions");
+	WRONG(l->wire.calls.expansion_size, WIRE_EXPANSION_MAX + 1, "contexts or expansions");
+	WRONG(l->wire.calls.crate, 25, "contexts or expansions");
+	WRONG(l->wire.calls.number, UINT32_MAX, "contexts or expansions");
+	WRONG(l->wire.calls.call, 73, "contexts or expansions");
+	WRONG(l->wire.calls.kind, 80, "contexts or expansions");
+	WRONG(l->wire.calls.tag, 256, "contexts or expansions");
 }
 #undef WRONG
 

@@ -243,6 +243,8 @@ static void layouts_out_of_range_are_refused(void **state)
 	WRONG(l->crates_problem, problem);
 	WRONG(l->wire.crates.size, 27);
 	WRONG(l->places_problem, problem);
+	WRONG(l->calls_problem, problem);
+	WRONG(l->wire.calls.call, 80);
 	WRONG(l->wire.places.file_size, 513);
 #undef WRONG
 }

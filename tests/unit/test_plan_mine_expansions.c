@@ -43,21 +43,82 @@ static void the_table_and_the_macros_are_found(void **state)
 	assert_int_equal(x.macros[2], WIRE_MACRO_DERIVE);
 }
 
-/* As if functions of one kind were of another. */
-static const char *problem_with(enum callee kind, enum callee as)
+static void the_calls_of_macros_are_found(void **state)
 {
-	struct callees other = {.n_functions = callees.n_functions};
-	struct wire_expansions x = {.size = 7};
+	const struct wire_expansions x = {
+		.table = 0xf0, .count = 0xf8, .size = 80, .kind = 0x18, .call = 0x20, .tag = 1};
+	const struct wire_layout_calls expected = {.contexts = 0x120,
+						   .n_contexts = 0x128,
+						   .context_size = 28,
+						   .number = 4,
+						   .expansions = 0xf0,
+						   .n_expansions = 0xf8,
+						   .expansion_size = 80,
+						   .call = 0x20,
+						   .kind = 0x18,
+						   .tag = 1};
+	struct wire_expansions unknown = x;
+	struct wire_layout_calls l = {0};
 	const char *problem;
 
-	other.functions = calloc(other.n_functions, sizeof(*other.functions));
-	assert_non_null(other.functions);
-	memcpy(other.functions, callees.functions, other.n_functions * sizeof(*other.functions));
-	other.pointers = callees.pointers;
-	other.n_pointers = callees.n_pointers;
-	for (uint32_t i = 0; i < other.n_functions; i++)
-		if (other.functions[i].kind == kind)
-			other.functions[i].kind = as;
+	assert_int_equal(expansions_mine_calls(img, &callees, &x, &l, &problem), 0);
+	assert_null(problem);
+	assert_memory_equal(&l, &expected, sizeof(l));
+	l = (struct wire_layout_calls){0};
+	unknown.call = 0;
+	assert_int_equal(expansions_mine_calls(img, &callees, &unknown, &l, &problem), 0);
+	assert_string_equal(problem, "where expansions have their calls is unknown");
+	unknown.call = 73;
+	assert_int_equal(expansions_mine_calls(img, &callees, &unknown, &l, &problem), 0);
+	assert_string_equal(problem, "contexts or expansions with a field behind their end");
+	assert_int_equal(l.context_size, 0);
+}
+
+/* As if functions of one kind were of another. */
+static void change(struct callees *other, enum callee kind, enum callee as)
+{
+	*other = (struct callees){.n_functions = callees.n_functions};
+	other->functions = calloc(other->n_functions, sizeof(*other->functions));
+	assert_non_null(other->functions);
+	memcpy(other->functions, callees.functions, other->n_functions * sizeof(*other->functions));
+	other->pointers = callees.pointers;
+	other->n_pointers = callees.n_pointers;
+	for (uint32_t i = 0; i < other->n_functions; i++)
+		if (other->functions[i].kind == kind)
+			other->functions[i].kind = as;
+}
+
+static const char *calls_problem_with(enum callee kind, enum callee as)
+{
+	const struct wire_expansions x = {.size = 80, .call = 0x20};
+	struct wire_layout_calls l = {.context_size = 7};
+	struct callees other;
+	const char *problem;
+
+	change(&other, kind, as);
+	assert_int_equal(expansions_mine_calls(img, &other, &x, &l, &problem), 0);
+	assert_int_equal(l.context_size, 7);
+	free(other.functions);
+	return problem;
+}
+
+static void without_a_function_calls_are_unknown(void **state)
+{
+	assert_string_equal(calls_problem_with(CALLEE_EXPANSION_OF, CALLEE_NONE),
+			    "there is no HygieneData::expn_data");
+	assert_string_equal(calls_problem_with(CALLEE_CONTEXT, CALLEE_NONE),
+			    "there is no SyntaxContext::outer_expn");
+	assert_string_equal(calls_problem_with(CALLEE_GLOBALS, CALLEE_NONE),
+			    "SyntaxContext::outer_expn returns no part of an entry of a table");
+}
+
+static const char *problem_with(enum callee kind, enum callee as)
+{
+	struct wire_expansions x = {.size = 7};
+	struct callees other;
+	const char *problem;
+
+	change(&other, kind, as);
 	assert_int_equal(expansions_mine(img, &other, 0x18, &x, &problem), 0);
 	assert_int_equal(x.size, 7);
 	free(other.functions);
@@ -81,6 +142,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_and_the_macros_are_found),
 		cmocka_unit_test(without_a_function_the_problem_names_it),
+		cmocka_unit_test(the_calls_of_macros_are_found),
+		cmocka_unit_test(without_a_function_calls_are_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

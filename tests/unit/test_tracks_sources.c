@@ -212,6 +212,8 @@ static void malformed_pieces_are_refused(void **state)
 	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, file, sizeof(file)), -EBADMSG);
 	assert_int_equal(add(WIRE_TABLE_FILES, 0, 0, cut, sizeof(cut)), -EBADMSG);
 	assert_int_equal(add(WIRE_TABLE_LINES, 0, 0, file, 6), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_CONTEXTS, 0, UINT32_MAX, file, 8), -EBADMSG);
+	assert_int_equal(add(WIRE_TABLE_EXPANSIONS, 0, SOURCES_BYTES_MAX, file, 8), -EBADMSG);
 	assert_int_equal(add(99, 0, 0, file, 4), -EBADMSG);
 }
 
@@ -223,6 +225,94 @@ static void an_unknown_layout_has_no_places(void **state)
 	add_two_files();
 	add_span(span(101, 5, 0));
 	assert_false(sources__find(&s, &unknown, 0, &p));
+}
+
+/* A context is a crate and the number of an expansion; that is the span of its call, and a kind. */
+static const struct wire_layout_calls calls = {
+	.context_size = 8, .number = 4, .expansion_size = 12, .call = 4, .kind = 1, .tag = 3};
+
+static void add_context(uint32_t context, uint32_t crate, uint32_t expansion)
+{
+	const uint32_t bytes[] = {crate, expansion};
+
+	assert_int_equal(add(WIRE_TABLE_CONTEXTS, 0, context * 8, bytes, 8), 0);
+}
+
+static void add_expansion(uint32_t expansion, uint8_t kind, uint64_t call)
+{
+	uint8_t bytes[12] = {9, kind};
+
+	memcpy(bytes + 4, &call, 8);
+	assert_int_equal(add(WIRE_TABLE_EXPANSIONS, 0, expansion * 12, bytes, 12), 0);
+}
+
+static void assert_call(uint32_t context, const char *name, uint32_t line)
+{
+	const struct place of = {.context = context};
+	struct place p;
+
+	assert_true(sources__call(&s, &calls, &of, &p));
+	assert_string_equal(sources__name(&s, p.file), name);
+	assert_int_equal(p.line, line);
+}
+
+static void assert_no_call(uint32_t context)
+{
+	const struct place of = {.context = context};
+	struct place p;
+
+	assert_false(sources__call(&s, &calls, &of, &p));
+}
+
+static void what_a_macro_made_has_the_outermost_call(void **state)
+{
+	const uint32_t interned[] = {9, 50, 1};
+
+	add_two_files();
+	add_context(1, 0, 1);
+	add_context(2, 0, 2);
+	add_context(3, 0, 3);
+	add_context(4, 0, 4);
+	add_expansion(1, 3, span(111, 5, 0));
+	add_expansion(2, 3, span(1, 5, 1)); /* called in what 1 made */
+	add_expansion(3, 2, span(1, 5, 0)); /* no macro */
+	add_expansion(4, 2, span(9, 0xffff, 0xffff));
+	assert_int_equal(add(WIRE_TABLE_INTERNED, 0, 0, interned, sizeof(interned)), 0);
+	assert_no_call(0);
+	assert_call(1, "src/b.rs", 2);
+	assert_call(2, "src/b.rs", 2);
+	assert_no_call(3);
+	assert_call(4, "src/b.rs", 2); /* no macro, in what 1 made */
+}
+
+static void wrong_contexts_have_no_call(void **state)
+{
+	const struct wire_layout_calls unknown = {0};
+	const struct place of = {.context = 1};
+	struct place p;
+
+	add_two_files();
+	assert_no_call(1); /* no tables */
+	add_context(1, 0, 1);
+	assert_no_call(1); /* no expansions */
+	add_expansion(1, 3, span(5000, 5, 0));
+	assert_no_call(1); /* in no file */
+	assert_no_call(2);
+	assert_no_call(UINT32_MAX);
+	add_context(2, 7, 1);
+	assert_no_call(2); /* of another crate */
+	add_context(3, 0, UINT32_MAX);
+	assert_no_call(3);
+	add_expansion(2, 3, span(1, 0xffff, 0)); /* interned, and not at hand */
+	add_context(4, 0, 2);
+	assert_no_call(4);
+	add_context(6, 0, 3); /* 5 was not copied, nor the call of 0 */
+	add_expansion(3, 3, span(1, 5, 7));
+	add_expansion(4, 3, span(1, 5, 6));
+	add_context(7, 0, 4);
+	assert_no_call(5);
+	assert_no_call(6); /* a cycle */
+	assert_false(sources__call(&s, &unknown, &of, &p));
 }
 
 int main(void)
@@ -238,6 +328,8 @@ int main(void)
 		TEST(a_name_has_no_control_characters),
 		TEST(malformed_pieces_are_refused),
 		TEST(an_unknown_layout_has_no_places),
+		TEST(what_a_macro_made_has_the_outermost_call),
+		TEST(wrong_contexts_have_no_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

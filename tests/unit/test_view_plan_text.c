@@ -147,6 +147,13 @@ static void full_says_whether_names_can_be_read(void **state)
 			      "running     compilers, and those that were killed, have no names: "
 			      "there is no def_id_debug\n");
 	free(text);
+	plan->layout.wire.calls.context_size = 0;
+	plan->layout.calls_problem = strdup("there is no SyntaxContext::outer_expn");
+	text = text_of(plan, true);
+	assert_contains(text,
+			"\ncalls       of macros that made definitions cannot be read: there is "
+			"no SyntaxContext::outer_expn\n");
+	free(text);
 	plan->layout.wire.places.known = 0;
 	plan->layout.places_problem = strdup("there is no SourceFile::lines");
 	text = text_of(plan, true);

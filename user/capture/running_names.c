@@ -33,7 +33,8 @@ void running_names__set_library(struct running_names *r, uint8_t lib, const stru
 
 	*l = plan->layout;
 	/* These belong to the plan. */
-	l->problem = l->crates_problem = l->current_problem = l->places_problem = NULL;
+	l->problem = l->crates_problem = l->current_problem = l->places_problem = l->calls_problem =
+		NULL;
 }
 
 static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *bytes)

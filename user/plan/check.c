@@ -176,6 +176,22 @@ const char *plan_places_excess(const struct wire_layout_places *p)
 	return NULL;
 }
 
+const char *plan_calls_excess(const struct wire_layout_calls *c)
+{
+	if (!c->context_size)
+		return NULL;
+	if (c->contexts >= PLAN_LAYOUT_MAX || c->n_contexts >= PLAN_LAYOUT_MAX ||
+	    c->expansions >= PLAN_LAYOUT_MAX || c->n_expansions >= PLAN_LAYOUT_MAX)
+		return "tables of expansions more than 1 MiB behind the start of their struct";
+	if (c->context_size > WIRE_EXPANSION_MAX || c->expansion_size > WIRE_EXPANSION_MAX ||
+	    !field_fits(c->crate, 4, c->context_size) ||
+	    !field_fits(c->number, 4, c->context_size) ||
+	    !field_fits(c->call, 8, c->expansion_size) || c->kind >= c->expansion_size ||
+	    c->tag > UINT8_MAX)
+		return "contexts or expansions with a field behind their end";
+	return NULL;
+}
+
 const char *plan_layout_excess(const struct plan_layout *l)
 {
 	const struct wire_layout *w = &l->wire;
@@ -197,7 +213,7 @@ const char *plan_layout_excess(const struct plan_layout *l)
 	if (w->current.context >= PLAN_LAYOUT_MAX)
 		return "a context more than 1 MiB behind the start of its struct";
 	return tags_excess(l) ?: crates_excess(&w->crates, w->size)
-		?: plan_places_excess(&w->places);
+		?: plan_places_excess(&w->places) ?: plan_calls_excess(&w->calls);
 }
 
 const char *plan_excess(const struct plan *plan)

@@ -373,6 +373,18 @@ static void code_wire_places(struct codec *c, struct wire_layout_places *p)
 		code_u32(c, fields[i]);
 }
 
+static void code_wire_calls(struct codec *c, struct wire_layout_calls *l)
+{
+	uint32_t *const fields[] = {
+		&l->contexts, &l->n_contexts, &l->context_size, &l->crate,
+		&l->number,   &l->expansions, &l->n_expansions, &l->expansion_size,
+		&l->call,     &l->kind,	      &l->tag,
+	};
+
+	for (size_t i = 0; i < N_OF(fields); i++)
+		code_u32(c, fields[i]);
+}
+
 static bool has_drop_site(const struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_sites; i++)
@@ -403,6 +415,9 @@ static void code_layout(struct codec *c, struct plan *plan)
 	code_wire_places(c, &l->wire.places);
 	code_string(c, &l->places_problem);
 	require(c, !l->wire.places.known || (l->wire.size && !l->places_problem));
+	code_wire_calls(c, &l->wire.calls);
+	code_string(c, &l->calls_problem);
+	require(c, !l->wire.calls.context_size || (l->wire.places.known && !l->calls_problem));
 	code_string(c, &plan->keys_problem);
 }
 

@@ -34,6 +34,7 @@ void plan__free(struct plan *plan)
 	free(plan->layout.crates_problem);
 	free(plan->layout.current_problem);
 	free(plan->layout.places_problem);
+	free(plan->layout.calls_problem);
 	free(plan->keys_problem);
 	free(plan->path);
 	free(plan->rustc_version);

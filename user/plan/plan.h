@@ -155,6 +155,7 @@ struct plan_layout {
 	char *crates_problem;	/* likewise of wire.crates, if the rest is known */
 	char *current_problem;	/* why wire.current is unknown, or NULL */
 	char *places_problem;	/* likewise of wire.places */
+	char *calls_problem;	/* likewise of wire.calls */
 };
 
 struct library_file;

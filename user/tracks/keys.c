@@ -168,7 +168,7 @@ static int place_key(const struct keys_naming *how, struct key *key)
 {
 	struct trace_place place = {
 		.process = how->process, .string = key->string, .call_file = TRACE_NO_STRING};
-	struct place found;
+	struct place found, call;
 	int err;
 
 	if (key->placed || key->string == TRACE_NO_STRING || !how->sink->place ||
@@ -179,6 +179,10 @@ static int place_key(const struct keys_naming *how, struct key *key)
 		return 0;
 	place.line = found.line;
 	err = file_string(how, found.file, &place.file);
+	if (!err && sources__call(how->sources, &how->layout->wire.calls, &found, &call)) {
+		place.call_line = call.line;
+		err = file_string(how, call.file, &place.call_file);
+	}
 	return err ?: how->sink->place(how->sink->ctx, &place);
 }
 

@@ -16,6 +16,10 @@
 /* A span whose context is this has it interned too. */
 #define CONTEXT_INTERNED 0xffffu
 
+/* Macros that call macros: deeper ones are left out. rustc allows 128, unless a crate asks for
+ * more. */
+#define NESTED_MAX 256
+
 /* Append `n` bytes of zeroes. */
 static int skip(struct byte_buffer *b, size_t n)
 {
@@ -28,14 +32,13 @@ static int skip(struct byte_buffer *b, size_t n)
 	return 0;
 }
 
-static int add_spans(struct sources *p, const struct wire_piece *r)
+/* A piece may be missing: what was in it is unknown. */
+static int add_bytes(struct byte_buffer *b, const struct wire_piece *r)
 {
-	struct byte_buffer *b;
 	int err;
 
-	if (r->number >= SOURCES_BUCKETS || (uint64_t)r->offset + r->size > SOURCES_BYTES_MAX)
+	if ((uint64_t)r->offset + r->size > SOURCES_BYTES_MAX)
 		return -EBADMSG;
-	b = &p->spans[r->number];
 	/* A second copy of the same process adds nothing. */
 	if (r->offset < b->size)
 		return 0;
@@ -44,6 +47,11 @@ static int add_spans(struct sources *p, const struct wire_piece *r)
 		return err;
 	byte_buffer__bytes(b, r->bytes, r->size);
 	return b->failed ? -ENOMEM : 0;
+}
+
+static int add_spans(struct sources *p, const struct wire_piece *r)
+{
+	return r->number < SOURCES_BUCKETS ? add_bytes(&p->spans[r->number], r) : -EBADMSG;
 }
 
 static int add_interned(struct sources *p, const struct wire_piece *r)
@@ -151,6 +159,10 @@ int sources__add(struct sources *p, const struct wire_piece *r)
 		return add_files(p, r);
 	case WIRE_TABLE_LINES:
 		return add_lines(p, r);
+	case WIRE_TABLE_CONTEXTS:
+		return add_bytes(&p->contexts, r);
+	case WIRE_TABLE_EXPANSIONS:
+		return add_bytes(&p->expansions, r);
 	default:
 		return -EBADMSG;
 	}
@@ -268,21 +280,61 @@ static bool find_span(const struct sources *p, const struct wire_layout_places *
 	return true;
 }
 
+static bool find_place(struct sources *p, const struct place_interned *span, struct place *out)
+{
+	sort(p);
+	out->file = file_at(p, span->position);
+	if (!out->file || !out->file->n_lines)
+		return false;
+	out->line = line_at(p, out->file, span->position - out->file->start);
+	out->context = span->context;
+	return true;
+}
+
 bool sources__find(struct sources *p, const struct wire_layout_places *layout, uint32_t index,
 		   struct place *out)
 {
 	struct place_interned span;
 	uint64_t packed;
 
-	if (!layout->known || !find_span(p, layout, index, &packed) || !unpack(p, packed, &span))
+	return layout->known && find_span(p, layout, index, &packed) && unpack(p, packed, &span) &&
+	       find_place(p, &span, out);
+}
+
+/* Element `i`, or NULL. The plan's check has proven that all fields are within one. */
+static const uint8_t *element(const struct byte_buffer *b, uint32_t i, uint32_t size)
+{
+	return i < b->size / size ? b->data + (size_t)i * size : NULL;
+}
+
+/* Replace a span in a macro's output by that of the macro's call. */
+static bool leave_macro(const struct sources *p, const struct wire_layout_calls *l,
+			struct place_interned *span, bool *is_macro)
+{
+	const uint8_t *context = element(&p->contexts, span->context, l->context_size);
+	const uint8_t *expansion;
+
+	/* Another crate's expansions are not at hand. */
+	if (!context || bytes_load_u32(context + l->crate))
 		return false;
-	sort(p);
-	out->file = file_at(p, span.position);
-	if (!out->file || !out->file->n_lines)
+	expansion = element(&p->expansions, bytes_load_u32(context + l->number), l->expansion_size);
+	if (!expansion || !unpack(p, bytes_load_u64(expansion + l->call), span))
 		return false;
-	out->line = line_at(p, out->file, span.position - out->file->start);
-	out->context = span.context;
+	*is_macro = *is_macro || expansion[l->kind] == l->tag;
 	return true;
+}
+
+bool sources__call(struct sources *p, const struct wire_layout_calls *layout,
+		   const struct place *of, struct place *out)
+{
+	struct place_interned span = {.context = of->context};
+	bool is_macro = false;
+
+	for (int i = 0; span.context; i++)
+		if (i == NESTED_MAX || !layout->context_size ||
+		    !leave_macro(p, layout, &span, &is_macro))
+			return false;
+	return is_macro && find_place(p, &span, out);
 }
 
 /* The column of `at`, which lies in the line. */
@@ -327,5 +379,7 @@ void sources__clear(struct sources *p)
 	u64_map__destroy(&p->lines_of);
 	free(p->tables);
 	byte_buffer__destroy(&p->lines);
+	byte_buffer__destroy(&p->contexts);
+	byte_buffer__destroy(&p->expansions);
 	*p = (struct sources){0};
 }

@@ -53,11 +53,13 @@ struct sources {
 	uint32_t n_tables, tables_capacity;
 	struct byte_buffer lines; /* u32 each */
 	bool sorted;		  /* `files`, by start */
+	/* As the compiler has them, struct wire_layout_calls. */
+	struct byte_buffer contexts, expansions;
 };
 
 /*
- * Take a piece of one of the tables WIRE_TABLE_SPANS, _INTERNED, _FILES and _LINES. -EBADMSG if it
- * is malformed; what was before the fault is kept. -ENOMEM.
+ * Take a piece of one of the tables WIRE_TABLE_SPANS, _INTERNED, _FILES, _LINES, _CONTEXTS and
+ * _EXPANSIONS. -EBADMSG if it is malformed; what was before the fault is kept. -ENOMEM.
  */
 int sources__add(struct sources *p, const struct wire_piece *r);
 
@@ -71,6 +73,13 @@ struct place {
 /* Find the place of definition `index`. False if it is unknown. */
 bool sources__find(struct sources *p, const struct wire_layout_places *layout, uint32_t index,
 		   struct place *out);
+
+/*
+ * Find where the macro was called that made the definition at `of`: the outermost one, if a macro
+ * made the call. False if none is known to have made it.
+ */
+bool sources__call(struct sources *p, const struct wire_layout_calls *layout,
+		   const struct place *of, struct place *out);
 
 /* A part of a file, up to the byte before its end. Lines and columns count from 1, columns bytes.
  */

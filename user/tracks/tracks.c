@@ -463,6 +463,8 @@ static int record_piece(struct tracks *t, const char *record, size_t size)
 	case WIRE_TABLE_INTERNED:
 	case WIRE_TABLE_FILES:
 	case WIRE_TABLE_LINES:
+	case WIRE_TABLE_CONTEXTS:
+	case WIRE_TABLE_EXPANSIONS:
 		return image ? sources__add(&image->sources, &r) : 0;
 	case WIRE_TABLE_CRATES:
 		return image ? crates__add(&image->crates, &r) : 0;

@@ -161,6 +161,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "running_names_problem", plan->layout.current_problem);
 	json__bool(&j, "places", plan->layout.wire.places.known);
 	json__text(&j, "places_problem", plan->layout.places_problem);
+	json__bool(&j, "calls", plan->layout.wire.calls.context_size);
+	json__text(&j, "calls_problem", plan->layout.calls_problem);
 	json__text(&j, "macros_problem", plan->expansions_problem);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);

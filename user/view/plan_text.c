@@ -282,6 +282,9 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 	if (l->wire.size && !l->wire.places.known)
 		fprintf(out, "places      files and lines of definitions cannot be read: %s\n",
 			l->places_problem ?: "unknown");
+	if (l->wire.places.known && !l->wire.calls.context_size)
+		fprintf(out, "calls       of macros that made definitions cannot be read: %s\n",
+			l->calls_problem ?: "unknown");
 	if (plan->keys_problem)
 		fprintf(out, "memory      keys that are in memory cannot be read: %s\n",
 			plan->keys_problem);

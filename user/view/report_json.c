@@ -107,6 +107,10 @@ static void put_place(struct json *j, const struct trace_texts *names, uint32_t 
 		return;
 	json__text(j, "file", names->text(names->ctx, place->file));
 	json__number(j, "line", place->line);
+	if (place->call_file == TRACE_NO_STRING)
+		return;
+	json__text(j, "call_file", names->text(names->ctx, place->call_file));
+	json__number(j, "call_line", place->call_line);
 }
 
 static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names,

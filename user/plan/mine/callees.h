@@ -15,6 +15,8 @@ enum callee {
 	CALLEE_RECORD_SPAN,	   /* EventArgRecorder::record_arg_with_span */
 	CALLEE_EXPANSION_TEXT,	   /* ExtCtxt::expansion_descr */
 	CALLEE_EXPANSION,	   /* LocalExpnId::expn_data */
+	CALLEE_EXPANSION_OF,	   /* HygieneData::expn_data, of any crate */
+	CALLEE_CONTEXT,		   /* SyntaxContext::outer_expn */
 	CALLEE_EXPANSION_KIND,	   /* ExpnKind::descr */
 	CALLEE_GLOBALS,		   /* the address of the pointer to the session's globals */
 	CALLEE_FORMAT,		   /* alloc::fmt::format */

@@ -235,6 +235,9 @@ int cold_sides__find(struct elf_image *img, struct cold_sides *out)
 	if (!err && m.has_kind)
 		err = expansions_mine(img, &m.callees, m.kind, &out->expansions, &out->problem);
 	out->expansions.call = out->expansions.size ? m.call : 0;
+	if (!err)
+		err = expansions_mine_calls(img, &m.callees, &out->expansions, &out->calls,
+					    &out->calls_problem);
 	callees__destroy(&m.callees);
 	return err;
 }

@@ -30,6 +30,8 @@ struct cold_sides {
 	uint32_t n, capacity;
 	struct wire_expansions expansions;
 	const char *problem; /* why these are unknown, or NULL */
+	struct wire_layout_calls calls;
+	const char *calls_problem; /* likewise */
 };
 
 /* Returns 0 or -ENOMEM, or an error of elf_image__symbols(); cold_sides__destroy() in any case. */

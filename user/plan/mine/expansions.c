@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/check.h"
 #include "plan/mine/owners.h"
 
 /* Functions of a kind that are looked at. */
@@ -22,6 +23,15 @@ struct expansions_miner {
 	struct elf_image *img;
 	const struct callees *callees;
 	struct wire_expansions x;
+	struct wire_layout_calls calls;
+	uint8_t crate; /* the register that has an expansion's crate */
+};
+
+struct entry_field {
+	uint64_t table; /* within the globals: its address */
+	uint64_t size;	/* of an entry */
+	uint64_t at;	/* within an entry */
+	uint8_t bytes;
 };
 
 static const struct sum_node *plain_node(const struct eval *e, const struct sum *a)
@@ -39,14 +49,13 @@ static bool is_register(const struct eval *e, const struct sum *a, uint8_t reg, 
 	return node && node->kind == SUM_ENTRY && node->reg == reg;
 }
 
-/* The expansion's number: the second argument, of 32 bits. */
-static bool is_number(const struct eval *e, const struct sum *a)
+/* An argument of 32 bits. */
+static bool is_number(const struct eval *e, const struct sum *a, uint8_t reg)
 {
 	const struct sum_node *node = plain_node(e, a);
 	uint64_t more;
 
-	return node && node->kind == SUM_LOW && is_register(e, &node->of, WIRE_REG_SI, &more) &&
-	       !more;
+	return node && node->kind == SUM_LOW && is_register(e, &node->of, reg, &more) && !more;
 }
 
 /* A field of the session's globals, 8 bytes. */
@@ -65,49 +74,59 @@ static bool is_global(const struct expansions_miner *m, const struct eval *e, co
 	       callees__at(m->callees, node->of.constant, false) == CALLEE_GLOBALS;
 }
 
-/* A field `field` bytes within the entry. */
-static bool is_entry(const struct expansions_miner *m, const struct eval *e, const struct sum *a,
-		     uint64_t field, uint64_t *table, uint64_t *size)
+/* A field of the entry whose number is in `reg`. */
+static bool is_field(const struct expansions_miner *m, const struct eval *e, const struct sum *a,
+		     uint8_t reg, struct entry_field *out)
 {
 	const struct sum_node *node = plain_node(e, a);
 	const struct sum *of = node ? &node->of : NULL;
 
-	if (!node || node->kind != SUM_LOAD || of->n != 2 || of->constant != field)
+	if (!node || node->kind != SUM_LOAD || of->n != 2)
 		return false;
+	out->at = of->constant;
+	out->bytes = node->size;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct sum base = sum_term(of, i), number = sum_term(of, 1 - i);
 
-		*size = of->terms[1 - i].factor;
-		if (of->terms[i].factor == 1 && is_number(e, &number) &&
-		    is_global(m, e, &base, table))
+		out->size = of->terms[1 - i].factor;
+		if (of->terms[i].factor == 1 && is_number(e, &number, reg) &&
+		    is_global(m, e, &base, &out->table))
 			return true;
 	}
 	return false;
 }
 
+/* What the number in `reg` is compared with: a field of the globals. 0: nothing. */
+static uint64_t find_count(const struct expansions_miner *m, const struct eval *e, uint8_t reg)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+		uint64_t count;
+
+		if ((is_number(e, &c->b, reg) && is_global(m, e, &c->a, &count)) ||
+		    (is_number(e, &c->a, reg) && is_global(m, e, &c->b, &count)))
+			return count;
+	}
+	return 0;
+}
+
 static const char *read_table(struct expansions_miner *m, const struct eval *e)
 {
-	uint64_t table = 0, size = 0, count = 0;
+	uint64_t table = 0, size = 0, count = find_count(m, e, WIRE_REG_SI);
 	uint32_t fields = 0;
 
 	for (uint32_t i = 0; i < e->stores.n; i++) {
-		uint64_t field, t, s;
+		struct entry_field f;
+		uint64_t field;
 
 		if (!is_register(e, &e->stores.items[i].a, WIRE_REG_DI, &field) ||
-		    !is_entry(m, e, &e->stores.items[i].b, field, &t, &s))
+		    !is_field(m, e, &e->stores.items[i].b, WIRE_REG_SI, &f) || f.at != field)
 			continue;
-		if (fields && (t != table || s != size))
+		if (fields && (f.table != table || f.size != size))
 			return "LocalExpnId::expn_data copies from several tables";
 		fields++;
-		table = t;
-		size = s;
-	}
-	for (uint32_t i = 0; i < e->compares.n && !count; i++) {
-		const struct eval_pair *c = &e->compares.items[i];
-
-		if (!(is_number(e, &c->b) && is_global(m, e, &c->a, &count)) &&
-		    !(is_number(e, &c->a) && is_global(m, e, &c->b, &count)))
-			count = 0;
+		table = f.table;
+		size = f.size;
 	}
 	if (fields < FIELDS_MIN || !count || size > OFFSET_MAX || table > OFFSET_MAX ||
 	    count > OFFSET_MAX)
@@ -279,4 +298,94 @@ int expansions_mine(struct elf_image *img, const struct callees *callees, uint32
 	if (!err && !*problem)
 		*out = m.x;
 	return err;
+}
+
+/* An expansion is a crate and a number, in rsi and rdx: that of the compiled one is compared with
+ * 0. */
+static int read_crate(struct expansions_miner *m, const struct owner *f, const char **problem)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, NULL, 0, &e);
+
+	*problem = "HygieneData::expn_data compares no crate with the one that is compiled";
+	for (uint32_t i = 0; !err && i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+
+		if (!sum_is_constant(&c->b) || c->b.constant)
+			continue;
+		if (is_number(e, &c->a, WIRE_REG_SI))
+			m->crate = WIRE_REG_SI;
+		else if (is_number(e, &c->a, WIRE_REG_DX))
+			m->crate = WIRE_REG_DX;
+		else
+			continue;
+		*problem = NULL;
+		break;
+	}
+	return err;
+}
+
+/* Of the entry of the context, both parts of an expansion are returned. */
+static const char *read_outer(struct expansions_miner *m, const struct eval *e)
+{
+	uint64_t count = find_count(m, e, WIRE_REG_DI);
+	struct wire_layout_calls *l = &m->calls;
+
+	for (uint32_t i = 0; i < e->returns.n && count; i++) {
+		struct entry_field first, second;
+
+		if (!is_field(m, e, &e->returns.items[i].a, WIRE_REG_DI, &first) ||
+		    !is_field(m, e, &e->returns.items[i].b, WIRE_REG_DI, &second) ||
+		    first.table != second.table || first.size != second.size || first.bytes != 4 ||
+		    second.bytes != 4 || first.size > OFFSET_MAX || first.at > OFFSET_MAX ||
+		    second.at > OFFSET_MAX || first.table > OFFSET_MAX || count > OFFSET_MAX)
+			continue;
+		l->contexts = (uint32_t)first.table;
+		l->n_contexts = (uint32_t)count;
+		l->context_size = (uint32_t)first.size;
+		l->crate = (uint32_t)(m->crate == WIRE_REG_SI ? first.at : second.at);
+		l->number = (uint32_t)(m->crate == WIRE_REG_SI ? second.at : first.at);
+		return NULL;
+	}
+	return "SyntaxContext::outer_expn returns no part of an entry of a table";
+}
+
+static int read_context(struct expansions_miner *m, const struct owner *f, const char **problem)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, NULL, 0, &e);
+
+	if (!err)
+		*problem = read_outer(m, e);
+	return err;
+}
+
+int expansions_mine_calls(struct elf_image *img, const struct callees *callees,
+			  const struct wire_expansions *x, struct wire_layout_calls *out,
+			  const char **problem)
+{
+	struct expansions_miner m = {.img = img, .callees = callees};
+	int err;
+
+	*problem = "where expansions have their calls is unknown";
+	if (!x->size || !x->call)
+		return 0;
+	*problem = "there is no HygieneData::expn_data";
+	err = mine_kind(&m, CALLEE_EXPANSION_OF, read_crate, problem);
+	if (err || *problem)
+		return err;
+	*problem = "there is no SyntaxContext::outer_expn";
+	err = mine_kind(&m, CALLEE_CONTEXT, read_context, problem);
+	if (err || *problem)
+		return err;
+	m.calls.expansions = x->table;
+	m.calls.n_expansions = x->count;
+	m.calls.expansion_size = x->size;
+	m.calls.call = x->call;
+	m.calls.kind = x->kind;
+	m.calls.tag = x->tag;
+	*problem = plan_calls_excess(&m.calls);
+	if (!*problem)
+		*out = m.calls;
+	return 0;
 }

@@ -538,6 +538,20 @@ static int add_expansions(struct builder *b)
 	return b->plan->expansions_problem ? 0 : -ENOMEM;
 }
 
+/* Likewise; and without places a call would have none. */
+static int add_calls(struct builder *b)
+{
+	struct plan_layout *l = &b->plan->layout;
+
+	if (!l->wire.places.known)
+		return 0;
+	l->wire.calls = b->sides.calls;
+	if (!b->sides.calls_problem)
+		return 0;
+	l->calls_problem = strdup(b->sides.calls_problem);
+	return l->calls_problem ? 0 : -ENOMEM;
+}
+
 int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 	       const struct mined_body *mined)
 {
@@ -550,7 +564,7 @@ int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan 
 	int err = profiler__find(img, &b.profiler) ?: cold_sides__find(img, &b.sides);
 
 	if (!err)
-		err = add_expansions(&b);
+		err = add_expansions(&b) ?: add_calls(&b);
 	err = err ?: owners__find(img, b.profiler.calls.items, b.profiler.calls.n, &b.owners);
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
