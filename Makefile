@@ -122,7 +122,7 @@ $(B)/user/%.o: user/%.c $(B)/flags
 
 # A cached plan is good only for the program that made it: another may mine more, or read it wrong.
 PLAN_SRC := $(sort $(wildcard user/plan/*.[ch] user/plan/*/*.[ch])) include/qprof/wire.h \
-	include/qprof/wire_arguments.h include/qprof/wire_crates.h
+	include/qprof/wire_arguments.h include/qprof/wire_crates.h include/qprof/wire_places.h
 PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
