@@ -52,6 +52,7 @@ struct recorder {
 	struct now now;
 	uint32_t n_adopted; /* processes that were running when they were first followed */
 	bool names_full;    /* the trace holds no more names of items */
+	bool places_full;   /* the same of their files and lines */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 };
@@ -192,16 +193,19 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
 }
 
-/*
- * Names of items are for the trace alone: after it has failed, nothing needs them. A trace that
- * holds no more of them is still a trace.
- */
-static void wrote_names(struct recorder *r, int err)
+/* Names are for the trace alone, and one that holds no more of them is still a trace. */
+static void wrote_names(struct recorder *r, int err, bool *full, const char *kind)
 {
-	if (err == -E2BIG)
-		r->names_full = true;
+	*full = err == -E2BIG;
+	if (*full)
+		diag_warn("the trace has no room for more %s of items", kind);
 	else
 		trace_output__wrote(&r->trace, err);
+}
+
+static void wrote_name(struct recorder *r, int err)
+{
+	wrote_names(r, err, &r->names_full, "names");
 }
 
 static int on_text(void *ctx, const char *text, uint32_t *id)
@@ -210,7 +214,7 @@ static int on_text(void *ctx, const char *text, uint32_t *id)
 
 	*id = 0;
 	if (!r->trace.err && !r->names_full)
-		wrote_names(r, trace_writer__intern(r->trace.writer, text, id));
+		wrote_name(r, trace_writer__intern(r->trace.writer, text, id));
 	return 0;
 }
 
@@ -220,7 +224,7 @@ static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, u
 
 	*id = 0;
 	if (!r->trace.err && !r->names_full)
-		wrote_names(r, trace_writer__compose(r->trace.writer, pieces, n, id));
+		wrote_name(r, trace_writer__compose(r->trace.writer, pieces, n, id));
 	return 0;
 }
 
@@ -229,7 +233,7 @@ static int on_foreign(void *ctx, uint32_t id)
 	struct recorder *r = ctx;
 
 	if (!r->trace.err && !r->names_full)
-		wrote_names(r, trace_writer__foreign(r->trace.writer, id));
+		wrote_name(r, trace_writer__foreign(r->trace.writer, id));
 	return 0;
 }
 
@@ -238,7 +242,7 @@ static int on_map(void *ctx, const struct trace_mapping *m)
 	struct recorder *r = ctx;
 
 	if (!r->trace.err && !r->names_full)
-		wrote_names(r, trace_writer__map(r->trace.writer, m));
+		wrote_name(r, trace_writer__map(r->trace.writer, m));
 	return 0;
 }
 
@@ -246,13 +250,9 @@ static int on_place(void *ctx, const struct trace_place *place)
 {
 	struct recorder *r = ctx;
 
-	int err = 0;
-
-	if (!r->trace.err && !r->names_full)
-		err = trace_writer__place(r->trace.writer, place);
-	/* Without room for more places, names go on. */
-	if (err != -E2BIG)
-		trace_output__wrote(&r->trace, err);
+	if (!r->trace.err && !r->names_full && !r->places_full)
+		wrote_names(r, trace_writer__place(r->trace.writer, place), &r->places_full,
+			    "files and lines");
 	return 0;
 }
 
