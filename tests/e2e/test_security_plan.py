@@ -153,9 +153,6 @@ def test_every_breakpoint_is_on_an_instruction(t, *options):
 
 
 SITE = struct.Struct("<QQIIIBBBiiiBi")
-# Where names are, behind the sites: first the address of the site at which they are read; last the
-# reason why they are not, which is none.
-LAYOUT = struct.Struct("<QQ48II")
 PAYLOAD = 28  # after magic, version, revision, checksum and length
 
 
@@ -171,11 +168,19 @@ def genuine_plan(t, library):
         return os.path.basename(kept[0]), f.read()
 
 
+def are_sites(plan, n, at):
+    """Whether the plan has the records of n sites there: they are in the order of their roles."""
+    records = [SITE.unpack_from(plan, at + i * SITE.size) for i in range(n)]
+    roles = [record[5] for record in records]
+    return 0 < roles[0] and roles == sorted(roles) and roles[-1] < 16 and all(
+        record[0] and record[1] for record in records)
+
+
 def sites_of(plan):
     """(number of sites, their offset in the plan)."""
-    for n in range(1, len(plan) // SITE.size):
-        at = len(plan) - LAYOUT.size - n * SITE.size
-        if struct.unpack_from("<I", plan, at - 4)[0] == n:
+    for at in range(PAYLOAD + 4, len(plan) - SITE.size):
+        n = struct.unpack_from("<I", plan, at - 4)[0]
+        if 100 < n <= (len(plan) - at) // SITE.size and are_sites(plan, n, at):
             return n, at
     raise AssertionError("no sites")
 
@@ -187,7 +192,8 @@ def forged_plan(plan, elf_file, addr):
     offset = elf_file.offset_of(addr)
     for i in range(n):
         struct.pack_into("<QQ", plan, sites + i * SITE.size, addr, offset)
-    struct.pack_into("<Q", plan, len(plan) - LAYOUT.size, addr)
+    # Behind the sites is where names are: first the address of the site at which they are read.
+    struct.pack_into("<Q", plan, sites + n * SITE.size, addr)
     at = PAYLOAD + 4 + struct.unpack_from("<I", plan, PAYLOAD)[0]
     for _ in range(3):
         length = struct.unpack_from("<I", plan, at)[0]
