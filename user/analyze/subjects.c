@@ -163,16 +163,6 @@ static const struct tag *tag_of(struct subjects *s, uint32_t label)
 			  .phase = tag.phase);
 }
 
-/* FNV-1a. */
-static uint64_t hash(const char *text, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3;
-	return h;
-}
-
 static bool is_called(const struct name *name, const char *text, size_t len)
 {
 	return strlen(name->text) == len && !memcmp(name->text, text, len);
@@ -181,7 +171,7 @@ static bool is_called(const struct name *name, const char *text, size_t len)
 /* The number of a text; -ENOMEM. */
 static int number_name(struct subjects *s, const char *text, size_t len, uint32_t *number)
 {
-	struct first_name *first = table__get(&s->by_hash, hash(text, len), .number = 0);
+	struct first_name *first = table__get(&s->by_hash, map_hash(text, len), .number = 0);
 	struct name name = {.text = strndup(text, len)};
 	int err;
 

@@ -40,4 +40,15 @@ void u64_map__clear(struct u64_map *map);
 /* Forget all keys, free the memory; the map may be used again. */
 void u64_map__destroy(struct u64_map *map);
 
+/* The hash (FNV-1a) by which a text or another key of any size is looked up in a map. */
+static inline uint64_t map_hash(const void *key, size_t size)
+{
+	const uint8_t *bytes = key;
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3;
+	return hash;
+}
+
 #endif /* QPROF_BASE_MAP_H */

@@ -20,16 +20,6 @@ struct interned {
 	uint8_t depth;
 };
 
-/* FNV-1a. */
-static uint64_t hash_key(const uint8_t *key, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ key[i]) * 0x100000001b3ULL;
-	return hash;
-}
-
 /* Bytes that a string takes in the file at most: a distance may be longer than its id. */
 static uint64_t stored_most(const struct interned *s)
 {
@@ -61,7 +51,7 @@ static int add(struct interner *t, const uint8_t *key, struct interned new, uint
 static int find_or_add(struct interner *t, const uint8_t *key, struct interned new, uint32_t *id,
 		       bool *is_new)
 {
-	uint64_t hash = hash_key(key, new.size);
+	uint64_t hash = map_hash(key, new.size);
 	uint32_t i = u64_map__get(&t->newest, hash);
 	int err;
 

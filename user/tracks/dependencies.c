@@ -16,20 +16,10 @@ static bool has_room(const struct dependencies *d, size_t more)
 	return dependencies__bytes(d) + more <= DEPENDENCIES_BYTES_MAX;
 }
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-	return hash;
-}
-
 /* Set *at to where a text begins; a text is kept once, unless another one has its hash. */
 static int keep_text(struct dependencies *d, const char *text, uint32_t *at)
 {
-	uint64_t hash = hash_of(text);
+	uint64_t hash = map_hash(text, strlen(text));
 	uint32_t known = u64_map__get(&d->text_of, hash);
 
 	if (known != U64_MAP_NONE && !strcmp((const char *)d->texts.data + known, text)) {
