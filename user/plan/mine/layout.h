@@ -28,4 +28,13 @@ int layout_mine(const struct elf_image *img, struct code_decoder *decoder,
 		const struct layout_function *functions, size_t n, struct plan_layout *out,
 		const char **problem);
 
+/* Set *to to an offset that a plan can hold; false if it cannot. */
+static inline bool layout_offset(uint32_t *to, uint64_t value)
+{
+	if (value >= PLAN_LAYOUT_MAX)
+		return false;
+	*to = (uint32_t)value;
+	return true;
+}
+
 #endif /* QPROF_PLAN_MINE_LAYOUT_H */

@@ -38,14 +38,6 @@ struct crates_miner {
 	struct wire_layout_crates l;
 };
 
-static bool set_offset(uint32_t *to, uint64_t value)
-{
-	if (value >= PLAN_LAYOUT_MAX)
-		return false;
-	*to = (uint32_t)value;
-	return true;
-}
-
 /* The node of a value of `size` bytes that was read from memory, or NULL. */
 static const struct sum_node *loaded(const struct eval *e, const struct sum *a, uint8_t size)
 {
@@ -93,7 +85,7 @@ static const char *read_own_id(struct crates_miner *m, const struct eval *e)
 		if (sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &id) &&
 		    is_entry(e, &e->returns.items[i].b, WIRE_REG_SI, &table) &&
 		    sum_is_field(&e->nodes, &table, WIRE_REG_DI, 8, &hashes) &&
-		    id > m->names->table && set_offset(&m->l.own_id, id))
+		    id > m->names->table && layout_offset(&m->l.own_id, id))
 			return NULL;
 	}
 	return "TyCtxt::def_path_hash returns no StableCrateId of the compiled crate";
@@ -105,7 +97,7 @@ static const char *read_store(struct crates_miner *m, const struct eval *e)
 
 	for (uint32_t i = 0; i < e->returns.n; i++)
 		if (sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &at) &&
-		    set_offset(&m->l.store, at))
+		    layout_offset(&m->l.store, at))
 			return NULL;
 	return "CStore::from_tcx returns no part of its context";
 }
@@ -120,7 +112,7 @@ static bool read_n_crates(struct crates_miner *m, const struct eval *e)
 
 			if (sum_is_field(&e->nodes, side ? &c->a : &c->b, WIRE_REG_DI, 8, &at) &&
 			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_SI, &more) &&
-			    !more && set_offset(&m->l.n_crates, at))
+			    !more && layout_offset(&m->l.n_crates, at))
 				return true;
 		}
 	return false;
@@ -137,8 +129,8 @@ static const char *read_stable_id(struct crates_miner *m, const struct eval *e)
 			continue;
 		metadata = sum_term(&id->of, 0);
 		if (is_crate(e, &metadata, WIRE_REG_DI, WIRE_REG_SI, &crates) &&
-		    set_offset(&m->l.crates, crates) &&
-		    set_offset(&m->l.stable_id, id->of.constant))
+		    layout_offset(&m->l.crates, crates) &&
+		    layout_offset(&m->l.stable_id, id->of.constant))
 			return read_n_crates(m, e) ? NULL
 						   : "CrateStore::stable_crate_id compares no "
 						     "crate with how many there are";
@@ -185,7 +177,7 @@ static const char *read_name(struct crates_miner *m, const struct eval *e, int *
 		from = &e->nodes.items[name->of.terms[0].node];
 		if ((is_crate(e, &metadata, WIRE_REG_DI, WIRE_REG_SI, &at) ||
 		     (from->kind == SUM_CALL && returns_entry(m, from->of.constant, err))) &&
-		    set_offset(&m->l.name, name->of.constant))
+		    layout_offset(&m->l.name, name->of.constant))
 			return NULL;
 	}
 	return "CrateStore::crate_name returns no part of a crate's metadata";
@@ -213,8 +205,8 @@ static bool read_bucket(struct crates_miner *m, const struct eval *e, const stru
 		if (!is_crate(e, &metadata, WIRE_REG_SI, WIRE_REG_CX, &crates) ||
 		    crates != m->l.crates || size != 4 + m->names->size ||
 		    (at != 0 && at != m->names->size) ||
-		    !set_offset(&m->l.keys, from->of.constant) ||
-		    !set_offset(&m->l.keys_mask, count->of.constant))
+		    !layout_offset(&m->l.keys, from->of.constant) ||
+		    !layout_offset(&m->l.keys_mask, count->of.constant))
 			continue;
 		m->l.size = (uint32_t)size;
 		m->l.index = (uint32_t)at;

@@ -31,7 +31,7 @@ static const char *read_source_map(struct places_miner *m, const struct eval *e)
 		if (!map || more)
 			continue;
 		word = places_loaded(e, &map->of, 8, &more);
-		if (!word || !word->thread || !places_offset(&m->l.source_map, more))
+		if (!word || !word->thread || !layout_offset(&m->l.source_map, more))
 			continue;
 		word = places_loaded(e, &word->of, 8, &more);
 		if (word && !more && sum_is_constant(&word->of) &&
@@ -171,19 +171,19 @@ static const char *read_lines(struct places_miner *m, const struct eval *e)
 	for (uint32_t i = 0; i < e->returns.n && !known; i++)
 		known = sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &lines) &&
 			sum_is_field(&e->nodes, &e->returns.items[i].b, WIRE_REG_DI, 8, &count) &&
-			places_offset(&m->l.lines, lines) && places_offset(&m->l.n_lines, count);
+			layout_offset(&m->l.lines, lines) && layout_offset(&m->l.n_lines, count);
 	for (uint32_t i = 0; i < e->compares.n && known; i++) {
 		const struct eval_pair *c = &e->compares.items[i];
 
 		if (sum_is_constant(&c->b) && sum_is_field(&e->nodes, &c->a, WIRE_REG_DI, 8, &at)) {
 			m->l.ready = c->b.constant;
-			return places_offset(&m->l.state, at) ? NULL : "SourceFile::lines";
+			return layout_offset(&m->l.state, at) ? NULL : "SourceFile::lines";
 		}
 		/* 0 less the word overflows: it is the smallest number. */
 		if (sum_is_constant(&c->a) && !c->a.constant &&
 		    sum_is_field(&e->nodes, &c->b, WIRE_REG_DI, 8, &at)) {
 			m->l.ready = 1ull << 63;
-			return places_offset(&m->l.state, at) ? NULL : "SourceFile::lines";
+			return layout_offset(&m->l.state, at) ? NULL : "SourceFile::lines";
 		}
 	}
 	return "SourceFile::lines returns no lines that are at hand";
@@ -226,7 +226,7 @@ static const char *read_line_bounds(struct places_miner *m, const struct eval *e
 	if (again < 8 || again > 64 || again % 8)
 		return "SourceFile::line_bounds reads the start of a file elsewhere";
 	m->file_header = (uint32_t)again;
-	return places_offset(&m->l.file_length, end[0] == start ? end[1] : end[0])
+	return layout_offset(&m->l.file_length, end[0] == start ? end[1] : end[0])
 		       ? NULL
 		       : "SourceFile::line_bounds";
 }

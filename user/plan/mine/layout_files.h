@@ -20,19 +20,11 @@ struct places_miner {
 	uint32_t interner;    /* within the globals: what that function is given */
 };
 
-static inline bool places_offset(uint32_t *to, uint64_t value)
-{
-	if (value >= PLAN_LAYOUT_MAX)
-		return false;
-	*to = (uint32_t)value;
-	return true;
-}
-
-/* As places_offset(), but *to must be the same each time. */
+/* As layout_offset(), but *to must be the same each time. */
 static inline bool places_agree(uint32_t *to, bool *known, uint64_t value)
 {
 	uint32_t before = *to;
-	bool ok = places_offset(to, value) && (!*known || *to == before);
+	bool ok = layout_offset(to, value) && (!*known || *to == before);
 
 	*known = true;
 	return ok;

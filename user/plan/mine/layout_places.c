@@ -140,7 +140,7 @@ static bool read_index_call(const struct eval *e, uint64_t index, uint64_t *targ
 		const struct eval_call *c = &e->calls[i];
 
 		if (c->target && sum_is_constant(&c->second) && c->second.constant == index &&
-		    places_loaded(e, &c->first, 8, &more) && places_offset(at, more)) {
+		    places_loaded(e, &c->first, 8, &more) && layout_offset(at, more)) {
 			*target = c->target;
 			return true;
 		}
@@ -224,7 +224,7 @@ static bool read_interner(struct places_miner *m, const struct eval *e)
 			sum_is_argument(&e->nodes, &e->compares.items[i].a, WIRE_REG_SI, &more) &&
 			!more &&
 			sum_is_field(&e->nodes, &e->compares.items[i].b, WIRE_REG_DI, 8, &at) &&
-			places_offset(&m->l.n_interned, m->interner + at);
+			layout_offset(&m->l.n_interned, m->interner + at);
 	for (uint32_t i = 0; i < e->returns.n && has_count; i++) {
 		const struct sum *a = &e->returns.items[i].a;
 
@@ -234,8 +234,8 @@ static bool read_interner(struct places_miner *m, const struct eval *e)
 			if (a->terms[k].factor != 1 || a->constant > 64 ||
 			    !sum_is_argument(&e->nodes, &number, WIRE_REG_SI, &more) ||
 			    !sum_is_field(&e->nodes, &first, WIRE_REG_DI, 8, &at) ||
-			    !places_offset(&m->l.interned, m->interner + at) ||
-			    !places_offset(&m->l.interned_size, a->terms[1 - k].factor))
+			    !layout_offset(&m->l.interned, m->interner + at) ||
+			    !layout_offset(&m->l.interned_size, a->terms[1 - k].factor))
 				continue;
 			m->l.position += (uint32_t)a->constant;
 			m->l.context += (uint32_t)a->constant;
