@@ -12,6 +12,7 @@
 #include "qprof/wire_arguments.h"
 #include "qprof/wire_crates.h"
 #include "qprof/wire_places.h"
+#include "qprof/wire_samples.h"
 #include "qprof/wire_types.h"
 
 /* First byte of every record. Values are explicit: the two halves may be built apart. */
@@ -31,6 +32,7 @@ enum wire_type {
 	WIRE_SYMBOLS = 13,
 	WIRE_NAMES_END = 14,
 	WIRE_ARGUMENT = 15,
+	WIRE_SAMPLE = 16,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */

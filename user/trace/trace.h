@@ -315,6 +315,66 @@ static inline const struct trace_place *trace_texts__place(const struct trace_te
 	return texts->place ? texts->place(texts->ctx, string) : NULL;
 }
 
+/* Why a stack was sampled; stable on disk. The values of include/qprof/wire_samples.h. */
+enum trace_sample_cause {
+	TRACE_SAMPLE_CPU = 1, /* value: ns of CPU time that the sample stands for */
+	TRACE_SAMPLE_OFF_CPU, /* value: ns that the thread was off the CPU, from time_ns on */
+	TRACE_SAMPLE_FAULT,   /* value: bytes of memory that the sample stands for */
+	TRACE_SAMPLE_CAUSES,
+};
+
+/* Why a sampled stack ends where it does; stable on disk, as above. */
+enum trace_sample_cut {
+	TRACE_CUT_NOT = 0,  /* at the start of the thread */
+	TRACE_CUT_NO_MAP,   /* a pc in no known file */
+	TRACE_CUT_NO_RULE,  /* no unwind rule for a pc */
+	TRACE_CUT_NO_PAGE,  /* a part of the stack was not resident */
+	TRACE_CUT_TOO_DEEP, /* too many frames */
+	TRACE_CUT_MAX,
+};
+
+/* What an entry of a sampled stack is; stable on disk. */
+enum trace_stack_kind {
+	TRACE_STACK_LOCATION, /* place: a locindex, or TRACE_NO_LOCATION. The innermost is the pc
+				 itself, all others return addresses */
+	TRACE_STACK_QUERY,    /* place: the label of a query; the entries below it run in it */
+	TRACE_STACK_KINDS,
+};
+
+#define TRACE_NO_STACK 0u
+
+/* One entry of the sampled stacks, which form a tree: entries have numbers from 1 on. */
+struct trace_stack {
+	uint32_t parent; /* the entry that it was called from; TRACE_NO_STACK: a thread's start */
+	uint32_t place;
+	uint8_t kind; /* enum trace_stack_kind */
+};
+
+/* A stack of a thread at a moment. */
+struct trace_sample {
+	uint64_t time_ns;
+	uint64_t value;
+	uint32_t process; /* index */
+	uint32_t tid;
+	uint32_t stack; /* the innermost entry, or TRACE_NO_STACK */
+	/*
+	 * What the probes saw at that moment: the label (TRACE_NO_STRING: in no interval, or not
+	 * known) and kind of the innermost interval, and how many there were.
+	 */
+	uint32_t label;
+	uint16_t depth;
+	uint8_t kind;
+	uint8_t cause; /* enum trace_sample_cause */
+	uint8_t cut;   /* enum trace_sample_cut */
+};
+
+/* How a recording samples; in a trace at most once, before all samples. */
+struct trace_sampling {
+	uint32_t hz;	       /* samples a second of CPU time of each thread; 0: none */
+	uint32_t fault_period; /* page faults for each sample; 0: none */
+	bool off_cpu;	       /* stacks of threads that leave the CPU */
+};
+
 /* The clock of a trace's times; stable on disk. */
 enum trace_clock {
 	TRACE_CLOCK_MONOTONIC,

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
+/*
+ * Samples: the stack of a thread at a moment, unwound by the kernel half.
+ *
+ * A file whose code a process has mapped has a number from 1 on, for the whole capture. The user
+ * half gives the kernel half the unwind tables of the files, and of each process which files it has
+ * mapped where.
+ */
+#ifndef QPROF_WIRE_SAMPLES_H
+#define QPROF_WIRE_SAMPLES_H
+
+#include "qprof/wire_types.h"
+
+/* Why a stack was sampled; also on disk. */
+enum wire_sample_cause {
+	WIRE_SAMPLE_CPU = 1, /* a period of CPU time has passed; value: ns */
+	WIRE_SAMPLE_OFF_CPU, /* the thread was off the CPU and is back; value: ns */
+	WIRE_SAMPLE_FAULT,   /* page faults; value: bytes */
+	WIRE_SAMPLE_CAUSES,
+};
+
+/* Why a stack ends where it does; also on disk. */
+enum wire_sample_cut {
+	WIRE_CUT_NOT = 0,  /* at the start of the thread */
+	WIRE_CUT_NO_MAP,   /* a pc in no file that is known */
+	WIRE_CUT_NO_RULE,  /* no rule for a pc, or one that this unwinder does not have */
+	WIRE_CUT_NO_PAGE,  /* a part of the stack is not resident */
+	WIRE_CUT_TOO_DEEP, /* WIRE_SAMPLE_FRAMES are not all */
+	WIRE_CUT_MAX,
+};
+
+#define WIRE_SAMPLE_FRAMES 512
+
+/* A place in code: the number of its file, and its ELF virtual address there. */
+static inline wire_u64 wire_place(wire_u32 file, wire_u64 addr)
+{
+	return (wire_u64)file << 48 | (addr & 0xffffffffffffull);
+}
+
+#define WIRE_NO_FILE 0u /* of a pc in no known file; the address is that in the process */
+
+/*
+ * The innermost frame comes first: its place is the thread's pc. All other places are return
+ * addresses. The sender leaves out the unused end of `frames`.
+ */
+struct wire_sample {
+	wire_u8 type; /* WIRE_SAMPLE */
+	wire_u8 cause;
+	wire_u8 cut;
+	/* The interval on top of the kernel half's own stack: as in struct wire_open_frame. */
+	wire_u8 lib;
+	wire_u16 query; /* WIRE_NO_QUERY: there is none, or a hit was changing the stack */
+	wire_u16 depth; /* intervals on that stack */
+	wire_u8 kind;
+	wire_u8 busy; /* 1: a hit was changing the stack, so nothing is known of it */
+	wire_u8 pad[2];
+	wire_u32 label;
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u64 time_ns; /* WIRE_SAMPLE_OFF_CPU: when it left the CPU */
+	wire_u64 value;
+	wire_u32 n; /* frames */
+	wire_u32 pad2;
+	wire_u64 frames[WIRE_SAMPLE_FRAMES];
+};
+
+_Static_assert(__builtin_offsetof(struct wire_sample, frames) == 48, "wire_sample");
+
+#endif /* QPROF_WIRE_SAMPLES_H */
