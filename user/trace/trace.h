@@ -337,9 +337,23 @@ enum trace_sample_cut {
 enum trace_stack_kind {
 	TRACE_STACK_LOCATION, /* place: a locindex, or TRACE_NO_LOCATION. The innermost is the pc
 				 itself, all others return addresses */
-	TRACE_STACK_QUERY,    /* place: the label of a query; the entries below it run in it */
+	/*
+	 * An interval that the entries below run in, by what their code shows; place: its label.
+	 * These are 1 + enum trace_kind.
+	 */
+	TRACE_STACK_QUERY,
+	TRACE_STACK_ACTIVITY,
+	TRACE_STACK_BLOCKED,
+	TRACE_STACK_LOAD,
+	TRACE_STACK_HASHING,
+	/* An execution of a query, but the code does not show of which; place: 0. Its time counts
+	 * as that of the interval around it. */
+	TRACE_STACK_UNKNOWN,
 	TRACE_STACK_KINDS,
 };
+
+_Static_assert((int)TRACE_STACK_QUERY == 1 + (int)TRACE_KIND_QUERY, "TRACE_STACK_QUERY");
+_Static_assert((int)TRACE_STACK_HASHING == 1 + (int)TRACE_KIND_HASHING, "TRACE_STACK_HASHING");
 
 #define TRACE_NO_STACK 0u
 
