@@ -56,6 +56,10 @@ enum qpt_chunk_type {
 	QPT_PLACES = 18,
 	QPT_KEYS = 19,
 	QPT_FOREIGN = 20,
+	QPT_SAMPLING = 21,
+	QPT_STACKS = 22,
+	QPT_SAMPLES = 23,
+	QPT_FILES = 24,
 };
 
 /*
@@ -103,6 +107,32 @@ enum {
 #define QPT_RECENT_LABELS  1024u
 #define QPT_RECENT_CALLERS 8u
 
+/* Flags of SAMPLING. */
+#define QPT_SAMPLING_OFF_CPU 1u
+
+/* The low bits of a place of stacks that is new are its kind, the rest is a difference. */
+#define QPT_STACK_KIND_BITS 3u
+#define QPT_STACK_KIND_MASK 7u
+
+/* The codes of places in a column: that of a new one, those of the places of a list, any other. */
+#define QPT_STACK_NEW	 0u
+#define QPT_STACK_RECENT 8u /* places that a list holds; codes 1 to 8 */
+#define QPT_STACK_PLACE	 (QPT_STACK_RECENT + 1)
+#define QPT_STACK_LISTS	 4096u
+
+/* The low bits of a byte of a sample are its cause, the rest is why its stack is cut. */
+#define QPT_SAMPLE_CAUSE_BITS 2u
+#define QPT_SAMPLE_CAUSE_MASK 3u
+
+/* The codes of labels in a column: of none, of the one before, and the first label's. */
+#define QPT_SAMPLE_NO_LABEL   0u
+#define QPT_SAMPLE_SAME_LABEL 1u
+#define QPT_SAMPLE_LABEL      2u
+
+/* Columns of a batch of samples that may be left out. */
+#define QPT_SAMPLE_COLUMN_PROBES 1u
+#define QPT_SAMPLE_COLUMNS_ALL	 QPT_SAMPLE_COLUMN_PROBES
+
 /* In a table of ranges: these locindexes lie in no function. */
 #define QPT_NO_FUNCTION (-1)
 
@@ -124,6 +154,11 @@ enum {
 #define QPT_LINE_BYTES_MAX   (64u << 20)  /* bytes of all tables of lines, as they are stored */
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
+#define QPT_SAMPLES_MAX	     65536u	  /* samples in one chunk */
+#define QPT_STACKS_MAX	     (1u << 24)	  /* entries of stacks in one file */
+#define QPT_STACK_CHUNK_MAX  65536u	  /* entries of stacks in one chunk */
+#define QPT_STACK_PLACES_MAX (1u << 22)	  /* different places of them in one file */
+#define QPT_STACK_DEPTH_MAX  2048u	  /* entries of one stack */
 #define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
 
 /*
@@ -134,5 +169,6 @@ enum {
 #define QPT_EXPANSION_FACTOR 64u
 #define QPT_EXPANSION_TEXT   16u /* bytes of a text in a record that count as one */
 #define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
+#define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
 
 #endif /* QPROF_TRACE_FORMAT_H */

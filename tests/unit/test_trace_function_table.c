@@ -10,6 +10,7 @@
 
 struct tables {
 	struct string_table *strings;
+	struct string_pairs files;
 	struct function_table *functions;
 };
 
@@ -33,7 +34,8 @@ static void open_tables(struct tables *t, uint32_t n_strings)
 	in = (struct byte_reader){.at = b.data, .end = b.data + b.size};
 	assert_int_equal(string_table__new(NULL, &t->strings), 0);
 	assert_int_equal(string_table__take(t->strings, &in, &first, &n, &why), 0);
-	assert_int_equal(function_table__new(t->strings, &t->functions), 0);
+	t->files = (struct string_pairs){0};
+	assert_int_equal(function_table__new(t->strings, &t->files, &t->functions), 0);
 	byte_buffer__destroy(&b);
 }
 

@@ -72,7 +72,7 @@ static void write_spans(struct trace_writer *w, const struct spans *s, uint32_t 
 /* A function for add_lines(). */
 static void add_function(struct trace_writer *w, const char *name, uint32_t first, uint32_t size)
 {
-	const struct trace_function f = {first, size, 0x1000, "abcd", name};
+	const struct trace_function f = {first, size, 0x1000, "abcd", name, NULL};
 
 	assert_int_equal(trace_writer__function(w, &f), 0);
 }

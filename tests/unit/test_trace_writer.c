@@ -223,7 +223,7 @@ static void paths_share_what_they_have_in_common(void **state)
 static void callers_need_their_function(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
-	struct trace_function f = {1, 9, 0x1000, "abcd", "rustc::asks"};
+	struct trace_function f = {1, 9, 0x1000, "abcd", "rustc::asks", NULL};
 	struct trace_span span = {.end_ns = 1, .caller = 1};
 	struct trace_line row = {.offset = 9, .line = 1};
 
@@ -254,7 +254,7 @@ static void functions_beyond_a_batch_come_back(void **state)
 	char name[40];
 
 	for (uint32_t i = 0; i < 20000; i++) {
-		const struct trace_function f = {1 + 10 * i, 9, 16 * i, "abcd", name};
+		const struct trace_function f = {1 + 10 * i, 9, 16 * i, "abcd", name, NULL};
 
 		snprintf(name, sizeof(name), "rustc::asks_%u", i);
 		assert_int_equal(trace_writer__function(w, &f), 0);

@@ -225,6 +225,8 @@ int model__item(struct model *m, const struct trace_item *item)
 	case TRACE_ITEM_COSTS:
 		take_costs(m, &item->costs);
 		return 0;
+	case TRACE_ITEM_SAMPLING:
+	case TRACE_ITEM_SAMPLE:
 	case TRACE_ITEM_END:
 		break;
 	}

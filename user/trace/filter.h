@@ -7,15 +7,19 @@
 
 /* Times are on the trace's clock. */
 struct trace_filter {
-	uint64_t from_ns; /* leaves out spans that end before it */
-	uint64_t to_ns;	  /* leaves out spans that start after it; UINT64_MAX: no limit */
+	/* Leaves out spans and samples that end before it. A sample is a moment, or a time off the
+	 * CPU. */
+	uint64_t from_ns;
+	uint64_t to_ns; /* leaves out those that start after it; UINT64_MAX: no limit */
 	/*
-	 * Selects processes, with their threads, spans and tallies; NULL selects all. The reader
-	 * asks again after each change of the process's record.
+	 * Selects processes, with their threads, spans, samples and tallies; NULL selects all. The
+	 * reader asks again after each change of the process's record.
 	 */
 	bool (*process)(void *ctx, const struct trace_process *p);
-	/* Selects labels of spans, tallies and decisions by text; NULL selects all. Asked once per
-	 * label. */
+	/*
+	 * Selects labels of spans, tallies and decisions by text, and samples by the label of the
+	 * innermost interval on their stack; NULL selects all. Asked once per label.
+	 */
 	bool (*label)(void *ctx, const char *text);
 	void *ctx;
 };

@@ -30,6 +30,7 @@ struct function {
 
 struct function_table {
 	struct string_table *strings;
+	const struct string_pairs *files;
 	struct function *all; /* ranges ascend */
 	uint32_t n;
 	uint32_t capacity;
@@ -41,12 +42,14 @@ struct function_table {
 	struct pctab_runs runs;	     /* scratch */
 };
 
-int function_table__new(struct string_table *strings, struct function_table **out)
+int function_table__new(struct string_table *strings, const struct string_pairs *files,
+			struct function_table **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->strings = strings;
+	(*out)->files = files;
 	return 0;
 }
 
@@ -305,6 +308,15 @@ static void find_line(struct function_table *t, struct function *f, struct trace
 	out->line = (uint32_t)line;
 }
 
+static void find_texts(struct function_table *t, struct function *f)
+{
+	uint32_t file = string_pairs__get(t->files, f->library);
+
+	f->known.library = text_of(t, f->library);
+	f->known.name = text_of(t, f->name);
+	f->known.file = file == TRACE_NO_STRING ? NULL : text_of(t, file);
+}
+
 bool function_table__locate(struct function_table *t, uint32_t locindex, struct trace_location *out)
 {
 	uint32_t number = find(t, locindex);
@@ -313,10 +325,8 @@ bool function_table__locate(struct function_table *t, uint32_t locindex, struct 
 	if (number == NOWHERE)
 		return false;
 	f = &t->all[number];
-	if (!f->known.name) {
-		f->known.library = text_of(t, f->library);
-		f->known.name = text_of(t, f->name);
-	}
+	if (!f->known.name)
+		find_texts(t, f);
 	*out = (struct trace_location){
 		.function = &f->known,
 		.offset = locindex - f->known.first,

@@ -8,13 +8,15 @@
 
 #include "base/cleanup.h"
 #include "trace/bytes.h"
+#include "trace/string_pairs.h"
 #include "trace/string_table.h"
 #include "trace/trace.h"
 
 struct function_table;
 
-/* `strings` must outlive it. */
-int function_table__new(struct string_table *strings, struct function_table **out);
+/* `strings` and `files`, the paths of libraries, must outlive it. */
+int function_table__new(struct string_table *strings, const struct string_pairs *files,
+			struct function_table **out);
 
 /* Functions in the table; they are numbered from 0. */
 uint32_t function_table__n(const struct function_table *t);

@@ -14,6 +14,8 @@ enum trace_item_kind {
 	TRACE_ITEM_COSTS,
 	TRACE_ITEM_TALLY,
 	TRACE_ITEM_DECISION,
+	TRACE_ITEM_SAMPLING, /* before all samples, at most once */
+	TRACE_ITEM_SAMPLE,
 };
 
 struct trace_item {
@@ -26,6 +28,8 @@ struct trace_item {
 		struct trace_costs costs;
 		struct trace_tally tally;
 		struct trace_decision decision;
+		struct trace_sampling sampling;
+		struct trace_sample sample;
 	};
 };
 

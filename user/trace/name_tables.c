@@ -7,13 +7,17 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion)
 {
 	int err;
 
-	*t = (struct name_tables){.expansion = expansion, .places.expansion = expansion};
+	*t = (struct name_tables){
+		.expansion = expansion,
+		.places.expansion = expansion,
+		.stacks.expansion = expansion,
+	};
 	t->mapped = calloc(1, sizeof(*t->mapped));
 	if (!t->mapped)
 		return -ENOMEM;
 	t->mapped->expansion = expansion;
 	err = string_table__new(expansion, &t->strings);
-	return err ?: function_table__new(t->strings, &t->functions);
+	return err ?: function_table__new(t->strings, &t->files, &t->functions);
 }
 
 static int take_strings(struct name_tables *t, struct byte_reader *in, const char **why)
@@ -75,6 +79,16 @@ static int take_functions(struct name_tables *t, struct byte_reader *in, bool wa
 	return err;
 }
 
+static int take_stacks(struct name_tables *t, struct byte_reader *in, const char **why)
+{
+	const struct stack_limits limits = {
+		.strings = t->n_strings,
+		.locations = function_table__end(t->functions, t->n_functions),
+	};
+
+	return stack_table__take(&t->stacks, in, &limits, why);
+}
+
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
 		      const char **why)
 {
@@ -88,7 +102,12 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return labels__take(&t->labels, in, t->strings, t->n_strings, why);
 	case QPT_KEYS:
 		*why = "a list of types of keys is malformed";
-		return key_types__take(&t->key_types, in, t->n_strings);
+		return string_pairs__take(&t->key_types, in, t->n_strings);
+	case QPT_FILES:
+		*why = "a list of files is malformed";
+		return string_pairs__take(&t->files, in, t->n_strings);
+	case QPT_STACKS:
+		return take_stacks(t, in, why);
 	case QPT_FOREIGN:
 		*why = "a list of other crates is malformed";
 		return take_foreign(t, in, t->n_strings);
@@ -165,7 +184,9 @@ void name_tables__destroy(struct name_tables *t)
 	string_table__free(t->strings);
 	labels__destroy(&t->labels);
 	place_table__destroy(&t->places);
-	key_types__destroy(&t->key_types);
+	string_pairs__destroy(&t->key_types);
+	string_pairs__destroy(&t->files);
+	stack_table__destroy(&t->stacks);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

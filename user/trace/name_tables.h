@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The names of a trace that is read: strings, labels, strings of virtual ids, functions, lines. A
- * reader that can seek takes the chunks of names ahead, so that a virtual id has its text from the
- * first span on. A chunk that was taken ahead is checked when its turn comes, and not taken again.
+ * What the items of a trace that is read refer to: strings, labels, strings of virtual ids,
+ * functions, lines, stacks. A reader that can seek takes the chunks of names ahead, so that a
+ * virtual id has its text from the first span on. A chunk that was taken ahead is checked when its
+ * turn comes, and not taken again.
  */
 #ifndef QPROF_TRACE_NAME_TABLES_H
 #define QPROF_TRACE_NAME_TABLES_H
@@ -10,9 +11,10 @@
 #include "trace/chunk_stream.h"
 #include "trace/function_table.h"
 #include "trace/id_map.h"
-#include "trace/key_types.h"
 #include "trace/labels.h"
 #include "trace/place_table.h"
+#include "trace/stack_table.h"
+#include "trace/string_pairs.h"
 #include "trace/string_table.h"
 
 #define NAME_UNKNOWN "<unknown>"
@@ -23,10 +25,12 @@ struct name_tables {
 	struct id_map *mapped;
 	struct place_table places;
 	struct labels labels;
-	struct key_types key_types;
+	struct string_pairs key_types;
+	struct string_pairs files; /* paths of libraries, by their build ids */
 	struct function_table *functions;
 	uint32_t n_functions; /* up to the current chunk; the table may hold more */
-	uint64_t ahead_end;   /* the names of chunks before this offset are in the tables already */
+	struct stack_table stacks;
+	uint64_t ahead_end; /* the names of chunks before this offset are in the tables already */
 	struct expansion *expansion;
 };
 
@@ -35,9 +39,9 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
  * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _FOREIGN, _MAPPINGS,
- * _FUNCTIONS, _LINES, _PLACES or _KEYS. `n_processes` are the processes up to there. 0; -EBADMSG,
- * with a text for a person in `*why`, if it is malformed; -ENOMEM; -E2BIG if it expands to too
- * much.
+ * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES or _STACKS. `n_processes` are the processes up to
+ * there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed; -ENOMEM; -E2BIG if it
+ * expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
 		      const char **why);

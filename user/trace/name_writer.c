@@ -38,6 +38,7 @@ int name_writer__flush(struct name_writer *w)
 	w->mappings_next = (struct id_map_next){0};
 	err = err ?: pending__write(&w->new_places, w->sink, QPT_PLACES, &w->last_place.process);
 	w->last_place = (struct trace_place){0};
+	err = err ?: pending__write(&w->new_files, w->sink, QPT_FILES, NULL);
 	err = err ?: write_functions(w);
 	return err ?: pending__write(&w->new_lines, w->sink, QPT_LINES, NULL);
 }
@@ -142,12 +143,29 @@ int name_writer__label_of_kind(struct name_writer *w, uint32_t *label, uint8_t k
 	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
 }
 
+/* The path of a library is stored with the first of its functions that knows it. */
+static int note_file(struct name_writer *w, uint32_t library, const char *path)
+{
+	uint32_t file;
+	int err;
+
+	if (!path || u64_map__get(&w->files, library) != U64_MAP_NONE)
+		return 0;
+	err = name_writer__intern(w, path, &file) ?: u64_map__put(&w->files, library, file);
+	if (err)
+		return err;
+	byte_buffer__varint(&w->new_files.body, library);
+	byte_buffer__varint(&w->new_files.body, file);
+	return added(w, &w->new_files);
+}
+
 int name_writer__function(struct name_writer *w, const struct trace_function *f)
 {
 	uint32_t library, name;
 	int err = name_writer__intern(w, f->library, &library);
 
 	err = err ?: name_writer__intern_path(w, f->name, &name);
+	err = err ?: note_file(w, library, f->file);
 	err = err ?: function_list__add(&w->functions, f, library, name);
 	if (err)
 		return err;
@@ -303,7 +321,7 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 	at = bytes_store_varint(at, exited ? (uint32_t)p->exit_status : 0);
 	for (int i = 0; i < 6; i++)
 		at = bytes_store_varint(at, refs[i]);
-	return at;
+	return bytes_store_varint(at, p->peak_bytes);
 }
 
 /* Append a record behind its size, so that a later version may add fields. */
@@ -318,7 +336,7 @@ int name_writer__process(struct name_writer *w, const struct trace_process *p)
 {
 	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
 				p->rustc_version, p->build_id, p->cwd};
-	uint8_t record[13 * BYTES_VARINT_MAX];
+	uint8_t record[14 * BYTES_VARINT_MAX];
 	uint32_t refs[6];
 
 	if (w->sink->file.error)
@@ -379,7 +397,7 @@ void name_writer__destroy(struct name_writer *w)
 	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
 				 &w->new_threads, &w->new_mappings, &w->new_processes,
 				 &w->new_lines,	  &w->new_places,   &w->new_keys,
-				 &w->new_foreign};
+				 &w->new_foreign, &w->new_files};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);
@@ -387,6 +405,7 @@ void name_writer__destroy(struct name_writer *w)
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
 	u64_map__destroy(&w->foreign);
+	u64_map__destroy(&w->files);
 	u64_map__destroy(&w->mapped_blocks);
 	function_list__destroy(&w->functions);
 	thread_set__destroy(&w->threads);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes what the spans and tallies of a trace refer to: strings, labels, processes, threads,
- * mappings, places, functions, lines; and decisions. Records wait until their chunk is full, or
- * until name_writer__flush(), which comes before each chunk that refers to them.
+ * mappings, places, files, functions, lines; and decisions. Records wait until their chunk is full,
+ * or until name_writer__flush(), which comes before each chunk that refers to them.
  *
  * The functions without a comment are as those of trace_writer, which this is a part of.
  */
@@ -45,6 +45,8 @@ struct name_writer {
 	uint32_t n_places;
 	struct pending new_lines;
 	struct pending new_keys;
+	struct u64_map files; /* string ids of the libraries in new_files, now or before */
+	struct pending new_files;
 };
 
 /* Write all records that wait. */

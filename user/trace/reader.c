@@ -7,6 +7,7 @@
 #include "trace/chunk_index.h"
 #include "trace/info.h"
 #include "trace/record_reader.h"
+#include "trace/sample_reader.h"
 #include "trace/span_codec.h"
 #include "trace/verdicts.h"
 
@@ -22,6 +23,7 @@ struct trace_reader {
 	struct span_codec *codec;
 	const struct trace_span *batch; /* spans of the current chunk that were not returned yet */
 	uint32_t n_batch;
+	struct sample_reader samples;
 	bool checks_index;
 	bool index_is_wrong; /* END says that it is elsewhere */
 	struct batch_summer summer;
@@ -106,6 +108,8 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_KEYS:
 	case QPT_FUNCTIONS:
 	case QPT_LINES:
+	case QPT_FILES:
+	case QPT_STACKS:
 		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
 		break;
 	case QPT_PROCESSES:
@@ -116,6 +120,12 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		break;
 	case QPT_SPANS:
 		return begin_spans(r);
+	case QPT_SAMPLES:
+		err = sample_reader__begin(&r->samples, in, &why);
+		break;
+	case QPT_SAMPLING:
+		err = sample_reader__sampling(&r->samples, in, item, &why);
+		break;
 	case QPT_LOSSES:
 		err = record_reader__losses(&r->records, in, item, &why);
 		break;
@@ -197,9 +207,12 @@ static int rest_of_records(struct trace_reader *r, struct trace_item *item)
 /* Return what is left of the current chunk. `*item` is not set if nothing is. */
 static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 {
-	if (!r->n_batch)
+	if (r->n_batch)
+		rest_of_batch(r, item);
+	else if (r->samples.n_batch)
+		sample_reader__next(&r->samples, item);
+	else
 		return rest_of_records(r, item);
-	rest_of_batch(r, item);
 	return 0;
 }
 
@@ -406,6 +419,9 @@ static struct trace_reader *allocate(void)
 		return NULL;
 	r->records.names = &r->names;
 	r->verdicts.names = &r->names;
+	r->samples.names = &r->names;
+	r->samples.records = &r->records;
+	r->samples.verdicts = &r->verdicts;
 	r->verdicts.processes = &r->records.processes;
 	return take_ptr(r);
 }
@@ -493,7 +509,7 @@ uint32_t trace_reader__event_string(const struct trace_reader *r, const struct t
 
 const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 {
-	uint32_t type = key_types__get(&r->names.key_types, label);
+	uint32_t type = string_pairs__get(&r->names.key_types, label);
 
 	return type == TRACE_NO_STRING ? NULL : name_tables__text(&r->names, type);
 }
@@ -510,6 +526,16 @@ const char *trace_reader__event(const struct trace_reader *r, const struct trace
 		return NULL;
 	return string_table__passing_text(r->names.strings, name_tables__event(&r->names, span))
 		       ?: NAME_UNKNOWN;
+}
+
+const struct trace_stack *trace_reader__stack(const struct trace_reader *r, uint32_t id)
+{
+	return stack_table__get(&r->names.stacks, id);
+}
+
+uint32_t trace_reader__stacks(const struct trace_reader *r)
+{
+	return r->names.stacks.n;
 }
 
 bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
@@ -532,6 +558,9 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	stats.processes = r->records.processes.n;
 	stats.mapped = r->names.mapped->mapped;
 	stats.functions = r->names.n_functions;
+	stats.samples = r->samples.n;
+	stats.cut_samples = r->samples.n_cut;
+	stats.stacks = r->names.stacks.n;
 	stats.functions_with_lines = function_table__n_with_lines(r->names.functions);
 	stats.made_bytes = r->expansion.made;
 	stats.whole_bytes = r->stream.whole_end;
@@ -558,6 +587,7 @@ void trace_reader__free(struct trace_reader *r)
 	verdicts__destroy(&r->verdicts);
 	trace_info__clear(&r->info);
 	span_codec__free(r->codec);
+	sample_reader__destroy(&r->samples);
 	batch_summer__destroy(&r->summer);
 	free(r);
 }

@@ -120,6 +120,16 @@ bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t id);
 bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
 			    struct trace_location *out);
 
+/*
+ * The entries of sampled stacks that were read so far, with the numbers 1 to
+ * trace_reader__stacks(). A sample's entries come before it, and a parent before its children: to
+ * sum up over a tree, add each sample's value to its innermost entry, then pass from the last
+ * number to the first, and add the sum of each entry to its parent's. NULL if there is no such
+ * entry, and of TRACE_NO_STACK. Valid until the next item is read.
+ */
+const struct trace_stack *trace_reader__stack(const struct trace_reader *r, uint32_t id);
+uint32_t trace_reader__stacks(const struct trace_reader *r);
+
 /* Counts of the parts that were read so far. */
 struct trace_stats {
 	uint64_t chunks;
@@ -138,12 +148,15 @@ struct trace_stats {
 	uint64_t mapped;	  /* virtual ids that were given a text */
 	uint64_t callers;	  /* spans with a caller */
 	uint64_t unknown_callers; /* of these, those whose caller lies in no function */
-	uint64_t unindexed;	  /* INFO, INDEX and END, which have no index entry */
-	uint64_t indexed;	  /* chunks with an index entry, once the index is checked */
-	uint64_t misindexed;	  /* of these, those whose entry is wrong */
+	uint64_t samples;
+	uint64_t cut_samples; /* of these, those whose stack does not reach the thread's start */
+	uint64_t unindexed;   /* INFO, INDEX and END, which have no index entry */
+	uint64_t indexed;     /* chunks with an index entry, once the index is checked */
+	uint64_t misindexed;  /* of these, those whose entry is wrong */
 	uint32_t strings;
 	uint32_t processes;
 	uint32_t functions;
+	uint32_t stacks; /* entries of sampled stacks */
 	uint32_t functions_with_lines;
 	uint64_t made_bytes;  /* bytes that compression, texts and mappings expanded to */
 	uint64_t whole_bytes; /* the file is sound up to here */

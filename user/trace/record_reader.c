@@ -59,6 +59,9 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 	for (size_t i = 0; i < N_OF(texts); i++)
 		if (take_ref(r, in, texts[i]))
 			return -ENOMEM;
+	/* Files of earlier versions do not have it. */
+	if (in->at < in->end)
+		p->peak_bytes = byte_reader__varint(in);
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;
 }
 
@@ -197,6 +200,21 @@ int record_reader__losses(struct record_reader *r, struct byte_reader *in, struc
 		return -EBADMSG;
 	r->n_lost = trace_losses__total(&item->losses);
 	item->kind = TRACE_ITEM_LOSSES;
+	return 0;
+}
+
+int record_reader__sampling(struct byte_reader *in, struct trace_item *item, const char **why)
+{
+	uint64_t flags;
+
+	item->sampling.hz = byte_reader__varint_max(in, UINT32_MAX);
+	item->sampling.fault_period = byte_reader__varint_max(in, UINT32_MAX);
+	flags = byte_reader__varint(in);
+	*why = "the record of how it samples is malformed";
+	if (in->bad)
+		return -EBADMSG;
+	item->sampling.off_cpu = flags & QPT_SAMPLING_OFF_CPU;
+	item->kind = TRACE_ITEM_SAMPLING;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads the records of a trace that are not spans: processes, threads, tallies and decisions, of
- * which a chunk holds a list, and losses and costs.
+ * which a chunk holds a list, and losses, costs and how a recording samples.
  */
 #ifndef QPROF_TRACE_RECORD_READER_H
 #define QPROF_TRACE_RECORD_READER_H
@@ -41,10 +41,11 @@ int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_read
 int record_reader__next(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
 			const char **why);
 
-/* Read the payload of a chunk of losses or costs. 0 or -EBADMSG, as above. */
+/* Read the payload of a chunk of losses, costs or sampling. 0 or -EBADMSG, as above. */
 int record_reader__losses(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
 			  const char **why);
 int record_reader__costs(struct byte_reader *in, struct trace_item *item, const char **why);
+int record_reader__sampling(struct byte_reader *in, struct trace_item *item, const char **why);
 
 void record_reader__destroy(struct record_reader *r);
 

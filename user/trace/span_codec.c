@@ -10,15 +10,8 @@
 #include <string.h>
 
 #include "base/choose.h"
-#include "base/map.h"
 #include "qprof/trace_format.h"
-
-struct thread {
-	uint32_t process;
-	uint32_t tid;
-	uint32_t n;	/* spans */
-	uint32_t first; /* index of its first span in the grouped order */
-};
+#include "trace/batch_threads.h"
 
 /* Siblings that nothing encloses yet. */
 struct sibling_run {
@@ -37,14 +30,11 @@ struct columns {
 };
 
 struct span_codec {
-	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
-	struct thread *threads;
-	uint32_t n_threads;
+	struct batch_threads threads;
 	struct trace_span *spans;   /* grouped by thread */
-	uint32_t *thread_index;	    /* per span, in the caller's order */
 	struct columns *columns_of; /* per span */
 	uint64_t *values;	    /* a column being read */
-	uint32_t capacity;	    /* of the five arrays */
+	uint32_t capacity;	    /* of these arrays */
 	struct sibling_run *runs; /* of a thread; levels ascend from runs[0], which has no parent */
 	uint64_t base_ns;
 	bool has_callers; /* any span of the batch */
@@ -68,10 +58,8 @@ void span_codec__free(struct span_codec *c)
 {
 	if (!c)
 		return;
-	u64_map__destroy(&c->thread_of);
-	free(c->threads);
+	batch_threads__destroy(&c->threads);
 	free(c->spans);
-	free(c->thread_index);
 	free(c->columns_of);
 	free(c->values);
 	free(c->runs);
@@ -93,9 +81,7 @@ static int reserve(struct span_codec *c, uint32_t n)
 {
 	if (n <= c->capacity)
 		return 0;
-	if (resize(&c->threads, n, sizeof(*c->threads)) ||
-	    resize(&c->spans, n, sizeof(*c->spans)) ||
-	    resize(&c->thread_index, n, sizeof(*c->thread_index)) ||
+	if (batch_threads__reserve(&c->threads, n) || resize(&c->spans, n, sizeof(*c->spans)) ||
 	    resize(&c->columns_of, n, sizeof(*c->columns_of)) ||
 	    resize(&c->values, n, sizeof(*c->values)) || resize(&c->runs, n + 1, sizeof(*c->runs)))
 		return -ENOMEM;
@@ -140,58 +126,22 @@ static inline void run_starts(struct sibling_run **top, uint32_t level, uint64_t
 
 int span_codec__add_threads(const struct span_codec *c, struct thread_set *to)
 {
-	for (uint32_t i = 0; i < c->n_threads; i++) {
-		int err = thread_set__add(to, c->threads[i].process, c->threads[i].tid);
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int find_threads(struct span_codec *c, const struct trace_span *spans, uint32_t n)
-{
-	uint32_t current = 0;
-
-	u64_map__clear(&c->thread_of);
-	c->n_threads = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct trace_span *s = &spans[i];
-		uint64_t key = (uint64_t)s->process << 32 | s->tid;
-
-		if (i && s->tid == spans[i - 1].tid && s->process == spans[i - 1].process) {
-			c->thread_index[i] = current;
-			c->threads[current].n++;
-			continue;
-		}
-		current = u64_map__get(&c->thread_of, key);
-		if (current == U64_MAP_NONE) {
-			current = c->n_threads++;
-			c->threads[current] = (struct thread){s->process, s->tid, 0, 0};
-			if (u64_map__put(&c->thread_of, key, current))
-				return -ENOMEM;
-		}
-		c->thread_index[i] = current;
-		c->threads[current].n++;
-	}
-	return 0;
+	return batch_threads__add_to(&c->threads, to);
 }
 
 static int group_by_thread(struct span_codec *c, const struct trace_span *spans, uint32_t n)
 {
-	uint32_t at = 0, callers = TRACE_NO_LOCATION;
+	uint32_t callers = TRACE_NO_LOCATION;
 
-	if (reserve(c, n) || find_threads(c, spans, n))
+	if (reserve(c, n))
 		return -ENOMEM;
-	for (uint32_t t = 0; t < c->n_threads; t++) {
-		c->threads[t].first = at;
-		at += c->threads[t].n;
-		c->threads[t].n = 0;
-	}
+	batch_threads__begin(&c->threads);
+	for (uint32_t i = 0; i < n; i++)
+		if (batch_threads__add(&c->threads, i, spans[i].process, spans[i].tid))
+			return -ENOMEM;
+	batch_threads__arrange(&c->threads);
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread *t = &c->threads[c->thread_index[i]];
-
-		c->spans[t->first + t->n++] = spans[i];
+		c->spans[batch_threads__place(&c->threads, i)] = spans[i];
 		callers |= spans[i].caller;
 	}
 	c->has_callers = callers != TRACE_NO_LOCATION;
@@ -202,14 +152,10 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buffer *out)
 {
 	byte_buffer__varint(out, n);
-	byte_buffer__varint(out, c->n_threads);
+	byte_buffer__varint(out, c->threads.n);
 	byte_buffer__varint(out, c->base_ns);
 	byte_buffer__varint(out, c->has_callers ? QPT_COLUMN_CALLERS : 0);
-	for (uint32_t t = 0; t < c->n_threads; t++) {
-		byte_buffer__varint(out, c->threads[t].process);
-		byte_buffer__varint(out, c->threads[t].tid);
-		byte_buffer__varint(out, c->threads[t].n);
-	}
+	batch_threads__store(&c->threads, out);
 }
 
 /* Columns that need no prediction from times: flags, depths, labels, invocations. */
@@ -240,7 +186,7 @@ static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 }
 
 /* The two distances of a span, each positive where intervals nest; modulo 2^64 where not. */
-static void make_distances(struct span_codec *c, const struct thread *t)
+static void make_distances(struct span_codec *c, const struct batch_thread *t)
 {
 	struct sibling_run *top = no_runs(c);
 	uint64_t last_end_ns = c->base_ns;
@@ -314,8 +260,8 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 
 	if (group_by_thread(c, spans, n))
 		return -ENOMEM;
-	for (uint32_t t = 0; t < c->n_threads; t++)
-		make_distances(c, &c->threads[t]);
+	for (uint32_t t = 0; t < c->threads.n; t++)
+		make_distances(c, &c->threads.at[t]);
 	encode_head(c, n, out);
 	/* Three bytes and six varints per span. */
 	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
@@ -331,25 +277,15 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint32_t n,
 			       uint32_t n_processes)
 {
-	uint32_t left = n;
+	uint32_t n_threads = byte_reader__varint_max(r, n);
+	int err;
 
-	c->n_threads = byte_reader__varint_max(r, n);
 	c->base_ns = byte_reader__varint(r);
 	c->has_callers = byte_reader__varint_max(r, QPT_COLUMNS_ALL) & QPT_COLUMN_CALLERS;
-	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
-		struct thread *t = &c->threads[i];
-
-		t->process = byte_reader__varint_max(r, UINT32_MAX);
-		t->tid = byte_reader__varint_max(r, UINT32_MAX);
-		t->first = n - left;
-		t->n = byte_reader__varint_max(r, left);
-		left -= t->n;
-		if (t->process >= n_processes)
-			return "spans of a process it does not hold";
-	}
-	if (r->bad || left)
-		return "the threads of a batch do not add up";
-	return NULL;
+	err = batch_threads__load(&c->threads, r, n_threads, n, n_processes);
+	if (err == -ENOENT)
+		return "spans of a process it does not hold";
+	return err ? "the threads of a batch do not add up" : NULL;
 }
 
 static const char *decode_labels(struct span_codec *c, struct byte_reader *r, uint32_t n,
@@ -462,7 +398,7 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 	return why || !c->has_callers ? why : decode_callers(c, r, n, limits->locations);
 }
 
-static const char *make_times(struct span_codec *c, const struct thread *t)
+static const char *make_times(struct span_codec *c, const struct batch_thread *t)
 {
 	struct sibling_run *top = no_runs(c);
 	uint64_t last_end_ns = c->base_ns;
@@ -511,8 +447,8 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
 		*why = decode_columns(c, &r, count, limits);
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of spans does not fill its chunk";
-	for (uint32_t t = 0; t < c->n_threads && !*why; t++)
-		*why = make_times(c, &c->threads[t]);
+	for (uint32_t t = 0; t < c->threads.n && !*why; t++)
+		*why = make_times(c, &c->threads.at[t]);
 	if (*why)
 		return -EBADMSG;
 	*spans = c->spans;

@@ -124,7 +124,8 @@ struct trace_function {
 	uint32_t size;	     /* bytes of code */
 	uint64_t addr;	     /* of its entry, as an ELF virtual address of the library */
 	const char *library; /* build-id (hex) of the file it is in, as in trace_process */
-	const char *name;    /* demangled */
+	const char *name;    /* demangled; empty: it has no symbol */
+	const char *file;    /* path of that file when the recording saw it, or NULL */
 };
 
 /* From this offset in a function on, up to the next row's, code is of this line. */
@@ -192,6 +193,7 @@ struct trace_process {
 	uint64_t start_ns;   /* exec, or when the capture first saw it */
 	uint64_t end_ns;     /* 0 while running */
 	int32_t exit_status; /* as wait(2) reports it, or TRACE_EXIT_UNKNOWN */
+	uint64_t peak_bytes; /* the most memory that was resident at a time; 0: unknown */
 	bool attached_late;  /* it ran before the probes were there: its spans may be incomplete */
 	char *command;	     /* arguments joined by spaces; NULL if unknown */
 	char *crate;	     /* --crate-name, or NULL */
@@ -227,6 +229,7 @@ enum trace_loss {
 	TRACE_LOST_MAPPINGS,
 	TRACE_LOST_COMPILERS,
 	TRACE_COUNT_NO_NAMES,
+	TRACE_COUNT_NO_SAMPLE,
 	TRACE_LOSS_MAX,
 };
 
@@ -357,12 +360,19 @@ _Static_assert((int)TRACE_STACK_HASHING == 1 + (int)TRACE_KIND_HASHING, "TRACE_S
 
 #define TRACE_NO_STACK 0u
 
-/* One entry of the sampled stacks, which form a tree: entries have numbers from 1 on. */
+/*
+ * One entry of the sampled stacks, which form a tree. Entries have numbers from 1 on, and a parent
+ * has a smaller one than its children: sums of subtrees take one pass from the last entry to the
+ * first.
+ */
 struct trace_stack {
-	uint32_t parent; /* the entry that it was called from; TRACE_NO_STACK: a thread's start */
+	uint32_t parent; /* the entry that it was called from; TRACE_NO_STACK: it is outermost */
 	uint32_t place;
-	uint8_t kind; /* enum trace_stack_kind */
+	uint16_t depth; /* 1: outermost; at most TRACE_STACK_DEPTH_MAX. Set by who keeps the tree */
+	uint8_t kind;	/* enum trace_stack_kind */
 };
+
+#define TRACE_STACK_DEPTH_MAX 2048
 
 /* A stack of a thread at a moment. */
 struct trace_sample {
@@ -370,10 +380,10 @@ struct trace_sample {
 	uint64_t value;
 	uint32_t process; /* index */
 	uint32_t tid;
-	uint32_t stack; /* the innermost entry, or TRACE_NO_STACK */
+	uint32_t stack; /* the innermost entry; TRACE_NO_STACK: none was recorded */
 	/*
 	 * What the probes saw at that moment: the label (TRACE_NO_STRING: in no interval, or not
-	 * known) and kind of the innermost interval, and how many there were.
+	 * known; never virtual) and kind of the innermost interval, and how many there were.
 	 */
 	uint32_t label;
 	uint16_t depth;

@@ -19,6 +19,9 @@ struct verdicts {
 	uint32_t n_of_process;
 	uint8_t *of_label;
 	uint32_t n_of_label;
+	/* By an entry's number: the innermost interval that it is in, another entry, or 0. */
+	uint32_t *interval_of;
+	uint32_t n_interval_of, interval_capacity;
 };
 
 /* Use a filter from now on, and forget the answers of the one before. */
@@ -29,6 +32,9 @@ void verdicts__forget_process(struct verdicts *v, uint32_t process);
 
 /* Whether the filter wants a span whose label is as on disk. */
 bool verdicts__want_span(struct verdicts *v, const struct trace_span *s);
+
+/* Whether the filter wants a sample. With labels, one whose stack shows no interval is not. */
+bool verdicts__want_sample(struct verdicts *v, const struct trace_sample *s);
 
 /* Whether the filter wants a thread, a tally, a decision or a process. */
 bool verdicts__want_record(struct verdicts *v, const struct trace_item *item);

@@ -7,6 +7,7 @@
 #include "qprof/trace_format.h"
 #include "trace/info.h"
 #include "trace/name_writer.h"
+#include "trace/sample_writer.h"
 #include "trace/span_codec.h"
 
 #define BATCH_SPANS 4096
@@ -16,6 +17,7 @@ _Static_assert(TRACE_VIRTUAL == QPT_VIRTUAL, "the same bit");
 struct trace_writer {
 	struct chunk_sink sink;
 	struct name_writer names;
+	struct sample_writer samples;
 	struct span_codec *codec;
 	struct trace_span *batch; /* spans that wait to become one chunk */
 	uint32_t n_batch;
@@ -87,6 +89,7 @@ static struct trace_writer *allocate(void)
 		return NULL;
 	w->sink.file.fd = -1;
 	w->names.sink = &w->sink;
+	w->samples.names = &w->names;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
 	return w->batch && !span_codec__new(&w->codec) ? take_ptr(w) : NULL;
 }
@@ -208,6 +211,26 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
 }
 
+int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *s)
+{
+	return sample_writer__sampling(&w->samples, s);
+}
+
+int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id)
+{
+	return sample_writer__stack(&w->samples, s, id);
+}
+
+const struct trace_stack *trace_writer__stack_at(const struct trace_writer *w, uint32_t id)
+{
+	return stack_table__get(&w->samples.stacks.table, id);
+}
+
+int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s)
+{
+	return sample_writer__sample(&w->samples, s);
+}
+
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 {
 	struct byte_buffer *body = &w->tallies.body;
@@ -254,7 +277,9 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 
 int trace_writer__flush(struct trace_writer *w)
 {
-	return w->sink.file.error ?: write_spans(w) ?: write_tallies(w) ?: write_losses(w);
+	int err = w->sink.file.error ?: write_spans(w) ?: sample_writer__flush(&w->samples);
+
+	return err ?: write_tallies(w) ?: write_losses(w);
 }
 
 int trace_writer__finish(struct trace_writer *w)
@@ -280,6 +305,7 @@ void trace_writer__free(struct trace_writer *w)
 {
 	if (!w)
 		return;
+	sample_writer__destroy(&w->samples);
 	name_writer__destroy(&w->names);
 	byte_buffer__destroy(&w->tallies.body);
 	batch_summer__destroy(&w->summer);

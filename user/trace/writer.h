@@ -92,6 +92,27 @@ int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind);
  */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
 
+/* How the recording samples: once, before the first sample; -EINVAL if it was called before. */
+int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *s);
+
+/*
+ * The number of an entry of a stack, the same for the same one: below s->parent, which was added
+ * before, at s->place, whose function or label was. The depth of `s` is not used. -EINVAL if that
+ * is not so; -E2BIG beyond what a trace may hold, or deeper than TRACE_STACK_DEPTH_MAX. Neither
+ * ends the writing.
+ */
+int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id);
+
+/* An entry that was added; NULL if there is none. Valid until the next one is added. */
+const struct trace_stack *trace_writer__stack_at(const struct trace_writer *w, uint32_t id);
+
+/*
+ * Add a sample. Its process, label, kind and stack must have been added before, and
+ * trace_writer__sampling() called. The samples of a thread come in the order of the moments at
+ * which they were taken.
+ */
+int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s);
+
 /* Add a tally, once per process, label and kind; those must have been added before. */
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 

@@ -22,12 +22,13 @@ struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
 		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
 		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
 	};
-	_Static_assert(TRACE_COUNT_NO_NAMES == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_COUNT_NO_SAMPLE == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = 0;
 	losses.count[TRACE_COUNT_NO_NAMES] = 0;
+	losses.count[TRACE_COUNT_NO_SAMPLE] = 0;
 	return losses;
 }

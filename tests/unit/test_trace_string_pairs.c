@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/key_types.h"
+#include "trace/string_pairs.h"
 
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 #define N_STRINGS 6
 
-static int take(struct key_types *k, const uint32_t *numbers, size_t n)
+static int take(struct string_pairs *k, const uint32_t *numbers, size_t n)
 {
 	uint8_t bytes[256], *at = bytes;
 	struct byte_reader in;
@@ -18,7 +18,7 @@ static int take(struct key_types *k, const uint32_t *numbers, size_t n)
 	for (size_t i = 0; i < n; i++)
 		at = bytes_store_varint(at, numbers[i]);
 	in = (struct byte_reader){.at = bytes, .end = at};
-	return key_types__take(k, &in, N_STRINGS);
+	return string_pairs__take(k, &in, N_STRINGS);
 }
 
 #define TAKE(k, ...)                                         \
@@ -29,21 +29,21 @@ static int take(struct key_types *k, const uint32_t *numbers, size_t n)
 
 static void the_later_type_holds(void **state)
 {
-	struct key_types k = {0};
+	struct string_pairs k = {0};
 
-	assert_int_equal(key_types__get(&k, 0), TRACE_NO_STRING);
+	assert_int_equal(string_pairs__get(&k, 0), TRACE_NO_STRING);
 	assert_int_equal(TAKE(&k, 2, 1, 3, 5, 0), 0);
 	assert_int_equal(TAKE(&k, 1, 1, 4), 0);
-	assert_int_equal(key_types__get(&k, 1), 4);
-	assert_int_equal(key_types__get(&k, 5), 0);
-	assert_int_equal(key_types__get(&k, 0), TRACE_NO_STRING);
-	assert_int_equal(key_types__get(&k, UINT32_MAX), TRACE_NO_STRING);
-	key_types__destroy(&k);
+	assert_int_equal(string_pairs__get(&k, 1), 4);
+	assert_int_equal(string_pairs__get(&k, 5), 0);
+	assert_int_equal(string_pairs__get(&k, 0), TRACE_NO_STRING);
+	assert_int_equal(string_pairs__get(&k, UINT32_MAX), TRACE_NO_STRING);
+	string_pairs__destroy(&k);
 }
 
 static void of_a_malformed_list_nothing_is_kept(void **state)
 {
-	struct key_types k = {0};
+	struct string_pairs k = {0};
 
 	assert_int_equal(TAKE(&k, 0), -EBADMSG);
 	assert_int_equal(TAKE(&k, 2, 1, 3), -EBADMSG);
@@ -51,8 +51,8 @@ static void of_a_malformed_list_nothing_is_kept(void **state)
 	assert_int_equal(TAKE(&k, 2, 1, 3, 0, 6), -EBADMSG);
 	assert_int_equal(TAKE(&k, 1, 1, 3, 0), -EBADMSG);
 	assert_int_equal(TAKE(&k, 7, 1, 3), -EBADMSG);
-	assert_int_equal(key_types__get(&k, 1), TRACE_NO_STRING);
-	key_types__destroy(&k);
+	assert_int_equal(string_pairs__get(&k, 1), TRACE_NO_STRING);
+	string_pairs__destroy(&k);
 }
 
 static void types_are_read_as_they_were_written(void **state)

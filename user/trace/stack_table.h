@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The sampled stacks of a trace as a tree of entries, each at a place. Many entries are at one
+ * place, so places have numbers, in the order in which they first occur. The table reads STACKS
+ * chunks; stack_writer.h writes them, and keeps a table as well.
+ */
+#ifndef QPROF_TRACE_STACK_TABLE_H
+#define QPROF_TRACE_STACK_TABLE_H
+
+#include "qprof/trace_format.h"
+#include "trace/bytes.h"
+#include "trace/expansion.h"
+#include "trace/trace.h"
+
+struct stack_place {
+	uint32_t place; /* as in trace_stack */
+	uint8_t kind;
+};
+
+/* With `expansion` set, which outlives it, or NULL, and the rest zero, it is empty. */
+struct stack_table {
+	struct expansion *expansion;
+	struct trace_stack *entries; /* the entry with the number i + 1 */
+	uint32_t n, capacity;
+	struct stack_place *places;
+	uint32_t n_places, places_capacity;
+	uint32_t last_new[TRACE_STACK_KINDS]; /* by kind: the latest new place */
+	/* Numbers of places + 1, the latest first: those of children of a parent's place. */
+	uint32_t (*recent)[QPT_STACK_RECENT];
+};
+
+/* Numbers below these are in the file so far. */
+struct stack_limits {
+	uint32_t strings;
+	uint32_t locations; /* at least 1: TRACE_NO_LOCATION may always be */
+};
+
+/* Whether a place is one that a file with these limits may refer to. */
+bool stack_limits__allow(const struct stack_limits *limits, uint8_t kind, uint32_t place);
+
+/*
+ * Take a STACKS payload. 0; -ENOMEM; -E2BIG if it expands to too much; -EBADMSG, with a text for a
+ * person in `*why`, if it is malformed: nothing is added then, but nothing may be taken any more.
+ */
+int stack_table__take(struct stack_table *t, struct byte_reader *in,
+		      const struct stack_limits *limits, const char **why);
+
+/* The entry with a number, or NULL. Valid until the next one is added. */
+static inline const struct trace_stack *stack_table__get(const struct stack_table *t, uint32_t id)
+{
+	return id - 1 < t->n ? &t->entries[id - 1] : NULL;
+}
+
+/*
+ * For writers: add an entry below `parent`, which there is or which is TRACE_NO_STACK, at the place
+ * with a number that there is, or at a new one. 0; -E2BIG beyond what a trace may hold, or -ENOMEM.
+ */
+int stack_table__add(struct stack_table *t, uint32_t parent, uint32_t place);
+int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place);
+
+/*
+ * The list of recent places below `parent`, or below nothing with TRACE_NO_STACK; NULL without
+ * memory.
+ */
+uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent);
+
+/* Put a place, by its number, in front of a list: it was at `at`, or the one that is there drops
+ * out. */
+void stack_recent__put(uint32_t recent[QPT_STACK_RECENT], uint32_t at, uint32_t place);
+
+void stack_table__destroy(struct stack_table *t);
+
+#endif /* QPROF_TRACE_STACK_TABLE_H */
