@@ -13,7 +13,7 @@
 
 #include "../fixtures/output.h"
 #include "capture/look.h"
-#include "plan/job.h"
+#include "plan/file_job.h"
 
 #define RING (1u << 20)
 
@@ -462,6 +462,6 @@ int main(void)
 	};
 
 	/* On a busy machine the child of a look may take long to answer, and a planner to exit. */
-	look_ns = plan_job_end_ns = 60000000000;
+	look_ns = file_job_end_ns = 60000000000;
 	return cmocka_run_group_tests(tests, make_toolchain, remove_toolchain);
 }

@@ -89,7 +89,7 @@ def state_of(pid):
 
 def planners(profiler):
     return [pid for pid in lab.children(profiler.pid)
-            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: plan"]
+            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: read"]
 
 
 def stop_planner(profiler):

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "test.h"
-#include "plan/job.h"
+#include "plan/file_job.h"
 #include "proc/processes.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
@@ -699,6 +699,6 @@ int main(void)
 	};
 
 	/* On a busy machine a planner may take long to exit. */
-	plan_job_end_ns = 60000000000;
+	file_job_end_ns = 60000000000;
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
 }

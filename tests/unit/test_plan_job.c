@@ -1,64 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+/* test_plan_file_job.c has what concerns the child. */
 #include "plan/job.h"
 
-#include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
+#include "plan/file_job.h"
 #include "plan/mine/hits.h"
 
 #define NICE 7 /* a higher nice value needs no privilege */
-
-enum what { BUILD, DIE, HANG };
-
-static enum what what;
-
-/* The child calls it after it has closed our files. */
-int setpriority(__priority_which_t which, id_t who, int prio)
-{
-	if (prio != NICE)
-		_exit(EPERM);
-	if (what == DIE) {
-		signal(SIGBUS, SIG_DFL); /* not cmocka's */
-		raise(SIGBUS);
-	}
-	while (what == HANG)
-		pause();
-	return (int)syscall(SYS_setpriority, which, who, prio);
-}
-
-/* True: the machine stands still for an hour in each pause; the child exits in the second one. */
-static bool stands_still;
-static time_t stood_still_s;
-static volatile bool *may_exit; /* shared with the child */
-
-int nanosleep(const struct timespec *pause, struct timespec *left)
-{
-	if (stands_still) {
-		*may_exit = stood_still_s > 0;
-		stood_still_s += 3600;
-	}
-	return (int)syscall(SYS_nanosleep, pause, left);
-}
-
-int clock_gettime(clockid_t id, struct timespec *ts)
-{
-	int err = (int)syscall(SYS_clock_gettime, id, ts);
-
-	ts->tv_sec += stood_still_s;
-	return err;
-}
 
 static unsigned int n_stored;
 static void (*at_build)(void);
@@ -112,23 +67,12 @@ static void assert_fails(struct plan_job *j, int err, const char *part)
 		assert_contains(o.text[1], part);
 }
 
-static void assert_start_fails(int err, const char *part)
-{
-	_plan_job_ struct plan_job *j = start();
-
-	assert_fails(j, err, part);
-}
-
 static int setup(void **state)
 {
-	what = BUILD;
 	at_build = NULL;
 	n_stored = 0;
-	plan_job_most_ns = 120000000000;
 	/* On a busy machine a child may take long to exit. */
-	plan_job_end_ns = 60000000000;
-	stands_still = false;
-	stood_still_s = 0;
+	file_job_end_ns = 60000000000;
 	return 0;
 }
 
@@ -156,21 +100,6 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	assert_int_equal(there->code_crc, here->code_crc);
 }
 
-/* A probe link that is closed here must disappear while the child still runs. */
-static void it_holds_none_of_our_files(void **state)
-{
-	_plan_job_ struct plan_job *j = NULL;
-	char byte;
-	int fds[2];
-
-	what = HANG;
-	assert_int_equal(pipe(fds), 0);
-	j = start();
-	close(fds[1]);
-	assert_int_equal(read(fds[0], &byte, 1), 0);
-	close(fds[0]);
-}
-
 static void one_can_wait_for_it_with_poll(void **state)
 {
 	_plan_job_ struct plan_job *j = start();
@@ -194,12 +123,6 @@ static void an_error_is_the_one_of_plan_load(void **state)
 	assert_int_equal(library_file__open(fixture("bodies.so"), &other), 0);
 	assert_int_equal(plan_job__start(other, NICE, &j), 0);
 	assert_fails(j, -ENOTSUP, "bodies.so");
-}
-
-static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
-{
-	what = DIE;
-	assert_start_fails(-EIO, "ended with signal 7");
 }
 
 /* Only the parent writes the store, after it has proven the plan. */
@@ -276,97 +199,18 @@ static void data_from_a_child_process_is_checked(void **state)
 	assert_fails(j, -EBADMSG, "driver_v0.so");
 }
 
-static void one_that_takes_too_long_is_ended(void **state)
+static void exit_silently(void)
 {
-	_plan_job_ struct plan_job *j = NULL;
-
-	what = HANG;
-	plan_job_most_ns = 1000000;
-	j = start();
-	assert_fails(j, -ETIME, "it took too long");
-	assert_int_equal(plan_job__read(j), -ETIME);
-}
-
-static bool can_open(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static bool has_rights(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2];
-
-	return syscall(SYS_capget, &header, data) || data[0].permitted || data[1].permitted ||
-	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
-}
-
-/* The exit status is the result: 4 is right. */
-static void exit_with_rights(void)
-{
-	_exit(can_open() ? 1 : has_rights() ? 2 : !geteuid() ? 3 : 4);
-}
-
-static void the_child_can_open_nothing(void **state)
-{
-	assert_true(can_open());
-	at_build = exit_with_rights;
-	assert_start_fails(-4, NULL);
-}
-
-static void send_for_ever(void)
-{
-	static char bytes[65536];
-
-	while (write(own_pipe(), bytes, sizeof(bytes)) >= 0)
-		;
-	_exit(0);
-}
-
-static void the_child_may_send_only_so_much(void **state)
-{
-	at_build = send_for_ever;
-	assert_start_fails(-EFBIG, NULL);
-}
-
-static void one_that_is_given_up_leaves_no_child(void **state)
-{
-	struct plan_job *j;
-
-	what = HANG;
-	j = start();
-	assert_int_equal(plan_job__read(j), 0);
-	plan_job__free(j);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	assert_int_equal(errno, ECHILD);
-	plan_job__free(NULL);
-}
-
-static void close_pipe_and_exit_later(void)
-{
-	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
-	while (!*may_exit)
-		usleep(1000);
 	_exit(4);
 }
 
-static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
+static void an_error_without_a_line_gets_one(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
 
-	may_exit = mmap(NULL, sizeof(*may_exit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	assert_ptr_not_equal(may_exit, MAP_FAILED);
-	at_build = close_pipe_and_exit_later;
+	at_build = exit_silently;
 	j = start();
-	stands_still = true;
-	assert_fails(j, -4, NULL);
-	stands_still = false;
-	munmap((void *)may_exit, sizeof(*may_exit));
+	assert_fails(j, -4, "driver_v0.so: ");
 }
 
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
@@ -375,19 +219,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_plan_comes_as_if_it_were_made_here),
-		TEST(it_holds_none_of_our_files),
 		TEST(one_can_wait_for_it_with_poll),
 		TEST(an_error_is_the_one_of_plan_load),
-		TEST(a_child_that_dies_is_an_error_and_not_our_end),
 		TEST(the_parent_stores_the_plan),
 		TEST(the_hits_come_with_the_plan),
 		TEST(only_the_hits_of_a_plan_that_is_there_are_looked_for),
 		TEST(data_from_a_child_process_is_checked),
-		TEST(one_that_takes_too_long_is_ended),
-		TEST(the_child_can_open_nothing),
-		TEST(the_child_may_send_only_so_much),
-		TEST(one_that_is_given_up_leaves_no_child),
-		TEST(its_exit_is_waited_for_though_the_machine_stood_still),
+		TEST(an_error_without_a_line_gets_one),
 	};
 
 	return cmocka_run_group_tests(tests, open_library, close_library);

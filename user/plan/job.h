@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * A child process makes a plan while the caller goes on: a new library takes about a second, and
- * SIGBUS for a file that is truncated meanwhile ends only the child. The child can open no file and
- * has no capability; its memory, its time and the bytes that it may send are limited.
- */
+/* A child process (file_job.h) makes a plan while the caller goes on: it takes about a second. */
 #ifndef QPROF_PLAN_JOB_H
 #define QPROF_PLAN_JOB_H
 
@@ -12,16 +8,6 @@
 #include "plan/plan.h"
 
 struct plan_job;
-
-/* After this time a child is killed (120 s). Tests make it shorter. */
-extern uint64_t plan_job_most_ns;
-
-/*
- * A child that has closed its pipe, or was killed, exits at once, unless a file system delays it:
- * after this time it is left behind (0.2 s). Time in which the machine stood still does not count.
- * Tests make it longer.
- */
-extern uint64_t plan_job_end_ns;
 
 /*
  * Begin to make the plan of `file`, at this nice value. The job keeps a reference; the child has
@@ -52,7 +38,7 @@ int plan_job__read(struct plan_job *j);
  */
 int plan_job__finish(struct plan_job *j, struct plan **out);
 
-/* A job that is not finished is given up: its child is killed. Returns within plan_job_end_ns. */
+/* A job that is not finished is given up: its child is killed. Returns within file_job_end_ns. */
 void plan_job__free(struct plan_job *j);
 DEFINE_CLEANUP(struct plan_job, plan_job__free)
 #define _plan_job_ __cleanup(plan_job__free_p)

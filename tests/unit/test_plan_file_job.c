@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/file_job.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "test.h"
+#include "../fixtures/library_file.h"
+#include "../fixtures/output.h"
+#include "base/diag.h"
+
+#define NICE 7 /* a higher nice value needs no privilege */
+
+enum what { GO_ON, DIE, HANG };
+
+static enum what what;
+
+/* The child calls it after it has closed our files. */
+int setpriority(__priority_which_t which, id_t who, int prio)
+{
+	if (prio != NICE)
+		_exit(EPERM);
+	if (what == DIE) {
+		signal(SIGBUS, SIG_DFL); /* not cmocka's */
+		raise(SIGBUS);
+	}
+	while (what == HANG)
+		pause();
+	return (int)syscall(SYS_setpriority, which, who, prio);
+}
+
+/* True: the machine stands still for an hour in each pause; the child exits in the second one. */
+static bool stands_still;
+static time_t stood_still_s;
+static volatile bool *may_exit; /* shared with the child */
+
+int nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	if (stands_still) {
+		*may_exit = stood_still_s > 0;
+		stood_still_s += 3600;
+	}
+	return (int)syscall(SYS_nanosleep, pause, left);
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int err = (int)syscall(SYS_clock_gettime, id, ts);
+
+	ts->tv_sec += stood_still_s;
+	return err;
+}
+
+static struct library_file *library;
+static const char arg[] = "given";
+
+/* What the child does. */
+static int send_given(struct library_file *file, const void *given, struct file_writer *to)
+{
+	if (file != library || given != arg)
+		return -EINVAL;
+	return file_writer__write(to, given, sizeof(arg));
+}
+
+static struct file_job *start_with(file_job_fn *make)
+{
+	struct file_job *j = NULL;
+
+	assert_int_equal(file_job__start(library, make, arg, NICE, &j), 0);
+	assert_ptr_equal(file_job__file(j), library);
+	return j;
+}
+
+static struct file_job *start(void)
+{
+	return start_with(send_given);
+}
+
+/* `part` is in the reason. */
+static void assert_fails(struct file_job *j, int err, const char *part)
+{
+	const uint8_t *bytes = NULL;
+	size_t len;
+
+	assert_int_equal(file_job__finish(j, &bytes, &len), err);
+	assert_null(bytes);
+	assert_contains(file_job__why(j), part);
+}
+
+static void assert_start_fails(file_job_fn *make, int err, const char *part)
+{
+	_file_job_ struct file_job *j = start_with(make);
+
+	assert_fails(j, err, part);
+}
+
+static void assert_given(struct file_job *j)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	assert_int_equal(file_job__finish(j, &bytes, &len), 0);
+	assert_int_equal(len, sizeof(arg));
+	assert_string_equal((const char *)bytes, arg);
+	assert_string_equal(file_job__why(j), "");
+}
+
+static int setup(void **state)
+{
+	what = GO_ON;
+	file_job_most_ns = 120000000000;
+	/* On a busy machine a child may take long to exit. */
+	file_job_end_ns = 60000000000;
+	stands_still = false;
+	stood_still_s = 0;
+	return 0;
+}
+
+static int open_library(void **state)
+{
+	library = make_library_file();
+	return 0;
+}
+
+static int close_library(void **state)
+{
+	library_file__free(library);
+	return 0;
+}
+
+static void it_has_what_the_child_sends(void **state)
+{
+	_file_job_ struct file_job *j = start();
+
+	assert_given(j);
+}
+
+static int fail_with_line(struct library_file *file, const void *given, struct file_writer *to)
+{
+	file_writer__write(to, given, sizeof(arg));
+	return diag_error_r(-ENOTSUP, "no such thing");
+}
+
+static int fail_without_line(struct library_file *file, const void *given, struct file_writer *to)
+{
+	return -ENODATA;
+}
+
+static void an_error_is_the_one_of_the_child(void **state)
+{
+	assert_start_fails(fail_with_line, -ENOTSUP, "no such thing");
+	assert_start_fails(fail_without_line, -ENODATA, strerror(ENODATA));
+}
+
+/* A probe link that is closed here must disappear while the child still runs. */
+static void it_holds_none_of_our_files(void **state)
+{
+	_file_job_ struct file_job *j = NULL;
+	char byte;
+	int fds[2];
+
+	what = HANG;
+	assert_int_equal(pipe(fds), 0);
+	j = start();
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 0);
+	close(fds[0]);
+}
+
+static void one_can_wait_for_it_with_poll(void **state)
+{
+	_file_job_ struct file_job *j = start();
+	int ready;
+
+	while (!(ready = file_job__read(j))) {
+		struct pollfd pfd = {.fd = file_job__fd(j), .events = POLLIN};
+
+		assert_int_equal(poll(&pfd, 1, -1), 1);
+	}
+	assert_int_equal(ready, 1);
+	assert_given(j);
+}
+
+static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
+{
+	what = DIE;
+	assert_start_fails(send_given, -EIO, "ended with signal 7");
+}
+
+static void one_that_takes_too_long_is_ended(void **state)
+{
+	_file_job_ struct file_job *j = NULL;
+
+	what = HANG;
+	file_job_most_ns = 1000000;
+	j = start();
+	assert_fails(j, -ETIME, "it took too long");
+	assert_int_equal(file_job__read(j), -ETIME);
+}
+
+static bool can_open(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool has_rights(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	return syscall(SYS_capget, &header, data) || data[0].permitted || data[1].permitted ||
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+}
+
+/* 4 is right. */
+static int fail_with_rights(struct library_file *file, const void *given, struct file_writer *to)
+{
+	return can_open() ? -1 : has_rights() ? -2 : !geteuid() ? -3 : -4;
+}
+
+static void the_child_can_open_nothing(void **state)
+{
+	assert_true(can_open());
+	assert_start_fails(fail_with_rights, -4, "cannot read");
+}
+
+static int send_for_ever(struct library_file *file, const void *given, struct file_writer *to)
+{
+	static char bytes[65536];
+
+	while (!file_writer__write(to, bytes, sizeof(bytes)))
+		;
+	return 0;
+}
+
+static void the_child_may_send_only_so_much(void **state)
+{
+	assert_start_fails(send_for_ever, -EFBIG, "cannot read");
+}
+
+static void one_that_is_given_up_leaves_no_child(void **state)
+{
+	struct file_job *j;
+
+	what = HANG;
+	j = start();
+	assert_int_equal(file_job__read(j), 0);
+	file_job__free(j);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	file_job__free(NULL);
+}
+
+static int close_pipe_and_exit_later(struct library_file *file, const void *given,
+				     struct file_writer *to)
+{
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
+	while (!*may_exit)
+		usleep(1000);
+	_exit(4);
+}
+
+static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
+{
+	_file_job_ struct file_job *j = NULL;
+
+	may_exit = mmap(NULL, sizeof(*may_exit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	assert_ptr_not_equal(may_exit, MAP_FAILED);
+	j = start_with(close_pipe_and_exit_later);
+	stands_still = true;
+	assert_fails(j, -4, "cannot read");
+	stands_still = false;
+	munmap((void *)may_exit, sizeof(*may_exit));
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_has_what_the_child_sends),
+		TEST(an_error_is_the_one_of_the_child),
+		TEST(it_holds_none_of_our_files),
+		TEST(one_can_wait_for_it_with_poll),
+		TEST(a_child_that_dies_is_an_error_and_not_our_end),
+		TEST(one_that_takes_too_long_is_ended),
+		TEST(the_child_can_open_nothing),
+		TEST(the_child_may_send_only_so_much),
+		TEST(one_that_is_given_up_leaves_no_child),
+		TEST(its_exit_is_waited_for_though_the_machine_stood_still),
+	};
+
+	return cmocka_run_group_tests(tests, open_library, close_library);
+}

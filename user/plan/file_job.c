@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/file_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/rights.h"
+
+#define READ_BYTES 65536 /* the capacity of a pipe */
+/* The plan of rustc 1.97 takes 300 kB, its cache hits 200 kB, the unwind table of LLVM 4 MB. */
+#define MOST_SENT (16u << 20)
+/* Bytes of the child's error line, which ends with zeroes. */
+#define ERROR_LINE 1024
+/* The first and the longest pause between checks whether a child has exited. */
+#define FIRST_PAUSE_NS	 200000
+#define LONGEST_PAUSE_NS 2000000
+/* Children that were killed and have not ended yet. */
+#define LEFT_MAX 64
+
+uint64_t file_job_most_ns = 120000000000;
+uint64_t file_job_end_ns = 200000000;
+
+struct file_job {
+	pid_t pid; /* 0 once it was waited for */
+	int fd;
+	struct library_file *file;
+	uint8_t *bytes;
+	size_t len;
+	size_t capacity;
+	bool ended; /* the child has closed its end */
+	uint64_t deadline_ns;
+	char why[ERROR_LINE];
+};
+
+/*
+ * Killed children, which are waited for when the next child starts. Only one thread at a time has
+ * jobs.
+ */
+static pid_t left[LEFT_MAX];
+static unsigned int n_left;
+
+/*
+ * A probe's link lives as long as a process holds it. If the child held the links of the parent, a
+ * link that the parent closes while the child runs would stay, and its probes would fire beside
+ * those of the link that replaces it.
+ */
+static void close_all_but(unsigned int a, unsigned int b)
+{
+	unsigned int low = a < b ? a : b, high = a < b ? b : a, from = STDERR_FILENO + 1;
+
+	if (low > from)
+		syscall(SYS_close_range, from, low - 1, 0);
+	if (low >= from)
+		from = low + 1;
+	if (high > from)
+		syscall(SYS_close_range, from, high - 1, 0);
+	syscall(SYS_close_range, high >= from ? high + 1 : from, ~0u, 0);
+}
+
+/*
+ * The limits of the child. For the library of rustc 1.95, which has 150 MB, it takes less than
+ * 600 MB of address space, 150 MB of memory, and 1 s.
+ */
+#define MOST_BYTES   (1ul << 30)
+#define MOST_SECONDS 60
+/* The user nobody. */
+#define NOBODY 65534
+
+/* The child inherits our address space, and RLIMIT_AS counts it. */
+static unsigned long inherited_bytes(void)
+{
+	_fclose_ FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (f && fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+static void set_limits(void)
+{
+	const unsigned long most = inherited_bytes() + MOST_BYTES;
+	const struct rlimit bytes = {most, most};
+	const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS};
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_AS, &bytes);
+	setrlimit(RLIMIT_CPU, &seconds);
+	setrlimit(RLIMIT_CORE, &none);
+}
+
+/*
+ * A file may exploit its reader. So the child can open no other file, has no capability, and
+ * becomes the user nobody if it may. If one of these limits fails, the others stay in force.
+ */
+static void give_up_rights(void)
+{
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_NOFILE, &none);
+	if (!geteuid() && !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY))
+		(void)!setresuid(NOBODY, NOBODY, NOBODY);
+	rights__limit(0);
+}
+
+/* The parent handles all signals, except the one for its own death. */
+static void become_reader(int nice, unsigned int fd, unsigned int file_fd, pid_t parent)
+{
+	close_all_but(fd, file_fd);
+	/*
+	 * A build runs beside the child, so the child does not keep the priority of the recording
+	 * thread.
+	 */
+	setpriority(PRIO_PROCESS, 0, nice);
+	set_limits();
+	give_up_rights();
+	/* A change of user resets the signal for the parent's death. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	prctl(PR_SET_NAME, "qprof-bpf: read");
+}
+
+/* The exit status is the errno; if it is not 0, the error line is the last part that is sent. */
+static __attribute__((noreturn)) void run(const struct file_job *j, file_job_fn *make,
+					  const void *arg, int nice, int fd, pid_t parent)
+{
+	struct file_writer w = {.fd = fd};
+	char why[ERROR_LINE] = "";
+	int err;
+
+	become_reader(nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
+	/* The parent prints the child's errors, or holds them back. */
+	diag_hold_errors(why, sizeof(why));
+	err = make(j->file, arg, &w) ?: w.error;
+	if (err)
+		file_writer__write(&w, why, sizeof(why));
+	_exit(-err);
+}
+
+/* ---- Children that end ----------------------------------------------------------------------- */
+
+static void reap(void)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n_left; i++)
+		if (!waitpid(left[i], NULL, WNOHANG))
+			left[kept++] = left[i];
+	n_left = kept;
+}
+
+/*
+ * -ETIME: the child does not exit; it is reaped later. Adds up the pauses and does not ask the
+ * clock: while a machine stands still the child cannot exit, so that time counts as one pause.
+ */
+static int wait_for_child(struct file_job *j, int *status)
+{
+	uint64_t pause_ns = FIRST_PAUSE_NS, waited_ns = 0;
+	pid_t pid = j->pid, ended;
+
+	while (!(ended = waitpid(pid, status, WNOHANG)) && waited_ns < file_job_end_ns) {
+		nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+		waited_ns += pause_ns;
+		pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
+	}
+	j->pid = 0;
+	if (ended)
+		return ended < 0 ? -errno : 0;
+	kill(pid, SIGKILL);
+	if (n_left < LEFT_MAX)
+		left[n_left++] = pid;
+	return -ETIME;
+}
+
+static void end_child(struct file_job *j)
+{
+	int status;
+
+	cleanup_close_p(&j->fd);
+	if (!j->pid)
+		return;
+	kill(j->pid, SIGKILL);
+	wait_for_child(j, &status);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+int file_job__start(struct library_file *file, file_job_fn *make, const void *arg, int nice,
+		    struct file_job **out)
+{
+	_file_job_ struct file_job *j = calloc(1, sizeof(*j));
+	pid_t parent = getpid();
+	_close_ int theirs = -1;
+	int pair[2];
+
+	if (!j)
+		return -ENOMEM;
+	reap();
+	j->fd = -1;
+	j->deadline_ns = clock_ns(CLOCK_MONOTONIC) + file_job_most_ns;
+	j->file = library_file__ref(file);
+	if (pipe2(pair, O_CLOEXEC))
+		return -errno;
+	j->fd = pair[0];
+	theirs = pair[1];
+	fcntl(j->fd, F_SETFL, O_NONBLOCK);
+	j->pid = fork();
+	if (j->pid < 0) {
+		j->pid = 0;
+		return -errno;
+	}
+	if (!j->pid)
+		run(j, make, arg, nice, theirs, parent);
+	*out = take_ptr(j);
+	return 0;
+}
+
+int file_job__fd(const struct file_job *j)
+{
+	return j->fd;
+}
+
+struct library_file *file_job__file(const struct file_job *j)
+{
+	return j->file;
+}
+
+const char *file_job__why(const struct file_job *j)
+{
+	return j->why;
+}
+
+static int make_room(struct file_job *j)
+{
+	size_t capacity = j->capacity ? j->capacity * 2 : 4 * READ_BYTES;
+	uint8_t *bytes;
+
+	if (j->capacity - j->len >= READ_BYTES)
+		return 0;
+	bytes = realloc(j->bytes, capacity);
+	if (!bytes)
+		return -ENOMEM;
+	j->bytes = bytes;
+	j->capacity = capacity;
+	return 0;
+}
+
+static bool is_late(const struct file_job *j)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= j->deadline_ns;
+}
+
+int file_job__read(struct file_job *j)
+{
+	while (!j->ended) {
+		int err = j->len > MOST_SENT ? -EFBIG : make_room(j);
+		ssize_t n = err ? -1 : read(j->fd, j->bytes + j->len, READ_BYTES);
+
+		if (err)
+			return err;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return is_late(j) ? -ETIME : 0;
+		if (n < 0)
+			return -errno;
+		j->ended = n == 0;
+		j->len += (size_t)n;
+	}
+	return 1;
+}
+
+static int ms_left(const struct file_job *j)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	return now_ns < j->deadline_ns ? (int)((j->deadline_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/* Set the cause of `err`, and return it. */
+static int fail(struct file_job *j, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct file_job *j, int err, const char *fmt, ...)
+{
+	int n = snprintf(j->why, sizeof(j->why), "cannot read %s: ", library_file__path(j->file));
+	va_list ap;
+
+	if (n < 0 || (size_t)n >= sizeof(j->why))
+		return err;
+	va_start(ap, fmt);
+	vsnprintf(j->why + n, sizeof(j->why) - (size_t)n, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* The child's own error line, which is the last part that it has sent. */
+static int fail_as_told(struct file_job *j, int err)
+{
+	if (j->len >= ERROR_LINE)
+		memcpy(j->why, j->bytes + j->len - ERROR_LINE, ERROR_LINE - 1);
+	return *j->why ? err : fail(j, err, "%s", strerror(-err));
+}
+
+int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len)
+{
+	struct pollfd pfd = {.fd = j->fd, .events = POLLIN};
+	int err, status;
+
+	while ((err = file_job__read(j)) == 0)
+		poll(&pfd, 1, ms_left(j));
+	if (err > 0)
+		err = wait_for_child(j, &status);
+	if (err == -ETIME)
+		return fail(j, err, "it took too long; see whether the machine is overloaded");
+	if (err)
+		return fail(j, err, "%s", strerror(-err));
+	if (WIFSIGNALED(status))
+		return fail(j, -EIO,
+			    "reading it ended with signal %d; see whether the file is being "
+			    "replaced",
+			    WTERMSIG(status));
+	if (WEXITSTATUS(status))
+		return fail_as_told(j, -WEXITSTATUS(status));
+	*bytes = j->bytes;
+	*len = j->len;
+	return 0;
+}
+
+void file_job__free(struct file_job *j)
+{
+	if (!j)
+		return;
+	end_child(j);
+	library_file__free(j->file);
+	free(j->bytes);
+	free(j);
+}
