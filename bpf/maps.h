@@ -49,6 +49,18 @@ struct {
 } targets SEC(".maps");
 
 /*
+ * With samples: where the compilers among them have mapped which files, by tgid. The user half adds
+ * them; an exec or the end of the process removes them.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct wire_mappings);
+} mappings SEC(".maps");
+
+/*
  * Forks and execs whose first program was skipped and whose second one was not (processes.h): these
  * skips are no losses.
  */

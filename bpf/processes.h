@@ -126,6 +126,13 @@ static __always_inline void process_end_image(void)
 	t->seg_lo = t->seg_hi = 0;
 }
 
+/* The mappings of the process are gone. */
+static __always_inline void process_unmap(__u32 pid)
+{
+	if (knobs.sampled)
+		bpf_map_delete_elem(&mappings, &pid);
+}
+
 /* False if the process is not followed, or its exec was sent already. */
 static __always_inline int process_begin_image(__u32 pid, int again)
 {
@@ -139,6 +146,7 @@ static __always_inline int process_begin_image(__u32 pid, int again)
 	if (!target)
 		return 0;
 	contexts_forget(pid);
+	process_unmap(pid);
 	if (!again)
 		*target = TARGET_EXECUTED;
 	process_prepare_thread(bpf_get_current_task_btf());
@@ -199,6 +207,7 @@ static __attribute__((noinline)) int process_end_thread(void)
 		process_settle_thread(t, 1, now);
 	if (!internals_is_last_thread(task))
 		return 0;
+	process_unmap(pid);
 	/* Two threads may both see themselves as the last: the one that removes the target sends
 	 * the exit. */
 	if (!bpf_map_delete_elem(&targets, &pid) && !contexts_end(pid))

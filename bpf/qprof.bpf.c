@@ -13,6 +13,7 @@
 #include "off_cpu.h"
 #include "open_stacks.h"
 #include "processes.h"
+#include "sampling.h"
 #include "sites.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -133,6 +134,18 @@ SEC("raw_tp/signal_deliver")
 int on_signal(struct bpf_raw_tracepoint_args *ctx)
 {
 	return names_signal(ctx->args[0], (void *)ctx->args[2]);
+}
+
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *ctx)
+{
+	return sample_take(ctx, WIRE_SAMPLE_CPU, knobs.sample_ns);
+}
+
+SEC("perf_event")
+int sample_fault(struct bpf_perf_event_data *ctx)
+{
+	return sample_take(ctx, WIRE_SAMPLE_FAULT, knobs.fault_bytes);
 }
 
 static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)

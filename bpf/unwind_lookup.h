@@ -16,6 +16,13 @@
 /* A block's WIRE_UNWIND_BLOCK_VALUE bytes; NULL if the area has no such block. */
 static const wire_u8 *unwind_block(wire_u32 number);
 
+/* As STACK_APART in stack.h. Such a function has a frame of its own, of 48 bytes at most. */
+#ifdef __bpf__
+#define UNWIND_APART __attribute__((noinline))
+#else
+#define UNWIND_APART static inline
+#endif
+
 #define UNWIND_LOW_BITS	 0x0101010101010101ull
 #define UNWIND_HIGH_BITS 0x8080808080808080ull
 
@@ -64,11 +71,14 @@ static inline wire_u32 unwind_sum_lengths(wire_u64 fields)
 	return (wire_u32)((sums * UNWIND_LOW_BITS) >> 56);
 }
 
-/* How many of the n pcs from `at` on, in rising order, are at most `pc`. */
-static inline wire_u32 unwind_count_pcs(const wire_u8 *block, wire_u32 at, wire_u32 n, wire_u32 pc)
+/* How many of the n pcs from `at` on in the area, in rising order, are at most `pc`. */
+UNWIND_APART wire_u32 unwind_count_pcs(wire_u32 at, wire_u32 n, wire_u32 pc)
 {
+	const wire_u8 *block = unwind_block(at >> WIRE_UNWIND_BLOCK_SHIFT);
 	wire_u32 count = 0;
 
+	if (!block)
+		return 0;
 	for (wire_u32 i = 0; i < 256; i += 8) {
 		wire_u32 here;
 
@@ -82,11 +92,14 @@ static inline wire_u32 unwind_count_pcs(const wire_u8 *block, wire_u32 at, wire_
 	return count;
 }
 
-/* The bytes of the first n values whose fields begin at `at`. */
-static inline wire_u32 unwind_skip_values(const wire_u8 *block, wire_u32 at, wire_u32 n)
+/* The bytes of the first n values whose fields begin at `at` in the area. */
+UNWIND_APART wire_u32 unwind_skip_values(wire_u32 at, wire_u32 n)
 {
+	const wire_u8 *block = unwind_block(at >> WIRE_UNWIND_BLOCK_SHIFT);
 	wire_u32 sum = 0;
 
+	if (!block)
+		return 0;
 	for (wire_u32 i = 0; i < 256; i += 32) {
 		wire_u64 fields;
 
@@ -112,7 +125,7 @@ static inline wire_s32 unwind_value(const wire_u8 *block, wire_u32 at, wire_u32 
 	return field ? (wire_s32)word : 0;
 }
 
-/* The value at `pc`, 0 to 255, of the chunk at `at`. */
+/* The value at `pc`, 0 to 255, of the chunk at `at` in the area, which is in this block. */
 static inline wire_u32 unwind_chunk_value(const wire_u8 *block, wire_u32 at, wire_u32 pc)
 {
 	wire_u32 n = (wire_u32)unwind_word(block, at) & 0xff;
@@ -122,11 +135,11 @@ static inline wire_u32 unwind_chunk_value(const wire_u8 *block, wire_u32 at, wir
 
 	if (!n)
 		return bias;
-	count = unwind_count_pcs(block, at + 1, n, pc);
+	count = unwind_count_pcs(at + 1, n, pc);
 	if (!count)
 		return bias;
 	field = (wire_u32)(unwind_word(block, lengths + count / 4) >> 2 * (count & 3)) & 3;
-	at = values + unwind_skip_values(block, lengths, count);
+	at = values + unwind_skip_values(lengths, count);
 	return bias + (wire_u32)unwind_value(block, at, field);
 }
 

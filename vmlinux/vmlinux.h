@@ -37,6 +37,7 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1 << 10,
 };
 
 enum {
@@ -57,6 +58,15 @@ enum {
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
 		cs, flags, sp, ss;
+};
+#endif
+
+#if defined(__TARGET_ARCH_x86)
+/* UAPI too: the context of a perf event's program. */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
 };
 #endif
 

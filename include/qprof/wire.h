@@ -452,9 +452,14 @@ enum wire_counter {
 	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment is unknown; the frame was kept */
 	WIRE_COUNT_HITS,	    /* probe hits in followed processes */
 	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
+	WIRE_COUNT_SAMPLES,	    /* samples of stacks that were sent */
+	WIRE_LOST_SAMPLES_RING,	    /* the same lost: the ring buffer was full */
+	WIRE_LOST_SAMPLES_NESTED,   /* the same lost: the memory for one was in use */
 	/* Counted by the user half: */
-	WIRE_LOST_MAPPINGS,  /* mappings that the kernel did not report */
-	WIRE_LOST_COMPILERS, /* compilers that are not recorded, or not to their end */
+	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
+	WIRE_LOST_COMPILERS,	   /* compilers that are not recorded, or not to their end */
+	WIRE_LOST_SAMPLE_FILES,	   /* files without unwind tables: a limit, or an error */
+	WIRE_LOST_SAMPLE_MAPPINGS, /* mappings that found no room in their process's table */
 	WIRE_COUNTER_MAX,
 };
 
@@ -465,6 +470,12 @@ struct wire_knobs {
 	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
 	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
+	wire_u32 sampled;      /* 1: stacks are sampled */
+	/* What a sample stands for: */
+	wire_u32 sample_ns;   /* WIRE_SAMPLE_CPU */
+	wire_u32 fault_bytes; /* WIRE_SAMPLE_FAULT */
+	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
+	wire_u32 wait_ns;
 	wire_u32 pad;
 };
 
@@ -736,7 +747,7 @@ _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
 _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
-_Static_assert(sizeof(struct wire_knobs) == 24, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 32, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");

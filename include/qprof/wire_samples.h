@@ -66,4 +66,32 @@ struct wire_sample {
 
 _Static_assert(__builtin_offsetof(struct wire_sample, frames) == 48, "wire_sample");
 
+/*
+ * The executable mappings of a process that are of known files: addresses, and what is subtracted
+ * from one to have the ELF virtual address in the file. Sorted, without overlaps.
+ */
+struct wire_mapping {
+	wire_u64 start;
+	wire_u64 end; /* exclusive */
+	wire_u64 bias;
+	wire_u32 file;
+	wire_u32 pad;
+};
+
+#define WIRE_MAPPINGS_MAX 256 /* a power of two */
+
+/*
+ * All of a process. The kernel may overwrite an entry of a table while it is read: the reader
+ * compares `pid` and `serial`, which no other content has, before and after.
+ */
+struct wire_mappings {
+	wire_u32 pid;
+	wire_u32 n;
+	wire_u64 serial;
+	struct wire_mapping items[WIRE_MAPPINGS_MAX];
+};
+
+_Static_assert(sizeof(struct wire_mapping) == 32, "wire_mapping");
+_Static_assert(sizeof(struct wire_mappings) == 16 + 32 * WIRE_MAPPINGS_MAX, "wire_mappings");
+
 #endif /* QPROF_WIRE_SAMPLES_H */

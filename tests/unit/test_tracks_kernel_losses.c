@@ -27,6 +27,8 @@ static void losses_are_mapped_cause_by_cause(void **state)
 		{WIRE_COUNT_HITS_OTHER, TRACE_COUNT_HITS_OTHER},
 		{WIRE_COUNT_NO_LABEL, TRACE_COUNT_NO_LABEL},
 		{WIRE_COUNT_NO_CALLER, TRACE_COUNT_NO_CALLER},
+		{WIRE_LOST_SAMPLES_RING, TRACE_COUNT_NO_SAMPLE},
+		{WIRE_LOST_SAMPLES_NESTED, TRACE_COUNT_NO_SAMPLE},
 	};
 	const struct tracks_sink sink = {0};
 	struct tracks *t = NULL;

@@ -218,6 +218,24 @@ int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 											  : 0;
 }
 
+bool kernel__samples(const struct kernel *k, struct kernel_samples *out)
+{
+	const struct qprof_bpf *s = k->loaded.skel;
+
+	if (!s->rodata->knobs.sampled)
+		return false;
+	*out = (struct kernel_samples){
+		.cpu = s->rodata->knobs.sample_ns ? s->progs.sample_cpu : NULL,
+		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
+		.mappings = bpf_map__fd(s->maps.mappings),
+		.files = bpf_map__fd(s->maps.unwind_files),
+		.area = bpf_map__fd(s->maps.unwind_area),
+		.n_files = bpf_map__max_entries(s->maps.unwind_files),
+		.n_blocks = bpf_map__max_entries(s->maps.unwind_area),
+	};
+	return true;
+}
+
 int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 {
 	struct wire_label_state state = {.label = r->label, .hidden = 1};

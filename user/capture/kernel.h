@@ -18,6 +18,7 @@
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
+struct bpf_program;
 struct kernel;
 
 /*
@@ -139,6 +140,21 @@ int kernel__flush_open(struct kernel *k);
  * being written may hide them for a moment. The kernel half must have been opened for it.
  */
 int kernel__show_open(struct kernel *k, pid_t tid);
+
+/* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
+ */
+struct kernel_samples {
+	const struct bpf_program *cpu;	 /* for a clock; NULL: not wanted */
+	const struct bpf_program *fault; /* for page faults; NULL: not wanted */
+	int mappings;			 /* struct wire_mappings, by pid */
+	int files;			 /* struct wire_unwind_file, by number, below n_files */
+	int area;			 /* n_blocks blocks of tables, to be mapped */
+	uint32_t n_files;
+	uint32_t n_blocks;
+};
+
+/* False: it was not loaded for samples. */
+bool kernel__samples(const struct kernel *k, struct kernel_samples *out);
 
 typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
 

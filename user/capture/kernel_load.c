@@ -136,6 +136,29 @@ static int set_names_slots(struct loaded *l)
 	return bpf_map__set_max_entries(l->skel->maps.names_slots, slots);
 }
 
+/* Files whose code is sampled, and blocks of 1 MiB for their tables: a rustc needs 7. */
+#define SAMPLED_FILES  2048
+#define SAMPLED_BLOCKS 32
+#define PAGE_BYTES     4096
+
+/* What samples need is created with samples only. */
+static int prepare_samples(struct loaded *l, const struct sampling_options *opt)
+{
+	struct wire_knobs *knobs = &l->skel->rodata->knobs;
+	bool any = sampling_options__any(opt);
+
+	knobs->sampled = any;
+	knobs->sample_ns = opt->hz ? 1000000000 / opt->hz : 0;
+	knobs->fault_bytes = opt->fault_period * PAGE_BYTES;
+	bpf_program__set_autoload(l->skel->progs.sample_cpu, opt->hz);
+	bpf_program__set_autoload(l->skel->progs.sample_fault, opt->fault_period);
+	bpf_map__set_autocreate(l->skel->maps.sample_slots, any);
+	bpf_map__set_autocreate(l->skel->maps.unwind_files, any);
+	bpf_map__set_autocreate(l->skel->maps.unwind_area, any);
+	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)
+		       ?: bpf_map__set_max_entries(l->skel->maps.unwind_area, SAMPLED_BLOCKS);
+}
+
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
@@ -161,7 +184,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.governed = opt->governed;
 	l->skel->rodata->knobs.keys = opt->keys;
-	if (opt->keys && set_names_slots(l))
+	if ((opt->keys && set_names_slots(l)) || prepare_samples(l, &opt->sampling))
 		return -errno;
 	return qprof_bpf__load(l->skel);
 }

@@ -43,6 +43,8 @@ enum question {
 	LOOK_ARGUMENTS,
 	LOOK_VARIABLE,
 	LOOK_MEMORY,
+	LOOK_MAPPINGS,
+	LOOK_MAPPED,
 };
 
 struct request {
@@ -55,6 +57,10 @@ struct request {
 			uint32_t n;
 			struct look_memory ranges[LOOK_RANGES_MAX];
 		} memory;
+		struct {
+			uint64_t start, end;
+			char path[PATH_MAX];
+		} mapped;
 	};
 };
 
@@ -177,6 +183,18 @@ static void read_memory(const struct request *r, struct answer *a)
 	}
 }
 
+static void read_mappings(const struct request *r, struct answer *a)
+{
+	struct mapped_files found;
+
+	_Static_assert(sizeof(found) <= sizeof(a->bytes), "an answer has room");
+	a->err = mapped_files__read(r->pid, &found);
+	if (a->err)
+		return;
+	a->len = offsetof(struct mapped_files, text) + found.n_text;
+	memcpy(a->bytes, &found, a->len);
+}
+
 /* Open the file, for the answer. */
 static int answer_file(struct answer *a, const char *path, uid_t invoker,
 		       struct library_file **file)
@@ -220,6 +238,13 @@ static void find_answer(const struct request *r, uid_t invoker, struct answer *a
 	case LOOK_MEMORY:
 		read_memory(r, a);
 		return;
+	case LOOK_MAPPINGS:
+		read_mappings(r, a);
+		return;
+	case LOOK_MAPPED:
+		a->err = mapped_files__path(r->pid, r->mapped.start, r->mapped.end, r->mapped.path,
+					    &path);
+		break;
 	}
 	if (!a->err)
 		a->err = answer_file(a, path, invoker, file);
@@ -553,6 +578,56 @@ int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, ui
 	if (!err)
 		memcpy(bytes, a.bytes, len);
 	return err;
+}
+
+int look__mapped_files(struct look *l, pid_t pid, struct mapped_files *out)
+{
+	struct request r = {.question = LOOK_MAPPINGS, .pid = pid};
+	const size_t fixed = offsetof(struct mapped_files, text);
+	_close_ int none = -1;
+	struct answer a;
+	int err = ask(l, &r, &a, &none);
+
+	if (err)
+		return err;
+	if (a.len < fixed || a.len > sizeof(*out))
+		return -EIO;
+	memcpy(out, a.bytes, a.len);
+	if (out->n > MAPPED_FILES_MAX || out->n_text != a.len - fixed)
+		return -EIO;
+	return out->n_text && out->text[out->n_text - 1] ? -EIO : 0;
+}
+
+int look__mapped_file(struct look *l, pid_t pid, const struct mapped_files *all,
+		      const struct mapped_file *m, struct library_file **file)
+{
+	struct request r = {.question = LOOK_MAPPED, .pid = pid};
+	const char *path = mapped_files__text(all, m);
+	_library_file_ struct library_file *found = NULL;
+	const struct library_identity *id;
+	_close_ int fd = -1;
+	struct answer a;
+	int err;
+
+	if (strlen(path) >= sizeof(r.mapped.path))
+		return -ENAMETOOLONG;
+	r.mapped.start = m->start;
+	r.mapped.end = m->end;
+	strcpy(r.mapped.path, path);
+	err = ask(l, &r, &a, &fd);
+	if (err)
+		return err;
+	if (fd < 0)
+		return -EIO;
+	/* The path by which it was opened is of no use to people. */
+	err = library_file__take(take_fd(fd), path, &a.id, &found);
+	if (err)
+		return err;
+	id = library_file__identity(found);
+	if (id->dev != m->id.dev || id->ino != m->id.ino || !library_identity_is_same(id, &m->id))
+		return -ESTALE;
+	*file = take_ptr(found);
+	return 0;
 }
 
 /* A child that has not ended after some 20 ms is init's. */

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/mapped_files.h"
 #include "plan/library/file.h"
 
 /*
@@ -81,6 +82,16 @@ int look__library_beside(struct look *l, pid_t pid, const char *exe, struct libr
 
 /* Open the file at `path` on behalf of a process. */
 int look__file(struct look *l, pid_t pid, const char *path, struct library_file **file);
+
+/* As mapped_files__read(). */
+int look__mapped_files(struct look *l, pid_t pid, struct mapped_files *out);
+
+/*
+ * Open the file of a mapping that look__mapped_files() has found. -ESTALE: the process has mapped
+ * another one there by now; or -LOOK_SERVED.
+ */
+int look__mapped_file(struct look *l, pid_t pid, const struct mapped_files *all,
+		      const struct mapped_file *m, struct library_file **file);
 
 /* As process_arguments(). */
 size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size);

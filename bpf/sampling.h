@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Samples: the stack of a thread of a followed process, at a tick of the CPU's clock, at a page
+ * fault, or when it leaves its CPU.
+ *
+ * Who may be interrupted. A tick comes in an interrupt, and interrupts any program of the thread,
+ * but those that run with interrupts off: the programs of switches, and other ticks. A page fault
+ * is counted with preemption off; the kernel runs no program of a perf event within another one
+ * (bpf_prog_active), so the two do not meet. All the same each has working memory of its own, per
+ * CPU, which it takes by an atomic exchange: a sample that finds it in use is lost, and counted.
+ * What belongs to the thread is only read (sample_intervals.h).
+ *
+ * The registers are those that the thread entered the kernel with, by the interrupt or before.
+ */
+#ifndef QPROF_SAMPLING_H
+#define QPROF_SAMPLING_H
+
+#include "environment.h"
+#include "internals.h"
+#include "maps.h"
+#include "sample_intervals.h"
+#include "unwind.h"
+
+struct sample_slot {
+	__u32 taken;
+	__u32 pad;
+	struct unwind unwind;
+};
+
+#define SAMPLE_SLOTS 2
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SAMPLE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct sample_slot);
+} sample_slots SEC(".maps");
+
+/* The tables of files, by their number. The user half sets the size of both maps. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_unwind_file);
+} unwind_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, WIRE_UNWIND_BLOCK_VALUE);
+} unwind_area SEC(".maps");
+
+static const struct wire_unwind_file *unwind_file(wire_u32 number)
+{
+	return bpf_map_lookup_elem(&unwind_files, &number);
+}
+
+static const wire_u8 *unwind_block(wire_u32 number)
+{
+	return bpf_map_lookup_elem(&unwind_area, &number);
+}
+
+static int unwind_read(wire_u64 words[2], wire_u32 size, wire_u64 addr)
+{
+	return bpf_probe_read_user(words, size == 16 ? 16 : 8, (void *)addr) != 0;
+}
+
+static __always_inline int sample_is_current(const struct unwind *u, const struct wire_mappings *m)
+{
+	return m->pid == u->sample.pid && m->serial == u->serial;
+}
+
+/* Most mappings of a walk are the one before. */
+STACK_APART int sample_find_mapping(struct unwind *u, __u64 pc)
+{
+	const volatile struct wire_mappings *now;
+	const struct wire_mappings *m;
+	__u32 pid;
+
+	if (!u)
+		return 1;
+	pid = u->sample.pid;
+	m = bpf_map_lookup_elem(&mappings, &pid);
+	if (!m || !sample_is_current(u, m) || unwind_search(u, m, pc))
+		return 1;
+	now = m;
+	return now->pid != pid || now->serial != u->serial;
+}
+
+static int unwind_find_mapping(struct unwind *u, wire_u64 pc)
+{
+	return sample_find_mapping(u, pc);
+}
+
+/*
+ * Without mappings the stack is not known: the process is no compiler, or has just begun. The
+ * sample is sent all the same, as CPU time.
+ */
+STACK_APART int sample_unwind(struct unwind *u)
+{
+	const struct wire_mappings *m;
+	struct pt_regs *regs;
+	__u32 pid;
+
+	if (!u)
+		return 0;
+	pid = u->sample.pid;
+	u->sample.n = 0;
+	u->sample.cut = WIRE_CUT_NO_MAP;
+	m = bpf_map_lookup_elem(&mappings, &pid);
+	if (!m)
+		return 0;
+	u->serial = m->serial;
+	regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	u->pc = regs->ip;
+	u->sp = regs->sp;
+	u->bp = regs->bp;
+	return unwind_walk(u);
+}
+
+STACK_APART int sample_send(struct wire_sample *s)
+{
+	__u32 size;
+
+	if (!s)
+		return 0;
+	size = __builtin_offsetof(struct wire_sample, frames) + 8 * s->n;
+	if (size > sizeof(*s))
+		return 0;
+	if (bpf_ringbuf_output(&ring, s, size, maps_wakeup_flags()))
+		maps_count(WIRE_LOST_SAMPLES_RING);
+	else
+		maps_count(WIRE_COUNT_SAMPLES);
+	return 0;
+}
+
+/*
+ * Until 6.1 a look-up of the thread's stack fails also while it is interrupted in one: the thread
+ * may be at a hit then, unless it was interrupted in user mode.
+ */
+STACK_APART int sample_note(struct wire_sample *s, int in_kernel)
+{
+	struct thread_stack *t = bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), NULL, 0);
+
+	if (!s)
+		return 0;
+	if (t)
+		return sample_note_interval(t, s);
+	sample_note_nothing(s, in_kernel && !internals_can_disable_preemption());
+	return 0;
+}
+
+/* Take a sample of the current thread, if its process is followed. */
+static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 cause, __u32 value)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 pid = id >> 32, which = cause == WIRE_SAMPLE_FAULT;
+	struct sample_slot *slot;
+	struct wire_sample *s;
+
+	if (!enabled || !pid || !bpf_map_lookup_elem(&targets, &pid))
+		return 0;
+	slot = bpf_map_lookup_elem(&sample_slots, &which);
+	if (!slot || __sync_lock_test_and_set(&slot->taken, 1)) {
+		maps_count(WIRE_LOST_SAMPLES_NESTED);
+		return 0;
+	}
+	s = &slot->unwind.sample;
+	s->type = WIRE_SAMPLE;
+	s->cause = cause;
+	s->pid = pid;
+	s->tid = (__u32)id;
+	s->time_ns = bpf_ktime_get_ns();
+	s->value = value;
+	sample_note(s, !(ctx->regs.cs & 3));
+	sample_unwind(&slot->unwind);
+	sample_send(s);
+	__sync_lock_test_and_set(&slot->taken, 0);
+	return 0;
+}
+
+#endif /* QPROF_SAMPLING_H */

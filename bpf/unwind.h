@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks the user stack of a thread, by the unwind tables of the files that its process has mapped.
+ *
+ * Pure logic, compiled twice, like stack.h. sampling.h defines the functions declared first, and so
+ * does each test. All that is read is the process's memory, and may hold anything: a walk takes at
+ * most WIRE_SAMPLE_FRAMES steps, and a step at most 3 reads.
+ *
+ * The caller's rsp is the CFA, and its pc the word below that. Nothing else of its registers is
+ * needed but rbp, by which some functions find their CFA: those that align their frame, and the one
+ * with which rustc's threads switch to another stack (psm's rust_psm_on_stack()).
+ */
+#ifndef QPROF_UNWIND_H
+#define QPROF_UNWIND_H
+
+#include "qprof/wire_samples.h"
+#include "stack.h"
+#include "unwind_lookup.h"
+
+/*
+ * A walk: its registers are those of the frame that was found last. Only one program at a time may
+ * use it.
+ */
+struct unwind {
+	wire_u64 pc, sp, bp;
+	wire_u64 words[2];	     /* what was read last */
+	struct wire_mapping mapping; /* that held the last pc */
+	wire_u64 serial;	     /* of the process's mappings */
+	struct wire_unwind_rule rule;
+	wire_u32 table; /* of the page that the last pc is in */
+	wire_u32 pad2;
+	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
+	wire_u8 bp_lost;     /* bp is unknown */
+	wire_u8 ended;
+	wire_u8 pad[5];
+	struct wire_sample sample;
+};
+
+/* Set u->mapping to the one that holds `pc`; nonzero: there is none. */
+static int unwind_find_mapping(struct unwind *u, wire_u64 pc);
+/* The tables of a file, or NULL. */
+static const struct wire_unwind_file *unwind_file(wire_u32 number);
+/* Read 8 or 16 bytes of user memory; nonzero: they are not resident, or not mapped. */
+static int unwind_read(wire_u64 words[2], wire_u32 size, wire_u64 addr);
+
+/* Returns nonzero, as all functions below do at the end of a walk. */
+static inline int unwind_end(struct unwind *u, enum wire_sample_cut cut)
+{
+	u->sample.cut = cut;
+	u->ended = 1;
+	return 1;
+}
+
+static inline void unwind_add(struct unwind *u, wire_u64 place)
+{
+	wire_u32 n = u->sample.n;
+
+	if (n >= WIRE_SAMPLE_FRAMES)
+		return;
+	u->sample.frames[n & (WIRE_SAMPLE_FRAMES - 1)] = place;
+	u->sample.n = n + 1;
+}
+
+/* The address by which the frame is looked up: a call may be the last instruction of a function. */
+static inline wire_u64 unwind_pc(const struct unwind *u)
+{
+	return u->pc - !u->interrupted;
+}
+
+/* Add the frame to the sample. */
+STACK_APART int unwind_locate(struct unwind *u)
+{
+	wire_u64 pc;
+
+	if (!u)
+		return 1;
+	pc = unwind_pc(u);
+	if ((pc < u->mapping.start || pc >= u->mapping.end) && unwind_find_mapping(u, pc)) {
+		unwind_add(u, wire_place(WIRE_NO_FILE, u->pc));
+		return unwind_end(u, WIRE_CUT_NO_MAP);
+	}
+	unwind_add(u, wire_place(u->mapping.file, u->pc - u->mapping.bias));
+	return 0;
+}
+
+/*
+ * unwind_lookup() in three functions, whose frames are small. Each is what the pc's file, then its
+ * page, then the number of its rule is found by.
+ */
+STACK_APART int unwind_find_table(struct unwind *u)
+{
+	const struct wire_unwind_file *f = u ? unwind_file(u->mapping.file) : 0;
+
+	if (!u)
+		return 1;
+	u->table = f ? unwind_page_table(f, unwind_pc(u) - u->mapping.bias) : WIRE_UNWIND_NOWHERE;
+	return u->table == WIRE_UNWIND_NOWHERE ? unwind_end(u, WIRE_CUT_NO_RULE) : 0;
+}
+
+STACK_APART wire_u32 unwind_find_number(wire_u32 table, wire_u32 offset)
+{
+	return unwind_page_value(table, offset & (WIRE_UNWIND_PAGE_BYTES - 1));
+}
+
+STACK_APART int unwind_find_rule(struct unwind *u)
+{
+	const struct wire_unwind_file *f;
+	const wire_u8 *block;
+	union {
+		wire_u64 word;
+		struct wire_unwind_rule rule;
+	} r;
+	wire_u32 number;
+
+	if (!u || unwind_find_table(u))
+		return 1;
+	number = unwind_find_number(u->table, (wire_u32)(unwind_pc(u) - u->mapping.bias));
+	f = unwind_file(u->mapping.file);
+	block = f ? unwind_block(f->rules >> WIRE_UNWIND_BLOCK_SHIFT) : 0;
+	if (!block || number >= f->n_rules)
+		return unwind_end(u, WIRE_CUT_NO_RULE);
+	r.word = unwind_word(block, f->rules + 8 * number);
+	u->rule = r.rule;
+	return 0;
+}
+
+/* Set *word to a word of user memory. */
+static inline int unwind_word_at(struct unwind *u, wire_u64 addr, wire_u64 *word)
+{
+	if (unwind_read(u->words, 8, addr))
+		return unwind_end(u, WIRE_CUT_NO_PAGE);
+	*word = u->words[0];
+	return 0;
+}
+
+/* The frame that a signal handler returns to. */
+static inline int unwind_signal(struct unwind *u)
+{
+	wire_u64 at = u->sp + (wire_u64)u->rule.cfa;
+
+	if (unwind_word_at(u, at - 40, &u->bp))
+		return 1;
+	if (unwind_read(u->words, 16, at))
+		return unwind_end(u, WIRE_CUT_NO_PAGE);
+	u->sp = u->words[0];
+	u->pc = u->words[1];
+	u->bp_lost = 0;
+	u->interrupted = 1;
+	return 0;
+}
+
+/* Set sp to the CFA. */
+static inline int unwind_find_cfa(struct unwind *u, wire_u32 base)
+{
+	int by_rbp = base == WIRE_UNWIND_RBP || base == WIRE_UNWIND_RBP_DEREF;
+	wire_u64 cfa = (by_rbp ? u->bp : u->sp) + (wire_u64)u->rule.cfa;
+
+	if (by_rbp && u->bp_lost)
+		return unwind_end(u, WIRE_CUT_NO_RULE);
+	if (base == WIRE_UNWIND_PLT)
+		cfa = u->sp + ((unwind_pc(u) & 15) >= (wire_u32)u->rule.cfa ? 16 : 8);
+	else if (base == WIRE_UNWIND_RSP_DEREF || base == WIRE_UNWIND_RBP_DEREF)
+		return unwind_word_at(u, cfa, &u->sp);
+	else if (base != WIRE_UNWIND_RSP && base != WIRE_UNWIND_RBP)
+		return unwind_end(u, WIRE_CUT_NO_RULE);
+	u->sp = cfa;
+	return 0;
+}
+
+/* Set bp to the caller's, unless it was read with the return address. */
+static inline int unwind_find_bp(struct unwind *u, wire_u64 cfa)
+{
+	wire_u64 offset = (wire_u64)u->rule.rbp;
+
+	if (u->rule.rbp_is == WIRE_UNWIND_RBP_LOST)
+		u->bp_lost = 1;
+	if (u->rule.rbp_is == WIRE_UNWIND_RBP_AT_RBP && !u->bp_lost)
+		return unwind_word_at(u, u->bp + offset, &u->bp);
+	if (u->rule.rbp_is != WIRE_UNWIND_RBP_AT_CFA)
+		return 0;
+	u->bp_lost = 0;
+	return unwind_word_at(u, cfa + offset, &u->bp);
+}
+
+/*
+ * Set pc and bp to the caller's; sp is the CFA, which is the caller's. Most functions that save rbp
+ * do so first: then it is beside the return address, and one read has both.
+ */
+static inline int unwind_load(struct unwind *u)
+{
+	wire_u32 both = u->rule.rbp_is == WIRE_UNWIND_RBP_AT_CFA && u->rule.rbp == -16;
+	wire_u32 size = both ? 16 : 8;
+
+	if (unwind_read(u->words, size, u->sp - size))
+		return unwind_end(u, WIRE_CUT_NO_PAGE);
+	u->pc = both ? u->words[1] : u->words[0];
+	u->interrupted = 0;
+	if (!both)
+		return unwind_find_bp(u, u->sp);
+	u->bp = u->words[0];
+	u->bp_lost = 0;
+	return 0;
+}
+
+STACK_APART int unwind_to_caller(struct unwind *u)
+{
+	if (!u)
+		return 1;
+	if (u->rule.base == WIRE_UNWIND_END)
+		return unwind_end(u, WIRE_CUT_NOT);
+	if (u->rule.base == WIRE_UNWIND_SIGNAL)
+		return unwind_signal(u);
+	if (unwind_find_cfa(u, u->rule.base) || unwind_load(u))
+		return 1;
+	/* The kernel, and clone(2) of some libraries, leave this below the outermost frame. */
+	return u->pc ? 0 : unwind_end(u, WIRE_CUT_NOT);
+}
+
+/* bpf_loop() passes its callback only a pointer into the caller's frame. */
+struct unwind_ctx {
+	struct unwind *u;
+};
+
+static long unwind_step(wire_u32 i, void *ctx)
+{
+	struct unwind *u = ((struct unwind_ctx *)ctx)->u;
+
+	(void)i;
+	return unwind_locate(u) || unwind_find_rule(u) || unwind_to_caller(u);
+}
+
+/* Fill in the frames of u->sample. The first ones are those of pc, sp and bp. */
+STACK_APART int unwind_walk(struct unwind *u)
+{
+	struct unwind_ctx c = {.u = u};
+
+	if (!u)
+		return 0;
+	u->mapping.start = u->mapping.end = 0;
+	u->interrupted = 1;
+	u->bp_lost = u->ended = 0;
+	u->sample.n = 0;
+	stack_loop(WIRE_SAMPLE_FRAMES, unwind_step, &c);
+	if (!u->ended)
+		u->sample.cut = WIRE_CUT_TOO_DEEP;
+	return 0;
+}
+
+/* Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. */
+static inline int unwind_search(struct unwind *u, const struct wire_mappings *m, wire_u64 pc)
+{
+	wire_u32 n = m->n, at = 0;
+
+	/* The last one that does not start behind it. */
+	for (wire_u32 step = WIRE_MAPPINGS_MAX / 2; step; step /= 2) {
+		wire_u32 next = (at + step) & (WIRE_MAPPINGS_MAX - 1);
+
+		if (next < n && m->items[next].start <= pc)
+			at = next;
+	}
+	u->mapping = m->items[at];
+	return !n || pc < u->mapping.start || pc >= u->mapping.end;
+}
+
+#endif /* QPROF_UNWIND_H */

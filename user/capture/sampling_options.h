@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Which samples of stacks are taken. */
+#ifndef QPROF_CAPTURE_SAMPLING_OPTIONS_H
+#define QPROF_CAPTURE_SAMPLING_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zeroes: none, and no program for samples is loaded. */
+struct sampling_options {
+	uint32_t hz;	       /* samples a second of CPU time of each thread; 0: none */
+	uint32_t fault_period; /* page faults for each sample; 0: none */
+	bool off_cpu;	       /* stacks of threads that wait */
+};
+
+/* Most samples a second: the kernel's own limit is 100,000, by kernel.perf_event_max_sample_rate.
+ */
+#define SAMPLING_HZ_MAX 20000
+/* Most page faults for each sample. */
+#define SAMPLING_FAULTS_MAX 1000000
+
+static inline bool sampling_options__any(const struct sampling_options *o)
+{
+	return o->hz || o->fault_period || o->off_cpu;
+}
+
+#endif /* QPROF_CAPTURE_SAMPLING_OPTIONS_H */
