@@ -110,15 +110,20 @@ enum {
 /* Flags of SAMPLING. */
 #define QPT_SAMPLING_OFF_CPU 1u
 
-/* The low bits of a place of stacks that is new are its kind, the rest is a difference. */
+/*
+ * The codes of places in a column: of a new location, of another new place, of the places in a
+ * list, and of any other.
+ */
+#define QPT_STACK_NEW_LOCATION 0u
+#define QPT_STACK_NEW_OTHER    1u
+#define QPT_STACK_LISTED       2u
+#define QPT_STACK_RECENT       8u /* places that a list holds */
+#define QPT_STACK_PLACE	       (QPT_STACK_LISTED + QPT_STACK_RECENT)
+#define QPT_STACK_LISTS	       4096u
+
+/* The low bits of a new place that is no location are its kind, the rest is its number. */
 #define QPT_STACK_KIND_BITS 3u
 #define QPT_STACK_KIND_MASK 7u
-
-/* The codes of places in a column: that of a new one, those of the places of a list, any other. */
-#define QPT_STACK_NEW	 0u
-#define QPT_STACK_RECENT 8u /* places that a list holds; codes 1 to 8 */
-#define QPT_STACK_PLACE	 (QPT_STACK_RECENT + 1)
-#define QPT_STACK_LISTS	 4096u
 
 /* The low bits of a byte of a sample are its cause, the rest is why its stack is cut. */
 #define QPT_SAMPLE_CAUSE_BITS 2u

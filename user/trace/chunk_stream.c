@@ -86,8 +86,8 @@ static int decompress(struct chunk_stream *s)
 
 static bool is_known(uint8_t type)
 {
-	return (type >= QPT_INFO && type <= QPT_DECISIONS) || type == QPT_LABELS ||
-	       type == QPT_TALLIES || (type >= QPT_PLACES && type <= QPT_FOREIGN);
+	return (type >= QPT_INFO && type <= QPT_DECISIONS) ||
+	       (type >= QPT_LABELS && type <= QPT_FILES);
 }
 
 static int unpack(struct chunk_stream *s)

@@ -62,6 +62,14 @@ uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent)
 	return t->recent ? t->recent[list] : NULL;
 }
 
+uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *recent)
+{
+	for (uint32_t i = 0; i < QPT_STACK_RECENT && recent[i]; i++)
+		if (t->places[recent[i] - 1].kind == TRACE_STACK_LOCATION)
+			return t->places[recent[i] - 1].place;
+	return t->last_new;
+}
+
 void stack_recent__put(uint32_t recent[QPT_STACK_RECENT], uint32_t at, uint32_t place)
 {
 	memmove(recent + 1, recent, at * sizeof(*recent));
@@ -99,19 +107,20 @@ static const char *begin(const struct stack_table *t, struct byte_reader *in, st
 
 /* Read a place that does not occur before. 0, -ENOMEM or -EBADMSG. */
 static int take_new_place(struct stack_table *t, struct columns *c,
-			  const struct stack_limits *limits)
+			  const struct stack_limits *limits, const uint32_t *recent, bool located)
 {
 	uint64_t v = byte_reader__varint(&c->new_places);
-	uint8_t kind = v & QPT_STACK_KIND_MASK;
-	uint64_t place;
+	uint8_t kind = located ? TRACE_STACK_LOCATION : v & QPT_STACK_KIND_MASK;
+	uint64_t place = v >> QPT_STACK_KIND_BITS;
 	int err;
 
-	if (c->new_places.bad || kind >= TRACE_STACK_KINDS)
+	if (located)
+		place = stack_table__expected(t, recent) + bytes_unzigzag(v);
+	if (c->new_places.bad || (!located && kind == TRACE_STACK_LOCATION) || place > UINT32_MAX ||
+	    !stack_limits__allow(limits, kind, (uint32_t)place))
 		return -EBADMSG;
-	place = t->last_new[kind] + bytes_unzigzag(v >> QPT_STACK_KIND_BITS);
-	if (place > UINT32_MAX || !stack_limits__allow(limits, kind, (uint32_t)place))
-		return -EBADMSG;
-	t->last_new[kind] = (uint32_t)place;
+	if (located)
+		t->last_new = (uint32_t)place;
 	err = stack_table__add_place(t, kind, (uint32_t)place);
 	return err == -E2BIG ? -EBADMSG : err;
 }
@@ -131,11 +140,11 @@ static int take_place(struct stack_table *t, struct columns *c, const struct sta
 		if (code - QPT_STACK_PLACE >= t->n_places)
 			return -EBADMSG;
 		*place = (uint32_t)(code - QPT_STACK_PLACE);
-	} else if (code == QPT_STACK_NEW) {
+	} else if (code < QPT_STACK_LISTED) {
 		*place = t->n_places;
-		err = take_new_place(t, c, limits);
+		err = take_new_place(t, c, limits, recent, code == QPT_STACK_NEW_LOCATION);
 	} else {
-		at = (uint32_t)code - 1;
+		at = (uint32_t)code - QPT_STACK_LISTED;
 		if (!recent[at])
 			return -EBADMSG;
 		*place = recent[at] - 1;

@@ -24,7 +24,7 @@ struct stack_table {
 	uint32_t n, capacity;
 	struct stack_place *places;
 	uint32_t n_places, places_capacity;
-	uint32_t last_new[TRACE_STACK_KINDS]; /* by kind: the latest new place */
+	uint32_t last_new; /* the latest new location */
 	/* Numbers of places + 1, the latest first: those of children of a parent's place. */
 	uint32_t (*recent)[QPT_STACK_RECENT];
 };
@@ -63,6 +63,9 @@ int stack_table__add_place(struct stack_table *t, uint8_t kind, uint32_t place);
  * memory.
  */
 uint32_t *stack_table__recent(struct stack_table *t, uint32_t parent);
+
+/* The location that a new one in this list is probably near to: mostly in the same function. */
+uint32_t stack_table__expected(const struct stack_table *t, const uint32_t *recent);
 
 /* Put a place, by its number, in front of a list: it was at `at`, or the one that is there drops
  * out. */

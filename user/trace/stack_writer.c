@@ -61,25 +61,35 @@ static int number_place(struct stack_writer *w, const struct trace_stack *s, uin
 	return err ?: u64_map__put(&w->place_of, key, *number);
 }
 
+static void store_new_place(struct stack_writer *w, const struct trace_stack *s,
+			    const uint32_t *recent)
+{
+	uint64_t v = (uint64_t)s->place << QPT_STACK_KIND_BITS | s->kind;
+	uint32_t code = QPT_STACK_NEW_OTHER;
+
+	if (s->kind == TRACE_STACK_LOCATION) {
+		v = bytes_zigzag((uint64_t)s->place - stack_table__expected(&w->table, recent));
+		code = QPT_STACK_NEW_LOCATION;
+		w->table.last_new = s->place;
+	}
+	byte_buffer__varint(&w->places, code);
+	byte_buffer__varint(&w->new_places, v);
+}
+
 /* Store the place of an entry whose list is `recent`. */
 static void store_place(struct stack_writer *w, const struct trace_stack *s, uint32_t *recent,
 			uint32_t number, bool is_new)
 {
-	uint32_t at = 0, *last = &w->table.last_new[s->kind];
+	uint32_t at = 0;
 
 	while (at < QPT_STACK_RECENT && recent[at] != number + 1)
 		at++;
-	if (is_new) {
-		byte_buffer__varint(&w->places, QPT_STACK_NEW);
-		byte_buffer__varint(&w->new_places, bytes_zigzag((uint64_t)s->place - *last)
-								    << QPT_STACK_KIND_BITS |
-							    s->kind);
-		*last = s->place;
-	} else if (at < QPT_STACK_RECENT) {
-		byte_buffer__varint(&w->places, at + 1);
-	} else {
+	if (is_new)
+		store_new_place(w, s, recent);
+	else if (at < QPT_STACK_RECENT)
+		byte_buffer__varint(&w->places, at + QPT_STACK_LISTED);
+	else
 		byte_buffer__varint(&w->places, (uint64_t)number + QPT_STACK_PLACE);
-	}
 	stack_recent__put(recent, at < QPT_STACK_RECENT ? at : QPT_STACK_RECENT - 1, number);
 }
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/sample_codec.h"
+
+#include "test.h"
+#include "../fixtures/walks.h"
+#include "qprof/trace_format.h"
+
+#define _byte_buffer_ __cleanup(byte_buffer__destroy)
+
+#define PERIOD_NS 2004008u
+
+/* Every process, string and stack exists. */
+static const struct sample_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+static int encode(const struct trace_sample *samples, uint32_t n, uint32_t stacks,
+		  struct byte_buffer *out)
+{
+	_sample_codec_ struct sample_codec *c = NULL;
+
+	assert_int_equal(sample_codec__new(&c), 0);
+	return sample_codec__encode(c, samples, n, stacks, out);
+}
+
+static bool same(const struct trace_sample *a, const struct trace_sample *b)
+{
+	return a->time_ns == b->time_ns && a->value == b->value && a->process == b->process &&
+	       a->tid == b->tid && a->stack == b->stack && a->label == b->label &&
+	       a->depth == b->depth && a->cause == b->cause && a->cut == b->cut;
+}
+
+/* The next sample of the thread of `of` from `i` on. */
+static uint32_t next_of_thread(const struct trace_sample *samples, uint32_t n, uint32_t i,
+			       const struct trace_sample *of)
+{
+	while (i < n && (samples[i].process != of->process || samples[i].tid != of->tid))
+		i++;
+	return i;
+}
+
+static void assert_round_trip(const struct trace_sample *samples, uint32_t n, uint32_t stacks)
+{
+	_sample_codec_ struct sample_codec *c = NULL;
+	_byte_buffer_ struct byte_buffer bytes = {0};
+	const struct trace_sample *back;
+	const char *why = NULL;
+	uint32_t n_back;
+
+	assert_int_equal(encode(samples, n, stacks, &bytes), 0);
+	assert_int_equal(sample_codec__new(&c), 0);
+	assert_int_equal(
+		sample_codec__decode(c, bytes.data, bytes.size, &no_limits, &back, &n_back, &why),
+		0);
+	assert_int_equal(n_back, n);
+	/* Encoding keeps only the order within threads. */
+	for (uint32_t i = 0, at = 0; i < n; i++) {
+		if (!i || back[i].process != back[i - 1].process || back[i].tid != back[i - 1].tid)
+			at = 0;
+		at = next_of_thread(samples, n, at, &back[i]);
+		assert_true(at < n);
+		assert_true(same(&samples[at++], &back[i]));
+	}
+}
+
+/* Samples of threads that run, wait and touch new pages, as a recording has them. */
+static struct trace_sample *make_samples(struct rng *rng, uint32_t n, uint32_t n_threads)
+{
+	struct trace_sample *s = calloc(n, sizeof(*s));
+	uint64_t now[8] = {0};
+	uint32_t stack = 1000;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t t = rng_below(rng, n_threads);
+		uint32_t dice = rng_below(rng, 20);
+
+		s[i] = (struct trace_sample){
+			.process = t / 2,
+			.tid = 100 + t,
+			.stack = rng_below(rng, 10) ? stack += rng_below(rng, 12)
+						    : rng_below(rng, stack),
+			.label = TRACE_NO_STRING,
+			.cause = dice ? TRACE_SAMPLE_CPU : TRACE_SAMPLE_OFF_CPU,
+			.cut = dice == 1 ? TRACE_CUT_NO_PAGE : TRACE_CUT_NOT,
+			.value = dice ? PERIOD_NS : rng_any_size(rng) >> 40,
+		};
+		if (dice)
+			now[t] += PERIOD_NS + rng_below(rng, 4000);
+		s[i].time_ns = 1000000000 + now[t];
+		if (!dice)
+			now[t] += s[i].value;
+		if (dice == 2) {
+			s[i].cause = TRACE_SAMPLE_FAULT;
+			s[i].value = 100 * 4096;
+		}
+	}
+	return s;
+}
+
+static void samples_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct trace_sample *s = make_samples(&rng, 5000, 8);
+
+	assert_round_trip(s, 5000, 1000);
+	assert_round_trip(s, 1, 0);
+	s[4999].label = 7;
+	s[4999].depth = 3;
+	assert_round_trip(s, 5000, UINT32_MAX);
+}
+
+static void any_values_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct trace_sample *s = calloc(1000, sizeof(*s));
+
+	for (int i = 0; i < 1000; i++) {
+		s[i] = (struct trace_sample){
+			.time_ns = rng_any_size(&rng),
+			.value = rng_any_size(&rng),
+			.process = rng_below(&rng, 3) ? 1 : UINT32_MAX - 1,
+			.tid = rng_below(&rng, 2) ? UINT32_MAX : 0,
+			.stack = rng_any_size(&rng) % UINT32_MAX,
+			.label = rng_below(&rng, 3) ? rng_below(&rng, 5) : TRACE_NO_STRING,
+			.depth = rng_u64(&rng) >> rng_below(&rng, 17),
+			.cause = 1 + rng_below(&rng, 3),
+			.cut = rng_below(&rng, TRACE_CUT_MAX),
+		};
+		if (s[i].cause == TRACE_SAMPLE_OFF_CPU && s[i].value > UINT64_MAX - s[i].time_ns)
+			s[i].value = UINT64_MAX - s[i].time_ns;
+	}
+	assert_round_trip(s, 1000, 5);
+}
+
+/* A thread that only runs: a byte of cause, value and stack each, and two of the timer's noise. */
+static void samples_are_small(void **state)
+{
+	struct rng rng = {1};
+	_free_ struct trace_sample *s = make_samples(&rng, 4000, 4);
+	_byte_buffer_ struct byte_buffer bytes = {0};
+
+	assert_int_equal(encode(s, 4000, s[0].stack, &bytes), 0);
+	assert_true(bytes.size < 4000 * 7);
+}
+
+static int decode_within(const uint8_t *data, size_t size, const struct sample_limits *limits,
+			 const char **why)
+{
+	_sample_codec_ struct sample_codec *c = NULL;
+	/* The copy has the exact size, so a sanitizer reports a read past the end. */
+	_free_ uint8_t *copy = malloc(size ? size : 1);
+	const struct trace_sample *samples;
+	uint32_t n;
+
+	memcpy(copy, data, size);
+	assert_int_equal(sample_codec__new(&c), 0);
+	return sample_codec__decode(c, copy, size, limits, &samples, &n, why);
+}
+
+static void every_cut_is_noticed(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct trace_sample *s = make_samples(&rng, 60, 3);
+	_byte_buffer_ struct byte_buffer bytes = {0};
+	const char *why;
+
+	s[3].label = 1;
+	assert_int_equal(encode(s, 60, 1, &bytes), 0);
+	for (size_t size = 0; size < bytes.size; size++) {
+		why = NULL;
+		assert_int_equal(decode_within(bytes.data, size, &no_limits, &why), -EBADMSG);
+		assert_non_null(why);
+	}
+	byte_buffer__varint(&bytes, 0);
+	assert_int_equal(decode_within(bytes.data, bytes.size, &no_limits, &why), -EBADMSG);
+	assert_string_equal(why, "a batch of samples does not fill its chunk");
+}
+
+static void what_is_not_there_is_noticed(void **state)
+{
+	const struct trace_sample s = {
+		.process = 4, .stack = 7, .label = 9, .cause = TRACE_SAMPLE_CPU};
+	struct sample_limits limits = {5, 10, 8};
+	_byte_buffer_ struct byte_buffer bytes = {0};
+	const char *why;
+
+	assert_int_equal(encode(&s, 1, 0, &bytes), 0);
+	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), 0);
+	limits.processes = 4;
+	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
+	assert_string_equal(why, "samples of a process it does not hold");
+	limits = (struct sample_limits){5, 9, 8};
+	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
+	assert_string_equal(why, "a sample has a name the file does not hold");
+	limits = (struct sample_limits){5, 10, 7};
+	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
+	assert_string_equal(why, "a sample has a stack the file does not hold");
+}
+
+/* n, threads, base, base stack, columns, the table; then a cause, a value, a time and a stack. */
+static void malformed_batches_are_refused(void **state)
+{
+	static const struct {
+		uint8_t bytes[24];
+		uint8_t size;
+		const char *why; /* NULL: it is sound */
+	} cases[] = {
+		{{1, 1, 9, 0, 0, 0, 7, 1, 1, 0, 0, 0}, 12, NULL},
+		{{1, 1, 9, 0, 0, 0, 7, 1, 0, 0, 0, 0}, 12, "a sample has an unknown cause"},
+		{{1, 1, 9, 0, 0, 0, 7, 1, 5 << 2 | 1, 0, 0, 0},
+		 12,
+		 "a sample has an unknown cause"},
+		{{1, 1, 9, 0, 0, 0, 7, 1, 1, 0, 0, 1},
+		 12,
+		 "a sample has a stack the file does not hold"},
+		{{1, 1, 9, 0, 2, 0, 7, 1, 1, 0, 0, 0}, 12, "the threads of a batch do not add up"},
+		{{1, 2, 9, 0, 0, 0, 7, 1, 1, 0, 0, 0}, 12, "the threads of a batch do not add up"},
+		{{1, 1, 9, 0, 0, 0, 7, 2, 1, 0, 0, 0}, 12, "the threads of a batch do not add up"},
+		/* 9 ns before the end of time, for 10 ns. */
+		{{1, 1, 0, 0, 0, 0, 7, 1, 2, 20, 17, 0}, 12, "a sample ends before it starts"},
+		/* Depth -1; a label like the one before, of which there is none. */
+		{{1, 1, 9, 0, 1, 0, 7, 1, 1, 0, 0, 0, 1, 0}, 14, "a sample is nested too deep"},
+		{{1, 1, 9, 0, 1, 0, 7, 1, 1, 0, 0, 0, 0, 1},
+		 14,
+		 "a sample has a name the file does not hold"},
+		{{1, 1, 9, 0, 1, 0, 7, 1, 1, 0, 0, 0, 0, 0}, 14, NULL},
+		{{0, 0, 0, 0}, 4, "a batch of samples has a bad size"},
+		{{4, 1, 9, 0, 0, 0, 7, 4, 1, 1, 1, 1}, 12, "a batch of samples has a bad size"},
+	};
+	const char *why;
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		int err = decode_within(cases[i].bytes, cases[i].size, &no_limits, &why);
+
+		assert_int_equal(err, cases[i].why ? -EBADMSG : 0);
+		if (cases[i].why)
+			assert_string_equal(why, cases[i].why);
+	}
+}
+
+/* Random damage may decode or be refused, but must not crash. */
+static void damage_is_survived(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct trace_sample *s = make_samples(&rng, 200, 4);
+	_byte_buffer_ struct byte_buffer bytes = {0};
+	const char *why;
+
+	s[7].label = 4;
+	assert_int_equal(encode(s, 200, 1000, &bytes), 0);
+	for (int i = 0; i < 5000; i++) {
+		size_t at = rng_below(&rng, bytes.size);
+		uint8_t old = bytes.data[at];
+		int err;
+
+		bytes.data[at] = rng_u64(&rng);
+		err = decode_within(bytes.data, bytes.size, &no_limits, &why);
+		assert_true(err == 0 || err == -EBADMSG);
+		bytes.data[at] = old;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_come_back),
+		cmocka_unit_test(any_values_come_back),
+		cmocka_unit_test(samples_are_small),
+		cmocka_unit_test(every_cut_is_noticed),
+		cmocka_unit_test(what_is_not_there_is_noticed),
+		cmocka_unit_test(malformed_batches_are_refused),
+		cmocka_unit_test(damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
