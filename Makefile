@@ -127,6 +127,13 @@ PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
+# Likewise a cached unwind table.
+UNWIND_SRC := $(sort $(wildcard user/unwind/*.[ch] user/pctab/*.[ch])) include/qprof/wire_unwind.h
+UNWIND_CODEC := $(B)/user/unwind/codec.o $(B)/fuzz/user/unwind/codec.o
+$(UNWIND_CODEC): $(UNWIND_SRC)
+$(UNWIND_CODEC): private OBJ_CFLAGS = \
+	-DUNWIND_REVISION=$(firstword $(shell cksum $(UNWIND_SRC) | cksum))u
+
 # Files that a source includes as they are; they are not in dependency files.
 $(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
 HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o

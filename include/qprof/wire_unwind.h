@@ -28,8 +28,8 @@
 
 #define WIRE_UNWIND_PAGE_SHIFT 16
 #define WIRE_UNWIND_PAGE_BYTES (1u << WIRE_UNWIND_PAGE_SHIFT)
-/* Of one file: its directory fills half a block at most. */
-#define WIRE_UNWIND_PAGES_MAX (WIRE_UNWIND_BLOCK_BYTES / 8)
+/* Of one file, whose code so spans up to 4 GiB. */
+#define WIRE_UNWIND_PAGES_MAX 65536u
 
 /* Of one file. Number 0 is no rule: a pc in no function, or a rule that nobody here can follow. */
 #define WIRE_UNWIND_RULES_MAX 4096

@@ -35,38 +35,77 @@ static bool may_use(const struct plan_cache_key *key, enum store_kind kind)
 	return key->id->lasting && (kind == STORE_SYSTEM || key->id->uid == geteuid());
 }
 
+/* A file of a cache in memory. */
+struct content {
+	bool map; /* it is mapped, not read */
+	void *bytes;
+	size_t len;
+};
+
+static int take_content(const struct store *s, const char *name, struct content *c)
+{
+	uint8_t *bytes;
+	int err;
+
+	if (c->map)
+		return store__map(s, name, &c->bytes, &c->len);
+	err = store__read(s, name, &bytes, &c->len);
+	if (!err)
+		c->bytes = bytes;
+	return err;
+}
+
 static int read_from(enum store_kind kind, const struct plan_cache_key *key, const char *name,
-		     uint8_t **buf, size_t *len)
+		     struct content *c)
 {
 	_store_ struct store *s = NULL;
 	int err = may_use(key, kind) ? store__open(kind, false, &s) : -ENOENT;
 
 	if (!err)
-		err = store__read(s, name, buf, len);
+		err = take_content(s, name, c);
 	if (err && err != -ENOENT)
 		diag_verbose("plan cache: not using %s of %s: %s", name, store_name(kind),
 			     strerror(-err));
 	return err;
 }
 
-static int read_any(const struct plan_cache_key *key, bool *by_root, uint8_t **buf, size_t *len)
+static int read_any(const struct plan_cache_key *key, bool *by_root, struct content *c)
 {
 	char name[FILE_NAME_MAX];
 	size_t prefix;
 
 	if (file_name(key, name, &prefix))
 		return -ENOENT;
-	*by_root = !read_from(STORE_SYSTEM, key, name, buf, len);
+	*by_root = !read_from(STORE_SYSTEM, key, name, c);
 	if (*by_root)
 		return 0;
-	return geteuid() && !read_from(STORE_USER, key, name, buf, len) ? 0 : -ENOENT;
+	return geteuid() && !read_from(STORE_USER, key, name, c) ? 0 : -ENOENT;
 }
 
 int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len)
 {
+	struct content c = {};
 	bool by_root;
+	int err = read_any(key, &by_root, &c);
 
-	return read_any(key, &by_root, buf, len);
+	if (err)
+		return err;
+	*buf = c.bytes;
+	*len = c.len;
+	return 0;
+}
+
+int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len)
+{
+	struct content c = {.map = true};
+	bool by_root;
+	int err = read_any(key, &by_root, &c);
+
+	if (err)
+		return err;
+	*map = c.bytes;
+	*len = c.len;
+	return 0;
 }
 
 int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len)
@@ -96,13 +135,13 @@ static struct plan_cache_key key_of(const struct library_identity *id)
 int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
 {
 	struct plan_cache_key key = key_of(id);
-	_free_ uint8_t *buf = NULL;
-	size_t size = 0;
-	int err = read_any(&key, by_root, &buf, &size);
+	struct content c = {};
+	int err = read_any(&key, by_root, &c);
 
 	if (err)
 		return err;
-	err = plan_decode(buf, size, out);
+	err = plan_decode(c.bytes, c.len, out);
+	free(c.bytes);
 	if (err)
 		diag_verbose("plan cache: not using what is there: %s", strerror(-err));
 	return err ? -ENOENT : 0;

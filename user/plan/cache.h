@@ -47,6 +47,9 @@ struct plan_cache_key {
 /* Its bytes, the caller's to free; -ENOENT if there are none. */
 int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len);
 
+/* The same, mapped: see store__map(). */
+int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len);
+
 /* As plan_cache__store(). */
 int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len);
 

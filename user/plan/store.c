@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,7 +16,8 @@
 
 #define SYSTEM_BASE "/var/cache"
 #define DIR_NAME    "qprof-bpf"
-/* A plan of rustc takes 300 KB. With --system any user may have us make plans. */
+/* A plan of rustc takes 300 KB, the unwind table of LLVM 4 MB. With --system any user may have us
+ * make plans. */
 #define FILE_SIZE_MAX (8u << 20)
 #define FILES_MAX     64
 /* Older than any writer that still runs. */
@@ -170,12 +172,11 @@ static int read_whole(int fd, uint8_t *p, size_t size)
 	return 0;
 }
 
-int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *len)
+/* Its descriptor and size, if no other user can have written it. */
+static int open_file(const struct store *s, const char *name, size_t *size)
 {
 	_close_ int fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	_free_ uint8_t *p = NULL;
 	struct stat st;
-	int err;
 
 	if (fd < 0 || fstat(fd, &st))
 		return -errno;
@@ -183,14 +184,45 @@ int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *
 		return -EPERM;
 	if (st.st_size > FILE_SIZE_MAX)
 		return -EFBIG;
-	p = malloc((size_t)st.st_size + 1);
+	*size = (size_t)st.st_size;
+	return take_fd(fd);
+}
+
+int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *len)
+{
+	size_t size = 0;
+	_close_ int fd = open_file(s, name, &size);
+	_free_ uint8_t *p = NULL;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	p = malloc(size + 1);
 	if (!p)
 		return -ENOMEM;
-	err = read_whole(fd, p, (size_t)st.st_size);
+	err = read_whole(fd, p, size);
 	if (err)
 		return err;
 	*buf = take_ptr(p);
-	*len = (size_t)st.st_size;
+	*len = size;
+	return 0;
+}
+
+int store__map(const struct store *s, const char *name, void **map, size_t *len)
+{
+	size_t size = 0;
+	_close_ int fd = open_file(s, name, &size);
+	void *p;
+
+	if (fd < 0)
+		return fd;
+	if (!size)
+		return -EBADMSG;
+	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*map = p;
+	*len = size;
 	return 0;
 }
 

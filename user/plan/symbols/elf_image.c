@@ -228,6 +228,8 @@ int elf_image__read(struct library_file *file, struct elf_image **out)
 	return open_image(file, false, out);
 }
 
+#define ANY_TYPE UINT32_MAX
+
 /* The first section of `type`, with this name unless that is NULL. */
 static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const char *name,
 			     GElf_Shdr *shdr)
@@ -243,7 +245,7 @@ static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const c
 	while ((scn = elf_nextscn(img->elf, scn))) {
 		const char *found;
 
-		if (!gelf_getshdr(scn, shdr) || shdr->sh_type != type)
+		if (!gelf_getshdr(scn, shdr) || (type != ANY_TYPE && shdr->sh_type != type))
 			continue;
 		if (!name)
 			return scn;
@@ -517,6 +519,33 @@ int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_
 			err = pointers_of_section(data, symbols, each, arg);
 	}
 	return err;
+}
+
+bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
+			uint64_t *size)
+{
+	GElf_Shdr shdr;
+
+	if (!find_section(img, ANY_TYPE, name, &shdr) || !(shdr.sh_flags & SHF_ALLOC) ||
+	    shdr.sh_type == SHT_NOBITS)
+		return false;
+	*addr = shdr.sh_addr;
+	*size = shdr.sh_size;
+	return true;
+}
+
+size_t elf_image__code_segments(const struct elf_image *img, struct elf_segment *out, size_t most)
+{
+	size_t n = 0;
+
+	for (const struct segment *seg = img->segs; seg < img->segs + img->n_segs; seg++) {
+		if (!seg->code)
+			continue;
+		if (n < most)
+			out[n] = (struct elf_segment){seg->addr, seg->offset, seg->size};
+		n++;
+	}
+	return n;
 }
 
 static const uint8_t *mapped_at(const struct elf_image *img, uint64_t addr, bool code, size_t *len)

@@ -55,6 +55,23 @@ const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_
 /* As elf_image__code(), but of any segment: for tables and constants. */
 const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len);
 
+/* Where the first section of this name is in memory; false if there is none that is there. */
+bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
+			uint64_t *size);
+
+/* A file-backed part of a segment. */
+struct elf_segment {
+	uint64_t addr;
+	uint64_t offset; /* in the file */
+	uint64_t size;
+};
+
+/*
+ * The executable ones, in the order of the program headers, to `out`, which has room for `most`.
+ * Returns how many there are, which may be more.
+ */
+size_t elf_image__code_segments(const struct elf_image *img, struct elf_segment *out, size_t most);
+
 /*
  * Call `each` for every pointer into the file that the dynamic linker will write, until `each`
  * returns an error, which is returned. Relocations that cannot be read are left out.

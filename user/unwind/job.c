@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "unwind/job.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "unwind/codec.h"
+#include "unwind/load.h"
+
+struct unwind_job {
+	struct file_job *job;
+};
+
+int unwind_table__of(struct library_file *file, struct unwind_table **out)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	_unwind_rows_ struct unwind_rows rows = {};
+	struct unwind_input input;
+
+	return elf_image__map(file, &img) ?: unwind_input__find(img, &input)
+		       ?: unwind_rows__read(&input, &rows)
+		       ?: unwind_table__make(&input, &rows, out);
+}
+
+/* A file_job_fn. */
+static int make(struct library_file *file, const void *arg, struct file_writer *to)
+{
+	_unwind_table_ struct unwind_table *t = NULL;
+	_free_ uint8_t *bytes = NULL;
+	size_t len = 0;
+	int err;
+
+	(void)arg;
+	err = unwind_table__of(file, &t) ?: unwind_encode(t, &bytes, &len);
+	return err ?: file_writer__write(to, bytes, len);
+}
+
+int unwind_job__start(struct library_file *file, int nice, struct unwind_job **out)
+{
+	_unwind_job_ struct unwind_job *j = calloc(1, sizeof(*j));
+	int err = j ? file_job__start(file, make, NULL, nice, &j->job) : -ENOMEM;
+
+	if (!err)
+		*out = take_ptr(j);
+	return err;
+}
+
+int unwind_job__fd(const struct unwind_job *j)
+{
+	return file_job__fd(j->job);
+}
+
+int unwind_job__read(struct unwind_job *j)
+{
+	return file_job__read(j->job);
+}
+
+/* The file may have been written to while the child read it. */
+static bool may_store(const struct library_file *file)
+{
+	return library_file__identity(file)->lasting && library_file__is_same(file);
+}
+
+/* The child may have been taken over: what it sent is decoded before it is stored. */
+static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
+		      struct unwind_table **out)
+{
+	const struct library_file *file = file_job__file(j->job);
+	_free_ uint8_t *bytes = malloc(len + 1);
+	struct unwind_table *t;
+	int err;
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, sent, len);
+	err = unwind_decode(bytes, len, &t);
+	if (err)
+		return err;
+	t->bytes = take_ptr(bytes);
+	if (may_store(file))
+		unwind_load__store(file, sent, len);
+	*out = t;
+	return 0;
+}
+
+int unwind_job__finish(struct unwind_job *j, struct unwind_table **out)
+{
+	const char *path = library_file__path(file_job__file(j->job));
+	const uint8_t *bytes;
+	size_t len;
+	int err = file_job__finish(j->job, &bytes, &len);
+
+	if (err)
+		diag_verbose("no unwind table: %s", file_job__why(j->job));
+	else if ((err = take_table(j, bytes, len, out)))
+		diag_verbose("no unwind table: cannot read %s: %s", path, strerror(-err));
+	return err;
+}
+
+void unwind_job__free(struct unwind_job *j)
+{
+	if (!j)
+		return;
+	file_job__free(j->job);
+	free(j);
+}

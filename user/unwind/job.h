@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A child process (plan/file_job.h) makes the unwind table of a file while the caller goes on: that
+ * of LLVM takes 0.1 s.
+ */
+#ifndef QPROF_UNWIND_JOB_H
+#define QPROF_UNWIND_JOB_H
+
+#include "plan/file_job.h"
+#include "unwind/table.h"
+
+struct unwind_job;
+
+/*
+ * Begin to make the table of `file`, at this nice value. The job keeps a reference. Negative errno;
+ * prints nothing.
+ */
+int unwind_job__start(struct library_file *file, int nice, struct unwind_job **out);
+
+/* See plan/file_job.h. */
+int unwind_job__fd(const struct unwind_job *j);
+int unwind_job__read(struct unwind_job *j);
+
+/*
+ * Wait for the table, until its time is up, and store it. -ENODATA: the file has no .eh_frame, or
+ * nothing in it has a rule; -EFBIG: it is far larger than a compiler's; other errors as
+ * unwind_table__of() and file_job__finish(). Only -v prints a line about an error.
+ */
+int unwind_job__finish(struct unwind_job *j, struct unwind_table **out);
+
+/* As file_job__free(). */
+void unwind_job__free(struct unwind_job *j);
+DEFINE_CLEANUP(struct unwind_job, unwind_job__free)
+#define _unwind_job_ __cleanup(unwind_job__free_p)
+
+/*
+ * Make the table of a file here. Maps it: see elf_image__map(), which prints its errors. Nothing
+ * else prints.
+ */
+int unwind_table__of(struct library_file *file, struct unwind_table **out);
+
+#endif /* QPROF_UNWIND_JOB_H */
