@@ -46,7 +46,7 @@ static void mine_symbol(const struct elf_image *img, struct code_decoder *d, str
 			addrs[cold.n++] = code->insns[i].target;
 	for (int any = 0; any < 2; any++) {
 		cold.any_kind = any;
-		if (mine_body(img, code, sym->addr, &cold, &body))
+		if (mine_body(img, code, sym->addr, &cold, NULL, &body))
 			continue;
 		check_sites(code, body.masks, body.n_masks);
 		check_sites(code, body.ends, body.n_ends);

@@ -174,6 +174,44 @@ static void folded_bodies_are_mined_with_the_parts_of_all(void **state)
 		assert_true(&plan->bodies[i] == body || plan->bodies[i].n_symbols == 1);
 }
 
+/* The parts of a kind, and of a query or body; *bytes that they take. */
+static uint32_t frames(const struct plan *plan, enum plan_frame_kind kind, uint32_t of,
+		       uint32_t *bytes)
+{
+	uint32_t n = 0;
+
+	*bytes = 0;
+	for (uint32_t i = 0; i < plan->n_frames; i++) {
+		if (plan->frames[i].kind != kind || plan->frames[i].of != of)
+			continue;
+		n++;
+		*bytes += plan->frames[i].size;
+	}
+	return n;
+}
+
+static void the_code_of_queries_is_known(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_query *beta = query(plan, "beta");
+	uint32_t i = (uint32_t)(beta - plan->queries), bytes;
+
+	/* Without the prologue of 1 byte: call, pop and ret, in both modes. */
+	assert_int_equal(frames(plan, PLAN_FRAME_WRAPPER, i, &bytes), 2);
+	assert_int_equal(bytes, 2 * 7);
+	assert_int_equal(frames(plan, PLAN_FRAME_PROVIDER, i, &bytes), 1);
+	assert_int_equal(frames(plan, PLAN_FRAME_BODY, beta->body_incr, &bytes), 3);
+	/*
+	 * From behind the branch to the cold side up to the branch at the end; and the ud2 of the
+	 * cold part, where an overflow leads.
+	 */
+	assert_int_equal(frames(plan, PLAN_FRAME_RUNS, beta->body_incr, &bytes), 2);
+	assert_int_equal(bytes, 0x37 + 2);
+	assert_true(beta->stays);
+	assert_false(query(plan, "gamma")->stays);
+	assert_int_equal(plan->n_guard_frames, 0);
+}
+
 /* One address cannot name two queries. */
 static void folded_providers_name_no_query(void **state)
 {
@@ -286,6 +324,7 @@ int main(void)
 		cmocka_unit_test(every_site_says_where_and_how),
 		cmocka_unit_test(bodies_of_one_query_are_one_group),
 		cmocka_unit_test(folded_bodies_are_mined_with_the_parts_of_all),
+		cmocka_unit_test(the_code_of_queries_is_known),
 		cmocka_unit_test(folded_providers_name_no_query),
 		cmocka_unit_test(a_library_shows_where_names_are),
 		cmocka_unit_test(without_names_there_is_a_reason),

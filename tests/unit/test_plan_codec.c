@@ -85,6 +85,26 @@ static void the_problem_of_a_layout_comes_back(void **state)
 	assert_true(sample_same(plan, back));
 }
 
+static void frames_come_back_as_they_were(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	encode(plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), 0);
+	assert_true(sample_same(plan, back));
+	back->frames[7].size--;
+	assert_false(sample_same(plan, back));
+	back->frames[7].size++;
+	back->guard_frames[2].of--;
+	assert_false(sample_same(plan, back));
+	back->guard_frames[2].of++;
+	back->queries[0].stays = false;
+	assert_false(sample_same(plan, back));
+}
+
 static void an_empty_plan_comes_back(void **state)
 {
 	char nothing[] = "";
@@ -226,6 +246,24 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[1].key_slot, 6);
 }
 
+static void frames_out_of_range_are_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+
+	WRONG(plan->frames[0].of, 2);	    /* a query */
+	WRONG(plan->frames[3].of, 2);	    /* a body */
+	WRONG(plan->guard_frames[1].of, 2); /* a guard */
+	WRONG(plan->frames[0].kind, PLAN_FRAME_KINDS);
+	WRONG(plan->frames[0].kind, PLAN_FRAME_GUARD);
+	WRONG(plan->guard_frames[0].kind, PLAN_FRAME_BODY);
+	WRONG(plan->frames[3].size, 0);
+	WRONG(plan->frames[3].size, 0x51);	   /* overlaps the next one */
+	WRONG(plan->frames[7].addr, UINT64_MAX);   /* ends past the last address */
+	WRONG(plan->frames[4].addr, 0x7000);	   /* not in order */
+	WRONG(plan->guard_frames[2].size, 0x0f);   /* neither behind the last one nor equal to it */
+	WRONG(plan->guard_frames[2].addr, 0x8041); /* likewise */
+}
+
 static void layouts_out_of_range_are_refused(void **state)
 {
 	_plan_ struct plan *plan = sample_plan_with_names();
@@ -279,6 +317,7 @@ int main(void)
 		cmocka_unit_test(a_plan_comes_back_as_it_was),
 		cmocka_unit_test(a_layout_comes_back_as_it_was),
 		cmocka_unit_test(the_problem_of_a_layout_comes_back),
+		cmocka_unit_test(frames_come_back_as_they_were),
 		cmocka_unit_test(an_empty_plan_comes_back),
 		DAMAGE(every_truncation_is_refused),
 		DAMAGE(every_flipped_bit_is_refused),
@@ -286,6 +325,7 @@ int main(void)
 		DAMAGE(another_version_is_refused),
 		DAMAGE(another_revision_is_refused),
 		cmocka_unit_test(values_out_of_range_are_refused),
+		cmocka_unit_test(frames_out_of_range_are_refused),
 		cmocka_unit_test(layouts_out_of_range_are_refused),
 		DAMAGE(random_damage_with_a_right_checksum_is_survived),
 	};

@@ -44,7 +44,7 @@ static struct mined_body mine_with(const char *name, const char *extra, bool any
 			regions[n++] = (struct code_region){sym->addr, sym->size};
 	}
 	assert_int_equal(code_decoder__decode(decoder, regions, n, &code), 0);
-	assert_int_equal(mine_body(img, &code, symbol(img, name)->addr, &cold, &out), 0);
+	assert_int_equal(mine_body(img, &code, symbol(img, name)->addr, &cold, NULL, &out), 0);
 	code__free(&code);
 	return out;
 }
@@ -284,7 +284,7 @@ static void every_cut_is_survived(void **state)
 			struct mined_body m;
 
 			assert_int_equal(code_decoder__decode(decoder, regions, 2, &code), 0);
-			assert_int_equal(mine_body(img, &code, sym->addr, &cold, &m), 0);
+			assert_int_equal(mine_body(img, &code, sym->addr, &cold, NULL, &m), 0);
 			assert_true(m.n_masks <= 1 && m.n_ends <= 1);
 			assert_true(m.problem || (m.n_masks == 1 && m.n_ends == 1));
 		}

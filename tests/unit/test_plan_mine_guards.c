@@ -13,6 +13,7 @@ static struct plan *plan;
 static int setup(void **state)
 {
 	struct code_decoder *decoder = NULL;
+	struct frame_drafts frames = {0};
 	int err;
 
 	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img))
@@ -20,7 +21,8 @@ static int setup(void **state)
 	plan = calloc(1, sizeof(*plan));
 	if (!plan || code_decoder__new(img, &decoder))
 		return -1;
-	err = guards_add(img, decoder, plan, NULL);
+	err = guards_add(img, decoder, plan, NULL, &frames) ?: frames_place(plan, &frames);
+	frame_drafts__clear(&frames);
 	code_decoder__free(decoder);
 	return err;
 }
@@ -151,6 +153,38 @@ static void guards_may_nest(void **state)
 	assert_int_not_equal(outer->number, inner->number);
 }
 
+/* The guards that a mark lies within: "start", "start2" or both, of the function `name`. */
+static void assert_within(const char *name, const char *mark, const char *want)
+{
+	uint64_t addr = addr_of(name, mark);
+	char got[64] = "";
+
+	for (uint32_t i = 0; i < plan->n_guard_frames; i++) {
+		const struct plan_frame *f = &plan->guard_frames[i];
+
+		if (addr < f->addr || addr - f->addr >= f->size)
+			continue;
+		strcat(got, *got ? " " : "");
+		strcat(got, &plan->guards[f->of] == guard(name, "start") ? "start" : "start2");
+	}
+	assert_string_equal(got, want);
+}
+
+static void the_code_within_a_guard_is_known(void **state)
+{
+	assert_within("nested", "start", "");
+	assert_within("nested", "start2", "start");
+	assert_within("nested", "end2", "start start2");
+	assert_within("nested", "end", "start");
+	/* Two share an end, and behind where they meet it may be either. */
+	assert_within("shared", "end", "");
+	/* Some way leads past its end. */
+	assert_false(guard("threaded", "start")->exact);
+	for (uint32_t i = 0; i < plan->n_guard_frames; i++)
+		assert_true(plan->guards[plan->guard_frames[i].of].exact);
+	assert_true(plan->n_guard_frames);
+}
+
 static void guards_with_one_end_share_a_number(void **state)
 {
 	const struct plan_guard *a = whole("shared", "start", "end");
@@ -229,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_label_that_is_not_text_is_ignored),
 		cmocka_unit_test(a_drop_is_an_end),
 		cmocka_unit_test(guards_may_nest),
+		cmocka_unit_test(the_code_within_a_guard_is_known),
 		cmocka_unit_test(guards_with_one_end_share_a_number),
 		cmocka_unit_test(functions_have_scopes_of_their_own),
 		cmocka_unit_test(an_end_that_was_optimised_away_is_missed),

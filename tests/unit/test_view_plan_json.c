@@ -64,9 +64,11 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_false(json_object_get_boolean(member(q, "start_exact")));
 	assert_true(json_object_get_boolean(member(q, "end_exact")));
 	assert_false(json_object_get_boolean(member(q, "invocation_id")));
+	assert_text(q, "in_stacks", "no");
 	q = json_object_array_get_idx(member(object, "queries"), 0);
 	assert_text(q, "key", "DefId");
 	assert_text(q, "key_type", "DefId");
+	assert_text(q, "in_stacks", "always");
 	assert_number(q, "key_sites", 1);
 	json_object_put(object);
 }

@@ -19,6 +19,7 @@ static struct plan *whole_plan(void)
 		plan->queries[i].start_exact = plan->queries[i].end_exact = true;
 	plan->queries[0].n_request = 2;
 	plan->queries[1].n_request = 1;
+	plan->queries[1].body_incr = 1;
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		plan->sites[i].cls = PLAN_EMULATED;
 	return plan;
@@ -39,9 +40,13 @@ static void the_summary_shows_what_is_missing(void **state)
 	assert_contains(text, "\nsites       7; 1 more with --callers\n");
 	assert_contains(text, "2 are single-stepped");
 	assert_contains(text, "2 symbols folded");
+	assert_contains(text, "in sampled stacks          1   50.0 %\n"
+			      "    even if forced           1   50.0 %\n");
 	assert_contains(text, "problems\n  mir_built: not every caller is seen\n");
-	assert_contains(text, "  typeck: not every start is seen\n"
-			      "  typeck: not every caller is seen\n");
+	assert_contains(text,
+			"  typeck: not every start is seen\n"
+			"  typeck: not every caller is seen\n"
+			"  typeck: sampled stacks do not show it; its time is its parent's\n");
 	assert_lacks(text, "0x1201");
 }
 
@@ -85,10 +90,12 @@ static void full_lists_queries_and_sites(void **state)
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = text_of(plan, true);
 
+	assert_contains(
+		text, "mir_built   0x1000       0x1100    0x1200       2     4    yes     always  "
+		      "DefId  ");
 	assert_contains(text,
-			"mir_built   0x1000       0x1100    0x1200       2     4    yes  DefId  ");
-	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no      "
-			      "-  PseudoCanonicalInput<Ty>\n");
+			"typeck      0x2000            -    0x2200       1     2     no         no "
+			"     -  PseudoCanonicalInput<Ty>\n");
 	assert_contains(text, "0x1201");
 	assert_contains(text, "r15");
 	assert_contains(text, "sp+84");

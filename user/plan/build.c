@@ -12,6 +12,7 @@
 #include "plan/check.h"
 #include "plan/mine/guards.h"
 #include "plan/mine/body.h"
+#include "plan/mine/frames.h"
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
 #include "plan/mine/layout_context.h"
@@ -54,6 +55,7 @@ struct builder {
 	bool cold_any_kind;   /* some of `cold` start guards of other kinds too */
 	uint64_t panic_cleanup;
 	struct mined_body *mined; /* parallel to plan->bodies */
+	struct frame_drafts frames;
 	struct plan *plan;
 	bool legacy;
 };
@@ -68,6 +70,7 @@ static void builder_fini(struct builder *b)
 	free(b->funcs);
 	free(b->cold);
 	free(b->mined);
+	frame_drafts__clear(&b->frames);
 	plan__free(b->plan);
 }
 
@@ -233,7 +236,9 @@ static int add_body(struct builder *b, struct function *const *twins, size_t n,
 
 	if (err)
 		return err;
-	err = mine_body(b->img, &b->code, twins[0]->entry, &cold, mined);
+	err = mine_body(b->img, &b->code, twins[0]->entry, &cold, &b->frames, mined)
+		      ?: frame_drafts__function(&b->frames, PLAN_FRAME_BODY, twins[0]->entry,
+						regions, n_regions);
 	if (err)
 		return err;
 	*body = (struct plan_body){
@@ -276,15 +281,13 @@ static int mine_bodies(struct builder *b)
 }
 
 /*
- * The body that a wrapper calls, or jumps to, directly (and a second time through a closure, if it
- * first has to grow the stack).
+ * The body that the decoded wrapper calls, or jumps to, directly (and a second time through a
+ * closure, if it first has to grow the stack).
  */
-static uint32_t body_of_wrapper(struct builder *b, const struct function *f)
+static uint32_t body_called(const struct builder *b)
 {
 	uint32_t body = PLAN_NONE;
 
-	if (code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
-		return PLAN_NONE;
 	for (size_t i = 0; i < b->code.n; i++) {
 		const struct code_insn *insn = &b->code.insns[i];
 
@@ -295,6 +298,26 @@ static uint32_t body_of_wrapper(struct builder *b, const struct function *f)
 			break;
 	}
 	return body;
+}
+
+static int find_body(struct builder *b, const struct function *f, uint32_t *body)
+{
+	*body = PLAN_NONE;
+	if (code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
+		return 0;
+	*body = body_called(b);
+	if (*body == PLAN_NONE)
+		return 0;
+	return frame_drafts__wrapper(&b->frames, &b->code, f->entry, b->plan->bodies[*body].addr);
+}
+
+static int add_provider(struct builder *b, const struct function *f, struct plan_query *q)
+{
+	q->provider = f->entry;
+	if (!code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
+		q->stays = frames_stays(&b->code);
+	return frame_drafts__function(&b->frames, PLAN_FRAME_PROVIDER, f->entry, f->regions,
+				      f->n_regions);
 }
 
 static int add_query(struct builder *b, const struct function *f, struct plan_query **out)
@@ -332,20 +355,17 @@ static int collect_query(struct builder *b, const struct function *f)
 	switch (f->kind) {
 	case NAME_WRAPPER_NON_INCR:
 		q->wrapper_non_incr = f->entry;
-		q->body_non_incr = body_of_wrapper(b, f);
-		break;
+		return find_body(b, f, &q->body_non_incr);
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;
-		q->body_incr = body_of_wrapper(b, f);
+		err = find_body(b, f, &q->body_incr);
 		/* A legacy name does not show the body's mode; the wrapper that calls it does. */
 		if (q->body_incr != PLAN_NONE)
 			plan->bodies[q->body_incr].incremental = true;
-		break;
+		return err;
 	default:
-		q->provider = f->entry;
-		break;
+		return add_provider(b, f, q);
 	}
-	return 0;
 }
 
 static int by_query_name(const void *a, const void *b)
@@ -547,7 +567,9 @@ static int place_probes(struct builder *b)
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (err)
 		return err;
-	err = find_layout(b) ?: guards_add(b->img, b->decoder, b->plan, b->mined);
+	err = find_layout(b) ?: guards_add(b->img, b->decoder, b->plan, b->mined, &b->frames);
+	/* Before guards are given up that no probe can see: these need none. */
+	err = err ?: frames_place(b->plan, &b->frames);
 	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys);
 }
 

@@ -220,6 +220,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->start_exact);
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
+	code_bool(c, &q->stays);
 	code_u8(c, &q->start_role);
 	code_string(c, &q->key_type);
 	code_u8(c, &q->key);
@@ -318,6 +319,49 @@ static void code_held_key(struct codec *c, struct plan_held_key *k, const struct
 	code_i32(c, &k->slot);
 	require(c, k->query < plan->n_queries && k->key < WIRE_KEY_MAX);
 	require(c, k->reg <= WIRE_REG_R15 || (k->reg == WIRE_REG_NONE && k->slot >= 0));
+}
+
+static uint32_t frame_owners(const struct plan *plan, uint8_t kind)
+{
+	switch (kind) {
+	case PLAN_FRAME_BODY:
+	case PLAN_FRAME_RUNS:
+		return plan->n_bodies;
+	case PLAN_FRAME_GUARD:
+		return plan->n_guards;
+	default:
+		return plan->n_queries;
+	}
+}
+
+static void code_frame(struct codec *c, struct plan_frame *f, const struct plan *plan)
+{
+	code_u64(c, &f->addr);
+	code_u32(c, &f->size);
+	code_u32(c, &f->of);
+	code_u8(c, &f->kind);
+	require(c, f->kind < PLAN_FRAME_KINDS && f->of < frame_owners(plan, f->kind));
+	require(c, f->size && f->addr <= UINT64_MAX - f->size);
+}
+
+static void code_frames(struct codec *c, struct plan *plan)
+{
+	plan->frames = code_array(c, plan->frames, &plan->n_frames, sizeof(*plan->frames));
+	for (uint32_t i = 0; !c->err && i < plan->n_frames; i++) {
+		code_frame(c, &plan->frames[i], plan);
+		require(c, plan->frames[i].kind != PLAN_FRAME_GUARD);
+	}
+	plan->guard_frames = code_array(c, plan->guard_frames, &plan->n_guard_frames,
+					sizeof(*plan->guard_frames));
+	for (uint32_t i = 0; !c->err && i < plan->n_guard_frames; i++) {
+		code_frame(c, &plan->guard_frames[i], plan);
+		require(c, plan->guard_frames[i].kind == PLAN_FRAME_GUARD);
+	}
+}
+
+static bool is_behind(const struct plan_frame *f, const struct plan_frame *before)
+{
+	return f->addr >= before->addr + before->size;
 }
 
 static void code_wire_crates(struct codec *c, struct wire_layout_crates *w)
@@ -430,6 +474,13 @@ static void check_order(struct codec *c, const struct plan *plan)
 
 		require(c, a->role < b->role || (a->role == b->role && a->addr <= b->addr));
 	}
+	for (uint32_t i = 1; !c->err && i < plan->n_frames; i++)
+		require(c, is_behind(&plan->frames[i], &plan->frames[i - 1]));
+	for (uint32_t i = 1; !c->err && i < plan->n_guard_frames; i++) {
+		const struct plan_frame *a = &plan->guard_frames[i - 1], *b = a + 1;
+
+		require(c, is_behind(b, a) || (a->addr == b->addr && a->size == b->size));
+	}
 }
 
 static void code_plan(struct codec *c, struct plan *plan)
@@ -460,6 +511,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 		code_array(c, plan->held_keys, &plan->n_held_keys, sizeof(*plan->held_keys));
 	for (uint32_t i = 0; !c->err && i < plan->n_held_keys; i++)
 		code_held_key(c, &plan->held_keys[i], plan);
+	code_frames(c, plan);
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);

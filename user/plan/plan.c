@@ -29,6 +29,8 @@ void plan__free(struct plan *plan)
 	free(plan->sites);
 	free(plan->steps);
 	free(plan->held_keys);
+	free(plan->frames);
+	free(plan->guard_frames);
 	library_file__free(plan->file);
 	free(plan->layout.problem);
 	free(plan->layout.crates_problem);

@@ -73,6 +73,7 @@ struct plan_query {
 	bool start_exact;   /* starts are seen in both modes */
 	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
 	bool has_id;	/* every one of its end sites knows the invocation id */
+	bool stays;	/* its provider has a frame while it calls other functions */
 };
 
 /* One body of try_execute_query: the function that calls providers. Shared by many queries. */
@@ -136,6 +137,28 @@ struct plan_held_key {
 	int32_t slot;
 };
 
+/* What a part of the code shows of a thread that is in it. */
+enum plan_frame_kind {
+	PLAN_FRAME_WRAPPER,  /* of query `of`: its body was called */
+	PLAN_FRAME_PROVIDER, /* of query `of` */
+	PLAN_FRAME_BODY,     /* body `of`, where no query runs */
+	PLAN_FRAME_RUNS,     /* body `of`, where one of its queries runs */
+	PLAN_FRAME_CALLS,    /* the same, in a call of the provider of query `of` */
+	PLAN_FRAME_GUARD,    /* between guard `of`'s start and its ends */
+	PLAN_FRAME_KINDS,
+};
+
+/*
+ * A part of the code. Of functions that were folded into one, `of` is any. The innermost pc of a
+ * stack lies in it as it is, a return address less 1: it belongs to the call before it.
+ */
+struct plan_frame {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t of;
+	uint8_t kind;
+};
+
 /* Offsets in structs of the compiler, and the numbers of symbols that tags stand for, are below
  * this. */
 #define PLAN_LAYOUT_MAX (1u << 20)
@@ -180,7 +203,12 @@ struct plan {
 	struct plan_held_key *held_keys; /* by address */
 	uint32_t n_held_keys;
 	uint32_t held_keys_capacity; /* only while the plan is made */
-	struct plan_site *sites;     /* sorted by (role, addr) */
+	struct plan_frame *frames;   /* by address, not overlapping */
+	uint32_t n_frames;
+	/* PLAN_FRAME_GUARD only: by address; equal ranges have the outer guard first. */
+	struct plan_frame *guard_frames;
+	uint32_t n_guard_frames;
+	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t sites_capacity; /* only while the plan is made */
 	uint32_t code_crc;	 /* see plan_code_crc() */

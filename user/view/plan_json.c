@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/frames.h"
 #include "view/json.h"
 #include "view/plan_view.h"
 
@@ -43,6 +44,7 @@ static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 	json__bool(j, "start_exact", q->start_exact);
 	json__bool(j, "end_exact", q->end_exact);
 	json__bool(j, "invocation_id", q->has_id);
+	json__text(j, "in_stacks", plan_shows_name(plan_query__shows(plan, i)));
 	json__put(j);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/array.h"
+#include "plan/frames.h"
 #include "view/plan_guards.h"
 #include "view/plan_view.h"
 #include "view/table.h"
@@ -70,9 +71,13 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 
 static void print_queries_summary(FILE *out, const struct plan *plan)
 {
-	uint32_t start = 0, end = 0, id = 0, callers = 0;
+	uint32_t start = 0, end = 0, id = 0, callers = 0, shown = 0, always = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		enum plan_shows shows = plan_query__shows(plan, i);
+
+		shown += shows != PLAN_SHOWS_NOT;
+		always += shows == PLAN_SHOWS_ALWAYS;
 		start += plan->queries[i].start_exact;
 		end += plan->queries[i].end_exact;
 		id += plan->queries[i].has_id;
@@ -84,6 +89,8 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 	print_share(out, "with end", end, plan->n_queries);
 	print_share(out, "with invocation id", id, plan->n_queries);
 	print_share(out, "with callers", callers, plan->n_queries);
+	print_share(out, "in sampled stacks", shown, plan->n_queries);
+	print_share(out, "  even if forced", always, plan->n_queries);
 }
 
 static int print_sites_summary(FILE *out, const struct plan *plan)
@@ -159,6 +166,11 @@ static void print_keys_summary(FILE *out, const struct plan *plan)
 		names, plan->n_queries, read);
 }
 
+static bool is_shown(const struct plan *plan, const struct plan_query *q)
+{
+	return plan_query__shows(plan, (uint32_t)(q - plan->queries)) != PLAN_SHOWS_NOT;
+}
+
 static void print_problem(FILE *out, const struct plan *plan, const struct plan_query *q)
 {
 	const char *why = body_problem(plan, q);
@@ -172,6 +184,9 @@ static void print_problem(FILE *out, const struct plan *plan, const struct plan_
 			why ? ": " : "", why ?: "");
 	if (!has_callers(q))
 		fprintf(out, "  %s: not every caller is seen\n", name ?: "");
+	if (!is_shown(plan, q))
+		fprintf(out, "  %s: sampled stacks do not show it; its time is its parent's\n",
+			name ?: "");
 }
 
 static void print_problems(FILE *out, const struct plan *plan)
@@ -181,7 +196,7 @@ static void print_problems(FILE *out, const struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
 
-		if (is_complete(q) && has_callers(q))
+		if (is_complete(q) && has_callers(q) && is_shown(plan, q))
 			continue;
 		fputs(any ? "" : "\nproblems\n", out);
 		any = true;
@@ -200,8 +215,9 @@ static void cell_address(struct table *t, uint64_t addr)
 static int print_queries(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
-		{"query", 0}, {"wrapper", 0}, {"incremental", 0}, {"provider", 0},    {"starts", 0},
-		{"ends", 0},  {"exact", 0},   {"key", 0},	  {"type of key", 0},
+		{"query", 0},  {"wrapper", 0},	   {"incremental", 0}, {"provider", 0},
+		{"starts", 0}, {"ends", 0},	   {"exact", 0},       {"in stacks", 0},
+		{"key", 0},    {"type of key", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
@@ -215,6 +231,7 @@ static int print_queries(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, q->n_start);
 		table__cellf(t, "%" PRIu32, q->n_end);
 		table__cell(t, is_complete(q) ? "yes" : "no");
+		table__cell(t, plan_shows_name(plan_query__shows(plan, i)));
 		table__cell(t, plan_key_name(q->key) ?: "-");
 		table__cell(t, q->key_type ?: "-");
 	}

@@ -26,7 +26,8 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  *  "start_role", "key" ("DefId", "CrateNum", "()", "Instance", "LocalDefId" for all types of local
  *  definitions; null: another type, or unknown), "start_sites", "key_sites" (start sites at which
  *  the key can be read), "end_sites", "request_sites", "start_exact", "end_exact",
- *  "invocation_id"}],
+ *  "invocation_id", "in_stacks" (whether sampled stacks show it: "always", "requested": unless the
+ *  dependency graph forces it, "no")}],
  *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites", "problem"}],
  *  "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the file), "function",
  *  "scope", "number", "body", "label_slot", "label_of_query", "end_sites", "exact", "problem"}],

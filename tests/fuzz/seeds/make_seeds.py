@@ -56,6 +56,9 @@ def pctab_seeds():
 
 NONE, NO_REG = 0xffffffff, 0xff
 START, END = 1, 5
+ACTIVITY, HASHING = 1, 4
+IN_WRAPPER, IN_PROVIDER, IN_BODY, RUNS, CALLS, IN_GUARD = range(6)
+TAGS, MACROS, PLACE_LOADS = 32, 4, 4
 
 
 def text(s):
@@ -66,27 +69,57 @@ def body(addr, incremental, problem=None):
     return struct.pack("<Q4IB", addr, 1, 1, 1, 0, incremental) + text(problem)
 
 
-def query(name, bodies):
-    return text(name) + struct.pack("<3Q4I4B", 0x1000, 0x1100, 0x1200, *bodies, 1, 1, 1, 1, 1,
-                                    START)
+def query(name, bodies, provider=0x1200):
+    return (text(name) + struct.pack("<3Q5I5B", 0x1000, 0x1100, provider, *bodies, 1, 1, 1, 1, 1, 1,
+                                     1, START) + text("LocalDefId") + b"\0" + bytes(8 + 32 + 1))
+
+
+def guard(function, label, kind, of_body):
+    # A scope of its own, number 1, no slot, no argument.
+    return (text(function) + text(label) + struct.pack("<2I2BiBIB", 9, of_body, kind, 1, -1, 0, 1, 1) +
+            text(None) + b"\0" + bytes(8 + 2 + 3 * (3 + 4 * PLACE_LOADS)))
+
+
+def frame(addr, size, of, kind):
+    return struct.pack("<Q2IB", addr, size, of, kind)
 
 
 def site(role, addr, of_query, of_body, reg, slot):
-    return struct.pack("<2Q2I3B3i", addr, addr - 0x1000, of_query, of_body, role, 0, reg, slot, -1,
-                       8)
+    return struct.pack("<2Q3I3B3iBi", addr, addr - 0x1000, of_query, of_body, NONE, role, 0, reg,
+                       slot, -1, 8, NO_REG, -1)
 
 
-def plan(bodies, queries, sites):
+def array(items):
+    return u32(len(items)) + b"".join(items)
+
+
+def layout():
+    """Of names that cannot be read."""
+    none = text(None)
+    wire = bytes(8 + 8 + 4 * (6 + TAGS + 5 + 11) + 16)
+    return (wire + bytes(5 * 4) + 3 * none + bytes(8 + 22 * 4) + none + bytes(11 * 4) + none + none)
+
+
+def plan(bodies, queries, guards, frames, guard_frames, sites):
     data = u32(3) + b"\xab\xcd\x01" + text("/lib/librustc_driver-1.so") + text(None) + text("v0")
     data += struct.pack("<QI", 0x1ef50, 0x89abcdef)
-    return data + b"".join(u32(len(part)) + b"".join(part) for part in (bodies, queries, sites))
+    data += array(bodies) + array(queries) + array(guards) + u32(0) + array([]) + array([])
+    data += array(frames) + array(guard_frames) + array(sites)
+    return data + layout() + bytes(8 * 4 + MACROS) + text(None)
 
 
 def plan_seeds():
-    yield "nothing", plan([], [], [])
+    yield "nothing", plan([], [], [], [], [], [])
     yield "small", plan(
         [body(0x8000, 0), body(0x9000, 1, "no mask test")],
-        [query("mir_built", (0, NONE)), query("typeck", (0, 1))],
+        [query("mir_built", (0, NONE)), query("typeck", (0, 1), 0x1300)],
+        [guard("lower_crate", "early_lint_checks", ACTIVITY, NONE),
+         guard("try_execute_query", None, HASHING, 1)],
+        [frame(0x1008, 8, 0, IN_WRAPPER), frame(0x1200, 0x80, 0, IN_PROVIDER),
+         frame(0x8000, 0x40, 0, IN_BODY), frame(0x8040, 0x20, 0, RUNS), frame(0x8060, 5, 1, CALLS),
+         frame(0x8065, 0x20, 0, RUNS), frame(0x9000, 0x90, 1, RUNS)],
+        [frame(0x7000, 0x40, 0, IN_GUARD), frame(0x7040, 0x10, 0, IN_GUARD),
+         frame(0x7040, 0x10, 1, IN_GUARD)],
         [site(START, 0x2201, 1, NONE, NO_REG, -1), site(END, 0x8080, NONE, 0, 13, -1),
          site(END, 0x9090, NONE, 1, NO_REG, 0x54)])
 

@@ -72,6 +72,14 @@ static struct mined_id find_id(const struct walk *w, size_t end)
 	return no_id;
 }
 
+/* A body that is being mined. */
+struct body_miner {
+	const struct mine_cold *cold;
+	struct frame_drafts *frames; /* or NULL */
+	uint64_t entry;
+	struct mined_body *out;
+};
+
 static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *insn)
 {
 	return insn->flow == CODE_CALL && array__has_u64(cold->addrs, cold->n, insn->target);
@@ -88,10 +96,13 @@ static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_bod
 	return vtable_find(w->code, g->resume, &out->masks[before].vtable);
 }
 
-static int add_ends(struct walk *w, const struct walk_guard *g, struct mined_body *out)
+static int add_ends(struct walk *w, const struct walk_guard *g, struct body_miner *m)
 {
+	struct mined_body *out = m->out;
 	struct walk_ends ends = {.n = 0};
 	int err = walk__ends(w, g->resume, g->slot, &ends);
+
+	err = err ?: frame_drafts__runs(m->frames, w, m->entry);
 
 	for (size_t i = 0; i < ends.n && !err; i++)
 		err = add_site(out->ends, &out->n_ends, &w->code->insns[ends.at[i]],
@@ -103,9 +114,10 @@ static int add_ends(struct walk *w, const struct walk_guard *g, struct mined_bod
 	return err;
 }
 
-static int mine_guard(struct walk *w, size_t call, const struct mine_cold *cold,
-		      struct mined_body *out)
+static int mine_guard(struct walk *w, size_t call, struct body_miner *m)
 {
+	const struct mine_cold *cold = m->cold;
+	struct mined_body *out = m->out;
 	const struct code_insn *test;
 	struct walk_guard g;
 	int err;
@@ -128,19 +140,20 @@ static int mine_guard(struct walk *w, size_t call, const struct mine_cold *cold,
 		out->mask_bit = test->imm;
 	}
 	err = add_mask(w, &g, out);
-	return err ? err : add_ends(w, &g, out);
+	return err ? err : add_ends(w, &g, m);
 }
 
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
-	      const struct mine_cold *cold, struct mined_body *out)
+	      const struct mine_cold *cold, struct frame_drafts *frames, struct mined_body *out)
 {
+	struct body_miner m = {cold, frames, entry, out};
 	struct walk w;
 	int err = walk__init(&w, img, code, entry);
 
 	*out = (struct mined_body){.masks_exact = true};
 	for (size_t i = 0; i < code->n && !err; i++)
 		if (w.live[i] && is_cold_call(cold, &code->insns[i]))
-			err = mine_guard(&w, i, cold, out);
+			err = mine_guard(&w, i, &m);
 	if (err == -E2BIG) {
 		out->problem = "more sites than a query body can have";
 		out->masks_exact = false;

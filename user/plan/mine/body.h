@@ -22,6 +22,7 @@
 #define QPROF_PLAN_MINE_BODY_H
 
 #include "plan/code/decode.h"
+#include "plan/mine/frames.h"
 #include "plan/mine/vtable.h"
 
 #define MINE_MAX_SITES 16
@@ -64,11 +65,11 @@ struct mine_cold {
 };
 
 /*
- * Mine one body from its entry. Returns 0 or -ENOMEM; `problem` names the part that could not be
- * found.
+ * Mine one body from its entry. The parts that run within executions are added to `frames`, which
+ * may be NULL. Returns 0 or -ENOMEM; `problem` names the part that could not be found.
  */
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
-	      const struct mine_cold *cold, struct mined_body *out);
+	      const struct mine_cold *cold, struct frame_drafts *frames, struct mined_body *out);
 
 /* Where the start of a function can be probed at the lowest cost. */
 struct mined_entry {

@@ -175,6 +175,11 @@ static int find_ends(struct mine_guard *m, const struct flow_state *cold, uint64
 		ends.problem = "it ends at more places than a guard can have";
 	else if (err)
 		return err;
+	g->first_frame = m->frames->n;
+	err = frame_drafts__guard(m->frames, m->walk);
+	if (err)
+		return err;
+	g->end_frame = m->frames->n;
 	for (g->n_ends = 0; g->n_ends < ends.n; g->n_ends++)
 		g->ends[g->n_ends] = ends.at[g->n_ends];
 	g->problem = ends.problem;

@@ -22,6 +22,7 @@
 #define QPROF_PLAN_MINE_GUARD_H
 
 #include "plan/code/flow.h"
+#include "plan/mine/frames.h"
 #include "plan/mine/profiler.h"
 
 /* Branches that may lead to one call of a cold side. */
@@ -45,6 +46,7 @@ struct mined_guard {
 	size_t ends[WALK_MAX_ENDS]; /* instructions: a branch or a call each */
 	size_t n_ends;
 	const char *problem; /* static text: why some normal path meets no end, or NULL */
+	uint32_t first_frame, end_frame; /* the parts that run within it, among the drafts */
 };
 
 /* The function that is being mined, and the known parts of the profiler. */
@@ -52,6 +54,7 @@ struct mine_guard {
 	struct walk *walk;
 	const struct flow *flow;
 	const struct profiler *profiler;
+	struct frame_drafts *frames; /* the parts that run within guards are added */
 };
 
 /*

@@ -58,6 +58,7 @@ struct builder {
 	struct draft *drafts; /* parallel to plan->guards */
 	uint32_t cap_guards, cap_drafts;
 	uint32_t *numbers; /* per scope: how many are in use */
+	struct frame_drafts *frames;
 };
 
 static const struct {
@@ -262,6 +263,8 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	b->drafts[i].index = m->index;
 	b->drafts[i].filter = m->filter;
 	memcpy(b->drafts[i].ends, m->ends, sizeof(m->ends));
+	for (uint32_t k = m->first_frame; k < m->end_frame; k++)
+		b->frames->items[k].guard = i;
 	if (m->problem)
 		err = set_problem(g, m->problem);
 	if (err || !m->addr)
@@ -310,7 +313,7 @@ static int add_mined(struct builder *b, const struct scene *s, const struct prof
 static int mine_calls(struct builder *b, struct scene *s)
 {
 	const struct profiler *p = &b->profiler;
-	struct mine_guard m = {&s->walk, s->flow, p};
+	struct mine_guard m = {&s->walk, s->flow, p, b->frames};
 
 	for (size_t i = 0; i < b->code.n; i++) {
 		uint64_t callee = s->walk.live[i] ? profiler__callee(p, &b->code.insns[i]) : 0;
@@ -553,13 +556,14 @@ static int add_calls(struct builder *b)
 }
 
 int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-	       const struct mined_body *mined)
+	       const struct mined_body *mined, struct frame_drafts *frames)
 {
 	struct builder b = {
 		.img = img,
 		.decoder = decoder,
 		.plan = plan,
 		.mined = mined,
+		.frames = frames,
 	};
 	int err = profiler__find(img, &b.profiler) ?: cold_sides__find(img, &b.sides);
 
