@@ -23,6 +23,16 @@ static bool keyed_by_instance(const void *ctx, uint32_t label)
 	return type && !strcmp(type, "Instance");
 }
 
+static const struct trace_stack *stack_entry(const void *ctx, uint32_t id)
+{
+	return trace_reader__stack(ctx, id);
+}
+
+static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
+{
+	return trace_reader__location(ctx, locindex, out);
+}
+
 struct model_options model_options_of(const struct trace_reader *r)
 {
 	return (struct model_options){
@@ -32,6 +42,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.item = item_of,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
+		.stacks = {r, stack_entry, locate},
 	};
 }
 
@@ -55,6 +66,8 @@ int model__init(struct model *m, const struct model_options *options)
 	*m = (struct model){.options = *options, .decisions.ppm = options->budget_ppm};
 	if (summary__new(&m->summary) || self_time__new(&m->self_time))
 		return -ENOMEM;
+	for (unsigned int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
+		m->stacks[cause] = (struct stack_sums){.cause = cause, .source = options->stacks};
 	if (options->borrow_texts)
 		summary__borrow_texts(m->summary);
 	if (add_parts(m, options->parts))
@@ -205,6 +218,32 @@ static void take_costs(struct model *m, const struct trace_costs *costs)
 		self_time__set_costs(m->self_time, costs);
 }
 
+static int need_samples(struct model *m)
+{
+	summary__set_sampled(m->summary);
+	return m->samples ? 0 : samples__new(&m->options.stacks, &m->samples);
+}
+
+static int take_sampling(struct model *m, const struct trace_sampling *sampling)
+{
+	if (need_samples(m))
+		return -ENOMEM;
+	samples__set_sampling(m->samples, sampling);
+	return 0;
+}
+
+static int take_sample(struct model *m, const struct trace_sample *sample)
+{
+	int err;
+
+	if (sample->process >= summary__n_processes(m->summary))
+		return -EINVAL;
+	err = need_samples(m) ?: samples__add(m->samples, sample);
+	if (err || !(m->options.stack_causes & 1u << sample->cause))
+		return err;
+	return stack_sums__add(&m->stacks[sample->cause], sample);
+}
+
 int model__item(struct model *m, const struct trace_item *item)
 {
 	switch (item->kind) {
@@ -226,7 +265,9 @@ int model__item(struct model *m, const struct trace_item *item)
 		take_costs(m, &item->costs);
 		return 0;
 	case TRACE_ITEM_SAMPLING:
+		return take_sampling(m, &item->sampling);
 	case TRACE_ITEM_SAMPLE:
+		return take_sample(m, &item->sample);
 	case TRACE_ITEM_END:
 		break;
 	}
@@ -238,8 +279,22 @@ int model__fold(struct model *m, uint32_t process)
 	return summary__fold(m->summary, process);
 }
 
+static int end_samples(struct model *m)
+{
+	_free_ struct samples_row *rows = NULL;
+	size_t n = 0;
+	int err = m->samples ? samples__rows(m->samples, &rows, &n) : 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = summary__samples(m->summary, rows[i].process, rows[i].label, rows[i].kinds,
+				       &rows[i].sums);
+	return err;
+}
+
 int model__end(struct model *m)
 {
+	if (end_samples(m))
+		return -ENOMEM;
 	decisions__end(&m->decisions, summary__end_ns(m->summary));
 	summary__loads_watched(m->summary, decisions__watched_from(&m->decisions, TRACE_KIND_LOAD));
 	return m->build ? build__end(m->build) : 0;
@@ -265,6 +320,9 @@ void model__destroy(struct model *m)
 	items__free(m->items);
 	modules__free(m->modules);
 	subjects__free(m->subjects);
+	samples__free(m->samples);
+	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
+		stack_sums__destroy(&m->stacks[cause]);
 	free(m->own);
 	self_time__free(m->self_time);
 	decisions__destroy(&m->decisions);

@@ -12,6 +12,8 @@
 #include "analyze/groups.h"
 #include "analyze/items.h"
 #include "analyze/modules.h"
+#include "analyze/samples.h"
+#include "analyze/stack_sums.h"
 #include "analyze/subjects.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"
@@ -49,6 +51,9 @@ struct model_options {
 	/* For items, or NULL: as items__count_instances(). */
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
 	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
+	struct stack_source stacks;
+	unsigned int
+		stack_causes; /* samples to keep by stack: 1 << enum trace_sample_cause, ORed */
 	bool own_items; /* items have only what ran in the user's own crates: compile_is_own() */
 };
 
@@ -64,6 +69,8 @@ struct model {
 	struct modules *modules;
 	struct subjects *subjects;
 	struct self_time *self_time;
+	struct samples *samples;		       /* NULL: the trace has none */
+	struct stack_sums stacks[TRACE_SAMPLE_CAUSES]; /* of stack_causes */
 	struct decisions decisions;
 	struct unrecorded unrecorded;
 	struct trace_losses losses;
@@ -94,7 +101,13 @@ int model__item(struct model *m, const struct trace_item *item);
 /* Add a span whose times are computed already. Errors as model__item(). */
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times);
 
-/* As summary__fold(), for a model without further parts. */
+/* What it sampled; NULL if it has no samples. */
+static inline const struct samples_totals *model__sampled(const struct model *m)
+{
+	return m->samples ? samples__totals(m->samples) : NULL;
+}
+
+/* As summary__fold(), for a model without further parts. Samples are in rows from the end on. */
 int model__fold(struct model *m, uint32_t process);
 
 /* Finish: call it once, after the last item. 0 or -ENOMEM. */

@@ -60,6 +60,7 @@ struct summary {
 	uint64_t left_off;
 	uint64_t loads_from_ns; /* loads before this time were not watched */
 	bool borrows_texts;	/* texts of processes are borrowed */
+	bool is_sampled;
 };
 
 int summary__new(struct summary **out)
@@ -315,6 +316,31 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 	return 0;
 }
 
+int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32_t kinds,
+		     const struct sample_sums *sums)
+{
+	struct entry *entry;
+
+	if (process >= s->n_processes)
+		return -EINVAL;
+	entry = find_or_add(s, process, label);
+	if (!entry)
+		return -ENOMEM;
+	entry->row.kinds |= kinds;
+	sample_sums__add(&entry->row.samples, sums);
+	return 0;
+}
+
+void summary__set_sampled(struct summary *s)
+{
+	s->is_sampled = true;
+}
+
+bool summary__is_sampled(const struct summary *s)
+{
+	return s->is_sampled;
+}
+
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n)
 {
 	*n = s->n_tallies;
@@ -415,6 +441,7 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
 	to->activities += from->activities;
+	sample_sums__add(&to->samples, &from->samples);
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -427,8 +454,7 @@ static int compare_labels(const void *a, const void *b)
 
 static int compare_self(const void *a, const void *b)
 {
-	uint64_t x = ((const struct summary_row *)a)->self_ns;
-	uint64_t y = ((const struct summary_row *)b)->self_ns;
+	uint64_t x = summary_row__best_self_ns(a), y = summary_row__best_self_ns(b);
 
 	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
 }
@@ -507,6 +533,15 @@ static int make_means(const struct summary *s)
 	return 0;
 }
 
+/* Errors do not add up, so they are those of the merged sums. */
+static void set_errors(struct summary_row *row)
+{
+	const struct sample_sums *of = &row->samples;
+
+	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
+	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
+}
+
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n)
 {
 	bool all = process == SUMMARY_ALL;
@@ -521,6 +556,8 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	if (!*rows)
 		return -ENOMEM;
 	*n = all ? sum_rows(s, *rows) : copy_rows(s, process, *rows);
+	for (size_t i = 0; i < *n; i++)
+		set_errors(&(*rows)[i]);
 	qsort(*rows, *n, sizeof(**rows), compare_self);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #define QPROF_ANALYZE_SUMMARY_H
 
 #include "analyze/reuse.h"
+#include "analyze/sampled.h"
 #include "analyze/unrecorded.h"
 #include "trace/trace.h"
 
@@ -48,7 +49,28 @@ struct summary_row {
 	 */
 	uint32_t kinds;
 	uint64_t activities; /* of count; a query and an activity may have one name */
+	/*
+	 * Samples of the query, whose executions may not be recorded: time on the CPU, time that
+	 * it waited, and memory. The errors (sample_sum__error()) of the former are set by
+	 * summary__rows().
+	 */
+	struct sample_sums samples;
+	uint64_t sampled_error_ns;
+	uint64_t sampled_total_error_ns;
 };
+
+/* True if only samples show what it cost: no interval was recorded. */
+static inline bool summary_row__is_sampled(const struct summary_row *row)
+{
+	return !row->raw_total_ns && !row->raw_self_ns && sample_sums__any(&row->samples);
+}
+
+/* Self time by its intervals; if there are none, its time on the CPU by samples. */
+static inline uint64_t summary_row__best_self_ns(const struct summary_row *row)
+{
+	return summary_row__is_sampled(row) ? row->samples.self[TRACE_SAMPLE_CPU].value
+					    : row->self_ns;
+}
 
 /* True for a phase or another activity, false for a query. */
 static inline bool summary_row__is_activity(const struct summary_row *row)
@@ -108,6 +130,17 @@ int summary__span(struct summary *s, const struct trace_span *span,
 int summary__tally(struct summary *s, const struct trace_tally *t);
 
 /*
+ * Add the samples of a label, after its process; `kinds` as in struct summary_row. Errors as
+ * summary__span().
+ */
+int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32_t kinds,
+		     const struct sample_sums *sums);
+
+/* The trace has samples, or could have. */
+void summary__set_sampled(struct summary *s);
+bool summary__is_sampled(const struct summary *s);
+
+/*
  * Fold a process that has ended; no more items of it may follow. Its rows are merged into those of
  * all processes and its texts are freed. Probe time is then subtracted from the merged sum, not per
  * process. About 200 bytes per process are kept. 0 or -ENOMEM.
@@ -122,9 +155,9 @@ uint32_t summary__n_processes(const struct summary *s);
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
 
 /*
- * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time, then by
- * label id. The caller frees the array; *n is its length. -ENOMEM, or -EINVAL if the process is
- * unknown.
+ * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time
+ * (summary_row__best_self_ns()), then by label id. The caller frees the array; *n is its length.
+ * -ENOMEM, or -EINVAL if the process is unknown.
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);

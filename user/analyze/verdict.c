@@ -127,7 +127,7 @@ struct verdict verdict_of(const struct summary *s, const struct trace_losses *lo
 		judge_compilers(&v, losses, summary__n_processes(s));
 	if (losses && !v.state)
 		judge_mappings(&v, losses, recorded);
-	if (!v.state && v.compiles && !recorded)
+	if (!v.state && v.compiles && !recorded && !summary__is_sampled(s))
 		v.state = VERDICT_NOTHING;
 	return v;
 }

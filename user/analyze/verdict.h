@@ -16,8 +16,8 @@ enum verdict_state {
 	 */
 	VERDICT_LOST_MAPPINGS,
 	/*
-	 * Crates were compiled, and no interval was recorded or counted. This is no loss if the
-	 * requested intervals need not occur; the caller knows that.
+	 * Crates were compiled, and no interval was recorded or counted, nor sampled. This is no
+	 * loss if the requested intervals need not occur; the caller knows that.
 	 */
 	VERDICT_NOTHING,
 };

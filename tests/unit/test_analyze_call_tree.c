@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/call_tree.h"
+
+#include "analyze/model.h"
+#include "test.h"
+#include "../fixtures/sampled_build.h"
+
+#define CPU	 TRACE_SAMPLE_CPU
+#define CHECK	 "<rustc_hir_typeck::fn_ctxt::FnCtxt>::check_expr"
+#define CLONE	 "<alloc::vec::Vec as core::clone::Clone>::clone"
+#define EVALUATE "<rustc_trait_selection::traits::select::SelectionContext>::evaluate"
+
+/* A tree and what it was made of. */
+struct made {
+	struct trace_reader *r;
+	struct model m;
+	struct call_tree t;
+};
+
+static void made__clear(struct made *made)
+{
+	call_tree__destroy(&made->t);
+	model__destroy(&made->m);
+	trace_reader__free(made->r);
+}
+
+static bool is(const void *ctx, const char *label)
+{
+	return !strcmp(ctx, label);
+}
+
+static void make(struct made *made, enum trace_sample_cause cause, const char *query, bool own)
+{
+	struct call_tree_options options = {.wants = query ? is : NULL, .ctx = query, .own = own};
+	struct model_options model;
+
+	made->r = sampled_build_open();
+	model = model_options_of(made->r);
+	model.stack_causes = 1u << cause;
+	options.texts = model.texts;
+	assert_int_equal(model__init(&made->m, &model), 0);
+	assert_int_equal(model__read(&made->m, made->r), 0);
+	assert_int_equal(call_tree__make(&made->t, &made->m.stacks[cause], &options), 0);
+}
+
+static const struct call_row *row_of(const struct call_tree *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->functions.n; i++)
+		if (!strcmp(t->functions.at[i].name, name))
+			return &t->rows[i];
+	fail_msg("no row of %s", name);
+	return NULL;
+}
+
+static const struct call_row *part_of(const struct call_tree *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->functions.n_parts; i++)
+		if (!strcmp(t->functions.parts[i], name))
+			return &t->parts[i];
+	fail_msg("no part %s", name);
+	return NULL;
+}
+
+/* A path of names from the outermost, as "a;b;c"; NULL: no such node. */
+static const struct call_node *node_at(const struct call_nodes *nodes,
+				       const struct code_functions *f, const char *path)
+{
+	_free_ char *copy = strdup(path);
+	uint32_t at = CALL_NONE;
+	char *rest = copy, *name;
+
+	while ((name = strsep(&rest, ";"))) {
+		uint32_t i = 0;
+
+		while (i < nodes->n && (nodes->at[i].parent != at ||
+					strcmp(f->at[nodes->at[i].function].name, name) != 0))
+			i++;
+		if (i == nodes->n)
+			return NULL;
+		at = i;
+	}
+	return &nodes->at[at];
+}
+
+static void instances_are_one_function(void **state)
+{
+	__cleanup(made__clear) struct made made = {};
+	const struct call_row *row;
+
+	make(&made, CPU, NULL, false);
+	assert_int_equal(made.t.all.n, 29);
+	row = row_of(&made.t, CHECK);
+	assert_int_equal(row->self.n, 6);
+	assert_int_equal(row->self.value, 6 * SAMPLED_PERIOD);
+	/* However often it is in a stack. */
+	assert_int_equal(row->total.n, 13);
+	assert_int_equal(row_of(&made.t, "rustc_hir_typeck::typeck")->total.n, 13);
+	assert_int_equal(row_of(&made.t, "typeck")->total.n, 13);
+	assert_int_equal(row_of(&made.t, "typeck")->self.n, 0);
+	assert_int_equal(row_of(&made.t, "(unknown query)")->total.n, 1);
+	/* Code without a symbol. */
+	assert_int_equal(row_of(&made.t, "[libLLVM.so.22.1-rust]")->self.n, 3);
+}
+
+static void general_code_is_charged_to_its_callers(void **state)
+{
+	__cleanup(made__clear) struct made made = {};
+
+	make(&made, CPU, NULL, false);
+	assert_int_equal(row_of(&made.t, CHECK)->charged.n, 6 + 2);
+	assert_int_equal(row_of(&made.t, "malloc")->charged.n, 0);
+	assert_int_equal(part_of(&made.t, "allocator")->self.n, 2);
+	assert_int_equal(part_of(&made.t, "libc")->self.n, 6);
+	assert_int_equal(part_of(&made.t, "libc")->charged.n, 0);
+	assert_int_equal(part_of(&made.t, "LLVM")->self.n, 3);
+	assert_int_equal(part_of(&made.t, "LLVM")->charged.n, 8);
+	assert_int_equal(part_of(&made.t, "LLVM")->total.n, 8);
+	assert_int_equal(part_of(&made.t, "rustc_hir_typeck")->charged.n, 6 + 2 + 1);
+	assert_int_equal(part_of(&made.t, "rustc_hir_typeck")->total.n, 13);
+	/* Nothing but general code called it. */
+	assert_int_equal(row_of(&made.t, CLONE)->charged.n, 2);
+	assert_int_equal(part_of(&made.t, "alloc")->charged.n, 2);
+}
+
+static void a_tree_may_begin_at_a_query(void **state)
+{
+	__cleanup(made__clear) struct made made = {}, own = {};
+
+	make(&made, CPU, "typeck", false);
+	assert_int_equal(made.t.all.n, 13);
+	assert_int_equal(node_at(&made.t.down, &made.t.functions, "typeck")->total.n, 13);
+	assert_int_equal(node_at(&made.t.down, &made.t.functions,
+				 "typeck;rustc_hir_typeck::typeck;" CHECK
+				 ";evaluate_obligation;" EVALUATE)
+				 ->self.n,
+			 4);
+	assert_null(node_at(&made.t.down, &made.t.functions, "std::rt::lang_start"));
+	/* Without the queries that it called, but with itself called by them. */
+	make(&own, CPU, "typeck", true);
+	assert_int_equal(own.t.all.n, 9);
+	assert_int_equal(row_of(&own.t, EVALUATE)->self.n, 0);
+	assert_int_equal(row_of(&own.t, EVALUATE)->total.n, 1);
+	assert_int_equal(row_of(&own.t, "__memmove_avx_unaligned_erms")->self.n, 1);
+}
+
+static void a_tree_from_the_inside_out_has_callers(void **state)
+{
+	__cleanup(made__clear) struct made made = {};
+	_call_nodes_ struct call_nodes up = {};
+	const struct call_node *node;
+
+	make(&made, CPU, NULL, false);
+	assert_int_equal(call_tree__callers(&made.t, 6 * SAMPLED_PERIOD, &up), 0);
+	node = node_at(&up, &made.t.functions, "__memmove_avx_unaligned_erms");
+	assert_int_equal(node->total.n, 6);
+	assert_int_equal(node->self.n, 0);
+	node = node_at(&up, &made.t.functions,
+		       "__memmove_avx_unaligned_erms;llvm::SelectionDAG::Legalize");
+	assert_int_equal(node->total.n, 5);
+	node = node_at(&up, &made.t.functions,
+		       CHECK ";rustc_hir_typeck::typeck;typeck;rustc_interface::passes::analysis;"
+			     "analysis;std::rt::lang_start");
+	assert_int_equal(node->total.n, 6);
+	assert_int_equal(node->self.n, 6);
+	/* Less hot. */
+	assert_null(node_at(&up, &made.t.functions, "malloc"));
+}
+
+static void children_are_ordered_by_their_totals(void **state)
+{
+	__cleanup(made__clear) struct made made = {};
+	_call_order_ struct call_order o = {};
+	const struct call_nodes *down;
+	uint32_t top, seen = 0;
+
+	make(&made, CPU, NULL, false);
+	down = &made.t.down;
+	assert_int_equal(call_order__make(&o, down, &made.t.functions), 0);
+	top = o.at[o.first[down->n]];
+	assert_string_equal(made.t.functions.at[down->at[top].function].name,
+			    "std::rt::lang_start");
+	for (uint32_t i = 0; i <= down->n; i++) {
+		for (uint32_t k = o.first[i]; k < o.first[i + 1]; k++) {
+			assert_int_equal(down->at[o.at[k]].parent, i == down->n ? CALL_NONE : i);
+			assert_true(k == o.first[i] || down->at[o.at[k - 1]].total.value >=
+							       down->at[o.at[k]].total.value);
+			seen++;
+		}
+	}
+	assert_int_equal(seen, down->n);
+}
+
+static void samples_of_other_causes_are_trees_too(void **state)
+{
+	__cleanup(made__clear) struct made made = {};
+
+	make(&made, TRACE_SAMPLE_FAULT, NULL, false);
+	assert_int_equal(made.t.all.value, 35 * SAMPLED_FAULT);
+	assert_int_equal(part_of(&made.t, "LLVM")->charged.value, 20 * SAMPLED_FAULT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(instances_are_one_function),
+		cmocka_unit_test(general_code_is_charged_to_its_callers),
+		cmocka_unit_test(a_tree_may_begin_at_a_query),
+		cmocka_unit_test(a_tree_from_the_inside_out_has_callers),
+		cmocka_unit_test(children_are_ordered_by_their_totals),
+		cmocka_unit_test(samples_of_other_causes_are_trees_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/samples.h"
+
+#include "analyze/model.h"
+#include "../fixtures/random.h"
+#include "test.h"
+#include "../fixtures/sampled_build.h"
+
+#define CPU TRACE_SAMPLE_CPU
+
+static const struct summary_row *row_of(const struct summary_row *rows, size_t n,
+					const struct trace_reader *r, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(trace_reader__string(r, rows[i].label), name))
+			return &rows[i];
+	fail_msg("no row of %s", name);
+	return NULL;
+}
+
+static void each_query_counts_once_in_a_stack(void **state)
+{
+	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	struct model_options options = model_options_of(r);
+	_free_ struct summary_row *rows = NULL;
+	const struct summary_row *row;
+	const struct samples_totals *t;
+	_model_ struct model m;
+	size_t n;
+
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, SAMPLED_LABELS);
+	/* The largest on the CPU is first. */
+	assert_string_equal(trace_reader__string(r, rows[0].label), "typeck");
+	row = &rows[0];
+	assert_true(summary_row__is_sampled(row));
+	assert_string_equal(summary_row__kind(row), "Query");
+	assert_int_equal(row->samples.self[CPU].n, 9);
+	assert_int_equal(row->samples.self[CPU].value, 9 * SAMPLED_PERIOD);
+	assert_int_equal(row->sampled_error_ns, 3 * SAMPLED_PERIOD);
+	assert_int_equal(row->samples.total[CPU].n, 13);
+	assert_int_equal(row->samples.self[TRACE_SAMPLE_OFF_CPU].value, 800000);
+	assert_int_equal(row->samples.self[TRACE_SAMPLE_FAULT].value, 10 * SAMPLED_FAULT);
+	/* With what an unknown query took; of both processes. */
+	row = row_of(rows, n, r, "analysis");
+	assert_int_equal(row->samples.self[CPU].n, 5);
+	assert_int_equal(row->samples.total[CPU].n, 18);
+	row = row_of(rows, n, r, "expand_crate");
+	assert_string_equal(summary_row__kind(row), "GenericActivity");
+	assert_int_equal(row->samples.self[CPU].n, 2);
+	t = model__sampled(&m);
+	assert_int_equal(t->sampling.hz, 499);
+	assert_int_equal(t->of[CPU].n, 29);
+	assert_int_equal(samples_totals__n(t), 29 + 6 + 35);
+	assert_int_equal(t->no_query[CPU].n, 9);
+	assert_int_equal(t->cut[TRACE_CUT_NOT], 70 - 4);
+	assert_int_equal(t->cut[TRACE_CUT_NO_RULE], 3);
+	assert_int_equal(t->cut[TRACE_CUT_NO_MAP], 1);
+	assert_int_equal(t->unknown, 1);
+	assert_int_equal(samples__process(m.samples, 1)[CPU].n, 5);
+	assert_int_equal(samples__process(m.samples, 7)[CPU].n, 0);
+}
+
+/* ---- Against the definition ------------------------------------------------------------------ */
+
+#define ENTRIES	  400
+#define LABELS	  6
+#define PROCESSES 3
+
+static struct trace_stack tree[ENTRIES];
+
+static const struct trace_stack *entry(const void *ctx, uint32_t id)
+{
+	return id && id < ENTRIES ? &tree[id] : NULL;
+}
+
+static void grow_tree(struct rng *rng)
+{
+	for (uint32_t i = 1; i < ENTRIES; i++)
+		tree[i] = (struct trace_stack){
+			.parent = rng_below(rng, 10) ? rng_below(rng, i) : TRACE_NO_STACK,
+			.place = rng_below(rng, LABELS),
+			.kind = rng_below(rng, TRACE_STACK_KINDS),
+		};
+}
+
+struct expected {
+	struct sample_sums of[PROCESSES][LABELS];
+};
+
+static void expect(struct expected *e, const struct trace_sample *s)
+{
+	const struct sample_sum one = {1, s->value};
+	bool seen[LABELS] = {}, is_self = true;
+
+	for (uint32_t i = s->stack; i; i = tree[i].parent) {
+		struct sample_sums *sums = &e->of[s->process][tree[i].place];
+
+		if (tree[i].kind == TRACE_STACK_LOCATION || tree[i].kind == TRACE_STACK_UNKNOWN)
+			continue;
+		if (is_self)
+			sample_sum__add(&sums->self[s->cause], &one);
+		if (!seen[tree[i].place])
+			sample_sum__add(&sums->total[s->cause], &one);
+		is_self = false;
+		seen[tree[i].place] = true;
+	}
+	if (is_self && s->label != TRACE_NO_STRING) {
+		sample_sum__add(&e->of[s->process][s->label].self[s->cause], &one);
+		sample_sum__add(&e->of[s->process][s->label].total[s->cause], &one);
+	}
+}
+
+static void assert_rows(struct samples *s, const struct expected *e)
+{
+	struct expected found = {};
+	_free_ struct samples_row *rows = NULL;
+	size_t n;
+
+	assert_int_equal(samples__rows(s, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(!i || rows[i - 1].process <= rows[i].process);
+		sample_sums__add(&found.of[rows[i].process][rows[i].label], &rows[i].sums);
+	}
+	assert_memory_equal(&found, e, sizeof(found));
+}
+
+static void random_samples_agree_with_the_definition(void **state)
+{
+	const struct stack_source source = {.entry = entry};
+	struct rng rng = rng_new();
+
+	for (int round = 0; round < 20; round++) {
+		_samples_ struct samples *s = NULL;
+		struct expected e = {};
+
+		grow_tree(&rng);
+		assert_int_equal(samples__new(&source, &s), 0);
+		for (int i = 0; i < 1000; i++) {
+			const struct trace_sample sample = {
+				.value = rng_below(&rng, 1000),
+				.process = rng_below(&rng, PROCESSES),
+				.stack = rng_below(&rng, ENTRIES),
+				.label = rng_below(&rng, 2) ? rng_below(&rng, LABELS)
+							    : TRACE_NO_STRING,
+				.cause = 1 + rng_below(&rng, TRACE_SAMPLE_CAUSES - 1),
+			};
+
+			expect(&e, &sample);
+			assert_int_equal(samples__add(s, &sample), 0);
+			/* Rows may be asked for in between. */
+			if (i == 500)
+				assert_rows(s, &e);
+		}
+		assert_rows(s, &e);
+	}
+}
+
+static void probes_and_stacks_are_compared(void **state)
+{
+	const struct stack_source source = {.entry = entry};
+	_samples_ struct samples *s = NULL;
+	struct trace_sample sample = {
+		.stack = 1, .label = 2, .kind = TRACE_KIND_QUERY, .cause = CPU};
+
+	tree[1] = (struct trace_stack){.place = 2, .kind = TRACE_STACK_QUERY};
+	assert_int_equal(samples__new(&source, &s), 0);
+	assert_int_equal(samples__add(s, &sample), 0);
+	sample.label = 3;
+	assert_int_equal(samples__add(s, &sample), 0);
+	/* An activity within the query is in no stack. */
+	sample.kind = TRACE_KIND_ACTIVITY;
+	assert_int_equal(samples__add(s, &sample), 0);
+	sample.label = TRACE_NO_STRING;
+	assert_int_equal(samples__add(s, &sample), 0);
+	assert_int_equal(samples__totals(s)->compared, 2);
+	assert_int_equal(samples__totals(s)->differ, 1);
+	sample.cause = 0;
+	assert_int_equal(samples__add(s, &sample), -EINVAL);
+	sample.cause = TRACE_SAMPLE_CAUSES;
+	assert_int_equal(samples__add(s, &sample), -EINVAL);
+}
+
+static void an_error_is_the_root_of_the_number(void **state)
+{
+	assert_int_equal(sample_sum__error(&(struct sample_sum){100, 1000}), 100);
+	assert_int_equal(sample_sum__error(&(struct sample_sum){1, 7}), 7);
+	assert_int_equal(sample_sum__error(&(struct sample_sum){}), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_query_counts_once_in_a_stack),
+		cmocka_unit_test(random_samples_agree_with_the_definition),
+		cmocka_unit_test(probes_and_stacks_are_compared),
+		cmocka_unit_test(an_error_is_the_root_of_the_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

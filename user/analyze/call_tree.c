@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/call_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/tree_first.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+
+/* The child of a function; it is made if there is none. 0 or -ENOMEM. */
+static int get_node(struct call_nodes *nodes, uint32_t parent, uint32_t function, uint32_t *out)
+{
+	const struct call_node node = {.parent = parent, .function = function};
+	uint64_t key = (uint64_t)parent << 32 | function;
+
+	*out = u64_map__get(&nodes->by_key, key);
+	if (*out != U64_MAP_NONE)
+		return 0;
+	*out = nodes->n;
+	return u64_map__put(&nodes->by_key, key, *out) ||
+			       array__add(&nodes->at, &nodes->n, &nodes->capacity, &node)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Children have larger numbers than their parents. */
+static void sum_totals(struct call_nodes *nodes)
+{
+	for (uint32_t i = nodes->n; i-- > 0;) {
+		struct call_node *node = &nodes->at[i];
+
+		sample_sum__add(&node->total, &node->self);
+		if (node->parent != CALL_NONE)
+			sample_sum__add(&nodes->at[node->parent].total, &node->total);
+	}
+}
+
+/* ---- From the outside in --------------------------------------------------------------------- */
+
+/* What is known of an entry of the stacks. */
+struct seen {
+	uint32_t node;	/* CALL_NONE: in nothing that is wanted */
+	bool is_wanted; /* the innermost interval is */
+};
+
+struct making {
+	struct call_tree *t;
+	const struct call_tree_options *options;
+	struct seen *seen;
+};
+
+static int see_entry(struct making *m, const struct trace_stack *entry, struct seen *seen)
+{
+	const struct call_tree_options *o = m->options;
+	bool is_interval = entry->kind != TRACE_STACK_LOCATION;
+	const struct code_function *function;
+	uint32_t number;
+
+	if (code_functions__find(&m->t->functions, entry, &number))
+		return -ENOMEM;
+	function = &m->t->functions.at[number];
+	if (o->wants && is_interval && !function->is_unknown)
+		seen->is_wanted = o->wants(o->ctx, function->name);
+	if (o->wants && seen->node == CALL_NONE && (!is_interval || !seen->is_wanted))
+		return 0;
+	return get_node(&m->t->down, seen->node, number, &seen->node);
+}
+
+/* The parents of an entry have smaller numbers, and so were seen before. */
+static int take_entry(struct making *m, const struct stack_sums *sums, uint32_t id)
+{
+	struct seen seen = {.node = CALL_NONE, .is_wanted = !m->options->wants};
+	const struct sample_sum *sum = &sums->at[id];
+	struct trace_stack entry;
+
+	if (stack_source__entry(&sums->source, id, &entry)) {
+		if (entry.parent != TRACE_NO_STACK)
+			seen = m->seen[entry.parent];
+		if (entry.kind < TRACE_STACK_KINDS && see_entry(m, &entry, &seen))
+			return -ENOMEM;
+	}
+	m->seen[id] = seen;
+	if (m->options->wants && (seen.node == CALL_NONE || (m->options->own && !seen.is_wanted)))
+		return 0;
+	sample_sum__add(&m->t->all, sum);
+	if (seen.node != CALL_NONE)
+		sample_sum__add(&m->t->down.at[seen.node].self, sum);
+	return 0;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* The key of a node: its function, or the part that this is in. */
+static uint32_t key_of(const struct call_tree *t, uint32_t node, bool by_part)
+{
+	uint32_t number = t->down.at[node].function;
+	uint32_t part = t->functions.at[number].part;
+
+	if (!by_part)
+		return number;
+	return part == CODE_NO_PART ? t->functions.n_parts : part;
+}
+
+/* Make the rows of functions, or those of parts; the last of these is that of intervals. */
+static int sum_rows(struct call_tree *t, bool by_part, struct call_row **rows)
+{
+	uint32_t n = by_part ? t->functions.n_parts + 1 : t->functions.n;
+	_free_ struct tree_node *nodes = calloc(t->down.n + 1UL, sizeof(*nodes));
+
+	_Static_assert(CALL_NONE == TREE_NONE, "CALL_NONE");
+	*rows = calloc(n + 1UL, sizeof(**rows));
+	if (!nodes || !*rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->down.n; i++)
+		nodes[i] = (struct tree_node){
+			.parent = t->down.at[i].parent,
+			.key = key_of(t, i, by_part),
+		};
+	if (tree_first(nodes, t->down.n, n))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		(*rows)[i].number = i;
+	for (uint32_t i = 0; i < t->down.n; i++) {
+		struct call_row *row = &(*rows)[nodes[i].key];
+
+		sample_sum__add(&row->self, &t->down.at[i].self);
+		if (nodes[i].is_first)
+			sample_sum__add(&row->total, &t->down.at[i].total);
+	}
+	return 0;
+}
+
+/* Whom the code of a node works for: the innermost function around it that is not general. */
+static int sum_charges(struct call_tree *t)
+{
+	_free_ uint32_t *charged = calloc(t->down.n + 1UL, sizeof(*charged));
+
+	if (!charged)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->down.n; i++) {
+		const struct call_node *node = &t->down.at[i];
+		const struct code_function *f = &t->functions.at[node->function];
+		uint32_t to = node->parent == CALL_NONE ? CALL_NONE : charged[node->parent];
+
+		if (f->part != CODE_NO_PART && !f->is_general)
+			to = node->function;
+		charged[i] = to;
+		to = to == CALL_NONE ? node->function : to;
+		sample_sum__add(&t->rows[to].charged, &node->self);
+		to = t->functions.at[to].part;
+		sample_sum__add(&t->parts[to == CODE_NO_PART ? t->functions.n_parts : to].charged,
+				&node->self);
+	}
+	return 0;
+}
+
+int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
+		    const struct call_tree_options *options)
+{
+	_free_ struct seen *seen = calloc(sums->n + 1UL, sizeof(*seen));
+	struct making m = {t, options, seen};
+
+	*t = (struct call_tree){
+		.functions = {.source = sums->source, .texts = options->texts},
+	};
+	if (!seen)
+		return -ENOMEM;
+	for (uint32_t id = 0; id < sums->n; id++)
+		if (take_entry(&m, sums, id))
+			return -ENOMEM;
+	sum_totals(&t->down);
+	return sum_rows(t, false, &t->rows) ?: sum_rows(t, true, &t->parts) ?: sum_charges(t);
+}
+
+/* ---- From the inside out --------------------------------------------------------------------- */
+
+/* Add the callers of the code that ran in a node. */
+static int add_callers(const struct call_nodes *down, uint32_t i, struct call_nodes *up)
+{
+	const struct sample_sum *self = &down->at[i].self;
+	uint32_t node = CALL_NONE;
+
+	for (int n = 0; i != CALL_NONE && n <= CALL_CALLERS_MOST; n++, i = down->at[i].parent) {
+		if (get_node(up, node, down->at[i].function, &node))
+			return -ENOMEM;
+		sample_sum__add(&up->at[node].total, self);
+	}
+	sample_sum__add(&up->at[node].self, self);
+	return 0;
+}
+
+int call_tree__callers(const struct call_tree *t, uint64_t least, struct call_nodes *up)
+{
+	*up = (struct call_nodes){};
+	for (uint32_t i = 0; i < t->down.n; i++) {
+		const struct call_node *node = &t->down.at[i];
+
+		if (node->self.n && t->rows[node->function].self.value >= least &&
+		    add_callers(&t->down, i, up))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+struct ordering {
+	const struct call_nodes *nodes;
+	const struct code_functions *functions;
+};
+
+static int compare_nodes(const void *a, const void *b, void *ctx)
+{
+	const struct ordering *o = ctx;
+	const struct call_node *x = &o->nodes->at[*(const uint32_t *)a];
+	const struct call_node *y = &o->nodes->at[*(const uint32_t *)b];
+
+	/* CALL_NONE is the largest number. */
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->total.value != y->total.value)
+		return x->total.value < y->total.value ? 1 : -1;
+	return strcmp(o->functions->at[x->function].name, o->functions->at[y->function].name)
+		       ?: (x->function > y->function) - (x->function < y->function);
+}
+
+int call_order__make(struct call_order *o, const struct call_nodes *nodes,
+		     const struct code_functions *functions)
+{
+	struct ordering ordering = {nodes, functions};
+	uint32_t at = 0;
+
+	o->at = calloc(nodes->n + 1UL, sizeof(*o->at));
+	o->first = calloc(nodes->n + 2UL, sizeof(*o->first));
+	if (!o->at || !o->first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nodes->n; i++)
+		o->at[i] = i;
+	qsort_r(o->at, nodes->n, sizeof(*o->at), compare_nodes, &ordering);
+	for (uint32_t i = 0; i <= nodes->n; i++) {
+		uint32_t parent = i < nodes->n ? i : CALL_NONE;
+
+		o->first[i] = at;
+		while (at < nodes->n && nodes->at[o->at[at]].parent == parent)
+			at++;
+	}
+	o->first[nodes->n + 1] = at;
+	return 0;
+}
+
+void call_order__destroy(struct call_order *o)
+{
+	free(o->at);
+	free(o->first);
+	*o = (struct call_order){};
+}
+
+void call_nodes__destroy(struct call_nodes *n)
+{
+	free(n->at);
+	u64_map__destroy(&n->by_key);
+	*n = (struct call_nodes){};
+}
+
+void call_tree__destroy(struct call_tree *t)
+{
+	code_functions__destroy(&t->functions);
+	call_nodes__destroy(&t->down);
+	free(t->rows);
+	free(t->parts);
+	*t = (struct call_tree){};
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/stack_intervals.h"
+#include "base/table.h"
+
+/* The samples of a process whose innermost interval it was. */
+struct cell {
+	uint32_t process;
+	uint32_t interval;
+	struct sample_sum self[TRACE_SAMPLE_CAUSES];
+};
+
+/* The same of samples whose stacks show no interval, by what the probes saw. */
+struct probed {
+	uint32_t process;
+	uint32_t label;
+	uint32_t kinds;
+	struct sample_sum self[TRACE_SAMPLE_CAUSES];
+};
+
+struct of_process {
+	struct sample_sum of[TRACE_SAMPLE_CAUSES];
+};
+
+struct samples {
+	struct samples_totals totals;
+	struct stack_intervals intervals;
+	TABLE(struct cell) cells;	    /* by process << 32 | interval */
+	TABLE(struct probed) probed;	    /* by process << 32 | label */
+	TABLE(struct of_process) processes; /* by process */
+};
+
+int samples__new(const struct stack_source *source, struct samples **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->intervals.source = *source;
+	return 0;
+}
+
+void samples__set_sampling(struct samples *s, const struct trace_sampling *sampling)
+{
+	s->totals.sampling = *sampling;
+}
+
+static uint32_t kind_bit(unsigned int kind)
+{
+	return 1u << (kind < TRACE_KIND_OTHER ? kind : TRACE_KIND_OTHER);
+}
+
+static void compare_with_probes(struct samples_totals *t, const struct trace_sample *sample,
+				const struct stack_interval *interval)
+{
+	if (interval->is_unknown)
+		t->unknown++;
+	else if (interval->kind == TRACE_KIND_QUERY && sample->kind == TRACE_KIND_QUERY &&
+		 sample->label != TRACE_NO_STRING) {
+		t->compared++;
+		t->differ += interval->label != sample->label;
+	}
+}
+
+/* The sum that the sample belongs to, beside those of all; NULL without memory. */
+static struct sample_sum *sum_of(struct samples *s, const struct trace_sample *sample,
+				 uint32_t interval)
+{
+	uint64_t key = (uint64_t)sample->process << 32;
+	struct probed *probed;
+	struct cell *cell;
+
+	if (interval != STACK_INTERVAL_NONE) {
+		cell = table__get(&s->cells, key | interval, .process = sample->process,
+				  .interval = interval);
+		return cell ? &cell->self[sample->cause] : NULL;
+	}
+	if (sample->label == TRACE_NO_STRING)
+		return &s->totals.no_query[sample->cause];
+	probed = table__get(&s->probed, key | sample->label, .process = sample->process,
+			    .label = sample->label);
+	if (!probed)
+		return NULL;
+	probed->kinds |= kind_bit(sample->kind);
+	return &probed->self[sample->cause];
+}
+
+int samples__add(struct samples *s, const struct trace_sample *sample)
+{
+	const struct sample_sum one = {1, sample->value};
+	struct of_process *process;
+	struct sample_sum *sum;
+	uint32_t interval;
+
+	if (!sample->cause || sample->cause >= TRACE_SAMPLE_CAUSES || sample->cut >= TRACE_CUT_MAX)
+		return -EINVAL;
+	process = table__get(&s->processes, sample->process, .of = {});
+	if (!process || stack_intervals__find(&s->intervals, sample->stack, &interval))
+		return -ENOMEM;
+	if (interval != STACK_INTERVAL_NONE) {
+		if (sample->cause == TRACE_SAMPLE_CPU)
+			compare_with_probes(&s->totals, sample, &s->intervals.at[interval]);
+		interval = s->intervals.at[interval].known;
+	}
+	sum = sum_of(s, sample, interval);
+	if (!sum)
+		return -ENOMEM;
+	sample_sum__add(sum, &one);
+	sample_sum__add(&process->of[sample->cause], &one);
+	sample_sum__add(&s->totals.of[sample->cause], &one);
+	s->totals.cut[sample->cut]++;
+	return 0;
+}
+
+const struct samples_totals *samples__totals(const struct samples *s)
+{
+	return &s->totals;
+}
+
+const struct sample_sum *samples__process(const struct samples *s, uint32_t process)
+{
+	static const struct sample_sum none[TRACE_SAMPLE_CAUSES];
+	/* A look-up changes only what the table remembers of the last one. */
+	struct of_process *of = table__find(&((struct samples *)s)->processes, process);
+
+	return of ? of->of : none;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Rows being made, and the intervals of the process at hand with all that is within them. */
+struct making {
+	const struct stack_intervals *intervals;
+	TABLE(struct samples_row) rows;			  /* by process << 32 | label */
+	struct sample_sum (*within)[TRACE_SAMPLE_CAUSES]; /* by interval */
+	bool *is_listed;				  /* by interval */
+	uint32_t *listed;
+	uint32_t n_listed;
+};
+
+static void making__clear(struct making *m)
+{
+	table__destroy(&m->rows);
+	free(m->within);
+	free(m->is_listed);
+	free(m->listed);
+}
+
+static int making__init(struct making *m, const struct stack_intervals *intervals)
+{
+	m->intervals = intervals;
+	m->within = calloc(intervals->n + 1UL, sizeof(*m->within));
+	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
+	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
+	return m->within && m->is_listed && m->listed ? 0 : -ENOMEM;
+}
+
+static void add_sums(struct sample_sum to[TRACE_SAMPLE_CAUSES],
+		     const struct sample_sum from[TRACE_SAMPLE_CAUSES])
+{
+	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
+		sample_sum__add(&to[cause], &from[cause]);
+}
+
+static struct samples_row *row_of(struct making *m, uint32_t process, uint32_t label,
+				  uint32_t kinds)
+{
+	struct samples_row *row = table__get(&m->rows, (uint64_t)process << 32 | label,
+					     .process = process, .label = label);
+
+	if (row)
+		row->kinds |= kinds;
+	return row;
+}
+
+/* Add the samples of an interval, and list it with all that are around it. */
+static int add_cell(struct making *m, const struct cell *cell)
+{
+	const struct stack_interval *at = m->intervals->at;
+	struct samples_row *row = row_of(m, cell->process, at[cell->interval].label,
+					 kind_bit(at[cell->interval].kind));
+
+	if (!row)
+		return -ENOMEM;
+	add_sums(row->sums.self, cell->self);
+	add_sums(m->within[cell->interval], cell->self);
+	for (uint32_t i = cell->interval; i != STACK_INTERVAL_NONE && !m->is_listed[i];
+	     i = at[i].outer) {
+		m->is_listed[i] = true;
+		m->listed[m->n_listed++] = i;
+	}
+	return 0;
+}
+
+static int descending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* All samples of a process are added: the inner intervals come first, as their numbers are larger.
+ */
+static int end_process(struct making *m, uint32_t process)
+{
+	const struct stack_interval *at = m->intervals->at;
+
+	qsort(m->listed, m->n_listed, sizeof(*m->listed), descending);
+	for (uint32_t k = 0; k < m->n_listed; k++) {
+		uint32_t i = m->listed[k];
+		struct samples_row *row =
+			at[i].is_first ? row_of(m, process, at[i].label, kind_bit(at[i].kind))
+				       : NULL;
+
+		if (at[i].is_first && !row)
+			return -ENOMEM;
+		if (row)
+			add_sums(row->sums.total, m->within[i]);
+		if (at[i].outer != STACK_INTERVAL_NONE)
+			add_sums(m->within[at[i].outer], m->within[i]);
+		for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
+			m->within[i][cause] = (struct sample_sum){0};
+		m->is_listed[i] = false;
+	}
+	m->n_listed = 0;
+	return 0;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int add_cells(struct making *m, const struct samples *s)
+{
+	_free_ struct cell *cells = calloc(s->cells.n + 1UL, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->cells.n; i++)
+		cells[i] = s->cells.at[i];
+	qsort(cells, s->cells.n, sizeof(*cells), by_process);
+	for (uint32_t i = 0; i < s->cells.n; i++) {
+		bool is_last = i + 1 == s->cells.n || cells[i + 1].process != cells[i].process;
+
+		if (add_cell(m, &cells[i]) || (is_last && end_process(m, cells[i].process)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_probed(struct making *m, const struct samples *s)
+{
+	for (uint32_t i = 0; i < s->probed.n; i++) {
+		const struct probed *p = &s->probed.at[i];
+		struct samples_row *row = row_of(m, p->process, p->label, p->kinds);
+
+		if (!row)
+			return -ENOMEM;
+		add_sums(row->sums.self, p->self);
+		add_sums(row->sums.total, p->self);
+	}
+	return 0;
+}
+
+int samples__rows(struct samples *s, struct samples_row **rows, size_t *n)
+{
+	__cleanup(making__clear) struct making m = {};
+	int err = stack_intervals__end(&s->intervals) ?: making__init(&m, &s->intervals);
+
+	_Static_assert(!offsetof(struct samples_row, process) && !offsetof(struct cell, process),
+		       "by_process");
+	err = err ?: add_cells(&m, s) ?: add_probed(&m, s);
+	if (err)
+		return err;
+	*rows = calloc(m.rows.n + 1UL, sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (*n = 0; *n < m.rows.n; ++*n)
+		(*rows)[*n] = m.rows.at[*n];
+	qsort(*rows, *n, sizeof(**rows), by_process);
+	return 0;
+}
+
+void samples__free(struct samples *s)
+{
+	if (!s)
+		return;
+	stack_intervals__destroy(&s->intervals);
+	table__destroy(&s->cells);
+	table__destroy(&s->probed);
+	table__destroy(&s->processes);
+	free(s);
+}

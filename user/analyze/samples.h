@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Samples by the query that a thread was in. Takes the samples of a trace; knows no output format.
+ * Memory grows with the number of entries of stacks (4 bytes each) and with the different chains of
+ * queries in each process.
+ *
+ * A sample belongs to the innermost interval that its stack shows; where it shows none, to the
+ * innermost that the probes saw. An execution of an unknown query belongs to the interval around
+ * it.
+ */
+#ifndef QPROF_ANALYZE_SAMPLES_H
+#define QPROF_ANALYZE_SAMPLES_H
+
+#include "analyze/sampled.h"
+#include "base/cleanup.h"
+
+struct samples;
+
+/* What a recording sampled, over all processes. */
+struct samples_totals {
+	struct trace_sampling sampling; /* all zeroes: it is not said */
+	struct sample_sum of[TRACE_SAMPLE_CAUSES];
+	struct sample_sum no_query[TRACE_SAMPLE_CAUSES]; /* of these, in no interval */
+	/* Samples by enum trace_sample_cut; TRACE_CUT_NOT: the whole stack is known. */
+	uint64_t cut[TRACE_CUT_MAX];
+	/* Of the CPU: the innermost was an execution of an unknown query. */
+	uint64_t unknown;
+	/*
+	 * Of the CPU, where both the stack and the probes show a query as the innermost interval,
+	 * and where these are not the same.
+	 */
+	uint64_t compared;
+	uint64_t differ;
+};
+
+static inline uint64_t samples_totals__n(const struct samples_totals *t)
+{
+	return t->of[TRACE_SAMPLE_CPU].n + t->of[TRACE_SAMPLE_OFF_CPU].n +
+	       t->of[TRACE_SAMPLE_FAULT].n;
+}
+
+/* 0, or -ENOMEM. */
+int samples__new(const struct stack_source *source, struct samples **out);
+
+void samples__set_sampling(struct samples *s, const struct trace_sampling *sampling);
+
+/* Add a sample. 0, -ENOMEM, or -EINVAL if its cause is none. */
+int samples__add(struct samples *s, const struct trace_sample *sample);
+
+const struct samples_totals *samples__totals(const struct samples *s);
+
+/* The samples of one label in one process. */
+struct samples_row {
+	uint32_t process; /* index */
+	uint32_t label;
+	uint32_t kinds; /* of its intervals, 1 << enum trace_kind */
+	struct sample_sums sums;
+};
+
+/*
+ * All rows, ordered by process. Call it once; samples may follow, of which later calls would give
+ * the whole. Free with free(). -ENOMEM.
+ */
+int samples__rows(struct samples *s, struct samples_row **rows, size_t *n);
+
+/* The samples of a process, of any query or none. */
+const struct sample_sum *samples__process(const struct samples *s, uint32_t process);
+
+void samples__free(struct samples *s);
+DEFINE_CLEANUP(struct samples, samples__free)
+#define _samples_ __cleanup(samples__free_p)
+
+#endif /* QPROF_ANALYZE_SAMPLES_H */
