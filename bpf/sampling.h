@@ -67,6 +67,11 @@ static int unwind_read(wire_u64 words[2], wire_u32 size, wire_u64 addr)
 	return bpf_probe_read_user(words, size == 16 ? 16 : 8, (void *)addr) != 0;
 }
 
+static void unwind_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
+{
+	bpf_loop(n, fn, ctx, 0);
+}
+
 static __always_inline int sample_is_current(const struct unwind *u, const struct wire_mappings *m)
 {
 	return m->pid == u->sample.pid && m->serial == u->serial;
@@ -94,11 +99,39 @@ static int unwind_find_mapping(struct unwind *u, wire_u64 pc)
 	return sample_find_mapping(u, pc);
 }
 
+#define SAMPLE_INT3 0xcc
+
+/* True if the thread has just executed a breakpoint, which is what makes a probe. */
+static __always_inline int sample_is_at_probe(__u64 pc, int in_kernel)
+{
+	__u8 before = 0;
+
+	return in_kernel && !bpf_probe_read_user(&before, 1, (void *)(pc - 1)) &&
+	       before == SAMPLE_INT3;
+}
+
+/* `back` bytes before the thread's pc. */
+STACK_APART int sample_walk(struct unwind *u, __u32 back)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	if (!u)
+		return 0;
+	u->pc = regs->ip - back;
+	u->sp = regs->sp;
+	u->bp = regs->bp;
+	return unwind_walk(u);
+}
+
 /*
  * Without mappings the stack is not known: the process is no compiler, or has just begun. The
  * sample is sent all the same, as CPU time.
+ *
+ * A thread that has hit a probe is one byte behind it, and has not executed the instruction that is
+ * there for the tables. So it is until the kernel has found the probe, and again once the kernel
+ * has emulated an instruction of one byte. The two cases differ by where the return address is.
  */
-STACK_APART int sample_unwind(struct unwind *u)
+STACK_APART int sample_unwind(struct unwind *u, int in_kernel)
 {
 	const struct wire_mappings *m;
 	struct pt_regs *regs;
@@ -114,10 +147,10 @@ STACK_APART int sample_unwind(struct unwind *u)
 		return 0;
 	u->serial = m->serial;
 	regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	u->pc = regs->ip;
-	u->sp = regs->sp;
-	u->bp = regs->bp;
-	return unwind_walk(u);
+	if (!sample_is_at_probe(regs->ip, in_kernel))
+		return sample_walk(u, 0);
+	sample_walk(u, 1);
+	return u->sample.n == 2 && u->sample.cut == WIRE_CUT_NO_MAP ? sample_walk(u, 0) : 0;
 }
 
 STACK_APART int sample_send(struct wire_sample *s)
@@ -157,6 +190,7 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 pid = id >> 32, which = cause == WIRE_SAMPLE_FAULT;
+	int in_kernel = !(ctx->regs.cs & 3);
 	struct sample_slot *slot;
 	struct wire_sample *s;
 
@@ -174,8 +208,8 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s->tid = (__u32)id;
 	s->time_ns = bpf_ktime_get_ns();
 	s->value = value;
-	sample_note(s, !(ctx->regs.cs & 3));
-	sample_unwind(&slot->unwind);
+	sample_note(s, in_kernel);
+	sample_unwind(&slot->unwind, in_kernel);
 	sample_send(s);
 	__sync_lock_test_and_set(&slot->taken, 0);
 	return 0;

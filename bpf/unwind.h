@@ -14,7 +14,6 @@
 #define QPROF_UNWIND_H
 
 #include "qprof/wire_samples.h"
-#include "stack.h"
 #include "unwind_lookup.h"
 
 /*
@@ -43,6 +42,9 @@ static const struct wire_unwind_file *unwind_file(wire_u32 number);
 /* Read 8 or 16 bytes of user memory; nonzero: they are not resident, or not mapped. */
 static int unwind_read(wire_u64 words[2], wire_u32 size, wire_u64 addr);
 
+/* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
+static void unwind_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
+
 /* Returns nonzero, as all functions below do at the end of a walk. */
 static inline int unwind_end(struct unwind *u, enum wire_sample_cut cut)
 {
@@ -68,7 +70,7 @@ static inline wire_u64 unwind_pc(const struct unwind *u)
 }
 
 /* Add the frame to the sample. */
-STACK_APART int unwind_locate(struct unwind *u)
+UNWIND_APART int unwind_locate(struct unwind *u)
 {
 	wire_u64 pc;
 
@@ -87,7 +89,7 @@ STACK_APART int unwind_locate(struct unwind *u)
  * unwind_lookup() in three functions, whose frames are small. Each is what the pc's file, then its
  * page, then the number of its rule is found by.
  */
-STACK_APART int unwind_find_table(struct unwind *u)
+UNWIND_APART int unwind_find_table(struct unwind *u)
 {
 	const struct wire_unwind_file *f = u ? unwind_file(u->mapping.file) : 0;
 
@@ -97,12 +99,12 @@ STACK_APART int unwind_find_table(struct unwind *u)
 	return u->table == WIRE_UNWIND_NOWHERE ? unwind_end(u, WIRE_CUT_NO_RULE) : 0;
 }
 
-STACK_APART wire_u32 unwind_find_number(wire_u32 table, wire_u32 offset)
+UNWIND_APART wire_u32 unwind_find_number(wire_u32 table, wire_u32 offset)
 {
 	return unwind_page_value(table, offset & (WIRE_UNWIND_PAGE_BYTES - 1));
 }
 
-STACK_APART int unwind_find_rule(struct unwind *u)
+UNWIND_APART int unwind_find_rule(struct unwind *u)
 {
 	const struct wire_unwind_file *f;
 	const wire_u8 *block;
@@ -202,7 +204,7 @@ static inline int unwind_load(struct unwind *u)
 	return 0;
 }
 
-STACK_APART int unwind_to_caller(struct unwind *u)
+UNWIND_APART int unwind_to_caller(struct unwind *u)
 {
 	if (!u)
 		return 1;
@@ -230,7 +232,7 @@ static long unwind_step(wire_u32 i, void *ctx)
 }
 
 /* Fill in the frames of u->sample. The first ones are those of pc, sp and bp. */
-STACK_APART int unwind_walk(struct unwind *u)
+UNWIND_APART int unwind_walk(struct unwind *u)
 {
 	struct unwind_ctx c = {.u = u};
 
@@ -240,7 +242,7 @@ STACK_APART int unwind_walk(struct unwind *u)
 	u->interrupted = 1;
 	u->bp_lost = u->ended = 0;
 	u->sample.n = 0;
-	stack_loop(WIRE_SAMPLE_FRAMES, unwind_step, &c);
+	unwind_loop(WIRE_SAMPLE_FRAMES, unwind_step, &c);
 	if (!u->ended)
 		u->sample.cut = WIRE_CUT_TOO_DEEP;
 	return 0;

@@ -49,6 +49,8 @@ static struct {
 	unsigned int n_stops, n_held, n_looks, holds_at_look;
 	unsigned int n_execs, n_forks, n_late;
 	unsigned int n_users, n_state_looks;
+	unsigned int n_sampled;
+	bool no_tables; /* those of its stacks are not made yet */
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -91,6 +93,18 @@ void ptrace_stop__free(struct ptrace_stop *h)
 {
 	world.n_held -= !!h;
 	free(h);
+}
+
+int sampling__expect(struct sampling *s, pid_t pid)
+{
+	assert_int_equal(world.look_err, 0);
+	world.n_sampled++;
+	return 0;
+}
+
+bool sampling__is_ready(const struct sampling *s, pid_t pid)
+{
+	return !world.no_tables;
 }
 
 bool kernel__follows(const struct kernel *k, pid_t pid)
@@ -407,6 +421,20 @@ static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain
 	assert_counts(0, 0, 0);
 }
 
+static void a_process_that_is_stopped_waits_for_its_tables(void **state)
+{
+	begin(true, true);
+	world.attached_ns = 300;
+	world.no_tables = true;
+	arrive(7, 200);
+	assert_int_equal(world.n_sampled, 1);
+	assert_int_equal(arrivals__n(all), 1);
+	world.no_tables = false;
+	drain();
+	assert_true(world.followed[7]);
+	assert_counts(0, 0, 0);
+}
+
 static void a_process_that_stops_outside_its_loader_is_late(void **state)
 {
 	begin(true, true);
@@ -611,6 +639,7 @@ int main(void)
 		TEST(a_process_is_stopped_before_it_is_looked_at),
 		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),
 		TEST(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),
+		TEST(a_process_that_is_stopped_waits_for_its_tables),
 		TEST(a_process_that_stops_outside_its_loader_is_late),
 		TEST(a_process_that_has_not_stopped_yet_waits),
 		TEST(one_that_runs_on_without_a_plan_is_missing_if_that_fails),

@@ -34,6 +34,7 @@ static struct {
 	int add_err;
 	unsigned int n_lists, n_adds, n_missing, n_running;
 	unsigned int n_compilers; /* of running__follow() */
+	unsigned int n_sampled;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -159,6 +160,13 @@ void arrivals__add_missing(struct arrivals *all, uint32_t n)
 	world.n_missing += n;
 }
 
+int sampling__expect(struct sampling *s, pid_t pid)
+{
+	assert_true(world.all[pid].followed && !world.all[pid].look_err);
+	world.n_sampled++;
+	return 0;
+}
+
 /* ---- The session ----------------------------------------------------------------------------- */
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
@@ -207,6 +215,7 @@ static void a_build_tool_and_its_compilers_are_followed(void **state)
 	assert_int_equal(world.n_compilers, 1);
 	assert_int_equal(world.n_running, 3);
 	assert_true(world.all[1].followed && world.all[2].followed && world.all[3].followed);
+	assert_int_equal(world.n_sampled, 1);
 	assert_int_equal(world.n_missing, 0);
 }
 

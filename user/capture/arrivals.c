@@ -399,6 +399,8 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 		err = make_wait(all, &a);
 	else if (a.stop && is_odd(all, &a, library))
 		all->odd_dev = library->dev;
+	if (!none && !err)
+		err = sampling__expect(all->parts.sampling, pid);
 	release(all, &a);
 	return err;
 }
@@ -612,6 +614,8 @@ static bool waits(struct arrivals *all, const struct arrival *a, uint64_t now_ns
 	if (now_ns >= a->until_ns || (a->asked && a->stop && a->state == PTRACE_STOP_OVER))
 		return false;
 	if (!a->asked || !a->lib.planned || a->state == PTRACE_STOP_BEGUN)
+		return true;
+	if (a->stop && !sampling__is_ready(all->parts.sampling, a->pid))
 		return true;
 	return !a->lib.err && !is_still_attached(all, a);
 }

@@ -11,6 +11,7 @@
 #include "capture/libraries.h"
 #include "capture/look.h"
 #include "capture/mappings.h"
+#include "capture/sampling.h"
 #include "capture/scope.h"
 #include "capture/session_sink.h"
 
@@ -22,6 +23,7 @@ struct arrivals_parts {
 	struct libraries *libs;
 	struct look *look;
 	struct mappings *mappings; /* NULL: new mappings are not seen */
+	struct sampling *sampling; /* or NULL */
 	int wake_fd;		   /* an eventfd; ptrace stops write to it */
 };
 

@@ -28,8 +28,10 @@ struct cpu_ring {
 };
 
 struct mappings {
-	struct execs *execs; /* used in place of the rings */
-	int refused;	     /* the error that refused the rings, or 0 */
+	struct execs *execs;	 /* used in place of the rings */
+	int refused;		 /* the error that refused the rings, or 0 */
+	mappings_other_fn other; /* or NULL */
+	void *other_ctx;
 	int epoll;
 	size_t page_size;
 	size_t data_pages; /* of each ring; a power of two */
@@ -233,9 +235,12 @@ static int on_mmap(const struct reading *g, const char *bytes, size_t size)
 
 	if (size < fixed + sizeof(id) || !memchr(name, '\0', end - fixed))
 		return 0;
-	if (!plan_find__is_library(name))
-		return 0;
 	memcpy(&record, bytes, fixed);
+	if (!plan_find__is_library(name)) {
+		if (g->m->other)
+			g->m->other(g->m->other_ctx, (pid_t)record.pid);
+		return 0;
+	}
 	memcpy(&id, bytes + end, sizeof(id));
 	library.time_ns = id.time;
 	library.dev = makedev(record.maj, record.min);
@@ -311,6 +316,12 @@ static uint64_t all_lost(const struct mappings *m)
 			sum += counts.lost;
 	}
 	return sum;
+}
+
+void mappings__set_other(struct mappings *m, mappings_other_fn fn, void *ctx)
+{
+	m->other = fn;
+	m->other_ctx = ctx;
 }
 
 static int pass_over(void *ctx, pid_t pid, const struct mapped_library *library)

@@ -36,6 +36,13 @@ int mappings__fd(const struct mappings *m);
  */
 int mappings__read(struct mappings *m, mapped_fn fn, void *ctx);
 
+/*
+ * mappings__read() also calls `fn` for each mapping of another file, if the kernel provides records
+ * of mappings.
+ */
+typedef void (*mappings_other_fn)(void *ctx, pid_t pid);
+void mappings__set_other(struct mappings *m, mappings_other_fn fn, void *ctx);
+
 /* Drop all mappings up to now, and do not count the lost ones among them. */
 void mappings__forget(struct mappings *m);
 

@@ -104,7 +104,8 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 		diag_warn("going on without the compiler of process %d", (int)pid);
 		arrivals__add_missing(r->arrivals, *compiler);
 	}
-	return adopt(r, pid);
+	err = adopt(r, pid);
+	return err || !*compiler ? err : sampling__expect(r->sampling, pid);
 }
 
 /*

@@ -4,6 +4,7 @@
 #define QPROF_CAPTURE_RUNNING_H
 
 #include "capture/arrivals.h"
+#include "capture/sampling.h"
 
 /* The parts of the session that this file uses; the session owns all of them. */
 struct running {
@@ -12,6 +13,7 @@ struct running {
 	struct look *look;
 	const struct session_sink *sink;
 	struct arrivals *arrivals;	  /* counts compilers that cannot be recorded */
+	struct sampling *sampling;	  /* or NULL */
 	void (*before_follow)(void *ctx); /* called before the kernel half follows a process */
 	void *ctx;
 };

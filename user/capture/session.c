@@ -17,6 +17,7 @@
 #include "capture/real_inode.h"
 #include "capture/running.h"
 #include "capture/running_names.h"
+#include "capture/sampling.h"
 
 struct session {
 	struct kernel *kernel;
@@ -34,6 +35,7 @@ struct session {
 	struct arrivals *arrivals;
 	struct look *look;	     /* reads processes, as a read may block */
 	struct running_names *names; /* NULL: without keys */
+	struct sampling *sampling;   /* NULL: without samples */
 	int wake_fd;		     /* an eventfd that ptrace stops write to */
 	bool following;		     /* a process; older mapping records are dropped */
 	bool warned_no_hide;	     /* a line has reported that a label cannot be hidden */
@@ -171,6 +173,13 @@ static void print_refused(int refused, const char *instead)
 	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
+static void on_code_mapped(void *session, pid_t pid)
+{
+	struct session *s = session;
+
+	sampling__mapped(s->sampling, pid);
+}
+
 /*
  * Without mapping records, a library is only searched for beside an executable with a compiler's
  * name, and is attached to a little late.
@@ -186,6 +195,8 @@ static int watch_mappings(struct session *s)
 			  strerror(-err));
 		return 0;
 	}
+	if (s->sampling)
+		mappings__set_other(s->mappings, on_code_mapped, s);
 	refused = mappings__refused(s->mappings);
 	if (refused)
 		print_refused(refused,
@@ -222,10 +233,13 @@ static int watch_all(struct session *s)
 	err = epoll_watch(s->epoll, kernel__ring_fd(s->kernel))
 		      ?: epoll_watch(s->epoll, libraries__fd(s->libs))
 		      ?: epoll_watch(s->epoll, s->wake_fd) ?: watch_mappings(s);
+	if (!err && s->sampling)
+		err = epoll_watch(s->epoll, sampling__fd(s->sampling));
 	if (err)
 		return err;
 	parts.libs = s->libs;
 	parts.mappings = s->mappings;
+	parts.sampling = s->sampling;
 	return arrivals__new(&parts, &s->sink, &s->arrivals);
 }
 
@@ -289,6 +303,11 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (err)
 		return err;
 	find_inodes(s);
+	if (sampling_options__any(&opt->sampling))
+		err = sampling__open(&opt->sampling, s->kernel, s->look, &s->sink, s->nice,
+				     &s->sampling);
+	if (err)
+		return err;
 	if (opt->keys && !opt->only_open)
 		err = running_names__new(s->kernel, s->look, &s->names);
 	err = err ?: watch_all(s);
@@ -340,8 +359,8 @@ static void before_follow(void *session)
 
 static struct running running_of(struct session *s)
 {
-	return (struct running){s->kernel,   s->libs,	    s->look, &s->sink,
-				s->arrivals, before_follow, s};
+	return (struct running){s->kernel,   s->libs,	  s->look,	 &s->sink,
+				s->arrivals, s->sampling, before_follow, s};
 }
 
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers)
@@ -389,6 +408,9 @@ unsigned int session__libraries(const struct session *s)
 void session__start(struct session *s)
 {
 	end_measuring(s);
+	/* Without samples, the recording goes on. */
+	if (s->sampling)
+		sampling__start(s->sampling);
 	kernel__begin_recording(s->kernel);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	arrivals__set_started(s->arrivals, s->started_ns);
@@ -417,6 +439,8 @@ static int on_record(void *ctx, const void *record, size_t size)
 	const struct wire_label *label = record;
 	int err = s->sink.record(s->sink.ctx, record, size);
 
+	if (!err)
+		sampling__record(s->sampling, record, size);
 	if (!err && s->budget)
 		err = budget__record(s->budget, record, size);
 	if (err || !size)
@@ -435,7 +459,7 @@ int session__drain(struct session *s)
 	int err = arrivals__take(s->arrivals) ?: kernel__drain(s->kernel, on_record, s);
 
 	libraries__settle(s->libs);
-	return err ?: arrivals__release(s->arrivals);
+	return err ?: sampling__settle(s->sampling) ?: arrivals__release(s->arrivals);
 }
 
 /* The ring may still hold the exec of a process that waits. */
@@ -487,6 +511,7 @@ int session__stop(struct session *s)
 	arrivals__end(s->arrivals, false);
 	copy_names(s);
 	kernel__stop_attaching(s->kernel);
+	sampling__stop(s->sampling);
 	kernel__enable(s->kernel, false);
 	s->started_ns = 0;
 	arrivals__set_started(s->arrivals, 0);
@@ -513,6 +538,7 @@ int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MA
 		counters[WIRE_LOST_MAPPINGS] = mappings__lost(s->mappings);
 	counters[WIRE_LOST_COMPILERS] =
 		arrivals__missing(s->arrivals) + libraries__cut_off(s->libs);
+	sampling__count(s->sampling, counters);
 	return err;
 }
 
@@ -544,6 +570,7 @@ void session__free(struct session *s)
 		return;
 	end_measuring(s);
 	arrivals__free(s->arrivals);
+	sampling__free(s->sampling);
 	scope__free(s->scope);
 	mappings__free(s->mappings);
 	budget__free(s->budget);

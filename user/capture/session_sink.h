@@ -29,6 +29,11 @@ struct session_sink {
 	/* May be NULL. The working directory of a process, after `running` or the record of its
 	 * exec. */
 	int (*cwd)(void *ctx, pid_t pid, const char *cwd);
+	/*
+	 * May be NULL. With samples: wire_place() has this number for this file. Comes before any
+	 * sample with it. A sink that keeps the file takes a reference.
+	 */
+	int (*file)(void *ctx, uint32_t number, struct library_file *file);
 	/* With a budget: as in struct budget_sink. */
 	int (*decision)(void *ctx, const struct session_decision *d);
 	int (*estimated)(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,

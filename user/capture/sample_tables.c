@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/sample_tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "unwind/area.h"
+
+struct sample_tables {
+	struct kernel_samples kernel;
+	struct unwind_area area;
+	size_t mapped; /* bytes of the area */
+	uint64_t serial;
+};
+
+/* The kernel fills its reserve of entries after it was used, in the background. */
+#define MAP_TRIES 20
+
+/* Kernels map whole pages. */
+static size_t area_bytes(uint32_t blocks)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       size = blocks * (size_t)WIRE_UNWIND_BLOCK_VALUE;
+
+	return (size + page - 1) / page * page;
+}
+
+int sample_tables__new(const struct kernel_samples *k, struct sample_tables **out)
+{
+	_sample_tables_ struct sample_tables *t = calloc(1, sizeof(*t));
+	uint8_t *memory;
+
+	if (!t)
+		return -ENOMEM;
+	t->kernel = *k;
+	memory =
+		mmap(NULL, area_bytes(k->n_blocks), PROT_READ | PROT_WRITE, MAP_SHARED, k->area, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	t->mapped = area_bytes(k->n_blocks);
+	unwind_area__init(&t->area, memory, k->n_blocks);
+	*out = take_ptr(t);
+	return 0;
+}
+
+/* The area is written before the file refers to it. */
+int sample_tables__add(struct sample_tables *t, uint32_t number, const struct unwind_table *table)
+{
+	struct wire_unwind_file file;
+	int err = unwind_area__add(&t->area, table, &file);
+
+	if (err)
+		return err;
+	__sync_synchronize();
+	return bpf_map_update_elem(t->kernel.files, &number, &file, BPF_ANY) ? -errno : 0;
+}
+
+uint32_t sample_tables__left(const struct sample_tables *t)
+{
+	return (t->area.blocks << WIRE_UNWIND_BLOCK_SHIFT) - t->area.used;
+}
+
+uint32_t sample_tables__numbers(const struct sample_tables *t)
+{
+	return t->kernel.n_files;
+}
+
+int sample_tables__map(struct sample_tables *t, struct wire_mappings *m)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	int err = -ENOMEM;
+
+	m->serial = ++t->serial;
+	for (int i = 0; i < MAP_TRIES && err == -ENOMEM; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		err = bpf_map_update_elem(t->kernel.mappings, &m->pid, m, BPF_ANY) ? -errno : 0;
+	}
+	return err;
+}
+
+void sample_tables__unmap(struct sample_tables *t, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(t->kernel.mappings, &key);
+}
+
+void sample_tables__free(struct sample_tables *t)
+{
+	if (!t)
+		return;
+	if (t->mapped)
+		munmap(t->area.memory, t->mapped);
+	free(t);
+}

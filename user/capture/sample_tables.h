@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What the kernel half unwinds by: the tables of files, and which files each process has mapped
+ * where.
+ */
+#ifndef QPROF_CAPTURE_SAMPLE_TABLES_H
+#define QPROF_CAPTURE_SAMPLE_TABLES_H
+
+#include "capture/kernel.h"
+#include "unwind/table.h"
+
+struct sample_tables;
+
+/* The kernel half must outlive the result. Negative errno; prints nothing. */
+int sample_tables__new(const struct kernel_samples *k, struct sample_tables **out);
+
+/* Add the table of file `number`, from 1 on. -ENOSPC: the area is full; other errors. */
+int sample_tables__add(struct sample_tables *t, uint32_t number, const struct unwind_table *table);
+
+/* Bytes of the area that are not used. */
+uint32_t sample_tables__left(const struct sample_tables *t);
+
+/* The numbers that files may have are below this one. */
+uint32_t sample_tables__numbers(const struct sample_tables *t);
+
+/* Set the mappings of m->pid, and m->serial. Negative errno. */
+int sample_tables__map(struct sample_tables *t, struct wire_mappings *m);
+
+/* Forget the mappings of a process. */
+void sample_tables__unmap(struct sample_tables *t, pid_t pid);
+
+void sample_tables__free(struct sample_tables *t);
+DEFINE_CLEANUP(struct sample_tables, sample_tables__free)
+#define _sample_tables_ __cleanup(sample_tables__free_p)
+
+#endif /* QPROF_CAPTURE_SAMPLE_TABLES_H */

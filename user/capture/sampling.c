@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/sampling.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "capture/perf_refusal.h"
+#include "capture/sample_events.h"
+#include "capture/sample_tables.h"
+#include "capture/sampled_files.h"
+#include "proc/processes.h"
+
+/* The pause between two looks at a process; doubled by a look that finds nothing new. */
+#define FIRST_PAUSE_NS	 2000000ull
+#define LONGEST_PAUSE_NS 2000000000ull
+/* As many as the kernel half's table has room for. */
+#define PROCESSES_MAX 4096
+
+/* A compiler. */
+struct sampled_process {
+	pid_t pid;
+	bool changed;	    /* it has mapped more, or a stack ended at an unknown address */
+	uint32_t pending;   /* mappings whose file's table is being made */
+	uint32_t n;	    /* mappings that the kernel half has */
+	uint32_t lost;	    /* mappings that it has not */
+	uint64_t looked_ns; /* when the last look began */
+	uint64_t pause_ns;
+};
+
+struct sampling {
+	struct sampling_options opt;
+	struct kernel_samples kernel;
+	struct look *look;
+	struct session_sink sink;
+	struct sample_tables *tables;
+	struct sampled_files *files;
+	struct sample_events *events; /* NULL: no samples are taken */
+	struct sampled_process *items;
+	uint32_t n;
+	uint32_t capacity;
+	uint64_t n_lost; /* mappings without room */
+};
+
+static uint64_t now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static struct sampled_process *find(const struct sampling *s, pid_t pid)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->items[i].pid == pid)
+			return &s->items[i];
+	return NULL;
+}
+
+static void forget(struct sampling *s, struct sampled_process *p)
+{
+	sample_tables__unmap(s->tables, p->pid);
+	*p = s->items[--s->n];
+}
+
+int sampling__open(const struct sampling_options *opt, struct kernel *k, struct look *look,
+		   const struct session_sink *sink, int nice, struct sampling **out)
+{
+	_sampling_ struct sampling *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s || !kernel__samples(k, &s->kernel))
+		return diag_error_r(-ENOMEM, "out of memory");
+	s->opt = *opt;
+	s->look = look;
+	s->sink = *sink;
+	err = sample_tables__new(&s->kernel, &s->tables)
+		      ?: sampled_files__new(s->tables, &s->sink, nice, &s->files);
+	if (err)
+		return diag_error_r(err, "cannot take samples: %s", strerror(-err));
+	*out = take_ptr(s);
+	return 0;
+}
+
+/* ---- Mappings -------------------------------------------------------------------------------- */
+
+/* The number of a mapping's file; *number is 0 if it can have none. */
+static int number_of(struct sampling *s, pid_t pid, const struct mapped_files *all,
+		     const struct mapped_file *m, uint32_t *number)
+{
+	_library_file_ struct library_file *file = NULL;
+	int err;
+
+	*number = sampled_files__find(s->files, &m->id);
+	/* The vdso is no file, and has no number. */
+	if (*number || !m->id.ino)
+		return 0;
+	if (look__mapped_file(s->look, pid, all, m, &file))
+		return 0;
+	err = sampled_files__add(s->files, file, process_uid(pid), number);
+	return err == -EDQUOT ? 0 : err;
+}
+
+static int add_mapping(struct sampling *s, struct sampled_process *p,
+		       const struct mapped_files *all, const struct mapped_file *m,
+		       struct wire_mappings *to)
+{
+	struct wire_mapping new = {.start = m->start, .end = m->end};
+	int err = number_of(s, p->pid, all, m, &new.file), none;
+
+	if (err || !new.file)
+		return err;
+	none = sampled_files__bias(s->files, new.file, m->start, m->offset, &new.bias);
+	p->pending += none == -EAGAIN;
+	if (!none)
+		to->items[to->n++] = new;
+	return 0;
+}
+
+/* The process may have ended, or block its readers: then its stacks end where they are unknown. */
+static int look_at(struct sampling *s, struct sampled_process *p)
+{
+	struct wire_mappings to = {.pid = (uint32_t)p->pid};
+	struct mapped_files found;
+	uint32_t n_before = p->n, pending = p->pending;
+	int err;
+
+	p->looked_ns = now();
+	p->changed = false;
+	if (look__mapped_files(s->look, p->pid, &found))
+		return 0;
+	p->pending = 0;
+	if (found.n_lost > p->lost) {
+		s->n_lost += found.n_lost - p->lost;
+		p->lost = found.n_lost;
+	}
+	_Static_assert(MAPPED_FILES_MAX <= WIRE_MAPPINGS_MAX, "all mappings have room");
+	for (uint32_t i = 0; i < found.n; i++) {
+		err = add_mapping(s, p, &found, &found.items[i], &to);
+		if (err)
+			return err;
+	}
+	p->n = to.n;
+	if (p->n != n_before || p->pending != pending)
+		p->pause_ns = FIRST_PAUSE_NS;
+	else if (p->pause_ns < LONGEST_PAUSE_NS)
+		p->pause_ns *= 2;
+	err = to.n ? sample_tables__map(s->tables, &to) : 0;
+	if (err)
+		s->n_lost += to.n;
+	return 0;
+}
+
+int sampling__expect(struct sampling *s, pid_t pid)
+{
+	struct sampled_process new = {.pid = pid, .pause_ns = FIRST_PAUSE_NS};
+	struct sampled_process *p = s ? find(s, pid) : NULL;
+
+	if (!s)
+		return 0;
+	/* It may have executed another compiler, and the record of that is not read yet. */
+	if (p)
+		return look_at(s, p);
+	if (s->n == PROCESSES_MAX)
+		return 0;
+	if (array__add(&s->items, &s->n, &s->capacity, &new))
+		return -ENOMEM;
+	return look_at(s, &s->items[s->n - 1]);
+}
+
+bool sampling__is_ready(const struct sampling *s, pid_t pid)
+{
+	const struct sampled_process *p = s ? find(s, pid) : NULL;
+
+	return !p || !p->pending;
+}
+
+void sampling__mapped(struct sampling *s, pid_t pid)
+{
+	struct sampled_process *p = s ? find(s, pid) : NULL;
+
+	if (p)
+		p->changed = true;
+}
+
+int sampling__settle(struct sampling *s)
+{
+	uint64_t now_ns = now();
+	bool more;
+	int err = 0;
+
+	if (!s)
+		return 0;
+	if (s->events)
+		sample_events__refresh(s->events, now_ns);
+	more = sampled_files__settle(s->files);
+	for (uint32_t i = 0; i < s->n && !err; i++) {
+		struct sampled_process *p = &s->items[i];
+
+		if ((more && p->pending) || (p->changed && now_ns >= p->looked_ns + p->pause_ns))
+			err = look_at(s, p);
+	}
+	return err;
+}
+
+int sampling__fd(const struct sampling *s)
+{
+	return s ? sampled_files__fd(s->files) : -1;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/*
+ * The process was looked at before it executed another program: what the kernel half was given
+ * after it had forgotten the process is of the program before.
+ */
+static void on_executed(struct sampling *s, const struct wire_exec *e)
+{
+	struct sampled_process *p = find(s, (pid_t)e->pid);
+
+	if (p && p->looked_ns < e->time_ns)
+		forget(s, p);
+}
+
+static void on_exited(struct sampling *s, const struct wire_exit *e)
+{
+	struct sampled_process *p = find(s, (pid_t)e->pid);
+
+	if (p)
+		forget(s, p);
+}
+
+/* Perhaps its mappings have changed without notice, or are not known yet. */
+static void on_sample(struct sampling *s, const struct wire_sample *sample)
+{
+	if (sample->cut == WIRE_CUT_NO_MAP)
+		sampling__mapped(s, (pid_t)sample->pid);
+}
+
+void sampling__record(struct sampling *s, const void *record, size_t size)
+{
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+
+	if (!s)
+		return;
+	if (type == WIRE_SAMPLE && size >= offsetof(struct wire_sample, frames))
+		on_sample(s, record);
+	else if (type == WIRE_EXEC && size == sizeof(struct wire_exec))
+		on_executed(s, record);
+	else if (type == WIRE_EXIT && size == sizeof(struct wire_exit))
+		on_exited(s, record);
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+static void explain(int err)
+{
+	struct perf_refusal r;
+	char why[PERF_REFUSAL_MAX];
+	const char *fix;
+
+	perf_refusal__find(err, &r);
+	perf_refusal__why(&r, why, sizeof(why));
+	fix = perf_refusal__fix(&r);
+	diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "", fix ?: "");
+}
+
+int sampling__start(struct sampling *s)
+{
+	int err;
+
+	if (s->events || (!s->kernel.cpu && !s->kernel.fault))
+		return 0;
+	err = sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
+	if (err)
+		explain(err);
+	return err;
+}
+
+void sampling__stop(struct sampling *s)
+{
+	if (s)
+		sample_events__free(take_ptr(s->events));
+}
+
+void sampling__count(const struct sampling *s, uint64_t counters[WIRE_COUNTER_MAX])
+{
+	if (!s)
+		return;
+	counters[WIRE_LOST_SAMPLE_FILES] = sampled_files__lost(s->files);
+	counters[WIRE_LOST_SAMPLE_MAPPINGS] = s->n_lost;
+}
+
+void sampling__free(struct sampling *s)
+{
+	if (!s)
+		return;
+	sample_events__free(s->events);
+	sampled_files__free(s->files);
+	sample_tables__free(s->tables);
+	free(s->items);
+	free(s);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Samples of the stacks of compilers: takes care that the kernel half knows which files each of
+ * them has mapped, and has the unwind tables of these.
+ *
+ * Mappings are read when a compiler is found, again when it maps more code, and again when a stack
+ * ended at an address that is in no mapping. A compiler whose mappings change all the time is
+ * read less and less often.
+ */
+#ifndef QPROF_CAPTURE_SAMPLING_H
+#define QPROF_CAPTURE_SAMPLING_H
+
+#include "capture/kernel.h"
+#include "capture/look.h"
+#include "capture/session_sink.h"
+
+struct sampling;
+
+/*
+ * All outlive the result; tables are made in the background, at this nice value. No sample is taken
+ * before sampling__start(). Prints one line on failure.
+ */
+int sampling__open(const struct sampling_options *opt, struct kernel *k, struct look *look,
+		   const struct session_sink *sink, int nice, struct sampling **out);
+
+/*
+ * The functions below, but for sampling__start(), accept NULL, for a session without samples: they
+ * do nothing, and return 0.
+ */
+
+/* A compiler was found. It runs, or waits for its probes. */
+int sampling__expect(struct sampling *s, pid_t pid);
+
+/* True if the tables of all that a compiler has mapped are there, or never will be. */
+bool sampling__is_ready(const struct sampling *s, pid_t pid);
+
+/* A process has mapped code of any file. */
+void sampling__mapped(struct sampling *s, pid_t pid);
+
+/* A record has arrived: to be called for each. */
+void sampling__record(struct sampling *s, const void *record, size_t size);
+
+/* Take tables that are ready, and look at processes again. To be called after each drain. */
+int sampling__settle(struct sampling *s);
+
+/* Polls readable when sampling__settle() has something to do; -1 without samples. */
+int sampling__fd(const struct sampling *s);
+
+/* Begin to take samples. Prints one line on failure: the recording goes on without them. */
+int sampling__start(struct sampling *s);
+void sampling__stop(struct sampling *s);
+
+/* Set the counters that this half counts. */
+void sampling__count(const struct sampling *s, uint64_t counters[WIRE_COUNTER_MAX]);
+
+void sampling__free(struct sampling *s);
+DEFINE_CLEANUP(struct sampling, sampling__free)
+#define _sampling_ __cleanup(sampling__free_p)
+
+#endif /* QPROF_CAPTURE_SAMPLING_H */
