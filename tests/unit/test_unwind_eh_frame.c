@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "unwind/eh_frame.h"
+
+#include "test.h"
+#include "../fixtures/eh_frame_builder.h"
+#include "../fixtures/random.h"
+#include "base/cleanup.h"
+
+/* The functions of a section, and how many records are unreadable. */
+struct found {
+	struct eh_fde fdes[16];
+	uint32_t n;
+	uint32_t unreadable;
+};
+
+static void read_all(const struct eh_frame *frame, struct found *f)
+{
+	struct eh_frame_reader r;
+	struct eh_fde fde;
+
+	*f = (struct found){};
+	eh_frame_reader__init(&r, frame);
+	while (eh_frame_reader__next(&r, &fde))
+		if (f->n < N_OF(f->fdes))
+			f->fdes[f->n++] = fde;
+	f->unreadable = r.unreadable;
+}
+
+static void assert_found(const struct eh_builder *b, uint32_t n, uint32_t unreadable)
+{
+	struct eh_frame frame = eh_builder__frame(b);
+	struct found f;
+
+	read_all(&frame, &f);
+	assert_int_equal(f.n, n);
+	assert_int_equal(f.unreadable, unreadable);
+}
+
+static void functions_come_in_the_order_of_the_section(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b), at;
+	struct eh_frame frame;
+	struct eh_frame_reader r;
+	struct eh_fde fde;
+	struct found f;
+
+	eh_builder__fde(&b, cie, 0x5000, 0x20, BYTES("\x41\x0e\x10"));
+	at = eh_builder__fde(&b, cie, 0x1000, 0x30, BYTES(""));
+	frame = eh_builder__frame(&b);
+	read_all(&frame, &f);
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.unreadable, 0);
+	assert_int_equal(f.fdes[0].start, 0x5000);
+	assert_int_equal(f.fdes[0].length, 0x20);
+	assert_int_equal(f.fdes[0].program.size, 3);
+	assert_memory_equal(f.fdes[0].program.bytes, "\x41\x0e\x10", 3);
+	assert_int_equal(f.fdes[0].cie.data_factor, -8);
+	assert_int_equal(f.fdes[0].cie.code_factor, 1);
+	assert_int_equal(f.fdes[0].cie.program.size, sizeof(EH_BUILDER_INITIAL) - 1);
+	assert_false(f.fdes[0].cie.signal);
+	assert_int_equal(f.fdes[1].start, 0x1000);
+	assert_int_equal(f.fdes[1].at, at);
+	/* Again, by its offset; a CIE's offset is that of no function. */
+	eh_frame_reader__init(&r, &frame);
+	assert_true(eh_frame_reader__at(&r, at, &fde));
+	assert_int_equal(fde.start, 0x1000);
+	assert_false(eh_frame_reader__at(&r, cie, &fde));
+	assert_false(eh_frame_reader__at(&r, (uint32_t)frame.size, &fde));
+	assert_false(eh_frame_reader__at(&r, UINT32_MAX, &fde));
+}
+
+/* An FDE whose address is `bytes`, followed by the length in the same format. */
+static void assert_encoding(uint8_t encoding, const char *bytes, size_t n, uint64_t start)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__any_cie(&b, 1, "zR", &encoding, 1, BYTES(EH_BUILDER_INITIAL));
+	struct eh_frame frame;
+	struct found f;
+
+	eh_builder__begin_fde(&b, cie);
+	eh_builder__bytes(&b, bytes, n);
+	eh_builder__byte(&b, 0);
+	eh_builder__end(&b);
+	frame = eh_builder__frame(&b);
+	read_all(&frame, &f);
+	assert_int_equal(f.n, start ? 1 : 0);
+	assert_int_equal(f.unreadable, start ? 0 : 1);
+	if (!start)
+		return;
+	assert_int_equal(f.fdes[0].start, start);
+	assert_int_equal(f.fdes[0].length, 0x20);
+}
+
+static void addresses_have_many_encodings(void **state)
+{
+	/* The place of the address in the only FDE, after a CIE of 22 bytes. */
+	const uint64_t here = EH_BUILDER_ADDR + 22 + 8;
+
+	assert_encoding(DW_EH_PE_absptr, BYTES("\0\x10\0\0\0\0\0\0\x20\0\0\0\0\0\0\0"), 0x1000);
+	assert_encoding(DW_EH_PE_udata2, BYTES("\0\x10\x20\0"), 0x1000);
+	assert_encoding(DW_EH_PE_udata4, BYTES("\0\0\0\x80\x20\0\0\0"), 0x80000000);
+	assert_encoding(DW_EH_PE_udata8, BYTES("\0\x10\0\0\0\0\0\0\x20\0\0\0\0\0\0\0"), 0x1000);
+	assert_encoding(DW_EH_PE_uleb128, BYTES("\x80\x20\x20"), 0x1000);
+	assert_encoding(DW_EH_PE_pcrel | DW_EH_PE_sdata4, BYTES("\xf0\xff\xff\xff\x20\0\0\0"),
+			here - 16);
+	assert_encoding(DW_EH_PE_pcrel | DW_EH_PE_sdata2, BYTES("\xf0\xff\x20\0"), here - 16);
+	assert_encoding(DW_EH_PE_pcrel | DW_EH_PE_sleb128, BYTES("\x70\x20"), here - 16);
+	assert_encoding(DW_EH_PE_pcrel | DW_EH_PE_sdata8,
+			BYTES("\xf0\xff\xff\xff\xff\xff\xff\xff\x20\0\0\0\0\0\0\0"), here - 16);
+	/* Relative to what is not known here, indirect, or nothing at all. */
+	assert_encoding(DW_EH_PE_datarel | DW_EH_PE_sdata4, BYTES("\0\x10\0\0\x20\0\0\0"), 0);
+	assert_encoding(DW_EH_PE_indirect | DW_EH_PE_sdata4, BYTES("\0\x10\0\0\x20\0\0\0"), 0);
+	assert_encoding(DW_EH_PE_omit, BYTES("\0\x10\0\0\x20\0\0\0"), 0);
+	assert_encoding(0x05, BYTES("\0\x10\0\0\x20\0\0\0"), 0);
+}
+
+/* Whether a CIE of this kind can be read, by an FDE with an address of 4 bytes. */
+static void assert_cie(bool good, uint8_t version, const char *augmentation, const char *data,
+		       size_t n)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie =
+		eh_builder__any_cie(&b, version, augmentation, data, n, BYTES(EH_BUILDER_INITIAL));
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	assert_found(&b, good, !good);
+}
+
+static void augmentations_are_understood_or_refused(void **state)
+{
+	assert_cie(true, 1, "zR", BYTES("\x1b"));
+	assert_cie(true, 3, "zR", BYTES("\x1b"));
+	assert_cie(true, 1, "zRS", BYTES("\x1b"));
+	assert_cie(true, 1, "zPLR", BYTES("\x9b\1\2\3\4\x1b\x1b"));
+	assert_cie(true, 1, "zPLR", BYTES("\x00\1\2\3\4\5\6\7\x08\x1b\x1b"));
+	assert_cie(true, 1, "zLRS", BYTES("\x1b\x1b"));
+	assert_cie(true, 1, "zR", BYTES("\x1b more data than is known"));
+	assert_cie(false, 2, "zR", BYTES("\x1b"));
+	assert_cie(false, 4, "zR", BYTES("\x1b"));
+	assert_cie(false, 0, "zR", BYTES("\x1b"));
+	assert_cie(false, 1, "eh", BYTES("\x1b"));
+	assert_cie(false, 1, "zXR", BYTES("\x1b"));
+	assert_cie(false, 1, "zRSRSRSRSRS", BYTES("\x1b"));
+	/* It says more than its data hold. */
+	assert_cie(false, 1, "zPLR", BYTES("\x1b"));
+	assert_cie(false, 1, "zR", BYTES(""));
+	assert_cie(false, 1, "zPR", BYTES("\x50\1\2\3\4\5\6\7\x08\x1b"));
+}
+
+static void without_augmentation_addresses_have_8_bytes(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__any_cie(&b, 1, "", NULL, 0, BYTES(EH_BUILDER_INITIAL));
+	struct eh_frame frame;
+	struct found f;
+
+	eh_builder__begin_fde(&b, cie);
+	eh_builder__number(&b, 0x1000, 8);
+	eh_builder__number(&b, 0x20, 8);
+	eh_builder__bytes(&b, BYTES("\x41"));
+	eh_builder__end(&b);
+	frame = eh_builder__frame(&b);
+	read_all(&frame, &f);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.fdes[0].start, 0x1000);
+	assert_int_equal(f.fdes[0].program.size, 1);
+}
+
+static void only_a_signal_frame_is_one(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__any_cie(&b, 1, "zRS", "\x1b", 1, BYTES(EH_BUILDER_INITIAL));
+	struct eh_frame frame;
+	struct found f;
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	frame = eh_builder__frame(&b);
+	read_all(&frame, &f);
+	assert_int_equal(f.n, 1);
+	assert_true(f.fdes[0].cie.signal);
+}
+
+/* Which register holds the return address is in the byte before the augmentation's data. */
+static void another_return_register_is_refused(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b);
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	assert_found(&b, 1, 0);
+	assert_int_equal(b.buf[cie + 14], EH_FRAME_RA);
+	b.buf[cie + 14] = 15;
+	assert_found(&b, 0, 1);
+}
+
+/* Each function would run it. */
+static void a_long_program_of_a_cie_is_refused(void **state)
+{
+	for (size_t over = 0; over < 2; over++) {
+		_eh_builder_ struct eh_builder b = eh_builder_new();
+		char program[EH_FRAME_CIE_PROGRAM_MAX + 1] = "";
+		uint32_t cie = eh_builder__any_cie(&b, 1, "zR", "\x1b", 1, program,
+						   EH_FRAME_CIE_PROGRAM_MAX + over);
+
+		eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+		assert_found(&b, !over, over);
+	}
+}
+
+static void an_empty_record_separates(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b);
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	eh_builder__number(&b, 0, 4);
+	cie = eh_builder__cie(&b);
+	eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
+	assert_found(&b, 2, 0);
+}
+
+static void a_record_with_a_long_length_is_left_out(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b);
+
+	eh_builder__number(&b, UINT32_MAX, 4);
+	eh_builder__number(&b, 20, 8);
+	eh_builder__bytes(&b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	assert_found(&b, 1, 1);
+	/* One that leads out of the section. */
+	eh_builder__number(&b, UINT32_MAX, 4);
+	eh_builder__number(&b, UINT64_MAX - 8, 8);
+	assert_found(&b, 1, 2);
+}
+
+static void a_length_that_lies_ends_the_reading(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b), at;
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	at = eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
+	eh_builder__fde(&b, cie, 0x3000, 0x20, BYTES(""));
+	memcpy(b.buf + at, "\xff\xff\xff\x7f", 4);
+	assert_found(&b, 1, 1);
+}
+
+/* Its CIE would be an FDE, itself, or outside of the section. */
+static void a_function_without_a_cie_is_left_out(void **state)
+{
+	const uint32_t distances[] = {4, 5, 0x1000, UINT32_MAX, 0x80000000};
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b), at;
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES(""));
+	at = eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES(""));
+	for (size_t i = 0; i < N_OF(distances); i++) {
+		memcpy(b.buf + at + 4, &distances[i], 4);
+		assert_found(&b, 1, 1);
+	}
+}
+
+/* In memory of exactly that size, so that a sanitizer sees a read behind it. */
+static void sections_may_end_anywhere(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__any_cie(&b, 1, "zPLR", "\x9b\1\2\3\4\x1b\x1b", 7,
+					   BYTES(EH_BUILDER_INITIAL));
+
+	eh_builder__fde(&b, cie, 0x1000, 0x20, BYTES("\x41\x0e\x10"));
+	eh_builder__fde(&b, cie, 0x2000, 0x20, BYTES("\x41\x0e\x10"));
+	for (size_t size = 0; size < b.len; size++) {
+		_free_ uint8_t *exact = malloc(size ?: 1);
+		struct eh_frame frame = {exact, size, EH_BUILDER_ADDR};
+		struct found f;
+
+		memcpy(exact, b.buf, size);
+		read_all(&frame, &f);
+		assert_true(f.n < 2);
+	}
+}
+
+static void damaged_sections_are_read_within_their_bytes(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	uint32_t cie = eh_builder__cie(&b);
+	struct rng rng = rng_new();
+
+	for (int i = 0; i < 8; i++)
+		eh_builder__fde(&b, cie, 0x1000 * (uint32_t)i, 0x20, BYTES("\x41\x0e\x10"));
+	for (int i = 0; i < 20000; i++) {
+		_free_ uint8_t *exact = malloc(b.len);
+		struct eh_frame frame = {exact, b.len, EH_BUILDER_ADDR};
+		struct found f;
+
+		memcpy(exact, b.buf, b.len);
+		for (uint64_t n = 1 + rng_below(&rng, 4); n; n--)
+			exact[rng_below(&rng, b.len)] = (uint8_t)rng_any_size(&rng);
+		read_all(&frame, &f);
+		assert_true(f.n + f.unreadable <= b.len / 4);
+	}
+}
+
+static void an_address_ends_before_the_end(void **state)
+{
+	static const uint8_t bytes[] = {1, 0, 0, 0};
+	struct eh_frame frame = {bytes, sizeof(bytes), 0x100};
+	const uint8_t *at = bytes;
+	uint64_t addr;
+
+	assert_false(eh_frame__address(&frame, DW_EH_PE_udata8, &at, bytes + 4, &addr));
+	assert_ptr_equal(at, bytes);
+	assert_true(eh_frame__address(&frame, EH_BUILDER_ENCODING, &at, bytes + 4, &addr));
+	assert_ptr_equal(at, bytes + 4);
+	assert_int_equal(addr, 0x101);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_come_in_the_order_of_the_section),
+		cmocka_unit_test(addresses_have_many_encodings),
+		cmocka_unit_test(augmentations_are_understood_or_refused),
+		cmocka_unit_test(without_augmentation_addresses_have_8_bytes),
+		cmocka_unit_test(only_a_signal_frame_is_one),
+		cmocka_unit_test(another_return_register_is_refused),
+		cmocka_unit_test(a_long_program_of_a_cie_is_refused),
+		cmocka_unit_test(an_empty_record_separates),
+		cmocka_unit_test(a_record_with_a_long_length_is_left_out),
+		cmocka_unit_test(a_length_that_lies_ends_the_reading),
+		cmocka_unit_test(a_function_without_a_cie_is_left_out),
+		cmocka_unit_test(sections_may_end_anywhere),
+		cmocka_unit_test(damaged_sections_are_read_within_their_bytes),
+		cmocka_unit_test(an_address_ends_before_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

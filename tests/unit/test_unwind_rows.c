@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "unwind/rows.h"
+
+#include <link.h>
+
+#include "test.h"
+#include "../fixtures/cfa_runs.h"
+#include "../fixtures/eh_frame_builder.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/libdw_rules.h"
+#include "../fixtures/random.h"
+#include "base/bisect.h"
+
+/* The rule of an address, by the rows alone. */
+static struct wire_unwind_rule rule_at(const struct unwind_rows *r, uint64_t addr)
+{
+	size_t after = bisect(r->n, i, r->start + r->rows[i].at <= addr);
+
+	return after ? r->rules.rules[r->rows[after - 1].rule] : NO_RULE;
+}
+
+/* Rows rise, and neighbours differ. */
+static void assert_sound(const struct unwind_rows *r)
+{
+	assert_int_equal(r->start % WIRE_UNWIND_PAGE_BYTES, 0);
+	assert_true(r->n > 1);
+	assert_int_equal(r->rows[0].at, 0);
+	assert_int_equal(r->rows[r->n - 1].rule, 0);
+	for (uint32_t i = 1; i < r->n; i++) {
+		assert_true(r->rows[i].at > r->rows[i - 1].at);
+		assert_int_not_equal(r->rows[i].rule, r->rows[i - 1].rule);
+		assert_true(r->rows[i].rule < r->rules.n);
+	}
+}
+
+/* ---- Sections made here ---------------------------------------------------------------------- */
+
+/* All code is from 0x10000 up to 0x30000. */
+static struct unwind_input input_of(const struct eh_builder *b)
+{
+	return (struct unwind_input){
+		.frame = eh_builder__frame(b),
+		.segments = {{0x10000, 0, 0x20000}},
+		.n_segments = 1,
+	};
+}
+
+static void read_rows(const struct unwind_input *in, struct unwind_rows *r)
+{
+	assert_int_equal(unwind_rows__read(in, r), 0);
+	assert_sound(r);
+}
+
+static void assert_rows(const struct unwind_rows *r, const struct unwind_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n && i < r->n; i++) {
+		assert_int_equal(r->rows[i].at, rows[i].at);
+		assert_int_equal(r->rows[i].rule, rows[i].rule);
+	}
+	assert_int_equal(r->n, n);
+}
+
+#define ASSERT_ROWS(r, ...)                                      \
+	assert_rows(r, (const struct unwind_row[]){__VA_ARGS__}, \
+		    N_OF(((const struct unwind_row[]){__VA_ARGS__})))
+
+static void functions_are_sorted_and_merged(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x10200, 0x20, BYTES("\x41\x0e\x10"));
+	eh_builder__fde(&b, cie, 0x10220, 0x20, BYTES("\x0e\x10\x50\x0e\x08"));
+	eh_builder__fde(&b, cie, 0x10080, 0x40, BYTES(""));
+	in = input_of(&b);
+	read_rows(&in, &r);
+	assert_int_equal(r.start, 0x10000);
+	assert_int_equal(r.functions, 3);
+	assert_int_equal(r.unreadable, 0);
+	/* Rule 1 is rsp + 8, rule 2 rsp + 16. The second function goes on as the first one ends. */
+	ASSERT_ROWS(&r, {0, 0}, {0x80, 1}, {0xc0, 0}, {0x200, 1}, {0x201, 2}, {0x230, 1},
+		    {0x240, 0});
+}
+
+static void a_first_function_may_begin_a_page(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x20000, 0x10000, BYTES(""));
+	in = input_of(&b);
+	read_rows(&in, &r);
+	assert_int_equal(r.start, 0x20000);
+	ASSERT_ROWS(&r, {0, 1}, {0x10000, 0});
+}
+
+static void padding_has_the_rule_before_it(void **state)
+{
+	for (uint32_t gap = UNWIND_PADDING_MAX; gap <= UNWIND_PADDING_MAX + 1; gap++) {
+		_eh_builder_ struct eh_builder b = eh_builder_new();
+		_unwind_rows_ struct unwind_rows r = {};
+		uint32_t cie = eh_builder__cie(&b);
+		struct unwind_input in;
+
+		eh_builder__fde(&b, cie, 0x10000, 0x21, BYTES("\x41\x0e\x10"));
+		eh_builder__fde(&b, cie, 0x10021 + gap, 0x20, BYTES(""));
+		in = input_of(&b);
+		read_rows(&in, &r);
+		if (gap == UNWIND_PADDING_MAX)
+			ASSERT_ROWS(&r, {0, 1}, {1, 2}, {0x21 + gap, 1}, {0x41 + gap, 0});
+		else
+			ASSERT_ROWS(&r, {0, 1}, {1, 2}, {0x21, 0}, {0x21 + gap, 1},
+				    {0x41 + gap, 0});
+	}
+}
+
+static void the_function_that_starts_last_counts(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x10000, 0x1000, BYTES("\x0e\x10"));
+	eh_builder__fde(&b, cie, 0x10100, 0x40, BYTES("\x0e\x18"));
+	/* Of two at one place the first one. */
+	eh_builder__fde(&b, cie, 0x10100, 0x80, BYTES("\x0e\x20"));
+	/* Those without code are no functions. */
+	eh_builder__fde(&b, cie, 0x10120, 0, BYTES("\x0e\x28"));
+	in = input_of(&b);
+	read_rows(&in, &r);
+	ASSERT_ROWS(&r, {0, 1}, {0x100, 2}, {0x140, 0});
+	assert_rule(rule_at(&r, 0x10100), RSP_RULE(24));
+}
+
+static void what_is_in_no_segment_is_left_out(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x1000, 0x1000, BYTES(""));
+	eh_builder__fde(&b, cie, 0xfff0, 0x1000, BYTES(""));
+	eh_builder__fde(&b, cie, 0x2fff0, 0x7fffffff, BYTES(""));
+	/* A length is signed, and this one leads around. */
+	eh_builder__fde(&b, cie, 0x2ff00, 0xffffffff, BYTES(""));
+	eh_builder__fde(&b, cie, 0x30000, 0x1000, BYTES(""));
+	eh_builder__fde(&b, cie, 0xffffffff80000000, 0x1000, BYTES(""));
+	in = input_of(&b);
+	read_rows(&in, &r);
+	ASSERT_ROWS(&r, {0, 0}, {0xfff0, 1}, {0x10000, 0});
+	assert_int_equal(r.start, 0x20000);
+}
+
+static void damage_is_counted(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b), at;
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x10000, 0x40, BYTES("\x50\x3f"));
+	at = eh_builder__fde(&b, cie, 0x10100, 0x40, BYTES(""));
+	eh_builder__fde(&b, cie, 0x10200, 0x40, BYTES(""));
+	memset(b.buf + at + 4, 0xff, 4);
+	in = input_of(&b);
+	read_rows(&in, &r);
+	assert_int_equal(r.functions, 2);
+	assert_int_equal(r.unreadable, 2);
+	ASSERT_ROWS(&r, {0, 1}, {0x10, 0}, {0x200, 1}, {0x240, 0});
+}
+
+static void nothing_with_a_rule_is_an_error(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows none = {}, useless = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in = input_of(&b);
+
+	assert_int_equal(unwind_rows__read(&in, &none), -ENODATA);
+	eh_builder__fde(&b, cie, 0x10000, 0x40, BYTES("\x0c\x03\x08"));
+	in = input_of(&b);
+	assert_int_equal(unwind_rows__read(&in, &useless), -ENODATA);
+}
+
+/* The linker's own description comes before ours. */
+static void a_plt_is_described_once(void **state)
+{
+	static const char code[] = "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
+				   "\xff\x25\1\2\3\4\x68\1\0\0\0\xe9\1\2\3\4";
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows ours = {}, theirs = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in = input_of(&b);
+
+	in.plts[0] = (struct unwind_plt){0x10100, 32, (const uint8_t *)code};
+	in.n_plts = 1;
+	read_rows(&in, &ours);
+	ASSERT_ROWS(&ours, {0, 0}, {0x100, 1}, {0x106, 2}, {0x110, 3}, {0x120, 0});
+	assert_rule(rule_at(&ours, 0x10110), PLT_RULE(11));
+	assert_int_equal(ours.functions, 0);
+	eh_builder__fde(&b, cie, 0x10100, 32, BYTES(""));
+	in.frame = eh_builder__frame(&b);
+	read_rows(&in, &theirs);
+	ASSERT_ROWS(&theirs, {0, 0}, {0x100, 1}, {0x120, 0});
+	assert_rule(rule_at(&theirs, 0x10110), RSP_RULE(8));
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+struct file {
+	struct library_file *file;
+	struct elf_image *img;
+	struct unwind_input input;
+	struct unwind_rows rows;
+};
+
+static void file__open(struct file *f, const char *path)
+{
+	*f = (struct file){};
+	assert_int_equal(library_file__try(path, &f->file), 0);
+	assert_int_equal(elf_image__map(f->file, &f->img), 0);
+	assert_int_equal(unwind_input__find(f->img, &f->input), 0);
+	read_rows(&f->input, &f->rows);
+}
+
+static void file__close(struct file *f)
+{
+	unwind_rows__destroy(&f->rows);
+	elf_image__free(f->img);
+	library_file__free(f->file);
+}
+
+/* A rule that libdw does not know of: padding, or nothing. */
+static void assert_none_of_libdws(const struct libdw_rules *l, const struct unwind_rows *r,
+				  uint64_t addr, struct wire_unwind_rule ours)
+{
+	struct wire_unwind_rule theirs, before = NO_RULE;
+	uint64_t back = 1;
+
+	if (rules_equal(ours, NO_RULE))
+		return;
+	while (back <= UNWIND_PADDING_MAX && !libdw_rules__at(l, addr - back, &theirs))
+		back++;
+	assert_true(back <= UNWIND_PADDING_MAX);
+	before = rule_at(r, addr - back);
+	assert_rule(ours, before);
+	assert_rule(theirs, before);
+}
+
+/* Returns whether libdw has a rule there. */
+static bool compare_at(const struct libdw_rules *l, const struct unwind_rows *r, uint64_t addr)
+{
+	struct wire_unwind_rule ours = rule_at(r, addr), theirs;
+
+	if (!libdw_rules__at(l, addr, &theirs)) {
+		assert_none_of_libdws(l, r, addr, ours);
+		return false;
+	}
+	if (!rules_equal(ours, theirs))
+		fail_msg("at 0x%llx: base %u cfa %d rbp %u %d, and libdw: %u %d %u %d",
+			 (unsigned long long)addr, ours.base, ours.cfa, ours.rbp_is, ours.rbp,
+			 theirs.base, theirs.cfa, theirs.rbp_is, theirs.rbp);
+	return true;
+}
+
+/* The first and the last byte of each row, and random places. Returns how many libdw knows. */
+static uint32_t compare_with_libdw(const char *path, uint32_t random)
+{
+	struct rng rng = rng_new();
+	struct libdw_rules l;
+	struct file f;
+	uint32_t known = 0;
+	uint64_t span;
+
+	file__open(&f, path);
+	libdw_rules__open(&l, path);
+	for (uint32_t i = 0; i < f.rows.n; i++) {
+		known += compare_at(&l, &f.rows, f.rows.start + f.rows.rows[i].at);
+		if (i)
+			compare_at(&l, &f.rows, f.rows.start + f.rows.rows[i].at - 1);
+	}
+	span = f.rows.rows[f.rows.n - 1].at + 64;
+	for (uint32_t i = 0; i < random; i++)
+		known += compare_at(&l, &f.rows, f.rows.start + rng_below(&rng, span));
+	libdw_rules__close(&l);
+	file__close(&f);
+	return known;
+}
+
+static void a_fixture_has_the_rules_of_libdw(void **state)
+{
+	uint32_t bases[WIRE_UNWIND_BASES] = {}, rbp[WIRE_UNWIND_RBP_WAYS] = {};
+	struct file f;
+
+	assert_true(compare_with_libdw(fixture("unwind.so"), 20000) > 10000);
+	file__open(&f, fixture("unwind.so"));
+	assert_int_equal(f.rows.unreadable, 0);
+	for (uint32_t i = 0; i < f.rows.rules.n; i++) {
+		bases[f.rows.rules.rules[i].base]++;
+		rbp[f.rows.rules.rules[i].rbp_is]++;
+	}
+	/* All kinds of rules are in it, except one that no compiler writes. */
+	for (int i = 0; i < WIRE_UNWIND_BASES; i++)
+		assert_true(bases[i] || i == WIRE_UNWIND_RSP_DEREF);
+	for (int i = 0; i < WIRE_UNWIND_RBP_WAYS; i++)
+		assert_true(rbp[i]);
+	file__close(&f);
+}
+
+/* lld writes no unwind information of its PLTs. */
+static void a_plt_has_the_rules_of_the_linker(void **state)
+{
+	struct file with, without;
+	uint32_t known = 0;
+
+	file__open(&with, fixture("unwind.so"));
+	file__open(&without, fixture("unwind_no_plt.so"));
+	assert_int_equal(with.rows.functions, without.rows.functions + 2);
+	assert_int_equal(with.input.n_plts, 2);
+	for (uint32_t i = 0; i < with.input.n_plts; i++) {
+		const struct unwind_plt *plt = &with.input.plts[i], *same = &without.input.plts[i];
+
+		assert_int_equal(plt->start, same->start);
+		assert_int_equal(plt->length, same->length);
+		for (uint64_t at = plt->start; at < plt->start + plt->length; at++) {
+			struct wire_unwind_rule rule = rule_at(&with.rows, at);
+
+			assert_rule(rule_at(&without.rows, at), rule);
+			known += !rules_equal(rule, NO_RULE);
+		}
+	}
+	assert_true(known > 3 * 16);
+	file__close(&with);
+	file__close(&without);
+}
+
+/* dl_iterate_phdr() gives the path of the C library. */
+static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
+{
+	const char **to = path;
+
+	if (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libc-"))
+		*to = info->dlpi_name;
+	return 0;
+}
+
+static void libc_has_the_rules_of_libdw(void **state)
+{
+	const char *path = NULL;
+
+	dl_iterate_phdr(find_libc, &path);
+	assert_non_null(path);
+	assert_true(compare_with_libdw(path, 20000) > 20000);
+}
+
+static void this_program_has_the_rules_of_libdw(void **state)
+{
+	assert_true(compare_with_libdw("/proc/self/exe", 20000) > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_sorted_and_merged),
+		cmocka_unit_test(a_first_function_may_begin_a_page),
+		cmocka_unit_test(padding_has_the_rule_before_it),
+		cmocka_unit_test(the_function_that_starts_last_counts),
+		cmocka_unit_test(what_is_in_no_segment_is_left_out),
+		cmocka_unit_test(damage_is_counted),
+		cmocka_unit_test(nothing_with_a_rule_is_an_error),
+		cmocka_unit_test(a_plt_is_described_once),
+		cmocka_unit_test(a_fixture_has_the_rules_of_libdw),
+		cmocka_unit_test(a_plt_has_the_rules_of_the_linker),
+		cmocka_unit_test(libc_has_the_rules_of_libdw),
+		cmocka_unit_test(this_program_has_the_rules_of_libdw),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}
