@@ -285,6 +285,35 @@ static void top_shows_one_thing(void **state)
 	refuse("qprof-bpf top -i 1ms", "--interval must be");
 }
 
+static void samples_have_a_rate_of_their_own(void **state)
+{
+	parse("qprof-bpf -- make");
+	assert_false(cli_samples(&cli.record));
+	parse("qprof-bpf --sample --off-cpu-stacks -- make");
+	assert_int_equal(cli.record.sample_hz, 499);
+	assert_true(cli.record.off_cpu_stacks);
+	assert_true(cli_samples(&cli.record));
+	assert_int_equal(cli.record.fault_period, 0);
+	parse("qprof-bpf --sample=10000 --memory -e none -- make");
+	assert_int_equal(cli.record.sample_hz, 10000);
+	assert_int_equal(cli.record.fault_period, 100);
+	parse("qprof-bpf top --memory=1 -p 1");
+	assert_int_equal(cli.top.record.sample_hz, 0);
+	assert_int_equal(cli.top.record.fault_period, 1);
+	assert_true(cli_samples(&cli.top.record));
+	refuse("qprof-bpf --sample 99 -- make",
+	       "a number for --sample comes after an equals sign: --sample=99");
+	refuse("qprof-bpf -q --sample 99", "--sample=99");
+	refuse("qprof-bpf --sample -q 99", "unexpected '99'");
+	refuse("qprof-bpf --sample=0 -- make", "--sample '0' is out of range");
+	refuse("qprof-bpf --memory=0 -- make", "--memory '0' is out of range");
+	refuse("qprof-bpf --sample=10001 -- make", "--sample must be from 1 to 10000");
+	refuse("qprof-bpf --memory=1000001 -- make", "--memory must be from 1 to 1000000");
+	refuse("qprof-bpf --sample=x -- make", "is not a number");
+	refuse("qprof-bpf --off-cpu-stacks=1 -- make", "takes no argument");
+	refuse("qprof-bpf top --sample a.qpt", "are for a recording: name what to record");
+}
+
 static void diff_takes_two_sides(void **state)
 {
 	parse("qprof-bpf diff a,b c");
@@ -328,6 +357,7 @@ int main(void)
 		cmocka_unit_test(export_has_a_format_and_a_place),
 		cmocka_unit_test(dump_goes_to_the_end_by_default),
 		cmocka_unit_test(top_shows_one_thing),
+		cmocka_unit_test(samples_have_a_rate_of_their_own),
 		cmocka_unit_test(diff_takes_two_sides),
 	};
 

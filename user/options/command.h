@@ -113,6 +113,39 @@ CLI_COMMANDS(CLI_TABLE)
 			"seconds. From 10ms to 1h.", \
 	}
 
+#define RECORDING_SAMPLE_OPTIONS(at) \
+	{ \
+		.name = "sample", \
+		.arg = "HZ", \
+		.kind = CLI_NUMBER, \
+		.offset = AT(at.sample_hz), \
+		.implied = "499", \
+		.positive = true, \
+		.help = "Also sample the stacks of the compilers' threads, HZ times for each " \
+			"second of their CPU time: from 1 to 10000, or 499 if no number is " \
+			"given. Samples show which functions run within a query, and in no " \
+			"query, and they take far less time than probes; with -e none there " \
+			"are no probes at all.", \
+	}, \
+	{ \
+		.name = "memory", \
+		.arg = "N", \
+		.kind = CLI_NUMBER, \
+		.offset = AT(at.fault_period), \
+		.implied = "100", \
+		.positive = true, \
+		.help = "Also sample the stack at every Nth page fault of a compiler: from 1 " \
+			"to 1000000, or the 100th if no number is given. It shows where " \
+			"memory is touched for the first time.", \
+	}, \
+	{ \
+		.name = "off-cpu-stacks", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.off_cpu_stacks), \
+		.help = "Also record the stack of each thread that leaves the CPU, and for " \
+			"how long: where a compiler waits.", \
+	}
+
 #define RECORDING_COST_OPTIONS(at) \
 	{ \
 		.name = "budget", \

@@ -9,6 +9,8 @@
 #define INTERVAL_LEAST 10000000ull
 #define INTERVAL_MOST  3600000000000ull
 #define RING_MOST      (1ull << 30)
+#define HZ_MOST	       10000u
+#define FAULTS_MOST    1000000u
 
 static const struct cli_option options[] = {
 	RECORDING_OPTIONS(record),
@@ -52,6 +54,7 @@ static const struct cli_option options[] = {
 		.help = "Do not record what queries and activities were about: functions, types "
 			"and modules, which report --by item shows, macros and codegen units.",
 	},
+	RECORDING_SAMPLE_OPTIONS(record),
 	RECORDING_COST_OPTIONS(record),
 	{
 		.name = "attach",
@@ -92,6 +95,8 @@ static const struct cli_example examples[] = {
 	 "sudo qprof-bpf --cgroup /sys/fs/cgroup/system.slice/ci.service"},
 	{"Name the trace, and print nothing while recording",
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
+	{"Sample native stacks instead of probing queries",
+	 "sudo qprof-bpf --sample -e none -- cargo build"},
 	{"Send live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
 	{"Print only what takes 100 milliseconds or more, as it happens",
@@ -106,6 +111,12 @@ int cli_check_recording(const struct cli_record_options *o)
 					     "other: record one of them");
 	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
+	if (o->sample_hz > HZ_MOST)
+		return diag_error_r(-EINVAL, "--sample must be from 1 to %u samples a second",
+				    HZ_MOST);
+	if (o->fault_period > FAULTS_MOST)
+		return diag_error_r(-EINVAL, "--memory must be from 1 to %u page faults",
+				    FAULTS_MOST);
 	if (o->budget.ns)
 		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||

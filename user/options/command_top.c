@@ -7,6 +7,7 @@
 
 static const struct cli_option options[] = {
 	RECORDING_OPTIONS(top.record),
+	RECORDING_SAMPLE_OPTIONS(top.record),
 	RECORDING_COST_OPTIONS(top.record),
 	NO_LIMITS_OPTION,
 	{},
@@ -47,9 +48,9 @@ static int check(const struct cli *cli)
 				    "%s is a trace to show: leave it out, or leave out what to "
 				    "record",
 				    cli->top.file);
-	if (!records && (o->output || o->force || o->events.n || o->budget.ppm))
-		return diag_error_r(-EINVAL, "--output, --force, --events and --budget are for a "
-					     "recording: name what to record");
+	if (!records && (o->output || o->force || o->events.n || o->budget.ppm || cli_samples(o)))
+		return diag_error_r(-EINVAL, "--output, --force, --events, --budget and samples "
+					     "are for a recording: name what to record");
 	return cli_check_recording(o);
 }
 

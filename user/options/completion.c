@@ -89,7 +89,8 @@ static void print_bash_arguments(FILE *out, enum cli_command_id id)
 	const struct cli_option *o;
 
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {
-		if (!o->arg)
+		/* After an option whose argument may be left out comes the next option. */
+		if (!o->arg || o->implied)
 			continue;
 		fprintf(out, "\t\"%s --%s\"", cli_command(id)->name, o->name);
 		if (o->letter)
@@ -162,7 +163,7 @@ static const struct values zsh_values = {"_files", "_pids", "(", ")", " "};
 
 static void print_zsh_option(FILE *out, const struct cli_option *o)
 {
-	const char *joined = o->arg ? "=" : "";
+	const char *joined = o->implied ? "=-" : o->arg ? "=" : "";
 	/* Options that accumulate may be repeated. */
 	bool again = o->kind == CLI_PIDS || o->kind == CLI_TEXTS || o->kind == CLI_COUNT;
 
@@ -178,7 +179,7 @@ static void print_zsh_option(FILE *out, const struct cli_option *o)
 	print_quoted(out, o->help, "[]:\\");
 	fputc(']', out);
 	if (o->arg) {
-		fputc(':', out);
+		fputs(o->implied ? "::" : ":", out);
 		print_quoted(out, o->arg, "[]:\\");
 		fputc(':', out);
 		print_values(out, &zsh_values, o->kind, o->choices);
@@ -281,7 +282,7 @@ static void print_fish_command(FILE *out, enum cli_command_id id)
 		if (o->letter)
 			fprintf(out, " -s %c", o->letter);
 		fprintf(out, " -l %s", o->name);
-		if (o->arg) {
+		if (o->arg && !o->implied) {
 			fputs(" -r", out);
 			print_values(out, &fish_values, o->kind, o->choices);
 		}

@@ -135,9 +135,18 @@ struct cli_record_options {
 	bool callers;
 	bool no_keys;
 	struct cli_threshold budget; /* a percentage; 0: none */
+	uint64_t sample_hz;	     /* 0: no samples */
+	uint64_t fault_period;	     /* page faults for each sample; 0: none */
+	bool off_cpu_stacks;	     /* samples of threads that leave the CPU */
 	uint64_t ring_bytes;	     /* a power of two, at least a page */
 	unsigned int attach;	     /* enum cli_attach */
 };
+
+/* Whether stacks are sampled. */
+static inline bool cli_samples(const struct cli_record_options *o)
+{
+	return o->sample_hz || o->fault_period || o->off_cpu_stacks;
+}
 
 /* How many of pids, system, cgroup and a command are given. */
 static inline int cli_ways_to_record(const struct cli_record_options *o)
@@ -308,6 +317,7 @@ struct cli_option {
 	const char *choices; /* CLI_CHOICE: "auto|multi|perf" */
 	unsigned int first;  /* CLI_CHOICE: the value of the first choice */
 	const char *initial; /* parsed as its argument before the command line; or NULL */
+	const char *implied; /* its argument if it is given without one; NULL: it needs one */
 	bool positive;	     /* 0 is refused, because it would mean that the option is not given */
 	const char *help;
 };

@@ -13,6 +13,13 @@
 #define MAX_OPTIONS 64
 #define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
 
+static int argument_of(const struct cli_option *o)
+{
+	if (o->implied)
+		return optional_argument;
+	return o->arg ? required_argument : no_argument;
+}
+
 /* One command's rows in the form getopt_long(3) wants. */
 struct getopt_tables {
 	char letters[2 * MAX_OPTIONS + 3];
@@ -30,7 +37,7 @@ static void make_tables(enum cli_command_id id, struct getopt_tables *tables)
 	for (size_t i = 0; i < MAX_OPTIONS && (o = cli_option(id, i)); i++) {
 		tables->longs[i] = (struct option){
 			.name = o->name,
-			.has_arg = o->arg ? required_argument : no_argument,
+			.has_arg = argument_of(o),
 			.val = LONG_BASE + (int)i,
 		};
 		if (!o->letter)
@@ -82,7 +89,7 @@ static bool is_zero(const struct cli_option *o, const void *field)
 
 	if (o->kind == CLI_THRESHOLD)
 		return !threshold->ns && !threshold->ppm;
-	return o->kind == CLI_DURATION && !*(const uint64_t *)field;
+	return (o->kind == CLI_DURATION || o->kind == CLI_NUMBER) && !*(const uint64_t *)field;
 }
 
 static int parse_value(struct cli *cli, const struct cli_option *o, const char *arg)
@@ -266,7 +273,10 @@ static int take_command_name(int argc, char **argv, struct cli *cli)
 static int take_option(struct cli *cli, int value, const char *arg)
 {
 	const struct cli_option *o = find_option(cli->command, value);
-	int err = store(cli, o, arg);
+	int err;
+
+	arg = arg ?: o->implied;
+	err = store(cli, o, arg);
 
 	return err ? bad_value(o, arg, err) : 0;
 }
@@ -299,19 +309,31 @@ static int take_rest(int argc, char **argv, struct cli *cli)
 	return 0;
 }
 
+/* A number after an option whose argument may be left out was meant to be that argument. */
+static int check_implied(const struct cli *cli, int option, int got)
+{
+	const struct cli_option *o = option ? find_option(cli->command, option) : NULL;
+
+	if (!o || !o->implied || got != 1 || *optarg < '0' || *optarg > '9')
+		return 0;
+	return diag_error_r(-EINVAL, "a number for --%s comes after an equals sign: --%s=%s",
+			    o->name, o->name, optarg);
+}
+
 static int parse_options(int argc, char **argv, struct cli *cli)
 {
 	struct getopt_tables tables;
-	int got;
+	int got, option = 0; /* the one before, if it came without an argument */
 
 	make_tables(cli->command, &tables);
 	opterr = 0;
 	optind = 0; /* glibc: restart the scan */
 	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
-		int err = take_argument(cli, argv, got);
+		int err = check_implied(cli, option, got) ?: take_argument(cli, argv, got);
 
 		if (err)
 			return err;
+		option = got > 1 && !optarg ? got : 0;
 	}
 	return take_rest(argc, argv, cli);
 }

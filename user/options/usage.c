@@ -44,8 +44,8 @@ void cli_option_heading(const struct cli_option *o, char text[128])
 
 	if (o->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-	snprintf(text, 128, "%s--%s%s%s", letter, o->name, o->arg ? "=" : "",
-		 listed ? o->choices : o->arg ?: "");
+	snprintf(text, 128, o->implied ? "%s--%s[%s%s]" : "%s--%s%s%s", letter, o->name,
+		 o->arg ? "=" : "", listed ? o->choices : o->arg ?: "");
 }
 
 static void print_options(FILE *out, enum cli_command_id id)
