@@ -37,10 +37,47 @@ static void it_counts_what_was_recorded(void **state)
 	output_free(&o);
 }
 
+static char *printed(const struct closing_line *l)
+{
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	closing_line__print(l);
+	output_end(&o);
+	text = strdup(o.text[1]);
+	output_free(&o);
+	return text;
+}
+
+static void samples_are_counted_if_they_were_asked_for(void **state)
+{
+	struct closing_line l = {
+		.queries = 5, .sampled = true, .compilers = 1, .place = "a.qpt", .bytes = 2048};
+	char *text = printed(&l);
+
+	assert_contains(text, "recorded 5 queries and 0 samples of 1 compiler");
+	free(text);
+	l.queries = 0;
+	l.samples = 70;
+	text = printed(&l);
+	assert_contains(text, "recorded 70 samples of 1 compiler, 0 lost");
+	free(text);
+	l.samples_cut = 3;
+	l.samples_lost = 2;
+	l.others = 1;
+	text = printed(&l);
+	assert_contains(text,
+			"recorded 0 queries and 1 other intervals and 70 samples (3 with a cut "
+			"stack) (2 lost) of 1 compiler");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_counts_what_was_recorded),
+		cmocka_unit_test(samples_are_counted_if_they_were_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

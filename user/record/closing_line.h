@@ -3,10 +3,15 @@
 #ifndef QPROF_RECORD_CLOSING_LINE_H
 #define QPROF_RECORD_CLOSING_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct closing_line {
 	uint64_t queries, others, hits; /* intervals that were recorded */
+	bool sampled;			/* stacks were sampled */
+	uint64_t samples;
+	uint64_t samples_cut;  /* of these, those whose stack does not reach its thread's start */
+	uint64_t samples_lost; /* that are not in the trace, or without their stack */
 	/*
 	 * Hits of queries that were not executed in this build: the result was loaded from the last
 	 * build, or fed.

@@ -229,9 +229,9 @@ static int open_filter(struct capture *c)
 	if (err)
 		return diag_error_r(err, "out of memory");
 	print_missing(c->filter);
-	if (filter__is_empty(c->filter))
-		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
-					     "\"qprof-bpf help record\"");
+	if (filter__is_empty(c->filter) && !cli_samples(c->opt))
+		return diag_error_r(-EINVAL, "nothing is left to record; add --sample, or see "
+					     "--events in \"qprof-bpf help record\"");
 	return 0;
 }
 
@@ -245,6 +245,9 @@ static int check_budget(const struct capture *c)
 
 	if (filter__may_pass(c->filter, FILTER_HASHING))
 		what = "incr-result-hashing";
+	if (c->opt->budget.ppm && filter__is_empty(c->filter))
+		return diag_error_r(-EINVAL, "a budget is for probes, and --events leaves none: "
+					     "leave out --budget");
 	if (!c->opt->budget.ppm || !what)
 		return 0;
 	return diag_error_r(-EINVAL,
@@ -270,6 +273,15 @@ static int name_of_key(void *ctx, pid_t pid, const char *crate, uint64_t key, ch
 	return session__name(c->session, pid, crate, key, out);
 }
 
+static struct sampling_options sampling_of(const struct cli_record_options *o)
+{
+	return (struct sampling_options){
+		.hz = (uint32_t)o->sample_hz,
+		.fault_period = (uint32_t)o->fault_period,
+		.off_cpu = o->off_cpu_stacks,
+	};
+}
+
 static int open_recorder(struct capture *c)
 {
 	const struct cli_record_options *o = c->opt;
@@ -287,6 +299,7 @@ static int open_recorder(struct capture *c)
 		.callers = o->callers,
 		.keys = !o->no_keys,
 		.budget_ppm = o->budget.ppm,
+		.sampling = sampling_of(o),
 		.slow_ns = o->slow_ns,
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
@@ -309,13 +322,16 @@ static int open_session(struct capture *c)
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
 		[CLI_ATTACH_PERF] = KERNEL_ATTACH_PERF,
 	};
+	/* What goes with probes: without one, there is nothing to read and no thread to watch. */
+	bool probes = !filter__is_empty(c->filter);
 	struct kernel_options ko = {
 		.filter = c->filter,
-		.off_cpu = filter__wants_off_cpu(c->filter),
+		.off_cpu = probes && filter__wants_off_cpu(c->filter),
 		.attach = attach[c->opt->attach],
 		.ring_bytes = c->opt->ring_bytes,
-		.callers = c->opt->callers,
-		.keys = !c->opt->no_keys,
+		.callers = probes && c->opt->callers,
+		.keys = probes && !c->opt->no_keys,
+		.sampling = sampling_of(c->opt),
 		.show_open = c->opt->now_fd,
 	};
 

@@ -14,7 +14,10 @@
 #include "base/writer_thread.h"
 #include "record/closing_line.h"
 #include "record/code_names.h"
+#include "record/item_output.h"
+#include "record/label_names.h"
 #include "record/query_keys.h"
+#include "record/sample_output.h"
 #include "record/slow_lines.h"
 #include "record/trace_output.h"
 #include "record/tallies.h"
@@ -41,8 +44,9 @@ struct recorder {
 	/* Write to opt.live, and slow intervals to stderr, so that no reader delays a recording. */
 	struct writer_thread *out; /* NULL: opt.live is no descriptor */
 	struct slow_lines slow;	   /* may have the same writer */
-	char **names;		   /* by string id */
-	uint32_t n_names;
+	struct label_names labels;
+	struct item_output items;
+	struct sample_output samples;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
 	uint64_t bad_records;
@@ -51,8 +55,6 @@ struct recorder {
 	struct tallies unrecorded;
 	struct now now;
 	uint32_t n_adopted; /* processes that were running when they were first followed */
-	bool names_full;    /* the trace holds no more names of items */
-	bool places_full;   /* the same of their files and lines */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 };
@@ -71,7 +73,7 @@ static const char *name_of(const void *ctx, uint32_t id)
 {
 	const struct recorder *r = ctx;
 
-	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
+	return label_names__get(&r->labels, id);
 }
 
 static int on_span(void *ctx, const struct trace_span *s, const struct trace_times *times)
@@ -135,23 +137,6 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 	return 0;
 }
 
-static int remember_name(struct recorder *r, uint32_t id, const char *name)
-{
-	if (id >= r->n_names) {
-		uint32_t n = id + 1;
-		char **names = reallocarray(r->names, n, sizeof(*names));
-
-		if (!names)
-			return -ENOMEM;
-		memset(names + r->n_names, 0, (n - r->n_names) * sizeof(*names));
-		r->names = names;
-		r->n_names = n;
-	}
-	if (!r->names[id])
-		r->names[id] = strdup(name);
-	return r->names[id] ? 0 : -ENOMEM;
-}
-
 static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
 {
 	hex[0] = '\0';
@@ -159,25 +144,11 @@ static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
 		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
 }
 
-/* Once the file has failed, names serve only the live view and the summary. */
-static uint32_t id_without_file(const struct recorder *r, const char *name)
-{
-	uint32_t id = 0;
-
-	while (id < r->n_names && (!r->names[id] || strcmp(r->names[id], name)))
-		id++;
-	return id;
-}
-
 static int label_of(void *recorder, const char *name, uint32_t *id)
 {
 	struct recorder *r = recorder;
 
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, name, id));
-	if (r->trace.err)
-		*id = id_without_file(r, name);
-	return remember_name(r, *id, name);
+	return label_names__id(&r->labels, &r->trace, name, id);
 }
 
 static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
@@ -193,28 +164,11 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
 }
 
-/* Names are for the trace alone, and one that holds no more of them is still a trace. */
-static void wrote_names(struct recorder *r, int err, bool *full, const char *kind)
-{
-	*full = err == -E2BIG;
-	if (*full)
-		diag_warn("the trace has no room for more %s of items", kind);
-	else
-		trace_output__wrote(&r->trace, err);
-}
-
-static void wrote_name(struct recorder *r, int err)
-{
-	wrote_names(r, err, &r->names_full, "names");
-}
-
 static int on_text(void *ctx, const char *text, uint32_t *id)
 {
 	struct recorder *r = ctx;
 
-	*id = 0;
-	if (!r->trace.err && !r->names_full)
-		wrote_name(r, trace_writer__intern(r->trace.writer, text, id));
+	item_output__text(&r->items, text, id);
 	return 0;
 }
 
@@ -222,9 +176,7 @@ static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, u
 {
 	struct recorder *r = ctx;
 
-	*id = 0;
-	if (!r->trace.err && !r->names_full)
-		wrote_name(r, trace_writer__compose(r->trace.writer, pieces, n, id));
+	item_output__compose(&r->items, pieces, n, id);
 	return 0;
 }
 
@@ -232,8 +184,7 @@ static int on_foreign(void *ctx, uint32_t id)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err && !r->names_full)
-		wrote_name(r, trace_writer__foreign(r->trace.writer, id));
+	item_output__foreign(&r->items, id);
 	return 0;
 }
 
@@ -241,8 +192,7 @@ static int on_map(void *ctx, const struct trace_mapping *m)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err && !r->names_full)
-		wrote_name(r, trace_writer__map(r->trace.writer, m));
+	item_output__map(&r->items, m);
 	return 0;
 }
 
@@ -250,9 +200,7 @@ static int on_place(void *ctx, const struct trace_place *place)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err && !r->names_full && !r->places_full)
-		wrote_names(r, trace_writer__place(r->trace.writer, place), &r->places_full,
-			    "files and lines");
+	item_output__place(&r->items, place);
 	return 0;
 }
 
@@ -355,6 +303,7 @@ int recorder__create_file(struct recorder *r)
 {
 	struct utsname uts;
 	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
+	int err;
 
 	uname(&uts);
 	info.kernel = uts.release;
@@ -362,7 +311,10 @@ int recorder__create_file(struct recorder *r)
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
 	info.budget_ppm = r->opt.budget_ppm;
-	return trace_output__create(&r->trace, &info);
+	err = trace_output__create(&r->trace, &info);
+	if (!err)
+		sample_output__begin(&r->samples, &r->opt.sampling);
+	return err;
 }
 
 void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
@@ -445,6 +397,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->trace.path = strdup(opt->output);
 	r->trace.force = opt->force;
+	r->items.trace = r->samples.trace = &r->trace;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);
 	if (!err && opt->callers)
@@ -523,6 +476,7 @@ static struct trace_losses losses_of(const struct recorder *r,
 	struct trace_losses losses = tracks__losses(r->tracks, counters);
 
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
+	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
 	return losses;
 }
 
@@ -594,6 +548,10 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 		.queries = r->n_queries,
 		.others = summary__spans(r->model.summary) - r->n_queries - r->n_hits,
 		.hits = r->n_hits,
+		.sampled = sampling_options__any(&r->opt.sampling),
+		.samples = r->samples.n,
+		.samples_cut = r->samples.n_cut,
+		.samples_lost = losses->count[TRACE_COUNT_NO_SAMPLE],
 		.unknown_hits = tracks__unknown_hits(r->tracks),
 		.compilers = tracks__processes(r->tracks),
 		.lost = trace_losses__total(losses),
@@ -791,8 +749,6 @@ void recorder__free(struct recorder *r)
 	tallies__clear(&r->unrecorded);
 	model__destroy(&r->model);
 	trace_output__destroy(&r->trace);
-	for (uint32_t i = 0; i < r->n_names; i++)
-		free(r->names[i]);
-	free(r->names);
+	label_names__clear(&r->labels);
 	free(r);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "capture/sampling_options.h"
 #include "capture/session.h"
 #include "record/now_asked.h"
 #include "trace/reader.h"
@@ -44,7 +45,8 @@ struct recorder_options {
 	 */
 	bool (*wait)(void *ctx, int fd);
 	void *wait_ctx;
-	uint64_t budget_ppm;	     /* share of CPU time for the probes; 0: no budget */
+	uint64_t budget_ppm;		  /* share of CPU time for the probes; 0: no budget */
+	struct sampling_options sampling; /* how stacks are sampled */
 	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
 };
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/item_output.h"
+
+#include <errno.h>
+
+#include "base/diag.h"
+
+static void wrote(struct item_output *o, int err, bool *full, const char *kind)
+{
+	*full = err == -E2BIG;
+	if (*full)
+		diag_warn("the trace has no room for more %s of items", kind);
+	else
+		trace_output__wrote(o->trace, err);
+}
+
+static void wrote_name(struct item_output *o, int err)
+{
+	wrote(o, err, &o->names_full, "names");
+}
+
+static bool takes_names(const struct item_output *o)
+{
+	return !o->trace->err && !o->names_full;
+}
+
+void item_output__text(struct item_output *o, const char *text, uint32_t *id)
+{
+	*id = 0;
+	if (takes_names(o))
+		wrote_name(o, trace_writer__intern(o->trace->writer, text, id));
+}
+
+void item_output__compose(struct item_output *o, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id)
+{
+	*id = 0;
+	if (takes_names(o))
+		wrote_name(o, trace_writer__compose(o->trace->writer, pieces, n, id));
+}
+
+void item_output__foreign(struct item_output *o, uint32_t id)
+{
+	if (takes_names(o))
+		wrote_name(o, trace_writer__foreign(o->trace->writer, id));
+}
+
+void item_output__map(struct item_output *o, const struct trace_mapping *m)
+{
+	if (takes_names(o))
+		wrote_name(o, trace_writer__map(o->trace->writer, m));
+}
+
+void item_output__place(struct item_output *o, const struct trace_place *place)
+{
+	if (takes_names(o) && !o->places_full)
+		wrote(o, trace_writer__place(o->trace->writer, place), &o->places_full,
+		      "files and lines");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What executions were about, as tracks name it: goes into the trace alone. A trace that holds no
+ * more of that is still a trace: one line says so, and the rest is left out.
+ */
+#ifndef QPROF_RECORD_ITEM_OUTPUT_H
+#define QPROF_RECORD_ITEM_OUTPUT_H
+
+#include "record/trace_output.h"
+
+/* With `trace` set and the rest zero, nothing was written yet. */
+struct item_output {
+	struct trace_output *trace; /* the owner's */
+	bool names_full;	    /* the trace holds no more names of items */
+	bool places_full;	    /* the same of their files and lines */
+};
+
+/* As the functions of trace_writer; errors are noted in the trace_output. */
+void item_output__text(struct item_output *o, const char *text, uint32_t *id);
+void item_output__compose(struct item_output *o, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id);
+void item_output__foreign(struct item_output *o, uint32_t id);
+void item_output__map(struct item_output *o, const struct trace_mapping *m);
+void item_output__place(struct item_output *o, const struct trace_place *place);
+
+#endif /* QPROF_RECORD_ITEM_OUTPUT_H */

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/label_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static int remember(struct label_names *l, uint32_t id, const char *name)
+{
+	if (array__reserve_at(&l->names, id, &l->n, sizeof(*l->names)))
+		return -ENOMEM;
+	if (!l->names[id])
+		l->names[id] = strdup(name);
+	return l->names[id] ? 0 : -ENOMEM;
+}
+
+static uint32_t id_without_file(const struct label_names *l, const char *name)
+{
+	uint32_t id = 0;
+
+	while (id < l->n && (!l->names[id] || strcmp(l->names[id], name)))
+		id++;
+	return id;
+}
+
+int label_names__id(struct label_names *l, struct trace_output *trace, const char *name,
+		    uint32_t *id)
+{
+	if (!trace->err)
+		trace_output__wrote(trace, trace_writer__intern(trace->writer, name, id));
+	if (trace->err)
+		*id = id_without_file(l, name);
+	return remember(l, *id, name);
+}
+
+const char *label_names__get(const struct label_names *l, uint32_t id)
+{
+	return id < l->n && l->names[id] ? l->names[id] : "<unknown>";
+}
+
+void label_names__clear(struct label_names *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		free(l->names[i]);
+	free(l->names);
+	*l = (struct label_names){0};
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/sample_output.h"
+
+#include <errno.h>
+
+#include "base/diag.h"
+
+void sample_output__begin(struct sample_output *o, const struct sampling_options *options)
+{
+	const struct trace_sampling sampling = {
+		.hz = options->hz,
+		.fault_period = options->fault_period,
+		.off_cpu = options->off_cpu,
+	};
+
+	if (sampling_options__any(options) && !o->trace->err)
+		trace_output__wrote(o->trace, trace_writer__sampling(o->trace->writer, &sampling));
+}
+
+static void refuse(struct sample_output *o)
+{
+	o->refused = true;
+	if (!o->warned)
+		diag_warn("the trace has no room for more stacks of samples");
+	o->warned = true;
+}
+
+void sample_output__stack(struct sample_output *o, const struct trace_stack *s, uint32_t *id)
+{
+	int err;
+
+	*id = TRACE_NO_STACK;
+	if (o->trace->err || o->refused)
+		return;
+	err = trace_writer__stack(o->trace->writer, s, id);
+	if (err == -E2BIG)
+		refuse(o);
+	else
+		trace_output__wrote(o->trace, err);
+}
+
+void sample_output__sample(struct sample_output *o, const struct trace_sample *s)
+{
+	struct trace_sample sample = *s;
+
+	if (o->refused)
+		sample.stack = TRACE_NO_STACK;
+	if (!o->trace->err)
+		trace_output__wrote(o->trace, trace_writer__sample(o->trace->writer, &sample));
+	o->n++;
+	o->n_cut += s->cut != TRACE_CUT_NOT;
+	o->n_no_room += o->refused;
+	o->refused = false;
+}
