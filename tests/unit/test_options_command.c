@@ -172,7 +172,8 @@ static const char *sample_argument(const struct cli_option *o)
 static bool parses(enum cli_command_id id, const struct cli_option *o, bool letter)
 {
 	char word[64], command[32], argument[64], program[] = "qprof-bpf", help[] = "--help";
-	char *argv[] = {program, command, word, o->arg && !o->implied ? argument : help, help, NULL};
+	char *argv[] = {program, command, word, o->arg && !o->implied ? argument : help,
+			help,	 NULL};
 	_cli_ struct cli cli = {};
 	_output_ struct output out = {};
 
