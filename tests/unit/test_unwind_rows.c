@@ -211,6 +211,31 @@ static void a_plt_is_described_once(void **state)
 	assert_rule(rule_at(&theirs, 0x10110), RSP_RULE(8));
 }
 
+/* As in ld.so: from where a program starts up to the next function. */
+static void a_program_starts_without_a_caller(void **state)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {}, inside = {}, alone = {};
+	uint32_t cie = eh_builder__cie(&b);
+	struct unwind_input in;
+
+	eh_builder__fde(&b, cie, 0x10000, 0x100, BYTES(""));
+	eh_builder__fde(&b, cie, 0x10180, 0x100, BYTES(""));
+	in = input_of(&b);
+	in.entry = 0x10140;
+	read_rows(&in, &r);
+	ASSERT_ROWS(&r, {0, 1}, {0x100, 0}, {0x140, 2}, {0x180, 1}, {0x280, 0});
+	assert_rule(rule_at(&r, 0x10140), END_RULE);
+	/* A function says more. */
+	in.entry = 0x10010;
+	read_rows(&in, &inside);
+	ASSERT_ROWS(&inside, {0, 1}, {0x100, 0}, {0x180, 1}, {0x280, 0});
+	in.entry = 0x10300;
+	read_rows(&in, &alone);
+	assert_rule(rule_at(&alone, 0x103ff), END_RULE);
+	assert_rule(rule_at(&alone, 0x10400), NO_RULE);
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 struct file {
@@ -375,6 +400,7 @@ int main(void)
 		cmocka_unit_test(damage_is_counted),
 		cmocka_unit_test(nothing_with_a_rule_is_an_error),
 		cmocka_unit_test(a_plt_is_described_once),
+		cmocka_unit_test(a_program_starts_without_a_caller),
 		cmocka_unit_test(a_fixture_has_the_rules_of_libdw),
 		cmocka_unit_test(a_plt_has_the_rules_of_the_linker),
 		cmocka_unit_test(libc_has_the_rules_of_libdw),

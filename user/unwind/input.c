@@ -58,6 +58,7 @@ int unwind_input__find(const struct elf_image *img, struct unwind_input *out)
 	if (size > EH_FRAME_SIZE_MAX)
 		return -EFBIG;
 	in.frame.size = size < len ? size : len;
+	in.entry = elf_image__entry(img);
 	for (int i = 0; i < UNWIND_INPUT_PLTS_MAX; i++)
 		add_plt(img, plts[i], &in);
 	*out = in;

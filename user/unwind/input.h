@@ -17,6 +17,8 @@ struct unwind_input {
 	/* Functions outside of these are left out. Together they span less than 4 GiB. */
 	struct elf_segment segments[UNWIND_SEGMENTS_MAX];
 	uint32_t n_segments;
+	/* Where a program starts, or 0. It has no caller, and ld.so does not describe it. */
+	uint64_t entry;
 	/* Sections of trampolines into other files. Linkers do not always describe them. */
 	struct unwind_plt plts[UNWIND_INPUT_PLTS_MAX];
 	uint32_t n_plts;

@@ -6,12 +6,18 @@
 
 #include "base/array.h"
 
-/* A function of .eh_frame, or a PLT that it may not describe. */
+/* That of glibc's ld.so has 61 bytes. */
+#define ENTRY_MAX 256
+
+/* A function of .eh_frame, or code that it may not describe. */
+enum kind { RECORD, PLT, ENTRY };
+
 struct function {
 	uint64_t start;
 	uint64_t end;
-	uint32_t at;		      /* offset of its record */
-	const struct unwind_plt *plt; /* NULL: it has a record */
+	enum kind kind;
+	uint32_t at; /* offset of its record */
+	const struct unwind_plt *plt;
 };
 
 struct functions {
@@ -44,8 +50,8 @@ static int add_function(struct functions *f, const struct unwind_input *in, stru
 	return 0;
 }
 
-static int list_functions(const struct unwind_input *in, struct eh_frame_reader *r,
-			  struct functions *f)
+static int list_records(const struct unwind_input *in, struct eh_frame_reader *r,
+			struct functions *f)
 {
 	struct eh_fde fde;
 	int err = 0;
@@ -57,26 +63,44 @@ static int list_functions(const struct unwind_input *in, struct eh_frame_reader 
 		if (fde.length && !__builtin_add_overflow(fde.start, fde.length, &new.end))
 			err = add_function(f, in, new);
 	}
-	for (uint32_t i = 0; !err && i < in->n_plts; i++) {
-		const struct unwind_plt *plt = &in->plts[i];
-
-		err = add_function(f, in,
-				   (struct function){.start = plt->start,
-						     .end = plt->start + plt->length,
-						     .plt = plt});
-	}
 	return err;
 }
 
-/* A record before a PLT that it describes; records in the order of the section. */
+static bool is_covered(const struct functions *f, uint64_t addr)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->items[i].start <= addr && addr < f->items[i].end)
+			return true;
+	return false;
+}
+
+static int list_others(const struct unwind_input *in, struct functions *f)
+{
+	struct function entry = {.start = in->entry, .kind = ENTRY};
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < in->n_plts; i++) {
+		const struct unwind_plt *plt = &in->plts[i];
+		struct function new = {.start = plt->start, .kind = PLT, .plt = plt};
+
+		new.end = plt->start + plt->length;
+		err = add_function(f, in, new);
+	}
+	if (err || !in->entry || is_covered(f, in->entry) ||
+	    __builtin_add_overflow(in->entry, ENTRY_MAX, &entry.end))
+		return err;
+	return add_function(f, in, entry);
+}
+
+/* A record before other code at the same place; records in the order of the section. */
 static int by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	if (!x->plt != !y->plt)
-		return x->plt ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
@@ -119,21 +143,58 @@ static int add_run(void *ctx, uint64_t start, uint64_t end, struct wire_unwind_r
 	return err;
 }
 
-static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
-		    struct eh_frame_reader *reader, const struct function *f, uint64_t end)
+static int add_record(struct unwind_rows *r, const struct unwind_input *in,
+		      struct eh_frame_reader *reader, const struct function *f, struct target *to)
 {
-	struct target to = {r, end};
 	struct eh_fde fde;
 	int err;
 
-	if (f->plt)
-		return unwind_plt__run(f->plt, end, add_run, &to);
 	if (!eh_frame_reader__at(reader, f->at, &fde))
 		return 0;
-	err = cfa__run(&in->frame, &fde, add_run, &to);
+	err = cfa__run(&in->frame, &fde, add_run, to);
 	r->functions++;
 	r->unreadable += err == -EBADMSG;
 	return err == -EBADMSG ? 0 : err;
+}
+
+static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
+		    struct eh_frame_reader *reader, const struct function *f, uint64_t end)
+{
+	const struct wire_unwind_rule outermost = {.base = WIRE_UNWIND_END};
+	struct target to = {r, end};
+
+	switch (f->kind) {
+	case PLT:
+		return unwind_plt__run(f->plt, end, add_run, &to);
+	case ENTRY:
+		return add_run(&to, f->start, end, outermost);
+	default:
+		return add_record(r, in, reader, f, &to);
+	}
+}
+
+/* The next function that starts elsewhere; NULL if there is none. */
+static const struct function *next_start(const struct functions *f, const struct function *now)
+{
+	const struct function *end = f->items + f->n, *next = now + 1;
+
+	while (next < end && next->start == now->start)
+		next++;
+	return next < end ? next : NULL;
+}
+
+static int add_all(struct unwind_rows *r, const struct unwind_input *in,
+		   struct eh_frame_reader *reader, const struct functions *f)
+{
+	const struct function *next;
+	int err = 0;
+
+	for (const struct function *now = f->items; !err && now; now = next) {
+		next = next_start(f, now);
+		err = add_rows(r, in, reader, now,
+			       next && next->start < now->end ? next->start : now->end);
+	}
+	return err ?: add_row(r, r->end, 0);
 }
 
 int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
@@ -143,7 +204,7 @@ int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
 	int err;
 
 	eh_frame_reader__init(&reader, &in->frame);
-	err = list_functions(in, &reader, &f);
+	err = list_records(in, &reader, &f) ?: list_others(in, &f);
 	if (err)
 		return err;
 	if (!f.n)
@@ -151,17 +212,7 @@ int unwind_rows__read(const struct unwind_input *in, struct unwind_rows *out)
 	qsort(f.items, f.n, sizeof(*f.items), by_start);
 	out->unreadable = reader.unreadable;
 	out->start = f.items[0].start / WIRE_UNWIND_PAGE_BYTES * WIRE_UNWIND_PAGE_BYTES;
-	for (uint32_t i = 0; !err && i < f.n; i++) {
-		const struct function *now = &f.items[i], *next = i + 1 < f.n ? now + 1 : NULL;
-
-		if (i && now->start == now[-1].start)
-			continue;
-		while (next && next->start == now->start)
-			next = next + 1 < f.items + f.n ? next + 1 : NULL;
-		err = add_rows(out, in, &reader, now,
-			       next && next->start < now->end ? next->start : now->end);
-	}
-	err = err ?: add_row(out, out->end, 0);
+	err = add_all(out, in, &reader, &f);
 	return err ?: out->n < 2 ? -ENODATA : 0;
 }
 

@@ -534,6 +534,13 @@ bool elf_image__section(const struct elf_image *img, const char *name, uint64_t 
 	return true;
 }
 
+uint64_t elf_image__entry(const struct elf_image *img)
+{
+	GElf_Ehdr ehdr;
+
+	return gelf_getehdr(img->elf, &ehdr) ? ehdr.e_entry : 0;
+}
+
 size_t elf_image__code_segments(const struct elf_image *img, struct elf_segment *out, size_t most)
 {
 	size_t n = 0;

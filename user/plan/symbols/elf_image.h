@@ -59,6 +59,9 @@ const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size
 bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
 			uint64_t *size);
 
+/* The address where a program starts; 0 if it is none. */
+uint64_t elf_image__entry(const struct elf_image *img);
+
 /* A file-backed part of a segment. */
 struct elf_segment {
 	uint64_t addr;
