@@ -76,6 +76,22 @@ static void loads_switched_on_late_are_watched_from_then_on(void **state)
 	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_LOAD), 200);
 }
 
+static void queries_are_off_by_their_last_decision(void **state)
+{
+	_decisions_ struct decisions all = {0};
+
+	decide_on(&all, TRACE_KIND_LOAD, 100, 7, TRACE_WATCH_OFF);
+	assert_false(decisions__any_off(&all));
+	decide_on(&all, TRACE_KIND_QUERY, 100, 8, TRACE_WATCH_OFF);
+	decide_on(&all, TRACE_KIND_QUERY, 100, 9, TRACE_WATCH_OFF);
+	decide_on(&all, TRACE_KIND_QUERY, 200, 9, TRACE_WATCH_FULL);
+	assert_true(decisions__any_off(&all));
+	assert_true(decisions__is_off(&all, 8));
+	assert_false(decisions__is_off(&all, 7));
+	assert_false(decisions__is_off(&all, 9));
+	assert_false(decisions__is_off(&all, 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +99,7 @@ int main(void)
 		cmocka_unit_test(time_that_goes_backwards_counts_for_nothing),
 		cmocka_unit_test(decisions_about_loads_have_their_own_row),
 		cmocka_unit_test(loads_switched_on_late_are_watched_from_then_on),
+		cmocka_unit_test(queries_are_off_by_their_last_decision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

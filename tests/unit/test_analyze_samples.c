@@ -35,7 +35,8 @@ static void each_query_counts_once_in_a_stack(void **state)
 	/* The largest on the CPU is first. */
 	assert_string_equal(trace_reader__string(r, rows[0].label), "typeck");
 	row = &rows[0];
-	assert_true(summary_row__is_sampled(row));
+	assert_int_equal(row->self_by, SUMMARY_SELF_SAMPLES);
+	assert_int_equal(row->best_self_ns, 9 * SAMPLED_PERIOD);
 	assert_string_equal(summary_row__kind(row), "Query");
 	assert_int_equal(row->samples.self[CPU].n, 9);
 	assert_int_equal(row->samples.self[CPU].value, 9 * SAMPLED_PERIOD);
@@ -90,36 +91,59 @@ struct expected {
 	struct sample_sums of[PROCESSES][LABELS];
 };
 
-static void expect(struct expected *e, const struct trace_sample *s)
+/* Of labels, when they are queries; other kinds are watched. */
+static const enum samples_watch watches[LABELS] = {
+	[2] = SAMPLES_UNWATCHED, [3] = SAMPLES_UNWATCHED, [4] = SAMPLES_HIDDEN};
+
+static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
+{
+	assert_ptr_equal(ctx, watches);
+	return kind == TRACE_KIND_QUERY ? watches[label] : SAMPLES_WATCHED;
+}
+
+static void expect(struct expected *e, const struct trace_sample *s, bool is_watched)
 {
 	const struct sample_sum one = {1, s->value};
-	bool seen[LABELS] = {}, is_self = true;
+	bool seen[LABELS] = {}, is_shown = false, is_self = true, is_nearest = s->cause == CPU;
 
 	for (uint32_t i = s->stack; i; i = tree[i].parent) {
 		struct sample_sums *sums = &e->of[s->process][tree[i].place];
+		enum samples_watch watch = SAMPLES_WATCHED;
 
 		if (tree[i].kind == TRACE_STACK_LOCATION || tree[i].kind == TRACE_STACK_UNKNOWN)
 			continue;
+		if (is_watched && tree[i].kind == TRACE_STACK_QUERY)
+			watch = watches[tree[i].place];
+		is_shown = true;
+		if (watch == SAMPLES_HIDDEN)
+			continue;
 		if (is_self)
 			sample_sum__add(&sums->self[s->cause], &one);
+		if (is_nearest && watch == SAMPLES_WATCHED)
+			sample_sum__add(&sums->nearest, &one);
+		is_nearest = is_nearest && watch == SAMPLES_UNWATCHED;
 		if (!seen[tree[i].place])
 			sample_sum__add(&sums->total[s->cause], &one);
 		is_self = false;
 		seen[tree[i].place] = true;
 	}
-	if (is_self && s->label != TRACE_NO_STRING) {
-		sample_sum__add(&e->of[s->process][s->label].self[s->cause], &one);
-		sample_sum__add(&e->of[s->process][s->label].total[s->cause], &one);
+	if (!is_shown && s->label != TRACE_NO_STRING) {
+		struct sample_sums *sums = &e->of[s->process][s->label];
+
+		sample_sum__add(&sums->self[s->cause], &one);
+		sample_sum__add(&sums->total[s->cause], &one);
+		if (s->cause == CPU)
+			sample_sum__add(&sums->nearest, &one);
 	}
 }
 
-static void assert_rows(struct samples *s, const struct expected *e)
+static void assert_rows(struct samples *s, const struct expected *e, bool is_watched)
 {
 	struct expected found = {};
 	_free_ struct samples_row *rows = NULL;
 	size_t n;
 
-	assert_int_equal(samples__rows(s, &rows, &n), 0);
+	assert_int_equal(samples__rows(s, is_watched ? watch_of : NULL, watches, &rows, &n), 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(!i || rows[i - 1].process <= rows[i].process);
 		sample_sums__add(&found.of[rows[i].process][rows[i].label], &rows[i].sums);
@@ -134,7 +158,7 @@ static void random_samples_agree_with_the_definition(void **state)
 
 	for (int round = 0; round < 20; round++) {
 		_samples_ struct samples *s = NULL;
-		struct expected e = {};
+		struct expected e = {}, watched = {};
 
 		grow_tree(&rng);
 		assert_int_equal(samples__new(&source, &s), 0);
@@ -148,13 +172,15 @@ static void random_samples_agree_with_the_definition(void **state)
 				.cause = 1 + rng_below(&rng, TRACE_SAMPLE_CAUSES - 1),
 			};
 
-			expect(&e, &sample);
+			expect(&e, &sample, false);
+			expect(&watched, &sample, true);
 			assert_int_equal(samples__add(s, &sample), 0);
 			/* Rows may be asked for in between. */
 			if (i == 500)
-				assert_rows(s, &e);
+				assert_rows(s, &e, false);
 		}
-		assert_rows(s, &e);
+		assert_rows(s, &e, false);
+		assert_rows(s, &watched, true);
 	}
 }
 

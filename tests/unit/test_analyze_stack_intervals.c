@@ -69,13 +69,18 @@ static void an_unknown_execution_belongs_to_what_is_around(void **state)
 static void the_outermost_of_a_label_is_first(void **state)
 {
 	struct stack_intervals s = {.source = {.entry = entry}};
+	bool hidden[8] = {}, first[8];
 
 	find(&s, 8);
-	assert_int_equal(stack_intervals__end(&s), 0);
-	assert_true(s.at[find(&s, 2)].is_first);
-	assert_false(s.at[find(&s, 4)].is_first);
-	assert_false(s.at[find(&s, 6)].is_first);
-	assert_true(s.at[find(&s, 8)].is_first);
+	assert_int_equal(stack_intervals__first(&s, hidden, first), 0);
+	assert_true(first[find(&s, 2)]);
+	assert_false(first[find(&s, 4)]);
+	assert_false(first[find(&s, 6)]);
+	assert_true(first[find(&s, 8)]);
+	hidden[find(&s, 2)] = true;
+	assert_int_equal(stack_intervals__first(&s, hidden, first), 0);
+	assert_false(first[find(&s, 2)]);
+	assert_true(first[find(&s, 6)]);
 	stack_intervals__destroy(&s);
 }
 

@@ -403,6 +403,84 @@ static void activities_are_distinguished_from_queries(void **state)
 	}
 }
 
+static struct sample_sums sampled(uint64_t self, uint64_t nearest)
+{
+	return (struct sample_sums){
+		.self[TRACE_SAMPLE_CPU] = {self, 1000 * self},
+		.total[TRACE_SAMPLE_CPU] = {self + 7, 1000 * (self + 7)},
+		.nearest = {nearest, 1000 * nearest},
+	};
+}
+
+static void a_query_without_intervals_has_its_samples(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL, *one = NULL;
+	const struct sample_sums sums = sampled(2, 2), more = sampled(7, 7);
+
+	assert_false(summary__is_sampled(s));
+	summary__set_sampled(s);
+	assert_true(summary__is_sampled(s));
+	span(s, 0, 1, TRACE_KIND_QUERY, 3, TRACE_NO_INVOCATION);
+	assert_int_equal(summary__samples(s, 0, 2, 1, &sums), 0);
+	assert_int_equal(summary__samples(s, 1, 2, 1, &more), 0);
+	assert_int_equal(summary__samples(s, N_PROCESSES, 2, 1, &more), -EINVAL);
+	one = rows_of(s, 1, 1);
+	assert_int_equal(one[0].best_self_ns, 7000);
+	/* In the order of the times that are known best. */
+	rows = rows_of(s, SUMMARY_ALL, 2);
+	assert_int_equal(rows[0].label, 2);
+	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SAMPLES);
+	assert_int_equal(rows[0].best_self_ns, 9000);
+	assert_int_equal(rows[0].best_error_ns, 3000);
+	assert_int_equal(rows[0].sampled_total_error_ns,
+			 sample_sum__error(&rows[0].samples.total[1]));
+	assert_false(summary_row__is_untimed(&rows[0]));
+	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
+	assert_int_equal(rows[1].best_self_ns, rows[1].self_ns);
+	/* So does a process that is folded. */
+	assert_int_equal(summary__fold(s, 1), 0);
+	free(rows);
+	rows = rows_of(s, SUMMARY_ALL, 2);
+	assert_int_equal(rows[0].best_self_ns, 9000);
+}
+
+/* Of 100 samples between the probes of label 1, 80 were its own. */
+static void samples_divide_the_time_between_probes(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	const struct sample_sums own = sampled(80, 100), all = sampled(5, 5);
+	const struct trace_span spans[] = {{.end_ns = 1000000, .label = 1},
+					   {.end_ns = 500000, .label = 2},
+					   {.end_ns = 100, .label = 3}};
+
+	for (size_t i = 0; i < N_OF(spans); i++) {
+		const struct trace_times times = {.self_ns = spans[i].end_ns};
+
+		assert_int_equal(summary__span(s, &spans[i], &times), 0);
+	}
+	summary__set_sampled(s);
+	assert_int_equal(summary__samples(s, 0, 1, 1, &own), 0);
+	assert_int_equal(summary__samples(s, 0, 2, 1, &all), 0);
+	rows = rows_of(s, SUMMARY_ALL, 3);
+	assert_int_equal(rows[0].best_self_ns, 1000000);
+	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SPANS);
+	free(rows);
+	summary__set_unwatched(s);
+	rows = rows_of(s, SUMMARY_ALL, 3);
+	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SHARE);
+	assert_int_equal(rows[0].self_ns, 1000000);
+	assert_int_equal(rows[0].best_self_ns, 800000);
+	assert_int_equal(rows[0].best_error_ns, 40000); /* sqrt(0.8 * 0.2 / 100) */
+	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
+	assert_int_equal(rows[1].best_self_ns, 500000);
+	assert_int_equal(rows[1].best_error_ns, 0);
+	/* No sample: nobody knows. */
+	assert_int_equal(rows[2].self_by, SUMMARY_SELF_LIMIT);
+	assert_int_equal(rows[2].best_self_ns, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +496,8 @@ int main(void)
 		cmocka_unit_test(unrecorded_time_is_estimated_from_recorded_executions),
 		cmocka_unit_test(loads_are_distinguished_from_executions),
 		cmocka_unit_test(activities_are_distinguished_from_queries),
+		cmocka_unit_test(a_query_without_intervals_has_its_samples),
+		cmocka_unit_test(samples_divide_the_time_between_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

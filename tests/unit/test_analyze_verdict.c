@@ -148,6 +148,9 @@ static void a_compilation_without_an_interval_is_nothing(void **state)
 	assert_int_equal(v.late, 1);
 	assert_int_equal(v.hits, 7);
 	assert_int_equal(verdict_of(s, NULL).state, VERDICT_NOTHING);
+	/* Samples need no interval. */
+	summary__set_sampled(s);
+	assert_int_equal(verdict_of(s, NULL).state, VERDICT_SOUND);
 	add_spans(s, 1);
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }

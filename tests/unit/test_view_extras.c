@@ -5,17 +5,26 @@
 
 static void each_extra_is_a_member_of_a_row(void **state)
 {
-	const struct summary_row row = {.self_off_ns = 1,
-					.off_ns = 2,
-					.hits = 3,
-					.blocked_ns = 4,
-					.load_ns = 5,
-					.hashing_ns = 6,
-					.loaded = 7,
-					.loads = 8,
-					.unrecorded.counted = 9,
-					.unrecorded.estimated = 10,
-					.estimated_ns = 11};
+	const struct summary_row row = {
+		.samples.self[TRACE_SAMPLE_CPU] = {1, 2},
+		.sampled_error_ns = 3,
+		.samples.total[TRACE_SAMPLE_CPU] = {100, 4},
+		.sampled_total_error_ns = 5,
+		.samples.self[TRACE_SAMPLE_OFF_CPU] = {100, 6},
+		.samples.self[TRACE_SAMPLE_FAULT] = {100, 7},
+		.samples.total[TRACE_SAMPLE_FAULT] = {100, 8},
+		.self_off_ns = 9,
+		.off_ns = 10,
+		.hits = 11,
+		.blocked_ns = 12,
+		.load_ns = 13,
+		.hashing_ns = 14,
+		.loaded = 15,
+		.loads = 16,
+		.unrecorded.counted = 17,
+		.unrecorded.estimated = 18,
+		.estimated_ns = 19,
+	};
 
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		assert_int_equal(report_extra_of(&row, i), i + 1);

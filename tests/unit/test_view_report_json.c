@@ -6,6 +6,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
+#include "../fixtures/sampled_build.h"
 
 static char *report_of(struct summary *s, const struct trace_losses *losses,
 		       const struct report_options *opt)
@@ -219,6 +220,19 @@ static void a_module_has_its_sums_and_the_number_of_items(void **state)
 	json_object_put(report);
 }
 
+static void samples_are_members_of_all_rows(void **state)
+{
+	_sampled_build_ struct sampled_build b = {};
+	_free_ char *text = NULL;
+
+	sampled_build__make(&b, 0, 0);
+	text = printed_text(report_json(out, b.model.summary, &b.model.losses,
+					&b.model.options.texts,
+					&(struct report_options){.samples = b.model.samples}));
+	json_object_put(parsed_json(text));
+	assert_golden("view/report_sampled.json", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +244,7 @@ int main(void)
 		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
 		cmocka_unit_test(items_are_an_array_of_their_own),
 		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
+		cmocka_unit_test(samples_are_members_of_all_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
+#include "../fixtures/sampled_build.h"
 
 static char *report_of(struct summary *s, const struct trace_losses *losses,
 		       const struct report_options *opt)
@@ -166,6 +167,58 @@ static void small_modules_are_left_out(void **state)
 	assert_contains(text, "  and 2 more modules\n");
 }
 
+static void samples_alone_are_a_table(void **state)
+{
+	_sampled_build_ struct sampled_build b = {};
+	_free_ char *text = NULL;
+
+	sampled_build__make(&b, 0, 0);
+	text = printed_text(report_text(out, b.model.summary, &b.model.losses,
+					&b.model.options.texts,
+					&(struct report_options){.samples = b.model.samples}));
+	assert_golden("view/report_sampled.txt", text);
+}
+
+/* Samples of typeck, beside its intervals. */
+static struct summary *sample_sampled(uint64_t self, uint64_t nearest)
+{
+	const struct sample_sums sums = {
+		.self[TRACE_SAMPLE_CPU] = {self, 2000 * self},
+		.total[TRACE_SAMPLE_CPU] = {self, 2000 * self},
+		.nearest = {nearest, 2000 * nearest},
+	};
+	struct summary *s = sample_one();
+
+	summary__set_sampled(s);
+	assert_int_equal(summary__samples(s, 0, SAMPLE_TYPECK, 1, &sums), 0);
+	return s;
+}
+
+static void samples_are_beside_intervals(void **state)
+{
+	_free_ char *text = report_of(sample_sampled(400, 400), NULL, &(struct report_options){});
+
+	assert_contains(text, "     max  sampled       +-\n");
+	assert_contains(text,
+			"typeck         1  1.00 ms  1.00 ms    99.8  1.00 ms  1.00 ms   800 us"
+			"  40.0 us\n");
+}
+
+static void samples_divide_what_was_not_recorded(void **state)
+{
+	struct summary *s = sample_sampled(300, 400);
+	const struct sample_sums other = {
+		.self[TRACE_SAMPLE_CPU] = {100, 200000},
+		.total[TRACE_SAMPLE_CPU] = {100, 200000},
+	};
+	_free_ char *text = NULL;
+
+	summary__set_unwatched(s);
+	assert_int_equal(summary__samples(s, 0, SAMPLE_HOSTILE, 1, &other), 0);
+	text = report_of(s, NULL, &(struct report_options){});
+	assert_golden("view/report_shared.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +233,9 @@ int main(void)
 		cmocka_unit_test(modules_are_items_added_up),
 		cmocka_unit_test(narrow_items_show_the_first_query),
 		cmocka_unit_test(small_modules_are_left_out),
+		cmocka_unit_test(samples_alone_are_a_table),
+		cmocka_unit_test(samples_are_beside_intervals),
+		cmocka_unit_test(samples_divide_what_was_not_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,24 @@ uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind)
 	return from;
 }
 
+bool decisions__is_off(const struct decisions *all, uint32_t label)
+{
+	/* A look-up changes only what the table remembers of the last one. */
+	const struct decided *row = table__find(&((struct decisions *)all)->rows,
+						(uint64_t)TRACE_KIND_QUERY << 32 | label);
+
+	return row && row->watch == TRACE_WATCH_OFF;
+}
+
+bool decisions__any_off(const struct decisions *all)
+{
+	for (uint32_t i = 0; i < all->rows.n; i++)
+		if (all->rows.at[i].kind == TRACE_KIND_QUERY &&
+		    all->rows.at[i].watch == TRACE_WATCH_OFF)
+			return true;
+	return false;
+}
+
 void decisions__end(struct decisions *all, uint64_t ns)
 {
 	for (uint32_t i = 0; i < all->rows.n; i++)

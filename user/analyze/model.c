@@ -279,12 +279,59 @@ int model__fold(struct model *m, uint32_t process)
 	return summary__fold(m->summary, process);
 }
 
+/* For samples__rows(): the decisions, and the labels that have intervals. */
+struct watching {
+	const struct decisions *decisions;
+	struct u64_map recorded;
+	bool any_recorded;
+};
+
+static void watching__clear(struct watching *w)
+{
+	u64_map__destroy(&w->recorded);
+}
+
+static int watching__init(struct watching *w, const struct model *m)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err = summary__rows(m->summary, SUMMARY_ALL, &rows, &n);
+
+	w->decisions = &m->decisions;
+	w->any_recorded = summary__spans(m->summary);
+	for (size_t i = 0; i < n && !err; i++)
+		if (rows[i].count || rows[i].raw_total_ns || rows[i].raw_self_ns)
+			err = u64_map__put(&w->recorded, rows[i].label, 0);
+	return err;
+}
+
+/*
+ * Activities that were not asked for, beside others that were: their time is that of what is around
+ * them. Queries are rows in any case.
+ */
+static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
+{
+	const struct watching *w = ctx;
+
+	if (decisions__is_off(w->decisions, label))
+		return SAMPLES_UNWATCHED;
+	return w->any_recorded && kind == TRACE_KIND_ACTIVITY &&
+			       u64_map__get(&w->recorded, label) == U64_MAP_NONE
+		       ? SAMPLES_HIDDEN
+		       : SAMPLES_WATCHED;
+}
+
 static int end_samples(struct model *m)
 {
+	__cleanup(watching__clear) struct watching w = {};
 	_free_ struct samples_row *rows = NULL;
 	size_t n = 0;
-	int err = m->samples ? samples__rows(m->samples, &rows, &n) : 0;
+	int err = 0;
 
+	if (decisions__any_off(&m->decisions))
+		summary__set_unwatched(m->summary);
+	if (m->samples)
+		err = watching__init(&w, m) ?: samples__rows(m->samples, watch_of, &w, &rows, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = summary__samples(m->summary, rows[i].process, rows[i].label, rows[i].kinds,
 				       &rows[i].sums);

@@ -33,6 +33,11 @@ static inline uint64_t sample_sum__error(const struct sample_sum *sum)
 struct sample_sums {
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];  /* it was the innermost */
 	struct sample_sum total[TRACE_SAMPLE_CAUSES]; /* it was in the stack, however often */
+	/*
+	 * Of the CPU: it was the innermost that probes watch. So the share of `self` in this is the
+	 * share of its own in the time between its probes that no probed query within it took.
+	 */
+	struct sample_sum nearest;
 };
 
 static inline void sample_sums__add(struct sample_sums *to, const struct sample_sums *from)
@@ -41,6 +46,7 @@ static inline void sample_sums__add(struct sample_sums *to, const struct sample_
 		sample_sum__add(&to->self[cause], &from->self[cause]);
 		sample_sum__add(&to->total[cause], &from->total[cause]);
 	}
+	sample_sum__add(&to->nearest, &from->nearest);
 }
 
 /* Whether there is a sample in which it was. */

@@ -136,7 +136,10 @@ struct making {
 	const struct stack_intervals *intervals;
 	TABLE(struct samples_row) rows;			  /* by process << 32 | label */
 	struct sample_sum (*within)[TRACE_SAMPLE_CAUSES]; /* by interval */
-	bool *is_listed;				  /* by interval */
+	/* By interval: itself or the innermost around it that is not hidden, or is watched. */
+	uint32_t *seen, *watched;
+	bool *is_hidden, *is_first;
+	bool *is_listed; /* by interval */
 	uint32_t *listed;
 	uint32_t n_listed;
 };
@@ -145,6 +148,10 @@ static void making__clear(struct making *m)
 {
 	table__destroy(&m->rows);
 	free(m->within);
+	free(m->seen);
+	free(m->watched);
+	free(m->is_hidden);
+	free(m->is_first);
 	free(m->is_listed);
 	free(m->listed);
 }
@@ -153,9 +160,40 @@ static int making__init(struct making *m, const struct stack_intervals *interval
 {
 	m->intervals = intervals;
 	m->within = calloc(intervals->n + 1UL, sizeof(*m->within));
+	m->seen = calloc(intervals->n + 1UL, sizeof(*m->seen));
+	m->watched = calloc(intervals->n + 1UL, sizeof(*m->watched));
+	m->is_hidden = calloc(intervals->n + 1UL, sizeof(*m->is_hidden));
+	m->is_first = calloc(intervals->n + 1UL, sizeof(*m->is_first));
 	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
 	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
-	return m->within && m->is_listed && m->listed ? 0 : -ENOMEM;
+	return m->within && m->seen && m->watched && m->is_hidden && m->is_first && m->is_listed &&
+			       m->listed
+		       ? 0
+		       : -ENOMEM;
+}
+
+typedef enum samples_watch (*watch_fn)(const void *ctx, uint32_t label, uint8_t kind);
+
+/* Outer intervals have smaller numbers. */
+static void find_watched(struct making *m, watch_fn watch, const void *ctx)
+{
+	const struct stack_interval *at = m->intervals->at;
+
+	for (uint32_t i = 0; i < m->intervals->n; i++) {
+		uint32_t outer = at[i].outer;
+		enum samples_watch how = SAMPLES_WATCHED;
+
+		if (at[i].is_unknown)
+			how = SAMPLES_HIDDEN;
+		else if (watch)
+			how = watch(ctx, at[i].label, at[i].kind);
+		m->is_hidden[i] = how == SAMPLES_HIDDEN;
+		m->seen[i] = m->watched[i] = i;
+		if (how == SAMPLES_HIDDEN)
+			m->seen[i] = outer == STACK_INTERVAL_NONE ? outer : m->seen[outer];
+		if (how != SAMPLES_WATCHED)
+			m->watched[i] = outer == STACK_INTERVAL_NONE ? outer : m->watched[outer];
+	}
 }
 
 static void add_sums(struct sample_sum to[TRACE_SAMPLE_CAUSES],
@@ -176,23 +214,37 @@ static struct samples_row *row_of(struct making *m, uint32_t process, uint32_t l
 	return row;
 }
 
+static struct samples_row *row_of_interval(struct making *m, uint32_t process, uint32_t interval)
+{
+	const struct stack_interval *at = &m->intervals->at[interval];
+
+	return row_of(m, process, at->label, kind_bit(at->kind));
+}
+
 /* Add the samples of an interval, and list it with all that are around it. */
 static int add_cell(struct making *m, const struct cell *cell)
 {
-	const struct stack_interval *at = m->intervals->at;
-	struct samples_row *row = row_of(m, cell->process, at[cell->interval].label,
-					 kind_bit(at[cell->interval].kind));
+	uint32_t seen = m->seen[cell->interval], watched = m->watched[cell->interval];
+	struct samples_row *row;
 
+	if (seen == STACK_INTERVAL_NONE)
+		return 0;
+	row = row_of_interval(m, cell->process, seen);
 	if (!row)
 		return -ENOMEM;
 	add_sums(row->sums.self, cell->self);
-	add_sums(m->within[cell->interval], cell->self);
-	for (uint32_t i = cell->interval; i != STACK_INTERVAL_NONE && !m->is_listed[i];
-	     i = at[i].outer) {
+	add_sums(m->within[seen], cell->self);
+	for (uint32_t i = seen; i != STACK_INTERVAL_NONE && !m->is_listed[i];
+	     i = m->intervals->at[i].outer) {
 		m->is_listed[i] = true;
 		m->listed[m->n_listed++] = i;
 	}
-	return 0;
+	if (watched == STACK_INTERVAL_NONE)
+		return 0;
+	row = row_of_interval(m, cell->process, watched);
+	if (row)
+		sample_sum__add(&row->sums.nearest, &cell->self[TRACE_SAMPLE_CPU]);
+	return row ? 0 : -ENOMEM;
 }
 
 static int descending(const void *a, const void *b)
@@ -211,11 +263,9 @@ static int end_process(struct making *m, uint32_t process)
 	qsort(m->listed, m->n_listed, sizeof(*m->listed), descending);
 	for (uint32_t k = 0; k < m->n_listed; k++) {
 		uint32_t i = m->listed[k];
-		struct samples_row *row =
-			at[i].is_first ? row_of(m, process, at[i].label, kind_bit(at[i].kind))
-				       : NULL;
+		struct samples_row *row = m->is_first[i] ? row_of_interval(m, process, i) : NULL;
 
-		if (at[i].is_first && !row)
+		if (m->is_first[i] && !row)
 			return -ENOMEM;
 		if (row)
 			add_sums(row->sums.total, m->within[i]);
@@ -264,20 +314,25 @@ static int add_probed(struct making *m, const struct samples *s)
 			return -ENOMEM;
 		add_sums(row->sums.self, p->self);
 		add_sums(row->sums.total, p->self);
+		sample_sum__add(&row->sums.nearest, &p->self[TRACE_SAMPLE_CPU]);
 	}
 	return 0;
 }
 
-int samples__rows(struct samples *s, struct samples_row **rows, size_t *n)
+int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct samples_row **rows,
+		  size_t *n)
 {
 	__cleanup(making__clear) struct making m = {};
-	int err = stack_intervals__end(&s->intervals) ?: making__init(&m, &s->intervals);
+	int err = making__init(&m, &s->intervals);
 
 	_Static_assert(!offsetof(struct samples_row, process) && !offsetof(struct cell, process),
 		       "by_process");
-	err = err ?: add_cells(&m, s) ?: add_probed(&m, s);
 	if (err)
 		return err;
+	find_watched(&m, watch, ctx);
+	if (stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) || add_cells(&m, s) ||
+	    add_probed(&m, s))
+		return -ENOMEM;
 	*rows = calloc(m.rows.n + 1UL, sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;

@@ -57,11 +57,20 @@ struct samples_row {
 	struct sample_sums sums;
 };
 
+/* How probes watched an interval that a stack shows. */
+enum samples_watch {
+	SAMPLES_WATCHED,
+	SAMPLES_UNWATCHED, /* not, though others like it: for sample_sums.nearest */
+	SAMPLES_HIDDEN,	   /* nor should it be seen: its samples belong to what is around it */
+};
+
 /*
- * All rows, ordered by process. Call it once; samples may follow, of which later calls would give
- * the whole. Free with free(). -ENOMEM.
+ * All rows, ordered by process. `watch` may be NULL: all intervals are watched. Free with free().
+ * -ENOMEM.
  */
-int samples__rows(struct samples *s, struct samples_row **rows, size_t *n);
+int samples__rows(struct samples *s,
+		  enum samples_watch (*watch)(const void *ctx, uint32_t label, uint8_t kind),
+		  const void *ctx, struct samples_row **rows, size_t *n);
 
 /* The samples of a process, of any query or none. */
 const struct sample_sum *samples__process(const struct samples *s, uint32_t process);

@@ -58,8 +58,9 @@ int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *i
 	return 0;
 }
 
-/* Labels get small numbers; an unknown interval has one that no other has. */
-static int number_labels(const struct stack_intervals *s, struct tree_node *nodes, uint32_t *n)
+/* Labels get small numbers; a hidden interval has one that no other has. */
+static int number_labels(const struct stack_intervals *s, const bool *is_hidden,
+			 struct tree_node *nodes, uint32_t *n)
 {
 	struct u64_map numbers = {};
 	int err = 0;
@@ -68,7 +69,7 @@ static int number_labels(const struct stack_intervals *s, struct tree_node *node
 	for (uint32_t i = 0; i < s->n && !err; i++) {
 		uint32_t number = u64_map__get(&numbers, s->at[i].label);
 
-		if (s->at[i].is_unknown) {
+		if (s->at[i].is_unknown || is_hidden[i]) {
 			number = (*n)++;
 		} else if (number == U64_MAP_NONE) {
 			number = (*n)++;
@@ -80,16 +81,17 @@ static int number_labels(const struct stack_intervals *s, struct tree_node *node
 	return err;
 }
 
-int stack_intervals__end(struct stack_intervals *s)
+int stack_intervals__first(const struct stack_intervals *s, const bool *is_hidden, bool *is_first)
 {
 	_free_ struct tree_node *nodes = calloc(s->n + 1UL, sizeof(*nodes));
 	uint32_t n_labels;
 
 	_Static_assert(STACK_INTERVAL_NONE == TREE_NONE, "STACK_INTERVAL_NONE");
-	if (!nodes || number_labels(s, nodes, &n_labels) || tree_first(nodes, s->n, n_labels))
+	if (!nodes || number_labels(s, is_hidden, nodes, &n_labels) ||
+	    tree_first(nodes, s->n, n_labels))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->n; i++)
-		s->at[i].is_first = nodes[i].is_first && !s->at[i].is_unknown;
+		is_first[i] = nodes[i].is_first && !s->at[i].is_unknown && !is_hidden[i];
 	return 0;
 }
 

@@ -16,7 +16,6 @@ struct stack_interval {
 	uint32_t label;
 	uint8_t kind;	 /* enum trace_kind */
 	bool is_unknown; /* an execution, of which query nobody knows; it has no label */
-	bool is_first;	 /* no outer one has the label; after stack_intervals__end() */
 	uint32_t known; /* itself; if it is unknown, the innermost around it that is not, or NONE */
 };
 
@@ -37,8 +36,11 @@ struct stack_intervals {
  */
 int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *interval);
 
-/* Set `is_first` of all. 0 or -ENOMEM. */
-int stack_intervals__end(struct stack_intervals *s);
+/*
+ * Set is_first[i] of each interval: no outer one has its label. Those with is_hidden[i], and
+ * unknown ones, count as not there. 0 or -ENOMEM.
+ */
+int stack_intervals__first(const struct stack_intervals *s, const bool *is_hidden, bool *is_first);
 
 void stack_intervals__destroy(struct stack_intervals *s);
 

@@ -2,6 +2,7 @@
 #include "analyze/summary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ struct summary {
 	uint64_t loads_from_ns; /* loads before this time were not watched */
 	bool borrows_texts;	/* texts of processes are borrowed */
 	bool is_sampled;
+	bool has_unwatched; /* queries that probes do not watch */
 };
 
 int summary__new(struct summary **out)
@@ -341,6 +343,11 @@ bool summary__is_sampled(const struct summary *s)
 	return s->is_sampled;
 }
 
+void summary__set_unwatched(struct summary *s)
+{
+	s->has_unwatched = true;
+}
+
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n)
 {
 	*n = s->n_tallies;
@@ -454,7 +461,8 @@ static int compare_labels(const void *a, const void *b)
 
 static int compare_self(const void *a, const void *b)
 {
-	uint64_t x = summary_row__best_self_ns(a), y = summary_row__best_self_ns(b);
+	uint64_t x = ((const struct summary_row *)a)->best_self_ns;
+	uint64_t y = ((const struct summary_row *)b)->best_self_ns;
 
 	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
 }
@@ -533,13 +541,44 @@ static int make_means(const struct summary *s)
 	return 0;
 }
 
+static bool has_intervals(const struct summary_row *row)
+{
+	return row->raw_total_ns || row->raw_self_ns || row->count;
+}
+
+/* Self time between its probes, of which samples say what part was its own. */
+static void judge_share(struct summary_row *row)
+{
+	double all = (double)row->samples.nearest.n, share;
+
+	if (!row->samples.nearest.n) {
+		row->self_by = SUMMARY_SELF_LIMIT;
+		return;
+	}
+	share = (double)row->samples.self[TRACE_SAMPLE_CPU].n / all;
+	if (share >= 1)
+		return;
+	row->self_by = SUMMARY_SELF_SHARE;
+	row->best_self_ns = (uint64_t)((double)row->self_ns * share + 0.5);
+	row->best_error_ns =
+		(uint64_t)((double)row->self_ns * sqrt(share * (1 - share) / all) + 0.5);
+}
+
 /* Errors do not add up, so they are those of the merged sums. */
-static void set_errors(struct summary_row *row)
+static void judge_self(const struct summary *s, struct summary_row *row)
 {
 	const struct sample_sums *of = &row->samples;
 
 	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
+	row->best_self_ns = row->self_ns;
+	if (!has_intervals(row) && sample_sums__any(of)) {
+		row->self_by = SUMMARY_SELF_SAMPLES;
+		row->best_self_ns = of->self[TRACE_SAMPLE_CPU].value;
+		row->best_error_ns = row->sampled_error_ns;
+	} else if (s->is_sampled && s->has_unwatched) {
+		judge_share(row);
+	}
 }
 
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n)
@@ -557,7 +596,7 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 		return -ENOMEM;
 	*n = all ? sum_rows(s, *rows) : copy_rows(s, process, *rows);
 	for (size_t i = 0; i < *n; i++)
-		set_errors(&(*rows)[i]);
+		judge_self(s, &(*rows)[i]);
 	qsort(*rows, *n, sizeof(**rows), compare_self);
 	return 0;
 }

@@ -48,29 +48,28 @@ struct summary_row {
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
 	 */
 	uint32_t kinds;
-	uint64_t activities; /* of count; a query and an activity may have one name */
-	/*
-	 * Samples of the query, whose executions may not be recorded: time on the CPU, time that
-	 * it waited, and memory. The errors (sample_sum__error()) of the former are set by
-	 * summary__rows().
-	 */
-	struct sample_sums samples;
-	uint64_t sampled_error_ns;
+	uint64_t activities;	    /* of count; a query and an activity may have one name */
+	struct sample_sums samples; /* of the query, whose executions may not be recorded */
+	/* What follows is set by summary__rows(). */
+	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */
 	uint64_t sampled_total_error_ns;
+	/* The self time that is known best, and its standard error; without the probes' time. */
+	uint64_t best_self_ns;
+	uint64_t best_error_ns;
+	uint8_t self_by; /* enum summary_self */
 };
 
-/* True if only samples show what it cost: no interval was recorded. */
-static inline bool summary_row__is_sampled(const struct summary_row *row)
-{
-	return !row->raw_total_ns && !row->raw_self_ns && sample_sums__any(&row->samples);
-}
-
-/* Self time by its intervals; if there are none, its time on the CPU by samples. */
-static inline uint64_t summary_row__best_self_ns(const struct summary_row *row)
-{
-	return summary_row__is_sampled(row) ? row->samples.self[TRACE_SAMPLE_CPU].value
-					    : row->self_ns;
-}
+/* How the self time is known. */
+enum summary_self {
+	SUMMARY_SELF_SPANS, /* by intervals: exact */
+	/*
+	 * By intervals, of which samples say how much was the query's own: not all queries within
+	 * it were recorded.
+	 */
+	SUMMARY_SELF_SHARE,
+	SUMMARY_SELF_LIMIT,   /* the same, but there is no sample: it is at most this */
+	SUMMARY_SELF_SAMPLES, /* by samples alone: time on the CPU */
+};
 
 /* True for a phase or another activity, false for a query. */
 static inline bool summary_row__is_activity(const struct summary_row *row)
@@ -102,7 +101,8 @@ static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 /* True if there are executions without a span, and no estimate of their time. */
 static inline bool summary_row__is_untimed(const struct summary_row *row)
 {
-	return unrecorded__any(&row->unrecorded) && !row->raw_total_ns && !row->estimated_ns;
+	return unrecorded__any(&row->unrecorded) && !row->raw_total_ns && !row->estimated_ns &&
+	       !sample_sums__any(&row->samples);
 }
 
 struct summary;
@@ -140,6 +140,9 @@ int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32
 void summary__set_sampled(struct summary *s);
 bool summary__is_sampled(const struct summary *s);
 
+/* Probes do not watch all queries, so that the self times of others hold times of these. */
+void summary__set_unwatched(struct summary *s);
+
 /*
  * Fold a process that has ended; no more items of it may follow. Its rows are merged into those of
  * all processes and its texts are freed. Probe time is then subtracted from the merged sum, not per
@@ -156,7 +159,7 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 
 /*
  * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time
- * (summary_row__best_self_ns()), then by label id. The caller frees the array; *n is its length.
+ * (best_self_ns), then by label id. The caller frees the array; *n is its length.
  * -ENOMEM, or -EINVAL if the process is unknown.
  */
 #define SUMMARY_ALL UINT32_MAX

@@ -118,6 +118,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = o->raw,
 		.decisions = m->decisions.ppm ? &m->decisions : NULL,
+		.samples = m->samples,
 	};
 }
 

@@ -10,7 +10,18 @@
 		 char unused;                                                                 \
 	 }))
 
+#define SAMPLED(of, cause) AT(samples.of[TRACE_SAMPLE_##cause].value)
+
 const struct report_extra report_extras[REPORT_N_EXTRAS] = {
+	[REPORT_SAMPLES] = {"samples", NULL, false, AT(samples.self[TRACE_SAMPLE_CPU].n)},
+	[REPORT_SAMPLED_SELF] = {"sampled_self_ns", "sampled", true, SAMPLED(self, CPU)},
+	[REPORT_SAMPLED_ERROR] = {"sampled_self_error_ns", "+-", true, AT(sampled_error_ns)},
+	[REPORT_SAMPLED_TOTAL] = {"sampled_total_ns", NULL, true, SAMPLED(total, CPU)},
+	[REPORT_SAMPLED_TOTAL_ERROR] = {"sampled_total_error_ns", NULL, true,
+					AT(sampled_total_error_ns)},
+	[REPORT_SAMPLED_OFF] = {"sampled_off_ns", NULL, true, SAMPLED(self, OFF_CPU)},
+	[REPORT_MEMORY] = {"memory_bytes", NULL, false, SAMPLED(self, FAULT)},
+	[REPORT_MEMORY_TOTAL] = {"memory_total_bytes", NULL, false, SAMPLED(total, FAULT)},
 	[REPORT_OFF_CPU] = {"self_off_ns", "off-cpu", true, AT(self_off_ns)},
 	[REPORT_TOTAL_OFF_CPU] = {"off_ns", NULL, true, AT(off_ns)},
 	[REPORT_HITS] = {"hits", "hits", false, AT(hits)},

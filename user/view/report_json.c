@@ -6,6 +6,7 @@
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
+#include "view/samples_json.h"
 #include "view/subjects_view.h"
 
 static bool is_taken_off(const struct report_options *opt)
@@ -13,16 +14,39 @@ static bool is_taken_off(const struct report_options *opt)
 	return opt->costs && (opt->costs->subtracted || !opt->raw);
 }
 
-static void put_row(struct json *j, const struct report_row *row, bool taken_off)
+/* How the self time is known, if the trace has samples. */
+static void add_best(struct json *j, const struct report_row *row)
 {
+	static const char *const by[] = {
+		[SUMMARY_SELF_SPANS] = "spans",
+		[SUMMARY_SELF_SHARE] = "share",
+		[SUMMARY_SELF_LIMIT] = "limit",
+		[SUMMARY_SELF_SAMPLES] = "samples",
+	};
+
+	json__text(j, "self_by", by[row->self_by]);
+	json__number(j, "best_self_ns", row->self_ns);
+	json__number(j, "best_self_error_ns", row->self_error_ns);
+}
+
+static bool has_extra(const struct report_row *row, int extra, bool sampled)
+{
+	return row->extra[extra] || (extra == REPORT_ESTIMATED && row->rough) ||
+	       (sampled && extra <= REPORT_SAMPLED_TOTAL_ERROR);
+}
+
+static void put_row(struct json *j, const struct report_row *row, bool taken_off, bool sampled)
+{
+	bool has_spans = row->self_by != SUMMARY_SELF_SAMPLES;
+
 	json__text(j, "name", row->name);
 	json__text(j, "kind", row->kind);
-	json__number(j, "count", row->count);
+	json__known(j, "count", has_spans || row->count, row->count);
 	if (row->activities)
 		json__number(j, "activities", row->activities);
 	json__number(j, "unwound", row->unwound);
-	json__known(j, "total_ns", !row->untimed, row->total_ns);
-	json__number(j, "self_ns", row->self_ns);
+	json__known(j, "total_ns", !row->untimed && has_spans, row->total_ns);
+	json__known(j, "self_ns", has_spans, row->exact_self_ns);
 	json__known(j, "mean_ns", row->recorded, row->mean_ns);
 	json__known(j, "min_ns", row->recorded, row->min_ns);
 	json__known(j, "max_ns", row->recorded, row->max_ns);
@@ -32,8 +56,10 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 		json__number(j, "raw_total_ns", row->raw_total_ns);
 		json__number(j, "raw_self_ns", row->raw_self_ns);
 	}
+	if (sampled)
+		add_best(j, row);
 	for (int i = 0; i < REPORT_N_EXTRAS; i++)
-		if (row->extra[i] || (i == REPORT_ESTIMATED && row->rough))
+		if (has_extra(row, i, sampled))
 			json__number(j, report_extras[i].key, row->extra[i]);
 	json__put(j);
 }
@@ -165,7 +191,7 @@ static void put_rows(struct json *j, const struct summary *s, uint32_t process,
 	json__array(j, "queries");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__item(j, i);
-		put_row(j, &r.rows[i], opt->costs && !opt->raw);
+		put_row(j, &r.rows[i], opt->costs && !opt->raw, opt->samples);
 	}
 	json__print(j, "]");
 }
@@ -319,6 +345,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		put_probes(&j, s, losses, opt);
 	if (opt->decisions)
 		put_budget(&j, opt->decisions, names);
+	if (opt->samples)
+		samples_json(&j, samples__totals(opt->samples));
 	if (opt->groups)
 		put_groups(&j, opt);
 	if (opt->subjects)

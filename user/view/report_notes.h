@@ -9,6 +9,8 @@
 
 /* Marks numbers that include an estimate. */
 #define REPORT_ESTIMATE "~"
+/* Marks upper limits. */
+#define REPORT_LIMIT "<"
 
 /* Print reused results: a line for each compiler that loaded anything. */
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);

@@ -8,7 +8,7 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
 	switch (sort) {
 	case REPORT_SORT_TOTAL:
-		return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
+		return report_row__total_ns(row);
 	case REPORT_SORT_COUNT:
 		return row->count + row->extra[REPORT_ESTIMATED];
 	case REPORT_SORT_MAX:
@@ -61,6 +61,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	size_t used = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
+		r->by[r->rows[i].self_by]++;
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
 		r->untimed += r->rows[i].untimed;
@@ -70,6 +71,8 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
 			r->extra[extra] += r->rows[i].extra[extra];
 	}
+	if (opt->samples && report_rows__are_sampled(r))
+		r->self_ns = samples__totals(opt->samples)->of[TRACE_SAMPLE_CPU].value;
 	if (r->groups && opt->all_self_ns)
 		r->self_ns = opt->all_self_ns;
 	for (size_t i = 0; i < r->n; i++)
@@ -92,7 +95,10 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.untimed = summary_row__is_untimed(from),
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
-		.self_ns = from->self_ns,
+		.self_ns = from->best_self_ns,
+		.self_error_ns = from->best_error_ns,
+		.exact_self_ns = from->self_ns,
+		.self_by = from->self_by,
 		.raw_total_ns = from->raw_total_ns,
 		.raw_self_ns = from->raw_self_ns,
 		.mean_ns = summary_row__mean_ns(from),

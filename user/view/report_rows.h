@@ -16,9 +16,12 @@ struct report_row {
 	bool rough;	   /* as summary_row.rough */
 	bool untimed;	   /* some executions have neither a span nor an estimated time */
 	uint64_t unwound;
-	uint64_t total_ns; /* wall time in rows that are not queries */
-	uint64_t self_ns;
-	uint64_t raw_total_ns; /* for queries: with probe time */
+	uint64_t total_ns;	/* wall time in rows that are not queries */
+	uint64_t self_ns;	/* for queries: the best that is known */
+	uint64_t self_error_ns; /* for queries: its standard error */
+	uint64_t exact_self_ns; /* for queries: of intervals */
+	uint8_t self_by;	/* for queries: enum summary_self */
+	uint64_t raw_total_ns;	/* for queries: with probe time */
 	uint64_t raw_self_ns;
 	uint64_t mean_ns;
 	uint64_t min_ns;
@@ -33,6 +36,14 @@ struct report_row {
 	uint32_t items;			 /* of a module */
 	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
+
+/* The total time, with what is only estimated. */
+static inline uint64_t report_row__total_ns(const struct report_row *row)
+{
+	if (row->self_by == SUMMARY_SELF_SAMPLES)
+		return row->extra[REPORT_SAMPLED_TOTAL];
+	return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
+}
 
 /* The on-CPU part of self_ns, as far as off-CPU time is known. */
 static inline uint64_t report_row__cpu_ns(const struct report_row *row)
@@ -50,10 +61,11 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
-	uint64_t rough;	  /* number of rows */
-	uint64_t untimed; /* number of rows */
-	uint64_t clamped; /* for queries: summary_row.clamped */
-	uint64_t off_ns;  /* preempted plus waiting */
+	uint64_t rough;			       /* number of rows */
+	uint64_t untimed;		       /* number of rows */
+	uint64_t clamped;		       /* for queries: summary_row.clamped */
+	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* for queries: number of rows, by self_by */
+	uint64_t off_ns;		       /* preempted plus waiting */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
@@ -62,6 +74,19 @@ struct report_rows {
 	size_t n_modules;
 	struct caller_row *callers; /* owns the data of callers, or NULL */
 };
+
+/* Whether only samples show what queries cost. */
+static inline bool report_rows__are_sampled(const struct report_rows *r)
+{
+	return r->by[SUMMARY_SELF_SAMPLES] && !r->by[SUMMARY_SELF_SPANS] &&
+	       !r->by[SUMMARY_SELF_SHARE] && !r->by[SUMMARY_SELF_LIMIT];
+}
+
+/* Whether self times are estimates where not all queries were recorded. */
+static inline bool report_rows__are_shared(const struct report_rows *r)
+{
+	return r->by[SUMMARY_SELF_SHARE] || r->by[SUMMARY_SELF_LIMIT];
+}
 
 /* Rows of a process, or of SUMMARY_ALL. Names belong to `names`. 0 or a negative errno. */
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "view/report_notes.h"
 #include "view/report_rows.h"
+#include "view/samples_text.h"
 #include "view/table.h"
 #include "view/verdict_text.h"
 
@@ -43,29 +44,61 @@ static bool shows_cpu(const struct report_rows *all, const struct report_options
 	return opt->sort == REPORT_SORT_CPU && all->extra[REPORT_OFF_CPU];
 }
 
-static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all,
-		      const struct report_options *opt)
+/* Executions, total and self time; what is not exact is marked. */
+static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
-	uint64_t estimated = row->extra[REPORT_ESTIMATED];
-	bool unrecorded = row->extra[REPORT_COUNTED] || row->rough;
+	static const char *const marks[] = {
+		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
+		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
+		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
+	};
+	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
+	uint64_t count = row->count + row->extra[REPORT_ESTIMATED];
+	bool unrecorded = row->extra[REPORT_COUNTED] || row->rough || is_sampled;
 	char buf[FORMAT_MAX];
 
-	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
-	table__cellf(t, "%s%s", row->rough ? REPORT_ESTIMATE : "",
-		     format_count(buf, row->count + estimated));
+	if (is_sampled && !count)
+		table__cell(t, "-");
+	else
+		table__cellf(t, "%s%s", row->rough ? REPORT_ESTIMATE : "",
+			     format_count(buf, count));
 	if (row->untimed)
 		table__cell(t, "-");
 	else
 		table__cellf(t, "%s%s", unrecorded ? REPORT_ESTIMATE : "",
-			     format_duration(buf, row->total_ns + row->extra[REPORT_ESTIMATED_NS]));
-	table__cell(t, row->untimed ? "-" : format_duration(buf, row->self_ns));
+			     format_duration(buf, report_row__total_ns(row)));
+	if (row->untimed)
+		table__cell(t, "-");
+	else
+		table__cellf(t, "%s%s", marks[row->self_by] ?: "",
+			     format_duration(buf, row->self_ns));
+	if (report_rows__are_shared(all))
+		table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "");
+}
+
+static bool shows_extra(const struct report_rows *all, int extra)
+{
+	/* Self times have these in them already. */
+	bool is_sampled = extra == REPORT_SAMPLED_SELF || extra == REPORT_SAMPLED_ERROR;
+
+	return all->extra[extra] && report_extras[extra].title &&
+	       !(is_sampled && report_rows__are_shared(all));
+}
+
+static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all,
+		      const struct report_options *opt)
+{
+	char buf[FORMAT_MAX];
+
+	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
+	add_sums(t, row, all);
 	table__cell(t, row->untimed ? "-" : format_percent(buf, row->self_ns, all->self_ns));
 	table__cell(t, row->recorded ? format_duration(buf, row->mean_ns) : "-");
 	table__cell(t, row->recorded ? format_duration(buf, row->max_ns) : "-");
 	if (shows_cpu(all, opt))
 		table__cell(t, row->untimed ? "-" : format_duration(buf, report_row__cpu_ns(row)));
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (!all->extra[i] || !report_extras[i].title)
+		if (!shows_extra(all, i))
 			continue;
 		if (report_extras[i].is_time)
 			table__cell(t, format_duration(buf, row->extra[i]));
@@ -96,23 +129,34 @@ static void spare_columns(struct table *t, enum report_sort sort)
 	}
 }
 
+static int print_sampled(FILE *out, const struct report_rows *r, const struct report_options *opt)
+{
+	int err = samples_text_rows(out, r, shown(r->n, opt), opt->width, WIDER);
+
+	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
+	return err;
+}
+
 static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
-	struct table_column columns[N_COLUMNS + 1 + REPORT_N_EXTRAS] = {
-		{"query", 0},  {"count", 0}, {"total", 0}, {"self", 0},
-		{"self %", 0}, {"mean", 0},  {"max", 0},
-	};
-	size_t n_columns = N_COLUMNS;
+	struct table_column columns[N_COLUMNS + 2 + REPORT_N_EXTRAS] = {
+		{"query", 0}, {"count", 0}, {"total", 0}, {"self", 0}};
+	size_t n_columns = 4;
 	_table_ struct table *t = NULL;
 	int err;
 
 	/* Loaded results have a column of their own. */
 	if (r->extra[REPORT_LOADS])
 		columns[1].title = "executed";
+	if (report_rows__are_shared(r))
+		columns[n_columns++].title = "+-";
+	columns[n_columns++].title = "self %";
+	columns[n_columns++].title = "mean";
+	columns[n_columns++].title = "max";
 	if (shows_cpu(r, opt))
 		columns[n_columns++].title = "on-cpu";
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (r->extra[i] && report_extras[i].title)
+		if (shows_extra(r, i))
 			columns[n_columns++].title = report_extras[i].title;
 	}
 	t = table__new(columns, n_columns);
@@ -234,7 +278,8 @@ static int print_items(FILE *out, const struct trace_texts *names, const struct 
 	return err;
 }
 
-static int print_process(struct table *t, const struct summary *s, uint32_t i)
+static int print_process(struct table *t, const struct summary *s, uint32_t i,
+			 const struct samples *sampled)
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	_free_ struct summary_row *rows = NULL;
@@ -251,6 +296,10 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 		count += rows[k].count + rows[k].unrecorded.counted;
 		self_ns += rows[k].self_ns;
 	}
+	if (sampled) {
+		count = samples__process(sampled, i)[TRACE_SAMPLE_CPU].n;
+		self_ns = samples__process(sampled, i)[TRACE_SAMPLE_CPU].value;
+	}
 	name = p->crate ?: p->command ?: "unknown";
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
@@ -260,10 +309,16 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	return 0;
 }
 
-static int print_processes(FILE *out, const struct summary *s, const struct report_options *opt)
+/* `sampled`: only samples show what the processes did. */
+static int print_processes(FILE *out, const struct summary *s, bool sampled,
+			   const struct report_options *opt)
 {
-	static const struct table_column columns[] = {
-		{"process", 0}, {"pid", 0}, {"exit", 0}, {"executions", 0}, {"self", 0},
+	const struct table_column columns[] = {
+		{"process", 0},
+		{"pid", 0},
+		{"exit", 0},
+		{sampled ? "samples" : "executions", 0},
+		{sampled ? "on-cpu" : "self", 0},
 	};
 	uint32_t n = summary__n_processes(s), n_shown = shown(n, opt);
 	_table_ struct table *t = table__new(columns, N_OF(columns));
@@ -272,7 +327,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 	if (n < 2 || opt->totals_only)
 		return 0;
 	for (uint32_t i = 0; i < n_shown; i++) {
-		if (print_process(t, s, i))
+		if (print_process(t, s, i, sampled ? opt->samples : NULL))
 			return -ENOMEM;
 	}
 	fputc('\n', out);
@@ -400,6 +455,9 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 	fputc('\n', out);
 	report_notes__unfinished(out, r->unwound, s);
 	report_notes__unrecorded(out, r, opt);
+	samples_text_marks(out, r);
+	if (opt->samples)
+		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
 	report_notes__late(out, s);
 	report_notes__losses(out, losses, true);
@@ -419,6 +477,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	verdict = verdict_of(s, losses);
 	verdict_lead(out, &verdict);
 	print_probes(out, s, losses, opt);
+	if (opt->samples)
+		samples_text_head(out, samples__totals(opt->samples));
 	if (!r.n && !r.left_out)
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
 	else if (opt->groups)
@@ -429,8 +489,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = print_items(out, names, opt);
 	else if (opt->callers)
 		err = print_callers(out, has_unrecorded(&r), opt);
+	else if (report_rows__are_sampled(&r))
+		err = print_sampled(out, &r, opt) ?: print_processes(out, s, true, opt);
 	else
-		err = print_queries(out, &r, opt) ?: print_processes(out, s, opt);
+		err = print_queries(out, &r, opt) ?: print_processes(out, s, false, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
 	err = err ?: report_notes__budget(out, &r, names, opt);

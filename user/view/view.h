@@ -14,6 +14,7 @@
 #include "analyze/items.h"
 #include "analyze/subjects.h"
 #include "analyze/modules.h"
+#include "analyze/samples.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
 
@@ -96,6 +97,7 @@ struct report_options {
 	/* Show these macros or codegen units instead of queries; NULL = queries. */
 	struct subjects *subjects;
 	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct samples *samples;	   /* NULL: the trace has none */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
 	uint64_t all_self_ns;		   /* of all rows, shown or not; with groups, 100 percent */
@@ -146,6 +148,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * are estimated),
  * "loads", "loaded" (null: unknown, as executions were not recorded), "results" (at
  * least; null: not known)}; see docs/events.md.
+ * If the trace has samples, "samples" before "processes", and in queries "self_by", "best_self_ns"
+ * and so on: docs/report.md has them.
  * Before "processes", if rows are queries, "build": docs/report.md has its fields.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The parts of report_text() about samples. */
+#ifndef QPROF_VIEW_SAMPLES_TEXT_H
+#define QPROF_VIEW_SAMPLES_TEXT_H
+
+#include "view/report_rows.h"
+
+/* How much was sampled, and an empty line; nothing without a sample. */
+void samples_text_head(FILE *out, const struct samples_totals *t);
+
+/*
+ * The first `n` rows of queries of which only samples show what they cost, as a table within
+ * `width` columns (0: unlimited). `option` shows the columns that are left out.
+ */
+int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
+		      const char *option);
+
+/* What marks and errors in the rows mean. */
+void samples_text_marks(FILE *out, const struct report_rows *r);
+
+/* Stacks that were cut, and queries that stacks do not show. */
+void samples_text_notes(FILE *out, const struct samples_totals *t);
+
+#endif /* QPROF_VIEW_SAMPLES_TEXT_H */
