@@ -2,6 +2,7 @@
 """The interactive view, driven by tmux: the screen after keys, resizes and signals."""
 
 import itertools
+import json
 import os
 import re
 import shlex
@@ -134,7 +135,7 @@ def test_command(t):
         wait_for("all rows", lambda: len(rows(s.text())) == 20)
         s.keys(">", "r")
         s.wait("[count]", "by count, reversed")
-        s.keys("Tab")
+        s.keys("Tab", "Tab")
         s.wait("Threads of regex_syntax (", "rustc", "last ended")
         s.keys("?")
         s.wait("any key: back", "select a row")
@@ -173,6 +174,65 @@ def test_item(t):
         assert "  in " not in s.text().split("\n")[1], s.text()
         s.keys("q")
         s.wait("status=137")
+
+
+def shown_items(text):
+    """The number of items, in the second line."""
+    found = re.search(r"^Items.* of ([0-9]+)", text, re.M)
+    return int(found.group(1)) if found else 0
+
+
+def items_of(t, trace):
+    """Paths that a report by item has."""
+    done = t.run_qprof("report", "--by", "item", "--json", trace)
+    assert done.returncode == 0, done.stderr
+    return {row["name"] for row in json.loads(done.stdout)["items"] if row["name"]}
+
+
+def test_items_of_a_command(t):
+    """Those of compilers that have ended, while the command runs on; the same for who follows the
+    trace, and for who opens it afterwards."""
+    t.need_capture()
+    trace, gate = t.path("trace.qpt"), t.path("gate")
+    build = script(t, 2, gate=gate)
+    with Screen(t, top(t, "-i", "100ms", "-o", trace, "--", "sh", build)) as s, \
+            Screen(t, "while [ ! -e %s ]; do sleep 0.1; done; %s" % (
+                shlex.quote(trace), top(t, "-i", "100ms", trace))) as other:
+        counts = []
+        for view in (s, other):
+            view.resize(120, 24)
+            view.wait("recording", "compilers 1 (0 running)")
+            view.keys("i")
+            view.wait("Items  1 of", "regex_syntax::", "lib.rs:1", "[self]")
+            counts.append(shown_items(view.text()))
+        open(gate, "w").close()
+        for view in (s, other):
+            view.wait("finished,", "compilers 2 (0 running)")
+            wait_for("items of both", lambda: shown_items(view.text()) == 2 * counts[0])
+            view.keys("q")
+        s.wait("status=0")
+    items = items_of(t, trace)
+    assert counts == [len(items)] * 2, (counts, len(items))
+    with Screen(t, top(t, trace)) as s:
+        s.keys("i")
+        s.wait("Items  1 of %d" % (2 * len(items)), "finished,")
+        first = rows(s.text())[0][2:].split()[0]
+        s.keys("Enter")
+        s.wait("Items of regex_syntax (", "1 of %d" % (len(items) + 1), "(no item)")
+        s.keys("i")
+        s.wait("Queries of regex_syntax (")
+    assert any(path.endswith(first.lstrip(".")) for path in items), first
+    return "%d items" % len(items)
+
+
+def test_no_items(t):
+    """A reason is shown: here, that no keys were recorded."""
+    run = t.capture(["sh", script(t, 1)], ("-q", "--no-keys"))
+    assert run.status == 0, run.stderr.decode()
+    with Screen(t, top(t, run.trace)) as s:
+        s.wait("finished,", "compilers 1 (0 running)")
+        s.keys("i")
+        s.wait("Items  0 of 0", "does not say what the queries were about (--no-keys?)")
 
 
 def test_under_sudo(t):

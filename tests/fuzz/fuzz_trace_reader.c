@@ -10,6 +10,7 @@
 #include "trace/crc32c.h"
 #include "trace/chunk.h"
 #include "trace/reader.h"
+#include "trace/replay.h"
 
 static volatile size_t sink;
 
@@ -127,6 +128,29 @@ static void check_cost(const struct trace_reader *r, uint64_t items)
 		abort();
 }
 
+/* All spans that were read are read again. */
+static void replay(const struct trace_reader *r)
+{
+	_trace_replay_ struct trace_replay *p = NULL;
+	struct trace_span span;
+	uint64_t n = 0;
+
+	if (trace_replay__new(r, &p))
+		abort();
+	for (int pass = 0; pass < 2; pass++) {
+		trace_replay__begin(p, 0, UINT32_MAX);
+		for (n = 0; trace_replay__next(p, &span) > 0; n++)
+			sink += span.label;
+		if (n != trace_reader__stats(r).spans)
+			abort();
+	}
+	trace_replay__begin(p, 1, 1);
+	for (n = 0; trace_replay__next(p, &span) > 0; n++)
+		sink += trace_reader__event_string(r, &span);
+	if (n > trace_reader__stats(r).spans)
+		abort();
+}
+
 static void read_all(const char *path, unsigned int way)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -155,6 +179,8 @@ static void read_all(const char *path, unsigned int way)
 	check_cost(r, items);
 	use_model(&m, r);
 	sink += trace_reader__stats(r).chunks;
+	if (!(way & 28))
+		replay(r);
 	if (trace_reader__problem(r))
 		sink += strlen(trace_reader__problem(r));
 }

@@ -10,6 +10,7 @@ static void add(struct threads *t, uint32_t process, uint32_t tid, uint32_t labe
 		.process = process,
 		.tid = tid,
 		.label = label,
+		.invocation = 10 * label,
 	};
 	const struct trace_times times = {
 		.self_ns = 100, .self_probe_ns = 30, .off_ns = 50, .self_off_ns = 10};
@@ -36,6 +37,7 @@ static void threads_of_processes_are_distinguished(void **state)
 	assert_int_equal(row.self_ns, 2 * (100 - 30));
 	assert_int_equal(row.self_off_ns, 20);
 	assert_int_equal(row.last_label, 6);
+	assert_int_equal(row.last_invocation, 60);
 	assert_int_equal(row.last_ns, 1300);
 	assert_int_equal(threads__at(t, 1).process, 1);
 	assert_int_equal(threads__at(t, 2).last_label, 5);

@@ -69,6 +69,8 @@ static void the_last_mapping_of_an_id_holds(void **state)
 	}
 	assert_true(id_map__has(&m, 2));
 	assert_false(id_map__has(&m, 1));
+	assert_int_equal(id_map__takes(&m, 2), 5);
+	assert_int_equal(id_map__takes(&m, 1), 0);
 	free(want);
 }
 

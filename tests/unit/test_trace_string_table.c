@@ -189,17 +189,76 @@ static void paths_of_another_crate_are_foreign(void **state)
 	byte_buffer__bytes(&payload, stored, sizeof(stored) - 1);
 	assert_int_equal(take(table, &payload), 0);
 	assert_string_equal(string_table__passing_text(table, 3), "ab::x");
-	assert_false(string_table__is_foreign(table, 3));
+	assert_false(string_table__is_foreign(table, 3, NULL));
 	string_table__mark_foreign(table, 0);
-	assert_true(string_table__is_foreign(table, 0));
-	assert_false(string_table__is_foreign(table, 1));
-	assert_true(string_table__is_foreign(table, 2));
-	assert_true(string_table__is_foreign(table, 3));
-	assert_false(string_table__is_foreign(table, 4));
-	assert_false(string_table__is_foreign(table, 5));
-	assert_false(string_table__is_foreign(table, 6));
-	assert_false(string_table__is_foreign(table, TRACE_NO_STRING));
+	assert_true(string_table__is_foreign(table, 0, NULL));
+	assert_false(string_table__is_foreign(table, 1, NULL));
+	assert_true(string_table__is_foreign(table, 2, NULL));
+	assert_true(string_table__is_foreign(table, 3, NULL));
+	assert_false(string_table__is_foreign(table, 4, NULL));
+	assert_false(string_table__is_foreign(table, 5, NULL));
+	assert_false(string_table__is_foreign(table, 6, NULL));
+	assert_false(string_table__is_foreign(table, TRACE_NO_STRING, NULL));
 	byte_buffer__destroy(&payload);
+}
+
+/* What begins with another name than the crate's is not of the crate. */
+static void paths_are_of_the_crate_they_begin_with(void **state)
+{
+	static const struct {
+		const char *text;
+		bool foreign;
+	} cases[] = {
+		{"ab", false},
+		{"ab::x", false},
+		{"ab::{{impl}}[3]::x", false},
+		{"a", true},
+		{"abc", true},
+		{"abc::x", true},
+		{"ab:", true},
+		{"ab[12]", true},
+		{"core::ab::x", true},
+		{"()", true},
+		{"(ab::x,ab::y)", true},
+		{"<ab::x as core::y>", true},
+		{"", false},
+		{"DefId(0:7 ~ ab::x)", false},
+		{"DefId(1:7 ~ ab::x)", true},
+		{"LocalModDefId(DefId(0:7 ~ ab::x))", false},
+		{"DefId(0", true},
+	};
+	_string_table_ struct string_table *table = NULL;
+	struct interner t = {0};
+	struct byte_buffer payload = {0};
+	uint32_t id, n = N_OF(cases);
+	bool is_new;
+
+	assert_int_equal(string_table__new(NULL, &table), 0);
+	byte_buffer__varint(&payload, 0);
+	byte_buffer__varint(&payload, n + 2);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(interner__id(&t, cases[i].text, &id, &is_new), 0);
+		assert_true(is_new);
+		interner__store(&t, id, &payload);
+	}
+	/* The first piece of a path is the crate's name, or another one. */
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct trace_piece pieces[] = {{.text = i ? "b" : "ab"}, {.text = "::y"}};
+
+		assert_int_equal(interner__compose(&t, pieces, 2, &id, &is_new), 0);
+		interner__store(&t, id, &payload);
+	}
+	assert_int_equal(take(table, &payload), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		if (string_table__is_foreign(table, i, "ab") != cases[i].foreign)
+			fail_msg("%s", cases[i].text);
+		assert_false(string_table__is_foreign(table, i, NULL));
+	}
+	assert_false(string_table__is_foreign(table, n, "ab"));
+	assert_true(string_table__is_foreign(table, n + 1, "ab"));
+	assert_false(string_table__is_foreign(table, TRACE_NO_STRING, "ab"));
+	byte_buffer__destroy(&payload);
+	interner__destroy(&t);
 }
 
 int main(void)
@@ -210,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_bad_payload_changes_nothing),
 		cmocka_unit_test(names_do_not_take_more_than_their_limit),
 		cmocka_unit_test(paths_of_another_crate_are_foreign),
+		cmocka_unit_test(paths_are_of_the_crate_they_begin_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,33 @@ static void any_text_is_clean_and_limited(void **state)
 	}
 }
 
+static void a_place_keeps_its_end(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *want;
+	} cases[] = {
+		{"src/lib.rs:12", 13, "src/lib.rs:12"},
+		{"src/lib.rs:12", 12, "../lib.rs:12"},
+		{"src/lib.rs:12", 4, "..12"},
+		{"src/lib.rs:12", 2, "src/lib.rs:12"},
+		{"", 0, ""},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char text[ITEM_TEXT_MAX];
+
+		strcpy(text, cases[i].text);
+		item_text__cut_start(text, cases[i].columns);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_place_keeps_its_end),
 		cmocka_unit_test(what_fits_is_whole),
 		cmocka_unit_test(a_path_keeps_its_end),
 		cmocka_unit_test(little_room_has_the_name),

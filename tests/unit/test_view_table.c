@@ -189,9 +189,32 @@ static void a_table_without_memory_fails_when_it_is_fitted(void **state)
 	table__free(NULL);
 }
 
+static void a_path_loses_its_beginning(void **state)
+{
+	static const char *const cells[] = {
+		"app::shapes::area", "1", "2 ns", "app", "1", "2 ns", NULL,
+	};
+	struct table *t = table_of(cells);
+	_free_ char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	table__cut_beginnings(t);
+	assert_int_equal(table__fit(t, 28), 0);
+	for (size_t i = 0; i < table__rows(t); i++) {
+		table__print_row(t, i, out);
+		fputc('\n', out);
+	}
+	fclose(out);
+	assert_string_equal(text, "..hapes::area        1  2 ns\n"
+				  "app                  1  2 ns\n");
+	table__free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_path_loses_its_beginning),
 		cmocka_unit_test(columns_are_as_wide_as_their_cells),
 		cmocka_unit_test(a_long_name_is_cut_first),
 		cmocka_unit_test(then_columns_go_from_the_right),

@@ -75,8 +75,10 @@ static void enter_opens_a_process_and_escape_goes_back_to_it(void **state)
 	assert_contains(screen(t), "Queries of regex_syntax (4711)  1 of 2  by self");
 	assert_selected(t, "typeck");
 	press(t, TOP_KEY_TAB);
+	assert_contains(screen(t), "Items of regex_syntax (4711)  0 of 0");
+	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Threads of regex_syntax (4711)  1 of 2  by self");
-	/* A single process has queries and threads only. */
+	/* A single process has queries, items and threads only. */
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Queries of regex_syntax (4711)");
 	press(t, TOP_KEY_ESCAPE);
@@ -95,6 +97,7 @@ static void a_thread_leads_to_its_process(void **state)
 	/* A query belongs to several processes, so it cannot be opened. */
 	press(t, TOP_KEY_ENTER);
 	assert_contains(screen(t), "Queries  1 of 3");
+	press(t, TOP_KEY_TAB);
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Threads  1 of 3");
 	assert_selected(t, "serde: <unn");
@@ -129,7 +132,43 @@ static void columns_sort_both_ways_and_by_either_end(void **state)
 	assert_contains(screen(t), "[query]");
 	/* Each table has its own order. */
 	press(t, TOP_KEY_TAB);
+	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Threads  1 of 3  by self");
+}
+
+static void i_shows_items_and_queries_in_turn(void **state)
+{
+	struct screen_test *t = *state;
+	struct item_list list = {};
+
+	assert_false(top__wants_items(t->top));
+	type(t, "i");
+	assert_true(top__wants_items(t->top));
+	assert_contains(screen(t), "Items  0 of 0  by self  (without 1 running)");
+	assert_contains(screen(t), "reading what the queries were about");
+	top_world_items(&t->world, &list);
+	/* Items may be read while the view is paused. */
+	type(t, " ");
+	assert_int_equal(top__set_items(t->top, &list, 2), 0);
+	assert_contains(screen(t), "(reading those of 2)");
+	type(t, " ");
+	assert_int_equal(top__update(t->top, &t->world.data), 0);
+	assert_contains(screen(t), "Items  1 of 5  by self");
+	assert_selected(t, "app::shapes::{{impl}}[1]::grow");
+	type(t, "/area\n");
+	press(t, TOP_KEY_ESCAPE);
+	type(t, "j");
+	assert_selected(t, "app::shapes::area");
+	press(t, TOP_KEY_ENTER);
+	assert_contains(screen(t), "Items of serde (4712)  1 of 2  by self");
+	type(t, "i");
+	assert_false(top__wants_items(t->top));
+	assert_contains(screen(t), "Queries of serde (4712)");
+	type(t, "i");
+	assert_contains(screen(t), "Items of serde (4712)");
+	press(t, TOP_KEY_ESCAPE);
+	assert_contains(screen(t), "Processes");
+	item_list__clear(&list);
 }
 
 static void a_filter_hides_rows_until_escape(void **state)
@@ -253,6 +292,7 @@ int main(void)
 		TEST(enter_opens_a_process_and_escape_goes_back_to_it),
 		TEST(a_thread_leads_to_its_process),
 		TEST(columns_sort_both_ways_and_by_either_end),
+		TEST(i_shows_items_and_queries_in_turn),
 		TEST(a_filter_hides_rows_until_escape),
 		TEST(the_selection_stays_with_its_row),
 		TEST(space_pauses),

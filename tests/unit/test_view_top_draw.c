@@ -26,9 +26,9 @@ static void screens_look_as_they_did(void **state)
 		const char *golden, *keys;
 		size_t lines, columns;
 	} screens[] = {
-		{"view/top_processes.txt", "", 24, 80},	  {"view/top_queries.txt", "\t", 24, 80},
-		{"view/top_threads.txt", "\t\t", 24, 80}, {"view/top_process.txt", "j\n", 24, 80},
-		{"view/top_help.txt", "?", 24, 80},	  {"view/top_narrow.txt", "\t", 15, 60},
+		{"view/top_processes.txt", "", 24, 80},	    {"view/top_queries.txt", "\t", 24, 80},
+		{"view/top_threads.txt", "\t\t\t", 24, 80}, {"view/top_process.txt", "j\n", 24, 80},
+		{"view/top_help.txt", "?", 24, 80},	    {"view/top_narrow.txt", "\t", 15, 60},
 		{"view/top_filter.txt", "/reg", 15, 60},
 	};
 
@@ -43,6 +43,57 @@ static void screens_look_as_they_did(void **state)
 			press(t, *key);
 		text = top_world_screen(t, screens[i].lines, screens[i].columns);
 		assert_golden(screens[i].golden, text);
+	}
+}
+
+static void items_have_their_ends_and_places(void **state)
+{
+	static const size_t widths[] = {50, 80, 120};
+	struct item_list list = {};
+	_top_world_ struct top_world w;
+	_top_ struct top *t = NULL;
+
+	top_world_make(&w);
+	top_world_items(&w, &list);
+	t = top_of(&w);
+	press(t, 'i');
+	for (size_t i = 0; i < N_OF(widths); i++) {
+		_free_ char *text = top_world_screen(t, 12, widths[i]);
+		char name[64];
+
+		snprintf(name, sizeof(name), "view/top_items_%zu.txt", widths[i]);
+		assert_golden(name, text);
+	}
+	item_list__clear(&list);
+}
+
+static void that_there_are_no_items_has_a_reason(void **state)
+{
+	static const struct {
+		const char *keys;
+		enum top_source source;
+		const char *reason;
+	} cases[] = {
+		{"i", TOP_RECORDING, "nothing yet: items get their names when their compiler ends"},
+		{"G\ni", TOP_RECORDING, "items get their names when the compiler ends"},
+		{"\ni", TOP_RECORDING, "does not say what the queries were about (--no-keys?)"},
+		{"i", TOP_FINISHED, "does not say what the queries were about (--no-keys?)"},
+	};
+	const struct item_list none = {};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		_free_ char *text = NULL;
+		_top_ struct top *t = NULL;
+		_top_world_ struct top_world w;
+
+		top_world_make(&w);
+		w.data.items = &none;
+		w.data.source = cases[i].source;
+		t = top_of(&w);
+		for (const char *key = cases[i].keys; *key; key++)
+			press(t, *key);
+		text = top_world_screen(t, 24, 80);
+		assert_contains(text, cases[i].reason);
 	}
 }
 
@@ -73,6 +124,7 @@ static void the_selected_row_is_on_the_screen(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		top_world_thread(&w, 0, 1000 + i, 100000 - i, 5);
 	t = top_of(&w);
+	press(t, TOP_KEY_TAB);
 	press(t, TOP_KEY_TAB);
 	press(t, TOP_KEY_TAB);
 	free(top_world_screen(t, 10, 80));
@@ -177,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(screens_look_as_they_did),
+		cmocka_unit_test(items_have_their_ends_and_places),
+		cmocka_unit_test(that_there_are_no_items_has_a_reason),
 		cmocka_unit_test(any_size_is_filled_and_not_left),
 		cmocka_unit_test(the_selected_row_is_on_the_screen),
 		cmocka_unit_test(the_place_has_what_the_process_is_in),

@@ -3,7 +3,9 @@
 #include "view/top_rows.h"
 
 #include "../fixtures/output.h"
+#include "../fixtures/temporary.h"
 #include "../fixtures/top_data.h"
+#include "trace/writer.h"
 
 static void assert_cell(const struct top_rows *rows, enum top_table table, size_t row,
 			const char *title, const char *want)
@@ -14,7 +16,7 @@ static void assert_cell(const struct top_rows *rows, enum top_table table, size_
 	assert_true(row < rows->n);
 	for (size_t i = 0; i < layout->n; i++) {
 		if (!strcmp(layout->columns[i].title, title))
-			top_row__show(&rows->at[row], table, i, got);
+			top_rows__show(rows, row, table, i, got);
 	}
 	assert_string_equal(got, want);
 }
@@ -115,6 +117,76 @@ static void queries_are_of_one_process_or_of_all(void **state)
 	top_rows__clear(&rows);
 }
 
+static void items_are_of_one_process_or_of_all(void **state)
+{
+	struct item_list list = {};
+	struct top_rows rows;
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_ITEMS, SUMMARY_ALL, NULL, &rows), 0);
+	assert_int_equal(rows.n, 0);
+	top_rows__clear(&rows);
+	top_world_items(&w, &list);
+	assert_int_equal(top_rows__make(&w.data, TOP_ITEMS, SUMMARY_ALL, NULL, &rows), 0);
+	/* All but what is about none. */
+	assert_int_equal(rows.n, 5);
+	assert_cell(&rows, TOP_ITEMS, 0, "item", "app::shapes::{{impl}}[1]::grow");
+	assert_cell(&rows, TOP_ITEMS, 0, "self", "5.00 ms");
+	assert_cell(&rows, TOP_ITEMS, 0, "count", "1");
+	assert_cell(&rows, TOP_ITEMS, 0, "at", "link:7");
+	assert_cell(&rows, TOP_ITEMS, 0, "most of it", "mir_borrowck");
+	assert_cell(&rows, TOP_ITEMS, 1, "item", "app::shapes::area");
+	assert_int_equal(rows.at[1].process, 1);
+	assert_cell(&rows, TOP_ITEMS, 2, "item", "app::shapes::area");
+	assert_int_equal(rows.at[2].process, 0);
+	assert_cell(&rows, TOP_ITEMS, 3, "at", "");
+	assert_true(top_rows__has(&rows, 0, TOP_ITEMS, "SHAPES"));
+	assert_false(top_rows__has(&rows, 3, TOP_ITEMS, "shapes"));
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&w.data, TOP_ITEMS, 0, NULL, &rows), 0);
+	assert_int_equal(rows.n, 4);
+	assert_cell(&rows, TOP_ITEMS, 0, "item", "(no item)");
+	assert_cell(&rows, TOP_ITEMS, 0, "at", "");
+	top_rows__sort(&rows, TOP_ITEMS, column_of(TOP_ITEMS, "item"), false);
+	assert_cell(&rows, TOP_ITEMS, 0, "item", "(no item)");
+	assert_cell(&rows, TOP_ITEMS, 1, "item", "app");
+	assert_cell(&rows, TOP_ITEMS, 2, "item", "app::shapes::area");
+	top_rows__sort(&rows, TOP_ITEMS, column_of(TOP_ITEMS, "at"), true);
+	assert_cell(&rows, TOP_ITEMS, 0, "at", "link:12");
+	assert_cell(&rows, TOP_ITEMS, 1, "at", "link:7");
+	top_rows__clear(&rows);
+	item_list__clear(&list);
+}
+
+static const char *long_text(const void *ctx, uint32_t id)
+{
+	static char text[2 * TOP_CELL_MAX];
+
+	memset(text, 'a', sizeof(text) - 1);
+	memcpy(text + sizeof(text) - 6, "::end", 6);
+	return text;
+}
+
+static void of_a_path_the_end_is_shown(void **state)
+{
+	static const struct trace_texts texts = {.text = long_text};
+	struct item_list list = {};
+	struct top_rows rows;
+	char got[TOP_CELL_MAX];
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	top_world_items(&w, &list);
+	w.data.names = &texts;
+	assert_int_equal(top_rows__make(&w.data, TOP_ITEMS, 1, NULL, &rows), 0);
+	top_rows__show(&rows, 0, TOP_ITEMS, 0, got);
+	assert_int_equal(strlen(got), TOP_CELL_MAX - 1);
+	assert_string_equal(got + strlen(got) - 5, "::end");
+	top_rows__clear(&rows);
+	item_list__clear(&list);
+}
+
 static void threads_name_their_process_only_among_others(void **state)
 {
 	struct top_rows rows;
@@ -133,6 +205,63 @@ static void threads_name_their_process_only_among_others(void **state)
 	assert_cell(&rows, TOP_THREADS, 0, "ago", "2.00 s");
 	assert_cell(&rows, TOP_THREADS, 0, "last ended", "layout_of");
 	top_rows__clear(&rows);
+}
+
+/* A trace of one process whose invocation ids 1 to 3 stand for these texts. */
+static struct trace_reader *named(const char *const texts[3])
+{
+	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
+	const struct trace_process p = {.pid = 1};
+	struct trace_mapping m = {.first = 1, .n = 1};
+	_trace_writer_ struct trace_writer *w = NULL;
+	char path[] = "/tmp/qprof-top-XXXXXX.qpt";
+	struct trace_reader *r = NULL;
+
+	temporary_name(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	for (int i = 0; i < 3; i++, m.first++) {
+		assert_int_equal(trace_writer__intern(w, texts[i], &m.string), 0);
+		assert_int_equal(trace_writer__map(w, &m), 0);
+	}
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	unlink(path);
+	return r;
+}
+
+static void the_last_interval_has_its_argument(void **state)
+{
+	static const char *const texts[] = {"app.1-cgu.0", "()", ""};
+	static const struct {
+		uint32_t invocation;
+		const char *want;
+	} cases[] = {
+		{1, "layout_of(app.1-cgu.0)"},
+		{2, "layout_of"},
+		{3, "layout_of"},
+		{4, "layout_of"}, /* it has no text */
+		{TRACE_NO_INVOCATION, "layout_of"},
+	};
+	_trace_reader_ struct trace_reader *r = named(texts);
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	w.data.reader = r;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct trace_span span = {
+			.tid = 10,
+			.end_ns = 1,
+			.label = SAMPLE_LAYOUT_OF,
+			.invocation = cases[i].invocation,
+		};
+		struct top_rows rows;
+
+		assert_int_equal(threads__span(w.threads, &span, &(struct trace_times){}), 0);
+		assert_int_equal(top_rows__make(&w.data, TOP_THREADS, 0, NULL, &rows), 0);
+		assert_cell(&rows, TOP_THREADS, 0, "last ended", cases[i].want);
+		top_rows__clear(&rows);
+	}
 }
 
 static void rates_are_since_the_past(void **state)
@@ -191,12 +320,12 @@ static void names_and_numbers_are_looked_through(void **state)
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
-	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, ""));
-	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "SYNTAX"));
-	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "471"));
-	assert_false(top_row__has(&rows.at[1], TOP_PROCESSES, "syntax"));
+	assert_true(top_rows__has(&rows, 0, TOP_PROCESSES, ""));
+	assert_true(top_rows__has(&rows, 0, TOP_PROCESSES, "SYNTAX"));
+	assert_true(top_rows__has(&rows, 0, TOP_PROCESSES, "471"));
+	assert_false(top_rows__has(&rows, 1, TOP_PROCESSES, "syntax"));
 	/* States are not searched. */
-	assert_false(top_row__has(&rows.at[0], TOP_PROCESSES, "exit"));
+	assert_false(top_rows__has(&rows, 0, TOP_PROCESSES, "exit"));
 	top_rows__clear(&rows);
 }
 
@@ -207,7 +336,10 @@ int main(void)
 		cmocka_unit_test(a_process_that_runs_shows_what_it_is_in),
 		cmocka_unit_test(long_texts_leave_room_for_others),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
+		cmocka_unit_test(items_are_of_one_process_or_of_all),
+		cmocka_unit_test(of_a_path_the_end_is_shown),
 		cmocka_unit_test(threads_name_their_process_only_among_others),
+		cmocka_unit_test(the_last_interval_has_its_argument),
 		cmocka_unit_test(rates_are_since_the_past),
 		cmocka_unit_test(the_largest_and_the_first_letter_come_first),
 		cmocka_unit_test(names_and_numbers_are_looked_through),

@@ -13,7 +13,9 @@ static uint32_t item_of(const void *ctx, const struct trace_span *span)
 {
 	uint32_t id = trace_reader__event_string(ctx, span);
 
-	return trace_reader__is_foreign(ctx, id) ? TRACE_NO_STRING : id;
+	return span->kind == TRACE_KIND_QUERY && trace_reader__is_foreign(ctx, span->process, id)
+		       ? TRACE_NO_STRING
+		       : id;
 }
 
 static bool keyed_by_instance(const void *ctx, uint32_t label)

@@ -23,7 +23,10 @@ int threads__new(struct threads **out)
 static struct thread *get_thread(struct threads *t, uint32_t process, uint32_t tid)
 {
 	return table__get(&t->rows, (uint64_t)process << 32 | tid,
-			  .row = {.process = process, .tid = tid, .last_label = TRACE_NO_STRING});
+			  .row = {.process = process,
+				  .tid = tid,
+				  .last_label = TRACE_NO_STRING,
+				  .last_invocation = TRACE_NO_INVOCATION});
 }
 
 int threads__name(struct threads *t, const struct trace_thread *thread)
@@ -49,6 +52,7 @@ int threads__span(struct threads *t, const struct trace_span *span, const struct
 	found->row.self_ns += times->self_ns;
 	found->row.self_off_ns += times->self_off_ns;
 	found->row.last_label = span->label;
+	found->row.last_invocation = span->invocation;
 	found->row.last_ns = span->end_ns;
 	found->self_probe_ns += times->self_probe_ns;
 	return 0;

@@ -16,7 +16,8 @@ struct thread_row {
 	uint64_t self_ns; /* of all intervals, without probe time, as far as it is known */
 	uint64_t self_off_ns;
 	uint32_t last_label; /* of the last interval: string id, or TRACE_NO_STRING */
-	uint64_t last_ns;    /* its end */
+	uint32_t last_invocation;
+	uint64_t last_ns; /* its end */
 };
 
 struct threads;

@@ -197,3 +197,12 @@ size_t format_fit(const char *text, size_t columns)
 	}
 	return at - text;
 }
+
+const char *format_fit_end(const char *text, size_t columns)
+{
+	size_t width = format_width(text), bytes;
+
+	for (; width > columns; text += bytes)
+		width -= next_width(text, &bytes);
+	return text;
+}

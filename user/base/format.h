@@ -39,6 +39,9 @@ size_t format_width(const char *text);
 /* Bytes of the longest prefix of clean text that fits `columns`. */
 size_t format_fit(const char *text, size_t columns);
 
+/* The longest end of clean text that fits `columns`: a pointer into it. */
+const char *format_fit_end(const char *text, size_t columns);
+
 /*
  * Length of the UTF-8 character at `text` and its code point; 0 if the bytes there are not
  * one. Never reads past a NUL.

@@ -18,15 +18,20 @@
 #include "options/exit_code.h"
 #include "record/background.h"
 #include "record/follow.h"
+#include "record/follow_items.h"
 #include "record/launch.h"
 #include "record/trace_output.h"
 #include "view/top_terminal.h"
 
 #define START_MS 20 /* between looks at whether the recording has begun */
+/* Items are read for so long at a time, as keys wait meanwhile. */
+#define ITEMS_NS 100000000ull
 
 struct watch {
 	struct background background; /* the recording that we started */
 	struct follow follow;
+	struct follow_items items;
+	bool has_items; /* somebody looked at them */
 	struct top *top;
 	struct top_nows now;
 	char *title;
@@ -42,6 +47,7 @@ struct watch {
 static void watch__destroy(struct watch *w)
 {
 	top__free(w->top);
+	follow_items__destroy(&w->items);
 	follow__destroy(&w->follow);
 	background__destroy(&w->background);
 	free(w->title);
@@ -201,6 +207,9 @@ static int refresh_data(struct watch *w, bool first)
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
 		.now = &w->now,
+		.reader = w->follow.reader,
+		.items = w->has_items ? &w->items.list : NULL,
+		.items_left = w->items.n_left,
 	};
 	bool more;
 	int err = follow__read(&w->follow, &more);
@@ -217,6 +226,17 @@ static int refresh_data(struct watch *w, bool first)
 	if (data.now_ns < data.start_ns)
 		data.now_ns = data.start_ns;
 	return top__update(w->top, &data);
+}
+
+static int refresh_items(struct watch *w)
+{
+	int err;
+
+	if (!top__wants_items(w->top))
+		return 0;
+	err = follow_items__read(&w->items, &w->follow, clock_ns(CLOCK_MONOTONIC) + ITEMS_NS);
+	w->has_items = true;
+	return err ?: top__set_items(w->top, &w->items.list, w->items.n_left);
 }
 
 static void on_signals(struct watch *w)
@@ -251,6 +271,8 @@ static int wait_ms(const struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+	if (w->items.n_left && top__wants_items(w->top))
+		return 0;
 	return w->next_ns > now ? (int)((w->next_ns - now) / 1000000) + 1 : 0;
 }
 
@@ -279,11 +301,12 @@ static int show(struct watch *w)
 	w->next_ns = clock_ns(CLOCK_MONOTONIC) + w->interval_ns;
 	while (!err && !w->left) {
 		err = top_terminal__draw(w->top) ?: wait_for_something(w);
-		if (err || clock_ns(CLOCK_MONOTONIC) < w->next_ns)
-			continue;
-		if (!top__paused(w->top))
-			err = refresh_data(w, false);
-		w->next_ns = clock_ns(CLOCK_MONOTONIC) + w->interval_ns;
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= w->next_ns) {
+			if (!top__paused(w->top))
+				err = refresh_data(w, false);
+			w->next_ns = clock_ns(CLOCK_MONOTONIC) + w->interval_ns;
+		}
+		err = err ?: refresh_items(w);
 	}
 	return err;
 }

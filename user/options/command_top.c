@@ -14,9 +14,9 @@ static const struct cli_option options[] = {
 };
 
 static const char about[] =
-	"Shows what the compilers do while they do it: a table of processes, of queries, or "
-	"of threads, on the whole terminal. Enter opens a process, Esc goes back; ? shows "
-	"the keys.\n\n"
+	"Shows what the compilers do while they do it: a table of processes, of queries, of "
+	"items (what the queries were about), or of threads, on the whole terminal. Enter "
+	"opens a process, Esc goes back; ? shows the keys.\n\n"
 	"With -p, --system, --cgroup or a COMMAND, top records as record does, and leaves "
 	"the same trace: everything that it shows can be reported later. The output of "
 	"COMMAND is kept, and printed to stderr when the view is left; COMMAND has no "
@@ -27,7 +27,8 @@ static const char about[] =
 	"on this machine; under sudo also another user's, if you may read its trace. The "
 	"view is as fresh as that recording's --interval.\n\n"
 	"The tables hold an interval once it has ended: they do not show a query that still "
-	"runs. Needs a terminal; NO_COLOR turns colours off. For a pipe or a dumb terminal, "
+	"runs. Items have names once their compiler has ended. Needs a terminal; NO_COLOR turns "
+	"colours off. For a pipe or a dumb terminal, "
 	"record prints blocks of lines.";
 
 static const struct cli_example examples[] = {

@@ -39,6 +39,11 @@ bool id_map__has(const struct id_map *m, uint32_t space)
 	return m->mapped && u64_map__get(&m->spaces, space) != U64_MAP_NONE;
 }
 
+uint32_t id_map__takes(const struct id_map *m, uint32_t space)
+{
+	return id_map__has(m, space) ? u64_map__get(&m->spaces, space) : 0;
+}
+
 /* Set *block to the block of a key, an empty one if it is new. */
 static int get_block(struct id_map *m, uint64_t key, struct id_block **block)
 {
@@ -47,7 +52,7 @@ static int get_block(struct id_map *m, uint64_t key, struct id_block **block)
 		return 0;
 	if (m->blocks.n == QPT_MAP_BLOCKS_MAX)
 		return -EBADMSG;
-	if (u64_map__put(&m->spaces, key >> 32, 0))
+	if (!id_map__has(m, key >> 32) && u64_map__put(&m->spaces, key >> 32, 0))
 		return -ENOMEM;
 	*block = table__get(&m->blocks, key);
 	return *block ? 0 : -ENOMEM;
@@ -188,7 +193,9 @@ int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
 		if (err)
 			return err;
 	}
-	return in->at != in->end ? -EBADMSG : 0;
+	if (in->at != in->end)
+		return -EBADMSG;
+	return u64_map__put(&m->spaces, space, id_map__takes(m, space) + 1);
 }
 
 void id_map__destroy(struct id_map *m)

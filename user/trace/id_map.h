@@ -22,7 +22,7 @@ struct id_block {
 /* All zeroes is an empty one. */
 struct id_map {
 	TABLE(struct id_block) blocks; /* by space << 32 | id / block size */
-	struct u64_map spaces;	       /* those with any block */
+	struct u64_map spaces;	       /* those with any block -> payloads that were taken */
 	uint64_t mapped;	       /* ids in all mappings */
 	struct expansion *expansion;   /* the owner's; NULL has no limit */
 };
@@ -34,6 +34,9 @@ uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id);
 
 /* True if any id of `space` was mapped. */
 bool id_map__has(const struct id_map *m, uint32_t space);
+
+/* The number of MAPPINGS payloads of `space` that were taken. */
+uint32_t id_map__takes(const struct id_map *m, uint32_t space);
 
 /*
  * Take a MAPPINGS payload of a file with so many processes and strings up to here. 0; -ENOMEM;

@@ -39,14 +39,19 @@ static int check_content(struct trace_reader *r, int err, const char *why)
 	return 0;
 }
 
-static int begin_spans(struct trace_reader *r)
+struct span_limits trace_reader__span_limits(const struct trace_reader *r)
 {
-	const struct byte_reader *in = &r->stream.payload;
-	const struct span_limits limits = {
+	return (struct span_limits){
 		.processes = r->records.processes.n,
 		.strings = r->names.n_strings,
 		.locations = function_table__end(r->names.functions, r->names.n_functions),
 	};
+}
+
+static int begin_spans(struct trace_reader *r)
+{
+	const struct byte_reader *in = &r->stream.payload;
+	const struct span_limits limits = trace_reader__span_limits(r);
 	const struct trace_span *batch;
 	const char *why;
 	uint32_t n;
@@ -166,6 +171,11 @@ static void count_caller(struct trace_reader *r, const struct trace_span *s)
 	r->stats.unknown_callers += !function_table__has(r->names.functions, s->caller);
 }
 
+void trace_reader__resolve(const struct trace_reader *r, struct trace_span *span)
+{
+	labels__resolve(&r->names.labels, &span->label, &span->kind);
+}
+
 /* Return the next span of the batch that is wanted; `*item` is not set if there is none. */
 static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 {
@@ -181,7 +191,7 @@ static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 			count_caller(r, s);
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *s;
-		labels__resolve(&r->names.labels, &item->span.label, &item->span.kind);
+		trace_reader__resolve(r, &item->span);
 		return;
 	}
 }
@@ -514,9 +524,17 @@ const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 	return type == TRACE_NO_STRING ? NULL : name_tables__text(&r->names, type);
 }
 
-bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t id)
+uint32_t trace_reader__mappings(const struct trace_reader *r, uint32_t process)
 {
-	return string_table__is_foreign(r->names.strings, id);
+	return id_map__takes(r->names.mapped, process + 1);
+}
+
+bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t process, uint32_t id)
+{
+	const struct process_list *l = &r->records.processes;
+	const struct trace_process *p = process < l->n ? l->at[process] : NULL;
+
+	return string_table__is_foreign(r->names.strings, id, p ? p->crate : NULL);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
@@ -573,6 +591,19 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 const char *trace_reader__problem(const struct trace_reader *r)
 {
 	return *r->stream.problem ? r->stream.problem : NULL;
+}
+
+int trace_reader__reopen(const struct trace_reader *r, struct chunk_stream *s)
+{
+	char path[32];
+	const char *why;
+
+	*s = (struct chunk_stream){0};
+	if (!chunk_stream__can_seek(&r->stream))
+		return -EINVAL;
+	/* Its name may belong to another file by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(r->stream.file));
+	return chunk_stream__open(s, path, &why);
 }
 
 void trace_reader__free(struct trace_reader *r)

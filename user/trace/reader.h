@@ -109,8 +109,17 @@ const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 /* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
 
-/* Whether a string id is the path of a definition of a crate other than the compiled one. */
-bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t id);
+/*
+ * The number of chunks that map invocation ids of a process, of those that were read or read ahead.
+ * 0: its executions have no names (yet).
+ */
+uint32_t trace_reader__mappings(const struct trace_reader *r, uint32_t process);
+
+/*
+ * Whether a string id is the path of a definition of a crate other than the one that a process
+ * compiles: it is marked so, or the crate is known and the path does not begin with its name.
+ */
+bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t process, uint32_t id);
 
 /*
  * The location of a locindex; false if it lies in no function that was read. Lines are known once
@@ -169,6 +178,19 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r);
 
 /* The problem of the file as read so far ("cut short at byte N", "unfinished"), or NULL. */
 const char *trace_reader__problem(const struct trace_reader *r);
+
+/* For trace/replay.h. */
+struct chunk_stream;
+struct span_limits;
+
+/* Open the file of a reader again, into `*s`, which needs destroying in any case. As there. */
+int trace_reader__reopen(const struct trace_reader *r, struct chunk_stream *s);
+
+/* What spans may refer to so far. */
+struct span_limits trace_reader__span_limits(const struct trace_reader *r);
+
+/* Replace the label of a span as it is on disk by its name, and set the kind. */
+void trace_reader__resolve(const struct trace_reader *r, struct trace_span *span);
 
 void trace_reader__free(struct trace_reader *r);
 DEFINE_CLEANUP(struct trace_reader, trace_reader__free)

@@ -204,7 +204,42 @@ static uint32_t first_of(const struct string_table *t, uint32_t id)
 	return head & QPT_PIECE_STRING ? id - (uint32_t)(head >> 1) : id;
 }
 
-bool string_table__is_foreign(const struct string_table *t, uint32_t id)
+/* The first text in a string that begins with one. */
+static const char *first_text(const struct string_table *t, uint32_t id, size_t *size)
+{
+	const uint8_t *stored = t->stored.data;
+	struct byte_reader in = {stored + t->strings[id].at, stored + t->stored.size, false};
+	uint64_t head = byte_reader__varint(&in);
+
+	if (head & QPT_STRING_PIECES)
+		head = byte_reader__varint(&in);
+	*size = head >> 1;
+	return (const char *)in.at;
+}
+
+/* rustc prints some types of keys by their numbers, and 0 is that of the crate. */
+static bool is_own_number(const char *text, size_t size)
+{
+	static const char *const starts[] = {"DefId(0:", "LocalModDefId(DefId(0:"};
+
+	for (size_t i = 0; i < N_OF(starts); i++)
+		if (size >= strlen(starts[i]) && !memcmp(text, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/* A path's first text is the crate's name, or goes on behind it. */
+static bool is_of_crate(const struct string_table *t, uint32_t id, const char *crate)
+{
+	size_t size, name = strlen(crate);
+	const char *text = first_text(t, id, &size);
+
+	if (size < name || memcmp(text, crate, name) != 0)
+		return is_own_number(text, size);
+	return size == name || (size >= name + 2 && !memcmp(text + name, "::", 2));
+}
+
+bool string_table__is_foreign(const struct string_table *t, uint32_t id, const char *crate)
 {
 	uint32_t next = id;
 
@@ -216,7 +251,7 @@ bool string_table__is_foreign(const struct string_table *t, uint32_t id)
 			return true;
 		next = first_of(t, id);
 	} while (next != id);
-	return false;
+	return crate && t->strings[id].length && !is_of_crate(t, id, crate);
 }
 
 uint32_t string_table__length(const struct string_table *t, uint32_t id)

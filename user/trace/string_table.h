@@ -36,8 +36,11 @@ int string_table__text(struct string_table *t, uint32_t id, const char **text);
 /* A string that there is is the name of a crate other than the one that is compiled. */
 void string_table__mark_foreign(struct string_table *t, uint32_t id);
 
-/* Whether a string begins with such a name, as it is put together. */
-bool string_table__is_foreign(const struct string_table *t, uint32_t id);
+/*
+ * Whether a string is the path of a definition that is not of `crate`: it begins with a name that
+ * is marked, as it is put together; or with another name than `crate`, unless that is NULL.
+ */
+bool string_table__is_foreign(const struct string_table *t, uint32_t id, const char *crate);
 
 /* Bytes of the text of a string that there is. */
 uint32_t string_table__length(const struct string_table *t, uint32_t id);

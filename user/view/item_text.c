@@ -11,18 +11,10 @@
 #define CUT   ".."
 #define SHORT 8 /* columns of a name that are left if the path needs room */
 
-/* What a path ends with is what tells it apart. The end of `text` that has at most `columns`. */
-static const char *end_of(const char *text, size_t columns)
-{
-	while (*text && format_width(text) > columns) {
-		text++;
-		while (((unsigned char)*text & 0xc0) == 0x80)
-			text++;
-	}
-	return text;
-}
-
-/* The path gets what the name leaves, but at least two thirds. */
+/*
+ * The path gets what the name leaves, but at least two thirds. What it ends with is what tells it
+ * apart.
+ */
 static void cut_both(const char *text, const char *open, size_t columns, char out[ITEM_TEXT_MAX])
 {
 	_free_ char *name = strndup(text, (size_t)(open - text));
@@ -37,7 +29,7 @@ static void cut_both(const char *text, const char *open, size_t columns, char ou
 		mark = CUT;
 	}
 	room = columns - format_width(name) - strlen(mark) - strlen("()");
-	from = format_width(item) > room ? end_of(item, room - strlen(CUT)) : item;
+	from = format_width(item) > room ? format_fit_end(item, room - strlen(CUT)) : item;
 	snprintf(out, ITEM_TEXT_MAX, "%s%s(%s%s)", name, mark, from == item ? "" : CUT, from);
 }
 
@@ -54,6 +46,18 @@ void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns)
 		memcpy(text, cut, sizeof(cut));
 	else
 		text[format_fit(text, columns)] = '\0';
+}
+
+void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns)
+{
+	const char *end = text;
+
+	if (format_width(text) > columns && columns > strlen(CUT))
+		end = format_fit_end(text, columns - strlen(CUT));
+	if (end == text)
+		return;
+	memmove(text + strlen(CUT), end, strlen(end) + 1);
+	memcpy(text, CUT, strlen(CUT));
 }
 
 void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item)

@@ -16,4 +16,7 @@ void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const 
 /* Cut a text of item_text() to fewer columns. */
 void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns);
 
+/* Cut the beginning off a path, of an item or a file: "..::parse". */
+void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns);
+
 #endif /* QPROF_VIEW_ITEM_TEXT_H */

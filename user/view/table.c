@@ -22,6 +22,7 @@ struct table {
 	size_t n_spare;
 	size_t name_least;
 	bool name_last;
+	bool cut_beginnings;
 	char **cells; /* row by row */
 	uint32_t n_cells;
 	uint32_t capacity;
@@ -53,6 +54,12 @@ void table__keep_of_name(struct table *t, size_t columns)
 {
 	if (t)
 		t->name_least = columns;
+}
+
+void table__cut_beginnings(struct table *t)
+{
+	if (t)
+		t->cut_beginnings = true;
 }
 
 void table__spare(struct table *t, const char *title)
@@ -180,19 +187,22 @@ static const char *cell_text(const struct table *t, size_t row, size_t column)
 static void print_name(const struct table *t, const char *text, FILE *out)
 {
 	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used = 0;
-	const char *mark = "";
+	bool cut = text[bytes] && room > strlen(CUT);
 
-	if (text[bytes] && room > strlen(CUT)) {
-		mark = CUT;
+	if (cut && t->cut_beginnings) {
+		text = format_fit_end(text, room - strlen(CUT));
+		bytes = strlen(text);
+	} else if (cut) {
 		bytes = format_fit(text, room - strlen(CUT));
 	}
-	fprintf(out, "%.*s%s", (int)bytes, text, mark);
+	fprintf(out, "%s%.*s%s", cut && t->cut_beginnings ? CUT : "", (int)bytes, text,
+		cut && !t->cut_beginnings ? CUT : "");
 	if (t->name_last || !width_of_others(t))
 		return;
 	/* A wide character that does not fit leaves one column unused. */
 	while (format_fit(text, used) < bytes)
 		used++;
-	fprintf(out, "%*s", (int)(room - used - strlen(mark)), "");
+	fprintf(out, "%*s", (int)(room - used - (cut ? strlen(CUT) : 0)), "");
 }
 
 static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)

@@ -36,6 +36,9 @@ void table__name_last(struct table *t);
  */
 void table__keep_of_name(struct table *t, size_t columns);
 
+/* A name that is cut loses its beginning, not its end: for paths. */
+void table__cut_beginnings(struct table *t);
+
 /*
  * Leave the column with this title, if there is one, out before columns given later or not at all,
  * which are left out from the right.

@@ -18,6 +18,7 @@ struct top {
 	bool editing; /* the filter is being edited: characters go into it */
 	bool paused;
 	bool help;
+	uint32_t items_changes; /* in the rows */
 
 	struct top_rows rows; /* all rows, sorted */
 	size_t *shown;	      /* indices of the rows that pass the filter */
@@ -95,7 +96,7 @@ static int show_rows(struct top *t)
 	t->n_shown = 0;
 	top_rows__sort(&t->rows, t->table, o->column, o->reverse);
 	for (size_t i = 0; i < t->rows.n; i++) {
-		if (top_row__has(&t->rows.at[i], t->table, t->filter))
+		if (top_rows__has(&t->rows, i, t->table, t->filter))
 			shown[t->n_shown++] = i;
 	}
 	find_selected(t);
@@ -156,7 +157,27 @@ static int open_selected(struct top *t)
 	if (!row || row->process == SUMMARY_ALL || t->process != SUMMARY_ALL)
 		return 0;
 	t->came_from = row->process;
-	return go(t, TOP_QUERIES, row->process);
+	return go(t, t->table == TOP_ITEMS ? TOP_ITEMS : TOP_QUERIES, row->process);
+}
+
+static int toggle_items(struct top *t)
+{
+	return go(t, t->table == TOP_ITEMS ? TOP_QUERIES : TOP_ITEMS, t->process);
+}
+
+bool top__wants_items(const struct top *t)
+{
+	return t->table == TOP_ITEMS;
+}
+
+int top__set_items(struct top *t, const struct item_list *items, uint32_t left)
+{
+	bool changed = t->data.items != items || items->changes != t->items_changes;
+
+	t->data.items = items;
+	t->data.items_left = left;
+	t->items_changes = items->changes;
+	return changed && t->table == TOP_ITEMS ? make_rows(t, NULL) : 0;
 }
 
 static int go_to_processes(struct top *t)
@@ -286,6 +307,8 @@ static int command(struct top *t, int key)
 		return go_back(t);
 	case 'p':
 		return go_to_processes(t);
+	case 'i':
+		return toggle_items(t);
 	case '>':
 	case 's':
 	case TOP_KEY_RIGHT:

@@ -39,6 +39,16 @@ int top__key(struct top *t, int key, bool *quit);
 /* While this is true the display must not change: do not call top__update(). */
 bool top__paused(const struct top *t);
 
+/* Whether a table of items is shown, so that they are to be read. */
+bool top__wants_items(const struct top *t);
+
+/*
+ * Show items that were read of the data, and that `left` compilers' are still being read; also
+ * while the view is paused. The list must be the same with each call, and in later data. 0 or
+ * -ENOMEM.
+ */
+int top__set_items(struct top *t, const struct item_list *items, uint32_t left);
+
 /* Draw the screen: `lines` of at most `columns` each. 0 or -ENOMEM. */
 int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out);
 

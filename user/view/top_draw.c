@@ -15,14 +15,15 @@
 #define HEAD	   3 /* lines above the rows */
 #define TITLE_MAX  32
 
-#define USUAL_WIDTH    80
-#define INTERVAL_WIDTH 28
-#define IN	       "  in "
+#define USUAL_WIDTH 80
+#define BOTH_LEAST  24
+#define IN	    "  in "
 
 static const char *const help_lines[] = {
-	"Enter           open the selected process: its queries; then Tab: its threads",
+	"Enter           open the selected process: its queries; then Tab: its items, threads",
 	"Esc, Backspace  back; if there is a filter, drop that first",
-	"Tab             the next table: processes, queries, threads",
+	"Tab             the next table: processes, queries, items, threads",
+	"i               items: what the queries were about; again: queries",
 	"p               all processes",
 	"j k Up Down     select a row; also PgUp PgDn, Home End, g G",
 	"< > S s         sort by the next column to the left, to the right; also arrows",
@@ -141,6 +142,21 @@ __attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c,
 	putf(c, TOP_PLACE, "%s%s%s", text, in[0] ? IN : "", in);
 }
 
+/* Items are those of compilers that have ended. */
+static int print_missing(const struct top_shown *t, char **out)
+{
+	const struct top_data *d = t->data;
+	uint32_t n = summary__n_processes(d->summary), running = 0;
+
+	if (t->table != TOP_ITEMS || t->process != SUMMARY_ALL)
+		return 0;
+	for (uint32_t i = 0; i < n && d->source == TOP_RECORDING; i++)
+		running += !summary__process_at(d->summary, i)->end_ns;
+	if (d->items_left)
+		return asprintf(out, "  (reading those of %u)", d->items_left);
+	return running ? asprintf(out, "  (without %u running)", running) : 0;
+}
+
 static void put_place(const struct top_shown *t, struct canvas *c)
 {
 	const struct top_layout *layout = top_layout(t->table);
@@ -149,20 +165,22 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 						: NULL;
 	const struct top_order *o = &t->order;
 	const struct top_now *now = p ? top_now_of(t->data, p) : NULL;
-	_free_ char *of = NULL, *filter = NULL;
+	_free_ char *of = NULL, *filter = NULL, *missing = NULL;
 	char in[ITEM_TEXT_MAX] = "";
 
 	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
 	    ((t->filter[0] || t->editing) &&
-	     asprintf(&filter, "  filter: %s%s", t->filter, t->editing ? "_" : "") < 0)) {
+	     asprintf(&filter, "  filter: %s%s", t->filter, t->editing ? "_" : "") < 0) ||
+	    print_missing(t, &missing) < 0) {
 		c->err = -ENOMEM;
 		return;
 	}
 	if (now)
 		item_text(in, SIZE_MAX, now->name, now->item);
-	put_place_of(c, in, "%s%s  %zu of %zu%s  by %s%s", layout->title, of ?: "",
+	put_place_of(c, in, "%s%s  %zu of %zu%s  by %s%s%s", layout->title, of ?: "",
 		     t->n_shown ? t->selected + 1 : 0, t->n_shown, filter ?: "",
-		     layout->columns[o->column].title, o->reverse ? ", reversed" : "");
+		     layout->columns[o->column].title, o->reverse ? ", reversed" : "",
+		     missing ?: "");
 }
 
 /* Put the title of the sorted column in brackets. */
@@ -201,10 +219,24 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
-/* On a wide screen, what is more goes to this column. */
-static size_t interval_width(const struct canvas *c)
+/* In a few columns, the whole name of an interval tells more than parts of it and of the item. */
+static void cut_interval(char cell[TOP_CELL_MAX], size_t columns)
 {
-	return INTERVAL_WIDTH + (c->columns > USUAL_WIDTH ? c->columns - USUAL_WIDTH : 0);
+	if (columns < BOTH_LEAST && format_width(cell) > columns)
+		cell[strcspn(cell, "(")] = '\0';
+	item_text__cut(cell, columns);
+}
+
+/* On a wide screen, an interval gets what is more, and a place in the source a third of it. */
+static void cut_cell(const struct canvas *c, const struct top_column *column,
+		     char cell[TOP_CELL_MAX])
+{
+	size_t more = c->columns > USUAL_WIDTH ? c->columns - USUAL_WIDTH : 0;
+
+	if (column->kind == TOP_INTERVAL)
+		cut_interval(cell, column->width + more);
+	else if (column->kind == TOP_SOURCE)
+		item_text__cut_start(cell, column->width + more / 3);
 }
 
 static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
@@ -219,11 +251,14 @@ static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 	if (c->err)
 		return;
 	name_columns(t, columns, titles);
+	if (layout->keep)
+		table__keep_of_name(table, layout->keep);
+	if (layout->columns[0].kind == TOP_PATH)
+		table__cut_beginnings(table);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < n_columns; k++) {
-			top_row__show(&t->rows->at[t->shown[t->first + i]], t->table, k, cell);
-			if (layout->columns[k].kind == TOP_INTERVAL)
-				item_text__cut(cell, interval_width(c));
+			top_rows__show(t->rows, t->shown[t->first + i], t->table, k, cell);
+			cut_cell(c, &layout->columns[k], cell);
 			table__cell(table, cell);
 		}
 	}
@@ -235,11 +270,29 @@ static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 		put_row(c, t->first + i == t->selected ? TOP_SELECTED : TOP_PLAIN, table, i, false);
 }
 
+/* Why there are no items. */
+static const char *no_items(const struct top_shown *t)
+{
+	const struct top_data *d = t->data;
+	const struct trace_process *p =
+		t->process != SUMMARY_ALL ? summary__process_at(d->summary, t->process) : NULL;
+
+	if (!d->items || d->items_left)
+		return "  reading what the queries were about";
+	if (d->source == TOP_RECORDING && p && !p->end_ns)
+		return "  items get their names when the compiler ends";
+	if (d->source == TOP_RECORDING && !p)
+		return "  nothing yet: items get their names when their compiler ends";
+	return "  the trace does not say what the queries were about (--no-keys?)";
+}
+
 static void put_nothing_yet(const struct top_shown *t, struct canvas *c)
 {
 	if (t->n_shown)
 		return;
-	if (t->rows->n)
+	if (!t->rows->n && t->table == TOP_ITEMS)
+		put(c, TOP_PLAIN, no_items(t));
+	else if (t->rows->n)
 		put(c, TOP_PLAIN, "  no row has that in its name; Esc drops the filter");
 	else if (t->data->source == TOP_RECORDING)
 		put(c, TOP_PLAIN, "  nothing yet: no compiler has run");
@@ -255,10 +308,11 @@ static void put_hint(const struct top_shown *t, struct canvas *c)
 		put(c, TOP_HINT, "any key: back");
 	else if (t->process != SUMMARY_ALL)
 		put(c, TOP_HINT,
-		    "q quit  ? keys  Esc back  Tab next  < > sort  / filter  Space pause");
+		    "q quit  ? keys  Esc back  Tab next  i items  < > sort  / filter  Space pause");
 	else
 		put(c, TOP_HINT,
-		    "q quit  ? keys  Enter open  Tab next  < > sort  / filter  Space pause");
+		    "q quit  ? keys  Enter open  Tab next  i items  < > sort  / filter  Space "
+		    "pause");
 }
 
 /* Without space for both, a row is better than the hint. */

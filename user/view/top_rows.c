@@ -9,8 +9,13 @@
 
 #include "base/array.h"
 
-#define TYPE_WIDTH  10 /* columns: fits proc-macro; cargo may pass several types at once */
-#define QUERY_WIDTH 16 /* columns of a query beside a process or thread, whose name needs space */
+#define TYPE_WIDTH 10 /* columns: fits proc-macro; cargo may pass several types at once */
+
+/* Columns of an interval beside a process or a thread, whose name needs space. */
+#define NOW_WIDTH  28
+#define LAST_WIDTH 16
+#define AT_WIDTH   24
+#define PATH_KEPT  30 /* columns of a path, of which the end tells most */
 
 enum process_column {
 	PROCESS_NAME,
@@ -34,6 +39,14 @@ enum query_column {
 	QUERY_MEAN,
 };
 
+enum item_column {
+	ITEM_PATH,
+	ITEM_SELF,
+	ITEM_COUNT,
+	ITEM_PLACE,
+	ITEM_MOST,
+};
+
 enum thread_column {
 	THREAD_NAME,
 	THREAD_TID,
@@ -53,7 +66,7 @@ static const struct top_column process_columns[] = {
 	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME},
 	[PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME},
 	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT},
-	[PROCESS_TOP] = {"now, or top query", 10, TOP_INTERVAL},
+	[PROCESS_TOP] = {"now, or top query", 10, TOP_INTERVAL, NOW_WIDTH},
 	[PROCESS_COUNT] = {"count", 6, TOP_COUNT},
 };
 
@@ -64,16 +77,27 @@ static const struct top_column query_columns[] = {
 	[QUERY_MEAN] = {"mean", 7, TOP_TIME},
 };
 
+static const struct top_column item_columns[] = {
+	[ITEM_PATH] = {"item", 0, TOP_PATH},	    [ITEM_SELF] = {"self", 7, TOP_TIME},
+	[ITEM_COUNT] = {"count", 6, TOP_COUNT},	    [ITEM_PLACE] = {"at", 0, TOP_SOURCE, AT_WIDTH},
+	[ITEM_MOST] = {"most of it", 0, TOP_LABEL},
+};
+
 static const struct top_column thread_columns[] = {
-	[THREAD_NAME] = {"thread", 0, TOP_TEXT},  [THREAD_TID] = {"tid", 5, TOP_NUMBER},
-	[THREAD_COUNT] = {"count", 6, TOP_COUNT}, [THREAD_RATE] = {"rate/s", 6, TOP_COUNT},
-	[THREAD_SELF] = {"self", 7, TOP_TIME},	  [THREAD_OFF] = {"off-cpu", 7, TOP_TIME},
-	[THREAD_AGO] = {"ago", 7, TOP_TIME},	  [THREAD_LAST] = {"last ended", 10, TOP_TEXT},
+	[THREAD_NAME] = {"thread", 0, TOP_TEXT},
+	[THREAD_TID] = {"tid", 5, TOP_NUMBER},
+	[THREAD_COUNT] = {"count", 6, TOP_COUNT},
+	[THREAD_RATE] = {"rate/s", 6, TOP_COUNT},
+	[THREAD_SELF] = {"self", 7, TOP_TIME},
+	[THREAD_OFF] = {"off-cpu", 7, TOP_TIME},
+	[THREAD_AGO] = {"ago", 7, TOP_TIME},
+	[THREAD_LAST] = {"last ended", 10, TOP_INTERVAL, LAST_WIDTH},
 };
 
 static const struct top_layout layouts[TOP_TABLES] = {
 	[TOP_PROCESSES] = {"Processes", process_columns, N_OF(process_columns), PROCESS_ON_CPU},
 	[TOP_QUERIES] = {"Queries", query_columns, N_OF(query_columns), QUERY_SELF},
+	[TOP_ITEMS] = {"Items", item_columns, N_OF(item_columns), ITEM_SELF, PATH_KEPT},
 	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_SELF},
 };
 
@@ -95,10 +119,13 @@ __attribute__((format(printf, 2, 3))) static void set_text(struct top_cell *cell
 							   ...)
 {
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(cell->text, sizeof(cell->text), fmt, ap);
+	n = vasprintf(&cell->text, fmt, ap);
 	va_end(ap);
+	if (n < 0)
+		cell->text = NULL;
 }
 
 static const char *label_text(const struct top_data *data, uint32_t label)
@@ -159,8 +186,10 @@ static void set_top(struct top_cell *cell, const struct top_data *data,
 		    const struct trace_process *p, const char *most)
 {
 	const struct top_now *now = top_now_of(data, p);
+	char buf[ITEM_TEXT_MAX];
 
-	item_text(cell->text, SIZE_MAX, now ? now->name : most, now ? now->item : NULL);
+	item_text(buf, SIZE_MAX, now ? now->name : most, now ? now->item : NULL);
+	set_text(cell, "%s", buf);
 }
 
 static int make_process(const struct top_data *data, uint32_t i, struct top_row *row)
@@ -239,7 +268,58 @@ static int make_queries(const struct top_data *data, uint32_t process, struct to
 	return 0;
 }
 
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+static void make_item(const struct listed_item *item, struct top_row *row)
+{
+	row->id = (uint64_t)item->process << 32 | item->item;
+	row->process = item->process;
+	row->cells[ITEM_PATH].number = row->cells[ITEM_PLACE].number = item->item;
+	row->cells[ITEM_SELF].number = item->self_ns;
+	row->cells[ITEM_COUNT].number = item->executions;
+	row->cells[ITEM_MOST].number = item->most.label;
+}
+
+/* What is about no item is much in each compile, and says little of all of them. */
+static bool is_shown(const struct listed_item *item, uint32_t process)
+{
+	return process == SUMMARY_ALL ? item->item != TRACE_NO_STRING : item->process == process;
+}
+
+static int make_items(const struct top_data *data, uint32_t process, struct top_rows *out)
+{
+	uint32_t all = data->items ? data->items->n : 0, n = 0;
+
+	for (uint32_t i = 0; i < all && n < TOP_ITEMS_MAX; i++)
+		n += is_shown(&data->items->at[i], process);
+	out->at = calloc(n ?: 1, sizeof(*out->at));
+	if (!out->at)
+		return -ENOMEM;
+	for (uint32_t i = 0; out->n < n; i++)
+		if (is_shown(&data->items->at[i], process))
+			make_item(&data->items->at[i], &out->at[out->n++]);
+	return 0;
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
+
+/* The last interval, and what it was about: a codegen unit, a macro, an item. */
+static void set_last(struct top_cell *cell, const struct top_data *data,
+		     const struct thread_row *thread)
+{
+	const struct trace_span last = {
+		.process = thread->process,
+		.invocation = thread->last_invocation,
+	};
+	const char *event = data->reader ? trace_reader__event(data->reader, &last) : NULL;
+	char buf[ITEM_TEXT_MAX] = "";
+
+	if (event && (!strcmp(event, "()") || !strcmp(event, "<unknown>")))
+		event = NULL;
+	if (thread->last_label != TRACE_NO_STRING)
+		item_text(buf, SIZE_MAX, label_text(data, thread->last_label), event);
+	set_text(cell, "%s", buf);
+}
 
 static void make_thread(const struct top_data *data, const struct thread_row *thread, bool alone,
 			struct top_row *row)
@@ -260,11 +340,10 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 	row->cells[THREAD_SELF].number = thread->self_ns;
 	row->cells[THREAD_OFF].number = thread->self_off_ns;
 	row->cells[THREAD_AGO].number = TOP_UNKNOWN;
-	if (thread->last_label == TRACE_NO_STRING)
-		return;
-	row->cells[THREAD_AGO].number =
-		data->now_ns > thread->last_ns ? data->now_ns - thread->last_ns : 0;
-	set_cut(&row->cells[THREAD_LAST], label_text(data, thread->last_label), QUERY_WIDTH);
+	set_last(&row->cells[THREAD_LAST], data, thread);
+	if (thread->last_label != TRACE_NO_STRING)
+		row->cells[THREAD_AGO].number =
+			data->now_ns > thread->last_ns ? data->now_ns - thread->last_ns : 0;
 }
 
 static int make_threads(const struct top_data *data, uint32_t process, struct top_rows *out)
@@ -286,6 +365,22 @@ static int make_threads(const struct top_data *data, uint32_t process, struct to
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
+#define NO_COLUMN SIZE_MAX
+
+static bool has_text(enum top_kind kind)
+{
+	return kind == TOP_TEXT || kind == TOP_INTERVAL;
+}
+
+/* A text that was set is there, even if it is empty. */
+static bool has_all_texts(const struct top_row *row, const struct top_layout *layout)
+{
+	for (size_t c = 0; c < layout->n; c++)
+		if (has_text(layout->columns[c].kind) && !row->cells[c].text)
+			return false;
+	return true;
+}
+
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
 		   struct top_past *past, struct top_rows *out)
 {
@@ -295,20 +390,24 @@ int top_rows__make(const struct top_data *data, enum top_table table, uint32_t p
 	} tables[] = {
 		[TOP_PROCESSES] = {make_processes, PROCESS_RATE},
 		[TOP_QUERIES] = {make_queries, QUERY_RATE},
+		[TOP_ITEMS] = {make_items, NO_COLUMN},
 		[TOP_THREADS] = {make_threads, THREAD_RATE},
 	};
-	struct top_rows rows = {};
+	struct top_rows rows = {.names = data->names};
 	int err = tables[table].make(data, process, &rows);
+	size_t rate = tables[table].rate;
 
-	if (err) {
-		top_rows__clear(&rows);
-		return err;
+	for (size_t i = 0; i < rows.n && !err; i++) {
+		if (!has_all_texts(&rows.at[i], &layouts[table]))
+			err = -ENOMEM;
+		if (rate != NO_COLUMN)
+			rows.at[i].cells[rate].number = rate_of(&rows.at[i], past, data->now_ns);
 	}
-	for (size_t i = 0; i < rows.n; i++)
-		rows.at[i].cells[tables[table].rate].number =
-			rate_of(&rows.at[i], past, data->now_ns);
-	*out = rows;
-	return 0;
+	if (err)
+		top_rows__clear(&rows);
+	else
+		*out = rows;
+	return err;
 }
 
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns)
@@ -324,88 +423,6 @@ int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t n
 	top_past__clear(past);
 	*past = now;
 	return 0;
-}
-
-static bool is_text(enum top_kind kind)
-{
-	return kind == TOP_TEXT || kind == TOP_INTERVAL;
-}
-
-struct order {
-	size_t column;
-	bool text;
-	bool reverse;
-};
-
-static int compare_rows(const void *a, const void *b, void *ctx)
-{
-	const struct top_row *x = a, *y = b;
-	const struct order *o = ctx;
-	uint64_t m = x->cells[o->column].number, n = y->cells[o->column].number;
-	int by;
-
-	if (o->text)
-		by = strcasecmp(x->cells[o->column].text, y->cells[o->column].text);
-	else
-		/* Adding 1 wraps TOP_UNKNOWN to 0, so unknown numbers sort as the smallest. */
-		by = (n + 1 > m + 1) - (n + 1 < m + 1);
-	if (o->reverse)
-		by = -by;
-	return by ?: (x->id > y->id) - (x->id < y->id);
-}
-
-void top_rows__sort(struct top_rows *rows, enum top_table table, size_t column, bool reverse)
-{
-	struct order order = {
-		.column = column,
-		.text = is_text(layouts[table].columns[column].kind),
-		.reverse = reverse,
-	};
-
-	if (rows->n)
-		qsort_r(rows->at, rows->n, sizeof(*rows->at), compare_rows, &order);
-}
-
-bool top_row__has(const struct top_row *row, enum top_table table, const char *text)
-{
-	const struct top_layout *layout = &layouts[table];
-	char number[24];
-
-	if (strcasestr(row->cells[0].text, text))
-		return true;
-	for (size_t i = 0; i < layout->n; i++) {
-		if (layout->columns[i].kind != TOP_NUMBER)
-			continue;
-		snprintf(number, sizeof(number), "%" PRIu64, row->cells[i].number);
-		if (strstr(number, text))
-			return true;
-	}
-	return false;
-}
-
-void top_row__show(const struct top_row *row, enum top_table table, size_t column,
-		   char buf[TOP_CELL_MAX])
-{
-	const struct top_cell *cell = &row->cells[column];
-	enum top_kind kind = layouts[table].columns[column].kind;
-
-	_Static_assert(TOP_CELL_MAX >= FORMAT_MAX, "a number fits where a text does");
-	if (is_text(kind))
-		snprintf(buf, TOP_CELL_MAX, "%s", cell->text);
-	else if (cell->number == TOP_UNKNOWN)
-		snprintf(buf, TOP_CELL_MAX, "-");
-	else if (kind == TOP_NUMBER)
-		snprintf(buf, TOP_CELL_MAX, "%" PRIu64, cell->number);
-	else if (kind == TOP_TIME)
-		format_duration(buf, cell->number);
-	else
-		format_short(buf, cell->number);
-}
-
-void top_rows__clear(struct top_rows *rows)
-{
-	free(rows->at);
-	*rows = (struct top_rows){};
 }
 
 void top_past__clear(struct top_past *past)

@@ -3,9 +3,11 @@
 #ifndef QPROF_VIEW_TOP_ROWS_H
 #define QPROF_VIEW_TOP_ROWS_H
 
+#include "analyze/item_list.h"
 #include "analyze/threads.h"
 #include "base/format.h"
 #include "base/table.h"
+#include "trace/reader.h"
 #include "view/item_text.h"
 #include "view/top_now.h"
 #include "view/view.h"
@@ -27,11 +29,16 @@ struct top_data {
 	uint64_t now_ns;	    /* on the trace's clock */
 	uint64_t start_ns;	    /* start of the recording */
 	const struct top_nows *now; /* NULL: not known */
+	/* To name what intervals were about, once their process has ended; NULL: not known. */
+	const struct trace_reader *reader;
+	const struct item_list *items; /* NULL: not read, because none was asked for */
+	uint32_t items_left;	       /* compilers whose items are still being read */
 };
 
 enum top_table {
 	TOP_PROCESSES,
 	TOP_QUERIES,
+	TOP_ITEMS,
 	TOP_THREADS,
 	TOP_TABLES,
 };
@@ -39,19 +46,23 @@ enum top_table {
 enum top_kind {
 	TOP_TEXT,
 	TOP_INTERVAL, /* a text of item_text(), cut to the room that there is */
+	TOP_PATH,     /* string id of an item's path, or TRACE_NO_STRING */
+	TOP_LABEL,    /* string id */
+	TOP_SOURCE,   /* of the item with this string id, likewise */
 	TOP_NUMBER,   /* printed with every digit: a pid */
 	TOP_COUNT,
 	TOP_TIME, /* ns */
 };
 
 #define TOP_COLUMNS_MAX 9
-#define TOP_CELL_MAX	ITEM_TEXT_MAX /* bytes of a text cell */
+#define TOP_CELL_MAX	ITEM_TEXT_MAX /* bytes that are shown of a text */
 #define TOP_UNKNOWN	UINT64_MAX    /* an unknown number */
 
 struct top_column {
 	const char *title;
 	size_t least; /* as struct table_column */
 	enum top_kind kind;
+	size_t width; /* of a TOP_INTERVAL or TOP_SOURCE on a terminal of usual width: columns */
 };
 
 /* The layout of a table: `n` columns, the first is the name; `by` is the initial sort column. */
@@ -60,17 +71,18 @@ struct top_layout {
 	const struct top_column *columns;
 	size_t n;
 	size_t by;
+	size_t keep; /* columns of a name that are kept before others are left out; 0: as usual */
 };
 
 const struct top_layout *top_layout(enum top_table table);
 
 struct top_cell {
 	uint64_t number;
-	char text[TOP_CELL_MAX];
+	char *text; /* of TOP_TEXT and TOP_INTERVAL; NULL: empty */
 };
 
 struct top_row {
-	uint64_t id;	  /* process, label, or process << 32 | tid */
+	uint64_t id;	  /* process, label, or process << 32 | string id or tid */
 	uint32_t process; /* SUMMARY_ALL: more than one */
 	uint64_t events;  /* rates are computed from these */
 	struct top_cell cells[TOP_COLUMNS_MAX];
@@ -80,7 +92,11 @@ struct top_row {
 struct top_rows {
 	struct top_row *at;
 	size_t n;
+	const struct trace_texts *names; /* of string ids in cells */
 };
+
+/* Of the items of all processes, so many are shown: those that took most. */
+#define TOP_ITEMS_MAX 100000
 
 /* Counts of one table at an earlier time. All zeroes: nothing is known. */
 struct top_past {
@@ -104,12 +120,12 @@ int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t n
  */
 void top_rows__sort(struct top_rows *rows, enum top_table table, size_t column, bool reverse);
 
-/* True if the row's name, or the number of its process or thread, contains the text. */
-bool top_row__has(const struct top_row *row, enum top_table table, const char *text);
+/* True if the name of row `i`, or the number of its process or thread, contains the text. */
+bool top_rows__has(const struct top_rows *rows, size_t i, enum top_table table, const char *text);
 
-/* Format a cell. */
-void top_row__show(const struct top_row *row, enum top_table table, size_t column,
-		   char buf[TOP_CELL_MAX]);
+/* Format a cell of row `i`. */
+void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table, size_t column,
+		    char buf[TOP_CELL_MAX]);
 
 void top_rows__clear(struct top_rows *rows);
 void top_past__clear(struct top_past *past);
