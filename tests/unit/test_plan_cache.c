@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -422,6 +423,34 @@ static void root_uses_what_only_root_can_write(void **state)
 	assert_loads_nothing();
 }
 
+/* The same bytes by the same rules, in both ways. */
+static void a_file_may_be_mapped(void **state)
+{
+	static const uint8_t bytes[] = "mapped";
+	const struct plan_cache_key key = {.kind = "other", .version = 3, .id = &id};
+	_free_ uint8_t *read = NULL;
+	char path[256];
+	void *map = NULL;
+	size_t len = 0;
+
+	assert_int_equal(plan_cache__map(&key, &map, &len), -ENOENT);
+	assert_int_equal(plan_cache__write(&key, bytes, sizeof(bytes)), 0);
+	assert_int_equal(plan_cache__map(&key, &map, &len), 0);
+	assert_int_equal(len, sizeof(bytes));
+	assert_memory_equal(map, bytes, len);
+	munmap(map, len);
+	assert_int_equal(plan_cache__read(&key, &read, &len), 0);
+	assert_int_equal(len, sizeof(bytes));
+	assert_memory_equal(read, bytes, len);
+	snprintf(path, sizeof(path), "%s/other-12-abcd01-300-5-7.v3", dir);
+	assert_int_equal(chmod(path, 0602), 0);
+	assert_int_equal(plan_cache__map(&key, &map, &len), -ENOENT);
+	/* A mapping of nothing is none. */
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(plan_cache__map(&key, &map, &len), -ENOENT);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -443,6 +472,7 @@ int main(void)
 		TEST(a_home_that_is_not_there_is_survived),
 		TEST(two_processes_may_write_at_once),
 		TEST(root_uses_what_only_root_can_write),
+		TEST(a_file_may_be_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

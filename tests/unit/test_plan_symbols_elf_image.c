@@ -120,6 +120,55 @@ static void build_id_and_version_are_read(void **state)
 	assert_memory_equal(elf_image__path(img), "/proc/self/fd/", 14);
 }
 
+static void sections_in_memory_are_found_by_name(void **state)
+{
+	struct elf_builder b = build_plain();
+	Elf64_Shdr text = elf_builder__get(&b, ELF_BUILDER_TEXT);
+	_elf_image_ struct elf_image *img = open_ok(&b), *damaged = NULL;
+	uint64_t addr = 0, size = 0;
+
+	assert_true(elf_image__section(img, ".text", &addr, &size));
+	assert_int_equal(addr, TEXT);
+	assert_int_equal(size, ELF_BUILDER_TEXT_SIZE);
+	assert_false(elf_image__section(img, ".tex", &addr, &size));
+	assert_false(elf_image__section(img, "", &addr, &size));
+	/* It is in the file only. */
+	assert_false(elf_image__section(img, ".comment", &addr, &size));
+	text.sh_type = SHT_NOBITS;
+	elf_builder__put(&b, ELF_BUILDER_TEXT, text);
+	damaged = open_ok(&b);
+	assert_false(elf_image__section(damaged, ".text", &addr, &size));
+	assert_int_equal(addr, TEXT);
+}
+
+static void executable_segments_are_listed(void **state)
+{
+	struct elf_builder b = build_plain();
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	struct elf_segment seg = {};
+
+	assert_int_equal(elf_image__code_segments(img, &seg, 0), 1);
+	assert_int_equal(seg.size, 0);
+	assert_int_equal(elf_image__code_segments(img, &seg, 1), 1);
+	assert_int_equal(seg.addr, ELF_BUILDER_ADDR);
+	assert_int_equal(seg.offset, 0);
+	assert_int_equal(seg.size, ELF_BUILDER_TEXT_OFFSET + ELF_BUILDER_TEXT_SIZE);
+}
+
+static void the_entry_is_the_headers(void **state)
+{
+	struct elf_builder b = build_plain();
+	_elf_image_ struct elf_image *none = open_ok(&b), *img = NULL;
+	Elf64_Ehdr ehdr;
+
+	assert_int_equal(elf_image__entry(none), 0);
+	memcpy(&ehdr, b.buf, sizeof(ehdr));
+	ehdr.e_entry = TEXT + 4;
+	memcpy(b.buf, &ehdr, sizeof(ehdr));
+	img = open_ok(&b);
+	assert_int_equal(elf_image__entry(img), TEXT + 4);
+}
+
 static void identity_of(const struct elf_builder *b, uint8_t id[ELF_BUILD_ID_MAX])
 {
 	_elf_image_ struct elf_image *img = open_ok(b);
@@ -453,6 +502,9 @@ int main(void)
 		cmocka_unit_test(symbols_are_the_defined_functions_sorted),
 		cmocka_unit_test(code_ends_where_the_segment_ends),
 		cmocka_unit_test(build_id_and_version_are_read),
+		cmocka_unit_test(sections_in_memory_are_found_by_name),
+		cmocka_unit_test(executable_segments_are_listed),
+		cmocka_unit_test(the_entry_is_the_headers),
 		cmocka_unit_test(identity_without_build_id_follows_the_symbols),
 		cmocka_unit_test(unterminated_version_is_none),
 		cmocka_unit_test(symbols_outside_the_code_are_left_out),

@@ -14,8 +14,8 @@
 
 #define MAGIC	     0x74757071u /* "qput" */
 #define REVISION     (UNWIND_CODEC_VERSION ^ UNWIND_REVISION)
-#define CHECKED_FROM 16 /* magic, revision, checksum */
-#define HEADER	     (CHECKED_FROM + 8 + 8 * 4)
+#define CHECKED_FROM UNWIND_CODEC_CHECKED_FROM
+#define HEADER	     UNWIND_CODEC_HEADER
 #define SEGMENT	     24
 #define RULE	     8
 #define PAGE	     4
@@ -33,7 +33,7 @@ static void add_words(uint64_t sums[4], const uint8_t *p)
 		sums[i] = (sums[i] ^ words[i]) * 0x9e3779b97f4a7c15;
 }
 
-static uint64_t checksum(const uint8_t *p, size_t n)
+uint64_t unwind_codec__checksum(const uint8_t *p, size_t n)
 {
 	uint64_t sums[4] = {n, 1, 2, 3}, sum = 0;
 	uint8_t rest[32] = {};
@@ -105,7 +105,7 @@ int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
 		memcpy(p, t->tables, t->size);
 	p = put(bytes, MAGIC, 4);
 	p = put(p, REVISION, 4);
-	put(p, checksum(bytes + CHECKED_FROM, size - CHECKED_FROM), 8);
+	put(p, unwind_codec__checksum(bytes + CHECKED_FROM, size - CHECKED_FROM), 8);
 	*buf = bytes;
 	*len = size;
 	return 0;
@@ -183,7 +183,7 @@ static int read_table(const uint8_t *buf, size_t len, struct unwind_table *t)
 	uint64_t sum = dwarf_bytes__number(&b, 8);
 	int err;
 
-	if (b.bad || !known || sum != checksum(b.at, dwarf_bytes__left(&b)))
+	if (b.bad || !known || sum != unwind_codec__checksum(b.at, dwarf_bytes__left(&b)))
 		return -EBADMSG;
 	if (!read_header(&b, t) || size_of(t->n_segments, t->n_rules, t->pages, t->size) != len)
 		return -EBADMSG;

@@ -25,6 +25,12 @@
 /* Raise it with every change of the encoding. The Makefile adds a checksum of the code. */
 #define UNWIND_CODEC_VERSION 1
 
+#define UNWIND_CODEC_CHECKED_FROM 16 /* behind the checksum */
+#define UNWIND_CODEC_HEADER	  56 /* in front of the segments */
+
+/* The checksum, for tests. */
+uint64_t unwind_codec__checksum(const uint8_t *p, size_t n);
+
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len);
 

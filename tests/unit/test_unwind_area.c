@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "unwind/area.h"
+
+#include <unistd.h>
+
+#include "test.h"
+#include "../fixtures/unwind_blocks.h"
+#include "../fixtures/unwind_rows.h"
+
+#define PAGE WIRE_UNWIND_PAGE_BYTES
+
+static uint8_t *memory;
+
+static int setup(void **state)
+{
+	memory = calloc(UNWIND_BLOCKS, WIRE_UNWIND_BLOCK_VALUE);
+	return memory ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	free(memory);
+	return 0;
+}
+
+/* The kernel half finds what the user half does. */
+static void assert_finds(const struct wire_unwind_file *f, const struct unwind_table *t,
+			 uint32_t step)
+{
+	unwind_blocks_fill(memory, UNWIND_BLOCKS);
+	for (uint64_t at = 0; at < (uint64_t)t->pages * PAGE; at += step)
+		assert_rule(unwind_lookup(f, t->start + at), unwind_table__rule(t, t->start + at));
+	assert_rule(unwind_lookup(f, t->start - 1), NO_RULE);
+	assert_rule(unwind_lookup(f, t->start + (uint64_t)t->pages * PAGE), NO_RULE);
+	assert_rule(unwind_lookup(f, 0), NO_RULE);
+	assert_rule(unwind_lookup(f, UINT64_MAX), NO_RULE);
+}
+
+static struct unwind_table *random_table(struct rng *rng, uint64_t end, uint32_t longest)
+{
+	_unwind_rows_ struct unwind_rows r = {};
+
+	rows_random(rng, &r, end, longest, 300);
+	return rows_table(&r);
+}
+
+static void the_kernel_half_finds_the_rules_of_all_files(void **state)
+{
+	struct unwind_table *tables[6];
+	struct wire_unwind_file files[6];
+	struct rng rng = rng_new();
+	struct unwind_area a;
+
+	unwind_area__init(&a, memory, UNWIND_BLOCKS);
+	for (int i = 0; i < 6; i++) {
+		tables[i] = random_table(&rng, 1 + rng_below(&rng, 10 * PAGE),
+					 1 + (uint32_t)rng_below(&rng, 100));
+		assert_int_equal(unwind_area__add(&a, tables[i], &files[i]), 0);
+	}
+	for (int i = 0; i < 6; i++) {
+		assert_finds(&files[i], tables[i], 5);
+		unwind_table__free(tables[i]);
+	}
+}
+
+/* Pages of 200 KB: five to a block. */
+static void no_table_lies_in_two_blocks(void **state)
+{
+	_unwind_rows_ struct unwind_rows r = {};
+	_unwind_table_ struct unwind_table *t = NULL;
+	struct wire_unwind_file f;
+	struct unwind_area a;
+
+	for (uint32_t i = 0; i < 14 * PAGE; i++)
+		rows_add(&r, i, 1 + i % 400);
+	rows_add(&r, 14 * PAGE, 0);
+	t = rows_table(&r);
+	unwind_area__init(&a, memory, UNWIND_BLOCKS);
+	assert_int_equal(unwind_area__add(&a, t, &f), 0);
+	assert_true(a.used > 2 * WIRE_UNWIND_BLOCK_BYTES);
+	assert_finds(&f, t, 17);
+	for (uint32_t page = 0; page < t->pages; page++) {
+		uint32_t at = unwind_page_table(&f, t->start + (uint64_t)page * PAGE);
+		uint32_t last = at + unwind_table__page_size(t, page) - 1;
+
+		assert_int_equal(at >> WIRE_UNWIND_BLOCK_SHIFT, last >> WIRE_UNWIND_BLOCK_SHIFT);
+	}
+}
+
+static void a_full_area_stays_as_it_was(void **state)
+{
+	struct rng rng = rng_new();
+	_unwind_table_ struct unwind_table *t = random_table(&rng, 10 * PAGE, 20);
+	struct wire_unwind_file first, f = {.start = 5};
+	struct unwind_area a;
+	uint32_t used, n = 0;
+
+	unwind_area__init(&a, memory, 1);
+	assert_int_equal(unwind_area__add(&a, t, &first), 0);
+	do {
+		used = a.used;
+		n++;
+	} while (!unwind_area__add(&a, t, &f));
+	assert_true(n > 1);
+	assert_int_equal(a.used, used);
+	assert_true(used <= WIRE_UNWIND_BLOCK_BYTES);
+	f = (struct wire_unwind_file){.start = 5};
+	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
+	assert_int_equal(f.start, 5);
+	assert_finds(&first, t, 3);
+	/* None at all. */
+	unwind_area__init(&a, memory, 0);
+	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
+}
+
+static void nothing_is_put_behind_a_block(void **state)
+{
+	struct rng rng = rng_new();
+	struct wire_unwind_file f;
+	struct unwind_area a;
+
+	memset(memory, 0xa5, UNWIND_BLOCKS * WIRE_UNWIND_BLOCK_VALUE);
+	unwind_area__init(&a, memory, 2);
+	for (int i = 0; i < 200; i++) {
+		_unwind_table_ struct unwind_table *t =
+			random_table(&rng, 1 + rng_below(&rng, 3 * PAGE), 20);
+
+		if (unwind_area__add(&a, t, &f))
+			break;
+	}
+	for (uint32_t block = 0; block < UNWIND_BLOCKS; block++) {
+		const uint8_t *p = memory + (size_t)block * WIRE_UNWIND_BLOCK_VALUE;
+
+		for (uint32_t i = 0; i < WIRE_UNWIND_PADDING; i++)
+			assert_int_equal(p[WIRE_UNWIND_BLOCK_BYTES + i], 0xa5);
+		assert_int_equal(p[WIRE_UNWIND_BLOCK_BYTES / 2] == 0xa5, block >= 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_kernel_half_finds_the_rules_of_all_files, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_table_lies_in_two_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_area_stays_as_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_put_behind_a_block, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, unwind_blocks_setup, NULL);
+}

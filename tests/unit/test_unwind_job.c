@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "unwind/job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "test.h"
+#include "../fixtures/cache_home.h"
+#include "../fixtures/cfa_runs.h"
+#include "../fixtures/fixture_dir.h"
+#include "unwind/load.h"
+
+#define NICE 7 /* a higher nice value needs no privilege */
+
+static void (*in_child)(void);
+
+/* The child calls it after it has dropped its rights. */
+int prctl(int option, ...)
+{
+	unsigned long args[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		args[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (option == PR_SET_PDEATHSIG && in_child)
+		in_child();
+	return (int)syscall(SYS_prctl, option, args[0], args[1], args[2], args[3]);
+}
+
+static int setup(void **state)
+{
+	in_child = NULL;
+	library_file_settled_ns = 0;
+	/* On a busy machine a child may take long to exit. */
+	file_job_end_ns = 60000000000;
+	return cache_home_make(state);
+}
+
+static struct library_file *open_file(const char *path)
+{
+	struct library_file *file = NULL;
+
+	assert_int_equal(library_file__try(path, &file), 0);
+	return file;
+}
+
+static struct unwind_job *start(struct library_file *file)
+{
+	struct unwind_job *j = NULL;
+
+	assert_int_equal(unwind_job__start(file, NICE, &j), 0);
+	return j;
+}
+
+static int make(struct library_file *file, struct unwind_table **out)
+{
+	_unwind_job_ struct unwind_job *j = start(file);
+
+	return unwind_job__finish(j, out);
+}
+
+static void assert_fails(const char *path, int err)
+{
+	_library_file_ struct library_file *file = open_file(path);
+	struct unwind_table *t = NULL;
+
+	assert_int_equal(make(file, &t), err);
+	assert_null(t);
+	assert_int_equal(cache_home_count("unwind-"), 0);
+}
+
+static void a_table_comes_as_if_it_were_made_here(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	_unwind_table_ struct unwind_table *here = NULL, *there = NULL, *stored = NULL;
+
+	assert_int_equal(unwind_table__of(file, &here), 0);
+	assert_int_equal(make(file, &there), 0);
+	assert_int_equal(unwind_load__stored(file, &stored), 0);
+	assert_true(here->functions > 5);
+	assert_int_equal(here->size, there->size);
+	assert_int_equal(here->functions, there->functions);
+	for (uint64_t at = 0; at < (uint64_t)here->pages * WIRE_UNWIND_PAGE_BYTES; at++) {
+		struct wire_unwind_rule rule = unwind_table__rule(here, here->start + at);
+
+		assert_rule(unwind_table__rule(there, here->start + at), rule);
+		assert_rule(unwind_table__rule(stored, here->start + at), rule);
+	}
+	/* What mappings are compared with. */
+	assert_int_equal(there->n_segments, here->n_segments);
+	assert_memory_equal(there->segments, here->segments, sizeof(here->segments));
+}
+
+static void one_can_wait_for_it_with_poll(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	_unwind_table_ struct unwind_table *t = NULL;
+	_unwind_job_ struct unwind_job *j = start(file);
+	int ready;
+
+	while (!(ready = unwind_job__read(j))) {
+		struct pollfd pfd = {.fd = unwind_job__fd(j), .events = POLLIN};
+
+		assert_int_equal(poll(&pfd, 1, -1), 1);
+	}
+	assert_int_equal(ready, 1);
+	assert_int_equal(unwind_job__finish(j, &t), 0);
+}
+
+static void a_file_without_a_table_is_an_error(void **state)
+{
+	assert_fails(fixture("driver_v0_no_id.so"), -ENODATA);
+	assert_fails("/etc/passwd", -ENOEXEC);
+}
+
+/* The child has only one pipe. */
+static int own_pipe(void)
+{
+	struct stat st;
+	int fd = 3;
+
+	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
+		fd++;
+	return fd;
+}
+
+/* A malicious file may take over the child, which can then send anything. */
+static void send_nonsense(void)
+{
+	static char bytes[5000];
+
+	_exit(write(own_pipe(), bytes, sizeof(bytes)) == sizeof(bytes) ? 0 : EIO);
+}
+
+static void data_from_a_child_process_is_checked(void **state)
+{
+	in_child = send_nonsense;
+	assert_fails(fixture("unwind.so"), -EBADMSG);
+}
+
+static void send_nothing(void)
+{
+	_exit(0);
+}
+
+static void nothing_is_no_table(void **state)
+{
+	in_child = send_nothing;
+	assert_fails(fixture("unwind.so"), -EBADMSG);
+}
+
+/* A copy of the fixture, whose descriptor the child's code changes it by. */
+static int copy_fd;
+
+static void open_copy(char path[32])
+{
+	_free_ char *command = NULL;
+
+	strcpy(path, "/tmp/qprof-test-XXXXXX");
+	copy_fd = mkstemp(path);
+	assert_true(copy_fd >= 0);
+	assert_true(asprintf(&command, "cp %s %s", fixture("unwind.so"), path) > 0);
+	assert_int_equal(system(command), 0);
+}
+
+static void die_of_signals(void)
+{
+	signal(SIGBUS, SIG_DFL); /* not cmocka's */
+}
+
+static void a_file_that_is_truncated_meanwhile_is_an_error(void **state)
+{
+	char path[32];
+	_library_file_ struct library_file *file = NULL;
+	struct unwind_table *t = NULL;
+
+	open_copy(path);
+	file = open_file(path);
+	assert_int_equal(ftruncate(copy_fd, 100), 0);
+	in_child = die_of_signals;
+	assert_int_equal(make(file, &t), -EIO);
+	assert_null(t);
+	assert_int_equal(cache_home_count("unwind-"), 0);
+	close(copy_fd);
+	unlink(path);
+}
+
+/* A table of a file that has changed since it was opened is used, but not kept. */
+static void a_file_that_changes_is_not_cached(void **state)
+{
+	char path[32];
+	_library_file_ struct library_file *file = NULL;
+	_unwind_table_ struct unwind_table *t = NULL;
+
+	open_copy(path);
+	file = open_file(path);
+	assert_int_equal(pwrite(copy_fd, "x", 1, 15), 1);
+	assert_int_equal(make(file, &t), 0);
+	assert_int_equal(cache_home_count("unwind-"), 0);
+	close(copy_fd);
+	unlink(path);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, cache_home_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_table_comes_as_if_it_were_made_here),
+		TEST(one_can_wait_for_it_with_poll),
+		TEST(a_file_without_a_table_is_an_error),
+		TEST(data_from_a_child_process_is_checked),
+		TEST(nothing_is_no_table),
+		TEST(a_file_that_is_truncated_meanwhile_is_an_error),
+		TEST(a_file_that_changes_is_not_cached),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}
