@@ -31,8 +31,8 @@
  * Functions: bpf_preempt_disable() and bpf_preempt_enable(), if they exist. Without them, with
  * preemption and many threads, a hit may find no storage and is counted as lost.
  *
- * Numbers: TASK_UNINTERRUPTIBLE, TASK_DEAD, SIGNAL_GROUP_EXIT, and ENOENT from bpf_find_vma()
- * (STACK_NOT_MAPPED in stack.h).
+ * Numbers: TASK_UNINTERRUPTIBLE, TASK_STOPPED, TASK_TRACED, TASK_DEAD, SIGNAL_GROUP_EXIT, and
+ * ENOENT from bpf_find_vma() (STACK_NOT_MAPPED in stack.h).
  */
 #ifndef QPROF_INTERNALS_H
 #define QPROF_INTERNALS_H
@@ -46,6 +46,8 @@
 
 /* Bits of a task's state. */
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED	     4
+#define TASK_TRACED	     8
 #define TASK_DEAD	     0x80
 /* A bit of signal_struct.flags. */
 #define SIGNAL_GROUP_EXIT 4

@@ -11,6 +11,7 @@
 #include "internals.h"
 #include "maps.h"
 #include "off_cpu.h"
+#include "waits.h"
 
 enum process_event { PROCESS_FORK, PROCESS_EXEC };
 
@@ -37,6 +38,7 @@ static __always_inline void process_see(enum process_event kind, __u32 event, in
 static __always_inline void process_prepare_thread(struct task_struct *task)
 {
 	maps_storage(task, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	wait_prepare(task);
 }
 
 static __always_inline int process_fork(struct task_struct *parent, struct task_struct *child,

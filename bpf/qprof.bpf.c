@@ -15,8 +15,12 @@
 #include "processes.h"
 #include "sampling.h"
 #include "sites.h"
+#include "waits.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
+
+/* The process that prepare_waits() is for, in the initial pid namespace. */
+volatile __u32 prepare_tgid;
 
 /* enum wire_missing, for the user half. */
 __u32 missing;
@@ -192,6 +196,34 @@ int BPF_PROG(on_last_switch, bool preempt, struct task_struct *prev, struct task
 	return 0;
 }
 
+/* With stacks of threads that wait. As on_switch(), it runs at every switch. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct wait *from = enabled && wait_is_one(preempt, prev_state)
+				    ? bpf_task_storage_get(&waits, prev, NULL, 0)
+				    : NULL;
+	struct wait *to = bpf_task_storage_get(&waits, next, NULL, 0);
+
+	if (from)
+		wait_begin(from, bpf_ktime_get_ns());
+	if (to && to->since_ns)
+		wait_end(to, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Read when a compiler was found that runs already. */
+SEC("iter/task")
+int prepare_waits(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && (__u32)BPF_CORE_READ(task, tgid) == prepare_tgid)
+		wait_prepare(task);
+	return 0;
+}
+
 /*
  * Settles the threads that still run when the capture stops. Read after `enabled` was cleared,
  * until it finds no busy thread: a grace period of RCU does not wait for programs that may sleep.
@@ -204,6 +236,8 @@ int flush_all(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
+	if (knobs.wait_ns)
+		wait_end(bpf_task_storage_get(&waits, task, NULL, 0), bpf_ktime_get_ns());
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t && off_cpu_is_busy(t))
 		n_busy++;

@@ -185,6 +185,15 @@ STACK_APART int sample_note(struct wire_sample *s, int in_kernel)
 	return 0;
 }
 
+static __always_inline void sample_begin(struct wire_sample *s, __u32 cause, __u64 id, __u64 now)
+{
+	s->type = WIRE_SAMPLE;
+	s->cause = cause;
+	s->pid = id >> 32;
+	s->tid = (__u32)id;
+	s->time_ns = now;
+}
+
 /* Take a sample of the current thread, if its process is followed. */
 static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 cause, __u32 value)
 {
@@ -202,11 +211,7 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 		return 0;
 	}
 	s = &slot->unwind.sample;
-	s->type = WIRE_SAMPLE;
-	s->cause = cause;
-	s->pid = pid;
-	s->tid = (__u32)id;
-	s->time_ns = bpf_ktime_get_ns();
+	sample_begin(s, cause, id, bpf_ktime_get_ns());
 	s->value = value;
 	sample_note(s, in_kernel);
 	sample_unwind(&slot->unwind, in_kernel);

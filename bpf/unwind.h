@@ -231,13 +231,14 @@ static long unwind_step(wire_u32 i, void *ctx)
 	return unwind_locate(u) || unwind_find_rule(u) || unwind_to_caller(u);
 }
 
-/* Fill in the frames of u->sample. The first ones are those of pc, sp and bp. */
-UNWIND_APART int unwind_walk(struct unwind *u)
+/*
+ * Fill in the frames of u->sample; the innermost one has pc, sp and bp. Not a function of its own:
+ * calls nest 8 deep at most.
+ */
+static inline int unwind_walk(struct unwind *u)
 {
 	struct unwind_ctx c = {.u = u};
 
-	if (!u)
-		return 0;
 	u->mapping.start = u->mapping.end = 0;
 	u->interrupted = 1;
 	u->bp_lost = u->ended = 0;
@@ -248,20 +249,23 @@ UNWIND_APART int unwind_walk(struct unwind *u)
 	return 0;
 }
 
-/* Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. */
+/*
+ * Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. The search has no
+ * branches, each of which would double what the verifier follows.
+ */
 static inline int unwind_search(struct unwind *u, const struct wire_mappings *m, wire_u64 pc)
 {
-	wire_u32 n = m->n, at = 0;
+	wire_u32 at = 0;
 
 	/* The last one that does not start behind it. */
 	for (wire_u32 step = WIRE_MAPPINGS_MAX / 2; step; step /= 2) {
 		wire_u32 next = (at + step) & (WIRE_MAPPINGS_MAX - 1);
+		wire_u64 is_behind = (pc - m->items[next].start) >> 63;
 
-		if (next < n && m->items[next].start <= pc)
-			at = next;
+		at += step & ((wire_u32)is_behind - 1);
 	}
-	u->mapping = m->items[at];
-	return !n || pc < u->mapping.start || pc >= u->mapping.end;
+	u->mapping = m->items[at & (WIRE_MAPPINGS_MAX - 1)];
+	return pc < u->mapping.start || pc >= u->mapping.end;
 }
 
 #endif /* QPROF_UNWIND_H */

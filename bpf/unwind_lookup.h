@@ -47,17 +47,25 @@ static inline wire_u64 unwind_low(wire_u64 word, wire_u32 n)
 	return word & ((1ull << (n & 63)) - 1);
 }
 
-/* How many of 8 bytes are at most `limit`, of the first `n` ones. */
-static inline wire_u32 unwind_count_up_to(wire_u64 bytes, wire_u32 limit, wire_u32 n)
+/* How many of 8 bytes, the first ones in a row, are at most `limit`. */
+static inline wire_u32 unwind_count_up_to(wire_u64 bytes, wire_u32 limit)
 {
-	wire_u64 x = bytes, y = limit * UNWIND_LOW_BITS;
+	wire_u64 x = bytes, y = limit * UNWIND_LOW_BITS, above, first;
 	/* Per byte, whether the low 7 bits of y reach those of x; no borrow crosses a byte. */
 	wire_u64 low = (y | UNWIND_HIGH_BITS) - (x & ~UNWIND_HIGH_BITS);
-	wire_u64 up_to = ((~x & y) | (~(x ^ y) & low)) & UNWIND_HIGH_BITS;
 
-	if (n < 8)
-		up_to = unwind_low(up_to, 8 * n);
-	return (wire_u32)(((up_to >> 7) * UNWIND_LOW_BITS) >> 56);
+	above = ~((~x & y) | (~(x ^ y) & low)) & UNWIND_HIGH_BITS;
+	/* The bits below the lowest one; all if there is none. */
+	first = (above & -above) - 1;
+	return (wire_u32)((((first & UNWIND_HIGH_BITS) >> 7) * UNWIND_LOW_BITS) >> 56);
+}
+
+/* The first `n` of 32 fields of 2 bits, all of them if n is larger; n is not 0. */
+static inline wire_u64 unwind_first_fields(wire_u64 fields, wire_u32 n)
+{
+	wire_u64 over = (wire_u64)n - 32, is_less = over >> 63;
+
+	return fields & (~0ull >> ((0 - is_less) & (0 - 2 * over) & 63));
 }
 
 /* The sum of the bytes that 32 fields of 2 bits stand for: 0, 1, 2 or 4 each. */
@@ -79,17 +87,18 @@ UNWIND_APART wire_u32 unwind_count_pcs(wire_u32 at, wire_u32 n, wire_u32 pc)
 
 	if (!block)
 		return 0;
+	/* What follows the pcs in their last word is counted too, and cut off below. */
 	for (wire_u32 i = 0; i < 256; i += 8) {
 		wire_u32 here;
 
 		if (i >= n)
 			break;
-		here = unwind_count_up_to(unwind_word(block, at + i), pc, n - i);
+		here = unwind_count_up_to(unwind_word(block, at + i), pc);
 		count += here;
 		if (here < 8)
 			break;
 	}
-	return count;
+	return count < n ? count : n;
 }
 
 /* The bytes of the first n values whose fields begin at `at` in the area. */
@@ -106,9 +115,7 @@ UNWIND_APART wire_u32 unwind_skip_values(wire_u32 at, wire_u32 n)
 		if (i >= n)
 			break;
 		fields = unwind_word(block, at + i / 4);
-		if (n - i < 32)
-			fields = unwind_low(fields, 2 * (n - i));
-		sum += unwind_sum_lengths(fields);
+		sum += unwind_sum_lengths(unwind_first_fields(fields, n - i));
 	}
 	return sum;
 }

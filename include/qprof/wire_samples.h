@@ -80,13 +80,17 @@ struct wire_mapping {
 
 #define WIRE_MAPPINGS_MAX 256 /* a power of two */
 
+/* The start of an unused entry; its end is 0. Above it there is no user memory. */
+#define WIRE_MAPPING_NONE 0x7fffffffffffffffull
+
 /*
- * All of a process. The kernel may overwrite an entry of a table while it is read: the reader
- * compares `pid` and `serial`, which no other content has, before and after.
+ * All of a process; the unused entries come last. The kernel may overwrite an entry of a table
+ * while it is read: the reader compares `pid` and `serial`, which no other content has, before and
+ * after.
  */
 struct wire_mappings {
 	wire_u32 pid;
-	wire_u32 n;
+	wire_u32 pad;
 	wire_u64 serial;
 	struct wire_mapping items[WIRE_MAPPINGS_MAX];
 };

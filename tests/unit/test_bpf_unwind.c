@@ -23,6 +23,7 @@ static struct {
 	wire_u64 memory[WORDS];
 	wire_u64 absent; /* the page with this address is not resident; 0: all are */
 	struct wire_mappings mappings;
+	wire_u32 n_mappings;
 	struct wire_unwind_file files[4];
 	wire_u8 block[WIRE_UNWIND_BLOCK_VALUE];
 	struct wire_unwind_rule rules[RULES_MOST];
@@ -109,8 +110,15 @@ static void add_rule(struct wire_unwind_rule rule)
 
 static void map(wire_u64 start, wire_u64 end, wire_u64 bias, wire_u32 file)
 {
-	w.mappings.items[w.mappings.n++] =
+	w.mappings.items[w.n_mappings++] =
 		(struct wire_mapping){.start = start, .end = end, .bias = bias, .file = file};
+}
+
+static void unmap_all(void)
+{
+	w.n_mappings = 0;
+	for (wire_u32 i = 0; i < WIRE_MAPPINGS_MAX; i++)
+		w.mappings.items[i] = (struct wire_mapping){.start = WIRE_MAPPING_NONE};
 }
 
 static int setup(void **state)
@@ -121,6 +129,7 @@ static int setup(void **state)
 	w.rng = rng.state ? rng : rng_new();
 	RULE(.base = WIRE_UNWIND_NONE);
 	RULE(.base = WIRE_UNWIND_END);
+	unmap_all();
 	map(0x1000, 0x2000, 0, 2);
 	map(CODE, CODE + WIRE_UNWIND_PAGE_BYTES, BIAS, 1);
 	map(CODE + 0x100000, CODE + 0x110000, 0, 3);
@@ -398,7 +407,7 @@ static void the_mapping_is_found_among_many(void **state)
 	wire_u32 n;
 
 	for (n = 0; n <= WIRE_MAPPINGS_MAX; n++) {
-		w.mappings.n = 0;
+		unmap_all();
 		for (wire_u32 i = 0; i < n; i++)
 			map(0x10000 * (i + 1), 0x10000 * (i + 1) + 0x8000, i, i + 1);
 		for (wire_u32 i = 0; i < n; i++) {

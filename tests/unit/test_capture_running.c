@@ -160,7 +160,7 @@ void arrivals__add_missing(struct arrivals *all, uint32_t n)
 	world.n_missing += n;
 }
 
-int sampling__expect(struct sampling *s, pid_t pid)
+int sampling__expect_running(struct sampling *s, pid_t pid)
 {
 	assert_true(world.all[pid].followed && !world.all[pid].look_err);
 	world.n_sampled++;

@@ -310,6 +310,18 @@ int kernel__show_open(struct kernel *k, pid_t tid)
 	return read_tasks(s->links.show_open);
 }
 
+int kernel__prepare_waits(struct kernel *k, pid_t pid)
+{
+	struct qprof_bpf *s = k->loaded.skel;
+
+	if (!s->rodata->knobs.wait_ns)
+		return 0;
+	if (!s->links.prepare_waits)
+		s->links.prepare_waits = bpf_program__attach_iter(s->progs.prepare_waits, NULL);
+	s->bss->prepare_tgid = (uint32_t)pid;
+	return read_tasks(s->links.prepare_waits);
+}
+
 /*
  * Waits twice: a program that still runs would use a stack while it is flushed, and a record that
  * is still being written would hide later records from the reader.
@@ -379,6 +391,7 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			counters[i] += values[cpu];
 	}
+	counters[WIRE_LOST_SAMPLES_NESTED] += misses_of(k->loaded.skel->progs.on_wait);
 	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
 	counters[WIRE_LOST_PROCESS_RECORD] += process_misses(k);
 	return 0;

@@ -156,6 +156,12 @@ struct kernel_samples {
 /* False: it was not loaded for samples. */
 bool kernel__samples(const struct kernel *k, struct kernel_samples *out);
 
+/*
+ * With samples of waits: a process that runs already was found. Its threads' waits are noted from
+ * now on; those of processes that are forked later are anyway. Negative errno.
+ */
+int kernel__prepare_waits(struct kernel *k, pid_t pid);
+
 typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
 
 /* A file descriptor that polls readable when many records wait. */

@@ -140,18 +140,24 @@ static int set_names_slots(struct loaded *l)
 #define SAMPLED_FILES  2048
 #define SAMPLED_BLOCKS 32
 #define PAGE_BYTES     4096
+/* Shorter waits are not worth their record. */
+#define WAIT_NS 50000
 
 /* What samples need is created with samples only. */
-static int prepare_samples(struct loaded *l, const struct sampling_options *opt)
+static int prepare_samples(struct loaded *l, const struct sampling_options *opt, bool switches)
 {
 	struct wire_knobs *knobs = &l->skel->rodata->knobs;
-	bool any = sampling_options__any(opt);
+	bool any = sampling_options__any(opt), waits = opt->off_cpu && switches;
 
 	knobs->sampled = any;
 	knobs->sample_ns = opt->hz ? 1000000000 / opt->hz : 0;
 	knobs->fault_bytes = opt->fault_period * PAGE_BYTES;
+	knobs->wait_ns = waits ? WAIT_NS : 0;
 	bpf_program__set_autoload(l->skel->progs.sample_cpu, opt->hz);
 	bpf_program__set_autoload(l->skel->progs.sample_fault, opt->fault_period);
+	bpf_program__set_autoload(l->skel->progs.on_wait, waits);
+	bpf_program__set_autoload(l->skel->progs.prepare_waits, waits);
+	bpf_map__set_autocreate(l->skel->maps.waits, waits);
 	bpf_map__set_autocreate(l->skel->maps.sample_slots, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_files, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_area, any);
@@ -184,7 +190,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.governed = opt->governed;
 	l->skel->rodata->knobs.keys = opt->keys;
-	if ((opt->keys && set_names_slots(l)) || prepare_samples(l, &opt->sampling))
+	if ((opt->keys && set_names_slots(l)) || prepare_samples(l, &opt->sampling, switches))
 		return -errno;
 	return qprof_bpf__load(l->skel);
 }
@@ -200,7 +206,7 @@ static int load(struct loaded *l, const struct kernel_options *opt)
 	if (err) {
 		qprof_bpf__destroy(take_ptr(l->skel));
 		err = load_with(l, opt, false);
-		if (!err && opt->off_cpu)
+		if (!err && (opt->off_cpu || opt->sampling.off_cpu))
 			warn_no_switches(why);
 	}
 	return err ? explain_load(err) : 0;
@@ -253,6 +259,11 @@ static int attach_lifecycle(struct loaded *l)
 	if (bpf_program__autoload(s->progs.on_switch)) {
 		s->links.on_switch = bpf_program__attach(s->progs.on_switch);
 		if (!s->links.on_switch)
+			warn_no_switches(-errno);
+	}
+	if (bpf_program__autoload(s->progs.on_wait)) {
+		s->links.on_wait = bpf_program__attach(s->progs.on_wait);
+		if (!s->links.on_wait)
 			warn_no_switches(-errno);
 	}
 	if (bpf_program__autoload(s->progs.on_last_switch))

@@ -105,7 +105,7 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 		arrivals__add_missing(r->arrivals, *compiler);
 	}
 	err = adopt(r, pid);
-	return err || !*compiler ? err : sampling__expect(r->sampling, pid);
+	return err || !*compiler ? err : sampling__expect_running(r->sampling, pid);
 }
 
 /*

@@ -33,6 +33,7 @@ struct sampled_process {
 
 struct sampling {
 	struct sampling_options opt;
+	struct kernel *k;
 	struct kernel_samples kernel;
 	struct look *look;
 	struct session_sink sink;
@@ -73,6 +74,7 @@ int sampling__open(const struct sampling_options *opt, struct kernel *k, struct 
 	if (!s || !kernel__samples(k, &s->kernel))
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->opt = *opt;
+	s->k = k;
 	s->look = look;
 	s->sink = *sink;
 	err = sample_tables__new(&s->kernel, &s->tables)
@@ -114,7 +116,7 @@ static int add_mapping(struct sampling *s, struct sampled_process *p,
 	none = sampled_files__bias(s->files, new.file, m->start, m->offset, &new.bias);
 	p->pending += none == -EAGAIN;
 	if (!none)
-		to->items[to->n++] = new;
+		to->items[p->n++] = new;
 	return 0;
 }
 
@@ -130,7 +132,7 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 	p->changed = false;
 	if (look__mapped_files(s->look, p->pid, &found))
 		return 0;
-	p->pending = 0;
+	p->pending = p->n = 0;
 	if (found.n_lost > p->lost) {
 		s->n_lost += found.n_lost - p->lost;
 		p->lost = found.n_lost;
@@ -141,14 +143,15 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 		if (err)
 			return err;
 	}
-	p->n = to.n;
+	for (uint32_t i = p->n; i < WIRE_MAPPINGS_MAX; i++)
+		to.items[i].start = WIRE_MAPPING_NONE;
 	if (p->n != n_before || p->pending != pending)
 		p->pause_ns = FIRST_PAUSE_NS;
 	else if (p->pause_ns < LONGEST_PAUSE_NS)
 		p->pause_ns *= 2;
-	err = to.n ? sample_tables__map(s->tables, &to) : 0;
+	err = p->n ? sample_tables__map(s->tables, &to) : 0;
 	if (err)
-		s->n_lost += to.n;
+		s->n_lost += p->n;
 	return 0;
 }
 
@@ -167,6 +170,15 @@ int sampling__expect(struct sampling *s, pid_t pid)
 	if (array__add(&s->items, &s->n, &s->capacity, &new))
 		return -ENOMEM;
 	return look_at(s, &s->items[s->n - 1]);
+}
+
+int sampling__expect_running(struct sampling *s, pid_t pid)
+{
+	int err = s ? kernel__prepare_waits(s->k, pid) : 0;
+
+	if (err)
+		diag_verbose("waits of process %d are not sampled: %s", (int)pid, strerror(-err));
+	return sampling__expect(s, pid);
 }
 
 bool sampling__is_ready(const struct sampling *s, pid_t pid)

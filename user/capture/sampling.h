@@ -31,6 +31,9 @@ int sampling__open(const struct sampling_options *opt, struct kernel *k, struct 
 /* A compiler was found. It runs, or waits for its probes. */
 int sampling__expect(struct sampling *s, pid_t pid);
 
+/* The same, of a compiler that has run for some time. */
+int sampling__expect_running(struct sampling *s, pid_t pid);
+
 /* True if the tables of all that a compiler has mapped are there, or never will be. */
 bool sampling__is_ready(const struct sampling *s, pid_t pid);
 

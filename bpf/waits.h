@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where threads wait: the stack is walked when a thread leaves its CPU, and kept with the thread.
+ * It is sent when the thread is back, if it has waited long enough.
+ *
+ * Both happen at switches, with interrupts off. Only they use what is kept of a thread, and they
+ * never run at once for one thread; but a capture that stops sends what is still kept, so each
+ * takes the start of the wait by an atomic exchange.
+ *
+ * No wait: a thread that could have gone on, one that was stopped by a signal or a debugger, and
+ * one that has ended.
+ */
+#ifndef QPROF_WAITS_H
+#define QPROF_WAITS_H
+
+#include "sampling.h"
+
+struct wait {
+	__u64 since_ns; /* 0: the thread does not wait, or its stack is not known */
+	struct unwind unwind;
+};
+
+_Static_assert(sizeof(struct wait) <= 8192 - 256, "task storage");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct wait);
+} waits SEC(".maps");
+
+/* For a thread that may wait from now on. */
+static __always_inline void wait_prepare(struct task_struct *task)
+{
+	if (!knobs.wait_ns)
+		return;
+	if (internals_can_disable_preemption()) {
+		bpf_preempt_disable();
+		bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		bpf_preempt_enable();
+	} else {
+		bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	}
+}
+
+static __always_inline int wait_is_one(bool preempt, __u32 state)
+{
+	return !preempt && state && !(state & (TASK_DEAD | TASK_STOPPED | TASK_TRACED));
+}
+
+/* The current thread leaves its CPU. */
+STACK_APART int wait_begin(struct wait *w, __u64 now)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!w)
+		return 0;
+	sample_begin(&w->unwind.sample, WIRE_SAMPLE_OFF_CPU, id, now);
+	sample_note(&w->unwind.sample, 1);
+	sample_unwind(&w->unwind, 0);
+	/* The waits of programs that are no compilers are not wanted. */
+	w->since_ns = w->unwind.sample.n ? now : 0;
+	return 0;
+}
+
+/* The thread is back, or the capture stops. */
+STACK_APART int wait_end(struct wait *w, __u64 now)
+{
+	__u64 since;
+
+	if (!w)
+		return 0;
+	since = __sync_lock_test_and_set(&w->since_ns, 0);
+	if (!since || now - since < knobs.wait_ns)
+		return 0;
+	w->unwind.sample.value = now - since;
+	return sample_send(&w->unwind.sample);
+}
+
+#endif /* QPROF_WAITS_H */
