@@ -169,6 +169,29 @@ static void a_build_has_rows_of_its_own(void **state)
 	refuse("qprof-bpf report --by build --min 1% a", "about the report of a build");
 }
 
+static void samples_have_rows_of_their_own(void **state)
+{
+	parse("qprof-bpf report --functions --query x --own --min 1% --sort total a");
+	assert_true(cli.report.functions && cli.report.own);
+	parse("qprof-bpf report --tree up --memory --query x a");
+	assert_int_equal(cli.report.tree, CLI_TREE_UP);
+	parse("qprof-bpf report --waits --query x --json -n 3 a");
+	assert_true(cli.report.waits);
+	parse("qprof-bpf report --memory --min 2% --wide a");
+	refuse("qprof-bpf report --functions --by crate a", "choose the rows");
+	refuse("qprof-bpf report --tree down --callers x a", "choose the rows");
+	refuse("qprof-bpf report --memory --markdown a", "choose the rows");
+	refuse("qprof-bpf report --waits --raw a", "choose the rows");
+	refuse("qprof-bpf report --memory --waits a", "exclude each other");
+	refuse("qprof-bpf report --own a", "--own is for --functions");
+	refuse("qprof-bpf report --own --functions a", "name one");
+	refuse("qprof-bpf report --memory --query x a", "use it with --functions");
+	refuse("qprof-bpf report --memory --min 1ms a", "give --min as a share");
+	refuse("qprof-bpf report --functions --sort max a", "sorted by self");
+	refuse("qprof-bpf report --tree up --sort total a", "sorted by self");
+	refuse("qprof-bpf report --tree sideways a", "not one of down|up");
+}
+
 static void the_other_commands_parse(void **state)
 {
 	parse("qprof-bpf plan");
@@ -350,6 +373,7 @@ int main(void)
 		cmocka_unit_test(unknown_and_incomplete_options_are_refused),
 		cmocka_unit_test(report_takes_one_file),
 		cmocka_unit_test(a_build_has_rows_of_its_own),
+		cmocka_unit_test(samples_have_rows_of_their_own),
 		cmocka_unit_test(the_other_commands_parse),
 		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(every_example_parses),

@@ -4,6 +4,7 @@
 #include "analyze/model.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
+#include "cli/sampled_report.h"
 #include "options/exit_code.h"
 #include "options/value.h"
 #include "trace/reader.h"
@@ -43,6 +44,8 @@ static bool is_asked_for(const void *ctx, const char *name)
 
 static unsigned int parts_of(const struct cli_report_options *o)
 {
+	if (sampled_report_is_asked_for(o))
+		return 0;
 	if (o->by == CLI_BY_ITEM)
 		return MODEL_ITEMS;
 	if (o->by == CLI_BY_MODULE)
@@ -66,6 +69,8 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	options.parts = parts_of(c->options);
 	options.own_items = options.parts & MODEL_BUILD;
 	options.raw = c->options->raw;
+	if (sampled_report_is_asked_for(c->options))
+		options.stack_causes = 1u << sampled_report_cause(c->options);
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
 	return model__init(&c->model, &options) ?: model__read(&c->model, r);
@@ -191,6 +196,13 @@ static int warn_unmatched(const struct contents *c)
 	return err;
 }
 
+static int print_sampled(const struct contents *c, struct trace_reader *r, FILE *out, FILE *screen)
+{
+	int err = sampled_report_print(c->options, &c->model, r, out, screen);
+
+	return trace_reader__is_refused(r) ? -E2BIG : err;
+}
+
 /*
  * Print, after everything was read. The report is as wide as `screen`, which is the target of
  * `out`. `rows`: as in cmd_print_report().
@@ -208,6 +220,8 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,
 			  opt.problem);
+	if (sampled_report_is_asked_for(c->options))
+		return print_sampled(c, r, out, screen);
 	if (!shows_build(c))
 		opt.top = rows ?: opt.top;
 	err = warn_unmatched(c) ?: print(c, &opt, out);

@@ -104,6 +104,51 @@ static const struct cli_option options[] = {
 			"function of the compiler, with the executions it asked for. Needs a "
 			"trace recorded with --callers. May be given several times.",
 	},
+	{
+		.name = "functions",
+		.kind = CLI_FLAG,
+		.offset = AT(report.functions),
+		.help = "Show the native functions of the compiler that the samples of a recording "
+			"with --sample are in: the parts of the compiler (its crates, LLVM, the "
+			"allocator), and the functions with the most self time. With --query only "
+			"what ran within these queries. With --memory or --waits, functions that "
+			"touched memory or waited instead.",
+	},
+	{
+		.name = "tree",
+		.arg = "DIRECTION",
+		.kind = CLI_CHOICE,
+		.offset = AT(report.tree),
+		.choices = "down|up",
+		.first = CLI_TREE_DOWN,
+		.help = "Show functions as a tree: down from callers, with the queries between "
+			"them, "
+			"to what they called, or up from the code that ran to its callers. "
+			"Implies --functions.",
+	},
+	{
+		.name = "own",
+		.kind = CLI_FLAG,
+		.offset = AT(report.own),
+		.help = "With --functions and --query: leave out what ran in other queries that "
+			"these called.",
+	},
+	{
+		.name = "memory",
+		.kind = CLI_FLAG,
+		.offset = AT(report.memory),
+		.help = "Show what made memory resident, by the page faults of a recording with "
+			"--memory: crates of the build beside the peak of their compiler, queries, "
+			"and parts of the compiler.",
+	},
+	{
+		.name = "waits",
+		.kind = CLI_FLAG,
+		.offset = AT(report.waits),
+		.help = "Show what threads waited for, by the stacks of a recording with "
+			"--off-cpu-stacks: locks and messages, the jobserver, files, pages of "
+			"memory; and where, by function and query.",
+	},
 	NO_LIMITS_OPTION,
 	{},
 };
@@ -134,9 +179,42 @@ static const struct cli_example examples[] = {
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
 	{"Callers of the query type_of", "qprof-bpf report --callers type_of debug.qpt"},
+	{"The compiler's functions that typeck spends its time in",
+	 "qprof-bpf report --functions --query typeck debug.qpt"},
+	{"From the start of threads to where 2% or more of the time goes",
+	 "qprof-bpf report --tree down --min 2% debug.qpt"},
+	{"Crates and queries that touch most memory", "qprof-bpf report --memory debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
 	{},
 };
+
+/* Rows made of samples have no times of executions, and are no build. */
+static int check_samples(const struct cli_report_options *o)
+{
+	bool functions = o->functions || o->tree;
+
+	if (o->by || o->callers.n || o->markdown || o->full || o->raw)
+		return diag_error_r(-EINVAL,
+				    "--functions, --tree, --memory and --waits choose the rows: "
+				    "leave out --by, --callers, --markdown, --full and "
+				    "--raw");
+	if (o->memory && o->waits)
+		return diag_error_r(-EINVAL, "--memory and --waits exclude each other");
+	if (o->own && !o->queries.n)
+		return diag_error_r(-EINVAL, "--own is about the queries of --query: name one");
+	if (o->memory && !functions && o->queries.n)
+		return diag_error_r(-EINVAL,
+				    "--memory has rows of all queries: leave out --query, or "
+				    "use it with --functions");
+	if (o->memory && o->min.ns)
+		return diag_error_r(-EINVAL,
+				    "memory takes no time: give --min as a share, such as 1%%");
+	if (o->sort != CLI_SORT_SELF && (o->sort != CLI_SORT_TOTAL || !functions || o->tree))
+		return diag_error_r(-EINVAL,
+				    "rows of samples are sorted by self; functions also by "
+				    "--sort total");
+	return 0;
+}
 
 static int check(const struct cli *cli)
 {
@@ -145,6 +223,10 @@ static int check(const struct cli *cli)
 		o->queries.n || o->callers.n || o->sort != CLI_SORT_SELF || o->min.ns || o->min.ppm;
 	bool build = o->by == CLI_BY_BUILD || o->markdown || o->full;
 
+	if (o->own && !o->functions && !o->tree)
+		return diag_error_r(-EINVAL, "--own is for --functions");
+	if (o->functions || o->tree || o->memory || o->waits)
+		return check_samples(o);
 	if (o->json && o->markdown)
 		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
 	if (build && (rows || o->by > CLI_BY_BUILD))

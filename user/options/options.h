@@ -159,6 +159,13 @@ struct cli_top_options {
 	struct cli_record_options record; /* what to record, if anything */
 };
 
+/* Which way a tree of calls grows; the order of the choices of --tree, after "none given". */
+enum cli_tree {
+	CLI_TREE_NONE,
+	CLI_TREE_DOWN,
+	CLI_TREE_UP,
+};
+
 struct cli_report_options {
 	const char *file;
 	bool json;
@@ -172,6 +179,11 @@ struct cli_report_options {
 	struct cli_threshold min;
 	struct cli_texts queries; /* globs; none = all */
 	struct cli_texts callers; /* globs for queries; none: rows are not callers */
+	bool functions;		  /* rows are native functions */
+	unsigned int tree;	  /* enum cli_tree: functions as a tree */
+	bool own;		  /* of functions: without queries that the chosen ones called */
+	bool memory;		  /* what made memory resident */
+	bool waits;		  /* what threads waited for */
 };
 
 /* The compared value; the order of the choices of --metric. */
