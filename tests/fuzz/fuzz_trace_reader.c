@@ -65,6 +65,37 @@ static void use_model(struct model *m, const struct trace_reader *r)
 	sink += build__totals(m->build)->compiles + threads__n(m->threads);
 }
 
+/* The entries that all have in common are used once: a chain is as deep as it says. */
+static void use_stack(const struct trace_reader *r, uint32_t id)
+{
+	const struct trace_stack *s = trace_reader__stack(r, id), *parent;
+	struct trace_location at;
+
+	if (!s)
+		return;
+	parent = trace_reader__stack(r, s->parent);
+	if (s->parent >= id || s->depth != (parent ? parent->depth : 0) + 1 ||
+	    s->depth > TRACE_STACK_DEPTH_MAX)
+		abort();
+	if (s->kind != TRACE_STACK_LOCATION)
+		sink += strlen(trace_reader__string(r, s->place));
+	else if (trace_reader__location(r, s->place, &at))
+		sink += strlen(at.function->name) +
+			(at.function->file ? strlen(at.function->file) : 0);
+}
+
+static void use_sample(const struct trace_reader *r, const struct trace_sample *s)
+{
+	if (s->stack != TRACE_NO_STACK && !trace_reader__stack(r, s->stack))
+		abort();
+	if (s->cause == TRACE_SAMPLE_OFF_CPU && s->time_ns + s->value < s->time_ns)
+		abort();
+	use_stack(r, s->stack);
+	if (s->label != TRACE_NO_STRING)
+		sink += strlen(trace_reader__string(r, s->label)) +
+			strlen(trace_reader__kind(r, s->kind));
+}
+
 static void use_item(const struct trace_reader *r, const struct trace_item *item)
 {
 	struct trace_location from;
@@ -76,6 +107,8 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 		sink += event ? strlen(event) : 0;
 		if (trace_reader__location(r, item->span.caller, &from))
 			sink += strlen(from.function->name) + (from.file ? strlen(from.file) : 0);
+	} else if (item->kind == TRACE_ITEM_SAMPLE) {
+		use_sample(r, &item->sample);
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
 	} else if (item->kind == TRACE_ITEM_DECISION) {
@@ -123,8 +156,12 @@ static void check_cost(const struct trace_reader *r, uint64_t items)
 	if (read > 3 * s.file_bytes + QPT_HEADER_SIZE_MAX ||
 	    s.made_bytes > QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * read)
 		abort();
-	/* A span takes eight bytes of the decompressed or read ones, any other record three. */
-	if (8 * s.spans > s.made_bytes + read || 3 * items > s.made_bytes + read)
+	if (QPT_EXPANSION_STACK * (uint64_t)s.stacks > s.made_bytes)
+		abort();
+	/* A sample takes four bytes, a span eight of the decompressed or read ones, any other
+	 * record three. */
+	if (4 * s.samples > s.made_bytes + read || 8 * s.spans > s.made_bytes + read ||
+	    3 * items > s.made_bytes + read)
 		abort();
 }
 
@@ -177,6 +214,8 @@ static void read_all(const char *path, unsigned int way)
 			abort();
 	}
 	check_cost(r, items);
+	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++)
+		use_stack(r, id);
 	use_model(&m, r);
 	sink += trace_reader__stats(r).chunks;
 	if (!(way & 28))

@@ -15,7 +15,7 @@ MAGIC = b"\x89QPT\r\n\x1a\n"
 INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES, DECISIONS = range(
     1, 14
 )
-LABELS, TALLIES, PLACES, KEYS, FOREIGN = range(16, 21)
+LABELS, TALLIES, PLACES, KEYS, FOREIGN, SAMPLING, STACKS, SAMPLES, FILES = range(16, 25)
 U64 = 1 << 64
 
 
@@ -193,6 +193,85 @@ def lines(*records):
     """records: (function, runs of file + 1, runs of lines)"""
     out = b"".join(varint(f) + pc_table(*files) + pc_table(*rows) for f, files, rows in records)
     return chunk(LINES, varint(len(records)) + out)
+
+
+class Stacks:
+    """Encodes the entries of stacks of one file: each is (parent, kind, number)."""
+
+    def __init__(self):
+        self.entries, self.places, self.lists, self.last_new = [], [], {}, 0
+
+    def place(self, parent, place):
+        """The code of a place, and the new place or None."""
+        above = self.entries[parent - 1] if parent else (0, 0, 0)
+        recent = self.lists.setdefault((above[2] + 512 * above[1]) % 4096 if parent else 0, [])
+        code, new = 2 + recent.index(place) if place in recent else None, None
+        if code is None and place in self.places:
+            code = 10 + self.places.index(place)
+        elif code is None and place[0]:
+            code, new = 1, place[1] << 3 | place[0]
+            self.places.append(place)
+        elif code is None:
+            near = next((number for kind, number in recent if not kind), self.last_new)
+            code, new = 0, zigzag(place[1] - near)
+            self.places.append(place)
+            self.last_new = place[1]
+        if place in recent:
+            recent.remove(place)
+        recent.insert(0, place)
+        del recent[8:]
+        return code, new
+
+    def payload(self, *entries):
+        first, lengths, distances, codes, new_places = len(self.entries) + 1, [], [], [], []
+        for parent, kind, number in entries:
+            at = len(self.entries) + 1
+            if lengths and parent == at - 1:
+                lengths[-1] += 1
+            else:
+                lengths.append(1)
+                distances.append(at - parent)
+            code, new = self.place(parent, (kind, number))
+            codes.append(code)
+            new_places += [] if new is None else [new]
+            self.entries.append((parent, kind, number))
+        return varint(first, len(entries), len(lengths), *lengths, *distances, *codes, *new_places)
+
+
+def stacks(*entries):
+    return chunk(STACKS, Stacks().payload(*entries))
+
+
+def sampling(hz, faults, flags, extra=b""):
+    return chunk(SAMPLING, varint(hz, faults, flags) + extra)
+
+
+def samples_payload(base, base_stack, *threads, columns=0):
+    """threads: (process, tid, samples); samples: (cause, cut, value, time, stack[, depth, label code])"""
+    rows = [row for *_, of_thread in threads for row in of_thread]
+    out = varint(len(rows), len(threads), base, base_stack, columns)
+    out += b"".join(varint(process, tid, len(of_thread)) for process, tid, of_thread in threads)
+    out += bytes(cause | cut << 2 for cause, cut, *_ in rows)
+    values, times, numbers, last_value = [], [], [], {}
+    for cause, _, value, *_ in rows:
+        values.append(zigzag(value - last_value.get(cause, 0)))
+        last_value[cause] = value
+    for *_, of_thread in threads:
+        last = due = base
+        highest = base_stack
+        for cause, _, value, time, stack, *_ in of_thread:
+            times.append(zigzag(time - (due if cause == 1 else last)))
+            numbers.append(zigzag(stack - highest))
+            highest = max(highest, stack)
+            off = value if cause == 2 else 0
+            due = time + value if cause == 1 else due + off
+            last = time + off
+    out += varint(*values, *times, *numbers)
+    depth = 0
+    for row in rows if columns else []:
+        out += varint(zigzag(row[5] - depth))
+        depth = row[5]
+    return out + varint(*(row[6] for row in rows if columns))
 
 
 def index(previous, first, *entries):
@@ -435,6 +514,40 @@ def good():
         + "span 0/1 depth=0 60..70 typeck from=mir_built+3@src/a.rs:41\n"
         + WHOLE
     )
+    # main calls ask: location 3 in it, then a query that asks again. Later typeck is below that too.
+    tree = Stacks()
+    first = chunk(STACKS, tree.payload((0, 0, 3), (1, 1, 0), (2, 0, 5), (2, 0, 6), (2, 6, 0)))
+    more = chunk(STACKS, tree.payload((4, 1, 1), (6, 0, 5), (4, 0, 6), (8, 2, 4), (0, 0, 0), (1, 1, 0)))
+    file = chunk(FILES, varint(1, 3, 4))
+    early = [(1, 0, 2000000, 5000000, 3), (2, 1, 70000, 6000000, 4), (1, 0, 2000000, 7070003, 3)]
+    later = [(3, 4, 409600, 8000000, 11, 2, 8), (1, 0, 1000, 9000000, 7, 0, 0), (1, 2, 1000, 9001000, 9, 3, 1)]
+    named = strings(6, "typeck (QueryBlocked)", "QueryBlocked") + labels((6, 7, 0))
+    yield "samples", (
+        header() + info() + CODE_NAMES + file + functions(1, [(0, 7), (-1, 1), (1, 3)], (3, 0x1000, 5), (3, 0x2000, 5))
+        + named + ONE + sampling(499, 100, 1) + first
+        + chunk(SAMPLES, samples_payload(4999999, 4, (0, 9, early), (0, 8, [(1, 0, 2000000, 5000001, 0)])))
+        + more + chunk(SAMPLES, samples_payload(8000000, 10, (0, 9, later), columns=1))
+        + chunk(SPANS, spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 10)], 0)) + end(8, 1, 1)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "sampling 499 Hz, faults by 100, off-cpu\n"
+        + "sample 0/9 cpu 5000000 2000000 stack=3: rustc::ask+4(src/a.rs) 1:typeck rustc::ask+2(src/a.rs)\n"
+        + "sample 0/9 off-cpu 6000000 70000 cut=1 stack=4: rustc::ask+5(src/a.rs) 1:typeck rustc::ask+2(src/a.rs)\n"
+        + "sample 0/9 cpu 7070003 2000000 stack=3: rustc::ask+4(src/a.rs) 1:typeck rustc::ask+2(src/a.rs)\n"
+        + "sample 0/8 cpu 5000001 2000000 stack=0:\n"
+        + "sample 0/9 fault 8000000 409600 cut=4 in=typeck [QueryBlocked] depth=2 stack=11: 1:typeck"
+        + " rustc::ask+2(src/a.rs)\n"
+        + "sample 0/9 cpu 9000000 1000 stack=7: rustc::ask+4(src/a.rs) 1:mir_built rustc::ask+5(src/a.rs) 1:typeck"
+        + " rustc::ask+2(src/a.rs)\n"
+        + "sample 0/9 cpu 9001000 1000 cut=2 in=typeck [QueryBlocked] depth=3 stack=9: 2:src/a.rs"
+        + " rustc::ask+5(src/a.rs) rustc::ask+5(src/a.rs) 1:typeck rustc::ask+2(src/a.rs)\n"
+        + "span 0/1 depth=0 0..10 typeck\n"
+        + WHOLE
+    )
+    yield "sampling-additions", header() + info() + sampling(1, 0, 0xFE, b"more") + end(0, 0, 0), (
+        INFO_LINE + "sampling 1 Hz, faults by 0\n" + WHOLE
+    )
     # Additions of a later version that need no new version number.
     extra = varint(300 << 20) + b"\xff\xff\xff"  # the peak of its memory, and more
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=extra))
@@ -646,6 +759,67 @@ def bad():
     yield "decisions-empty", header() + info() + decisions(), problem(
         INFO_LINE, damaged(start, "a list of decisions is empty")
     )
+    code_lines = INFO_LINE + ONE_LINE + "sampling 1 Hz, faults by 0\n"
+    code = header() + info() + CODE + ONE + sampling(1, 0, 0)
+    deep = [(i, 0, 1) for i in range(2049)]
+    for name, payload, what in (
+        ("first", varint(2, 1, 1, 1, 1, 0, 2), "stacks are missing"),
+        ("none", varint(1, 0, 0), "a list of stacks has a bad size"),
+        ("many", varint(1, 65537, 1), "a list of stacks has a bad size"),
+        ("chains", varint(1, 1, 2, 1, 1, 1, 1, 0, 2), "a list of stacks has a bad size"),
+        ("short", varint(1, 2, 1, 2, 1, 0), "a list of stacks is too short"),
+        ("chain", varint(1, 2, 2, 1, 2, 1, 1, 0, 0, 2, 2), "a list of stacks is malformed"),
+        ("fewer", varint(1, 2, 1, 1, 1, 0, 0, 2, 2), "a list of stacks is malformed"),
+        ("parent", varint(1, 1, 1, 1, 2, 0, 2), "a list of stacks is malformed"),
+        ("own-parent", varint(1, 1, 1, 1, 0, 0, 2), "a list of stacks is malformed"),
+        ("location", Stacks().payload((0, 0, 12)), "a list of stacks is malformed"),
+        ("string", Stacks().payload((0, 1, 6)), "a list of stacks is malformed"),
+        ("unknown", Stacks().payload((0, 6, 1)), "a list of stacks is malformed"),
+        ("kind", Stacks().payload((0, 7, 0)), "a list of stacks is malformed"),
+        ("kind-of-location", varint(1, 1, 1, 1, 1, 1, 8), "a list of stacks is malformed"),
+        ("list", varint(1, 1, 1, 1, 1, 2), "a list of stacks is malformed"),
+        ("number", varint(1, 1, 1, 1, 1, 10), "a list of stacks is malformed"),
+        ("new-places", varint(1, 1, 1, 1, 1, 0, 2, 2), "a list of stacks is malformed"),
+        ("deep", Stacks().payload(*deep), "a list of stacks is malformed"),
+    ):
+        yield f"stacks-{name}", code + chunk(STACKS, payload), problem(code_lines, damaged(len(code), what))
+    sample = (1, 0, 5, 100, 1)
+    code += stacks((0, 0, 3))
+    add_up, no_name = "the threads of a batch do not add up", "a sample has a name the file does not hold"
+    for name, payload, what in (
+        ("process", samples_payload(0, 0, (1, 1, [sample])), "samples of a process it does not hold"),
+        ("threads", samples_payload(0, 0, (0, 1, [sample]))[:6] + b"\3" + bytes(9), add_up),
+        ("columns", samples_payload(0, 0, (0, 1, [sample + (0, 0)]), columns=2), add_up),
+        ("cause", samples_payload(0, 0, (0, 1, [(0,) + sample[1:]])), "a sample has an unknown cause"),
+        ("cut", samples_payload(0, 0, (0, 1, [(1, 5) + sample[2:]])), "a sample has an unknown cause"),
+        ("late", samples_payload(0, 0, (0, 1, [(2, 0, -100, 100, 1)])), "a sample ends before it starts"),
+        ("stack", samples_payload(0, 0, (0, 1, [sample[:4] + (2,)])), "a sample has a stack the file does not hold"),
+        ("below", samples_payload(0, 0, (0, 1, [sample[:4] + (-1,)])), "a sample has a stack the file does not hold"),
+        ("depth", samples_payload(0, 0, (0, 1, [sample + (65536, 0)]), columns=1), "a sample is nested too deep"),
+        ("label", samples_payload(0, 0, (0, 1, [sample + (1, 8)]), columns=1), no_name),
+        ("same", samples_payload(0, 0, (0, 1, [sample + (1, 1)]), columns=1), no_name),
+        ("none", samples_payload(0, 0), "a batch of samples has a bad size"),
+        ("bytes-left", samples_payload(0, 0, (0, 1, [sample])) + b"\0", "a batch of samples does not fill its chunk"),
+    ):
+        yield f"samples-{name}", code + chunk(SAMPLES, payload), problem(code_lines, damaged(len(code), what))
+    payload = samples_payload(0, 0, (0, 1, [(1, 0, 5, 100, 0)]))
+    yield "samples-before-sampling", header() + info() + NAMES + ONE + chunk(SAMPLES, payload), problem(
+        INFO_LINE + ONE_LINE, damaged(names_end, "it does not say how it samples")
+    )
+    yield "sampling-twice", header() + info() + sampling(1, 0, 0) + sampling(1, 0, 0), problem(
+        INFO_LINE + "sampling 1 Hz, faults by 0\n",
+        damaged(start + len(sampling(1, 0, 0)), "how it samples is stored twice"),
+    )
+    for name, payload in (("short", varint(1, 0)), ("rate", varint(1 << 32, 0, 0))):
+        yield f"sampling-{name}", header() + info() + chunk(SAMPLING, payload), problem(
+            INFO_LINE, damaged(start, "the record of how it samples is malformed")
+        )
+    for name, payload in (
+        ("none", varint(0)), ("library", varint(1, 4, 0)), ("path", varint(1, 0, 4)), ("bytes-left", varint(1, 0, 1, 0))
+    ):
+        yield f"files-{name}", header() + info() + NAMES + chunk(FILES, payload), problem(
+            INFO_LINE, damaged(start + len(NAMES), "a list of files is malformed")
+        )
     yield "chunk-flags", header() + info() + chunk(LOSSES, varint(0), flags=2), problem(
         INFO_LINE, damaged(start, "a chunk has unknown flags")
     )
@@ -692,6 +866,10 @@ def expands():
     # Repeated ranges of the same ids, none of which fills an aligned block.
     runs = [(1 if i == 0 else -2046, 0, 2046, (0 if i == 0 else -1,)) for i in range(2000)]
     yield "mappings", header() + one + mappings(1, *runs)
+    # Each entry takes three equal bytes; every 64th is one deeper than those before.
+    n = 65536
+    columns = (1, n), varint(*range(1, 65)), (64, n - 64), b"\0", (2, n - 1), b"\0"
+    yield "stacks", header() + one + packed(STACKS, varint(1, n, n), *columns)
     yield "places", header() + one + packed(PLACES, varint(0, 1 << 20) + b"\0\0\2", (0, 3 * ((1 << 20) - 1)))
 
 

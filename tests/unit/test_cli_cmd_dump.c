@@ -120,6 +120,29 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 	assert_int_equal(count(early, "\"type\":\"decision\""), 2);
 }
 
+static void samples_are_dumped_as_they_are_filtered(void **state)
+{
+	static const char *const file = "tests/golden/good-samples.qpt";
+	const char *query = "mir*";
+	_free_ char *all = DUMP(.file = file);
+	_free_ char *one_query = DUMP(.file = file, .queries = one(&query));
+	_free_ char *late = DUMP(.file = file, .from_ns = 7999000);
+
+	assert_contains(all,
+			"{\"type\":\"sampling\",\"hz\":499,\"fault_period\":100,\"off_cpu\":true}");
+	assert_contains(all,
+			"{\"type\":\"sample\",\"process\":0,\"pid\":4711,\"tid\":9,"
+			"\"cause\":\"faults\",\"time_ns\":8000000,\"value\":409600,\"stack\":11,"
+			"\"cut\":\"too_deep\",\"query\":\"typeck\",\"kind\":\"QueryBlocked\","
+			"\"depth\":2}\n");
+	assert_contains(all, "\"stack\":null,\"cut\":null}\n");
+	assert_int_equal(count(all, "\"type\":\"sample\""), 7);
+	/* One sample in mir_built, and what its stack needs. */
+	assert_int_equal(count(one_query, "\"type\":\"sample\""), 1);
+	assert_int_equal(count(one_query, "\"type\":\"stack\""), 5);
+	assert_int_equal(count(late, "\"type\":\"sample\""), 3);
+}
+
 static void the_header_names_the_clock(void **state)
 {
 	_free_ char *monotonic = DUMP(.file = "tests/golden/good-empty.qpt");
@@ -163,7 +186,9 @@ static void the_schema_is_that_of_the_lines(void **state)
 					    "tests/golden/good-threads-and-costs.qpt",
 					    "tests/golden/good-kinds.qpt",
 					    "tests/golden/good-callers.qpt",
-					    "tests/golden/good-decisions.qpt"};
+					    "tests/golden/good-decisions.qpt",
+					    "tests/golden/good-samples.qpt",
+					    "tests/golden/good-later-additions.qpt"};
 	_free_ char *text = DUMP(.schema = true);
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
@@ -184,6 +209,7 @@ int main(void)
 		cmocka_unit_test(events_and_threads_are_dumped),
 		cmocka_unit_test(callers_are_dumped),
 		cmocka_unit_test(decisions_are_dumped_as_they_are_filtered),
+		cmocka_unit_test(samples_are_dumped_as_they_are_filtered),
 		cmocka_unit_test(the_header_names_the_clock),
 		cmocka_unit_test(the_schema_is_that_of_the_lines),
 	};

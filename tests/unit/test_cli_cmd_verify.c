@@ -62,6 +62,18 @@ static void functions_and_callers_are_counted(void **state)
 	assert_lacks(o.text[0], "callers");
 }
 
+static void samples_and_stacks_are_counted(void **state)
+{
+	assert_contains(verify("tests/golden/good-samples.qpt", EXIT_CODE_OK),
+			"samples      7\n"
+			"               3 do not reach the start of their thread\n"
+			"  stacks       11 entries\n");
+	assert_lacks(o.text[0], "lie in no function");
+	assert_contains(verify("tests/golden/good-later-additions.qpt", EXIT_CODE_OK),
+			"missing      20 samples are lost\n");
+	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "sample");
+}
+
 static void the_status_distinguishes_cut_from_damaged(void **state)
 {
 	static const struct {
@@ -96,6 +108,7 @@ int main(void)
 		cmocka_unit_test(missing_names_and_indexes_are_counted),
 		cmocka_unit_test(decisions_and_what_they_hid_are_counted),
 		cmocka_unit_test(functions_and_callers_are_counted),
+		cmocka_unit_test(samples_and_stacks_are_counted),
 		cmocka_unit_test(the_status_distinguishes_cut_from_damaged),
 	};
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
+#include "cli/dump_stacks.h"
 #include "options/exit_code.h"
 #include "options/value.h"
 #include "trace/self_time.h"
@@ -18,6 +19,7 @@ struct seen {
 	uint32_t n;
 	struct self_time *self_time; /* NULL with a filter, which hides the spans within a span */
 	bool has_costs;		     /* the probe costs of spans are known */
+	struct dump_stacks stacks;
 	struct cmd_output bound;
 	FILE *out;
 };
@@ -26,6 +28,7 @@ static void seen__clear(struct seen *s)
 {
 	free(s->by_index);
 	self_time__free(s->self_time);
+	dump_stacks__clear(&s->stacks);
 }
 
 static int seen__add(struct seen *s, const struct trace_process *p)
@@ -132,6 +135,18 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 	return err ?: dump_span(s->out, span, seen__get(s, span->process), &texts);
 }
 
+static int dump_sample_item(struct seen *s, const struct trace_sample *sample)
+{
+	const char *name = NULL, *kind = NULL;
+	int err = dump_stacks__print(&s->stacks, s->r, sample->stack, s->out);
+
+	if (sample->label != TRACE_NO_STRING) {
+		name = trace_reader__string(s->r, sample->label);
+		kind = trace_reader__kind(s->r, sample->kind);
+	}
+	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), name, kind);
+}
+
 static int dump_item(struct seen *s, const struct trace_item *item)
 {
 	const struct trace_reader *r = s->r;
@@ -152,6 +167,10 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 		return dump_decision(s->out, &item->decision,
 				     trace_reader__string(r, item->decision.label),
 				     trace_reader__kind(r, item->decision.kind));
+	case TRACE_ITEM_SAMPLING:
+		return dump_sampling(s->out, &item->sampling);
+	case TRACE_ITEM_SAMPLE:
+		return dump_sample_item(s, &item->sample);
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(s->out, &item->losses);
 	case TRACE_ITEM_COSTS:

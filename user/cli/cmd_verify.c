@@ -16,6 +16,7 @@ struct verified {
 	uint64_t left;	     /* intervals that end at the stored time or earlier */
 	uint64_t left_off;   /* likewise, off the CPU */
 	struct unrecorded unrecorded;
+	uint64_t unplaced; /* entries of stacks in no function */
 };
 
 static int take_item(void *ctx, const struct trace_item *item)
@@ -34,6 +35,19 @@ static int take_item(void *ctx, const struct trace_item *item)
 		unrecorded__tally(&v->unrecorded, &item->tally);
 	}
 	return 0;
+}
+
+/* An entry may say itself that its function is not known. */
+static void check_stacks(const struct trace_reader *r, struct verified *v)
+{
+	struct trace_location at;
+
+	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++) {
+		const struct trace_stack *s = trace_reader__stack(r, id);
+
+		v->unplaced += s->kind == TRACE_STACK_LOCATION && s->place != TRACE_NO_LOCATION &&
+			       !trace_reader__location(r, s->place, &at);
+	}
 }
 
 static void line(const char *what, uint64_t n, const char *more)
@@ -83,6 +97,14 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 	if (s->callers)
 		line("callers", s->callers, " spans have a caller");
 	missing(" callers lie in no function", s->unknown_callers);
+	if (s->samples) {
+		line("samples", s->samples, "");
+		if (s->cut_samples)
+			line("", s->cut_samples, " do not reach the start of their thread");
+		line("stacks", s->stacks, " entries");
+	}
+	missing(" entries of stacks lie in no function", v->unplaced);
+	missing(" samples are lost", v->losses.count[TRACE_COUNT_NO_SAMPLE]);
 	missing(" spans have no name", s->unknown_labels);
 	missing(" spans have no event text", s->unknown_events);
 	if (s->unknown_chunks)
@@ -142,5 +164,6 @@ int cmd_verify(const struct cli_verify_options *o)
 		cmd_unreadable(o->file, NULL, err);
 		return EXIT_CODE_FAILURE;
 	}
+	check_stacks(r, &v);
 	return report(o->file, r, &v);
 }

@@ -47,7 +47,7 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Prints everything that the trace holds, one JSON object per line: first a header "
-	"(schema qprof-dump/2), then processes, threads, spans, costs and losses in the "
+	"(schema qprof-dump/2), then processes, threads, spans, samples, costs and losses in the "
 	"order in which they were written. Times are CLOCK_MONOTONIC nanoseconds; the spans "
 	"of a thread are in the order of their ends. Parts of the file that hold nothing "
 	"that was asked for are not read. Needs no privileges.";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 
+#include "analyze/sampled.h"
 #include "view/json.h"
 #include "view/view.h"
 
@@ -53,6 +54,8 @@ int dump_process(FILE *out, const struct trace_process *p)
 	json__text(&j, "rustc_version", p->rustc_version);
 	json__text(&j, "build_id", p->build_id);
 	json__text(&j, "cwd", p->cwd);
+	if (p->peak_bytes)
+		json__number(&j, "peak_bytes", p->peak_bytes);
 	return put_line(&j);
 }
 
@@ -67,17 +70,24 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 	return put_line(&j);
 }
 
+static struct json location(uint32_t locindex, const struct trace_location *at)
+{
+	struct json l = {};
+
+	json__begin(&l);
+	json__number(&l, "locindex", locindex);
+	json__text(&l, "function", at ? at->function->name : NULL);
+	json__known(&l, "offset", at, at ? at->offset : 0);
+	json__text(&l, "file", at ? at->file : NULL);
+	json__known(&l, "line", at && at->file, at ? at->line : 0);
+	return l;
+}
+
 static void put_caller(struct json *j, uint32_t locindex, const struct trace_location *at)
 {
-	struct json c = {};
+	struct json l = location(locindex, at);
 
-	json__begin(&c);
-	json__number(&c, "locindex", locindex);
-	json__text(&c, "function", at ? at->function->name : NULL);
-	json__known(&c, "offset", at, at ? at->offset : 0);
-	json__text(&c, "file", at ? at->file : NULL);
-	json__known(&c, "line", at && at->file, at ? at->line : 0);
-	json__value(j, "caller", json__take(&c));
+	json__value(j, "caller", json__take(&l));
 }
 
 static void put_place(struct json *j, const struct dump_place *place)
@@ -147,6 +157,56 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name, c
 	json__text(&j, "watch", trace_watch_name(d->watch));
 	json__number(&j, "cost_ppm", d->cost_ppm);
 	json__number(&j, "budget_ppm", d->budget_ppm);
+	return put_line(&j);
+}
+
+int dump_sampling(FILE *out, const struct trace_sampling *s)
+{
+	struct json j = begin_line(out, "type", "sampling");
+
+	json__number(&j, "hz", s->hz);
+	json__number(&j, "fault_period", s->fault_period);
+	json__bool(&j, "off_cpu", s->off_cpu);
+	return put_line(&j);
+}
+
+int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
+	       const struct dump_stack_texts *texts)
+{
+	struct json j = begin_line(out, "type", "stack"), l;
+
+	json__number(&j, "id", id);
+	json__known(&j, "parent", s->parent != TRACE_NO_STACK, s->parent);
+	json__number(&j, "depth", s->depth);
+	if (s->kind != TRACE_STACK_LOCATION) {
+		json__text(&j, "query", texts->name);
+		json__text(&j, "kind", texts->kind);
+		return put_line(&j);
+	}
+	l = location(s->place, texts->location);
+	json__text(&l, "library", texts->location ? texts->location->function->file : NULL);
+	json__value(&j, "location", json__take(&l));
+	return put_line(&j);
+}
+
+int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
+		const char *name, const char *kind)
+{
+	struct json j = begin_line(out, "type", "sample");
+
+	json__number(&j, "process", s->process);
+	json__number(&j, "pid", p ? p->pid : 0);
+	json__number(&j, "tid", s->tid);
+	json__text(&j, "cause", sample_cause_name(s->cause));
+	json__number(&j, "time_ns", s->time_ns);
+	json__number(&j, "value", s->value);
+	json__known(&j, "stack", s->stack != TRACE_NO_STACK, s->stack);
+	json__text(&j, "cut", s->cut ? sample_cut_name(s->cut) : NULL);
+	if (!name)
+		return put_line(&j);
+	json__text(&j, "query", name);
+	json__text(&j, "kind", kind);
+	json__number(&j, "depth", s->depth);
 	return put_line(&j);
 }
 

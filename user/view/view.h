@@ -187,6 +187,19 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
 /* `kind` is measureme's name. */
 int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind);
+/* The texts for the numbers of an entry of a stack, and of a sample. */
+struct dump_stack_texts {
+	const char *name;		       /* of an interval; NULL: unknown */
+	const char *kind;		       /* measureme's name */
+	const struct trace_location *location; /* NULL: it is in no function */
+};
+
+int dump_sampling(FILE *out, const struct trace_sampling *s);
+int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
+	       const struct dump_stack_texts *texts);
+/* `name` and `kind` are those of the interval that probes saw; NULL: none. */
+int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
+		const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 

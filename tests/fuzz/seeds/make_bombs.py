@@ -15,8 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "golden"))
 
 from make_traces import (  # noqa: E402
-    INDEX, LINES, MAPPINGS, NAMES, ONE, SPANS, STRINGS, chunk, crc32c, end, functions, header, info, process,
-    processes, string, varint, zigzag,
+    INDEX, LINES, MAPPINGS, NAMES, ONE, SAMPLES, SPANS, STACKS, STRINGS, Stacks, chunk, crc32c, end, functions,
+    header, info, process, processes, sampling, string, varint, zigzag,
 )
 
 
@@ -60,10 +60,18 @@ def one_run_of_ids():
     return header() + info() + NAMES + ONE + chunk(MAPPINGS, runs) + end(4, 1, 0, 1 << 27)
 
 
+def samples_of_deep_stacks(n=65536, chunks=4):
+    """All samples have the deepest stack that there may be, of as many queries."""
+    deep = packed(STACKS, Stacks().payload(*((i, 1, i % 2) for i in range(2048))))
+    batch = varint(n, 1, 0, 2048, 0) + varint(0, 1, n) + b"\1" * n + bytes(3 * n)
+    return header() + info() + NAMES + ONE + sampling(1, 0, 0) + deep + packed(SAMPLES, batch) * chunks + end(4, 1, 0)
+
+
 def main():
     directory = os.path.join(HERE, "fuzz_trace_reader_small_bombs")
     os.makedirs(directory, exist_ok=True)
-    for bomb in (index_that_wraps, processes_of_one_text, lines_read_again_and_again, one_run_of_ids):
+    for bomb in (index_that_wraps, processes_of_one_text, lines_read_again_and_again, one_run_of_ids,
+                 samples_of_deep_stacks):
         with open(os.path.join(directory, bomb.__name__), "wb") as f:
             f.write(bomb() + b"\0")
 
