@@ -9,6 +9,7 @@
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
+#include "../fixtures/sampled_build.h"
 #include "cli/cmd.h"
 #include "import/mm_reader.h"
 #include "options/exit_code.h"
@@ -225,6 +226,80 @@ static void an_interrupted_export_leaves_no_file(void **state)
 	free(to);
 }
 
+/* A trace of samples in the directory. */
+static const char *sampled(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/sampled.qpt", directory);
+	unlink(path);
+	sampled_build_write(path);
+	return path;
+}
+
+static const char *stacks(struct cli_export_options options, int expected)
+{
+	int status;
+
+	options.output = "-";
+	output_free(&o);
+	output_begin(&o);
+	status = cmd_export(&options);
+	output_end(&o);
+	assert_int_equal(status, expected);
+	return o.text[0];
+}
+
+static void samples_are_exported_if_there_is_nothing_else(void **state)
+{
+	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
+
+	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
+	assert_contains(o.text[1], "has samples and no interval: stacks are of functions");
+	assert_contains(o.text[1], "wrote 10 stacks");
+	options.functions = true;
+	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
+	assert_lacks(o.text[1], "no interval");
+	options.format = CLI_FORMAT_SVG;
+	assert_contains(stacks(options, EXIT_CODE_OK), "rustc&#39;s stacks on the CPU");
+	assert_contains(o.text[0], "SelectionDAG::Legalize (LLVM) (10.0 ms, 17.2 %; self 0 ns)");
+	/* Of queries, of which it has none. */
+	options = (struct cli_export_options){
+		.file = options.file, .format = CLI_FORMAT_FOLDED, .keys = true};
+	assert_string_equal(stacks(options, EXIT_CODE_OK), "");
+	unlink(options.file);
+}
+
+static void samples_are_exported_by_cause(void **state)
+{
+	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
+
+	options.memory = true;
+	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize;"
+						       "__memmove_avx_unaligned_erms 8192000\n");
+	assert_contains(o.text[1], "--countname bytes");
+	options.format = CLI_FORMAT_SPEEDSCOPE;
+	assert_contains(stacks(options, EXIT_CODE_OK), "\"unit\":\"bytes\"");
+	options.memory = false;
+	options.waits = true;
+	assert_contains(stacks(options, EXIT_CODE_OK), "rustc's waits");
+	unlink(options.file);
+}
+
+static void samples_that_are_not_there_are_an_error(void **state)
+{
+	struct cli_export_options options = {.file = "tests/golden/good-plain.qpt",
+					     .format = CLI_FORMAT_FOLDED,
+					     .functions = true};
+
+	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
+	assert_contains(o.text[1], "has no such samples: record it with --sample");
+	options = (struct cli_export_options){.file = sampled(), .format = CLI_FORMAT_CHROME};
+	stacks(options, EXIT_CODE_OK);
+	assert_contains(o.text[1], "have no place in this format");
+	unlink(options.file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +313,9 @@ int main(void)
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
 		cmocka_unit_test(an_interrupted_export_leaves_no_file),
+		cmocka_unit_test(samples_are_exported_if_there_is_nothing_else),
+		cmocka_unit_test(samples_are_exported_by_cause),
+		cmocka_unit_test(samples_that_are_not_there_are_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

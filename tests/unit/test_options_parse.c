@@ -261,6 +261,13 @@ static void export_has_a_format_and_a_place(void **state)
 	assert_string_equal(cli.export.output, "dir");
 	assert_string_equal(cli.export.file, "t.qpt");
 	assert_true(cli.export.force);
+	parse("qprof-bpf export -f folded --waits t.qpt");
+	assert_true(cli.export.waits);
+	refuse("qprof-bpf export --functions t.qpt", "are for stacks");
+	refuse("qprof-bpf export -f html --memory t.qpt", "html and perfetto have all samples");
+	refuse("qprof-bpf export -f svg --functions --memory t.qpt", "exclude each other");
+	refuse("qprof-bpf export -f svg --functions --keys t.qpt", "no keys and no items");
+	refuse("qprof-bpf export -f svg --waits --by item t.qpt", "no keys and no items");
 	parse("qprof-bpf export -f svg --raw -o - t.qpt");
 	assert_int_equal(cli.export.format, CLI_FORMAT_SVG);
 	assert_string_equal(cli.export.output, "-");

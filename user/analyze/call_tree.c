@@ -197,9 +197,12 @@ int call_tree__callers(const struct call_tree *t, uint64_t least, struct call_no
 	for (uint32_t i = 0; i < t->down.n; i++) {
 		const struct call_node *node = &t->down.at[i];
 
-		if (node->self.n && t->rows[node->function].self.value >= least &&
-		    add_callers(&t->down, i, up))
+		if (!node->self.n || t->rows[node->function].self.value < least)
+			continue;
+		if (add_callers(&t->down, i, up))
 			return -ENOMEM;
+		if (up->n > CALL_NODES_MOST)
+			return -E2BIG;
 	}
 	return 0;
 }

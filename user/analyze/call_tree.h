@@ -69,9 +69,11 @@ int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
 /*
  * The tree from the inside out: the functions whose `self` value is at least `least`, and below
  * each its callers, down to CALL_CALLERS_MOST of them. `self` of a node is that of the stacks that
- * begin there. 0 or -ENOMEM.
+ * begin there. 0 or -ENOMEM; -E2BIG beyond CALL_NODES_MOST nodes, as
+ * no recording has.
  */
 #define CALL_CALLERS_MOST 64
+#define CALL_NODES_MOST	  (1u << 22)
 int call_tree__callers(const struct call_tree *t, uint64_t least, struct call_nodes *up);
 
 /*

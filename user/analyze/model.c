@@ -342,8 +342,10 @@ static int end_samples(struct model *m)
 
 int model__end(struct model *m)
 {
-	if (end_samples(m))
-		return -ENOMEM;
+	int err = end_samples(m);
+
+	if (err)
+		return err;
 	decisions__end(&m->decisions, summary__end_ns(m->summary));
 	summary__loads_watched(m->summary, decisions__watched_from(&m->decisions, TRACE_KIND_LOAD));
 	return m->build ? build__end(m->build) : 0;

@@ -260,6 +260,8 @@ static int end_process(struct making *m, uint32_t process)
 {
 	const struct stack_interval *at = m->intervals->at;
 
+	if (m->rows.n > SAMPLES_ROWS_MOST)
+		return -E2BIG;
 	qsort(m->listed, m->n_listed, sizeof(*m->listed), descending);
 	for (uint32_t k = 0; k < m->n_listed; k++) {
 		uint32_t i = m->listed[k];
@@ -298,8 +300,12 @@ static int add_cells(struct making *m, const struct samples *s)
 	for (uint32_t i = 0; i < s->cells.n; i++) {
 		bool is_last = i + 1 == s->cells.n || cells[i + 1].process != cells[i].process;
 
-		if (add_cell(m, &cells[i]) || (is_last && end_process(m, cells[i].process)))
-			return -ENOMEM;
+		int err = add_cell(m, &cells[i]);
+
+		if (!err && is_last)
+			err = end_process(m, cells[i].process);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -330,9 +336,11 @@ int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct sam
 	if (err)
 		return err;
 	find_watched(&m, watch, ctx);
-	if (stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) || add_cells(&m, s) ||
-	    add_probed(&m, s))
-		return -ENOMEM;
+	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first)
+		      ?: add_cells(&m, s)
+		      ?: add_probed(&m, s);
+	if (err)
+		return err;
 	*rows = calloc(m.rows.n + 1UL, sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;

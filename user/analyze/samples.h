@@ -66,8 +66,10 @@ enum samples_watch {
 
 /*
  * All rows, ordered by process. `watch` may be NULL: all intervals are watched. Free with free().
- * -ENOMEM.
+ * -ENOMEM; -E2BIG beyond SAMPLES_ROWS_MOST, to which a small hostile trace could expand: a stack of
+ * many queries in each of many processes.
  */
+#define SAMPLES_ROWS_MOST (1u << 21)
 int samples__rows(struct samples *s,
 		  enum samples_watch (*watch)(const void *ctx, uint32_t label, uint8_t kind),
 		  const void *ctx, struct samples_row **rows, size_t *n);

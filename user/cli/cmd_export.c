@@ -215,7 +215,7 @@ static void print_written(const struct cli_export_options *o, const struct expor
 	const struct format *f = &formats[o->format];
 	char count[FORMAT_MAX], size[FORMAT_MAX], note[EXPORT_NOTE_MAX];
 	_free_ char *where = NULL;
-	const char *file = is_stdout(o) ? "FILE" : o->output;
+	const char *file = is_stdout(o) ? "FILE" : o->output, *viewer = f->viewer;
 
 	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
 		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
@@ -224,7 +224,9 @@ static void print_written(const struct cli_export_options *o, const struct expor
 		diag_warn("%s", note);
 	if (export_note(job, NOTE_LEFT_OUT, note))
 		diag_warn("%s; --max-size 0 keeps all", note);
-	if (asprintf(&where, f->viewer, file) < 0)
+	if (o->format == CLI_FORMAT_FOLDED && job->cause == TRACE_SAMPLE_FAULT)
+		viewer = "draw %s with inferno-flamegraph or flamegraph.pl --countname bytes";
+	if (asprintf(&where, viewer, file) < 0)
 		where = NULL;
 	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
 }
@@ -274,13 +276,97 @@ static int write_file(const struct cli_export_options *o, struct export_job *job
 	return 0;
 }
 
+/* ---- Stacks of functions --------------------------------------------------------------------- */
+
+static bool is_of_stacks(const struct cli_export_options *o)
+{
+	return o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
+	       o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
+}
+
+static uint8_t cause_asked_for(const struct cli_export_options *o)
+{
+	return o->functions ? TRACE_SAMPLE_CPU
+	       : o->memory  ? TRACE_SAMPLE_FAULT
+	       : o->waits   ? TRACE_SAMPLE_OFF_CPU
+			    : 0;
+}
+
+/* What a trace holds, as far as it must be read to know. */
+struct held {
+	bool spans;
+	bool samples[TRACE_SAMPLE_CAUSES];
+};
+
+/* Read up to a sample of the cause, or with cause 0 up to an interval. */
+static int look_for(const struct cli_export_options *o, uint8_t cause, struct held *held)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_item item;
+	int err = cmd_open_trace(o->file, &r);
+
+	if (err)
+		return err;
+	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
+		held->spans |= item.kind == TRACE_ITEM_SPAN;
+		if (item.kind == TRACE_ITEM_SAMPLE)
+			held->samples[item.sample.cause] = true;
+		if (cause ? held->samples[cause] : held->spans)
+			break;
+	}
+	return err ? cmd_unreadable(o->file, NULL, err) : 0;
+}
+
+static int no_samples(const struct cli_export_options *o, uint8_t cause)
+{
+	static const char *const options[TRACE_SAMPLE_CAUSES] = {
+		[TRACE_SAMPLE_CPU] = "--sample",
+		[TRACE_SAMPLE_OFF_CPU] = "--off-cpu-stacks",
+		[TRACE_SAMPLE_FAULT] = "--memory",
+	};
+
+	return diag_error_r(-ENODATA, "%s has no such samples: record it with %s", o->file,
+			    options[cause]);
+}
+
+/*
+ * Of which samples the stacks are; 0: of queries. Without an option, samples are taken if there is
+ * nothing else. A pipe can be read but once, so it is believed.
+ */
+static int choose_cause(const struct cli_export_options *o, const struct trace_reader *r,
+			uint8_t *cause)
+{
+	struct held held = {};
+
+	*cause = cause_asked_for(o);
+	if (!is_of_stacks(o) || o->keys || o->by || !trace_reader__stats(r).file_bytes)
+		return 0;
+	if (look_for(o, *cause, &held))
+		return -EINVAL;
+	if (*cause)
+		return held.samples[*cause] ? 0 : no_samples(o, *cause);
+	for (uint8_t i = TRACE_SAMPLE_CPU; i < TRACE_SAMPLE_CAUSES && !held.spans && !*cause; i++)
+		if (held.samples[i])
+			*cause = i;
+	if (*cause)
+		diag_info("%s has samples and no interval: stacks are of functions", o->file);
+	return 0;
+}
+
 static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	_output_file_ struct output_file file = {0};
 	struct export_job job = {
-		.r = r, .raw = o->raw, .keys = o->keys, .by_item = o->by == CLI_EXPORT_BY_ITEM};
+		.r = r,
+		.raw = o->raw,
+		.keys = o->keys,
+		.by_item = o->by == CLI_EXPORT_BY_ITEM,
+		.short_names = o->format == CLI_FORMAT_SVG || o->format == CLI_FORMAT_HTML,
+	};
 
+	if (choose_cause(o, r, &job.cause))
+		return EXIT_CODE_FAILURE;
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
 	/* A pipe cannot be read twice: it is cut at the limit. */
@@ -324,6 +410,11 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 			  o->file);
 	if (o->by == CLI_EXPORT_BY_ITEM && s.spans && !s.mapped)
 		diag_warn("%s does not say what its queries were about: no stack has an item",
+			  o->file);
+	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_CHROME ||
+			  o->format == CLI_FORMAT_COUNTS))
+		diag_warn("the samples of %s have no place in this format: html, perfetto, folded, "
+			  "svg, pprof and speedscope have one",
 			  o->file);
 	if (export_note(&job, NOTE_UNWATCHED, note))
 		diag_warn("%s", note);

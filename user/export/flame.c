@@ -554,6 +554,8 @@ int flame__build(struct export_job *job, struct flame **out)
 
 	if (job->by_item)
 		return flame__build_items(job, out);
+	if (job->cause)
+		return flame__build_samples(job, out);
 	err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f) ?: flame__finish(f);
 
 	if (err)

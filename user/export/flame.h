@@ -31,6 +31,9 @@ int flame__build(struct export_job *job, struct flame **out);
 /* Likewise with job->by_item, which flame__build() heeds: items in their modules, and queries. */
 int flame__build_items(struct export_job *job, struct flame **out);
 
+/* Likewise with job->cause, which flame__build() heeds: sampled stacks (export/flame_samples.h). */
+int flame__build_samples(struct export_job *job, struct flame **out);
+
 /*
  * The same in steps, for callers that also use the items themselves: pass every item of job->r,
  * then finish. Errors as flame__build().

@@ -30,9 +30,11 @@ struct export_job {
 	 */
 	struct trace_reader *survey;
 	struct out *out;
-	bool raw;     /* sums: times include probe costs */
-	bool keys;    /* merged stacks: a query with another key is another frame */
-	bool by_item; /* merged stacks: modules, items and queries, not callers */
+	bool raw;      /* sums: times include probe costs */
+	bool keys;     /* merged stacks: a query with another key is another frame */
+	bool by_item;  /* merged stacks: modules, items and queries, not callers */
+	uint8_t cause; /* merged stacks: sampled ones of this enum trace_sample_cause; 0: queries */
+	bool short_names; /* of functions in sampled stacks */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
 	 * intervals; 0: none. out__limit() is for all formats.

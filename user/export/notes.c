@@ -110,3 +110,15 @@ char *export_notes(const struct export_job *job)
 			fprintf(f, "; %s", note);
 	return fclose(f) ? NULL : take_ptr(all);
 }
+
+const char *export_subject(const struct export_job *job)
+{
+	static const char *const subjects[TRACE_SAMPLE_CAUSES] = {
+		"rustc's queries",
+		[TRACE_SAMPLE_CPU] = "rustc's stacks on the CPU",
+		[TRACE_SAMPLE_OFF_CPU] = "rustc's waits",
+		[TRACE_SAMPLE_FAULT] = "memory that rustc touched",
+	};
+
+	return subjects[job->cause];
+}

@@ -46,21 +46,25 @@ enum pprof_field {
 /* The string table holds these, then the names of frames, of processes, and notes. */
 enum pprof_string {
 	STRING_EMPTY,
-	STRING_EXECUTIONS,
+	STRING_EVENTS, /* of the first value */
 	STRING_COUNT,
-	STRING_TIME,
-	STRING_NANOSECONDS,
+	STRING_VALUE, /* of the second */
+	STRING_UNIT,
 	STRING_COMMENT,
 	STRING_N,
 };
 
-static const char *const strings[] = {
-	[STRING_EMPTY] = "",
-	[STRING_EXECUTIONS] = "executions",
-	[STRING_COUNT] = "count",
-	[STRING_TIME] = "time",
-	[STRING_NANOSECONDS] = "nanoseconds",
-	[STRING_COMMENT] = ("rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY),
+/* By cause of the samples; 0: executions. */
+static const char *const strings[TRACE_SAMPLE_CAUSES][STRING_N] = {
+	{"", "executions", "count", "time", "nanoseconds",
+	 "rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY},
+	[TRACE_SAMPLE_CPU] = {"", "samples", "count", "cpu", "nanoseconds",
+			      "rustc's stacks, by qprof-bpf; this file " EXPORT_PRIVACY},
+	[TRACE_SAMPLE_OFF_CPU] = {"", "waits", "count", "waiting", "nanoseconds",
+				  "rustc's waits, by qprof-bpf; this file " EXPORT_PRIVACY},
+	[TRACE_SAMPLE_FAULT] =
+		{"", "samples", "count", "touched", "bytes",
+		 "memory that rustc touched, by qprof-bpf; this file " EXPORT_PRIVACY},
 };
 
 struct pprof {
@@ -108,14 +112,14 @@ static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, u
 
 static void put_header(struct pprof *p)
 {
-	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EXECUTIONS, STRING_COUNT);
-	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_NANOSECONDS);
-	put_value_type(p, PROFILE_PERIOD_TYPE, STRING_TIME, STRING_NANOSECONDS);
+	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EVENTS, STRING_COUNT);
+	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_VALUE, STRING_UNIT);
+	put_value_type(p, PROFILE_PERIOD_TYPE, STRING_VALUE, STRING_UNIT);
 	protobuf__varint(&p->field, PROFILE_PERIOD, 1);
 	protobuf__varint(&p->field, PROFILE_TIME_NANOS,
 			 trace_reader__info(p->job->r)->realtime_start_ns);
 	protobuf__varint(&p->field, PROFILE_COMMENT, STRING_COMMENT);
-	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_TIME);
+	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_VALUE);
 	flush(p);
 }
 
@@ -214,7 +218,7 @@ static void put_names(struct pprof *p)
 	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
 
 	for (uint32_t i = 0; i < STRING_N && !p->err; i++)
-		put_string(p, strings[i]);
+		put_string(p, strings[p->job->cause][i]);
 	for (uint32_t i = 0; i < n && !p->err; i++)
 		put_string(p, flame__frame_name(p->flame, i));
 	for (; !p->err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE;

@@ -109,7 +109,9 @@ static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const 
 	sp->profiles = true;
 	out__text(sp->out, "{\"type\":\"sampled\",\"name\":");
 	out__json(sp->out, name);
-	out__text(sp->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+	out__text(sp->out, sp->job->cause == TRACE_SAMPLE_FAULT ? ",\"unit\":\"bytes\""
+								: ",\"unit\":\"nanoseconds\"");
+	out__text(sp->out, ",\"startValue\":0,\"endValue\":");
 	out__number(sp->out, sum);
 	out__text(sp->out, ",\"samples\":[");
 	err = each_stack(sp, from, to, put_sample, &sum);
@@ -148,8 +150,8 @@ static int put_name(struct speedscope *sp)
 {
 	_free_ char *notes = export_notes(sp->job), *name = NULL;
 
-	if (!notes ||
-	    asprintf(&name, "rustc's queries (this file " EXPORT_PRIVACY "%s)", notes) < 0)
+	if (!notes || asprintf(&name, "%s (this file " EXPORT_PRIVACY "%s)",
+			       export_subject(sp->job), notes) < 0)
 		return -ENOMEM;
 	out__json(sp->out, name);
 	return 0;

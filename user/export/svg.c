@@ -91,6 +91,12 @@ static void put_colour(struct svg *s, const char *name)
 	out__text(s->out, text);
 }
 
+static char *format_value(const struct svg *s, char buf[FORMAT_MAX], uint64_t value)
+{
+	return s->job->cause == TRACE_SAMPLE_FAULT ? format_bytes(buf, value)
+						   : format_duration(buf, value);
+}
+
 static void put_title(struct svg *s, const char *name, uint64_t count, uint64_t total_ns,
 		      uint64_t self_ns)
 {
@@ -99,13 +105,13 @@ static void put_title(struct svg *s, const char *name, uint64_t count, uint64_t 
 	out__text(s->out, "<title>");
 	out__xml(s->out, name);
 	out__text(s->out, " (");
-	out__text(s->out, format_duration(buf, total_ns));
+	out__text(s->out, format_value(s, buf, total_ns));
 	out__text(s->out, ", ");
 	out__text(s->out, format_percent(buf, total_ns, s->all_ns));
 	out__text(s->out, " %; self ");
-	out__text(s->out, format_duration(buf, self_ns));
+	out__text(s->out, format_value(s, buf, self_ns));
 	if (count) {
-		out__text(s->out, "; executions: ");
+		out__text(s->out, s->job->cause ? "; samples: " : "; executions: ");
 		out__text(s->out, format_count(buf, count));
 	}
 	out__text(s->out, ")</title>");
@@ -270,13 +276,16 @@ static void put_head(struct svg *s)
 
 	out__text(s->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"group\""
-			  " aria-label=\"Flame graph of rustc&#39;s queries\" width=\"1200\"");
+			  " aria-label=\"Flame graph of ");
+	out__xml(s->out, export_subject(s->job));
+	out__text(s->out, "\" width=\"1200\"");
 	put_number(s, " height=\"", height);
 	put_number(s, "\" viewBox=\"0 0 1200 ", height);
 	out__text(s->out, "\">\n<!-- This file " EXPORT_PRIVACY ". -->\n<style>");
 	out__text(s->out, style);
 	out__text(s->out, "</style>\n");
-	put_text(s, "class=\"title\"", MARGIN, 22, "rustc's queries, by time");
+	put_text(s, "class=\"title\"", MARGIN, 22,
+		 s->job->cause ? export_subject(s->job) : "rustc's queries, by time");
 	put_text(s, "id=\"search\" class=\"control\" role=\"button\" tabindex=\"0\"", WIDTH - 70,
 		 22, "Search");
 	put_text(s,

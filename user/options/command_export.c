@@ -69,6 +69,29 @@ static const struct cli_option options[] = {
 			"report --by item.",
 	},
 	{
+		.name = "functions",
+		.kind = CLI_FLAG,
+		.offset = AT(export.functions),
+		.help = "With folded, svg, pprof and speedscope: stacks of the compiler's native "
+			"functions, with the queries between them, by the samples of a recording "
+			"with --sample. A trace that has samples and no interval is exported so "
+			"without this option. html and perfetto have them beside the intervals.",
+	},
+	{
+		.name = "memory",
+		.kind = CLI_FLAG,
+		.offset = AT(export.memory),
+		.help = "Like --functions, but by the memory that page faults made resident: of a "
+			"recording with --memory.",
+	},
+	{
+		.name = "waits",
+		.kind = CLI_FLAG,
+		.offset = AT(export.waits),
+		.help = "Like --functions, but by the time that threads waited: of a recording "
+			"with --off-cpu-stacks.",
+	},
+	{
 		.name = "max-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,
@@ -100,6 +123,8 @@ static const struct cli_example examples[] = {
 	 "qprof-bpf export -f svg --keys -o build.svg build.qpt"},
 	{"A flame graph of modules, functions and types, for their own cost",
 	 "qprof-bpf export -f svg --by item -o items.svg build.qpt"},
+	{"A flame graph of the compiler's functions, in queries and in LLVM",
+	 "qprof-bpf export -f svg --functions -o functions.svg build.qpt"},
 	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
 	{"The ten queries with the longest time",
 	 "qprof-bpf export -f counts -o - build.qpt | head"},
@@ -113,12 +138,24 @@ static int check(const struct cli *cli)
 	const struct cli_export_options *o = &cli->export;
 	bool stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
 		      o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
+	int functions = o->functions + o->memory + o->waits;
 
 	if ((o->keys || o->by == CLI_EXPORT_BY_ITEM) && !stacks)
 		return diag_error_r(-EINVAL,
 				    "%s is for stacks: use it with -f folded, svg, pprof "
 				    "or speedscope",
 				    o->keys ? "--keys" : "--by item");
+	if (functions && !stacks)
+		return diag_error_r(
+			-EINVAL, "--functions, --memory and --waits are for stacks: use them with "
+				 "-f folded, svg, pprof or speedscope; html and perfetto have all "
+				 "samples");
+	if (functions > 1)
+		return diag_error_r(-EINVAL,
+				    "--functions, --memory and --waits exclude each other");
+	if (functions && (o->keys || o->by == CLI_EXPORT_BY_ITEM))
+		return diag_error_r(-EINVAL, "sampled stacks have no keys and no items: leave out "
+					     "--keys and --by item");
 	if (o->keys && o->by == CLI_EXPORT_BY_ITEM)
 		return diag_error_r(-EINVAL, "--keys is for stacks of queries, not for those of "
 					     "--by item, which have items anyway");

@@ -251,7 +251,10 @@ struct cli_export_options {
 	bool raw;	     /* times include probe costs */
 	bool keys;	     /* frames of stacks have keys */
 	unsigned int by;     /* enum cli_export_by: stacks of what */
-	uint64_t max_bytes;  /* 0: no limit */
+	bool functions;	     /* stacks of native functions, by CPU time; or by: */
+	bool memory;
+	bool waits;
+	uint64_t max_bytes; /* 0: no limit */
 };
 
 struct cli_import_options {

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/flame_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/code_functions.h"
+#include "analyze/code_name.h"
+#include "analyze/model.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/table.h"
+
+#define NO_STACK "(no stack)"
+
+/* The samples of a process with one stack. */
+struct cell {
+	uint32_t process;
+	uint32_t stack;
+	struct sample_sum sum;
+};
+
+struct flame_samples {
+	struct export_job *job;
+	uint8_t cause;
+	struct stack_source source;
+	struct flame *flame;	  /* until it is finished */
+	TABLE(struct cell) cells; /* by process << 32 | stack */
+	struct code_functions functions;
+	char **names; /* by number of a function */
+	uint32_t n_names;
+	struct u64_map nodes; /* process << 32 | entry -> node */
+	uint32_t *path;	      /* entries that have no node yet, the innermost first */
+	uint32_t n_path;
+	uint32_t path_capacity;
+};
+
+int flame_samples__new(struct export_job *job, uint8_t cause, struct flame_samples **out)
+{
+	_flame_samples_ struct flame_samples *s = calloc(1, sizeof(*s));
+	const struct model_options options = model_options_of(job->r);
+
+	if (!s || flame__new(job, &s->flame))
+		return -ENOMEM;
+	s->job = job;
+	s->cause = cause;
+	s->source = options.stacks;
+	s->functions = (struct code_functions){.source = s->source, .texts = options.texts};
+	*out = take_ptr(s);
+	return 0;
+}
+
+int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
+{
+	const struct trace_sample *sample = &item->sample;
+	const struct sample_sum one = {1, sample->value};
+	struct cell *cell;
+
+	if (item->kind == TRACE_ITEM_PROCESS)
+		return flame__item(s->flame, item);
+	if (item->kind != TRACE_ITEM_SAMPLE || sample->cause != s->cause)
+		return 0;
+	if (flame__process(s->flame, sample->process) == FLAME_NONE)
+		return -EINVAL;
+	cell = table__get(&s->cells, (uint64_t)sample->process << 32 | sample->stack,
+			  .process = sample->process, .stack = sample->stack);
+	if (!cell)
+		return -ENOMEM;
+	sample_sum__add(&cell->sum, &one);
+	return 0;
+}
+
+bool flame_samples__any(const struct flame_samples *s)
+{
+	return s->cells.n;
+}
+
+/* "[typeck]"; "Type::method (crate)", or the whole name. */
+static char *make_name(const struct flame_samples *s, const struct code_function *f)
+{
+	_free_ char *text = NULL;
+	char *name = NULL;
+
+	if (f->part == CODE_NO_PART)
+		return asprintf(&name, "[%s]", f->name) < 0 ? NULL : name;
+	if (!s->job->short_names)
+		return strdup(f->name);
+	text = code_name_short(f->name);
+	if (!text || asprintf(&name, "%s (%s)", text, s->functions.parts[f->part]) < 0)
+		return NULL;
+	return name;
+}
+
+static const char *name_of(struct flame_samples *s, const struct trace_stack *entry)
+{
+	uint32_t number;
+
+	if (code_functions__find(&s->functions, entry, &number) ||
+	    array__reserve_at(&s->names, number, &s->n_names, sizeof(*s->names)))
+		return NULL;
+	s->names[number] = s->names[number] ?: make_name(s, &s->functions.at[number]);
+	return s->names[number];
+}
+
+/* List the entries of a stack that have no node yet. *node: that of the next one outwards. */
+static int find_path(struct flame_samples *s, const struct cell *cell, uint32_t *node)
+{
+	uint32_t id = cell->stack;
+	struct trace_stack entry;
+
+	s->n_path = 0;
+	*node = flame__process(s->flame, cell->process);
+	while (stack_source__entry(&s->source, id, &entry)) {
+		uint32_t known = u64_map__get(&s->nodes, (uint64_t)cell->process << 32 | id);
+
+		if (known != U64_MAP_NONE) {
+			*node = known;
+			return 0;
+		}
+		if (array__add(&s->path, &s->n_path, &s->path_capacity, &id))
+			return -ENOMEM;
+		id = entry.parent;
+	}
+	return 0;
+}
+
+static uint32_t add_entry(struct flame_samples *s, uint32_t process, uint32_t parent, uint32_t id)
+{
+	struct trace_stack entry;
+	const char *name = stack_source__entry(&s->source, id, &entry) ? name_of(s, &entry) : NULL;
+	uint32_t node = name ? flame__add(s->flame, parent, name, strlen(name)) : FLAME_NONE;
+
+	if (node == FLAME_NONE || u64_map__put(&s->nodes, (uint64_t)process << 32 | id, node))
+		return FLAME_NONE;
+	return node;
+}
+
+static int add_cell(struct flame_samples *s, const struct cell *cell)
+{
+	uint32_t node, top = flame__process(s->flame, cell->process);
+
+	if (find_path(s, cell, &node))
+		return -ENOMEM;
+	while (s->n_path && node != FLAME_NONE)
+		node = add_entry(s, cell->process, node, s->path[--s->n_path]);
+	if (node == top)
+		node = flame__add(s->flame, top, NO_STACK, strlen(NO_STACK));
+	if (node == FLAME_NONE)
+		return -ENOMEM;
+	flame__charge(s->flame, node, cell->sum.n, cell->sum.value);
+	return 0;
+}
+
+int flame_samples__finish(struct flame_samples *s, struct flame **out)
+{
+	int err;
+
+	for (uint32_t i = 0; i < s->cells.n; i++) {
+		if (add_cell(s, &s->cells.at[i]))
+			return -ENOMEM;
+		if (flame__n_nodes(s->flame) > FLAME_SAMPLES_MOST)
+			return -E2BIG;
+	}
+	err = flame__finish(s->flame);
+	if (!err)
+		*out = take_ptr(s->flame);
+	return err;
+}
+
+void flame_samples__free(struct flame_samples *s)
+{
+	if (!s)
+		return;
+	flame__free(s->flame);
+	table__destroy(&s->cells);
+	code_functions__destroy(&s->functions);
+	for (uint32_t i = 0; i < s->n_names; i++)
+		free(s->names[i]);
+	free(s->names);
+	u64_map__destroy(&s->nodes);
+	free(s->path);
+	free(s);
+}
+
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	return flame_samples__item(ctx, item);
+}
+
+int flame__build_samples(struct export_job *job, struct flame **out)
+{
+	_flame_samples_ struct flame_samples *s = NULL;
+
+	return flame_samples__new(job, job->cause, &s)
+		       ?: trace_reader__each(job->r, take_item, s)
+		       ?: flame_samples__finish(s, out);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Sampled stacks as a merged tree (export/flame.h): below each process the functions that its
+ * threads were in, from the outermost, with the queries between. `count` of a node is the number of
+ * samples, `self_ns` what they stand for: ns, or bytes.
+ *
+ * Memory: 40 bytes of each different stack of a process, 16 of each entry that they have in common,
+ * and the tree. A small hostile trace could have one deep stack in many processes, so a tree of
+ * more than FLAME_SAMPLES_MOST nodes is refused: -E2BIG.
+ */
+#ifndef QPROF_EXPORT_FLAME_SAMPLES_H
+#define QPROF_EXPORT_FLAME_SAMPLES_H
+
+#include "export/flame.h"
+
+#define FLAME_SAMPLES_MOST (1u << 23)
+
+struct flame_samples;
+
+/* Of samples of one cause: enum trace_sample_cause. 0 or -ENOMEM. */
+int flame_samples__new(struct export_job *job, uint8_t cause, struct flame_samples **out);
+
+/* Pass every item of job->r, in order. 0 or a negative errno. */
+int flame_samples__item(struct flame_samples *s, const struct trace_item *item);
+
+/* Whether there was a sample of the cause. */
+bool flame_samples__any(const struct flame_samples *s);
+
+/* The tree, after the last item; once. Names of functions are as job->short_names says. */
+int flame_samples__finish(struct flame_samples *s, struct flame **out);
+
+void flame_samples__free(struct flame_samples *s);
+DEFINE_CLEANUP(struct flame_samples, flame_samples__free)
+#define _flame_samples_ __cleanup(flame_samples__free_p)
+
+#endif /* QPROF_EXPORT_FLAME_SAMPLES_H */
