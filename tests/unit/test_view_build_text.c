@@ -3,6 +3,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
+#include "../fixtures/sampled_build.h"
 
 static void a_build_is_as_agreed(void **state)
 {
@@ -108,6 +109,25 @@ static void items_take_the_place_of_pairs(void **state)
 	assert_contains(full, " most in  self there  executions\n");
 }
 
+static void samples_alone_are_a_build(void **state)
+{
+	_sampled_build_ struct sampled_build b = {};
+	struct build_view view;
+	_free_ char *text = NULL;
+
+	sampled_build__make(&b, MODEL_BUILD, 1u << TRACE_SAMPLE_CPU);
+	view = (struct build_view){
+		.build = b.model.build,
+		.summary = b.model.summary,
+		.losses = &b.model.losses,
+		.names = &b.model.options.texts,
+		.samples = b.model.samples,
+		.stacks = &b.model.stacks[TRACE_SAMPLE_CPU],
+	};
+	text = printed_text(build_text(out, &view));
+	assert_golden("view/build_sampled.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +138,7 @@ int main(void)
 		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 		cmocka_unit_test(items_take_the_place_of_pairs),
+		cmocka_unit_test(samples_alone_are_a_build),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

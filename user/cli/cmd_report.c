@@ -71,6 +71,8 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	options.raw = c->options->raw;
 	if (sampled_report_is_asked_for(c->options))
 		options.stack_causes = 1u << sampled_report_cause(c->options);
+	else if (options.parts & MODEL_BUILD)
+		options.stack_causes = 1u << TRACE_SAMPLE_CPU;
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
 	return model__init(&c->model, &options) ?: model__read(&c->model, r);
@@ -165,6 +167,8 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
 		.decisions = opt->decisions,
+		.samples = m->samples,
+		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};
 
 	opt->build = m->build ? &build : NULL;

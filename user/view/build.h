@@ -4,6 +4,7 @@
 #define QPROF_VIEW_BUILD_H
 
 #include "analyze/build.h"
+#include "analyze/stack_sums.h"
 #include "view/view.h"
 
 struct build_view {
@@ -15,6 +16,8 @@ struct build_view {
 	const struct trace_costs *costs;   /* NULL: not in the trace */
 	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct samples *samples;	   /* NULL: the trace has none */
+	const struct stack_sums *stacks;   /* with samples: those of the CPU; or NULL */
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	size_t top;	     /* rows in each table; 0: as many as fit */
 	bool full;	     /* print every row and all details */

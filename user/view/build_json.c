@@ -59,8 +59,7 @@ static void put_reuse(struct json *j, const struct build_rows *r)
 	json__put(j);
 }
 
-static void put_crate(struct json *j, const struct build_crate *c,
-		      const struct build_totals *totals)
+static void put_crate(struct json *j, const struct build_crate *c, const struct build_view *v)
 {
 	static const char *const parts[BUILD_N_PARTS] = {
 		[BUILD_FRONT_END] = "front_end_ns",
@@ -69,6 +68,7 @@ static void put_crate(struct json *j, const struct build_crate *c,
 		[BUILD_EXIT] = "exit_ns",
 	};
 	const struct build_process *p = c->process;
+	const struct build_totals *totals = build__totals(v->build);
 
 	json__text(j, "name", c->name);
 	json__number(j, "pid", p->process->pid);
@@ -85,6 +85,21 @@ static void put_crate(struct json *j, const struct build_crate *c,
 		add_waits(j, &p->waits);
 	json__number(j, "blocked_ns", p->blocked_ns);
 	json__number(j, "executions", p->executions);
+	if (v->samples)
+		json__number(
+			j, "sampled_cpu_ns",
+			samples__process(v->samples, p->process->index)[TRACE_SAMPLE_CPU].value);
+	json__put(j);
+}
+
+static void put_shares(struct json *j, const struct build_rows *r)
+{
+	json__begin(j);
+	json__number(j, "front_end_ns", r->shares[SAMPLE_FRONT_END].value);
+	json__number(j, "codegen_ns", r->shares[SAMPLE_CODEGEN].value);
+	json__number(j, "llvm_ns", r->shares[SAMPLE_LLVM].value);
+	json__number(j, "unknown_ns", r->shares[SAMPLE_NO_STACK].value);
+	json__print(j, ",\"sampled\":");
 	json__put(j);
 }
 
@@ -93,23 +108,33 @@ static void put_crates(struct json *j, const struct build_rows *r, const struct 
 	json__array(j, "crates");
 	for (size_t i = 0; i < r->n_crates && !j->err; i++) {
 		json__line(j, i);
-		put_crate(j, r->crates[i], build__totals(v->build));
+		put_crate(j, r->crates[i], v);
 	}
 	json__print(j, "]");
 }
 
-static void put_query(struct json *j, const struct build_query *q, const struct build_rows *r)
+static void put_query(struct json *j, const struct build_query *q, const struct build_rows *r,
+		      const struct build_view *v)
 {
+	bool has_spans = q->row.self_by != SUMMARY_SELF_SAMPLES;
+
 	if (q->crate) {
 		json__text(j, "crate", q->crate);
 		json__number(j, "pid", r->of[q->process].process->process->pid);
 	}
 	json__text(j, "name", q->label);
 	json__text(j, "kind", summary_row__kind(&q->row));
-	json__number(j, "count", q->row.count + q->row.unrecorded.counted);
-	json__number(j, "total_ns", q->row.total_ns);
-	json__number(j, "self_ns", q->row.self_ns);
+	json__known(j, "count", has_spans || q->row.unrecorded.counted,
+		    q->row.count + q->row.unrecorded.counted);
+	json__known(j, "total_ns", has_spans, q->row.total_ns);
+	json__known(j, "self_ns", has_spans, q->row.self_ns);
 	json__number(j, "self_off_ns", q->row.self_off_ns);
+	if (v->samples) {
+		json__number(j, "best_self_ns", q->row.best_self_ns);
+		json__number(j, "best_self_error_ns", q->row.best_error_ns);
+		json__number(j, "samples", q->row.samples.self[TRACE_SAMPLE_CPU].n);
+		json__number(j, "sampled_self_ns", q->row.samples.self[TRACE_SAMPLE_CPU].value);
+	}
 	json__put(j);
 }
 
@@ -121,7 +146,7 @@ static void put_queries(struct json *j, const char *key, const struct build_quer
 	json__array(j, key);
 	for (size_t i = 0; i < shown && !j->err; i++) {
 		json__line(j, i);
-		put_query(j, &q->rows[i], r);
+		put_query(j, &q->rows[i], r, v);
 	}
 	json__print(j, "]");
 }
@@ -210,6 +235,8 @@ int build_json(FILE *out, const struct build_view *v)
 	put_totals(&j, totals);
 	put_running(&j, &totals->running);
 	put_reuse(&j, &r);
+	if (v->stacks)
+		put_shares(&j, &r);
 	put_crates(&j, &r, v);
 	put_items(&j, &r, v);
 	put_queries(&j, "queries", &r.queries, &r, v);

@@ -51,6 +51,7 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 {
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
+	uint64_t cpu_ns;
 	int err;
 
 	fputs("| ", out);
@@ -59,8 +60,7 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 	for (int part = 0; part < BUILD_EXIT; part++)
 		fprintf(out, " %s |",
 			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	fprintf(out, " %s |",
-		build__totals(v->build)->off_cpu_known ? format_duration(buf, p->cpu_ns) : "-");
+	fprintf(out, " %s |", build_cpu_ns(v, p, &cpu_ns) ? format_duration(buf, cpu_ns) : "-");
 	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
 	fprintf(out, " %s |\n", report_notes__exit(buf, p->process->exit_status));
 	return err;
@@ -86,17 +86,16 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
 {
 	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
-	char count[FORMAT_MAX], self[FORMAT_MAX], percent[FORMAT_MAX], off[FORMAT_MAX];
+	char count[FORMAT_MAX], self[FORMAT_MAX + 1], percent[FORMAT_MAX], off[FORMAT_MAX];
 	int err;
 
 	if (q->crate && !pair)
 		return -ENOMEM;
 	fputs("| ", out);
 	err = markdown_code(out, pair ?: q->label);
-	fprintf(out, " | %s | %s | %s | %s |\n",
-		format_count(count, q->row.count + q->row.unrecorded.counted),
-		format_duration(self, q->row.self_ns),
-		format_percent(percent, q->row.self_ns, r->self_ns),
+	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, build_query_count(q, r)),
+		build_query_self(self, q, r),
+		format_percent(percent, q->row.best_self_ns, r->self_ns),
 		format_duration(off, q->row.self_off_ns));
 	return err;
 }
@@ -108,8 +107,8 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 
 	if (!q->n)
 		return 0;
-	fprintf(out, "\n| %s | executions | self | %% | off-cpu |\n|---|---:|---:|---:|---:|\n",
-		what);
+	fprintf(out, "\n| %s | %s | self | %% | off-cpu |\n|---|---:|---:|---:|---:|\n", what,
+		r->is_sampled ? "samples" : "executions");
 	for (size_t i = 0; i < shown; i++) {
 		if (print_query(out, &q->rows[i], r))
 			return -ENOMEM;

@@ -47,8 +47,8 @@ static int compare_queries(const void *a, const void *b)
 {
 	const struct build_query *x = a, *y = b;
 
-	if (x->row.self_ns != y->row.self_ns)
-		return x->row.self_ns < y->row.self_ns ? 1 : -1;
+	if (x->row.best_self_ns != y->row.best_self_ns)
+		return x->row.best_self_ns < y->row.best_self_ns ? 1 : -1;
 	return strcmp(x->label, y->label) ?: (x->process > y->process) - (x->process < y->process);
 }
 
@@ -60,7 +60,7 @@ static void sort_queries(struct build_queries *q)
 static int add_all(struct build_rows *r, const struct build_view *v)
 {
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
+	size_t n, exact = 0;
 
 	if (summary__rows(v->summary, SUMMARY_ALL, &rows, &n))
 		return -ENOMEM;
@@ -77,12 +77,17 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 			.process = SUMMARY_ALL,
 			.row = rows[i],
 		};
-		r->self_ns += rows[i].self_ns;
+		r->self_ns += rows[i].best_self_ns;
+		exact += rows[i].self_by != SUMMARY_SELF_SAMPLES;
 		unrecorded__add(&r->unrecorded, &rows[i].unrecorded);
 	}
 	sort_queries(&r->queries);
 	sort_queries(&r->passes);
-	return 0;
+	if (v->samples && !exact) {
+		r->is_sampled = true;
+		r->self_ns = samples__totals(v->samples)->of[TRACE_SAMPLE_CPU].value;
+	}
+	return v->stacks ? sample_shares_of(v->stacks, v->names, r->shares) : 0;
 }
 
 static int add_pairs(struct build_rows *r, const struct build_view *v, uint32_t process)
@@ -192,6 +197,61 @@ void build_rows__clear(struct build_rows *r)
 	free(r->pairs.rows);
 	free(r->items);
 	*r = (struct build_rows){0};
+}
+
+uint64_t build_query_count(const struct build_query *q, const struct build_rows *r)
+{
+	return r->is_sampled ? q->row.samples.self[TRACE_SAMPLE_CPU].n
+			     : q->row.count + q->row.unrecorded.counted;
+}
+
+char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
+		       const struct build_rows *r)
+{
+	static const char *const marks[] = {
+		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
+		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
+		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
+	};
+	const char *mark = r->is_sampled ? NULL : marks[q->row.self_by];
+	char text[FORMAT_MAX];
+
+	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark ?: "",
+		 format_duration(text, q->row.best_self_ns));
+	return buf;
+}
+
+bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns)
+{
+	bool by_threads = build__totals(v->build)->off_cpu_known;
+
+	*ns = p->cpu_ns;
+	if (!by_threads && v->samples)
+		*ns = samples__process(v->samples, p->process->index)[TRACE_SAMPLE_CPU].value;
+	return by_threads || v->samples;
+}
+
+void build_print_shares(FILE *out, const struct build_rows *r)
+{
+	static const char *const names[SAMPLE_SHARES] = {
+		[SAMPLE_FRONT_END] = "front end",
+		[SAMPLE_CODEGEN] = "codegen",
+		[SAMPLE_LLVM] = "LLVM",
+		[SAMPLE_NO_STACK] = "unknown",
+	};
+	const char *before = "";
+	uint64_t all = 0;
+	char buf[FORMAT_MAX];
+
+	for (int i = 0; i < SAMPLE_SHARES; i++)
+		all += r->shares[i].value;
+	for (int i = 0; i < SAMPLE_SHARES; i++) {
+		if (!r->shares[i].n)
+			continue;
+		fprintf(out, "%s%s %% %s", before, format_percent(buf, r->shares[i].value, all),
+			names[i]);
+		before = ", ";
+	}
 }
 
 void build_print_reuse(FILE *out, const struct reuse *reuse)

@@ -3,6 +3,7 @@
 #ifndef QPROF_VIEW_BUILD_ROWS_H
 #define QPROF_VIEW_BUILD_ROWS_H
 
+#include "analyze/sample_shares.h"
 #include "view/build.h"
 #include "base/format.h"
 
@@ -45,7 +46,9 @@ struct build_rows {
 	 */
 	struct reuse reuse;
 	uint32_t n_reuse;
-	uint64_t self_ns; /* of queries and passes of all compilers */
+	uint64_t self_ns; /* of queries and passes of all compilers; with is_sampled all CPU time */
+	bool is_sampled;  /* only samples show what queries cost */
+	struct sample_sum shares[SAMPLE_SHARES]; /* of the samples of the CPU, if there are any */
 	/*
 	 * Executions without a span, left out for a budget: the exact number, and an estimate of
 	 * more.
@@ -76,6 +79,19 @@ char *build_item_crate(const struct build_item *item);
  * longer, its middle is left out, "syn..visit_expr". The caller frees it; NULL: no memory.
  */
 char *build_item_name(const struct build_item *item, size_t most);
+
+/* Executions; or samples, if there is nothing else. */
+uint64_t build_query_count(const struct build_query *q, const struct build_rows *r);
+
+/* The self time that is known best, marked if it is an estimate beside others that are none. */
+char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
+		       const struct build_rows *r);
+
+/* The CPU time of a compiler: by its threads, else by samples. Returns whether it is known. */
+bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns);
+
+/* Print "62.0 % front end, 3.1 % codegen, 34.9 % LLVM"; nothing without samples of the CPU. */
+void build_print_shares(FILE *out, const struct build_rows *r);
 
 /* "crate/query"; NULL if out of memory. */
 char *build_query_name(const struct build_query *q);

@@ -7,6 +7,7 @@
 #include "view/build_rows.h"
 #include "view/report_notes.h"
 #include "view/place_text.h"
+#include "view/samples_text.h"
 #include "view/table.h"
 #include "view/verdict_text.h"
 #include "view/wrap.h"
@@ -96,17 +97,34 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 		format_duration(buf, t->running.tail_ns));
 }
 
-static void print_threads(FILE *out, const struct build_totals *t)
+static void print_threads(FILE *out, const struct build_totals *t, bool sampled)
 {
 	char blocked[FORMAT_MAX];
 
 	if (t->off_cpu_known)
 		build_print_threads(out, t, "threads   ", "waiting   ");
-	else
+	else if (!sampled)
 		fputs("threads   not recorded when they were on a CPU\n", out);
 	if (t->blocked_ns)
 		fprintf(out, "blocked   %s in queries that another thread executed\n",
 			format_duration(blocked, t->blocked_ns));
+}
+
+static void print_samples(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	const struct sample_sum *cpu;
+	char count[FORMAT_MAX], time[FORMAT_MAX];
+
+	if (!v->samples)
+		return;
+	cpu = &samples__totals(v->samples)->of[TRACE_SAMPLE_CPU];
+	if (!cpu->n)
+		return;
+	fprintf(out, "samples   %s of %s on the CPU%s", format_count(count, cpu->n),
+		format_duration(time, cpu->value), v->stacks ? ": " : "");
+	if (v->stacks)
+		build_print_shares(out, r);
+	fputc('\n', out);
 }
 
 static void print_reuse(FILE *out, const struct build_rows *r)
@@ -142,13 +160,14 @@ static void add_crate(struct table *t, const struct build_crate *c, const struct
 {
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
+	uint64_t cpu_ns;
+	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
 
 	add_name(t, c->name, v->wide ? 0 : CRATE_MOST);
 	table__cell(t, format_duration(buf, p->end_ns - p->start_ns));
 	for (int part = 0; part < BUILD_EXIT; part++)
 		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	table__cell(t,
-		    build__totals(v->build)->off_cpu_known ? format_duration(buf, p->cpu_ns) : "-");
+	table__cell(t, has_cpu ? format_duration(buf, cpu_ns) : "-");
 	table__cell(t, format_duration(buf, p->alone_ns));
 	if (!v->wide)
 		return;
@@ -193,14 +212,14 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 {
 	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
 	_free_ char *name = !q->crate || pair ? format_clean(pair ?: q->label) : NULL;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX + 1];
 
 	if (!name)
 		return -ENOMEM;
 	add_name(t, name, v->wide ? 0 : QUERY_MOST);
-	table__cell(t, format_count(buf, q->row.count + q->row.unrecorded.counted));
-	table__cell(t, format_duration(buf, q->row.self_ns));
-	table__cell(t, format_percent(buf, q->row.self_ns, r->self_ns));
+	table__cell(t, format_count(buf, build_query_count(q, r)));
+	table__cell(t, build_query_self(buf, q, r));
+	table__cell(t, format_percent(buf, q->row.best_self_ns, r->self_ns));
 	if (build__totals(v->build)->off_cpu_known)
 		table__cell(t, format_duration(buf, q->row.self_off_ns));
 	return 0;
@@ -213,7 +232,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	char first[FORMAT_MAX * 2];
 	const struct table_column columns[] = {
 		{title(first, what, shown, q->n), v->wide ? 0 : QUERY_MOST},
-		{"executions", 0},
+		{r->is_sampled ? "samples" : "executions", 0},
 		{"self", 0},
 		{"self %", 0},
 		{"off-cpu", 0},
@@ -401,6 +420,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 			format_count(estimated, r->unrecorded.estimated));
 	report_notes__unwatched(
 		out, "not watched all the time, to keep within a budget: ", v->decisions);
+	if (v->samples)
+		samples_text_notes(out, samples__totals(v->samples));
 	report_notes__late(out, v->summary);
 	report_notes__losses(out, v->losses, v->full);
 	if (v->problem)
@@ -421,7 +442,8 @@ int build_text(FILE *out, const struct build_view *v)
 	verdict_lead(out, &verdict);
 	print_head(out, totals);
 	print_parallel(out, totals);
-	print_threads(out, totals);
+	print_threads(out, totals, v->samples);
+	print_samples(out, &r, v);
 	print_reuse(out, &r);
 	print_probes(out, v);
 	fit = r.n_items ? &fit_with_items : &fit_without_items;
