@@ -96,6 +96,74 @@ static void a_file_without_symbols_has_no_functions(void **state)
 	assert_null(f);
 }
 
+static int any_functions_of(const char *path, struct functions **out)
+{
+	return WITH_LIBRARY(path, functions__open_any(file_, out));
+}
+
+/* The symbols are in a table of this type. */
+static struct functions *open_any(uint32_t type, const struct elf_builder_symbol *syms, size_t n)
+{
+	struct elf_builder b = {0};
+	struct functions *f = NULL;
+	Elf64_Shdr shdr;
+
+	elf_builder__build(&b, syms, n);
+	shdr = elf_builder__get(&b, ELF_BUILDER_SYMTAB);
+	shdr.sh_type = type;
+	elf_builder__put(&b, ELF_BUILDER_SYMTAB, shdr);
+	assert_int_equal(WITH_BYTES(b.buf, b.len, any_functions_of(path_, &f)), 0);
+	return f;
+}
+
+static void assert_unnamed(const struct functions *f, uint64_t pc, uint64_t addr, uint32_t size)
+{
+	struct function_range range;
+
+	assert_true(functions__find(f, pc, &range));
+	assert_null(range.symbol);
+	assert_int_equal(range.addr, addr);
+	assert_int_equal(range.size, size);
+}
+
+static void symbols_for_the_linker_will_do(void **state)
+{
+	static const struct elf_builder_symbol syms[] = {
+		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("longer", TEXT + 4, 6)};
+	_functions_ struct functions *f = open_any(SHT_DYNSYM, syms, 3);
+
+	assert_at(f, TEXT + 4, "longer", TEXT + 4, 6);
+	assert_at(f, TEXT + 17, "b", TEXT + 16, 8);
+	/* There is no table of starts. */
+	assert_at(f, TEXT + 12, NULL, 0, 0);
+	assert_in_range(functions__bytes(f), 1, 10000);
+}
+
+static void code_without_a_symbol_has_ranges(void **state)
+{
+	/* Without an unwind table, functions start where symbols are, also those without a size. */
+	static const struct elf_builder_symbol syms[] = {
+		FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0), FUNC("b", TEXT + 16, 8)};
+	_functions_ struct functions *f = open_any(SHT_SYMTAB, syms, 3);
+
+	assert_at(f, TEXT + 3, NULL, 0, 0);
+	assert_at(f, TEXT + 7, "a", TEXT + 4, 4);
+	assert_unnamed(f, TEXT + 8, TEXT + 8, 2);
+	assert_unnamed(f, TEXT + 9, TEXT + 8, 2);
+	assert_unnamed(f, TEXT + 10, TEXT + 10, 6);
+	assert_at(f, TEXT + 16, "b", TEXT + 16, 8);
+	assert_unnamed(f, TEXT + 24, TEXT + 24, ELF_BUILDER_TEXT_SIZE - 24);
+	assert_at(f, TEXT + ELF_BUILDER_TEXT_SIZE, NULL, 0, 0);
+	assert_at(f, UINT64_MAX, NULL, 0, 0);
+}
+
+static void a_file_may_have_nothing_at_all(void **state)
+{
+	_functions_ struct functions *f = open_any(SHT_PROGBITS, NULL, 0);
+
+	assert_at(f, TEXT + 4, NULL, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +171,9 @@ int main(void)
 		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
 		cmocka_unit_test(a_nested_function_splits_the_outer_one),
 		cmocka_unit_test(a_file_without_symbols_has_no_functions),
+		cmocka_unit_test(symbols_for_the_linker_will_do),
+		cmocka_unit_test(code_without_a_symbol_has_ranges),
+		cmocka_unit_test(a_file_may_have_nothing_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,20 @@ static uint32_t address_of(const char *path, const char *name)
 	return (uint32_t)symbol(img, name)->addr;
 }
 
+/* As a plan of the file has it, which is made from a mapping. */
+static const char *identity_of(const char *path, char hex[2 * ELF_BUILD_ID_MAX + 1])
+{
+	_elf_image_ struct elf_image *img = NULL;
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint32_t n;
+
+	assert_int_equal(image_of(path, &img), 0);
+	n = elf_image__identity(img, id);
+	for (uint32_t i = 0; i < n; i++)
+		sprintf(hex + 2 * i, "%02x", id[i]);
+	return hex;
+}
+
 static struct trace_writer *open_trace(void)
 {
 	struct trace_info info = {.tool = (char *)"t", .kernel = (char *)"k", .host = (char *)"h"};
@@ -61,15 +75,18 @@ static void add(struct code_names *c, const char *path, const struct tracks_func
 static void meet(struct code_names *c, struct trace_writer *w, const struct tracks_functions *fns,
 		 uint32_t pc, const char *expected)
 {
-	struct trace_function f = {.first = FIRST, .library = "abcd"};
+	struct trace_function f = {.first = FIRST};
+	char id[2 * ELF_BUILD_ID_MAX + 1];
 	_free_ char *name = NULL;
 
 	assert_true(fns->find(fns->ctx, pc, &f.addr, &f.size));
 	name = fns->name(fns->ctx, pc);
 	assert_string_equal(name, expected);
 	f.name = name;
+	fns->describe(fns->ctx, &f);
+	assert_string_equal(f.library, identity_of(f.file, id));
 	assert_int_equal(trace_writer__function(w, &f), 0);
-	assert_int_equal(code_names__note(c, LIB, &f), 0);
+	assert_int_equal(code_names__note(c, fns->file, &f), 0);
 }
 
 /* A new code_names with one library that has line information, and one caller noted. */
@@ -140,18 +157,101 @@ static void a_number_goes_to_another_library(void **state)
 	assert_int_equal(at.line, 12);
 }
 
-static void a_library_without_symbols_is_refused(void **state)
+static const struct tracks_functions *add_file(struct code_names *c, const char *path)
 {
+	const struct tracks_functions *functions = NULL;
 	_library_file_ struct library_file *file = NULL;
-	struct plan plan = {.path = (char *)"stripped"};
+
+	if (path)
+		assert_int_equal(library_file__open(path, &file), 0);
+	assert_int_equal(code_names__add_file(c, file, &functions), 0);
+	return functions;
+}
+
+static void a_file_has_one_number_however_it_comes(void **state)
+{
 	_code_names_ struct code_names *c = NULL;
-	const struct tracks_functions *fns = NULL;
+	const struct tracks_functions *lib = NULL, *file, *other;
 
 	assert_int_equal(code_names__new(&c), 0);
-	assert_int_equal(library_file__open(fixture("driver_stripped.so"), &file), 0);
-	plan.file = file;
-	assert_int_equal(code_names__add_library(c, LIB, &plan, &fns), -ENODATA);
-	assert_null(fns);
+	file = add_file(c, fixture("lines.so"));
+	other = add_file(c, fixture("bodies.so"));
+	assert_ptr_not_equal(file, other);
+	assert_int_not_equal(file->file, other->file);
+	assert_ptr_equal(add_file(c, fixture("lines.so")), file);
+	add(c, fixture("lines.so"), &lib);
+	assert_ptr_equal(lib, file);
+	/* The library is gone, but samples may still come. */
+	assert_int_equal(code_names__retire(c, LIB, NULL), 0);
+	assert_true(file->find(file->ctx, address_of(fixture("lines.so"), "first"), &(uint64_t){0},
+			       &(uint32_t){0}));
+	/* Without samples it is forgotten, and comes back as another one. */
+	add(c, fixture("guards.so"), &lib);
+	assert_int_equal(code_names__retire(c, LIB, NULL), 0);
+	other = add_file(c, fixture("guards.so"));
+	assert_int_equal(other->file, 4);
+	assert_int_equal(code_names__retire(c, LIB, NULL), 0);
+}
+
+static char *name_at(const struct tracks_functions *fns, uint32_t pc)
+{
+	uint64_t addr;
+	uint32_t size;
+
+	return fns->find(fns->ctx, pc, &addr, &size) ? fns->name(fns->ctx, pc) : NULL;
+}
+
+static void assert_name(const struct tracks_functions *fns, uint32_t pc, const char *expected)
+{
+	_free_ char *name = name_at(fns, pc);
+
+	if (!expected)
+		assert_null(name);
+	else
+		assert_string_equal(name, expected);
+}
+
+static void the_vdso_has_no_file(void **state)
+{
+	_code_names_ struct code_names *c = NULL;
+	struct trace_function f = {0};
+	const struct tracks_functions *fns;
+
+	assert_int_equal(code_names__new(&c), 0);
+	fns = add_file(c, NULL);
+	assert_ptr_equal(add_file(c, NULL), fns);
+	assert_name(fns, 0xa40, "");
+	assert_name(fns, 1u << 20, NULL);
+	fns->describe(fns->ctx, &f);
+	assert_string_equal(f.file, "[vdso]");
+	assert_string_equal(f.library, "");
+}
+
+/* Of a file without symbols or an unwind table nothing is known, and of one that is none. */
+static void a_file_may_have_no_names(void **state)
+{
+	_code_names_ struct code_names *c = NULL;
+	_output_ struct output o = {};
+	const struct tracks_functions *fns;
+
+	assert_int_equal(code_names__new(&c), 0);
+	fns = add_file(c, fixture("driver_stripped.so"));
+	assert_name(fns, 0x1000, NULL);
+	fns = add_file(c, "/etc/passwd");
+	CAPTURED(&o, (assert_name(fns, 0x1000, NULL), 0));
+	assert_name(fns, 0x1000, NULL);
+}
+
+static void names_are_readable(void **state)
+{
+	_code_names_ struct code_names *c = NULL;
+	const struct tracks_functions *fns;
+
+	assert_int_equal(code_names__new(&c), 0);
+	fns = add_file(c, fixture("driver_v0.so"));
+	assert_name(fns,
+		    address_of(fixture("driver_v0.so"), "_RNvCs4_7___rustc20___rust_panic_cleanup"),
+		    "__rustc::__rust_panic_cleanup");
 }
 
 int main(void)
@@ -160,7 +260,10 @@ int main(void)
 		cmocka_unit_test(a_caller_is_read_back_with_its_line),
 		cmocka_unit_test(a_library_without_lines_has_names),
 		cmocka_unit_test(a_number_goes_to_another_library),
-		cmocka_unit_test(a_library_without_symbols_is_refused),
+		cmocka_unit_test(a_file_has_one_number_however_it_comes),
+		cmocka_unit_test(the_vdso_has_no_file),
+		cmocka_unit_test(a_file_may_have_no_names),
+		cmocka_unit_test(names_are_readable),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

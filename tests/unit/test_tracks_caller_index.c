@@ -40,20 +40,29 @@ static struct caller_index *new_index(void)
 	return c;
 }
 
-static uint32_t get(struct caller_index *c, struct asked *asked, uint8_t lib, uint32_t caller,
+static void describe(const void *ctx, struct trace_function *f)
+{
+	f->library = "abcd";
+	f->file = "/lib/some.so";
+}
+
+static uint32_t get(struct caller_index *c, struct asked *asked, uint32_t file, uint32_t caller,
 		    const char *expected)
 {
-	const struct tracks_functions functions = {asked, find, name};
+	const struct tracks_functions functions = {asked, find, name, describe, file};
 	struct trace_function found;
 	uint32_t locindex;
 
-	assert_int_equal(caller_index__get(c, &functions, lib, caller, &locindex, &found), 0);
+	assert_int_equal(caller_index__get(c, &functions, caller, &locindex, &found), 0);
 	if (!expected)
 		assert_null(found.name);
 	else
 		assert_string_equal(found.name, expected);
-	if (expected)
+	if (expected) {
 		assert_int_equal(found.first, locindex - (caller - found.addr));
+		assert_string_equal(found.library, "abcd");
+		assert_string_equal(found.file, "/lib/some.so");
+	}
 	free((char *)found.name);
 	return locindex;
 }
@@ -75,7 +84,7 @@ static void a_function_is_asked_for_once_and_an_address_too(void **state)
 	assert_int_equal(asked.name, 1);
 }
 
-static void libraries_are_kept_apart(void **state)
+static void files_are_kept_apart(void **state)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
@@ -100,21 +109,74 @@ static void a_name_that_cannot_be_had_is_an_error(void **state)
 {
 	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {.fail = true};
-	const struct tracks_functions functions = {&asked, find, name};
+	const struct tracks_functions functions = {&asked, find, name, describe, 0};
 	struct trace_function found;
 	uint32_t locindex;
 
-	assert_int_equal(caller_index__get(c, &functions, 0, SMALL + 8, &locindex, &found),
-			 -ENOMEM);
+	assert_int_equal(caller_index__get(c, &functions, SMALL + 8, &locindex, &found), -ENOMEM);
+}
+
+/* The number of a place, and whether it was the first one in its function. */
+static uint32_t place(struct caller_index *c, struct asked *asked, uint64_t addr, bool is_return,
+		      bool *is_first)
+{
+	const struct tracks_functions functions = {asked, find, name, NULL, 1};
+	struct trace_function found;
+	uint32_t locindex;
+
+	assert_int_equal(caller_index__find(c, &functions, addr, is_return, &locindex, &found), 0);
+	*is_first = found.name;
+	if (found.name)
+		assert_string_equal(found.library, "");
+	free((char *)found.name);
+	return locindex;
+}
+
+static void a_pc_lies_where_it_is(void **state)
+{
+	_caller_index_ struct caller_index *c = new_index();
+	struct asked asked = {0};
+	uint32_t first;
+	bool is_first;
+
+	/* The first byte is in the function; as a return address it belongs to what is before. */
+	first = place(c, &asked, SMALL, false, &is_first);
+	assert_true(is_first);
+	assert_int_not_equal(first, TRACE_NO_LOCATION);
+	assert_int_equal(place(c, &asked, SMALL, true, &is_first), TRACE_NO_LOCATION);
+	/* The byte behind it is not, but a call may return there. */
+	assert_int_equal(place(c, &asked, SMALL + SMALL_SIZE, false, &is_first), TRACE_NO_LOCATION);
+	assert_int_equal(place(c, &asked, SMALL + SMALL_SIZE, true, &is_first), first + SMALL_SIZE);
+	assert_false(is_first);
+	/* A caller and a pc at one address are one place. */
+	assert_int_equal(get(c, &asked, 1, SMALL + 8, NULL), first + 8);
+	/* Places are numbers of 32 bits, also in a file with more code. */
+	assert_int_equal(place(c, &asked, (1ull << 32) + SMALL, false, &is_first),
+			 TRACE_NO_LOCATION);
+	assert_int_equal(place(c, &asked, 0, true, &is_first), TRACE_NO_LOCATION);
+}
+
+static void without_functions_there_are_no_places(void **state)
+{
+	_caller_index_ struct caller_index *c = new_index();
+	struct trace_function found;
+	uint32_t locindex = 1;
+
+	assert_int_equal(caller_index__get(c, NULL, SMALL + 8, &locindex, &found), 0);
+	assert_int_equal(locindex, TRACE_NO_LOCATION);
+	assert_null(found.name);
+	assert_int_equal(caller_index__unplaced(c), 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_is_asked_for_once_and_an_address_too),
-		cmocka_unit_test(libraries_are_kept_apart),
+		cmocka_unit_test(files_are_kept_apart),
 		cmocka_unit_test(a_function_that_gets_no_locindex_is_counted),
 		cmocka_unit_test(a_name_that_cannot_be_had_is_an_error),
+		cmocka_unit_test(a_pc_lies_where_it_is),
+		cmocka_unit_test(without_functions_there_are_no_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -651,11 +651,12 @@ static int do_span_called(struct tracks *t, uint32_t caller, uint64_t start)
 
 static void a_caller_is_a_place_in_a_known_function(void **state)
 {
-	static const struct tracks_functions functions = {"f", find_function, name_function};
+	static const struct tracks_functions functions = {"f", find_function, name_function, NULL,
+							  1};
 	struct fixture *f = *state;
 	const struct trace_span *s = f->out.spans;
 
-	/* Without functions this address is unknown, and stays unknown later. */
+	/* Without functions the address is unknown. */
 	assert_int_equal(do_span_called(f->t, 0x9010, 100), 0);
 	tracks__set_functions(f->t, 2, &functions);
 	assert_int_equal(do_span_called(f->t, 0x1234, 200), 0);
@@ -682,8 +683,8 @@ static void a_caller_is_a_place_in_a_known_function(void **state)
 
 static void a_number_goes_to_another_library(void **state)
 {
-	static const struct tracks_functions one = {"one", find_function, name_function};
-	static const struct tracks_functions two = {"two", find_function, name_function};
+	static const struct tracks_functions one = {"one", find_function, name_function, NULL, 1};
+	static const struct tracks_functions two = {"two", find_function, name_function, NULL, 2};
 	static const uint32_t labels[] = {77, 78, 79};
 	struct fixture *f = *state;
 	const struct trace_span *s = f->out.spans;

@@ -5,27 +5,14 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/diag.h"
-#include "plan/symbols/function_name.h"
-#include "plan/symbols/functions.h"
-#include "plan/symbols/lines.h"
-
-/* A function that occurred as a caller. */
-struct noted {
-	uint64_t addr;
-	uint32_t size;
-	uint32_t first; /* locindex */
-};
-
-struct library {
-	struct functions *functions;
-	struct tracks_functions callbacks;
-	struct noted *noted;
-	uint32_t n_noted, capacity;
-};
+#include "record/code_file.h"
 
 struct code_names {
-	struct library libraries[WIRE_MAX_LIBS + 1];
+	struct code_file **files; /* by number - 1; NULL: forgotten */
+	bool *is_sampled;	  /* likewise */
+	uint32_t n_files, files_capacity, sampled_capacity;
+	uint32_t of_library[WIRE_MAX_LIBS + 1]; /* numbers, or 0 */
+	size_t bytes;
 };
 
 int code_names__new(struct code_names **out)
@@ -34,130 +21,104 @@ int code_names__new(struct code_names **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
+static uint32_t number_of(const struct code_names *c, const struct library_file *file)
 {
-	struct function_range range;
-
-	if (!functions__find(ctx, pc, &range))
-		return false;
-	*addr = range.addr;
-	*size = range.size;
-	return true;
+	for (uint32_t i = 0; i < c->n_files; i++)
+		if (c->files[i] && code_file__is(c->files[i], file))
+			return i + 1;
+	return 0;
 }
 
-static char *name(const void *ctx, uint32_t pc)
+static int add(struct code_names *c, struct library_file *file, uint32_t *number)
 {
-	struct function_range range;
+	struct code_file *added;
+	int err;
 
-	return functions__find(ctx, pc, &range) ? function_name(range.symbol) : NULL;
+	*number = number_of(c, file);
+	if (*number)
+		return 0;
+	if (array__reserve_one(&c->files, c->n_files, &c->files_capacity, sizeof(*c->files)) ||
+	    array__reserve_one(&c->is_sampled, c->n_files, &c->sampled_capacity,
+			       sizeof(*c->is_sampled)))
+		return -ENOMEM;
+	err = code_file__new(file, c->n_files + 1, &c->bytes, CODE_NAMES_BYTES_MAX, &added);
+	if (err)
+		return err;
+	c->is_sampled[c->n_files] = false;
+	c->files[c->n_files++] = added;
+	*number = c->n_files;
+	return 0;
 }
 
 int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan *plan,
 			    const struct tracks_functions **functions)
 {
-	struct library *l = &c->libraries[lib];
-	int err = functions__open(plan->file, &l->functions);
+	uint32_t number;
+	int err = add(c, plan->file, &number);
 
 	if (err)
 		return err;
-	l->callbacks = (struct tracks_functions){l->functions, find, name};
-	*functions = &l->callbacks;
+	c->of_library[lib] = number;
+	*functions = code_file__functions(c->files[number - 1]);
 	return 0;
 }
 
-static int write_lines_of(struct library *l, struct trace_writer *w);
+int code_names__add_file(struct code_names *c, struct library_file *file,
+			 const struct tracks_functions **functions)
+{
+	uint32_t number;
+	int err = add(c, file, &number);
+
+	if (err)
+		return err;
+	c->is_sampled[number - 1] = true;
+	*functions = code_file__functions(c->files[number - 1]);
+	return 0;
+}
+
+int code_names__note(struct code_names *c, uint32_t file, const struct trace_function *f)
+{
+	return code_file__note(c->files[file - 1], f);
+}
+
+static bool is_used(const struct code_names *c, uint32_t number)
+{
+	bool used = c->is_sampled[number - 1];
+
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		used = used || c->of_library[i] == number;
+	return used;
+}
 
 int code_names__retire(struct code_names *c, uint8_t lib, struct trace_writer *w)
 {
-	struct library *l = &c->libraries[lib];
-	int err = w && l->n_noted ? write_lines_of(l, w) : 0;
+	uint32_t number = c->of_library[lib];
+	int err;
 
-	functions__free(l->functions);
-	free(l->noted);
-	*l = (struct library){0};
+	c->of_library[lib] = 0;
+	if (!number || is_used(c, number))
+		return 0;
+	err = w ? code_file__write_lines(c->files[number - 1], w) : 0;
+	code_file__free(take_ptr(c->files[number - 1]));
 	return err;
-}
-
-int code_names__note(struct code_names *c, uint8_t lib, const struct trace_function *f)
-{
-	struct library *l = &c->libraries[lib];
-
-	if (array__reserve_one(&l->noted, l->n_noted, &l->capacity, sizeof(*l->noted)))
-		return -ENOMEM;
-	l->noted[l->n_noted++] = (struct noted){f->addr, f->size, f->first};
-	return 0;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct noted *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-struct line_writer {
-	struct trace_writer *writer;
-	const struct noted *noted;
-};
-
-static int write_rows(void *ctx, size_t i, const struct lines_row *rows, size_t n)
-{
-	const struct line_writer *lw = ctx;
-	_free_ struct trace_line *lines = calloc(n + 1, sizeof(*lines));
-	int err;
-
-	if (!lines)
-		return -ENOMEM;
-	for (size_t k = 0; k < n; k++) {
-		lines[k].offset = rows[k].offset;
-		lines[k].line = rows[k].line;
-		/* Without a line any file is valid; equal rows need the same one. */
-		err = trace_writer__intern(lw->writer, rows[k].file ? rows[k].file : "",
-					   &lines[k].file);
-		if (err)
-			return err;
-	}
-	err = trace_writer__lines(lw->writer, lw->noted[i].first, lines, n);
-	/* The function has too many lines for a chunk, so it gets none. */
-	return err == -E2BIG ? 0 : err;
-}
-
-static int write_lines_of(struct library *l, struct trace_writer *w)
-{
-	_free_ struct lines_range *ranges = calloc(l->n_noted + 1, sizeof(*ranges));
-	struct line_writer lw = {w, l->noted};
-	struct elf_image *img = functions__image(l->functions);
-	int err;
-
-	if (!ranges)
-		return -ENOMEM;
-	qsort(l->noted, l->n_noted, sizeof(*l->noted), by_address);
-	for (size_t i = 0; i < l->n_noted; i++)
-		ranges[i] = (struct lines_range){l->noted[i].addr, l->noted[i].size};
-	err = lines__read(img, ranges, l->n_noted, write_rows, &lw);
-	if (err != -EBADMSG)
-		return err;
-	diag_warn("the line tables of %s are damaged: callers in it may have no lines",
-		  elf_image__path(img));
-	return 0;
 }
 
 int code_names__write_lines(struct code_names *c, struct trace_writer *w)
 {
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++) {
-		int err = c->libraries[i].n_noted ? write_lines_of(&c->libraries[i], w) : 0;
+	int err = 0;
 
-		if (err)
-			return err;
-	}
-	return 0;
+	for (uint32_t i = 0; i < c->n_files && !err; i++)
+		err = c->files[i] ? code_file__write_lines(c->files[i], w) : 0;
+	return err;
 }
 
 void code_names__free(struct code_names *c)
 {
 	if (!c)
 		return;
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
-		code_names__retire(c, (uint8_t)i, NULL);
+	for (uint32_t i = 0; i < c->n_files; i++)
+		code_file__free(c->files[i]);
+	free(c->files);
+	free(c->is_sampled);
 	free(c);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The names of the code that requests queries: the functions of each library that a capture
- * attached to and, at its end, the lines of the functions that occurred.
+ * The names of code that a recording meets: the functions of the libraries that request queries,
+ * and of all files in sampled stacks; and, at the end, the lines of the functions that occurred.
+ *
+ * Each file has one number, however it came here. Its symbols are read when the first address in it
+ * is looked up. They are read by this process, so a file that a FUSE server could withhold has no
+ * names, nor has one whose tables are too large.
  */
 #ifndef QPROF_RECORD_CODE_NAMES_H
 #define QPROF_RECORD_CODE_NAMES_H
@@ -11,30 +15,36 @@
 #include "trace/writer.h"
 #include "tracks/tracks.h"
 
+/* Bytes of symbols that are kept in memory. rustc's library has 60 MB. */
+#define CODE_NAMES_BYTES_MAX (1u << 30)
+
 struct code_names;
 
 /* 0, or -ENOMEM. */
 int code_names__new(struct code_names **out);
 
 /*
- * Read the functions of the library that was attached to as `lib`. *functions is for
- * tracks__set_functions(). Prints one line on failure.
+ * The functions of the library that was attached to as `lib`, or of a file in sampled stacks (NULL:
+ * the kernel's vdso), which is not forgotten any more. *functions is for tracks__set_functions() or
+ * tracks__set_file(). 0 or -ENOMEM.
  */
 int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan *plan,
 			    const struct tracks_functions **functions);
+int code_names__add_file(struct code_names *c, struct library_file *file,
+			 const struct tracks_functions **functions);
 
-/* A function occurred: its lines are wanted at the end. 0 or -ENOMEM. */
-int code_names__note(struct code_names *c, uint8_t lib, const struct trace_function *f);
+/* A function of a file (tracks_functions.file) occurred: its lines are wanted. 0 or -ENOMEM. */
+int code_names__note(struct code_names *c, uint32_t file, const struct trace_function *f);
 
 /*
- * The number `lib` goes to another library, or to none: write the lines of the earlier
- * one as code_names__write_lines() does, and forget it. `w` may be NULL.
+ * The number `lib` goes to another library, or to none: write the lines of the earlier one as
+ * code_names__write_lines() does, and forget it, unless it is in use otherwise. `w` may be NULL.
  */
 int code_names__retire(struct code_names *c, uint8_t lib, struct trace_writer *w);
 
 /*
- * Write the lines of all functions that were noted, where their library has line tables.
- * Damaged ones cost a warning. Returns the writer's error, or -ENOMEM.
+ * Write the lines of all functions that were noted, where their file has line tables. Damaged ones
+ * cost a warning. Returns the writer's error, or -ENOMEM.
  */
 int code_names__write_lines(struct code_names *c, struct trace_writer *w);
 

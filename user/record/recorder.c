@@ -119,13 +119,13 @@ static int on_unrecorded(void *ctx, const struct trace_tally *more)
 	return tallies__add(&r->unrecorded, more);
 }
 
-static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
+static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
 {
 	struct recorder *r = ctx;
 
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
-	return code_names__note(r->code_names, lib, f);
+	return code_names__note(r->code_names, file, f);
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -211,17 +211,19 @@ static bool wants_label(void *ctx, const struct wire_label_key *label)
 	return filter__passes_dynamic(r->opt.filter, label);
 }
 
-/* A failure was printed already; the callers of this library stay unknown then. */
-static void name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
+static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
 {
 	const struct tracks_functions *functions;
 	struct trace_writer *writer = r->trace.err ? NULL : r->trace.writer;
+	int err;
 
 	if (!r->code_names)
-		return;
+		return 0;
 	trace_output__wrote(&r->trace, code_names__retire(r->code_names, lib, writer));
-	if (!code_names__add_library(r->code_names, lib, plan, &functions))
+	err = code_names__add_library(r->code_names, lib, plan, &functions);
+	if (!err)
 		tracks__set_functions(r->tracks, lib, functions);
+	return err;
 }
 
 static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
@@ -253,9 +255,9 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
+	err = err ?: name_callers(r, lib, plan);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
-	name_callers(r, lib, plan);
 	return 0;
 }
 

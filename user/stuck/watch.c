@@ -12,7 +12,7 @@
 #include "plan/symbols/function_name.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
-#include "stuck/cxx_name.h"
+#include "plan/symbols/cxx_name.h"
 #include "stuck/items.h"
 #include "stuck/unwind.h"
 #include "tracks/command.h"

@@ -8,7 +8,7 @@
 
 struct caller_index {
 	struct locations *locations;
-	struct u64_map known; /* library and return address -> locindex, or TRACE_NO_LOCATION */
+	struct u64_map known; /* file and return address -> locindex, or TRACE_NO_LOCATION */
 	uint64_t refused;
 	uint64_t unplaced;
 };
@@ -23,23 +23,28 @@ int caller_index__new(struct caller_index **out)
 	return 0;
 }
 
-static uint64_t key_of(uint32_t lib, uint64_t addr)
+static uint64_t key_of(const struct tracks_functions *functions, uint64_t addr)
 {
-	return (uint64_t)lib << 32 | (uint32_t)addr;
+	return (uint64_t)functions->file << 32 | (uint32_t)addr;
 }
 
-static int resolve(struct caller_index *c, const struct tracks_functions *functions, uint32_t lib,
-		   uint32_t caller, uint32_t *locindex, struct trace_function *found)
+int caller_index__find(struct caller_index *c, const struct tracks_functions *functions,
+		       uint64_t addr, bool is_return, uint32_t *locindex,
+		       struct trace_function *found)
 {
-	struct trace_function f = {0};
+	struct trace_function f = {.library = ""};
+	uint64_t pc = addr - is_return;
 	uint32_t offset;
 	bool is_new;
 	int err;
 
-	if (!functions || !functions->find(functions->ctx, caller - 1, &f.addr, &f.size))
+	*found = (struct trace_function){0};
+	*locindex = TRACE_NO_LOCATION;
+	if (!functions || pc > UINT32_MAX ||
+	    !functions->find(functions->ctx, (uint32_t)pc, &f.addr, &f.size))
 		return 0;
-	offset = (uint32_t)(caller - f.addr);
-	err = locations__index(c->locations, key_of(lib, f.addr), f.size, offset, locindex,
+	offset = (uint32_t)(addr - f.addr);
+	err = locations__index(c->locations, key_of(functions, f.addr), f.size, offset, locindex,
 			       &is_new);
 	if (err == -EOVERFLOW) {
 		c->refused++;
@@ -49,25 +54,27 @@ static int resolve(struct caller_index *c, const struct tracks_functions *functi
 	if (err || !is_new)
 		return err;
 	f.first = *locindex - offset;
-	f.name = functions->name(functions->ctx, caller - 1);
+	if (functions->describe)
+		functions->describe(functions->ctx, &f);
+	f.name = functions->name(functions->ctx, (uint32_t)pc);
 	*found = f;
 	return f.name ? 0 : -ENOMEM;
 }
 
 int caller_index__get(struct caller_index *c, const struct tracks_functions *functions,
-		      uint32_t lib, uint32_t caller, uint32_t *locindex,
-		      struct trace_function *found)
+		      uint32_t caller, uint32_t *locindex, struct trace_function *found)
 {
-	uint32_t known = u64_map__get(&c->known, key_of(lib, caller));
+	uint32_t known;
 	int err = 0;
 
 	*found = (struct trace_function){0};
 	*locindex = TRACE_NO_LOCATION;
 	if (!caller)
 		return 0;
+	known = functions ? u64_map__get(&c->known, key_of(functions, caller)) : *locindex;
 	if (known == U64_MAP_NONE) {
-		err = resolve(c, functions, lib, caller, locindex, found);
-		err = err ?: u64_map__put(&c->known, key_of(lib, caller), *locindex);
+		err = caller_index__find(c, functions, caller, true, locindex, found);
+		err = err ?: u64_map__put(&c->known, key_of(functions, caller), *locindex);
 	} else {
 		*locindex = known;
 	}

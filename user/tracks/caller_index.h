@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Maps return addresses to locindexes: asks for a function once, and finds a known address by one
+ * Maps addresses of code to locindexes: asks for a function once, and finds a known caller by one
  * look-up.
  */
 #ifndef QPROF_TRACKS_CALLER_INDEX_H
@@ -9,13 +9,17 @@
 #include "base/cleanup.h"
 #include "trace/trace.h"
 
-/* The functions of a library. */
+/* The functions of a file. */
 struct tracks_functions {
 	const void *ctx;
 	/* The function that `pc` lies in; false if in none. */
 	bool (*find)(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size);
 	/* The name of the function that `pc` lies in; to be freed, NULL if out of memory. */
 	char *(*name)(const void *ctx, uint32_t pc);
+	/* Set `library` and `file`, which are as valid as `ctx`. */
+	void (*describe)(const void *ctx, struct trace_function *f);
+	/* The caller's number of the file, below 2^31, which it gives to no other one. */
+	uint32_t file;
 };
 
 struct caller_index;
@@ -24,15 +28,19 @@ struct caller_index;
 int caller_index__new(struct caller_index **out);
 
 /*
- * Set *locindex to that of return address `caller` in the library with serial `lib`, or to
- * TRACE_NO_LOCATION if the address lies in no known function. At the first address in a function,
- * *found is the function, without its library's build-id, and the caller frees its name; at any
- * other address the name is NULL. A return address belongs to the call before it, which may be the
- * last instruction of its function. 0 or -ENOMEM.
+ * Set *locindex to that of `addr` in a file, or to TRACE_NO_LOCATION if it lies in no known
+ * function. At the first address in a function, *found is the function, and the caller frees its
+ * name; at any other address the name is NULL. A return address (`is_return`) belongs to the call
+ * before it, which may be the last instruction of its function. `functions` may be NULL: none are
+ * known. 0 or -ENOMEM.
  */
+int caller_index__find(struct caller_index *c, const struct tracks_functions *functions,
+		       uint64_t addr, bool is_return, uint32_t *locindex,
+		       struct trace_function *found);
+
+/* The same of a return address, remembering each. */
 int caller_index__get(struct caller_index *c, const struct tracks_functions *functions,
-		      uint32_t lib, uint32_t caller, uint32_t *locindex,
-		      struct trace_function *found);
+		      uint32_t caller, uint32_t *locindex, struct trace_function *found);
 
 /* Functions for which no locindex was left. */
 uint64_t caller_index__refused(const struct caller_index *c);

@@ -268,6 +268,7 @@ int images__on_fork(struct images *all, const struct wire_fork *r)
 	if (!child)
 		return -ENOMEM;
 	child->p.parent_pid = r->parent_pid;
+	child->is_fork = true;
 	parent = images__find(all, r->parent_pid);
 	return parent && !parent->exited ? inherit(child, parent) : 0;
 }

@@ -27,6 +27,7 @@ struct image {
 	bool in_trace;
 	bool has_spans;
 	bool exited;
+	bool is_fork;	      /* it has not executed a program since its fork */
 	uint64_t exit_number; /* valid if exited */
 	struct executions executions;
 	struct keys keys;

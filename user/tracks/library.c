@@ -71,6 +71,18 @@ int library__set_arguments(struct library *lib, const struct plan_guard *guards)
 	return 0;
 }
 
+int library__set_frames(struct library *lib, const struct plan *plan)
+{
+	struct plan_frames *frames = NULL;
+	int err = plan_frames__new(plan, &frames);
+
+	if (err)
+		return err;
+	plan_frames__free(lib->frames);
+	lib->frames = frames;
+	return 0;
+}
+
 int library__describe(const struct library *lib, struct trace_process *p)
 {
 	int err;
@@ -87,6 +99,7 @@ void library__clear(struct library *lib)
 	free(lib->guards);
 	free(lib->keys);
 	free(lib->argued);
+	plan_frames__free(lib->frames);
 	free(lib->build_id);
 	free(lib->rustc_version);
 	*lib = (struct library){0};

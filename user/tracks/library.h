@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "plan/plan.h"
+#include "plan/frames.h"
 #include "trace/trace.h"
 #include "tracks/caller_index.h"
 
@@ -18,6 +18,7 @@ struct library {
 	char *build_id;
 	char *rustc_version;
 	const struct tracks_functions *functions; /* the caller's, or NULL */
+	struct plan_frames *frames;		  /* what stacks show, or NULL */
 	uint8_t *keys;				  /* enum wire_key of its queries, or NULL */
 	bool *argued; /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
@@ -34,6 +35,9 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 
 /* As tracks__set_arguments(). -ENOMEM, which changes nothing. */
 int library__set_arguments(struct library *lib, const struct plan_guard *guards);
+
+/* As tracks__set_frames(). -ENOMEM, which changes nothing. */
+int library__set_frames(struct library *lib, const struct plan *plan);
 
 /* Store the library's identity in a process that uses it. 0 or -ENOMEM. */
 int library__describe(const struct library *lib, struct trace_process *p);

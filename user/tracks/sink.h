@@ -6,6 +6,10 @@
 #include "qprof/wire.h"
 #include "trace/trace.h"
 
+/* The label of an interval whose own could not be had. */
+#define TRACKS_UNKNOWN	"<unknown>"
+#define TRACKS_NO_LABEL UINT32_MAX
+
 /*
  * Any member may be NULL. A function returns 0 or a negative errno, which the call of tracks that
  * caused it returns.
@@ -18,8 +22,14 @@ struct tracks_sink {
 	int (*span)(void *ctx, const struct trace_span *s, const struct trace_times *times);
 	/* A thread and its name, before its first span. */
 	int (*thread)(void *ctx, const struct trace_thread *thread);
-	/* A function of library `lib`, before the first span whose caller is in it. */
-	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
+	/* A function of a file (tracks_functions.file), before the first place in it. */
+	int (*function)(void *ctx, uint32_t file, const struct trace_function *f);
+	/*
+	 * As trace_writer__stack() and __sample(). -E2BIG of the first: the stack ends with the
+	 * last entry. NULL: samples have no stacks, or are left out.
+	 */
+	int (*stack)(void *ctx, const struct trace_stack *entry, uint32_t *id);
+	int (*sample)(void *ctx, const struct trace_sample *sample);
 	/*
 	 * Set *id to the string id of a dynamic label, or of the reason why a thread was off the
 	 * CPU. NULL: records of either are refused.

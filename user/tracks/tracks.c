@@ -7,19 +7,19 @@
 
 #include "base/array.h"
 #include "tracks/arguments.h"
-#include "tracks/dynamic_labels.h"
 #include "tracks/images.h"
 #include "tracks/kernel_losses.h"
 #include "tracks/off_cpu.h"
+#include "tracks/samples.h"
 
 struct tracks {
 	struct tracks_sink sink;
 	struct library libraries[WIRE_MAX_LIBS + 1];
 	uint32_t last_serial;
 	struct images images;
-	struct dynamic_labels dynamic_labels;
+	struct interval_labels labels;
+	struct samples samples;
 	struct arguments arguments;
-	uint32_t unknown;		/* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
 	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
 	struct self_time *self_time;
 	struct caller_index *callers;
@@ -28,8 +28,6 @@ struct tracks {
 	uint64_t unread_arguments;
 	uint64_t n_names_missing; /* pieces of the compilers' tables of names */
 };
-
-_Static_assert(TRACKS_NO_LABEL == DYNAMIC_LABEL_NONE, "label_of_span() returns either");
 
 /* A span's kind is copied as a number. */
 _Static_assert((int)WIRE_KIND_QUERY == (int)TRACE_KIND_QUERY, "kind");
@@ -46,7 +44,7 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 		return -ENOMEM;
 	t->sink = *sink;
 	images__init(&t->images, &t->sink, t->self_time);
-	t->unknown = TRACKS_NO_LABEL;
+	interval_labels__init(&t->labels, &t->sink, t->libraries);
 	memset(t->off_cpu, 0xff, sizeof(t->off_cpu)); /* TRACKS_NO_LABEL */
 	*out = take_ptr(t);
 	return 0;
@@ -60,6 +58,7 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 	if (err)
 		return err;
 	t->libraries[lib].serial = ++t->last_serial;
+	samples__forget(&t->samples);
 	return 0;
 }
 
@@ -111,6 +110,18 @@ int tracks__settle(struct tracks *t)
 void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions)
 {
 	t->libraries[lib].functions = functions;
+	samples__forget(&t->samples);
+}
+
+int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_functions *functions)
+{
+	return samples__set_file(&t->samples, number, functions);
+}
+
+int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan)
+{
+	samples__forget(&t->samples);
+	return library__set_frames(&t->libraries[lib], plan);
 }
 
 void tracks__expect_hits(struct tracks *t)
@@ -197,44 +208,12 @@ static int locate_caller(struct tracks *t, const struct wire_span *r, uint32_t *
 	const struct library *lib = &t->libraries[r->lib];
 	struct trace_function f;
 	uint32_t addr = r->kind == WIRE_KIND_QUERY ? r->caller : 0;
-	int err = caller_index__get(t->callers, lib->functions, lib->serial, addr, caller, &f);
+	int err = caller_index__get(t->callers, lib->functions, addr, caller, &f);
 	_free_ char *name = (char *)f.name;
 
 	if (err || !name || !t->sink.function)
 		return err;
-	f.library = lib->build_id ? lib->build_id : "";
-	return t->sink.function(t->sink.ctx, r->lib, &f);
-}
-
-static int unknown_label(struct tracks *t, uint32_t *label)
-{
-	int err = 0;
-
-	if (t->unknown == TRACKS_NO_LABEL)
-		err = t->sink.label ? t->sink.label(t->sink.ctx, TRACKS_UNKNOWN, &t->unknown)
-				    : -EBADMSG;
-	*label = t->unknown;
-	return err;
-}
-
-/* Set *label to the string id of a span's label, or DYNAMIC_LABEL_UNWANTED. */
-static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *label)
-{
-	const struct library *lib = &t->libraries[r->lib];
-
-	*label = TRACKS_NO_LABEL;
-	if (r->kind == WIRE_KIND_ACTIVITY && r->label) {
-		*label = dynamic_labels__id(&t->dynamic_labels, r->label);
-	} else if (r->kind == WIRE_KIND_ACTIVITY) {
-		if (r->query >= lib->n_guards)
-			return -EBADMSG;
-		*label = lib->guards[r->query];
-	} else if (r->query < lib->n_labels) {
-		*label = lib->labels[r->query];
-	} else if (r->kind == WIRE_KIND_QUERY || r->query != WIRE_NO_QUERY) {
-		return -EBADMSG;
-	}
-	return *label == TRACKS_NO_LABEL ? unknown_label(t, label) : 0;
+	return t->sink.function(t->sink.ctx, lib->functions->file, &f);
 }
 
 static int unrecorded(struct tracks *t, const struct image *image, uint32_t label, uint32_t kind,
@@ -337,6 +316,7 @@ static int note_key(struct tracks *t, const struct library *lib, struct image *i
 
 static int on_span(struct tracks *t, const struct wire_span *r)
 {
+	const struct interval_named named = {r->lib, r->kind, r->query, r->label};
 	struct image *image;
 	struct trace_span span;
 	uint32_t label;
@@ -347,7 +327,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	/* It was executed, but has no end that other spans could be nested in. */
 	if (r->flags & WIRE_SPAN_UNTIMED)
 		return count(t, r->pid, r->lib, r->query, r->start_ns, 1);
-	err = label_of_span(t, r, &label);
+	err = interval_labels__of(&t->labels, named, &label);
 	if (err || label == DYNAMIC_LABEL_UNWANTED)
 		return err;
 	image = images__of(&t->images, r->pid, &t->libraries[r->lib], r->start_ns, &err);
@@ -399,7 +379,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		span.label = lib->labels[query];
 	} else {
 		t->unknown_hits++;
-		err = unknown_label(t, &span.label);
+		err = interval_labels__unknown(&t->labels, &span.label);
 	}
 	return err ?: give(t, &span);
 }
@@ -487,6 +467,19 @@ static int record_symbols(struct tracks *t, const char *record, size_t size)
 	return image ? definitions__add_symbols(&image->definitions, &r) : 0;
 }
 
+static int record_sample(struct tracks *t, const void *record, size_t size)
+{
+	const struct samples_context context = {
+		.sink = &t->sink,
+		.libraries = t->libraries,
+		.labels = &t->labels,
+		.callers = t->callers,
+		.images = &t->images,
+	};
+
+	return samples__record(&t->samples, &context, record, size);
+}
+
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
 	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
@@ -531,6 +524,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return record_piece(t, record, size);
 	if (type == WIRE_ARGUMENT)
 		return arguments__record(&t->arguments, &t->sink, record, size);
+	if (type == WIRE_SAMPLE)
+		return record_sample(t, record, size);
 	if (type == WIRE_SYMBOLS)
 		return record_symbols(t, record, size);
 	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
@@ -545,7 +540,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 	case WIRE_EXIT:
 		return images__on_exit(&t->images, &r.exit);
 	case WIRE_LABEL:
-		return dynamic_labels__record(&t->dynamic_labels, &t->sink, &r.label);
+		return dynamic_labels__record(&t->labels.dynamic, &t->sink, &r.label);
 	case WIRE_THREAD:
 		return on_thread(t, &r.thread);
 	case WIRE_HIT:
@@ -566,7 +561,8 @@ void tracks__free(struct tracks *t)
 	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
 		library__clear(&t->libraries[i]);
 	images__destroy(&t->images);
-	dynamic_labels__clear(&t->dynamic_labels);
+	interval_labels__clear(&t->labels);
+	samples__clear(&t->samples);
 	arguments__clear(&t->arguments);
 	self_time__free(t->self_time);
 	caller_index__free(t->callers);

@@ -14,8 +14,6 @@
 
 struct tracks;
 
-#define TRACKS_UNKNOWN "<unknown>"
-
 /* `sink` is copied. 0, or -ENOMEM. */
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 
@@ -40,7 +38,6 @@ void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
  * Set the string ids of the labels of library `lib`'s guards, after tracks__set_library().
  * TRACKS_NO_LABEL is a guard whose label is dynamic.
  */
-#define TRACKS_NO_LABEL UINT32_MAX
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels);
 
 /*
@@ -77,6 +74,15 @@ int tracks__settle(struct tracks *t);
  */
 void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions);
 
+/*
+ * The functions of file `number` of samples, which outlive the tracks. Where they are those of a
+ * library with frames, stacks show its intervals. 0 or -ENOMEM.
+ */
+int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_functions *functions);
+
+/* Let the frames of a plan show the intervals of a library that was set. 0 or -ENOMEM. */
+int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan);
+
 /* Functions for which no locindex was left. Calls from them count as unknown callers. */
 uint64_t tracks__refused_functions(const struct tracks *t);
 
@@ -103,7 +109,9 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
  * Only a process that has a span, or whose command is a Rust compiler, becomes a process of the
  * trace; a linker or a shell does not. An exec ends one process of the trace and may begin another.
  * But a compiler that execs a compiler before its first span, as rustup's rustc does, stays the
- * same process. A span of an unknown pid makes a process that is marked attached_late.
+ * same process. A span of an unknown pid makes a process that is marked attached_late, and so does
+ * a sample with a frame in a library that was set. Other samples are left out if their process is
+ * not in the trace.
  */
 int tracks__record(struct tracks *t, const void *record, size_t size);
 

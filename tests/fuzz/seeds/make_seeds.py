@@ -222,6 +222,38 @@ def argument_seeds():
     yield "far", argument(1 << 40, b"a") + argument(1, b"a\0b\x1e")
 
 
+# ---- fuzz_samples: records of samples, each behind its size --------------------------------------
+
+CPU, OFF_CPU, FAULT = 1, 2, 3
+NO_QUERY = 0xffff
+OF_WRAPPER, OF_BODY, OF_RUN, OF_HASHING, BEHIND_CALL, OF_PROVIDER, OF_ACTIVITY = (
+    0x1010, 0x2010, 0x2110, 0x2150, 0x2205, 0x3810, 0x4010)
+
+
+def sample(pid, *stack, cause=CPU, cut=0, query=NO_QUERY, depth=0, kind=0, busy=0, label=0):
+    """The outermost frame comes first."""
+    record = struct.pack("<4BHH4B3IQQII", 16, cause, cut, 0, query, depth, kind, busy, 0, 0, label, pid,
+                         pid + 1, 500, 1000000, len(stack), 0)
+    record += b"".join(struct.pack("<Q", place) for place in reversed(stack))
+    return struct.pack("<H", len(record)) + record
+
+
+def in_file(number, *addresses):
+    return [number << 48 | address for address in addresses]
+
+
+def sample_seeds():
+    query = in_file(1, OF_WRAPPER, OF_RUN, 0x7010)
+    yield "query", sample(9, *query) + sample(9, *query, cause=OFF_CPU, cut=4)
+    yield "nested", sample(9, *query, *in_file(1, OF_ACTIVITY, OF_BODY, BEHIND_CALL, OF_PROVIDER, OF_RUN,
+                                               OF_HASHING))
+    yield "nowhere", sample(9, 0, 1 << 47, 0xffffffffffffffff, *in_file(1, 1 << 32, 1 << 47, 0),
+                            *in_file(2, 0x1000))
+    yield "probes", sample(9, *query, query=1, depth=3) + sample(9, *query, depth=2, kind=1, label=7) + \
+        sample(9, *query, query=1, depth=3, busy=1)
+    yield "empty", sample(9) + sample(9, *query, cause=FAULT) + sample(9, cut=1)
+
+
 # ---- fuzz_crates: where fields are, and records with crates, entries of caches, or texts ---------
 
 CRATES, ENTRIES, TEXTS = 0, 1, 2
@@ -264,6 +296,7 @@ def main():
                           ("fuzz_definitions", definition_seeds()),
                           ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
+                          ("fuzz_samples", sample_seeds()),
                           ("fuzz_crates", crate_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:

@@ -34,12 +34,13 @@
 /*
  * A thread that must not wait long reads unmapped images, so the amount is limited. The library of
  * rustc 1.95 has 11 segments, 516 bytes of section names, an unwind table of 106,000 rows and
- * 165,000 symbols.
+ * 165,000 symbols with 25 MB of names.
  */
 #define SEGMENTS_MAX	  128
 #define SECTION_NAMES_MAX (1u << 16)
 #define FRAME_ROWS_MAX	  (4u << 20)
 #define START_SYMBOLS_MAX (1u << 20)
+#define SYMBOL_NAMES_MAX  (256u << 20)
 
 /* The file-backed part of one PT_LOAD, wholly inside the mapping. */
 struct segment {
@@ -302,10 +303,22 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int read_symbols(struct elf_image *img)
+/* The order of elf_image__any_symbols(): comparing names can take very long. */
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct elf_symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int read_symbols(struct elf_image *img, uint32_t type)
 {
 	GElf_Shdr shdr;
-	Elf_Scn *scn = find_section(img, SHT_SYMTAB, NULL, &shdr);
+	Elf_Scn *scn = find_section(img, type, NULL, &shdr);
 	Elf_Data *syms = scn ? elf_getdata(scn, NULL) : NULL;
 	Elf_Scn *str_scn = syms ? elf_getscn(img->elf, shdr.sh_link) : NULL;
 	Elf_Data *names = str_scn ? elf_getdata(str_scn, NULL) : NULL;
@@ -328,17 +341,46 @@ static int read_symbols(struct elf_image *img)
 		    symbol_init(img, &sym, names->d_buf, size, &img->syms[img->n_syms]))
 			img->n_syms++;
 	}
-	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
 	return 0;
 }
 
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
 {
 	if (!img->syms) {
-		int err = read_symbols(img);
+		int err = read_symbols(img, SHT_SYMTAB);
 
 		if (err)
 			return err;
+		qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+	}
+	*syms = img->syms;
+	*n = img->n_syms;
+	return img->n_syms ? 0 : -ENODATA;
+}
+
+/* Whether the symbols of this type, and their names, are of a size that is read. */
+static bool is_moderate(const struct elf_image *img, uint32_t type)
+{
+	GElf_Shdr shdr, names;
+	Elf_Scn *scn = find_section(img, type, NULL, &shdr);
+
+	return scn && shdr.sh_size <= START_SYMBOLS_MAX * sizeof(Elf64_Sym) &&
+	       gelf_getshdr(elf_getscn(img->elf, shdr.sh_link), &names) &&
+	       names.sh_size <= SYMBOL_NAMES_MAX;
+}
+
+int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
+{
+	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+
+	for (size_t i = 0; i < N_OF(types) && !img->n_syms; i++) {
+		free(take_ptr(img->syms));
+		if (!is_moderate(img, types[i]))
+			continue;
+		if (read_symbols(img, types[i]) == -ENOMEM)
+			return -ENOMEM;
+		if (img->n_syms)
+			qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_sizes);
 	}
 	*syms = img->syms;
 	*n = img->n_syms;
@@ -633,11 +675,25 @@ uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[ELF_BUILD_I
 /* CRC-32 of [off, off + len), cut at the end of the file. */
 static uint32_t crc_range(const struct elf_image *img, uint64_t off, uint64_t len)
 {
-	if (!img->map || off >= img->size)
+	uint32_t crc = 0;
+
+	if (off >= img->size)
 		return 0;
 	if (len > img->size - off)
 		len = img->size - off;
-	return crc32_z(0, img->map + off, len);
+	if (img->map)
+		return crc32_z(0, img->map + off, len);
+	while (len) {
+		uint8_t buf[16384];
+		size_t n = read_at(img, off, buf, len < sizeof(buf) ? len : sizeof(buf));
+
+		if (!n)
+			break;
+		crc = crc32_z(crc, buf, n);
+		off += n;
+		len -= n;
+	}
+	return crc;
 }
 
 static uint32_t crc_section(const struct elf_image *img, uint32_t type, const char *name)

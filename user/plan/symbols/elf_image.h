@@ -47,6 +47,13 @@ int elf_image__read(struct library_file *file, struct elf_image **out);
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
 
 /*
+ * The same of .symtab, or of .dynsym if that has none: sorted by address, the longest first. Tables
+ * of more than 2^20 symbols are not read. Use one of the two functions for an image. -ENODATA, or
+ * -ENOMEM after one line.
+ */
+int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
+
+/*
  * The bytes from `addr` to the end of its executable segment (file-backed part only).
  * NULL and *len = 0 if `addr` is not in one, or the image is not mapped.
  */

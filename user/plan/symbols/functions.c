@@ -11,7 +11,13 @@ struct functions {
 	struct elf_image *img;
 	struct function_range *ranges; /* sorted by address */
 	size_t n;
+	size_t bytes;		/* of symbols and names */
+	const uint64_t *starts; /* where functions start, by the unwind table; the image's */
+	size_t n_starts;
 };
+
+/* Executable segments: librustc_driver has two. */
+#define SEGMENTS_MAX 8
 
 static uint32_t size_of(const struct elf_symbol *sym)
 {
@@ -110,12 +116,87 @@ int functions__open(struct library_file *file, struct functions **out)
 	return 0;
 }
 
+/* All names are in one table, which is in memory. */
+static size_t bytes_of(const struct elf_symbol *syms, size_t n)
+{
+	const char *first = n ? syms[0].name : NULL, *last = first;
+
+	for (size_t i = 0; i < n; i++) {
+		first = syms[i].name < first ? syms[i].name : first;
+		last = syms[i].name > last ? syms[i].name : last;
+	}
+	return n * sizeof(*syms) + (size_t)(last - first);
+}
+
+size_t functions__bytes(const struct functions *f)
+{
+	return f->bytes + f->n * sizeof(*f->ranges) + f->n_starts * sizeof(*f->starts);
+}
+
+int functions__open_any(struct library_file *file, struct functions **out)
+{
+	_functions_ struct functions *f = calloc(1, sizeof(*f));
+	const struct elf_symbol *syms;
+	size_t n = 0;
+	int err = f ? elf_image__read(file, &f->img) : -ENOMEM;
+
+	if (err)
+		return err;
+	err = elf_image__any_symbols(f->img, &syms, &n);
+	if (err && err != -ENODATA)
+		return err;
+	f->bytes = bytes_of(syms, n);
+	err = make_ranges(f, syms, n);
+	if (err)
+		return err;
+	if (elf_image__starts(f->img, &f->starts, &f->n_starts) == -ENOMEM)
+		return -ENOMEM;
+	*out = take_ptr(f);
+	return 0;
+}
+
+/* The end of the code that holds `addr`, or `addr` if none does. */
+static uint64_t end_of_code(const struct functions *f, uint64_t addr)
+{
+	struct elf_segment segments[SEGMENTS_MAX];
+	size_t n = elf_image__code_segments(f->img, segments, SEGMENTS_MAX);
+
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
+		if (addr >= segments[i].addr && addr - segments[i].addr < segments[i].size)
+			return segments[i].addr + segments[i].size;
+	return addr;
+}
+
+/* Code without a symbol, behind `behind` ranges: up to where a function starts, or has a symbol. */
+static bool find_unnamed(const struct functions *f, uint64_t pc, size_t behind,
+			 struct function_range *out)
+{
+	const struct function_range *last = behind ? &f->ranges[behind - 1] : NULL;
+	size_t next = bisect(f->n_starts, i, f->starts[i] <= pc);
+	uint64_t start, end;
+
+	if (!next)
+		return false;
+	start = f->starts[next - 1];
+	end = end_of_code(f, start);
+	if (next < f->n_starts && f->starts[next] < end)
+		end = f->starts[next];
+	if (last && last->addr + last->size > start)
+		start = last->addr + last->size;
+	if (behind < f->n && f->ranges[behind].addr < end)
+		end = f->ranges[behind].addr;
+	if (pc >= end || end - start > UINT32_MAX)
+		return false;
+	*out = (struct function_range){start, (uint32_t)(end - start), NULL};
+	return true;
+}
+
 bool functions__find(const struct functions *f, uint64_t pc, struct function_range *out)
 {
 	size_t behind = bisect(f->n, i, f->ranges[i].addr <= pc);
 
 	if (!behind || pc - f->ranges[behind - 1].addr >= f->ranges[behind - 1].size)
-		return false;
+		return find_unnamed(f, pc, behind, out);
 	*out = f->ranges[behind - 1];
 	return true;
 }

@@ -15,11 +15,17 @@ struct functions;
  * line. */
 int functions__open(struct library_file *file, struct functions **out);
 
-/* A function, or a split-off part of a function. Ranges do not overlap. */
+/*
+ * The same of any file that code may run in: .dynsym will do, and code without a symbol is divided
+ * where the unwind table says that functions start. Of a file with neither, no function is found.
+ */
+int functions__open_any(struct library_file *file, struct functions **out);
+
+/* A function, or a part of one: split off, or left between symbols. Ranges do not overlap. */
 struct function_range {
 	uint64_t addr;
 	uint32_t size;
-	const char *symbol; /* mangled; struct functions owns it */
+	const char *symbol; /* mangled, the functions'; NULL: none, of functions__open_any() only */
 };
 
 /*
@@ -29,6 +35,9 @@ struct function_range {
  * it is one more range, with the outer name and its own address, like a split-off part.
  */
 bool functions__find(const struct functions *f, uint64_t pc, struct function_range *out);
+
+/* Bytes of memory that they take, about. */
+size_t functions__bytes(const struct functions *f);
 
 /* The image that the functions are read from. */
 struct elf_image *functions__image(const struct functions *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Readable names of LLVM's functions. */
-#ifndef QPROF_STUCK_CXX_NAME_H
-#define QPROF_STUCK_CXX_NAME_H
+#ifndef QPROF_PLAN_SYMBOLS_CXX_NAME_H
+#define QPROF_PLAN_SYMBOLS_CXX_NAME_H
 
 /*
  * The path of a C++ symbol of the Itanium ABI, without template arguments and parameters:
@@ -10,4 +10,4 @@
  */
 char *cxx_name(const char *symbol);
 
-#endif /* QPROF_STUCK_CXX_NAME_H */
+#endif /* QPROF_PLAN_SYMBOLS_CXX_NAME_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/cxx_name.h"
+#include "plan/symbols/cxx_name.h"
 
 #include "test.h"
 #include "base/cleanup.h"

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Takes any bytes as records of samples, beside those that a process begins and ends with. Entries
+ * of stacks have parents that were there before, and samples have entries and processes that exist.
+ *
+ * An input is records, each behind its size in two bytes.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracks/tracks.h"
+
+#define STACKS_MAX 5000
+
+static uint32_t n_stacks, n_processes, n_strings;
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static int on_process(void *ctx, const struct trace_process *p)
+{
+	(void)ctx;
+	expect(p->index <= n_processes);
+	n_processes += p->index == n_processes;
+	return 0;
+}
+
+static int on_label(void *ctx, const char *text, uint32_t *id)
+{
+	(void)ctx;
+	(void)text;
+	*id = 100 + n_strings++;
+	return 0;
+}
+
+static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
+{
+	(void)ctx;
+	expect(entry->parent <= n_stacks && entry->kind < TRACE_STACK_KINDS);
+	expect(entry->kind != TRACE_STACK_UNKNOWN || !entry->place);
+	if (n_stacks == STACKS_MAX)
+		return -E2BIG;
+	*id = ++n_stacks;
+	return 0;
+}
+
+static int on_sample(void *ctx, const struct trace_sample *s)
+{
+	(void)ctx;
+	expect(s->process < n_processes && s->stack <= n_stacks);
+	expect(s->cause && s->cause < TRACE_SAMPLE_CAUSES && s->cut < TRACE_CUT_MAX);
+	return 0;
+}
+
+static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
+{
+	(void)ctx;
+	expect(file == 1 && f->first && f->size == 0x800 && *f->name);
+	return 0;
+}
+
+static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
+{
+	(void)ctx;
+	*addr = pc & ~0xfffu;
+	*size = 0x800;
+	return pc - *addr < *size;
+}
+
+static char *name(const void *ctx, uint32_t pc)
+{
+	(void)ctx;
+	(void)pc;
+	return strdup("f");
+}
+
+static struct plan_query queries[] = {
+	{.wrapper_non_incr = 0x1000, .provider = 0x3000, .body_incr = PLAN_NONE},
+	{.wrapper_non_incr = 0x1800, .provider = 0x3800, .body_incr = PLAN_NONE, .stays = true},
+};
+static struct plan_body bodies[] = {{.addr = 0x2000, .n_queries = 2, .n_ends = 1}};
+static struct plan_guard guards[] = {{.kind = WIRE_KIND_ACTIVITY},
+				     {.kind = WIRE_KIND_HASHING, .label_of_query = true}};
+static struct plan_frame frames[] = {
+	{0x1000, 0x100, 0, PLAN_FRAME_WRAPPER}, {0x1800, 0x100, 1, PLAN_FRAME_WRAPPER},
+	{0x2000, 0x100, 0, PLAN_FRAME_BODY},	{0x2100, 0x100, 0, PLAN_FRAME_RUNS},
+	{0x2200, 0x005, 1, PLAN_FRAME_CALLS},	{0x3000, 0x100, 0, PLAN_FRAME_PROVIDER},
+	{0x3800, 0x100, 1, PLAN_FRAME_PROVIDER}};
+static struct plan_frame guard_frames[] = {{0x2140, 0x40, 1, PLAN_FRAME_GUARD},
+					   {0x4000, 0x100, 0, PLAN_FRAME_GUARD},
+					   {0x4000, 0x100, 1, PLAN_FRAME_GUARD}};
+static const struct plan plan = {
+	.queries = queries,
+	.n_queries = 2,
+	.bodies = bodies,
+	.n_bodies = 1,
+	.guards = guards,
+	.n_guards = 2,
+	.frames = frames,
+	.n_frames = 7,
+	.guard_frames = guard_frames,
+	.n_guard_frames = 3,
+};
+
+static struct tracks *new_tracks(void)
+{
+	static const struct tracks_sink sink = {
+		.process = on_process,
+		.label = on_label,
+		.stack = on_stack,
+		.sample = on_sample,
+		.function = on_function,
+	};
+	static const struct tracks_functions functions = {NULL, find, name, NULL, 1};
+	static const uint32_t labels[] = {10, 11};
+	struct tracks *t = NULL;
+
+	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 2, "ab", NULL));
+	expect(!tracks__set_guards(t, 0, labels, 1) && !tracks__set_frames(t, 0, &plan));
+	tracks__set_functions(t, 0, &functions);
+	expect(!tracks__set_file(t, 1, &functions));
+	return t;
+}
+
+/* Other records are the other fuzzers'. */
+static bool is_wanted(const uint8_t *record, size_t n)
+{
+	return n && (*record == WIRE_SAMPLE || *record == WIRE_EXEC || *record == WIRE_FORK ||
+		     *record == WIRE_EXIT || *record == WIRE_LABEL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_tracks_ struct tracks *t = new_tracks();
+
+	n_stacks = n_processes = n_strings = 0;
+	while (size >= 2) {
+		size_t n = data[0] | (size_t)data[1] << 8;
+		int err = 0;
+
+		data += 2;
+		size -= 2;
+		n = n < size ? n : size;
+		if (is_wanted(data, n))
+			err = tracks__record(t, data, n);
+		expect(!err || err == -EBADMSG);
+		data += n;
+		size -= n;
+	}
+	return 0;
+}

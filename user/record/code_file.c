@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/code_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "plan/library/mount.h"
+#include "plan/symbols/cxx_name.h"
+#include "plan/symbols/function_name.h"
+#include "plan/symbols/functions.h"
+#include "plan/symbols/lines.h"
+
+#define VDSO_NAME "[vdso]"
+#define VDSO_SIZE (1u << 16) /* larger than any */
+
+/* A function that occurred. */
+struct noted {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t first; /* locindex */
+};
+
+struct code_file {
+	struct library_file *file;   /* NULL: the vdso */
+	struct functions *functions; /* NULL: not read yet, or it cannot be read */
+	bool is_read;
+	size_t *bytes;
+	size_t most;
+	char library[2 * ELF_BUILD_ID_MAX + 1];
+	struct tracks_functions callbacks;
+	struct noted *noted;
+	uint32_t n_noted, capacity;
+};
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static bool is_withheld(const struct library_file *file)
+{
+	struct file_mount m;
+
+	return file_mount__of(library_file__fd(file), &m) || m.fuse;
+}
+
+static void set_library(struct code_file *c)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint32_t n = elf_image__identity(functions__image(c->functions), id);
+
+	for (uint32_t i = 0; i < n; i++)
+		sprintf(c->library + 2 * i, "%02x", id[i]);
+}
+
+/* Without functions, places in the file are unknown. */
+static void read_functions(struct code_file *c)
+{
+	c->is_read = true;
+	if (!c->file || *c->bytes > c->most || is_withheld(c->file) ||
+	    functions__open_any(c->file, &c->functions))
+		return;
+	*c->bytes += functions__bytes(c->functions);
+	set_library(c);
+}
+
+/* Callers of the file's functions see it as constant. */
+static bool find_range(const void *ctx, uint32_t pc, struct function_range *range)
+{
+	struct code_file *c = (struct code_file *)ctx;
+
+	if (!c->file) {
+		*range = (struct function_range){0, VDSO_SIZE, NULL};
+		return pc < VDSO_SIZE;
+	}
+	if (!c->is_read)
+		read_functions(c);
+	return c->functions && functions__find(c->functions, pc, range);
+}
+
+static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
+{
+	struct function_range range;
+
+	if (!find_range(ctx, pc, &range))
+		return false;
+	*addr = range.addr;
+	*size = range.size;
+	return true;
+}
+
+/* Rust's legacy mangling looks like C++. function_name() leaves only C++ names mangled. */
+static char *readable(const char *symbol)
+{
+	_free_ char *name = function_name(symbol);
+	char *cxx = name && !strncmp(name, "_Z", 2) ? cxx_name(name) : NULL;
+
+	return cxx ?: take_ptr(name);
+}
+
+static char *name(const void *ctx, uint32_t pc)
+{
+	struct function_range range;
+
+	if (!find_range(ctx, pc, &range) || !range.symbol ||
+	    strnlen(range.symbol, SYMBOL_MAX + 1) > SYMBOL_MAX)
+		return strdup("");
+	return readable(range.symbol);
+}
+
+static void describe(const void *ctx, struct trace_function *f)
+{
+	const struct code_file *c = ctx;
+
+	f->library = c->library;
+	f->file = c->file ? library_file__path(c->file) : VDSO_NAME;
+}
+
+int code_file__new(struct library_file *file, uint32_t number, size_t *bytes, size_t most,
+		   struct code_file **out)
+{
+	struct code_file *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->file = file ? library_file__ref(file) : NULL;
+	c->bytes = bytes;
+	c->most = most;
+	c->callbacks = (struct tracks_functions){c, find, name, describe, number};
+	*out = c;
+	return 0;
+}
+
+bool code_file__is(const struct code_file *c, const struct library_file *file)
+{
+	const struct library_identity *a, *b;
+
+	if (!c->file || !file)
+		return c->file == file;
+	a = library_file__identity(c->file);
+	b = library_file__identity(file);
+	return a->dev == b->dev && a->ino == b->ino && library_identity_is_same(a, b);
+}
+
+const struct tracks_functions *code_file__functions(const struct code_file *c)
+{
+	return &c->callbacks;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+int code_file__note(struct code_file *c, const struct trace_function *f)
+{
+	struct noted noted = {f->addr, f->size, f->first};
+
+	return array__add(&c->noted, &c->n_noted, &c->capacity, &noted);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct noted *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+struct line_writer {
+	struct trace_writer *writer;
+	const struct noted *noted;
+};
+
+static int write_rows(void *ctx, size_t i, const struct lines_row *rows, size_t n)
+{
+	const struct line_writer *lw = ctx;
+	_free_ struct trace_line *lines = calloc(n + 1, sizeof(*lines));
+	int err;
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t k = 0; k < n; k++) {
+		lines[k].offset = rows[k].offset;
+		lines[k].line = rows[k].line;
+		/* Without a line any file is valid; equal rows need the same one. */
+		err = trace_writer__intern(lw->writer, rows[k].file ? rows[k].file : "",
+					   &lines[k].file);
+		if (err)
+			return err;
+	}
+	err = trace_writer__lines(lw->writer, lw->noted[i].first, lines, n);
+	/* The function has too many lines for a chunk, so it gets none. */
+	return err == -E2BIG ? 0 : err;
+}
+
+int code_file__write_lines(struct code_file *c, struct trace_writer *w)
+{
+	_free_ struct lines_range *ranges = calloc(c->n_noted + 1, sizeof(*ranges));
+	struct line_writer lw = {w, c->noted};
+	struct elf_image *img;
+	int err;
+
+	if (!ranges)
+		return -ENOMEM;
+	if (!c->n_noted || !c->functions)
+		return 0;
+	img = functions__image(c->functions);
+	qsort(c->noted, c->n_noted, sizeof(*c->noted), by_address);
+	for (size_t i = 0; i < c->n_noted; i++)
+		ranges[i] = (struct lines_range){c->noted[i].addr, c->noted[i].size};
+	err = lines__read(img, ranges, c->n_noted, write_rows, &lw);
+	if (err != -EBADMSG)
+		return err;
+	diag_warn("the line tables of %s are damaged: callers in it may have no lines",
+		  elf_image__path(img));
+	return 0;
+}
+
+void code_file__free(struct code_file *c)
+{
+	if (!c)
+		return;
+	if (c->functions)
+		*c->bytes -= functions__bytes(c->functions);
+	functions__free(c->functions);
+	library_file__free(c->file);
+	free(c->noted);
+	free(c);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/samples.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Addresses of user space have fewer bits than a place has room for: this one is free. */
+#define PC_BIT (1ull << 47)
+
+int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions)
+{
+	int err = array__reserve_at(&s->files, number, &s->n_files, sizeof(*s->files));
+
+	if (err)
+		return err;
+	s->files[number].functions = functions;
+	s->is_stale = true;
+	return 0;
+}
+
+void samples__forget(struct samples *s)
+{
+	s->is_stale = true;
+}
+
+static void forget_places(struct samples *s)
+{
+	u64_map__clear(&s->known);
+	s->n_places = 0;
+}
+
+/* Both get their functions from one place, so the same ones are of the same file. */
+static const struct library *library_of(const struct samples_context *c,
+					const struct tracks_functions *functions)
+{
+	for (int i = 0; functions && i <= WIRE_MAX_LIBS; i++)
+		if (c->libraries[i].functions == functions)
+			return &c->libraries[i];
+	return NULL;
+}
+
+static void refresh(struct samples *s, const struct samples_context *c)
+{
+	if (!s->is_stale)
+		return;
+	for (uint32_t i = 0; i < s->n_files; i++)
+		s->files[i].library = library_of(c, s->files[i].functions);
+	forget_places(s);
+	s->is_stale = false;
+}
+
+/* The record without its last frames, which the sender may leave out. */
+static bool read_record(const void *record, size_t size, struct wire_sample *out)
+{
+	const size_t frames_at = offsetof(struct wire_sample, frames);
+
+	if (size < frames_at || size > sizeof(*out))
+		return false;
+	memcpy(out, record, size);
+	return out->n <= WIRE_SAMPLE_FRAMES && size == frames_at + out->n * sizeof(*out->frames) &&
+	       out->cause && out->cause < WIRE_SAMPLE_CAUSES && out->cut < WIRE_CUT_MAX &&
+	       out->kind < WIRE_KIND_MAX;
+}
+
+static const struct sampled_file *file_of(const struct samples *s, uint64_t place)
+{
+	uint64_t number = place >> 48;
+
+	return number < s->n_files ? &s->files[number] : NULL;
+}
+
+/* The library of a compiler that the stack has a frame in; NULL: in none. */
+static const struct library *library_in(const struct samples *s, const struct wire_sample *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct sampled_file *file = file_of(s, r->frames[i]);
+
+		if (file && file->library)
+			return file->library;
+	}
+	return NULL;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static int find_place(const struct samples_context *c, const struct sampled_file *file,
+		      uint64_t addr, bool is_return, struct sampled_place *out)
+{
+	struct trace_function found;
+	_free_ char *name = NULL;
+	int err = caller_index__find(c->callers, file->functions, addr, is_return, &out->locindex,
+				     &found);
+
+	name = (char *)found.name;
+	if (file->library && file->library->frames)
+		out->code = plan_frames__code(file->library->frames, addr, is_return);
+	if (err || !name || !c->sink->function)
+		return err;
+	return c->sink->function(c->sink->ctx, file->functions->file, &found);
+}
+
+static int remember(struct samples *s, uint64_t key, const struct sampled_place *place)
+{
+	int err;
+
+	if (s->n_places == SAMPLES_PLACES_MAX)
+		forget_places(s);
+	err = u64_map__put(&s->known, key, s->n_places);
+	return err ?: array__add(&s->places, &s->n_places, &s->places_capacity, place);
+}
+
+static int place_at(struct samples *s, const struct samples_context *c, uint64_t place,
+		    bool is_return, struct sampled_place *out)
+{
+	const struct sampled_file *file = file_of(s, place);
+	uint64_t key = is_return ? place : place ^ PC_BIT;
+	uint32_t known;
+	int err;
+
+	*out = (struct sampled_place){.locindex = TRACE_NO_LOCATION};
+	if (!file || !file->functions || (place & PC_BIT))
+		return 0;
+	known = u64_map__get(&s->known, key);
+	if (known != U64_MAP_NONE) {
+		*out = s->places[known];
+		return 0;
+	}
+	err = find_place(c, file, place & (~0ull >> 16), is_return, out);
+	return err ?: remember(s, key, out);
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+static int entry_of(const struct samples_context *c, const struct library *lib,
+		    const struct plan_shown *shown, struct trace_stack *entry)
+{
+	uint32_t label = TRACKS_NO_LABEL;
+
+	*entry = (struct trace_stack){.kind = (uint8_t)(TRACE_STACK_QUERY + shown->kind)};
+	if (shown->kind == WIRE_KIND_ACTIVITY && shown->guard < lib->n_guards)
+		label = lib->guards[shown->guard];
+	else if (shown->kind != WIRE_KIND_ACTIVITY && shown->query < lib->n_labels)
+		label = lib->labels[shown->query];
+	if (label == TRACKS_NO_LABEL && shown->kind == WIRE_KIND_QUERY) {
+		entry->kind = TRACE_STACK_UNKNOWN;
+		return 0;
+	}
+	entry->place = label;
+	return label == TRACKS_NO_LABEL ? interval_labels__unknown(c->labels, &entry->place) : 0;
+}
+
+/* Add an entry inside *stack, which becomes that entry. */
+static int descend(const struct samples_context *c, struct trace_stack entry, uint32_t *stack)
+{
+	entry.parent = *stack;
+	return c->sink->stack(c->sink->ctx, &entry, stack);
+}
+
+/* The intervals that run in frame `i`, and the frame itself. */
+static int add_frame(const struct samples *s, const struct samples_context *c,
+		     const struct library *lib, uint32_t i, uint32_t n_shown, uint32_t *next,
+		     uint32_t *stack)
+{
+	const struct trace_stack frame = {.place = s->locations[i], .kind = TRACE_STACK_LOCATION};
+	int err = 0;
+
+	for (; *next < n_shown && s->shown[*next].frame == i && !err; ++*next) {
+		struct trace_stack entry;
+
+		err = entry_of(c, lib, &s->shown[*next], &entry) ?: descend(c, entry, stack);
+	}
+	return err ?: descend(c, frame, stack);
+}
+
+static int find_places(struct samples *s, const struct samples_context *c,
+		       const struct wire_sample *r, const struct library *lib)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct sampled_file *file = file_of(s, r->frames[i]);
+		struct sampled_place place;
+		int err = place_at(s, c, r->frames[i], i > 0, &place);
+
+		if (err)
+			return err;
+		s->locations[i] = place.locindex;
+		s->codes[i] =
+			file && file->library == lib ? place.code : (struct plan_frame_code){0};
+	}
+	return 0;
+}
+
+/* Give the sink the entries of a stack, with the intervals of `lib`, and set *stack to the last. */
+static int convert(struct samples *s, const struct samples_context *c, const struct wire_sample *r,
+		   const struct library *lib, uint32_t *stack)
+{
+	uint32_t n_shown = 0, next = 0;
+	int err;
+
+	if (!c->sink->stack)
+		return 0;
+	err = find_places(s, c, r, lib);
+	if (err)
+		return err;
+	if (lib && lib->frames)
+		n_shown = plan_frames__shown(lib->frames, s->codes, r->n, s->shown,
+					     SAMPLES_SHOWN_MAX);
+	for (uint32_t i = r->n; i-- && !err;)
+		err = add_frame(s, c, lib, i, n_shown, &next, stack);
+	return err == -E2BIG ? 0 : err;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/*
+ * The image of a sample, if it is in the trace; NULL: the sample is left out, or *err. A child that
+ * has not executed its program yet runs the compiler's code, but is no compiler.
+ */
+static struct image *image_of(const struct samples_context *c, const struct wire_sample *r,
+			      const struct library *lib, int *err)
+{
+	struct image *image = images__find(c->images, r->pid);
+	bool is_over = image && image->exited && r->time_ns >= image->p.end_ns;
+
+	if (lib && !(image && image->is_fork))
+		return images__of(c->images, r->pid, lib, r->time_ns, err);
+	return image && image->in_trace && !is_over ? image : NULL;
+}
+
+/* What the probes saw. */
+static int set_interval(const struct samples_context *c, const struct wire_sample *r,
+			struct trace_sample *sample)
+{
+	const struct interval_named named = {r->lib, r->kind, r->query, r->label};
+	int err;
+
+	sample->label = TRACE_NO_STRING;
+	if (r->busy || !r->depth)
+		return 0;
+	sample->depth = r->depth;
+	sample->kind = r->kind;
+	err = interval_labels__of(c->labels, named, &sample->label);
+	if (sample->label == DYNAMIC_LABEL_UNWANTED)
+		sample->label = TRACE_NO_STRING;
+	return err;
+}
+
+int samples__record(struct samples *s, const struct samples_context *c, const void *record,
+		    size_t size)
+{
+	const struct library *lib;
+	struct trace_sample sample;
+	struct wire_sample r;
+	struct image *image;
+	int err = 0;
+
+	if (!read_record(record, size, &r))
+		return -EBADMSG;
+	sample = (struct trace_sample){
+		.time_ns = r.time_ns,
+		.value = r.value,
+		.tid = r.tid,
+		.stack = TRACE_NO_STACK,
+		.cause = r.cause,
+		.cut = r.cut,
+	};
+	err = set_interval(c, &r, &sample);
+	if (err || !c->sink->sample)
+		return err;
+	refresh(s, c);
+	lib = library_in(s, &r);
+	image = image_of(c, &r, lib, &err);
+	if (!image)
+		return err;
+	sample.process = image->p.index;
+	err = convert(s, c, &r, lib, &sample.stack);
+	return err ?: c->sink->sample(c->sink->ctx, &sample);
+}
+
+void samples__clear(struct samples *s)
+{
+	free(s->files);
+	free(s->places);
+	u64_map__destroy(&s->known);
+	*s = (struct samples){0};
+}

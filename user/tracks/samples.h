@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Sampled stacks: from addresses in files to entries of a trace's tree of stacks. The queries and
+ * other intervals that the compiler's code shows (plan/frames.h) are entries, too, each outside the
+ * frames that run in it.
+ *
+ * Stacks are untrusted: a process may put any addresses there.
+ */
+#ifndef QPROF_TRACKS_SAMPLES_H
+#define QPROF_TRACKS_SAMPLES_H
+
+#include "tracks/images.h"
+#include "tracks/interval_labels.h"
+
+/* Places that are remembered; then all are forgotten, and found again. */
+#define SAMPLES_PLACES_MAX (1u << 18)
+
+/* Intervals of one stack; inner ones beyond are left out. */
+#define SAMPLES_SHOWN_MAX 512
+
+struct sampled_file {
+	const struct tracks_functions *functions; /* NULL: unknown */
+	const struct library *library;		  /* of a compiler, or NULL */
+};
+
+/* What is known of an address. */
+struct sampled_place {
+	uint32_t locindex;
+	struct plan_frame_code code; /* by the frames of its file's library */
+};
+
+/* All zeroes is empty. */
+struct samples {
+	struct sampled_file *files; /* by number */
+	uint32_t n_files;
+	bool is_stale;	      /* the libraries of files have to be found again */
+	struct u64_map known; /* place -> index into places */
+	struct sampled_place *places;
+	uint32_t n_places, places_capacity;
+	/* Of the stack that is being converted. */
+	struct plan_frame_code codes[WIRE_SAMPLE_FRAMES];
+	uint32_t locations[WIRE_SAMPLE_FRAMES];
+	struct plan_shown shown[SAMPLES_SHOWN_MAX];
+};
+
+/* The parts of tracks that samples need. */
+struct samples_context {
+	const struct tracks_sink *sink;
+	const struct library *libraries; /* WIRE_MAX_LIBS + 1 */
+	struct interval_labels *labels;
+	struct caller_index *callers;
+	struct images *images;
+};
+
+/* The functions of a file, which outlive the samples. 0 or -ENOMEM. */
+int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions);
+
+/* A library, or the functions of one, changed. */
+void samples__forget(struct samples *s);
+
+/*
+ * Take a record of `size` bytes, whose sender may leave out the end of its frames: give the sink
+ * the functions and entries of the stack, and the sample. A stack that finds no room ends with the
+ * last entry that did. -EBADMSG, as tracks__record(); -ENOMEM, or the sink's error.
+ */
+int samples__record(struct samples *s, const struct samples_context *c, const void *record,
+		    size_t size);
+
+void samples__clear(struct samples *s);
+
+#endif /* QPROF_TRACKS_SAMPLES_H */
