@@ -38,7 +38,7 @@ struct recorder {
 	struct trace_output trace;
 	char *names_problem; /* why executions of a library have no names, or NULL */
 	struct tracks *tracks;
-	struct code_names *code_names; /* NULL without callers */
+	struct code_names *code_names; /* NULL without callers and samples */
 	struct model model;	       /* keeps only sums of processes that have ended */
 	struct live_view *live;
 	/* Write to opt.live, and slow intervals to stderr, so that no reader delays a recording. */
@@ -126,6 +126,22 @@ static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
 	return code_names__note(r->code_names, file, f);
+}
+
+static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
+{
+	struct recorder *r = ctx;
+
+	sample_output__stack(&r->samples, entry, id);
+	return 0;
+}
+
+static int on_sample(void *ctx, const struct trace_sample *sample)
+{
+	struct recorder *r = ctx;
+
+	sample_output__sample(&r->samples, sample);
+	return 0;
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -255,10 +271,24 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
+	if (!err && sampling_options__any(&r->opt.sampling))
+		err = tracks__set_frames(r->tracks, lib, plan);
 	err = err ?: name_callers(r, lib, plan);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
 	return 0;
+}
+
+static int on_file(void *ctx, uint32_t number, struct library_file *file)
+{
+	const struct tracks_functions *functions;
+	struct recorder *r = ctx;
+	int err = 0;
+
+	if (!r->code_names)
+		return 0;
+	err = code_names__add_file(r->code_names, file, &functions);
+	return err ?: tracks__set_file(r->tracks, number, functions);
 }
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
@@ -377,6 +407,8 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.span = on_span,
 		.thread = on_thread,
 		.function = on_function,
+		.stack = on_stack,
+		.sample = on_sample,
 		.label = label_of,
 		.unrecorded = on_unrecorded,
 		.text = on_text,
@@ -402,7 +434,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->items.trace = r->samples.trace = &r->trace;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);
-	if (!err && opt->callers)
+	if (!err && (opt->callers || sampling_options__any(&opt->sampling)))
 		err = code_names__new(&r->code_names);
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
@@ -463,6 +495,7 @@ struct session_sink recorder__sink(struct recorder *r)
 	return (struct session_sink){
 		.ctx = r,
 		.library = on_library,
+		.file = on_file,
 		.running = on_running,
 		.record = on_record,
 		.late = on_late,
