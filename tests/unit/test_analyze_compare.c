@@ -276,6 +276,85 @@ static void items_are_not_compared_with_unrecorded_executions(void **state)
 	summary__free(s);
 }
 
+/* A build of one crate in which typeck has `n` samples of 1 ms, and layout_of 100; or intervals. */
+static void add_sampled(struct compare *c, enum compare_side side, uint64_t n, bool spans)
+{
+	static const char *const names[] = {"typeck", "layout_of"};
+	struct sample_names texts = {};
+	const struct trace_texts of = {&texts, .text = sample_name};
+	const struct trace_process p = {
+		.pid = 1, .end_ns = 1000 * MS, .crate = (char *)"a", .crate_type = (char *)"lib"};
+	_summary_ struct summary *s = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	summary__set_sampled(s);
+	for (size_t i = 0; i < N_OF(names); i++) {
+		uint64_t samples = i ? 100 : n;
+		const struct sample_sums sums = {
+			.self[TRACE_SAMPLE_CPU] = {samples, samples * MS},
+			.total[TRACE_SAMPLE_CPU] = {samples, samples * MS},
+		};
+		const struct trace_span span = {.end_ns = n * MS, .label = (uint32_t)i};
+		const struct trace_times times = {.self_ns = n * MS};
+
+		assert_int_equal(sample_id(&texts, names[i]), i);
+		assert_int_equal(summary__samples(s, 0, (uint32_t)i, 1, &sums), 0);
+		if (spans && !i)
+			assert_int_equal(summary__span(s, &span, &times), 0);
+	}
+	assert_int_equal(compare__trace(c, side, s, &of), 0);
+}
+
+static struct compare *sampled(uint64_t base, uint64_t new, bool spans)
+{
+	struct compare *c;
+
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	add_sampled(c, COMPARE_BASE, base, false);
+	add_sampled(c, COMPARE_NEW, new, spans);
+	return c;
+}
+
+/* Of 400 and 520 samples the change has an error of 30: 120 are four of them, 80 are not three. */
+static void samples_have_errors_of_their_own(void **state)
+{
+	static const struct {
+		uint64_t new;
+		bool significant;
+	} cases[] = {{520, true}, {480, false}};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct compare_rules rules = {.min_ns = 5 * MS};
+		_compare_ struct compare *c = sampled(400, cases[i].new, false);
+		_compare_result_ struct compare_result r;
+		const struct compare_row *row;
+
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		row = sample_find(&r, "a", "typeck");
+		assert_true(row->compared);
+		assert_int_equal(row->error_ns[COMPARE_SELF] / MS, i ? 29 : 30);
+		assert_int_equal(row->significant, cases[i].significant);
+		assert_false(sample_find(&r, "a", "layout_of")->significant);
+		/* The error of a sum is that of all its samples. */
+		assert_int_equal(r.build.error_ns[COMPARE_SELF] / MS, i ? 32 : 33);
+	}
+}
+
+static void samples_are_not_compared_with_intervals(void **state)
+{
+	const struct compare_rules times = {}, counts = {.metric = COMPARE_COUNT};
+	_compare_ struct compare *mixed = sampled(400, 900, true), *both = sampled(4, 4, false);
+	_compare_result_ struct compare_result by_time, by_count;
+
+	assert_int_equal(compare__result(mixed, &times, &by_time), 0);
+	assert_false(sample_find(&by_time, "a", "typeck")->compared);
+	assert_true(sample_find(&by_time, "a", "layout_of")->compared);
+	/* Nobody counted. */
+	assert_int_equal(compare__result(both, &counts, &by_count), 0);
+	assert_false(sample_find(&by_count, "a", "typeck")->compared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +369,8 @@ int main(void)
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),
 		cmocka_unit_test(items_are_not_compared_with_unrecorded_executions),
+		cmocka_unit_test(samples_have_errors_of_their_own),
+		cmocka_unit_test(samples_are_not_compared_with_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,17 +3,19 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/table.h"
 #include "trace/interner.h"
 
-#define WHOLE	       UINT32_MAX	/* as a label: the whole unit; as a unit: all units */
-#define ITEMS	       (UINT32_MAX - 1) /* as a unit: the label is an item */
-#define NOISE_LEAST    50000		/* ppm */
-#define FACTOR_OF_SUMS 2
-#define FACTOR_OF_ROWS 3
-#define MILLION	       1000000
+#define WHOLE		 UINT32_MAX	  /* as a label: the whole unit; as a unit: all units */
+#define ITEMS		 (UINT32_MAX - 1) /* as a unit: the label is an item */
+#define NOISE_LEAST	 50000		  /* ppm */
+#define FACTOR_OF_SUMS	 2
+#define FACTOR_OF_ROWS	 3
+#define FACTOR_OF_ERRORS 3
+#define MILLION		 1000000
 
 struct pair {
 	uint32_t kinds; /* of its intervals: summary_row.kinds */
@@ -26,6 +28,8 @@ struct pair {
 struct cell {
 	uint64_t of[COMPARE_N_METRICS];
 	uint64_t probes_ns;
+	double variance[COMPARE_N_METRICS]; /* of times that samples tell, ns^2 */
+	uint8_t by;			    /* enum compare_by */
 	struct unrecorded unrecorded;
 };
 
@@ -101,13 +105,36 @@ static int label_of(struct compare *c, const char *text, uint32_t *label)
 	return c->texts[c->n_texts++] ? 0 : -ENOMEM;
 }
 
+static double squared(uint64_t ns)
+{
+	return (double)ns * (double)ns;
+}
+
+static struct cell sampled_cell_of(const struct summary_row *row)
+{
+	return (struct cell){
+		.of[COMPARE_SELF] = row->best_self_ns,
+		.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
+		.of[COMPARE_COUNT] = row->unrecorded.counted,
+		.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
+		.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
+		.by = COMPARE_BY_SAMPLES,
+		.unrecorded = row->unrecorded,
+	};
+}
+
 /* Convert a row; every comparison reads its values from here. */
 static struct cell cell_of(const struct summary_row *row)
 {
+	uint64_t self_ns = row->best_self_ns;
+
+	if (row->self_by == SUMMARY_SELF_SAMPLES)
+		return sampled_cell_of(row);
 	return (struct cell){
 		/* A blocked thread does no work; the thread it waits for counts that time. */
-		.of[COMPARE_SELF] =
-			row->self_ns > row->blocked_ns ? row->self_ns - row->blocked_ns : 0,
+		.of[COMPARE_SELF] = self_ns > row->blocked_ns ? self_ns - row->blocked_ns : 0,
+		.variance[COMPARE_SELF] = squared(row->best_error_ns),
+		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
 		.of[COMPARE_COUNT] = row->count + row->unrecorded.counted,
 		.probes_ns = row->raw_self_ns - row->self_ns,
@@ -128,6 +155,9 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->probes_ns += cell->probes_ns;
+	for (int m = 0; m < COMPARE_N_METRICS; m++)
+		to->variance[m] += cell->variance[m];
+	to->by |= cell->by;
 	unrecorded__add(&to->unrecorded, &cell->unrecorded);
 	c->has_estimates[side] |= cell->unrecorded.rough;
 	pair->in[side] = true;
@@ -207,6 +237,9 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
+		/* No sample is in the self time of two queries. */
+		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
+		whole.by |= cell.by;
 		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
 		if (c->by_item)
 			continue;
@@ -280,6 +313,7 @@ static int add_item(void *ctx, const struct item_cell *from)
 		.of[COMPARE_SELF] = from->self_ns,
 		.of[COMPARE_COUNT] = from->executions,
 		.probes_ns = from->probe_ns,
+		.by = COMPARE_BY_SPANS,
 		.unrecorded = rows->unrecorded,
 	};
 	const char *path = from->item == TRACE_NO_STRING ? COMPARE_NO_ITEM
@@ -312,7 +346,9 @@ int compare__trace_items(struct compare *c, enum compare_side side, const struct
 
 /* Values of the picked pairs, summed per trace. */
 struct sums {
-	uint64_t *of[COMPARE_N_METRICS]; /* one per trace */
+	uint64_t *of[COMPARE_N_METRICS];     /* one per trace */
+	double *variance[COMPARE_N_METRICS]; /* the same */
+	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
 	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
 	struct unrecorded unrecorded;
@@ -320,8 +356,10 @@ struct sums {
 
 static void sums__clear(struct sums *s)
 {
-	for (int m = 0; m < COMPARE_N_METRICS; m++)
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		free(s->of[m]);
+		free(s->variance[m]);
+	}
 }
 
 static int sums__init(struct sums *s, const struct compare *c)
@@ -329,7 +367,8 @@ static int sums__init(struct sums *s, const struct compare *c)
 	*s = (struct sums){};
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		s->of[m] = calloc(n_traces(c), sizeof(*s->of[m]));
-		if (!s->of[m])
+		s->variance[m] = calloc(n_traces(c), sizeof(*s->variance[m]));
+		if (!s->of[m] || !s->variance[m])
 			return -ENOMEM;
 	}
 	return 0;
@@ -337,9 +376,12 @@ static int sums__init(struct sums *s, const struct compare *c)
 
 static void sums__zero(struct sums *s, const struct compare *c)
 {
-	for (int m = 0; m < COMPARE_N_METRICS; m++)
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
+		memset(s->variance[m], 0, n_traces(c) * sizeof(*s->variance[m]));
+	}
 	memset(s->in, 0, sizeof(s->in));
+	memset(s->by, 0, sizeof(s->by));
 	s->probes_ns = 0;
 	s->unrecorded = (struct unrecorded){0};
 }
@@ -349,8 +391,11 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
-		for (int m = 0; m < COMPARE_N_METRICS; m++)
+		for (int m = 0; m < COMPARE_N_METRICS; m++) {
 			s->of[m][t] += cells[t].of[m];
+			s->variance[m][t] += cells[t].variance[m];
+		}
+		s->by[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] |= cells[t].by;
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
 		if (cells[t].unrecorded.counted > s->unrecorded.counted)
@@ -363,6 +408,19 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 		s->in[side] |= c->pairs.at[pair].in[side];
 }
 
+/* The largest of both sides, added up. */
+static uint64_t error_of(const double *variance, const struct compare *c)
+{
+	double most[COMPARE_N_SIDES] = {};
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		double *of = &most[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
+
+		*of = variance[t] > *of ? variance[t] : *of;
+	}
+	return (uint64_t)(sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5);
+}
+
 /* Sorts the values of the sums in place, so the sums are used up. */
 static struct compare_row row_of(struct sums *s, const struct compare *c)
 {
@@ -372,7 +430,9 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 	};
 
 	memcpy(row.in, s->in, sizeof(row.in));
+	memcpy(row.by, s->by, sizeof(row.by));
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		row.error_ns[m] = error_of(s->variance[m], c);
 		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
 		row.of[m][COMPARE_NEW] =
 			spread_of(s->of[m] + c->n[COMPARE_BASE], c->n[COMPARE_NEW]);
@@ -388,7 +448,11 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 			bool has_query)
 {
 	bool is_count = r->rules.metric == COMPARE_COUNT;
+	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
 
+	/* Samples count no executions, and waiting is not in their times. */
+	if ((base && new && !(base & new)) || (is_count && (base | new) == COMPARE_BY_SAMPLES))
+		return false;
 	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
 		if (!row->in[side] && r->has_estimates[side])
 			return false;
@@ -416,6 +480,7 @@ static bool is_significant(const struct compare_result *r, const struct compare_
 		limits.least = part;
 	if (r->noise_is_estimated && !is_sum)
 		limits.least += row->probes_ns;
+	limits.least += FACTOR_OF_ERRORS * row->error_ns[r->rules.metric];
 	if (__builtin_mul_overflow(r->noise_ppm, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
 				   &limits.noise_ppm))
 		limits.noise_ppm = UINT64_MAX;

@@ -46,6 +46,18 @@ struct compare_row {
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
 	/* Probe time that was subtracted from self time: the most in one trace. */
 	uint64_t probes_ns;
+	/* How times are known, in any trace of that side: enum compare_by, ORed. */
+	uint8_t by[COMPARE_N_SIDES];
+	/*
+	 * Standard error of the change of a time, by the numbers of samples: of the trace with the
+	 * largest error on each side. 0: no samples are in it.
+	 */
+	uint64_t error_ns[COMPARE_N_METRICS];
+};
+
+enum compare_by {
+	COMPARE_BY_SPANS = 1,
+	COMPARE_BY_SAMPLES = 2, /* time on the CPU, not comparable with that of intervals */
 };
 
 struct compare_rules {

@@ -123,6 +123,17 @@ static void warn_of_partial_compiles(const struct diff_trace *t)
 			  t->path, t->cut, t->compiles);
 }
 
+/* Whether a query was recorded, or seen in a sample. */
+static bool has_content(const struct summary *s)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
+
+	if (summary__spans(s))
+		return true;
+	return summary__is_sampled(s) && !summary__rows(s, SUMMARY_ALL, &rows, &n) && n;
+}
+
 /* Warn of all data that may be missing from a trace. */
 static void warn_of_faults(struct sides *sides, const struct diff_trace *t, const struct summary *s)
 {
@@ -132,7 +143,7 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 		diag_warn("%s: %lu records were lost while it was recorded; counts and times are "
 			  "too low",
 			  t->path, (unsigned long)t->lost);
-	if (!summary__spans(s))
+	if (!has_content(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
 	warn_of_partial_compiles(t);
 	if (unrecorded__any(&t->unrecorded))
@@ -147,7 +158,7 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 			t->path);
 	sides->whole &= !t->problem && !t->lost && !t->unrecorded.rough && !t->late && !t->cut;
 	/* A build in which nothing was compiled is always faster. */
-	sides->whole &= summary__spans(s) > 0;
+	sides->whole &= has_content(s);
 }
 
 static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,

@@ -57,6 +57,9 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 		json__null(j, "change_percent");
 	json__bool(j, "compared", row->compared);
 	json__bool(j, "significant", row->significant);
+	if ((row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES ||
+	    row->error_ns[metric])
+		json__number(j, "change_error", row->error_ns[metric]);
 	add_side(j, row, COMPARE_BASE);
 	add_side(j, row, COMPARE_NEW);
 }

@@ -88,6 +88,7 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	fprintf(out, "Within noise, or too small to judge: %zu. Executions: ", rows.within);
 	diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
 	fputs(".\n", out);
+	diff_print_errors(out, r);
 	diff_print_noise(out, r);
 	return 0;
 }

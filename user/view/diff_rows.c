@@ -226,6 +226,14 @@ const char *diff_verdict(const struct diff_gate *gate)
 	return gate->exceeded ? "FAILED" : gate->row.compared ? "passed" : "NOT COMPARED";
 }
 
+void diff_print_errors(FILE *out, const struct compare_result *r)
+{
+	if (r->rules.metric != COMPARE_COUNT && r->build.error_ns[COMPARE_SELF])
+		fputs("times are by samples: a change counts if it exceeds three standard errors "
+		      "as well\n",
+		      out);
+}
+
 void diff_print_noise(FILE *out, const struct compare_result *r)
 {
 	char percent[FORMAT_MAX];

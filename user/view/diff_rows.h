@@ -39,6 +39,14 @@ static inline const char *diff_name_title(const struct compare_result *r)
 	return r->by_item ? "item" : "crate/query";
 }
 
+/* Whether numbers of executions stand beside times: samples count none. */
+static inline bool diff_has_counts(const struct compare_result *r)
+{
+	uint8_t by = r->build.by[COMPARE_BASE] | r->build.by[COMPARE_NEW];
+
+	return r->rules.metric != COMPARE_COUNT && by != COMPARE_BY_SAMPLES;
+}
+
 /* What rows are called: "query of a crate", "items". */
 const char *diff_rows_text(const struct diff_rows *rows, size_t n);
 
@@ -77,6 +85,9 @@ const char *diff_verdict(const struct diff_gate *gate);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric);
+
+/* Print one sentence on the errors of samples; nothing without samples. */
+void diff_print_errors(FILE *out, const struct compare_result *r);
 
 /* Print one sentence on the assumed noise; nothing if it is measured, or there is none. */
 void diff_print_noise(FILE *out, const struct compare_result *r);

@@ -27,7 +27,7 @@ static size_t make_columns(const struct compare_result *r, bool places,
 	columns[n++].title = "new";
 	if (has_spread(r))
 		columns[n++].title = "spread";
-	if (r->rules.metric != COMPARE_COUNT)
+	if (diff_has_counts(r))
 		columns[n++].title = "executions";
 	if (places)
 		columns[n++].title = "at";
@@ -69,7 +69,7 @@ static int add_row(struct table *t, const struct compare_row *row, bool places,
 	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
 	if (has_spread(r))
 		table__cell(t, diff_width(buf, row, metric));
-	if (metric != COMPARE_COUNT)
+	if (diff_has_counts(r))
 		table__cell(t, diff_count(buf, row));
 	if (places && add_place(t, row))
 		return -ENOMEM;
@@ -110,7 +110,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
 			diff_rows_text(rows, rows->within));
 	diff_print_uncompared(out, rows, r->rules.metric);
-	if (r->rules.metric != COMPARE_COUNT) {
+	if (diff_has_counts(r)) {
 		fputs("executions: ", out);
 		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
 		fputs(rows->recount && !r->build.unrecorded.rough
@@ -118,6 +118,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 			      : "\n",
 		      out);
 	}
+	diff_print_errors(out, r);
 	diff_print_noise(out, r);
 }
 
