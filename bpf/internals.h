@@ -13,6 +13,8 @@
  *   signal_struct.flags, .group_exit_code,
  *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
  *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
+ *   task_struct.self_exec_id,
+ *   .start_boottime                         without them `stuck` shows no names
  *   task_struct.thread.fsbase               without it definitions have no names
  *   vm_area_struct.vm_pgoff                 without it those of compilers that are killed have none
  *   k_sigaction.sa.sa_handler               without it only SIGKILL is known to kill
@@ -107,6 +109,21 @@ static __always_inline __u32 internals_exit_code(struct task_struct *task)
 	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
 		return BPF_CORE_READ(task, signal, group_exit_code);
 	return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
+/*
+ * The program that a task runs. exec() counts before it releases signal->exec_update_lock, which
+ * each access to the memory of another process takes.
+ */
+static __always_inline void internals_program(struct task_struct *task, __u64 *process_ns,
+					      __u64 *execs)
+{
+	if (!bpf_core_field_exists(struct task_struct, self_exec_id) ||
+	    !bpf_core_field_exists(struct task_struct, start_boottime) ||
+	    !bpf_core_field_exists(struct task_struct, group_leader))
+		return;
+	*process_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	*execs = BPF_CORE_READ(task, self_exec_id);
 }
 
 /* True if the exiting thread is among the last of its process; without the field, if it is the main

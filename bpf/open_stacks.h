@@ -10,11 +10,15 @@
 #ifndef QPROF_OPEN_STACKS_H
 #define QPROF_OPEN_STACKS_H
 
+#include "internals.h"
 #include "maps.h"
 #include "off_cpu.h"
 
 /* The thread to copy, in the initial pid namespace. */
 volatile __u32 open_tid;
+
+/* The record about it: there is no room on the stack, and no two threads ask. */
+struct wire_open_stack open_stack;
 
 struct open_stack_ctx {
 	struct thread_stack *t;
@@ -62,24 +66,27 @@ static __always_inline __u32 open_stack_changes(volatile struct thread_stack *t,
 	return changes;
 }
 
-static __always_inline void open_stack_send(struct thread_stack *t, __u32 tid)
+static __always_inline void open_stack_send(struct task_struct *task, struct thread_stack *t,
+					    __u32 tid)
 {
-	struct wire_open_stack end = {.type = WIRE_OPEN_STACK, .tid = tid};
 	struct open_stack_ctx c = {.t = t, .tid = tid};
+	struct wire_open_stack *end = &open_stack;
 	__u32 busy = 0, before;
 
-	end.time_ns = bpf_ktime_get_ns();
+	*end = (struct wire_open_stack){.type = WIRE_OPEN_STACK, .tid = tid};
+	end->time_ns = bpf_ktime_get_ns();
+	internals_program(task, &end->process_ns, &end->execs);
 	if (t && t->tid) {
 		before = open_stack_changes(t, &busy);
-		end.known = 1;
-		end.n_lost = t->n_lost;
-		end.off_since_ns = t->off_cpu.since_ns;
-		end.reason = t->off_cpu.reason;
+		end->known = 1;
+		end->n_lost = t->n_lost;
+		end->off_since_ns = t->off_cpu.since_ns;
+		end->reason = t->off_cpu.reason;
 		stack_loop(t->n, open_stack_send_frame, &c);
-		end.n = c.n;
-		end.torn = open_stack_changes(t, &busy) != before || busy;
+		end->n = c.n;
+		end->torn = open_stack_changes(t, &busy) != before || busy;
 	}
-	bpf_ringbuf_output(&ring, &end, sizeof(end), BPF_RB_FORCE_WAKEUP);
+	bpf_ringbuf_output(&ring, end, sizeof(*end), BPF_RB_FORCE_WAKEUP);
 }
 
 #endif /* QPROF_OPEN_STACKS_H */

@@ -253,6 +253,6 @@ int show_open(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task && (__u32)BPF_CORE_READ(task, pid) == open_tid)
-		open_stack_send(bpf_task_storage_get(&stacks, task, NULL, 0), open_tid);
+		open_stack_send(task, bpf_task_storage_get(&stacks, task, NULL, 0), open_tid);
 	return 0;
 }

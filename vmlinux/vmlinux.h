@@ -102,6 +102,8 @@ struct task_struct {
 	int exit_code;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	__u64 start_boottime;
+	__u64 self_exec_id;
 	char comm[16];
 };
 

@@ -390,6 +390,12 @@ struct wire_open_stack {
 	wire_u32 n_lost; /* running intervals that found no room when they started */
 	wire_u64 time_ns;
 	wire_u64 off_since_ns; /* when it left its CPU; 0: it is on one, or unknown */
+	/*
+	 * The program that it runs. Both numbers together are of no other: an exec changes the
+	 * second before anybody can reach the new program's memory.
+	 */
+	wire_u64 process_ns; /* when its process started */
+	wire_u64 execs;	     /* programs that it and its ancestors have executed; 0: unknown */
 };
 
 struct wire_fork {
@@ -749,7 +755,7 @@ _Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
 _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
 _Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
-_Static_assert(sizeof(struct wire_open_stack) == 32, "wire_open_stack");
+_Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");

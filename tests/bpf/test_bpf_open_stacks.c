@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "proc/processes.h"
+
 #define RING	  (4u << 20)
 #define MOST	  4096
 #define SNAPSHOTS 3000
@@ -200,12 +202,62 @@ static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 	kill(c.pid, SIGKILL);
 }
 
+static pid_t other_thread(pid_t pid)
+{
+	pid_t tids[2] = {0};
+
+	assert_int_equal(process_tids(pid, tids, 2), 2);
+	return tids[0] == pid ? tids[1] : tids[0];
+}
+
+static pid_t child_of(pid_t pid)
+{
+	struct process_list list;
+	pid_t child;
+
+	assert_int_equal(process_list__descendants(pid, &list), 0);
+	assert_int_equal(list.n, 2);
+	child = list.pids[1];
+	process_list__clear(&list);
+	return child;
+}
+
+/* The two numbers are of one program, and of all its threads. */
+static void an_exec_is_seen(void **state)
+{
+	struct wire_open_stack first;
+	struct capture c;
+
+	need_capture();
+	begin(&c, "t(.)X(t(.)f(.))");
+	capture_wait_for_dot(&c);
+	look(&c, c.pid);
+	first = now.stack;
+	assert_true(first.execs && first.process_ns && first.process_ns < first.time_ns);
+	look(&c, other_thread(c.pid));
+	assert_true(now.stack.execs == first.execs && now.stack.process_ns == first.process_ns);
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	look(&c, c.pid);
+	assert_true(now.stack.execs == first.execs + 1 && now.stack.process_ns == first.process_ns);
+	look(&c, other_thread(c.pid));
+	assert_true(now.stack.execs == first.execs + 1 && now.stack.process_ns == first.process_ns);
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	look(&c, child_of(c.pid));
+	assert_true(now.stack.execs == first.execs + 1 && now.stack.process_ns > first.process_ns);
+	capture_go(&c);
+	wait_for_end(&c);
+	end(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_those_the_target_has_open),
 		cmocka_unit_test(a_thread_that_is_in_nothing),
 		cmocka_unit_test(one_that_goes_on_is_seen_at_one_moment_or_called_torn),
+		cmocka_unit_test(an_exec_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

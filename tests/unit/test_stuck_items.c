@@ -53,9 +53,9 @@ static void keys_are_where_the_plan_says(void **state)
 
 /*
  * A compiler with one definition, its crate: each read returns a word with which everything goes
- * on. The context moves after `moves` reads.
+ * on. The context moves after `moves` reads, and after `execs_after` of them another program runs.
  */
-static uint32_t n_reads, moves;
+static uint32_t n_reads, moves, execs_after;
 
 static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint8_t *to)
 {
@@ -70,6 +70,11 @@ static int do_read(void *ctx, const struct look_memory *ranges, uint32_t n, uint
 	return 0;
 }
 
+static bool runs_same(void *ctx)
+{
+	return n_reads <= execs_after;
+}
+
 static struct stuck_rows rows_of(uint64_t a, uint64_t b)
 {
 	struct stuck_rows rows = {.items = calloc(2, sizeof(*rows.items)), .n = 2};
@@ -77,6 +82,7 @@ static struct stuck_rows rows_of(uint64_t a, uint64_t b)
 	rows.items[0].key = a;
 	rows.items[1].key = b;
 	n_reads = 0;
+	moves = execs_after = UINT32_MAX;
 	return rows;
 }
 
@@ -88,11 +94,12 @@ static const struct plan_layout layout = {
 
 static void rows_are_named_while_the_context_stays(void **state)
 {
-	const struct item_names names = {
-		.memory = {.read = do_read}, .layout = &layout, .crate = "a"};
+	const struct item_names names = {.memory = {.read = do_read},
+					 .runs_same = runs_same,
+					 .layout = &layout,
+					 .crate = "a"};
 	struct stuck_rows rows = rows_of(wire_key(0, 0), wire_key(0, 0));
 
-	moves = UINT32_MAX;
 	assert_int_equal(item_names__find(&names, &rows), 0);
 	assert_string_equal(rows.items[0].item, "a");
 	assert_string_equal(rows.items[1].item, "a");
@@ -106,13 +113,39 @@ static void rows_are_named_while_the_context_stays(void **state)
 	stuck_rows__clear(&rows);
 }
 
+/* The reads may be of another user's program, so not one of them is shown. */
+static void a_program_that_is_executed_meanwhile_has_no_names(void **state)
+{
+	const struct item_names names = {.memory = {.read = do_read},
+					 .runs_same = runs_same,
+					 .layout = &layout,
+					 .crate = "a"};
+	uint32_t reads;
+	struct stuck_rows rows = rows_of(wire_key(0, 0), wire_key(0, 0));
+
+	assert_int_equal(item_names__find(&names, &rows), 0);
+	assert_string_equal(rows.items[1].item, "a");
+	reads = n_reads;
+	stuck_rows__clear(&rows);
+	for (uint32_t after = 0; after < reads; after++) {
+		rows = rows_of(wire_key(0, 0), wire_key(0, 0));
+		execs_after = after;
+		assert_int_equal(item_names__find(&names, &rows), 0);
+		assert_int_equal(n_reads, reads);
+		assert_null(rows.items[0].item);
+		assert_null(rows.items[1].item);
+		stuck_rows__clear(&rows);
+	}
+}
+
 static void other_crates_have_no_names_here(void **state)
 {
-	const struct item_names names = {
-		.memory = {.read = do_read}, .layout = &layout, .crate = "a"};
+	const struct item_names names = {.memory = {.read = do_read},
+					 .runs_same = runs_same,
+					 .layout = &layout,
+					 .crate = "a"};
 	struct stuck_rows rows = rows_of(wire_key(3, 0), 0);
 
-	moves = UINT32_MAX;
 	assert_int_equal(item_names__find(&names, &rows), 0);
 	assert_null(rows.items[0].item);
 	assert_null(rows.items[1].item);
@@ -124,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_where_the_plan_says),
 		cmocka_unit_test(rows_are_named_while_the_context_stays),
+		cmocka_unit_test(a_program_that_is_executed_meanwhile_has_no_names),
 		cmocka_unit_test(other_crates_have_no_names_here),
 	};
 

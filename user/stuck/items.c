@@ -125,7 +125,8 @@ int item_names__find(const struct item_names *n, struct stuck_rows *rows)
 	if (!err)
 		err = compiler_context__of_thread(&n->memory, n->layout, n->bias, n->fs_base,
 						  &after);
-	if (err || after.context != c.context)
+	/* Last: all that was read is of this program, or of none that is named. */
+	if (err || after.context != c.context || (named && !n->runs_same(n->memory.ctx)))
 		forget(rows);
 	return err == -ENOMEM ? err : 0;
 }

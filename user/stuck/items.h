@@ -19,6 +19,8 @@ uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key
 
 struct item_names {
 	struct compiler_memory memory;
+	/* With memory.ctx: false if the process may have executed another program since. */
+	bool (*runs_same)(void *ctx);
 	const struct plan_layout *layout;
 	uint64_t bias;	   /* of the library */
 	uint64_t fs_base;  /* of the thread */
@@ -27,7 +29,7 @@ struct item_names {
 
 /*
  * Name the rows whose key is a definition of the crate. The thread may have gone on: if its context
- * is not the same afterwards, nothing is named. 0 or -ENOMEM.
+ * or its program is not the same afterwards, nothing is named. 0 or -ENOMEM.
  */
 int item_names__find(const struct item_names *names, struct stuck_rows *rows);
 

@@ -176,16 +176,46 @@ static char *function_of(struct unwinder *u, const struct call *c, const struct 
 	return slash ? strdup(slash + 1) : NULL;
 }
 
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+/* A process may execute another program at any moment, and that may be another user's. */
+struct program {
+	uint64_t process_ns, execs; /* as in struct wire_open_stack */
+};
+
+/* The program that the last answer shows; execs 0: unknown. */
+static struct program program_of(const struct watch *w)
+{
+	return w->has_stack ? (struct program){w->stack.process_ns, w->stack.execs}
+			    : (struct program){0};
+}
+
+static bool is_same(struct program a, struct program b)
+{
+	return a.execs && a.execs == b.execs && a.process_ns == b.process_ns;
+}
+
+/* Of a task that is gone it is unknown. */
+static int ask_for_program(struct watch *w, pid_t tid, struct program *program)
+{
+	int err = ask(w, tid) ?: wait_for_answer(w);
+
+	if (!err)
+		*program = program_of(w);
+	return err;
+}
+
 /* ---- One thread ------------------------------------------------------------------------------ */
 
 struct visit {
 	struct watch *watch;
 	struct unwinder *unwinder;
 	const struct places *places;
-	pid_t pid;
-	const char *crate; /* of the process, or NULL */
-	uint64_t fs_base;  /* of the thread; 0: unknown */
-	uint64_t reads_ns; /* that reads of the process's memory have taken */
+	pid_t pid, tid;
+	const char *crate;	/* of the process, or NULL */
+	struct program program; /* whose mappings the unwinder has */
+	uint64_t fs_base;	/* of the thread; 0: unknown */
+	uint64_t reads_ns;	/* that reads of the process's memory have taken */
 	/* Other stacks of the thread that the walk came across. */
 	uint64_t also[STOPPED_STACKS];
 	size_t n_also;
@@ -232,11 +262,21 @@ static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, 
 	return err;
 }
 
+/* Also false if the thread has ended, or if that is unknown. */
+static bool runs_same(void *ctx)
+{
+	struct visit *l = ctx;
+	struct program now;
+
+	return !ask_for_program(l->watch, l->tid, &now) && is_same(now, l->program);
+}
+
 /* A thread without a stack has no base either. */
 static int name_items(struct visit *l, struct snapshot_thread *t, const struct calls *calls)
 {
 	struct item_names names = {
 		.memory = {l, read_memory},
+		.runs_same = runs_same,
 		.layout = l->places ? places__layout(l->places) : NULL,
 		.fs_base = l->fs_base,
 		.crate = l->crate,
@@ -356,6 +396,7 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 	struct watch *w = l->watch;
 	int err;
 
+	l->tid = t->task.tid;
 	l->n_also = 0;
 	l->fs_base = 0;
 	if (t->task.state == 'D')
@@ -369,6 +410,9 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 	err = t->err ? read_running(w, t) : wait_for_answer(w);
 	if (err)
 		return err;
+	/* A stack of one program means nothing with the mappings of another. */
+	if (w->has_stack && l->program.execs && !is_same(program_of(w), l->program))
+		return -ESRCH;
 	take_answer(w, t);
 	return merge(l, t, &calls);
 }
@@ -426,6 +470,9 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	if (err)
 		return err;
 	name_process(w, p);
+	err = ask_for_program(w, pid, &l.program);
+	if (err)
+		return err;
 	l.crate = p->crate;
 	l.places = places_of(w, library);
 	l.unwinder = library ? unwinder_of(w, pid) : NULL;
