@@ -80,6 +80,99 @@ static void a_truncated_instruction_has_no_length(void **state)
 	}
 }
 
+#define DISPLACEMENT(...)                                                          \
+	({                                                                         \
+		const uint8_t code_[INSN_LENGTH_MAX + 1] = {__VA_ARGS__};          \
+		struct insn_displacement d_;                                       \
+                                                                                   \
+		assert_int_equal(insn_length_displaced(code_, sizeof(code_), &d_), \
+				 N(__VA_ARGS__));                                  \
+		d_;                                                                \
+	})
+#define DISPLACED(at_, size_, ...)                                        \
+	do {                                                              \
+		struct insn_displacement is_ = DISPLACEMENT(__VA_ARGS__); \
+                                                                          \
+		assert_int_equal(is_.size, size_);                        \
+		assert_int_equal(is_.at, at_);                            \
+	} while (0)
+#define NOT_DISPLACED(...) assert_int_equal(DISPLACEMENT(__VA_ARGS__).size, 0)
+
+static void a_displacement_is_found(void **state)
+{
+	DISPLACED(3, 1, 0x8b, 0x44, 0x24, 8);			/* mov 8(%rsp), %eax */
+	DISPLACED(4, 4, 0x48, 0x8b, 0x84, 0x24, 1, 2, 3, 4);	/* mov d32(%rsp), %rax */
+	DISPLACED(3, 4, 0x48, 0x8d, 0x05, 1, 2, 3, 4);		/* lea d32(%rip), %rax */
+	DISPLACED(3, 4, 0x8b, 0x04, 0x25, 1, 2, 3, 4);		/* mov abs, %eax */
+	DISPLACED(4, 4, 0x41, 0xf6, 0x84, 0x24, 1, 2, 3, 4, 5); /* testb $5, d32(%r12) */
+	DISPLACED(2, 4, 0xc7, 0x80, 1, 2, 3, 4, 5, 6, 7, 8);	/* movl $.., d32(%rax) */
+	DISPLACED(4, 1, 0xf3, 0x0f, 0x10, 0x45, 8);		/* movss 8(%rbp), %xmm0 */
+	DISPLACED(1, 4, 0xe8, 1, 2, 3, 4);			/* call */
+	DISPLACED(2, 4, 0x0f, 0x85, 1, 2, 3, 4);		/* jne */
+	DISPLACED(1, 1, 0x75, 1);				/* jne, short */
+	DISPLACED(1, 1, 0xe3, 1);				/* jrcxz */
+	DISPLACED(2, 4, 0xff, 0x15, 1, 2, 3, 4);		/* call *rip */
+	NOT_DISPLACED(0x55);					/* push %rbp */
+	NOT_DISPLACED(0x48, 0x89, 0xe5);			/* mov %rsp, %rbp */
+	NOT_DISPLACED(0x8b, 0x04, 0x24);			/* mov (%rsp), %eax */
+	NOT_DISPLACED(0xb8, 1, 2, 3, 4);			/* mov $.., %eax */
+	NOT_DISPLACED(0x04, 1);					/* add $1, %al */
+	NOT_DISPLACED(0x62, 0xf1, 0x7c, 0x48, 0x10, 0x47, 1);	/* vmovups: not looked for */
+}
+
+/* Where Capstone finds the displacement of an operand, or a branch's: its size, 0: none. */
+static uint8_t displacement_in(const cs_insn *insn, uint8_t *at)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	bool relative = false;
+
+	for (int i = 0; i < insn->detail->groups_count; i++)
+		relative = relative || insn->detail->groups[i] == CS_GRP_BRANCH_RELATIVE;
+	*at = relative ? x->encoding.imm_offset : x->encoding.disp_offset;
+	/* Capstone takes the prefix of the operand's size for one of the displacement's. */
+	if (insn->bytes[0] == 0x66 && x->encoding.disp_size == 2)
+		return 4;
+	return relative ? x->encoding.imm_size : x->encoding.disp_size;
+}
+
+/* Of all bytes that both accept as an instruction, where one is found at all. */
+static void displacements_are_those_of_capstone(void **state)
+{
+	struct rng r = {1};
+	cs_insn *insn;
+	csh cs;
+	size_t found = 0;
+
+	assert_int_equal(cs_open(CS_ARCH_X86, CS_MODE_64, &cs), CS_ERR_OK);
+	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
+	insn = cs_malloc(cs);
+	for (int i = 0; i < 300000; i++) {
+		uint8_t code[INSN_LENGTH_MAX + 1], at;
+		struct insn_displacement d;
+		const uint8_t *p = code;
+		size_t len = sizeof(code);
+		uint64_t addr = 0;
+
+		for (size_t k = 0; k < sizeof(code); k++)
+			code[k] = (uint8_t)rng_u64(&r);
+		assert_int_equal(insn_length_displaced(code, sizeof(code), &d),
+				 insn_length(code, sizeof(code)));
+		/* Capstone decodes UD1 without ModRM. */
+		if (!d.size || !cs_disasm_iter(cs, &p, &len, &addr, insn) ||
+		    insn->id == X86_INS_UD2B)
+			continue;
+		if (displacement_in(insn, &at) != d.size || at != d.at)
+			print_error("%s %s: %02x %02x %02x %02x\n", insn->mnemonic, insn->op_str,
+				    code[0], code[1], code[2], code[3]);
+		assert_int_equal(displacement_in(insn, &at), d.size);
+		assert_int_equal(at, d.at);
+		found++;
+	}
+	assert_true(found > 50000);
+	cs_free(insn, 1);
+	cs_close(&cs);
+}
+
 /*
  * Both give the same length for all bytes that both accept. Each may reject bytes that the other
  * accepts; insn_length() rejects encodings on which processors differ.
@@ -126,6 +219,8 @@ int main(void)
 		cmocka_unit_test(an_unsupported_instruction_has_no_length),
 		cmocka_unit_test(a_truncated_instruction_has_no_length),
 		cmocka_unit_test(agrees_with_capstone),
+		cmocka_unit_test(a_displacement_is_found),
+		cmocka_unit_test(displacements_are_those_of_capstone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,56 @@ static void a_truncated_instruction_is_not_found(void **state)
 	code_memo__free(memo);
 }
 
+/* Of instructions that differ only by a displacement, one is enough, if it shows where that is. */
+static void any_displacement_is_found(void **state)
+{
+	static const uint8_t mov[] = {0x48, 0x8b, 0x44, 0x24, 0x08},
+			     far[] = {0x48, 0x8b, 0x44, 0x24, 0xf0},
+			     none[] = {0x48, 0x8b, 0x44, 0x24, 0x00},
+			     add[] = {0x48, 0x03, 0x45, 0x10}, add_far[] = {0x48, 0x03, 0x45, 0x80};
+	struct code_insn insn = {.addr = 0x1000, .size = 5, .shape = CODE_LOAD64, .reg = 1};
+	struct code_memo *memo = code_memo__new();
+	struct code_insn found;
+
+	/* 0 does not show it. */
+	code_memo__add(memo, none, &insn);
+	assert_int_equal(code_memo__find(memo, mov, sizeof(mov), 0x2000, &found), 0);
+	assert_int_equal(code_memo__find(memo, none, sizeof(none), 0x2000, &found), 5);
+	insn.disp = 8;
+	code_memo__add(memo, mov, &insn);
+	assert_int_equal(code_memo__find(memo, far, sizeof(far), 0x2000, &found), 5);
+	assert_int_equal(found.disp, -16);
+	assert_int_equal(found.reg, 1);
+	assert_int_equal(code_memo__find(memo, none, sizeof(none), 0x2000, &found), 5);
+	assert_int_equal(found.disp, 0);
+	/* It is in no field. */
+	insn = (struct code_insn){.addr = 0x1000, .size = 4};
+	code_memo__add(memo, add, &insn);
+	assert_int_equal(code_memo__find(memo, add_far, sizeof(add_far), 0x2000, &found), 4);
+	assert_int_equal(found.disp, 0);
+	code_memo__free(memo);
+}
+
+/* A field that depends on a displacement in another way makes the instruction one of its own. */
+static void an_unclear_displacement_is_part_of_the_instruction(void **state)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x08},
+			     far[] = {0x48, 0x8d, 0x64, 0x24, 0x10}, jmp[] = {0xe9, 0x10, 0, 0, 0};
+	struct code_insn insn = {
+		.addr = 0x1000, .size = 5, .shape = CODE_LEA, .sp_adjust = 8, .disp = 8};
+	struct code_memo *memo = code_memo__new();
+	struct code_insn found;
+
+	code_memo__add(memo, lea, &insn);
+	assert_int_equal(code_memo__find(memo, lea, sizeof(lea), 0x2000, &found), 5);
+	assert_int_equal(found.sp_adjust, 8);
+	assert_int_equal(code_memo__find(memo, far, sizeof(far), 0x2000, &found), 0);
+	insn = (struct code_insn){.addr = 0x1000, .target = 0x15, .size = 5, .flow = CODE_JMP};
+	code_memo__add(memo, jmp, &insn);
+	assert_int_equal(code_memo__find(memo, jmp, sizeof(jmp), 0x1000, &found), 0);
+	code_memo__free(memo);
+}
+
 /* Random bytes, half of which begin many instructions. */
 static void fill(struct rng *rng, uint8_t *bytes, size_t n)
 {
@@ -125,6 +175,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stored_instruction_is_found_at_any_address),
 		cmocka_unit_test(a_truncated_instruction_is_not_found),
+		cmocka_unit_test(any_displacement_is_found),
+		cmocka_unit_test(an_unclear_displacement_is_part_of_the_instruction),
 		cmocka_unit_test(a_decoder_says_the_same_the_second_time),
 		cmocka_unit_test(nothing_is_nothing_to_free),
 	};

@@ -93,7 +93,7 @@ static inline size_t modrm_length(const uint8_t *p, size_t len)
 	return len < 2 ? 0 : (p[1] & 7) == 5 ? 6 : 2;
 }
 
-static bool has_modrm(enum follow f)
+static inline bool has_modrm(enum follow f)
 {
 	return f == M || f == MB || f == MZ || f == T || f == TZ;
 }
@@ -201,18 +201,23 @@ static const uint8_t is_simple[X + 1] = {
 	[N] = 1, [M] = 1, [B] = 1, [MB] = 1, [Z] = 1, [MZ] = 1, [J] = 1,
 };
 
-/*
- * As any_length(), with few branches: accepts no prefix but REX, and needs INSN_LENGTH_MAX bytes.
- * 0: use any_length().
- */
-static inline size_t simple_length(const uint8_t *p)
+/* The length up to the opcode's end; *f is what follows. Accepts no prefix but REX. */
+static inline size_t simple_opcode(const uint8_t *p, uint8_t *f)
 {
 	size_t at = (p[0] & 0xf0) == 0x40;
-	uint8_t f = one_byte[p[at]];
 
+	*f = one_byte[p[at]];
 	if (p[at] == 0x0f)
-		f = two_bytes[p[++at]];
-	at++;
+		*f = two_bytes[p[++at]];
+	return at + 1;
+}
+
+/* As any_length(), with few branches: needs INSN_LENGTH_MAX bytes. 0: use any_length(). */
+static inline size_t simple_length(const uint8_t *p)
+{
+	uint8_t f;
+	size_t at = simple_opcode(p, &f);
+
 	return is_simple[f] ? at + immediates[f] + (modrms[f] ? modrm_length(p + at, 2) : 0) : 0;
 }
 
@@ -249,4 +254,51 @@ size_t insn_length(const uint8_t *p, size_t len)
 	size_t size = len >= INSN_LENGTH_MAX ? simple_length(p) : 0;
 
 	return size ?: any_length(p, len);
+}
+
+/* jmp, jcc, loop and jrcxz, in one byte. */
+static bool is_short_branch(uint8_t opcode)
+{
+	return opcode == 0xeb || (opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0;
+}
+
+/* By the length that ModRM leads to: bytes of the displacement in it. */
+static const uint8_t displacements[7] = {[2] = 1, [3] = 1, [5] = 4, [6] = 4};
+
+static inline struct insn_displacement displacement_of_modrm(const uint8_t *p, size_t at)
+{
+	size_t n = modrm_length(p + at, 2);
+	bool only_sib = n == 2 && (modrm_lengths[p[at]] & 0x80);
+	uint8_t size = only_sib ? 0 : displacements[n];
+
+	return (struct insn_displacement){(uint8_t)(at + n - size), size};
+}
+
+/* Of an instruction whose opcode ends at `at`. */
+static inline struct insn_displacement find_displacement(const uint8_t *p, size_t at, enum follow f)
+{
+	if (has_modrm(f))
+		return displacement_of_modrm(p, at);
+	if (f == J)
+		return (struct insn_displacement){(uint8_t)at, 4};
+	return (struct insn_displacement){(uint8_t)at, f == B && is_short_branch(p[at - 1])};
+}
+
+size_t insn_length_displaced(const uint8_t *p, size_t len, struct insn_displacement *d)
+{
+	bool prefix = len && (p[0] == 0x66 || p[0] == 0xf2 || p[0] == 0xf3);
+	size_t size, at;
+	uint8_t f;
+
+	*d = (struct insn_displacement){0, 0};
+	if (len < INSN_LENGTH_MAX + 1)
+		return insn_length(p, len);
+	at = prefix + simple_opcode(p + prefix, &f);
+	size = prefix || !is_simple[f]
+		       ? any_length(p, len)
+		       : at + immediates[f] + (modrms[f] ? modrm_length(p + at, 2) : 0);
+	/* No prefix is known to be ignored by a branch. */
+	if (size && (has_modrm(f) || !prefix))
+		*d = find_displacement(p, at, f);
+	return size;
 }

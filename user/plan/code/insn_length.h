@@ -20,4 +20,16 @@
  */
 size_t insn_length(const uint8_t *p, size_t len);
 
+/* A displacement within an instruction: of its memory operand, or of a relative branch. */
+struct insn_displacement {
+	uint8_t at;
+	uint8_t size; /* 1 or 4; 0: there is none, or it was not looked for */
+};
+
+/*
+ * The same length, and the displacement. It is not looked for behind rare prefixes, in vector
+ * encodings, or if only INSN_LENGTH_MAX bytes or fewer are readable.
+ */
+size_t insn_length_displaced(const uint8_t *p, size_t len, struct insn_displacement *d);
+
 #endif /* QPROF_PLAN_CODE_INSN_LENGTH_H */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Remembers the instructions that bytes decode to. Five in six of the instructions that a plan is
+ * Remembers the instructions that bytes decode to. Almost all of the instructions that a plan is
  * made from have been decoded before, and finding them again takes a small part of the time of
  * decoding.
  *
- * This needs almost no knowledge of the machine: no encoding is a prefix of another, and the
- * meaning of an instruction depends only on its bytes and its address. The one exception is the
- * place of the displacement, relative to their own address, in some very common instructions, which
- * differ only by it.
+ * The meaning of an instruction depends only on its bytes and its address. Most instructions differ
+ * only by a displacement from others, in one field of struct code_insn: of such an instruction it
+ * is left out of what is remembered, if the decoder's result shows which field that is.
  */
 #ifndef QPROF_PLAN_CODE_MEMO_H
 #define QPROF_PLAN_CODE_MEMO_H
@@ -19,7 +18,7 @@
 struct code_memo;
 
 /*
- * NULL if out of memory. The size is limited to 4 MiB: frequent instructions are not forgotten for
+ * NULL if out of memory. The size is limited to 2 MiB: frequent instructions are not forgotten for
  * long.
  */
 struct code_memo *code_memo__new(void);
@@ -27,8 +26,7 @@ void code_memo__free(struct code_memo *m);
 
 /*
  * Find the instruction at the start of the `len` bytes at `addr`. Returns its size, 0 if it is not
- * remembered. (Advancing by this result is much faster than by `out->size`: it is known before the
- * instruction has come from memory.)
+ * remembered.
  */
 size_t code_memo__find(const struct code_memo *m, const uint8_t *bytes, size_t len, uint64_t addr,
 		       struct code_insn *out);
