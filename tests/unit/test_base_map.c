@@ -60,12 +60,31 @@ static void it_agrees_with_an_array(void **state)
 	u64_map__destroy(&map);
 }
 
+/* Every byte counts, and so does the size. */
+static void other_bytes_have_another_hash(void **state)
+{
+	uint8_t bytes[40] = {0};
+
+	for (size_t size = 0; size < sizeof(bytes); size++) {
+		uint64_t hash = map_hash(bytes, size);
+
+		assert_true(hash != map_hash(bytes, size + 1));
+		for (size_t i = 0; i < size; i++) {
+			bytes[i] = 1;
+			assert_true(hash != map_hash(bytes, size));
+			bytes[i] = 0;
+		}
+		assert_true(hash == map_hash(bytes, size));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_map_holds_nothing),
 		cmocka_unit_test(a_put_replaces),
 		cmocka_unit_test(it_agrees_with_an_array),
+		cmocka_unit_test(other_bytes_have_another_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

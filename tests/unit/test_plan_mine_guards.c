@@ -12,6 +12,7 @@ static struct plan *plan;
 
 static int setup(void **state)
 {
+	_known_symbols_ struct known_symbols known = {NULL};
 	struct code_decoder *decoder = NULL;
 	struct frame_drafts frames = {0};
 	int err;
@@ -21,7 +22,9 @@ static int setup(void **state)
 	plan = calloc(1, sizeof(*plan));
 	if (!plan || code_decoder__new(img, &decoder))
 		return -1;
-	err = guards_add(img, decoder, plan, NULL, &frames) ?: frames_place(plan, &frames);
+	err = known_symbols__find(img, &known);
+	err = err ?: guards_add(img, &known, decoder, plan, NULL, &frames);
+	err = err ?: frames_place(plan, &frames);
 	frame_drafts__clear(&frames);
 	code_decoder__free(decoder);
 	return err;

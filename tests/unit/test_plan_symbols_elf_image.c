@@ -496,6 +496,32 @@ static void random_damage_is_survived(void **state)
 	output_end(&o);
 }
 
+static void parts_of_a_function_share_a_base(void **state)
+{
+	static const struct elf_builder_symbol parts[] = {
+		FUNC("f", TEXT, 8),
+		FUNC("f.cold", TEXT + 8, 8),
+		FUNC("f.warm.1", TEXT + 16, 8),
+		FUNC("f.llvm.12", TEXT + 24, 8),
+		FUNC("f.llvm.12.cold", TEXT + 32, 8),
+		FUNC("g.", TEXT + 40, 8),
+	};
+	static const uint32_t lengths[] = {1, 1, 1, 9, 9, 2};
+	struct elf_builder b = build(parts, N_OF(parts));
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	assert_int_equal(n, N_OF(parts));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(syms[i].base_len, lengths[i]);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(syms[i].base_hash == syms[k].base_hash,
+					 lengths[i] == lengths[k]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +544,7 @@ int main(void)
 		cmocka_unit_test(breakpoints_cannot_come_into_the_mapping),
 		cmocka_unit_test(every_truncation_is_survived),
 		cmocka_unit_test(random_damage_is_survived),
+		cmocka_unit_test(parts_of_a_function_share_a_base),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

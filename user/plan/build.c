@@ -21,16 +21,9 @@
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/symbols/names.h"
+#include "plan/symbols/known_symbols.h"
 
-/* A symbol that the plan uses: a function, or a split-off part of a function. */
-struct piece {
-	const struct elf_symbol *sym;
-	size_t base_len; /* of the name without .cold or .warm: parts of one function share it */
-	struct name_info info;
-};
-
-/* A function: the pieces with one base name. */
+/* A function: the known symbols with one base name, itself and its split-off parts. */
 struct function {
 	enum name_kind kind;
 	uint64_t entry;
@@ -44,8 +37,7 @@ struct builder {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct code code;
-	struct piece *pieces;
-	uint32_t n_pieces;
+	struct known_symbols known;
 	struct code_region *regions;
 	struct function *funcs;
 	size_t n_funcs;
@@ -65,7 +57,7 @@ static void builder_fini(struct builder *b)
 	code__free(&b->code);
 	code_decoder__free(b->decoder);
 	elf_image__free(b->img);
-	free(b->pieces);
+	known_symbols__destroy(&b->known);
 	free(b->regions);
 	free(b->funcs);
 	free(b->cold);
@@ -74,59 +66,28 @@ static void builder_fini(struct builder *b)
 	plan__free(b->plan);
 }
 
-static size_t base_len(const char *name, enum name_part part)
-{
-	const char *suffix = part == NAME_PART_COLD   ? ".cold"
-			     : part == NAME_PART_WARM ? ".warm"
-						      : NULL;
-	const char *at = suffix ? strstr(name, suffix) : NULL;
-
-	return at ? (size_t)(at - name) : strlen(name);
-}
-
-static int collect_pieces(struct builder *b)
-{
-	const struct elf_symbol *syms;
-	uint32_t capacity = 0;
-	size_t n;
-	int err = elf_image__symbols(b->img, &syms, &n);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < n; i++) {
-		struct piece p = {.sym = &syms[i]};
-
-		name_classify(p.sym->name, &p.info);
-		if (p.info.kind == NAME_OTHER)
-			continue;
-		p.base_len = base_len(p.sym->name, p.info.part);
-		if (array__add(&b->pieces, &b->n_pieces, &capacity, &p))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int by_base_name(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
-	size_t len = x->base_len < y->base_len ? x->base_len : y->base_len;
-	int cmp = memcmp(x->sym->name, y->sym->name, len);
+	const struct known_symbol *x = *(const struct known_symbol *const *)a;
+	const struct known_symbol *y = *(const struct known_symbol *const *)b;
+	uint32_t x_len = x->sym->base_len, y_len = y->sym->base_len;
+	int cmp = memcmp(x->sym->name, y->sym->name, x_len < y_len ? x_len : y_len);
 
 	if (cmp)
 		return cmp;
-	if (x->base_len != y->base_len)
-		return x->base_len < y->base_len ? -1 : 1;
+	if (x_len != y_len)
+		return x_len < y_len ? -1 : 1;
 	if (x->info.part != y->info.part)
 		return x->info.part < y->info.part ? -1 : 1;
 	return x->sym->addr < y->sym->addr ? -1 : x->sym->addr > y->sym->addr;
 }
 
-static bool same_function(const struct piece *a, const struct piece *b)
+static bool same_function(const struct elf_symbol *a, const struct elf_symbol *b)
 {
-	return a->base_len == b->base_len && !memcmp(a->sym->name, b->sym->name, a->base_len);
+	return a->base_len == b->base_len && !memcmp(a->name, b->name, a->base_len);
 }
 
-static int note_single(struct builder *b, const struct piece *p)
+static int note_single(struct builder *b, const struct known_symbol *p)
 {
 	if (p->info.part != NAME_PART_ENTRY)
 		return 0;
@@ -139,49 +100,53 @@ static int note_single(struct builder *b, const struct piece *p)
 	return 0;
 }
 
-/* Turn a run of pieces into a function. Parts without an entry are dropped. */
-static void add_function(struct builder *b, const struct piece *run, size_t n,
+/* Turn a run of symbols into a function. Parts without an entry are dropped. */
+static void add_function(struct builder *b, const struct known_symbol *const *run, size_t n,
 			 struct code_region **next)
 {
+	const struct name_info *info = &run[0]->info;
 	struct function *f = &b->funcs[b->n_funcs];
 
-	if (run->info.part != NAME_PART_ENTRY)
+	if (info->part != NAME_PART_ENTRY)
 		return;
 	*f = (struct function){
-		.kind = run->info.kind,
-		.entry = run->sym->addr,
-		.query = run->info.query,
-		.query_len = run->info.query_len,
+		.kind = info->kind,
+		.entry = run[0]->sym->addr,
+		.query = info->query,
+		.query_len = info->query_len,
 		.regions = *next,
 	};
 	for (size_t i = 0; i < n; i++)
-		if (run[i].sym->size)
+		if (run[i]->sym->size)
 			f->regions[f->n_regions++] =
-				(struct code_region){run[i].sym->addr, run[i].sym->size};
+				(struct code_region){run[i]->sym->addr, run[i]->sym->size};
 	*next += f->n_regions;
 	b->n_funcs++;
-	b->legacy = b->legacy || run->info.legacy;
+	b->legacy = b->legacy || info->legacy;
 }
 
 static int group_functions(struct builder *b)
 {
+	uint32_t n = b->known.n;
+	_free_ const struct known_symbol **sorted = calloc(n + 1UL, sizeof(*sorted));
 	struct code_region *next;
 
-	if (b->n_pieces)
-		qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
-	b->regions = calloc(b->n_pieces + 1, sizeof(*b->regions));
-	b->funcs = calloc(b->n_pieces + 1, sizeof(*b->funcs));
-	if (!b->regions || !b->funcs)
+	b->regions = calloc(n + 1UL, sizeof(*b->regions));
+	b->funcs = calloc(n + 1UL, sizeof(*b->funcs));
+	if (!sorted || !b->regions || !b->funcs)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = &b->known.items[i];
+	qsort(sorted, n, sizeof(*sorted), by_base_name);
 	next = b->regions;
-	for (size_t i = 0, j; i < b->n_pieces; i = j) {
-		int err = note_single(b, &b->pieces[i]);
+	for (size_t i = 0, j; i < n; i = j) {
+		int err = note_single(b, sorted[i]);
 
 		if (err)
 			return err;
-		for (j = i + 1; j < b->n_pieces && same_function(&b->pieces[i], &b->pieces[j]);)
+		for (j = i + 1; j < n && same_function(sorted[i]->sym, sorted[j]->sym);)
 			j++;
-		add_function(b, &b->pieces[i], j - i, &next);
+		add_function(b, &sorted[i], j - i, &next);
 	}
 	return 0;
 }
@@ -260,7 +225,7 @@ static int add_body(struct builder *b, struct function *const *twins, size_t n,
 static int mine_bodies(struct builder *b)
 {
 	_free_ struct function **bodies = calloc(b->n_funcs + 1, sizeof(*bodies));
-	_free_ struct code_region *regions = calloc(b->n_pieces + 1, sizeof(*regions));
+	_free_ struct code_region *regions = calloc(b->known.n + 1UL, sizeof(*regions));
 	size_t n = 0;
 	int err = 0;
 
@@ -485,7 +450,8 @@ static int find_queries(struct builder *b, struct library_file *file)
 
 	if (err)
 		return err;
-	err = collect_pieces(b) ?: group_functions(b) ?: mine_bodies(b) ?: collect_queries(b);
+	err = known_symbols__find(b->img, &b->known) ?: group_functions(b)
+		      ?: mine_bodies(b) ?: collect_queries(b);
 	if (err)
 		return err;
 	if (!b->plan->n_queries)
@@ -560,14 +526,15 @@ static int find_layout(struct builder *b)
 static int place_probes(struct builder *b)
 {
 	_keys_finder_ struct keys_finder *keys = NULL;
-	int err = keys_finder__new(b->img, b->decoder, b->plan, &keys);
+	int err = keys_finder__new(b->img, &b->known, b->decoder, b->plan, &keys);
 
 	if (err)
 		return err;
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (err)
 		return err;
-	err = find_layout(b) ?: guards_add(b->img, b->decoder, b->plan, b->mined, &b->frames);
+	err = find_layout(b)
+		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames);
 	/* Before guards are given up that no probe can see: these need none. */
 	err = err ?: frames_place(b->plan, &b->frames);
 	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys);

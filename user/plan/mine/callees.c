@@ -44,16 +44,32 @@ static bool has_parts(const char *name, size_t i)
 
 _Static_assert(N_OF(names) <= 32, "a bit for each");
 
-/* The names whose first part is at `at`, as bits. Most are of another length, which comes first. */
-static uint32_t beginning_at(const char *at)
+/*
+ * The names whose first part is at a place, as bits. There are 10 million places, so the first two
+ * characters are looked up first.
+ */
+struct beginnings {
+	uint32_t first[256], second[256]; /* the names whose first part has this character there */
+};
+
+static void beginnings__init(struct beginnings *b)
 {
-	uint32_t found = 0;
-
+	*b = (struct beginnings){0};
 	for (size_t i = 0; i < N_OF(names); i++) {
-		const char *part = names[i].parts[0];
+		b->first[(uint8_t)names[i].parts[0][0]] |= 1u << i;
+		b->second[(uint8_t)names[i].parts[0][1]] |= 1u << i;
+	}
+}
 
-		if (at[0] == part[0] && at[1] == part[1] && !strncmp(at, part, strlen(part)))
-			found |= 1u << i;
+static uint32_t beginning_at(const struct beginnings *b, const char *at)
+{
+	uint32_t maybe = b->first[(uint8_t)at[0]] & b->second[(uint8_t)at[1]], found = 0;
+
+	for (; maybe; maybe &= maybe - 1) {
+		const char *part = names[__builtin_ctz(maybe)].parts[0];
+
+		if (!strncmp(at, part, strlen(part)))
+			found |= maybe & -maybe;
 	}
 	return found;
 }
@@ -62,19 +78,24 @@ static uint32_t beginning_at(const char *at)
  * A part that was split off is no function. There are 250,000 symbols, so each is searched once for
  * all first parts.
  */
-static enum callee kind_of(const char *name)
+static enum callee kind_of(const struct beginnings *b, const char *name)
 {
-	const char *suffix = strchr(name, '.');
+	const char *suffix;
 	uint32_t begun = 0;
 
-	if (strncmp(name, "_R", 2) || (suffix && strncmp(suffix, ".llvm.", 6)))
+	if (strncmp(name, "_R", 2))
 		return CALLEE_NONE;
 	for (const char *at = name; *at; at++)
-		if (*at >= '0' && *at <= '9')
-			begun |= beginning_at(at);
-	for (size_t i = 0; begun >> i; i++)
-		if (begun >> i & 1 && has_parts(name, i))
+		begun |= beginning_at(b, at);
+	suffix = begun ? strchr(name, '.') : NULL;
+	if (suffix && strncmp(suffix, ".llvm.", 6))
+		return CALLEE_NONE;
+	for (; begun; begun &= begun - 1) {
+		size_t i = (size_t)__builtin_ctz(begun);
+
+		if (has_parts(name, i))
 			return names[i].kind;
+	}
 	return CALLEE_NONE;
 }
 
@@ -109,13 +130,15 @@ static int note_pointer(void *arg, uint64_t at, uint64_t value)
 int callees__find(struct elf_image *img, struct callees *out)
 {
 	const struct elf_symbol *syms;
+	struct beginnings b;
 	size_t n;
 	int err;
 
+	beginnings__init(&b);
 	*out = (struct callees){0};
 	err = elf_image__symbols(img, &syms, &n);
 	for (size_t i = 0; !err && i < n; i++) {
-		struct callees_entry e = {syms[i].addr, kind_of(syms[i].name), 0};
+		struct callees_entry e = {syms[i].addr, kind_of(&b, syms[i].name), 0};
 
 		if (e.kind)
 			err = array__add(&out->functions, &out->n_functions,

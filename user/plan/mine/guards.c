@@ -555,8 +555,9 @@ static int add_calls(struct builder *b)
 	return l->calls_problem ? 0 : -ENOMEM;
 }
 
-int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-	       const struct mined_body *mined, struct frame_drafts *frames)
+int guards_add(struct elf_image *img, const struct known_symbols *known,
+	       struct code_decoder *decoder, struct plan *plan, const struct mined_body *mined,
+	       struct frame_drafts *frames)
 {
 	struct builder b = {
 		.img = img,
@@ -565,7 +566,7 @@ int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan 
 		.mined = mined,
 		.frames = frames,
 	};
-	int err = profiler__find(img, &b.profiler) ?: cold_sides__find(img, &b.sides);
+	int err = profiler__find(img, known, &b.profiler) ?: cold_sides__find(img, &b.sides);
 
 	if (!err)
 		err = add_expansions(&b) ?: add_calls(&b);

@@ -12,7 +12,6 @@
 #include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
 #include "plan/symbols/key_name.h"
-#include "plan/symbols/names.h"
 
 static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
 				    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
@@ -56,25 +55,19 @@ static void add_name(struct named *body, struct key_name name)
 		body->name.has_size = false;
 }
 
-static int read_names(struct keys_finder *f)
+static void read_names(struct keys_finder *f, const struct known_symbols *known)
 {
-	const struct elf_symbol *syms;
-	size_t n;
-	int err = elf_image__symbols(f->img, &syms, &n);
-
-	for (size_t i = 0; i < n && !err; i++) {
+	for (uint32_t i = 0; i < known->n; i++) {
+		const struct known_symbol *k = &known->items[i];
 		uint32_t body;
-		struct name_info info;
 
-		name_classify(syms[i].name, &info);
-		if (info.part != NAME_PART_ENTRY ||
-		    (info.kind != NAME_BODY_NON_INCR && info.kind != NAME_BODY_INCR))
+		if (k->info.part != NAME_PART_ENTRY ||
+		    (k->info.kind != NAME_BODY_NON_INCR && k->info.kind != NAME_BODY_INCR))
 			continue;
-		body = plan__body_at(f->plan, syms[i].addr);
+		body = plan__body_at(f->plan, k->sym->addr);
 		if (body != PLAN_NONE)
-			add_name(&f->bodies[body], key_name__parse(syms[i].name));
+			add_name(&f->bodies[body], key_name__parse(k->sym->name));
 	}
-	return err;
 }
 
 /* Of its non-incremental body, or else of the other; unknown if the two differ. */
@@ -269,34 +262,6 @@ static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *o
 	return true;
 }
 
-static int mine_sites(struct keys_finder *f, const struct walk *w, uint32_t body,
-		      const struct mine_key *key)
-{
-	struct plan *plan = f->plan;
-	_free_ uint64_t *addrs = calloc(plan->n_sites + 1UL, sizeof(*addrs));
-	_free_ struct mined_key *at = calloc(plan->n_sites + 1UL, sizeof(*at));
-	size_t n = 0, k = 0;
-	int err;
-
-	if (!addrs || !at)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (is_in(&plan->sites[i], body))
-			addrs[n++] = plan->sites[i].addr;
-	err = mine_body_key(w, plan->bodies[body].addr, key, addrs, n, at);
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
-		struct plan_site *site = &plan->sites[i];
-
-		if (!is_in(site, body))
-			continue;
-		site->key_reg = at[k].reg;
-		site->key_slot = at[k++].slot;
-		if (plan_site_excess(site))
-			site->key_slot = PLAN_NO_SLOT;
-	}
-	return err;
-}
-
 static bool is_preserved(uint8_t reg)
 {
 	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
@@ -319,39 +284,94 @@ static int hold(struct plan *plan, const struct plan_held_key *key)
 	return err;
 }
 
-/* The calls of a body; while it is in one of them, the provider may run. The key is where it is
- * once the call has returned. */
-static int mine_calls(struct keys_finder *f, const struct walk *w, uint32_t body,
-		      const struct mine_key *key)
+/* Places in a body, and where the key is there. */
+struct wanted {
+	uint64_t *addrs; /* of the body's sites, then to where its calls return */
+	struct mined_key *at;
+	size_t n_sites, n;
+};
+
+static void wanted__destroy(struct wanted *w)
+{
+	free(w->addrs);
+	free(w->at);
+}
+
+static int collect_wanted(const struct keys_finder *f, uint32_t body, struct wanted *w)
+{
+	const struct plan *plan = f->plan;
+	size_t most = plan->n_sites + f->code.n + 1;
+
+	w->addrs = calloc(most, sizeof(*w->addrs));
+	w->at = calloc(most, sizeof(*w->at));
+	if (!w->addrs || !w->at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (is_in(&plan->sites[i], body))
+			w->addrs[w->n++] = plan->sites[i].addr;
+	w->n_sites = w->n;
+	for (size_t i = 0; i < f->code.n; i++) {
+		const struct code_insn *insn = &f->code.insns[i];
+
+		if (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT)
+			w->addrs[w->n++] = insn->addr + insn->size;
+	}
+	return 0;
+}
+
+static void place_sites(struct keys_finder *f, uint32_t body, const struct mined_key *at)
+{
+	for (uint32_t i = 0; i < f->plan->n_sites; i++) {
+		struct plan_site *site = &f->plan->sites[i];
+
+		if (!is_in(site, body))
+			continue;
+		site->key_reg = at->reg;
+		site->key_slot = at++->slot;
+		if (plan_site_excess(site))
+			site->key_slot = PLAN_NO_SLOT;
+	}
+}
+
+/* While a body is in one of its calls, the provider may run. The key is where it is once the call
+ * has returned. */
+static int hold_at_calls(struct keys_finder *f, uint32_t body, const struct wanted *w)
 {
 	struct plan *plan = f->plan;
 	const struct plan_query *q = query_of(plan, body);
-	_free_ uint64_t *addrs = calloc(f->code.n + 1, sizeof(*addrs));
-	_free_ struct mined_key *at = calloc(f->code.n + 1, sizeof(*at));
-	size_t n = 0;
-	int err;
+	int err = 0;
 
-	if (!addrs || !at)
-		return -ENOMEM;
-	for (size_t i = 0; i < f->code.n; i++)
-		if (f->code.insns[i].flow == CODE_CALL ||
-		    f->code.insns[i].flow == CODE_CALL_INDIRECT)
-			addrs[n++] = f->code.insns[i].addr + f->code.insns[i].size;
-	err = mine_body_key(w, plan->bodies[body].addr, key, addrs, n, at);
-	for (size_t i = 0; i < n && !err; i++) {
-		bool in_register = at[i].reg != WIRE_REG_NONE && is_preserved(at[i].reg);
+	for (size_t i = w->n_sites; i < w->n && !err; i++) {
+		const struct mined_key *at = &w->at[i];
+		bool in_register = at->reg != WIRE_REG_NONE && is_preserved(at->reg);
 
-		if (!in_register && at[i].slot == MINED_NO_KEY)
+		if (!in_register && at->slot == MINED_NO_KEY)
 			continue;
 		err = hold(plan, &(struct plan_held_key){
-					 .addr = addrs[i],
+					 .addr = w->addrs[i],
 					 .query = (uint32_t)(q - plan->queries),
 					 .key = q->key,
-					 .reg = in_register ? at[i].reg : WIRE_REG_NONE,
-					 .slot = in_register ? 0 : at[i].slot,
+					 .reg = in_register ? at->reg : WIRE_REG_NONE,
+					 .slot = in_register ? 0 : at->slot,
 				 });
 	}
 	return err;
+}
+
+static int mine_places(struct keys_finder *f, uint64_t entry, uint32_t body,
+		       const struct mine_key *key)
+{
+	__cleanup(wanted__destroy) struct wanted wanted = {NULL};
+	struct walk w;
+	int err = walk__init(&w, f->img, &f->code, entry);
+
+	err = err ?: collect_wanted(f, body, &wanted);
+	err = err ?: mine_body_key(&w, entry, key, wanted.addrs, wanted.n, wanted.at);
+	walk__fini(&w);
+	if (err)
+		return err;
+	place_sites(f, body, wanted.at);
+	return hold_at_calls(f, body, &wanted);
 }
 
 /* Instructions before a call among which one gives it the address of the key. */
@@ -411,7 +431,6 @@ static int place_in_body(struct keys_finder *f, const struct owner *owner)
 {
 	uint32_t body = plan__body_at(f->plan, owner->entry);
 	struct mine_key key;
-	struct walk w;
 	int err;
 
 	if (body == PLAN_NONE)
@@ -420,10 +439,7 @@ static int place_in_body(struct keys_finder *f, const struct owner *owner)
 	err = err ?: mine_copies(f);
 	if (err || !key_of_body(f, body, &key))
 		return err;
-	err = walk__init(&w, f->img, &f->code, owner->entry);
-	err = err ?: mine_sites(f, &w, body, &key) ?: mine_calls(f, &w, body, &key);
-	walk__fini(&w);
-	return err;
+	return mine_places(f, owner->entry, body, &key);
 }
 
 /* The bodies of queries whose key is worth looking for. */
@@ -443,8 +459,8 @@ static int place_in_bodies(struct keys_finder *f)
 	return err;
 }
 
-int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-		     struct keys_finder **out)
+int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
+		     struct code_decoder *decoder, struct plan *plan, struct keys_finder **out)
 {
 	_keys_finder_ struct keys_finder *f = calloc(1, sizeof(*f));
 	int err;
@@ -453,8 +469,10 @@ int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct
 		return -ENOMEM;
 	*f = (struct keys_finder){.img = img, .decoder = decoder, .plan = plan};
 	f->bodies = calloc(plan->n_bodies + 1UL, sizeof(*f->bodies));
-	err = f->bodies ? read_names(f) : -ENOMEM;
-	err = err ?: set_types(f);
+	if (!f->bodies)
+		return -ENOMEM;
+	read_names(f, known);
+	err = set_types(f);
 	if (err)
 		return err;
 	*out = take_ptr(f);

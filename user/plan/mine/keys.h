@@ -25,6 +25,7 @@
 
 #include "plan/code/decode.h"
 #include "plan/plan.h"
+#include "plan/symbols/known_symbols.h"
 
 struct keys_finder;
 
@@ -32,8 +33,8 @@ struct keys_finder;
  * Fill in the `key`, `key_type` and `memory` of every query of a plan that has all its queries and
  * bodies. 0, -ENOMEM or -EFAULT.
  */
-int keys_finder__new(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-		     struct keys_finder **out);
+int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
+		     struct code_decoder *decoder, struct plan *plan, struct keys_finder **out);
 
 /*
  * Fill in `key_reg` and `key_slot` of the sites, which the plan has otherwise. 0, -ENOMEM or

@@ -48,6 +48,12 @@ static void add(struct key_function *functions, uint32_t *n, const char *type,
 	f->region = (struct code_region){sym->addr, sym->size};
 }
 
+/* Parts that were split off have a suffix. */
+static bool is_part(const char *symbol)
+{
+	return strchr(symbol, '.') && !strstr(symbol, ".llvm.");
+}
+
 static int collect(struct memory_keys *m)
 {
 	const struct elf_symbol *syms;
@@ -56,12 +62,9 @@ static int collect(struct memory_keys *m)
 	int err = elf_image__symbols(m->img, &syms, &n);
 
 	for (size_t i = 0; i < n && !err; i++) {
-		/* Parts that were split off have a suffix. */
-		if (strchr(syms[i].name, '.') && !strstr(syms[i].name, ".llvm."))
-			continue;
-		if (key_name__of_span(syms[i].name, type))
+		if (key_name__of_span(syms[i].name, type) && !is_part(syms[i].name))
 			add(m->spans, &m->n_spans, type, &syms[i]);
-		else if (key_name__of_debug(syms[i].name, type))
+		else if (key_name__of_debug(syms[i].name, type) && !is_part(syms[i].name))
 			add(m->debugs, &m->n_debugs, type, &syms[i]);
 	}
 	return err;

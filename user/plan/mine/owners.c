@@ -15,12 +15,13 @@
 
 /* Symbols examined before an address: some are labels within a function. */
 #define BEFORE 16
-/* Size of the table of name lengths, which rules out most symbols quickly. */
-#define LENGTHS 4096
+/* Size of the table of hashes, which rules out most symbols quickly. */
+#define HASHES 65536
 
 struct base_name {
 	const char *s;
-	size_t len;
+	uint32_t len;
+	uint32_t hash;
 	uint32_t owner;
 };
 
@@ -34,32 +35,31 @@ struct finder {
 	size_t n_syms;
 	struct base_name *names; /* sorted, without doubles */
 	uint32_t n_names, names_capacity;
-	bool lengths[LENGTHS]; /* one of `names` is so long */
+	bool hashes[HASHES]; /* one of `names` has it */
 	struct owners *out;
 	struct part *parts; /* of all owners */
 	uint32_t n_parts, parts_capacity;
 };
 
-static struct base_name base_of(const char *symbol)
+static struct base_name base_of(const struct elf_symbol *sym)
 {
-	const char *dot = strchrnul(symbol, '.');
-	const char *cut = strstr(dot, ".cold") ?: strstr(dot, ".warm") ?: dot + strlen(dot);
-
-	return (struct base_name){symbol, (size_t)(cut - symbol), 0};
+	return (struct base_name){sym->name, sym->base_len, sym->base_hash, 0};
 }
 
 static int by_name(const void *a, const void *b)
 {
 	const struct base_name *x = a, *y = b;
 
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
 	if (x->len != y->len)
 		return x->len < y->len ? -1 : 1;
 	return memcmp(x->s, y->s, x->len);
 }
 
-static int want(struct finder *f, const char *symbol, uint32_t owner)
+static int want(struct finder *f, const struct elf_symbol *sym, uint32_t owner)
 {
-	struct base_name name = base_of(symbol);
+	struct base_name name = base_of(sym);
 
 	name.owner = owner;
 	return array__add(&f->names, &f->n_names, &f->names_capacity, &name);
@@ -71,18 +71,18 @@ static void sort_names(struct finder *f)
 
 	if (f->n_names)
 		qsort(f->names, f->n_names, sizeof(*f->names), by_name);
-	memset(f->lengths, 0, sizeof(f->lengths));
+	memset(f->hashes, 0, sizeof(f->hashes));
 	for (size_t i = 0; i < f->n_names; i++) {
 		if (!n || by_name(&f->names[n - 1], &f->names[i]))
 			f->names[n++] = f->names[i];
-		f->lengths[f->names[i].len % LENGTHS] = true;
+		f->hashes[f->names[i].hash % HASHES] = true;
 	}
 	f->n_names = n;
 }
 
 static const struct base_name *wanted(const struct finder *f, const struct base_name *name)
 {
-	if (!f->n_names || !f->lengths[name->len % LENGTHS])
+	if (!f->n_names || !f->hashes[name->hash % HASHES])
 		return NULL;
 	return bsearch(name, f->names, f->n_names, sizeof(*f->names), by_name);
 }
@@ -107,7 +107,7 @@ static int want_holders(struct finder *f, uint64_t addr)
 		if (addr - sym->addr >= sym->size)
 			continue;
 		start = sym->addr;
-		if (want(f, sym->name, 0))
+		if (want(f, sym, 0))
 			return -ENOMEM;
 	}
 	return 0;
@@ -124,9 +124,10 @@ static int find_entries(struct finder *f)
 	if (!o->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->n_syms; i++) {
-		struct base_name name = base_of(f->syms[i].name);
+		struct base_name name = base_of(&f->syms[i]);
 
-		if (name.s[name.len] || !wanted(f, &name))
+		/* A split-off part is no entry. */
+		if (!wanted(f, &name) || name.s[name.len])
 			continue;
 		/* Symbols are sorted by address, and so are the owners. */
 		if (n && o->items[n - 1].entry == f->syms[i].addr)
@@ -148,7 +149,7 @@ static int want_twins(struct finder *f)
 		for (size_t k = symbol_after(f, o->entry);
 		     k-- > 0 && f->syms[k].addr == o->entry;) {
 			o->n_names++;
-			if (want(f, f->syms[k].name, i))
+			if (want(f, &f->syms[k], i))
 				return -ENOMEM;
 		}
 	}
@@ -159,7 +160,7 @@ static int find_parts(struct finder *f)
 {
 	for (size_t i = 0; i < f->n_syms; i++) {
 		const struct elf_symbol *sym = &f->syms[i];
-		struct base_name name = base_of(sym->name);
+		struct base_name name = base_of(sym);
 		const struct base_name *found = wanted(f, &name);
 		struct part part = {{sym->addr, sym->size}, found ? found->owner : 0};
 
@@ -192,23 +193,26 @@ static int give_parts(struct finder *f)
 
 int owners__find(struct elf_image *img, const uint64_t *addrs, size_t n, struct owners *out)
 {
-	struct finder f = {.out = out};
+	_free_ struct finder *f = calloc(1, sizeof(*f));
 	int err;
 
 	*out = (struct owners){NULL, 0};
-	err = elf_image__symbols(img, &f.syms, &f.n_syms);
+	if (!f)
+		return -ENOMEM;
+	f->out = out;
+	err = elf_image__symbols(img, &f->syms, &f->n_syms);
 	if (err)
 		return err == -ENODATA ? 0 : err;
 	for (size_t i = 0; i < n && !err; i++)
-		err = want_holders(&f, addrs[i]);
-	sort_names(&f);
-	err = err ?: find_entries(&f);
-	err = err ?: want_twins(&f);
-	sort_names(&f);
-	err = err ?: find_parts(&f);
-	err = err ?: give_parts(&f);
-	free(f.names);
-	free(f.parts);
+		err = want_holders(f, addrs[i]);
+	sort_names(f);
+	err = err ?: find_entries(f);
+	err = err ?: want_twins(f);
+	sort_names(f);
+	err = err ?: find_parts(f);
+	err = err ?: give_parts(f);
+	free(f->names);
+	free(f->parts);
 	return err;
 }
 

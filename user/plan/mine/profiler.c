@@ -18,21 +18,20 @@ static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
 	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold);
 }
 
-static int note_symbol(struct profiler *p, const struct elf_symbol *sym)
+static int note_symbol(struct profiler *p, const struct known_symbol *known)
 {
-	struct name_info info;
+	const struct elf_symbol *sym = known->sym;
 
-	name_classify(sym->name, &info);
-	if (info.part != NAME_PART_ENTRY)
+	if (known->info.part != NAME_PART_ENTRY)
 		return 0;
-	switch (info.kind) {
+	switch (known->info.kind) {
 	case NAME_COLD_ACTIVITY:
 	case NAME_COLD_BLOCKED:
 	case NAME_COLD_LOAD:
 	case NAME_COLD_HASHING:
 	case NAME_COLD_ARTIFACT:
 	case NAME_COLD_UNKNOWN:
-		return add_cold(p, sym->addr, info.kind);
+		return add_cold(p, sym->addr, known->info.kind);
 	case NAME_DROP_GUARD:
 		return add_addr(&p->drops, sym->addr);
 	case NAME_DROP_TIMER:
@@ -105,16 +104,13 @@ static int find_calls(struct elf_image *img, struct profiler *p)
 	return code_scan__calls(img, cold, slots, note_call, p);
 }
 
-int profiler__find(struct elf_image *img, struct profiler *out)
+int profiler__find(struct elf_image *img, const struct known_symbols *known, struct profiler *out)
 {
-	const struct elf_symbol *syms;
-	size_t n;
-	int err;
+	int err = 0;
 
 	*out = (struct profiler){.n_cold = 0};
-	err = elf_image__symbols(img, &syms, &n);
-	for (size_t i = 0; !err && i < n; i++)
-		err = note_symbol(out, &syms[i]);
+	for (uint32_t i = 0; !err && i < known->n; i++)
+		err = note_symbol(out, &known->items[i]);
 	if (err || !out->n_cold)
 		return err;
 	qsort(out->cold, out->n_cold, sizeof(*out->cold), array__by_u64);

@@ -5,8 +5,7 @@
 #define QPROF_PLAN_MINE_PROFILER_H
 
 #include "plan/code/decode.h"
-#include "plan/symbols/elf_image.h"
-#include "plan/symbols/names.h"
+#include "plan/symbols/known_symbols.h"
 
 struct profiler_cold {
 	uint64_t addr;
@@ -42,7 +41,7 @@ struct profiler {
 /*
  * Returns 0 or -ENOMEM, or an error of elf_image__symbols(); call profiler__destroy() in any case.
  */
-int profiler__find(struct elf_image *img, struct profiler *out);
+int profiler__find(struct elf_image *img, const struct known_symbols *known, struct profiler *out);
 void profiler__destroy(struct profiler *p);
 
 /* The cold side that starts at `addr`, or NULL. */

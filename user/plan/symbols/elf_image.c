@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/map.h"
 
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
@@ -271,6 +272,21 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 	return find_segment(img, addr, true);
 }
 
+/* A longer name is cut here: many symbols may share one. */
+#define BASE_MOST (1u << 16)
+
+static void set_base(struct elf_symbol *sym)
+{
+	size_t len = strnlen(sym->name, BASE_MOST);
+	const char *end = sym->name + len, *dot = memchr(sym->name, '.', len);
+	size_t left = dot ? (size_t)(end - dot) : 0;
+
+	if (dot)
+		end = memmem(dot, left, ".cold", 5) ?: memmem(dot, left, ".warm", 5) ?: end;
+	sym->base_len = (uint32_t)(end - sym->name);
+	sym->base_hash = (uint32_t)map_hash(sym->name, sym->base_len);
+}
+
 /* Set `sym` if it is a function whose code and name lie inside the file. */
 static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const char *names,
 			size_t names_size, struct elf_symbol *out)
@@ -291,6 +307,7 @@ static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const 
 	room = seg->size - (sym->st_value - seg->addr);
 	out->addr = sym->st_value;
 	out->size = sym->st_size < room ? sym->st_size : room;
+	set_base(out);
 	return true;
 }
 

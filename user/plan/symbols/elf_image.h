@@ -20,6 +20,13 @@ struct elf_symbol {
 	uint64_t addr;
 	uint64_t size;
 	const char *name; /* NUL-terminated; the image owns it */
+	/*
+	 * Of the name without the suffix of a part that was split off a function: ".cold", ".warm"
+	 * and what follows it. Parts of one function share it. Names are long, and there are
+	 * 100,000, so the hash (map_hash()) is compared first.
+	 */
+	uint32_t base_len;
+	uint32_t base_hash;
 };
 
 struct elf_image;
