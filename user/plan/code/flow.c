@@ -146,9 +146,8 @@ static void apply(struct flow_state *s, const struct code_insn *insn)
 		for (int64_t k = 0; k + 8 <= insn->stores; k += 8)
 			write_slot(s, at + k, v);
 	}
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (insn->writes & 1u << r)
-			s->regs[r].kind = FLOW_UNKNOWN;
+	for (uint32_t left = insn->writes & CODE_REGS; left; left &= left - 1)
+		s->regs[__builtin_ctz(left)].kind = FLOW_UNKNOWN;
 	if (insn->writes & 1u << CODE_REG_SP)
 		move_sp(s, insn);
 	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))

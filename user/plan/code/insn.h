@@ -10,6 +10,7 @@
 
 /* Registers: enum wire_reg, and the stack pointer, which no operand of ours can be. */
 #define CODE_REG_SP    15
+#define CODE_REGS      ((1u << CODE_REG_SP) - 1) /* all but sp, as bits */
 #define CODE_REG_OTHER 254
 
 enum code_flow {

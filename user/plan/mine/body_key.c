@@ -269,9 +269,8 @@ static void apply(const struct finder *f, struct state *s, const struct code_ins
 		call(f, s);
 	else if (stores_memory(insn))
 		store(f, s, insn);
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (insn->writes & 1u << r)
-			s->regs[r] = PART_NONE;
+	for (uint32_t left = insn->writes & CODE_REGS; left; left &= left - 1)
+		s->regs[__builtin_ctz(left)] = PART_NONE;
 	if (insn->writes & 1u << CODE_REG_SP)
 		move_sp(f, s, insn);
 	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg)) {
@@ -441,11 +440,13 @@ static int find(struct finder *f, uint64_t entry, const struct state *before)
 	size_t n = f->walk->code->n;
 
 	f->before = before;
-	f->states = calloc(n + 1, sizeof(*f->states));
+	f->states = reallocarray(NULL, n + 1, sizeof(*f->states));
 	f->queued = calloc(n + 1, sizeof(*f->queued));
 	f->switches = calloc(n + 1, sizeof(*f->switches));
 	if (!f->states || !f->queued || !f->switches)
 		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		f->states[i].reached = false;
 	start.regs[f->key->reg] = PART_KEY;
 	if (f->key->crate != WIRE_REG_NONE)
 		start.regs[f->key->crate] = PART_CRATE;

@@ -58,6 +58,8 @@ struct finder {
 	uint32_t n_relays, relays_capacity;
 	struct call *calls;
 	uint32_t n_calls, calls_capacity;
+	uint64_t *shared; /* entries that `asked` has without a body, sorted */
+	uint32_t n_shared, shared_capacity;
 	uint64_t *callers; /* possible calls of these functions, found by their bytes */
 	uint32_t n_callers, callers_capacity;
 	bool *bodies; /* by body of the plan: it may request a load of these */
@@ -256,38 +258,29 @@ static int find_asked(struct finder *f)
 	return 0;
 }
 
-static bool is_shared(const struct finder *f, uint64_t entry)
-{
-	for (uint32_t i = 0; i < f->n_asked; i++)
-		if (f->asked[i].entry == entry && f->asked[i].body == PLAN_NONE)
-			return true;
-	return false;
-}
-
 static int note_caller(void *arg, uint64_t addr, uint64_t to, bool through)
 {
 	struct finder *f = arg;
 
-	if (through || !is_shared(f, to))
+	if (through || !bsearch(&to, f->shared, f->n_shared, sizeof(*f->shared), array__by_u64))
 		return 0;
 	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr);
 }
 
 static int find_callers(struct finder *f)
 {
-	struct code_range targets = {UINT64_MAX, 0};
+	struct code_range none = {1, 0};
 
-	for (uint32_t i = 0; i < f->n_asked; i++) {
-		const struct asked *a = &f->asked[i];
-
-		if (a->body != PLAN_NONE)
-			continue;
-		targets.first = a->entry < targets.first ? a->entry : targets.first;
-		targets.last = a->entry > targets.last ? a->entry : targets.last;
-	}
-	if (targets.first > targets.last)
+	for (uint32_t i = 0; i < f->n_asked; i++)
+		if (f->asked[i].body == PLAN_NONE &&
+		    array__add(&f->shared, &f->n_shared, &f->shared_capacity, &f->asked[i].entry))
+			return -ENOMEM;
+	if (!f->n_shared)
 		return 0;
-	return code_scan__calls(f->img, targets, (struct code_range){1, 0}, note_caller, f);
+	qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
+	return code_scan__calls(f->img,
+				(struct code_range){f->shared[0], f->shared[f->n_shared - 1]}, none,
+				note_caller, f);
 }
 
 static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uint32_t body)
@@ -552,6 +545,7 @@ int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struc
 	free(f.asked);
 	free(f.relays);
 	free(f.calls);
+	free(f.shared);
 	free(f.callers);
 	free(f.bodies);
 	return err;
