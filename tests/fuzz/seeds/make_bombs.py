@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Write small traces that say much: each once took a reader gigabytes or minutes.
 
-Needs zstd(1) for the chunks, and tests/golden/make_traces.py for the rest of the format. A last
+Needs zstd(1) for the chunks, and tests/golden/qpt_format.py for the rest of the format. A last
 byte is added, by which the fuzzer chooses how to read: 0, as report does.
 """
 
@@ -14,9 +14,10 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "golden"))
 
-from make_traces import (  # noqa: E402
-    INDEX, LINES, MAPPINGS, NAMES, ONE, SAMPLES, SPANS, STACKS, STRINGS, Stacks, chunk, crc32c, end, functions,
-    header, info, process, processes, sampling, string, varint, zigzag,
+from make_traces import NAMES, ONE  # noqa: E402
+from qpt_format import (  # noqa: E402
+    INDEX, LINES, MAPPINGS, SAMPLES, SPANS, STACKS, STRINGS, Stacks, chunk, crc32c, end, functions, header, info,
+    process, processes, sampling, string, varint, zigzag,
 )
 
 
