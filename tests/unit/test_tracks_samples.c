@@ -18,6 +18,7 @@ enum { DRIVER = 1, LIBC = 2, NOTHING = 3 };
 #define DYNAMIC	 0x4110 /* guard 1, whose label is not */
 #define HASHES	 0x2210 /* within an execution */
 #define OTHER	 0x7010
+#define PROBED	 0x2120
 
 static bool find_function(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
 {
@@ -63,6 +64,10 @@ static struct plan_frame frames[] = {
 	{0x2100, 0x200, 0, PLAN_FRAME_RUNS},
 	{0x3000, 0x800, 1, PLAN_FRAME_PROVIDER},
 };
+static struct plan_site sites[] = {
+	{.role = WIRE_ROLE_END, .addr = PROBED},
+	{.role = WIRE_ROLE_START, .addr = 0x1001},
+};
 static struct plan_frame guard_frames[] = {
 	{0x2200, 0x80, 2, PLAN_FRAME_GUARD},
 	{0x4000, 0x80, 0, PLAN_FRAME_GUARD},
@@ -75,6 +80,8 @@ static const struct plan plan = {
 	.n_bodies = N_OF(bodies),
 	.guards = guards,
 	.n_guards = N_OF(guards),
+	.sites = sites,
+	.n_sites = N_OF(sites),
 	.frames = frames,
 	.n_frames = N_OF(frames),
 	.guard_frames = guard_frames,
@@ -310,6 +317,30 @@ static void it_has_the_interval_that_probes_saw(void **state)
 	check_interval(f, WIRE_KIND_ACTIVITY, 9, 2, TRACE_NO_STRING);
 }
 
+/* A sample of a query, whose innermost place is this. */
+static const struct trace_sample *sample_at(struct fixture *f, uint64_t place)
+{
+	const uint64_t stack[] = {IN(DRIVER, PROBED), place};
+	struct wire_sample r = sample_of(stack, 2);
+
+	r.lib = LIB;
+	r.query = 1;
+	r.depth = 3;
+	assert_int_equal(take(f, &r), 0);
+	return &f->out.samples[0];
+}
+
+static void in_the_trap_of_a_probe_nothing_is_known(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(sample_at(f, IN(DRIVER, PROBED))->depth, 0);
+	assert_int_equal(f->out.samples[0].label, TRACE_NO_STRING);
+	assert_int_equal(sample_at(f, IN(DRIVER, PROBED + 1))->label, 71);
+	assert_int_equal(sample_at(f, IN(LIBC, PROBED))->label, 71);
+	assert_int_equal(sample_at(f, IN(DRIVER, 0x1001))->label, TRACE_NO_STRING);
+}
+
 static int sample_in(struct fixture *f, uint32_t pid, uint64_t time, uint64_t place)
 {
 	struct wire_sample r = sample_of(&place, 1);
@@ -487,6 +518,7 @@ int main(void)
 		TEST(places_may_be_anything),
 		TEST(a_malformed_record_is_refused),
 		TEST(it_has_the_interval_that_probes_saw),
+		TEST(in_the_trap_of_a_probe_nothing_is_known),
 		TEST(samples_of_others_are_left_out),
 		TEST(code_of_a_compiler_makes_a_compiler),
 		TEST(a_stack_that_finds_no_room_is_cut),

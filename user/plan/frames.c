@@ -37,6 +37,8 @@ struct plan_frames {
 	struct body *bodies;
 	uint32_t *of_bodies;
 	struct guard *guards;
+	uint64_t *sites; /* addresses, in order */
+	uint32_t n_sites;
 };
 
 /* ---- The copy of a plan ---------------------------------------------------------------------- */
@@ -98,12 +100,23 @@ static int copy_guards(struct plan_frames *f, const struct plan *plan)
 	return 0;
 }
 
+static int copy_sites(struct plan_frames *f, const struct plan *plan)
+{
+	f->sites = calloc(plan->n_sites + 1UL, sizeof(*f->sites));
+	if (!f->sites)
+		return -ENOMEM;
+	for (; f->n_sites < plan->n_sites; f->n_sites++)
+		f->sites[f->n_sites] = plan->sites[f->n_sites].addr;
+	qsort(f->sites, f->n_sites, sizeof(*f->sites), array__by_u64);
+	return 0;
+}
+
 int plan_frames__new(const struct plan *plan, struct plan_frames **out)
 {
 	_plan_frames_ struct plan_frames *f = calloc(1, sizeof(*f));
 	int err = f ? copy_queries(f, plan) : -ENOMEM;
 
-	err = err ?: copy_guards(f, plan);
+	err = err ?: copy_guards(f, plan) ?: copy_sites(f, plan);
 	err = err ?: copy(&f->frames, plan->frames, plan->n_frames, sizeof(*f->frames));
 	err = err
 		      ?: copy(&f->guard_frames, plan->guard_frames, plan->n_guard_frames,
@@ -126,6 +139,7 @@ void plan_frames__free(struct plan_frames *f)
 	free(f->bodies);
 	free(f->of_bodies);
 	free(f->guards);
+	free(f->sites);
 	free(f);
 }
 
@@ -149,6 +163,13 @@ struct plan_frame_code plan_frames__code(const struct plan_frames *f, uint64_t a
 
 	return (struct plan_frame_code){range_at(f->frames, f->n_frames, pc),
 					range_at(f->guard_frames, f->n_guard_frames, pc)};
+}
+
+bool plan_frames__is_site(const struct plan_frames *f, uint64_t addr)
+{
+	size_t i = bisect(f->n_sites, k, f->sites[k] < addr);
+
+	return i < f->n_sites && f->sites[i] == addr;
 }
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */

@@ -42,6 +42,9 @@ struct plan_frame_code {
 struct plan_frame_code plan_frames__code(const struct plan_frames *f, uint64_t addr,
 					 bool is_return);
 
+/* Whether a probe may be at `addr`. */
+bool plan_frames__is_site(const struct plan_frames *f, uint64_t addr);
+
 /* An interval that a stack shows. */
 struct plan_shown {
 	uint32_t frame;	  /* the outermost one that runs in it */

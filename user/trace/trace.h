@@ -383,7 +383,8 @@ struct trace_sample {
 	uint32_t stack; /* the innermost entry; TRACE_NO_STACK: none was recorded */
 	/*
 	 * What the probes saw at that moment: the label (TRACE_NO_STRING: in no interval, or not
-	 * known; never virtual) and kind of the innermost interval, and how many there were.
+	 * known, as in the trap of a probe; never virtual) and kind of the innermost interval, and
+	 * how many there were.
 	 */
 	uint32_t label;
 	uint16_t depth;

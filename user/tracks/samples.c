@@ -230,6 +230,18 @@ static struct image *image_of(const struct samples_context *c, const struct wire
 	return image && image->in_trace && !is_over ? image : NULL;
 }
 
+/*
+ * Whether the thread was in the trap of a probe: its program may have run already, or not yet. What
+ * it knows is of another moment then.
+ */
+static bool is_at_probe(const struct samples *s, const struct wire_sample *r)
+{
+	const struct sampled_file *file = r->n ? file_of(s, r->frames[0]) : NULL;
+
+	return file && file->library && file->library->frames &&
+	       plan_frames__is_site(file->library->frames, r->frames[0] & (~0ull >> 16));
+}
+
 /* What the probes saw. */
 static int set_interval(const struct samples_context *c, const struct wire_sample *r,
 			struct trace_sample *sample)
@@ -267,10 +279,11 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 		.cause = r.cause,
 		.cut = r.cut,
 	};
+	refresh(s, c);
+	r.busy = r.busy || is_at_probe(s, &r);
 	err = set_interval(c, &r, &sample);
 	if (err || !c->sink->sample)
 		return err;
-	refresh(s, c);
 	lib = library_in(s, &r);
 	image = image_of(c, &r, lib, &err);
 	if (!image)
