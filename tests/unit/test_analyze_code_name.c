@@ -41,6 +41,9 @@ static void names_are_without_arguments(void **state)
 		 "llvm::operator<<"},
 		{"llvm::Twine::operator()(int)", "llvm::Twine::operator()", "Twine::operator()"},
 		{"a::b<c", "a::b", "a::b"},
+		{"sem_wait_forever.cold", "sem_wait_forever", "sem_wait_forever"},
+		{"a::b::<c>.warm.3", "a::b", "a::b"},
+		{"a.cold::b", "a.cold::b", "a.cold::b"},
 		{"a>::b", "a>::b", "a>::b"},
 		{"", "", ""},
 	};

@@ -121,7 +121,12 @@ static void functions_of_libc_name_the_wait(void **state)
 	assert_wait(SAMPLE_WAIT_THREAD, "std::thread::join", "pthread_join",
 		    "__futex_abstimed_wait_common");
 	assert_wait(SAMPLE_WAIT_LOCK, "std::sys::futex::futex_wait", "syscall", NULL);
-	assert_wait(SAMPLE_WAIT_OTHER, "a::b", "syscall", NULL);
+	assert_wait(SAMPLE_WAIT_LOCK, "a::b", "syscall", NULL);
+	assert_wait(SAMPLE_WAIT_THREAD, "<std::sys::thread::unix::Thread>::join", "[libc.so.6]",
+		    "[libc.so.6]");
+	assert_wait(SAMPLE_WAIT_LOCK, "ctrlc::sem_wait_forever", "[libc.so.6]", "[libc.so.6]");
+	assert_wait(SAMPLE_WAIT_LOCK, "a::b", "sem_wait", "[libc.so.6]");
+	assert_wait(SAMPLE_WAIT_OTHER, "a::b", "[libc.so.6]", NULL);
 	assert_wait(SAMPLE_WAIT_CHILD, "std::process::wait", "waitpid", NULL);
 	assert_wait(SAMPLE_WAIT_CHILD, "std::process::wait", "__wait4", NULL);
 	assert_wait(SAMPLE_WAIT_READ, "a::b", "__libc_read", NULL);

@@ -59,6 +59,20 @@ static bool begins_path(const char *name, const char *p)
 	return p == name || strchr("<(&[ *", p[-1]);
 }
 
+/* Parts of a split function are that function: "f.cold", "f.warm.12". */
+static void cut_suffix(char *plain)
+{
+	static const char *const suffixes[] = {".cold", ".warm", ".part.", ".isra.", ".constprop."};
+
+	for (size_t i = 0; i < N_OF(suffixes); i++) {
+		char *found = strstr(plain, suffixes[i]);
+
+		if (found && found > plain &&
+		    strspn(found, ".abcdefghijklmnopqrstuvwxyz0123456789") == strlen(found))
+			*found = '\0';
+	}
+}
+
 /* What lies in the brackets of a path is shortened as the rest is. */
 char *code_name_plain(const char *name)
 {
@@ -88,8 +102,10 @@ char *code_name_plain(const char *name)
 			*out++ = *p++;
 		}
 	}
-	if (plain)
+	if (plain) {
 		*out = '\0';
+		cut_suffix(plain);
+	}
 	return plain;
 }
 

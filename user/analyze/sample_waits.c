@@ -46,6 +46,7 @@ static const struct {
 	{"pthread_timedjoin", SAMPLE_WAIT_THREAD},
 	{"pthread_", SAMPLE_WAIT_LOCK},
 	{"lll_", SAMPLE_WAIT_LOCK},
+	{"syscall", SAMPLE_WAIT_LOCK}, /* of Rust code: its only call that waits is futex */
 	{"futex", SAMPLE_WAIT_LOCK},
 	{"sem_", SAMPLE_WAIT_LOCK},
 	{"new_sem_", SAMPLE_WAIT_LOCK},
@@ -107,6 +108,7 @@ static const struct {
 /* How a stack of calls waits, if it ends at an entry. */
 struct state {
 	uint8_t wait;
+	uint8_t hint; /* what a function that is about to wait will wait for; or _OTHER */
 	bool in_jobserver;
 	uint32_t function; /* as in a row */
 	uint32_t query;
@@ -117,6 +119,9 @@ static uint8_t wait_of_libc(const char *name, const struct state *around)
 {
 	bool by_lock = around->wait == SAMPLE_WAIT_LOCK || around->wait == SAMPLE_WAIT_THREAD;
 
+	/* Only exported functions of libc have names: the one that called this says more. */
+	if (*name == '[')
+		return around->wait == SAMPLE_WAIT_PAGE ? around->hint : around->wait;
 	if (!strncmp(name, "mem", 3) || !strncmp(name, "str", 3) || !strncmp(name, "__mem", 5) ||
 	    !strncmp(name, "__str", 5))
 		return SAMPLE_WAIT_PAGE;
@@ -128,6 +133,21 @@ static uint8_t wait_of_libc(const char *name, const struct state *around)
 	for (size_t i = 0; i < N_OF(of_libc); i++)
 		if (!strncmp(name, of_libc[i].begins, strlen(of_libc[i].begins)))
 			return of_libc[i].wait;
+	return SAMPLE_WAIT_OTHER;
+}
+
+/* Functions of Rust's std, and of crates, that wait for others; libc's below may be nameless. */
+static uint8_t hint_of(const char *name)
+{
+	static const char *const of_locks[] = {"futex",	 "Mutex",    "RwLock", "Condvar",
+					       "::recv", "sem_wait", "::park"};
+	size_t n = strlen(name);
+
+	if (strstr(name, "thread") && n > 6 && !strcmp(name + n - 6, "::join"))
+		return SAMPLE_WAIT_THREAD;
+	for (size_t i = 0; i < N_OF(of_locks); i++)
+		if (strstr(name, of_locks[i]))
+			return SAMPLE_WAIT_LOCK;
 	return SAMPLE_WAIT_OTHER;
 }
 
@@ -145,12 +165,12 @@ static void enter(const struct code_functions *f, uint32_t number, struct state 
 	s->in_jobserver |= !strcmp(part, "jobserver");
 	if (!function->is_general)
 		s->function = number;
-	if (!strcmp(part, CODE_LIBC))
+	if (!strcmp(part, CODE_LIBC)) {
 		s->wait = wait_of_libc(function->name, s);
-	else if (strstr(function->name, "futex"))
-		s->wait = SAMPLE_WAIT_LOCK;
-	else
+	} else {
 		s->wait = SAMPLE_WAIT_PAGE;
+		s->hint = hint_of(function->name);
+	}
 	if (s->in_jobserver && s->wait != SAMPLE_WAIT_PAGE)
 		s->wait = SAMPLE_WAIT_JOBSERVER;
 }
@@ -211,7 +231,11 @@ static int add_sum(struct making *m, const struct state *s, const struct sample_
 /* The parents of an entry have smaller numbers, and so were seen before. */
 static int take_entry(struct making *m, const struct stack_sums *sums, uint32_t id)
 {
-	struct state s = {.function = CODE_NO_FUNCTION, .query = CODE_NO_FUNCTION};
+	struct state s = {
+		.wait = SAMPLE_WAIT_PAGE,
+		.function = CODE_NO_FUNCTION,
+		.query = CODE_NO_FUNCTION,
+	};
 	struct trace_stack entry;
 	uint32_t number;
 

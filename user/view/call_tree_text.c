@@ -38,10 +38,22 @@ static void printing__clear(struct printing *p)
 	call_order__destroy(&p->order);
 }
 
-/* Queries and other intervals stand in brackets. */
-static int add_name(struct printing *p, uint32_t node)
+/*
+ * Functions that only lead on: those between a request of a query and its provider, and general
+ * code. A line that has others has no names of these.
+ */
+static bool leads_on(const struct printing *p, const struct code_function *f)
 {
-	const struct code_function *f = &p->v->tree->functions.at[p->nodes->at[node].function];
+	if (f->part == CODE_NO_PART)
+		return false;
+	return f->is_general || strstr(f->name, "__rust_begin_short_backtrace") ||
+	       strstr(f->name, "__rust_end_short_backtrace") ||
+	       !strcmp(p->v->tree->functions.parts[f->part], "rustc_query_impl");
+}
+
+/* Queries and other intervals stand in brackets. `replaces` the last name. */
+static int add_name(struct printing *p, const struct code_function *f, bool replaces)
+{
 	_free_ char *text = NULL, *name = NULL;
 
 	if (f->part == CODE_NO_PART) {
@@ -51,9 +63,31 @@ static int add_name(struct printing *p, uint32_t node)
 		text = p->v->width ? code_name_short(f->name) : strdup(f->name);
 	}
 	name = text ? format_clean(text) : NULL;
+	if (name && replaces)
+		free(p->names[--p->n_names]);
 	if (!name || array__add(&p->names, &p->n_names, &p->names_capacity, &name))
 		return -ENOMEM;
 	take_ptr(name);
+	return 0;
+}
+
+/*
+ * Add the name of a node to the line, whose names so far only lead on if *only_leads. The code that
+ * ran has its name in any case: it is the first of a line from the inside out, and has a time of
+ * its own in one from the outside in.
+ */
+static int add_node(struct printing *p, uint32_t node, bool *only_leads)
+{
+	const struct code_function *f = &p->v->tree->functions.at[p->nodes->at[node].function];
+	bool up = p->v->direction == FUNCTIONS_UP;
+	bool ran = up ? !p->n_names : p->nodes->at[node].self.value >= p->v->least;
+	bool leads = p->v->width && !ran && leads_on(p, f);
+
+	if (leads && p->n_names && !*only_leads)
+		return 0;
+	if (add_name(p, f, p->n_names && *only_leads))
+		return -ENOMEM;
+	*only_leads = leads;
 	return 0;
 }
 
@@ -124,14 +158,15 @@ static uint32_t print_line(struct printing *p, uint32_t node, uint32_t depth)
 {
 	const struct sample_sum *total = &p->nodes->at[node].total;
 	uint32_t indent = depth < INDENT_MOST ? depth : INDENT_MOST, next;
+	bool only_leads = false;
 	char buf[FORMAT_MAX];
 
 	forget_names(p);
-	if (add_name(p, node))
+	if (add_node(p, node, &only_leads))
 		return CALL_NONE;
 	while ((next = handed_on(p, node)) != CALL_NONE) {
 		node = next;
-		if (add_name(p, node))
+		if (add_node(p, node, &only_leads))
 			return CALL_NONE;
 	}
 	print_value(p, total);

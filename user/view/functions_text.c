@@ -11,7 +11,7 @@
 #include "view/table.h"
 
 #define WIDER	  "report --wide"
-#define NAME_KEPT 36 /* minimum columns of a function's name */
+#define NAME_KEPT 28 /* minimum columns of a function's name, so that its crate fits */
 
 static void print_head(FILE *out, const struct functions_view *v)
 {
