@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Recordings with samples of stacks: with and without probes, of compilers in all situations."""
+
+import json
+import os
+import signal
+
+import crates
+import lab
+from gate import Gate
+from test_targets import FAILURE, looped, one_error_line, rustc
+
+NO_PROBES = ("-e", "none")
+
+
+def lines(t, trace, status=0):
+    """The lines of dump by their type; each stack is complete before the first sample that has it."""
+    assert t.run_qprof("verify", trace).returncode == status
+    done = t.run_qprof("dump", trace)
+    assert done.returncode == 0, "dump: %s" % done.stderr
+    found = {"span": [], "stack": {}, "sample": [], "process": [], "sampling": []}
+    for line in map(json.loads, done.stdout.splitlines()):
+        kind = line.get("type")
+        if kind == "stack":
+            above = found["stack"].get(line["parent"])
+            assert line["depth"] == (above["depth"] if above else 0) + 1, line
+            found["stack"][line["id"]] = line
+        elif kind == "sample":
+            assert line["stack"] is None or line["stack"] in found["stack"], line
+            found["sample"].append(line)
+        elif kind in found:
+            found[kind].append(line)
+    return found
+
+
+def entries(found, sample):
+    """The entries of a sample's stack, the innermost first."""
+    number = sample["stack"]
+    while number is not None:
+        entry = found["stack"][number]
+        yield entry
+        number = entry["parent"]
+
+
+def functions(found):
+    return {(e.get("location") or {}).get("function") for e in found["stack"].values()}
+
+
+def queries(found):
+    return {e.get("query") for e in found["stack"].values()}
+
+
+def assert_useful(found, causes=("cpu",)):
+    """Most stacks reach the start of their thread, and show the compiler's functions and queries."""
+    samples = [s for s in found["sample"] if s["cause"] in causes]
+    assert len(samples) >= 20, len(samples)
+    cut = [s for s in samples if s["cut"]]
+    assert len(cut) * 2 < len(samples), "%d of %d are cut: %s" % (len(cut), len(samples), cut[:3])
+    assert any(f and f.startswith("rustc_") for f in functions(found)), functions(found)
+    assert queries(found) & {"typeck", "mir_borrowck", "mir_built"}, queries(found)
+    return "%d samples, %d cut" % (len(samples), len(cut))
+
+
+def test_samples_without_probes(t):
+    run = t.capture(rustc(t, crates.LONG), options=("--sample", *NO_PROBES))
+    assert run.status == 0, run.stderr.decode()
+    (line,) = [x for x in run.stderr.decode().splitlines() if ": recorded " in x]
+    assert " samples" in line and " queries" not in line, line
+    found = lines(t, run.trace)
+    assert not found["span"], found["span"][:3]
+    assert [(s["hz"], s["fault_period"], s["off_cpu"]) for s in found["sampling"]] == [(499, 0, False)]
+    assert {s["cause"] for s in found["sample"]} == {"cpu"}
+    (process,) = found["process"][-1:]
+    assert process["crate"] == "regex_syntax" and process["exit_status"] == 0, process
+    return assert_useful(found)
+
+
+def test_samples_beside_probes(t):
+    run = t.capture(rustc(t, crates.LONG), options=("-q", "--sample=999", "--memory=50", "--off-cpu-stacks"))
+    assert run.status == 0, run.stderr.decode()
+    found = lines(t, run.trace)
+    assert t.report(run.trace)["lost"] == 0
+    assert len(found["span"]) > 1000
+    # What probes saw at a sample is the name of an interval.
+    seen = {s["query"] for s in found["sample"] if "query" in s}
+    assert seen and seen <= {s["query"] for s in found["span"]}, seen
+    causes = {s["cause"] for s in found["sample"]}
+    assert {"cpu", "faults"} <= causes, causes
+    assert {s["value"] for s in found["sample"] if s["cause"] == "faults"} == {50 * os.sysconf("SC_PAGESIZE")}
+    return assert_useful(found)
+
+
+def test_samples_of_a_compile_error(t):
+    argv = [t.rustc, t.write("bad.rs", "fn main() { let x: i32 = \"s\"; }\n")]
+    plain = t.plain(argv)
+    run = t.capture(argv, options=("-q", "--sample=4999", "--memory=10", "--off-cpu-stacks", *NO_PROBES))
+    assert (run.status, run.stdout, run.stderr) == (plain.status, plain.stdout, plain.stderr)
+    assert run.status == 1
+    found = lines(t, run.trace)
+    assert found["sample"]
+
+
+def test_samples_of_a_killed_recording(t):
+    """kill -9: the trace is cut after a whole chunk, and has the stacks of all its samples."""
+    t.need_capture()
+    trace = t.path("trace.qpt")
+    profiler = t.start_qprof("-q", "--sample", "-i", "50ms", *NO_PROBES, "-o", trace, "--",
+                             *looped(rustc(t, crates.LONG), 5))
+    lab.wait_for("samples", lambda: os.path.exists(trace) and os.path.getsize(trace) > 10000)
+    profiler.send_signal(signal.SIGKILL)
+    profiler.wait()
+    found = lines(t, trace, status=1)
+    assert found["sample"]
+    assert "unfinished" in t.run_qprof("verify", trace).stdout
+
+
+def test_samples_of_a_running_compiler(t):
+    t.need_capture()
+    gate = Gate(t)
+    victim = t.start_plain(gate.command("out", "-O"))
+    gate.reached()
+    trace = t.path("trace.qpt")
+    profiler = t.start_qprof("-q", "--sample", *NO_PROBES, "-o", trace, "--pid", str(victim.pid))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    gate.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    assert victim.wait() == 0
+    found = lines(t, trace)
+    assert {p["pid"] for p in found["process"]} == {victim.pid}
+    return assert_useful(found)
+
+
+def test_samples_of_the_whole_machine(t):
+    t.need_capture()
+    trace = t.path("trace.qpt")
+    profiler = t.start_qprof("-q", "--sample", *NO_PROBES, "-o", trace, "--system")
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    victim = t.start_plain(rustc(t, crates.LONG))
+    assert victim.wait(timeout=lab.TIMEOUT) == 0
+    status, _, err = t.interrupt(profiler)
+    assert status == 0, err.decode()
+    found = lines(t, trace)
+    own = [s for s in found["sample"] if s["pid"] == victim.pid]
+    assert len(own) >= 20, len(own)
+
+
+def test_samples_or_events(t):
+    """Without both, there is nothing to record; a budget has nothing to keep without probes."""
+    t.need_capture()
+    done = t.run_qprof("-q", *NO_PROBES, "-o", t.path("a.qpt"), "--", "true")
+    assert done.returncode == FAILURE
+    one_error_line(done, "nothing is left to record", "--sample")
+    done = t.run_qprof("-q", *NO_PROBES, "--sample", "--budget=5%", "-o", t.path("a.qpt"), "--", "true")
+    one_error_line(done, "budget")
+    assert not os.path.exists(t.path("a.qpt"))
