@@ -14,8 +14,19 @@
 #include "maps.h"
 #include "off_cpu.h"
 
-/* The thread to copy, in the initial pid namespace. */
-volatile __u32 open_tid;
+/* The threads to copy, in the initial pid namespace: ascending, the rest all ones. */
+volatile __u32 open_tids[WIRE_OPEN_TIDS];
+
+static __always_inline bool open_stack_is_wanted(__u32 tid)
+{
+	__u32 at = 0;
+
+#pragma unroll
+	for (__u32 step = WIRE_OPEN_TIDS / 2; step; step /= 2)
+		if (open_tids[at + step] <= tid)
+			at += step;
+	return open_tids[at] == tid;
+}
 
 /* The record about it: there is no room on the stack, and no two threads ask. */
 struct wire_open_stack open_stack;

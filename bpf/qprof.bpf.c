@@ -246,13 +246,17 @@ int flush_all(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Read whenever a snapshot of one thread is wanted. */
+/* Read whenever snapshots of some threads are wanted. */
 SEC("iter/task")
 int show_open(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	__u32 tid;
 
-	if (task && (__u32)BPF_CORE_READ(task, pid) == open_tid)
-		open_stack_send(task, bpf_task_storage_get(&stacks, task, NULL, 0), open_tid);
+	if (!task)
+		return 0;
+	tid = BPF_CORE_READ(task, pid);
+	if (open_stack_is_wanted(tid))
+		open_stack_send(task, bpf_task_storage_get(&stacks, task, NULL, 0), tid);
 	return 0;
 }

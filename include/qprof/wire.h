@@ -379,6 +379,9 @@ struct wire_open_frame {
 	wire_u64 key; /* as in wire_span */
 };
 
+/* Threads that are asked for at a time. */
+#define WIRE_OPEN_TIDS 128
+
 /* Ends a thread's struct wire_open_frame records. */
 struct wire_open_stack {
 	wire_u8 type;

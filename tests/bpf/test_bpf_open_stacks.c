@@ -5,6 +5,7 @@
  */
 #include "capture.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "proc/processes.h"
@@ -53,7 +54,7 @@ static void look(struct capture *c, pid_t tid)
 	size_t others = now.n_others;
 
 	now = (struct open){.n_others = others};
-	assert_int_equal(kernel__show_open(c->kernel, tid), 0);
+	assert_int_equal(kernel__show_open(c->kernel, &(uint32_t){(uint32_t)tid}, 1), 0);
 	/* An unfinished record of another CPU may block the ring. */
 	for (int i = 0; i < 10000 && !now.ended; i++) {
 		assert_int_equal(kernel__drain(c->kernel, keep_open, &now), 0);
@@ -172,6 +173,53 @@ static void a_thread_that_is_in_nothing(void **state)
 	end(&c);
 }
 
+struct shown {
+	uint32_t tids[2];
+	uint32_t n, n_frames;
+};
+
+static int keep_shown(void *ctx, const void *record, size_t size)
+{
+	struct shown *shown = ctx;
+
+	if (*(const uint8_t *)record == WIRE_OPEN_FRAME)
+		shown->n_frames++;
+	if (*(const uint8_t *)record == WIRE_OPEN_STACK) {
+		assert_in_range(shown->n, 0, N_OF(shown->tids) - 1);
+		shown->tids[shown->n++] = ((const struct wire_open_stack *)record)->tid;
+	}
+	return 0;
+}
+
+/* In any order, as many as can be asked for, of which all but two do not exist. */
+static void several_threads_are_seen_at_once(void **state)
+{
+	uint32_t tids[WIRE_OPEN_TIDS], pid = (uint32_t)getpid(), target;
+	struct shown shown = {0};
+	struct capture c;
+
+	need_capture();
+	begin(&c, "a(b(e(.)))");
+	capture_wait_for_dot(&c);
+	for (uint32_t i = 0; i < WIRE_OPEN_TIDS; i++)
+		tids[i] = INT32_MAX - i;
+	target = tids[5] = (uint32_t)c.pid;
+	tids[WIRE_OPEN_TIDS - 1] = pid;
+	assert_int_equal(kernel__show_open(c.kernel, tids, WIRE_OPEN_TIDS), 0);
+	for (int i = 0; i < 10000 && shown.n < 2; i++) {
+		assert_int_equal(kernel__drain(c.kernel, keep_shown, &shown), 0);
+		usleep(100);
+	}
+	assert_int_equal(shown.n, 2);
+	assert_true((shown.tids[0] == pid && shown.tids[1] == target) ||
+		    (shown.tids[0] == target && shown.tids[1] == pid));
+	assert_int_equal(shown.n_frames, 3);
+	assert_int_equal(kernel__show_open(c.kernel, tids, WIRE_OPEN_TIDS + 1), -EINVAL);
+	capture_go(&c);
+	wait_for_end(&c);
+	end(&c);
+}
+
 /* A snapshot that is not marked torn shows one moment: a path from the outermost frame. */
 static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 {
@@ -256,6 +304,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_those_the_target_has_open),
 		cmocka_unit_test(a_thread_that_is_in_nothing),
+		cmocka_unit_test(several_threads_are_seen_at_once),
 		cmocka_unit_test(one_that_goes_on_is_seen_at_one_moment_or_called_torn),
 		cmocka_unit_test(an_exec_is_seen),
 	};

@@ -19,12 +19,12 @@ struct world {
 	const char *path; /* of all keys */
 };
 
-static int ask(void *ctx, pid_t tid)
+static int ask(void *ctx, const uint32_t *tids, size_t n)
 {
 	struct world *w = ctx;
 
-	(void)tid;
-	w->asked++;
+	assert_int_equal(tids[0], getpid());
+	w->asked += (uint32_t)n;
 	return 0;
 }
 
@@ -174,6 +174,48 @@ static void it_is_asked_once_a_second(void **state)
 	assert_int_equal(w->told.n, 0);
 }
 
+static const char *argument(void *ctx, const struct wire_open_frame *f)
+{
+	return f->key == 7 ? "app.1-cgu.0" : NULL;
+}
+
+static void activity(struct world *w, uint16_t guard, uint64_t key)
+{
+	now__frame(&w->now, &(struct wire_open_frame){.tid = (uint32_t)getpid(),
+						      .kind = WIRE_KIND_ACTIVITY,
+						      .query = guard,
+						      .key = key,
+						      .start_ns = 9});
+}
+
+/* Names of guards are those of queries here. */
+static void an_activity_has_its_argument(void **state)
+{
+	struct world *w = *state;
+
+	w->source.argument = argument;
+	activity(w, 0, 7);
+	activity(w, 1, 0);
+	stack(w, false);
+	tell(w);
+	assert_string_equal(w->told.at[0].name, "analysis");
+	assert_string_equal(w->told.at[0].item, "app.1-cgu.0");
+	/* The argument did not come. */
+	activity(w, 0, 7);
+	activity(w, 1, 8);
+	stack(w, false);
+	tell(w);
+	assert_string_equal(w->told.at[0].name, "typeck");
+	assert_string_equal(w->told.at[0].item, "");
+	/* An item says more. */
+	frame(w, 2, LOCAL);
+	activity(w, 1, 7);
+	stack(w, false);
+	tell(w);
+	assert_string_equal(w->told.at[0].name, "evaluate_obligation");
+	assert_string_equal(w->told.at[0].item, "hangs::planted");
+}
+
 static void a_long_path_keeps_its_end(void **state)
 {
 	struct world *w = *state;
@@ -199,6 +241,7 @@ int main(void)
 		TEST(a_name_that_is_gone_leaves_the_query),
 		TEST(what_is_not_known_is_not_told),
 		TEST(it_is_asked_once_a_second),
+		TEST(an_activity_has_its_argument),
 		TEST(a_long_path_keeps_its_end),
 	};
 

@@ -59,6 +59,31 @@ static void a_number_has_the_string_of_its_text(void **state)
 	arguments__clear(&a);
 }
 
+/* Distinct texts have distinct strings here, as their lengths differ. */
+static void texts_are_kept_once_and_up_to_a_limit(void **state)
+{
+	struct wire_argument core = argument(7, "core"), again = argument(8, "core");
+	struct wire_argument std = argument(9, "std");
+	struct arguments a = {0};
+
+	assert_null(arguments__text(&a, 7));
+	assert_int_equal(record(&a, &core), 0);
+	assert_string_equal(arguments__text(&a, 7), "core");
+	assert_int_equal(record(&a, &again), 0);
+	assert_string_equal(arguments__text(&a, 8), "core");
+	assert_int_equal(a.texts.size, sizeof("core"));
+	/* One byte too few is left. */
+	while (a.texts.size < ARGUMENTS_TEXTS_MAX - 3)
+		byte_buffer__bytes(&a.texts, "", 1);
+	assert_int_equal(record(&a, &std), 0);
+	assert_non_null(arguments__at(&a, 9));
+	assert_null(arguments__text(&a, 9));
+	assert_int_equal(a.texts.size, ARGUMENTS_TEXTS_MAX - 3);
+	assert_string_equal(arguments__text(&a, 7), "core");
+	assert_null(arguments__text(&a, 10));
+	arguments__clear(&a);
+}
+
 static void a_number_follows_its_text_as_in_rustcs_profiles(void **state)
 {
 	struct wire_argument r = argument(1, "regex-cgu.0");
@@ -139,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_has_the_string_of_its_text),
+		cmocka_unit_test(texts_are_kept_once_and_up_to_a_limit),
 		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
 		cmocka_unit_test(a_macro_is_described_as_rustc_does),
 		cmocka_unit_test(a_place_in_the_source_is_kept),

@@ -67,7 +67,10 @@ static void a_dynamic_label_comes_before_its_intervals(void **state)
 	struct fixture *f = *state;
 	char longest[90];
 
+	assert_int_equal(tracks__dynamic_label(f->t, 0), TRACKS_NO_LABEL);
+	assert_int_equal(tracks__dynamic_label(f->t, 2), TRACKS_NO_LABEL);
 	assert_int_equal(do_label(f->t, 2, "dynamic"), 0);
+	assert_int_equal(tracks__dynamic_label(f->t, 2), 80);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 2), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 80);
 	assert_string_equal(f->out.labels[0], "dynamic");

@@ -17,6 +17,10 @@ static void what_fits_is_whole(void **state)
 	assert_text(12, "typeck", "a::b", "typeck(a::b)");
 	assert_text(80, "expand_crate", NULL, "expand_crate");
 	assert_text(80, "expand_crate", "", "expand_crate");
+	assert_text(80, "codegen_module",
+		    "app-cgu.0\x1e"
+		    "12",
+		    "codegen_module(app-cgu.0, 12)");
 }
 
 static void a_path_keeps_its_end(void **state)

@@ -7,6 +7,7 @@
 #include "../fixtures/sample_summary.h"
 #include "../fixtures/terminal.h"
 #include "base/writer_thread.h"
+#include "view/top_now.h"
 
 #define SECOND 1000000000ull
 
@@ -192,6 +193,67 @@ static void the_table_fits_the_terminal(void **state)
 	terminal_close(&t);
 }
 
+static const struct top_nows nows = {
+	.n = 2,
+	.at = {{4713, "eval_to_allocation_raw", "a_crate::a_module::planted"},
+	       {4711, "typeck", "it::has::ended"}},
+};
+
+static char *drawn_with_now(enum live_mode mode)
+{
+	_summary_ struct summary *s = sample_three();
+	struct live_state state = state_at(1, s);
+	_live_view_ struct live_view *v = NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	state.now = &nows;
+	assert_int_equal(live_view__new(out, mode, &v), 0);
+	assert_int_equal(live_view__draw(v, &state), 0);
+	fclose(out);
+	return text;
+}
+
+static void what_compilers_are_in_is_shown(void **state)
+{
+	_free_ char *blocks = drawn_with_now(LIVE_BLOCKS), *json = drawn_with_now(LIVE_JSON);
+
+	assert_contains(blocks, "lost 0\n  rustc --crate-name x  eval_to_allocation_raw("
+				"a_crate::a_module::planted)\n  query");
+	assert_lacks(blocks, "it::has::ended");
+	assert_contains(json, ",\"now\":[{\"pid\":4713,\"crate\":null,"
+			      "\"name\":\"eval_to_allocation_raw\","
+			      "\"event\":\"a_crate::a_module::planted\"}],\"queries\":[");
+}
+
+/* Lines for it are taken from the rows of the table, a quarter of them at most. */
+static void on_a_terminal_it_is_above_the_table(void **state)
+{
+	static const int sizes[][2] = {{24, 80}, {14, 50}, {6, 30}};
+	_summary_ struct summary *s = sample_three();
+	struct live_view *v;
+	struct terminal t;
+
+	setenv("TERM", "xterm", 1);
+	terminal_open(&t, 24, 80);
+	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
+	for (size_t i = 0; i < N_OF(sizes); i++) {
+		struct live_state state_now = state_at(i + 1, s);
+		bool fits = sizes[i][0] >= 14;
+
+		state_now.now = &nows;
+		terminal_resize(&t, sizes[i][0], sizes[i][1]);
+		assert_int_equal(live_view__draw(v, &state_now), 0);
+		terminal_update(&t);
+		assert_contains(terminal_row(&t, t.bottom + 1), "processes 3");
+		assert_int_equal(strstr(terminal_row(&t, t.bottom + 2), "planted)") != NULL, fits);
+		assert_contains(terminal_row(&t, t.bottom + (fits ? 3 : 2)), "query");
+	}
+	live_view__free(v);
+	terminal_close(&t);
+}
+
 #define END_OF_DRAWING "<end>"
 
 /* All bytes that one draw sends to a terminal. */
@@ -254,6 +316,8 @@ int main(void)
 		cmocka_unit_test(frames_are_left_out_while_nothing_reads),
 		cmocka_unit_test(no_time_between_draws_is_no_rate),
 		cmocka_unit_test(the_table_fits_the_terminal),
+		cmocka_unit_test(what_compilers_are_in_is_shown),
+		cmocka_unit_test(on_a_terminal_it_is_above_the_table),
 		cmocka_unit_test(no_color_and_dumb_terminals_are_respected),
 	};
 

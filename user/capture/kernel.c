@@ -300,13 +300,27 @@ static int flush_all(struct kernel *k)
 	return err ?: k->loaded.skel->bss->n_busy ? -EBUSY : 0;
 }
 
-int kernel__show_open(struct kernel *k, pid_t tid)
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n)
 {
 	struct qprof_bpf *s = k->loaded.skel;
+	uint32_t wanted[WIRE_OPEN_TIDS];
 
+	if (n > WIRE_OPEN_TIDS)
+		return -EINVAL;
+	memset(wanted, 0xff, sizeof(wanted));
+	memcpy(wanted, tids, n * sizeof(*tids));
+	qsort(wanted, n, sizeof(*wanted), by_number);
+	for (size_t i = 0; i < WIRE_OPEN_TIDS; i++)
+		s->bss->open_tids[i] = wanted[i];
 	if (!s->links.show_open)
 		s->links.show_open = bpf_program__attach_iter(s->progs.show_open, NULL);
-	s->bss->open_tid = (uint32_t)tid;
 	return read_tasks(s->links.show_open);
 }
 

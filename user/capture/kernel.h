@@ -135,11 +135,12 @@ void kernel__begin_recording(struct kernel *k);
 int kernel__flush_open(struct kernel *k);
 
 /*
- * Send the open intervals of thread `tid`, which stay open: WIRE_OPEN_FRAMEs, the outermost first,
- * then one WIRE_OPEN_STACK; nothing if there is no such thread, or no room. A record that is still
- * being written may hide them for a moment. The kernel half must have been opened for it.
+ * Send the open intervals of `n` threads, at most WIRE_OPEN_TIDS, which stay open: of each
+ * WIRE_OPEN_FRAMEs, the outermost first, then one WIRE_OPEN_STACK; nothing if there is no such
+ * thread, or no room. A record that is still being written may hide them for a moment. The kernel
+ * half must have been opened for it. Takes a look at all threads of the machine, once.
  */
-int kernel__show_open(struct kernel *k, pid_t tid);
+int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n);
 
 /* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
  */

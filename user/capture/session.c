@@ -475,9 +475,9 @@ int session__tick(struct session *s)
 	return s->budget ? budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)) : 0;
 }
 
-int session__show_open(struct session *s, pid_t tid)
+int session__show_open(struct session *s, const uint32_t *tids, size_t n)
 {
-	return kernel__show_open(s->kernel, tid);
+	return kernel__show_open(s->kernel, tids, n);
 }
 
 /*

@@ -59,7 +59,7 @@ int session__drain(struct session *s);
  */
 int session__suspend(struct session *s);
 /* As kernel__show_open(): the records come with the next session__drain(). */
-int session__show_open(struct session *s, pid_t tid);
+int session__show_open(struct session *s, const uint32_t *tids, size_t n);
 /*
  * The path of the definition that a key (wire_key()) names, of a compiler that still runs and whose
  * crate has this name. The caller frees it. -ENOENT: it has none, or it is not known any more;

@@ -30,8 +30,8 @@ static const struct cli_option options[] = {
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(record.json),
-		.help = "Show live counts as one JSON object per line and interval, schema "
-			"qprof-live/2.",
+		.help = "Show live counts, and what the running compilers are in, as one JSON "
+			"object per line and interval, schema qprof-live/2.",
 	},
 	{
 		.letter = 'q',

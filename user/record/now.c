@@ -9,23 +9,20 @@
 #define EVERY_NS	   1000000000ull
 #define THREADS_OF_PROCESS 32
 
-static void ask_process(struct now *n, const struct now_source *from, const struct trace_process *p)
+static void add_process(struct now *n, const struct trace_process *p)
 {
 	pid_t tids[THREADS_OF_PROCESS];
 	size_t n_tids = process_tids((pid_t)p->pid, tids, THREADS_OF_PROCESS);
 
-	for (size_t i = 0; i < n_tids && n->n < NOW_THREADS; i++) {
+	for (size_t i = 0; i < n_tids && n->n < NOW_THREADS; i++)
 		n->threads[n->n++] =
 			(struct now_thread){.process = p->index, .tid = (uint32_t)tids[i]};
-		/* Without an answer, it is not known. */
-		from->ask(from->ctx, tids[i]);
-	}
 }
 
 bool now__ask(struct now *n, const struct now_source *from, const struct summary *s,
 	      uint64_t time_ns)
 {
-	uint32_t processes = summary__n_processes(s), asked = 0;
+	uint32_t processes = summary__n_processes(s), asked = 0, tids[NOW_THREADS];
 
 	if (n->asked_ns && time_ns - n->asked_ns < EVERY_NS)
 		return false;
@@ -37,8 +34,13 @@ bool now__ask(struct now *n, const struct now_source *from, const struct summary
 		if (p->end_ns)
 			continue;
 		asked++;
-		ask_process(n, from, p);
+		add_process(n, p);
 	}
+	for (uint32_t i = 0; i < n->n; i++)
+		tids[i] = n->threads[i].tid;
+	/* Without an answer, it is not known. */
+	if (n->n)
+		from->ask(from->ctx, tids, n->n);
 	return true;
 }
 
@@ -46,6 +48,14 @@ static bool is_about_item(const struct wire_open_frame *f)
 {
 	return f->kind == WIRE_KIND_QUERY && f->key &&
 	       f->key >> 32 == wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32;
+}
+
+/* How much is known of what an interval is about: 2: an item; 1: an argument; 0: nothing. */
+static int rank(const struct wire_open_frame *f)
+{
+	if (is_about_item(f))
+		return 2;
+	return f->kind == WIRE_KIND_ACTIVITY && f->key;
 }
 
 /* The outermost comes first. */
@@ -56,7 +66,7 @@ void now__frame(struct now *n, const struct wire_open_frame *r)
 	n->tid = r->tid;
 	if (r->kind == WIRE_KIND_QUERY || r->kind == WIRE_KIND_ACTIVITY)
 		n->innermost = *r;
-	if (is_about_item(r))
+	if (rank(r) && rank(r) >= rank(&n->about))
 		n->about = *r;
 }
 
@@ -87,7 +97,7 @@ bool now__take(struct now *n, const void *record, size_t size)
 	return true;
 }
 
-/* Of several threads: one that is about an item, of these the one that is in it longest. */
+/* Of several threads: one of which most is known, of these the one that is in it longest. */
 static const struct wire_open_frame *frame_of(const struct now *n, uint32_t process)
 {
 	const struct wire_open_frame *best = NULL;
@@ -97,8 +107,8 @@ static const struct wire_open_frame *frame_of(const struct now *n, uint32_t proc
 
 		if (n->threads[i].process != process || !n->threads[i].found)
 			continue;
-		if (!best || is_about_item(f) > is_about_item(best) ||
-		    (is_about_item(f) == is_about_item(best) && f->start_ns < best->start_ns))
+		if (!best || rank(f) > rank(best) ||
+		    (rank(f) == rank(best) && f->start_ns < best->start_ns))
 			best = f;
 	}
 	return best;
@@ -119,7 +129,7 @@ static bool tell_process(const struct now *n, const struct now_source *from,
 			 const struct trace_process *p, struct top_now *to)
 {
 	const struct wire_open_frame *f = frame_of(n, p->index);
-	const char *name = f ? from->name(from->ctx, f) : NULL;
+	const char *name = f ? from->name(from->ctx, f) : NULL, *argument = NULL;
 	_free_ char *item = NULL;
 
 	if (!name)
@@ -129,6 +139,10 @@ static bool tell_process(const struct now *n, const struct now_source *from,
 	if (is_about_item(f) && from->item &&
 	    !from->item(from->ctx, (pid_t)p->pid, p->crate, f->key, &item))
 		set_item(to, item);
+	if (f->kind == WIRE_KIND_ACTIVITY && from->argument)
+		argument = from->argument(from->ctx, f);
+	if (argument)
+		set_item(to, argument);
 	return true;
 }
 

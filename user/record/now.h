@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the compilers of a recording are in at the moment, for `top`: the kernel half is asked for
- * the open intervals of their threads, at most once a second, and the innermost that is about an
- * item is named.
+ * What the compilers of a recording are in at the moment, for `top` and the live view: the kernel
+ * half is asked for the open intervals of their threads, at most once a second, and the innermost
+ * that is about an item is named, or the innermost activity with an argument.
  */
 #ifndef QPROF_RECORD_NOW_H
 #define QPROF_RECORD_NOW_H
@@ -11,17 +11,19 @@
 #include "qprof/wire.h"
 #include "view/top_now.h"
 
-#define NOW_THREADS 128 /* that are asked for at a time */
+#define NOW_THREADS WIRE_OPEN_TIDS
 
 /* Where it is from: the session and the tracks, or a test. */
 struct now_source {
 	void *ctx;
 	/* As session__show_open(). */
-	int (*ask)(void *ctx, pid_t tid);
+	int (*ask)(void *ctx, const uint32_t *tids, size_t n);
 	/* As session__name(); NULL: there are no names. */
 	int (*item)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
 	/* The name of an interval, or NULL. */
 	const char *(*name)(void *ctx, const struct wire_open_frame *f);
+	/* What an activity is about, or NULL. The function may be NULL. */
+	const char *(*argument)(void *ctx, const struct wire_open_frame *f);
 };
 
 struct now_thread {

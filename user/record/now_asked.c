@@ -10,11 +10,11 @@ struct asking {
 	struct session *session;
 };
 
-static int ask(void *ctx, pid_t tid)
+static int ask(void *ctx, const uint32_t *tids, size_t n)
 {
 	const struct asking *a = ctx;
 
-	return session__show_open(a->session, tid);
+	return session__show_open(a->session, tids, n);
 }
 
 static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
@@ -24,7 +24,6 @@ static int item(void *ctx, pid_t pid, const char *crate, uint64_t key, char **ou
 	return session__name(a->session, pid, crate, key, out);
 }
 
-/* A dynamic label may be known later only. */
 static const char *name(void *ctx, const struct wire_open_frame *f)
 {
 	const struct now_asked *of = ((const struct asking *)ctx)->of;
@@ -32,21 +31,30 @@ static const char *name(void *ctx, const struct wire_open_frame *f)
 
 	if (f->kind == WIRE_KIND_QUERY)
 		label = tracks__query_label(of->tracks, f->lib, f->query);
-	else if (!f->label)
+	else if (f->label)
+		label = tracks__dynamic_label(of->tracks, f->label);
+	else
 		label = tracks__guard_label(of->tracks, f->lib, f->query);
 	return label == TRACKS_NO_LABEL ? NULL : of->texts->text(of->texts->ctx, label);
 }
 
-int now_asked__tell(const struct now_asked *a, struct session *s, bool names, struct top_nows *out)
+static const char *argument(void *ctx, const struct wire_open_frame *f)
+{
+	const struct asking *a = ctx;
+
+	return tracks__argument(a->of->tracks, f->key);
+}
+
+int now_asked__tell(const struct now_asked *a, struct session *s, bool names)
 {
 	struct asking asking = {a, s};
-	const struct now_source from = {&asking, ask, names ? item : NULL, name};
+	const struct now_source from = {&asking, ask, names ? item : NULL, name, argument};
 	int err;
 
 	if (!now__ask(a->now, &from, a->summary, clock_ns(CLOCK_MONOTONIC)))
 		return -EAGAIN;
 	err = session__drain(s);
 	if (!err)
-		now__tell(a->now, &from, a->summary, out);
+		now__tell(a->now, &from, a->summary, a->told);
 	return err;
 }

@@ -13,12 +13,13 @@ struct now_asked {
 	const struct tracks *tracks;
 	const struct summary *summary;
 	const struct trace_texts *texts;
+	struct top_nows *told;
 };
 
 /*
- * What the compilers are in, with the names of items if `names` is set. Drains the session.
- * -EAGAIN: it was asked less than a second ago; or an error of the session.
+ * Find out what the compilers are in, with the names of items if `names` is set. Drains the
+ * session. -EAGAIN: it was asked less than a second ago; or an error of the session.
  */
-int now_asked__tell(const struct now_asked *a, struct session *s, bool names, struct top_nows *out);
+int now_asked__tell(const struct now_asked *a, struct session *s, bool names);
 
 #endif /* QPROF_RECORD_NOW_ASKED_H */

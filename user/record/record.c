@@ -39,6 +39,7 @@ struct capture {
 	recorder_report_fn report;
 	struct filter *filter;
 	bool queries_only; /* the default: the kernel has only perf events */
+	bool shows_now;	   /* what compilers are in, somewhere */
 	struct recorder *recorder;
 	struct session *session;
 	struct launch *launch; /* NULL with pids */
@@ -307,6 +308,7 @@ static int open_recorder(struct capture *c)
 		.wait_ctx = c,
 	};
 
+	c->shows_now = o->now_fd || ro.mode != LIVE_NONE;
 	if (!ro.output) {
 		trace_output__default_name(name);
 		ro.output = name;
@@ -332,7 +334,7 @@ static int open_session(struct capture *c)
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
 		.sampling = sampling_of(c->opt),
-		.show_open = c->opt->now_fd,
+		.show_open = c->shows_now,
 	};
 
 	int err = session__open(&ko, &sink, c->opt->budget.ppm, &c->session);
@@ -496,28 +498,27 @@ static int set_up(struct capture *c)
 /* ---- Watching -------------------------------------------------------------------------------- */
 
 /* What the view has not read is older; if there is no room for it, the view is paused. */
-static int tell_now(struct capture *c)
+static int ask_now(struct capture *c)
 {
 	struct now_asked asked = recorder__now(c->recorder);
-	struct top_nows nows = {};
-	int err = -EAGAIN;
+	int err = now_asked__tell(&asked, c->session, !c->opt->no_keys);
 
-	if (c->opt->now_fd)
-		err = now_asked__tell(&asked, c->session, !c->opt->no_keys, &nows);
 	if (err)
 		return err == -EAGAIN ? 0 : err;
-	send(c->opt->now_fd, &nows, sizeof(nows), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (c->opt->now_fd)
+		send(c->opt->now_fd, asked.told, sizeof(*asked.told), MSG_DONTWAIT | MSG_NOSIGNAL);
 	return 0;
 }
 
 static int tick(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
-	int err = session__counters(c->session, counters);
+	int err = c->shows_now ? ask_now(c) : 0;
 
+	err = err ?: session__counters(c->session, counters);
 	if (!err)
 		recorder__tick(c->recorder, counters);
-	return err ?: tell_now(c);
+	return err;
 }
 
 static bool all_gone(const struct capture *c)

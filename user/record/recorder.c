@@ -54,7 +54,8 @@ struct recorder {
 	uint64_t n_hits; /* cache hits */
 	struct tallies unrecorded;
 	struct now now;
-	uint32_t n_adopted; /* processes that were running when they were first followed */
+	struct top_nows told; /* what compilers are in, as it was last asked for */
+	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 };
@@ -538,6 +539,7 @@ static void tick(struct recorder *r, const struct trace_losses *losses, bool las
 		.losses = losses,
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
+		.now = r->now.asked_ns && !last ? &r->told : NULL,
 	};
 
 	recorder__commit_file(r);
@@ -557,7 +559,8 @@ void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX
 
 struct now_asked recorder__now(struct recorder *r)
 {
-	return (struct now_asked){&r->now, r->tracks, r->model.summary, &r->model.options.texts};
+	return (struct now_asked){&r->now, r->tracks, r->model.summary, &r->model.options.texts,
+				  &r->told};
 }
 
 /* Waits a limited time for the output: a stopped terminal stays as it is. */

@@ -85,7 +85,8 @@ struct session_sink recorder__sink(struct recorder *r);
  */
 void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
-/* To ask what the compilers are in. Valid as long as the recorder. */
+/* To ask what the compilers are in, which the live view then shows. Valid as long as the recorder.
+ */
 struct now_asked recorder__now(struct recorder *r);
 
 /* Restore the terminal until the next interval: this process is about to be stopped. */

@@ -108,7 +108,7 @@ static int ask(void *ctx, pid_t tid)
 
 	w->n_frames = 0;
 	w->has_stack = false;
-	return session__show_open(w->session, tid);
+	return session__show_open(w->session, &(uint32_t){(uint32_t)tid}, 1);
 }
 
 static int wait_for_answer(struct watch *w)

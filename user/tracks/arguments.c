@@ -46,6 +46,16 @@ static int note(struct arguments *a, uint64_t number, uint32_t string, uint64_t 
 	return 0;
 }
 
+static int keep_text(struct arguments *a, uint32_t string, const char *text)
+{
+	size_t at = a->texts.size, n = strlen(text) + 1;
+
+	if (u64_map__get(&a->text_of, string) != U64_MAP_NONE || n > ARGUMENTS_TEXTS_MAX - at)
+		return 0;
+	byte_buffer__bytes(&a->texts, text, n);
+	return a->texts.failed || u64_map__put(&a->text_of, string, (uint32_t)at) ? -ENOMEM : 0;
+}
+
 int arguments__record(struct arguments *a, const struct tracks_sink *sink, const void *record,
 		      size_t size)
 {
@@ -65,7 +75,7 @@ int arguments__record(struct arguments *a, const struct tracks_sink *sink, const
 	text = text_of(&r);
 	if (!text)
 		return -ENOMEM;
-	err = sink->text(sink->ctx, text, &string);
+	err = sink->text(sink->ctx, text, &string) ?: keep_text(a, string, text);
 	return err ?: note(a, r.argument, string, r.value == WIRE_VALUE_SPAN ? r.number : 0);
 }
 
@@ -74,8 +84,18 @@ const struct argument *arguments__at(const struct arguments *a, uint64_t number)
 	return number < a->n && a->at[number].string ? &a->at[number] : NULL;
 }
 
+const char *arguments__text(const struct arguments *a, uint64_t number)
+{
+	const struct argument *found = arguments__at(a, number);
+	uint32_t at = found ? u64_map__get(&a->text_of, found->string - 1) : U64_MAP_NONE;
+
+	return at == U64_MAP_NONE ? NULL : (const char *)a->texts.data + at;
+}
+
 void arguments__clear(struct arguments *a)
 {
+	u64_map__destroy(&a->text_of);
+	byte_buffer__destroy(&a->texts);
 	free(a->at);
 	*a = (struct arguments){0};
 }

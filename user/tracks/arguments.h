@@ -3,7 +3,9 @@
 #ifndef QPROF_TRACKS_ARGUMENTS_H
 #define QPROF_TRACKS_ARGUMENTS_H
 
+#include "base/map.h"
 #include "qprof/wire.h"
+#include "trace/bytes.h"
 #include "tracks/sink.h"
 
 struct argument {
@@ -12,10 +14,15 @@ struct argument {
 	uint32_t pad;
 };
 
+/* Bytes of texts that are kept, each once. */
+#define ARGUMENTS_TEXTS_MAX (1u << 20)
+
 /* All zeroes is empty. */
 struct arguments {
 	struct argument *at; /* by number */
 	uint32_t n;
+	struct u64_map text_of;	  /* string id -> offset in texts */
+	struct byte_buffer texts; /* NUL-terminated, one behind the other */
 };
 
 /* A record of `size` bytes, which may leave out the end of its text. -EBADMSG, -ENOMEM, or the
@@ -25,6 +32,12 @@ int arguments__record(struct arguments *a, const struct tracks_sink *sink, const
 
 /* The argument with this number; NULL if it did not come. */
 const struct argument *arguments__at(const struct arguments *a, uint64_t number);
+
+/*
+ * The text of the argument with this number, without its place in the source, valid until the next
+ * record. NULL if it did not come, or if those before it filled the room that there is.
+ */
+const char *arguments__text(const struct arguments *a, uint64_t number);
 
 void arguments__clear(struct arguments *a);
 

@@ -76,6 +76,13 @@ uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard
 	return guard < l->n_guards ? l->guards[guard] : TRACKS_NO_LABEL;
 }
 
+uint32_t tracks__dynamic_label(const struct tracks *t, uint32_t number)
+{
+	uint32_t id = number ? dynamic_labels__id(&t->dynamic_labels, number) : DYNAMIC_LABEL_NONE;
+
+	return id == DYNAMIC_LABEL_UNWANTED ? TRACKS_NO_LABEL : id;
+}
+
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
 {
 	return library__set_guards(&t->libraries[lib], labels, n_labels);
@@ -90,6 +97,11 @@ int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards)
 {
 	return library__set_arguments(&t->libraries[lib], guards);
+}
+
+const char *tracks__argument(const struct tracks *t, uint64_t number)
+{
+	return arguments__text(&t->arguments, number);
 }
 
 uint64_t tracks__unread_arguments(const struct tracks *t)

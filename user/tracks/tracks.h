@@ -31,6 +31,9 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query);
 uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard);
 
+/* Likewise of a dynamic label, by its number. */
+uint32_t tracks__dynamic_label(const struct tracks *t, uint32_t number);
+
 /* As self_time__set_costs(), for the spans to come. */
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
 
@@ -58,6 +61,9 @@ int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 
 /* Which of the guards of tracks__set_guards() have an argument that can be read. */
 int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards);
+
+/* The argument of an activity that runs, by the number in its frame; as arguments__text(). */
+const char *tracks__argument(const struct tracks *t, uint64_t number);
 
 /* Activities of such guards whose argument was not read. */
 uint64_t tracks__unread_arguments(const struct tracks *t);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "qprof/measureme_format.h"
 
 #define CUT   ".."
 #define SHORT 8 /* columns of a name that are left if the path needs room */
@@ -60,12 +61,30 @@ void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns)
 	memcpy(text, CUT, strlen(CUT));
 }
 
+/* "unit, 12" of two arguments. */
+static char *join(const char *item)
+{
+	_free_ char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	if (!to)
+		return NULL;
+	for (; *item; item++) {
+		if (*item == MM_SEPARATOR)
+			fputs(", ", to);
+		else
+			fputc(*item, to);
+	}
+	return fclose(to) ? NULL : take_ptr(text);
+}
+
 void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item)
 {
 	bool about = item && *item;
+	_free_ char *joined = about ? join(item) : NULL;
 	_free_ char *text = NULL, *clean = NULL;
-	int n = asprintf(&text, "%s%s%s%s", name, about ? "(" : "", about ? item : "",
-			 about ? ")" : "");
+	int n = joined ? asprintf(&text, "%s(%s)", name, joined) : asprintf(&text, "%s", name);
 
 	buf[0] = '\0';
 	if (n < 0)

@@ -8,8 +8,8 @@
 #define ITEM_TEXT_MAX 320 /* bytes */
 
 /*
- * `item` is NULL or empty: only the name. Cut to `columns`, the path on the left:
- * "typeck(..::parse)".
+ * `item` is NULL or empty: only the name. It may be the arguments of an activity. Cut to `columns`,
+ * the path on the left: "typeck(..::parse)".
  */
 void item_text(char buf[ITEM_TEXT_MAX], size_t columns, const char *name, const char *item);
 

@@ -6,12 +6,17 @@
 #include "base/table.h"
 #include "base/writer_thread.h"
 #include "view/json.h"
+#include "view/live_now.h"
 #include "view/screen.h"
 #include "view/table.h"
 #include "view/view.h"
 
 #define BLOCK_ROWS   20
-#define HEADER_LINES 2 /* the totals and the titles */
+#define BLOCK_WIDTH  120 /* columns of what a compiler is in */
+#define HEADER_LINES 2	 /* the totals and the titles */
+/* Compilers whose place is shown; on a terminal they take at most this part of the lines. */
+#define NOW_MOST 8
+#define NOW_PART 4
 /* Maximum number of unwritten bytes, except on a terminal: old frames are useless there. */
 #define WAITING_MOST (1u << 20)
 #define BOLD	     "\033[1m"
@@ -38,6 +43,8 @@ struct frame {
 	uint64_t events;
 	uint64_t events_rate;
 	uint64_t lost;
+	struct live_now now[TOP_NOW_MAX];
+	size_t n_now;
 };
 
 static void frame__clear(struct frame *f)
@@ -110,6 +117,7 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 	f->events = summary__spans(state->summary);
 	f->events_rate = format_rate(f->events - v->last_events, ns);
 	f->lost = state->losses ? trace_losses__total(state->losses) : 0;
+	f->n_now = live_now__find(state->now, state->summary, f->now);
 	return 0;
 }
 
@@ -162,6 +170,7 @@ static struct table *table_of_rows(const struct frame *f, size_t n)
 static int draw_block(const struct frame *f, FILE *out)
 {
 	size_t n = f->n_rows < BLOCK_ROWS ? f->n_rows : BLOCK_ROWS;
+	size_t n_now = f->n_now < NOW_MOST ? f->n_now : NOW_MOST;
 	_table_ struct table *t = table_of_rows(f, n);
 	int err;
 
@@ -169,7 +178,10 @@ static int draw_block(const struct frame *f, FILE *out)
 		return -ENOMEM;
 	print_header(f, out);
 	fputc('\n', out);
-	err = n ? table__print(t, out, "  ") : 0;
+	err = live_now__print(f->now, n_now, BLOCK_WIDTH, "  ", out);
+	if (f->n_now > n_now)
+		fprintf(out, "  and %zu more compilers\n", f->n_now - n_now);
+	err = err ?: n ? table__print(t, out, "  ") : 0;
 	if (err)
 		return err;
 	if (n < f->n_rows)
@@ -213,22 +225,27 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 {
 	_table_ struct table *t = NULL;
 	_free_ char *text = NULL;
-	size_t lines, columns, len, n;
+	size_t lines, columns, len, n, n_now;
 	FILE *to;
 	int err;
 
 	screen__size(v->screen, &lines, &columns);
 	n = lines > HEADER_LINES ? lines - HEADER_LINES : 0;
+	n_now = n / NOW_PART < NOW_MOST ? n / NOW_PART : NOW_MOST;
+	if (n_now > f->n_now)
+		n_now = f->n_now;
+	n -= n_now;
 	if (n > f->n_rows)
 		n = f->n_rows;
 	t = table_of_rows(f, n);
 	to = open_memstream(&text, &len);
 	if (!to)
 		return -ENOMEM;
-	err = put_header(f, columns, to) ?: put_table(v, t, columns, to);
+	err = put_header(f, columns, to) ?: live_now__print(f->now, n_now, columns, "", to);
+	err = err ?: put_table(v, t, columns, to);
 	if (fclose(to))
 		return -ENOMEM;
-	return err ?: screen__draw(v->screen, text, HEADER_LINES + n);
+	return err ?: screen__draw(v->screen, text, HEADER_LINES + n_now + n);
 }
 
 static void put_json_row(struct json *j, const struct frame *f, size_t i)
@@ -264,6 +281,8 @@ static int draw_json(const struct frame *f, FILE *out)
 	if (s->recorded_only)
 		json__bool(&j, "recorded_only", true);
 	json__put_open(&j);
+	if (s->now)
+		live_now__json(f->now, f->n_now, &j);
 	json__array(&j, "queries");
 	for (size_t i = 0; i < f->n_rows && !j.err; i++)
 		put_json_row(&j, f, i);

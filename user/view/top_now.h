@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What running compilers are in, as the recording tells the interactive view. */
+/* What running compilers are in, as the recording tells its live view and the interactive one. */
 #ifndef QPROF_VIEW_TOP_NOW_H
 #define QPROF_VIEW_TOP_NOW_H
 
@@ -10,8 +10,10 @@
 /* Of one compiler. Texts end with NUL. */
 struct top_now {
 	uint32_t pid;
-	char name[64];	/* of the query or activity */
-	char item[176]; /* its path, or its end; empty: none is known */
+	char name[64]; /* of the query or activity */
+	/* The path of its item, or the argument of an activity, or the end of that; empty: not
+	 * known */
+	char item[176];
 };
 
 /* `n` of them are valid. All zeroes is empty. */

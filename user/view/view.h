@@ -39,6 +39,7 @@ struct live_state {
 	const struct trace_losses *losses;
 	const struct summary *summary;
 	const struct trace_texts *names;
+	const struct top_nows *now; /* what compilers are in; NULL: not known */
 };
 
 /* `out` must outlive the view, and is not closed. 0 or -ENOMEM. */
