@@ -78,7 +78,7 @@ uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard
 
 uint32_t tracks__dynamic_label(const struct tracks *t, uint32_t number)
 {
-	uint32_t id = number ? dynamic_labels__id(&t->dynamic_labels, number) : DYNAMIC_LABEL_NONE;
+	uint32_t id = number ? dynamic_labels__id(&t->labels.dynamic, number) : DYNAMIC_LABEL_NONE;
 
 	return id == DYNAMIC_LABEL_UNWANTED ? TRACKS_NO_LABEL : id;
 }
