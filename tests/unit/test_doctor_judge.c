@@ -128,6 +128,31 @@ static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
 	expect(&unknown, "mappings", FINDING_NOTE, "unknown", NULL);
 }
 
+static void samples_are_a_trial_of_their_own(void **state)
+{
+	_findings_ struct findings works = {0}, unloaded = {0}, refused = {0}, unknown = {0};
+	const struct other_recordings none = {0};
+
+	judge_recording(&works, &facts, &trials, &none);
+	expect(&works, "samples", FINDING_OK, "perf events run them", NULL);
+	trials.samples = -E2BIG;
+	strcpy(trials.samples_why, "the verifier refuses sample_cpu");
+	judge_recording(&unloaded, &facts, &trials, &none);
+	expect(&unloaded, "samples", FINDING_NOTE, "refuses sample_cpu", "without --sample");
+	trials.samples = -EACCES;
+	trials.no_samples = (struct perf_refusal){
+		.err = -EACCES, .paranoid = 3, .capabilities = facts.capabilities};
+	judge_recording(&refused, &facts, &trials, &none);
+	expect(&refused, "samples", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
+	       "sysctl kernel.perf_event_paranoid=2");
+	assert_int_equal(findings__problems(&refused), 0);
+	/* Without a rehearsal nothing is known of samples either. */
+	trials.record = trials.samples = -EPERM;
+	judge_recording(&unknown, &facts, &trials, &none);
+	for (uint32_t i = 0; i < unknown.n; i++)
+		assert_string_not_equal(unknown.items[i].name, "samples");
+}
+
 static void missing_capabilities_come_with_a_command(void **state)
 {
 	_findings_ struct findings f = {0}, of_file = {0}, nosuid = {0};
@@ -257,6 +282,7 @@ int main(void)
 		TEST(a_refusal_is_distinguished_from_missing_capabilities),
 		TEST(the_cause_of_a_refusal_is_named_only_if_proven),
 		TEST(the_ring_of_mappings_is_judged_by_trying_it),
+		TEST(samples_are_a_trial_of_their_own),
 		TEST(missing_capabilities_come_with_a_command),
 		TEST(other_users_are_judged_by_what_was_tried),
 		TEST(a_rehearsal_reports_what_a_recording_would),

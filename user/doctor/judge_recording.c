@@ -111,6 +111,29 @@ static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts
 	judge_probes(f, &t->costs);
 }
 
+static void judge_samples(struct findings *f, const struct doctor_trials *t)
+{
+	char why[PERF_REFUSAL_MAX];
+
+	if (t->record)
+		return;
+	if (!t->samples)
+		findings__add(f, FINDING_RECORDING, FINDING_OK, "samples", NULL,
+			      "the programs that take them were loaded, and perf events run them "
+			      "(--sample)");
+	else if (t->no_samples.err)
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "samples",
+			      perf_refusal__fix(&t->no_samples),
+			      "stacks cannot be sampled (--sample): %s",
+			      perf_refusal__why(&t->no_samples, why, sizeof(why)));
+	else
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "samples",
+			      "record without --sample, --memory and --off-cpu-stacks; run this "
+			      "with -vv for the kernel's own words",
+			      "stacks cannot be sampled (--sample): %s",
+			      t->samples_why[0] ? t->samples_why : strerror(-t->samples));
+}
+
 static void judge_others(struct findings *f, const struct other_recordings *others)
 {
 	uint32_t left = others->n - others->held;
@@ -141,5 +164,6 @@ void judge_recording(struct findings *f, const struct doctor_facts *facts,
 		     const struct doctor_trials *t, const struct other_recordings *others)
 {
 	judge_rehearsal(f, facts, t);
+	judge_samples(f, t);
 	judge_others(f, others);
 }

@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "capture/mappings.h"
+#include "capture/sample_events.h"
 #include "capture/uprobe_multi.h"
 
 #define SELF "/proc/self/exe"
@@ -161,6 +162,29 @@ static int try_record(struct doctor_trials *t)
 	return err;
 }
 
+/* Load what takes samples, and open its perf events; no process is followed. */
+static int try_samples(struct doctor_trials *t)
+{
+	const struct kernel_options options = {
+		.ring_bytes = RING_BYTES,
+		.sampling = {.hz = 1, .fault_period = SAMPLING_FAULTS_MAX, .off_cpu = true},
+	};
+	_sample_events_ struct sample_events *events = NULL;
+	_kernel_ struct kernel *k = NULL;
+	struct kernel_samples parts;
+	int err;
+
+	diag_hold_errors(t->samples_why, sizeof(t->samples_why));
+	err = kernel__open(&options, &k);
+	diag_hold_errors(NULL, 0);
+	if (err || !kernel__samples(k, &parts))
+		return err ?: -EOPNOTSUPP;
+	err = sample_events__open(&options.sampling, parts.cpu, parts.fault, &events);
+	if (err)
+		perf_refusal__find(err, &t->no_samples);
+	return err;
+}
+
 static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;
@@ -185,4 +209,5 @@ void trials__run(struct doctor_trials *t)
 	t->bpf_filtered = is_bpf_filtered();
 	t->others = try_others();
 	t->record = try_record(t);
+	t->samples = t->record ?: try_samples(t);
 }

@@ -27,6 +27,10 @@ struct doctor_trials {
 	char why[1024];	 /* the error line of `record`, or "" */
 	char attach[32]; /* the attach method that was used, "" if it failed */
 	struct probe_costs costs;
+	/* The same with what takes samples (--sample, --memory, --off-cpu-stacks). */
+	int samples;
+	char samples_why[1024];		/* the error line of loading it, or "" */
+	struct perf_refusal no_samples; /* why the kernel refuses its perf events, or all zeroes */
 };
 
 /* Prints nothing; failures are in `t`. */
