@@ -93,11 +93,13 @@ REPLAY := $(FUZZ:$(B)/tests/fuzz/%=$(B)/tests/fuzz/replay/%)
 GO_TABLES := $(B)/tests/bench/go_tables
 GO_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/pctab/*.c)))
 GO_TABLES_TEST := $(filter $(B)/tests/unit/test_bench_pctab_%,$(UNIT))
+# Stacks held against libdw's.
+STACKS := $(B)/tests/stacks/compare
 BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store $(GO_TABLES)
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: replay replay-bin
+.PHONY: replay replay-bin stacks-bin
 .PHONY: bench-store bench-times fidelity kernels screenshots install uninstall man completion clean help no-cmocka FORCE
 
 all: $(BIN)
@@ -206,6 +208,23 @@ $(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/target_names.c tests/bpf/sha
 	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(CFLAGS)) $(DEPFLAGS) -MF $@.d -o $@ \
 		$(filter-out $(B)/flags,$^) -lpthread
 
+# A kernel half of its own, on the headers of ours.
+$(B)/tests/stacks/copy.bpf.o: tests/stacks/copy.bpf.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  BPF     $<"
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Wno-unused-function -Itests/stacks $(DEPFLAGS) -c -o $@ $<
+
+$(B)/tests/stacks/copy.skel.h: $(B)/tests/stacks/copy.bpf.o
+	@echo "  SKEL    $@"
+	$(Q)$(BPFTOOL) gen skeleton $< name copy_bpf >$@
+
+$(STACKS): tests/stacks/compare.c $(B)/tests/stacks/copy.skel.h $(LIB) $(B)/flags
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) -Itests/stacks -I$(B)/tests/stacks $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) \
+		$(LDLIBS) $(EXTRA_LDFLAGS)
+
+stacks-bin: $(STACKS)
+
 bpf-bin: $(BPF_TEST) $(B)/tests/bpf/target
 
 bpf: bpf-bin
@@ -232,7 +251,7 @@ $(GO_TABLES): $(GO_TABLES_OBJ) $(LIB)
 
 bench-bin: $(BENCH)
 
-e2e: all
+e2e: all stacks-bin
 	@tests/e2e/run.sh $(B) $(E2E_ARGS)
 
 lint: all
@@ -291,7 +310,7 @@ demo:
 
 check:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all unit-bin bpf-bin replay-bin
+	@+$(SUBMAKE) all unit-bin bpf-bin stacks-bin replay-bin
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:
@@ -402,6 +421,6 @@ help:
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
 	@echo 'V=1               show the commands'
 
-PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(B)/tests/bpf/target
--include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
+PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(STACKS) $(B)/tests/bpf/target
+-include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(B)/tests/stacks/copy.bpf.d $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
 -include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d)

@@ -218,13 +218,14 @@ int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 											  : 0;
 }
 
-bool kernel__samples(const struct kernel *k, struct kernel_samples *out)
+bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 {
 	const struct qprof_bpf *s = k->loaded.skel;
 
 	if (!s->rodata->knobs.sampled)
 		return false;
 	*out = (struct kernel_samples){
+		.kernel = k,
 		.cpu = s->rodata->knobs.sample_ns ? s->progs.sample_cpu : NULL,
 		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
 		.mappings = bpf_map__fd(s->maps.mappings),

@@ -145,6 +145,7 @@ int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n);
 /* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
  */
 struct kernel_samples {
+	struct kernel *kernel;		 /* for kernel__prepare_waits(); or NULL */
 	const struct bpf_program *cpu;	 /* for a clock; NULL: not wanted */
 	const struct bpf_program *fault; /* for page faults; NULL: not wanted */
 	int mappings;			 /* struct wire_mappings, by pid */
@@ -155,7 +156,7 @@ struct kernel_samples {
 };
 
 /* False: it was not loaded for samples. */
-bool kernel__samples(const struct kernel *k, struct kernel_samples *out);
+bool kernel__samples(struct kernel *k, struct kernel_samples *out);
 
 /*
  * With samples of waits: a process that runs already was found. Its threads' waits are noted from

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/epoll.h"
 #include "capture/perf_refusal.h"
 #include "capture/sample_events.h"
 #include "capture/sample_tables.h"
@@ -33,13 +35,15 @@ struct sampled_process {
 
 struct sampling {
 	struct sampling_options opt;
-	struct kernel *k;
 	struct kernel_samples kernel;
 	struct look *look;
 	struct session_sink sink;
 	struct sample_tables *tables;
 	struct sampled_files *files;
 	struct sample_events *events; /* NULL: no samples are taken */
+	int epoll;		      /* of the files and the timer */
+	int timer;		      /* expires when a process is to be looked at again */
+	uint64_t timer_ns;	      /* at this time; 0: it is not set */
 	struct sampled_process *items;
 	uint32_t n;
 	uint32_t capacity;
@@ -65,20 +69,34 @@ static void forget(struct sampling *s, struct sampled_process *p)
 	*p = s->items[--s->n];
 }
 
-int sampling__open(const struct sampling_options *opt, struct kernel *k, struct look *look,
-		   const struct session_sink *sink, int nice, struct sampling **out)
+static struct sampling *new_sampling(void)
 {
-	_sampling_ struct sampling *s = calloc(1, sizeof(*s));
+	struct sampling *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->epoll = s->timer = -1;
+	return s;
+}
+
+int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
+		   struct look *look, const struct session_sink *sink, int nice,
+		   struct sampling **out)
+{
+	_sampling_ struct sampling *s = new_sampling();
 	int err;
 
-	if (!s || !kernel__samples(k, &s->kernel))
+	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->opt = *opt;
-	s->k = k;
+	s->kernel = *k;
 	s->look = look;
 	s->sink = *sink;
-	err = sample_tables__new(&s->kernel, &s->tables)
-		      ?: sampled_files__new(s->tables, &s->sink, nice, &s->files);
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	err = s->timer < 0 || s->epoll < 0 ? -errno : sample_tables__new(&s->kernel, &s->tables);
+	err = err ?: sampled_files__new(s->tables, &s->sink, nice, &s->files)
+		      ?: epoll_watch(s->epoll, sampled_files__fd(s->files))
+		      ?: epoll_watch(s->epoll, s->timer);
 	if (err)
 		return diag_error_r(err, "cannot take samples: %s", strerror(-err));
 	*out = take_ptr(s);
@@ -174,7 +192,8 @@ int sampling__expect(struct sampling *s, pid_t pid)
 
 int sampling__expect_running(struct sampling *s, pid_t pid)
 {
-	int err = s ? kernel__prepare_waits(s->k, pid) : 0;
+	struct kernel *k = s ? s->kernel.kernel : NULL;
+	int err = k ? kernel__prepare_waits(k, pid) : 0;
 
 	if (err)
 		diag_verbose("waits of process %d are not sampled: %s", (int)pid, strerror(-err));
@@ -188,37 +207,61 @@ bool sampling__is_ready(const struct sampling *s, pid_t pid)
 	return !p || !p->pending;
 }
 
+/* Wake the session then, or before. */
+static void wake_at(struct sampling *s, uint64_t ns)
+{
+	const struct itimerspec at = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
+						   .tv_nsec = (long)(ns % 1000000000)}};
+
+	if (s->timer_ns && s->timer_ns <= ns)
+		return;
+	s->timer_ns = ns;
+	timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
 void sampling__mapped(struct sampling *s, pid_t pid)
 {
 	struct sampled_process *p = s ? find(s, pid) : NULL;
 
-	if (p)
-		p->changed = true;
+	if (!p || p->changed)
+		return;
+	p->changed = true;
+	wake_at(s, p->looked_ns + p->pause_ns);
 }
 
-int sampling__settle(struct sampling *s)
+/* Look at those whose time has come. */
+static int look_again(struct sampling *s, uint64_t now_ns, bool more)
 {
-	uint64_t now_ns = now();
-	bool more;
 	int err = 0;
 
-	if (!s)
-		return 0;
-	if (s->events)
-		sample_events__refresh(s->events, now_ns);
-	more = sampled_files__settle(s->files);
 	for (uint32_t i = 0; i < s->n && !err; i++) {
 		struct sampled_process *p = &s->items[i];
+		uint64_t due_ns = p->looked_ns + p->pause_ns;
 
-		if ((more && p->pending) || (p->changed && now_ns >= p->looked_ns + p->pause_ns))
+		if ((more && p->pending) || (p->changed && now_ns >= due_ns))
 			err = look_at(s, p);
+		else if (p->changed)
+			wake_at(s, due_ns);
 	}
 	return err;
 }
 
+int sampling__settle(struct sampling *s)
+{
+	uint64_t now_ns = now(), expired;
+
+	if (!s)
+		return 0;
+	if (read(s->timer, &expired, sizeof(expired)) > 0)
+		s->timer_ns = 0;
+	if (s->events)
+		sample_events__refresh(s->events, now_ns);
+	return look_again(s, now_ns, sampled_files__settle(s->files));
+}
+
 int sampling__fd(const struct sampling *s)
 {
-	return s ? sampled_files__fd(s->files) : -1;
+	return s ? s->epoll : -1;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -311,6 +354,8 @@ void sampling__free(struct sampling *s)
 	sample_events__free(s->events);
 	sampled_files__free(s->files);
 	sample_tables__free(s->tables);
+	cleanup_close_p(&s->timer);
+	cleanup_close_p(&s->epoll);
 	free(s->items);
 	free(s);
 }

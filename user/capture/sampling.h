@@ -17,11 +17,12 @@
 struct sampling;
 
 /*
- * All outlive the result; tables are made in the background, at this nice value. No sample is taken
- * before sampling__start(). Prints one line on failure.
+ * All that is referred to outlives the result; tables are made in the background, at this nice
+ * value. No sample is taken before sampling__start(). Prints one line on failure.
  */
-int sampling__open(const struct sampling_options *opt, struct kernel *k, struct look *look,
-		   const struct session_sink *sink, int nice, struct sampling **out);
+int sampling__open(const struct sampling_options *opt, const struct kernel_samples *k,
+		   struct look *look, const struct session_sink *sink, int nice,
+		   struct sampling **out);
 
 /*
  * The functions below, but for sampling__start(), accept NULL, for a session without samples: they

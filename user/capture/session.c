@@ -277,6 +277,15 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
+static int open_sampling(struct session *s, const struct kernel_options *opt)
+{
+	struct kernel_samples k;
+
+	if (!kernel__samples(s->kernel, &k))
+		return 0;
+	return sampling__open(&opt->sampling, &k, s->look, &s->sink, s->nice, &s->sampling);
+}
+
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  uint64_t budget_ppm, struct session **out)
 {
@@ -303,9 +312,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (err)
 		return err;
 	find_inodes(s);
-	if (sampling_options__any(&opt->sampling))
-		err = sampling__open(&opt->sampling, s->kernel, s->look, &s->sink, s->nice,
-				     &s->sampling);
+	err = open_sampling(s, opt);
 	if (err)
 		return err;
 	if (opt->keys && !opt->only_open)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Stacks that the kernel half has walked are those that libdw finds in the same registers and memory."""
+
+import json
+import os
+import subprocess
+
+import crates
+import lab
+
+HZ = 499
+MOST = 1000
+# Of stacks that do not reach the start of their thread: those of a compiler's first milliseconds.
+MOST_CUT = 0.01
+# Frames of 540 KB and the red zone of 100 KiB leave little of this stack: rustc switches to others.
+SMALL_STACK = {"RUST_MIN_STACK": "1300000"}
+SHALLOW, DEEP = 150, 900
+
+
+def compare(t, argv, env=None):
+    """The result of tests/stacks/compare.c, of a compile that must be as without it."""
+    t.need_capture()
+    tool = os.path.join(os.path.dirname(t.qprof), "tests/stacks/compare")
+    if os.geteuid():
+        raise lab.Skip("needs root")
+    done = subprocess.run([tool, str(HZ), str(MOST), *argv], capture_output=True, text=True,
+                          timeout=lab.TIMEOUT, env={**t.qprof_env(), **(env or {})})
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    print(result)
+    assert result["differ"] == 0, (result, done.stderr)
+    assert result["n"] > 20, (result, done.stderr)
+    return result
+
+
+def compile_of(t, crate, toolchain, *flags):
+    out = t.mkdir("out")
+    return [toolchain.rustc, *crates.arguments(crate, out, *flags)]
+
+
+def nested(t, levels):
+    """Expressions that the compiler walks by recursion; it parses them without."""
+    one = "pub fn f(x: u64) -> u64 { x%s }\n" % "".join(" ^ %d" % i for i in range(levels))
+    # Enough of them that some are sampled.
+    many = "".join(one.replace("fn f", "fn f%d" % i) for i in range(300))
+    return t.write("nested.rs", many)
+
+
+def assert_whole(result, more=0):
+    cut = result["n"] - result["whole"]
+    assert cut - more <= max(3, MOST_CUT * result["n"]), result
+
+
+@lab.each(("stable", "-g"), ("stable", "-O"), ("nightly", "-Zthreads=4"))
+def test_they_are_those_of_libdw(t, name, flag):
+    toolchain = t.toolchain(name)
+    if toolchain.name != name:
+        raise lab.Skip("no %s toolchain" % name)
+    # So that the tables are made.
+    compare(t, compile_of(t, crates.LONG, toolchain, "--emit=metadata"))
+    result = compare(t, compile_of(t, crates.LONG, toolchain, flag))
+    assert_whole(result)
+    assert result["equal"] >= 0.99 * result["n"], result
+
+
+def test_those_that_the_compiler_switched_to_are_walked(t):
+    """The copy has the current stack only, and libdw goes as far as that."""
+    source = nested(t, SHALLOW)
+    argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"), source]
+    compare(t, argv)
+    result = compare(t, argv, SMALL_STACK)
+    assert_whole(result, result["too_deep"] + result["no_map"])
+    assert result["as_far"] > result["too_deep"] + result["no_map"], result
+
+
+def test_a_stack_may_be_too_deep(t):
+    argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"),
+            nested(t, DEEP)]
+    result = compare(t, argv)
+    assert result["too_deep"] > 0 and result["deepest"] == 512, result
+    assert_whole(result, result["too_deep"])
