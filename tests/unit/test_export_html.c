@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/export_trace.h"
 #include "../fixtures/page.h"
+#include "../fixtures/sampled_build.h"
 
 static void print_spans(FILE *f, const char *page)
 {
@@ -129,6 +130,30 @@ static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 	assert_contains((char *)about, " intervals are left out");
 }
 
+static void sampled_stacks_have_blocks_of_their_own(void **state)
+{
+	char path[] = "/tmp/qprof-sampled-XXXXXX.qpt";
+	struct export_job job = {};
+	_free_ char *page = NULL, *about = NULL;
+	_free_ uint8_t *stacks = NULL;
+	size_t size;
+
+	temporary_name(path);
+	sampled_build_write(path);
+	page = export_of(path, export_html, &job, &size);
+	unlink(path);
+	about = (char *)page_block(page, "about", &size);
+	about = realloc(about, size + 1);
+	about[size] = '\0';
+	assert_contains(about,
+			"\"stacks\":[\n{\"cause\":\"cpu\",\"frames\":[\"rt::lang_start (std)\"");
+	assert_contains(about, "\"[typeck]\"");
+	assert_contains(about, "\n{\"cause\":\"faults\",\"frames\":[");
+	stacks = page_block(page, "stacks-off_cpu", &size);
+	/* The number of stacks comes first, with the two processes. */
+	assert_true(size > 10 && stacks[0] > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +163,7 @@ int main(void)
 		cmocka_unit_test(documents_are_json),
 		cmocka_unit_test(read_twice_it_is_the_same),
 		cmocka_unit_test(intervals_left_out_for_the_size_limit_are_noted),
+		cmocka_unit_test(sampled_stacks_have_blocks_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

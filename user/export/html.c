@@ -7,6 +7,8 @@
  *   spans    the intervals (export/html_spans.h)
  *   flame    merged stacks: their number, and for each its depth (a difference to the previous
  *            one; processes have 0), frame or process, executions, self time: columns of varints
+ *   stacks-* sampled stacks as in flame, by cause (cpu, off_cpu, faults), of which there are any:
+ *            frames are functions and queries, executions are samples, self times may be bytes
  *   report   the output of report --json
  *   about    names and threads that the other blocks refer to by number; JSON
  *
@@ -22,7 +24,9 @@
 #include "base/array.h"
 #include "base/table.h"
 #include "export/size_limit.h"
+#include "analyze/sampled.h"
 #include "export/flame.h"
+#include "export/flame_samples.h"
 #include "export/html_report.h"
 #include "export/html_spans.h"
 #include "export/notes.h"
@@ -72,6 +76,8 @@ struct html {
 	struct html_spans spans;
 	struct html_report *report;
 	struct flame *flame;
+	struct flame_samples *samples[TRACE_SAMPLE_CAUSES]; /* by cause */
+	struct flame *stacks[TRACE_SAMPLE_CAUSES];	    /* of these; NULL: there is none */
 	struct size_limit limit;
 	TABLE(struct what) whats; /* by kind << 32 | label */
 	TABLE(uint32_t) keys;	  /* string ids, keyed by themselves */
@@ -86,6 +92,10 @@ static void html__clear(struct html *h)
 	html_spans__destroy(&h->spans);
 	html_report__free(h->report);
 	flame__free(h->flame);
+	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++) {
+		flame_samples__free(h->samples[cause]);
+		flame__free(h->stacks[cause]);
+	}
 	table__destroy(&h->whats);
 	table__destroy(&h->keys);
 	free(h->threads);
@@ -137,6 +147,8 @@ static int take_item(void *ctx, const struct trace_item *item)
 	uint32_t what;
 	int err = html_report__item(h->report, item) ?: flame__item(h->flame, item);
 
+	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++)
+		err = flame_samples__item(h->samples[cause], item);
 	if (err || item->kind != TRACE_ITEM_SPAN)
 		return err;
 	return get_what(h, &item->span, &what);
@@ -243,16 +255,16 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 	}
 }
 
-static int put_flame(struct html *h)
+static int put_flame(struct html *h, const char *id, const struct flame *f)
 {
 	__cleanup(flame_columns__clear) struct flame_columns columns = {};
 	uint32_t top;
-	int err = begin_block(h, "flame");
+	int err = begin_block(h, id);
 
 	if (err)
 		return err;
-	for (uint32_t p = 0; (top = flame__process(h->flame, p)) != FLAME_NONE; p++)
-		add_stacks(&columns, h->flame, top);
+	for (uint32_t p = 0; (top = flame__process(f, p)) != FLAME_NONE; p++)
+		add_stacks(&columns, f, top);
 	byte_buffer__varint(&columns.of[FLAME_HEAD], columns.nodes);
 	for (int i = 0; i < FLAME_COLUMNS; i++) {
 		if (columns.of[i].failed)
@@ -260,6 +272,22 @@ static int put_flame(struct html *h)
 		gzip__bytes(h->gzip, columns.of[i].data, columns.of[i].size);
 	}
 	return end_block(h);
+}
+
+/* Sampled stacks, a block for each cause. */
+static int put_samples(struct html *h)
+{
+	char id[32];
+	int err = 0;
+
+	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++) {
+		if (!flame_samples__any(h->samples[cause]))
+			continue;
+		snprintf(id, sizeof(id), "stacks-%s", sample_cause_name(cause));
+		err = flame_samples__finish(h->samples[cause], &h->stacks[cause])
+			      ?: put_flame(h, id, h->stacks[cause]);
+	}
+	return err;
 }
 
 /* Write a block that holds a JSON document. */
@@ -343,6 +371,29 @@ static void put_threads(struct json *j, const struct html *h)
 	json__print(j, "]");
 }
 
+static void put_stacks(struct json *j, const struct html *h)
+{
+	size_t n = 0;
+
+	json__print(j, ",\n\"stacks\":[");
+	for (int cause = 1; cause < TRACE_SAMPLE_CAUSES && !j->err; cause++) {
+		const struct flame *f = h->stacks[cause];
+
+		if (!f)
+			continue;
+		json__line(j, n++);
+		json__text(j, "cause", sample_cause_name(cause));
+		json__put_open(j);
+		json__array(j, "frames");
+		for (uint32_t i = 0; i < flame__n_frames(f) && !j->err; i++) {
+			json__print(j, i ? "," : "");
+			json__print_text(j, flame__frame_name(f, i));
+		}
+		json__print(j, "]}");
+	}
+	json__print(j, "]");
+}
+
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
@@ -371,6 +422,7 @@ static int print_about(struct html *h, FILE *to)
 	put_texts(&j, "kinds", h->whats.n, what_kind, h);
 	put_texts(&j, "keys", h->keys.n, key_text, h);
 	put_texts(&j, "frames", flame__n_frames(h->flame), frame_text, h);
+	put_stacks(&j, h);
 	json__print(&j, "}\n");
 	return j.err;
 }
@@ -379,7 +431,10 @@ static int put_sums(struct html *h)
 {
 	int err = flame__finish(h->flame);
 
-	return err ?: put_flame(h) ?: put_document(h, "report", print_report);
+	return err
+		       ?: put_flame(h, "flame", h->flame)
+		       ?: put_samples(h)
+		       ?: put_document(h, "report", print_report);
 }
 
 static int take_ahead(void *ctx, const struct trace_item *item)
@@ -432,12 +487,18 @@ int export_html(struct export_job *job)
 		.base_ns = trace_reader__info(job->r)->clock_start_ns,
 	};
 	struct export_job *sums = job;
+	int err;
 
 	if (job->max_bytes > EXPORT_PAGE_MOST)
 		job->max_bytes = EXPORT_PAGE_MOST;
 	if (size_limit_is_due(job, SPAN_BYTES)) {
-		h.ahead = (struct export_job){.r = job->survey, .raw = job->raw};
+		h.ahead =
+			(struct export_job){.r = job->survey, .raw = job->raw, .short_names = true};
 		sums = &h.ahead;
 	}
-	return html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame) ?: put_page(&h);
+	job->short_names = true;
+	err = html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame);
+	for (uint8_t cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++)
+		err = flame_samples__new(sums, cause, &h.samples[cause]);
+	return err ?: put_page(&h);
 }

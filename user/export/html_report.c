@@ -40,6 +40,7 @@ int html_report__print(struct html_report *h, FILE *to)
 		.items = items__any(m->items) ? m->items : NULL,
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = m->options.raw,
+		.samples = m->samples,
 	};
 	int err = model__end(m);
 

@@ -133,5 +133,8 @@ async function readPage() {
 	const report = await readDocument("report");
 	const spans = new SpanReader(await readBlock("spans"), about.spans).all();
 	const flame = readFlame(await readBlock("flame"));
-	return {about, report, spans, flame};
+	const stacks = [];
+	for (const {cause, frames} of about.stacks)
+		stacks.push({cause, frames, flame: readFlame(await readBlock("stacks-" + cause))});
+	return {about, report, spans, flame, stacks};
 }

@@ -13,6 +13,8 @@ const CALLERS_BY_SELF = 64; // of callers of callers there would be as many as t
 // The stacks as a tree to be drawn: nodes in columns, the children of each in `children`.
 class FlameTree {
 	constructor() {
+		this.format = formatDuration;
+		this.counted = "execution";
 		this.names = [];
 		this.paths = []; // of nodes that are modules or items
 		this.parent = [];
@@ -83,11 +85,16 @@ function treeByTotal({flame, about}) {
 }
 
 function treeOfAll({flame, about}) {
+	return mergedTree(flame, about.frames);
+}
+
+// Stacks of the processes as if they were one.
+function mergedTree(flame, frames) {
 	const tree = new FlameTree(), found = new Map(), at = new Int32Array(flame.n);
 	tree.add("all compilers", -1, 0, 0, 0);
 	for (let i = 0; i < flame.n; i++) {
 		if (flame.depth[i])
-			at[i] = tree.child(found, at[flame.parent[i]], flame.frame[i], about.frames);
+			at[i] = tree.child(found, at[flame.parent[i]], flame.frame[i], frames);
 		tree.total[at[i]] += flame.total[i];
 		tree.self[at[i]] += flame.self[i];
 		tree.count[at[i]] += flame.depth[i] ? flame.count[i] : 0;
@@ -166,6 +173,16 @@ function addItem(tree, item, row) {
 		tree.total[up] += row.self_ns;
 }
 
+// Sampled stacks: functions, with the queries between them.
+const STACK_TEXTS = {cpu: "functions: time on the CPU", off_cpu: "functions: waiting", faults: "functions: memory touched"};
+
+function treeOfStacks({frames, flame, cause}) {
+	const tree = mergedTree(flame, frames);
+	tree.format = cause === "faults" ? formatBytes : formatDuration;
+	tree.counted = "sample";
+	return tree;
+}
+
 const FLAME_MODES = [
 	["total: who calls what", treeByTotal],
 	["self: each query and its callers", treeBySelf],
@@ -195,10 +212,15 @@ class FlameView {
 		this.found = element("span", {class: "counts", role: "status"});
 		// As one, when there is but one, it is the first.
 		const modes = FLAME_MODES.slice(0, this.model.processes.length > 1 ? BY_ITEM : 2);
-		const mode = select(modes.map(([text]) => text), 0, (value) => this.setMode(value));
+		const first = BY_ITEM + 1; // number of the first mode of samples
+		this.samples = this.model.stacks.map((stacks) => () => treeOfStacks(stacks));
+		const texts = [...modes.map(([text]) => text), ...this.model.stacks.map(({cause}) => STACK_TEXTS[cause])];
+		this.first = this.model.spans.n || !this.samples.length ? 0 : modes.length;
+		const mode = select(texts, this.first, (value) => this.setMode(this.modeOf(value)));
+		this.modeOf = (value) => value < modes.length ? value : first + value - modes.length;
 		this.width = labelled("Width is", mode);
 		const by = element("fieldset", {class: "choices"}, element("legend", {class: "hidden"}, "Frames are"),
-			this.choice("By query", true, () => this.setMode(Number(mode.value))),
+			this.choice("By query", true, () => this.setMode(this.modeOf(Number(mode.value)))),
 			this.choice("By item", false, () => this.setMode(BY_ITEM)));
 		by.hidden = !(this.model.report.items || []).some((row) => row.name !== null);
 		return element("div", {class: "tools"}, by, this.width, labelled("Search", this.input),
@@ -212,7 +234,7 @@ class FlameView {
 
 	show() {
 		if (!this.tree)
-			this.setMode(0);
+			this.setMode(this.modeOf(this.first));
 		else
 			this.surface.redraw();
 	}
@@ -220,7 +242,8 @@ class FlameView {
 	setMode(mode) {
 		this.mode = mode;
 		this.width.hidden = mode === BY_ITEM;
-		this.tree = this.trees[mode] = this.trees[mode] || FLAME_MODES[mode][1](this.model);
+		this.tree = this.trees[mode] = this.trees[mode] || (mode > BY_ITEM ? this.samples[mode - BY_ITEM - 1]() :
+			FLAME_MODES[mode][1](this.model));
 		this.search(this.input.value);
 		this.zoomTo(0);
 		this.listLargest();
@@ -267,7 +290,7 @@ class FlameView {
 			for (const child of tree.children[i])
 				todo.push([child, within || is]);
 		}
-		this.found.textContent = `${plural(n, "frame")}, ${formatDuration(ns)}, ${formatPercent(ns, tree.total[0])}`;
+		this.found.textContent = `${plural(n, "frame")}, ${tree.format(ns)}, ${formatPercent(ns, tree.total[0])}`;
 	}
 
 	// ---- Drawing --------------------------------------------------------------------------------
@@ -374,9 +397,9 @@ class FlameView {
 	// ---- Details of frames ----------------------------------------------------------------------
 
 	describe(i) {
-		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], "execution")}` : "";
-		return `${shorten(tree.title(i))}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
-			`self ${formatDuration(tree.self[i])}${count}`;
+		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], tree.counted)}` : "";
+		return `${shorten(tree.title(i))}: ${tree.format(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
+			`self ${tree.format(tree.self[i])}${count}`;
 	}
 
 	tell(i) {
@@ -396,10 +419,10 @@ class FlameView {
 			caption: "Largest frames", rows, sort: 1, perPage: 15,
 			columns: [
 				nameColumn("Frame", (i) => tree.title(i)),
-				timeColumn("Total", (i) => tree.total[i]),
+				{...timeColumn("Total", (i) => tree.total[i]), text: (i) => tree.format(tree.total[i])},
 				shareColumn("Total %", (i) => tree.total[i], tree.total[0]),
-				timeColumn("Self", (i) => tree.self[i]),
-				countColumn("Executions", (i) => tree.count[i]),
+				{...timeColumn("Self", (i) => tree.self[i]), text: (i) => tree.format(tree.self[i])},
+				countColumn(tree.counted === "sample" ? "Samples" : "Executions", (i) => tree.count[i]),
 				nameColumn("Below", (i) => tree.title(tree.parent[i])),
 			],
 			actions: [{title: "Zoom", does: (i) => this.zoomTo(i)}],

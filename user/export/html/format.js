@@ -10,6 +10,18 @@ function formatDuration(ns) {
 	return value.toFixed(size === 1 ? 0 : digits) + " " + unit;
 }
 
+const SIZES = [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"], [1, "B"]];
+
+function formatBytes(bytes) {
+	const [size, unit] = SIZES.find(([size]) => bytes >= size) || SIZES[3], value = bytes / size;
+	return (size === 1 ? value : value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2)) + " " + unit;
+}
+
+// The self time of a row that is known best. Where only samples show it, there is no other.
+function selfOf(row) {
+	return row.best_self_ns ?? row.self_ns;
+}
+
 // Names have any length; space on a page is limited.
 const LONGEST_TEXT = 400;
 

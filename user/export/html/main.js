@@ -121,14 +121,15 @@ class App {
 			processes.length ? plural(processes.length, "compiler") : "nothing recorded";
 		document.title = `${title} — qprof-bpf`;
 		byId("title").textContent = `Where the compiler’s time went: ${shorten(title)}`;
-		const executions = report.queries.reduce((sum, row) => sum + row.count, 0);
+		const executions = report.queries.reduce((sum, row) => sum + (row.count || 0), 0);
 		const rustc = [...new Set(processes.map((p) => p.rustc_version).filter(Boolean))].join(", ");
 		const facts = [
 			["Compilers", formatCount(processes.length)],
-			["Time span", formatDuration(end - start)],
-			["Executions", formatCount(executions)],
-			["Intervals in this page", formatCount(about.spans)],
-			["Self time", formatDuration(report.queries.reduce((sum, row) => sum + row.self_ns, 0))],
+			["Time span", about.spans ? formatDuration(end - start) : ""],
+			["Executions", executions ? formatCount(executions) : ""],
+			["Samples", report.samples ? formatCount(report.samples.n) : ""],
+			["Intervals in this page", about.spans || !report.samples ? formatCount(about.spans) : ""],
+			["Self time", formatDuration(report.queries.reduce((sum, row) => sum + selfOf(row), 0))],
 			["Compiler", rustc],
 			["Recorded", about.realtime_start_ms ? formatDate(about.realtime_start_ms) : ""],
 		];
@@ -154,7 +155,9 @@ class App {
 				"not recorded: they have no interval, and their time is part of their callers'.",
 			others.length && "To keep within a budget, these were not watched all the time, and their " +
 				`intervals are incomplete: ${others.join(", ")}.`,
-			report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
+			report.samples && !about.spans && "No interval was recorded: times are by samples, and the number of " +
+				"executions is unknown.",
+			about.spans && report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
 				"intervals (trace of queries, timeline) are as they were measured.",
 		];
 		byId("notes").append(...notes.filter(Boolean).map((text) => element("p", {class: "note"}, text)));

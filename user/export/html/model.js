@@ -23,8 +23,8 @@ function groupItems(groupOf, n) {
 }
 
 class Model {
-	constructor({about, report, spans, flame}) {
-		Object.assign(this, {about, report, spans, flame});
+	constructor({about, report, spans, flame, stacks}) {
+		Object.assign(this, {about, report, spans, flame, stacks});
 		this.kinds = about.kinds;
 		this.names = about.names;
 		// Queries without a key have "()"; of activities these are arguments, with a separator between them.

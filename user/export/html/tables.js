@@ -47,23 +47,26 @@ class TablesView {
 	}
 
 	queries(kind) {
-		const rows = this.model.report.queries.filter((row) => this.isPass(row.name) === (kind === KIND.PASS));
-		const self = this.model.report.queries.reduce((sum, row) => sum + row.self_ns, 0);
-		const extras = [["hits", "Hits", countColumn], ["blocked_ns", "Blocked", timeColumn],
+		// Rows by samples alone have no interval that would say it.
+		const isPass = (row) => this.isPass(row.name) || row.self_by === "samples" && row.kind === KIND.PASS;
+		const rows = this.model.report.queries.filter((row) => isPass(row) === (kind === KIND.PASS));
+		const counted = rows.some((row) => row.count);
+		const self = this.model.report.queries.reduce((sum, row) => sum + selfOf(row), 0);
+		const extras = [["samples", "Samples", countColumn],
+			...counted ? [["sampled_self_ns", "Sampled", timeColumn]] : [], ["sampled_self_error_ns", "±", timeColumn], ["hits", "Hits", countColumn], ["blocked_ns", "Blocked", timeColumn],
 			["self_off_ns", "Off CPU", timeColumn], ["loads", "Loads", countColumn],
 			["counted", "Counted only", countColumn], ["estimated", "Estimated", countColumn]];
 		return new DataTable({
 			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" :
 				"Queries: all executions of each",
-			rows, sort: 3,
+			rows, sort: counted ? 3 : 2,
 			columns: [
 				nameColumn(kind === KIND.PASS ? "Pass" : "Query", (row) => row.name),
-				countColumn("Count", (row) => row.count),
-				timeColumn("Total", (row) => row.total_ns),
-				timeColumn("Self", (row) => row.self_ns),
-				shareColumn("Self %", (row) => row.self_ns, self),
-				timeColumn("Mean", (row) => row.mean_ns),
-				timeColumn("Max", (row) => row.max_ns),
+				...counted ? [countColumn("Count", (row) => row.count || 0)] : [],
+				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0),
+				timeColumn("Self", selfOf),
+				shareColumn("Self %", selfOf, self),
+				...counted ? [timeColumn("Mean", (row) => row.mean_ns || 0), timeColumn("Max", (row) => row.max_ns || 0)] : [],
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
 			],
