@@ -101,40 +101,57 @@ static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind
 	return kind == TRACE_KIND_QUERY ? watches[label] : SAMPLES_WATCHED;
 }
 
-static void expect(struct expected *e, const struct trace_sample *s, bool is_watched)
-{
-	const struct sample_sum one = {1, s->value};
-	bool seen[LABELS] = {}, is_shown = false, is_self = true, is_nearest = s->cause == CPU;
+/* The innermost entries of a stack, 0: none; and the labels of those that are not hidden. */
+struct shown {
+	uint32_t seen, watched;
+	enum samples_watch watch; /* of `seen` */
+	bool labels[LABELS];
+};
 
-	for (uint32_t i = s->stack; i; i = tree[i].parent) {
-		struct sample_sums *sums = &e->of[s->process][tree[i].place];
+static struct shown shown_in(uint32_t stack, bool is_watched)
+{
+	struct shown s = {};
+
+	for (uint32_t i = stack; i; i = tree[i].parent) {
 		enum samples_watch watch = SAMPLES_WATCHED;
 
 		if (tree[i].kind == TRACE_STACK_LOCATION || tree[i].kind == TRACE_STACK_UNKNOWN)
 			continue;
 		if (is_watched && tree[i].kind == TRACE_STACK_QUERY)
 			watch = watches[tree[i].place];
-		is_shown = true;
 		if (watch == SAMPLES_HIDDEN)
 			continue;
-		if (is_self)
-			sample_sum__add(&sums->self[s->cause], &one);
-		if (is_nearest && watch == SAMPLES_WATCHED)
-			sample_sum__add(&sums->nearest, &one);
-		is_nearest = is_nearest && watch == SAMPLES_UNWATCHED;
-		if (!seen[tree[i].place])
-			sample_sum__add(&sums->total[s->cause], &one);
-		is_self = false;
-		seen[tree[i].place] = true;
+		s.labels[tree[i].place] = true;
+		if (!s.seen) {
+			s.seen = i;
+			s.watch = watch;
+		}
+		if (!s.watched && watch == SAMPLES_WATCHED)
+			s.watched = i;
 	}
-	if (!is_shown && s->label != TRACE_NO_STRING) {
-		struct sample_sums *sums = &e->of[s->process][s->label];
+	return s;
+}
 
-		sample_sum__add(&sums->self[s->cause], &one);
-		sample_sum__add(&sums->total[s->cause], &one);
-		if (s->cause == CPU)
-			sample_sum__add(&sums->nearest, &one);
-	}
+static void expect(struct expected *e, const struct trace_sample *s, bool is_watched)
+{
+	const struct sample_sum one = {1, s->value};
+	struct shown shown = shown_in(s->stack, is_watched);
+	bool has_label = s->label != TRACE_NO_STRING;
+	uint32_t nearest = has_label ? s->label : tree[shown.watched].place;
+	bool is_own = has_label ? shown.watch != SAMPLES_UNWATCHED : shown.watched == shown.seen;
+	uint32_t owner = has_label && is_own ? s->label : tree[shown.seen].place;
+	struct sample_sums *of = e->of[s->process];
+
+	for (uint32_t label = 0; label < LABELS; label++)
+		if (shown.labels[label] || (has_label && label == s->label))
+			sample_sum__add(&of[label].total[s->cause], &one);
+	if (has_label || shown.seen)
+		sample_sum__add(&of[owner].self[s->cause], &one);
+	if (s->cause != CPU || !(has_label || shown.watched))
+		return;
+	sample_sum__add(&of[nearest].nearest, &one);
+	if (is_own)
+		sample_sum__add(&of[nearest].own, &one);
 }
 
 static void assert_rows(struct samples *s, const struct expected *e, bool is_watched)
@@ -189,9 +206,11 @@ static void probes_and_stacks_are_compared(void **state)
 	const struct stack_source source = {.entry = entry};
 	_samples_ struct samples *s = NULL;
 	struct trace_sample sample = {
-		.stack = 1, .label = 2, .kind = TRACE_KIND_QUERY, .cause = CPU};
+		.stack = 2, .label = 2, .kind = TRACE_KIND_QUERY, .cause = CPU};
 
 	tree[1] = (struct trace_stack){.place = 2, .kind = TRACE_STACK_QUERY};
+	/* Not every activity that a stack shows has probes. */
+	tree[2] = (struct trace_stack){.parent = 1, .place = 5, .kind = TRACE_STACK_ACTIVITY};
 	assert_int_equal(samples__new(&source, &s), 0);
 	assert_int_equal(samples__add(s, &sample), 0);
 	sample.label = 3;

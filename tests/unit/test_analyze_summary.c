@@ -409,6 +409,7 @@ static struct sample_sums sampled(uint64_t self, uint64_t nearest)
 		.self[TRACE_SAMPLE_CPU] = {self, 1000 * self},
 		.total[TRACE_SAMPLE_CPU] = {self + 7, 1000 * (self + 7)},
 		.nearest = {nearest, 1000 * nearest},
+		.own = {self, 1000 * self},
 	};
 }
 
@@ -456,7 +457,11 @@ static void samples_divide_the_time_between_probes(void **state)
 					   {.end_ns = 100, .label = 3}};
 
 	for (size_t i = 0; i < N_OF(spans); i++) {
-		const struct trace_times times = {.self_ns = spans[i].end_ns};
+		/* A tenth of the second was off the CPU, where no sample is. */
+		const struct trace_times times = {
+			.self_ns = spans[i].end_ns,
+			.self_off_ns = i == 1 ? 50000 : 0,
+		};
 
 		assert_int_equal(summary__span(s, &spans[i], &times), 0);
 	}
@@ -474,7 +479,7 @@ static void samples_divide_the_time_between_probes(void **state)
 	assert_int_equal(rows[0].best_self_ns, 800000);
 	assert_int_equal(rows[0].best_error_ns, 40000); /* sqrt(0.8 * 0.2 / 100) */
 	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
-	assert_int_equal(rows[1].best_self_ns, 500000);
+	assert_int_equal(rows[1].best_self_ns, 450000);
 	assert_int_equal(rows[1].best_error_ns, 0);
 	/* No sample: nobody knows. */
 	assert_int_equal(rows[2].self_by, SUMMARY_SELF_LIMIT);

@@ -186,6 +186,7 @@ static struct summary *sample_sampled(uint64_t self, uint64_t nearest)
 		.self[TRACE_SAMPLE_CPU] = {self, 2000 * self},
 		.total[TRACE_SAMPLE_CPU] = {self, 2000 * self},
 		.nearest = {nearest, 2000 * nearest},
+		.own = {self, 2000 * self},
 	};
 	struct summary *s = sample_one();
 

@@ -308,8 +308,8 @@ static int watching__init(struct watching *w, const struct model *m)
 }
 
 /*
- * Activities that were not asked for, beside others that were: their time is that of what is around
- * them. Queries are rows in any case.
+ * Activities that were not asked for, beside intervals that were: their time is that of what is
+ * around them. Queries are rows in any case.
  */
 static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
 {
@@ -317,10 +317,9 @@ static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind
 
 	if (decisions__is_off(w->decisions, label))
 		return SAMPLES_UNWATCHED;
-	return w->any_recorded && kind == TRACE_KIND_ACTIVITY &&
-			       u64_map__get(&w->recorded, label) == U64_MAP_NONE
-		       ? SAMPLES_HIDDEN
-		       : SAMPLES_WATCHED;
+	if (!w->any_recorded || u64_map__get(&w->recorded, label) != U64_MAP_NONE)
+		return SAMPLES_WATCHED;
+	return kind == TRACE_KIND_ACTIVITY ? SAMPLES_HIDDEN : SAMPLES_UNWATCHED;
 }
 
 static int end_samples(struct model *m)

@@ -34,10 +34,12 @@ struct sample_sums {
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];  /* it was the innermost */
 	struct sample_sum total[TRACE_SAMPLE_CAUSES]; /* it was in the stack, however often */
 	/*
-	 * Of the CPU: it was the innermost that probes watch. So the share of `self` in this is the
-	 * share of its own in the time between its probes that no probed query within it took.
+	 * Of the CPU: it was the innermost that probes watched, as they saw it; and those of these
+	 * in which no query ran that they did not watch. So the share of the latter is that of its
+	 * own in the time between its probes that nothing probed within it took.
 	 */
 	struct sample_sum nearest;
+	struct sample_sum own;
 };
 
 static inline void sample_sums__add(struct sample_sums *to, const struct sample_sums *from)
@@ -47,6 +49,7 @@ static inline void sample_sums__add(struct sample_sums *to, const struct sample_
 		sample_sum__add(&to->total[cause], &from->total[cause]);
 	}
 	sample_sum__add(&to->nearest, &from->nearest);
+	sample_sum__add(&to->own, &from->own);
 }
 
 /* Whether there is a sample in which it was. */

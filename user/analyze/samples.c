@@ -7,18 +7,17 @@
 #include "analyze/stack_intervals.h"
 #include "base/table.h"
 
-/* The samples of a process whose innermost interval it was. */
-struct cell {
-	uint32_t process;
+/* The innermost interval of a stack (or STACK_INTERVAL_NONE), and that of the probes. */
+struct pair {
 	uint32_t interval;
-	struct sample_sum self[TRACE_SAMPLE_CAUSES];
+	uint32_t label; /* TRACE_NO_STRING: none */
+	uint32_t kinds; /* of the latter, 1 << enum trace_kind */
 };
 
-/* The same of samples whose stacks show no interval, by what the probes saw. */
-struct probed {
+/* The samples of a process with such a pair. */
+struct cell {
 	uint32_t process;
-	uint32_t label;
-	uint32_t kinds;
+	uint32_t pair;
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];
 };
 
@@ -29,8 +28,8 @@ struct of_process {
 struct samples {
 	struct samples_totals totals;
 	struct stack_intervals intervals;
-	TABLE(struct cell) cells;	    /* by process << 32 | interval */
-	TABLE(struct probed) probed;	    /* by process << 32 | label */
+	TABLE(struct pair) pairs;	    /* by interval << 32 | label */
+	TABLE(struct cell) cells;	    /* by process << 32 | pair */
 	TABLE(struct of_process) processes; /* by process */
 };
 
@@ -54,38 +53,37 @@ static uint32_t kind_bit(unsigned int kind)
 }
 
 static void compare_with_probes(struct samples_totals *t, const struct trace_sample *sample,
-				const struct stack_interval *interval)
+				const struct stack_intervals *intervals, uint32_t interval)
 {
-	if (interval->is_unknown)
-		t->unknown++;
-	else if (interval->kind == TRACE_KIND_QUERY && sample->kind == TRACE_KIND_QUERY &&
-		 sample->label != TRACE_NO_STRING) {
-		t->compared++;
-		t->differ += interval->label != sample->label;
-	}
+	const struct stack_interval *query;
+
+	t->unknown += intervals->at[interval].is_unknown;
+	if (sample->kind != TRACE_KIND_QUERY || sample->label == TRACE_NO_STRING ||
+	    intervals->at[interval].query == STACK_INTERVAL_NONE)
+		return;
+	query = &intervals->at[intervals->at[interval].query];
+	if (query->is_unknown)
+		return;
+	t->compared++;
+	t->differ += query->label != sample->label;
 }
 
 /* The sum that the sample belongs to, beside those of all; NULL without memory. */
 static struct sample_sum *sum_of(struct samples *s, const struct trace_sample *sample,
 				 uint32_t interval)
 {
-	uint64_t key = (uint64_t)sample->process << 32;
-	struct probed *probed;
+	struct pair *pair = table__get(&s->pairs, (uint64_t)interval << 32 | sample->label,
+				       .interval = interval, .label = sample->label);
 	struct cell *cell;
+	uint32_t number;
 
-	if (interval != STACK_INTERVAL_NONE) {
-		cell = table__get(&s->cells, key | interval, .process = sample->process,
-				  .interval = interval);
-		return cell ? &cell->self[sample->cause] : NULL;
-	}
-	if (sample->label == TRACE_NO_STRING)
-		return &s->totals.no_query[sample->cause];
-	probed = table__get(&s->probed, key | sample->label, .process = sample->process,
-			    .label = sample->label);
-	if (!probed)
+	if (!pair)
 		return NULL;
-	probed->kinds |= kind_bit(sample->kind);
-	return &probed->self[sample->cause];
+	pair->kinds |= kind_bit(sample->kind);
+	number = (uint32_t)(pair - s->pairs.at);
+	cell = table__get(&s->cells, (uint64_t)sample->process << 32 | number,
+			  .process = sample->process, .pair = number);
+	return cell ? &cell->self[sample->cause] : NULL;
 }
 
 int samples__add(struct samples *s, const struct trace_sample *sample)
@@ -102,12 +100,14 @@ int samples__add(struct samples *s, const struct trace_sample *sample)
 		return -ENOMEM;
 	if (interval != STACK_INTERVAL_NONE) {
 		if (sample->cause == TRACE_SAMPLE_CPU)
-			compare_with_probes(&s->totals, sample, &s->intervals.at[interval]);
+			compare_with_probes(&s->totals, sample, &s->intervals, interval);
 		interval = s->intervals.at[interval].known;
 	}
 	sum = sum_of(s, sample, interval);
 	if (!sum)
 		return -ENOMEM;
+	if (interval == STACK_INTERVAL_NONE && sample->label == TRACE_NO_STRING)
+		sample_sum__add(&s->totals.no_query[sample->cause], &one);
 	sample_sum__add(sum, &one);
 	sample_sum__add(&process->of[sample->cause], &one);
 	sample_sum__add(&s->totals.of[sample->cause], &one);
@@ -138,7 +138,7 @@ struct making {
 	struct sample_sum (*within)[TRACE_SAMPLE_CAUSES]; /* by interval */
 	/* By interval: itself or the innermost around it that is not hidden, or is watched. */
 	uint32_t *seen, *watched;
-	bool *is_hidden, *is_first;
+	bool *is_hidden, *is_unwatched, *is_first;
 	bool *is_listed; /* by interval */
 	uint32_t *listed;
 	uint32_t n_listed;
@@ -151,6 +151,7 @@ static void making__clear(struct making *m)
 	free(m->seen);
 	free(m->watched);
 	free(m->is_hidden);
+	free(m->is_unwatched);
 	free(m->is_first);
 	free(m->is_listed);
 	free(m->listed);
@@ -163,11 +164,12 @@ static int making__init(struct making *m, const struct stack_intervals *interval
 	m->seen = calloc(intervals->n + 1UL, sizeof(*m->seen));
 	m->watched = calloc(intervals->n + 1UL, sizeof(*m->watched));
 	m->is_hidden = calloc(intervals->n + 1UL, sizeof(*m->is_hidden));
+	m->is_unwatched = calloc(intervals->n + 1UL, sizeof(*m->is_unwatched));
 	m->is_first = calloc(intervals->n + 1UL, sizeof(*m->is_first));
 	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
 	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
-	return m->within && m->seen && m->watched && m->is_hidden && m->is_first && m->is_listed &&
-			       m->listed
+	return m->within && m->seen && m->watched && m->is_hidden && m->is_unwatched &&
+			       m->is_first && m->is_listed && m->listed
 		       ? 0
 		       : -ENOMEM;
 }
@@ -188,6 +190,7 @@ static void find_watched(struct making *m, watch_fn watch, const void *ctx)
 		else if (watch)
 			how = watch(ctx, at[i].label, at[i].kind);
 		m->is_hidden[i] = how == SAMPLES_HIDDEN;
+		m->is_unwatched[i] = how == SAMPLES_UNWATCHED;
 		m->seen[i] = m->watched[i] = i;
 		if (how == SAMPLES_HIDDEN)
 			m->seen[i] = outer == STACK_INTERVAL_NONE ? outer : m->seen[outer];
@@ -221,30 +224,85 @@ static struct samples_row *row_of_interval(struct making *m, uint32_t process, u
 	return row_of(m, process, at->label, kind_bit(at->kind));
 }
 
-/* Add the samples of an interval, and list it with all that are around it. */
-static int add_cell(struct making *m, const struct cell *cell)
+/* Add samples to an interval and all that are around it, and list these. */
+static void add_within(struct making *m, uint32_t interval,
+		       const struct sample_sum self[TRACE_SAMPLE_CAUSES])
 {
-	uint32_t seen = m->seen[cell->interval], watched = m->watched[cell->interval];
-	struct samples_row *row;
-
-	if (seen == STACK_INTERVAL_NONE)
-		return 0;
-	row = row_of_interval(m, cell->process, seen);
-	if (!row)
-		return -ENOMEM;
-	add_sums(row->sums.self, cell->self);
-	add_sums(m->within[seen], cell->self);
-	for (uint32_t i = seen; i != STACK_INTERVAL_NONE && !m->is_listed[i];
+	if (interval == STACK_INTERVAL_NONE)
+		return;
+	add_sums(m->within[interval], self);
+	for (uint32_t i = interval; i != STACK_INTERVAL_NONE && !m->is_listed[i];
 	     i = m->intervals->at[i].outer) {
 		m->is_listed[i] = true;
 		m->listed[m->n_listed++] = i;
 	}
+}
+
+/* Whether an interval of the label is around, as the stack shows. */
+static bool is_around(const struct making *m, uint32_t interval, uint32_t label)
+{
+	for (uint32_t i = interval; i != STACK_INTERVAL_NONE; i = m->intervals->at[i].outer)
+		if (m->seen[i] == i && m->intervals->at[i].label == label)
+			return true;
+	return false;
+}
+
+/* What the probes saw: it is their innermost, and the sample's unless the stack shows more. */
+static int add_probed(struct making *m, uint32_t process, const struct pair *pair, uint32_t seen,
+		      const struct sample_sum self[TRACE_SAMPLE_CAUSES])
+{
+	bool is_own = seen == STACK_INTERVAL_NONE || !m->is_unwatched[seen];
+	struct samples_row *row = row_of(m, process, pair->label, pair->kinds);
+
+	if (!row)
+		return -ENOMEM;
+	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
+	if (!is_around(m, seen, pair->label))
+		add_sums(row->sums.total, self);
+	if (is_own) {
+		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);
+		add_sums(row->sums.self, self);
+		return 0;
+	}
+	row = row_of_interval(m, process, seen);
+	if (row)
+		add_sums(row->sums.self, self);
+	return row ? 0 : -ENOMEM;
+}
+
+/* The probes saw nothing: the stack has the innermost interval, and the one that they watch. */
+static int add_shown(struct making *m, uint32_t process, uint32_t interval, uint32_t seen,
+		     const struct sample_sum self[TRACE_SAMPLE_CAUSES])
+{
+	uint32_t watched = m->watched[interval];
+	struct samples_row *row = row_of_interval(m, process, seen);
+
+	if (!row)
+		return -ENOMEM;
+	add_sums(row->sums.self, self);
 	if (watched == STACK_INTERVAL_NONE)
 		return 0;
-	row = row_of_interval(m, cell->process, watched);
-	if (row)
-		sample_sum__add(&row->sums.nearest, &cell->self[TRACE_SAMPLE_CPU]);
-	return row ? 0 : -ENOMEM;
+	row = row_of_interval(m, process, watched);
+	if (!row)
+		return -ENOMEM;
+	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
+	if (watched == seen)
+		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);
+	return 0;
+}
+
+static int add_cell(struct making *m, const struct samples *s, const struct cell *cell)
+{
+	const struct pair *pair = &s->pairs.at[cell->pair];
+	uint32_t seen = pair->interval == STACK_INTERVAL_NONE ? STACK_INTERVAL_NONE
+							      : m->seen[pair->interval];
+
+	add_within(m, seen, cell->self);
+	if (pair->label != TRACE_NO_STRING)
+		return add_probed(m, cell->process, pair, seen, cell->self);
+	if (seen == STACK_INTERVAL_NONE)
+		return 0;
+	return add_shown(m, cell->process, pair->interval, seen, cell->self);
 }
 
 static int descending(const void *a, const void *b)
@@ -300,27 +358,12 @@ static int add_cells(struct making *m, const struct samples *s)
 	for (uint32_t i = 0; i < s->cells.n; i++) {
 		bool is_last = i + 1 == s->cells.n || cells[i + 1].process != cells[i].process;
 
-		int err = add_cell(m, &cells[i]);
+		int err = add_cell(m, s, &cells[i]);
 
 		if (!err && is_last)
 			err = end_process(m, cells[i].process);
 		if (err)
 			return err;
-	}
-	return 0;
-}
-
-static int add_probed(struct making *m, const struct samples *s)
-{
-	for (uint32_t i = 0; i < s->probed.n; i++) {
-		const struct probed *p = &s->probed.at[i];
-		struct samples_row *row = row_of(m, p->process, p->label, p->kinds);
-
-		if (!row)
-			return -ENOMEM;
-		add_sums(row->sums.self, p->self);
-		add_sums(row->sums.total, p->self);
-		sample_sum__add(&row->sums.nearest, &p->self[TRACE_SAMPLE_CPU]);
 	}
 	return 0;
 }
@@ -336,9 +379,7 @@ int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct sam
 	if (err)
 		return err;
 	find_watched(&m, watch, ctx);
-	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first)
-		      ?: add_cells(&m, s)
-		      ?: add_probed(&m, s);
+	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) ?: add_cells(&m, s);
 	if (err)
 		return err;
 	*rows = calloc(m.rows.n + 1UL, sizeof(**rows));
@@ -356,7 +397,7 @@ void samples__free(struct samples *s)
 		return;
 	stack_intervals__destroy(&s->intervals);
 	table__destroy(&s->cells);
-	table__destroy(&s->probed);
+	table__destroy(&s->pairs);
 	table__destroy(&s->processes);
 	free(s);
 }

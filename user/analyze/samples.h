@@ -4,9 +4,9 @@
  * Memory grows with the number of entries of stacks (4 bytes each) and with the different chains of
  * queries in each process.
  *
- * A sample belongs to the innermost interval that its stack shows; where it shows none, to the
- * innermost that the probes saw. An execution of an unknown query belongs to the interval around
- * it.
+ * A sample belongs to the innermost interval that the probes saw, unless its stack shows a query
+ * within it that they did not watch; where they saw none, to the innermost interval of the stack.
+ * An execution of an unknown query belongs to the interval around it.
  */
 #ifndef QPROF_ANALYZE_SAMPLES_H
 #define QPROF_ANALYZE_SAMPLES_H
@@ -26,8 +26,8 @@ struct samples_totals {
 	/* Of the CPU: the innermost was an execution of an unknown query. */
 	uint64_t unknown;
 	/*
-	 * Of the CPU, where both the stack and the probes show a query as the innermost interval,
-	 * and where these are not the same.
+	 * Of the CPU, where both the stack and the probes show a query, and where these are not the
+	 * same.
 	 */
 	uint64_t compared;
 	uint64_t differ;

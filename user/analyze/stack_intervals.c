@@ -23,6 +23,9 @@ static int add_interval(struct stack_intervals *s, const struct trace_stack *ent
 		added.is_unknown = true;
 		added.known = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].known;
 	}
+	added.query = s->n;
+	if (added.kind != TRACE_KIND_QUERY)
+		added.query = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].query;
 	return array__add(&s->at, &s->n, &s->capacity, &added);
 }
 

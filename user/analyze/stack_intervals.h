@@ -16,6 +16,7 @@ struct stack_interval {
 	uint32_t label;
 	uint8_t kind;	 /* enum trace_kind */
 	bool is_unknown; /* an execution, of which query nobody knows; it has no label */
+	uint32_t query;	 /* itself or the innermost execution around it; or NONE */
 	uint32_t known; /* itself; if it is unknown, the innermost around it that is not, or NONE */
 };
 

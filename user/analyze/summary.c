@@ -546,22 +546,26 @@ static bool has_intervals(const struct summary_row *row)
 	return row->raw_total_ns || row->raw_self_ns || row->count;
 }
 
-/* Self time between its probes, of which samples say what part was its own. */
+/*
+ * Self time between its probes, of which samples say what part was its own. Samples are of the CPU,
+ * and so is the time.
+ */
 static void judge_share(struct summary_row *row)
 {
 	double all = (double)row->samples.nearest.n, share;
+	uint64_t cpu_ns = row->self_ns > row->self_off_ns ? row->self_ns - row->self_off_ns : 0;
 
+	row->best_self_ns = cpu_ns;
 	if (!row->samples.nearest.n) {
 		row->self_by = SUMMARY_SELF_LIMIT;
 		return;
 	}
-	share = (double)row->samples.self[TRACE_SAMPLE_CPU].n / all;
+	share = (double)row->samples.own.n / all;
 	if (share >= 1)
 		return;
 	row->self_by = SUMMARY_SELF_SHARE;
-	row->best_self_ns = (uint64_t)((double)row->self_ns * share + 0.5);
-	row->best_error_ns =
-		(uint64_t)((double)row->self_ns * sqrt(share * (1 - share) / all) + 0.5);
+	row->best_self_ns = (uint64_t)((double)cpu_ns * share + 0.5);
+	row->best_error_ns = (uint64_t)((double)cpu_ns * sqrt(share * (1 - share) / all) + 0.5);
 }
 
 /* Errors do not add up, so they are those of the merged sums. */

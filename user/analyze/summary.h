@@ -53,7 +53,11 @@ struct summary_row {
 	/* What follows is set by summary__rows(). */
 	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */
 	uint64_t sampled_total_error_ns;
-	/* The self time that is known best, and its standard error; without the probes' time. */
+	/*
+	 * The self time that is known best, and its standard error; without the probes' time. On
+	 * the CPU where samples have a part in it, and in all rows of a trace in which probes did
+	 * not watch all queries.
+	 */
 	uint64_t best_self_ns;
 	uint64_t best_error_ns;
 	uint8_t self_by; /* enum summary_self */

@@ -62,9 +62,9 @@ int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t w
 void samples_text_marks(FILE *out, const struct report_rows *r)
 {
 	if (report_rows__are_shared(r))
-		fputs("~ self: not all queries were recorded; of its time between its probes, "
-		      "the part\n  that samples show to be its own, +- the standard error; < at "
-		      "most this\n",
+		fputs("self is on the CPU, as not all queries were recorded: ~ the part of its "
+		      "time\n  between its probes that samples show to be its own, +- the "
+		      "standard error;\n  < at most this\n",
 		      out);
 	if (r->by[SUMMARY_SELF_SAMPLES] && !report_rows__are_sampled(r))
 		fputs("~ times without a count are by samples: time on the CPU\n", out);
