@@ -47,7 +47,8 @@ static void functions_are_chosen_by_query(void **state)
 			"29 samples, 58.0 ms on the CPU\n");
 	report((struct cli_report_options){.functions = true, .queries = {&glob, 1}});
 	assert_contains(o.text[0], "13 samples, 26.0 ms on the CPU: 44.8 % of the recording\n");
-	report((struct cli_report_options){.tree = CLI_TREE_UP, .queries = {&glob, 1}, .own = true});
+	report((struct cli_report_options){
+		.tree = CLI_TREE_UP, .queries = {&glob, 1}, .own = true});
 	assert_contains(o.text[0], "9 samples, 18.0 ms on the CPU");
 	assert_contains(o.text[0], "function, and below it its callers");
 	run((struct cli_report_options){.functions = true, .queries = {&none, 1}},
