@@ -11,6 +11,7 @@ import textwrap
 import equality
 import keys
 import lab
+import test_arguments
 import test_cache_hits
 from compiles import EDITS, MODES, Compile
 from equality import KINDS
@@ -57,13 +58,36 @@ KEYS = """
 ## Keys
 
 What executions were about, in one process, with rustc's `-Zself-profile-events=default,query-keys`: by invocation id,
-query and path. Compared are the queries whose key is a definition or a crate, or that take none, `()`. A rustc that
-prints its keys looks up every path, so it has all of them in its memory, those of other crates too; a plain one has
-not ([items.md](items.md)). Left out are the executions that rustc adds to print its keys, and ids that executions of
-several queries share, which rustc's profile calls all by the name of one.
+query and path. Compared are the queries whose key is a definition or a crate, or that take none, `()`. Left out are
+the executions that rustc adds to print its keys, and ids that executions of several queries share, which rustc's
+profile calls all by the name of one.
 
 | toolchain | crate | compile | of the crate | of other crates | `()` | differing |
 |---|---|---|---:|---:|---:|---:|
+"""
+
+FOREIGN = """
+## Keys of other crates
+
+A rustc that prints its keys looks up every path, so it has all of them in its memory; a plain one has not, and then
+there is the crate and a number ([items.md](items.md)). These are the executions about other crates in one more compile,
+which does not profile itself: those that have the path of rustc's profile, those that have the number of a definition
+in the same crate, and all others, by the same invocation ids. (Those of one process are more: rustc executes some to
+print keys.)
+
+| toolchain | crate | compile | path | number | differing |
+|---|---|---|---:|---:|---:|
+"""
+
+ARGUMENTS = """
+## Arguments
+
+What activities were about, in one process, with rustc's `-Zself-profile-events=default,args`: by label and text. The
+numbers are those of all compiles of a crate that uses a macro of each kind: {modes}.
+Left out are `mir_pass_*`, which a normal run does not have ([events.md](events.md#arguments)).
+
+| toolchain | label | activities | texts | differing |
+|---|---|---:|---:|---:|
 """
 
 LATE = """
@@ -163,6 +187,31 @@ def keys_row(name, found):
         " | ".join(name), found.of_crate, found.foreign, found.without, found.differing)
 
 
+class Arguments:
+    """Those of one toolchain, by label."""
+
+    def __init__(self):
+        self.activities, self.differing = collections.Counter(), collections.Counter()
+        self.texts = collections.defaultdict(set)
+
+    def add(self, ours, truth):
+        for (label, text), n in truth.items():
+            self.activities[label] += n
+            self.texts[label].add(text)
+        for key in ours.keys() | truth.keys():
+            self.differing[key[0]] += abs(ours.get(key, 0) - truth.get(key, 0))
+
+    def rows(self, toolchain):
+        for label in sorted(self.activities | self.differing):
+            yield "| %s | `%s` | %d | %d | %d |" % (
+                toolchain, label, self.activities[label], len(self.texts[label]),
+                self.differing[label])
+
+    def assert_equal(self):
+        labels = sorted(label for label, n in self.differing.items() if n)
+        assert not labels, "arguments differ of %s" % ", ".join(labels)
+
+
 def reason_lines(used):
     for reason, text in equality.REASONS.items():
         if reason in used:
@@ -176,7 +225,8 @@ def late_lines(late):
 
 class Page:
     def __init__(self):
-        self.rows, self.keys, self.lists, self.failed = [], [], [], []
+        self.rows, self.keys, self.foreign, self.arguments = [], [], [], []
+        self.lists, self.failed = [], []
         self.late, self.used = set(), set()
 
     def fail(self, name, error):
@@ -204,8 +254,15 @@ class Page:
             found = keys.compare(compile)
             self.keys.append(keys_row(name, found))
             found.assert_equal()
+            if name[2] != "threads":
+                self.compare_foreign(name, compile, found)
         except AssertionError as error:
             self.fail(name, error)
+
+    def compare_foreign(self, name, compile, found):
+        paths, numbers, differing = keys.compare_plain(compile, found)
+        self.foreign.append("| %s | %d | %d | %d |" % (" | ".join(name), paths, numbers, differing))
+        assert not differing, "%d keys of other crates differ" % differing
 
     def only_keys(self, build, name):
         """A crate that would take too long in all comparisons."""
@@ -213,6 +270,19 @@ class Page:
         print("fidelity: keys of " + " ".join(name), file=sys.stderr)
         with lab.Lab(build) as t:
             self.compare_keys(name, Compile(t, t.toolchain(toolchain), crate, mode))
+
+    def compare_arguments(self, build, toolchain):
+        found = Arguments()
+        try:
+            for mode in test_arguments.MODES:
+                print("fidelity: arguments of %s %s" % (toolchain, mode), file=sys.stderr)
+                with lab.Lab(build) as t:
+                    for ours, truth in test_arguments.comparisons(t, toolchain, mode):
+                        found.add(ours, truth)
+            self.arguments += found.rows(toolchain)
+            found.assert_equal()
+        except AssertionError as error:
+            self.fail((toolchain, "arguments"), error)
 
     def compare(self, build, name):
         toolchain, crate, mode = name
@@ -236,6 +306,9 @@ class Page:
         print("\n".join(self.rows))
         print(HITS + "\n".join(hits(build)))
         print(KEYS + "\n".join(self.keys))
+        print(FOREIGN + "\n".join(self.foreign))
+        print(ARGUMENTS.format(modes=", ".join("`%s`" % mode for mode in test_arguments.MODES)) +
+              "\n".join(self.arguments))
         print("\n## Reasons\n\n" + wrapped(reason_lines(self.used)))
         print("\n".join(late_lines(self.late)))
         print(DIFFER % equality.PASSES)
@@ -260,6 +333,7 @@ def main():
         if not options.crate:
             for mode in options.mode or KEYS_MODES:
                 page.only_keys(options.build, (toolchain, KEYS_CRATE, mode))
+        page.compare_arguments(options.build, toolchain)
     page.print(options.build)
     return 1 if page.failed else 0
 

@@ -140,8 +140,9 @@ class Keys:
         self.printing = ran_for_printing(profile)
         spans = list(spans)
         self.shared = shared_ids(spans)
-        left_out = self.printing | self.shared
-        compared = {query for query, key in type_of.items()
+        self.crate = crate
+        self.left_out = left_out = self.printing | self.shared
+        self.compared = compared = {query for query, key in type_of.items()
                     if key in (UNIT, *PATHS) or query in types and query in read}
         for invocation, query, event in spans:
             if invocation not in left_out and query in compared:
@@ -166,6 +167,27 @@ class Keys:
                 del self.ours[invocation, query, event]
                 self.ours[invocation, query, path] += n
                 self.numbered += n
+
+    def in_plain(self, spans):
+        """(with rustc's path, by number, differing): the executions about other crates in a compile
+        that does not profile itself, held against those of rustc's profile with the same ids. That
+        has more, which print keys."""
+        ours = collections.Counter(
+            (invocation, query, event) for invocation, query, event in spans
+            if query in self.compared and invocation not in self.left_out and event != UNIT
+            and not is_of(self.crate, event))
+        theirs = collections.Counter(
+            {key: n for key, n in self.truth.items()
+             if key[2] != UNIT and not is_of(self.crate, key[2])})
+        equal = ours & theirs
+        truth_of = {(invocation, query): path for invocation, query, path in theirs - equal}
+        left, numbered = ours - equal, 0
+        for (invocation, query, event), n in list(left.items()):
+            match = NUMBERED.match(event)
+            if match and is_of(match.group(1), truth_of.get((invocation, query), "")):
+                numbered += n
+                del left[invocation, query, event]
+        return sum(equal.values()), numbered, sum(left.values())
 
     @property
     def without(self):
@@ -197,6 +219,14 @@ class Keys:
 
 def only(counter):
     return sum(counter.values()), counter.most_common(5)
+
+
+def compare_plain(compile, found):
+    """Keys.in_plain() of one more compile; not with -Zthreads, which changes the ids."""
+    t = compile.t
+    run = t.capture(compile.argv("plain-keys"), ("-q",), env=BOOTSTRAP, trace="plain-keys.qpt")
+    Case.assert_nothing_lost(t, run)
+    return found.in_plain(executions(t, run.trace))
 
 
 def compare(compile):

@@ -63,13 +63,18 @@ def compare(t, argv, name):
     return of(activities(t, run.trace)), of(truth)
 
 
+def comparisons(t, toolchain, mode):
+    """compare() of each compile in a mode."""
+    argv = [*compile_macros(t, toolchain), *MODES[mode]]
+    for build in range(2 if mode == "incremental" else 1):
+        yield compare(t, argv, "build%d." % build)
+
+
 @each(*((toolchain, mode) for toolchain in TOOLCHAINS for mode in MODES))
 def test_equal(t, toolchain, mode):
     t.need_capture()
-    argv = [*compile_macros(t, toolchain), *MODES[mode]]
     n = 0
-    for build in range(2 if mode == "incremental" else 1):
-        ours, truth = compare(t, argv, "build%d." % build)
+    for ours, truth in comparisons(t, toolchain, mode):
         assert ours == truth, (sorted(ours.items() - truth.items())[:5],
                                sorted(truth.items() - ours.items())[:5])
         n += sum(truth.values())
