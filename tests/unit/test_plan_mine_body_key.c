@@ -110,6 +110,11 @@ static void code_that_is_not_reached_knows_nothing(void **state)
 	assert_unknown("unreached", &number);
 }
 
+static void a_table_ends_where_the_next_one_begins(void **state)
+{
+	assert_key("switches", &number, WIRE_REG_BX, MINED_NO_KEY);
+}
+
 static void an_address_has_64_bits(void **state)
 {
 	assert_key("address", &address, WIRE_REG_BX, MINED_NO_KEY);
@@ -127,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_def_id_is_read_at_one_place),
 		cmocka_unit_test(slots_are_unknown_from_an_aligned_sp),
 		cmocka_unit_test(code_that_is_not_reached_knows_nothing),
+		cmocka_unit_test(a_table_ends_where_the_next_one_begins),
 		cmocka_unit_test(an_address_has_64_bits),
 	};
 

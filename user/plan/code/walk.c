@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "plan/code/opcode.h"
 
 #define COLD_REACH 64
@@ -194,6 +195,20 @@ static uint64_t table_of(const struct code *code, size_t idx)
 	return 0;
 }
 
+static int collect_tables(struct walk *w)
+{
+	for (size_t i = 0; i < w->code->n; i++) {
+		uint64_t table =
+			w->code->insns[i].flow == CODE_JMP_INDIRECT ? table_of(w->code, i) : 0;
+
+		if (table && array__add(&w->tables, &w->n_tables, &w->tables_capacity, &table))
+			return -ENOMEM;
+	}
+	if (w->n_tables)
+		qsort(w->tables, w->n_tables, sizeof(*w->tables), array__by_u64);
+	return 0;
+}
+
 /*
  * Take every entry that points into the function. Entries read past the table's end only add paths
  * that must also end.
@@ -203,7 +218,10 @@ size_t walk__table(const struct walk *w, size_t i, uint64_t *targets)
 	uint64_t base = table_of(w->code, i);
 	size_t len = 0, n = 0;
 	const uint8_t *table = base ? elf_image__bytes(w->img, base, &len) : NULL;
+	size_t next = bisect(w->n_tables, k, w->tables[k] <= base);
 
+	if (next < w->n_tables && len > w->tables[next] - base)
+		len = w->tables[next] - base;
 	for (; len >= 4 && n < WALK_TABLE_MAX; table += 4, len -= 4) {
 		uint64_t target = opcode_target(table, base);
 
@@ -345,11 +363,8 @@ static int mark_live(struct walk *w, uint64_t entry)
 
 int walk__init(struct walk *w, const struct elf_image *img, const struct code *code, uint64_t entry)
 {
-	int err;
-
 	*w = (struct walk){.img = img, .code = code};
-	err = collect_branches(w);
-	return err ? err : mark_live(w, entry);
+	return collect_branches(w) ?: collect_tables(w) ?: mark_live(w, entry);
 }
 
 void walk__fini(struct walk *w)
@@ -359,5 +374,6 @@ void walk__fini(struct walk *w)
 	free(w->branches);
 	free(w->seen);
 	free(w->live);
+	free(w->tables);
 	free(w->work);
 }

@@ -28,8 +28,10 @@ struct walk {
 	uint32_t *to;
 	uint32_t *branches;	/* instructions that jump, sorted by target */
 	uint32_t *first_branch; /* per instruction, and one more: the first branch to it */
-	uint32_t *seen; /* per instruction: the states in which the current walk has reached it */
-	bool *live;	/* per instruction: control can reach it from the entry */
+	uint32_t *seen;	  /* per instruction: the states in which the current walk has reached it */
+	bool *live;	  /* per instruction: control can reach it from the entry */
+	uint64_t *tables; /* addresses of the tables of its switches, sorted */
+	uint32_t n_tables, tables_capacity;
 	struct walk_work *work;
 	uint32_t n_work, work_capacity;
 };
@@ -54,7 +56,8 @@ size_t walk__way_to(const struct walk *w, size_t i, size_t k);
 
 /*
  * The targets of the switch that ends in the indirect jump `i`: up to WALK_TABLE_MAX; 0 if it could
- * not be read.
+ * not be read. A table ends where another one of the function begins, or at an entry that leads out
+ * of it; entries behind its end may be read before.
  */
 size_t walk__table(const struct walk *w, size_t i, uint64_t *targets);
 
