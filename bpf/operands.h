@@ -128,6 +128,8 @@ static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 		return operand_make_key(WIRE_KEY_DEF, words[1], words[2]);
 	case 2:
 		return operand_make_key(WIRE_KEY_DEF, words[2], words[3]);
+	case WIRE_LOCAL_WORD:
+		return operand_make_key(WIRE_KEY_LOCAL, words[0], 0);
 	}
 	return 0;
 }

@@ -643,6 +643,7 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
  * the number of the variant, or anything else if the enum has the tag of that variant in a niche.
  */
 #define WIRE_VARIANTS	  32
+#define WIRE_LOCAL_WORD	  3 /* the first word is the index; the crate is the one that is compiled */
 #define WIRE_NO_WORD	  255
 #define WIRE_MEMORY_WORDS 4
 struct wire_memory_key {

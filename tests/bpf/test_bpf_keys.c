@@ -34,6 +34,7 @@ static struct wire_memory_key memory_key(void)
 	memset(m.words, 2, sizeof(m.words));
 	m.words[8] = WIRE_NO_WORD;
 	m.words[16] = 1;
+	m.words[24] = WIRE_LOCAL_WORD;
 	return m;
 }
 
@@ -46,6 +47,8 @@ static uint64_t key_in_memory(uint32_t id)
 		return 0;
 	case 3:
 		return wire_key((uint32_t)shape_key(id, 1), above);
+	case 4:
+		return wire_key(WIRE_KEY_LOCAL_CRATE, (uint32_t)shape_key(id, 0));
 	default:
 		return id <= 4 ? wire_key(above, (uint32_t)shape_key(id, 1))
 			       : wire_key(above, (uint32_t)shape_key(id, 0));

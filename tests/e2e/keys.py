@@ -23,9 +23,10 @@ UNIT = "()"
 # Types of keys, as in plan --json, that rustc prints as a path.
 PATHS = ("DefId", "LocalDefId", "CrateNum")
 # A definition in a key that rustc prints whole; the definition is the first in the text, but in a
-# pair of two keys, which are printed as `(path,path)`, the second.
+# pair of two keys, which are printed as `(path,path)`, and in one other type the second.
 MEMORY = "memory"
 PAIRS = ("(DefId, DefId)", "(CrateNum, DefId)")
+SECOND = "(LocalDefId, LocalDefId, Ident)"
 WITHIN = re.compile(r"DefId\(\d+:\d+ ~ [^()]*\)")
 
 # rustc prints keys of some types with {:?}: `DefId(0:1 ~ regex_syntax[62e4]::std)`, that of a module
@@ -57,7 +58,8 @@ def within(key_type, key):
     """The path of the definition in a key in memory."""
     if key_type in PAIRS:
         return key.strip("()").split(",")[1]
-    return path_of(WITHIN.search(key.split(", value: ", 1)[-1]).group())
+    definitions = WITHIN.findall(key.split(", value: ", 1)[-1])
+    return path_of(definitions[1 if key_type == SECOND else 0])
 
 
 # A definition of another crate whose path is not known.

@@ -95,6 +95,26 @@ static void a_part_is_a_definition(void **state)
 	assert_def_at("Pair", 0x18);
 }
 
+static void assert_local_at(const char *type, uint32_t offset)
+{
+	struct wire_memory_key key = found(type);
+
+	assert_int_equal(key.offset, offset);
+	assert_int_equal(word_of(&key, 0), WIRE_LOCAL_WORD);
+	assert_int_equal(word_of(&key, 31), WIRE_LOCAL_WORD);
+	assert_int_equal(word_of(&key, 0xffffff01), WIRE_LOCAL_WORD);
+}
+
+static void a_part_is_a_definition_of_the_crate(void **state)
+{
+	assert_local_at("LocalDefId", 0);
+	assert_local_at("(LocalDefId, LocalDefId)", 4);
+	assert_local_at("Indirect", 0xc);
+	assert_not_found("Foreign");
+	assert_not_found("Unasked");
+	assert_not_found("Farther");
+}
+
 static void the_variant_says_where_it_is(void **state)
 {
 	assert_kind_at("InstanceKind", 0);
@@ -134,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_part_is_a_definition),
+		cmocka_unit_test(a_part_is_a_definition_of_the_crate),
 		cmocka_unit_test(the_variant_says_where_it_is),
 		cmocka_unit_test(the_value_of_an_input_is_asked),
 		cmocka_unit_test(what_is_not_shown_is_not_found),

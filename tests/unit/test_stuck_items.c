@@ -35,6 +35,8 @@ static void keys_are_where_the_plan_says(void **state)
 	held.in_place = true;
 	held.slot = 0x18;
 	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	memory_key.words[1] = WIRE_LOCAL_WORD;
+	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 101));
 	held.in_place = false;
 	held.slot = 8;
 	memory_key.words[1] = WIRE_NO_WORD;

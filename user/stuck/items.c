@@ -48,6 +48,8 @@ static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, cons
 	memcpy(words, pair, sizeof(words));
 	variant = words[0] - m->first;
 	index = variant < WIRE_VARIANTS ? m->words[variant] : m->other;
+	if (index == WIRE_LOCAL_WORD)
+		return make_key(WIRE_KEY_LOCAL, words[0], 0);
 	if (index >= WIRE_MEMORY_WORDS - 1)
 		return 0;
 	return make_key(WIRE_KEY_DEF, words[index], words[index + 1]);

@@ -325,7 +325,8 @@ static bool same_call(const struct eval_call *a, const struct eval_call *b)
 {
 	return a->target == b->target && a->through == b->through && same(&a->first, &b->first) &&
 	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
-	       same(&a->fourth, &b->fourth) && same(&a->words[0], &b->words[0]) &&
+	       same(&a->fourth, &b->fourth) && same(&a->halves[0], &b->halves[0]) &&
+	       same(&a->halves[1], &b->halves[1]) && same(&a->words[0], &b->words[0]) &&
 	       same(&a->words[1], &b->words[1]);
 }
 
@@ -342,9 +343,10 @@ static void note_call(struct machine *m, const struct path *p)
 	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
 	int64_t slot;
 
+	for (int i = 0; on_stack(m, &c.first, &slot) && i < 2; i++)
+		c.halves[i] = load_slot(m, p, slot + 4 * i, 4);
 	for (int i = 0; on_stack(m, &c.third, &slot) && i < 2; i++)
 		c.words[i] = load_slot(m, p, slot + 8 * i, 8);
-
 	if (to->type == X86_OP_IMM)
 		c.target = (uint64_t)to->imm;
 	else if (sum_is_constant(&at))

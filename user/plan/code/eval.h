@@ -68,7 +68,8 @@ struct eval_call {
 	uint64_t target;  /* 0: it is computed, or reached through a pointer */
 	uint64_t through; /* the address of that pointer, if it is known; or 0 */
 	struct sum first, second, third, fourth;
-	struct sum words[2]; /* 8 bytes each, in the slots that `third` leads to */
+	struct sum halves[2]; /* 4 bytes each, in the slots that `first` leads to */
+	struct sum words[2];  /* 8 bytes each, in the slots that `third` leads to */
 };
 
 struct eval {

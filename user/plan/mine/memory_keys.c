@@ -36,6 +36,11 @@ struct memory_keys {
 	const char *problem;
 };
 
+static const struct wire_memory_key local_key = {
+	.words = {[0 ... WIRE_VARIANTS - 1] = WIRE_LOCAL_WORD},
+	.other = WIRE_LOCAL_WORD,
+};
+
 static void add(struct key_function *functions, uint32_t *n, const char *type,
 		const struct elf_symbol *sym)
 {
@@ -239,16 +244,12 @@ int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct
 }
 
 /* The one function that is jumped to, and the part of itself that it is given: 1; else 0. */
-static int follow(const struct memory_keys *m, const struct key_function **f, uint64_t *offset)
+static int follow_jump(const struct memory_keys *m, const struct eval *e,
+		       const struct key_function **f, uint64_t *offset)
 {
-	_free_ struct eval *e = NULL;
-	const struct eval_pair *to;
+	const struct eval_pair *to = &e->leaves.items[0];
 	uint64_t more;
-	int err = run(m, *f, NULL, &e);
 
-	if (err)
-		return err;
-	to = &e->leaves.items[0];
 	if (e->leaves.n != 1 || e->returns.n || !is_self(e, &to->b, &more) || more >= OFFSET_MAX)
 		return 0;
 	*offset += more;
@@ -256,21 +257,51 @@ static int follow(const struct memory_keys *m, const struct key_function **f, ui
 	return *f != NULL;
 }
 
+/* The word that it makes a DefId of the compiled crate with, and asks that for the place. */
+static bool makes_local(const struct memory_keys *m, const struct eval *e, uint64_t *at)
+{
+	const struct eval_call *call = &e->calls[0];
+
+	return e->n_calls == 1 && !e->leaves.n && call->target == m->def_at &&
+	       is_word_of_self(e, &call->halves[0], at) && sum_is_constant(&call->halves[1]) &&
+	       !call->halves[1].constant && *at < OFFSET_MAX;
+}
+
+/* One step towards the definition. */
+static int follow(const struct memory_keys *m, const struct key_function **f, uint64_t *offset,
+		  bool *local)
+{
+	_free_ struct eval *e = NULL;
+	uint64_t at;
+	int err = run(m, *f, NULL, &e);
+
+	if (err)
+		return err;
+	if (!makes_local(m, e, &at))
+		return follow_jump(m, e, f, offset);
+	*offset += at;
+	*local = true;
+	return 1;
+}
+
 static int find_span(const struct memory_keys *m, const char *type, uint64_t offset,
 		     struct wire_memory_key *out)
 {
 	const struct key_function *f = function_of(m->spans, m->n_spans, type);
+	bool local = false;
 	int found = f != NULL;
 
 	for (int i = 0; i < JUMPS_MAX && found == 1; i++) {
-		if (f->region.addr == m->def_at || f->region.addr == m->kind_at) {
+		bool def = f->region.addr == m->def_at;
+
+		if (local || def || f->region.addr == m->kind_at) {
 			if (offset >= OFFSET_MAX || offset % WORD)
 				return 0;
-			*out = f->region.addr == m->def_at ? m->def : m->kind;
+			*out = local ? local_key : def ? m->def : m->kind;
 			out->offset = (uint32_t)offset;
 			return 1;
 		}
-		found = follow(m, &f, &offset);
+		found = follow(m, &f, &offset, &local);
 	}
 	return found < 0 ? found : 0;
 }

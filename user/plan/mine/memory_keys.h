@@ -6,7 +6,8 @@
  *
  *	DefId		compares the crate, and looks the span of the definition up
  *	InstanceKind	takes index and crate from words that depend on its variant, then the same
- *	others		jump to one of the two, with the address of a part of themselves
+ *	others		jump to one of the two, with the address of a part of themselves,
+ *			or make a DefId of a word and crate 0, the one that is compiled
  *
  *	(DefId, DefId)	add $0x8, %rdi
  *			jmp <DefId as QueryKey>::default_span
