@@ -264,7 +264,7 @@ static void export_has_a_format_and_a_place(void **state)
 	parse("qprof-bpf export -f folded --waits t.qpt");
 	assert_true(cli.export.waits);
 	refuse("qprof-bpf export --functions t.qpt", "are for stacks");
-	refuse("qprof-bpf export -f html --memory t.qpt", "html and perfetto have all samples");
+	refuse("qprof-bpf export -f html --memory t.qpt", "html has all samples");
 	refuse("qprof-bpf export -f svg --functions --memory t.qpt", "exclude each other");
 	refuse("qprof-bpf export -f svg --functions --keys t.qpt", "no keys and no items");
 	refuse("qprof-bpf export -f svg --waits --by item t.qpt", "no keys and no items");

@@ -75,7 +75,7 @@ static const struct cli_option options[] = {
 		.help = "With folded, svg, pprof and speedscope: stacks of the compiler's native "
 			"functions, with the queries between them, by the samples of a recording "
 			"with --sample. A trace that has samples and no interval is exported so "
-			"without this option. html and perfetto have them beside the intervals.",
+			"without this option. html has them beside the intervals.",
 	},
 	{
 		.name = "memory",
@@ -148,8 +148,7 @@ static int check(const struct cli *cli)
 	if (functions && !stacks)
 		return diag_error_r(
 			-EINVAL, "--functions, --memory and --waits are for stacks: use them with "
-				 "-f folded, svg, pprof or speedscope; html and perfetto have all "
-				 "samples");
+				 "-f folded, svg, pprof or speedscope; html has all samples");
 	if (functions > 1)
 		return diag_error_r(-EINVAL,
 				    "--functions, --memory and --waits exclude each other");
