@@ -70,18 +70,6 @@ static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
 	return 0;
 }
 
-/*
- * The frame started before the end probes of its query were removed: the end that closes it may be
- * another frame's.
- */
-static __always_inline __u8 stack_untimed(const struct frame *f)
-{
-	volatile struct wire_watched *w = maps_watched(f->lib, f->query);
-
-	return w && f->kind == WIRE_KIND_QUERY && f->start_ns <= w->lapsed_ns ? WIRE_SPAN_UNTIMED
-									      : 0;
-}
-
 STACK_APART int stack_send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
 				wire_u64 now, wire_u32 invocation)
 {
@@ -96,7 +84,7 @@ STACK_APART int stack_send_span(struct thread_stack *t, const struct frame *f, w
 	}
 	*s = (struct wire_span){
 		.type = WIRE_SPAN,
-		.flags = flags | stack_untimed(f),
+		.flags = flags,
 		.lib = f->lib,
 		.kind = f->kind,
 		.query = f->query,

@@ -21,9 +21,6 @@ volatile __u32 enabled;
 /* Threads that flush_all skipped because a hit was changing their stacks. */
 volatile __u32 n_busy;
 
-/* With a budget: which queries are recorded. The user half may write it at any time. */
-volatile struct wire_watched watched[WIRE_WATCHED_LIBS * WIRE_WATCHED_QUERIES];
-
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 16 << 20); /* the user half sets the real size */
@@ -195,14 +192,6 @@ static __always_inline __u64 maps_wakeup_flags(void)
 			       waiting >= knobs.wakeup_bytes
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;
-}
-
-/* The entry of a query in `watched`; NULL if the query is always recorded. */
-static __always_inline volatile struct wire_watched *maps_watched(__u32 lib, __u32 query)
-{
-	if (!knobs.governed || lib >= WIRE_WATCHED_LIBS || query >= WIRE_WATCHED_QUERIES)
-		return NULL;
-	return &watched[WIRE_WATCHED(lib, query)];
 }
 
 #endif /* QPROF_MAPS_H */

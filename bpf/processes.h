@@ -7,7 +7,6 @@
 #define QPROF_PROCESSES_H
 
 #include "contexts.h"
-#include "counted.h"
 #include "internals.h"
 #include "maps.h"
 #include "off_cpu.h"
@@ -104,7 +103,6 @@ STACK_APART int process_settle_thread(struct thread_stack *t, int exits, __u64 n
 	if (!t)
 		return 0;
 	stack_flush(t, off_cpu_settle(t, exits, now));
-	counted_settle(t, now);
 	maps_count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 	maps_count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
 	maps_count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->off_cpu.n_sent, 0));

@@ -8,7 +8,6 @@
 
 #include "arguments.h"
 #include "contexts.h"
-#include "counted.h"
 #include "labels.h"
 #include "operands.h"
 #include "stack_guards.h"
@@ -17,15 +16,10 @@
 
 #define SITE_BODY_SP(ctx, cookie) (PT_REGS_SP(ctx) + wire_cookie_sp_delta(cookie))
 
-/* A query starts, unless its executions are only counted. */
+/* A query starts. */
 static __always_inline void site_push(struct thread_stack *t, __u64 cookie, __u64 sp, __u8 state)
 {
-	/* Read before the look at `watched`: a start that is older than a lapse is recognised. */
-	__u64 now = bpf_ktime_get_ns();
-
-	if (counted_add(t, wire_cookie_lib(cookie), wire_cookie_query(cookie), now))
-		return;
-	stack_push(t, cookie, sp, state, off_cpu_begin(t, now));
+	stack_push(t, cookie, sp, state, off_cpu_begin(t, bpf_ktime_get_ns()));
 	off_cpu_done(t);
 }
 
@@ -129,10 +123,7 @@ static __noinline int site_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 
 	if (!t)
 		return 0;
-	now = bpf_ktime_get_ns();
-	if (counted_add(t, wire_cookie_lib(cookie), wire_cookie_query(cookie), now))
-		return 0;
-	now = off_cpu_begin(t, now);
+	now = off_cpu_begin(t, bpf_ktime_get_ns());
 	stack_request(t, cookie, sp, site_caller(ctx, cookie), now);
 	cookie = site_wrapper_cookie(wire_cookie_lib(cookie), wire_cookie_query(cookie));
 	t->scratch.key = site_key(ctx, cookie, wire_cookie_reg(cookie));

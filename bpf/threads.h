@@ -7,9 +7,6 @@
 #include "maps.h"
 #include "off_cpu.h"
 
-/* A thread adds this many hits to the counters at a time. */
-#define THREAD_HITS_STEP 32
-
 /* Sends the thread's name now: it may be gone before the user half could read it. */
 static __always_inline void thread_send(const struct thread_stack *t)
 {
@@ -77,8 +74,6 @@ static __always_inline struct thread_stack *thread_current(void)
 	t = maps_storage(task, 0);
 	if (t && t->tid) {
 		t->hits++;
-		if (knobs.governed && t->hits >= THREAD_HITS_STEP)
-			maps_count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 		return t;
 	}
 	return thread_begin() ? maps_storage(task, 0) : NULL;

@@ -25,7 +25,6 @@ enum wire_type {
 	WIRE_HIT = 6,
 	WIRE_THREAD = 7,
 	WIRE_OFF_CPU = 8,
-	WIRE_COUNTED = 9,
 	WIRE_OPEN_FRAME = 10,
 	WIRE_OPEN_STACK = 11,
 	WIRE_PIECE = 12,
@@ -48,8 +47,6 @@ enum wire_span_flag {
 	WIRE_SPAN_UNWOUND = 1, /* left by unwinding: no invocation id, end = when it was caught */
 	WIRE_SPAN_LEFT = 2,    /* left unseen (no catch observed): end = when that was noticed */
 	WIRE_SPAN_OPEN = 4,    /* still running when its thread exited or the capture stopped */
-	/* Executed; but its end probes were away meanwhile, so when it ended is not known. */
-	WIRE_SPAN_UNTIMED = 8,
 };
 
 #define WIRE_NO_INVOCATION 0xffffffffu
@@ -138,39 +135,6 @@ struct wire_hit {
 	wire_u32 invocation; /* of the execution whose result it is, or WIRE_NO_INVOCATION */
 	wire_u64 time_ns;
 };
-
-/*
- * With a budget: `n` more executions of a query were counted and not recorded. Sent every
- * WIRE_COUNTED_STEP executions, and when the thread exits.
- */
-struct wire_counted {
-	wire_u8 type;
-	wire_u8 lib;
-	wire_u16 query;
-	wire_u32 pid;
-	wire_u32 tid;
-	wire_u32 n;
-	wire_u64 time_ns;
-};
-
-/*
- * Executions per record; small, because the governor cannot see unsent counts.
- */
-#define WIRE_COUNTED_STEP 4
-
-/* Whether a query's starts are recorded or counted; the user half writes the table. */
-struct wire_watched {
-	/* A span that began before this may have missed its end: it is sent as WIRE_SPAN_UNTIMED.
-	 */
-	wire_u64 lapsed_ns;
-	wire_u32 counted; /* 1: counted, not recorded */
-	wire_u32 pad;
-};
-
-/* Libraries and queries beyond these limits are always recorded. */
-#define WIRE_WATCHED_LIBS	 16
-#define WIRE_WATCHED_QUERIES	 512 /* a power of two */
-#define WIRE_WATCHED(lib, query) ((lib)*WIRE_WATCHED_QUERIES + (query))
 
 /* The tables of a compiler's memory that are copied (struct wire_layout). */
 enum wire_table {
@@ -476,7 +440,7 @@ enum wire_counter {
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
 	wire_u32 callers;      /* 1: requests are probed, and spans have a caller */
-	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
+	wire_u32 governed;     /* 1: some queries have no probes, so ends may have no starts */
 	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
 	wire_u32 sampled;      /* 1: stacks are sampled */
@@ -755,8 +719,6 @@ _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
-_Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
 _Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");

@@ -197,7 +197,7 @@ def test_no_keys(t, toolchain):
 
 
 def test_budget(t):
-    """With a budget, executions that are recorded have their keys; those that are counted have not."""
+    """With a budget, executions that are recorded have their keys; the others are sampled."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "metadata")
     run = t.capture(compile.argv("out"), ("-q", "--budget", "2%"))

@@ -3,49 +3,46 @@
 
 #include "test.h"
 
-static void a_switch_is_charged_to_each_compiler(void **state)
-{
-	struct costs one = {.n_compilers = 1}, three = {.n_compilers = 3}, none = {0};
-
-	assert_int_equal(costs__charge_switch(&one, 2), 0);
-	assert_int_equal(costs__charge_switch(&three, 2), 0);
-	assert_int_equal(costs__charge_switch(&none, 2), 0);
-	assert_true(one.switched_ns > 0);
-	assert_int_equal(three.switched_ns, 3 * one.switched_ns);
-	assert_int_equal(none.switched_ns, 0);
-}
-
-static void a_failed_switch_costs_nothing(void **state)
-{
-	struct costs c = {.n_compilers = 1};
-
-	assert_int_equal(costs__charge_switch(&c, -EAGAIN), -EAGAIN);
-	assert_int_equal(c.switched_ns, 0);
-}
-
 static void a_hit_costs_more_in_a_compiler(void **state)
 {
 	struct costs c = {0};
 
-	costs__set_hit(&c, 1000);
-	assert_true(c.hit_ps > 1000);
+	costs__set_hit(&c, 1000000);
+	assert_true(c.hit_ps > 1000000 && c.hit_ps < 3000000);
 	costs__set_hit(&c, 0);
 	assert_int_equal(c.hit_ps, 0);
 }
 
-static void sites_are_installed_one_by_one(void **state)
+static void every_site_is_installed(void **state)
 {
-	assert_true(costs_of_install(1) > 0);
+	assert_int_equal(costs_of_install(0), 0);
 	assert_int_equal(costs_of_install(1000), 1000 * costs_of_install(1));
+	assert_in_range(costs_of_install(1), 1000, 20000);
+}
+
+static void samples_leave_most_of_a_budget_to_probes(void **state)
+{
+	uint32_t last = 0;
+
+	for (uint64_t ppm = 1; ppm <= 1000000; ppm = ppm * 5 / 4 + 1) {
+		uint32_t hz = costs_sample_hz(ppm);
+
+		assert_in_range(hz, 1, 499);
+		assert_true(hz >= last);
+		assert_true(hz == 1 || 4 * costs_of_samples_ppm(hz) <= ppm);
+		last = hz;
+	}
+	assert_int_equal(last, 499);
+	assert_int_equal(costs_sample_hz(30000), 499);
+	assert_int_equal(costs_of_samples_ppm(0), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_switch_is_charged_to_each_compiler),
-		cmocka_unit_test(a_failed_switch_costs_nothing),
 		cmocka_unit_test(a_hit_costs_more_in_a_compiler),
-		cmocka_unit_test(sites_are_installed_one_by_one),
+		cmocka_unit_test(every_site_is_installed),
+		cmocka_unit_test(samples_leave_most_of_a_budget_to_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

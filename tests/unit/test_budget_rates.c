@@ -25,8 +25,8 @@ static struct rates *some(double a, double b, double cpu_s)
 	struct rates *r;
 
 	assert_int_equal(rates__new(&plan, &r), 0);
-	r->queries[0] = (struct rates_query){a, cpu_s, 10};
-	r->queries[1] = (struct rates_query){b, cpu_s, 20};
+	r->queries[0] = (struct rates_query){a, cpu_s};
+	r->queries[1] = (struct rates_query){b, cpu_s};
 	return r;
 }
 
@@ -46,7 +46,9 @@ static void none_are_known_at_first(void **state)
 
 	assert_int_equal(rates__load(&plan, &r), 0);
 	assert_true(rates__is_empty(r));
-	assert_true(rates__of(r, 0) == 0);
+	assert_true(rates__of(r, 0, 70) == 70);
+	assert_true(rates__of_group(r, 0) == 0);
+	assert_true(rates__compilers(r) == 1);
 	assert_false(rates__never(r, 0) || rates__never(r, 1));
 }
 
@@ -54,12 +56,15 @@ static void they_are_kept(void **state)
 {
 	_rates_ struct rates *r = some(1000, 500, 2), *again = NULL;
 
+	r->compilers = 9;
+	r->cpu_s = 2.5;
 	rates__store(r);
 	assert_int_equal(rates__load(&plan, &again), 0);
 	assert_false(rates__is_empty(again));
-	assert_int_equal((int)rates__of(again, 0), 500);
-	assert_int_equal((int)rates__of(again, 1), 250);
-	assert_int_equal(again->queries[1].mean_ns, 20);
+	assert_int_equal((int)again->queries[0].executions, 1000);
+	assert_int_equal((int)again->queries[1].executions, 500);
+	assert_true(again->queries[1].cpu_s == 2);
+	assert_true(again->compilers == 9 && again->cpu_s == 2.5);
 	rates__free(again);
 	/* The rates of another library are unknown. */
 	plan.file = another_file;
@@ -73,8 +78,8 @@ static void they_are_sums(void **state)
 	_rates_ struct rates *r = some(1000, 0, 1), *more = some(0, 300, 3);
 
 	rates__add(r, more);
-	assert_int_equal((int)rates__of(r, 0), 250);
-	assert_int_equal((int)rates__of(r, 1), 75);
+	assert_true(r->queries[0].executions == 1000 && r->queries[0].cpu_s == 4);
+	assert_true(r->queries[1].executions == 300 && r->queries[1].cpu_s == 4);
 }
 
 static void old_rates_lose_their_weight(void **state)
@@ -83,15 +88,21 @@ static void old_rates_lose_their_weight(void **state)
 
 	for (int i = 0; i < 20; i++)
 		rates__add(r, more);
-	assert_in_range((uint64_t)rates__of(r, 0), 0, 10);
+	assert_in_range((uint64_t)rates__of(r, 0, 0), 0, 10);
 	assert_in_range((uint64_t)r->queries[0].cpu_s, 29, 31);
 }
 
-static void too_few_samples_prove_nothing(void **state)
+static void little_cpu_time_changes_little_of_what_is_usual(void **state)
 {
-	_rates_ struct rates *r = some(1000, 1000, 0.001);
+	_rates_ struct rates *some_ms = some(0, 100, 0.001), *long_ones = some(0, 100, 20);
 
-	assert_true(rates__of(r, 0) == 0);
+	assert_in_range((uint64_t)rates__of(some_ms, 0, 1000), 980, 1000);
+	assert_in_range((uint64_t)rates__of(long_ones, 0, 1000), 1, 10);
+	assert_in_range((uint64_t)rates__of(some_ms, 1, 1000), 1000, 2000);
+	assert_true(rates__of(long_ones, 1, 1000) < 11);
+	some_ms->compilers = 1000;
+	some_ms->cpu_s = 100;
+	assert_true(rates__compilers(some_ms) > 9 && rates__compilers(some_ms) < 11);
 }
 
 static void a_group_without_hits_is_known_after_a_while(void **state)
@@ -127,13 +138,14 @@ static void a_query_without_cpu_time_has_no_rate(void **state)
 	_rates_ struct rates *r = some(0, 0, 0), *more = some(1000, 1000, 0), *again = NULL;
 
 	r->queries[1].cpu_s = 1;
-	more->groups[0].hits = 1000;
+	more->groups[0].intervals = 1000;
 	rates__add(r, more);
 	rates__store(r);
 	assert_int_equal(rates__load(&plan, &again), 0);
 	assert_false(rates__is_empty(again));
-	assert_true(rates__of(again, 0) == 0);
-	assert_int_equal((int)rates__of(again, 1), 1000);
+	assert_true(again->queries[0].executions == 0);
+	assert_true(again->queries[1].executions == 1000);
+	assert_true(again->groups[0].intervals == 0);
 }
 
 static int decode(const uint8_t *buf, size_t len, const struct plan *of)
@@ -144,7 +156,7 @@ static int decode(const uint8_t *buf, size_t len, const struct plan *of)
 	assert_int_equal(rates__new(of, &r), 0);
 	err = rates__decode(buf, len, r);
 	for (uint32_t i = 0; i < r->n && !err; i++)
-		assert_true(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+		assert_true(rates__of(r, i, 0) >= 0 && rates__of(r, i, 0) <= 1e8);
 	return err;
 }
 
@@ -206,12 +218,13 @@ static void other_guards_have_other_rates(void **state)
 /* The checksum is right, but a number is impossible. */
 static void a_file_with_impossible_rates_is_refused(void **state)
 {
-	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
+	_rates_ struct rates *r = some(1e15, 500, 2), *many = some(1, 1, 1);
 	_rates_ struct rates *met = some_groups(1e15, 0, 1);
 
-	slow->queries[0].mean_ns = UINT64_MAX;
+	many->cpu_s = 1;
+	many->compilers = 1e15;
 	assert_int_equal(decode_for(r, &plan), -EBADMSG);
-	assert_int_equal(decode_for(slow, &plan), -EBADMSG);
+	assert_int_equal(decode_for(many, &plan), -EBADMSG);
 	assert_int_equal(decode_for(met, &plan), -EBADMSG);
 }
 
@@ -244,7 +257,7 @@ int main(void)
 		cmocka_unit_test(they_are_kept),
 		cmocka_unit_test(they_are_sums),
 		cmocka_unit_test(old_rates_lose_their_weight),
-		cmocka_unit_test(too_few_samples_prove_nothing),
+		cmocka_unit_test(little_cpu_time_changes_little_of_what_is_usual),
 		cmocka_unit_test(a_group_without_hits_is_known_after_a_while),
 		cmocka_unit_test(a_group_hit_long_ago_counts_as_never_hit),
 		cmocka_unit_test(a_query_without_cpu_time_has_no_rate),

@@ -148,14 +148,6 @@ static void a_hit_is_of_the_query_that_was_executed(void **state)
 	assert_int_equal(tracks__unknown_hits(f->t), 2);
 }
 
-static int do_counted(struct tracks *t, uint32_t pid, uint16_t query, uint32_t n)
-{
-	const struct wire_counted r = {
-		.type = WIRE_COUNTED, .lib = 2, .query = query, .pid = pid, .n = n, .time_ns = 500};
-
-	return tracks__record(t, &r, sizeof(r));
-}
-
 static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t end)
 {
 	const struct wire_off_cpu r = {
@@ -170,38 +162,6 @@ static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t
 	};
 
 	return tracks__record(t, &r, sizeof(r));
-}
-
-static void assert_unrecorded(const struct fixture *f, uint32_t kind, uint32_t label,
-			      uint64_t events, uint64_t sum)
-{
-	assert_int_equal(f->out.unrecorded.kind, kind);
-	assert_int_equal(f->out.unrecorded.process, 0);
-	assert_int_equal(f->out.unrecorded.label, label);
-	assert_int_equal(f->out.unrecorded.events, events);
-	assert_int_equal(f->out.unrecorded.sum, sum);
-}
-
-static void unrecorded_executions_are_reported_by_process_and_query(void **state)
-{
-	struct fixture *f = *state;
-	struct wire_span untimed = span(11, 0, 300, 400);
-
-	assert_int_equal(do_counted(f->t, 11, 2, 4), 0);
-	assert_unrecorded(f, TRACE_KIND_COUNTED, 72, 4, 0);
-	assert_int_equal(tracks__estimated(f->t, 11, 2, 1, 30, 900), 0);
-	assert_unrecorded(f, TRACE_KIND_ESTIMATED, 71, 30, 900);
-	/* An untimed span is only counted, because its end may be that of another execution. */
-	untimed.flags = WIRE_SPAN_UNTIMED | WIRE_SPAN_LEFT;
-	assert_int_equal(tracks__record(f->t, &untimed, sizeof(untimed)), 0);
-	assert_unrecorded(f, TRACE_KIND_COUNTED, 71, 1, 0);
-	assert_int_equal(f->out.n_spans, 0);
-	assert_int_equal(f->out.n_unrecorded, 3);
-	/* An unknown query; an unknown process. */
-	assert_int_equal(do_counted(f->t, 11, 3, 4), -EBADMSG);
-	assert_int_equal(tracks__estimated(f->t, 99, 2, 1, 30, 900), 0);
-	assert_int_equal(f->out.n_unrecorded, 3);
-	assert_int_equal(tracks__query_label(f->t, 2, 1), 71);
 }
 
 static void the_cause_of_off_cpu_time_is_reported(void **state)
@@ -716,7 +676,6 @@ int main(void)
 		TEST(a_dynamic_label_comes_before_its_intervals),
 		TEST(an_interval_without_a_label_is_marked_unknown),
 		TEST(unwanted_intervals_are_left_out),
-		TEST(unrecorded_executions_are_reported_by_process_and_query),
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),

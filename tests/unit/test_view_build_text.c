@@ -71,8 +71,8 @@ static void kinds_with_unwatched_time_are_reported(void **state)
 
 	v.decisions = &d;
 	text = printed_build(build_text, &v);
-	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "
-			      "2 kinds of activities; their intervals are incomplete\n");
+	assert_contains(text, "\nnot probed, to keep within a budget: QueryBlocked, "
+			      "2 kinds of activities; their intervals are missing\n");
 	d.rows.n = 1;
 	queries_only = printed_build(build_text, &v);
 	assert_lacks(queries_only, "ot watched");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Sums of the decisions of a budget's governor: which queries were watched less, and for how long.
+ * Sums of the decisions of a budget: which queries were watched less, and for how long.
  */
 #ifndef QPROF_ANALYZE_DECISIONS_H
 #define QPROF_ANALYZE_DECISIONS_H

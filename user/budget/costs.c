@@ -8,11 +8,11 @@
 #define COMPILER_FACTOR 150
 /* CPU time of a compiler per site that it installs. Measured: see docs/budget.md. */
 #define SITE_NS UINT64_C(5500)
-/*
- * CPU time of a compiler per site that is switched while it runs, as the kernel exchanges the page
- * of the site. Measured as the difference between a budget's compile and its hits.
- */
-#define SWITCH_NS UINT64_C(20000)
+/* CPU time of a sample. Measured: see docs/budget.md. */
+#define SAMPLE_NS UINT64_C(12000)
+/* The usual rate of samples, and what they may take of a small budget. */
+#define SAMPLE_HZ    499
+#define SAMPLE_SHARE 4 /* a fourth */
 
 void costs__set_hit(struct costs *c, uint64_t hit_ps)
 {
@@ -24,9 +24,14 @@ uint64_t costs_of_install(uint64_t sites)
 	return sites * SITE_NS;
 }
 
-int costs__charge_switch(struct costs *c, int sites)
+uint32_t costs_sample_hz(uint64_t budget_ppm)
 {
-	if (sites > 0)
-		c->switched_ns += (uint64_t)sites * c->n_compilers * SWITCH_NS;
-	return sites < 0 ? sites : 0;
+	uint64_t hz = budget_ppm * 1000 / SAMPLE_SHARE / SAMPLE_NS;
+
+	return hz < 1 ? 1 : hz > SAMPLE_HZ ? SAMPLE_HZ : (uint32_t)hz;
+}
+
+uint64_t costs_of_samples_ppm(uint32_t hz)
+{
+	return hz * SAMPLE_NS / 1000;
 }

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The CPU time that probes cost the compilers, apart from the time of single hits. */
+/* The CPU time that probes and samples cost the compilers. */
 #ifndef QPROF_BUDGET_COSTS_H
 #define QPROF_BUDGET_COSTS_H
 
 #include <stdint.h>
 
-/* Sums since the recording began. Initialized with zeroes. */
 struct costs {
-	uint64_t hit_ps;       /* one hit, in picoseconds; 0: not measured */
-	uint64_t installed_ns; /* all compilers paid for the breakpoints in their own copies */
-	uint64_t switched_ns;  /* and for breakpoints that were attached or detached as they ran */
-	uint32_t n_compilers;  /* that run now */
+	uint64_t hit_ps; /* one hit of a probe in a compiler, in picoseconds; 0: not measured */
 };
 
 /* `hit_ps` is a hit's cost as measured on functions of our own. */
 void costs__set_hit(struct costs *c, uint64_t hit_ps);
 
-/* A compiler installs the breakpoints of `sites` sites as it starts: the CPU time that takes. */
+/* The CPU time of a compiler for the breakpoints of `sites` sites, as it starts, in ns. */
 uint64_t costs_of_install(uint64_t sites);
 
 /*
- * Charge a switch of `sites` sites to all compilers that run. A negative `sites` is the errno of a
- * switch that failed: it is returned. 0 otherwise.
+ * Samples per second of CPU time that leave most of a budget to probes, and the share of CPU time
+ * that `hz` samples take.
  */
-int costs__charge_switch(struct costs *c, int sites);
+uint32_t costs_sample_hz(uint64_t budget_ppm);
+uint64_t costs_of_samples_ppm(uint32_t hz);
 
 #endif /* QPROF_BUDGET_COSTS_H */

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A decision of a budget: how a query, or intervals of another kind, are watched from now on. */
+/* A decision of a budget: a query, or intervals of another kind, are not probed. */
 #ifndef QPROF_BUDGET_DECISION_H
 #define QPROF_BUDGET_DECISION_H
 
 #include <stdint.h>
-
-#include "budget/governor.h"
 
 /* In place of a guard: all intervals of a kind. */
 #define SESSION_ALL UINT32_MAX
 
 struct session_decision {
 	uint64_t time_ns;
-	uint64_t cost_ppm; /* share of the compilers' CPU time that probes took just before */
+	uint64_t cost_ppm; /* the share of the compilers' CPU time that is expected to be taken */
 	uint64_t budget_ppm;
 	/*
 	 * WIRE_KIND_QUERY: the decision is on this query of the plan of `lib`. WIRE_KIND_ACTIVITY:
@@ -21,13 +19,6 @@ struct session_decision {
 	uint32_t query;
 	uint8_t kind; /* enum wire_kind */
 	uint8_t lib;
-	enum governor_watch watch; /* from now on; guards have only FULL and OFF */
-};
-
-/* Takes a decision whose cost_ppm and budget_ppm are not set yet. Negative errno. */
-struct decision_sink {
-	void *ctx;
-	int (*decided)(void *ctx, const struct session_decision *d);
 };
 
 #endif /* QPROF_BUDGET_DECISION_H */

@@ -10,22 +10,25 @@
 #include "budget/guard_groups.h"
 #include "plan/cache.h"
 
-#define VERSION 2
+#define VERSION 3
 #define MAGIC	"qprof-ra"
-/* Magic; checksum of what follows; queries; groups; checksum of their names; turn. */
-#define HEADER (8 + 4 + 4 + 4 + 4 + 4)
-/* Executions; CPU time in us; mean in ns. */
-#define PER_ONE (8 + 8 + 8)
+/* Magic; checksum of what follows; queries; groups; checksum of their names; turn; */
+/* compilers; their CPU time in us. */
+#define HEADER (8 + 4 + 4 + 4 + 4 + 4 + 8 + 8)
+/* Executions; CPU time in us. */
+#define PER_ONE (8 + 8)
 /* Intervals; CPU time in us. */
 #define PER_GROUP (8 + 8)
 /* Rates over more CPU time than this lose weight against new ones. */
 #define MEMORY_S 30.0
-/* Limits that no real library reaches: executions per second of CPU time, and means. */
-#define MOST_PER_S   1e8
-#define MOST_MEAN_NS 1000000000000ull
-#define MOST_CPU_US  1000000000000ull
-/* Less CPU time than this shows no rate. */
-#define LEAST_S 0.02
+/* Limits that no real library reaches: events per second of CPU time, and CPU time. */
+#define MOST_PER_S  1e8
+#define MOST_CPU_US 1000000000000ull
+/* A usual rate counts as much as what was seen in so much CPU time. */
+#define USUAL_S 0.1
+/* The same of compilers: those of one crate each. */
+#define USUAL_COMPILERS_PER_S 1.0
+#define USUAL_COMPILERS_S     0.5
 /* A group of guards that was not met in so much CPU time does not occur in such compiles. */
 #define NEVER_S 0.2
 
@@ -109,13 +112,14 @@ int rates__encode(const struct rates *r, uint8_t **buf, size_t *len)
 	p = put(p, r->n_groups, 4);
 	p = put(p, r->names_crc, 4);
 	p = put(p, r->turn, 4);
+	p = put(p, (uint64_t)llround(r->compilers), 8);
+	p = put(p, (uint64_t)llround(r->cpu_s * 1e6), 8);
 	for (uint32_t i = 0; i < r->n; i++) {
 		p = put(p, (uint64_t)llround(r->queries[i].executions), 8);
 		p = put(p, (uint64_t)llround(r->queries[i].cpu_s * 1e6), 8);
-		p = put(p, r->queries[i].mean_ns, 8);
 	}
 	for (uint32_t i = 0; i < r->n_groups; i++) {
-		p = put(p, (uint64_t)llround(r->groups[i].hits), 8);
+		p = put(p, (uint64_t)llround(r->groups[i].intervals), 8);
 		p = put(p, (uint64_t)llround(r->groups[i].cpu_s * 1e6), 8);
 	}
 	put(out + 8, crc32_z(0, out + 12, size - 12), 4);
@@ -132,11 +136,11 @@ static bool may_be(uint64_t events, uint64_t cpu_us)
 static int decode_groups(const uint8_t *p, struct rates *like)
 {
 	for (uint32_t i = 0; i < like->n_groups; i++) {
-		uint64_t hits = get(&p, 8), cpu_us = get(&p, 8);
+		uint64_t n = get(&p, 8), cpu_us = get(&p, 8);
 
-		if (!may_be(hits, cpu_us))
+		if (!may_be(n, cpu_us))
 			return -EBADMSG;
-		like->groups[i] = (struct rates_group){(double)hits, (double)cpu_us / 1e6};
+		like->groups[i] = (struct rates_group){(double)n, (double)cpu_us / 1e6};
 	}
 	return 0;
 }
@@ -144,22 +148,26 @@ static int decode_groups(const uint8_t *p, struct rates *like)
 int rates__decode(const uint8_t *buf, size_t len, struct rates *like)
 {
 	const uint8_t *p = buf + 8;
+	uint64_t compilers, cpu_us;
 
 	if (len != size_of(like) || memcmp(buf, MAGIC, 8) ||
 	    get(&p, 4) != crc32_z(0, buf + 12, len - 12) || get(&p, 4) != like->n ||
 	    get(&p, 4) != like->n_groups || get(&p, 4) != like->names_crc)
 		return -EBADMSG;
 	like->turn = (uint32_t)get(&p, 4);
+	compilers = get(&p, 8);
+	cpu_us = get(&p, 8);
+	if (!may_be(compilers, cpu_us))
+		return -EBADMSG;
+	like->compilers = (double)compilers;
+	like->cpu_s = (double)cpu_us / 1e6;
 	for (uint32_t i = 0; i < like->n; i++) {
-		uint64_t executions = get(&p, 8), cpu_us = get(&p, 8), mean_ns = get(&p, 8);
+		uint64_t executions = get(&p, 8);
 
-		if (!may_be(executions, cpu_us) || mean_ns > MOST_MEAN_NS)
+		cpu_us = get(&p, 8);
+		if (!may_be(executions, cpu_us))
 			return -EBADMSG;
-		like->queries[i] = (struct rates_query){
-			.executions = (double)executions,
-			.cpu_s = (double)cpu_us / 1e6,
-			.mean_ns = mean_ns,
-		};
+		like->queries[i] = (struct rates_query){(double)executions, (double)cpu_us / 1e6};
 	}
 	return decode_groups(p, like);
 }
@@ -221,32 +229,23 @@ static double at_most(double events, double cpu_s)
 	return events < cpu_s * MOST_PER_S ? events : floor(cpu_s * MOST_PER_S);
 }
 
-static void add_query(struct rates_query *q, const struct rates_query *more)
+static void add(double *events, double *cpu_s, double more_events, double more_s)
 {
-	double keep = kept(q->cpu_s, more->cpu_s);
+	double keep = kept(*cpu_s, more_s);
 
-	q->executions = q->executions * keep + more->executions;
-	q->cpu_s = q->cpu_s * keep + more->cpu_s;
-	q->executions = at_most(q->executions, q->cpu_s);
-	if (more->mean_ns)
-		q->mean_ns = more->mean_ns;
-}
-
-static void add_group(struct rates_group *g, const struct rates_group *more)
-{
-	double keep = kept(g->cpu_s, more->cpu_s);
-
-	g->hits = g->hits * keep + more->hits;
-	g->cpu_s = g->cpu_s * keep + more->cpu_s;
-	g->hits = at_most(g->hits, g->cpu_s);
+	*cpu_s = *cpu_s * keep + more_s;
+	*events = at_most(*events * keep + more_events, *cpu_s);
 }
 
 void rates__add(struct rates *r, const struct rates *more)
 {
 	for (uint32_t i = 0; i < r->n && i < more->n; i++)
-		add_query(&r->queries[i], &more->queries[i]);
+		add(&r->queries[i].executions, &r->queries[i].cpu_s, more->queries[i].executions,
+		    more->queries[i].cpu_s);
 	for (uint32_t i = 0; i < r->n_groups && i < more->n_groups; i++)
-		add_group(&r->groups[i], &more->groups[i]);
+		add(&r->groups[i].intervals, &r->groups[i].cpu_s, more->groups[i].intervals,
+		    more->groups[i].cpu_s);
+	add(&r->compilers, &r->cpu_s, more->compilers, more->cpu_s);
 }
 
 bool rates__is_empty(const struct rates *r)
@@ -254,21 +253,38 @@ bool rates__is_empty(const struct rates *r)
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->queries[i].cpu_s > 0)
 			return false;
-	return true;
+	return r->cpu_s <= 0;
 }
 
-double rates__of(const struct rates *r, uint32_t query)
+static double mixed(double events, double cpu_s, double usual, double usual_s)
+{
+	return (events + usual * usual_s) / (cpu_s + usual_s);
+}
+
+double rates__of(const struct rates *r, uint32_t query, double usual)
 {
 	const struct rates_query *q = &r->queries[query];
 
-	return q->cpu_s >= LEAST_S ? q->executions / q->cpu_s : 0;
+	return mixed(q->executions, q->cpu_s, usual, USUAL_S);
+}
+
+double rates__of_group(const struct rates *r, uint32_t group)
+{
+	const struct rates_group *g = &r->groups[group];
+
+	return mixed(g->intervals, g->cpu_s, 0, USUAL_S);
+}
+
+double rates__compilers(const struct rates *r)
+{
+	return mixed(r->compilers, r->cpu_s, USUAL_COMPILERS_PER_S, USUAL_COMPILERS_S);
 }
 
 bool rates__never(const struct rates *r, uint32_t group)
 {
 	const struct rates_group *g = &r->groups[group];
 
-	return g->cpu_s >= NEVER_S && g->hits < 0.5;
+	return g->cpu_s >= NEVER_S && g->intervals < 0.5;
 }
 
 void rates__free(struct rates *r)

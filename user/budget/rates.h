@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rates of a library's queries from earlier recordings: how often each is executed and how long it
- * takes, and which groups of guards (guard_groups.h) were met at all. They are kept beside the
- * library's plan, so that the next recording begins with the probes that fit the budget.
+ * The memory of a budget: how often each query of a library was executed in earlier recordings, and
+ * how often each group of guards (guard_groups.h) occurred. It is kept beside the library's plan.
  *
- * Rates only decide where a recording begins: a wrong file makes a poor beginning and poor
- * estimates, nothing else.
+ * Rates only decide which probes a recording has: a wrong file makes a poor choice, nothing else.
+ * CPU times are those of compilers, without what their probes cost.
  */
 #ifndef QPROF_BUDGET_RATES_H
 #define QPROF_BUDGET_RATES_H
@@ -17,14 +16,13 @@
 #include "plan/plan.h"
 
 struct rates_query {
-	double executions; /* that were seen */
-	double cpu_s;	   /* of compilers, while the query was watched */
-	uint64_t mean_ns;  /* 0: never recorded */
+	double executions;
+	double cpu_s; /* of compilers in which the query was probed */
 };
 
 struct rates_group {
-	double hits;  /* intervals that were seen */
-	double cpu_s; /* of compilers, while the group was watched */
+	double intervals;
+	double cpu_s; /* of compilers in which the group was probed */
 };
 
 struct rates {
@@ -33,6 +31,8 @@ struct rates {
 	uint32_t names_crc;	     /* of their names: numbers may change with the plan */
 	uint32_t turn;		     /* recordings with a budget so far */
 	struct library_identity id;  /* of the library; zeroes: rates are not kept */
+	double compilers;	     /* that were recorded */
+	double cpu_s;		     /* of these */
 	struct rates_query *queries; /* as in the plan */
 	struct rates_group *groups;
 };
@@ -51,10 +51,19 @@ void rates__add(struct rates *r, const struct rates *more);
 
 bool rates__is_empty(const struct rates *r);
 
-/* Executions per second of CPU time. 0: unknown, or none. */
-double rates__of(const struct rates *r, uint32_t query);
+/*
+ * Executions per second of CPU time, where `usual` is the rate if nothing is known. Little CPU time
+ * shows little, so it counts beside the usual rate.
+ */
+double rates__of(const struct rates *r, uint32_t query, double usual);
 
-/* Whether a group of guards was watched for long enough to know, and never met. */
+/* Intervals of a group per second of CPU time; 0: none, or unknown. */
+double rates__of_group(const struct rates *r, uint32_t group);
+
+/* Compilers per second of CPU time. */
+double rates__compilers(const struct rates *r);
+
+/* Whether a group of guards was probed for long enough to know, and never met. */
 bool rates__never(const struct rates *r, uint32_t group);
 
 /* For tests: the file. `like` has the queries that the file must have, else -EBADMSG. */

@@ -94,6 +94,8 @@ static bool ends_one(const struct attach_set *set, const struct plan_site *site)
 
 bool attach_set__wants(const struct attach_set *set, const struct plan_site *site)
 {
+	if (set->sites && !set->sites[site - set->plan->sites])
+		return false;
 	switch (site->role) {
 	case WIRE_ROLE_CAUGHT:
 		return true;

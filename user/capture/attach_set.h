@@ -20,6 +20,7 @@
 struct attach_set {
 	const struct plan *plan;
 	const struct filter *filter; /* NULL: everything passes */
+	const bool *sites;	     /* of the plan: no others are attached; NULL: no limit */
 	uint8_t lib;
 	bool callers;	      /* requests are probed too */
 	bool queries;	      /* queries are followed, even if only for other intervals */
@@ -27,7 +28,7 @@ struct attach_set {
 	uint32_t *first_step; /* of each guard, whose steps follow one another */
 };
 
-/* The plan and the filter must outlive the set. -ENOMEM. */
+/* `sites` is NULL afterwards. What the set refers to must outlive it. -ENOMEM. */
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
 		     uint8_t lib, bool callers);
 

@@ -56,7 +56,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	err = loaded__init(&k->loaded, opt);
 	if (err)
 		return err;
-	err = attachments__new(&k->loaded, opt->governed, &k->attachments);
+	err = attachments__new(&k->loaded, &k->attachments);
 	if (err)
 		return diag_error_r(err, "out of memory");
 	k->ring = ring_buffer__new(bpf_map__fd(k->loaded.skel->maps.ring), on_record, k, NULL);
@@ -71,13 +71,14 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib)
 {
-	return attachments__attach(k->attachments, plan, filter, 0, lib);
+	return kernel__attach_sites(k, plan, filter, NULL, false, lib);
 }
 
-int kernel__attach_foreign(struct kernel *k, const struct plan *plan, const struct filter *filter,
-			   uint8_t *lib)
+int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			 const bool *sites, bool foreign, uint8_t *lib)
 {
-	return attachments__attach(k->attachments, plan, filter, KERNEL_LIBS_KEPT, lib);
+	return attachments__attach(k->attachments, plan, filter, sites,
+				   foreign ? KERNEL_LIBS_KEPT : 0, lib);
 }
 
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
@@ -115,49 +116,6 @@ void kernel__release(struct kernel *k, uint8_t lib)
 const char *kernel__attach_name(const struct kernel *k)
 {
 	return attachments__kind(k->attachments);
-}
-
-/* ---- For a budget ---------------------------------------------------------------------------- */
-
-struct links *kernel__links(struct kernel *k, uint8_t lib)
-{
-	return attachments__links(k->attachments, lib);
-}
-
-uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
-{
-	return attachments__sites(k->attachments, lib);
-}
-
-void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
-{
-	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
-}
-
-/*
- * A start reads the clock, then the word that says whether it only counts. So a start that still
- * records has read an earlier time than the one read here, after the fence.
- */
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
-{
-	__sync_synchronize();
-	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns =
-		clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t kernel__hits(const struct kernel *k)
-{
-	int n_cpus = libbpf_num_possible_cpus();
-	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
-	uint32_t key = WIRE_COUNT_HITS;
-	uint64_t sum = 0;
-
-	if (!values ||
-	    bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &key, values))
-		return 0;
-	for (int cpu = 0; cpu < n_cpus; cpu++)
-		sum += values[cpu];
-	return sum;
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */

@@ -37,12 +37,13 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 		   uint8_t *lib);
 
 /*
- * The same for a library of an unprivileged user: KERNEL_LIBS_KEPT of the numbers that a budget can
- * govern are left to other libraries.
+ * The same, only with sites whose entries are true, by site of the plan; NULL: there is no such
+ * limit. KERNEL_LIBS_KEPT of the numbers that a budget learns of are not for `foreign` libraries,
+ * those of unprivileged users.
  */
 #define KERNEL_LIBS_KEPT 8
-int kernel__attach_foreign(struct kernel *k, const struct plan *plan, const struct filter *filter,
-			   uint8_t *lib);
+int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			 const bool *sites, bool foreign, uint8_t *lib);
 
 /*
  * The progress of attaching to library `lib` with perf events. Once counting has begun, attaching
@@ -77,32 +78,10 @@ void kernel__begin_detach(struct kernel *k, uint8_t lib);
 /*
  * Detach, and free the number for another library. No thread's stack and no record in the ring
  * buffer may have this number any more. With perf events, a later call frees the number, once they
- * are gone. Without them, the first WIRE_WATCHED_LIBS numbers are never freed, as a budget keeps
- * its state by them.
+ * are gone. Without them, the first LEARNING_LIBS numbers (budget/learning.h) are never freed, as
+ * a budget learns by them.
  */
 void kernel__release(struct kernel *k, uint8_t lib);
-
-/*
- * With `governed`: the links of library `lib`, owned by the kernel half; NULL once it is detached.
- * None that a budget governs is attached at first.
- */
-struct links;
-struct links *kernel__links(struct kernel *k, uint8_t lib);
-
-/* With `governed`: sites of library `lib` that are attached. */
-uint32_t kernel__sites(const struct kernel *k, uint8_t lib);
-
-/* With `governed`: from now on the starts of this query only count, or record again. */
-void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);
-
-/*
- * With `governed`: executions of this query that were recorded as begun up to now may miss their
- * end. If its starts were set to count before, no later execution is affected.
- */
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query);
-
-/* Probe hits in followed processes so far; with `governed`, except for the last few per thread. */
-uint64_t kernel__hits(const struct kernel *k);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "budget/learning.h"
 #include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
@@ -26,20 +27,18 @@ struct attachment {
 
 struct attachments {
 	const struct loaded *loaded;
-	bool governed;
 	bool recording;
 	bool owned_elsewhere; /* a background child holds the perf events now */
 	struct attachment libs[WIRE_MAX_LIBS];
 };
 
-int attachments__new(const struct loaded *l, bool governed, struct attachments **out)
+int attachments__new(const struct loaded *l, struct attachments **out)
 {
 	struct attachments *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
 	a->loaded = l;
-	a->governed = governed;
 	*out = a;
 	return 0;
 }
@@ -82,14 +81,7 @@ static struct tables tables_of(const struct attachments *a)
 
 static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
 {
-	bool governed = a->governed && set->plan->n_queries;
-	int err;
-
-	/* Each link of a batch takes a descriptor, as a perf event does. */
-	if (governed)
-		raise_file_limit(attach_set__sites(set));
-	err = links__new(a->loaded->progs, set, governed, out);
-	return err ?: links__attach_fixed(*out);
+	return links__new(a->loaded->progs, set, out) ?: links__attach(*out);
 }
 
 static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
@@ -100,7 +92,7 @@ static int attach_perf(struct attachments *a, const struct attach_set *set, bool
 }
 
 static int attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-		  unsigned int n)
+		  const bool *sites, unsigned int n)
 {
 	bool callers = a->loaded->progs[WIRE_ROLE_REQUEST];
 	/* Before counting begins no compiler waits for the probes, only the user does. */
@@ -111,6 +103,7 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 
 	if (err)
 		return err;
+	set.sites = sites;
 	err = tables_fill(&tables, &set);
 	if (err)
 		return err;
@@ -158,7 +151,7 @@ void attachments__begin_recording(struct attachments *a)
 static void release(struct attachments *a, uint8_t lib);
 
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-			unsigned int least, uint8_t *lib)
+			const bool *sites, unsigned int least, uint8_t *lib)
 {
 	unsigned int n = take_number(a, least);
 	int err;
@@ -166,7 +159,7 @@ int attachments__attach(struct attachments *a, const struct plan *plan, const st
 	if (n >= WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(a, plan, filter, n);
+	err = attach(a, plan, filter, sites, n);
 	if (err) {
 		explain(a, plan, err);
 		attachments__begin_detach(a, (uint8_t)n);
@@ -225,18 +218,6 @@ void attachments__stop(struct attachments *a)
 	}
 }
 
-struct links *attachments__links(struct attachments *a, uint8_t lib)
-{
-	struct links *links = a->libs[lib].leaving ? NULL : a->libs[lib].links;
-
-	return links__are_governed(links) ? links : NULL;
-}
-
-uint32_t attachments__sites(const struct attachments *a, uint8_t lib)
-{
-	return links__sites(a->libs[lib].links);
-}
-
 const char *attachments__kind(const struct attachments *a)
 {
 	return a->loaded->multi ? "uprobe_multi" : "perf events";
@@ -292,7 +273,7 @@ void attachments__release(struct attachments *a, uint8_t lib)
 		if (a->libs[i].released)
 			release(a, (uint8_t)i);
 	/* A budget needs links, so no budget knows the numbers of perf events. */
-	if (lib >= WIRE_WATCHED_LIBS || !a->loaded->multi)
+	if (lib >= LEARNING_LIBS || !a->loaded->multi)
 		release(a, lib);
 	else
 		attachments__detach(a, lib);

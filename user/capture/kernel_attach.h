@@ -8,14 +8,15 @@
 
 struct attachments;
 
-/*
- * The kernel half must outlive the result. With `governed`, a budget attaches the governed sites.
- */
-int attachments__new(const struct loaded *l, bool governed, struct attachments **out);
+/* The kernel half must outlive the result. */
+int attachments__new(const struct loaded *l, struct attachments **out);
 
-/* Take the lowest free number from `least` on. Two threads may call this at a time. */
+/*
+ * Take the lowest free number from `least` on. `sites` is by site of the plan: others are not
+ * attached; NULL: there is no limit. Two threads may call this at a time.
+ */
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-			unsigned int least, uint8_t *lib);
+			const bool *sites, unsigned int least, uint8_t *lib);
 int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
 			     const struct plan_hits *hits);
 
@@ -30,10 +31,6 @@ void attachments__begin_recording(struct attachments *a);
 void attachments__detach(struct attachments *a, uint8_t lib);
 void attachments__begin_detach(struct attachments *a, uint8_t lib);
 void attachments__release(struct attachments *a, uint8_t lib);
-
-/* NULL unless the library is attached, and governed. */
-struct links *attachments__links(struct attachments *a, uint8_t lib);
-uint32_t attachments__sites(const struct attachments *a, uint8_t lib);
 
 /* "uprobe_multi" or "perf events". */
 const char *attachments__kind(const struct attachments *a);

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A budget over the kernel half: gives it control of the probes, and the filter. */
+/* A budget over what a filter asks for: it decides which of these sites are attached. */
 #ifndef QPROF_CAPTURE_KERNEL_BUDGET_H
 #define QPROF_CAPTURE_KERNEL_BUDGET_H
 
+#include "base/cleanup.h"
 #include "budget/budget.h"
 #include "capture/filter.h"
-#include "capture/kernel.h"
 
-/* The kernel half outlives the budget, and is governed unless `budget_ppm` is 0. -ENOMEM. */
-int kernel_budget__new(struct kernel *k, uint64_t budget_ppm, const struct budget_sink *sink,
-		       struct budget **out);
+/* The probes that are chosen for a library. All zeroes: nothing was chosen. */
+struct kernel_probes {
+	struct chosen *chosen;
+	/* What the filter asked for, as in struct budget_library. */
+	bool *sites, *queries, *guards;
+};
 
 /*
- * budget__add_library() for a library that was attached with `filter`, which may be NULL: no rates
- * are learnt for queries that it leaves out. Prints errors.
+ * Choose the probes of a library; `filter` may be NULL, and both must outlive the result. `callers`
+ * as in struct kernel_options. -ENOMEM.
  */
-int kernel_budget__add_library(struct budget *b, uint8_t lib, const struct plan *plan,
-			       const struct filter *filter);
+int kernel_probes__choose(struct kernel_probes *p, struct budget *b, const struct plan *plan,
+			  const struct filter *filter, bool callers);
+
+/* The library was attached to, with p->chosen->sites. -ENOMEM. */
+int kernel_probes__attached(const struct kernel_probes *p, struct budget *b, uint8_t lib,
+			    const struct plan *plan);
+
+void kernel_probes__clear(struct kernel_probes *p);
+#define _kernel_probes_ __cleanup(kernel_probes__clear)
 
 #endif /* QPROF_CAPTURE_KERNEL_BUDGET_H */

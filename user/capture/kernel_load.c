@@ -115,14 +115,8 @@ static int choose_attach(struct loaded *l, const struct kernel_options *opt)
 	if (hits && no_multi)
 		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
 					     "perf events can be; leave out --attach perf");
-	if (opt->governed && no_multi)
-		return diag_error_r(-EINVAL,
-				    "no budget can be kept with perf events, which take up "
-				    "to a second each to remove; leave out --attach perf");
 	if (hits)
 		return refuse_without_multi("leave query-cache-hit out of --events");
-	if (opt->governed)
-		return refuse_without_multi("leave out --budget");
 	return opt->attach == KERNEL_ATTACH_MULTI ? refuse_without_multi("use --attach perf") : 0;
 }
 

@@ -23,11 +23,12 @@ struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
-	struct budget *budget;	     /* or NULL */
+	struct budget *budget;	     /* NULL only while it is being opened */
 	struct probe_costs costs;
 	pthread_t measurer; /* measures `costs`; meanwhile other threads may only attach */
 	bool measuring;
 	bool governed; /* there is a budget to keep */
+	bool callers;  /* are recorded */
 	struct libraries *libs;
 	struct real_inodes *inodes; /* or NULL */
 	struct mappings *mappings;  /* NULL: the kernel reports no mappings, ... */
@@ -103,10 +104,29 @@ static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 	return kernel__attach_hits(s->kernel, lib, plan, hits);
 }
 
+static int attach_sites(struct session *s, const struct plan *plan, bool foreign,
+			const struct kernel_probes *probes, uint8_t *number)
+{
+	uint8_t lib;
+	int err = kernel__attach_sites(s->kernel, plan, s->filter, probes->chosen->sites, foreign,
+				       &lib);
+
+	if (err)
+		return err;
+	*number = lib;
+	if (s->names)
+		running_names__set_library(s->names, lib, plan);
+	if (plan->hits)
+		err = attach_hits(s, plan, lib);
+	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
+	/* Last: an error before this detaches the library, of which the budget would learn. */
+	return err ?: kernel_probes__attached(probes, s->budget, lib, plan);
+}
+
 static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
 {
 	struct session *s = session;
-	uint8_t lib;
+	_kernel_probes_ struct kernel_probes probes = {};
 	int err;
 
 	/*
@@ -116,20 +136,10 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	 */
 	if (s->governed)
 		end_measuring(s);
-	err = foreign ? kernel__attach_foreign(s->kernel, plan, s->filter, &lib)
-		      : kernel__attach(s->kernel, plan, s->filter, &lib);
+	err = kernel_probes__choose(&probes, s->budget, plan, s->filter, s->callers);
 	if (err)
-		return err;
-	*number = lib;
-	if (s->names)
-		running_names__set_library(s->names, lib, plan);
-	if (plan->hits)
-		err = attach_hits(s, plan, lib);
-	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
-	if (err || !s->budget)
-		return err;
-	/* Last: an error before this detaches the library, which the budget would keep using. */
-	return kernel_budget__add_library(s->budget, lib, plan, s->filter);
+		return diag_error_r(err, "cannot attach to %s: %s", plan->path, strerror(-err));
+	return attach_sites(s, plan, foreign, &probes, number);
 }
 
 static void detach(void *session, uint8_t lib)
@@ -290,7 +300,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		  uint64_t budget_ppm, struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
-	struct budget_sink to = {sink->ctx, sink->decision, sink->estimated};
+	struct budget_sink to = {sink->ctx, sink->decision};
 	struct kernel_options governed = *opt;
 	int err;
 
@@ -302,13 +312,14 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->epoll = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->governed = governed.governed = budget_ppm;
+	s->callers = opt->callers;
 	hurry();
 	raise_file_limit();
 	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
 	err = kernel__open(&governed, &s->kernel)
-		      ?: kernel_budget__new(s->kernel, budget_ppm, &to, &s->budget);
+		      ?: budget__new(budget_ppm, opt->sampling.hz, &to, &s->budget);
 	if (err)
 		return err;
 	find_inodes(s);
@@ -479,7 +490,7 @@ int session__suspend(struct session *s)
 
 int session__tick(struct session *s)
 {
-	return s->budget ? budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)) : 0;
+	return s->budget ? budget__tick(s->budget) : 0;
 }
 
 int session__show_open(struct session *s, const uint32_t *tids, size_t n)

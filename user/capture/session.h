@@ -66,7 +66,7 @@ int session__show_open(struct session *s, const uint32_t *tids, size_t n);
  * other errors.
  */
 int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key, char **out);
-/* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
+/* To be called now and then, after session__drain(). */
 int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
 int session__fd(const struct session *s);

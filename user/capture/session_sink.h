@@ -36,8 +36,6 @@ struct session_sink {
 	int (*file)(void *ctx, uint32_t number, struct library_file *file);
 	/* With a budget: as in struct budget_sink. */
 	int (*decision)(void *ctx, const struct session_decision *d);
-	int (*estimated)(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
-			 uint64_t sum_ns);
 };
 
 /* Call sink->cwd with the working directory of a process that the sink knows. */

@@ -153,12 +153,12 @@ CLI_COMMANDS(CLI_TABLE)
 		.kind = CLI_THRESHOLD, \
 		.offset = AT(at.budget), \
 		.positive = true, \
-		.help = "Let the probes take at most this part of the compilers' CPU time, " \
-			"such as 5%. The hottest and shortest queries are then only " \
-			"counted, or recorded part of the time and estimated, and " \
-			"intervals that are no query and were never seen before are left " \
-			"out; reports mark and list them. Without it everything is " \
-			"recorded, whatever it costs.", \
+		.help = "Let probes and samples take at most this part of the compilers' CPU " \
+			"time, such as 5%. The hottest queries then have no probes: their " \
+			"times are from samples, and their number is unknown. Intervals " \
+			"that are no query and were never seen before are left out. " \
+			"Reports mark and list them. Without it everything is recorded, " \
+			"whatever it costs.", \
 	}, \
 	{ \
 		.name = "ring-size", \

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/signals.h"
+#include "budget/costs.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "capture/uprobe_multi.h"
@@ -276,8 +277,13 @@ static int name_of_key(void *ctx, pid_t pid, const char *crate, uint64_t key, ch
 
 static struct sampling_options sampling_of(const struct cli_record_options *o)
 {
+	uint32_t hz = (uint32_t)o->sample_hz;
+
+	/* What has no probes for the sake of a budget is sampled. */
+	if (o->budget.ppm && !hz)
+		hz = costs_sample_hz(o->budget.ppm);
 	return (struct sampling_options){
-		.hz = (uint32_t)o->sample_hz,
+		.hz = hz,
 		.fault_period = (uint32_t)o->fault_period,
 		.off_cpu = o->off_cpu_stacks,
 	};
@@ -534,9 +540,8 @@ static int wait_ms(const struct capture *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
-	uint64_t most = c->opt->budget.ppm ? BUDGET_TICK_MS : DRAIN_MS;
 
-	return (int)(ms < most ? ms : most);
+	return (int)(ms < DRAIN_MS ? ms : DRAIN_MS);
 }
 
 static int wait_for_something(struct capture *c, struct pollfd *fds)

@@ -20,7 +20,6 @@
 #include "record/sample_output.h"
 #include "record/slow_lines.h"
 #include "record/trace_output.h"
-#include "record/tallies.h"
 #include "tracks/tracks.h"
 #include "base/format.h"
 #include "view/screen.h"
@@ -52,7 +51,6 @@ struct recorder {
 	uint64_t bad_records;
 	uint64_t n_queries;
 	uint64_t n_hits; /* cache hits */
-	struct tallies unrecorded;
 	struct now now;
 	struct top_nows told; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
@@ -92,15 +90,6 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 	return model__span(&r->model, s, times);
 }
 
-static int write_tally(void *ctx, const struct trace_tally *t)
-{
-	struct recorder *r = ctx;
-
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__tally(r->trace.writer, t));
-	return model__item(&r->model, &(struct trace_item){.kind = TRACE_ITEM_TALLY, .tally = *t});
-}
-
 /*
  * A build may start any number of compilers: drop the details of those that have ended; the trace
  * has them.
@@ -109,15 +98,7 @@ static int on_over(void *ctx, uint32_t process)
 {
 	struct recorder *r = ctx;
 
-	return tallies__take(&r->unrecorded, process, write_tally, r)
-		       ?: model__fold(&r->model, process);
-}
-
-static int on_unrecorded(void *ctx, const struct trace_tally *more)
-{
-	struct recorder *r = ctx;
-
-	return tallies__add(&r->unrecorded, more);
+	return model__fold(&r->model, process);
 }
 
 static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
@@ -411,7 +392,6 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.stack = on_stack,
 		.sample = on_sample,
 		.label = label_of,
-		.unrecorded = on_unrecorded,
 		.text = on_text,
 		.compose = on_compose,
 		.foreign = on_foreign,
@@ -445,12 +425,6 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	return 0;
 }
 
-static const uint8_t watch_of[] = {
-	[GOVERNOR_FULL] = TRACE_WATCH_FULL,
-	[GOVERNOR_COUNTED] = TRACE_WATCH_COUNTED,
-	[GOVERNOR_OFF] = TRACE_WATCH_OFF,
-};
-
 /* Kinds have the same numbers in both halves: see tracks.c. */
 static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
 {
@@ -470,7 +444,7 @@ static int on_decision(void *ctx, const struct session_decision *d)
 	item.decision = (struct trace_decision){
 		.time_ns = d->time_ns,
 		.kind = d->kind,
-		.watch = watch_of[d->watch],
+		.watch = TRACE_WATCH_OFF,
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};
@@ -481,14 +455,6 @@ static int on_decision(void *ctx, const struct session_decision *d)
 		trace_output__wrote(&r->trace,
 				    trace_writer__decision(r->trace.writer, &item.decision));
 	return model__item(&r->model, &item);
-}
-
-static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
-			uint64_t sum_ns)
-{
-	struct recorder *r = ctx;
-
-	return tracks__estimated(r->tracks, (uint32_t)pid, lib, query, events, sum_ns);
 }
 
 struct session_sink recorder__sink(struct recorder *r)
@@ -502,7 +468,6 @@ struct session_sink recorder__sink(struct recorder *r)
 		.late = on_late,
 		.cwd = on_cwd,
 		.decision = on_decision,
-		.estimated = on_estimated,
 	};
 }
 
@@ -743,12 +708,6 @@ static void write_lines(struct recorder *r)
 				    code_names__write_lines(r->code_names, r->trace.writer));
 }
 
-static void write_unrecorded(struct recorder *r)
-{
-	if (tallies__take(&r->unrecorded, UINT32_MAX, write_tally, r))
-		diag_warn("out of memory: the summary leaves out what was not recorded");
-}
-
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
@@ -757,7 +716,6 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	tick(r, &losses, true);
 	live_view__restore(r->live);
 	trace_output__wrote(&r->trace, tracks__settle(r->tracks));
-	write_unrecorded(r);
 	write_lines(r);
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__finish(r->trace.writer));
@@ -784,7 +742,6 @@ void recorder__free(struct recorder *r)
 	writer_thread__free(r->out);
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
-	tallies__clear(&r->unrecorded);
 	model__destroy(&r->model);
 	trace_output__destroy(&r->trace);
 	label_names__clear(&r->labels);

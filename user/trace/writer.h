@@ -117,7 +117,7 @@ int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s);
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
 /*
- * Add a decision of the governor, in the order in which they are made. -EINVAL if its label, which
+ * Add a decision of a budget, in the order in which they are made. -EINVAL if its label, which
  * is never virtual, has not been added.
  */
 int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d);

@@ -36,11 +36,6 @@ struct tracks_sink {
 	 */
 	int (*label)(void *ctx, const char *text, uint32_t *id);
 	/*
-	 * `events` more executions that were not recorded, of TRACE_KIND_COUNTED or _ESTIMATED;
-	 * `sum` as in trace_tally.
-	 */
-	int (*unrecorded)(void *ctx, const struct trace_tally *more);
-	/*
 	 * As trace_writer__intern(), __compose() and __map(), for the names of what executions were
 	 * about. All three or none; NULL: keys are not named.
 	 */

@@ -228,50 +228,6 @@ static int locate_caller(struct tracks *t, const struct wire_span *r, uint32_t *
 	return t->sink.function(t->sink.ctx, lib->functions->file, &f);
 }
 
-static int unrecorded(struct tracks *t, const struct image *image, uint32_t label, uint32_t kind,
-		      uint64_t events, uint64_t sum)
-{
-	struct trace_tally tally = {
-		.process = image->p.index,
-		.label = label,
-		.kind = (uint8_t)kind,
-		.events = events,
-		.sum = sum,
-	};
-
-	return t->sink.unrecorded ? t->sink.unrecorded(t->sink.ctx, &tally) : 0;
-}
-
-static int count(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t time_ns,
-		 uint64_t n)
-{
-	struct image *image;
-	int err = 0;
-
-	if (query >= t->libraries[lib].n_labels)
-		return -EBADMSG;
-	image = images__of(&t->images, pid, &t->libraries[lib], time_ns, &err);
-	if (!image)
-		return err;
-	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_COUNTED, n, 0);
-}
-
-static int on_counted(struct tracks *t, const struct wire_counted *r)
-{
-	return count(t, r->pid, r->lib, r->query, r->time_ns, r->n);
-}
-
-int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
-		      uint64_t sum_ns)
-{
-	const struct image *image = images__find(&t->images, pid);
-
-	if (!image || !image->in_trace || query >= t->libraries[lib].n_labels)
-		return 0;
-	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_ESTIMATED, events,
-			  sum_ns);
-}
-
 static int give(struct tracks *t, const struct trace_span *span)
 {
 	struct trace_times times;
@@ -336,9 +292,6 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 
 	if (r->end_ns < r->start_ns || r->kind >= WIRE_KIND_MAX || !t->libraries[r->lib].labels)
 		return -EBADMSG;
-	/* It was executed, but has no end that other spans could be nested in. */
-	if (r->flags & WIRE_SPAN_UNTIMED)
-		return count(t, r->pid, r->lib, r->query, r->start_ns, 1);
 	err = interval_labels__of(&t->labels, named, &label);
 	if (err || label == DYNAMIC_LABEL_UNWANTED)
 		return err;
@@ -510,7 +463,6 @@ static const size_t record_sizes[] = {
 	[WIRE_LABEL] = sizeof(struct wire_label),
 	[WIRE_THREAD] = sizeof(struct wire_thread),
 	[WIRE_HIT] = sizeof(struct wire_hit),
-	[WIRE_COUNTED] = sizeof(struct wire_counted),
 	[WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
 	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
 };
@@ -525,7 +477,6 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_label label;
 		struct wire_thread thread;
 		struct wire_hit hit;
-		struct wire_counted counted;
 		struct wire_off_cpu off_cpu;
 		struct wire_names_end names_end;
 	} r;
@@ -559,10 +510,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return on_hit(t, &r.hit);
 	case WIRE_OFF_CPU:
 		return on_off_cpu(t, &r.off_cpu);
-	case WIRE_NAMES_END:
-		return on_names_end(t, &r.names_end);
 	default:
-		return on_counted(t, &r.counted);
+		return on_names_end(t, &r.names_end);
 	}
 }
 

@@ -127,14 +127,6 @@ int tracks__record(struct tracks *t, const void *record, size_t size);
  */
 int tracks__late(struct tracks *t, uint32_t pid);
 
-/*
- * Add `events` executions of a query, with an estimated total of `sum_ns`, that were not observed
- * in the process that runs as `pid`, or exited last. No effect on a process that is not in the
- * trace.
- */
-int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
-		      uint64_t sum_ns);
-
 /* Set the working directory of the process that runs as `pid` now; copied. No effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
 

@@ -204,8 +204,7 @@ static int print_notes(FILE *out, const struct build_rows *r, const struct build
 			"about %s more.\n",
 			format_count(buf, r->unrecorded.counted),
 			format_count(estimated, r->unrecorded.estimated));
-	report_notes__unwatched(
-		out, "\nNot watched all the time, to keep within a budget: ", v->decisions);
+	report_notes__unwatched(out, "\nNot probed, to keep within a budget: ", v->decisions);
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else

@@ -418,8 +418,7 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 			"  and about %s more\n",
 			format_count(counted, r->unrecorded.counted),
 			format_count(estimated, r->unrecorded.estimated));
-	report_notes__unwatched(
-		out, "not watched all the time, to keep within a budget: ", v->decisions);
+	report_notes__unwatched(out, "not probed, to keep within a budget: ", v->decisions);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
 	report_notes__late(out, v->summary);

@@ -11,8 +11,7 @@
 #include "base/format.h"
 #include "view/table.h"
 
-#define NAME_MOST    24 /* columns; with the other columns it fits a terminal line */
-#define WATCHES_MOST 10 /* queries that were watched less; the report itself is above them */
+#define NAME_MOST 24 /* columns; with the other columns it fits a terminal line */
 
 static void add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
 {
@@ -81,187 +80,57 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 	return 0;
 }
 
-static void add_watch(struct table *t, const struct decided *row, const char *name)
-{
-	char buf[FORMAT_MAX];
-
-	table__cell(t, name);
-	table__cell(t, format_count(buf, row->decisions));
-	table__cell(t, format_duration(buf, row->ns[TRACE_WATCH_COUNTED]));
-	table__cell(t, format_duration(buf, row->ns[TRACE_WATCH_OFF]));
-	table__cell(t, row->watch == TRACE_WATCH_FULL ? "recorded" : trace_watch_name(row->watch));
-}
-
-static bool is_row(const struct report_rows *r, const char *name)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		if (!strcmp(r->rows[i].name, name))
-			return true;
-	}
-	return false;
-}
-
-/* Apply the row options. A query that never executed while it was watched has no row. */
+/* Apply the row options. A query that no sample met has no row. */
 static bool is_watch_wanted(const struct report_rows *queries, const char *name,
 			    const struct report_options *opt)
 {
+	for (size_t i = 0; (opt->min_self_ns || opt->min_ppm) && i < queries->n; i++)
+		if (!strcmp(queries->rows[i].name, name))
+			return true;
 	if (opt->min_self_ns || opt->min_ppm)
-		return is_row(queries, name);
+		return false;
 	return !opt->query || opt->query(opt->query_ctx, name);
 }
 
-static int compare_watches(const void *a, const void *b)
+/* The names of all that has no probes. */
+static int list_unprobed(FILE *out, const struct report_rows *queries,
+			 const struct trace_texts *names, const struct report_options *opt)
 {
-	const struct decided *x = a, *y = b;
-
-	for (int watch = TRACE_WATCH_OFF; watch > TRACE_WATCH_FULL; watch--) {
-		if (x->ns[watch] != y->ns[watch])
-			return x->ns[watch] < y->ns[watch] ? 1 : -1;
-	}
-	return (x->label > y->label) - (x->label < y->label);
-}
-
-/* Pick the rows to show, the longest time off first; returns their number. */
-static uint32_t pick_watches(struct decided *rows, const struct report_rows *queries,
-			     const struct trace_texts *names, const struct report_options *opt)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
-		const struct decided *row = &opt->decisions->rows.at[i];
-
-		if (row->kind == TRACE_KIND_QUERY &&
-		    is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
-			rows[n++] = *row;
-	}
-	qsort(rows, n, sizeof(*rows), compare_watches);
-	return n;
-}
-
-static void print_budget(FILE *out, const struct decisions *d)
-{
-	char percent[FORMAT_MAX], count[FORMAT_MAX];
-
-	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
-		format_percent(percent, d->ppm, 1000000), format_count(count, d->total),
-		d->total == 1 ? "decision" : "decisions");
-}
-
-static void add_unwatched(struct table *t, const char *name, const struct decided *row)
-{
-	char buf[FORMAT_MAX];
-
-	table__cell(t, name);
-	table__cell(t, format_duration(buf, row->ns[TRACE_WATCH_OFF]));
-	table__cell(t, row->watch == TRACE_WATCH_FULL ? "recorded" : trace_watch_name(row->watch));
-}
-
-static void add_unwatched_kind(struct table *t, const struct decided *row,
-			       const struct trace_texts *names)
-{
-	const char *label = names->text(names->ctx, row->label);
-	const char *kind = trace_kind_text(row->kind) ?: "<unknown>";
-	char name[128];
-
-	if (strcmp(label, TRACE_ALL_LABELS))
-		snprintf(name, sizeof(name), "%s (%s)", label, kind);
-	else
-		snprintf(name, sizeof(name), "%s", kind);
-	add_unwatched(t, name, row);
-}
-
-/* There are many activities, so they share one row unless all rows are requested. */
-static uint32_t add_unwatched_rows(struct table *t, const struct trace_texts *names,
-				   const struct report_options *opt)
-{
-	struct decided all = {0};
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
-		const struct decided *row = &opt->decisions->rows.at[i];
-
-		if (row->kind == TRACE_KIND_QUERY)
-			continue;
-		if (row->kind != TRACE_KIND_ACTIVITY || !opt->top) {
-			add_unwatched_kind(t, row, names);
-			continue;
-		}
-		n++;
-		all.watch = row->watch > all.watch ? row->watch : all.watch;
-		if (row->ns[TRACE_WATCH_OFF] > all.ns[TRACE_WATCH_OFF])
-			all.ns[TRACE_WATCH_OFF] = row->ns[TRACE_WATCH_OFF];
-	}
-	if (n) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "%" PRIu32 " kinds of activities", n);
-		add_unwatched(t, name, &all);
-	}
-	return n;
-}
-
-/*
- * Print other intervals that were not watched. The report has no rows of them, which would
- * otherwise look as if none had occurred.
- */
-static int print_unwatched(FILE *out, const struct trace_texts *names,
-			   const struct report_options *opt)
-{
-	static const struct table_column columns[] = {
-		{"not watched", 0}, {"off for", 0}, {"at last", 0}};
+	static const struct table_column columns[] = {{"not probed", 0}, {"kind", 0}};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
-	bool more = add_unwatched_rows(t, names, opt);
-	int err;
 
-	if (t && !table__rows(t))
-		return 0;
-	err = table__print(t, out, "");
-	if (err)
-		return err;
-	fprintf(out, "  intervals of that time are missing%s\n",
-		more ? "; --top 0 names the activities" : "");
-	return 0;
+	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
+		const struct decided *row = &opt->decisions->rows.at[i];
+		const char *name = names->text(names->ctx, row->label);
+
+		if (row->kind == TRACE_KIND_QUERY && !is_watch_wanted(queries, name, opt))
+			continue;
+		table__cell(t, name);
+		table__cell(t, trace_kind_text(row->kind) ?: "<unknown>");
+	}
+	return t && !table__rows(t) ? 0 : table__print(t, out, "");
 }
 
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt)
 {
-	static const struct table_column columns[] = {
-		{"watched less", 0}, {"decisions", 0}, {"counted for", 0},
-		{"off for", 0},	     {"at last", 0},
-	};
 	const struct decisions *d = opt->decisions;
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	_free_ struct decided *rows = NULL;
 	char percent[FORMAT_MAX];
-	uint32_t n, shown;
-	int err;
+	uint32_t n = 0;
 
 	if (!d)
 		return 0;
-	if (!d->rows.n) {
-		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
-			format_percent(percent, d->ppm, 1000000));
-		return 0;
-	}
-	rows = calloc(d->rows.n + 1UL, sizeof(*rows));
-	if (!rows || !t)
-		return -ENOMEM;
-	n = shown = pick_watches(rows, queries, names, opt);
-	if (opt->top && shown > WATCHES_MOST)
-		shown = WATCHES_MOST;
-	if (opt->top && shown > opt->top)
-		shown = opt->top;
-	for (uint32_t i = 0; i < shown; i++)
-		add_watch(t, &rows[i], names->text(names->ctx, rows[i].label));
-	print_budget(out, d);
-	err = n ? table__print(t, out, "") : 0;
-	if (err)
-		return err;
-	if (n > shown)
-		fprintf(out, "  and %" PRIu32 " more %s; --top 0 shows all\n", n - shown,
-			n - shown == 1 ? "query" : "queries");
-	return print_unwatched(out, names, opt);
+	for (uint32_t i = 0; i < d->rows.n; i++)
+		n += d->rows.at[i].kind == TRACE_KIND_QUERY;
+	fprintf(out, "\nbudget: %s %% of CPU time; ", format_percent(percent, d->ppm, 1000000));
+	if (n)
+		fprintf(out, "%" PRIu32 " %s no probes%s\n", n,
+			n == 1 ? "query has" : "queries have",
+			opt->top ? "; --top 0 names them" : "");
+	else
+		fputs("all queries were recorded\n", out);
+	report_notes__unwatched(out, "not probed: ", d);
+	return opt->top ? 0 : list_unprobed(out, queries, names, opt);
 }
 
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
@@ -282,7 +151,7 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 	if (activities)
 		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
 	if (n)
-		fputs("; their intervals are incomplete\n", out);
+		fputs("; their intervals are missing\n", out);
 }
 
 static void say_missing(FILE *out, const char *counted, const char *estimated,

@@ -398,17 +398,14 @@ static const char *with_or_without(const struct report_options *opt)
 static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
 {
 	const struct decisions *d = opt->decisions;
-	char percent[FORMAT_MAX], last[FORMAT_MAX], most[FORMAT_MAX], took[FORMAT_MAX];
+	char percent[FORMAT_MAX], expected[FORMAT_MAX], took[FORMAT_MAX];
 
 	fprintf(out, "budget %s %% of CPU time", format_percent(percent, d->ppm, 1000000));
 	if (d->total)
-		fprintf(out,
-			"; before the last decision probes took about %s %%,\n"
-			"before others up to %s %%",
-			format_percent(last, d->last_cost_ppm, 1000000),
-			format_percent(most, d->most_cost_ppm, 1000000));
+		fprintf(out, "; probes and samples were expected to take %s %%",
+			format_percent(expected, d->last_cost_ppm, 1000000));
 	if (probe_ns)
-		fprintf(out, "; hits cost about %s; the times below are %s",
+		fprintf(out, ";\nhits cost about %s; the times below are %s",
 			format_duration(took, probe_ns), with_or_without(opt));
 	fputs("\n\n", out);
 }
