@@ -122,8 +122,7 @@ static void put(uint8_t *p, uint64_t v, unsigned int size)
 /* Make the checksum right. */
 static void seal(struct coded *c)
 {
-	put(c->bytes + 8, unwind_codec__checksum(c->bytes + CHECKED_FROM, c->len - CHECKED_FROM),
-	    8);
+	unwind_codec__seal(c->bytes, c->len);
 }
 
 /* A number of `size` bytes at this place makes the table bad. */

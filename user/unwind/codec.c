@@ -33,7 +33,7 @@ static void add_words(uint64_t sums[4], const uint8_t *p)
 		sums[i] = (sums[i] ^ words[i]) * 0x9e3779b97f4a7c15;
 }
 
-uint64_t unwind_codec__checksum(const uint8_t *p, size_t n)
+static uint64_t checksum(const uint8_t *p, size_t n)
 {
 	uint64_t sums[4] = {n, 1, 2, 3}, sum = 0;
 	uint8_t rest[32] = {};
@@ -93,6 +93,13 @@ static uint8_t *put_items(uint8_t *p, const struct unwind_table *t)
 	return p;
 }
 
+void unwind_codec__seal(uint8_t *buf, size_t len)
+{
+	uint8_t *p = put(put(buf, MAGIC, 4), REVISION, 4);
+
+	put(p, checksum(buf + CHECKED_FROM, len - CHECKED_FROM), 8);
+}
+
 int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
 {
 	size_t size = size_of(t->n_segments, t->n_rules, t->pages, t->size);
@@ -103,9 +110,7 @@ int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len)
 	p = put_items(put_header(bytes + CHECKED_FROM, t), t);
 	if (t->size)
 		memcpy(p, t->tables, t->size);
-	p = put(bytes, MAGIC, 4);
-	p = put(p, REVISION, 4);
-	put(p, unwind_codec__checksum(bytes + CHECKED_FROM, size - CHECKED_FROM), 8);
+	unwind_codec__seal(bytes, size);
 	*buf = bytes;
 	*len = size;
 	return 0;
@@ -183,7 +188,7 @@ static int read_table(const uint8_t *buf, size_t len, struct unwind_table *t)
 	uint64_t sum = dwarf_bytes__number(&b, 8);
 	int err;
 
-	if (b.bad || !known || sum != unwind_codec__checksum(b.at, dwarf_bytes__left(&b)))
+	if (b.bad || !known || sum != checksum(b.at, dwarf_bytes__left(&b)))
 		return -EBADMSG;
 	if (!read_header(&b, t) || size_of(t->n_segments, t->n_rules, t->pages, t->size) != len)
 		return -EBADMSG;

@@ -28,8 +28,8 @@
 #define UNWIND_CODEC_CHECKED_FROM 16 /* behind the checksum */
 #define UNWIND_CODEC_HEADER	  56 /* in front of the segments */
 
-/* The checksum, for tests. */
-uint64_t unwind_codec__checksum(const uint8_t *p, size_t n);
+/* Set magic, revision and checksum of bytes of at least UNWIND_CODEC_CHECKED_FROM; for tests. */
+void unwind_codec__seal(uint8_t *buf, size_t len);
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len);
