@@ -95,7 +95,11 @@ GO_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/pctab/*.c
 GO_TABLES_TEST := $(filter $(B)/tests/unit/test_bench_pctab_%,$(UNIT))
 # Stacks held against libdw's.
 STACKS := $(B)/tests/stacks/compare
-BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store $(GO_TABLES)
+# The comparison of forms of unwind tables.
+UNWIND_TABLES := $(B)/tests/bench/unwind_tables
+UNWIND_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/unwind/*.c)))
+BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store $(GO_TABLES) \
+	$(UNWIND_TABLES)
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
@@ -240,12 +244,14 @@ $(B)/tests/bench/store: tests/bench/store.c $(LIB) $(B)/flags
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) $(LDLIBS)
 
-$(GO_TABLES_OBJ): $(B)/%.o: %.c $(B)/flags
+$(GO_TABLES_OBJ) $(UNWIND_TABLES_OBJ): $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(GO_TABLES): $(GO_TABLES_OBJ) $(LIB)
+$(UNWIND_TABLES): $(UNWIND_TABLES_OBJ) $(LIB)
+$(GO_TABLES) $(UNWIND_TABLES):
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LDLIBS) $(EXTRA_LDFLAGS)
 
@@ -320,9 +326,9 @@ bench:
 
 # The parts of it that need neither root nor rustc.
 EVENTS ?= 100000000
-bench-store: all $(B)/tests/bench/store $(GO_TABLES)
+bench-store: all $(B)/tests/bench/store $(GO_TABLES) $(UNWIND_TABLES)
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part export --part pctab \
-		--events $(EVENTS)
+		--part unwind --events $(EVENTS)
 
 # Self times beside those of rustc's own profile.
 bench-times:
@@ -423,4 +429,4 @@ help:
 
 PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(STACKS) $(B)/tests/bpf/target
 -include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(B)/tests/stacks/copy.bpf.d $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
--include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d)
+-include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d) $(UNWIND_TABLES_OBJ:.o=.d)

@@ -11,6 +11,7 @@ store      writing and reading 100 million synthetic events; no root, no rustc
 export     writing a trace in each format; 10 million events to Perfetto; the page of one million
            in a browser, and the page size of a real compile; only the last needs root and rustc
 pctab      pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
+unwind     unwind tables of the user's rustc, beside other forms; no root
 """
 
 import argparse
@@ -30,7 +31,8 @@ import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "budget", "hits", "set-up", "store", "export", "pctab")
+PARTS = ("overhead", "keys", "workspace", "budget", "hits", "set-up", "store", "export", "pctab",
+         "unwind")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -54,8 +56,8 @@ def of_compiler(options):
     rows, upstream = [], None
     reason = lab.why_no_capture()
     if reason:
-        sys.exit("bench: %s; without: BENCH_ARGS='--part store --part export --part pctab'" %
-                 reason)
+        sys.exit("bench: %s; without: "
+                 "BENCH_ARGS='--part store --part export --part pctab --part unwind'" % reason)
     with lab.Lab(options.build) as t:
         toolchain = t.toolchain(options.toolchain)
         bench = overhead.Bench(t, options.build, toolchain.rustc)
@@ -92,6 +94,8 @@ def main():
         rows += export_rates.export(options.build)
     if "pctab" in options.part:
         rows += formats.pctab(options.build)
+    if "unwind" in options.part:
+        rows += formats.unwind(options.build)
     targets.print_targets(rows)
 
 

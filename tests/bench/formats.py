@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Measures traces, written and read, and look-ups in pc-value tables, without root or rustc.
+"""Measures traces, written and read, and look-ups in pc-value and unwind tables, without root.
 
 Rates are by CPU time; rates by wall time depend on the machine's load. measureme's own summarize is
 timed in the same way, if it is installed.
 """
 
+import glob
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from targets import Row
 
 # Debian's golang-1.19-go; the targets are for this file.
 GO = "/usr/lib/go-1.19/bin/go"
+HERE = os.path.dirname(os.path.abspath(__file__))
 GO_TABLES = {"tables": 44965, "varint_bytes": 1283609, "linear_bytes": 1597441}
 
 
@@ -80,3 +82,37 @@ def pctab(build):
         Row("size of linear beside varint", found["linear_bytes"] / found["varint_bytes"], "x",
             most=1.244, digits=3, note=sizes),
     ]
+
+
+def compiler_files():
+    """librustc_driver and libLLVM of the user's rustc, or nothing."""
+    found = subprocess.run([os.path.join(HERE, "../find-rustc.sh")], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True)
+    if found.returncode:
+        return []
+    sysroot = run(found.stdout.strip(), "--print", "sysroot").strip()
+    return [path for name in ("librustc_driver-*.so", "libLLVM.so*")
+            for path in sorted(glob.glob(os.path.join(sysroot, "lib", name)))[:1]]
+
+
+def unwind(build):
+    files = compiler_files()
+    if not files:
+        return [Row("unwind tables", None, "", note="needs a rustc")]
+    tool = os.path.join(build, "tests/bench/unwind_tables")
+    print(run(tool, *files))
+    rows = []
+    for found in json.loads(run(tool, "--json", *files))["files"]:
+        name = os.path.basename(found["file"]).split("-")[0].split(".")[0]
+        ours, varint = found["pages_linear"], found["functions_varint"]
+        sorted8 = found["rows_8"]
+        rows += [
+            Row(name + ": unwind table, bytes per row", ours["bytes"] / found["rows"], "B",
+                most=3.5, note="varint %.2f, sorted rows 8" % (varint["bytes"] / found["rows"])),
+            Row("  a look-up beside varint", ours["ns"] / varint["ns"], "x", most=0.5,
+                note="ours %.1f ns, varint %.1f" % (ours["ns"], varint["ns"])),
+            Row("  beside sorted rows of 8 bytes", ours["ns"] / sorted8["ns"], "x", most=0.5,
+                note="sorted rows %.1f ns" % sorted8["ns"]),
+            Row("  made of .eh_frame", found["read_ms"] + found["make_ms"], "ms", most=150),
+        ]
+    return rows
