@@ -353,6 +353,55 @@ def test_a_generic_function_with_many_instances_is_first(t, toolchain):
     assert [instances["generic::" + name] for name in ("huge", "twice", "all")] == [40, 2, 1]
 
 
+LIBRARY = """pub fn both<T: Copy>(t: T) -> (T, T) { (t, t) }
+pub fn others<T: Copy>(t: T) -> [T; 3] { [t, t, t] }
+pub fn plain(n: u64) -> u64 { let mut s = n; while s > 9 { s /= 2; } s }
+#[inline]
+pub fn inlined(n: u64) -> u64 { let mut s = 0; let mut i = 0; while i < n { s ^= i; i += 1; } s }
+pub fn own() -> (u8, u8) { both(1u8) }
+"""
+PROGRAM = """fn main() {
+    println!("{:?} {:?} {:?}", base::both(1u8), base::both(2u16), base::both(%d));
+    println!("{:?} {:?}", base::others(3u32), base::others('c'));
+    println!("{} {}", base::plain(3), base::inlined(4));
+}
+"""
+BUILD = """set -e
+rustc=$1 dir=$2
+compile() { name=$1; shift; $rustc --edition=2021 --crate-name=$name -Csymbol-mangling-version=v0 \\
+    -Ccodegen-units=1 --emit=link,llvm-ir --out-dir=$dir $dir/$name.rs "$@"; }
+compile base --crate-type=lib
+for name in first second; do compile $name --extern base=$dir/libbase.rlib; done
+"""
+
+
+def defined(t, crate):
+    """{function of `base`: definitions in the LLVM IR of a crate}"""
+    with open(t.path(crate + ".ll"), encoding="utf-8") as f:
+        names = re.findall(r'^define [^@]*@"?([\w$.]+)', f.read(), re.M)
+    return collections.Counter(match.group(1) for match in (
+        re.search(r"4base\d+(both|others|plain|inlined|own)", name) for name in names) if match)
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_instances_of_several_crates(t, toolchain):
+    """What each compile of a build makes of a library's functions is added up: the definitions in
+    its LLVM IR. A function that is only called is not made again, nor an instance that is shared."""
+    for name, text in (("base", LIBRARY), ("first", PROGRAM % 5), ("second", PROGRAM % 7)):
+        t.write(name + ".rs", text)
+    rustc = t.toolchain(toolchain).rustc
+    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",))
+    assert run.status == 0, run.stderr.decode()
+    made = sum((defined(t, crate) for crate in ("base", "first", "second")), collections.Counter())
+    assert set(made) == {"both", "others", "plain", "inlined", "own"}, made
+    assert made["both"] > 3 and made["plain"] == 1, made
+    rows = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)["items"]
+    found = {row["name"].partition("::")[2]: row["instances"] for row in rows
+             if row["name"] and row["name"].startswith("base::")}
+    assert {name: found[name] for name in made} == dict(made), (found, made)
+    return ", ".join("%s %d" % item for item in sorted(made.items()))
+
+
 def page_blocks(data):
     """The blocks of data in an HTML page."""
     for text in re.findall(rb'<script type="text/plain" id="\w+">([^<]+)</script>', data):

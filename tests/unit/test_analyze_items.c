@@ -130,6 +130,24 @@ static void instances_are_counted(void **state)
 	done();
 }
 
+/* Of the queries that are executed by other crates about an item, the least counts. */
+static void instances_of_other_crates_are_added(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	assert_true(items__counts_instances_by(items, MIR_BUILT));
+	assert_false(items__counts_instances_by(items, TYPECK));
+	query(MIR_BUILT, 0, 1, ONE);
+	query(TYPECK, 0, 1, TWO);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(items__foreign_instance(items, MIR_BUILT, ONE), 0);
+	assert_int_equal(items__foreign_instance(items, CODEGEN, ONE), 0);
+	assert_int_equal(items__foreign_instance(items, MIR_BUILT, TWO), 0);
+	end(2);
+	assert_int_equal(instances_of(ONE), 1 + 1);
+	assert_int_equal(instances_of(TWO), 0);
+	done();
+}
+
 static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
 {
 	query(LAYOUT_OF, 3, 1, NONE);
@@ -292,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_time_of_all_queries_about_an_item_is_added_up),
 		TEST(instances_are_counted),
+		TEST(instances_of_other_crates_are_added),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),

@@ -136,6 +136,37 @@ static void items_are_of_executions(void **state)
 	assert_int_equal(rows[0].self_ns, 100);
 }
 
+/* What is about no item of the crate is about another crate's, with the path of ONE. */
+static uint32_t foreign_of(const void *ctx, const struct trace_span *span)
+{
+	assert_int_equal(span->kind, TRACE_KIND_QUERY);
+	return span->start_ns == 100 ? TRACE_NO_STRING : ONE;
+}
+
+static bool keyed_by_instance(const void *ctx, uint32_t label)
+{
+	return label == TYPECK || label == LAYOUT_OF;
+}
+
+static void what_other_crates_made_of_an_item_counts(void **state)
+{
+	_model_ struct model m = {};
+	_free_ struct item_row *rows = NULL;
+	size_t n;
+
+	start_with(&m, (struct model_options){.parts = MODEL_ITEMS,
+					      .foreign = foreign_of,
+					      .keyed_by_instance = keyed_by_instance});
+	/* One of its own. */
+	span(&m, TRACE_KIND_QUERY, TYPECK, 0, 100, 200);
+	span(&m, TRACE_KIND_QUERY, TYPECK, 0, 210, 220);
+	span(&m, TRACE_KIND_QUERY, TYPECK, 0, 220, 230);
+	span(&m, TRACE_KIND_QUERY, LAYOUT_OF, 0, 230, 240);
+	span(&m, TRACE_KIND_ACTIVITY, LAYOUT_OF, 0, 240, 250);
+	assert_int_equal(items__rows(m.items, &rows, &n), 0);
+	assert_int_equal(item_at(rows, n, ONE).instances, 1 + 1);
+}
+
 /* What is not wanted is still around what is: nothing is charged to a neighbour. */
 static void only_wanted_labels_are_of_items(void **state)
 {
@@ -306,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_as_asked_for),
 		cmocka_unit_test(items_are_of_executions),
+		cmocka_unit_test(what_other_crates_made_of_an_item_counts),
 		cmocka_unit_test(only_wanted_labels_are_of_items),
 		cmocka_unit_test(all_off_cpu_time_is_of_groups),
 		cmocka_unit_test(only_wanted_labels_are_of_groups_and_callers),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/instances.h"
 #include "base/array.h"
 #include "base/table.h"
 
@@ -39,8 +40,7 @@ struct named {
 
 struct items {
 	struct trace_texts texts;
-	bool (*keyed_by_instance)(const void *ctx, uint32_t label); /* or NULL */
-	const void *ctx;
+	struct instances instances;
 	TABLE(struct cell) cells;   /* by item << 32 | label */
 	TABLE(struct track) tracks; /* by process << 32 | tid */
 	TABLE(struct named) names;  /* by string id */
@@ -67,8 +67,18 @@ void items__count_instances(struct items *m,
 			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),
 			    const void *ctx)
 {
-	m->keyed_by_instance = keyed_by_instance;
-	m->ctx = ctx;
+	m->instances.keyed = keyed_by_instance;
+	m->instances.ctx = ctx;
+}
+
+bool items__counts_instances_by(struct items *m, uint32_t label)
+{
+	return instances__counts(&m->instances, label);
+}
+
+int items__foreign_instance(struct items *m, uint32_t label, uint32_t path)
+{
+	return instances__foreign(&m->instances, label, path);
 }
 
 /* An empty text stands for an unknown key, "()" for that of a query that takes none. */
@@ -177,7 +187,9 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 	if (!t || named < 0)
 		return -ENOMEM;
 	if (named)
-		return charge(m, t, span->depth, item) ?: add(m, item, &w, true);
+		return charge(m, t, span->depth, item)
+			       ?: instances__own(&m->instances, span->label)
+			       ?: add(m, item, &w, true);
 	return wait(t, &w);
 }
 
@@ -227,7 +239,7 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	note_query(row, cell->label, cell->self_ns);
 }
 
-static struct item_cell cell_of(const struct items *m, const struct cell *c)
+static struct item_cell cell_of(struct items *m, const struct cell *c)
 {
 	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
 
@@ -238,8 +250,8 @@ static struct item_cell cell_of(const struct items *m, const struct cell *c)
 		.charged = c->charged,
 		.self_ns = self_ns,
 		.probe_ns = c->self_ns - self_ns,
-		.instances = c->item != TRACE_NO_STRING && m->keyed_by_instance &&
-			     m->keyed_by_instance(m->ctx, c->label),
+		.instances =
+			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),
 	};
 }
 
@@ -276,7 +288,7 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 		}
 		item_row__add(row, &cell);
 	}
-	return 0;
+	return instances__add(&m->instances, &m->texts, *rows, *n);
 }
 
 void items__free(struct items *m)
@@ -288,5 +300,6 @@ void items__free(struct items *m)
 	table__destroy(&m->cells);
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
+	instances__destroy(&m->instances);
 	free(m);
 }

@@ -34,8 +34,8 @@ struct item_row {
 	uint32_t item;	     /* string id of its path, or TRACE_NO_STRING: none is around */
 	uint64_t executions; /* of queries about it */
 	uint64_t charged;    /* executions without an item that are charged to it */
-	/* Of a generic function, in each compile: the most executions of a query whose key is an
-	 * Instance. 0: unknown. Not of a module. */
+	/* Of a generic function, by all compiles: analyze/instances.h. 0: unknown. Not of a module,
+	 * and with those that other crates made only from items__rows(). */
 	uint64_t instances;
 	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
 	struct item_part
@@ -63,6 +63,12 @@ bool items__any(const struct items *m);
 void items__count_instances(struct items *m,
 			    bool (*keyed_by_instance)(const void *ctx, uint32_t label),
 			    const void *ctx);
+
+/* Whether a query has such a key; if so, whether its definition is another crate's matters. */
+bool items__counts_instances_by(struct items *m, uint32_t label);
+
+/* Such a query was executed about a definition of another crate, with this path. 0 or -ENOMEM. */
+int items__foreign_instance(struct items *m, uint32_t label, uint32_t path);
 
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);

@@ -18,6 +18,15 @@ static uint32_t item_of(const void *ctx, const struct trace_span *span)
 		       : id;
 }
 
+static uint32_t foreign_of(const void *ctx, const struct trace_span *span)
+{
+	uint32_t id = trace_reader__event_string(ctx, span);
+
+	return span->kind == TRACE_KIND_QUERY && trace_reader__is_foreign(ctx, span->process, id)
+		       ? id
+		       : TRACE_NO_STRING;
+}
+
 static bool keyed_by_instance(const void *ctx, uint32_t label)
 {
 	const char *type = trace_reader__key_type(ctx, label);
@@ -42,6 +51,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.texts = trace_reader__texts(r),
 		.budget_ppm = trace_reader__info(r)->budget_ppm,
 		.item = item_of,
+		.foreign = foreign_of,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
 		.stacks = {r, stack_entry, locate},
@@ -98,6 +108,18 @@ static int take_off_cpu(struct model *m, const struct trace_span *span)
 			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
+/* What another crate's compile made of a generic function. */
+static int take_foreign(struct model *m, const struct trace_span *span)
+{
+	uint32_t path;
+
+	if (!m->options.foreign || span->kind != TRACE_KIND_QUERY ||
+	    !items__counts_instances_by(m->items, span->label) || !wants(m, span->label))
+		return 0;
+	path = m->options.foreign(m->options.item_ctx, span);
+	return path == TRACE_NO_STRING ? 0 : items__foreign_instance(m->items, span->label, path);
+}
+
 /*
  * What is not wanted may still be what others are charged to. Modules are learned from unwanted
  * labels too, so that rows have the same names.
@@ -112,6 +134,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
 	if (m->modules && modules__span(m->modules, span, item))
+		return -ENOMEM;
+	if (item == TRACE_NO_STRING && take_foreign(m, span))
 		return -ENOMEM;
 	return wants(m, span->label) ? items__span(m->items, span, times, item)
 				     : items__around(m->items, span, item);

@@ -47,6 +47,8 @@ struct model_options {
 	const void *wants_ctx;
 	/* For items: the string id of what an execution was about, or TRACE_NO_STRING. */
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
+	/* Likewise, if that is a definition of another crate; NULL: not known. */
+	uint32_t (*foreign)(const void *ctx, const struct trace_span *span);
 	const void *item_ctx;
 	/* For items, or NULL: as items__count_instances(). */
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/instances.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* NULL without memory. */
+static struct instance_query *query(struct instances *i, uint32_t label)
+{
+	struct instance_query *q = table__find(&i->queries, label);
+
+	return q ?: table__get(&i->queries, label, .is_one = i->keyed && i->keyed(i->ctx, label));
+}
+
+bool instances__counts(struct instances *i, uint32_t label)
+{
+	const struct instance_query *q = query(i, label);
+
+	return q && q->is_one;
+}
+
+int instances__own(struct instances *i, uint32_t label)
+{
+	struct instance_query *q = query(i, label);
+
+	if (q)
+		q->is_named = true;
+	return q ? 0 : -ENOMEM;
+}
+
+int instances__foreign(struct instances *i, uint32_t label, uint32_t path)
+{
+	struct foreign_instances *f =
+		table__get(&i->foreign, (uint64_t)path << 32 | label, .path = path);
+
+	if (!f)
+		return -ENOMEM;
+	f->executions++;
+	return instances__own(i, label);
+}
+
+/* Rows by the texts of their items. */
+struct row_index {
+	const struct trace_texts *texts;
+	struct item_row *rows;
+	struct u64_map at; /* hash -> row */
+};
+
+static void row_index__destroy(struct row_index *x)
+{
+	u64_map__destroy(&x->at);
+}
+
+static const char *text_of(const struct row_index *x, uint32_t string)
+{
+	return x->texts->text(x->texts->ctx, string);
+}
+
+/* The row with a text, or NULL and the hash at which it would be. */
+static struct item_row *find_row(const struct row_index *x, const char *text, uint64_t *hash)
+{
+	for (*hash = map_hash(text, strlen(text));; ++*hash) {
+		uint32_t row = u64_map__get(&x->at, *hash);
+
+		if (row == U64_MAP_NONE)
+			return NULL;
+		if (!strcmp(text_of(x, x->rows[row].item), text))
+			return &x->rows[row];
+	}
+}
+
+static int index_rows(struct row_index *x, size_t n)
+{
+	uint64_t hash;
+
+	for (uint32_t row = 0; row < n; row++) {
+		if (x->rows[row].item == TRACE_NO_STRING ||
+		    find_row(x, text_of(x, x->rows[row].item), &hash))
+			continue;
+		if (u64_map__put(&x->at, hash, row))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint32_t n_queries(const struct instances *i)
+{
+	uint32_t n = 0;
+
+	for (uint32_t q = 0; q < i->queries.n; q++)
+		n += i->queries.at[q].is_one && i->queries.at[q].is_named;
+	return n;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct foreign_instances *x = a, *y = b;
+
+	return (x->path > y->path) - (x->path < y->path);
+}
+
+/* The next path's executions, from *at on, which becomes their end: the least of `n` queries'. */
+static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
+{
+	uint32_t path = i->foreign.at[*at].path, seen = 0;
+	uint64_t least = UINT64_MAX;
+
+	for (; *at < i->foreign.n && i->foreign.at[*at].path == path; ++*at, seen++)
+		if (i->foreign.at[*at].executions < least)
+			least = i->foreign.at[*at].executions;
+	return seen < n ? 0 : least;
+}
+
+int instances__add(struct instances *i, const struct trace_texts *texts, struct item_row *rows,
+		   size_t n)
+{
+	__cleanup(row_index__destroy) struct row_index x = {.texts = texts, .rows = rows};
+	uint32_t queries = n_queries(i);
+	uint64_t hash;
+
+	if (!i->foreign.n || queries < 2)
+		return 0;
+	if (index_rows(&x, n))
+		return -ENOMEM;
+	/* Nothing is looked up by its place any more. */
+	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
+	for (uint32_t at = 0; at < i->foreign.n;) {
+		uint32_t path = i->foreign.at[at].path;
+		uint64_t made = least_of(i, &at, queries);
+		struct item_row *row = made ? find_row(&x, text_of(&x, path), &hash) : NULL;
+
+		if (row)
+			row->instances += made;
+	}
+	return 0;
+}
+
+void instances__destroy(struct instances *i)
+{
+	table__destroy(&i->queries);
+	table__destroy(&i->foreign);
+}
