@@ -99,46 +99,76 @@ static int unwind_find_mapping(struct unwind *u, wire_u64 pc)
 	return sample_find_mapping(u, pc);
 }
 
-#define SAMPLE_INT3 0xcc
-
-/* True if the thread has just executed a breakpoint, which is what makes a probe. */
-static __always_inline int sample_is_at_probe(__u64 pc, int in_kernel)
-{
-	__u8 before = 0;
-
-	return in_kernel && !bpf_probe_read_user(&before, 1, (void *)(pc - 1)) &&
-	       before == SAMPLE_INT3;
-}
-
-/* `back` bytes before the thread's pc. */
-STACK_APART int sample_walk(struct unwind *u, __u32 back)
+/* From `back` bytes before the thread's pc, with the stack as before a word was pushed. */
+STACK_APART int sample_walk(struct unwind *u, __u32 back, __u32 pushed)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
 	if (!u)
 		return 0;
 	u->pc = regs->ip - back;
-	u->sp = regs->sp;
+	u->sp = regs->sp + pushed;
 	u->bp = regs->bp;
 	return unwind_walk(u);
+}
+
+#define SAMPLE_INT3 0xcc
+
+/* Whether there is a breakpoint, which is what makes a probe, at the thread's pc and before it. */
+enum {
+	SAMPLE_PROBE_BEFORE = 1,
+	SAMPLE_PROBE_HERE = 2,
+};
+
+static __always_inline __u32 sample_probes(void)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u8 code[2] = {};
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(regs->ip - 1)))
+		return 0;
+	return (code[0] == SAMPLE_INT3 ? SAMPLE_PROBE_BEFORE : 0) |
+	       (code[1] == SAMPLE_INT3 ? SAMPLE_PROBE_HERE : 0);
+}
+
+/* The caller of the innermost frame is nowhere. */
+static __always_inline int sample_is_lost(const struct unwind *u)
+{
+	return u->sample.n == 2 && u->sample.cut == WIRE_CUT_NO_MAP;
+}
+
+/*
+ * The thread is in the kernel, perhaps for a probe. It then goes through these states, and where
+ * its return address is tells them apart:
+ *
+ *   it has executed the breakpoint, and stands behind it; not the instruction that is there
+ *   the kernel has found the probe: the thread stands at it, and our programs run
+ *   the kernel emulates an instruction that pushes: the word is pushed
+ *   and the thread stands behind the instruction, which may be one byte long
+ */
+STACK_APART int sample_unwind_in_kernel(struct unwind *u)
+{
+	__u32 probes = sample_probes();
+
+	if (!u)
+		return 0;
+	sample_walk(u, probes & SAMPLE_PROBE_BEFORE ? 1 : 0, 0);
+	if (probes & SAMPLE_PROBE_BEFORE && sample_is_lost(u))
+		sample_walk(u, 0, 0);
+	if (probes & SAMPLE_PROBE_HERE && sample_is_lost(u))
+		sample_walk(u, 0, 8);
+	return 0;
 }
 
 /*
  * Without mappings the stack is not known: the process is no compiler, or has just begun. The
  * sample is sent all the same, as CPU time.
- *
- * A thread that has hit a probe is one byte behind it, and has not executed the instruction that is
- * there for the tables. So it is until the kernel has found the probe, and again once the kernel
- * has emulated an instruction of one byte. The two cases differ by where the return address is.
  */
-STACK_APART int sample_unwind(struct unwind *u, int in_kernel)
+static __always_inline int sample_unwind(struct unwind *u, int in_kernel)
 {
 	const struct wire_mappings *m;
-	struct pt_regs *regs;
 	__u32 pid;
 
-	if (!u)
-		return 0;
 	pid = u->sample.pid;
 	u->sample.n = 0;
 	u->sample.cut = WIRE_CUT_NO_MAP;
@@ -146,11 +176,7 @@ STACK_APART int sample_unwind(struct unwind *u, int in_kernel)
 	if (!m)
 		return 0;
 	u->serial = m->serial;
-	regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	if (!sample_is_at_probe(regs->ip, in_kernel))
-		return sample_walk(u, 0);
-	sample_walk(u, 1);
-	return u->sample.n == 2 && u->sample.cut == WIRE_CUT_NO_MAP ? sample_walk(u, 0) : 0;
+	return in_kernel ? sample_unwind_in_kernel(u) : sample_walk(u, 0, 0);
 }
 
 STACK_APART int sample_send(struct wire_sample *s)

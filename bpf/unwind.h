@@ -249,21 +249,26 @@ static inline int unwind_walk(struct unwind *u)
 	return 0;
 }
 
+/* Keeps the compiler from dropping a bound that it knows of, and the verifier does not. */
+#define UNWIND_KEEP(value) __asm__ volatile("" : "+r"(value))
+
 /*
  * Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. The search has no
  * branches, each of which would double what the verifier follows.
  */
 static inline int unwind_search(struct unwind *u, const struct wire_mappings *m, wire_u64 pc)
 {
-	wire_u32 at = 0;
+	wire_u64 at = 0;
 
 	/* The last one that does not start behind it. */
-	for (wire_u32 step = WIRE_MAPPINGS_MAX / 2; step; step /= 2) {
-		wire_u32 next = (at + step) & (WIRE_MAPPINGS_MAX - 1);
-		wire_u64 is_behind = (pc - m->items[next].start) >> 63;
+	for (wire_u64 step = WIRE_MAPPINGS_MAX / 2; step; step /= 2) {
+		wire_u64 next = at + step, is_behind;
 
-		at += step & ((wire_u32)is_behind - 1);
+		UNWIND_KEEP(next);
+		is_behind = (pc - m->items[next & (WIRE_MAPPINGS_MAX - 1)].start) >> 63;
+		at += step & (is_behind - 1);
 	}
+	UNWIND_KEEP(at);
 	u->mapping = m->items[at & (WIRE_MAPPINGS_MAX - 1)];
 	return pc < u->mapping.start || pc >= u->mapping.end;
 }

@@ -13,11 +13,30 @@
 
 	.macro body_begin name
 	function \name
+	.cfi_startproc
 	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
 	push %r12
+	.cfi_def_cfa_offset 24
 	push %r15
+	.cfi_def_cfa_offset 32
 	sub $0x40, %rsp
+	.cfi_def_cfa_offset 96
 	mov %esi, %r15d
+	.endm
+
+	.macro frame_end
+	add $0x40, %rsp
+	.cfi_def_cfa_offset 32
+	pop %r15
+	.cfi_def_cfa_offset 24
+	pop %r12
+	.cfi_def_cfa_offset 16
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
 	.endm
 
 	/* The site is always executed and never taken: nothing here sets the carry. */
@@ -25,22 +44,33 @@
 	test %r15d, %r15d
 	function site_end_\name
 	jb 1f
-1:	add $0x40, %rsp
-	pop %r15
-	pop %r12
+1:	frame_end
+	.endm
+
+	/* A frame that is aligned, or on another stack, is found by rbp. */
+	.macro by_rbp_begin
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	.endm
+
+	.macro by_rbp_end
+	mov %rbp, %rsp
 	pop %rbp
+	.cfi_def_cfa %rsp, 8
 	ret
+	.cfi_endproc
 	.endm
 
 	.macro provider name
 	function provider_\name
-	push %rbp
-	mov %rsp, %rbp
+	by_rbp_begin
 	and $-16, %rsp
 	call inside
-	mov %rbp, %rsp
-	pop %rbp
-	ret
+	by_rbp_end
 	.endm
 
 	provider alpha
@@ -54,15 +84,24 @@
 	provider unknown
 
 	function provider_beta
+	.cfi_startproc
 	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
 	function site_start_beta
 	push %rbx
+	.cfi_def_cfa_offset 24
 	sub $8, %rsp
+	.cfi_def_cfa_offset 32
 	call inside
 	add $8, %rsp
+	.cfi_def_cfa_offset 24
 	pop %rbx
+	.cfi_def_cfa_offset 16
 	pop %rbp
+	.cfi_def_cfa_offset 8
 	ret
+	.cfi_endproc
 
 	/* The registers that may hold a query's key, and a slot of a body (SHAPE_KEY_SLOT). */
 	.macro load_keys
@@ -116,13 +155,10 @@
 
 	/* The same, with the body on the stack that ends at r10. */
 	function wrapper_alpha_grown
-	push %rbp
-	mov %rsp, %rbp
+	by_rbp_begin
 	mov %r10, %rsp
 	call body_alpha
-	mov %rbp, %rsp
-	pop %rbp
-	ret
+	by_rbp_end
 
 	/* Places that call the wrapper in rcx; r8 becomes r10. */
 	.macro ask place
@@ -202,14 +238,6 @@
 1:	mov %r12, %rdi
 	call guard_left
 	body_end theta
-
-	.macro frame_end
-	add $0x40, %rsp
-	pop %r15
-	pop %r12
-	pop %rbp
-	ret
-	.endm
 
 	body_begin body_iota
 	mov %rdi, 0x8(%rsp)
@@ -345,15 +373,12 @@
 	ret
 
 	function call_on_stack
-	push %rbp
-	mov %rsp, %rbp
+	by_rbp_begin
 	mov %rdx, %rsp
 	mov %rdi, %rax
 	mov %rsi, %rdi
 	call *%rax
-	mov %rbp, %rsp
-	pop %rbp
-	ret
+	by_rbp_end
 
 	.bss
 mask:	.zero 8

@@ -33,6 +33,9 @@
  *   VN            a context of N definitions, with spans and source files, is dropped
  *   HN            a context that lies is dropped (enum names_lie)
  *   ZN            sleeps N microseconds
+ *   FN IN         spins for N ms of CPU time, the same within the kernel (target_chains.h)
+ *   EN            spins N ms below a deep recursion
+ *   PN QN         touches N pages, sleeps N microseconds, in a chain of calls
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
  *                 involuntary"
  *   ~             later spans of this thread are counted, not listed: "pid tid total N"
@@ -55,6 +58,7 @@
 #include "names_of_target.h"
 #include "qprof/wire.h"
 #include "shapes.h"
+#include "target_chains.h"
 
 #define SLOTS	   64
 #define SLOT_BYTES (256ul << 10)
@@ -623,6 +627,16 @@ static void step(char what, unsigned int arg)
 	case 'Z':
 		usleep(arg);
 		return;
+	case 'F':
+		return chain_of_spin(arg);
+	case 'I':
+		return chain_of_reads(arg);
+	case 'E':
+		return chain_of_recursion(arg);
+	case 'P':
+		return chain_of_pages(arg);
+	case 'Q':
+		return chain_of_sleep(arg);
 	case 'U':
 		return list_switches();
 	case 'N':
@@ -685,7 +699,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKVH", what);
+		bool takes_number = strchr("r*pqkZNJKVHFIEPQ", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -105,8 +105,8 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
-/* The number of a mapping's file; *number is 0 if it can have none. */
-static int number_of(struct sampling *s, pid_t pid, const struct mapped_files *all,
+/* The number of a mapping's file; *number is 0 if it has none, or none yet. */
+static int number_of(struct sampling *s, struct sampled_process *p, const struct mapped_files *all,
 		     const struct mapped_file *m, uint32_t *number)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -116,9 +116,11 @@ static int number_of(struct sampling *s, pid_t pid, const struct mapped_files *a
 	/* The vdso is no file, and has no number. */
 	if (*number || !m->id.ino)
 		return 0;
-	if (look__mapped_file(s->look, pid, all, m, &file))
+	if (look__mapped_file(s->look, p->pid, all, m, &file)) {
+		sampling__mapped(s, p->pid);
 		return 0;
-	err = sampled_files__add(s->files, file, process_uid(pid), number);
+	}
+	err = sampled_files__add(s->files, file, process_uid(p->pid), number);
 	return err == -EDQUOT ? 0 : err;
 }
 
@@ -127,7 +129,7 @@ static int add_mapping(struct sampling *s, struct sampled_process *p,
 		       struct wire_mappings *to)
 {
 	struct wire_mapping new = {.start = m->start, .end = m->end};
-	int err = number_of(s, p->pid, all, m, &new.file), none;
+	int err = number_of(s, p, all, m, &new.file), none;
 
 	if (err || !new.file)
 		return err;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "target_chains.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone, noipa))
+/* Keeps a call from being the last of a function, which would be a jump. */
+#define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
+#define PAGE	       4096ul
+
+typedef void leaf_fn(unsigned int arg);
+
+static unsigned long cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (unsigned long)ts.tv_sec * 1000000000ul + (unsigned long)ts.tv_nsec;
+}
+
+/* No other function is called but by this loop's end, every some 100 us. */
+APART void chain_spin(unsigned int ms)
+{
+	unsigned long end = cpu_ns() + ms * 1000000ul;
+
+	while (cpu_ns() < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+
+APART void chain_read(unsigned int ms)
+{
+	unsigned long end = cpu_ns() + ms * 1000000ul;
+	static char bytes[1 << 20];
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	while (cpu_ns() < end)
+		if (read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+			abort();
+	close(fd);
+}
+
+APART void chain_touch(unsigned int n)
+{
+	char *pages =
+		mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		abort();
+	madvise(pages, n * PAGE, MADV_NOHUGEPAGE);
+	for (unsigned long i = 0; i < n; i++)
+		*(volatile char *)(pages + i * PAGE) = 1;
+	munmap(pages, n * PAGE);
+}
+
+APART void chain_sleep(unsigned int us)
+{
+	usleep(us);
+	NO_TAIL_CALL();
+}
+
+static unsigned int levels_left;
+
+APART void chain_recursive(unsigned int ms)
+{
+	if (levels_left--)
+		chain_recursive(ms);
+	else
+		chain_spin(ms);
+	NO_TAIL_CALL();
+}
+
+APART void chain_middle(leaf_fn *leaf, unsigned int arg)
+{
+	leaf(arg);
+	NO_TAIL_CALL();
+}
+
+APART void chain_outer(leaf_fn *leaf, unsigned int arg)
+{
+	chain_middle(leaf, arg);
+	NO_TAIL_CALL();
+}
+
+void chain_of_spin(unsigned int ms)
+{
+	chain_outer(chain_spin, ms);
+}
+
+void chain_of_reads(unsigned int ms)
+{
+	chain_outer(chain_read, ms);
+}
+
+void chain_of_pages(unsigned int n)
+{
+	chain_outer(chain_touch, n);
+}
+
+void chain_of_sleep(unsigned int us)
+{
+	chain_outer(chain_sleep, us);
+}
+
+void chain_of_recursion(unsigned int ms)
+{
+	levels_left = CHAIN_RECURSION;
+	chain_outer(chain_recursive, ms);
+}
