@@ -59,46 +59,48 @@ enum thread_column {
 };
 
 static const struct top_column process_columns[] = {
-	[PROCESS_NAME] = {"crate", 0, TOP_TEXT},
-	[PROCESS_TYPE] = {"type", 3, TOP_TEXT},
-	[PROCESS_PID] = {"pid", 5, TOP_NUMBER},
-	[PROCESS_STATE] = {"state", 7, TOP_TEXT},
-	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME},
-	[PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME},
-	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT},
+	[PROCESS_NAME] = {"crate", 0, TOP_TEXT, 0},
+	[PROCESS_TYPE] = {"type", 3, TOP_TEXT, 0},
+	[PROCESS_PID] = {"pid", 5, TOP_NUMBER, 0},
+	[PROCESS_STATE] = {"state", 7, TOP_TEXT, 0},
+	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME, 0},
+	[PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME, 0},
+	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT, 0},
 	[PROCESS_TOP] = {"now, or top query", 10, TOP_INTERVAL, NOW_WIDTH},
-	[PROCESS_COUNT] = {"count", 6, TOP_COUNT},
+	[PROCESS_COUNT] = {"count", 6, TOP_COUNT, 0},
 };
 
 static const struct top_column query_columns[] = {
-	[QUERY_NAME] = {"query", 0, TOP_TEXT},	 [QUERY_SELF] = {"self", 7, TOP_TIME},
-	[QUERY_COUNT] = {"count", 6, TOP_COUNT}, [QUERY_RATE] = {"rate/s", 6, TOP_COUNT},
-	[QUERY_TOTAL] = {"total", 7, TOP_TIME},	 [QUERY_OFF] = {"off-cpu", 7, TOP_TIME},
-	[QUERY_MEAN] = {"mean", 7, TOP_TIME},
+	[QUERY_NAME] = {"query", 0, TOP_TEXT, 0},   [QUERY_SELF] = {"self", 7, TOP_TIME, 0},
+	[QUERY_COUNT] = {"count", 6, TOP_COUNT, 0}, [QUERY_RATE] = {"rate/s", 6, TOP_COUNT, 0},
+	[QUERY_TOTAL] = {"total", 7, TOP_TIME, 0},  [QUERY_OFF] = {"off-cpu", 7, TOP_TIME, 0},
+	[QUERY_MEAN] = {"mean", 7, TOP_TIME, 0},
 };
 
 static const struct top_column item_columns[] = {
-	[ITEM_PATH] = {"item", 0, TOP_PATH},	    [ITEM_SELF] = {"self", 7, TOP_TIME},
-	[ITEM_COUNT] = {"count", 6, TOP_COUNT},	    [ITEM_PLACE] = {"at", 0, TOP_SOURCE, AT_WIDTH},
-	[ITEM_MOST] = {"most of it", 0, TOP_LABEL},
+	[ITEM_PATH] = {"item", 0, TOP_PATH, 0},
+	[ITEM_SELF] = {"self", 7, TOP_TIME, 0},
+	[ITEM_COUNT] = {"count", 6, TOP_COUNT, 0},
+	[ITEM_PLACE] = {"at", 0, TOP_SOURCE, AT_WIDTH},
+	[ITEM_MOST] = {"most of it", 0, TOP_LABEL, 0},
 };
 
 static const struct top_column thread_columns[] = {
-	[THREAD_NAME] = {"thread", 0, TOP_TEXT},
-	[THREAD_TID] = {"tid", 5, TOP_NUMBER},
-	[THREAD_COUNT] = {"count", 6, TOP_COUNT},
-	[THREAD_RATE] = {"rate/s", 6, TOP_COUNT},
-	[THREAD_SELF] = {"self", 7, TOP_TIME},
-	[THREAD_OFF] = {"off-cpu", 7, TOP_TIME},
-	[THREAD_AGO] = {"ago", 7, TOP_TIME},
+	[THREAD_NAME] = {"thread", 0, TOP_TEXT, 0},
+	[THREAD_TID] = {"tid", 5, TOP_NUMBER, 0},
+	[THREAD_COUNT] = {"count", 6, TOP_COUNT, 0},
+	[THREAD_RATE] = {"rate/s", 6, TOP_COUNT, 0},
+	[THREAD_SELF] = {"self", 7, TOP_TIME, 0},
+	[THREAD_OFF] = {"off-cpu", 7, TOP_TIME, 0},
+	[THREAD_AGO] = {"ago", 7, TOP_TIME, 0},
 	[THREAD_LAST] = {"last ended", 10, TOP_INTERVAL, LAST_WIDTH},
 };
 
 static const struct top_layout layouts[TOP_TABLES] = {
-	[TOP_PROCESSES] = {"Processes", process_columns, N_OF(process_columns), PROCESS_ON_CPU},
-	[TOP_QUERIES] = {"Queries", query_columns, N_OF(query_columns), QUERY_SELF},
+	[TOP_PROCESSES] = {"Processes", process_columns, N_OF(process_columns), PROCESS_ON_CPU, 0},
+	[TOP_QUERIES] = {"Queries", query_columns, N_OF(query_columns), QUERY_SELF, 0},
 	[TOP_ITEMS] = {"Items", item_columns, N_OF(item_columns), ITEM_SELF, PATH_KEPT},
-	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_SELF},
+	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_SELF, 0},
 };
 
 const struct top_layout *top_layout(enum top_table table)
