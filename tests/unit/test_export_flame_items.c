@@ -68,7 +68,10 @@ static char *folded(void)
 	return text;
 }
 
-/* What is about nothing is charged to what is around it, or to no item; types stay whole. */
+/*
+ * What is about nothing, or another crate, is charged to what is around it, or to no item; types
+ * stay whole.
+ */
 static void items_lie_in_their_modules(void **state)
 {
 	_free_ char *text = folded();
@@ -78,8 +81,8 @@ static void items_lie_in_their_modules(void **state)
 				  "a;layout_of 100\n"
 				  "a;lint_mod 100\n"
 				  "a;m;typeck 1200\n"
-				  "c;typeck 30\n"
-				  "(no item);layout_of 1\n");
+				  "(no item);layout_of 1\n"
+				  "(no item);typeck 30\n");
 }
 
 int main(void)
