@@ -19,7 +19,7 @@
 #define EH_FRAME_RSP 7
 #define EH_FRAME_RA  16 /* the return address */
 
-/* The longest section that is read. That of LLVM 22 has 11 MB. */
+/* The longest section that is read. That of LLVM 22 has 7.7 MB. */
 #define EH_FRAME_SIZE_MAX (64u << 20)
 
 /*

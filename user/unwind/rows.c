@@ -81,7 +81,7 @@ static int list_others(const struct unwind_input *in, struct functions *f)
 
 	for (uint32_t i = 0; !err && i < in->n_plts; i++) {
 		const struct unwind_plt *plt = &in->plts[i];
-		struct function new = {.start = plt->start, .kind = PLT, .plt = plt};
+		struct function new = {.start = plt->start, .kind = PLT, .at = i};
 
 		new.end = plt->start + plt->length;
 		err = add_function(f, in, new);
@@ -165,7 +165,7 @@ static int add_rows(struct unwind_rows *r, const struct unwind_input *in,
 
 	switch (f->kind) {
 	case PLT:
-		return unwind_plt__run(f->plt, end, add_run, &to);
+		return unwind_plt__run(&in->plts[f->at], end, add_run, &to);
 	case ENTRY:
 		return add_run(&to, f->start, end, outermost);
 	default:

@@ -27,6 +27,10 @@ int unwind_rules__number(struct unwind_rules *r, struct wire_unwind_rule rule, u
 
 	if (err)
 		return err;
+	if (key_of(r->rules[r->last]) == key_of(rule)) {
+		*number = r->last;
+		return 0;
+	}
 	known = u64_map__get(&r->numbers, key_of(rule));
 	if (known == U64_MAP_NONE && r->n == WIRE_UNWIND_RULES_MAX) {
 		r->refused++;
@@ -36,7 +40,7 @@ int unwind_rules__number(struct unwind_rules *r, struct wire_unwind_rule rule, u
 		err = add(r, rule);
 	}
 	if (!err)
-		*number = known;
+		*number = r->last = known;
 	return err;
 }
 
@@ -63,6 +67,7 @@ int unwind_rules__sort(struct unwind_rules *r, const uint32_t *uses, uint32_t *n
 	_free_ struct used_rule *order = calloc(r->n + 1UL, sizeof(*order));
 	int err = order ? 0 : -ENOMEM;
 
+	r->last = 0;
 	for (uint32_t i = 0; !err && i < r->n; i++)
 		order[i] = (struct used_rule){uses[i], i, r->rules[i]};
 	if (!err)

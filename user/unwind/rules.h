@@ -15,6 +15,7 @@ struct unwind_rules {
 	uint32_t n;			/* with rule 0, unless `rules` is NULL */
 	uint32_t capacity;
 	uint32_t refused; /* calls that have found no room */
+	uint32_t last;	  /* number that was given; the next rule often is the same */
 	struct u64_map numbers;
 };
 
