@@ -188,6 +188,41 @@ static void nothing_with_a_rule_is_an_error(void **state)
 	assert_int_equal(unwind_rows__read(&in, &useless), -ENODATA);
 }
 
+/* One function with a row for each byte of code, of 3 bytes each, up to the limit and beyond. */
+static int read_many_rows(uint32_t n)
+{
+	_eh_builder_ struct eh_builder b = eh_builder_new();
+	_unwind_rows_ struct unwind_rows r = {};
+	uint32_t cie = eh_builder__cie(&b), at, length;
+	_free_ uint8_t *bytes = NULL;
+	struct unwind_input in;
+	int err;
+
+	at = eh_builder__fde(&b, cie, 0x1000000, n, BYTES(""));
+	bytes = malloc(b.len + 3ul * n);
+	assert_non_null(bytes);
+	memcpy(bytes, b.buf, b.len);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(bytes + b.len + 3ul * i, i % 2 ? "\x0e\x08\x41" : "\x0e\x10\x41", 3);
+	length = (uint32_t)(b.len - at - 4) + 3 * n;
+	memcpy(bytes + at, &length, sizeof(length));
+	in = input_of(&b);
+	in.frame.data = bytes;
+	in.frame.size += 3ul * n;
+	in.segments[0] = (struct elf_segment){0x1000000, 0, n};
+	err = unwind_rows__read(&in, &r);
+	if (!err)
+		assert_int_equal(r.n, n + 1);
+	return err;
+}
+
+static void too_many_rows_are_refused(void **state)
+{
+	assert_int_equal(read_many_rows(1000), 0);
+	assert_int_equal(read_many_rows(UNWIND_ROWS_MAX - 1), 0);
+	assert_int_equal(read_many_rows(UNWIND_ROWS_MAX), -EFBIG);
+}
+
 /* The linker's own description comes before ours. */
 static void a_plt_is_described_once(void **state)
 {
@@ -408,6 +443,7 @@ int main(void)
 		cmocka_unit_test(what_is_in_no_segment_is_left_out),
 		cmocka_unit_test(damage_is_counted),
 		cmocka_unit_test(nothing_with_a_rule_is_an_error),
+		cmocka_unit_test(too_many_rows_are_refused),
 		cmocka_unit_test(a_plt_is_described_once),
 		cmocka_unit_test(a_program_starts_without_a_caller),
 		cmocka_unit_test(a_fixture_has_the_rules_of_libdw),
