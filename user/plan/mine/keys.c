@@ -361,7 +361,7 @@ static int hold_at_calls(struct keys_finder *f, uint32_t body, const struct want
 static int mine_places(struct keys_finder *f, uint64_t entry, uint32_t body,
 		       const struct mine_key *key)
 {
-	__cleanup(wanted__destroy) struct wanted wanted = {NULL};
+	__cleanup(wanted__destroy) struct wanted wanted = {0};
 	struct walk w;
 	int err = walk__init(&w, f->img, &f->code, entry);
 
