@@ -46,7 +46,7 @@ static void decode(const uint8_t *bytes, size_t size)
 	if (rates__decode(bytes, size, r))
 		return;
 	for (uint32_t i = 0; i < N; i++)
-		expect(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+		expect(rates__of(r, i, 1) >= 0 && rates__of(r, i, 1) <= 1e8);
 	for (uint32_t i = 0; i < r->n_groups; i++)
 		expect(!rates__never(r, i) || r->groups[i].cpu_s > 0);
 	expect(!rates__encode(r, &again, &len));

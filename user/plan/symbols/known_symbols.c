@@ -11,7 +11,7 @@ int known_symbols__find(struct elf_image *img, struct known_symbols *out)
 	size_t n;
 	int err;
 
-	*out = (struct known_symbols){NULL};
+	*out = (struct known_symbols){0};
 	err = elf_image__symbols(img, &syms, &n);
 	for (size_t i = 0; i < n && !err; i++) {
 		struct known_symbol known = {.sym = &syms[i]};
@@ -26,5 +26,5 @@ int known_symbols__find(struct elf_image *img, struct known_symbols *out)
 void known_symbols__destroy(struct known_symbols *k)
 {
 	free(k->items);
-	*k = (struct known_symbols){NULL};
+	*k = (struct known_symbols){0};
 }
