@@ -39,45 +39,47 @@ int instances__foreign(struct instances *i, uint32_t label, uint32_t path)
 	return instances__own(i, label);
 }
 
-/* Rows by the texts of their items. */
-struct row_index {
+/* Items by their texts. */
+struct text_index {
 	const struct trace_texts *texts;
-	struct item_row *rows;
-	struct u64_map at; /* hash -> row */
+	struct instances_made *items;
+	struct u64_map at; /* hash -> item */
 };
 
-static void row_index__destroy(struct row_index *x)
+static void text_index__destroy(struct text_index *x)
 {
 	u64_map__destroy(&x->at);
 }
 
-static const char *text_of(const struct row_index *x, uint32_t string)
+static const char *text_of(const struct text_index *x, uint32_t string)
 {
 	return x->texts->text(x->texts->ctx, string);
 }
 
-/* The row with a text, or NULL and the hash at which it would be. */
-static struct item_row *find_row(const struct row_index *x, const char *text, uint64_t *hash)
+/* The item with a text, or NULL and the hash at which it would be. */
+static struct instances_made *find_item(const struct text_index *x, const char *text,
+					uint64_t *hash)
 {
 	for (*hash = map_hash(text, strlen(text));; ++*hash) {
-		uint32_t row = u64_map__get(&x->at, *hash);
+		uint32_t at = u64_map__get(&x->at, *hash);
 
-		if (row == U64_MAP_NONE)
+		if (at == U64_MAP_NONE)
 			return NULL;
-		if (!strcmp(text_of(x, x->rows[row].item), text))
-			return &x->rows[row];
+		if (!strcmp(text_of(x, x->items[at].item), text))
+			return &x->items[at];
 	}
 }
 
-static int index_rows(struct row_index *x, size_t n)
+static int index_items(struct text_index *x, size_t n)
 {
 	uint64_t hash;
 
-	for (uint32_t row = 0; row < n; row++) {
-		if (x->rows[row].item == TRACE_NO_STRING ||
-		    find_row(x, text_of(x, x->rows[row].item), &hash))
+	for (uint32_t i = 0; i < n; i++) {
+		x->items[i].made = 0;
+		if (x->items[i].item == TRACE_NO_STRING ||
+		    find_item(x, text_of(x, x->items[i].item), &hash))
 			continue;
-		if (u64_map__put(&x->at, hash, row))
+		if (u64_map__put(&x->at, hash, i))
 			return -ENOMEM;
 	}
 	return 0;
@@ -111,26 +113,26 @@ static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
 	return seen < n ? 0 : least;
 }
 
-int instances__add(struct instances *i, const struct trace_texts *texts, struct item_row *rows,
-		   size_t n)
+int instances__made(struct instances *i, const struct trace_texts *texts,
+		    struct instances_made *items, size_t n)
 {
-	__cleanup(row_index__destroy) struct row_index x = {.texts = texts, .rows = rows};
+	__cleanup(text_index__destroy) struct text_index x = {.texts = texts, .items = items};
 	uint32_t queries = n_queries(i);
 	uint64_t hash;
 
+	if (index_items(&x, n))
+		return -ENOMEM;
 	if (!i->foreign.n || queries < 2)
 		return 0;
-	if (index_rows(&x, n))
-		return -ENOMEM;
 	/* Nothing is looked up by its place any more. */
 	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
 	for (uint32_t at = 0; at < i->foreign.n;) {
 		uint32_t path = i->foreign.at[at].path;
 		uint64_t made = least_of(i, &at, queries);
-		struct item_row *row = made ? find_row(&x, text_of(&x, path), &hash) : NULL;
+		struct instances_made *item = made ? find_item(&x, text_of(&x, path), &hash) : NULL;
 
-		if (row)
-			row->instances += made;
+		if (item)
+			item->made += made;
 	}
 	return 0;
 }

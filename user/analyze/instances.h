@@ -9,8 +9,8 @@
 #ifndef QPROF_ANALYZE_INSTANCES_H
 #define QPROF_ANALYZE_INSTANCES_H
 
-#include "analyze/items.h"
 #include "base/table.h"
+#include "trace/trace.h"
 
 /* A query that was executed. */
 struct instance_query {
@@ -41,12 +41,18 @@ int instances__own(struct instances *i, uint32_t label);
 /* A query that counts was executed about another crate's definition. 0 or -ENOMEM. */
 int instances__foreign(struct instances *i, uint32_t label, uint32_t path);
 
+/* The instances of an item that compiles of other crates made. */
+struct instances_made {
+	uint32_t item; /* string id, or TRACE_NO_STRING */
+	uint64_t made;
+};
+
 /*
- * Add to `instances` of rows what other crates made of their items; these have other strings, but
- * the same texts. Nothing, unless at least two queries were executed with a path. 0 or -ENOMEM.
+ * Set `made` of each item. Paths of other crates' executions have other strings, but the same
+ * texts. All are 0, unless at least two queries were executed with a path. 0 or -ENOMEM.
  */
-int instances__add(struct instances *i, const struct trace_texts *texts, struct item_row *rows,
-		   size_t n);
+int instances__made(struct instances *i, const struct trace_texts *texts,
+		    struct instances_made *items, size_t n);
 
 void instances__destroy(struct instances *i);
 

@@ -267,6 +267,20 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 	return err;
 }
 
+static int add_made_elsewhere(struct items *m, struct item_row *rows, size_t n)
+{
+	_free_ struct instances_made *made = calloc(n + 1, sizeof(*made));
+	int err = made ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		made[i].item = rows[i].item;
+	if (!err)
+		err = instances__made(&m->instances, &m->texts, made, n);
+	for (size_t i = 0; i < n && !err; i++)
+		rows[i].instances += made[i].made;
+	return err;
+}
+
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
 	struct item_row *row = NULL;
@@ -288,7 +302,7 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 		}
 		item_row__add(row, &cell);
 	}
-	return instances__add(&m->instances, &m->texts, *rows, *n);
+	return add_made_elsewhere(m, *rows, *n);
 }
 
 void items__free(struct items *m)
