@@ -35,12 +35,29 @@ static void labels_go_on_without_the_trace(void **state)
 	label_names__clear(&l);
 }
 
+/* Not with gaps, whose size would double with each. */
+static void numbers_without_the_trace_are_dense(void **state)
+{
+	_trace_output_ struct trace_output trace = {.err = -ENOSPC};
+	struct label_names l = {0};
+	char name[16];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "label %u", i);
+		assert_int_equal(label_names__id(&l, &trace, name, &id), 0);
+		assert_int_equal(id, i);
+	}
+	label_names__clear(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(labels_have_the_numbers_of_the_trace,
 						temporary_make, temporary_remove),
 		cmocka_unit_test(labels_go_on_without_the_trace),
+		cmocka_unit_test(numbers_without_the_trace_are_dense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

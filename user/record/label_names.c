@@ -9,10 +9,12 @@
 
 static int remember(struct label_names *l, uint32_t id, const char *name)
 {
-	if (array__reserve_at(&l->names, id, &l->n, sizeof(*l->names)))
+	if (array__reserve_at(&l->names, id, &l->capacity, sizeof(*l->names)))
 		return -ENOMEM;
 	if (!l->names[id])
 		l->names[id] = strdup(name);
+	if (id >= l->end)
+		l->end = id + 1;
 	return l->names[id] ? 0 : -ENOMEM;
 }
 
@@ -20,7 +22,7 @@ static uint32_t id_without_file(const struct label_names *l, const char *name)
 {
 	uint32_t id = 0;
 
-	while (id < l->n && (!l->names[id] || strcmp(l->names[id], name)))
+	while (id < l->end && (!l->names[id] || strcmp(l->names[id], name)))
 		id++;
 	return id;
 }
@@ -37,12 +39,12 @@ int label_names__id(struct label_names *l, struct trace_output *trace, const cha
 
 const char *label_names__get(const struct label_names *l, uint32_t id)
 {
-	return id < l->n && l->names[id] ? l->names[id] : "<unknown>";
+	return id < l->end && l->names[id] ? l->names[id] : "<unknown>";
 }
 
 void label_names__clear(struct label_names *l)
 {
-	for (uint32_t i = 0; i < l->n; i++)
+	for (uint32_t i = 0; i < l->end; i++)
 		free(l->names[i]);
 	free(l->names);
 	*l = (struct label_names){0};

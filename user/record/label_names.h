@@ -11,7 +11,8 @@
 /* All zeroes is empty. */
 struct label_names {
 	char **names; /* by string id; NULL: no label */
-	uint32_t n;
+	uint32_t end; /* above all ids in use */
+	uint32_t capacity;
 };
 
 /* Set *id to the string id of a label, a new one if need be. 0 or -ENOMEM. */
