@@ -200,7 +200,8 @@ def test_budget(t):
     """With a budget, executions that are recorded have their keys; the others are sampled."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "metadata")
-    run = t.capture(compile.argv("out"), ("-q", "--budget", "2%"))
+    run = t.capture(compile.argv("out"), ("-q", "--budget", "10%"),
+                    {"XDG_CACHE_HOME": t.mkdir("cache")})
     assert run.status == 0, run.stderr.decode()
     crate = crates.crate_name(crates.LONG)
     n = assert_all_local_are_named(t, run.trace, crate, plan_of(t, compile.rustc))
