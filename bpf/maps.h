@@ -90,16 +90,21 @@ struct {
  * for all task storage, and a look-up takes it too: while a preempted thread holds it, every new
  * thread on that CPU would lose its hits.
  */
-static __always_inline struct thread_stack *maps_storage(struct task_struct *task, __u64 flags)
+static __always_inline void *maps_storage_of(void *map, struct task_struct *task, __u64 flags)
 {
-	struct thread_stack *t;
+	void *value;
 
 	if (!internals_can_disable_preemption())
-		return bpf_task_storage_get(&stacks, task, NULL, flags);
+		return bpf_task_storage_get(map, task, NULL, flags);
 	bpf_preempt_disable();
-	t = bpf_task_storage_get(&stacks, task, NULL, flags);
+	value = bpf_task_storage_get(map, task, NULL, flags);
 	bpf_preempt_enable();
-	return t;
+	return value;
+}
+
+static __always_inline struct thread_stack *maps_storage(struct task_struct *task, __u64 flags)
+{
+	return maps_storage_of(&stacks, task, flags);
 }
 
 /* The providers of bodies that serve several queries, by their distance from the site. */

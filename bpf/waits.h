@@ -32,15 +32,8 @@ struct {
 /* For a thread that may wait from now on. */
 static __always_inline void wait_prepare(struct task_struct *task)
 {
-	if (!knobs.wait_ns)
-		return;
-	if (internals_can_disable_preemption()) {
-		bpf_preempt_disable();
-		bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		bpf_preempt_enable();
-	} else {
-		bpf_task_storage_get(&waits, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	}
+	if (knobs.wait_ns)
+		maps_storage_of(&waits, task, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline int wait_is_one(bool preempt, __u32 state)
