@@ -107,22 +107,14 @@ UNWIND_APART wire_u32 unwind_find_number(wire_u32 table, wire_u32 offset)
 UNWIND_APART int unwind_find_rule(struct unwind *u)
 {
 	const struct wire_unwind_file *f;
-	const wire_u8 *block;
-	union {
-		wire_u64 word;
-		struct wire_unwind_rule rule;
-	} r;
 	wire_u32 number;
 
 	if (!u || unwind_find_table(u))
 		return 1;
 	number = unwind_find_number(u->table, (wire_u32)(unwind_pc(u) - u->mapping.bias));
 	f = unwind_file(u->mapping.file);
-	block = f ? unwind_block(f->rules >> WIRE_UNWIND_BLOCK_SHIFT) : 0;
-	if (!block || number >= f->n_rules)
+	if (!f || unwind_rule_at(f, number, &u->rule))
 		return unwind_end(u, WIRE_CUT_NO_RULE);
-	r.word = unwind_word(block, f->rules + 8 * number);
-	u->rule = r.rule;
 	return 0;
 }
 

@@ -87,7 +87,7 @@ UNWIND_APART wire_u32 unwind_count_pcs(wire_u32 at, wire_u32 n, wire_u32 pc)
 
 	if (!block)
 		return 0;
-	/* What follows the pcs in their last word is counted too, and cut off below. */
+	/* The last word may count more than the pcs, which the end cuts off. */
 	for (wire_u32 i = 0; i < 256; i += 8) {
 		wire_u32 here;
 
@@ -189,26 +189,37 @@ static inline wire_u32 unwind_page_table(const struct wire_unwind_file *f, wire_
 		     : WIRE_UNWIND_NOWHERE;
 }
 
+/* Set *rule to the one with this number; nonzero: the file has none. */
+static inline int unwind_rule_at(const struct wire_unwind_file *f, wire_u32 number,
+				 struct wire_unwind_rule *rule)
+{
+	const wire_u8 *block = unwind_block(f->rules >> WIRE_UNWIND_BLOCK_SHIFT);
+	union {
+		wire_u64 word;
+		struct wire_unwind_rule rule;
+	} r;
+
+	if (!block || number >= f->n_rules)
+		return 1;
+	r.word = unwind_word(block, f->rules + 8 * number);
+	*rule = r.rule;
+	return 0;
+}
+
 /*
  * The rule at an ELF virtual address of the file; its base is WIRE_UNWIND_NONE if there is none. A
  * return address is looked up less 1: the next instruction may belong to another function.
  */
 static inline struct wire_unwind_rule unwind_lookup(const struct wire_unwind_file *f, wire_u64 addr)
 {
-	union {
-		wire_u64 word;
-		struct wire_unwind_rule rule;
-	} r = {0};
 	wire_u32 table = unwind_page_table(f, addr), number;
-	const wire_u8 *block;
+	struct wire_unwind_rule rule = {0};
 
 	if (table == WIRE_UNWIND_NOWHERE)
-		return r.rule;
+		return rule;
 	number = unwind_page_value(table, (wire_u32)addr & (WIRE_UNWIND_PAGE_BYTES - 1));
-	block = unwind_block(f->rules >> WIRE_UNWIND_BLOCK_SHIFT);
-	if (number < f->n_rules && block)
-		r.word = unwind_word(block, f->rules + 8 * number);
-	return r.rule;
+	unwind_rule_at(f, number, &rule);
+	return rule;
 }
 
 #endif /* QPROF_UNWIND_LOOKUP_H */
