@@ -13,11 +13,6 @@
 #define LINES_MAX 100000
 #define VDSO	  "[vdso]"
 
-static int64_t to_ns(const struct timespec *ts)
-{
-	return (int64_t)ts->tv_sec * 1000000000LL + ts->tv_nsec;
-}
-
 int mapped_files__path(pid_t pid, uint64_t start, uint64_t end, const char *path, char **out)
 {
 	_free_ char *link = NULL;
@@ -51,14 +46,7 @@ static int find_identity(pid_t pid, const struct mapped_file *m, const char *pat
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
-	*id = (struct library_identity){
-		.dev = st.st_dev,
-		.ino = st.st_ino,
-		.size = (uint64_t)st.st_size,
-		.mtime_ns = to_ns(&st.st_mtim),
-		.ctime_ns = to_ns(&st.st_ctim),
-		.uid = st.st_uid,
-	};
+	*id = library_identity_of(&st);
 	return 0;
 }
 

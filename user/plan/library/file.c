@@ -28,9 +28,9 @@ static int64_t to_ns(const struct timespec *ts)
 	return (int64_t)ts->tv_sec * 1000000000LL + ts->tv_nsec;
 }
 
-static void identity_of(const struct stat *st, struct library_identity *id)
+struct library_identity library_identity_of(const struct stat *st)
 {
-	*id = (struct library_identity){
+	return (struct library_identity){
 		.dev = st->st_dev,
 		.ino = st->st_ino,
 		.size = (uint64_t)st->st_size,
@@ -110,7 +110,7 @@ int library_file__try(const char *path, struct library_file **out)
 		return fd;
 	if (fstat(fd, &st))
 		return -errno;
-	identity_of(&st, &id);
+	id = library_identity_of(&st);
 	id.lasting = has_honest_ctime(fd) && is_settled(&id);
 	return library_file__take(take_fd(fd), path, &id, out);
 }
@@ -187,7 +187,7 @@ int library_file__stat(const struct library_file *f, struct library_identity *no
 
 	if (fstat(f->fd, &st))
 		return -errno;
-	identity_of(&st, now);
+	*now = library_identity_of(&st);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -29,6 +30,9 @@ struct library_identity {
 	 */
 	bool lasting;
 };
+
+/* The identity that stat(2) tells, without `lasting`. */
+struct library_identity library_identity_of(const struct stat *st);
 
 /* True if neither content nor rights were changed between the two, which are of one inode. */
 static inline bool library_identity_is_same(const struct library_identity *a,
