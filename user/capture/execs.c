@@ -198,17 +198,12 @@ static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int 
 /* Set the timer to the next look; without one, it never fires. */
 static void set_timer(const struct execs *e)
 {
-	struct itimerspec at = {0};
 	uint64_t due_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < e->n; i++)
 		if (e->young[i].due_ns < due_ns)
 			due_ns = e->young[i].due_ns;
-	if (due_ns != UINT64_MAX) {
-		at.it_value.tv_sec = (time_t)(due_ns / (1000 * MS));
-		at.it_value.tv_nsec = (long)(due_ns % (1000 * MS));
-	}
-	timerfd_settime(e->timer, TFD_TIMER_ABSTIME, &at, NULL);
+	epoll_set_timer(e->timer, due_ns == UINT64_MAX ? 0 : due_ns);
 }
 
 static void drop_over(struct execs *e)

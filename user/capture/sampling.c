@@ -212,13 +212,10 @@ bool sampling__is_ready(const struct sampling *s, pid_t pid)
 /* Wake the session then, or before. */
 static void wake_at(struct sampling *s, uint64_t ns)
 {
-	const struct itimerspec at = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
-						   .tv_nsec = (long)(ns % 1000000000)}};
-
 	if (s->timer_ns && s->timer_ns <= ns)
 		return;
 	s->timer_ns = ns;
-	timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &at, NULL);
+	epoll_set_timer(s->timer, ns);
 }
 
 void sampling__mapped(struct sampling *s, pid_t pid)
