@@ -70,22 +70,28 @@ static void put(struct canvas *c, enum top_style style, const char *text)
 	c->screen->lines[c->screen->n++] = (struct top_line){clean, style};
 }
 
+/* The caller frees it; without memory it is NULL, and c->err is set. */
+static char *text_of(struct canvas *c, const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) >= 0)
+		return text;
+	c->err = -ENOMEM;
+	return NULL;
+}
+
 __attribute__((format(printf, 3, 4))) static void putf(struct canvas *c, enum top_style style,
 						       const char *fmt, ...)
 {
 	_free_ char *text = NULL;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = text_of(c, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		text = NULL;
-		c->err = -ENOMEM;
-		return;
-	}
-	put(c, style, text);
+	if (text)
+		put(c, style, text);
 }
 
 static const char *state_text(const struct top_shown *t)
@@ -126,16 +132,12 @@ __attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c,
 	_free_ char *text = NULL;
 	va_list ap;
 	size_t width;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = text_of(c, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		text = NULL;
-		c->err = -ENOMEM;
+	if (!text)
 		return;
-	}
 	width = format_width(text) + strlen(IN);
 	if (c->columns > width)
 		item_text__cut(in, c->columns - width);
