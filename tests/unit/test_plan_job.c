@@ -3,12 +3,11 @@
 #include "plan/job.h"
 
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/in_child.h"
 #include "../fixtures/output.h"
 #include "plan/file_job.h"
 #include "plan/mine/hits.h"
@@ -16,22 +15,6 @@
 #define NICE 7 /* a higher nice value needs no privilege */
 
 static unsigned int n_stored;
-static void (*at_build)(void);
-
-/* The child calls it after it has dropped its privileges. */
-int prctl(int option, ...)
-{
-	unsigned long args[4];
-	va_list ap;
-
-	va_start(ap, option);
-	for (int i = 0; i < 4; i++)
-		args[i] = va_arg(ap, unsigned long);
-	va_end(ap);
-	if (option == PR_SET_PDEATHSIG && at_build)
-		at_build();
-	return (int)syscall(SYS_prctl, option, args[0], args[1], args[2], args[3]);
-}
 
 /* Replace those of the program. */
 int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
@@ -69,7 +52,7 @@ static void assert_fails(struct plan_job *j, int err, const char *part)
 
 static int setup(void **state)
 {
-	at_build = NULL;
+	in_child = NULL;
 	n_stored = 0;
 	/* On a busy machine a child may take long to exit. */
 	file_job_end_ns = 60000000000;
@@ -194,7 +177,7 @@ static void data_from_a_child_process_is_checked(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
 
-	at_build = send_a_length_that_lies;
+	in_child = send_a_length_that_lies;
 	assert_int_equal(plan_job__start_hits(library, NULL, NICE, &j), 0);
 	assert_fails(j, -EBADMSG, "driver_v0.so");
 }
@@ -208,7 +191,7 @@ static void an_error_without_a_line_gets_one(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
 
-	at_build = exit_silently;
+	in_child = exit_silently;
 	j = start();
 	assert_fails(j, -4, "driver_v0.so: ");
 }

@@ -4,34 +4,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "test.h"
 #include "../fixtures/cache_home.h"
 #include "../fixtures/cfa_runs.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/in_child.h"
 #include "unwind/load.h"
 
 #define NICE 7 /* a higher nice value needs no privilege */
-
-static void (*in_child)(void);
-
-/* The child calls it after it has dropped its rights. */
-int prctl(int option, ...)
-{
-	unsigned long args[4];
-	va_list ap;
-
-	va_start(ap, option);
-	for (int i = 0; i < 4; i++)
-		args[i] = va_arg(ap, unsigned long);
-	va_end(ap);
-	if (option == PR_SET_PDEATHSIG && in_child)
-		in_child();
-	return (int)syscall(SYS_prctl, option, args[0], args[1], args[2], args[3]);
-}
 
 static int setup(void **state)
 {
