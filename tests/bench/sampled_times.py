@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.join(HERE, "../e2e"))
 import crates  # noqa: E402
 import lab  # noqa: E402
 from mm_profdata import Profile, summarize  # noqa: E402
+from times import add_compile_arguments  # noqa: E402
 
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
 LISTED, TARGET_EACH, TARGET_SUM, ERRORS = 0.02, 0.03, 0.03, 3
@@ -95,12 +96,9 @@ def print_table(truth, n, ns, runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build")
+    add_compile_arguments(parser)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--hz", type=int, default=999)
-    parser.add_argument("--toolchain", default="stable")
-    parser.add_argument("--crate", default="regex-syntax", choices=list(crates.FEATURES))
-    parser.add_argument("flags", nargs="*", help="more of rustc's options, after --")
     options = parser.parse_args()
     if lab.why_no_capture():
         sys.exit("sampled_times: " + lab.why_no_capture())

@@ -142,15 +142,20 @@ def compare(bench, rounds, of):
     print_overheads(results, of)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_compile_arguments(parser):
+    """What to compile, and with which build of ours it is recorded."""
     parser.add_argument("--build", default="build")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--least", action="store_true", help="the smallest, not the median")
     parser.add_argument("--toolchain", default="stable")
     parser.add_argument("--crate", default="regex-syntax", choices=list(crates.FEATURES))
     parser.add_argument("flags", nargs="*", help="more of rustc's options, after --")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_compile_arguments(parser)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--least", action="store_true", help="the smallest, not the median")
     options = parser.parse_args()
     if lab.why_no_capture():
         sys.exit("times: " + lab.why_no_capture())
