@@ -8,7 +8,7 @@
  * is counted with preemption off; the kernel runs no program of a perf event within another one
  * (bpf_prog_active), so the two do not meet. All the same each has working memory of its own, per
  * CPU, which it takes by an atomic exchange: a sample that finds it in use is lost, and counted.
- * What belongs to the thread is only read (sample_intervals.h).
+ * Programs here only read the thread's own storage (sample_intervals.h).
  *
  * The registers are those that the thread entered the kernel with, by the interrupt or before.
  */
