@@ -14,7 +14,9 @@ MOST = 1000
 MOST_CUT = 0.01
 # Frames of 540 KB and the red zone of 100 KiB leave little of this stack: rustc switches to others.
 SMALL_STACK = {"RUST_MIN_STACK": "1300000"}
-SHALLOW, DEEP = 150, 900
+# A cast takes more of the stack than an operator, in fewer frames, so that the compiler switches
+# before WIRE_SAMPLE_FRAMES.
+CASTS, OPERATORS = 240, 900
 
 
 def compare(t, argv, env=None):
@@ -38,12 +40,10 @@ def compile_of(t, crate, toolchain, *flags):
     return [toolchain.rustc, *crates.arguments(crate, out, *flags)]
 
 
-def nested(t, levels):
-    """Expressions that the compiler walks by recursion; it parses them without."""
-    one = "pub fn f(x: u64) -> u64 { x%s }\n" % "".join(" ^ %d" % i for i in range(levels))
-    # Enough of them that some are sampled.
-    many = "".join(one.replace("fn f", "fn f%d" % i) for i in range(300))
-    return t.write("nested.rs", many)
+def nested(t, of, tail, n):
+    """n functions of an expression that the compiler walks by recursion; it parses it without."""
+    return t.write("nested.rs", "".join(
+        "pub fn f%d(x: u64) -> u64 { %s%s }\n" % (i, of, tail) for i in range(n)))
 
 
 def assert_whole(result, more=0):
@@ -65,17 +65,21 @@ def test_they_are_those_of_libdw(t, name, flag):
 
 def test_those_that_the_compiler_switched_to_are_walked(t):
     """The copy has the current stack only, and libdw goes as far as that."""
-    source = nested(t, SHALLOW)
+    # What is inside is much work, so many samples are of the stack on which the compiler does it.
+    inside = "[%s][0]" % ", ".join("x + %d" % i for i in range(100))
+    source = nested(t, inside, " as u64" * CASTS, 400)
     argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"), source]
     compare(t, argv)
     result = compare(t, argv, SMALL_STACK)
     assert_whole(result, result["too_deep"] + result["no_map"])
-    assert result["as_far"] > result["too_deep"] + result["no_map"], result
+    switched = result["as_far"] - result["too_deep"] - result["no_map"]
+    assert switched > 0, result
+    return "%d of %d on another stack" % (switched, result["n"])
 
 
 def test_a_stack_may_be_too_deep(t):
     argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"),
-            nested(t, DEEP)]
+            nested(t, "x", "".join(" ^ %d" % i for i in range(OPERATORS)), 300)]
     result = compare(t, argv)
     assert result["too_deep"] > 0 and result["deepest"] == 512, result
     assert_whole(result, result["too_deep"])
