@@ -14,9 +14,8 @@ MOST = 1000
 MOST_CUT = 0.01
 # Frames of 540 KB and the red zone of 100 KiB leave little of this stack: rustc switches to others.
 SMALL_STACK = {"RUST_MIN_STACK": "1300000"}
-# A cast takes more of the stack than an operator, in fewer frames, so that the compiler switches
-# before WIRE_SAMPLE_FRAMES.
-CASTS, OPERATORS = 240, 900
+# Blocks take much of the stack in few frames; operators take many frames.
+BLOCKS, OPERATORS = 60, 900
 
 
 def compare(t, argv, env=None):
@@ -40,10 +39,11 @@ def compile_of(t, crate, toolchain, *flags):
     return [toolchain.rustc, *crates.arguments(crate, out, *flags)]
 
 
-def nested(t, of, tail, n):
-    """n functions of an expression that the compiler walks by recursion; it parses it without."""
+def nested(t, before, after, n):
+    """n functions of an expression that the compiler walks by recursion."""
+    inside = "[%s][0]" % ", ".join("x + %d" % i for i in range(100))
     return t.write("nested.rs", "".join(
-        "pub fn f%d(x: u64) -> u64 { %s%s }\n" % (i, of, tail) for i in range(n)))
+        "pub fn f%d(x: u64) -> u64 { %s%s%s }\n" % (i, before, inside, after) for i in range(n)))
 
 
 def assert_whole(result, more=0):
@@ -65,9 +65,7 @@ def test_they_are_those_of_libdw(t, name, flag):
 
 def test_those_that_the_compiler_switched_to_are_walked(t):
     """The copy has the current stack only, and libdw goes as far as that."""
-    # What is inside is much work, so many samples are of the stack on which the compiler does it.
-    inside = "[%s][0]" % ", ".join("x + %d" % i for i in range(100))
-    source = nested(t, inside, " as u64" * CASTS, 400)
+    source = nested(t, "{ " * BLOCKS, " }" * BLOCKS, 150)
     argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"), source]
     compare(t, argv)
     result = compare(t, argv, SMALL_STACK)
@@ -79,7 +77,7 @@ def test_those_that_the_compiler_switched_to_are_walked(t):
 
 def test_a_stack_may_be_too_deep(t):
     argv = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("nested.rmeta"),
-            nested(t, "x", "".join(" ^ %d" % i for i in range(OPERATORS)), 300)]
+            nested(t, "", "".join(" ^ %d" % i for i in range(OPERATORS)), 150)]
     result = compare(t, argv)
     assert result["too_deep"] > 0 and result["deepest"] == 512, result
-    assert_whole(result, result["too_deep"])
+    assert_whole(result, result["too_deep"] + result["no_map"])
