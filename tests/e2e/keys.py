@@ -178,11 +178,10 @@ class Keys:
             (invocation, query, event) for invocation, query, event in spans
             if query in self.compared and invocation not in self.left_out and event != UNIT
             and not is_of(self.crate, event))
-        theirs = collections.Counter(
-            {key: n for key, n in self.truth.items()
-             if key[2] != UNIT and not is_of(self.crate, key[2])})
-        equal = ours & theirs
-        truth_of = {(invocation, query): path for invocation, query, path in theirs - equal}
+        equal = ours & self.truth
+        # The standard library has a crate of the same name if it is memchr, so paths that begin
+        # with this crate's name belong here too.
+        truth_of = {(invocation, query): path for invocation, query, path in self.truth - equal}
         left, numbered = ours - equal, 0
         for (invocation, query, event), n in list(left.items()):
             match = NUMBERED.match(event)
