@@ -5,6 +5,7 @@ overhead   the cost of profiling, compared with a plain compile and rustc's own 
 keys       the cost of what queries are about, compared with --no-keys
 workspace  the cost for a whole build of many packages, by cargo
 budget     whether --budget holds
+sampling   the cost of samples without probes
 hits       cache hits of hello world, compared with rustc's own
 set-up     making and reading a plan, attaching to a running compiler
 store      writing and reading 100 million synthetic events; no root, no rustc
@@ -29,10 +30,12 @@ import formats  # noqa: E402
 import key_costs  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
+import sample_costs  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "budget", "hits", "set-up", "store", "export", "pctab",
-         "unwind")
+PARTS = ("overhead", "keys", "workspace", "budget", "sampling", "hits", "set-up", "store", "export",
+         "pctab", "unwind")
+OF_COMPILER = {"overhead", "keys", "workspace", "budget", "sampling", "hits", "set-up"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -76,6 +79,8 @@ def of_compiler(options):
             rows += builds.measure(bench, options.rounds)
         if "budget" in options.part:
             rows += budget.measure(bench, options.rounds)
+        if "sampling" in options.part:
+            rows += sample_costs.measure(bench, options.rounds)
         if "hits" in options.part:
             rows += overhead.hits_rows(t, options.toolchain)
         if "set-up" in options.part:
@@ -86,7 +91,7 @@ def of_compiler(options):
 def main():
     options = parse()
     rows, upstream = [], None
-    if {"overhead", "keys", "workspace", "budget", "hits", "set-up"} & set(options.part):
+    if OF_COMPILER & set(options.part):
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)

@@ -64,13 +64,18 @@ class Bench:
             return [int(word) / 1e9 for word in f.read().split()]
 
     def run(self, way, crate, flags):
-        argv = [self.rustc] + crates.arguments(crate, self.t.mkdir("out"), *flags)
+        return self.run_command(
+            way, [self.rustc] + crates.arguments(crate, self.t.mkdir("out"), *flags))
+
+    def run_command(self, way, argv):
+        """One compile; `argv` starts rustc or rustdoc."""
         profile = self.t.path("profile")
         subprocess.run(["rm", "-rf", profile], check=True)
         self.t.mkdir("profile")
         trace = self.t.path("bench.qpt")
         if way.startswith("self-profile"):
-            argv += ["-Zself-profile=" + profile, "-Zself-profile-events=" + way.split()[1]]
+            argv = [*argv, "-Zself-profile=" + profile,
+                    "-Zself-profile-events=" + way.split()[1]]
         # The inner file must be writable for the invoking user, the outer one for us.
         command = [self.measure, self.t.write("inner", ""), *argv]
         ours = way.startswith(OURS)
@@ -103,7 +108,7 @@ class Bench:
         inner, outer = self.read("inner"), self.read("outer")
         if way.startswith(OURS):
             report = self.t.report(trace)
-            events = sum(q["count"] for q in report["queries"])
+            events = sum(q["count"] or 0 for q in report["queries"])
             return Sample(inner, outer, events, os.path.getsize(trace), report["lost"],
                           report["losses"]["hits"])
         sample = Sample(inner, outer)
