@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Losses are reported, in the exit status too; and recordings without perf events."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import lab
 from lab import each
 from slow_loader import SlowLoader, assert_in_time
 from test_follow import compile_command, end_recording, nothing_known, ours, start_recording
+from test_targets import one_error_line
 from test_without_root import findings
 
 LOST = lab.MOST_LOST
@@ -128,6 +130,33 @@ def test_whole_machine_without_perf_events(t):
     (process,) = ours(t, t.report(t.path("trace.qpt"))["processes"])
     assert not process["attached_late"], process["command"]
     assert {q["name"]: q["count"] for q in process["queries"]} == t.counts(known.trace)
+
+
+def test_samples_without_perf_events(t):
+    """Without probes nothing would be recorded: the command does not run. With probes, one line says
+    so, and queries are recorded."""
+    needs_filter(t)
+    ran = t.path("ran")
+    done = refused(t, "-q", "-e", "none", "--sample", "-o", t.path("x.qpt"), "--", "touch", ran)
+    one_error_line(done, "no samples", "seccomp filter refuses perf_event_open(2)", "seccomp profile")
+    assert not os.path.exists(ran) and not os.path.exists(t.path("x.qpt")), os.listdir(t.dir)
+    done = refused(t, "-q", "-e", "none", "--memory", "-o", t.path("x.qpt"), "--pid", str(os.getpid()))
+    one_error_line(done, "no samples", "seccomp filter")
+    done = refused(t, "--sample", "-o", t.path("x.qpt"), "--", *compile_command(t, "out"))
+    (line,) = [x for x in done.stderr.splitlines() if "no samples are taken" in x]
+    assert done.returncode == 0 and "seccomp filter refuses" in line and "seccomp profile" in line, done
+    assert counts(t, t.path("x.qpt"))
+
+
+def test_waits_without_perf_events(t):
+    """The stacks of waits need none."""
+    needs_filter(t)
+    done = refused(t, "-q", "-e", "none", "--off-cpu-stacks", "-o", t.path("x.qpt"), "--",
+                   *compile_command(t, "out"))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    causes = [json.loads(x)["cause"] for x in t.run_qprof("dump", t.path("x.qpt")).stdout.splitlines()
+              if '"sample"' in x and '"cause"' in x]
+    assert set(causes) == {"off_cpu"}, causes[:10]
 
 
 def test_doctor_without_perf_events(t):

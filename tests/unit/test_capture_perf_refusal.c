@@ -34,10 +34,20 @@ static void a_level_that_refuses_nothing_is_not_blamed(void **state)
 {
 	struct perf_refusal r = {.err = -EACCES, .paranoid = 2, .capabilities = BPF_AND_PERFMON};
 
-	says(&r, "the kernel refuses perf events: Permission denied", "sudo");
+	says(&r, "a security module, such as SELinux, refuses perf events: Permission denied",
+	     "policy");
 	r.paranoid = 3;
 	r.capabilities |= UINT64_C(1) << CAP_SYS_ADMIN;
-	says(&r, "the kernel refuses perf events: Permission denied", NULL);
+	says(&r, "a security module, such as SELinux, refuses perf events: Permission denied",
+	     "policy");
+	r.capabilities = 0;
+	r.paranoid = 2;
+	says(&r, "the kernel refuses perf events: Permission denied", "sudo");
+	r.capabilities = BPF_AND_PERFMON;
+	r.err = -EINVAL;
+	says(&r, "the kernel refuses perf events: Invalid argument", "sudo");
+	r.capabilities |= UINT64_C(1) << CAP_SYS_ADMIN;
+	says(&r, "the kernel refuses perf events: Invalid argument", NULL);
 	r.err = -EMFILE;
 	says(&r, "the kernel refuses perf events: Too many open files", "ulimit -n");
 }
@@ -50,12 +60,25 @@ static void a_filter_comes_first(void **state)
 	     "seccomp profile");
 }
 
+/* A filter can return the same error, but the kernel's file is there then. */
+static void a_kernel_without_perf_events_is_named(void **state)
+{
+	struct perf_refusal r = {
+		.err = -ENOSYS, .paranoid = PERF_PARANOID_UNKNOWN, .filtered = true};
+
+	says(&r, "this kernel has no perf events", "CONFIG_PERF_EVENTS");
+	r.paranoid = 2;
+	says(&r, "a seccomp filter refuses perf_event_open(2): Function not implemented",
+	     "seccomp profile");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_paranoid_level_is_named),
 		cmocka_unit_test(a_level_that_refuses_nothing_is_not_blamed),
 		cmocka_unit_test(a_filter_comes_first),
+		cmocka_unit_test(a_kernel_without_perf_events_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

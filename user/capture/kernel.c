@@ -186,6 +186,7 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.kernel = k,
 		.cpu = s->rodata->knobs.sample_ns ? s->progs.sample_cpu : NULL,
 		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
+		.waits = s->links.on_wait,
 		.mappings = bpf_map__fd(s->maps.mappings),
 		.files = bpf_map__fd(s->maps.unwind_files),
 		.area = bpf_map__fd(s->maps.unwind_area),

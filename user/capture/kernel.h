@@ -127,6 +127,7 @@ struct kernel_samples {
 	struct kernel *kernel;		 /* for kernel__prepare_waits(); or NULL */
 	const struct bpf_program *cpu;	 /* for a clock; NULL: not wanted */
 	const struct bpf_program *fault; /* for page faults; NULL: not wanted */
+	bool waits;			 /* the kernel half samples waits by itself */
 	int mappings;			 /* struct wire_mappings, by pid */
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
 	int area;			 /* n_blocks blocks of tables, to be mapped */

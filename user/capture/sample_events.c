@@ -160,6 +160,14 @@ static int update(struct sample_events *e)
 	return err;
 }
 
+static bool is_any_on(const struct sample_events *e)
+{
+	for (unsigned int i = 0; i < e->n; i++)
+		if (e->cpus[i].on)
+			return true;
+	return false;
+}
+
 int sample_events__open(const struct sampling_options *opt, const struct bpf_program *cpu,
 			const struct bpf_program *fault, struct sample_events **out)
 {
@@ -176,6 +184,8 @@ int sample_events__open(const struct sampling_options *opt, const struct bpf_pro
 	e->fault = fault;
 	e->n = (unsigned int)n;
 	err = update(e);
+	if (!err && !is_any_on(e))
+		err = -ENODEV;
 	if (err)
 		return err;
 	*out = take_ptr(e);

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/epoll.h"
-#include "capture/perf_refusal.h"
 #include "capture/sample_events.h"
 #include "capture/sample_tables.h"
 #include "capture/sampled_files.h"
@@ -308,28 +307,13 @@ void sampling__record(struct sampling *s, const void *record, size_t size)
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-static void explain(int err)
-{
-	struct perf_refusal r;
-	char why[PERF_REFUSAL_MAX];
-	const char *fix;
-
-	perf_refusal__find(err, &r);
-	perf_refusal__why(&r, why, sizeof(why));
-	fix = perf_refusal__fix(&r);
-	diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "", fix ?: "");
-}
-
 int sampling__start(struct sampling *s)
 {
-	int err;
-
-	if (s->events || (!s->kernel.cpu && !s->kernel.fault))
+	if (s->events)
 		return 0;
-	err = sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
-	if (err)
-		explain(err);
-	return err;
+	if (!s->kernel.cpu && !s->kernel.fault)
+		return s->kernel.waits ? 0 : -ENODATA;
+	return sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
 }
 
 void sampling__stop(struct sampling *s)

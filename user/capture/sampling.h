@@ -50,7 +50,11 @@ int sampling__settle(struct sampling *s);
 /* Polls readable when sampling__settle() has something to do; -1 without samples. */
 int sampling__fd(const struct sampling *s);
 
-/* Begin to take samples. Prints one line on failure: the recording goes on without them. */
+/*
+ * Begin to take samples. -ENODATA: the kernel half takes none of those that were asked for; other
+ * errors are of perf events (perf_refusal.h), without which it takes no others than waits. Prints
+ * nothing.
+ */
 int sampling__start(struct sampling *s);
 void sampling__stop(struct sampling *s);
 

@@ -423,15 +423,40 @@ unsigned int session__libraries(const struct session *s)
 	return libraries__attached(s->libs);
 }
 
-void session__start(struct session *s)
+static int explain_no_samples(const struct session *s, int err)
 {
+	struct perf_refusal r;
+	char why[PERF_REFUSAL_MAX];
+	const char *fix;
+
+	/* A line has told already that the kernel does not report waits. */
+	if (err == -ENODATA && !filter__is_empty(s->filter))
+		return 0;
+	if (err == -ENODATA)
+		return diag_error_r(err, "nothing is left to record: leave out -e none");
+	perf_refusal__find(err, &r);
+	perf_refusal__why(&r, why, sizeof(why));
+	fix = perf_refusal__fix(&r);
+	if (filter__is_empty(s->filter))
+		return diag_error_r(err, "no samples can be taken, and there are no probes: %s%s%s",
+				    why, fix ? ". To change that: " : "; leave out -e none",
+				    fix ?: "");
+	diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "", fix ?: "");
+	return 0;
+}
+
+int session__start(struct session *s)
+{
+	int err;
+
 	end_measuring(s);
-	/* Without samples, the recording goes on. */
-	if (s->sampling)
-		sampling__start(s->sampling);
+	err = s->sampling ? sampling__start(s->sampling) : 0;
+	if (err && explain_no_samples(s, err))
+		return err;
 	kernel__begin_recording(s->kernel);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	arrivals__set_started(s->arrivals, s->started_ns);
+	return 0;
 }
 
 /* Intervals of this label are not wanted: from now on they cost their probe, but no record. */

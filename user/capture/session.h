@@ -48,7 +48,11 @@ const struct probe_costs *session__costs(struct session *s);
 /* The number of libraries that are attached to. */
 unsigned int session__libraries(const struct session *s);
 
-void session__start(struct session *s);
+/*
+ * Record from now on. Samples that the kernel refuses cost a line if there are probes; without any,
+ * nothing would be recorded: prints an error and returns it.
+ */
+int session__start(struct session *s);
 /* Stop counting, send the open intervals, and drain. The probes stay until session__free(). */
 int session__stop(struct session *s);
 

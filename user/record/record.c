@@ -637,13 +637,17 @@ static void report_begun(const struct capture *c)
 		diag_verbose("the program that shows this recording is gone");
 }
 
+static int start(struct capture *c)
+{
+	/* Stopped compilers and signals must not wait for a terminal. */
+	diag_drop_blocked(true);
+	return session__start(c->session);
+}
+
 static int record(struct capture *c)
 {
 	int err, err2;
 
-	/* Stopped compilers and signals must not wait for a terminal. */
-	diag_drop_blocked(true);
-	session__start(c->session);
 	if (c->launch) {
 		err = launch__go(c->launch);
 		if (err) {
@@ -670,7 +674,7 @@ int record_run(const struct cli_record_options *o, recorder_report_fn report)
 	int code, status;
 	bool launched;
 
-	if (set_up(&c)) {
+	if (set_up(&c) || start(&c)) {
 		if (c.recorder)
 			recorder__discard_file(c.recorder);
 		capture_fini(&c);

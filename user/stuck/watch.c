@@ -620,6 +620,7 @@ int watch__follow(struct watch *w, pid_t pid, unsigned int *compilers)
 
 void watch__start(struct watch *w)
 {
+	/* Without samples, it cannot fail. */
 	session__start(w->session);
 	w->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
