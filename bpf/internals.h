@@ -18,8 +18,8 @@
  *   task_struct.thread.fsbase               without it definitions have no names
  *   vm_area_struct.vm_pgoff                 without it those of compilers that are killed have none
  *   k_sigaction.sa.sa_handler               without it only SIGKILL is known to kill
- *   vm_area_struct.vm_file, file.f_inode    read by inode.bpf.c, an object of its own: without them
- *                                           libraries are known by device and inode number
+ *   vm_area_struct.vm_file, file.f_inode    without them libraries are known by device and inode
+ *                                           number
  *
  * Arguments of tracepoints, which the kernel may change, though it rarely does:
  *

@@ -33,6 +33,23 @@ int find_missing(void *ctx)
 	return 0;
 }
 
+__u64 found_inode;
+
+static long note_inode(struct task_struct *task, struct vm_area_struct *vma, void *unused)
+{
+	if (bpf_core_field_exists(vma->vm_file) && bpf_core_field_exists(struct file, f_inode))
+		found_inode = (__u64)BPF_CORE_READ(vma, vm_file, f_inode);
+	return 0;
+}
+
+/* Find the inode behind our own mapping of a file, at an address: see kernel__inode_of(). */
+SEC("raw_tp")
+int find_inode(struct bpf_raw_tracepoint_args *ctx)
+{
+	found_inode = 0;
+	return (int)bpf_find_vma(bpf_get_current_task_btf(), ctx->args[0], note_inode, NULL, 0);
+}
+
 /*
  * All sites but those that read labels. One program serves all roles, so that the verifier checks
  * what they share once: its work is most of the time that a recording takes to begin.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The kernel's inodes of files on overlays. */
 #include "base/array.h"
-#include "capture/real_inode.h"
 
 #include <sched.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "capture.h"
 
 static char dir[] = "/tmp/qprof-inodes-XXXXXX";
+static struct kernel *kernel;
 
 /* Valid until the fourth call from here. */
 static const char *at(const char *name)
@@ -25,11 +25,13 @@ static const char *at(const char *name)
 
 static int setup(void **state)
 {
+	struct kernel_options opt = {.ring_bytes = 1 << 20};
 	const char *const dirs[] = {"low", "none", "one", "two", "copies", "up", "work"};
 	FILE *f;
 
 	if (!can_capture())
 		return 0;
+	assert_int_equal(kernel__open(&opt, &kernel), 0);
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(unshare(CLONE_NEWNS), 0);
 	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
@@ -46,6 +48,7 @@ static int setup(void **state)
 /* The mount namespace and its mounts disappear with this process. */
 static int teardown(void **state)
 {
+	kernel__free(kernel);
 	umount2(dir, MNT_DETACH);
 	rmdir(dir);
 	return 0;
@@ -64,14 +67,11 @@ static void mount_overlay(const char *to, const char *options)
 
 static uint64_t inode_of(const char *path)
 {
-	static struct real_inodes *r;
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	uint64_t inode;
 
 	assert_true(fd >= 0);
-	if (!r)
-		assert_int_equal(real_inodes__new(&r), 0);
-	inode = real_inodes__of(r, fd);
+	inode = kernel__inode_of(kernel, fd);
 	assert_true(inode != 0);
 	return inode;
 }
@@ -109,10 +109,10 @@ static void a_copy_has_an_inode_of_its_own(void **state)
 	assert_true(inode_of(at("copies/lib")) != inode_of(at("low/lib")));
 }
 
-static void without_a_file_there_is_none(void **state)
+static void what_cannot_be_mapped_has_none(void **state)
 {
-	assert_true(real_inodes__of(NULL, 0) == 0);
-	real_inodes__free(NULL);
+	need_capture();
+	assert_true(kernel__inode_of(kernel, -1) == 0);
 }
 
 int main(void)
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlays_over_one_directory_share_its_inodes),
 		cmocka_unit_test(a_copy_has_an_inode_of_its_own),
-		cmocka_unit_test(without_a_file_there_is_none),
+		cmocka_unit_test(what_cannot_be_mapped_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -9,7 +9,6 @@
 #include "capture.h"
 #include "capture/uprobe_multi.h"
 #include "execs.skel.h"
-#include "inode.skel.h"
 #include "qprof.skel.h"
 
 #define MAX_PROGRAM (1 << 20)
@@ -101,18 +100,14 @@ static bool have_no_private_stack(const struct bpf_object *obj)
 static void no_function_has_a_private_stack(void **state)
 {
 	struct execs_bpf *execs;
-	struct inode_bpf *inode;
 	struct qprof_bpf *skel;
 	bool shown;
 
 	need_capture();
 	skel = load_all(NULL);
 	execs = execs_bpf__open_and_load();
-	inode = inode_bpf__open_and_load();
-	assert_true(execs && inode);
-	shown = have_no_private_stack(skel->obj) && have_no_private_stack(execs->obj) &&
-		have_no_private_stack(inode->obj);
-	inode_bpf__destroy(inode);
+	assert_non_null(execs);
+	shown = have_no_private_stack(skel->obj) && have_no_private_stack(execs->obj);
 	execs_bpf__destroy(execs);
 	qprof_bpf__destroy(skel);
 	if (!shown) {

@@ -5,7 +5,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,8 @@
 #define ENOUGH (-4096)
 /* How often to wait 2 ms for a program that sleeps. */
 #define BUSY_TRIES 250
+/* The kernel does not wait for the lock of our mappings, which another thread may hold. */
+#define INODE_TRIES 1000
 
 struct kernel {
 	struct loaded loaded;
@@ -174,6 +178,36 @@ int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 
 	return bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.contexts), &key, out) ? -errno
 											  : 0;
+}
+
+static uint64_t inode_at(struct kernel *k, uint64_t addr)
+{
+	int prog = bpf_program__fd(k->loaded.skel->progs.find_inode);
+
+	for (int i = 0; i < INODE_TRIES; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &addr, .ctx_size_in = sizeof(addr));
+
+		if (bpf_prog_test_run_opts(prog, &o))
+			return 0;
+		if ((int)o.retval != -EBUSY)
+			return o.retval ? 0 : k->loaded.skel->bss->found_inode;
+		sched_yield();
+	}
+	return 0;
+}
+
+/* The kernel puts breakpoints into a private mapping, and reads the file for that. */
+uint64_t kernel__inode_of(struct kernel *k, int fd)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	uint64_t inode;
+
+	if (map == MAP_FAILED)
+		return 0;
+	inode = inode_at(k, (uint64_t)(uintptr_t)map);
+	munmap(map, size);
+	return inode;
 }
 
 bool kernel__samples(struct kernel *k, struct kernel_samples *out)

@@ -53,6 +53,13 @@ int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct
  */
 int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns);
 
+/*
+ * The address in the kernel of the inode that the kernel probes for an open file; 0 if it cannot be
+ * found. Several overlays over one directory show one file as several, with different device
+ * numbers, but a uprobe goes to the file below. Reads nothing of the file. For one thread.
+ */
+uint64_t kernel__inode_of(struct kernel *k, int fd);
+
 /* Stop attaching in the background, and print a line if probes are missing. */
 void kernel__stop_attaching(struct kernel *k);
 

@@ -35,7 +35,7 @@ struct libraries_ops {
 	/* Call `fn` for all processes that use a library and are followed, or soon will be. */
 	int (*each_user)(void *ctx, libraries_user_fn fn, void *arg);
 	bool (*follows)(void *ctx, pid_t pid);
-	/* The inode that the kernel probes for an open file (capture/real_inode.h); 0: unknown.
+	/* The inode that the kernel probes for an open file (kernel__inode_of()); 0: unknown.
 	 * May be NULL: device and inode number identify a file then. */
 	uint64_t (*inode)(void *ctx, int fd);
 	/* The plans that are attached come with the library's cache hits (plan->hits). */

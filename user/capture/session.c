@@ -14,7 +14,6 @@
 #include "base/invoker.h"
 #include "capture/kernel_budget.h"
 #include "capture/perf_refusal.h"
-#include "capture/real_inode.h"
 #include "capture/running.h"
 #include "capture/running_names.h"
 #include "capture/sampling.h"
@@ -30,9 +29,8 @@ struct session {
 	bool governed; /* there is a budget to keep */
 	bool callers;  /* are recorded */
 	struct libraries *libs;
-	struct real_inodes *inodes; /* or NULL */
-	struct mappings *mappings;  /* NULL: the kernel reports no mappings, ... */
-	int no_mappings;	    /* ... for this reason, a negative errno */
+	struct mappings *mappings; /* NULL: the kernel reports no mappings, ... */
+	int no_mappings;	   /* ... for this reason, a negative errno */
 	struct arrivals *arrivals;
 	struct look *look;	     /* reads processes, as a read may block */
 	struct running_names *names; /* NULL: without keys */
@@ -167,7 +165,7 @@ static uint64_t inode(void *session, int fd)
 {
 	struct session *s = session;
 
-	return real_inodes__of(s->inodes, fd);
+	return kernel__inode_of(s->kernel, fd);
 }
 
 /* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
@@ -253,17 +251,6 @@ static int watch_all(struct session *s)
 	return arrivals__new(&parts, &s->sink, &s->arrivals);
 }
 
-/* Without real inodes, files of different overlays are distinguished by their device numbers. */
-static void find_inodes(struct session *s)
-{
-	int err = real_inodes__new(&s->inodes);
-
-	if (err)
-		diag_warn("cannot determine which files of overlays are the same: %s; a library on "
-			  "several overlays is recorded once for each",
-			  strerror(-err));
-}
-
 #define HURRIED_NICE (-10)
 
 /*
@@ -322,7 +309,6 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		      ?: budget__new(budget_ppm, opt->sampling.hz, &to, &s->budget);
 	if (err)
 		return err;
-	find_inodes(s);
 	err = open_sampling(s, opt);
 	if (err)
 		return err;
@@ -619,7 +605,6 @@ void session__free(struct session *s)
 	budget__free(s->budget);
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
-	real_inodes__free(s->inodes);
 	running_names__free(s->names);
 	look__free(s->look);
 	cleanup_close_p(&s->epoll);
