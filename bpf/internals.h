@@ -13,6 +13,7 @@
  *   signal_struct.flags, .group_exit_code,
  *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
  *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
+ *   signal_struct.maxrss                    without it the peak of memory is unknown
  *   task_struct.self_exec_id,
  *   .start_boottime                         without them `stuck` shows no names
  *   task_struct.thread.fsbase               without it definitions have no names
@@ -25,7 +26,8 @@
  *
  *   tp_btf sched_process_fork(parent, child)
  *   raw_tp sched_process_exec(task, ...)
- *   raw_tp sched_process_exit(task, ...)    not read: the task is the current one
+ *   raw_tp sched_process_exit(task, group_dead); the second since 6.16, when the record of the
+ *          tracepoint got a field of this name. The task is the current one
  *   raw_tp signal_deliver(signal, info, k_sigaction)
  *   tp_btf sched_switch(preempt, prev, next, prev_state); prev_state since 5.18. A kernel whose
  *          types do not describe it records without times off the CPU (user/capture/kernel_load.c).
@@ -101,6 +103,20 @@ static __always_inline void internals_arguments(struct task_struct *task, __u64 
 	*end = BPF_CORE_READ(task, mm, arg_end);
 }
 
+/*
+ * For wire_exit. The kernel takes the peak of a memory when an exec replaces it, and when the last
+ * thread of a process exits, before the tracepoints of both. 0: not yet, or there is no such field.
+ */
+static __always_inline __u32 internals_peak_kib(struct task_struct *task)
+{
+	__u64 kib;
+
+	if (!bpf_core_field_exists(struct signal_struct, maxrss))
+		return 0;
+	kib = BPF_CORE_READ(task, signal, maxrss) * (4096 / 1024);
+	return kib < (__u32)-1 ? kib : 0;
+}
+
 /* As wait(2) reports it. For a process that is ending, from any of its threads. */
 static __always_inline __u32 internals_exit_code(struct task_struct *task)
 {
@@ -136,6 +152,17 @@ static __always_inline bool internals_is_last_thread(struct task_struct *task)
 		return (__u32)id == id >> 32;
 	}
 	return !BPF_CORE_READ(task, signal, live.counter);
+}
+
+/*
+ * The same at the tracepoint. Since 6.16 it is told, to one thread of a process only. Where it is
+ * not, two threads that exit together may both be told; the earlier one may have no peak yet.
+ */
+static __always_inline bool internals_is_last_exit(const struct bpf_raw_tracepoint_args *ctx)
+{
+	if (bpf_core_field_exists(struct trace_event_raw_sched_process_exit, group_dead))
+		return ctx->args[1] & 1;
+	return internals_is_last_thread(bpf_get_current_task_btf());
 }
 
 /* The base of the thread-local memory of the current thread; 0 if this kernel has no such field. */

@@ -48,7 +48,7 @@ static __always_inline int names_die(__u32 pid, struct wire_context *found)
 		return 0;
 	/* This thread still keeps the pid from being another process's. */
 	contexts_forget(pid);
-	process_send_exit(bpf_get_current_task_btf(), pid, bpf_ktime_get_ns());
+	process_send_exit(pid, bpf_ktime_get_ns());
 	return 0;
 }
 

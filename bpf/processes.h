@@ -169,7 +169,7 @@ static __always_inline int process_exec(struct bpf_raw_tracepoint_args *ctx, int
 	}
 	e->type = WIRE_EXEC;
 	e->pad[0] = e->pad[1] = 0;
-	e->pad2 = 0;
+	e->peak_kib = internals_peak_kib(task);
 	e->pid = pid;
 	e->time_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
@@ -178,25 +178,31 @@ static __always_inline int process_exec(struct bpf_raw_tracepoint_args *ctx, int
 	return 0;
 }
 
-static __always_inline void process_send_exit(struct task_struct *task, __u32 pid, __u64 now)
+STACK_APART int process_send_exit(__u32 pid, __u64 now)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_exit *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 
 	if (!e) {
 		maps_count(WIRE_LOST_PROCESS_RECORD);
-		return;
+		return 0;
 	}
 	*e = (struct wire_exit){
 		.type = WIRE_EXIT,
 		.pid = pid,
 		.time_ns = now,
 		.exit_code = internals_exit_code(task),
+		.peak_kib = internals_peak_kib(task),
 	};
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
 }
 
-/* Runs in each exiting thread. The second run finds nothing to settle, and no target. */
-static __attribute__((noinline)) int process_end_thread(void)
+/*
+ * Runs in each exiting thread; `last`: it is the last of its process. The second run finds nothing
+ * to settle, and no target.
+ */
+static __attribute__((noinline)) int process_end_thread(bool last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_ns();
@@ -205,13 +211,13 @@ static __attribute__((noinline)) int process_end_thread(void)
 
 	if (t)
 		process_settle_thread(t, 1, now);
-	if (!internals_is_last_thread(task))
+	if (!last)
 		return 0;
 	process_unmap(pid);
 	/* Two threads may both see themselves as the last: the one that removes the target sends
 	 * the exit. */
 	if (!bpf_map_delete_elem(&targets, &pid) && !contexts_end(pid))
-		process_send_exit(task, pid, now);
+		process_send_exit(pid, now);
 	return 0;
 }
 

@@ -141,13 +141,13 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (knobs.keys && !knobs.silent)
 		names_exit();
-	return process_end_thread();
+	return process_end_thread(internals_is_last_exit(ctx));
 }
 
 SEC("raw_tp/sched_process_exit")
 int on_exit_again(struct bpf_raw_tracepoint_args *ctx)
 {
-	return process_end_thread();
+	return process_end_thread(internals_is_last_exit(ctx));
 }
 
 /* Any signal of any process. With keys only. */
@@ -197,7 +197,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		off_cpu_leave(from, off_cpu_reason(preempt, prev_state), now);
 	/* The kernel may have skipped both programs of the thread's exit, but never this one. */
 	if (from && prev_state & TASK_DEAD)
-		process_end_thread();
+		process_end_thread(internals_is_last_thread(prev));
 	if (to)
 		off_cpu_return(to, now);
 	return 0;
@@ -209,7 +209,7 @@ int BPF_PROG(on_last_switch, bool preempt, struct task_struct *prev, struct task
 	     unsigned int prev_state)
 {
 	if (prev_state & TASK_DEAD && bpf_task_storage_get(&stacks, prev, NULL, 0))
-		process_end_thread();
+		process_end_thread(internals_is_last_thread(prev));
 	return 0;
 }
 

@@ -88,6 +88,11 @@ struct signal_struct {
 	atomic_t live;
 	int group_exit_code;
 	unsigned int flags;
+	unsigned long maxrss;
+};
+
+struct trace_event_raw_sched_process_exit {
+	bool group_dead;
 };
 
 struct thread_struct {

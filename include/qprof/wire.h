@@ -385,7 +385,7 @@ struct wire_exec {
 	wire_u64 time_ns;
 	wire_u32 args_len; /* bytes used in args */
 	char comm[16];
-	wire_u32 pad2;
+	wire_u32 peak_kib; /* as in wire_exit, up to this exec */
 	char args[WIRE_ARGS_MAX];
 };
 
@@ -402,7 +402,11 @@ struct wire_exit {
 	wire_u32 pid;
 	wire_u64 time_ns;
 	wire_u32 exit_code; /* as wait(2) reports it: status << 8 | signal */
-	wire_u32 pad2;
+	/*
+	 * The most memory that was resident at a time, as ru_maxrss in getrusage(2): of any image
+	 * of the process, and of its parent, if it shared its memory (vfork). 0: unknown.
+	 */
+	wire_u32 peak_kib;
 };
 
 /* Indices of the per-CPU counter array. */

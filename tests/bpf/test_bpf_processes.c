@@ -41,6 +41,7 @@ static void children_and_their_ends(void **state)
 		assert_int_equal(f->parent_pid, c.pid);
 		assert_int_equal(e->exit_code, codes[i]);
 		assert_true(f->time_ns < e->time_ns);
+		assert_true(e->peak_kib > 0);
 	}
 	assert_int_equal(exit_of(&c, c.pid)->exit_code, 3 << 8);
 	assert_as_expected(&c);

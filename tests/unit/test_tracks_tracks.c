@@ -353,6 +353,39 @@ static void an_exec_after_a_span_begins_another(void **state)
 	assert_int_equal(tracks__running(f->t), 0);
 }
 
+static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, uint32_t kib)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = time, .comm = "rustc"};
+	struct wire_exit r = {.type = WIRE_EXIT, .pid = pid, .time_ns = time, .peak_kib = kib};
+
+	e.peak_kib = kib;
+	return exec ? tracks__record(f->t, &e, offsetof(struct wire_exec, args))
+		    : tracks__record(f->t, &r, sizeof(r));
+}
+
+/* What a process had before an exec is not the peak of what it executes. */
+static void peaks_are_of_the_image(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(do_peak(f, 11, 200, true, 50), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_int_equal(do_peak(f, 11, 500, true, 70), 0);
+	assert_int_equal(p[0].peak_bytes, 70 << 10);
+	assert_int_equal(do_peak(f, 11, 600, false, 90), 0);
+	assert_int_equal(p[1].peak_bytes, 90 << 10);
+	/* Not larger than its parent, whose memory it had after vfork(). */
+	assert_int_equal(do_peak(f, 12, 700, true, 90), 0);
+	assert_int_equal(do_peak(f, 12, 800, false, 90), 0);
+	assert_int_equal(p[2].end_ns, 800);
+	assert_int_equal(p[2].peak_bytes, 0);
+	/* 4 TiB */
+	assert_int_equal(do_peak(f, 13, 900, true, 0), 0);
+	assert_int_equal(do_peak(f, 13, 950, false, UINT32_MAX), 0);
+	assert_true(p[3].peak_bytes == (uint64_t)UINT32_MAX << 10);
+}
+
 static void a_pid_is_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -688,6 +721,7 @@ int main(void)
 		TEST(an_adopted_process_was_attached_late),
 		TEST(an_exec_before_the_first_span_goes_on),
 		TEST(an_exec_after_a_span_begins_another),
+		TEST(peaks_are_of_the_image),
 		TEST(probes_that_came_late_mark_what_runs),
 		TEST(late_is_kept_until_a_process_enters_the_trace),
 		TEST(a_pid_is_used_again),

@@ -151,6 +151,8 @@ static void add_row(struct group_row *to, const struct group_row *from)
 	to->waiting_ns += from->waiting_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
+	if (from->peak_bytes > to->peak_bytes)
+		to->peak_bytes = from->peak_bytes;
 }
 
 static void add_sums(struct sums *to, const struct sums *from)
@@ -227,6 +229,7 @@ static int process_rows(const struct groups *g, bool crates, struct group_row *r
 		if (!sums[i].spans && !sums[i].row.count)
 			continue;
 		*row = row_of(&sums[i]);
+		row->peak_bytes = p->peak_bytes;
 		if (!crates)
 			snprintf(pid, sizeof(pid), " %" PRIu32, p->pid);
 		if (asprintf(&row->name, "%.*s%s", NAME_MAX_BYTES, what_runs(p), pid) < 0)

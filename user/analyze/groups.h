@@ -32,6 +32,7 @@ struct group_row {
 	uint64_t self_off_ns;
 	uint64_t preempted_ns;
 	uint64_t waiting_ns;
+	uint64_t peak_bytes; /* of memory, the largest of its processes; 0: unknown, or a thread */
 };
 
 /* 0, or -ENOMEM. */

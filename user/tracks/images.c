@@ -151,6 +151,16 @@ static int put_in_trace(struct images *all, struct image *image)
 	return emit(all, image);
 }
 
+/*
+ * `peak_kib` is that of all memory of the process so far (struct wire_exit). If it is that of an
+ * earlier image, or of a parent that was larger, the image's own is not known.
+ */
+static void set_peak(struct image *image, uint32_t peak_kib)
+{
+	if (peak_kib > image->peak_before_kib)
+		image->p.peak_bytes = (uint64_t)peak_kib << 10;
+}
+
 static int end_image(struct images *all, struct image *image, uint64_t time_ns, int32_t status)
 {
 	image->p.end_ns = time_ns;
@@ -273,16 +283,17 @@ int images__on_fork(struct images *all, const struct wire_fork *r)
 	return parent && !parent->exited ? inherit(child, parent) : 0;
 }
 
-/* The image that an exec of `pid` makes; NULL, with *err, if it cannot be had. */
-static struct image *next_image(struct images *all, uint32_t pid, uint64_t time_ns,
-				bool is_compiler, int *err)
+/* The image that an exec makes; NULL, with *err, if it cannot be had. */
+static struct image *next_image(struct images *all, const struct wire_exec *r, bool is_compiler,
+				int *err)
 {
-	struct image *image = images__find(all, pid);
+	struct image *image = images__find(all, r->pid);
 	bool keeps_place = false;
 	uint32_t parent = 0;
 	uint32_t index = 0;
 
 	if (image && !image->exited) {
+		set_peak(image, r->peak_kib);
 		/* rustup's rustc execs the toolchain's: one process of the trace, not two. */
 		keeps_place = image->in_trace && !image->has_spans && is_compiler;
 		parent = image->p.parent_pid;
@@ -291,14 +302,15 @@ static struct image *next_image(struct images *all, uint32_t pid, uint64_t time_
 	if (keeps_place)
 		forget(all, image);
 	else
-		*err = evict(all, pid, time_ns);
+		*err = evict(all, r->pid, r->time_ns);
 	if (*err)
 		return NULL;
-	image = add(all, pid, time_ns);
+	image = add(all, r->pid, r->time_ns);
 	if (!image) {
 		*err = -ENOMEM;
 		return NULL;
 	}
+	image->peak_before_kib = r->peak_kib;
 	image->p.parent_pid = parent;
 	image->p.index = index;
 	image->in_trace = keeps_place;
@@ -317,7 +329,7 @@ int images__on_exec(struct images *all, const struct wire_exec *r, const char *a
 		err = command__parse(&command, r->comm, strnlen(r->comm, sizeof(r->comm)), true);
 	if (err)
 		return err;
-	image = next_image(all, r->pid, r->time_ns, command.is_compiler, &err);
+	image = next_image(all, r, command.is_compiler, &err);
 	if (!image)
 		return err;
 	set_command(image, &command);
@@ -337,6 +349,7 @@ int images__on_exit(struct images *all, const struct wire_exit *r)
 		forget(all, image);
 		return 0;
 	}
+	set_peak(image, r->peak_kib);
 	err = keep_exited(all, image);
 	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }

@@ -27,8 +27,9 @@ struct image {
 	bool in_trace;
 	bool has_spans;
 	bool exited;
-	bool is_fork;	      /* it has not executed a program since its fork */
-	uint64_t exit_number; /* valid if exited */
+	bool is_fork;		  /* it has not executed a program since its fork */
+	uint64_t exit_number;	  /* valid if exited */
+	uint32_t peak_before_kib; /* of the memory that its process had before it */
 	struct executions executions;
 	struct keys keys;
 	struct definitions definitions;

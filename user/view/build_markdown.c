@@ -62,6 +62,7 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
 	fprintf(out, " %s |", build_cpu_ns(v, p, &cpu_ns) ? format_duration(buf, cpu_ns) : "-");
 	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
+	fprintf(out, " %s |", build_peak(buf, p));
 	fprintf(out, " %s |\n", report_notes__exit(buf, p->process->exit_status));
 	return err;
 }
@@ -72,8 +73,8 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 
 	if (!r->n_crates)
 		return 0;
-	fputs("\n| crate | wall | front end | codegen | link | cpu | alone | exit |\n"
-	      "|---|---:|---:|---:|---:|---:|---:|---:|\n",
+	fputs("\n| crate | wall | front end | codegen | link | cpu | alone | peak | exit |\n"
+	      "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
 	      out);
 	for (size_t i = 0; i < shown; i++) {
 		if (print_crate(out, r->crates[i], v))
@@ -229,6 +230,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	verdict = verdict_of(v->summary, v->losses);
 	verdict_lead(out, &verdict);
 	print_head(out, build__totals(v->build));
+	build_print_samples(out, "- samples: ", &r, v);
 	print_reuse(out, &r);
 	err = print_crates(out, &r, v);
 	err = err ?: print_items(out, &r, v);

@@ -231,7 +231,12 @@ bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uin
 	return by_threads || v->samples;
 }
 
-void build_print_shares(FILE *out, const struct build_rows *r)
+const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
+{
+	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";
+}
+
+static void print_shares(FILE *out, const struct build_rows *r)
 {
 	static const char *const names[SAMPLE_SHARES] = {
 		[SAMPLE_FRONT_END] = "front end",
@@ -252,6 +257,24 @@ void build_print_shares(FILE *out, const struct build_rows *r)
 			names[i]);
 		before = ", ";
 	}
+}
+
+void build_print_samples(FILE *out, const char *lead, const struct build_rows *r,
+			 const struct build_view *v)
+{
+	const struct sample_sum *cpu;
+	char count[FORMAT_MAX], time[FORMAT_MAX];
+
+	if (!v->samples)
+		return;
+	cpu = &samples__totals(v->samples)->of[TRACE_SAMPLE_CPU];
+	if (!cpu->n)
+		return;
+	fprintf(out, "%s%s of %s on the CPU%s", lead, format_count(count, cpu->n),
+		format_duration(time, cpu->value), v->stacks ? ": " : "");
+	if (v->stacks)
+		print_shares(out, r);
+	fputc('\n', out);
 }
 
 void build_print_reuse(FILE *out, const struct reuse *reuse)

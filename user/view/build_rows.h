@@ -90,8 +90,15 @@ char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
 /* The CPU time of a compiler: by its threads, else by samples. Returns whether it is known. */
 bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns);
 
-/* Print "62.0 % front end, 3.1 % codegen, 34.9 % LLVM"; nothing without samples of the CPU. */
-void build_print_shares(FILE *out, const struct build_rows *r);
+/* The most memory that a compiler had; "-" if that is unknown. */
+const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
+
+/*
+ * Print "5,813 of 5.82 s on the CPU: 62.0 % front end, 3.1 % codegen, 34.9 % LLVM", a line that
+ * begins with `lead`; nothing without samples of the CPU.
+ */
+void build_print_samples(FILE *out, const char *lead, const struct build_rows *r,
+			 const struct build_view *v);
 
 /* "crate/query"; NULL if out of memory. */
 char *build_query_name(const struct build_query *q);

@@ -110,23 +110,6 @@ static void print_threads(FILE *out, const struct build_totals *t, bool sampled)
 			format_duration(blocked, t->blocked_ns));
 }
 
-static void print_samples(FILE *out, const struct build_rows *r, const struct build_view *v)
-{
-	const struct sample_sum *cpu;
-	char count[FORMAT_MAX], time[FORMAT_MAX];
-
-	if (!v->samples)
-		return;
-	cpu = &samples__totals(v->samples)->of[TRACE_SAMPLE_CPU];
-	if (!cpu->n)
-		return;
-	fprintf(out, "samples   %s of %s on the CPU%s", format_count(count, cpu->n),
-		format_duration(time, cpu->value), v->stacks ? ": " : "");
-	if (v->stacks)
-		build_print_shares(out, r);
-	fputc('\n', out);
-}
-
 static void print_reuse(FILE *out, const struct build_rows *r)
 {
 	char neither[FORMAT_MAX];
@@ -173,6 +156,7 @@ static void add_crate(struct table *t, const struct build_crate *c, const struct
 		return;
 	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
 	table__cell(t, format_count(buf, p->executions));
+	table__cell(t, build_peak(buf, p));
 	table__cellf(t, "%" PRIu32, p->process->pid);
 	table__cell(t, report_notes__exit(buf, p->process->exit_status));
 }
@@ -192,10 +176,11 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 		{"alone", 0},
 		{"metadata", 0},
 		{"executions", 0},
+		{"peak", 0},
 		{"pid", 0},
 		{"exit", 0},
 	};
-	_table_ struct table *t = table__new(columns, v->wide ? 11 : 7);
+	_table_ struct table *t = table__new(columns, v->wide ? 12 : 7);
 
 	if (!r->n_crates)
 		return 0;
@@ -442,7 +427,7 @@ int build_text(FILE *out, const struct build_view *v)
 	print_head(out, totals);
 	print_parallel(out, totals);
 	print_threads(out, totals, v->samples);
-	print_samples(out, &r, v);
+	build_print_samples(out, "samples   ", &r, v);
 	print_reuse(out, &r);
 	print_probes(out, v);
 	fit = r.n_items ? &fit_with_items : &fit_without_items;

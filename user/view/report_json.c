@@ -79,6 +79,8 @@ static void put_group(struct json *j, const struct report_row *row)
 		json__number(j, "preempted_ns", row->preempted_ns);
 	if (row->waiting_ns)
 		json__number(j, "waiting_ns", row->waiting_ns);
+	if (row->peak_bytes)
+		json__number(j, "peak_bytes", row->peak_bytes);
 	json__put(j);
 }
 
@@ -256,6 +258,7 @@ static void put_process(struct json *j, const struct summary *s, uint32_t i,
 	json__bool(j, "attached_late", p->attached_late);
 	json__number(j, "start_ns", p->start_ns);
 	json__number(j, "end_ns", p->end_ns);
+	json__known(j, "peak_bytes", p->peak_bytes, p->peak_bytes);
 	json__put_open(j);
 	put_reuse(j, s, i);
 	put_rows(j, s, i, names, opt);

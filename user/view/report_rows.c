@@ -68,6 +68,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->rough += r->rows[i].rough;
 		r->self_ns += r->rows[i].self_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
+		r->peak_bytes += r->rows[i].peak_bytes;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
 			r->extra[extra] += r->rows[i].extra[extra];
 	}
@@ -155,6 +156,7 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 			.max_ns = g->max_ns,
 			.preempted_ns = g->preempted_ns,
 			.waiting_ns = g->waiting_ns,
+			.peak_bytes = g->peak_bytes,
 			.processes = g->processes,
 			.extra[REPORT_OFF_CPU] = g->self_off_ns,
 		};

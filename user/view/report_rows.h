@@ -29,6 +29,7 @@ struct report_row {
 	uint64_t extra[REPORT_N_EXTRAS];
 	uint64_t preempted_ns; /* preempted_ns and waiting_ns: for groups only */
 	uint64_t waiting_ns;
+	uint64_t peak_bytes; /* for groups only; 0: unknown */
 	uint32_t processes;
 	const char *kind;		 /* for queries: summary_row__kind() */
 	uint64_t activities;		 /* in a query's row: of count */
@@ -66,6 +67,7 @@ struct report_rows {
 	uint64_t clamped;		       /* for queries: summary_row.clamped */
 	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* for queries: number of rows, by self_by */
 	uint64_t off_ns;		       /* preempted plus waiting */
+	uint64_t peak_bytes;		       /* of memory, added up: whether any is known */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;

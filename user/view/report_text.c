@@ -192,33 +192,45 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 	table__cell(t, format_duration(buf, row->max_ns));
 	if (all->extra[REPORT_OFF_CPU])
 		table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
+	if (all->peak_bytes)
+		table__cell(t, row->peak_bytes ? format_bytes(buf, row->peak_bytes) : "-");
 }
 
-#define GROUP_COLUMNS(title)                                                            \
-	{                                                                               \
-		{title, 0}, {"executions", 0}, {"wall", 0}, {"self", 0}, {"self %", 0}, \
-			{"max", 0}, {"off-cpu", 0},                                     \
-	}
+#define GROUP_COLUMNS_MOST 8
 
-static struct table *new_groups_table(const struct report_rows *r, enum group_by by)
+/* `columns` must outlive the table. */
+static struct table *new_groups_table(const struct report_rows *r, enum group_by by,
+				      struct table_column columns[GROUP_COLUMNS_MOST])
 {
-	static const struct table_column columns[][7] = {
-		[GROUP_BY_CRATE] = GROUP_COLUMNS("crate"),
-		[GROUP_BY_PROCESS] = GROUP_COLUMNS("process"),
-		[GROUP_BY_THREAD] = GROUP_COLUMNS("thread"),
+	static const char *const titles[] = {
+		[GROUP_BY_CRATE] = "crate",
+		[GROUP_BY_PROCESS] = "process",
+		[GROUP_BY_THREAD] = "thread",
 	};
 	static const struct table_column threads[] = {
 		{"thread", 0},	  {"executions", 0}, {"wall", 0}, {"on-cpu", 0},
 		{"preempted", 0}, {"waiting", 0},    {"self", 0}, {"off-cpu", 0},
 	};
+	size_t n_columns = 0;
 
 	if (by == GROUP_BY_THREAD && r->off_ns)
 		return table__new(threads, N_OF(threads));
-	return table__new(columns[by], r->extra[REPORT_OFF_CPU] ? 7 : 6);
+	columns[n_columns++].title = titles[by];
+	columns[n_columns++].title = "executions";
+	columns[n_columns++].title = "wall";
+	columns[n_columns++].title = "self";
+	columns[n_columns++].title = "self %";
+	columns[n_columns++].title = "max";
+	if (r->extra[REPORT_OFF_CPU])
+		columns[n_columns++].title = "off-cpu";
+	if (r->peak_bytes)
+		columns[n_columns++].title = "peak";
+	return table__new(columns, n_columns);
 }
 
 static int print_groups(FILE *out, const struct report_options *opt)
 {
+	struct table_column columns[GROUP_COLUMNS_MOST] = {0};
 	_report_rows_ struct report_rows r = {};
 	_table_ struct table *t = NULL;
 	char buf[FORMAT_MAX];
@@ -226,7 +238,7 @@ static int print_groups(FILE *out, const struct report_options *opt)
 
 	if (err)
 		return err;
-	t = new_groups_table(&r, opt->by);
+	t = new_groups_table(&r, opt->by, columns);
 	for (size_t i = 0; i < shown(r.n, opt); i++) {
 		const struct report_row *row = &r.rows[i];
 

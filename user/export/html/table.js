@@ -115,6 +115,11 @@ function timeColumn(title, value) {
 	return {title, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
 }
 
+// Of which 0 is unknown.
+function bytesColumn(title, value) {
+	return {title, value, text: (row) => value(row) ? formatBytes(value(row)) : "-", numeric: true, unit: " bytes"};
+}
+
 function shareColumn(title, value, whole) {
 	return {title, value, text: (row) => formatPercent(value(row), whole), numeric: true, unit: " ns"};
 }

@@ -75,9 +75,10 @@ class TablesView {
 	}
 
 	crates() {
+		const rows = this.model.report.groups;
 		return new DataTable({
 			caption: "Crates: all their compilers",
-			rows: this.model.report.groups, sort: 3,
+			rows, sort: 3,
 			columns: [
 				nameColumn("Crate", (row) => row.name),
 				countColumn("Compilers", (row) => row.processes),
@@ -85,6 +86,7 @@ class TablesView {
 				timeColumn("Wall", (row) => row.wall_ns),
 				timeColumn("Self", (row) => row.self_ns),
 				timeColumn("Longest", (row) => row.max_ns),
+				...rows.some((row) => row.peak_bytes) ? [bytesColumn("Peak memory", (row) => row.peak_bytes || 0)] : [],
 			],
 			actions: [{title: "Timeline", does: (row) => this.app.showCrate(row.name)}],
 		});
