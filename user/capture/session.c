@@ -317,8 +317,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	err = err ?: watch_all(s);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
-	/* Costs apply to spans, and `only_open` records none. */
-	if (!opt->only_open)
+	/* Costs apply to spans. */
+	if (!opt->only_open && !filter__is_empty(opt->filter))
 		begin_measuring(s);
 	*out = take_ptr(s);
 	return 0;
