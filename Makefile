@@ -95,6 +95,7 @@ GO_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/pctab/*.c
 GO_TABLES_TEST := $(filter $(B)/tests/unit/test_bench_pctab_%,$(UNIT))
 # Stacks held against libdw's.
 STACKS := $(B)/tests/stacks/compare
+STACKS_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %.bpf.c,$(sort $(wildcard tests/stacks/*.c))))
 # The comparison of forms of unwind tables.
 UNWIND_TABLES := $(B)/tests/bench/unwind_tables
 UNWIND_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/unwind/*.c)))
@@ -222,10 +223,14 @@ $(B)/tests/stacks/copy.skel.h: $(B)/tests/stacks/copy.bpf.o
 	@echo "  SKEL    $@"
 	$(Q)$(BPFTOOL) gen skeleton $< name copy_bpf >$@
 
-$(STACKS): tests/stacks/compare.c $(B)/tests/stacks/copy.skel.h $(LIB) $(B)/flags
+$(STACKS_OBJ): $(B)/%.o: %.c $(B)/tests/stacks/copy.skel.h $(B)/flags
+	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) -Itests/stacks -I$(B)/tests/stacks $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) \
-		$(LDLIBS) $(EXTRA_LDFLAGS)
+	$(Q)$(CC) $(CFLAGS) -Itests/stacks -I$(B)/tests/stacks $(DEPFLAGS) -c -o $@ $<
+
+$(STACKS): $(STACKS_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LDLIBS) $(EXTRA_LDFLAGS)
 
 stacks-bin: $(STACKS)
 
@@ -427,6 +432,6 @@ help:
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
 	@echo 'V=1               show the commands'
 
-PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(STACKS) $(B)/tests/bpf/target
+PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(B)/tests/bpf/target
 -include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(B)/tests/stacks/copy.bpf.d $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
--include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d) $(UNWIND_TABLES_OBJ:.o=.d)
+-include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d) $(UNWIND_TABLES_OBJ:.o=.d) $(STACKS_OBJ:.o=.d)

@@ -24,7 +24,7 @@
 #include "capture/sampling.h"
 #include "copy.h"
 #include "copy.skel.h"
-#include "stuck/unwind.h"
+#include "libdw_walk.h"
 
 #define FILES_MAX     2048
 #define PROCESSES_MAX 64
@@ -36,7 +36,7 @@
 
 struct process {
 	pid_t pid;
-	struct unwinder *unwinder;
+	struct libdw_walker *walker;
 };
 
 static struct {
@@ -76,7 +76,7 @@ static struct process *find_process(pid_t pid)
 	if (all.n_processes == PROCESSES_MAX)
 		return NULL;
 	p = &all.processes[all.n_processes];
-	if (unwinder__new(pid, all.look, &p->unwinder))
+	if (libdw_walker__new(pid, &p->walker))
 		return NULL;
 	p->pid = pid;
 	all.n_processes++;
@@ -87,19 +87,19 @@ static struct process *find_process(pid_t pid)
  * The probes of other recordings may be in the library. A thread that has hit one is at its address
  * for us, and one byte further for libdw.
  */
-static void take_copy(const struct copy *c, struct stopped *s)
+static void take_copy(const struct copy *c, struct libdw_copy *s)
 {
 	uint64_t pc = all.last.frames[0] & 0xffffffffffffull;
 
-	*s = (struct stopped){.pid = (pid_t)c->pid, .tid = (pid_t)c->tid, .n_stacks = 1};
-	memcpy(s->registers, c->registers, sizeof(s->registers));
-	if (((s->registers[STOPPED_PC] - 1 - pc) & (COPY_PAGE - 1)) == 0)
-		s->registers[STOPPED_PC]--;
-	s->stacks[0] = (struct stopped_stack){
+	*s = (struct libdw_copy){
+		.tid = (pid_t)c->tid,
 		.addr = c->from,
 		.size = (uint64_t)c->pages * COPY_PAGE,
-		.bytes = (uint8_t *)(uintptr_t)c->bytes,
+		.bytes = c->bytes,
 	};
+	memcpy(s->registers, c->registers, sizeof(s->registers));
+	if (((s->registers[LIBDW_PC] - 1 - pc) & (COPY_PAGE - 1)) == 0)
+		s->registers[LIBDW_PC]--;
 }
 
 static const char *path_of(uint64_t place)
@@ -111,7 +111,7 @@ static const char *path_of(uint64_t place)
 }
 
 /* libdw's pc of a caller is in the call, ours behind it. */
-static bool is_same_frame(const struct wire_sample *s, uint32_t i, const struct call *c)
+static bool is_same_frame(const struct wire_sample *s, uint32_t i, const struct libdw_call *c)
 {
 	uint64_t addr = (s->frames[i] & 0xffffffffffffull) - (i > 0);
 	const char *path = path_of(s->frames[i]);
@@ -126,7 +126,8 @@ static void print_frame(const char *who, const char *path, uint64_t addr)
 	fprintf(stderr, "  %s %s+%#" PRIx64 "\n", who, path ?: "?", addr);
 }
 
-static void count_difference(const struct wire_sample *s, const struct calls *calls, uint32_t at)
+static void count_difference(const struct wire_sample *s, const struct libdw_calls *calls,
+			     uint32_t at)
 {
 	fprintf(stderr,
 		"process %u thread %u: %u frames (cut %u), libdw %u; different from %u on\n",
@@ -144,7 +145,7 @@ static void count_difference(const struct wire_sample *s, const struct calls *ca
  * libdw goes on where it has no rule, as in LLVM's table of trampolines, and ends in no file, or at
  * address 0. What it found up to there counts.
  */
-static void cut_off_lost(struct calls *calls)
+static void cut_off_lost(struct libdw_calls *calls)
 {
 	for (uint32_t i = 1; i < calls->n; i++) {
 		if (calls->items[i].path && calls->items[i].addr < FILE_MOST)
@@ -153,7 +154,7 @@ static void cut_off_lost(struct calls *calls)
 	}
 }
 
-static void compare(const struct wire_sample *s, struct calls *calls)
+static void compare(const struct wire_sample *s, struct libdw_calls *calls)
 {
 	uint32_t n, i;
 
@@ -179,7 +180,7 @@ static void compare(const struct wire_sample *s, struct calls *calls)
 }
 
 /* A file that libdw does not know was mapped since. */
-static bool is_lost(const struct calls *calls)
+static bool is_lost(const struct libdw_calls *calls)
 {
 	for (uint32_t i = 0; i < calls->n; i++)
 		if (!calls->items[i].path)
@@ -190,8 +191,8 @@ static bool is_lost(const struct calls *calls)
 static void on_copy(const struct copy *c)
 {
 	struct process *p = find_process((pid_t)c->pid);
-	_calls_ struct calls calls = {0};
-	struct stopped s;
+	__cleanup(libdw_calls__clear) struct libdw_calls calls = {0};
+	struct libdw_copy s;
 
 	if (!all.have_last || all.last.tid != c->tid || !all.last.n || !p || !c->pages ||
 	    all.count.n >= all.most) {
@@ -200,10 +201,10 @@ static void on_copy(const struct copy *c)
 	}
 	all.have_last = false;
 	take_copy(c, &s);
-	if (unwinder__walk(p->unwinder, &s, &calls) || is_lost(&calls)) {
-		calls__clear(&calls);
-		unwinder__refresh(p->unwinder);
-		if (unwinder__walk(p->unwinder, &s, &calls))
+	if (libdw_walker__walk(p->walker, &s, &calls) || is_lost(&calls)) {
+		libdw_calls__clear(&calls);
+		libdw_walker__refresh(p->walker);
+		if (libdw_walker__walk(p->walker, &s, &calls))
 			return;
 	}
 	compare(&all.last, &calls);

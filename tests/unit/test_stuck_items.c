@@ -8,49 +8,60 @@
 static void keys_are_where_the_plan_says(void **state)
 {
 	uint8_t stack[64] = {0};
-	struct stopped s = {.stacks = {{.addr = 0x7000, .size = sizeof(stack), .bytes = stack}},
-			    .n_stacks = 1};
+	struct copied_part part = {.addr = 0x7000, .size = sizeof(stack), .bytes = stack};
+	struct copied memory = {.parts = &part, .n = 1};
+	struct stopped s = {.preserved = {[3] = 0x1100000005}}; /* r14 */
 	struct plan_held_key held = {.key = WIRE_KEY_LOCAL, .reg = WIRE_REG_R14};
-	struct call c = {.sp = 0x7010, .preserved = {[4] = 0x1100000005}, .known = 1 << 4};
+	struct call inner[] = {{.sp = 0x7000}, {.sp = 0x7010, .bp = 6, .bp_lost = true}};
+	struct calls calls = {inner, 2, 2, true};
+	struct item_call c = {&calls, 1, &s, &memory};
 	const uint32_t def[] = {9, 3}, instance[] = {0, 101, 7, 4, 0};
 	struct wire_memory_key memory_key = {.offset = 4, .first = 100, .words = {[1] = 1}};
 	uint64_t at = 0x7028;
 
 	memcpy(stack + 0x28, instance, sizeof(instance));
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 5));
-	held.reg = WIRE_REG_BX;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	/* Nobody knows where the inner call has saved it. */
+	assert_true(item_key__is_preserved(&held));
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
+	c.index = 0;
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 5));
+	c.index = 1;
+	held.reg = WIRE_REG_BP;
+	assert_false(item_key__is_preserved(&held));
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
+	inner[1].bp_lost = false;
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 6));
 	held.reg = WIRE_REG_NONE;
 	held.slot = 8;
 	memcpy(stack + 0x18, def, sizeof(def));
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 9));
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 9));
 	held.key = WIRE_KEY_DEF;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(3, 9));
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(3, 9));
 	held.key = WIRE_KEY_CRATE;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
 	/* Its address, which is on the stack too. */
 	held.key = WIRE_KEY_MEMORY;
 	memcpy(stack + 0x18, &at, sizeof(at));
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
 	held.in_place = true;
 	held.slot = 0x18;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(4, 7));
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
 	memory_key.words[1] = WIRE_LOCAL_WORD;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), wire_key(0, 101));
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 101));
 	held.in_place = false;
 	held.slot = 8;
 	memory_key.words[1] = WIRE_NO_WORD;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
 	at = 0x9000;
 	memcpy(stack + 0x18, &at, sizeof(at));
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
 	memcpy(stack + 0x18, def, sizeof(def));
 	held.key = WIRE_KEY_DEF;
 	held.slot = 0x40;
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
 	held.slot = 8;
 	memset(stack + 0x1c, 0xff, 4);
-	assert_int_equal(item_key(&held, &memory_key, &c, &s), 0);
+	assert_int_equal(item_key(&held, &memory_key, &c), 0);
 }
 
 /*

@@ -240,14 +240,6 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 	return err;
 }
 
-/* The kernel maps whole pages: a mapping may begin a little before its segment. */
-static bool holds(const struct elf_segment *s, uint64_t offset)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return offset >= s->offset / page * page && offset < s->offset + s->size;
-}
-
 int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t start,
 			uint64_t offset, uint64_t *bias)
 {
@@ -255,13 +247,7 @@ int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t
 
 	if (s->stage == SAMPLED_QUEUED || s->stage == SAMPLED_MAKING)
 		return -EAGAIN;
-	for (uint32_t i = 0; i < s->n_segments; i++) {
-		if (!holds(&s->segments[i], offset))
-			continue;
-		*bias = start - (s->segments[i].addr - s->segments[i].offset + offset);
-		return 0;
-	}
-	return -ENOENT;
+	return unwind_segments__bias(s->segments, s->n_segments, start, offset, bias) ? 0 : -ENOENT;
 }
 
 uint64_t sampled_files__lost(const struct sampled_files *f)

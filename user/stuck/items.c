@@ -7,19 +7,28 @@
 
 #include "base/array.h"
 
-/* A register of struct call, by its number. */
-static bool preserved(const struct call *c, uint8_t reg, uint64_t *value)
-{
-	static const uint8_t regs[CALL_PRESERVED] = {WIRE_REG_BX,  WIRE_REG_BP,	 WIRE_REG_R12,
-						     WIRE_REG_R13, WIRE_REG_R14, WIRE_REG_R15};
+/* Registers by their numbers in struct cfa_preserved. */
+static const uint8_t registers[CFA_PRESERVED] = {WIRE_REG_BX, WIRE_REG_R12, WIRE_REG_R13,
+						 WIRE_REG_R14, WIRE_REG_R15};
 
-	for (int i = 0; i < CALL_PRESERVED; i++) {
-		if (regs[i] != reg || !(c->known >> i & 1))
-			continue;
-		*value = c->preserved[i];
-		return true;
+static bool read_register(const struct item_call *c, uint8_t reg, uint64_t *value)
+{
+	const struct call *call = &c->calls->items[c->index];
+
+	if (reg == WIRE_REG_BP) {
+		*value = call->bp;
+		return !call->bp_lost;
 	}
+	for (unsigned int i = 0; i < CFA_PRESERVED; i++)
+		if (registers[i] == reg)
+			return calls__preserved(c->calls, c->index, i, c->stopped, c->memory,
+						value);
 	return false;
+}
+
+bool item_key__is_preserved(const struct plan_held_key *held)
+{
+	return !held->in_place && held->reg != WIRE_REG_NONE && held->reg != WIRE_REG_BP;
 }
 
 /* As the kernel half reads one at a probe. */
@@ -36,14 +45,14 @@ static uint64_t make_key(uint8_t key, uint32_t index, uint32_t krate)
 }
 
 /* The four words of a key that lies on the copied stack, as bpf/operands.h reads them. */
-static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, const struct stopped *s)
+static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, struct copied *memory)
 {
 	uint32_t words[WIRE_MEMORY_WORDS];
 	uint64_t pair[2];
 	uint32_t variant, index;
 
-	if (!m || !stopped__read(s, at + m->offset, &pair[0]) ||
-	    !stopped__read(s, at + m->offset + 8, &pair[1]))
+	if (!m || !copied__word(memory, at + m->offset, &pair[0]) ||
+	    !copied__word(memory, at + m->offset + 8, &pair[1]))
 		return 0;
 	memcpy(words, pair, sizeof(words));
 	variant = words[0] - m->first;
@@ -56,20 +65,20 @@ static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, cons
 }
 
 uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key *m,
-		  const struct call *c, const struct stopped *s)
+		  const struct item_call *c)
 {
-	uint64_t value;
+	uint64_t slot = c->calls->items[c->index].sp + (uint32_t)held->slot, value;
 
 	if (held->in_place)
-		return held->slot < 0 ? 0 : key_in_memory(m, c->sp + (uint32_t)held->slot, s);
+		return held->slot < 0 ? 0 : key_in_memory(m, slot, c->memory);
 	if (held->reg != WIRE_REG_NONE) {
-		if (held->key == WIRE_KEY_DEF || !preserved(c, held->reg, &value))
+		if (held->key == WIRE_KEY_DEF || !read_register(c, held->reg, &value))
 			return 0;
-	} else if (held->slot < 0 || !stopped__read(s, c->sp + (uint32_t)held->slot, &value)) {
+	} else if (held->slot < 0 || !copied__word(c->memory, slot, &value)) {
 		return 0;
 	}
 	if (held->key == WIRE_KEY_MEMORY)
-		return key_in_memory(m, value, s);
+		return key_in_memory(m, value, c->memory);
 	return make_key(held->key, (uint32_t)value, (uint32_t)(value >> 32));
 }
 
@@ -106,16 +115,13 @@ static void forget(struct stuck_rows *rows)
 		free(take_ptr(rows->items[i].item));
 }
 
-/* Rows from the innermost on that get a name: each takes some looks at the process. */
-#define NAMED_MAX 64
-
 int item_names__find(const struct item_names *n, struct stuck_rows *rows)
 {
 	struct compiler_context c, after;
 	uint32_t named = 0;
 	int err = compiler_context__of_thread(&n->memory, n->layout, n->bias, n->fs_base, &c);
 
-	for (uint32_t i = rows->n; i-- && !err && named < NAMED_MAX;) {
+	for (uint32_t i = rows->n; i-- && !err && named < ITEMS_NAMED_MAX;) {
 		if (!is_local(rows->items[i].key))
 			continue;
 		named++;

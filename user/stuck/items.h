@@ -7,15 +7,30 @@
 #define QPROF_STUCK_ITEMS_H
 
 #include "capture/compiler_names.h"
-#include "stuck/merge.h"
-#include "stuck/unwind.h"
+#include "stuck/rows.h"
+#include "stuck/walk.h"
+
+/* A call of a thread, and the memory that its calls were found in. */
+struct item_call {
+	const struct calls *calls;
+	uint32_t index;
+	const struct stopped *stopped;
+	struct copied *memory;
+};
 
 /*
  * The key of the query that a body executes, as wire_key(), while it is in call `c`; 0: unknown.
- * `m` is for keys in memory, which must lie on the stack `s` that the call was found on.
+ * `m` is for keys in memory, which must lie on a stack of the thread. A key in a register is known
+ * after calls__find_preserved().
  */
 uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key *m,
-		  const struct call *c, const struct stopped *s);
+		  const struct item_call *c);
+
+/* Whether calls__find_preserved() has to be asked for a key. */
+bool item_key__is_preserved(const struct plan_held_key *held);
+
+/* Rows from the innermost on that get a name: each takes some looks at the process. */
+#define ITEMS_NAMED_MAX 64
 
 struct item_names {
 	struct compiler_memory memory;

@@ -3,8 +3,8 @@
 #ifndef QPROF_STUCK_SNAPSHOT_H
 #define QPROF_STUCK_SNAPSHOT_H
 
-#include "stuck/merge.h"
 #include "stuck/others.h"
+#include "stuck/rows.h"
 #include "stuck/tasks.h"
 
 /* The number of innermost functions of a thread that get a name. */

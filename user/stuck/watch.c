@@ -13,8 +13,9 @@
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "plan/symbols/cxx_name.h"
+#include "stuck/compiler.h"
 #include "stuck/items.h"
-#include "stuck/unwind.h"
+#include "stuck/walk.h"
 #include "tracks/command.h"
 
 #define RING_BYTES   (16u << 20)
@@ -22,6 +23,11 @@
 #define DRAIN_TRIES  200 /* 20 ms: a record still being written hides ours */
 #define DRAIN_NS     100000
 #define LABEL_PREFIX (WIRE_LABEL_MAX + 1)
+/*
+ * A look waits so long for unwind tables that are being made: those of a compiler take 0.4 s. Its
+ * processes run meanwhile.
+ */
+#define TABLES_NS 5000000000ull
 
 /* A dynamic label. */
 struct dynamic_label {
@@ -31,20 +37,22 @@ struct dynamic_label {
 
 struct watched {
 	pid_t pid;
-	struct unwinder *unwinder; /* NULL: its mappings are not readable */
+	struct walker *walker; /* NULL: its mappings are not readable */
 };
 
 struct watch {
 	struct look *look; /* reads the processes, where a read may block */
 	struct session *session;
 	struct filter *filter;
-	struct places *places[WIRE_MAX_LIBS + 1];
+	struct walked_files *files;
+	struct compiler *compilers[WIRE_MAX_LIBS + 1];
 	/* Each has its own allocation, as snapshots refer to it. */
 	struct dynamic_label **labels;
 	uint32_t n_labels, labels_capacity;
 	struct watched *watched;
 	uint32_t n_watched, watched_capacity;
 	uint64_t started_ns;
+	uint64_t tables_until_ns; /* this look waits for unwind tables until then */
 	/* The records of one thread's open stack. */
 	struct wire_open_frame *frames;
 	uint32_t n_frames, frames_capacity;
@@ -59,8 +67,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	struct watch *w = ctx;
 
 	/* The number may be reused from a library that is detached. */
-	places__free(take_ptr(w->places[lib]));
-	return places__new(plan, &w->places[lib]);
+	compiler__free(take_ptr(w->compilers[lib]));
+	return compiler__new(plan, &w->compilers[lib]);
 }
 
 static int on_label(struct watch *w, const struct wire_label *r)
@@ -135,37 +143,29 @@ static const char *label_text(const struct watch *w, uint32_t label)
 
 static const char *frame_name(const struct watch *w, const struct wire_open_frame *f)
 {
-	const struct places *p = w->places[f->lib];
+	const struct compiler *c = w->compilers[f->lib];
 
 	if (f->kind == WIRE_KIND_ACTIVITY && f->label)
 		return label_text(w, f->label);
-	if (!p)
+	if (!c)
 		return NULL;
-	return f->kind == WIRE_KIND_ACTIVITY ? places__guard(p, f->query)
-					     : places__query(p, f->query);
-}
-
-static bool is_driver(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && !strncmp(slash + 1, "librustc_driver", strlen("librustc_driver"));
+	return f->kind == WIRE_KIND_ACTIVITY ? compiler__guard(c, f->query)
+					     : compiler__query(c, f->query);
 }
 
 /* `library` is NULL if it is not readable. */
-static const struct places *places_of(const struct watch *w, const struct library_file *library)
+static const struct compiler *compiler_of(const struct watch *w, const struct library_file *library)
 {
 	for (int i = 0; library && i <= WIRE_MAX_LIBS; i++)
-		if (w->places[i] &&
-		    !strcmp(places__path(w->places[i]), library_file__path(library)))
-			return w->places[i];
+		if (w->compilers[i] && compiler__is(w->compilers[i], library))
+			return w->compilers[i];
 	return NULL;
 }
 
 /* NULL: no memory. The rest is shown anyway. */
-static char *function_of(struct unwinder *u, const struct call *c, const struct place *place)
+static char *function_of(const struct call *c)
 {
-	const char *symbol = place->symbol ?: unwinder__symbol(u, c->pc);
+	const char *symbol = c->file ? walked_file__symbol(c->file, c->addr) : NULL;
 	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
 	_free_ char *name = symbol ? function_path(symbol) : NULL;
 	/* Rust's legacy mangling looks like C++. function_path() leaves only C++ names mangled. */
@@ -209,41 +209,35 @@ static int ask_for_program(struct watch *w, pid_t tid, struct program *program)
 
 struct visit {
 	struct watch *watch;
-	struct unwinder *unwinder;
-	const struct places *places;
+	struct walker *walker;
+	const struct compiler *compiler;
 	pid_t pid, tid;
 	const char *crate;	/* of the process, or NULL */
-	struct program program; /* whose mappings the unwinder has */
-	uint64_t fs_base;	/* of the thread; 0: unknown */
+	struct program program; /* whose mappings the walker has */
 	uint64_t reads_ns;	/* that reads of the process's memory have taken */
-	/* Other stacks of the thread that the walk came across. */
-	uint64_t also[STOPPED_STACKS];
-	size_t n_also;
+	/* Of the thread. */
+	struct stopped stopped;
+	struct copied memory;
+	struct calls calls;
 };
 
-static int keep_functions(const struct visit *l, struct snapshot_thread *t,
-			  const struct calls *calls, const struct native_call *native)
+static void visit__clear_thread(struct visit *l)
 {
-	uint32_t n = calls->n < SNAPSHOT_FUNCTIONS ? calls->n : SNAPSHOT_FUNCTIONS;
+	copied__clear(&l->memory);
+	calls__clear(&l->calls);
+	l->stopped = (struct stopped){0};
+}
+
+static int keep_functions(const struct visit *l, struct snapshot_thread *t)
+{
+	uint32_t n = l->calls.n < SNAPSHOT_FUNCTIONS ? l->calls.n : SNAPSHOT_FUNCTIONS;
 
 	t->functions = calloc(n + 1UL, sizeof(*t->functions));
 	if (!t->functions)
 		return -ENOMEM;
-	for (; t->n_functions < n; t->n_functions++) {
-		uint32_t i = t->n_functions;
-
-		t->functions[i] = function_of(l->unwinder, &calls->items[i], &native[i].place);
-	}
+	for (; t->n_functions < n; t->n_functions++)
+		t->functions[t->n_functions] = function_of(&l->calls.items[t->n_functions]);
 	return 0;
-}
-
-/*
- * No thread begins in the compiler's library. A walk that ends there lacked memory, which libdw
- * does not distinguish from the end of a stack.
- */
-static bool is_whole(const struct calls *calls)
-{
-	return calls->whole && calls->n && !is_driver(calls->items[calls->n - 1].path);
 }
 
 /* For all reads of a process, of which a path takes hundreds: the process can delay each. */
@@ -271,100 +265,163 @@ static bool runs_same(void *ctx)
 	return !ask_for_program(l->watch, l->tid, &now) && is_same(now, l->program);
 }
 
+/* Whether the call is in the compiler's library. */
+static bool is_in_compiler(const struct visit *l, const struct call *c)
+{
+	const struct library_file *file = c->file ? walked_file__file(c->file) : NULL;
+
+	return l->compiler && file && c->addr && compiler__is(l->compiler, file);
+}
+
 /* A thread without a stack has no base either. */
-static int name_items(struct visit *l, struct snapshot_thread *t, const struct calls *calls)
+static int name_items(struct visit *l, struct snapshot_thread *t)
 {
 	struct item_names names = {
 		.memory = {l, read_memory},
 		.runs_same = runs_same,
-		.layout = l->places ? places__layout(l->places) : NULL,
-		.fs_base = l->fs_base,
+		.layout = l->compiler ? compiler__layout(l->compiler) : NULL,
+		.fs_base = l->stopped.fs_base,
 		.crate = l->crate,
 	};
 
-	for (uint32_t i = 0; i < calls->n && !names.bias; i++)
-		if (is_driver(calls->items[i].path))
-			names.bias = calls->items[i].pc - calls->items[i].addr;
+	for (uint32_t i = 0; i < l->calls.n && !names.bias; i++)
+		if (is_in_compiler(l, &l->calls.items[i]))
+			names.bias = l->calls.items[i].pc - l->calls.items[i].addr;
 	if (!names.layout || !names.fs_base || !names.bias)
 		return 0;
 	return item_names__find(&names, &t->rows);
 }
 
-/* Merge the recorded entries of this thread with the calls on its stack. */
-static int merge(struct visit *l, struct snapshot_thread *t, const struct calls *calls)
+/* The key that the query of call `i` is in, if it is a body's. */
+static const struct plan_held_key *held_key(const struct visit *l, uint32_t i)
+{
+	const struct call *c = &l->calls.items[i];
+
+	/* The pc is in the call instruction. */
+	return is_in_compiler(l, c) ? compiler__held_key(l->compiler, c->addr + 1) : NULL;
+}
+
+static int find_preserved(struct visit *l)
+{
+	uint32_t calls[ITEMS_NAMED_MAX], n = 0;
+
+	for (uint32_t i = 0; i < l->calls.n && n < ITEMS_NAMED_MAX; i++) {
+		const struct plan_held_key *held = held_key(l, i);
+
+		if (held && item_key__is_preserved(held))
+			calls[n++] = i;
+	}
+	return calls__find_preserved(&l->calls, calls, n);
+}
+
+/* The calls with the keys of the queries whose bodies are on the stack. */
+static int native_calls(struct visit *l, struct native_call *out)
+{
+	struct item_call at = {.calls = &l->calls, .stopped = &l->stopped, .memory = &l->memory};
+	int err = find_preserved(l);
+
+	for (uint32_t i = 0; i < l->calls.n && !err; i++) {
+		const struct plan_held_key *held = held_key(l, i);
+
+		at.index = i;
+		out[i].sp = l->calls.items[i].sp;
+		if (held)
+			out[i].key = item_key(held, compiler__memory_key(l->compiler, held), &at);
+	}
+	return err;
+}
+
+static void take_entered(const struct watch *w, struct entered *out, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = (struct entered){
+			.sp = w->frames[i].sp,
+			.start_ns = w->frames[i].start_ns,
+			.name = frame_name(w, &w->frames[i]),
+			.number = w->frames[i].query,
+			.kind = w->frames[i].kind,
+			.key = w->frames[i].kind == WIRE_KIND_QUERY ? w->frames[i].key : 0,
+		};
+}
+
+static const char *shown_name(const struct visit *l, const struct plan_shown *at)
+{
+	return at->kind == WIRE_KIND_ACTIVITY ? compiler__guard(l->compiler, at->guard)
+					      : compiler__query(l->compiler, at->query);
+}
+
+/* What the stack shows: the caller frees *out. */
+static int find_shown(const struct visit *l, struct shown **out, uint32_t *n)
+{
+	_free_ struct plan_frame_code *codes = calloc(l->calls.n + 1UL, sizeof(*codes));
+	/* Guards nest in a frame, but there are few of them. */
+	uint32_t most = 4 * l->calls.n;
+	_free_ struct plan_shown *found = calloc(most + 1UL, sizeof(*found));
+	_free_ struct shown *shown = calloc(most + 1UL, sizeof(*shown));
+
+	*n = 0;
+	if (!codes || !found || !shown)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->calls.n; i++)
+		if (is_in_compiler(l, &l->calls.items[i]))
+			codes[i] = plan_frames__code(compiler__frames(l->compiler),
+						     l->calls.items[i].addr, false);
+	if (l->compiler)
+		*n = plan_frames__shown(compiler__frames(l->compiler), codes, l->calls.n, found,
+					most);
+	for (uint32_t i = 0; i < *n; i++)
+		shown[i] = (struct shown){found[i], shown_name(l, &found[i])};
+	*out = take_ptr(shown);
+	return 0;
+}
+
+/* Join the recorded entries of this thread with what its stack shows. */
+static int find_rows(struct visit *l, struct snapshot_thread *t)
 {
 	struct watch *w = l->watch;
-	uint32_t n = w->has_stack ? w->n_frames : 0;
-	_free_ struct entered *entered = calloc(n + 1UL, sizeof(*entered));
-	_free_ struct native_call *native = calloc(calls->n + 1UL, sizeof(*native));
+	struct stuck_sources from = {
+		.n_entered = w->has_stack ? w->n_frames : 0,
+		.n_calls = l->calls.n,
+		.whole = l->calls.whole,
+	};
+	_free_ struct entered *entered = calloc(from.n_entered + 1UL, sizeof(*entered));
+	_free_ struct native_call *native = calloc(l->calls.n + 1UL, sizeof(*native));
+	_free_ struct shown *shown = NULL;
 	int err;
 
 	if (!entered || !native)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		entered[i] = (struct entered){
-			.sp = w->frames[i].sp,
-			.start_ns = w->frames[i].start_ns,
-			.name = frame_name(w, &w->frames[i]),
-			.kind = w->frames[i].kind,
-			.key = w->frames[i].kind == WIRE_KIND_QUERY ? w->frames[i].key : 0,
-		};
-	for (uint32_t i = 0; i < calls->n; i++) {
-		native[i].sp = calls->items[i].sp;
-		native[i].key = calls->items[i].key;
-		if (l->places && is_driver(calls->items[i].path))
-			places__find(l->places, calls->items[i].addr, &native[i].place);
-	}
-	t->n_calls = calls->n;
-	t->whole = is_whole(calls);
-	err = stuck_merge(entered, n, native, calls->n, t->whole, &t->rows);
-	err = err ?: name_items(l, t, calls);
-	return err ?: keep_functions(l, t, calls, native);
+	take_entered(w, entered, from.n_entered);
+	err = native_calls(l, native) ?: find_shown(l, &shown, &from.n_shown);
+	if (err)
+		return err;
+	from.entered = entered;
+	from.shown = shown;
+	from.calls = native;
+	t->n_calls = l->calls.n;
+	t->whole = l->calls.whole;
+	err = stuck_rows__find(&from, &t->rows);
+	return err ?: name_items(l, t) ?: keep_functions(l, t);
 }
 
-static bool has_asked(const struct visit *l, uint64_t addr)
+/* The thread is stopped. */
+static int on_stopped(void *ctx, const struct stopped *s)
 {
-	for (size_t i = 0; i < l->n_also; i++)
-		if (l->also[i] == addr)
-			return true;
-	return false;
+	struct visit *l = ctx;
+	int err = walker__walk(l->walker, s, &l->memory, &l->calls);
+
+	return err ?: ask(l->watch, l->tid);
 }
 
-/* The keys of the queries whose bodies are on the stack. */
-static void read_keys(struct visit *l, const struct stopped *s, struct calls *calls)
+static int walk(struct visit *l, struct snapshot_thread *t)
 {
-	l->fs_base = s->fs_base;
-	for (uint32_t i = 0; l->places && i < calls->n; i++) {
-		struct call *c = &calls->items[i];
-		/* The pc is in the call instruction. */
-		const struct plan_held_key *held =
-			is_driver(c->path) ? places__held_key(l->places, c->addr + 1) : NULL;
+	int err;
 
-		c->key = held ? item_key(held, places__memory_key(l->places, held), c, s) : 0;
-	}
-}
-
-/*
- * A thread may have switched stacks. The previous stack is copied in the next stop, together with
- * the current one, so the thread is stopped once more for each new stack.
- */
-static int walk(struct visit *l, struct snapshot_thread *t, struct calls *calls)
-{
-	for (;;) {
-		_stopped_ struct stopped s;
-		int err = stopped__take(&s, l->pid, t->task.tid, l->also, l->n_also, ask, l->watch);
-
-		if (s.ns > t->stopped_ns)
-			t->stopped_ns = s.ns;
-		if (!err)
-			err = unwinder__walk(l->unwinder, &s, calls);
-		read_keys(l, &s, calls);
-		if (err || calls->whole || !calls->missing || has_asked(l, calls->missing) ||
-		    l->n_also == STOPPED_STACKS)
-			return err;
-		l->also[l->n_also++] = calls->missing;
-		calls__clear(calls);
-	}
+	l->memory = (struct copied){.look = l->watch->look, .pid = l->pid};
+	err = stopped__take(&l->stopped, l->tid, on_stopped, l);
+	copied__close(&l->memory);
+	t->stopped_ns = l->stopped.ns;
+	return err;
 }
 
 /* Read a thread that could not be stopped. Its stack may change during the read. */
@@ -390,23 +447,19 @@ static void take_answer(const struct watch *w, struct snapshot_thread *t)
 	t->preempted = w->stack.off_since_ns && w->stack.reason == WIRE_OFF_PREEMPTED;
 }
 
-static int look_at_thread(struct visit *l, struct snapshot_thread *t)
+static int look_at_stopped(struct visit *l, struct snapshot_thread *t)
 {
-	_calls_ struct calls calls = {0};
 	struct watch *w = l->watch;
 	int err;
 
-	l->tid = t->task.tid;
-	l->n_also = 0;
-	l->fs_base = 0;
 	if (t->task.state == 'D')
 		t->err = -EBUSY;
 	else
-		t->err = l->unwinder ? walk(l, t, &calls) : -EACCES;
+		t->err = l->walker ? walk(l, t) : -EACCES;
 	if (t->err == -ESRCH || t->err == -EINTR || t->err == -ENOMEM)
 		return t->err;
 	if (t->err)
-		calls__clear(&calls);
+		calls__clear(&l->calls);
 	err = t->err ? read_running(w, t) : wait_for_answer(w);
 	if (err)
 		return err;
@@ -414,7 +467,17 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 	if (w->has_stack && l->program.execs && !is_same(program_of(w), l->program))
 		return -ESRCH;
 	take_answer(w, t);
-	return merge(l, t, &calls);
+	return find_rows(l, t);
+}
+
+static int look_at_thread(struct visit *l, struct snapshot_thread *t)
+{
+	int err;
+
+	l->tid = t->task.tid;
+	err = look_at_stopped(l, t);
+	visit__clear_thread(l);
+	return err;
 }
 
 /* ---- One process ----------------------------------------------------------------------------- */
@@ -432,17 +495,15 @@ static struct watched *watched_of(struct watch *w, pid_t pid)
 }
 
 /* NULL: its stacks are not readable. */
-static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
+static struct walker *walker_of(struct watch *w, pid_t pid)
 {
 	struct watched *p = watched_of(w, pid);
 
-	if (!p)
+	if (!p || (!p->walker && walker__new(pid, w->look, w->files, &p->walker)))
 		return NULL;
-	if (!p->unwinder)
-		unwinder__new(pid, w->look, &p->unwinder);
-	else if (unwinder__refresh(p->unwinder))
-		unwinder__free(take_ptr(p->unwinder));
-	return p->unwinder;
+	if (walker__refresh(p->walker, w->tables_until_ns))
+		walker__free(take_ptr(p->walker));
+	return p->walker;
 }
 
 static void name_process(struct watch *w, struct snapshot_process *p)
@@ -474,8 +535,8 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	if (err)
 		return err;
 	l.crate = p->crate;
-	l.places = places_of(w, library);
-	l.unwinder = library ? unwinder_of(w, pid) : NULL;
+	l.compiler = compiler_of(w, library);
+	l.walker = library ? walker_of(w, pid) : NULL;
 	p->threads = calloc(tasks.n + 1UL, sizeof(*p->threads));
 	if (!p->threads)
 		return -ENOMEM;
@@ -551,7 +612,7 @@ static void forget_gone(struct watch *w)
 		if (process_is_running(w->watched[i].pid))
 			w->watched[n++] = w->watched[i];
 		else
-			unwinder__free(w->watched[i].unwinder);
+			walker__free(w->watched[i].walker);
 	}
 	w->n_watched = n;
 }
@@ -571,6 +632,7 @@ int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - w->started_ns;
+	w->tables_until_ns = p->time_ns + TABLES_NS;
 	for (size_t i = 0; i < list.n && !err; i++)
 		if (list.pids[i] != getpid())
 			err = add_any(w, list.pids[i], p);
@@ -602,6 +664,9 @@ int watch__open(struct watch **out)
 	err = look__new(&w->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+	err = walked_files__new(w->look, &w->files);
+	if (err)
+		return diag_error_r(err, "out of memory");
 	err = filter__new(NULL, 0, &w->filter);
 	if (err)
 		return diag_error_r(err, "out of memory");
@@ -654,11 +719,12 @@ void watch__free(struct watch *w)
 	session__free(w->session);
 	filter__free(w->filter);
 	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
-		places__free(w->places[i]);
+		compiler__free(w->compilers[i]);
 	for (uint32_t i = 0; i < w->n_labels; i++)
 		free(w->labels[i]);
 	for (uint32_t i = 0; i < w->n_watched; i++)
-		unwinder__free(w->watched[i].unwinder);
+		walker__free(w->watched[i].walker);
+	walked_files__free(w->files);
 	free(w->labels);
 	look__free(w->look);
 	free(w->watched);

@@ -38,10 +38,22 @@ struct saved {
 	int64_t offset;
 };
 
+/* The registers that are followed. */
+enum followed {
+	/* In the order of struct cfa_preserved. */
+	RBX,
+	R12,
+	R13,
+	R14,
+	R15,
+	RBP,
+	RA,
+	N_FOLLOWED
+};
+
 struct state {
 	struct cfa cfa;
-	struct saved rbp;
-	struct saved ra;
+	struct saved saved[N_FOLLOWED];
 };
 
 struct machine {
@@ -57,6 +69,8 @@ struct machine {
 	uint64_t end;
 	cfa_run_fn *run;
 	void *ctx;
+	uint64_t wanted;     /* with `found`: a pc */
+	struct state *found; /* set to the state there; or NULL */
 };
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
@@ -72,8 +86,8 @@ static bool is_signal(const struct eh_cie *cie, const struct state *s)
 	int64_t at = s->cfa.offset;
 
 	return cie->signal && s->cfa.kind == CFA_DEREF && s->cfa.reg == EH_FRAME_RSP && at >= 40 &&
-	       at < 4096 && is_at_reg(&s->ra, EH_FRAME_RSP, at + 8) &&
-	       is_at_reg(&s->rbp, EH_FRAME_RSP, at - 40);
+	       at < 4096 && is_at_reg(&s->saved[RA], EH_FRAME_RSP, at + 8) &&
+	       is_at_reg(&s->saved[RBP], EH_FRAME_RSP, at - 40);
 }
 
 static enum wire_unwind_base base_of(const struct cfa *cfa)
@@ -91,19 +105,19 @@ static enum wire_unwind_base base_of(const struct cfa *cfa)
 	return WIRE_UNWIND_NONE;
 }
 
-/* Where rbp is saved, as an offset from the CFA if that is known. */
-static struct saved rbp_of(const struct state *s)
+/* Where a register is saved, as an offset from the CFA if that is known. */
+static struct saved place_of(const struct state *s, enum followed reg)
 {
-	struct saved rbp = s->rbp;
+	struct saved saved = s->saved[reg];
 
-	if (rbp.kind == SAVED_AT_REG && s->cfa.kind == CFA_REGISTER && rbp.reg == s->cfa.reg)
-		rbp = (struct saved){SAVED_AT_CFA, 0, rbp.offset - s->cfa.offset};
-	return rbp;
+	if (saved.kind == SAVED_AT_REG && s->cfa.kind == CFA_REGISTER && saved.reg == s->cfa.reg)
+		saved = (struct saved){SAVED_AT_CFA, 0, saved.offset - s->cfa.offset};
+	return saved;
 }
 
 static void set_rbp(struct wire_unwind_rule *rule, const struct state *s)
 {
-	struct saved rbp = rbp_of(s);
+	struct saved rbp = place_of(s, RBP);
 	bool fits = rbp.offset == (int16_t)rbp.offset;
 
 	rule->rbp_is = WIRE_UNWIND_RBP_LOST;
@@ -122,7 +136,7 @@ static struct wire_unwind_rule rule_of(const struct eh_cie *cie, const struct st
 {
 	struct wire_unwind_rule rule = {};
 
-	if (s->ra.kind == SAVED_NOWHERE) {
+	if (s->saved[RA].kind == SAVED_NOWHERE) {
 		rule.base = WIRE_UNWIND_END;
 		return rule;
 	}
@@ -131,7 +145,7 @@ static struct wire_unwind_rule rule_of(const struct eh_cie *cie, const struct st
 		rule.cfa = (int32_t)s->cfa.offset;
 		return rule;
 	}
-	if (s->ra.kind != SAVED_AT_CFA || s->ra.offset != -8)
+	if (s->saved[RA].kind != SAVED_AT_CFA || s->saved[RA].offset != -8)
 		return rule;
 	rule.base = base_of(&s->cfa);
 	if (rule.base == WIRE_UNWIND_NONE)
@@ -220,9 +234,12 @@ static const uint8_t *take_block(struct machine *m, size_t *n)
 /* NULL if the register is not followed. */
 static struct saved *register_of(struct state *s, uint64_t reg)
 {
-	if (reg == EH_FRAME_RBP)
-		return &s->rbp;
-	return reg == EH_FRAME_RA ? &s->ra : NULL;
+	static const uint8_t followed[EH_FRAME_RA + 1] = {
+		[3] = RBX + 1,	[EH_FRAME_RBP] = RBP + 1, [12] = R12 + 1,	  [13] = R13 + 1,
+		[14] = R14 + 1, [15] = R15 + 1,		  [EH_FRAME_RA] = RA + 1,
+	};
+
+	return reg <= EH_FRAME_RA && followed[reg] ? &s->saved[followed[reg] - 1] : NULL;
 }
 
 static void set_register(struct machine *m, uint64_t reg, struct saved to)
@@ -274,6 +291,8 @@ static int advance_to(struct machine *m, uint64_t pc)
 	if (m->in_cie || pc < start)
 		return -EBADMSG;
 	m->pc = pc < m->end ? pc : m->end;
+	if (m->found && m->wanted >= start && m->wanted < m->pc)
+		*m->found = m->now;
 	return start < m->pc ? m->run(m->ctx, start, m->pc, rule_of(&m->fde->cie, &m->now)) : 0;
 }
 
@@ -486,28 +505,62 @@ static int run_program(struct machine *m, const struct eh_program *program)
 	return err;
 }
 
-int cfa__run(const struct eh_frame *frame, const struct eh_fde *fde, cfa_run_fn *run, void *ctx)
+static int run_all(struct machine *m)
 {
 	struct state states[CFA_STATES_MAX]; /* clearing them would take longer than all else */
-	struct machine m = {.frame = frame,
-			    .fde = fde,
-			    .states = states,
-			    .pc = fde->start,
-			    .run = run,
-			    .ctx = ctx,
-			    .in_cie = true};
+	const struct eh_fde *fde = m->fde;
 	int err;
 
-	if (__builtin_add_overflow(fde->start, fde->length, &m.end))
+	m->states = states;
+	m->pc = fde->start;
+	m->in_cie = true;
+	if (__builtin_add_overflow(fde->start, fde->length, &m->end))
 		return -EBADMSG;
 	/* Until a program says where, nothing is known of the return address. */
-	m.now.cfa.kind = CFA_OTHER;
-	m.now.ra.kind = SAVED_ELSEWHERE;
-	err = run_program(&m, &fde->cie.program);
+	m->now.cfa.kind = CFA_OTHER;
+	m->now.saved[RA].kind = SAVED_ELSEWHERE;
+	err = run_program(m, &fde->cie.program);
 	if (err)
 		return err;
-	m.initial = m.now;
-	m.in_cie = false;
-	err = run_program(&m, &fde->program);
-	return err ?: advance_to(&m, m.end);
+	m->initial = m->now;
+	m->in_cie = false;
+	err = run_program(m, &fde->program);
+	return err ?: advance_to(m, m->end);
+}
+
+int cfa__run(const struct eh_frame *frame, const struct eh_fde *fde, cfa_run_fn *run, void *ctx)
+{
+	struct machine m = {.frame = frame, .fde = fde, .run = run, .ctx = ctx};
+
+	return run_all(&m);
+}
+
+static int ignore(void *ctx, uint64_t start, uint64_t end, struct wire_unwind_rule rule)
+{
+	(void)ctx, (void)start, (void)end, (void)rule;
+	return 0;
+}
+
+int cfa__preserved(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t pc,
+		   struct cfa_preserved *out)
+{
+	struct state found = {};
+	struct machine m = {
+		.frame = frame, .fde = fde, .run = ignore, .wanted = pc, .found = &found};
+	int err = pc - fde->start < fde->length ? run_all(&m) : -ENOENT;
+
+	*out = (struct cfa_preserved){};
+	if (err)
+		return err;
+	for (int i = 0; i < CFA_PRESERVED; i++) {
+		struct saved saved = place_of(&found, (enum followed)i);
+
+		if (saved.kind == SAVED_NOT)
+			out->kind[i] = CFA_SAME;
+		if (saved.kind != SAVED_AT_CFA || saved.offset != (int32_t)saved.offset)
+			continue;
+		out->kind[i] = CFA_AT_CFA;
+		out->at[i] = (int32_t)saved.offset;
+	}
+	return 0;
 }

@@ -136,6 +136,26 @@ struct wire_unwind_rule unwind_table__rule(const struct unwind_table *t, uint64_
 	return t->rules[number];
 }
 
+/* The kernel maps whole pages: a mapping may begin a little before its segment. */
+static bool holds(const struct elf_segment *s, uint64_t offset)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return offset >= s->offset / page * page && offset < s->offset + s->size;
+}
+
+bool unwind_segments__bias(const struct elf_segment *segments, uint32_t n, uint64_t start,
+			   uint64_t offset, uint64_t *bias)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!holds(&segments[i], offset))
+			continue;
+		*bias = start - (segments[i].addr - segments[i].offset + offset);
+		return true;
+	}
+	return false;
+}
+
 void unwind_table__free(struct unwind_table *t)
 {
 	if (!t)

@@ -9,6 +9,7 @@
 #ifndef QPROF_UNWIND_TABLE_H
 #define QPROF_UNWIND_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,13 @@ int unwind_table__make(const struct unwind_input *in, struct unwind_rows *rows,
  * address is looked up less 1.
  */
 struct wire_unwind_rule unwind_table__rule(const struct unwind_table *t, uint64_t addr);
+
+/*
+ * Of a mapping that begins at `start`, and at `offset` in the file: what is subtracted from its
+ * addresses to have ELF virtual addresses. False if it begins in none of the segments.
+ */
+bool unwind_segments__bias(const struct elf_segment *segments, uint32_t n, uint64_t start,
+			   uint64_t offset, uint64_t *bias);
 
 /* The bytes of the pc-value table of a page: 0 if it has none. */
 uint32_t unwind_table__page_size(const struct unwind_table *t, uint32_t page);

@@ -54,6 +54,11 @@ static const char *note_of(const struct stuck_row *row)
 	}
 }
 
+static const char *unknown_name(const struct stuck_row *row)
+{
+	return row->kind == WIRE_KIND_ACTIVITY ? "<some activity>" : "<some query>";
+}
+
 /* For an interval that was already open at the first look, the elapsed time is a lower bound. */
 static void put_row(const struct text *t, const struct stuck_row *row)
 {
@@ -62,7 +67,7 @@ static void put_row(const struct text *t, const struct stuck_row *row)
 
 	format_duration(elapsed, ns);
 	fprintf(t->out, "    %c %7s  ", row->exact ? ' ' : '>', elapsed);
-	put_clean(t->out, row->name ?: "<some query>");
+	put_clean(t->out, row->name ?: unknown_name(row));
 	if (row->item) {
 		fputc('(', t->out);
 		put_clean(t->out, row->item);

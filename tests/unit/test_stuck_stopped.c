@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/stopped.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "base/cleanup.h"
+
+static void run_for_ever(void)
+{
+	for (volatile unsigned int i = 0;; i++)
+		;
+}
+
+/* The child dies with this process, even if a test fails. */
+static pid_t start(void)
+{
+	int ready[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		close(ready[1]);
+		run_for_ever();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &(char){0}, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	int status;
+
+	/* The child must still run. */
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+static int do_nothing(void *ctx, const struct stopped *s)
+{
+	return 0;
+}
+
+static bool may_stop(pid_t pid)
+{
+	struct stopped s;
+	int err = stopped__take(&s, pid, do_nothing, NULL);
+
+	if (err != -EPERM)
+		return true;
+	print_message("skipped: ptrace is not allowed here\n");
+	end(pid);
+	return false;
+}
+
+/* The value after `field` in a file of /proc/PID: a number or a letter. */
+static int number_in(pid_t pid, const char *file, const char *field, const char *format)
+{
+	char name[64], line[256];
+	_fclose_ FILE *f = NULL;
+	char letter = 0;
+	int number = 0;
+
+	snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, file);
+	f = fopen(name, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, field, strlen(field)))
+			continue;
+		sscanf(line + strlen(field), format, format[2] == 'c' ? (void *)&letter : &number);
+	}
+	return letter ?: number;
+}
+
+static char state_of(pid_t pid)
+{
+	return (char)number_in(pid, "status", "State:", " %c");
+}
+
+static int tracer_of(pid_t pid)
+{
+	return number_in(pid, "status", "TracerPid:", " %d");
+}
+
+struct seen {
+	int calls;
+	char state;
+	int tracer;
+	uint64_t sp;
+	int err;
+};
+
+static int look_at(void *ctx, const struct stopped *s)
+{
+	struct seen *seen = ctx;
+
+	seen->calls++;
+	seen->state = state_of(s->tid);
+	seen->tracer = tracer_of(s->tid);
+	seen->sp = s->sp;
+	return seen->err;
+}
+
+static void it_is_stopped_meanwhile(void **state)
+{
+	struct seen seen = {0};
+	pid_t pid = start();
+	struct stopped s;
+
+	if (!may_stop(pid))
+		return;
+	assert_int_equal(stopped__take(&s, pid, look_at, &seen), 0);
+	assert_int_equal(seen.calls, 1);
+	assert_int_equal(seen.state, 't');
+	assert_true(seen.tracer);
+	assert_int_equal(seen.sp, s.sp);
+	assert_int_equal(s.tid, pid);
+	assert_true(s.ns > 0 && s.pc && s.sp && s.fs_base);
+	end(pid);
+}
+
+static void it_continues_after_an_error(void **state)
+{
+	struct seen seen = {.err = -EBADMSG};
+	pid_t pid = start();
+	struct stopped s;
+
+	if (!may_stop(pid))
+		return;
+	assert_int_equal(stopped__take(&s, pid, look_at, &seen), -EBADMSG);
+	assert_int_equal(tracer_of(pid), 0);
+	end(pid);
+}
+
+static volatile sig_atomic_t *signals;
+
+static void on_signal(int sig)
+{
+	++*signals;
+}
+
+/* A signal that was about to be delivered at the stop is delivered afterwards. */
+static void signals_reach_it(void **state)
+{
+	int sent = 0;
+	pid_t pid;
+
+	signals = mmap(NULL, sizeof(*signals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	signal(SIGUSR1, on_signal);
+	pid = start();
+	if (!may_stop(pid))
+		return;
+	for (; sent < 200; sent++) {
+		struct stopped s;
+
+		kill(pid, SIGUSR1);
+		assert_int_equal(stopped__take(&s, pid, do_nothing, NULL), 0);
+		/* A second pending instance of a signal would be merged with the first. */
+		for (int i = 0; i < 5000 && *signals <= sent; i++)
+			usleep(1000);
+		assert_int_equal(*signals, sent + 1);
+	}
+	end(pid);
+	signal(SIGUSR1, SIG_DFL);
+	munmap((void *)signals, sizeof(*signals));
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "task/%d/children", (int)pid);
+	return number_in(pid, file, "", " %d");
+}
+
+/* A thread in vfork() waits until its child ends; only a fatal signal interrupts it. */
+static void one_that_cannot_stop_is_not_waited_for(void **state)
+{
+	pid_t pid = fork();
+	struct stopped s;
+	int err, status;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!vfork()) {
+			pause();
+			_exit(0);
+		}
+		_exit(0);
+	}
+	while (state_of(pid) != 'D')
+		usleep(100);
+	err = stopped__take(&s, pid, do_nothing, NULL);
+	if (err != -EPERM)
+		assert_int_equal(err, -EBUSY);
+	/* The kernel detaches when the tracing thread exits, which may be after pthread_join(). */
+	for (int i = 0; i < 30000 && tracer_of(pid); i++)
+		usleep(1000);
+	assert_int_equal(tracer_of(pid), 0);
+	kill(child_of(pid), SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+}
+
+static void a_process_that_is_gone_is_reported(void **state)
+{
+	struct stopped s;
+
+	assert_int_equal(stopped__take(&s, 0x7fffffff, do_nothing, NULL), -ESRCH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_stopped_meanwhile),
+		cmocka_unit_test(it_continues_after_an_error),
+		cmocka_unit_test(signals_reach_it),
+		cmocka_unit_test(one_that_cannot_stop_is_not_waited_for),
+		cmocka_unit_test(a_process_that_is_gone_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

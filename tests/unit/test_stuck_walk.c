@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Tests walk.c with stopped.c, copied.c and walked_files.c: a child of this process is stopped in a
+ * known function.
+ */
+#include "stuck/walk.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "../fixtures/cache_home.h"
+#include "base/clock.h"
+#include "plan/file_job.h"
+
+#define LONG_NS	   60000000000ull
+#define DEPTH	   50
+#define STACK_SIZE (256u << 10)
+
+static void (*at_the_end)(void);
+
+__attribute__((noinline)) static int descend(int n, volatile int *sum)
+{
+	if (n)
+		*sum += descend(n - 1, sum) + 1;
+	else
+		at_the_end();
+	return *sum;
+}
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void run_for_ever(void)
+{
+	for (volatile unsigned int i = 0;; i++)
+		;
+}
+
+/* Switches stacks as rustc's psm does: sp points to the new stack, rbp keeps the old sp. */
+__attribute__((naked)) static void call_on(void *stack_end __attribute__((unused)),
+					   void (*fn)(void) __attribute__((unused)))
+{
+	__asm__("pushq %rbp\n"
+		".cfi_def_cfa_offset 16\n"
+		".cfi_offset rbp, -16\n"
+		"movq %rsp, %rbp\n"
+		".cfi_def_cfa_register rbp\n"
+		"movq %rdi, %rsp\n"
+		"callq *%rsi\n"
+		"movq %rbp, %rsp\n"
+		"popq %rbp\n"
+		"ret\n");
+}
+
+static void on_other_stack(void)
+{
+	volatile int sum = 0;
+
+	at_the_end = run_for_ever;
+	descend(DEPTH, &sum);
+}
+
+static void change_stack(void)
+{
+	char *stack =
+		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Guard pages keep the kernel from merging this mapping with another one. */
+	mprotect(stack, 4096, PROT_NONE);
+	mprotect(stack + STACK_SIZE - 4096, 4096, PROT_NONE);
+	call_on(stack + STACK_SIZE - 4096, on_other_stack);
+}
+
+/* The child dies with this process, even if a test fails. */
+static pid_t start(void (*end)(void))
+{
+	int ready[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		volatile int sum = 0;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+
+		close(ready[0]);
+		close(ready[1]);
+		at_the_end = end;
+		descend(DEPTH, &sum);
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &(char){0}, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	int status;
+
+	/* The child must still run. */
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+static int do_nothing(void *ctx, const struct stopped *s)
+{
+	return 0;
+}
+
+static bool may_stop(pid_t pid)
+{
+	struct stopped s;
+	int err = stopped__take(&s, pid, do_nothing, NULL);
+
+	if (err != -EPERM)
+		return true;
+	print_message("skipped: ptrace is not allowed here\n");
+	end(pid);
+	return false;
+}
+
+/* All that a walk needs. */
+struct walking {
+	pid_t pid;
+	struct look *look;
+	struct walked_files *files;
+	struct walker *walker;
+	struct stopped stopped;
+	struct copied memory;
+	struct calls calls;
+};
+
+static void open_walking(struct walking *w, pid_t pid)
+{
+	*w = (struct walking){.pid = pid};
+	assert_int_equal(look__new(&w->look), 0);
+	assert_int_equal(walked_files__new(w->look, &w->files), 0);
+	assert_int_equal(walker__new(pid, w->look, w->files, &w->walker), 0);
+	assert_int_equal(walker__refresh(w->walker, clock_ns(CLOCK_MONOTONIC) + LONG_NS), 0);
+}
+
+static void forget_stack(struct walking *w)
+{
+	copied__clear(&w->memory);
+	calls__clear(&w->calls);
+}
+
+static void close_walking(struct walking *w)
+{
+	forget_stack(w);
+	walker__free(w->walker);
+	walked_files__free(w->files);
+	look__free(w->look);
+}
+
+static int on_stopped(void *ctx, const struct stopped *s)
+{
+	struct walking *w = ctx;
+
+	return walker__walk(w->walker, s, &w->memory, &w->calls);
+}
+
+static void walk(struct walking *w)
+{
+	forget_stack(w);
+	w->memory = (struct copied){.look = w->look, .pid = w->pid};
+	assert_int_equal(stopped__take(&w->stopped, w->pid, on_stopped, w), 0);
+	assert_true(w->stopped.ns > 0);
+	copied__close(&w->memory);
+}
+
+static bool is_descent(const struct call *c)
+{
+	const char *symbol = c->file ? walked_file__symbol(c->file, c->addr) : NULL;
+
+	return symbol && !strncmp(symbol, "descend", strlen("descend"));
+}
+
+static int count_descents(const struct calls *calls)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < calls->n; i++)
+		n += is_descent(&calls->items[i]);
+	return n;
+}
+
+/* Retries, because the child needs some time to reach its innermost function. */
+static void walk_until(struct walking *w, int descents)
+{
+	int n = 0;
+
+	for (int tries = 0; tries < 5000 && (n < descents || !w->calls.whole); tries++) {
+		walk(w);
+		n = count_descents(&w->calls);
+		usleep(1000);
+	}
+	assert_int_equal(n, descents);
+	assert_true(w->calls.whole);
+}
+
+static void check_walk(void (*at_end)(void), int descents)
+{
+	pid_t pid = start(at_end);
+	struct walking w;
+
+	if (!may_stop(pid))
+		return;
+	open_walking(&w, pid);
+	walk_until(&w, descents);
+	close_walking(&w);
+	end(pid);
+}
+
+static void one_that_waits_is_walked(void **state)
+{
+	check_walk(wait_for_ever, DEPTH + 1);
+}
+
+static void one_that_runs_is_walked(void **state)
+{
+	check_walk(run_for_ever, DEPTH + 1);
+}
+
+static void one_on_another_stack_is_walked(void **state)
+{
+	check_walk(change_stack, 2 * (DEPTH + 1));
+}
+
+/* Larger than what is copied at a time. */
+__attribute__((noinline)) static void have_a_large_frame(void)
+{
+	volatile char large[300 << 10];
+
+	large[0] = large[sizeof(large) - 1] = 1;
+	run_for_ever();
+	large[1] = large[0];
+}
+
+static void frames_may_be_large(void **state)
+{
+	check_walk(have_a_large_frame, DEPTH + 1);
+}
+
+#define IN_RBX 0x1122334455667788
+
+/* Calls `fn` with a number in rbx, which functions preserve. */
+__attribute__((naked)) static void call_with_rbx(void (*fn)(void) __attribute__((unused)))
+{
+	__asm__("pushq %rbx\n"
+		".cfi_def_cfa_offset 16\n"
+		".cfi_offset rbx, -16\n"
+		"movabsq $0x1122334455667788, %rbx\n"
+		"callq *%rdi\n"
+		"popq %rbx\n"
+		".cfi_def_cfa_offset 8\n"
+		".cfi_restore rbx\n"
+		"ret\n");
+}
+
+/* Saves rbx, as it uses it. */
+__attribute__((noinline)) static void use_rbx(void)
+{
+	__asm__ volatile("xorl %%ebx, %%ebx" ::: "rbx");
+	run_for_ever();
+	__asm__ volatile("" ::: "memory");
+}
+
+static void hold_in_rbx(void)
+{
+	call_with_rbx(use_rbx);
+	__asm__ volatile("" ::: "memory");
+}
+
+static bool is_in(const struct call *c, const char *function)
+{
+	const char *symbol = c->file ? walked_file__symbol(c->file, c->addr) : NULL;
+
+	return symbol && !strcmp(symbol, function);
+}
+
+static void registers_are_where_inner_functions_saved_them(void **state)
+{
+	pid_t pid = start(hold_in_rbx);
+	struct walking w;
+	uint64_t value;
+	uint32_t i = 0;
+
+	if (!may_stop(pid))
+		return;
+	open_walking(&w, pid);
+	walk_until(&w, DEPTH + 1);
+	while (i < w.calls.n && !is_in(&w.calls.items[i], "call_with_rbx"))
+		i++;
+	assert_true(i && i < w.calls.n);
+	assert_false(calls__preserved(&w.calls, i, 0, &w.stopped, &w.memory, &value));
+	assert_int_equal(calls__find_preserved(&w.calls, &i, 1), 0);
+	assert_true(calls__preserved(&w.calls, i, 0, &w.stopped, &w.memory, &value));
+	assert_int_equal(value, IN_RBX);
+	/* The innermost function's are in the registers. */
+	assert_true(calls__preserved(&w.calls, 0, 0, &w.stopped, &w.memory, &value));
+	assert_int_equal(value, w.stopped.preserved[0]);
+	close_walking(&w);
+	end(pid);
+}
+
+static void a_process_that_is_gone_has_no_mappings(void **state)
+{
+	pid_t pid = start(run_for_ever);
+	struct walking w;
+
+	open_walking(&w, pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(walker__refresh(w.walker, 0), -ESRCH);
+	close_walking(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_waits_is_walked),
+		cmocka_unit_test(one_that_runs_is_walked),
+		cmocka_unit_test(one_on_another_stack_is_walked),
+		cmocka_unit_test(frames_may_be_large),
+		cmocka_unit_test(registers_are_where_inner_functions_saved_them),
+		cmocka_unit_test(a_process_that_is_gone_has_no_mappings),
+	};
+
+	/* On a busy machine children may take long to answer. */
+	look_ns = LONG_NS;
+	file_job_end_ns = LONG_NS;
+	library_file_settled_ns = 0;
+	return cmocka_run_group_tests(tests, cache_home_make, cache_home_remove);
+}

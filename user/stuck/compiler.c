@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/compiler.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bisect.h"
+
+struct compiler {
+	struct library_file *file;
+	struct plan_frames *frames;
+	char **queries;
+	uint32_t n_queries;
+	char **guards;
+	uint32_t n_guards;
+	struct plan_held_key *held_keys; /* sorted by address */
+	size_t n_held_keys;
+	struct wire_memory_key *memory; /* by query */
+	struct plan_layout layout;
+};
+
+static int copy_queries(struct compiler *c, const struct plan *plan)
+{
+	c->queries = calloc(plan->n_queries + 1UL, sizeof(*c->queries));
+	c->memory = calloc(plan->n_queries + 1UL, sizeof(*c->memory));
+	if (!c->queries || !c->memory)
+		return -ENOMEM;
+	for (; c->n_queries < plan->n_queries; c->n_queries++) {
+		const struct plan_query *q = &plan->queries[c->n_queries];
+
+		c->memory[c->n_queries] = q->memory;
+		c->queries[c->n_queries] = strdup(q->name);
+		if (!c->queries[c->n_queries])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int copy_guards(struct compiler *c, const struct plan *plan)
+{
+	c->guards = calloc(plan->n_guards + 1UL, sizeof(*c->guards));
+	if (!c->guards)
+		return -ENOMEM;
+	c->n_guards = plan->n_guards;
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		c->guards[i] = plan->guards[i].label ? strdup(plan->guards[i].label) : NULL;
+		if (plan->guards[i].label && !c->guards[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int copy_keys(struct compiler *c, const struct plan *plan)
+{
+	c->held_keys = calloc(plan->n_held_keys + 1UL, sizeof(*c->held_keys));
+	if (!c->held_keys)
+		return -ENOMEM;
+	c->n_held_keys = plan->n_held_keys;
+	if (c->n_held_keys)
+		memcpy(c->held_keys, plan->held_keys, c->n_held_keys * sizeof(*c->held_keys));
+	c->layout = plan->layout;
+	c->layout.problem = c->layout.crates_problem = c->layout.current_problem = NULL;
+	return 0;
+}
+
+int compiler__new(const struct plan *plan, struct compiler **out)
+{
+	_compiler_ struct compiler *c = calloc(1, sizeof(*c));
+
+	if (!c || copy_queries(c, plan) || copy_guards(c, plan) || copy_keys(c, plan) ||
+	    plan_frames__new(plan, &c->frames))
+		return -ENOMEM;
+	c->file = library_file__ref(plan->file);
+	*out = take_ptr(c);
+	return 0;
+}
+
+bool compiler__is(const struct compiler *c, const struct library_file *file)
+{
+	const struct library_identity *ours = library_file__identity(c->file),
+				      *id = library_file__identity(file);
+
+	return ours->dev == id->dev && ours->ino == id->ino && library_identity_is_same(ours, id);
+}
+
+const struct plan_frames *compiler__frames(const struct compiler *c)
+{
+	return c->frames;
+}
+
+const struct plan_held_key *compiler__held_key(const struct compiler *c, uint64_t addr)
+{
+	size_t i = bisect(c->n_held_keys, k, c->held_keys[k].addr < addr);
+
+	return i < c->n_held_keys && c->held_keys[i].addr == addr ? &c->held_keys[i] : NULL;
+}
+
+const struct wire_memory_key *compiler__memory_key(const struct compiler *c,
+						   const struct plan_held_key *held)
+{
+	return &c->memory[held->query];
+}
+
+const struct plan_layout *compiler__layout(const struct compiler *c)
+{
+	return &c->layout;
+}
+
+const char *compiler__query(const struct compiler *c, uint32_t query)
+{
+	return query < c->n_queries ? c->queries[query] : NULL;
+}
+
+const char *compiler__guard(const struct compiler *c, uint32_t guard)
+{
+	return guard < c->n_guards ? c->guards[guard] : NULL;
+}
+
+void compiler__free(struct compiler *c)
+{
+	if (!c)
+		return;
+	library_file__free(c->file);
+	plan_frames__free(c->frames);
+	for (uint32_t i = 0; i < c->n_queries && c->queries; i++)
+		free(c->queries[i]);
+	for (uint32_t i = 0; i < c->n_guards && c->guards; i++)
+		free(c->guards[i]);
+	free(c->queries);
+	free(c->guards);
+	free(c->held_keys);
+	free(c->memory);
+	free(c);
+}

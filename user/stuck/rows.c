@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+
+/* The assumed maximum size of a frame, if the start of the next one is unknown. */
+#define FRAME_MOST 65536
+
+#define NOT_SHOWN UINT32_MAX
+
+struct by_sp {
+	uint64_t sp;
+	uint32_t call;
+};
+
+/* An entry and what it belongs to. */
+struct placed {
+	const struct entered *entered;
+	uint32_t call;	/* whose frame contains it; if it is shown, the call that shows it */
+	uint32_t shown; /* the same interval on the stack, or NOT_SHOWN */
+};
+
+struct join {
+	const struct stuck_sources *from;
+	struct by_sp *by_sp;
+	struct placed *placed;
+	bool *is_placed; /* by number of from->shown: an entry is the same interval */
+	struct stuck_rows *rows;
+};
+
+/* ---- Where entries belong -------------------------------------------------------------------- */
+
+static int compare_sp(const void *a, const void *b)
+{
+	const struct by_sp *x = a, *y = b;
+
+	return (x->sp > y->sp) - (x->sp < y->sp);
+}
+
+/* The call whose frame contains `sp`. */
+static uint32_t call_at(const struct join *j, uint64_t sp)
+{
+	const struct native_call *calls = j->from->calls;
+	uint32_t n = j->from->n_calls, call;
+	size_t behind = bisect(n, i, j->by_sp[i].sp <= sp);
+	uint64_t outer;
+
+	if (!behind)
+		return STUCK_NO_CALL;
+	call = j->by_sp[behind - 1].call;
+	/* If the caller's sp is lower, the caller is on another stack. */
+	outer = call + 1 < n ? calls[call + 1].sp : 0;
+	if (outer > calls[call].sp ? sp < outer : sp - calls[call].sp < FRAME_MOST)
+		return call;
+	return STUCK_NO_CALL;
+}
+
+/*
+ * A query's entry lies in the frame of its body, or of the wrapper. The kernel half knows better
+ * which query a body is for, but a wrapper of another query is not waiting for this one.
+ */
+static bool is_execution(const struct plan_shown *at, const struct entered *e, uint32_t call)
+{
+	if (e->kind != WIRE_KIND_QUERY || at->kind != WIRE_KIND_QUERY)
+		return false;
+	return at->frame == call ||
+	       (at->request == call && (at->query == PLAN_NONE || at->query == e->number));
+}
+
+static bool is_same(const struct plan_shown *at, const struct entered *e, uint32_t call)
+{
+	uint32_t number = e->kind == WIRE_KIND_ACTIVITY ? at->guard : at->query;
+
+	if (at->kind == WIRE_KIND_QUERY)
+		return is_execution(at, e, call);
+	return at->kind == e->kind && at->frame == call &&
+	       (number == PLAN_NONE || number == e->number);
+}
+
+static uint32_t find_shown(const struct join *j, const struct entered *e, uint32_t call)
+{
+	for (uint32_t i = 0; i < j->from->n_shown && call != STUCK_NO_CALL; i++)
+		if (!j->is_placed[i] && is_same(&j->from->shown[i].at, e, call))
+			return i;
+	return NOT_SHOWN;
+}
+
+static void place(struct join *j, struct placed *p, const struct entered *e)
+{
+	p->entered = e;
+	p->call = call_at(j, e->sp);
+	p->shown = find_shown(j, e, p->call);
+	if (p->shown == NOT_SHOWN)
+		return;
+	j->is_placed[p->shown] = true;
+	p->call = j->from->shown[p->shown].at.frame;
+}
+
+/* The outermost call first; entries of one call in the order of entry. */
+static int compare_placed(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->call != y->call)
+		return x->call < y->call ? 1 : -1;
+	return (x->entered > y->entered) - (x->entered < y->entered);
+}
+
+static void place_all(struct join *j)
+{
+	uint32_t n = j->from->n_calls;
+
+	for (uint32_t i = 0; i < n; i++)
+		j->by_sp[i] = (struct by_sp){j->from->calls[i].sp, i};
+	qsort(j->by_sp, n, sizeof(*j->by_sp), compare_sp);
+	for (uint32_t i = 0; i < j->from->n_entered; i++)
+		place(j, &j->placed[i], &j->from->entered[i]);
+	qsort(j->placed, j->from->n_entered, sizeof(*j->placed), compare_placed);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static int add_row(struct join *j, const struct stuck_row *row)
+{
+	return array__add(&j->rows->items, &j->rows->n, &j->rows->capacity, row);
+}
+
+static int add_shown(struct join *j, const struct shown *s)
+{
+	struct stuck_row row = {.name = s->name, .kind = s->at.kind, .call = s->at.frame};
+
+	if (s->at.kind == WIRE_KIND_QUERY)
+		row.key = j->from->calls[row.call].key;
+	return add_row(j, &row);
+}
+
+static int add_entered(struct join *j, const struct placed *p)
+{
+	const struct entered *e = p->entered;
+	struct stuck_row row = {
+		.name = e->name,
+		.kind = e->kind,
+		.exact = true,
+		.start_ns = e->start_ns,
+		.call = p->call,
+		.key = e->key,
+	};
+
+	if (!row.key && e->kind == WIRE_KIND_QUERY && p->shown != NOT_SHOWN)
+		row.key = j->from->calls[p->call].key;
+	return add_row(j, &row);
+}
+
+/* Its place on the stack was reused. */
+static bool is_over(const struct placed *p)
+{
+	return p->entered->kind == WIRE_KIND_QUERY && p->shown == NOT_SHOWN;
+}
+
+/*
+ * What was entered before the watch, in the frame of a call, is outside of what was entered since.
+ * *shown and *placed are the next ones.
+ */
+static int add_call(struct join *j, uint32_t call, uint32_t *shown, uint32_t *placed)
+{
+	const struct stuck_sources *from = j->from;
+	int err = 0;
+
+	for (; *shown < from->n_shown && from->shown[*shown].at.frame == call && !err; ++*shown)
+		if (!j->is_placed[*shown])
+			err = add_shown(j, &from->shown[*shown]);
+	for (; *placed < from->n_entered && j->placed[*placed].call == call && !err; ++*placed)
+		if (!is_over(&j->placed[*placed]))
+			err = add_entered(j, &j->placed[*placed]);
+	return err;
+}
+
+/*
+ * Entries outside all known calls may still be running, unless the stack is known to its first
+ * call.
+ */
+static int add_all(struct join *j)
+{
+	bool may_run = !j->from->whole || !j->from->n_calls;
+	uint32_t shown = 0, placed = 0;
+	int err = 0;
+
+	for (; placed < j->from->n_entered && j->placed[placed].call == STUCK_NO_CALL; placed++)
+		if (may_run && !err)
+			err = add_entered(j, &j->placed[placed]);
+	for (uint32_t call = j->from->n_calls; call-- && !err;)
+		err = add_call(j, call, &shown, &placed);
+	return err;
+}
+
+int stuck_rows__find(const struct stuck_sources *from, struct stuck_rows *out)
+{
+	_free_ struct by_sp *by_sp = calloc(from->n_calls + 1UL, sizeof(*by_sp));
+	_free_ struct placed *placed = calloc(from->n_entered + 1UL, sizeof(*placed));
+	_free_ bool *is_placed = calloc(from->n_shown + 1UL, sizeof(*is_placed));
+	struct join j = {from, by_sp, placed, is_placed, out};
+
+	*out = (struct stuck_rows){0};
+	if (!by_sp || !placed || !is_placed)
+		return -ENOMEM;
+	place_all(&j);
+	return add_all(&j);
+}
+
+void stuck_rows__clear(struct stuck_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->n; i++)
+		free(rows->items[i].item);
+	free(rows->items);
+	*rows = (struct stuck_rows){0};
+}
