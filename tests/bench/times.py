@@ -147,13 +147,13 @@ def add_compile_arguments(parser):
     parser.add_argument("--build", default="build")
     parser.add_argument("--toolchain", default="stable")
     parser.add_argument("--crate", default="regex-syntax", choices=list(crates.FEATURES))
-    parser.add_argument("flags", nargs="*", help="more of rustc's options, after --")
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_compile_arguments(parser)
+    parser.add_argument("flags", nargs="*", help="more of rustc's options, after --")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--least", action="store_true", help="the smallest, not the median")
     options = parser.parse_args()
