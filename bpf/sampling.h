@@ -72,26 +72,30 @@ static void unwind_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx
 	bpf_loop(n, fn, ctx, 0);
 }
 
-static __always_inline int sample_is_current(const struct unwind *u, const struct wire_mappings *m)
-{
-	return m->pid == u->sample.pid && m->serial == u->serial;
-}
-
-/* Most mappings of a walk are the one before. */
+/*
+ * Most mappings of a walk are the one before. The entry may be replaced by a newer one during a
+ * walk: what the thread is in stays mapped.
+ */
 STACK_APART int sample_find_mapping(struct unwind *u, __u64 pc)
 {
 	const volatile struct wire_mappings *now;
 	const struct wire_mappings *m;
+	__u64 serial;
 	__u32 pid;
 
 	if (!u)
 		return 1;
 	pid = u->sample.pid;
 	m = bpf_map_lookup_elem(&mappings, &pid);
-	if (!m || !sample_is_current(u, m) || unwind_search(u, m, pc))
-		return 1;
 	now = m;
-	return now->pid != pid || now->serial != u->serial;
+	if (!m)
+		return 1;
+	serial = now->serial;
+	barrier();
+	if (unwind_search(u, m, pc))
+		return 1;
+	barrier();
+	return now->pid != pid || now->serial != serial;
 }
 
 static int unwind_find_mapping(struct unwind *u, wire_u64 pc)
@@ -166,16 +170,12 @@ STACK_APART int sample_unwind_in_kernel(struct unwind *u)
  */
 static __always_inline int sample_unwind(struct unwind *u, int in_kernel)
 {
-	const struct wire_mappings *m;
-	__u32 pid;
+	__u32 pid = u->sample.pid;
 
-	pid = u->sample.pid;
 	u->sample.n = 0;
 	u->sample.cut = WIRE_CUT_NO_MAP;
-	m = bpf_map_lookup_elem(&mappings, &pid);
-	if (!m)
+	if (!bpf_map_lookup_elem(&mappings, &pid))
 		return 0;
-	u->serial = m->serial;
 	return in_kernel ? sample_unwind_in_kernel(u) : sample_walk(u, 0, 0);
 }
 

@@ -24,7 +24,6 @@ struct unwind {
 	wire_u64 pc, sp, bp;
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
-	wire_u64 serial;	     /* of the process's mappings */
 	struct wire_unwind_rule rule;
 	wire_u32 table; /* of the page that the last pc is in */
 	wire_u32 pad2;
