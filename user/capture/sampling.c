@@ -139,7 +139,24 @@ static int add_mapping(struct sampling *s, struct sampled_process *p,
 	return 0;
 }
 
-/* The process may have ended, or block its readers: then its stacks end where they are unknown. */
+/*
+ * What `p` has mapped. The process may have ended, or block its readers: then its stacks end where
+ * they are unknown. If it ends during a look, what could not be read is not lost: a second look
+ * finds nothing.
+ */
+static int find_mappings(struct sampling *s, struct sampled_process *p, struct mapped_files *found)
+{
+	int err = look__mapped_files(s->look, p->pid, found);
+
+	if (!err && found->n_lost > p->lost)
+		err = look__mapped_files(s->look, p->pid, found);
+	if (err || found->n_lost <= p->lost)
+		return err;
+	s->n_lost += found->n_lost - p->lost;
+	p->lost = found->n_lost;
+	return 0;
+}
+
 static int look_at(struct sampling *s, struct sampled_process *p)
 {
 	struct wire_mappings to = {.pid = (uint32_t)p->pid};
@@ -149,13 +166,9 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 
 	p->looked_ns = now();
 	p->changed = false;
-	if (look__mapped_files(s->look, p->pid, &found))
+	if (find_mappings(s, p, &found))
 		return 0;
 	p->pending = p->n = 0;
-	if (found.n_lost > p->lost) {
-		s->n_lost += found.n_lost - p->lost;
-		p->lost = found.n_lost;
-	}
 	_Static_assert(MAPPED_FILES_MAX <= WIRE_MAPPINGS_MAX, "all mappings have room");
 	for (uint32_t i = 0; i < found.n; i++) {
 		err = add_mapping(s, p, &found, &found.items[i], &to);
