@@ -435,6 +435,7 @@ enum wire_counter {
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
 	WIRE_LOST_COMPILERS,	   /* compilers that are not recorded, or not to their end */
+	WIRE_LOST_SAMPLES_CPU,	   /* ticks without an event on a CPU that came on, at most */
 	WIRE_LOST_SAMPLE_FILES,	   /* files without unwind tables: a limit, or an error */
 	WIRE_LOST_SAMPLE_MAPPINGS, /* mappings that found no room in their process's table */
 	WIRE_COUNTER_MAX,

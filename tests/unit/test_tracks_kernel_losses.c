@@ -29,6 +29,7 @@ static void losses_are_mapped_cause_by_cause(void **state)
 		{WIRE_COUNT_NO_CALLER, TRACE_COUNT_NO_CALLER},
 		{WIRE_LOST_SAMPLES_RING, TRACE_COUNT_NO_SAMPLE},
 		{WIRE_LOST_SAMPLES_NESTED, TRACE_COUNT_NO_SAMPLE},
+		{WIRE_LOST_SAMPLES_CPU, TRACE_COUNT_NO_SAMPLE},
 	};
 	const struct tracks_sink sink = {0};
 	struct tracks *t = NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 
 #define ONLINE	   "/sys/devices/system/cpu/online"
@@ -17,6 +18,8 @@
 struct cpu_events {
 	struct bpf_link *clock; /* or NULL */
 	struct bpf_link *faults;
+	int fd;		     /* of one of them, which owns it */
+	uint64_t enabled_ns; /* how long its event had been enabled at the last look */
 	bool on;
 };
 
@@ -24,6 +27,7 @@ struct sample_events {
 	struct sampling_options opt;
 	const struct bpf_program *cpu, *fault;
 	uint64_t looked_ns;
+	uint64_t missed; /* ticks */
 	bool warned;
 	unsigned int n;
 	struct cpu_events cpus[];
@@ -92,6 +96,7 @@ static int open_event(const struct sampling_options *opt, unsigned int cpu, bool
 		.disabled = 1,
 		.exclude_idle = clock,
 		.exclude_hv = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.wakeup_events = 1,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -99,10 +104,10 @@ static int open_event(const struct sampling_options *opt, unsigned int cpu, bool
 	return fd < 0 ? -errno : fd;
 }
 
-static int attach(const struct sample_events *e, unsigned int cpu, bool clock,
-		  struct bpf_link **out)
+static int attach(struct sample_events *e, unsigned int cpu, bool clock)
 {
 	const struct bpf_program *prog = clock ? e->cpu : e->fault;
+	struct cpu_events *c = &e->cpus[cpu];
 	int fd = open_event(&e->opt, cpu, clock);
 	struct bpf_link *link;
 
@@ -116,7 +121,8 @@ static int attach(const struct sample_events *e, unsigned int cpu, bool clock,
 		close(fd);
 		return err;
 	}
-	*out = link;
+	*(clock ? &c->clock : &c->faults) = link;
+	c->fd = fd;
 	return 0;
 }
 
@@ -134,16 +140,41 @@ static int open_cpu(struct sample_events *e, unsigned int cpu)
 	int err = 0;
 
 	if (e->opt.hz)
-		err = attach(e, cpu, true, &c->clock);
+		err = attach(e, cpu, true);
 	if (!err && e->opt.fault_period)
-		err = attach(e, cpu, false, &c->faults);
+		err = attach(e, cpu, false);
 	c->on = !err;
+	c->enabled_ns = 0;
 	if (err)
 		close_cpu(c);
 	return err == -ENODEV ? 0 : err;
 }
 
-static int update(struct sample_events *e)
+/*
+ * Whether the CPU was switched off since the last look: its events have stopped for good then, also
+ * if it is on again.
+ */
+static bool has_stopped(struct cpu_events *c)
+{
+	struct {
+		uint64_t value, enabled_ns;
+	} now = {0};
+	bool stopped =
+		read(c->fd, &now, sizeof(now)) != sizeof(now) || now.enabled_ns == c->enabled_ns;
+
+	c->enabled_ns = now.enabled_ns;
+	return stopped;
+}
+
+/* A CPU is on: it may have had no events since the last look. */
+static int reopen_cpu(struct sample_events *e, unsigned int cpu, uint64_t now_ns)
+{
+	if (e->looked_ns)
+		e->missed += (now_ns - e->looked_ns) * e->opt.hz / 1000000000;
+	return open_cpu(e, cpu);
+}
+
+static int update(struct sample_events *e, uint64_t now_ns)
 {
 	_free_ bool *on = calloc(e->n, sizeof(*on));
 	int err = 0;
@@ -152,11 +183,12 @@ static int update(struct sample_events *e)
 		return -ENOMEM;
 	read_online(on, e->n);
 	for (unsigned int i = 0; i < e->n && !err; i++) {
-		if (e->cpus[i].on && !on[i])
+		if (e->cpus[i].on && (!on[i] || has_stopped(&e->cpus[i])))
 			close_cpu(&e->cpus[i]);
-		else if (!e->cpus[i].on && on[i])
-			err = open_cpu(e, i);
+		if (!e->cpus[i].on && on[i])
+			err = reopen_cpu(e, i, now_ns);
 	}
+	e->looked_ns = now_ns;
 	return err;
 }
 
@@ -183,7 +215,7 @@ int sample_events__open(const struct sampling_options *opt, const struct bpf_pro
 	e->cpu = cpu;
 	e->fault = fault;
 	e->n = (unsigned int)n;
-	err = update(e);
+	err = update(e, clock_ns(CLOCK_MONOTONIC));
 	if (!err && !is_any_on(e))
 		err = -ENODEV;
 	if (err)
@@ -198,11 +230,15 @@ void sample_events__refresh(struct sample_events *e, uint64_t now_ns)
 
 	if (now_ns - e->looked_ns < REFRESH_NS)
 		return;
-	e->looked_ns = now_ns;
-	err = update(e);
+	err = update(e, now_ns);
 	if (err && !e->warned)
 		diag_warn("no samples are taken on a CPU that was switched on: %s", strerror(-err));
 	e->warned = e->warned || err;
+}
+
+uint64_t sample_events__missed(const struct sample_events *e)
+{
+	return e ? e->missed : 0;
 }
 
 void sample_events__free(struct sample_events *e)

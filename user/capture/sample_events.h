@@ -23,10 +23,16 @@ int sample_events__open(const struct sampling_options *opt, const struct bpf_pro
 			const struct bpf_program *fault, struct sample_events **out);
 
 /*
- * Do the same on CPUs that were switched on meanwhile; the kernel has removed the events of those
+ * Do the same on CPUs that were switched on meanwhile; the kernel has stopped the events of those
  * that were switched off. Looks at most once a second.
  */
 void sample_events__refresh(struct sample_events *e, uint64_t now_ns);
+
+/*
+ * The ticks of CPUs that were switched on, from when a CPU was last seen without or with its clock
+ * to its new clock: no fewer than there were. `e` may be NULL.
+ */
+uint64_t sample_events__missed(const struct sample_events *e);
 
 void sample_events__free(struct sample_events *e);
 DEFINE_CLEANUP(struct sample_events, sample_events__free)

@@ -46,7 +46,8 @@ struct sampling {
 	struct sampled_process *items;
 	uint32_t n;
 	uint32_t capacity;
-	uint64_t n_lost; /* mappings without room */
+	uint64_t n_lost;   /* mappings without room */
+	uint64_t n_missed; /* ticks, by events that are closed */
 };
 
 static uint64_t now(void)
@@ -331,14 +332,17 @@ int sampling__start(struct sampling *s)
 
 void sampling__stop(struct sampling *s)
 {
-	if (s)
-		sample_events__free(take_ptr(s->events));
+	if (!s)
+		return;
+	s->n_missed += sample_events__missed(s->events);
+	sample_events__free(take_ptr(s->events));
 }
 
 void sampling__count(const struct sampling *s, uint64_t counters[WIRE_COUNTER_MAX])
 {
 	if (!s)
 		return;
+	counters[WIRE_LOST_SAMPLES_CPU] = s->n_missed + sample_events__missed(s->events);
 	counters[WIRE_LOST_SAMPLE_FILES] = sampled_files__lost(s->files);
 	counters[WIRE_LOST_SAMPLE_MAPPINGS] = s->n_lost;
 }

@@ -29,7 +29,8 @@ struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
 		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = 0;
 	losses.count[TRACE_COUNT_NO_NAMES] = 0;
-	losses.count[TRACE_COUNT_NO_SAMPLE] =
-		counters[WIRE_LOST_SAMPLES_RING] + counters[WIRE_LOST_SAMPLES_NESTED];
+	losses.count[TRACE_COUNT_NO_SAMPLE] = counters[WIRE_LOST_SAMPLES_RING] +
+					      counters[WIRE_LOST_SAMPLES_NESTED] +
+					      counters[WIRE_LOST_SAMPLES_CPU];
 	return losses;
 }
