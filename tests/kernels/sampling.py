@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Features of recordings with samples of stacks."""
+
+import json
+import os
+import time
+
+from world import BOOTSTRAP, REAL, ended, feature, recording
+import crates
+import equality
+import lab
+import test_stacks
+import test_stuck
+
+CAUSES = ("--memory=50", "--off-cpu-stacks")
+NO_PROBES = ("-q", "-e", "none")
+# Of the samples: those whose stack does not reach the start of its thread.
+MOST_CUT = 0.01
+# Of the CPU time in rustc's library: that of code without a function's name.
+MOST_UNNAMED = 0.01
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+
+
+# ---- Compiles -----------------------------------------------------------------------------------
+
+
+def real_compile(t):
+    return [t.rustc, *crates.arguments(REAL, t.mkdir("real.out"), "--emit=metadata")]
+
+
+def printed(t, *arguments):
+    done = t.run_qprof(*arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_named(t, trace):
+    """Functions and queries have their names."""
+    functions = printed(t, "report", "--functions", "--json", "--min", "0.01%", trace)
+    parts = {part["name"] for part in functions["parts"]}
+    assert {"rustc_middle", "rustc_borrowck", "libc"} <= parts, parts
+    unnamed = sum(f["self_ns"] for f in functions["functions"]
+                  if f["name"].startswith("[") and "librustc_driver" in (f["file"] or ""))
+    assert unnamed <= MOST_UNNAMED * functions["ns"], (unnamed, functions["ns"])
+    queries = {row["name"]: row for row in t.report(trace)["queries"]}
+    for name in ("typeck", "mir_borrowck"):
+        assert queries[name]["sampled_self_ns"], queries[name]
+
+
+def assert_complete(document):
+    """Samples of all causes, most of them with their whole stack, and none lost."""
+    samples = document["samples"]
+    assert document["lost"] == 0 and document["losses"]["samples"] == 0, document["losses"]
+    assert all(samples[cause]["n"] for cause in ("cpu", "faults", "off_cpu")), samples
+    cut = {why: n for why, n in samples["cut"].items() if n}
+    said = "%d samples, %.2f %% complete; cut: %s" % (
+        samples["n"], 100 * samples["complete"] / samples["n"], cut or "none")
+    assert samples["n"] - samples["complete"] <= MOST_CUT * samples["n"], said
+    return said
+
+
+@feature("--sample -e none, with --memory and --off-cpu-stacks", quick=True)
+def without_probes(world):
+    """The second compile, for which the unwind tables are there."""
+    t = world.t
+    for name in ("first.qpt", "second.qpt"):
+        run = t.capture(real_compile(t), (*NO_PROBES, "--sample=997", *CAUSES), trace=name)
+        assert run.status == 0, (run.status, run.stderr.decode())
+    said = assert_complete(t.report(run.trace))
+    assert_named(t, run.trace)
+    return said
+
+
+@feature("--sample beside all events")
+def beside_all_events(world):
+    """As often as can be: each event is that of rustc's profile of the same process."""
+    t = world.t
+    options = (*equality.ALL, "--sample=1999", *CAUSES)
+    both, profile = world.compile.profiled(
+        "sampled", lambda argv: t.capture(argv, options, env=BOOTSTRAP, trace="sampled.qpt"),
+        equality.EVENTS)
+    plan = equality.plan_of(world.compile)
+    one = equality.OneProcess(equality.Case.spans(t, both), profile, plan)
+    assert one.late <= equality.inexact(plan), one.late - equality.inexact(plan)
+    assert not one.unexplained(), one.unexplained()
+    samples = t.report(both.trace)["samples"]
+    # Of the queries that probes and frames show at the same moment.
+    assert samples["compared"] and samples["differ"] * 20 <= samples["compared"], samples
+    return "%d events, %d samples; %d of %d in another query by their frames" % (
+        sum(one.counts.values()), samples["n"], samples["differ"], samples["compared"])
+
+
+@feature("failing compile, sampled")
+def failing(world):
+    return world.failing("--sample=4999", "--memory=10", "--off-cpu-stacks", "-e", "none")
+
+
+@feature("sampled stacks are those of libdw")
+def stacks(world):
+    t = world.t
+    result = test_stacks.compare(t, real_compile(t))
+    test_stacks.assert_whole(result)
+    return "%d of %d equal" % (result["equal"], result["n"])
+
+
+# ---- Processors that come and go ----------------------------------------------------------------
+
+
+def switch(on):
+    print("CPU 1: %s" % ("on" if on else "off"), flush=True)
+    with open(CPU1, "w") as f:
+        f.write("1" if on else "0")
+
+
+def move_to_cpu1(pid):
+    for tid in os.listdir("/proc/%d/task" % pid):
+        os.sched_setaffinity(int(tid), {1})
+
+
+def is_sampled_after(t, trace, time_ns):
+    """Whether a trace that is being written has a later sample."""
+    lines = t.run_qprof("dump", trace).stdout.splitlines()
+    return any(json.loads(line)["time_ns"] > time_ns for line in lines
+               if line.startswith('{"type":"sample"'))
+
+
+def assert_samples_on_cpu1(t, pid):
+    move_to_cpu1(pid)
+    now = time.monotonic_ns()
+    lab.wait_for("samples on the processor that was switched on",
+                 lambda: is_sampled_after(t, t.path("live.qpt"), now))
+
+
+@feature("a processor is switched off and on, sampled")
+def hotplug(world):
+    """For longer, and for less time than there is between two looks of a recording."""
+    t = world.t
+    if not os.path.exists(CPU1):
+        raise lab.Skip("the only processor cannot be switched off")
+    process = test_stuck.compiling(t, "pub const X: u64 = %s;" % test_stuck.FOR_EVER)
+    try:
+        with recording(t, "-e", "none", "--sample", "-p", str(process.pid)) as profiler:
+            assert_samples_on_cpu1(t, process.pid)
+            for seconds in (3, 0):
+                switch(False)
+                time.sleep(seconds)
+                switch(True)
+                assert_samples_on_cpu1(t, process.pid)
+            process.kill()
+            ended(profiler)
+    finally:
+        process.kill()
+        switch(True)
+    missed = t.report(t.path("live.qpt"))["losses"]["samples"]
+    assert missed, "what was missed is not counted"
+    return "at most %d ticks missed" % missed
