@@ -7,10 +7,10 @@
 #include "maps.h"
 #include "off_cpu.h"
 
-/* With a budget, an end without a start mostly belongs to a query that is not recorded. */
+/* An end without a start mostly belongs to a query that is not recorded, if there is any. */
 static void stack_count(enum wire_counter counter)
 {
-	if (!knobs.governed || counter != WIRE_DROP_END_WITHOUT_START)
+	if (!governed || counter != WIRE_DROP_END_WITHOUT_START)
 		maps_count(counter);
 }
 

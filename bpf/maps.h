@@ -18,6 +18,9 @@ const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 /* True during a capture. Probes are attached before it and stay after it. */
 volatile __u32 enabled;
 
+/* True once a library has queries without probes. */
+volatile __u32 governed;
+
 /* Threads that flush_all skipped because a hit was changing their stacks. */
 volatile __u32 n_busy;
 

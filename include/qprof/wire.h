@@ -445,7 +445,6 @@ enum wire_counter {
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
 	wire_u32 callers;      /* 1: requests are probed, and spans have a caller */
-	wire_u32 governed;     /* 1: some queries have no probes, so ends may have no starts */
 	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
 	wire_u32 sampled;      /* 1: stacks are sampled */
@@ -454,7 +453,6 @@ struct wire_knobs {
 	wire_u32 fault_bytes; /* WIRE_SAMPLE_FAULT */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
-	wire_u32 pad;
 };
 
 /*
@@ -724,7 +722,7 @@ _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 32, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");

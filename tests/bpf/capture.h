@@ -95,9 +95,9 @@ static inline enum kernel_attach attach_as(const struct kernel_options *opt)
 {
 	if (opt->attach == KERNEL_ATTACH_PERF || have_multi())
 		return opt->attach;
-	if (opt->governed || opt->hits) {
-		print_message("skipped: %s take uprobe_multi links, which came with Linux 6.6\n",
-			      opt->hits ? "cache hits" : "budgets");
+	if (opt->hits) {
+		print_message("skipped: cache hits take uprobe_multi links, which came with Linux "
+			      "6.6\n");
 		skip();
 	}
 	return KERNEL_ATTACH_PERF;

@@ -86,7 +86,7 @@ static struct session *open_session(struct seen *seen)
 
 	*seen = (struct seen){0};
 	opt.attach = attach_as(&opt);
-	assert_int_equal(session__open(&opt, &sink, 0, &s), 0);
+	assert_int_equal(session__open(&opt, &sink, (struct budget_limit){0}, &s), 0);
 	return s;
 }
 

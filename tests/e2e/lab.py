@@ -25,6 +25,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TIMEOUT = int(os.environ.get("E2E_TIMEOUT", "600"))  # seconds; a hang is a failure
 
 MOST_LOST = 122  # the exit status of a recording
+# Options by which a recording is exact, or says how exact it is.
+HOW_EXACT = ("--exact", "--budget", "-e", "--events", "--callers", "--slow")
+RECORDS = ("--", "-p", "--pid", "--system", "--cgroup")
 COST_LINKS = 4  # links that measure the cost of probes; these come first, and go
 
 # A line of dump: the label, and the kind unless it is a query.
@@ -223,6 +226,18 @@ def mounts_beneath(path):
 SHARED = None
 
 
+def exactly(arguments):
+    """Arguments of qprof-bpf: if they record, each execution is recorded, as tests compare them."""
+    words = [word.partition("=")[0] for word in arguments]
+    options = words[:words.index("--") + 1] if "--" in words else words
+    of_command = 1 if words and words[0] in ("record", "top") else 0
+    if words and not of_command and not words[0].startswith("-"):
+        return arguments
+    if not set(options) & set(RECORDS) or set(options) & set(HOW_EXACT):
+        return arguments
+    return (*arguments[:of_command], "--exact", *arguments[of_command:])
+
+
 class Lab:
     def __init__(self, build):
         self.qprof = os.path.abspath(os.path.join(build, "qprof-bpf"))
@@ -316,12 +331,14 @@ class Lab:
         """The profiler's environment: it keeps sudo's variables, so the profiler can step down."""
         return {**os.environ, "HOME": invoker().pw_dir, **(env or {})}
 
-    def capture(self, argv, options=("-q",), env=None, cwd=None, trace="trace.qpt"):
-        """Record a command; its status and output must be the command's own."""
+    def capture(self, argv, options=("-q",), env=None, cwd=None, trace="trace.qpt", exact=True):
+        """Record a command, each execution unless the options say otherwise; its status and output
+        must be the command's own."""
         self.need_capture()
         trace = self.path(trace)
+        arguments = (*options, "--force", "-o", trace, "--", *argv)
         done = subprocess.run(
-            [self.qprof, *options, "--force", "-o", trace, "--", *argv],
+            [self.qprof, *(exactly(arguments) if exact else arguments)],
             capture_output=True, timeout=TIMEOUT, cwd=cwd or self.dir,
             env=self.qprof_env(env), stdin=subprocess.DEVNULL,
         )
@@ -363,8 +380,11 @@ class Lab:
         return self.start(argv, env=env, **as_invoker(), **kwargs)
 
     def start_qprof(self, *arguments, **kwargs):
+        """Start qprof-bpf; `exact` as in capture()."""
         self.need_capture()
         env = self.qprof_env(kwargs.pop("env", {}))
+        if kwargs.pop("exact", True):
+            arguments = exactly(arguments)
         return self.start([self.qprof, *arguments], env=env, **kwargs)
 
     def attached(self, process):

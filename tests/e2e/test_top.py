@@ -83,7 +83,7 @@ def rows(text):
 
 def top(t, *arguments):
     """A command line that prints the status at its end, and keeps the terminal open."""
-    line = " ".join(shlex.quote(a) for a in (t.qprof, "top", *arguments))
+    line = " ".join(shlex.quote(a) for a in (t.qprof, *lab.exactly(("top", *arguments))))
     return "trap : INT; %s; echo status=$?; sleep 1000" % line
 
 

@@ -86,6 +86,7 @@ static void queries_are_off_by_their_last_decision(void **state)
 	decide_on(&all, TRACE_KIND_QUERY, 100, 9, TRACE_WATCH_OFF);
 	decide_on(&all, TRACE_KIND_QUERY, 200, 9, TRACE_WATCH_FULL);
 	assert_true(decisions__any_off(&all));
+	assert_int_equal(decisions__queries(&all), 2);
 	assert_true(decisions__is_off(&all, 8));
 	assert_false(decisions__is_off(&all, 7));
 	assert_false(decisions__is_off(&all, 9));

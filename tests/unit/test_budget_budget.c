@@ -38,7 +38,7 @@ static struct budget *begin(struct got *got, uint64_t budget_ppm, uint32_t hz)
 	_chosen_ struct chosen *c = NULL;
 	struct budget *b;
 
-	assert_int_equal(budget__new(budget_ppm, hz, &sink, &b), 0);
+	assert_int_equal(budget__new((struct budget_limit){.ppm = budget_ppm}, hz, &sink, &b), 0);
 	budget__set_cost(b, 1000000);
 	assert_int_equal(budget__choose(b, &l, &c), 0);
 	assert_int_equal(budget__add_library(b, 0, &l, c), 0);
@@ -141,6 +141,26 @@ static void an_error_of_the_sink_is_returned(void **state)
 	assert_int_equal(got.n, 1);
 }
 
+static void a_budget_that_was_given_up_leaves_nothing_out(void **state)
+{
+	const struct budget_library l = library();
+	_chosen_ struct chosen *c = NULL;
+	struct got got = {};
+	_budget_ struct budget *b = NULL;
+
+	assert_int_equal(budget__new((struct budget_limit){.ppm = 5000}, 0,
+				     &(struct budget_sink){&got, on_decision}, &b),
+			 0);
+	budget__set_cost(b, 1000000);
+	budget__give_up(b);
+	assert_int_equal(budget__choose(b, &l, &c), 0);
+	assert_int_equal(budget__add_library(b, 0, &l, c), 0);
+	assert_int_equal(meet(b), 0);
+	assert_int_equal(got.n, 0);
+	for (uint32_t i = 0; i < BP_SITES; i++)
+		assert_true(c->sites[i]);
+}
+
 static uint64_t decisions_with(uint64_t budget_ppm)
 {
 	struct got got = {};
@@ -209,6 +229,7 @@ int main(void)
 		cmocka_unit_test(without_a_budget_there_are_none),
 		cmocka_unit_test(what_was_not_asked_for_is_not_decided),
 		cmocka_unit_test(an_error_of_the_sink_is_returned),
+		cmocka_unit_test(a_budget_that_was_given_up_leaves_nothing_out),
 		cmocka_unit_test(what_was_recorded_is_remembered),
 	};
 

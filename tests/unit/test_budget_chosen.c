@@ -25,7 +25,8 @@ static struct rates *remember(double hot, double rare)
 	return r;
 }
 
-static struct chosen *choose(struct rates *known, uint64_t budget_ppm, uint64_t sampled_ppm)
+static struct chosen *choose_some(struct rates *known, uint64_t budget_ppm, uint64_t sampled_ppm,
+				  bool only_queries)
 {
 	const struct chosen_input in = {
 		.plan = budget_plan(),
@@ -34,12 +35,18 @@ static struct chosen *choose(struct rates *known, uint64_t budget_ppm, uint64_t 
 		.known = known,
 		.budget_ppm = budget_ppm,
 		.sampled_ppm = sampled_ppm,
+		.only_queries = only_queries,
 		.costs = {.hit_ps = 1000000},
 	};
 	struct chosen *c;
 
 	assert_int_equal(chosen__new(&in, &c), 0);
 	return c;
+}
+
+static struct chosen *choose(struct rates *known, uint64_t budget_ppm, uint64_t sampled_ppm)
+{
+	return choose_some(known, budget_ppm, sampled_ppm, false);
 }
 
 static void without_a_budget_everything_is_probed(void **state)
@@ -128,6 +135,16 @@ static void groups_that_were_never_met_are_left_out(void **state)
 	assert_true(c->sites[BP_GUARD + BP_MET] && c->sites[BP_GUARD_END + BP_MET]);
 }
 
+static void groups_stay_if_only_queries_may_go(void **state)
+{
+	_rates_ struct rates *known = remember(20000, 10);
+	_chosen_ struct chosen *c = choose_some(known, 30000, 0, true);
+
+	for (uint32_t i = 0; i < BP_GUARDS; i++)
+		assert_true(c->sites[BP_GUARD + i] && c->sites[BP_GUARD_END + i]);
+	assert_true(!c->queries[BP_HOT] && c->queries[BP_RARE]);
+}
+
 static void each_group_has_its_turn(void **state)
 {
 	_rates_ struct rates *known = remember(10, 10);
@@ -203,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_wrapped_query_goes_with_others_of_its_body),
 		cmocka_unit_test(a_query_that_was_not_asked_for_goes_first),
 		cmocka_unit_test(groups_that_were_never_met_are_left_out),
+		cmocka_unit_test(groups_stay_if_only_queries_may_go),
 		cmocka_unit_test(each_group_has_its_turn),
 		cmocka_unit_test(without_memory_the_usual_is_probed),
 		cmocka_unit_test(a_budget_that_is_too_small_leaves_samples),

@@ -111,6 +111,7 @@ static void bad_values_say_what_is_expected(void **state)
 	refuse("qprof-bpf -p 99999999999", "out of range");
 	refuse("qprof-bpf --slow 0 -- make", "--slow '0' is out of range");
 	refuse("qprof-bpf --budget 0% -- make", "--budget '0%' is out of range");
+	refuse("qprof-bpf --budget 5% --exact -- make", "--exact and --budget exclude each other");
 	refuse("qprof-bpf -p 1 -i 5x", "a duration such as 500ms");
 	refuse("qprof-bpf -p 1 -i 1ms", "from 10ms to 1h");
 	refuse("qprof-bpf -p 1 -i 2h", "from 10ms to 1h");
@@ -341,6 +342,7 @@ static void samples_have_a_rate_of_their_own(void **state)
 	refuse("qprof-bpf --memory=1000001 -- make", "--memory must be from 1 to 1000000");
 	refuse("qprof-bpf --sample=x -- make", "is not a number");
 	refuse("qprof-bpf --off-cpu-stacks=1 -- make", "takes no argument");
+	refuse("qprof-bpf top --exact a.qpt", "are for a recording: name what to record");
 	refuse("qprof-bpf top --sample a.qpt", "are for a recording: name what to record");
 }
 

@@ -50,7 +50,7 @@ static char *two_intervals(enum live_mode mode)
 static void a_budget_says_what_is_not_in_the_rows(void **test_state)
 {
 	static const enum live_mode modes[] = {LIVE_BLOCKS, LIVE_JSON};
-	static const char *const said[] = {"lost 0  with --budget: recorded executions only\n",
+	static const char *const said[] = {"lost 0  recorded executions only\n",
 					   "\"lost\":0,\"recorded_only\":true,"};
 
 	for (int i = 0; i < 2; i++) {

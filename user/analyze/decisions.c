@@ -66,6 +66,15 @@ bool decisions__any_off(const struct decisions *all)
 	return false;
 }
 
+uint32_t decisions__queries(const struct decisions *all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->rows.n; i++)
+		n += all->rows.at[i].kind == TRACE_KIND_QUERY;
+	return n;
+}
+
 void decisions__end(struct decisions *all, uint64_t ns)
 {
 	for (uint32_t i = 0; i < all->rows.n; i++)

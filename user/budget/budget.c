@@ -11,7 +11,7 @@
 #include "budget/learning.h"
 
 struct budget {
-	uint64_t budget_ppm; /* 0: everything is probed */
+	struct budget_limit limit;
 	uint32_t sample_hz;
 	struct costs costs;
 	struct budget_sink sink;
@@ -23,7 +23,7 @@ struct budget {
 	uint32_t room;
 };
 
-int budget__new(uint64_t budget_ppm, uint32_t sample_hz, const struct budget_sink *sink,
+int budget__new(struct budget_limit limit, uint32_t sample_hz, const struct budget_sink *sink,
 		struct budget **out)
 {
 	_budget_ struct budget *b = calloc(1, sizeof(*b));
@@ -31,11 +31,16 @@ int budget__new(uint64_t budget_ppm, uint32_t sample_hz, const struct budget_sin
 
 	if (err)
 		return err;
-	b->budget_ppm = budget_ppm;
+	b->limit = limit;
 	b->sample_hz = sample_hz;
 	b->sink = *sink;
 	*out = take_ptr(b);
 	return 0;
+}
+
+void budget__give_up(struct budget *b)
+{
+	b->limit.ppm = 0;
 }
 
 void budget__set_cost(struct budget *b, uint64_t hit_ps)
@@ -62,7 +67,8 @@ int budget__choose(struct budget *b, const struct budget_library *l, struct chos
 		.plan = l->plan,
 		.sites = l->sites,
 		.queries = l->queries,
-		.budget_ppm = b->budget_ppm,
+		.budget_ppm = b->limit.ppm,
+		.only_queries = b->limit.only_queries,
 		.sampled_ppm = costs_of_samples_ppm(b->sample_hz),
 		.costs = b->costs,
 	};
@@ -70,7 +76,7 @@ int budget__choose(struct budget *b, const struct budget_library *l, struct chos
 
 	in.known = known;
 	err = err ?: chosen__new(&in, out);
-	if (err || !b->budget_ppm)
+	if (err || !b->limit.ppm)
 		return err;
 	diag_verbose("%u of %u queries are probed, by %u of %u probes, %s; that and samples "
 		     "should take %" PRIu64 " ppm of the CPU time",
@@ -91,7 +97,7 @@ static int decide(struct budget *b, uint8_t lib, const struct chosen *c, uint8_t
 	b->waiting[b->n_waiting++] = (struct session_decision){
 		.time_ns = clock_ns(CLOCK_MONOTONIC),
 		.cost_ppm = c->cost_ppm,
-		.budget_ppm = b->budget_ppm,
+		.budget_ppm = b->limit.ppm,
 		.query = query,
 		.kind = kind,
 		.lib = lib,
@@ -170,7 +176,7 @@ int budget__finish(struct budget *b)
 		if (!b->known[lib])
 			continue;
 		rates__add(b->known[lib], learning__of(b->learning, lib));
-		b->known[lib]->turn += b->budget_ppm != 0;
+		b->known[lib]->turn += b->limit.ppm != 0;
 		rates__store(b->known[lib]);
 	}
 	return err;

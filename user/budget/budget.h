@@ -23,12 +23,19 @@ struct budget_sink {
 
 struct budget;
 
-/*
- * With a `budget_ppm` of 0 all probes are chosen, and the budget only learns. `sample_hz` samples a
- * second are taken, or 0. -ENOMEM.
- */
-int budget__new(uint64_t budget_ppm, uint32_t sample_hz, const struct budget_sink *sink,
+/* What probes and samples may take. */
+struct budget_limit {
+	uint64_t ppm; /* of the compilers' CPU time; 0: all probes are chosen */
+	/* Only queries are left out, as samples show the time of these. */
+	bool only_queries;
+};
+
+/* `sample_hz` samples a second are taken, or 0, where something is left out. -ENOMEM. */
+int budget__new(struct budget_limit limit, uint32_t sample_hz, const struct budget_sink *sink,
 		struct budget **out);
+
+/* Choose all probes from now on. */
+void budget__give_up(struct budget *b);
 
 /* The measured cost of a hit, in picoseconds; to be set before the first library is chosen for. */
 void budget__set_cost(struct budget *b, uint64_t hit_ps);

@@ -193,7 +193,7 @@ static bool is_worth_it(const struct chosen_input *in, const struct plan_guard *
 static void choose_groups(struct choosing *c)
 {
 	const struct chosen_input *in = c->in;
-	bool governed = in->budget_ppm && in->costs.hit_ps;
+	bool governed = in->budget_ppm && in->costs.hit_ps && !in->only_queries;
 
 	for (uint32_t i = 0; i < in->plan->n_guards; i++) {
 		uint32_t group = c->chosen->group_of[i];

@@ -23,6 +23,7 @@ struct chosen_input {
 	const bool *queries; /* of the plan: passes the filter */
 	const struct rates *known;
 	uint64_t budget_ppm;  /* 0: everything is chosen */
+	bool only_queries;    /* every group of guards is chosen */
 	uint64_t sampled_ppm; /* the part of it that samples take */
 	struct costs costs;   /* a cost of hits of 0 is unknown: everything is chosen */
 };

@@ -238,6 +238,11 @@ int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 				   BPF_ANY);
 }
 
+void kernel__set_governed(struct kernel *k)
+{
+	k->loaded.skel->bss->governed = true;
+}
+
 void kernel__enable(struct kernel *k, bool on)
 {
 	k->loaded.skel->bss->enabled = on;

@@ -108,6 +108,9 @@ bool kernel__follows_any(const struct kernel *k);
 /* Send no more intervals that have this dynamic label, as the filter leaves it out. */
 int kernel__hide_label(struct kernel *k, const struct wire_label *r);
 
+/* Libraries have queries without probes from now on: ends without starts are no loss. */
+void kernel__set_governed(struct kernel *k);
+
 /* Start or stop counting, at once for all probes. */
 void kernel__enable(struct kernel *k, bool on);
 

@@ -38,6 +38,14 @@ int kernel_probes__choose(struct kernel_probes *p, struct budget *b, const struc
 	return budget__choose(b, &l, &p->chosen);
 }
 
+bool kernel_probes__leave_out(const struct kernel_probes *p, const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (p->sites[i] && !p->chosen->sites[i])
+			return true;
+	return false;
+}
+
 int kernel_probes__attached(const struct kernel_probes *p, struct budget *b, uint8_t lib,
 			    const struct plan *plan)
 {

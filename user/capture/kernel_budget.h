@@ -21,6 +21,9 @@ struct kernel_probes {
 int kernel_probes__choose(struct kernel_probes *p, struct budget *b, const struct plan *plan,
 			  const struct filter *filter, bool callers);
 
+/* Whether probes that the filter asked for are left out. */
+bool kernel_probes__leave_out(const struct kernel_probes *p, const struct plan *plan);
+
 /* The library was attached to, with p->chosen->sites. -ENOMEM. */
 int kernel_probes__attached(const struct kernel_probes *p, struct budget *b, uint8_t lib,
 			    const struct plan *plan);

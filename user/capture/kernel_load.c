@@ -182,7 +182,6 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
 	l->skel->rodata->knobs.callers = opt->callers;
 	l->skel->rodata->knobs.silent = opt->only_open;
-	l->skel->rodata->knobs.governed = opt->governed;
 	l->skel->rodata->knobs.keys = opt->keys;
 	if ((opt->keys && set_names_slots(l)) || prepare_samples(l, &opt->sampling, switches))
 		return -errno;
@@ -193,7 +192,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
  * If the kernel lacks the tracepoint of one program, no program loads. Checking first would read
  * the kernel's types twice, which takes longer than verifying a program.
  */
-static int load(struct loaded *l, const struct kernel_options *opt)
+static int load_some(struct loaded *l, const struct kernel_options *opt)
 {
 	int err = load_with(l, opt, true), why = err;
 
@@ -202,6 +201,20 @@ static int load(struct loaded *l, const struct kernel_options *opt)
 		err = load_with(l, opt, false);
 		if (!err && (opt->off_cpu || opt->sampling.off_cpu))
 			warn_no_switches(why);
+	}
+	return err;
+}
+
+static int load(struct loaded *l, const struct kernel_options *opt)
+{
+	struct kernel_options unsampled = *opt;
+	int err = load_some(l, opt);
+
+	/* Nobody has asked for samples. */
+	if (err && opt->sampling.on_demand) {
+		qprof_bpf__destroy(take_ptr(l->skel));
+		unsampled.sampling = (struct sampling_options){0};
+		err = load_some(l, &unsampled);
 	}
 	return err ? explain_load(err) : 0;
 }

@@ -19,7 +19,6 @@ struct kernel_options {
 	enum kernel_attach attach;
 	size_t ring_bytes; /* a power of two, at least a page */
 	bool callers;	   /* probe requests too, and record their callers */
-	bool governed;	   /* a budget leaves out sites: ends without starts are no loss */
 	/* Filters of libraries pass no more than this; other programs are not loaded. NULL:
 	 * everything passes, except for hits. */
 	const struct filter *filter;

@@ -40,6 +40,7 @@ struct sampling {
 	struct sample_tables *tables;
 	struct sampled_files *files;
 	struct sample_events *events; /* NULL: no samples are taken */
+	bool demanded;		      /* samples are wanted */
 	int epoll;		      /* of the files and the timer */
 	int timer;		      /* expires when a process is to be looked at again */
 	uint64_t timer_ns;	      /* at this time; 0: it is not set */
@@ -88,6 +89,7 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->opt = *opt;
+	s->demanded = !opt->on_demand;
 	s->kernel = *k;
 	s->look = look;
 	s->sink = *sink;
@@ -195,14 +197,15 @@ int sampling__expect(struct sampling *s, pid_t pid)
 
 	if (!s)
 		return 0;
-	/* It may have executed another compiler, and the record of that is not read yet. */
-	if (p)
-		return look_at(s, p);
-	if (s->n == PROCESSES_MAX)
-		return 0;
-	if (array__add(&s->items, &s->n, &s->capacity, &new))
-		return -ENOMEM;
-	return look_at(s, &s->items[s->n - 1]);
+	if (!p) {
+		if (s->n == PROCESSES_MAX)
+			return 0;
+		if (array__add(&s->items, &s->n, &s->capacity, &new))
+			return -ENOMEM;
+		p = &s->items[s->n - 1];
+	}
+	/* A known one may have executed another compiler, whose record is not read yet. */
+	return s->demanded ? look_at(s, p) : 0;
 }
 
 int sampling__expect_running(struct sampling *s, pid_t pid)
@@ -235,7 +238,7 @@ void sampling__mapped(struct sampling *s, pid_t pid)
 {
 	struct sampled_process *p = s ? find(s, pid) : NULL;
 
-	if (!p || p->changed)
+	if (!p || p->changed || !s->demanded)
 		return;
 	p->changed = true;
 	wake_at(s, p->looked_ns + p->pause_ns);
@@ -321,13 +324,31 @@ void sampling__record(struct sampling *s, const void *record, size_t size)
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-int sampling__start(struct sampling *s)
+static int open_events(struct sampling *s)
 {
 	if (s->events)
 		return 0;
 	if (!s->kernel.cpu && !s->kernel.fault)
 		return s->kernel.waits ? 0 : -ENODATA;
 	return sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
+}
+
+/* The kernel half takes no sample before the recording begins. */
+int sampling__demand(struct sampling *s)
+{
+	int err = !s ? -ENODATA : s->demanded ? 0 : open_events(s);
+
+	if (err || s->demanded)
+		return err;
+	s->demanded = true;
+	for (uint32_t i = 0; i < s->n && !err; i++)
+		err = look_at(s, &s->items[i]);
+	return err;
+}
+
+int sampling__start(struct sampling *s)
+{
+	return s->demanded ? open_events(s) : 0;
 }
 
 void sampling__stop(struct sampling *s)

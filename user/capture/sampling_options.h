@@ -11,6 +11,7 @@ struct sampling_options {
 	uint32_t hz;	       /* samples a second of CPU time of each thread; 0: none */
 	uint32_t fault_period; /* page faults for each sample; 0: none */
 	bool off_cpu;	       /* stacks of threads that wait */
+	bool on_demand;	       /* nothing is sampled before sampling__demand() */
 };
 
 /* Most samples a second: the kernel's own limit is 100,000, by kernel.perf_event_max_sample_rate.

@@ -26,8 +26,9 @@ struct session {
 	struct probe_costs costs;
 	pthread_t measurer; /* measures `costs`; meanwhile other threads may only attach */
 	bool measuring;
-	bool governed; /* there is a budget to keep */
-	bool callers;  /* are recorded */
+	bool governed;	/* there is a limit to keep */
+	bool on_demand; /* samples are */
+	bool callers;	/* are recorded */
 	struct libraries *libs;
 	struct mappings *mappings; /* NULL: the kernel reports no mappings, ... */
 	int no_mappings;	   /* ... for this reason, a negative errno */
@@ -51,11 +52,10 @@ static void *measure_costs(void *session)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = probe_costs__measure(s->kernel, &s->costs);
 
-	if (err && s->budget)
-		diag_warn(
-			"the budget is not kept, all is recorded: what a probe costs could not be "
-			"measured: %s",
-			strerror(-err));
+	if (err && s->governed)
+		diag_warn("all is recorded, whatever it costs: what a probe costs could not be "
+			  "measured: %s",
+			  strerror(-err));
 	else if (err)
 		diag_verbose("cannot measure what a probe costs: %s", strerror(-err));
 	else
@@ -102,6 +102,52 @@ static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 	return kernel__attach_hits(s->kernel, lib, plan, hits);
 }
 
+/* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
+static void print_refused(int refused, const char *instead)
+{
+	struct perf_refusal r;
+	char why[PERF_REFUSAL_MAX];
+	const char *fix;
+
+	perf_refusal__find(refused, &r);
+	perf_refusal__why(&r, why, sizeof(why));
+	fix = perf_refusal__fix(&r);
+	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
+}
+
+static int choose_probes(struct session *s, const struct plan *plan, struct kernel_probes *probes)
+{
+	kernel_probes__clear(probes);
+	return kernel_probes__choose(probes, s->budget, plan, s->filter, s->callers);
+}
+
+/* Some queries have no probes, so samples must show their time. */
+static int demand_samples(struct session *s, const struct plan *plan, struct kernel_probes *probes)
+{
+	int refused = sampling__demand(s->sampling);
+
+	if (!refused)
+		return s->sink.sampled ? s->sink.sampled(s->sink.ctx) : 0;
+	if (s->sampling)
+		print_refused(refused, "Without samples, all is recorded, whatever it costs");
+	else
+		diag_info("this kernel cannot run the programs that take samples: all is recorded, "
+			  "whatever it costs");
+	budget__give_up(s->budget);
+	return choose_probes(s, plan, probes);
+}
+
+static int choose(struct session *s, const struct plan *plan, struct kernel_probes *probes)
+{
+	int err = choose_probes(s, plan, probes);
+
+	if (!err && s->on_demand && kernel_probes__leave_out(probes, plan))
+		err = demand_samples(s, plan, probes);
+	if (!err && kernel_probes__leave_out(probes, plan))
+		kernel__set_governed(s->kernel);
+	return err;
+}
+
 static int attach_sites(struct session *s, const struct plan *plan, bool foreign,
 			const struct kernel_probes *probes, uint8_t *number)
 {
@@ -134,7 +180,7 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	 */
 	if (s->governed)
 		end_measuring(s);
-	err = kernel_probes__choose(&probes, s->budget, plan, s->filter, s->callers);
+	err = choose(s, plan, &probes);
 	if (err)
 		return diag_error_r(err, "cannot attach to %s: %s", plan->path, strerror(-err));
 	return attach_sites(s, plan, foreign, &probes, number);
@@ -166,19 +212,6 @@ static uint64_t inode(void *session, int fd)
 	struct session *s = session;
 
 	return kernel__inode_of(s->kernel, fd);
-}
-
-/* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
-static void print_refused(int refused, const char *instead)
-{
-	struct perf_refusal r;
-	char why[PERF_REFUSAL_MAX];
-	const char *fix;
-
-	perf_refusal__find(refused, &r);
-	perf_refusal__why(&r, why, sizeof(why));
-	fix = perf_refusal__fix(&r);
-	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
 static void on_code_mapped(void *session, pid_t pid)
@@ -284,11 +317,10 @@ static int open_sampling(struct session *s, const struct kernel_options *opt)
 }
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  uint64_t budget_ppm, struct session **out)
+		  struct budget_limit limit, struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
 	struct budget_sink to = {sink->ctx, sink->decision};
-	struct kernel_options governed = *opt;
 	int err;
 
 	if (!s)
@@ -298,15 +330,16 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->governed = governed.governed = budget_ppm;
+	s->governed = limit.ppm;
+	s->on_demand = opt->sampling.on_demand;
 	s->callers = opt->callers;
 	hurry();
 	raise_file_limit();
 	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
-	err = kernel__open(&governed, &s->kernel)
-		      ?: budget__new(budget_ppm, opt->sampling.hz, &to, &s->budget);
+	err = kernel__open(opt, &s->kernel)
+		      ?: budget__new(limit, opt->sampling.hz, &to, &s->budget);
 	if (err)
 		return err;
 	err = open_sampling(s, opt);

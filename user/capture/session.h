@@ -14,11 +14,12 @@
 struct session;
 
 /*
- * opt->filter selects the intervals; it outlives the session. The session sets opt->governed
- * itself: whether `budget_ppm`, the share of the compilers' CPU time for the probes, is not 0.
+ * opt->filter selects the intervals; it outlives the session. Queries that do not fit the limit have
+ * no probes. With samples on demand they are demanded for these; where the kernel takes none, a line
+ * says so, and everything is probed.
  */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  uint64_t budget_ppm, struct session **out);
+		  struct budget_limit limit, struct session **out);
 
 /*
  * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure. A

@@ -157,8 +157,15 @@ CLI_COMMANDS(CLI_TABLE)
 			"time, such as 5%. The hottest queries then have no probes: their " \
 			"times are from samples, and their number is unknown. Intervals " \
 			"that are no query and were never seen before are left out. " \
-			"Reports mark and list them. Without it everything is recorded, " \
-			"whatever it costs.", \
+			"Reports mark and list them. Without it the budget is 25%, only " \
+			"queries are left out, and there are samples only if some are. There " \
+			"is none with --events, --slow, --callers or --attach perf.", \
+	}, \
+	{ \
+		.name = "exact", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.exact), \
+		.help = "Record each execution of every query, whatever that costs.", \
 	}, \
 	{ \
 		.name = "ring-size", \

@@ -76,6 +76,9 @@ static const char about[] =
 	"writes a trace, and ends with what report prints of that trace: the table of "
 	"queries, or the report of a build if several crates were compiled. The word record "
 	"may be left out.\n\n"
+	"Each execution is recorded as long as that takes at most a quarter of the compilers' "
+	"CPU time. Beyond that the hottest queries have no probes: their times are from samples, "
+	"and a line at the end counts them. --exact records each execution of all.\n\n"
 	"Works on the installed toolchain, with no flag that would change what it builds. "
 	"The command's exit status is passed on. If it is 0, but more than half of the "
 	"intervals or of the compilers were lost, or nothing was recorded of the crates that "
@@ -95,6 +98,8 @@ static const struct cli_example examples[] = {
 	 "sudo qprof-bpf --cgroup /sys/fs/cgroup/system.slice/ci.service"},
 	{"Name the trace, and print nothing while recording",
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
+	{"Record each execution of every query, whatever it costs",
+	 "sudo qprof-bpf --exact -- cargo build"},
 	{"Sample native stacks instead of probing queries",
 	 "sudo qprof-bpf --sample -e none -- cargo build"},
 	{"Send live counts to a program, twice a second",
@@ -119,6 +124,9 @@ int cli_check_recording(const struct cli_record_options *o)
 				    FAULTS_MOST);
 	if (o->budget.ns)
 		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
+	if (o->exact && o->budget.ppm)
+		return diag_error_r(-EINVAL, "--exact and --budget exclude each other: record "
+					     "everything, or what fits");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
 	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
 		return diag_error_r(-EINVAL,

@@ -135,6 +135,7 @@ struct cli_record_options {
 	bool callers;
 	bool no_keys;
 	struct cli_threshold budget; /* a percentage; 0: none */
+	bool exact;		     /* probe everything, whatever it costs */
 	uint64_t sample_hz;	     /* 0: no samples */
 	uint64_t fault_period;	     /* page faults for each sample; 0: none */
 	bool off_cpu_stacks;	     /* samples of threads that leave the CPU */

@@ -40,6 +40,7 @@ struct capture {
 	recorder_report_fn report;
 	struct filter *filter;
 	bool queries_only; /* the default: the kernel has only perf events */
+	struct budget_limit limit;
 	bool shows_now;	   /* what compilers are in, somewhere */
 	struct recorder *recorder;
 	struct session *session;
@@ -237,6 +238,26 @@ static int open_filter(struct capture *c)
 	return 0;
 }
 
+/* Of the compilers' CPU time, unless something else is asked for: docs/overhead.md. */
+#define DEFAULT_PPM 250000
+
+/* If events are named, or single executions are to be seen, all of them are recorded. */
+static bool is_exact(const struct capture *c)
+{
+	const struct cli_record_options *o = c->opt;
+
+	return o->exact || o->events.n || o->slow_ns || o->callers ||
+	       o->attach == CLI_ATTACH_PERF || c->queries_only;
+}
+
+static void set_limit(struct capture *c)
+{
+	c->limit.ppm = c->opt->budget.ppm;
+	if (c->limit.ppm || is_exact(c))
+		return;
+	c->limit = (struct budget_limit){.ppm = DEFAULT_PPM, .only_queries = true};
+}
+
 /*
  * The label of hashing comes from the queries around it, so all queries would have to be recorded.
  * Cache hits cost many times more than any budget allows.
@@ -275,17 +296,19 @@ static int name_of_key(void *ctx, pid_t pid, const char *crate, uint64_t key, ch
 	return session__name(c->session, pid, crate, key, out);
 }
 
-static struct sampling_options sampling_of(const struct cli_record_options *o)
+static struct sampling_options sampling_of(const struct capture *c)
 {
+	const struct cli_record_options *o = c->opt;
 	uint32_t hz = (uint32_t)o->sample_hz;
 
 	/* What has no probes for the sake of a budget is sampled. */
-	if (o->budget.ppm && !hz)
-		hz = costs_sample_hz(o->budget.ppm);
+	if (c->limit.ppm && !hz)
+		hz = costs_sample_hz(c->limit.ppm);
 	return (struct sampling_options){
 		.hz = hz,
 		.fault_period = (uint32_t)o->fault_period,
 		.off_cpu = o->off_cpu_stacks,
+		.on_demand = c->limit.only_queries && !cli_samples(o),
 	};
 }
 
@@ -306,7 +329,7 @@ static int open_recorder(struct capture *c)
 		.callers = o->callers,
 		.keys = !o->no_keys,
 		.budget_ppm = o->budget.ppm,
-		.sampling = sampling_of(o),
+		.sampling = sampling_of(c),
 		.slow_ns = o->slow_ns,
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
@@ -339,11 +362,11 @@ static int open_session(struct capture *c)
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
-		.sampling = sampling_of(c->opt),
+		.sampling = sampling_of(c),
 		.show_open = c->shows_now,
 	};
 
-	int err = session__open(&ko, &sink, c->opt->budget.ppm, &c->session);
+	int err = session__open(&ko, &sink, c->limit, &c->session);
 
 	if (!err && c->queries_only && !c->opt->quiet)
 		diag_info("recording queries only, as perf events are slow to attach and to "
@@ -474,6 +497,7 @@ static int begin(struct capture *c)
 
 	if (err)
 		return err;
+	set_limit(c);
 	/* Fork early: the child then inherits no descriptor that is opened later. */
 	if (c->opt->command) {
 		err = prepare_command(c);

@@ -56,6 +56,7 @@ struct recorder {
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
+	bool sampled; /* samples are taken */
 };
 
 static int on_process(void *ctx, const struct trace_process *p)
@@ -313,6 +314,16 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
 }
 
+static int on_sampled(void *ctx)
+{
+	struct recorder *r = ctx;
+
+	if (!r->sampled)
+		sample_output__begin(&r->samples, &r->opt.sampling);
+	r->sampled = sampling_options__any(&r->opt.sampling);
+	return 0;
+}
+
 int recorder__create_file(struct recorder *r)
 {
 	struct utsname uts;
@@ -326,8 +337,8 @@ int recorder__create_file(struct recorder *r)
 	info.realtime_start_ns = r->realtime_start_ns;
 	info.budget_ppm = r->opt.budget_ppm;
 	err = trace_output__create(&r->trace, &info);
-	if (!err)
-		sample_output__begin(&r->samples, &r->opt.sampling);
+	if (!err && !r->opt.sampling.on_demand)
+		on_sampled(r);
 	return err;
 }
 
@@ -467,6 +478,7 @@ struct session_sink recorder__sink(struct recorder *r)
 		.record = on_record,
 		.late = on_late,
 		.cwd = on_cwd,
+		.sampled = on_sampled,
 		.decision = on_decision,
 	};
 }
@@ -499,7 +511,7 @@ static void tick(struct recorder *r, const struct trace_losses *losses, bool las
 		.start_ns = r->start_ns,
 		.processes = tracks__processes(r->tracks),
 		.running = tracks__running(r->tracks),
-		.recorded_only = r->opt.budget_ppm,
+		.recorded_only = r->model.decisions.ppm,
 		.last = last,
 		.losses = losses,
 		.summary = r->model.summary,
@@ -551,11 +563,12 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 		.queries = r->n_queries,
 		.others = summary__spans(r->model.summary) - r->n_queries - r->n_hits,
 		.hits = r->n_hits,
-		.sampled = sampling_options__any(&r->opt.sampling),
+		.sampled = r->sampled,
 		.samples = r->samples.n,
 		.samples_cut = r->samples.n_cut,
 		.samples_lost = losses->count[TRACE_COUNT_NO_SAMPLE],
 		.unknown_hits = tracks__unknown_hits(r->tracks),
+		.unprobed = r->opt.budget_ppm ? 0 : decisions__queries(&r->model.decisions),
 		.compilers = tracks__processes(r->tracks),
 		.lost = trace_losses__total(losses),
 		.place = trace_output__place(&r->trace),
@@ -571,7 +584,7 @@ static int print_totals(struct recorder *r, const struct trace_losses *losses, F
 		.top = CLOSING_ROWS,
 		.width = screen_columns(r->opt.live),
 		.costs = m->has_costs ? &m->costs : NULL,
-		.decisions = r->opt.budget_ppm ? &m->decisions : NULL,
+		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.totals_only = true,
 	};
 

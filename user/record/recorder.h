@@ -45,8 +45,8 @@ struct recorder_options {
 	 */
 	bool (*wait)(void *ctx, int fd);
 	void *wait_ctx;
-	uint64_t budget_ppm;		  /* share of CPU time for the probes; 0: no budget */
-	struct sampling_options sampling; /* how stacks are sampled */
+	uint64_t budget_ppm; /* requested share of CPU time for the probes; 0: none was requested */
+	struct sampling_options sampling; /* how stacks are sampled, or are on demand */
 	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
 };
 

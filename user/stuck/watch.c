@@ -671,7 +671,7 @@ int watch__open(struct watch **out)
 	if (err)
 		return diag_error_r(err, "out of memory");
 	opt.filter = w->filter;
-	err = session__open(&opt, &sink, 0, &w->session);
+	err = session__open(&opt, &sink, (struct budget_limit){0}, &w->session);
 	if (err)
 		return err;
 	*out = take_ptr(w);

@@ -141,7 +141,7 @@ static void print_header(const struct frame *f, FILE *out)
 		format_count(events, f->events), format_short(rate, f->events_rate),
 		format_count(lost, f->lost));
 	if (s->recorded_only)
-		fputs("  with --budget: recorded executions only", out);
+		fputs("  recorded executions only", out);
 }
 
 static struct table *table_of_rows(const struct frame *f, size_t n)

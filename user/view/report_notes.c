@@ -116,12 +116,11 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 {
 	const struct decisions *d = opt->decisions;
 	char percent[FORMAT_MAX];
-	uint32_t n = 0;
+	uint32_t n;
 
 	if (!d)
 		return 0;
-	for (uint32_t i = 0; i < d->rows.n; i++)
-		n += d->rows.at[i].kind == TRACE_KIND_QUERY;
+	n = decisions__queries(d);
 	fprintf(out, "\nbudget: %s %% of CPU time; ", format_percent(percent, d->ppm, 1000000));
 	if (n)
 		fprintf(out, "%" PRIu32 " %s no probes%s\n", n,

@@ -34,7 +34,7 @@ struct live_state {
 	uint64_t start_ns;  /* start of the capture */
 	uint32_t processes; /* compilers seen so far */
 	uint32_t running;
-	bool recorded_only; /* with a budget: unrecorded executions are in no row before the end */
+	bool recorded_only; /* queries without probes are in no row */
 	bool last;	    /* draw in any case: see live_view__write_by() */
 	const struct trace_losses *losses;
 	const struct summary *summary;
