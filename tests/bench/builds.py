@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The cost of recording a whole build: the tests' workspace of some 40 packages, built by `cargo
-build -j2` from nothing, with and without the profiler in turns. Each ratio is of one round."""
+build -j2` from nothing: without the profiler, with --exact and by default, in turns. Each ratio is of
+one round."""
 
 import shutil
 import statistics
@@ -12,6 +13,8 @@ from debian_workspace import Workspace, packages
 MOST_ROUNDS = 3
 # The same as for the whole command around a single compile.
 AIM = 1.30
+PLAIN = "plain"
+WAYS = {PLAIN: None, "--exact": ("--exact",), "default": ()}
 
 
 class Bench:
@@ -22,13 +25,15 @@ class Bench:
         self.lost = []
         self.packages = 0
 
-    def run(self, ours):
+    def run(self, way):
         """(wall, CPU) seconds of the whole command."""
+        ours = WAYS[way] is not None
         shutil.rmtree(self.workspace.target)
         self.workspace.new_target("target")
         command = [self.bench.measure, self.t.write("outer", "")]
         if ours:
-            command += [self.t.qprof, "-q", "--force", "-o", self.t.path("build.qpt"), "--"]
+            command += [self.t.qprof, "-q", *WAYS[way], "--force", "-o", self.t.path("build.qpt"),
+                        "--"]
         command += self.workspace.command()
         env, cwd = self.workspace.env(), self.workspace.dir
         done = self.t.plain(command, env, cwd)
@@ -43,22 +48,24 @@ class Bench:
 def measure(bench, rounds):
     """Print a table; returns the target rows."""
     builds = Bench(bench)
-    pairs = []
+    results = {way: [] for way in WAYS}
     for i in range(min(rounds, MOST_ROUNDS)):
-        times = {ours: builds.run(ours) for ours in ((False, True), (True, False))[i % 2]}
-        pairs.append((times[False], times[True]))
+        turn = i % len(WAYS)
+        for way in [*WAYS][turn:] + [*WAYS][:turn]:
+            results[way].append(builds.run(way))
     table = [("", "plain", "recorded", "ratio")]
-    ratios = []
-    for i, what in enumerate(("wall", "CPU")):
-        plain, recorded = ([pair[side][i] for pair in pairs] for side in (0, 1))
-        each = [b / a for a, b in zip(plain, recorded)]
-        ratios.append(statistics.median(each))
-        table.append((what, "%.1f s" % statistics.median(plain),
-                      "%.1f s" % statistics.median(recorded),
-                      "%.2f [%.2f-%.2f]" % (ratios[-1], min(each), max(each))))
+    rows = []
+    for way in [*WAYS][1:]:
+        for i, what in enumerate(("wall", "CPU")):
+            plain, recorded = ([times[i] for times in results[w]] for w in (PLAIN, way))
+            each = [b / a for a, b in zip(plain, recorded)]
+            table.append(("%s, %s" % (way, what), "%.1f s" % statistics.median(plain),
+                          "%.1f s" % statistics.median(recorded),
+                          "%.2f [%.2f-%.2f]" % (statistics.median(each), min(each), max(each))))
+            rows.append(targets.Row("workspace -j2, whole command, %s, %s" % (way, what),
+                                    statistics.median(each), "x", most=AIM))
     print("workspace, %d packages, -j2, debug; %d rounds in turns; whole command" % (
-        builds.packages, len(pairs)))
+        builds.packages, len(results[PLAIN])))
     targets.print_columns(table)
     print()
-    return [targets.Row("workspace -j2, whole command, wall", ratios[0], "x", most=AIM),
-            targets.Row("workspace -j2, lost", max(builds.lost), "", most=0)]
+    return [*rows, targets.Row("workspace -j2, lost", max(builds.lost), "", most=0)]

@@ -61,9 +61,8 @@ static int on_decision(void *ctx, const struct session_decision *d)
 
 static void open_some(struct seen *s, bool callers)
 {
-	const struct kernel_options opt = {.attach = KERNEL_ATTACH_AUTO,
-					   .ring_bytes = RING,
-					   .callers = callers};
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_AUTO, .ring_bytes = RING, .callers = callers};
 	const struct budget_sink sink = {s, on_decision};
 	struct capture *c = &s->capture;
 

@@ -358,10 +358,10 @@ class Lab:
         return path
 
     def run_qprof(self, *arguments, **kwargs):
-        """Run qprof-bpf with these arguments; the output is text."""
+        """Run qprof-bpf with these arguments; a recording is exact; the output is text."""
         kwargs.setdefault("env", self.qprof_env())
         return subprocess.run(
-            [self.qprof, *arguments], capture_output=True, text=True, timeout=TIMEOUT,
+            [self.qprof, *exactly(arguments)], capture_output=True, text=True, timeout=TIMEOUT,
             cwd=self.dir, stdin=subprocess.DEVNULL, **kwargs,
         )
 

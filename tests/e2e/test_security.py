@@ -407,7 +407,7 @@ def test_a_recording_gives_up_what_it_does_not_use(t):
         compiler = own_toolchain(t, user)
         os.chown(t.path("old"), NOBODY.pw_uid, NOBODY.pw_gid)
         os.chmod(t.path("old"), 0o700)
-        profiler = t.start([t.qprof, "-q", "-o", "a.qpt", "--system"], **sudo(t))
+        profiler = t.start([t.qprof, *lab.exactly(("-q", "-o", "a.qpt", "--system"))], **sudo(t))
         wait_for("the trace", lambda: os.path.exists(t.path("a.qpt"))
                  or profiler.poll() is not None)
         limited(profiler)

@@ -57,7 +57,7 @@ class User:
                     stderr=subprocess.PIPE, text=True)
 
     def run(self, *argv, before=(), **env):
-        return subprocess.run([*before, self.qprof, *argv], timeout=lab.TIMEOUT,
+        return subprocess.run([*before, self.qprof, *lab.exactly(argv)], timeout=lab.TIMEOUT,
                               **self.arguments(**env))
 
     def compile(self, crate):

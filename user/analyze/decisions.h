@@ -36,8 +36,8 @@ int decisions__add(struct decisions *all, const struct trace_decision *d);
 /* The time from which all intervals of a kind are watched; 0: always, UINT64_MAX: never. */
 uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind);
 
-/* Whether a query is not watched, after the last decision; whether any is; and how many queries there
- * are decisions on. */
+/* Whether a query is not watched, after the last decision; whether any is; and how many queries
+ * there are decisions on. */
 bool decisions__is_off(const struct decisions *all, uint32_t label);
 bool decisions__any_off(const struct decisions *all);
 uint32_t decisions__queries(const struct decisions *all);

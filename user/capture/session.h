@@ -14,9 +14,9 @@
 struct session;
 
 /*
- * opt->filter selects the intervals; it outlives the session. Queries that do not fit the limit have
- * no probes. With samples on demand they are demanded for these; where the kernel takes none, a line
- * says so, and everything is probed.
+ * opt->filter selects the intervals; it outlives the session. Queries that do not fit the limit
+ * have no probes. With samples on demand they are demanded for these; where the kernel takes none,
+ * a line says so, and everything is probed.
  */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct budget_limit limit, struct session **out);

@@ -34,7 +34,8 @@ struct session_sink {
 	 * sample with it. A sink that keeps the file takes a reference.
 	 */
 	int (*file)(void *ctx, uint32_t number, struct library_file *file);
-	/* May be NULL. Samples that were on demand are taken from now on. Comes before the first. */
+	/* May be NULL. Samples that were on demand are taken from now on. Comes before the first.
+	 */
 	int (*sampled)(void *ctx);
 	/* With a budget: as in struct budget_sink. */
 	int (*decision)(void *ctx, const struct session_decision *d);

@@ -41,7 +41,7 @@ struct capture {
 	struct filter *filter;
 	bool queries_only; /* the default: the kernel has only perf events */
 	struct budget_limit limit;
-	bool shows_now;	   /* what compilers are in, somewhere */
+	bool shows_now; /* what compilers are in, somewhere */
 	struct recorder *recorder;
 	struct session *session;
 	struct launch *launch; /* NULL with pids */
