@@ -359,7 +359,7 @@ QUICK ?=
 KERNELS_ARGS ?=
 kernels:
 	@tests/setup.sh kernels
-	@+$(SUBMAKE) all bpf-bin
+	@+$(SUBMAKE) all bpf-bin stacks-bin
 	@$(AS_USER) $(PYTHON) -B tests/kernels/run.py --build $(B) --page docs/kernels.md \
 		$(if $(filter 1,$(QUICK)),--quick) $(KERNELS_ARGS) $(KERNELS)
 

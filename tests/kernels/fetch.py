@@ -28,9 +28,9 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MODULES = ("virtio_pci", "9pnet_virtio", "9p")
 NEWEST = "newest"
 LISTS_GOOD_FOR = 86400  # seconds
-# The cloud kernels lack 9p, and the real-time kernels are not tested.
+# The cloud kernels lack 9p. The version of a real-time kernel ends in "-rt".
 PACKAGE = re.compile(r"linux-image-(\d[\w.+-]*?)-amd64$")
-OTHER_FLAVOUR = re.compile(r"-(cloud|rt)$")
+CLOUD, REAL_TIME = "-cloud", "-rt"
 
 Row = collections.namedtuple("Row", "name want command_line may_refuse")
 Kernel = collections.namedtuple("Kernel", "row version dir package")
@@ -69,7 +69,8 @@ def order(version):
 
 def nearest(want, versions):
     """The wanted version, else the next above it in its series, else the next below."""
-    versions = sorted(versions, key=order)
+    real_time = want.endswith(REAL_TIME)
+    versions = sorted((v for v in versions if v.endswith(REAL_TIME) == real_time), key=order)
     if want == NEWEST:
         return versions[-1] if versions else None
     series = [v for v in versions if order(v)[:2] == order(want)[:2]]
@@ -164,7 +165,7 @@ class Cache:
                 pass
         names = self.apt("apt-cache", "pkgnames", "linux-image-").stdout.split()
         found = (match.group(1) for match in map(PACKAGE.match, names) if match)
-        return [version for version in found if not OTHER_FLAVOUR.search(version)
+        return [version for version in found if not version.endswith((CLOUD, CLOUD + REAL_TIME))
                 and len(order(version)) > 2]
 
     def packages(self, version):

@@ -116,7 +116,7 @@ def make_workspace(t):
 
 def cargo_build(world, *options):
     t = world.t
-    preemptible = facts()["preempt"] in ("lazy", "full")
+    preemptible = facts()["preempt"] in ("lazy", "full", "real-time")
     # On other kernels BPF programs cannot be preempted.
     rounds = n_rounds(world) if preemptible else FEW_ROUNDS
     top = make_workspace(t)
@@ -153,9 +153,10 @@ def facts():
         except OSError:
             return ""
 
-    preempt = re.search(r"\((\w+)\)", read("/sys/kernel/debug/sched/preempt"))
+    preempt = "real-time" if "PREEMPT_RT" in os.uname().version else (
+        re.findall(r"\((\w+)\)", read("/sys/kernel/debug/sched/preempt")) or ["?"])[0]
     rustc = subprocess.run([os.environ["RUSTC"], "--version"], text=True, stdout=subprocess.PIPE)
-    return {"release": os.uname().release, "preempt": preempt.group(1) if preempt else "?",
+    return {"release": os.uname().release, "preempt": preempt,
             "paranoid": read("/proc/sys/kernel/perf_event_paranoid"),
             "rustc": rustc.stdout.strip()}
 

@@ -2,14 +2,13 @@
 """Features of recordings with probes."""
 
 import collections
-import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 
-from world import (BOOTSTRAP, MULTI, Lab, Late, assert_equal, ended, feature, recording,
+from world import (BOOTSTRAP, MULTI, Lab, Late, assert_equal, ended, feature, paranoid, recording,
                    refuse)
 import crates
 import equality
@@ -215,20 +214,6 @@ def failing(world):
 
 
 # ---- Two capabilities ---------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def paranoid(level):
-    path = "/proc/sys/kernel/perf_event_paranoid"
-    with open(path) as f:
-        before = f.read()
-    try:
-        with open(path, "w") as f:
-            f.write(str(level))
-        yield
-    finally:
-        with open(path, "w") as f:
-            f.write(before)
 
 
 def two_capabilities(world, level):

@@ -22,7 +22,7 @@ import boot  # noqa: E402
 import fetch  # noqa: E402
 
 CONSOLE = "console"
-FULL_SECONDS, QUICK_SECONDS = 7200, 300
+FULL_SECONDS, QUICK_SECONDS = 10800, 600
 REPORTED = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
 
@@ -101,7 +101,7 @@ are counts they equal those of `-Zself-profile`. *refused*: it ends with one lin
 without probes, and is marked. *earlier*: tried with another state of this tree, whose date is in the
 row of that name. A dash: not run, or not to its end. Numbers refer to the notes below.
 
-Samples are of `semver`, metadata only, 997 a second, with page faults and waits; *complete* are those
+Samples are of `regex-syntax`, metadata only, 997 a second, with page faults and waits; *complete* are those
 whose stack reaches the start of its thread.
 
 """
@@ -223,7 +223,7 @@ def merged(before, outcome):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--quick", action="store_true", help="what finds the worst, in 3 minutes")
+    parser.add_argument("--quick", action="store_true", help="what finds the worst, in 5 minutes")
     parser.add_argument("--rounds", type=int, default=20, help="of what is run again and again")
     parser.add_argument("--only", default="", help="features whose name this expression matches")
     parser.add_argument("--page", help="write the page here, of all results that are there")

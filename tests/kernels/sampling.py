@@ -5,7 +5,7 @@ import json
 import os
 import time
 
-from world import BOOTSTRAP, REAL, ended, feature, recording
+from world import BOOTSTRAP, REAL, ended, feature, paranoid, recording
 import crates
 import equality
 import lab
@@ -107,7 +107,6 @@ def stacks(world):
 
 
 def switch(on):
-    print("CPU 1: %s" % ("on" if on else "off"), flush=True)
     with open(CPU1, "w") as f:
         f.write("1" if on else "0")
 
@@ -133,13 +132,15 @@ def assert_samples_on_cpu1(t, pid):
 
 @feature("a processor is switched off and on, sampled")
 def hotplug(world):
-    """For longer, and for less time than there is between two looks of a recording."""
+    """For longer, and for less time than there is between two looks of a recording. At
+    perf_event_paranoid 3 no recording may open events later."""
     t = world.t
     if not os.path.exists(CPU1):
         raise lab.Skip("the only processor cannot be switched off")
     process = test_stuck.compiling(t, "pub const X: u64 = %s;" % test_stuck.FOR_EVER)
     try:
-        with recording(t, "-e", "none", "--sample", "-p", str(process.pid)) as profiler:
+        with paranoid(2), recording(t, "-e", "none", "--sample", "-p",
+                                    str(process.pid)) as profiler:
             assert_samples_on_cpu1(t, process.pid)
             for seconds in (3, 0):
                 switch(False)

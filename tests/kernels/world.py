@@ -23,7 +23,7 @@ from compiles import BOOTSTRAP  # noqa: E402
 FAILURE = 125
 REFUSAL = "qprof-bpf: error: "
 # A crate that takes some seconds here.
-REAL = "semver"
+REAL = "regex-syntax"
 TINY = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(2) }\n"
 BROKEN = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(two) }\nfn left(\n"
 
@@ -132,6 +132,20 @@ def assert_equal(counts, truth):
 
 
 # ---- Recordings that follow processes -----------------------------------------------------------
+
+
+@contextlib.contextmanager
+def paranoid(level):
+    path = "/proc/sys/kernel/perf_event_paranoid"
+    with open(path) as f:
+        before = f.read()
+    try:
+        with open(path, "w") as f:
+            f.write(str(level))
+        yield
+    finally:
+        with open(path, "w") as f:
+            f.write(before)
 
 
 @contextlib.contextmanager
