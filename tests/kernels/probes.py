@@ -98,6 +98,21 @@ def budget(world):
     return test_budget.with_budget(world.t, world.compile, "budget", "5%")
 
 
+@feature("without options: exact or sampled")
+def default_budget(world):
+    """What is probed has rustc's counts."""
+    t = world.t
+    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
+    run, profile = world.compile.profiled("default-budget", lambda argv: t.capture(
+        argv, ("-q",), env, trace="default-budget.qpt", exact=False))
+    assert run.status == 0, (run.status, run.stderr.decode())
+    recorded, off = test_budget.executions(t, run.trace), test_budget.unprobed(t, run.trace)
+    assert_equal(recorded, collections.Counter(
+        {query: n for query, n in profile.counts().items() if query not in off}))
+    assert t.report(run.trace)["samples"]["n"] or not off
+    return "%d queries exact, %d not probed" % (len(recorded), len(off))
+
+
 # ---- Followed processes -------------------------------------------------------------------------
 
 
