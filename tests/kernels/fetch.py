@@ -45,7 +45,7 @@ def say(text):
 
 
 def rows(names=()):
-    """Rows of the table whose names begin with one of these."""
+    """Rows of the table that have one of these names, or whose names begin with one that none has."""
     found = []
     with open(os.path.join(HERE, "kernels.table")) as f:
         for line in f:
@@ -58,8 +58,9 @@ def rows(names=()):
     if unknown:
         raise SystemExit("kernels: no kernel is named %s; there are: %s" % (
             " ".join(unknown), " ".join(row.name for row in found)))
-    return [row for row in found
-            if not names or any(row.name.startswith(name) for name in names)]
+    whole = {row.name for row in found}.intersection(names)
+    return [row for row in found if not names or row.name in whole or any(
+        row.name.startswith(name) for name in set(names) - whole)]
 
 
 def order(version):
