@@ -109,6 +109,29 @@ def test_exact_has_all_that_the_default_leaves_out(t):
     return "%d of %d executions" % (sum(left.values()), sum(counts.values()))
 
 
+def test_traces_with_other_choices_are_compared(t):
+    """What both have probes for is compared; nothing is taken to be gone; a limit cannot pass."""
+    recorder = dense(t)
+    some, _ = recorder.record("some")
+    every, _ = recorder.record("all", "--exact")
+    done = t.run_qprof("diff", "--json", "--metric", "count", every.trace, some.trace)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    compared = [row for row in document["rows"] if row["compared"]]
+    assert not [row for row in compared if row["significant"]], compared
+    off = unprobed(t, some.trace)
+    assert not off & {row["query"] for row in compared}
+    assert [trace["unprobed"] for trace in document["traces"]] == [0, len(off)]
+    shown = t.run_qprof("diff", "--metric", "count", every.trace, some.trace).stdout
+    kept = sum(n for name, n in executions(t, every.trace).items() if name not in off)
+    assert ", of queries with probes in all traces, no change" in shown, shown
+    done = t.run_qprof("diff", "--metric", "count", "--fail-above", "1%", every.trace, some.trace)
+    assert done.returncode == 125 and "with --exact" in done.stderr, done
+    by_time = t.run_qprof("diff", every.trace, some.trace)
+    assert by_time.returncode == 0 and "gone" not in by_time.stdout, by_time.stdout
+    return "%d rows compared, %d executions" % (len(compared), kept)
+
+
 def test_the_next_recording_knows_more(t):
     """Without a memory the usual rates count, and these are of compiles that execute much."""
     few = sparse(t)

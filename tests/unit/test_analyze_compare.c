@@ -96,6 +96,37 @@ static bool is_typeck(const void *ctx, const struct compare_unit *unit, const ch
 	return unit && query && !strcmp(query, "typeck");
 }
 
+/* Without probes in one trace, the executions of a query are in no sum, and it is not gone. */
+static void executions_of_queries_without_probes_are_left_out(void **state)
+{
+	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
+						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
+	static const struct sample_row new[] = {{"a", "lib", "typeck", 51, 100 * MS, NULL}};
+	const struct compare_rules counts = {.metric = COMPARE_COUNT}, times = {.min_ns = 5 * MS};
+	_compare_result_ struct compare_result r, of_times;
+	_compare_ struct compare *c;
+	struct compare_row sum;
+
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	sample_add(c, COMPARE_BASE, base, 2);
+	sample_add(c, COMPARE_NEW, new, 1);
+	assert_int_equal(compare__unprobed(c, COMPARE_NEW, "layout_of"), 0);
+	assert_int_equal(compare__result(c, &counts, &r), 0);
+	assert_true(sample_find(&r, "a", "typeck")->significant);
+	assert_false(sample_find(&r, "a", "layout_of")->compared);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 51);
+	assert_int_equal(r.crates[0].of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_true(r.build.unprobed[COMPARE_BASE] && r.on_cpu);
+	assert_int_equal(compare__sum(c, &r, is_typeck, NULL, &sum), 1);
+	assert_true(sum.compared);
+	/* Again, and by time: no sample met it, so it is not compared either. */
+	assert_int_equal(compare__result(c, &times, &of_times), 0);
+	assert_int_equal(of_times.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_false(sample_find(&of_times, "a", "layout_of")->compared);
+	assert_true(sample_find(&of_times, "a", "typeck")->compared);
+}
+
 static bool is_nothing(const void *ctx, const struct compare_unit *unit, const char *query)
 {
 	return false;
@@ -361,6 +392,7 @@ int main(void)
 		cmocka_unit_test(queries_are_paired_and_sorted),
 		cmocka_unit_test(executions_are_facts),
 		cmocka_unit_test(noise_is_estimated_from_single_traces),
+		cmocka_unit_test(executions_of_queries_without_probes_are_left_out),
 		cmocka_unit_test(small_changes_are_left_out),
 		cmocka_unit_test(the_sum_covers_the_selected_rows),
 		cmocka_unit_test(waiting_is_no_self_time),

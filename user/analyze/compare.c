@@ -27,6 +27,7 @@ struct pair {
 /* The values of a pair in one trace. */
 struct cell {
 	uint64_t of[COMPARE_N_METRICS];
+	uint64_t on_cpu_ns; /* of self time */
 	uint64_t probes_ns;
 	double variance[COMPARE_N_METRICS]; /* of times that samples tell, ns^2 */
 	uint8_t by;			    /* enum compare_by */
@@ -38,6 +39,13 @@ struct compare {
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	bool has_estimates[COMPARE_N_SIDES];
 	bool by_item;
+	bool on_cpu;   /* queries had no probes in some trace */
+	bool levelled; /* level() is done */
+	/* By label: queries that had no probes. */
+	struct {
+		bool in[COMPARE_N_SIDES];
+	} * unprobed;
+	uint32_t n_unprobed;
 	struct compare_units units;
 	struct interner labels;
 	char **texts; /* label texts */
@@ -116,6 +124,7 @@ static struct cell sampled_cell_of(const struct summary_row *row)
 		.of[COMPARE_SELF] = row->best_self_ns,
 		.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
 		.of[COMPARE_COUNT] = row->unrecorded.counted,
+		.on_cpu_ns = row->best_self_ns,
 		.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
 		.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
 		.by = COMPARE_BY_SAMPLES,
@@ -123,17 +132,30 @@ static struct cell sampled_cell_of(const struct summary_row *row)
 	};
 }
 
-/* Convert a row; every comparison reads its values from here. */
-static struct cell cell_of(const struct summary_row *row)
+static uint64_t less(uint64_t ns, uint64_t part_ns)
 {
-	uint64_t self_ns = row->best_self_ns;
+	return ns > part_ns ? ns - part_ns : 0;
+}
+
+/*
+ * Convert a row; every comparison reads its values from here. Where queries were not watched, self
+ * times are on the CPU already.
+ */
+static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
+{
+	/* A blocked thread does no work; the thread it waits for counts that time. */
+	uint64_t blocked_ns = is_unwatched ? 0 : row->blocked_ns;
+	uint64_t off_ns = is_unwatched ? 0 : row->self_off_ns;
+	/* What no sample divides may be anything up to it. */
+	uint64_t error_ns =
+		row->self_by == SUMMARY_SELF_LIMIT ? row->best_self_ns : row->best_error_ns;
 
 	if (row->self_by == SUMMARY_SELF_SAMPLES)
 		return sampled_cell_of(row);
 	return (struct cell){
-		/* A blocked thread does no work; the thread it waits for counts that time. */
-		.of[COMPARE_SELF] = self_ns > row->blocked_ns ? self_ns - row->blocked_ns : 0,
-		.variance[COMPARE_SELF] = squared(row->best_error_ns),
+		.of[COMPARE_SELF] = less(row->best_self_ns, blocked_ns),
+		.on_cpu_ns = less(row->best_self_ns, off_ns > blocked_ns ? off_ns : blocked_ns),
+		.variance[COMPARE_SELF] = squared(error_ns),
 		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
 		.of[COMPARE_COUNT] = row->count + row->unrecorded.counted,
@@ -154,6 +176,7 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 		       (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0)];
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
+	to->on_cpu_ns += cell->on_cpu_ns;
 	to->probes_ns += cell->probes_ns;
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
@@ -226,17 +249,18 @@ static uint64_t wall_of(const struct compiler *compiler)
 }
 
 static int add_compiler(struct compare *c, enum compare_side side, struct compiler *compiler,
-			uint32_t unit, const struct trace_texts *names)
+			uint32_t unit, bool is_unwatched, const struct trace_texts *names)
 {
-	struct cell whole = {};
+	struct cell whole = {.unrecorded.rough = is_unwatched && c->by_item};
 
 	for (size_t i = 0; i < compiler->n; i++) {
-		struct cell cell = cell_of(&compiler->rows[i]);
+		struct cell cell = cell_of(&compiler->rows[i], is_unwatched);
 		uint32_t label;
 		int err;
 
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
+		whole.on_cpu_ns += cell.on_cpu_ns;
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
@@ -267,7 +291,8 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cs.n; i++) {
-		int err = add_compiler(c, side, &cs.all[i], unit_of[i], names);
+		int err = add_compiler(c, side, &cs.all[i], unit_of[i], summary__is_unwatched(s),
+				       names);
 
 		if (err)
 			return err;
@@ -312,6 +337,7 @@ static int add_item(void *ctx, const struct item_cell *from)
 	const struct cell cell = {
 		.of[COMPARE_SELF] = from->self_ns,
 		.of[COMPARE_COUNT] = from->executions,
+		.on_cpu_ns = from->self_ns,
 		.probes_ns = from->probe_ns,
 		.by = COMPARE_BY_SPANS,
 		.unrecorded = rows->unrecorded,
@@ -328,7 +354,8 @@ static int add_item(void *ctx, const struct item_cell *from)
 int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
 			 struct items *items, const struct trace_texts *names)
 {
-	struct item_rows rows = {.c = c, .side = side, .names = names};
+	struct item_rows rows = {
+		.c = c, .side = side, .names = names, .unrecorded.rough = summary__is_unwatched(s)};
 	_free_ struct summary_row *all = NULL;
 	size_t n;
 	int err;
@@ -350,6 +377,7 @@ struct sums {
 	double *variance[COMPARE_N_METRICS]; /* the same */
 	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
+	bool unprobed[COMPARE_N_SIDES];
 	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
 	struct unrecorded unrecorded;
 };
@@ -382,8 +410,14 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	}
 	memset(s->in, 0, sizeof(s->in));
 	memset(s->by, 0, sizeof(s->by));
+	memset(s->unprobed, 0, sizeof(s->unprobed));
 	s->probes_ns = 0;
 	s->unrecorded = (struct unrecorded){0};
+}
+
+static bool is_unprobed(const struct compare *c, uint32_t label, int side)
+{
+	return !c->by_item && label < c->n_unprobed && c->unprobed[label].in[side];
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -404,8 +438,10 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->unrecorded.estimated = cells[t].unrecorded.estimated;
 		s->unrecorded.rough |= cells[t].unrecorded.rough;
 	}
-	for (int side = 0; side < COMPARE_N_SIDES; side++)
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		s->in[side] |= c->pairs.at[pair].in[side];
+		s->unprobed[side] |= is_unprobed(c, c->pairs.at[pair].label, side);
+	}
 }
 
 /* The largest of both sides, added up. */
@@ -431,6 +467,7 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 
 	memcpy(row.in, s->in, sizeof(row.in));
 	memcpy(row.by, s->by, sizeof(row.by));
+	memcpy(row.unprobed, s->unprobed, sizeof(row.unprobed));
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		row.error_ns[m] = error_of(s->variance[m], c);
 		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
@@ -451,9 +488,13 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
 
 	/* Samples count no executions, and waiting is not in their times. */
-	if ((base && new && !(base & new)) || (is_count && (base | new) == COMPARE_BY_SAMPLES))
+	if (base && new && !(base & new) && !(r->on_cpu && r->rules.metric == COMPARE_SELF))
+		return false;
+	if (is_count && (base | new) == COMPARE_BY_SAMPLES)
 		return false;
 	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
+		if (row->unprobed[side] && (is_count || !row->in[side]))
+			return false;
 		if (!row->in[side] && r->has_estimates[side])
 			return false;
 	}
@@ -588,17 +629,71 @@ static void judge(struct compare_result *r, struct compare_row *rows, size_t n, 
 	qsort_r(rows, n, sizeof(*rows), compare_rows, &r->rules.metric);
 }
 
+int compare__unprobed(struct compare *c, enum compare_side side, const char *query)
+{
+	uint32_t label;
+	int err = label_of(c, query, &label);
+
+	if (err || array__reserve_at(&c->unprobed, label, &c->n_unprobed, sizeof(*c->unprobed)))
+		return err ?: -ENOMEM;
+	c->unprobed[label].in[side] = true;
+	c->on_cpu = true;
+	return 0;
+}
+
+static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t label)
+{
+	/* A look-up changes only what the table remembers of the last one. */
+	const struct pair *pair =
+		table__find(&((struct compare *)c)->pairs, (uint64_t)unit << 32 | label);
+
+	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
+}
+
+/* Executions of a query that not all traces have are in no sum. */
+static void leave_out(struct compare *c, const struct pair *of)
+{
+	struct cell *cells = cells_of(c, of->unit, of->label);
+	struct cell *unit = cells_of(c, of->unit, WHOLE), *build = cells_of(c, WHOLE, WHOLE);
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		unit[t].of[COMPARE_COUNT] -= cells[t].of[COMPARE_COUNT];
+		build[t].of[COMPARE_COUNT] -= cells[t].of[COMPARE_COUNT];
+	}
+}
+
+/* Make the traces comparable, if queries had no probes in some. */
+static void level(struct compare *c)
+{
+	if (!c->on_cpu || c->levelled)
+		return;
+	c->levelled = true;
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
+		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
+
+		for (uint32_t t = 0; t < n_traces(c); t++)
+			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
+		if (is_unprobed(c, pair->label, COMPARE_BASE) ||
+		    is_unprobed(c, pair->label, COMPARE_NEW))
+			leave_out(c, pair);
+	}
+}
+
 int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out)
 {
 	int err;
 
-	*out = (struct compare_result){.rules = *rules, .by_item = c->by_item};
+	level(c);
+	*out = (struct compare_result){.rules = *rules, .by_item = c->by_item, .on_cpu = c->on_cpu};
 	memcpy(out->traces, c->n, sizeof(out->traces));
 	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
 	err = compare_units__name(&c->units) ?: fill_rows(c, out) ?: estimate_noise(out);
 	if (err)
 		return err;
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		out->build.unprobed[side] = c->on_cpu;
 	out->build.compared = is_compared(out, &out->build, false);
 	out->build.significant = is_significant(out, &out->build, true);
 	judge(out, out->crates, out->n_crates, true);
@@ -649,6 +744,7 @@ void compare__free(struct compare *c)
 	compare_units__clear(&c->units);
 	table__destroy(&c->pairs);
 	free(c->places);
+	free(c->unprobed);
 	free(c->cells);
 	free(c);
 }

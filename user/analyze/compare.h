@@ -43,6 +43,11 @@ struct compare_row {
 	 * not. Each is the largest of any trace.
 	 */
 	struct unrecorded unrecorded;
+	/*
+	 * Of a query: it had no probes in a trace of that side, so its executions are unknown. Of
+	 * the build: some query had none in some trace, and the count has none of these.
+	 */
+	bool unprobed[COMPARE_N_SIDES];
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
 	/* Probe time that was subtracted from self time: the most in one trace. */
 	uint64_t probes_ns;
@@ -57,7 +62,8 @@ struct compare_row {
 
 enum compare_by {
 	COMPARE_BY_SPANS = 1,
-	COMPARE_BY_SAMPLES = 2, /* time on the CPU, not comparable with that of intervals */
+	/* Time on the CPU; comparable with that of intervals if all self times are on the CPU. */
+	COMPARE_BY_SAMPLES = 2,
 };
 
 struct compare_rules {
@@ -92,8 +98,16 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
 			 struct items *items, const struct trace_texts *names);
 
+/*
+ * A query had no probes in the trace that is added last, or next, on this side. Its executions are
+ * not compared, and in no sum. Self times of all traces are then those on the CPU, as far as it is
+ * known when threads were off it. -ENOMEM.
+ */
+int compare__unprobed(struct compare *c, enum compare_side side, const char *query);
+
 struct compare_result {
 	bool by_item;
+	bool on_cpu; /* self times are */
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
 	bool has_estimates[COMPARE_N_SIDES]; /* a missing row may have been executed */

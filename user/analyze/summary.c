@@ -348,6 +348,11 @@ void summary__set_unwatched(struct summary *s)
 	s->has_unwatched = true;
 }
 
+bool summary__is_unwatched(const struct summary *s)
+{
+	return s->has_unwatched;
+}
+
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n)
 {
 	*n = s->n_tallies;

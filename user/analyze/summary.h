@@ -146,6 +146,7 @@ bool summary__is_sampled(const struct summary *s);
 
 /* Probes do not watch all queries, so that the self times of others hold times of these. */
 void summary__set_unwatched(struct summary *s);
+bool summary__is_unwatched(const struct summary *s);
 
 /*
  * Fold a process that has ended; no more items of it may follow. Its rows are merged into those of

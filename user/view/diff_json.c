@@ -111,6 +111,7 @@ static void put_traces(struct json *j, const struct diff_view *v)
 		json__known(j, "lost", t->has_lost, t->lost);
 		json__number(j, "counted", t->unrecorded.counted);
 		json__number(j, "estimated", t->unrecorded.estimated);
+		json__number(j, "unprobed", t->unprobed);
 		json__number(j, "compiles", t->compiles);
 		json__number(j, "late", t->late);
 		json__number(j, "cut", t->cut);

@@ -82,7 +82,7 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	err = err ?: print_rows(out, &rows, r);
 	if (err)
 		return err;
-	diff_print_uncompared(out, &rows, r->rules.metric);
+	diff_print_uncompared(out, &rows);
 	if (rows.uncompared)
 		fputc('\n', out);
 	fprintf(out, "Within noise, or too small to judge: %zu. Executions: ", rows.within);

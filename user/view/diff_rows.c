@@ -53,6 +53,18 @@ static bool in_both(const struct compare_result *result, const struct compare_ro
 	return !known;
 }
 
+static bool is_unprobed(const struct compare_row *row)
+{
+	return row->unprobed[COMPARE_BASE] || row->unprobed[COMPARE_NEW];
+}
+
+static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
+{
+	if (r->uncompared < DIFF_UNCOMPARED_NAMED)
+		r->first_uncompared[r->uncompared] = row;
+	r->uncompared++;
+}
+
 int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 {
 	const struct compare_result *result = v->result;
@@ -69,10 +81,10 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct compare_row *row = &result->rows[i];
 
-		r->recount +=
-			!row->unrecorded.rough && compare_row__change(row, COMPARE_COUNT) != 0;
+		r->recount += !row->unrecorded.rough && !is_unprobed(row) &&
+			      compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
-			r->uncompared++;
+			note_uncompared(r, row);
 		else if (!row->significant)
 			r->within += compare_row__change(row, metric) != 0;
 		else if (in_both(result, row))
@@ -191,10 +203,14 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
 	if (metric == COMPARE_COUNT && row->unrecorded.rough) {
-		fprintf(out, " and up to about %s that are estimated: not compared",
-			format_count(estimated, row->unrecorded.estimated));
+		if (row->unrecorded.estimated)
+			fprintf(out, " and up to about %s that are estimated",
+				format_count(estimated, row->unrecorded.estimated));
+		fputs(": not compared", out);
 		return;
 	}
+	if (metric == COMPARE_COUNT && !row->query && is_unprobed(row))
+		fputs(", of queries with probes in all traces", out);
 	if (!compare_row__change(row, metric)) {
 		fputs(", no change", out);
 		return;
@@ -205,13 +221,23 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		row->significant || metric != rules->metric ? "" : ": within noise");
 }
 
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric)
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows)
 {
-	if (rows->uncompared)
-		fprintf(out, "not compared, as executions were %s: %zu %s\n",
-			metric == COMPARE_COUNT ? "estimated to keep within a budget"
-						: "not recorded to keep within a budget",
-			rows->uncompared, diff_rows_text(rows, rows->uncompared));
+	size_t n =
+		rows->uncompared < DIFF_UNCOMPARED_NAMED ? rows->uncompared : DIFF_UNCOMPARED_NAMED;
+
+	if (!n)
+		return;
+	fprintf(out,
+		"not compared, as executions were not recorded to keep within a budget: "
+		"%zu %s (",
+		rows->uncompared, diff_rows_text(rows, rows->uncompared));
+	for (size_t i = 0; i < n; i++) {
+		_free_ char *name = diff_name(rows->first_uncompared[i]);
+
+		fprintf(out, "%s%s", i ? ", " : "", name ?: "?");
+	}
+	fprintf(out, "%s)\n", n < rows->uncompared ? ", ..." : "");
 }
 
 const char *diff_rows_text(const struct diff_rows *rows, size_t n)

@@ -8,6 +8,8 @@
 
 #define DIFF_CELL_MAX 80
 
+#define DIFF_UNCOMPARED_NAMED 3
+
 struct diff_rows {
 	/*
 	 * Significant rows of crates on both sides, and crates that are only on one side; the
@@ -17,9 +19,10 @@ struct diff_rows {
 	size_t n;
 	size_t n_shown;	   /* rows to show, limited by diff_view.top */
 	size_t within;	   /* rows with a change that is not significant */
-	size_t uncompared; /* rows whose metric is unknown on a side */
-	bool by_item;	   /* rows are items, not queries of crates */
-	size_t recount;	   /* rows whose number of executions changed */
+	size_t uncompared; /* rows whose metric is unknown on a side, and the first of them */
+	const struct compare_row *first_uncompared[DIFF_UNCOMPARED_NAMED];
+	bool by_item;	/* rows are items, not queries of crates */
+	size_t recount; /* rows whose number of executions changed */
 };
 
 /* 0 or -ENOMEM. */
@@ -84,7 +87,7 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 const char *diff_verdict(const struct diff_gate *gate);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric);
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows);
 
 /* Print one sentence on the errors of samples; nothing without samples. */
 void diff_print_errors(FILE *out, const struct compare_result *r);

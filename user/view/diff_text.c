@@ -109,7 +109,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 	if (rows->within)
 		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
 			diff_rows_text(rows, rows->within));
-	diff_print_uncompared(out, rows, r->rules.metric);
+	diff_print_uncompared(out, rows);
 	if (diff_has_counts(r)) {
 		fputs("executions: ", out);
 		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
