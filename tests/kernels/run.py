@@ -101,7 +101,7 @@ are counts they equal those of `-Zself-profile`. *refused*: it ends with one lin
 without probes, and is marked. *earlier*: tried with another state of this tree, whose date is in the
 row of that name. A dash: not run, or not to its end. Numbers refer to the notes below.
 
-Samples are of `regex-syntax`, metadata only, 997 a second, with page faults and waits; *complete* are those
+Samples are of `semver`, metadata only, 997 a second, with page faults and waits; *complete* are those
 whose stack reaches the start of its thread, once the mappings of the compiler are known.
 
 """

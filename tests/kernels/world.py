@@ -23,7 +23,7 @@ from compiles import BOOTSTRAP  # noqa: E402
 FAILURE = 125
 REFUSAL = "qprof-bpf: error: "
 # A crate that takes some seconds here.
-REAL = "regex-syntax"
+REAL = "semver"
 TINY = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(2) }\n"
 BROKEN = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(two) }\nfn left(\n"
 
