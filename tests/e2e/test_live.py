@@ -47,6 +47,22 @@ def test_blocks(t):
     assert "typeck" in text and "lost 0" in text, text[-2000:]
 
 
+def test_samples_alone(t):
+    """Without probes the rows are those of samples."""
+    run = t.capture(long_build(t), options=("--json", "-i", "100ms", "--sample=1999", "-e", "none"))
+    assert run.status == 0, run.stderr.decode()
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    last = lines[-1]
+    assert (last["events"], last["queries"]) == (0, []), last
+    assert last["samples"] == sum(row["samples"] for row in last["sampled"]) > 0, last
+    rows = {row["name"]: row for row in last["sampled"]}
+    assert rows["typeck"]["kind"] == "Query" and rows["typeck"]["self_ns"] > 0, rows
+    assert rows["analysis"]["total_ns"] >= rows["typeck"]["total_ns"], rows
+    run = t.capture(long_build(t, "again"), options=("-i", "100ms", "--sample=1999", "-e", "none"))
+    text = (run.stdout + run.stderr).decode()
+    assert re.search(r"  samples [\d,]+ \(\d+[^)]*/s\)", text) and "self %" in text, text[:2000]
+
+
 def test_quiet(t):
     run = t.capture(long_build(t), options=("-q",))
     assert (run.stdout, run.stderr) == (b"", b""), run

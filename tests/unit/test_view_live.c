@@ -6,6 +6,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
 #include "../fixtures/terminal.h"
+#include "analyze/sample_counts.h"
 #include "base/writer_thread.h"
 #include "view/top_now.h"
 
@@ -96,6 +97,52 @@ static void json_is_one_object_per_line(void **state)
 		json_object_put(object);
 	}
 	assert_int_equal(lines, 2);
+}
+
+static void count(struct sample_counts *c, uint32_t label, int n)
+{
+	const struct trace_sample s = {.value = 2000000, .cause = TRACE_SAMPLE_CPU};
+
+	for (int i = 0; i < n; i++) {
+		if (label != TRACE_NO_STRING)
+			sample_counts__entry(c, &(struct trace_stack){.kind = TRACE_STACK_QUERY,
+								      .place = label});
+		assert_int_equal(sample_counts__sample(c, &s), 0);
+	}
+}
+
+/* The same, of a recording with nothing but samples. */
+static char *two_sampled_intervals(enum live_mode mode)
+{
+	_summary_ struct summary *s = sample_three();
+	struct live_state state = state_at(2, s);
+	struct sample_counts counts = {};
+	struct live_view *v;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	state.samples = &counts;
+	assert_int_equal(live_view__new(out, mode, &v), 0);
+	count(&counts, SAMPLE_TYPECK, 3);
+	count(&counts, TRACE_NO_STRING, 1);
+	assert_int_equal(live_view__draw(v, &state), 0);
+	count(&counts, SAMPLE_LAYOUT_OF, 998);
+	state.now_ns += 2 * SECOND;
+	assert_int_equal(live_view__draw(v, &state), 0);
+	live_view__free(v);
+	sample_counts__destroy(&counts);
+	fclose(out);
+	return text;
+}
+
+static void samples_alone_have_rows(void **state)
+{
+	_free_ char *blocks = two_sampled_intervals(LIVE_BLOCKS);
+	_free_ char *json = two_sampled_intervals(LIVE_JSON);
+
+	assert_golden("view/live_sampled.txt", blocks);
+	assert_golden("view/live_sampled.json", json);
 }
 
 static void none_prints_nothing(void **state)
@@ -312,6 +359,7 @@ int main(void)
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(an_output_that_is_not_a_terminal_gets_blocks),
 		cmocka_unit_test(json_is_one_object_per_line),
+		cmocka_unit_test(samples_alone_have_rows),
 		cmocka_unit_test(none_prints_nothing),
 		cmocka_unit_test(frames_are_left_out_while_nothing_reads),
 		cmocka_unit_test(no_time_between_draws_is_no_rate),

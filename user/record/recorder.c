@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "analyze/model.h"
+#include "analyze/sample_counts.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/version.h"
@@ -46,6 +47,8 @@ struct recorder {
 	struct label_names labels;
 	struct item_output items;
 	struct sample_output samples;
+	struct sample_counts counts; /* for the live view, if `only_samples` */
+	bool only_samples;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
 	uint64_t bad_records;
@@ -116,6 +119,8 @@ static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
 	struct recorder *r = ctx;
 
 	sample_output__stack(&r->samples, entry, id);
+	if (r->only_samples)
+		sample_counts__entry(&r->counts, entry);
 	return 0;
 }
 
@@ -124,7 +129,7 @@ static int on_sample(void *ctx, const struct trace_sample *sample)
 	struct recorder *r = ctx;
 
 	sample_output__sample(&r->samples, sample);
-	return 0;
+	return r->only_samples ? sample_counts__sample(&r->counts, sample) : 0;
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -419,6 +424,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (!r)
 		return diag_error_r(-ENOMEM, "out of memory");
 	r->opt = *opt;
+	r->only_samples = opt->filter && filter__is_empty(opt->filter);
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->trace.path = strdup(opt->output);
@@ -517,6 +523,7 @@ static void tick(struct recorder *r, const struct trace_losses *losses, bool las
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
 		.now = r->now.asked_ns && !last ? &r->told : NULL,
+		.samples = r->only_samples ? &r->counts : NULL,
 	};
 
 	recorder__commit_file(r);
@@ -755,6 +762,7 @@ void recorder__free(struct recorder *r)
 	writer_thread__free(r->out);
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
+	sample_counts__destroy(&r->counts);
 	model__destroy(&r->model);
 	trace_output__destroy(&r->trace);
 	label_names__clear(&r->labels);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/sample_counts.h"
 #include "base/format.h"
 #include "base/table.h"
 #include "base/writer_thread.h"
@@ -38,9 +39,10 @@ struct live_view {
 struct frame {
 	const struct live_state *state;
 	struct summary_row *rows;
-	uint64_t *rates; /* per second, one for each row */
+	struct sample_count *sampled; /* with state->samples, instead of `rows` */
+	uint64_t *rates;	      /* per second, one for each row */
 	size_t n_rows;
-	uint64_t events;
+	uint64_t events; /* or samples */
 	uint64_t events_rate;
 	uint64_t lost;
 	struct live_now now[TOP_NOW_MAX];
@@ -50,6 +52,7 @@ struct frame {
 static void frame__clear(struct frame *f)
 {
 	free(f->rows);
+	free(f->sampled);
 	free(f->rates);
 }
 
@@ -82,14 +85,24 @@ static uint64_t count_before(struct live_view *v, uint32_t label)
 	return seen ? *seen : 0;
 }
 
+static uint32_t row_label(const struct frame *f, size_t i)
+{
+	return f->sampled ? f->sampled[i].label : f->rows[i].label;
+}
+
+static uint64_t row_count(const struct frame *f, size_t i)
+{
+	return f->sampled ? f->sampled[i].self.n : f->rows[i].count;
+}
+
 static int remember(struct live_view *v, const struct frame *f)
 {
 	for (size_t i = 0; i < f->n_rows; i++) {
-		uint64_t *seen = table__get(&v->seen, f->rows[i].label, 0);
+		uint64_t *seen = table__get(&v->seen, row_label(f, i), 0);
 
 		if (!seen)
 			return -ENOMEM;
-		*seen = f->rows[i].count;
+		*seen = row_count(f, i);
 	}
 	v->last_ns = f->state->now_ns;
 	v->last_events = f->events;
@@ -103,18 +116,16 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 	int err;
 
 	f->state = state;
-	err = summary__rows(state->summary, SUMMARY_ALL, &f->rows, &f->n_rows);
+	err = state->samples ? sample_counts__rows(state->samples, &f->sampled, &f->n_rows)
+			     : summary__rows(state->summary, SUMMARY_ALL, &f->rows, &f->n_rows);
 	if (err)
 		return err;
 	f->rates = calloc(f->n_rows ?: 1, sizeof(*f->rates));
 	if (!f->rates)
 		return -ENOMEM;
-	for (size_t i = 0; i < f->n_rows; i++) {
-		const struct summary_row *row = &f->rows[i];
-
-		f->rates[i] = format_rate(row->count - count_before(v, row->label), ns);
-	}
-	f->events = summary__spans(state->summary);
+	for (size_t i = 0; i < f->n_rows; i++)
+		f->rates[i] = format_rate(row_count(f, i) - count_before(v, row_label(f, i)), ns);
+	f->events = state->samples ? state->samples->all.n : summary__spans(state->summary);
 	f->events_rate = format_rate(f->events - v->last_events, ns);
 	f->lost = state->losses ? trace_losses__total(state->losses) : 0;
 	f->n_now = live_now__find(state->now, state->summary, f->now);
@@ -123,7 +134,10 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 
 static const char *row_name(const struct frame *f, size_t i)
 {
-	return f->state->names->text(f->state->names->ctx, f->rows[i].label);
+	uint32_t label = row_label(f, i);
+
+	return label == TRACE_NO_STRING ? "(no query)"
+					: f->state->names->text(f->state->names->ctx, label);
 }
 
 static uint64_t row_mean(const struct summary_row *row)
@@ -136,12 +150,34 @@ static void print_header(const struct frame *f, FILE *out)
 	const struct live_state *s = f->state;
 	char elapsed[FORMAT_MAX], events[FORMAT_MAX], rate[FORMAT_MAX], lost[FORMAT_MAX];
 
-	fprintf(out, "%s  processes %u (%u running)  events %s (%s/s)  lost %s",
+	fprintf(out, "%s  processes %u (%u running)  %s %s (%s/s)  lost %s",
 		format_duration(elapsed, s->now_ns - s->start_ns), s->processes, s->running,
-		format_count(events, f->events), format_short(rate, f->events_rate),
-		format_count(lost, f->lost));
+		s->samples ? "samples" : "events", format_count(events, f->events),
+		format_short(rate, f->events_rate), format_count(lost, f->lost));
 	if (s->recorded_only)
 		fputs("  recorded executions only", out);
+}
+
+static struct table *table_of_samples(const struct frame *f, size_t n)
+{
+	static const struct table_column columns[] = {
+		{"query", 0}, {"samples", 7}, {"rate/s", 6},
+		{"total", 7}, {"self", 7},    {"self %", 6},
+	};
+	struct table *t = table__new(columns, N_OF(columns));
+	char buf[FORMAT_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sample_count *row = &f->sampled[i];
+
+		table__cell(t, row_name(f, i));
+		table__cell(t, format_count(buf, row->self.n));
+		table__cell(t, format_short(buf, f->rates[i]));
+		table__cell(t, format_duration(buf, row->total.value));
+		table__cell(t, format_duration(buf, row->self.value));
+		table__cell(t, format_percent(buf, row->self.value, f->state->samples->all.value));
+	}
+	return t;
 }
 
 static struct table *table_of_rows(const struct frame *f, size_t n)
@@ -150,9 +186,12 @@ static struct table *table_of_rows(const struct frame *f, size_t n)
 		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"total", 7},
 		{"self", 7},  {"mean", 7},  {"max", 7},
 	};
-	struct table *t = table__new(columns, N_OF(columns));
+	struct table *t;
 	char buf[FORMAT_MAX];
 
+	if (f->sampled)
+		return table_of_samples(f, n);
+	t = table__new(columns, N_OF(columns));
 	for (size_t i = 0; i < n; i++) {
 		const struct summary_row *row = &f->rows[i];
 
@@ -248,6 +287,21 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 	return err ?: screen__draw(v->screen, text, HEADER_LINES + n_now + n);
 }
 
+static void put_json_sampled(struct json *j, const struct frame *f, size_t i)
+{
+	const struct sample_count *row = &f->sampled[i];
+	bool is_known = row->label != TRACE_NO_STRING;
+
+	json__item(j, i);
+	json__text(j, "name", is_known ? row_name(f, i) : NULL);
+	json__text(j, "kind", is_known ? trace_kind_text(row->kind) : NULL);
+	json__number(j, "samples", row->self.n);
+	json__number(j, "rate", f->rates[i]);
+	json__number(j, "total_ns", row->total.value);
+	json__number(j, "self_ns", row->self.value);
+	json__put(j);
+}
+
 static void put_json_row(struct json *j, const struct frame *f, size_t i)
 {
 	const struct summary_row *row = &f->rows[i];
@@ -275,8 +329,10 @@ static int draw_json(const struct frame *f, FILE *out)
 	json__number(&j, "elapsed_ns", s->now_ns - s->start_ns);
 	json__number(&j, "processes", s->processes);
 	json__number(&j, "running", s->running);
-	json__number(&j, "events", f->events);
-	json__number(&j, "events_per_s", f->events_rate);
+	json__number(&j, "events", s->samples ? 0 : f->events);
+	json__number(&j, "events_per_s", s->samples ? 0 : f->events_rate);
+	if (s->samples)
+		json__number(&j, "samples", f->events);
 	json__number(&j, "lost", f->lost);
 	if (s->recorded_only)
 		json__bool(&j, "recorded_only", true);
@@ -284,8 +340,14 @@ static int draw_json(const struct frame *f, FILE *out)
 	if (s->now)
 		live_now__json(f->now, f->n_now, &j);
 	json__array(&j, "queries");
-	for (size_t i = 0; i < f->n_rows && !j.err; i++)
-		put_json_row(&j, f, i);
+	if (s->samples)
+		json__print(&j, "],\"sampled\":[");
+	for (size_t i = 0; i < f->n_rows && !j.err; i++) {
+		if (s->samples)
+			put_json_sampled(&j, f, i);
+		else
+			put_json_row(&j, f, i);
+	}
 	json__print(&j, "]}\n");
 	return j.err;
 }

@@ -40,6 +40,8 @@ struct live_state {
 	const struct summary *summary;
 	const struct trace_texts *names;
 	const struct top_nows *now; /* what compilers are in; NULL: not known */
+	/* Nothing but samples is recorded, so that the rows are by these; NULL: by intervals. */
+	const struct sample_counts *samples;
 };
 
 /* `out` must outlive the view, and is not closed. 0 or -ENOMEM. */
