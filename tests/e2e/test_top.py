@@ -176,6 +176,48 @@ def test_item(t):
         s.wait("status=137")
 
 
+def hottest(t, screen):
+    """Wait for the function of a compiler that hangs in const evaluation, among its threads."""
+    screen.resize(120, 24)
+    screen.wait("> hangs")
+    screen.keys("Enter", "Tab", "Tab")
+    return screen.wait("Threads of hangs (", "hottest function", "rustc_const_eval ")
+
+
+def test_hottest_function(t):
+    """Beside the probes and without any, in the recording and where it is followed."""
+    t.need_capture()
+    rustc = shlex.join(rustc_that_hangs(t))
+    for i, events in enumerate(((), ("-e", "none"))):
+        trace = t.path("trace%d.qpt" % i)
+        with Screen(t, top(t, "-i", "200ms", "--sample", *events, "-o", trace, "--", "sh", "-c",
+                           rustc)) as s:
+            hottest(t, s)
+            with Screen(t, top(t, "-i", "200ms", trace)) as other:
+                hottest(t, other)
+            s.keys("p")
+            pid = re.search(r"> hangs +(\d+) ", s.wait("Processes  1 of 1")).group(1)
+            os.kill(int(pid), signal.SIGKILL)
+            s.wait("finished,")
+            s.keys("q")
+            s.wait("status=137")
+
+
+def test_samples_alone(t):
+    """Without intervals, queries and their times are those of samples."""
+    t.need_capture()
+    rustc = shlex.join(rustc_that_hangs(t))
+    with Screen(t, top(t, "-i", "200ms", "--sample", "-e", "none", "-o", t.path("trace.qpt"),
+                       "--", "sh", "-c", rustc)) as s:
+        pid = re.search(r"> hangs +(\d+) ", s.wait("> hangs", "eval_to_")).group(1)
+        s.keys("Enter")
+        s.wait("Queries of hangs (", "eval_to_allocation_raw")
+        os.kill(int(pid), signal.SIGKILL)
+        s.wait("finished,")
+        s.keys("q")
+        s.wait("status=137")
+
+
 def items_of(t, trace):
     """Paths that a report by item has."""
     done = t.run_qprof("report", "--by", "item", "--json", trace)

@@ -3,6 +3,7 @@
 #include "view/top_rows.h"
 
 #include "../fixtures/output.h"
+#include "../fixtures/sampled_build.h"
 #include "../fixtures/temporary.h"
 #include "../fixtures/top_data.h"
 #include "trace/writer.h"
@@ -264,6 +265,79 @@ static void the_last_interval_has_its_argument(void **state)
 	}
 }
 
+/* The trace of sampled_build.h has no intervals: all numbers are those of samples. */
+static struct top_data sampled_data(const struct sampled_build *b)
+{
+	return (struct top_data){
+		.summary = b->model.summary,
+		.threads = b->model.threads,
+		.samples = b->model.samples,
+		.hot = b->model.hot,
+		.names = &b->model.options.texts,
+		.source = TOP_FINISHED,
+		.now_ns = 400000000,
+	};
+}
+
+static void samples_alone_have_rows(void **state)
+{
+	_sampled_build_ struct sampled_build b;
+	struct top_data data;
+	struct top_rows rows;
+
+	sampled_build__make(&b, MODEL_THREADS | MODEL_HOT, 0);
+	data = sampled_data(&b);
+	assert_int_equal(top_rows__make(&data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 0, "crate", "app");
+	assert_cell(&rows, TOP_PROCESSES, 0, "on-cpu", "48.0 ms");
+	assert_cell(&rows, TOP_PROCESSES, 0, "now, or top query", "typeck");
+	assert_cell(&rows, TOP_PROCESSES, 1, "now, or top query", "analysis");
+	assert_cell(&rows, TOP_PROCESSES, 1, "hottest function",
+		    "rustc_interface passes::analysis");
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
+	top_rows__sort(&rows, TOP_QUERIES, column_of(TOP_QUERIES, "self"), false);
+	assert_cell(&rows, TOP_QUERIES, 0, "query", "typeck");
+	assert_cell(&rows, TOP_QUERIES, 0, "self", "18.0 ms");
+	assert_cell(&rows, TOP_QUERIES, 0, "count", "-");
+	assert_cell(&rows, TOP_QUERIES, 0, "mean", "-");
+	assert_int_equal(rows.at[0].events, 9);
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&data, TOP_QUERIES, 1, NULL, &rows), 0);
+	assert_int_equal(rows.n, 1);
+	assert_cell(&rows, TOP_QUERIES, 0, "query", "analysis");
+	assert_cell(&rows, TOP_QUERIES, 0, "total", "8.00 ms");
+	top_rows__clear(&rows);
+}
+
+static void sampled_threads_show_their_hottest_function(void **state)
+{
+	_sampled_build_ struct sampled_build b;
+	struct top_data data;
+	struct top_rows rows;
+
+	sampled_build__make(&b, MODEL_THREADS | MODEL_HOT, 0);
+	data = sampled_data(&b);
+	assert_int_equal(top_rows__make(&data, TOP_THREADS, 0, NULL, &rows), 0);
+	assert_cell(&rows, TOP_THREADS, 0, "thread", "rustc");
+	assert_cell(&rows, TOP_THREADS, 0, "self", "32.0 ms");
+	assert_cell(&rows, TOP_THREADS, 0, "off-cpu", "-");
+	assert_cell(&rows, TOP_THREADS, 0, "hottest function",
+		    "rustc_hir_typeck FnCtxt::check_expr");
+	assert_true(top_rows__has_column(&rows, TOP_THREADS,
+					 column_of(TOP_THREADS, "hottest function")));
+	top_rows__clear(&rows);
+	/* Without samples there is no such column. */
+	data.samples = NULL;
+	data.hot = NULL;
+	assert_int_equal(top_rows__make(&data, TOP_THREADS, 0, NULL, &rows), 0);
+	assert_cell(&rows, TOP_THREADS, 0, "hottest function", "");
+	assert_false(top_rows__has_column(&rows, TOP_THREADS,
+					  column_of(TOP_THREADS, "hottest function")));
+	assert_true(top_rows__has_column(&rows, TOP_THREADS, column_of(TOP_THREADS, "last ended")));
+	top_rows__clear(&rows);
+}
+
 static void rates_are_since_the_past(void **state)
 {
 	struct top_rows before, after;
@@ -340,6 +414,8 @@ int main(void)
 		cmocka_unit_test(of_a_path_the_end_is_shown),
 		cmocka_unit_test(threads_name_their_process_only_among_others),
 		cmocka_unit_test(the_last_interval_has_its_argument),
+		cmocka_unit_test(samples_alone_have_rows),
+		cmocka_unit_test(sampled_threads_show_their_hottest_function),
 		cmocka_unit_test(rates_are_since_the_past),
 		cmocka_unit_test(the_largest_and_the_first_letter_come_first),
 		cmocka_unit_test(names_and_numbers_are_looked_through),

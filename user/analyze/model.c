@@ -64,6 +64,8 @@ static int add_parts(struct model *m, unsigned int parts)
 	    (parts & MODEL_CALLERS && callers__new(&m->callers)) ||
 	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
 	    (parts & MODEL_THREADS && threads__new(&m->threads)) ||
+	    (parts & MODEL_HOT &&
+	     hot_functions__new(&m->options.stacks, &m->options.texts, &m->hot)) ||
 	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
 	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)) ||
 	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
@@ -265,6 +267,8 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 	if (sample->process >= summary__n_processes(m->summary))
 		return -EINVAL;
 	err = need_samples(m) ?: samples__add(m->samples, sample);
+	if (!err && m->hot)
+		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))
 		return err;
 	return stack_sums__add(&m->stacks[sample->cause], sample);
@@ -391,6 +395,7 @@ void model__destroy(struct model *m)
 	callers__free(m->callers);
 	groups__free(m->groups);
 	threads__free(m->threads);
+	hot_functions__free(m->hot);
 	items__free(m->items);
 	modules__free(m->modules);
 	subjects__free(m->subjects);

@@ -10,6 +10,7 @@
 #include "analyze/callers.h"
 #include "analyze/decisions.h"
 #include "analyze/groups.h"
+#include "analyze/hot_functions.h"
 #include "analyze/items.h"
 #include "analyze/modules.h"
 #include "analyze/samples.h"
@@ -31,6 +32,7 @@ enum model_part {
 	MODEL_MODULES = 32, /* with MODEL_ITEMS */
 	MODEL_MACROS = 64,
 	MODEL_UNITS = 128, /* without MODEL_MACROS */
+	MODEL_HOT = 256,   /* with MODEL_THREADS: the threads of samples, too */
 };
 
 struct model_options {
@@ -67,6 +69,7 @@ struct model {
 	struct callers *callers;
 	struct groups *groups;
 	struct threads *threads;
+	struct hot_functions *hot;
 	struct items *items;
 	struct modules *modules;
 	struct subjects *subjects;

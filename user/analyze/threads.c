@@ -58,6 +58,11 @@ int threads__span(struct threads *t, const struct trace_span *span, const struct
 	return 0;
 }
 
+int threads__sample(struct threads *t, const struct trace_sample *sample)
+{
+	return get_thread(t, sample->process, sample->tid) ? 0 : -ENOMEM;
+}
+
 uint32_t threads__n(const struct threads *t)
 {
 	return t->rows.n;

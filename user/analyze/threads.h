@@ -32,6 +32,9 @@ int threads__name(struct threads *t, const struct trace_thread *thread);
 int threads__span(struct threads *t, const struct trace_span *span,
 		  const struct trace_times *times);
 
+/* Note the thread of a sample. 0 or -ENOMEM. */
+int threads__sample(struct threads *t, const struct trace_sample *sample);
+
 /* Threads, in the order in which they first appeared. */
 uint32_t threads__n(const struct threads *t);
 struct thread_row threads__at(const struct threads *t, uint32_t i);

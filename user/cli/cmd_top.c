@@ -204,8 +204,10 @@ static int refresh_data(struct watch *w, bool first)
 		.summary = w->follow.model.summary,
 		.threads = w->follow.model.threads,
 		.names = &w->follow.model.options.texts,
+		.hot = w->follow.model.hot,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
+		.recorded_only = info->budget_ppm,
 		.now = &w->now,
 		.reader = w->follow.reader,
 		.items = w->has_items ? &w->items.list : NULL,
@@ -218,6 +220,7 @@ static int refresh_data(struct watch *w, bool first)
 		return err;
 	background__now(&w->background, &w->now);
 	w->has_grown |= more && !first;
+	data.samples = w->follow.model.samples;
 	data.losses = w->follow.model.has_losses ? &w->follow.model.losses : NULL;
 	data.source = w->follow.over ? source_of(w) : source;
 	data.now_ns = summary__end_ns(w->follow.model.summary);

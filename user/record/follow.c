@@ -5,7 +5,7 @@ int follow__init(struct follow *f, struct trace_reader *reader)
 {
 	struct model_options options = model_options_of(reader);
 
-	options.parts = MODEL_THREADS;
+	options.parts = MODEL_THREADS | MODEL_HOT;
 	*f = (struct follow){.reader = reader};
 	return model__init(&f->model, &options);
 }

@@ -8,7 +8,7 @@
 
 struct follow {
 	struct trace_reader *reader;
-	struct model model; /* with MODEL_THREADS */
+	struct model model; /* with MODEL_THREADS and MODEL_HOT */
 	bool over;	    /* the trace cannot grow any more */
 };
 

@@ -207,9 +207,12 @@ static int go_back(struct top *t)
 static int sort_by_next(struct top *t, bool forward)
 {
 	struct top_order *o = &t->order[t->table];
-	size_t n = top_layout(t->table)->n;
+	size_t n = top_layout(t->table)->n, column = o->column;
 
-	*o = (struct top_order){.column = (o->column + (forward ? 1 : n - 1)) % n};
+	do
+		column = (column + (forward ? 1 : n - 1)) % n;
+	while (!top_rows__has_column(&t->rows, t->table, column));
+	*o = (struct top_order){.column = column};
 	return show_rows(t);
 }
 

@@ -27,6 +27,7 @@ static const char *cell_text(const struct trace_texts *names, const struct top_c
 	switch (kind) {
 	case TOP_TEXT:
 	case TOP_INTERVAL:
+	case TOP_FUNCTION:
 		return cell->text ?: "";
 	case TOP_PATH:
 		return path_of(names, cell->number);

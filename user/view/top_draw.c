@@ -35,6 +35,7 @@ static const char *const help_lines[] = {
 	"self            time without what it called; off-cpu: of it, off the CPU",
 	"on-cpu          self of all, without off-cpu",
 	"rate/s          since the screen's numbers were last renewed",
+	"hottest ..      the function that the thread was in most lately, by its samples",
 	"last ended      the thread's last interval that did, and how long ago;",
 	"                what still runs is known once it ends",
 };
@@ -111,6 +112,7 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 	const struct top_data *d = t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
 	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
+	bool only_samples = top_data__has_only_samples(d);
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -121,8 +123,11 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 		format_count(count, lost);
 	format_duration(elapsed, d->now_ns > d->start_ns ? d->now_ns - d->start_ns : 0);
 	putf(c, lost ? TOP_ALERT : TOP_STATUS,
-	     "%s %s  lost %s  compilers %u (%u running)  events %s  %s", state_text(t), elapsed,
-	     count, n, running, format_count(events, summary__spans(d->summary)), d->title);
+	     "%s %s  lost %s  compilers %u (%u running)  %s %s  %s", state_text(t), elapsed, count,
+	     n, running, only_samples ? "samples" : "events",
+	     format_count(events, only_samples ? samples_totals__n(samples__totals(d->samples))
+					       : summary__spans(d->summary)),
+	     d->title);
 }
 
 /* What the process is in gets the rest of the line. */
@@ -144,13 +149,18 @@ __attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c,
 	putf(c, TOP_PLACE, "%s%s%s", text, in[0] ? IN : "", in);
 }
 
-/* Items are those of compilers that have ended. */
+/*
+ * Items are those of compilers that have ended. With a budget, times are those of the executions
+ * that were recorded.
+ */
 static int print_missing(const struct top_shown *t, char **out)
 {
 	const struct top_data *d = t->data;
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
-	if (t->table != TOP_ITEMS || t->process != SUMMARY_ALL)
+	if (t->table != TOP_ITEMS)
+		return d->recorded_only ? asprintf(out, "  (recorded executions only)") : 0;
+	if (t->process != SUMMARY_ALL)
 		return 0;
 	for (uint32_t i = 0; i < n && d->source == TOP_RECORDING; i++)
 		running += !summary__process_at(d->summary, i)->end_ns;
@@ -185,18 +195,23 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 		     missing ?: "");
 }
 
-/* Put the title of the sorted column in brackets. */
-static void name_columns(const struct top_shown *t, struct table_column columns[TOP_COLUMNS_MAX],
-			 char titles[TOP_COLUMNS_MAX][TITLE_MAX])
+/* Put the title of the sorted column in brackets. Returns the number of columns. */
+static size_t name_columns(const struct top_shown *t, struct table_column columns[TOP_COLUMNS_MAX],
+			   char titles[TOP_COLUMNS_MAX][TITLE_MAX])
 {
 	const struct top_layout *layout = top_layout(t->table);
+	size_t n = 0;
 
 	for (size_t i = 0; i < layout->n; i++) {
 		bool by = t->order.column == i;
 
-		snprintf(titles[i], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
-		columns[i] = (struct table_column){titles[i], layout->columns[i].least};
+		if (!top_rows__has_column(t->rows, t->table, i))
+			continue;
+		snprintf(titles[n], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
+		columns[n] = (struct table_column){titles[n], layout->columns[i].least};
+		n++;
 	}
+	return n;
 }
 
 static void put_row(struct canvas *c, enum top_style style, const struct table *table, size_t row,
@@ -235,7 +250,7 @@ static void cut_cell(const struct canvas *c, const struct top_column *column,
 {
 	size_t more = c->columns > USUAL_WIDTH ? c->columns - USUAL_WIDTH : 0;
 
-	if (column->kind == TOP_INTERVAL)
+	if (column->kind == TOP_INTERVAL || column->kind == TOP_FUNCTION)
 		cut_interval(cell, column->width + more);
 	else if (column->kind == TOP_SOURCE)
 		item_text__cut_start(cell, column->width + more / 3);
@@ -246,19 +261,20 @@ static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 	struct table_column columns[TOP_COLUMNS_MAX];
 	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
 	const struct top_layout *layout = top_layout(t->table);
-	size_t n_columns = layout->n;
+	size_t n_columns = name_columns(t, columns, titles);
 	size_t n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
 	_table_ struct table *table = table__new(columns, n_columns);
 
 	if (c->err)
 		return;
-	name_columns(t, columns, titles);
 	if (layout->keep)
 		table__keep_of_name(table, layout->keep);
 	if (layout->columns[0].kind == TOP_PATH)
 		table__cut_beginnings(table);
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < n_columns; k++) {
+		for (size_t k = 0; k < layout->n; k++) {
+			if (!top_rows__has_column(t->rows, t->table, k))
+				continue;
 			top_rows__show(t->rows, t->shown[t->first + i], t->table, k, cell);
 			cut_cell(c, &layout->columns[k], cell);
 			table__cell(table, cell);

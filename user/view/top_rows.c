@@ -14,6 +14,7 @@
 /* Columns of an interval beside a process or a thread, whose name needs space. */
 #define NOW_WIDTH  28
 #define LAST_WIDTH 16
+#define HOT_WIDTH  24
 #define AT_WIDTH   24
 #define PATH_KEPT  30 /* columns of a path, of which the end tells most */
 
@@ -25,6 +26,7 @@ enum process_column {
 	PROCESS_ON_CPU,
 	PROCESS_TOP,
 	PROCESS_RATE,
+	PROCESS_HOT,
 	PROCESS_TYPE,
 	PROCESS_COUNT,
 };
@@ -54,6 +56,7 @@ enum thread_column {
 	THREAD_OFF,
 	THREAD_RATE,
 	THREAD_AGO,
+	THREAD_HOT,
 	THREAD_LAST,
 	THREAD_COUNT,
 };
@@ -67,6 +70,7 @@ static const struct top_column process_columns[] = {
 	[PROCESS_ON_CPU] = {"on-cpu", 7, TOP_TIME, 0},
 	[PROCESS_RATE] = {"rate/s", 6, TOP_COUNT, 0},
 	[PROCESS_TOP] = {"now, or top query", 10, TOP_INTERVAL, NOW_WIDTH},
+	[PROCESS_HOT] = {"hottest function", 10, TOP_FUNCTION, HOT_WIDTH},
 	[PROCESS_COUNT] = {"count", 6, TOP_COUNT, 0},
 };
 
@@ -93,6 +97,7 @@ static const struct top_column thread_columns[] = {
 	[THREAD_SELF] = {"self", 7, TOP_TIME, 0},
 	[THREAD_OFF] = {"off-cpu", 7, TOP_TIME, 0},
 	[THREAD_AGO] = {"ago", 7, TOP_TIME, 0},
+	[THREAD_HOT] = {"hottest function", 10, TOP_FUNCTION, HOT_WIDTH},
 	[THREAD_LAST] = {"last ended", 10, TOP_INTERVAL, LAST_WIDTH},
 };
 
@@ -106,6 +111,11 @@ static const struct top_layout layouts[TOP_TABLES] = {
 const struct top_layout *top_layout(enum top_table table)
 {
 	return &layouts[table];
+}
+
+bool top_rows__has_column(const struct top_rows *rows, enum top_table table, size_t column)
+{
+	return rows->sampled || layouts[table].columns[column].kind != TOP_FUNCTION;
 }
 
 const char *top_process_name(const struct trace_process *p)
@@ -145,6 +155,81 @@ static uint64_t rate_of(const struct top_row *row, struct top_past *past, uint64
 	before = table__find(&past->events, row->id);
 	events = before ? *before : 0;
 	return row->events > events ? format_rate(row->events - events, now_ns - past->time_ns) : 0;
+}
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static uint64_t self_of(const struct samples_row *row)
+{
+	return row->sums.self[TRACE_SAMPLE_CPU].value;
+}
+
+/* The query of which a process has most samples, or NULL. */
+static const struct samples_row *most_of(const struct samples_row *rows, size_t n, uint32_t process)
+{
+	const struct samples_row *most = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].process == process && (!most || self_of(&rows[i]) > self_of(most)))
+			most = &rows[i];
+	return most;
+}
+
+/* What a thread of a compiler that runs did before is not what it does. */
+#define HOT_SHOWN_NS 5000000000ull
+
+static bool find_hot(const struct top_data *data, const struct thread_row *thread,
+		     struct hot_function *hot)
+{
+	const struct trace_process *p = summary__process_at(data->summary, thread->process);
+	bool runs = !p->end_ns && data->source == TOP_RECORDING;
+
+	return data->hot && hot_functions__of(data->hot, thread->process, thread->tid, hot) &&
+	       !(runs && data->now_ns > hot->last_ns && data->now_ns - hot->last_ns > HOT_SHOWN_NS);
+}
+
+static void set_hot(struct top_cell *cell, const struct hot_function *hot)
+{
+	_free_ char *clean = NULL;
+	_free_ char *text = NULL;
+
+	if (!hot->name)
+		set_text(cell, "%s", "");
+	else if (asprintf(&text, "%s %s", hot->part, hot->name) < 0)
+		text = NULL;
+	else if ((clean = format_clean(text)))
+		set_text(cell, "%.*s", (int)format_fit(clean, TOP_CELL_MAX - 1), clean);
+}
+
+/* The samples of a recording, by process. */
+struct sampled_rows {
+	bool only; /* then by query, too */
+	struct samples_row *at;
+	size_t n;
+	struct hot_function *hot; /* by process: of the thread that was sampled last */
+};
+
+static void sampled_rows__clear(struct sampled_rows *s)
+{
+	free(s->at);
+	free(s->hot);
+}
+
+static int find_sampled(const struct top_data *data, struct sampled_rows *out)
+{
+	out->only = top_data__has_only_samples(data);
+	out->hot = calloc(summary__n_processes(data->summary) + 1UL, sizeof(*out->hot));
+	if (!out->hot)
+		return -ENOMEM;
+	for (uint32_t i = 0; data->hot && i < threads__n(data->threads); i++) {
+		struct thread_row thread = threads__at(data->threads, i);
+		struct hot_function hot;
+
+		if (find_hot(data, &thread, &hot) &&
+		    hot.last_ns >= out->hot[thread.process].last_ns)
+			out->hot[thread.process] = hot;
+	}
+	return out->only ? samples__rows(data->samples, NULL, NULL, &out->at, &out->n) : 0;
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -194,46 +279,77 @@ static void set_top(struct top_cell *cell, const struct top_data *data,
 	set_text(cell, "%s", buf);
 }
 
-static int make_process(const struct top_data *data, uint32_t i, struct top_row *row)
+/* What intervals show of a process; *most is the label that took most, or TRACE_NO_STRING. */
+static int add_intervals(const struct top_data *data, uint32_t process, struct top_row *row,
+			 uint32_t *most)
 {
-	const struct trace_process *p = summary__process_at(data->summary, i);
-	uint64_t end = p->end_ns ?: data->now_ns;
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
-	int err = summary__rows(data->summary, i, &rows, &n);
+	int err = summary__rows(data->summary, process, &rows, &n);
 
 	if (err)
 		return err;
-	row->id = row->process = i;
+	*most = n ? rows[0].label : TRACE_NO_STRING;
 	for (size_t q = 0; q < n; q++) {
 		row->events += rows[q].count + rows[q].unrecorded.counted;
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_ns > rows[q].self_off_ns
 							     ? rows[q].self_ns - rows[q].self_off_ns
 							     : 0;
 	}
+	return 0;
+}
+
+static int add_samples(const struct top_data *data, const struct sampled_rows *sampled,
+		       uint32_t process, struct top_row *row, uint32_t *most)
+{
+	const struct samples_row *found = most_of(sampled->at, sampled->n, process);
+	const struct sample_sum *sums = samples__process(data->samples, process);
+
+	*most = found ? found->label : TRACE_NO_STRING;
+	row->events = sums ? sums[TRACE_SAMPLE_CPU].n : 0;
+	row->cells[PROCESS_ON_CPU].number = sums ? sums[TRACE_SAMPLE_CPU].value : 0;
+	return 0;
+}
+
+static int make_process(const struct top_data *data, const struct sampled_rows *sampled, uint32_t i,
+			struct top_row *row)
+{
+	const struct trace_process *p = summary__process_at(data->summary, i);
+	uint64_t end = p->end_ns ?: data->now_ns;
+	uint32_t most;
+	int err = sampled->only ? add_samples(data, sampled, i, row, &most)
+				: add_intervals(data, i, row, &most);
+
+	if (err)
+		return err;
+	row->id = row->process = i;
 	set_text(&row->cells[PROCESS_NAME], "%s", top_process_name(p));
 	set_cut(&row->cells[PROCESS_TYPE], p->crate_type ?: "", TYPE_WIDTH);
 	row->cells[PROCESS_PID].number = p->pid;
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
 	row->cells[PROCESS_COUNT].number = row->events;
-	set_top(&row->cells[PROCESS_TOP], data, p, n ? label_text(data, rows[0].label) : "");
+	set_hot(&row->cells[PROCESS_HOT], &sampled->hot[i]);
+	set_top(&row->cells[PROCESS_TOP], data, p,
+		most == TRACE_NO_STRING ? "" : label_text(data, most));
 	return 0;
 }
 
 static int make_processes(const struct top_data *data, uint32_t process, struct top_rows *out)
 {
+	__cleanup(sampled_rows__clear) struct sampled_rows sampled = {};
 	uint32_t n = summary__n_processes(data->summary);
+	int err = find_sampled(data, &sampled);
 
 	(void)process;
+	if (err)
+		return err;
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		if (make_process(data, i, &out->at[out->n++]))
-			return -ENOMEM;
-	}
-	return 0;
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = make_process(data, &sampled, i, &out->at[out->n++]);
+	return err;
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -251,12 +367,57 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 	row->cells[QUERY_MEAN].number = summary_row__mean_ns(q);
 }
 
+/* By samples there are shares of CPU time, and no executions. */
+static int make_sampled_query(const struct top_data *data, const struct samples_row *q,
+			      struct top_rows *out, struct u64_map *index_of)
+{
+	uint32_t at = u64_map__get(index_of, q->label);
+	struct top_row *row = at == U64_MAP_NONE ? &out->at[out->n] : &out->at[at];
+
+	if (at == U64_MAP_NONE) {
+		if (u64_map__put(index_of, q->label, (uint32_t)out->n++))
+			return -ENOMEM;
+		row->id = q->label;
+		set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
+		row->cells[QUERY_COUNT].number = TOP_UNKNOWN;
+		row->cells[QUERY_OFF].number = row->cells[QUERY_MEAN].number = TOP_UNKNOWN;
+	}
+	row->events += q->sums.self[TRACE_SAMPLE_CPU].n;
+	row->cells[QUERY_SELF].number += self_of(q);
+	row->cells[QUERY_TOTAL].number += q->sums.total[TRACE_SAMPLE_CPU].value;
+	return 0;
+}
+
+static int make_sampled_queries(const struct top_data *data, uint32_t process, struct top_rows *out)
+{
+	_free_ struct samples_row *rows = NULL;
+	struct u64_map index_of = {};
+	size_t n;
+	int err = samples__rows(data->samples, NULL, NULL, &rows, &n);
+
+	if (err)
+		return err;
+	out->at = calloc(n ?: 1, sizeof(*out->at));
+	if (!out->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		if (process == SUMMARY_ALL || rows[i].process == process)
+			err = make_sampled_query(data, &rows[i], out, &index_of);
+	for (size_t i = 0; i < out->n; i++)
+		out->at[i].process = process;
+	u64_map__destroy(&index_of);
+	return err;
+}
+
 static int make_queries(const struct top_data *data, uint32_t process, struct top_rows *out)
 {
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
-	int err = summary__rows(data->summary, process, &rows, &n);
+	int err;
 
+	if (top_data__has_only_samples(data))
+		return make_sampled_queries(data, process, out);
+	err = summary__rows(data->summary, process, &rows, &n);
 	if (err)
 		return err;
 	out->at = calloc(n ?: 1, sizeof(*out->at));
@@ -327,6 +488,7 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 			struct top_row *row)
 {
 	const char *name = thread->name ?: "<unnamed>";
+	struct hot_function hot;
 
 	row->id = (uint64_t)thread->process << 32 | thread->tid;
 	row->process = thread->process;
@@ -342,7 +504,16 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 	row->cells[THREAD_SELF].number = thread->self_ns;
 	row->cells[THREAD_OFF].number = thread->self_off_ns;
 	row->cells[THREAD_AGO].number = TOP_UNKNOWN;
+	if (!find_hot(data, thread, &hot))
+		hot = (struct hot_function){0};
+	set_hot(&row->cells[THREAD_HOT], &hot);
 	set_last(&row->cells[THREAD_LAST], data, thread);
+	if (top_data__has_only_samples(data)) {
+		row->cells[THREAD_SELF].number =
+			data->hot ? hot_functions__cpu_ns(data->hot, thread->process, thread->tid)
+				  : 0;
+		row->cells[THREAD_OFF].number = TOP_UNKNOWN;
+	}
 	if (thread->last_label != TRACE_NO_STRING)
 		row->cells[THREAD_AGO].number =
 			data->now_ns > thread->last_ns ? data->now_ns - thread->last_ns : 0;
@@ -371,7 +542,7 @@ static int make_threads(const struct top_data *data, uint32_t process, struct to
 
 static bool has_text(enum top_kind kind)
 {
-	return kind == TOP_TEXT || kind == TOP_INTERVAL;
+	return kind == TOP_TEXT || kind == TOP_INTERVAL || kind == TOP_FUNCTION;
 }
 
 /* A text that was set is there, even if it is empty. */
@@ -395,7 +566,7 @@ int top_rows__make(const struct top_data *data, enum top_table table, uint32_t p
 		[TOP_ITEMS] = {make_items, NO_COLUMN},
 		[TOP_THREADS] = {make_threads, THREAD_RATE},
 	};
-	struct top_rows rows = {.names = data->names};
+	struct top_rows rows = {.names = data->names, .sampled = data->samples != NULL};
 	int err = tables[table].make(data, process, &rows);
 	size_t rate = tables[table].rate;
 

@@ -3,7 +3,9 @@
 #ifndef QPROF_VIEW_TOP_ROWS_H
 #define QPROF_VIEW_TOP_ROWS_H
 
+#include "analyze/hot_functions.h"
 #include "analyze/item_list.h"
+#include "analyze/samples.h"
 #include "analyze/threads.h"
 #include "base/format.h"
 #include "base/table.h"
@@ -22,9 +24,12 @@ enum top_source {
 struct top_data {
 	const struct summary *summary;
 	const struct threads *threads;
+	struct samples *samples;	 /* NULL: there are none */
+	const struct hot_functions *hot; /* NULL: not known */
 	const struct trace_texts *names;
 	const struct trace_losses *losses; /* NULL: unknown */
 	const char *title;		   /* path of the watched trace */
+	bool recorded_only;		   /* there is a budget: times of others are in no row */
 	enum top_source source;
 	uint64_t now_ns;	    /* on the trace's clock */
 	uint64_t start_ns;	    /* start of the recording */
@@ -46,6 +51,7 @@ enum top_table {
 enum top_kind {
 	TOP_TEXT,
 	TOP_INTERVAL, /* a text of item_text(), cut to the room that there is */
+	TOP_FUNCTION, /* likewise, in a column that is only shown where there are samples */
 	TOP_PATH,     /* string id of an item's path, or TRACE_NO_STRING */
 	TOP_LABEL,    /* string id */
 	TOP_SOURCE,   /* of the item with this string id, likewise */
@@ -54,7 +60,7 @@ enum top_kind {
 	TOP_TIME, /* ns */
 };
 
-#define TOP_COLUMNS_MAX 9
+#define TOP_COLUMNS_MAX 10
 #define TOP_CELL_MAX	ITEM_TEXT_MAX /* bytes that are shown of a text */
 #define TOP_UNKNOWN	UINT64_MAX    /* an unknown number */
 
@@ -62,7 +68,8 @@ struct top_column {
 	const char *title;
 	size_t least; /* as struct table_column */
 	enum top_kind kind;
-	size_t width; /* of a TOP_INTERVAL or TOP_SOURCE on a terminal of usual width: columns */
+	size_t width; /* of an interval, a function or a TOP_SOURCE on a terminal of usual width:
+			 columns */
 };
 
 /* The layout of a table: `n` columns, the first is the name; `by` is the initial sort column. */
@@ -78,7 +85,7 @@ const struct top_layout *top_layout(enum top_table table);
 
 struct top_cell {
 	uint64_t number;
-	char *text; /* of TOP_TEXT and TOP_INTERVAL; NULL: empty */
+	char *text; /* of TOP_TEXT, TOP_INTERVAL and TOP_FUNCTION; NULL: empty */
 };
 
 struct top_row {
@@ -93,7 +100,17 @@ struct top_rows {
 	struct top_row *at;
 	size_t n;
 	const struct trace_texts *names; /* of string ids in cells */
+	bool sampled;			 /* there are samples */
 };
+
+/* No probe has recorded anything: samples are all that is known. */
+static inline bool top_data__has_only_samples(const struct top_data *data)
+{
+	return data->samples && !summary__spans(data->summary);
+}
+
+/* Whether the rows have a column: others are not shown. */
+bool top_rows__has_column(const struct top_rows *rows, enum top_table table, size_t column);
 
 /* Of the items of all processes, so many are shown: those that took most. */
 #define TOP_ITEMS_MAX 100000
