@@ -3,14 +3,21 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 
 import crates
 import lab
 from gate import Gate
+from test_follow import nothing_known
+from test_security_hold import compiled, need_users, own_directory
+from test_security_libraries import fixtures
 from test_targets import FAILURE, looped, one_error_line, rustc
 
 NO_PROBES = ("-e", "none")
+ALICE, BOB = 51001, 51002  # users without any other process
+MOST_KB = 512 * 1024
 
 
 def lines(t, trace, status=0):
@@ -154,3 +161,52 @@ def test_samples_or_events(t):
     done = t.run_qprof("-q", *NO_PROBES, "--sample", "--budget=5%", "-o", t.path("a.qpt"), "--", "true")
     one_error_line(done, "budget")
     assert not os.path.exists(t.path("a.qpt"))
+
+
+def most_memory(pid):
+    return int(re.search(r"VmHWM:\s+(\d+) kB", lab.read_text("/proc/%d/status" % pid)).group(1))
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_samples_beside_hostile_processes(t):
+    """Processes of another user map as code what is hard to read. The stacks of a compile beside them are
+    whole, the recorder stays small, and nothing of theirs is stored."""
+    need_users(t)
+    program, place = compiled(t, "hostile_mappings"), fixtures(t)
+    elf, library = os.path.join(place, "unwind.so"), t.path("librustc_driver-0.so")
+    shutil.copy(os.path.join(place, "driver_v0.so"), library)
+    trace = t.path("trace.qpt")
+    with open(t.path("said"), "wb") as said:
+        profiler = t.start_qprof("-v", "--sample=999", *NO_PROBES, "-o", trace, "--system", stderr=said,
+                                 env=nothing_known(t))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    hostile = {}
+    for i, way in enumerate(("many", "files", "lies", "swap", "shrink", "again")):
+        user = BOB if i % 2 else ALICE
+        hostile[way] = t.start([program, way, library, elf], cwd=own_directory(t, way, user), text=True,
+                               user=user, group=user, extra_groups=[])
+    victim = t.start_plain(rustc(t, crates.LONG))
+    assert victim.wait(timeout=lab.TIMEOUT) == 0
+    for way, process in hostile.items():
+        out, err = process.communicate(timeout=lab.TIMEOUT)
+        assert (process.returncode, out) == (0, "told\n"), (way, process.returncode, out, err)
+    most = most_memory(profiler.pid)
+    status, _, _ = t.interrupt(profiler)
+    errors = lab.read_text(t.path("said"))
+    assert status == 0, errors
+    assert most < MOST_KB, most
+    found = lines(t, trace)
+    own = [s for s in found["sample"] if s["pid"] == victim.pid]
+    cut = [s for s in own if s["cut"]]
+    assert len(own) >= 20 and len(cut) * 2 < len(own), (len(own), len(cut))
+    # They were looked at, and had what one user may have.
+    assert errors.count("no room for the unwind tables of more files") == 1, errors[-3000:]
+    refused = len(re.findall("it has no unwind tables", errors))
+    assert refused, errors[-3000:]
+    inodes = {"%x" % entry.stat(follow_symlinks=False).st_ino
+              for way in hostile for entry in os.scandir(t.path(way))}
+    stored = {name.split("-")[2] for _, _, names in os.walk(t.path("cache")) for name in names
+              if name.startswith("unwind-")}
+    assert stored and not stored & inodes, stored & inodes
+    assert t.run_qprof("report", "--functions", trace).returncode == 0
+    return "%d samples, %d KB, %d files without a table" % (len(own), most, refused)

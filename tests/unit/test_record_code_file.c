@@ -16,7 +16,7 @@ static struct code_file *open_file(const char *path, size_t *bytes, size_t most)
 	struct code_file *c = NULL;
 
 	assert_int_equal(library_file__open(path, &file), 0);
-	assert_int_equal(code_file__new(file, 7, bytes, most, &c), 0);
+	assert_int_equal(code_file__new(file, 7, false, bytes, most, &c), 0);
 	assert_int_equal(code_file__functions(c)->file, 7);
 	return c;
 }
@@ -92,6 +92,23 @@ static void names_are_readable(void **state)
 	assert_readable("_Z", "_Z");
 }
 
+/* Line tables are for libdw, in a process with the rights of a recording. */
+static void foreign_line_tables_are_not_read(void **state)
+{
+	const struct trace_function f = {.addr = 0x1000, .size = 16, .first = 1};
+	_library_file_ struct library_file *file = NULL;
+	struct code_file *c = NULL;
+	size_t bytes = 0;
+
+	assert_int_equal(library_file__open(fixture("lines.so"), &file), 0);
+	assert_int_equal(code_file__new(file, 1, true, &bytes, PLENTY, &c), 0);
+	assert_true(has_code_at(c, 0x1000));
+	assert_int_equal(code_file__note(c, &f), 0);
+	/* A writer that is not there is not called. */
+	assert_int_equal(code_file__write_lines(c, NULL), 0);
+	code_file__free(c);
+}
+
 static void one_file_is_itself(void **state)
 {
 	_library_file_ struct library_file *same = NULL, *other = NULL;
@@ -116,6 +133,7 @@ int main(void)
 		cmocka_unit_test(symbols_are_read_when_they_are_needed),
 		cmocka_unit_test(too_many_symbols_are_not_read),
 		cmocka_unit_test(names_are_readable),
+		cmocka_unit_test(foreign_line_tables_are_not_read),
 		cmocka_unit_test(one_file_is_itself),
 	};
 

@@ -44,7 +44,7 @@ static int make(struct library_file *file, struct unwind_table **out)
 {
 	_unwind_job_ struct unwind_job *j = start(file);
 
-	return unwind_job__finish(j, out);
+	return unwind_job__finish(j, true, out);
 }
 
 static void assert_fails(const char *path, int err)
@@ -92,7 +92,8 @@ static void one_can_wait_for_it_with_poll(void **state)
 		assert_int_equal(poll(&pfd, 1, -1), 1);
 	}
 	assert_int_equal(ready, 1);
-	assert_int_equal(unwind_job__finish(j, &t), 0);
+	assert_int_equal(unwind_job__finish(j, false, &t), 0);
+	assert_int_equal(cache_home_count("unwind-"), 0);
 }
 
 static void a_file_without_a_table_is_an_error(void **state)

@@ -44,7 +44,8 @@ static int find_identity(pid_t pid, const struct mapped_file *m, const char *pat
 		return err;
 	if (stat(here, &st))
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	/* 0 stands for the vdso here, and only a FUSE server has such a number. */
+	if (!S_ISREG(st.st_mode) || !st.st_ino)
 		return -ENOEXEC;
 	*id = library_identity_of(&st);
 	return 0;

@@ -11,9 +11,13 @@
 #include "base/invoker.h"
 #include "unwind/job.h"
 #include "unwind/load.h"
+#include "unwind/vdso.h"
 
-/* Tables that are made at a time. */
-#define MAKERS_MAX 2
+/* Tables that are made at a time; and of foreign files. */
+#define MAKERS_MAX	   2
+#define FOREIGN_MAKERS_MAX 1
+
+uint64_t sampled_user_bytes = 9u << 20;
 
 enum sampled_stage {
 	SAMPLED_QUEUED,
@@ -24,10 +28,12 @@ enum sampled_stage {
 
 struct sampled_file {
 	enum sampled_stage stage;
-	struct library_file *file; /* until its table is made */
+	struct library_file *file; /* until its table is made; the vdso has none */
 	struct library_identity id;
 	uid_t user;
-	bool foreign; /* the user is neither root nor the invoker */
+	bool foreign; /* the user is */
+	bool refused; /* no table was taken, as a foreign user may have no more */
+	uint32_t bytes;
 	struct unwind_job *job;
 	uint32_t n_segments;
 	struct elf_segment segments[UNWIND_SEGMENTS_MAX];
@@ -44,6 +50,7 @@ struct sampled_files {
 	uint32_t capacity;
 	uint32_t n_making;
 	uint64_t n_lost;
+	bool warned; /* a line has told that there is no room for a table, or for a file */
 };
 
 int sampled_files__new(struct sample_tables *tables, const struct session_sink *sink, int nice,
@@ -67,7 +74,21 @@ int sampled_files__new(struct sample_tables *tables, const struct session_sink *
 	return 0;
 }
 
-uint32_t sampled_files__find(const struct sampled_files *f, const struct library_identity *id)
+bool sampled_files__is_foreign(const struct sampled_files *f, uid_t user)
+{
+	return user && user != f->invoker;
+}
+
+/*
+ * The user whom a file counts for. A process comes first, as an overlay or a link can show files of
+ * root to anybody.
+ */
+static uid_t user_of(const struct sampled_files *f, const struct library_identity *id, uid_t user)
+{
+	return sampled_files__is_foreign(f, user) ? user : id->uid;
+}
+
+static uint32_t number_of(const struct sampled_files *f, const struct library_identity *id)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct library_identity *have = &f->items[i]->id;
@@ -79,12 +100,34 @@ uint32_t sampled_files__find(const struct sampled_files *f, const struct library
 	return 0;
 }
 
+/* A foreign user who maps a file first must not take its table away from others. */
+uint32_t sampled_files__find(struct sampled_files *f, const struct library_identity *id, uid_t user)
+{
+	uint32_t number = number_of(f, id);
+	struct sampled_file *s = number ? f->items[number - 1] : NULL;
+
+	if (!s)
+		return 0;
+	s->foreign = s->foreign && sampled_files__is_foreign(f, user_of(f, id, user));
+	return s->refused && !s->foreign ? 0 : number;
+}
+
 /* ---- Tables ---------------------------------------------------------------------------------- */
+
+static void warn(struct sampled_files *f)
+{
+	if (!f->warned)
+		diag_warn("there is no room for the unwind tables of more files: stacks end in "
+			  "them");
+	f->warned = true;
+}
 
 static void fail(struct sampled_files *f, struct sampled_file *s, int err)
 {
-	diag_verbose("stacks end in %s: it has no unwind tables: %s", library_file__path(s->file),
-		     strerror(-err));
+	if (err == -EDQUOT || err == -ENOSPC)
+		warn(f);
+	diag_verbose("stacks end in %s: it has no unwind tables: %s",
+		     s->file ? library_file__path(s->file) : "the vdso", strerror(-err));
 	s->stage = SAMPLED_FAILED;
 	f->n_lost++;
 }
@@ -95,10 +138,21 @@ static void keep_segments(struct sampled_file *s, const struct unwind_table *t)
 	memcpy(s->segments, t->segments, s->n_segments * sizeof(s->segments[0]));
 }
 
-/* What foreign users leave to others. */
+static uint32_t bytes_of(const struct unwind_table *t)
+{
+	return t->size + t->pages * (uint32_t)sizeof(*t->directory) +
+	       t->n_rules * (uint32_t)sizeof(*t->rules);
+}
+
 static bool has_room(const struct sampled_files *f, const struct sampled_file *s)
 {
-	return !s->foreign || sample_tables__left(f->tables) > SAMPLED_KEPT;
+	uint64_t sum = s->bytes;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->items[i] != s && f->items[i]->foreign && f->items[i]->user == s->user)
+			sum += f->items[i]->bytes;
+	return !s->foreign || (sum <= sampled_user_bytes &&
+			       sample_tables__left(f->tables) >= SAMPLED_KEPT + s->bytes);
 }
 
 /* `err` is the result of making `t`. */
@@ -106,10 +160,11 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 {
 	struct sampled_file *s = f->items[at];
 
-	if (!err && !has_room(f, s))
-		err = -EDQUOT;
-	if (!err)
-		err = sample_tables__add(f->tables, at + 1, t);
+	s->bytes = err ? 0 : bytes_of(t);
+	s->refused = !err && !has_room(f, s);
+	err = err ?: s->refused ? -EDQUOT : sample_tables__add(f->tables, at + 1, t);
+	if (err)
+		s->bytes = 0;
 	if (err)
 		fail(f, s, err);
 	else
@@ -145,11 +200,30 @@ static void begin(struct sampled_files *f, uint32_t at)
 	f->n_making++;
 }
 
+static uint32_t count_making(const struct sampled_files *f, bool foreign)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n; i++)
+		n += f->items[i]->stage == SAMPLED_MAKING && f->items[i]->foreign == foreign;
+	return n;
+}
+
+static void begin_some(struct sampled_files *f, bool foreign)
+{
+	for (uint32_t i = 0; i < f->n && f->n_making < MAKERS_MAX; i++) {
+		if (f->items[i]->stage != SAMPLED_QUEUED || f->items[i]->foreign != foreign)
+			continue;
+		if (foreign && count_making(f, true) >= FOREIGN_MAKERS_MAX)
+			return;
+		begin(f, i);
+	}
+}
+
 static void begin_queued(struct sampled_files *f)
 {
-	for (uint32_t i = 0; i < f->n && f->n_making < MAKERS_MAX; i++)
-		if (f->items[i]->stage == SAMPLED_QUEUED)
-			begin(f, i);
+	begin_some(f, false);
+	begin_some(f, true);
 }
 
 static void finish(struct sampled_files *f, uint32_t at)
@@ -160,7 +234,7 @@ static void finish(struct sampled_files *f, uint32_t at)
 	int err;
 
 	epoll_ctl(f->epoll, EPOLL_CTL_DEL, unwind_job__fd(job), NULL);
-	err = unwind_job__finish(job, &t);
+	err = unwind_job__finish(job, !s->foreign, &t);
 	f->n_making--;
 	take_table(f, at, err, t);
 }
@@ -188,15 +262,27 @@ bool sampled_files__settle(struct sampled_files *f)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool may_add(const struct sampled_files *f, const struct sampled_file *new)
+static bool has_number(const struct sampled_files *f, uid_t user)
 {
-	uint32_t most = sample_tables__numbers(f->tables) - 1, n_user = 0;
+	uint32_t most = sample_tables__numbers(f->tables) - 1, n_user = 0, n_foreign = 0;
 
-	for (uint32_t i = 0; i < f->n; i++)
-		n_user += f->items[i]->foreign && f->items[i]->user == new->user;
-	if (new->foreign && (n_user >= SAMPLED_PER_USER || f->n >= most / 2))
+	for (uint32_t i = 0; i < f->n; i++) {
+		n_user += f->items[i]->foreign && f->items[i]->user == user;
+		n_foreign += f->items[i]->foreign;
+	}
+	if (sampled_files__is_foreign(f, user) &&
+	    (n_user >= SAMPLED_PER_USER || n_foreign >= most / 2))
 		return false;
 	return f->n < most;
+}
+
+bool sampled_files__may_add(struct sampled_files *f, const struct library_identity *id, uid_t user)
+{
+	bool may = number_of(f, id) || has_number(f, user_of(f, id, user));
+
+	if (!may)
+		warn(f);
+	return may;
 }
 
 static int add(struct sampled_files *f, const struct sampled_file *new)
@@ -212,23 +298,48 @@ static int add(struct sampled_files *f, const struct sampled_file *new)
 	return 0;
 }
 
-static bool is_foreign(const struct sampled_files *f, uid_t user)
+int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 {
-	return user && user != f->invoker;
+	const struct sampled_file new = {.stage = SAMPLED_FAILED};
+	_unwind_table_ struct unwind_table *t = NULL;
+	int err;
+
+	*number = number_of(f, &new.id);
+	err = *number ? 0 : add(f, &new);
+	if (err || *number)
+		return err;
+	*number = f->n;
+	err = unwind_vdso__table(&t);
+	take_table(f, f->n - 1, err, t);
+	return f->sink->file ? f->sink->file(f->sink->ctx, *number, NULL) : 0;
+}
+
+/* Begin again for a file that was refused: only the table is missing. */
+static void retry(struct sampled_files *f, uint32_t number, struct library_file *file)
+{
+	struct sampled_file *s = f->items[number - 1];
+
+	s->file = library_file__ref(file);
+	s->stage = SAMPLED_QUEUED;
+	s->refused = false;
+	f->n_lost--;
 }
 
 int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t user,
 		       uint32_t *number)
 {
 	const struct library_identity *id = library_file__identity(file);
-	struct sampled_file new = {.id = *id};
+	struct sampled_file new = {.id = *id, .user = user_of(f, id, user)};
 	int err;
 
-	new.user = is_foreign(f, user) ? user : id->uid;
-	new.foreign = is_foreign(f, new.user);
-	if (!may_add(f, &new)) {
-		f->n_lost++;
+	if (!sampled_files__may_add(f, id, user))
 		return -EDQUOT;
+	new.foreign = sampled_files__is_foreign(f, new.user);
+	*number = number_of(f, id);
+	if (*number) {
+		retry(f, *number, file);
+		begin_queued(f);
+		return 0;
 	}
 	err = add(f, &new);
 	if (err)

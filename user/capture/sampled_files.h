@@ -4,8 +4,13 @@
  * table is made in the background, once for each file. A file without one can be placed at most:
  * stacks end in it.
  *
- * A user who is neither root nor the invoker may have SAMPLED_PER_USER files; all of these users
- * together leave SAMPLED_KEPT bytes of the tables' memory, and half of the numbers, to others.
+ * What a foreign user, who is neither root nor the invoker, can take away from others is limited. A
+ * file is foreign if its owner is, or the user whose process has mapped it; it is not any more when
+ * somebody else maps it whose own it could be. One foreign user may have SAMPLED_PER_USER files,
+ * and sampled_user_bytes of tables, which is enough for a rustc. All together leave SAMPLED_KEPT
+ * bytes of the tables' memory, and half of the numbers, to others. Tables of others are made first,
+ * and those of foreign files one at a time; these are not stored, as a store has room for few
+ * files.
  */
 #ifndef QPROF_CAPTURE_SAMPLED_FILES_H
 #define QPROF_CAPTURE_SAMPLED_FILES_H
@@ -16,6 +21,9 @@
 #define SAMPLED_PER_USER 128
 #define SAMPLED_KEPT	 (16u << 20)
 
+/* Tests make it smaller. */
+extern uint64_t sampled_user_bytes;
+
 struct sampled_files;
 
 /*
@@ -25,8 +33,15 @@ struct sampled_files;
 int sampled_files__new(struct sample_tables *tables, const struct session_sink *sink, int nice,
 		       struct sampled_files **out);
 
-/* The number of a file, or 0: it was not added. */
-uint32_t sampled_files__find(const struct sampled_files *f, const struct library_identity *id);
+/* The user is neither root nor the invoker. */
+bool sampled_files__is_foreign(const struct sampled_files *f, uid_t user);
+
+/* The number of a file that a process of `user` has mapped, or 0: it is to be added. */
+uint32_t sampled_files__find(struct sampled_files *f, const struct library_identity *id,
+			     uid_t user);
+
+/* False: a limit is reached. Prints one line when that happens for the first time. */
+bool sampled_files__may_add(struct sampled_files *f, const struct library_identity *id, uid_t user);
 
 /*
  * Add a file that a process of `user` has mapped, pass it to the sink, and begin its table.
@@ -34,6 +49,9 @@ uint32_t sampled_files__find(const struct sampled_files *f, const struct library
  */
 int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t user,
 		       uint32_t *number);
+
+/* The same of the vdso, once it is mapped anywhere; sampled_files__find() finds it by no inode. */
+int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number);
 
 /*
  * What is subtracted from an address of a mapping, which begins at `start` and at `offset` in the

@@ -18,16 +18,20 @@
 /* The pause between two looks at a process; doubled by a look that finds nothing new. */
 #define FIRST_PAUSE_NS	 2000000ull
 #define LONGEST_PAUSE_NS 2000000000ull
-/* As many as the kernel half's table has room for. */
-#define PROCESSES_MAX 4096
+/* As many as the kernel half's table has room for; and of foreign users. */
+#define PROCESSES_MAX	      4096
+#define FOREIGN_PROCESSES_MAX (PROCESSES_MAX / 2)
+/* The pause between two searches for processes that have ended without a record. */
+#define SWEEP_NS 1000000000ull
 
 /* A compiler. */
 struct sampled_process {
 	pid_t pid;
+	bool foreign;	    /* its user is neither root nor the invoker */
 	bool changed;	    /* it has mapped more, or a stack ended at an unknown address */
 	uint32_t pending;   /* mappings whose file's table is being made */
 	uint32_t n;	    /* mappings that the kernel half has */
-	uint32_t lost;	    /* mappings that it has not */
+	uint32_t lost;	    /* mappings that it has not, and never will */
 	uint64_t looked_ns; /* when the last look began */
 	uint64_t pause_ns;
 };
@@ -49,6 +53,8 @@ struct sampling {
 	uint32_t capacity;
 	uint64_t n_lost;   /* mappings without room */
 	uint64_t n_missed; /* ticks, by events that are closed */
+	uint64_t swept_ns;
+	bool warned; /* a line has told that there are too many processes */
 };
 
 static uint64_t now(void)
@@ -107,38 +113,52 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
+/* A look at a process. */
+struct visit {
+	struct sampled_process *process;
+	uid_t user;
+	struct mapped_files found;
+	uint32_t lost;
+	struct wire_mappings to;
+};
+
 /* The number of a mapping's file; *number is 0 if it has none, or none yet. */
-static int number_of(struct sampling *s, struct sampled_process *p, const struct mapped_files *all,
-		     const struct mapped_file *m, uint32_t *number)
+static int number_of(struct sampling *s, struct visit *v, const struct mapped_file *m,
+		     uint32_t *number)
 {
 	_library_file_ struct library_file *file = NULL;
 	int err;
 
-	*number = sampled_files__find(s->files, &m->id);
-	/* The vdso is no file, and has no number. */
-	if (*number || !m->id.ino)
+	*number = sampled_files__find(s->files, &m->id, v->user);
+	if (*number)
 		return 0;
-	if (look__mapped_file(s->look, p->pid, all, m, &file)) {
-		sampling__mapped(s, p->pid);
-		return 0;
-	}
-	err = sampled_files__add(s->files, file, process_uid(p->pid), number);
-	return err == -EDQUOT ? 0 : err;
+	if (!m->id.ino)
+		return sampled_files__add_vdso(s->files, number);
+	err = sampled_files__may_add(s->files, &m->id, v->user)
+		      ? look__mapped_file(s->look, v->process->pid, &v->found, m, &file)
+		      : -EDQUOT;
+	if (!err)
+		return sampled_files__add(s->files, file, v->user, number);
+	/* Others may be opened later: the file was being written to, or the child was busy. */
+	if (err == -EDQUOT || err == -LOOK_SERVED)
+		v->lost++;
+	else
+		sampling__mapped(s, v->process->pid);
+	return 0;
 }
 
-static int add_mapping(struct sampling *s, struct sampled_process *p,
-		       const struct mapped_files *all, const struct mapped_file *m,
-		       struct wire_mappings *to)
+static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_file *m)
 {
 	struct wire_mapping new = {.start = m->start, .end = m->end};
-	int err = number_of(s, p, all, m, &new.file), none;
+	struct sampled_process *p = v->process;
+	int err = number_of(s, v, m, &new.file), none;
 
 	if (err || !new.file)
 		return err;
 	none = sampled_files__bias(s->files, new.file, m->start, m->offset, &new.bias);
 	p->pending += none == -EAGAIN;
 	if (!none)
-		to->items[p->n++] = new;
+		v->to.items[p->n++] = new;
 	return 0;
 }
 
@@ -153,41 +173,78 @@ static int find_mappings(struct sampling *s, struct sampled_process *p, struct m
 
 	if (!err && found->n_lost > p->lost)
 		err = look__mapped_files(s->look, p->pid, found);
-	if (err || found->n_lost <= p->lost)
-		return err;
-	s->n_lost += found->n_lost - p->lost;
-	p->lost = found->n_lost;
-	return 0;
+	return err;
 }
 
 static int look_at(struct sampling *s, struct sampled_process *p)
 {
-	struct wire_mappings to = {.pid = (uint32_t)p->pid};
-	struct mapped_files found;
+	struct visit v = {.process = p, .to.pid = (uint32_t)p->pid};
 	uint32_t n_before = p->n, pending = p->pending;
 	int err;
 
 	p->looked_ns = now();
 	p->changed = false;
-	if (find_mappings(s, p, &found))
+	v.user = process_uid(p->pid);
+	if (find_mappings(s, p, &v.found))
 		return 0;
 	p->pending = p->n = 0;
+	v.lost = v.found.n_lost;
 	_Static_assert(MAPPED_FILES_MAX <= WIRE_MAPPINGS_MAX, "all mappings have room");
-	for (uint32_t i = 0; i < found.n; i++) {
-		err = add_mapping(s, p, &found, &found.items[i], &to);
+	for (uint32_t i = 0; i < v.found.n; i++) {
+		err = add_mapping(s, &v, &v.found.items[i]);
 		if (err)
 			return err;
 	}
+	if (v.lost > p->lost) {
+		s->n_lost += v.lost - p->lost;
+		p->lost = v.lost;
+	}
 	for (uint32_t i = p->n; i < WIRE_MAPPINGS_MAX; i++)
-		to.items[i].start = WIRE_MAPPING_NONE;
+		v.to.items[i].start = WIRE_MAPPING_NONE;
 	if (p->n != n_before || p->pending != pending)
 		p->pause_ns = FIRST_PAUSE_NS;
 	else if (p->pause_ns < LONGEST_PAUSE_NS)
 		p->pause_ns *= 2;
-	err = p->n ? sample_tables__map(s->tables, &to) : 0;
+	err = p->n ? sample_tables__map(s->tables, &v.to) : 0;
 	if (err)
 		s->n_lost += p->n;
 	return 0;
+}
+
+/* Those whose end has no record: they were killed before they were followed. */
+static void sweep(struct sampling *s)
+{
+	uint64_t now_ns = now();
+
+	if (s->swept_ns && now_ns - s->swept_ns < SWEEP_NS)
+		return;
+	s->swept_ns = now_ns;
+	for (uint32_t i = s->n; i-- > 0;)
+		if (!process_is_running(s->items[i].pid))
+			forget(s, &s->items[i]);
+}
+
+static bool has_room(const struct sampling *s, bool foreign)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; foreign && i < s->n; i++)
+		n += s->items[i].foreign;
+	return s->n < PROCESSES_MAX && n < FOREIGN_PROCESSES_MAX;
+}
+
+static bool make_room(struct sampling *s, bool foreign)
+{
+	if (!has_room(s, foreign))
+		sweep(s);
+	if (has_room(s, foreign))
+		return true;
+	if (!s->warned)
+		diag_warn("there are too many compilers at a time: samples of further ones have "
+			  "no stacks");
+	s->warned = true;
+	s->n_lost++;
+	return false;
 }
 
 int sampling__expect(struct sampling *s, pid_t pid)
@@ -198,7 +255,8 @@ int sampling__expect(struct sampling *s, pid_t pid)
 	if (!s)
 		return 0;
 	if (!p) {
-		if (s->n == PROCESSES_MAX)
+		new.foreign = sampled_files__is_foreign(s->files, process_uid(pid));
+		if (!make_room(s, new.foreign))
 			return 0;
 		if (array__add(&s->items, &s->n, &s->capacity, &new))
 			return -ENOMEM;

@@ -27,6 +27,7 @@ struct code_file {
 	struct library_file *file;   /* NULL: the vdso */
 	struct functions *functions; /* NULL: not read yet, or it cannot be read */
 	bool is_read;
+	bool foreign;
 	size_t *bytes;
 	size_t most;
 	char library[2 * ELF_BUILD_ID_MAX + 1];
@@ -37,11 +38,13 @@ struct code_file {
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static bool is_withheld(const struct library_file *file)
+/* An overlay of another mount namespace may lie on FUSE. */
+static bool is_withheld(const struct code_file *c)
 {
 	struct file_mount m;
 
-	return file_mount__of(library_file__fd(file), &m) || m.fuse;
+	return file_mount__of(library_file__fd(c->file), &m) || m.fuse ||
+	       (c->foreign && m.overlay && !m.ours);
 }
 
 static void set_library(struct code_file *c)
@@ -57,7 +60,7 @@ static void set_library(struct code_file *c)
 static void read_functions(struct code_file *c)
 {
 	c->is_read = true;
-	if (!c->file || *c->bytes > c->most || is_withheld(c->file) ||
+	if (!c->file || *c->bytes > c->most || is_withheld(c) ||
 	    functions__open_any(c->file, &c->functions))
 		return;
 	*c->bytes += functions__bytes(c->functions);
@@ -116,14 +119,15 @@ static void describe(const void *ctx, struct trace_function *f)
 	f->file = c->file ? library_file__path(c->file) : VDSO_NAME;
 }
 
-int code_file__new(struct library_file *file, uint32_t number, size_t *bytes, size_t most,
-		   struct code_file **out)
+int code_file__new(struct library_file *file, uint32_t number, bool foreign, size_t *bytes,
+		   size_t most, struct code_file **out)
 {
 	struct code_file *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
 	c->file = file ? library_file__ref(file) : NULL;
+	c->foreign = foreign;
 	c->bytes = bytes;
 	c->most = most;
 	c->callbacks = (struct tracks_functions){c, find, name, describe, number};
@@ -199,7 +203,7 @@ int code_file__write_lines(struct code_file *c, struct trace_writer *w)
 
 	if (!ranges)
 		return -ENOMEM;
-	if (!c->n_noted || !c->functions)
+	if (!c->n_noted || !c->functions || c->foreign)
 		return 0;
 	img = functions__image(c->functions);
 	qsort(c->noted, c->n_noted, sizeof(*c->noted), by_address);

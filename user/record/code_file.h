@@ -13,9 +13,13 @@ struct code_file;
 /*
  * `file` is NULL for the vdso; a reference is taken. Symbols are read when they are first needed,
  * unless the sum of what was read is above `most` by then. `*bytes` is that sum. 0 or -ENOMEM.
+ *
+ * A foreign file belongs to a user who is neither root nor the invoker. Its line tables are not
+ * read, as this process may have more rights than that user; nor are its symbols where another
+ * mount namespace has put a file system over a file.
  */
-int code_file__new(struct library_file *file, uint32_t number, size_t *bytes, size_t most,
-		   struct code_file **out);
+int code_file__new(struct library_file *file, uint32_t number, bool foreign, size_t *bytes,
+		   size_t most, struct code_file **out);
 
 /* True if it is this very inode, unchanged. */
 bool code_file__is(const struct code_file *c, const struct library_file *file);

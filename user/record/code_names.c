@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invoker.h"
 #include "record/code_file.h"
 
 struct code_names {
@@ -12,13 +13,31 @@ struct code_names {
 	bool *is_sampled;	  /* likewise */
 	uint32_t n_files, files_capacity, sampled_capacity;
 	uint32_t of_library[WIRE_MAX_LIBS + 1]; /* numbers, or 0 */
-	size_t bytes;
+	uid_t invoker;
+	size_t bytes, foreign_bytes;
 };
 
 int code_names__new(struct code_names **out)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	_code_names_ struct code_names *c = calloc(1, sizeof(*c));
+	_invoker_ struct invoker inv = {0};
+	int err = c ? invoker__get(&inv) : -ENOMEM;
+
+	if (err)
+		return err;
+	c->invoker = inv.uid;
+	*out = take_ptr(c);
+	return 0;
+}
+
+static int open_file(struct code_names *c, struct library_file *file, struct code_file **out)
+{
+	uid_t owner = file ? library_file__identity(file)->uid : 0;
+	bool foreign = owner && owner != c->invoker;
+
+	return code_file__new(file, c->n_files + 1, foreign,
+			      foreign ? &c->foreign_bytes : &c->bytes,
+			      foreign ? CODE_NAMES_FOREIGN_MAX : CODE_NAMES_BYTES_MAX, out);
 }
 
 static uint32_t number_of(const struct code_names *c, const struct library_file *file)
@@ -41,7 +60,7 @@ static int add(struct code_names *c, struct library_file *file, uint32_t *number
 	    array__reserve_one(&c->is_sampled, c->n_files, &c->sampled_capacity,
 			       sizeof(*c->is_sampled)))
 		return -ENOMEM;
-	err = code_file__new(file, c->n_files + 1, &c->bytes, CODE_NAMES_BYTES_MAX, &added);
+	err = open_file(c, file, &added);
 	if (err)
 		return err;
 	c->is_sampled[c->n_files] = false;

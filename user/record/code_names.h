@@ -5,7 +5,7 @@
  *
  * Each file has one number, however it came here. Its symbols are read when the first address in it
  * is looked up. They are read by this process, so a file that a FUSE server could withhold has no
- * names, nor has one whose tables are too large.
+ * names, nor has one whose tables are too large. See code_file.h for files of other users.
  */
 #ifndef QPROF_RECORD_CODE_NAMES_H
 #define QPROF_RECORD_CODE_NAMES_H
@@ -17,10 +17,12 @@
 
 /* Bytes of symbols that are kept in memory. rustc's library has 60 MB. */
 #define CODE_NAMES_BYTES_MAX (1u << 30)
+/* The same of the files of users who are neither root nor the invoker. */
+#define CODE_NAMES_FOREIGN_MAX (256u << 20)
 
 struct code_names;
 
-/* 0, or -ENOMEM. */
+/* Negative errno. */
 int code_names__new(struct code_names **out);
 
 /*

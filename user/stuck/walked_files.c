@@ -103,7 +103,7 @@ static void finish(struct walked_file *f)
 {
 	struct unwind_table *t;
 
-	if (!unwind_job__finish(f->job, &t)) {
+	if (!unwind_job__finish(f->job, true, &t)) {
 		if (has_room(f->all))
 			take_table(f, t);
 		else

@@ -64,7 +64,7 @@ static bool may_store(const struct library_file *file)
 }
 
 /* The child may have been taken over: what it sent is decoded before it is stored. */
-static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
+static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len, bool store,
 		      struct unwind_table **out)
 {
 	const struct library_file *file = file_job__file(j->job);
@@ -79,13 +79,13 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);
-	if (may_store(file))
+	if (store && may_store(file))
 		unwind_load__store(file, sent, len);
 	*out = t;
 	return 0;
 }
 
-int unwind_job__finish(struct unwind_job *j, struct unwind_table **out)
+int unwind_job__finish(struct unwind_job *j, bool store, struct unwind_table **out)
 {
 	const char *path = library_file__path(file_job__file(j->job));
 	const uint8_t *bytes;
@@ -94,7 +94,7 @@ int unwind_job__finish(struct unwind_job *j, struct unwind_table **out)
 
 	if (err)
 		diag_verbose("no unwind table: %s", file_job__why(j->job));
-	else if ((err = take_table(j, bytes, len, out)))
+	else if ((err = take_table(j, bytes, len, store, out)))
 		diag_verbose("no unwind table: cannot read %s: %s", path, strerror(-err));
 	return err;
 }

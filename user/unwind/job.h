@@ -6,6 +6,8 @@
 #ifndef QPROF_UNWIND_JOB_H
 #define QPROF_UNWIND_JOB_H
 
+#include <stdbool.h>
+
 #include "plan/file_job.h"
 #include "unwind/table.h"
 
@@ -22,11 +24,11 @@ int unwind_job__fd(const struct unwind_job *j);
 int unwind_job__read(struct unwind_job *j);
 
 /*
- * Wait for the table, until its time is up, and store it. -ENODATA: the file has no .eh_frame, or
- * nothing in it has a rule; -EFBIG: it is far larger than a compiler's; other errors as
- * unwind_table__of() and file_job__finish(). Only -v prints a line about an error.
+ * Wait for the table, until its time is up, and, with `store`, keep it between runs. -ENODATA: the
+ * file has no .eh_frame, or nothing in it has a rule; -EFBIG: it is far larger than a compiler's;
+ * other errors as unwind_table__of() and file_job__finish(). Only -v prints a line about an error.
  */
-int unwind_job__finish(struct unwind_job *j, struct unwind_table **out);
+int unwind_job__finish(struct unwind_job *j, bool store, struct unwind_table **out);
 
 /* As file_job__free(). */
 void unwind_job__free(struct unwind_job *j);

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/sampled_files.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "test.h"
+#include "../fixtures/cache_home.h"
+#include "../fixtures/fake_kernel_samples.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/in_child.h"
+#include "../fixtures/output.h"
+#include "plan/file_job.h"
+#include "unwind/job.h"
+#include "unwind/vdso.h"
+
+#define BLOCKS 32
+#define NICE   7
+
+static struct kernel_samples kernel;
+static struct sample_tables *tables;
+static struct sampled_files *files;
+/* What the sink was told. */
+static uint32_t told[4096];
+static uint32_t n_told;
+static bool told_vdso;
+
+/* Neither root nor us, who are the invoker. */
+static uid_t foreigner(unsigned int i)
+{
+	return getuid() + 1000 + i;
+}
+
+static int on_file(void *ctx, uint32_t number, struct library_file *file)
+{
+	told[n_told++] = number;
+	told_vdso = told_vdso || !file;
+	return 0;
+}
+
+static const struct session_sink sink = {.file = on_file};
+
+/* The n-th child of the test since begin(), which a child knows as well. */
+static unsigned int n_forks;
+
+pid_t fork(void)
+{
+	n_forks++;
+	return _Fork();
+}
+
+static int begin(void **state)
+{
+	in_child = NULL;
+	n_forks = n_told = 0;
+	told_vdso = false;
+	library_file_settled_ns = 0;
+	sampled_user_bytes = 9u << 20;
+	/* On a busy machine a child may take long to exit. */
+	file_job_end_ns = 60000000000;
+	return cache_home_make(state);
+}
+
+static void open_files(uint32_t n_blocks, uint32_t n_files)
+{
+	fake_kernel_samples(&kernel, n_blocks);
+	kernel.n_files = n_files;
+	assert_int_equal(sample_tables__new(&kernel, &tables), 0);
+	assert_int_equal(sampled_files__new(tables, &sink, NICE, &files), 0);
+}
+
+static void close_files(void)
+{
+	sampled_files__free(take_ptr(files));
+	sample_tables__free(take_ptr(tables));
+	close(kernel.area);
+}
+
+/* A copy of the fixture, which is ours and has been for long. */
+static struct library_file *new_file(const char *name)
+{
+	struct library_file *file = NULL;
+	char command[512];
+
+	snprintf(command, sizeof(command), "cp %s/unwind.so %s/%s", fixture_dir, fixture_dir, name);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(library_file__try(fixture(name), &file), 0);
+	return file;
+}
+
+/* A file with the fixture's bytes, and the identity of another one. */
+static struct library_file *pretended(uint64_t ino)
+{
+	struct library_file *file = NULL;
+	struct library_identity id;
+	struct stat st;
+	int fd = open(fixture("unwind.so"), O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	id = library_identity_of(&st);
+	id.ino = ino;
+	assert_int_equal(library_file__take(fd, "pretended", &id, &file), 0);
+	return file;
+}
+
+static uint32_t add(struct library_file *file, uid_t user)
+{
+	uint32_t number = 0;
+
+	assert_int_equal(sampled_files__add(files, file, user, &number), 0);
+	return number;
+}
+
+static int add_pretended(uint64_t ino, uid_t user)
+{
+	_library_file_ struct library_file *file = pretended(ino);
+	uint32_t number = 0;
+
+	return sampled_files__add(files, file, user, &number);
+}
+
+/* Wait until this file's table is there, or never will be. */
+static int settle(uint32_t number, uint64_t *bias)
+{
+	int err;
+
+	while ((err = sampled_files__bias(files, number, 0x700000001000, 0x1000, bias)) ==
+	       -EAGAIN) {
+		struct pollfd pfd = {.fd = sampled_files__fd(files), .events = POLLIN};
+
+		assert_int_equal(poll(&pfd, 1, -1), 1);
+		sampled_files__settle(files);
+	}
+	return err;
+}
+
+static void settle_all(uint32_t n)
+{
+	uint64_t bias;
+
+	for (uint32_t i = 1; i <= n; i++)
+		settle(i, &bias);
+}
+
+static bool has_table(uint32_t number)
+{
+	return fake.files[number].pages;
+}
+
+static void a_file_gets_a_table_and_a_bias(void **state)
+{
+	_library_file_ struct library_file *file = NULL, *other = NULL;
+	_unwind_table_ struct unwind_table *t = NULL;
+	uint32_t number;
+	uint64_t bias;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	file = new_file("a.so");
+	other = new_file("b.so");
+	assert_int_equal(unwind_table__of(file, &t), 0);
+	assert_int_equal(sampled_files__find(files, library_file__identity(file), getuid()), 0);
+	number = add(file, getuid());
+	assert_int_equal(number, 1);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(told[0], 1);
+	assert_int_equal(sampled_files__bias(files, number, 0, 0, &bias), -EAGAIN);
+	assert_false(has_table(number));
+	assert_int_equal(settle(number, &bias), 0);
+	assert_int_equal(bias,
+			 0x700000001000 - (t->segments[0].addr - t->segments[0].offset) - 0x1000);
+	assert_true(has_table(number));
+	assert_int_equal(fake.files[number].start, t->start);
+	assert_int_equal(sampled_files__find(files, library_file__identity(file), getuid()), 1);
+	assert_int_equal(sampled_files__find(files, library_file__identity(other), getuid()), 0);
+	assert_int_equal(sampled_files__lost(files), 0);
+	/* No segment has code there. */
+	assert_int_equal(sampled_files__bias(files, number, 0, 1 << 30, &bias), -ENOENT);
+	close_files();
+}
+
+static void a_stored_table_is_there_at_once(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	uint64_t bias;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	file = new_file("a.so");
+	settle(add(file, getuid()), &bias);
+	assert_int_equal(cache_home_count("unwind-"), 1);
+	close_files();
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	n_forks = 0;
+	assert_int_equal(sampled_files__bias(files, add(file, getuid()), 0, 0x1000, &bias), 0);
+	assert_int_equal(n_forks, 0);
+	assert_true(has_table(1));
+	close_files();
+}
+
+/* A store keeps few files, so a foreign user could make room there of what others need. */
+static void tables_of_foreign_files_are_not_stored(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	uint64_t bias;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	file = new_file("a.so");
+	assert_int_equal(settle(add(file, foreigner(0)), &bias), 0);
+	assert_true(has_table(1));
+	assert_int_equal(cache_home_count("unwind-"), 0);
+	close_files();
+}
+
+/* cmocka's handler would go on with the test in the child. */
+static void die_of_signals(void)
+{
+	signal(SIGBUS, SIG_DFL);
+}
+
+/* Those of damaged files are missing, and nothing else happens. */
+static void files_without_tables_are_counted(void **state)
+{
+	_library_file_ struct library_file *text = NULL, *short_file = NULL;
+	_output_ struct output o = {};
+	uint64_t bias;
+	int err[2];
+
+	in_child = die_of_signals;
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	output_write(fixture("text.so"), "no ELF file, but long enough to be read as one\n");
+	assert_int_equal(library_file__try(fixture("text.so"), &text), 0);
+	/* It becomes shorter after it was opened: the child that maps it is killed. */
+	short_file = new_file("short.so");
+	assert_int_equal(truncate(fixture("short.so"), 64), 0);
+	output_begin(&o);
+	err[0] = settle(add(text, getuid()), &bias);
+	err[1] = settle(add(short_file, getuid()), &bias);
+	output_end(&o);
+	assert_int_equal(err[0], -ENOENT);
+	assert_int_equal(err[1], -ENOENT);
+	assert_string_equal(o.text[1], "");
+	assert_int_equal(sampled_files__lost(files), 2);
+	assert_int_equal(fake.n_numbers, 0);
+	close_files();
+}
+
+static void the_vdso_has_one_number_and_its_table(void **state)
+{
+	const struct library_identity none = {0};
+	_unwind_table_ struct unwind_table *t = NULL;
+	uint32_t first = 0, again = 0;
+	uint64_t bias;
+
+	if (unwind_vdso__table(&t))
+		skip();
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	assert_int_equal(sampled_files__find(files, &none, getuid()), 0);
+	assert_int_equal(sampled_files__add_vdso(files, &first), 0);
+	assert_int_equal(sampled_files__add_vdso(files, &again), 0);
+	assert_int_equal(first, 1);
+	assert_int_equal(again, 1);
+	assert_int_equal(n_told, 1);
+	assert_true(told_vdso);
+	assert_int_equal(sampled_files__find(files, &none, foreigner(0)), 1);
+	assert_int_equal(sampled_files__bias(files, first, 0x7ffff7fc1000, 0, &bias), 0);
+	assert_int_equal(bias, 0x7ffff7fc1000);
+	assert_int_equal(fake.files[first].n_rules, t->n_rules);
+	close_files();
+}
+
+static void a_foreign_user_may_have_so_many_files(void **state)
+{
+	_output_ struct output o = {};
+	int err[3];
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	for (uint64_t i = 1; i <= SAMPLED_PER_USER; i++)
+		assert_int_equal(add_pretended(i, foreigner(0)), 0);
+	output_begin(&o);
+	err[0] = add_pretended(1000, foreigner(0));
+	err[1] = add_pretended(1001, foreigner(0));
+	output_end(&o);
+	assert_int_equal(err[0], -EDQUOT);
+	assert_int_equal(err[1], -EDQUOT);
+	assert_one_line(o.text[1]);
+	assert_contains(o.text[1], "no room for the unwind tables of more files");
+	assert_int_equal(n_told, SAMPLED_PER_USER);
+	/* Another user, root and the invoker may have more. */
+	assert_int_equal(add_pretended(1002, foreigner(1)), 0);
+	assert_int_equal(add_pretended(1003, 0), 0);
+	assert_int_equal(add_pretended(1004, getuid()), 0);
+	close_files();
+}
+
+static void foreign_users_leave_half_of_the_numbers(void **state)
+{
+	_output_ struct output o = {};
+	const uint32_t most = 20;
+	uint64_t ino = 1;
+	int err[2];
+
+	open_files(BLOCKS, most + 1);
+	while (ino <= most / 2) {
+		assert_int_equal(add_pretended(ino, foreigner((unsigned int)ino)), 0);
+		ino++;
+	}
+	output_begin(&o);
+	err[0] = add_pretended(ino, foreigner((unsigned int)ino));
+	output_end(&o);
+	assert_int_equal(err[0], -EDQUOT);
+	while (ino <= most)
+		assert_int_equal(add_pretended(ino++, getuid()), 0);
+	assert_int_equal(add_pretended(ino, getuid()), -EDQUOT);
+	close_files();
+}
+
+static void foreign_users_leave_room_for_tables(void **state)
+{
+	_library_file_ struct library_file *a = NULL, *b = NULL;
+	_output_ struct output o = {};
+	uint64_t bias;
+
+	/* No more than what is kept for others. */
+	open_files(SAMPLED_KEPT >> WIRE_UNWIND_BLOCK_SHIFT, FAKE_FILES_MAX);
+	a = new_file("a.so");
+	b = new_file("b.so");
+	output_begin(&o);
+	settle(add(a, foreigner(0)), &bias);
+	output_end(&o);
+	assert_false(has_table(1));
+	/* Its code can be placed all the same. */
+	assert_int_equal(settle(1, &bias), 0);
+	assert_int_equal(sampled_files__lost(files), 1);
+	settle(add(b, getuid()), &bias);
+	assert_true(has_table(2));
+	close_files();
+}
+
+static void one_foreign_user_leaves_room_to_the_next(void **state)
+{
+	_library_file_ struct library_file *a = NULL, *b = NULL, *c = NULL;
+	_unwind_table_ struct unwind_table *t = NULL;
+	_output_ struct output o = {};
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	a = new_file("a.so");
+	b = new_file("b.so");
+	c = new_file("c.so");
+	assert_int_equal(unwind_table__of(a, &t), 0);
+	sampled_user_bytes = t->size + t->size / 2 + 8 * t->n_rules + 4 * t->pages;
+	add(a, foreigner(0));
+	add(b, foreigner(0));
+	add(c, foreigner(1));
+	output_begin(&o);
+	settle_all(3);
+	output_end(&o);
+	assert_true(has_table(1));
+	assert_false(has_table(2));
+	assert_true(has_table(3));
+	close_files();
+}
+
+/* A foreign user who maps the files of others first must not take their tables from them. */
+static void a_file_that_others_map_too_is_not_foreign(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	_output_ struct output o = {};
+	const struct library_identity *id;
+	uint64_t bias;
+
+	open_files(SAMPLED_KEPT >> WIRE_UNWIND_BLOCK_SHIFT, FAKE_FILES_MAX);
+	file = new_file("a.so");
+	id = library_file__identity(file);
+	output_begin(&o);
+	settle(add(file, foreigner(0)), &bias);
+	output_end(&o);
+	assert_int_equal(sampled_files__find(files, id, foreigner(1)), 1);
+	/* To be added again, as often as it takes to open it. */
+	assert_int_equal(sampled_files__find(files, id, getuid()), 0);
+	assert_int_equal(sampled_files__find(files, id, getuid()), 0);
+	assert_true(sampled_files__may_add(files, id, getuid()));
+	assert_int_equal(add(file, getuid()), 1);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(settle(1, &bias), 0);
+	assert_true(has_table(1));
+	assert_int_equal(sampled_files__lost(files), 0);
+	assert_int_equal(sampled_files__find(files, id, getuid()), 1);
+	close_files();
+}
+
+/* The inodes that children have read, in the order in which they were started. */
+static ino_t *order;
+
+static void note_file(void)
+{
+	struct stat st;
+
+	for (int fd = 3; fd < 1024; fd++)
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+			order[n_forks] = st.st_ino;
+}
+
+static void files_of_others_come_before_foreign_ones(void **state)
+{
+	/* The first two of these begin at once. */
+	static const struct {
+		const char *name;
+		bool foreign;
+		unsigned int turn;
+	} all[] = {
+		{"f1.so", true, 1}, {"f2.so", true, 4},	 {"o1.so", false, 2},
+		{"f3.so", true, 5}, {"o2.so", false, 3},
+	};
+	struct library_file *opened[N_OF(all)];
+
+	order = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(order, MAP_FAILED);
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	in_child = note_file;
+	for (size_t i = 0; i < N_OF(all); i++)
+		opened[i] = new_file(all[i].name);
+	n_forks = 0;
+	for (size_t i = 0; i < N_OF(all); i++)
+		add(opened[i], all[i].foreign ? foreigner(0) : getuid());
+	assert_int_equal(n_forks, 2);
+	settle_all(N_OF(all));
+	for (size_t i = 0; i < N_OF(all); i++) {
+		assert_true(has_table((uint32_t)i + 1));
+		assert_int_equal(order[all[i].turn], library_file__identity(opened[i])->ino);
+		library_file__free(opened[i]);
+	}
+	munmap(order, 4096);
+	close_files();
+}
+
+int main(void)
+{
+#define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, begin, cache_home_remove)
+	const struct CMUnitTest tests[] = {
+		WITH_CACHE(a_file_gets_a_table_and_a_bias),
+		WITH_CACHE(a_stored_table_is_there_at_once),
+		WITH_CACHE(tables_of_foreign_files_are_not_stored),
+		WITH_CACHE(files_without_tables_are_counted),
+		WITH_CACHE(the_vdso_has_one_number_and_its_table),
+		WITH_CACHE(a_foreign_user_may_have_so_many_files),
+		WITH_CACHE(foreign_users_leave_half_of_the_numbers),
+		WITH_CACHE(foreign_users_leave_room_for_tables),
+		WITH_CACHE(one_foreign_user_leaves_room_to_the_next),
+		WITH_CACHE(a_file_that_others_map_too_is_not_foreign),
+		WITH_CACHE(files_of_others_come_before_foreign_ones),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}
