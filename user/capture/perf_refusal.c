@@ -78,8 +78,7 @@ const char *perf_refusal__why(const struct perf_refusal *r, char *buf, size_t si
 			 "takes CAP_SYS_ADMIN here",
 			 r->paranoid);
 	else if (is_by_module(r))
-		snprintf(buf, size,
-			 "a security module, such as SELinux, refuses perf events: %s",
+		snprintf(buf, size, "a security module, such as SELinux, refuses perf events: %s",
 			 strerror(-r->err));
 	else
 		snprintf(buf, size, "the kernel refuses perf events: %s", strerror(-r->err));
