@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The process that has the files mapped is this one. */
+#include "stuck/walked_files.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "../fixtures/cache_home.h"
+#include "base/clock.h"
+#include "plan/file_job.h"
+
+#define LONG_NS 60000000000ull
+
+static struct mapped_files maps;
+static struct look *look;
+
+static int setup(void **state)
+{
+	/* On a busy machine children may take long to answer. */
+	look_ns = LONG_NS;
+	file_job_end_ns = LONG_NS;
+	return cache_home_make(state) ?: look__new(&look);
+}
+
+static int teardown(void **state)
+{
+	look__free(look);
+	return cache_home_remove(state);
+}
+
+static const struct mapped_file *mapping_of(const char *path)
+{
+	assert_int_equal(look__mapped_files(look, getpid(), &maps), 0);
+	for (uint32_t i = 0; i < maps.n; i++)
+		if (strstr(mapped_files__text(&maps, &maps.items[i]), path))
+			return &maps.items[i];
+	fail_msg("%s is not mapped", path);
+	return NULL;
+}
+
+static struct walked_file *get(struct walked_files *all, const char *path)
+{
+	const struct mapped_file *m = mapping_of(path);
+
+	return walked_files__get(all, getpid(), &maps, m);
+}
+
+static void wait_for_tables(struct walked_files *all)
+{
+	walked_files__wait(all, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+}
+
+static void a_file_is_read_once(void **state)
+{
+	_walked_files_ struct walked_files *all = NULL;
+	struct walked_file *f, *again;
+
+	assert_int_equal(walked_files__new(look, &all), 0);
+	f = get(all, "test_stuck_walked_files");
+	again = get(all, "test_stuck_walked_files");
+	assert_non_null(f);
+	assert_ptr_equal(f, again);
+	assert_null(walked_file__table(f));
+	wait_for_tables(all);
+	assert_non_null(walked_file__table(f));
+	assert_true(walked_file__table(f)->n_segments);
+	assert_null(walked_file__symbol(f, 1));
+	walked_file__release(f);
+	walked_file__release(again);
+}
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
+{
+	const char **to = path;
+
+	if (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libc-"))
+		*to = info->dlpi_name;
+	return 0;
+}
+
+/* Its path leads nowhere, but the mapping does. */
+static void a_deleted_file_has_a_table(void **state)
+{
+	_walked_files_ struct walked_files *all = NULL;
+	char copy[] = "/tmp/qprof-test-XXXXXX", command[256];
+	const char *libc = NULL;
+	struct walked_file *f;
+	int fd = mkstemp(copy);
+	void *map;
+
+	dl_iterate_phdr(find_libc, &libc);
+	assert_non_null(libc);
+	snprintf(command, sizeof(command), "cp %s %s", libc, copy);
+	assert_int_equal(system(command), 0);
+	map = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED) {
+		print_message("skipped: code in /tmp cannot be mapped\n");
+		unlink(copy);
+		return;
+	}
+	unlink(copy);
+	assert_int_equal(walked_files__new(look, &all), 0);
+	f = get(all, copy);
+	/* Without the right to use such links, the file is lost. */
+	if (f) {
+		wait_for_tables(all);
+		assert_non_null(walked_file__table(f));
+		walked_file__release(f);
+	}
+	munmap(map, 1 << 20);
+	close(fd);
+}
+
+static void the_vdso_has_a_table(void **state)
+{
+	_walked_files_ struct walked_files *all = NULL;
+	struct walked_file *f;
+
+	assert_int_equal(walked_files__new(look, &all), 0);
+	f = get(all, "[vdso]");
+	assert_non_null(f);
+	assert_non_null(walked_file__table(f));
+	assert_null(walked_file__file(f));
+	assert_null(walked_file__symbol(f, 0x1000));
+	walked_file__find_preserved(f, &(uint64_t){0x1000}, 1);
+	assert_null(walked_file__preserved(f, 0x1000));
+	walked_file__release(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_read_once),
+		cmocka_unit_test(a_deleted_file_has_a_table),
+		cmocka_unit_test(the_vdso_has_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
