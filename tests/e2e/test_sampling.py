@@ -14,6 +14,7 @@ from test_follow import nothing_known
 from test_security_hold import compiled, need_users, own_directory
 from test_security_libraries import fixtures
 from test_targets import FAILURE, looped, one_error_line, rustc
+from test_without_root import BOTH, User
 
 NO_PROBES = ("-e", "none")
 ALICE, BOB = 51001, 51002  # users without any other process
@@ -150,6 +151,22 @@ def test_samples_of_the_whole_machine(t):
     found = lines(t, trace)
     own = [s for s in found["sample"] if s["pid"] == victim.pid]
     assert len(own) >= 20, len(own)
+
+
+def test_samples_of_an_ordinary_user(t):
+    """CAP_BPF and CAP_PERFMON are enough for all samples, and none is needed to read them."""
+    t.need_capture()
+    with User(t, BOTH) as user:
+        done = user.run("-q", "--sample=999", "--memory=20", "--off-cpu-stacks", *NO_PROBES, "-o", "trace.qpt",
+                        "--", *user.compile(crates.LONG))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+        trace = os.path.join(user.home, "trace.qpt")
+        found = lines(t, trace)
+        causes = {s["cause"] for s in found["sample"]}
+        assert {"cpu", "faults"} <= causes, causes
+        shown = user.run("report", "--functions", "trace.qpt")
+        assert shown.returncode == 0 and "rustc_" in shown.stdout, shown
+        return assert_useful(found) + ", causes: " + " ".join(sorted(causes))
 
 
 def test_samples_or_events(t):
