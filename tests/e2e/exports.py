@@ -46,7 +46,7 @@ def text_message(lines):
 
 def unquote(value):
     """A quoted text of protoc: C's octal escapes, which form UTF-8."""
-    return value[1:-1].encode().decode("unicode_escape").encode("latin-1").decode()
+    return value[1:-1].encode().decode("unicode_escape").encode("latin-1").decode(errors="surrogateescape")
 
 
 def decode(file, message, data):
@@ -98,16 +98,55 @@ def iids(interned, field, into):
         into[entry["iid"][0]] = entry.get("name", [""])[0]
 
 
+class PerfSamples:
+    """The samples of one packet sequence: its interned data come before or with what uses them."""
+
+    def __init__(self):
+        self.interned = collections.defaultdict(dict)
+        self.samples, self.defaults = [], None
+
+    def add(self, packet):
+        for defaults in packet.get("trace_packet_defaults", ()):
+            assert self.defaults is None and packet["sequence_flags"] == [1]
+            self.defaults = defaults
+        for interned in packet.get("interned_data", ()):
+            for field, entries in interned.items():
+                for entry in entries:
+                    assert entry["iid"][0] not in self.interned[field], entry
+                    self.interned[field][entry["iid"][0]] = entry
+        for sample in packet.get("perf_sample", ()):
+            assert packet["sequence_flags"] == [2]
+            stack = self.stack(sample["callstack_iid"][0]) if "callstack_iid" in sample else ()
+            self.samples.append((packet["timestamp"][0], sample["pid"][0], sample["tid"][0], stack))
+
+    def stack(self, iid):
+        frames = self.interned["callstacks"][iid]["frame_ids"]
+        return tuple(self.frame(self.interned["frames"][frame]) for frame in frames)
+
+    def frame(self, frame):
+        mapping = self.interned["mappings"][frame["mapping_id"][0]]
+        assert all(path in self.interned["mapping_paths"] for path in mapping["path_string_ids"])
+        assert all(iid in self.interned["build_ids"] for iid in mapping.get("build_id", ()))
+        return self.interned["function_names"][frame["function_name_id"][0]]["name"][0]
+
+
 class Perfetto:
     def __init__(self, data):
         self.trace = decode("perfetto.proto", "Trace", data)
         self.names, self.categories, self.texts = {}, {}, {}
         self.tracks, self.notes, self.counters = {}, [], collections.Counter()
-        self.keys = {}
-        events = []
+        self.keys, self.last = {}, {}
+        self.samples = collections.defaultdict(PerfSamples)  # by the name of their timebase
+        sequences, events = {}, []
         assert self.trace["packet"][0]["sequence_flags"] == [1]
         for order, packet in enumerate(self.trace["packet"]):
-            assert packet["trusted_packet_sequence_id"] == [1]
+            (sequence,) = packet["trusted_packet_sequence_id"]
+            if sequence != 1:
+                for defaults in packet.get("trace_packet_defaults", ()):
+                    (timebase,) = defaults["perf_sample_defaults"][0]["timebase"]
+                    sequences[sequence] = self.samples[timebase["name"][0]]
+                sequences[sequence].add(packet)
+                continue
             for interned in packet.get("interned_data", ()):
                 iids(interned, "event_names", self.names)
                 iids(interned, "event_categories", self.categories)
@@ -130,6 +169,7 @@ class Perfetto:
             kind = event["type"][0]
             if kind == "TYPE_COUNTER":
                 self.counters[self.tracks[uuid]["name"][0]] += 1
+                self.last[uuid] = event["double_counter_value"][0]
             elif "name" in event:
                 self.notes.append(event["name"][0])
             elif kind == "TYPE_SLICE_END":

@@ -5,6 +5,8 @@ import collections
 import json
 
 import crates
+import exports
+from test_export import export
 
 
 def record(t, trace):
@@ -41,6 +43,37 @@ def dumped(t, trace):
         for query in set(seen):
             total[query, row["cause"]] += value
     return all_, own, total
+
+
+def test_samples_in_perfetto(t):
+    """Its profiler's samples: the stacks of pprof, each of a thread that is announced, and a counter
+    of the memory that was touched."""
+    t.need_capture()
+    trace = record(t, "perfetto.qpt")
+    perfetto = exports.Perfetto(export(t, trace, "perfetto"))
+    for name, option in (("CPU time", "--functions"), ("memory touched", "--memory")):
+        found = perfetto.samples[name]
+        pprof = exports.Pprof(export(t, trace, "pprof", option))
+        stacks = collections.Counter()
+        for frames, n in pprof.stacks(0):
+            stacks[tuple(frames[1:])] += n
+        ours = collections.Counter(stack or ("(no stack)",) for _, _, _, stack in found.samples)
+        assert ours == stacks, ((ours - stacks).most_common(3), (stacks - ours).most_common(3))
+        assert any("[typeck]" in stack and stack[-1] != "[typeck]" for stack in ours)
+        threads = {(x["thread"][0]["pid"][0], x["thread"][0]["tid"][0])
+                   for x in perfetto.tracks.values() if "thread" in x}
+        assert {(pid, tid) for _, pid, tid, _ in found.samples} <= threads
+    assert found.defaults["perf_sample_defaults"][0]["timebase"][0]["counter"] == ["SW_PAGE_FAULTS"]
+    (track,) = [x for x in perfetto.tracks.values() if x.get("name") == ["memory touched"]]
+    assert track["counter"][0]["unit"] == ["UNIT_SIZE_BYTES"]
+    (process,) = [x for x in perfetto.tracks.values() if "process" in x]
+    assert track["parent_uuid"] == process["uuid"]
+    touched = sum(n for _, n in pprof.stacks(1))
+    assert perfetto.last[track["uuid"][0]] == touched > 0
+    chrome = json.loads(export(t, trace, "chrome"))
+    values = [e["args"]["bytes"] for e in chrome["traceEvents"] if e["name"] == "memory touched"]
+    assert values == sorted(values) and values[-1] == touched
+    return "%d stacks" % len(ours)
 
 
 def test_reports_of_samples(t):

@@ -412,8 +412,8 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 		diag_warn("%s does not say what its queries were about: no stack has an item",
 			  o->file);
 	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_CHROME ||
-			  o->format == CLI_FORMAT_PERFETTO || o->format == CLI_FORMAT_COUNTS))
-		diag_warn("the samples of %s have no place in this format: html, folded, "
+			  o->format == CLI_FORMAT_COUNTS))
+		diag_warn("the stacks of %s have no place in this format: html, perfetto, folded, "
 			  "svg, pprof and speedscope have one",
 			  o->file);
 	if (export_note(&job, NOTE_UNWATCHED, note))

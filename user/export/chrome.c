@@ -164,6 +164,20 @@ static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns,
 	return end_event(c);
 }
 
+static int put_memory(void *ctx, const struct timeline_process *p, uint64_t at_ns, uint64_t bytes)
+{
+	struct chrome *c = ctx;
+
+	begin_event(c, "C");
+	put_text(c, "name", TIMELINE_MEMORY);
+	put_number(c, "pid", p->pid);
+	put_time(c, "ts", at_ns);
+	out__text(c->out, ",\"args\":{\"bytes\":");
+	out__number(c->out, bytes);
+	out__text(c->out, "}");
+	return end_event(c);
+}
+
 static int put_end(struct chrome *c)
 {
 	const struct trace_info *info = trace_reader__info(c->job->r);
@@ -195,6 +209,7 @@ int export_chrome(struct export_job *job)
 		.thread = put_thread,
 		.span = put_span,
 		.counter = put_counter,
+		.memory = put_memory,
 	};
 	struct chrome c = {
 		.job = job,

@@ -43,10 +43,11 @@ struct export_job {
 	uint64_t reserved; /* the part of max_bytes for data that follows the intervals */
 
 	/* Results. */
-	uint64_t written;  /* intervals and instants, or different stacks, or rows */
-	uint64_t left_out; /* intervals left out for the size limit */
-	uint64_t least_ns; /* the shortest duration that is kept; 0: no minimum */
-	uint64_t adjusted; /* intervals shortened or moved because they overlapped others */
+	uint64_t written;	   /* intervals and instants, or different stacks, or rows */
+	uint64_t left_out;	   /* intervals left out for the size limit */
+	uint64_t samples_left_out; /* samples, for the same reason */
+	uint64_t least_ns;	   /* the shortest duration that is kept; 0: no minimum */
+	uint64_t adjusted;	   /* intervals shortened or moved because they overlapped others */
 };
 
 /*

@@ -72,6 +72,19 @@ static bool left_out(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 	return true;
 }
 
+static bool samples_left_out(const struct export_job *job, char text[EXPORT_NOTE_MAX])
+{
+	char count[FORMAT_MAX], most[FORMAT_MAX];
+
+	if (job->samples_left_out)
+		snprintf(text, EXPORT_NOTE_MAX,
+			 "%s sample%s left out, as the file is to be no larger than %s",
+			 format_count(count, job->samples_left_out),
+			 job->samples_left_out == 1 ? " is" : "s are",
+			 format_bytes(most, job->max_bytes));
+	return job->samples_left_out;
+}
+
 static bool adjusted(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
 	char count[FORMAT_MAX];
@@ -89,7 +102,8 @@ bool export_note(const struct export_job *job, enum export_note which, char text
 	static bool (*const notes[])(const struct export_job *, char *) = {
 		[NOTE_PROBLEM] = problem,	[NOTE_LOST] = lost,
 		[NOTE_UNRECORDED] = unrecorded, [NOTE_UNWATCHED] = unwatched,
-		[NOTE_LEFT_OUT] = left_out,	[NOTE_ADJUSTED] = adjusted,
+		[NOTE_LEFT_OUT] = left_out,	[NOTE_SAMPLES_LEFT_OUT] = samples_left_out,
+		[NOTE_ADJUSTED] = adjusted,
 	};
 
 	*text = '\0';

@@ -16,6 +16,7 @@ enum export_note {
 	NOTE_UNRECORDED, /* executions not recorded, to keep within a budget */
 	NOTE_UNWATCHED,	 /* other intervals not recorded, for the same reason */
 	NOTE_LEFT_OUT,	 /* intervals left out for the size limit */
+	NOTE_SAMPLES_LEFT_OUT,
 	NOTE_ADJUSTED,
 	EXPORT_NOTES,
 };

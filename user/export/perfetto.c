@@ -2,8 +2,8 @@
 /*
  * Perfetto's trace format. A file is a sequence of fields, each of them a packet, so it can be
  * streamed. Starts and ends are separate events; the viewer sorts them by time, and events of equal
- * time by their order in the file (export/begins.h). All packets belong to one sequence, in which
- * each text is sent once.
+ * time by their order in the file (export/begins.h). All packets but those of samples belong to one
+ * sequence, in which each text is sent once.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "export/begins.h"
 #include "export/notes.h"
 #include "export/perfetto_fields.h"
+#include "export/perfetto_samples.h"
 #include "export/protobuf.h"
 #include "export/timeline.h"
 
@@ -25,6 +26,9 @@ enum uuid {
 	UUID_COUNTERS,
 	UUID_FIRST = 8,
 };
+
+/* Of the memory of the first process. */
+#define UUID_MEMORY (1ull << 33)
 
 enum text_space {
 	TEXT_KIND,
@@ -61,6 +65,9 @@ struct perfetto {
 	struct begins *begins; /* per thread */
 	uint32_t n_threads;
 	uint32_t threads_capacity;
+	struct perfetto_samples *samples;
+	const struct timeline_process
+		*touched; /* whose memory has a track, the last one; or NULL */
 	/* The packet being made, and the messages nested in it. */
 	struct byte_buffer packet, event, interned, inner, entry;
 };
@@ -71,6 +78,7 @@ static void perfetto__clear(struct perfetto *p)
 	for (uint32_t i = 0; i < p->n_threads; i++)
 		begins__destroy(&p->begins[i]);
 	free(p->begins);
+	perfetto_samples__free(p->samples);
 	byte_buffer__destroy(&p->packet);
 	byte_buffer__destroy(&p->event);
 	byte_buffer__destroy(&p->interned);
@@ -90,18 +98,8 @@ static uint64_t thread_uuid(uint32_t index)
 
 static int put_packet(struct perfetto *p)
 {
-	uint8_t head[1 + BYTES_VARINT_MAX], *end = head;
-	struct byte_buffer *b = &p->packet;
-
-	protobuf__varint(b, PACKET_SEQUENCE_ID, SEQUENCE);
-	if (b->failed)
-		return -ENOMEM;
-	*end++ = TRACE_PACKET << 3 | 2;
-	end = bytes_store_varint(end, b->size);
-	out__bytes(p->job->out, head, end - head);
-	out__bytes(p->job->out, b->data, b->size);
-	byte_buffer__clear(b);
-	return out__error(p->job->out);
+	protobuf__varint(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
+	return protobuf__put(p->job->out, TRACE_PACKET, &p->packet);
 }
 
 /* ---- Texts that are sent once ---------------------------------------------------------------- */
@@ -328,6 +326,45 @@ static int put_counter_tracks(struct perfetto *p)
 	return 0;
 }
 
+static int put_memory_track(struct perfetto *p, const struct timeline_process *process)
+{
+	p->touched = process;
+	begin_track(p, UUID_MEMORY + process->process->index, process_uuid(process),
+		    TIMELINE_MEMORY);
+	protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_SIZE_BYTES);
+	protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
+	return put_track(p);
+}
+
+static int put_memory(void *ctx, const struct timeline_process *process, uint64_t at_ns,
+		      uint64_t bytes)
+{
+	struct perfetto *p = ctx;
+	int err = p->touched == process ? 0 : put_memory_track(p, process);
+
+	if (err)
+		return err;
+	begin_event(p, EVENT_COUNTER, UUID_MEMORY + process->process->index);
+	protobuf__double(&p->event, EVENT_DOUBLE_COUNTER_VALUE, (double)bytes);
+	return put_event(p, at_ns, false);
+}
+
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	struct perfetto *p = ctx;
+
+	if (item->kind == TRACE_ITEM_SAMPLING)
+		perfetto_samples__set(p->samples, &item->sampling);
+	return 0;
+}
+
+static int put_sample(void *ctx, const struct timeline_thread *t, const struct trace_sample *s)
+{
+	struct perfetto *p = ctx;
+
+	return perfetto_samples__add(p->samples, t, s);
+}
+
 static int put_note(struct perfetto *p, const char *note)
 {
 	begin_event(p, EVENT_INSTANT, UUID_NOTES);
@@ -406,9 +443,13 @@ int export_perfetto(struct export_job *job)
 		.process = put_process,
 		.thread = put_thread,
 		.span = put_span,
+		.sample = put_sample,
+		.item = take_item,
 		.counter = put_counter,
+		.memory = put_memory,
 	};
 	__cleanup(perfetto__clear) struct perfetto p = {.job = job};
 
-	return begin_file(&p) ?: timeline_run(job, &format, &p) ?: end_file(&p);
+	return perfetto_samples__new(job, &p.samples)
+		       ?: begin_file(&p) ?: timeline_run(job, &format, &p) ?: end_file(&p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/protobuf.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/format.h"
@@ -78,4 +79,18 @@ void protobuf__message(struct byte_buffer *b, unsigned int field, const struct b
 {
 	put_bytes(b, field, message->data, message->size);
 	b->failed |= message->failed;
+}
+
+int protobuf__put(struct out *out, unsigned int field, struct byte_buffer *message)
+{
+	uint8_t head[2 * BYTES_VARINT_MAX], *end;
+
+	if (message->failed)
+		return -ENOMEM;
+	end = bytes_store_varint(head, field << 3 | WIRE_BYTES);
+	end = bytes_store_varint(end, message->size);
+	out__bytes(out, head, end - head);
+	out__bytes(out, message->data, message->size);
+	byte_buffer__clear(message);
+	return out__error(out);
 }

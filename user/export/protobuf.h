@@ -7,6 +7,7 @@
 #ifndef QPROF_EXPORT_PROTOBUF_H
 #define QPROF_EXPORT_PROTOBUF_H
 
+#include "export/out.h"
 #include "trace/bytes.h"
 
 void protobuf__varint(struct byte_buffer *b, unsigned int field, uint64_t value);
@@ -18,5 +19,8 @@ void protobuf__text(struct byte_buffer *b, unsigned int field, const char *text)
 /* A nested message, or packed numbers. */
 void protobuf__message(struct byte_buffer *b, unsigned int field,
 		       const struct byte_buffer *message);
+
+/* Write a nested message, and clear it. 0, -ENOMEM, or out__error(). */
+int protobuf__put(struct out *out, unsigned int field, struct byte_buffer *message);
 
 #endif /* QPROF_EXPORT_PROTOBUF_H */

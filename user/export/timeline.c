@@ -6,10 +6,11 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "export/size_limit.h"
+#include "export/memory_growth.h"
 #include "export/nesting.h"
 #include "export/parallelism.h"
 #include "export/process_title.h"
+#include "export/size_limit.h"
 
 /* Above the pids of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
@@ -26,6 +27,8 @@ struct timeline {
 	uint32_t n_threads;
 	struct nesting nesting; /* uses these numbers */
 	struct parallelism parallelism[TIMELINE_COUNTERS];
+	struct memory_growth growth;
+	uint32_t grown;	  /* the process whose memory was passed on last; or n_processes */
 	uint64_t last_ns; /* the latest end of any interval */
 };
 
@@ -56,6 +59,7 @@ static void timeline__free(struct timeline *t)
 	u64_map__destroy(&t->pids);
 	u64_map__destroy(&t->thread_of);
 	nesting__destroy(&t->nesting);
+	memory_growth__destroy(&t->growth);
 	free(t);
 }
 
@@ -125,12 +129,14 @@ static int take_thread(struct timeline *t, const struct trace_thread *named)
 	return err ?: t->format->thread(t->ctx, &thread, named->name);
 }
 
-static bool fits(struct export_job *job, const struct trace_span *s)
+static bool has_room(const struct export_job *job)
 {
-	if (!job->max_bytes)
-		return true;
-	return s->end_ns - s->start_ns >= job->least_ns &&
-	       out__size(job->out) + job->reserved < job->max_bytes;
+	return !job->max_bytes || out__size(job->out) + job->reserved < job->max_bytes;
+}
+
+static bool fits(const struct export_job *job, const struct trace_span *s)
+{
+	return has_room(job) && (!job->max_bytes || s->end_ns - s->start_ns >= job->least_ns);
 }
 
 /* Waits are not work; other kinds are unknown. */
@@ -166,6 +172,25 @@ static int take_span(struct timeline *t, const struct trace_span *stored)
 	return t->format->span(t->ctx, &thread, s);
 }
 
+static int take_sample(struct timeline *t, const struct trace_sample *s)
+{
+	const struct memory_fault fault = {s->time_ns, s->value, s->process};
+	struct timeline_thread thread;
+	int err = 0;
+
+	if (s->time_ns > t->last_ns)
+		t->last_ns = s->time_ns;
+	if (t->format->memory && s->cause == TRACE_SAMPLE_FAULT)
+		err = memory_growth__add(&t->growth, &fault);
+	if (err || !t->format->sample)
+		return err;
+	if (!has_room(t->job)) {
+		t->job->samples_left_out++;
+		return 0;
+	}
+	return get_thread(t, s->process, s->tid, &thread) ?: t->format->sample(t->ctx, &thread, s);
+}
+
 static int take_item(struct timeline *t, const struct trace_item *item)
 {
 	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
@@ -179,6 +204,8 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 		return take_thread(t, &item->thread);
 	case TRACE_ITEM_SPAN:
 		return take_span(t, &item->span);
+	case TRACE_ITEM_SAMPLE:
+		return take_sample(t, &item->sample);
 	default:
 		return 0;
 	}
@@ -203,6 +230,20 @@ static int put_counter(void *ctx, uint64_t at_ns, double mean)
 	return c->t->format->counter(c->t->ctx, c->counter, at_ns, mean);
 }
 
+static int put_memory(void *ctx, const struct memory_fault *sum)
+{
+	struct timeline *t = ctx;
+	const struct timeline_process *p = &t->processes[sum->process];
+	uint64_t base_ns = trace_reader__info(t->job->r)->clock_start_ns;
+	uint64_t start_ns = p->process->start_ns > base_ns ? p->process->start_ns : base_ns;
+	int err = 0;
+
+	if (t->grown != sum->process && start_ns < sum->at_ns)
+		err = t->format->memory(t->ctx, p, start_ns, 0);
+	t->grown = sum->process;
+	return err ?: t->format->memory(t->ctx, p, sum->at_ns, sum->bytes);
+}
+
 /* Pass on process titles that have changed since, and the counters. */
 static int finish(struct timeline *t)
 {
@@ -225,7 +266,8 @@ static int finish(struct timeline *t)
 		if (err)
 			return err;
 	}
-	return 0;
+	t->grown = t->n_processes;
+	return memory_growth__each(&t->growth, put_memory, t);
 }
 
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The common part of the formats with a time axis. Processes and threads are announced before their
- * first interval, intervals of a thread nest, counters give the number of open intervals over time,
- * and the shortest intervals are left out to meet the size limit.
+ * first interval or sample, intervals of a thread nest, counters give the number of open intervals
+ * over time and the memory of each process that was touched, and the shortest intervals are left
+ * out to meet the size limit.
  *
- * Memory: per process, thread, and interval that no other encloses yet (export/nesting.h).
+ * Memory: per process, thread, interval that no other encloses yet (export/nesting.h), and sampled
+ * page fault (export/memory_growth.h).
  */
 #ifndef QPROF_EXPORT_TIMELINE_H
 #define QPROF_EXPORT_TIMELINE_H
@@ -30,6 +32,9 @@ enum timeline_counter {
 	TIMELINE_COUNTERS,
 };
 
+/* The name of the counter of memory, which each process has that faults were sampled of. */
+#define TIMELINE_MEMORY "memory touched"
+
 /* The counter's name. */
 const char *timeline_counter_text(enum timeline_counter counter);
 
@@ -45,10 +50,18 @@ struct timeline_format {
 	int (*thread)(void *ctx, const struct timeline_thread *t, const char *name);
 	/* A span; an instant if it ends where it starts. */
 	int (*span)(void *ctx, const struct timeline_thread *t, const struct trace_span *span);
+	/* A sample; or NULL. */
+	int (*sample)(void *ctx, const struct timeline_thread *t, const struct trace_sample *s);
 	/* Every item as it was read, before any other callback for it; or NULL. */
 	int (*item)(void *ctx, const struct trace_item *item);
 	/* The counter has this value from `at_ns` on. Called after all spans; or NULL. */
 	int (*counter)(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value);
+	/*
+	 * So many bytes had become resident in a process by `at_ns`, from 0 at its start, or the
+	 * capture's, on. Called after all spans, for one process after another, in the order of
+	 * time; or NULL.
+	 */
+	int (*memory)(void *ctx, const struct timeline_process *p, uint64_t at_ns, uint64_t bytes);
 };
 
 /* Read job->r and call the format's functions. */

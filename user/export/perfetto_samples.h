@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Sampled stacks in Perfetto's trace format, as its own profiler of stacks writes them: a
+ * PerfSample for each sample, with the thread that it is of; its stack, the frames in it, their
+ * functions and files are sent once. Samples of CPU time and of page faults are two packet
+ * sequences, as those of two profilers. Frames are code, and in brackets the queries that their
+ * code shows.
+ *
+ * Viewers count samples. Those of waits are not in the file: each stands for another time.
+ *
+ * Memory: 16 to 32 bytes for each entry of stacks, place and function that was sent.
+ */
+#ifndef QPROF_EXPORT_PERFETTO_SAMPLES_H
+#define QPROF_EXPORT_PERFETTO_SAMPLES_H
+
+#include "base/cleanup.h"
+#include "export/timeline.h"
+
+struct perfetto_samples;
+
+/* 0 or -ENOMEM. */
+int perfetto_samples__new(struct export_job *job, struct perfetto_samples **out);
+
+/* How often was sampled; before all samples. */
+void perfetto_samples__set(struct perfetto_samples *s, const struct trace_sampling *sampling);
+
+/* Write a sample, if it is in the format. 0, -ENOMEM, or out__error(). */
+int perfetto_samples__add(struct perfetto_samples *s, const struct timeline_thread *t,
+			  const struct trace_sample *sample);
+
+void perfetto_samples__free(struct perfetto_samples *s);
+DEFINE_CLEANUP(struct perfetto_samples, perfetto_samples__free)
+#define _perfetto_samples_ __cleanup(perfetto_samples__free_p)
+
+#endif /* QPROF_EXPORT_PERFETTO_SAMPLES_H */
