@@ -307,6 +307,40 @@ def test_timeline_shows_what_waits(t):
           return v.colours[k] === cssColour('--off') && m.isOff[k]; })()""")
 
 
+# Of the row of memory: its place, and whether pixels of the curve are drawn near its end.
+MEMORY = """(() => {
+  const v = app.views.timeline, row = v.rows.find((r) => r.memory), scale = devicePixelRatio;
+  const x = v.gutter + (row.memory.at.at(-1) - v.from) * v.scale - 3, y = TOP - v.top + row.y + MEMORY - GAP - 2;
+  const pixels = new Uint32Array(v.canvas.getContext('2d').getImageData(x * scale, y * scale, 1, GAP * scale).data.buffer);
+  return {x, y, drawn: pixels[0] !== pixels.at(-1)};
+})()"""
+
+
+@each((), ("-e", "none"))
+def test_timeline_has_the_memory_touched(t, *options):
+    """Beside intervals and without any: the curve ends with the sum of the samples."""
+    argv = [t.rustc] + crates.arguments("semver", t.mkdir("out"))
+    trace = t.capture(argv, options=("-q", "--memory=20", *options)).trace
+    done = t.run_qprof("report", "--memory", "--json", trace)
+    (crate,) = json.loads(done.stdout)["crates"]
+    with opened(t, trace) as b:
+        open_view(b, "timeline")
+        memory = b.ask("app.views.timeline.rows.find((r) => r.memory).memory")
+        assert memory["bytes"][-1] == crate["bytes"] and memory["bytes"] == sorted(memory["bytes"])
+        assert memory["at"] == sorted(memory["at"]) and len(memory["at"]) == len(memory["bytes"])
+        assert b.ask("app.model.touchedBy(app.model.processes[0], app.model.end)") == crate["bytes"]
+        b.settle()
+        row = b.ask(MEMORY)
+        assert row["drawn"], row
+        left, top, _, _ = b.place("canvas.timeline")
+        b.mouse("mouseMoved", left + row["x"], top + row["y"])
+        text = b.ask("document.querySelector('#tip').textContent")
+        assert " touched by " in text and " resident at a time" in text, text
+        assert b.ask("app.model.processes[0].peak_bytes") == crate["peak_bytes"] > 0
+        assert_quiet(b)
+    return "%d points" % len(memory["at"])
+
+
 def test_tables_sort_filter_and_lead_to_the_timeline(t):
     with opened(t, build(t)) as b:
         open_view(b, "tables")

@@ -29,6 +29,7 @@
 #include "export/flame_samples.h"
 #include "export/html_report.h"
 #include "export/html_spans.h"
+#include "export/memory_growth.h"
 #include "export/notes.h"
 #include "export/process_title.h"
 #include "export/timeline.h"
@@ -79,8 +80,9 @@ struct html {
 	struct flame_samples *samples[TRACE_SAMPLE_CAUSES]; /* by cause */
 	struct flame *stacks[TRACE_SAMPLE_CAUSES];	    /* of these; NULL: there is none */
 	struct size_limit limit;
-	TABLE(struct what) whats; /* by kind << 32 | label */
-	TABLE(uint32_t) keys;	  /* string ids, keyed by themselves */
+	struct memory_growth memory; /* sums, of a process together, in the order of time */
+	TABLE(struct what) whats;    /* by kind << 32 | label */
+	TABLE(uint32_t) keys;	     /* string ids, keyed by themselves */
 	struct thread *threads;
 	uint32_t n_threads;
 	uint32_t threads_capacity;
@@ -96,6 +98,7 @@ static void html__clear(struct html *h)
 		flame_samples__free(h->samples[cause]);
 		flame__free(h->stacks[cause]);
 	}
+	memory_growth__destroy(&h->memory);
 	table__destroy(&h->whats);
 	table__destroy(&h->keys);
 	free(h->threads);
@@ -185,6 +188,14 @@ static int take_span(void *ctx, const struct timeline_thread *t, const struct tr
 	return err ?: html_spans__add(&h->spans, &span, h->gzip);
 }
 
+static int take_memory(void *ctx, const struct timeline_process *p, uint64_t at_ns, uint64_t bytes)
+{
+	const struct memory_fault sum = {at_ns, bytes, p->process->index};
+	struct html *h = ctx;
+
+	return memory_growth__add(&h->memory, &sum);
+}
+
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static int begin_block(struct html *h, const char *id)
@@ -212,6 +223,7 @@ static int put_spans(struct html *h)
 		.thread = take_thread,
 		.span = take_span,
 		.item = h->ahead.r ? NULL : take_item,
+		.memory = take_memory,
 	};
 	int err = begin_block(h, "spans") ?: timeline_run(h->job, &format, h);
 
@@ -394,6 +406,35 @@ static void put_stacks(struct json *j, const struct html *h)
 	json__print(j, "]");
 }
 
+static void put_numbers(struct json *j, const char *key, const struct memory_fault *sums,
+			uint32_t n, const uint64_t *base_ns)
+{
+	json__array(j, key);
+	for (uint32_t i = 0; i < n && !j->err; i++)
+		fprintf(j->out, "%s%" PRIu64, i ? "," : "",
+			base_ns ? sums[i].at_ns - *base_ns : sums[i].bytes);
+	json__print(j, "]");
+}
+
+/* The memory that each process had touched at times since the capture began. */
+static void put_memory(struct json *j, const struct html *h)
+{
+	const struct memory_fault *sums = h->memory.at;
+
+	json__print(j, ",\n\"memory\":[");
+	for (uint32_t i = 0, n; i < h->memory.n && !j->err; i += n) {
+		for (n = 1; i + n < h->memory.n && sums[i + n].process == sums[i].process; n++)
+			;
+		json__line(j, i);
+		json__number(j, "process", sums[i].process);
+		json__put_open(j);
+		put_numbers(j, "at", &sums[i], n, &h->base_ns);
+		put_numbers(j, "bytes", &sums[i], n, NULL);
+		json__print(j, "}");
+	}
+	json__print(j, "]");
+}
+
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
@@ -418,6 +459,7 @@ static int print_about(struct html *h, FILE *to)
 	json__put_open(&j);
 	put_processes(&j, h);
 	put_threads(&j, h);
+	put_memory(&j, h);
 	put_texts(&j, "names", h->whats.n, what_text, h);
 	put_texts(&j, "kinds", h->whats.n, what_kind, h);
 	put_texts(&j, "keys", h->keys.n, key_text, h);

@@ -44,11 +44,15 @@ class App {
 
 	// An empty page explains why it is empty, and what to do.
 	make(name, root) {
-		const {spans, report, processes} = this.model;
+		const {spans, report, processes, about} = this.model;
 		const needsSpans = name === "queries" || name === "timeline";
-		if (needsSpans ? spans.n : report.queries.length)
+		const hasMemory = name === "timeline" && about.memory.length;
+		if (needsSpans ? spans.n || hasMemory : report.queries.length)
 			return new (VIEWS.get(name))(root, this.model, this);
-		const texts = report.queries.length ?
+		const texts = report.samples && !about.left_out && report.queries.length ?
+			["No interval was recorded.", "Tables and flame graphs are by samples. A recording with events, as " +
+				"without “-e none”, shows intervals, too."] :
+			report.queries.length ?
 			["No interval is in this page.", "Tables and flame graph have the sums of the whole trace. A page " +
 				"with a larger --max-size shows intervals, too."] :
 			processes.length ?

@@ -36,6 +36,8 @@ class Model {
 		this.readPlaces();
 		for (const thread of this.threads)
 			this.processes[thread.process].threads.push(thread);
+		for (const {process, at, bytes} of about.memory)
+			this.processes[process].memory = {at, bytes};
 		this.classify();
 		this.findParents();
 		this.makeLanes();
@@ -100,6 +102,10 @@ class Model {
 			p.start = Math.min(p.start, start[i]);
 			p.end = Math.max(p.end, end[i]);
 		}
+		for (const p of this.processes.filter((p) => p.memory)) {
+			p.start = Math.min(p.start, p.memory.at[0]);
+			p.end = Math.max(p.end, p.memory.at[p.memory.at.length - 1]);
+		}
 		let lanes = 0;
 		for (const t of this.threads) {
 			t.firstLane = lanes;
@@ -142,6 +148,12 @@ class Model {
 	durationOfItem(path) {
 		const i = this.longestOfItems.get(path);
 		return i === undefined ? 0 : this.duration(i);
+	}
+
+	// The bytes that page faults had made resident in a process by a time; 0 before the first sample.
+	touchedBy(process, time) {
+		const {at, bytes} = process.memory, k = firstWhere(0, at.length, (m) => at[m] > time);
+		return k ? bytes[k - 1] : 0;
 	}
 
 	duration(i) {

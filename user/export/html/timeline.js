@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The build on a time axis: processes, their threads, and in each thread a lane for each depth. Names
 // are on the left. A folded process is one row: the intervals of its first thread on a bar of its run time.
+// An unfolded one also has a curve of the memory that it has touched, where page faults were sampled.
 //
 // Pixels bound the work of a frame, not intervals: in a lane, bisection skips all intervals that end
 // within the pixel of the last one drawn. So a million intervals take as long as a hundred. Intervals
 // narrower than a pixel go into a strip of pixels, which is drawn at once for the whole lane.
 
-const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
+const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20, MEMORY = 40;
 const TOP = OVERVIEW + AXIS; // where rows begin
 const LEAST_VIEW_NS = 50;
 const LISTED = 15; // intervals in the list below
@@ -67,14 +68,16 @@ class TimelineView {
 	layout() {
 		this.rows = [];
 		this.allHeight = 0;
-		const used = this.model.processes.filter((p) => p.threads.some((t) => t.depth));
+		const used = this.model.processes.filter((p) => p.memory || p.threads.some((t) => t.depth));
 		for (const process of used.sort((a, b) => a.start - b.start)) {
 			const threads = process.threads.filter((t) => t.depth);
 			if (this.folded[process.index]) {
-				this.addRow({process, thread: threads[0], lanes: 1, title: true}, HEADER);
+				this.addRow({process, thread: threads[0], lanes: threads.length ? 1 : 0, title: true}, HEADER);
 				continue;
 			}
 			this.addRow({process, title: true}, HEADER);
+			if (process.memory)
+				this.addRow({process, memory: process.memory}, MEMORY);
 			for (const thread of threads)
 				this.addRow({process, thread, lanes: thread.depth}, thread.depth * LANE + GAP);
 		}
@@ -249,6 +252,8 @@ class TimelineView {
 	}
 
 	drawRow(context, row, y, width) {
+		if (row.memory)
+			this.drawMemory(context, row.process, y, width);
 		if (row.title)
 			this.drawProcess(context, row, y, width);
 		const top = row.title ? y + 1 : y;
@@ -272,7 +277,26 @@ class TimelineView {
 			context.fillText(text, right + 5, y + HEADER / 2 - 1);
 	}
 
-	drawName(context, {title, process, thread}, y, gutter) {
+	// A curve in steps, as high as the row at its end: each pixel has the sum of its end.
+	drawMemory(context, process, y, width) {
+		const {at, bytes} = process.memory, most = bytes[bytes.length - 1], height = MEMORY - GAP;
+		const left = Math.max(0, Math.floor((at[0] - this.from) * this.scale));
+		const right = Math.min(width, (process.end - this.from) * this.scale);
+		context.fillStyle = this.ink.muted;
+		for (let x = left, k = 0; x < right; x++) {
+			k = firstWhere(k, at.length, (m) => at[m] > this.from + (x + 1) / this.scale);
+			const part = k ? bytes[k - 1] / most * height : 0;
+			context.fillRect(x, y + height - part, 1, part);
+		}
+	}
+
+	drawName(context, {title, process, thread, memory}, y, gutter) {
+		if (memory) {
+			context.fillStyle = this.ink.muted;
+			context.fillText(fitText("memory touched", gutter - 18), 18, y + 8);
+			context.fillText(fitText(formatBytes(memory.bytes[memory.bytes.length - 1]), gutter - 18), 18, y + 24);
+			return;
+		}
 		const sign = this.folded[process.index] ? "▸" : "▾";
 		context.fillStyle = title ? this.ink.text : this.ink.muted;
 		const text = title ? `${sign} ${process.title}` : this.model.threadTitle(thread);
@@ -548,7 +572,9 @@ class TimelineView {
 	hover(event) {
 		const x = event.offsetX - this.gutter, row = this.rowAt(event.offsetY);
 		const i = x < 0 ? -1 : this.spanAt(x, event.offsetY);
-		showTip(i >= 0 ? this.describe(i).join("\n") : row && row.title ? this.describeProcess(row.process) : null, event);
+		const text = i >= 0 ? this.describe(i).join("\n") : row && row.title ? this.describeProcess(row.process) :
+			row && row.memory && x >= 0 ? this.describeMemory(row.process, this.timeAt(x)) : null;
+		showTip(text, event);
 	}
 
 	key(event) {
@@ -606,6 +632,13 @@ class TimelineView {
 		].filter(Boolean);
 	}
 
+	// Pages that faults touched first, and the peak that the kernel noted, from which freed memory is gone.
+	describeMemory(process, time) {
+		const peak = process.peak_bytes ? `, at most ${formatBytes(process.peak_bytes)} resident at a time` : "";
+		return `${process.title}\n${formatBytes(this.model.touchedBy(process, time))} touched by ` +
+			`${formatDuration(time - this.model.start)}${peak}`;
+	}
+
 	describeProcess(process) {
 		const {start} = this.model, crate = process.crate ? [process.crate, process.crate_type] : [];
 		return [
@@ -613,6 +646,8 @@ class TimelineView {
 			crate.filter(Boolean).join(", "),
 			`${formatDuration(process.end - process.start)} from ${formatDuration(process.start - start)}, ` +
 				plural(process.threads.filter((t) => t.depth).length, "thread"),
+			process.memory ? `${formatBytes(process.memory.bytes[process.memory.bytes.length - 1])} of memory touched` : "",
+			process.peak_bytes ? `at most ${formatBytes(process.peak_bytes)} of memory resident at a time` : "",
 			shorten(process.command || ""),
 		].filter(Boolean).join("\n");
 	}
