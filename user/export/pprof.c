@@ -63,7 +63,7 @@ static const char *const strings[TRACE_SAMPLE_CAUSES][STRING_N] = {
 	[TRACE_SAMPLE_OFF_CPU] = {"", "waits", "count", "waiting", "nanoseconds",
 				  "rustc's waits, by qprof-bpf; this file " EXPORT_PRIVACY},
 	[TRACE_SAMPLE_FAULT] =
-		{"", "samples", "count", "touched", "bytes",
+		{"", "samples", "count", "memory", "bytes",
 		 "memory that rustc touched, by qprof-bpf; this file " EXPORT_PRIVACY},
 };
 

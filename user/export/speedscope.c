@@ -17,7 +17,8 @@ struct speedscope {
 	struct out *out;
 	const struct flame *flame;
 	struct stack stack;
-	bool profiles; /* a profile was written: the next one needs a comma */
+	bool profiles;	   /* a profile was written: the next one needs a comma */
+	uint64_t n_stacks; /* of the profile written last */
 };
 
 static void speedscope__clear(struct speedscope *sp)
@@ -82,6 +83,7 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 	int err;
 
 	*sum = 0;
+	sp->n_stacks = 0;
 	stack__begin(&sp->stack, sp->flame, from, to);
 	while ((err = stack__next(&sp->stack)) > 0) {
 		uint64_t ns = stack__node(&sp->stack)->self_ns;
@@ -89,6 +91,7 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 		if (!ns)
 			continue;
 		*sum += ns;
+		sp->n_stacks++;
 		err = put ? put(sp, ns, first) : 0;
 		if (err)
 			return err;
@@ -134,6 +137,7 @@ static int put_profiles(struct speedscope *sp)
 	err = put_profile(sp, 0, n, "all compilers");
 	if (err)
 		return err;
+	sp->job->written = sp->n_stacks;
 	for (uint32_t i = 0; n > 1 && i < n; i++) {
 		node = flame__process(sp->flame, i);
 		err = put_profile(sp, i, i + 1,
@@ -166,7 +170,6 @@ int export_speedscope(struct export_job *job)
 	if (err)
 		return err;
 	sp.flame = f;
-	job->written = flame__n_stacks(f);
 	out__text(job->out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":");
 	out__json(job->out, trace_reader__info(job->r)->tool);
 	out__text(job->out, ",\n\"name\":");
