@@ -34,9 +34,7 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 {
 	assert_in_range(number, 1, MOST_FILES - 1);
 	assert_null(w.files[number]);
-	if (!file)
-		return 0;
-	w.files[number] = strdup(library_file__path(file));
+	w.files[number] = strdup(file ? library_file__path(file) : "[vdso]");
 	return 0;
 }
 
