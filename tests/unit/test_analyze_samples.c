@@ -201,6 +201,46 @@ static void random_samples_agree_with_the_definition(void **state)
 	}
 }
 
+static void assert_compared(struct samples *s,
+			    enum samples_watch (*watch)(const void *, uint32_t, uint8_t),
+			    uint64_t compared, uint64_t differ)
+{
+	_free_ struct samples_row *rows = NULL;
+	size_t n;
+
+	assert_int_equal(samples__rows(s, watch, watches, &rows, &n), 0);
+	assert_int_equal(samples__totals(s)->compared, compared);
+	assert_int_equal(samples__totals(s)->differ, differ);
+}
+
+/* Their probes see the query around. */
+static void queries_without_probes_are_not_compared(void **state)
+{
+	const struct stack_source source = {.entry = entry};
+	_samples_ struct samples *s = NULL;
+	struct trace_sample sample = {
+		.stack = 3, .label = 1, .kind = TRACE_KIND_QUERY, .cause = CPU};
+
+	tree[1] = (struct trace_stack){.place = 1, .kind = TRACE_STACK_QUERY};
+	tree[2] = (struct trace_stack){.parent = 1, .place = 2, .kind = TRACE_STACK_QUERY};
+	tree[3] = (struct trace_stack){.parent = 2, .place = 3, .kind = TRACE_STACK_QUERY};
+	assert_int_equal(samples__new(&source, &s), 0);
+	assert_int_equal(samples__add(s, &sample), 0);
+	assert_compared(s, NULL, 1, 1);
+	assert_compared(s, watch_of, 1, 0);
+	sample.label = 0;
+	assert_int_equal(samples__add(s, &sample), 0);
+	assert_compared(s, watch_of, 2, 1);
+	/* None of the stack's queries has probes. */
+	tree[1].place = 2;
+	tree[2] = tree[1];
+	samples__free(take_ptr(s));
+	assert_int_equal(samples__new(&source, &s), 0);
+	sample.stack = 1;
+	assert_int_equal(samples__add(s, &sample), 0);
+	assert_compared(s, watch_of, 0, 0);
+}
+
 static void probes_and_stacks_are_compared(void **state)
 {
 	const struct stack_source source = {.entry = entry};
@@ -220,8 +260,7 @@ static void probes_and_stacks_are_compared(void **state)
 	assert_int_equal(samples__add(s, &sample), 0);
 	sample.label = TRACE_NO_STRING;
 	assert_int_equal(samples__add(s, &sample), 0);
-	assert_int_equal(samples__totals(s)->compared, 2);
-	assert_int_equal(samples__totals(s)->differ, 1);
+	assert_compared(s, NULL, 2, 1);
 	sample.cause = 0;
 	assert_int_equal(samples__add(s, &sample), -EINVAL);
 	sample.cause = TRACE_SAMPLE_CAUSES;
@@ -241,6 +280,7 @@ int main(void)
 		cmocka_unit_test(each_query_counts_once_in_a_stack),
 		cmocka_unit_test(random_samples_agree_with_the_definition),
 		cmocka_unit_test(probes_and_stacks_are_compared),
+		cmocka_unit_test(queries_without_probes_are_not_compared),
 		cmocka_unit_test(an_error_is_the_root_of_the_number),
 	};
 

@@ -7,17 +7,18 @@
 #include "analyze/stack_intervals.h"
 #include "base/table.h"
 
-/* The innermost interval of a stack (or STACK_INTERVAL_NONE), and that of the probes. */
+/* The innermost interval of a stack, and that of the probes. */
 struct pair {
-	uint32_t interval;
-	uint32_t label; /* TRACE_NO_STRING: none */
-	uint32_t kinds; /* of the latter, 1 << enum trace_kind */
+	uint32_t interval; /* STACK_INTERVAL_NONE: none */
+	uint32_t label;	   /* TRACE_NO_STRING: none */
+	uint32_t kinds;	   /* of the latter, 1 << enum trace_kind */
 };
 
 /* The samples of a process with such a pair. */
 struct cell {
 	uint32_t process;
 	uint32_t pair;
+	uint32_t executions; /* of the CPU, with a query as the innermost interval of the probes */
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];
 };
 
@@ -52,45 +53,40 @@ static uint32_t kind_bit(unsigned int kind)
 	return 1u << (kind < TRACE_KIND_OTHER ? kind : TRACE_KIND_OTHER);
 }
 
-static void compare_with_probes(struct samples_totals *t, const struct trace_sample *sample,
-				const struct stack_intervals *intervals, uint32_t interval)
-{
-	const struct stack_interval *query;
-
-	t->unknown += intervals->at[interval].is_unknown;
-	if (sample->kind != TRACE_KIND_QUERY || sample->label == TRACE_NO_STRING ||
-	    intervals->at[interval].query == STACK_INTERVAL_NONE)
-		return;
-	query = &intervals->at[intervals->at[interval].query];
-	if (query->is_unknown)
-		return;
-	t->compared++;
-	t->differ += query->label != sample->label;
-}
-
-/* The sum that the sample belongs to, beside those of all; NULL without memory. */
-static struct sample_sum *sum_of(struct samples *s, const struct trace_sample *sample,
-				 uint32_t interval)
+/* The cell of a sample; NULL without memory. */
+static struct cell *cell_of(struct samples *s, const struct trace_sample *sample, uint32_t interval)
 {
 	struct pair *pair = table__get(&s->pairs, (uint64_t)interval << 32 | sample->label,
 				       .interval = interval, .label = sample->label);
-	struct cell *cell;
 	uint32_t number;
 
 	if (!pair)
 		return NULL;
 	pair->kinds |= kind_bit(sample->kind);
 	number = (uint32_t)(pair - s->pairs.at);
-	cell = table__get(&s->cells, (uint64_t)sample->process << 32 | number,
+	return table__get(&s->cells, (uint64_t)sample->process << 32 | number,
 			  .process = sample->process, .pair = number);
-	return cell ? &cell->self[sample->cause] : NULL;
+}
+
+static void count_in_totals(struct samples *s, const struct trace_sample *sample, uint32_t interval)
+{
+	const struct stack_interval *at = NULL;
+	const struct sample_sum one = {1, sample->value};
+
+	if (interval != STACK_INTERVAL_NONE)
+		at = &s->intervals.at[interval];
+	s->totals.unknown += at && at->is_unknown && sample->cause == TRACE_SAMPLE_CPU;
+	if ((!at || at->known == STACK_INTERVAL_NONE) && sample->label == TRACE_NO_STRING)
+		sample_sum__add(&s->totals.no_query[sample->cause], &one);
+	sample_sum__add(&s->totals.of[sample->cause], &one);
+	s->totals.cut[sample->cut]++;
 }
 
 int samples__add(struct samples *s, const struct trace_sample *sample)
 {
 	const struct sample_sum one = {1, sample->value};
 	struct of_process *process;
-	struct sample_sum *sum;
+	struct cell *cell;
 	uint32_t interval;
 
 	if (!sample->cause || sample->cause >= TRACE_SAMPLE_CAUSES || sample->cut >= TRACE_CUT_MAX)
@@ -98,20 +94,14 @@ int samples__add(struct samples *s, const struct trace_sample *sample)
 	process = table__get(&s->processes, sample->process, .of = {});
 	if (!process || stack_intervals__find(&s->intervals, sample->stack, &interval))
 		return -ENOMEM;
-	if (interval != STACK_INTERVAL_NONE) {
-		if (sample->cause == TRACE_SAMPLE_CPU)
-			compare_with_probes(&s->totals, sample, &s->intervals, interval);
-		interval = s->intervals.at[interval].known;
-	}
-	sum = sum_of(s, sample, interval);
-	if (!sum)
+	cell = cell_of(s, sample, interval);
+	if (!cell)
 		return -ENOMEM;
-	if (interval == STACK_INTERVAL_NONE && sample->label == TRACE_NO_STRING)
-		sample_sum__add(&s->totals.no_query[sample->cause], &one);
-	sample_sum__add(sum, &one);
+	cell->executions += sample->cause == TRACE_SAMPLE_CPU && sample->kind == TRACE_KIND_QUERY &&
+			    sample->label != TRACE_NO_STRING;
+	sample_sum__add(&cell->self[sample->cause], &one);
 	sample_sum__add(&process->of[sample->cause], &one);
-	sample_sum__add(&s->totals.of[sample->cause], &one);
-	s->totals.cut[sample->cut]++;
+	count_in_totals(s, sample, interval);
 	return 0;
 }
 
@@ -291,12 +281,39 @@ static int add_shown(struct making *m, uint32_t process, uint32_t interval, uint
 	return 0;
 }
 
-static int add_cell(struct making *m, const struct samples *s, const struct cell *cell)
+/* The innermost execution that the probes should have seen too, or STACK_INTERVAL_NONE. */
+static uint32_t watched_query(const struct making *m, uint32_t interval)
+{
+	const struct stack_interval *at = m->intervals->at;
+	uint32_t i = interval == STACK_INTERVAL_NONE ? interval : at[interval].query;
+
+	while (i != STACK_INTERVAL_NONE && m->is_unwatched[i]) {
+		i = at[i].outer;
+		if (i != STACK_INTERVAL_NONE)
+			i = at[i].query;
+	}
+	return i;
+}
+
+static void compare_with_probes(const struct making *m, struct samples_totals *totals,
+				const struct cell *cell, const struct pair *pair)
+{
+	uint32_t query = watched_query(m, pair->interval);
+
+	if (query == STACK_INTERVAL_NONE || m->intervals->at[query].is_unknown)
+		return;
+	totals->compared += cell->executions;
+	if (m->intervals->at[query].label != pair->label)
+		totals->differ += cell->executions;
+}
+
+static int add_cell(struct making *m, struct samples *s, const struct cell *cell)
 {
 	const struct pair *pair = &s->pairs.at[cell->pair];
 	uint32_t seen = pair->interval == STACK_INTERVAL_NONE ? STACK_INTERVAL_NONE
 							      : m->seen[pair->interval];
 
+	compare_with_probes(m, &s->totals, cell, pair);
 	add_within(m, seen, cell->self);
 	if (pair->label != TRACE_NO_STRING)
 		return add_probed(m, cell->process, pair, seen, cell->self);
@@ -346,7 +363,7 @@ static int by_process(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int add_cells(struct making *m, const struct samples *s)
+static int add_cells(struct making *m, struct samples *s)
 {
 	_free_ struct cell *cells = calloc(s->cells.n + 1UL, sizeof(*cells));
 
@@ -378,6 +395,7 @@ int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct sam
 		       "by_process");
 	if (err)
 		return err;
+	s->totals.compared = s->totals.differ = 0;
 	find_watched(&m, watch, ctx);
 	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) ?: add_cells(&m, s);
 	if (err)

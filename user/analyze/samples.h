@@ -26,8 +26,8 @@ struct samples_totals {
 	/* Of the CPU: the innermost was an execution of an unknown query. */
 	uint64_t unknown;
 	/*
-	 * Of the CPU, where both the stack and the probes show a query, and where these are not the
-	 * same.
+	 * Of the CPU, where both the stack and the probes show a query that is watched, and where
+	 * these are not the same. Counted by samples__rows().
 	 */
 	uint64_t compared;
 	uint64_t differ;
