@@ -48,9 +48,9 @@ def record(t, argv):
     env = t.qprof_env({"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"})
     begin = time.monotonic()
     with open(t.path("said"), "w+") as said, open(t.path("errors"), "w+") as errors:
-        process = subprocess.Popen([t.qprof, "-q", "-o", t.path("trace.qpt"), "--", *argv], cwd=t.dir,
-                                   stdout=said, stderr=errors, stdin=subprocess.DEVNULL, env=env,
-                                   preexec_fn=limited)
+        process = subprocess.Popen([t.qprof, "-q", "--exact", "-o", t.path("trace.qpt"), "--", *argv],
+                                   cwd=t.dir, env=env, stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=errors, preexec_fn=limited)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         for f in (said, errors):

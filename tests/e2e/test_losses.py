@@ -87,8 +87,8 @@ def test_unforeseen_toolchain_without_perf_events(t):
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
     known = t.capture([t.rustc] + command[1:], trace="known.qpt")
     loader = SlowLoader(t)
-    profiler = t.start([*LAUNCHER, t.qprof, "-o", t.path("x.qpt"), "--", *loader.launcher, *command],
-                       env=t.qprof_env(nothing_known(t)), text=True)
+    profiler = t.start([*LAUNCHER, t.qprof, "--exact", "-o", t.path("x.qpt"), "--", *loader.launcher,
+                        *command], env=t.qprof_env(nothing_known(t)), text=True)
     t.attached(profiler)
     loader.go_on()
     _, err = profiler.communicate(timeout=lab.TIMEOUT)
@@ -103,7 +103,7 @@ def test_unforeseen_toolchain_without_perf_events(t):
 
 @lab.alone("a program of another test that is gone before it was looked at is a loss")
 def test_quiet_without_perf_events(t):
-    done = refused(t, "-q", "-o", t.path("x.qpt"), "--", *compile_command(t, "out"))
+    done = refused(t, "-q", "--exact", "-o", t.path("x.qpt"), "--", *compile_command(t, "out"))
     assert (done.returncode, done.stderr) == (0, ""), done
     assert counts(t, t.path("x.qpt"))
 
