@@ -138,12 +138,6 @@ static void keep_segments(struct sampled_file *s, const struct unwind_table *t)
 	memcpy(s->segments, t->segments, s->n_segments * sizeof(s->segments[0]));
 }
 
-static uint32_t bytes_of(const struct unwind_table *t)
-{
-	return t->size + t->pages * (uint32_t)sizeof(*t->directory) +
-	       t->n_rules * (uint32_t)sizeof(*t->rules);
-}
-
 static bool has_room(const struct sampled_files *f, const struct sampled_file *s)
 {
 	uint64_t sum = s->bytes;
@@ -160,7 +154,7 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 {
 	struct sampled_file *s = f->items[at];
 
-	s->bytes = err ? 0 : bytes_of(t);
+	s->bytes = err ? 0 : unwind_table__bytes(t);
 	s->refused = !err && !has_room(f, s);
 	err = err ?: s->refused ? -EDQUOT : sample_tables__add(f->tables, at + 1, t);
 	if (err)

@@ -57,16 +57,11 @@ int walked_files__new(struct look *look, struct walked_files **out)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static size_t bytes_of(const struct unwind_table *t)
-{
-	return t->size + t->n_rules * sizeof(*t->rules) + t->pages * sizeof(*t->directory);
-}
-
 static void take_table(struct walked_file *f, struct unwind_table *t)
 {
 	f->wants_table = false;
 	f->table = t;
-	f->all->table_bytes += bytes_of(t);
+	f->all->table_bytes += unwind_table__bytes(t);
 }
 
 static bool has_room(const struct walked_files *all)
@@ -164,7 +159,7 @@ static bool is_of(const struct walked_file *f, const struct library_identity *id
 static void file__free(struct walked_file *f)
 {
 	if (f->table)
-		f->all->table_bytes -= bytes_of(f->table);
+		f->all->table_bytes -= unwind_table__bytes(f->table);
 	if (f->functions)
 		f->all->symbol_bytes -= functions__bytes(f->functions);
 	unwind_table__free(f->table);

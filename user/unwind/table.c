@@ -156,6 +156,12 @@ bool unwind_segments__bias(const struct elf_segment *segments, uint32_t n, uint6
 	return false;
 }
 
+uint32_t unwind_table__bytes(const struct unwind_table *t)
+{
+	return t->size + t->pages * (uint32_t)sizeof(*t->directory) +
+	       t->n_rules * (uint32_t)sizeof(*t->rules);
+}
+
 void unwind_table__free(struct unwind_table *t)
 {
 	if (!t)

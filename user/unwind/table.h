@@ -68,6 +68,9 @@ bool unwind_segments__bias(const struct elf_segment *segments, uint32_t n, uint6
 /* The bytes of the pc-value table of a page: 0 if it has none. */
 uint32_t unwind_table__page_size(const struct unwind_table *t, uint32_t page);
 
+/* The memory that its rules, directory and pc-value tables take. */
+uint32_t unwind_table__bytes(const struct unwind_table *t);
+
 void unwind_table__free(struct unwind_table *t);
 DEFINE_CLEANUP(struct unwind_table, unwind_table__free)
 #define _unwind_table_ __cleanup(unwind_table__free_p)
