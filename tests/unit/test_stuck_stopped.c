@@ -1,67 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/stopped.h"
 
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
+#include "../fixtures/running_child.h"
 #include "base/cleanup.h"
 
 static void run_for_ever(void)
 {
 	for (volatile unsigned int i = 0;; i++)
 		;
-}
-
-/* The child dies with this process, even if a test fails. */
-static pid_t start(void)
-{
-	int ready[2];
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ready[0]);
-		close(ready[1]);
-		run_for_ever();
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &(char){0}, 1), 0);
-	close(ready[0]);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	int status;
-
-	/* The child must still run. */
-	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-}
-
-static int do_nothing(void *ctx, const struct stopped *s)
-{
-	return 0;
-}
-
-static bool may_stop(pid_t pid)
-{
-	struct stopped s;
-	int err = stopped__take(&s, pid, do_nothing, NULL);
-
-	if (err != -EPERM)
-		return true;
-	print_message("skipped: ptrace is not allowed here\n");
-	end(pid);
-	return false;
 }
 
 /* The value after `field` in a file of /proc/PID: a number or a letter. */
@@ -114,10 +64,10 @@ static int look_at(void *ctx, const struct stopped *s)
 static void it_is_stopped_meanwhile(void **state)
 {
 	struct seen seen = {0};
-	pid_t pid = start();
+	pid_t pid = running_child__start(run_for_ever);
 	struct stopped s;
 
-	if (!may_stop(pid))
+	if (!running_child__may_stop(pid))
 		return;
 	assert_int_equal(stopped__take(&s, pid, look_at, &seen), 0);
 	assert_int_equal(seen.calls, 1);
@@ -126,20 +76,20 @@ static void it_is_stopped_meanwhile(void **state)
 	assert_int_equal(seen.sp, s.sp);
 	assert_int_equal(s.tid, pid);
 	assert_true(s.ns > 0 && s.pc && s.sp && s.fs_base);
-	end(pid);
+	running_child__end(pid);
 }
 
 static void it_continues_after_an_error(void **state)
 {
 	struct seen seen = {.err = -EBADMSG};
-	pid_t pid = start();
+	pid_t pid = running_child__start(run_for_ever);
 	struct stopped s;
 
-	if (!may_stop(pid))
+	if (!running_child__may_stop(pid))
 		return;
 	assert_int_equal(stopped__take(&s, pid, look_at, &seen), -EBADMSG);
 	assert_int_equal(tracer_of(pid), 0);
-	end(pid);
+	running_child__end(pid);
 }
 
 static volatile sig_atomic_t *signals;
@@ -158,20 +108,20 @@ static void signals_reach_it(void **state)
 	signals = mmap(NULL, sizeof(*signals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	signal(SIGUSR1, on_signal);
-	pid = start();
-	if (!may_stop(pid))
+	pid = running_child__start(run_for_ever);
+	if (!running_child__may_stop(pid))
 		return;
 	for (; sent < 200; sent++) {
 		struct stopped s;
 
 		kill(pid, SIGUSR1);
-		assert_int_equal(stopped__take(&s, pid, do_nothing, NULL), 0);
+		assert_int_equal(stopped__take(&s, pid, running_child__look, NULL), 0);
 		/* A second pending instance of a signal would be merged with the first. */
 		for (int i = 0; i < 5000 && *signals <= sent; i++)
 			usleep(1000);
 		assert_int_equal(*signals, sent + 1);
 	}
-	end(pid);
+	running_child__end(pid);
 	signal(SIGUSR1, SIG_DFL);
 	munmap((void *)signals, sizeof(*signals));
 }
@@ -201,7 +151,7 @@ static void one_that_cannot_stop_is_not_waited_for(void **state)
 	}
 	while (state_of(pid) != 'D')
 		usleep(100);
-	err = stopped__take(&s, pid, do_nothing, NULL);
+	err = stopped__take(&s, pid, running_child__look, NULL);
 	if (err != -EPERM)
 		assert_int_equal(err, -EBUSY);
 	/* The kernel detaches when the tracing thread exits, which may be after pthread_join(). */
@@ -217,7 +167,7 @@ static void a_process_that_is_gone_is_reported(void **state)
 {
 	struct stopped s;
 
-	assert_int_equal(stopped__take(&s, 0x7fffffff, do_nothing, NULL), -ESRCH);
+	assert_int_equal(stopped__take(&s, 0x7fffffff, running_child__look, NULL), -ESRCH);
 }
 
 int main(void)

@@ -5,14 +5,12 @@
  */
 #include "stuck/walk.h"
 
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
 #include "../fixtures/cache_home.h"
+#include "../fixtures/running_child.h"
 #include "base/clock.h"
 #include "plan/file_job.h"
 
@@ -78,57 +76,18 @@ static void change_stack(void)
 	call_on(stack + STACK_SIZE - 4096, on_other_stack);
 }
 
-/* The child dies with this process, even if a test fails. */
+static void descend_to_the_end(void)
+{
+	volatile int sum = 0;
+
+	descend(DEPTH, &sum);
+}
+
+/* The child is in `end`, at the end of many calls. */
 static pid_t start(void (*end)(void))
 {
-	int ready[2];
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		volatile int sum = 0;
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-
-		close(ready[0]);
-		close(ready[1]);
-		at_the_end = end;
-		descend(DEPTH, &sum);
-		_exit(0);
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &(char){0}, 1), 0);
-	close(ready[0]);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	int status;
-
-	/* The child must still run. */
-	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-}
-
-static int do_nothing(void *ctx, const struct stopped *s)
-{
-	return 0;
-}
-
-static bool may_stop(pid_t pid)
-{
-	struct stopped s;
-	int err = stopped__take(&s, pid, do_nothing, NULL);
-
-	if (err != -EPERM)
-		return true;
-	print_message("skipped: ptrace is not allowed here\n");
-	end(pid);
-	return false;
+	at_the_end = end;
+	return running_child__start(descend_to_the_end);
 }
 
 /* All that a walk needs. */
@@ -216,12 +175,12 @@ static void check_walk(void (*at_end)(void), int descents)
 	pid_t pid = start(at_end);
 	struct walking w;
 
-	if (!may_stop(pid))
+	if (!running_child__may_stop(pid))
 		return;
 	open_walking(&w, pid);
 	walk_until(&w, descents);
 	close_walking(&w);
-	end(pid);
+	running_child__end(pid);
 }
 
 static void one_that_waits_is_walked(void **state)
@@ -298,7 +257,7 @@ static void registers_are_where_inner_functions_saved_them(void **state)
 	uint64_t value;
 	uint32_t i = 0;
 
-	if (!may_stop(pid))
+	if (!running_child__may_stop(pid))
 		return;
 	open_walking(&w, pid);
 	walk_until(&w, DEPTH + 1);
@@ -313,7 +272,7 @@ static void registers_are_where_inner_functions_saved_them(void **state)
 	assert_true(calls__preserved(&w.calls, 0, 0, &w.stopped, &w.memory, &value));
 	assert_int_equal(value, w.stopped.preserved[0]);
 	close_walking(&w);
-	end(pid);
+	running_child__end(pid);
 }
 
 static void a_process_that_is_gone_has_no_mappings(void **state)
