@@ -22,12 +22,12 @@
 static struct kernel_samples kernel;
 static struct sample_tables *tables;
 static struct sampled_files *files;
-/* What the sink was told. */
+/* The files that the sink got. */
 static uint32_t told[4096];
 static uint32_t n_told;
 static bool told_vdso;
 
-/* Neither root nor us, who are the invoker. */
+/* A user other than root and the invoker, which this process is. */
 static uid_t foreigner(unsigned int i)
 {
 	return getuid() + 1000 + i;

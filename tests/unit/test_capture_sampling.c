@@ -216,12 +216,12 @@ static void new_code_is_found(void **state)
 		wait_and_settle();
 }
 
-/* Killed before they were followed, so that no record told of their end. */
+/* They are killed before they are followed, so there is no record of their end. */
 static void processes_that_are_gone_make_room(void **state)
 {
 	_output_ struct output o = {};
 
-	/* The kernel's nobody is whom a process without one counts for. */
+	/* A process whose user is unknown counts for the kernel's nobody. */
 	if (getuid() == PROCESS_USER_UNKNOWN)
 		skip();
 	output_begin(&o);

@@ -64,7 +64,7 @@ static void words_are_copied_when_they_are_needed(void **state)
 	}
 	assert_int_equal(word, 1000);
 	assert_int_equal(c.n, 1);
-	/* What follows came along; what is before did not. */
+	/* The copy holds the bytes after the address, and none before it. */
 	assert_true(copied__word(&c, addr_of(8 * 5000), &word));
 	assert_int_equal(word, 5000);
 	assert_int_equal(c.n, 1);

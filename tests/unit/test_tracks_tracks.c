@@ -363,7 +363,7 @@ static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, ui
 		    : tracks__record(f->t, &r, sizeof(r));
 }
 
-/* What a process had before an exec is not the peak of what it executes. */
+/* The peak of a process before an exec does not count for the program that it executes. */
 static void peaks_are_of_the_image(void **state)
 {
 	struct fixture *f = *state;

@@ -4,7 +4,7 @@
  * table is made in the background, once for each file. A file without one can be placed at most:
  * stacks end in it.
  *
- * What a foreign user, who is neither root nor the invoker, can take away from others is limited. A
+ * A *foreign* user is neither root nor the invoker. Limits keep room for the files of others. A
  * file is foreign if its owner is, or the user whose process has mapped it; it is not any more when
  * somebody else maps it whose own it could be. One foreign user may have SAMPLED_PER_USER files,
  * and sampled_user_bytes of tables, which is enough for a rustc. All together leave SAMPLED_KEPT
