@@ -360,7 +360,8 @@ KERNELS_ARGS ?=
 kernels:
 	@tests/setup.sh kernels
 	@+$(SUBMAKE) all bpf-bin stacks-bin
-	@$(AS_USER) $(PYTHON) -B tests/kernels/run.py --build $(B) --page docs/kernels.md \
+	@$(AS_USER) $(PYTHON) -B tests/kernels/run.py --build $(B) \
+		--keep tests/kernels/tried --page docs/kernels.md \
 		$(if $(filter 1,$(QUICK)),--quick) $(KERNELS_ARGS) $(KERNELS)
 
 # The pictures in the documents. SCREENSHOTS_ARGS=--help

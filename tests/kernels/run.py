@@ -3,6 +3,8 @@
 Boots the kernels of kernels.table, as many at once as this machine has room for, and tries
 qprof-bpf's features in each (guest.py). Prints one line per feature and the totals; docs/kernels.md
 is the page of results. A kernel that cannot be fetched is skipped, with the reason.
+
+A whole run takes hours, so results are kept (--keep): the page shows the last one of each feature.
 """
 
 import argparse
@@ -165,11 +167,11 @@ def write_page(path, outcomes):
         f.write(text)
 
 
-def kept(out):
+def kept(directory):
     """Outcomes of this run and of earlier ones, in the order of the table."""
     found = []
     for row in fetch.rows():
-        text = boot.read(os.path.join(out, row.name + ".json"))
+        text = boot.read(os.path.join(directory, row.name + ".json"))
         if text:
             found.append(json.loads(text))
     return found
@@ -198,15 +200,17 @@ def show(row, outcome, totals):
           flush=True)
 
 
-def keep(out, outcome, partial):
+def keep(directory, outcome, partial):
     """Store an outcome. Features of a partial run replace their earlier results."""
-    path = os.path.join(out, outcome["name"] + ".json")
+    path = os.path.join(directory, outcome["name"] + ".json")
+    outcome.pop("results")
     for feature in outcome["features"]:
         feature["date"], feature["commit"] = outcome["date"], outcome["commit"]
     if partial and os.path.exists(path):
         outcome["features"] = merged(json.loads(boot.read(path))["features"], outcome)
     with open(path, "w") as f:
-        json.dump(outcome, f)
+        json.dump(outcome, f, indent=1)
+        f.write("\n")
 
 
 def merged(before, outcome):
@@ -226,14 +230,17 @@ def main():
     parser.add_argument("--quick", action="store_true", help="what finds the worst, in 5 minutes")
     parser.add_argument("--rounds", type=int, default=20, help="of what is run again and again")
     parser.add_argument("--only", default="", help="features whose name this expression matches")
-    parser.add_argument("--page", help="write the page here, of all results that are there")
+    parser.add_argument("--keep", help="a directory for results, one file per kernel")
+    parser.add_argument("--page", help="write the page here, of all results that are kept")
     parser.add_argument("kernels", nargs="*", help="beginnings of names in kernels.table")
     boot.add_arguments(parser)
     parser.set_defaults(timeout=0)
     options = parser.parse_args()
     options.timeout = options.timeout or (QUICK_SECONDS if options.quick else FULL_SECONDS)
     out = os.path.abspath(os.path.join(options.build, "kernels"))
+    options.keep = options.keep or out
     os.makedirs(out, exist_ok=True)
+    os.makedirs(options.keep, exist_ok=True)
     totals = {"PASS": 0, "FAIL": 0, "SKIP": 0}
     rows = fetch.rows(options.kernels)
     options.together = options.together or len(rows) > 1
@@ -245,9 +252,9 @@ def main():
         for row, outcome in runs:
             show(row, outcome.result(), totals)
             if not options.quick:
-                keep(out, outcome.result(), options.only)
+                keep(options.keep, outcome.result(), options.only)
     if options.page and not options.quick:
-        write_page(options.page, kept(out))
+        write_page(options.page, kept(options.keep))
     print("kernels: " + ", ".join("%d %s" % (n, REPORTED[key]) for key, n in totals.items()))
     return 1 if totals["FAIL"] or not totals["PASS"] else 0
 
