@@ -84,17 +84,18 @@ def check_crate(crate, process, threads):
 
 
 def check_rows(document):
-    """Rows of queries, passes and pairs equal those of the tables, sorted by self time."""
+    """Rows of queries, passes and pairs equal those of the tables, sorted by time on the CPU."""
     build = document["build"]
     tables = {None: {q["name"]: q for q in document["queries"]}}
     for process in document["processes"]:
         tables[process["pid"]] = {q["name"]: q for q in process["queries"]}
     for key in ("queries", "passes", "pairs"):
-        selves = [row["self_ns"] for row in build[key]]
-        assert selves and selves == sorted(selves, reverse=True), selves
+        on_cpu = [row["self_cpu_ns"] for row in build[key]]
+        assert on_cpu and on_cpu == sorted(on_cpu, reverse=True), on_cpu
         for row in build[key]:
             there = tables[row.get("pid")][row["name"]]
             assert (row["count"], row["self_ns"]) == (there["count"], there["self_ns"]), row
+            assert row["self_cpu_ns"] == max(0, row["self_ns"] - row["self_off_ns"]), row
     assert not {q["name"] for q in build["queries"]} & {q["name"] for q in build["passes"]}
     both = sum(row["self_ns"] for key in ("queries", "passes") for row in build[key])
     assert both == sum(q["self_ns"] for q in document["queries"])

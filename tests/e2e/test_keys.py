@@ -266,7 +266,7 @@ def test_a_slow_item_is_first(t, path, text):
     assert run.status == 0, run.stderr.decode()
     done = t.run_qprof("report", "--by", "item", run.trace)
     assert done.returncode == 0, done.stderr
-    items = [line.split()[-1] for line in done.stdout[done.stdout.index("self %"):].splitlines()[1:]
+    items = [line.split()[-1] for line in done.stdout[done.stdout.index("cpu %"):].splitlines()[1:]
              if line and not line.endswith("(no item)")]
     assert items[0] == "slow::" + path, done.stdout
     done = t.run_qprof("report", "--by", "item", "--json", run.trace)

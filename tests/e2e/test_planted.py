@@ -17,7 +17,8 @@ SLOW = ("base::slow::planted", "base::slow::planted::{{constant}}")
 
 MACRO = """
 #[proc_macro_derive(Planted)] pub fn planted(_: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    std::thread::sleep(std::time::Duration::from_millis(%d));
+    let begin = std::time::Instant::now();
+    while begin.elapsed() < std::time::Duration::from_millis(%d) {}
     proc_macro::TokenStream::new()
 }
 """ % MACRO_MS
@@ -58,7 +59,7 @@ def first(t, trace, *options):
     assert done.returncode == 0, done.stderr
     row = next(row for row in json.loads(done.stdout)["items"] if row["name"] is not None)
     done = t.run_qprof("report", *options, "--wide", trace)
-    lines = done.stdout[done.stdout.index("self %"):].splitlines()[1:]
+    lines = done.stdout[done.stdout.index("cpu %"):].splitlines()[1:]
     line = next(line for line in lines if not line.endswith("(no item)"))
     return row, line
 

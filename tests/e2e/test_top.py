@@ -120,13 +120,13 @@ def test_command(t):
         s.keys("Space")
         paused = s.wait("PAUSED at")
         s.keys("Enter")
-        s.wait("Queries of regex_syntax (", "[self]")
+        s.wait("Queries of regex_syntax (", "[on-cpu]")
         wait_for("all rows", lambda: len(rows(s.text())) == 20)
         # A long filter would be cut at the end of the line.
         found = [row[2:].split()[0] for row in rows(s.text())]
         name = next(name for name in found if len(name) <= 15 and not name.endswith("."))
         s.keys("/", *name, "Enter")
-        s.wait("filter: %s  by self" % name)
+        s.wait("filter: %s  by on-cpu" % name)
         # A capture of the screen may show half a redraw. A name may be cut before the part that the
         # filter found.
         wait_for("rows with it", lambda: 0 < len(rows(s.text())) < 20 and all(
@@ -241,7 +241,7 @@ def test_items_of_a_command(t):
             view.resize(120, 24)
             view.wait("recording", "compilers 1 (0 running)")
             view.keys("i")
-            view.wait("Items  1 of %d" % len(items), "regex_syntax::", "lib.rs:1", "[self]")
+            view.wait("Items  1 of %d" % len(items), "regex_syntax::", "lib.rs:1", "[on-cpu]")
         open(gate, "w").close()
         for view in (s, other):
             view.wait("finished,", "compilers 2 (0 running)")

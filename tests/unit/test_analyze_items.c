@@ -98,6 +98,31 @@ static void the_time_of_all_queries_about_an_item_is_added_up(void **state)
 	done();
 }
 
+static void waited(uint32_t label, uint16_t depth, uint64_t self_ns, uint64_t off_ns, uint32_t item)
+{
+	const struct trace_span s = of(label, depth, TRACE_KIND_QUERY);
+	const struct trace_times times = {
+		.self_ns = self_ns, .self_off_ns = off_ns, .self_probe_ns = 1};
+
+	assert_int_equal(items__span(items, &s, &times, item), 0);
+}
+
+/* Also of what is charged to an item; and the query that worked most is the first. */
+static void time_on_the_cpu_is_a_part(void **state)
+{
+	waited(CODEGEN, 1, 30, 20, NONE);
+	waited(TYPECK, 0, 101, 90, ONE);
+	waited(MIR_BUILT, 0, 21, 0, ONE);
+	end(1);
+	assert_row(ONE, 2, 1, 149);
+	assert_int_equal(rows->cpu_ns, 9 + 10 + 20);
+	assert_int_equal(rows->queries[0].label, MIR_BUILT);
+	assert_int_equal(rows->queries[1].label, TYPECK);
+	assert_int_equal(rows->queries[1].self_ns, 100);
+	assert_int_equal(rows->queries[1].cpu_ns, 10);
+	done();
+}
+
 static bool is_keyed_by_instance(const void *ctx, uint32_t label)
 {
 	return label == MIR_BUILT || label == CODEGEN;
@@ -309,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_time_of_all_queries_about_an_item_is_added_up),
+		TEST(time_on_the_cpu_is_a_part),
 		TEST(instances_are_counted),
 		TEST(instances_of_other_crates_are_added),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),

@@ -66,8 +66,8 @@ static void begin(enum subjects_of of)
 		assert_int_equal(subjects__process(subjects, &processes[i]), 0);
 }
 
-static void take(uint32_t process, uint32_t tid, uint32_t label, uint16_t depth, uint64_t start,
-		 uint64_t end, uint32_t event)
+static void take_off(uint64_t off_ns, uint32_t process, uint32_t tid, uint32_t label,
+		     uint16_t depth, uint64_t start, uint64_t end, uint32_t event)
 {
 	const struct trace_span s = {
 		.start_ns = start,
@@ -78,9 +78,15 @@ static void take(uint32_t process, uint32_t tid, uint32_t label, uint16_t depth,
 		.depth = depth,
 		.kind = TRACE_KIND_ACTIVITY,
 	};
-	const struct trace_times times = {0};
+	const struct trace_times times = {.off_ns = off_ns};
 
 	assert_int_equal(subjects__span(subjects, &s, &times, event), 0);
+}
+
+static void take(uint32_t process, uint32_t tid, uint32_t label, uint16_t depth, uint64_t start,
+		 uint64_t end, uint32_t event)
+{
+	take_off(0, process, tid, label, depth, start, end, event);
 }
 
 static void end(size_t expected)
@@ -155,6 +161,16 @@ static void time_counts_once_where_activities_lie_within_each_other(void **state
 	assert_int_equal(row("b!")->total_ns, 4);
 }
 
+static void time_on_the_cpu_counts_once_too(void **state)
+{
+	begin(SUBJECTS_MACROS);
+	take_off(50, 0, 7, EXPAND, 3, 20, 80, DERIVE);
+	take_off(53, 0, 7, OUTER, 1, 10, 90, DERIVE);
+	end(1);
+	assert_int_equal(row("#[derive(A)]")->total_ns, 80);
+	assert_int_equal(row("#[derive(A)]")->cpu_ns, 80 - 53);
+}
+
 static void a_unit_has_its_steps_and_the_thread_of_most_of_them(void **state)
 {
 	const struct trace_thread name = {.process = 0, .tid = 8, .name = "opt cgu.0"};
@@ -220,6 +236,7 @@ int main(void)
 		TEST(a_macro_has_the_time_of_all_its_expansions),
 		TEST(its_crates_are_those_that_expand_it_the_most_expensive_first),
 		TEST(time_counts_once_where_activities_lie_within_each_other),
+		TEST(time_on_the_cpu_counts_once_too),
 		TEST(a_unit_has_its_steps_and_the_thread_of_most_of_them),
 		TEST(units_of_two_compiles_are_two),
 		TEST(what_is_not_known_is_a_row_without_a_name),

@@ -233,6 +233,35 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 	assert_int_equal(rows[0].off_ns, 15);
 	assert_int_equal(rows[1].self_ns, 30);
 	assert_int_equal(rows[1].self_off_ns, 10);
+	assert_int_equal(rows[0].best_cpu_ns, 65);
+	assert_int_equal(rows[1].best_cpu_ns, 20);
+}
+
+/* A thread that only waits has self time too, and that is no work. */
+static void rows_are_ordered_by_time_on_the_cpu(void **state)
+{
+	static const struct {
+		uint32_t label;
+		struct trace_times times;
+	} spans[] = {
+		{1, {.self_ns = 80, .self_off_ns = 79}},
+		{2, {.self_ns = 30, .self_off_ns = 10}},
+		{3, {.self_ns = 60, .self_off_ns = 45}},
+	};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+
+	for (size_t i = 0; i < N_OF(spans); i++) {
+		const struct trace_span span = {.label = spans[i].label, .end_ns = 100};
+
+		assert_int_equal(summary__span(s, &span, &spans[i].times), 0);
+	}
+	rows = rows_of(s, SUMMARY_ALL, 3);
+	assert_int_equal(rows[0].label, 2);
+	assert_int_equal(rows[1].label, 3);
+	assert_int_equal(rows[2].label, 1);
+	assert_int_equal(rows[2].best_cpu_ns, 1);
+	assert_int_equal(rows[2].best_self_ns, 80);
 }
 
 /* A hit costs 10 ns. Of the 20 ns for a span, 12 ns lie inside it and 8 ns in its parent. */
@@ -496,6 +525,7 @@ int main(void)
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
 		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
+		cmocka_unit_test(rows_are_ordered_by_time_on_the_cpu),
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
 		cmocka_unit_test(unrecorded_time_is_estimated_from_recorded_executions),

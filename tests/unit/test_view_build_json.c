@@ -52,7 +52,8 @@ static void items_are_there_if_known(void **state)
 		json_object_to_json_string_ext(first, JSON_C_TO_STRING_PLAIN),
 		"{\"crate\":\"a_crate_of_some_name\",\"name\":\"a_crate_of_some_name::module_of_a_"
 		"module::{{impl}}[13]::a_long_method\",\"executions\":2,\"charged\":0,\"self_ns\":"
-		"19000000,\"query\":\"typeck\",\"query_self_ns\":10000000}");
+		"19000000,\"self_cpu_ns\":19000000,\"query\":\"typeck\","
+		"\"query_self_ns\":10000000,\"query_self_cpu_ns\":10000000}");
 	json_object_put(object);
 }
 

@@ -106,7 +106,7 @@ static void items_take_the_place_of_pairs(void **state)
 	full = printed_build(build_text, &v);
 	assert_contains(full, "\ncrate/query ");
 	assert_contains(full, "::module_of_a_module::{{impl}}[13]::a_long_method ");
-	assert_contains(full, " most in  self there  executions\n");
+	assert_contains(full, " most in  on-cpu there  executions\n");
 }
 
 static void samples_alone_are_a_build(void **state)

@@ -13,7 +13,7 @@ static void rows_name_the_function_and_its_line(void **state)
 		{.function = "evil\033[2J", .unwound = 2},
 	};
 	struct report_row all[4] = {{.name = "(unknown)"}};
-	struct report_rows r = {.rows = all, .n = 4, .self_ns = 1000};
+	struct report_rows r = {.rows = all, .n = 4, .cpu_ns = 1000};
 	_free_ char *text = NULL;
 
 	for (int i = 0; i < 4; i++)
@@ -22,7 +22,7 @@ static void rows_name_the_function_and_its_line(void **state)
 			.count = 10 - i,
 			.unwound = callers[i].unwound,
 			.total_ns = 2000,
-			.self_ns = 100 * (i + 1),
+			.cpu_ns = 100 * (i + 1),
 			.max_ns = 50,
 			.caller = &callers[i],
 		};

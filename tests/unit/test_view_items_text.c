@@ -16,9 +16,9 @@ static const struct trace_texts names = {.text = text_of};
 static const struct item_row items[] = {
 	{.executions = 1200,
 	 .self_ns = 900,
-	 .queries = {{0, 600}, {1, 200}, {2, 100}},
+	 .queries = {{0, 700, 600}, {1, 200, 200}, {2, 100, 100}},
 	 .n_queries = 3},
-	{.executions = 3, .self_ns = 90, .queries = {{1, 90}}, .n_queries = 1},
+	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90}}, .n_queries = 1},
 	{.self_ns = 10},
 };
 
@@ -26,13 +26,13 @@ static char *printed(size_t n)
 {
 	static const char *const paths[] = {"a::one", "a::\033two", REPORT_NO_ITEM};
 	struct report_row rows[3];
-	struct report_rows r = {.rows = rows, .n = 3, .self_ns = 1000};
+	struct report_rows r = {.rows = rows, .n = 3, .cpu_ns = 1000};
 
 	for (int i = 0; i < 3; i++)
 		rows[i] = (struct report_row){
 			.name = paths[i],
 			.count = items[i].executions,
-			.self_ns = items[i].self_ns,
+			.cpu_ns = items[i].self_ns,
 			.item = &items[i],
 		};
 	return printed_text(items_text(out, &r, n, 0, &names));

@@ -227,7 +227,7 @@ static void only_what_was_asked_for_is_listed(void **state)
 	assert_contains(asked, "30 queries have no probes\nnot probed   kind\ntypeck      Query\n");
 	assert_lacks(asked, "<unknown>");
 	opt.query = NULL;
-	opt.min_self_ns = 10000;
+	opt.min_ns = 10000;
 	large = print(report_text, s, &opt);
 	assert_contains(large, "not probed   kind\ntypeck      Query\n");
 	assert_lacks(large, "<unknown>");
@@ -368,8 +368,8 @@ static void sorting_by_cpu_time_ignores_waiting(void **state)
 
 	assert_int_equal(summary__span(s, &span, &times), 0);
 	text = print(report_text, s, &opt);
-	assert_contains(text, "max   on-cpu  off-cpu\ntypeck ");
-	assert_contains(text, "  9.00 ms   102 us  8.90 ms\n");
+	assert_contains(text, "  on-cpu  cpu %  off-cpu     self     mean      max\ntypeck ");
+	assert_contains(text, "  9.00 ms   102 us    9.3  8.90 ms  9.00 ms  3.00 ms  9.00 ms\n");
 	json = print(report_json, s, &opt);
 	assert_contains(json, "\"self_cpu_ns\":102000,\"self_off_ns\":8900000,");
 }

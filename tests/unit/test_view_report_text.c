@@ -115,6 +115,38 @@ static void extras_are_shown_where_there_are_any(void **state)
 	assert_lacks(text, "blocked");
 }
 
+/* Waits almost all of its time. */
+static struct summary *sample_waiting(void)
+{
+	static const struct trace_times times = {
+		.self_ns = 79800000, .off_ns = 79700000, .self_off_ns = 79700000};
+	const struct trace_span span = {.label = SAMPLE_LAYOUT_OF, .end_ns = 79800000};
+	struct summary *s = sample_one();
+
+	assert_int_equal(summary__span(s, &span, &times), 0);
+	return s;
+}
+
+static void waiting_is_no_work(void **state)
+{
+	struct report_options opt = {};
+	char *text = report_of(sample_waiting(), NULL, &opt);
+
+	assert_contains(text, "query      count    total   on-cpu  cpu %  off-cpu     self     ");
+	assert_contains(text, "typeck         1  1.00 ms  1.00 ms   90.7     0 ns  1.00 ms  ");
+	assert_contains(text, "layout_of      3  79.8 ms   102 us    9.3  79.7 ms  79.8 ms  ");
+	assert_true(strstr(text, "typeck") < strstr(text, "layout_of"));
+	free(text);
+	opt.min_ns = 500000;
+	text = report_of(sample_waiting(), NULL, &opt);
+	assert_lacks(text, "layout_of");
+	free(text);
+	opt = (struct report_options){.sort = REPORT_SORT_SELF};
+	text = report_of(sample_waiting(), NULL, &opt);
+	assert_true(strstr(text, "layout_of") < strstr(text, "typeck"));
+	free(text);
+}
+
 /* Prints the sample's items, or its modules. */
 static char *report_of_items(bool by_module, struct report_options opt)
 {
@@ -159,7 +191,7 @@ static void narrow_items_show_the_first_query(void **state)
 
 static void small_modules_are_left_out(void **state)
 {
-	struct report_options opt = {.min_self_ns = 1000000, .top = 2};
+	struct report_options opt = {.min_ns = 1000000, .top = 2};
 	_free_ char *text = report_of_items(true, opt);
 
 	assert_contains(text, "app::shapes\n");
@@ -230,6 +262,7 @@ int main(void)
 		cmocka_unit_test(an_empty_trace_says_so),
 		cmocka_unit_test(the_head_says_what_the_probes_took),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
+		cmocka_unit_test(waiting_is_no_work),
 		cmocka_unit_test(items_are_a_table),
 		cmocka_unit_test(modules_are_items_added_up),
 		cmocka_unit_test(narrow_items_show_the_first_query),

@@ -147,14 +147,17 @@ static void json_has_all_rows(void **state)
 	opt.subjects = macros;
 	got = output_of(print_json, &opt);
 	assert_non_null(strstr(got, "\"macros\""));
-	assert_non_null(strstr(got, "\"name\":\"#[derive(Slow)]\",\"total_ns\":40000000,"
-				    "\"max_ns\":30000000,\"expansions\":2,\"crate_count\":1,"));
+	assert_non_null(strstr(
+		got,
+		"\"name\":\"#[derive(Slow)]\",\"total_ns\":40000000,"
+		"\"cpu_ns\":40000000,\"max_ns\":30000000,\"expansions\":2,\"crate_count\":1,"));
 	assert_non_null(strstr(got, "\"crates\":[{\"name\":\"app\",\"total_ns\":40000000}]"));
 	assert_non_null(strstr(got, "quick!"));
 	opt.subjects = units;
 	of_units = output_of(print_json, &opt);
 	assert_non_null(strstr(of_units, "\"name\":\"app-cgu.0\",\"crate\":\"app\",\"pid\":42,"
 					 "\"tid\":7,\"thread\":null,\"total_ns\":80000000,"
+					 "\"cpu_ns\":80000000,"
 					 "\"codegen_ns\":20000000,\"optimize_ns\":60000000,"
 					 "\"lto_ns\":0,\"emit_ns\":0,\"copy_ns\":0,\"size\":30"));
 	assert_non_null(strstr(of_units, "\"size\":null"));

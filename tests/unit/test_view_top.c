@@ -72,12 +72,12 @@ static void enter_opens_a_process_and_escape_goes_back_to_it(void **state)
 	type(t, "j");
 	assert_selected(t, "regex_syntax");
 	press(t, TOP_KEY_ENTER);
-	assert_contains(screen(t), "Queries of regex_syntax (4711)  1 of 2  by self");
+	assert_contains(screen(t), "Queries of regex_syntax (4711)  1 of 2  by on-cpu");
 	assert_selected(t, "typeck");
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Items of regex_syntax (4711)  0 of 0");
 	press(t, TOP_KEY_TAB);
-	assert_contains(screen(t), "Threads of regex_syntax (4711)  1 of 2  by self");
+	assert_contains(screen(t), "Threads of regex_syntax (4711)  1 of 2  by on-cpu");
 	/* A single process has queries, items and threads only. */
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Queries of regex_syntax (4711)");
@@ -115,14 +115,14 @@ static void columns_sort_both_ways_and_by_either_end(void **state)
 	sample_span(t->world.summary, 0, SAMPLE_LAYOUT_OF, 100, 100, 0);
 	press(t, TOP_KEY_TAB);
 	assert_selected(t, "typeck");
-	assert_contains(screen(t), "[self]");
-	type(t, ">");
+	assert_contains(screen(t), "[on-cpu]");
+	type(t, ">>");
 	assert_contains(screen(t), "[count]");
 	assert_selected(t, "layout_of");
 	type(t, "r");
 	assert_contains(screen(t), "by count, reversed");
 	assert_selected(t, "evil");
-	type(t, "<<");
+	type(t, "<<<");
 	assert_contains(screen(t), "[query]");
 	assert_lacks(screen(t), "reversed");
 	assert_selected(t, "evil");
@@ -133,7 +133,7 @@ static void columns_sort_both_ways_and_by_either_end(void **state)
 	/* Each table has its own order. */
 	press(t, TOP_KEY_TAB);
 	press(t, TOP_KEY_TAB);
-	assert_contains(screen(t), "Threads  1 of 3  by self");
+	assert_contains(screen(t), "Threads  1 of 3  by on-cpu");
 }
 
 static void i_shows_items_and_queries_in_turn(void **state)
@@ -144,7 +144,7 @@ static void i_shows_items_and_queries_in_turn(void **state)
 	assert_false(top__wants_items(t->top));
 	type(t, "i");
 	assert_true(top__wants_items(t->top));
-	assert_contains(screen(t), "Items  0 of 0  by self  (without 1 running)");
+	assert_contains(screen(t), "Items  0 of 0  by on-cpu  (without 1 running)");
 	assert_contains(screen(t), "reading what the queries were about");
 	top_world_items(&t->world, &list);
 	/* Items may be read while the view is paused. */
@@ -153,14 +153,14 @@ static void i_shows_items_and_queries_in_turn(void **state)
 	assert_contains(screen(t), "(reading those of 2)");
 	type(t, " ");
 	assert_int_equal(top__update(t->top, &t->world.data), 0);
-	assert_contains(screen(t), "Items  1 of 5  by self");
+	assert_contains(screen(t), "Items  1 of 5  by on-cpu");
 	assert_selected(t, "app::shapes::{{impl}}[1]::grow");
 	type(t, "/area\n");
 	press(t, TOP_KEY_ESCAPE);
 	type(t, "j");
 	assert_selected(t, "app::shapes::area");
 	press(t, TOP_KEY_ENTER);
-	assert_contains(screen(t), "Items of serde (4712)  1 of 2  by self");
+	assert_contains(screen(t), "Items of serde (4712)  1 of 2  by on-cpu");
 	type(t, "i");
 	assert_false(top__wants_items(t->top));
 	assert_contains(screen(t), "Queries of serde (4712)");
@@ -246,7 +246,7 @@ static void rates_need_two_looks_at_the_same(void **state)
 	struct screen_test *t = *state;
 
 	press(t, TOP_KEY_TAB);
-	type(t, ">>");
+	type(t, ">>>");
 	assert_contains(screen(t), "[rate/s]");
 	sample_span(t->world.summary, 0, SAMPLE_LAYOUT_OF, 100, 100, 0);
 	t->world.data.now_ns += TOP_SECOND;

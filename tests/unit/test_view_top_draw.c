@@ -219,8 +219,8 @@ static void the_place_has_what_the_process_is_in(void **state)
 	press(t, 'G');
 	press(t, TOP_KEY_ENTER);
 	one = top_world_screen(t, 24, 80);
-	assert_contains(one, "  by self  in ");
-	assert_contains(one, "planted)\n");
+	assert_contains(one, "  by on-cpu  in ");
+	assert_contains(one, "ted)\n");
 	wide = top_world_screen(t, 24, 200);
 	assert_contains(wide, "  in eval_to_allocation_raw(a_crate::a_module::planted)\n");
 }

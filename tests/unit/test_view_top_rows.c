@@ -108,12 +108,12 @@ static void queries_are_of_one_process_or_of_all(void **state)
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_int_equal(rows.n, 3);
 	assert_cell(&rows, TOP_QUERIES, 0, "query", "typeck");
-	assert_cell(&rows, TOP_QUERIES, 0, "self", "4.00 ms");
+	assert_cell(&rows, TOP_QUERIES, 0, "on-cpu", "4.00 ms");
 	assert_cell(&rows, TOP_QUERIES, 0, "count", "2");
 	top_rows__clear(&rows);
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, 0, NULL, &rows), 0);
 	assert_int_equal(rows.n, 2);
-	assert_cell(&rows, TOP_QUERIES, 0, "self", "1.00 ms");
+	assert_cell(&rows, TOP_QUERIES, 0, "on-cpu", "1.00 ms");
 	assert_cell(&rows, TOP_QUERIES, 1, "mean", "1.00 us");
 	top_rows__clear(&rows);
 }
@@ -133,7 +133,7 @@ static void items_are_of_one_process_or_of_all(void **state)
 	/* All but what is about none. */
 	assert_int_equal(rows.n, 5);
 	assert_cell(&rows, TOP_ITEMS, 0, "item", "app::shapes::{{impl}}[1]::grow");
-	assert_cell(&rows, TOP_ITEMS, 0, "self", "5.00 ms");
+	assert_cell(&rows, TOP_ITEMS, 0, "on-cpu", "5.00 ms");
 	assert_cell(&rows, TOP_ITEMS, 0, "count", "1");
 	assert_cell(&rows, TOP_ITEMS, 0, "at", "link:7");
 	assert_cell(&rows, TOP_ITEMS, 0, "most of it", "mir_borrowck");
@@ -296,9 +296,9 @@ static void samples_alone_have_rows(void **state)
 		    "rustc_interface passes::analysis");
 	top_rows__clear(&rows);
 	assert_int_equal(top_rows__make(&data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
-	top_rows__sort(&rows, TOP_QUERIES, column_of(TOP_QUERIES, "self"), false);
+	top_rows__sort(&rows, TOP_QUERIES, column_of(TOP_QUERIES, "on-cpu"), false);
 	assert_cell(&rows, TOP_QUERIES, 0, "query", "typeck");
-	assert_cell(&rows, TOP_QUERIES, 0, "self", "18.0 ms");
+	assert_cell(&rows, TOP_QUERIES, 0, "on-cpu", "18.0 ms");
 	assert_cell(&rows, TOP_QUERIES, 0, "count", "-");
 	assert_cell(&rows, TOP_QUERIES, 0, "mean", "-");
 	assert_int_equal(rows.at[0].events, 9);
@@ -320,7 +320,7 @@ static void sampled_threads_show_their_hottest_function(void **state)
 	data = sampled_data(&b);
 	assert_int_equal(top_rows__make(&data, TOP_THREADS, 0, NULL, &rows), 0);
 	assert_cell(&rows, TOP_THREADS, 0, "thread", "rustc");
-	assert_cell(&rows, TOP_THREADS, 0, "self", "32.0 ms");
+	assert_cell(&rows, TOP_THREADS, 0, "on-cpu", "32.0 ms");
 	assert_cell(&rows, TOP_THREADS, 0, "off-cpu", "-");
 	assert_cell(&rows, TOP_THREADS, 0, "hottest function",
 		    "rustc_hir_typeck FnCtxt::check_expr");
@@ -364,17 +364,17 @@ static void rates_are_since_the_past(void **state)
 
 static void the_largest_and_the_first_letter_come_first(void **state)
 {
-	size_t name = column_of(TOP_THREADS, "thread"), self = column_of(TOP_THREADS, "self");
+	size_t name = column_of(TOP_THREADS, "thread"), self = column_of(TOP_THREADS, "on-cpu");
 	struct top_rows rows;
 	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
 	top_rows__sort(&rows, TOP_THREADS, self, false);
-	assert_cell(&rows, TOP_THREADS, 0, "self", "9.00 us");
-	assert_cell(&rows, TOP_THREADS, 2, "self", "2.00 us");
+	assert_cell(&rows, TOP_THREADS, 0, "on-cpu", "9.00 us");
+	assert_cell(&rows, TOP_THREADS, 2, "on-cpu", "2.00 us");
 	top_rows__sort(&rows, TOP_THREADS, self, true);
-	assert_cell(&rows, TOP_THREADS, 0, "self", "2.00 us");
+	assert_cell(&rows, TOP_THREADS, 0, "on-cpu", "2.00 us");
 	top_rows__sort(&rows, TOP_THREADS, name, false);
 	assert_cell(&rows, TOP_THREADS, 0, "thread", "regex_syntax: <unnamed>");
 	assert_cell(&rows, TOP_THREADS, 2, "thread", "serde: <unnamed>");
@@ -382,8 +382,8 @@ static void the_largest_and_the_first_letter_come_first(void **state)
 	rows.at[0].cells[self].number = TOP_UNKNOWN;
 	rows.at[1].cells[self].number = 0;
 	top_rows__sort(&rows, TOP_THREADS, self, false);
-	assert_cell(&rows, TOP_THREADS, 1, "self", "0 ns");
-	assert_cell(&rows, TOP_THREADS, 2, "self", "-");
+	assert_cell(&rows, TOP_THREADS, 1, "on-cpu", "0 ns");
+	assert_cell(&rows, TOP_THREADS, 2, "on-cpu", "-");
 	top_rows__clear(&rows);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
 #include "base/table.h"
 
 /* Executions requested from one location. */
@@ -13,6 +14,7 @@ struct site {
 	uint64_t unwound;
 	uint64_t total_ns;
 	uint64_t self_ns;
+	uint64_t self_off_ns;
 	uint64_t probe_ns; /* probe time within total_ns */
 	uint64_t self_probe_ns;
 	uint64_t max_ns;
@@ -43,6 +45,7 @@ int callers__span(struct callers *c, const struct trace_span *span, const struct
 	s->unwound += trace_span__is_unfinished(span);
 	s->total_ns += ns;
 	s->self_ns += times->self_ns;
+	s->self_off_ns += times->self_off_ns;
 	s->probe_ns += times->probe_ns;
 	s->self_probe_ns += times->self_probe_ns;
 	ns = trace_without_probes(ns, times->probe_ns);
@@ -88,10 +91,13 @@ static int compare(const void *a, const void *b)
 
 static void add_to_row(struct caller_row *row, const struct site *s)
 {
+	uint64_t self_ns = trace_without_probes(s->self_ns, s->self_probe_ns);
+
 	row->count += s->count;
 	row->unwound += s->unwound;
 	row->total_ns += trace_without_probes(s->total_ns, s->probe_ns);
-	row->self_ns += trace_without_probes(s->self_ns, s->self_probe_ns);
+	row->self_ns += self_ns;
+	row->cpu_ns += on_cpu_ns(self_ns, s->self_off_ns);
 	if (s->max_ns > row->max_ns)
 		row->max_ns = s->max_ns;
 }

@@ -18,6 +18,7 @@ struct caller_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* Times without probe time, as far as it is known. */
 	uint64_t self_ns;
+	uint64_t cpu_ns; /* of self_ns on the CPU: analyze/on_cpu.h */
 	uint64_t max_ns;
 	/* The line with the most executions, and their number; NULL: no line is known. */
 	const char *file;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
 
@@ -145,6 +146,7 @@ static void add_row(struct group_row *to, const struct group_row *from)
 	to->count += from->count;
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
+	to->cpu_ns += from->cpu_ns;
 	to->wall_ns += from->wall_ns;
 	to->self_off_ns += from->self_off_ns;
 	to->preempted_ns += from->preempted_ns;
@@ -174,6 +176,7 @@ static struct group_row row_of(const struct sums *s)
 
 	row.processes = 1;
 	row.self_ns = trace_without_probes(row.self_ns, s->self_probe_ns);
+	row.cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	row.wall_ns = s->spans ? s->end_ns - s->start_ns : 0;
 	return row;
 }

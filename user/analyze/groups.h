@@ -26,6 +26,7 @@ struct group_row {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns; /* without probe time, as far as it is known */
+	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
 	uint64_t wall_ns; /* from first start to last end; for a crate, summed over processes */
 	uint64_t max_ns;  /* without probe time, as self_ns */
 	/* Off-CPU time: within the measured self_ns; and, by cause, within wall_ns of a thread. */

@@ -9,8 +9,8 @@
 
 static int compare(const struct listed_item *a, const struct listed_item *b)
 {
-	if (a->self_ns != b->self_ns)
-		return a->self_ns < b->self_ns ? 1 : -1;
+	if (a->cpu_ns != b->cpu_ns)
+		return a->cpu_ns < b->cpu_ns ? 1 : -1;
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
 	return (a->item > b->item) - (a->item < b->item);
@@ -33,6 +33,7 @@ static struct listed_item *list(uint32_t process, struct items *items, size_t *n
 	for (size_t i = 0; at && i < *n; i++)
 		at[i] = (struct listed_item){
 			.self_ns = rows[i].self_ns,
+			.cpu_ns = rows[i].cpu_ns,
 			.executions = rows[i].executions,
 			.most = rows[i].queries[0],
 			.item = rows[i].item,

@@ -10,6 +10,7 @@
 
 struct listed_item {
 	uint64_t self_ns; /* these as in struct item_row */
+	uint64_t cpu_ns;
 	uint64_t executions;
 	struct item_part most; /* its most expensive query */
 	uint32_t item;
@@ -18,7 +19,7 @@ struct listed_item {
 
 /* All zeroes is empty. */
 struct item_list {
-	struct listed_item *at; /* by self_ns, the largest first */
+	struct listed_item *at; /* by cpu_ns, the largest first */
 	uint32_t n;
 	uint32_t changes; /* so far */
 };

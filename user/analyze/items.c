@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/instances.h"
+#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
 
@@ -16,6 +17,7 @@ struct cell {
 	uint64_t executions;
 	uint64_t charged;
 	uint64_t self_ns;
+	uint64_t off_ns;   /* off-CPU time within self_ns */
 	uint64_t probe_ns; /* probe time within self_ns */
 };
 
@@ -25,6 +27,7 @@ struct waiting {
 	uint32_t label;
 	uint64_t executions;
 	uint64_t self_ns;
+	uint64_t off_ns;
 	uint64_t probe_ns;
 };
 
@@ -110,6 +113,7 @@ static int add(struct items *m, uint32_t item, const struct waiting *w, bool own
 		return -ENOMEM;
 	*(own ? &c->executions : &c->charged) += w->executions;
 	c->self_ns += w->self_ns;
+	c->off_ns += w->off_ns;
 	c->probe_ns += w->probe_ns;
 	return 0;
 }
@@ -149,6 +153,7 @@ static int wait(struct track *t, const struct waiting *w)
 	}
 	t->waiting[at].executions += w->executions;
 	t->waiting[at].self_ns += w->self_ns;
+	t->waiting[at].off_ns += w->off_ns;
 	t->waiting[at].probe_ns += w->probe_ns;
 	return 0;
 }
@@ -180,6 +185,7 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 		.label = span->label,
 		.executions = span->kind == TRACE_KIND_QUERY,
 		.self_ns = times->self_ns,
+		.off_ns = times->self_off_ns,
 		.probe_ns = times->self_probe_ns,
 	};
 	int named = span->kind == TRACE_KIND_QUERY ? names_item(m, item) : 0;
@@ -214,11 +220,11 @@ static int by_item(const void *a, const void *b)
 }
 
 /* Keep the most expensive queries in order. */
-static void note_query(struct item_row *row, uint32_t label, uint64_t self_ns)
+static void note_query(struct item_row *row, const struct item_cell *cell)
 {
 	uint32_t at = row->n_queries;
 
-	while (at && row->queries[at - 1].self_ns < self_ns)
+	while (at && row->queries[at - 1].cpu_ns < cell->cpu_ns)
 		at--;
 	if (at == ITEM_QUERIES)
 		return;
@@ -226,7 +232,7 @@ static void note_query(struct item_row *row, uint32_t label, uint64_t self_ns)
 		row->n_queries++;
 	memmove(&row->queries[at + 1], &row->queries[at],
 		(row->n_queries - 1 - at) * sizeof(*row->queries));
-	row->queries[at] = (struct item_part){label, self_ns};
+	row->queries[at] = (struct item_part){cell->label, cell->self_ns, cell->cpu_ns};
 }
 
 void item_row__add(struct item_row *row, const struct item_cell *cell)
@@ -234,9 +240,10 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	row->executions += cell->executions;
 	row->charged += cell->charged;
 	row->self_ns += cell->self_ns;
+	row->cpu_ns += cell->cpu_ns;
 	if (cell->instances && cell->executions > row->instances)
 		row->instances = cell->executions;
-	note_query(row, cell->label, cell->self_ns);
+	note_query(row, cell);
 }
 
 static struct item_cell cell_of(struct items *m, const struct cell *c)
@@ -249,6 +256,7 @@ static struct item_cell cell_of(struct items *m, const struct cell *c)
 		.executions = c->executions,
 		.charged = c->charged,
 		.self_ns = self_ns,
+		.cpu_ns = on_cpu_ns(self_ns, c->off_ns),
 		.probe_ns = c->self_ns - self_ns,
 		.instances =
 			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),

@@ -17,6 +17,7 @@ struct items;
 struct item_part {
 	uint32_t label; /* string id */
 	uint64_t self_ns;
+	uint64_t cpu_ns; /* its part on the CPU: analyze/on_cpu.h */
 };
 
 /* The time of one query about one item. */
@@ -26,6 +27,7 @@ struct item_cell {
 	uint64_t executions;
 	uint64_t charged;
 	uint64_t self_ns;
+	uint64_t cpu_ns;
 	uint64_t probe_ns; /* that was subtracted from self_ns */
 	bool instances;	   /* it is executed once for each instance of the item */
 };
@@ -38,8 +40,9 @@ struct item_row {
 	 * and with those that other crates made only from items__rows(). */
 	uint64_t instances;
 	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
+	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
 	struct item_part
-		queries[ITEM_QUERIES]; /* the most expensive, in order; label 0, 0 ns: none */
+		queries[ITEM_QUERIES]; /* by cpu_ns, the largest first; label 0, 0 ns: none */
 	uint32_t n_queries;
 };
 

@@ -150,6 +150,7 @@ static int take_interval(struct model *m, const struct trace_span *span,
 
 	m->self_ns += times->self_ns;
 	m->self_probe_ns += times->self_probe_ns;
+	m->self_off_ns += times->self_off_ns;
 	if (m->threads)
 		err = threads__span(m->threads, span, times);
 	if (!err && m->subjects)

@@ -86,6 +86,7 @@ struct model {
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
 	uint64_t self_probe_ns;
+	uint64_t self_off_ns;
 };
 
 /* To read a trace, which must outlive the model; the caller adds parts and the rest. */

@@ -241,6 +241,7 @@ static int take_cell(void *ctx, const struct item_cell *cell)
 	sum->cell.executions += cell->executions;
 	sum->cell.charged += cell->charged;
 	sum->cell.self_ns += cell->self_ns;
+	sum->cell.cpu_ns += cell->cpu_ns;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
 #include "qprof/measureme_format.h"
@@ -44,10 +45,15 @@ struct cell {
 	uint64_t total_ns;
 };
 
+struct time {
+	uint64_t ns;
+	uint64_t off_ns; /* of it off the CPU */
+};
+
 /* Activities of the subjects that are no part of another one yet. */
 struct done {
 	uint32_t depth;
-	uint64_t ns;
+	struct time time;
 };
 
 struct track {
@@ -220,29 +226,42 @@ static const struct event *event_of(struct subjects *s, uint32_t string)
 }
 
 /* What lies within an interval of this depth belongs to it from now on. Returns its time. */
-static uint64_t take_inner(struct track *t, uint32_t depth)
+static struct time take_inner(struct track *t, uint32_t depth)
 {
-	uint64_t ns = 0;
+	struct time sum = {0};
 
-	while (t->n && t->done[t->n - 1].depth > depth)
-		ns += t->done[--t->n].ns;
-	return ns;
+	while (t->n && t->done[t->n - 1].depth > depth) {
+		const struct time *inner = &t->done[--t->n].time;
+
+		sum.ns += inner->ns;
+		sum.off_ns += inner->off_ns;
+	}
+	return sum;
 }
 
-static int put_done(struct track *t, uint32_t depth, uint64_t ns)
+static int put_done(struct track *t, uint32_t depth, struct time time)
 {
-	struct done done = {depth, ns};
+	struct done done = {depth, time};
 
-	if (!ns)
+	if (!time.ns)
 		return 0;
 	if (!t->n || t->done[t->n - 1].depth != depth)
 		return array__add(&t->done, &t->n, &t->capacity, &done);
-	t->done[t->n - 1].ns += ns;
+	t->done[t->n - 1].time.ns += time.ns;
+	t->done[t->n - 1].time.off_ns += time.off_ns;
 	return 0;
 }
 
+static struct time without(struct time whole, struct time inner)
+{
+	return (struct time){
+		.ns = whole.ns > inner.ns ? whole.ns - inner.ns : 0,
+		.off_ns = whole.off_ns > inner.off_ns ? whole.off_ns - inner.off_ns : 0,
+	};
+}
+
 static int add(struct subjects *s, const struct trace_span *span, const struct tag *tag,
-	       const struct event *event, uint64_t whole_ns, uint64_t own_ns)
+	       const struct event *event, uint64_t whole_ns, struct time own)
 {
 	bool unit = s->of == SUBJECTS_UNITS;
 	uint32_t process = unit ? span->process : 0, of = span->tid;
@@ -261,9 +280,10 @@ static int add(struct subjects *s, const struct trace_span *span, const struct t
 	cell = table__get(&s->cells, (uint64_t)i << 32 | of, .subject = i, .of = of);
 	if (!cell)
 		return -ENOMEM;
-	cell->total_ns += own_ns;
-	subject->row.total_ns += own_ns;
-	subject->row.phase_ns[tag->phase] += own_ns;
+	cell->total_ns += own.ns;
+	subject->row.total_ns += own.ns;
+	subject->row.cpu_ns += on_cpu_ns(own.ns, own.off_ns);
+	subject->row.phase_ns[tag->phase] += own.ns;
 	subject->row.count += tag->counted;
 	if (whole_ns > subject->row.max_ns)
 		subject->row.max_ns = whole_ns;
@@ -277,22 +297,23 @@ int subjects__span(struct subjects *s, const struct trace_span *span,
 {
 	struct track *t = table__get(&s->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
 	const struct tag *tag = tag_of(s, span->label);
-	uint64_t inner_ns, whole_ns;
+	struct time inner, whole;
 	const struct event *about;
 
 	if (span->process >= s->n_processes)
 		return -EINVAL;
 	if (!t || !tag)
 		return -ENOMEM;
-	inner_ns = take_inner(t, span->depth);
+	inner = take_inner(t, span->depth);
 	if (!tag->wanted || span->kind != TRACE_KIND_ACTIVITY)
-		return put_done(t, span->depth, inner_ns);
+		return put_done(t, span->depth, inner);
 	about = event_of(s, event);
 	if (!about)
 		return -ENOMEM;
-	whole_ns = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
-	return add(s, span, tag, about, whole_ns, whole_ns > inner_ns ? whole_ns - inner_ns : 0)
-		       ?: put_done(t, span->depth, whole_ns);
+	whole.ns = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
+	whole.off_ns = times->off_ns;
+	return add(s, span, tag, about, whole.ns, without(whole, inner))
+		       ?: put_done(t, span->depth, whole);
 }
 
 static void note_crate(struct subject_row *row, const char *crate, uint64_t ns)

@@ -8,6 +8,7 @@
 
 #include "analyze/compile_name.h"
 #include "analyze/means.h"
+#include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/map.h"
 
@@ -464,10 +465,10 @@ static int compare_labels(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int compare_self(const void *a, const void *b)
+static int compare_cpu(const void *a, const void *b)
 {
-	uint64_t x = ((const struct summary_row *)a)->best_self_ns;
-	uint64_t y = ((const struct summary_row *)b)->best_self_ns;
+	uint64_t x = ((const struct summary_row *)a)->best_cpu_ns;
+	uint64_t y = ((const struct summary_row *)b)->best_cpu_ns;
 
 	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
 }
@@ -558,9 +559,9 @@ static bool has_intervals(const struct summary_row *row)
 static void judge_share(struct summary_row *row)
 {
 	double all = (double)row->samples.nearest.n, share;
-	uint64_t cpu_ns = row->self_ns > row->self_off_ns ? row->self_ns - row->self_off_ns : 0;
+	uint64_t cpu_ns = on_cpu_ns(row->self_ns, row->self_off_ns);
 
-	row->best_self_ns = cpu_ns;
+	row->best_self_ns = row->best_cpu_ns = cpu_ns;
 	if (!row->samples.nearest.n) {
 		row->self_by = SUMMARY_SELF_LIMIT;
 		return;
@@ -569,7 +570,7 @@ static void judge_share(struct summary_row *row)
 	if (share >= 1)
 		return;
 	row->self_by = SUMMARY_SELF_SHARE;
-	row->best_self_ns = (uint64_t)((double)cpu_ns * share + 0.5);
+	row->best_self_ns = row->best_cpu_ns = (uint64_t)((double)cpu_ns * share + 0.5);
 	row->best_error_ns = (uint64_t)((double)cpu_ns * sqrt(share * (1 - share) / all) + 0.5);
 }
 
@@ -581,9 +582,10 @@ static void judge_self(const struct summary *s, struct summary_row *row)
 	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
 	row->best_self_ns = row->self_ns;
+	row->best_cpu_ns = on_cpu_ns(row->self_ns, row->self_off_ns);
 	if (!has_intervals(row) && sample_sums__any(of)) {
 		row->self_by = SUMMARY_SELF_SAMPLES;
-		row->best_self_ns = of->self[TRACE_SAMPLE_CPU].value;
+		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
 		row->best_error_ns = row->sampled_error_ns;
 	} else if (s->is_sampled && s->has_unwatched) {
 		judge_share(row);
@@ -606,7 +608,7 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	*n = all ? sum_rows(s, *rows) : copy_rows(s, process, *rows);
 	for (size_t i = 0; i < *n; i++)
 		judge_self(s, &(*rows)[i]);
-	qsort(*rows, *n, sizeof(**rows), compare_self);
+	qsort(*rows, *n, sizeof(**rows), compare_cpu);
 	return 0;
 }
 

@@ -60,7 +60,8 @@ struct summary_row {
 	 */
 	uint64_t best_self_ns;
 	uint64_t best_error_ns;
-	uint8_t self_by; /* enum summary_self */
+	uint64_t best_cpu_ns; /* its part on the CPU; all of it if off-CPU time is unknown */
+	uint8_t self_by;      /* enum summary_self */
 };
 
 /* How the self time is known. */
@@ -163,9 +164,9 @@ uint32_t summary__n_processes(const struct summary *s);
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
 
 /*
- * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time
- * (best_self_ns), then by label id. The caller frees the array; *n is its length.
- * -ENOMEM, or -EINVAL if the process is unknown.
+ * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time on the
+ * CPU (best_cpu_ns), then by label id. The caller frees the array; *n is its length. -ENOMEM, or
+ * -EINVAL if the process is unknown.
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "analyze/on_cpu.h"
 #include "base/table.h"
 
 struct thread {
@@ -73,6 +74,7 @@ struct thread_row threads__at(const struct threads *t, uint32_t i)
 	struct thread_row row = t->rows.at[i].row;
 
 	row.self_ns = trace_without_probes(row.self_ns, t->rows.at[i].self_probe_ns);
+	row.cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	return row;
 }
 

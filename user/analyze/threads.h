@@ -14,6 +14,7 @@ struct thread_row {
 	const char *name; /* or NULL */
 	uint64_t count;	  /* intervals */
 	uint64_t self_ns; /* of all intervals, without probe time, as far as it is known */
+	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
 	uint64_t self_off_ns;
 	uint32_t last_label; /* of the last interval: string id, or TRACE_NO_STRING */
 	uint32_t last_invocation;

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "analyze/model.h"
+#include "analyze/on_cpu.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "cli/sampled_report.h"
@@ -27,7 +28,7 @@ static bool asks_for_build(const struct cli_report_options *o)
 static bool may_be_of_build(const struct cli_report_options *o)
 {
 	bool rows =
-		o->queries.n || o->callers.n || o->min.ns || o->min.ppm || o->sort != CLI_SORT_SELF;
+		o->queries.n || o->callers.n || o->min.ns || o->min.ppm || o->sort != CLI_SORT_CPU;
 
 	return asks_for_build(o) || (o->by == CLI_BY_AUTO && !rows);
 }
@@ -97,10 +98,10 @@ static struct report_options view_options(const struct contents *c, const struct
 		[CLI_BY_THREAD] = GROUP_BY_THREAD,
 	};
 	static const enum report_sort sort[] = {
-		[CLI_SORT_SELF] = REPORT_SORT_SELF,   [CLI_SORT_TOTAL] = REPORT_SORT_TOTAL,
-		[CLI_SORT_COUNT] = REPORT_SORT_COUNT, [CLI_SORT_MAX] = REPORT_SORT_MAX,
-		[CLI_SORT_NAME] = REPORT_SORT_NAME,   [CLI_SORT_OFF] = REPORT_SORT_OFF,
-		[CLI_SORT_CPU] = REPORT_SORT_CPU,     [CLI_SORT_INSTANCES] = REPORT_SORT_INSTANCES,
+		[CLI_SORT_CPU] = REPORT_SORT_CPU,     [CLI_SORT_SELF] = REPORT_SORT_SELF,
+		[CLI_SORT_TOTAL] = REPORT_SORT_TOTAL, [CLI_SORT_COUNT] = REPORT_SORT_COUNT,
+		[CLI_SORT_MAX] = REPORT_SORT_MAX,     [CLI_SORT_NAME] = REPORT_SORT_NAME,
+		[CLI_SORT_OFF] = REPORT_SORT_OFF,     [CLI_SORT_INSTANCES] = REPORT_SORT_INSTANCES,
 	};
 	const struct cli_report_options *o = c->options;
 	const struct model *m = &c->model;
@@ -110,7 +111,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.width = o->wide ? 0 : screen_columns(screen),
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
-		.min_self_ns = o->min.ns,
+		.min_ns = o->min.ns,
 		.min_ppm = o->min.ppm,
 		.query = is_asked_for,
 		.query_ctx = asked_for(o),
@@ -121,7 +122,8 @@ static struct report_options view_options(const struct contents *c, const struct
 		.subjects = m->subjects,
 		.locator = {r, locate},
 		.by = by[o->by],
-		.all_self_ns = trace_without_probes(m->self_ns, m->self_probe_ns),
+		.all_cpu_ns = on_cpu_ns(trace_without_probes(m->self_ns, m->self_probe_ns),
+					m->self_off_ns),
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = o->raw,
 		.decisions = m->decisions.ppm ? &m->decisions : NULL,

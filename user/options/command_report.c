@@ -46,7 +46,8 @@ static const struct cli_option options[] = {
 		.kind = CLI_NUMBER,
 		.offset = AT(report.top),
 		.initial = "0",
-		.help = "Show only the N queries with the most self time, and N processes; 0 "
+		.help = "Show only the N queries with the most self time on the CPU, and N "
+			"processes; 0 "
 			"shows all. In the report of a build, N rows in each table. JSON "
 			"always has all queries and processes.",
 	},
@@ -74,19 +75,19 @@ static const struct cli_option options[] = {
 		.arg = "COLUMN",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.sort),
-		.choices = "self|total|count|max|name|off|cpu|instances",
-		.initial = "self",
-		.help = "The order of the rows, largest first; total is wall in rows that "
-			"are not queries, off is off-cpu, and cpu is self without off-cpu: "
-			"the time that threads worked; instances are those of a generic "
-			"function, in rows of items.",
+		.choices = "cpu|self|total|count|max|name|off|instances",
+		.initial = "cpu",
+		.help = "The order of the rows, largest first: cpu is on-cpu, off is off-cpu, and "
+			"self is their sum. total is wall in rows that are not queries. instances "
+			"are those of a generic function, in rows of items.",
 	},
 	{
 		.name = "min",
 		.arg = "DURATION|PERCENT",
 		.kind = CLI_THRESHOLD,
 		.offset = AT(report.min),
-		.help = "Leave out rows with less self time than this: 10ms, or 1% of all.",
+		.help = "Leave out rows with less self time on the CPU than this: 10ms, or 1% of "
+			"all.",
 	},
 	{
 		.name = "query",
@@ -158,14 +159,16 @@ static const char about[] =
 	"build: how long it took and how parallel it was; what threads waited for; the "
 	"crates that took longest, divided into front end, codegen and link; the functions, "
 	"types and modules of your crates that cost most; the queries "
-	"with the most self time, over all crates and crate by crate; the passes; and what "
+	"with the most self time on the CPU, over all crates and crate by crate; the passes; and "
+	"what "
 	"ran where a compiler was killed. It fits a screen; --full has every row.\n\n"
 	"Otherwise, and with --by query, it lists every query of the trace: how often it was "
 	"executed and how long that took, in total, without the queries it called (self), on "
 	"average and at most. The processes follow, and what was lost while recording. The "
 	"time that the probes took is subtracted, if their cost could be measured when the "
-	"recording began. off-cpu is the part of self in which the thread was on no CPU: it "
-	"waited, or other threads ran. Needs no privileges.";
+	"recording began. Where the recording knows when threads were on a CPU, self is split: "
+	"on-cpu is work, and orders the rows; off-cpu is time in which the thread waited or "
+	"other threads ran. Needs no privileges.";
 
 static const struct cli_example examples[] = {
 	{"A build on a screen, or one crate's queries", "qprof-bpf report debug.qpt"},
@@ -209,7 +212,7 @@ static int check_samples(const struct cli_report_options *o)
 	if (o->memory && o->min.ns)
 		return diag_error_r(-EINVAL,
 				    "memory takes no time: give --min as a share, such as 1%%");
-	if (o->sort != CLI_SORT_SELF && (o->sort != CLI_SORT_TOTAL || !functions || o->tree))
+	if (o->sort > CLI_SORT_SELF && (o->sort != CLI_SORT_TOTAL || !functions || o->tree))
 		return diag_error_r(-EINVAL,
 				    "rows of samples are sorted by self; functions also by "
 				    "--sort total");
@@ -220,7 +223,7 @@ static int check(const struct cli *cli)
 {
 	const struct cli_report_options *o = &cli->report;
 	bool rows =
-		o->queries.n || o->callers.n || o->sort != CLI_SORT_SELF || o->min.ns || o->min.ppm;
+		o->queries.n || o->callers.n || o->sort != CLI_SORT_CPU || o->min.ns || o->min.ppm;
 	bool build = o->by == CLI_BY_BUILD || o->markdown || o->full;
 
 	if (o->own && !o->functions && !o->tree)

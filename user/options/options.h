@@ -72,13 +72,13 @@ enum cli_by {
 
 /* The order of the choices of --sort. */
 enum cli_sort {
+	CLI_SORT_CPU,
 	CLI_SORT_SELF,
 	CLI_SORT_TOTAL,
 	CLI_SORT_COUNT,
 	CLI_SORT_MAX,
 	CLI_SORT_NAME,
 	CLI_SORT_OFF,
-	CLI_SORT_CPU,
 	CLI_SORT_INSTANCES,
 };
 

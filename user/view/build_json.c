@@ -130,6 +130,7 @@ static void put_query(struct json *j, const struct build_query *q, const struct 
 	json__known(j, "total_ns", has_spans, q->row.total_ns);
 	json__known(j, "self_ns", has_spans, q->row.self_ns);
 	json__number(j, "self_off_ns", q->row.self_off_ns);
+	json__number(j, "self_cpu_ns", q->row.best_cpu_ns);
 	if (v->samples) {
 		json__number(j, "best_self_ns", q->row.best_self_ns);
 		json__number(j, "best_self_error_ns", q->row.best_error_ns);
@@ -169,8 +170,10 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 	json__number(j, "executions", item->row.executions);
 	json__number(j, "charged", item->row.charged);
 	json__number(j, "self_ns", item->row.self_ns);
+	json__number(j, "self_cpu_ns", item->row.cpu_ns);
 	json__text(j, "query", v->names->text(v->names->ctx, most->label));
 	json__number(j, "query_self_ns", most->self_ns);
+	json__number(j, "query_self_cpu_ns", most->cpu_ns);
 	return json__put(j);
 }
 

@@ -6,6 +6,7 @@
 #include "view/markdown.h"
 #include "view/place_text.h"
 #include "view/report_notes.h"
+#include "view/report_rows.h"
 #include "view/verdict_text.h"
 
 /* Default number of rows. */
@@ -87,7 +88,7 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
 {
 	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
-	char count[FORMAT_MAX], self[FORMAT_MAX + 1], percent[FORMAT_MAX], off[FORMAT_MAX];
+	char count[FORMAT_MAX], cpu[FORMAT_MAX + 1], percent[FORMAT_MAX], off[FORMAT_MAX];
 	int err;
 
 	if (q->crate && !pair)
@@ -95,8 +96,7 @@ static int print_query(FILE *out, const struct build_query *q, const struct buil
 	fputs("| ", out);
 	err = markdown_code(out, pair ?: q->label);
 	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, build_query_count(q, r)),
-		build_query_self(self, q, r),
-		format_percent(percent, q->row.best_self_ns, r->self_ns),
+		build_query_cpu(cpu, q, r), format_percent(percent, q->row.best_cpu_ns, r->cpu_ns),
 		format_duration(off, q->row.self_off_ns));
 	return err;
 }
@@ -108,8 +108,9 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 
 	if (!q->n)
 		return 0;
-	fprintf(out, "\n| %s | %s | self | %% | off-cpu |\n|---|---:|---:|---:|---:|\n", what,
-		r->is_sampled ? "samples" : "executions");
+	fprintf(out, "\n| %s | %s | %s | %% | off-cpu |\n|---|---:|---:|---:|---:|\n", what,
+		r->is_sampled ? "samples" : "executions",
+		report_title_cpu(build__totals(v->build)->off_cpu_known));
 	for (size_t i = 0; i < shown; i++) {
 		if (print_query(out, &q->rows[i], r))
 			return -ENOMEM;
@@ -123,7 +124,7 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 {
 	const struct item_part *most = &item->row.queries[0];
 	_free_ char *place = NULL;
-	char self[FORMAT_MAX], percent[FORMAT_MAX];
+	char cpu[FORMAT_MAX], percent[FORMAT_MAX];
 	int err;
 
 	fputs("| ", out);
@@ -132,10 +133,10 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 		fputs(" at ", out);
 		err = err ?: markdown_code(out, place);
 	}
-	fprintf(out, " | %s | %s | ", format_duration(self, item->row.self_ns),
-		format_percent(percent, item->row.self_ns, r->self_ns));
+	fprintf(out, " | %s | %s | ", format_duration(cpu, item->row.cpu_ns),
+		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
 	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
-	fprintf(out, " %s |\n", format_duration(self, most->self_ns));
+	fprintf(out, " %s |\n", format_duration(cpu, most->cpu_ns));
 	return err;
 }
 
@@ -145,7 +146,8 @@ static int print_items(FILE *out, const struct build_rows *r, const struct build
 
 	if (!r->n_items)
 		return 0;
-	fputs("\n| item | self | % | most in |\n|---|---:|---:|---|\n", out);
+	fprintf(out, "\n| item | %s | %% | most in |\n|---|---:|---:|---|\n",
+		report_title_cpu(build__totals(v->build)->off_cpu_known));
 	for (size_t i = 0; i < shown; i++) {
 		if (print_item(out, &r->items[i], r, v))
 			return -ENOMEM;

@@ -47,8 +47,8 @@ static int compare_queries(const void *a, const void *b)
 {
 	const struct build_query *x = a, *y = b;
 
-	if (x->row.best_self_ns != y->row.best_self_ns)
-		return x->row.best_self_ns < y->row.best_self_ns ? 1 : -1;
+	if (x->row.best_cpu_ns != y->row.best_cpu_ns)
+		return x->row.best_cpu_ns < y->row.best_cpu_ns ? 1 : -1;
 	return strcmp(x->label, y->label) ?: (x->process > y->process) - (x->process < y->process);
 }
 
@@ -77,7 +77,7 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 			.process = SUMMARY_ALL,
 			.row = rows[i],
 		};
-		r->self_ns += rows[i].best_self_ns;
+		r->cpu_ns += rows[i].best_cpu_ns;
 		exact += rows[i].self_by != SUMMARY_SELF_SAMPLES;
 		unrecorded__add(&r->unrecorded, &rows[i].unrecorded);
 	}
@@ -85,7 +85,7 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 	sort_queries(&r->passes);
 	if (v->samples && !exact) {
 		r->is_sampled = true;
-		r->self_ns = samples__totals(v->samples)->of[TRACE_SAMPLE_CPU].value;
+		r->cpu_ns = samples__totals(v->samples)->of[TRACE_SAMPLE_CPU].value;
 	}
 	return v->stacks ? sample_shares_of(v->stacks, v->names, r->shares) : 0;
 }
@@ -119,8 +119,8 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct build_item *x = a, *y = b;
 
-	if (x->row.self_ns != y->row.self_ns)
-		return x->row.self_ns < y->row.self_ns ? 1 : -1;
+	if (x->row.cpu_ns != y->row.cpu_ns)
+		return x->row.cpu_ns < y->row.cpu_ns ? 1 : -1;
 	return strcmp(x->path, y->path);
 }
 
@@ -205,8 +205,8 @@ uint64_t build_query_count(const struct build_query *q, const struct build_rows 
 			     : q->row.count + q->row.unrecorded.counted;
 }
 
-char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
-		       const struct build_rows *r)
+char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
+		      const struct build_rows *r)
 {
 	static const char *const marks[] = {
 		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
@@ -217,7 +217,7 @@ char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
 	char text[FORMAT_MAX];
 
 	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark ?: "",
-		 format_duration(text, q->row.best_self_ns));
+		 format_duration(text, q->row.best_cpu_ns));
 	return buf;
 }
 

@@ -34,7 +34,7 @@ struct build_rows {
 	struct build_crate *of;	     /* all compilers, by index */
 	struct build_crate **crates; /* compiles, the longest first */
 	size_t n_crates;
-	/* The largest self time first. */
+	/* The most self time on the CPU first. */
 	struct build_queries queries; /* over all compilers */
 	struct build_queries passes;  /* activities, over all compilers */
 	struct build_queries pairs;   /* queries of one compiler */
@@ -46,8 +46,8 @@ struct build_rows {
 	 */
 	struct reuse reuse;
 	uint32_t n_reuse;
-	uint64_t self_ns; /* of queries and passes of all compilers; with is_sampled all CPU time */
-	bool is_sampled;  /* only samples show what queries cost */
+	uint64_t cpu_ns; /* of queries and passes of all compilers; with is_sampled all CPU time */
+	bool is_sampled; /* only samples show what queries cost */
 	struct sample_sum shares[SAMPLE_SHARES]; /* of the samples of the CPU, if there are any */
 	/*
 	 * Executions without a span, left out for a budget: the exact number, and an estimate of
@@ -83,9 +83,10 @@ char *build_item_name(const struct build_item *item, size_t most);
 /* Executions; or samples, if there is nothing else. */
 uint64_t build_query_count(const struct build_query *q, const struct build_rows *r);
 
-/* The self time that is known best, marked if it is an estimate beside others that are none. */
-char *build_query_self(char buf[FORMAT_MAX + 1], const struct build_query *q,
-		       const struct build_rows *r);
+/* The self time on the CPU that is known best, marked if it is an estimate beside others that are
+ * none. */
+char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
+		      const struct build_rows *r);
 
 /* The CPU time of a compiler: by its threads, else by samples. Returns whether it is known. */
 bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns);

@@ -6,6 +6,7 @@
 #include "analyze/probe_share.h"
 #include "view/build_rows.h"
 #include "view/report_notes.h"
+#include "view/report_rows.h"
 #include "view/place_text.h"
 #include "view/samples_text.h"
 #include "view/table.h"
@@ -203,8 +204,8 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 		return -ENOMEM;
 	add_name(t, name, v->wide ? 0 : QUERY_MOST);
 	table__cell(t, format_count(buf, build_query_count(q, r)));
-	table__cell(t, build_query_self(buf, q, r));
-	table__cell(t, format_percent(buf, q->row.best_self_ns, r->self_ns));
+	table__cell(t, build_query_cpu(buf, q, r));
+	table__cell(t, format_percent(buf, q->row.best_cpu_ns, r->cpu_ns));
 	if (build__totals(v->build)->off_cpu_known)
 		table__cell(t, format_duration(buf, q->row.self_off_ns));
 	return 0;
@@ -213,17 +214,17 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 static int print_queries(FILE *out, const char *what, const struct build_queries *q, size_t fit,
 			 const struct build_rows *r, const struct build_view *v)
 {
+	bool off_cpu = build__totals(v->build)->off_cpu_known;
 	size_t shown = build_rows__shown(v, q->n, fit);
 	char first[FORMAT_MAX * 2];
 	const struct table_column columns[] = {
 		{title(first, what, shown, q->n), v->wide ? 0 : QUERY_MOST},
 		{r->is_sampled ? "samples" : "executions", 0},
-		{"self", 0},
-		{"self %", 0},
-		{"off-cpu", 0},
+		{report_title_cpu(off_cpu), 0},
+		{report_title_share(off_cpu), 0},
+		{REPORT_OFF, 0},
 	};
-	_table_ struct table *t =
-		table__new(columns, build__totals(v->build)->off_cpu_known ? 5 : 4);
+	_table_ struct table *t = table__new(columns, off_cpu ? 5 : 4);
 
 	if (!shown)
 		return 0;
@@ -245,7 +246,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 #define LABEL_MOST	  22
 #define PLACED_PATH_MOST  30
 #define PLACED_LABEL_MOST 14
-#define ITEM_COLUMNS	  7
+#define ITEM_COLUMNS	  8
 
 static bool has_places(const struct build_rows *r, size_t n, const struct build_view *v)
 {
@@ -258,6 +259,7 @@ static bool has_places(const struct build_rows *r, size_t n, const struct build_
 static int add_item(struct table *t, const struct build_item *item, bool places,
 		    const struct build_rows *r, const struct build_view *v)
 {
+	bool off_cpu = build__totals(v->build)->off_cpu_known;
 	size_t path_most = v->wide ? 0 : places ? PLACED_PATH_MOST : PATH_MOST;
 	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
 	_free_ char *path = build_item_name(item, path_most), *place = NULL;
@@ -268,12 +270,14 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	if (!path || !query || place_text(v->names, item->row.item, &place))
 		return -ENOMEM;
 	table__cell(t, path);
-	table__cell(t, format_duration(buf, item->row.self_ns));
+	table__cell(t, format_duration(buf, item->row.cpu_ns));
 	if (!places || v->wide)
-		table__cell(t, format_percent(buf, item->row.self_ns, r->self_ns));
+		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
+	if (v->wide && off_cpu)
+		table__cell(t, format_duration(buf, item->row.self_ns - item->row.cpu_ns));
 	add_name(t, query, label_most);
 	if (v->wide) {
-		table__cell(t, format_duration(buf, item->row.queries[0].self_ns));
+		table__cell(t, format_duration(buf, item->row.queries[0].cpu_ns));
 		table__cell(t, format_count(buf, item->row.executions));
 	}
 	if (places)
@@ -282,7 +286,7 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 }
 
 /* Returns their number. */
-static size_t item_columns(const char *first, bool places, bool wide,
+static size_t item_columns(const char *first, bool places, bool wide, bool off_cpu,
 			   struct table_column columns[ITEM_COLUMNS])
 {
 	size_t n = 0;
@@ -290,12 +294,14 @@ static size_t item_columns(const char *first, bool places, bool wide,
 	columns[n++] = (struct table_column){first, wide     ? 0
 						    : places ? PLACED_PATH_MOST
 							     : PATH_MOST};
-	columns[n++] = (struct table_column){"self", 0};
+	columns[n++] = (struct table_column){report_title_cpu(off_cpu), 0};
 	if (!places || wide)
-		columns[n++] = (struct table_column){"self %", 0};
+		columns[n++] = (struct table_column){report_title_share(off_cpu), 0};
+	if (wide && off_cpu)
+		columns[n++] = (struct table_column){REPORT_OFF, 0};
 	columns[n++] = (struct table_column){"most in", 0};
 	if (wide) {
-		columns[n++] = (struct table_column){"self there", 0};
+		columns[n++] = (struct table_column){off_cpu ? "on-cpu there" : "self there", 0};
 		columns[n++] = (struct table_column){"executions", 0};
 	}
 	if (places)
@@ -310,7 +316,8 @@ static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 	bool places = has_places(r, shown, v);
 	char first[FORMAT_MAX * 2];
 	struct table_column columns[ITEM_COLUMNS];
-	size_t n = item_columns(title(first, "item", shown, r->n_items), places, v->wide, columns);
+	size_t n = item_columns(title(first, "item", shown, r->n_items), places, v->wide,
+				build__totals(v->build)->off_cpu_known, columns);
 	_table_ struct table *t = table__new(columns, n);
 
 	if (!r->n_items)

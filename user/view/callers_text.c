@@ -24,9 +24,14 @@ static void add_name(struct table *t, const struct report_row *row)
 
 int callers_text(FILE *out, const struct report_rows *r, size_t n)
 {
-	static const struct table_column columns[] = {
-		{"executions", 0}, {"total", 0}, {"self", 0},
-		{"self %", 0},	   {"max", 0},	 {"caller", 0},
+	bool off_cpu = report_rows__know_off_cpu(r);
+	const struct table_column columns[] = {
+		{"executions", 0},
+		{"total", 0},
+		{report_title_cpu(off_cpu), 0},
+		{report_title_share(off_cpu), 0},
+		{"max", 0},
+		{"caller", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 	char buf[FORMAT_MAX];
@@ -38,8 +43,8 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 
 		table__cell(t, format_count(buf, row->count));
 		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->self_ns));
-		table__cell(t, format_percent(buf, row->self_ns, r->self_ns));
+		table__cell(t, format_duration(buf, row->cpu_ns));
+		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
 		table__cell(t, format_duration(buf, row->max_ns));
 		add_name(t, row);
 	}

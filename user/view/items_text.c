@@ -34,7 +34,7 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	for (uint32_t i = 0; i < item->n_queries && i < most; i++)
 		fprintf(to, "%s%s %s", i ? ", " : "",
 			names->text(names->ctx, item->queries[i].label),
-			format_duration(buf, item->queries[i].self_ns));
+			format_duration(buf, item->queries[i].cpu_ns));
 	if (fclose(to))
 		return -ENOMEM;
 	table__cell(t, text);
@@ -43,13 +43,13 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 
 /* Columns that only some traces have. */
 struct extras {
-	bool instances, places;
+	bool off_cpu, instances, places;
 };
 
 static struct extras extras_of(const struct report_rows *r, size_t n,
 			       const struct trace_texts *names)
 {
-	struct extras has = {false, false};
+	struct extras has = {.off_cpu = report_rows__know_off_cpu(r)};
 
 	for (size_t i = 0; i < n && !r->modules; i++) {
 		const struct item_row *item = r->rows[i].item;
@@ -70,15 +70,17 @@ static int add_place(struct table *t, const struct item_row *item, const struct 
 	return 0;
 }
 
-#define COLUMNS_MAX 7
+#define COLUMNS_MAX 8
 
 static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modules,
 			     const struct extras *has)
 {
 	size_t n = 0;
 
-	columns[n++] = (struct table_column){"self", 0};
-	columns[n++] = (struct table_column){"self %", 0};
+	columns[n++] = (struct table_column){report_title_cpu(has->off_cpu), 0};
+	columns[n++] = (struct table_column){report_title_share(has->off_cpu), 0};
+	if (has->off_cpu)
+		columns[n++] = (struct table_column){REPORT_OFF, 0};
 	columns[n++] = (struct table_column){"executions", 0};
 	if (modules)
 		columns[n++] = (struct table_column){"items", 0};
@@ -104,13 +106,17 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	table__keep_of_name(t, PATH_KEPT);
 	table__spare(t, "of this");
 	table__spare(t, "executions");
+	if (has.off_cpu)
+		table__spare(t, REPORT_OFF);
 	if (has.instances)
 		table__spare(t, "instances");
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
 
-		table__cell(t, format_duration(buf, row->self_ns));
-		table__cell(t, format_percent(buf, row->self_ns, r->self_ns));
+		table__cell(t, format_duration(buf, row->cpu_ns));
+		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
+		if (has.off_cpu)
+			table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
 		table__cell(t, format_count(buf, row->count));
 		if (r->modules)
 			table__cell(t, format_count(buf, row->items));

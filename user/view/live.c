@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
 #include "analyze/sample_counts.h"
 #include "base/format.h"
 #include "base/table.h"
@@ -180,18 +181,31 @@ static struct table *table_of_samples(const struct frame *f, size_t n)
 	return t;
 }
 
+static bool knows_off_cpu(const struct frame *f)
+{
+	for (size_t i = 0; !f->sampled && i < f->n_rows; i++)
+		if (f->rows[i].self_off_ns)
+			return true;
+	return false;
+}
+
 static struct table *table_of_rows(const struct frame *f, size_t n)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column of_self[] = {
 		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"total", 7},
 		{"self", 7},  {"mean", 7},  {"max", 7},
 	};
+	static const struct table_column of_cpu[] = {
+		{"query", 0},  {"count", 7},   {"rate/s", 6}, {"total", 7},
+		{"on-cpu", 7}, {"off-cpu", 7}, {"mean", 7},   {"max", 7},
+	};
+	bool off_cpu = knows_off_cpu(f);
 	struct table *t;
 	char buf[FORMAT_MAX];
 
 	if (f->sampled)
 		return table_of_samples(f, n);
-	t = table__new(columns, N_OF(columns));
+	t = off_cpu ? table__new(of_cpu, N_OF(of_cpu)) : table__new(of_self, N_OF(of_self));
 	for (size_t i = 0; i < n; i++) {
 		const struct summary_row *row = &f->rows[i];
 
@@ -199,7 +213,9 @@ static struct table *table_of_rows(const struct frame *f, size_t n)
 		table__cell(t, format_count(buf, row->count));
 		table__cell(t, format_short(buf, f->rates[i]));
 		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->self_ns));
+		table__cell(t, format_duration(buf, on_cpu_ns(row->self_ns, row->self_off_ns)));
+		if (off_cpu)
+			table__cell(t, format_duration(buf, row->self_off_ns));
 		table__cell(t, format_duration(buf, row_mean(row)));
 		table__cell(t, format_duration(buf, row->max_ns));
 	}
@@ -313,6 +329,7 @@ static void put_json_row(struct json *j, const struct frame *f, size_t i)
 	json__number(j, "rate", f->rates[i]);
 	json__number(j, "total_ns", row->total_ns);
 	json__number(j, "self_ns", row->self_ns);
+	json__number(j, "self_off_ns", row->self_off_ns);
 	json__number(j, "mean_ns", row_mean(row));
 	json__number(j, "max_ns", row->max_ns);
 	json__put(j);

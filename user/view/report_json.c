@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <sys/wait.h>
 
+#include "analyze/on_cpu.h"
 #include "analyze/probe_share.h"
 #include "view/build.h"
 #include "view/extras.h"
@@ -51,7 +52,7 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__known(j, "min_ns", row->recorded, row->min_ns);
 	json__known(j, "max_ns", row->recorded, row->max_ns);
 	if (row->extra[REPORT_OFF_CPU])
-		json__number(j, "self_cpu_ns", report_row__cpu_ns(row));
+		json__number(j, "self_cpu_ns", row->cpu_ns);
 	if (taken_off) {
 		json__number(j, "raw_total_ns", row->raw_total_ns);
 		json__number(j, "raw_self_ns", row->raw_self_ns);
@@ -73,8 +74,10 @@ static void put_group(struct json *j, const struct report_row *row)
 	json__number(j, "wall_ns", row->total_ns);
 	json__number(j, "self_ns", row->self_ns);
 	json__number(j, "max_ns", row->max_ns);
-	if (row->extra[REPORT_OFF_CPU])
+	if (row->extra[REPORT_OFF_CPU]) {
+		json__number(j, "self_cpu_ns", on_cpu_ns(row->self_ns, row->extra[REPORT_OFF_CPU]));
 		json__number(j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
+	}
 	if (row->preempted_ns)
 		json__number(j, "preempted_ns", row->preempted_ns);
 	if (row->waiting_ns)
@@ -107,6 +110,8 @@ static void put_caller(struct json *j, const struct report_row *row)
 	json__number(j, "total_ns", c->total_ns);
 	json__number(j, "self_ns", c->self_ns);
 	json__number(j, "max_ns", c->max_ns);
+	if (c->cpu_ns != c->self_ns)
+		json__number(j, "self_cpu_ns", c->cpu_ns);
 	json__text(j, "file", c->file);
 	json__known(j, "line", c->file, c->line);
 	json__number(j, "line_count", c->line_count);
@@ -156,12 +161,16 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 	if (!is_module)
 		json__known(j, "instances", item->instances, item->instances);
 	json__number(j, "self_ns", item->self_ns);
+	if (item->cpu_ns != item->self_ns)
+		json__number(j, "self_cpu_ns", item->cpu_ns);
 	json__put_open(j);
 	json__array(j, "queries");
 	for (uint32_t i = 0; i < item->n_queries && !j->err; i++) {
 		json__item(j, i);
 		json__text(j, "name", names->text(names->ctx, item->queries[i].label));
 		json__number(j, "self_ns", item->queries[i].self_ns);
+		if (item->queries[i].cpu_ns != item->queries[i].self_ns)
+			json__number(j, "self_cpu_ns", item->queries[i].cpu_ns);
 		json__put(j);
 	}
 	json__print(j, "]}");

@@ -84,10 +84,10 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 static bool is_watch_wanted(const struct report_rows *queries, const char *name,
 			    const struct report_options *opt)
 {
-	for (size_t i = 0; (opt->min_self_ns || opt->min_ppm) && i < queries->n; i++)
+	for (size_t i = 0; (opt->min_ns || opt->min_ppm) && i < queries->n; i++)
 		if (!strcmp(queries->rows[i].name, name))
 			return true;
-	if (opt->min_self_ns || opt->min_ppm)
+	if (opt->min_ns || opt->min_ppm)
 		return false;
 	return !opt->query || opt->query(opt->query_ctx, name);
 }

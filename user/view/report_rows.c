@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
+
 static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
 	switch (sort) {
@@ -17,10 +19,10 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 		return row->extra[REPORT_OFF_CPU];
 	case REPORT_SORT_INSTANCES:
 		return row->item ? row->item->instances : 0;
-	case REPORT_SORT_CPU:
-		return report_row__cpu_ns(row);
-	default:
+	case REPORT_SORT_SELF:
 		return row->self_ns;
+	default:
+		return row->cpu_ns;
 	}
 }
 
@@ -46,10 +48,10 @@ static int compare(const void *a, const void *b, void *opt_p)
 static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 		      const struct report_options *opt)
 {
-	if (row->self_ns < opt->min_self_ns)
+	if (row->cpu_ns < opt->min_ns)
 		return false;
 	/* Long double: the product may have more than 64 bits. */
-	if ((long double)row->self_ns * 1000000 < (long double)r->self_ns * opt->min_ppm)
+	if ((long double)row->cpu_ns * 1000000 < (long double)r->cpu_ns * opt->min_ppm)
 		return false;
 	return r->groups || r->callers || r->items || r->modules || !opt->query ||
 	       opt->query(opt->query_ctx, row->name);
@@ -67,15 +69,16 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->untimed += r->rows[i].untimed;
 		r->rough += r->rows[i].rough;
 		r->self_ns += r->rows[i].self_ns;
+		r->cpu_ns += r->rows[i].cpu_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		r->peak_bytes += r->rows[i].peak_bytes;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
 			r->extra[extra] += r->rows[i].extra[extra];
 	}
 	if (opt->samples && report_rows__are_sampled(r))
-		r->self_ns = samples__totals(opt->samples)->of[TRACE_SAMPLE_CPU].value;
-	if (r->groups && opt->all_self_ns)
-		r->self_ns = opt->all_self_ns;
+		r->self_ns = r->cpu_ns = samples__totals(opt->samples)->of[TRACE_SAMPLE_CPU].value;
+	if (r->groups && opt->all_cpu_ns > r->cpu_ns)
+		r->cpu_ns = opt->all_cpu_ns;
 	for (size_t i = 0; i < r->n; i++)
 		if (is_wanted(r, &r->rows[i], opt))
 			r->rows[used++] = r->rows[i];
@@ -97,6 +100,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
 		.self_ns = from->best_self_ns,
+		.cpu_ns = from->best_cpu_ns,
 		.self_error_ns = from->best_error_ns,
 		.exact_self_ns = from->self_ns,
 		.self_by = from->self_by,
@@ -133,6 +137,14 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 	return 0;
 }
 
+/* Of a thread whose off-CPU times are known, its table shows all time on the CPU. */
+static uint64_t group_cpu_ns(const struct group_row *g)
+{
+	uint64_t off_ns = g->preempted_ns + g->waiting_ns;
+
+	return off_ns ? on_cpu_ns(g->wall_ns, off_ns) : g->cpu_ns;
+}
+
 int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 {
 	int err;
@@ -153,6 +165,7 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 			.unwound = g->unwound,
 			.total_ns = g->wall_ns,
 			.self_ns = g->self_ns,
+			.cpu_ns = group_cpu_ns(g),
 			.max_ns = g->max_ns,
 			.preempted_ns = g->preempted_ns,
 			.waiting_ns = g->waiting_ns,
@@ -186,6 +199,8 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 			.unwound = c->unwound,
 			.total_ns = c->total_ns,
 			.self_ns = c->self_ns,
+			.cpu_ns = c->cpu_ns,
+			.extra[REPORT_OFF_CPU] = c->self_ns - c->cpu_ns,
 			.max_ns = c->max_ns,
 			.caller = c,
 		};
@@ -201,6 +216,8 @@ static struct report_row row_of_item(const struct item_row *item, const char *na
 		.count = item->executions,
 		.total_ns = item->self_ns,
 		.self_ns = item->self_ns,
+		.cpu_ns = item->cpu_ns,
+		.extra[REPORT_OFF_CPU] = item->self_ns - item->cpu_ns,
 		.item = item,
 	};
 }

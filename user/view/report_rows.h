@@ -16,8 +16,13 @@ struct report_row {
 	bool rough;	   /* as summary_row.rough */
 	bool untimed;	   /* some executions have neither a span nor an estimated time */
 	uint64_t unwound;
-	uint64_t total_ns;	/* wall time in rows that are not queries */
-	uint64_t self_ns;	/* for queries: the best that is known */
+	uint64_t total_ns; /* wall time in rows that are not queries */
+	uint64_t self_ns;  /* for queries: the best that is known */
+	/*
+	 * The part of self_ns on the CPU, which rows are ranked by; of a thread whose off-CPU times
+	 * are known, all time on the CPU.
+	 */
+	uint64_t cpu_ns;
 	uint64_t self_error_ns; /* for queries: its standard error */
 	uint64_t exact_self_ns; /* for queries: of intervals */
 	uint8_t self_by;	/* for queries: enum summary_self */
@@ -46,14 +51,6 @@ static inline uint64_t report_row__total_ns(const struct report_row *row)
 	return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
 }
 
-/* The on-CPU part of self_ns, as far as off-CPU time is known. */
-static inline uint64_t report_row__cpu_ns(const struct report_row *row)
-{
-	uint64_t off_ns = row->extra[REPORT_OFF_CPU];
-
-	return row->self_ns > off_ns ? row->self_ns - off_ns : 0;
-}
-
 struct report_rows {
 	struct report_row *rows;
 	size_t n;
@@ -62,6 +59,7 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t cpu_ns;
 	uint64_t rough;			       /* number of rows */
 	uint64_t untimed;		       /* number of rows */
 	uint64_t clamped;		       /* for queries: summary_row.clamped */
@@ -76,6 +74,26 @@ struct report_rows {
 	size_t n_modules;
 	struct caller_row *callers; /* owns the data of callers, or NULL */
 };
+
+/* Whether any of a self time is known to be off the CPU. */
+static inline bool report_rows__know_off_cpu(const struct report_rows *r)
+{
+	return r->extra[REPORT_OFF_CPU];
+}
+
+/* Titles of columns: of self time, which is in two parts where off-CPU times are known. */
+#define REPORT_SELF "self"
+#define REPORT_OFF  "off-cpu"
+
+static inline const char *report_title_cpu(bool off_cpu)
+{
+	return off_cpu ? "on-cpu" : REPORT_SELF;
+}
+
+static inline const char *report_title_share(bool off_cpu)
+{
+	return off_cpu ? "cpu %" : "self %";
+}
 
 /* Whether only samples show what queries cost. */
 static inline bool report_rows__are_sampled(const struct report_rows *r)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/on_cpu.h"
 #include "analyze/probe_share.h"
 #include "base/array.h"
 #include "view/callers_text.h"
@@ -38,13 +39,7 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
-/* On-CPU time is self minus off-cpu; it has a column only if rows are sorted by it. */
-static bool shows_cpu(const struct report_rows *all, const struct report_options *opt)
-{
-	return opt->sort == REPORT_SORT_CPU && all->extra[REPORT_OFF_CPU];
-}
-
-/* Executions, total and self time; what is not exact is marked. */
+/* Executions, total time, and self time on the CPU; what is not exact is marked. */
 static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
 	static const char *const marks[] = {
@@ -71,7 +66,7 @@ static void add_sums(struct table *t, const struct report_row *row, const struct
 		table__cell(t, "-");
 	else
 		table__cellf(t, "%s%s", marks[row->self_by] ?: "",
-			     format_duration(buf, row->self_ns));
+			     format_duration(buf, row->cpu_ns));
 	if (report_rows__are_shared(all))
 		table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "");
 }
@@ -81,22 +76,30 @@ static bool shows_extra(const struct report_rows *all, int extra)
 	/* Self times have these in them already. */
 	bool is_sampled = extra == REPORT_SAMPLED_SELF || extra == REPORT_SAMPLED_ERROR;
 
-	return all->extra[extra] && report_extras[extra].title &&
+	return all->extra[extra] && report_extras[extra].title && extra != REPORT_OFF_CPU &&
 	       !(is_sampled && report_rows__are_shared(all));
 }
 
-static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all,
-		      const struct report_options *opt)
+/* The other part of self, and both. */
+static void add_off_cpu(struct table *t, const struct report_row *row)
+{
+	char buf[FORMAT_MAX];
+
+	table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
+	table__cell(t, row->untimed ? "-" : format_duration(buf, row->self_ns));
+}
+
+static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
 	char buf[FORMAT_MAX];
 
 	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
 	add_sums(t, row, all);
-	table__cell(t, row->untimed ? "-" : format_percent(buf, row->self_ns, all->self_ns));
+	table__cell(t, row->untimed ? "-" : format_percent(buf, row->cpu_ns, all->cpu_ns));
+	if (report_rows__know_off_cpu(all))
+		add_off_cpu(t, row);
 	table__cell(t, row->recorded ? format_duration(buf, row->mean_ns) : "-");
 	table__cell(t, row->recorded ? format_duration(buf, row->max_ns) : "-");
-	if (shows_cpu(all, opt))
-		table__cell(t, row->untimed ? "-" : format_duration(buf, report_row__cpu_ns(row)));
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (!shows_extra(all, i))
 			continue;
@@ -111,19 +114,21 @@ static void add_query(struct table *t, const struct report_row *row, const struc
  * Set the order in which columns are left out: first columns that repeat others or that
  * fewer users need. The sorted column always stays.
  */
-static void spare_columns(struct table *t, enum report_sort sort)
+static void spare_columns(struct table *t, bool off_cpu, enum report_sort sort)
 {
-	static const char *const spare[] = {"mean",    "incr. hashing", "incr. load", "max",
-					    "blocked", "total",		"off-cpu"};
-	static const char *const sorted[] = {
+	static const char *const spare[] = {
+		REPORT_SELF, "mean",	"incr. hashing", "incr. load",
+		"max",	     "blocked", "total",	 REPORT_OFF,
+	};
+	static const char *const sorted[REPORT_SORTS] = {
+		[REPORT_SORT_SELF] = REPORT_SELF,
 		[REPORT_SORT_MAX] = "max",
 		[REPORT_SORT_TOTAL] = "total",
-		[REPORT_SORT_OFF] = "off-cpu",
-		[REPORT_SORT_CPU] = NULL, /* its column is not in `spare`; the last value */
+		[REPORT_SORT_OFF] = REPORT_OFF,
 	};
 
 	table__keep_of_name(t, NAME_KEPT);
-	for (size_t i = 0; i < N_OF(spare); i++) {
+	for (size_t i = !off_cpu; i < N_OF(spare); i++) {
 		if (!sorted[sort] || strcmp(spare[i], sorted[sort]))
 			table__spare(t, spare[i]);
 	}
@@ -139,8 +144,9 @@ static int print_sampled(FILE *out, const struct report_rows *r, const struct re
 
 static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
-	struct table_column columns[N_COLUMNS + 2 + REPORT_N_EXTRAS] = {
-		{"query", 0}, {"count", 0}, {"total", 0}, {"self", 0}};
+	bool off_cpu = report_rows__know_off_cpu(r);
+	struct table_column columns[N_COLUMNS + 3 + REPORT_N_EXTRAS] = {
+		{"query", 0}, {"count", 0}, {"total", 0}, {report_title_cpu(off_cpu), 0}};
 	size_t n_columns = 4;
 	_table_ struct table *t = NULL;
 	int err;
@@ -150,19 +156,21 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 		columns[1].title = "executed";
 	if (report_rows__are_shared(r))
 		columns[n_columns++].title = "+-";
-	columns[n_columns++].title = "self %";
+	columns[n_columns++].title = report_title_share(off_cpu);
+	if (off_cpu) {
+		columns[n_columns++].title = REPORT_OFF;
+		columns[n_columns++].title = REPORT_SELF;
+	}
 	columns[n_columns++].title = "mean";
 	columns[n_columns++].title = "max";
-	if (shows_cpu(r, opt))
-		columns[n_columns++].title = "on-cpu";
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (shows_extra(r, i))
 			columns[n_columns++].title = report_extras[i].title;
 	}
 	t = table__new(columns, n_columns);
-	spare_columns(t, opt->sort);
+	spare_columns(t, off_cpu, opt->sort);
 	for (size_t i = 0; i < shown(r->n, opt); i++)
-		add_query(t, &r->rows[i], r, opt);
+		add_query(t, &r->rows[i], r);
 	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
 	return err;
@@ -175,7 +183,7 @@ static void add_thread(struct table *t, const struct report_row *row)
 	char buf[FORMAT_MAX];
 
 	table__cell(t, format_duration(buf, row->total_ns));
-	table__cell(t, format_duration(buf, row->total_ns > off_ns ? row->total_ns - off_ns : 0));
+	table__cell(t, format_duration(buf, on_cpu_ns(row->total_ns, off_ns)));
 	table__cell(t, format_duration(buf, row->preempted_ns));
 	table__cell(t, format_duration(buf, row->waiting_ns));
 	table__cell(t, format_duration(buf, row->self_ns));
@@ -187,16 +195,16 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 	char buf[FORMAT_MAX];
 
 	table__cell(t, format_duration(buf, row->total_ns));
-	table__cell(t, format_duration(buf, row->self_ns));
-	table__cell(t, format_percent(buf, row->self_ns, all->self_ns));
+	table__cell(t, format_duration(buf, row->cpu_ns));
+	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
+	if (report_rows__know_off_cpu(all))
+		add_off_cpu(t, row);
 	table__cell(t, format_duration(buf, row->max_ns));
-	if (all->extra[REPORT_OFF_CPU])
-		table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
 	if (all->peak_bytes)
 		table__cell(t, row->peak_bytes ? format_bytes(buf, row->peak_bytes) : "-");
 }
 
-#define GROUP_COLUMNS_MOST 8
+#define GROUP_COLUMNS_MOST 9
 
 /* `columns` must outlive the table. */
 static struct table *new_groups_table(const struct report_rows *r, enum group_by by,
@@ -218,11 +226,13 @@ static struct table *new_groups_table(const struct report_rows *r, enum group_by
 	columns[n_columns++].title = titles[by];
 	columns[n_columns++].title = "executions";
 	columns[n_columns++].title = "wall";
-	columns[n_columns++].title = "self";
-	columns[n_columns++].title = "self %";
+	columns[n_columns++].title = report_title_cpu(report_rows__know_off_cpu(r));
+	columns[n_columns++].title = report_title_share(report_rows__know_off_cpu(r));
+	if (report_rows__know_off_cpu(r)) {
+		columns[n_columns++].title = REPORT_OFF;
+		columns[n_columns++].title = REPORT_SELF;
+	}
 	columns[n_columns++].title = "max";
-	if (r->extra[REPORT_OFF_CPU])
-		columns[n_columns++].title = "off-cpu";
 	if (r->peak_bytes)
 		columns[n_columns++].title = "peak";
 	return table__new(columns, n_columns);
@@ -250,10 +260,12 @@ static int print_groups(FILE *out, const struct report_options *opt)
 			add_group(t, row, &r);
 	}
 	table__keep_of_name(t, NAME_KEPT);
+	/* Other columns repeat these. */
 	if (opt->by == GROUP_BY_THREAD && r.off_ns) {
-		/* Other columns repeat them. */
-		table__spare(t, "off-cpu");
+		table__spare(t, REPORT_OFF);
 		table__spare(t, "wall");
+	} else if (report_rows__know_off_cpu(&r)) {
+		table__spare(t, REPORT_SELF);
 	}
 	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
@@ -295,7 +307,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	_free_ struct summary_row *rows = NULL;
-	uint64_t count = 0, self_ns = 0;
+	uint64_t count = 0, cpu_ns = 0;
 	char buf[FORMAT_MAX];
 	const char *name;
 	size_t n;
@@ -306,31 +318,31 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 		return err;
 	for (size_t k = 0; k < n; k++) {
 		count += rows[k].count + rows[k].unrecorded.counted;
-		self_ns += rows[k].self_ns;
+		cpu_ns += on_cpu_ns(rows[k].self_ns, rows[k].self_off_ns);
 	}
 	if (sampled) {
 		count = samples__process(sampled, i)[TRACE_SAMPLE_CPU].n;
-		self_ns = samples__process(sampled, i)[TRACE_SAMPLE_CPU].value;
+		cpu_ns = samples__process(sampled, i)[TRACE_SAMPLE_CPU].value;
 	}
 	name = p->crate ?: p->command ?: "unknown";
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, report_notes__exit(buf, p->exit_status));
 	table__cell(t, format_count(buf, count));
-	table__cell(t, format_duration(buf, self_ns));
+	table__cell(t, format_duration(buf, cpu_ns));
 	return 0;
 }
 
-/* `sampled`: only samples show what the processes did. */
-static int print_processes(FILE *out, const struct summary *s, bool sampled,
+static int print_processes(FILE *out, const struct summary *s, const struct report_rows *r,
 			   const struct report_options *opt)
 {
+	bool sampled = report_rows__are_sampled(r);
 	const struct table_column columns[] = {
 		{"process", 0},
 		{"pid", 0},
 		{"exit", 0},
 		{sampled ? "samples" : "executions", 0},
-		{sampled ? "on-cpu" : "self", 0},
+		{report_title_cpu(sampled || report_rows__know_off_cpu(r)), 0},
 	};
 	uint32_t n = summary__n_processes(s), n_shown = shown(n, opt);
 	_table_ struct table *t = table__new(columns, N_OF(columns));
@@ -499,9 +511,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->callers)
 		err = print_callers(out, has_unrecorded(&r), opt);
 	else if (report_rows__are_sampled(&r))
-		err = print_sampled(out, &r, opt) ?: print_processes(out, s, true, opt);
+		err = print_sampled(out, &r, opt) ?: print_processes(out, s, &r, opt);
 	else
-		err = print_queries(out, &r, opt) ?: print_processes(out, s, false, opt);
+		err = print_queries(out, &r, opt) ?: print_processes(out, s, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
 	err = err ?: report_notes__budget(out, &r, names, opt);

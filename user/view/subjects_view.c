@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/format.h"
+#include "view/report_rows.h"
 #include "view/table.h"
 
 /* Minimum columns of a name; other columns are left out first. */
@@ -26,6 +27,7 @@ struct rows {
 	size_t n_all; /* owned */
 	size_t n;     /* chosen: the first ones */
 	uint64_t total_ns;
+	uint64_t cpu_ns;
 };
 
 static const char *name_of(const struct subject_row *row)
@@ -40,8 +42,13 @@ static uint64_t key_of(const struct subject_row *row, enum report_sort sort)
 		return row->count;
 	case REPORT_SORT_MAX:
 		return row->max_ns;
-	default:
+	case REPORT_SORT_OFF:
+		return row->total_ns - row->cpu_ns;
+	case REPORT_SORT_SELF:
+	case REPORT_SORT_TOTAL:
 		return row->total_ns;
+	default:
+		return row->cpu_ns;
 	}
 }
 
@@ -60,8 +67,8 @@ static int compare(const void *a, const void *b, void *opt_p)
 static bool is_wanted(const struct rows *r, const struct subject_row *row,
 		      const struct report_options *opt)
 {
-	return row->total_ns >= opt->min_self_ns &&
-	       (long double)row->total_ns * 1000000 >= (long double)r->total_ns * opt->min_ppm;
+	return row->cpu_ns >= opt->min_ns &&
+	       (long double)row->cpu_ns * 1000000 >= (long double)r->cpu_ns * opt->min_ppm;
 }
 
 static void swap(struct subject_row *a, struct subject_row *b)
@@ -78,8 +85,10 @@ static int choose(struct rows *r, const struct report_options *opt)
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < r->n_all; i++)
+	for (size_t i = 0; i < r->n_all; i++) {
 		r->total_ns += r->at[i].total_ns;
+		r->cpu_ns += r->at[i].cpu_ns;
+	}
 	for (size_t i = 0; i < r->n_all; i++)
 		if (is_wanted(r, &r->at[i], opt))
 			swap(&r->at[r->n++], &r->at[i]);
@@ -90,6 +99,11 @@ static int choose(struct rows *r, const struct report_options *opt)
 static void clear(struct rows *r)
 {
 	subject_rows__free(r->at, r->n_all);
+}
+
+static bool knows_off_cpu(const struct rows *r)
+{
+	return r->cpu_ns != r->total_ns;
 }
 
 /* "serde 41.2 ms, regex 12.0 ms, and 3 more" */
@@ -121,8 +135,10 @@ static int add_macro(struct table *t, const struct rows *r, const struct subject
 {
 	char buf[FORMAT_MAX];
 
-	table__cell(t, format_duration(buf, row->total_ns));
-	table__cell(t, format_percent(buf, row->total_ns, r->total_ns));
+	table__cell(t, format_duration(buf, row->cpu_ns));
+	table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
+	if (knows_off_cpu(r))
+		table__cell(t, format_duration(buf, row->total_ns - row->cpu_ns));
 	table__cell(t, format_count(buf, row->count));
 	table__cell(t, format_duration(buf, row->max_ns));
 	if (add_crates(t, row))
@@ -136,8 +152,10 @@ static int add_unit(struct table *t, const struct rows *r, const struct subject_
 	const char *crate = row->n_crates ? row->crates[0].crate : NULL;
 	char buf[FORMAT_MAX];
 
-	table__cell(t, format_duration(buf, row->total_ns));
-	table__cell(t, format_percent(buf, row->total_ns, r->total_ns));
+	table__cell(t, format_duration(buf, row->cpu_ns));
+	table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
+	if (knows_off_cpu(r))
+		table__cell(t, format_duration(buf, row->total_ns - row->cpu_ns));
 	for (int i = 0; i < SUBJECT_COPY; i++)
 		table__cell(t, row->phase_ns[i] ? format_duration(buf, row->phase_ns[i]) : "");
 	if (row->size)
@@ -158,19 +176,30 @@ static bool has_lto(const struct rows *r)
 	return false;
 }
 
-static struct table *new_table(enum subjects_of of, const struct rows *r)
-{
-	static const struct table_column macros[] = {
-		{"total", 0}, {"total %", 0}, {"expansions", 0},
-		{"max", 0},   {"of this", 0}, {"macro", 0},
-	};
-	static const struct table_column units[] = {
-		{"total", 0}, {"total %", 0}, {"codegen", 0}, {"optimize", 0}, {"lto", 0},
-		{"emit", 0},  {"size", 0},    {"thread", 0},  {"crate", 0},    {"codegen unit", 0},
-	};
-	struct table *t = of == SUBJECTS_MACROS ? table__new(macros, N_OF(macros))
-						: table__new(units, N_OF(units));
+#define COLUMNS_MAX 11
 
+static const char *const macro_titles[] = {"expansions", "max", "of this", "macro"};
+static const char *const unit_titles[] = {
+	"codegen", "optimize", "lto", "emit", "size", "thread", "crate", "codegen unit",
+};
+
+/* `columns` must outlive the table. */
+static struct table *new_table(enum subjects_of of, const struct rows *r,
+			       struct table_column columns[COLUMNS_MAX])
+{
+	bool macros = of == SUBJECTS_MACROS, off_cpu = knows_off_cpu(r);
+	const char *const *titles = macros ? macro_titles : unit_titles;
+	size_t n_titles = macros ? N_OF(macro_titles) : N_OF(unit_titles), n = 0;
+	const char *share = off_cpu ? report_title_share(true) : "total %";
+	struct table *t;
+
+	columns[n++] = (struct table_column){off_cpu ? report_title_cpu(true) : "total", 0};
+	columns[n++] = (struct table_column){share, 0};
+	if (off_cpu)
+		columns[n++] = (struct table_column){REPORT_OFF, 0};
+	for (size_t i = 0; i < n_titles; i++)
+		columns[n++] = (struct table_column){titles[i], 0};
+	t = table__new(columns, n);
 	table__name_last(t);
 	table__keep_of_name(t, NAME_KEPT);
 	if (of == SUBJECTS_MACROS) {
@@ -183,7 +212,7 @@ static struct table *new_table(enum subjects_of of, const struct rows *r)
 		table__spare(t, "lto");
 	table__spare(t, "size");
 	table__spare(t, "thread");
-	table__spare(t, "total %");
+	table__spare(t, share);
 	table__spare(t, "codegen");
 	return t;
 }
@@ -210,6 +239,7 @@ static void print_why_nameless(FILE *out, const struct rows *r)
 int subjects_text(FILE *out, const struct report_options *opt)
 {
 	bool macros = subjects__of(opt->subjects) == SUBJECTS_MACROS;
+	struct table_column columns[COLUMNS_MAX];
 	__cleanup(clear) struct rows r = {};
 	_table_ struct table *t = NULL;
 	int err = choose(&r, opt);
@@ -223,7 +253,7 @@ int subjects_text(FILE *out, const struct report_options *opt)
 		      out);
 		return 0;
 	}
-	t = new_table(subjects__of(opt->subjects), &r);
+	t = new_table(subjects__of(opt->subjects), &r, columns);
 	for (size_t i = 0; i < shown && !err; i++)
 		err = macros ? add_macro(t, &r, &r.at[i]) : add_unit(t, &r, &r.at[i]);
 	if (!err)
@@ -253,6 +283,7 @@ static void put_macro(struct json *j, const struct subject_row *row)
 {
 	json__text(j, "name", row->name);
 	json__number(j, "total_ns", row->total_ns);
+	json__number(j, "cpu_ns", row->cpu_ns);
 	json__number(j, "max_ns", row->max_ns);
 	json__number(j, "expansions", row->count);
 	json__number(j, "crate_count", row->n_crates);
@@ -271,6 +302,7 @@ static void put_unit(struct json *j, const struct subject_row *row)
 	json__number(j, "tid", row->tid);
 	json__text(j, "thread", row->thread);
 	json__number(j, "total_ns", row->total_ns);
+	json__number(j, "cpu_ns", row->cpu_ns);
 	for (int i = 0; i < SUBJECT_PHASES; i++) {
 		snprintf(key, sizeof(key), "%s_ns", phase_names[i]);
 		json__number(j, key, row->phase_ns[i]);

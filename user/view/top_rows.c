@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analyze/on_cpu.h"
 #include "base/array.h"
 
 #define TYPE_WIDTH 10 /* columns: fits proc-macro; cargo may pass several types at once */
@@ -17,6 +18,7 @@
 #define HOT_WIDTH  24
 #define AT_WIDTH   24
 #define PATH_KEPT  30 /* columns of a path, of which the end tells most */
+#define QUERY_KEPT 24 /* columns of a query's name */
 
 enum process_column {
 	PROCESS_NAME,
@@ -33,17 +35,18 @@ enum process_column {
 
 enum query_column {
 	QUERY_NAME,
-	QUERY_SELF,
+	QUERY_ON_CPU,
+	QUERY_OFF,
 	QUERY_COUNT,
 	QUERY_RATE,
 	QUERY_TOTAL,
-	QUERY_OFF,
+	QUERY_SELF,
 	QUERY_MEAN,
 };
 
 enum item_column {
 	ITEM_PATH,
-	ITEM_SELF,
+	ITEM_ON_CPU,
 	ITEM_COUNT,
 	ITEM_PLACE,
 	ITEM_MOST,
@@ -52,7 +55,7 @@ enum item_column {
 enum thread_column {
 	THREAD_NAME,
 	THREAD_TID,
-	THREAD_SELF,
+	THREAD_ON_CPU,
 	THREAD_OFF,
 	THREAD_RATE,
 	THREAD_AGO,
@@ -75,15 +78,15 @@ static const struct top_column process_columns[] = {
 };
 
 static const struct top_column query_columns[] = {
-	[QUERY_NAME] = {"query", 0, TOP_TEXT, 0},   [QUERY_SELF] = {"self", 7, TOP_TIME, 0},
-	[QUERY_COUNT] = {"count", 6, TOP_COUNT, 0}, [QUERY_RATE] = {"rate/s", 6, TOP_COUNT, 0},
-	[QUERY_TOTAL] = {"total", 7, TOP_TIME, 0},  [QUERY_OFF] = {"off-cpu", 7, TOP_TIME, 0},
-	[QUERY_MEAN] = {"mean", 7, TOP_TIME, 0},
+	[QUERY_NAME] = {"query", 0, TOP_TEXT, 0},   [QUERY_ON_CPU] = {"on-cpu", 7, TOP_TIME, 0},
+	[QUERY_OFF] = {"off-cpu", 7, TOP_TIME, 0},  [QUERY_COUNT] = {"count", 6, TOP_COUNT, 0},
+	[QUERY_RATE] = {"rate/s", 6, TOP_COUNT, 0}, [QUERY_TOTAL] = {"total", 7, TOP_TIME, 0},
+	[QUERY_SELF] = {"self", 7, TOP_TIME, 0},    [QUERY_MEAN] = {"mean", 7, TOP_TIME, 0},
 };
 
 static const struct top_column item_columns[] = {
 	[ITEM_PATH] = {"item", 0, TOP_PATH, 0},
-	[ITEM_SELF] = {"self", 7, TOP_TIME, 0},
+	[ITEM_ON_CPU] = {"on-cpu", 7, TOP_TIME, 0},
 	[ITEM_COUNT] = {"count", 6, TOP_COUNT, 0},
 	[ITEM_PLACE] = {"at", 0, TOP_SOURCE, AT_WIDTH},
 	[ITEM_MOST] = {"most of it", 0, TOP_LABEL, 0},
@@ -94,7 +97,7 @@ static const struct top_column thread_columns[] = {
 	[THREAD_TID] = {"tid", 5, TOP_NUMBER, 0},
 	[THREAD_COUNT] = {"count", 6, TOP_COUNT, 0},
 	[THREAD_RATE] = {"rate/s", 6, TOP_COUNT, 0},
-	[THREAD_SELF] = {"self", 7, TOP_TIME, 0},
+	[THREAD_ON_CPU] = {"on-cpu", 7, TOP_TIME, 0},
 	[THREAD_OFF] = {"off-cpu", 7, TOP_TIME, 0},
 	[THREAD_AGO] = {"ago", 7, TOP_TIME, 0},
 	[THREAD_HOT] = {"hottest function", 10, TOP_FUNCTION, HOT_WIDTH},
@@ -103,9 +106,9 @@ static const struct top_column thread_columns[] = {
 
 static const struct top_layout layouts[TOP_TABLES] = {
 	[TOP_PROCESSES] = {"Processes", process_columns, N_OF(process_columns), PROCESS_ON_CPU, 0},
-	[TOP_QUERIES] = {"Queries", query_columns, N_OF(query_columns), QUERY_SELF, 0},
-	[TOP_ITEMS] = {"Items", item_columns, N_OF(item_columns), ITEM_SELF, PATH_KEPT},
-	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_SELF, 0},
+	[TOP_QUERIES] = {"Queries", query_columns, N_OF(query_columns), QUERY_ON_CPU, QUERY_KEPT},
+	[TOP_ITEMS] = {"Items", item_columns, N_OF(item_columns), ITEM_ON_CPU, PATH_KEPT},
+	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_ON_CPU, 0},
 };
 
 const struct top_layout *top_layout(enum top_table table)
@@ -292,9 +295,8 @@ static int add_intervals(const struct top_data *data, uint32_t process, struct t
 	*most = n ? rows[0].label : TRACE_NO_STRING;
 	for (size_t q = 0; q < n; q++) {
 		row->events += rows[q].count + rows[q].unrecorded.counted;
-		row->cells[PROCESS_ON_CPU].number += rows[q].self_ns > rows[q].self_off_ns
-							     ? rows[q].self_ns - rows[q].self_off_ns
-							     : 0;
+		row->cells[PROCESS_ON_CPU].number +=
+			on_cpu_ns(rows[q].self_ns, rows[q].self_off_ns);
 	}
 	return 0;
 }
@@ -360,6 +362,7 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 	row->id = q->label;
 	row->events = q->count + q->unrecorded.counted;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
+	row->cells[QUERY_ON_CPU].number = on_cpu_ns(q->self_ns, q->self_off_ns);
 	row->cells[QUERY_SELF].number = q->self_ns;
 	row->cells[QUERY_COUNT].number = row->events;
 	row->cells[QUERY_TOTAL].number = q->total_ns;
@@ -381,9 +384,10 @@ static int make_sampled_query(const struct top_data *data, const struct samples_
 		set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 		row->cells[QUERY_COUNT].number = TOP_UNKNOWN;
 		row->cells[QUERY_OFF].number = row->cells[QUERY_MEAN].number = TOP_UNKNOWN;
+		row->cells[QUERY_SELF].number = TOP_UNKNOWN;
 	}
 	row->events += q->sums.self[TRACE_SAMPLE_CPU].n;
-	row->cells[QUERY_SELF].number += self_of(q);
+	row->cells[QUERY_ON_CPU].number += self_of(q);
 	row->cells[QUERY_TOTAL].number += q->sums.total[TRACE_SAMPLE_CPU].value;
 	return 0;
 }
@@ -438,7 +442,7 @@ static void make_item(const struct listed_item *item, struct top_row *row)
 	row->id = (uint64_t)item->process << 32 | item->item;
 	row->process = item->process;
 	row->cells[ITEM_PATH].number = row->cells[ITEM_PLACE].number = item->item;
-	row->cells[ITEM_SELF].number = item->self_ns;
+	row->cells[ITEM_ON_CPU].number = item->cpu_ns;
 	row->cells[ITEM_COUNT].number = item->executions;
 	row->cells[ITEM_MOST].number = item->most.label;
 }
@@ -501,7 +505,7 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 			 name);
 	row->cells[THREAD_TID].number = thread->tid;
 	row->cells[THREAD_COUNT].number = thread->count;
-	row->cells[THREAD_SELF].number = thread->self_ns;
+	row->cells[THREAD_ON_CPU].number = thread->cpu_ns;
 	row->cells[THREAD_OFF].number = thread->self_off_ns;
 	row->cells[THREAD_AGO].number = TOP_UNKNOWN;
 	if (!find_hot(data, thread, &hot))
@@ -509,7 +513,7 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 	set_hot(&row->cells[THREAD_HOT], &hot);
 	set_last(&row->cells[THREAD_LAST], data, thread);
 	if (top_data__has_only_samples(data)) {
-		row->cells[THREAD_SELF].number =
+		row->cells[THREAD_ON_CPU].number =
 			data->hot ? hot_functions__cpu_ns(data->hot, thread->process, thread->tid)
 				  : 0;
 		row->cells[THREAD_OFF].number = TOP_UNKNOWN;

@@ -64,14 +64,15 @@ DEFINE_CLEANUP(struct live_view, live_view__free)
 
 /* The sort key of rows, the largest first. */
 enum report_sort {
+	REPORT_SORT_CPU, /* on-CPU part of self time; of a thread, all its time on the CPU */
 	REPORT_SORT_SELF,
 	REPORT_SORT_TOTAL, /* wall time in rows that are not queries */
 	REPORT_SORT_COUNT,
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
 	REPORT_SORT_OFF, /* off-CPU part of self time */
-	REPORT_SORT_CPU, /* on-CPU part of self time */
 	REPORT_SORT_INSTANCES,
+	REPORT_SORTS,
 };
 
 /* All zeroes: every query. */
@@ -80,8 +81,8 @@ struct report_options {
 	size_t width;	     /* columns of the text; 0: unlimited */
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	enum report_sort sort;
-	uint64_t min_self_ns; /* rows with less self time are left out */
-	uint64_t min_ppm;     /* leave out rows below this share of all self time */
+	uint64_t min_ns;  /* rows with less self time on the CPU are left out */
+	uint64_t min_ppm; /* leave out rows below this share of all such time */
 	/* Queries to show; NULL = all. */
 	bool (*query)(const void *ctx, const char *name);
 	const void *query_ctx;
@@ -103,7 +104,7 @@ struct report_options {
 	const struct samples *samples;	   /* NULL: the trace has none */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
-	uint64_t all_self_ns;		   /* of all rows, shown or not; with groups, 100 percent */
+	uint64_t all_cpu_ns; /* self time on the CPU of all rows; with groups, 100 percent */
 };
 
 /* The table of `qprof-bpf report`, also printed at the end of a capture. */
