@@ -153,7 +153,7 @@ def test_metadata_only(t):
     for name in ("base", "made", "both"):
         assert crates[name]["metadata_ns"], crates[name]
     # Build scripts and procedural macros must run, so cargo check compiles them in full.
-    for name in ("base", "made", "both", "app bin"):
+    for name in ("base", "made", "both", "app (bin)"):
         spans = [s for s in t.spans(run.trace) if s["pid"] == crates[name]["pid"]]
         assert not any(s["query"].startswith("LLVM_") for s in spans), name
 

@@ -53,10 +53,10 @@ FILES = {
 COMPILES = {
     "base": True,
     "made": True,
-    "made build script": False,
-    "derived proc-macro": False,
+    "made (build script)": False,
+    "derived (proc-macro)": False,
     "both": True,
-    "app bin": False,
+    "app (bin)": False,
 }
 
 

@@ -22,11 +22,39 @@ static void the_type_distinguishes_crates(void **state)
 {
 	assert_name("syn", "lib", "rustc", "syn");
 	assert_name("syn", NULL, "rustc", "syn");
-	assert_name("app", "bin", "rustc", "app bin");
-	assert_name("app", "lib", "rustc --test src/lib.rs", "app test");
-	assert_name("x", "proc-macro", NULL, "x proc-macro");
+	assert_name("app", "bin", "rustc", "app (bin)");
+	assert_name("app", "lib", "rustc --test src/lib.rs", "app (test)");
+	assert_name("x", "proc-macro", NULL, "x (proc-macro)");
 	assert_name(NULL, NULL, "rustc -vV", "rustc -vV");
 	assert_name(NULL, NULL, NULL, "unknown");
+	assert_name("", NULL, "/opt/bin/rustc /a/b", "rustc /a/b");
+	assert_name(NULL, NULL, "/opt/bin/ x", "unknown");
+	assert_name("___", "lib", "rustc - --crate-name ___ --print=cfg", "rustc --print");
+}
+
+static void the_tool_distinguishes_compiles_of_a_target(void **state)
+{
+	assert_name("semver", "lib", "/opt/bin/rustdoc --crate-name semver src/lib.rs",
+		    "semver (doc)");
+	assert_name("x", "proc-macro", "rustdoc --crate-name x", "x (proc-macro doc)");
+	assert_name("semver", "lib", "rustdoc --test src/lib.rs", "semver (doctests)");
+	assert_name("semver", "lib", "/opt/bin/clippy-driver /opt/bin/rustc", "semver clippy");
+	assert_name("x", "proc-macro", "clippy-driver rustc", "x (proc-macro) clippy");
+	assert_name("app", "bin", "miri --crate-name app", "app (bin) miri");
+	assert_name("build_script_build", "bin",
+		    "clippy-driver rustc --out-dir /t/build/quote-0123456789abcdef",
+		    "quote (build script) clippy");
+}
+
+static void an_example_of_the_documentation_has_no_crate(void **state)
+{
+	struct trace_process p =
+		process("rust_out", "bin", "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -");
+	struct trace_process other = process("app", "bin", "rustc @/tmp/rustdoc-cfgs/options");
+
+	assert_true(compile_is_doctest(&p));
+	assert_false(compile_is_doctest(&other));
+	assert_name(NULL, NULL, "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -", "doctest");
 }
 
 static void a_build_script_is_called_after_its_package(void **state)
@@ -34,19 +62,20 @@ static void a_build_script_is_called_after_its_package(void **state)
 	const char *crate = "build_script_build";
 
 	assert_name(crate, "bin", "rustc --out-dir /t/build/serde-json-0123456789abcdef -L x",
-		    "serde-json build script");
-	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef", "semver build script");
+		    "serde-json (build script)");
+	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef",
+		    "semver (build script)");
 	assert_name(crate, "bin", "rustc --out-dir /t/build/nl-x/0123456789abcdef/out",
-		    "nl-x build script");
+		    "nl-x (build script)");
 	assert_name(crate, "bin", "rustc --out-dir /t/made/nl-x/0123456789abcdef/out",
-		    "build_script_build bin");
+		    "build_script_build (bin)");
 	assert_name(crate, "bin", "rustc --out-dir /0123456789abcdef/out",
-		    "build_script_build bin");
-	assert_name(crate, "bin", "rustc --out-dir /t/build/out", "build_script_build bin");
+		    "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir /t/build/out", "build_script_build (bin)");
 	assert_name(crate, "bin", "rustc --out-dir /t/x-0123456789abcdeg",
-		    "build_script_build bin");
-	assert_name(crate, "bin", "rustc --out-dir -0123456789abcdef", "build_script_build bin");
-	assert_name(crate, "bin", "rustc --out-dir", "build_script_build bin");
+		    "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir -0123456789abcdef", "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir", "build_script_build (bin)");
 	assert_name("app", "lib", "rustc --out-dir /t/x-0123456789abcdef", "app");
 }
 
@@ -55,12 +84,12 @@ static void a_build_script_may_lie_in_its_package(void **state)
 	const char *crate = "build_script_main";
 
 	assert_name(crate, "bin", "rustc /r/proc-macro2-1.0.47/build.rs --out-dir /t",
-		    "proc-macro2 build script");
-	assert_name(crate, "bin", "rustc /r/a-2-0.1.0-rc.1/build.rs", "a-2 build script");
-	assert_name(crate, "bin", "rustc /r/rust-1.95.0/a/build.rs", "build_script_main bin");
-	assert_name(crate, "bin", "rustc /r/-1.0/build.rs", "build_script_main bin");
-	assert_name(crate, "bin", "rustc /r/a-1/build.rs", "build_script_main bin");
-	assert_name(crate, "bin", "rustc build.rs", "build_script_main bin");
+		    "proc-macro2 (build script)");
+	assert_name(crate, "bin", "rustc /r/a-2-0.1.0-rc.1/build.rs", "a-2 (build script)");
+	assert_name(crate, "bin", "rustc /r/rust-1.95.0/a/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc /r/-1.0/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc /r/a-1/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc build.rs", "build_script_main (bin)");
 	assert_name("app", "lib", "rustc /r/app-1.0/lib.rs", "app");
 }
 
@@ -127,6 +156,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_type_distinguishes_crates),
+		cmocka_unit_test(the_tool_distinguishes_compiles_of_a_target),
+		cmocka_unit_test(an_example_of_the_documentation_has_no_crate),
 		cmocka_unit_test(a_build_script_is_called_after_its_package),
 		cmocka_unit_test(a_build_script_may_lie_in_its_package),
 		cmocka_unit_test(a_compiler_that_is_only_queried_compiles_nothing),

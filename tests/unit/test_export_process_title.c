@@ -9,11 +9,12 @@ static void titles(void **state)
 		const char *title;
 	} rows[] = {
 		{{.crate = "a", .pid = 7, .command = "/bin/rustc x"}, "a (7)"},
-		{{.crate = "", .command = "/bin/rustc x/y"}, "rustc (0)"},
+		{{.crate = "", .command = "/bin/rustc x/y"}, "rustc x/y (0)"},
+		{{.crate = "a", .crate_type = "bin", .pid = 8}, "a (bin) (8)"},
 		{{.command = "rustdoc"}, "rustdoc (0)"},
-		{{.command = "/bin/ x"}, "process (0)"},
-		{{.command = ""}, "process (0)"},
-		{{.pid = 4294967295u}, "process (4294967295)"},
+		{{.command = "/bin/ x"}, "unknown (0)"},
+		{{.command = ""}, "unknown (0)"},
+		{{.pid = 4294967295u}, "unknown (4294967295)"},
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

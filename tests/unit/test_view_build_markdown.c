@@ -24,7 +24,7 @@ static void tables_stay_whole(void **state)
 	v.losses = NULL;
 	v.problem = "unfinished";
 	text = printed_build(build_markdown, &v);
-	assert_contains(text, "| `ser\\|de build script` |");
+	assert_contains(text, "| `ser\\|de (build script)` |");
 	assert_contains(text, "\nand 2 more\n");
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }

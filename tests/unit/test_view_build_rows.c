@@ -116,11 +116,29 @@ static void a_long_path_keeps_crate_and_end(void **state)
 {
 	assert_item_name("app::parse::expression", 0, "app::parse::expression");
 	assert_item_name("app::parse::expression", 22, "app::parse::expression");
-	assert_item_name("app::parse::expression", 21, "app..arse::expression");
-	assert_item_name("application::parse::expression", 20, "..:parse::expression");
-	assert_item_name("abcdefghijklmnopqrstuvwxyz", 10, "..stuvwxyz");
-	assert_item_name("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4::\u00e4", 8,
-			 "..\u00e4\u00e4\u00e4::\u00e4");
+	assert_item_name("app::parse::expression", 21, "app..expression");
+	assert_item_name("application::parse::expression", 20, "..parse::expression");
+	assert_item_name("abcdefghijklmnopqrstuvwxyz", 10, "abcdefgh..");
+	assert_item_name("syn::a::b_very_long_name", 18, "..b_very_long_name");
+	assert_item_name("syn::a::b_very_long_name", 12, "b_very_lon..");
+	assert_item_name("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4::\u00e4", 8, "..\u00e4");
+}
+
+static void a_long_name_of_a_compile_keeps_its_target(void **state)
+{
+	static const char *const rows[][2] = {
+		{"syn (build script)", "syn (build script)"},
+		{"regex_automata (build script)", "regex_.. (build script)"},
+		{"a_library_of_a_very_long_name", "a_library_of_a_very_lon.."},
+		{"x (a target that does not fit at all)", "x (a target that does n.."},
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct build_crate crate = {.name = (char *)rows[i][0]};
+		_free_ char *name = build_crate_name(&crate, 25 - 2 * (i == 1));
+
+		assert_string_equal(name, rows[i][1]);
+	}
 }
 
 static void the_crate_is_the_first_segment(void **state)
@@ -141,6 +159,7 @@ int main(void)
 		cmocka_unit_test(endings_are_reported),
 		cmocka_unit_test(items_are_sorted_and_lack_what_is_around_none),
 		cmocka_unit_test(a_long_path_keeps_crate_and_end),
+		cmocka_unit_test(a_long_name_of_a_compile_keeps_its_target),
 		cmocka_unit_test(the_crate_is_the_first_segment),
 	};
 

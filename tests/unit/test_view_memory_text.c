@@ -39,7 +39,7 @@ static void rows_with_less_are_left_out(void **state)
 	view = view_of(&s);
 	view.least = 6 * SAMPLED_FAULT;
 	text = printed_text(memory_text(out, &view));
-	assert_contains(text, "app bin");
+	assert_contains(text, "app (bin)");
 	assert_lacks(text, "\ndep ");
 	assert_contains(text, "  and 1 more crate\n");
 	assert_contains(text, "  and 1 more query\n");

@@ -93,7 +93,7 @@ static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
 
 	process.crate = NULL;
 	check_line(&s, 0, 0,
-		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in an unnamed crate, process "
+		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in unknown, process "
 		   "4711\n");
 	process.crate = (char *)"a\033[2J";
 	check_line(&s, 0, 0,

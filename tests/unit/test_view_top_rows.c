@@ -81,12 +81,11 @@ static void a_process_that_runs_shows_what_it_is_in(void **state)
 	assert_null(top_now_of(&w.data, summary__process_at(w.summary, 2)));
 }
 
-static void long_texts_leave_room_for_others(void **state)
+static void a_process_without_a_crate_has_its_command(void **state)
 {
 	const struct trace_process asked = {
 		.index = 3,
 		.command = (char *)"/opt/rust/bin/rustc -o a/b",
-		.crate_type = (char *)"bin,rlib,dylib,cdylib",
 	};
 	struct top_rows rows;
 	_top_world_ struct top_world w;
@@ -95,7 +94,6 @@ static void long_texts_leave_room_for_others(void **state)
 	assert_int_equal(summary__process(w.summary, &asked), 0);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_cell(&rows, TOP_PROCESSES, 3, "crate", "rustc -o a/b");
-	assert_cell(&rows, TOP_PROCESSES, 3, "type", "bin,rlib,d");
 	top_rows__clear(&rows);
 }
 
@@ -288,7 +286,7 @@ static void samples_alone_have_rows(void **state)
 	sampled_build__make(&b, MODEL_THREADS | MODEL_HOT, 0);
 	data = sampled_data(&b);
 	assert_int_equal(top_rows__make(&data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
-	assert_cell(&rows, TOP_PROCESSES, 0, "crate", "app");
+	assert_cell(&rows, TOP_PROCESSES, 0, "crate", "app (bin)");
 	assert_cell(&rows, TOP_PROCESSES, 0, "on-cpu", "48.0 ms");
 	assert_cell(&rows, TOP_PROCESSES, 0, "now, or top query", "typeck");
 	assert_cell(&rows, TOP_PROCESSES, 1, "now, or top query", "analysis");
@@ -408,7 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_of_processes_are_reported),
 		cmocka_unit_test(a_process_that_runs_shows_what_it_is_in),
-		cmocka_unit_test(long_texts_leave_room_for_others),
+		cmocka_unit_test(a_process_without_a_crate_has_its_command),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
 		cmocka_unit_test(items_are_of_one_process_or_of_all),
 		cmocka_unit_test(of_a_path_the_end_is_shown),

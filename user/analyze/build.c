@@ -290,7 +290,7 @@ static void end_compiler(struct compiler *c)
 	/* Attached during codegen, and no codegen interval ended before the link. */
 	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
 		s->parts_known = false;
-	s->compiles = s->executions || !compile_only_queries(p);
+	s->compiles = !compile_is_doctest(p) && (s->executions || !compile_only_queries(p));
 	divide(c);
 	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
 		s->metadata_ns = c->metadata_ns - s->start_ns;
@@ -331,10 +331,13 @@ static void add_totals(struct build_totals *all, const struct build_process *s)
 	all->waits.in_passes += s->waits.in_passes;
 	all->waits.in_neither += s->waits.in_neither;
 	all->blocked_ns += s->blocked_ns;
-	all->asked += !s->compiles;
 	all->compiles += s->compiles;
 	if (s->compiles)
 		add_ending(all, s->process->exit_status);
+	else if (compile_is_doctest(s->process))
+		all->doctests++;
+	else
+		all->asked++;
 }
 
 static int find_running(struct build *b)

@@ -24,7 +24,8 @@ enum build_part {
 /* One compiler. Times are in ns. */
 struct build_process {
 	const struct trace_process *process; /* valid until the next build__process() */
-	bool compiles;	   /* it compiles a crate; false if it only answers a question (--print) */
+	/* It compiles a crate; false if it only answers a question (--print), or of a doctest. */
+	bool compiles;
 	bool parts_known;  /* phases were recorded */
 	uint64_t start_ns; /* on the trace's clock */
 	uint64_t end_ns;   /* end of the process, or of its last span if that is unknown */
@@ -58,6 +59,7 @@ struct build_thread {
 
 struct build_totals {
 	uint32_t compiles;
+	uint32_t doctests;    /* compiles of examples of the documentation */
 	uint32_t asked;	      /* the other compilers: they only answered a question */
 	uint32_t failed;      /* compiles with an exit status other than 0 */
 	uint32_t killed;      /* compiles killed by a signal */

@@ -87,22 +87,96 @@ char *compile_package(const struct trace_process *p)
 	return strndup(name.at ?: "", name.len);
 }
 
+static struct word program_of(const struct trace_process *p)
+{
+	struct command_line line = command_line_joined(p->command);
+
+	return word__last_component(command_line__next(&line));
+}
+
+static bool is_rustdoc(const struct trace_process *p)
+{
+	return word__is(program_of(p), "rustdoc");
+}
+
+/* The target within the package; "" for its library. */
+static const char *target_of(const struct trace_process *p)
+{
+	bool is_library =
+		!p->crate_type || !strcmp(p->crate_type, "lib") || !strcmp(p->crate_type, "rlib");
+	bool tests = command_line__has(command_line_joined(p->command), "--test");
+
+	if (tests)
+		return is_rustdoc(p) ? "doctests" : "test";
+	return is_library ? "" : p->crate_type;
+}
+
+/* Another tool than rustc compiles the same target: what tells them apart. */
+static const char *tool_of(const struct trace_process *p)
+{
+	struct word program = program_of(p);
+
+	return word__is(program, "clippy-driver") ? " clippy"
+	       : word__is(program, "miri")	  ? " miri"
+						  : "";
+}
+
+static char *name_of_crate(const struct trace_process *p)
+{
+	const char *target = target_of(p);
+	bool doc = is_rustdoc(p) && strcmp(target, "doctests") != 0;
+	const char *inside = doc ? (*target ? " doc" : "doc") : "";
+	bool in_brackets = *target || doc;
+	char *name;
+
+	return asprintf(&name, "%.*s%s%.*s%s%s%s", NAME_MAX_BYTES, p->crate,
+			in_brackets ? " (" : "", NAME_MAX_BYTES, target, inside,
+			in_brackets ? ")" : "", tool_of(p)) < 0
+		       ? NULL
+		       : name;
+}
+
+/* The program and its arguments, without the directory. */
+static const char *shown_command(const struct trace_process *p)
+{
+	const char *command = p->command ?: "";
+	const char *slash = memrchr(command, '/', strcspn(command, " "));
+
+	command = slash ? slash + 1 : command;
+	return *command && *command != ' ' ? command : "unknown";
+}
+
 char *compile_name(const struct trace_process *p)
 {
 	struct word package = package_of(p);
-	const char *type = command_line__has(command_line_joined(p->command), "--test")
-				   ? "test"
-				   : p->crate_type;
 	char *name;
 	int n;
 
+	if (compile_is_doctest(p))
+		return strdup("doctest");
+	/* cargo calls a crate that it asks about "___". */
+	if (p->crate && compile_only_queries(p))
+		return strdup("rustc --print");
+	if (p->crate && *p->crate && !package.at)
+		return name_of_crate(p);
 	if (package.at)
-		n = asprintf(&name, "%.*s build script", (int)package.len, package.at);
-	else if (p->crate && type && strcmp(type, "lib") && strcmp(type, "rlib"))
-		n = asprintf(&name, "%.*s %.*s", NAME_MAX_BYTES, p->crate, NAME_MAX_BYTES, type);
+		n = asprintf(&name, "%.*s (build script)%s", (int)package.len, package.at,
+			     tool_of(p));
 	else
-		n = asprintf(&name, "%.*s", NAME_MAX_BYTES, p->crate ?: p->command ?: "unknown");
+		n = asprintf(&name, "%.*s", NAME_MAX_BYTES, shown_command(p));
 	return n < 0 ? NULL : name;
+}
+
+/* rustdoc gives each its options in a file of this name, in a directory of its own. */
+bool compile_is_doctest(const struct trace_process *p)
+{
+	static const char options[] = "rustdoc-cfgs";
+	struct command_line line = command_line_joined(p->command);
+
+	for (struct word word; (word = command_line__next(&line)).at;)
+		if (*word.at == '@' && word__is(word__last_component(word), options))
+			return true;
+	return false;
 }
 
 bool compile_only_queries(const struct trace_process *p)

@@ -8,10 +8,12 @@
 #include "trace/trace.h"
 
 /*
- * The crate name, with a suffix that separates crates of one name: "syn", "app bin", "derive_x
- * proc-macro", "app test", and "syn build script", because cargo gives all build scripts one crate
- * name. Without a crate, the first bytes of the command. The caller frees the text; NULL if out of
- * memory.
+ * The one name of a compile, in every output: the crate, its target unless that is a library, and
+ * the tool unless that is rustc: "syn", "syn (build script)", "app (bin)", "app (test)",
+ * "derive_x (proc-macro) clippy", "syn (doc)", "syn (doctests)". A build script has the name of its
+ * package, because cargo calls all of them by one crate name. An example of the documentation is a
+ * "doctest". Without a crate, the first bytes of the command. The caller frees the text; NULL if
+ * out of memory.
  */
 char *compile_name(const struct trace_process *p);
 
@@ -21,6 +23,9 @@ char *compile_name(const struct trace_process *p);
  * other crates. The caller frees the text; NULL if out of memory.
  */
 char *compile_package(const struct trace_process *p);
+
+/* True if it compiles an example of the documentation, for rustdoc. */
+bool compile_is_doctest(const struct trace_process *p);
 
 /* True if the compiler only answers a question (--print), or has no crate to compile. */
 bool compile_only_queries(const struct trace_process *p);

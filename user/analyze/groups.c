@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
@@ -181,24 +182,20 @@ static struct group_row row_of(const struct sums *s)
 	return row;
 }
 
-static const char *what_runs(const struct trace_process *p)
-{
-	return p->crate ?: p->command ?: "unknown";
-}
-
 static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n)
 {
 	for (uint32_t i = 0; i < g->threads.n; i++) {
 		const struct thread *t = &g->threads.at[i];
 		const struct trace_process *p = &g->processes[t->process];
 		struct group_row *row = &rows[*n];
+		_free_ char *process = t->sums.spans ? compile_name(p) : NULL;
 
 		if (!t->sums.spans)
 			continue;
 		*row = row_of(&t->sums);
-		if (asprintf(&row->name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s", NAME_MAX_BYTES,
-			     what_runs(p), p->pid, t->tid, t->name ? " " : "", NAME_MAX_BYTES,
-			     t->name ?: "") < 0)
+		if (!process || asprintf(&row->name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s",
+					 NAME_MAX_BYTES, process, p->pid, t->tid,
+					 t->name ? " " : "", NAME_MAX_BYTES, t->name ?: "") < 0)
 			return -ENOMEM;
 		++*n;
 	}
@@ -227,15 +224,18 @@ static int process_rows(const struct groups *g, bool crates, struct group_row *r
 	for (uint32_t i = 0; i < g->n_processes; i++) {
 		const struct trace_process *p = &g->processes[i];
 		struct group_row *row = &rows[*n];
-		char pid[16] = "";
+		_free_ char *name = NULL;
 
 		if (!sums[i].spans && !sums[i].row.count)
 			continue;
+		name = compile_name(p);
 		*row = row_of(&sums[i]);
 		row->peak_bytes = p->peak_bytes;
-		if (!crates)
-			snprintf(pid, sizeof(pid), " %" PRIu32, p->pid);
-		if (asprintf(&row->name, "%.*s%s", NAME_MAX_BYTES, what_runs(p), pid) < 0)
+		if (crates)
+			row->name = take_ptr(name);
+		else if (!name || asprintf(&row->name, "%s %" PRIu32, name, p->pid) < 0)
+			row->name = NULL;
+		if (!row->name)
 			return -ENOMEM;
 		++*n;
 	}

@@ -6,8 +6,8 @@
 #include "trace/trace.h"
 
 /*
- * Crate and pid, "regex_syntax (4711)"; without a crate, the program's name or "process" instead.
- * The caller frees it; NULL: no memory. Not escaped.
+ * compile_name() and the pid, "regex_syntax (4711)". The caller frees it; NULL: no memory. Not
+ * escaped.
  */
 char *process_title(const struct trace_process *p);
 

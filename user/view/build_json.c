@@ -6,6 +6,7 @@
 
 #include "view/build_rows.h"
 #include "view/json.h"
+#include "view/path_view.h"
 
 /* Rows of queries, passes and pairs, unless all are requested. Crates are never left out. */
 #define FIT 20
@@ -27,6 +28,7 @@ static void put_totals(struct json *j, const struct build_totals *t)
 	json__number(j, "failed", t->failed);
 	json__number(j, "killed", t->killed);
 	json__number(j, "unended", t->unended);
+	json__number(j, "doctests", t->doctests);
 	json__number(j, "asked", t->asked);
 	json__known(j, "cpu_ns", t->off_cpu_known, t->cpu_ns);
 	json__known(j, "preempted_ns", t->off_cpu_known, t->preempted_ns);
@@ -242,6 +244,7 @@ int build_json(FILE *out, const struct build_view *v)
 	if (v->stacks)
 		put_shares(&j, &r);
 	put_crates(&j, &r, v);
+	j.err = j.err ?: path_json(&j, &r, v);
 	put_items(&j, &r, v);
 	put_queries(&j, "queries", &r.queries, &r, v);
 	put_queries(&j, "pairs", &r.pairs, &r, v);

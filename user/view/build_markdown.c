@@ -5,6 +5,7 @@
 #include "view/build_rows.h"
 #include "view/markdown.h"
 #include "view/place_text.h"
+#include "view/path_view.h"
 #include "view/report_notes.h"
 #include "view/report_rows.h"
 #include "view/verdict_text.h"
@@ -234,7 +235,8 @@ int build_markdown(FILE *out, const struct build_view *v)
 	print_head(out, build__totals(v->build));
 	build_print_samples(out, "- samples: ", &r, v);
 	print_reuse(out, &r);
-	err = print_crates(out, &r, v);
+	err = path_markdown(out, FIT, &r, v);
+	err = err ?: print_crates(out, &r, v);
 	err = err ?: print_items(out, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, &r, v);
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);

@@ -314,22 +314,33 @@ char *build_item_crate(const struct build_item *item)
 	return end ? strndup(item->path, end - item->path) : strdup(item->path);
 }
 
-/* The end of a clean text that takes at most so many columns. */
-static const char *tail_of(const char *text, size_t columns)
+/* The last segments of a path that fit as a whole; else the last one, which does not fit. */
+static const char *last_segments(const char *path, size_t columns)
 {
-	while (format_width(text) > columns) {
-		do
-			text++;
-		while ((*text & 0xc0) == 0x80);
+	for (const char *next; format_width(path) > columns; path = next + strlen("::")) {
+		next = strstr(path, "::");
+		if (!next)
+			break;
 	}
-	return text;
+	return path;
+}
+
+/* The beginning of a name that does not fit, marked. NULL: no memory. */
+static char *cut_name(const char *name, size_t most)
+{
+	char *cut;
+
+	if (format_width(name) <= most)
+		return strdup(name);
+	return asprintf(&cut, "%.*s..", (int)format_fit(name, most - strlen("..")), name) < 0 ? NULL
+											      : cut;
 }
 
 char *build_item_name(const struct build_item *item, size_t most)
 {
 	_free_ char *path = format_clean(item->path);
-	const char *end = path ? strstr(path, "::") : NULL;
-	size_t crate = end ? end - path : 0;
+	const char *end = path ? strstr(path, "::") : NULL, *rest;
+	size_t crate = end ? end - path : 0, room;
 	char *name;
 
 	if (!path || !most || format_width(path) <= most)
@@ -337,10 +348,31 @@ char *build_item_name(const struct build_item *item, size_t most)
 	/* The end distinguishes the items of a crate: it gets half of the columns or more. */
 	if (crate > most / 2 - strlen(".."))
 		crate = 0;
-	if (asprintf(&name, "%.*s..%s", (int)crate, path,
-		     tail_of(path + crate, most - crate - strlen(".."))) < 0)
-		return NULL;
-	return name;
+	room = most - crate - strlen("..");
+	rest = last_segments(path, room);
+	if (format_width(rest) > room) {
+		/* A whole name says more than that of its crate. */
+		crate = 0;
+		rest = last_segments(path, most - strlen(".."));
+	}
+	if (rest == path || format_width(rest) > most - strlen(".."))
+		return cut_name(rest, most);
+	return asprintf(&name, "%.*s..%s", (int)crate, path, rest) < 0 ? NULL : name;
+}
+
+char *build_crate_name(const struct build_crate *crate, size_t most)
+{
+	const char *kind = strstr(crate->name, " (");
+	size_t before = kind ? (size_t)(kind - crate->name) : 0;
+	size_t after = kind ? format_width(kind) : 0;
+	char *name;
+
+	if (!most || format_width(crate->name) <= most)
+		return strdup(crate->name);
+	if (!kind || after + strlen("..") >= most)
+		return cut_name(crate->name, most);
+	before = format_fit(crate->name, most - after - strlen(".."));
+	return asprintf(&name, "%.*s..%s", (int)before, crate->name, kind) < 0 ? NULL : name;
 }
 
 char *build_query_name(const struct build_query *q)

@@ -76,9 +76,16 @@ char *build_item_crate(const struct build_item *item);
 
 /*
  * The path of an item in at most so many columns (0: all of it), which are 8 or more: if it is
- * longer, its middle is left out, "syn..visit_expr". The caller frees it; NULL: no memory.
+ * longer, segments in its middle are left out, "syn..visit_expr". Only a last segment that does not
+ * fit is cut. The caller frees it; NULL: no memory.
  */
 char *build_item_name(const struct build_item *item, size_t most);
+
+/*
+ * The name of a compile in at most so many columns (0: all of it): the crate is cut, but not its
+ * target, "a_long_cra.. (build script)". The caller frees it; NULL: no memory.
+ */
+char *build_crate_name(const struct build_crate *crate, size_t most);
 
 /* Executions; or samples, if there is nothing else. */
 uint64_t build_query_count(const struct build_query *q, const struct build_rows *r);

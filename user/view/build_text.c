@@ -6,6 +6,7 @@
 #include "analyze/probe_share.h"
 #include "view/build_rows.h"
 #include "view/report_notes.h"
+#include "view/path_view.h"
 #include "view/report_rows.h"
 #include "view/place_text.h"
 #include "view/samples_text.h"
@@ -15,15 +16,18 @@
 
 /* Default numbers of rows; all tables together fit 40 lines. */
 struct fit {
+	size_t steps;
 	size_t crates;
 	size_t queries;
 	size_t pairs;
 	size_t passes;
 	size_t items;
 };
-static const struct fit fit_without_items = {.crates = 6, .queries = 5, .pairs = 4, .passes = 4};
+static const struct fit fit_without_items = {
+	.steps = 3, .crates = 6, .queries = 4, .pairs = 3, .passes = 2};
 /* Items show more closely than pairs which part of which crate is slow. */
-static const struct fit fit_with_items = {.crates = 5, .queries = 3, .passes = 3, .items = 10};
+static const struct fit fit_with_items = {
+	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 7};
 #define FIT_THREADS 3
 #define FIT_OPEN    3 /* in a thread */
 
@@ -71,6 +75,8 @@ static void print_head(FILE *out, const struct build_totals *t)
 	before = print_number(out, before, t->killed, "killed");
 	before = print_number(out, before, t->unended, "not seen to end");
 	fputs(before[0] == ',' ? ")" : "", out);
+	if (t->doctests)
+		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
 	if (t->asked)
 		fprintf(out, "; %" PRIu32 " only queried rustc (--version, --print)", t->asked);
 	fputc('\n', out);
@@ -140,26 +146,30 @@ static void add_name(struct table *t, const char *name, size_t most)
 	table__cellf(t, "%.*s", (int)(most ? format_fit(name, most) : strlen(name)), name);
 }
 
-static void add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
+static int add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
 {
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
 	uint64_t cpu_ns;
 	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
+	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST);
 
-	add_name(t, c->name, v->wide ? 0 : CRATE_MOST);
+	if (!name)
+		return -ENOMEM;
+	table__cell(t, name);
 	table__cell(t, format_duration(buf, p->end_ns - p->start_ns));
 	for (int part = 0; part < BUILD_EXIT; part++)
 		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
 	table__cell(t, has_cpu ? format_duration(buf, cpu_ns) : "-");
 	table__cell(t, format_duration(buf, p->alone_ns));
 	if (!v->wide)
-		return;
+		return 0;
 	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
 	table__cell(t, format_count(buf, p->executions));
 	table__cell(t, build_peak(buf, p));
 	table__cellf(t, "%" PRIu32, p->process->pid);
 	table__cell(t, report_notes__exit(buf, p->process->exit_status));
+	return 0;
 }
 
 static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
@@ -188,7 +198,8 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < shown; i++)
-		add_crate(t, r->crates[i], v);
+		if (add_crate(t, r->crates[i], v))
+			return -ENOMEM;
 	fputc('\n', out);
 	return table__print(t, out, "");
 }
@@ -438,7 +449,8 @@ int build_text(FILE *out, const struct build_view *v)
 	print_reuse(out, &r);
 	print_probes(out, v);
 	fit = r.n_items ? &fit_with_items : &fit_without_items;
-	err = print_crates(out, fit->crates, &r, v);
+	err = path_text(out, fit->steps, &r, v);
+	err = err ?: print_crates(out, fit->crates, &r, v);
 	err = err ?: print_items(out, fit->items, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
 	err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <sys/wait.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
 #include "analyze/probe_share.h"
 #include "view/build.h"
@@ -255,7 +256,9 @@ static void put_process(struct json *j, const struct summary *s, uint32_t i,
 			const struct trace_texts *names, const struct report_options *opt)
 {
 	const struct trace_process *p = summary__process_at(s, i);
+	_free_ char *name = compile_name(p);
 
+	json__text(j, "name", name);
 	json__number(j, "pid", p->pid);
 	json__number(j, "parent_pid", p->parent_pid);
 	json__text(j, "crate", p->crate);

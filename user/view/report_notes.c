@@ -7,17 +7,20 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analyze/compile_name.h"
 #include "base/array.h"
 #include "base/format.h"
 #include "view/table.h"
 
 #define NAME_MOST 24 /* columns; with the other columns it fits a terminal line */
 
-static void add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
+static int add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
 {
-	const char *name = p->crate ?: p->command ?: "unknown";
+	_free_ char *name = compile_name(p);
 	char buf[FORMAT_MAX];
 
+	if (!name)
+		return -ENOMEM;
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
@@ -26,6 +29,7 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse->loaded));
 	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
+	return 0;
 }
 
 static void explain_reuse(FILE *out, const struct reuse *all)
@@ -63,8 +67,8 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		all.late |= reuse.late;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
-		else
-			add_reuse(t, summary__process_at(s, i), &reuse);
+		else if (t && add_reuse(t, summary__process_at(s, i), &reuse))
+			return -ENOMEM;
 	}
 	if (!t)
 		return -ENOMEM;

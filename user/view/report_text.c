@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
 #include "analyze/probe_share.h"
 #include "base/array.h"
@@ -309,11 +310,11 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	_free_ struct summary_row *rows = NULL;
 	uint64_t count = 0, cpu_ns = 0;
 	char buf[FORMAT_MAX];
-	const char *name;
+	_free_ char *name = compile_name(p);
 	size_t n;
-	int err;
+	int err = name ? 0 : -ENOMEM;
 
-	err = summary__rows(s, i, &rows, &n);
+	err = err ?: summary__rows(s, i, &rows, &n);
 	if (err)
 		return err;
 	for (size_t k = 0; k < n; k++) {
@@ -324,7 +325,6 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 		count = samples__process(sampled, i)[TRACE_SAMPLE_CPU].n;
 		cpu_ns = samples__process(sampled, i)[TRACE_SAMPLE_CPU].value;
 	}
-	name = p->crate ?: p->command ?: "unknown";
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, report_notes__exit(buf, p->exit_status));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "analyze/compile_name.h"
 #include "base/format.h"
 #include "view/screen.h"
 
@@ -53,10 +54,10 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 {
 	_free_ char *clean = format_clean(name);
 	_free_ char *about = item ? format_clean(item) : NULL;
-	_free_ char *crate = p->crate && *p->crate ? format_clean(p->crate) : NULL;
+	_free_ char *compile = compile_name(p), *crate = compile ? format_clean(compile) : NULL;
 	char total[FORMAT_MAX], self[FORMAT_MAX], waited[FORMAT_MAX];
 
-	if (!clean)
+	if (!clean || !crate)
 		return -ENOMEM;
 	format_duration(total, duration_of(s, times));
 	format_duration(self, trace_without_probes(times->self_ns, times->self_probe_ns));
@@ -64,8 +65,7 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 		about ? ")" : "", total, self);
 	if (times->off_ns)
 		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
-	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate ?: "an unnamed crate",
-		p->pid);
+	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate, p->pid);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "analyze/compile_name.h"
 #include "view/table.h"
 #include "base/array.h"
 
@@ -177,10 +178,10 @@ static void put_place(const struct top_shown *t, struct canvas *c)
 						: NULL;
 	const struct top_order *o = &t->order;
 	const struct top_now *now = p ? top_now_of(t->data, p) : NULL;
-	_free_ char *of = NULL, *filter = NULL, *missing = NULL;
+	_free_ char *of = NULL, *filter = NULL, *missing = NULL, *name = p ? compile_name(p) : NULL;
 	char in[ITEM_TEXT_MAX] = "";
 
-	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
+	if ((p && (!name || asprintf(&of, " of %s (%u)", name, p->pid) < 0)) ||
 	    ((t->filter[0] || t->editing) &&
 	     asprintf(&filter, "  filter: %s%s", t->filter, t->editing ? "_" : "") < 0) ||
 	    print_missing(t, &missing) < 0) {

@@ -7,18 +7,18 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
 #include "base/array.h"
 
-#define TYPE_WIDTH 10 /* columns: fits proc-macro; cargo may pass several types at once */
-
 /* Columns of an interval beside a process or a thread, whose name needs space. */
-#define NOW_WIDTH  28
-#define LAST_WIDTH 16
-#define HOT_WIDTH  24
-#define AT_WIDTH   24
-#define PATH_KEPT  30 /* columns of a path, of which the end tells most */
-#define QUERY_KEPT 24 /* columns of a query's name */
+#define CRATE_WIDTH 32 /* without a crate it is a command */
+#define NOW_WIDTH   28
+#define LAST_WIDTH  16
+#define HOT_WIDTH   24
+#define AT_WIDTH    24
+#define PATH_KEPT   30 /* columns of a path, of which the end tells most */
+#define QUERY_KEPT  24 /* columns of a query's name */
 
 enum process_column {
 	PROCESS_NAME,
@@ -29,7 +29,6 @@ enum process_column {
 	PROCESS_TOP,
 	PROCESS_RATE,
 	PROCESS_HOT,
-	PROCESS_TYPE,
 	PROCESS_COUNT,
 };
 
@@ -66,7 +65,6 @@ enum thread_column {
 
 static const struct top_column process_columns[] = {
 	[PROCESS_NAME] = {"crate", 0, TOP_TEXT, 0},
-	[PROCESS_TYPE] = {"type", 3, TOP_TEXT, 0},
 	[PROCESS_PID] = {"pid", 5, TOP_NUMBER, 0},
 	[PROCESS_STATE] = {"state", 7, TOP_TEXT, 0},
 	[PROCESS_ELAPSED] = {"elapsed", 7, TOP_TIME, 0},
@@ -119,15 +117,6 @@ const struct top_layout *top_layout(enum top_table table)
 bool top_rows__has_column(const struct top_rows *rows, enum top_table table, size_t column)
 {
 	return rows->sampled || layouts[table].columns[column].kind != TOP_FUNCTION;
-}
-
-const char *top_process_name(const struct trace_process *p)
-{
-	const char *name = p->command ?: "<unknown>";
-	size_t program = strcspn(name, " ");
-	const char *slash = memrchr(name, '/', program);
-
-	return p->crate ?: slash ? slash + 1 : name;
 }
 
 __attribute__((format(printf, 2, 3))) static void set_text(struct top_cell *cell, const char *fmt,
@@ -317,6 +306,7 @@ static int make_process(const struct top_data *data, const struct sampled_rows *
 			struct top_row *row)
 {
 	const struct trace_process *p = summary__process_at(data->summary, i);
+	_free_ char *name = compile_name(p);
 	uint64_t end = p->end_ns ?: data->now_ns;
 	uint32_t most;
 	int err = sampled->only ? add_samples(data, sampled, i, row, &most)
@@ -325,8 +315,7 @@ static int make_process(const struct top_data *data, const struct sampled_rows *
 	if (err)
 		return err;
 	row->id = row->process = i;
-	set_text(&row->cells[PROCESS_NAME], "%s", top_process_name(p));
-	set_cut(&row->cells[PROCESS_TYPE], p->crate_type ?: "", TYPE_WIDTH);
+	set_cut(&row->cells[PROCESS_NAME], name ?: "", CRATE_WIDTH);
 	row->cells[PROCESS_PID].number = p->pid;
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
@@ -491,7 +480,9 @@ static void set_last(struct top_cell *cell, const struct top_data *data,
 static void make_thread(const struct top_data *data, const struct thread_row *thread, bool alone,
 			struct top_row *row)
 {
+	const struct trace_process *p = summary__process_at(data->summary, thread->process);
 	const char *name = thread->name ?: "<unnamed>";
+	_free_ char *of = alone ? NULL : compile_name(p);
 	struct hot_function hot;
 
 	row->id = (uint64_t)thread->process << 32 | thread->tid;
@@ -499,10 +490,8 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 	row->events = thread->count;
 	if (alone)
 		set_text(&row->cells[THREAD_NAME], "%s", name);
-	else
-		set_text(&row->cells[THREAD_NAME], "%s: %s",
-			 top_process_name(summary__process_at(data->summary, thread->process)),
-			 name);
+	else if (of)
+		set_text(&row->cells[THREAD_NAME], "%s: %s", of, name);
 	row->cells[THREAD_TID].number = thread->tid;
 	row->cells[THREAD_COUNT].number = thread->count;
 	row->cells[THREAD_ON_CPU].number = thread->cpu_ns;

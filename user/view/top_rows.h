@@ -150,7 +150,4 @@ void top_past__clear(struct top_past *past);
 /* What a process that runs is in; NULL if that is not known. */
 const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p);
 
-/* The crate of a process, or its command without directories; never NULL. */
-const char *top_process_name(const struct trace_process *p);
-
 #endif /* QPROF_VIEW_TOP_ROWS_H */

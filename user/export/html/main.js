@@ -103,10 +103,10 @@ class App {
 			view.canvas.focus();
 	}
 
-	// A crate's compilers; what has no crate goes by its command, as in the table.
+	// All compiles of a name, which is in their titles before the pid.
 	showCrate(name) {
 		const processes = this.model.processes.filter((p) => p.end >= p.start &&
-			(p.crate === name || !p.crate && (p.command || "").startsWith(name)));
+			p.title.replace(/ \(\d+\)$/, "") === name);
 		const timeline = this.open("timeline");
 		if (processes.length)
 			timeline.revealProcesses(processes);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/critical_path.h"
+
+#include "test.h"
+#include "../fixtures/path_build.h"
+
+struct expected {
+	uint32_t process;
+	enum path_part part;
+	uint64_t start, end;
+	uint64_t saved;
+};
+
+#define NOTHING (PATH_UNKNOWN / PATH_MS)
+
+static void assert_path(const struct critical_path *path, const struct expected *of, size_t n)
+{
+	uint64_t at = path->start_ns;
+
+	assert_int_equal(path->n_steps, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct path_step *step = &path->steps[i];
+
+		assert_int_equal(step->start_ns, at);
+		assert_int_equal(step->process, of[i].process);
+		assert_int_equal(step->part, of[i].part);
+		assert_int_equal(step->start_ns, of[i].start * PATH_MS);
+		assert_int_equal(step->end_ns, of[i].end * PATH_MS);
+		assert_int_equal(step->saved_ns / PATH_MS, of[i].saved);
+		at = step->end_ns;
+	}
+	assert_int_equal(at, path->start_ns + path->wall_ns);
+}
+
+static void a_link_waits_for_what_is_needed_indirectly(void **state)
+{
+	/* All of a, which b uses, and not b, which ended earlier. */
+	static const struct expected steps[] = {
+		{1, PATH_FRONT_END, 0, 200, 200},  {1, PATH_CODEGEN, 200, 880, 302},
+		{1, PATH_LINK, 880, 900, 20},	   {3, PATH_OTHER, 900, 903, NOTHING},
+		{3, PATH_FRONT_END, 903, 930, 27}, {3, PATH_CODEGEN, 930, 950, 20},
+		{3, PATH_LINK, 950, 1000, 50},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, path_chain, N_OF(path_chain));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_path(&path, steps, N_OF(steps));
+	assert_int_equal(path.jobs, 2);
+	assert_int_equal(path.wall_ns, 1000 * PATH_MS);
+	assert_int_equal(path.scheduled_ns, 997 * PATH_MS);
+	assert_int_equal(path.unlimited_ns, 997 * PATH_MS);
+}
+
+static void a_library_waits_for_metadata(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 300, 310, 320, 0},
+		{"b", "lib", LIB("b1", RMETA("a", "a1")), 300, 500, 550, 600, 0},
+	};
+	static const struct expected steps[] = {
+		{0, PATH_FRONT_END, 0, 300, 300},
+		{1, PATH_FRONT_END, 300, 500, 200},
+		{1, PATH_CODEGEN, 500, 550, 50},
+		{1, PATH_LINK, 550, 600, 50},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_path(&path, steps, N_OF(steps));
+}
+
+static void the_run_of_a_build_script_is_a_step(void **state)
+{
+	static const struct path_compile of[] = {
+		{"build_script_build", "bin", "/r/a/build.rs", 10, 20, 30, 50, 0},
+		{"a", "lib", "/r/a/src/lib.rs", 250, 300, 310, 350, 0},
+	};
+	static const struct expected steps[] = {
+		{0, PATH_FRONT_END, 10, 20, 10},   {0, PATH_CODEGEN, 20, 30, 10},
+		{0, PATH_LINK, 30, 50, 20},	   {0, PATH_RUN, 50, 250, 200},
+		{1, PATH_FRONT_END, 250, 300, 50}, {1, PATH_CODEGEN, 300, 310, 10},
+		{1, PATH_LINK, 310, 350, 40},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_path(&path, steps, N_OF(steps));
+}
+
+static void a_compile_may_wait_for_a_job(void **state)
+{
+	static const struct path_compile of[] = {
+		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 0},
+		{"y", "lib", LIB("y1", ""), 201, 300, 400, 400, 0},
+	};
+	static const struct expected steps[] = {
+		{0, PATH_FRONT_END, 0, 100, 100},   {0, PATH_CODEGEN, 100, 200, 100},
+		{1, PATH_OTHER, 200, 201, NOTHING}, {1, PATH_FRONT_END, 201, 300, 99},
+		{1, PATH_CODEGEN, 300, 400, 100},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_path(&path, steps, N_OF(steps));
+	assert_true(path.steps[1].freed_job);
+	assert_false(path.steps[0].freed_job);
+	assert_int_equal(path.jobs, 1);
+	assert_int_equal(path.scheduled_ns, 399 * PATH_MS);
+	assert_int_equal(path.unlimited_ns, 200 * PATH_MS);
+}
+
+static void time_between_two_commands_is_no_compile(void **state)
+{
+	static const struct path_compile of[] = {
+		{"x", "lib", LIB("x1", ""), 0, 100, 200, 200, 7},
+		{"y", "lib", LIB("y1", ""), 900, 950, 960, 1000, 8},
+	};
+	static const struct expected steps[] = {
+		{0, PATH_FRONT_END, 0, 100, 100},   {0, PATH_CODEGEN, 100, 200, 100},
+		{1, PATH_OTHER, 200, 900, NOTHING}, {1, PATH_FRONT_END, 900, 950, 50},
+		{1, PATH_CODEGEN, 950, 960, 10},    {1, PATH_LINK, 960, 1000, 40},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_path(&path, steps, N_OF(steps));
+	assert_int_equal(path.unlimited_ns, 300 * PATH_MS);
+}
+
+static void a_build_may_have_no_compile(void **state)
+{
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, NULL, 0);
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_int_equal(path.n_steps, 0);
+	assert_int_equal(path.wall_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_waits_for_what_is_needed_indirectly),
+		cmocka_unit_test(a_library_waits_for_metadata),
+		cmocka_unit_test(the_run_of_a_build_script_is_a_step),
+		cmocka_unit_test(a_compile_may_wait_for_a_job),
+		cmocka_unit_test(time_between_two_commands_is_no_compile),
+		cmocka_unit_test(a_build_may_have_no_compile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

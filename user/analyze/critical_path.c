@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/critical_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compile_graph.h"
+#include "analyze/schedule.h"
+#include "base/array.h"
+
+/* cargo starts a compile this soon after it could; what takes longer has another cause. */
+#define SLACK_NS UINT64_C(10000000)
+
+/* Steps are tried out in schedules: at most so many, none below this share of the build. */
+#define TRIED_MOST	32
+#define TRIED_LEAST_PPM UINT64_C(2000)
+
+/* More compiles than any build has; the schedules of a hostile trace would take too long. */
+#define NODES_MOST 50000
+
+const char *path_part_text(enum path_part part)
+{
+	static const char *const texts[PATH_PARTS] = {
+		[PATH_FRONT_END] = "front end",
+		[PATH_CODEGEN] = "codegen",
+		[PATH_LINK] = "link",
+		[PATH_EXIT] = "exit",
+		[PATH_COMPILE] = "compile",
+		[PATH_RUN] = "build script runs",
+		[PATH_OTHER] = "no compiler works",
+	};
+
+	return texts[part];
+}
+
+/* The walk from the end of a build to its start; steps are added from the last to the first. */
+struct walk {
+	const struct compile_graph *g;
+	struct critical_path *path;
+	uint32_t *ends;	      /* nodes, in the order of their ends */
+	uint32_t n, capacity; /* steps */
+};
+
+static uint64_t start_of(const struct compile_graph *g, uint32_t node)
+{
+	return g->nodes[node].compile->start_ns;
+}
+
+static uint64_t end_of(const struct compile_graph *g, uint32_t node)
+{
+	return g->nodes[node].compile->end_ns;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static int add_step(struct walk *w, uint32_t node, enum path_part part, uint64_t start_ns,
+		    uint64_t end_ns)
+{
+	const struct path_step step = {
+		.process = w->g->nodes[node].compile->process->index,
+		.part = part,
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.saved_ns = PATH_UNKNOWN,
+	};
+
+	return end_ns > start_ns ? array__add(&w->path->steps, &w->n, &w->capacity, &step) : 0;
+}
+
+/* The parts of a compile from its start to a moment. */
+static int add_compile(struct walk *w, uint32_t node, uint64_t until_ns, bool freed_job)
+{
+	const struct build_process *p = w->g->nodes[node].compile;
+	uint64_t at_ns = p->end_ns;
+	uint32_t first = w->n;
+	int err = 0;
+
+	if (!p->parts_known)
+		err = add_step(w, node, PATH_COMPILE, p->start_ns, until_ns);
+	for (int part = BUILD_N_PARTS; part-- && p->parts_known && !err;) {
+		uint64_t from_ns = at_ns - p->part_ns[part];
+
+		err = add_step(w, node, (enum path_part)part, from_ns,
+			       at_ns < until_ns ? at_ns : until_ns);
+		at_ns = from_ns;
+	}
+	if (!err && w->n > first)
+		w->path->steps[first].freed_job = freed_job;
+	return err;
+}
+
+/* ---- Walk ------------------------------------------------------------------------------------ */
+
+/* What a compile waited for last, and when that was there. */
+struct blocker {
+	uint32_t node;
+	uint64_t ns;
+	enum compile_need need;
+	bool is_job; /* not needed: its job was */
+};
+
+#define NO_NODE UINT32_MAX
+
+static struct blocker needed_last(const struct compile_graph *g, uint32_t node)
+{
+	const struct compile_node *n = &g->nodes[node];
+	struct blocker last = {.node = NO_NODE};
+
+	for (uint32_t i = 0; i < n->n_edges; i++) {
+		const struct compile_edge *e = &g->edges[n->first_edge + i];
+		uint32_t on = e->need == NEED_ALL ? g->nodes[e->on].last : e->on;
+		uint64_t ns = compile_graph__fulfilled(g, e);
+
+		if (last.node == NO_NODE || ns > last.ns)
+			last = (struct blocker){on, ns, e->need, false};
+	}
+	return last;
+}
+
+/* Of the nodes that ended until a moment, the last one; NO_NODE: none did. */
+static uint32_t ended_last(const struct walk *w, uint64_t ns)
+{
+	uint32_t low = 0, high = w->g->n_nodes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (end_of(w->g, w->ends[middle]) <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? w->ends[low - 1] : NO_NODE;
+}
+
+/*
+ * A compile that starts long after all that it needs was there waited for a job, if one became free
+ * just then; or else for something that is no compile.
+ */
+static struct blocker blocker_of(const struct walk *w, uint32_t node)
+{
+	const struct compile_graph *g = w->g;
+	uint64_t start_ns = start_of(g, node);
+	struct blocker last = needed_last(g, node);
+	uint32_t freed = ended_last(w, start_ns);
+	bool is_soon = last.node != NO_NODE && start_ns < last.ns + SLACK_NS;
+
+	if (is_soon || last.need == NEED_RUN || freed == NO_NODE || freed >= node)
+		return last;
+	if (last.node != NO_NODE && end_of(g, freed) <= last.ns)
+		return last;
+	if (g->nodes[freed].stage < g->nodes[node].stage)
+		return (struct blocker){freed, end_of(g, freed), NEED_END, false};
+	if (end_of(g, freed) + SLACK_NS > start_ns)
+		return (struct blocker){freed, end_of(g, freed), NEED_END, true};
+	return last;
+}
+
+/* Returns the node before this one, and its last moment on the path; NO_NODE: it was the first. */
+static int step_back(struct walk *w, uint32_t *node, uint64_t *until_ns, bool *freed_job)
+{
+	uint32_t at = *node;
+	uint64_t start_ns = start_of(w->g, at);
+	const struct blocker b = blocker_of(w, at);
+	uint64_t from_ns = b.node == NO_NODE ? w->path->start_ns : b.ns;
+	int err = add_compile(w, at, *until_ns, *freed_job);
+
+	*node = b.node;
+	*freed_job = b.is_job;
+	*until_ns = from_ns < start_ns ? from_ns : start_ns;
+	if (err || b.node == NO_NODE || b.need != NEED_RUN)
+		return err ?: add_step(w, at, PATH_OTHER, *until_ns, start_ns);
+	return add_step(w, b.node, PATH_RUN, *until_ns, start_ns);
+}
+
+static int by_end(const void *a, const void *b, void *ctx)
+{
+	const struct compile_graph *g = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (end_of(g, x) != end_of(g, y))
+		return end_of(g, x) < end_of(g, y) ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static void reverse(struct path_step *steps, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		const struct path_step step = steps[i];
+
+		steps[i] = steps[n - 1 - i];
+		steps[n - 1 - i] = step;
+	}
+}
+
+static int walk_back(struct critical_path *path, const struct compile_graph *g)
+{
+	_free_ uint32_t *ends = calloc(g->n_nodes, sizeof(*ends));
+	struct walk w = {.g = g, .path = path, .ends = ends};
+	uint32_t node;
+	uint64_t until_ns;
+	bool freed_job = false;
+	int err = 0;
+
+	if (!ends)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		ends[i] = i;
+	qsort_r(ends, g->n_nodes, sizeof(*ends), by_end, (void *)g);
+	node = ends[g->n_nodes - 1];
+	path->start_ns = start_of(g, 0);
+	until_ns = end_of(g, node);
+	path->wall_ns = until_ns - path->start_ns;
+	while (node != NO_NODE && !err)
+		err = step_back(&w, &node, &until_ns, &freed_job);
+	path->n_steps = w.n;
+	reverse(path->steps, path->n_steps);
+	return err;
+}
+
+/* ---- What would be saved --------------------------------------------------------------------- */
+
+static uint64_t length_of(const struct path_step *step)
+{
+	return step->end_ns - step->start_ns;
+}
+
+/* The length of the shortest step that is tried out. */
+static uint64_t least_tried(const struct critical_path *path)
+{
+	uint64_t most[TRIED_MOST] = {0};
+	uint64_t least = path->wall_ns / 1000000 * TRIED_LEAST_PPM;
+
+	for (size_t i = 0; i < path->n_steps; i++) {
+		uint64_t ns = length_of(&path->steps[i]);
+		size_t at = TRIED_MOST;
+
+		for (; at && ns > most[at - 1]; at--)
+			if (at < TRIED_MOST)
+				most[at] = most[at - 1];
+		if (at < TRIED_MOST)
+			most[at] = ns;
+	}
+	return most[TRIED_MOST - 1] > least ? most[TRIED_MOST - 1] : least;
+}
+
+static int try_step(const struct critical_path *path, const struct compile_graph *g,
+		    const uint32_t *node_of, struct path_step *step)
+{
+	uint32_t node = node_of[step->process];
+	const struct build_process *p = g->nodes[node].compile;
+	struct schedule_without without = {.node = node, .run = step->part == PATH_RUN};
+	uint64_t ns;
+	int err;
+
+	/* All of the part, which may go on after the path has left it. */
+	without.to_ns = p->end_ns - p->start_ns;
+	for (int part = 0; (int)step->part < BUILD_N_PARTS && part <= (int)step->part; part++) {
+		without.from_ns = part ? without.to_ns : 0;
+		without.to_ns = without.from_ns + p->part_ns[part];
+	}
+	err = schedule_ns(g, path->jobs, &without, &ns);
+	if (!err)
+		step->saved_ns = ns < path->scheduled_ns ? path->scheduled_ns - ns : 0;
+	return err;
+}
+
+static int try_steps(struct critical_path *path, const struct compile_graph *g, uint32_t n)
+{
+	_free_ uint32_t *node_of = calloc(n + 1UL, sizeof(*node_of));
+	uint64_t least = least_tried(path);
+	int err = node_of ? 0 : -ENOMEM;
+	unsigned int tried = 0;
+
+	for (uint32_t i = 0; i < g->n_nodes && !err; i++)
+		node_of[g->nodes[i].compile->process->index] = i;
+	for (size_t i = 0; i < path->n_steps && !err && tried < TRIED_MOST; i++) {
+		struct path_step *step = &path->steps[i];
+
+		if (length_of(step) < least || step->part == PATH_OTHER)
+			continue;
+		err = try_step(path, g, node_of, step);
+		tried++;
+	}
+	return err;
+}
+
+int critical_path__of(struct critical_path *path, const struct build *b)
+{
+	_compile_graph_ struct compile_graph g;
+	uint32_t n;
+	int err = compile_graph__of(&g, b);
+
+	*path = (struct critical_path){};
+	build__processes(b, &n);
+	if (err || !g.n_nodes || g.n_nodes > NODES_MOST)
+		return err;
+	path->jobs = schedule_jobs(&g) ?: 1;
+	err = walk_back(path, &g);
+	err = err ?: schedule_ns(&g, path->jobs, NULL, &path->scheduled_ns);
+	err = err ?: schedule_ns(&g, SCHEDULE_ALL_JOBS, NULL, &path->unlimited_ns);
+	return err ?: try_steps(path, &g, n);
+}
+
+void critical_path__destroy(struct critical_path *path)
+{
+	free(path->steps);
+	*path = (struct critical_path){};
+}

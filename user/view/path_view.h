@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What kept a build from being faster (analyze/critical_path.h), as text, Markdown and JSON. */
+#ifndef QPROF_VIEW_PATH_VIEW_H
+#define QPROF_VIEW_PATH_VIEW_H
+
+#include "view/build_rows.h"
+#include "view/json.h"
+
+/*
+ * Print a table of the steps that would save most, of at most `fit` rows unless the view asks for
+ * others, after an empty line. Nothing for fewer than two compiles. 0 or -ENOMEM.
+ */
+int path_text(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v);
+int path_markdown(FILE *out, size_t fit, const struct build_rows *r, const struct build_view *v);
+
+/* Print the member "critical_path" of the report's object "build", after another one. */
+int path_json(struct json *j, const struct build_rows *r, const struct build_view *v);
+
+#endif /* QPROF_VIEW_PATH_VIEW_H */
