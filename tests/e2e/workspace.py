@@ -62,8 +62,13 @@ COMPILES = {
 
 def make(t, name="workspace", more=None):
     """Write the workspace, with `more` {path: text} in place of its own; returns its directory."""
+    return make_files(t, {**FILES, **(more or {})}, name)
+
+
+def make_files(t, files, name="workspace"):
+    """Write {path: text} into a directory, which is returned."""
     top = t.mkdir(name)
-    for path, text in {**FILES, **(more or {})}.items():
+    for path, text in files.items():
         directory = os.path.join(name, os.path.dirname(path))
         for depth in range(1, directory.count("/") + 2):
             t.mkdir("/".join(directory.split("/")[:depth]))

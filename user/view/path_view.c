@@ -83,8 +83,7 @@ static void print_notes(FILE *out, const char *lead, const struct shown *s)
 	else
 		fprintf(out, "%smore rustc at once would save nothing", lead);
 	if (s->other_ns)
-		fprintf(out, "; for %s the build waited for no rustc",
-			format_duration(buf, s->other_ns));
+		fprintf(out, "; other programs: %s", format_duration(buf, s->other_ns));
 	fputc('\n', out);
 }
 

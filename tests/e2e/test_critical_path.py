@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What kept a build from being faster, of a workspace whose critical path is known by construction."""
+
+import workspace
+
+SLEEP_NS = 2_000_000_000
+
+# slow's build script sleeps; slow <- middle <- app wait for it, and aside waits for nothing.
+FILES = {
+    "Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["slow", "middle", "app", "aside"]\n',
+    "slow/Cargo.toml": workspace.MANIFEST % ("slow", "", ""),
+    "slow/build.rs": "fn main() { std::thread::sleep(std::time::Duration::from_secs(2)) }\n",
+    "slow/src/lib.rs": "pub fn one() -> u32 { 1 }\n",
+    "middle/Cargo.toml": workspace.MANIFEST % ("middle", "", 'slow = { path = "../slow" }'),
+    "middle/src/lib.rs": "pub fn two() -> u32 { slow::one() + 1 }\n",
+    "app/Cargo.toml": workspace.MANIFEST % ("app", "", 'middle = { path = "../middle" }'),
+    "app/src/main.rs": 'fn main() { println!("{}", middle::two()); }\n',
+    "aside/Cargo.toml": workspace.MANIFEST % ("aside", "", ""),
+    "aside/src/lib.rs": "",
+}
+
+
+def test_chain(t):
+    """A build script's run and the crates behind it are the path, in order; what runs beside is not."""
+    top = workspace.make_files(t, FILES)
+    argv, env = workspace.cargo(t, "build", "-j4")
+    run = t.capture(argv, env=env, cwd=top)
+    assert run.status == 0, run.stderr
+    path = t.report(run.trace)["build"]["critical_path"]
+    steps = path["steps"]
+    assert sum(step["ns"] for step in steps) == path["wall_ns"], path
+    ends = [step["start_ns"] + step["ns"] for step in steps]
+    assert [step["start_ns"] for step in steps[1:]] == ends[:-1], steps
+    seen = list(dict.fromkeys((s["name"], s["part"] == "build_script_run")
+                              for s in steps if s["part"] != "other"))
+    assert seen == [("slow (build script)", False), ("slow (build script)", True), ("slow", False),
+                    ("middle", False), ("app (bin)", False)], seen
+    run_step, = (s for s in steps if s["part"] == "build_script_run")
+    assert run_step["ns"] >= SLEEP_NS and run_step["saved_ns"] >= SLEEP_NS, run_step
+    # middle needs only slow's metadata, so slow's link is not waited for.
+    assert not any(s["name"] == "slow" and s["part"] == "link" for s in steps), steps
+    check_texts(t, run.trace)
+
+
+def check_texts(t, trace):
+    lines = t.run_qprof("report", trace).stdout.splitlines()
+    table = next(i for i, l in enumerate(lines) if l.startswith("what kept it from being faster"))
+    assert "slow (build script)" in lines[table + 1] and "runs" in lines[table + 1], lines
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
+    assert "| `slow (build script)` | build script runs |" in \
+        t.run_qprof("report", "--markdown", trace).stdout
