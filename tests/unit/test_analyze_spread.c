@@ -72,13 +72,24 @@ static void noise_is_for_those_with_too_few_values(void **state)
 
 static void noise_is_what_most_of_the_work_wavers_by(void **state)
 {
-	/* Three quarters vary by 11 % at most. The pair with the largest change is left out. */
-	struct spread_pair pairs[] = {{110, 100}, {1000, 900}, {400, 200}, {90, 180}, {700, 9000}};
-	struct spread_pair none[] = {{0, 5}, {5, 0}};
+	/* Nine tenths vary by 11 % at most. The pair with the largest change is left out. */
+	struct spread_pair pairs[] = {
+		{110, 100, 0}, {1000, 900, 0}, {40, 20, 0}, {9, 18, 0}, {700, 9000, 0}};
+	struct spread_pair none[] = {{0, 5, 0}, {5, 0, 0}};
 
 	assert_in_range(spread_noise(pairs, 5), 111111, 111111);
 	assert_true(spread_noise(none, 2) == UINT64_MAX);
 	assert_true(spread_noise(NULL, 0) == UINT64_MAX);
+}
+
+static void errors_are_no_noise(void **state)
+{
+	/* 300 are within 1.65 errors of 200; of 500 with an error of 200 sqrt(500^2 - 330^2). */
+	struct spread_pair sampled[] = {{1000, 1300, 200}, {10, 11, 0}, {1, 9000, 0}};
+	struct spread_pair more[] = {{1000, 1500, 200}, {1, 9000, 0}};
+
+	assert_int_equal(spread_noise(sampled, 3), 0);
+	assert_in_range(spread_noise(more, 2), 375000, 376000);
 }
 
 int main(void)
@@ -89,6 +100,7 @@ int main(void)
 		cmocka_unit_test(a_change_below_the_least_is_none),
 		cmocka_unit_test(noise_is_for_those_with_too_few_values),
 		cmocka_unit_test(noise_is_what_most_of_the_work_wavers_by),
+		cmocka_unit_test(errors_are_no_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

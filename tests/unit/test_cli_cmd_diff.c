@@ -67,6 +67,7 @@ static void write_lesser_traces(void)
 {
 	struct trace_process late = demo, killed = demo, running = demo, asks = demo;
 	struct trace_process failed = demo, profile = demo, newer = demo;
+	struct trace_process light = demo, heavy = demo;
 	_trace_writer_ struct trace_writer *fresh = begin("fresh");
 
 	end(fresh, true);
@@ -78,6 +79,10 @@ static void write_lesser_traces(void)
 	asks.command = (char *)"rustc - --crate-name ___ --print=cfg";
 	failed.exit_status = 1 << 8;
 	newer.rustc_version = (char *)"rustc 2.0";
+	light.peak_bytes = 100 << 20;
+	heavy.peak_bytes = 200 << 20;
+	write_compiler("light", &light, 10, 10 * MS, true);
+	write_compiler("heavy", &heavy, 10, 10 * MS, true);
 	write_compiler("late", &late, 10, 10 * MS, true);
 	write_compiler("killed compiler", &killed, 10, 10 * MS, true);
 	write_compiler("running", &running, 10, 10 * MS, true);
@@ -126,6 +131,17 @@ static void write_decision(const char *name, uint8_t kind, uint8_t watch)
 	end(w, true);
 }
 
+static void write_typeck_off(const char *name)
+{
+	struct trace_decision d = {.kind = TRACE_KIND_QUERY, .watch = TRACE_WATCH_OFF};
+	uint32_t mir_built;
+	_trace_writer_ struct trace_writer *w = begin_executed(name, &demo, &mir_built);
+
+	assert_int_equal(trace_writer__intern(w, "typeck", &d.label), 0);
+	assert_int_equal(trace_writer__decision(w, &d), 0);
+	end(w, true);
+}
+
 static int make_traces(void **state)
 {
 	if (directory_make(state))
@@ -139,6 +155,7 @@ static int make_traces(void **state)
 	write_budget_trace("estimated", TRACE_KIND_ESTIMATED, 9);
 	write_decision("no loads", TRACE_KIND_LOAD, TRACE_WATCH_OFF);
 	write_decision("all loads", TRACE_KIND_LOAD, TRACE_WATCH_FULL);
+	write_typeck_off("typeck off");
 	write_decision("queries off", TRACE_KIND_QUERY, TRACE_WATCH_OFF);
 	return 0;
 }
@@ -177,7 +194,7 @@ static void a_query_that_got_slower_comes_first(void **state)
 	struct cli_diff_options o = {};
 
 	assert_int_equal(diff("base", "slow", NULL, &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "self time: 110 ms -> 810 ms, +700 ms (+636.4 %)\n");
+	assert_contains(output.text[0], "self time:    110 ms -> 810 ms, +700 ms (+636.4 %)\n");
 	assert_contains(output.text[0], "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  "
 					"demo/typeck\n");
 	assert_string_equal(output.text[1], "");
@@ -220,8 +237,9 @@ static void a_change_below_the_minimum_passes_the_limit(void **state)
 	struct cli_diff_options o = {.min.ns = 701 * MS};
 
 	assert_int_equal(diff("base", "slow", "5%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[0], "passed --fail-above 5%: 110 ms -> 810 ms, +700 ms "
-					"(+636.4 %): within noise\n");
+	assert_contains(output.text[0],
+			"passed --fail-above 5%: self time 110 ms -> 810 ms, +700 ms "
+			"(+636.4 %): within noise\n");
 }
 
 static void executions_are_compared_exactly(void **state)
@@ -229,8 +247,63 @@ static void executions_are_compared_exactly(void **state)
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 
 	assert_int_equal(diff("base", "more", "1%", &o), EXIT_CODE_ABOVE);
-	assert_contains(output.text[0], "executions: 11 -> 12, +1 (+9.1 %)\n");
+	assert_contains(output.text[0], "executions:   11 -> 12, +1 (+9.1 %)\n");
 	assert_int_equal(diff("base", "slow", "0%", &o), EXIT_CODE_OK);
+}
+
+/* The last line says what the exit status does. */
+static void the_status_is_said_last(void **state)
+{
+	static const struct {
+		const char *base, *new, *gate, *said;
+		unsigned int metric;
+	} cases[] = {
+		{"light", "heavy", "50%", "exit status 1: 1 of 1 limits exceeded\n",
+		 CLI_METRIC_PEAK},
+		{"light", "heavy", "90MiB", "exit status 1: 1 of 1 limits exceeded\n",
+		 CLI_METRIC_PEAK},
+		{"light", "heavy", "200M", "exit status 0: no limit exceeded\n", CLI_METRIC_PEAK},
+		{"heavy", "light", "0%", "exit status 0: no limit exceeded\n", CLI_METRIC_PEAK},
+		{"light", "heavy", "demo/*=50%", "exit status 1: 1 of 1 limits exceeded\n",
+		 CLI_METRIC_PEAK},
+		{"base", "slow", "5%",
+		 "(it is not known on both sides)\n"
+		 "exit status 125: no verdict on 1 of 1 limits\n",
+		 CLI_METRIC_CPU},
+		{"base", "slow", "5%",
+		 "(it needs three traces a side, recorded alike)\n"
+		 "exit status 125: no verdict on 1 of 1 limits\n",
+		 CLI_METRIC_WALL},
+		{"base", "killed", "5%",
+		 "(the traces do not have all of the builds)\n"
+		 "exit status 125: no verdict on 1 of 1 limits\n",
+		 CLI_METRIC_COUNT},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct cli_diff_options o = {.metric = cases[i].metric};
+		int status = diff(cases[i].base, cases[i].new, cases[i].gate, &o);
+		char number[32];
+
+		snprintf(number, sizeof(number), "exit status %d:", status);
+		assert_contains(output.text[0], cases[i].said);
+		assert_contains(cases[i].said, number);
+	}
+}
+
+/* Executions of queries that have probes in both traces are exact, whatever the budget was. */
+static void a_budget_does_not_hinder_a_limit_on_executions(void **state)
+{
+	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
+
+	assert_int_equal(diff("queries off", "queries off", "0%", &o), EXIT_CODE_FAILURE);
+	assert_contains(output.text[0], "(no query had probes in all traces)");
+	assert_int_equal(diff("typeck off", "typeck off", "0%", &o), EXIT_CODE_OK);
+	assert_contains(output.text[0],
+			"passed --fail-above 0%: executions 1 -> 1, of queries with "
+			"probes in all traces, no change\n");
+	/* It may have been executed more often. */
+	assert_int_equal(diff("typeck off", "base", "typeck=0%", &o), EXIT_CODE_FAILURE);
 }
 
 /* A build that was cut short looks fast. */
@@ -241,7 +314,7 @@ static void an_unfinished_trace_does_not_pass(void **state)
 	assert_int_equal(diff("base", "killed", NULL, &o), EXIT_CODE_OK);
 	assert_contains(output.text[1], "warning: ");
 	assert_int_equal(diff("base", "killed", "5%", &o), EXIT_CODE_FAILURE);
-	assert_contains(output.text[1], "record them again");
+	assert_contains(output.text[1], "record both sides again");
 	assert_int_equal(diff("nothing", "base", NULL, &o), EXIT_CODE_FAILURE);
 	assert_contains(output.text[1], "nothing");
 	assert_string_equal(output.text[0], "");
@@ -252,21 +325,26 @@ static void a_build_that_did_less_does_not_pass(void **state)
 	static const struct {
 		const char *new, *said;
 		int status;
+		unsigned int metric; /* of one query the noise of times is unknown */
 	} cases[] = {
-		{"fresh", "no query was executed", EXIT_CODE_FAILURE},
-		{"late", "1 of 1 compilers began before their probes were", EXIT_CODE_FAILURE},
-		{"killed compiler", "1 of 1 compilers were killed", EXIT_CODE_FAILURE},
-		{"running", "1 of 1 compilers were killed, or still ran", EXIT_CODE_FAILURE},
-		{"asks", "", EXIT_CODE_OK},
-		{"failed", "", EXIT_CODE_OK},
-		{"profile", "", EXIT_CODE_OK},
-		{"no loads", "loading were not recorded all the time", EXIT_CODE_OK},
-		{"all loads", "", EXIT_CODE_OK},
-		{"queries off", "", EXIT_CODE_OK},
+		{"fresh", "no query was executed", EXIT_CODE_FAILURE, CLI_METRIC_SELF},
+		{"late", "1 of 1 compilers began before their probes were", EXIT_CODE_FAILURE,
+		 CLI_METRIC_SELF},
+		{"killed compiler", "1 of 1 compilers were killed", EXIT_CODE_FAILURE,
+		 CLI_METRIC_SELF},
+		{"running", "1 of 1 compilers were killed, or still ran", EXIT_CODE_FAILURE,
+		 CLI_METRIC_SELF},
+		{"asks", "", EXIT_CODE_OK, CLI_METRIC_SELF},
+		{"failed", "", EXIT_CODE_OK, CLI_METRIC_SELF},
+		{"profile", "", EXIT_CODE_OK, CLI_METRIC_SELF},
+		{"no loads", "loading were not recorded all the time", EXIT_CODE_OK,
+		 CLI_METRIC_COUNT},
+		{"all loads", "", EXIT_CODE_OK, CLI_METRIC_COUNT},
+		{"queries off", "", EXIT_CODE_OK, CLI_METRIC_COUNT},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct cli_diff_options o = {};
+		struct cli_diff_options o = {.metric = cases[i].metric};
 		int status = diff("base", cases[i].new, "5%", &o);
 
 		if (status != cases[i].status)
@@ -282,9 +360,10 @@ static void another_compiler_is_reported(void **state)
 	struct cli_diff_options o = {}, json = {.json = true};
 
 	assert_int_equal(diff("base", "newer", "5%", &o), EXIT_CODE_OK);
-	assert_contains(output.text[1], "base was compiled by rustc 1.0, and ");
-	assert_contains(output.text[1], "newer by rustc 2.0: ");
+	assert_contains(output.text[0],
+			"different compilers: base by rustc 1.0, new by rustc 2.0\n");
 	assert_int_equal(diff("base", "newer", NULL, &json), EXIT_CODE_OK);
+	assert_contains(output.text[0], "\"differences\":[\"compiler\"]");
 	assert_contains(output.text[0], "\"compiles\":1,\"late\":0,\"cut\":0,"
 					"\"compiler\":\"rustc 2.0\"");
 }
@@ -298,10 +377,10 @@ static void all_forms_are_there(void **state)
 	object = json_tokener_parse(output.text[0]);
 	assert_non_null(object);
 	json_object_put(object);
-	assert_contains(output.text[0], "\"schema\":\"qprof-diff/2\"");
+	assert_contains(output.text[0], "\"schema\":\"qprof-diff/3\"");
 	assert_contains(output.text[0], "\"problem\":\"unfinished");
 	assert_int_equal(diff("base", "slow", NULL, &markdown), EXIT_CODE_OK);
-	assert_contains(output.text[0], "### rustc, self time: ");
+	assert_contains(output.text[0], "### rustc: two builds compared\n\n- wall time:");
 }
 
 /* Counted executions are exact in number but have no times. Estimated ones have neither. */
@@ -316,17 +395,17 @@ static void unrecorded_executions_are_not_reported_as_removed(void **state)
 		 EXIT_CODE_OK},
 		{"counted", "base", "typeck=5%", "FAILED", CLI_METRIC_COUNT, EXIT_CODE_ABOVE},
 		{"base", "counted", "typeck=5%", "passed", CLI_METRIC_COUNT, EXIT_CODE_OK},
-		{"base", "counted", "typeck=5%", "NOT COMPARED", CLI_METRIC_SELF,
-		 EXIT_CODE_FAILURE},
-		{"base", "counted", NULL, "not recorded to keep within a budget: 1 query of",
-		 CLI_METRIC_SELF, EXIT_CODE_OK},
-		{"base", "estimated", NULL, "not recorded to keep within a budget: 1 query of",
-		 CLI_METRIC_COUNT, EXIT_CODE_OK},
+		{"base", "counted", "typeck=5%", "NO VERDICT", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
+		{"base", "counted", NULL, "to keep within a budget: 1 query of", CLI_METRIC_SELF,
+		 EXIT_CODE_OK},
+		{"base", "estimated", NULL, "to keep within a budget: 1 query of", CLI_METRIC_COUNT,
+		 EXIT_CODE_OK},
 		{"base", "estimated", NULL, "up to about 9 that are estimated: not compared\n",
 		 CLI_METRIC_SELF, EXIT_CODE_OK},
-		{"base", "estimated", "typeck=5%", "NOT COMPARED", CLI_METRIC_COUNT,
+		{"base", "estimated", "typeck=5%", "NO VERDICT", CLI_METRIC_COUNT,
 		 EXIT_CODE_FAILURE},
-		{"base", "estimated", "mir_built=5%", "passed", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
+		{"base", "estimated", "mir_built=5%", "NO VERDICT", CLI_METRIC_SELF,
+		 EXIT_CODE_FAILURE},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
@@ -339,7 +418,7 @@ static void unrecorded_executions_are_not_reported_as_removed(void **state)
 			assert_lacks(output.text[0], "  demo/typeck");
 		assert_contains(output.text[1], "to keep within a budget");
 		if (cases[i].status == EXIT_CODE_FAILURE)
-			assert_contains(output.text[1], "record them again, with --exact");
+			assert_contains(output.text[1], "again, alike, with --exact");
 	}
 }
 
@@ -366,7 +445,7 @@ static void items_need_traces_that_have_them(void **state)
 	write_item("other item", "demo::g", 10 * MS);
 	assert_int_equal(diff("item", "other item", "demo::*=1%", &o), EXIT_CODE_OK);
 	assert_contains(output.text[0], "  item\n");
-	assert_contains(output.text[0], "passed --fail-above demo::*=1%: 1 -> 1");
+	assert_contains(output.text[0], "passed --fail-above demo::*=1%: executions 1 -> 1");
 	assert_contains(output.text[0], "new     0    1  demo::g\n");
 	assert_int_equal(diff("item", "slow", NULL, &o), EXIT_CODE_FAILURE);
 	assert_contains(output.text[1], "does not say what its queries were about");
@@ -379,6 +458,8 @@ int main(void)
 		cmocka_unit_test(limits_decide_the_status),
 		cmocka_unit_test(a_change_below_the_minimum_passes_the_limit),
 		cmocka_unit_test(executions_are_compared_exactly),
+		cmocka_unit_test(the_status_is_said_last),
+		cmocka_unit_test(a_budget_does_not_hinder_a_limit_on_executions),
 		cmocka_unit_test(an_unfinished_trace_does_not_pass),
 		cmocka_unit_test(a_build_that_did_less_does_not_pass),
 		cmocka_unit_test(another_compiler_is_reported),

@@ -22,7 +22,7 @@ static void names_stay_in_their_cells(void **state)
 
 static void top_limits_the_rows(void **state)
 {
-	_free_ char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 2);
+	_free_ char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 1);
 
 	assert_contains(text, "\nand 1 more\n");
 }

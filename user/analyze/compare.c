@@ -6,16 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/compare_judge.h"
 #include "base/table.h"
 #include "trace/interner.h"
 
-#define WHOLE		 UINT32_MAX	  /* as a label: the whole unit; as a unit: all units */
-#define ITEMS		 (UINT32_MAX - 1) /* as a unit: the label is an item */
-#define NOISE_LEAST	 50000		  /* ppm */
-#define FACTOR_OF_SUMS	 2
-#define FACTOR_OF_ROWS	 3
-#define FACTOR_OF_ERRORS 3
-#define MILLION		 1000000
+#define WHOLE UINT32_MAX       /* as a label: the whole unit; as a unit: all units */
+#define ITEMS (UINT32_MAX - 1) /* as a unit: the label is an item */
 
 struct pair {
 	uint32_t kinds; /* of its intervals: summary_row.kinds */
@@ -27,8 +23,10 @@ struct pair {
 /* The values of a pair in one trace. */
 struct cell {
 	uint64_t of[COMPARE_N_METRICS];
-	uint64_t on_cpu_ns; /* of self time */
+	uint64_t on_cpu_ns;    /* of self time */
+	uint64_t preempted_ns; /* of a compiler, or of the build */
 	uint64_t probes_ns;
+	uint64_t activities;		    /* of the executions; those of a crate have none */
 	double variance[COMPARE_N_METRICS]; /* of times that samples tell, ns^2 */
 	uint8_t by;			    /* enum compare_by */
 	struct unrecorded unrecorded;
@@ -39,14 +37,18 @@ struct compare {
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	bool has_estimates[COMPARE_N_SIDES];
 	bool by_item;
-	bool on_cpu;   /* queries had no probes in some trace */
-	bool levelled; /* level() is done */
+	bool any_unprobed;	/* queries had no probes in some trace */
+	uint32_t knows_off_cpu; /* traces that tell when threads were off the CPU */
+	bool levelled;		/* level() is done */
 	/* By label: queries that had no probes. */
 	struct {
 		bool in[COMPARE_N_SIDES];
 	} * unprobed;
 	uint32_t n_unprobed;
 	struct compare_units units;
+	/* Of the trace that was added last: units by process index, or WHOLE. */
+	uint32_t *last_units;
+	uint32_t n_last_units;
 	struct interner labels;
 	char **texts; /* label texts */
 	uint32_t n_texts;
@@ -145,7 +147,7 @@ static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
 {
 	/* A blocked thread does no work; the thread it waits for counts that time. */
 	uint64_t blocked_ns = is_unwatched ? 0 : row->blocked_ns;
-	uint64_t off_ns = is_unwatched ? 0 : row->self_off_ns;
+	uint64_t self_ns = less(row->best_self_ns, blocked_ns);
 	/* What no sample divides may be anything up to it. */
 	uint64_t error_ns =
 		row->self_by == SUMMARY_SELF_LIMIT ? row->best_self_ns : row->best_error_ns;
@@ -153,15 +155,22 @@ static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
 	if (row->self_by == SUMMARY_SELF_SAMPLES)
 		return sampled_cell_of(row);
 	return (struct cell){
-		.of[COMPARE_SELF] = less(row->best_self_ns, blocked_ns),
-		.on_cpu_ns = less(row->best_self_ns, off_ns > blocked_ns ? off_ns : blocked_ns),
+		.of[COMPARE_SELF] = self_ns,
+		.on_cpu_ns = row->best_cpu_ns < self_ns ? row->best_cpu_ns : self_ns,
 		.variance[COMPARE_SELF] = squared(error_ns),
 		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
 		.of[COMPARE_COUNT] = row->count + row->unrecorded.counted,
+		.activities = row->activities,
 		.probes_ns = row->raw_self_ns - row->self_ns,
 		.unrecorded = row->unrecorded,
 	};
+}
+
+/* Where the cell is of the trace that is added next, or `back` traces before it. */
+static size_t place_of(const struct compare *c, enum compare_side side, uint32_t back)
+{
+	return c->seen[side] - back + (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0);
 }
 
 static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit, uint32_t label,
@@ -172,12 +181,12 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 
 	if (!pair)
 		return -ENOMEM;
-	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + c->seen[side] +
-		       (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0)];
+	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + place_of(c, side, 0)];
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->on_cpu_ns += cell->on_cpu_ns;
 	to->probes_ns += cell->probes_ns;
+	to->activities += cell->activities;
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
 	to->by |= cell->by;
@@ -259,7 +268,7 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		int err;
 
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
-		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
+		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT] - cell.activities;
 		whole.on_cpu_ns += cell.on_cpu_ns;
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
@@ -275,6 +284,21 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
 	return add_to_pair(c, side, unit, WHOLE, 0, &whole)
 		       ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
+}
+
+static int keep_units(struct compare *c, const struct compilers *cs, const uint32_t *unit_of,
+		      uint32_t n_processes)
+{
+	free(c->last_units);
+	c->n_last_units = 0;
+	c->last_units = malloc((n_processes + 1UL) * sizeof(*c->last_units));
+	if (!c->last_units)
+		return -ENOMEM;
+	c->n_last_units = n_processes;
+	memset(c->last_units, 0xff, n_processes * sizeof(*c->last_units));
+	for (uint32_t i = 0; i < cs->n; i++)
+		c->last_units[cs->processes[i]->index] = unit_of[i];
+	return 0;
 }
 
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
@@ -298,7 +322,54 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 			return err;
 	}
 	c->seen[side]++;
-	return 0;
+	return keep_units(c, &cs, unit_of, summary__n_processes(s));
+}
+
+static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t label)
+{
+	/* A look-up changes only what the table remembers of the last one. */
+	const struct pair *pair =
+		table__find(&((struct compare *)c)->pairs, (uint64_t)unit << 32 | label);
+
+	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
+}
+
+static uint64_t cpu_of(const struct build *b, const struct samples *samples,
+		       const struct build_process *p)
+{
+	if (build__totals(b)->off_cpu_known)
+		return p->cpu_ns;
+	return samples ? samples__process(samples, p->process->index)[TRACE_SAMPLE_CPU].value : 0;
+}
+
+void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
+		    const struct samples *samples)
+{
+	const struct running *running = &build__totals(b)->running;
+	uint32_t n;
+	const struct build_process *all = build__processes(b, &n);
+	size_t place = place_of(c, side, 1);
+	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
+
+	build->of[COMPARE_WALL] = running->end_ns - running->start_ns;
+	build->preempted_ns = build__totals(b)->preempted_ns;
+	c->knows_off_cpu += build__totals(b)->off_cpu_known;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t cpu_ns = cpu_of(b, samples, &all[i]), peak = all[i].process->peak_bytes;
+		uint32_t unit = i < c->n_last_units ? c->last_units[i] : WHOLE;
+		struct cell *cell;
+
+		build->of[COMPARE_CPU] += cpu_ns;
+		if (peak > build->of[COMPARE_PEAK])
+			build->of[COMPARE_PEAK] = peak;
+		if (unit == WHOLE)
+			continue;
+		cell = cells_of(c, unit, WHOLE) + place;
+		cell->of[COMPARE_CPU] = cpu_ns;
+		cell->of[COMPARE_WALL] = all[i].end_ns - all[i].start_ns;
+		cell->of[COMPARE_PEAK] = peak;
+		cell->preempted_ns = all[i].preempted_ns;
+	}
 }
 
 /* For items__each(). */
@@ -337,7 +408,7 @@ static int add_item(void *ctx, const struct item_cell *from)
 	const struct cell cell = {
 		.of[COMPARE_SELF] = from->self_ns,
 		.of[COMPARE_COUNT] = from->executions,
-		.on_cpu_ns = from->self_ns,
+		.on_cpu_ns = from->cpu_ns,
 		.probes_ns = from->probe_ns,
 		.by = COMPARE_BY_SPANS,
 		.unrecorded = rows->unrecorded,
@@ -378,7 +449,8 @@ struct sums {
 	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
 	bool unprobed[COMPARE_N_SIDES];
-	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
+	uint64_t preempted_ns; /* its ranges, added up */
+	uint64_t probes_ns;    /* the largest of any pair and trace, as the numbers below */
 	struct unrecorded unrecorded;
 };
 
@@ -411,7 +483,7 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	memset(s->in, 0, sizeof(s->in));
 	memset(s->by, 0, sizeof(s->by));
 	memset(s->unprobed, 0, sizeof(s->unprobed));
-	s->probes_ns = 0;
+	s->probes_ns = s->preempted_ns = 0;
 	s->unrecorded = (struct unrecorded){0};
 }
 
@@ -423,13 +495,21 @@ static bool is_unprobed(const struct compare *c, uint32_t label, int side)
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 {
 	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
+	uint64_t least = UINT64_MAX, most = 0;
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
 		for (int m = 0; m < COMPARE_N_METRICS; m++) {
-			s->of[m][t] += cells[t].of[m];
+			if (m != COMPARE_PEAK)
+				s->of[m][t] += cells[t].of[m];
+			else if (cells[t].of[m] > s->of[m][t])
+				s->of[m][t] = cells[t].of[m];
 			s->variance[m][t] += cells[t].variance[m];
 		}
 		s->by[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] |= cells[t].by;
+		if (cells[t].preempted_ns > most)
+			most = cells[t].preempted_ns;
+		if (cells[t].preempted_ns < least)
+			least = cells[t].preempted_ns;
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
 		if (cells[t].unrecorded.counted > s->unrecorded.counted)
@@ -438,6 +518,7 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->unrecorded.estimated = cells[t].unrecorded.estimated;
 		s->unrecorded.rough |= cells[t].unrecorded.rough;
 	}
+	s->preempted_ns += most - least;
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		s->in[side] |= c->pairs.at[pair].in[side];
 		s->unprobed[side] |= is_unprobed(c, c->pairs.at[pair].label, side);
@@ -461,6 +542,7 @@ static uint64_t error_of(const double *variance, const struct compare *c)
 static struct compare_row row_of(struct sums *s, const struct compare *c)
 {
 	struct compare_row row = {
+		.preempted_ns = s->preempted_ns,
 		.probes_ns = s->probes_ns,
 		.unrecorded = s->unrecorded,
 	};
@@ -477,60 +559,20 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 	return row;
 }
 
-/*
- * Self times of a unit always add up: time that was not recorded counts for the caller. A query
- * without a row on an estimated side may have been executed there.
- */
-static bool is_compared(const struct compare_result *r, const struct compare_row *row,
-			bool has_query)
-{
-	bool is_count = r->rules.metric == COMPARE_COUNT;
-	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
-
-	/* Samples count no executions, and waiting is not in their times. */
-	if (base && new && !(base & new) && !(r->on_cpu && r->rules.metric == COMPARE_SELF))
-		return false;
-	if (is_count && (base | new) == COMPARE_BY_SAMPLES)
-		return false;
-	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
-		if (row->unprobed[side] && (is_count || !row->in[side]))
-			return false;
-		if (!row->in[side] && r->has_estimates[side])
-			return false;
-	}
-	if (row->unrecorded.rough && (is_count || has_query))
-		return false;
-	return is_count || !has_query || !row->unrecorded.counted;
-}
-
-static bool is_significant(const struct compare_result *r, const struct compare_row *row,
-			   bool is_sum)
-{
-	const struct spread *of = row->of[r->rules.metric];
-	struct spread_limits limits = {};
-	uint64_t part;
-
-	if (!row->compared)
-		return false;
-	if (r->rules.metric == COMPARE_COUNT)
-		return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
-	limits.least = r->rules.min_ns;
-	part = (long double)r->build.of[r->rules.metric][COMPARE_BASE].median * r->rules.min_ppm /
-	       MILLION;
-	if (part > limits.least)
-		limits.least = part;
-	if (r->noise_is_estimated && !is_sum)
-		limits.least += row->probes_ns;
-	limits.least += FACTOR_OF_ERRORS * row->error_ns[r->rules.metric];
-	if (__builtin_mul_overflow(r->noise_ppm, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
-				   &limits.noise_ppm))
-		limits.noise_ppm = UINT64_MAX;
-	return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
-}
-
 static const struct compare_unit *unit_of(const struct compare *c, const struct pair *pair)
 {
 	return pair->unit == WHOLE || pair->unit == ITEMS ? NULL : c->units.all[pair->unit];
+}
+
+static uint64_t crate_self(const struct compare *c, const struct pair *pair)
+{
+	const struct cell *cells = cells_of(c, pair->unit == ITEMS ? WHOLE : pair->unit, WHOLE);
+	uint64_t most = 0;
+
+	for (uint32_t t = 0; t < n_traces(c); t++)
+		if (cells[t].of[COMPARE_SELF] > most)
+			most = cells[t].of[COMPARE_SELF];
+	return most;
 }
 
 static int fill_rows(const struct compare *c, struct compare_result *r)
@@ -552,6 +594,8 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row.unit = unit_of(c, pair);
 		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 		row.kinds = pair->kinds;
+		row.is_build = pair->unit == WHOLE;
+		row.crate_self_ns = crate_self(c, pair);
 		if (pair->unit == ITEMS && pair->label < c->n_places &&
 		    c->places[pair->label].line) {
 			row.file = c->texts[c->places[pair->label].file];
@@ -567,68 +611,6 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 	return 0;
 }
 
-static bool same_count(const struct compare_row *row)
-{
-	return row->of[COMPARE_COUNT][COMPARE_BASE].median ==
-	       row->of[COMPARE_COUNT][COMPARE_NEW].median;
-}
-
-static int estimate_noise(struct compare_result *r)
-{
-	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
-	size_t n = 0;
-
-	if (!pairs)
-		return -ENOMEM;
-	if (r->rules.metric == COMPARE_COUNT ||
-	    !spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
-		return 0;
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct compare_row *row = &r->rows[i];
-
-		if (same_count(row) && !unrecorded__any(&row->unrecorded))
-			pairs[n++] =
-				(struct spread_pair){row->of[COMPARE_SELF][COMPARE_BASE].median,
-						     row->of[COMPARE_SELF][COMPARE_NEW].median};
-	}
-	r->noise_is_estimated = true;
-	r->noise_ppm = spread_noise(pairs, n);
-	if (r->noise_ppm < NOISE_LEAST)
-		r->noise_ppm = NOISE_LEAST;
-	return 0;
-}
-
-static int compare_texts(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) : !a - !b;
-}
-
-static int compare_rows(const void *a, const void *b, void *metric_p)
-{
-	const struct compare_row *x = a, *y = b;
-	enum compare_metric metric = *(const enum compare_metric *)metric_p;
-	int64_t dx = compare_row__change(x, metric), dy = compare_row__change(y, metric);
-	/* Unsigned, because the smallest number cannot be negated. */
-	uint64_t ax = dx < 0 ? -(uint64_t)dx : (uint64_t)dx;
-	uint64_t ay = dy < 0 ? -(uint64_t)dy : (uint64_t)dy;
-
-	if (x->significant != y->significant)
-		return y->significant - x->significant;
-	if (ax != ay)
-		return ax < ay ? 1 : -1;
-	return compare_texts(x->unit ? x->unit->name : NULL, y->unit ? y->unit->name : NULL)
-		       ?: compare_texts(x->query, y->query);
-}
-
-static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)
-{
-	for (size_t i = 0; i < n; i++) {
-		rows[i].compared = is_compared(r, &rows[i], !are_sums);
-		rows[i].significant = is_significant(r, &rows[i], are_sums);
-	}
-	qsort_r(rows, n, sizeof(*rows), compare_rows, &r->rules.metric);
-}
-
 int compare__unprobed(struct compare *c, enum compare_side side, const char *query)
 {
 	uint32_t label;
@@ -637,17 +619,8 @@ int compare__unprobed(struct compare *c, enum compare_side side, const char *que
 	if (err || array__reserve_at(&c->unprobed, label, &c->n_unprobed, sizeof(*c->unprobed)))
 		return err ?: -ENOMEM;
 	c->unprobed[label].in[side] = true;
-	c->on_cpu = true;
+	c->any_unprobed = true;
 	return 0;
-}
-
-static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t label)
-{
-	/* A look-up changes only what the table remembers of the last one. */
-	const struct pair *pair =
-		table__find(&((struct compare *)c)->pairs, (uint64_t)unit << 32 | label);
-
-	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
 }
 
 /* Executions of a query that not all traces have are in no sum. */
@@ -657,15 +630,26 @@ static void leave_out(struct compare *c, const struct pair *of)
 	struct cell *unit = cells_of(c, of->unit, WHOLE), *build = cells_of(c, WHOLE, WHOLE);
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
-		unit[t].of[COMPARE_COUNT] -= cells[t].of[COMPARE_COUNT];
-		build[t].of[COMPARE_COUNT] -= cells[t].of[COMPARE_COUNT];
+		uint64_t queries = cells[t].of[COMPARE_COUNT] - cells[t].activities;
+
+		unit[t].of[COMPARE_COUNT] -= queries;
+		build[t].of[COMPARE_COUNT] -= queries;
 	}
 }
 
-/* Make the traces comparable, if queries had no probes in some. */
+/*
+ * Waiting says nothing of a query. Where queries had no probes, samples stand for them, which have
+ * no waiting in them.
+ */
+static bool is_on_cpu(const struct compare *c)
+{
+	return c->any_unprobed || c->knows_off_cpu == n_traces(c);
+}
+
+/* Make the traces comparable: times without waiting, and no executions that some do not have. */
 static void level(struct compare *c)
 {
-	if (!c->on_cpu || c->levelled)
+	if (!is_on_cpu(c) || c->levelled)
 		return;
 	c->levelled = true;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
@@ -686,33 +670,25 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	int err;
 
 	level(c);
-	*out = (struct compare_result){.rules = *rules, .by_item = c->by_item, .on_cpu = c->on_cpu};
+	*out = (struct compare_result){
+		.rules = *rules,
+		.by_item = c->by_item,
+		.on_cpu = is_on_cpu(c),
+		.any_unprobed = c->any_unprobed,
+	};
 	memcpy(out->traces, c->n, sizeof(out->traces));
 	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
-	err = compare_units__name(&c->units) ?: fill_rows(c, out) ?: estimate_noise(out);
-	if (err)
-		return err;
+	err = compare_units__name(&c->units) ?: fill_rows(c, out);
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		out->build.unprobed[side] = c->on_cpu;
-	out->build.compared = is_compared(out, &out->build, false);
-	out->build.significant = is_significant(out, &out->build, true);
-	judge(out, out->crates, out->n_crates, true);
-	judge(out, out->rows, out->n_rows, false);
-	return 0;
-}
-
-void compare_result__clear(struct compare_result *r)
-{
-	free(r->rows);
-	free(r->crates);
-	*r = (struct compare_result){};
+		out->build.unprobed[side] = c->any_unprobed;
+	return err ?: compare_judge__result(out);
 }
 
 int compare__sum(const struct compare *c, const struct compare_result *r, compare_pick *pick,
 		 const void *ctx, struct compare_row *out)
 {
 	__cleanup(sums__clear) struct sums s;
-	bool has_query = false;
+	bool has_query = false, is_build = false;
 	int n = 0;
 
 	if (sums__init(&s, c))
@@ -725,11 +701,14 @@ int compare__sum(const struct compare *c, const struct compare_result *r, compar
 			continue;
 		sums__add(&s, c, i);
 		has_query = query;
+		is_build |= pair->unit == WHOLE;
 		n++;
 	}
 	*out = row_of(&s, c);
-	out->compared = is_compared(r, out, has_query);
-	out->significant = is_significant(r, out, n > 1 || !has_query);
+	out->is_build = is_build;
+	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)
+		out->unprobed[side] = c->any_unprobed;
+	compare_judge__row(r, out, has_query, n > 1 || !has_query);
 	return n;
 }
 
@@ -742,6 +721,7 @@ void compare__free(struct compare *c)
 	free(c->texts);
 	interner__destroy(&c->labels);
 	compare_units__clear(&c->units);
+	free(c->last_units);
 	table__destroy(&c->pairs);
 	free(c->places);
 	free(c->unprobed);

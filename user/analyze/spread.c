@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/spread.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define WHOLE 1000000 /* ppm */
-#define MOST  0.75L   /* share of the total weight */
+#define MOST  0.9L    /* share of the total weight */
+/* So many standard errors have that share of normally distributed values within them. */
+#define ERRORS 1.65L
 
 static int compare_values(const void *a, const void *b)
 {
@@ -70,9 +73,9 @@ static uint64_t apart(const struct spread_pair *p)
 
 static long double excess(const struct spread_pair *p)
 {
-	long double low = smaller(p->base, p->new);
+	long double low = smaller(p->base, p->new), all = apart(p), error = ERRORS * p->error;
 
-	return low ? apart(p) / low : 0;
+	return low && all > error ? sqrtl(all * all - error * error) / low : 0;
 }
 
 static int compare_excess(const void *a, const void *b)

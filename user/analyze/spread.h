@@ -57,13 +57,15 @@ static inline bool spread_is_thin(uint32_t n_base, uint32_t n_new)
 struct spread_pair {
 	uint64_t base;
 	uint64_t new;
+	uint64_t error; /* standard error of their difference that is no noise of the machine */
 };
 
 /*
- * The noise of pairs that should be equal, in millionths of the smaller value: three quarters of
- * the pairs, weighted by the smaller value, differ by less. The pair that differs most is left out,
- * so that a real change is not taken for noise. `pairs` are reordered. UINT64_MAX if the total
- * weight is 0: the noise is unknown.
+ * The noise of pairs that should be equal, in millionths of the smaller value: nine tenths of
+ * the pairs, weighted by the smaller value, differ by less. What errors explain is taken off first:
+ * nine tenths of normally distributed differences are within 1.65 of their standard errors. The
+ * pair that differs most is left out, so that a real change is not taken for noise. `pairs` are
+ * reordered. UINT64_MAX if the total weight is 0: the noise is unknown.
  */
 uint64_t spread_noise(struct spread_pair *pairs, size_t n);
 

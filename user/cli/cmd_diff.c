@@ -184,18 +184,21 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	struct model_options options = model_options_of(r);
 	int err;
 
-	options.parts = by_item ? MODEL_ITEMS : 0;
+	options.parts = MODEL_BUILD | (by_item ? MODEL_ITEMS : 0);
 	options.no_blocked_items = true;
 	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
 		return err;
 	t->unrecorded = m->unrecorded;
+	t->recording = compare_recording_of(m);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
 	if (by_item)
 		err = compare__trace_items(c, t->side, m->summary, m->items, &options.texts);
 	else
 		err = compare__trace(c, t->side, m->summary, &options.texts);
+	if (!err)
+		compare__costs(c, t->side, m->build, m->samples);
 	err = err ?: add_unprobed(c, t, m) ?: keep_texts(sides, t, r, m->summary);
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
@@ -221,7 +224,7 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 }
 
 /* Queries come and go, and change their names, from one version to the next. */
-static void warn_of_compilers(const struct sides *sides)
+static void find_compilers(const struct sides *sides, struct diff_view *view)
 {
 	const struct diff_trace *first = NULL;
 
@@ -233,8 +236,8 @@ static void warn_of_compilers(const struct sides *sides)
 		first = first ?: t;
 		if (!strcmp(first->compiler, t->compiler))
 			continue;
-		diag_warn("%s was compiled by %s, and %s by %s: differences may be the compiler's",
-			  first->path, first->compiler, t->path, t->compiler);
+		view->other_compilers[COMPARE_BASE] = first;
+		view->other_compilers[COMPARE_NEW] = t;
 		return;
 	}
 }
@@ -259,15 +262,17 @@ static bool is_meant(const void *ctx, const struct compare_unit *unit, const cha
 }
 
 static bool is_above(const struct compare_row *row, enum compare_metric metric,
-		     const struct cli_threshold *limit)
+		     const struct cli_gate *gate)
 {
+	const struct cli_threshold *limit = &gate->limit;
+	uint64_t absolute = gate->limit_bytes ?: limit->ns;
 	int64_t change = compare_row__change(row, metric);
 	uint64_t base = row->of[metric][COMPARE_BASE].median;
 
 	if (!row->significant || change <= 0)
 		return false;
-	if (limit->ns)
-		return (uint64_t)change > limit->ns;
+	if (absolute)
+		return (uint64_t)change > absolute;
 	/* Long double: the products may have more than 64 bits. */
 	return (long double)change * 1000000 > (long double)base * limit->ppm;
 }
@@ -291,8 +296,10 @@ static int judge(const struct compare *c, const struct compare_result *r,
 				gate->text);
 		to->text = gate->text;
 		to->limit_ns = gate->limit.ns;
+		to->limit_bytes = gate->limit_bytes;
 		to->limit_ppm = gate->limit.ppm;
-		to->exceeded = is_above(&to->row, r->rules.metric, &gate->limit);
+		to->verdict =
+			is_above(&to->row, r->rules.metric, gate) ? DIFF_EXCEEDED : DIFF_PASSED;
 	}
 	return 0;
 }
@@ -300,9 +307,9 @@ static int judge(const struct compare *c, const struct compare_result *r,
 static struct compare_rules rules_of(const struct cli_diff_options *o)
 {
 	static const enum compare_metric metrics[] = {
-		[CLI_METRIC_SELF] = COMPARE_SELF,
-		[CLI_METRIC_TOTAL] = COMPARE_TOTAL,
-		[CLI_METRIC_COUNT] = COMPARE_COUNT,
+		[CLI_METRIC_SELF] = COMPARE_SELF,   [CLI_METRIC_TOTAL] = COMPARE_TOTAL,
+		[CLI_METRIC_COUNT] = COMPARE_COUNT, [CLI_METRIC_CPU] = COMPARE_CPU,
+		[CLI_METRIC_WALL] = COMPARE_WALL,   [CLI_METRIC_PEAK] = COMPARE_PEAK,
 	};
 
 	return (struct compare_rules){
@@ -334,36 +341,77 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v, ui
 static bool has_unrecorded(const struct diff_view *v)
 {
 	for (size_t i = 0; i < v->n_traces; i++)
-		if (unrecorded__any(&v->traces[i].unrecorded) || v->traces[i].unprobed)
+		if (unrecorded__any(&v->traces[i].unrecorded))
 			return true;
 	return false;
 }
 
-/* The exit status of the limits; traces that are not whole cannot pass them. */
-static int status_of(const struct sides *sides, const struct diff_view *v)
+/* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
+static const char *doubt_of(const struct sides *sides, const struct diff_view *v,
+			    const struct compare_row *row)
 {
-	bool compared = true;
+	enum compare_metric metric = v->result->rules.metric;
 
+	if (v->result->rules.different_work)
+		return "the builds did different work";
+	if (row->is_build && v->result->few_crates)
+		return "few crates are in both builds";
+	if (!sides->whole)
+		return "the traces do not have all of the builds";
+	if (!row->compared && (metric == COMPARE_WALL || metric == COMPARE_TOTAL))
+		return "it needs three traces a side, recorded alike";
+	if (!row->compared)
+		return "it is not known on both sides";
+	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
+	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
+		return "no query had probes in all traces";
+	if (v->result->too_noisy && metric != COMPARE_COUNT && metric != COMPARE_PEAK)
+		return "there is too much noise";
+	return NULL;
+}
+
+/* Decide on the limits, and on the exit status by them. */
+static void decide(const struct sides *sides, struct diff_view *v, struct diff_gate *gates)
+{
 	for (size_t i = 0; i < v->n_gates; i++) {
-		if (v->gates[i].exceeded)
-			return EXIT_CODE_ABOVE;
-		compared &= v->gates[i].row.compared;
+		struct diff_gate *gate = &gates[i];
+
+		if (gate->verdict == DIFF_EXCEEDED) {
+			v->status = EXIT_CODE_ABOVE;
+			continue;
+		}
+		gate->why = doubt_of(sides, v, &gate->row);
+		if (!gate->why)
+			continue;
+		gate->verdict = DIFF_NO_VERDICT;
+		if (v->status == EXIT_CODE_OK)
+			v->status = EXIT_CODE_FAILURE;
 	}
-	/* A query whose executions are unknown may have more of them. */
-	if (v->result->rules.metric == COMPARE_COUNT && v->result->on_cpu)
-		compared = false;
-	if (!v->n_gates || (sides->whole && compared))
-		return EXIT_CODE_OK;
-	diag_error("something is missing from these traces, and --fail-above cannot pass them; "
-		   "record them again%s",
-		   has_unrecorded(v) ? ", with --exact" : "");
-	return EXIT_CODE_FAILURE;
+}
+
+static void report_doubts(const struct diff_view *v)
+{
+	if (v->status == EXIT_CODE_FAILURE)
+		diag_error("--fail-above has no verdict; record both sides again, alike%s",
+			   has_unrecorded(v) ? ", with --exact" : "");
+}
+
+static unsigned int differences_of(const struct sides *s)
+{
+	_free_ struct compare_recording *all = calloc(s->n, sizeof(*all));
+	size_t n_base = s->lists[COMPARE_BASE].n;
+
+	if (!all)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		all[i] = s->traces[i].recording;
+	return compare_sides_differ(all, n_base, s->n - n_base);
 }
 
 static int compare_sides(const struct cli_diff_options *o, struct sides *sides, struct compare *c)
 {
 	_compare_result_ struct compare_result result = {};
-	const struct compare_rules rules = rules_of(o);
+	struct compare_rules rules = rules_of(o);
 	_free_ struct diff_gate *gates = calloc(o->gates.n + 1, sizeof(*gates));
 	struct diff_view view = {
 		.result = &result,
@@ -378,14 +426,21 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	for (size_t i = 0; i < sides->n; i++)
 		if (add_trace(c, sides, &sides->traces[i], o->by == CLI_DIFF_BY_ITEM))
 			return EXIT_CODE_FAILURE;
-	warn_of_compilers(sides);
+	find_compilers(sides, &view);
+	view.differences = differences_of(sides);
+	rules.different_work = view.differences & COMPARE_CLEAN_AND_INCREMENTAL;
+	rules.different_recording = view.differences & COMPARE_OTHER_RECORDING;
 	if (!gates || compare__result(c, &rules, &result)) {
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (judge(c, &result, &o->gates, gates) || print(o, &view, sides->bytes))
+	if (judge(c, &result, &o->gates, gates))
 		return EXIT_CODE_FAILURE;
-	return status_of(sides, &view);
+	decide(sides, &view, gates);
+	if (print(o, &view, sides->bytes))
+		return EXIT_CODE_FAILURE;
+	report_doubts(&view);
+	return view.status;
 }
 
 int cmd_diff(const struct cli_diff_options *o)

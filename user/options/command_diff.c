@@ -12,7 +12,8 @@ static const struct cli_option options[] = {
 		.kind = CLI_GATES,
 		.offset = AT(diff.gates),
 		.help = "Exit with 1 if WHAT grew by more than LIMIT, a part of its former "
-			"value (5%) or a time (200ms), and by more than --min and noise. "
+			"value (5%), a time (200ms) or a size (200MiB, of --metric peak), and by "
+			"more than --min and noise. "
 			"Without WHAT it is the whole build; otherwise QUERY, summed over "
 			"all crates; CRATE/QUERY; or CRATE/*, all of a crate. Both are "
 			"globs, and all matches are summed. May be given several times: any "
@@ -34,12 +35,14 @@ static const struct cli_option options[] = {
 		.arg = "METRIC",
 		.kind = CLI_CHOICE,
 		.offset = AT(diff.metric),
-		.choices = "self|total|count",
+		.choices = "self|total|count|cpu|wall|peak",
 		.initial = "self",
 		.help = "What is compared: self, the time without the queries it called and "
 			"without waiting for another thread's; total, with them (for a "
 			"crate, and for the build, the sum of the times that the compilers "
-			"ran); count, executions.",
+			"ran); count, executions. Of the build and of crates also: cpu, the CPU "
+			"time of their compilers; wall, how long the build or a crate took; peak, "
+			"the most memory that a compiler had resident.",
 	},
 	{
 		.name = "min",
@@ -70,7 +73,7 @@ static const struct cli_option options[] = {
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(diff.json),
-		.help = "Print one JSON document, schema qprof-diff/2.",
+		.help = "Print one JSON document, schema qprof-diff/3.",
 	},
 	{
 		.name = "markdown",
@@ -83,8 +86,9 @@ static const struct cli_option options[] = {
 };
 
 static const char about[] =
-	"Compares two builds, query by query and crate by crate, and prints what changed by "
-	"more than chance explains, the largest change first. BASE and NEW are each a trace, "
+	"Compares two builds: wall time, CPU time and peak memory, then crate by crate and query "
+	"by query. Prints what changed by more than chance explains, the largest change first. "
+	"BASE and NEW are each a trace, "
 	"several traces of the same build separated by commas, or a directory: all its "
 	"*.qpt. One word is one side, so that no order and no glob can mix them up. Needs no "
 	"privileges.\n\n"
@@ -94,14 +98,17 @@ static const char about[] =
 	"side's traces, and if those ranges do not meet. With fewer than five traces on a "
 	"side, ranges say little: then noise is also estimated, from the queries that were "
 	"executed equally often on both sides, and stated; a sum has to change by twice the "
-	"noise, a single query by three times.\n\n"
+	"noise, a single query by three times. If the noise is more than 50 %, or the builds are "
+	"of different kinds (clean and incremental), there is no verdict on times. Wall time has "
+	"one from three traces a side on.\n\n"
 	"Times need three to five traces on each side, recorded in turns on one machine; "
 	"with one on each side only large changes show. Executions need one trace: their "
 	"number is the same in every clean build of the same source by the same compiler, so "
 	"a limit on them does not fail by chance.\n\n"
 	"With --fail-above the exit status is 1 if something grew by more than the limit, "
-	"and 0 if not. Traces that are not whole do not pass, and a name that is in none of "
-	"them is an error: 125.";
+	"and 0 if not; the last line says so. It is 125 if there is no verdict: what is limited "
+	"is not known on both sides, a trace is not whole, there is too much noise, or a name is "
+	"in none of the traces.";
 
 static const struct cli_example examples[] = {
 	{"What changed", "qprof-bpf diff before.qpt after.qpt"},
@@ -116,6 +123,28 @@ static const struct cli_example examples[] = {
 	 "qprof-bpf diff --markdown base/ new/ | tee -a summary.md"},
 	{},
 };
+
+static int check_gate(const struct cli_gate *gate, unsigned int metric)
+{
+	bool is_time = metric != CLI_METRIC_COUNT && metric != CLI_METRIC_PEAK;
+
+	if (gate->limit.ns && !is_time)
+		return diag_error_r(-EINVAL,
+				    "--fail-above '%s' is a time, but --metric %s "
+				    "compares no times: give a percentage, such as 1%%",
+				    gate->text, metric == CLI_METRIC_COUNT ? "count" : "peak");
+	if (gate->limit_bytes && metric != CLI_METRIC_PEAK)
+		return diag_error_r(-EINVAL,
+				    "--fail-above '%s' is a size of memory, which only "
+				    "--metric peak compares",
+				    gate->text);
+	if (gate->query && (metric == CLI_METRIC_WALL || metric == CLI_METRIC_PEAK))
+		return diag_error_r(-EINVAL,
+				    "--fail-above '%s' is a query, which has no wall time and no "
+				    "peak of memory: name crates, as in 'syn/*=10%%'",
+				    gate->text);
+	return 0;
+}
 
 static int check(const struct cli *cli)
 {
@@ -132,11 +161,10 @@ static int check(const struct cli *cli)
 		return diag_error_r(-EINVAL, "an item has no total time, only the times of queries "
 					     "about it: use --metric self or count");
 	for (size_t i = 0; i < o->gates.n; i++) {
-		if (o->metric == CLI_METRIC_COUNT && o->gates.gates[i].limit.ns)
-			return diag_error_r(-EINVAL,
-					    "--fail-above '%s' is a time, but --metric count "
-					    "compares no times: give a percentage, such as 1%%",
-					    o->gates.gates[i].text);
+		int err = check_gate(&o->gates.gates[i], o->metric);
+
+		if (err)
+			return err;
 	}
 	return 0;
 }

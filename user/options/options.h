@@ -100,6 +100,7 @@ struct cli_gate {
 	char *crate;	  /* glob; NULL: all crates together */
 	char *query;	  /* glob; NULL: the whole crate, or the whole build */
 	struct cli_threshold limit;
+	uint64_t limit_bytes; /* in place of `limit` */
 };
 
 struct cli_gates {
@@ -192,6 +193,9 @@ enum cli_metric {
 	CLI_METRIC_SELF,
 	CLI_METRIC_TOTAL,
 	CLI_METRIC_COUNT,
+	CLI_METRIC_CPU, /* these are of crates and the build, not of queries */
+	CLI_METRIC_WALL,
+	CLI_METRIC_PEAK,
 };
 
 /* The rows of a comparison; the order of the choices of --by. */

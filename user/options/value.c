@@ -241,6 +241,8 @@ static int parse_gate(const char *text, struct cli_gate *gate)
 	int err = parse_threshold(limit, MOST_GATE_PERCENT, &gate->limit);
 
 	gate->text = text;
+	if (err == -EINVAL)
+		err = value_size(limit, &gate->limit_bytes);
 	if (err)
 		return err;
 	if (lacks_unit(limit))

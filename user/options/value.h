@@ -27,7 +27,8 @@ int value_threshold(const char *text, struct cli_threshold *threshold);
 
 /*
  * Add "[WHAT=]LIMIT" to `gates`. WHAT is QUERY, CRATE/QUERY, or CRATE/ and a star. LIMIT is a
- * threshold, but a share may exceed 100 %, and a time must have a unit. -ENOMEM.
+ * threshold, but a share may exceed 100 %, and a time must have a unit; or it is a size as "200M",
+ * with a unit that is none of time. -ENOMEM.
  */
 int value_gate(const char *text, struct cli_gates *gates);
 

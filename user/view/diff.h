@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/compare.h"
+#include "analyze/compare_sides.h"
 #include "analyze/summary.h"
 
 /* One of the compared traces. */
@@ -22,15 +23,24 @@ struct diff_trace {
 	uint32_t late;	      /* ran before their probes were attached */
 	uint32_t cut;	      /* killed, or their end was not seen */
 	const char *compiler; /* its version; of several, the first by name; or NULL */
+	struct compare_recording recording;
+};
+
+enum diff_verdict {
+	DIFF_PASSED,
+	DIFF_EXCEEDED,
+	DIFF_NO_VERDICT, /* it is not exceeded, but that says nothing */
 };
 
 /* A limit, the row it applies to, and whether the row exceeds it. */
 struct diff_gate {
 	const char *text; /* as the user wrote it */
 	uint64_t limit_ns;
-	uint64_t limit_ppm; /* of the base value; used if limit_ns is 0 */
+	uint64_t limit_bytes;
+	uint64_t limit_ppm; /* of the base value; used if the others are 0 */
 	struct compare_row row;
-	bool exceeded;
+	enum diff_verdict verdict;
+	const char *why; /* there is no verdict; else NULL */
 };
 
 struct diff_view {
@@ -39,6 +49,10 @@ struct diff_view {
 	size_t n_traces;
 	const struct diff_gate *gates;
 	size_t n_gates;
+	unsigned int differences; /* enum compare_difference, ORed */
+	/* The first traces of base and new whose compilers differ, or NULL. */
+	const struct diff_trace *other_compilers[COMPARE_N_SIDES];
+	int status;   /* the exit status by the limits */
 	size_t top;   /* rows to show; 0 = all; text and Markdown only */
 	size_t width; /* columns of the text; 0: unlimited */
 };

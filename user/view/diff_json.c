@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/diff.h"
 #include "view/json.h"
 
@@ -28,6 +29,14 @@ static void add_spread(struct json *j, const char *key, const struct spread *s)
 	json__value(j, key, json__take(&object));
 }
 
+static void add_cost(struct json *j, const char *key, const struct spread *s)
+{
+	if (s->median)
+		add_spread(j, key, s);
+	else
+		json__null(j, key);
+}
+
 static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
 {
 	struct json object = {};
@@ -42,7 +51,23 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	if (row->unit || !row->query)
 		add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
 	add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
+	if (!row->query) {
+		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
+		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
+		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
+	}
 	json__value(j, side_names[side], json__take(&object));
+}
+
+/* The names of the metrics of a set. */
+static void add_metrics(struct json *j, const char *key, unsigned int metrics)
+{
+	struct json_object *names = json_object_new_array();
+
+	for (unsigned int m = 0; names && m < COMPARE_N_METRICS; m++)
+		if (metrics >> m & 1)
+			json_object_array_add(names, json_new_text(compare_metric_name(m)));
+	json__value(j, key, names);
 }
 
 static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
@@ -57,6 +82,10 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 		json__null(j, "change_percent");
 	json__bool(j, "compared", row->compared);
 	json__bool(j, "significant", row->significant);
+	if (!row->query) {
+		add_metrics(j, "compared_metrics", row->known);
+		add_metrics(j, "changed_metrics", row->changed);
+	}
 	if ((row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES ||
 	    row->error_ns[metric])
 		json__number(j, "change_error", row->error_ns[metric]);
@@ -117,6 +146,11 @@ static void put_traces(struct json *j, const struct diff_view *v)
 		json__number(j, "cut", t->cut);
 		json__text(j, "compiler", t->compiler);
 		json__bool(j, "unwatched", t->unwatched);
+		json__number(j, "reusing", t->recording.reusing);
+		add_percent(j, "budget_percent", (double)t->recording.budget_ppm / 10000);
+		json__bool(j, "probed", t->recording.probed);
+		json__bool(j, "sampled", t->recording.sampled);
+		json__bool(j, "off_cpu", t->recording.off_cpu);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -124,6 +158,9 @@ static void put_traces(struct json *j, const struct diff_view *v)
 
 static void put_gates(struct json *j, const struct diff_view *v)
 {
+	static const char *const verdicts[] = {
+		[DIFF_PASSED] = "passed", [DIFF_EXCEEDED] = "exceeded", [DIFF_NO_VERDICT] = "none"};
+
 	json__array(j, "gates");
 	for (size_t i = 0; i < v->n_gates && !j->err; i++) {
 		const struct diff_gate *gate = &v->gates[i];
@@ -132,9 +169,14 @@ static void put_gates(struct json *j, const struct diff_view *v)
 		json__text(j, "text", gate->text);
 		if (gate->limit_ns)
 			json__number(j, "limit_ns", gate->limit_ns);
+		else if (gate->limit_bytes)
+			json__number(j, "limit_bytes", gate->limit_bytes);
 		else
 			add_percent(j, "limit_percent", (double)gate->limit_ppm / 10000);
-		json__bool(j, "exceeded", gate->exceeded);
+		json__text(j, "metric", compare_metric_name(v->result->rules.metric));
+		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
+		json__text(j, "verdict", verdicts[gate->verdict]);
+		json__text(j, "why", gate->why);
 		add_row(j, &gate->row, v->result->rules.metric);
 		json__put(j);
 	}
@@ -145,7 +187,7 @@ static void add_noise(struct json *j, const struct compare_result *r)
 {
 	struct json noise = {};
 
-	if (!r->noise_is_estimated) {
+	if (!r->noise_is_estimated || r->rules.metric == COMPARE_COUNT) {
 		json__null(j, "noise");
 		return;
 	}
@@ -157,20 +199,39 @@ static void add_noise(struct json *j, const struct compare_result *r)
 	json__value(j, "noise", json__take(&noise));
 }
 
+static void add_differences(struct json *j, const struct diff_view *v)
+{
+	const struct {
+		const char *name;
+		bool differs;
+	} all[] = {
+		{"incremental", v->differences & COMPARE_CLEAN_AND_INCREMENTAL},
+		{"crates", v->result->few_crates},
+		{"compiler", v->other_compilers[COMPARE_BASE]},
+		{"recording", v->differences & COMPARE_OTHER_RECORDING},
+	};
+	struct json_object *names = json_object_new_array();
+
+	for (size_t i = 0; names && i < N_OF(all); i++)
+		if (all[i].differs)
+			json_object_array_add(names, json_new_text(all[i].name));
+	json__value(j, "differences", names);
+}
+
 int diff_json(FILE *out, const struct diff_view *v)
 {
-	static const char *const metrics[] = {
-		[COMPARE_SELF] = "self", [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count"};
 	const struct compare_result *r = v->result;
 	struct json j = {.out = out};
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-diff/2");
+	json__text(&j, "schema", "qprof-diff/3");
 	json__text(&j, "by", r->by_item ? "item" : "query");
-	json__text(&j, "metric", metrics[r->rules.metric]);
+	json__text(&j, "metric", compare_metric_name(r->rules.metric));
 	json__number(&j, "min_ns", r->rules.min_ns);
 	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
 	add_noise(&j, r);
+	add_differences(&j, v);
+	json__number(&j, "exit_status", (uint64_t)v->status);
 	json__put_open(&j);
 	put_traces(&j, v);
 	put_gates(&j, v);
@@ -178,7 +239,7 @@ int diff_json(FILE *out, const struct diff_view *v)
 	json__begin(&j);
 	put_row(&j, &r->build, r->rules.metric);
 	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
-	put_rows(&j, "rows", r->rows, r->n_rows, r->rules.metric);
+	put_rows(&j, "rows", r->rows, r->n_rows, compare_rules__of_queries(&r->rules));
 	json__print(&j, "}\n");
 	return j.err;
 }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "view/diff_crates.h"
+#include "view/diff_head.h"
 #include "view/diff_rows.h"
 #include "view/markdown.h"
 
@@ -42,26 +44,83 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct comp
 		"|---:|---:|---:|---:|---:|---:|---|\n",
 		diff_name_title(r));
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
-		err = print_row(out, rows->rows[i], r->rules.metric);
+		err = print_row(out, rows->rows[i], compare_rules__of_queries(&r->rules));
 	if (rows->n > rows->n_shown)
 		fprintf(out, "\nand %zu more\n", rows->n - rows->n_shown);
 	fputc('\n', out);
 	return err;
 }
 
-static int print_gate(FILE *out, const struct diff_gate *gate, const struct compare_rules *rules)
+static int print_gate(FILE *out, const struct diff_gate *gate, const struct compare_result *r)
 {
+	const char *mark = gate->verdict == DIFF_PASSED ? "" : "**";
 	int err;
 
-	fprintf(out, "- %s ",
-		gate->exceeded	     ? "**failed**"
-		: gate->row.compared ? "passed"
-				     : "**not compared**");
+	fprintf(out, "- %s%s%s ", mark, diff_verdict_text(gate->verdict), mark);
 	err = markdown_code(out, gate->text);
-	fputs(": ", out);
-	diff_print_change(out, &gate->row, rules->metric, rules);
+	fprintf(out, ": %s ", diff_metric_text(r->rules.metric));
+	diff_print_change(out, &gate->row, r->rules.metric, r);
+	if (gate->why)
+		fprintf(out, " (%s)", gate->why);
 	fputc('\n', out);
 	return err;
+}
+
+/* The change of another cost of a crate, or nothing. */
+static const char *other_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
+				enum compare_metric metric)
+{
+	bool known = row->of[metric][COMPARE_BASE].median && row->of[metric][COMPARE_NEW].median;
+
+	return known ? diff_change(buf, row, metric) : "";
+}
+
+static int print_crate(FILE *out, const struct compare_row *row, enum compare_metric metric)
+{
+	char change[DIFF_CELL_MAX], percent[DIFF_CELL_MAX], base[DIFF_CELL_MAX];
+	char new[DIFF_CELL_MAX], wall[DIFF_CELL_MAX], peak[DIFF_CELL_MAX];
+	_free_ char *name = diff_name(row);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(out, "| %s | %s | %s | %s | %s | %s | ", diff_change(change, row, metric),
+		diff_percent(percent, row, metric),
+		diff_value(base, &row->of[metric][COMPARE_BASE], metric),
+		diff_value(new, &row->of[metric][COMPARE_NEW], metric),
+		other_change(wall, row, COMPARE_WALL), other_change(peak, row, COMPARE_PEAK));
+	err = markdown_code(out, name);
+	fputs(" |\n", out);
+	return err;
+}
+
+static int print_crates(FILE *out, const struct compare_result *r)
+{
+	_diff_crates_ struct diff_crates crates = {};
+	int err = diff_crates__init(&crates, r);
+
+	if (err || !diff_crates_any(r) || !crates.n_shown)
+		return err;
+	fprintf(out,
+		"| %s | %% | base | new | wall change | peak change | crate |\n"
+		"|---:|---:|---:|---:|---:|---:|---|\n",
+		diff_metric_text(crates.metric));
+	for (size_t i = 0; !err && i < crates.n_shown; i++)
+		err = print_crate(out, crates.rows[i], crates.metric);
+	if (crates.n_others)
+		fprintf(out, "\nand %zu more crates\n", crates.n_others);
+	fputc('\n', out);
+	return err;
+}
+
+static void print_notes(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+{
+	diff_print_uncompared(out, rows, r);
+	if (rows->uncompared)
+		fputc('\n', out);
+	fprintf(out, "Within noise, or too small to judge: %zu.\n", rows->within);
+	diff_print_errors(out, r);
+	diff_print_noise(out, r);
 }
 
 int diff_markdown(FILE *out, const struct diff_view *v)
@@ -72,23 +131,14 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 
 	if (err)
 		return err;
-	fprintf(out, "### rustc, %s: ", diff_metric_text(r->rules.metric));
-	diff_print_change(out, &r->build, r->rules.metric, &r->rules);
-	fputs("\n\n", out);
+	fputs("### rustc: two builds compared\n\n", out);
+	diff_head__differences(out, v, "- ");
+	diff_head__costs(out, v, "- ");
 	for (size_t i = 0; !err && i < v->n_gates; i++)
-		err = print_gate(out, &v->gates[i], &r->rules);
-	if (v->n_gates)
-		fputc('\n', out);
-	err = err ?: print_rows(out, &rows, r);
-	if (err)
-		return err;
-	diff_print_uncompared(out, &rows);
-	if (rows.uncompared)
-		fputc('\n', out);
-	fprintf(out, "Within noise, or too small to judge: %zu. Executions: ", rows.within);
-	diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
-	fputs(".\n", out);
-	diff_print_errors(out, r);
-	diff_print_noise(out, r);
-	return 0;
+		err = print_gate(out, &v->gates[i], r);
+	fputc('\n', out);
+	err = err ?: print_crates(out, r) ?: print_rows(out, &rows, r);
+	if (!err)
+		print_notes(out, &rows, r);
+	return err;
 }

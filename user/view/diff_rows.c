@@ -68,16 +68,12 @@ static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
 int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 {
 	const struct compare_result *result = v->result;
-	enum compare_metric metric = result->rules.metric;
+	enum compare_metric metric = compare_rules__of_queries(&result->rules);
 
 	*r = (struct diff_rows){.by_item = result->by_item};
-	r->rows = calloc(result->n_crates + result->n_rows + 1, sizeof(struct compare_row *));
+	r->rows = calloc(result->n_rows + 1, sizeof(struct compare_row *));
 	if (!r->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < result->n_crates; i++) {
-		if (diff_is_one_sided(&result->crates[i]))
-			r->rows[r->n++] = &result->crates[i];
-	}
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct compare_row *row = &result->rows[i];
 
@@ -104,22 +100,24 @@ void diff_rows__clear(struct diff_rows *r)
 const char *diff_metric_text(enum compare_metric metric)
 {
 	static const char *const texts[] = {
-		[COMPARE_SELF] = "self time",
-		[COMPARE_TOTAL] = "total time",
-		[COMPARE_COUNT] = "executions",
+		[COMPARE_SELF] = "self time",	[COMPARE_TOTAL] = "total time",
+		[COMPARE_COUNT] = "executions", [COMPARE_CPU] = "CPU time",
+		[COMPARE_WALL] = "wall time",	[COMPARE_PEAK] = "peak memory",
 	};
 
 	return texts[metric];
 }
 
-static char *format_value(char buf[FORMAT_MAX], uint64_t value, enum compare_metric metric)
+char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric)
 {
-	return metric == COMPARE_COUNT ? format_count(buf, value) : format_duration(buf, value);
+	if (metric == COMPARE_COUNT)
+		return format_count(buf, value);
+	return metric == COMPARE_PEAK ? format_bytes(buf, value) : format_duration(buf, value);
 }
 
 char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric)
 {
-	return format_value(buf, s->median, metric);
+	return diff_number(buf, s->median, metric);
 }
 
 static const char *sign_of(int64_t change)
@@ -130,10 +128,10 @@ static const char *sign_of(int64_t change)
 char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		  enum compare_metric metric)
 {
-	char value[FORMAT_MAX];
+	char value[DIFF_CELL_MAX];
 
-	snprintf(buf, DIFF_CELL_MAX, "%s%s", sign_of(compare_row__change(row, metric)),
-		 format_value(value, size_of(row, metric), metric));
+	snprintf(buf, DIFF_CELL_MAX, "%s%.70s", sign_of(compare_row__change(row, metric)),
+		 diff_number(value, size_of(row, metric), metric));
 	return buf;
 }
 
@@ -161,6 +159,8 @@ char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row)
 	const struct spread *of = row->of[COMPARE_COUNT];
 	char base[FORMAT_MAX], new[FORMAT_MAX];
 
+	if (is_unprobed(row))
+		return strcpy(buf, "-");
 	format_count(base, of[COMPARE_BASE].median);
 	format_count(new, of[COMPARE_NEW].median);
 	if (!strcmp(base, new))
@@ -174,7 +174,7 @@ char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row, enum co
 {
 	const struct spread *of = row->of[metric];
 
-	return format_value(buf, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric);
+	return diff_number(buf, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric);
 }
 
 char *diff_name(const struct compare_row *row)
@@ -194,8 +194,24 @@ char *diff_name(const struct compare_row *row)
 	return len < 0 ? NULL : name;
 }
 
+/* What a change of this row says. */
+static const char *note_of(const struct compare_row *row, enum compare_metric metric,
+			   const struct compare_result *r)
+{
+	if (!compare_row__knows(row, metric) && !row->query &&
+	    (metric == COMPARE_WALL || metric == COMPARE_TOTAL) && !r->rules.different_recording &&
+	    !r->rules.different_work)
+		return ": no verdict with fewer than 3 traces a side";
+	if (!compare_row__knows(row, metric))
+		return ": not compared";
+	if (compare_row__changed(row, metric))
+		return "";
+	return r->too_noisy && metric != COMPARE_PEAK ? ": too much noise for a verdict"
+						      : ": within noise";
+}
+
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
-		       const struct compare_rules *rules)
+		       const struct compare_result *r)
 {
 	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX], change[DIFF_CELL_MAX];
 	char percent[DIFF_CELL_MAX], estimated[FORMAT_MAX];
@@ -217,19 +233,18 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 	}
 	diff_percent(percent, row, metric);
 	fprintf(out, ", %s (%s%s)%s", diff_change(change, row, metric), percent,
-		percent[0] == '+' || percent[0] == '-' ? " %" : "",
-		row->significant || metric != rules->metric ? "" : ": within noise");
+		percent[0] == '+' || percent[0] == '-' ? " %" : "", note_of(row, metric, r));
 }
 
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows)
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
 {
 	size_t n =
 		rows->uncompared < DIFF_UNCOMPARED_NAMED ? rows->uncompared : DIFF_UNCOMPARED_NAMED;
 
-	if (!n)
+	if (!n || r->rules.different_work)
 		return;
 	fprintf(out,
-		"not compared, as executions were not recorded to keep within a budget: "
+		"not compared, as they had no probes or too few samples, to keep within a budget: "
 		"%zu %s (",
 		rows->uncompared, diff_rows_text(rows, rows->uncompared));
 	for (size_t i = 0; i < n; i++) {
@@ -247,15 +262,11 @@ const char *diff_rows_text(const struct diff_rows *rows, size_t n)
 	return n == 1 ? "query of a crate" : "queries of crates";
 }
 
-const char *diff_verdict(const struct diff_gate *gate)
-{
-	return gate->exceeded ? "FAILED" : gate->row.compared ? "passed" : "NOT COMPARED";
-}
-
 void diff_print_errors(FILE *out, const struct compare_result *r)
 {
-	if (r->rules.metric != COMPARE_COUNT && r->build.error_ns[COMPARE_SELF])
-		fputs("times are by samples: a change counts if it exceeds three standard errors "
+	if (compare_rules__of_queries(&r->rules) != COMPARE_COUNT &&
+	    r->build.error_ns[COMPARE_SELF])
+		fputs("times are by samples: a change counts if it exceeds four standard errors "
 		      "as well\n",
 		      out);
 }
@@ -264,13 +275,18 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 {
 	char percent[FORMAT_MAX];
 
-	if (!r->noise_is_estimated)
+	if (!r->noise_is_estimated || r->rules.metric == COMPARE_COUNT)
 		return;
 	fprintf(out,
 		"fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): noise is estimated, ",
 		SPREAD_TRUSTED, r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
-	if (r->noise_ppm == UINT64_MAX)
+	if (r->noise_ppm == UINT64_MAX) {
 		fputs("but unknown; only new and removed rows are reported\n", out);
-	else
-		fprintf(out, "at %s %%\n", format_percent(percent, r->noise_ppm, 1000000));
+		return;
+	}
+	fprintf(out, "at %s %%", format_percent(percent, r->noise_ppm, 1000000));
+	fputs(r->too_noisy ? ", which is too much for a verdict on times: record more traces of "
+			     "each side, in turns\n"
+			   : "\n",
+	      out);
 }

@@ -11,10 +11,7 @@
 #define DIFF_UNCOMPARED_NAMED 3
 
 struct diff_rows {
-	/*
-	 * Significant rows of crates on both sides, and crates that are only on one side; the
-	 * largest change first.
-	 */
+	/* Significant rows of crates on both sides, the largest change first. */
 	const struct compare_row **rows;
 	size_t n;
 	size_t n_shown;	   /* rows to show, limited by diff_view.top */
@@ -47,18 +44,20 @@ static inline bool diff_has_counts(const struct compare_result *r)
 {
 	uint8_t by = r->build.by[COMPARE_BASE] | r->build.by[COMPARE_NEW];
 
-	return r->rules.metric != COMPARE_COUNT && by != COMPARE_BY_SAMPLES;
+	return compare_rules__of_queries(&r->rules) != COMPARE_COUNT && by != COMPARE_BY_SAMPLES;
 }
 
 /* What rows are called: "query of a crate", "items". */
 const char *diff_rows_text(const struct diff_rows *rows, size_t n);
 
-/* "self time", "total time", "executions" */
+/* "self time", "executions", "peak memory" */
 const char *diff_metric_text(enum compare_metric metric);
 
 /* These fill `buf` and return it. */
 
-/* A median of the metric: "1.23 ms", or "1,234". */
+/* "1.23 ms", "1,234" or "12.3 MiB". */
+char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric);
+/* A median of the metric. */
 char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric);
 /* "+1.23 ms", "-1,234", "0 ns" */
 char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
@@ -66,7 +65,7 @@ char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 /* "+12.3", "x21.1k" from tenfold on, "new" if the base is 0, "gone" if the new value is 0. */
 char *diff_percent(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		   enum compare_metric metric);
-/* "1,234", or "1,234 -> 1,235" if it changed. */
+/* "1,234", or "1,234 -> 1,235" if it changed; "-" if it had no probes in a trace. */
 char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row);
 /* The wider of both sides' ranges. */
 char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,
@@ -77,17 +76,14 @@ char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 char *diff_name(const struct compare_row *row);
 
 /*
- * Print "1.23 s -> 1.84 s, +611 ms (+49.7 %)", and a note if the change is within noise; only the
- * metric of the rules has a noise.
+ * Print "1.23 s -> 1.84 s, +611 ms (+49.7 %)", and a note if the change is within noise or has no
+ * verdict.
  */
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
-		       const struct compare_rules *rules);
-
-/* "FAILED", "passed", or "NOT COMPARED", which is not a pass. */
-const char *diff_verdict(const struct diff_gate *gate);
+		       const struct compare_result *r);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows);
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r);
 
 /* Print one sentence on the errors of samples; nothing without samples. */
 void diff_print_errors(FILE *out, const struct compare_result *r);

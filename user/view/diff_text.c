@@ -4,11 +4,14 @@
 #include <stdio.h>
 
 #include "base/format.h"
+#include "view/diff_crates.h"
+#include "view/diff_head.h"
 #include "view/diff_rows.h"
 #include "view/table.h"
 
-#define N_COLUMNS 8
-#define NAME_KEPT 40 /* minimum columns of a name; other columns are left out first */
+#define N_COLUMNS  8
+#define CRATE_KEPT 20
+#define NAME_KEPT  40 /* minimum columns of a name; other columns are left out first */
 
 static bool has_spread(const struct compare_result *r)
 {
@@ -57,7 +60,7 @@ static bool has_places(const struct diff_rows *rows)
 static int add_row(struct table *t, const struct compare_row *row, bool places,
 		   const struct compare_result *r)
 {
-	enum compare_metric metric = r->rules.metric;
+	enum compare_metric metric = compare_rules__of_queries(&r->rules);
 	_free_ char *name = diff_name(row);
 	char buf[DIFF_CELL_MAX];
 
@@ -103,46 +106,147 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 	return err;
 }
 
+/* Costs of crates beside the one that the table is about. */
+static const enum compare_metric other_costs[] = {COMPARE_WALL, COMPARE_PEAK};
+static const char *const other_titles[] = {"wall change", "peak change"};
+
+static bool is_measured(const struct compare_row *row, enum compare_metric metric)
+{
+	return row->of[metric][COMPARE_BASE].median && row->of[metric][COMPARE_NEW].median;
+}
+
+static size_t make_crate_columns(const struct compare_result *r,
+				 struct table_column columns[N_COLUMNS])
+{
+	size_t n = 0;
+
+	columns[n++].title = "change";
+	columns[n++].title = "%";
+	columns[n++].title = "base";
+	columns[n++].title = "new";
+	for (size_t i = 0; i < N_OF(other_costs); i++)
+		if (is_measured(&r->build, other_costs[i]))
+			columns[n++].title = other_titles[i];
+	columns[n++].title = "crate";
+	return n;
+}
+
+static void add_crate(struct table *t, const struct compare_row *row, enum compare_metric metric,
+		      const struct compare_result *r)
+{
+	_free_ char *name = diff_name(row);
+	char buf[DIFF_CELL_MAX];
+
+	table__cell(t, diff_change(buf, row, metric));
+	table__cell(t, diff_percent(buf, row, metric));
+	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
+	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
+	for (size_t i = 0; i < N_OF(other_costs); i++)
+		if (is_measured(&r->build, other_costs[i]))
+			table__cell(t, is_measured(row, other_costs[i])
+					       ? diff_change(buf, row, other_costs[i])
+					       : "-");
+	table__cell(t, name ?: "?");
+}
+
+/* The crates that are not shown, as one row. */
+static void add_other_crates(struct table *t, const struct diff_crates *c,
+			     const struct compare_result *r)
+{
+	struct compare_row row = {};
+	char buf[DIFF_CELL_MAX];
+
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		row.of[c->metric][side].median = c->others[side];
+	if (!c->n_others)
+		return;
+	if (c->metric == COMPARE_PEAK) {
+		for (int i = 0; i < 4; i++)
+			table__cell(t, "");
+	} else {
+		table__cell(t, diff_change(buf, &row, c->metric));
+		table__cell(t, diff_percent(buf, &row, c->metric));
+		table__cell(t, diff_value(buf, &row.of[c->metric][COMPARE_BASE], c->metric));
+		table__cell(t, diff_value(buf, &row.of[c->metric][COMPARE_NEW], c->metric));
+	}
+	for (size_t i = 0; i < N_OF(other_costs); i++)
+		if (is_measured(&r->build, other_costs[i]))
+			table__cell(t, "");
+	table__cellf(t, "%zu %s", c->n_others, c->n_others == 1 ? "other" : "others");
+}
+
+static int print_crates(FILE *out, const struct diff_view *v)
+{
+	_diff_crates_ struct diff_crates crates = {};
+	struct table_column columns[N_COLUMNS] = {};
+	_table_ struct table *t = table__new(columns, make_crate_columns(v->result, columns));
+	int err = diff_crates__init(&crates, v->result);
+
+	if (err || !diff_crates_any(v->result))
+		return err;
+	if (!crates.n_shown) {
+		fprintf(out, "crates: %zu, none of which changed by more than noise\n",
+			v->result->n_crates);
+		return 0;
+	}
+	table__name_last(t);
+	table__keep_of_name(t, CRATE_KEPT);
+	table__spare(t, "wall change");
+	for (size_t i = 0; i < crates.n_shown; i++)
+		add_crate(t, crates.rows[i], crates.metric, v->result);
+	add_other_crates(t, &crates, v->result);
+	fprintf(out, "\n%s of crates\n", diff_metric_text(crates.metric));
+	return table__print_within(t, out, v->width, "--wide");
+}
+
 static void print_rest(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
 {
 	fputc('\n', out);
 	if (rows->within)
 		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
 			diff_rows_text(rows, rows->within));
-	diff_print_uncompared(out, rows);
-	if (diff_has_counts(r)) {
-		fputs("executions: ", out);
-		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
-		fputs(rows->recount && !r->build.unrecorded.rough
-			      ? "; --metric count shows of what\n"
-			      : "\n",
-		      out);
-	}
+	diff_print_uncompared(out, rows, r);
+	if (diff_has_counts(r) && rows->recount && !r->build.unrecorded.rough)
+		fputs("executions changed, too: --metric count shows of what\n", out);
 	diff_print_errors(out, r);
 	diff_print_noise(out, r);
+}
+
+static void print_gates(FILE *out, const struct diff_view *v)
+{
+	const struct compare_result *r = v->result;
+
+	for (size_t i = 0; i < v->n_gates; i++) {
+		const struct diff_gate *gate = &v->gates[i];
+
+		fprintf(out, "%s --fail-above %s: %s ", diff_verdict_text(gate->verdict),
+			gate->text, diff_metric_text(r->rules.metric));
+		diff_print_change(out, &gate->row, r->rules.metric, r);
+		if (gate->why)
+			fprintf(out, " (%s)", gate->why);
+		fputc('\n', out);
+	}
+	diff_head__status(out, v);
 }
 
 int diff_text(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
+	bool has_rows = r->rules.metric != COMPARE_WALL && r->rules.metric != COMPARE_PEAK;
 	_diff_rows_ struct diff_rows rows = {};
 	int err = diff_rows__init(&rows, v);
 
 	if (err)
 		return err;
-	fprintf(out, "%s: ", diff_metric_text(r->rules.metric));
-	diff_print_change(out, &r->build, r->rules.metric, &r->rules);
-	fputc('\n', out);
-	err = print_rows(out, &rows, v);
+	diff_head__differences(out, v, "");
+	diff_head__costs(out, v, "");
+	err = print_crates(out, v);
+	if (!err && has_rows)
+		err = print_rows(out, &rows, v);
 	if (err)
 		return err;
-	print_rest(out, &rows, r);
-	for (size_t i = 0; i < v->n_gates; i++) {
-		const struct diff_gate *gate = &v->gates[i];
-
-		fprintf(out, "%s --fail-above %s: ", diff_verdict(gate), gate->text);
-		diff_print_change(out, &gate->row, r->rules.metric, &r->rules);
-		fputc('\n', out);
-	}
+	if (has_rows)
+		print_rest(out, &rows, r);
+	print_gates(out, v);
 	return 0;
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare_judge.h"
+
+#include "base/array.h"
+#include "test.h"
+
+#define MS 1000000ull
+
+static const struct compare_unit unit = {.crate = (char *)"a", .name = (char *)"a"};
+
+static struct spread one(uint64_t value, uint32_t n)
+{
+	return (struct spread){.n = n, .median = value, .min = value, .max = value};
+}
+
+/* A row of one query, executed once on both sides, or of the crate. */
+static struct compare_row row_of(const char *query, uint64_t base, uint64_t new, uint32_t n)
+{
+	struct compare_row row = {
+		.unit = &unit,
+		.query = query,
+		.in = {true, true},
+		.by = {COMPARE_BY_SPANS, COMPARE_BY_SPANS},
+	};
+
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		row.of[m][COMPARE_BASE] = one(m == COMPARE_COUNT ? 1 : base, n);
+		row.of[m][COMPARE_NEW] = one(m == COMPARE_COUNT ? 1 : new, n);
+	}
+	return row;
+}
+
+static struct compare_result result_of(struct compare_row *crate, struct compare_row *rows,
+				       size_t n_rows, uint32_t traces)
+{
+	struct compare_result r = {
+		.traces = {traces, traces},
+		.rules.min_ns = 5 * MS,
+		.build = *crate,
+		.crates = crate,
+		.n_crates = 1,
+		.rows = rows,
+		.n_rows = n_rows,
+	};
+
+	r.build.is_build = true;
+	r.build.unit = NULL;
+	return r;
+}
+
+static void too_much_noise_gives_no_verdict(void **state)
+{
+	struct compare_row crate = row_of(NULL, 500 * MS, 5000 * MS, 1);
+	struct compare_row rows[] = {row_of("typeck", 100 * MS, 1000 * MS, 1),
+				     row_of("layout_of", 100 * MS, 160 * MS, 1),
+				     row_of("mir_built", 100 * MS, 170 * MS, 1),
+				     row_of("new_query", 0, 100 * MS, 1)};
+	struct compare_result r = result_of(&crate, rows, N_OF(rows), 1);
+
+	rows[3].in[COMPARE_BASE] = false;
+	rows[3].of[COMPARE_COUNT][COMPARE_BASE] = one(0, 1);
+	assert_int_equal(compare_judge__result(&r), 0);
+	assert_int_equal(r.noise_ppm, 700000);
+	assert_true(r.too_noisy);
+	/* It is not there by chance. */
+	assert_string_equal(r.rows[0].query, "new_query");
+	assert_true(r.rows[0].significant);
+	assert_false(r.rows[1].significant || r.crates[0].significant || r.build.significant);
+	/* Executions and memory have no noise of this kind. */
+	assert_true(compare_row__changed(&r.build, COMPARE_PEAK));
+}
+
+static void wall_time_needs_three_traces(void **state)
+{
+	for (uint32_t n = 1; n <= COMPARE_WALL_TRACES; n++) {
+		struct compare_row crate = row_of(NULL, 500 * MS, 1000 * MS, n);
+		struct compare_row rows[] = {row_of("typeck", 200 * MS, 200 * MS, n),
+					     row_of("layout_of", 100 * MS, 100 * MS, n)};
+		struct compare_result r = result_of(&crate, rows, N_OF(rows), n);
+		bool enough = n == COMPARE_WALL_TRACES;
+
+		assert_int_equal(compare_judge__result(&r), 0);
+		assert_int_equal(compare_row__knows(&r.build, COMPARE_WALL), enough);
+		assert_int_equal(compare_row__changed(&r.build, COMPARE_WALL), enough);
+		assert_true(compare_row__changed(&r.build, COMPARE_CPU));
+		/* Its threads waited that long for a CPU. */
+		r.build.preempted_ns = 500 * MS;
+		compare_judge__row(&r, &r.build, false, true);
+		assert_false(compare_row__changed(&r.build, COMPARE_WALL));
+	}
+}
+
+static void builds_of_another_kind_are_not_judged(void **state)
+{
+	struct compare_row crate = row_of(NULL, 500 * MS, 1000 * MS, 1);
+	struct compare_row rows[] = {row_of("typeck", 200 * MS, 900 * MS, 1),
+				     row_of("layout_of", 100 * MS, 100 * MS, 1)};
+	struct compare_result r = result_of(&crate, rows, N_OF(rows), 1);
+
+	r.rules.different_recording = true;
+	assert_int_equal(compare_judge__result(&r), 0);
+	assert_false(compare_row__knows(&r.build, COMPARE_CPU));
+	assert_true(compare_row__knows(&r.build, COMPARE_PEAK));
+	assert_true(rows[0].significant);
+	r.rules.different_work = true;
+	assert_int_equal(compare_judge__result(&r), 0);
+	assert_int_equal(r.build.known | rows[0].known | crate.known, 0);
+}
+
+/* Of two crates on one side each, none is in both builds. */
+static void a_build_of_other_crates_is_not_judged(void **state)
+{
+	struct compare_row crates[] = {row_of(NULL, 500 * MS, 0, 1), row_of(NULL, 0, 900 * MS, 1)};
+	struct compare_result r = result_of(crates, NULL, 0, 1);
+
+	crates[0].in[COMPARE_NEW] = crates[1].in[COMPARE_BASE] = false;
+	r.n_crates = 2;
+	assert_int_equal(compare_judge__result(&r), 0);
+	assert_true(r.few_crates);
+	assert_int_equal(r.build.known, 0);
+	assert_true(compare_row__knows(&crates[0], COMPARE_CPU));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_much_noise_gives_no_verdict),
+		cmocka_unit_test(wall_time_needs_three_traces),
+		cmocka_unit_test(builds_of_another_kind_are_not_judged),
+		cmocka_unit_test(a_build_of_other_crates_is_not_judged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare_sides.h"
+
+#include "test.h"
+
+static const struct compare_recording clean = {
+	.compiles = 3, .budget_ppm = 250000, .probed = true, .sampled = true, .off_cpu = true};
+
+static void what_differs_is_found_between_sides_and_within_one(void **state)
+{
+	struct compare_recording all[] = {clean, clean, clean};
+
+	assert_int_equal(compare_sides_differ(all, 1, 2), 0);
+	all[2].reusing = 1;
+	assert_int_equal(compare_sides_differ(all, 1, 2), COMPARE_CLEAN_AND_INCREMENTAL);
+	all[0].reusing = 2;
+	assert_int_equal(compare_sides_differ(all, 1, 2), 0);
+	all[1].budget_ppm = 0;
+	assert_int_equal(compare_sides_differ(all, 2, 1), COMPARE_OTHER_RECORDING);
+}
+
+static void recordings_are_told_in_words(void **state)
+{
+	const struct compare_recording exact = {.probed = true, .off_cpu = true};
+	const struct compare_recording samples = {.sampled = true};
+	char buf[COMPARE_RECORDING_TEXT];
+
+	assert_string_equal(compare_recording_text(buf, &clean), "a budget of 25.0 % and samples");
+	assert_string_equal(compare_recording_text(buf, &exact), "all probes");
+	assert_string_equal(compare_recording_text(buf, &samples),
+			    "samples alone, without off-CPU times");
+}
+
+static void a_recording_is_that_of_its_model(void **state)
+{
+	const struct trace_process compile = {.crate = (char *)"a"};
+	const struct trace_span load = {.kind = TRACE_KIND_LOAD, .end_ns = 5};
+	const struct model_options options = {.parts = MODEL_BUILD, .texts = {NULL, NULL}};
+	struct compare_recording r;
+	_model_ struct model m = {};
+
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(summary__process(m.summary, &compile), 0);
+	assert_int_equal(summary__span(m.summary, &load, &(struct trace_times){}), 0);
+	r = compare_recording_of(&m);
+	assert_int_equal(r.compiles, 1);
+	assert_int_equal(r.reusing, 1);
+	assert_true(r.probed && !r.sampled && !r.off_cpu);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_differs_is_found_between_sides_and_within_one),
+		cmocka_unit_test(recordings_are_told_in_words),
+		cmocka_unit_test(a_recording_is_that_of_its_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

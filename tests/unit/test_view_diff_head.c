@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/diff_head.h"
+
+#include "test.h"
+#include "../fixtures/output.h"
+
+static void what_makes_builds_hard_to_compare_is_said(void **state)
+{
+	const struct compare_recording budget = {.compiles = 5,
+						 .budget_ppm = 250000,
+						 .probed = true,
+						 .sampled = true,
+						 .off_cpu = true};
+	const struct compare_recording exact = {
+		.compiles = 4, .reusing = 3, .probed = true, .off_cpu = true};
+	const struct diff_trace traces[] = {
+		{.side = COMPARE_BASE, .compiler = "rustc 1", .recording = budget},
+		{.side = COMPARE_NEW, .compiler = "rustc 2", .recording = exact}};
+	struct compare_row crates[] = {{.in = {true, false}}, {.in = {true, true}}, {.in = {true}}};
+	const struct compare_result r = {.few_crates = true, .crates = crates, .n_crates = 3};
+	const struct diff_view v = {
+		.result = &r,
+		.traces = traces,
+		.n_traces = 2,
+		.differences = COMPARE_CLEAN_AND_INCREMENTAL | COMPARE_OTHER_RECORDING,
+		.other_compilers = {&traces[0], &traces[1]},
+	};
+	_free_ char *text = printed_text(diff_head__differences(out, &v, "- ") ? 0 : -1);
+
+	assert_string_equal(
+		text,
+		"- different work: base is a clean build; in new 3 of 4 compiles reused results "
+		"(incremental): neither times nor executions say which is better\n"
+		"- different work: base compiled 3 crates, new 1, and 1 of them are the same: the "
+		"whole build is not compared\n"
+		"- different compilers: base by rustc 1, new by rustc 2\n"
+		"- recorded differently: base with a budget of 25.0 % and samples, new with all "
+		"probes: CPU and wall time hold different costs of recording and are not "
+		"compared\n");
+}
+
+static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
+{
+	struct compare_result r = {.rules.metric = COMPARE_PEAK};
+	const struct diff_view v = {.result = &r};
+	_free_ char *text = NULL, *self = NULL;
+
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		r.build.of[m][COMPARE_BASE].median = 1 << 20;
+		r.build.of[m][COMPARE_NEW].median = 2 << 20;
+	}
+	r.build.known = r.build.changed = 0xff;
+	text = printed_text((diff_head__costs(out, &v, ""), 0));
+	assert_string_equal(text, "peak memory:  1.00 MiB -> 2.00 MiB, +1.00 MiB (+100.0 %)\n"
+				  "wall time:    1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %)\n"
+				  "CPU time:     1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %)\n"
+				  "executions:   1,048,576 -> 2,097,152, +1,048,576 (+100.0 %)\n");
+	r.rules.metric = COMPARE_SELF;
+	r.build.of[COMPARE_PEAK][0].median = r.build.of[COMPARE_PEAK][1].median = 0;
+	r.build.known &= ~(1 << COMPARE_WALL);
+	r.build.changed = 1 << COMPARE_SELF;
+	self = printed_text((diff_head__costs(out, &v, ""), 0));
+	assert_contains(self,
+			"wall time:    1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %): no verdict with "
+			"fewer than 3 traces a side\n"
+			"CPU time:     1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %): within noise\n"
+			"self time:    1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %)\n");
+	assert_lacks(self, "memory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),
+		cmocka_unit_test(costs_are_said_with_the_metric_of_the_limits_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

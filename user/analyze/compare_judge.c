@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare_judge.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NOISE_LEAST	 50000	/* ppm */
+#define NOISE_OF_PEAK	 100000 /* ppm */
+#define FACTOR_OF_SUMS	 2
+#define FACTOR_OF_ROWS	 3
+#define FACTOR_OF_ERRORS 4
+#define CHANCE_OF_CRATE	 200
+#define MILLION		 1000000
+
+/* Samples count no executions, and waiting is not in their times. */
+static bool is_known_alike(const struct compare_result *r, const struct compare_row *row,
+			   enum compare_metric metric)
+{
+	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
+
+	if (metric == COMPARE_COUNT)
+		return (base | new) != COMPARE_BY_SAMPLES;
+	return !base || !new || base &new || (r->on_cpu && metric == COMPARE_SELF);
+}
+
+/* For times that depend on what else ran on the machine. */
+static bool are_enough(const struct compare_result *r)
+{
+	return r->traces[COMPARE_BASE] >= COMPARE_WALL_TRACES &&
+	       r->traces[COMPARE_NEW] >= COMPARE_WALL_TRACES;
+}
+
+static bool is_cost_compared(const struct compare_result *r, const struct compare_row *row,
+			     enum compare_metric metric)
+{
+	if (r->rules.different_recording && metric != COMPARE_PEAK)
+		return false;
+	if (metric == COMPARE_WALL && !are_enough(r))
+		return false;
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		if (row->in[side] && !row->of[metric][side].median)
+			return false;
+	return true;
+}
+
+/*
+ * Self times of a unit always add up: time that was not recorded counts for the caller. A query
+ * without a row on an estimated side may have been executed there.
+ */
+static bool is_compared(const struct compare_result *r, const struct compare_row *row,
+			enum compare_metric metric, bool has_query)
+{
+	bool is_count = metric == COMPARE_COUNT;
+
+	if (r->rules.different_work || (r->few_crates && row->is_build))
+		return false;
+	if (compare_metric_is_of_crates(metric))
+		return !has_query && is_cost_compared(r, row, metric);
+	if (!is_known_alike(r, row, metric))
+		return false;
+	if (metric == COMPARE_TOTAL && !has_query && !are_enough(r))
+		return false;
+	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
+		if (row->unprobed[side] && (is_count || !row->in[side]))
+			return false;
+		if (!row->in[side] && r->has_estimates[side])
+			return false;
+	}
+	if (row->unrecorded.rough && (is_count || has_query))
+		return false;
+	return is_count || !has_query || !row->unrecorded.counted;
+}
+
+/* What a change of a time must exceed besides the noise. */
+static uint64_t least_of(const struct compare_result *r, const struct compare_row *row,
+			 enum compare_metric metric, bool is_sum)
+{
+	uint64_t base = r->build.of[metric][COMPARE_BASE].median;
+	uint64_t least = r->rules.min_ns;
+	uint64_t part = (uint64_t)((long double)base * r->rules.min_ppm / MILLION);
+
+	if (part > least)
+		least = part;
+	/* Estimates of the probes' time, and what only a short query has more of by chance. */
+	if (r->noise_is_estimated && !is_sum)
+		least += row->probes_ns + row->crate_self_ns / CHANCE_OF_CRATE;
+	if (metric == COMPARE_WALL || metric == COMPARE_TOTAL)
+		least += row->preempted_ns;
+	return least + FACTOR_OF_ERRORS * row->error_ns[metric];
+}
+
+static bool is_changed(const struct compare_result *r, const struct compare_row *row,
+		       enum compare_metric metric, bool is_sum)
+{
+	const struct spread *base = &row->of[metric][COMPARE_BASE];
+	const struct spread *new = &row->of[metric][COMPARE_NEW];
+	struct spread_limits limits = {};
+
+	if (r->too_noisy && metric != COMPARE_COUNT && metric != COMPARE_PEAK &&
+	    row->in[COMPARE_BASE] && row->in[COMPARE_NEW])
+		return false;
+	if (metric == COMPARE_PEAK)
+		limits.noise_ppm = NOISE_OF_PEAK;
+	else if (metric != COMPARE_COUNT) {
+		limits.least = least_of(r, row, metric, is_sum);
+		if (__builtin_mul_overflow(r->noise_ppm, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
+					   &limits.noise_ppm))
+			limits.noise_ppm = UINT64_MAX;
+	}
+	return spread_differs(base, new, &limits);
+}
+
+void compare_judge__row(const struct compare_result *r, struct compare_row *row, bool has_query,
+			bool is_sum)
+{
+	enum compare_metric metric =
+		has_query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
+
+	row->known = row->changed = 0;
+	for (unsigned int m = 0; m < COMPARE_N_METRICS; m++) {
+		bool known = is_compared(r, row, m, has_query);
+
+		row->known |= known << m;
+		row->changed |= (known && is_changed(r, row, m, is_sum)) << m;
+	}
+	row->compared = compare_row__knows(row, metric);
+	row->significant = compare_row__changed(row, metric);
+}
+
+static bool same_count(const struct compare_row *row)
+{
+	return row->of[COMPARE_COUNT][COMPARE_BASE].median ==
+	       row->of[COMPARE_COUNT][COMPARE_NEW].median;
+}
+
+static int estimate_noise(struct compare_result *r)
+{
+	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
+	size_t n = 0;
+
+	if (!pairs)
+		return -ENOMEM;
+	if (!spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
+		return 0;
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct compare_row *row = &r->rows[i];
+
+		if (same_count(row) && !unrecorded__any(&row->unrecorded))
+			pairs[n++] = (struct spread_pair){
+				row->of[COMPARE_SELF][COMPARE_BASE].median,
+				row->of[COMPARE_SELF][COMPARE_NEW].median,
+				row->error_ns[COMPARE_SELF],
+			};
+	}
+	r->noise_is_estimated = true;
+	r->noise_ppm = spread_noise(pairs, n);
+	if (r->noise_ppm < NOISE_LEAST)
+		r->noise_ppm = NOISE_LEAST;
+	return 0;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !a - !b;
+}
+
+static int compare_rows(const void *a, const void *b, void *metric_p)
+{
+	const struct compare_row *x = a, *y = b;
+	enum compare_metric metric = *(const enum compare_metric *)metric_p;
+	int64_t dx = compare_row__change(x, metric), dy = compare_row__change(y, metric);
+	/* Unsigned, because the smallest number cannot be negated. */
+	uint64_t ax = dx < 0 ? -(uint64_t)dx : (uint64_t)dx;
+	uint64_t ay = dy < 0 ? -(uint64_t)dy : (uint64_t)dy;
+
+	if (x->significant != y->significant)
+		return y->significant - x->significant;
+	if (ax != ay)
+		return ax < ay ? 1 : -1;
+	return compare_texts(x->unit ? x->unit->name : NULL, y->unit ? y->unit->name : NULL)
+		       ?: compare_texts(x->query, y->query);
+}
+
+static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)
+{
+	enum compare_metric metric =
+		are_sums ? r->rules.metric : compare_rules__of_queries(&r->rules);
+
+	for (size_t i = 0; i < n; i++)
+		compare_judge__row(r, &rows[i], !are_sums, are_sums);
+	qsort_r(rows, n, sizeof(*rows), compare_rows, &metric);
+}
+
+static bool has_few_crates(const struct compare_result *r)
+{
+	size_t both = 0;
+
+	for (size_t i = 0; i < r->n_crates; i++)
+		both += r->crates[i].in[COMPARE_BASE] && r->crates[i].in[COMPARE_NEW];
+	return both < r->n_crates - both;
+}
+
+int compare_judge__result(struct compare_result *r)
+{
+	int err = estimate_noise(r);
+
+	if (err)
+		return err;
+	r->too_noisy = r->noise_is_estimated && r->noise_ppm > COMPARE_NOISE_MOST;
+	r->few_crates = has_few_crates(r);
+	compare_judge__row(r, &r->build, false, true);
+	judge(r, r->crates, r->n_crates, true);
+	judge(r, r->rows, r->n_rows, false);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The rows and the result of a comparison (compare.h). */
+#ifndef QPROF_ANALYZE_COMPARE_ROWS_H
+#define QPROF_ANALYZE_COMPARE_ROWS_H
+
+#include <stdlib.h>
+
+#include "analyze/compare_units.h"
+#include "analyze/spread.h"
+#include "analyze/unrecorded.h"
+
+enum compare_side { COMPARE_BASE, COMPARE_NEW, COMPARE_N_SIDES };
+
+enum compare_metric {
+	COMPARE_SELF,  /* ns, without time blocked on another thread's execution */
+	COMPARE_TOTAL, /* ns, including called queries; for a crate, the run time of its compiler */
+	/* Executions of queries; exact, and equal in every build of the same source. */
+	COMPARE_COUNT,
+	/* Of crates and of the build, not of queries; 0: unknown. */
+	COMPARE_CPU, /* ns, of all threads */
+	/* ns: a crate's compiler; the build from its first compiler to its last. */
+	COMPARE_WALL,
+	COMPARE_PEAK, /* bytes: the most that one compiler had resident */
+	COMPARE_N_METRICS,
+};
+
+/* Wall time depends on what else ran on the machine: fewer traces on a side say nothing of it. */
+#define COMPARE_WALL_TRACES 3
+#define COMPARE_NOISE_MOST  500000 /* millionths; with more noise no verdict is worth anything */
+
+/* The name of the row of what no item is around. */
+#define COMPARE_NO_ITEM "(no item)"
+
+/* Texts and JSON call them so: "self", "cpu". */
+static inline const char *compare_metric_name(enum compare_metric metric)
+{
+	static const char *const names[COMPARE_N_METRICS] = {
+		[COMPARE_SELF] = "self", [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count",
+		[COMPARE_CPU] = "cpu",	 [COMPARE_WALL] = "wall",   [COMPARE_PEAK] = "peak"};
+
+	return names[metric];
+}
+
+/* Whether queries have none, only compilers and the build. */
+static inline bool compare_metric_is_of_crates(enum compare_metric metric)
+{
+	return metric == COMPARE_CPU || metric == COMPARE_WALL || metric == COMPARE_PEAK;
+}
+
+/* One row of the comparison; metrics are spreads over the traces of each side. */
+struct compare_row {
+	const struct compare_unit *unit; /* NULL: all crates, or an item */
+	bool is_build;			 /* it is all that was recorded */
+	const char *query;		 /* NULL: the whole crate; of an item its path */
+	const char *file; /* where an item begins, in the new build if it is there; or NULL */
+	uint32_t line;
+	uint32_t kinds;		  /* of a query: summary_row.kinds, of both sides */
+	bool in[COMPARE_N_SIDES]; /* present in at least one trace of that side */
+	bool significant;	  /* the metric of the rules changed significantly */
+	/* 1 << enum compare_metric: known on both sides; and of these, changed significantly. */
+	uint8_t known;
+	uint8_t changed;
+	/*
+	 * True if the metric of the rules is known on both sides. A row that is not compared is
+	 * never significant. Executions may be only estimated, and times of a query not recorded.
+	 */
+	bool compared;
+	/*
+	 * Executions without a span. The exact number is included in the count, the estimated is
+	 * not. Each is the largest of any trace.
+	 */
+	struct unrecorded unrecorded;
+	/*
+	 * Of a query: it had no probes in a trace of that side, so its executions are unknown. Of
+	 * the build: some query had none in some trace, and the count has none of these.
+	 */
+	bool unprobed[COMPARE_N_SIDES];
+	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
+	/*
+	 * Of whole crates: how differently long their threads waited for a CPU, in the traces with
+	 * the most and the least of it.
+	 */
+	uint64_t preempted_ns;
+	/* Of a query of a crate: the self time of the crate, in the trace with the most of it. */
+	uint64_t crate_self_ns;
+	/* Probe time that was subtracted from self time: the most in one trace. */
+	uint64_t probes_ns;
+	/* How times are known, in any trace of that side: enum compare_by, ORed. */
+	uint8_t by[COMPARE_N_SIDES];
+	/*
+	 * Standard error of the change of a time, by the numbers of samples: of the trace with the
+	 * largest error on each side. 0: no samples are in it.
+	 */
+	uint64_t error_ns[COMPARE_N_METRICS];
+};
+
+enum compare_by {
+	COMPARE_BY_SPANS = 1,
+	/* Time on the CPU; comparable with that of intervals if all self times are on the CPU. */
+	COMPARE_BY_SAMPLES = 2,
+};
+
+struct compare_rules {
+	/* Of a row of queries, COMPARE_SELF takes the place of one that only crates have. */
+	enum compare_metric metric;
+	/* No time or number of executions is judged: the builds did different work. */
+	bool different_work;
+	/* Times that compilers took are not judged: recording added different times to them. */
+	bool different_recording;
+	/* Smaller changes are ignored. Times only; the percentage is of the base build. */
+	uint64_t min_ns;
+	uint64_t min_ppm;
+};
+
+/* The metric of rows of queries. */
+static inline enum compare_metric compare_rules__of_queries(const struct compare_rules *rules)
+{
+	return compare_metric_is_of_crates(rules->metric) ? COMPARE_SELF : rules->metric;
+}
+
+static inline bool compare_row__knows(const struct compare_row *row, enum compare_metric metric)
+{
+	return row->known >> metric & 1;
+}
+
+static inline bool compare_row__changed(const struct compare_row *row, enum compare_metric metric)
+{
+	return row->changed >> metric & 1;
+}
+
+static inline int64_t compare_row__change(const struct compare_row *row, enum compare_metric metric)
+{
+	return spread_change(&row->of[metric][COMPARE_BASE], &row->of[metric][COMPARE_NEW]);
+}
+
+struct compare_result {
+	bool by_item;
+	bool on_cpu;	   /* self times are */
+	bool any_unprobed; /* some query had no probes in some trace */
+	struct compare_rules rules;
+	uint32_t traces[COMPARE_N_SIDES];
+	bool has_estimates[COMPARE_N_SIDES]; /* a missing row may have been executed */
+	/*
+	 * Used for times if a side has fewer than SPREAD_TRUSTED traces: the noise of self times,
+	 * in millionths, from rows with equal execution counts on both sides (spread_noise()); at
+	 * least 5 %. A sum of rows is significant if it changes by more than twice the noise; a
+	 * single row, by more than three times the noise and also by more than its probe time,
+	 * which is an estimate too.
+	 */
+	bool noise_is_estimated;
+	uint64_t noise_ppm; /* UINT64_MAX: unknown */
+	/*
+	 * Less than half of the crates are on both sides, so nothing of the whole build is judged.
+	 */
+	bool few_crates;
+	/*
+	 * The noise is unknown or larger than COMPARE_NOISE_MOST: of times only new and removed
+	 * rows are judged.
+	 */
+	bool too_noisy;
+	struct compare_row build;
+	struct compare_row *crates; /* one per unit; sorted as `rows` */
+	size_t n_crates;
+	/* One per unit and query, or per item: significant rows first, then by the size of the
+	 * change. */
+	struct compare_row *rows;
+	size_t n_rows;
+};
+
+static inline void compare_result__clear(struct compare_result *r)
+{
+	free(r->rows);
+	free(r->crates);
+	*r = (struct compare_result){};
+}
+#define _compare_result_ __cleanup(compare_result__clear)
+
+#endif /* QPROF_ANALYZE_COMPARE_ROWS_H */

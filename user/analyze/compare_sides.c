@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare_sides.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyze/compile_name.h"
+#include "base/format.h"
+
+struct compare_recording compare_recording_of(const struct model *m)
+{
+	struct compare_recording r = {
+		.budget_ppm = m->decisions.ppm,
+		.probed = summary__spans(m->summary),
+		.sampled = summary__is_sampled(m->summary),
+		.off_cpu = build__totals(m->build)->off_cpu_known,
+	};
+
+	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++) {
+		if (compile_only_queries(summary__process_at(m->summary, i)))
+			continue;
+		r.compiles++;
+		r.reusing += summary__reuse(m->summary, i).loads > 0;
+	}
+	return r;
+}
+
+static bool is_recorded_alike(const struct compare_recording *a, const struct compare_recording *b)
+{
+	return a->budget_ppm == b->budget_ppm && a->probed == b->probed &&
+	       a->sampled == b->sampled && a->off_cpu == b->off_cpu;
+}
+
+static uint32_t reusing_of(const struct compare_recording *all, size_t n)
+{
+	uint32_t reusing = 0;
+
+	for (size_t i = 0; i < n; i++)
+		reusing += all[i].reusing;
+	return reusing;
+}
+
+unsigned int compare_sides_differ(const struct compare_recording *all, size_t n_base, size_t n_new)
+{
+	unsigned int differences = 0;
+
+	if (!reusing_of(all, n_base) != !reusing_of(all + n_base, n_new))
+		differences |= COMPARE_CLEAN_AND_INCREMENTAL;
+	for (size_t i = 1; i < n_base + n_new; i++)
+		if (!is_recorded_alike(&all[0], &all[i]))
+			differences |= COMPARE_OTHER_RECORDING;
+	return differences;
+}
+
+char *compare_recording_text(char buf[COMPARE_RECORDING_TEXT], const struct compare_recording *r)
+{
+	const char *samples = r->sampled ? " and samples" : "";
+	const char *off_cpu = r->off_cpu ? "" : ", without off-CPU times";
+	char budget[FORMAT_MAX];
+
+	if (!r->probed)
+		snprintf(buf, COMPARE_RECORDING_TEXT, "%s%s",
+			 r->sampled ? "samples alone" : "no probes", off_cpu);
+	else if (r->budget_ppm)
+		snprintf(buf, COMPARE_RECORDING_TEXT, "a budget of %s %%%s%s",
+			 format_percent(budget, r->budget_ppm, 1000000), samples, off_cpu);
+	else
+		snprintf(buf, COMPARE_RECORDING_TEXT, "all probes%s%s", samples, off_cpu);
+	return buf;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/diff_head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "view/diff_rows.h"
+
+#define NAME_COLUMNS 14
+
+static const char *const side_texts[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
+
+/* The first trace of a side with reused results, or the first of all. */
+static const struct diff_trace *reusing_of(const struct diff_view *v, enum compare_side side)
+{
+	const struct diff_trace *first = NULL;
+
+	for (size_t i = 0; i < v->n_traces; i++) {
+		const struct diff_trace *t = &v->traces[i];
+
+		if (t->side != side)
+			continue;
+		if (t->recording.reusing)
+			return t;
+		first = first ?: t;
+	}
+	return first;
+}
+
+static void print_reuse(FILE *out, const struct diff_view *v)
+{
+	const struct diff_trace *base = reusing_of(v, COMPARE_BASE);
+	enum compare_side incremental = base->recording.reusing ? COMPARE_BASE : COMPARE_NEW;
+	const struct diff_trace *t = reusing_of(v, incremental);
+
+	fprintf(out,
+		"different work: %s is a clean build; in %s %" PRIu32 " of %" PRIu32
+		" compiles reused results (incremental): neither times nor executions say which "
+		"is better\n",
+		side_texts[!incremental], side_texts[incremental], t->recording.reusing,
+		t->recording.compiles);
+}
+
+static bool is_alike(const struct compare_recording *a, const struct compare_recording *b)
+{
+	return !compare_sides_differ((struct compare_recording[]){*a, *b}, 1, 1);
+}
+
+/* The first trace, and the first that was recorded in another way. */
+static void print_recordings(FILE *out, const struct diff_view *v)
+{
+	const struct diff_trace *first = &v->traces[0];
+	char a[COMPARE_RECORDING_TEXT], b[COMPARE_RECORDING_TEXT];
+
+	for (size_t i = 1; i < v->n_traces; i++) {
+		const struct diff_trace *t = &v->traces[i];
+
+		if (is_alike(&first->recording, &t->recording))
+			continue;
+		fprintf(out,
+			"recorded differently: %s with %s, %s with %s: CPU and wall time hold "
+			"different costs of recording and are not compared\n",
+			side_texts[first->side], compare_recording_text(a, &first->recording),
+			t->side == first->side ? "another of it" : side_texts[t->side],
+			compare_recording_text(b, &t->recording));
+		return;
+	}
+}
+
+static void print_few_crates(FILE *out, const struct compare_result *r)
+{
+	size_t n[COMPARE_N_SIDES] = {}, both = 0;
+
+	for (size_t i = 0; i < r->n_crates; i++) {
+		for (int side = 0; side < COMPARE_N_SIDES; side++)
+			n[side] += r->crates[i].in[side];
+		both += r->crates[i].in[COMPARE_BASE] && r->crates[i].in[COMPARE_NEW];
+	}
+	fprintf(out,
+		"different work: base compiled %zu crates, new %zu, and %zu of them are the same: "
+		"the whole build is not compared\n",
+		n[COMPARE_BASE], n[COMPARE_NEW], both);
+}
+
+bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead)
+{
+	const struct diff_trace *const *other = v->other_compilers;
+	bool any = false;
+
+	if (v->differences & COMPARE_CLEAN_AND_INCREMENTAL) {
+		fputs(lead, out);
+		print_reuse(out, v);
+		any = true;
+	}
+	if (v->result->few_crates) {
+		fputs(lead, out);
+		print_few_crates(out, v->result);
+		any = true;
+	}
+	if (other[COMPARE_BASE]) {
+		fprintf(out, "%sdifferent compilers: %s by %s, %s by %s\n", lead,
+			side_texts[other[COMPARE_BASE]->side], other[COMPARE_BASE]->compiler,
+			side_texts[other[COMPARE_NEW]->side], other[COMPARE_NEW]->compiler);
+		any = true;
+	}
+	if (v->differences & COMPARE_OTHER_RECORDING) {
+		fputs(lead, out);
+		print_recordings(out, v);
+		any = true;
+	}
+	return any;
+}
+
+/* The crate whose compiler had the most memory. */
+static const char *peak_crate(const struct compare_result *r)
+{
+	uint64_t most = r->build.of[COMPARE_PEAK][COMPARE_NEW].median;
+
+	for (size_t i = 0; i < r->n_crates; i++)
+		if (r->n_crates > 1 && r->crates[i].of[COMPARE_PEAK][COMPARE_NEW].median == most)
+			return r->crates[i].unit->name;
+	return NULL;
+}
+
+static void print_cost(FILE *out, const struct diff_view *v, enum compare_metric metric,
+		       const char *lead)
+{
+	const struct compare_result *r = v->result;
+	const struct spread *of = r->build.of[metric];
+	const char *crate = metric == COMPARE_PEAK ? peak_crate(r) : NULL;
+	int len;
+
+	if (!of[COMPARE_BASE].median && !of[COMPARE_NEW].median && metric != r->rules.metric)
+		return;
+	len = fprintf(out, "%s%s:", lead, diff_metric_text(metric)) - (int)strlen(lead);
+	fprintf(out, "%*s", len < NAME_COLUMNS ? NAME_COLUMNS - len : 1, "");
+	diff_print_change(out, &r->build, metric, r);
+	if (crate)
+		fprintf(out, ", most in %s", crate);
+	fputc('\n', out);
+}
+
+void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
+{
+	static const enum compare_metric costs[] = {COMPARE_WALL, COMPARE_CPU, COMPARE_PEAK};
+	const struct compare_result *r = v->result;
+
+	if (r->rules.metric != COMPARE_SELF)
+		print_cost(out, v, r->rules.metric, lead);
+	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
+		if (costs[i] != r->rules.metric)
+			print_cost(out, v, costs[i], lead);
+	if (r->rules.metric == COMPARE_SELF)
+		print_cost(out, v, COMPARE_SELF, lead);
+	if (diff_has_counts(r))
+		print_cost(out, v, COMPARE_COUNT, lead);
+}
+
+const char *diff_verdict_text(enum diff_verdict verdict)
+{
+	static const char *const texts[] = {
+		[DIFF_PASSED] = "passed",
+		[DIFF_EXCEEDED] = "FAILED",
+		[DIFF_NO_VERDICT] = "NO VERDICT",
+	};
+
+	return texts[verdict];
+}
+
+void diff_head__status(FILE *out, const struct diff_view *v)
+{
+	size_t n[DIFF_NO_VERDICT + 1] = {};
+
+	for (size_t i = 0; i < v->n_gates; i++)
+		n[v->gates[i].verdict]++;
+	if (n[DIFF_EXCEEDED])
+		fprintf(out, "exit status %d: %zu of %zu limits exceeded\n", v->status,
+			n[DIFF_EXCEEDED], v->n_gates);
+	else if (n[DIFF_NO_VERDICT])
+		fprintf(out, "exit status %d: no verdict on %zu of %zu limits\n", v->status,
+			n[DIFF_NO_VERDICT], v->n_gates);
+	else if (v->n_gates)
+		fprintf(out, "exit status %d: no limit exceeded\n", v->status);
+}
