@@ -32,7 +32,8 @@ def report(t, trace, *options):
     done = t.run_qprof("report", "--json", *options, trace)
     assert done.returncode == 0, done.stderr
     rows = exports.json.loads(done.stdout)["queries"]
-    return {row["name"]: (row["count"], row["total_ns"], row["self_ns"]) for row in rows}
+    return {row["name"]: (row["count"], row["total_ns"], row["self_ns"],
+                          max(0, row["self_ns"] - row.get("self_off_ns", 0))) for row in rows}
 
 
 def differences(ours, truth):
@@ -63,6 +64,7 @@ def test_timelines_add_up(t, *options):
     trace = build(t, *options)
     truth = report(t, trace, "--raw")
     perfetto = exports.Perfetto(export(t, trace, "perfetto"))
+    truth = {name: row[:3] for name, row in truth.items()}
     different = differences(perfetto.sums(), truth)
     assert not different, different
     # Processes with their threads, two counters, and the note on the contents.
@@ -83,23 +85,27 @@ def test_stacks_add_up(t):
     trace = build(t)
     for options in ((), ("--raw",)):
         truth = report(t, trace, *options)
-        selves = {name: row[2] for name, row in truth.items() if row[2]}
-        folded = list(exports.folded(export(t, trace, "folded", *options)))
         pprof = exports.Pprof(export(t, trace, "pprof", *options))
         speedscope = exports.speedscope(export(t, trace, "speedscope", *options))
-        assert pprof.types == [("executions", "count"), ("time", "nanoseconds")]
-        for stacks in (folded, pprof.stacks(1), speedscope["all compilers"]):
-            found = +exports.self_times(stacks)
-            assert found == selves, differences(found, selves)
+        assert pprof.types == [("executions", "count"), ("cpu", "nanoseconds"),
+                               ("wall", "nanoseconds")]
+        for column, value, more in ((2, "wall", ("--wall",)), (3, "CPU", ())):
+            selves = {name: row[column] for name, row in truth.items() if row[column]}
+            folded = list(exports.folded(export(t, trace, "folded", *options, *more)))
+            for stacks in (folded, pprof.stacks(4 - column),
+                           speedscope["all compilers, %s time" % value]):
+                found = +exports.self_times(stacks)
+                assert found == selves, differences(found, selves)
         counted = +exports.self_times(pprof.stacks(0))
         executions = {name: row[0] for name, row in truth.items() if row[0]}
         assert counted == executions, differences(counted, executions)
-        assert len(speedscope) == 3, speedscope.keys()
+        assert len(speedscope) == 6, speedscope.keys()
         top = exports.go_top(t.path("out.pprof"))
         if top:
             found = {name: flat for name, (flat, _) in top.items() if flat}
             assert found == selves, differences(found, selves)
     # Totals of --raw times are exact, too: each call of a query counts, in recursion as well.
+    folded = list(exports.folded(export(t, trace, "folded", "--raw", "--wall")))
     totals = collections.Counter()
     for frames, ns in folded:
         totals.update({name: n * ns for name, n in collections.Counter(frames[1:]).items()})

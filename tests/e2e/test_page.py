@@ -444,7 +444,7 @@ def test_flame_graph_by_item(t):
         own = {path: (ns, n) for path, ns, n in found if ns or n}
         assert own == {row["name"]: (row["self_ns"], row["executions"]) for row in rows
                        if row["name"] is not None and (row["self_ns"] or row["executions"])}
-        folded = t.run_qprof("export", "-f", "folded", "--by", "item", "-o", "-", trace).stdout
+        folded = t.run_qprof("export", "-f", "folded", "--by", "item", "--wall", "-o", "-", trace).stdout
         assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == \
             sum(row["self_ns"] for row in rows)
         # The time of a node is that of what lies on it.

@@ -29,7 +29,7 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 			assert_int_equal(computed_span(sum, st, &item.span), 0);
 	}
 	for (uint32_t process = 0; process < N_PROCESSES; process++) {
-		uint64_t self_ns[N_LABELS] = {0}, count[N_LABELS] = {0};
+		uint64_t wall_ns[N_LABELS] = {0}, cpu_ns[N_LABELS] = {0}, count[N_LABELS] = {0};
 		_free_ struct summary_row *rows = NULL;
 		size_t n;
 
@@ -38,12 +38,17 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 			const struct flame_node *node = stack__node(&s);
 			int label = atoi(flame__name(f, node) + 1);
 
-			self_ns[label] += node->self_ns;
+			wall_ns[label] += node->self[FLAME_WALL];
+			cpu_ns[label] += node->self[FLAME_CPU];
 			count[label] += node->count;
 		}
 		assert_int_equal(summary__rows(sum, process, &rows, &n), 0);
 		for (size_t i = 0; i < n; i++) {
-			assert_int_equal(self_ns[rows[i].label], rows[i].self_ns);
+			uint64_t self_ns = rows[i].self_ns, off_ns = rows[i].self_off_ns;
+
+			assert_int_equal(wall_ns[rows[i].label], self_ns);
+			assert_int_equal(cpu_ns[rows[i].label],
+					 self_ns > off_ns ? self_ns - off_ns : 0);
 			assert_int_equal(count[rows[i].label], rows[i].count);
 		}
 	}
@@ -108,6 +113,23 @@ static void all_kinds_of_a_query_bear_what_probes_took(void **state)
 	check(spans, 2, &costs);
 }
 
+/* Also where probes are thought to have taken more than what is left. */
+static void waiting_is_in_the_wall_time_alone(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 200, .end_ns = 700, .depth = 1, .kind = TRACE_KIND_OFF_CPU},
+		{.start_ns = 100, .end_ns = 900, .label = 1},
+		{.start_ns = 2000, .end_ns = 60000, .depth = 1, .kind = TRACE_KIND_OFF_CPU},
+		{.start_ns = 1000, .end_ns = 90000, .label = 1},
+		{.start_ns = 100000, .end_ns = 100090, .depth = 1, .kind = TRACE_KIND_OFF_CPU},
+		{.start_ns = 100000, .end_ns = 100100, .label = 2},
+	};
+
+	check(spans, N_OF(spans), &costs);
+	check(spans, N_OF(spans), NULL);
+	assert_int_equal(check(spans, 2, NULL), 1);
+}
+
 static char *stacks_of(const struct trace_span *spans, size_t n)
 {
 	struct export_job job = {};
@@ -125,7 +147,7 @@ static char *stacks_of(const struct trace_span *spans, size_t n)
 			sprintf(text + strlen(text), "%s%s", i > 1 ? ">" : "",
 				flame__name(f, flame__node(f, s.nodes[i])));
 		sprintf(text + strlen(text), " %u %u; ", (unsigned int)node->count,
-			(unsigned int)node->self_ns);
+			(unsigned int)node->self[FLAME_WALL]);
 	}
 	trace_reader__free(job.r);
 	return text;
@@ -204,6 +226,7 @@ int main(void)
 		cmocka_unit_test(probe_time_is_subtracted_from_self_time),
 		cmocka_unit_test(lost_parents_lose_nothing_else),
 		cmocka_unit_test(all_kinds_of_a_query_bear_what_probes_took),
+		cmocka_unit_test(waiting_is_in_the_wall_time_alone),
 		cmocka_unit_test(kinds_have_stacks_of_their_own),
 		cmocka_unit_test(an_interval_belongs_to_its_nearest_recorded_ancestor),
 		cmocka_unit_test(unknown_kinds_are_passed_over),

@@ -21,12 +21,12 @@ static char *stacks_of(struct export_job *job)
 	while (stack__next(&s) == 1) {
 		const struct flame_node *node = stack__node(&s);
 
-		if (!node->count)
+		if (!flame__self(f, node))
 			continue;
 		for (uint32_t i = 0; i < s.n; i++)
 			fprintf(to, "%s%s", i ? ";" : "",
 				flame__name(f, flame__node(f, s.nodes[i])));
-		fprintf(to, " %lu %lu\n", node->count, node->self_ns);
+		fprintf(to, " %lu %lu\n", node->count, flame__self(f, node));
 	}
 	fclose(to);
 	trace_reader__free(job->r);
@@ -54,6 +54,18 @@ static void each_cause_has_its_stacks(void **state)
 				  "30000000\n");
 }
 
+static void waits_are_in_the_wall_time_alone(void **state)
+{
+	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
+	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
+	_free_ char *of_cpu = stacks_of(&cpu), *of_wall = stacks_of(&wall);
+
+	assert_null(strstr(of_cpu, "acquire_allow_interrupts"));
+	assert_contains(of_wall, "app (100);std::rt::lang_start;"
+				 "<jobserver::imp::Client>::acquire_allow_interrupts;__read 0 "
+				 "30000000\n");
+}
+
 static void a_trace_may_have_none(void **state)
 {
 	struct export_job job = {};
@@ -61,7 +73,7 @@ static void a_trace_may_have_none(void **state)
 	_flame_ struct flame *f = NULL;
 
 	assert_int_equal(trace_reader__open("tests/golden/good-plain.qpt", &job.r, NULL), 0);
-	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, &s), 0);
+	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, false, &s), 0);
 	assert_false(flame_samples__any(s));
 	assert_int_equal(flame_samples__finish(s, &f), 0);
 	assert_int_equal(flame__n_stacks(f), 0);
@@ -75,7 +87,7 @@ static void a_sample_of_no_process_is_refused(void **state)
 	struct export_job job = {.r = sampled_build_open()};
 	_flame_samples_ struct flame_samples *s = NULL;
 
-	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, &s), 0);
+	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, false, &s), 0);
 	assert_int_equal(flame_samples__item(s, &item), -EINVAL);
 	trace_reader__free(job.r);
 }
@@ -85,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_go_from_queries_to_functions),
 		cmocka_unit_test(each_cause_has_its_stacks),
+		cmocka_unit_test(waits_are_in_the_wall_time_alone),
 		cmocka_unit_test(a_trace_may_have_none),
 		cmocka_unit_test(a_sample_of_no_process_is_refused),
 	};

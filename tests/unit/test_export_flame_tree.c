@@ -10,7 +10,7 @@ static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint6
 
 	assert_int_not_equal(i, FLAME_NONE);
 	t->nodes[i].count = 1;
-	t->nodes[i].self_ns = self_ns;
+	t->nodes[i].self[FLAME_WALL] = self_ns;
 	t->nodes[i].probe_ns = self_ns / 10;
 	assert_int_equal(flame_tree__attach(t, parent, i), 0);
 	return i;
@@ -40,12 +40,12 @@ static void nodes_of_the_same_label_are_merged(void **state)
 	assert_int_equal(t.nodes[from].child, FLAME_NONE);
 	assert_int_equal(flame_tree__find(&t, to, 1), a);
 	assert_int_equal(flame_tree__find(&t, a, 2), b);
-	assert_int_equal(t.nodes[a].self_ns, 110);
+	assert_int_equal(t.nodes[a].self[FLAME_WALL], 110);
 	assert_int_equal(t.nodes[a].probe_ns, 11);
 	assert_int_equal(t.nodes[a].count, 2);
-	assert_int_equal(t.nodes[b].self_ns, 220);
-	assert_int_equal(t.nodes[flame_tree__find(&t, b, 3)].self_ns, 300);
-	assert_int_equal(t.nodes[flame_tree__find(&t, to, 4)].self_ns, 400);
+	assert_int_equal(t.nodes[b].self[FLAME_WALL], 220);
+	assert_int_equal(t.nodes[flame_tree__find(&t, b, 3)].self[FLAME_WALL], 300);
+	assert_int_equal(t.nodes[flame_tree__find(&t, to, 4)].self[FLAME_WALL], 400);
 	/* New nodes come from the two free ones first. */
 	assert_int_equal(t.n_free, 2);
 	assert_int_equal(t.n, 8);
@@ -66,7 +66,7 @@ static void deep_trees_are_moved(void **state)
 			node = add(&t, node, 7, 1);
 	}
 	assert_int_equal(flame_tree__move_children(&t, tops[0], tops[1]), 0);
-	assert_int_equal(t.nodes[node].self_ns, 2);
+	assert_int_equal(t.nodes[node].self[FLAME_WALL], 2);
 	assert_int_equal(t.n_free, 65536);
 }
 

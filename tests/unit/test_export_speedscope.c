@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/export_trace.h"
+#include "../fixtures/sampled_build.h"
 
 static void the_small_trace_is_as_it_was(void **state)
 {
@@ -40,12 +41,34 @@ static void with_keys_frames_have_places(void **state)
 	assert_int_equal(occurrences(text, "\"file\":"), 1);
 }
 
+/* The CPU time first, unless the wall time is asked for. */
+static void waits_have_profiles_of_wall_times(void **state)
+{
+	char path[] = "/tmp/qprof-test-XXXXXX";
+	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
+	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
+	size_t size;
+
+	close(mkstemp(path));
+	unlink(path);
+	sampled_build_write(path);
+	_free_ char *first = export_of(path, export_speedscope, &cpu, &size);
+	_free_ char *second = export_of(path, export_speedscope, &wall, &size);
+
+	unlink(path);
+	assert_contains(first, "\"all compilers, CPU time\"");
+	assert_contains(first, "\"all compilers, wall time\"");
+	assert_contains(first, "\"activeProfileIndex\":0");
+	assert_contains(second, "\"activeProfileIndex\":1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_small_trace_is_as_it_was),
 		cmocka_unit_test(weights_add_up_to_the_end),
 		cmocka_unit_test(with_keys_frames_have_places),
+		cmocka_unit_test(waits_have_profiles_of_wall_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,6 +361,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 		.r = r,
 		.raw = o->raw,
 		.keys = o->keys,
+		.wall = o->wall,
 		.by_item = o->by == CLI_EXPORT_BY_ITEM,
 		.short_names = o->format == CLI_FORMAT_SVG || o->format == CLI_FORMAT_HTML,
 	};

@@ -51,6 +51,7 @@ struct flame {
 	struct self_time *self_time;
 	struct interner names; /* of added nodes; a frame has the number of its name */
 	struct u64_map tops;   /* name -> process */
+	bool has_off;	       /* a stack was off the CPU */
 };
 
 /* ---- Names of frames ------------------------------------------------------------------------- */
@@ -309,7 +310,8 @@ static int take_span(struct flame *f, const struct trace_span *s)
 		return -ENOMEM;
 	node = &f->tree.nodes[i];
 	node->count += is_execution(s->kind);
-	node->self_ns += own.self_ns;
+	node->self[FLAME_WALL] += own.self_ns;
+	node->off_ns += own.self_off_ns;
 	node->probe_ns += own.self_probe_ns;
 	return 0;
 }
@@ -388,10 +390,11 @@ uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t l
 										 : FLAME_NONE;
 }
 
-void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self_ns)
+void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self, uint64_t off_ns)
 {
 	f->tree.nodes[node].count += count;
-	f->tree.nodes[node].self_ns += self_ns;
+	f->tree.nodes[node].self[FLAME_WALL] += self;
+	f->tree.nodes[node].off_ns += off_ns;
 }
 
 /* The children of lost spans become children of their process. */
@@ -418,13 +421,13 @@ static int name_processes(struct flame *f)
 	return 0;
 }
 
-/* ---- Probe costs ----------------------------------------------------------------------------- */
+/* ---- Probe costs, and times off the CPU ------------------------------------------------------ */
 
 /* The sums of one query in one process: executions, waits and loads. */
 struct share {
 	uint64_t self_ns;
-	uint64_t probe_ns;
-	uint64_t alone_ns; /* the nodes' self times without probe costs, each at least 0 */
+	uint64_t part_ns;  /* of it, that is subtracted */
+	uint64_t alone_ns; /* the nodes' self times without their parts, each at least 0 */
 	uint64_t before;   /* the part of alone_ns that comes before the current node */
 };
 
@@ -433,12 +436,28 @@ static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
 	return whole ? (uint64_t)((unsigned __int128)part * to / whole) : 0;
 }
 
+/* What is subtracted from the wall time of a node. */
+static uint64_t part_of(const struct flame_node *n, enum flame_value value)
+{
+	return n->probe_ns + (value == FLAME_CPU ? n->off_ns : 0);
+}
+
+/* Clear only the used shares, which are few of all frames. */
+static void clear_shares(const struct flame *f, uint32_t top, struct share *shares)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
+	     i = flame__walk(f, top, i, &depth))
+		shares[f->frames.at[f->tree.nodes[i].frame].query] = (struct share){0};
+}
+
 /*
  * Scale each node's own time to the time that its query has left in the process. That is less than
- * the sum of the nodes where some nodes' probe costs exceeded their time. Rounding errors are
- * carried from node to node, so the sum is exact.
+ * the sum of the nodes where some nodes' parts exceeded their time. Rounding errors are carried
+ * from node to node, so the sum is exact.
  */
-static void take_off(struct flame *f, uint32_t top, struct share *shares)
+static void take_off(struct flame *f, uint32_t top, struct share *shares, enum flame_value value)
 {
 	uint32_t depth = 0;
 
@@ -447,27 +466,22 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 		const struct flame_node *n = &f->tree.nodes[i];
 		struct share *s = &shares[f->frames.at[n->frame].query];
 
-		s->self_ns += n->self_ns;
-		s->probe_ns += n->probe_ns;
-		s->alone_ns += trace_without_probes(n->self_ns, n->probe_ns);
+		s->self_ns += n->self[FLAME_WALL];
+		s->part_ns += part_of(n, value);
+		s->alone_ns += trace_without_probes(n->self[FLAME_WALL], part_of(n, value));
 	}
 	depth = 0;
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		struct flame_node *n = &f->tree.nodes[i];
 		struct share *s = &shares[f->frames.at[n->frame].query];
-		uint64_t left = trace_without_probes(s->self_ns, s->probe_ns);
+		uint64_t left = trace_without_probes(s->self_ns, s->part_ns);
 		uint64_t from = scaled(s->before, s->alone_ns, left);
 
-		s->before += trace_without_probes(n->self_ns, n->probe_ns);
-		n->self_ns = scaled(s->before, s->alone_ns, left) - from;
-		n->probe_ns = 0;
+		s->before += trace_without_probes(n->self[FLAME_WALL], part_of(n, value));
+		n->self[value] = scaled(s->before, s->alone_ns, left) - from;
 	}
-	/* Clear only the used shares for the next process, which has few of all frames. */
-	depth = 0;
-	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
-	     i = flame__walk(f, top, i, &depth))
-		shares[f->frames.at[f->tree.nodes[i].frame].query] = (struct share){0};
+	clear_shares(f, top, shares);
 }
 
 static int take_off_all(struct flame *f)
@@ -476,8 +490,15 @@ static int take_off_all(struct flame *f)
 
 	if (!shares)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < f->n_processes; i++)
-		take_off(f, f->processes[i].node, shares);
+	for (uint32_t i = 0; i < f->n_processes; i++) {
+		/* The wall times, of which both are computed, come last. */
+		take_off(f, f->processes[i].node, shares, FLAME_CPU);
+		take_off(f, f->processes[i].node, shares, FLAME_WALL);
+	}
+	for (uint32_t i = 0; i < f->tree.n; i++) {
+		f->has_off |= f->tree.nodes[i].off_ns;
+		f->tree.nodes[i].off_ns = f->tree.nodes[i].probe_ns = 0;
+	}
 	return 0;
 }
 
@@ -565,6 +586,16 @@ int flame__build(struct export_job *job, struct flame **out)
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
+
+bool flame__has_off(const struct flame *f)
+{
+	return f->has_off;
+}
+
+uint64_t flame__self(const struct flame *f, const struct flame_node *node)
+{
+	return node->self[f->job->wall ? FLAME_WALL : FLAME_CPU];
+}
 
 uint32_t flame__n_nodes(const struct flame *f)
 {

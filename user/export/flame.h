@@ -6,7 +6,7 @@
  * Spans arrive in the order of their ends, so a node's children exist before the node does. Spans
  * that no span encloses yet stay with their thread, merged, in one list per depth; a span takes the
  * deeper ones as its children. Each span costs a few look-ups. Memory grows with the number of
- * different stacks and not with spans: 40 bytes per stack and 32 to 64 to find it, and up to twice
+ * different stacks and not with spans: 56 bytes per stack and 32 to 64 to find it, and up to twice
  * that while the tables grow. Stacks that are still open on a thread count as well.
  *
  * Cache hits and intervals of a kind that this program does not know have no node. Their children
@@ -21,10 +21,10 @@
 struct flame;
 
 /*
- * Read job->r to its end. The self times of a query in a process add up to those of `report`, or
- * with job->raw to those of `report --raw`. The probe costs of a query are subtracted from its
- * stacks, none of which goes below 0; the rest is spread over its other stacks. Children are sorted
- * by name. 0 or a negative errno.
+ * Read job->r to its end. The self times of a query in a process, on the CPU and in all, add up to
+ * those of `report`, or with job->raw to those of `report --raw`. The probe costs of a query are
+ * subtracted from its stacks, none of which goes below 0; the rest is spread over its other stacks.
+ * So is the time off the CPU. Children are sorted by name. 0 or a negative errno.
  */
 int flame__build(struct export_job *job, struct flame **out);
 
@@ -48,7 +48,14 @@ int flame__finish(struct flame *f);
  */
 uint32_t flame__add_top(struct flame *f, const char *name, size_t len);
 uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t len);
-void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self_ns);
+/* `off_ns` is the part of `self`, ns or bytes, that was off the CPU. */
+void flame__charge(struct flame *f, uint32_t node, uint64_t count, uint64_t self, uint64_t off_ns);
+
+/* Whether times on the CPU differ from wall times: some stack was off the CPU. */
+bool flame__has_off(const struct flame *f);
+
+/* The self time of a node that job->wall chooses. */
+uint64_t flame__self(const struct flame *f, const struct flame_node *node);
 
 /* Node numbers are below this; some are unused, and have neither parent nor children. */
 uint32_t flame__n_nodes(const struct flame *f);

@@ -54,7 +54,8 @@ static int add_cell(void *ctx, const struct item_cell *cell)
 		node = flame__add(a->flame, node, query, strlen(query));
 	if (node == FLAME_NONE)
 		return -ENOMEM;
-	flame__charge(a->flame, node, cell->executions, cell->self_ns);
+	flame__charge(a->flame, node, cell->executions, cell->self_ns,
+		      cell->self_ns - cell->cpu_ns);
 	return 0;
 }
 

@@ -19,11 +19,13 @@ struct cell {
 	uint32_t process;
 	uint32_t stack;
 	struct sample_sum sum;
+	uint64_t off_ns; /* the part that was off the CPU */
 };
 
 struct flame_samples {
 	struct export_job *job;
 	uint8_t cause;
+	bool with_waits;
 	struct stack_source source;
 	struct flame *flame;	  /* until it is finished */
 	TABLE(struct cell) cells; /* by process << 32 | stack */
@@ -36,7 +38,8 @@ struct flame_samples {
 	uint32_t path_capacity;
 };
 
-int flame_samples__new(struct export_job *job, uint8_t cause, struct flame_samples **out)
+int flame_samples__new(struct export_job *job, uint8_t cause, bool with_waits,
+		       struct flame_samples **out)
 {
 	_flame_samples_ struct flame_samples *s = calloc(1, sizeof(*s));
 	const struct model_options options = model_options_of(job->r);
@@ -45,21 +48,28 @@ int flame_samples__new(struct export_job *job, uint8_t cause, struct flame_sampl
 		return -ENOMEM;
 	s->job = job;
 	s->cause = cause;
+	s->with_waits = with_waits;
 	s->source = options.stacks;
 	s->functions = (struct code_functions){.source = s->source, .texts = options.texts};
 	*out = take_ptr(s);
 	return 0;
 }
 
+static bool is_taken(const struct flame_samples *s, uint8_t cause)
+{
+	return cause == s->cause || (s->with_waits && cause == TRACE_SAMPLE_OFF_CPU);
+}
+
 int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 {
 	const struct trace_sample *sample = &item->sample;
-	const struct sample_sum one = {1, sample->value};
+	bool waits = sample->cause != s->cause;
+	const struct sample_sum one = {!waits, sample->value};
 	struct cell *cell;
 
 	if (item->kind == TRACE_ITEM_PROCESS)
 		return flame__item(s->flame, item);
-	if (item->kind != TRACE_ITEM_SAMPLE || sample->cause != s->cause)
+	if (item->kind != TRACE_ITEM_SAMPLE || !is_taken(s, sample->cause))
 		return 0;
 	if (flame__process(s->flame, sample->process) == FLAME_NONE)
 		return -EINVAL;
@@ -68,6 +78,7 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 	if (!cell)
 		return -ENOMEM;
 	sample_sum__add(&cell->sum, &one);
+	cell->off_ns += waits ? sample->value : 0;
 	return 0;
 }
 
@@ -148,7 +159,7 @@ static int add_cell(struct flame_samples *s, const struct cell *cell)
 		node = flame__add(s->flame, top, NO_STACK, strlen(NO_STACK));
 	if (node == FLAME_NONE)
 		return -ENOMEM;
-	flame__charge(s->flame, node, cell->sum.n, cell->sum.value);
+	flame__charge(s->flame, node, cell->sum.n, cell->sum.value, cell->off_ns);
 	return 0;
 }
 
@@ -192,7 +203,7 @@ int flame__build_samples(struct export_job *job, struct flame **out)
 {
 	_flame_samples_ struct flame_samples *s = NULL;
 
-	return flame_samples__new(job, job->cause, &s)
+	return flame_samples__new(job, job->cause, job->cause == TRACE_SAMPLE_CPU, &s)
 		       ?: trace_reader__each(job->r, take_item, s)
 		       ?: flame_samples__finish(s, out);
 }

@@ -2,9 +2,10 @@
 /*
  * Sampled stacks as a merged tree (export/flame.h): below each process the functions that its
  * threads were in, from the outermost, with the queries between. `count` of a node is the number of
- * samples, `self_ns` what they stand for: ns, or bytes.
+ * samples, `self` what they stand for: ns, or bytes. With waits, which can be added to samples of
+ * the CPU, the wall time is the sum of both; they are not in `count`.
  *
- * Memory: 40 bytes of each different stack of a process, 16 of each entry that they have in common,
+ * Memory: 48 bytes of each different stack of a process, 16 of each entry that they have in common,
  * and the tree. A small hostile trace could have one deep stack in many processes, so a tree of
  * more than FLAME_SAMPLES_MOST nodes is refused: -E2BIG.
  */
@@ -18,12 +19,13 @@
 struct flame_samples;
 
 /* Of samples of one cause: enum trace_sample_cause. 0 or -ENOMEM. */
-int flame_samples__new(struct export_job *job, uint8_t cause, struct flame_samples **out);
+int flame_samples__new(struct export_job *job, uint8_t cause, bool with_waits,
+		       struct flame_samples **out);
 
 /* Pass every item of job->r, in order. 0 or a negative errno. */
 int flame_samples__item(struct flame_samples *s, const struct trace_item *item);
 
-/* Whether there was a sample of the cause. */
+/* Whether there was a sample. */
 bool flame_samples__any(const struct flame_samples *s);
 
 /* The tree, after the last item; once. Names of functions are as job->short_names says. */

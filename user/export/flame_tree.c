@@ -74,7 +74,9 @@ static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 		return flame_tree__attach(t, to, child);
 	same = &t->nodes[there];
 	same->count += n->count;
-	same->self_ns += n->self_ns;
+	for (int i = 0; i < FLAME_VALUES; i++)
+		same->self[i] += n->self[i];
+	same->off_ns += n->off_ns;
 	same->probe_ns += n->probe_ns;
 	if (n->child != FLAME_NONE)
 		return add_todo(t, child, there); /* its children first, then the node itself */

@@ -7,14 +7,23 @@
 
 #define FLAME_NONE UINT32_MAX
 
+/* The times of a stack that exports show; of samples of memory, both are bytes. */
+enum flame_value {
+	FLAME_CPU,  /* on the CPU */
+	FLAME_WALL, /* with the time off the CPU */
+	FLAME_VALUES,
+};
+
 struct flame_node {
 	uint32_t parent; /* FLAME_NONE: the node is a process */
 	uint32_t child;	 /* the first, or FLAME_NONE */
 	uint32_t next;	 /* the next child of the parent, or FLAME_NONE */
 	uint32_t frame;	 /* see flame__name() in flame.h; for a process, its index */
 	uint64_t count;	 /* executions, as a report counts them */
-	uint64_t self_ns;
-	uint64_t probe_ns; /* part of self_ns; 0 once flame__build() has subtracted it */
+	uint64_t self[FLAME_VALUES];
+	/* Parts of the wall time, 0 once flame__finish() has subtracted them. */
+	uint64_t off_ns;
+	uint64_t probe_ns;
 };
 
 struct flame_pair {

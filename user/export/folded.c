@@ -14,7 +14,7 @@ static void put_stack(struct export_job *job, const struct stack *s)
 			   '_');
 	}
 	out__bytes(job->out, " ", 1);
-	out__number(job->out, stack__node(s)->self_ns);
+	out__number(job->out, flame__self(s->flame, stack__node(s)));
 	out__bytes(job->out, "\n", 1);
 }
 
@@ -28,7 +28,7 @@ int export_folded(struct export_job *job)
 		return err;
 	stack__begin(&s, f, 0, UINT32_MAX);
 	while ((err = stack__next(&s)) > 0) {
-		if (!stack__node(&s)->self_ns)
+		if (!flame__self(f, stack__node(&s)))
 			continue;
 		put_stack(job, &s);
 		job->written++;

@@ -261,7 +261,7 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 		byte_buffer__varint(&c->of[FLAME_DEPTH], bytes_zigzag((uint64_t)depth - c->depth));
 		byte_buffer__varint(&c->of[FLAME_FRAME], n->frame);
 		byte_buffer__varint(&c->of[FLAME_COUNT], n->count);
-		byte_buffer__varint(&c->of[FLAME_SELF], n->self_ns);
+		byte_buffer__varint(&c->of[FLAME_SELF], n->self[FLAME_CPU]);
 		c->depth = depth;
 		c->nodes++;
 	}
@@ -541,6 +541,6 @@ int export_html(struct export_job *job)
 	job->short_names = true;
 	err = html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame);
 	for (uint8_t cause = 1; cause < TRACE_SAMPLE_CAUSES && !err; cause++)
-		err = flame_samples__new(sums, cause, &h.samples[cause]);
+		err = flame_samples__new(sums, cause, false, &h.samples[cause]);
 	return err ?: put_page(&h);
 }

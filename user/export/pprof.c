@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * pprof's profile.proto (github.com/google/pprof), gzipped. There is a sample for each stack, with
- * the executions of its innermost frame and their self time. A frame is a location with one line of
+ * the executions of its innermost frame and their self time: on the CPU, and where that differs, in
+ * all. A frame is a location with one line of
  * one function; the outermost frame is the process. tests/proto/profile.proto has the fields for
  * protoc.
  */
@@ -50,20 +51,21 @@ enum pprof_string {
 	STRING_COUNT,
 	STRING_VALUE, /* of the second */
 	STRING_UNIT,
+	STRING_WALL, /* of the third */
 	STRING_COMMENT,
 	STRING_N,
 };
 
 /* By cause of the samples; 0: executions. */
 static const char *const strings[TRACE_SAMPLE_CAUSES][STRING_N] = {
-	{"", "executions", "count", "time", "nanoseconds",
+	{"", "executions", "count", "cpu", "nanoseconds", "wall",
 	 "rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY},
-	[TRACE_SAMPLE_CPU] = {"", "samples", "count", "cpu", "nanoseconds",
+	[TRACE_SAMPLE_CPU] = {"", "samples", "count", "cpu", "nanoseconds", "wall",
 			      "rustc's stacks, by qprof-bpf; this file " EXPORT_PRIVACY},
-	[TRACE_SAMPLE_OFF_CPU] = {"", "waits", "count", "waiting", "nanoseconds",
+	[TRACE_SAMPLE_OFF_CPU] = {"", "waits", "count", "waiting", "nanoseconds", "",
 				  "rustc's waits, by qprof-bpf; this file " EXPORT_PRIVACY},
 	[TRACE_SAMPLE_FAULT] =
-		{"", "samples", "count", "memory", "bytes",
+		{"", "samples", "count", "memory", "bytes", "",
 		 "memory that rustc touched, by qprof-bpf; this file " EXPORT_PRIVACY},
 };
 
@@ -112,27 +114,35 @@ static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, u
 
 static void put_header(struct pprof *p)
 {
+	bool wall = p->job->wall && flame__has_off(p->flame);
+
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EVENTS, STRING_COUNT);
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_VALUE, STRING_UNIT);
+	if (flame__has_off(p->flame))
+		put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_UNIT);
 	put_value_type(p, PROFILE_PERIOD_TYPE, STRING_VALUE, STRING_UNIT);
 	protobuf__varint(&p->field, PROFILE_PERIOD, 1);
 	protobuf__varint(&p->field, PROFILE_TIME_NANOS,
 			 trace_reader__info(p->job->r)->realtime_start_ns);
 	protobuf__varint(&p->field, PROFILE_COMMENT, STRING_COMMENT);
-	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_VALUE);
+	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, wall ? STRING_WALL : STRING_VALUE);
 	flush(p);
 }
 
 static void put_sample(struct pprof *p, const struct stack *s)
 {
+	const struct flame_node *n = stack__node(s);
+
 	byte_buffer__clear(&p->message);
 	byte_buffer__clear(&p->inner);
 	for (uint32_t i = s->n; i; i--)
 		byte_buffer__varint(&p->inner, id_of(p->flame, s->nodes[i - 1]));
 	protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
 	byte_buffer__clear(&p->inner);
-	byte_buffer__varint(&p->inner, stack__node(s)->count);
-	byte_buffer__varint(&p->inner, stack__node(s)->self_ns);
+	byte_buffer__varint(&p->inner, n->count);
+	byte_buffer__varint(&p->inner, n->self[FLAME_CPU]);
+	if (flame__has_off(p->flame))
+		byte_buffer__varint(&p->inner, n->self[FLAME_WALL]);
 	protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
 	protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
 	p->job->written++;
@@ -146,7 +156,7 @@ static int put_samples(struct pprof *p)
 
 	stack__begin(&s, p->flame, 0, UINT32_MAX);
 	while ((err = stack__next(&s)) > 0) {
-		if (!stack__node(&s)->count && !stack__node(&s)->self_ns)
+		if (!stack__node(&s)->count && !stack__node(&s)->self[FLAME_WALL])
 			continue;
 		put_sample(p, &s);
 		if (p->err)
@@ -213,12 +223,20 @@ static void put_notes(struct pprof *p, uint64_t id)
 	}
 }
 
+/* Where no time off the CPU is known, what is called its time may hold some. */
+static const char *text_of(const struct pprof *p, uint32_t i)
+{
+	if (i == STRING_VALUE && !p->job->cause && !flame__has_off(p->flame))
+		return "time";
+	return strings[p->job->cause][i];
+}
+
 static void put_names(struct pprof *p)
 {
 	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
 
 	for (uint32_t i = 0; i < STRING_N && !p->err; i++)
-		put_string(p, strings[p->job->cause][i]);
+		put_string(p, text_of(p, i));
 	for (uint32_t i = 0; i < n && !p->err; i++)
 		put_string(p, flame__frame_name(p->flame, i));
 	for (; !p->err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * speedscope's JSON: stacks with weights ("sampled"), first a profile of all processes together,
- * then one per process.
+ * then one per process. Where threads were off the CPU, each has a second profile of wall times.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@ struct speedscope {
 	struct export_job *job;
 	struct out *out;
 	const struct flame *flame;
+	enum flame_value value; /* of the profile that is being written */
 	struct stack stack;
 	bool profiles;	   /* a profile was written: the next one needs a comma */
 	uint64_t n_stacks; /* of the profile written last */
@@ -86,7 +87,7 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 	sp->n_stacks = 0;
 	stack__begin(&sp->stack, sp->flame, from, to);
 	while ((err = stack__next(&sp->stack)) > 0) {
-		uint64_t ns = stack__node(&sp->stack)->self_ns;
+		uint64_t ns = stack__node(&sp->stack)->self[sp->value];
 
 		if (!ns)
 			continue;
@@ -100,7 +101,19 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 	return err;
 }
 
-/* Write the profile of the processes from `from` up to, without, `to`. */
+/* One profile has the name alone. */
+static void put_profile_name(struct speedscope *sp, const char *name)
+{
+	_free_ char *text = NULL;
+
+	if (!flame__has_off(sp->flame))
+		out__json(sp->out, name);
+	else if (asprintf(&text, "%s, %s", name,
+			  sp->value == FLAME_CPU ? "CPU time" : "wall time") >= 0)
+		out__json(sp->out, text);
+}
+
+/* Write a profile of the processes from `from` up to, without, `to`. */
 static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const char *name)
 {
 	uint64_t sum;
@@ -111,7 +124,7 @@ static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const 
 	out__text(sp->out, sp->profiles ? ",\n" : "\n");
 	sp->profiles = true;
 	out__text(sp->out, "{\"type\":\"sampled\",\"name\":");
-	out__json(sp->out, name);
+	put_profile_name(sp, name);
 	out__text(sp->out, sp->job->cause == TRACE_SAMPLE_FAULT ? ",\"unit\":\"bytes\""
 								: ",\"unit\":\"nanoseconds\"");
 	out__text(sp->out, ",\"startValue\":0,\"endValue\":");
@@ -126,6 +139,19 @@ static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const 
 	return err;
 }
 
+/* The profiles of both values; the ones after the first differ only where threads waited. */
+static int put_values(struct speedscope *sp, uint32_t from, uint32_t to, const char *name)
+{
+	int err;
+
+	sp->value = FLAME_CPU;
+	err = put_profile(sp, from, to, name);
+	if (err || !flame__has_off(sp->flame))
+		return err;
+	sp->value = FLAME_WALL;
+	return put_profile(sp, from, to, name);
+}
+
 static int put_profiles(struct speedscope *sp)
 {
 	uint32_t n = 0, node;
@@ -134,14 +160,14 @@ static int put_profiles(struct speedscope *sp)
 	while (flame__process(sp->flame, n) != FLAME_NONE)
 		n++;
 	out__text(sp->out, "\"profiles\":[");
-	err = put_profile(sp, 0, n, "all compilers");
+	err = put_values(sp, 0, n, "all compilers");
 	if (err)
 		return err;
 	sp->job->written = sp->n_stacks;
 	for (uint32_t i = 0; n > 1 && i < n; i++) {
 		node = flame__process(sp->flame, i);
-		err = put_profile(sp, i, i + 1,
-				  flame__name(sp->flame, flame__node(sp->flame, node)));
+		err = put_values(sp, i, i + 1,
+				 flame__name(sp->flame, flame__node(sp->flame, node)));
 		if (err)
 			return err;
 	}
@@ -176,7 +202,9 @@ int export_speedscope(struct export_job *job)
 	err = put_name(&sp);
 	if (err)
 		return err;
-	out__text(job->out, ",\n\"activeProfileIndex\":0,\n");
+	out__text(job->out, ",\n\"activeProfileIndex\":");
+	out__number(job->out, job->wall && flame__has_off(f));
+	out__text(job->out, ",\n");
 	put_frames(&sp);
 	return put_profiles(&sp);
 }

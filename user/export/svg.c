@@ -147,7 +147,8 @@ static void put_box(struct svg *s, const struct flame_node *n, const char *name,
 	put_part(s, "\" data-w=\"", s->all_ns ? (double)total_ns / (double)s->all_ns : 1, 9);
 	put_number(s, "\" data-d=\"", row);
 	out__text(s->out, "\">");
-	put_title(s, name, is_process ? 0 : n->count, total_ns, is_process ? 0 : n->self_ns);
+	put_title(s, name, is_process ? 0 : n->count, total_ns,
+		  is_process ? 0 : flame__self(s->flame, n));
 	put_part(s, "<rect x=\"", x, 2);
 	put_number(s, "\" y=\"", y);
 	put_part(s, "\" width=\"", width, 2);
@@ -171,7 +172,7 @@ static void sum_process(struct svg *s, uint32_t top, uint32_t *order)
 
 	for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(s->flame, top, i, &depth)) {
 		order[n++] = i;
-		s->totals[i] = i == top ? 0 : flame__node(s->flame, i)->self_ns;
+		s->totals[i] = i == top ? 0 : flame__self(s->flame, flame__node(s->flame, i));
 	}
 	while (n-- > 1)
 		s->totals[flame__node(s->flame, order[n])->parent] += s->totals[order[n]];
@@ -270,6 +271,15 @@ static void put_text(struct svg *s, const char *attributes, int x, uint32_t y, c
 	out__text(s->out, "</text>\n");
 }
 
+static const char *title_of(const struct svg *s)
+{
+	if (s->job->cause)
+		return export_subject(s->job);
+	if (!flame__has_off(s->flame))
+		return "rustc's queries, by time";
+	return s->job->wall ? "rustc's queries, by wall time" : "rustc's queries, by CPU time";
+}
+
 static void put_head(struct svg *s)
 {
 	uint32_t height = HEADER + s->rows * ROW + FOOTER + s->notes * NOTE;
@@ -284,8 +294,7 @@ static void put_head(struct svg *s)
 	out__text(s->out, "\">\n<!-- This file " EXPORT_PRIVACY ". -->\n<style>");
 	out__text(s->out, style);
 	out__text(s->out, "</style>\n");
-	put_text(s, "class=\"title\"", MARGIN, 22,
-		 s->job->cause ? export_subject(s->job) : "rustc's queries, by time");
+	put_text(s, "class=\"title\"", MARGIN, 22, title_of(s));
 	put_text(s, "id=\"search\" class=\"control\" role=\"button\" tabindex=\"0\"", WIDTH - 70,
 		 22, "Search");
 	put_text(s,

@@ -69,6 +69,14 @@ static const struct cli_option options[] = {
 			"report --by item.",
 	},
 	{
+		.name = "wall",
+		.kind = CLI_FLAG,
+		.offset = AT(export.wall),
+		.help = "With folded and svg: the time off the CPU counts as well, such as that of "
+			"waiting for LLVM; without this option, CPU time alone. pprof and "
+			"speedscope hold both, and show the wall time first.",
+	},
+	{
 		.name = "functions",
 		.kind = CLI_FLAG,
 		.offset = AT(export.functions),
@@ -149,6 +157,9 @@ static int check(const struct cli *cli)
 		return diag_error_r(
 			-EINVAL, "--functions, --memory and --waits are for stacks: use them with "
 				 "-f folded, svg, pprof or speedscope; html has all samples");
+	if (o->wall && (!stacks || o->memory || o->waits))
+		return diag_error_r(-EINVAL, "--wall is for stacks of queries and for --functions: "
+					     "use it with -f folded, svg, pprof or speedscope");
 	if (functions > 1)
 		return diag_error_r(-EINVAL,
 				    "--functions, --memory and --waits exclude each other");

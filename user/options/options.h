@@ -256,6 +256,7 @@ struct cli_export_options {
 	bool raw;	     /* times include probe costs */
 	bool keys;	     /* frames of stacks have keys */
 	unsigned int by;     /* enum cli_export_by: stacks of what */
+	bool wall;	     /* times hold those off the CPU */
 	bool functions;	     /* stacks of native functions, by CPU time; or by: */
 	bool memory;
 	bool waits;
