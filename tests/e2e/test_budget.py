@@ -63,6 +63,11 @@ def test_exact_or_not_probed(t, crate, mode, budget):
     return " / ".join(with_budget(t, compile, name, budget) for name in ("new", "known"))
 
 
+def results(t, trace):
+    (crate,) = t.report(trace)["build"]["crates"]
+    return crate["results"]
+
+
 class Memory:
     """What the profiler remembers of a library: the executions of each query, in the plan's order."""
 
@@ -111,7 +116,9 @@ def test_what_is_remembered_decides(t):
     cache = t.mkdir("cache")
     env = {"XDG_CACHE_HOME": cache}
     compile = Compile(t, t.toolchain(), crates.SHORT, "debug")
-    full = executions(t, t.capture(compile.argv("all"), ("-q", "--exact"), env).trace)
+    run = t.capture(compile.argv("all"), ("-q", "--exact"), env)
+    full, made = executions(t, run.trace), results(t, run.trace)
+    assert made >= sum(full.values())
     memory = Memory(t, cache)
     known = memory.read()
     assert known == full, {q: (n, full[q]) for q, n in known.items() if n != full[q]}
@@ -122,6 +129,8 @@ def test_what_is_remembered_decides(t):
         off = unprobed(t, run.trace)
         assert hot in off and off <= memory.beside(hot), (hot, off)
         assert executions(t, run.trace) == {q: n for q, n in full.items() if q not in off}
+        # Results have numbers without probes too, but for those after the last that has one.
+        assert 0.99 * made <= results(t, run.trace) <= made, (results(t, run.trace), made)
 
 
 def test_queries_without_probes_are_sampled(t):

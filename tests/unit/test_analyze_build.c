@@ -176,6 +176,30 @@ static void counted_executions_are_executions_of_the_process(void **state)
 	assert_int_equal(build__totals(s.build)->compiles, 1);
 }
 
+static void results_are_numbered_by_queries(void **state)
+{
+	static const struct {
+		uint8_t kind;
+		uint32_t invocation;
+	} spans[] = {
+		{TRACE_KIND_QUERY, 41}, {TRACE_KIND_QUERY, 99}, /* 57 between them have no probes */
+		{TRACE_KIND_QUERY, 7},	{TRACE_KIND_QUERY, TRACE_NO_INVOCATION},
+		{TRACE_KIND_HIT, 100},
+	};
+	_sample_build_ struct sample_build s = {};
+
+	sample_build__begin(&s);
+	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
+	for (size_t i = 0; i < N_OF(spans); i++) {
+		struct trace_span span = {.kind = spans[i].kind, .invocation = spans[i].invocation};
+
+		assert_int_equal(build__span(s.build, &span), 0);
+	}
+	assert_int_equal(build__end(s.build), 0);
+	assert_int_equal(process_of(&s, 0)->results, 100);
+	assert_int_equal(process_of(&s, 0)->executions, 4);
+}
+
 static void strangers_are_refused(void **state)
 {
 	const struct trace_process gap = {.index = 1};
@@ -204,6 +228,7 @@ int main(void)
 		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
 		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
 		cmocka_unit_test(counted_executions_are_executions_of_the_process),
+		cmocka_unit_test(results_are_numbered_by_queries),
 		cmocka_unit_test(strangers_are_refused),
 	};
 

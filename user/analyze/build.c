@@ -201,6 +201,14 @@ static int take_open(struct build *b, struct thread *t, const struct trace_span 
 	return 0;
 }
 
+/* Numbers are given in the order of the ends, to executions without probes too. */
+static void take_execution(struct build_process *p, const struct trace_span *span)
+{
+	p->executions++;
+	if (span->invocation != TRACE_NO_INVOCATION && span->invocation >= p->results)
+		p->results = span->invocation + 1UL;
+}
+
 static int take_interval(struct build *b, struct thread *t, const struct trace_span *span)
 {
 	struct compiler *c = &b->compilers[span->process];
@@ -208,7 +216,7 @@ static int take_interval(struct build *b, struct thread *t, const struct trace_s
 
 	wait_track__span(&t->waits, span, &c->sums.waits);
 	if (span->kind == TRACE_KIND_QUERY)
-		c->sums.executions++;
+		take_execution(&c->sums, span);
 	else if (span->kind == TRACE_KIND_BLOCKED)
 		c->sums.blocked_ns += span->end_ns - span->start_ns;
 	if (span->kind == TRACE_KIND_ACTIVITY) {

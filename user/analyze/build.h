@@ -37,6 +37,7 @@ struct build_process {
 	struct waits waits;    /* same threads and spans */
 	uint64_t blocked_ns;   /* in QueryBlocked */
 	uint64_t executions;   /* of queries; includes executions that were only counted */
+	uint64_t results; /* that rustc has numbered, up to the last one that a span has; 0: none */
 };
 
 /* The intervals that were open when the process of the thread ended, the innermost first. */

@@ -87,6 +87,7 @@ static void put_crate(struct json *j, const struct build_crate *c, const struct 
 		add_waits(j, &p->waits);
 	json__number(j, "blocked_ns", p->blocked_ns);
 	json__number(j, "executions", p->executions);
+	json__known(j, "results", p->results, p->results);
 	json__known(j, "peak_bytes", p->process->peak_bytes, p->process->peak_bytes);
 	if (v->samples)
 		json__number(
