@@ -19,6 +19,7 @@ BUILD = (("regex-syntax",), ("memchr", "-O"), ("semver",), ("either", "-O"))
 
 # (picture, whether dark, script to run before it is taken)
 PICTURES = (
+    ("summary", False, "app.open('summary')"),
     ("queries", False, "app.open('queries')"),
     ("timeline", False, "app.open('timeline')"),
     ("timeline-zoomed", True, """(() => {

@@ -15,6 +15,7 @@ from test_export import build
 from test_measureme import do_import, self_profile
 
 READY = "document.documentElement.dataset.ready"
+VIEWS = ("summary", "timeline", "queries", "tables", "flame")
 
 
 def make_page(t, trace, *options):
@@ -167,12 +168,12 @@ def test_trace_of_queries(t):
         assert b.ask(state) == "true"
         b.key("ArrowRight")
         assert b.ask("Number(document.activeElement.getAttribute('aria-level'))") == 2
-        assert "extent" in b.ask("document.querySelector('#view-queries .details').textContent")
-        # The list of pathological queries; a click makes the first one the root of the tree.
-        extent = b.ask("Number(document.querySelector('.lists tbody td').dataset.value)")
+        assert "directly in it" in b.ask("document.querySelector('#view-queries .details').textContent")
+        # The lists of the deepest and widest boxes; a click makes the first one the root of the tree.
+        extent = b.ask("Number(document.querySelector('#view-queries .lists tbody td').dataset.value)")
         assert extent == b.ask("""(() => { const m = app.model, p = app.views.queries.process;
           return m.extent.reduce((most, n, i) => m.process(i).index === p ? Math.max(most, n) : most, 0); })()""")
-        b.ask("document.querySelector('.lists tbody button').click()")
+        b.ask("document.querySelector('#view-queries .lists tbody button').click()")
         assert b.ask("document.querySelectorAll('.tree > [role=treeitem]').length") == 1
         assert_quiet(b)
     return "%d important boxes" % before
@@ -190,7 +191,7 @@ def test_trace_of_queries_finds_and_hides_nothing_important(t):
           for (let i = 0; i < m.spans.n; i++)
             n += m.name(i).includes('layout_of') && m.isNode[m.spans.what[i]] && m.process(i).index === p;
           return n; })()""" % view)
-        assert truth > 10 and counted.replace(",", "") == "%d nodes" % truth, (counted, truth)
+        assert truth > 10 and counted.replace(",", "") == "%d boxes" % truth, (counted, truth)
         # The found box is open, focused and marked.
         b.key("Enter")
         assert b.ask("app.model.name(document.activeElement.span)").endswith("layout_of")
@@ -216,7 +217,7 @@ def test_trace_of_queries_finds_and_hides_nothing_important(t):
           return top.querySelectorAll(':scope > .group > .box').length > before ? '' : 'it does not open'; })()""" % view)
         assert wrong == "", wrong
         assert_quiet(b)
-    return "%d nodes found" % truth
+    return "%d boxes found" % truth
 
 
 def test_hits_are_dots(t):
@@ -389,7 +390,7 @@ def test_items_are_found_by_their_paths(t):
     path = max((s["event"] for s in spans if s["query"] == "typeck"), key=len)
     part = path.split("::", 1)[1]
     with opened(t, trace) as b:
-        for view, noun in (("timeline", "interval"), ("queries", "node")):
+        for view, one, many in (("timeline", "interval", "intervals"), ("queries", "box", "boxes")):
             open_view(b, view)
             find = "app.views.%s.find" % view
             if view == "queries":
@@ -405,7 +406,7 @@ def test_items_are_found_by_their_paths(t):
                 b.ask("%s.input.focus()" % find)
                 b.type(text)
                 said = b.ask(find + ".counts.textContent").replace(",", "")
-                assert n > 0 and said.split(" self")[0] == "%d %s%s" % (n, noun, "s" * (n > 1)), (text, n, said)
+                assert n > 0 and said.split(" self")[0] == "%d %s" % (n, many if n > 1 else one), (text, n, said)
                 # Enter goes to the longest, Shift and Enter back.
                 b.key("Enter")
                 first = b.ask(find + ".order[0]")
@@ -544,7 +545,7 @@ def test_flame_graph_zooms_and_searches(t):
 def test_every_control_has_a_name(t):
     """Names are those that the browser passes to a screen reader."""
     with opened(t, build(t)) as b:
-        for view in ("queries", "timeline", "tables", "flame"):
+        for view in VIEWS:
             open_view(b, view)
             nodes = b.call("Accessibility.getFullAXTree")["nodes"]
             roles = {"button", "textbox", "searchbox", "combobox", "tab", "spinbutton", "radio",
@@ -555,14 +556,14 @@ def test_every_control_has_a_name(t):
         # Arrows move along the tabs; only one tab is in the focus order.
         b.ask("document.getElementById('tab-flame').focus()")
         b.key("ArrowRight")
-        assert b.ask("document.activeElement.id") == "tab-queries"
+        assert b.ask("document.activeElement.id") == "tab-summary"
         assert b.ask("document.querySelectorAll('[role=tab][tabindex=\"0\"]').length") == 1
 
 
 def test_a_narrow_window_scrolls_down_only(t):
     with opened(t, build(t)) as b:
         b.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
-        for view in ("queries", "timeline", "tables", "flame"):
+        for view in VIEWS:
             open_view(b, view)
             b.settle()
             assert b.ask("document.documentElement.scrollWidth") <= 400, view
@@ -572,7 +573,7 @@ def test_a_narrow_window_scrolls_down_only(t):
 def test_of_nothing_it_says_why(t, command, said):
     ran = t.capture([t.rustc if word == "rustc" else word for word in command])
     with opened(t, ran.trace) as b:
-        for view in ("queries", "timeline", "tables", "flame"):
+        for view in VIEWS:
             open_view(b, view)
             assert said in b.ask("document.getElementById('view-%s').textContent" % view), view
         assert_quiet(b)
@@ -609,7 +610,7 @@ def test_names_and_addresses_are_only_that(t):
     with Browser(t.dir) as b:
         b.open(page + "#constructor")
         b.wait(READY)
-        assert b.ask("location.hash") == "#queries"
+        assert b.ask("location.hash") == "#summary"
         texts = b.ask("""(async () => { const e = element("script", {type: "text/plain", id: "x"}, "%s");
           document.body.append(e);
           const {a, b} = await readDocument("x");
@@ -688,7 +689,7 @@ def test_golden_traces(t):
         for trace in traces:
             b.open(make_page(t, trace)[0])
             b.wait(READY)
-            for view in ("queries", "timeline", "tables", "flame"):
+            for view in VIEWS:
                 open_view(b, view)
                 b.settle()
             assert_quiet(b)

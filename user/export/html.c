@@ -24,6 +24,7 @@
 #include "base/array.h"
 #include "base/table.h"
 #include "export/size_limit.h"
+#include "analyze/compile_name.h"
 #include "analyze/sampled.h"
 #include "export/flame.h"
 #include "export/flame_samples.h"
@@ -365,6 +366,7 @@ static void put_processes(struct json *j, const struct html *h)
 		json__line(j, i);
 		json__text(j, "title", flame__name(h->flame, flame__node(h->flame, at)));
 		json__text(j, "cwd", flame__trace_process(h->flame, i)->cwd);
+		json__bool(j, "own", compile_is_own(flame__trace_process(h->flame, i)));
 		json__put(j);
 	}
 	json__print(j, "]");

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "analyze/model.h"
+#include "view/build.h"
 #include "view/view.h"
 
 struct html_report {
@@ -16,8 +17,9 @@ int html_report__new(struct export_job *job, struct html_report **out)
 	_html_report_ struct html_report *h = calloc(1, sizeof(*h));
 	struct model_options options = model_options_of(job->r);
 
-	options.parts = MODEL_GROUPS | MODEL_ITEMS;
+	options.parts = MODEL_GROUPS | MODEL_ITEMS | MODEL_BUILD;
 	options.raw = job->raw;
+	options.stack_causes = 1u << TRACE_SAMPLE_CPU;
 	if (!h || model__init(&h->model, &options))
 		return -ENOMEM;
 	h->r = job->r;
@@ -28,6 +30,25 @@ int html_report__new(struct export_job *job, struct html_report **out)
 int html_report__item(struct html_report *h, const struct trace_item *item)
 {
 	return model__item(&h->model, item);
+}
+
+/* Without items: the page has those of all crates. */
+static struct build_view build_of(const struct model *m, const struct report_options *opt)
+{
+	const struct stack_sums *stacks = &m->stacks[TRACE_SAMPLE_CPU];
+
+	return (struct build_view){
+		.build = m->build,
+		.summary = m->summary,
+		.losses = m->has_losses ? &m->losses : NULL,
+		.names = &m->options.texts,
+		.costs = opt->costs,
+		.raw = opt->raw,
+		.problem = opt->problem,
+		.decisions = opt->decisions,
+		.samples = opt->samples,
+		.stacks = stacks->all.n ? stacks : NULL,
+	};
 }
 
 int html_report__print(struct html_report *h, FILE *to)
@@ -42,10 +63,13 @@ int html_report__print(struct html_report *h, FILE *to)
 		.raw = m->options.raw,
 		.samples = m->samples,
 	};
+	struct build_view build;
 	int err = model__end(m);
 
 	if (m->decisions.rows.n)
 		opt.decisions = &m->decisions;
+	build = build_of(m, &opt);
+	opt.build = &build;
 	return err
 		       ?: report_json(to, m->summary, m->has_losses ? &m->losses : NULL,
 				      &m->options.texts, &opt);

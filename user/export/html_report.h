@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The output of `report --json --by crate`, so that a page shows exactly the same numbers. */
+/*
+ * The output of `report --json --by crate`, with the object "build" that a report without --by has,
+ * so that a page shows exactly the same numbers.
+ */
 #ifndef QPROF_EXPORT_HTML_REPORT_H
 #define QPROF_EXPORT_HTML_REPORT_H
 

@@ -21,8 +21,9 @@ static const struct cli_option options[] = {
 			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
 			"their stacks, as folded lines, a flame graph for a browser, a profile "
 			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
-			"each query. html: one page with all of it: the trace of queries, the "
-			"timeline, tables and a flame graph; any browser opens it, offline.",
+			"each query. html: one page with all of it: a summary, the timeline, the "
+			"trace of queries, tables and a flame graph; any browser opens it, "
+			"offline.",
 	},
 	{
 		.letter = 'o',

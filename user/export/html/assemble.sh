@@ -8,7 +8,7 @@ set -eu
 
 from=$1 to=$2
 # Each may use what those before it define.
-modules="core format data model dom find table tables queries timeline flame main"
+modules="core format data model dom find table summary timeline queries tables flame main"
 
 # As a policy has it. With a wrong one the page would be blank.
 hash_of() {

@@ -127,14 +127,16 @@ function readFlame(bytes) {
 	return flame;
 }
 
-// All data of the page.
-async function readPage() {
-	const about = await readDocument("about");
-	const report = await readDocument("report");
+// What the summary needs, which is small next to the intervals.
+async function readSums() {
+	return {about: await readDocument("about"), report: await readDocument("report")};
+}
+
+async function readIntervals(about) {
 	const spans = new SpanReader(await readBlock("spans"), about.spans).all();
 	const flame = readFlame(await readBlock("flame"));
 	const stacks = [];
 	for (const {cause, frames} of about.stacks)
 		stacks.push({cause, frames, flame: readFlame(await readBlock("stacks-" + cause))});
-	return {about, report, spans, flame, stacks};
+	return {spans, flame, stacks};
 }

@@ -22,6 +22,16 @@ function selfOf(row) {
 	return row.best_self_ns ?? row.self_ns;
 }
 
+// The same on the CPU, where that is known.
+function cpuSelfOf(row) {
+	return row.self_cpu_ns ?? selfOf(row);
+}
+
+// Marks a self time that is an estimate, or may hold other queries, beside others that are exact.
+function selfMark(row, allSampled) {
+	return allSampled ? "" : row.self_by === "limit" ? "≤ " : row.self_by === "share" || row.self_by === "samples" ? "~" : "";
+}
+
 // Names have any length; space on a page is limited.
 const LONGEST_TEXT = 400;
 

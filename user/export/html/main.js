@@ -2,13 +2,14 @@
 // The page as a whole: its head, its tabs, and changes from one view to another.
 
 // By name; the address may contain it.
-const VIEWS = new Map([["queries", QueriesView], ["timeline", TimelineView], ["tables", TablesView],
-	["flame", FlameView]]);
+const VIEWS = new Map([["summary", SummaryView], ["timeline", TimelineView], ["queries", QueriesView],
+	["tables", TablesView], ["flame", FlameView]]);
 
 class App {
 	constructor(model) {
 		this.model = model;
 		this.views = {};
+		this.waiting = null; // to be done when the intervals have been read
 		this.tabs = Array.from(VIEWS.keys(), (name) => byId("tab-" + name));
 		for (const tab of this.tabs)
 			tab.addEventListener("click", () => this.open(tab.id.slice(4)));
@@ -24,7 +25,7 @@ class App {
 
 	openFromAddress() {
 		const name = location.hash.slice(1);
-		this.open(VIEWS.has(name) ? name : "queries");
+		this.open(VIEWS.has(name) ? name : "summary");
 	}
 
 	open(name) {
@@ -35,29 +36,53 @@ class App {
 			byId("view-" + tab.id.slice(4)).hidden = !is;
 		}
 		showTip(null);
-		this.views[name] = this.views[name] || this.make(name, byId("view-" + name));
-		this.views[name].show();
 		if (location.hash.slice(1) !== name)
 			history.replaceState(null, "", "#" + name);
+		this.waiting = null;
+		if (name !== "summary" && !this.model.isComplete) {
+			this.waiting = () => this.open(name);
+			return null;
+		}
+		this.views[name] = this.views[name] || this.make(name, byId("view-" + name));
+		this.views[name].show();
 		return this.views[name];
+	}
+
+	// Open a view and do something in it: now, or when the intervals have been read.
+	soon(does) {
+		if (this.model.isComplete)
+			return does();
+		this.open("timeline");
+		this.waiting = does;
+	}
+
+	// The model is complete.
+	complete() {
+		const does = this.waiting;
+		this.waiting = null;
+		if (does)
+			does();
 	}
 
 	// An empty page explains why it is empty, and what to do.
 	make(name, root) {
-		const {spans, report, processes, about} = this.model;
-		const needsSpans = name === "queries" || name === "timeline";
-		const hasMemory = name === "timeline" && about.memory.length;
-		if (needsSpans ? spans.n || hasMemory : report.queries.length)
+		const {report, processes, about} = this.model;
+		const has = {
+			summary: report.build.compiles || report.queries.length,
+			timeline: about.spans || about.memory.length,
+			queries: about.spans,
+		}[name] ?? report.queries.length;
+		if (has)
 			return new (VIEWS.get(name))(root, this.model, this);
 		const texts = report.samples && !about.left_out && report.queries.length ?
-			["No interval was recorded.", "Tables and flame graphs are by samples. A recording with events, as " +
-				"without “-e none”, shows intervals, too."] :
+			["No interval was recorded.", "Summary, tables and flame graphs are by samples. A recording with events, " +
+				"as without “-e none”, shows intervals, too."] :
 			report.queries.length ?
-			["No interval is in this page.", "Tables and flame graph have the sums of the whole trace. A page " +
+			["No interval is in this page.", "Summary, tables and flame graph are of the whole trace. A page " +
 				"with a larger --max-size shows intervals, too."] :
 			processes.length ?
-				["No query was executed.", `Of ${plural(processes.length, "compiler")} that ran, none came to ` +
-					"compile anything: “rustc --version” and cargo's questions do not."] :
+				["No query was executed.", `${plural(processes.length, "compiler")} ran, and compiled nothing: ` +
+					"version checks (“rustc --version”) and cargo's other questions do not."] :
 				["No compiler was recorded.", "The command did not run rustc. What cargo " +
 					"finds up to date it does not compile again: touch a source file, or remove the target " +
 					"directory, and record again."];
@@ -112,6 +137,15 @@ class App {
 			timeline.revealProcesses(processes);
 	}
 
+	// One compiler in the timeline.
+	showProcess(process) {
+		const timeline = this.open("timeline");
+		if (process.end < process.start)
+			return say("No interval of this compiler is in this page.");
+		timeline.revealProcesses([process]);
+		timeline.canvas.focus();
+	}
+
 	showTree(i) {
 		this.open("queries").reveal(i);
 	}
@@ -119,28 +153,21 @@ class App {
 	// ---- The top of the page --------------------------------------------------------------------
 
 	head() {
-		const {about, report, processes, start, end} = this.model;
-		const crates = [...new Set(processes.map((p) => p.crate).filter(Boolean))];
-		const title = crates.length === 1 ? crates[0] : crates.length ? plural(crates.length, "crate") :
+		const {about, report, processes} = this.model, {crates} = report.build;
+		const title = crates.length === 1 ? crates[0].name : crates.length ? plural(crates.length, "crate") :
 			processes.length ? plural(processes.length, "compiler") : "nothing recorded";
-		document.title = `${title} — qprof-bpf`;
+		document.title = `${shorten(title)} — qprof-bpf`;
 		byId("title").textContent = `Where the compiler’s time went: ${shorten(title)}`;
-		const executions = report.queries.reduce((sum, row) => sum + (row.count || 0), 0);
 		const rustc = [...new Set(processes.map((p) => p.rustc_version).filter(Boolean))].join(", ");
 		const facts = [
-			["Compilers", formatCount(processes.length)],
-			["Time span", about.spans ? formatDuration(end - start) : ""],
-			["Executions", executions ? formatCount(executions) : ""],
-			["Samples", report.samples ? formatCount(report.samples.n) : ""],
-			["Intervals in this page", about.spans || !report.samples ? formatCount(about.spans) : ""],
-			["Self time", formatDuration(report.queries.reduce((sum, row) => sum + selfOf(row), 0))],
-			["Compiler", rustc],
+			["Compiler", shorten(rustc)],
 			["Recorded", about.realtime_start_ms ? formatDate(about.realtime_start_ms) : ""],
+			["Intervals in this page", about.spans || !report.samples ? formatCount(about.spans) : ""],
 		];
-		byId("summary").append(...facts.filter(([, value]) => value)
+		byId("facts").append(...facts.filter(([, value]) => value)
 			.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, value))));
 		byId("privacy").textContent = about.privacy.replace("this file", "This page") +
-			`. It loads nothing. Made by ${about.tool} of a trace from ${about.host}.`;
+			`. It loads nothing from the network. Made by ${about.tool} of a trace from ${about.host}.`;
 	}
 
 	// Notes on the accuracy of the numbers.
@@ -149,8 +176,8 @@ class App {
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
 		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ? row.kind : row.name);
 		const notes = [
-			about.note && `This page is reduced: ${about.note}. Extents count only what is in it; tables and ` +
-				"flame graph are of the whole trace.",
+			about.note && `This page is reduced: ${about.note}. Boxes and intervals are only those in it; ` +
+				"summary, tables and flame graph are of the whole trace.",
 			about.adjusted && `${plural(about.adjusted, "interval")} overlapped others without being in them, ` +
 				"and were cut.",
 			report.problem && `The trace is not whole: ${report.problem}. The page shows what could be read.`,
@@ -161,23 +188,38 @@ class App {
 				`intervals are incomplete: ${others.join(", ")}.`,
 			report.samples && !about.spans && "No interval was recorded: times are by samples, and the number of " +
 				"executions is unknown.",
-			about.spans && report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
-				"intervals (trace of queries, timeline) are as they were measured.",
 		];
 		byId("notes").append(...notes.filter(Boolean).map((text) => element("p", {class: "note"}, text)));
+		if (about.spans && report.queries.length && probes && probes.taken_off)
+			byId("privacy").before(element("p", {}, "Summary, tables and flame graph are without the time that the " +
+				"probes took; single intervals (timeline, trace of queries) are as they were measured."));
 	}
 }
 
+// Let the browser draw what is there. In a tab that is not shown no frame comes.
+function painted() {
+	return new Promise((done) => {
+		requestAnimationFrame(() => setTimeout(done));
+		setTimeout(done, 200);
+	});
+}
+
 async function main() {
+	const {dataset} = document.documentElement, loading = byId("loading");
 	try {
-		const model = new Model(await readPage());
+		const model = new Model(await readSums());
+		const app = globalThis.app = new App(model);
 		byId("page").hidden = false;
-		byId("loading").remove();
-		globalThis.app = new App(model);
-		// For tests: everything is there, and how long it took.
-		document.documentElement.dataset.ready = Math.round(performance.now());
+		loading.textContent = "Reading the intervals of this page …";
+		// For tests: what is there, and how long it took.
+		dataset.summary = Math.round(performance.now());
+		await painted();
+		model.complete(await readIntervals(model.about));
+		app.complete();
+		loading.remove();
+		dataset.ready = Math.round(performance.now());
 	} catch (error) {
-		byId("loading").textContent = "This page cannot be shown: " + error.message +
+		loading.textContent = "This page cannot be shown: " + error.message +
 			(globalThis.DecompressionStream ? "" : " (it needs Chromium 80, Firefox 113, Safari 16.4, or later)");
 		throw error;
 	}

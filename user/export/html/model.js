@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Queries of the views: which interval encloses which, and which lie in a range of the time axis.
+// Questions of the views: which interval encloses which, and which lie in a range of the time axis. It is made
+// of what the summary needs; intervals come later.
 
 const KIND = {
 	QUERY: "Query", PASS: "GenericActivity", HIT: "QueryCacheHit", BLOCKED: "QueryBlocked",
-	OFF: "OffCpu",
+	OFF: "OffCpu", LOAD: "IncrementalLoadResult", HASHING: "IncrementalResultHashing",
 };
+
+// What rustc's profiler calls them, in words.
+const KIND_TEXTS = new Map([[KIND.QUERY, "query"], [KIND.PASS, "pass"], [KIND.HIT, "answered from memory"],
+	[KIND.BLOCKED, "waits for another thread’s execution"], [KIND.OFF, "off the CPU"],
+	[KIND.LOAD, "loads a result of the last build"], [KIND.HASHING, "hashes a result"]]);
+const OFF_TEXTS = new Map([["<preempted>", "ready but waiting for a CPU"], ["<waiting>", "waiting"],
+	["<uninterruptible>", "waiting for a page of memory or a disk"]]);
 
 // Which items belong to which of `n` groups, in their order: those of group g are
 // items[offsets[g]] to items[offsets[g + 1] - 1]. Items of group -1 belong to none.
@@ -23,15 +31,15 @@ function groupItems(groupOf, n) {
 }
 
 class Model {
-	constructor({about, report, spans, flame, stacks}) {
-		Object.assign(this, {about, report, spans, flame, stacks});
+	constructor({about, report}) {
+		Object.assign(this, {about, report});
 		this.kinds = about.kinds;
 		this.names = about.names;
 		// Queries without a key have "()"; of activities these are arguments, with a separator between them.
 		this.paths = about.keys.map((key) => key === "()" ? "" : key.replace(/\u001e/g, ", "));
 		this.threads = about.threads.map((t, index) => ({...t, index, depth: 0, firstLane: 0}));
 		this.processes = about.processes.map((p, index) => ({
-			...report.processes[index], ...p, index, threads: [], start: Infinity, end: -Infinity,
+			...report.processes[index], ...p, title: shorten(p.title), index, threads: [], start: Infinity, end: -Infinity,
 		}));
 		this.readPlaces();
 		for (const thread of this.threads)
@@ -39,9 +47,18 @@ class Model {
 		for (const {process, at, bytes} of about.memory)
 			this.processes[process].memory = {at, bytes};
 		this.classify();
+	}
+
+	// With the other blocks of the page, everything below is known.
+	complete({spans, flame, stacks}) {
+		Object.assign(this, {spans, flame, stacks});
 		this.findParents();
 		this.makeLanes();
 		this.findExtremes();
+	}
+
+	get isComplete() {
+		return this.spans !== undefined;
 	}
 
 	// Where items are in the source, by their paths.
@@ -56,7 +73,8 @@ class Model {
 				this.directories.set(p.crate, p.cwd);
 	}
 
-	// {text: "src/lib.rs:12", url} of an item, or null. The url is null if its directory is unknown.
+	// {text: "src/lib.rs:12", url} of an item, or null. The url is null if its directory is unknown. It is of a
+	// file of this machine: two slashes would begin the name of another one.
 	place(path) {
 		const place = this.places.get(path);
 		if (!place)
@@ -64,7 +82,8 @@ class Model {
 		const text = place.file + (place.line ? ":" + place.line : "");
 		const directory = this.directories.get(path.split("::")[0]);
 		const whole = place.file.startsWith("/") ? place.file : directory && directory + "/" + place.file;
-		return {text, url: whole ? "file://" + whole.split("/").map(encodeURIComponent).join("/") : null};
+		return {text, url: whole && whole.startsWith("/") ?
+			"file:///" + whole.replace(/^[/\\]+/, "").split("/").map(encodeURIComponent).join("/") : null};
 	}
 
 	// By number of a name: whether spans of it are nodes of the trace of queries.
@@ -168,6 +187,15 @@ class Model {
 		return this.kinds[this.spans.what[i]];
 	}
 
+	kindText(i) {
+		return KIND_TEXTS.get(this.kind(i)) || this.kind(i);
+	}
+
+	// Its name, in words if it is no name of the compiler's.
+	title(i) {
+		return this.isOff[this.spans.what[i]] && OFF_TEXTS.get(this.name(i)) || this.name(i);
+	}
+
 	// The path of the item that it was about, or "".
 	key(i) {
 		const key = this.spans.key[i];
@@ -176,7 +204,7 @@ class Model {
 
 	// "typeck(regex_syntax::ast::parse)", with as much of the path as there is room for.
 	label(i, room = Infinity) {
-		return shortLabel(this.name(i), this.key(i), room);
+		return shortLabel(this.title(i), this.key(i), room);
 	}
 
 	process(i) {

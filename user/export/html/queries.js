@@ -13,7 +13,7 @@ const FIRST_BOXES = 30; // of them, those that come first; the others are import
 const LEAST_HIDDEN = 3; // fewer in a row are shown
 const LABEL_ROOM = 60; // characters of a name and a path
 const CRUMBS = 12; // ancestors that are named
-const EXTREMES = 20; // nodes in each list of pathological ones
+const EXTREMES = 20; // boxes in each of the lists of the deepest and widest
 const FRACTIONS = [50, 40, 30, 20, 10];
 // A map, because keys come from the trace and an object has members of its own.
 const CLASS_OF_KIND = new Map([[KIND.QUERY, "miss"], [KIND.PASS, "pass"], [KIND.HIT, "hit"]]);
@@ -45,14 +45,14 @@ class QueriesView {
 		this.find = new FindBar(model, {
 			accepts: (i) => this.isHere(i),
 			show: (i) => this.showFound(i),
-			count: (found) => plural(found.length, "node"),
+			count: (found) => plural(found.length, "box", "boxes"),
 			changed: () => this.markFound(),
 		});
 		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);
 		const percent = this.threshold(this.leastPercent, 0.1, (value) => this.leastPercent = value);
 		return element("div", {class: "tools"}, labelled("Compiler", this.compiler),
-			element("fieldset", {class: "inline"}, element("legend", {}, "Important is"),
-				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"),
+			element("fieldset", {class: "inline"}, element("legend", {}, "Label boxes with"),
+				labelled("boxes directly in them ≥", extent), labelled("or share of the time ≥", percent), " %"),
 			element("span", {class: "spring"}), ...this.find.controls);
 	}
 
@@ -65,9 +65,9 @@ class QueriesView {
 
 	legend() {
 		const sample = (kind, text) => element("span", {}, element("span", {class: "sample " + kind}), " " + text);
-		return element("p", {class: "legend"}, sample("pass", "pass"), sample("miss", "query, executed (miss)"),
-			sample("hit", "found in a cache (hit)"), sample("other", "waiting, loading, hashing"),
-			" — percent are of all that the compiler’s threads did");
+		return element("p", {class: "legend"}, sample("pass", "pass"), sample("miss", "query, executed"),
+			sample("hit", "query, answered from memory"), sample("other", "waiting, loading, hashing"),
+			" — a box lies in the one that called it; 100 % are all that the compiler’s threads did");
 	}
 
 	show() {
@@ -266,8 +266,13 @@ class QueriesView {
 
 	spoken(i) {
 		const {model} = this;
-		return `${shorten(model.label(i))}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
-			`${formatPercent(model.duration(i), this.whole)}, extent ${model.extent[i]}, depth ${model.spans.depth[i]}`;
+		return `${shorten(model.label(i))}, ${model.kindText(i)}, ${formatDuration(model.duration(i))}, ` +
+			`${formatPercent(model.duration(i), this.whole)}, ${this.around(i)}`;
+	}
+
+	around(i) {
+		const {model} = this;
+		return `${plural(model.extent[i], "box", "boxes")} directly in it, ${formatCount(model.spans.depth[i])} around it`;
 	}
 
 	expand(box, opened = null) {
@@ -371,12 +376,12 @@ class QueriesView {
 	describe(i, place = this.model.place(this.model.key(i))) {
 		const {model} = this;
 		return [
-			`${shorten(model.name(i))}   ${model.kind(i)}`,
+			`${shorten(model.title(i))}   ${shorten(model.kindText(i))}`,
 			shorten(model.key(i)),
 			place && shorten(place.text),
 			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
 				`self ${formatDuration(model.selfTime(i))}`,
-			`depth ${model.spans.depth[i]}, extent ${formatCount(model.extent[i])}`,
+			this.around(i),
 		].filter(Boolean);
 	}
 
@@ -388,22 +393,22 @@ class QueriesView {
 			button("Show alone", () => this.reveal(i)));
 	}
 
-	// A dependency tree is good for incremental compilation if depth and extent stay small.
+	// For incremental compilation it is good if both stay small: a change then makes few queries run again.
 	drawLists() {
 		const extent = (i) => this.model.extent[i], depth = (i) => this.model.spans.depth[i];
 		this.lists.replaceChildren(
-			element("h2", {}, "Pathological nodes"),
-			this.extremes("Largest extent: re-executing it re-executes this many others",
-				countColumn("Extent", extent), countColumn("Depth", depth)),
-			this.extremes("Deepest: so many ancestors depend on it",
-				countColumn("Depth", depth), countColumn("Extent", extent)));
+			element("h2", {}, "Deepest and widest boxes"),
+			this.extremes("Widest: the most boxes are directly in these",
+				countColumn("Directly in it", extent), countColumn("Around it", depth)),
+			this.extremes("Deepest: the most boxes are around these",
+				countColumn("Around it", depth), countColumn("Directly in it", extent)));
 	}
 
 	extremes(caption, column, other) {
 		const {model} = this;
 		return new DataTable({
 			caption, sort: 1, filter: false, rows: model.greatest(EXTREMES, column.value, (i) => this.isHere(i)),
-			columns: [nameColumn("Node", (i) => model.label(i)), column, other,
+			columns: [nameColumn("Box", (i) => model.label(i)), column, other,
 				timeColumn("Total", (i) => model.duration(i))],
 			actions: [{title: "Trace", does: (i) => this.reveal(i)},
 				{title: "Timeline", does: (i) => this.app.showSpan(i)}],

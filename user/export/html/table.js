@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // A table that is sorted by a column, filtered by a text, and shown in pages.
 //
-// A column is {title, value(row), text(row), link(row), numeric}: rows are ordered by value, and show text,
-// or the value itself, as a link if there is an address. An action is {title, does(row)}.
+// A column is {title, hint, value(row), text(row), link(row), does(row), node(row), numeric}: rows are ordered by
+// value, and show text, or the value itself, as a link if there is an address, as a button if does(row) is a
+// function; or an element. An action is {title, does(row)}. A bare table has no line above it unless it has several pages.
 
 const ROWS_PER_PAGE = 50;
+const FILE_ROOM = 36; // characters of the path of a file
 
 class DataTable {
-	constructor({caption, columns, rows, actions = [], sort = 0, perPage = ROWS_PER_PAGE, filter = true}) {
+	constructor({caption, columns, rows, actions = [], sort = 0, perPage = ROWS_PER_PAGE, filter = true, bare = false}) {
 		Object.assign(this, {caption, columns, rows, actions, sort, perPage});
 		this.descending = Boolean(columns[sort].numeric);
 		this.wanted = "";
@@ -18,16 +20,16 @@ class DataTable {
 		this.counts = element("span", {class: "counts", role: "status"});
 		this.back = button("Previous", () => this.turn(-1));
 		this.forth = button("Next", () => this.turn(1));
-		this.build(filter);
+		this.build(filter, bare);
 		this.show();
 	}
 
-	build(filter) {
+	build(filter, bare) {
 		const input = element("input", {type: "search", placeholder: "part of a name",
 			oninput: () => this.filter(input.value)});
 		const action = this.actions.length ? element("th", {scope: "col"}, element("span", {class: "hidden"}, "Show")) : null;
 		this.root.append(
-			element("div", {class: "tools"},
+			bare && !filter && this.rows.length <= this.perPage ? "" : element("div", {class: "tools"},
 				filter ? labelled("Filter", input) : null, this.counts, this.back, this.forth),
 			element("div", {class: "scroll"}, element("table", {},
 				element("caption", {}, this.caption),
@@ -38,7 +40,7 @@ class DataTable {
 
 	head(column, i) {
 		return element("th", {scope: "col", class: column.numeric ? "number" : undefined},
-			button(column.title, () => this.sortBy(i)));
+			button(column.title, () => this.sortBy(i), {title: column.hint}));
 	}
 
 	sortBy(i) {
@@ -93,33 +95,62 @@ class DataTable {
 	cell(row, column, first) {
 		const value = column.value(row), text = column.text ? column.text(row) : shorten(String(value));
 		const link = column.link ? column.link(row) : null;
+		const parts = column.numeric ? [text] : breakable(text);
+		const does = column.does ? column.does(row) : null;
+		const shown = column.node ? [column.node(row)] :
+			does ? [element("button", {type: "button", class: "link", onclick: does}, ...parts)] :
+				link ? [element("a", {href: link}, ...parts)] : parts;
 		return element(first ? "th" : "td", {
 			scope: first ? "row" : undefined,
-			class: column.numeric ? "number" : "name",
+			class: column.numeric ? "number" : column.node ? "picture" : "name",
 			"data-value": value,
 			title: column.numeric && column.text ? formatCount(value) + (column.unit || "") :
 				column.link ? shorten(value) : undefined,
-		}, link ? element("a", {href: link}, text) : text);
+		}, ...shown);
 	}
+}
+
+// A name that may be broken behind its segments and words, and nowhere else if there is room.
+function breakable(text) {
+	return text.split(/(?<=::|[/_-])/).flatMap((part, i) => i ? [element("wbr"), part] : [part]);
 }
 
 function nameColumn(title, value) {
 	return {title, value};
 }
 
-function countColumn(title, value) {
-	return {title, value, text: (row) => formatCount(value(row)), numeric: true};
+// Of every table that has it.
+const PEAK_HINT = "The most that was resident at a time";
+const CPU_TITLE = "On the CPU", OFF_TITLE = "Off the CPU";
+const OFF_HINT = "The other part of the self time: waiting, or ready but waiting for a CPU";
+const SELF_HINT = "Without the queries that it called";
+
+function countColumn(title, value, hint) {
+	return {title, hint, value, text: (row) => formatCount(value(row)), numeric: true};
 }
 
-function timeColumn(title, value) {
-	return {title, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
+function timeColumn(title, value, hint) {
+	return {title, hint, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
+}
+
+// Of which null is unknown.
+function knownTimeColumn(title, value, hint) {
+	return {title, hint, value: (row) => value(row) ?? -1, numeric: true, unit: " ns",
+		text: (row) => value(row) === null || value(row) === undefined ? "-" : formatDuration(value(row))};
 }
 
 // Of which 0 is unknown.
-function bytesColumn(title, value) {
-	return {title, value, text: (row) => value(row) ? formatBytes(value(row)) : "-", numeric: true, unit: " bytes"};
+function bytesColumn(title, value, hint) {
+	return {title, hint, value, text: (row) => value(row) ? formatBytes(value(row)) : "-", numeric: true, unit: " bytes"};
 }
 
-function shareColumn(title, value, whole) {
-	return {title, value, text: (row) => formatPercent(value(row), whole), numeric: true, unit: " ns"};
+function shareColumn(title, value, whole, hint) {
+	return {title, hint, value, text: (row) => formatPercent(value(row), whole), numeric: true, unit: " ns"};
+}
+
+// Where an item is in the source.
+function placeColumn(model) {
+	const place = (row) => model.place(row.name);
+	const value = (row) => place(row)?.text || "";
+	return {title: "Where", value, text: (row) => shortFile(value(row), FILE_ROOM), link: (row) => place(row)?.url};
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The tables: the rows of `report --json`.
 
-const FILE_ROOM = 36; // characters of the path of a file
-
 class TablesView {
 	constructor(root, model, app) {
 		this.model = model;
@@ -51,24 +49,32 @@ class TablesView {
 		const isPass = (row) => this.isPass(row.name) || row.self_by === "samples" && row.kind === KIND.PASS;
 		const rows = this.model.report.queries.filter((row) => isPass(row) === (kind === KIND.PASS));
 		const counted = rows.some((row) => row.count);
-		const self = this.model.report.queries.reduce((sum, row) => sum + selfOf(row), 0);
-		const extras = [["samples", "Samples", countColumn],
-			...counted ? [["sampled_self_ns", "Sampled", timeColumn]] : [], ["sampled_self_error_ns", "±", timeColumn], ["hits", "Hits", countColumn], ["blocked_ns", "Blocked", timeColumn],
-			["self_off_ns", "Off CPU", timeColumn], ["loads", "Loads", countColumn],
-			["counted", "Counted only", countColumn], ["estimated", "Estimated", countColumn]];
+		const all = this.model.report.queries, self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
+		const off = all.some((row) => row.self_off_ns);
+		const extras = [["samples", "Samples", countColumn, "In which it ran itself"],
+			...counted ? [["sampled_self_ns", "Sampled", timeColumn, "Self time on the CPU, by samples"]] : [],
+			["sampled_self_error_ns", "±", timeColumn, "Standard error of the time by samples"],
+			["hits", "Hits", countColumn, "Requests answered from memory, without an execution"],
+			["blocked_ns", "Blocked", timeColumn, "Waiting for another thread’s execution"],
+			["self_off_ns", OFF_TITLE, timeColumn, OFF_HINT],
+			["loads", "Loads", countColumn, "Results looked for in the incremental cache"],
+			["counted", "Counted only", countColumn, "Executions that were counted, not recorded"],
+			["estimated", "Estimated", countColumn, "Executions that were neither recorded nor counted"]];
 		return new DataTable({
 			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" :
 				"Queries: all executions of each",
-			rows, sort: counted ? 3 : 2,
+			rows, sort: (counted ? 3 : 2) + off,
 			columns: [
 				nameColumn(kind === KIND.PASS ? "Pass" : "Query", (row) => row.name),
-				...counted ? [countColumn("Count", (row) => row.count || 0)] : [],
-				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0),
-				timeColumn("Self", selfOf),
-				shareColumn("Self %", selfOf, self),
-				...counted ? [timeColumn("Mean", (row) => row.mean_ns || 0), timeColumn("Max", (row) => row.max_ns || 0)] : [],
+				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
+				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0, "With the queries that it called"),
+				timeColumn("Self", selfOf, SELF_HINT),
+				...off ? [timeColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which it ran")] : [],
+				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self, "Of all queries and passes"),
+				...counted ? [timeColumn("Mean", (row) => row.mean_ns || 0, "Of one execution"),
+					timeColumn("Max", (row) => row.max_ns || 0, "The longest execution")] : [],
 				...extras.filter(([key]) => rows.some((row) => row[key]))
-					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
+					.map(([key, title, column, hint]) => column(title, (row) => row[key] || 0, hint)),
 			],
 			actions: [{title: "Timeline", does: (row) => this.app.showName(row.name)}],
 		});
@@ -83,10 +89,11 @@ class TablesView {
 				nameColumn("Crate", (row) => row.name),
 				countColumn("Compilers", (row) => row.processes),
 				countColumn("Executions", (row) => row.count),
-				timeColumn("Wall", (row) => row.wall_ns),
-				timeColumn("Self", (row) => row.self_ns),
-				timeColumn("Longest", (row) => row.max_ns),
-				...rows.some((row) => row.peak_bytes) ? [bytesColumn("Peak memory", (row) => row.peak_bytes || 0)] : [],
+				timeColumn("Wall", (row) => row.wall_ns, "Of its compilers, from start to end"),
+				timeColumn("Self", (row) => row.self_ns, "Of all its queries and passes"),
+				timeColumn("Longest", (row) => row.max_ns, "The longest query or pass"),
+				...rows.some((row) => row.peak_bytes) ?
+					[bytesColumn("Peak memory", (row) => row.peak_bytes || 0, PEAK_HINT)] : [],
 			],
 			actions: [{title: "Timeline", does: (row) => this.app.showCrate(row.name)}],
 		});
@@ -94,13 +101,7 @@ class TablesView {
 
 	// The three most expensive queries about an item, as in `report --by item`.
 	mostIn({queries}) {
-		return queries.map((part) => `${part.name} ${formatDuration(part.self_ns).replace(" ", "\u00a0")}`).join(", ");
-	}
-
-	placeColumn() {
-		const place = (row) => this.model.place(row.name);
-		const value = (row) => place(row)?.text || "";
-		return {title: "Where", value, text: (row) => shortFile(value(row), FILE_ROOM), link: (row) => place(row)?.url};
+		return queries.map((part) => `${part.name} ${formatDuration(cpuSelfOf(part)).replace(" ", "\u00a0")}`).join(", ");
 	}
 
 	items() {
@@ -109,21 +110,23 @@ class TablesView {
 			return element("p", {class: "empty"}, "This trace does not say what its queries were about. " +
 				"Recordings do, unless made with --no-keys, and so do profiles of " +
 				"rustc -Zself-profile-events=default,query-keys, imported with “qprof-bpf import”.");
-		const self = all.reduce((sum, row) => sum + row.self_ns, 0);
+		const self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
+		const off = all.some((row) => row.self_cpu_ns !== undefined);
 		const extras = [["instances", "Instances", countColumn]];
 		return new DataTable({
 			caption: "Items: all queries about each",
-			rows, sort: 2,
+			rows, sort: 2 + off,
 			columns: [
 				nameColumn("Item", (row) => row.name),
 				countColumn("Executions", (row) => row.executions),
-				timeColumn("Self", (row) => row.self_ns),
-				shareColumn("Self %", (row) => row.self_ns, self),
+				timeColumn("Self", (row) => row.self_ns, "Of the queries about it"),
+				...off ? [timeColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
+				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self),
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
 				timeColumn("Longest", (row) => this.model.durationOfItem(row.name)),
 				{title: "Most in", value: (row) => row.queries[0]?.name || "", text: (row) => this.mostIn(row)},
-				...this.model.places.size ? [this.placeColumn()] : [],
+				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],
 			actions: [{title: "Timeline", does: (row) => this.app.showItem(row.name, "timeline")},
 				{title: "Trace", does: (row) => this.app.showItem(row.name, "queries")}],

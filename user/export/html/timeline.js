@@ -51,9 +51,9 @@ class TimelineView {
 	legend() {
 		const sample = (kind, text) => element("span", {}, element("span", {class: "sample " + kind}), " " + text);
 		return element("p", {class: "legend"}, sample("pass", "pass"), sample("coloured", "query, a colour each"),
-			sample("hit", "found in a cache"), sample("blocked", "blocked (QueryBlocked)"),
-			sample("off", "off the CPU (OffCpu)"),
-			" — wheel zooms, drag pans, Shift+wheel scrolls, a click on a compiler’s name unfolds it");
+			sample("hit", "answered from memory"), sample("blocked", "waits for another thread’s execution"),
+			sample("off", "off the CPU"),
+			" — the wheel zooms, dragging moves, Shift and the wheel scroll; a click on a compiler’s name unfolds it");
 	}
 
 	show() {
@@ -620,13 +620,14 @@ class TimelineView {
 
 	describe(i, place = this.model.place(this.model.key(i))) {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
-		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
+		const flags = ["left by a panic or a compile error", "may be shown too long",
+			"still running when its thread, or the recording, ended"];
 		return [
-			`${shorten(model.name(i))}   ${model.kind(i)}`,
+			`${shorten(model.title(i))}   ${shorten(model.kindText(i))}`,
 			shorten(model.key(i)),
 			place && shorten(place.text),
 			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
-			`from ${formatDuration(spans.start[i] - model.start)}`,
+			`starts at ${formatDuration(spans.start[i] - model.start)}`,
 			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
 			...flags.filter((text, bit) => spans.flags[i] >> bit & 1),
 		].filter(Boolean);
@@ -671,11 +672,11 @@ class TimelineView {
 				formatDuration(to - model.start),
 			rows: this.listed, sort: 3, filter: false,
 			columns: [
-				nameColumn("Name", (i) => model.name(i)),
+				nameColumn("Name", (i) => model.title(i)),
 				nameColumn("Item", (i) => model.key(i)),
-				nameColumn("Kind", (i) => model.kind(i)),
+				nameColumn("Kind", (i) => model.kindText(i)),
 				timeColumn("Time", (i) => model.duration(i)),
-				timeColumn("Self", (i) => model.selfTime(i)),
+				timeColumn("Self", (i) => model.selfTime(i), SELF_HINT),
 				timeColumn("Starts at", (i) => start[i] - model.start),
 				nameColumn("Thread", (i) => `${model.process(i).title}, ${model.threadTitle(model.threads[model.spans.thread[i]])}`),
 			],

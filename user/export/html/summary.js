@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The first view: what the build cost, what kept it from being faster, its crates, and the queries and items
+// that cost most. It is made of `report` and `about` alone, so it is there before the intervals are read.
+
+const MOST_EXPENSIVE = 10; // items, and queries
+const STEPS_SHOWN = 5; // of the critical path, at once
+const NAMED = 3; // crates that a sentence names
+const INTERRUPTED = 5; // threads of killed compilers
+const OPEN_SHOWN = 3; // intervals that such a thread was in
+const LEAST_SHARE = 0.01; // of the build: less is not worth a sentence
+const PARTS = [["front_end_ns", "front end", "front"], ["codegen_ns", "codegen", "codegen"], ["link_ns", "link", "link"]];
+// Of the critical path.
+const PART_TEXTS = new Map([["front_end", "front end"], ["codegen", "codegen"], ["link", "link"], ["exit", "exit"],
+	["compile", "compile"], ["build_script_run", "build script runs"]]);
+const PART_CLASSES = new Map([["front_end", "front"], ["codegen", "codegen"], ["link", "link"], ["compile", "front"],
+	["build_script_run", "script"]]);
+const SIGNALS = new Map([[2, "SIGINT"], [3, "SIGQUIT"], [4, "SIGILL"], [6, "SIGABRT"], [7, "SIGBUS"], [8, "SIGFPE"],
+	[9, "SIGKILL"], [11, "SIGSEGV"], [13, "SIGPIPE"], [15, "SIGTERM"], [24, "SIGXCPU"], [25, "SIGXFSZ"]]);
+
+class SummaryView {
+	constructor(root, model, app) {
+		Object.assign(this, {model, app, build: model.report.build});
+		this.crates = this.build.crates.map((row) => ({...row, process: this.processOf(row)}));
+		root.append(this.figures(), this.reasons(), this.crateTable(), this.lists());
+	}
+
+	show() {}
+
+	// The compiler of a row, by its pid; a pid can be used again in a long build.
+	processOf({pid, crate, wall_ns: wall}) {
+		const those = this.model.processes.filter((p) => p.pid === pid);
+		return those.find((p) => p.end_ns - p.start_ns === wall) || those.find((p) => p.crate === crate) || those[0];
+	}
+
+	// A button that leads to a crate in the timeline, or its name if the page has no interval.
+	crateLink(row) {
+		const name = shorten(row.name);
+		if (!this.model.about.spans || !row.process)
+			return element("strong", {}, name);
+		return button(name, () => this.showCrate(row), {class: "link"});
+	}
+
+	// What a click on a name does, if the page has intervals.
+	does(what) {
+		return (row) => this.model.about.spans ? () => what(row) : null;
+	}
+
+	showCrate(row) {
+		this.app.soon(() => this.app.showProcess(row.process));
+	}
+
+	// ---- Figures --------------------------------------------------------------------------------
+
+	figures() {
+		const {build} = this, {compiles, failed, killed, unended} = build;
+		const endings = [[failed, "failed"], [killed, "killed"], [unended, "not seen to end"]]
+			.filter(([n]) => n).map(([n, text]) => `${formatCount(n)} ${text}`);
+		const figures = [
+			["Wall time", formatDuration(build.wall_ns), compiles > 1 ?
+				"from the first compiler to the last" : "of the compiler"],
+			this.cpuFigure(),
+			compiles > 1 || endings.length ? ["Crates compiled", formatCount(compiles), endings.join(", ")] : null,
+			this.parallelFigure(),
+			this.memoryFigure(),
+			this.costFigure(),
+			this.countFigure(),
+		];
+		return element("dl", {class: "figures"}, ...figures.filter(Boolean).map(([title, value, note]) =>
+			element("div", {}, element("dt", {}, title), element("dd", {}, value),
+				note ? element("dd", {class: "note-of"}, note) : null)));
+	}
+
+	// On a CPU: as recorded for each thread, else by samples, else unknown.
+	cpuOf(row) {
+		return row.cpu_ns ?? row.sampled_cpu_ns ?? null;
+	}
+
+	get cpu() {
+		const known = this.crates.map((row) => this.cpuOf(row)).filter((ns) => ns !== null);
+		return this.build.cpu_ns ?? (known.length ? known.reduce((sum, ns) => sum + ns, 0) : null);
+	}
+
+	cpuFigure() {
+		const {cpu, build} = this;
+		return cpu === null ? null : ["CPU time", formatDuration(cpu),
+			build.cpu_ns === null ? "of the compilers, by samples" : "of all threads of the compilers"];
+	}
+
+	parallelFigure() {
+		const {running, compilers_ns: all, wall_ns: wall, compiles} = this.build;
+		const most = running.reduce((most, {compilers, ns}) => ns ? Math.max(most, compilers) : most, 0);
+		return compiles > 1 && wall ? ["Compilers at once", (all / wall).toFixed(2), `on average, ${most} at most`] : null;
+	}
+
+	memoryFigure() {
+		const most = this.crates.reduce((most, row) => (row.peak_bytes || 0) > (most?.peak_bytes || 0) ? row : most, null);
+		return most ? ["Peak memory", formatBytes(most.peak_bytes),
+			this.crates.length > 1 ? `of one compiler: ${shorten(most.name)}` : "of the compiler"] : null;
+	}
+
+	costFigure() {
+		const {probes} = this.model.report, {cpu} = this;
+		if (!probes || !probes.probe_ns)
+			return null;
+		return cpu ? ["Probes cost", formatPercent(probes.probe_ns, cpu), `of the CPU time, ${formatDuration(probes.probe_ns)}`] :
+			["Probes cost", formatDuration(probes.probe_ns), ""];
+	}
+
+	countFigure() {
+		const {report} = this.model, of = (key) => report.queries.reduce((sum, row) =>
+			sum + (row.kind === KIND.QUERY && row[key] || 0), 0);
+		const counted = of("count"), estimated = of("estimated"), recorded = counted - of("counted");
+		return counted + estimated ? ["Queries executed", (estimated ? "~" : "") + formatCount(counted + estimated),
+			recorded < counted + estimated ? `${formatCount(recorded)} recorded, to keep within a budget` : ""] :
+			report.samples ? ["Samples", formatCount(report.samples.n), "no query was probed"] : null;
+	}
+
+	// ---- What kept it from being faster ---------------------------------------------------------
+
+	reasons() {
+		const path = this.path(); // which has the time without a compiler
+		const texts = [...this.interrupted(), this.alone(), path.length ? null : this.idle(), this.parts(), this.shares(), this.preempted(),
+			this.blocked(), this.reused()].filter(Boolean);
+		return texts.length || path.length ? element("section", {class: "reasons"},
+			element("h2", {}, "What kept it from being faster"), ...path,
+			element("ul", {}, ...texts.map((parts) => element("li", {}, ...parts)))) : "";
+	}
+
+	// The compiles, and the parts of them, that each moment of the build waited for.
+	path() {
+		const {critical_path: path, compiles} = this.build;
+		const steps = compiles > 1 && path ? path.steps.filter(({part}) => part !== "other") : [];
+		if (!steps.length)
+			return [];
+		const crateOf = (step) => this.crates.find((row) => row.pid === step.pid && row.name === step.name);
+		const isKnown = (step) => this.model.about.spans && crateOf(step)?.process;
+		return [this.pathStrip(path), new DataTable({
+			caption: "The critical path: what the build waited for, from its start to its end",
+			rows: steps, sort: 3, perPage: STEPS_SHOWN, bare: true, filter: false,
+			columns: [
+				{...nameColumn("Crate", (step) => step.name),
+					does: (step) => isKnown(step) ? () => this.showCrate(crateOf(step)) : null},
+				{title: "Part", value: (step) => PART_TEXTS.get(step.part) || step.part},
+				timeColumn("Took", (step) => step.ns, "The time in which the build waited for it"),
+				knownTimeColumn("Saves", (step) => step.saved_ns, "How much sooner the build would end if it took no time"),
+			],
+		}).root, element("p", {class: "legend"}, this.pathNotes(path))];
+	}
+
+	// The steps side by side, in the order of time.
+	pathStrip({steps, wall_ns: wall}) {
+		const strip = element("span", {class: "bar", "aria-hidden": "true"});
+		for (const {name, part: what, ns} of steps) {
+			const text = what === "other" ? "no compiler worked" : `${shorten(name)}: ${PART_TEXTS.get(what) || what}`;
+			const part = element("span", {class: "part step " + (PART_CLASSES.get(what) || ""),
+				title: `${text}, ${formatDuration(ns)}`});
+			part.style.flexGrow = 1000 * ns / wall;
+			strip.append(part);
+		}
+		return strip;
+	}
+
+	pathNotes({jobs, unlimited_ns: unlimited, scheduled_ns: scheduled, steps}) {
+		const other = steps.reduce((sum, {part, ns}) => sum + (part === "other" ? ns : 0), 0);
+		const more = unlimited * 1.01 < scheduled ? `With any number of compilers at once the build would take ` +
+			`${this.time(unlimited)} instead of ${this.time(scheduled)}.` : "More compilers at once would save nothing.";
+		return `“Saves” is computed for ${plural(jobs, "compiler")} at once. ${more}` +
+			(other ? ` For ${this.time(other)} the build waited for no compiler.` : "");
+	}
+
+	isMuch(ns, whole = this.build.wall_ns) {
+		return ns > 0 && ns >= LEAST_SHARE * whole;
+	}
+
+	// "x", "x and y", or "x, y and z", of elements.
+	listed(elements) {
+		return elements.flatMap((each, i) => i === 0 ? [each] : [i + 1 < elements.length ? ", " : " and ", each]);
+	}
+
+	// The longest of the crates, with the time of each.
+	longest(value) {
+		const rows = this.crates.filter((row) => value(row) > 0).sort((a, b) => value(b) - value(a)).slice(0, NAMED);
+		return this.listed(rows.map((row) => element("span", {}, this.crateLink(row), ` (${this.time(value(row))})`)));
+	}
+
+	// Without a line's end between a number and its unit.
+	time(ns) {
+		return formatDuration(ns).replace(" ", "\u00a0");
+	}
+
+	share(ns, whole) {
+		return `${this.time(ns)} (${formatPercent(ns, whole).replace(" ", "\u00a0")})`;
+	}
+
+	// Killed compilers, with what their threads were in.
+	interrupted() {
+		const all = this.build.interrupted.map((thread) => {
+			const open = thread.open.slice(0, OPEN_SHOWN).map(({name, ns}) => `${shorten(name)} (${this.time(ns)})`);
+			const ending = thread.signal === null ? "was still running, or its end was not seen" :
+				`was killed by ${SIGNALS.get(thread.signal) || "signal " + thread.signal}`;
+			return [element("strong", {}, shorten(thread.name)),
+				` ${ending}. Its thread ${shorten(thread.thread || String(thread.tid))} was in ${open.join(", in ")}.`];
+		});
+		return all.length <= INTERRUPTED ? all :
+			[...all.slice(0, INTERRUPTED), [`${plural(all.length - INTERRUPTED, "more thread")} were interrupted.`]];
+	}
+
+	alone() {
+		const {running, wall_ns: wall, compiles, tail_ns: tail} = this.build;
+		const one = running.find(({compilers}) => compilers === 1);
+		if (compiles < 2 || !one || !this.isMuch(one.ns))
+			return null;
+		const end = this.isMuch(tail) ? ` It was one at a time for the last ${this.time(tail)}.` : "";
+		return [`Only one compiler ran for ${this.share(one.ns, wall)}: `, ...this.longest((row) => row.alone_ns), "." + end];
+	}
+
+	idle() {
+		const {running, wall_ns: wall, compiles} = this.build, none = running.find(({compilers}) => compilers === 0);
+		return compiles > 1 && none && this.isMuch(none.ns) ?
+			[`No compiler ran for ${this.share(none.ns, wall)}: build scripts, the build tool itself, or what else the ` +
+				"command did."] : null;
+	}
+
+	// How long compiles were in their parts, and a bar of them.
+	parts() {
+		const sums = PARTS.map(([key]) => this.crates.reduce((sum, row) => sum + (row[key] || 0), 0));
+		const whole = sums.reduce((sum, ns) => sum + ns, 0);
+		if (!whole)
+			return null;
+		const texts = PARTS.map(([, text], k) => `${text} ${this.share(sums[k], whole)}`);
+		return [this.crates.length > 1 ? "The compiles together: " : "The compile: ", texts.join(", "), ".",
+			this.bar(sums, whole)];
+	}
+
+	// By samples, which also show LLVM.
+	shares() {
+		const {sampled} = this.build;
+		const parts = sampled ? [["front_end_ns", "front end"], ["codegen_ns", "codegen"], ["llvm_ns", "LLVM"],
+			["unknown_ns", "unknown"]].filter(([key]) => sampled[key]) : [];
+		const whole = parts.reduce((sum, [key]) => sum + sampled[key], 0);
+		return whole ? ["CPU time by samples: ", parts.map(([key, text]) => `${text} ${this.share(sampled[key], whole)}`)
+			.join(", "), "."] : null;
+	}
+
+	preempted() {
+		const {preempted_ns: ready, cpu_ns: cpu} = this.build;
+		return ready && this.isMuch(ready, cpu + ready) ?
+			[`Threads were ready but waiting for a CPU for ${this.time(ready)}, and ran for ${this.time(cpu)}.`] :
+			null;
+	}
+
+	blocked() {
+		const {blocked_ns: ns} = this.build;
+		return this.isMuch(ns) ? [`Threads waited ${this.time(ns)} for queries that another thread executed.`] : null;
+	}
+
+	reused() {
+		const {incremental: reuse} = this.build;
+		return reuse ? [`${plural(reuse.executed, "query execution")} in ${plural(reuse.compiles, "incremental compile")}` +
+			(reuse.loaded === null ? "." : `; ${plural(reuse.loaded, "result")} came from the last build.`)] : null;
+	}
+
+	// ---- Crates ---------------------------------------------------------------------------------
+
+	// Stacked parts of a compile. Numbers stand beside it, so readers of text skip it.
+	bar(parts, whole) {
+		const bar = element("span", {class: "bar", "aria-hidden": "true"});
+		parts.forEach((ns, k) => {
+			const part = element("span", {class: "part " + PARTS[k][2]});
+			part.style.width = 100 * ns / whole + "%";
+			bar.append(part);
+		});
+		return bar;
+	}
+
+	crateTable() {
+		const {crates} = this, longest = crates.reduce((most, row) => Math.max(most, row.wall_ns), 1);
+		const known = (key) => crates.some((row) => row[key] !== null && row[key] !== undefined);
+		const time = (title, key, hint) => known(key) ? [knownTimeColumn(title, (row) => row[key], hint)] : [];
+		if (!crates.length)
+			return "";
+		return element("section", {}, element("h2", {}, crates.length > 1 ? "Crates" : "Crate"), this.partsLegend(known),
+			new DataTable({
+				caption: "What was compiled, the longest first" + (this.model.about.spans ? "; a name leads to the timeline" : ""),
+				rows: crates, sort: 1, bare: true, filter: crates.length > MOST_EXPENSIVE,
+				columns: [
+					{...nameColumn("Crate", (row) => row.name), does: this.does((row) => this.showCrate(row))},
+					...time("Wall", "wall_ns", "From the start of the compiler to its end"),
+					...known("front_end_ns") ? [{title: "Parts", value: (row) => row.wall_ns, isPicture: true,
+						node: (row) => this.bar(PARTS.map(([key]) => row[key] || 0), longest)}] : [],
+					...time("Front end", "front_end_ns", "Until machine code began to be generated"),
+					...time("Codegen", "codegen_ns", "From the start of codegen to its end, with LLVM"),
+					...time("Link", "link_ns", "Including the linker"),
+					...this.cpu === null ? [] : [knownTimeColumn("CPU", (row) => this.cpuOf(row), "Of all its threads")],
+					...crates.length > 1 ? time("Alone", "alone_ns", "While no other compiler ran") : [],
+					...known("peak_bytes") ? [bytesColumn("Peak memory", (row) => row.peak_bytes || 0, PEAK_HINT)] : [],
+				],
+			}).root);
+	}
+
+	partsLegend(known) {
+		return known("front_end_ns") ? element("p", {class: "legend"}, ...PARTS.map(([, text, kind]) =>
+			element("span", {}, element("span", {class: "sample " + kind}), " " + text))) : null;
+	}
+
+	// ---- What cost most -------------------------------------------------------------------------
+
+	lists() {
+		return element("div", {class: "most"}, this.items(), this.queries());
+	}
+
+	ten(rows, value) {
+		return rows.slice().sort((a, b) => value(b) - value(a)).slice(0, MOST_EXPENSIVE).filter((row) => value(row) > 0);
+	}
+
+	// Where the time on the CPU is known, a query that waits is not expensive.
+	queries() {
+		const {report} = this.model, all = report.queries.reduce((sum, row) => sum + cpuSelfOf(row), 0);
+		const rows = this.ten(report.queries, cpuSelfOf), sampled = report.samples && rows.every((row) => row.self_by === "samples");
+		const counted = rows.some((row) => row.count);
+		const off = report.queries.some((row) => row.self_off_ns);
+		if (!rows.length)
+			return "";
+		return element("section", {}, element("h2", {}, "Queries that cost most"), new DataTable({
+			caption: off || sampled ? "By time on the CPU, without the queries that they called" :
+				"By self time: without the queries that they called", rows, sort: 1, bare: true, filter: false,
+			columns: [
+				{...nameColumn("Query or pass", (row) => row.name), does: this.does((row) =>
+					this.app.soon(() => this.app.showName(row.name)))},
+				{...timeColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT),
+					text: (row) => selfMark(row, sampled) + formatDuration(cpuSelfOf(row))},
+				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, all, "Of all queries and passes"),
+				...off ? [timeColumn(OFF_TITLE, (row) => row.self_off_ns || 0, OFF_HINT)] : [],
+				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
+			],
+		}).root);
+	}
+
+	// Of the crates that the user works on, if there are such: of other crates nothing can be changed.
+	items() {
+		const own = new Set(this.model.processes.filter((p) => p.own && p.crate).map((p) => p.crate));
+		const all = (this.model.report.items || []).filter((row) => row.name !== null);
+		const mine = all.filter((row) => own.has(row.name.split("::")[0]));
+		const rows = this.ten(mine.length ? mine : all, cpuSelfOf), off = all.some((row) => row.self_cpu_ns !== undefined);
+		if (!rows.length)
+			return "";
+		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
+			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
+				"Functions, types and modules") + ", with all queries about each", rows, sort: 1, bare: true, filter: false,
+			columns: [
+				{...nameColumn("Item", (row) => row.name), does: this.does((row) =>
+					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
+				timeColumn(off ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it"),
+				{title: "Most in", value: (row) => row.queries[0]?.name || ""},
+				...this.model.places.size ? [placeColumn(this.model)] : [],
+			],
+		}).root);
+	}
+}
