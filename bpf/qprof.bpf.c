@@ -6,6 +6,7 @@
  * Entry-style probes only. A return probe replaces the return address on the compiler's stack.
  * rustc unwinds for every error it reports, and would abort on a replaced address.
  */
+#include "begun.h"
 #include "environment.h"
 #include "internals.h"
 #include "maps.h"
@@ -275,5 +276,16 @@ int show_open(struct bpf_iter__task *ctx)
 	tid = BPF_CORE_READ(task, pid);
 	if (open_stack_is_wanted(tid))
 		open_stack_send(task, bpf_task_storage_get(&stacks, task, NULL, 0), tid);
+	return 0;
+}
+
+/* Read while a thread that ran before the capture is stopped. */
+SEC("iter/task")
+int put_begun(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && (__u32)BPF_CORE_READ(task, pid) == begun_tid)
+		begun_put(task);
 	return 0;
 }

@@ -365,6 +365,23 @@ struct wire_open_stack {
 	wire_u64 execs;	     /* programs that it and its ancestors have executed; 0: unknown */
 };
 
+/*
+ * An interval that a thread entered before the capture began, as its stack shows: it becomes a
+ * frame of the thread's, so that its end is recorded. Its start is that of the capture.
+ */
+struct wire_begun {
+	wire_u64 sp; /* of the function that it runs in, at its calls */
+	wire_u64 key;
+	wire_u16 query;	 /* as in wire_span */
+	wire_u16 group;	 /* of a query's bodies, or the scope of a guard */
+	wire_u16 number; /* of a guard within its scope; 0: a query */
+	wire_u8 lib;
+	wire_u8 kind; /* enum wire_kind */
+};
+
+/* Of one thread. */
+#define WIRE_BEGUN_MAX 96
+
 struct wire_fork {
 	wire_u8 type;
 	wire_u8 pad[3];
@@ -725,6 +742,7 @@ _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_knobs) == 32, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
+_Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");

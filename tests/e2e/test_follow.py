@@ -2,12 +2,14 @@
 """Unforeseen compilers: each is recorded from its first query."""
 
 import contextlib
+import json
 import os
 import shlex
 import shutil
 import signal
 import subprocess
 import threading
+import time
 
 import crates
 import lab
@@ -281,3 +283,69 @@ def tracees_of(tracer):
         except OSError:  # the process is gone
             continue
     return found
+
+
+def test_what_a_running_compiler_is_in_is_recorded_as_begun_before(t):
+    """A macro waits for a file when the recording begins; then it gets it, and all of them end."""
+    t.need_capture()
+    query = "resolver_for_lowering_raw"
+    os.mkfifo(t.path("included"))
+    os.chmod(t.path("included"), 0o666)
+    source = t.write("late.rs", 'pub const LATE: &str = include_str!("%s");' % t.path("included"))
+    rustc = t.start_plain([t.rustc, "--crate-type=lib", "--emit=metadata", "-o",
+                           t.path("late.rmeta"), source])
+    deadline = time.monotonic() + lab.TIMEOUT
+    while query not in t.run_qprof("stuck", "--once", "-i", "20ms", "-p", str(rustc.pid)).stdout:
+        assert rustc.poll() is None and time.monotonic() < deadline
+    trace = t.path("late.qpt")
+    profiler = t.start_qprof("--exact", "-o", trace, "-p", str(rustc.pid))
+    t.attached(profiler)
+    with open(t.path("included"), "w") as f:
+        f.write("found")
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0 and rustc.wait() == 0, err
+    assert b"qprof-bpf: late, compiler %d, started " % rustc.pid in err, err
+    assert b"; recorded as begun before" in err, err
+    dump = t.run_qprof("dump", trace).stdout.splitlines()
+    spans = [s for s in map(json.loads, dump) if s.get("type") == "span"]
+    before = [s for s in spans if s.get("began_before")]
+    waited, = (s for s in before if s["query"] == query)
+    assert waited["flags"] == 0 and waited["invocation"] is not None, waited
+    # What began in the recording nests in what did not.
+    inside = [s for s in spans if s["tid"] == waited["tid"] and s["end_ns"] < waited["end_ns"]]
+    assert inside and all(s["depth"] > waited["depth"] for s in inside), (waited, inside)
+    assert any(s["query"] == "analysis" for s in spans if s not in before), before
+    text = t.run_qprof("report", trace).stdout
+    assert "began before the recording: " in text, text
+
+
+def test_a_compile_servers_compilers_are_recorded_for_their_clients(t):
+    """Those of another client are named at the end."""
+    t.need_capture()
+    server = os.path.join(os.path.dirname(__file__), "programs", "compile_server.py")
+    path = t.path("socket")
+    t.start_plain(["python3", server, "--serve", path])
+    lab.wait_for("the server", lambda: os.path.exists(path))
+    out = t.mkdir("out")
+
+    def compile(name):
+        source = t.write(name + ".rs", "pub fn f() {}")
+        return ["env", "SERVER=" + path, "python3", server, t.rustc, "--crate-name", name,
+                "--crate-type=lib", "--emit=metadata", "-C", "extra-filename=-1", "--out-dir", out,
+                source]
+
+    script = "%s && touch begun && while test ! -e over; do sleep 0.1; done" % (
+        shlex.join(compile("served")))
+    profiler = t.start_qprof("-o", t.path("trace.qpt"), "--", "sh", "-c", script)
+    lab.wait_for("the command", lambda: os.path.exists(t.path("begun")))
+    other = t.start_plain(compile("stranger"))
+    assert other.wait() == 0
+    t.write("over", "")
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err
+    crates_recorded = {p["crate"]: p for p in t.report(t.path("trace.qpt"))["processes"]}
+    assert list(crates_recorded) == ["served"], crates_recorded
+    assert not crates_recorded["served"]["attached_late"], err
+    line, = (line for line in err.decode().splitlines() if "not recorded, as the command" in line)
+    assert "of crate stranger, started by python3, process " in line, line
+    assert "--system records" in line, line

@@ -34,6 +34,26 @@ static void numbers_have_names(void **state)
 	assert_null(compiler__guard(c, 2));
 }
 
+static void what_is_recorded_has_its_place_in_cookies(void **state)
+{
+	_compiler_ struct compiler *c = make();
+	struct wire_begun b;
+
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
+	compiler__set_recorded(c, (const bool[]){false, true}, (const bool[]){true, true});
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 0, PLAN_NONE, &b));
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, PLAN_NONE, PLAN_NONE, &b));
+	assert_true(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
+	assert_int_equal(b.query, 1);
+	assert_int_equal(b.number, 0);
+	assert_true(compiler__begun(c, WIRE_KIND_ACTIVITY, PLAN_NONE, 0, &b));
+	assert_int_equal(b.query, 0);
+	assert_int_not_equal(b.number, 0);
+	/* Its label is not known. */
+	assert_false(compiler__begun(c, WIRE_KIND_ACTIVITY, PLAN_NONE, 1, &b));
+	assert_false(compiler__begun(c, WIRE_KIND_BLOCKED, PLAN_NONE, 0, &b));
+}
+
 static void frames_and_keys_are_those_of_the_plan(void **state)
 {
 	_compiler_ struct compiler *c = make();
@@ -67,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_names),
+		cmocka_unit_test(what_is_recorded_has_its_place_in_cookies),
 		cmocka_unit_test(frames_and_keys_are_those_of_the_plan),
 		cmocka_unit_test(it_is_one_file),
 	};

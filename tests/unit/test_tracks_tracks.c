@@ -279,7 +279,8 @@ static void an_unknown_pid_was_attached_late(void **state)
 	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
 	assert_true(f->out.processes[0].attached_late);
 	assert_null(f->out.processes[0].command);
-	assert_int_equal(f->out.processes[0].start_ns, 300);
+	/* Before its first span, which is not one that began before. */
+	assert_int_equal(f->out.processes[0].start_ns, 299);
 	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
 	assert_string_equal(f->out.processes[0].crate, "a");
 	assert_int_equal(f->out.processes[0].parent_pid, 10);
@@ -319,6 +320,24 @@ static void an_adopted_process_was_attached_late(void **state)
 	/* The kernel's record takes precedence over a later read of /proc. */
 	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1), 0);
 	assert_string_equal(f->out.processes[1].crate, "b");
+}
+
+static void what_ran_already_begins_with_the_recording(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_int_equal(do_exec(f->t, 12, 80, RUSTC("b")), 0);
+	assert_int_equal(tracks__begin(f->t, 100), 0);
+	assert_int_equal(p[0].start_ns, 100);
+	assert_int_equal(p[1].start_ns, 80);
+	assert_int_equal(do_span(f->t, 11, 1, 100, 400), 0);
+	assert_int_equal(do_span(f->t, 11, 1, 101, 400), 0);
+	assert_int_equal(do_span(f->t, 12, 1, 80, 400), 0);
+	assert_true(trace_span__began_before(&f->out.spans[0], &p[0]));
+	assert_false(trace_span__began_before(&f->out.spans[1], &p[0]));
+	assert_false(trace_span__began_before(&f->out.spans[2], &p[1]));
 }
 
 /* rustup's rustc execs the compiler in the same process. */
@@ -719,6 +738,7 @@ int main(void)
 		TEST(an_unknown_pid_was_attached_late),
 		TEST(a_thread_has_a_name),
 		TEST(an_adopted_process_was_attached_late),
+		TEST(what_ran_already_begins_with_the_recording),
 		TEST(an_exec_before_the_first_span_goes_on),
 		TEST(an_exec_after_a_span_begins_another),
 		TEST(peaks_are_of_the_image),

@@ -23,16 +23,29 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 		text,
 		"syn: compiler 4711, started 65.0 s ago\n"
 		"  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
-		"    >  5.00 s  analysis\n"
-		"       2.00 s  typeck(syn::parse)\n"
-		"       1.00 s  <some query>\n"
-		"       500 ms  type_of (blocked: another thread executes it)\n"
+		"    at least  5.00 s  analysis\n"
+		"              2.00 s  typeck(syn::parse)\n"
+		"              1.00 s  <some query>\n"
+		"              500 ms  type_of (blocked: another thread executes it)\n"
 		"              in rustc_middle::wait?[2J\n"
 		"  thread 4714 opt a: running, 10.0 ms of CPU time\n"
 		"              its stack cannot be read: a debugger has it, or it takes root\n"
 		"              it went on while this was read\n"
 		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
 		"ctrlc::sem_wait_forever\n");
+}
+
+static void begun(FILE *out, const struct snapshot *p)
+{
+	stuck_begun(out, p);
+}
+
+static void a_line_says_what_a_compiler_that_ran_before_is_in(void **state)
+{
+	_free_ char *text = printed_text((begun(out, &sample_snapshot), 0));
+
+	assert_string_equal(text, "qprof-bpf: syn, compiler 4711, started 65.0 s ago, is in "
+				  "analysis, typeck(syn::parse), <some query>, type_of\n");
 }
 
 static void in_full_every_function_is_there(void **state)
@@ -146,7 +159,8 @@ static void of_a_deep_stack_the_middle_is_left_out(void **state)
 	}
 	text = text_of(&p, false);
 	assert_contains(text, "an unnamed crate: compiler 1");
-	assert_contains(text, "  q2\n               ... and 85 more\n    >    0 ns  q88\n");
+	assert_contains(text,
+			"  q2\n                      ... and 85 more\n    at least    0 ns  q88\n");
 	assert_contains(text, "  q99\n");
 	full = text_of(&p, true);
 	assert_contains(full, "  q50\n");
@@ -167,6 +181,7 @@ int main(void)
 		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
 		cmocka_unit_test(where_no_compiler_works_others_do),
 		cmocka_unit_test(a_compiler_has_what_it_started),
+		cmocka_unit_test(a_line_says_what_a_compiler_that_ran_before_is_in),
 		cmocka_unit_test(in_full_every_function_is_there),
 		cmocka_unit_test(a_name_too_long_for_a_line_is_cut_or_continued_below),
 		cmocka_unit_test(a_narrow_terminal_has_room_for_functions),

@@ -275,6 +275,7 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, times);
+	entry->row.begun += trace_span__began_before(span, &p->process);
 	if (span->kind == TRACE_KIND_QUERY)
 		count_number(p, span);
 	/* Skip the common case: most traces have no loads. */
@@ -436,6 +437,7 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 		to->min_ns = from->min_ns;
 	to->count += from->count;
 	to->unwound += from->unwound;
+	to->begun += from->begun;
 	to->total_ns += from->total_ns;
 	to->self_ns += from->self_ns;
 	to->executed_ns += from->executed_ns;

@@ -20,8 +20,9 @@
  */
 struct summary_row {
 	uint32_t label;	  /* string id */
-	uint64_t count;	  /* executions that started while recording */
+	uint64_t count;	  /* executions that ran while recording */
 	uint64_t unwound; /* executions with trace_span__is_unfinished() */
+	uint64_t begun;	  /* intervals with trace_span__began_before() */
 	uint64_t total_ns;
 	uint64_t self_ns;
 	uint64_t max_ns;       /* of one execution; 0 without any */

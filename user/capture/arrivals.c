@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "capture/ptrace_stop.h"
 #include "capture/look.h"
+#include "capture/outsiders.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "capture/refusals.h"
@@ -50,6 +51,7 @@ struct arrival {
 struct arrivals {
 	struct arrivals_parts parts;
 	struct session_sink sink;
+	struct outsiders *outsiders;
 	struct scope *scope; /* whose compilers are followed as they start; NULL: none */
 	uint64_t started_ns; /* 0: counting is stopped */
 	struct arrival *items;
@@ -84,7 +86,7 @@ int arrivals__new(const struct arrivals_parts *parts, const struct session_sink 
 	all->parts = *parts;
 	all->sink = *sink;
 	all->unattached = unattached__new();
-	if (!all->unattached)
+	if (!all->unattached || outsiders__new(parts->kernel, parts->look, &all->outsiders))
 		return -ENOMEM;
 	*out = take_ptr(all);
 	return 0;
@@ -348,8 +350,10 @@ static bool is_wanted(const struct arrivals *all, const struct arrival *a)
 {
 	if (!a->newcomer)
 		return true;
+	if (!all->scope)
+		return all->started_ns && outsiders__serves(all->outsiders, a->pid, a->user);
 	/* A process that is gone has no control group any more, so it counts as one of ours. */
-	return all->scope && (scope__holds(all->scope, a->pid) || !process_is_running(a->pid));
+	return scope__holds(all->scope, a->pid) || !process_is_running(a->pid);
 }
 
 /*
@@ -715,6 +719,7 @@ void arrivals__report(const struct arrivals *all)
 	if (all->n_late > NAMED_MAX)
 		diag_warn("%u compilers had begun before the probes of their library were there",
 			  all->n_late);
+	outsiders__report(all->outsiders);
 	refusals__print(&all->refusals);
 	if (all->n_missed > NAMED_MAX)
 		diag_warn("%u compilers are missing", all->n_missed);
@@ -757,5 +762,6 @@ void arrivals__free(struct arrivals *all)
 	drop(all);
 	free(all->items);
 	unattached__free(all->unattached);
+	outsiders__free(all->outsiders);
 	free(all);
 }

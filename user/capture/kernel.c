@@ -323,6 +323,25 @@ int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n)
 	return read_tasks(s->links.show_open);
 }
 
+int kernel__put_begun(struct kernel *k, pid_t tid, uint64_t start_ns,
+		      const struct wire_begun *begun, uint32_t n)
+{
+	struct qprof_bpf *s = k->loaded.skel;
+	int err;
+
+	if (n > WIRE_BEGUN_MAX)
+		return -EINVAL;
+	memcpy(s->bss->begun, begun, n * sizeof(*begun));
+	s->bss->n_begun = n;
+	s->bss->begun_ns = start_ns;
+	s->bss->begun_tid = (uint32_t)tid;
+	s->bss->begun_done = 0;
+	if (!s->links.put_begun)
+		s->links.put_begun = bpf_program__attach_iter(s->progs.put_begun, NULL);
+	err = read_tasks(s->links.put_begun);
+	return err ?: s->bss->begun_done ? 0 : -ENOSPC;
+}
+
 int kernel__prepare_waits(struct kernel *k, pid_t pid)
 {
 	struct qprof_bpf *s = k->loaded.skel;

@@ -131,6 +131,14 @@ int kernel__flush_open(struct kernel *k);
  */
 int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n);
 
+/*
+ * Give a thread, which is in a ptrace stop, frames of `n` intervals that it entered before the
+ * capture began, at `start_ns`; the outermost first. Their ends are recorded. -ENOSPC: the thread
+ * has no room for them, or is gone. Needs opt.show_open.
+ */
+int kernel__put_begun(struct kernel *k, pid_t tid, uint64_t start_ns,
+		      const struct wire_begun *begun, uint32_t n);
+
 /* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
  */
 struct kernel_samples {

@@ -54,6 +54,16 @@ int kernel_probes__attached(const struct kernel_probes *p, struct budget *b, uin
 	return budget__add_library(b, lib, &l, p->chosen);
 }
 
+void kernel_probes__keep_chosen(struct kernel_probes *p, const struct plan *plan)
+{
+	const struct chosen *c = p->chosen;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		p->queries[i] = p->queries[i] && c->queries[i];
+	for (uint32_t i = 0; i < plan->n_guards; i++)
+		p->guards[i] = p->guards[i] && c->groups[c->group_of[i]];
+}
+
 void kernel_probes__clear(struct kernel_probes *p)
 {
 	chosen__free(p->chosen);

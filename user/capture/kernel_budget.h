@@ -28,6 +28,9 @@ bool kernel_probes__leave_out(const struct kernel_probes *p, const struct plan *
 int kernel_probes__attached(const struct kernel_probes *p, struct budget *b, uint8_t lib,
 			    const struct plan *plan);
 
+/* Leave in p->queries and p->guards what is recorded: asked for, and chosen. */
+void kernel_probes__keep_chosen(struct kernel_probes *p, const struct plan *plan);
+
 void kernel_probes__clear(struct kernel_probes *p);
 #define _kernel_probes_ __cleanup(kernel_probes__clear)
 

@@ -177,6 +177,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 		bpf_program__set_expected_attach_type(l->skel->progs.qprof_drop_site, type);
 	}
 	bpf_program__set_autoload(l->skel->progs.show_open, opt->only_open || opt->show_open);
+	bpf_program__set_autoload(l->skel->progs.put_begun, opt->show_open);
 	bpf_map__set_max_entries(l->skel->maps.ring, (uint32_t)opt->ring_bytes);
 	/* Early enough to leave room while the reader is slow. */
 	l->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);

@@ -43,6 +43,7 @@ struct session {
 	int epoll;		     /* of all descriptors that session__drain() reads */
 	int nice;		     /* ours, before hurry() */
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
+	uint64_t begun_ns;	     /* no record is older */
 };
 
 /* On failure the times stay uncorrected, which is no reason not to record. */
@@ -149,7 +150,7 @@ static int choose(struct session *s, const struct plan *plan, struct kernel_prob
 }
 
 static int attach_sites(struct session *s, const struct plan *plan, bool foreign,
-			const struct kernel_probes *probes, uint8_t *number)
+			struct kernel_probes *probes, uint8_t *number)
 {
 	uint8_t lib;
 	int err = kernel__attach_sites(s->kernel, plan, s->filter, probes->chosen->sites, foreign,
@@ -164,7 +165,12 @@ static int attach_sites(struct session *s, const struct plan *plan, bool foreign
 		err = attach_hits(s, plan, lib);
 	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
 	/* Last: an error before this detaches the library, of which the budget would learn. */
-	return err ?: kernel_probes__attached(probes, s->budget, lib, plan);
+	err = err ?: kernel_probes__attached(probes, s->budget, lib, plan);
+	if (err || !s->sink.recorded)
+		return err;
+	kernel_probes__keep_chosen(probes, plan);
+	s->sink.recorded(s->sink.ctx, lib, probes->queries, probes->guards);
+	return 0;
 }
 
 static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
@@ -472,6 +478,7 @@ int session__start(struct session *s)
 	err = s->sampling ? sampling__start(s->sampling) : 0;
 	if (err && explain_no_samples(s, err))
 		return err;
+	s->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	kernel__begin_recording(s->kernel);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	arrivals__set_started(s->arrivals, s->started_ns);
@@ -540,6 +547,17 @@ int session__tick(struct session *s)
 int session__show_open(struct session *s, const uint32_t *tids, size_t n)
 {
 	return kernel__show_open(s->kernel, tids, n);
+}
+
+uint64_t session__begun_ns(const struct session *s)
+{
+	return s->begun_ns;
+}
+
+int session__put_begun(struct session *s, pid_t tid, uint64_t start_ns,
+		       const struct wire_begun *begun, uint32_t n)
+{
+	return kernel__put_begun(s->kernel, tid, start_ns, begun, n);
 }
 
 /*

@@ -65,6 +65,11 @@ int session__drain(struct session *s);
 int session__suspend(struct session *s);
 /* As kernel__show_open(): the records come with the next session__drain(). */
 int session__show_open(struct session *s, const uint32_t *tids, size_t n);
+/* When the recording began: nothing that it reports is older. CLOCK_MONOTONIC; 0: not yet. */
+uint64_t session__begun_ns(const struct session *s);
+/* As kernel__put_begun(). */
+int session__put_begun(struct session *s, pid_t tid, uint64_t start_ns,
+		       const struct wire_begun *begun, uint32_t n);
 /*
  * The path of the definition that a key (wire_key()) names, of a compiler that still runs and whose
  * crate has this name. The caller frees it. -ENOENT: it has none, or it is not known any more;

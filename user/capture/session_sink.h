@@ -3,6 +3,7 @@
 #ifndef QPROF_CAPTURE_SESSION_SINK_H
 #define QPROF_CAPTURE_SESSION_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,11 @@ struct session_sink {
 	void *ctx;
 	/* A library was attached; its records carry `lib`. Comes before any of them. */
 	int (*library)(void *ctx, uint8_t lib, const struct plan *plan);
+	/*
+	 * May be NULL. After `library`: by number in its plan, the queries whose executions are
+	 * recorded, and the guards whose intervals are.
+	 */
+	void (*recorded)(void *ctx, uint8_t lib, const bool *queries, const bool *guards);
 	/* May be NULL. A process was running already when it was first followed. */
 	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
 		       size_t len);

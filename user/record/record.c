@@ -44,6 +44,7 @@ struct capture {
 	bool shows_now; /* what compilers are in, somewhere */
 	struct recorder *recorder;
 	struct session *session;
+	struct begun begun;
 	struct launch *launch; /* NULL with pids */
 	struct likely likely;
 	int *pidfds; /* -1 once that process has exited */
@@ -60,6 +61,7 @@ struct capture {
 static void capture_fini(struct capture *c)
 {
 	likely__clear(&c->likely);
+	begun__clear(&c->begun);
 	session__free(c->session);
 	recorder__free(c->recorder);
 	filter__free(c->filter);
@@ -363,11 +365,15 @@ static int open_session(struct capture *c)
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
 		.sampling = sampling_of(c),
-		.show_open = c->shows_now,
+		.show_open = c->shows_now || !c->opt->command,
 	};
 
 	int err = session__open(&ko, &sink, c->limit, &c->session);
 
+	if (!err && probes && !c->opt->command) {
+		err = begun__open(&c->begun, c->session);
+		recorder__set_begun(c->recorder, &c->begun);
+	}
 	if (!err && c->queries_only && !c->opt->quiet)
 		diag_info("recording queries only, as perf events are slow to attach and to "
 			  "remove; --events=default records the rest too");
@@ -663,9 +669,16 @@ static void report_begun(const struct capture *c)
 
 static int start(struct capture *c)
 {
+	int err;
+
 	/* Stopped compilers and signals must not wait for a terminal. */
 	diag_drop_blocked(true);
-	return session__start(c->session);
+	begun__prepare(&c->begun);
+	err = session__start(c->session) ?: session__drain(c->session);
+	if (err || !c->begun.watch)
+		return err;
+	err = recorder__begin(c->recorder, session__begun_ns(c->session));
+	return err ?: begun__take(&c->begun, c->session, c->opt->quiet ? NULL : stderr);
 }
 
 static int record(struct capture *c)

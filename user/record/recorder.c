@@ -55,6 +55,7 @@ struct recorder {
 	uint64_t n_queries;
 	uint64_t n_hits; /* cache hits */
 	struct now now;
+	struct begun *begun;  /* or NULL */
 	struct top_nows told; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most;
@@ -241,6 +242,19 @@ static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return tracks__set_keys(r->tracks, lib, keys, &plan->layout);
 }
 
+static struct answers *answers_of(const struct recorder *r)
+{
+	return r->begun ? r->begun->answers : NULL;
+}
+
+static void on_recorded(void *ctx, uint8_t lib, const bool *queries, const bool *guards)
+{
+	struct answers *answers = answers_of(ctx);
+
+	if (answers)
+		answers__recorded(answers, lib, queries, guards);
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -262,6 +276,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	if (!err && sampling_options__any(&r->opt.sampling))
 		err = tracks__set_frames(r->tracks, lib, plan);
 	err = err ?: name_callers(r, lib, plan);
+	if (!err && answers_of(r))
+		err = answers__library(answers_of(r), lib, plan);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
 	return 0;
@@ -285,6 +301,8 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 	struct recorder *r = ctx;
 
 	r->n_adopted++;
+	if (r->begun && begun__add(r->begun, pid))
+		return -ENOMEM;
 	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args, len);
 }
 
@@ -294,6 +312,8 @@ static int on_record(void *ctx, const void *record, size_t size)
 	const struct wire_span *span = record;
 	int err;
 
+	if (answers_of(r) && answers__record(answers_of(r), record, size))
+		return -ENOMEM;
 	if (now__take(&r->now, record, size))
 		return 0;
 	r->slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
@@ -479,6 +499,7 @@ struct session_sink recorder__sink(struct recorder *r)
 	return (struct session_sink){
 		.ctx = r,
 		.library = on_library,
+		.recorded = on_recorded,
 		.file = on_file,
 		.running = on_running,
 		.record = on_record,
@@ -726,6 +747,16 @@ static void write_lines(struct recorder *r)
 	if (r->code_names && !r->trace.err)
 		trace_output__wrote(&r->trace,
 				    code_names__write_lines(r->code_names, r->trace.writer));
+}
+
+void recorder__set_begun(struct recorder *r, struct begun *b)
+{
+	r->begun = b;
+}
+
+int recorder__begin(struct recorder *r, uint64_t time_ns)
+{
+	return tracks__begin(r->tracks, time_ns);
 }
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])

@@ -10,6 +10,7 @@
 
 #include "capture/sampling_options.h"
 #include "capture/session.h"
+#include "record/begun.h"
 #include "record/now_asked.h"
 #include "trace/reader.h"
 #include "view/view.h"
@@ -84,6 +85,15 @@ struct session_sink recorder__sink(struct recorder *r);
  * drawn, that is reported once (not at all if its reader went away), and the recording goes on.
  */
 void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/*
+ * Pass on to `b` what the session reports, until it is cleared. Before the first library; outlives
+ * the session.
+ */
+void recorder__set_begun(struct recorder *r, struct begun *b);
+
+/* Recording begins: as tracks__begin(). */
+int recorder__begin(struct recorder *r, uint64_t time_ns);
 
 /* To ask what the compilers are in, which the live view then shows. Valid as long as the recorder.
  */

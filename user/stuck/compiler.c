@@ -6,6 +6,12 @@
 
 #include "base/bisect.h"
 
+/* As cookies have it. */
+struct place {
+	uint16_t group, number;
+	bool recorded;
+};
+
 struct compiler {
 	struct library_file *file;
 	struct plan_frames *frames;
@@ -13,6 +19,7 @@ struct compiler {
 	uint32_t n_queries;
 	char **guards;
 	uint32_t n_guards;
+	struct place *query_places, *guard_places;
 	struct plan_held_key *held_keys; /* sorted by address */
 	size_t n_held_keys;
 	struct wire_memory_key *memory; /* by query */
@@ -50,6 +57,29 @@ static int copy_guards(struct compiler *c, const struct plan *plan)
 	return 0;
 }
 
+static uint16_t group_of(const struct plan *plan, const struct plan_query *q)
+{
+	uint32_t body = q->body_incr == PLAN_NONE ? q->body_non_incr : q->body_incr;
+
+	return body == PLAN_NONE ? WIRE_NO_GROUP : (uint16_t)plan->bodies[body].group;
+}
+
+static int copy_places(struct compiler *c, const struct plan *plan)
+{
+	c->query_places = calloc(plan->n_queries + 1UL, sizeof(*c->query_places));
+	c->guard_places = calloc(plan->n_guards + 1UL, sizeof(*c->guard_places));
+	if (!c->query_places || !c->guard_places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		c->query_places[i].group = group_of(plan, &plan->queries[i]);
+	for (uint32_t i = 0; i < plan->n_guards; i++)
+		c->guard_places[i] = (struct place){
+			.group = (uint16_t)plan->guards[i].scope,
+			.number = plan->guards[i].number,
+		};
+	return 0;
+}
+
 static int copy_keys(struct compiler *c, const struct plan *plan)
 {
 	c->held_keys = calloc(plan->n_held_keys + 1UL, sizeof(*c->held_keys));
@@ -67,8 +97,8 @@ int compiler__new(const struct plan *plan, struct compiler **out)
 {
 	_compiler_ struct compiler *c = calloc(1, sizeof(*c));
 
-	if (!c || copy_queries(c, plan) || copy_guards(c, plan) || copy_keys(c, plan) ||
-	    plan_frames__new(plan, &c->frames))
+	if (!c || copy_queries(c, plan) || copy_guards(c, plan) || copy_places(c, plan) ||
+	    copy_keys(c, plan) || plan_frames__new(plan, &c->frames))
 		return -ENOMEM;
 	c->file = library_file__ref(plan->file);
 	*out = take_ptr(c);
@@ -116,6 +146,35 @@ const char *compiler__guard(const struct compiler *c, uint32_t guard)
 	return guard < c->n_guards ? c->guards[guard] : NULL;
 }
 
+void compiler__set_recorded(struct compiler *c, const bool *queries, const bool *guards)
+{
+	for (uint32_t i = 0; i < c->n_queries; i++)
+		c->query_places[i].recorded = queries[i];
+	for (uint32_t i = 0; i < c->n_guards; i++)
+		c->guard_places[i].recorded = guards[i];
+}
+
+bool compiler__begun(const struct compiler *c, uint8_t kind, uint32_t query, uint32_t guard,
+		     struct wire_begun *out)
+{
+	const struct place *place = NULL;
+
+	if (kind == WIRE_KIND_QUERY && query < c->n_queries)
+		place = &c->query_places[query];
+	else if (kind != WIRE_KIND_QUERY && guard < c->n_guards)
+		place = &c->guard_places[guard];
+	if (!place || !place->recorded || place->group == WIRE_NO_GROUP)
+		return false;
+	*out = (struct wire_begun){
+		.query = (uint16_t)(kind == WIRE_KIND_ACTIVITY ? guard : query),
+		.group = place->group,
+		.number = place->number,
+		.kind = kind,
+	};
+	/* Without its query, the interval has no label. */
+	return kind == WIRE_KIND_ACTIVITY ? c->guards[guard] != NULL : query < c->n_queries;
+}
+
 void compiler__free(struct compiler *c)
 {
 	if (!c)
@@ -128,6 +187,8 @@ void compiler__free(struct compiler *c)
 		free(c->guards[i]);
 	free(c->queries);
 	free(c->guards);
+	free(c->query_places);
+	free(c->guard_places);
 	free(c->held_keys);
 	free(c->memory);
 	free(c);

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "plan/frames.h"
+#include "qprof/wire.h"
 
 struct compiler;
 
@@ -35,6 +36,16 @@ const struct plan_layout *compiler__layout(const struct compiler *c);
 /* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
 const char *compiler__query(const struct compiler *c, uint32_t query);
 const char *compiler__guard(const struct compiler *c, uint32_t guard);
+
+/* Which queries' executions and which guards' intervals are recorded, by number. */
+void compiler__set_recorded(struct compiler *c, const bool *queries, const bool *guards);
+
+/*
+ * An interval of this kind, of a query or a guard, as the kernel half knows it: sets `query`,
+ * `group`, `number` and `kind`. False if its end would not be recorded, or that is unknown.
+ */
+bool compiler__begun(const struct compiler *c, uint8_t kind, uint32_t query, uint32_t guard,
+		     struct wire_begun *out);
 
 void compiler__free(struct compiler *c);
 DEFINE_CLEANUP(struct compiler, compiler__free)

@@ -131,7 +131,13 @@ static int add_row(struct join *j, const struct stuck_row *row)
 
 static int add_shown(struct join *j, const struct shown *s)
 {
-	struct stuck_row row = {.name = s->name, .kind = s->at.kind, .call = s->at.frame};
+	struct stuck_row row = {
+		.name = s->name,
+		.kind = s->at.kind,
+		.call = s->at.frame,
+		.query = s->at.query,
+		.guard = s->at.guard,
+	};
 
 	if (s->at.kind == WIRE_KIND_QUERY)
 		row.key = j->from->calls[row.call].key;
@@ -148,6 +154,8 @@ static int add_entered(struct join *j, const struct placed *p)
 		.start_ns = e->start_ns,
 		.call = p->call,
 		.key = e->key,
+		.query = PLAN_NONE,
+		.guard = PLAN_NONE,
 	};
 
 	if (!row.key && e->kind == WIRE_KIND_QUERY && p->shown != NOT_SHOWN)

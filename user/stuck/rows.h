@@ -48,6 +48,8 @@ struct stuck_row {
 	uint32_t call; /* the call where it was found, or STUCK_NO_CALL */
 	uint64_t key;  /* of a query, or 0 */
 	char *item;    /* what the key names, owned by the rows; or NULL */
+	/* Of one that only the stack shows: as in struct plan_shown. */
+	uint32_t query, guard;
 };
 
 struct stuck_rows {

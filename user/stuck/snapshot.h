@@ -15,9 +15,10 @@ struct snapshot_thread {
 	/* The time since when the thread is off the CPU, if that was recorded; else 0. */
 	uint64_t off_since_ns;
 	struct stuck_rows rows;
-	bool torn;	/* its queries changed while they were read */
-	bool cut;	/* its latest entries did not all fit */
-	bool preempted; /* off the CPU although it could run */
+	uint32_t n_begun; /* of these, recorded from now on although they began before */
+	bool torn;	  /* its queries changed while they were read */
+	bool cut;	  /* its latest entries did not all fit */
+	bool preempted;	  /* off the CPU although it could run */
 	/* The stack. */
 	int err;	     /* why it could not be read, or 0 */
 	bool whole;	     /* it was read to its first call */

@@ -13,27 +13,20 @@
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "plan/symbols/cxx_name.h"
-#include "stuck/compiler.h"
+#include "stuck/answers.h"
 #include "stuck/items.h"
 #include "stuck/walk.h"
 #include "tracks/command.h"
 
-#define RING_BYTES   (16u << 20)
-#define OFTEN	     8	 /* attempts to read a stack that keeps changing */
-#define DRAIN_TRIES  200 /* 20 ms: a record still being written hides ours */
-#define DRAIN_NS     100000
-#define LABEL_PREFIX (WIRE_LABEL_MAX + 1)
+#define RING_BYTES  (16u << 20)
+#define OFTEN	    8	/* attempts to read a stack that keeps changing */
+#define DRAIN_TRIES 200 /* 20 ms: a record still being written hides ours */
+#define DRAIN_NS    100000
 /*
  * A look waits so long for unwind tables that are being made: those of a compiler take 0.4 s. Its
  * processes run meanwhile.
  */
 #define TABLES_NS 5000000000ull
-
-/* A dynamic label. */
-struct dynamic_label {
-	uint32_t label;
-	char text[LABEL_PREFIX];
-};
 
 struct watched {
 	pid_t pid;
@@ -45,77 +38,32 @@ struct watch {
 	struct session *session;
 	struct filter *filter;
 	struct walked_files *files;
-	struct compiler *compilers[WIRE_MAX_LIBS + 1];
-	/* Each has its own allocation, as snapshots refer to it. */
-	struct dynamic_label **labels;
-	uint32_t n_labels, labels_capacity;
 	struct watched *watched;
 	uint32_t n_watched, watched_capacity;
 	uint64_t started_ns;
+	uint64_t begun_ns;	  /* not 0: what threads are in is recorded, as begun before then */
+	bool borrowed;		  /* the session is another's */
 	uint64_t tables_until_ns; /* this look waits for unwind tables until then */
-	/* The records of one thread's open stack. */
-	struct wire_open_frame *frames;
-	uint32_t n_frames, frames_capacity;
-	struct wire_open_stack stack;
-	bool has_stack;
+	struct answers answers;
 };
 
 /* ---- Records from the kernel half ------------------------------------------------------------ */
 
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
-	struct watch *w = ctx;
-
-	/* The number may be reused from a library that is detached. */
-	compiler__free(take_ptr(w->compilers[lib]));
-	return compiler__new(plan, &w->compilers[lib]);
-}
-
-static int on_label(struct watch *w, const struct wire_label *r)
-{
-	_free_ struct dynamic_label *label = calloc(1, sizeof(*label));
-
-	if (!label ||
-	    array__reserve_one(&w->labels, w->n_labels, &w->labels_capacity, sizeof(*w->labels)))
-		return -ENOMEM;
-	label->label = r->label;
-	memcpy(label->text, r->key.text, WIRE_LABEL_MAX);
-	w->labels[w->n_labels++] = take_ptr(label);
-	return 0;
-}
-
-static int on_open_frame(struct watch *w, const struct wire_open_frame *r)
-{
-	int err = array__reserve_one(&w->frames, w->n_frames, &w->frames_capacity,
-				     sizeof(*w->frames));
-
-	if (!err)
-		w->frames[w->n_frames++] = *r;
-	return err;
+	return answers__library(&((struct watch *)ctx)->answers, lib, plan);
 }
 
 static int on_record(void *ctx, const void *record, size_t size)
 {
-	struct watch *w = ctx;
-	uint8_t type = size ? *(const uint8_t *)record : 0;
-
-	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
-		return on_label(w, record);
-	if (type == WIRE_OPEN_FRAME && size == sizeof(struct wire_open_frame))
-		return on_open_frame(w, record);
-	if (type == WIRE_OPEN_STACK && size == sizeof(w->stack)) {
-		memcpy(&w->stack, record, size);
-		w->has_stack = true;
-	}
-	return 0;
+	return answers__record(&((struct watch *)ctx)->answers, record, size);
 }
 
 static int ask(void *ctx, pid_t tid)
 {
 	struct watch *w = ctx;
 
-	w->n_frames = 0;
-	w->has_stack = false;
+	answers__expect(&w->answers);
 	return session__show_open(w->session, &(uint32_t){(uint32_t)tid}, 1);
 }
 
@@ -124,7 +72,7 @@ static int wait_for_answer(struct watch *w)
 	const struct timespec step = {.tv_nsec = DRAIN_NS};
 	int err = session__drain(w->session);
 
-	for (int i = 0; i < DRAIN_TRIES && !w->has_stack && !err; i++) {
+	for (int i = 0; i < DRAIN_TRIES && !w->answers.has_stack && !err; i++) {
 		nanosleep(&step, NULL);
 		err = session__drain(w->session);
 	}
@@ -132,35 +80,6 @@ static int wait_for_answer(struct watch *w)
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
-
-static const char *label_text(const struct watch *w, uint32_t label)
-{
-	for (uint32_t i = 0; i < w->n_labels; i++)
-		if (w->labels[i]->label == label)
-			return w->labels[i]->text;
-	return NULL;
-}
-
-static const char *frame_name(const struct watch *w, const struct wire_open_frame *f)
-{
-	const struct compiler *c = w->compilers[f->lib];
-
-	if (f->kind == WIRE_KIND_ACTIVITY && f->label)
-		return label_text(w, f->label);
-	if (!c)
-		return NULL;
-	return f->kind == WIRE_KIND_ACTIVITY ? compiler__guard(c, f->query)
-					     : compiler__query(c, f->query);
-}
-
-/* `library` is NULL if it is not readable. */
-static const struct compiler *compiler_of(const struct watch *w, const struct library_file *library)
-{
-	for (int i = 0; library && i <= WIRE_MAX_LIBS; i++)
-		if (w->compilers[i] && compiler__is(w->compilers[i], library))
-			return w->compilers[i];
-	return NULL;
-}
 
 /* NULL: no memory. The rest is shown anyway. */
 static char *function_of(const struct call *c)
@@ -186,8 +105,9 @@ struct program {
 /* The program that the last answer shows; execs 0: unknown. */
 static struct program program_of(const struct watch *w)
 {
-	return w->has_stack ? (struct program){w->stack.process_ns, w->stack.execs}
-			    : (struct program){0};
+	return w->answers.has_stack
+		       ? (struct program){w->answers.stack.process_ns, w->answers.stack.execs}
+		       : (struct program){0};
 }
 
 static bool is_same(struct program a, struct program b)
@@ -211,11 +131,14 @@ struct visit {
 	struct watch *watch;
 	struct walker *walker;
 	const struct compiler *compiler;
+	int lib; /* its number; negative: none */
 	pid_t pid, tid;
 	const char *crate;	/* of the process, or NULL */
 	struct program program; /* whose mappings the walker has */
 	uint64_t reads_ns;	/* that reads of the process's memory have taken */
 	/* Of the thread. */
+	struct snapshot_thread *thread;
+	bool joined; /* its rows are found */
 	struct stopped stopped;
 	struct copied memory;
 	struct calls calls;
@@ -226,6 +149,7 @@ static void visit__clear_thread(struct visit *l)
 	copied__clear(&l->memory);
 	calls__clear(&l->calls);
 	l->stopped = (struct stopped){0};
+	l->joined = false;
 }
 
 static int keep_functions(const struct visit *l, struct snapshot_thread *t)
@@ -335,12 +259,14 @@ static void take_entered(const struct watch *w, struct entered *out, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = (struct entered){
-			.sp = w->frames[i].sp,
-			.start_ns = w->frames[i].start_ns,
-			.name = frame_name(w, &w->frames[i]),
-			.number = w->frames[i].query,
-			.kind = w->frames[i].kind,
-			.key = w->frames[i].kind == WIRE_KIND_QUERY ? w->frames[i].key : 0,
+			.sp = w->answers.frames[i].sp,
+			.start_ns = w->answers.frames[i].start_ns,
+			.name = answers__name(&w->answers, &w->answers.frames[i]),
+			.number = w->answers.frames[i].query,
+			.kind = w->answers.frames[i].kind,
+			.key = w->answers.frames[i].kind == WIRE_KIND_QUERY
+				       ? w->answers.frames[i].key
+				       : 0,
 		};
 }
 
@@ -376,11 +302,11 @@ static int find_shown(const struct visit *l, struct shown **out, uint32_t *n)
 }
 
 /* Join the recorded entries of this thread with what its stack shows. */
-static int find_rows(struct visit *l, struct snapshot_thread *t)
+static int join_rows(struct visit *l, struct snapshot_thread *t)
 {
 	struct watch *w = l->watch;
 	struct stuck_sources from = {
-		.n_entered = w->has_stack ? w->n_frames : 0,
+		.n_entered = w->answers.has_stack ? w->answers.n_frames : 0,
 		.n_calls = l->calls.n,
 		.whole = l->calls.whole,
 	};
@@ -400,17 +326,53 @@ static int find_rows(struct visit *l, struct snapshot_thread *t)
 	from.calls = native;
 	t->n_calls = l->calls.n;
 	t->whole = l->calls.whole;
-	err = stuck_rows__find(&from, &t->rows);
-	return err ?: name_items(l, t) ?: keep_functions(l, t);
+	l->joined = true;
+	return stuck_rows__find(&from, &t->rows);
+}
+
+/* The outermost rows, up to the first interval whose entry was recorded. */
+static uint32_t list_begun(const struct visit *l, const struct stuck_rows *rows,
+			   struct wire_begun out[WIRE_BEGUN_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rows->n && !rows->items[i].exact && n < WIRE_BEGUN_MAX; i++) {
+		const struct stuck_row *row = &rows->items[i];
+
+		if (!compiler__begun(l->compiler, row->kind, row->query, row->guard, &out[n]))
+			continue;
+		out[n].sp = l->calls.items[row->call].sp;
+		out[n].key = row->key;
+		out[n].lib = (uint8_t)l->lib;
+		n++;
+	}
+	return n;
+}
+
+/* The thread is stopped: what it is in is recorded from now on. */
+static int begin_thread(struct visit *l)
+{
+	struct wire_begun begun[WIRE_BEGUN_MAX];
+	struct watch *w = l->watch;
+	uint32_t n;
+	int err = wait_for_answer(w);
+
+	if (err || !w->answers.has_stack || !is_same(program_of(w), l->program) || !l->compiler)
+		return err;
+	err = join_rows(l, l->thread);
+	n = err ? 0 : list_begun(l, &l->thread->rows, begun);
+	if (n && !session__put_begun(w->session, l->tid, w->begun_ns, begun, n))
+		l->thread->n_begun = n;
+	return err;
 }
 
 /* The thread is stopped. */
 static int on_stopped(void *ctx, const struct stopped *s)
 {
 	struct visit *l = ctx;
-	int err = walker__walk(l->walker, s, &l->memory, &l->calls);
+	int err = walker__walk(l->walker, s, &l->memory, &l->calls) ?: ask(l->watch, l->tid);
 
-	return err ?: ask(l->watch, l->tid);
+	return err || !l->watch->begun_ns ? err : begin_thread(l);
 }
 
 static int walk(struct visit *l, struct snapshot_thread *t)
@@ -431,7 +393,7 @@ static int read_running(struct watch *w, struct snapshot_thread *t)
 
 	for (int i = 0; i < OFTEN && !err; i++) {
 		err = ask(w, t->task.tid) ?: wait_for_answer(w);
-		if (!w->stack.torn)
+		if (!w->answers.stack.torn)
 			break;
 	}
 	return err;
@@ -439,18 +401,19 @@ static int read_running(struct watch *w, struct snapshot_thread *t)
 
 static void take_answer(const struct watch *w, struct snapshot_thread *t)
 {
-	if (!w->has_stack)
+	if (!w->answers.has_stack)
 		return;
-	t->torn = w->stack.torn;
-	t->cut = w->stack.n_lost || w->stack.n != w->n_frames;
-	t->off_since_ns = w->stack.off_since_ns;
-	t->preempted = w->stack.off_since_ns && w->stack.reason == WIRE_OFF_PREEMPTED;
+	t->torn = w->answers.stack.torn;
+	t->cut = w->answers.stack.n_lost || w->answers.stack.n != w->answers.n_frames;
+	t->off_since_ns = w->answers.stack.off_since_ns;
+	t->preempted =
+		w->answers.stack.off_since_ns && w->answers.stack.reason == WIRE_OFF_PREEMPTED;
 }
 
 static int look_at_stopped(struct visit *l, struct snapshot_thread *t)
 {
 	struct watch *w = l->watch;
-	int err;
+	int err = 0;
 
 	if (t->task.state == 'D')
 		t->err = -EBUSY;
@@ -460,14 +423,16 @@ static int look_at_stopped(struct visit *l, struct snapshot_thread *t)
 		return t->err;
 	if (t->err)
 		calls__clear(&l->calls);
-	err = t->err ? read_running(w, t) : wait_for_answer(w);
+	if (t->err || !l->joined)
+		err = t->err ? read_running(w, t) : wait_for_answer(w);
 	if (err)
 		return err;
 	/* A stack of one program means nothing with the mappings of another. */
-	if (w->has_stack && l->program.execs && !is_same(program_of(w), l->program))
+	if (w->answers.has_stack && l->program.execs && !is_same(program_of(w), l->program))
 		return -ESRCH;
 	take_answer(w, t);
-	return find_rows(l, t);
+	err = l->joined ? 0 : join_rows(l, t);
+	return err ?: name_items(l, t) ?: keep_functions(l, t);
 }
 
 static int look_at_thread(struct visit *l, struct snapshot_thread *t)
@@ -475,6 +440,7 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 	int err;
 
 	l->tid = t->task.tid;
+	l->thread = t;
 	err = look_at_stopped(l, t);
 	visit__clear_thread(l);
 	return err;
@@ -535,7 +501,8 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	if (err)
 		return err;
 	l.crate = p->crate;
-	l.compiler = compiler_of(w, library);
+	l.lib = answers__compiler(&w->answers, library);
+	l.compiler = l.lib < 0 ? NULL : w->answers.compilers[l.lib];
 	l.walker = library ? walker_of(w, pid) : NULL;
 	p->threads = calloc(tasks.n + 1UL, sizeof(*p->threads));
 	if (!p->threads)
@@ -641,7 +608,40 @@ int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 	return err == -ESRCH ? 0 : err;
 }
 
+void watch__prepare(struct watch *w, pid_t pid)
+{
+	w->tables_until_ns = clock_ns(CLOCK_MONOTONIC) + TABLES_NS;
+	walker_of(w, pid);
+}
+
+int watch__begin(struct watch *w, pid_t pid, uint64_t begun_ns, struct snapshot *p)
+{
+	_library_file_ struct library_file *library = NULL;
+	int err = 0;
+
+	p->time_ns = clock_ns(CLOCK_MONOTONIC);
+	p->watched_ns = p->time_ns - begun_ns;
+	w->begun_ns = begun_ns;
+	w->tables_until_ns = p->time_ns + TABLES_NS;
+	if (is_compiler(w, pid, &library) && library)
+		err = add_process(w, pid, library, p);
+	return err == -ESRCH ? 0 : err;
+}
+
 /* ---- The watch ------------------------------------------------------------------------------- */
+
+static int open_parts(struct watch *w)
+{
+	int err;
+
+	if (!w)
+		return diag_error_r(-ENOMEM, "out of memory");
+	err = look__new(&w->look);
+	if (err)
+		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+	err = walked_files__new(w->look, &w->files);
+	return err ? diag_error_r(err, "out of memory") : 0;
+}
 
 int watch__open(struct watch **out)
 {
@@ -657,16 +657,10 @@ int watch__open(struct watch **out)
 		.only_open = true,
 		.keys = true,
 	};
-	int err;
+	int err = open_parts(w);
 
-	if (!w)
-		return diag_error_r(-ENOMEM, "out of memory");
-	err = look__new(&w->look);
 	if (err)
-		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
-	err = walked_files__new(w->look, &w->files);
-	if (err)
-		return diag_error_r(err, "out of memory");
+		return err;
 	err = filter__new(NULL, 0, &w->filter);
 	if (err)
 		return diag_error_r(err, "out of memory");
@@ -674,6 +668,20 @@ int watch__open(struct watch **out)
 	err = session__open(&opt, &sink, (struct budget_limit){0}, &w->session);
 	if (err)
 		return err;
+	*out = take_ptr(w);
+	return 0;
+}
+
+int watch__open_beside(struct session *s, struct answers **answers, struct watch **out)
+{
+	_watch_ struct watch *w = calloc(1, sizeof(*w));
+	int err = open_parts(w);
+
+	if (err)
+		return err;
+	w->session = s;
+	w->borrowed = true;
+	*answers = &w->answers;
 	*out = take_ptr(w);
 	return 0;
 }
@@ -716,18 +724,14 @@ void watch__free(struct watch *w)
 {
 	if (!w)
 		return;
-	session__free(w->session);
+	if (!w->borrowed)
+		session__free(w->session);
 	filter__free(w->filter);
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
-		compiler__free(w->compilers[i]);
-	for (uint32_t i = 0; i < w->n_labels; i++)
-		free(w->labels[i]);
 	for (uint32_t i = 0; i < w->n_watched; i++)
 		walker__free(w->watched[i].walker);
 	walked_files__free(w->files);
-	free(w->labels);
+	answers__clear(&w->answers);
 	look__free(w->look);
 	free(w->watched);
-	free(w->frames);
 	free(w);
 }

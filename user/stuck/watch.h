@@ -7,12 +7,29 @@
 #define QPROF_STUCK_WATCH_H
 
 #include "capture/session.h"
+#include "stuck/answers.h"
 #include "stuck/snapshot.h"
 
 struct watch;
 
 /* Prints one line on failure. */
 int watch__open(struct watch **out);
+
+/*
+ * The same on the session of a recording, which outlives the watch and passes what it reports to
+ * `*answers`, too. Its kernel half has show_open. Only watch__prepare() and watch__begin() are used
+ * then.
+ */
+int watch__open_beside(struct session *s, struct answers **answers, struct watch **out);
+
+/* Make what is needed to read the stacks of a compiler that watch__begin() will look at. */
+void watch__prepare(struct watch *w, pid_t pid);
+
+/*
+ * The recording began at `begun_ns`. Look at process `pid`, if it is a compiler, as watch__look(),
+ * and have the intervals recorded that its threads were in already, as if they began then.
+ */
+int watch__begin(struct watch *w, pid_t pid, uint64_t begun_ns, struct snapshot *p);
 
 /*
  * Follow a running process and its descendants; *compilers counts the compilers found. -ESRCH if

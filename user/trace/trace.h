@@ -203,6 +203,16 @@ struct trace_process {
 	char *cwd;	     /* its working directory when it was first seen, or NULL */
 };
 
+/*
+ * Whether a span of this process began before the recording did, at an unknown time: it took at
+ * least as long as it says.
+ */
+static inline bool trace_span__began_before(const struct trace_span *span,
+					    const struct trace_process *p)
+{
+	return p->attached_late && span->start_ns == p->start_ns;
+}
+
 /* Copy `src` with its texts into `*dst`, whose old content is not freed; 0 or -ENOMEM. */
 int trace_process__copy(struct trace_process *dst, const struct trace_process *src);
 /* Free the texts and make the record empty. */

@@ -366,7 +366,8 @@ struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int
 	}
 	if (image)
 		return image;
-	image = add(all, pid, time_ns);
+	/* Before its first interval, as what starts with the process began before. */
+	image = add(all, pid, time_ns ? time_ns - 1 : 0);
 	if (image)
 		image->p.attached_late = true;
 	else
@@ -397,6 +398,21 @@ struct image *images__of(struct images *all, uint32_t pid, const struct library 
 		return NULL;
 	*err = image->in_trace ? emit(all, image) : put_in_trace(all, image);
 	return *err ? NULL : image;
+}
+
+int images__begin(struct images *all, uint64_t time_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->n && !err; i++) {
+		struct image *image = &all->at[i];
+
+		if (!image->in_trace || !image->p.attached_late || image->exited)
+			continue;
+		image->p.start_ns = time_ns;
+		err = emit(all, image);
+	}
+	return err;
 }
 
 int images__late(struct images *all, uint32_t pid)

@@ -94,9 +94,10 @@ int images__on_exit(struct images *all, const struct wire_exit *r);
 /* All names of a pid's compiler have come. What it knows of other crates is kept for others. */
 int images__on_names(struct images *all, uint32_t pid, const struct library *lib);
 
-/* As tracks__adopt(), tracks__late() and tracks__cwd(). */
+/* As tracks__adopt(), tracks__begin(), tracks__late() and tracks__cwd(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
 		  const char *args, size_t args_len);
+int images__begin(struct images *all, uint64_t time_ns);
 int images__late(struct images *all, uint32_t pid);
 int images__cwd(struct images *all, uint32_t pid, const char *cwd);
 

@@ -172,6 +172,11 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
 	return images__adopt(&t->images, pid, parent_pid, time_ns, args, args_len);
 }
 
+int tracks__begin(struct tracks *t, uint64_t time_ns)
+{
+	return images__begin(&t->images, time_ns);
+}
+
 int tracks__late(struct tracks *t, uint32_t pid)
 {
 	return images__late(&t->images, pid);

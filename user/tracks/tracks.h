@@ -107,6 +107,12 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
 		  const char *args, size_t args_len);
 
 /*
+ * The recording begins: the processes that were added start at this time, and their intervals that
+ * start then began before (trace_span__began_before()).
+ */
+int tracks__begin(struct tracks *t, uint64_t time_ns);
+
+/*
  * Take one wire record of `size` bytes. -EBADMSG, which changes nothing, if the record is
  * malformed: a wrong type or size, an end before its start, or a library, query or guard that was
  * not set (no label is invented; the caller counts the record). A label that the kernel half could

@@ -130,6 +130,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
 	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
 	json__number(&j, "flags", span->flags);
+	if (p && trace_span__began_before(span, p))
+		json__bool(&j, "began_before", true);
 	if (span->caller != TRACE_NO_LOCATION)
 		put_caller(&j, span->caller, texts->caller);
 	return put_line(&j);

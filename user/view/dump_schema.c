@@ -100,6 +100,7 @@ static const char schema[] =
 	"        \"left\": {\"type\": \"boolean\"},\n"
 	"        \"open\": {\"type\": \"boolean\"},\n"
 	"        \"flags\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 255},\n"
+	"        \"began_before\": {\"const\": true},\n"
 	"        \"caller\": {\"$ref\": \"#/$defs/location\"}\n"
 	"      },\n"
 	"      \"required\": [\"type\", \"process\", \"pid\", \"tid\", \"query\", "

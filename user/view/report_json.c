@@ -47,6 +47,8 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	if (row->activities)
 		json__number(j, "activities", row->activities);
 	json__number(j, "unwound", row->unwound);
+	if (row->begun)
+		json__number(j, "began_before", row->begun);
 	json__known(j, "total_ns", !row->untimed && has_spans, row->total_ns);
 	json__known(j, "self_ns", has_spans, row->exact_self_ns);
 	json__known(j, "mean_ns", row->recorded, row->mean_ns);

@@ -214,6 +214,28 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 			format_count(count, left_off));
 }
 
+#define BEGUN_NAMED 4
+
+void report_notes__begun(FILE *out, const struct report_rows *queries)
+{
+	size_t named = 0, more = 0;
+
+	for (size_t i = 0; i < queries->n; i++) {
+		if (!queries->rows[i].begun)
+			continue;
+		if (named == BEGUN_NAMED) {
+			more++;
+			continue;
+		}
+		fprintf(out, "%s%s",
+			named++ ? ", " : "began before the recording: ", queries->rows[i].name);
+	}
+	if (more)
+		fprintf(out, ", and %zu more", more);
+	if (named)
+		fputs(";\n  they took at least as long as shown\n", out);
+}
+
 void report_notes__late(FILE *out, const struct summary *s)
 {
 	uint32_t late = 0, n = summary__n_processes(s);

@@ -98,6 +98,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.rough = from->unrecorded.rough,
 		.untimed = summary_row__is_untimed(from),
 		.unwound = from->unwound,
+		.begun = from->begun,
 		.total_ns = from->total_ns,
 		.self_ns = from->best_self_ns,
 		.cpu_ns = from->best_cpu_ns,

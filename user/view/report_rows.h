@@ -16,6 +16,7 @@ struct report_row {
 	bool rough;	   /* as summary_row.rough */
 	bool untimed;	   /* some executions have neither a span nor an estimated time */
 	uint64_t unwound;
+	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;  /* for queries: the best that is known */
 	/*

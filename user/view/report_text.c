@@ -481,6 +481,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
 	report_notes__late(out, s);
+	report_notes__begun(out, r);
 	report_notes__losses(out, losses, true);
 	if (opt->problem)
 		fprintf(out, "incomplete: %s\n", opt->problem);

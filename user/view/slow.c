@@ -23,8 +23,10 @@ bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64
 }
 
 /* How the interval ended, if not normally; else its kind, if it is no query. */
-static const char *note_of(const struct trace_span *s)
+static const char *note_of(const struct trace_span *s, const struct trace_process *p)
 {
+	if (trace_span__began_before(s, p))
+		return s->flags & TRACE_SPAN_OPEN ? ", at least, still running" : ", at least";
 	if (s->flags & TRACE_SPAN_OPEN)
 		return ", still running";
 	if (s->flags & TRACE_SPAN_UNWOUND)
@@ -65,7 +67,7 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 		about ? ")" : "", total, self);
 	if (times->off_ns)
 		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
-	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate, p->pid);
+	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s, p), crate, p->pid);
 	return 0;
 }
 

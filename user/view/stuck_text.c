@@ -66,7 +66,7 @@ static void put_row(const struct text *t, const struct stuck_row *row)
 	char elapsed[FORMAT_MAX];
 
 	format_duration(elapsed, ns);
-	fprintf(t->out, "    %c %7s  ", row->exact ? ' ' : '>', elapsed);
+	fprintf(t->out, "    %8s %7s  ", row->exact ? "" : "at least", elapsed);
 	put_clean(t->out, row->name ?: unknown_name(row));
 	if (row->item) {
 		fputc('(', t->out);
@@ -82,7 +82,7 @@ static void put_rows(const struct text *t, const struct stuck_rows *rows)
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		if (!t->style->full && rows->n > most + 1 && i == OUTERMOST_ROWS) {
-			fprintf(t->out, "               ... and %" PRIu32 " more\n",
+			fprintf(t->out, "                      ... and %" PRIu32 " more\n",
 				rows->n - most);
 			i = rows->n - INNERMOST_ROWS;
 		}

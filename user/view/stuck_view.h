@@ -21,6 +21,12 @@ struct stuck_style {
 int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *style);
 
 /*
+ * As the recording of running compilers begins: a line for each thread that is in something, with
+ * the intervals from the outermost.
+ */
+void stuck_begun(FILE *out, const struct snapshot *p);
+
+/*
  * One object, on a line; schema "qprof-stuck/1": {"schema", "time_ns" (CLOCK_MONOTONIC),
  * "watched_ns" (for how long), "processes": [{"pid", "crate" (or null), "command" (or null),
  * "age_ns", "threads": [{"tid", "name", "state" ("R", as in /proc/PID/stat), "cpu_ns", "off_ns"

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/outsiders.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/format.h"
+#include "proc/command_line.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+
+/* Compilers that the line at the end names. */
+#define NAMED 3
+/* A process maps several segments of a library: the last processes, round and round. */
+#define SEEN_KEPT 64
+/* Followed processes that may be a client; those that were followed first are left out. */
+#define CLIENTS_MOST 512
+
+struct outsider {
+	pid_t pid, parent;
+	char name[32], parent_name[32];
+	char crate[64]; /* empty: unknown */
+};
+
+struct outsiders {
+	const struct kernel *kernel;
+	struct look *look;
+	struct outsider named[NAMED];
+	uint32_t n;
+	struct {
+		pid_t pid;
+		bool serves;
+	} seen[SEEN_KEPT];
+	uint32_t n_seen;
+};
+
+int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out)
+{
+	struct outsiders *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->kernel = kernel;
+	o->look = look;
+	*out = o;
+	return 0;
+}
+
+/* ---- Clients --------------------------------------------------------------------------------- */
+
+static bool is_same(struct word a, struct word b)
+{
+	return a.at && b.at && a.len == b.len && !memcmp(a.at, b.at, a.len);
+}
+
+/* The value of "-C NAME=value" or "-CNAME=value". */
+static struct word codegen_value(struct command_line line, const char *name)
+{
+	size_t len = strlen(name);
+	struct word word;
+
+	while ((word = command_line__next(&line)).at) {
+		if (word.len > 2 && !memcmp(word.at, "-C", 2))
+			word = (struct word){word.at + 2, word.len - 2};
+		if (word.len > len && !memcmp(word.at, name, len) && word.at[len] == '=')
+			return (struct word){word.at + len + 1, word.len - len - 1};
+	}
+	return (struct word){0};
+}
+
+/* A compiler's own name is no argument of a client's. */
+static bool has_compiler(struct command_line line)
+{
+	struct word word = command_line__next(&line), name = word__last_component(word);
+
+	if (!word.at || is_compiler_name(name.at, name.len))
+		return false;
+	name = word__last_component(command_line__next(&line));
+	return name.at && is_compiler_name(name.at, name.len);
+}
+
+bool outsiders_is_client(const char *client, size_t client_size, const char *compiler,
+			 size_t compiler_size)
+{
+	const struct command_line a = command_line_raw(client, client_size),
+				  b = command_line_raw(compiler, compiler_size);
+
+	return has_compiler(a) &&
+	       is_same(command_line__value(a, "--crate-name"),
+		       command_line__value(b, "--crate-name")) &&
+	       is_same(command_line__value(a, "--out-dir"), command_line__value(b, "--out-dir")) &&
+	       is_same(codegen_value(a, "extra-filename"), codegen_value(b, "extra-filename"));
+}
+
+static bool waits_for(const struct outsiders *o, pid_t client, const char *args, size_t size,
+		      const char *cwd)
+{
+	char theirs[WIRE_ARGS_MAX];
+	size_t len = look__arguments(o->look, client, theirs, sizeof(theirs));
+	_free_ char *dir = NULL;
+
+	if (!outsiders_is_client(theirs, len, args, size))
+		return false;
+	dir = process_cwd(client);
+	return dir && !strcmp(dir, cwd);
+}
+
+static bool has_client(const struct outsiders *o, pid_t pid, uid_t user, const char *args,
+		       size_t size)
+{
+	_free_ char *cwd = process_cwd(pid);
+	_free_ pid_t *pids = NULL;
+	size_t n = 0;
+
+	if (!size || !cwd || kernel__followed(o->kernel, &pids, &n))
+		return false;
+	for (size_t i = n > CLIENTS_MOST ? n - CLIENTS_MOST : 0; i < n; i++)
+		if (process_uid(pids[i]) == user && waits_for(o, pids[i], args, size, cwd))
+			return true;
+	return false;
+}
+
+/* ---- Others ---------------------------------------------------------------------------------- */
+
+/* A compiler that only answers, as to -vV, is none that a build lacks. */
+static bool compiles(struct command_line line)
+{
+	return command_line__value(line, "--crate-name").at || command_line__source(line).at;
+}
+
+static void note(struct outsiders *o, pid_t pid, struct command_line line)
+{
+	struct word crate = command_line__value(line, "--crate-name");
+	struct outsider *one = &o->named[o->n];
+
+	if (o->n++ >= NAMED)
+		return;
+	*one = (struct outsider){.pid = pid, .parent = process_parent(pid)};
+	process_name(pid, one->name, sizeof(one->name));
+	process_name(one->parent, one->parent_name, sizeof(one->parent_name));
+	if (crate.at)
+		snprintf(one->crate, sizeof(one->crate), " of crate %.*s", (int)crate.len,
+			 crate.at);
+}
+
+bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
+{
+	char args[WIRE_ARGS_MAX];
+	size_t size, at = o->n_seen % SEEN_KEPT;
+
+	for (size_t i = 0; i < SEEN_KEPT; i++)
+		if (o->seen[i].pid == pid)
+			return o->seen[i].serves;
+	size = look__arguments(o->look, pid, args, sizeof(args));
+	o->n_seen++;
+	o->seen[at].pid = pid;
+	o->seen[at].serves = has_client(o, pid, user, args, size);
+	if (!o->seen[at].serves && size && compiles(command_line_raw(args, size)))
+		note(o, pid, command_line_raw(args, size));
+	return o->seen[at].serves;
+}
+
+static void print_one(FILE *out, const struct outsider *one)
+{
+	_free_ char *crate = format_clean(one->crate), *name = format_clean(one->name),
+		    *parent = format_clean(one->parent_name);
+
+	fprintf(out, "%s (process %d%s, started by %s, process %d)", name ?: "?", (int)one->pid,
+		crate ?: "", parent ?: "?", (int)one->parent);
+}
+
+void outsiders__report(const struct outsiders *o)
+{
+	uint32_t named = o->n < NAMED ? o->n : NAMED;
+	_free_ char *list = NULL;
+	size_t size;
+	FILE *out = o->n ? open_memstream(&list, &size) : NULL;
+
+	if (!out)
+		return;
+	for (uint32_t i = 0; i < named; i++) {
+		fputs(i ? ", " : "", out);
+		print_one(out, &o->named[i]);
+	}
+	if (o->n > named)
+		fprintf(out, " and %u more", o->n - named);
+	if (fclose(out))
+		return;
+	diag_info(
+		"not recorded, as the command did not start %s: %u compiler%s that ran meanwhile, "
+		"%s. If %s part of the build, --system records %s",
+		o->n == 1 ? "it" : "them", o->n, o->n == 1 ? "" : "s", list,
+		o->n == 1 ? "it is" : "they are", o->n == 1 ? "it" : "them");
+}
+
+void outsiders__free(struct outsiders *o)
+{
+	free(o);
+}

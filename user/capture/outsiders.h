@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Compilers that run during a recording, and that it does not follow: other builds, and those of a
+ * compile server such as sccache's. The recording names them at its end.
+ *
+ * A compile server runs the compilers of its clients. A client below the recorded command waits for
+ * one: it runs as the same user, in the same directory, and has the same crate, the same output
+ * directory and the same suffix of file names in its arguments. Such a compiler is part of the
+ * build, and is recorded.
+ */
+#ifndef QPROF_CAPTURE_OUTSIDERS_H
+#define QPROF_CAPTURE_OUTSIDERS_H
+
+#include "capture/kernel.h"
+#include "capture/look.h"
+
+struct outsiders;
+
+/* Both outlive it. 0 or -ENOMEM. */
+int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out);
+
+/*
+ * A process that is not followed has mapped a compiler's library. True: a followed process waits
+ * for it. May be called several times for one process.
+ */
+bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user);
+
+/* Print which compilers were not recorded. */
+void outsiders__report(const struct outsiders *o);
+
+void outsiders__free(struct outsiders *o);
+DEFINE_CLEANUP(struct outsiders, outsiders__free)
+#define _outsiders_ __cleanup(outsiders__free_p)
+
+/*
+ * For tests: whether a client with these raw arguments waits for a compiler with those. The client
+ * has the compiler as an argument, and runs another program.
+ */
+bool outsiders_is_client(const char *client, size_t client_size, const char *compiler,
+			 size_t compiler_size);
+
+#endif /* QPROF_CAPTURE_OUTSIDERS_H */
