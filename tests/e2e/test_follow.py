@@ -295,7 +295,8 @@ def test_what_a_running_compiler_is_in_is_recorded_as_begun_before(t):
     rustc = t.start_plain([t.rustc, "--crate-type=lib", "--emit=metadata", "-o",
                            t.path("late.rmeta"), source])
     deadline = time.monotonic() + lab.TIMEOUT
-    while query not in t.run_qprof("stuck", "--once", "-i", "20ms", "-p", str(rustc.pid)).stdout:
+    while query not in t.run_qprof("stuck", "--once", "-i", "100ms", "-p",
+                                 str(rustc.pid)).stdout:
         assert rustc.poll() is None and time.monotonic() < deadline
     trace = t.path("late.qpt")
     profiler = t.start_qprof("--exact", "-o", trace, "-p", str(rustc.pid))

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "capture/outsiders.h"
 #include "capture/ptrace_stop.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -37,6 +38,7 @@ static struct {
 	uint64_t pc;	 /* where a process stops */
 	bool never_stop; /* processes do not stop */
 	bool gone;	 /* no process runs */
+	pid_t served;	 /* a followed process waits for it */
 	bool no_patience;
 	bool other_inodes;   /* records and files have different inode numbers */
 	bool detach_on_look; /* the library is written to after it was attached */
@@ -245,6 +247,25 @@ uint64_t mappings__closed(const struct mappings *m)
 	return 0;
 }
 
+int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out)
+{
+	*out = NULL;
+	return 0;
+}
+
+bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
+{
+	return pid == world.served;
+}
+
+void outsiders__report(const struct outsiders *o)
+{
+}
+
+void outsiders__free(struct outsiders *o)
+{
+}
+
 bool scope__holds(const struct scope *s, pid_t pid)
 {
 	return !world.gone;
@@ -380,6 +401,20 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	arrive(7, 200);
 	assert_true(world.followed[7]);
 	assert_int_equal(world.n_forks, 1);
+	assert_int_equal(world.n_execs, 1);
+	assert_counts(0, 0, 0);
+}
+
+/* Of a command's recording, only one that a compile server runs for it. */
+static void a_compile_servers_compiler_is_followed_for_its_client(void **state)
+{
+	begin(false, true);
+	world.attached_ns = 300;
+	world.served = 7;
+	arrive(7, 200);
+	arrive(8, 200);
+	assert_true(world.followed[7] && !world.followed[8]);
+	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.n_execs, 1);
 	assert_counts(0, 0, 0);
 }
@@ -636,6 +671,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_process_in_time_is_not_stopped),
 		TEST(a_newcomer_is_stopped_and_followed),
+		TEST(a_compile_servers_compiler_is_followed_for_its_client),
 		TEST(a_process_is_stopped_before_it_is_looked_at),
 		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),
 		TEST(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),

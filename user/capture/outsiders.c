@@ -19,6 +19,8 @@
 #define SEEN_KEPT 64
 /* Followed processes that may be a client; those that were followed first are left out. */
 #define CLIENTS_MOST 512
+/* The compiler is among these words of a client's, after the first. */
+#define CLIENT_WORDS 3
 
 struct outsider {
 	pid_t pid, parent;
@@ -72,15 +74,23 @@ static struct word codegen_value(struct command_line line, const char *name)
 	return (struct word){0};
 }
 
-/* A compiler's own name is no argument of a client's. */
+static bool is_compiler(struct word word)
+{
+	struct word name = word__last_component(word);
+
+	return name.at && is_compiler_name(name.at, name.len);
+}
+
+/* A client is no compiler itself; it may be a script, whose interpreter comes first. */
 static bool has_compiler(struct command_line line)
 {
-	struct word word = command_line__next(&line), name = word__last_component(word);
+	bool found = false;
 
-	if (!word.at || is_compiler_name(name.at, name.len))
+	if (is_compiler(command_line__next(&line)))
 		return false;
-	name = word__last_component(command_line__next(&line));
-	return name.at && is_compiler_name(name.at, name.len);
+	for (int i = 0; i < CLIENT_WORDS && !found; i++)
+		found = is_compiler(command_line__next(&line));
+	return found;
 }
 
 bool outsiders_is_client(const char *client, size_t client_size, const char *compiler,
