@@ -80,7 +80,8 @@ static void the_noise_estimate_is_printed(void **state)
 		  .too_noisy = true},
 		 "fewer than 5 traces on a side (1, 1): noise is estimated, at 60.0 %, which is "
 		 "too "
-		 "much for a verdict on times: record more traces of each side, in turns\n"},
+		 "much to judge times, but for the largest changes: record more traces of each "
+		 "side, in turns\n"},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {

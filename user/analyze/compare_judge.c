@@ -9,8 +9,10 @@
 #define FACTOR_OF_SUMS	 2
 #define FACTOR_OF_ROWS	 3
 #define FACTOR_OF_ERRORS 4
-#define CHANCE_OF_CRATE	 200
-#define MILLION		 1000000
+/* An estimate of so much noise is a bad one. */
+#define FACTOR_IF_TOO_NOISY 5
+#define CHANCE_OF_CRATE	    200
+#define MILLION		    1000000
 
 /* Samples count no executions, and waiting is not in their times. */
 static bool is_known_alike(const struct compare_result *r, const struct compare_row *row,
@@ -95,16 +97,15 @@ static bool is_changed(const struct compare_result *r, const struct compare_row 
 	const struct spread *base = &row->of[metric][COMPARE_BASE];
 	const struct spread *new = &row->of[metric][COMPARE_NEW];
 	struct spread_limits limits = {};
+	uint64_t factor = is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS;
 
-	if (r->too_noisy && metric != COMPARE_COUNT && metric != COMPARE_PEAK &&
-	    row->in[COMPARE_BASE] && row->in[COMPARE_NEW])
-		return false;
+	if (r->too_noisy)
+		factor *= FACTOR_IF_TOO_NOISY;
 	if (metric == COMPARE_PEAK)
 		limits.noise_ppm = NOISE_OF_PEAK;
 	else if (metric != COMPARE_COUNT) {
 		limits.least = least_of(r, row, metric, is_sum);
-		if (__builtin_mul_overflow(r->noise_ppm, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
-					   &limits.noise_ppm))
+		if (__builtin_mul_overflow(r->noise_ppm, factor, &limits.noise_ppm))
 			limits.noise_ppm = UINT64_MAX;
 	}
 	return spread_differs(base, new, &limits);

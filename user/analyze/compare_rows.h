@@ -154,8 +154,8 @@ struct compare_result {
 	 */
 	bool few_crates;
 	/*
-	 * The noise is unknown or larger than COMPARE_NOISE_MOST: of times only new and removed
-	 * rows are judged.
+	 * The noise is unknown or larger than COMPARE_NOISE_MOST: a change of a time is significant
+	 * only if it exceeds five times as much as else, and without one nothing is known.
 	 */
 	bool too_noisy;
 	struct compare_row build;

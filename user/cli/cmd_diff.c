@@ -261,20 +261,19 @@ static bool is_meant(const void *ctx, const struct compare_unit *unit, const cha
 	return unit && (matches(gate->crate, unit->crate) || matches(gate->crate, unit->name));
 }
 
+/* Whether it grew by more than the limit, by chance or not. */
 static bool is_above(const struct compare_row *row, enum compare_metric metric,
-		     const struct cli_gate *gate)
+		     uint64_t limit_absolute, uint64_t limit_ppm)
 {
-	const struct cli_threshold *limit = &gate->limit;
-	uint64_t absolute = gate->limit_bytes ?: limit->ns;
 	int64_t change = compare_row__change(row, metric);
 	uint64_t base = row->of[metric][COMPARE_BASE].median;
 
-	if (!row->significant || change <= 0)
+	if (change <= 0)
 		return false;
-	if (absolute)
-		return (uint64_t)change > absolute;
+	if (limit_absolute)
+		return (uint64_t)change > limit_absolute;
 	/* Long double: the products may have more than 64 bits. */
-	return (long double)change * 1000000 > (long double)base * limit->ppm;
+	return (long double)change * 1000000 > (long double)base * limit_ppm;
 }
 
 /* 0, or -errno after an error line. */
@@ -298,8 +297,9 @@ static int judge(const struct compare *c, const struct compare_result *r,
 		to->limit_ns = gate->limit.ns;
 		to->limit_bytes = gate->limit_bytes;
 		to->limit_ppm = gate->limit.ppm;
-		to->verdict =
-			is_above(&to->row, r->rules.metric, gate) ? DIFF_EXCEEDED : DIFF_PASSED;
+		to->is_above = is_above(&to->row, r->rules.metric,
+					gate->limit_bytes ?: gate->limit.ns, gate->limit.ppm);
+		to->verdict = to->is_above && to->row.significant ? DIFF_EXCEEDED : DIFF_PASSED;
 	}
 	return 0;
 }
@@ -348,8 +348,9 @@ static bool has_unrecorded(const struct diff_view *v)
 
 /* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
 static const char *doubt_of(const struct sides *sides, const struct diff_view *v,
-			    const struct compare_row *row)
+			    const struct diff_gate *gate)
 {
+	const struct compare_row *row = &gate->row;
 	enum compare_metric metric = v->result->rules.metric;
 
 	if (v->result->rules.different_work)
@@ -365,7 +366,8 @@ static const char *doubt_of(const struct sides *sides, const struct diff_view *v
 	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
 	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
 		return "no query had probes in all traces";
-	if (v->result->too_noisy && metric != COMPARE_COUNT && metric != COMPARE_PEAK)
+	if (gate->is_above && v->result->too_noisy && metric != COMPARE_COUNT &&
+	    metric != COMPARE_PEAK)
 		return "there is too much noise";
 	return NULL;
 }
@@ -380,7 +382,7 @@ static void decide(const struct sides *sides, struct diff_view *v, struct diff_g
 			v->status = EXIT_CODE_ABOVE;
 			continue;
 		}
-		gate->why = doubt_of(sides, v, &gate->row);
+		gate->why = doubt_of(sides, v, gate);
 		if (!gate->why)
 			continue;
 		gate->verdict = DIFF_NO_VERDICT;

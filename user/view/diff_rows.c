@@ -285,7 +285,8 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 		return;
 	}
 	fprintf(out, "at %s %%", format_percent(percent, r->noise_ppm, 1000000));
-	fputs(r->too_noisy ? ", which is too much for a verdict on times: record more traces of "
+	fputs(r->too_noisy ? ", which is too much to judge times, but for the largest changes: "
+			     "record more traces of "
 			     "each side, in turns\n"
 			   : "\n",
 	      out);

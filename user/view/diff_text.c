@@ -110,6 +110,9 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 static const enum compare_metric other_costs[] = {COMPARE_WALL, COMPARE_PEAK};
 static const char *const other_titles[] = {"wall change", "peak change"};
 
+/* In place of a share, of crates that are not, or only, in the new build. */
+static const char *const side_words[] = {"gone", "new"};
+
 static bool is_measured(const struct compare_row *row, enum compare_metric metric)
 {
 	return row->of[metric][COMPARE_BASE].median && row->of[metric][COMPARE_NEW].median;
@@ -134,11 +137,11 @@ static size_t make_crate_columns(const struct compare_result *r,
 static void add_crate(struct table *t, const struct compare_row *row, enum compare_metric metric,
 		      const struct compare_result *r)
 {
-	_free_ char *name = diff_name(row);
 	char buf[DIFF_CELL_MAX];
 
 	table__cell(t, diff_change(buf, row, metric));
-	table__cell(t, diff_percent(buf, row, metric));
+	table__cell(t, diff_is_one_sided(row) ? side_words[row->in[COMPARE_NEW]]
+					      : diff_percent(buf, row, metric));
 	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
 	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
 	for (size_t i = 0; i < N_OF(other_costs); i++)
@@ -146,7 +149,7 @@ static void add_crate(struct table *t, const struct compare_row *row, enum compa
 			table__cell(t, is_measured(row, other_costs[i])
 					       ? diff_change(buf, row, other_costs[i])
 					       : "-");
-	table__cell(t, name ?: "?");
+	table__cell(t, row->unit->name);
 }
 
 /* The crates that are not shown, as one row. */
