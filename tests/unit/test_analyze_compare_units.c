@@ -49,9 +49,9 @@ static void name_and_type_make_a_unit(void **state)
 	assert_int_equal(of[1], 0);
 	assert_int_equal(of[2], 4);
 	assert_int_equal(compare_units__name(&u), 0);
-	assert_string_equal(u.all[0]->name, "a:lib");
-	assert_string_equal(u.all[1]->name, "a:test");
-	assert_string_equal(u.all[2]->name, "a:bin");
+	assert_string_equal(u.all[0]->name, "a");
+	assert_string_equal(u.all[1]->name, "a (test)");
+	assert_string_equal(u.all[2]->name, "a#2");
 	assert_string_equal(u.all[3]->name, "unknown");
 	assert_string_equal(u.all[4]->name, "b");
 }
@@ -102,10 +102,10 @@ static void build_scripts_are_named_after_their_packages(void **state)
 
 	match(&u, base, 4, of);
 	assert_int_equal(compare_units__name(&u), 0);
-	assert_string_equal(u.all[0]->name, "syn build script");
-	assert_string_equal(u.all[1]->name, "libc build script");
-	assert_string_equal(u.all[2]->name, "syn build script#2");
-	assert_string_equal(u.all[3]->name, "build_script_build");
+	assert_string_equal(u.all[0]->name, "syn (build script)");
+	assert_string_equal(u.all[1]->name, "libc (build script)");
+	assert_string_equal(u.all[2]->name, "syn (build script)#2");
+	assert_string_equal(u.all[3]->name, "build_script_build (bin)");
 }
 
 /* A build may contain several versions of a crate; cargo replaces one by a compatible one. */

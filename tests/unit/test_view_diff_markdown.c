@@ -16,7 +16,7 @@ static void names_stay_in_their_cells(void **state)
 {
 	_free_ char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);
 
-	assert_contains(text, "| `ev\\|l?' (only in new)` |\n");
+	assert_contains(text, "| `ev\\|l?' (bin) (only in new)` |\n");
 	assert_contains(text, "noise is estimated");
 }
 

@@ -104,6 +104,7 @@ static void free_unit(struct compare_unit *unit)
 	free(unit->crate);
 	free(unit->type);
 	free(unit->name);
+	free(unit->title);
 	free(unit->package);
 	free(unit->command);
 	free(unit->metadata);
@@ -125,6 +126,7 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	if (asprintf(&unit->crate, "%.*s", NAME_MAX_BYTES, p->crate ?: p->command ?: "unknown") < 0)
 		unit->crate = NULL;
 	unit->type = strdup(type_of(p));
+	unit->title = compile_name(p);
 	unit->package = compile_package(p);
 	unit->command = strdup(p->command ?: "");
 	unit->metadata = codegen_option(p, "metadata=");
@@ -132,8 +134,8 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	unit->source = source_of(p);
 	unit->place = place_of(p);
 	unit->variant = variant_of(p);
-	if (!unit->crate || !unit->type || !unit->package || !unit->command || !unit->metadata ||
-	    !unit->source || !unit->place || !unit->variant || !unit->extra)
+	if (!unit->crate || !unit->type || !unit->title || !unit->package || !unit->command ||
+	    !unit->metadata || !unit->source || !unit->place || !unit->variant || !unit->extra)
 		return NULL;
 	return take_ptr(unit);
 }
@@ -426,39 +428,23 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 }
 
 /* "regex", with a suffix if other units share the name; `before`: the others of its type. */
-static char *name_of(const struct compare_unit *unit, uint32_t others, uint32_t before)
-{
-	char number[16] = "", *name;
-	int len;
-
-	if (before)
-		snprintf(number, sizeof(number), "#%" PRIu32, before + 1);
-	if (*unit->package)
-		len = asprintf(&name, "%s build script%s", unit->package, number);
-	else if (others)
-		len = asprintf(&name, "%s:%s%s", unit->crate, unit->type, number);
-	else
-		len = asprintf(&name, "%s%s", unit->crate, number);
-	return len < 0 ? NULL : name;
-}
-
 int compare_units__name(struct compare_units *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct compare_unit *unit = u->all[i];
-		uint32_t others = 0, before = 0;
+		uint32_t before = 0;
 		char *name;
 
-		for (uint32_t k = 0; k < u->n; k++) {
-			if (k == i || strcmp(u->all[k]->crate, unit->crate) ||
-			    strcmp(u->all[k]->package, unit->package))
-				continue;
-			others++;
-			before += k < i && !strcmp(u->all[k]->type, unit->type);
+		for (uint32_t k = 0; k < i; k++)
+			before += !strcmp(u->all[k]->title, unit->title);
+		if (before) {
+			if (asprintf(&name, "%s#%" PRIu32, unit->title, before + 1) < 0)
+				return -ENOMEM;
+		} else {
+			name = strdup(unit->title);
+			if (!name)
+				return -ENOMEM;
 		}
-		name = name_of(unit, others, before);
-		if (!name)
-			return -ENOMEM;
 		free(unit->name);
 		unit->name = name;
 	}

@@ -12,10 +12,9 @@
 
 struct compare_unit {
 	char *crate;
-	char *type; /* --crate-type, "test" with --test, or rustc's default "bin" */
-	/* "regex"; "regex:test" if crates of that name have several types; "syn build script";
-	   "regex:lib#2" for the second of several units with one name and type. */
-	char *name;
+	char *type;  /* --crate-type, "test" with --test, or rustc's default "bin" */
+	char *title; /* compile_name() */
+	char *name;  /* the same; "regex#2" of the second of several units with that title */
 	/* These distinguish units of one name and type; set by the first trace with it. */
 	char *package; /* of a build script (compile_package()), or "" */
 	char *command;
