@@ -50,9 +50,9 @@ static void filters_pick_spans(void **state)
 	} times[] = {{0, 0, 4},	      {2050, 0, 2},	    {2301, 0, 1},	   {0, 2000, 2},
 		     {2046, 2049, 0}, {0, TO_BEGINNING, 0}, {0, UINT64_MAX - 1, 4}};
 	_free_ char *by_query = DUMP(.file = file, .queries = one(&type));
-	_free_ char *by_pid = DUMP(.file = file, .processes = one(&pid));
-	_free_ char *by_crate = DUMP(.file = file, .processes = one(&crate));
-	_free_ char *by_other = DUMP(.file = file, .processes = one(&other));
+	_free_ char *by_pid = DUMP(.file = file, .of.ids = one(&pid));
+	_free_ char *by_crate = DUMP(.file = file, .of.ids = one(&crate));
+	_free_ char *by_other = DUMP(.file = file, .of.ids = one(&other));
 
 	assert_int_equal(count(by_query, "\"query\":\"typeck\""), 2);
 	assert_int_equal(count(by_query, "\"type\":\"span\""), 2);

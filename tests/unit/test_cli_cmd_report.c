@@ -28,7 +28,8 @@ static const char *report(const struct cli_report_options *options)
 
 static void a_trace_becomes_a_table(void **state)
 {
-	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt"};
+	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+						   .by = CLI_BY_QUERY};
 
 	/* typeck: 55 + 50, less the 40 of the mir_built inside it; mir_built: 40 + 700, unended. */
 	assert_contains(report(&options),
@@ -62,6 +63,18 @@ static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
 	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
 	options.json = true;
 	assert_contains(report(&options), "\"problem\":\"unfinished");
+}
+
+static void a_report_may_be_of_chosen_processes(void **state)
+{
+	const char *crate = "a", *other = "b*";
+	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+					     .of.crates = {&crate, 1}};
+
+	assert_contains(report(&options), "compile   a: ");
+	options.of.crates.texts = &other;
+	run(&options, EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "no process of tests/golden/good-plain.qpt is chosen");
 }
 
 static void rows_can_be_chosen_and_ordered(void **state)
@@ -116,7 +129,7 @@ static void a_build_is_shown_if_asked_for(void **state)
 	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
 					     .by = CLI_BY_BUILD};
 
-	assert_contains(report(&options), ", crates compiled: 1 (1 failed)\n");
+	assert_contains(report(&options), "compile   a: 3.00 us, exit: 1\n");
 	assert_contains(o.text[0], "\nquery ");
 	options.markdown = true;
 	assert_contains(report(&options), "### rustc: ");
@@ -241,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_trace_becomes_a_table),
 		cmocka_unit_test(json_goes_to_stdout_alone),
 		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
+		cmocka_unit_test(a_report_may_be_of_chosen_processes),
 		cmocka_unit_test(rows_can_be_chosen_and_ordered),
 		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
 		cmocka_unit_test(a_build_is_shown_if_asked_for),

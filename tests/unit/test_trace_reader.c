@@ -307,8 +307,8 @@ struct sums {
 static struct sums sums_of(const char *file, struct wish *wish, bool by_hand,
 			   struct trace_stats *stats)
 {
-	const struct trace_filter filter = {wish->from_ns, wish->to_ns, wants_process, wants_label,
-					    wish};
+	const struct trace_filter filter = {wish->from_ns, wish->to_ns, wants_process,
+					    wants_label,   wish,	false};
 	const struct trace_process *processes[40];
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct sums sums = {0};
@@ -596,8 +596,9 @@ static bool golden_wants(const struct trace_item *item, const struct trace_reade
 static char *golden_items(const char *file, struct golden_wish *wish, bool by_hand,
 			  uint64_t *passed_over)
 {
-	const struct trace_filter filter = {wish->from_ns, wish->to_ns ?: UINT64_MAX,
-					    golden_process, golden_label, wish};
+	const struct trace_filter filter = {wish->from_ns,  wish->to_ns ?: UINT64_MAX,
+					    golden_process, golden_label,
+					    wish,	    false};
 	const struct trace_process *processes[8];
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_item item;

@@ -9,6 +9,7 @@
 #include "analyze/model.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
+#include "cli/process_filter.h"
 #include "options/exit_code.h"
 #include "options/trace_list.h"
 #include "trace/reader.h"
@@ -16,6 +17,7 @@
 #include "view/screen.h"
 
 struct sides {
+	struct process_filter filter; /* of all traces: a crate may be in one only */
 	struct trace_list lists[COMPARE_N_SIDES];
 	struct diff_trace *traces; /* of both sides, in that order; the lists own the paths */
 	char **problems;	   /* problem texts of the traces */
@@ -38,13 +40,13 @@ static void sides__clear(struct sides *s)
 	free(s->traces);
 }
 
-static int sides__init(struct sides *s, const struct cli_files *words)
+static int sides__init(struct sides *s, const struct cli_diff_options *o)
 {
 	size_t n;
 
-	*s = (struct sides){.whole = true};
+	*s = (struct sides){.whole = true, .filter = {.of = &o->of}};
 	for (int i = 0; i < COMPARE_N_SIDES; i++) {
-		int err = trace_list__init(&s->lists[i], words->paths[i]);
+		int err = trace_list__init(&s->lists[i], o->sides.paths[i]);
 
 		if (err)
 			return err;
@@ -211,6 +213,7 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 
 	if (err)
 		return err;
+	process_filter__apply(&sides->filter, r);
 	err = compare_trace(c, sides, t, r, &m, by_item);
 	if (err)
 		return cmd_unreadable(t->path, NULL, err);
@@ -428,6 +431,8 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	for (size_t i = 0; i < sides->n; i++)
 		if (add_trace(c, sides, &sides->traces[i], o->by == CLI_DIFF_BY_ITEM))
 			return EXIT_CODE_FAILURE;
+	if (process_filter__check(&sides->filter, "these traces"))
+		return EXIT_CODE_FAILURE;
 	find_compilers(sides, &view);
 	view.differences = differences_of(sides);
 	rules.different_work = view.differences & COMPARE_CLEAN_AND_INCREMENTAL;
@@ -451,7 +456,7 @@ int cmd_diff(const struct cli_diff_options *o)
 	_compare_ struct compare *c = NULL;
 	int status;
 
-	if (sides__init(&sides, &o->sides))
+	if (sides__init(&sides, o))
 		return EXIT_CODE_FAILURE;
 	if (compare__new(sides.lists[COMPARE_BASE].n, sides.lists[COMPARE_NEW].n, &c)) {
 		diag_error("out of memory");

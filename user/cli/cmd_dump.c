@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "cli/dump_stacks.h"
+#include "cli/process_filter.h"
 #include "options/exit_code.h"
 #include "options/value.h"
 #include "trace/self_time.h"
@@ -44,42 +45,41 @@ static const struct trace_process *seen__get(const struct seen *s, uint32_t inde
 	return index < s->n ? s->by_index[index] : NULL;
 }
 
-/* A pid, or a glob for the crate. */
+/* What a filter of the reader asks. */
+struct wishes {
+	const struct cli_dump_options *options;
+	struct process_filter processes;
+};
+
 static bool wants_process(void *ctx, const struct trace_process *p)
 {
-	const struct cli_dump_options *o = ctx;
-	char pid[16];
+	struct wishes *w = ctx;
 
-	if (!o->processes.n)
-		return true;
-	snprintf(pid, sizeof(pid), "%" PRIu32, p->pid);
-	for (size_t i = 0; i < o->processes.n; i++)
-		if (!strcmp(o->processes.texts[i], pid))
-			return true;
-	return p->crate && value_matches(&o->processes, p->crate);
+	return process_filter__wants(&w->processes, p);
 }
 
 static bool wants_query(void *ctx, const char *name)
 {
-	const struct cli_dump_options *o = ctx;
+	const struct wishes *w = ctx;
 
-	return value_matches(&o->queries, name);
+	return value_matches(&w->options->queries, name);
 }
 
 static bool is_filtered(const struct cli_dump_options *o)
 {
-	return o->from_ns || o->to_ns != UINT64_MAX || o->processes.n || o->queries.n;
+	return o->from_ns || o->to_ns != UINT64_MAX || process_filter__is_set(&o->of) || o->queries.n;
 }
 
-static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
+static void set_filter(struct trace_reader *r, struct wishes *w)
 {
+	const struct cli_dump_options *o = w->options;
 	uint64_t begin = trace_reader__info(r)->clock_start_ns;
 	const struct trace_filter filter = {
 		.from_ns = o->from_ns ? begin + o->from_ns : 0,
 		.to_ns = o->to_ns > UINT64_MAX - begin ? UINT64_MAX : begin + o->to_ns,
-		.process = o->processes.n ? wants_process : NULL,
+		.process = process_filter__is_set(&o->of) ? wants_process : NULL,
 		.label = o->queries.n ? wants_query : NULL,
-		.ctx = (void *)o,
+		.ctx = w,
 	};
 
 	if (is_filtered(o))
@@ -200,6 +200,7 @@ int cmd_dump(const struct cli_dump_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	__cleanup(seen__clear) struct seen seen = {0};
+	struct wishes wishes = {.options = o, .processes = {.of = &o->of}};
 	int err = -ENOMEM;
 
 	if (o->schema) {
@@ -208,7 +209,7 @@ int cmd_dump(const struct cli_dump_options *o)
 	}
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
-	set_filter(r, o);
+	set_filter(r, &wishes);
 	if (is_filtered(o) || !self_time__new(&seen.self_time))
 		seen.out = cmd_open_output(&seen.bound);
 	if (seen.out)

@@ -8,12 +8,25 @@
 #include "base/diag.h"
 #include "base/signals.h"
 #include "cli/cmd.h"
+#include "cli/process_filter.h"
 #include "export/job.h"
 #include "export/measureme.h"
 #include "export/notes.h"
 #include "base/format.h"
 #include "options/exit_code.h"
 #include "base/output_file.h"
+
+/* Open the trace, to read what was chosen of it. The filter outlives the reader. */
+static int open_chosen(const struct cli_export_options *o, struct process_filter *filter,
+		       struct trace_reader **r)
+{
+	int err = cmd_open_trace(o->file, r);
+
+	*filter = (struct process_filter){.of = &o->of};
+	if (!err)
+		process_filter__apply(filter, *r);
+	return err;
+}
 
 static int open_directory(const char *path, int *fd)
 {
@@ -115,11 +128,12 @@ static int to_measureme(const struct cli_export_options *o, struct trace_reader 
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	uint64_t most = most_bytes(o, r);
+	struct process_filter filter;
 	struct measureme_sums sums;
 	_close_ int dir_fd = -1;
 	int err;
 
-	if (cmd_open_trace(o->file, &survey) || open_directory(o->output, &dir_fd))
+	if (open_chosen(o, &filter, &survey) || open_directory(o->output, &dir_fd))
 		return EXIT_CODE_FAILURE;
 	err = export_measureme(survey, r, dir_fd, o->output, o->force, most, &sums);
 	if (err == -EFBIG)
@@ -231,7 +245,8 @@ static void print_written(const struct cli_export_options *o, const struct expor
 	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
 }
 
-static int write_format(const struct cli_export_options *o, struct export_job *job, uint64_t most)
+static int write_format(const struct cli_export_options *o, struct export_job *job,
+			const struct process_filter *filter, uint64_t most)
 {
 	int err = formats[o->format].write(job);
 	int out_err = out__flush(job->out);
@@ -244,12 +259,14 @@ static int write_format(const struct cli_export_options *o, struct export_job *j
 				    strerror(-out_err));
 	if (!err && trace_reader__is_refused(job->r))
 		err = -E2BIG;
-	return err ? cmd_unreadable(o->file, NULL, err) : 0;
+	if (!err)
+		return process_filter__check(filter, o->file);
+	return cmd_unreadable(o->file, NULL, err);
 }
 
 /* Write the file, whatever becomes of it after an error, which was printed. */
 static int write_file(const struct cli_export_options *o, struct export_job *job,
-		      struct output_file *file)
+		      const struct process_filter *filter, struct output_file *file)
 {
 	uint64_t most = most_bytes(o, job->r);
 	_close_ int fd = -1;
@@ -263,7 +280,7 @@ static int write_file(const struct cli_export_options *o, struct export_job *job
 		return diag_error_r(err, "cannot export %s: %s", o->file, strerror(-err));
 	job->out = out;
 	out__limit(out, most);
-	err = write_format(o, job, most);
+	err = write_format(o, job, filter, most);
 	if (err)
 		return err;
 	if (close(take_fd(fd)))
@@ -302,8 +319,9 @@ struct held {
 static int look_for(const struct cli_export_options *o, uint8_t cause, struct held *held)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
+	struct process_filter filter;
 	struct trace_item item;
-	int err = cmd_open_trace(o->file, &r);
+	int err = open_chosen(o, &filter, &r);
 
 	if (err)
 		return err;
@@ -353,9 +371,11 @@ static int choose_cause(const struct cli_export_options *o, const struct trace_r
 	return 0;
 }
 
-static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
+static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
+		     const struct process_filter *filter)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
+	struct process_filter survey_filter;
 	_output_file_ struct output_file file = {0};
 	struct export_job job = {
 		.r = r,
@@ -371,10 +391,11 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
 	/* A pipe cannot be read twice: it is cut at the limit. */
-	if (job.max_bytes && trace_reader__stats(r).file_bytes && cmd_open_trace(o->file, &survey))
+	if (job.max_bytes && trace_reader__stats(r).file_bytes &&
+	    open_chosen(o, &survey_filter, &survey))
 		return EXIT_CODE_FAILURE;
 	job.survey = survey;
-	if (!write_file(o, &job, &file))
+	if (!write_file(o, &job, filter, &file))
 		return EXIT_CODE_OK;
 	unfinished = NULL;
 	output_file__discard(&file);
@@ -426,11 +447,14 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 int cmd_export(const struct cli_export_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
+	struct process_filter filter;
 	int status;
 
-	if (cmd_open_trace(o->file, &r))
+	if (open_chosen(o, &filter, &r))
 		return EXIT_CODE_FAILURE;
-	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
+	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r, &filter);
+	if (status == EXIT_CODE_OK && process_filter__check(&filter, o->file))
+		return EXIT_CODE_FAILURE;
 	if (status == EXIT_CODE_OK) {
 		warn_unrecorded(o, r);
 		warn_missing(o, r);

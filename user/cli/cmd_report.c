@@ -5,6 +5,7 @@
 #include "analyze/on_cpu.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
+#include "cli/process_filter.h"
 #include "cli/sampled_report.h"
 #include "options/exit_code.h"
 #include "options/value.h"
@@ -16,6 +17,7 @@
 /* A report and what it is made of. */
 struct contents {
 	const struct cli_report_options *options;
+	struct process_filter filter;
 	struct model model;
 };
 
@@ -62,10 +64,17 @@ static unsigned int parts_of(const struct cli_report_options *o)
 	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS : 0;
 }
 
+/* Hits of probes are counted for the whole recording, so what they cost a part is not known. */
+static void forget_hits(struct trace_losses *losses)
+{
+	losses->count[TRACE_COUNT_HITS] = losses->count[TRACE_COUNT_HITS_OTHER] = 0;
+}
+
 static int contents__read(struct contents *c, struct trace_reader *r)
 {
 	const struct cli_texts *labels = asked_for(c->options);
 	struct model_options options = model_options_of(r);
+	int err;
 
 	options.parts = parts_of(c->options);
 	options.own_items = options.parts & MODEL_BUILD;
@@ -76,7 +85,10 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 		options.stack_causes = 1u << TRACE_SAMPLE_CPU;
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
-	return model__init(&c->model, &options) ?: model__read(&c->model, r);
+	err = model__init(&c->model, &options) ?: model__read(&c->model, r);
+	if (process_filter__is_set(c->filter.of))
+		forget_hits(&c->model.losses);
+	return err;
 }
 
 static void contents__clear(struct contents *c)
@@ -144,11 +156,11 @@ static int no_callers(const struct trace_reader *r, const char *file)
 			    file);
 }
 
-/* Whether to print the report of a build: requested, or several crates were compiled. */
+/* Whether to print the report of a build: requested, or a crate was compiled. */
 static bool shows_build(const struct contents *c)
 {
 	return asks_for_build(c->options) ||
-	       (may_be_of_build(c->options) && build__totals(c->model.build)->compiles > 1);
+	       (may_be_of_build(c->options) && build__totals(c->model.build)->compiles);
 }
 
 static int print(const struct contents *c, struct report_options *opt, FILE *out)
@@ -219,6 +231,8 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 	struct report_options opt = view_options(c, r, screen);
 	int err;
 
+	if (process_filter__check(&c->filter, c->options->file))
+		return -ENODATA;
 	if (c->model.callers && no_callers(r, c->options->file))
 		return -ENODATA;
 	if (opt.items && cmd_has_items(r, c->model.items, c->options->file))
@@ -238,7 +252,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 int cmd_print_report(const char *file, struct trace_reader *r, FILE *out, FILE *screen, size_t rows)
 {
 	const struct cli_report_options o = {.file = file};
-	__cleanup(contents__clear) struct contents c = {.options = &o};
+	__cleanup(contents__clear) struct contents c = {.options = &o, .filter = {.of = &o.of}};
 
 	return contents__read(&c, r) ?: print_all(&c, r, out, screen, rows);
 }
@@ -246,13 +260,14 @@ int cmd_print_report(const char *file, struct trace_reader *r, FILE *out, FILE *
 int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(contents__clear) struct contents c = {.options = o};
+	__cleanup(contents__clear) struct contents c = {.options = o, .filter = {.of = &o->of}};
 	struct cmd_output bound = {};
 	FILE *out;
 	int err;
 
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
+	process_filter__apply(&c.filter, r);
 	err = contents__read(&c, r);
 	bound.most = cmd_most_output(trace_reader__bytes_read(r));
 	out = err ? NULL : cmd_open_output(&bound);

@@ -33,6 +33,27 @@ CLI_COMMANDS(CLI_TABLE)
 			"made to do harm may take all the time and memory there is.", \
 	}
 
+/* Rows of commands that read a trace; `at` is the struct cli_processes in struct cli. */
+#define PROCESS_OPTIONS(at) \
+	{ \
+		.name = "crate", \
+		.arg = "GLOB", \
+		.kind = CLI_TEXTS, \
+		.offset = AT(at.crates), \
+		.help = "Only the compiles of a crate or package whose name matches GLOB, with " \
+			"its tests, build script and documentation; or one of these by its " \
+			"whole name, such as 'syn (build script)'. May be given several times: " \
+			"any of them.", \
+	}, \
+	{ \
+		.name = "process", \
+		.arg = "PID|GLOB", \
+		.kind = CLI_TEXTS, \
+		.offset = AT(at.ids), \
+		.help = "Only the process PID, or those that --crate GLOB finds. May be given " \
+			"several times: any of them.", \
+	}
+
 /*
  * Rows of `record` that other commands take too. `at` is the struct cli_record_options in struct
  * cli.

@@ -81,6 +81,7 @@ static const struct cli_option options[] = {
 		.offset = AT(diff.markdown),
 		.help = "Print Markdown, for a CI summary or a comment on a pull request.",
 	},
+	PROCESS_OPTIONS(diff.of),
 	NO_LIMITS_OPTION,
 	{},
 };

@@ -14,14 +14,7 @@ static const struct cli_option options[] = {
 		.offset = AT(dump.queries),
 		.help = QUERY_HELP,
 	},
-	{
-		.name = "process",
-		.arg = "PID|GLOB",
-		.kind = CLI_TEXTS,
-		.offset = AT(dump.processes),
-		.help = "Only the process PID, or those that compile a crate whose name matches "
-			"GLOB. May be given several times: any of them.",
-	},
+	PROCESS_OPTIONS(dump.of),
 	{
 		.name = "from",
 		.arg = "DURATION",

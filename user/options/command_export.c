@@ -6,6 +6,7 @@
 #include "base/diag.h"
 
 static const struct cli_option options[] = {
+	PROCESS_OPTIONS(export.of),
 	NO_LIMITS_OPTION,
 	{
 		.letter = 'f',
@@ -139,6 +140,7 @@ static const struct cli_example examples[] = {
 	 "qprof-bpf export -f counts -o - build.qpt | head"},
 	{"One .mm_profdata per compiler, in profiles/",
 	 "qprof-bpf export -f measureme -o profiles build.qpt"},
+	{"One crate in Perfetto", "qprof-bpf export -f perfetto --crate clap debug.qpt"},
 	{},
 };
 

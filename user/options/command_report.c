@@ -64,9 +64,10 @@ static const struct cli_option options[] = {
 			"impl, added up); macro (a procedural macro, with the crates that call "
 			"it); "
 			"cgu (a codegen unit, with the steps of its code generation); crate; "
-			"process; thread. Without it, a build if "
-			"several crates were compiled and no other option is about rows, "
-			"otherwise queries. In rows that are not queries, wall is the time "
+			"process; thread. Without it, a build, or "
+			"what is known of the one crate that was compiled, if no other option "
+			"is about rows; otherwise queries. In rows that are not queries, wall is "
+			"the time "
 			"from the first start to the last end of a query; for a thread, it "
 			"is the sum of on-cpu, preempted (it could have run) and waiting.",
 	},
@@ -96,6 +97,7 @@ static const struct cli_option options[] = {
 		.offset = AT(report.queries),
 		.help = QUERY_HELP,
 	},
+	PROCESS_OPTIONS(report.of),
 	{
 		.name = "callers",
 		.arg = "QUERY",
@@ -156,13 +158,16 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Prints what a trace holds. If several crates were compiled, this is the report of a "
-	"build: how long it took and how parallel it was; what threads waited for; the "
+	"build: how long it took and how parallel it was; what threads waited for; what kept "
+	"it from being faster; the "
 	"crates that took longest, divided into front end, codegen and link; the functions, "
 	"types and modules of your crates that cost most; the queries "
 	"with the most self time on the CPU, over all crates and crate by crate; the passes; and "
 	"what "
 	"ran where a compiler was killed. It fits a screen; --full has every row.\n\n"
-	"Otherwise, and with --by query, it lists every query of the trace: how often it was "
+	"Of a single crate it begins with its time, its parts and its memory, and has ten "
+	"queries.\n\n"
+	"With --by query it lists every query of the trace: how often it was "
 	"executed and how long that took, in total, without the queries it called (self), on "
 	"average and at most. The processes follow, and what was lost while recording. The "
 	"time that the probes took is subtracted, if their cost could be measured when the "
@@ -171,13 +176,15 @@ static const char about[] =
 	"other threads ran. Needs no privileges.";
 
 static const struct cli_example examples[] = {
-	{"A build on a screen, or one crate's queries", "qprof-bpf report debug.qpt"},
+	{"A build, or one crate, on a screen", "qprof-bpf report debug.qpt"},
 	{"All crates of a build, and all their queries", "qprof-bpf report --full debug.qpt"},
 	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt"},
 	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
 	{"The functions, types and modules of a crate that cost most",
 	 "qprof-bpf report --by item --top 20 debug.qpt"},
 	{"The procedural macros of a build", "qprof-bpf report --by macro debug.qpt"},
+	{"One crate of a build, and what kept it busy",
+	 "qprof-bpf report --crate regex-syntax debug.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},

@@ -94,6 +94,12 @@ struct cli_texts {
 	size_t n;
 };
 
+/* The processes that a command is about: those that match both. */
+struct cli_processes {
+	struct cli_texts crates; /* globs for the names of compiles; none = all */
+	struct cli_texts ids;	 /* pids, and such globs; none = all */
+};
+
 /* A crate or query, and the limit of its growth. */
 struct cli_gate {
 	const char *text; /* as given */
@@ -170,6 +176,7 @@ enum cli_tree {
 
 struct cli_report_options {
 	const char *file;
+	struct cli_processes of;
 	bool json;
 	bool markdown;	   /* of a build */
 	bool full;	   /* of a build: every row */
@@ -206,6 +213,7 @@ enum cli_diff_by {
 
 struct cli_diff_options {
 	struct cli_files sides; /* two: each a trace, several with commas, or a directory */
+	struct cli_processes of;
 	unsigned int by;	/* enum cli_diff_by */
 	unsigned int metric;	/* enum cli_metric */
 	struct cli_threshold min;
@@ -219,7 +227,7 @@ struct cli_diff_options {
 struct cli_dump_options {
 	const char *file; /* NULL with schema */
 	bool schema;
-	struct cli_texts processes; /* pids and globs for crates; none = all */
+	struct cli_processes of;
 	struct cli_texts queries;   /* globs; none = all */
 	uint64_t from_ns;	    /* since the capture began */
 	uint64_t to_ns;		    /* UINT64_MAX: to the end */
@@ -250,6 +258,7 @@ enum cli_export_by {
 
 struct cli_export_options {
 	const char *file;
+	struct cli_processes of;
 	unsigned int format; /* enum cli_format */
 	const char *output;  /* a file, "-", or for measureme a directory */
 	bool force;	     /* overwrite */

@@ -22,6 +22,11 @@ struct trace_filter {
 	 */
 	bool (*label)(void *ctx, const char *text);
 	void *ctx;
+	/*
+	 * Number the processes that are left from 0 on, as if the file held no others. Functions of
+	 * the reader that take a process, or a span, take these numbers.
+	 */
+	bool renumber;
 };
 
 #endif /* QPROF_TRACE_FILTER_H */

@@ -6,6 +6,7 @@
 
 #include "trace/chunk_index.h"
 #include "trace/info.h"
+#include "trace/process_numbers.h"
 #include "trace/record_reader.h"
 #include "trace/sample_reader.h"
 #include "trace/span_codec.h"
@@ -20,6 +21,7 @@ struct trace_reader {
 	struct name_tables names;
 	struct record_reader records;
 	struct verdicts verdicts;
+	struct process_numbers numbers; /* of processes, as they are returned */
 	struct span_codec *codec;
 	const struct trace_span *batch; /* spans of the current chunk that were not returned yet */
 	uint32_t n_batch;
@@ -312,8 +314,13 @@ static int next_item(struct trace_reader *r, struct trace_item *item)
 
 int trace_reader__next(struct trace_reader *r, struct trace_item *item)
 {
-	int err = next_item(r, item);
+	bool returned;
+	int err;
 
+	do {
+		err = next_item(r, item);
+		returned = err || process_numbers__translate(&r->numbers, item, &err);
+	} while (!returned);
 	/* A text that was refused may look like damage, or like a name that is not known. */
 	return err ?: r->expansion.refused ? -E2BIG : 0;
 }
@@ -360,6 +367,7 @@ bool trace_reader__ended(const struct trace_reader *r)
 void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter)
 {
 	verdicts__set_filter(&r->verdicts, filter);
+	r->numbers.on = filter->renumber;
 }
 
 static int read_info(struct trace_reader *r, const char **why)
@@ -508,13 +516,25 @@ struct trace_texts trace_reader__texts(const struct trace_reader *r)
 const struct trace_place *trace_reader__place(const struct trace_reader *r, uint32_t process,
 					      uint32_t string)
 {
-	return place_table__find(&r->names.places, process, string);
+	return place_table__find(&r->names.places, process_numbers__index(&r->numbers, process),
+				 string);
+}
+
+/* The span with the index of its process in the file. */
+static struct trace_span in_file(const struct trace_reader *r, const struct trace_span *span)
+{
+	struct trace_span s = *span;
+
+	s.process = process_numbers__index(&r->numbers, s.process);
+	return s;
 }
 
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span)
 {
+	const struct trace_span as_in_file = in_file(r, span);
+
 	return span->invocation == TRACE_NO_INVOCATION ? TRACE_NO_STRING
-						       : name_tables__event(&r->names, span);
+						       : name_tables__event(&r->names, &as_in_file);
 }
 
 const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
@@ -526,23 +546,27 @@ const char *trace_reader__key_type(const struct trace_reader *r, uint32_t label)
 
 uint32_t trace_reader__mappings(const struct trace_reader *r, uint32_t process)
 {
-	return id_map__takes(r->names.mapped, process + 1);
+	return id_map__takes(r->names.mapped, process_numbers__index(&r->numbers, process) + 1);
 }
 
 bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t process, uint32_t id)
 {
 	const struct process_list *l = &r->records.processes;
-	const struct trace_process *p = process < l->n ? l->at[process] : NULL;
+	uint32_t index = process_numbers__index(&r->numbers, process);
+	const struct trace_process *p = index < l->n ? l->at[index] : NULL;
 
 	return string_table__is_foreign(r->names.strings, id, p ? p->crate : NULL);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
 {
+	const struct trace_span as_in_file = in_file(r, span);
+
 	if (span->invocation == TRACE_NO_INVOCATION ||
-	    !name_tables__has_events(&r->names, span->process))
+	    !name_tables__has_events(&r->names, as_in_file.process))
 		return NULL;
-	return string_table__passing_text(r->names.strings, name_tables__event(&r->names, span))
+	return string_table__passing_text(r->names.strings,
+					  name_tables__event(&r->names, &as_in_file))
 		       ?: NAME_UNKNOWN;
 }
 
@@ -616,6 +640,7 @@ void trace_reader__free(struct trace_reader *r)
 	name_tables__destroy(&r->names);
 	record_reader__destroy(&r->records);
 	verdicts__destroy(&r->verdicts);
+	process_numbers__destroy(&r->numbers);
 	trace_info__clear(&r->info);
 	span_codec__free(r->codec);
 	sample_reader__destroy(&r->samples);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "analyze/probe_share.h"
 #include "view/build_rows.h"
@@ -27,9 +30,12 @@ static const struct fit fit_without_items = {
 	.steps = 3, .crates = 6, .queries = 4, .pairs = 3, .passes = 2};
 /* Items show more closely than pairs which part of which crate is slow. */
 static const struct fit fit_with_items = {
-	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 7};
+	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 6};
+/* Of a single compile. */
+static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
 #define FIT_THREADS 3
 #define FIT_OPEN    3 /* in a thread */
+#define FIT_PEAKS   2
 
 /* Maximum widths of names, so that lines have 80 columns. */
 #define CRATE_MOST 24
@@ -63,6 +69,47 @@ static const char *print_number(FILE *out, const char *before, uint32_t n, const
 	return ", ";
 }
 
+static void print_asked(FILE *out, const struct build_totals *t)
+{
+	if (t->doctests)
+		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
+	if (t->asked)
+		fprintf(out, "; %" PRIu32 " only queried rustc (--version, --print)", t->asked);
+	fputc('\n', out);
+}
+
+static bool is_one(const struct build_rows *r)
+{
+	return r->n_crates == 1;
+}
+
+/* The first lines of the report of a single compile. */
+static void print_one(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	static const char *const parts[BUILD_N_PARTS] = {
+		[BUILD_FRONT_END] = "front end",
+		[BUILD_CODEGEN] = "codegen",
+		[BUILD_LINK] = "link",
+		[BUILD_EXIT] = "exit",
+	};
+	const struct build_process *p = r->crates[0]->process;
+	char buf[FORMAT_MAX];
+	uint64_t cpu_ns;
+
+	fprintf(out, "compile   %s: %s", r->crates[0]->name,
+		format_duration(buf, p->end_ns - p->start_ns));
+	if (build_cpu_ns(v, p, &cpu_ns))
+		fprintf(out, ", %s on a CPU", format_duration(buf, cpu_ns));
+	if (p->process->peak_bytes)
+		fprintf(out, ", at most %s of memory", build_peak(buf, p));
+	if (p->process->exit_status)
+		fprintf(out, ", exit: %s", report_notes__exit(buf, p->process->exit_status));
+	print_asked(out, build__totals(v->build));
+	for (int i = 0; i < BUILD_N_PARTS && p->parts_known; i++)
+		fprintf(out, "%s%s %s%s", i ? ", " : "parts     ", parts[i],
+			format_duration(buf, p->part_ns[i]), i == BUILD_EXIT ? "\n" : "");
+}
+
 static void print_head(FILE *out, const struct build_totals *t)
 {
 	char wall[FORMAT_MAX], count[FORMAT_MAX];
@@ -75,11 +122,7 @@ static void print_head(FILE *out, const struct build_totals *t)
 	before = print_number(out, before, t->killed, "killed");
 	before = print_number(out, before, t->unended, "not seen to end");
 	fputs(before[0] == ',' ? ")" : "", out);
-	if (t->doctests)
-		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
-	if (t->asked)
-		fprintf(out, "; %" PRIu32 " only queried rustc (--version, --print)", t->asked);
-	fputc('\n', out);
+	print_asked(out, t);
 }
 
 static void print_parallel(FILE *out, const struct build_totals *t)
@@ -102,6 +145,40 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 		fprintf(out, ", more for %s %%", format_percent(buf, more_ns, wall_ns));
 	fprintf(out, "\ntail      never two rustc in the last %s\n",
 		format_duration(buf, t->running.tail_ns));
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct build_crate *const *x = a, *const *y = b;
+	uint64_t p = (*x)->process->process->peak_bytes, q = (*y)->process->process->peak_bytes;
+
+	return (p < q) - (p > q);
+}
+
+/* The compilers that need most memory: what does not fit first, and what comes next. */
+static int print_memory(FILE *out, const struct build_rows *r)
+{
+	_free_ struct build_crate **crates = calloc(r->n_crates + 1, sizeof(struct build_crate *));
+	char buf[FORMAT_MAX];
+
+	if (!crates)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_crates; i++)
+		crates[i] = r->crates[i];
+	qsort(crates, r->n_crates, sizeof(struct build_crate *), by_peak);
+	for (size_t i = 0; i < r->n_crates && i < FIT_PEAKS; i++) {
+		const struct build_process *p = crates[i]->process;
+		_free_ char *name = build_crate_name(crates[i], CRATE_MOST);
+
+		if (!p->process->peak_bytes)
+			break;
+		if (!name)
+			return -ENOMEM;
+		fprintf(out, "%s%s %s", i ? ", " : "memory    at most: ", name, build_peak(buf, p));
+	}
+	if (r->n_crates && crates[0]->process->process->peak_bytes)
+		fputc('\n', out);
+	return 0;
 }
 
 static void print_threads(FILE *out, const struct build_totals *t, bool sampled)
@@ -387,9 +464,32 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 
 	if (!name)
 		return -ENOMEM;
-	fprintf(out, "%s %" PRIu32 ", %s; thread %" PRIu32 "%s%s was in\n", r->of[t->process].name,
-		p->pid, build_ending(ending, p->exit_status), t->tid, *name ? " " : "", name);
+	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid,
+		build_ending(ending, p->exit_status));
+	if (p->peak_bytes)
+		fprintf(out, ", had at most %s", format_bytes(ending, p->peak_bytes));
+	fprintf(out, "; thread %" PRIu32 "%s%s was in\n", t->tid, *name ? " " : "", name);
 	return print_open(out, t, v);
+}
+
+static bool is_killed_at_once(const struct build_thread *t, const struct build_rows *r)
+{
+	int32_t status = r->of[t->process].process->process->exit_status;
+
+	return status != TRACE_EXIT_UNKNOWN && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* A trace does not say who sent a signal. */
+static void print_kill(FILE *out, const struct build_thread *threads, uint32_t n,
+		       const struct build_rows *r)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!is_killed_at_once(&threads[i], r))
+			continue;
+		fputs("  the kernel sends SIGKILL when memory runs out; its log says so (dmesg)\n",
+		      out);
+		return;
+	}
 }
 
 static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
@@ -407,6 +507,7 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	if (n > shown)
 		fprintf(out, "  and %zu more such %s\n", n - shown,
 			n - shown == 1 ? "thread" : "threads");
+	print_kill(out, threads, n, r);
 	return 0;
 }
 
@@ -415,6 +516,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
 
 	fputc('\n', out);
+	if (is_one(r) && !v->full)
+		fputs("all queries: --by query; every row of these tables: --full\n", out);
 	if (r->unrecorded.counted || r->unrecorded.estimated)
 		fprintf(out,
 			"not recorded, to keep within a budget: %s executions, counted above,\n"
@@ -442,18 +545,26 @@ int build_text(FILE *out, const struct build_view *v)
 		return err;
 	verdict = verdict_of(v->summary, v->losses);
 	verdict_lead(out, &verdict);
-	print_head(out, totals);
-	print_parallel(out, totals);
+	if (is_one(&r)) {
+		print_one(out, &r, v);
+	} else {
+		print_head(out, totals);
+		print_parallel(out, totals);
+		err = print_memory(out, &r);
+	}
+	if (err)
+		return err;
 	print_threads(out, totals, v->samples);
 	build_print_samples(out, "samples   ", &r, v);
 	print_reuse(out, &r);
 	print_probes(out, v);
-	fit = r.n_items ? &fit_with_items : &fit_without_items;
-	err = path_text(out, fit->steps, &r, v);
-	err = err ?: print_crates(out, fit->crates, &r, v);
+	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
+	if (!is_one(&r) || v->full)
+		err = path_text(out, fit->steps, &r, v) ?: print_crates(out, fit->crates, &r, v);
 	err = err ?: print_items(out, fit->items, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
-	err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
+	if (!is_one(&r))
+		err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, fit->passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)

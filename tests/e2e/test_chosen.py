@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""--crate and --process: what is shown of a build is what the whole of it says of these compiles."""
+
+import json
+import os
+
+import workspace
+
+FORMATS = ("perfetto", "chrome", "folded", "svg", "pprof", "speedscope", "counts", "html")
+SAME = ("pid", "wall_ns", "front_end_ns", "codegen_ns", "link_ns", "cpu_ns", "executions",
+        "peak_bytes")
+
+
+def recorded(t):
+    def make():
+        top = workspace.make(t)
+        argv, env = workspace.cargo(t, "build", "-j2")
+        run = t.capture(argv, options=("-q", "--exact"), env=env, cwd=top)
+        assert run.status == 0, run.stderr
+        return run.trace
+    return t.shared("chosen", make)
+
+
+def report(t, trace, *options):
+    done = t.run_qprof("report", "--json", *options, trace)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_report(t):
+    """Each compile, chosen alone by name or number, has the figures that it has in the build."""
+    trace = recorded(t)
+    whole = report(t, trace, "--full")
+    for crate in whole["build"]["crates"]:
+        own = {row["name"]: row["self_ns"] for row in whole["build"]["pairs"]
+               if row["pid"] == crate["pid"]}
+        for option, value in (("--crate", crate["name"]), ("--process", str(crate["pid"]))):
+            if value == "made":
+                continue  # it names the package
+            part = report(t, trace, option, value)
+            (only,) = part["build"]["crates"]
+            assert {k: only[k] for k in SAME} == {k: crate[k] for k in SAME}, (only, crate)
+            queries = {row["name"]: row["self_ns"] for row in part["queries"]
+                       if row["kind"] == "Query"}
+            assert own and {k: queries[k] for k in own} == own, (queries, own)
+    lines = t.run_qprof("report", "--crate", "both", trace).stdout.splitlines()
+    assert lines[0].startswith("compile   both: ") and lines[1].startswith("parts     front end ")
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
+    # A package's library and build script.
+    made = report(t, trace, "--crate", "made")["build"]["crates"]
+    assert {c["name"] for c in made} == {"made", "made (build script)"}, made
+
+
+def test_other_commands(t):
+    trace = recorded(t)
+    for form in FORMATS:
+        to = t.path("out." + form)
+        done = t.run_qprof("export", "-f", form, "--max-size", "1m", "--crate", "derived",
+                           "-o", to, trace)
+        assert done.returncode == 0, (form, done.stderr)
+        assert os.path.getsize(to), form
+    with open(t.path("out.folded"), encoding="utf-8") as folded:
+        tops = {line.split(";")[0].rsplit(" (", 1)[0] for line in folded}
+    assert tops == {"derived (proc-macro)"}, tops
+    with open(t.path("out.chrome"), encoding="utf-8") as chrome:
+        pids = {e["pid"] for e in json.load(chrome)["traceEvents"]}
+    assert len(pids - {0}) == 1, pids
+    done = t.run_qprof("export", "-f", "measureme", "--crate", "both", "-o", t.path("mm"), trace)
+    assert done.returncode == 0 and len(os.listdir(t.path("mm"))) == 1, done.stderr
+    done = t.run_qprof("diff", "--json", "--crate", "base", trace, trace)
+    assert done.returncode == 0, done.stderr
+    assert "derived" not in done.stdout
+    done = t.run_qprof("report", "--crate", "bas", trace)
+    assert done.returncode == 125 and "--crate" in done.stderr, done

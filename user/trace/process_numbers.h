@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * New numbers, without gaps, for the processes that a filter leaves: whoever takes a trace expects
+ * a process to have an index, and each new one the next.
+ */
+#ifndef QPROF_TRACE_PROCESS_NUMBERS_H
+#define QPROF_TRACE_PROCESS_NUMBERS_H
+
+#include "trace/item.h"
+
+/* All zeroes gives no new numbers. */
+struct process_numbers {
+	bool on;
+	uint32_t *number_of; /* by index in the file: number + 1; 0: none yet */
+	uint32_t n_indices;
+	struct trace_process **at; /* by number; copies whose texts are the original's */
+	uint32_t n, capacity;
+	uint32_t *index_of; /* by number */
+	uint32_t index_capacity;
+};
+
+/*
+ * Replace the index of the process in an item; a process itself gets a number. False for what
+ * belongs to a process without one, which is to be left out. -ENOMEM in *err.
+ */
+bool process_numbers__translate(struct process_numbers *p, struct trace_item *item, int *err);
+
+/* The index in the file of a process; itself without new numbers, or of TRACE_NO_PROCESS. */
+uint32_t process_numbers__index(const struct process_numbers *p, uint32_t number);
+
+void process_numbers__destroy(struct process_numbers *p);
+
+#endif /* QPROF_TRACE_PROCESS_NUMBERS_H */
