@@ -69,6 +69,6 @@ def test_other_commands(t):
     assert done.returncode == 0 and len(os.listdir(t.path("mm"))) == 1, done.stderr
     done = t.run_qprof("diff", "--json", "--crate", "base", trace, trace)
     assert done.returncode == 0, done.stderr
-    assert "derived" not in done.stdout
+    assert '"crate":"base"' in done.stdout and '"crate":"derived"' not in done.stdout
     done = t.run_qprof("report", "--crate", "bas", trace)
     assert done.returncode == 125 and "--crate" in done.stderr, done
