@@ -187,5 +187,5 @@ def test_killed_compiler(t):
     assert thread["open"][0]["name"] == "eval_to_allocation_raw", thread
     text = t.run_qprof("report", run.trace).stdout
     assert "crates compiled: 2 (1 killed)" in text, text
-    assert "killed by SIGKILL; thread" in text and "\n  eval_to_allocation_raw (" in text, text
+    assert "killed by SIGKILL, had at most " in text and "; thread " in text and "\n  eval_to_allocation_raw (" in text, text
     return text.splitlines()[-3].strip()

@@ -30,7 +30,7 @@ static const struct fit fit_without_items = {
 	.steps = 3, .crates = 6, .queries = 4, .pairs = 3, .passes = 2};
 /* Items show more closely than pairs which part of which crate is slow. */
 static const struct fit fit_with_items = {
-	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 6};
+	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 5};
 /* Of a single compile. */
 static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
 #define FIT_THREADS 3
