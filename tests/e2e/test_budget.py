@@ -16,6 +16,9 @@ from test_exact_counts import BOOTSTRAP, Compile
 # Recordings that teach the profiler what a compile does not do; this takes 0.2 s of its CPU time.
 LEARN = ("learn1", "learn2", "learn3", "learn4")
 
+# The times of so many stacks of a query may be rounded to a nanosecond each.
+STACKS = 1000
+
 
 def items(t, trace, kind):
     done = t.run_qprof("dump", trace)
@@ -133,6 +136,19 @@ def test_what_is_remembered_decides(t):
         assert 0.99 * made <= results(t, run.trace) <= made, (results(t, run.trace), made)
 
 
+def own_times(t, trace):
+    """Self times of the stacks of a flame graph by their innermost interval, in ns."""
+    folded = t.path("folded")
+    done = t.run_qprof("export", "-f", "folded", "--force", "-o", folded, trace)
+    assert done.returncode == 0, done.stderr
+    times = collections.Counter()
+    with open(folded) as file:
+        for line in file:
+            stack, ns = line.rsplit(" ", 1)
+            times[stack.rsplit(";", 1)[-1]] += int(ns)
+    return times
+
+
 def test_queries_without_probes_are_sampled(t):
     """Their rows have no count, and their time is in no other row."""
     t.need_capture()
@@ -144,6 +160,14 @@ def test_queries_without_probes_are_sampled(t):
     uncounted = {name for name, row in rows.items() if row["count"] is None}
     assert uncounted and uncounted <= off, uncounted - off
     assert report["samples"]["n"] > 0
+    # The flame graph takes it out of the queries around them too.
+    flame = own_times(t, run.trace)
+    assert flame.pop("queries without probes")
+    off_by = {name: (ns, rows[name]["best_self_ns"]) for name, ns in flame.items()
+              if name in rows and abs(ns - rows[name]["best_self_ns"]) > STACKS}
+    assert not off_by, off_by
+    by_item = t.run_qprof("report", "--by", "item", run.trace).stdout
+    assert "queries without probes: their time is in the rows of what ran around" in by_item
     return "%d queries not probed, %d of them sampled" % (len(off), len(uncounted))
 
 

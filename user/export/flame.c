@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/table.h"
 #include "export/flame_tree.h"
+#include "export/flame_unprobed.h"
 #include "export/process_title.h"
 #include "trace/interner.h"
 #include "trace/self_time.h"
@@ -49,9 +50,10 @@ struct flame {
 	struct u64_map query_of;      /* label -> the first of its frames */
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
-	struct interner names; /* of added nodes; a frame has the number of its name */
-	struct u64_map tops;   /* name -> process */
-	bool has_off;	       /* a stack was off the CPU */
+	struct unprobed *unprobed; /* NULL: all queries have probes, so far */
+	struct interner names;	   /* of added nodes; a frame has the number of its name */
+	struct u64_map tops;	   /* name -> process */
+	bool has_off;		   /* a stack was off the CPU */
 };
 
 /* ---- Names of frames ------------------------------------------------------------------------- */
@@ -316,7 +318,30 @@ static int take_span(struct flame *f, const struct trace_span *s)
 	return 0;
 }
 
-int flame__item(struct flame *f, const struct trace_item *item)
+/* Decisions come before the intervals that they are about. */
+static int begin_unprobed(struct flame *f)
+{
+	int err = unprobed__new(f->job->r, &f->unprobed);
+
+	for (uint32_t i = 0; i < f->n_processes && !err; i++) {
+		struct trace_item item = {.kind = TRACE_ITEM_PROCESS,
+					  .process = f->processes[i].process};
+
+		err = unprobed__item(f->unprobed, &item);
+	}
+	return err;
+}
+
+static int take_unprobed(struct flame *f, const struct trace_item *item)
+{
+	int err = 0;
+
+	if (!f->unprobed && !f->job->raw && item->kind == TRACE_ITEM_DECISION)
+		err = begin_unprobed(f);
+	return err || !f->unprobed ? err : unprobed__item(f->unprobed, item);
+}
+
+static int take_item(struct flame *f, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
@@ -330,6 +355,11 @@ int flame__item(struct flame *f, const struct trace_item *item)
 	default:
 		return 0;
 	}
+}
+
+int flame__item(struct flame *f, const struct trace_item *item)
+{
+	return take_item(f, item) ?: take_unprobed(f, item);
 }
 
 /* ---- Stacks of anything else ----------------------------------------------------------------- */
@@ -502,6 +532,54 @@ static int take_off_all(struct flame *f)
 	return 0;
 }
 
+/* ---- Queries without probes ------------------------------------------------------------------ */
+
+static uint32_t unprobed_frame(struct flame *f)
+{
+	uint32_t n = f->frames.n;
+	struct frame *frame =
+		table__get(&f->frames, UINT64_MAX, .label = TRACE_NO_STRING, .key = TRACE_NO_STRING,
+			   .kind = TRACE_KIND_QUERY, .query = n);
+
+	if (!frame)
+		return FLAME_NONE;
+	frame->name = frame->name ?: strdup(FLAME_UNPROBED);
+	return frame->name ? (uint32_t)(frame - f->frames.at) : FLAME_NONE;
+}
+
+/* Move the time that was not the node's own to a child. */
+static int divide(struct flame *f, uint32_t i)
+{
+	const struct flame_node *n = &f->tree.nodes[i];
+	double own = unprobed__own(f->unprobed, f->frames.at[n->frame].label);
+	uint64_t others = n->self[FLAME_CPU] - (uint64_t)((double)n->self[FLAME_CPU] * own + 0.5);
+	uint32_t frame, child;
+
+	if (own >= 1 || !others)
+		return 0;
+	frame = unprobed_frame(f);
+	child = frame == FLAME_NONE ? FLAME_NONE : flame_tree__new(&f->tree, frame);
+	if (child == FLAME_NONE || flame_tree__attach(&f->tree, i, child))
+		return -ENOMEM;
+	for (int value = 0; value < FLAME_VALUES; value++) {
+		f->tree.nodes[i].self[value] -= others;
+		f->tree.nodes[child].self[value] = others;
+	}
+	return 0;
+}
+
+static int divide_all(struct flame *f)
+{
+	uint32_t n = f->tree.n;
+	int err = f->unprobed ? unprobed__end(f->unprobed) : 0;
+
+	/* Unused nodes have no parent, and neither have processes. */
+	for (uint32_t i = 0; i < n && f->unprobed && !err; i++)
+		if (f->tree.nodes[i].parent != FLAME_NONE)
+			err = divide(f, i);
+	return err;
+}
+
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b, void *ctx)
@@ -560,10 +638,11 @@ int flame__new(struct export_job *job, struct flame **out)
 
 int flame__finish(struct flame *f)
 {
-	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: sort_all(f);
+	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: divide_all(f) ?:
+	       sort_all(f);
 }
 
-static int take_item(void *ctx, const struct trace_item *item)
+static int take(void *ctx, const struct trace_item *item)
 {
 	return flame__item(ctx, item);
 }
@@ -577,7 +656,7 @@ int flame__build(struct export_job *job, struct flame **out)
 		return flame__build_items(job, out);
 	if (job->cause)
 		return flame__build_samples(job, out);
-	err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f) ?: flame__finish(f);
+	err = flame__new(job, &f) ?: trace_reader__each(job->r, take, f) ?: flame__finish(f);
 
 	if (err)
 		return err;
@@ -668,5 +747,6 @@ void flame__free(struct flame *f)
 	u64_map__destroy(&f->tops);
 	interner__destroy(&f->names);
 	self_time__free(f->self_time);
+	unprobed__free(f->unprobed);
 	free(f);
 }

@@ -470,13 +470,23 @@ static bool has_unrecorded(const struct report_rows *r)
 	return false;
 }
 
+/* In tables of queries, rows that hold time of others have marks, which are explained. */
+static void print_marks(FILE *out, const struct report_rows *r, const struct report_options *opt)
+{
+	if (!opt->groups && !opt->subjects && !opt->items && !opt->callers)
+		samples_text_marks(out, r);
+	else if (opt->decisions && decisions__queries(opt->decisions))
+		fputs("queries without probes: their time is in the rows of what ran around them\n",
+		      out);
+}
+
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
 	fputc('\n', out);
 	report_notes__unfinished(out, r->unwound, s);
 	report_notes__unrecorded(out, r, opt);
-	samples_text_marks(out, r);
+	print_marks(out, r, opt);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
