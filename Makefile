@@ -99,8 +99,8 @@ STACKS_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %.bpf.c,$(sort $(wildcard tes
 # The comparison of forms of unwind tables.
 UNWIND_TABLES := $(B)/tests/bench/unwind_tables
 UNWIND_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/unwind/*.c)))
-BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store $(GO_TABLES) \
-	$(UNWIND_TABLES)
+BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/tick $(B)/tests/bench/store \
+	$(GO_TABLES) $(UNWIND_TABLES)
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint

@@ -52,6 +52,18 @@ struct {
 	__uint(value_size, WIRE_UNWIND_BLOCK_VALUE);
 } unwind_area SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_RECENT_MAX);
+	__type(key, __u32);
+	__type(value, struct unwind_recent);
+} unwind_rules SEC(".maps");
+
+static struct unwind_recent *unwind_recent(wire_u32 at)
+{
+	return bpf_map_lookup_elem(&unwind_rules, &at);
+}
+
 static const struct wire_unwind_file *unwind_file(wire_u32 number)
 {
 	return bpf_map_lookup_elem(&unwind_files, &number);

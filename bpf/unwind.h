@@ -15,6 +15,7 @@
 
 #include "qprof/wire_samples.h"
 #include "unwind_lookup.h"
+#include "unwind_recent.h"
 
 /*
  * A walk: its registers are those of the frame that was found last. Only one program at a time may
@@ -103,7 +104,7 @@ UNWIND_APART wire_u32 unwind_find_number(wire_u32 table, wire_u32 offset)
 	return unwind_page_value(table, offset & (WIRE_UNWIND_PAGE_BYTES - 1));
 }
 
-UNWIND_APART int unwind_find_rule(struct unwind *u)
+UNWIND_APART int unwind_look_up(struct unwind *u)
 {
 	const struct wire_unwind_file *f;
 	wire_u32 number;
@@ -114,6 +115,21 @@ UNWIND_APART int unwind_find_rule(struct unwind *u)
 	f = unwind_file(u->mapping.file);
 	if (!f || unwind_rule_at(f, number, &u->rule))
 		return unwind_end(u, WIRE_CUT_NO_RULE);
+	return 0;
+}
+
+UNWIND_APART int unwind_find_rule(struct unwind *u)
+{
+	wire_u64 place;
+
+	if (!u)
+		return 1;
+	place = wire_place(u->mapping.file, unwind_pc(u) - u->mapping.bias);
+	if (unwind_recall(place, &u->rule))
+		return 0;
+	if (unwind_look_up(u))
+		return 1;
+	unwind_remember(place, &u->rule);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ static struct {
 	wire_u8 block[WIRE_UNWIND_BLOCK_VALUE];
 	struct wire_unwind_rule rules[RULES_MOST];
 	wire_u32 n_rules;
+	struct unwind_recent recent[UNWIND_RECENT_MAX];
 	wire_u64 n_reads;
 	struct unwind u;
 	/* The model: innermost last. */
@@ -40,6 +41,11 @@ static struct {
 static const wire_u8 *unwind_block(wire_u32 number)
 {
 	return number ? NULL : w.block;
+}
+
+static struct unwind_recent *unwind_recent(wire_u32 at)
+{
+	return &w.recent[at];
 }
 
 static const struct wire_unwind_file *unwind_file(wire_u32 number)
@@ -270,6 +276,41 @@ static void a_frame_takes_one_read(void **state)
 	assert_int_equal(w.n_reads, 100);
 }
 
+/* The second walk needs no table. */
+static void rules_are_remembered(void **state)
+{
+	add_usual_rules();
+	write_tables();
+	begin();
+	for (wire_u32 i = 0; i < 20; i++)
+		call(2 + i % 4);
+	assert_walk(WIRE_CUT_NOT, 21);
+	w.files[1] = (struct wire_unwind_file){0};
+	assert_walk(WIRE_CUT_NOT, 21);
+	memset(w.recent, 0, sizeof(w.recent));
+	assert_walk(WIRE_CUT_NO_RULE, 1);
+}
+
+static void places_share_entries(void **state)
+{
+	const struct wire_unwind_rule one = {.cfa = 8}, other = {.cfa = 16};
+	struct wire_unwind_rule found = {0};
+	wire_u64 place = wire_place(1, 0x1000), next = place;
+
+	do
+		next++;
+	while (unwind_recent_slot(next) != unwind_recent_slot(place));
+	assert_false(unwind_recall(place, &found));
+	unwind_remember(place, &one);
+	assert_false(unwind_recall(next, &found));
+	assert_true(unwind_recall(place, &found));
+	assert_int_equal(found.cfa, 8);
+	unwind_remember(next, &other);
+	assert_false(unwind_recall(place, &found));
+	assert_true(unwind_recall(next, &found));
+	assert_int_equal(found.cfa, 16);
+}
+
 static void an_empty_return_address_is_the_end(void **state)
 {
 	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
@@ -457,6 +498,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_forms_of_frames_are_followed, setup),
 		cmocka_unit_test_setup(a_frame_takes_one_read, setup),
+		cmocka_unit_test_setup(rules_are_remembered, setup),
+		cmocka_unit_test_setup(places_share_entries, setup),
 		cmocka_unit_test_setup(an_empty_return_address_is_the_end, setup),
 		cmocka_unit_test_setup(a_return_address_belongs_to_the_call_before_it, setup),
 		cmocka_unit_test_setup(a_signal_interrupts_at_any_pc, setup),

@@ -34,6 +34,11 @@ static const wire_u8 *unwind_block(wire_u32 number)
 	return NULL;
 }
 
+static struct unwind_recent *unwind_recent(wire_u32 at)
+{
+	return NULL;
+}
+
 static const struct wire_unwind_file *unwind_file(wire_u32 number)
 {
 	return NULL;

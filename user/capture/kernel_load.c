@@ -154,6 +154,7 @@ static int prepare_samples(struct loaded *l, const struct sampling_options *opt,
 	bpf_map__set_autocreate(l->skel->maps.waits, waits);
 	bpf_map__set_autocreate(l->skel->maps.sample_slots, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_files, any);
+	bpf_map__set_autocreate(l->skel->maps.unwind_rules, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_area, any);
 	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)
 		       ?: bpf_map__set_max_entries(l->skel->maps.unwind_area, SAMPLED_BLOCKS);
