@@ -51,6 +51,11 @@ int now_asked__tell(const struct now_asked *a, struct session *s, bool names)
 	const struct now_source from = {&asking, ask, names ? item : NULL, name, argument};
 	int err;
 
+	if (a->sampled) {
+		a->now->asked_ns = clock_ns(CLOCK_MONOTONIC);
+		now_sampled__tell(a->sampled, a->summary, a->texts, a->told);
+		return 0;
+	}
 	if (!now__ask(a->now, &from, a->summary, clock_ns(CLOCK_MONOTONIC)))
 		return -EAGAIN;
 	err = session__drain(s);

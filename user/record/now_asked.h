@@ -5,11 +5,13 @@
 
 #include "capture/session.h"
 #include "record/now.h"
+#include "record/now_sampled.h"
 #include "tracks/tracks.h"
 
 /* Parts of a recorder. */
 struct now_asked {
 	struct now *now;
+	struct now_sampled *sampled; /* NULL: there are probes, so the kernel half is asked */
 	const struct tracks *tracks;
 	const struct summary *summary;
 	const struct trace_texts *texts;

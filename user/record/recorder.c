@@ -48,6 +48,7 @@ struct recorder {
 	struct item_output items;
 	struct sample_output samples;
 	struct sample_counts counts; /* for the live view, if `only_samples` */
+	struct now_sampled now_sampled;
 	bool only_samples;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
@@ -112,7 +113,8 @@ static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
 
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
-	return code_names__note(r->code_names, file, f);
+	return (r->only_samples ? now_sampled__function(&r->now_sampled, f) : 0)
+		       ?: code_names__note(r->code_names, file, f);
 }
 
 static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
@@ -120,8 +122,10 @@ static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
 	struct recorder *r = ctx;
 
 	sample_output__stack(&r->samples, entry, id);
-	if (r->only_samples)
+	if (r->only_samples) {
 		sample_counts__entry(&r->counts, entry);
+		now_sampled__entry(&r->now_sampled, entry);
+	}
 	return 0;
 }
 
@@ -130,7 +134,10 @@ static int on_sample(void *ctx, const struct trace_sample *sample)
 	struct recorder *r = ctx;
 
 	sample_output__sample(&r->samples, sample);
-	return r->only_samples ? sample_counts__sample(&r->counts, sample) : 0;
+	if (!r->only_samples)
+		return 0;
+	return sample_counts__sample(&r->counts, sample)
+		       ?: now_sampled__sample(&r->now_sampled, sample);
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -564,8 +571,14 @@ void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX
 
 struct now_asked recorder__now(struct recorder *r)
 {
-	return (struct now_asked){&r->now, r->tracks, r->model.summary, &r->model.options.texts,
-				  &r->told};
+	return (struct now_asked){
+		.now = &r->now,
+		.sampled = r->only_samples ? &r->now_sampled : NULL,
+		.tracks = r->tracks,
+		.summary = r->model.summary,
+		.texts = &r->model.options.texts,
+		.told = &r->told,
+	};
 }
 
 /* Waits a limited time for the output: a stopped terminal stays as it is. */
@@ -794,6 +807,7 @@ void recorder__free(struct recorder *r)
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
 	sample_counts__destroy(&r->counts);
+	now_sampled__destroy(&r->now_sampled);
 	model__destroy(&r->model);
 	trace_output__destroy(&r->trace);
 	label_names__clear(&r->labels);

@@ -76,8 +76,11 @@ int live_now__print(const struct live_now *found, size_t n, size_t columns, cons
 		char in[ITEM_TEXT_MAX];
 		int pad = (int)(names.width - format_width(names.at[i]) + GAP);
 
+		_free_ char *function = format_clean(found[i].in->function);
+
 		item_text(in, room, found[i].in->name, found[i].in->item);
-		if (asprintf(&line, "%s%s%*s%s", indent, names.at[i], pad, "", in) < 0)
+		if (!function || asprintf(&line, "%s%s%*s%s%s%s", indent, names.at[i], pad, "", in,
+					  *function ? "  in " : "", function) < 0)
 			return -ENOMEM;
 		fprintf(out, "%.*s\n", (int)format_fit(line, columns), line);
 	}
@@ -90,6 +93,7 @@ static void put(const struct live_now *found, struct json *j)
 	json__text(j, "crate", found->process->crate);
 	json__text(j, "name", found->in->name);
 	json__text(j, "event", found->in->item[0] ? found->in->item : NULL);
+	json__text(j, "function", found->in->function[0] ? found->in->function : NULL);
 	json__put(j);
 }
 

@@ -14,6 +14,8 @@ struct top_now {
 	/* The path of its item, or the argument of an activity, or the end of that; empty: not
 	 * known */
 	char item[176];
+	/* Without probes: the function that its samples were in most, or empty. */
+	char function[80];
 };
 
 /* `n` of them are valid. All zeroes is empty. */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/now_sampled.h"
+
+#include "test.h"
+
+enum { TYPECK, LAYOUT };
+
+static const char *text(const void *ctx, uint32_t id)
+{
+	static const char *const names[] = {"typeck", "layout_of"};
+
+	(void)ctx;
+	return names[id];
+}
+
+static const struct trace_texts texts = {.text = text};
+
+/* Processes 0 and 1 run, process 2 has ended. */
+static struct summary *compilers(void)
+{
+	struct summary *s;
+
+	assert_int_equal(summary__new(&s), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_process p = {.index = i, .pid = 10 + i, .end_ns = i == 2};
+
+		assert_int_equal(summary__process(s, &p), 0);
+	}
+	return s;
+}
+
+static void add_functions(struct now_sampled *n)
+{
+	static const struct trace_function functions[] = {
+		{.first = 1, .size = 100, .name = "<rustc_hir_typeck::FnCtxt>::check_expr"},
+		{.first = 102, .size = 50, .name = "core::slice::sort"},
+		{.first = 200, .size = 50, .name = "rustc_middle::ty::walk"},
+	};
+
+	for (size_t i = 0; i < N_OF(functions); i++)
+		assert_int_equal(now_sampled__function(n, &functions[i]), 0);
+}
+
+static void add(struct now_sampled *n, uint32_t process, int query, uint32_t place)
+{
+	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = (uint32_t)query};
+	const struct trace_stack location = {.kind = TRACE_STACK_LOCATION, .place = place};
+	const struct trace_stack inner = {.kind = TRACE_STACK_LOCATION, .place = 110};
+	const struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .process = process};
+
+	if (query >= 0)
+		now_sampled__entry(n, &interval);
+	now_sampled__entry(n, &location);
+	now_sampled__entry(n, &inner);
+	assert_int_equal(now_sampled__sample(n, &sample), 0);
+}
+
+static void what_most_samples_have_is_told(void **state)
+{
+	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
+	_summary_ struct summary *s = compilers();
+	struct top_nows told;
+
+	add_functions(&n);
+	for (int i = 0; i < 9; i++)
+		add(&n, 0, i % 3 ? LAYOUT : TYPECK, i % 3 ? 250 : 101);
+	add(&n, 1, -1, 160);
+	add(&n, 2, TYPECK, 1);
+	now_sampled__tell(&n, s, &texts, &told);
+	assert_int_equal(told.n, 2);
+	assert_int_equal(told.at[0].pid, 11);
+	assert_string_equal(told.at[0].name, "(no query)");
+	assert_string_equal(told.at[0].function, "");
+	assert_int_equal(told.at[1].pid, 10);
+	assert_string_equal(told.at[1].name, "layout_of");
+	/* The library function within is charged to its caller. */
+	assert_string_equal(told.at[1].function, "ty::walk");
+	/* Since then there was no sample. */
+	now_sampled__tell(&n, s, &texts, &told);
+	assert_int_equal(told.n, 0);
+	add(&n, 0, TYPECK, 1);
+	now_sampled__tell(&n, s, &texts, &told);
+	assert_int_equal(told.n, 1);
+	assert_string_equal(told.at[0].name, "typeck");
+	assert_string_equal(told.at[0].function, "FnCtxt::check_expr");
+}
+
+static void waits_say_nothing(void **state)
+{
+	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
+	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = TYPECK};
+	const struct trace_sample wait = {.cause = TRACE_SAMPLE_OFF_CPU};
+	_summary_ struct summary *s = compilers();
+	struct top_nows told;
+
+	now_sampled__entry(&n, &interval);
+	assert_int_equal(now_sampled__sample(&n, &wait), 0);
+	now_sampled__tell(&n, s, &texts, &told);
+	assert_int_equal(told.n, 0);
+	/* Nor is it taken for a part of the next stack. */
+	add(&n, 0, -1, 1);
+	now_sampled__tell(&n, s, &texts, &told);
+	assert_string_equal(told.at[0].name, "(no query)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_most_samples_have_is_told),
+		cmocka_unit_test(waits_say_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

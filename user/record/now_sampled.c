@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/now_sampled.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/code_name.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#define NO_QUERY "(no query)"
+
+static int name_function(const struct trace_function *f, char **name)
+{
+	_free_ char *plain = code_name_plain(f->name ?: "");
+	_free_ char *part = plain ? code_part(plain, f->file) : NULL;
+
+	*name = NULL;
+	if (!part)
+		return -ENOMEM;
+	if (!*plain || code_part_is_general(part))
+		return 0;
+	*name = code_name_short(plain);
+	return *name ? 0 : -ENOMEM;
+}
+
+int now_sampled__function(struct now_sampled *n, const struct trace_function *f)
+{
+	struct now_sampled_function new = {.first = f->first, .size = f->size};
+	int err;
+
+	if (n->n_functions == NOW_SAMPLED_FUNCTIONS)
+		return 0;
+	err = name_function(f, &new.name)
+		      ?: array__add(&n->functions, &n->n_functions, &n->capacity, &new);
+	if (err)
+		free(new.name);
+	return err;
+}
+
+/* Index + 1 of the function that holds a location; 0: it is general, or not known. */
+static uint32_t function_at(const struct now_sampled *n, uint32_t locindex)
+{
+	uint32_t low = 0, high = n->n_functions;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (n->functions[mid].first <= locindex)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || !n->functions[low - 1].name ||
+	    locindex - n->functions[low - 1].first > n->functions[low - 1].size)
+		return 0;
+	return low;
+}
+
+void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry)
+{
+	if (entry->kind == TRACE_STACK_LOCATION) {
+		n->function = function_at(n, entry->place) ?: n->function;
+	} else if (entry->kind >= TRACE_STACK_QUERY && entry->kind != TRACE_STACK_UNKNOWN) {
+		n->in_interval = true;
+		n->label = entry->place;
+	}
+}
+
+static void vote(struct now_vote *v, uint32_t value)
+{
+	if (v->votes && v->value == value)
+		v->votes++;
+	else if (v->votes > 1)
+		v->votes--;
+	else
+		*v = (struct now_vote){value, 1};
+}
+
+int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample)
+{
+	struct now_sampled_process *p = NULL;
+
+	if (sample->cause == TRACE_SAMPLE_CPU) {
+		p = table__get(&n->processes, sample->process, .label = {0});
+		if (!p)
+			return -ENOMEM;
+		vote(&p->label, n->in_interval ? n->label : TRACE_NO_STRING);
+		if (n->function)
+			vote(&p->function, n->function);
+	}
+	n->in_interval = false;
+	n->function = 0;
+	return 0;
+}
+
+static void tell(const struct now_sampled *n, const struct now_sampled_process *p, uint32_t pid,
+		 const struct trace_texts *texts, struct top_now *to)
+{
+	const char *name = p->label.value == TRACE_NO_STRING
+				   ? NO_QUERY
+				   : texts->text(texts->ctx, p->label.value);
+
+	*to = (struct top_now){.pid = pid};
+	strncpy(to->name, name, sizeof(to->name) - 1);
+	if (p->function.votes)
+		strncpy(to->function, n->functions[p->function.value - 1].name,
+			sizeof(to->function) - 1);
+}
+
+void now_sampled__tell(struct now_sampled *n, const struct summary *s,
+		       const struct trace_texts *texts, struct top_nows *out)
+{
+	out->n = 0;
+	for (uint32_t i = summary__n_processes(s); i-- && out->n < TOP_NOW_MAX;) {
+		const struct trace_process *process = summary__process_at(s, i);
+		struct now_sampled_process *p =
+			process->end_ns ? NULL : table__find(&n->processes, process->index);
+
+		if (!p || !p->label.votes)
+			continue;
+		tell(n, p, process->pid, texts, &out->at[out->n++]);
+		*p = (struct now_sampled_process){0};
+	}
+}
+
+void now_sampled__destroy(struct now_sampled *n)
+{
+	for (uint32_t i = 0; i < n->n_functions; i++)
+		free(n->functions[i].name);
+	free(n->functions);
+	table__destroy(&n->processes);
+	*n = (struct now_sampled){0};
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What the compilers of a recording are in, by their samples: where there are no probes, nothing
+ * else tells. Of each, the query and the function that it was in most since it was last told.
+ *
+ * Memory: a few words for each compiler, and the names of at most NOW_SAMPLED_FUNCTIONS functions.
+ */
+#ifndef QPROF_RECORD_NOW_SAMPLED_H
+#define QPROF_RECORD_NOW_SAMPLED_H
+
+#include "analyze/summary.h"
+#include "base/table.h"
+#include "view/top_now.h"
+
+#define NOW_SAMPLED_FUNCTIONS 65536
+
+/* A value that most samples have, if there is one: after Boyer and Moore. */
+struct now_vote {
+	uint32_t value;
+	uint32_t votes;
+};
+
+struct now_sampled_process {
+	struct now_vote label;	  /* TRACE_NO_STRING: in no query */
+	struct now_vote function; /* index + 1; 0: unknown */
+};
+
+/* A function that a sample met. */
+struct now_sampled_function {
+	uint32_t first, size; /* locindexes */
+	char *name;	      /* short; NULL: general code, which is charged to its callers */
+};
+
+/* All zeroes is empty. */
+struct now_sampled {
+	TABLE(struct now_sampled_process) processes; /* by index */
+	struct now_sampled_function *functions;	     /* by rising locindexes */
+	uint32_t n_functions;
+	uint32_t capacity;
+	/* Of the stack to come. */
+	bool in_interval;
+	uint32_t label;
+	uint32_t function; /* index + 1 */
+};
+
+/* A function before the first entry in it, in the order of locindexes. 0 or -ENOMEM. */
+int now_sampled__function(struct now_sampled *n, const struct trace_function *f);
+
+/* An entry of the stack of the sample to come, the outermost first. */
+void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry);
+
+/* The sample of these entries; others than of the CPU say nothing. 0 or -ENOMEM. */
+int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample);
+
+/* What the compilers that run were in since the last call, the latest first. */
+void now_sampled__tell(struct now_sampled *n, const struct summary *s,
+		       const struct trace_texts *texts, struct top_nows *out);
+
+void now_sampled__destroy(struct now_sampled *n);
+
+#endif /* QPROF_RECORD_NOW_SAMPLED_H */
