@@ -2,7 +2,9 @@
 """Something slow is planted in a workspace: it is the first line of its table."""
 
 import json
+import re
 
+import explained
 import workspace
 
 MACRO_MS, INSTANCES = 400, 300
@@ -82,6 +84,27 @@ def test_a_slow_function_in_the_report_of_the_build(t):
     crates = {row["name"].split("::")[0] for row in items}
     assert crates <= {"base", "made", "derived", "both", "app", "build_script_build"}, crates
     return lines[table + 1]
+
+
+def test_slow_names_it_once(t):
+    """The innermost interval has a line, and none that is around it and as long."""
+    text = "#![allow(long_running_const_eval)]\n" + FUNCTION
+    run = t.capture([t.rustc, "--crate-name=base", "--crate-type=lib", "--emit=metadata",
+                     "--out-dir", t.mkdir("out"), t.write("base.rs", text)],
+                    ("-q", "--slow", "100ms"))
+    assert run.status == 0, run.stderr.decode()
+    lines = run.stderr.decode().splitlines()
+    planted = [line for line in lines if "slow: eval_to_allocation_raw(base::slow::planted" in line]
+    assert len(planted) == 1, lines
+    spans = t.spans(run.trace)
+    inner = max((s for s in spans if s["query"] == "eval_to_allocation_raw"),
+                key=lambda s: s["end_ns"] - s["start_ns"])
+    around = [s for s in spans if s["tid"] == inner["tid"] and s["depth"] < inner["depth"] and
+              s["start_ns"] <= inner["start_ns"] and s["end_ns"] >= inner["end_ns"]]
+    assert len(around) > 5, around
+    named = [re.search(r"slow: ([^\s(]+)", line).group(1) for line in lines]
+    assert sorted(named) == sorted(explained.names(spans, 100_000_000)), (named, lines)
+    return "%s; of %d around it %d" % (planted[0], len(around), len(named) - 1)
 
 
 def test_a_slow_macro(t):

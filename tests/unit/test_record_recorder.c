@@ -237,13 +237,17 @@ static void slow_intervals_are_reported_as_they_end(void **state)
 	output_begin(&o);
 	assert_int_equal(give_span(r, 0, 1, 2000, 2999), 0);
 	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	/* Half of its time is explained, then not. */
 	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	assert_int_equal(give_span(r, 0, 1, 5000, 6500), 0);
+	assert_int_equal(give_span(r, 1, 0, 4500, 7000), 0);
 	assert_int_equal(recorder__finish(r, no_counters), 0);
 	output_end(&o);
-	assert_int_equal(lines_of(o.text[1], "slow: "), 2);
+	assert_int_equal(lines_of(o.text[1], "slow: "), 3);
 	assert_contains(o.text[1],
 			"slow: mir_built 1.00 us (self 1.00 us) in a, process 4711\n"
-			"qprof-bpf: slow: typeck 2.50 us (self 501 ns) in a, process 4711");
+			"qprof-bpf: slow: typeck 2.50 us (self 501 ns) in a, process 4711\n"
+			"qprof-bpf: slow: mir_built 1.50 us (self 1.50 us) in a, process 4711\n");
 	assert_string_equal(o.text[0], "");
 }
 

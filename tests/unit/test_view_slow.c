@@ -39,22 +39,19 @@ static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t o
 	assert_string_equal(got, want);
 }
 
-static void the_threshold_is_reached_without_the_probes(void **state)
+static void an_interval_of_the_compiler_is_as_long_as_without_probes(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
-	struct trace_times times = {0};
+	struct trace_times times = {.probe_ns = 1};
 
-	assert_true(slow_is(&s, &times, 100 * MS));
-	assert_false(slow_is(&s, &times, 100 * MS + 1));
-	times.probe_ns = 1;
-	assert_false(slow_is(&s, &times, 100 * MS));
-	times.probe_ns = 0;
-	s.kind = TRACE_KIND_OFF_CPU;
-	assert_false(slow_is(&s, &times, 1));
-	s.kind = TRACE_KIND_HIT;
-	assert_false(slow_is(&s, &times, 0));
+	assert_int_equal(slow_ns(&s, &times), 100 * MS - 1);
+	assert_true(slow_is_interval(&s));
 	s.kind = TRACE_KIND_BLOCKED;
-	assert_true(slow_is(&s, &times, 100 * MS));
+	assert_true(slow_is_interval(&s));
+	s.kind = TRACE_KIND_OFF_CPU;
+	assert_false(slow_is_interval(&s));
+	s.kind = TRACE_KIND_HIT;
+	assert_false(slow_is_interval(&s));
 }
 
 static void a_line_has_name_duration_and_place(void **state)
@@ -133,7 +130,7 @@ static void on_a_terminal_lines_scroll_above_the_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_threshold_is_reached_without_the_probes),
+		cmocka_unit_test(an_interval_of_the_compiler_is_as_long_as_without_probes),
 		cmocka_unit_test(a_line_has_name_duration_and_place),
 		cmocka_unit_test(a_line_marks_other_kinds_and_missing_ends),
 		cmocka_unit_test(a_crate_may_have_no_name_or_a_hostile_one),

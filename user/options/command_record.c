@@ -23,8 +23,9 @@ static const struct cli_option options[] = {
 		.help = "Print a line to standard error for each interval that took this "
 			"long or longer, as soon as it has ended: its name, how long it "
 			"took, the same without what ran within it (self), and off the CPU; "
-			"then the crate and process. An enclosing interval ends later, so "
-			"its line comes later. Also with --quiet and --json.",
+			"then the crate and process. Of intervals within each other it is the "
+			"innermost that explains the time: at least half of it is in none that a "
+			"line was printed about. Also with --quiet and --json.",
 	},
 	{
 		.name = "json",

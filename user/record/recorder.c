@@ -801,6 +801,7 @@ void recorder__free(struct recorder *r)
 		return;
 	live_view__free(r->live);
 	free(r->names_problem);
+	slow_lines__clear(&r->slow);
 	if (r->slow.to != r->out)
 		writer_thread__free(r->slow.to);
 	writer_thread__free(r->out);

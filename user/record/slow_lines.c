@@ -42,7 +42,10 @@ void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
 	size_t len = 0;
 	FILE *to;
 
-	if (!p || !slow_is(s, times, l->least_ns))
+	/* An interval is at least as long as those within it with the time of probes only. */
+	if (!p || s->end_ns - s->start_ns < l->least_ns || !slow_is_interval(s))
+		return;
+	if (!explained__take(&l->explained, s, slow_ns(s, times), slow_ns(s, times) >= l->least_ns))
 		return;
 	if (writer_thread__waiting(l->to) > WAITING_MOST) {
 		l->n_left_out++;
@@ -64,4 +67,9 @@ void slow_lines__print_left_out(const struct slow_lines *l)
 		diag_info("%" PRIu64
 			  " slow interval%s not printed: the reader did not read the lines",
 			  l->n_left_out, l->n_left_out == 1 ? " was" : "s were");
+}
+
+void slow_lines__clear(struct slow_lines *l)
+{
+	explained__clear(&l->explained);
 }

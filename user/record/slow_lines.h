@@ -3,6 +3,7 @@
 #ifndef QPROF_RECORD_SLOW_LINES_H
 #define QPROF_RECORD_SLOW_LINES_H
 
+#include "analyze/explained.h"
 #include "base/writer_thread.h"
 #include "trace/self_time.h"
 #include "trace/trace.h"
@@ -10,6 +11,7 @@
 struct slow_lines {
 	struct writer_thread *to; /* owned by the recorder; NULL: none are printed */
 	uint64_t least_ns;
+	struct explained explained; /* intervals that lines were printed about */
 	/* As in struct recorder_options. */
 	int (*name)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
 	void *name_ctx;
@@ -19,12 +21,17 @@ struct slow_lines {
 	uint64_t n_left_out;
 };
 
-/* Print a line if the interval is slow; `p` is its process, or NULL, `label` its name. */
+/*
+ * Print a line if the interval is slow and explains its time (analyze/explained.h); `p` is its
+ * process, or NULL, `label` its name.
+ */
 void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
 		     const struct trace_times *times, const struct trace_process *p,
 		     const char *label);
 
 /* At the end: print how many lines were left out, if any. */
 void slow_lines__print_left_out(const struct slow_lines *l);
+
+void slow_lines__clear(struct slow_lines *l);
 
 #endif /* QPROF_RECORD_SLOW_LINES_H */

@@ -10,16 +10,14 @@
 
 #define CLEAR_LINE "\r\033[K"
 
-static uint64_t duration_of(const struct trace_span *s, const struct trace_times *times)
+uint64_t slow_ns(const struct trace_span *s, const struct trace_times *times)
 {
 	return trace_without_probes(s->end_ns - s->start_ns, times->probe_ns);
 }
 
-bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64_t least_ns)
+bool slow_is_interval(const struct trace_span *s)
 {
-	if (s->kind == TRACE_KIND_OFF_CPU || s->kind == TRACE_KIND_HIT)
-		return false;
-	return duration_of(s, times) >= least_ns;
+	return s->kind != TRACE_KIND_OFF_CPU && s->kind != TRACE_KIND_HIT;
 }
 
 /* How the interval ended, if not normally; else its kind, if it is no query. */
@@ -47,10 +45,6 @@ static const char *note_of(const struct trace_span *s, const struct trace_proces
 	}
 }
 
-/*
- * A parent ends after its children, so its line comes below theirs; `self` shows which of them took
- * the time.
- */
 static int put_line(FILE *to, const struct trace_span *s, const struct trace_times *times,
 		    const struct trace_process *p, const char *name, const char *item)
 {
@@ -61,7 +55,7 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_tim
 
 	if (!clean || !crate)
 		return -ENOMEM;
-	format_duration(total, duration_of(s, times));
+	format_duration(total, slow_ns(s, times));
 	format_duration(self, trace_without_probes(times->self_ns, times->self_probe_ns));
 	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (self %s", clean, about ? "(" : "", about ?: "",
 		about ? ")" : "", total, self);

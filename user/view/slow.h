@@ -7,8 +7,11 @@
 
 #include "trace/trace.h"
 
-/* True for an interval of the compiler itself that took `least_ns` or more without probe time. */
-bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64_t least_ns);
+/* True for an interval of the compiler itself. */
+bool slow_is_interval(const struct trace_span *s);
+
+/* How long it took, without probe time. */
+uint64_t slow_ns(const struct trace_span *s, const struct trace_times *times);
 
 /*
  * Print one line about `s` to `to`; `name` is its label, `item` what it was about, or NULL. If
