@@ -48,6 +48,15 @@ def test_blocks(t):
     assert "typeck" in text and "lost 0" in text, text[-2000:]
 
 
+def test_a_pipe_gets_the_report_only(t):
+    """No table while it runs, as nobody sees it change."""
+    run = t.capture(long_build(t))
+    assert (run.status, run.stdout) == (0, b""), run
+    text = run.stderr.decode()
+    assert "events/s" not in text and "rate/s" not in text, text[:2000]
+    assert text.count("typeck") >= 1 and text.count("\nlost: 0") == 1, text[-2000:]
+
+
 def test_samples_alone(t):
     """Without probes the rows are those of samples."""
     run = t.capture(long_build(t), options=("--json", "-i", "100ms", "--sample=1999", "-e", "none"))

@@ -64,7 +64,8 @@ static void record_is_the_default(void **state)
 	assert_int_equal(cli.record.pids.n, 1);
 	assert_null(cli.record.command);
 	assert_null(cli.record.output);
-	assert_int_equal(cli.record.interval_ns, 1000000000);
+	assert_int_equal(cli.record.interval_ns, 0);
+	assert_int_equal(cli_interval_ns(&cli.record), 1000000000);
 	assert_int_equal(cli.record.ring_bytes, 16 << 20);
 	assert_int_equal(cli.record.attach, CLI_ATTACH_AUTO);
 	assert_false(cli.record.json || cli.record.quiet || cli.record.force || cli.verbose);
@@ -299,7 +300,7 @@ static void top_shows_one_thing(void **state)
 	parse("qprof-bpf top");
 	assert_int_equal(cli.command, CLI_TOP);
 	assert_null(cli.top.file);
-	assert_int_equal(cli.top.record.interval_ns, 1000000000);
+	assert_int_equal(cli_interval_ns(&cli.top.record), 1000000000);
 	parse("qprof-bpf top -i 200ms a.qpt");
 	assert_string_equal(cli.top.file, "a.qpt");
 	assert_int_equal(cli.top.record.interval_ns, 200000000);
@@ -314,6 +315,7 @@ static void top_shows_one_thing(void **state)
 	refuse("qprof-bpf top -p 17 a.qpt", "a.qpt is a trace to show");
 	refuse("qprof-bpf top -o b.qpt a.qpt", "are for a recording: name what to record");
 	refuse("qprof-bpf top -i 1ms", "--interval must be");
+	refuse("qprof-bpf top -i 0", "out of range");
 }
 
 static void samples_have_a_rate_of_their_own(void **state)

@@ -415,7 +415,7 @@ int cmd_top(const struct cli_top_options *given)
 {
 	__cleanup(watch__destroy) struct watch w = {
 		.background = BACKGROUND_NONE,
-		.interval_ns = given->record.interval_ns,
+		.interval_ns = cli_interval_ns(&given->record),
 		.writer_fd = -1,
 		.signal_fd = -1,
 	};

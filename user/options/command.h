@@ -129,9 +129,10 @@ CLI_COMMANDS(CLI_TABLE)
 		.arg = "DURATION", \
 		.kind = CLI_DURATION, \
 		.offset = AT(at.interval_ns), \
-		.initial = "1s", \
+		.positive = true, \
 		.help = "Show live counts this often: 500ms, 2s, 1m; a number without a unit is " \
-			"seconds. From 10ms to 1h.", \
+			"seconds. From 10ms to 1h, by default 1s. Where they would not go to a " \
+			"terminal, they are only shown with this option.", \
 	}
 
 #define RECORDING_SAMPLE_OPTIONS(at) \

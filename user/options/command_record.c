@@ -115,7 +115,7 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (cli_ways_to_record(o) > 1)
 		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
 					     "other: record one of them");
-	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
+	if (cli_interval_ns(o) < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->sample_hz > HZ_MOST)
 		return diag_error_r(-EINVAL, "--sample must be from 1 to %u samples a second",

@@ -133,8 +133,8 @@ struct cli_record_options {
 	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
-	uint64_t interval_ns;
-	uint64_t slow_ns; /* print intervals that take this long; 0: none */
+	uint64_t interval_ns;	 /* 0: not given; use cli_interval_ns() */
+	uint64_t slow_ns;	 /* print intervals that take this long; 0: none */
 	bool json;
 	bool quiet;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
@@ -149,6 +149,11 @@ struct cli_record_options {
 	uint64_t ring_bytes;	     /* a power of two, at least a page */
 	unsigned int attach;	     /* enum cli_attach */
 };
+
+static inline uint64_t cli_interval_ns(const struct cli_record_options *o)
+{
+	return o->interval_ns ?: 1000000000;
+}
 
 /* Whether stacks are sampled. */
 static inline bool cli_samples(const struct cli_record_options *o)

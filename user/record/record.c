@@ -287,7 +287,10 @@ static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out
 		return LIVE_NONE;
 	if (o->json)
 		return LIVE_JSON;
-	return isatty(fileno(out)) ? LIVE_TERMINAL : LIVE_BLOCKS;
+	if (isatty(fileno(out)))
+		return LIVE_TERMINAL;
+	/* The log of a CI wants the report only. */
+	return o->interval_ns ? LIVE_BLOCKS : LIVE_NONE;
 }
 
 /* Records come from the session only. */
@@ -600,7 +603,7 @@ static int watch_once(struct capture *c, struct pollfd *fds)
 	err = session__drain(c->session) ?: session__tick(c->session);
 	if (err || clock_ns(CLOCK_MONOTONIC) < c->next_tick_ns)
 		return err;
-	c->next_tick_ns += c->opt->interval_ns;
+	c->next_tick_ns += cli_interval_ns(c->opt);
 	return tick(c);
 }
 
@@ -609,7 +612,7 @@ static int watch(struct capture *c)
 	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
 	int err = fds ? 0 : -ENOMEM;
 
-	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + c->opt->interval_ns;
+	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + cli_interval_ns(c->opt);
 	while (!err && !c->stop) {
 		err = watch_once(c, fds);
 		if (all_gone(c))
