@@ -9,11 +9,11 @@ def names(spans, least_ns):
         if s.get("kind") in ("OffCpu", "QueryCacheHit"):
             continue
         ns = max(0, s["end_ns"] - s["start_ns"] - s.get("probe_ns", 0))
-        parts = threads.setdefault((s["pid"], s["tid"]), [])
-        within = sum(part for depth, part in parts if depth > s["depth"])
-        parts[:] = [(depth, part) for depth, part in parts if depth <= s["depth"]]
+        parts = threads.setdefault((s["pid"], s["tid"]), {})  # by depth
+        within = sum(parts.pop(depth) for depth in [d for d in parts if d > s["depth"]])
         explains = ns >= least_ns and within <= ns // 2
         if explains:
             named.append(s["query"])
-        parts.append((s["depth"], ns if explains else within))
+        if explains or within:
+            parts[s["depth"]] = parts.get(s["depth"], 0) + (ns if explains else within)
     return named

@@ -147,6 +147,80 @@ static void waiting_is_no_work(void **state)
 	free(text);
 }
 
+/* The time of a query that was not executed has a reason. */
+static void what_is_instead_of_an_execution_is_named(void **state)
+{
+	static const struct {
+		uint8_t kind;
+		const char *text;
+	} kinds[] = {
+		{TRACE_KIND_LOAD, "typeck (loaded) "},
+		{TRACE_KIND_BLOCKED, "typeck (waited for) "},
+		{TRACE_KIND_HASHING, "typeck (hashed) "},
+		{TRACE_KIND_QUERY, "typeck  "},
+	};
+
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		static const struct trace_times times = {.self_ns = 5};
+		const struct trace_process p = {.pid = 1};
+		const struct trace_span span = {
+			.label = SAMPLE_TYPECK, .end_ns = 5, .kind = kinds[i].kind};
+		struct summary *s = NULL;
+		_free_ char *text = NULL;
+
+		assert_int_equal(summary__new(&s), 0);
+		assert_int_equal(summary__process(s, &p), 0);
+		assert_int_equal(summary__span(s, &span, &times), 0);
+		text = report_of(s, NULL, &(struct report_options){});
+		assert_contains(text, kinds[i].text);
+	}
+}
+
+static void hits_sort_too(void **state)
+{
+	const struct trace_tally hits = {
+		.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_LAYOUT_OF, .sum = 7};
+	struct summary *s = sample_one();
+	_free_ char *text = NULL;
+
+	assert_int_equal(summary__tally(s, &hits), 0);
+	text = report_of(s, NULL, &(struct report_options){.sort = REPORT_SORT_HITS});
+	assert_true(strstr(text, "layout_of") < strstr(text, "typeck"));
+}
+
+static bool is_typeck(const void *ctx, const char *name)
+{
+	return !strcmp(name, "typeck");
+}
+
+/* Nothing below a table is about other queries. */
+static void one_query_is_all_that_is_counted(void **state)
+{
+	struct report_options opt = {.query = is_typeck};
+	struct trace_losses none = {};
+	_free_ char *text = report_of(sample_three(), &none, &opt);
+
+	assert_lacks(text, " more ");
+	assert_lacks(text, "layout_of");
+	assert_contains(text, "4712  SIGKILL           1  3.00 ms\n");
+}
+
+static void items_follow_the_query_that_they_are_of(void **state)
+{
+	_sample_items_ struct sample_items items = {};
+	struct report_options opt = {.details = true, .query = is_typeck};
+	struct summary *s = sample_one();
+	_free_ char *text = NULL;
+
+	sample_items__make(&items);
+	opt.items = items.items;
+	text = printed_text(report_text(out, s, NULL, &sample_item_texts, &opt));
+	assert_contains(text, "\ntypeck ");
+	assert_contains(text, "app::shapes::area");
+	assert_true(strstr(text, "\ntypeck ") < strstr(text, "app::shapes::area"));
+	summary__free(s);
+}
+
 /* Prints the sample's items, or its modules. */
 static char *report_of_items(bool by_module, struct report_options opt)
 {
@@ -196,7 +270,7 @@ static void small_modules_are_left_out(void **state)
 
 	assert_contains(text, "app::shapes\n");
 	assert_lacks(text, "{{impl}}");
-	assert_contains(text, "  and 2 more modules\n");
+	assert_contains(text, "  and 1 more module\n");
 }
 
 static void samples_alone_are_a_table(void **state)
@@ -263,6 +337,10 @@ int main(void)
 		cmocka_unit_test(the_head_says_what_the_probes_took),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
 		cmocka_unit_test(waiting_is_no_work),
+		cmocka_unit_test(what_is_instead_of_an_execution_is_named),
+		cmocka_unit_test(hits_sort_too),
+		cmocka_unit_test(one_query_is_all_that_is_counted),
+		cmocka_unit_test(items_follow_the_query_that_they_are_of),
 		cmocka_unit_test(items_are_a_table),
 		cmocka_unit_test(modules_are_items_added_up),
 		cmocka_unit_test(narrow_items_show_the_first_query),

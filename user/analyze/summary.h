@@ -98,6 +98,21 @@ static inline const char *summary_row__kind(const struct summary_row *row)
 	return summary_kind_text(row->kinds);
 }
 
+/*
+ * What the time of a query is that was not executed: " (loaded)", from the last build, and so on;
+ * an empty text if it was.
+ */
+static inline const char *summary_row__instead(const struct summary_row *row)
+{
+	if (row->count || unrecorded__any(&row->unrecorded) || !row->raw_self_ns)
+		return "";
+	if (row->kinds & 1u << TRACE_KIND_LOAD)
+		return " (loaded)";
+	if (row->kinds & 1u << TRACE_KIND_BLOCKED)
+		return " (waited for)";
+	return row->kinds & 1u << TRACE_KIND_HASHING ? " (hashed)" : "";
+}
+
 /* Mean time of an execution; 0 without any. */
 static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 {

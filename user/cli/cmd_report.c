@@ -35,6 +35,12 @@ static bool may_be_of_build(const struct cli_report_options *o)
 	return asks_for_build(o) || (o->by == CLI_BY_AUTO && !rows);
 }
 
+/* Whether queries are asked for, and nothing else about rows. */
+static bool shows_details(const struct cli_report_options *o)
+{
+	return o->by == CLI_BY_AUTO && o->queries.n && !o->callers.n && !o->json;
+}
+
 static const struct cli_texts *asked_for(const struct cli_report_options *o)
 {
 	return o->callers.n ? &o->callers : &o->queries;
@@ -61,6 +67,8 @@ static unsigned int parts_of(const struct cli_report_options *o)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
+	if (shows_details(o))
+		return MODEL_ITEMS | MODEL_GROUPS | MODEL_CALLERS;
 	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS : 0;
 }
 
@@ -114,6 +122,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		[CLI_SORT_TOTAL] = REPORT_SORT_TOTAL, [CLI_SORT_COUNT] = REPORT_SORT_COUNT,
 		[CLI_SORT_MAX] = REPORT_SORT_MAX,     [CLI_SORT_NAME] = REPORT_SORT_NAME,
 		[CLI_SORT_OFF] = REPORT_SORT_OFF,     [CLI_SORT_INSTANCES] = REPORT_SORT_INSTANCES,
+		[CLI_SORT_HITS] = REPORT_SORT_HITS,
 	};
 	const struct cli_report_options *o = c->options;
 	const struct model *m = &c->model;
@@ -128,7 +137,8 @@ static struct report_options view_options(const struct contents *c, const struct
 		.query = is_asked_for,
 		.query_ctx = asked_for(o),
 		.groups = m->groups,
-		.callers = m->callers,
+		.callers = trace_reader__stats(r).callers || o->callers.n ? m->callers : NULL,
+		.details = shows_details(o),
 		.items = m->build ? NULL : m->items,
 		.modules = m->modules,
 		.subjects = m->subjects,
@@ -154,6 +164,19 @@ static int no_callers(const struct trace_reader *r, const char *file)
 			    "the callers of the queries of %s are not recorded; if it was recorded "
 			    "without --callers, record it with them",
 			    file);
+}
+
+static bool has_hits(const struct summary *s)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
+
+	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].hits)
+			return true;
+	return false;
 }
 
 /* Whether to print the report of a build: requested, or a crate was compiled. */
@@ -233,10 +256,13 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 
 	if (process_filter__check(&c->filter, c->options->file))
 		return -ENODATA;
-	if (c->model.callers && no_callers(r, c->options->file))
+	if (c->options->callers.n && no_callers(r, c->options->file))
 		return -ENODATA;
-	if (opt.items && cmd_has_items(r, c->model.items, c->options->file))
+	if (opt.items && !opt.details && cmd_has_items(r, c->model.items, c->options->file))
 		return -ENODATA;
+	if (opt.sort == REPORT_SORT_HITS && !has_hits(c->model.summary))
+		diag_warn("%s has no cache hits; record them with -e query-cache-hit",
+			  c->options->file);
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,
 			  opt.problem);

@@ -76,11 +76,13 @@ static const struct cli_option options[] = {
 		.arg = "COLUMN",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.sort),
-		.choices = "cpu|self|total|count|max|name|off|instances",
+		.choices = "cpu|self|total|count|max|hits|name|off|instances",
 		.initial = "cpu",
 		.help = "The order of the rows, largest first: cpu is on-cpu, off is off-cpu, and "
-			"self is their sum. total is wall in rows that are not queries. instances "
-			"are those of a generic function, in rows of items.",
+			"self is their sum. total is wall in rows that are not queries. hits are "
+			"results found in a query's cache, in rows of queries; instances those of "
+			"a "
+			"generic function, in rows of items.",
 	},
 	{
 		.name = "min",
@@ -95,7 +97,8 @@ static const struct cli_option options[] = {
 		.arg = "GLOB",
 		.kind = CLI_TEXTS,
 		.offset = AT(report.queries),
-		.help = QUERY_HELP,
+		.help = QUERY_HELP " Without --by, the items that the queries were about, the "
+				   "crates and, if they were recorded, the callers follow.",
 	},
 	PROCESS_OPTIONS(report.of),
 	{
@@ -250,6 +253,9 @@ static int check(const struct cli *cli)
 	if (o->sort == CLI_SORT_INSTANCES && o->by != CLI_BY_ITEM)
 		return diag_error_r(-EINVAL, "--sort instances is for rows of items: use it with "
 					     "--by item");
+	if (o->sort == CLI_SORT_HITS && (o->by > CLI_BY_QUERY || o->callers.n))
+		return diag_error_r(-EINVAL, "--sort hits is for rows of queries: leave out --by "
+					     "and --callers");
 	if (o->callers.n && (o->by > CLI_BY_QUERY || o->queries.n))
 		return diag_error_r(-EINVAL, "--callers chooses the queries and the rows: "
 					     "leave out --query and --by");

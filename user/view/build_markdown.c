@@ -88,14 +88,14 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 
 static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
 {
-	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
+	_free_ char *name = build_query_name(q);
 	char count[FORMAT_MAX], cpu[FORMAT_MAX + 1], percent[FORMAT_MAX], off[FORMAT_MAX];
 	int err;
 
-	if (q->crate && !pair)
+	if (!name)
 		return -ENOMEM;
 	fputs("| ", out);
-	err = markdown_code(out, pair ?: q->label);
+	err = markdown_code(out, name);
 	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, build_query_count(q, r)),
 		build_query_cpu(cpu, q, r), format_percent(percent, q->row.best_cpu_ns, r->cpu_ns),
 		format_duration(off, q->row.self_off_ns));

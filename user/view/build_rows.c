@@ -379,7 +379,10 @@ char *build_query_name(const struct build_query *q)
 {
 	char *name;
 
-	return asprintf(&name, "%s/%s", q->crate, q->label) < 0 ? NULL : name;
+	return asprintf(&name, "%s%s%s%s", q->crate ?: "", q->crate ? "/" : "", q->label,
+			summary_row__instead(&q->row)) < 0
+		       ? NULL
+		       : name;
 }
 
 const char *build_ending(char buf[FORMAT_MAX * 2], int32_t status)

@@ -108,7 +108,10 @@ const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 void build_print_samples(FILE *out, const char *lead, const struct build_rows *r,
 			 const struct build_view *v);
 
-/* "crate/query"; NULL if out of memory. */
+/*
+ * "crate/query", or "query" over all crates, and why it has a time without an execution. The caller
+ * frees it; NULL: no memory.
+ */
 char *build_query_name(const struct build_query *q);
 
 /*

@@ -284,8 +284,8 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 static int add_query(struct table *t, const struct build_query *q, const struct build_rows *r,
 		     const struct build_view *v)
 {
-	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
-	_free_ char *name = !q->crate || pair ? format_clean(pair ?: q->label) : NULL;
+	_free_ char *whole = build_query_name(q);
+	_free_ char *name = whole ? format_clean(whole) : NULL;
 	char buf[FORMAT_MAX + 1];
 
 	if (!name)

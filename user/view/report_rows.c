@@ -17,6 +17,8 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 		return row->max_ns;
 	case REPORT_SORT_OFF:
 		return row->extra[REPORT_OFF_CPU];
+	case REPORT_SORT_HITS:
+		return row->extra[REPORT_HITS];
 	case REPORT_SORT_INSTANCES:
 		return row->item ? row->item->instances : 0;
 	case REPORT_SORT_SELF:
@@ -32,7 +34,8 @@ static int compare(const void *a, const void *b, void *opt_p)
 	const struct report_row *x = a, *y = b;
 	uint64_t kx = key_of(x, opt->sort), ky = key_of(y, opt->sort);
 
-	if (opt->sort != REPORT_SORT_NAME && opt->sort != REPORT_SORT_COUNT) {
+	if (opt->sort != REPORT_SORT_NAME && opt->sort != REPORT_SORT_COUNT &&
+	    opt->sort != REPORT_SORT_HITS) {
 		if (x->untimed != y->untimed)
 			return x->untimed - y->untimed;
 		if (x->untimed) {
@@ -92,6 +95,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
 		.kind = summary_row__kind(from),
+		.instead = summary_row__instead(from),
 		.activities = summary_row__is_activity(from) ? 0 : from->activities,
 		.count = from->count + from->unrecorded.counted,
 		.recorded = from->count,

@@ -38,6 +38,7 @@ struct report_row {
 	uint64_t peak_bytes; /* for groups only; 0: unknown */
 	uint32_t processes;
 	const char *kind;		 /* for queries: summary_row__kind() */
+	const char *instead;		 /* for queries: summary_row__instead() */
 	uint64_t activities;		 /* in a query's row: of count */
 	const struct item_row *item;	 /* NULL unless the row is an item or a module */
 	uint32_t items;			 /* of a module */

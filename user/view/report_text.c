@@ -94,7 +94,7 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 {
 	char buf[FORMAT_MAX];
 
-	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
+	table__cellf(t, "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "");
 	add_sums(t, row, all);
 	table__cell(t, row->untimed ? "-" : format_percent(buf, row->cpu_ns, all->cpu_ns));
 	if (report_rows__know_off_cpu(all))
@@ -139,7 +139,7 @@ static int print_sampled(FILE *out, const struct report_rows *r, const struct re
 {
 	int err = samples_text_rows(out, r, shown(r->n, opt), opt->width, WIDER);
 
-	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
+	print_more(out, r->n - shown(r->n, opt), "query", "queries");
 	return err;
 }
 
@@ -173,7 +173,7 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	for (size_t i = 0; i < shown(r->n, opt); i++)
 		add_query(t, &r->rows[i], r);
 	err = table__print_within(t, out, opt->width, WIDER);
-	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
+	print_more(out, r->n - shown(r->n, opt), "query", "queries");
 	return err;
 }
 
@@ -269,7 +269,7 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		table__spare(t, REPORT_SELF);
 	}
 	err = table__print_within(t, out, opt->width, WIDER);
-	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
+	print_more(out, r.n - shown(r.n, opt), "row", "rows");
 	return err;
 }
 
@@ -288,7 +288,7 @@ static int print_callers(FILE *out, bool unrecorded, const struct report_options
 		return 0;
 	}
 	err = callers_text(out, &r, shown(r.n, opt));
-	print_more(out, r.n - shown(r.n, opt) + r.left_out, "caller", "callers");
+	print_more(out, r.n - shown(r.n, opt), "caller", "callers");
 	return err;
 }
 
@@ -298,13 +298,19 @@ static int print_items(FILE *out, const struct trace_texts *names, const struct 
 	int err = report_rows__items(&r, names, opt)
 			  ?: items_text(out, &r, shown(r.n, opt), opt->width, names);
 
-	print_more(out, r.n - shown(r.n, opt) + r.left_out, opt->modules ? "module" : "item",
+	print_more(out, r.n - shown(r.n, opt), opt->modules ? "module" : "item",
 		   opt->modules ? "modules" : "items");
 	return err;
 }
 
+static bool is_wanted(const struct report_options *opt, const char *query)
+{
+	return !opt->query || opt->query(opt->query_ctx, query);
+}
+
 static int print_process(struct table *t, const struct summary *s, uint32_t i,
-			 const struct samples *sampled)
+			 const struct trace_texts *names, const struct samples *sampled,
+			 const struct report_options *opt)
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	_free_ struct summary_row *rows = NULL;
@@ -318,6 +324,8 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	if (err)
 		return err;
 	for (size_t k = 0; k < n; k++) {
+		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
+			continue;
 		count += rows[k].count + rows[k].unrecorded.counted;
 		cpu_ns += on_cpu_ns(rows[k].self_ns, rows[k].self_off_ns);
 	}
@@ -333,8 +341,8 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	return 0;
 }
 
-static int print_processes(FILE *out, const struct summary *s, const struct report_rows *r,
-			   const struct report_options *opt)
+static int print_processes(FILE *out, const struct summary *s, const struct trace_texts *names,
+			   const struct report_rows *r, const struct report_options *opt)
 {
 	bool sampled = report_rows__are_sampled(r);
 	const struct table_column columns[] = {
@@ -351,7 +359,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 	if (n < 2 || opt->totals_only)
 		return 0;
 	for (uint32_t i = 0; i < n_shown; i++) {
-		if (print_process(t, s, i, sampled ? opt->samples : NULL))
+		if (print_process(t, s, i, names, sampled ? opt->samples : NULL, opt))
 			return -ENOMEM;
 	}
 	fputc('\n', out);
@@ -497,6 +505,33 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 		fprintf(out, "incomplete: %s\n", opt->problem);
 }
 
+#define DETAILS 10
+
+/* What the shown queries were about, where they ran, and which functions requested them. */
+static int print_details(FILE *out, const struct trace_texts *names, const struct report_rows *r,
+			 const struct report_options *opt)
+{
+	struct report_options of = *opt;
+	int err = 0;
+
+	of.top = opt->top ?: DETAILS;
+	if (opt->sort == REPORT_SORT_HITS)
+		of.sort = REPORT_SORT_CPU;
+	if (opt->items && items__any(opt->items)) {
+		fputc('\n', out);
+		err = print_items(out, names, &of);
+	}
+	if (!err && opt->groups) {
+		fputc('\n', out);
+		err = print_groups(out, &of);
+	}
+	if (!err && opt->callers) {
+		fputc('\n', out);
+		err = print_callers(out, has_unrecorded(r), &of);
+	}
+	return err;
+}
+
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
@@ -513,6 +548,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		samples_text_head(out, samples__totals(opt->samples));
 	if (!r.n && !r.left_out)
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
+	else if (opt->details)
+		err = print_queries(out, &r, opt) ?: print_details(out, names, &r, opt);
 	else if (opt->groups)
 		err = print_groups(out, opt);
 	else if (opt->subjects)
@@ -522,9 +559,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->callers)
 		err = print_callers(out, has_unrecorded(&r), opt);
 	else if (report_rows__are_sampled(&r))
-		err = print_sampled(out, &r, opt) ?: print_processes(out, s, &r, opt);
+		err = print_sampled(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	else
-		err = print_queries(out, &r, opt) ?: print_processes(out, s, &r, opt);
+		err = print_queries(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
 	err = err ?: report_notes__budget(out, &r, names, opt);

@@ -259,7 +259,7 @@ int subjects_text(FILE *out, const struct report_options *opt)
 	if (!err)
 		err = table__print_within(t, out, opt->width, "report --wide");
 	if (!err) {
-		print_more(out, r.n_all - shown, macros);
+		print_more(out, r.n - shown, macros);
 		print_why_nameless(out, &r);
 	}
 	return err;

@@ -70,7 +70,8 @@ enum report_sort {
 	REPORT_SORT_COUNT,
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
-	REPORT_SORT_OFF, /* off-CPU part of self time */
+	REPORT_SORT_OFF,  /* off-CPU part of self time */
+	REPORT_SORT_HITS, /* for queries */
 	REPORT_SORT_INSTANCES,
 	REPORT_SORTS,
 };
@@ -100,6 +101,8 @@ struct report_options {
 	const struct modules *modules; /* with items: by module; NULL = each item */
 	/* Show these macros or codegen units instead of queries; NULL = queries. */
 	struct subjects *subjects;
+	/* Show queries, and below them those of items, groups and callers that are there. */
+	bool details;
 	const struct decisions *decisions; /* NULL: there was no budget */
 	const struct samples *samples;	   /* NULL: the trace has none */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
