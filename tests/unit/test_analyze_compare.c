@@ -228,7 +228,8 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 		 .crate = (char *)"a",
 		 .peak_bytes = peak},
 	};
-	struct trace_span span = {.start_ns = 10 * MS, .end_ns = 90 * MS, .process = 1};
+	struct trace_span span = {
+		.start_ns = 10 * MS, .end_ns = 90 * MS, .process = 1, .invocation = (uint32_t)peak};
 	_summary_ struct summary *s = NULL;
 	struct build *b = NULL;
 
@@ -270,6 +271,9 @@ static void crates_and_the_build_have_costs(void **state)
 	assert_int_equal(r.crates[0].of[COMPARE_PEAK][COMPARE_BASE].median, 40);
 	assert_int_equal(r.build.of[COMPARE_PEAK][COMPARE_NEW].median, 70);
 	assert_int_equal(r.build.preempted_ns, 30 * MS);
+	/* The version check has no number of results, and needs none. */
+	assert_int_equal(r.build.of[COMPARE_RESULTS][COMPARE_BASE].median, 41);
+	assert_int_equal(r.crates[0].of[COMPARE_RESULTS][COMPARE_NEW].median, 71);
 }
 
 static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)

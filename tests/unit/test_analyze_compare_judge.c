@@ -109,6 +109,27 @@ static void builds_of_another_kind_are_not_judged(void **state)
 	assert_int_equal(r.build.known | rows[0].known | crate.known, 0);
 }
 
+/* Those behind the last probe of a budget are not known. */
+static void results_must_change_by_more_than_a_budget_may_miss(void **state)
+{
+	static const struct {
+		bool unprobed;
+		uint64_t new;
+		bool changed;
+	} cases[] = {{false, 1001, true}, {true, 1004, false}, {true, 1006, true}};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct compare_row crate = row_of(NULL, 1000, cases[i].new, 1);
+		struct compare_result r = result_of(&crate, NULL, 0, 1);
+
+		r.any_unprobed = cases[i].unprobed;
+		r.rules.different_recording = true;
+		assert_int_equal(compare_judge__result(&r), 0);
+		assert_true(compare_row__knows(&r.build, COMPARE_RESULTS));
+		assert_int_equal(compare_row__changed(&r.build, COMPARE_RESULTS), cases[i].changed);
+	}
+}
+
 /* Of two crates on one side each, none is in both builds. */
 static void a_build_of_other_crates_is_not_judged(void **state)
 {
@@ -129,6 +150,7 @@ int main(void)
 		cmocka_unit_test(too_much_noise_hides_all_but_the_largest_changes),
 		cmocka_unit_test(wall_time_needs_three_traces),
 		cmocka_unit_test(builds_of_another_kind_are_not_judged),
+		cmocka_unit_test(results_must_change_by_more_than_a_budget_may_miss),
 		cmocka_unit_test(a_build_of_other_crates_is_not_judged),
 	};
 

@@ -66,6 +66,7 @@ static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
 			"CPU time:     1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %): within noise\n"
 			"self time:    1.05 ms -> 2.10 ms, +1.05 ms (+100.0 %)\n");
 	assert_lacks(self, "memory");
+	assert_lacks(self, "results");
 }
 
 int main(void)

@@ -348,6 +348,7 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 	const struct running *running = &build__totals(b)->running;
 	uint32_t n;
 	const struct build_process *all = build__processes(b, &n);
+	bool knows_results = true;
 	size_t place = place_of(c, side, 1);
 	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
 
@@ -368,8 +369,14 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 		cell->of[COMPARE_CPU] = cpu_ns;
 		cell->of[COMPARE_WALL] = all[i].end_ns - all[i].start_ns;
 		cell->of[COMPARE_PEAK] = peak;
+		cell->of[COMPARE_RESULTS] = all[i].results;
 		cell->preempted_ns = all[i].preempted_ns;
+		build->of[COMPARE_RESULTS] += all[i].results;
+		knows_results &= all[i].results || !all[i].compiles;
 	}
+	/* Without those of one compile, the sum says nothing. */
+	if (!knows_results)
+		build->of[COMPARE_RESULTS] = 0;
 }
 
 /* For items__each(). */

@@ -12,7 +12,9 @@
 /* An estimate of so much noise is a bad one. */
 #define FACTOR_IF_TOO_NOISY 5
 #define CHANCE_OF_CRATE	    200
-#define MILLION		    1000000
+/* So many of them, and less by default, may come after the last probe of a budget. */
+#define PART_OF_RESULTS 200
+#define MILLION		1000000
 
 /* Samples count no executions, and waiting is not in their times. */
 static bool is_known_alike(const struct compare_result *r, const struct compare_row *row,
@@ -35,7 +37,7 @@ static bool are_enough(const struct compare_result *r)
 static bool is_cost_compared(const struct compare_result *r, const struct compare_row *row,
 			     enum compare_metric metric)
 {
-	if (r->rules.different_recording && metric != COMPARE_PEAK)
+	if (r->rules.different_recording && (metric == COMPARE_CPU || metric == COMPARE_WALL))
 		return false;
 	if (metric == COMPARE_WALL && !are_enough(r))
 		return false;
@@ -103,6 +105,8 @@ static bool is_changed(const struct compare_result *r, const struct compare_row 
 		factor *= FACTOR_IF_TOO_NOISY;
 	if (metric == COMPARE_PEAK)
 		limits.noise_ppm = NOISE_OF_PEAK;
+	else if (metric == COMPARE_RESULTS)
+		limits.least = r->any_unprobed ? base->median / PART_OF_RESULTS : 0;
 	else if (metric != COMPARE_COUNT) {
 		limits.least = least_of(r, row, metric, is_sum);
 		if (__builtin_mul_overflow(r->noise_ppm, factor, &limits.noise_ppm))

@@ -21,6 +21,8 @@ enum compare_metric {
 	/* ns: a crate's compiler; the build from its first compiler to its last. */
 	COMPARE_WALL,
 	COMPARE_PEAK, /* bytes: the most that one compiler had resident */
+	/* Results of queries, whether they had probes or not: build_process.results. */
+	COMPARE_RESULTS,
 	COMPARE_N_METRICS,
 };
 
@@ -35,16 +37,23 @@ enum compare_metric {
 static inline const char *compare_metric_name(enum compare_metric metric)
 {
 	static const char *const names[COMPARE_N_METRICS] = {
-		[COMPARE_SELF] = "self", [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count",
-		[COMPARE_CPU] = "cpu",	 [COMPARE_WALL] = "wall",   [COMPARE_PEAK] = "peak"};
+		[COMPARE_SELF] = "self",      [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count",
+		[COMPARE_CPU] = "cpu",	      [COMPARE_WALL] = "wall",	 [COMPARE_PEAK] = "peak",
+		[COMPARE_RESULTS] = "results"};
 
 	return names[metric];
+}
+
+static inline bool compare_metric_is_time(enum compare_metric metric)
+{
+	return metric != COMPARE_COUNT && metric != COMPARE_PEAK && metric != COMPARE_RESULTS;
 }
 
 /* Whether queries have none, only compilers and the build. */
 static inline bool compare_metric_is_of_crates(enum compare_metric metric)
 {
-	return metric == COMPARE_CPU || metric == COMPARE_WALL || metric == COMPARE_PEAK;
+	return metric == COMPARE_CPU || metric == COMPARE_WALL || metric == COMPARE_PEAK ||
+	       metric == COMPARE_RESULTS;
 }
 
 /* One row of the comparison; metrics are spreads over the traces of each side. */

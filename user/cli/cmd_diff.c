@@ -310,9 +310,10 @@ static int judge(const struct compare *c, const struct compare_result *r,
 static struct compare_rules rules_of(const struct cli_diff_options *o)
 {
 	static const enum compare_metric metrics[] = {
-		[CLI_METRIC_SELF] = COMPARE_SELF,   [CLI_METRIC_TOTAL] = COMPARE_TOTAL,
-		[CLI_METRIC_COUNT] = COMPARE_COUNT, [CLI_METRIC_CPU] = COMPARE_CPU,
-		[CLI_METRIC_WALL] = COMPARE_WALL,   [CLI_METRIC_PEAK] = COMPARE_PEAK,
+		[CLI_METRIC_SELF] = COMPARE_SELF,	[CLI_METRIC_TOTAL] = COMPARE_TOTAL,
+		[CLI_METRIC_COUNT] = COMPARE_COUNT,	[CLI_METRIC_CPU] = COMPARE_CPU,
+		[CLI_METRIC_WALL] = COMPARE_WALL,	[CLI_METRIC_PEAK] = COMPARE_PEAK,
+		[CLI_METRIC_RESULTS] = COMPARE_RESULTS,
 	};
 
 	return (struct compare_rules){
@@ -369,8 +370,7 @@ static const char *doubt_of(const struct sides *sides, const struct diff_view *v
 	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
 	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
 		return "no query had probes in all traces";
-	if (gate->is_above && v->result->too_noisy && metric != COMPARE_COUNT &&
-	    metric != COMPARE_PEAK)
+	if (gate->is_above && v->result->too_noisy && compare_metric_is_time(metric))
 		return "there is too much noise";
 	return NULL;
 }

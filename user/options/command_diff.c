@@ -35,14 +35,16 @@ static const struct cli_option options[] = {
 		.arg = "METRIC",
 		.kind = CLI_CHOICE,
 		.offset = AT(diff.metric),
-		.choices = "self|total|count|cpu|wall|peak",
+		.choices = "self|total|count|cpu|wall|peak|results",
 		.initial = "self",
 		.help = "What is compared: self, the time without the queries it called and "
 			"without waiting for another thread's; total, with them (for a "
 			"crate, and for the build, the sum of the times that the compilers "
 			"ran); count, executions. Of the build and of crates also: cpu, the CPU "
 			"time of their compilers; wall, how long the build or a crate took; peak, "
-			"the most memory that a compiler had resident.",
+			"the most memory that a compiler had resident; results, how many results "
+			"of "
+			"queries rustc made, which traces of a budget know as well.",
 	},
 	{
 		.name = "min",
@@ -127,23 +129,29 @@ static const struct cli_example examples[] = {
 
 static int check_gate(const struct cli_gate *gate, unsigned int metric)
 {
-	bool is_time = metric != CLI_METRIC_COUNT && metric != CLI_METRIC_PEAK;
+	static const char *const no_times[CLI_METRIC_RESULTS + 1] = {
+		[CLI_METRIC_COUNT] = "count",
+		[CLI_METRIC_PEAK] = "peak",
+		[CLI_METRIC_RESULTS] = "results",
+	};
+	const char *no_time = no_times[metric];
 
-	if (gate->limit.ns && !is_time)
+	if (gate->limit.ns && no_time)
 		return diag_error_r(-EINVAL,
 				    "--fail-above '%s' is a time, but --metric %s "
 				    "compares no times: give a percentage, such as 1%%",
-				    gate->text, metric == CLI_METRIC_COUNT ? "count" : "peak");
+				    gate->text, no_time);
 	if (gate->limit_bytes && metric != CLI_METRIC_PEAK)
 		return diag_error_r(-EINVAL,
 				    "--fail-above '%s' is a size of memory, which only "
 				    "--metric peak compares",
 				    gate->text);
-	if (gate->query && (metric == CLI_METRIC_WALL || metric == CLI_METRIC_PEAK))
-		return diag_error_r(-EINVAL,
-				    "--fail-above '%s' is a query, which has no wall time and no "
-				    "peak of memory: name crates, as in 'syn/*=10%%'",
-				    gate->text);
+	if (gate->query && metric >= CLI_METRIC_WALL)
+		return diag_error_r(
+			-EINVAL,
+			"--fail-above '%s' is a query, which has no wall time, no "
+			"peak of memory and no number of results: name crates, as in 'syn/*=10%%'",
+			gate->text);
 	return 0;
 }
 

@@ -209,6 +209,7 @@ enum cli_metric {
 	CLI_METRIC_CPU, /* these are of crates and the build, not of queries */
 	CLI_METRIC_WALL,
 	CLI_METRIC_PEAK,
+	CLI_METRIC_RESULTS,
 };
 
 /* The rows of a comparison; the order of the choices of --by. */

@@ -155,6 +155,8 @@ void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 		print_cost(out, v, COMPARE_SELF, lead);
 	if (diff_has_counts(r))
 		print_cost(out, v, COMPARE_COUNT, lead);
+	if (r->any_unprobed && r->rules.metric != COMPARE_RESULTS)
+		print_cost(out, v, COMPARE_RESULTS, lead);
 }
 
 const char *diff_verdict_text(enum diff_verdict verdict)

@@ -55,6 +55,7 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
 		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
 		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
+		add_cost(&object, "results", &row->of[COMPARE_RESULTS][side]);
 	}
 	json__value(j, side_names[side], json__take(&object));
 }

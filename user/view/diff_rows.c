@@ -103,6 +103,7 @@ const char *diff_metric_text(enum compare_metric metric)
 		[COMPARE_SELF] = "self time",	[COMPARE_TOTAL] = "total time",
 		[COMPARE_COUNT] = "executions", [COMPARE_CPU] = "CPU time",
 		[COMPARE_WALL] = "wall time",	[COMPARE_PEAK] = "peak memory",
+		[COMPARE_RESULTS] = "results",
 	};
 
 	return texts[metric];
@@ -110,7 +111,7 @@ const char *diff_metric_text(enum compare_metric metric)
 
 char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric)
 {
-	if (metric == COMPARE_COUNT)
+	if (metric == COMPARE_COUNT || metric == COMPARE_RESULTS)
 		return format_count(buf, value);
 	return metric == COMPARE_PEAK ? format_bytes(buf, value) : format_duration(buf, value);
 }
@@ -206,6 +207,8 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 		return ": not compared";
 	if (compare_row__changed(row, metric))
 		return "";
+	if (metric == COMPARE_RESULTS)
+		return ": within what the probes of a budget may miss";
 	return r->too_noisy && metric != COMPARE_PEAK ? ": too much noise for a verdict"
 						      : ": within noise";
 }
@@ -275,7 +278,7 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 {
 	char percent[FORMAT_MAX];
 
-	if (!r->noise_is_estimated || r->rules.metric == COMPARE_COUNT)
+	if (!r->noise_is_estimated || compare_rules__of_queries(&r->rules) == COMPARE_COUNT)
 		return;
 	fprintf(out,
 		"fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): noise is estimated, ",

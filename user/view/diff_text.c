@@ -235,7 +235,8 @@ static void print_gates(FILE *out, const struct diff_view *v)
 int diff_text(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
-	bool has_rows = r->rules.metric != COMPARE_WALL && r->rules.metric != COMPARE_PEAK;
+	bool has_rows = r->rules.metric != COMPARE_WALL && r->rules.metric != COMPARE_PEAK &&
+			r->rules.metric != COMPARE_RESULTS;
 	_diff_rows_ struct diff_rows rows = {};
 	int err = diff_rows__init(&rows, v);
 
