@@ -209,7 +209,7 @@ def test_killed_rustc(t):
     assert document["losses"]["open"] > 0, document["losses"]
     assert document["lost"] == 0, document["losses"]
     text = t.run_qprof("report", t.path("trace.qpt")).stdout
-    assert "still running" in text, text[-1000:]
+    assert "killed by SIGKILL" in text and " was in\n" in text, text[-1000:]
 
 
 def test_nothing_stays(t):

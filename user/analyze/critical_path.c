@@ -136,7 +136,7 @@ static uint32_t ended_last(const struct walk *w, uint64_t ns)
 
 /*
  * A compile that starts long after all that it needs was there waited for a job, if one became free
- * just then; or else for something that is no compile.
+ * at the end of that wait; or else for something that is no compile.
  */
 static struct blocker blocker_of(const struct walk *w, uint32_t node)
 {
@@ -144,6 +144,7 @@ static struct blocker blocker_of(const struct walk *w, uint32_t node)
 	uint64_t start_ns = start_of(g, node);
 	struct blocker last = needed_last(g, node);
 	uint32_t freed = ended_last(w, start_ns);
+	uint64_t wait_ns;
 	bool is_soon = last.node != NO_NODE && start_ns < last.ns + SLACK_NS;
 
 	if (is_soon || last.need == NEED_RUN || freed == NO_NODE || freed >= node)
@@ -152,7 +153,8 @@ static struct blocker blocker_of(const struct walk *w, uint32_t node)
 		return last;
 	if (g->nodes[freed].stage < g->nodes[node].stage)
 		return (struct blocker){freed, end_of(g, freed), NEED_END, false};
-	if (end_of(g, freed) + SLACK_NS > start_ns)
+	wait_ns = start_ns - (last.node == NO_NODE ? w->path->start_ns : last.ns);
+	if (start_ns - end_of(g, freed) < SLACK_NS + wait_ns / 4)
 		return (struct blocker){freed, end_of(g, freed), NEED_END, true};
 	return last;
 }

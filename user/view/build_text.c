@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "analyze/probe_share.h"
+#include "base/array.h"
 #include "view/build_rows.h"
 #include "view/report_notes.h"
 #include "view/path_view.h"
@@ -511,6 +512,18 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	return 0;
 }
 
+static void print_begun(FILE *out, const struct build_rows *r)
+{
+	const struct build_queries *const all[] = {&r->queries, &r->passes};
+	struct begun_note note = {};
+
+	for (size_t k = 0; k < N_OF(all); k++)
+		for (size_t i = 0; i < all[k]->n; i++)
+			if (all[k]->rows[i].row.begun)
+				begun_note__add(&note, out, all[k]->rows[i].label);
+	begun_note__end(&note, out);
+}
+
 static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
@@ -527,6 +540,7 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	report_notes__unwatched(out, "not probed, to keep within a budget: ", v->decisions);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
+	print_begun(out, r);
 	report_notes__late(out, v->summary);
 	report_notes__losses(out, v->losses, v->full);
 	if (v->problem)

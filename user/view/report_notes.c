@@ -216,23 +216,20 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 
 #define BEGUN_NAMED 4
 
-void report_notes__begun(FILE *out, const struct report_rows *queries)
+void begun_note__add(struct begun_note *note, FILE *out, const char *name)
 {
-	size_t named = 0, more = 0;
-
-	for (size_t i = 0; i < queries->n; i++) {
-		if (!queries->rows[i].begun)
-			continue;
-		if (named == BEGUN_NAMED) {
-			more++;
-			continue;
-		}
-		fprintf(out, "%s%s",
-			named++ ? ", " : "began before the recording: ", queries->rows[i].name);
+	if (note->named == BEGUN_NAMED) {
+		note->more++;
+		return;
 	}
-	if (more)
-		fprintf(out, ", and %zu more", more);
-	if (named)
+	fprintf(out, "%s%s", note->named++ ? ", " : "began before the recording: ", name);
+}
+
+void begun_note__end(const struct begun_note *note, FILE *out)
+{
+	if (note->more)
+		fprintf(out, ", and %zu more", note->more);
+	if (note->named)
 		fputs(";\n  they took at least as long as shown\n", out);
 }
 

@@ -32,8 +32,14 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK
 #define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"
 #define REPORT_LEFT_TEXT    "intervals left unseen, the end is an upper bound"
-/* The shown queries and activities that began before the recording. */
-void report_notes__begun(FILE *out, const struct report_rows *queries);
+
+/* The queries and activities that began before the recording; all zeroes: none yet. */
+struct begun_note {
+	size_t named;
+	size_t more;
+};
+void begun_note__add(struct begun_note *note, FILE *out, const char *name);
+void begun_note__end(const struct begun_note *note, FILE *out);
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s);
 

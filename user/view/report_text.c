@@ -488,6 +488,16 @@ static void print_marks(FILE *out, const struct report_rows *r, const struct rep
 		      out);
 }
 
+static void print_begun(FILE *out, const struct report_rows *queries)
+{
+	struct begun_note note = {};
+
+	for (size_t i = 0; i < queries->n; i++)
+		if (queries->rows[i].begun)
+			begun_note__add(&note, out, queries->rows[i].name);
+	begun_note__end(&note, out);
+}
+
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
@@ -499,7 +509,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
 	report_notes__late(out, s);
-	report_notes__begun(out, r);
+	print_begun(out, r);
 	report_notes__losses(out, losses, true);
 	if (opt->problem)
 		fprintf(out, "incomplete: %s\n", opt->problem);
