@@ -85,7 +85,8 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	int err;
 
 	options.parts = parts_of(c->options);
-	options.own_items = options.parts & MODEL_BUILD;
+	/* A chosen crate need not be of the workspace. */
+	options.own_items = options.parts & MODEL_BUILD && !process_filter__is_set(&c->options->of);
 	options.raw = c->options->raw;
 	if (sampled_report_is_asked_for(c->options))
 		options.stack_causes = 1u << sampled_report_cause(c->options);
