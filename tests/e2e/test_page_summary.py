@@ -68,7 +68,9 @@ def test_summary_is_the_report(t):
         assert b.ask("""(() => { const v = app.views.timeline, p = app.model.processes.find((p) => p.pid === %d);
           return [v.folded[p.index], v.from === p.start, v.to === p.end]; })()""" % first["pid"]) == [
               False, True, True]
-        open_view(b, "summary")
+        # The browser's Back leads to the summary again.
+        b.ask("history.back()")
+        b.wait("location.hash === '#summary' && !document.getElementById('view-summary').hidden")
         b.ask("[...document.querySelectorAll('#view-summary section')].at(-1).querySelector('tbody button').click()")
         name = queries[0]["Query or pass"]
         assert b.ask("app.model.name(app.views.timeline.selected)") == name
@@ -156,6 +158,8 @@ def test_summary_of_other_recordings(t, kind):
             assert int(row["CPU"]) == crate["sampled_cpu_ns"] and "Codegen" not in row, row
             assert "Samples" in figures and "by samples" in text, figures
             assert b.ask("document.querySelectorAll('#view-summary tbody button').length") == 0
+        elif kind == "budget":
+            assert figures["Query results"][0] == b.ask("'~' + formatCount(%d)" % crate["results"]), figures
         elif kind == "killed":
             assert figures["Crates compiled"] == ["1", "1 killed"], figures
             assert "was killed by SIGKILL" in text and "was in eval_to_allocation_raw (" in text, text

@@ -5,6 +5,8 @@
 const VIEWS = new Map([["summary", SummaryView], ["timeline", TimelineView], ["queries", QueriesView],
 	["tables", TablesView], ["flame", FlameView]]);
 
+const OTHERS_NAMED = 5; // intervals that a budget left out
+
 class App {
 	constructor(model) {
 		this.model = model;
@@ -36,8 +38,10 @@ class App {
 			byId("view-" + tab.id.slice(4)).hidden = !is;
 		}
 		showTip(null);
+		// So that the browser's Back leads to the view before.
 		if (location.hash.slice(1) !== name)
-			history.replaceState(null, "", "#" + name);
+			history[this.opened ? "pushState" : "replaceState"](null, "", "#" + name);
+		this.opened = true;
 		this.waiting = null;
 		if (name !== "summary" && !this.model.isComplete) {
 			this.waiting = () => this.open(name);
@@ -174,7 +178,10 @@ class App {
 	notes() {
 		const {about, report} = this.model, {probes} = report;
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
-		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ? row.kind : row.name);
+		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ?
+			KIND_TEXTS.get(row.kind) || row.kind : shorten(row.name));
+		if (others.length > OTHERS_NAMED)
+			others.push(`${plural(others.splice(OTHERS_NAMED).length, "other")}`);
 		const notes = [
 			about.note && `This page is reduced: ${about.note}. Boxes and intervals are only those in it; ` +
 				"summary, tables and flame graph are of the whole trace.",
@@ -219,7 +226,8 @@ async function main() {
 		loading.remove();
 		dataset.ready = Math.round(performance.now());
 	} catch (error) {
-		loading.textContent = "This page cannot be shown: " + error.message +
+		loading.textContent = (globalThis.app ? "The intervals of this page" : "This page") +
+			" cannot be shown: " + error.message +
 			(globalThis.DecompressionStream ? "" : " (it needs Chromium 80, Firefox 113, Safari 16.4, or later)");
 		throw error;
 	}

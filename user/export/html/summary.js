@@ -21,7 +21,7 @@ class SummaryView {
 	constructor(root, model, app) {
 		Object.assign(this, {model, app, build: model.report.build});
 		this.crates = this.build.crates.map((row) => ({...row, process: this.processOf(row)}));
-		root.append(this.figures(), this.reasons(), this.crateTable(), this.lists());
+		root.append(this.figures(), this.interruptions(), this.reasons(), this.crateTable(), this.lists());
 	}
 
 	show() {}
@@ -102,16 +102,20 @@ class SummaryView {
 		const {probes} = this.model.report, {cpu} = this;
 		if (!probes || !probes.probe_ns)
 			return null;
-		return cpu ? ["Probes cost", formatPercent(probes.probe_ns, cpu), `of the CPU time, ${formatDuration(probes.probe_ns)}`] :
+		return cpu ? ["Probes cost", formatPercent(probes.probe_ns, cpu), `of the CPU time, ${this.time(probes.probe_ns)}`] :
 			["Probes cost", formatDuration(probes.probe_ns), ""];
 	}
 
 	countFigure() {
 		const {report} = this.model, of = (key) => report.queries.reduce((sum, row) =>
 			sum + (row.kind === KIND.QUERY && row[key] || 0), 0);
-		const counted = of("count"), estimated = of("estimated"), recorded = counted - of("counted");
-		return counted + estimated ? ["Queries executed", (estimated ? "~" : "") + formatCount(counted + estimated),
-			recorded < counted + estimated ? `${formatCount(recorded)} recorded, to keep within a budget` : ""] :
+		const counted = of("count"), recorded = counted - of("counted");
+		const results = this.crates.reduce((sum, row) => sum + (row.results ?? NaN), 0);
+		if (report.budget && recorded)
+			return results ? ["Query results", "~" + formatCount(results),
+				`${formatCount(recorded)} executions recorded, to keep within a budget`] :
+				["Executions recorded", formatCount(recorded), "others were left out, to keep within a budget"];
+		return counted ? ["Queries executed", formatCount(counted), ""] :
 			report.samples ? ["Samples", formatCount(report.samples.n), "no query was probed"] : null;
 	}
 
@@ -119,10 +123,10 @@ class SummaryView {
 
 	reasons() {
 		const path = this.path(); // which has the time without a compiler
-		const texts = [...this.interrupted(), this.alone(), path.length ? null : this.idle(), this.parts(), this.shares(), this.preempted(),
+		const texts = [this.alone(), path.length ? null : this.idle(), this.parts(), this.shares(), this.preempted(),
 			this.blocked(), this.reused()].filter(Boolean);
 		return texts.length || path.length ? element("section", {class: "reasons"},
-			element("h2", {}, "What kept it from being faster"), ...path,
+			element("h2", {}, this.build.compiles > 1 ? "What kept it from being faster" : "Where its time went"), ...path,
 			element("ul", {}, ...texts.map((parts) => element("li", {}, ...parts)))) : "";
 	}
 
@@ -193,7 +197,7 @@ class SummaryView {
 	}
 
 	// Killed compilers, with what their threads were in.
-	interrupted() {
+	interruptions() {
 		const all = this.build.interrupted.map((thread) => {
 			const open = thread.open.slice(0, OPEN_SHOWN).map(({name, ns}) => `${shorten(name)} (${this.time(ns)})`);
 			const ending = thread.signal === null ? "was still running, or its end was not seen" :
@@ -201,8 +205,11 @@ class SummaryView {
 			return [element("strong", {}, shorten(thread.name)),
 				` ${ending}. Its thread ${shorten(thread.thread || String(thread.tid))} was in ${open.join(", in ")}.`];
 		});
-		return all.length <= INTERRUPTED ? all :
-			[...all.slice(0, INTERRUPTED), [`${plural(all.length - INTERRUPTED, "more thread")} were interrupted.`]];
+		const rest = all.splice(INTERRUPTED).length;
+		if (rest)
+			all.push([`${plural(rest, "more thread")} of such compilers ran something.`]);
+		return all.length ? element("section", {class: "reasons"}, element("h2", {}, "What was interrupted"),
+			element("ul", {}, ...all.map((parts) => element("li", {}, ...parts)))) : "";
 	}
 
 	alone() {
@@ -227,7 +234,7 @@ class SummaryView {
 		const whole = sums.reduce((sum, ns) => sum + ns, 0);
 		if (!whole)
 			return null;
-		const texts = PARTS.map(([, text], k) => `${text} ${this.share(sums[k], whole)}`);
+		const texts = PARTS.flatMap(([, text], k) => sums[k] ? [`${text} ${this.share(sums[k], whole)}`] : []);
 		return [this.crates.length > 1 ? "The compiles together: " : "The compile: ", texts.join(", "), ".",
 			this.bar(sums, whole)];
 	}
@@ -309,6 +316,17 @@ class SummaryView {
 		return element("div", {class: "most"}, this.items(), this.queries());
 	}
 
+	// Of executions that were left out for a budget, nothing is known about items.
+	within() {
+		return this.model.report.budget ? "; of executions that were recorded within the budget only" : "";
+	}
+
+	// The meaning of the marks that there are.
+	marks(rows, sampled) {
+		const used = new Set(rows.map((row) => selfMark(row, sampled).trim()));
+		return (used.has("~") ? "; ~ is an estimate" : "") + (used.has("≤") ? "; ≤ may hold the time of other queries" : "");
+	}
+
 	ten(rows, value) {
 		return rows.slice().sort((a, b) => value(b) - value(a)).slice(0, MOST_EXPENSIVE).filter((row) => value(row) > 0);
 	}
@@ -322,8 +340,8 @@ class SummaryView {
 		if (!rows.length)
 			return "";
 		return element("section", {}, element("h2", {}, "Queries that cost most"), new DataTable({
-			caption: off || sampled ? "By time on the CPU, without the queries that they called" :
-				"By self time: without the queries that they called", rows, sort: 1, bare: true, filter: false,
+			caption: (off || sampled ? "By time on the CPU, without the queries that they called" :
+				"By self time: without the queries that they called") + this.marks(rows, sampled), rows, sort: 1, bare: true, filter: false,
 			columns: [
 				{...nameColumn("Query or pass", (row) => row.name), does: this.does((row) =>
 					this.app.soon(() => this.app.showName(row.name)))},
@@ -346,7 +364,7 @@ class SummaryView {
 			return "";
 		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
 			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
-				"Functions, types and modules") + ", with all queries about each", rows, sort: 1, bare: true, filter: false,
+				"Functions, types and modules") + `, with all queries about each${this.within()}`, rows, sort: 1, bare: true, filter: false,
 			columns: [
 				{...nameColumn("Item", (row) => row.name), does: this.does((row) =>
 					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
