@@ -49,7 +49,7 @@ static void each_cause_has_its_stacks(void **state)
 
 	assert_contains(of_memory, "dep (200);std::rt::lang_start;[analysis];"
 				   "rustc_interface::passes::analysis 5 2048000\n");
-	assert_contains(of_waits, "app (100);std::rt::lang_start;"
+	assert_contains(of_waits, "app (bin) (100);std::rt::lang_start;"
 				  "<jobserver::imp::Client>::acquire_allow_interrupts;__read 1 "
 				  "30000000\n");
 }
@@ -61,7 +61,7 @@ static void waits_are_in_the_wall_time_alone(void **state)
 	_free_ char *of_cpu = stacks_of(&cpu), *of_wall = stacks_of(&wall);
 
 	assert_null(strstr(of_cpu, "acquire_allow_interrupts"));
-	assert_contains(of_wall, "app (100);std::rt::lang_start;"
+	assert_contains(of_wall, "app (bin) (100);std::rt::lang_start;"
 				 "<jobserver::imp::Client>::acquire_allow_interrupts;__read 0 "
 				 "30000000\n");
 }

@@ -14,7 +14,7 @@ static void raw_times_are_longer(void **state)
 	_free_ char *text = export_small_text(export_folded, &job);
 
 	/* 988 without the probe costs. */
-	assert_contains(text, "rustdoc (4711);typeck 1000\n");
+	assert_contains(text, "rustdoc x (4711);typeck 1000\n");
 	assert_int_equal(job.written, 8);
 }
 
@@ -27,7 +27,7 @@ static void keys_distinguish_frames(void **state)
 	assert_contains(text, ";typeck;mir_built(a::main) 288\n");
 	assert_contains(text, ";mir_built 188\n");
 	assert_contains(text, "a (4711);typeck 388\n");
-	assert_contains(text, "rustdoc (4711);typeck 988\n");
+	assert_contains(text, "rustdoc x (4711);typeck 988\n");
 }
 
 int main(void)
