@@ -393,6 +393,8 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 INSTALLED_COMPLETION = $(SHARE)/bash-completion/completions/qprof-bpf \
 	$(SHARE)/zsh/site-functions/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish
 
+INSTALLED_SERVICE = $(DESTDIR)$(PREFIX)/lib/systemd/system/qprof-bpf.service
+
 install: $(BIN) $(MAN) $(COMPLETION)
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/qprof-bpf
 	install -d $(SHARE)/man/man1
@@ -400,9 +402,12 @@ install: $(BIN) $(MAN) $(COMPLETION)
 	install -D -m 644 $(B)/completion/bash $(word 1,$(INSTALLED_COMPLETION))
 	install -D -m 644 $(B)/completion/zsh $(word 2,$(INSTALLED_COMPLETION))
 	install -D -m 644 $(B)/completion/fish $(word 3,$(INSTALLED_COMPLETION))
+	install -d $(dir $(INSTALLED_SERVICE))
+	sed 's|@PREFIX@|$(PREFIX)|' user/record/qprof-bpf.service.in >$(INSTALLED_SERVICE)
+	chmod 644 $(INSTALLED_SERVICE)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(INSTALLED_COMPLETION)
+	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(INSTALLED_COMPLETION) $(INSTALLED_SERVICE)
 	rm -f $(addprefix $(SHARE)/man/man1/,$(notdir $(MAN)))
 
 clean:
@@ -425,7 +430,7 @@ help:
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
-	@echo 'make install      the program, its manual pages and completion; DESTDIR=, PREFIX=$(PREFIX)'
+	@echo 'make install      the program, its manual pages, completion and service; DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make man          the manual pages, in $(B)/man'
 	@echo 'make clean'
 	@echo

@@ -162,6 +162,7 @@ static const char *sample_argument(const struct cli_option *o)
 	case CLI_DURATION:
 	case CLI_THRESHOLD:
 	case CLI_GATES:
+	case CLI_LIMITS:
 		return "1s";
 	default:
 		return "1";

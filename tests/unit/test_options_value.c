@@ -209,6 +209,31 @@ static void a_text_matches_one_of_the_globs(void **state)
 	assert_true(value_matches(&none, "typeck"));
 }
 
+static void a_limit_is_a_time_or_a_size(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t ns, bytes;
+	} values[] = {
+		{"90s", 0, 90000000000, 0},  {"30min", 0, 1800000000000, 0},
+		{"1h", 0, 3600000000000, 0}, {"7d", 0, 604800000000000, 0},
+		{"256m", 0, 0, 256 << 20},   {"10g", 0, 0, 10ull << 30},
+		{"1k", 0, 0, 1024},	     {"5", -EINVAL, 0, 0},
+		{"0d", -ERANGE, 0, 0},	     {"0", -ERANGE, 0, 0},
+		{"1.5h", -EINVAL, 0, 0},     {"1w", -EINVAL, 0, 0},
+		{"", -EINVAL, 0, 0},	     {"99999999999999d", -ERANGE, 0, 0},
+	};
+
+	for (size_t i = 0; i < N_OF(values); i++) {
+		struct cli_limits limits = {0};
+
+		assert_int_equal(value_limit(values[i].text, &limits), values[i].err);
+		assert_int_equal(limits.ns, values[i].ns);
+		assert_int_equal(limits.bytes, values[i].bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +243,7 @@ int main(void)
 		cmocka_unit_test(gates_name_what_they_watch),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(a_limit_is_a_time_or_a_size),
 		cmocka_unit_test(numbers_are_digits),
 		cmocka_unit_test(pids_add_up),
 		cmocka_unit_test(bad_pids_are_refused),

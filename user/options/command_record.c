@@ -15,6 +15,35 @@
 static const struct cli_option options[] = {
 	RECORDING_OPTIONS(record),
 	{
+		.name = "traces",
+		.arg = "DIR",
+		.kind = CLI_FILE,
+		.offset = AT(record.traces),
+		.help = "With --system or --cgroup: write a trace for each build into DIR, which "
+			"nobody else may write to. A build is what runs below the topmost cargo; "
+			"without cargo, what one session of a user runs.",
+	},
+	{
+		.name = "rotate",
+		.arg = "LIMIT",
+		.kind = CLI_LIMITS,
+		.offset = AT(record.rotate),
+		.help = "With --traces: a build whose trace is older than a time (90s, 30min, 1h) "
+			"or larger than a size (256m) gets another one. The compilers that run "
+			"are recorded in the first to their end, those that start later in the "
+			"next. May be given twice: a time and a size.",
+	},
+	{
+		.name = "keep",
+		.arg = "LIMIT",
+		.kind = CLI_LIMITS,
+		.offset = AT(record.keep),
+		.help = "With --traces: remove traces that are older than a time (7d), or when "
+			"all of them are larger than a size (10g), the oldest of the user who has "
+			"the most. A trace that alone does not fit is not continued. May be given "
+			"twice: a time and a size.",
+	},
+	{
 		.name = "slow",
 		.arg = "DURATION",
 		.kind = CLI_DURATION,
@@ -115,6 +144,15 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (cli_ways_to_record(o) > 1)
 		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
 					     "other: record one of them");
+	if (o->traces && !o->system && !o->cgroup)
+		return diag_error_r(-EINVAL,
+				    "--traces takes --system or --cgroup: one build has one "
+				    "trace, see --output");
+	if (o->traces && (o->output || o->force))
+		return diag_error_r(-EINVAL, "--traces names its traces: leave out --output and "
+					     "--force");
+	if (!o->traces && (o->rotate.ns || o->rotate.bytes || o->keep.ns || o->keep.bytes))
+		return diag_error_r(-EINVAL, "--rotate and --keep take --traces");
 	if (cli_interval_ns(o) < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->sample_hz > HZ_MOST)

@@ -125,17 +125,26 @@ struct cli_files {
 	size_t n;
 };
 
+/* 0: none. */
+struct cli_limits {
+	uint64_t ns;
+	uint64_t bytes;
+};
+
 /* One of pids, system, cgroup and a command; none only with top. */
 struct cli_record_options {
 	struct cli_pids pids;
-	bool system;		 /* all compilers of the machine */
-	const char *cgroup;	 /* a directory: all compilers of a control group; or NULL */
-	char **command;		 /* NULL-terminated, part of argv; or NULL */
-	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
-	bool force;		 /* overwrite the output */
-	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
-	uint64_t interval_ns;	 /* 0: not given; use cli_interval_ns() */
-	uint64_t slow_ns;	 /* print intervals that take this long; 0: none */
+	bool system;		  /* all compilers of the machine */
+	const char *cgroup;	  /* a directory: all compilers of a control group; or NULL */
+	char **command;		  /* NULL-terminated, part of argv; or NULL */
+	const char *output;	  /* NULL: qprof-<utc>.qpt in the current directory */
+	bool force;		  /* overwrite the output */
+	const char *traces;	  /* a directory for a trace of each build; NULL: one trace */
+	struct cli_limits rotate; /* of each of them; none: a build has one */
+	struct cli_limits keep;	  /* of all of them */
+	struct cli_texts events;  /* lists, as filter__new() takes them; none = the default */
+	uint64_t interval_ns;	  /* 0: not given; use cli_interval_ns() */
+	uint64_t slow_ns;	  /* print intervals that take this long; 0: none */
 	bool json;
 	bool quiet;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
@@ -221,8 +230,8 @@ enum cli_diff_by {
 struct cli_diff_options {
 	struct cli_files sides; /* two: each a trace, several with commas, or a directory */
 	struct cli_processes of;
-	unsigned int by;	/* enum cli_diff_by */
-	unsigned int metric;	/* enum cli_metric */
+	unsigned int by;     /* enum cli_diff_by */
+	unsigned int metric; /* enum cli_metric */
 	struct cli_threshold min;
 	uint64_t top; /* 0 = all */
 	struct cli_gates gates;
@@ -235,9 +244,9 @@ struct cli_dump_options {
 	const char *file; /* NULL with schema */
 	bool schema;
 	struct cli_processes of;
-	struct cli_texts queries;   /* globs; none = all */
-	uint64_t from_ns;	    /* since the capture began */
-	uint64_t to_ns;		    /* UINT64_MAX: to the end */
+	struct cli_texts queries; /* globs; none = all */
+	uint64_t from_ns;	  /* since the capture began */
+	uint64_t to_ns;		  /* UINT64_MAX: to the end */
 };
 
 struct cli_verify_options {
@@ -342,6 +351,7 @@ enum cli_kind {
 	CLI_NUMBER,    /* uint64_t */
 	CLI_THRESHOLD, /* struct cli_threshold */
 	CLI_GATES,     /* struct cli_gates; repeatable */
+	CLI_LIMITS,    /* struct cli_limits; repeatable: one time and one size */
 	CLI_CHOICE,    /* unsigned int, index into choices */
 };
 

@@ -120,6 +120,8 @@ static int parse_value(struct cli *cli, const struct cli_option *o, const char *
 		return value_pids(arg, field);
 	case CLI_DURATION:
 		return value_duration(arg, field);
+	case CLI_LIMITS:
+		return value_limit(arg, field);
 	case CLI_SIZE:
 		return value_size(arg, field);
 	case CLI_NUMBER:
@@ -148,6 +150,8 @@ static const char *expected(enum cli_kind kind)
 		return "a duration such as 500ms or 2s";
 	case CLI_SIZE:
 		return "a size such as 64k or 16m";
+	case CLI_LIMITS:
+		return "a time such as 1h or 7d, or a size such as 256m or 10g";
 	case CLI_NUMBER:
 		return "a number";
 	case CLI_THRESHOLD:

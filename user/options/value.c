@@ -110,6 +110,47 @@ int value_size(const char *text, uint64_t *bytes)
 	return 0;
 }
 
+static uint64_t limit_unit(const char *text)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} units[] = {
+		{"s", 1000000000},
+		{"min", 60000000000},
+		{"h", 3600000000000},
+		{"d", 86400000000000},
+	};
+
+	for (size_t i = 0; i < N_OF(units); i++)
+		if (!strcmp(text, units[i].text))
+			return units[i].ns;
+	return 0;
+}
+
+int value_limit(const char *text, struct cli_limits *limits)
+{
+	const char *unit = text;
+	uint64_t n, ns, bytes;
+	int err = take_digits(&unit, &n);
+
+	if (err)
+		return err;
+	ns = limit_unit(unit);
+	if (!n || !*unit)
+		return n ? -EINVAL : -ERANGE;
+	if (ns && __builtin_mul_overflow(n, ns, &ns))
+		return -ERANGE;
+	if (ns) {
+		limits->ns = ns;
+		return 0;
+	}
+	err = value_size(text, &bytes);
+	if (!err)
+		limits->bytes = bytes;
+	return err;
+}
+
 static int add_pid(struct cli_pids *pids, pid_t pid)
 {
 	pid_t *grown;

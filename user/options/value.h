@@ -16,6 +16,12 @@ int value_duration(const char *text, uint64_t *ns);
 /* "16m", "64k", "1g" or plain bytes. k, m and g are powers of 1024, and so are KiB and the like. */
 int value_size(const char *text, uint64_t *bytes);
 
+/*
+ * A time such as "90s", "30min", "1h", "7d", or a size such as "256m", "10g": sets the one that it
+ * is. Not zero.
+ */
+int value_limit(const char *text, struct cli_limits *limits);
+
 /* Decimal digits only. */
 int value_number(const char *text, uint64_t *n);
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,18 +47,40 @@ static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-/* The text after the name in /proc/PID/stat. */
-static bool read_stat(pid_t pid, char *state, int *parent)
+#define STAT_SIZE 1024
+
+/* The text after the name in /proc/PID/stat; NULL: the process is gone. */
+static const char *stat_after_name(pid_t pid, char stat[STAT_SIZE])
 {
-	char stat[512], *paren;
-	ssize_t n = read_proc(pid, "stat", stat, sizeof(stat) - 1);
+	ssize_t n = read_proc(pid, "stat", stat, STAT_SIZE - 1);
+	char *paren;
 
 	if (n <= 0)
-		return false;
+		return NULL;
 	stat[n] = '\0';
 	/* The name is in parentheses and may hold any character, a parenthesis too. */
 	paren = strrchr(stat, ')');
-	return paren && sscanf(paren + 1, " %c %d", state, parent) == 2;
+	return paren ? paren + 1 : NULL;
+}
+
+static bool read_stat(pid_t pid, char *state, int *parent)
+{
+	char stat[STAT_SIZE];
+	const char *text = stat_after_name(pid, stat);
+
+	return text && sscanf(text, " %c %d", state, parent) == 2;
+}
+
+bool process_session(pid_t pid, pid_t *session, uint64_t *start_ticks)
+{
+	char stat[STAT_SIZE];
+	const char *text = stat_after_name(pid, stat);
+
+	/* Fields 3 to 22 of proc(5). */
+	return text && sscanf(text,
+			      " %*c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			      "%*d %*d %*d %" SCNu64,
+			      session, start_ticks) == 2;
 }
 
 pid_t process_parent(pid_t pid)

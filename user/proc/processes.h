@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -25,6 +26,12 @@ void process_list__clear(struct process_list *list);
 
 /* False if it is gone, or has exited and was not waited for yet. */
 bool process_is_running(pid_t pid);
+
+/*
+ * The session of a process, 0 if it has none here, and when it started: clock ticks since boot.
+ * False if it is gone.
+ */
+bool process_session(pid_t pid, pid_t *session, uint64_t *start_ticks);
 
 /* The parent of a process, or 0. */
 pid_t process_parent(pid_t pid);

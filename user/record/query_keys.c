@@ -37,3 +37,11 @@ void query_keys__print(const char *why, uint64_t unnamed)
 	if (unnamed)
 		diag_verbose("of %" PRIu64 " executions the key was read and has no name", unnamed);
 }
+
+void query_keys__print_unread(uint64_t n)
+{
+	if (n)
+		diag_info("of %" PRIu64 " activities it is unknown what they were about: it could "
+			  "not be read",
+			  n);
+}

@@ -17,4 +17,7 @@ void query_keys__note_problem(char **why, const struct plan *plan);
 /* At the end: `why` may be NULL, `unnamed` executions had a key that was read and has no name. */
 void query_keys__print(const char *why, uint64_t unnamed);
 
+/* At the end: activities whose memory could not be read, or for which the ring was full. */
+void query_keys__print_unread(uint64_t n);
+
 #endif /* QPROF_RECORD_QUERY_KEYS_H */

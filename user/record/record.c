@@ -29,6 +29,7 @@
 #include "record/likely.h"
 #include "record/recorder.h"
 #include "record/trace_output.h"
+#include "record/traces.h"
 
 /* After a signal, the last output waits for a reader no longer than this. */
 #define READER_MS 3000
@@ -43,6 +44,7 @@ struct capture {
 	struct budget_limit limit;
 	bool shows_now; /* what compilers are in, somewhere */
 	struct recorder *recorder;
+	struct traces *traces; /* in its place, with a trace for each build */
 	struct session *session;
 	struct begun begun;
 	struct launch *launch; /* NULL with pids */
@@ -64,6 +66,7 @@ static void capture_fini(struct capture *c)
 	begun__clear(&c->begun);
 	session__free(c->session);
 	recorder__free(c->recorder);
+	traces__free(c->traces);
 	filter__free(c->filter);
 	launch__free(c->launch);
 	for (size_t i = 0; i < c->n_pidfds; i++)
@@ -317,6 +320,21 @@ static struct sampling_options sampling_of(const struct capture *c)
 	};
 }
 
+static int open_traces(struct capture *c, struct recorder_options *ro)
+{
+	const struct cli_record_options *o = c->opt;
+	const struct traces_options options = {
+		.dir = o->traces,
+		.recorder = ro,
+		.rotate = {.age_ns = o->rotate.ns, .bytes = o->rotate.bytes},
+		.keep = {.age_ns = o->keep.ns, .bytes = o->keep.bytes},
+	};
+
+	ro->mode = LIVE_NONE;
+	ro->summary = false;
+	return traces__open(&options, &c->traces);
+}
+
 static int open_recorder(struct capture *c)
 {
 	const struct cli_record_options *o = c->opt;
@@ -338,10 +356,13 @@ static int open_recorder(struct capture *c)
 		.slow_ns = o->slow_ns,
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
+		.begun = &c->begun,
 		.wait = wait_for_reader,
 		.wait_ctx = c,
 	};
 
+	if (o->traces)
+		return open_traces(c, &ro);
 	c->shows_now = o->now_fd || ro.mode != LIVE_NONE;
 	if (!ro.output) {
 		trace_output__default_name(name);
@@ -352,7 +373,8 @@ static int open_recorder(struct capture *c)
 
 static int open_session(struct capture *c)
 {
-	struct session_sink sink = recorder__sink(c->recorder);
+	struct session_sink sink =
+		c->traces ? traces__sink(c->traces) : recorder__sink(c->recorder);
 	static const enum kernel_attach attach[] = {
 		[CLI_ATTACH_AUTO] = KERNEL_ATTACH_AUTO,
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
@@ -368,15 +390,13 @@ static int open_session(struct capture *c)
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
 		.sampling = sampling_of(c),
-		.show_open = c->shows_now || !c->opt->command,
+		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};
 
 	int err = session__open(&ko, &sink, c->limit, &c->session);
 
-	if (!err && probes && !c->opt->command) {
+	if (!err && probes && !c->opt->command && !c->traces)
 		err = begun__open(&c->begun, c->session);
-		recorder__set_begun(c->recorder, &c->begun);
-	}
 	if (!err && c->queries_only && !c->opt->quiet)
 		diag_info("recording queries only, as perf events are slow to attach and to "
 			  "remove; --events=default records the rest too");
@@ -514,11 +534,16 @@ static int begin(struct capture *c)
 			return err;
 		likely__start(&c->likely, c->opt->command);
 	}
-	err = open_recorder(c) ?: open_session(c) ?: recorder__create_file(c->recorder);
+	err = open_recorder(c) ?: open_session(c);
+	if (!err && c->recorder)
+		err = recorder__create_file(c->recorder);
 	err = err ?: follow(c);
 	if (err)
 		return err;
-	recorder__set_costs(c->recorder, session__costs(c->session));
+	if (c->traces)
+		traces__set_costs(c->traces, session__costs(c->session));
+	else
+		recorder__set_costs(c->recorder, session__costs(c->session));
 	return 0;
 }
 
@@ -555,7 +580,9 @@ static int tick(struct capture *c)
 	int err = c->shows_now ? ask_now(c) : 0;
 
 	err = err ?: session__counters(c->session, counters);
-	if (!err)
+	if (!err && c->traces)
+		traces__tick(c->traces, counters);
+	else if (!err)
 		recorder__tick(c->recorder, counters);
 	return err;
 }
@@ -643,6 +670,8 @@ static int finish(struct capture *c)
 	if (err2)
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
 			   strerror(-err2));
+	else if (c->traces)
+		err2 = traces__finish(c->traces, counters);
 	else
 		err2 = recorder__finish(c->recorder, counters);
 	session__free(take_ptr(c->session));
@@ -678,6 +707,8 @@ static int start(struct capture *c)
 	diag_drop_blocked(true);
 	begun__prepare(&c->begun);
 	err = session__start(c->session) ?: session__drain(c->session);
+	if (!err && c->traces)
+		err = traces__begin(c->traces, session__begun_ns(c->session));
 	if (err || !c->begun.watch)
 		return err;
 	err = recorder__begin(c->recorder, session__begun_ns(c->session));
@@ -696,16 +727,18 @@ static int record(struct capture *c)
 			return exit_code_of_exec(err);
 		}
 	}
-	recorder__commit_file(c->recorder);
+	if (c->recorder)
+		recorder__commit_file(c->recorder);
 	privilege_limit(c->opt->attach == CLI_ATTACH_PERF);
 	report_begun(c);
 	err = watch(c);
 	err2 = finish(c);
-	if (!recorder__processes(c->recorder) && !err && !err2)
+	if (!(c->traces ? traces__processes(c->traces) : recorder__processes(c->recorder)) &&
+	    !err && !err2)
 		diag_warn("no Rust compiler ran while recording");
 	if (err || err2)
 		return EXIT_CODE_FAILURE;
-	return recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
+	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
 }
 
 int record_run(const struct cli_record_options *o, recorder_report_fn report)

@@ -56,7 +56,6 @@ struct recorder {
 	uint64_t n_queries;
 	uint64_t n_hits; /* cache hits */
 	struct now now;
-	struct begun *begun;  /* or NULL */
 	struct top_nows told; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most;
@@ -151,8 +150,7 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 
 static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
 {
-	hex[0] = '\0';
-	for (uint32_t i = 0; i < plan->build_id_len; i++)
+	for (uint32_t i = hex[0] = 0; i < plan->build_id_len; i++)
 		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
 }
 
@@ -176,51 +174,41 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
 }
 
+#define ITEMS_OF(ctx) (&((struct recorder *)(ctx))->items)
+
 static int on_text(void *ctx, const char *text, uint32_t *id)
 {
-	struct recorder *r = ctx;
-
-	item_output__text(&r->items, text, id);
+	item_output__text(ITEMS_OF(ctx), text, id);
 	return 0;
 }
 
 static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
 {
-	struct recorder *r = ctx;
-
-	item_output__compose(&r->items, pieces, n, id);
+	item_output__compose(ITEMS_OF(ctx), pieces, n, id);
 	return 0;
 }
 
 static int on_foreign(void *ctx, uint32_t id)
 {
-	struct recorder *r = ctx;
-
-	item_output__foreign(&r->items, id);
+	item_output__foreign(ITEMS_OF(ctx), id);
 	return 0;
 }
 
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
-	struct recorder *r = ctx;
-
-	item_output__map(&r->items, m);
+	item_output__map(ITEMS_OF(ctx), m);
 	return 0;
 }
 
 static int on_place(void *ctx, const struct trace_place *place)
 {
-	struct recorder *r = ctx;
-
-	item_output__place(&r->items, place);
+	item_output__place(ITEMS_OF(ctx), place);
 	return 0;
 }
 
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
-	const struct recorder *r = ctx;
-
-	return filter__passes_dynamic(r->opt.filter, label);
+	return filter__passes_dynamic(((const struct recorder *)ctx)->opt.filter, label);
 }
 
 static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
@@ -251,15 +239,12 @@ static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
 
 static struct answers *answers_of(const struct recorder *r)
 {
-	return r->begun ? r->begun->answers : NULL;
+	return r->opt.begun ? r->opt.begun->answers : NULL;
 }
 
 static void on_recorded(void *ctx, uint8_t lib, const bool *queries, const bool *guards)
 {
-	struct answers *answers = answers_of(ctx);
-
-	if (answers)
-		answers__recorded(answers, lib, queries, guards);
+	answers__recorded(answers_of(ctx), lib, queries, guards);
 }
 
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
@@ -308,7 +293,7 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 	struct recorder *r = ctx;
 
 	r->n_adopted++;
-	if (r->begun && begun__add(r->begun, pid))
+	if (r->opt.begun && begun__add(r->opt.begun, pid))
 		return -ENOMEM;
 	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args, len);
 }
@@ -714,17 +699,6 @@ static int finish_output(struct recorder *r, const struct trace_losses *losses)
 	return err;
 }
 
-/* Their memory could not be read, or the ring was full. */
-static void print_unread_arguments(const struct recorder *r)
-{
-	uint64_t n = tracks__unread_arguments(r->tracks);
-
-	if (n)
-		diag_info("of %" PRIu64 " activities it is unknown what they were about: it could "
-			  "not be read",
-			  n);
-}
-
 /* A compilation that was recorded from its start executes queries. */
 static bool expects_intervals(const struct recorder *r, const struct verdict *v)
 {
@@ -762,9 +736,17 @@ static void write_lines(struct recorder *r)
 				    code_names__write_lines(r->code_names, r->trace.writer));
 }
 
-void recorder__set_begun(struct recorder *r, struct begun *b)
+uint64_t recorder__bytes(const struct recorder *r)
 {
-	r->begun = b;
+	return trace_writer__bytes(r->trace.writer);
+}
+
+void recorder__cut(struct recorder *r)
+{
+	if (!r->trace.err)
+		diag_warn("%s is not continued: the traces of its user are too large",
+			  r->trace.path);
+	r->trace.err = r->trace.err ?: -EDQUOT;
 }
 
 int recorder__begin(struct recorder *r, uint64_t time_ns)
@@ -787,7 +769,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	if (r->trace.err)
 		return r->trace.err;
 	query_keys__print(r->names_problem, tracks__unnamed(r->tracks));
-	print_unread_arguments(r);
+	query_keys__print_unread(tracks__unread_arguments(r->tracks));
 	closing_line(r, &losses);
 	judge(r, &losses);
 	if (r->trace.place_err)

@@ -48,6 +48,7 @@ struct recorder_options {
 	void *wait_ctx;
 	uint64_t budget_ppm; /* requested share of CPU time for the probes; 0: none was requested */
 	struct sampling_options sampling; /* how stacks are sampled, or are on demand */
+	struct begun *begun; /* gets what the session reports, until it is cleared; or NULL */
 	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
 };
 
@@ -86,11 +87,11 @@ struct session_sink recorder__sink(struct recorder *r);
  */
 void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
-/*
- * Pass on to `b` what the session reports, until it is cleared. Before the first library; outlives
- * the session.
- */
-void recorder__set_begun(struct recorder *r, struct begun *b);
+/* Bytes of the trace so far. */
+uint64_t recorder__bytes(const struct recorder *r);
+
+/* Write no more to the trace, which keeps its "unfinished" mark. Prints a line. */
+void recorder__cut(struct recorder *r);
 
 /* Recording begins: as tracks__begin(). */
 int recorder__begin(struct recorder *r, uint64_t time_ns);

@@ -23,7 +23,7 @@ int answers__library(struct answers *a, uint8_t lib, const struct plan *plan)
 
 void answers__recorded(struct answers *a, uint8_t lib, const bool *queries, const bool *guards)
 {
-	if (a->compilers[lib])
+	if (a && a->compilers[lib])
 		compiler__set_recorded(a->compilers[lib], queries, guards);
 }
 

@@ -25,7 +25,10 @@ struct answers {
 	bool has_stack;
 };
 
-/* As the functions of struct session_sink. Other records are left out. 0 or -ENOMEM. */
+/*
+ * As the functions of struct session_sink. Other records are left out. 0 or -ENOMEM.
+ * answers__recorded() takes NULL: nothing is wanted.
+ */
 int answers__library(struct answers *a, uint8_t lib, const struct plan *plan);
 void answers__recorded(struct answers *a, uint8_t lib, const bool *queries, const bool *guards);
 int answers__record(struct answers *a, const void *record, size_t size);

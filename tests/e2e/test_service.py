@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""record --traces: a trace for each build, rotated and kept."""
+
+import contextlib
+import glob
+import os
+import re
+import signal
+import subprocess
+import time
+
+import lab
+
+
+@contextlib.contextmanager
+def control_group(t):
+    """A control group of the test's own: other compilers of the machine are not recorded."""
+    with t.mounted("cgroups", "-t", "cgroup2", "none") as root:
+        group = os.path.join(root, "qprof-e2e-service-%d" % os.getpid())
+        os.mkdir(group)
+        yield group
+        lab.wait_for("the control group to be empty", lambda: try_remove(group))
+
+
+def try_remove(group):
+    try:
+        os.rmdir(group)
+        return True
+    except OSError:
+        return False
+
+
+class Service:
+    """record --traces, of a control group."""
+
+    def __init__(self, t, group, *options):
+        self.t, self.group, self.dir = t, group, t.mkdir("traces")
+        os.chmod(self.dir, 0o700)
+        self.process = t.start_qprof(
+            "--exact", "-i", "100ms", "--cgroup", group, "--traces", self.dir, *options)
+        lab.wait_for("the recording", lambda: lab.begun(self.process))
+
+    def session(self):
+        """A shell in a session of its own, that runs what it reads."""
+        shell = subprocess.Popen(
+            ["sh", "-c", "echo $$ >%s/cgroup.procs && exec sh" % self.group], cwd=self.t.dir,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        return shell
+
+    def compile(self, shell, crate):
+        source = self.t.write(crate + ".rs", "pub fn f() {}")
+        shell.stdin.write("%s --crate-name %s --crate-type lib --emit=metadata --out-dir %s %s; "
+                          "echo $?\n" % (self.t.rustc, crate, self.t.dir, source))
+        shell.stdin.flush()
+        assert shell.stdout.readline() == "0\n"
+
+    def traces(self, shell):
+        return sorted(glob.glob("%s/qprof-*-u%d-p%d*.qpt" % (self.dir, os.getuid(), shell.pid)))
+
+    def crates(self, shell):
+        return sum((crates_of(self.t, trace) for trace in self.traces(shell)), [])
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=lab.TIMEOUT)
+        assert self.process.returncode == 0, (out, err)
+
+
+def crates_of(t, trace):
+    """A compiler may be missing on a busy machine; then the trace counts it."""
+    return [p["crate"] for p in t.report(trace)["processes"]]
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_builds_at_once_have_a_trace_each(t):
+    t.need_capture()
+    with control_group(t) as group:
+        service = Service(t, group)
+        one, two = service.session(), service.session()
+        deadline, n = time.monotonic() + lab.TIMEOUT, 0
+        while any(len(service.crates(shell)) < 2 for shell in (one, two)):
+            assert time.monotonic() < deadline
+            service.compile(one, "one_%d" % n)
+            service.compile(two, "two_%d" % n)
+            time.sleep(0.2)
+            n += 1
+        # They can be read while they are written.
+        (trace,) = service.traces(one)
+        unfinished = t.run_qprof("report", trace)
+        assert unfinished.returncode == 0, unfinished.stderr
+        for shell in (one, two):
+            shell.communicate()
+        # The build is over, and its trace is complete.
+        lab.wait_for("the trace", lambda: "unfinished" not in t.run_qprof("report", trace).stderr)
+        service.end()
+        assert all(crate.startswith("one_") for crate in service.crates(one))
+        assert all(crate.startswith("two_") for crate in service.crates(two))
+        assert len(os.listdir(service.dir)) == 2, os.listdir(service.dir)
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_a_trace_that_is_full_is_followed_by_another(t):
+    t.need_capture()
+    with control_group(t) as group:
+        service = Service(t, group, "--rotate", "1k")
+        shell, crates = service.session(), []
+        deadline = time.monotonic() + lab.TIMEOUT
+        while len(service.traces(shell)) < 3 and time.monotonic() < deadline:
+            crates.append("crate_%d" % len(crates))
+            service.compile(shell, crates[-1])
+            time.sleep(0.2)
+        shell.communicate()
+        service.end()
+        traces = service.traces(shell)
+        assert len(traces) >= 3, traces
+        found = [crates_of(t, trace) for trace in traces]
+        everywhere = sum(found, [])
+        assert all(found) and set(everywhere) <= set(crates), (found, crates)
+        assert len(everywhere) == len(set(everywhere)), found
+        # Each is whole, with the names of queries and items.
+        for trace in traces:
+            dump = t.run_qprof("dump", trace).stdout
+            assert '"query":"analysis"' in dump and re.search(r'"key":"crate_\d+::f"', dump), trace
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_what_does_not_fit_is_removed(t):
+    """Of the traces only, and not of other files."""
+    t.need_capture()
+    with control_group(t) as group:
+        old = "qprof-20200101T000000Z-u%d-p1.qpt" % os.getuid()
+        directory = t.mkdir("traces")
+        with open(os.path.join(directory, old), "wb") as f:
+            f.write(b"x" * 100000)
+        for name in ("other.qpt", "qprof-notes"):
+            with open(os.path.join(directory, name), "wb") as f:
+                f.write(b"x" * 100000)
+        os.symlink("other.qpt", os.path.join(directory, old.replace("p1", "p2")))
+        for path in glob.glob(directory + "/*"):
+            os.utime(path, (1, 1), follow_symlinks=False)
+        t.mkdir = lambda _: directory
+        service = Service(t, group, "--keep", "7d")
+        lab.wait_for("the old trace to go", lambda: not os.path.exists(directory + "/" + old))
+        service.end()
+        assert sorted(os.listdir(directory)) == sorted(
+            ["other.qpt", "qprof-notes", old.replace("p1", "p2")])
+
+
+def test_a_directory_of_others_is_refused(t):
+    t.need_capture()
+    directory = t.mkdir("traces")
+    os.chmod(directory, 0o777)
+    done = t.run_qprof("record", "--system", "--traces", directory)
+    assert done.returncode == 125 and "other users may write to" in done.stderr, done.stderr
+    for wrong in (["--pid", "1", "--traces", directory], ["--system", "--rotate", "1h"],
+                  ["--system", "--traces", directory, "-o", "x.qpt"]):
+        done = t.run_qprof("record", *wrong)
+        assert done.returncode and "--traces" in done.stderr, done.stderr

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/keep.h"
+
+#include "test.h"
+
+static size_t at;
+
+static enum keep_action decide(const struct kept *traces, size_t n, uint64_t age, uint64_t bytes,
+			       uint64_t now)
+{
+	const struct keep_limits limits = {.age_ns = age, .bytes = bytes};
+
+	at = 99;
+	return keep_decide(traces, n, &limits, now, &at);
+}
+
+static void without_limits_all_are_kept(void **state)
+{
+	const struct kept t[] = {{1, 100, 10, false}};
+
+	assert_int_equal(decide(t, 1, 0, 0, 1000), KEEP_ALL);
+	assert_int_equal(decide(NULL, 0, 1, 1, 1000), KEEP_ALL);
+}
+
+static void old_ones_go_unless_they_are_still_written(void **state)
+{
+	const struct kept t[] = {{1, 1, 10, true}, {1, 1, 95, false}, {1, 1, 20, false}};
+
+	assert_int_equal(decide(t, 3, 50, 0, 100), KEEP_REMOVE);
+	assert_int_equal(at, 2);
+	assert_int_equal(decide(t, 2, 50, 0, 100), KEEP_ALL);
+	/* A clock that was set back makes nothing old. */
+	assert_int_equal(decide(t, 3, 50, 0, 5), KEEP_ALL);
+}
+
+static void the_oldest_goes_of_the_user_with_the_most(void **state)
+{
+	const struct kept t[] = {
+		{1, 30, 10, false}, {2, 50, 30, false}, {2, 10, 20, false}, {1, 20, 5, false}};
+
+	assert_int_equal(decide(t, 4, 0, 110, 100), KEEP_ALL);
+	assert_int_equal(decide(t, 4, 0, 109, 100), KEEP_REMOVE);
+	assert_int_equal(at, 2);
+}
+
+static void who_fills_the_disk_by_an_open_trace_loses_that(void **state)
+{
+	const struct kept t[] = {{1, 30, 10, false}, {2, 60, 20, true}, {2, 90, 20, true}};
+
+	assert_int_equal(decide(t, 3, 0, 100, 100), KEEP_CUT);
+	assert_int_equal(at, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_limits_all_are_kept),
+		cmocka_unit_test(old_ones_go_unless_they_are_still_written),
+		cmocka_unit_test(the_oldest_goes_of_the_user_with_the_most),
+		cmocka_unit_test(who_fills_the_disk_by_an_open_trace_loses_that),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

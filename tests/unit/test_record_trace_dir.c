@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/trace_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "base/cleanup.h"
+
+static char path[] = "/tmp/qprof-trace-dir-XXXXXX";
+
+static int begin(void **state)
+{
+	strcpy(path + sizeof(path) - 7, "XXXXXX");
+	return mkdtemp(path) ? 0 : -1;
+}
+
+static void make(const char *name)
+{
+	char file[128];
+	int fd;
+
+	snprintf(file, sizeof(file), "%s/%s", path, name);
+	fd = open(file, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static int end(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", path);
+	return system(command);
+}
+
+static void names_have_only_numbers_of_the_build(void **state)
+{
+	const struct build_of b = {.user = 1000, .root = 4711};
+	struct trace_dir d = {.path = path, .fd = -1};
+	_free_ char *first = trace_dir__name(&d, &b, 0, 1), *second = trace_dir__name(&d, &b, 0, 2);
+	uint32_t user = 0;
+
+	assert_string_equal(first + strlen(path), "/qprof-19700101T000000Z-u1000-p4711.qpt");
+	assert_string_equal(second + strlen(path), "/qprof-19700101T000000Z-u1000-p4711-2.qpt");
+	assert_true(trace_dir_user(second + strlen(path) + 1, &user));
+	assert_int_equal(user, 1000);
+	assert_false(trace_dir_user("qprof-19700101T000000Z.qpt", &user));
+	assert_false(trace_dir_user("qprof-19700101T000000Z-u1-p1.txt", &user));
+	assert_false(trace_dir_user(".qpt", &user));
+}
+
+static void only_traces_are_listed(void **state)
+{
+	struct trace_dir d = TRACE_DIR_NONE;
+	_dir_traces_ struct dir_traces list = {0};
+	char link[128];
+
+	make("qprof-20260101T000000Z-u7-p1.qpt");
+	make("notes.qpt");
+	snprintf(link, sizeof(link), "%s/qprof-20260101T000000Z-u7-p2.qpt", path);
+	assert_int_equal(symlink("/etc/passwd", link), 0);
+	assert_int_equal(trace_dir__open(&d, path), 0);
+	assert_int_equal(trace_dir__list(&d, &list), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.at[0].kept.user, 7);
+	assert_int_equal(trace_dir__remove(&d, list.at[0].name), 0);
+	assert_int_equal(trace_dir__remove(&d, list.at[0].name), -ENOENT);
+	trace_dir__close(&d);
+}
+
+static void others_must_not_write_to_it(void **state)
+{
+	struct trace_dir d = TRACE_DIR_NONE;
+
+	assert_int_equal(chmod(path, 0770), 0);
+	assert_int_equal(trace_dir__open(&d, path), -EPERM);
+	trace_dir__close(&d);
+	assert_int_equal(trace_dir__open(&d, "/nonexistent"), -ENOENT);
+	trace_dir__close(&d);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIR(names_have_only_numbers_of_the_build),
+		IN_DIR(only_traces_are_listed),
+		IN_DIR(others_must_not_write_to_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

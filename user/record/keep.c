@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/keep.h"
+
+#define NONE SIZE_MAX
+
+static bool is_too_old(const struct kept *t, const struct keep_limits *l, uint64_t now_ns)
+{
+	return l->age_ns && now_ns > t->time_ns && now_ns - t->time_ns > l->age_ns;
+}
+
+static uint64_t bytes_of(const struct kept *traces, size_t n, uint32_t user)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += traces[i].user == user ? traces[i].bytes : 0;
+	return sum;
+}
+
+/* The user with the most bytes; sets *sum to the bytes of all. */
+static uint32_t largest_user(const struct kept *traces, size_t n, uint64_t *sum)
+{
+	uint64_t most = 0;
+	uint32_t user = 0;
+
+	*sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bytes = bytes_of(traces, n, traces[i].user);
+
+		*sum += traces[i].bytes;
+		if (bytes > most) {
+			most = bytes;
+			user = traces[i].user;
+		}
+	}
+	return user;
+}
+
+static size_t oldest_finished(const struct kept *traces, size_t n, uint32_t user)
+{
+	size_t found = NONE;
+
+	for (size_t i = 0; i < n; i++)
+		if (traces[i].user == user && !traces[i].open &&
+		    (found == NONE || traces[i].time_ns < traces[found].time_ns))
+			found = i;
+	return found;
+}
+
+static size_t largest_open(const struct kept *traces, size_t n, uint32_t user)
+{
+	size_t found = NONE;
+
+	for (size_t i = 0; i < n; i++)
+		if (traces[i].user == user && traces[i].open &&
+		    (found == NONE || traces[i].bytes > traces[found].bytes))
+			found = i;
+	return found;
+}
+
+enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,
+			     uint64_t now_ns, size_t *index)
+{
+	uint32_t user;
+	uint64_t sum;
+
+	for (*index = 0; *index < n; ++*index)
+		if (!traces[*index].open && is_too_old(&traces[*index], limits, now_ns))
+			return KEEP_REMOVE;
+	user = largest_user(traces, n, &sum);
+	if (!limits->bytes || sum <= limits->bytes)
+		return KEEP_ALL;
+	*index = oldest_finished(traces, n, user);
+	if (*index != NONE)
+		return KEEP_REMOVE;
+	*index = largest_open(traces, n, user);
+	return KEEP_CUT;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Which traces of a directory go, so that the others fit. No files and no clock here.
+ *
+ * Users share the room: the oldest finished trace goes of the user who has the most bytes. So a
+ * user who fills the disk loses own traces first.
+ */
+#ifndef QPROF_RECORD_KEEP_H
+#define QPROF_RECORD_KEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kept {
+	uint32_t user;
+	uint64_t bytes;
+	uint64_t time_ns; /* of its last write, CLOCK_REALTIME */
+	bool open;	  /* it is still written */
+};
+
+/* 0: no limit. */
+struct keep_limits {
+	uint64_t age_ns;
+	uint64_t bytes; /* of all traces together */
+};
+
+enum keep_action {
+	KEEP_ALL,
+	KEEP_REMOVE, /* a finished trace */
+	KEEP_CUT,    /* write no more to an open one: no finished trace of that user is left */
+};
+
+/* What to do next, with traces[*index]. */
+enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,
+			     uint64_t now_ns, size_t *index);
+
+#endif /* QPROF_RECORD_KEEP_H */

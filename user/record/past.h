@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a session has reported about no process, for recorders that begin later: libraries with
+ * their plans, files of samples, labels, decisions.
+ */
+#ifndef QPROF_RECORD_PAST_H
+#define QPROF_RECORD_PAST_H
+
+#include "budget/budget.h"
+#include "capture/session_sink.h"
+#include "qprof/wire.h"
+
+struct past_library {
+	uint8_t *plan; /* encoded; NULL: no library has this number */
+	size_t len;
+	struct library_file *file;
+};
+
+struct past_file {
+	uint32_t number;
+	struct library_file *file; /* NULL: the kernel's vdso */
+};
+
+/* All zeroes is empty. */
+struct past {
+	struct past_library libraries[WIRE_MAX_LIBS + 1];
+	struct past_file *files;
+	uint32_t n_files, files_capacity;
+	struct wire_label *labels;
+	uint32_t n_labels, labels_capacity;
+	struct session_decision *decisions;
+	uint32_t n_decisions, decisions_capacity;
+	bool sampled;
+};
+
+/* 0 or -ENOMEM. */
+int past__library(struct past *p, uint8_t lib, const struct plan *plan);
+int past__file(struct past *p, uint32_t number, struct library_file *file);
+int past__label(struct past *p, const struct wire_label *label);
+int past__decision(struct past *p, const struct session_decision *d);
+
+/* Report all of it to a sink. Negative errno. */
+int past__tell(const struct past *p, const struct session_sink *to);
+
+void past__clear(struct past *p);
+
+#endif /* QPROF_RECORD_PAST_H */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/trace_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+
+#define SUFFIX ".qpt"
+
+static int check_owner(int fd, const char *path)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return diag_error_r(-errno, "cannot look at %s: %s", path, strerror(errno));
+	if ((st.st_uid && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))
+		return diag_error_r(-EPERM,
+				    "other users may write to %s; name a directory that only you "
+				    "may write to (chmod go-w), as the traces are of all users",
+				    path);
+	return 0;
+}
+
+int trace_dir__open(struct trace_dir *d, const char *path)
+{
+	*d = TRACE_DIR_NONE;
+	d->path = realpath(path, NULL);
+	if (d->path)
+		d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (d->fd < 0)
+		return diag_error_r(-errno, "cannot write traces to %s: %s", path, strerror(errno));
+	return check_owner(d->fd, path);
+}
+
+char *trace_dir__name(const struct trace_dir *d, const struct build_of *b, time_t now,
+		      unsigned int n)
+{
+	char utc[32], more[16] = "", *name;
+	struct tm tm;
+
+	strftime(utc, sizeof(utc), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+	if (n > 1)
+		snprintf(more, sizeof(more), "-%u", n);
+	if (asprintf(&name, "%s/qprof-%s-u%" PRIu32 "-p%d%s" SUFFIX, d->path, utc, b->user,
+		     (int)b->root, more) < 0)
+		return NULL;
+	return name;
+}
+
+bool trace_dir_user(const char *name, uint32_t *user)
+{
+	size_t len = strlen(name), end = strlen(SUFFIX);
+	int date, time, root;
+
+	return len > end && !strcmp(name + len - end, SUFFIX) &&
+	       sscanf(name, "qprof-%8dT%6dZ-u%" SCNu32 "-p%d", &date, &time, user, &root) == 4;
+}
+
+static int add(const struct trace_dir *d, struct dir_traces *list, const char *name)
+{
+	struct dir_trace one = {0};
+	struct stat st;
+
+	if (!trace_dir_user(name, &one.kept.user) ||
+	    fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return 0;
+	one.kept.bytes = (uint64_t)st.st_blocks * 512;
+	one.kept.time_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	one.name = strdup(name);
+	if (!one.name || array__add(&list->at, &list->n, &list->capacity, &one)) {
+		free(one.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int trace_dir__list(const struct trace_dir *d, struct dir_traces *list)
+{
+	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	*list = (struct dir_traces){0};
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (entry = readdir(dir)))
+		err = add(d, list, entry->d_name);
+	closedir(dir);
+	return err;
+}
+
+void dir_traces__clear(struct dir_traces *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		free(list->at[i].name);
+	free(list->at);
+	*list = (struct dir_traces){0};
+}
+
+int trace_dir__remove(const struct trace_dir *d, const char *name)
+{
+	return unlinkat(d->fd, name, 0) ? -errno : 0;
+}
+
+void trace_dir__close(struct trace_dir *d)
+{
+	cleanup_close_p(&d->fd);
+	free(d->path);
+	*d = TRACE_DIR_NONE;
+}

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/traces.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/map.h"
+#include "proc/processes.h"
+#include "record/past.h"
+#include "record/trace_dir.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* The threads of a process report from several CPUs: some come after its exit. */
+#define LATE_NS (2 * SECOND_NS)
+/* A build that runs, and whose compilers do not: it may be a server, or one that tests now. */
+#define IDLE_NS (60 * SECOND_NS)
+#define KEEP_NS (10 * SECOND_NS)
+/* Traces that are open at a time. Each takes some MiB of memory; the rest of a user share one. */
+#define OPEN_PER_USER 8
+#define OPEN_MOST     64
+/* Exited processes whose trace is remembered. */
+#define EXITED_KEPT 1024
+#define NAMES_MOST  1000
+#define USER_ANY    UINT32_MAX
+
+/* One trace that is written. */
+struct one {
+	uint32_t serial;
+	struct build_of build;
+	struct recorder *recorder; /* NULL: it could not be created, and what is for it is lost */
+	char *path;
+	uint64_t begun_ns;
+	uint64_t idle_ns; /* no process runs since then */
+	uint32_t n_running;
+	bool retired; /* new processes go to another */
+	bool cut;
+	uint64_t before[WIRE_COUNTER_MAX]; /* the session's, when it began */
+};
+
+struct traces {
+	struct recorder_options recorder;
+	struct keep_limits rotate, keep;
+	struct trace_dir dir;
+	struct past past;
+	struct probe_costs costs;
+	bool has_costs;
+	struct one **open;
+	uint32_t n, capacity;
+	struct u64_map of; /* pid -> serial of its trace, twice, and 1 if it has exited */
+	uint32_t last_serial;
+	uint32_t exited[EXITED_KEPT];
+	uint64_t n_exited;
+	uint64_t counters[WIRE_COUNTER_MAX]; /* the last ones known */
+	uint32_t n_processes;		     /* of traces that have ended */
+	uint64_t next_keep_ns;
+	uint64_t n_homeless; /* records of processes that are gone, whose trace has ended */
+	int err;
+};
+
+/* ---- One trace ------------------------------------------------------------------------------- */
+
+static void one__free(struct one *o)
+{
+	if (!o)
+		return;
+	recorder__free(o->recorder);
+	free(o->path);
+	free(o);
+}
+
+static char *free_name(const struct traces *t, const struct build_of *b)
+{
+	for (unsigned int n = 1; n < NAMES_MOST; n++) {
+		char *path = trace_dir__name(&t->dir, b, time(NULL), n);
+
+		if (!path || access(path, F_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+static int begin_recorder(struct traces *t, struct one *o)
+{
+	struct recorder_options ro = t->recorder;
+	struct session_sink sink;
+	int err;
+
+	ro.output = o->path;
+	err = recorder__open(&ro, &o->recorder) ?: recorder__create_file(o->recorder);
+	if (err)
+		return err;
+	recorder__commit_file(o->recorder);
+	if (t->has_costs)
+		recorder__set_costs(o->recorder, &t->costs);
+	sink = recorder__sink(o->recorder);
+	return past__tell(&t->past, &sink);
+}
+
+static struct one *add(struct traces *t, const struct build_of *b)
+{
+	struct one *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->serial = ++t->last_serial;
+	o->build = *b;
+	o->begun_ns = o->idle_ns = clock_ns(CLOCK_MONOTONIC);
+	o->path = free_name(t, b);
+	memcpy(o->before, t->counters, sizeof(o->before));
+	if (!o->path || array__add(&t->open, &t->n, &t->capacity, &o)) {
+		one__free(o);
+		return NULL;
+	}
+	/* As on a full disk: the other traces go on. */
+	if (begin_recorder(t, o)) {
+		diag_warn("a build of user %" PRIu32 " is not recorded", b->user);
+		recorder__free(take_ptr(o->recorder));
+	}
+	return o;
+}
+
+static void counters_since(const struct traces *t, const struct one *o,
+			   uint64_t since[WIRE_COUNTER_MAX])
+{
+	for (int i = 0; i < WIRE_COUNTER_MAX; i++)
+		since[i] = t->counters[i] - o->before[i];
+}
+
+/* What was lost meanwhile may be of any build: it is in each of their traces. */
+static void end(struct traces *t, uint32_t i)
+{
+	uint64_t since[WIRE_COUNTER_MAX];
+	struct one *o = t->open[i];
+	int err = 0;
+
+	counters_since(t, o, since);
+	if (o->recorder)
+		err = recorder__finish(o->recorder, since);
+	t->err = t->err ?: err;
+	if (o->recorder)
+		t->n_processes += recorder__processes(o->recorder);
+	one__free(o);
+	t->open[i] = t->open[--t->n];
+}
+
+/* ---- Which trace a process is in ------------------------------------------------------------- */
+
+static struct one *by_serial(const struct traces *t, uint32_t serial)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->open[i]->serial == serial)
+			return t->open[i];
+	return NULL;
+}
+
+/* NULL: none that is open. */
+static struct one *of(const struct traces *t, uint32_t pid)
+{
+	uint32_t value = u64_map__get(&t->of, pid);
+
+	return value == U64_MAP_NONE ? NULL : by_serial(t, value / 2);
+}
+
+static bool has_exited(const struct traces *t, uint32_t pid)
+{
+	return u64_map__get(&t->of, pid) & 1;
+}
+
+static struct one *by_build(const struct traces *t, const struct build_of *b)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!t->open[i]->retired && build_of_is_same(&t->open[i]->build, b))
+			return t->open[i];
+	return NULL;
+}
+
+/* Beyond the limits, builds of one user, or of several, share one. */
+static struct build_of limited(const struct traces *t, const struct build_of *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += t->open[i]->build.user == b->user && t->open[i]->build.root;
+	if (n < OPEN_PER_USER && t->n < OPEN_MOST)
+		return *b;
+	return (struct build_of){.user = t->n < 2 * OPEN_MOST ? b->user : USER_ANY};
+}
+
+static struct one *choose(struct traces *t, uint32_t pid)
+{
+	struct build_of b = build_of((pid_t)pid);
+	struct one *o = by_build(t, &b);
+
+	if (o)
+		return o;
+	b = limited(t, &b);
+	return by_build(t, &b) ?: add(t, &b);
+}
+
+static void forget_oldest_exit(struct traces *t, uint32_t pid)
+{
+	uint32_t *slot = &t->exited[t->n_exited++ % EXITED_KEPT];
+
+	if (*slot && has_exited(t, *slot) && *slot != pid)
+		u64_map__remove(&t->of, *slot);
+	*slot = pid;
+}
+
+static void on_exit_of(struct traces *t, uint32_t pid)
+{
+	struct one *o = of(t, pid);
+
+	if (!o || has_exited(t, pid))
+		return;
+	if (!--o->n_running)
+		o->idle_ns = clock_ns(CLOCK_MONOTONIC);
+	u64_map__put(&t->of, pid, 2 * o->serial + 1);
+	forget_oldest_exit(t, pid);
+}
+
+/* A new process. Its parent's trace is its own. */
+static struct one *assign(struct traces *t, uint32_t pid, uint32_t parent)
+{
+	struct one *o = has_exited(t, parent) ? NULL : of(t, parent);
+
+	/* Its exit was not reported. */
+	on_exit_of(t, pid);
+	o = o ?: choose(t, pid);
+	if (!o || u64_map__put(&t->of, pid, 2 * o->serial))
+		return NULL;
+	o->n_running++;
+	return o;
+}
+
+/* ---- The session's sink ---------------------------------------------------------------------- */
+
+/* Call a function of a recorder's sink. */
+#define TELL(o, function, ...)                                              \
+	({                                                                  \
+		struct session_sink __sink = recorder__sink((o)->recorder); \
+		__sink.function(__sink.ctx, ##__VA_ARGS__);                 \
+	})
+
+#define TELL_ALL(t, function, ...)                                                     \
+	({                                                                             \
+		int __err = 0;                                                         \
+		for (uint32_t __i = 0; __i < (t)->n && !__err; __i++)                  \
+			if ((t)->open[__i]->recorder)                                  \
+				__err = TELL((t)->open[__i], function, ##__VA_ARGS__); \
+		__err;                                                                 \
+	})
+
+static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+{
+	struct traces *t = ctx;
+
+	return past__library(&t->past, lib, plan) ?: TELL_ALL(t, library, lib, plan);
+}
+
+static int on_file(void *ctx, uint32_t number, struct library_file *file)
+{
+	struct traces *t = ctx;
+
+	return past__file(&t->past, number, file) ?: TELL_ALL(t, file, number, file);
+}
+
+static int on_sampled(void *ctx)
+{
+	struct traces *t = ctx;
+
+	t->past.sampled = true;
+	return TELL_ALL(t, sampled);
+}
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct traces *t = ctx;
+
+	return past__decision(&t->past, d) ?: TELL_ALL(t, decision, d);
+}
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	struct traces *t = ctx;
+	struct one *o = assign(t, (uint32_t)pid, (uint32_t)parent);
+
+	if (!o)
+		return -ENOMEM;
+	return o->recorder ? TELL(o, running, pid, parent, now_ns, args, len) : 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	struct one *o = of(ctx, (uint32_t)pid);
+
+	return o && o->recorder ? TELL(o, late, pid) : 0;
+}
+
+static int on_cwd(void *ctx, pid_t pid, const char *cwd)
+{
+	struct one *o = of(ctx, (uint32_t)pid);
+
+	return o && o->recorder ? TELL(o, cwd, pid, cwd) : 0;
+}
+
+#define NO_PID UINT32_MAX
+
+/* Where records have the process that they are about. */
+static uint32_t pid_of(const void *record, size_t size)
+{
+	static const size_t at[] = {
+		[WIRE_SPAN] = offsetof(struct wire_span, pid),
+		[WIRE_FORK] = offsetof(struct wire_fork, child_pid),
+		[WIRE_EXEC] = offsetof(struct wire_exec, pid),
+		[WIRE_EXIT] = offsetof(struct wire_exit, pid),
+		[WIRE_HIT] = offsetof(struct wire_hit, pid),
+		[WIRE_THREAD] = offsetof(struct wire_thread, pid),
+		[WIRE_OFF_CPU] = offsetof(struct wire_off_cpu, pid),
+		[WIRE_PIECE] = offsetof(struct wire_piece, pid),
+		[WIRE_SYMBOLS] = offsetof(struct wire_symbols, pid),
+		[WIRE_NAMES_END] = offsetof(struct wire_names_end, pid),
+		[WIRE_ARGUMENT] = offsetof(struct wire_argument, pid),
+		[WIRE_SAMPLE] = offsetof(struct wire_sample, pid),
+	};
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+	uint32_t pid = NO_PID;
+
+	if (type < N_OF(at) && at[type] && at[type] + sizeof(pid) <= size)
+		memcpy(&pid, (const char *)record + at[type], sizeof(pid));
+	return pid;
+}
+
+static uint32_t parent_of(const void *record)
+{
+	uint32_t parent;
+
+	memcpy(&parent, (const char *)record + offsetof(struct wire_fork, parent_pid),
+	       sizeof(parent));
+	return parent;
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+	uint32_t pid = pid_of(record, size);
+	struct traces *t = ctx;
+	struct one *o;
+	int err = 0;
+
+	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
+		err = past__label(&t->past, record) ?: TELL_ALL(t, record, record, size);
+	if (pid == NO_PID)
+		return err;
+	o = of(t, pid);
+	if (!o && type != WIRE_FORK && type != WIRE_EXEC && !process_is_running((pid_t)pid)) {
+		t->n_homeless++;
+		return err;
+	}
+	if (type == WIRE_FORK || (type == WIRE_EXEC && has_exited(t, pid)) || !o)
+		o = assign(t, pid, type == WIRE_FORK ? parent_of(record) : 0);
+	if (!o)
+		return -ENOMEM;
+	if (o->recorder)
+		err = TELL(o, record, record, size);
+	if (type == WIRE_EXIT)
+		on_exit_of(t, pid);
+	return err;
+}
+
+struct session_sink traces__sink(struct traces *t)
+{
+	return (struct session_sink){
+		.ctx = t,
+		.library = on_library,
+		.file = on_file,
+		.running = on_running,
+		.record = on_record,
+		.late = on_late,
+		.cwd = on_cwd,
+		.sampled = on_sampled,
+		.decision = on_decision,
+	};
+}
+
+/* ---- Rotating and keeping -------------------------------------------------------------------- */
+
+static bool is_over(const struct one *o, uint64_t now_ns)
+{
+	uint64_t idle = now_ns - o->idle_ns;
+
+	if (o->n_running || idle < LATE_NS)
+		return false;
+	return o->retired || !o->build.root || idle > IDLE_NS || !build_of_runs(&o->build);
+}
+
+static bool is_full(const struct traces *t, const struct one *o, uint64_t now_ns)
+{
+	return (t->rotate.age_ns && now_ns - o->begun_ns >= t->rotate.age_ns) ||
+	       (t->rotate.bytes && o->recorder && recorder__bytes(o->recorder) >= t->rotate.bytes);
+}
+
+static struct one *by_name(const struct traces *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!strcmp(strrchr(t->open[i]->path, '/') + 1, name))
+			return t->open[i];
+	return NULL;
+}
+
+/* False: nothing more can be done. */
+static bool keep_less(struct traces *t, struct dir_traces *list, enum keep_action action, size_t i)
+{
+	struct one *o = by_name(t, list->at[i].name);
+	int err;
+
+	if (action == KEEP_CUT) {
+		if (o && o->recorder && !o->cut)
+			recorder__cut(o->recorder);
+		if (o)
+			o->cut = true;
+		return false;
+	}
+	err = trace_dir__remove(&t->dir, list->at[i].name);
+	if (err)
+		diag_warn("cannot remove %s/%s: %s", t->dir.path, list->at[i].name, strerror(-err));
+	else
+		diag_verbose("removed %s/%s", t->dir.path, list->at[i].name);
+	free(list->at[i].name);
+	list->at[i] = list->at[--list->n];
+	return true;
+}
+
+static void keep(struct traces *t)
+{
+	_dir_traces_ struct dir_traces list = {0};
+	int err = trace_dir__list(&t->dir, &list);
+	enum keep_action action;
+	size_t i;
+
+	if (err)
+		diag_warn("cannot list %s: %s; its traces are kept", t->dir.path, strerror(-err));
+	do {
+		_free_ struct kept *kept = calloc(list.n + 1UL, sizeof(*kept));
+
+		for (i = 0; kept && i < list.n; i++) {
+			kept[i] = list.at[i].kept;
+			kept[i].open = by_name(t, list.at[i].name) != NULL;
+		}
+		if (!kept)
+			return;
+		action = keep_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
+	} while (action != KEEP_ALL && keep_less(t, &list, action, i));
+}
+
+void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), since[WIRE_COUNTER_MAX];
+
+	memcpy(t->counters, counters, sizeof(t->counters));
+	for (uint32_t i = t->n; i--;) {
+		struct one *o = t->open[i];
+
+		counters_since(t, o, since);
+		if (o->recorder)
+			recorder__tick(o->recorder, since);
+		o->retired = o->retired || is_full(t, o, now_ns);
+		if (is_over(o, now_ns))
+			end(t, i);
+	}
+	if (now_ns < t->next_keep_ns)
+		return;
+	t->next_keep_ns = now_ns + KEEP_NS;
+	keep(t);
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+int traces__open(const struct traces_options *o, struct traces **out)
+{
+	_traces_ struct traces *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return diag_error_r(-ENOMEM, "out of memory");
+	t->dir = TRACE_DIR_NONE;
+	t->recorder = *o->recorder;
+	t->recorder.begun = NULL;
+	t->rotate = o->rotate;
+	t->keep = o->keep;
+	err = trace_dir__open(&t->dir, o->dir);
+	if (err)
+		return err;
+	*out = take_ptr(t);
+	return 0;
+}
+
+void traces__set_costs(struct traces *t, const struct probe_costs *costs)
+{
+	t->costs = *costs;
+	t->has_costs = true;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->open[i]->recorder)
+			recorder__set_costs(t->open[i]->recorder, costs);
+}
+
+int traces__begin(struct traces *t, uint64_t time_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->n && !err; i++)
+		if (t->open[i]->recorder)
+			err = recorder__begin(t->open[i]->recorder, time_ns);
+	return err;
+}
+
+int traces__finish(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	memcpy(t->counters, counters, sizeof(t->counters));
+	while (t->n)
+		end(t, t->n - 1);
+	if (t->n_homeless)
+		diag_warn("%" PRIu64 " records came after the trace of their build had ended",
+			  t->n_homeless);
+	keep(t);
+	return t->err;
+}
+
+uint32_t traces__processes(const struct traces *t)
+{
+	uint32_t n = t->n_processes;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += t->open[i]->recorder ? recorder__processes(t->open[i]->recorder) : 0;
+	return n;
+}
+
+void traces__free(struct traces *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->n; i++)
+		one__free(t->open[i]);
+	free(t->open);
+	u64_map__destroy(&t->of);
+	past__clear(&t->past);
+	trace_dir__close(&t->dir);
+	free(t);
+}
