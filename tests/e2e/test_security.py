@@ -124,6 +124,7 @@ READERS = {
     "import": ["import", "-o", "out.qpt", "FILE"],
     "plan": ["plan", "FILE"],
     "dump schema": ["dump", "--schema"],
+    "diff schema": ["diff", "--schema"],
     "help": ["help", "--man", "record"],
     "record help": ["record", "--help"],
     "version": ["version"],

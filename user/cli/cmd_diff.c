@@ -456,6 +456,10 @@ int cmd_diff(const struct cli_diff_options *o)
 	_compare_ struct compare *c = NULL;
 	int status;
 
+	if (o->schema) {
+		diff_schema(stdout);
+		return cmd_finish_stdout(EXIT_CODE_OK);
+	}
 	if (sides__init(&sides, o))
 		return EXIT_CODE_FAILURE;
 	if (compare__new(sides.lists[COMPARE_BASE].n, sides.lists[COMPARE_NEW].n, &c)) {

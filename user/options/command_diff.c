@@ -78,6 +78,12 @@ static const struct cli_option options[] = {
 		.help = "Print one JSON document, schema qprof-diff/3.",
 	},
 	{
+		.name = "schema",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.schema),
+		.help = "Print the JSON schema of --json instead, with what each member is.",
+	},
+	{
 		.name = "markdown",
 		.kind = CLI_FLAG,
 		.offset = AT(diff.markdown),
@@ -159,6 +165,10 @@ static int check(const struct cli *cli)
 {
 	const struct cli_diff_options *o = &cli->diff;
 
+	if (o->schema)
+		return 0;
+	if (!o->sides.n)
+		return -ENODATA;
 	if (o->sides.n != 2)
 		return diag_error_r(-EINVAL,
 				    "diff compares two sides, not %zu: several traces of one are "
@@ -183,7 +193,7 @@ const struct cli_command cli_diff_command = {
 	.usage = "[OPTION...] BASE NEW",
 	.summary = "Compare two builds, and fail if one is slower",
 	.text = about,
-	.operand = {"BASE NEW", CLI_FILES, true, AT(diff.sides)},
+	.operand = {"BASE NEW", CLI_FILES, false, AT(diff.sides)},
 	.options = options,
 	.examples = examples,
 	.check = check,

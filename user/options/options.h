@@ -235,6 +235,7 @@ struct cli_diff_options {
 	struct cli_threshold min;
 	uint64_t top; /* 0 = all */
 	struct cli_gates gates;
+	bool schema; /* of JSON, without traces */
 	bool json;
 	bool markdown;
 	bool wide; /* lines are as long as their contents */

@@ -68,4 +68,7 @@ int diff_markdown(FILE *out, const struct diff_view *v);
  */
 int diff_json(FILE *out, const struct diff_view *v);
 
+/* The JSON schema of that, with a description of each member and its unit. */
+void diff_schema(FILE *out);
+
 #endif /* QPROF_VIEW_DIFF_H */
