@@ -153,18 +153,22 @@ static void gates_name_what_they_watch(void **state)
 {
 	static const struct {
 		const char *text, *crate, *query;
-		uint64_t ns, ppm;
+		uint64_t ns, ppm, bytes;
 	} good[] = {
-		{"5%", NULL, NULL, 0, 50000},
-		{"250.5%", NULL, NULL, 0, 2505000},
-		{"100ms", NULL, NULL, 100000000, 0},
-		{"typeck=10%", NULL, "typeck", 0, 100000},
-		{"mir_*=1%", NULL, "mir_*", 0, 10000},
-		{"*=1%", NULL, "*", 0, 10000},
-		{"serde/typeck=1s", "serde", "typeck", 1000000000, 0},
-		{"serde/*=1%", "serde", NULL, 0, 10000},
-		{"a=b/c/d=1%", "a=b", "c/d", 0, 10000},
-		{"typeck=0", NULL, "typeck", 0, 0},
+		{"5%", NULL, NULL, 0, 50000, 0},
+		{"250.5%", NULL, NULL, 0, 2505000, 0},
+		{"100ms", NULL, NULL, 100000000, 0, 0},
+		{"typeck=10%", NULL, "typeck", 0, 100000, 0},
+		{"mir_*=1%", NULL, "mir_*", 0, 10000, 0},
+		{"*=1%", NULL, "*", 0, 10000, 0},
+		{"serde/typeck=1s", "serde", "typeck", 1000000000, 0, 0},
+		{"serde/*=1%", "serde", NULL, 0, 10000, 0},
+		{"a=b/c/d=1%", "a=b", "c/d", 0, 10000, 0},
+		{"typeck=0", NULL, "typeck", 0, 0, 0},
+		{"200MiB", NULL, NULL, 0, 0, 200 << 20},
+		{"serde/*=1G", "serde", NULL, 0, 0, 1 << 30},
+		/* Of minutes and megabytes, a small letter is the former. */
+		{"2m", NULL, NULL, 120000000000, 0, 0},
 	};
 	static const char *const bad[] = {
 		"",    "typeck", "=5%", "typeck=", "/typeck=5%", "serde/=5%",
@@ -185,6 +189,7 @@ static void gates_name_what_they_watch(void **state)
 			assert_string_equal(gate->query, good[i].query);
 		assert_int_equal(gate->limit.ns, good[i].ns);
 		assert_int_equal(gate->limit.ppm, good[i].ppm);
+		assert_int_equal(gate->limit_bytes, good[i].bytes);
 	}
 	for (size_t i = 0; i < N_OF(bad); i++)
 		assert_int_equal(value_gate(bad[i], &gates), -EINVAL);
