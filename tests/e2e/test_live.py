@@ -50,7 +50,7 @@ def test_blocks(t):
 
 def test_a_pipe_gets_the_report_only(t):
     """No table while it runs, as nobody sees it change."""
-    run = t.capture(long_build(t))
+    run = t.capture(long_build(t), options=())
     assert (run.status, run.stdout) == (0, b""), run
     text = run.stderr.decode()
     assert "events/s" not in text and "rate/s" not in text, text[:2000]

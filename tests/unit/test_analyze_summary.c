@@ -182,6 +182,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
+	struct summary_counts counts;
 	size_t n;
 
 	for (size_t i = 0; i < N_OF(events); i++) {
@@ -197,6 +198,9 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
 	rows = rows_of(s, SUMMARY_ALL, 1);
 	assert_int_equal(rows->count, 4);
+	assert_int_equal(summary__counts(s, &counts), 0);
+	assert_int_equal(counts.queries, 2);
+	assert_int_equal(counts.activities, 2);
 	assert_int_equal(rows->total_ns, 20 + 40 + 1 + 10 + 100 + 1000);
 	assert_int_equal(rows->self_ns, 20 + 40 + 10 + 100 + 1000);
 	assert_int_equal(rows->hits, 12 + 1);

@@ -614,6 +614,21 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	return 0;
 }
 
+int summary__counts(const struct summary *s, struct summary_counts *counts)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
+		return -ENOMEM;
+	*counts = (struct summary_counts){0};
+	for (size_t i = 0; i < n; i++) {
+		counts->queries += rows[i].count - rows[i].activities + rows[i].unrecorded.counted;
+		counts->activities += rows[i].activities;
+	}
+	return 0;
+}
+
 /* Add an entry to the entry of its label for folded processes. */
 static int fold_entry(struct summary *s, uint32_t i)
 {

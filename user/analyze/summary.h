@@ -187,6 +187,14 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
+struct summary_counts {
+	uint64_t queries;    /* executions of queries, also those without a span */
+	uint64_t activities; /* passes, and parts of them */
+};
+
+/* Over all processes; the headline of every output. 0 or -ENOMEM. */
+int summary__counts(const struct summary *s, struct summary_counts *counts);
+
 /* Loads before `from_ns` were not watched. Call it before summary__reuse(). */
 void summary__loads_watched(struct summary *s, uint64_t from_ns);
 

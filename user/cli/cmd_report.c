@@ -292,6 +292,8 @@ int cmd_report(const struct cli_report_options *o)
 	FILE *out;
 	int err;
 
+	if (o->schema)
+		return cmd_finish_stdout(report_schema(stdout) ? EXIT_CODE_FAILURE : EXIT_CODE_OK);
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	process_filter__apply(&c.filter, r);

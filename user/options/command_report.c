@@ -155,6 +155,12 @@ static const struct cli_option options[] = {
 			"--off-cpu-stacks: locks and messages, the jobserver, files, pages of "
 			"memory; and where, by function and query.",
 	},
+	{
+		.name = "schema",
+		.kind = CLI_FLAG,
+		.offset = AT(report.schema),
+		.help = "Print the fields of --json instead, each with its unit.",
+	},
 	NO_LIMITS_OPTION,
 	{},
 };
@@ -198,6 +204,7 @@ static const struct cli_example examples[] = {
 	 "qprof-bpf report --tree down --min 2% debug.qpt"},
 	{"Crates and queries that touch most memory", "qprof-bpf report --memory debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
+	{"What each field of that is, and its unit", "qprof-bpf report --schema"},
 	{},
 };
 
@@ -236,6 +243,8 @@ static int check(const struct cli *cli)
 		o->queries.n || o->callers.n || o->sort != CLI_SORT_CPU || o->min.ns || o->min.ppm;
 	bool build = o->by == CLI_BY_BUILD || o->markdown || o->full;
 
+	if (!o->file && !o->schema)
+		return -ENODATA;
 	if (o->own && !o->functions && !o->tree)
 		return diag_error_r(-EINVAL, "--own is for --functions");
 	if (o->functions || o->tree || o->memory || o->waits)
@@ -267,7 +276,7 @@ const struct cli_command cli_report_command = {
 	.usage = "[OPTION...] FILE",
 	.summary = "Print the times per query of a trace",
 	.text = about,
-	.operand = {"FILE", CLI_FILE, true, AT(report.file)},
+	.operand = {"FILE", CLI_FILE, false, AT(report.file)},
 	.options = options,
 	.examples = examples,
 	.check = check,

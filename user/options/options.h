@@ -208,6 +208,7 @@ struct cli_report_options {
 	bool own;		  /* of functions: without queries that the chosen ones called */
 	bool memory;		  /* what made memory resident */
 	bool waits;		  /* what threads waited for */
+	bool schema;		  /* no report: the fields of its JSON */
 };
 
 /* The compared value; the order of the choices of --metric. */

@@ -350,6 +350,7 @@ static void put_budget(struct json *j, const struct decisions *d, const struct t
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
+	struct summary_counts counts = {0};
 	struct json j = {.out = out};
 
 	json__begin(&j);
@@ -357,6 +358,9 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	json__text(&j, "problem", opt->problem);
 	json__known(&j, "lost", losses, losses ? trace_losses__total(losses) : 0);
 	json__losses(&j, "losses", losses);
+	j.err = summary__counts(s, &counts);
+	json__number(&j, "query_executions", counts.queries);
+	json__number(&j, "activities", counts.activities);
 	json__put_open(&j);
 	if (opt->costs)
 		put_probes(&j, s, losses, opt);

@@ -163,6 +163,12 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		const struct trace_texts *names, const struct report_options *opt);
 
 /*
+ * Every field that report_json() may print, with its unit, as JSON, schema "qprof-fields/1". 0 or
+ * -ENOMEM.
+ */
+int report_schema(FILE *out);
+
+/*
  * The lines of `qprof-bpf dump`, schema "qprof-dump/2": a header, then one object per item. 0 or
  * a negative errno.
  */

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""report --schema has the fields of report --json, and no others."""
+
+import glob
+import json
+import os
+import re
+
+import test_planted
+
+ROWS = [()] + [("--by", by) for by in ("item", "module", "macro", "cgu", "crate", "process", "thread")]
+
+# Fields of traces that are not here: incremental compiles, and what only a recording of them has.
+NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|began_before|freed_job)$|"
+                      r"^(processes\[\]\.)?queries\[\]\.raw_|^macros\[\]|\.sampled(\.|$)|"
+                      r"^items\[\]\.call_|^(callers|budget\.queries|budget\.others)\[\]|"
+                      r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)")
+
+
+def paths(value, at=""):
+    if isinstance(value, dict):
+        for key, member in value.items():
+            path = "%s.%s" % (at, key) if at else key
+            yield path
+            yield from paths(member, path)
+    elif isinstance(value, list):
+        for member in value:
+            yield from paths(member, at + "[]")
+
+
+def printed(t, traces):
+    """The paths of all fields in the reports of these traces."""
+    seen = set()
+    for trace in traces:
+        for options in ROWS + [("--callers", "*")]:
+            done = t.run_qprof("report", "--json", *options, trace)
+            if done.returncode == 0:
+                seen |= set(paths(json.loads(done.stdout)))
+    return seen
+
+
+def listed(t):
+    done = t.run_qprof("report", "--schema")
+    assert done.returncode == 0, done.stderr
+    fields = json.loads(done.stdout)["fields"]
+    units = {"ns", "bytes", "count", "ppm", "ps", "id", "text", "bool", "list", "object"}
+    assert all(f["unit"] in units and f["text"] for f in fields), fields
+    for f in fields:
+        for unit in ("ns", "bytes", "ppm", "ps"):
+            assert not f["path"].endswith("_" + unit) or f["unit"] == unit, f
+    names = [f["path"] for f in fields]
+    assert len(names) == len(set(names)), "a field is listed twice"
+    return set(names)
+
+
+def test_fields_of_traces_in_the_repository(t):
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
+    seen, known = printed(t, glob.glob(os.path.join(golden, "good*.qpt"))), listed(t)
+    assert seen <= known, sorted(seen - known)
+    return "%d of %d fields" % (len(seen), len(known))
+
+
+def test_fields_of_a_build(t):
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
+    traces = glob.glob(os.path.join(golden, "good*.qpt")) + [test_planted.built(t)]
+    seen, known = printed(t, traces), listed(t)
+    assert seen <= known, sorted(seen - known)
+    missing = {path for path in known - seen if not NOT_HERE.search(path)}
+    assert not missing, sorted(missing)
+    return "%d of %d fields" % (len(seen), len(known))
