@@ -299,6 +299,73 @@ static void an_exec_is_seen(void **state)
 	end(&c);
 }
 
+struct ended {
+	struct wire_span spans[8];
+	uint32_t n;
+};
+
+static int keep_ended(void *ctx, const void *record, size_t size)
+{
+	struct ended *ended = ctx;
+
+	if (*(const uint8_t *)record != WIRE_SPAN)
+		return 0;
+	assert_in_range(ended->n, 0, N_OF(ended->spans) - 1);
+	memcpy(&ended->spans[ended->n++], record, size);
+	return 0;
+}
+
+/* Frames of before lie below those that the thread has entered since, and nest with them. */
+static void what_it_was_in_before_is_recorded_too(void **state)
+{
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI,
+					   .ring_bytes = RING,
+					   .off_cpu = true,
+					   .show_open = true};
+	struct wire_begun before[] = {
+		{.key = 7, .query = 1, .group = 900, .kind = WIRE_KIND_QUERY},
+		{.query = 2, .group = 901, .number = 1, .kind = WIRE_KIND_ACTIVITY},
+	};
+	struct ended ended = {0};
+	struct open since;
+	struct capture c;
+
+	need_capture();
+	capture_open_with(&c, &opt, 0);
+	now = (struct open){0};
+	capture_begin(&c, "a(b(.))");
+	capture_wait_for_dot(&c);
+	look(&c, c.pid);
+	since = now;
+	assert_int_equal(since.n, 2);
+	for (uint32_t i = 0; i < N_OF(before); i++) {
+		before[i].sp = since.frames[0].sp + 128 - 64 * i;
+		before[i].lib = c.lib;
+	}
+	assert_int_equal(kernel__put_begun(c.kernel, INT32_MAX, 5, before, 2), -ENOSPC);
+	assert_int_equal(kernel__put_begun(c.kernel, c.pid, 5, before, WIRE_BEGUN_MAX + 1),
+			 -EINVAL);
+	assert_int_equal(kernel__put_begun(c.kernel, c.pid, 5, before, 2), 0);
+	look(&c, c.pid);
+	assert_int_equal(now.n, 4);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(now.frames[i].start_ns, 5);
+		assert_int_equal(now.frames[i].query, before[i].query);
+		assert_memory_equal(&now.frames[2 + i], &since.frames[i], sizeof(*now.frames));
+	}
+	capture_go(&c);
+	wait_for_end(&c);
+	assert_int_equal(kernel__drain(c.kernel, keep_ended, &ended), 0);
+	assert_int_equal(ended.n, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(ended.spans[i].depth, 3 - i);
+		assert_int_equal(ended.spans[i].flags, i < 2 ? 0 : WIRE_SPAN_OPEN);
+		assert_true(i < 2 || ended.spans[i].start_ns == 5);
+	}
+	assert_int_equal(ended.spans[3].key, 7);
+	capture_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +373,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_in_nothing),
 		cmocka_unit_test(several_threads_are_seen_at_once),
 		cmocka_unit_test(one_that_goes_on_is_seen_at_one_moment_or_called_torn),
+		cmocka_unit_test(what_it_was_in_before_is_recorded_too),
 		cmocka_unit_test(an_exec_is_seen),
 	};
 

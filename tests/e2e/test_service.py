@@ -5,6 +5,7 @@ import contextlib
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -33,11 +34,12 @@ def try_remove(group):
 class Service:
     """record --traces, of a control group."""
 
-    def __init__(self, t, group, *options):
+    def __init__(self, t, group, *options, launcher=()):
         self.t, self.group, self.dir = t, group, t.mkdir("traces")
         os.chmod(self.dir, 0o700)
-        self.process = t.start_qprof(
-            "--exact", "-i", "100ms", "--cgroup", group, "--traces", self.dir, *options)
+        self.process = t.start(
+            [*launcher, t.qprof, "--exact", "-i", "100ms", "--cgroup", group, "--traces", self.dir,
+             *options], env=t.qprof_env())
         lab.wait_for("the recording", lambda: lab.begun(self.process))
 
     def session(self):
@@ -68,7 +70,7 @@ class Service:
 
 def crates_of(t, trace):
     """A compiler may be missing on a busy machine; then the trace counts it."""
-    return [p["crate"] for p in t.report(trace)["processes"]]
+    return [p["crate"] for p in t.report(trace)["processes"] if p["crate"]]
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")
@@ -156,3 +158,52 @@ def test_a_directory_of_others_is_refused(t):
                   ["--system", "--traces", directory, "-o", "x.qpt"]):
         done = t.run_qprof("record", *wrong)
         assert done.returncode and "--traces" in done.stderr, done.stderr
+
+
+UNIT = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                    "../../user/record/qprof-bpf.service.in")
+
+# As ProtectSystem=strict, StateDirectory= and CacheDirectory=, and the unit's capabilities.
+SANDBOX = r"""
+mount --make-rprivate /
+mkdir -p /var/cache/qprof-bpf
+for dir in "$1" /var/cache/qprof-bpf; do mount --bind "$dir" "$dir"; done
+mount -o remount,ro,bind /
+caps=$2
+shift 2
+exec setpriv --no-new-privs --inh-caps=-all --bounding-set="-all,$caps" "$@"
+"""
+
+
+def test_the_unit_is_valid(t):
+    """systemd knows all of its settings."""
+    if not shutil.which("systemd-analyze"):
+        raise lab.Skip("there is no systemd-analyze")
+    text = lab.read_text(UNIT).replace("@PREFIX@/bin/qprof-bpf", os.path.abspath(t.qprof))
+    unit = t.write("qprof-bpf.service", re.sub("Documentation=.*\n", "", text))
+    os.chmod(unit, 0o644)
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
+    assert done.returncode == 0 and "qprof-bpf.service" not in done.stderr, done.stderr
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_it_records_in_the_units_sandbox(t):
+    t.need_capture()
+    if os.getuid() or not shutil.which("setpriv"):
+        raise lab.Skip("takes root and setpriv")
+    (capabilities,) = re.findall("^CapabilityBoundingSet=(.*)$", lab.read_text(UNIT), re.M)
+    caps = ",".join("+" + name[len("CAP_"):].lower() for name in capabilities.split())
+    with control_group(t) as group:
+        service = Service(t, group, launcher=[
+            "unshare", "--mount", "--net", "sh", "-ec", SANDBOX, "sh", t.mkdir("traces"), caps])
+        shell, n = service.session(), 0
+        deadline = time.monotonic() + lab.TIMEOUT
+        while not service.crates(shell):
+            assert time.monotonic() < deadline
+            service.compile(shell, "crate_%d" % n)
+            time.sleep(0.2)
+            n += 1
+        shell.communicate()
+        service.end()
+        (process, *_) = t.report(service.traces(shell)[0])["processes"]
+        assert process["crate"].startswith("crate_"), process
