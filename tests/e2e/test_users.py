@@ -42,6 +42,10 @@ OWNER = (
      r"^### rustc: %s, \d+ crates compiled" % TIME, r"^\| what kept it from being faster \|"),
     ("Did the change make it slower?", "diff again other", r"(?i)\bwall\b", r"(?i)\bcpu\b"),
     ("For the one crate that I look after", "diff --crate tool again other", r"(?i)\bwall\b"),
+    ("What did the build and its memory do?", "diff again other", r"^wall time: +", r"^CPU time: +",
+     r"^peak memory: +"),
+    ("May this be merged?", "diff --metric results --fail-above 50% again other",
+     r"exit status 0: no limit exceeded"),
 )
 ENGINEER = (
     ("Which queries cost most?", "report --by query --top 10 build", r"^query +", r"on-cpu"),

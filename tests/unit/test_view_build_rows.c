@@ -116,9 +116,10 @@ static void a_long_path_keeps_crate_and_end(void **state)
 {
 	assert_item_name("app::parse::expression", 0, "app::parse::expression");
 	assert_item_name("app::parse::expression", 22, "app::parse::expression");
-	assert_item_name("app::parse::expression", 21, "app..expression");
+	assert_item_name("app::parse::expression", 21, "..parse::expression");
 	assert_item_name("application::parse::expression", 20, "..parse::expression");
 	assert_item_name("abcdefghijklmnopqrstuvwxyz", 10, "abcdefgh..");
+	assert_item_name("app::a_module_of_some_length::expression", 28, "app..expression");
 	assert_item_name("syn::a::b_very_long_name", 18, "..b_very_long_name");
 	assert_item_name("syn::a::b_very_long_name", 12, "b_very_lon..");
 	assert_item_name("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4::\u00e4", 8, "..\u00e4");

@@ -350,10 +350,12 @@ char *build_item_name(const struct build_item *item, size_t most)
 		crate = 0;
 	room = most - crate - strlen("..");
 	rest = last_segments(path, room);
-	if (format_width(rest) > room) {
-		/* A whole name says more than that of its crate. */
-		crate = 0;
-		rest = last_segments(path, most - strlen(".."));
+	/* The item around the last segment says more than the crate. */
+	if (format_width(rest) > room || !strstr(rest, "::")) {
+		const char *more = last_segments(path, most - strlen(".."));
+
+		crate = format_width(rest) > room || more < rest ? 0 : crate;
+		rest = more;
 	}
 	if (rest == path || format_width(rest) > most - strlen(".."))
 		return cut_name(rest, most);
