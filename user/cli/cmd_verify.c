@@ -78,9 +78,9 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 	if (v->unfinished)
 		line("", v->unfinished, " " REPORT_UNWOUND_TEXT);
 	if (v->left)
-		line("", v->left, " " REPORT_LEFT_TEXT);
+		line("", v->left, " intervals " REPORT_LEFT_TEXT);
 	if (v->left_off)
-		line("", v->left_off, " off the CPU, " REPORT_LEFT_TEXT);
+		line("", v->left_off, " times off the CPU " REPORT_LEFT_TEXT);
 	if (s->decisions)
 		line("decisions", s->decisions, " on what to watch, within a budget");
 	if (v->unrecorded.counted)

@@ -25,7 +25,7 @@ static void print_head(FILE *out, const struct build_totals *t)
 		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed**", t->failed, t->killed);
 	fputs("\n\n", out);
 	if (wall_ns)
-		fprintf(out, "- %.2f compilers on average; never two in the last %s\n",
+		fprintf(out, "- %.2f compilers on average; at most one at a time in the last %s\n",
 			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
 	if (t->off_cpu_known)
 		build_print_threads(out, t, "- threads: ", "- waiting: ");

@@ -292,9 +292,9 @@ void build_print_threads(FILE *out, const struct build_totals *t, const char *th
 	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
 	char neither[FORMAT_MAX];
 
-	fprintf(out, "%s%s on a CPU, %s ready but not running\n", threads,
+	fprintf(out, "%s%s on a CPU, %s waiting for a free CPU\n", threads,
 		format_duration(cpu, t->cpu_ns), format_duration(preempted, t->preempted_ns));
-	fprintf(out, "%s%s in queries, %s in passes, %s in neither\n", waiting,
+	fprintf(out, "%s%s in queries, %s in passes, %s outside both\n", waiting,
 		format_duration(queries, t->waits.in_queries),
 		format_duration(passes, t->waits.in_passes),
 		format_duration(neither, t->waits.in_neither));

@@ -144,7 +144,7 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 	}
 	if (more_ns)
 		fprintf(out, ", more for %s %%", format_percent(buf, more_ns, wall_ns));
-	fprintf(out, "\ntail      never two rustc in the last %s\n",
+	fprintf(out, "\ntail      at most one rustc at a time in the last %s\n",
 		format_duration(buf, t->running.tail_ns));
 }
 

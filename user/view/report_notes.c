@@ -208,9 +208,9 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 					  ": %s;\n  their times run until that was noticed\n",
 			format_count(count, unwound));
 	if (left)
-		fprintf(out, REPORT_LEFT_TEXT ": %s\n", format_count(count, left));
+		fprintf(out, "intervals " REPORT_LEFT_TEXT ": %s\n", format_count(count, left));
 	if (left_off)
-		fprintf(out, "off the CPU " REPORT_LEFT_TEXT ": %s\n",
+		fprintf(out, "times off the CPU " REPORT_LEFT_TEXT ": %s\n",
 			format_count(count, left_off));
 }
 

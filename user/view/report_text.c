@@ -464,7 +464,7 @@ static void print_clamped(FILE *out, uint64_t clamped)
 	char buf[FORMAT_MAX];
 
 	if (clamped)
-		fprintf(out, "shorter than their probes are on average, shown as 0: %s %s\n",
+		fprintf(out, "%s %s took less time than the probes cost on average: shown as 0\n",
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
