@@ -68,6 +68,10 @@ def test_samples_in_perfetto(t):
     assert track["counter"][0]["unit"] == ["UNIT_SIZE_BYTES"]
     (process,) = [x for x in perfetto.tracks.values() if "process" in x]
     assert track["parent_uuid"] == process["uuid"]
+    # Waits are slices below their threads, with stacks as texts.
+    waits = [x["parent_uuid"][0] for x in perfetto.tracks.values() if x.get("name") == ["waits"]]
+    assert set(waits) <= {uuid for uuid, x in perfetto.tracks.items() if "thread" in x}
+    assert waits and any("\n" in text for text in perfetto.texts.values()), waits
     touched = sum(n for _, n in pprof.stacks(1))
     assert perfetto.last[track["uuid"][0]] == touched > 0
     chrome = json.loads(export(t, trace, "chrome"))

@@ -40,17 +40,31 @@ static void samples_are_as_they_were(void **state)
 	assert_int_equal(job.samples_left_out, 0);
 }
 
-/* A name is sent once in each of the two sequences at most. */
+/* A name is sent once in each of the two sequences of samples at most, and in texts of waits. */
 static void names_are_sent_once(void **state)
 {
 	struct export_job job = {};
 	size_t size;
 	_free_ char *bytes = exported(&job, &size);
 
-	assert_int_equal(count(bytes, size, "[typeck]"), 2);
+	assert_int_equal(count(bytes, size, "[typeck]"), 3);
 	assert_int_equal(count(bytes, size, "CPU time"), 1);
 	/* The timebase, and a track for each process of which faults were sampled. */
 	assert_int_equal(count(bytes, size, "memory touched"), 3);
+}
+
+/* Waits have different durations: they are slices, with the stack as a text. */
+static void waits_are_slices_with_a_stack(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = exported(&job, &size);
+
+	assert_int_equal(count(bytes, size, "waits"), 2);
+	assert_int_equal(count(bytes, size,
+			       "__read\n<jobserver::imp::Client>::acquire_allow_interrupts\n"
+			       "std::rt::lang_start"),
+			 1);
 }
 
 static void samples_beyond_the_size_limit_are_left_out(void **state)
@@ -69,6 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_as_they_were),
 		cmocka_unit_test(names_are_sent_once),
+		cmocka_unit_test(waits_are_slices_with_a_stack),
 		cmocka_unit_test(samples_beyond_the_size_limit_are_left_out),
 	};
 

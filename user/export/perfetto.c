@@ -29,6 +29,8 @@ enum uuid {
 
 /* Of the memory of the first process. */
 #define UUID_MEMORY (1ull << 33)
+/* Of the waits of the first thread. */
+#define UUID_WAITS (1ull << 34)
 
 enum text_space {
 	TEXT_KIND,
@@ -36,6 +38,9 @@ enum text_space {
 	TEXT_EVENT,
 	TEXT_FUNCTION,
 	TEXT_ANNOTATION,
+	TEXT_WAIT,
+	TEXT_STACK,
+	SENT_WAITS, /* no text: the track of a thread's waits */
 };
 
 /* The annotations of an interval; their iids are these values plus 1. */
@@ -46,6 +51,7 @@ enum annotation {
 	ANNOTATION_LINE,
 	ANNOTATION_CALLER,
 	ANNOTATION_END,
+	ANNOTATION_STACK,
 	ANNOTATION_N,
 };
 
@@ -56,6 +62,7 @@ static const char *const annotations[] = {
 	[ANNOTATION_LINE] = "line",
 	[ANNOTATION_CALLER] = "caller",
 	[ANNOTATION_END] = "end",
+	[ANNOTATION_STACK] = "stack",
 };
 
 struct perfetto {
@@ -358,10 +365,54 @@ static int take_item(void *ctx, const struct trace_item *item)
 	return 0;
 }
 
+/* ---- Waits ----------------------------------------------------------------------------------- */
+
+/* A thread has a track of its waits, once there is one. */
+static int need_waits_track(struct perfetto *p, uint32_t thread)
+{
+	uint64_t key = (uint64_t)SENT_WAITS << 32 | thread;
+
+	if (u64_map__get(&p->iids, key) != U64_MAP_NONE)
+		return 0;
+	if (u64_map__put(&p->iids, key, 0))
+		return -ENOMEM;
+	begin_track(p, UUID_WAITS + thread, thread_uuid(thread), "waits");
+	return put_track(p);
+}
+
+/* Waits of a thread do not overlap. */
+static int put_wait(struct perfetto *p, const struct timeline_thread *t,
+		    const struct trace_sample *s)
+{
+	uint64_t track = UUID_WAITS + t->index;
+	struct perfetto_wait wait;
+	_free_ char *stack = NULL;
+	bool known = perfetto_samples__wait(p->samples, s->stack, &wait);
+	int err = need_waits_track(p, t->index);
+
+	stack = wait.stack;
+	if (err || !known)
+		return err;
+	begin_event(p, EVENT_SLICE_BEGIN, track);
+	protobuf__varint(&p->event, EVENT_NAME_IID,
+			 iid_of(p, TEXT_WAIT, wait.function, INTERNED_EVENT_NAMES, wait.name));
+	protobuf__varint(&p->event, EVENT_CATEGORY_IIDS,
+			 iid_of(p, TEXT_KIND, TRACE_KIND_OFF_CPU, INTERNED_CATEGORIES,
+				trace_reader__kind(p->job->r, TRACE_KIND_OFF_CPU)));
+	annotate_text(p, ANNOTATION_STACK, TEXT_STACK, s->stack, stack);
+	err = put_event(p, s->time_ns, true);
+	if (err)
+		return err;
+	begin_event(p, EVENT_SLICE_END, track);
+	return put_event(p, s->time_ns + s->value, false);
+}
+
 static int put_sample(void *ctx, const struct timeline_thread *t, const struct trace_sample *s)
 {
 	struct perfetto *p = ctx;
 
+	if (s->cause == TRACE_SAMPLE_OFF_CPU)
+		return put_wait(p, t, s);
 	return perfetto_samples__add(p->samples, t, s);
 }
 

@@ -2,6 +2,7 @@
 #include "export/perfetto_samples.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,6 +291,40 @@ int perfetto_samples__add(struct perfetto_samples *s, const struct timeline_thre
 	byte_buffer__clear(&s->entry);
 	byte_buffer__clear(&s->interned);
 	return put_packet(s, cause);
+}
+
+/* A stack of any depth; what is left out is the outermost. */
+#define TEXT_FUNCTIONS 48
+
+bool perfetto_samples__wait(struct perfetto_samples *s, uint32_t stack, struct perfetto_wait *out)
+{
+	const struct stack_source *source = &s->functions.source;
+	const struct code_function *f;
+	struct trace_stack entry;
+	bool is_general = true;
+	size_t size;
+	FILE *to;
+
+	*out = (struct perfetto_wait){};
+	to = open_memstream(&out->stack, &size);
+	for (int i = 0; to && i < TEXT_FUNCTIONS; i++) {
+		uint32_t number;
+
+		if (!stack_source__entry(source, stack, &entry) ||
+		    code_functions__find(&s->functions, &entry, &number))
+			break;
+		f = &s->functions.at[number];
+		fprintf(to, f->part == CODE_NO_PART ? "%s[%s]" : "%s%s", i ? "\n" : "", f->name);
+		if (!out->name || (is_general && f->part != CODE_NO_PART && !f->is_general)) {
+			out->function = number;
+			is_general = f->part == CODE_NO_PART || f->is_general;
+		}
+		out->name = s->functions.at[out->function].name;
+		stack = entry.parent;
+	}
+	if (!to || fclose(to))
+		return false;
+	return out->name;
 }
 
 void perfetto_samples__free(struct perfetto_samples *s)

@@ -6,7 +6,8 @@
  * sequences, as those of two profilers. Frames are code, and in brackets the queries that their
  * code shows.
  *
- * Viewers count samples. Those of waits are not in the file: each stands for another time.
+ * Viewers count samples. Those of waits are none in the file, as each stands for another time: they
+ * are slices, whose stacks are texts.
  *
  * Memory: 16 to 32 bytes for each entry of stacks, place and function that was sent.
  */
@@ -27,6 +28,16 @@ void perfetto_samples__set(struct perfetto_samples *s, const struct trace_sampli
 /* Write a sample, if it is in the format. 0, -ENOMEM, or out__error(). */
 int perfetto_samples__add(struct perfetto_samples *s, const struct timeline_thread *t,
 			  const struct trace_sample *sample);
+
+/* Where a thread waited. */
+struct perfetto_wait {
+	uint32_t function; /* its number */
+	const char *name; /* of the function that asked for it: the innermost that is not general */
+	char *stack;	  /* all functions and intervals, the innermost first, a line each; owned */
+};
+
+/* The stack is that of a sample. False: it is empty, or there is no memory. */
+bool perfetto_samples__wait(struct perfetto_samples *s, uint32_t stack, struct perfetto_wait *out);
 
 void perfetto_samples__free(struct perfetto_samples *s);
 DEFINE_CLEANUP(struct perfetto_samples, perfetto_samples__free)
