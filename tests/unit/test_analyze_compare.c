@@ -215,13 +215,17 @@ static void probes_make_single_traces_vague(void **state)
 	}
 }
 
-/* A build of a crate that was off the CPU for a part of its time, beside a version check. */
+/* A build of a crate that was off the CPU for a part of its time, beside one of cargo's questions.
+ */
 static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns, uint64_t peak)
 {
 	struct sample_names texts = {{"typeck", "<preempted>"}, 2};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
 	const struct trace_process all[] = {
-		{.end_ns = 10 * MS, .peak_bytes = 50},
+		{.end_ns = 10 * MS,
+		 .crate = (char *)"___",
+		 .command = (char *)"rustc - --crate-name ___ --print=cfg",
+		 .peak_bytes = 50},
 		{.index = 1,
 		 .start_ns = 10 * MS,
 		 .end_ns = 100 * MS,
@@ -230,6 +234,7 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 	};
 	struct trace_span span = {
 		.start_ns = 10 * MS, .end_ns = 90 * MS, .process = 1, .invocation = (uint32_t)peak};
+	const struct trace_span answer = {.end_ns = MS, .kind = TRACE_KIND_ACTIVITY};
 	_summary_ struct summary *s = NULL;
 	struct build *b = NULL;
 
@@ -239,6 +244,7 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 		assert_int_equal(summary__process(s, &all[i]), 0);
 		assert_int_equal(build__process(b, &all[i]), 0);
 	}
+	assert_int_equal(summary__span(s, &answer, &(struct trace_times){.self_ns = MS}), 0);
 	assert_int_equal(summary__span(s, &span, &(struct trace_times){.self_ns = 80 * MS}), 0);
 	assert_int_equal(build__span(b, &span), 0);
 	span.kind = TRACE_KIND_OFF_CPU;
@@ -271,7 +277,7 @@ static void crates_and_the_build_have_costs(void **state)
 	assert_int_equal(r.crates[0].of[COMPARE_PEAK][COMPARE_BASE].median, 40);
 	assert_int_equal(r.build.of[COMPARE_PEAK][COMPARE_NEW].median, 70);
 	assert_int_equal(r.build.preempted_ns, 30 * MS);
-	/* The version check has no number of results, and needs none. */
+	/* The answer has no number of results, and needs none. */
 	assert_int_equal(r.build.of[COMPARE_RESULTS][COMPARE_BASE].median, 41);
 	assert_int_equal(r.crates[0].of[COMPARE_RESULTS][COMPARE_NEW].median, 71);
 }

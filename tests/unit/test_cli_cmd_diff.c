@@ -37,9 +37,9 @@ static void end(struct trace_writer *w, bool finish)
 	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
 }
 
-/* A trace of one compiler that executes typeck `typecks` times, and mir_built once. */
-static void write_compiler(const char *name, const struct trace_process *p, uint64_t typecks,
-			   uint64_t ns, bool finish)
+/* A trace of compilers, of which the first executes typeck `typecks` times, and mir_built once. */
+static void write_compilers(const char *name, const struct trace_process *p, uint32_t n,
+			    uint64_t typecks, uint64_t ns, bool finish)
 {
 	_trace_writer_ struct trace_writer *w = begin(name);
 	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION};
@@ -47,7 +47,8 @@ static void write_compiler(const char *name, const struct trace_process *p, uint
 
 	assert_int_equal(trace_writer__intern(w, "typeck", &typeck), 0);
 	assert_int_equal(trace_writer__intern(w, "mir_built", &mir_built), 0);
-	assert_int_equal(trace_writer__process(w, p), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(trace_writer__process(w, &p[i]), 0);
 	for (uint64_t i = 0; i <= typecks; i++) {
 		span.start_ns = span.end_ns + 1;
 		span.end_ns = span.start_ns + (i ? ns : 10 * MS);
@@ -55,6 +56,12 @@ static void write_compiler(const char *name, const struct trace_process *p, uint
 		assert_int_equal(trace_writer__span(w, &span), 0);
 	}
 	end(w, finish);
+}
+
+static void write_compiler(const char *name, const struct trace_process *p, uint64_t typecks,
+			   uint64_t ns, bool finish)
+{
+	write_compilers(name, p, 1, typecks, ns, finish);
 }
 
 static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool finish)
@@ -86,7 +93,8 @@ static void write_lesser_traces(void)
 	write_compiler("late", &late, 10, 10 * MS, true);
 	write_compiler("killed compiler", &killed, 10, 10 * MS, true);
 	write_compiler("running", &running, 10, 10 * MS, true);
-	write_compiler("asks", &asks, 10, 10 * MS, true);
+	asks.index = 1;
+	write_compilers("asks", (struct trace_process[]){demo, asks}, 2, 10, 10 * MS, true);
 	write_compiler("failed", &failed, 10, 10 * MS, true);
 	write_compiler("profile", &profile, 10, 10 * MS, true);
 	write_compiler("newer", &newer, 10, 10 * MS, true);

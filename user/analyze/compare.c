@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/compare_judge.h"
+#include "analyze/compile_name.h"
 #include "base/table.h"
 #include "trace/interner.h"
 
@@ -219,7 +220,13 @@ static void compilers__clear(struct compilers *cs)
 	free(cs->processes);
 }
 
-/* Collect the compilers of the trace that executed anything. */
+/* Those of cargo's questions have a crate name, too, but are no crates. */
+static bool only_answers(const struct trace_process *p)
+{
+	return p->crate && compile_only_queries(p);
+}
+
+/* Collect the compilers of the trace that compiled a crate, and executed anything. */
 static int compilers__init(struct compilers *cs, const struct summary *s)
 {
 	uint32_t n = summary__n_processes(s);
@@ -234,7 +241,7 @@ static int compilers__init(struct compilers *cs, const struct summary *s)
 		if (summary__rows(s, i, &to->rows, &to->n))
 			return -ENOMEM;
 		to->process = cs->processes[cs->n] = summary__process_at(s, i);
-		if (to->n)
+		if (to->n && !only_answers(to->process))
 			cs->n++;
 		else
 			free(take_ptr(to->rows));
