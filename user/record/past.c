@@ -31,8 +31,17 @@ int past__library(struct past *p, uint8_t lib, const struct plan *plan)
 int past__file(struct past *p, uint32_t number, struct library_file *file)
 {
 	struct past_file one = {number, file ? library_file__ref(file) : NULL};
-	int err = array__add(&p->files, &p->n_files, &p->files_capacity, &one);
+	int err;
 
+	/* The number may be reused. */
+	for (uint32_t i = 0; i < p->n_files; i++) {
+		if (p->files[i].number != number)
+			continue;
+		library_file__free(p->files[i].file);
+		p->files[i] = one;
+		return 0;
+	}
+	err = array__add(&p->files, &p->n_files, &p->files_capacity, &one);
 	if (err)
 		library_file__free(one.file);
 	return err;
@@ -45,6 +54,15 @@ int past__label(struct past *p, const struct wire_label *label)
 
 int past__decision(struct past *p, const struct session_decision *d)
 {
+	/* A library may be attached to again and again. */
+	for (uint32_t i = 0; i < p->n_decisions; i++) {
+		struct session_decision *old = &p->decisions[i];
+
+		if (old->lib == d->lib && old->query == d->query && old->kind == d->kind) {
+			*old = *d;
+			return 0;
+		}
+	}
 	return array__add(&p->decisions, &p->n_decisions, &p->decisions_capacity, d);
 }
 
