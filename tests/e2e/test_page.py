@@ -102,17 +102,18 @@ def test_tables_are_the_report(t, *options):
                  for row in json.loads(done.stdout)["items"] if row["name"] is not None}
         found = {row[0]: tuple(map(int, row[1:3])) for row in table(b, 3)}
         assert len(truth) > 100 and found == truth, set(found.items()) ^ set(truth.items())
-        # The flame graph agrees, too: sums of its frames by query.
-        flame = dict(b.ask("""(() => {
-          const {flame, about} = app.model, sums = new Map();
-          for (let i = 0; i < flame.n; i++)
-            if (flame.depth[i])
-              sums.set(about.frames[flame.frame[i]], (sums.get(about.frames[flame.frame[i]]) || 0) + flame.self[i]);
-          return [...sums];
-        })()"""))
-        truth = {row["name"]: max(0, row["self_ns"] - row.get("self_off_ns", 0)) for row in report["queries"]}
-        assert {name: ns for name, ns in flame.items() if ns and "[" not in name} == \
-            {name: ns for name, ns in truth.items() if ns}
+        # The flame graph agrees, too: sums of its frames by query, on the CPU and in all.
+        for stacks, off in (("app.model.flame", "self_off_ns"), ("withWaits(app.model.flame)", "none")):
+            flame = dict(b.ask("""(() => {
+              const {about} = app.model, flame = %s, sums = new Map();
+              for (let i = 0; i < flame.n; i++)
+                if (flame.depth[i])
+                  sums.set(about.frames[flame.frame[i]], (sums.get(about.frames[flame.frame[i]]) || 0) + flame.self[i]);
+              return [...sums];
+            })()""" % stacks))
+            truth = {row["name"]: max(0, row["self_ns"] - row.get(off, 0)) for row in report["queries"]}
+            assert {name: ns for name, ns in flame.items() if ns and "[" not in name} == \
+                {name: ns for name, ns in truth.items() if ns}, off
         assert_quiet(b)
     return "%d queries and passes" % len(rows)
 
@@ -440,15 +441,20 @@ def test_flame_graph_by_item(t):
         open_view(b, "flame")
         total = b.ask("app.views.flame.tree.total[0]")
         b.ask("document.querySelectorAll('[name=flame]')[1].click()")
-        assert b.ask("app.views.flame.tree.total[0]") == sum(row["self_ns"] for row in rows)
-        found = b.ask("""(() => { const t = app.views.flame.tree;
-          return t.paths.map((path, i) => [path, t.self[i], t.count[i]]).filter(([path]) => path); })()""")
-        own = {path: (ns, n) for path, ns, n in found if ns or n}
-        assert own == {row["name"]: (row["self_ns"], row["executions"]) for row in rows
-                       if row["name"] is not None and (row["self_ns"] or row["executions"])}
-        folded = t.run_qprof("export", "-f", "folded", "--by", "item", "--wall", "-o", "-", trace).stdout
-        assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == \
-            sum(row["self_ns"] for row in rows)
+        # On the CPU at first, then with the time off it.
+        for options, value in (((), lambda row: row.get("self_cpu_ns", row["self_ns"])),
+                               (("--wall",), lambda row: row["self_ns"])):
+            if options:
+                b.ask("document.querySelector('#view-flame input[type=checkbox]').click()")
+            whole = sum(value(row) for row in rows)
+            assert b.ask("app.views.flame.tree.total[0]") == whole, options
+            found = b.ask("""(() => { const t = app.views.flame.tree;
+              return t.paths.map((path, i) => [path, t.self[i], t.count[i]]).filter(([path]) => path); })()""")
+            own = {path: (ns, n) for path, ns, n in found if ns or n}
+            assert own == {row["name"]: (value(row), row["executions"]) for row in rows
+                           if row["name"] is not None and (value(row) or row["executions"])}
+            folded = t.run_qprof("export", "-f", "folded", "--by", "item", *options, "-o", "-", trace).stdout
+            assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == whole, options
         # The time of a node is that of what lies on it.
         assert b.ask("""(() => { const t = app.views.flame.tree;
           return t.names.every((_, i) => !t.children[i].length ||
@@ -462,6 +468,7 @@ def test_flame_graph_by_item(t):
         # Back to queries, with the width chosen there.
         open_view(b, "flame")
         b.ask("document.querySelectorAll('[name=flame]')[0].click()")
+        b.ask("document.querySelector('#view-flame input[type=checkbox]').click()")
         assert b.ask("app.views.flame.tree.total[0]") == total
         assert_quiet(b)
 

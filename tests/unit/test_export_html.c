@@ -24,18 +24,18 @@ static void print_flame(FILE *f, const char *page)
 	size_t size;
 	_free_ uint8_t *bytes = page_block(page, "flame", &size);
 	struct byte_reader r = {bytes, bytes + size, false};
-	uint64_t n = byte_reader__varint(&r), depth = 0, columns[4][100];
+	uint64_t n = byte_reader__varint(&r), depth = 0, columns[5][100];
 
 	assert_true(n < 100);
-	for (int c = 0; c < 4; c++)
+	for (int c = 0; c < 5; c++)
 		byte_reader__varints(&r, columns[c], n);
 	assert_false(r.bad);
 	assert_ptr_equal(r.at, r.end);
-	fputs("\ndepth frame count self\n", f);
+	fputs("\ndepth frame count self off\n", f);
 	for (uint64_t i = 0; i < n; i++) {
 		depth += bytes_unzigzag(columns[0][i]);
-		fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", depth,
-			columns[1][i], columns[2][i], columns[3][i]);
+		fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", depth,
+			columns[1][i], columns[2][i], columns[3][i], bytes_unzigzag(columns[4][i]));
 	}
 }
 

@@ -6,7 +6,8 @@
  *
  *   spans    the intervals (export/html_spans.h)
  *   flame    merged stacks: their number, and for each its depth (a difference to the previous
- *            one; processes have 0), frame or process, executions, self time: columns of varints
+ *            one; processes have 0), frame or process, executions, self time on the CPU, and a
+ *            signed difference to that in all: columns of varints
  *   stacks-* sampled stacks as in flame, by cause (cpu, off_cpu, faults), of which there are any:
  *            frames are functions and queries, executions are samples, self times may be bytes
  *   report   the output of report --json
@@ -237,6 +238,7 @@ enum flame_column {
 	FLAME_FRAME,
 	FLAME_COUNT,
 	FLAME_SELF,
+	FLAME_OFF,
 	FLAME_COLUMNS,
 };
 
@@ -258,11 +260,14 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 
 	for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(f, top, i, &depth)) {
 		const struct flame_node *n = flame__node(f, i);
+		/* Below 0 where the cost of probes was spread in another way over the two. */
+		uint64_t off_ns = n->self[FLAME_WALL] - n->self[FLAME_CPU];
 
 		byte_buffer__varint(&c->of[FLAME_DEPTH], bytes_zigzag((uint64_t)depth - c->depth));
 		byte_buffer__varint(&c->of[FLAME_FRAME], n->frame);
 		byte_buffer__varint(&c->of[FLAME_COUNT], n->count);
 		byte_buffer__varint(&c->of[FLAME_SELF], n->self[FLAME_CPU]);
+		byte_buffer__varint(&c->of[FLAME_OFF], bytes_zigzag(off_ns));
 		c->depth = depth;
 		c->nodes++;
 	}

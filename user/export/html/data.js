@@ -99,15 +99,15 @@ class SpanReader {
 	}
 }
 
-// Merged stacks, callers first. Depth 0 is a process; `total` is computed here.
+// Merged stacks, callers first, on the CPU. Depth 0 is a process; `total` is computed here.
 function readFlame(bytes) {
 	const numbers = new Numbers(bytes), n = numbers.next();
 	const flame = {
 		n,
 		depth: new Uint32Array(n),
 		parent: new Int32Array(n),
-		frame: null, count: null, self: null,
-		total: new Float64Array(n),
+		frame: null, count: null, self: null, off: null,
+		total: null,
 	};
 	const open = [];
 	let depth = 0;
@@ -119,12 +119,25 @@ function readFlame(bytes) {
 	flame.frame = numbers.fill(new Uint32Array(n), n);
 	flame.count = numbers.fill(new Float64Array(n), n);
 	flame.self = numbers.fill(new Float64Array(n), n);
+	flame.off = new Float64Array(n);
+	for (let i = 0; i < n; i++)
+		flame.off[i] = numbers.signed();
+	return withTotals(flame);
+}
+
+function withTotals(flame) {
+	const {n, parent, self} = flame, total = flame.total = new Float64Array(n);
 	for (let i = n - 1; i >= 0; i--) {
-		flame.total[i] += flame.self[i];
-		if (flame.parent[i] >= 0)
-			flame.total[flame.parent[i]] += flame.total[i];
+		total[i] += self[i];
+		if (parent[i] >= 0)
+			total[parent[i]] += total[i];
 	}
 	return flame;
+}
+
+// The same stacks with the time off the CPU.
+function withWaits(flame) {
+	return withTotals({...flame, self: flame.self.map((ns, i) => ns + flame.off[i])});
 }
 
 // What the summary needs, which is small next to the intervals.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Flame graphs of stacks merged by query. By total: a callee lies below its caller and is as
+// Flame graphs of stacks merged by query: of the time on the CPU, or with the time off it. By total: a callee lies below its caller and is as
 // wide as its time, for each compiler or for all as if they were one. By self: each query is as wide as
 // its self time, and its callers lie below it. By item: modules, items in them, and the queries of each item,
 // as wide as their self time. The widest are on the left.
@@ -139,7 +139,7 @@ function modulesOf(path) {
 
 // Items within their crates, modules and impls; on each lie the queries about it. The sums are those of
 // the table of items: what an item is charged with.
-function treeByItem({report}) {
+function treeByItem({report, hasWaits}) {
 	const tree = new FlameTree(), at = new Map();
 	let rest = -1;
 	tree.add("all items", -1, 0, 0, 0);
@@ -153,24 +153,25 @@ function treeByItem({report}) {
 		}
 		if (row.name === null)
 			node = rest = tree.add("(no item)", 0, 0, 0, 0);
-		addItem(tree, node, row);
+		addItem(tree, node, row, hasWaits ? (of) => of.self_ns : cpuSelfOf);
 	}
 	return tree.sorted(rest);
 }
 
 // The report has the most expensive queries of an item, and its sum.
-function addItem(tree, item, row) {
-	let rest = row.self_ns;
-	tree.self[item] = row.self_ns;
+function addItem(tree, item, row, value) {
+	const all = value(row);
+	let rest = all;
+	tree.self[item] = all;
 	tree.count[item] = row.executions;
 	for (const part of row.queries) {
-		tree.add(part.name, item, part.self_ns, part.self_ns, 0);
-		rest -= part.self_ns;
+		tree.add(part.name, item, value(part), value(part), 0);
+		rest -= value(part);
 	}
 	if (rest > 0)
 		tree.add("other queries", item, rest, rest, 0);
 	for (let up = item; up >= 0; up = tree.parent[up])
-		tree.total[up] += row.self_ns;
+		tree.total[up] += all;
 }
 
 // Sampled stacks: functions, with the queries between them.
@@ -184,12 +185,12 @@ function treeOfStacks({frames, flame, cause}) {
 }
 
 const FLAME_MODES = [
-	["total: who calls what", treeByTotal],
-	["self: each query and its callers", treeBySelf],
-	["total: all compilers as one", treeOfAll],
+	["total time, from callers to callees", treeByTotal],
+	["self time, of each query with its callers", treeBySelf],
+	["total time, all compilers as one", treeOfAll],
 ];
 const BY_ITEM = FLAME_MODES.length;
-FLAME_MODES.push(["self", treeByItem]);
+FLAME_MODES.push(["self time", treeByItem]);
 
 class FlameView {
 	constructor(root, model, app) {
@@ -201,6 +202,7 @@ class FlameView {
 		this.details = element("div", {class: "details"}, "Click a frame to zoom.");
 		this.list = element("div");
 		this.trees = [];
+		this.waits = false; // with the time off the CPU
 		root.append(this.tools(), this.canvas, this.details, this.list);
 		this.wanted = null;
 		this.listen();
@@ -219,11 +221,13 @@ class FlameView {
 		const mode = select(texts, this.first, (value) => this.setMode(this.modeOf(value)));
 		this.modeOf = (value) => value < modes.length ? value : first + value - modes.length;
 		this.width = labelled("Width is", mode);
+		const waits = element("input", {type: "checkbox", onchange: () => this.setWaits(waits.checked)});
+		this.switch = labelled("With time off the CPU", waits);
 		const by = element("fieldset", {class: "choices"}, element("legend", {class: "hidden"}, "Frames are"),
 			this.choice("By query", true, () => this.setMode(this.modeOf(Number(mode.value)))),
 			this.choice("By item", false, () => this.setMode(BY_ITEM)));
 		by.hidden = !(this.model.report.items || []).some((row) => row.name !== null);
-		return element("div", {class: "tools"}, by, this.width, labelled("Search", this.input),
+		return element("div", {class: "tools"}, by, this.width, this.switch, labelled("Search", this.input),
 			this.found, element("span", {class: "spring"}), button("Show all", () => this.zoomTo(0)));
 	}
 
@@ -239,11 +243,24 @@ class FlameView {
 			this.surface.redraw();
 	}
 
+	setWaits(waits) {
+		this.waits = waits;
+		this.trees = [];
+		this.setMode(this.mode);
+	}
+
+	// The stacks that trees are made of, but for those of samples.
+	get stacks() {
+		const {about, report, flame} = this.model;
+		return {about, report, flame: this.waits ? withWaits(flame) : flame, hasWaits: this.waits};
+	}
+
 	setMode(mode) {
 		this.mode = mode;
 		this.width.hidden = mode === BY_ITEM;
+		this.switch.hidden = mode > BY_ITEM || !this.model.flame.off.some(Boolean);
 		this.tree = this.trees[mode] = this.trees[mode] || (mode > BY_ITEM ? this.samples[mode - BY_ITEM - 1]() :
-			FLAME_MODES[mode][1](this.model));
+			FLAME_MODES[mode][1](this.stacks));
 		this.search(this.input.value);
 		this.zoomTo(0);
 		this.listLargest();
@@ -411,7 +428,7 @@ class FlameView {
 			this.details.append(button("Show in the timeline", () => this.app.showItem(path, "timeline")));
 	}
 
-	// For who cannot see the canvas. The sums by query are those of the tables.
+	// For readers who cannot see the canvas. The sums by query are those of the tables.
 	listLargest() {
 		const {tree} = this;
 		const rows = tree.names.map((_, i) => i).slice(1).sort((a, b) => tree.total[b] - tree.total[a]).slice(0, 300);

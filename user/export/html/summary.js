@@ -99,7 +99,10 @@ class SummaryView {
 	}
 
 	costFigure() {
-		const {probes} = this.model.report, {cpu} = this;
+		const {probes, cost} = this.model.report, {cpu} = this;
+		if (cost && cost.share_of_cpu !== null)
+			return ["Recording cost", formatPercent(cost.share_of_cpu, 1), `of the compilers’ CPU time: ` +
+				`${this.time(cost.added_ns)} more than ${this.time(cost.compilers_ns)}`];
 		if (!probes || !probes.probe_ns)
 			return null;
 		return cpu ? ["Probes cost", formatPercent(probes.probe_ns, cpu), `of the CPU time, ${this.time(probes.probe_ns)}`] :
