@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Takes the screenshots in docs/images of the `export -f html` page. Needs root, rustc, Chromium.
 
-The recorded build has four crates, compiled at once, two of them optimised.
+The recorded build is that of a workspace of Debian's crates.
 """
 
 import argparse
 import os
-import shlex
 import sys
 
-import crates
 from browser import Browser
+from debian_workspace import Workspace
 from lab import ROOT, Lab, why_no_capture
 
 READY = "document.documentElement.dataset.ready"
 SIZE = {"width": 1280, "height": 800}
-BUILD = (("regex-syntax",), ("memchr", "-O"), ("semver",), ("either", "-O"))
 
 # (picture, whether dark, script to run before it is taken)
 PICTURES = (
@@ -37,11 +35,8 @@ PICTURES = (
 
 
 def record(t):
-    commands = []
-    for name, *options in BUILD:
-        argv = [t.rustc, *crates.arguments(name, t.mkdir("out"), *options)]
-        commands.append(shlex.join(argv) + " &")
-    ran = t.capture(["sh", "-c", "\n".join(commands) + "\nwait"])
+    workspace = Workspace(t)
+    ran = t.capture(workspace.command("-p", "tool"), env=workspace.env(), cwd=workspace.dir)
     assert ran.status == 0, ran.stderr
     return ran.trace
 

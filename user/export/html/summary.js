@@ -3,6 +3,7 @@
 // that cost most. It is made of `report` and `about` alone, so it is there before the intervals are read.
 
 const MOST_EXPENSIVE = 10; // items, and queries
+const CRATES_IN_SIGHT = 25; // of more, a filter finds one
 const STEPS_SHOWN = 5; // of the critical path, at once
 const NAMED = 3; // crates that a sentence names
 const INTERRUPTED = 5; // threads of killed compilers
@@ -292,7 +293,7 @@ class SummaryView {
 		return element("section", {}, element("h2", {}, crates.length > 1 ? "Crates" : "Crate"), this.partsLegend(known),
 			new DataTable({
 				caption: "What was compiled, the longest first" + (this.model.about.spans ? "; a name leads to the timeline" : ""),
-				rows: crates, sort: 1, bare: true, filter: crates.length > MOST_EXPENSIVE,
+				rows: crates, sort: 1, bare: true, filter: crates.length > CRATES_IN_SIGHT,
 				columns: [
 					{...nameColumn("Crate", (row) => row.name), does: this.does((row) => this.showCrate(row))},
 					...time("Wall", "wall_ns", "From the start of the compiler to its end"),
