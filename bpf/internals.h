@@ -14,6 +14,8 @@
  *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
  *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
  *   signal_struct.maxrss                    without it the peak of memory is unknown
+ *   signal_struct.sum_sched_runtime,
+ *   task_struct.se.sum_exec_runtime         without them CPU times of processes are unknown
  *   task_struct.self_exec_id,
  *   .start_boottime                         without them `stuck` shows no names
  *   task_struct.thread.fsbase               without it definitions have no names
@@ -115,6 +117,26 @@ static __always_inline __u32 internals_peak_kib(struct task_struct *task)
 		return 0;
 	kib = BPF_CORE_READ(task, signal, maxrss) * (4096 / 1024);
 	return kib < (__u32)-1 ? kib : 0;
+}
+
+/*
+ * CPU time of all threads of the current process, where it executes a program or its last thread
+ * exits: of those that are gone, of the current one up to its last tick, and of a main thread that
+ * exited first, which stays until its parent waits. 0: there are no such fields.
+ */
+static __always_inline __u64 internals_cpu_ns(struct task_struct *task)
+{
+	struct task_struct *leader;
+	__u64 ns;
+
+	if (!bpf_core_field_exists(struct signal_struct, sum_sched_runtime) ||
+	    !bpf_core_field_exists(struct task_struct, se.sum_exec_runtime) ||
+	    !bpf_core_field_exists(struct task_struct, group_leader))
+		return 0;
+	leader = BPF_CORE_READ(task, group_leader);
+	ns = BPF_CORE_READ(task, signal, sum_sched_runtime) +
+	     BPF_CORE_READ(task, se.sum_exec_runtime);
+	return leader == task ? ns : ns + BPF_CORE_READ(leader, se.sum_exec_runtime);
 }
 
 /* As wait(2) reports it. For a process that is ending, from any of its threads. */

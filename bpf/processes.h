@@ -170,6 +170,7 @@ static __always_inline int process_exec(struct bpf_raw_tracepoint_args *ctx, int
 	e->type = WIRE_EXEC;
 	e->pad[0] = e->pad[1] = 0;
 	e->peak_kib = internals_peak_kib(task);
+	e->cpu_ns = internals_cpu_ns(task);
 	e->pid = pid;
 	e->time_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
@@ -194,6 +195,7 @@ STACK_APART int process_send_exit(__u32 pid, __u64 now)
 		.exit_code = internals_exit_code(task),
 		.peak_kib = internals_peak_kib(task),
 	};
+	e->cpu_ns = internals_cpu_ns(task);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -89,6 +89,11 @@ struct signal_struct {
 	int group_exit_code;
 	unsigned int flags;
 	unsigned long maxrss;
+	unsigned long long sum_sched_runtime;
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
 };
 
 struct trace_event_raw_sched_process_exit {
@@ -101,6 +106,7 @@ struct thread_struct {
 
 struct task_struct {
 	struct thread_struct thread;
+	struct sched_entity se;
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;

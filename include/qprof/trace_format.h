@@ -60,6 +60,7 @@ enum qpt_chunk_type {
 	QPT_STACKS = 22,
 	QPT_SAMPLES = 23,
 	QPT_FILES = 24,
+	QPT_OVERHEAD = 25,
 };
 
 /*

@@ -403,6 +403,7 @@ struct wire_exec {
 	wire_u32 args_len; /* bytes used in args */
 	char comm[16];
 	wire_u32 peak_kib; /* as in wire_exit, up to this exec */
+	wire_u64 cpu_ns;   /* likewise */
 	char args[WIRE_ARGS_MAX];
 };
 
@@ -424,6 +425,7 @@ struct wire_exit {
 	 * of the process, and of its parent, if it shared its memory (vfork). 0: unknown.
 	 */
 	wire_u32 peak_kib;
+	wire_u64 cpu_ns; /* of all threads, of all images; 0: unknown */
 };
 
 /* Indices of the per-CPU counter array. */
@@ -732,9 +734,9 @@ _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
 _Static_assert(sizeof(struct wire_off_cpu) == 32, "wire_off_cpu");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
-_Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
+_Static_assert(sizeof(struct wire_exec) == 48 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_any_exec) == 16, "wire_any_exec");
-_Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
+_Static_assert(sizeof(struct wire_exit) == 32, "wire_exit");
 _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_key");
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");

@@ -12,8 +12,8 @@ import struct
 import sys
 
 from qpt_format import (
-    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, PLACES, SAMPLES, SAMPLING, SPANS,
-    STACKS, STRINGS, THREADS, U64, Stacks, chunk, decision, decisions, end, functions, header, index, indexed, info,
+    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PLACES, SAMPLES, SAMPLING,
+    SPANS, STACKS, STRINGS, THREADS, U64, Stacks, chunk, decision, decisions, end, functions, header, index, indexed, info,
     keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
     spans_payload, stacks, string, strings, tallies, text, varint, zigzag, zstd_stored,
 )
@@ -131,6 +131,10 @@ def good():
         + "process 0 pid=0 parent=0 start=0 end=0 [rustc --crate-name a] [a] [typeck] [-] [-] [mir_built]\n"
         + "thread 0/4711 [typeck]\nthread 0/4712 [a]\ncosts subtracted 430000 13800000 400000 13700000\n"
         + WHOLE
+    )
+    took = chunk(OVERHEAD, varint(1, 7)) + chunk(OVERHEAD, varint(8, 10, 20, 30, 40, 50, 2, 7000, 99))
+    yield "overhead", header() + info() + took + end(0, 0, 0), (
+        INFO_LINE + "overhead 7 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000\n" + WHOLE
     )
     at = len(header() + BODY)
     yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
@@ -275,14 +279,14 @@ def good():
         INFO_LINE + "sampling 1 Hz, faults by 0\n" + WHOLE
     )
     # Additions of a later version that need no new version number.
-    extra = varint(300 << 20) + b"\xff\xff\xff"  # the peak of its memory, and more
+    extra = varint(300 << 20, 1500) + b"\xff\xff\xff"  # the peak of its memory, CPU time, and more
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=extra))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
     yield "later-additions", (
         header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 22)) + end(4, 1, 0)
     ), (
         INFO_LINE
-        + ONE_LINE.replace("end=0", "end=0 peak=314572800")
+        + ONE_LINE.replace("end=0", "end=0 peak=314572800 cpu=1500")
         + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
         + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12"
         + " hits=13 hits_other=14 label=15 caller=16 mappings=17 compilers=18 names=19 samples=20\n"
@@ -384,6 +388,9 @@ def bad():
     )
     yield "costs", header() + info() + chunk(COSTS, varint(2, 0)), problem(
         INFO_LINE, damaged(start, "a record of costs is malformed")
+    )
+    yield "overhead", header() + info() + chunk(OVERHEAD, varint(2, 0)), problem(
+        INFO_LINE, damaged(start, "a record of what recording took is malformed")
     )
     later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=2)
     yield "span-columns", header() + info() + NAMES + ONE + chunk(SPANS, later), problem(

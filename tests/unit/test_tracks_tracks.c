@@ -405,6 +405,24 @@ static void peaks_are_of_the_image(void **state)
 	assert_true(p[3].peak_bytes == (uint64_t)UINT32_MAX << 10);
 }
 
+/* The kernel's figures are of all programs that a process has executed. */
+static void cpu_times_are_of_the_image(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exec e = {
+		.type = WIRE_EXEC, .pid = 11, .time_ns = 200, .cpu_ns = 20, .comm = "rustc"};
+	struct wire_exit r = {.type = WIRE_EXIT, .pid = 11, .time_ns = 600, .cpu_ns = 500};
+
+	assert_int_equal(tracks__record(f->t, &e, offsetof(struct wire_exec, args)), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	e.time_ns = 500;
+	e.cpu_ns = 320;
+	assert_int_equal(tracks__record(f->t, &e, offsetof(struct wire_exec, args)), 0);
+	assert_int_equal(f->out.processes[0].cpu_ns, 300);
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+	assert_int_equal(f->out.processes[1].cpu_ns, 180);
+}
+
 static void a_pid_is_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -742,6 +760,7 @@ int main(void)
 		TEST(an_exec_before_the_first_span_goes_on),
 		TEST(an_exec_after_a_span_begins_another),
 		TEST(peaks_are_of_the_image),
+		TEST(cpu_times_are_of_the_image),
 		TEST(probes_that_came_late_mark_what_runs),
 		TEST(late_is_kept_until_a_process_enters_the_trace),
 		TEST(a_pid_is_used_again),

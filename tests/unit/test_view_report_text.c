@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+#include "analyze/cost.h"
+
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_items.h"
@@ -75,16 +77,17 @@ static void an_empty_trace_says_so(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void the_head_says_what_the_probes_took(void **state)
+static void the_head_says_what_recording_added(void **state)
 {
 	const struct trace_losses losses = {.count = {[TRACE_COUNT_HITS] = 8}};
 	const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 50000}};
-	struct report_options opt = {.costs = &costs};
+	const struct cost cost = {.ns = {400}, .added_ns = 400, .whole = true, .compilers_ns = 800};
+	struct report_options opt = {.costs = &costs, .cost = &cost};
 	struct summary *s = sample_one();
 	char *text = report_of(s, &losses, &opt);
 
-	assert_contains(text, "probes cost about 400 ns of 800 ns (50.0 %); the times below are "
-			      "without it\n\nquery");
+	assert_contains(text, "recording added 400 ns of CPU, 50.0 % of what the compilers used; "
+			      "the times below are without it\n\nquery");
 	assert_contains(text, "\nprobe hits: 8\n");
 	free(text);
 	opt.raw = true;
@@ -334,7 +337,7 @@ int main(void)
 		cmocka_unit_test(columns_without_room_are_reported),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
-		cmocka_unit_test(the_head_says_what_the_probes_took),
+		cmocka_unit_test(the_head_says_what_recording_added),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
 		cmocka_unit_test(waiting_is_no_work),
 		cmocka_unit_test(what_is_instead_of_an_execution_is_named),

@@ -295,6 +295,10 @@ int model__item(struct model *m, const struct trace_item *item)
 	case TRACE_ITEM_COSTS:
 		take_costs(m, &item->costs);
 		return 0;
+	case TRACE_ITEM_OVERHEAD:
+		m->overhead = item->overhead;
+		m->has_overhead = true;
+		return 0;
 	case TRACE_ITEM_SAMPLING:
 		return take_sampling(m, &item->sampling);
 	case TRACE_ITEM_SAMPLE:

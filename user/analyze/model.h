@@ -80,8 +80,10 @@ struct model {
 	struct unrecorded unrecorded;
 	struct trace_losses losses;
 	struct trace_costs costs;
+	struct trace_overhead overhead;
 	bool has_losses;
 	bool has_costs;
+	bool has_overhead;
 	bool *own; /* by process index, with own_items */
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */

@@ -4,6 +4,7 @@
 #define QPROF_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* Nanoseconds of a clock that cannot fail: the system's, or this process's or thread's own. */
@@ -13,6 +14,15 @@ static inline uint64_t clock_ns(clockid_t id)
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The user and system time of a process, in nanoseconds. */
+static inline uint64_t clock_of_usage(const struct rusage *usage)
+{
+	const struct timeval *u = &usage->ru_utime, *s = &usage->ru_stime;
+
+	return (uint64_t)(u->tv_sec + s->tv_sec) * 1000000000u +
+	       (uint64_t)(u->tv_usec + s->tv_usec) * 1000u;
 }
 
 #endif /* QPROF_BASE_CLOCK_H */

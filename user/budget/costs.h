@@ -12,6 +12,13 @@ struct costs {
 /* `hit_ps` is a hit's cost as measured on functions of our own. */
 void costs__set_hit(struct costs *c, uint64_t hit_ps);
 
+/*
+ * The CPU time of compilers for so many hits, and for samples, in ns: what is likely, where a
+ * budget plans with more. `hit_ps` as in costs__set_hit().
+ */
+uint64_t costs_of_hits(uint64_t hits, uint64_t hit_ps);
+uint64_t costs_of_samples(uint64_t n);
+
 /* The CPU time of a compiler for the breakpoints of `sites` sites, as it starts, in ns. */
 uint64_t costs_of_install(uint64_t sites);
 

@@ -703,6 +703,12 @@ void arrivals__end(struct arrivals *all, bool last)
 		settle_unattached(all, true);
 }
 
+uint64_t arrivals__waited_ns(const struct arrivals *all, uint32_t *n)
+{
+	*n = all->held.n;
+	return all->held.sum_ns;
+}
+
 void arrivals__report(const struct arrivals *all)
 {
 	double sum = (double)all->held.sum_ns / 1e9, most = (double)all->held.most_ns / 1e9;

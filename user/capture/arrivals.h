@@ -65,6 +65,9 @@ uint32_t arrivals__n(const struct arrivals *all);
 void arrivals__add_missing(struct arrivals *all, uint32_t n);
 uint32_t arrivals__missing(const struct arrivals *all);
 
+/* How long compilers waited in ptrace stops, summed, in ns, and how many did. */
+uint64_t arrivals__waited_ns(const struct arrivals *all, uint32_t *n);
+
 /* Print how long compilers waited, and how many are late or missing. */
 void arrivals__report(const struct arrivals *all);
 

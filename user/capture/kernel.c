@@ -117,6 +117,11 @@ void kernel__release(struct kernel *k, uint8_t lib)
 	attachments__release(k->attachments, lib);
 }
 
+void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns)
+{
+	attachments__breakpoints(k->attachments, n, each_ns);
+}
+
 const char *kernel__attach_name(const struct kernel *k)
 {
 	return attachments__kind(k->attachments);

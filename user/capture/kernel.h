@@ -179,6 +179,9 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 /* Set all counters to 0. Only while counting is stopped. */
 int kernel__reset_counters(struct kernel *k);
 
+/* As attachments__breakpoints(). */
+void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns);
+
 /* "uprobe_multi" or "perf events". */
 const char *kernel__attach_name(const struct kernel *k);
 

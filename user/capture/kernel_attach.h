@@ -32,6 +32,12 @@ void attachments__detach(struct attachments *a, uint8_t lib);
 void attachments__begin_detach(struct attachments *a, uint8_t lib);
 void attachments__release(struct attachments *a, uint8_t lib);
 
+/*
+ * The breakpoints in a process of an attached library, the most if there are several, and what one
+ * costs it, in ns (0: not measured).
+ */
+void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns);
+
 /* "uprobe_multi" or "perf events". */
 const char *attachments__kind(const struct attachments *a);
 

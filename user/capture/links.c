@@ -4,9 +4,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "capture/uprobe_multi.h"
 
 /* The sites of one role. */
@@ -140,6 +144,55 @@ int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		return fd;
 	l->links[l->n_links++] = (struct link){.fd = fd};
 	return 0;
+}
+
+/* ---- Breakpoints ----------------------------------------------------------------------------- */
+
+/* So many sites are enough to measure by: they take a millisecond. */
+#define MEASURED_SITES 128
+
+uint32_t links__sites(const struct links *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->n_links; i++)
+		n += l->links[i].n;
+	return n;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The kernel writes breakpoints into each mapping that could be executable, and takes them away. */
+static uint64_t time_mapping(int fd, uint64_t offset, size_t size)
+{
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
+
+	if (map == MAP_FAILED)
+		return 0;
+	munmap(map, size);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+}
+
+uint64_t links__breakpoint_ns(const struct links *l)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to;
+	uint32_t n = links__sites(l), half = MEASURED_SITES / 2;
+	_free_ uint64_t *sorted = calloc(n + 1UL, sizeof(*sorted));
+
+	if (!sorted || n < MEASURED_SITES)
+		return 0;
+	memcpy(sorted, l->offsets, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	/* The range may have a few more sites of its last page, which is no matter. */
+	from = sorted[n / 2 - half] / page * page;
+	to = (sorted[n / 2 + half - 1] / page + 1) * page;
+	return time_mapping(library_file__fd(l->file), from, to - from) / MEASURED_SITES;
 }
 
 /* ---- Detaching ------------------------------------------------------------------------------- */

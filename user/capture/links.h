@@ -27,6 +27,13 @@ int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		       const struct attach_set *set, const struct plan_hits *hits);
 
 /*
+ * The breakpoints of all these sites, and what one of them costs a process that maps the library,
+ * in ns: measured by a mapping of our own, of a part. 0: not known.
+ */
+uint32_t links__sites(const struct links *l);
+uint64_t links__breakpoint_ns(const struct links *l);
+
+/*
  * Begin to detach, in the background; links__free() waits for the end. Libraries that begin before
  * the first is waited for take no longer than one. NULL is no error.
  */

@@ -373,6 +373,13 @@ static void give_up_child(struct look *l)
 	l->child = 0;
 }
 
+uint64_t look__cpu_ns(const struct look *l)
+{
+	clockid_t clock;
+
+	return l->child && !clock_getcpuclockid(l->child, &clock) ? clock_ns(clock) : 0;
+}
+
 int look__new(struct look **out)
 {
 	_look_ struct look *l = calloc(1, sizeof(*l));

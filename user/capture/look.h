@@ -53,6 +53,9 @@ int look__new(struct look **out);
 /* The errno for a file of another user's FUSE server. No file system returns it. */
 #define LOOK_SERVED EUSERS
 
+/* CPU time of the child, in ns. */
+uint64_t look__cpu_ns(const struct look *l);
+
 /*
  * Open the library that a process has mapped: errors as plan_find__of_pid() and
  * library_file__try(), or -LOOK_SERVED. *loader is the range of the dynamic loader in the process,

@@ -44,6 +44,8 @@ struct session {
 	int nice;		     /* ours, before hurry() */
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 	uint64_t begun_ns;	     /* no record is older */
+	uint32_t breakpoints;	     /* in each compiler; ... */
+	uint64_t breakpoint_ns;	     /* ... measured at the end */
 };
 
 /* On failure the times stay uncorrected, which is no reason not to record. */
@@ -602,6 +604,7 @@ int session__stop(struct session *s)
 	/* The last drain may have added processes that wait. */
 	arrivals__end(s->arrivals, true);
 	arrivals__report(s->arrivals);
+	kernel__breakpoints(s->kernel, &s->breakpoints, &s->breakpoint_ns);
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -620,6 +623,16 @@ int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MA
 		arrivals__missing(s->arrivals) + libraries__cut_off(s->libs);
 	sampling__count(s->sampling, counters);
 	return err;
+}
+
+void session__cost(const struct session *s, struct session_cost *out)
+{
+	*out = (struct session_cost){
+		.breakpoints = s->breakpoints,
+		.breakpoint_ns = s->breakpoint_ns,
+		.helpers_ns = look__cpu_ns(s->look),
+	};
+	out->waited_ns = arrivals__waited_ns(s->arrivals, &out->n_waited);
 }
 
 bool session__follows(struct session *s, pid_t pid)

@@ -81,6 +81,17 @@ int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
 int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* What the session knows of the cost of a recording. */
+struct session_cost {
+	uint32_t breakpoints;	/* in each compiler */
+	uint64_t breakpoint_ns; /* CPU time of a compiler for each; 0: not measured (yet) */
+	uint64_t waited_ns;	/* wall time of compilers in ptrace stops, summed */
+	uint32_t n_waited;
+	uint64_t helpers_ns; /* CPU time of children of ours that still run */
+};
+
+void session__cost(const struct session *s, struct session_cost *out);
 bool session__follows(struct session *s, pid_t pid);
 bool session__follows_any(struct session *s);
 /* Compilers that wait for probes. */

@@ -176,6 +176,8 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	case TRACE_ITEM_COSTS:
 		seen__costs(s, &item->costs);
 		return dump_costs(s->out, &item->costs);
+	case TRACE_ITEM_OVERHEAD:
+		return dump_overhead(s->out, &item->overhead);
 	default:
 		return 0;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 
+#include "analyze/cost.h"
 #include "analyze/model.h"
 #include "analyze/on_cpu.h"
 #include "base/diag.h"
@@ -11,6 +12,7 @@
 #include "options/value.h"
 #include "trace/reader.h"
 #include "view/build.h"
+#include "view/cost_view.h"
 #include "view/screen.h"
 #include "view/view.h"
 
@@ -19,6 +21,7 @@ struct contents {
 	const struct cli_report_options *options;
 	struct process_filter filter;
 	struct model model;
+	struct cost cost;
 };
 
 static bool asks_for_build(const struct cli_report_options *o)
@@ -97,6 +100,8 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	err = model__init(&c->model, &options) ?: model__read(&c->model, r);
 	if (process_filter__is_set(c->filter.of))
 		forget_hits(&c->model.losses);
+	if (!err)
+		c->cost = cost_of(&c->model);
 	return err;
 }
 
@@ -148,6 +153,8 @@ static struct report_options view_options(const struct contents *c, const struct
 		.all_cpu_ns = on_cpu_ns(trace_without_probes(m->self_ns, m->self_probe_ns),
 					m->self_off_ns),
 		.costs = m->has_costs ? &m->costs : NULL,
+		/* Of the recording as a whole. */
+		.cost = process_filter__is_set(c->filter.of) ? NULL : &c->cost,
 		.raw = o->raw,
 		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.samples = m->samples,
@@ -187,6 +194,15 @@ static bool shows_build(const struct contents *c)
 	       (may_be_of_build(c->options) && build__totals(c->model.build)->compiles);
 }
 
+static int print_cost(const struct cost *cost, FILE *out)
+{
+	if (cost)
+		return cost_text(out, cost);
+	return diag_error_r(-ENODATA,
+			    "what recording cost is known of all compilers together: leave "
+			    "out --crate and --process");
+}
+
 static int print(const struct contents *c, struct report_options *opt, FILE *out)
 {
 	const struct model *m = &c->model;
@@ -199,6 +215,7 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.losses = losses,
 		.names = names,
 		.costs = opt->costs,
+		.cost = opt->cost,
 		.raw = opt->raw,
 		.problem = opt->problem,
 		.top = opt->top,
@@ -212,6 +229,8 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 	opt->build = m->build ? &build : NULL;
 	if (c->options->json)
 		return report_json(out, m->summary, losses, names, opt);
+	if (c->options->cost)
+		return print_cost(opt->cost, out);
 	if (!shows_build(c))
 		return report_text(out, m->summary, losses, names, opt);
 	return c->options->markdown ? build_markdown(out, &build) : build_text(out, &build);

@@ -40,6 +40,13 @@ static const struct cli_option options[] = {
 			"probes took.",
 	},
 	{
+		.name = "cost",
+		.kind = CLI_FLAG,
+		.offset = AT(report.cost),
+		.help = "Show what recording cost, part by part: CPU time, and its share of what "
+			"the compilers used without it. JSON always has it.",
+	},
+	{
 		.letter = 'n',
 		.name = "top",
 		.arg = "N",

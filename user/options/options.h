@@ -197,6 +197,7 @@ struct cli_report_options {
 	bool full;	   /* of a build: every row */
 	bool wide;	   /* lines are as long as their contents */
 	bool raw;	   /* times include probe costs */
+	bool cost;	   /* what recording cost */
 	uint64_t top;	   /* 0 = all, or for a build as many as fit */
 	unsigned int by;   /* enum cli_by */
 	unsigned int sort; /* enum cli_sort */

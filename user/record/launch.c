@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/first_environ.h"
 #include "base/invoker.h"
 
@@ -19,6 +20,7 @@ struct launch {
 	int sock; /* the child's end is closed by its exec; -1 once launch__go() is done */
 	bool reaped;
 	int status;
+	struct rusage usage; /* of it and its children, once it is reaped */
 };
 
 static struct {
@@ -170,12 +172,17 @@ int launch__reap(struct launch *l, bool block, int *status)
 		err = has_ended(l->pid, block);
 		if (err <= 0)
 			return err;
-		if (waitpid(l->pid, &l->status, 0) < 0)
+		if (wait4(l->pid, &l->status, 0, &l->usage) < 0)
 			return -errno;
 		l->reaped = true;
 	}
 	*status = l->status;
 	return 1;
+}
+
+uint64_t launch__cpu_ns(const struct launch *l)
+{
+	return clock_of_usage(&l->usage);
 }
 
 void launch__exit_like(int status)

@@ -11,6 +11,7 @@
 #define QPROF_RECORD_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -45,6 +46,9 @@ int launch__signal(const struct launch *l, int sig);
  * not and `block` is false. -EINTR if a signal came while blocking.
  */
 int launch__reap(struct launch *l, bool block, int *status);
+
+/* CPU time of the child and of its children that have ended, in ns; 0 until it is reaped. */
+uint64_t launch__cpu_ns(const struct launch *l);
 
 /* End this process as the child ended: the same exit status, or by the same signal (no core). */
 void launch__exit_like(int status) __attribute__((noreturn));

@@ -574,17 +574,33 @@ static int ask_now(struct capture *c)
 	return 0;
 }
 
+static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct overhead_input in = {
+		.counters = counters,
+		.costs = session__costs(c->session),
+		.own_ns = overhead_own_ns(c->launch ? launch__cpu_ns(c->launch) : 0),
+	};
+
+	session__cost(c->session, &in.session);
+	recorder__set_overhead(c->recorder, &in);
+}
+
 static int tick(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	int err = c->shows_now ? ask_now(c) : 0;
 
 	err = err ?: session__counters(c->session, counters);
-	if (!err && c->traces)
+	if (err)
+		return err;
+	if (c->traces) {
 		traces__tick(c->traces, counters);
-	else if (!err)
-		recorder__tick(c->recorder, counters);
-	return err;
+		return 0;
+	}
+	set_overhead(c, counters);
+	recorder__tick(c->recorder, counters);
+	return 0;
 }
 
 static bool all_gone(const struct capture *c)
@@ -652,6 +668,13 @@ static int watch(struct capture *c)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
+static int finish_trace(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	recorder__settle(c->recorder);
+	set_overhead(c, counters);
+	return recorder__finish(c->recorder, counters);
+}
+
 static int finish(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
@@ -673,7 +696,7 @@ static int finish(struct capture *c)
 	else if (c->traces)
 		err2 = traces__finish(c->traces, counters);
 	else
-		err2 = recorder__finish(c->recorder, counters);
+		err2 = finish_trace(c, counters);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "analyze/cost.h"
 #include "analyze/model.h"
 #include "analyze/sample_counts.h"
 #include "base/clock.h"
@@ -61,6 +62,7 @@ struct recorder {
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 	bool sampled; /* samples are taken */
+	bool settled; /* recorder__settle() was called */
 };
 
 static int on_process(void *ctx, const struct trace_process *p)
@@ -377,6 +379,19 @@ void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 		trace_output__wrote(&r->trace, trace_writer__costs(r->trace.writer, &item.costs));
 }
 
+void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
+{
+	struct trace_item item = {.kind = TRACE_ITEM_OVERHEAD};
+	struct overhead_input known = *in;
+
+	known.compilers = tracks__processes(r->tracks);
+	item.overhead = overhead_of(&known);
+	model__item(&r->model, &item);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace,
+				    trace_writer__overhead(r->trace.writer, &item.overhead));
+}
+
 void recorder__commit_file(struct recorder *r)
 {
 	trace_output__commit(&r->trace);
@@ -606,10 +621,12 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 static int print_totals(struct recorder *r, const struct trace_losses *losses, FILE *to)
 {
 	struct model *m = &r->model;
+	const struct cost cost = cost_of(m);
 	struct report_options report = {
 		.top = CLOSING_ROWS,
 		.width = screen_columns(r->opt.live),
 		.costs = m->has_costs ? &m->costs : NULL,
+		.cost = &cost,
 		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.totals_only = true,
 	};
@@ -754,6 +771,15 @@ int recorder__begin(struct recorder *r, uint64_t time_ns)
 	return tracks__begin(r->tracks, time_ns);
 }
 
+void recorder__settle(struct recorder *r)
+{
+	if (r->settled)
+		return;
+	r->settled = true;
+	trace_output__wrote(&r->trace, tracks__settle(r->tracks));
+	write_lines(r);
+}
+
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
@@ -761,8 +787,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 
 	tick(r, &losses, true);
 	live_view__restore(r->live);
-	trace_output__wrote(&r->trace, tracks__settle(r->tracks));
-	write_lines(r);
+	recorder__settle(r);
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__finish(r->trace.writer));
 	err = finish_output(r, &losses);

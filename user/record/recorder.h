@@ -12,6 +12,7 @@
 #include "capture/session.h"
 #include "record/begun.h"
 #include "record/now_asked.h"
+#include "record/overhead.h"
 #include "trace/reader.h"
 #include "view/view.h"
 
@@ -103,8 +104,17 @@ struct now_asked recorder__now(struct recorder *r);
 /* Restore the terminal until the next interval: this process is about to be stopped. */
 void recorder__leave_terminal(struct recorder *r);
 
+/* What recording has taken until now, for the trace: `in->compilers` is filled in here. */
+void recorder__set_overhead(struct recorder *r, const struct overhead_input *in);
+
 /* The number of compilers seen. */
 uint32_t recorder__processes(const struct recorder *r);
+
+/*
+ * No more records come: make of them what is left to make. recorder__finish() does so too; earlier
+ * it is part of what recorder__set_overhead() is told.
+ */
+void recorder__settle(struct recorder *r);
 
 /*
  * Write the rest, mark the trace finished, print the summary, the closing line and, if most records

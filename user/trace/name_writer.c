@@ -321,7 +321,8 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 	at = bytes_store_varint(at, exited ? (uint32_t)p->exit_status : 0);
 	for (int i = 0; i < 6; i++)
 		at = bytes_store_varint(at, refs[i]);
-	return bytes_store_varint(at, p->peak_bytes);
+	at = bytes_store_varint(at, p->peak_bytes);
+	return bytes_store_varint(at, p->cpu_ns);
 }
 
 /* Append a record behind its size, so that a later version may add fields. */
@@ -336,7 +337,7 @@ int name_writer__process(struct name_writer *w, const struct trace_process *p)
 {
 	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
 				p->rustc_version, p->build_id, p->cwd};
-	uint8_t record[14 * BYTES_VARINT_MAX];
+	uint8_t record[15 * BYTES_VARINT_MAX];
 	uint32_t refs[6];
 
 	if (w->sink->file.error)

@@ -139,6 +139,9 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_COSTS:
 		err = record_reader__costs(in, item, &why);
 		break;
+	case QPT_OVERHEAD:
+		err = record_reader__overhead(in, item, &why);
+		break;
 	case QPT_END:
 		take_end(r);
 		break;

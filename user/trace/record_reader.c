@@ -59,9 +59,11 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 	for (size_t i = 0; i < N_OF(texts); i++)
 		if (take_ref(r, in, texts[i]))
 			return -ENOMEM;
-	/* Files of earlier versions do not have it. */
+	/* Files of earlier versions do not have these. */
 	if (in->at < in->end)
 		p->peak_bytes = byte_reader__varint(in);
+	if (in->at < in->end)
+		p->cpu_ns = byte_reader__varint(in);
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;
 }
 
@@ -225,6 +227,16 @@ int record_reader__costs(struct byte_reader *in, struct trace_item *item, const 
 	if (!take_counts(in, item->costs.ps, TRACE_COST_MAX))
 		return -EBADMSG;
 	item->kind = TRACE_ITEM_COSTS;
+	return 0;
+}
+
+int record_reader__overhead(struct byte_reader *in, struct trace_item *item, const char **why)
+{
+	item->overhead = (struct trace_overhead){};
+	*why = "a record of what recording took is malformed";
+	if (!take_counts(in, item->overhead.of, TRACE_OVERHEAD_MAX))
+		return -EBADMSG;
+	item->kind = TRACE_ITEM_OVERHEAD;
 	return 0;
 }
 

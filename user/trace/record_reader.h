@@ -45,6 +45,7 @@ int record_reader__next(struct record_reader *r, struct byte_reader *in, struct 
 int record_reader__losses(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
 			  const char **why);
 int record_reader__costs(struct byte_reader *in, struct trace_item *item, const char **why);
+int record_reader__overhead(struct byte_reader *in, struct trace_item *item, const char **why);
 int record_reader__sampling(struct byte_reader *in, struct trace_item *item, const char **why);
 
 void record_reader__destroy(struct record_reader *r);

@@ -194,6 +194,7 @@ struct trace_process {
 	uint64_t end_ns;     /* 0 while running */
 	int32_t exit_status; /* as wait(2) reports it, or TRACE_EXIT_UNKNOWN */
 	uint64_t peak_bytes; /* the most memory that was resident at a time; 0: unknown */
+	uint64_t cpu_ns;     /* CPU time of all its threads; 0: unknown, or it still runs */
 	bool attached_late;  /* it ran before the probes were there: its spans may be incomplete */
 	char *command;	     /* arguments joined by spaces; NULL if unknown */
 	char *crate;	     /* --crate-name, or NULL */
@@ -308,6 +309,22 @@ enum trace_cost {
 struct trace_costs {
 	uint64_t ps[TRACE_COST_MAX]; /* picoseconds; 0: not measured */
 	bool subtracted;	     /* the times of spans do not contain it */
+};
+
+/* What recording has taken until now; stable on disk. Times are CPU times, in ns, but one. */
+enum trace_overhead_part {
+	TRACE_OVERHEAD_PROBES,	    /* of the compilers, for hits of probes */
+	TRACE_OVERHEAD_BREAKPOINTS, /* of the compilers, for breakpoints written into each */
+	TRACE_OVERHEAD_SAMPLES,	    /* of the compilers, for samples */
+	TRACE_OVERHEAD_OWN,	    /* of the recorder and its helpers */
+	TRACE_OVERHEAD_WAITED,	 /* wall time in which compilers waited for their probes, summed */
+	TRACE_OVERHEAD_N_WAITED, /* these compilers */
+	TRACE_OVERHEAD_N_BREAKPOINTS,
+	TRACE_OVERHEAD_MAX,
+};
+
+struct trace_overhead {
+	uint64_t of[TRACE_OVERHEAD_MAX];
 };
 
 /* Resolves the ids of a trace to texts. */

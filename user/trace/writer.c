@@ -275,6 +275,16 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 	return chunk_sink__write(&w->sink, QPT_COSTS, payload, NULL);
 }
 
+int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *overhead)
+{
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
+
+	byte_buffer__varint(payload, TRACE_OVERHEAD_MAX);
+	for (int i = 0; i < TRACE_OVERHEAD_MAX; i++)
+		byte_buffer__varint(payload, overhead->of[i]);
+	return chunk_sink__write(&w->sink, QPT_OVERHEAD, payload, NULL);
+}
+
 int trace_writer__flush(struct trace_writer *w)
 {
 	int err = w->sink.file.error ?: write_spans(w) ?: sample_writer__flush(&w->samples);

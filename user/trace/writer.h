@@ -128,6 +128,9 @@ int trace_writer__losses(struct trace_writer *w, const struct trace_losses *loss
 /* The cost of the probes; the last call counts. */
 int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs);
 
+/* What recording took so far (not since the last call); the last one counts. */
+int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *overhead);
+
 /* Write all that is buffered, so that a reader sees it even if this process is killed now. */
 int trace_writer__flush(struct trace_writer *w);
 

@@ -161,6 +161,13 @@ static void set_peak(struct image *image, uint32_t peak_kib)
 		image->p.peak_bytes = (uint64_t)peak_kib << 10;
 }
 
+/* `cpu_ns` is that of all images of the process so far; 0: unknown. */
+static void set_cpu(struct image *image, uint64_t cpu_ns)
+{
+	if (cpu_ns > image->cpu_before_ns)
+		image->p.cpu_ns = cpu_ns - image->cpu_before_ns;
+}
+
 static int end_image(struct images *all, struct image *image, uint64_t time_ns, int32_t status)
 {
 	image->p.end_ns = time_ns;
@@ -294,6 +301,7 @@ static struct image *next_image(struct images *all, const struct wire_exec *r, b
 
 	if (image && !image->exited) {
 		set_peak(image, r->peak_kib);
+		set_cpu(image, r->cpu_ns);
 		/* rustup's rustc execs the toolchain's: one process of the trace, not two. */
 		keeps_place = image->in_trace && !image->has_spans && is_compiler;
 		parent = image->p.parent_pid;
@@ -311,6 +319,7 @@ static struct image *next_image(struct images *all, const struct wire_exec *r, b
 		return NULL;
 	}
 	image->peak_before_kib = r->peak_kib;
+	image->cpu_before_ns = r->cpu_ns;
 	image->p.parent_pid = parent;
 	image->p.index = index;
 	image->in_trace = keeps_place;
@@ -350,6 +359,7 @@ int images__on_exit(struct images *all, const struct wire_exit *r)
 		return 0;
 	}
 	set_peak(image, r->peak_kib);
+	set_cpu(image, r->cpu_ns);
 	err = keep_exited(all, image);
 	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }

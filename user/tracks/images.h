@@ -30,6 +30,7 @@ struct image {
 	bool is_fork;		  /* it has not executed a program since its fork */
 	uint64_t exit_number;	  /* valid if exited */
 	uint32_t peak_before_kib; /* of the memory that its process had before it */
+	uint64_t cpu_before_ns;	  /* of the process, before it */
 	struct executions executions;
 	struct keys keys;
 	struct definitions definitions;

@@ -14,6 +14,7 @@ struct build_view {
 	const struct trace_texts *names;
 	struct items *items;		   /* of the user's own crates; NULL: none */
 	const struct trace_costs *costs;   /* NULL: not in the trace */
+	const struct cost *cost;	   /* NULL: not told */
 	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */
 	const struct samples *samples;	   /* NULL: the trace has none */

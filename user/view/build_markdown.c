@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "view/build_rows.h"
+#include "view/cost_view.h"
 #include "view/markdown.h"
 #include "view/place_text.h"
 #include "view/path_view.h"
@@ -32,6 +33,15 @@ static void print_head(FILE *out, const struct build_totals *t)
 	if (t->blocked_ns)
 		fprintf(out, "- blocked in queries that another thread executed: %s\n",
 			format_duration(buf, t->blocked_ns));
+}
+
+static void print_cost(FILE *out, const struct build_view *v)
+{
+	if (!v->cost || !v->cost->added_ns)
+		return;
+	fputs("- ", out);
+	cost_text_line(out, v->cost);
+	fputc('\n', out);
 }
 
 static void print_reuse(FILE *out, const struct build_rows *r)
@@ -234,6 +244,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	verdict_lead(out, &verdict);
 	print_head(out, build__totals(v->build));
 	build_print_samples(out, "- samples: ", &r, v);
+	print_cost(out, v);
 	print_reuse(out, &r);
 	err = path_markdown(out, FIT, &r, v);
 	err = err ?: print_crates(out, &r, v);

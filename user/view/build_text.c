@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analyze/probe_share.h"
 #include "base/array.h"
 #include "view/build_rows.h"
+#include "view/cost_view.h"
 #include "view/report_notes.h"
 #include "view/path_view.h"
 #include "view/report_rows.h"
@@ -48,17 +48,15 @@ static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
 /* The number of entries that fit beside the average. */
 #define RUNNING_ON_A_LINE 3
 
-static void print_probes(FILE *out, const struct build_view *v)
+static void print_cost(FILE *out, const struct build_view *v)
 {
-	struct probe_share share = probe_share_of(v->summary, v->costs, v->losses);
-	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
-
-	if (!share.probe_ns)
+	if (!v->cost || !v->cost->added_ns)
 		return;
-	fprintf(out, "probes cost about %s of %s (%s %%); self times below are %s\n",
-		format_duration(took, share.probe_ns), format_duration(wall, share.wall_ns),
-		format_percent(percent, share.probe_ns, share.wall_ns),
-		v->raw && !v->costs->subtracted ? "with it" : "without it");
+	fputs("cost      ", out);
+	cost_text_line(out, v->cost);
+	if (v->costs && v->raw && !v->costs->subtracted)
+		fputs(";\n          self times below are with it", out);
+	fputc('\n', out);
 }
 
 /* Print `n` and `what` unless `n` is 0; `before` is the separator. Returns the next separator. */
@@ -571,7 +569,7 @@ int build_text(FILE *out, const struct build_view *v)
 	print_threads(out, totals, v->samples);
 	build_print_samples(out, "samples   ", &r, v);
 	print_reuse(out, &r);
-	print_probes(out, v);
+	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
 	if (!is_one(&r) || v->full)
 		err = path_text(out, fit->steps, &r, v) ?: print_crates(out, fit->crates, &r, v);

@@ -56,6 +56,8 @@ int dump_process(FILE *out, const struct trace_process *p)
 	json__text(&j, "cwd", p->cwd);
 	if (p->peak_bytes)
 		json__number(&j, "peak_bytes", p->peak_bytes);
+	if (p->cpu_ns)
+		json__number(&j, "cpu_ns", p->cpu_ns);
 	return put_line(&j);
 }
 
@@ -229,5 +231,23 @@ int dump_costs(FILE *out, const struct trace_costs *costs)
 	json__number(&j, "emulated_inside_ps", costs->ps[TRACE_COST_EMULATED_INSIDE]);
 	json__number(&j, "stepped_inside_ps", costs->ps[TRACE_COST_STEPPED_INSIDE]);
 	json__bool(&j, "subtracted", costs->subtracted);
+	return put_line(&j);
+}
+
+int dump_overhead(FILE *out, const struct trace_overhead *overhead)
+{
+	static const char *const keys[TRACE_OVERHEAD_MAX] = {
+		[TRACE_OVERHEAD_PROBES] = "probes_ns",
+		[TRACE_OVERHEAD_BREAKPOINTS] = "breakpoints_ns",
+		[TRACE_OVERHEAD_SAMPLES] = "samples_ns",
+		[TRACE_OVERHEAD_OWN] = "own_ns",
+		[TRACE_OVERHEAD_WAITED] = "waited_ns",
+		[TRACE_OVERHEAD_N_WAITED] = "waited",
+		[TRACE_OVERHEAD_N_BREAKPOINTS] = "breakpoints",
+	};
+	struct json j = begin_line(out, "type", "overhead");
+
+	for (int i = 0; i < TRACE_OVERHEAD_MAX; i++)
+		json__number(&j, keys[i], overhead->of[i]);
 	return put_line(&j);
 }

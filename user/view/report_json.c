@@ -3,8 +3,8 @@
 
 #include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
-#include "analyze/probe_share.h"
 #include "view/build.h"
+#include "view/cost_view.h"
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
@@ -279,17 +279,16 @@ static void put_process(struct json *j, const struct summary *s, uint32_t i,
 	json__print(j, "}");
 }
 
-static void put_probes(struct json *j, const struct summary *s, const struct trace_losses *losses,
-		       const struct report_options *opt)
+static void put_probes(struct json *j, const struct summary *s, const struct report_options *opt)
 {
-	struct probe_share share = probe_share_of(s, opt->costs, losses);
+	uint64_t hits = opt->cost ? opt->cost->hits : 0;
 
 	json__begin(j);
-	json__number(j, "hits", share.hits);
+	json__number(j, "hits", hits);
 	json__number(j, "emulated_ps", opt->costs->ps[TRACE_COST_EMULATED]);
 	json__number(j, "stepped_ps", opt->costs->ps[TRACE_COST_STEPPED]);
-	json__number(j, "probe_ns", share.probe_ns);
-	json__number(j, "wall_ns", share.wall_ns);
+	json__number(j, "probe_ns", hits * opt->costs->ps[TRACE_COST_EMULATED] / 1000);
+	json__number(j, "wall_ns", summary__wall_ns(s));
 	json__bool(j, "taken_off", is_taken_off(opt));
 	json__print(j, ",\"probes\":");
 	json__put(j);
@@ -363,7 +362,9 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	json__number(&j, "activities", counts.activities);
 	json__put_open(&j);
 	if (opt->costs)
-		put_probes(&j, s, losses, opt);
+		put_probes(&j, s, opt);
+	if (opt->cost)
+		cost_json(&j, opt->cost);
 	if (opt->decisions)
 		put_budget(&j, opt->decisions, names);
 	if (opt->samples)

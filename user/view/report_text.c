@@ -5,9 +5,9 @@
 
 #include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
-#include "analyze/probe_share.h"
 #include "base/array.h"
 #include "view/callers_text.h"
+#include "view/cost_view.h"
 #include "view/items_text.h"
 #include "view/subjects_view.h"
 #include "view/extras.h"
@@ -426,37 +426,29 @@ static const char *with_or_without(const struct report_options *opt)
 	return opt->raw && !opt->costs->subtracted ? "with it" : "without it";
 }
 
-/* A budget is a share of CPU time, so the share of wall time is not printed beside it. */
-static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
+static void print_budget_kept(FILE *out, const struct report_options *opt)
 {
 	const struct decisions *d = opt->decisions;
-	char percent[FORMAT_MAX], expected[FORMAT_MAX], took[FORMAT_MAX];
+	char percent[FORMAT_MAX], expected[FORMAT_MAX];
 
 	fprintf(out, "budget %s %% of CPU time", format_percent(percent, d->ppm, 1000000));
 	if (d->total)
 		fprintf(out, "; probes and samples were expected to take %s %%",
 			format_percent(expected, d->last_cost_ppm, 1000000));
-	if (probe_ns)
-		fprintf(out, ";\nhits cost about %s; the times below are %s",
-			format_duration(took, probe_ns), with_or_without(opt));
-	fputs("\n\n", out);
+	fputc('\n', out);
 }
 
-static void print_probes(FILE *out, const struct summary *s, const struct trace_losses *losses,
-			 const struct report_options *opt)
+static void print_cost(FILE *out, const struct report_options *opt)
 {
-	struct probe_share share = probe_share_of(s, opt->costs, losses);
-	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
-
-	if (opt->decisions) {
-		print_budget_kept(out, share.probe_ns, opt);
-		return;
+	if (opt->decisions)
+		print_budget_kept(out, opt);
+	if (opt->cost && cost_text_line(out, opt->cost)) {
+		if (opt->costs)
+			fprintf(out, "; the times below are %s", with_or_without(opt));
+		fputs("\n\n", out);
+	} else if (opt->decisions) {
+		fputc('\n', out);
 	}
-	if (!share.probe_ns)
-		return;
-	fprintf(out, "probes cost about %s of %s (%s %%); the times below are %s\n\n",
-		format_duration(took, share.probe_ns), format_duration(wall, share.wall_ns),
-		format_percent(percent, share.probe_ns, share.wall_ns), with_or_without(opt));
 }
 
 static void print_clamped(FILE *out, uint64_t clamped)
@@ -553,7 +545,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		return err;
 	verdict = verdict_of(s, losses);
 	verdict_lead(out, &verdict);
-	print_probes(out, s, losses, opt);
+	print_cost(out, opt);
 	if (opt->samples)
 		samples_text_head(out, samples__totals(opt->samples));
 	if (!r.n && !r.left_out)

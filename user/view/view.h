@@ -104,6 +104,7 @@ struct report_options {
 	/* Show queries, and below them those of items, groups and callers that are there. */
 	bool details;
 	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct cost *cost;	   /* NULL: not told */
 	const struct samples *samples;	   /* NULL: the trace has none */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
@@ -215,6 +216,7 @@ int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_proc
 		const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
+int dump_overhead(FILE *out, const struct trace_overhead *overhead);
 
 /* The JSON schema (draft 2020-12) of a line. */
 void dump_schema(FILE *out);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/overhead.h"
+
+#include "test.h"
+
+static void parts_are_numbers_times_costs(void **state)
+{
+	uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 1000, [WIRE_COUNT_SAMPLES] = 3};
+	const struct probe_costs costs = {.emulated.hit_ps = 800000};
+	struct overhead_input in = {
+		.counters = counters,
+		.costs = &costs,
+		.session = {.breakpoints = 500,
+			    .breakpoint_ns = 4000,
+			    .helpers_ns = 30,
+			    .waited_ns = 77,
+			    .n_waited = 2},
+		.compilers = 6,
+		.own_ns = 100,
+	};
+	struct trace_overhead o = overhead_of(&in);
+
+	/* A hit in a compiler costs a quarter more than where it is measured. */
+	assert_int_equal(o.of[TRACE_OVERHEAD_PROBES], 1000 * 1000);
+	assert_int_equal(o.of[TRACE_OVERHEAD_N_BREAKPOINTS], 3000);
+	assert_int_equal(o.of[TRACE_OVERHEAD_BREAKPOINTS], 3000 * 4000);
+	assert_int_equal(o.of[TRACE_OVERHEAD_SAMPLES], 3 * 12000);
+	assert_int_equal(o.of[TRACE_OVERHEAD_OWN], 130);
+	assert_int_equal(o.of[TRACE_OVERHEAD_WAITED], 77);
+	assert_int_equal(o.of[TRACE_OVERHEAD_N_WAITED], 2);
+}
+
+/* While it is recorded, nothing is measured yet. */
+static void a_breakpoint_has_a_usual_cost(void **state)
+{
+	const uint64_t counters[WIRE_COUNTER_MAX] = {};
+	const struct probe_costs costs = {};
+	struct overhead_input in = {
+		.counters = counters,
+		.costs = &costs,
+		.session.breakpoints = 10,
+		.compilers = 1,
+	};
+
+	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_BREAKPOINTS] > 0);
+}
+
+static void the_command_is_not_ours(void **state)
+{
+	assert_int_equal(overhead_own_ns(UINT64_MAX), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_are_numbers_times_costs),
+		cmocka_unit_test(a_breakpoint_has_a_usual_cost),
+		cmocka_unit_test(the_command_is_not_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/overhead.h"
+
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "budget/costs.h"
+
+struct trace_overhead overhead_of(const struct overhead_input *in)
+{
+	const struct session_cost *s = &in->session;
+	uint64_t breakpoints = (uint64_t)in->compilers * s->breakpoints;
+	uint64_t hits = in->counters[WIRE_COUNT_HITS];
+
+	return (struct trace_overhead){
+		.of = {
+			[TRACE_OVERHEAD_PROBES] = costs_of_hits(hits, in->costs->emulated.hit_ps),
+			[TRACE_OVERHEAD_BREAKPOINTS] =
+				breakpoints * (s->breakpoint_ns ?: costs_of_install(1)),
+			[TRACE_OVERHEAD_SAMPLES] =
+				costs_of_samples(in->counters[WIRE_COUNT_SAMPLES]),
+			[TRACE_OVERHEAD_OWN] = in->own_ns + s->helpers_ns,
+			[TRACE_OVERHEAD_WAITED] = s->waited_ns,
+			[TRACE_OVERHEAD_N_WAITED] = s->n_waited,
+			[TRACE_OVERHEAD_N_BREAKPOINTS] = breakpoints,
+		}};
+}
+
+uint64_t overhead_own_ns(uint64_t command_ns)
+{
+	struct rusage own, children;
+	uint64_t ns;
+
+	if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+		return 0;
+	ns = clock_of_usage(&own) + clock_of_usage(&children);
+	return ns > command_ns ? ns - command_ns : 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a recording has taken until now: measured, or counted and multiplied by measured costs. */
+#ifndef QPROF_RECORD_OVERHEAD_H
+#define QPROF_RECORD_OVERHEAD_H
+
+#include "capture/probe_cost.h"
+#include "capture/session.h"
+#include "trace/trace.h"
+
+/* The parts that are known; the caller adds what the compilers' number decides. */
+struct overhead_input {
+	const uint64_t *counters; /* as session__counters() */
+	const struct probe_costs *costs;
+	struct session_cost session;
+	uint32_t compilers; /* that were recorded */
+	uint64_t own_ns;    /* overhead_own_ns() */
+};
+
+struct trace_overhead overhead_of(const struct overhead_input *in);
+
+/* CPU time of this process and its children that have ended, without that of a launched command. */
+uint64_t overhead_own_ns(uint64_t command_ns);
+
+#endif /* QPROF_RECORD_OVERHEAD_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a recording cost, as text and in JSON. */
+#ifndef QPROF_VIEW_COST_VIEW_H
+#define QPROF_VIEW_COST_VIEW_H
+
+#include <stdio.h>
+
+#include "analyze/cost.h"
+#include "view/json.h"
+
+/*
+ * The words of one line, without its end: "recording added 620 ms of CPU, 22.1 % of what the
+ * compilers used". False, and nothing is printed: the trace does not tell.
+ */
+bool cost_text_line(FILE *out, const struct cost *c);
+
+/* A table of the parts. 0 or -ENOMEM. */
+int cost_text(FILE *out, const struct cost *c);
+
+/* The object of `report --json`: docs/report.md has its fields. */
+void cost_json(struct json *j, const struct cost *c);
+
+#endif /* QPROF_VIEW_COST_VIEW_H */
