@@ -138,8 +138,10 @@ static void choose_way(struct trace_reader *r, unsigned int way)
 		trace_reader__check_index(r);
 	if (way & 4)
 		filter.label = some_labels;
-	if (way & 8)
+	if (way & 8) {
 		filter.process = some_processes;
+		filter.renumber = way & 4;
+	}
 	if (way & 16)
 		filter.from_ns = 3000;
 	if (way & 28)
