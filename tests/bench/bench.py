@@ -4,6 +4,7 @@
 overhead   the cost of profiling, compared with a plain compile and rustc's own self-profile
 keys       the cost of what queries are about, compared with --no-keys
 workspace  the cost for a whole build of many packages, by cargo
+small      the same for a build of few small crates, and for cargo doc of a tiny one
 budget     whether --budget holds
 sampling   the cost of samples without probes
 hits       cache hits of hello world, compared with rustc's own
@@ -31,11 +32,12 @@ import key_costs  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
 import sample_costs  # noqa: E402
+import small_builds  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "budget", "sampling", "hits", "set-up", "store", "export",
-         "pctab", "unwind")
-OF_COMPILER = {"overhead", "keys", "workspace", "budget", "sampling", "hits", "set-up"}
+PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "hits", "set-up", "store",
+         "export", "pctab", "unwind")
+OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "hits", "set-up"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -77,6 +79,8 @@ def of_compiler(options):
             rows += key_costs.measure(bench, options.rounds)
         if "workspace" in options.part:
             rows += builds.measure(bench, options.rounds)
+        if "small" in options.part:
+            rows += small_builds.measure(bench, options.rounds)
         if "budget" in options.part:
             rows += budget.measure(bench, options.rounds)
         if "sampling" in options.part:
