@@ -140,7 +140,7 @@ def test_table(t):
     text = drawn.decode()
     assert text.count("\033[") > 10, "not redrawn"
     plain = without_codes(text)
-    for title in ("query", "count", "rate", "total", "self", "mean", "max", "lost"):
+    for title in ("query", "count", "rate", "total", "on-cpu", "off-cpu", "mean", "max", "lost"):
         assert title in plain.lower(), title
     assert "typeck" in plain
     # The report at the end, too.

@@ -133,7 +133,7 @@ def test_command(t):
             name in row or row[2:].split()[0].endswith("..") for row in rows(s.text())))
         s.keys("Escape")
         wait_for("all rows", lambda: len(rows(s.text())) == 20)
-        s.keys(">", "r")
+        s.keys(">", ">", "r")
         s.wait("[count]", "by count, reversed")
         s.keys("Tab", "Tab")
         s.wait("Threads of regex_syntax (", "rustc", "last ended")
