@@ -490,10 +490,23 @@ static void print_begun(FILE *out, const struct report_rows *queries)
 	begun_note__end(&note, out);
 }
 
+/* Two numbers, as in every output: an activity is no execution of a query. */
+static void print_counts(FILE *out, const struct summary *s)
+{
+	char queries[FORMAT_MAX], activities[FORMAT_MAX];
+	struct summary_counts counts;
+
+	if (summary__counts(s, &counts) || !(counts.queries + counts.activities))
+		return;
+	fprintf(out, "in all: %s executions of queries, %s activities\n",
+		format_count(queries, counts.queries), format_count(activities, counts.activities));
+}
+
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
 	fputc('\n', out);
+	print_counts(out, s);
 	report_notes__unfinished(out, r->unwound, s);
 	report_notes__unrecorded(out, r, opt);
 	print_marks(out, r, opt);
