@@ -43,7 +43,8 @@ def listed(t):
     done = t.run_qprof("report", "--schema")
     assert done.returncode == 0, done.stderr
     fields = json.loads(done.stdout)["fields"]
-    units = {"ns", "bytes", "count", "ppm", "ps", "id", "text", "bool", "list", "object"}
+    units = {"ns", "bytes", "count", "ppm", "ps", "id", "text", "bool",
+             "list", "object", "share"}
     assert all(f["unit"] in units and f["text"] for f in fields), fields
     for f in fields:
         for unit in ("ns", "bytes", "ppm", "ps"):
