@@ -457,8 +457,11 @@ int cmd_diff(const struct cli_diff_options *o)
 	int status;
 
 	if (o->schema) {
-		diff_schema(stdout);
-		return cmd_finish_stdout(EXIT_CODE_OK);
+		int err = diff_schema(stdout);
+
+		if (err && !ferror(stdout))
+			diag_error("cannot print the fields: %s", strerror(-err));
+		return cmd_finish_stdout(err ? EXIT_CODE_FAILURE : EXIT_CODE_OK);
 	}
 	if (sides__init(&sides, o))
 		return EXIT_CODE_FAILURE;

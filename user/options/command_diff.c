@@ -81,7 +81,7 @@ static const struct cli_option options[] = {
 		.name = "schema",
 		.kind = CLI_FLAG,
 		.offset = AT(diff.schema),
-		.help = "Print the JSON schema of --json instead, with what each member is.",
+		.help = "Print what each field of --json is, and its unit, instead.",
 	},
 	{
 		.name = "markdown",

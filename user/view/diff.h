@@ -63,12 +63,15 @@ int diff_text(FILE *out, const struct diff_view *v);
 int diff_markdown(FILE *out, const struct diff_view *v);
 
 /*
- * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/2"; docs/diff.md has its members. Rows
+ * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/3"; docs/diff.md has its members. Rows
  * are sorted: significant ones first, then by change.
  */
 int diff_json(FILE *out, const struct diff_view *v);
 
-/* The JSON schema of that, with a description of each member and its unit. */
-void diff_schema(FILE *out);
+/*
+ * Every field that diff_json() may print, with its unit, as JSON, schema "qprof-fields/1". 0 or a
+ * negative errno.
+ */
+int diff_schema(FILE *out);
 
 #endif /* QPROF_VIEW_DIFF_H */

@@ -5,11 +5,15 @@
 
 #include "base/array.h"
 #include "view/diff.h"
+#include "view/json.h"
 
-/* What a member holds. A name that ends in _ns is in nanoseconds, in _bytes in bytes. */
+/*
+ * What a member holds. A name that ends in _ns is in nanoseconds, in _bytes in bytes; a type that
+ * begins with a bracket is a list.
+ */
 struct member {
 	const char *name;
-	const char *type; /* of JSON; or the name of a definition */
+	const char *type; /* of JSON, or one of `types` */
 	const char *about;
 };
 
@@ -21,14 +25,14 @@ static const struct member document[] = {
 	{"min_ns", "integer", "times that change by less are not significant; ns"},
 	{"min_percent", "number", "the same, percent of the build"},
 	{"noise", "noise", "estimated noise of times; null: measured, or none"},
-	{"differences", "array of string",
+	{"differences", "[string",
 	 "what makes the sides hard to compare: incremental, crates, compiler, recording"},
 	{"exit_status", "integer", "0, 1 or 125, by the limits"},
-	{"traces", "array of trace", "base first"},
-	{"gates", "array of gate", "the limits of --fail-above"},
+	{"traces", "[trace", "base first"},
+	{"gates", "[gate", "the limits of --fail-above"},
 	{"build", "comparison", "all compilers of the traces"},
-	{"crates", "array of comparison", "units that are paired, the significant ones first"},
-	{"rows", "array of comparison", "queries of crates, or items; the significant ones first"},
+	{"crates", "[comparison", "units that are paired, the significant ones first"},
+	{"rows", "[comparison", "queries of crates, or items; the significant ones first"},
 };
 
 static const struct member noise[] = {
@@ -55,7 +59,7 @@ static const struct member trace[] = {
 	{"off_cpu", "boolean", "it knows when threads were off the CPU"},
 };
 
-/* Of a limit, before those of a comparison. */
+/* Of a limit, besides those of a comparison. */
 static const struct member gate[] = {
 	{"text", "string", "as given to --fail-above"},
 	{"limit_ns", "integer", "growth that is allowed: one of these three; ns"},
@@ -81,8 +85,8 @@ static const struct member comparison[] = {
 	{"change_error", "integer", "standard error of the change by samples; ns"},
 	{"compared", "boolean", "the metric is known on both sides"},
 	{"significant", "boolean", "the change is more than chance explains"},
-	{"compared_metrics", "array of string", "of whole crates: known on both sides"},
-	{"changed_metrics", "array of string", "of whole crates: changed significantly"},
+	{"compared_metrics", "[string", "of whole crates: known on both sides"},
+	{"changed_metrics", "[string", "of whole crates: changed significantly"},
 	{"base", "side", "null: no trace of that side has it"},
 	{"new", "side", "null: no trace of that side has it"},
 };
@@ -105,88 +109,97 @@ static const struct member spread[] = {
 	{"max", "integer", "of the traces"},
 };
 
+/* A member of one of these types is an object, or a list of such. */
 static const struct {
 	const char *name;
 	const struct member *members;
 	size_t n;
-	bool is_nullable;
-	const struct member *more; /* of another definition */
-	size_t n_more;
-} definitions[] = {
-	{"noise", noise, N_OF(noise), true, NULL, 0},
-	{"trace", trace, N_OF(trace), false, NULL, 0},
-	{"gate", gate, N_OF(gate), false, comparison, N_OF(comparison)},
-	{"comparison", comparison, N_OF(comparison), false, NULL, 0},
-	{"side", side, N_OF(side), true, NULL, 0},
-	{"spread", spread, N_OF(spread), true, NULL, 0},
+} types[] = {
+	{"noise", noise, N_OF(noise)}, {"trace", trace, N_OF(trace)},
+	{"gate", gate, N_OF(gate)},    {"comparison", comparison, N_OF(comparison)},
+	{"side", side, N_OF(side)},    {"spread", spread, N_OF(spread)},
 };
 
-static bool is_defined(const char *type)
+static bool ends_in(const char *name, const char *end)
 {
-	for (size_t i = 0; i < N_OF(definitions); i++)
-		if (!strcmp(definitions[i].name, type))
-			return true;
-	return false;
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* "integer", "string or null", or the name of a definition. */
-static void print_type(FILE *out, const char *type)
+/* The numbers of a spread, but `n`, have the unit of what they are of: the last part of the path.
+ */
+static const char *unit_of_number(const char *at, const struct member *m)
 {
-	size_t len = strcspn(type, " ");
+	bool in_spread = strcmp(m->name, "n") != 0;
 
-	if (is_defined(type))
-		fprintf(out, "\"$ref\": \"#/$defs/%s\"", type);
-	else if (type[len])
-		fprintf(out, "\"type\": [\"%.*s\", \"null\"]", (int)len, type);
-	else
-		fprintf(out, "\"type\": \"%s\"", type);
+	if (!strcmp(m->name, "change"))
+		return "metric";
+	if (ends_in(m->name, "_ns") || ends_in(m->name, "_error") ||
+	    (in_spread && ends_in(at, "_ns")))
+		return "ns";
+	if (ends_in(m->name, "_bytes") || (in_spread && ends_in(at, "_bytes")))
+		return "bytes";
+	return "count";
 }
 
-static void print_member(FILE *out, const struct member *m)
+static const char *unit_of(const char *at, const struct member *m)
 {
-	static const char array[] = "array of ";
+	static const struct {
+		const char *begin, *unit;
+	} units[] = {{"number", "percent"}, {"string", "text"}, {"boolean", "bool"}, {"[", "list"}};
 
-	fprintf(out, "\n      \"%s\": {", m->name);
-	if (strncmp(m->type, array, strlen(array)) != 0) {
-		print_type(out, m->type);
-	} else {
-		fputs("\"type\": \"array\", \"items\": {", out);
-		print_type(out, m->type + strlen(array));
-		fputc('}', out);
-	}
-	fprintf(out, ", \"description\": \"%s\"}", m->about);
+	if (!strncmp(m->type, "integer", strlen("integer")))
+		return unit_of_number(at, m);
+	for (size_t i = 0; i < N_OF(units); i++)
+		if (!strncmp(m->type, units[i].begin, strlen(units[i].begin)))
+			return units[i].unit;
+	return "object";
 }
 
-static void print_members(FILE *out, const struct member *members, size_t n, const char *before)
+/* Paths are not deeper than a spread of a side of a row. */
+static void put_members(struct json *j, size_t *n, const char *at, const struct member *members,
+			size_t n_members);
+
+static void put_member(struct json *j, size_t *n, const char *at, const struct member *m)
 {
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? "," : before, out);
-		print_member(out, &members[i]);
-	}
+	bool is_list = *m->type == '[';
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", m->name);
+	json__line(j, (*n)++);
+	json__text(j, "path", path);
+	json__text(j, "unit", unit_of(at, m));
+	json__text(j, "text", m->about);
+	json__put(j);
+	if (is_list)
+		strncat(path, "[]", sizeof(path) - strlen(path) - 1);
+	for (size_t i = 0; i < N_OF(types); i++)
+		if (!strcmp(m->type + is_list, types[i].name))
+			put_members(j, n, path, types[i].members, types[i].n);
 }
 
-static void print_definition(FILE *out, size_t i)
+static void put_members(struct json *j, size_t *n, const char *at, const struct member *members,
+			size_t n_members)
 {
-	fprintf(out,
-		"%s\n    \"%s\": {\"type\": %s, \"additionalProperties\": false, \"properties\": {",
-		i ? "," : "", definitions[i].name,
-		definitions[i].is_nullable ? "[\"object\", \"null\"]" : "\"object\"");
-	print_members(out, definitions[i].members, definitions[i].n, "");
-	print_members(out, definitions[i].more, definitions[i].n_more, ",");
-	fputs("}}", out);
+	for (size_t i = 0; i < n_members && !j->err; i++)
+		put_member(j, n, at, &members[i]);
+	/* A limit has a comparison in it. */
+	if (members == gate)
+		put_members(j, n, at, comparison, N_OF(comparison));
 }
 
-void diff_schema(FILE *out)
+int diff_schema(FILE *out)
 {
-	fputs("{\n"
-	      "  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-	      "  \"$id\": \"qprof-diff/3\",\n"
-	      "  \"title\": \"The document of qprof-bpf diff --json\",\n"
-	      "  \"$defs\": {",
-	      out);
-	for (size_t i = 0; i < N_OF(definitions); i++)
-		print_definition(out, i);
-	fputs("},\n  \"type\": \"object\", \"properties\": {", out);
-	print_members(out, document, N_OF(document), "");
-	fputs("}\n}\n", out);
+	struct json j = {.out = out};
+	size_t n = 0;
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-fields/1");
+	json__text(&j, "of", "qprof-diff/3");
+	json__put_open(&j);
+	json__array(&j, "fields");
+	put_members(&j, &n, "", document, N_OF(document));
+	json__print(&j, "]}\n");
+	return j.err;
 }
