@@ -34,7 +34,7 @@ struct export_job {
 	bool keys;     /* merged stacks: a query with another key is another frame */
 	bool by_item;  /* merged stacks: modules, items and queries, not callers */
 	uint8_t cause; /* merged stacks: sampled ones of this enum trace_sample_cause; 0: queries */
-	bool wall;	  /* merged stacks: times hold those off the CPU */
+	bool wall;     /* merged stacks: times hold those off the CPU */
 	bool short_names; /* of functions in sampled stacks */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
