@@ -75,12 +75,6 @@ static unsigned int parts_of(const struct cli_report_options *o)
 	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS : 0;
 }
 
-/* Hits of probes are counted for the whole recording, so what they cost a part is not known. */
-static void forget_hits(struct trace_losses *losses)
-{
-	losses->count[TRACE_COUNT_HITS] = losses->count[TRACE_COUNT_HITS_OTHER] = 0;
-}
-
 static int contents__read(struct contents *c, struct trace_reader *r)
 {
 	const struct cli_texts *labels = asked_for(c->options);
@@ -98,8 +92,6 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
 	err = model__init(&c->model, &options) ?: model__read(&c->model, r);
-	if (process_filter__is_set(c->filter.of))
-		forget_hits(&c->model.losses);
 	if (!err)
 		c->cost = cost_of(&c->model);
 	return err;
