@@ -383,6 +383,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 		.keys = o->keys,
 		.wall = o->wall,
 		.by_item = o->by == CLI_EXPORT_BY_ITEM,
+		.chosen = process_filter__is_set(filter->of),
 		.short_names = o->format == CLI_FORMAT_SVG || o->format == CLI_FORMAT_HTML,
 	};
 

@@ -458,6 +458,7 @@ static int print_about(struct html *h, FILE *to)
 	json__text(&j, "clock_start_ns", start);
 	json__number(&j, "realtime_start_ms", info->realtime_start_ns / 1000000);
 	json__bool(&j, "raw", h->job->raw);
+	json__bool(&j, "chosen", h->job->chosen);
 	json__number(&j, "spans", h->job->written);
 	json__number(&j, "left_out", h->job->left_out);
 	json__number(&j, "adjusted", h->job->adjusted);
@@ -541,8 +542,10 @@ int export_html(struct export_job *job)
 	if (job->max_bytes > EXPORT_PAGE_MOST)
 		job->max_bytes = EXPORT_PAGE_MOST;
 	if (size_limit_is_due(job, SPAN_BYTES)) {
-		h.ahead =
-			(struct export_job){.r = job->survey, .raw = job->raw, .short_names = true};
+		h.ahead = (struct export_job){.r = job->survey,
+					      .raw = job->raw,
+					      .short_names = true,
+					      .chosen = job->chosen};
 		sums = &h.ahead;
 	}
 	job->short_names = true;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "analyze/cost.h"
 #include "analyze/model.h"
 #include "view/build.h"
 #include "view/view.h"
@@ -10,6 +11,7 @@
 struct html_report {
 	const struct trace_reader *r;
 	struct model model;
+	bool chosen; /* what recording cost only some processes is not known */
 };
 
 int html_report__new(struct export_job *job, struct html_report **out)
@@ -23,6 +25,7 @@ int html_report__new(struct export_job *job, struct html_report **out)
 	if (!h || model__init(&h->model, &options))
 		return -ENOMEM;
 	h->r = job->r;
+	h->chosen = job->chosen;
 	*out = take_ptr(h);
 	return 0;
 }
@@ -64,8 +67,12 @@ int html_report__print(struct html_report *h, FILE *to)
 		.samples = m->samples,
 	};
 	struct build_view build;
+	struct cost cost;
 	int err = model__end(m);
 
+	cost = cost_of(m);
+	if (!h->chosen)
+		opt.cost = &cost;
 	if (m->decisions.rows.n)
 		opt.decisions = &m->decisions;
 	build = build_of(m, &opt);

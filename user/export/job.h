@@ -36,6 +36,7 @@ struct export_job {
 	uint8_t cause; /* merged stacks: sampled ones of this enum trace_sample_cause; 0: queries */
 	bool wall;     /* merged stacks: times hold those off the CPU */
 	bool short_names; /* of functions in sampled stacks */
+	bool chosen;	  /* the readers return some processes only, which were asked for */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
 	 * intervals; 0: none. out__limit() is for all formats.

@@ -183,6 +183,7 @@ class App {
 		if (others.length > OTHERS_NAMED)
 			others.push(`${plural(others.splice(OTHERS_NAMED).length, "other")}`);
 		const notes = [
+			about.chosen && "This page has only the compilers that --crate or --process chose.",
 			about.note && `This page is reduced: ${about.note}. Boxes and intervals are only those in it; ` +
 				"summary, tables and flame graph are of the whole trace.",
 			about.adjusted && `${plural(about.adjusted, "interval")} overlapped others without being in them, ` +
