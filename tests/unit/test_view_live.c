@@ -271,7 +271,8 @@ static void what_compilers_are_in_is_shown(void **state)
 	assert_lacks(blocks, "it::has::ended");
 	assert_contains(json, ",\"now\":[{\"pid\":4713,\"crate\":null,"
 			      "\"name\":\"eval_to_allocation_raw\","
-			      "\"event\":\"a_crate::a_module::planted\"}],\"queries\":[");
+			      "\"event\":\"a_crate::a_module::planted\",\"function\":null}],"
+			      "\"queries\":[");
 }
 
 /* Lines for it are taken from the rows of the table, a quarter of them at most. */

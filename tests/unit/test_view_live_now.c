@@ -69,7 +69,7 @@ static void more_compilers_than_are_told_of_have_no_line(void **state)
 	for (uint32_t i = 0; i < 2 * TOP_NOW_MAX + 2; i++)
 		crates[i] = "x";
 	for (uint32_t i = 0; i < TOP_NOW_MAX; i++)
-		nows.at[i] = (struct top_now){10 + 2 * i, "typeck", ""};
+		nows.at[i] = (struct top_now){.pid = 10 + 2 * i, .name = "typeck"};
 	s = compilers(crates);
 	assert_int_equal(live_now__find(&nows, s, found), TOP_NOW_MAX);
 	assert_int_equal(found[TOP_NOW_MAX - 1].process->pid, 10 + 2 * (TOP_NOW_MAX - 1));

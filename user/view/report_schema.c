@@ -36,6 +36,7 @@ static const struct field document[] = {
 	{"losses", OBJECT, "counts by cause; null: unknown"},
 	{"query_executions", COUNT, "executions of queries, also those that were only counted"},
 	{"activities", COUNT, "activities: passes, and parts of them"},
+	{"cost", OBJECT, "what recording added"},
 	{"probes", OBJECT, "what the probes cost, if that was measured"},
 	{"cost", OBJECT, "what recording cost; not with --crate and --process"},
 	{"budget", OBJECT, "what a budget left out, if there was one"},
@@ -73,6 +74,20 @@ static const struct field probes[] = {
 	{"probe_ns", NS, "all hits"},
 	{"wall_ns", NS, "of the compilers, added up"},
 	{"taken_off", BOOL, "whether the times of this document are without it"},
+};
+
+static const struct field cost[] = {
+	{"share_of_cpu", COUNT, "added_ns by compilers_ns; null: unknown"},
+	{"added_ns", NS, "CPU time that recording added"},
+	{"compilers_ns", NS, "CPU time of the compilers without it"},
+	{"probes_ns", NS, "hits of probes"},
+	{"breakpoints_ns", NS, "writing breakpoints into processes"},
+	{"samples_ns", NS, "samples"},
+	{"own_ns", NS, "of the recorder itself"},
+	{"waited_ns", NS, "for which compilers waited for the recorder"},
+	{"waited", COUNT, "such waits"},
+	{"hits", COUNT, "of probes"},
+	{"breakpoints", COUNT, "that were written"},
 };
 
 static const struct field budget[] = {
