@@ -58,8 +58,8 @@ bool process_filter__wants(void *ctx, const struct trace_process *p)
 {
 	struct process_filter *f = ctx;
 	const struct cli_processes *of = f->of;
-	bool wanted = (!of->crates.n || is_called(&of->crates, p)) &&
-		      (!of->ids.n || has_id(&of->ids, p));
+	bool wanted =
+		(!of->crates.n || is_called(&of->crates, p)) && (!of->ids.n || has_id(&of->ids, p));
 
 	f->found = f->found || wanted;
 	return wanted;
