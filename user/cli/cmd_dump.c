@@ -67,7 +67,8 @@ static bool wants_query(void *ctx, const char *name)
 
 static bool is_filtered(const struct cli_dump_options *o)
 {
-	return o->from_ns || o->to_ns != UINT64_MAX || process_filter__is_set(&o->of) || o->queries.n;
+	return o->from_ns || o->to_ns != UINT64_MAX || process_filter__is_set(&o->of) ||
+	       o->queries.n;
 }
 
 static void set_filter(struct trace_reader *r, struct wishes *w)

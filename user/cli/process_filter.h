@@ -13,7 +13,8 @@ struct process_filter {
 
 bool process_filter__is_set(const struct cli_processes *of);
 
-/* Whether a process is chosen; for struct trace_filter, whose `ctx` is the struct process_filter. */
+/* Whether a process is chosen; for struct trace_filter, whose `ctx` is the struct process_filter.
+ */
 bool process_filter__wants(void *ctx, const struct trace_process *p);
 
 /*
