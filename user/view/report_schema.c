@@ -36,7 +36,6 @@ static const struct field document[] = {
 	{"losses", OBJECT, "counts by cause; null: unknown"},
 	{"query_executions", COUNT, "executions of queries, also those that were only counted"},
 	{"activities", COUNT, "activities: passes, and parts of them"},
-	{"cost", OBJECT, "what recording added"},
 	{"probes", OBJECT, "what the probes cost, if that was measured"},
 	{"cost", OBJECT, "what recording cost; not with --crate and --process"},
 	{"budget", OBJECT, "what a budget left out, if there was one"},
@@ -51,20 +50,6 @@ static const struct field document[] = {
 	{"processes", LIST, "every compiler"},
 	{"queries", LIST, "the rows of the table of queries"},
 	{"tallies", LIST, "values without times, if there are any"},
-};
-
-static const struct field cost[] = {
-	{"share_of_cpu", SHARE, "added_ns / compilers_ns; null: unknown"},
-	{"added_ns", NS, "CPU time that recording added: the sum of its parts"},
-	{"compilers_ns", NS, "CPU time of the compilers without it; null: unknown"},
-	{"probes_ns", NS, "part: hits of probes"},
-	{"breakpoints_ns", NS, "part: breakpoints, written into each new compiler"},
-	{"samples_ns", NS, "part: samples of stacks"},
-	{"own_ns", NS, "part: qprof-bpf itself"},
-	{"waited_ns", NS, "wall time in which compilers waited for their probes; in no sum"},
-	{"waited", COUNT, "compilers that did"},
-	{"hits", COUNT, "of probes"},
-	{"breakpoints", COUNT, "that were written"},
 };
 
 static const struct field probes[] = {
