@@ -74,7 +74,7 @@ def results(t, trace):
 class Memory:
     """What the profiler remembers of a library: the executions of each query, in the plan's order."""
 
-    HEADER = struct.Struct("<8s5I2Q")  # up to the turn; compilers; their CPU time in us
+    HEADER = struct.Struct("<8s5I4Q")  # up to the turn; compilers; their CPU time in us; others
     ONE = struct.Struct("<2Q")  # events; CPU time in us
     CPU_US = 1000 * 1000000
     OFTEN = 1000000  # a second: no budget has room for so many
@@ -99,7 +99,7 @@ class Memory:
         with open(self.path, "rb") as file:
             magic, _, n, n_groups, names, turn = self.HEADER.unpack_from(file.read())[:6]
         hits = self.OFTEN * self.CPU_US // 1000000
-        body = struct.pack("<4I2Q", n, n_groups, names, turn, 0, self.CPU_US)
+        body = struct.pack("<4I4Q", n, n_groups, names, turn, 0, self.CPU_US, 0, 0)
         body += b"".join(self.ONE.pack(hits if q["name"] == hot else 0, self.CPU_US)
                          for q in self.queries)
         body += self.ONE.pack(0, self.CPU_US) * n_groups

@@ -47,6 +47,7 @@ static void decode(const uint8_t *bytes, size_t size)
 		return;
 	for (uint32_t i = 0; i < N; i++)
 		expect(rates__of(r, i, 1) >= 0 && rates__of(r, i, 1) <= 1e8);
+	expect(rates__share_of_usual(r) >= 0 && rates__share_of_usual(r) <= 1);
 	for (uint32_t i = 0; i < r->n_groups; i++)
 		expect(!rates__never(r, i) || r->groups[i].cpu_s > 0);
 	expect(!rates__encode(r, &again, &len));

@@ -76,7 +76,7 @@ static bool is_off(const struct got *got, uint8_t kind, uint32_t query)
 static void decisions_come_with_the_first_compiler(void **state)
 {
 	struct got got = {};
-	_budget_ struct budget *b = begin(&got, 5000, 0);
+	_budget_ struct budget *b = begin(&got, 2000, 0);
 
 	assert_int_equal(budget__tick(b), 0);
 	assert_int_equal(got.n, 0);
@@ -88,8 +88,8 @@ static void decisions_come_with_the_first_compiler(void **state)
 	assert_false(is_off(&got, WIRE_KIND_ACTIVITY, BP_MET));
 	assert_false(is_off(&got, WIRE_KIND_LOAD, SESSION_ALL));
 	for (uint32_t i = 0; i < got.n; i++) {
-		assert_int_equal(got.decisions[i].budget_ppm, 5000);
-		assert_in_range(got.decisions[i].cost_ppm, 1, 5000);
+		assert_int_equal(got.decisions[i].budget_ppm, 2000);
+		assert_in_range(got.decisions[i].cost_ppm, 1, 2000);
 		assert_true(got.decisions[i].time_ns > 0);
 	}
 	got.n = 0;
@@ -101,7 +101,7 @@ static void decisions_come_with_the_first_compiler(void **state)
 static void without_a_compiler_they_come_at_the_end(void **state)
 {
 	struct got got = {};
-	_budget_ struct budget *b = begin(&got, 5000, 0);
+	_budget_ struct budget *b = begin(&got, 2000, 0);
 
 	assert_int_equal(budget__finish(b), 0);
 	assert_true(got.n > 0);
@@ -123,7 +123,7 @@ static void what_was_not_asked_for_is_not_decided(void **state)
 	struct budget *b;
 
 	all_queries[BP_HOT] = all_guards[BP_NOT_MET] = false;
-	b = begin(&got, 5000, 0);
+	b = begin(&got, 2000, 0);
 	all_queries[BP_HOT] = all_guards[BP_NOT_MET] = true;
 	assert_int_equal(meet(b), 0);
 	assert_false(is_off(&got, WIRE_KIND_QUERY, BP_HOT));
@@ -135,7 +135,7 @@ static void what_was_not_asked_for_is_not_decided(void **state)
 static void an_error_of_the_sink_is_returned(void **state)
 {
 	struct got got = {.err = -ENOSPC};
-	_budget_ struct budget *b = begin(&got, 5000, 0);
+	_budget_ struct budget *b = begin(&got, 2000, 0);
 
 	assert_int_equal(meet(b), -ENOSPC);
 	assert_int_equal(got.n, 1);
@@ -187,7 +187,7 @@ static void what_was_recorded_is_remembered(void **state)
 
 	assert_int_equal(library_file__open("/proc/self/exe", &file), 0);
 	budget_plan()->file = file;
-	assert_true(decisions_with(10000));
+	assert_true(decisions_with(4000));
 	b = begin(&got, 0, 0);
 	budget__set_cost(b, 1);
 	for (int i = 0; i < 4; i++) {
@@ -198,7 +198,7 @@ static void what_was_recorded_is_remembered(void **state)
 	assert_int_equal(budget__finish(b), 0);
 	budget__free(b);
 	/* HOT was never executed, and OWN is hot. */
-	assert_false(decisions_with(10000));
+	assert_false(decisions_with(4000));
 	budget_plan()->file = NULL;
 	library_file__free(file);
 }

@@ -115,6 +115,32 @@ static void what_is_not_probed_is_not_learnt_of(void **state)
 	assert_true(r->groups[BP_WAITS].cpu_s == 0 && r->groups[BP_UNNAMED].cpu_s == r->cpu_s);
 }
 
+/* Of queries without probes, how often they are executed in all is known by rustc's own numbers. */
+static void results_without_probes_are_counted_together(void **state)
+{
+	struct wire_span r = {.type = WIRE_SPAN,
+			      .lib = LIB,
+			      .kind = WIRE_KIND_QUERY,
+			      .query = BP_HOT,
+			      .pid = (uint32_t)getpid()};
+
+	for (uint64_t budget_ppm = 0; budget_ppm < 2; budget_ppm++) {
+		_learning_ struct learning *l = learn(budget_ppm);
+		const struct rates *learnt = learning__of(l, LIB);
+		static const uint32_t numbers[] = {9, 3, WIRE_NO_INVOCATION};
+
+		begin(l);
+		for (size_t i = 0; i < N_OF(numbers); i++) {
+			r.invocation = numbers[i];
+			assert_int_equal(learning__record(l, &r, sizeof(r)), 0);
+		}
+		use_cpu();
+		learning__end(l);
+		assert_true(learnt->others == 7);
+		assert_true(budget_ppm ? learnt->usual_others > 0 : learnt->usual_others == 0);
+	}
+}
+
 static void what_probes_took_is_not_the_compilers_own(void **state)
 {
 	_learning_ struct learning *l = learn(0);
@@ -201,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(executions_and_intervals_are_counted),
 		cmocka_unit_test(what_is_not_probed_is_not_learnt_of),
+		cmocka_unit_test(results_without_probes_are_counted_together),
 		cmocka_unit_test(what_probes_took_is_not_the_compilers_own),
 		cmocka_unit_test(a_compiler_that_hit_nothing_teaches_nothing),
 		cmocka_unit_test(each_compiler_counts_once),

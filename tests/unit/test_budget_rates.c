@@ -58,6 +58,8 @@ static void they_are_kept(void **state)
 
 	r->compilers = 9;
 	r->cpu_s = 2.5;
+	r->others = 70;
+	r->usual_others = 300;
 	rates__store(r);
 	assert_int_equal(rates__load(&plan, &again), 0);
 	assert_false(rates__is_empty(again));
@@ -65,6 +67,7 @@ static void they_are_kept(void **state)
 	assert_int_equal((int)again->queries[1].executions, 500);
 	assert_true(again->queries[1].cpu_s == 2);
 	assert_true(again->compilers == 9 && again->cpu_s == 2.5);
+	assert_true(again->others == 70 && again->usual_others == 300);
 	rates__free(again);
 	/* The rates of another library are unknown. */
 	plan.file = another_file;
@@ -103,6 +106,22 @@ static void little_cpu_time_changes_little_of_what_is_usual(void **state)
 	some_ms->compilers = 1000;
 	some_ms->cpu_s = 100;
 	assert_true(rates__compilers(some_ms) > 9 && rates__compilers(some_ms) < 11);
+}
+
+static void no_compile_has_all_that_is_usual(void **state)
+{
+	_rates_ struct rates *r = some(1, 1, 1), *more = some(1, 1, 1);
+
+	assert_true(rates__share_of_usual(r) > 0.1 && rates__share_of_usual(r) < 0.5);
+	more->cpu_s = 1;
+	more->others = 100000;
+	more->usual_others = 1000000;
+	for (int i = 0; i < 40; i++)
+		rates__add(r, more);
+	assert_in_range((uint64_t)(rates__share_of_usual(r) * 1000), 99, 101);
+	assert_in_range((uint64_t)r->others, 2900000, 3100000);
+	r->others = 1e9;
+	assert_true(rates__share_of_usual(r) == 1);
 }
 
 static void a_group_without_hits_is_known_after_a_while(void **state)
@@ -258,6 +277,7 @@ int main(void)
 		cmocka_unit_test(they_are_sums),
 		cmocka_unit_test(old_rates_lose_their_weight),
 		cmocka_unit_test(little_cpu_time_changes_little_of_what_is_usual),
+		cmocka_unit_test(no_compile_has_all_that_is_usual),
 		cmocka_unit_test(a_group_without_hits_is_known_after_a_while),
 		cmocka_unit_test(a_group_hit_long_ago_counts_as_never_hit),
 		cmocka_unit_test(a_query_without_cpu_time_has_no_rate),

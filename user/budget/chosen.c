@@ -19,8 +19,9 @@
 struct choosing {
 	const struct chosen_input *in;
 	struct chosen *chosen;
-	double hit;  /* CPU time of a hit, in seconds */
-	double site; /* of the breakpoint of a site, as a share of CPU time */
+	double hit;   /* CPU time of a hit, in seconds */
+	double usual; /* what a usual rate is multiplied by */
+	double site;  /* of the breakpoint of a site, as a share of CPU time */
 	uint32_t n_sets;
 	uint32_t *set_of;	      /* by query */
 	uint32_t *set_of_body;	      /* or PLAN_NONE */
@@ -52,6 +53,7 @@ static int choosing__init(struct choosing *c, const struct chosen_input *in, str
 	c->chosen = chosen;
 	c->hit = (double)in->costs.hit_ps / 1e12;
 	c->site = (double)costs_of_install(1) / 1e9 * rates__compilers(in->known);
+	c->usual = rates__share_of_usual(in->known);
 	c->set_of = calloc(plan->n_queries + 1UL, sizeof(*c->set_of));
 	c->set_of_body = calloc(plan->n_bodies + 1UL, sizeof(*c->set_of_body));
 	c->queries = calloc(plan->n_queries + 1UL, sizeof(*c->queries));
@@ -220,7 +222,7 @@ static double worth_of(const struct choosing *c, uint32_t query, double rate)
 static void charge_query(struct choosing *c, uint32_t i)
 {
 	const struct plan_query *q = &c->in->plan->queries[i];
-	double rate = rates__of(c->in->known, i, usual_rate(q->name));
+	double rate = rates__of(c->in->known, i, usual_rate(q->name) * c->usual);
 	struct choice_query *to = &c->queries[i];
 
 	to->set = c->set_of[i];

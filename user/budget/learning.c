@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "budget/usual.h"
 
 #define NO_LIB 0xff
 /* Probes take less of a compiler's CPU time than this. */
@@ -19,6 +20,7 @@ struct library {
 	uint32_t *group_of; /* by guard */
 	uint32_t n_guards;
 	uint32_t waiting, loading; /* groups: all guards of a kind are one; or UINT32_MAX */
+	double usual_others;	   /* usual executions a second of queries that are not probed */
 	uint64_t added_ns;
 };
 
@@ -31,7 +33,9 @@ struct process {
 	uint64_t old_ns;   /* CPU time before it was first seen */
 	uint64_t cpu_ns;   /* since then */
 	uint64_t intervals;
-	uint8_t lib; /* of the last interval that was recorded */
+	uint64_t executions; /* of these */
+	uint64_t results;    /* that rustc has numbered so far, of queries with probes or without */
+	uint8_t lib;	     /* of the last interval that was recorded */
 };
 
 struct learning {
@@ -83,8 +87,10 @@ static int fill_library(struct library *lib, const struct plan *plan, const bool
 	lib->group_of = calloc(plan->n_guards + 1UL, sizeof(*lib->group_of));
 	if (err || !lib->queries || !lib->groups || !lib->group_of)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_queries; i++)
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		lib->queries[i] = queries[i] && chosen->queries[i];
+		lib->usual_others += lib->queries[i] ? 0 : usual_rate(plan->queries[i].name);
+	}
 	memcpy(lib->groups, chosen->groups, chosen->n_groups * sizeof(*lib->groups));
 	memcpy(lib->group_of, chosen->group_of, plan->n_guards * sizeof(*lib->group_of));
 	lib->n_guards = plan->n_guards;
@@ -178,17 +184,27 @@ static double plain_s(const struct learning *l, const struct process *p)
 	return cpu - (probes < cpu * MOST_PROBES ? probes : cpu * MOST_PROBES);
 }
 
+static void learn_others(struct rates *r, const struct library *lib, const struct process *p,
+			 double cpu_s)
+{
+	if (p->results <= p->executions)
+		return;
+	r->others += (double)(p->results - p->executions);
+	r->usual_others += lib->usual_others * cpu_s;
+}
+
 static void end_process(struct learning *l, struct process *p)
 {
 	struct library *lib = find_library(l, p->lib);
 	double cpu_s = plain_s(l, p);
-	struct rates *r;
+	struct rates *r = lib ? lib->learnt : NULL;
 
 	l->cpu_ns += p->cpu_ns;
+	if (lib)
+		learn_others(r, lib, p, cpu_s);
 	*p = l->processes[--l->n_processes];
 	if (!lib)
 		return;
-	r = lib->learnt;
 	r->compilers++;
 	r->cpu_s += cpu_s;
 	for (uint32_t i = 0; i < r->n; i++)
@@ -249,6 +265,9 @@ static void on_span(struct learning *l, const struct wire_span *r)
 	p->lib = r->lib;
 	p->intervals++;
 	if (r->kind == WIRE_KIND_QUERY) {
+		p->executions++;
+		if (r->invocation != WIRE_NO_INVOCATION && r->invocation >= p->results)
+			p->results = r->invocation + 1ul;
 		if (r->query < lib->learnt->n)
 			lib->learnt->queries[r->query].executions++;
 		return;

@@ -10,11 +10,11 @@
 #include "budget/guard_groups.h"
 #include "plan/cache.h"
 
-#define VERSION 3
+#define VERSION 4
 #define MAGIC	"qprof-ra"
 /* Magic; checksum of what follows; queries; groups; checksum of their names; turn; */
-/* compilers; their CPU time in us. */
-#define HEADER (8 + 4 + 4 + 4 + 4 + 4 + 8 + 8)
+/* compilers; their CPU time in us; results of queries without probes; how many are usual. */
+#define HEADER (8 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 8 + 8)
 /* Executions; CPU time in us. */
 #define PER_ONE (8 + 8)
 /* Intervals; CPU time in us. */
@@ -26,6 +26,9 @@
 #define MOST_CPU_US 1000000000000ull
 /* A usual rate counts as much as what was seen in so much CPU time. */
 #define USUAL_S 0.1
+/* The part of all usual rates that a compile has at most, and the executions that it counts as. */
+#define SHARE_OF_USUAL	0.35
+#define USUAL_SHARE_FOR 10000.0
 /* The same of compilers: those of one crate each. */
 #define USUAL_COMPILERS_PER_S 1.0
 #define USUAL_COMPILERS_S     0.5
@@ -114,6 +117,8 @@ int rates__encode(const struct rates *r, uint8_t **buf, size_t *len)
 	p = put(p, r->turn, 4);
 	p = put(p, (uint64_t)llround(r->compilers), 8);
 	p = put(p, (uint64_t)llround(r->cpu_s * 1e6), 8);
+	p = put(p, (uint64_t)llround(r->others), 8);
+	p = put(p, (uint64_t)llround(r->usual_others), 8);
 	for (uint32_t i = 0; i < r->n; i++) {
 		p = put(p, (uint64_t)llround(r->queries[i].executions), 8);
 		p = put(p, (uint64_t)llround(r->queries[i].cpu_s * 1e6), 8);
@@ -148,7 +153,7 @@ static int decode_groups(const uint8_t *p, struct rates *like)
 int rates__decode(const uint8_t *buf, size_t len, struct rates *like)
 {
 	const uint8_t *p = buf + 8;
-	uint64_t compilers, cpu_us;
+	uint64_t compilers, cpu_us, others, usual_others;
 
 	if (len != size_of(like) || memcmp(buf, MAGIC, 8) ||
 	    get(&p, 4) != crc32_z(0, buf + 12, len - 12) || get(&p, 4) != like->n ||
@@ -157,10 +162,14 @@ int rates__decode(const uint8_t *buf, size_t len, struct rates *like)
 	like->turn = (uint32_t)get(&p, 4);
 	compilers = get(&p, 8);
 	cpu_us = get(&p, 8);
-	if (!may_be(compilers, cpu_us))
+	others = get(&p, 8);
+	usual_others = get(&p, 8);
+	if (!may_be(compilers, cpu_us) || !may_be(others, cpu_us) || !may_be(usual_others, cpu_us))
 		return -EBADMSG;
 	like->compilers = (double)compilers;
 	like->cpu_s = (double)cpu_us / 1e6;
+	like->others = (double)others;
+	like->usual_others = (double)usual_others;
 	for (uint32_t i = 0; i < like->n; i++) {
 		uint64_t executions = get(&p, 8);
 
@@ -239,6 +248,8 @@ static void add(double *events, double *cpu_s, double more_events, double more_s
 
 void rates__add(struct rates *r, const struct rates *more)
 {
+	double keep = kept(r->cpu_s, more->cpu_s);
+
 	for (uint32_t i = 0; i < r->n && i < more->n; i++)
 		add(&r->queries[i].executions, &r->queries[i].cpu_s, more->queries[i].executions,
 		    more->queries[i].cpu_s);
@@ -246,6 +257,8 @@ void rates__add(struct rates *r, const struct rates *more)
 		add(&r->groups[i].intervals, &r->groups[i].cpu_s, more->groups[i].intervals,
 		    more->groups[i].cpu_s);
 	add(&r->compilers, &r->cpu_s, more->compilers, more->cpu_s);
+	r->others = at_most(r->others * keep + more->others, r->cpu_s);
+	r->usual_others = at_most(r->usual_others * keep + more->usual_others, r->cpu_s);
 }
 
 bool rates__is_empty(const struct rates *r)
@@ -273,6 +286,13 @@ double rates__of_group(const struct rates *r, uint32_t group)
 	const struct rates_group *g = &r->groups[group];
 
 	return mixed(g->intervals, g->cpu_s, 0, USUAL_S);
+}
+
+double rates__share_of_usual(const struct rates *r)
+{
+	double share = mixed(r->others, r->usual_others, SHARE_OF_USUAL, USUAL_SHARE_FOR);
+
+	return share < 1 ? share : 1;
 }
 
 double rates__compilers(const struct rates *r)

@@ -33,6 +33,8 @@ struct rates {
 	struct library_identity id;  /* of the library; zeroes: rates are not kept */
 	double compilers;	     /* that were recorded */
 	double cpu_s;		     /* of these */
+	double others;		     /* results of queries without probes in these */
+	double usual_others;	     /* how many are usual (usual.h) */
 	struct rates_query *queries; /* as in the plan */
 	struct rates_group *groups;
 };
@@ -59,6 +61,12 @@ double rates__of(const struct rates *r, uint32_t query, double usual);
 
 /* Intervals of a group per second of CPU time; 0: none, or unknown. */
 double rates__of_group(const struct rates *r, uint32_t group);
+
+/*
+ * How many of the executions that are usual of queries without probes there were: from 0 to 1. Each
+ * usual rate is that of compiles that execute the query much, and none executes all much.
+ */
+double rates__share_of_usual(const struct rates *r);
 
 /* Compilers per second of CPU time. */
 double rates__compilers(const struct rates *r);
