@@ -61,6 +61,20 @@ static const struct field probes[] = {
 	{"taken_off", BOOL, "whether the times of this document are without it"},
 };
 
+static const struct field cost[] = {
+	{"share_of_cpu", COUNT, "added_ns by compilers_ns; null: unknown"},
+	{"added_ns", NS, "CPU time that recording added"},
+	{"compilers_ns", NS, "CPU time of the compilers without it"},
+	{"probes_ns", NS, "hits of probes"},
+	{"breakpoints_ns", NS, "writing breakpoints into processes"},
+	{"samples_ns", NS, "samples"},
+	{"own_ns", NS, "of the recorder itself"},
+	{"waited_ns", NS, "for which compilers waited for the recorder"},
+	{"waited", COUNT, "such waits"},
+	{"hits", COUNT, "of probes"},
+	{"breakpoints", COUNT, "that were written"},
+};
+
 static const struct field budget[] = {
 	{"budget_ppm", PPM, "of the compilers' CPU time"},
 	{"decisions", COUNT, "changes of what was watched"},
