@@ -142,7 +142,7 @@ def cargo_build(world, *options):
 def sampled_cargo_build(world):
     """With all events, unless each of their thousands of probes is a perf event: these take minutes."""
     linux = tuple(map(int, os.uname().release.split(".")[:2]))
-    events = "all" if linux >= UPROBE_MULTI else "default"
+    events = "all" if linux >= UPROBE_MULTI else "query-provider"
     return cargo_build(world, "-e", events, *CROWDED_BY_SAMPLES) + ", events: " + events
 
 

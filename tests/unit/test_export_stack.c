@@ -27,8 +27,8 @@ static void each_stack_comes_once(void **state)
 			strcat(text, i + 1 < s.n ? ">" : " ");
 		}
 	}
-	assert_string_equal(text, "process (100)>q0 process (100)>q0>q1 process (100)>q0>q1>q2 "
-				  "process (100)>q0>q2 process (102)>q1 ");
+	assert_string_equal(text, "unknown (100)>q0 unknown (100)>q0>q1 unknown (100)>q0>q1>q2 "
+				  "unknown (100)>q0>q2 unknown (102)>q1 ");
 	assert_int_equal(flame__n_stacks(f), 5);
 	trace_reader__free(job.r);
 }

@@ -74,8 +74,8 @@ static void processes_and_threads_are_reported_once_and_first(void **state)
 	struct export_job job = {};
 
 	run(&job, spans, 3);
-	assert_string_equal(calls, "p100 process (100); t100/5/0; s0 10-20; s0 50-60; "
-				   "p101 process (101); t101/5/1; s1 30-40; ");
+	assert_string_equal(calls, "p100 unknown (100); t100/5/0; s0 10-20; s0 50-60; "
+				   "p101 unknown (101); t101/5/1; s1 30-40; ");
 	assert_int_equal(job.written, 3);
 	assert_int_equal(job.adjusted, 0);
 }
@@ -93,8 +93,8 @@ static void overlapping_intervals_are_cut(void **state)
 
 	run(&job, spans, 4);
 	assert_string_equal(
-		calls, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
-		       "p101 process (101); threads at work; threads at work; ");
+		calls, "p100 unknown (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
+		       "p101 unknown (101); threads at work; threads at work; ");
 	assert_int_equal(job.adjusted, 1);
 }
 
