@@ -152,6 +152,17 @@ static void width_counts_columns_not_bytes(void **state)
 	assert_int_equal(format_fit("ab", 4), 2);
 }
 
+static void bytes_are_two_digits_each(void **state)
+{
+	static const uint8_t bytes[] = {0x00, 0x0f, 0xa0, 0xff};
+	char text[2 * sizeof(bytes) + 1] = "?";
+
+	format_hex(text, bytes, 0);
+	assert_string_equal(text, "");
+	format_hex(text, bytes, sizeof(bytes));
+	assert_string_equal(text, "000fa0ff");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +176,7 @@ int main(void)
 		cmocka_unit_test(clean_text_cannot_move_a_cursor),
 		cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),
 		cmocka_unit_test(width_counts_columns_not_bytes),
+		cmocka_unit_test(bytes_are_two_digits_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

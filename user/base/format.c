@@ -206,3 +206,10 @@ const char *format_fit_end(const char *text, size_t columns)
 		width -= next_width(text, &bytes);
 	return text;
 }
+
+void format_hex(char *text, const uint8_t *bytes, size_t n)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++)
+		sprintf(text + 2 * i, "%02x", bytes[i]);
+}

@@ -48,4 +48,7 @@ const char *format_fit_end(const char *text, size_t columns);
  */
 size_t format_utf8(const char *text, uint32_t *code_point);
 
+/* Bytes as text, two digits each: 2 * n + 1 bytes. */
+void format_hex(char *text, const uint8_t *bytes, size_t n);
+
 #endif /* QPROF_BASE_FORMAT_H */

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/format.h"
 #include "plan/library/mount.h"
 #include "plan/symbols/cxx_name.h"
 #include "plan/symbols/function_name.h"
@@ -52,8 +53,7 @@ static void set_library(struct code_file *c)
 	uint8_t id[ELF_BUILD_ID_MAX];
 	uint32_t n = elf_image__identity(functions__image(c->functions), id);
 
-	for (uint32_t i = 0; i < n; i++)
-		sprintf(c->library + 2 * i, "%02x", id[i]);
+	format_hex(c->library, id, n);
 }
 
 /* Without functions, places in the file are unknown. */

@@ -6,6 +6,16 @@
 #include "base/clock.h"
 #include "budget/costs.h"
 
+struct trace_costs overhead_costs(const struct probe_costs *costs)
+{
+	return (struct trace_costs){
+		.ps[TRACE_COST_EMULATED] = costs->emulated.hit_ps,
+		.ps[TRACE_COST_EMULATED_INSIDE] = costs->emulated.inside_ps,
+		.ps[TRACE_COST_STEPPED] = costs->stepped.hit_ps,
+		.ps[TRACE_COST_STEPPED_INSIDE] = costs->stepped.inside_ps,
+	};
+}
+
 struct trace_overhead overhead_of(const struct overhead_input *in)
 {
 	const struct session_cost *s = &in->session;

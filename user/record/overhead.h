@@ -16,6 +16,8 @@ struct overhead_input {
 	uint64_t own_ns;    /* overhead_own_ns() */
 };
 
+struct trace_costs overhead_costs(const struct probe_costs *costs);
+
 struct trace_overhead overhead_of(const struct overhead_input *in);
 
 /* CPU time of this process and its children that have ended, without that of a launched command. */

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "analyze/cost.h"
 #include "analyze/model.h"
 #include "analyze/sample_counts.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/format.h"
 #include "base/version.h"
 #include "base/writer_thread.h"
 #include "record/closing_line.h"
@@ -21,9 +21,9 @@
 #include "record/query_keys.h"
 #include "record/sample_output.h"
 #include "record/slow_lines.h"
+#include "record/totals.h"
 #include "record/trace_output.h"
 #include "tracks/tracks.h"
-#include "base/format.h"
 #include "view/screen.h"
 #include "view/verdict_text.h"
 
@@ -150,12 +150,6 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 	return 0;
 }
 
-static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
-{
-	for (uint32_t i = hex[0] = 0; i < plan->build_id_len; i++)
-		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
-}
-
 static int label_of(void *recorder, const char *name, uint32_t *id)
 {
 	struct recorder *r = recorder;
@@ -258,7 +252,7 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
 		err = label_of(r, plan->queries[i].name, &labels[i]);
-	hex_of(plan, hex);
+	format_hex(hex, plan->build_id, plan->build_id_len);
 	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
@@ -363,16 +357,10 @@ int recorder__create_file(struct recorder *r)
 
 void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 {
-	struct trace_item item = {.kind = TRACE_ITEM_COSTS};
+	const struct trace_item item = {.kind = TRACE_ITEM_COSTS, .costs = overhead_costs(costs)};
 
 	if (!costs->emulated.hit_ps)
 		return;
-	item.costs = (struct trace_costs){
-		.ps[TRACE_COST_EMULATED] = costs->emulated.hit_ps,
-		.ps[TRACE_COST_EMULATED_INSIDE] = costs->emulated.inside_ps,
-		.ps[TRACE_COST_STEPPED] = costs->stepped.hit_ps,
-		.ps[TRACE_COST_STEPPED_INSIDE] = costs->stepped.inside_ps,
-	};
 	model__item(&r->model, &item);
 	tracks__set_costs(r->tracks, &item.costs);
 	if (!r->trace.err)
@@ -617,23 +605,6 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 	});
 }
 
-/* If the trace has failed, only sums are left of the compilers that have ended. */
-static int print_totals(struct recorder *r, const struct trace_losses *losses, FILE *to)
-{
-	struct model *m = &r->model;
-	const struct cost cost = cost_of(m);
-	struct report_options report = {
-		.top = CLOSING_ROWS,
-		.width = screen_columns(r->opt.live),
-		.costs = m->has_costs ? &m->costs : NULL,
-		.cost = &cost,
-		.decisions = m->decisions.ppm ? &m->decisions : NULL,
-		.totals_only = true,
-	};
-
-	return model__end(m) ?: report_text(to, m->summary, losses, &m->options.texts, &report);
-}
-
 static int print_report(struct recorder *r, FILE *to)
 {
 	_trace_reader_ struct trace_reader *reader = NULL;
@@ -678,7 +649,11 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	to = open_memstream(&text, &len);
 	if (!to)
 		return -ENOMEM;
-	err = r->trace.err ? print_totals(r, losses, to) : print_report(r, to);
+	err = r->trace.err ? totals__print(&r->model, losses,
+					   (struct totals_layout){CLOSING_ROWS,
+								  screen_columns(r->opt.live)},
+					   to)
+			   : print_report(r, to);
 	if (fclose(to) && !err)
 		err = -ENOMEM;
 	err2 = put_text(r, text, len) ?: wait_for_writer(r, r->out);

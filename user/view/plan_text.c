@@ -14,9 +14,7 @@
 
 void plan_build_id_text(const struct plan *plan, char *text)
 {
-	*text = '\0';
-	for (uint32_t i = 0; i < plan->build_id_len; i++)
-		sprintf(text + 2 * i, "%02x", plan->build_id[i]);
+	format_hex(text, plan->build_id, plan->build_id_len);
 }
 
 static bool is_complete(const struct plan_query *q)
