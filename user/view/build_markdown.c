@@ -106,7 +106,7 @@ static int print_query(FILE *out, const struct build_query *q, const struct buil
 		return -ENOMEM;
 	fputs("| ", out);
 	err = markdown_code(out, name);
-	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, build_query_count(q, r)),
+	fprintf(out, " | %s | %s | %s | %s |\n", build_query_count(count, q, r),
 		build_query_cpu(cpu, q, r), format_percent(percent, q->row.best_cpu_ns, r->cpu_ns),
 		format_duration(off, q->row.self_off_ns));
 	return err;

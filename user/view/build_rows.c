@@ -199,10 +199,14 @@ void build_rows__clear(struct build_rows *r)
 	*r = (struct build_rows){0};
 }
 
-uint64_t build_query_count(const struct build_query *q, const struct build_rows *r)
+const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
+			      const struct build_rows *r)
 {
-	return r->is_sampled ? q->row.samples.self[TRACE_SAMPLE_CPU].n
-			     : q->row.count + q->row.unrecorded.counted;
+	uint64_t count = q->row.count + q->row.unrecorded.counted;
+
+	if (r->is_sampled)
+		return format_count(buf, q->row.samples.self[TRACE_SAMPLE_CPU].n);
+	return count || q->row.self_by != SUMMARY_SELF_SAMPLES ? format_count(buf, count) : "-";
 }
 
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,

@@ -87,8 +87,10 @@ char *build_item_name(const struct build_item *item, size_t most);
  */
 char *build_crate_name(const struct build_crate *crate, size_t most);
 
-/* Executions; or samples, if there is nothing else. */
-uint64_t build_query_count(const struct build_query *q, const struct build_rows *r);
+/* Executions, "-" if no probe counted them; or samples, if there is nothing else. In `buf`, or
+ * static. */
+const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
+			      const struct build_rows *r);
 
 /* The self time on the CPU that is known best, marked if it is an estimate beside others that are
  * none. */

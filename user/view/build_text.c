@@ -290,7 +290,7 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 	if (!name)
 		return -ENOMEM;
 	add_name(t, name, v->wide ? 0 : QUERY_MOST);
-	table__cell(t, format_count(buf, build_query_count(q, r)));
+	table__cell(t, build_query_count(buf, q, r));
 	table__cell(t, build_query_cpu(buf, q, r));
 	table__cell(t, format_percent(buf, q->row.best_cpu_ns, r->cpu_ns));
 	if (build__totals(v->build)->off_cpu_known)
@@ -535,7 +535,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 			"  and about %s more\n",
 			format_count(counted, r->unrecorded.counted),
 			format_count(estimated, r->unrecorded.estimated));
-	report_notes__unwatched(out, "not probed, to keep within a budget: ", v->decisions);
+	if (v->decisions)
+		report_notes__kept_budget(out, v->decisions, "; --by query --top 0 names them");
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
 	print_begun(out, r);

@@ -77,7 +77,7 @@ static void print_notes(FILE *out, const char *lead, const struct shown *s)
 		" rustc at once\n",
 		lead, p->jobs);
 	if (p->unlimited_ns + p->unlimited_ns / 100 < p->scheduled_ns)
-		fprintf(out, "%swith any number of rustc at once: %s instead of %s", lead,
+		fprintf(out, "%swith any number of rustc: %s, not %s", lead,
 			format_duration(any, p->unlimited_ns),
 			format_duration(buf, p->scheduled_ns));
 	else

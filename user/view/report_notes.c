@@ -115,24 +115,29 @@ static int list_unprobed(FILE *out, const struct report_rows *queries,
 	return t && !table__rows(t) ? 0 : table__print(t, out, "");
 }
 
+void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name)
+{
+	uint32_t n = decisions__queries(d);
+	char percent[FORMAT_MAX];
+
+	fprintf(out, "budget: %s %% of CPU time; ", format_percent(percent, d->ppm, 1000000));
+	if (n)
+		fprintf(out, "%" PRIu32 " %s no probes%s\n", n,
+			n == 1 ? "query has" : "queries have", how_to_name);
+	else
+		fputs("all queries were recorded\n", out);
+	report_notes__unwatched(out, "not probed: ", d);
+}
+
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt)
 {
 	const struct decisions *d = opt->decisions;
-	char percent[FORMAT_MAX];
-	uint32_t n;
 
 	if (!d)
 		return 0;
-	n = decisions__queries(d);
-	fprintf(out, "\nbudget: %s %% of CPU time; ", format_percent(percent, d->ppm, 1000000));
-	if (n)
-		fprintf(out, "%" PRIu32 " %s no probes%s\n", n,
-			n == 1 ? "query has" : "queries have",
-			opt->top ? "; --top 0 names them" : "");
-	else
-		fputs("all queries were recorded\n", out);
-	report_notes__unwatched(out, "not probed: ", d);
+	fputc('\n', out);
+	report_notes__kept_budget(out, d, opt->top ? "; --top 0 names them" : "");
 	return opt->top ? 0 : list_unprobed(out, queries, names, opt);
 }
 

@@ -23,6 +23,10 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt);
 
+/* Print the budget, how many queries have no probes and how to see their names, and the kinds of
+ * other intervals without probes. */
+void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name);
+
 /*
  * Print `head` and the kinds of other intervals that were not always watched; nothing if all were.
  */
