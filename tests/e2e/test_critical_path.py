@@ -38,7 +38,9 @@ def test_chain(t):
     run_step, = (s for s in steps if s["part"] == "build_script_run")
     assert run_step["ns"] >= SLEEP_NS and run_step["saved_ns"] >= SLEEP_NS, run_step
     # middle needs only slow's metadata, so slow's link is not waited for.
-    assert not any(s["name"] == "slow" and s["part"] == "link" for s in steps), steps
+    # Unless the machine was so busy that middle began when slow had ended: that looks like a job.
+    of_slow = [s for s in steps if s["name"] == "slow"]
+    assert any(s["freed_job"] for s in of_slow) or not any(s["part"] == "link" for s in of_slow), steps
     check_texts(t, run.trace)
 
 

@@ -148,7 +148,8 @@ def test_install(t):
         expected = {"bin/qprof-bpf", "share/man/man1/qprof-bpf.1",
                     "share/bash-completion/completions/qprof-bpf",
                     "share/zsh/site-functions/_qprof-bpf",
-                    "share/fish/vendor_completions.d/qprof-bpf.fish"}
+                    "share/fish/vendor_completions.d/qprof-bpf.fish",
+                    "lib/systemd/system/qprof-bpf.service"}
         expected |= {"share/man/man1/qprof-bpf-%s.1" % command for command in commands}
         found = {os.path.relpath(os.path.join(path, name), usr)
                  for path, _, names in os.walk(usr) for name in names}

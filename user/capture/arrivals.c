@@ -725,7 +725,6 @@ void arrivals__report(const struct arrivals *all)
 	if (all->n_late > NAMED_MAX)
 		diag_warn("%u compilers had begun before the probes of their library were there",
 			  all->n_late);
-	outsiders__report(all->outsiders);
 	refusals__print(&all->refusals);
 	if (all->n_missed > NAMED_MAX)
 		diag_warn("%u compilers are missing", all->n_missed);
@@ -737,6 +736,11 @@ void arrivals__report(const struct arrivals *all)
 		diag_warn("%" PRIu64 " mappings or new programs were not reported, or ended before "
 			  "they could be looked at: compilers may be missing, or late",
 			  lost);
+}
+
+void arrivals__report_outsiders(const struct arrivals *all)
+{
+	outsiders__report(all->outsiders);
 }
 
 int arrivals__each_user(struct arrivals *all, libraries_user_fn fn, void *arg)

@@ -71,6 +71,9 @@ uint64_t arrivals__waited_ns(const struct arrivals *all, uint32_t *n);
 /* Print how long compilers waited, and how many are late or missing. */
 void arrivals__report(const struct arrivals *all);
 
+/* Print which compilers ran meanwhile and were not recorded; nothing if none did. */
+void arrivals__report_outsiders(const struct arrivals *all);
+
 /* All run on. */
 void arrivals__free(struct arrivals *all);
 DEFINE_CLEANUP(struct arrivals, arrivals__free)

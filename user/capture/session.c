@@ -652,6 +652,11 @@ bool session__follows_any(struct session *s)
 	return kernel__follows_any(s->kernel);
 }
 
+void session__report_outsiders(const struct session *s)
+{
+	arrivals__report_outsiders(s->arrivals);
+}
+
 void session__begin_free(struct session *s)
 {
 	kernel__begin_free(s->kernel);

@@ -97,6 +97,12 @@ bool session__follows_any(struct session *s);
 /* Compilers that wait for probes. */
 uint32_t session__waiting(const struct session *s);
 
+/*
+ * After session__stop(): print which compilers ran meanwhile and were not recorded. They are named
+ * after what was recorded, and no table of a live view is on the terminal any more.
+ */
+void session__report_outsiders(const struct session *s);
+
 /* To be called after session__stop(), if there is something to do before session__free(). */
 void session__begin_free(struct session *s);
 void session__free(struct session *s);

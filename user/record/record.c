@@ -697,6 +697,7 @@ static int finish(struct capture *c)
 		err2 = traces__finish(c->traces, counters);
 	else
 		err2 = finish_trace(c, counters);
+	session__report_outsiders(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
 }
