@@ -228,6 +228,7 @@ def test_hits_are_dots(t):
     program = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
     ran = t.capture([t.rustc, program], ("-q", "-e", "query-provider,query-cache-hit"))
     with opened(t, ran.trace) as b:
+        open_view(b, "queries")
         dots = b.ask("document.querySelectorAll('.box.hit').length")
         assert dots > 10, dots
         # Hits are leaves, and count as children.

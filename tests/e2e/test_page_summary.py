@@ -161,7 +161,9 @@ def test_summary_of_other_recordings(t, kind):
             assert "Samples" in figures and "by samples" in text, figures
             assert b.ask("document.querySelectorAll('#view-summary tbody button').length") == 0
         elif kind == "budget":
-            assert figures["Query results"][0] == b.ask("'~' + formatCount(%d)" % crate["results"]), figures
+            # A small budget may leave nothing of which rustc's numbers of results are read.
+            assert ("Query results" in figures) == (crate["results"] is not None), (figures, crate)
+            assert crate["results"] is None or figures["Query results"][0] == b.ask("'~' + formatCount(%d)" % crate["results"]), figures
         elif kind == "killed":
             assert figures["Crates compiled"] == ["1", "1 killed"], figures
             assert "was killed by SIGKILL" in text and "was in eval_to_allocation_raw (" in text, text
@@ -219,7 +221,10 @@ def test_hostile_names_stay_names(t):
                 for i in range(4):
                     table(b, i)
             assert b.ask(elements) == first and "taken" not in b.ask("document.title"), view
-            assert b.ask("document.documentElement.scrollWidth") <= 400, view
+            wide = b.ask("""[...document.querySelectorAll('body *')].filter((e) =>
+              e.getBoundingClientRect().right > 400 && !e.closest('[hidden]')).map((e) =>
+              e.tagName + '.' + e.className + ' ' + e.getBoundingClientRect().right + ' ' + e.textContent.slice(0, 40))""")
+            assert b.ask("document.documentElement.scrollWidth") <= 400, (view, wide[:12])
             links = b.ask("[...document.querySelectorAll('a')].map((a) => a.href)")
             assert all(link.startswith("file:///") and not link.startswith("file:////") for link in links), links
             assert not b.ask("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)"), view
