@@ -46,7 +46,7 @@ static void what_is_not_told_is_not_printed(void **state)
 	_free_ char *table = printed_text(cost_text(out, &none));
 
 	assert_string_equal(text, "");
-	assert_string_equal(table, "the trace does not tell what recording cost\n");
+	assert_string_equal(table, "the cost of this recording is unknown\n");
 }
 
 static void json_has_the_share(void **state)

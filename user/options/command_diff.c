@@ -37,8 +37,8 @@ static const struct cli_option options[] = {
 		.offset = AT(diff.metric),
 		.choices = "self|total|count|cpu|wall|peak|results",
 		.initial = "self",
-		.help = "What is compared: self, the time without the queries it called and "
-			"without waiting for another thread's; total, with them (for a "
+		.help = "What is compared: self, the time on the CPU without the queries it "
+			"called; total, with them (for a "
 			"crate, and for the build, the sum of the times that the compilers "
 			"ran); count, executions. Of the build and of crates also: cpu, the CPU "
 			"time of their compilers; wall, how long the build or a crate took; peak, "

@@ -102,10 +102,9 @@ static const struct cli_option options[] = {
 
 static const char about[] =
 	"Attaches to every Rust compiler that a command starts, that runs below a process, "
-	"or that runs on the machine or in a control group. Shows live counts per query, "
-	"writes a trace, and ends with what report prints of that trace: the table of "
-	"queries, or the report of a build if several crates were compiled. The word record "
-	"may be left out.\n\n"
+	"or that runs on the machine or in a control group. Shows live counts per query on a "
+	"terminal, writes a trace, and ends with the report of the build, or of the one crate. "
+	"The word record may be left out.\n\n"
 	"Each execution is recorded as long as that takes at most a quarter of the compilers' "
 	"CPU time. Beyond that the hottest queries have no probes: their times are from samples, "
 	"and a line at the end counts them. --exact records each execution of all.\n\n"

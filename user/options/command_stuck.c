@@ -56,8 +56,8 @@ static const char about[] =
 	"instead, such as a build script. Looks again every second, until the process exits "
 	"or Ctrl-C.\n\n"
 	"Queries that a thread entered after qprof-bpf attached are exact. Earlier ones are "
-	"read from its stack, and marked with >: they have been running for longer than "
-	"shown. To read a stack, each thread is stopped, one at a time, usually for less "
+	"read from its stack and shown with \"at least\": they have been running for longer. "
+	"To read a stack, each thread is stopped, one at a time, usually for less "
 	"than a millisecond; it continues even if qprof-bpf is killed meanwhile. Needs the "
 	"rights of record, and those of a debugger (CAP_SYS_PTRACE, or the same user).";
 

@@ -28,8 +28,8 @@ static const char about[] =
 	"view is as fresh as that recording's --interval.\n\n"
 	"The tables hold an interval once it has ended: they do not show a query that still "
 	"runs. Items have names once their compiler has ended. Needs a terminal; NO_COLOR turns "
-	"colours off. For a pipe or a dumb terminal, "
-	"record prints blocks of lines.";
+	"colours off. On a dumb terminal, and in a pipe with --interval, record prints blocks of "
+	"lines.";
 
 static const struct cli_example examples[] = {
 	{"Watch a build from its first rustc to its last", "sudo qprof-bpf top -- cargo build"},

@@ -500,8 +500,10 @@ static int follow_all(struct capture *c)
 	int err = session__follow_all(c->session, c->opt->cgroup, &compilers);
 
 	if (!err && compilers)
-		diag_info("%u compiler%s already: what %s did until now is missing", compilers,
-			  compilers == 1 ? " runs" : "s run", compilers == 1 ? "it" : "they");
+		diag_info("%u compiler%s already: of the time before, only what %s in now is "
+			  "recorded",
+			  compilers, compilers == 1 ? " runs" : "s run",
+			  compilers == 1 ? "it is" : "they are");
 	return err;
 }
 

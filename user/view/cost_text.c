@@ -67,7 +67,7 @@ int cost_text(FILE *out, const struct cost *c)
 	if (!t)
 		return -ENOMEM;
 	if (!c->added_ns) {
-		fputs("the trace does not tell what recording cost\n", out);
+		fputs("the cost of this recording is unknown\n", out);
 		return 0;
 	}
 	add_parts(t, c);
@@ -78,7 +78,7 @@ int cost_text(FILE *out, const struct cost *c)
 		fprintf(out, "\n100 %%: %s of CPU that the compilers used without it\n",
 			format_duration(buf, c->compilers_ns));
 	else
-		fputs("\nThe trace does not tell how much CPU time the compilers used.\n", out);
+		fputs("\nThe CPU time of the compilers is unknown.\n", out);
 	if (c->n_waited)
 		fprintf(out,
 			"%" PRIu64
