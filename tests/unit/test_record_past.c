@@ -117,10 +117,33 @@ static void a_recorder_that_begins_later_is_told_everything(void **state)
 	free(p);
 }
 
+static void decisions_go_with_their_library(void **state)
+{
+	const struct session_decision of_three = {.lib = 3, .query = 1, .time_ns = 7};
+	const struct session_decision of_four = {.lib = 4, .query = 1, .time_ns = 9};
+	struct past *p = calloc(1, sizeof(*p));
+	struct plan *plan = sample_plan();
+	struct told told;
+
+	assert_non_null(p);
+	assert_int_equal(past__library(p, 3, plan), 0);
+	assert_int_equal(past__decision(p, &of_three), 0);
+	assert_int_equal(past__decision(p, &of_four), 0);
+	/* The number now is of another library. */
+	assert_int_equal(past__library(p, 3, plan), 0);
+	plan__free(plan);
+	told = tell(p);
+	assert_int_equal(told.n_decisions, 1);
+	assert_int_equal(told.time_ns, 9);
+	past__clear(p);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recorder_that_begins_later_is_told_everything),
+		cmocka_unit_test(decisions_go_with_their_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

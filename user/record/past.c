@@ -15,6 +15,16 @@ static void forget(struct past_library *l)
 	*l = (struct past_library){0};
 }
 
+static void forget_decisions(struct past *p, uint8_t lib)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->n_decisions; i++)
+		if (p->decisions[i].lib != lib)
+			p->decisions[kept++] = p->decisions[i];
+	p->n_decisions = kept;
+}
+
 int past__library(struct past *p, uint8_t lib, const struct plan *plan)
 {
 	struct past_library *l = &p->libraries[lib];
@@ -22,6 +32,7 @@ int past__library(struct past *p, uint8_t lib, const struct plan *plan)
 
 	/* The number may be reused from a library that is detached. */
 	forget(l);
+	forget_decisions(p, lib);
 	err = plan_encode(plan, &l->plan, &l->len);
 	if (!err && plan->file)
 		l->file = library_file__ref(plan->file);
