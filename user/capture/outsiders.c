@@ -145,10 +145,11 @@ static bool compiles(struct command_line line)
 static void note(struct outsiders *o, pid_t pid, struct command_line line)
 {
 	struct word crate = command_line__value(line, "--crate-name");
-	struct outsider *one = &o->named[o->n];
+	struct outsider *one;
 
 	if (o->n++ >= NAMED)
 		return;
+	one = &o->named[o->n - 1];
 	*one = (struct outsider){.pid = pid, .parent = process_parent(pid)};
 	process_name(pid, one->name, sizeof(one->name));
 	process_name(one->parent, one->parent_name, sizeof(one->parent_name));
