@@ -2,7 +2,9 @@
 #include "record/trace_output.h"
 
 #include <regex.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "test.h"
 #include "../fixtures/directory.h"
@@ -63,6 +65,23 @@ static void a_file_that_exists_is_kept(void **state)
 	assert_string_equal(text, "precious");
 	assert_int_equal(create_at(&forced, path, true), 0);
 	trace_output__discard(&forced);
+}
+
+/* Under sudo too, where other files are of the invoker. */
+static void ours_are_for_nobody_else_to_read(void **state)
+{
+	_trace_output_ struct trace_output trace = {.ours = true};
+	struct stat st;
+
+	setenv("SUDO_UID", "1000", 1);
+	setenv("SUDO_GID", "1000", 1);
+	assert_int_equal(create_at(&trace, path, false), 0);
+	trace_output__commit(&trace);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(st.st_uid, geteuid());
 }
 
 static void a_place_that_cannot_be_written_to(void **state)
@@ -203,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_is_called_by_when_it_was_made),
 		TEST(a_file_that_exists_is_kept),
+		TEST(ours_are_for_nobody_else_to_read),
 		TEST(a_place_that_cannot_be_written_to),
 		TEST(a_discarded_trace_leaves_no_file),
 		TEST(a_discarded_trace_keeps_the_file_it_would_replace),

@@ -444,6 +444,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->trace.path = strdup(opt->output);
 	r->trace.force = opt->force;
+	r->trace.ours = opt->ours;
 	r->items.trace = r->samples.trace = &r->trace;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);

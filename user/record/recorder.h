@@ -28,6 +28,7 @@ typedef int (*recorder_report_fn)(const char *file, struct trace_reader *r, FILE
 struct recorder_options {
 	const char *output; /* path of the trace */
 	bool force;	    /* overwrite it */
+	bool ours;	    /* of --traces: created with our own rights, for nobody else to read */
 	FILE *live;	    /* output of the live view and the summary */
 	enum live_mode mode;
 	bool summary;		   /* print the report of the trace at the end */
@@ -57,9 +58,9 @@ struct recorder_options {
 int recorder__open(const struct recorder_options *opt, struct recorder **out);
 
 /*
- * Create the trace, owned by the invoking user. Call it before any library is attached, but after
- * the steps that are more likely to fail, so that a capture that cannot start leaves no file.
- * Prints one line on failure.
+ * Create the trace, owned by the invoking user unless `ours`. Call it before any library is
+ * attached, but after the steps that are more likely to fail, so that a capture that cannot start
+ * leaves no file. Prints one line on failure.
  */
 int recorder__create_file(struct recorder *r);
 

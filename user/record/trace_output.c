@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/diag.h"
@@ -16,23 +17,37 @@ void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
 	strftime(name, TRACE_OUTPUT_NAME_MAX, "qprof-%Y%m%dT%H%M%SZ.qpt", gmtime_r(&now, &tm));
 }
 
-static int create_as_user(struct trace_output *o, const struct trace_info *info)
+/* The rights to be used for the file; the caller returns them and clears `inv`. */
+static int take_rights(const struct trace_output *o, struct invoker *inv)
+{
+	return o->ours ? 0 : invoker__get(inv) ?: invoker__take_file_rights(inv);
+}
+
+static int create(struct trace_output *o, const struct trace_info *info)
+{
+	int err = output_file__choose(&o->file, o->path, o->force)
+			  ?: trace_writer__open(o->file.path, info, &o->writer);
+
+	o->file.created = !err;
+	return err;
+}
+
+static int create_with_rights(struct trace_output *o, const struct trace_info *info)
 {
 	_invoker_ struct invoker inv = {0};
-	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
+	int err = take_rights(o, &inv);
+	mode_t mask = o->ours ? umask(0077) : 0;
 
-	if (err)
-		return err;
-	err = output_file__choose(&o->file, o->path, o->force)
-		      ?: trace_writer__open(o->file.path, info, &o->writer);
-	o->file.created = !err;
+	err = err ?: create(o, info);
+	if (o->ours)
+		umask(mask);
 	invoker__return_file_rights(&inv);
 	return err;
 }
 
 int trace_output__create(struct trace_output *o, const struct trace_info *info)
 {
-	int err = create_as_user(o, info);
+	int err = create_with_rights(o, info);
 
 	if (err == -EEXIST)
 		return diag_error_r(err,
@@ -54,9 +69,9 @@ void trace_output__commit(struct trace_output *o)
 	_invoker_ struct invoker inv = {0};
 	int err;
 
-	if (o->file.committed || invoker__get(&inv))
+	if (o->file.committed)
 		return;
-	err = invoker__take_file_rights(&inv) ?: output_file__commit(&o->file);
+	err = take_rights(o, &inv) ?: output_file__commit(&o->file);
 	invoker__return_file_rights(&inv);
 	if (!err)
 		return;
@@ -70,7 +85,7 @@ void trace_output__discard(struct trace_output *o)
 {
 	_invoker_ struct invoker inv = {0};
 
-	if (invoker__get(&inv) || invoker__take_file_rights(&inv))
+	if (take_rights(o, &inv))
 		return;
 	output_file__discard(&o->file);
 	invoker__return_file_rights(&inv);
@@ -91,7 +106,7 @@ void trace_output__wrote(struct trace_output *o, int err)
 int trace_output__read(const struct trace_output *o, struct trace_reader **r)
 {
 	_invoker_ struct invoker inv = {0};
-	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
+	int err = take_rights(o, &inv);
 
 	if (err)
 		return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The trace that a recording writes: created with the rights of the invoking user, moved to its
- * name once the recording has begun. After the first error nothing more is written, and the
+ * The trace that a recording writes: created with the rights of the invoking user or our own, moved
+ * to its name once the recording has begun. After the first error nothing more is written, and the
  * recording continues.
  */
 #ifndef QPROF_RECORD_TRACE_OUTPUT_H
@@ -18,13 +18,14 @@ void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX]);
 struct trace_output {
 	char *path; /* as the user named it; owned */
 	bool force; /* overwrite an existing file */
+	bool ours;  /* of --traces: created with our own rights, for nobody else to read */
 	struct output_file file;
 	struct trace_writer *writer;
 	int err;       /* the first one; nothing is written after it */
 	int place_err; /* it could not be moved to its name; it is whole elsewhere */
 };
 
-/* Create the file, owned by the invoking user. Prints one line on failure. */
+/* Create the file, owned by the invoking user unless `ours`. Prints one line on failure. */
 int trace_output__create(struct trace_output *o, const struct trace_info *info);
 
 /* Give the file its requested name, once. If that fails, print the temporary name, and keep it. */
@@ -39,7 +40,7 @@ void trace_output__discard(struct trace_output *o);
  */
 void trace_output__wrote(struct trace_output *o, int err);
 
-/* Open the trace for reading, with the rights of the invoking user. Prints nothing. */
+/* Open the trace for reading, with the rights that created it. Prints nothing. */
 int trace_output__read(const struct trace_output *o, struct trace_reader **r);
 
 /* The path of the trace now. */

@@ -494,6 +494,7 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	t->dir = TRACE_DIR_NONE;
 	t->recorder = *o->recorder;
 	t->recorder.begun = NULL;
+	t->recorder.ours = true;
 	t->rotate = o->rotate;
 	t->keep = o->keep;
 	err = trace_dir__open(&t->dir, o->dir);
