@@ -16,7 +16,7 @@ static enum keep_action decide(const struct kept *traces, size_t n, uint64_t age
 
 static void without_limits_all_are_kept(void **state)
 {
-	const struct kept t[] = {{1, 100, 10, false}};
+	const struct kept t[] = {{1, 100, 10, false, false}};
 
 	assert_int_equal(decide(t, 1, 0, 0, 1000), KEEP_ALL);
 	assert_int_equal(decide(NULL, 0, 1, 1, 1000), KEEP_ALL);
@@ -24,7 +24,8 @@ static void without_limits_all_are_kept(void **state)
 
 static void old_ones_go_unless_they_are_still_written(void **state)
 {
-	const struct kept t[] = {{1, 1, 10, true}, {1, 1, 95, false}, {1, 1, 20, false}};
+	const struct kept t[] = {
+		{1, 1, 10, true, false}, {1, 1, 95, false, false}, {1, 1, 20, false, false}};
 
 	assert_int_equal(decide(t, 3, 50, 0, 100), KEEP_REMOVE);
 	assert_int_equal(at, 2);
@@ -35,8 +36,10 @@ static void old_ones_go_unless_they_are_still_written(void **state)
 
 static void the_oldest_goes_of_the_user_with_the_most(void **state)
 {
-	const struct kept t[] = {
-		{1, 30, 10, false}, {2, 50, 30, false}, {2, 10, 20, false}, {1, 20, 5, false}};
+	const struct kept t[] = {{1, 30, 10, false, false},
+				 {2, 50, 30, false, false},
+				 {2, 10, 20, false, false},
+				 {1, 20, 5, false, false}};
 
 	assert_int_equal(decide(t, 4, 0, 110, 100), KEEP_ALL);
 	assert_int_equal(decide(t, 4, 0, 109, 100), KEEP_REMOVE);
@@ -45,10 +48,39 @@ static void the_oldest_goes_of_the_user_with_the_most(void **state)
 
 static void who_fills_the_disk_by_an_open_trace_loses_that(void **state)
 {
-	const struct kept t[] = {{1, 30, 10, false}, {2, 60, 20, true}, {2, 90, 20, true}};
+	const struct kept t[] = {
+		{1, 30, 10, false, false}, {2, 60, 20, true, false}, {2, 90, 20, true, false}};
 
 	assert_int_equal(decide(t, 3, 0, 100, 100), KEEP_CUT);
 	assert_int_equal(at, 2);
+}
+
+static void a_user_is_counted_once_wherever_the_traces_are(void **state)
+{
+	/* User 1 has the most, though the first and the largest trace are of others. */
+	const struct kept t[] = {{2, 40, 10, false, false},
+				 {1, 30, 30, false, false},
+				 {3, 50, 5, false, false},
+				 {1, 30, 20, false, false}};
+
+	assert_int_equal(decide(t, 4, 0, 100, 100), KEEP_REMOVE);
+	assert_int_equal(at, 3);
+}
+
+static void a_trace_that_was_cut_is_not_cut_again(void **state)
+{
+	struct kept t[] = {
+		{2, 60, 20, true, false}, {2, 90, 20, true, true}, {1, 30, 10, false, false}};
+
+	assert_int_equal(decide(t, 3, 0, 100, 100), KEEP_CUT);
+	assert_int_equal(at, 0);
+	/* Nothing more can be done, and the other user loses nothing. */
+	t[0].cut = true;
+	assert_int_equal(decide(t, 3, 0, 100, 100), KEEP_ALL);
+	/* Once it has ended it is like any other. */
+	t[1].open = t[1].cut = false;
+	assert_int_equal(decide(t, 3, 0, 100, 100), KEEP_REMOVE);
+	assert_int_equal(at, 1);
 }
 
 int main(void)
@@ -58,6 +90,8 @@ int main(void)
 		cmocka_unit_test(old_ones_go_unless_they_are_still_written),
 		cmocka_unit_test(the_oldest_goes_of_the_user_with_the_most),
 		cmocka_unit_test(who_fills_the_disk_by_an_open_trace_loses_that),
+		cmocka_unit_test(a_user_is_counted_once_wherever_the_traces_are),
+		cmocka_unit_test(a_trace_that_was_cut_is_not_cut_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,15 @@ static bool is_too_old(const struct kept *t, const struct keep_limits *l, uint64
 	return l->age_ns && now_ns > t->time_ns && now_ns - t->time_ns > l->age_ns;
 }
 
+static uint64_t bytes_of_all(const struct kept *traces, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += traces[i].bytes;
+	return sum;
+}
+
 static uint64_t bytes_of(const struct kept *traces, size_t n, uint32_t user)
 {
 	uint64_t sum = 0;
@@ -17,17 +26,26 @@ static uint64_t bytes_of(const struct kept *traces, size_t n, uint32_t user)
 	return sum;
 }
 
-/* The user with the most bytes; sets *sum to the bytes of all. */
-static uint32_t largest_user(const struct kept *traces, size_t n, uint64_t *sum)
+static bool is_first_of_user(const struct kept *traces, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (traces[j].user == traces[i].user)
+			return false;
+	return true;
+}
+
+/* The user with the most bytes. */
+static uint32_t largest_user(const struct kept *traces, size_t n)
 {
 	uint64_t most = 0;
 	uint32_t user = 0;
 
-	*sum = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t bytes = bytes_of(traces, n, traces[i].user);
+		uint64_t bytes;
 
-		*sum += traces[i].bytes;
+		if (!is_first_of_user(traces, i))
+			continue;
+		bytes = bytes_of(traces, n, traces[i].user);
 		if (bytes > most) {
 			most = bytes;
 			user = traces[i].user;
@@ -52,7 +70,7 @@ static size_t largest_open(const struct kept *traces, size_t n, uint32_t user)
 	size_t found = NONE;
 
 	for (size_t i = 0; i < n; i++)
-		if (traces[i].user == user && traces[i].open &&
+		if (traces[i].user == user && traces[i].open && !traces[i].cut &&
 		    (found == NONE || traces[i].bytes > traces[found].bytes))
 			found = i;
 	return found;
@@ -62,17 +80,16 @@ enum keep_action keep_decide(const struct kept *traces, size_t n, const struct k
 			     uint64_t now_ns, size_t *index)
 {
 	uint32_t user;
-	uint64_t sum;
 
 	for (*index = 0; *index < n; ++*index)
 		if (!traces[*index].open && is_too_old(&traces[*index], limits, now_ns))
 			return KEEP_REMOVE;
-	user = largest_user(traces, n, &sum);
-	if (!limits->bytes || sum <= limits->bytes)
+	if (!limits->bytes || bytes_of_all(traces, n) <= limits->bytes)
 		return KEEP_ALL;
+	user = largest_user(traces, n);
 	*index = oldest_finished(traces, n, user);
 	if (*index != NONE)
 		return KEEP_REMOVE;
 	*index = largest_open(traces, n, user);
-	return KEEP_CUT;
+	return *index == NONE ? KEEP_ALL : KEEP_CUT;
 }

@@ -17,6 +17,7 @@ struct kept {
 	uint64_t bytes;
 	uint64_t time_ns; /* of its last write, CLOCK_REALTIME */
 	bool open;	  /* it is still written */
+	bool cut;	  /* it is open, but nothing more is written to it */
 };
 
 /* 0: no limit. */
@@ -31,7 +32,10 @@ enum keep_action {
 	KEEP_CUT,    /* write no more to an open one: no finished trace of that user is left */
 };
 
-/* What to do next, with traces[*index]. */
+/*
+ * What to do next, with traces[*index]. KEEP_ALL also if nothing more can be done: all traces of
+ * the user with the most bytes are cut.
+ */
 enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,
 			     uint64_t now_ns, size_t *index);
 

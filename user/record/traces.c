@@ -22,6 +22,8 @@
 /* A build that runs, and whose compilers do not: it may be a server, or one that tests now. */
 #define IDLE_NS (60 * SECOND_NS)
 #define KEEP_NS (10 * SECOND_NS)
+/* Files that are removed at a time: no records are read meanwhile. */
+#define REMOVED_MOST 100
 /* Traces that are open at a time. Each takes some MiB of memory; the rest of a user share one. */
 #define OPEN_PER_USER 8
 #define OPEN_MOST     64
@@ -144,7 +146,9 @@ static void end(struct traces *t, uint32_t i)
 	counters_since(t, o, since);
 	if (o->recorder)
 		err = recorder__finish(o->recorder, since);
-	t->err = t->err ?: err;
+	/* A trace that was cut on purpose is no failure. */
+	if (!o->cut || err != -EDQUOT)
+		t->err = t->err ?: err;
 	if (o->recorder)
 		t->n_processes += recorder__processes(o->recorder);
 	one__free(o);
@@ -439,26 +443,43 @@ static bool keep_less(struct traces *t, struct dir_traces *list, enum keep_actio
 	return true;
 }
 
+/* To be freed; NULL: no memory. */
+static struct kept *kept_of(const struct traces *t, const struct dir_traces *list)
+{
+	struct kept *kept = calloc(list->n + 1UL, sizeof(*kept));
+
+	for (size_t i = 0; kept && i < list->n; i++) {
+		const struct one *o = by_name(t, list->at[i].name);
+
+		kept[i] = list->at[i].kept;
+		kept[i].open = o;
+		kept[i].cut = o && o->cut;
+	}
+	return kept;
+}
+
 static void keep(struct traces *t)
 {
 	_dir_traces_ struct dir_traces list = {0};
-	int err = trace_dir__list(&t->dir, &list);
-	enum keep_action action;
+	_free_ struct kept *kept = NULL;
 	size_t i;
+	int err;
 
+	if (!t->keep.age_ns && !t->keep.bytes)
+		return;
+	err = trace_dir__list(&t->dir, &list);
 	if (err)
 		diag_warn("cannot list %s: %s; its traces are kept", t->dir.path, strerror(-err));
-	do {
-		_free_ struct kept *kept = calloc(list.n + 1UL, sizeof(*kept));
+	kept = kept_of(t, &list);
+	for (int n = 0; kept && n < REMOVED_MOST; n++) {
+		enum keep_action action =
+			keep_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
 
-		for (i = 0; kept && i < list.n; i++) {
-			kept[i] = list.at[i].kept;
-			kept[i].open = by_name(t, list.at[i].name) != NULL;
-		}
-		if (!kept)
+		if (action == KEEP_ALL || !keep_less(t, &list, action, i))
 			return;
-		action = keep_decide(kept, list.n, &t->keep, clock_ns(CLOCK_REALTIME), &i);
-	} while (action != KEEP_ALL && keep_less(t, &list, action, i));
+		/* As in the list, the last one is in its place. */
+		kept[i] = kept[list.n];
+	}
 }
 
 void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
