@@ -56,6 +56,8 @@ struct traces {
 	struct one **open;
 	uint32_t n, capacity;
 	struct u64_map of; /* pid -> serial of its trace, twice, and 1 if it has exited */
+	/* Processes without an exit record that were gone when that was last looked at. */
+	struct u64_map gone;
 	uint32_t last_serial;
 	uint32_t exited[EXITED_KEPT];
 	uint64_t n_exited;
@@ -242,6 +244,38 @@ static struct one *assign(struct traces *t, uint32_t pid, uint32_t parent)
 		return NULL;
 	o->n_running++;
 	return o;
+}
+
+/*
+ * Exit records may be lost, which must not keep a trace open. A process is left one more look, as
+ * its last records may not have been read yet.
+ */
+static void check_process(struct traces *t, uint32_t pid, struct u64_map *gone)
+{
+	if (!of(t, pid))
+		u64_map__remove(&t->of, pid);
+	else if (has_exited(t, pid) || process_is_running((pid_t)pid))
+		return;
+	else if (u64_map__get(&t->gone, pid) != U64_MAP_NONE)
+		on_exit_of(t, pid);
+	else
+		u64_map__put(gone, pid, 1);
+}
+
+static void check_processes(struct traces *t)
+{
+	_free_ uint32_t *pids = calloc(t->of.used + 1, sizeof(*pids));
+	struct u64_map gone = {0};
+	size_t n = 0;
+
+	/* Removing moves others, so they are collected first. */
+	for (size_t i = 0; pids && i < t->of.capacity; i++)
+		if (t->of.slots[i].value != U64_MAP_NONE)
+			pids[n++] = (uint32_t)t->of.slots[i].key;
+	for (size_t i = 0; i < n; i++)
+		check_process(t, pids[i], &gone);
+	u64_map__destroy(&t->gone);
+	t->gone = gone;
 }
 
 /* ---- The session's sink ---------------------------------------------------------------------- */
@@ -500,6 +534,7 @@ void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 	if (now_ns < t->next_keep_ns)
 		return;
 	t->next_keep_ns = now_ns + KEEP_NS;
+	check_processes(t);
 	keep(t);
 }
 
@@ -573,6 +608,7 @@ void traces__free(struct traces *t)
 		one__free(t->open[i]);
 	free(t->open);
 	u64_map__destroy(&t->of);
+	u64_map__destroy(&t->gone);
 	past__clear(&t->past);
 	trace_dir__close(&t->dir);
 	free(t);
