@@ -83,6 +83,33 @@ static void others_must_not_write_to_it(void **state)
 	trace_dir__close(&d);
 }
 
+static int open_below(void)
+{
+	struct trace_dir d;
+	char below[64];
+	int err;
+
+	snprintf(below, sizeof(below), "%s/traces", path);
+	mkdir(below, 0700);
+	err = trace_dir__open(&d, below);
+	trace_dir__close(&d);
+	return err;
+}
+
+static void others_must_not_replace_it(void **state)
+{
+	assert_int_equal(open_below(), 0);
+	assert_int_equal(chmod(path, 0777), 0);
+	assert_int_equal(open_below(), -EPERM);
+	/* As /tmp: others cannot rename what is ours. */
+	assert_int_equal(chmod(path, 01777), 0);
+	assert_int_equal(open_below(), 0);
+	if (geteuid())
+		return;
+	assert_int_equal(chmod(path, 0755) ?: chown(path, 1000, 1000), 0);
+	assert_int_equal(open_below(), -EPERM);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -91,6 +118,7 @@ int main(void)
 		IN_DIR(names_have_only_numbers_of_the_build),
 		IN_DIR(only_traces_are_listed),
 		IN_DIR(others_must_not_write_to_it),
+		IN_DIR(others_must_not_replace_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,17 +17,60 @@
 
 #define SUFFIX ".qpt"
 
+static bool is_of_another(const struct stat *st)
+{
+	return st->st_uid && st->st_uid != geteuid();
+}
+
 static int check_owner(int fd, const char *path)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return diag_error_r(-errno, "cannot look at %s: %s", path, strerror(errno));
-	if ((st.st_uid && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))
+	if (is_of_another(&st) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return diag_error_r(-EPERM,
 				    "other users may write to %s; name a directory that only you "
 				    "may write to (chmod go-w), as the traces are of all users",
 				    path);
+	return 0;
+}
+
+static bool is_replaceable_in(const struct stat *parent)
+{
+	return is_of_another(parent) ||
+	       (parent->st_mode & (S_IWGRP | S_IWOTH) && !(parent->st_mode & S_ISVTX));
+}
+
+static int refuse_parent(const char *parent, const struct stat *st, const char *path)
+{
+	bool theirs = is_of_another(st);
+
+	return diag_error_r(
+		-EPERM,
+		"other users may replace %s, as %s%s%s; name a directory below ones that "
+		"only root or you may write to",
+		path, theirs ? "" : "they may write to ", parent, theirs ? " is theirs" : "");
+}
+
+/* `real` is absolute and has no links. */
+static int check_parents(const char *real, const char *path)
+{
+	_free_ char *parent = strdup(real);
+	struct stat st;
+
+	if (!parent)
+		return diag_error_r(-ENOMEM, "out of memory");
+	while (parent[1]) {
+		char *slash = strrchr(parent, '/');
+
+		slash[slash == parent] = '\0';
+		if (lstat(parent, &st))
+			return diag_error_r(-errno, "cannot look at %s: %s", parent,
+					    strerror(errno));
+		if (is_replaceable_in(&st))
+			return refuse_parent(parent, &st, path);
+	}
 	return 0;
 }
 
@@ -39,7 +82,7 @@ int trace_dir__open(struct trace_dir *d, const char *path)
 		d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (d->fd < 0)
 		return diag_error_r(-errno, "cannot write traces to %s: %s", path, strerror(errno));
-	return check_owner(d->fd, path);
+	return check_owner(d->fd, path) ?: check_parents(d->path, path);
 }
 
 char *trace_dir__name(const struct trace_dir *d, const struct build_of *b, time_t now,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The directory of --traces. Only its owner, root or we, may write to it, so that no other user
- * puts links or files there. A name has only numbers of the build: qprof-<utc>-u<user>-p<root>.qpt,
- * and -2 and so on before the suffix if there is such a file.
+ * puts links or files there; nor may others replace it by way of a parent. A name has only numbers
+ * of the build: qprof-<utc>-u<user>-p<root>.qpt, and -2 and so on before the suffix if there is
+ * such a file.
  */
 #ifndef QPROF_RECORD_TRACE_DIR_H
 #define QPROF_RECORD_TRACE_DIR_H
