@@ -259,6 +259,22 @@ static void executions_are_compared_exactly(void **state)
 	assert_int_equal(diff("base", "slow", "0%", &o), EXIT_CODE_OK);
 }
 
+/* The CPU time of a query is not known: its self time stands in for it. */
+static void a_limit_on_a_query_is_of_a_metric_that_queries_have(void **state)
+{
+	struct cli_diff_options o = {.metric = CLI_METRIC_CPU};
+
+	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
+	assert_contains(output.text[0],
+			"FAILED --fail-above typeck=5%: self time 100 ms -> 800 ms, +700 ms");
+	o.json = true;
+	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
+	assert_contains(output.text[0], "\"metric\":\"self\",\"exceeded\":true");
+	o = (struct cli_diff_options){.metric = CLI_METRIC_CPU, .markdown = true};
+	assert_int_equal(diff("base", "slow", "typeck=5%", &o), EXIT_CODE_ABOVE);
+	assert_contains(output.text[0], "self time 100 ms -> 800 ms");
+}
+
 /* The last line says what the exit status does. */
 static void the_status_is_said_last(void **state)
 {
@@ -466,6 +482,7 @@ int main(void)
 		cmocka_unit_test(limits_decide_the_status),
 		cmocka_unit_test(a_change_below_the_minimum_passes_the_limit),
 		cmocka_unit_test(executions_are_compared_exactly),
+		cmocka_unit_test(a_limit_on_a_query_is_of_a_metric_that_queries_have),
 		cmocka_unit_test(the_status_is_said_last),
 		cmocka_unit_test(a_budget_does_not_hinder_a_limit_on_executions),
 		cmocka_unit_test(an_unfinished_trace_does_not_pass),

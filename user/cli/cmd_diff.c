@@ -300,8 +300,9 @@ static int judge(const struct compare *c, const struct compare_result *r,
 		to->limit_ns = gate->limit.ns;
 		to->limit_bytes = gate->limit_bytes;
 		to->limit_ppm = gate->limit.ppm;
-		to->is_above = is_above(&to->row, r->rules.metric,
-					gate->limit_bytes ?: gate->limit.ns, gate->limit.ppm);
+		to->metric = gate->query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
+		to->is_above = is_above(&to->row, to->metric, gate->limit_bytes ?: gate->limit.ns,
+					gate->limit.ppm);
 		to->verdict = to->is_above && to->row.significant ? DIFF_EXCEEDED : DIFF_PASSED;
 	}
 	return 0;
@@ -355,7 +356,7 @@ static const char *doubt_of(const struct sides *sides, const struct diff_view *v
 			    const struct diff_gate *gate)
 {
 	const struct compare_row *row = &gate->row;
-	enum compare_metric metric = v->result->rules.metric;
+	enum compare_metric metric = gate->metric;
 
 	if (v->result->rules.different_work)
 		return "the builds did different work";

@@ -34,7 +34,8 @@ enum diff_verdict {
 
 /* A limit, the row it applies to, and whether the row exceeds it. */
 struct diff_gate {
-	const char *text; /* as the user wrote it */
+	const char *text;	    /* as the user wrote it */
+	enum compare_metric metric; /* of the row: queries do not have all metrics of crates */
 	uint64_t limit_ns;
 	uint64_t limit_bytes;
 	uint64_t limit_ppm; /* of the base value; used if the others are 0 */

@@ -174,11 +174,11 @@ static void put_gates(struct json *j, const struct diff_view *v)
 			json__number(j, "limit_bytes", gate->limit_bytes);
 		else
 			add_percent(j, "limit_percent", (double)gate->limit_ppm / 10000);
-		json__text(j, "metric", compare_metric_name(v->result->rules.metric));
+		json__text(j, "metric", compare_metric_name(gate->metric));
 		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
 		json__text(j, "verdict", verdicts[gate->verdict]);
 		json__text(j, "why", gate->why);
-		add_row(j, &gate->row, v->result->rules.metric);
+		add_row(j, &gate->row, gate->metric);
 		json__put(j);
 	}
 	json__print(j, "]");

@@ -58,8 +58,8 @@ static int print_gate(FILE *out, const struct diff_gate *gate, const struct comp
 
 	fprintf(out, "- %s%s%s ", mark, diff_verdict_text(gate->verdict), mark);
 	err = markdown_code(out, gate->text);
-	fprintf(out, ": %s ", diff_metric_text(r->rules.metric));
-	diff_print_change(out, &gate->row, r->rules.metric, r);
+	fprintf(out, ": %s ", diff_metric_text(gate->metric));
+	diff_print_change(out, &gate->row, gate->metric, r);
 	if (gate->why)
 		fprintf(out, " (%s)", gate->why);
 	fputc('\n', out);

@@ -223,8 +223,8 @@ static void print_gates(FILE *out, const struct diff_view *v)
 		const struct diff_gate *gate = &v->gates[i];
 
 		fprintf(out, "%s --fail-above %s: %s ", diff_verdict_text(gate->verdict),
-			gate->text, diff_metric_text(r->rules.metric));
-		diff_print_change(out, &gate->row, r->rules.metric, r);
+			gate->text, diff_metric_text(gate->metric));
+		diff_print_change(out, &gate->row, gate->metric, r);
 		if (gate->why)
 			fprintf(out, " (%s)", gate->why);
 		fputc('\n', out);
