@@ -33,10 +33,31 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"(incremental): neither times nor executions say which is better\n"
 		"- different work: base compiled 3 crates, new 1, and 1 of them are the same: the "
 		"whole build is not compared\n"
-		"- different compilers: base by rustc 1, new by rustc 2\n"
+		"- different compilers: base by `rustc 1`, new by `rustc 2`\n"
 		"- recorded differently: base with a budget of 25.0 % and samples, new with all "
 		"probes: CPU and wall time hold different costs of recording and are not "
 		"compared\n");
+}
+
+static void texts_of_a_trace_cannot_move_the_cursor(void **state)
+{
+	const struct diff_trace traces[] = {{.side = COMPARE_BASE, .compiler = "rustc \033[2J"},
+					    {.side = COMPARE_NEW, .compiler = "rustc 2"}};
+	const struct compare_unit unit = {.name = "a\033[2J"};
+	struct compare_row crates[] = {{.unit = &unit}, {.unit = &unit}};
+	struct compare_result r = {.crates = crates, .n_crates = 2};
+	const struct diff_view v = {
+		.result = &r, .traces = traces, .other_compilers = {&traces[0], &traces[1]}};
+	_free_ char *compilers = NULL, *costs = NULL;
+
+	for (int i = 0; i < COMPARE_N_SIDES; i++) {
+		r.build.of[COMPARE_PEAK][i].median = 1 << 20;
+		crates[0].of[COMPARE_PEAK][i].median = 1 << 20;
+	}
+	compilers = printed_text((diff_head__differences(out, &v, ""), 0));
+	assert_string_equal(compilers, "different compilers: base by rustc ?[2J, new by rustc 2\n");
+	costs = printed_text((diff_head__costs(out, &v, ""), 0));
+	assert_contains(costs, ", most in a?[2J\n");
 }
 
 static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
@@ -72,6 +93,7 @@ static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),
 		cmocka_unit_test(costs_are_said_with_the_metric_of_the_limits_first),
 	};

@@ -91,9 +91,22 @@ static void the_noise_estimate_is_printed(void **state)
 	}
 }
 
+static void names_of_a_trace_cannot_move_the_cursor(void **state)
+{
+	const struct compare_row row = {.query = "a`\033[2J"};
+	const struct compare_result r = {};
+	const struct diff_rows rows = {.uncompared = 1, .first_uncompared = {&row}};
+	_free_ char *text = printed_text((diff_print_uncompared(out, &rows, &r, false), 0));
+	_free_ char *markdown = printed_text((diff_print_uncompared(out, &rows, &r, true), 0));
+
+	assert_contains(text, "(a`?[2J)\n");
+	assert_contains(markdown, "(`a'?[2J`)\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(queries_of_a_crate_of_one_side_are_no_rows),
 		cmocka_unit_test(changes_have_a_sign),
 		cmocka_unit_test(percent_end_where_factors_begin),

@@ -376,9 +376,18 @@ static void sorting_by_cpu_time_ignores_waiting(void **state)
 	assert_contains(json, "\"self_cpu_ns\":102000,\"self_off_ns\":8900000,");
 }
 
+static void names_cannot_move_the_cursor(void **state)
+{
+	struct begun_note note = {};
+	_free_ char *text = printed_text((begun_note__add(&note, out, "a\033[2J"), 0));
+
+	assert_string_equal(text, "began before the recording: a?[2J");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_cannot_move_the_cursor),
 		cmocka_unit_test(values_that_include_an_estimate_are_marked),
 		cmocka_unit_test(json_keeps_what_is_exact_apart),
 		cmocka_unit_test(other_rows_say_whether_they_have_it),

@@ -83,6 +83,15 @@ static void print_few_crates(FILE *out, const struct compare_result *r)
 		n[COMPARE_BASE], n[COMPARE_NEW], both);
 }
 
+static void print_compilers(FILE *out, const struct diff_trace *const *traces, bool markdown)
+{
+	fprintf(out, "different compilers: %s by ", side_texts[traces[COMPARE_BASE]->side]);
+	diff_print_raw(out, traces[COMPARE_BASE]->compiler, markdown);
+	fprintf(out, ", %s by ", side_texts[traces[COMPARE_NEW]->side]);
+	diff_print_raw(out, traces[COMPARE_NEW]->compiler, markdown);
+	fputc('\n', out);
+}
+
 bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead)
 {
 	const struct diff_trace *const *other = v->other_compilers;
@@ -99,9 +108,8 @@ bool diff_head__differences(FILE *out, const struct diff_view *v, const char *le
 		any = true;
 	}
 	if (other[COMPARE_BASE]) {
-		fprintf(out, "%sdifferent compilers: %s by %s, %s by %s\n", lead,
-			side_texts[other[COMPARE_BASE]->side], other[COMPARE_BASE]->compiler,
-			side_texts[other[COMPARE_NEW]->side], other[COMPARE_NEW]->compiler);
+		fputs(lead, out);
+		print_compilers(out, other, *lead);
 		any = true;
 	}
 	if (v->differences & COMPARE_OTHER_RECORDING) {
@@ -136,8 +144,10 @@ static void print_cost(FILE *out, const struct diff_view *v, enum compare_metric
 	len = fprintf(out, "%s%s:", lead, diff_metric_text(metric)) - (int)strlen(lead);
 	fprintf(out, "%*s", len < NAME_COLUMNS ? NAME_COLUMNS - len : 1, "");
 	diff_print_change(out, &r->build, metric, r);
-	if (crate)
-		fprintf(out, ", most in %s", crate);
+	if (crate) {
+		fputs(", most in ", out);
+		diff_print_raw(out, crate, *lead);
+	}
 	fputc('\n', out);
 }
 

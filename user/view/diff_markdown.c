@@ -115,7 +115,7 @@ static int print_crates(FILE *out, const struct compare_result *r)
 
 static void print_notes(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
 {
-	diff_print_uncompared(out, rows, r);
+	diff_print_uncompared(out, rows, r, true);
 	if (rows->uncompared)
 		fputc('\n', out);
 	fprintf(out, "Within noise, or too small to judge: %zu.\n", rows->within);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "view/markdown.h"
+
 /* Changes by at least this factor are shown as a factor. */
 #define MANY 10
 
@@ -239,7 +241,18 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		percent[0] == '+' || percent[0] == '-' ? " %" : "", note_of(row, metric, r));
 }
 
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+void diff_print_raw(FILE *out, const char *text, bool markdown)
+{
+	_free_ char *clean = markdown ? NULL : format_clean(text);
+
+	if (!markdown)
+		fputs(clean ?: "?", out);
+	else if (markdown_code(out, text))
+		fputc('?', out);
+}
+
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
+			   bool markdown)
 {
 	size_t n =
 		rows->uncompared < DIFF_UNCOMPARED_NAMED ? rows->uncompared : DIFF_UNCOMPARED_NAMED;
@@ -253,7 +266,8 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 	for (size_t i = 0; i < n; i++) {
 		_free_ char *name = diff_name(rows->first_uncompared[i]);
 
-		fprintf(out, "%s%s", i ? ", " : "", name ?: "?");
+		fputs(i ? ", " : "", out);
+		diff_print_raw(out, name ?: "?", markdown);
 	}
 	fprintf(out, "%s)\n", n < rows->uncompared ? ", ..." : "");
 }

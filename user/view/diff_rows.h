@@ -75,6 +75,9 @@ char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,
  * memory. */
 char *diff_name(const struct compare_row *row);
 
+/* Print a text of a trace without what a terminal, or a reader of Markdown, would act on. */
+void diff_print_raw(FILE *out, const char *text, bool markdown);
+
 /*
  * Print "1.23 s -> 1.84 s, +611 ms (+49.7 %)", and a note if the change is within noise or has no
  * verdict.
@@ -83,7 +86,8 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		       const struct compare_result *r);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
-void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r);
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
+			   bool markdown);
 
 /* Print one sentence on the errors of samples; nothing without samples. */
 void diff_print_errors(FILE *out, const struct compare_result *r);

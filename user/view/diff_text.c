@@ -208,7 +208,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 	if (rows->within)
 		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
 			diff_rows_text(rows, rows->within));
-	diff_print_uncompared(out, rows, r);
+	diff_print_uncompared(out, rows, r, false);
 	if (diff_has_counts(r) && rows->recount && !r->build.unrecorded.rough)
 		fputs("executions changed, too: --metric count shows of what\n", out);
 	diff_print_errors(out, r);

@@ -223,11 +223,13 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 
 void begun_note__add(struct begun_note *note, FILE *out, const char *name)
 {
+	_free_ char *clean = format_clean(name);
+
 	if (note->named == BEGUN_NAMED) {
 		note->more++;
 		return;
 	}
-	fprintf(out, "%s%s", note->named++ ? ", " : "began before the recording: ", name);
+	fprintf(out, "%s%s", note->named++ ? ", " : "began before the recording: ", clean ?: "?");
 }
 
 void begun_note__end(const struct begun_note *note, FILE *out)
