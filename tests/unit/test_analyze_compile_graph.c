@@ -109,6 +109,28 @@ static void a_build_may_have_no_compile(void **state)
 	assert_int_equal(g.n_nodes, 0);
 }
 
+/* This takes minutes if it is. */
+static void a_command_line_is_not_searched_for_each_extern(void **state)
+{
+	static const char one[] = " --extern=a";
+	_free_ char *line = calloc(95000, sizeof(one));
+	struct path_compile of[] = {
+		{"a", "lib", "a.rs --emit metadata", 0, 10, 10, 12, 0},
+		{"u", "lib", NULL, 30, 40, 50, 50, 0},
+	};
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	assert_non_null(line);
+	for (size_t i = 0; i < 95000; i++)
+		memcpy(line + i * (sizeof(one) - 1), one, sizeof(one) - 1);
+	of[1].command = line;
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.nodes[1].n_edges, 1);
+	assert_edge(&g, 1, 0, 0, NEED_END);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +138,7 @@ int main(void)
 		cmocka_unit_test(an_extern_has_many_forms),
 		cmocka_unit_test(a_build_script_runs_before_its_package),
 		cmocka_unit_test(commands_after_each_other_are_stages),
+		cmocka_unit_test(a_command_line_is_not_searched_for_each_extern),
 		cmocka_unit_test(a_build_may_have_no_compile),
 	};
 

@@ -148,6 +148,26 @@ static void a_build_may_have_no_compile(void **state)
 	assert_int_equal(path.wall_ns, 0);
 }
 
+/* More than are tried, and each longer than any compile. */
+static void waits_do_not_displace_what_can_be_tried(void **state)
+{
+	struct path_compile of[PATH_COMPILES_MOST] = {};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+	size_t tried = 0;
+
+	for (uint32_t i = 0; i < N_OF(of); i++) {
+		uint64_t start = i * 110, end = start + 10;
+
+		of[i] = (struct path_compile){"a", "lib", "a.rs", start, end, end, end, i + 2};
+	}
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	for (size_t i = 0; i < path.n_steps; i++)
+		tried += path.steps[i].saved_ns != PATH_UNKNOWN;
+	assert_int_equal(tried, 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +176,7 @@ int main(void)
 		cmocka_unit_test(the_run_of_a_build_script_is_a_step),
 		cmocka_unit_test(a_compile_may_wait_for_a_job),
 		cmocka_unit_test(time_between_two_commands_is_no_compile),
+		cmocka_unit_test(waits_do_not_displace_what_can_be_tried),
 		cmocka_unit_test(a_build_may_have_no_compile),
 	};
 

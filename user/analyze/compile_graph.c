@@ -13,10 +13,14 @@
 /* Deeper sources are not looked up; no package is that deep below its build script. */
 #define DIRECTORIES_MOST 16
 
+/* More than any build has; further ones of a hostile trace are ignored. */
+#define EDGES_MOST (4u << 20)
+
 struct maker {
 	struct compile_graph *g;
 	uint32_t edges_capacity;
 	uint32_t *needed_by; /* by node: the last one that got an edge to it, plus 1 */
+	bool *only_metadata; /* by node: it writes nothing else */
 	/* Hash -> the last node that was added. A hostile trace can make two hashes equal, and so
 	 * only a wrong edge. */
 	struct u64_map by_file;	   /* "libNAME-HASH" */
@@ -27,6 +31,7 @@ struct maker {
 static void maker__clear(struct maker *m)
 {
 	free(m->needed_by);
+	free(m->only_metadata);
 	u64_map__destroy(&m->by_file);
 	u64_map__destroy(&m->by_crate);
 	u64_map__destroy(&m->by_scripts);
@@ -145,11 +150,11 @@ static bool is_metadata(struct word path)
 }
 
 /* A compile that writes nothing but metadata (cargo check) is waited for to its end. */
-static bool writes_more_than_metadata(const struct compile_node *node)
+static bool writes_only_metadata(const struct compile_node *node)
 {
 	struct word kinds = command_line__value(line_of(node), "--emit");
 
-	return !kinds.at || word__contains(kinds, "link");
+	return kinds.at && !word__contains(kinds, "link");
 }
 
 static int add_edge(struct maker *m, struct compile_node *node, uint32_t on, enum compile_need need)
@@ -157,14 +162,14 @@ static int add_edge(struct maker *m, struct compile_node *node, uint32_t on, enu
 	const struct compile_edge edge = {on, need};
 	struct compile_graph *g = m->g;
 
-	if (m->needed_by[on] == node - g->nodes + 1)
+	if (m->needed_by[on] == node - g->nodes + 1 || g->n_edges == EDGES_MOST)
 		return 0;
 	m->needed_by[on] = node - g->nodes + 1;
 	return array__add(&g->edges, &g->n_edges, &m->edges_capacity, &edge);
 }
 
 /* "name", "name=path", or either with options before it: "priv:name=path". */
-static int add_extern(struct maker *m, struct compile_node *node, struct word value)
+static int add_extern(struct maker *m, struct compile_node *node, struct word value, bool is_link)
 {
 	const char *equals = memchr(value.at, '=', value.len);
 	const char *colon = memchr(value.at, ':', equals ? (size_t)(equals - value.at) : value.len);
@@ -182,13 +187,11 @@ static int add_extern(struct maker *m, struct compile_node *node, struct word va
 	}
 	if (on == U64_MAP_NONE)
 		return 0;
-	if (links(node))
+	if (is_link)
 		return add_edge(m, node, on, NEED_ALL);
 	return add_edge(m, node, on,
-			(!equals || is_metadata(path)) &&
-					writes_more_than_metadata(&m->g->nodes[on])
-				? NEED_METADATA
-				: NEED_END);
+			(!equals || is_metadata(path)) && !m->only_metadata[on] ? NEED_METADATA
+										: NEED_END);
 }
 
 static int add_externs(struct maker *m, struct compile_node *node)
@@ -196,6 +199,7 @@ static int add_externs(struct maker *m, struct compile_node *node)
 	static const char with_value[] = "--extern=";
 	struct command_line line = line_of(node);
 	size_t len = strlen(with_value);
+	bool is_link = links(node);
 	int err = 0;
 
 	for (struct word word; !err && (word = command_line__next(&line)).at;) {
@@ -203,7 +207,7 @@ static int add_externs(struct maker *m, struct compile_node *node)
 			word = (struct word){word.at + len, word.len - len};
 		else if (!word__is(word, "--extern") || !(word = command_line__next(&line)).at)
 			continue;
-		err = add_extern(m, node, word);
+		err = add_extern(m, node, word, is_link);
 	}
 	return err;
 }
@@ -275,6 +279,7 @@ static int note(struct maker *m, const struct compile_node *node, uint32_t at)
 	uint64_t file;
 	int err = hash_of_file(node, &file) ?: u64_map__put(&m->by_file, file, at);
 
+	m->only_metadata[at] = writes_only_metadata(node);
 	if (!err && is_build_script(node))
 		err = u64_map__put(
 			&m->by_scripts,
@@ -290,7 +295,8 @@ static int add_edges(struct maker *m)
 	int err = 0;
 
 	m->needed_by = calloc(m->g->n_nodes + 1UL, sizeof(*m->needed_by));
-	if (!m->needed_by)
+	m->only_metadata = calloc(m->g->n_nodes + 1UL, sizeof(*m->only_metadata));
+	if (!m->needed_by || !m->only_metadata)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->g->n_nodes && !err; i++) {
 		struct compile_node *node = &m->g->nodes[i];

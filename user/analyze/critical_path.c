@@ -236,7 +236,7 @@ static uint64_t least_tried(const struct critical_path *path)
 
 	for (size_t i = 0; i < path->n_steps; i++) {
 		uint64_t ns = length_of(&path->steps[i]);
-		size_t at = TRIED_MOST;
+		size_t at = path->steps[i].part == PATH_OTHER ? 0 : TRIED_MOST;
 
 		for (; at && ns > most[at - 1]; at--)
 			if (at < TRIED_MOST)
@@ -290,13 +290,16 @@ static int try_steps(struct critical_path *path, const struct compile_graph *g, 
 
 int critical_path__of(struct critical_path *path, const struct build *b)
 {
-	_compile_graph_ struct compile_graph g;
+	_compile_graph_ struct compile_graph g = {};
 	uint32_t n;
-	int err = compile_graph__of(&g, b);
+	int err;
 
 	*path = (struct critical_path){};
+	if (build__totals(b)->compiles > NODES_MOST)
+		return 0;
+	err = compile_graph__of(&g, b);
 	build__processes(b, &n);
-	if (err || !g.n_nodes || g.n_nodes > NODES_MOST)
+	if (err || !g.n_nodes)
 		return err;
 	path->jobs = schedule_jobs(&g) ?: 1;
 	err = walk_back(path, &g);
