@@ -19,6 +19,22 @@ static void what_differs_is_found_between_sides_and_within_one(void **state)
 	assert_int_equal(compare_sides_differ(all, 2, 1), COMPARE_OTHER_RECORDING);
 }
 
+/* One of a crate that was not compiled, for example. */
+static void a_trace_without_compiles_does_not_differ(void **state)
+{
+	const struct compare_recording none = {.off_cpu = false}, exact = {.compiles = 1};
+	struct compare_recording reusing = clean;
+
+	reusing.reusing = 2;
+	assert_int_equal(compare_sides_differ((struct compare_recording[]){none, reusing}, 1, 1),
+			 0);
+	assert_int_equal(compare_sides_differ((struct compare_recording[]){reusing, none}, 1, 1),
+			 0);
+	assert_int_equal(
+		compare_sides_differ((struct compare_recording[]){none, clean, exact}, 1, 2),
+		COMPARE_OTHER_RECORDING);
+}
+
 static void recordings_are_told_in_words(void **state)
 {
 	const struct compare_recording exact = {.probed = true, .off_cpu = true};
@@ -52,6 +68,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_differs_is_found_between_sides_and_within_one),
+		cmocka_unit_test(a_trace_without_compiles_does_not_differ),
 		cmocka_unit_test(recordings_are_told_in_words),
 		cmocka_unit_test(a_recording_is_that_of_its_model),
 	};

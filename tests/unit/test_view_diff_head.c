@@ -39,6 +39,23 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"compared\n");
 }
 
+static void a_trace_without_compiles_was_not_recorded_differently(void **state)
+{
+	const struct diff_trace traces[] = {
+		{.side = COMPARE_BASE},
+		{.side = COMPARE_BASE, .recording = {.compiles = 1, .probed = true}},
+		{.side = COMPARE_NEW, .recording = {.compiles = 1, .sampled = true}}};
+	const struct compare_result r = {};
+	const struct diff_view v = {.result = &r,
+				    .traces = traces,
+				    .n_traces = 3,
+				    .differences = COMPARE_OTHER_RECORDING};
+	_free_ char *text = printed_text((diff_head__differences(out, &v, ""), 0));
+
+	assert_contains(text, "recorded differently: base with all probes, without off-CPU times, "
+			      "new with samples alone, without off-CPU times: ");
+}
+
 static void texts_of_a_trace_cannot_move_the_cursor(void **state)
 {
 	const struct diff_trace traces[] = {{.side = COMPARE_BASE, .compiler = "rustc \033[2J"},
@@ -93,6 +110,7 @@ static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_without_compiles_was_not_recorded_differently),
 		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),
 		cmocka_unit_test(costs_are_said_with_the_metric_of_the_limits_first),

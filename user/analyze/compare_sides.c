@@ -27,8 +27,19 @@ struct compare_recording compare_recording_of(const struct model *m)
 
 static bool is_recorded_alike(const struct compare_recording *a, const struct compare_recording *b)
 {
+	if (!a->compiles || !b->compiles)
+		return true;
 	return a->budget_ppm == b->budget_ppm && a->probed == b->probed &&
 	       a->sampled == b->sampled && a->off_cpu == b->off_cpu;
+}
+
+/* Whether anything was compiled, and so whether the trace shows how it was recorded. */
+static bool compiles_any(const struct compare_recording *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].compiles)
+			return true;
+	return false;
 }
 
 static uint32_t reusing_of(const struct compare_recording *all, size_t n)
@@ -42,12 +53,16 @@ static uint32_t reusing_of(const struct compare_recording *all, size_t n)
 
 unsigned int compare_sides_differ(const struct compare_recording *all, size_t n_base, size_t n_new)
 {
+	size_t n = n_base + n_new, first = 0;
 	unsigned int differences = 0;
 
-	if (!reusing_of(all, n_base) != !reusing_of(all + n_base, n_new))
+	if (compiles_any(all, n_base) && compiles_any(all + n_base, n_new) &&
+	    !reusing_of(all, n_base) != !reusing_of(all + n_base, n_new))
 		differences |= COMPARE_CLEAN_AND_INCREMENTAL;
-	for (size_t i = 1; i < n_base + n_new; i++)
-		if (!is_recorded_alike(&all[0], &all[i]))
+	while (first + 1 < n && !all[first].compiles)
+		first++;
+	for (size_t i = first + 1; i < n; i++)
+		if (!is_recorded_alike(&all[first], &all[i]))
 			differences |= COMPARE_OTHER_RECORDING;
 	return differences;
 }

@@ -47,13 +47,24 @@ static bool is_alike(const struct compare_recording *a, const struct compare_rec
 	return !compare_sides_differ((struct compare_recording[]){*a, *b}, 1, 1);
 }
 
-/* The first trace, and the first that was recorded in another way. */
+/* The first trace with compiles: another one does not show how it was recorded. */
+static size_t first_compiling(const struct diff_view *v)
+{
+	size_t i = 0;
+
+	while (i + 1 < v->n_traces && !v->traces[i].recording.compiles)
+		i++;
+	return i;
+}
+
+/* That trace, and the first that was recorded in another way. */
 static void print_recordings(FILE *out, const struct diff_view *v)
 {
-	const struct diff_trace *first = &v->traces[0];
+	size_t at = first_compiling(v);
+	const struct diff_trace *first = &v->traces[at];
 	char a[COMPARE_RECORDING_TEXT], b[COMPARE_RECORDING_TEXT];
 
-	for (size_t i = 1; i < v->n_traces; i++) {
+	for (size_t i = at + 1; i < v->n_traces; i++) {
 		const struct diff_trace *t = &v->traces[i];
 
 		if (is_alike(&first->recording, &t->recording))
