@@ -34,6 +34,7 @@ struct process {
 	uint64_t cpu_ns;   /* since then */
 	uint64_t intervals;
 	uint64_t executions; /* of these */
+	uint64_t before;     /* results before the first that was seen; UINT64_MAX: none was */
 	uint64_t results;    /* that rustc has numbered so far, of queries with probes or without */
 	uint8_t lib;	     /* of the last interval that was recorded */
 };
@@ -153,7 +154,7 @@ static void advance(struct process *p, uint64_t now_ns)
 /* A thread of a compiler hit its first probe: of a new process, or of one that is known. */
 static int add_process(struct learning *l, pid_t pid)
 {
-	struct process p = {.pid = pid, .lib = NO_LIB};
+	struct process p = {.pid = pid, .lib = NO_LIB, .before = UINT64_MAX};
 
 	if (find_process(l, pid) || clock_getcpuclockid(pid, &p.clock) || !read_cpu(&p, &p.old_ns))
 		return 0;
@@ -187,9 +188,12 @@ static double plain_s(const struct learning *l, const struct process *p)
 static void learn_others(struct rates *r, const struct library *lib, const struct process *p,
 			 double cpu_s)
 {
-	if (p->results <= p->executions)
+	/* Those from before a late attach took no CPU time that is known. */
+	uint64_t results = p->results ? p->results - p->before : 0;
+
+	if (results <= p->executions)
 		return;
-	r->others += (double)(p->results - p->executions);
+	r->others += (double)(results - p->executions);
 	r->usual_others += lib->usual_others * cpu_s;
 }
 
@@ -254,6 +258,17 @@ static uint32_t group_of(const struct library *lib, const struct wire_span *r)
 	}
 }
 
+/* Threads give numbers in another order than their records come. */
+static void add_result(struct process *p, uint32_t number)
+{
+	if (number == WIRE_NO_INVOCATION)
+		return;
+	if (number < p->before)
+		p->before = number;
+	if (number >= p->results)
+		p->results = number + 1ul;
+}
+
 static void on_span(struct learning *l, const struct wire_span *r)
 {
 	struct library *lib = find_library(l, r->lib);
@@ -266,8 +281,7 @@ static void on_span(struct learning *l, const struct wire_span *r)
 	p->intervals++;
 	if (r->kind == WIRE_KIND_QUERY) {
 		p->executions++;
-		if (r->invocation != WIRE_NO_INVOCATION && r->invocation >= p->results)
-			p->results = r->invocation + 1ul;
+		add_result(p, r->invocation);
 		if (r->query < lib->learnt->n)
 			lib->learnt->queries[r->query].executions++;
 		return;
