@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/parsed_json.h"
+#include "analyze/cost.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
@@ -233,6 +234,20 @@ static void samples_are_members_of_all_rows(void **state)
 	assert_golden("view/report_sampled.json", text);
 }
 
+static void hits_of_a_part_of_a_trace_are_unknown(void **state)
+{
+	const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 1000000}};
+	const struct cost cost = {.hits = UINT64_C(1) << 50};
+	_free_ char *part =
+		report_of(sample_one(), NULL, &(struct report_options){.costs = &costs});
+	_free_ char *all = report_of(sample_one(), NULL,
+				     &(struct report_options){.costs = &costs, .cost = &cost});
+
+	assert_contains(part, "\"hits\":null,");
+	assert_contains(part, "\"probe_ns\":null,");
+	assert_contains(all, "\"probe_ns\":1125899906842624000,");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +259,7 @@ int main(void)
 		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
 		cmocka_unit_test(items_are_an_array_of_their_own),
 		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
+		cmocka_unit_test(hits_of_a_part_of_a_trace_are_unknown),
 		cmocka_unit_test(samples_are_members_of_all_rows),
 	};
 

@@ -281,13 +281,15 @@ static void put_process(struct json *j, const struct summary *s, uint32_t i,
 
 static void put_probes(struct json *j, const struct summary *s, const struct report_options *opt)
 {
+	/* The hits of a part of a trace are not known. */
 	uint64_t hits = opt->cost ? opt->cost->hits : 0;
+	long double ps = (long double)hits * opt->costs->ps[TRACE_COST_EMULATED];
 
 	json__begin(j);
-	json__number(j, "hits", hits);
+	json__known(j, "hits", opt->cost, hits);
 	json__number(j, "emulated_ps", opt->costs->ps[TRACE_COST_EMULATED]);
 	json__number(j, "stepped_ps", opt->costs->ps[TRACE_COST_STEPPED]);
-	json__number(j, "probe_ns", hits * opt->costs->ps[TRACE_COST_EMULATED] / 1000);
+	json__known(j, "probe_ns", opt->cost && ps / 1000 < 0x1p64L, (uint64_t)(ps / 1000));
 	json__number(j, "wall_ns", summary__wall_ns(s));
 	json__bool(j, "taken_off", is_taken_off(opt));
 	json__print(j, ",\"probes\":");

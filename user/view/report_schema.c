@@ -53,16 +53,16 @@ static const struct field document[] = {
 };
 
 static const struct field probes[] = {
-	{"hits", COUNT, "of probes"},
+	{"hits", COUNT, "of probes; null: of a part of the trace"},
 	{"emulated_ps", PS, "what a hit costs on an instruction that the kernel emulates"},
 	{"stepped_ps", PS, "what a hit costs on another instruction"},
-	{"probe_ns", NS, "all hits"},
+	{"probe_ns", NS, "all hits; null: of a part of the trace"},
 	{"wall_ns", NS, "of the compilers, added up"},
 	{"taken_off", BOOL, "whether the times of this document are without it"},
 };
 
 static const struct field cost[] = {
-	{"share_of_cpu", COUNT, "added_ns by compilers_ns; null: unknown"},
+	{"share_of_cpu", SHARE, "added_ns by compilers_ns; null: unknown"},
 	{"added_ns", NS, "CPU time that recording added"},
 	{"compilers_ns", NS, "CPU time of the compilers without it"},
 	{"probes_ns", NS, "hits of probes"},
