@@ -130,6 +130,35 @@ static void samples_alone_are_a_build(void **state)
 	assert_golden("view/build_sampled.txt", text);
 }
 
+static void the_most_memory_fits_a_line(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	_free_ char *text = NULL;
+	struct build_view v;
+
+	sample_build__begin(&s);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct trace_process p = {
+			.index = i,
+			.pid = 100 + i,
+			.end_ns = 100 * MS,
+			.peak_bytes = 123456789,
+			.crate = (char *)(i ? "another_crate_of_a_very_long_name"
+					    : "a_crate_of_a_very_long_name"),
+			.crate_type = (char *)"lib",
+			.command = (char *)"rustc --crate-name x",
+		};
+
+		assert_int_equal(build__process(s.build, &p), 0);
+		assert_int_equal(summary__process(s.summary, &p), 0);
+	}
+	assert_int_equal(build__end(s.build), 0);
+	v = sample_build__view(&s);
+	text = printed_build(build_text, &v);
+	assert_contains(text, "memory    at most: a_crate_of_a_very_.. 118 MiB, "
+			      "another_crate_of_a.. 118 MiB\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +169,7 @@ int main(void)
 		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 		cmocka_unit_test(items_take_the_place_of_pairs),
+		cmocka_unit_test(the_most_memory_fits_a_line),
 		cmocka_unit_test(samples_alone_are_a_build),
 	};
 

@@ -40,7 +40,9 @@ static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
 
 /* Maximum widths of names, so that lines have 80 columns. */
 #define CRATE_MOST 24
-#define QUERY_MOST 41
+/* So that the crates with the most memory fit a line. */
+#define PEAK_CRATE_MOST 20
+#define QUERY_MOST	41
 
 /* Smaller numbers of parallel compilers have an entry each; the others share one. */
 #define RUNNING_MOST 4
@@ -167,7 +169,7 @@ static int print_memory(FILE *out, const struct build_rows *r)
 	qsort(crates, r->n_crates, sizeof(struct build_crate *), by_peak);
 	for (size_t i = 0; i < r->n_crates && i < FIT_PEAKS; i++) {
 		const struct build_process *p = crates[i]->process;
-		_free_ char *name = build_crate_name(crates[i], CRATE_MOST);
+		_free_ char *name = build_crate_name(crates[i], PEAK_CRATE_MOST);
 
 		if (!p->process->peak_bytes)
 			break;
