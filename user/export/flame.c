@@ -562,8 +562,12 @@ static int divide(struct flame *f, uint32_t i)
 	if (child == FLAME_NONE || flame_tree__attach(&f->tree, i, child))
 		return -ENOMEM;
 	for (int value = 0; value < FLAME_VALUES; value++) {
-		f->tree.nodes[i].self[value] -= others;
-		f->tree.nodes[child].self[value] = others;
+		uint64_t *all = &f->tree.nodes[i].self[value];
+		/* By rounding, one value may be less than the other. */
+		uint64_t part = others < *all ? others : *all;
+
+		*all -= part;
+		f->tree.nodes[child].self[value] = part;
 	}
 	return 0;
 }
