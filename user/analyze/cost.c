@@ -27,7 +27,7 @@ static uint64_t hits_of(const struct model *m)
 	uint64_t least = 2 * summary__spans(m->summary);
 
 	/* The kernel half reports hits when threads end, so a cut trace may lack them. */
-	return hits < least && m->has_costs && !m->has_overhead ? least : hits;
+	return hits < least && m->has_costs ? least : hits;
 }
 
 static void take_parts(struct cost *c, const struct model *m)
