@@ -92,6 +92,50 @@ static void it_continues_after_an_error(void **state)
 	running_child__end(pid);
 }
 
+/* Until the thread continues, however long that takes. */
+static int outlast(void *ctx, const struct stopped *s)
+{
+	bool *held = ctx;
+
+	while (tracer_of(s->tid))
+		usleep(1000);
+	*held = stopped__hold((struct stopped *)s);
+	return 0;
+}
+
+static void it_does_not_wait_for_us_for_ever(void **state)
+{
+	pid_t pid = running_child__start(run_for_ever);
+	struct stopped s;
+	bool held = true;
+
+	if (!running_child__may_stop(pid))
+		return;
+	assert_int_equal(stopped__take(&s, pid, outlast, &held), -EBUSY);
+	assert_false(held);
+	running_child__end(pid);
+}
+
+static int hold_it(void *ctx, const struct stopped *s)
+{
+	*(bool *)ctx = stopped__hold((struct stopped *)s);
+	return 0;
+}
+
+static void a_held_one_is_stopped_to_the_end(void **state)
+{
+	pid_t pid = running_child__start(run_for_ever);
+	bool held = false;
+	struct stopped s;
+
+	if (!running_child__may_stop(pid))
+		return;
+	assert_int_equal(stopped__take(&s, pid, hold_it, &held), 0);
+	assert_true(held);
+	assert_int_equal(tracer_of(pid), 0);
+	running_child__end(pid);
+}
+
 static volatile sig_atomic_t *signals;
 
 static void on_signal(int sig)
@@ -175,6 +219,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_stopped_meanwhile),
 		cmocka_unit_test(it_continues_after_an_error),
+		cmocka_unit_test(it_does_not_wait_for_us_for_ever),
+		cmocka_unit_test(a_held_one_is_stopped_to_the_end),
 		cmocka_unit_test(signals_reach_it),
 		cmocka_unit_test(one_that_cannot_stop_is_not_waited_for),
 		cmocka_unit_test(a_process_that_is_gone_is_reported),

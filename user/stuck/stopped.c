@@ -17,6 +17,12 @@
 /* A running thread stops within microseconds of getting a CPU, which a busy machine delays. */
 #define PATIENCE_NS 2000000000
 #define PAUSE_NS    50000
+/* What is done during a stop takes less than a millisecond, unless a disk or a busy machine delays
+ * us. */
+#define MEANWHILE_NS 1000000000
+#define NS_IN_S	     1000000000
+
+enum { STOPPED, HELD, CONTINUED };
 
 /* The thread that traces, and the one that waits for it. */
 struct taking {
@@ -82,6 +88,32 @@ static void wait_on(sem_t *s)
 		;
 }
 
+/* The stop must end however long the other thread is busy. */
+static void wait_for_meanwhile(struct taking *t)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + MEANWHILE_NS;
+	const struct timespec at = {.tv_sec = (time_t)(end / NS_IN_S),
+				    .tv_nsec = (long)(end % NS_IN_S)};
+	int state = STOPPED;
+
+	while (sem_clockwait(&t->may_continue, CLOCK_MONOTONIC, &at)) {
+		if (errno == EINTR)
+			continue;
+		if (!__atomic_compare_exchange_n(&t->s->state, &state, CONTINUED, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			wait_on(&t->may_continue);
+		return;
+	}
+}
+
+bool stopped__hold(struct stopped *s)
+{
+	int state = STOPPED;
+
+	return __atomic_compare_exchange_n(&s->state, &state, HELD, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+
 static void *take(void *taking)
 {
 	struct taking *t = taking;
@@ -96,7 +128,7 @@ static void *take(void *taking)
 	}
 	t->err = read_registers(s);
 	sem_post(&t->is_stopped);
-	wait_on(&t->may_continue);
+	wait_for_meanwhile(t);
 	if (ptrace(PTRACE_DETACH, s->tid, NULL, (void *)(intptr_t)signal) && !t->err)
 		t->err = -errno;
 	s->ns = clock_ns(CLOCK_MONOTONIC) - since;
@@ -127,6 +159,8 @@ int stopped__take(struct stopped *s, pid_t tid, stopped_fn meanwhile, void *ctx)
 		err = t.err ?: meanwhile(ctx, s);
 		sem_post(&t.may_continue);
 		pthread_join(thread, NULL);
+		if (!err && s->state == CONTINUED)
+			err = -EBUSY;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err ?: t.err;

@@ -8,6 +8,7 @@
 #ifndef QPROF_STUCK_STOPPED_H
 #define QPROF_STUCK_STOPPED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@ struct stopped {
 	uint64_t preserved[CFA_PRESERVED]; /* rbx, r12 to r15 */
 	uint64_t fs_base;		   /* of its thread-local memory */
 	uint64_t ns;			   /* from the stop request to the detach */
+	int state;			   /* stopped.c's */
 };
 
 /* Called during the ptrace stop. stopped__take() returns its error. */
@@ -27,9 +29,16 @@ typedef int (*stopped_fn)(void *ctx, const struct stopped *s);
 /*
  * Stop thread `tid`, fill in *s but for `ns`, call `meanwhile`, and let the thread continue.
  * -EBUSY: the thread did not stop within 2 s, because it waits uninterruptibly (a disk, the child
- * of a vfork()); it continues. -ESRCH: it is gone. -EPERM: no permission, or another debugger is
- * attached. Other negative errnos.
+ * of a vfork()); it continues. So it does after 1 s in `meanwhile`, unless that calls
+ * stopped__hold(): what was read may be torn. -ESRCH: it is gone. -EPERM: no permission, or another
+ * debugger is attached. Other negative errnos.
  */
 int stopped__take(struct stopped *s, pid_t tid, stopped_fn meanwhile, void *ctx);
+
+/*
+ * Called in `meanwhile`: the thread does not continue until that returns, which must be soon.
+ * False: it continues already.
+ */
+bool stopped__hold(struct stopped *s);
 
 #endif /* QPROF_STUCK_STOPPED_H */

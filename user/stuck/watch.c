@@ -361,7 +361,8 @@ static int begin_thread(struct visit *l)
 		return err;
 	err = join_rows(l, l->thread);
 	n = err ? 0 : list_begun(l, &l->thread->rows, begun);
-	if (n && !session__put_begun(w->session, l->tid, w->begun_ns, begun, n))
+	if (n && stopped__hold(&l->stopped) &&
+	    !session__put_begun(w->session, l->tid, w->begun_ns, begun, n))
 		l->thread->n_begun = n;
 	return err;
 }
@@ -421,8 +422,12 @@ static int look_at_stopped(struct visit *l, struct snapshot_thread *t)
 		t->err = l->walker ? walk(l, t) : -EACCES;
 	if (t->err == -ESRCH || t->err == -EINTR || t->err == -ENOMEM)
 		return t->err;
-	if (t->err)
+	if (t->err) {
+		/* The rows are of these calls. */
 		calls__clear(&l->calls);
+		stuck_rows__clear(&t->rows);
+		l->joined = false;
+	}
 	if (t->err || !l->joined)
 		err = t->err ? read_running(w, t) : wait_for_answer(w);
 	if (err)
