@@ -27,7 +27,8 @@ def test_parts_of_the_cost_add_up(t):
     cost = report["cost"]
     assert cost["added_ns"] == sum(cost[part] for part in PARTS)
     assert abs(cost["share_of_cpu"] - cost["added_ns"] / cost["compilers_ns"]) < 0.001
-    assert cost["hits"] == report["losses"]["hits"] == report["probes"]["hits"]
+    # The kernel's count may lack some; each interval has two.
+    assert cost["hits"] == report["probes"]["hits"] >= report["losses"]["hits"] > 0
     assert cost["probes_ns"] > cost["hits"] * 100 and cost["samples_ns"] == 0
     # A breakpoint is written by the kernel, so it takes part of a microsecond at least.
     compilers = len(report["processes"])
