@@ -58,6 +58,26 @@ static void a_path_has_a_last_component(void **state)
 	assert_false(word__is((struct word){"bcd", 2}, "bcd"));
 }
 
+static void a_path_has_a_directory(void **state)
+{
+	assert_word(word__directory((struct word){"/a/b.rs", 7}), "/a");
+	assert_word(word__directory((struct word){"/a", 2}), "");
+	assert_word(word__directory((struct word){"b.rs", 4}), "");
+	assert_int_equal(word__directory((struct word){0}).len, 0);
+}
+
+static void a_codegen_option_has_a_value(void **state)
+{
+	static const char text[] = "rustc -C opt-level=3 -Cextra-filename=-1f -C extra-filename=-2";
+	const struct command_line line = command_line_joined(text);
+
+	assert_word(command_line__codegen(line, "opt-level"), "3");
+	assert_word(command_line__codegen(line, "extra-filename"), "-1f");
+	assert_word(command_line__codegen(command_line_joined("-C a="), "a"), "");
+	assert_null(command_line__codegen(line, "extra").at);
+	assert_null(command_line__codegen(line, "metadata").at);
+}
+
 static void raw_arguments_may_be_empty_and_hold_spaces(void **state)
 {
 	static const char args[] = "rustc\0\0--cfg\0a b\0--emit=c d";
@@ -113,6 +133,8 @@ int main(void)
 		cmocka_unit_test(words_are_whole_ones),
 		cmocka_unit_test(a_source_file_is_no_option),
 		cmocka_unit_test(a_path_has_a_last_component),
+		cmocka_unit_test(a_path_has_a_directory),
+		cmocka_unit_test(a_codegen_option_has_a_value),
 		cmocka_unit_test(raw_arguments_may_be_empty_and_hold_spaces),
 		cmocka_unit_test(a_command_line_asks_for_features),
 		cmocka_unit_test(hidden_arguments_may_ask_for_anything),

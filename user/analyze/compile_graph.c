@@ -86,20 +86,6 @@ static int add_nodes(struct compile_graph *g, const struct build *b)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* The value of a codegen option, after "-C " or "-C". */
-static struct word codegen_value(struct command_line line, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (struct word word; (word = command_line__next(&line)).at;) {
-		if (word.len > 2 && !memcmp(word.at, "-C", 2))
-			word = (struct word){word.at + 2, word.len - 2};
-		if (word.len > len && !memcmp(word.at, name, len))
-			return (struct word){word.at + len, word.len - len};
-	}
-	return (struct word){0};
-}
-
 /* The name of a file without its directory and its type. */
 static struct word stem_of(struct word path)
 {
@@ -114,12 +100,12 @@ static struct word stem_of(struct word path)
 /* The stem of the library that a node makes, by rustc's rule. */
 static int hash_of_file(const struct compile_node *node, uint64_t *hash)
 {
-	struct word extra = codegen_value(line_of(node), "extra-filename=");
+	struct word extra = command_line__codegen(line_of(node), "extra-filename");
 	struct word output = command_line__value(line_of(node), "-o");
 	_free_ char *stem = NULL;
 	int len;
 
-	if (output.at && !extra.at) {
+	if (output.at && !extra.len) {
 		output = stem_of(output);
 		*hash = map_hash(output.at, output.len);
 		return 0;
@@ -214,13 +200,6 @@ static int add_externs(struct maker *m, struct compile_node *node)
 
 /* ---- Build scripts --------------------------------------------------------------------------- */
 
-static bool is_build_script(const struct compile_node *node)
-{
-	const char *crate = process_of(node)->crate ?: "";
-
-	return !strncmp(crate, "build_script_", strlen("build_script_"));
-}
-
 /* A relative path is one of its working directory. */
 static uint64_t hash_of_directory(const struct compile_node *node, struct word path)
 {
@@ -228,14 +207,6 @@ static uint64_t hash_of_directory(const struct compile_node *node, struct word p
 	bool relative = !path.len || *path.at != '/';
 
 	return map_hash(path.at ?: "", path.len) + (relative ? map_hash(cwd, strlen(cwd)) : 0);
-}
-
-static struct word directory_of(struct word path)
-{
-	struct word last = word__last_component(path);
-
-	return last.len == path.len ? (struct word){path.at, 0}
-				    : (struct word){path.at, path.len - last.len - 1};
 }
 
 /* Whether a source, by its path below a directory, may belong to the package of that directory. */
@@ -261,7 +232,7 @@ static int add_script(struct maker *m, struct compile_node *node)
 		uint32_t on;
 		size_t skip;
 
-		dir = directory_of(dir);
+		dir = word__directory(dir);
 		skip = dir.len ? dir.len + 1 : 0;
 		on = u64_map__get(&m->by_scripts, hash_of_directory(node, dir));
 		if (on != U64_MAP_NONE &&
@@ -280,11 +251,11 @@ static int note(struct maker *m, const struct compile_node *node, uint32_t at)
 	int err = hash_of_file(node, &file) ?: u64_map__put(&m->by_file, file, at);
 
 	m->only_metadata[at] = writes_only_metadata(node);
-	if (!err && is_build_script(node))
-		err = u64_map__put(
-			&m->by_scripts,
-			hash_of_directory(node, directory_of(command_line__source(line_of(node)))),
-			at);
+	if (!err && compile_is_build_script(process_of(node)))
+		err = u64_map__put(&m->by_scripts,
+				   hash_of_directory(node, word__directory(command_line__source(
+								   line_of(node)))),
+				   at);
 	else if (!err && *crate)
 		err = u64_map__put(&m->by_crate, map_hash(crate, strlen(crate)), at);
 	return err;
@@ -303,7 +274,7 @@ static int add_edges(struct maker *m)
 
 		node->first_edge = m->g->n_edges;
 		err = add_externs(m, node);
-		if (!err && !is_build_script(node))
+		if (!err && !compile_is_build_script(process_of(node)))
 			err = add_script(m, node);
 		node->n_edges = m->g->n_edges - node->first_edge;
 		err = err ?: note(m, node, i);

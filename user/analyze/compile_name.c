@@ -17,30 +17,22 @@ static bool is_hash(struct word word)
 	return word.len == HASH_DIGITS && strspn(word.at, "0123456789abcdef") >= HASH_DIGITS;
 }
 
-/* The path without its last component. */
-static struct word parent_of(struct word path)
-{
-	struct word last = word__last_component(path);
-
-	return last.len == path.len ? (struct word){0}
-				    : (struct word){path.at, path.len - last.len - 1};
-}
-
 /*
  * The NAME in build/NAME-HASH, where cargo puts build scripts, or in build/NAME/HASH/out, cargo's
  * other layout.
  */
 static struct word package_of_directory(struct word dir)
 {
-	struct word last = word__last_component(dir), hash = word__last_component(parent_of(dir));
+	struct word last = word__last_component(dir),
+		    hash = word__last_component(word__directory(dir));
 
 	if (last.len > HASH_DIGITS + 1 && last.at[last.len - HASH_DIGITS - 1] == '-' &&
 	    is_hash((struct word){last.at + last.len - HASH_DIGITS, HASH_DIGITS}))
 		return (struct word){last.at, last.len - HASH_DIGITS - 1};
 	if (!is_hash(hash))
 		return (struct word){0};
-	last = parent_of(parent_of(dir));
-	if (!word__is(word__last_component(parent_of(last)), "build"))
+	last = word__directory(word__directory(dir));
+	if (!word__is(word__last_component(word__directory(last)), "build"))
 		return (struct word){0};
 	return word__last_component(last);
 }
@@ -61,7 +53,7 @@ static struct word without_version(struct word text)
 	return (struct word){0};
 }
 
-static bool is_build_script(const struct trace_process *p)
+bool compile_is_build_script(const struct trace_process *p)
 {
 	return p->crate && !strncmp(p->crate, "build_script_", strlen("build_script_"));
 }
@@ -70,13 +62,13 @@ static struct word package_of(const struct trace_process *p)
 {
 	struct word name = {0};
 
-	if (!is_build_script(p))
+	if (!compile_is_build_script(p))
 		return name;
 	name = package_of_directory(
 		command_line__value(command_line_joined(p->command), "--out-dir"));
 	if (!name.len)
 		name = without_version(word__last_component(
-			parent_of(command_line__source(command_line_joined(p->command)))));
+			word__directory(command_line__source(command_line_joined(p->command)))));
 	return name.len ? name : (struct word){0};
 }
 

@@ -17,6 +17,9 @@
  */
 char *compile_name(const struct trace_process *p);
 
+/* True of build scripts: cargo calls all of them by one crate name. */
+bool compile_is_build_script(const struct trace_process *p);
+
 /*
  * The package of a build script. No option names it: it is taken from --out-dir, else from the
  * directory of the source if that has a version in its name; "" if neither has it, and for all

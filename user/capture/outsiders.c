@@ -59,21 +59,6 @@ static bool is_same(struct word a, struct word b)
 	return a.at && b.at && a.len == b.len && !memcmp(a.at, b.at, a.len);
 }
 
-/* The value of "-C NAME=value" or "-CNAME=value". */
-static struct word codegen_value(struct command_line line, const char *name)
-{
-	size_t len = strlen(name);
-	struct word word;
-
-	while ((word = command_line__next(&line)).at) {
-		if (word.len > 2 && !memcmp(word.at, "-C", 2))
-			word = (struct word){word.at + 2, word.len - 2};
-		if (word.len > len && !memcmp(word.at, name, len) && word.at[len] == '=')
-			return (struct word){word.at + len + 1, word.len - len - 1};
-	}
-	return (struct word){0};
-}
-
 static bool is_compiler(struct word word)
 {
 	struct word name = word__last_component(word);
@@ -103,7 +88,8 @@ bool outsiders_is_client(const char *client, size_t client_size, const char *com
 	       is_same(command_line__value(a, "--crate-name"),
 		       command_line__value(b, "--crate-name")) &&
 	       is_same(command_line__value(a, "--out-dir"), command_line__value(b, "--out-dir")) &&
-	       is_same(codegen_value(a, "extra-filename"), codegen_value(b, "extra-filename"));
+	       is_same(command_line__codegen(a, "extra-filename"),
+		       command_line__codegen(b, "extra-filename"));
 }
 
 static bool waits_for(const struct outsiders *o, pid_t client, const char *args, size_t size,

@@ -27,6 +27,14 @@ struct word word__last_component(struct word path)
 	return slash ? (struct word){slash + 1, (size_t)(path.at + path.len - slash - 1)} : path;
 }
 
+struct word word__directory(struct word path)
+{
+	struct word last = word__last_component(path);
+
+	return last.len == path.len ? (struct word){path.at, 0}
+				    : (struct word){path.at, path.len - last.len - 1};
+}
+
 struct command_line command_line_joined(const char *text)
 {
 	const char *at = text ?: "";
@@ -74,6 +82,19 @@ struct word command_line__value(struct command_line line, const char *option)
 		if (word__is(word, option))
 			return command_line__next(&line);
 		if (word.len > len && !memcmp(word.at, option, len) && word.at[len] == '=')
+			return (struct word){word.at + len + 1, word.len - len - 1};
+	}
+	return (struct word){0};
+}
+
+struct word command_line__codegen(struct command_line line, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (struct word word; (word = command_line__next(&line)).at;) {
+		if (word.len > 2 && !memcmp(word.at, "-C", 2))
+			word = (struct word){word.at + 2, word.len - 2};
+		if (word.len > len && !memcmp(word.at, name, len) && word.at[len] == '=')
 			return (struct word){word.at + len + 1, word.len - len - 1};
 	}
 	return (struct word){0};

@@ -22,6 +22,9 @@ bool word__contains(struct word word, const char *text);
 /* The part after the last slash; all of the word without one. */
 struct word word__last_component(struct word path);
 
+/* The path without its last component; an empty word without a slash. */
+struct word word__directory(struct word path);
+
 /* The words that are left to read. */
 struct command_line {
 	const char *at;
@@ -42,6 +45,9 @@ bool command_line__has(struct command_line line, const char *word);
 
 /* The first value of an option, as "--name value" or "--name=value". */
 struct word command_line__value(struct command_line line, const char *option);
+
+/* The first value of a codegen option, as "-C name=value" or "-Cname=value". */
+struct word command_line__codegen(struct command_line line, const char *name);
 
 /* The first word that names a file of Rust source. */
 struct word command_line__source(struct command_line line);
