@@ -31,14 +31,18 @@ struct user {
 	uint8_t need;
 };
 
+/* The first event is at 0. */
+struct heap {
+	struct event *at;
+	uint32_t n;
+};
+
 struct schedule {
 	const struct compile_graph *g;
 	struct node *nodes;
-	struct user *users;   /* by the node that is waited for */
-	struct event *events; /* a heap: the first one is at 0 */
-	uint32_t n_events;
-	uint32_t *ready; /* a heap of nodes: the one that was started first is at 0 */
-	uint32_t n_ready;
+	struct user *users; /* by the node that is waited for */
+	struct heap events;
+	struct heap ready;  /* nodes, without a time */
 	uint32_t *all_done; /* nodes whose users are to hear that all has ended */
 	uint32_t n_all_done;
 	uint32_t free_jobs;
@@ -51,8 +55,8 @@ static void schedule__clear(struct schedule *s)
 {
 	free(s->nodes);
 	free(s->users);
-	free(s->events);
-	free(s->ready);
+	free(s->events.at);
+	free(s->ready.at);
 	free(s->all_done);
 }
 
@@ -65,56 +69,40 @@ static bool event_is_before(const struct event *a, const struct event *b)
 	return a->kind != b->kind ? a->kind < b->kind : a->node < b->node;
 }
 
+static void heap__push(struct heap *h, struct event event)
+{
+	uint32_t at = h->n++;
+
+	for (; at && event_is_before(&event, &h->at[(at - 1) / 2]); at = (at - 1) / 2)
+		h->at[at] = h->at[(at - 1) / 2];
+	h->at[at] = event;
+}
+
+static struct event heap__pop(struct heap *h)
+{
+	const struct event first = h->at[0], last = h->at[--h->n];
+	uint32_t at = 0;
+
+	for (uint32_t child; (child = 2 * at + 1) < h->n; at = child) {
+		if (child + 1 < h->n && event_is_before(&h->at[child + 1], &h->at[child]))
+			child++;
+		if (!event_is_before(&h->at[child], &last))
+			break;
+		h->at[at] = h->at[child];
+	}
+	h->at[at] = last;
+	return first;
+}
+
 static void push_event(struct schedule *s, uint64_t after_ns, uint32_t node, enum event_kind kind)
 {
-	const struct event event = {s->now_ns + after_ns, node, kind};
-	uint32_t at = s->n_events++;
-
-	for (; at && event_is_before(&event, &s->events[(at - 1) / 2]); at = (at - 1) / 2)
-		s->events[at] = s->events[(at - 1) / 2];
-	s->events[at] = event;
+	heap__push(&s->events, (struct event){s->now_ns + after_ns, node, kind});
 }
 
-static struct event pop_event(struct schedule *s)
-{
-	const struct event first = s->events[0], last = s->events[--s->n_events];
-	uint32_t at = 0;
-
-	for (uint32_t child; (child = 2 * at + 1) < s->n_events; at = child) {
-		if (child + 1 < s->n_events &&
-		    event_is_before(&s->events[child + 1], &s->events[child]))
-			child++;
-		if (!event_is_before(&s->events[child], &last))
-			break;
-		s->events[at] = s->events[child];
-	}
-	s->events[at] = last;
-	return first;
-}
-
+/* Of all that are ready, the node that was started first comes first. */
 static void push_ready(struct schedule *s, uint32_t node)
 {
-	uint32_t at = s->n_ready++;
-
-	for (; at && node < s->ready[(at - 1) / 2]; at = (at - 1) / 2)
-		s->ready[at] = s->ready[(at - 1) / 2];
-	s->ready[at] = node;
-}
-
-static uint32_t pop_ready(struct schedule *s)
-{
-	const uint32_t first = s->ready[0], last = s->ready[--s->n_ready];
-	uint32_t at = 0;
-
-	for (uint32_t child; (child = 2 * at + 1) < s->n_ready; at = child) {
-		if (child + 1 < s->n_ready && s->ready[child + 1] < s->ready[child])
-			child++;
-		if (s->ready[child] >= last)
-			break;
-		s->ready[at] = s->ready[child];
-	}
-	s->ready[at] = last;
-	return first;
+	heap__push(&s->ready, (struct event){.node = node});
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
@@ -178,12 +166,12 @@ static int schedule__init(struct schedule *s, const struct compile_graph *g, uin
 		.nodes = calloc(g->n_nodes + 1UL, sizeof(*s->nodes)),
 		.users = calloc(g->n_edges + 1UL, sizeof(*s->users)),
 		/* Metadata and the end of a node, or its run. */
-		.events = calloc(2UL * g->n_nodes + 1, sizeof(*s->events)),
-		.ready = calloc(g->n_nodes + 1UL, sizeof(*s->ready)),
+		.events.at = calloc(2UL * g->n_nodes + 1, sizeof(*s->events.at)),
+		.ready.at = calloc(g->n_nodes + 1UL, sizeof(*s->ready.at)),
 		.all_done = calloc(g->n_nodes + 1UL, sizeof(*s->all_done)),
 		.free_jobs = jobs,
 	};
-	if (!s->nodes || !s->users || !s->events || !s->ready || !s->all_done)
+	if (!s->nodes || !s->users || !s->events.at || !s->ready.at || !s->all_done)
 		return -ENOMEM;
 	set_times(s, without);
 	set_users(s);
@@ -208,8 +196,8 @@ static void begin_stage(struct schedule *s)
 
 static void start_ready(struct schedule *s)
 {
-	while (s->n_ready && s->free_jobs) {
-		uint32_t i = pop_ready(s);
+	while (s->ready.n && s->free_jobs) {
+		uint32_t i = heap__pop(&s->ready).node;
 
 		s->free_jobs--;
 		push_event(s, s->nodes[i].metadata_ns, i, EVENT_METADATA);
@@ -278,8 +266,8 @@ int schedule_ns(const struct compile_graph *g, uint32_t jobs,
 	while (s.next < g->n_nodes) {
 		begin_stage(&s);
 		start_ready(&s);
-		while (s.n_events && s.unended) {
-			const struct event event = pop_event(&s);
+		while (s.events.n && s.unended) {
+			const struct event event = heap__pop(&s.events);
 
 			take_event(&s, &event);
 			start_ready(&s);
