@@ -16,6 +16,12 @@ static inline uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* Nanoseconds as the kernel takes them. */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
 /* The user and system time of a process, in nanoseconds. */
 static inline uint64_t clock_of_usage(const struct rusage *usage)
 {

@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
+#include "base/clock.h"
+
 /* From now on `epoll` polls readable while `fd` does. 0 or a negative errno. */
 static inline int epoll_watch(int epoll, int fd)
 {
@@ -18,8 +20,7 @@ static inline int epoll_watch(int epoll, int fd)
 /* Let a timerfd(2) poll readable from this time of its clock on, in ns; 0: never. */
 static inline void epoll_set_timer(int timer, uint64_t ns)
 {
-	const struct itimerspec at = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
-						   .tv_nsec = (long)(ns % 1000000000)}};
+	const struct itimerspec at = {.it_value = clock_timespec(ns)};
 
 	timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
 }

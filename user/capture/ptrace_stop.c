@@ -84,16 +84,11 @@ static bool is_signalled(void)
 	return signals_end_recording() || (!sigpending(&set) && sigismember(&set, SIGTSTP));
 }
 
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
-
 /* Wait `ns`. False if the process must run on. */
 static bool pause_for(struct ptrace_stop *s, uint64_t ns)
 {
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
-	struct timespec until = timespec_of(end < s->until_ns ? end : s->until_ns);
+	struct timespec until = clock_timespec(end < s->until_ns ? end : s->until_ns);
 	bool go;
 
 	pthread_mutex_lock(&s->lock);
@@ -336,7 +331,7 @@ uint64_t ptrace_stop__pc(struct ptrace_stop *s)
 
 static int join_within(struct ptrace_stop *s, uint64_t ns)
 {
-	struct timespec until = timespec_of(clock_ns(CLOCK_MONOTONIC) + ns);
+	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + ns);
 
 	return pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until);
 }

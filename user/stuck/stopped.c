@@ -20,7 +20,6 @@
 /* What is done during a stop takes less than a millisecond, unless a disk or a busy machine delays
  * us. */
 #define MEANWHILE_NS 1000000000
-#define NS_IN_S	     1000000000
 
 enum { STOPPED, HELD, CONTINUED };
 
@@ -91,9 +90,7 @@ static void wait_on(sem_t *s)
 /* The stop must end however long the other thread is busy. */
 static void wait_for_meanwhile(struct taking *t)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + MEANWHILE_NS;
-	const struct timespec at = {.tv_sec = (time_t)(end / NS_IN_S),
-				    .tv_nsec = (long)(end % NS_IN_S)};
+	const struct timespec at = clock_timespec(clock_ns(CLOCK_MONOTONIC) + MEANWHILE_NS);
 	int state = STOPPED;
 
 	while (sem_clockwait(&t->may_continue, CLOCK_MONOTONIC, &at)) {
