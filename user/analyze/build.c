@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "analyze/compile_name.h"
+#include "analyze/samples.h"
 #include "base/array.h"
 #include "base/map.h"
 #include "base/table.h"
@@ -408,6 +409,17 @@ const struct build_process *build__processes(const struct build *b, uint32_t *n)
 {
 	*n = b->n_compilers;
 	return b->processes;
+}
+
+bool build__cpu_ns(const struct build *b, const struct samples *samples,
+		   const struct build_process *p, uint64_t *ns)
+{
+	*ns = 0;
+	if (b->totals.off_cpu_known)
+		*ns = p->cpu_ns;
+	else if (samples)
+		*ns = samples__process(samples, p->process->index)[TRACE_SAMPLE_CPU].value;
+	return b->totals.off_cpu_known || samples;
 }
 
 const struct build_thread *build__interrupted(const struct build *b, uint32_t *n)

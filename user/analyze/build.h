@@ -75,6 +75,7 @@ struct build_totals {
 };
 
 struct build;
+struct samples;
 
 /* `texts` must outlive the build. */
 int build__new(const struct trace_texts *texts, struct build **out);
@@ -102,6 +103,13 @@ const struct build_totals *build__totals(const struct build *b);
 
 /* All compilers, by process index. */
 const struct build_process *build__processes(const struct build *b, uint32_t *n);
+
+/*
+ * The CPU time of a compiler: of its threads where off-CPU times were recorded, else by samples,
+ * which may be NULL. False, and *ns is 0: neither is known.
+ */
+bool build__cpu_ns(const struct build *b, const struct samples *samples,
+		   const struct build_process *p, uint64_t *ns);
 
 /* Threads with open intervals, of compilers that a signal killed or whose end was not seen. */
 const struct build_thread *build__interrupted(const struct build *b, uint32_t *n);

@@ -341,14 +341,6 @@ static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t la
 	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
 }
 
-static uint64_t cpu_of(const struct build *b, const struct samples *samples,
-		       const struct build_process *p)
-{
-	if (build__totals(b)->off_cpu_known)
-		return p->cpu_ns;
-	return samples ? samples__process(samples, p->process->index)[TRACE_SAMPLE_CPU].value : 0;
-}
-
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
 		    const struct samples *samples)
 {
@@ -363,10 +355,11 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 	build->preempted_ns = build__totals(b)->preempted_ns;
 	c->knows_off_cpu += build__totals(b)->off_cpu_known;
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t cpu_ns = cpu_of(b, samples, &all[i]), peak = all[i].process->peak_bytes;
+		uint64_t cpu_ns, peak = all[i].process->peak_bytes;
 		uint32_t unit = i < c->n_last_units ? c->last_units[i] : WHOLE;
 		struct cell *cell;
 
+		build__cpu_ns(b, samples, &all[i], &cpu_ns);
 		build->of[COMPARE_CPU] += cpu_ns;
 		if (peak > build->of[COMPARE_PEAK])
 			build->of[COMPARE_PEAK] = peak;

@@ -72,7 +72,9 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 	for (int part = 0; part < BUILD_EXIT; part++)
 		fprintf(out, " %s |",
 			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	fprintf(out, " %s |", build_cpu_ns(v, p, &cpu_ns) ? format_duration(buf, cpu_ns) : "-");
+	fprintf(out, " %s |",
+		build__cpu_ns(v->build, v->samples, p, &cpu_ns) ? format_duration(buf, cpu_ns)
+								: "-");
 	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
 	fprintf(out, " %s |", build_peak(buf, p));
 	fprintf(out, " %s |\n", report_notes__exit(buf, p->process->exit_status));

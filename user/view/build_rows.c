@@ -225,16 +225,6 @@ char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 	return buf;
 }
 
-bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns)
-{
-	bool by_threads = build__totals(v->build)->off_cpu_known;
-
-	*ns = p->cpu_ns;
-	if (!by_threads && v->samples)
-		*ns = samples__process(v->samples, p->process->index)[TRACE_SAMPLE_CPU].value;
-	return by_threads || v->samples;
-}
-
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
 {
 	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";

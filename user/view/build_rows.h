@@ -97,9 +97,6 @@ const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r);
 
-/* The CPU time of a compiler: by its threads, else by samples. Returns whether it is known. */
-bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns);
-
 /* The most memory that a compiler had; "-" if that is unknown. */
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 

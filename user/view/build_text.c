@@ -99,7 +99,7 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 
 	fprintf(out, "compile   %s: %s", r->crates[0]->name,
 		format_duration(buf, p->end_ns - p->start_ns));
-	if (build_cpu_ns(v, p, &cpu_ns))
+	if (build__cpu_ns(v->build, v->samples, p, &cpu_ns))
 		fprintf(out, ", %s on a CPU", format_duration(buf, cpu_ns));
 	if (p->process->peak_bytes)
 		fprintf(out, ", at most %s of memory", build_peak(buf, p));
@@ -229,7 +229,7 @@ static int add_crate(struct table *t, const struct build_crate *c, const struct 
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
 	uint64_t cpu_ns;
-	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
+	bool has_cpu = build__cpu_ns(v->build, v->samples, p, &cpu_ns);
 	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST);
 
 	if (!name)
