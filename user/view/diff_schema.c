@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "view/diff.h"
-#include "view/json.h"
+#include "view/schema.h"
 
 /*
  * What a member holds. A name that ends in _ns is in nanoseconds, in _bytes in bytes; a type that
@@ -157,49 +157,37 @@ static const char *unit_of(const char *at, const struct member *m)
 	return "object";
 }
 
-/* Paths are not deeper than a spread of a side of a row. */
-static void put_members(struct json *j, size_t *n, const char *at, const struct member *members,
+static void put_members(struct schema *s, const char *at, const struct member *members,
 			size_t n_members);
 
-static void put_member(struct json *j, size_t *n, const char *at, const struct member *m)
+static void put_member(struct schema *s, const char *at, const struct member *m)
 {
 	bool is_list = *m->type == '[';
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", m->name);
-	json__line(j, (*n)++);
-	json__text(j, "path", path);
-	json__text(j, "unit", unit_of(at, m));
-	json__text(j, "text", m->about);
-	json__put(j);
-	if (is_list)
-		strncat(path, "[]", sizeof(path) - strlen(path) - 1);
+	schema__field(s, at, m->name, unit_of(at, m), m->about);
+	/* Paths are not deeper than a spread of a side of a row. */
+	snprintf(path, sizeof(path), "%s%s%s%s", at, *at ? "." : "", m->name, is_list ? "[]" : "");
 	for (size_t i = 0; i < N_OF(types); i++)
 		if (!strcmp(m->type + is_list, types[i].name))
-			put_members(j, n, path, types[i].members, types[i].n);
+			put_members(s, path, types[i].members, types[i].n);
 }
 
-static void put_members(struct json *j, size_t *n, const char *at, const struct member *members,
+static void put_members(struct schema *s, const char *at, const struct member *members,
 			size_t n_members)
 {
-	for (size_t i = 0; i < n_members && !j->err; i++)
-		put_member(j, n, at, &members[i]);
+	for (size_t i = 0; i < n_members && !s->json.err; i++)
+		put_member(s, at, &members[i]);
 	/* A limit has a comparison in it. */
 	if (members == gate)
-		put_members(j, n, at, comparison, N_OF(comparison));
+		put_members(s, at, comparison, N_OF(comparison));
 }
 
 int diff_schema(FILE *out)
 {
-	struct json j = {.out = out};
-	size_t n = 0;
+	struct schema s;
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-fields/1");
-	json__text(&j, "of", "qprof-diff/3");
-	json__put_open(&j);
-	json__array(&j, "fields");
-	put_members(&j, &n, "", document, N_OF(document));
-	json__print(&j, "]}\n");
-	return j.err;
+	schema__begin(&s, out, "qprof-diff/3");
+	put_members(&s, "", document, N_OF(document));
+	return schema__end(&s);
 }

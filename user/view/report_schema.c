@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/array.h"
-#include "view/json.h"
+#include "view/schema.h"
 #include "view/view.h"
 
 /* Units: what a value is in, or of which sort it is. */
@@ -477,37 +477,17 @@ static const struct object objects[] = {
 	{{"build.interrupted[].open[]"}, FIELDS(open)},
 };
 
-static void put_field(struct json *j, size_t *n, const char *at, const struct field *f)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", f->name);
-	json__line(j, (*n)++);
-	json__text(j, "path", path);
-	json__text(j, "unit", f->unit);
-	json__text(j, "text", f->text);
-	json__put(j);
-}
-
 int report_schema(FILE *out)
 {
-	struct json j = {.out = out};
-	size_t n = 0;
+	struct schema s;
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-fields/1");
-	json__text(&j, "of", "qprof-report/2");
-	json__put_open(&j);
-	json__array(&j, "fields");
-	for (size_t i = 0; i < N_OF(objects) && !j.err; i++)
+	schema__begin(&s, out, "qprof-report/2");
+	for (size_t i = 0; i < N_OF(objects) && !s.json.err; i++)
 		for (const char *const *at = objects[i].at; *at; at++)
 			for (size_t f = 0; f < objects[i].n; f++)
-				put_field(&j, &n, *at, &objects[i].fields[f]);
-	for (int i = 0; i < TRACE_LOSS_MAX && !j.err; i++) {
-		const struct field loss = {trace_loss_name(i), COUNT, "docs/losses.md"};
-
-		put_field(&j, &n, "losses", &loss);
-	}
-	json__print(&j, "]}\n");
-	return j.err;
+				schema__field(&s, *at, objects[i].fields[f].name,
+					      objects[i].fields[f].unit, objects[i].fields[f].text);
+	for (int i = 0; i < TRACE_LOSS_MAX && !s.json.err; i++)
+		schema__field(&s, "losses", trace_loss_name(i), COUNT, "docs/losses.md");
+	return schema__end(&s);
 }
