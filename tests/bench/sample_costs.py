@@ -4,7 +4,7 @@
 A ratio is that of a compile to the plain one of its own round; printed are the geometric mean and
 two standard errors of it. There are so many rounds as the difference is small.
 
-What one sample takes is measured apart, where no difference of two compiles hides it:
+The cost of one sample is measured apart, where no difference of two compiles hides it:
 
 tick     the interrupt of the CPU's clock, without a program (tick.c)
 program  by the kernel's statistics of our BPF program; what ticks of other processes take, measured

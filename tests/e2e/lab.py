@@ -271,6 +271,15 @@ class Lab:
         finally:
             subprocess.run(["umount", "--lazy", place], check=True)
 
+    @contextlib.contextmanager
+    def control_group(self, remove=os.rmdir):
+        """A new control group, in its own mount: the machine's may be version 1."""
+        with self.mounted("cgroups", "-t", "cgroup2", "none") as root:
+            group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
+            os.mkdir(group)
+            yield group
+            remove(group)
+
     def give(self, path):
         """Make the invoker the owner of `path`."""
         os.chmod(path, 0o755)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Unforeseen compilers: each is recorded from its first query."""
 
-import contextlib
 import json
 import os
 import shlex
@@ -216,21 +215,11 @@ def test_whole_machine(t):
         assert {q["name"]: q["count"] for q in process["queries"]} == expected
 
 
-@contextlib.contextmanager
-def control_group(t):
-    """A new control group, in its own mount: the machine's may be version 1."""
-    with t.mounted("cgroups", "-t", "cgroup2", "none") as root:
-        group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
-        os.mkdir(group)
-        yield group
-        os.rmdir(group)
-
-
 @lab.alone("a compiler of another test that is gone has no control group any more")
 def test_control_group(t):
     """Compilers outside the control group are not recorded."""
     t.need_capture()
-    with control_group(t) as group:
+    with t.control_group() as group:
         profiler = start_recording(t, "--cgroup", group)
         # Root may move itself to a control group.
         inside = ["sh", "-c", 'echo $$ >%s/cgroup.procs && exec "$@"' % group, "sh"]
@@ -247,7 +236,7 @@ def test_compiler_that_was_missed(t):
     """A compiler that ran while the recorder was stopped is counted and named. It was the only one,
     so the recording is lost."""
     t.need_capture()
-    with control_group(t) as group:
+    with t.control_group() as group:
         profiler = start_recording(t, "--cgroup", group)
         profiler.send_signal(signal.SIGSTOP)
         lab.wait_for("the profiler to stop", lambda: state_of(profiler.pid) == "T")

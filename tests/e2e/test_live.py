@@ -68,7 +68,7 @@ def test_samples_alone(t):
     rows = {row["name"]: row for row in last["sampled"]}
     assert rows["typeck"]["kind"] == "Query" and rows["typeck"]["self_ns"] > 0, rows
     assert rows["analysis"]["total_ns"] >= rows["typeck"]["total_ns"], rows
-    # What the compiler is in: a query that has samples, and the function within.
+    # The line of the compiler has a query with samples, and the function within.
     now = [now for line in lines for now in line.get("now", ())]
     assert {row["crate"] for row in now} == {"regex_syntax"}, now
     assert {row["name"] for row in now} <= {row or "(no query)" for row in rows}, now

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """record --traces: a trace for each build, rotated and kept."""
 
-import contextlib
 import glob
 import os
 import re
@@ -13,14 +12,10 @@ import time
 import lab
 
 
-@contextlib.contextmanager
 def control_group(t):
     """A control group of the test's own: other compilers of the machine are not recorded."""
-    with t.mounted("cgroups", "-t", "cgroup2", "none") as root:
-        group = os.path.join(root, "qprof-e2e-service-%d" % os.getpid())
-        os.mkdir(group)
-        yield group
-        lab.wait_for("the control group to be empty", lambda: try_remove(group))
+    return t.control_group(lambda group: lab.wait_for(
+        "the control group to be empty", lambda: try_remove(group)))
 
 
 def try_remove(group):

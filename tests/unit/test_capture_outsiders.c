@@ -24,7 +24,7 @@ static void it_is_of_the_same_crate_and_build(void **state)
 			"rustc\0--crate-name\0serde\0-C\0extra-filename=-13\0--out-dir\0/t/deps"));
 	assert_false(IS("sccache\0rustc\0" CRATE,
 			"rustc\0--crate-name\0serde\0-C\0extra-filename=-12\0--out-dir\0/u/deps"));
-	/* What neither has proves nothing. */
+	/* An option that both lack proves nothing. */
 	assert_false(IS("sccache\0rustc\0-vV", "rustc\0-vV"));
 	assert_false(IS("sccache\0rustc\0--crate-name\0a", "rustc\0--crate-name\0a"));
 }

@@ -2,9 +2,8 @@
 /*
  * pprof's profile.proto (github.com/google/pprof), gzipped. There is a sample for each stack, with
  * the executions of its innermost frame and their self time: on the CPU, and where that differs, in
- * all. A frame is a location with one line of
- * one function; the outermost frame is the process. tests/proto/profile.proto has the fields for
- * protoc.
+ * all. A frame is a location with one line of one function; the outermost frame is the process.
+ * tests/proto/profile.proto has the fields for protoc.
  */
 #include <errno.h>
 

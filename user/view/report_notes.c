@@ -223,12 +223,13 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 
 void begun_note__add(struct begun_note *note, FILE *out, const char *name)
 {
-	_free_ char *clean = format_clean(name);
+	_free_ char *clean = NULL;
 
 	if (note->named == BEGUN_NAMED) {
 		note->more++;
 		return;
 	}
+	clean = format_clean(name);
 	fprintf(out, "%s%s", note->named++ ? ", " : "began before the recording: ", clean ?: "?");
 }
 
