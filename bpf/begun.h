@@ -10,6 +10,7 @@
 #include "internals.h"
 #include "maps.h"
 #include "off_cpu.h"
+#include "threads.h"
 
 /* Set by the user half, for one thread at a time. */
 volatile __u32 begun_tid;
@@ -64,21 +65,14 @@ static long begun_put_one(wire_u32 i, void *p)
 /* As thread_init(), of a thread that has hit no probe yet. */
 static __always_inline void begun_init(struct thread_stack *t, struct task_struct *task)
 {
-	struct wire_thread *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	struct wire_thread *r;
 
 	t->pid = BPF_CORE_READ(task, tgid);
 	t->tid = BPF_CORE_READ(task, pid);
 	t->off_cpu.state = OFF_CPU_IDLE;
-	if (!r) {
-		maps_count(WIRE_LOST_PROCESS_RECORD);
+	r = thread_reserve(t);
+	if (!r)
 		return;
-	}
-	*r = (struct wire_thread){
-		.type = WIRE_THREAD,
-		.pid = t->pid,
-		.tid = t->tid,
-		.time_ns = bpf_ktime_get_ns(),
-	};
 	bpf_probe_read_kernel_str(r->name, sizeof(r->name), task->comm);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }

@@ -7,14 +7,14 @@
 #include "maps.h"
 #include "off_cpu.h"
 
-/* Sends the thread's name now: it may be gone before the user half could read it. */
-static __always_inline void thread_send(const struct thread_stack *t)
+/* A record of the thread, without its name; NULL is counted. */
+static __always_inline struct wire_thread *thread_reserve(const struct thread_stack *t)
 {
 	struct wire_thread *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
 	if (!r) {
 		maps_count(WIRE_LOST_PROCESS_RECORD);
-		return;
+		return NULL;
 	}
 	*r = (struct wire_thread){
 		.type = WIRE_THREAD,
@@ -22,6 +22,16 @@ static __always_inline void thread_send(const struct thread_stack *t)
 		.tid = t->tid,
 		.time_ns = bpf_ktime_get_ns(),
 	};
+	return r;
+}
+
+/* Sends the thread's name now: it may be gone before the user half could read it. */
+static __always_inline void thread_send(const struct thread_stack *t)
+{
+	struct wire_thread *r = thread_reserve(t);
+
+	if (!r)
+		return;
 	bpf_get_current_comm(r->name, sizeof(r->name));
 	bpf_ringbuf_submit(r, maps_wakeup_flags());
 }
