@@ -7,13 +7,19 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* Of a time that is not negative. */
+static inline uint64_t clock_of_timespec(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec;
+}
+
 /* Nanoseconds of a clock that cannot fail: the system's, or this process's or thread's own. */
 static inline uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
 	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return clock_of_timespec(&ts);
 }
 
 /* Nanoseconds as the kernel takes them. */

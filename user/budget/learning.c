@@ -137,7 +137,7 @@ static bool read_cpu(const struct process *p, uint64_t *ns)
 
 	if (clock_gettime(p->clock, &ts))
 		return false;
-	*ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	*ns = clock_of_timespec(&ts);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/clock.h"
 #include "trace/bytes.h"
 
 #define PAGES_MAX (1u << 22) /* half a terabyte of pages of the size that measureme writes */
@@ -197,7 +198,7 @@ static int open_regular(struct mm_file *f, const char *path, const char **why)
 	}
 	*why = "it is not a regular file";
 	f->size = st.st_size;
-	f->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + st.st_mtim.tv_nsec;
+	f->mtime_ns = clock_of_timespec(&st.st_mtim);
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 
 #define SUFFIX ".qpt"
@@ -118,7 +119,7 @@ static int add(const struct trace_dir *d, struct dir_traces *list, const char *n
 	    fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return 0;
 	one.kept.bytes = (uint64_t)st.st_blocks * 512;
-	one.kept.time_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	one.kept.time_ns = clock_of_timespec(&st.st_mtim);
 	one.name = strdup(name);
 	if (!one.name || array__add(&list->at, &list->n, &list->capacity, &one)) {
 		free(one.name);
