@@ -11,7 +11,8 @@ static void a_snapshot_is_a_line(void **state)
 {
 	static const char want[] =
 		"{\"schema\":\"qprof-stuck/1\",\"time_ns\":20000000000,\"watched_ns\":5000000000,"
-		"\"processes\":[{\"pid\":4711,\"crate\":\"syn\",\"command\":\"rustc --crate-name "
+		"\"processes\":[{\"pid\":4711,\"crate\":\"syn\",\"name\":\"syn "
+		"(proc-macro)\",\"command\":\"rustc --crate-name "
 		"syn\",\"age_ns\":65000000000,\"threads\":["
 		"{\"tid\":4712,\"name\":\"ctrl-c\",\"state\":\"S\",\"cpu_ns\":0,\"off_ns\":null,"
 		"\"preempted\":false,\"system_call\":\"futex\",\"stopped_ns\":60000,\"stack\":"

@@ -21,7 +21,7 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 
 	assert_string_equal(
 		text,
-		"syn: compiler 4711, started 65.0 s ago\n"
+		"syn (proc-macro): compiler 4711, started 65.0 s ago\n"
 		"  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
 		"    at least  5.00 s  analysis\n"
 		"              2.00 s  typeck(syn::parse)\n"
@@ -44,8 +44,9 @@ static void a_line_says_what_a_compiler_that_ran_before_is_in(void **state)
 {
 	_free_ char *text = printed_text((begun(out, &sample_snapshot), 0));
 
-	assert_string_equal(text, "qprof-bpf: syn, compiler 4711, started 65.0 s ago, is in "
-				  "analysis, typeck(syn::parse), <some query>, type_of\n");
+	assert_string_equal(text,
+			    "qprof-bpf: syn (proc-macro), compiler 4711, started 65.0 s ago, is in "
+			    "analysis, typeck(syn::parse), <some query>, type_of\n");
 }
 
 static void in_full_every_function_is_there(void **state)
@@ -158,7 +159,7 @@ static void of_a_deep_stack_the_middle_is_left_out(void **state)
 		rows[i].name = names[i];
 	}
 	text = text_of(&p, false);
-	assert_contains(text, "an unnamed crate: compiler 1");
+	assert_contains(text, "unknown: compiler 1");
 	assert_contains(text,
 			"  q2\n                      ... and 85 more\n    at least    0 ns  q88\n");
 	assert_contains(text, "  q99\n");

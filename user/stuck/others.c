@@ -126,8 +126,10 @@ int other__read(struct other *o, struct look *look, pid_t pid, bool below_compil
 	len = look__arguments(look, pid, args, sizeof(args));
 	if (!command__parse(&c, args, len, len == sizeof(args))) {
 		o->command = take_ptr(c.line);
-		if (o->kind == OTHER_COMPILER)
+		if (o->kind == OTHER_COMPILER) {
 			o->subject = take_ptr(c.crate);
+			o->crate_type = take_ptr(c.crate_type);
+		}
 		command__clear(&c);
 	}
 	if (o->kind == OTHER_BUILD_SCRIPT)
@@ -139,6 +141,7 @@ void other__clear(struct other *o)
 {
 	free(o->name);
 	free(o->subject);
+	free(o->crate_type);
 	free(o->command);
 	*o = (struct other){0};
 }

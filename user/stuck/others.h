@@ -24,9 +24,10 @@ struct other {
 	pid_t pid;
 	pid_t parent;
 	enum other_kind kind;
-	char *name;    /* of the program */
-	char *subject; /* package of a build script, crate of a compiler; or NULL */
-	char *command; /* or NULL */
+	char *name;	  /* of the program */
+	char *subject;	  /* package of a build script, crate of a compiler; or NULL */
+	char *crate_type; /* of a compiler, or NULL */
+	char *command;	  /* or NULL */
 	uint64_t age_ns;
 	uint64_t cpu_ns; /* of all its threads */
 	char state; /* R if any thread is running; else of the first thread, as in /proc/PID/stat */

@@ -20,6 +20,7 @@ void snapshot__clear(struct snapshot *p)
 			thread__clear(&process->threads[k]);
 		free(process->threads);
 		free(process->crate);
+		free(process->crate_type);
 		free(process->command);
 	}
 	for (uint32_t i = 0; i < p->n_others; i++)

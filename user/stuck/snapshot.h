@@ -30,8 +30,9 @@ struct snapshot_thread {
 
 struct snapshot_process {
 	pid_t pid;
-	char *crate;   /* or NULL */
-	char *command; /* or NULL */
+	char *crate; /* these three as in struct command, or NULL */
+	char *crate_type;
+	char *command;
 	uint64_t age_ns;
 	struct snapshot_thread *threads;
 	uint32_t n_threads;

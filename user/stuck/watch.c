@@ -486,6 +486,7 @@ static void name_process(struct watch *w, struct snapshot_process *p)
 	if (command__parse(&c, args, len, len == sizeof(args)))
 		return;
 	p->crate = take_ptr(c.crate);
+	p->crate_type = take_ptr(c.crate_type);
 	p->command = take_ptr(c.line);
 	command__clear(&c);
 }

@@ -89,8 +89,10 @@ int live_now__print(const struct live_now *found, size_t n, size_t columns, cons
 
 static void put(const struct live_now *found, struct json *j)
 {
+	_free_ char *crate = compile_name(found->process);
+
 	json__number(j, "pid", found->process->pid);
-	json__text(j, "crate", found->process->crate);
+	json__text(j, "crate", crate);
 	json__text(j, "name", found->in->name);
 	json__text(j, "event", found->in->item[0] ? found->in->item : NULL);
 	json__text(j, "function", found->in->function[0] ? found->in->function : NULL);

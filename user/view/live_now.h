@@ -26,7 +26,7 @@ size_t live_now__find(const struct top_nows *nows, const struct summary *s,
 int live_now__print(const struct live_now *found, size_t n, size_t columns, const char *indent,
 		    FILE *out);
 
-/* Add the array "now". */
+/* Add the array "now"; the name of its crate is compile_name(). */
 void live_now__json(const struct live_now *found, size_t n, struct json *j);
 
 #endif /* QPROF_VIEW_LIVE_NOW_H */

@@ -44,11 +44,11 @@ static void put_rows(FILE *out, const struct stuck_rows *rows)
 static void put_thread(FILE *out, const struct snapshot_process *process,
 		       const struct snapshot_thread *thread)
 {
-	const char *crate = process->crate && *process->crate ? process->crate : "an unnamed crate";
+	_free_ char *name = stuck_compile_name(process);
 	char age[FORMAT_MAX];
 
 	fputs("qprof-bpf: ", out);
-	put_clean(out, crate);
+	put_clean(out, name ?: "?");
 	fprintf(out, ", compiler %d, started %s ago, is in ", (int)process->pid,
 		format_duration(age, process->age_ns));
 	put_rows(out, &thread->rows);

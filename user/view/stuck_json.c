@@ -69,8 +69,11 @@ static void put_thread(struct json *j, const struct snapshot *p, const struct sn
 static void put_process(struct json *j, const struct snapshot *p,
 			const struct snapshot_process *process)
 {
+	_free_ char *name = stuck_compile_name(process);
+
 	json__number(j, "pid", (uint64_t)process->pid);
 	json__text(j, "crate", process->crate);
+	json__text(j, "name", name);
 	json__text(j, "command", process->command);
 	json__number(j, "age_ns", process->age_ns);
 	json__put_open(j);

@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "analyze/compile_name.h"
 #include "base/array.h"
+#include "base/format.h"
 #include "view/stuck_view.h"
 #include "view/wrap.h"
 
@@ -29,6 +30,17 @@ struct text {
 static uint64_t since(const struct text *t, uint64_t start_ns)
 {
 	return t->p->time_ns > start_ns ? t->p->time_ns - start_ns : 0;
+}
+
+static char *name_of(char *crate, char *crate_type, char *command)
+{
+	return compile_name(&(const struct trace_process){
+		.crate = crate, .crate_type = crate_type, .command = command});
+}
+
+char *stuck_compile_name(const struct snapshot_process *p)
+{
+	return name_of(p->crate, p->crate_type, p->command);
 }
 
 static void put_clean(FILE *out, const char *text)
@@ -257,6 +269,8 @@ static void put_other(const struct text *t, const struct other *o, int depth)
 	_free_ char *line = NULL;
 	size_t size;
 	FILE *to = open_memstream(&line, &size);
+	_free_ char *compile =
+		o->kind == OTHER_COMPILER ? name_of(o->subject, o->crate_type, o->command) : NULL;
 
 	if (!to)
 		return;
@@ -265,7 +279,7 @@ static void put_other(const struct text *t, const struct other *o, int depth)
 		fputs("linker ", to);
 	if (o->kind == OTHER_BUILD_SCRIPT && o->subject)
 		fputs("build script of ", to);
-	put_clean(to, o->subject ?: o->name);
+	put_clean(to, compile ?: o->subject ?: o->name);
 	fprintf(to, ": %s %d, ", o->kind == OTHER_COMPILER ? "compiler" : "process", (int)o->pid);
 	if (o->kind == OTHER_COMPILER)
 		fputs("not at its first query yet, ", to);
@@ -334,10 +348,11 @@ static void put_roots(const struct text *t)
 
 static void put_process(const struct text *t, const struct snapshot_process *process)
 {
+	_free_ char *name = stuck_compile_name(process);
 	char age[FORMAT_MAX];
 
 	fputs(t->style->color ? BOLD : "", t->out);
-	put_clean(t->out, process->crate && *process->crate ? process->crate : "an unnamed crate");
+	put_clean(t->out, name ?: "?");
 	fprintf(t->out, "%s: compiler %d, started %s ago\n", t->style->color ? PLAIN : "",
 		(int)process->pid, format_duration(age, process->age_ns));
 	put_threads(t, process);
