@@ -268,6 +268,24 @@ static void rows_are_ordered_by_time_on_the_cpu(void **state)
 	assert_int_equal(rows[2].best_self_ns, 80);
 }
 
+/* Where a process has less self time than time off the CPU, another one has no less on it. */
+static void time_on_the_cpu_is_that_of_each_process(void **state)
+{
+	static const struct trace_times times[] = {{.self_ns = 80, .self_off_ns = 10},
+						   {.self_ns = 20, .self_off_ns = 50}};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+
+	for (uint32_t i = 0; i < N_OF(times); i++) {
+		const struct trace_span span = {.label = 1, .process = i, .end_ns = 100};
+
+		assert_int_equal(summary__span(s, &span, &times[i]), 0);
+	}
+	rows = rows_of(s, SUMMARY_ALL, 1);
+	assert_int_equal(rows[0].self_cpu_ns, 70);
+	assert_int_equal(rows[0].best_cpu_ns, 70);
+}
+
 /* A hit costs 10 ns. Of the 20 ns for a span, 12 ns lie inside it and 8 ns in its parent. */
 static void probes_are_taken_off_sums(void **state)
 {
@@ -530,6 +548,7 @@ int main(void)
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
 		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
 		cmocka_unit_test(rows_are_ordered_by_time_on_the_cpu),
+		cmocka_unit_test(time_on_the_cpu_is_that_of_each_process),
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
 		cmocka_unit_test(unrecorded_time_is_estimated_from_recorded_executions),

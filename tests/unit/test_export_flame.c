@@ -10,6 +10,17 @@
 #define N_PROCESSES 3
 #define N_LABELS    12
 
+/* Times on the CPU of each query in all processes. */
+static void assert_is_total(const struct summary *sum, const uint64_t cpu_ns[N_LABELS])
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	assert_int_equal(summary__rows(sum, SUMMARY_ALL, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(cpu_ns[rows[i].label], rows[i].self_cpu_ns);
+}
+
 /* Self times and executions of each query in each process are those of a report. */
 static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 			      const struct trace_costs *costs)
@@ -17,6 +28,7 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 	_summary_ struct summary *sum = NULL;
 	_self_time_ struct self_time *st = computed_new();
 	_stack_ struct stack s = {0};
+	uint64_t all_cpu_ns[N_LABELS] = {0};
 	struct trace_item item;
 
 	assert_int_equal(summary__new(&sum), 0);
@@ -40,18 +52,17 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 
 			wall_ns[label] += node->self[FLAME_WALL];
 			cpu_ns[label] += node->self[FLAME_CPU];
+			all_cpu_ns[label] += node->self[FLAME_CPU];
 			count[label] += node->count;
 		}
 		assert_int_equal(summary__rows(sum, process, &rows, &n), 0);
 		for (size_t i = 0; i < n; i++) {
-			uint64_t self_ns = rows[i].self_ns, off_ns = rows[i].self_off_ns;
-
-			assert_int_equal(wall_ns[rows[i].label], self_ns);
-			assert_int_equal(cpu_ns[rows[i].label],
-					 self_ns > off_ns ? self_ns - off_ns : 0);
+			assert_int_equal(wall_ns[rows[i].label], rows[i].self_ns);
+			assert_int_equal(cpu_ns[rows[i].label], rows[i].self_cpu_ns);
 			assert_int_equal(count[rows[i].label], rows[i].count);
 		}
 	}
+	assert_is_total(sum, all_cpu_ns);
 }
 
 /* Compare the stacks of these spans with a report. Returns their number. */

@@ -450,6 +450,7 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->hashing_ns += from->hashing_ns;
 	to->off_ns += from->off_ns;
 	to->self_off_ns += from->self_off_ns;
+	to->self_cpu_ns += from->self_cpu_ns;
 	unrecorded__add(&to->unrecorded, &from->unrecorded);
 	to->estimated_ns += from->estimated_ns;
 	to->loads += from->loads;
@@ -499,6 +500,7 @@ static struct summary_row row_of(const struct summary *s, const struct entry *en
 	row.clamped = entry->self_probe_ns > row.self_ns;
 	row.total_ns = trace_without_probes(row.total_ns, entry->probe_ns);
 	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
+	row.self_cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
 	if (row.unrecorded.counted)
 		row.estimated_ns += means__estimate(s->means, row.label, row.unrecorded.counted);
@@ -561,7 +563,7 @@ static bool has_intervals(const struct summary_row *row)
 static void judge_share(struct summary_row *row)
 {
 	double all = (double)row->samples.nearest.n, share;
-	uint64_t cpu_ns = on_cpu_ns(row->self_ns, row->self_off_ns);
+	uint64_t cpu_ns = row->self_cpu_ns;
 
 	row->best_self_ns = row->best_cpu_ns = cpu_ns;
 	if (!row->samples.nearest.n) {
@@ -584,7 +586,7 @@ static void judge_self(const struct summary *s, struct summary_row *row)
 	row->sampled_error_ns = sample_sum__error(&of->self[TRACE_SAMPLE_CPU]);
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
 	row->best_self_ns = row->self_ns;
-	row->best_cpu_ns = on_cpu_ns(row->self_ns, row->self_off_ns);
+	row->best_cpu_ns = row->self_cpu_ns;
 	if (!has_intervals(row) && sample_sums__any(of)) {
 		row->self_by = SUMMARY_SELF_SAMPLES;
 		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;

@@ -37,6 +37,8 @@ struct summary_row {
 	uint64_t hashing_ns;
 	uint64_t off_ns;      /* off-CPU time within raw_total_ns */
 	uint64_t self_off_ns; /* off-CPU time within raw_self_ns */
+	/* Of self_ns, on the CPU: the sum of those of the processes, each at least 0 (on_cpu.h). */
+	uint64_t self_cpu_ns;
 	/*
 	 * Executions without a span, left out for a budget. They are in no count and no time of
 	 * this row; their time is in the self times of their callers.

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include "analyze/compile_name.h"
-#include "analyze/on_cpu.h"
 #include "base/array.h"
 
 /* Columns of an interval beside a process or a thread, whose name needs space. */
@@ -284,8 +283,7 @@ static int add_intervals(const struct top_data *data, uint32_t process, struct t
 	*most = n ? rows[0].label : TRACE_NO_STRING;
 	for (size_t q = 0; q < n; q++) {
 		row->events += rows[q].count + rows[q].unrecorded.counted;
-		row->cells[PROCESS_ON_CPU].number +=
-			on_cpu_ns(rows[q].self_ns, rows[q].self_off_ns);
+		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
 	}
 	return 0;
 }
@@ -351,7 +349,7 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 	row->id = q->label;
 	row->events = q->count + q->unrecorded.counted;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
-	row->cells[QUERY_ON_CPU].number = on_cpu_ns(q->self_ns, q->self_off_ns);
+	row->cells[QUERY_ON_CPU].number = q->self_cpu_ns;
 	row->cells[QUERY_SELF].number = q->self_ns;
 	row->cells[QUERY_COUNT].number = row->events;
 	row->cells[QUERY_TOTAL].number = q->total_ns;
