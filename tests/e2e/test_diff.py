@@ -54,8 +54,11 @@ def test_slow_function(t):
     assert document["noise"]["percent"] >= 5 and document["gates"][0]["exceeded"], document["gates"]
     text = t.run_qprof("diff", "base.qpt", "new.qpt").stdout.splitlines()
     assert [line.split(":")[0] for line in text[:5]] == HEAD, text
-    row = next(i for i, line in enumerate(text) if line.endswith("crate/query")) + 1
-    assert row < 10 and text[row].endswith("demo/eval_to_allocation_raw"), text
+    item, row = (next(i for i, line in enumerate(text) if line.endswith("  " + title)) + 1
+                 for title in ("item", "crate/query"))
+    assert item < row < 24 and text[item].endswith("demo::SUM"), text
+    assert text[row].endswith("demo/eval_to_allocation_raw"), text
+    assert document["items"][0]["item"] == "demo::SUM", document["items"][0]
     # A constant is one execution, however long its loop takes.
     done = t.run_qprof("diff", "--metric", "count", "--fail-above", "0%", "base.qpt", "new.qpt")
     assert done.returncode == 0, done.stdout

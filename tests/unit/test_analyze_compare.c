@@ -117,7 +117,7 @@ static void executions_of_queries_without_probes_are_left_out(void **state)
 	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 51);
 	assert_int_equal(r.crates[0].of[COMPARE_COUNT][COMPARE_BASE].median, 50);
 	assert_true(r.build.unprobed[COMPARE_BASE] && r.on_cpu);
-	assert_int_equal(compare__sum(c, &r, is_typeck, NULL, &sum), 1);
+	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 1);
 	assert_true(sum.compared);
 	/* Again, and by time: no sample met it, so it is not compared either. */
 	assert_int_equal(compare__result(c, &times, &of_times), 0);
@@ -139,11 +139,11 @@ static void the_sum_covers_the_selected_rows(void **state)
 	struct compare_row sum;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(compare__sum(c, &r, is_typeck, NULL, &sum), 3);
+	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 3);
 	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS);
 	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_NEW].median, 1056 * MS);
 	assert_true(sum.significant);
-	assert_int_equal(compare__sum(c, &r, is_nothing, NULL, &sum), 0);
+	assert_int_equal(compare__sum(c, &r, false, is_nothing, NULL, &sum), 0);
 }
 
 static void waiting_is_no_self_time(void **state)
@@ -302,9 +302,9 @@ static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)
 
 static const struct compare_row *find_item(const struct compare_result *r, const char *path)
 {
-	for (size_t i = 0; i < r->n_rows; i++)
-		if (!strcmp(r->rows[i].query, path))
-			return &r->rows[i];
+	for (size_t i = 0; i < r->n_items; i++)
+		if (!strcmp(r->items[i].query, path))
+			return &r->items[i];
 	fail_msg("no %s", path);
 	return NULL;
 }
@@ -316,8 +316,9 @@ static void items_are_paired_by_path(void **state)
 	_compare_result_ struct compare_result r;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.by_item);
-	assert_int_equal(r.n_rows, 5);
+	assert_true(r.has_items);
+	assert_int_equal(r.n_items, 5);
+	assert_int_equal(r.n_rows, 5); /* of queries, which the sample calls like its items */
 	assert_int_equal(r.n_crates, 2);
 	assert_int_equal(compare_row__change(find_item(&r, "app::parse::f"), COMPARE_SELF),
 			 60 * MS);
@@ -343,7 +344,7 @@ static void items_can_be_summed(void **state)
 	struct compare_row row;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(compare__sum(c, &r, is_of_app, NULL, &row), 3);
+	assert_int_equal(compare__sum(c, &r, true, is_of_app, NULL, &row), 3);
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
 
@@ -364,13 +365,33 @@ static void items_are_not_compared_with_unrecorded_executions(void **state)
 	assert_int_equal(items__new(&names, &items), 0);
 	assert_int_equal(items__span(items, &(struct trace_span){}, &(struct trace_times){}, 0), 0);
 	assert_int_equal(compare__new(1, 1, &c), 0);
-	assert_int_equal(compare__trace_items(c, COMPARE_BASE, s, items, &names), 0);
-	assert_int_equal(compare__trace_items(c, COMPARE_NEW, s, items, &names), 0);
-	assert_int_equal(compare__trace_items(c, COMPARE_NEW, s, items, &names), -EINVAL);
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		assert_int_equal(compare__items(c, side, s, items, &names), 0);
+		assert_int_equal(compare__trace(c, side, s, &names), 0);
+	}
+	assert_int_equal(compare__items(c, COMPARE_NEW, s, items, &names), -EINVAL);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.n_rows, 1);
-	assert_false(r.rows[0].compared);
+	assert_true(r.rough_items);
+	assert_int_equal(r.n_items, 1);
+	assert_false(r.items[0].compared);
 	summary__free(s);
+}
+
+/* Without its items, a trace would look as if it had none of those of the others. */
+static void items_of_some_traces_are_no_rows(void **state)
+{
+	const struct sample_row rows[] = {{"app", "lib", "app::f", 1, 40 * MS, NULL}};
+	const struct compare_rules rules = {.metric = COMPARE_COUNT};
+	_compare_result_ struct compare_result r;
+	_compare_ struct compare *c;
+
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	sample_add_items(c, COMPARE_BASE, rows, 1);
+	sample_add(c, COMPARE_NEW, rows, 1);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_false(r.has_items);
+	assert_int_equal(r.n_items, 0);
+	assert_int_equal(r.n_rows, 1);
 }
 
 /* A build of one crate in which typeck has `n` samples of 1 ms, and layout_of 100; or intervals. */
@@ -468,6 +489,7 @@ int main(void)
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),
 		cmocka_unit_test(items_are_not_compared_with_unrecorded_executions),
+		cmocka_unit_test(items_of_some_traces_are_no_rows),
 		cmocka_unit_test(samples_have_errors_of_their_own),
 		cmocka_unit_test(samples_are_not_compared_with_intervals),
 	};

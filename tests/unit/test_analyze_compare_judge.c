@@ -140,6 +140,9 @@ static void a_build_of_other_crates_is_not_judged(void **state)
 	r.n_crates = 2;
 	assert_int_equal(compare_judge__result(&r), 0);
 	assert_true(r.few_crates);
+	assert_int_equal(r.n_crates_in[COMPARE_BASE], 1);
+	assert_int_equal(r.n_crates_in[COMPARE_NEW], 1);
+	assert_int_equal(r.n_crates_in_both, 0);
 	assert_int_equal(r.build.known, 0);
 	assert_true(compare_row__knows(&crates[0], COMPARE_CPU));
 }

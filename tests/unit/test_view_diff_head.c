@@ -16,8 +16,8 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 	const struct diff_trace traces[] = {
 		{.side = COMPARE_BASE, .compiler = "rustc 1", .recording = budget},
 		{.side = COMPARE_NEW, .compiler = "rustc 2", .recording = exact}};
-	struct compare_row crates[] = {{.in = {true, false}}, {.in = {true, true}}, {.in = {true}}};
-	const struct compare_result r = {.few_crates = true, .crates = crates, .n_crates = 3};
+	const struct compare_result r = {
+		.few_crates = true, .n_crates = 3, .n_crates_in = {3, 1}, .n_crates_in_both = 1};
 	const struct diff_view v = {
 		.result = &r,
 		.traces = traces,

@@ -35,11 +35,12 @@ static void items_are_no_queries(void **state)
 {
 	_free_ char *text =
 		sample_diff_of(diff_json, sample_comparison_of_items(), COMPARE_SELF, 0);
-	struct json_object *object = parsed_json(text), *rows = member(object, "rows"), *row;
+	struct json_object *object = parsed_json(text), *items = member(object, "items"), *row;
 
-	assert_string_equal(json_object_get_string(member(object, "by")), "item");
-	assert_int_equal(json_object_array_length(rows), 5);
-	row = json_object_array_get_idx(rows, 0);
+	assert_string_equal(json_object_get_string(member(object, "by")), "query");
+	assert_int_equal(json_object_array_length(member(object, "rows")), 5);
+	assert_int_equal(json_object_array_length(items), 5);
+	row = json_object_array_get_idx(items, 0);
 	assert_string_equal(json_object_get_string(member(row, "item")), "app::parse::f");
 	assert_false(json_object_object_get_ex(row, "query", NULL));
 	assert_false(json_object_object_get_ex(row, "crate", NULL));

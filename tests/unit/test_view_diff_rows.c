@@ -22,7 +22,7 @@ static void queries_of_a_crate_of_one_side_are_no_rows(void **state)
 	_diff_rows_ struct diff_rows rows;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(diff_rows__init(&rows, &view), 0);
+	assert_int_equal(diff_rows__init(&rows, &view, false), 0);
 	assert_int_equal(rows.n, 2);
 	assert_int_equal(rows.n_shown, 1);
 	assert_string_equal(rows.rows[0]->query, "typeck");
@@ -103,10 +103,56 @@ static void names_of_a_trace_cannot_move_the_cursor(void **state)
 	assert_contains(markdown, "(`a'?[2J`)\n");
 }
 
+static void what_is_within_noise_is_named(void **state)
+{
+	static const struct {
+		size_t items, queries;
+		const char *text;
+	} cases[] = {
+		{0, 0, ""},
+		{0, 1, "within noise, or too small to judge: 1 query of a crate\n"},
+		{3, 2, "within noise, or too small to judge: 3 items, 2 queries of crates\n"},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct diff_rows items = {.by_item = true, .within = cases[i].items},
+				       queries = {.within = cases[i].queries};
+		_free_ char *text = printed_text((diff_print_within(out, &items, &queries), 0));
+
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+static void a_metric_of_crates_has_no_rows(void **state)
+{
+	static const struct {
+		enum compare_metric metric;
+		bool items, queries;
+	} cases[] = {
+		{COMPARE_SELF, true, true},   {COMPARE_COUNT, true, true},
+		{COMPARE_TOTAL, false, true}, {COMPARE_PEAK, false, false},
+		{COMPARE_CPU, true, true},    {COMPARE_RESULTS, false, false},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct compare_result r = {.has_items = true,
+						 .rules.metric = cases[i].metric};
+		const struct diff_view both = {.result = &r},
+				       items = {.result = &r, .by = DIFF_BY_ITEM},
+				       queries = {.result = &r, .by = DIFF_BY_QUERY};
+
+		assert_int_equal(diff_shows_items(&both), cases[i].items);
+		assert_int_equal(diff_shows_queries(&both), cases[i].queries);
+		assert_false(diff_shows_queries(&items) || diff_shows_items(&queries));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_a_trace_cannot_move_the_cursor),
+		cmocka_unit_test(what_is_within_noise_is_named),
+		cmocka_unit_test(a_metric_of_crates_has_no_rows),
 		cmocka_unit_test(queries_of_a_crate_of_one_side_are_no_rows),
 		cmocka_unit_test(changes_have_a_sign),
 		cmocka_unit_test(percent_end_where_factors_begin),

@@ -42,7 +42,7 @@ static void numbers_go_before_names(void **state)
 		sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
 
 	assert_contains(text, "\n  change      %     base      new  crate/query\n");
-	assert_contains(text, "  no room for executions; --wide shows it\n");
+	assert_contains(text, "  hidden column: executions (--wide)\n");
 }
 
 /* Matched by crate name and start order, serde's script would be compared with libc's. */

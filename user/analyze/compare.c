@@ -37,7 +37,8 @@ struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	bool has_estimates[COMPARE_N_SIDES];
-	bool by_item;
+	uint32_t with_items;	/* traces */
+	bool rough_items;	/* executions of some trace were not recorded */
 	bool any_unprobed;	/* queries had no probes in some trace */
 	uint32_t knows_off_cpu; /* traces that tell when threads were off the CPU */
 	bool levelled;		/* level() is done */
@@ -267,7 +268,7 @@ static uint64_t wall_of(const struct compiler *compiler)
 static int add_compiler(struct compare *c, enum compare_side side, struct compiler *compiler,
 			uint32_t unit, bool is_unwatched, const struct trace_texts *names)
 {
-	struct cell whole = {.unrecorded.rough = is_unwatched && c->by_item};
+	struct cell whole = {};
 
 	for (size_t i = 0; i < compiler->n; i++) {
 		struct cell cell = cell_of(&compiler->rows[i], is_unwatched);
@@ -281,8 +282,6 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
 		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
-		if (c->by_item)
-			continue;
 		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label)
 			      ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
 		if (err)
@@ -384,7 +383,6 @@ struct item_rows {
 	struct compare *c;
 	enum compare_side side;
 	const struct trace_texts *names;
-	struct unrecorded unrecorded; /* of the trace */
 };
 
 /* A place in the new build replaces one in the base. */
@@ -418,7 +416,6 @@ static int add_item(void *ctx, const struct item_cell *from)
 		.on_cpu_ns = from->cpu_ns,
 		.probes_ns = from->probe_ns,
 		.by = COMPARE_BY_SPANS,
-		.unrecorded = rows->unrecorded,
 	};
 	const char *path = from->item == TRACE_NO_STRING ? COMPARE_NO_ITEM
 							 : names->text(names->ctx, from->item);
@@ -429,24 +426,22 @@ static int add_item(void *ctx, const struct item_cell *from)
 		       ?: add_to_pair(rows->c, rows->side, ITEMS, label, 0, &cell);
 }
 
-int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
-			 struct items *items, const struct trace_texts *names)
+int compare__items(struct compare *c, enum compare_side side, const struct summary *s,
+		   struct items *items, const struct trace_texts *names)
 {
-	struct item_rows rows = {
-		.c = c, .side = side, .names = names, .unrecorded.rough = summary__is_unwatched(s)};
+	struct item_rows rows = {.c = c, .side = side, .names = names};
 	_free_ struct summary_row *all = NULL;
 	size_t n;
-	int err;
 
 	if (c->seen[side] == c->n[side])
 		return -EINVAL;
 	if (summary__rows(s, SUMMARY_ALL, &all, &n))
 		return -ENOMEM;
+	c->rough_items |= summary__is_unwatched(s);
 	for (size_t i = 0; i < n; i++)
-		rows.unrecorded.rough |= unrecorded__any(&all[i].unrecorded);
-	c->by_item = true;
-	err = items__each(items, add_item, &rows);
-	return err ?: compare__trace(c, side, s, names);
+		c->rough_items |= unrecorded__any(&all[i].unrecorded);
+	c->with_items++;
+	return items__each(items, add_item, &rows);
 }
 
 /* Values of the picked pairs, summed per trace. */
@@ -494,9 +489,10 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	s->unrecorded = (struct unrecorded){0};
 }
 
-static bool is_unprobed(const struct compare *c, uint32_t label, int side)
+static bool is_unprobed(const struct compare *c, const struct pair *pair, int side)
 {
-	return !c->by_item && label < c->n_unprobed && c->unprobed[label].in[side];
+	return pair->unit != ITEMS && pair->label < c->n_unprobed &&
+	       c->unprobed[pair->label].in[side];
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -528,7 +524,7 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 	s->preempted_ns += most - least;
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		s->in[side] |= c->pairs.at[pair].in[side];
-		s->unprobed[side] |= is_unprobed(c, c->pairs.at[pair].label, side);
+		s->unprobed[side] |= is_unprobed(c, &c->pairs.at[pair], side);
 	}
 }
 
@@ -588,8 +584,9 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 	int err = sums__init(&s, c);
 
 	r->rows = calloc(c->pairs.n, sizeof(*r->rows));
+	r->items = calloc(c->pairs.n, sizeof(*r->items));
 	r->crates = calloc(c->pairs.n, sizeof(*r->crates));
-	if (err || !r->rows || !r->crates)
+	if (err || !r->rows || !r->items || !r->crates)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
@@ -612,8 +609,10 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 			r->build = row;
 		else if (!row.query)
 			r->crates[r->n_crates++] = row;
-		else
+		else if (pair->unit != ITEMS)
 			r->rows[r->n_rows++] = row;
+		else if (r->has_items)
+			r->items[r->n_items++] = row;
 	}
 	return 0;
 }
@@ -665,8 +664,7 @@ static void level(struct compare *c)
 
 		for (uint32_t t = 0; t < n_traces(c); t++)
 			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
-		if (is_unprobed(c, pair->label, COMPARE_BASE) ||
-		    is_unprobed(c, pair->label, COMPARE_NEW))
+		if (is_unprobed(c, pair, COMPARE_BASE) || is_unprobed(c, pair, COMPARE_NEW))
 			leave_out(c, pair);
 	}
 }
@@ -679,7 +677,8 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	level(c);
 	*out = (struct compare_result){
 		.rules = *rules,
-		.by_item = c->by_item,
+		.has_items = c->with_items == n_traces(c),
+		.rough_items = c->rough_items,
 		.on_cpu = is_on_cpu(c),
 		.any_unprobed = c->any_unprobed,
 	};
@@ -691,8 +690,8 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	return err ?: compare_judge__result(out);
 }
 
-int compare__sum(const struct compare *c, const struct compare_result *r, compare_pick *pick,
-		 const void *ctx, struct compare_row *out)
+int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
+		 compare_pick *pick, const void *ctx, struct compare_row *out)
 {
 	__cleanup(sums__clear) struct sums s;
 	bool has_query = false, is_build = false;
@@ -704,6 +703,8 @@ int compare__sum(const struct compare *c, const struct compare_result *r, compar
 		const struct pair *pair = &c->pairs.at[i];
 		const char *query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 
+		if (query && (pair->unit == ITEMS) != of_items)
+			continue;
 		if (!pick(ctx, unit_of(c, pair), query))
 			continue;
 		sums__add(&s, c, i);

@@ -25,12 +25,12 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 		   const struct trace_texts *names);
 
 /*
- * The same, but its rows are items instead of queries, paired by path. All traces are added in this
- * way, or none. With executions that were not recorded, no item is compared: they may have been
- * about it.
+ * The items of the trace that is added next, paired by path. Items are rows only if all traces have
+ * them. With executions that were not recorded in any trace, no item is compared: they may have
+ * been about it. Errors as of compare__trace().
  */
-int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
-			 struct items *items, const struct trace_texts *names);
+int compare__items(struct compare *c, enum compare_side side, const struct summary *s,
+		   struct items *items, const struct trace_texts *names);
 
 /*
  * A query had no probes in the trace that is added last, or next, on this side. Its executions are
@@ -54,12 +54,13 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out);
 
 /*
- * Sum the rows for which `pick` returns true: rows with a query, rows of whole units, or the row of
- * the whole build. Returns the number of rows, or -ENOMEM.
+ * Sum the rows for which `pick` returns true: rows with a query (or, `of_items`, with the path of
+ * an item), rows of whole units, or the row of the whole build. Returns the number of rows, or
+ * -ENOMEM.
  */
 typedef bool compare_pick(const void *ctx, const struct compare_unit *unit, const char *query);
-int compare__sum(const struct compare *c, const struct compare_result *r, compare_pick *pick,
-		 const void *ctx, struct compare_row *out);
+int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
+		 compare_pick *pick, const void *ctx, struct compare_row *out);
 
 void compare__free(struct compare *c);
 DEFINE_CLEANUP(struct compare, compare__free)

@@ -58,6 +58,8 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 
 	if (r->rules.different_work || (r->few_crates && row->is_build))
 		return false;
+	if (r->rough_items && compare_row__is_item(row))
+		return false;
 	if (compare_metric_is_of_crates(metric))
 		return !has_query && is_cost_compared(r, row, metric);
 	if (!is_known_alike(r, row, metric))
@@ -196,13 +198,16 @@ static void judge(struct compare_result *r, struct compare_row *rows, size_t n, 
 	qsort_r(rows, n, sizeof(*rows), compare_rows, &metric);
 }
 
-static bool has_few_crates(const struct compare_result *r)
+static void count_crates(struct compare_result *r)
 {
-	size_t both = 0;
+	for (size_t i = 0; i < r->n_crates; i++) {
+		const bool *in = r->crates[i].in;
 
-	for (size_t i = 0; i < r->n_crates; i++)
-		both += r->crates[i].in[COMPARE_BASE] && r->crates[i].in[COMPARE_NEW];
-	return both < r->n_crates - both;
+		r->n_crates_in[COMPARE_BASE] += in[COMPARE_BASE];
+		r->n_crates_in[COMPARE_NEW] += in[COMPARE_NEW];
+		r->n_crates_in_both += in[COMPARE_BASE] && in[COMPARE_NEW];
+	}
+	r->few_crates = r->n_crates_in_both < r->n_crates - r->n_crates_in_both;
 }
 
 int compare_judge__result(struct compare_result *r)
@@ -212,9 +217,10 @@ int compare_judge__result(struct compare_result *r)
 	if (err)
 		return err;
 	r->too_noisy = r->noise_is_estimated && r->noise_ppm > COMPARE_NOISE_MOST;
-	r->few_crates = has_few_crates(r);
+	count_crates(r);
 	compare_judge__row(r, &r->build, false, true);
 	judge(r, r->crates, r->n_crates, true);
 	judge(r, r->rows, r->n_rows, false);
+	judge(r, r->items, r->n_items, false);
 	return 0;
 }

@@ -121,6 +121,11 @@ struct compare_rules {
 	uint64_t min_ppm;
 };
 
+static inline bool compare_row__is_item(const struct compare_row *row)
+{
+	return row->query && !row->unit;
+}
+
 /* The metric of rows of queries. */
 static inline enum compare_metric compare_rules__of_queries(const struct compare_rules *rules)
 {
@@ -143,7 +148,8 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 }
 
 struct compare_result {
-	bool by_item;
+	bool has_items;	   /* all traces have some */
+	bool rough_items;  /* none is compared: executions were not recorded in some trace */
 	bool on_cpu;	   /* self times are */
 	bool any_unprobed; /* some query had no probes in some trace */
 	struct compare_rules rules;
@@ -157,10 +163,10 @@ struct compare_result {
 	 * which is an estimate too.
 	 */
 	bool noise_is_estimated;
-	uint64_t noise_ppm; /* UINT64_MAX: unknown */
-	/*
-	 * Less than half of the crates are on both sides, so nothing of the whole build is judged.
-	 */
+	uint64_t noise_ppm;		     /* UINT64_MAX: unknown */
+	size_t n_crates_in[COMPARE_N_SIDES]; /* that a side has */
+	size_t n_crates_in_both;
+	/* Less than half of the crates are in both, so nothing of the whole build is judged. */
 	bool few_crates;
 	/*
 	 * The noise is unknown or larger than COMPARE_NOISE_MOST: a change of a time is significant
@@ -170,15 +176,17 @@ struct compare_result {
 	struct compare_row build;
 	struct compare_row *crates; /* one per unit; sorted as `rows` */
 	size_t n_crates;
-	/* One per unit and query, or per item: significant rows first, then by the size of the
-	 * change. */
+	/* One per unit and query: significant rows first, then by the size of the change. */
 	struct compare_row *rows;
 	size_t n_rows;
+	struct compare_row *items; /* one per path; sorted as `rows` */
+	size_t n_items;
 };
 
 static inline void compare_result__clear(struct compare_result *r)
 {
 	free(r->rows);
+	free(r->items);
 	free(r->crates);
 	*r = (struct compare_result){};
 }

@@ -26,19 +26,6 @@ static char *copy(struct word word)
 	return strndup(word.at ?: "", word.len);
 }
 
-/* The value of `option`, which ends in "=", in a separate word; "" if absent. */
-static char *codegen_option(const struct trace_process *p, const char *option)
-{
-	struct command_line rest = command_line_joined(p->command);
-	size_t len = strlen(option);
-
-	for (struct word word; (word = command_line__next(&rest)).at;) {
-		if (word.len > len && !memcmp(word.at, option, len))
-			return copy((struct word){word.at + len, word.len - len});
-	}
-	return strdup("");
-}
-
 /*
  * The buffer is large enough: the value of each --cfg is shorter than the option with its value.
  * The target has space of its own, because "--cfg --target=x" uses the same text twice.
@@ -120,6 +107,7 @@ DEFINE_CLEANUP(struct compare_unit, free_unit)
 static struct compare_unit *new_unit(const struct trace_process *p)
 {
 	__cleanup(free_unit_p) struct compare_unit *unit = calloc(1, sizeof(*unit));
+	struct command_line line = command_line_joined(p->command);
 
 	if (!unit)
 		return NULL;
@@ -129,8 +117,8 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	unit->title = compile_name(p);
 	unit->package = compile_package(p);
 	unit->command = strdup(p->command ?: "");
-	unit->metadata = codegen_option(p, "metadata=");
-	unit->extra = codegen_option(p, "extra-filename=");
+	unit->metadata = copy(command_line__codegen(line, "metadata"));
+	unit->extra = copy(command_line__codegen(line, "extra-filename"));
 	unit->source = source_of(p);
 	unit->place = place_of(p);
 	unit->variant = variant_of(p);

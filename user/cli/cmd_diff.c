@@ -181,12 +181,12 @@ static int add_unprobed(struct compare *c, struct diff_trace *t, const struct mo
 }
 
 static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
-			 struct trace_reader *r, struct model *m, bool by_item)
+			 struct trace_reader *r, struct model *m, enum cli_diff_by by)
 {
 	struct model_options options = model_options_of(r);
 	int err;
 
-	options.parts = MODEL_BUILD | (by_item ? MODEL_ITEMS : 0);
+	options.parts = MODEL_BUILD | (by != CLI_DIFF_BY_QUERY ? MODEL_ITEMS : 0);
 	options.no_blocked_items = true;
 	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
@@ -195,17 +195,17 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	t->recording = compare_recording_of(m);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
-	if (by_item)
-		err = compare__trace_items(c, t->side, m->summary, m->items, &options.texts);
-	else
-		err = compare__trace(c, t->side, m->summary, &options.texts);
+	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))
+		err = compare__items(c, t->side, m->summary, m->items, &options.texts);
+	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
 		compare__costs(c, t->side, m->build, m->samples);
 	err = err ?: add_unprobed(c, t, m) ?: keep_texts(sides, t, r, m->summary);
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
 
-static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t, bool by_item)
+static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
+		     enum cli_diff_by by)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_model_ struct model m = {};
@@ -214,10 +214,10 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 	if (err)
 		return err;
 	process_filter__apply(&sides->filter, r);
-	err = compare_trace(c, sides, t, r, &m, by_item);
+	err = compare_trace(c, sides, t, r, &m, by);
 	if (err)
 		return cmd_unreadable(t->path, NULL, err);
-	if (by_item && cmd_has_items(r, m.items, t->path))
+	if (by == CLI_DIFF_BY_ITEM && cmd_has_items(r, m.items, t->path))
 		return -ENODATA;
 	sides->bytes += trace_reader__bytes_read(r);
 	t->unwatched = trace_reader__stats(r).unwatched;
@@ -281,12 +281,15 @@ static bool is_above(const struct compare_row *row, enum compare_metric metric,
 
 /* 0, or -errno after an error line. */
 static int judge(const struct compare *c, const struct compare_result *r,
-		 const struct cli_gates *from, struct diff_gate *gates)
+		 const struct cli_diff_options *o, struct diff_gate *gates)
 {
+	const struct cli_gates *from = &o->gates;
+	bool of_items = o->by == CLI_DIFF_BY_ITEM;
+
 	for (size_t i = 0; i < from->n; i++) {
 		const struct cli_gate *gate = &from->gates[i];
 		struct diff_gate *to = &gates[i];
-		int n = compare__sum(c, r, is_meant, gate, &to->row);
+		int n = compare__sum(c, r, of_items, is_meant, gate, &to->row);
 
 		if (n < 0)
 			return diag_error_r(n, "out of memory");
@@ -419,8 +422,14 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	_compare_result_ struct compare_result result = {};
 	struct compare_rules rules = rules_of(o);
 	_free_ struct diff_gate *gates = calloc(o->gates.n + 1, sizeof(*gates));
+	static const enum diff_by views[] = {
+		[CLI_DIFF_BY_BOTH] = DIFF_BY_BOTH,
+		[CLI_DIFF_BY_QUERY] = DIFF_BY_QUERY,
+		[CLI_DIFF_BY_ITEM] = DIFF_BY_ITEM,
+	};
 	struct diff_view view = {
 		.result = &result,
+		.by = views[o->by],
 		.traces = sides->traces,
 		.n_traces = sides->n,
 		.gates = gates,
@@ -430,7 +439,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	};
 
 	for (size_t i = 0; i < sides->n; i++)
-		if (add_trace(c, sides, &sides->traces[i], o->by == CLI_DIFF_BY_ITEM))
+		if (add_trace(c, sides, &sides->traces[i], o->by))
 			return EXIT_CODE_FAILURE;
 	if (process_filter__check(&sides->filter, "these traces"))
 		return EXIT_CODE_FAILURE;
@@ -442,7 +451,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (judge(c, &result, &o->gates, gates))
+	if (judge(c, &result, o, gates))
 		return EXIT_CODE_FAILURE;
 	decide(sides, &view, gates);
 	if (print(o, &view, sides->bytes))

@@ -24,10 +24,11 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(diff.by),
-		.choices = "query|item",
-		.initial = "query",
+		.choices = "both|query|item",
+		.initial = "both",
 		.help = "What a row is: a query of a crate, or an item: a function, type or "
-			"module, with all queries about it, paired by its path. With items, "
+			"module, with all queries about it, paired by its path. Both: a table of "
+			"each, items if the traces have them. With items alone, "
 			"QUERY of --fail-above is a path.",
 	},
 	{
@@ -61,8 +62,9 @@ static const struct cli_option options[] = {
 		.arg = "N",
 		.kind = CLI_NUMBER,
 		.offset = AT(diff.top),
-		.initial = "20",
-		.help = "Show only the N largest changes; 0 shows all. JSON always has all.",
+		.initial = "10",
+		.help = "Show only the N largest changes of each table; 0 shows all. JSON always "
+			"has all.",
 	},
 	{
 		.letter = 'w',
@@ -95,8 +97,9 @@ static const struct cli_option options[] = {
 };
 
 static const char about[] =
-	"Compares two builds: wall time, CPU time and peak memory, then crate by crate and query "
-	"by query. Prints what changed by more than chance explains, the largest change first. "
+	"Compares two builds: wall time, CPU time and peak memory, then crate by crate, item "
+	"by item, and query by query. Prints what changed by more than chance explains, the "
+	"largest change first. "
 	"BASE and NEW are each a trace, "
 	"several traces of the same build separated by commas, or a directory: all its "
 	"*.qpt. One word is one side, so that no order and no glob can mix them up. Needs no "
@@ -121,7 +124,8 @@ static const char about[] =
 
 static const struct cli_example examples[] = {
 	{"What changed", "qprof-bpf diff before.qpt after.qpt"},
-	{"Which functions and types take longer", "qprof-bpf diff --by item before.qpt after.qpt"},
+	{"Which functions and types take longer, all of them",
+	 "qprof-bpf diff --top 0 --by item before.qpt after.qpt"},
 	{"Fail if all crates together take over 5% longer",
 	 "qprof-bpf diff --fail-above 5% a1.qpt,a2.qpt,a3.qpt b1.qpt,b2.qpt,b3.qpt"},
 	{"Fail if there is more to do: no noise, one trace a side",

@@ -225,6 +225,7 @@ enum cli_metric {
 
 /* The rows of a comparison; the order of the choices of --by. */
 enum cli_diff_by {
+	CLI_DIFF_BY_BOTH,
 	CLI_DIFF_BY_QUERY,
 	CLI_DIFF_BY_ITEM,
 };

@@ -45,8 +45,16 @@ struct diff_gate {
 	const char *why; /* there is no verdict; else NULL */
 };
 
+/* Which rows are shown below those of crates. */
+enum diff_by {
+	DIFF_BY_BOTH, /* items, if the traces have them, and queries */
+	DIFF_BY_QUERY,
+	DIFF_BY_ITEM,
+};
+
 struct diff_view {
 	const struct compare_result *result;
+	enum diff_by by;
 	const struct diff_trace *traces;
 	size_t n_traces;
 	const struct diff_gate *gates;
@@ -55,7 +63,7 @@ struct diff_view {
 	/* The first traces of base and new whose compilers differ, or NULL. */
 	const struct diff_trace *other_compilers[COMPARE_N_SIDES];
 	int status;   /* the exit status by the limits */
-	size_t top;   /* rows to show; 0 = all; text and Markdown only */
+	size_t top;   /* rows to show of each table; 0 = all; text and Markdown only */
 	size_t width; /* columns of the text; 0: unlimited */
 };
 

@@ -81,17 +81,10 @@ static void print_recordings(FILE *out, const struct diff_view *v)
 
 static void print_few_crates(FILE *out, const struct compare_result *r)
 {
-	size_t n[COMPARE_N_SIDES] = {}, both = 0;
-
-	for (size_t i = 0; i < r->n_crates; i++) {
-		for (int side = 0; side < COMPARE_N_SIDES; side++)
-			n[side] += r->crates[i].in[side];
-		both += r->crates[i].in[COMPARE_BASE] && r->crates[i].in[COMPARE_NEW];
-	}
 	fprintf(out,
 		"different work: base compiled %zu crates, new %zu, and %zu of them are the same: "
 		"the whole build is not compared\n",
-		n[COMPARE_BASE], n[COMPARE_NEW], both);
+		r->n_crates_in[COMPARE_BASE], r->n_crates_in[COMPARE_NEW], r->n_crates_in_both);
 }
 
 static void print_compilers(FILE *out, const struct diff_trace *const *traces, bool markdown)

@@ -222,11 +222,12 @@ static void add_differences(struct json *j, const struct diff_view *v)
 int diff_json(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
+	enum compare_metric metric = compare_rules__of_queries(&r->rules);
 	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-diff/3");
-	json__text(&j, "by", r->by_item ? "item" : "query");
+	json__text(&j, "by", v->by == DIFF_BY_ITEM ? "item" : "query");
 	json__text(&j, "metric", compare_metric_name(r->rules.metric));
 	json__number(&j, "min_ns", r->rules.min_ns);
 	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
@@ -240,7 +241,12 @@ int diff_json(FILE *out, const struct diff_view *v)
 	json__begin(&j);
 	put_row(&j, &r->build, r->rules.metric);
 	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
-	put_rows(&j, "rows", r->rows, r->n_rows, compare_rules__of_queries(&r->rules));
+	if (v->by == DIFF_BY_ITEM)
+		put_rows(&j, "rows", r->items, r->n_items, metric);
+	else
+		put_rows(&j, "rows", r->rows, r->n_rows, metric);
+	if (v->by == DIFF_BY_BOTH && r->has_items && r->rules.metric != COMPARE_TOTAL)
+		put_rows(&j, "items", r->items, r->n_items, metric);
 	json__print(&j, "}\n");
 	return j.err;
 }

@@ -42,7 +42,7 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct comp
 	fprintf(out,
 		"| change | %% | base | new | spread | executions | %s |\n"
 		"|---:|---:|---:|---:|---:|---:|---|\n",
-		diff_name_title(r));
+		diff_name_title(rows));
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
 		err = print_row(out, rows->rows[i], compare_rules__of_queries(&r->rules));
 	if (rows->n > rows->n_shown)
@@ -113,12 +113,14 @@ static int print_crates(FILE *out, const struct compare_result *r)
 	return err;
 }
 
-static void print_notes(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+static void print_notes(FILE *out, const struct diff_rows *items, const struct diff_rows *queries,
+			const struct compare_result *r)
 {
-	diff_print_uncompared(out, rows, r, true);
-	if (rows->uncompared)
+	diff_print_uncompared(out, items, r, true);
+	diff_print_uncompared(out, queries, r, true);
+	if (items->uncompared || queries->uncompared)
 		fputc('\n', out);
-	fprintf(out, "Within noise, or too small to judge: %zu.\n", rows->within);
+	diff_print_within(out, items, queries);
 	diff_print_errors(out, r);
 	diff_print_noise(out, r);
 }
@@ -126,8 +128,8 @@ static void print_notes(FILE *out, const struct diff_rows *rows, const struct co
 int diff_markdown(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
-	_diff_rows_ struct diff_rows rows = {};
-	int err = diff_rows__init(&rows, v);
+	_diff_rows_ struct diff_rows items = {}, queries = {};
+	int err = diff_rows__init(&items, v, true) ?: diff_rows__init(&queries, v, false);
 
 	if (err)
 		return err;
@@ -137,8 +139,9 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	for (size_t i = 0; !err && i < v->n_gates; i++)
 		err = print_gate(out, &v->gates[i], r);
 	fputc('\n', out);
-	err = err ?: print_crates(out, r) ?: print_rows(out, &rows, r);
+	err = err ?: print_crates(out, r) ?: print_rows(out, &items, r);
+	err = err ?: print_rows(out, &queries, r);
 	if (!err)
-		print_notes(out, &rows, r);
+		print_notes(out, &items, &queries, r);
 	return err;
 }

@@ -67,17 +67,37 @@ static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
 	r->uncompared++;
 }
 
-int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
+bool diff_shows_queries(const struct diff_view *v)
+{
+	enum compare_metric metric = v->result->rules.metric;
+
+	return v->by != DIFF_BY_ITEM && metric != COMPARE_WALL && metric != COMPARE_PEAK &&
+	       metric != COMPARE_RESULTS;
+}
+
+/* An item has no total time. */
+bool diff_shows_items(const struct diff_view *v)
+{
+	enum compare_metric metric = v->result->rules.metric;
+
+	return v->by != DIFF_BY_QUERY && v->result->has_items && metric != COMPARE_WALL &&
+	       metric != COMPARE_PEAK && metric != COMPARE_RESULTS && metric != COMPARE_TOTAL;
+}
+
+int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item)
 {
 	const struct compare_result *result = v->result;
 	enum compare_metric metric = compare_rules__of_queries(&result->rules);
+	bool shown = by_item ? diff_shows_items(v) : diff_shows_queries(v);
+	const struct compare_row *rows = by_item ? result->items : result->rows;
+	size_t n = !shown ? 0 : by_item ? result->n_items : result->n_rows;
 
-	*r = (struct diff_rows){.by_item = result->by_item};
-	r->rows = calloc(result->n_rows + 1, sizeof(struct compare_row *));
+	*r = (struct diff_rows){.by_item = by_item};
+	r->rows = calloc(n + 1, sizeof(struct compare_row *));
 	if (!r->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < result->n_rows; i++) {
-		const struct compare_row *row = &result->rows[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct compare_row *row = &rows[i];
 
 		r->recount += !row->unrecorded.rough && !is_unprobed(row) &&
 			      compare_row__change(row, COMPARE_COUNT) != 0;
@@ -259,6 +279,12 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 
 	if (!n || r->rules.different_work)
 		return;
+	if (rows->by_item && r->rough_items) {
+		fputs("items are not compared, as not all executions were recorded; --exact "
+		      "records them\n",
+		      out);
+		return;
+	}
 	fprintf(out,
 		"not compared, as they had no probes or too few samples, to keep within a budget: "
 		"%zu %s (",
@@ -270,6 +296,22 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 		diff_print_raw(out, name ?: "?", markdown);
 	}
 	fprintf(out, "%s)\n", n < rows->uncompared ? ", ..." : "");
+}
+
+void diff_print_within(FILE *out, const struct diff_rows *items, const struct diff_rows *queries)
+{
+	const struct diff_rows *const all[] = {items, queries};
+	const char *before = "within noise, or too small to judge: ";
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!all[i]->within)
+			continue;
+		fprintf(out, "%s%zu %s", before, all[i]->within,
+			diff_rows_text(all[i], all[i]->within));
+		before = ", ";
+	}
+	if (items->within || queries->within)
+		fputc('\n', out);
 }
 
 const char *diff_rows_text(const struct diff_rows *rows, size_t n)

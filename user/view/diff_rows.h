@@ -22,8 +22,8 @@ struct diff_rows {
 	size_t recount; /* rows whose number of executions changed */
 };
 
-/* 0 or -ENOMEM. */
-int diff_rows__init(struct diff_rows *r, const struct diff_view *v);
+/* Of items, or of queries. 0 or -ENOMEM. */
+int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item);
 void diff_rows__clear(struct diff_rows *r);
 #define _diff_rows_ __cleanup(diff_rows__clear)
 
@@ -33,8 +33,12 @@ static inline bool diff_is_one_sided(const struct compare_row *row)
 	return row->in[COMPARE_BASE] != row->in[COMPARE_NEW];
 }
 
+/* Whether the view has rows of items, and of queries: not all metrics have these. */
+bool diff_shows_items(const struct diff_view *v);
+bool diff_shows_queries(const struct diff_view *v);
+
 /* The title of the column of names. */
-static inline const char *diff_name_title(const struct compare_result *r)
+static inline const char *diff_name_title(const struct diff_rows *r)
 {
 	return r->by_item ? "item" : "crate/query";
 }
@@ -84,6 +88,9 @@ void diff_print_raw(FILE *out, const char *text, bool markdown);
  */
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
 		       const struct compare_result *r);
+
+/* Print "within noise, or too small to judge: 3 items, 1 query of a crate"; nothing of none. */
+void diff_print_within(FILE *out, const struct diff_rows *items, const struct diff_rows *queries);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,

@@ -33,6 +33,8 @@ static const struct member document[] = {
 	{"build", "comparison", "all compilers of the traces"},
 	{"crates", "[comparison", "units that are paired, the significant ones first"},
 	{"rows", "[comparison", "queries of crates, or items; the significant ones first"},
+	{"items", "[comparison",
+	 "items, beside the rows of queries; only without --by, if all traces have some"},
 };
 
 static const struct member noise[] = {

@@ -19,8 +19,8 @@ static bool has_spread(const struct compare_result *r)
 }
 
 /* Fill in the columns of this comparison; returns their number. */
-static size_t make_columns(const struct compare_result *r, bool places,
-			   struct table_column columns[N_COLUMNS])
+static size_t make_columns(const struct diff_rows *rows, const struct compare_result *r,
+			   bool places, struct table_column columns[N_COLUMNS])
 {
 	size_t n = 0;
 
@@ -34,7 +34,7 @@ static size_t make_columns(const struct compare_result *r, bool places,
 		columns[n++].title = "executions";
 	if (places)
 		columns[n++].title = "at";
-	columns[n++].title = diff_name_title(r);
+	columns[n++].title = diff_name_title(rows);
 	return n;
 }
 
@@ -85,7 +85,7 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 	const struct compare_result *r = v->result;
 	struct table_column columns[N_COLUMNS] = {};
 	bool places = has_places(rows);
-	_table_ struct table *t = table__new(columns, make_columns(r, places, columns));
+	_table_ struct table *t = table__new(columns, make_columns(rows, r, places, columns));
 	int err;
 
 	if (!rows->n)
@@ -202,14 +202,15 @@ static int print_crates(FILE *out, const struct diff_view *v)
 	return table__print_within(t, out, v->width, "--wide");
 }
 
-static void print_rest(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+static void print_rest(FILE *out, const struct diff_rows *items, const struct diff_rows *queries,
+		       const struct compare_result *r)
 {
 	fputc('\n', out);
-	if (rows->within)
-		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
-			diff_rows_text(rows, rows->within));
-	diff_print_uncompared(out, rows, r, false);
-	if (diff_has_counts(r) && rows->recount && !r->build.unrecorded.rough)
+	diff_print_within(out, items, queries);
+	diff_print_uncompared(out, items, r, false);
+	diff_print_uncompared(out, queries, r, false);
+	if (diff_has_counts(r) && (items->recount || queries->recount) &&
+	    !r->build.unrecorded.rough)
 		fputs("executions changed, too: --metric count shows of what\n", out);
 	diff_print_errors(out, r);
 	diff_print_noise(out, r);
@@ -234,23 +235,18 @@ static void print_gates(FILE *out, const struct diff_view *v)
 
 int diff_text(FILE *out, const struct diff_view *v)
 {
-	const struct compare_result *r = v->result;
-	bool has_rows = r->rules.metric != COMPARE_WALL && r->rules.metric != COMPARE_PEAK &&
-			r->rules.metric != COMPARE_RESULTS;
-	_diff_rows_ struct diff_rows rows = {};
-	int err = diff_rows__init(&rows, v);
+	_diff_rows_ struct diff_rows items = {}, queries = {};
+	int err = diff_rows__init(&items, v, true) ?: diff_rows__init(&queries, v, false);
 
 	if (err)
 		return err;
 	diff_head__differences(out, v, "");
 	diff_head__costs(out, v, "");
-	err = print_crates(out, v);
-	if (!err && has_rows)
-		err = print_rows(out, &rows, v);
+	err = print_crates(out, v) ?: print_rows(out, &items, v) ?: print_rows(out, &queries, v);
 	if (err)
 		return err;
-	if (has_rows)
-		print_rest(out, &rows, r);
+	if (diff_shows_items(v) || diff_shows_queries(v))
+		print_rest(out, &items, &queries, v->result);
 	print_gates(out, v);
 	return 0;
 }
