@@ -44,7 +44,7 @@ def test_blocks(t):
     assert run.status == 0
     text = (run.stdout + run.stderr).decode()
     assert "\033" not in text, "escape codes in a pipe"
-    assert text.count("events/s") + len(re.findall(r"events .*/s\)", text)) >= 3, text[:2000]
+    assert len(re.findall(r"queries .*/s\)  activities", text)) >= 3, text[:2000]
     assert "typeck" in text and "lost 0" in text, text[-2000:]
 
 

@@ -88,8 +88,8 @@ def top(t, *arguments):
 
 
 def events(text):
-    """The number of events in the first line."""
-    found = re.search(r"events ([\d,]+)", text)
+    """The number of executions of queries in the first line."""
+    found = re.search(r"queries ([\d,]+)", text)
     return int(found.group(1).replace(",", "")) if found else 0
 
 
@@ -155,7 +155,7 @@ def test_command(t):
         after = s.wait("status=7")
     assert "built 0\nbuilt 1\n" in after, after
     assert "Processes" not in after, "the screen is still there: %s" % after
-    recorded = sum(t.counts(trace).values())
+    recorded = t.report(trace)["query_executions"]
     assert events(finished) == recorded, (recorded, finished)
 
 
@@ -413,7 +413,7 @@ def test_stopped_and_continued(t):
 
 def test_cut_short(t):
     with Screen(t, top(t, os.path.join(GOLDEN, "bad-killed.qpt"))) as s:
-        s.wait("cut short,", "unknown")
+        s.wait("interrupted,", "unknown")
         s.keys("q")
         s.wait("status=0")
 

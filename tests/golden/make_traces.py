@@ -315,10 +315,10 @@ def bad():
     yield "no-info", header() + NAMES, refused("EBADMSG", "its first chunk is not what a trace begins with")
     yield "cut-in-info", header() + info()[:-1], refused("EBADMSG", "its first chunk is cut short or damaged")
     yield "killed", header(state=0xFFFFFFFF) + BODY, problem(
-        BODY_LINES, f"unfinished: its writer was stopped; whole up to byte {len(header() + BODY)}"
+        BODY_LINES, f"unfinished: still recording, or interrupted; whole up to byte {len(header() + BODY)}"
     )
     yield "killed-before-sync", header(state=0xFFFFFFFF) + BODY + end(4, 1, 4), problem(
-        BODY_LINES, "unfinished: whole, but its writer was stopped before it was synced"
+        BODY_LINES, "unfinished: whole, but interrupted before it was synced"
     )
     yield "cut-in-spans", (header() + BODY)[:-1], problem(
         INFO_LINE + ONE_LINE,

@@ -269,7 +269,7 @@ static void what_compilers_are_in_is_shown(void **state)
 	assert_contains(blocks, "lost 0\n  rustc --crate-name x  eval_to_allocation_raw("
 				"a_crate::a_module::planted)\n  query");
 	assert_lacks(blocks, "it::has::ended");
-	assert_contains(json, ",\"now\":[{\"pid\":4713,\"crate\":null,"
+	assert_contains(json, ",\"now\":[{\"pid\":4713,\"crate\":\"rustc --crate-name x\","
 			      "\"name\":\"eval_to_allocation_raw\","
 			      "\"event\":\"a_crate::a_module::planted\",\"function\":null}],"
 			      "\"queries\":[");

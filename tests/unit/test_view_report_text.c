@@ -42,12 +42,12 @@ static void columns_without_room_are_reported(void **state)
 	char *text = report_of(sample_one(), &none, &opt);
 
 	assert_contains(text, "query      count    total     self  self %\n");
-	assert_contains(text, "  no room for mean, max; report --wide shows them\n");
+	assert_contains(text, "  hidden columns: mean, max (report --wide)\n");
 	free(text);
 	opt.sort = REPORT_SORT_MAX;
 	text = report_of(sample_one(), &none, &opt);
 	assert_contains(text, "query      count     self  self %      max\n");
-	assert_contains(text, "  no room for total, mean; report --wide shows them\n");
+	assert_contains(text, "  hidden columns: total, mean (report --wide)\n");
 	free(text);
 }
 
@@ -262,7 +262,7 @@ static void narrow_items_show_the_first_query(void **state)
 	free(text);
 	text = report_of_items(false, (struct report_options){.width = 60});
 	assert_contains(text, "  executions  item\n11.2 ms    56.4           3  app::shapes");
-	assert_contains(text, "  no room for of this; report --wide shows it\n");
+	assert_contains(text, "  hidden column: of this (report --wide)\n");
 	free(text);
 }
 

@@ -100,7 +100,7 @@ static void units_have_a_column_for_each_step(void **state)
 	assert_text(SUBJECTS_UNITS, (struct report_options){.top = 1, .width = 68},
 		    "  total  total %  codegen  optimize  emit  crate  codegen unit\n"
 		    "80.0 ms     80.0  20.0 ms   60.0 ms          app  app-cgu.0\n"
-		    "  no room for lto, size, thread; report --wide shows them\n"
+		    "  hidden columns: lto, size, thread (report --wide)\n"
 		    "  and 1 more codegen unit\n");
 }
 

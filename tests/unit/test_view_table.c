@@ -95,11 +95,11 @@ static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 	assert_string_equal(text, "query                         self\n"
 				  "typeck                     1.23 ms\n"
 				  "codegen_fulfill_obligat..     4 ns\n"
-				  "  no room for count; --all shows it\n"
+				  "  hidden column: count (--all)\n"
 				  "query\n"
 				  "typeck\n"
 				  "codegen_fulfill_ob..\n"
-				  "  no room for count, self; --all shows them\n"
+				  "  hidden columns: count, self (--all)\n"
 				  "query                         count     self\n"
 				  "typeck                           12  1.23 ms\n"
 				  "codegen_fulfill_obligation        3     4 ns\n");
@@ -173,7 +173,7 @@ static void a_long_name_can_stand_last(void **state)
 	assert_string_equal(narrow, "query  self\n"
 				    "    7  a n..\n"
 				    "  100  b\n"
-				    "  no room for count; -w shows it\n");
+				    "  hidden column: count (-w)\n");
 }
 
 static void a_table_without_memory_fails_when_it_is_fitted(void **state)

@@ -112,7 +112,7 @@ static void end_without_end_chunk(struct chunk_stream *s)
 	if (s->finished)
 		cut_short(s);
 	else
-		stop(s, "unfinished: its writer was stopped; whole up to byte %" PRIu64,
+		stop(s, "unfinished: still recording, or interrupted; whole up to byte %" PRIu64,
 		     s->whole_end);
 }
 
@@ -218,7 +218,7 @@ void chunk_stream__end(struct chunk_stream *s)
 		s->damaged = true;
 		stop(s, "damaged at byte %" PRIu64 ": bytes after its end", s->whole_end);
 	} else if (!s->finished)
-		stop(s, "unfinished: whole, but its writer was stopped before it was synced");
+		stop(s, "unfinished: whole, but interrupted before it was synced");
 	s->stopped = true;
 }
 

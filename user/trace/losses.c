@@ -20,7 +20,7 @@ static const struct {
 					  false},
 	[TRACE_COUNT_UNWOUND] = {"unwound", "interval left by unwinding", false},
 	[TRACE_COUNT_LEFT] = {"left",
-			      "interval whose end was noticed late, so that it looks longer",
+			      "interval that may be shown too long, as its end was noticed late",
 			      false},
 	[TRACE_COUNT_OPEN] = {"open", "interval still running when its thread or the capture ended",
 			      false},

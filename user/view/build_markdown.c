@@ -26,7 +26,7 @@ static void print_head(FILE *out, const struct build_totals *t)
 		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed**", t->failed, t->killed);
 	fputs("\n\n", out);
 	if (wall_ns)
-		fprintf(out, "- %.2f compilers on average; at most one at a time in the last %s\n",
+		fprintf(out, "- %.2f compilers on average; one at a time for the last %s\n",
 			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
 	if (t->off_cpu_known)
 		build_print_threads(out, t, "- threads: ", "- waiting: ");
@@ -245,7 +245,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	verdict = verdict_of(v->summary, v->losses);
 	verdict_lead(out, &verdict);
 	print_head(out, build__totals(v->build));
-	build_print_samples(out, "- samples: ", &r, v);
+	build_print_samples(out, "- samples: ", 0, &r, v);
 	print_cost(out, v);
 	print_reuse(out, &r);
 	err = path_markdown(out, FIT, &r, v);

@@ -230,7 +230,8 @@ const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
 	return p->process->peak_bytes ? format_bytes(buf, p->process->peak_bytes) : "-";
 }
 
-static void print_shares(FILE *out, const struct build_rows *r)
+/* "69.0 % front end, 31.0 % LLVM"; NULL: no memory. */
+static char *shares_of(const struct build_rows *r)
 {
 	static const char *const names[SAMPLE_SHARES] = {
 		[SAMPLE_FRONT_END] = "front end",
@@ -240,8 +241,12 @@ static void print_shares(FILE *out, const struct build_rows *r)
 	};
 	const char *before = "";
 	uint64_t all = 0;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
+	if (!out)
+		return NULL;
 	for (int i = 0; i < SAMPLE_SHARES; i++)
 		all += r->shares[i].value;
 	for (int i = 0; i < SAMPLE_SHARES; i++) {
@@ -251,23 +256,31 @@ static void print_shares(FILE *out, const struct build_rows *r)
 			names[i]);
 		before = ", ";
 	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }
 
-void build_print_samples(FILE *out, const char *lead, const struct build_rows *r,
+void build_print_samples(FILE *out, const char *lead, size_t width, const struct build_rows *r,
 			 const struct build_view *v)
 {
+	_free_ char *shares = v->stacks ? shares_of(r) : NULL;
 	const struct sample_sum *cpu;
 	char count[FORMAT_MAX], time[FORMAT_MAX];
+	int len;
 
 	if (!v->samples)
 		return;
 	cpu = &samples__totals(v->samples)->of[TRACE_SAMPLE_CPU];
 	if (!cpu->n)
 		return;
-	fprintf(out, "%s%s of %s on the CPU%s", lead, format_count(count, cpu->n),
-		format_duration(time, cpu->value), v->stacks ? ": " : "");
-	if (v->stacks)
-		print_shares(out, r);
+	len = fprintf(out, "%s%s of %s on the CPU%s", lead, format_count(count, cpu->n),
+		      format_duration(time, cpu->value), shares ? ":" : "");
+	if (shares && width && len + strlen(" ") + strlen(shares) > width)
+		fprintf(out, "\n%*s%s", (int)strlen(lead), "", shares);
+	else if (shares)
+		fprintf(out, " %s", shares);
 	fputc('\n', out);
 }
 
@@ -286,9 +299,9 @@ void build_print_threads(FILE *out, const struct build_totals *t, const char *th
 	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
 	char neither[FORMAT_MAX];
 
-	fprintf(out, "%s%s on a CPU, %s waiting for a free CPU\n", threads,
+	fprintf(out, "%s%s on a CPU, %s ready but waiting for a CPU\n", threads,
 		format_duration(cpu, t->cpu_ns), format_duration(preempted, t->preempted_ns));
-	fprintf(out, "%s%s in queries, %s in passes, %s outside both\n", waiting,
+	fprintf(out, "%s%s in queries, %s in passes, %s elsewhere\n", waiting,
 		format_duration(queries, t->waits.in_queries),
 		format_duration(passes, t->waits.in_passes),
 		format_duration(neither, t->waits.in_neither));

@@ -104,7 +104,7 @@ const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
  * Print "5,813 of 5.82 s on the CPU: 62.0 % front end, 3.1 % codegen, 34.9 % LLVM", a line that
  * begins with `lead`; nothing without samples of the CPU.
  */
-void build_print_samples(FILE *out, const char *lead, const struct build_rows *r,
+void build_print_samples(FILE *out, const char *lead, size_t width, const struct build_rows *r,
 			 const struct build_view *v);
 
 /*

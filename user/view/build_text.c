@@ -75,7 +75,7 @@ static void print_asked(FILE *out, const struct build_totals *t)
 	if (t->doctests)
 		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
 	if (t->asked)
-		fprintf(out, "; %" PRIu32 " only queried rustc (--version, --print)", t->asked);
+		fprintf(out, "; %" PRIu32 " version check%s", t->asked, t->asked == 1 ? "" : "s");
 	fputc('\n', out);
 }
 
@@ -144,7 +144,7 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 	}
 	if (more_ns)
 		fprintf(out, ", more for %s %%", format_percent(buf, more_ns, wall_ns));
-	fprintf(out, "\ntail      at most one rustc at a time in the last %s\n",
+	fprintf(out, "\ntail      one rustc at a time for the last %s\n",
 		format_duration(buf, t->running.tail_ns));
 }
 
@@ -570,7 +570,7 @@ int build_text(FILE *out, const struct build_view *v)
 	if (err)
 		return err;
 	print_threads(out, totals, v->samples);
-	build_print_samples(out, "samples   ", &r, v);
+	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
 	print_reuse(out, &r);
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;

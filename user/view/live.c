@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/on_cpu.h"
 #include "analyze/sample_counts.h"
 #include "base/format.h"
 #include "base/table.h"
@@ -32,7 +31,7 @@ struct live_view {
 	uint64_t n_left_out;
 	bool color;
 	uint64_t last_ns; /* time of the last draw; 0: never drawn */
-	uint64_t last_events;
+	uint64_t last_events, last_queries;
 	TABLE(uint64_t) seen; /* counts at the last draw, by label */
 };
 
@@ -44,7 +43,8 @@ struct frame {
 	uint64_t *rates;	      /* per second, one for each row */
 	size_t n_rows;
 	uint64_t events; /* or samples */
-	uint64_t events_rate;
+	struct summary_counts counts;
+	uint64_t events_rate, queries_rate;
 	uint64_t lost;
 	struct live_now now[TOP_NOW_MAX];
 	size_t n_now;
@@ -107,7 +107,17 @@ static int remember(struct live_view *v, const struct frame *f)
 	}
 	v->last_ns = f->state->now_ns;
 	v->last_events = f->events;
+	v->last_queries = f->counts.queries;
 	return 0;
+}
+
+/* Executions without a span are known only when a compiler ends. */
+static void count_recorded(struct frame *f)
+{
+	for (size_t i = 0; f->rows && i < f->n_rows; i++) {
+		f->counts.queries += f->rows[i].count - f->rows[i].activities;
+		f->counts.activities += f->rows[i].activities;
+	}
 }
 
 static int frame__fill(struct frame *f, struct live_view *v, const struct live_state *state)
@@ -124,10 +134,12 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 	f->rates = calloc(f->n_rows ?: 1, sizeof(*f->rates));
 	if (!f->rates)
 		return -ENOMEM;
+	count_recorded(f);
 	for (size_t i = 0; i < f->n_rows; i++)
 		f->rates[i] = format_rate(row_count(f, i) - count_before(v, row_label(f, i)), ns);
 	f->events = state->samples ? state->samples->all.n : summary__spans(state->summary);
 	f->events_rate = format_rate(f->events - v->last_events, ns);
+	f->queries_rate = format_rate(f->counts.queries - v->last_queries, ns);
 	f->lost = state->losses ? trace_losses__total(state->losses) : 0;
 	f->n_now = live_now__find(state->now, state->summary, f->now);
 	return 0;
@@ -149,12 +161,16 @@ static uint64_t row_mean(const struct summary_row *row)
 static void print_header(const struct frame *f, FILE *out)
 {
 	const struct live_state *s = f->state;
-	char elapsed[FORMAT_MAX], events[FORMAT_MAX], rate[FORMAT_MAX], lost[FORMAT_MAX];
+	char elapsed[FORMAT_MAX], count[FORMAT_MAX], rate[FORMAT_MAX], lost[FORMAT_MAX];
 
-	fprintf(out, "%s  processes %u (%u running)  %s %s (%s/s)  lost %s",
+	fprintf(out, "%s  processes %u (%u running)  %s %s (%s/s)",
 		format_duration(elapsed, s->now_ns - s->start_ns), s->processes, s->running,
-		s->samples ? "samples" : "events", format_count(events, f->events),
-		format_short(rate, f->events_rate), format_count(lost, f->lost));
+		s->samples ? "samples" : "queries",
+		format_count(count, s->samples ? f->events : f->counts.queries),
+		format_short(rate, s->samples ? f->events_rate : f->queries_rate));
+	if (!s->samples)
+		fprintf(out, "  activities %s", format_count(count, f->counts.activities));
+	fprintf(out, "  lost %s", format_count(lost, f->lost));
 	if (s->recorded_only)
 		fputs("  recorded executions only", out);
 }
@@ -213,7 +229,7 @@ static struct table *table_of_rows(const struct frame *f, size_t n)
 		table__cell(t, format_count(buf, row->count));
 		table__cell(t, format_short(buf, f->rates[i]));
 		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, on_cpu_ns(row->self_ns, row->self_off_ns)));
+		table__cell(t, format_duration(buf, row->self_cpu_ns));
 		if (off_cpu)
 			table__cell(t, format_duration(buf, row->self_off_ns));
 		table__cell(t, format_duration(buf, row_mean(row)));

@@ -35,7 +35,7 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 /* The note on intervals without an exact end; every view uses the same words and numbers. */
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK
 #define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"
-#define REPORT_LEFT_TEXT    "whose end was noticed late, so that they look longer"
+#define REPORT_LEFT_TEXT    "that may be shown too long, as their end was noticed late"
 
 /* The queries and activities that began before the recording; all zeroes: none yet. */
 struct begun_note {

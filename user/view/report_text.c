@@ -327,7 +327,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
 			continue;
 		count += rows[k].count + rows[k].unrecorded.counted;
-		cpu_ns += on_cpu_ns(rows[k].self_ns, rows[k].self_off_ns);
+		cpu_ns += rows[k].self_cpu_ns;
 	}
 	if (sampled) {
 		count = samples__process(sampled, i)[TRACE_SAMPLE_CPU].n;
@@ -456,7 +456,7 @@ static void print_clamped(FILE *out, uint64_t clamped)
 	char buf[FORMAT_MAX];
 
 	if (clamped)
-		fprintf(out, "%s %s took less time than the probes cost on average: shown as 0\n",
+		fprintf(out, "too short to time, as their probes take longer: %s %s, shown as 0\n",
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 

@@ -260,17 +260,24 @@ int table__print(struct table *t, FILE *out, const char *indent)
 
 int table__print_within(struct table *t, FILE *out, size_t width, const char *option)
 {
+	static const char one[] = "  hidden column: ", several[] = "  hidden columns: ";
 	int err = print_within(t, out, "", width);
-	size_t n = 0;
+	size_t n = 0, printed = 0;
 
 	if (err)
 		return err;
+	for (size_t c = 0; c < t->n_columns; c++)
+		n += t->left_out[c];
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (t->left_out[c])
-			fprintf(out, "%s%s", n++ ? ", " : "  no room for ", t->columns[c].title);
+			fprintf(out, "%s%s",
+				printed++ ? ", "
+				: n == 1  ? one
+					  : several,
+				t->columns[c].title);
 	}
 	if (n)
-		fprintf(out, "; %s shows %s\n", option, n == 1 ? "it" : "them");
+		fprintf(out, " (%s)\n", option);
 	return 0;
 }
 

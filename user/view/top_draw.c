@@ -101,10 +101,27 @@ static const char *state_text(const struct top_shown *t)
 	static const char *const texts[] = {
 		[TOP_RECORDING] = "recording",
 		[TOP_FINISHED] = "finished,",
-		[TOP_UNFINISHED] = "cut short,",
+		[TOP_UNFINISHED] = "interrupted,",
 	};
 
 	return t->paused ? "PAUSED at" : texts[t->data->source];
+}
+
+/* "queries 1,234", or samples. NULL: no memory. */
+static char *counts_of(const struct top_data *d)
+{
+	char count[FORMAT_MAX], *text;
+	struct summary_counts counts;
+	int n;
+
+	if (top_data__has_only_samples(d))
+		n = asprintf(&text, "samples %s",
+			     format_count(count, samples_totals__n(samples__totals(d->samples))));
+	else if (summary__counts(d->summary, &counts))
+		return NULL;
+	else
+		n = asprintf(&text, "queries %s", format_count(count, counts.queries));
+	return n < 0 ? NULL : text;
 }
 
 /* The most important parts come first, for narrow screens. */
@@ -112,8 +129,8 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 {
 	const struct top_data *d = t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
-	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
-	bool only_samples = top_data__has_only_samples(d);
+	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?";
+	_free_ char *counts = counts_of(d);
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -123,12 +140,10 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 	if (d->losses)
 		format_count(count, lost);
 	format_duration(elapsed, d->now_ns > d->start_ns ? d->now_ns - d->start_ns : 0);
-	putf(c, lost ? TOP_ALERT : TOP_STATUS,
-	     "%s %s  lost %s  compilers %u (%u running)  %s %s  %s", state_text(t), elapsed, count,
-	     n, running, only_samples ? "samples" : "events",
-	     format_count(events, only_samples ? samples_totals__n(samples__totals(d->samples))
-					       : summary__spans(d->summary)),
-	     d->title);
+	if (!counts)
+		c->err = -ENOMEM;
+	putf(c, lost ? TOP_ALERT : TOP_STATUS, "%s %s  lost %s  compilers %u (%u running)  %s  %s",
+	     state_text(t), elapsed, count, n, running, counts ?: "", d->title);
 }
 
 /* What the process is in gets the rest of the line. */
