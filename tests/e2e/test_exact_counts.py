@@ -3,6 +3,8 @@
 These are some crates and modes; `make fidelity` compares them all."""
 
 import collections
+import re
+import shlex
 
 import crates
 import equality
@@ -66,6 +68,29 @@ def test_parallel_front_end(t):
         n for (kind, _), n in one.truth.items() if kind == "QueryBlocked"), waits
     assert one.n_threads > 4, one.n_threads
     return "%d times blocked, %d threads" % (waits, one.n_threads)
+
+
+def test_threads_that_nobody_expected(t):
+    """The probes of waiting are attached for the first compiler with threads, before it begins."""
+    t.need_capture()
+    compile = Compile(t, t.toolchain(), crates.LONG, "threads")
+
+    def run(argv):
+        script = "%s -vV && exec %s" % (compile.rustc, shlex.join(argv))
+        return t.capture(["sh", t.write("build.sh", script)], ("-v", "-e", "all"),
+                         env=BOOTSTRAP)
+
+    for attempt in range(5):
+        done, profile = compile.profiled("both%d." % attempt, run, equality.EVENTS)
+        assert len(re.findall(rb"attached \d+ more probes", done.stderr)) == 1, done.stderr
+        one = equality.OneProcess(equality.Case.spans(t, done), profile, equality.plan_of(compile))
+        late = b"had begun before the probes" in done.stderr
+        assert late or not one.unexplained(), one.unexplained()
+        waits = sum(n for (kind, _), n in one.counts.items() if kind == "QueryBlocked")
+        if waits and not late:
+            break
+    assert waits and not late, done.stderr
+    return "%d times blocked" % waits
 
 
 def test_three_crates_are_here(t):

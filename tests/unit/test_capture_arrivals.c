@@ -53,6 +53,8 @@ static struct {
 	unsigned int n_users, n_state_looks;
 	unsigned int n_sampled;
 	bool no_tables; /* those of its stacks are not made yet */
+	bool threads;	/* each compiler has -Zthreads */
+	unsigned int n_threads_needed;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -177,6 +179,19 @@ int libraries__look_inode(const struct libraries *l, dev_t dev, ino_t ino,
 	return world.known && dev && !world.other_inodes ? 0 : -ENOENT;
 }
 
+int libraries__need_threads(struct libraries *l, const struct library_file *file)
+{
+	if (!world.lib.threads_ns)
+		world.n_threads_needed++;
+	world.lib.threads_ns = 400;
+	return 0;
+}
+
+bool libraries__lack_threads(const struct libraries *l)
+{
+	return world.known && !world.lib.threads_ns;
+}
+
 static int look(struct library_file **file)
 {
 	world.n_looks++;
@@ -215,9 +230,12 @@ int look__file(struct look *l, pid_t pid, const char *path, struct library_file 
 
 size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
 {
-	assert_true(size > 0);
-	buf[0] = '\0';
-	return 1;
+	const char args[] = "rustc\0-Zthreads=4";
+	size_t len = world.threads ? sizeof(args) : strlen(args);
+
+	assert_true(size > len);
+	memcpy(buf, args, len);
+	return len;
 }
 
 int mappings__read(struct mappings *m, mapped_fn fn, void *ctx)
@@ -403,6 +421,38 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	assert_int_equal(world.n_forks, 1);
 	assert_int_equal(world.n_execs, 1);
 	assert_counts(0, 0, 0);
+}
+
+static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
+{
+	begin(false, true);
+	world.known = true;
+	plan_library(100, 0);
+	world.followed[7] = world.followed[8] = world.followed[9] = true;
+	arrive(7, 200);
+	assert_int_equal(world.n_stops, 0);
+	assert_int_equal(world.n_threads_needed, 0);
+	world.threads = true;
+	arrive(8, 300);
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.n_threads_needed, 1);
+	arrive(9, 500);
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.n_threads_needed, 1);
+	assert_counts(0, 0, 0);
+}
+
+/* Its exec asked for threads, and it was gone before its mapping was seen. */
+static void a_compiler_with_threads_that_is_gone_is_missing(void **state)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .comm = "rustc", .args_len = 18};
+
+	begin(false, true);
+	world.known = world.gone = true;
+	plan_library(100, 0);
+	memcpy(e.args, "rustc\0-Zthreads=4", 18);
+	assert_int_equal(arrivals__on_exec(all, &e), 0);
+	assert_counts(0, 0, 1);
 }
 
 /* Of a command's recording, only one that a compile server runs for it. */
@@ -671,6 +721,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_process_in_time_is_not_stopped),
 		TEST(a_newcomer_is_stopped_and_followed),
+		TEST(only_a_compiler_with_threads_waits_for_their_probes),
+		TEST(a_compiler_with_threads_that_is_gone_is_missing),
 		TEST(a_compile_servers_compiler_is_followed_for_its_client),
 		TEST(a_process_is_stopped_before_it_is_looked_at),
 		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),

@@ -560,6 +560,25 @@ static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 	assert_wants("generic-activity,-other,-meta*", "sCPtDwhxlEeT");
 }
 
+/* An end that waiting shares with other intervals is always there. */
+static void only_threads_need_the_sites_of_waiting(void **state)
+{
+	struct plan_site own_end = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, WAITING);
+	struct attach_set c;
+
+	choose(&c, "default");
+	for (int i = 0; i < N_SITES; i++)
+		assert_int_equal(attach_set__part(&c, &filtered_sites[i]),
+				 i == AT_WAITING ? ATTACH_THREADS : ATTACH_ALWAYS);
+	assert_int_equal(attach_set__part(&c, &own_end), ATTACH_THREADS);
+	done(&c);
+	guards[WAITING].number = guards[HASHES].number;
+	choose(&c, "default");
+	assert_int_equal(attach_set__part(&c, &own_end), ATTACH_ALWAYS);
+	done(&c);
+	guards[WAITING].number = 2;
+}
+
 static void a_query_needed_but_not_selected_is_hidden(void **state)
 {
 	struct wire_provider_key key;
@@ -736,6 +755,7 @@ int main(void)
 		cmocka_unit_test(providers_are_found_by_their_distance),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
+		cmocka_unit_test(only_threads_need_the_sites_of_waiting),
 		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
 		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
 		cmocka_unit_test(a_guard_says_what_it_is),

@@ -35,6 +35,7 @@ static struct {
 	unsigned int n_lists, n_adds, n_missing, n_running;
 	unsigned int n_compilers; /* of running__follow() */
 	unsigned int n_sampled;
+	unsigned int n_threads_needed;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -126,6 +127,12 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 {
 	world.n_adds++;
 	return world.add_err;
+}
+
+int libraries__need_threads(struct libraries *l, const struct library_file *file)
+{
+	world.n_threads_needed++;
+	return 0;
 }
 
 int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)

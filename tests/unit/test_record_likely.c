@@ -42,6 +42,19 @@ static void nothing_is_left_to_clear(void **state)
 	assert_int_equal(likely__done_fd(&l), -1);
 }
 
+static void threads_are_expected_by_arguments_and_flags(void **state)
+{
+	char *const with[] = {(char *)"cargo", (char *)"rustc", (char *)"--", (char *)"-Zthreads=4",
+			      NULL};
+
+	assert_true(likely_threads(with));
+	assert_false(likely_threads(make));
+	assert_false(likely_threads(NULL));
+	setenv("RUSTFLAGS", "-g -Zthreads=2", 1);
+	assert_true(likely_threads(make));
+	unsetenv("RUSTFLAGS");
+}
+
 /* A program that execs us may leave children behind: they become our children, and stay. */
 static void only_what_was_asked_is_ended(void **state)
 {
@@ -74,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_error_is_that_of_asking),
 		cmocka_unit_test(nothing_is_left_to_clear),
+		cmocka_unit_test(threads_are_expected_by_arguments_and_flags),
 		cmocka_unit_test(only_what_was_asked_is_ended),
 	};
 

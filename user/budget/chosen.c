@@ -136,7 +136,10 @@ static void charge_site(struct choosing *c, const struct plan_site *site)
 		c->identifies[of] = true;
 		return;
 	case OF_GROUP:
-		c->others += c->chosen->groups[of] ? c->site : 0;
+		/* Only compilers with threads have the breakpoints of waiting. */
+		if (c->chosen->groups[of] &&
+		    c->in->plan->guards[site->guard].kind != WIRE_KIND_BLOCKED)
+			c->others += c->site;
 		return;
 	case OF_ALL:
 		c->others += c->site;

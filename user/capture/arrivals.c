@@ -16,6 +16,7 @@
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "capture/refusals.h"
+#include "capture/threads_needed.h"
 #include "capture/unattached.h"
 
 /* A process that waits: its library is not attached to yet, or nothing follows the process yet. */
@@ -31,6 +32,7 @@ struct arrival {
 	uint64_t mapped_ns;	  /* when it mapped the library, CLOCK_MONOTONIC */
 	uint64_t until_ns;	  /* it runs on at this time, CLOCK_MONOTONIC */
 	bool newcomer;		  /* the kernel half does not follow it yet */
+	bool threads;		  /* it needs ATTACH_THREADS */
 };
 
 /*
@@ -52,6 +54,7 @@ struct arrivals {
 	struct arrivals_parts parts;
 	struct session_sink sink;
 	struct outsiders *outsiders;
+	struct threads_needed *threads;
 	struct scope *scope; /* whose compilers are followed as they start; NULL: none */
 	uint64_t started_ns; /* 0: counting is stopped */
 	struct arrival *items;
@@ -86,7 +89,9 @@ int arrivals__new(const struct arrivals_parts *parts, const struct session_sink 
 	all->parts = *parts;
 	all->sink = *sink;
 	all->unattached = unattached__new();
-	if (!all->unattached || outsiders__new(parts->kernel, parts->look, &all->outsiders))
+	all->threads = threads_needed__new(parts->look);
+	if (!all->unattached || !all->threads ||
+	    outsiders__new(parts->kernel, parts->look, &all->outsiders))
 		return -ENOMEM;
 	*out = take_ptr(all);
 	return 0;
@@ -230,10 +235,12 @@ static bool has_arrived(const struct arrivals *all, pid_t pid)
 }
 
 /* A process that mapped the library at `time_ns` hits every probe in it. */
-static bool is_in_time(const struct arrivals *all, const struct library_state *lib,
+static bool is_in_time(const struct arrivals *all, const struct library_state *lib, bool threads,
 		       uint64_t time_ns)
 {
-	return lib->planned && !lib->err && lib->attached_ns < time_ns && all->started_ns < time_ns;
+	return lib->planned && !lib->err && lib->attached_ns < time_ns &&
+	       (!threads || (lib->threads_ns && lib->threads_ns < time_ns)) &&
+	       all->started_ns < time_ns;
 }
 
 static unsigned int count_waiting(const struct arrivals *all, uid_t user)
@@ -263,6 +270,7 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	}
 	if (array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*a)))
 		return -ENOMEM;
+	a->threads |= a->newcomer && threads_needed__of(all->threads, a->pid);
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;
@@ -270,7 +278,7 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	return 0;
 }
 
-/* By the inode in the kernel's record, which says nothing of the contents. */
+/* By the inode in the kernel's record, which says nothing of contents. Few need ATTACH_THREADS. */
 static bool seems_in_time(const struct arrivals *all, const struct mapped_library *library)
 {
 	struct library_state lib;
@@ -278,7 +286,7 @@ static bool seems_in_time(const struct arrivals *all, const struct mapped_librar
 	if (libraries__look_inode(all->parts.libs, library->dev, library->ino, &lib))
 		return false;
 	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, library->time_ns);
+	return is_in_time(all, &lib, false, library->time_ns);
 }
 
 /*
@@ -297,7 +305,7 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err,
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
 	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, library->time_ns);
+	return is_in_time(all, &lib, threads_needed__of(all->threads, pid), library->time_ns);
 }
 
 /* The process cannot be read any more. A followed one may have been recorded in full. */
@@ -317,16 +325,18 @@ static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 }
 
 /* True if a followed process needs nothing more. */
-static bool is_settled(struct arrivals *all, const struct arrival *a, uint64_t time_ns)
+static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns)
 {
-	struct library_state lib;
+	struct library_state lib = {0};
+	int err = libraries__look(all->parts.libs, a->file, &lib);
 
-	if (libraries__look(all->parts.libs, a->file, &lib))
+	a->threads = lib.threads_ns != 0 || threads_needed__of(all->threads, a->pid);
+	if (err)
 		return false;
 	see_perf_events(all, &lib);
 	if (lib.planned && lib.err)
 		refuse(all, a, lib.err);
-	return lib.planned && (lib.err || is_in_time(all, &lib, time_ns));
+	return lib.planned && (lib.err || is_in_time(all, &lib, a->threads, time_ns));
 }
 
 /*
@@ -482,6 +492,8 @@ static struct library_state ask_for(struct arrivals *all, const struct arrival *
 	if (err || libraries__look(all->parts.libs, a->file, &lib))
 		return (struct library_state){.planned = true, .err = err ?: -ENOENT};
 	see_perf_events(all, &lib);
+	if (lib.planned && !lib.err && a->threads)
+		lib.err = libraries__need_threads(all->parts.libs, a->file);
 	return lib;
 }
 
@@ -575,6 +587,13 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 	return err;
 }
 
+static void see_threads(struct arrivals *all, const struct wire_exec *e)
+{
+	if (threads_needed__exec(all->threads, e) && libraries__lack_threads(all->parts.libs) &&
+	    !has_arrived(all, (pid_t)e->pid) && count_missed(all, (pid_t)e->pid))
+		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
+}
+
 /* Plan a toolchain as soon as cargo or rustup's proxy runs: these start a compiler later. */
 int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 {
@@ -583,6 +602,7 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 	int err = exe ? look__library_beside(all->parts.look, (pid_t)e->pid, exe, &file) : -ENOENT;
 	bool compiles = exe && is_compiler_program(exe);
 
+	see_threads(all, e);
 	if (err == -LOOK_SERVED && !all->parts.mappings && compiles)
 		refuse_served(all, (pid_t)e->pid);
 	if (err)
@@ -772,6 +792,7 @@ void arrivals__free(struct arrivals *all)
 	drop(all);
 	free(all->items);
 	unattached__free(all->unattached);
+	threads_needed__free(all->threads);
 	outsiders__free(all->outsiders);
 	free(all);
 }

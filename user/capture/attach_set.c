@@ -53,16 +53,73 @@ static bool wants_queries(const struct attach_set *set)
 	return false;
 }
 
+static int compare_guards(const void *a, const void *b)
+{
+	const struct plan_guard *x = *(const struct plan_guard *const *)a,
+				*y = *(const struct plan_guard *const *)b;
+
+	if (x->scope != y->scope)
+		return x->scope < y->scope ? -1 : 1;
+	return x->number - y->number;
+}
+
+/* Guards that share end sites follow one another in `sorted`. Returns how many do from `first`. */
+static uint32_t settle_guards(struct attach_set *set, const struct plan_guard **sorted,
+			      uint32_t first)
+{
+	uint32_t n = 0;
+	bool ends = false, waits = true;
+
+	while (first + n < set->plan->n_guards &&
+	       !compare_guards(&sorted[first], &sorted[first + n])) {
+		const struct plan_guard *g = sorted[first + n++];
+
+		ends |= set->guards[g - set->plan->guards];
+		waits &= g->kind == WIRE_KIND_BLOCKED;
+	}
+	for (uint32_t i = first; i < first + n; i++) {
+		set->ends[sorted[i] - set->plan->guards] = ends;
+		set->waits[sorted[i] - set->plan->guards] = waits;
+	}
+	return n;
+}
+
+static int settle_ends(struct attach_set *set)
+{
+	uint32_t n = set->plan->n_guards;
+	_free_ const struct plan_guard **sorted = calloc(n + 1UL, sizeof(struct plan_guard *));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = &set->plan->guards[i];
+	qsort(sorted, n, sizeof(struct plan_guard *), compare_guards);
+	for (uint32_t i = 0; i < n;)
+		i += settle_guards(set, sorted, i);
+	return 0;
+}
+
+static int allocate(struct attach_set *set)
+{
+	size_t n = set->plan->n_guards + 1UL; /* calloc(0) may be NULL */
+
+	set->guards = calloc(n, sizeof(*set->guards));
+	set->ends = calloc(n, sizeof(*set->ends));
+	set->waits = calloc(n, sizeof(*set->waits));
+	set->first_step = calloc(n, sizeof(*set->first_step));
+	return set->guards && set->ends && set->waits && set->first_step ? 0 : -ENOMEM;
+}
+
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
 		     uint8_t lib, bool callers)
 {
+	int err;
+
 	*set = (struct attach_set){.plan = plan, .filter = filter, .lib = lib, .callers = callers};
-	set->guards =
-		calloc(plan->n_guards + 1UL, sizeof(*set->guards)); /* calloc(0) may be NULL */
-	set->first_step = calloc(plan->n_guards + 1UL, sizeof(*set->first_step));
-	if (!set->guards || !set->first_step) {
+	err = allocate(set);
+	if (err) {
 		attach_set__clear(set);
-		return -ENOMEM;
+		return err;
 	}
 	for (uint32_t i = plan->n_steps; i--;)
 		set->first_step[plan->steps[i].guard] = i;
@@ -75,21 +132,10 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 			continue;
 		set->guards[site->guard] |= wants_guard_site(set, site);
 	}
-	return 0;
-}
-
-/* True if `site` may be the end of an attached guard. */
-static bool ends_one(const struct attach_set *set, const struct plan_site *site)
-{
-	const struct plan_guard *g = &set->plan->guards[site->guard];
-
-	for (uint32_t i = 0; i < set->plan->n_guards; i++) {
-		const struct plan_guard *other = &set->plan->guards[i];
-
-		if (other->scope == g->scope && other->number == g->number && set->guards[i])
-			return true;
-	}
-	return false;
+	err = settle_ends(set);
+	if (err)
+		attach_set__clear(set);
+	return err;
 }
 
 bool attach_set__wants(const struct attach_set *set, const struct plan_site *site)
@@ -106,12 +152,29 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
 	case WIRE_ROLE_GUARD_CALLED:
 		return wants_guard_site(set, site);
 	case WIRE_ROLE_GUARD_END:
-		return ends_one(set, site);
+		return set->ends[site->guard];
 	case WIRE_ROLE_TIMER:
 	case WIRE_ROLE_TIMER_END:
 		return filter__may_pass(set->filter, FILTER_TIMER);
 	default:
 		return set->queries;
+	}
+}
+
+enum attach_part attach_set__part(const struct attach_set *set, const struct plan_site *site)
+{
+	const struct plan_guard *guards = set->plan->guards;
+
+	switch (site->role) {
+	case WIRE_ROLE_GUARD:
+	case WIRE_ROLE_GUARD_QUERY:
+	case WIRE_ROLE_GUARD_CALLED:
+		return guards[site->guard].kind == WIRE_KIND_BLOCKED ? ATTACH_THREADS
+								     : ATTACH_ALWAYS;
+	case WIRE_ROLE_GUARD_END:
+		return set->waits[site->guard] ? ATTACH_THREADS : ATTACH_ALWAYS;
+	default:
+		return ATTACH_ALWAYS;
 	}
 }
 
@@ -368,6 +431,8 @@ bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct w
 void attach_set__clear(struct attach_set *set)
 {
 	free(set->guards);
+	free(set->ends);
+	free(set->waits);
 	free(set->first_step);
 	*set = (struct attach_set){0};
 }

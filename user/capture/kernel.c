@@ -75,7 +75,19 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib)
 {
-	return kernel__attach_sites(k, plan, filter, NULL, false, lib);
+	uint8_t number;
+	int err = kernel__attach_sites(k, plan, filter, NULL, false, &number);
+
+	if (err)
+		return err;
+	err = kernel__attach_part(k, number, plan, ATTACH_THREADS);
+	if (!err) {
+		*lib = number;
+		return 0;
+	}
+	kernel__begin_detach(k, number);
+	kernel__release(k, number);
+	return err;
 }
 
 int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
@@ -83,6 +95,12 @@ int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct
 {
 	return attachments__attach(k->attachments, plan, filter, sites,
 				   foreign ? KERNEL_LIBS_KEPT : 0, lib);
+}
+
+int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan,
+			enum attach_part part)
+{
+	return attachments__attach_part(k->attachments, lib, plan, part);
 }
 
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/attach_set.h"
 #include "capture/filter.h"
 #include "capture/kernel_options.h"
 #include "plan/mine/hits.h"
@@ -29,21 +30,28 @@ struct kernel;
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
- * Attach the sites of a plan that `filter` needs; NULL: all that the kernel half was opened for.
- * Records of the library carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries at a time. Prints one
- * line on failure. Two threads may call this at a time.
+ * Attach the sites of a plan that `filter` needs, of all parts; NULL: all that the kernel half was
+ * opened for. Records of the library carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries at a time.
+ * Prints one line on failure. Two threads may call this at a time.
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib);
 
 /*
- * The same, only with sites whose entries are true, by site of the plan; NULL: there is no such
- * limit. KERNEL_LIBS_KEPT of the numbers that a budget learns of are not for `foreign` libraries,
- * those of unprivileged users.
+ * The same of the part that is always attached, only with sites whose entries are true, by site of
+ * the plan; NULL: there is no such limit. KERNEL_LIBS_KEPT of the numbers that a budget learns of
+ * are not for `foreign` libraries, those of unprivileged users.
  */
 #define KERNEL_LIBS_KEPT 8
 int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
 			 const bool *sites, bool foreign, uint8_t *lib);
+
+/*
+ * Attach another part of library `lib`, unless that was done. Perf events have no parts. Prints one
+ * line on failure.
+ */
+int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan,
+			enum attach_part part);
 
 /*
  * The progress of attaching to library `lib` with perf events. Once counting has begun, attaching

@@ -81,7 +81,7 @@ static struct tables tables_of(const struct attachments *a)
 
 static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
 {
-	return links__new(a->loaded->progs, set, out) ?: links__attach(*out);
+	return links__new(a->loaded->progs, set, out) ?: links__attach(*out, ATTACH_ALWAYS);
 }
 
 static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
@@ -116,7 +116,9 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 			  "at most, and are late then",
 			  attach_set__sites(&set), plan->path);
 	else
-		diag_verbose("attached %u of %u probes to %s by %s", attach_set__sites(&set),
+		diag_verbose("attached %u of %u probes to %s by %s",
+			     a->loaded->multi ? links__sites(a->libs[n].links)
+					      : attach_set__sites(&set),
 			     plan->n_sites, plan->path, attachments__kind(a));
 	return 0;
 }
@@ -168,6 +170,21 @@ int attachments__attach(struct attachments *a, const struct plan *plan, const st
 	}
 	*lib = (uint8_t)n;
 	return 0;
+}
+
+int attachments__attach_part(struct attachments *a, uint8_t lib, const struct plan *plan,
+			     enum attach_part part)
+{
+	struct links *links = a->libs[lib].links;
+	uint32_t before = links ? links__sites(links) : 0;
+	int err = links ? links__attach(links, part) : 0;
+
+	if (err)
+		explain(a, plan, err);
+	else if (links && links__sites(links) > before)
+		diag_verbose("attached %u more probes to %s", links__sites(links) - before,
+			     plan->path);
+	return err;
 }
 
 int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,

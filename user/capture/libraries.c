@@ -388,6 +388,8 @@ static int attach(struct libraries *l, struct library *lib, struct plan **plan)
 	/* After a copy, the probes are on an inode that another library may have. */
 	if (!err && is_copied(l, lib))
 		err = -ESTALE;
+	if (!err && l->ops.threads)
+		err = l->ops.attach_part(l->ctx, lib->number, *plan, ATTACH_THREADS);
 	if (err && lib->number != WIRE_MAX_LIBS)
 		take_away(l, lib);
 	if (err)
@@ -396,7 +398,36 @@ static int attach(struct libraries *l, struct library *lib, struct plan **plan)
 	lib->stage = LIBRARY_ATTACHED;
 	lib->plan = take_ptr(*plan);
 	lib->state = (struct library_state){.planned = true, .attached_ns = now()};
+	lib->state.threads_ns = l->ops.threads ? lib->state.attached_ns : 0;
 	return 0;
+}
+
+int libraries__need_threads(struct libraries *l, const struct library_file *file)
+{
+	struct library *lib = find(l, file);
+	int err;
+
+	if (!lib || lib->stage != LIBRARY_ATTACHED || lib->state.threads_ns)
+		return 0;
+	if (lib->threads_err)
+		return lib->threads_err;
+	err = l->ops.attach_part(l->ctx, lib->number, lib->plan, ATTACH_THREADS);
+	if (err == -ESTALE || (!err && is_copied(l, lib))) {
+		cut_off(l, lib);
+		return -ESTALE;
+	}
+	lib->threads_err = err;
+	lib->state.threads_ns = err ? 0 : now();
+	return err;
+}
+
+bool libraries__lack_threads(const struct libraries *l)
+{
+	for (uint32_t i = 0; i < l->table.n; i++)
+		if (l->table.items[i]->stage == LIBRARY_ATTACHED &&
+		    !l->table.items[i]->state.threads_ns)
+			return true;
+	return false;
 }
 
 /* Plan the library again if its file has changed meanwhile. */

@@ -20,6 +20,7 @@ struct library_state {
 	bool planned;	      /* and attached to, or failed; else it is being planned */
 	int err;	      /* why it could not be attached to, or 0 */
 	uint64_t attached_ns; /* CLOCK_MONOTONIC; its probes were there from then on */
+	uint64_t threads_ns;  /* likewise those of ATTACH_THREADS; 0: they are not there */
 };
 
 enum library_stage {
@@ -47,6 +48,7 @@ struct library {
 	unsigned int tries;  /* plans of it that ended with a changed file */
 	struct plan_job *job;
 	uint8_t number;
+	int threads_err; /* why ATTACH_THREADS could not be attached, or 0 */
 	struct library_state state;
 };
 

@@ -13,9 +13,10 @@
 #include "base/clock.h"
 #include "capture/uprobe_multi.h"
 
-/* The sites of one role. */
+/* The sites of one role and part. */
 struct link {
 	uint8_t role;
+	uint8_t part;
 	int prog_fd;
 	uint32_t first; /* in offsets and cookies */
 	uint32_t n;
@@ -26,7 +27,8 @@ struct links {
 	struct library_file *file;
 	uint64_t *offsets;
 	uint64_t *cookies;
-	struct link *links; /* from the last role to the first; there is room for the hits' */
+	struct link *links; /* of each part from the last role to the first; there is room for the
+			     * hits' */
 	uint32_t n_links;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -42,18 +44,19 @@ struct links {
  * caller, while a request without its start does no harm.
  */
 static void add_site(struct links *l, const struct attach_set *set, const struct plan_site *site,
-		     int prog_fd, uint32_t i)
+		     int prog_fd, enum attach_part part, uint32_t i)
 {
 	struct link *last = l->n_links ? &l->links[l->n_links - 1] : NULL;
 
 	l->offsets[i] = site->offset;
 	l->cookies[i] = attach_set__cookie(set, site);
-	if (last && last->prog_fd == prog_fd && last->role == site->role) {
+	if (last && last->prog_fd == prog_fd && last->role == site->role && last->part == part) {
 		last->n++;
 		return;
 	}
 	l->links[l->n_links++] = (struct link){
 		.role = site->role,
+		.part = (uint8_t)part,
 		.prog_fd = prog_fd,
 		.first = i,
 		.n = 1,
@@ -61,11 +64,25 @@ static void add_site(struct links *l, const struct attach_set *set, const struct
 	};
 }
 
+static uint32_t add_part(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
+			 const struct attach_set *set, enum attach_part part, uint32_t n)
+{
+	const struct plan *plan = set->plan;
+
+	for (uint32_t i = plan->n_sites; i-- > 0;) {
+		const struct plan_site *site = &plan->sites[i];
+
+		if (progs[site->role] && attach_set__wants(set, site) &&
+		    attach_set__part(set, site) == part)
+			add_site(l, set, site, bpf_program__fd(progs[site->role]), part, n++);
+	}
+	return n;
+}
+
 static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 		const struct attach_set *set)
 {
-	const struct plan *plan = set->plan;
-	size_t most = plan->n_sites + 1UL;
+	size_t most = set->plan->n_sites + 1UL;
 	uint32_t n = 0;
 
 	l->offsets = calloc(most, sizeof(*l->offsets));
@@ -73,13 +90,9 @@ static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 	l->links = calloc(most, sizeof(*l->links));
 	if (!l->offsets || !l->cookies || !l->links)
 		return -ENOMEM;
-	l->file = library_file__ref(plan->file);
-	for (uint32_t i = plan->n_sites; i-- > 0;) {
-		const struct plan_site *site = &plan->sites[i];
-
-		if (progs[site->role] && attach_set__wants(set, site))
-			add_site(l, set, site, bpf_program__fd(progs[site->role]), n++);
-	}
+	l->file = library_file__ref(set->plan->file);
+	for (enum attach_part part = 0; part < ATTACH_PARTS; part++)
+		n = add_part(l, progs, set, part, n);
 	return 0;
 }
 
@@ -114,12 +127,13 @@ static int attach(struct links *l, struct link *link)
 	return 0;
 }
 
-int links__attach(struct links *l)
+int links__attach(struct links *l, enum attach_part part)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < l->n_links && !err; i++)
-		err = attach(l, &l->links[i]);
+		if (l->links[i].part == part && l->links[i].fd < 0)
+			err = attach(l, &l->links[i]);
 	return err;
 }
 
@@ -156,7 +170,7 @@ uint32_t links__sites(const struct links *l)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < l->n_links; i++)
-		n += l->links[i].n;
+		n += l->links[i].fd >= 0 ? l->links[i].n : 0;
 	return n;
 }
 
@@ -179,6 +193,18 @@ static uint64_t time_mapping(int fd, uint64_t offset, size_t size)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
+static void copy_attached(const struct links *l, uint64_t *to)
+{
+	for (uint32_t i = 0; i < l->n_links; i++) {
+		const struct link *link = &l->links[i];
+
+		if (link->fd < 0)
+			continue;
+		memcpy(to, &l->offsets[link->first], link->n * sizeof(*to));
+		to += link->n;
+	}
+}
+
 uint64_t links__breakpoint_ns(const struct links *l)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from, to;
@@ -187,7 +213,7 @@ uint64_t links__breakpoint_ns(const struct links *l)
 
 	if (!sorted || n < MEASURED_SITES)
 		return 0;
-	memcpy(sorted, l->offsets, n * sizeof(*sorted));
+	copy_attached(l, sorted);
 	qsort(sorted, n, sizeof(*sorted), compare);
 	/* The range may have a few more sites of its last page, which is no matter. */
 	from = sorted[n / 2 - half] / page * page;

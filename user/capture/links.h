@@ -17,18 +17,19 @@ int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attac
 	       struct links **out);
 
 /*
- * Attach all sites, ends first. The programs must be loaded with uprobe_multi_attach_type().
- * Negative errno without printing: -ESTALE if the library was changed since it was opened.
+ * Attach the sites of a part, ends first; none twice. The programs must be loaded with
+ * uprobe_multi_attach_type(). Negative errno without printing: -ESTALE if the library was changed
+ * since it was opened.
  */
-int links__attach(struct links *l);
+int links__attach(struct links *l, enum attach_part part);
 
 /* Attach `prog` to where queries hit their caches in the library of `set`. Negative errno. */
 int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		       const struct attach_set *set, const struct plan_hits *hits);
 
 /*
- * The breakpoints of all these sites, and what one of them costs a process that maps the library,
- * in ns: measured by a mapping of our own, of a part. 0: not known.
+ * The breakpoints of the sites that are attached, and what one of them costs a process that maps
+ * the library, in ns: measured by a mapping of our own, of a part. 0: not known.
  */
 uint32_t links__sites(const struct links *l);
 uint64_t links__breakpoint_ns(const struct links *l);

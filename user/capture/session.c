@@ -194,6 +194,13 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	return attach_sites(s, plan, foreign, &probes, number);
 }
 
+static int attach_part(void *session, uint8_t lib, const struct plan *plan, enum attach_part part)
+{
+	struct session *s = session;
+
+	return kernel__attach_part(s->kernel, lib, plan, part);
+}
+
 static void detach(void *session, uint8_t lib)
 {
 	struct session *s = session;
@@ -261,16 +268,18 @@ static int each_user(void *session, libraries_user_fn fn, void *arg)
 	return arrivals__each_user(s->arrivals, fn, arg);
 }
 
-static int watch_all(struct session *s)
+static int watch_all(struct session *s, bool threads)
 {
 	const struct libraries_ops ops = {
 		.attach = attach,
+		.attach_part = attach_part,
 		.detach = detach,
 		.release = release,
 		.each_user = each_user,
 		.follows = follows,
 		.inode = inode,
 		.hits = filter__wants_hits(s->filter),
+		.threads = threads,
 	};
 	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
 	int err;
@@ -355,7 +364,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return err;
 	if (opt->keys && !opt->only_open)
 		err = running_names__new(s->kernel, s->look, &s->names);
-	err = err ?: watch_all(s);
+	err = err ?: watch_all(s, opt->threads);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
 	/* Costs apply to spans. */

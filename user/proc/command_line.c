@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-#include "proc/processes.h"
-
-/* Longer arguments of a process count as truncated. */
-#define MOST_ARGS 16384
-
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 bool word__is(struct word word, const char *text)
@@ -108,25 +103,11 @@ struct word command_line__source(struct command_line line)
 	return (struct word){0};
 }
 
-/* ---- Features -------------------------------------------------------------------------------- */
-
-struct command_features command_line__features(struct command_line line, bool truncated)
+bool command_line__may_ask_for_threads(struct command_line line, bool truncated)
 {
-	bool hidden = truncated || line.at == line.end;
-	struct command_features f = {0};
+	bool may = truncated || line.at == line.end;
 
-	for (struct word word; (word = command_line__next(&line)).at;) {
-		hidden |= word.len && *word.at == '@';
-		f.incremental |= word__contains(word, "incremental");
-		f.threads |= word__contains(word, "threads=");
-	}
-	return hidden ? (struct command_features){true, true} : f;
-}
-
-struct command_features command_features_of_process(pid_t pid)
-{
-	char args[MOST_ARGS];
-	size_t size = process_arguments(pid, args, sizeof(args));
-
-	return command_line__features(command_line_raw(args, size), size == sizeof(args));
+	for (struct word word; (word = command_line__next(&line)).at;)
+		may |= (word.len && *word.at == '@') || word__contains(word, "threads=");
+	return may;
 }

@@ -53,18 +53,9 @@ struct word command_line__codegen(struct command_line line, const char *name);
 struct word command_line__source(struct command_line line);
 
 /*
- * Features of rustc that a command line uses, or may use: arguments that were cut off, cannot be
- * read, or are in an @file can use any of them.
+ * Whether a compiler may run queries on several threads (-Zthreads): arguments that were cut off
+ * (`truncated`), cannot be read, or are in an @file may ask for that.
  */
-struct command_features {
-	bool incremental;
-	bool threads;
-};
-
-/* `truncated`: the last arguments are missing. */
-struct command_features command_line__features(struct command_line line, bool truncated);
-
-/* Of a running process, from /proc. */
-struct command_features command_features_of_process(pid_t pid);
+bool command_line__may_ask_for_threads(struct command_line line, bool truncated);
 
 #endif /* QPROF_PROC_COMMAND_LINE_H */

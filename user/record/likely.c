@@ -4,9 +4,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* The number of SIGTERMs that rustc gets before SIGKILL. */
@@ -78,6 +80,20 @@ int likely__finish(struct likely *l, const char **path)
 	l->running = false;
 	*path = l->path;
 	return l->err;
+}
+
+bool likely_threads(char *const argv[])
+{
+	static const char *const variables[] = {"RUSTFLAGS", "RUSTDOCFLAGS",
+						"CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"};
+
+	for (size_t i = 0; i < N_OF(variables); i++)
+		if (strstr(getenv(variables[i]) ?: "", "threads="))
+			return true;
+	for (size_t i = 0; argv && argv[i]; i++)
+		if (strstr(argv[i], "threads="))
+			return true;
+	return false;
 }
 
 static void stop(struct likely *l)

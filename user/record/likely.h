@@ -34,6 +34,9 @@ int likely__done_fd(const struct likely *l);
 /* Wait for the result: 0 and the path, which `l` owns, or an error of plan_find__of_toolchain(). */
 int likely__finish(struct likely *l, const char **path);
 
+/* True if the command, or RUSTFLAGS and the like, ask for compilers with several threads. */
+bool likely_threads(char *const argv[]);
+
 /* If the search still runs, ends its rustc and all processes that this rustc has started. */
 void likely__clear(struct likely *l);
 

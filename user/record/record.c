@@ -390,6 +390,7 @@ static int open_session(struct capture *c)
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
 		.sampling = sampling_of(c),
+		.threads = likely_threads(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};
 

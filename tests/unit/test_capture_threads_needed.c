@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* This file defines fakes of the looks and /proc. The linker prefers them to the real functions. */
+#include "capture/threads_needed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proc/processes.h"
+
+#include "test.h"
+
+static struct {
+	const char *exe;
+	const char *args;
+	size_t len;
+	bool gone;
+} world;
+
+char *process_executable(pid_t pid)
+{
+	return world.exe ? strdup(world.exe) : NULL;
+}
+
+bool process_is_running(pid_t pid)
+{
+	return !world.gone;
+}
+
+size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+{
+	assert_true(world.len <= size);
+	memcpy(buf, world.args, world.len);
+	return world.len;
+}
+
+static void assert_needed(const char *exe, const char *args, size_t len, bool needed)
+{
+	world.exe = exe;
+	world.args = args;
+	world.len = len;
+	assert_int_equal(threads_needed_by(NULL, 7), needed);
+}
+
+static void a_command_line_says_whether_threads_are_needed(void **state)
+{
+	world.gone = false;
+	assert_needed("/bin/rustc", "rustc\0a.rs", 11, false);
+	assert_needed("/bin/rustc", "rustc\0-Zthreads=2", 18, true);
+	assert_needed("/bin/clippy-driver", "clippy-driver\0-Z\0threads=2", 27, true);
+	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, true);
+}
+
+static void what_cannot_be_known_is_needed(void **state)
+{
+	world.gone = false;
+	assert_needed("/bin/rustc", "", 0, true);
+	assert_needed("/bin/my-driver", "my-driver\0a.rs", 15, true);
+	assert_needed("/bin/rustc (deleted)", "rustc\0a.rs", 11, true);
+	assert_needed(NULL, "rustc\0a.rs", 11, true);
+}
+
+static struct wire_exec exec_of(const char *name, const char *args, size_t len)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .args_len = (wire_u32)len};
+
+	snprintf(e.comm, sizeof(e.comm), "%s", name);
+	memcpy(e.args, args, len);
+	return e;
+}
+
+/* The next process with its number has not asked. */
+static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state)
+{
+	struct threads_needed *t = threads_needed__new(NULL);
+	struct wire_exec asks = exec_of("rustc", "rustc\0-Zthreads=2", 18),
+			 other = exec_of("rustc", "rustc\0a.rs", 11);
+
+	assert_non_null(t);
+	world.exe = NULL;
+	world.gone = true;
+	assert_false(threads_needed__of(t, 7));
+	assert_true(threads_needed__exec(t, &asks));
+	assert_true(threads_needed__of(t, 7));
+	assert_false(threads_needed__exec(t, &other));
+	assert_false(threads_needed__of(t, 7));
+	world.gone = false;
+	assert_false(threads_needed__exec(t, &asks));
+	assert_true(threads_needed__of(t, 7));
+	threads_needed__free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_line_says_whether_threads_are_needed),
+		cmocka_unit_test(what_cannot_be_known_is_needed),
+		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
