@@ -23,6 +23,10 @@
  *   k_sigaction.sa.sa_handler               without it only SIGKILL is known to kill
  *   vm_area_struct.vm_file, file.f_inode    without them libraries are known by device and inode
  *                                           number
+ *   inode.i_ino, .i_size, .i_sb, a ctime,
+ *   super_block.s_dev, mm_struct.exe_file   without them only the user half knows what a compiler
+ *                                           has mapped
+ *   mm_struct.context.vdso                  without it the same of the vdso
  *
  * Arguments of tracepoints, which the kernel may change, though it rarely does:
  *
@@ -235,6 +239,85 @@ static __always_inline __u64 internals_bias(__u64 ip)
 	if (bpf_find_vma(bpf_get_current_task_btf(), ip, internals_note_code, &m, 0))
 		return 0;
 	return m.start - m.page * 4096;
+}
+
+#define internals_has_file_keys()                                       \
+	(bpf_core_field_exists(struct vm_area_struct, vm_file) &&       \
+	 bpf_core_field_exists(struct vm_area_struct, vm_pgoff) &&      \
+	 bpf_core_field_exists(struct mm_struct, exe_file) &&           \
+	 bpf_core_field_exists(struct file, f_inode) &&                 \
+	 bpf_core_field_exists(struct inode, i_ino) &&                  \
+	 bpf_core_field_exists(struct inode, i_size) &&                 \
+	 bpf_core_field_exists(struct inode, i_sb) &&                   \
+	 bpf_core_field_exists(struct super_block, s_dev) &&            \
+	 (bpf_core_field_exists(struct inode, i_ctime_sec) ||           \
+	  bpf_core_field_exists(struct inode___since_6_6, __i_ctime) || \
+	  bpf_core_field_exists(struct inode___until_6_5, i_ctime)))
+
+/* From 6.13 on this bit of the nanoseconds says that somebody has asked for the time. */
+#define CTIME_QUERIED (1u << 31)
+
+static __always_inline void internals_ctime(struct inode *inode, struct wire_file_key *key)
+{
+	struct timespec64 t = {};
+
+	if (bpf_core_field_exists(struct inode, i_ctime_sec)) {
+		key->ctime_s = BPF_CORE_READ(inode, i_ctime_sec);
+		key->ctime_ns = BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED;
+		return;
+	}
+	if (bpf_core_field_exists(struct inode___since_6_6, __i_ctime))
+		t = BPF_CORE_READ((struct inode___since_6_6 *)inode, __i_ctime);
+	else if (bpf_core_field_exists(struct inode___until_6_5, i_ctime))
+		t = BPF_CORE_READ((struct inode___until_6_5 *)inode, i_ctime);
+	key->ctime_s = t.tv_sec;
+	key->ctime_ns = t.tv_nsec;
+}
+
+/* Nonzero, and *key is all zeroes: there is no file, or this kernel does not show what it is. */
+static __always_inline int internals_file_key(struct file *file, struct wire_file_key *key)
+{
+	struct inode *inode;
+
+	__builtin_memset(key, 0, sizeof(*key));
+	if (!internals_has_file_keys() || !file)
+		return 1;
+	inode = BPF_CORE_READ(file, f_inode);
+	key->ino = BPF_CORE_READ(inode, i_ino);
+	key->size = BPF_CORE_READ(inode, i_size);
+	key->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	internals_ctime(inode, key);
+	return 0;
+}
+
+/* The program of the current process. */
+static __always_inline int internals_program_key(struct wire_file_key *key)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+
+	return internals_file_key(
+		internals_has_file_keys() ? BPF_CORE_READ(task, mm, exe_file) : NULL, key);
+}
+
+static __always_inline int internals_is_vdso(struct task_struct *task, __u64 start)
+{
+	return bpf_core_field_exists(struct mm_struct, context.vdso) &&
+	       (__u64)BPF_CORE_READ(task, mm, context.vdso) == start;
+}
+
+/*
+ * What a mapping shows of its file: the offset in it, and the key. Nonzero: it is neither that of a
+ * known kind of file, nor the vdso.
+ */
+static __always_inline int internals_mapped_file(struct task_struct *task,
+						 struct vm_area_struct *vma, __u64 *offset,
+						 struct wire_file_key *key)
+{
+	*offset = 0;
+	if (internals_file_key(BPF_CORE_READ(vma, vm_file), key))
+		return !internals_is_vdso(task, BPF_CORE_READ(vma, vm_start));
+	*offset = BPF_CORE_READ(vma, vm_pgoff) * 4096;
+	return !key->ino;
 }
 
 /* Signals whose default is to go on, or to stop: CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH. */

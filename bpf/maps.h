@@ -60,6 +60,23 @@ struct {
 	__type(value, struct wire_mappings);
 } mappings SEC(".maps");
 
+#define NOTED_MAX 32
+
+/* Mappings of a process that the kernel half has found (sample_mappings.h). */
+struct noted_mappings {
+	__u64 serial; /* of this content; 0: it is being made */
+	__u32 pid;
+	__u32 n; /* entries that were given out; may be more than there are */
+	struct wire_mapping items[NOTED_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct noted_mappings);
+} noted SEC(".maps");
+
 /*
  * Forks and execs whose first program was skipped and whose second one was not (processes.h): these
  * skips are no losses.

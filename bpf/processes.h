@@ -129,8 +129,10 @@ static __always_inline void process_end_image(void)
 /* The mappings of the process are gone. */
 static __always_inline void process_unmap(__u32 pid)
 {
-	if (knobs.sampled)
-		bpf_map_delete_elem(&mappings, &pid);
+	if (!knobs.sampled)
+		return;
+	bpf_map_delete_elem(&mappings, &pid);
+	bpf_map_delete_elem(&noted, &pid);
 }
 
 /* False if the process is not followed, or its exec was sent already. */

@@ -35,19 +35,30 @@ int find_missing(void *ctx)
 }
 
 __u64 found_inode;
+struct wire_file_key found_key;
 
 static long note_inode(struct task_struct *task, struct vm_area_struct *vma, void *unused)
 {
+	struct wire_file_key key;
+
 	if (bpf_core_field_exists(vma->vm_file) && bpf_core_field_exists(struct file, f_inode))
 		found_inode = (__u64)BPF_CORE_READ(vma, vm_file, f_inode);
+	internals_file_key(BPF_CORE_READ(vma, vm_file), &key);
+	found_key = key;
 	return 0;
 }
 
-/* Find the inode behind our own mapping of a file, at an address: see kernel__inode_of(). */
+/*
+ * Find the inode behind our own mapping of a file, at an address: see kernel__inode_of() and
+ * kernel__file_key().
+ */
 SEC("raw_tp")
 int find_inode(struct bpf_raw_tracepoint_args *ctx)
 {
+	const struct wire_file_key none = {};
+
 	found_inode = 0;
+	found_key = none;
 	return (int)bpf_find_vma(bpf_get_current_task_btf(), ctx->args[0], note_inode, NULL, 0);
 }
 

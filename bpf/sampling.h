@@ -19,6 +19,7 @@
 #include "internals.h"
 #include "maps.h"
 #include "sample_intervals.h"
+#include "sample_mappings.h"
 #include "unwind.h"
 
 struct sample_slot {
@@ -84,47 +85,26 @@ static void unwind_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx
 	bpf_loop(n, fn, ctx, 0);
 }
 
+#define SAMPLE_GO_ON 0xff
+
 /*
- * Most mappings of a walk are the one before. The entry may be replaced by a newer one during a
- * walk: what the thread is in stays mapped.
+ * From `back` bytes before the thread's pc, with the stack as before a word was pushed; or, with
+ * SAMPLE_GO_ON, on from where the walk ended, as u->mapping has been found.
  */
-STACK_APART int sample_find_mapping(struct unwind *u, __u64 pc)
-{
-	const volatile struct wire_mappings *now;
-	const struct wire_mappings *m;
-	__u64 serial;
-	__u32 pid;
-
-	if (!u)
-		return 1;
-	pid = u->sample.pid;
-	m = bpf_map_lookup_elem(&mappings, &pid);
-	now = m;
-	if (!m)
-		return 1;
-	serial = now->serial;
-	barrier();
-	if (unwind_search(u, m, pc))
-		return 1;
-	barrier();
-	return now->pid != pid || now->serial != serial;
-}
-
-static int unwind_find_mapping(struct unwind *u, wire_u64 pc)
-{
-	return sample_find_mapping(u, pc);
-}
-
-/* From `back` bytes before the thread's pc, with the stack as before a word was pushed. */
 STACK_APART int sample_walk(struct unwind *u, __u32 back, __u32 pushed)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
 	if (!u)
 		return 0;
-	u->pc = regs->ip - back;
-	u->sp = regs->sp + pushed;
-	u->bp = regs->bp;
+	if (back == SAMPLE_GO_ON) {
+		unwind_begin_again(u);
+	} else {
+		u->pc = regs->ip - back;
+		u->sp = regs->sp + pushed;
+		u->bp = regs->bp;
+		unwind_begin(u);
+	}
 	return unwind_walk(u);
 }
 
@@ -176,19 +156,29 @@ STACK_APART int sample_unwind_in_kernel(struct unwind *u)
 	return 0;
 }
 
+/* In an interrupt the second look finds nothing; at a page fault each may. */
+#define SAMPLE_LOOKS 4
+
 /*
- * Without mappings the stack is not known: the process is no compiler, or has just begun. The
- * sample is sent all the same, as CPU time.
+ * The stack of a process that is no compiler, or not known to be one yet, is not walked. The sample
+ * is sent all the same, as CPU time.
  */
 static __always_inline int sample_unwind(struct unwind *u, int in_kernel)
 {
-	__u32 pid = u->sample.pid;
-
 	u->sample.n = 0;
 	u->sample.cut = WIRE_CUT_NO_MAP;
-	if (!bpf_map_lookup_elem(&mappings, &pid))
+	if (!sample_is_of_compiler(u))
 		return 0;
-	return in_kernel ? sample_unwind_in_kernel(u) : sample_walk(u, 0, 0);
+	if (in_kernel)
+		sample_unwind_in_kernel(u);
+	else
+		sample_walk(u, 0, 0);
+	for (int i = 0; i < SAMPLE_LOOKS; i++) {
+		if (u->sample.cut != WIRE_CUT_NO_MAP || sample_look_up(u))
+			break;
+		sample_walk(u, SAMPLE_GO_ON, 0);
+	}
+	return 0;
 }
 
 STACK_APART int sample_send(struct wire_sample *s)

@@ -17,6 +17,15 @@
 #include "unwind_lookup.h"
 #include "unwind_recent.h"
 
+/* A mapping as the kernel has it. */
+struct unwind_found {
+	wire_u64 start;
+	wire_u64 end;
+	wire_u64 offset; /* in the file, of `start` */
+	struct wire_file_key key;
+	wire_u64 unknown; /* nonzero: the mapping is of no file */
+};
+
 /*
  * A walk: its registers are those of the frame that was found last. Only one program at a time may
  * use it.
@@ -32,6 +41,7 @@ struct unwind {
 	wire_u8 bp_lost;     /* bp is unknown */
 	wire_u8 ended;
 	wire_u8 pad[5];
+	struct unwind_found found; /* what was looked up last */
 	struct wire_sample sample;
 };
 
@@ -238,19 +248,32 @@ static long unwind_step(wire_u32 i, void *ctx)
 	return unwind_locate(u) || unwind_find_rule(u) || unwind_to_caller(u);
 }
 
+/* Begin a walk: the innermost frame has pc, sp and bp. */
+static inline void unwind_begin(struct unwind *u)
+{
+	u->mapping.start = u->mapping.end = 0;
+	u->interrupted = 1;
+	u->bp_lost = 0;
+	u->sample.n = 0;
+}
+
+/* Take back the last frame, which was in no known file. Its mapping is in u->mapping now. */
+static inline void unwind_begin_again(struct unwind *u)
+{
+	if (u->sample.n)
+		u->sample.n--;
+}
+
 /*
- * Fill in the frames of u->sample; the innermost one has pc, sp and bp. Not a function of its own:
- * calls nest 8 deep at most.
+ * Fill in the frames of u->sample, after one of the two above. Not a function of its own: calls
+ * nest 8 deep at most.
  */
 static inline int unwind_walk(struct unwind *u)
 {
 	struct unwind_ctx c = {.u = u};
 
-	u->mapping.start = u->mapping.end = 0;
-	u->interrupted = 1;
-	u->bp_lost = u->ended = 0;
-	u->sample.n = 0;
-	unwind_loop(WIRE_SAMPLE_FRAMES, unwind_step, &c);
+	u->ended = 0;
+	unwind_loop(WIRE_SAMPLE_FRAMES - u->sample.n, unwind_step, &c);
 	if (!u->ended)
 		u->sample.cut = WIRE_CUT_TOO_DEEP;
 	return 0;

@@ -80,8 +80,16 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct file;
+
 struct mm_struct {
 	unsigned long arg_start, arg_end;
+	mm_context_t context;
+	struct file *exe_file;
 };
 
 struct signal_struct {
@@ -118,7 +126,30 @@ struct task_struct {
 	char comm[16];
 };
 
-struct inode;
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+struct inode {
+	unsigned long i_ino;
+	long long i_size;
+	struct super_block *i_sb;
+	__s64 i_ctime_sec; /* since 6.11 */
+	__u32 i_ctime_nsec;
+};
+
+struct inode___since_6_6 {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___until_6_5 {
+	struct timespec64 i_ctime;
+};
 
 struct file {
 	struct inode *f_inode;

@@ -90,12 +90,40 @@ struct wire_mapping {
  */
 struct wire_mappings {
 	wire_u32 pid;
-	wire_u32 pad;
+	wire_u32 seen; /* the kernel half's: it knows the program by now */
 	wire_u64 serial;
 	struct wire_mapping items[WIRE_MAPPINGS_MAX];
 };
 
 _Static_assert(sizeof(struct wire_mapping) == 32, "wire_mapping");
 _Static_assert(sizeof(struct wire_mappings) == 16 + 32 * WIRE_MAPPINGS_MAX, "wire_mappings");
+
+/*
+ * A file as the kernel half finds it: the inode behind a mapping, which is below all overlays. Each
+ * change of content or rights changes the ctime, which nobody sets. All zeroes: the vdso.
+ */
+struct wire_file_key {
+	wire_u64 ino;
+	wire_u64 size;
+	wire_u64 ctime_s;
+	wire_u32 ctime_ns;
+	wire_u32 dev;
+};
+
+/* A segment of code. */
+struct wire_segment {
+	wire_u64 offset; /* in the file */
+	wire_u64 size;
+	wire_u64 addr; /* ELF virtual address of `offset` */
+};
+
+#define WIRE_SEGMENTS_MAX 8
+
+/* A file whose number and segments are known. */
+struct wire_known_file {
+	wire_u32 file;
+	wire_u32 n;
+	struct wire_segment segments[WIRE_SEGMENTS_MAX];
+};
 
 #endif /* QPROF_WIRE_SAMPLES_H */

@@ -26,7 +26,7 @@ static const char *at(const char *name)
 static int setup(void **state)
 {
 	struct kernel_options opt = {.ring_bytes = 1 << 20};
-	const char *const dirs[] = {"low", "none", "one", "two", "copies", "up", "work"};
+	const char *const dirs[] = {"low", "none", "one", "two", "copies", "keys", "up", "work"};
 	FILE *f;
 
 	if (!can_capture())
@@ -109,9 +109,68 @@ static void a_copy_has_an_inode_of_its_own(void **state)
 	assert_true(inode_of(at("copies/lib")) != inode_of(at("low/lib")));
 }
 
-static void what_cannot_be_mapped_has_none(void **state)
+static struct wire_file_key key_of(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct wire_file_key key;
+
+	assert_true(fd >= 0);
+	assert_int_equal(kernel__file_key(kernel, fd, &key), 0);
+	return key;
+}
+
+static bool have_one_key(const char *one, const char *other)
+{
+	struct wire_file_key a = key_of(one), b = key_of(other);
+
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+/* A mapping shows the file below, whatever stat(2) tells of the overlay. */
+static void an_overlay_has_the_key_of_the_file_below(void **state)
 {
 	need_capture();
+	mount_overlay("keys", "lowerdir=%s/low:%s/none");
+	assert_true(have_one_key(at("keys/lib"), at("low/lib")));
+	assert_false(have_one_key("/bin/sh", at("low/lib")));
+}
+
+/* The same inode, as long as before, with the old mtime. */
+static void a_file_that_is_written_to_has_another_key(void **state)
+{
+	_close_ int fd = -1;
+	struct wire_file_key before;
+	struct stat st;
+
+	need_capture();
+	fd = open(at("low/written"), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "one", 3), 3);
+	assert_int_equal(fstat(fd, &st), 0);
+	before = key_of(at("low/written"));
+	assert_int_equal(before.ino, st.st_ino);
+	assert_int_equal(before.size, 3);
+	assert_int_equal(before.ctime_s, st.st_ctim.tv_sec);
+	assert_int_equal(before.ctime_ns, st.st_ctim.tv_nsec);
+	/* The clock of ctime ticks every few milliseconds. */
+	do {
+		struct timespec times[2] = {st.st_atim, st.st_mtim};
+		struct wire_file_key now;
+
+		assert_int_equal(pwrite(fd, "two", 3, 0), 3);
+		assert_int_equal(futimens(fd, times), 0);
+		now = key_of(at("low/written"));
+		if (memcmp(&now, &before, sizeof(now)))
+			return;
+	} while (true);
+}
+
+static void what_cannot_be_mapped_has_none(void **state)
+{
+	struct wire_file_key key;
+
+	need_capture();
+	assert_true(kernel__file_key(kernel, -1, &key) < 0);
 	assert_true(kernel__inode_of(kernel, -1) == 0);
 }
 
@@ -120,6 +179,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlays_over_one_directory_share_its_inodes),
 		cmocka_unit_test(a_copy_has_an_inode_of_its_own),
+		cmocka_unit_test(an_overlay_has_the_key_of_the_file_below),
+		cmocka_unit_test(a_file_that_is_written_to_has_another_key),
 		cmocka_unit_test(what_cannot_be_mapped_has_none),
 	};
 

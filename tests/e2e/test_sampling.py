@@ -108,6 +108,49 @@ def test_samples_of_a_compile_error(t):
     assert found["sample"]
 
 
+# The files that a compiler has mapped: a dozen, with room for those of other systems.
+MOST_MAPPED = 20
+
+
+def has_whole_stack(t, trace):
+    done = t.run_qprof("dump", trace)
+    return any(line.startswith('{"type":"sample"') and '"cut":null' in line
+               for line in done.stdout.splitlines())
+
+
+def test_samples_while_the_recording_is_stopped(t):
+    """The kernel half finds the mappings of a second compiler by itself, one at a sample."""
+    t.need_capture()
+    trace, go, ended = t.path("trace.qpt"), t.path("go"), t.path("ended")
+    os.mkfifo(go)
+    profiler = t.start_qprof("-q", "--sample=1999", "-i", "50ms", *NO_PROBES, "-o", trace, "--",
+                             "sh", "-c", '"$@"; read line <%s; "$@"; >%s' % (go, ended), "sh",
+                             *rustc(t, crates.LONG))
+    lab.wait_for("a stack to the start of a thread",
+                 lambda: os.path.exists(trace) and has_whole_stack(t, trace))
+    (fd,) = lab.wait_for("the end of the first compile", lambda: opened(go))
+    profiler.send_signal(signal.SIGSTOP)
+    os.write(fd, b"\n")
+    os.close(fd)
+    lab.wait_for("the end of the second compile", lambda: os.path.exists(ended))
+    profiler.send_signal(signal.SIGCONT)
+    assert profiler.wait() == 0
+    found = lines(t, trace)
+    second = [s for s in found["sample"] if s["process"] == found["process"][-1]["index"]]
+    no_map = [s for s in second if s["cut"] == "no_map"]
+    assert len(second) >= 200, len(second)
+    assert len(no_map) <= MOST_MAPPED, "%d of %d: %s" % (len(no_map), len(second), no_map[:3])
+    return "%d of %d end in a file that was new" % (len(no_map), len(second))
+
+
+def opened(fifo):
+    """[descriptor], or None while nobody reads."""
+    try:
+        return [os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)]
+    except OSError:
+        return None
+
+
 def test_samples_of_a_killed_recording(t):
     """kill -9: the trace is cut after a whole chunk, and has the stacks of all its samples."""
     t.need_capture()

@@ -222,6 +222,7 @@ static void walk(void)
 	w.u.bp = w.bp;
 	w.n_reads = 0;
 	memset(w.u.sample.frames, 0xff, sizeof(w.u.sample.frames));
+	unwind_begin(&w.u);
 	unwind_walk(&w.u);
 }
 

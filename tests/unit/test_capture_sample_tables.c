@@ -101,6 +101,40 @@ static void no_two_mappings_have_the_same_serial(void **state)
 	close_tables(t);
 }
 
+/* What the kernel half has found is older than what it is told. */
+static void what_was_found_is_forgotten(void **state)
+{
+	struct sample_tables *t = open_tables(1);
+	struct wire_mappings m = {.pid = 7};
+
+	assert_int_equal(sample_tables__map(t, &m), 0);
+	assert_int_equal(fake.n_noted_removed, 1);
+	sample_tables__unmap(t, 7);
+	assert_int_equal(fake.n_noted_removed, 2);
+	fake.n_refusals = 1;
+	fake.refusal = E2BIG;
+	assert_int_equal(sample_tables__map(t, &m), -E2BIG);
+	assert_int_equal(fake.n_noted_removed, 2);
+	close_tables(t);
+}
+
+static void the_vdso_has_no_inode(void **state)
+{
+	const struct wire_file_key none = {0};
+	const struct elf_segment code = {.addr = 0x5000, .offset = 0x1000, .size = 0x300};
+	struct sample_tables *t = open_tables(1);
+
+	assert_int_equal(sample_tables__know(t, 9, NULL, &code, 1), 0);
+	assert_int_equal(fake.n_known, 1);
+	assert_memory_equal(&fake.key, &none, sizeof(none));
+	assert_int_equal(fake.known.file, 9);
+	assert_int_equal(fake.known.n, 1);
+	assert_int_equal(fake.known.segments[0].addr, 0x5000);
+	assert_int_equal(fake.known.segments[0].offset, 0x1000);
+	assert_int_equal(fake.known.segments[0].size, 0x300);
+	close_tables(t);
+}
+
 /* The kernel has entries in reserve, which it refills in the background. */
 static void a_table_without_reserve_is_tried_again(void **state)
 {
@@ -140,6 +174,8 @@ int main(void)
 		cmocka_unit_test(a_full_area_takes_no_more),
 		cmocka_unit_test(an_area_that_cannot_be_mapped_is_an_error),
 		cmocka_unit_test(no_two_mappings_have_the_same_serial),
+		cmocka_unit_test(what_was_found_is_forgotten),
+		cmocka_unit_test(the_vdso_has_no_inode),
 		cmocka_unit_test(a_table_without_reserve_is_tried_again),
 		cmocka_unit_test(a_process_is_forgotten),
 	};

@@ -203,7 +203,7 @@ int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 											  : 0;
 }
 
-static uint64_t inode_at(struct kernel *k, uint64_t addr)
+static int find_inode_at(struct kernel *k, uint64_t addr)
 {
 	int prog = bpf_program__fd(k->loaded.skel->progs.find_inode);
 
@@ -211,26 +211,42 @@ static uint64_t inode_at(struct kernel *k, uint64_t addr)
 		LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &addr, .ctx_size_in = sizeof(addr));
 
 		if (bpf_prog_test_run_opts(prog, &o))
-			return 0;
+			return -errno;
 		if ((int)o.retval != -EBUSY)
-			return o.retval ? 0 : k->loaded.skel->bss->found_inode;
+			return (int)o.retval;
 		sched_yield();
 	}
-	return 0;
+	return -EBUSY;
 }
 
 /* The kernel puts breakpoints into a private mapping, and reads the file for that. */
-uint64_t kernel__inode_of(struct kernel *k, int fd)
+static int find_inode(struct kernel *k, int fd)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	uint64_t inode;
+	int err;
 
 	if (map == MAP_FAILED)
-		return 0;
-	inode = inode_at(k, (uint64_t)(uintptr_t)map);
+		return -errno;
+	err = find_inode_at(k, (uint64_t)(uintptr_t)map);
 	munmap(map, size);
-	return inode;
+	return err;
+}
+
+uint64_t kernel__inode_of(struct kernel *k, int fd)
+{
+	return find_inode(k, fd) ? 0 : k->loaded.skel->bss->found_inode;
+}
+
+int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key)
+{
+	int err = find_inode(k, fd);
+
+	if (err)
+		return err;
+	_Static_assert(sizeof(*key) == sizeof(k->loaded.skel->bss->found_key), "one type");
+	memcpy(key, &k->loaded.skel->bss->found_key, sizeof(*key));
+	return key->ino ? 0 : -ENODATA;
 }
 
 bool kernel__samples(struct kernel *k, struct kernel_samples *out)
@@ -245,6 +261,8 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
 		.waits = s->links.on_wait,
 		.mappings = bpf_map__fd(s->maps.mappings),
+		.noted = bpf_map__fd(s->maps.noted),
+		.known = bpf_map__fd(s->maps.known_files),
 		.files = bpf_map__fd(s->maps.unwind_files),
 		.area = bpf_map__fd(s->maps.unwind_area),
 		.n_files = bpf_map__max_entries(s->maps.unwind_files),

@@ -68,6 +68,12 @@ int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t
  */
 uint64_t kernel__inode_of(struct kernel *k, int fd);
 
+/*
+ * What the kernel half knows an open file by, as it is now. -ENODATA: this kernel does not show
+ * it. For the same thread.
+ */
+int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key);
+
 /* Stop attaching in the background, and print a line if probes are missing. */
 void kernel__stop_attaching(struct kernel *k);
 
@@ -150,11 +156,13 @@ int kernel__put_begun(struct kernel *k, pid_t tid, uint64_t start_ns,
 /* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
  */
 struct kernel_samples {
-	struct kernel *kernel;		 /* for kernel__prepare_waits(); or NULL */
+	struct kernel *kernel;		 /* for calls about one process or file; or NULL */
 	const struct bpf_program *cpu;	 /* for a clock; NULL: not wanted */
 	const struct bpf_program *fault; /* for page faults; NULL: not wanted */
 	bool waits;			 /* the kernel half samples waits by itself */
 	int mappings;			 /* struct wire_mappings, by pid */
+	int noted;			 /* what the kernel half knows besides; by pid */
+	int known;			 /* struct wire_known_file, by struct wire_file_key */
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
 	int area;			 /* n_blocks blocks of tables, to be mapped */
 	uint32_t n_files;

@@ -57,6 +57,33 @@ int sample_tables__add(struct sample_tables *t, uint32_t number, const struct un
 	return bpf_map_update_elem(t->kernel.files, &number, &file, BPF_ANY) ? -errno : 0;
 }
 
+static int find_key(const struct sample_tables *t, const struct library_file *file,
+		    struct wire_file_key *key)
+{
+	struct kernel *k = t->kernel.kernel;
+	int err = k ? kernel__file_key(k, library_file__fd(file), key) : -ENODATA;
+
+	/* After the key was read, which is of this content then. */
+	return err ?: library_file__is_same(file) ? 0 : -ESTALE;
+}
+
+int sample_tables__know(struct sample_tables *t, uint32_t number, const struct library_file *file,
+			const struct elf_segment *segments, uint32_t n)
+{
+	struct wire_known_file known = {.file = number};
+	struct wire_file_key key = {0};
+	int err;
+
+	err = file ? find_key(t, file, &key) : 0;
+	if (err)
+		return err;
+	known.n = n < WIRE_SEGMENTS_MAX ? n : WIRE_SEGMENTS_MAX;
+	for (uint32_t i = 0; i < known.n; i++)
+		known.segments[i] = (struct wire_segment){segments[i].offset, segments[i].size,
+							  segments[i].addr};
+	return bpf_map_update_elem(t->kernel.known, &key, &known, BPF_ANY) ? -errno : 0;
+}
+
 uint32_t sample_tables__left(const struct sample_tables *t)
 {
 	return (t->area.blocks << WIRE_UNWIND_BLOCK_SHIFT) - t->area.used;
@@ -78,6 +105,8 @@ int sample_tables__map(struct sample_tables *t, struct wire_mappings *m)
 			nanosleep(&pause, NULL);
 		err = bpf_map_update_elem(t->kernel.mappings, &m->pid, m, BPF_ANY) ? -errno : 0;
 	}
+	if (!err)
+		bpf_map_delete_elem(t->kernel.noted, &m->pid);
 	return err;
 }
 
@@ -86,6 +115,7 @@ void sample_tables__unmap(struct sample_tables *t, pid_t pid)
 	uint32_t key = (uint32_t)pid;
 
 	bpf_map_delete_elem(t->kernel.mappings, &key);
+	bpf_map_delete_elem(t->kernel.noted, &key);
 }
 
 void sample_tables__free(struct sample_tables *t)

@@ -17,13 +17,24 @@ int sample_tables__new(const struct kernel_samples *k, struct sample_tables **ou
 /* Add the table of file `number`, from 1 on. -ENOSPC: the area is full; other errors. */
 int sample_tables__add(struct sample_tables *t, uint32_t number, const struct unwind_table *table);
 
+/*
+ * Let the kernel half find the file where a process has mapped it, also before
+ * sample_tables__map(). The segments are those of `file`, which is the vdso if it is NULL. -ESTALE:
+ * the file has changed since; other errors. Without it, stacks of new processes are cut for longer.
+ */
+int sample_tables__know(struct sample_tables *t, uint32_t number, const struct library_file *file,
+			const struct elf_segment *segments, uint32_t n);
+
 /* Bytes of the area that are not used. */
 uint32_t sample_tables__left(const struct sample_tables *t);
 
 /* The numbers that files may have are below this one. */
 uint32_t sample_tables__numbers(const struct sample_tables *t);
 
-/* Set the mappings of m->pid, and m->serial. Negative errno. */
+/*
+ * Set the mappings of m->pid, and m->serial; what the kernel half has found besides is forgotten.
+ * Negative errno.
+ */
 int sample_tables__map(struct sample_tables *t, struct wire_mappings *m);
 
 /* Forget the mappings of a process. */

@@ -149,6 +149,17 @@ static bool has_room(const struct sampled_files *f, const struct sampled_file *s
 			       sample_tables__left(f->tables) >= SAMPLED_KEPT + s->bytes);
 }
 
+/* The user half still tells the mappings of each process, if a little later. */
+static void make_known(const struct sampled_files *f, uint32_t at)
+{
+	const struct sampled_file *s = f->items[at];
+	int err = sample_tables__know(f->tables, at + 1, s->file, s->segments, s->n_segments);
+
+	if (err)
+		diag_verbose("first stacks in %s may be cut: %s",
+			     s->file ? library_file__path(s->file) : "the vdso", strerror(-err));
+}
+
 /* `err` is the result of making `t`. */
 static void take_table(struct sampled_files *f, uint32_t at, int err, const struct unwind_table *t)
 {
@@ -167,6 +178,8 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 	if (t) {
 		keep_segments(s, t);
 		s->stage = SAMPLED_READY;
+		if (!s->refused)
+			make_known(f, at);
 	}
 	library_file__free(take_ptr(s->file));
 }
