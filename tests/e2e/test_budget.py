@@ -166,9 +166,59 @@ def test_queries_without_probes_are_sampled(t):
     off_by = {name: (ns, rows[name]["best_self_ns"]) for name, ns in flame.items()
               if name in rows and abs(ns - rows[name]["best_self_ns"]) > STACKS}
     assert not off_by, off_by
-    by_item = t.run_qprof("report", "--by", "item", run.trace).stdout
-    assert "queries without probes: their time is in the rows of what ran around" in by_item
     return "%d queries not probed, %d of them sampled" % (len(off), len(uncounted))
+
+
+def rows_by(t, trace, key, *options):
+    done = t.run_qprof("report", "--json", *options, trace)
+    assert done.returncode == 0, done.stderr
+    return {row.get("name", row.get("function")): row for row in json.loads(done.stdout)[key]}
+
+
+def about(t, trace):
+    """{item: {query: executions}}"""
+    counts = collections.defaultdict(collections.Counter)
+    for span in items(t, trace, "span"):
+        if span.get("kind", "Query") == "Query" and span.get("event"):
+            counts[span["event"]][span["query"]] += 1
+    return counts
+
+
+def test_rows_of_items_hold_no_time_of_queries_without_probes(t):
+    """Where a query without probes may have run in the queries about an item, its row is marked."""
+    t.need_capture()
+    argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"))
+    env = {"XDG_CACHE_HOME": t.mkdir("cache")}
+    full = t.capture(argv, ("-q", "--exact"), env, trace="full.qpt").trace
+    some = t.capture(argv, ("-q", "--budget", "3%"), env, trace="some.qpt").trace
+    off = unprobed(t, some)
+    exact, rows = (rows_by(t, trace, "items", "--by", "item") for trace in (full, some))
+    assert not any("self_by" in row for row in exact.values())
+    # What there is of an item is exact: as many executions as there were of the queries with probes.
+    truth = about(t, full)
+    for name, counts in about(t, some).items():
+        probed = {query: n for query, n in truth[name].items() if query not in off}
+        assert counts == probed, (name, counts, probed)
+    divided = {row["name"]: row for row in t.report(some)["queries"] if row["self_by"] != "spans"}
+    for row in rows.values():
+        assert row["best_self_ns"] <= row["self_ns"] + len(row["queries"]), row
+        marked = {part["name"] for part in row["queries"] if part["self_ns"]} & divided.keys()
+        # Queries without a key that is an item leave their time with the item around them.
+        assert row["self_by"] == "spans" or marked or len(row["queries"]) == 3, row
+    by = collections.Counter(row["self_by"] for row in rows.values())
+    assert by["share"] and by["share"] + by["limit"] > by["spans"], by
+    text = t.run_qprof("report", "--by", "item", some).stdout
+    assert "of queries without probes, about items that are not known: " in text, text
+    # A crate has all that ran in it, but for queries that are asked for alone.
+    (crate,) = rows_by(t, some, "groups", "--by", "crate").values()
+    assert crate["self_by"] == "spans"
+    name = max((n for n in divided if divided[n]["self_by"] == "share"),
+               key=lambda n: divided[n]["self_ns"])
+    (part,) = rows_by(t, some, "groups", "--by", "crate", "--query", name).values()
+    assert part["self_by"] == "share" and part["best_self_ns"] < part["self_ns"], part
+    done = t.run_qprof("report", "--markdown", some)
+    assert "\nbudget: 3.0 % of CPU time; " in done.stdout, done.stdout
+    return "%d items, %s" % (len(rows), dict(by))
 
 
 def others(t, trace):

@@ -193,11 +193,54 @@ static void counted_executions_belong_to_their_process(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_THREAD, 4), 4);
 }
 
+/* Of 10 samples in the query 1, 4 were its own. */
+static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, uint64_t all_own_ns)
+{
+	const struct trace_span spans[] = {{.end_ns = 100, .tid = 5, .label = 1},
+					   {.end_ns = 100, .tid = 6, .label = 1},
+					   {.end_ns = 100, .tid = 6, .label = 2}};
+	const struct trace_times times = {.self_ns = 110, .self_probe_ns = 10, .self_off_ns = 50};
+	_groups_ struct groups *g = NULL;
+	struct own_shares shares = {};
+	struct group_row *rows;
+
+	assert_int_equal(groups__new(&g), 0);
+	if (by_query)
+		groups__by_query(g);
+	add_process(g, 0, 1, "a");
+	for (size_t i = 0; i < N_OF(spans); i++)
+		assert_int_equal(groups__span(g, &spans[i], &times), 0);
+	assert_non_null(table__get(&shares.of, 1, .own = 4, .all = 10));
+	groups__divide(g, &shares);
+	rows = rows_of(g, GROUP_BY_THREAD, 2);
+	assert_int_equal(row(rows, 2, "a 1/6")->cpu_ns, 100);
+	assert_int_equal(row(rows, 2, "a 1/6")->own.cpu_ns, own_ns);
+	group_rows__free(rows, 2);
+	rows = rows_of(g, GROUP_BY_CRATE, 1);
+	assert_int_equal(rows[0].cpu_ns, 150);
+	assert_int_equal(rows[0].own.cpu_ns, all_own_ns);
+	group_rows__free(rows, 1);
+	own_shares__destroy(&shares);
+}
+
+static void some_queries_have_their_own_time(void **state)
+{
+	time_of_other_queries_is_taken_off(true, 20 + 50, 20 + 20 + 50);
+}
+
+/* Whatever ran in a thread is its time. */
+static void all_queries_have_all_the_time(void **state)
+{
+	time_of_other_queries_is_taken_off(false, 100, 150);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counted_executions_belong_to_their_process),
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
+		cmocka_unit_test(some_queries_have_their_own_time),
+		cmocka_unit_test(all_queries_have_all_the_time),
 		cmocka_unit_test(threads_without_executions_have_rows),
 		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),

@@ -123,6 +123,32 @@ static void time_on_the_cpu_is_a_part(void **state)
 	done();
 }
 
+/* Of 10 samples in typeck, 3 were its own. */
+static void time_of_other_queries_is_taken_off(void **state)
+{
+	struct own_shares shares = {};
+
+	assert_non_null(table__get(&shares.of, TYPECK, .own = 3, .all = 10));
+	items__divide(items, &shares);
+	waited(TYPECK, 0, 1101, 100, ONE);
+	waited(MIR_BUILT, 0, 501, 0, ONE);
+	waited(MIR_BUILT, 0, 401, 0, TWO);
+	end(2);
+	assert_row(ONE, 2, 0, 1600);
+	assert_int_equal(rows[0].cpu_ns, 1500);
+	assert_int_equal(rows[0].own.cpu_ns, 300 + 500);
+	assert_int_equal(rows[0].own.others_ns, 700);
+	assert_int_equal(own_time__by(&rows[0].own), SUMMARY_SELF_SHARE);
+	/* The query that is known to have worked most is the first. */
+	assert_int_equal(rows[0].queries[0].label, MIR_BUILT);
+	assert_int_equal(rows[0].queries[1].cpu_ns, 1000);
+	assert_int_equal(rows[0].queries[1].own_ns, 300);
+	assert_int_equal(rows[1].own.cpu_ns, 400);
+	assert_int_equal(own_time__by(&rows[1].own), SUMMARY_SELF_SPANS);
+	own_shares__destroy(&shares);
+	done();
+}
+
 static bool is_keyed_by_instance(const void *ctx, uint32_t label)
 {
 	return label == MIR_BUILT || label == CODEGEN;
@@ -335,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_time_of_all_queries_about_an_item_is_added_up),
 		TEST(time_on_the_cpu_is_a_part),
+		TEST(time_of_other_queries_is_taken_off),
 		TEST(instances_are_counted),
 		TEST(instances_of_other_crates_are_added),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),

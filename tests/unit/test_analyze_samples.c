@@ -93,7 +93,7 @@ struct expected {
 
 /* Of labels, when they are queries; other kinds are watched. */
 static const enum samples_watch watches[LABELS] = {
-	[2] = SAMPLES_UNWATCHED, [3] = SAMPLES_UNWATCHED, [4] = SAMPLES_HIDDEN};
+	[2] = SAMPLES_UNWATCHED, [3] = SAMPLES_UNWATCHED_ITEM, [4] = SAMPLES_HIDDEN};
 
 static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
 {
@@ -105,6 +105,7 @@ static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind
 struct shown {
 	uint32_t seen, watched;
 	enum samples_watch watch; /* of `seen` */
+	bool has_item;		  /* an entry before the first that is watched may be about one */
 	bool labels[LABELS];
 };
 
@@ -126,6 +127,7 @@ static struct shown shown_in(uint32_t stack, bool is_watched)
 			s.seen = i;
 			s.watch = watch;
 		}
+		s.has_item |= !s.watched && watch == SAMPLES_UNWATCHED_ITEM;
 		if (!s.watched && watch == SAMPLES_WATCHED)
 			s.watched = i;
 	}
@@ -138,7 +140,7 @@ static void expect(struct expected *e, const struct trace_sample *s, bool is_wat
 	struct shown shown = shown_in(s->stack, is_watched);
 	bool has_label = s->label != TRACE_NO_STRING;
 	uint32_t nearest = has_label ? s->label : tree[shown.watched].place;
-	bool is_own = has_label ? shown.watch != SAMPLES_UNWATCHED : shown.watched == shown.seen;
+	bool is_own = has_label ? shown.watch == SAMPLES_WATCHED : shown.watched == shown.seen;
 	uint32_t owner = has_label && is_own ? s->label : tree[shown.seen].place;
 	struct sample_sums *of = e->of[s->process];
 
@@ -152,6 +154,8 @@ static void expect(struct expected *e, const struct trace_sample *s, bool is_wat
 	sample_sum__add(&of[nearest].nearest, &one);
 	if (is_own)
 		sample_sum__add(&of[nearest].own, &one);
+	else if (!shown.has_item)
+		sample_sum__add(&of[nearest].itemless, &one);
 }
 
 static void assert_rows(struct samples *s, const struct expected *e, bool is_watched)

@@ -36,13 +36,16 @@ static void kinds_with_unwatched_time_are_reported(void **state)
 	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL, *queries_only = NULL;
 
+	d.ppm = 30000;
 	v.decisions = &d;
 	text = printed_build(build_markdown, &v);
-	assert_contains(text, "\nNot probed, to keep within a budget: QueryBlocked, "
-			      "2 kinds of activities; their intervals are missing\n");
+	assert_contains(text,
+			"\nbudget: 3.0 % of CPU time; 1 query has no probes\n"
+			"not probed: QueryBlocked, 2 kinds of activities; their intervals are "
+			"missing\n");
 	d.rows.n = 1;
 	queries_only = printed_build(build_markdown, &v);
-	assert_lacks(queries_only, "ot watched");
+	assert_lacks(queries_only, "not probed");
 }
 
 static void items_are_a_table(void **state)

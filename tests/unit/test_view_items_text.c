@@ -16,9 +16,9 @@ static const struct trace_texts names = {.text = text_of};
 static const struct item_row items[] = {
 	{.executions = 1200,
 	 .self_ns = 900,
-	 .queries = {{0, 700, 600}, {1, 200, 200}, {2, 100, 100}},
+	 .queries = {{0, 700, 650, 600}, {1, 200, 200, 200}, {2, 100, 100, 100}},
 	 .n_queries = 3},
-	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90}}, .n_queries = 1},
+	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90, 90}}, .n_queries = 1},
 	{.self_ns = 10},
 };
 

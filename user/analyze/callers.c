@@ -7,9 +7,10 @@
 #include "analyze/on_cpu.h"
 #include "base/table.h"
 
-/* Executions requested from one location. */
+/* Executions of one query that were requested from one location. */
 struct site {
 	uint32_t locindex;
+	uint32_t label;
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t total_ns;
@@ -25,7 +26,8 @@ struct site {
 };
 
 struct callers {
-	TABLE(struct site) sites; /* by locindex */
+	TABLE(struct site) sites;	 /* by label << 32 | locindex */
+	const struct own_shares *shares; /* or NULL */
 };
 
 int callers__new(struct callers **out)
@@ -36,7 +38,8 @@ int callers__new(struct callers **out)
 
 int callers__span(struct callers *c, const struct trace_span *span, const struct trace_times *times)
 {
-	struct site *s = table__get(&c->sites, span->caller, .locindex = span->caller);
+	struct site *s = table__get(&c->sites, (uint64_t)span->label << 32 | span->caller,
+				    .locindex = span->caller, .label = span->label);
 	uint64_t ns = span->end_ns - span->start_ns;
 
 	if (!s)
@@ -89,15 +92,18 @@ static int compare(const void *a, const void *b)
 	return by ?: (x->line > y->line) - (x->line < y->line);
 }
 
-static void add_to_row(struct caller_row *row, const struct site *s)
+static void add_to_row(struct caller_row *row, const struct site *s,
+		       const struct own_shares *shares)
 {
 	uint64_t self_ns = trace_without_probes(s->self_ns, s->self_probe_ns);
+	uint64_t cpu_ns = on_cpu_ns(self_ns, s->self_off_ns);
 
 	row->count += s->count;
 	row->unwound += s->unwound;
 	row->total_ns += trace_without_probes(s->total_ns, s->probe_ns);
 	row->self_ns += self_ns;
-	row->cpu_ns += on_cpu_ns(self_ns, s->self_off_ns);
+	row->cpu_ns += cpu_ns;
+	own_time__add(&row->own, shares, s->label, cpu_ns);
 	if (s->max_ns > row->max_ns)
 		row->max_ns = s->max_ns;
 }
@@ -116,7 +122,8 @@ static void end_line(struct caller_row *row, const struct site *s, uint64_t coun
 }
 
 /* Sites are sorted, so sites of one function are adjacent, and so are sites of one line. */
-static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
+static size_t merge(const struct site *sites, size_t n, const struct own_shares *shares,
+		    struct caller_row *rows)
 {
 	uint64_t of_line = 0;
 	size_t used = 0;
@@ -127,7 +134,7 @@ static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 
 		if (!i || !same_function(s - 1, s))
 			rows[used++] = (struct caller_row){.function = s->function};
-		add_to_row(&rows[used - 1], s);
+		add_to_row(&rows[used - 1], s, shares);
 		of_line += s->count;
 		if (last || !same_line(s, s + 1)) {
 			end_line(&rows[used - 1], s, of_line);
@@ -135,6 +142,11 @@ static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 		}
 	}
 	return used;
+}
+
+void callers__divide(struct callers *c, const struct own_shares *shares)
+{
+	c->shares = shares;
 }
 
 int callers__rows(const struct callers *c, const struct caller_locator *locator,
@@ -153,7 +165,7 @@ int callers__rows(const struct callers *c, const struct caller_locator *locator,
 		resolve(&sites[i], locator);
 	}
 	qsort(sites, c->sites.n, sizeof(*sites), compare);
-	*n = merge(sites, c->sites.n, *rows);
+	*n = merge(sites, c->sites.n, c->shares, *rows);
 	return 0;
 }
 

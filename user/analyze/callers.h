@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Callers: query executions by the function that requested them. Takes the same spans as the
- * summary. Each location is resolved once, at the end. Memory use is about 250 bytes per location;
- * a trace has no more locations than spans or bytes of functions, and there is no other limit.
+ * summary. Each location is resolved once, at the end. Memory use is about 300 bytes per location
+ * and query; a trace has no more of these than spans, and there is no other limit.
  * Knows no output format.
  */
 #ifndef QPROF_ANALYZE_CALLERS_H
 #define QPROF_ANALYZE_CALLERS_H
 
+#include "analyze/own_shares.h"
 #include "trace/trace.h"
 
 struct callers;
@@ -18,7 +19,8 @@ struct caller_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* Times without probe time, as far as it is known. */
 	uint64_t self_ns;
-	uint64_t cpu_ns; /* of self_ns on the CPU: analyze/on_cpu.h */
+	uint64_t cpu_ns;     /* of self_ns on the CPU: analyze/on_cpu.h */
+	struct own_time own; /* of that, what was the executions' own */
 	uint64_t max_ns;
 	/* The line with the most executions, and their number; NULL: no line is known. */
 	const char *file;
@@ -39,6 +41,9 @@ int callers__new(struct callers **out);
 /* Count a span. -ENOMEM. */
 int callers__span(struct callers *c, const struct trace_span *span,
 		  const struct trace_times *times);
+
+/* As items__divide(). */
+void callers__divide(struct callers *c, const struct own_shares *shares);
 
 /*
  * One row per function name, and one for executions with an unknown caller, in no particular order.

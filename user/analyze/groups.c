@@ -30,6 +30,15 @@ struct thread {
 	uint64_t counted; /* only in NO_THREAD: executions without a span */
 };
 
+/* With groups__by_query(): the time of one query in one thread. */
+struct query_time {
+	uint32_t thread; /* index */
+	uint32_t label;
+	uint64_t self_ns;
+	uint64_t self_off_ns;
+	uint64_t self_probe_ns;
+};
+
 /* Counted executions belong to no known thread. */
 #define NO_THREAD UINT32_MAX
 
@@ -37,13 +46,26 @@ struct groups {
 	struct trace_process *processes;
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	TABLE(struct thread) threads; /* by process << 32 | tid */
+	TABLE(struct thread) threads;	  /* by process << 32 | tid */
+	TABLE(struct query_time) queries; /* by thread << 32 | label */
+	const struct own_shares *shares;  /* or NULL */
+	bool by_query;
 };
 
 int groups__new(struct groups **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
+}
+
+void groups__by_query(struct groups *g)
+{
+	g->by_query = true;
+}
+
+void groups__divide(struct groups *g, const struct own_shares *shares)
+{
+	g->shares = shares;
 }
 
 int groups__process(struct groups *g, const struct trace_process *p)
@@ -76,8 +98,8 @@ int groups__thread(struct groups *g, const struct trace_thread *thread)
 	return 0;
 }
 
-/* The sums of the span's thread; its time range is extended to include the span. */
-static int sums_of(struct groups *g, const struct trace_span *span, struct sums **out)
+/* The span's thread, whose time range is extended to include the span. */
+static int thread_of(struct groups *g, const struct trace_span *span, struct thread **out)
 {
 	struct thread *t;
 
@@ -90,29 +112,46 @@ static int sums_of(struct groups *g, const struct trace_span *span, struct sums 
 		t->sums.start_ns = span->start_ns;
 	if (span->end_ns > t->sums.end_ns)
 		t->sums.end_ns = span->end_ns;
-	*out = &t->sums;
+	*out = t;
 	return 0;
 }
 
 int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted)
 {
-	struct sums *s;
-	int err = sums_of(g, span, &s);
+	struct thread *t;
+	int err = thread_of(g, span, &t);
 
 	if (err)
 		return err;
-	*(preempted ? &s->row.preempted_ns : &s->row.waiting_ns) += span->end_ns - span->start_ns;
+	*(preempted ? &t->sums.row.preempted_ns : &t->sums.row.waiting_ns) +=
+		span->end_ns - span->start_ns;
+	return 0;
+}
+
+static int add_to_query(struct groups *g, uint32_t i, const struct trace_span *span,
+			const struct trace_times *times)
+{
+	struct query_time *q = table__get(&g->queries, (uint64_t)i << 32 | span->label, .thread = i,
+					  .label = span->label);
+
+	if (!q)
+		return -ENOMEM;
+	q->self_ns += times->self_ns;
+	q->self_off_ns += times->self_off_ns;
+	q->self_probe_ns += times->self_probe_ns;
 	return 0;
 }
 
 int groups__span(struct groups *g, const struct trace_span *span, const struct trace_times *times)
 {
 	uint64_t alone;
+	struct thread *t;
 	struct sums *s;
-	int err = sums_of(g, span, &s);
+	int err = thread_of(g, span, &t);
 
 	if (err)
 		return err;
+	s = &t->sums;
 	s->spans++;
 	s->row.count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
 			span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
@@ -123,7 +162,7 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	alone = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
 	if (alone > s->row.max_ns)
 		s->row.max_ns = alone;
-	return 0;
+	return g->by_query ? add_to_query(g, (uint32_t)(t - g->threads.at), span, times) : 0;
 }
 
 int groups__tally(struct groups *g, const struct trace_tally *tally)
@@ -148,6 +187,7 @@ static void add_row(struct group_row *to, const struct group_row *from)
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
 	to->cpu_ns += from->cpu_ns;
+	own_time__merge(&to->own, &from->own);
 	to->wall_ns += from->wall_ns;
 	to->self_off_ns += from->self_off_ns;
 	to->preempted_ns += from->preempted_ns;
@@ -171,7 +211,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 		to->end_ns = from->end_ns;
 }
 
-static struct group_row row_of(const struct sums *s)
+static struct group_row row_of(const struct groups *g, const struct sums *s)
 {
 	struct group_row row = s->row;
 
@@ -179,10 +219,28 @@ static struct group_row row_of(const struct sums *s)
 	row.self_ns = trace_without_probes(row.self_ns, s->self_probe_ns);
 	row.cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	row.wall_ns = s->spans ? s->end_ns - s->start_ns : 0;
+	if (!g->by_query)
+		row.own.cpu_ns = row.cpu_ns;
 	return row;
 }
 
-static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n)
+/* The times of all threads, divided; NULL without memory. */
+static struct own_time *divide(const struct groups *g)
+{
+	struct own_time *own = calloc(g->threads.n + 1UL, sizeof(*own));
+
+	for (uint32_t i = 0; own && i < g->queries.n; i++) {
+		const struct query_time *q = &g->queries.at[i];
+		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
+
+		own_time__add(&own[q->thread], g->shares, q->label,
+			      on_cpu_ns(self_ns, q->self_off_ns));
+	}
+	return own;
+}
+
+static int thread_rows(const struct groups *g, const struct own_time *own, struct group_row *rows,
+		       size_t *n)
 {
 	for (uint32_t i = 0; i < g->threads.n; i++) {
 		const struct thread *t = &g->threads.at[i];
@@ -192,7 +250,8 @@ static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n
 
 		if (!t->sums.spans)
 			continue;
-		*row = row_of(&t->sums);
+		*row = row_of(g, &t->sums);
+		own_time__merge(&row->own, &own[i]);
 		if (!process || asprintf(&row->name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s",
 					 NAME_MAX_BYTES, process, p->pid, t->tid,
 					 t->name ? " " : "", NAME_MAX_BYTES, t->name ?: "") < 0)
@@ -202,22 +261,26 @@ static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n
 	return 0;
 }
 
-static struct sums *sum_processes(const struct groups *g)
+static struct sums *sum_processes(const struct groups *g, const struct own_time *own)
 {
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
 	for (uint32_t i = 0; sums && i < g->threads.n; i++) {
+		struct sums *to = &sums[g->threads.at[i].process];
+
 		if (g->threads.at[i].sums.spans)
-			add_sums(&sums[g->threads.at[i].process], &g->threads.at[i].sums);
-		sums[g->threads.at[i].process].row.count += g->threads.at[i].counted;
+			add_sums(to, &g->threads.at[i].sums);
+		own_time__merge(&to->row.own, &own[i]);
+		to->row.count += g->threads.at[i].counted;
 	}
 	return sums;
 }
 
 /* A row for each process, named after its crate alone if crates are wanted. */
-static int process_rows(const struct groups *g, bool crates, struct group_row *rows, size_t *n)
+static int process_rows(const struct groups *g, const struct own_time *own, bool crates,
+			struct group_row *rows, size_t *n)
 {
-	_free_ struct sums *sums = sum_processes(g);
+	_free_ struct sums *sums = sum_processes(g, own);
 
 	if (!sums)
 		return -ENOMEM;
@@ -229,7 +292,7 @@ static int process_rows(const struct groups *g, bool crates, struct group_row *r
 		if (!sums[i].spans && !sums[i].row.count)
 			continue;
 		name = compile_name(p);
-		*row = row_of(&sums[i]);
+		*row = row_of(g, &sums[i]);
 		row->peak_bytes = p->peak_bytes;
 		if (crates)
 			row->name = take_ptr(name);
@@ -267,16 +330,17 @@ static size_t merge_names(struct group_row *rows, size_t n)
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
 {
 	size_t most = by == GROUP_BY_THREAD ? g->threads.n : g->n_processes;
+	_free_ struct own_time *own = divide(g);
 	int err;
 
 	*n = 0;
 	*rows = calloc(most + 1, sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
-	if (by == GROUP_BY_THREAD)
-		err = thread_rows(g, *rows, n);
+	if (!own || !*rows)
+		err = -ENOMEM;
+	else if (by == GROUP_BY_THREAD)
+		err = thread_rows(g, own, *rows, n);
 	else
-		err = process_rows(g, by == GROUP_BY_CRATE, *rows, n);
+		err = process_rows(g, own, by == GROUP_BY_CRATE, *rows, n);
 	if (err) {
 		group_rows__free(take_ptr(*rows), *n);
 		return err;
@@ -301,5 +365,6 @@ void groups__free(struct groups *g)
 		return;
 	free(g->processes);
 	table__destroy(&g->threads);
+	table__destroy(&g->queries);
 	free(g);
 }

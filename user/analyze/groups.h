@@ -6,6 +6,7 @@
 #ifndef QPROF_ANALYZE_GROUPS_H
 #define QPROF_ANALYZE_GROUPS_H
 
+#include "analyze/own_shares.h"
 #include "trace/trace.h"
 
 struct groups;
@@ -25,10 +26,11 @@ struct group_row {
 	uint32_t processes; /* for a crate: its processes */
 	uint64_t count;
 	uint64_t unwound;
-	uint64_t self_ns; /* without probe time, as far as it is known */
-	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
-	uint64_t wall_ns; /* from first start to last end; for a crate, summed over processes */
-	uint64_t max_ns;  /* without probe time, as self_ns */
+	uint64_t self_ns;    /* without probe time, as far as it is known */
+	uint64_t cpu_ns;     /* its part on the CPU: analyze/on_cpu.h */
+	struct own_time own; /* of that, what was the queries' own; with groups__by_query() */
+	uint64_t wall_ns;    /* from first start to last end; for a crate, summed over processes */
+	uint64_t max_ns;     /* without probe time, as self_ns */
 	/* Off-CPU time: within the measured self_ns; and, by cause, within wall_ns of a thread. */
 	uint64_t self_off_ns;
 	uint64_t preempted_ns;
@@ -38,6 +40,15 @@ struct group_row {
 
 /* 0, or -ENOMEM. */
 int groups__new(struct groups **out);
+
+/*
+ * The groups get the spans of some queries only, so that time of others within them may have to be
+ * divided: sum up by query, too. Otherwise all the time is the group's. Before the first span.
+ */
+void groups__by_query(struct groups *g);
+
+/* As items__divide(). */
+void groups__divide(struct groups *g, const struct own_shares *shares);
 
 /*
  * Add or update a process, or the name of a thread. Texts are not copied and must outlive the

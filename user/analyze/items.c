@@ -44,9 +44,10 @@ struct named {
 struct items {
 	struct trace_texts texts;
 	struct instances instances;
-	TABLE(struct cell) cells;   /* by item << 32 | label */
-	TABLE(struct track) tracks; /* by process << 32 | tid */
-	TABLE(struct named) names;  /* by string id */
+	TABLE(struct cell) cells;	 /* by item << 32 | label */
+	TABLE(struct track) tracks;	 /* by process << 32 | tid */
+	TABLE(struct named) names;	 /* by string id */
+	const struct own_shares *shares; /* or NULL */
 };
 
 int items__new(const struct trace_texts *texts, struct items **out)
@@ -224,7 +225,7 @@ static void note_query(struct item_row *row, const struct item_cell *cell)
 {
 	uint32_t at = row->n_queries;
 
-	while (at && row->queries[at - 1].cpu_ns < cell->cpu_ns)
+	while (at && row->queries[at - 1].own_ns < cell->own.cpu_ns)
 		at--;
 	if (at == ITEM_QUERIES)
 		return;
@@ -232,7 +233,8 @@ static void note_query(struct item_row *row, const struct item_cell *cell)
 		row->n_queries++;
 	memmove(&row->queries[at + 1], &row->queries[at],
 		(row->n_queries - 1 - at) * sizeof(*row->queries));
-	row->queries[at] = (struct item_part){cell->label, cell->self_ns, cell->cpu_ns};
+	row->queries[at] =
+		(struct item_part){cell->label, cell->self_ns, cell->cpu_ns, cell->own.cpu_ns};
 }
 
 void item_row__add(struct item_row *row, const struct item_cell *cell)
@@ -241,6 +243,7 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	row->charged += cell->charged;
 	row->self_ns += cell->self_ns;
 	row->cpu_ns += cell->cpu_ns;
+	own_time__merge(&row->own, &cell->own);
 	if (cell->instances && cell->executions > row->instances)
 		row->instances = cell->executions;
 	note_query(row, cell);
@@ -249,8 +252,7 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 static struct item_cell cell_of(struct items *m, const struct cell *c)
 {
 	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
-
-	return (struct item_cell){
+	struct item_cell cell = {
 		.item = c->item,
 		.label = c->label,
 		.executions = c->executions,
@@ -261,6 +263,14 @@ static struct item_cell cell_of(struct items *m, const struct cell *c)
 		.instances =
 			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),
 	};
+
+	own_time__add(&cell.own, m->shares, c->label, cell.cpu_ns);
+	return cell;
+}
+
+void items__divide(struct items *m, const struct own_shares *shares)
+{
+	m->shares = shares;
 }
 
 int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)

@@ -7,6 +7,7 @@
 #ifndef QPROF_ANALYZE_ITEMS_H
 #define QPROF_ANALYZE_ITEMS_H
 
+#include "analyze/own_shares.h"
 #include "trace/trace.h"
 
 struct items;
@@ -18,6 +19,7 @@ struct item_part {
 	uint32_t label; /* string id */
 	uint64_t self_ns;
 	uint64_t cpu_ns; /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t own_ns; /* of that, what is known to be for the item: struct own_time */
 };
 
 /* The time of one query about one item. */
@@ -28,8 +30,9 @@ struct item_cell {
 	uint64_t charged;
 	uint64_t self_ns;
 	uint64_t cpu_ns;
-	uint64_t probe_ns; /* that was subtracted from self_ns */
-	bool instances;	   /* it is executed once for each instance of the item */
+	struct own_time own; /* of cpu_ns, what was for the item */
+	uint64_t probe_ns;   /* that was subtracted from self_ns */
+	bool instances;	     /* it is executed once for each instance of the item */
 };
 
 struct item_row {
@@ -39,10 +42,11 @@ struct item_row {
 	/* Of a generic function, by all compiles: analyze/instances.h. 0: unknown. Not of a module,
 	 * and with those that other crates made only from items__rows(). */
 	uint64_t instances;
-	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
-	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t self_ns;    /* of all of them, without probe time as far as it is known */
+	uint64_t cpu_ns;     /* its part on the CPU: analyze/on_cpu.h */
+	struct own_time own; /* of that, what was for the item */
 	struct item_part
-		queries[ITEM_QUERIES]; /* by cpu_ns, the largest first; label 0, 0 ns: none */
+		queries[ITEM_QUERIES]; /* by own_ns, the largest first; label 0, 0 ns: none */
 	uint32_t n_queries;
 };
 
@@ -72,6 +76,12 @@ bool items__counts_instances_by(struct items *m, uint32_t label);
 
 /* Such a query was executed about a definition of another crate, with this path. 0 or -ENOMEM. */
 int items__foreign_instance(struct items *m, uint32_t label, uint32_t path);
+
+/*
+ * Divide times by these shares, which must outlive the items. Without a call, all the time between
+ * the probes of an execution is its item's.
+ */
+void items__divide(struct items *m, const struct own_shares *shares);
 
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);

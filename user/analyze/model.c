@@ -34,6 +34,18 @@ static bool keyed_by_instance(const void *ctx, uint32_t label)
 	return type && !strcmp(type, "Instance");
 }
 
+/* By the type of its key, in rustc's words: docs/items.md. */
+static bool may_be_about_item(const void *ctx, uint32_t label)
+{
+	static const char *const parts[] = {"Def", "OwnerId", "Instance", "GlobalId"};
+	const char *type = trace_reader__key_type(ctx, label);
+
+	for (size_t i = 0; type && i < N_OF(parts); i++)
+		if (strstr(type, parts[i]))
+			return true;
+	return !type;
+}
+
 static const struct trace_stack *stack_entry(const void *ctx, uint32_t id)
 {
 	return trace_reader__stack(ctx, id);
@@ -54,6 +66,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.foreign = foreign_of,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
+		.may_be_about_item = may_be_about_item,
 		.stacks = {r, stack_entry, locate},
 	};
 }
@@ -88,6 +101,8 @@ int model__init(struct model *m, const struct model_options *options)
 		return -ENOMEM;
 	if (m->items)
 		items__count_instances(m->items, options->keyed_by_instance, options->item_ctx);
+	if (m->groups && options->wants)
+		groups__by_query(m->groups);
 	return 0;
 }
 
@@ -316,7 +331,7 @@ int model__fold(struct model *m, uint32_t process)
 
 /* For samples__rows(): the decisions, and the labels that have intervals. */
 struct watching {
-	const struct decisions *decisions;
+	const struct model *m;
 	struct u64_map recorded;
 	bool any_recorded;
 };
@@ -332,7 +347,7 @@ static int watching__init(struct watching *w, const struct model *m)
 	size_t n;
 	int err = summary__rows(m->summary, SUMMARY_ALL, &rows, &n);
 
-	w->decisions = &m->decisions;
+	w->m = m;
 	w->any_recorded = summary__spans(m->summary);
 	for (size_t i = 0; i < n && !err; i++)
 		if (rows[i].count || rows[i].raw_total_ns || rows[i].raw_self_ns)
@@ -347,9 +362,12 @@ static int watching__init(struct watching *w, const struct model *m)
 static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
 {
 	const struct watching *w = ctx;
+	const struct model_options *o = &w->m->options;
 
-	if (decisions__is_off(w->decisions, label))
-		return SAMPLES_UNWATCHED;
+	if (decisions__is_off(&w->m->decisions, label))
+		return o->may_be_about_item && !o->may_be_about_item(o->item_ctx, label)
+			       ? SAMPLES_UNWATCHED
+			       : SAMPLES_UNWATCHED_ITEM;
 	if (!w->any_recorded || u64_map__get(&w->recorded, label) != U64_MAP_NONE)
 		return SAMPLES_WATCHED;
 	return kind == TRACE_KIND_ACTIVITY ? SAMPLES_HIDDEN : SAMPLES_UNWATCHED;
@@ -372,9 +390,23 @@ static int end_samples(struct model *m)
 	return err;
 }
 
+static int divide(struct model *m)
+{
+	int err = own_shares__init(&m->own_shares, m->summary, OWN_SHARES_OF_QUERY)
+			  ?: own_shares__init(&m->item_shares, m->summary, OWN_SHARES_OF_ITEM);
+
+	if (m->items)
+		items__divide(m->items, m->options.wants ? &m->own_shares : &m->item_shares);
+	if (m->groups)
+		groups__divide(m->groups, &m->own_shares);
+	if (m->callers)
+		callers__divide(m->callers, &m->own_shares);
+	return err;
+}
+
 int model__end(struct model *m)
 {
-	int err = end_samples(m);
+	int err = end_samples(m) ?: divide(m);
 
 	if (err)
 		return err;
@@ -409,6 +441,8 @@ void model__destroy(struct model *m)
 		stack_sums__destroy(&m->stacks[cause]);
 	free(m->own);
 	self_time__free(m->self_time);
+	own_shares__destroy(&m->own_shares);
+	own_shares__destroy(&m->item_shares);
 	decisions__destroy(&m->decisions);
 	*m = (struct model){};
 }

@@ -13,6 +13,7 @@
 #include "analyze/hot_functions.h"
 #include "analyze/items.h"
 #include "analyze/modules.h"
+#include "analyze/own_shares.h"
 #include "analyze/samples.h"
 #include "analyze/stack_sums.h"
 #include "analyze/subjects.h"
@@ -54,6 +55,8 @@ struct model_options {
 	const void *item_ctx;
 	/* For items, or NULL: as items__count_instances(). */
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
+	/* With item_ctx, or NULL: whether executions of a query may be about an item. */
+	bool (*may_be_about_item)(const void *ctx, uint32_t label);
 	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
 	struct stack_source stacks;
 	unsigned int
@@ -77,6 +80,10 @@ struct model {
 	struct samples *samples;		       /* NULL: the trace has none */
 	struct stack_sums stacks[TRACE_SAMPLE_CAUSES]; /* of stack_causes */
 	struct decisions decisions;
+	/* What divides the times of the sums above; of items, unless only some labels are wanted.
+	 */
+	struct own_shares own_shares;
+	struct own_shares item_shares;
 	struct unrecorded unrecorded;
 	struct trace_losses losses;
 	struct trace_costs costs;

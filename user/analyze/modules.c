@@ -242,6 +242,7 @@ static int take_cell(void *ctx, const struct item_cell *cell)
 	sum->cell.charged += cell->charged;
 	sum->cell.self_ns += cell->self_ns;
 	sum->cell.cpu_ns += cell->cpu_ns;
+	own_time__merge(&sum->cell.own, &cell->own);
 	return 0;
 }
 

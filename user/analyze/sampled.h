@@ -40,6 +40,8 @@ struct sample_sums {
 	 */
 	struct sample_sum nearest;
 	struct sample_sum own;
+	/* Of nearest, not of own: all queries that ran in it without probes are about no item. */
+	struct sample_sum itemless;
 };
 
 static inline void sample_sums__add(struct sample_sums *to, const struct sample_sums *from)
@@ -50,6 +52,7 @@ static inline void sample_sums__add(struct sample_sums *to, const struct sample_
 	}
 	sample_sum__add(&to->nearest, &from->nearest);
 	sample_sum__add(&to->own, &from->own);
+	sample_sum__add(&to->itemless, &from->itemless);
 }
 
 /* Whether there is a sample in which it was. */

@@ -129,6 +129,8 @@ struct making {
 	/* By interval: itself or the innermost around it that is not hidden, or is watched. */
 	uint32_t *seen, *watched;
 	bool *is_hidden, *is_unwatched, *is_first;
+	/* It or one around it, within the watched one, may be about an item. */
+	bool *has_item;
 	bool *is_listed; /* by interval */
 	uint32_t *listed;
 	uint32_t n_listed;
@@ -142,6 +144,7 @@ static void making__clear(struct making *m)
 	free(m->watched);
 	free(m->is_hidden);
 	free(m->is_unwatched);
+	free(m->has_item);
 	free(m->is_first);
 	free(m->is_listed);
 	free(m->listed);
@@ -156,10 +159,11 @@ static int making__init(struct making *m, const struct stack_intervals *interval
 	m->is_hidden = calloc(intervals->n + 1UL, sizeof(*m->is_hidden));
 	m->is_unwatched = calloc(intervals->n + 1UL, sizeof(*m->is_unwatched));
 	m->is_first = calloc(intervals->n + 1UL, sizeof(*m->is_first));
+	m->has_item = calloc(intervals->n + 1UL, sizeof(*m->has_item));
 	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
 	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
 	return m->within && m->seen && m->watched && m->is_hidden && m->is_unwatched &&
-			       m->is_first && m->is_listed && m->listed
+			       m->is_first && m->has_item && m->is_listed && m->listed
 		       ? 0
 		       : -ENOMEM;
 }
@@ -180,7 +184,10 @@ static void find_watched(struct making *m, watch_fn watch, const void *ctx)
 		else if (watch)
 			how = watch(ctx, at[i].label, at[i].kind);
 		m->is_hidden[i] = how == SAMPLES_HIDDEN;
-		m->is_unwatched[i] = how == SAMPLES_UNWATCHED;
+		m->is_unwatched[i] = how == SAMPLES_UNWATCHED || how == SAMPLES_UNWATCHED_ITEM;
+		m->has_item[i] = how == SAMPLES_UNWATCHED_ITEM ||
+				 (how != SAMPLES_WATCHED && outer != STACK_INTERVAL_NONE &&
+				  m->has_item[outer]);
 		m->seen[i] = m->watched[i] = i;
 		if (how == SAMPLES_HIDDEN)
 			m->seen[i] = outer == STACK_INTERVAL_NONE ? outer : m->seen[outer];
@@ -254,6 +261,8 @@ static int add_probed(struct making *m, uint32_t process, const struct pair *pai
 		add_sums(row->sums.self, self);
 		return 0;
 	}
+	if (!m->has_item[seen])
+		sample_sum__add(&row->sums.itemless, &self[TRACE_SAMPLE_CPU]);
 	row = row_of_interval(m, process, seen);
 	if (row)
 		add_sums(row->sums.self, self);
@@ -278,6 +287,8 @@ static int add_shown(struct making *m, uint32_t process, uint32_t interval, uint
 	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
 	if (watched == seen)
 		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);
+	else if (!m->has_item[seen])
+		sample_sum__add(&row->sums.itemless, &self[TRACE_SAMPLE_CPU]);
 	return 0;
 }
 

@@ -60,8 +60,9 @@ struct samples_row {
 /* How probes watched an interval that a stack shows. */
 enum samples_watch {
 	SAMPLES_WATCHED,
-	SAMPLES_UNWATCHED, /* not, though others like it: for sample_sums.nearest */
-	SAMPLES_HIDDEN,	   /* nor should it be seen: its samples belong to what is around it */
+	SAMPLES_UNWATCHED,	/* not, though others like it: for sample_sums.nearest */
+	SAMPLES_UNWATCHED_ITEM, /* likewise, and it may be about an item: for .itemless */
+	SAMPLES_HIDDEN,		/* nor should it be seen: its samples belong to what is around it */
 };
 
 /*

@@ -591,7 +591,7 @@ static void judge_self(const struct summary *s, struct summary_row *row)
 		row->self_by = SUMMARY_SELF_SAMPLES;
 		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
 		row->best_error_ns = row->sampled_error_ns;
-	} else if (s->is_sampled && s->has_unwatched) {
+	} else if (s->has_unwatched) {
 		judge_share(row);
 	}
 }

@@ -150,6 +150,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.raw = o->raw,
 		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.samples = m->samples,
+		.divided = own_shares__any(&m->own_shares),
 	};
 }
 
@@ -214,6 +215,7 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
 		.decisions = opt->decisions,
+		.divided = opt->divided,
 		.samples = m->samples,
 		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};

@@ -49,6 +49,7 @@ static struct build_view build_of(const struct model *m, const struct report_opt
 		.raw = opt->raw,
 		.problem = opt->problem,
 		.decisions = opt->decisions,
+		.divided = opt->divided,
 		.samples = opt->samples,
 		.stacks = stacks->all.n ? stacks : NULL,
 	};
@@ -73,6 +74,7 @@ int html_report__print(struct html_report *h, FILE *to)
 	cost = cost_of(m);
 	if (!h->chosen)
 		opt.cost = &cost;
+	opt.divided = own_shares__any(&m->own_shares);
 	if (m->decisions.rows.n)
 		opt.decisions = &m->decisions;
 	build = build_of(m, &opt);

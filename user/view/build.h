@@ -17,6 +17,7 @@ struct build_view {
 	const struct cost *cost;	   /* NULL: not told */
 	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */
+	bool divided;			   /* as in struct report_options */
 	const struct samples *samples;	   /* NULL: the trace has none */
 	const struct stack_sums *stacks;   /* with samples: those of the CPU; or NULL */
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */

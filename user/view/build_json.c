@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include "view/build_rows.h"
+#include "view/report_rows.h"
 #include "view/json.h"
 #include "view/path_view.h"
 
@@ -173,10 +174,14 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 	json__number(j, "executions", item->row.executions);
 	json__number(j, "charged", item->row.charged);
 	json__number(j, "self_ns", item->row.self_ns);
-	json__number(j, "self_cpu_ns", item->row.cpu_ns);
+	json__number(j, "self_cpu_ns", item->row.own.cpu_ns);
+	if (v->divided) {
+		json__text(j, "self_by", report_self_by(own_time__by(&item->row.own)));
+		json__number(j, "best_self_error_ns", own_time__error(&item->row.own));
+	}
 	json__text(j, "query", v->names->text(v->names->ctx, most->label));
 	json__number(j, "query_self_ns", most->self_ns);
-	json__number(j, "query_self_cpu_ns", most->cpu_ns);
+	json__number(j, "query_self_cpu_ns", most->own_ns);
 	return json__put(j);
 }
 

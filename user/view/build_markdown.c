@@ -137,7 +137,7 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 {
 	const struct item_part *most = &item->row.queries[0];
 	_free_ char *place = NULL;
-	char cpu[FORMAT_MAX], percent[FORMAT_MAX];
+	char cpu[FORMAT_MAX + 1], percent[FORMAT_MAX];
 	int err;
 
 	fputs("| ", out);
@@ -146,10 +146,10 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 		fputs(" at ", out);
 		err = err ?: markdown_code(out, place);
 	}
-	fprintf(out, " | %s | %s | ", format_duration(cpu, item->row.cpu_ns),
-		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
+	fprintf(out, " | %s | %s | ", build_item_cpu(cpu, item),
+		format_percent(percent, item->row.own.cpu_ns, r->cpu_ns));
 	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
-	fprintf(out, " %s |\n", format_duration(cpu, most->cpu_ns));
+	fprintf(out, " %s |\n", format_duration(cpu, most->own_ns));
 	return err;
 }
 
@@ -220,7 +220,12 @@ static int print_notes(FILE *out, const struct build_rows *r, const struct build
 			"about %s more.\n",
 			format_count(buf, r->unrecorded.counted),
 			format_count(estimated, r->unrecorded.estimated));
-	report_notes__unwatched(out, "\nNot probed, to keep within a budget: ", v->decisions);
+	if (v->decisions) {
+		fputc('\n', out);
+		report_notes__kept_budget(out, v->decisions, "");
+	}
+	if (v->divided)
+		fputs(REPORT_MARKS_TEXT "\n", out);
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else

@@ -119,8 +119,8 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct build_item *x = a, *y = b;
 
-	if (x->row.cpu_ns != y->row.cpu_ns)
-		return x->row.cpu_ns < y->row.cpu_ns ? 1 : -1;
+	if (x->row.own.cpu_ns != y->row.own.cpu_ns)
+		return x->row.own.cpu_ns < y->row.own.cpu_ns ? 1 : -1;
 	return strcmp(x->path, y->path);
 }
 
@@ -212,16 +212,20 @@ const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r)
 {
-	static const char *const marks[] = {
-		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
-		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
-		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
-	};
-	const char *mark = r->is_sampled ? NULL : marks[q->row.self_by];
+	const char *mark = r->is_sampled ? "" : report_self_mark(q->row.self_by);
 	char text[FORMAT_MAX];
 
-	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark ?: "",
-		 format_duration(text, q->row.best_cpu_ns));
+	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark, format_duration(text, q->row.best_cpu_ns));
+	return buf;
+}
+
+char *build_item_cpu(char buf[FORMAT_MAX + 1], const struct build_item *item)
+{
+	const struct own_time *own = &item->row.own;
+	char text[FORMAT_MAX];
+
+	snprintf(buf, FORMAT_MAX + 1, "%s%s", report_self_mark(own_time__by(own)),
+		 format_duration(text, own->cpu_ns));
 	return buf;
 }
 

@@ -97,6 +97,9 @@ const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r);
 
+/* Likewise, of an item. */
+char *build_item_cpu(char buf[FORMAT_MAX + 1], const struct build_item *item);
+
 /* The most memory that a compiler had; "-" if that is unknown. */
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 

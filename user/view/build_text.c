@@ -354,19 +354,19 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	_free_ char *path = build_item_name(item, path_most), *place = NULL;
 	_free_ char *query =
 		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX + 1];
 
 	if (!path || !query || place_text(v->names, item->row.item, &place))
 		return -ENOMEM;
 	table__cell(t, path);
-	table__cell(t, format_duration(buf, item->row.cpu_ns));
+	table__cell(t, build_item_cpu(buf, item));
 	if (!places || v->wide)
-		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
+		table__cell(t, format_percent(buf, item->row.own.cpu_ns, r->cpu_ns));
 	if (v->wide && off_cpu)
 		table__cell(t, format_duration(buf, item->row.self_ns - item->row.cpu_ns));
 	add_name(t, query, label_most);
 	if (v->wide) {
-		table__cell(t, format_duration(buf, item->row.queries[0].cpu_ns));
+		table__cell(t, format_duration(buf, item->row.queries[0].own_ns));
 		table__cell(t, format_count(buf, item->row.executions));
 	}
 	if (places)
@@ -539,6 +539,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 			format_count(estimated, r->unrecorded.estimated));
 	if (v->decisions)
 		report_notes__kept_budget(out, v->decisions, "; --by query --top 0 names them");
+	if (v->divided)
+		fputs(REPORT_MARKS_TEXT "\n", out);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
 	print_begun(out, r);

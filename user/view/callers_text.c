@@ -43,7 +43,8 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 
 		table__cell(t, format_count(buf, row->count));
 		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->cpu_ns));
+		table__cellf(t, "%s%s", report_self_mark(row->self_by),
+			     format_duration(buf, row->cpu_ns));
 		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
 		table__cell(t, format_duration(buf, row->max_ns));
 		add_name(t, row);

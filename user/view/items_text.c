@@ -34,7 +34,7 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	for (uint32_t i = 0; i < item->n_queries && i < most; i++)
 		fprintf(to, "%s%s %s", i ? ", " : "",
 			names->text(names->ctx, item->queries[i].label),
-			format_duration(buf, item->queries[i].cpu_ns));
+			format_duration(buf, item->queries[i].own_ns));
 	if (fclose(to))
 		return -ENOMEM;
 	table__cell(t, text);
@@ -113,7 +113,8 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
 
-		table__cell(t, format_duration(buf, row->cpu_ns));
+		table__cellf(t, "%s%s", report_self_mark(row->self_by),
+			     format_duration(buf, row->cpu_ns));
 		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
 		if (has.off_cpu)
 			table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));

@@ -19,14 +19,7 @@ static bool is_taken_off(const struct report_options *opt)
 /* How the self time is known, if the trace has samples. */
 static void add_best(struct json *j, const struct report_row *row)
 {
-	static const char *const by[] = {
-		[SUMMARY_SELF_SPANS] = "spans",
-		[SUMMARY_SELF_SHARE] = "share",
-		[SUMMARY_SELF_LIMIT] = "limit",
-		[SUMMARY_SELF_SAMPLES] = "samples",
-	};
-
-	json__text(j, "self_by", by[row->self_by]);
+	json__text(j, "self_by", report_self_by(row->self_by));
 	json__number(j, "best_self_ns", row->self_ns);
 	json__number(j, "best_self_error_ns", row->self_error_ns);
 }
@@ -68,17 +61,22 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__put(j);
 }
 
-static void put_group(struct json *j, const struct report_row *row)
+static void put_group(struct json *j, const struct report_row *row, bool divided)
 {
 	json__text(j, "name", row->name);
 	json__number(j, "processes", row->processes);
 	json__number(j, "count", row->count);
 	json__number(j, "unwound", row->unwound);
 	json__number(j, "wall_ns", row->total_ns);
-	json__number(j, "self_ns", row->self_ns);
+	json__number(j, "self_ns", row->exact_self_ns);
 	json__number(j, "max_ns", row->max_ns);
+	if (divided)
+		add_best(j, row);
 	if (row->extra[REPORT_OFF_CPU]) {
-		json__number(j, "self_cpu_ns", on_cpu_ns(row->self_ns, row->extra[REPORT_OFF_CPU]));
+		json__number(j, "self_cpu_ns",
+			     row->self_by == SUMMARY_SELF_SPANS
+				     ? on_cpu_ns(row->self_ns, row->extra[REPORT_OFF_CPU])
+				     : row->self_ns);
 		json__number(j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
 	}
 	if (row->preempted_ns)
@@ -98,12 +96,12 @@ static void put_groups(struct json *j, const struct report_options *opt)
 	json__array(j, "groups");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_group(j, &r.rows[i]);
+		put_group(j, &r.rows[i], opt->divided);
 	}
 	json__print(j, "]");
 }
 
-static void put_caller(struct json *j, const struct report_row *row)
+static void put_caller(struct json *j, const struct report_row *row, bool divided)
 {
 	const struct caller_row *c = row->caller;
 
@@ -113,8 +111,10 @@ static void put_caller(struct json *j, const struct report_row *row)
 	json__number(j, "total_ns", c->total_ns);
 	json__number(j, "self_ns", c->self_ns);
 	json__number(j, "max_ns", c->max_ns);
+	if (divided)
+		add_best(j, row);
 	if (c->cpu_ns != c->self_ns)
-		json__number(j, "self_cpu_ns", c->cpu_ns);
+		json__number(j, "self_cpu_ns", row->cpu_ns);
 	json__text(j, "file", c->file);
 	json__known(j, "line", c->file, c->line);
 	json__number(j, "line_count", c->line_count);
@@ -130,7 +130,7 @@ static void put_callers(struct json *j, const struct report_options *opt)
 	json__array(j, "callers");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_caller(j, &r.rows[i]);
+		put_caller(j, &r.rows[i], opt->divided);
 	}
 	json__print(j, "]");
 }
@@ -150,9 +150,10 @@ static void put_place(struct json *j, const struct trace_texts *names, uint32_t 
 }
 
 static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names,
-		     bool is_module)
+		     const struct report_options *opt)
 {
 	const struct item_row *item = row->item;
+	bool is_module = opt->modules;
 
 	json__text(j, "name", item->item == TRACE_NO_STRING ? NULL : row->name);
 	if (is_module)
@@ -164,16 +165,18 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 	if (!is_module)
 		json__known(j, "instances", item->instances, item->instances);
 	json__number(j, "self_ns", item->self_ns);
+	if (opt->divided)
+		add_best(j, row);
 	if (item->cpu_ns != item->self_ns)
-		json__number(j, "self_cpu_ns", item->cpu_ns);
+		json__number(j, "self_cpu_ns", row->cpu_ns);
 	json__put_open(j);
 	json__array(j, "queries");
 	for (uint32_t i = 0; i < item->n_queries && !j->err; i++) {
 		json__item(j, i);
 		json__text(j, "name", names->text(names->ctx, item->queries[i].label));
 		json__number(j, "self_ns", item->queries[i].self_ns);
-		if (item->queries[i].cpu_ns != item->queries[i].self_ns)
-			json__number(j, "self_cpu_ns", item->queries[i].cpu_ns);
+		if (item->queries[i].own_ns != item->queries[i].self_ns)
+			json__number(j, "self_cpu_ns", item->queries[i].own_ns);
 		json__put(j);
 	}
 	json__print(j, "]}");
@@ -188,7 +191,7 @@ static void put_items(struct json *j, const struct trace_texts *names,
 	json__array(j, opt->modules ? "modules" : "items");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_item(j, &r.rows[i], names, opt->modules);
+		put_item(j, &r.rows[i], names, opt);
 	}
 	json__print(j, "]");
 }

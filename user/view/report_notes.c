@@ -202,6 +202,33 @@ void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 			queries->untimed == 1 ? "query" : "queries");
 }
 
+void divided_note__add(struct divided_note *note, const struct report_rows *r)
+{
+	bool by_item = r->items || r->modules;
+
+	note->any |= r->n + r->left_out;
+	note->by_item |= by_item;
+	note->marked |= report_rows__are_shared(r);
+	note->others_ns += by_item ? r->others_ns : 0;
+}
+
+void divided_note__print(const struct divided_note *note, FILE *out, const struct decisions *d)
+{
+	char others[FORMAT_MAX];
+
+	if (!note->any || !d || !decisions__any_off(d))
+		return;
+	if (note->marked)
+		fputs("~ the part of the time between probes that samples show to be its own; < at "
+		      "most this\n",
+		      out);
+	if (note->others_ns)
+		fprintf(out, "of queries without probes, about items that are not known: %s\n",
+			format_duration(others, note->others_ns));
+	fputs("executions of queries without probes are in no row", out);
+	fputs(note->by_item || note->marked ? "\n" : "; their time is in the rows\n", out);
+}
+
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s)
 {
 	uint64_t left = summary__left(s), left_off = summary__left_off(s);

@@ -7,11 +7,6 @@
 #include "base/format.h"
 #include "view/report_rows.h"
 
-/* Marks numbers that include an estimate. */
-#define REPORT_ESTIMATE "~"
-/* Marks upper limits. */
-#define REPORT_LIMIT "<"
-
 /* Print reused results: a line for each compiler that loaded anything. */
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);
 
@@ -50,6 +45,21 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 /* Explain REPORT_ESTIMATE, if any row of queries has one. */
 void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 			      const struct report_options *opt);
+
+/* What the rows of items, groups and callers hold of queries without probes. All zeroes: no rows.
+ */
+struct divided_note {
+	bool any;
+	bool by_item;
+	bool marked;
+	uint64_t others_ns; /* of items: about one of them, but in no row */
+};
+void divided_note__add(struct divided_note *note, const struct report_rows *r);
+/* Explain the rows, if the budget of `d` left out queries; NULL: there was none. */
+void divided_note__print(const struct divided_note *note, FILE *out, const struct decisions *d);
+
+/* Explain the marks of self times in a report of a build. */
+#define REPORT_MARKS_TEXT "~ what samples show to be its own; < at most this"
 
 /* Print how many compilers ran before the capture, if any did. */
 void report_notes__late(FILE *out, const struct summary *s);

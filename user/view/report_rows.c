@@ -73,6 +73,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->rough += r->rows[i].rough;
 		r->self_ns += r->rows[i].self_ns;
 		r->cpu_ns += r->rows[i].cpu_ns;
+		r->others_ns += r->rows[i].others_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		r->peak_bytes += r->rows[i].peak_bytes;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
@@ -82,12 +83,52 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->self_ns = r->cpu_ns = samples__totals(opt->samples)->of[TRACE_SAMPLE_CPU].value;
 	if (r->groups && opt->all_cpu_ns > r->cpu_ns)
 		r->cpu_ns = opt->all_cpu_ns;
+	/* It is of some item, but of which? */
+	if (r->items || r->modules)
+		r->cpu_ns += r->others_ns;
 	for (size_t i = 0; i < r->n; i++)
 		if (is_wanted(r, &r->rows[i], opt))
 			r->rows[used++] = r->rows[i];
 	r->left_out = r->n - used;
 	r->n = used;
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare, (void *)opt);
+}
+
+const char *report_self_by(uint8_t self_by)
+{
+	static const char *const by[] = {
+		[SUMMARY_SELF_SPANS] = "spans",
+		[SUMMARY_SELF_SHARE] = "share",
+		[SUMMARY_SELF_LIMIT] = "limit",
+		[SUMMARY_SELF_SAMPLES] = "samples",
+	};
+
+	return by[self_by];
+}
+
+const char *report_self_mark(uint8_t self_by)
+{
+	static const char *const marks[] = {
+		[SUMMARY_SELF_SPANS] = "",
+		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
+		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
+		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
+	};
+
+	return marks[self_by];
+}
+
+/* As in rows of queries: a self time is on the CPU where it is not that of intervals alone. */
+static void set_self(struct report_row *row, uint64_t self_ns, uint64_t cpu_ns,
+		     const struct own_time *own)
+{
+	row->self_by = own_time__by(own);
+	row->exact_self_ns = self_ns;
+	row->cpu_ns = own->cpu_ns;
+	row->self_ns = row->self_by == SUMMARY_SELF_SPANS ? self_ns : own->cpu_ns;
+	row->self_error_ns = own_time__error(own);
+	row->others_ns = own->others_ns;
+	row->extra[REPORT_OFF_CPU] = self_ns - cpu_ns;
 }
 
 static struct report_row row_of(const struct summary_row *from, const struct trace_texts *names)
@@ -142,12 +183,27 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 	return 0;
 }
 
-/* Of a thread whose off-CPU times are known, its table shows all time on the CPU. */
-static uint64_t group_cpu_ns(const struct group_row *g)
+static struct report_row row_of_group(const struct group_row *g)
 {
 	uint64_t off_ns = g->preempted_ns + g->waiting_ns;
+	struct report_row row = {
+		.name = g->name,
+		.count = g->count,
+		.unwound = g->unwound,
+		.total_ns = g->wall_ns,
+		.max_ns = g->max_ns,
+		.preempted_ns = g->preempted_ns,
+		.waiting_ns = g->waiting_ns,
+		.peak_bytes = g->peak_bytes,
+		.processes = g->processes,
+	};
 
-	return off_ns ? on_cpu_ns(g->wall_ns, off_ns) : g->cpu_ns;
+	set_self(&row, g->self_ns, g->cpu_ns, &g->own);
+	row.extra[REPORT_OFF_CPU] = g->self_off_ns;
+	/* Of a thread whose off-CPU times are known, its table shows all time on the CPU. */
+	if (off_ns)
+		row.cpu_ns = on_cpu_ns(g->wall_ns, off_ns);
+	return row;
 }
 
 int report_rows__groups(struct report_rows *r, const struct report_options *opt)
@@ -161,24 +217,8 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 	r->rows = calloc(r->n_groups + 1, sizeof(*r->rows));
 	if (!r->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n_groups; i++) {
-		const struct group_row *g = &r->groups[i];
-
-		r->rows[r->n++] = (struct report_row){
-			.name = g->name,
-			.count = g->count,
-			.unwound = g->unwound,
-			.total_ns = g->wall_ns,
-			.self_ns = g->self_ns,
-			.cpu_ns = group_cpu_ns(g),
-			.max_ns = g->max_ns,
-			.preempted_ns = g->preempted_ns,
-			.waiting_ns = g->waiting_ns,
-			.peak_bytes = g->peak_bytes,
-			.processes = g->processes,
-			.extra[REPORT_OFF_CPU] = g->self_off_ns,
-		};
-	}
+	for (; r->n < r->n_groups; r->n++)
+		r->rows[r->n] = row_of_group(&r->groups[r->n]);
 	select_rows(r, opt);
 	return 0;
 }
@@ -198,33 +238,32 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 	for (size_t i = 0; i < n; i++) {
 		const struct caller_row *c = &r->callers[i];
 
-		r->rows[r->n++] = (struct report_row){
+		r->rows[i] = (struct report_row){
 			.name = c->function ?: "(unknown)",
 			.count = c->count,
 			.unwound = c->unwound,
 			.total_ns = c->total_ns,
-			.self_ns = c->self_ns,
-			.cpu_ns = c->cpu_ns,
-			.extra[REPORT_OFF_CPU] = c->self_ns - c->cpu_ns,
 			.max_ns = c->max_ns,
 			.caller = c,
 		};
+		set_self(&r->rows[i], c->self_ns, c->cpu_ns, &c->own);
 	}
+	r->n = n;
 	select_rows(r, opt);
 	return 0;
 }
 
 static struct report_row row_of_item(const struct item_row *item, const char *name)
 {
-	return (struct report_row){
+	struct report_row row = {
 		.name = item->item == TRACE_NO_STRING ? REPORT_NO_ITEM : name,
 		.count = item->executions,
 		.total_ns = item->self_ns,
-		.self_ns = item->self_ns,
-		.cpu_ns = item->cpu_ns,
-		.extra[REPORT_OFF_CPU] = item->self_ns - item->cpu_ns,
 		.item = item,
 	};
+
+	set_self(&row, item->self_ns, item->cpu_ns, &item->own);
+	return row;
 }
 
 static int add_modules(struct report_rows *r, const struct report_options *opt)

@@ -18,15 +18,16 @@ struct report_row {
 	uint64_t unwound;
 	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */
-	uint64_t self_ns;  /* for queries: the best that is known */
+	uint64_t self_ns;  /* the best that is known */
 	/*
 	 * The part of self_ns on the CPU, which rows are ranked by; of a thread whose off-CPU times
 	 * are known, all time on the CPU.
 	 */
 	uint64_t cpu_ns;
-	uint64_t self_error_ns; /* for queries: its standard error */
-	uint64_t exact_self_ns; /* for queries: of intervals */
-	uint8_t self_by;	/* for queries: enum summary_self */
+	uint64_t self_error_ns; /* its standard error */
+	uint64_t exact_self_ns; /* of intervals */
+	uint64_t others_ns;	/* not in self_ns: time of queries without probes, on the CPU */
+	uint8_t self_by;	/* enum summary_self */
 	uint64_t raw_total_ns;	/* for queries: with probe time */
 	uint64_t raw_self_ns;
 	uint64_t mean_ns;
@@ -65,9 +66,10 @@ struct report_rows {
 	uint64_t rough;			       /* number of rows */
 	uint64_t untimed;		       /* number of rows */
 	uint64_t clamped;		       /* for queries: summary_row.clamped */
-	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* for queries: number of rows, by self_by */
-	uint64_t off_ns;		       /* preempted plus waiting */
-	uint64_t peak_bytes;		       /* of memory, added up: whether any is known */
+	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* number of rows, by self_by */
+	uint64_t others_ns;
+	uint64_t off_ns;     /* preempted plus waiting */
+	uint64_t peak_bytes; /* of memory, added up: whether any is known */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
@@ -109,6 +111,16 @@ static inline bool report_rows__are_shared(const struct report_rows *r)
 {
 	return r->by[SUMMARY_SELF_SHARE] || r->by[SUMMARY_SELF_LIMIT];
 }
+
+/* Marks numbers that include an estimate. */
+#define REPORT_ESTIMATE "~"
+/* Marks upper limits. */
+#define REPORT_LIMIT "<"
+
+/* In JSON, how a self time is known (enum summary_self). */
+const char *report_self_by(uint8_t self_by);
+/* The mark of a self time that is not exact, or an empty text. */
+const char *report_self_mark(uint8_t self_by);
 
 /* Rows of a process, or of SUMMARY_ALL. Names belong to `names`. 0 or a negative errno. */
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,

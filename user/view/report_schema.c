@@ -128,6 +128,16 @@ static const struct field sampled_memory[] = {
 	{"no_query_bytes", BYTES, "memory that these stand for"},
 };
 
+/* Of rows that may hold the time of queries without probes. */
+#define DIVIDED_FIELDS                                                                    \
+	{"self_by", TEXT,                                                                 \
+	 "how best_self_ns is known: spans, share, limit; if a budget left out queries"}, \
+		{"best_self_ns", NS,                                                      \
+		 "the part of it that samples show to be its own; with self_by"},         \
+	{                                                                                 \
+		"best_self_error_ns", NS, "its standard error; with self_by"              \
+	}
+
 static const struct field group[] = {
 	{"name", TEXT, "crate, process or thread"},
 	{"processes", COUNT, "of the crate"},
@@ -137,6 +147,7 @@ static const struct field group[] = {
 	{"self_ns", NS, "self time of all intervals"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
 	{"self_off_ns", NS, "its part off the CPU; missing: none"},
+	DIVIDED_FIELDS,
 	{"max_ns", NS, "the longest interval"},
 	{"preempted_ns", NS, "of a thread: ready, while others ran"},
 	{"waiting_ns", NS, "of a thread: waiting"},
@@ -174,13 +185,13 @@ static const struct field unit[] = {
 	{"size", COUNT, "rustc's estimate; null: unknown"},
 };
 
-#define ITEM_FIELDS                                                                          \
-	{"executions", COUNT, "of queries about it"},                                        \
-		{"charged", COUNT, "executions without an item of their own, within these"}, \
-		{"self_ns", NS, "of all of these, and of activities within"},                \
-		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},              \
-	{                                                                                    \
-		"queries", LIST, "the three with the most time on the CPU"                   \
+#define ITEM_FIELDS                                                                             \
+	{"executions", COUNT, "of queries about it"},                                           \
+		{"charged", COUNT, "executions without an item of their own, within these"},    \
+		{"self_ns", NS, "of all of these, and of activities within"},                   \
+		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"}, DIVIDED_FIELDS, \
+	{                                                                                       \
+		"queries", LIST, "the three with the most time on the CPU"                      \
 	}
 
 static const struct field item[] = {
@@ -212,6 +223,7 @@ static const struct field caller[] = {
 	{"total_ns", NS, "with what was called"},
 	{"self_ns", NS, "without that"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
+	DIVIDED_FIELDS,
 	{"max_ns", NS, "the longest execution"},
 	{"file", TEXT, "of the line with most requests; null: unknown"},
 	{"line", COUNT, "that line, from 1; null: unknown"},
@@ -398,7 +410,9 @@ static const struct field build_item[] = {
 	{"executions", COUNT, "of queries about it"},
 	{"charged", COUNT, "executions without an item of their own, within these"},
 	{"self_ns", NS, "of all of these, and of activities within"},
-	{"self_cpu_ns", NS, "its part on the CPU"},
+	{"self_cpu_ns", NS, "the best known self time on the CPU; orders the rows"},
+	{"self_by", TEXT, "how it is known: spans, share, limit; if a budget left out queries"},
+	{"best_self_error_ns", NS, "its standard error; with self_by"},
 	{"query", TEXT, "the query with the most time on the CPU"},
 	{"query_self_ns", NS, "self time of this query for the item"},
 	{"query_self_cpu_ns", NS, "its part on the CPU"},

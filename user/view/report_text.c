@@ -43,11 +43,6 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 /* Executions, total time, and self time on the CPU; what is not exact is marked. */
 static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
-	static const char *const marks[] = {
-		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
-		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
-		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
-	};
 	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
 	uint64_t count = row->count + row->extra[REPORT_ESTIMATED];
 	bool unrecorded = row->extra[REPORT_COUNTED] || row->rough || is_sampled;
@@ -66,7 +61,7 @@ static void add_sums(struct table *t, const struct report_row *row, const struct
 	if (row->untimed)
 		table__cell(t, "-");
 	else
-		table__cellf(t, "%s%s", marks[row->self_by] ?: "",
+		table__cellf(t, "%s%s", report_self_mark(row->self_by),
 			     format_duration(buf, row->cpu_ns));
 	if (report_rows__are_shared(all))
 		table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "");
@@ -196,7 +191,7 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 	char buf[FORMAT_MAX];
 
 	table__cell(t, format_duration(buf, row->total_ns));
-	table__cell(t, format_duration(buf, row->cpu_ns));
+	table__cellf(t, "%s%s", report_self_mark(row->self_by), format_duration(buf, row->cpu_ns));
 	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
 	if (report_rows__know_off_cpu(all))
 		add_off_cpu(t, row);
@@ -239,7 +234,7 @@ static struct table *new_groups_table(const struct report_rows *r, enum group_by
 	return table__new(columns, n_columns);
 }
 
-static int print_groups(FILE *out, const struct report_options *opt)
+static int print_groups(FILE *out, struct divided_note *note, const struct report_options *opt)
 {
 	struct table_column columns[GROUP_COLUMNS_MOST] = {0};
 	_report_rows_ struct report_rows r = {};
@@ -269,11 +264,13 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		table__spare(t, REPORT_SELF);
 	}
 	err = table__print_within(t, out, opt->width, WIDER);
+	divided_note__add(note, &r);
 	print_more(out, r.n - shown(r.n, opt), "row", "rows");
 	return err;
 }
 
-static int print_callers(FILE *out, bool unrecorded, const struct report_options *opt)
+static int print_callers(FILE *out, bool unrecorded, struct divided_note *note,
+			 const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__callers(&r, opt);
@@ -287,17 +284,20 @@ static int print_callers(FILE *out, bool unrecorded, const struct report_options
 		      out);
 		return 0;
 	}
+	divided_note__add(note, &r);
 	err = callers_text(out, &r, shown(r.n, opt));
 	print_more(out, r.n - shown(r.n, opt), "caller", "callers");
 	return err;
 }
 
-static int print_items(FILE *out, const struct trace_texts *names, const struct report_options *opt)
+static int print_items(FILE *out, const struct trace_texts *names, struct divided_note *note,
+		       const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__items(&r, names, opt)
 			  ?: items_text(out, &r, shown(r.n, opt), opt->width, names);
 
+	divided_note__add(note, &r);
 	print_more(out, r.n - shown(r.n, opt), opt->modules ? "module" : "item",
 		   opt->modules ? "modules" : "items");
 	return err;
@@ -470,14 +470,13 @@ static bool has_unrecorded(const struct report_rows *r)
 	return false;
 }
 
-/* In tables of queries, rows that hold time of others have marks, which are explained. */
-static void print_marks(FILE *out, const struct report_rows *r, const struct report_options *opt)
+/* Rows that may hold time of others have marks, which are explained. */
+static void print_marks(FILE *out, const struct report_rows *r, const struct divided_note *note,
+			const struct report_options *opt)
 {
-	if (!opt->groups && !opt->subjects && !opt->items && !opt->callers)
+	if (opt->details || (!opt->groups && !opt->subjects && !opt->items && !opt->callers))
 		samples_text_marks(out, r);
-	else if (opt->decisions && decisions__queries(opt->decisions))
-		fputs("queries without probes: their time is in the rows of what ran around them\n",
-		      out);
+	divided_note__print(note, out, opt->decisions);
 }
 
 static void print_begun(FILE *out, const struct report_rows *queries)
@@ -503,13 +502,14 @@ static void print_counts(FILE *out, const struct summary *s)
 }
 
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
-			const struct trace_losses *losses, const struct report_options *opt)
+			const struct trace_losses *losses, const struct divided_note *note,
+			const struct report_options *opt)
 {
 	fputc('\n', out);
 	print_counts(out, s);
 	report_notes__unfinished(out, r->unwound, s);
 	report_notes__unrecorded(out, r, opt);
-	print_marks(out, r, opt);
+	print_marks(out, r, note, opt);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
@@ -524,7 +524,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 
 /* What the shown queries were about, where they ran, and which functions requested them. */
 static int print_details(FILE *out, const struct trace_texts *names, const struct report_rows *r,
-			 const struct report_options *opt)
+			 struct divided_note *note, const struct report_options *opt)
 {
 	struct report_options of = *opt;
 	int err = 0;
@@ -534,15 +534,15 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 		of.sort = REPORT_SORT_CPU;
 	if (opt->items && items__any(opt->items)) {
 		fputc('\n', out);
-		err = print_items(out, names, &of);
+		err = print_items(out, names, note, &of);
 	}
 	if (!err && opt->groups) {
 		fputc('\n', out);
-		err = print_groups(out, &of);
+		err = print_groups(out, note, &of);
 	}
 	if (!err && opt->callers) {
 		fputc('\n', out);
-		err = print_callers(out, has_unrecorded(r), &of);
+		err = print_callers(out, has_unrecorded(r), note, &of);
 	}
 	return err;
 }
@@ -552,6 +552,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__queries(&r, s, SUMMARY_ALL, names, opt);
+	struct divided_note note = {};
 	struct verdict verdict;
 
 	if (err)
@@ -564,15 +565,15 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	if (!r.n && !r.left_out)
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
 	else if (opt->details)
-		err = print_queries(out, &r, opt) ?: print_details(out, names, &r, opt);
+		err = print_queries(out, &r, opt) ?: print_details(out, names, &r, &note, opt);
 	else if (opt->groups)
-		err = print_groups(out, opt);
+		err = print_groups(out, &note, opt);
 	else if (opt->subjects)
 		err = subjects_text(out, opt);
 	else if (opt->items)
-		err = print_items(out, names, opt);
+		err = print_items(out, names, &note, opt);
 	else if (opt->callers)
-		err = print_callers(out, has_unrecorded(&r), opt);
+		err = print_callers(out, has_unrecorded(&r), &note, opt);
 	else if (report_rows__are_sampled(&r))
 		err = print_sampled(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	else
@@ -582,6 +583,6 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	err = err ?: report_notes__budget(out, &r, names, opt);
 	if (err)
 		return err;
-	print_notes(out, s, &r, losses, opt);
+	print_notes(out, s, &r, losses, &note, opt);
 	return 0;
 }

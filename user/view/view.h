@@ -106,6 +106,7 @@ struct report_options {
 	const struct decisions *decisions; /* NULL: there was no budget */
 	const struct cost *cost;	   /* NULL: not told */
 	const struct samples *samples;	   /* NULL: the trace has none */
+	bool divided;			   /* own_shares__any(): samples divide times of queries */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
 	uint64_t all_cpu_ns; /* self time on the CPU of all rows; with groups, 100 percent */

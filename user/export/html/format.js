@@ -32,6 +32,12 @@ function selfMark(row, allSampled) {
 	return allSampled ? "" : row.self_by === "limit" ? "≤ " : row.self_by === "share" || row.self_by === "samples" ? "~" : "";
 }
 
+// The meaning of the marks that there are, for a caption.
+function markText(rows, allSampled) {
+	const used = new Set(rows.map((row) => selfMark(row, allSampled).trim()));
+	return (used.has("~") ? "; ~ is an estimate" : "") + (used.has("≤") ? "; ≤ may hold the time of other queries" : "");
+}
+
 // Names have any length; space on a page is limited.
 const LONGEST_TEXT = 400;
 

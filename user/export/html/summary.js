@@ -325,12 +325,6 @@ class SummaryView {
 		return this.model.report.budget ? "; of executions that were recorded within the budget only" : "";
 	}
 
-	// The meaning of the marks that there are.
-	marks(rows, sampled) {
-		const used = new Set(rows.map((row) => selfMark(row, sampled).trim()));
-		return (used.has("~") ? "; ~ is an estimate" : "") + (used.has("≤") ? "; ≤ may hold the time of other queries" : "");
-	}
-
 	ten(rows, value) {
 		return rows.slice().sort((a, b) => value(b) - value(a)).slice(0, MOST_EXPENSIVE).filter((row) => value(row) > 0);
 	}
@@ -345,12 +339,11 @@ class SummaryView {
 			return "";
 		return element("section", {}, element("h2", {}, "Queries that cost most"), new DataTable({
 			caption: (off || sampled ? "By time on the CPU, without the queries that they called" :
-				"By self time: without the queries that they called") + this.marks(rows, sampled), rows, sort: 1, bare: true, filter: false,
+				"By self time: without the queries that they called") + markText(rows, sampled), rows, sort: 1, bare: true, filter: false,
 			columns: [
 				{...nameColumn("Query or pass", (row) => row.name), does: this.does((row) =>
 					this.app.soon(() => this.app.showName(row.name)))},
-				{...timeColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT),
-					text: (row) => selfMark(row, sampled) + formatDuration(cpuSelfOf(row))},
+				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT, sampled),
 				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, all, "Of all queries and passes"),
 				...off ? [timeColumn(OFF_TITLE, (row) => row.self_off_ns || 0, OFF_HINT)] : [],
 				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
@@ -368,11 +361,11 @@ class SummaryView {
 			return "";
 		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
 			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
-				"Functions, types and modules") + `, with all queries about each${this.within()}`, rows, sort: 1, bare: true, filter: false,
+				"Functions, types and modules") + `, with all queries about each${this.within()}${markText(rows)}`, rows, sort: 1, bare: true, filter: false,
 			columns: [
 				{...nameColumn("Item", (row) => row.name), does: this.does((row) =>
 					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
-				timeColumn(off ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it"),
+				selfColumn(off ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it"),
 				{title: "Most in", value: (row) => row.queries[0]?.name || ""},
 				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],

@@ -133,6 +133,11 @@ function timeColumn(title, value, hint) {
 	return {title, hint, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
 }
 
+// A self time, with a mark where it is not exact.
+function selfColumn(title, value, hint, allSampled) {
+	return {...timeColumn(title, value, hint), text: (row) => selfMark(row, allSampled) + formatDuration(value(row))};
+}
+
 // Of which null is unknown.
 function knownTimeColumn(title, value, hint) {
 	return {title, hint, value: (row) => value(row) ?? -1, numeric: true, unit: " ns",

@@ -50,7 +50,7 @@ class TablesView {
 		const rows = this.model.report.queries.filter((row) => isPass(row) === (kind === KIND.PASS));
 		const counted = rows.some((row) => row.count);
 		const all = this.model.report.queries, self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
-		const off = all.some((row) => row.self_off_ns);
+		const off = all.some((row) => row.self_off_ns), sampled = all.every((row) => row.self_by === "samples");
 		const extras = [["samples", "Samples", countColumn, "In which it ran itself"],
 			...counted ? [["sampled_self_ns", "Sampled", timeColumn, "Self time on the CPU, by samples"]] : [],
 			["sampled_self_error_ns", "±", timeColumn, "Standard error of the time by samples"],
@@ -62,14 +62,14 @@ class TablesView {
 			["estimated", "Estimated", countColumn, "Executions that were neither recorded nor counted"]];
 		return new DataTable({
 			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" :
-				"Queries: all executions of each",
+				"Queries: all executions of each" + markText(rows, sampled),
 			rows, sort: (counted ? 3 : 2) + off,
 			columns: [
 				nameColumn(kind === KIND.PASS ? "Pass" : "Query", (row) => row.name),
 				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
 				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0, "With the queries that it called"),
-				timeColumn("Self", selfOf, SELF_HINT),
-				...off ? [timeColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which it ran")] : [],
+				selfColumn("Self", selfOf, SELF_HINT, sampled),
+				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which it ran", sampled)] : [],
 				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self, "Of all queries and passes"),
 				...counted ? [timeColumn("Mean", (row) => row.mean_ns || 0, "Of one execution"),
 					timeColumn("Max", (row) => row.max_ns || 0, "The longest execution")] : [],
@@ -114,13 +114,13 @@ class TablesView {
 		const off = all.some((row) => row.self_cpu_ns !== undefined);
 		const extras = [["instances", "Instances", countColumn]];
 		return new DataTable({
-			caption: "Items: all queries about each",
+			caption: "Items: all queries about each" + markText(rows),
 			rows, sort: 2 + off,
 			columns: [
 				nameColumn("Item", (row) => row.name),
 				countColumn("Executions", (row) => row.executions),
-				timeColumn("Self", (row) => row.self_ns, "Of the queries about it"),
-				...off ? [timeColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
+				selfColumn("Self", selfOf, "Of the queries about it"),
+				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
 				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self),
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/own_shares.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static int add(struct own_shares *s, const struct summary_row *row, enum own_shares_of of)
+{
+	struct own_share share = {.own = row->samples.own.n, .all = row->samples.nearest.n};
+
+	if (row->self_by != SUMMARY_SELF_SHARE && row->self_by != SUMMARY_SELF_LIMIT)
+		return 0;
+	if (of == OWN_SHARES_OF_ITEM)
+		share.own += row->samples.itemless.n;
+	if (share.all && share.own >= share.all)
+		return 0;
+	return table__get(&s->of, row->label, .own = share.own, .all = share.all) ? 0 : -ENOMEM;
+}
+
+int own_shares__init(struct own_shares *s, const struct summary *summary, enum own_shares_of of)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err;
+
+	if (!summary__is_unwatched(summary))
+		return 0;
+	err = summary__rows(summary, SUMMARY_ALL, &rows, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		err = add(s, &rows[i], of);
+	return err;
+}
+
+/* NULL: all the time of the label is its own. */
+static const struct own_share *find(const struct own_shares *s, uint32_t label)
+{
+	/* A look-up changes only what the table remembers of the last one. */
+	return s ? table__find(&((struct own_shares *)s)->of, label) : NULL;
+}
+
+double own_shares__part(const struct own_shares *s, uint32_t label)
+{
+	const struct own_share *share = find(s, label);
+
+	return share && share->all ? (double)share->own / (double)share->all : 1;
+}
+
+void own_shares__destroy(struct own_shares *s)
+{
+	table__destroy(&s->of);
+}
+
+void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns)
+{
+	const struct own_share *share = cpu_ns ? find(s, label) : NULL;
+	double part, error;
+	uint64_t own_ns;
+
+	if (!share || !share->all) {
+		t->is_limit |= share != NULL;
+		t->cpu_ns += cpu_ns;
+		return;
+	}
+	part = (double)share->own / (double)share->all;
+	own_ns = (uint64_t)((double)cpu_ns * part + 0.5);
+	error = (double)cpu_ns * sqrt(part * (1 - part) / (double)share->all);
+	t->is_share = true;
+	t->cpu_ns += own_ns;
+	t->others_ns += cpu_ns - own_ns;
+	t->variance += error * error;
+}
+
+void own_time__merge(struct own_time *to, const struct own_time *from)
+{
+	to->cpu_ns += from->cpu_ns;
+	to->others_ns += from->others_ns;
+	to->variance += from->variance;
+	to->is_share |= from->is_share;
+	to->is_limit |= from->is_limit;
+}
+
+uint64_t own_time__error(const struct own_time *t)
+{
+	return (uint64_t)(sqrt(t->variance) + 0.5);
+}

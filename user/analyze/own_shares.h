@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Where not all queries have probes, the self time of one that has them also holds the time of
+ * others that ran within it. Samples show which part was its own. So times can be divided that are
+ * sums over intervals of several queries, such as those of an item.
+ */
+#ifndef QPROF_ANALYZE_OWN_SHARES_H
+#define QPROF_ANALYZE_OWN_SHARES_H
+
+#include "analyze/summary.h"
+#include "base/table.h"
+
+/* Of the samples between the probes of a query, those that show its own time. */
+struct own_share {
+	uint64_t own;
+	uint64_t all; /* 0: there is no sample */
+};
+
+/* All zeroes: all times are a query's own. */
+struct own_shares {
+	TABLE(struct own_share) of; /* by label; without those whose time is all their own */
+};
+
+enum own_shares_of {
+	OWN_SHARES_OF_QUERY, /* the time of the query itself */
+	/*
+	 * Also that of queries without probes, within it, which are not about an item themselves:
+	 * these are charged to the item around.
+	 */
+	OWN_SHARES_OF_ITEM,
+};
+
+/* The shares of all queries, after all samples were added. 0 or -ENOMEM. */
+int own_shares__init(struct own_shares *s, const struct summary *summary, enum own_shares_of of);
+
+/* Whether any time is divided. */
+static inline bool own_shares__any(const struct own_shares *s)
+{
+	return s->of.n;
+}
+
+/* The part of a query's self time that samples show to be its own; 1 if there is no sample. */
+double own_shares__part(const struct own_shares *s, uint32_t label);
+
+void own_shares__destroy(struct own_shares *s);
+
+/* A sum of self times on the CPU, divided. All zeroes: no time. */
+struct own_time {
+	uint64_t cpu_ns;    /* the part that is shown to be own; or all, where no sample is */
+	uint64_t others_ns; /* the rest */
+	double variance;    /* of cpu_ns, in ns^2, if executions of one query are alike */
+	bool is_share;	    /* a part of the sum was divided */
+	bool is_limit;	    /* of a part there is no sample: it is at most what is in cpu_ns */
+};
+
+/* Add the self time on the CPU of intervals of one label, once each. `s` may be NULL. */
+void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns);
+
+/* Add a sum of other intervals. */
+void own_time__merge(struct own_time *to, const struct own_time *from);
+
+/* The standard error of cpu_ns. */
+uint64_t own_time__error(const struct own_time *t);
+
+/* How cpu_ns is known. */
+static inline enum summary_self own_time__by(const struct own_time *t)
+{
+	if (t->is_share)
+		return SUMMARY_SELF_SHARE;
+	return t->is_limit ? SUMMARY_SELF_LIMIT : SUMMARY_SELF_SPANS;
+}
+
+#endif /* QPROF_ANALYZE_OWN_SHARES_H */
