@@ -14,7 +14,8 @@ ROWS = [()] + [("--by", by) for by in ("item", "module", "macro", "cgu", "crate"
 NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|began_before|freed_job)$|"
                       r"^(processes\[\]\.)?queries\[\]\.raw_|^macros\[\]|\.sampled(\.|$)|"
                       r"^items\[\]\.call_|^(callers|budget\.queries|budget\.others)\[\]|"
-                      r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)")
+                      r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)|"
+                      r"^(groups|items|modules|build\.items)\[\]\.(self_by|best_self_)")
 
 
 def paths(value, at=""):
