@@ -27,6 +27,16 @@ function cpuSelfOf(row) {
 	return row.self_cpu_ns ?? selfOf(row);
 }
 
+// Executions of a query that had no probes are unknown: null.
+function executionsOf(row) {
+	return row.count || (row.self_by === "samples" ? null : 0);
+}
+
+// The same of what only intervals have.
+function knownOf(row, key) {
+	return row.self_by === "samples" ? null : row[key] || 0;
+}
+
 // Marks a self time that is an estimate, or may hold other queries, beside others that are exact.
 function selfMark(row, allSampled) {
 	return allSampled ? "" : row.self_by === "limit" ? "≤ " : row.self_by === "share" || row.self_by === "samples" ? "~" : "";

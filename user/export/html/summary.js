@@ -119,7 +119,8 @@ class SummaryView {
 			return results ? ["Query results", "~" + formatCount(results),
 				`${formatCount(recorded)} executions recorded, to keep within a budget`] :
 				["Executions recorded", formatCount(recorded), "others were left out, to keep within a budget"];
-		return counted ? ["Queries executed", formatCount(counted), ""] :
+		const {activities} = report;
+		return counted ? ["Queries executed", formatCount(counted), activities ? plural(activities, "activity", "activities") : ""] :
 			report.samples ? ["Samples", formatCount(report.samples.n), "no query was probed"] : null;
 	}
 
@@ -142,7 +143,7 @@ class SummaryView {
 			return [];
 		const crateOf = (step) => this.crates.find((row) => row.pid === step.pid && row.name === step.name);
 		const isKnown = (step) => this.model.about.spans && crateOf(step)?.process;
-		return [this.pathStrip(path), new DataTable({
+		return [this.pathStrip(path), this.pathLegend(steps), new DataTable({
 			caption: "The critical path: what the build waited for, from its start to its end",
 			rows: steps, sort: 3, perPage: STEPS_SHOWN, bare: true, filter: false,
 			columns: [
@@ -166,6 +167,13 @@ class SummaryView {
 			strip.append(part);
 		}
 		return strip;
+	}
+
+	pathLegend(steps) {
+		const used = new Set(steps.map(({part}) => PART_CLASSES.get(part)));
+		const texts = [...PARTS.map(([, text, kind]) => [text, kind]), ["a build script runs", "script"]];
+		return element("p", {class: "legend"}, ...texts.filter(([, kind]) => used.has(kind)).map(([text, kind]) =>
+			element("span", {}, element("span", {class: "sample " + kind}), " " + text)));
 	}
 
 	pathNotes({jobs, unlimited_ns: unlimited, scheduled_ns: scheduled, steps}) {
@@ -345,8 +353,8 @@ class SummaryView {
 					this.app.soon(() => this.app.showName(row.name)))},
 				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT, sampled),
 				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, all, "Of all queries and passes"),
-				...off ? [timeColumn(OFF_TITLE, (row) => row.self_off_ns || 0, OFF_HINT)] : [],
-				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
+				...off ? [knownTimeColumn(OFF_TITLE, (row) => knownOf(row, "self_off_ns"), OFF_HINT)] : [],
+				...counted ? [knownCountColumn("Executions", executionsOf)] : [],
 			],
 		}).root);
 	}

@@ -104,7 +104,7 @@ class DataTable {
 			scope: first ? "row" : undefined,
 			class: column.numeric ? "number" : column.node ? "picture" : "name",
 			"data-value": value,
-			title: column.numeric && column.text ? formatCount(value) + (column.unit || "") :
+			title: column.numeric && column.text ? value < 0 ? "unknown" : formatCount(value) + (column.unit || "") :
 				column.link ? shorten(value) : undefined,
 		}, ...shown);
 	}
@@ -139,6 +139,12 @@ function selfColumn(title, value, hint, allSampled) {
 }
 
 // Of which null is unknown.
+function knownCountColumn(title, value, hint) {
+	return {title, hint, value: (row) => value(row) ?? -1, numeric: true,
+		text: (row) => value(row) === null ? "-" : formatCount(value(row))};
+}
+
+// Likewise.
 function knownTimeColumn(title, value, hint) {
 	return {title, hint, value: (row) => value(row) ?? -1, numeric: true, unit: " ns",
 		text: (row) => value(row) === null || value(row) === undefined ? "-" : formatDuration(value(row))};

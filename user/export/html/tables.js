@@ -56,7 +56,6 @@ class TablesView {
 			["sampled_self_error_ns", "±", timeColumn, "Standard error of the time by samples"],
 			["hits", "Hits", countColumn, "Requests answered from memory, without an execution"],
 			["blocked_ns", "Blocked", timeColumn, "Waiting for another thread’s execution"],
-			["self_off_ns", OFF_TITLE, timeColumn, OFF_HINT],
 			["loads", "Loads", countColumn, "Results looked for in the incremental cache"],
 			["counted", "Counted only", countColumn, "Executions that were counted, not recorded"],
 			["estimated", "Estimated", countColumn, "Executions that were neither recorded nor counted"]];
@@ -66,13 +65,14 @@ class TablesView {
 			rows, sort: (counted ? 3 : 2) + off,
 			columns: [
 				nameColumn(kind === KIND.PASS ? "Pass" : "Query", (row) => row.name),
-				...counted ? [countColumn("Executions", (row) => row.count || 0)] : [],
+				...counted ? [knownCountColumn("Executions", executionsOf)] : [],
 				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0, "With the queries that it called"),
 				selfColumn("Self", selfOf, SELF_HINT, sampled),
 				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which it ran", sampled)] : [],
 				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self, "Of all queries and passes"),
-				...counted ? [timeColumn("Mean", (row) => row.mean_ns || 0, "Of one execution"),
-					timeColumn("Max", (row) => row.max_ns || 0, "The longest execution")] : [],
+				...off ? [knownTimeColumn(OFF_TITLE, (row) => knownOf(row, "self_off_ns"), OFF_HINT)] : [],
+				...counted ? [knownTimeColumn("Mean", (row) => knownOf(row, "mean_ns"), "Of one execution"),
+					knownTimeColumn("Max", (row) => knownOf(row, "max_ns"), "The longest execution")] : [],
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column, hint]) => column(title, (row) => row[key] || 0, hint)),
 			],
