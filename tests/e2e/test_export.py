@@ -32,19 +32,14 @@ def report(t, trace, *options):
     done = t.run_qprof("report", "--json", *options, trace)
     assert done.returncode == 0, done.stderr
     document = exports.json.loads(done.stdout)
-    on_cpu = on_cpu_by_process(document)
-    return {row["name"]: (row["count"], row["total_ns"], row["self_ns"], on_cpu[row["name"]])
+    cpu = on_cpu(document)
+    return {row["name"]: (row["count"], row["total_ns"], row["self_ns"], cpu[row["name"]])
             for row in document["queries"]}
 
 
-def on_cpu_by_process(document):
-    """As flame graphs add it up: in a process it is 0 at least, whatever its probes are thought to
-    have taken."""
-    on_cpu = collections.Counter()
-    for process in document["processes"]:
-        for row in process["queries"]:
-            on_cpu[row["name"]] += max(0, row["self_ns"] - row.get("self_off_ns", 0))
-    return on_cpu
+def on_cpu(document):
+    """Self times on the CPU, of all processes: a report and a flame graph have the same."""
+    return {row["name"]: row.get("self_cpu_ns", row["self_ns"]) for row in document["queries"]}
 
 
 def differences(ours, truth):

@@ -11,7 +11,7 @@ import urllib.parse
 import crates
 from browser import Browser
 from lab import ROOT, each
-from test_export import build, on_cpu_by_process
+from test_export import build, on_cpu
 from test_measureme import do_import, self_profile
 
 READY = "document.documentElement.dataset.ready"
@@ -103,7 +103,7 @@ def test_tables_are_the_report(t, *options):
         found = {row[0]: tuple(map(int, row[1:3])) for row in table(b, 3)}
         assert len(truth) > 100 and found == truth, set(found.items()) ^ set(truth.items())
         # The flame graph agrees, too: sums of its frames by query, on the CPU and in all.
-        for stacks, on_cpu in (("app.model.flame", True), ("withWaits(app.model.flame)", False)):
+        for stacks, waits in (("app.model.flame", False), ("withWaits(app.model.flame)", True)):
             flame = dict(b.ask("""(() => {
               const {about} = app.model, flame = %s, sums = new Map();
               for (let i = 0; i < flame.n; i++)
@@ -111,9 +111,9 @@ def test_tables_are_the_report(t, *options):
                   sums.set(about.frames[flame.frame[i]], (sums.get(about.frames[flame.frame[i]]) || 0) + flame.self[i]);
               return [...sums];
             })()""" % stacks))
-            truth = {row["name"]: row["self_ns"] for row in report["queries"]}
-            if on_cpu:
-                truth = on_cpu_by_process(report)
+            truth = on_cpu(report)
+            if waits:
+                truth = {row["name"]: row["self_ns"] for row in report["queries"]}
             assert {name: ns for name, ns in flame.items() if ns and "[" not in name} == \
                 {name: ns for name, ns in truth.items() if ns}, stacks
         assert_quiet(b)
