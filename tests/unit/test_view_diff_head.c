@@ -31,7 +31,7 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		text,
 		"- different work: base is a clean build; in new 3 of 4 compiles reused results "
 		"(incremental): neither times nor executions say which is better\n"
-		"- different work: base compiled 3 crates, new 1, and 1 of them are the same: the "
+		"- different work: crates compiled: 3 in base, 1 in new, 1 in both: the "
 		"whole build is not compared\n"
 		"- different compilers: base by `rustc 1`, new by `rustc 2`\n"
 		"- recorded differently: base with a budget of 25.0 % and samples, new with all "

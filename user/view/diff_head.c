@@ -82,7 +82,7 @@ static void print_recordings(FILE *out, const struct diff_view *v)
 static void print_few_crates(FILE *out, const struct compare_result *r)
 {
 	fprintf(out,
-		"different work: base compiled %zu crates, new %zu, and %zu of them are the same: "
+		"different work: crates compiled: %zu in base, %zu in new, %zu in both: "
 		"the whole build is not compared\n",
 		r->n_crates_in[COMPARE_BASE], r->n_crates_in[COMPARE_NEW], r->n_crates_in_both);
 }
