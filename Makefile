@@ -105,7 +105,7 @@ FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin
-.PHONY: bench-store bench-times fidelity kernels screenshots install uninstall man completion clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -371,6 +371,13 @@ screenshots:
 	@+$(SUBMAKE) all
 	@$(PYTHON) -B tests/e2e/screenshots.py --build $(B) $(SCREENSHOTS_ARGS)
 
+# The first screens of tests/e2e/test_users.py, as README.md and docs show them. SCREENS_ARGS=--help
+SCREENS_ARGS ?=
+screens:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@$(PYTHON) -B tests/e2e/screens.py --build $(B) $(SCREENS_ARGS)
+
 # ---- Install ------------------------------------------------------------------------------------
 
 # One option table feeds the parser, the help, these pages and the shells' completion.
@@ -427,6 +434,7 @@ help:
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
 	@echo 'sudo make kernels  try other kernels in QEMU, docs/kernels.md anew; KERNELS="6.18 7" QUICK=1'
 	@echo 'sudo make screenshots  docs/images anew'
+	@echo 'sudo make screens      the screens that README.md and docs show'
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
