@@ -181,12 +181,21 @@ static __always_inline bool internals_is_last_thread(struct task_struct *task)
 }
 
 /*
+ * The tracepoint of an exit comes while the process has its memory. One change of Linux 6.16 moved
+ * it there and gave it `group_dead`.
+ */
+static __always_inline bool internals_exits_have_memory(void)
+{
+	return bpf_core_field_exists(struct trace_event_raw_sched_process_exit, group_dead);
+}
+
+/*
  * The same at the tracepoint. Since 6.16 it is told, to one thread of a process only. Where it is
  * not, two threads that exit together may both be told; the earlier one may have no peak yet.
  */
 static __always_inline bool internals_is_last_exit(const struct bpf_raw_tracepoint_args *ctx)
 {
-	if (bpf_core_field_exists(struct trace_event_raw_sched_process_exit, group_dead))
+	if (internals_exits_have_memory())
 		return ctx->args[1] & 1;
 	return internals_is_last_thread(bpf_get_current_task_btf());
 }
