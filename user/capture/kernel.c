@@ -263,6 +263,7 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.mappings = bpf_map__fd(s->maps.mappings),
 		.noted = bpf_map__fd(s->maps.noted),
 		.known = bpf_map__fd(s->maps.known_files),
+		.programs = bpf_map__fd(s->maps.known_programs),
 		.files = bpf_map__fd(s->maps.unwind_files),
 		.area = bpf_map__fd(s->maps.unwind_area),
 		.n_files = bpf_map__max_entries(s->maps.unwind_files),

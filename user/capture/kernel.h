@@ -163,6 +163,7 @@ struct kernel_samples {
 	int mappings;			 /* struct wire_mappings, by pid */
 	int noted;			 /* what the kernel half knows besides; by pid */
 	int known;			 /* struct wire_known_file, by struct wire_file_key */
+	int programs;			 /* of compilers; wire_u32, by struct wire_file_key */
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
 	int area;			 /* n_blocks blocks of tables, to be mapped */
 	uint32_t n_files;

@@ -84,6 +84,15 @@ int sample_tables__know(struct sample_tables *t, uint32_t number, const struct l
 	return bpf_map_update_elem(t->kernel.known, &key, &known, BPF_ANY) ? -errno : 0;
 }
 
+int sample_tables__know_program(struct sample_tables *t, const struct library_file *file)
+{
+	struct wire_file_key key;
+	uint32_t yes = 1;
+	int err = find_key(t, file, &key);
+
+	return err ?: bpf_map_update_elem(t->kernel.programs, &key, &yes, BPF_ANY) ? -errno : 0;
+}
+
 uint32_t sample_tables__left(const struct sample_tables *t)
 {
 	return (t->area.blocks << WIRE_UNWIND_BLOCK_SHIFT) - t->area.used;

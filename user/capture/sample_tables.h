@@ -25,6 +25,9 @@ int sample_tables__add(struct sample_tables *t, uint32_t number, const struct un
 int sample_tables__know(struct sample_tables *t, uint32_t number, const struct library_file *file,
 			const struct elf_segment *segments, uint32_t n);
 
+/* Let the kernel half take each process that runs this program for a compiler. Errors as above. */
+int sample_tables__know_program(struct sample_tables *t, const struct library_file *file);
+
 /* Bytes of the area that are not used. */
 uint32_t sample_tables__left(const struct sample_tables *t);
 

@@ -111,6 +111,37 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 	return 0;
 }
 
+/* ---- Files before any process ---------------------------------------------------------------- */
+
+bool sampling__is_demanded(const struct sampling *s)
+{
+	return s && s->demanded;
+}
+
+/* What is refused here is taken, or counted, when a compiler maps it. */
+static int foresee(struct sampling *s, const struct foreseen_file *f)
+{
+	const struct library_identity *id = library_file__identity(f->file);
+	uint32_t number;
+	int err;
+
+	if (f->is_program && sample_tables__know_program(s->tables, f->file))
+		diag_verbose("the first samples of %s have no stack", library_file__path(f->file));
+	if (sampled_files__find(s->files, id, id->uid))
+		return 0;
+	err = sampled_files__add(s->files, f->file, id->uid, &number);
+	return err == -EDQUOT ? 0 : err;
+}
+
+int sampling__foresee(struct sampling *s, const struct foreseen_files *files)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < files->n && !err; i++)
+		err = foresee(s, &files->items[i]);
+	return err;
+}
+
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
 /* A look at a process. */

@@ -10,6 +10,7 @@
 #ifndef QPROF_CAPTURE_SAMPLING_H
 #define QPROF_CAPTURE_SAMPLING_H
 
+#include "capture/foreseen_files.h"
 #include "capture/kernel.h"
 #include "capture/look.h"
 #include "capture/session_sink.h"
@@ -28,6 +29,12 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
  * The functions below, but for sampling__start(), accept NULL, for a session without samples: they
  * do nothing, and return 0.
  */
+
+/* Samples are taken from the start: it is worth to foresee files. */
+bool sampling__is_demanded(const struct sampling *s);
+
+/* Begin the tables of files that no compiler has mapped yet. -ENOMEM, or an error of the sink. */
+int sampling__foresee(struct sampling *s, const struct foreseen_files *files);
 
 /* A compiler was found. It runs, or waits for its probes. */
 int sampling__expect(struct sampling *s, pid_t pid);

@@ -377,14 +377,21 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 int session__add_library(struct session *s, const char *path)
 {
 	_library_file_ struct library_file *file = NULL;
+	_foreseen_files_ struct foreseen_files foreseen = {0};
 	_invoker_ struct invoker inv = {0};
 	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
 
 	if (err)
 		return diag_error_r(err, "cannot open %s: %s", path, strerror(-err));
 	err = library_file__open(path, &file);
+	if (!err && sampling__is_demanded(s->sampling))
+		foreseen_files__add_toolchain(&foreseen, path);
 	invoker__return_file_rights(&inv);
-	return err ?: libraries__add(s->libs, file, 0);
+	err = err ?: libraries__add(s->libs, file, 0);
+	if (err || !foreseen.n)
+		return err;
+	foreseen_files__add_own(&foreseen);
+	return sampling__foresee(s->sampling, &foreseen);
 }
 
 /* Mappings from before the first followed process are of no use. */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/foreseen_files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static char dir[] = "/tmp/qprof-foreseen-XXXXXX";
+
+static const char *at(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void put(const char *name, const char *text)
+{
+	FILE *f = fopen(at(name), "we");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(mkdir(at("lib"), 0755), 0);
+	assert_int_equal(mkdir(at("bin"), 0755), 0);
+	put("lib/librustc_driver-1.so", "\x7f"
+					"ELF driver");
+	put("lib/libLLVM.so.22", "\x7f"
+				 "ELF llvm");
+	put("lib/libLLVM-22.so", "INPUT(libLLVM.so.22)\n");
+	put("lib/libother.so", "\x7f"
+			       "ELF other");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+static const struct foreseen_file *find(const struct foreseen_files *f, const char *end)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		const char *path = library_file__path(f->items[i].file);
+
+		if (strlen(path) > strlen(end) && !strcmp(path + strlen(path) - strlen(end), end))
+			return &f->items[i];
+	}
+	return NULL;
+}
+
+static void a_toolchain_has_a_library_llvm_and_a_program(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	put("bin/rustc", "\x7f"
+			 "ELF rustc");
+	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	assert_int_equal(f.n, 3);
+	assert_non_null(find(&f, "/librustc_driver-1.so"));
+	assert_false(find(&f, "/librustc_driver-1.so")->is_program);
+	assert_non_null(find(&f, "/libLLVM.so.22"));
+	assert_non_null(find(&f, "/bin/rustc"));
+	assert_true(find(&f, "/bin/rustc")->is_program);
+}
+
+/* As a wrapper is: its interpreter is no compiler. */
+static void a_script_is_no_compiler(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	put("bin/rustc", "#!/bin/sh\n");
+	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	assert_int_equal(f.n, 2);
+	assert_null(find(&f, "/bin/rustc"));
+}
+
+static void what_is_missing_is_left_out(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	foreseen_files__add_toolchain(&f, at("none/librustc_driver-1.so"));
+	foreseen_files__add_toolchain(&f, "librustc_driver-1.so");
+	assert_int_equal(f.n, 0);
+}
+
+static void there_is_a_limit(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	for (int i = 0; i < 2 * FORESEEN_MAX; i++)
+		foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	assert_int_equal(f.n, FORESEEN_MAX);
+}
+
+static void this_process_has_a_c_library_and_a_loader(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	foreseen_files__add_own(&f);
+	assert_int_equal(f.n, 2);
+	assert_false(f.items[0].is_program || f.items[1].is_program);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_toolchain_has_a_library_llvm_and_a_program),
+		cmocka_unit_test(a_script_is_no_compiler),
+		cmocka_unit_test(what_is_missing_is_left_out),
+		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(this_process_has_a_c_library_and_a_loader),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

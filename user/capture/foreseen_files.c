@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/foreseen_files.h"
+
+#include <dirent.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Entries of a directory that are looked at. */
+#define ENTRIES_MAX 4096
+
+/* Beside LLVM's library there may be a script for linkers, and a program may be one, too. */
+static bool is_elf(const struct library_file *file)
+{
+	char magic[4];
+
+	return pread(library_file__fd(file), magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic,
+		       "\x7f"
+		       "ELF",
+		       sizeof(magic));
+}
+
+static void add(struct foreseen_files *f, const char *path, bool is_program)
+{
+	_library_file_ struct library_file *file = NULL;
+
+	if (f->n == FORESEEN_MAX || library_file__try(path, &file) || !is_elf(file))
+		return;
+	f->items[f->n++] = (struct foreseen_file){take_ptr(file), is_program};
+}
+
+static void add_in(struct foreseen_files *f, const char *dir, const char *name, bool is_program)
+{
+	_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		path = NULL;
+	else
+		add(f, path, is_program);
+}
+
+static void add_llvm(struct foreseen_files *f, const char *dir)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+
+	for (int i = 0; d && i < ENTRIES_MAX && (e = readdir(d)); i++)
+		if (!strncmp(e->d_name, "libLLVM", 7))
+			add_in(f, dir, e->d_name, false);
+	if (d)
+		closedir(d);
+}
+
+void foreseen_files__add_toolchain(struct foreseen_files *f, const char *library)
+{
+	const char *name = strrchr(library, '/');
+	_free_ char *dir = name ? strndup(library, (size_t)(name - library)) : NULL;
+
+	add(f, library, false);
+	if (!dir)
+		return;
+	add_llvm(f, dir);
+	add_in(f, dir, "../bin/rustc", true);
+}
+
+static int add_if_libc(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	if (name && (!strncmp(name, "/libc.so", 8) || !strncmp(name, "/ld-", 4)))
+		add(ctx, info->dlpi_name, false);
+	return 0;
+}
+
+void foreseen_files__add_own(struct foreseen_files *f)
+{
+	dl_iterate_phdr(add_if_libc, f);
+}
+
+void foreseen_files__clear(struct foreseen_files *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		library_file__free(f->items[i].file);
+	f->n = 0;
+}
