@@ -14,10 +14,14 @@ from users import Walk
 
 
 def show(walk):
+    """A screen may answer several questions."""
+    questions = {}
     for question, command, *_ in test_users.DEVELOPER + test_users.OWNER + test_users.ENGINEER:
+        questions.setdefault(command, []).append(question)
+    for command, asked in questions.items():
         screen, status = test_users.run(walk, command)
         print("## %s\n$ qprof-bpf %s\n%s%s\n" % (
-            question, command, screen, "\nstatus %d" % status if status else ""))
+            " ".join(asked), command, screen, "\nstatus %d" % status if status else ""))
 
 
 def main():
