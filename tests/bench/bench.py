@@ -7,6 +7,7 @@ workspace  the cost for a whole build of many packages, by cargo
 small      the same for a build of few small crates, and for cargo doc of a tiny one
 budget     whether --budget holds
 sampling   the cost of samples without probes
+memory     the same of page faults, with their stacks and without
 hits       cache hits of hello world, compared with rustc's own
 set-up     making and reading a plan, attaching to a running compiler
 store      writing and reading 100 million synthetic events; no root, no rustc
@@ -30,14 +31,16 @@ import export_rates  # noqa: E402
 import formats  # noqa: E402
 import key_costs  # noqa: E402
 import lab  # noqa: E402
+import memory_costs  # noqa: E402
 import overhead  # noqa: E402
 import sample_costs  # noqa: E402
 import small_builds  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "hits", "set-up", "store",
-         "export", "pctab", "unwind")
-OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "hits", "set-up"}
+PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits", "set-up",
+         "store", "export", "pctab", "unwind")
+OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits",
+               "set-up"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -85,6 +88,8 @@ def of_compiler(options):
             rows += budget.measure(bench, options.rounds)
         if "sampling" in options.part:
             rows += sample_costs.measure(bench, options.rounds)
+        if "memory" in options.part:
+            rows += memory_costs.measure(bench, options.rounds)
         if "hits" in options.part:
             rows += overhead.hits_rows(t, options.toolchain)
         if "set-up" in options.part:

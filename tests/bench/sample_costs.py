@@ -35,10 +35,9 @@ WORKLOADS = {
 TARGETS = {
     "-e none --sample=499": 1.02,
     "-e none --sample=999": 1.03,
-    "-e none --memory": 1.01,
 }
 PLAIN = "plain"
-PROGRAM = "sample_cpu"
+CPU_PROGRAM = "sample_cpu"
 RATES = {499: 2, 999: 3}  # and the most that they may take, %
 OWN_RATES = (499, 4999)
 
@@ -51,8 +50,8 @@ def command(bench, workload):
     return [bench.rustc, *crates.arguments(crate, bench.t.mkdir("out"), *flags)]
 
 
-def run_all(bench, argv, rounds):
-    ways = [PLAIN, *(overhead.OURS + " " + options for options in TARGETS)]
+def run_all(bench, argv, options, rounds):
+    ways = [PLAIN, *(overhead.OURS + " " + each for each in options)]
     results = {way: [] for way in ways}
     for way in ways:
         bench.run_command(way, argv)  # warms caches
@@ -70,35 +69,34 @@ def mean(ratios):
     return center, 2 * center * statistics.stdev(logs) / math.sqrt(len(logs))
 
 
-def ticks_of(pid):
-    """(runs, ns) of the program that takes samples of the CPU, of the recording by a process."""
+def runs_of(pid, name):
+    """(runs, ns) of a program that takes samples, of the recording by a process."""
     held = set(key_costs.programs_of(pid))
     for program in lab.bpftool("prog", "show") or []:
-        if program["id"] in held and program["name"] == PROGRAM:
+        if program["id"] in held and program["name"] == name:
             return program.get("run_cnt", 0), program.get("run_time_ns", 0)
     return 0, 0
 
 
-def time_program(bench, crate, hz):
-    """us that the program takes for a sample of a compile."""
+def time_program(bench, crate, options, name):
+    """(us that the program takes for a sample of a compile, samples)"""
     t = bench.t
     done = t.path("compiled")
     argv = [bench.rustc, *crates.arguments(crate, t.mkdir("out"))]
     if os.path.exists(done):
         os.unlink(done)
-    profiler = t.start_qprof("-q", "--force", "-e", "none", "--sample=%d" % hz, "-o",
-                             t.path("parts.qpt"), "--", "sh", "-c",
-                             '"$@"; touch compiled; exec sleep 1000', "sh", *argv)
+    profiler = t.start_qprof("-q", "--force", *options.split(), "-o", t.path("parts.qpt"), "--",
+                             "sh", "-c", '"$@"; touch compiled; exec sleep 1000', "sh", *argv)
     lab.wait_for("the compile", lambda: os.path.exists(done))
-    runs, ns = ticks_of(profiler.pid)
+    runs, ns = runs_of(profiler.pid, name)
     time.sleep(0.5)
-    more_runs, more_ns = ticks_of(profiler.pid)
+    more_runs, more_ns = runs_of(profiler.pid, name)
     for child in lab.children(profiler.pid):
         os.kill(child, signal.SIGKILL)
     profiler.communicate()
     n = t.report(t.path("parts.qpt"))["samples"]["n"]
     other_ns = (more_ns - ns) / max(1, more_runs - runs)
-    return (ns - other_ns * (runs - n)) / n / 1e3
+    return (ns - other_ns * (runs - n)) / n / 1e3, n
 
 
 def time_own(bench, crate):
@@ -126,7 +124,9 @@ def measure_parts(bench, rounds):
             tick = statistics.median(time_tick(bench) for _ in range(rounds))
             own = statistics.median(time_own(bench, crate) for _ in range(rounds))
             for hz, most in RATES.items():
-                program = statistics.median(time_program(bench, crate, hz) for _ in range(rounds))
+                options = "-e none --sample=%d" % hz
+                program = statistics.median(time_program(bench, crate, options, CPU_PROGRAM)[0]
+                                            for _ in range(rounds))
                 table.append(("%s, %d" % (crate, hz), "%.1f" % tick, "%.1f" % program,
                               "%.1f" % own))
                 rows.append(targets.Row(
@@ -138,24 +138,28 @@ def measure_parts(bench, rounds):
     return rows
 
 
-def measure(bench, rounds):
-    """Print a table of each workload; returns the target rows."""
-    rows = measure_parts(bench, rounds)
-    rounds *= ROUNDS
+def compare(bench, options, rounds):
+    """Print a table of each workload, with these options and their targets; returns the rows."""
+    rows = []
     for workload in WORKLOADS:
-        results = run_all(bench, command(bench, workload), rounds)
+        results = run_all(bench, command(bench, workload), options, rounds)
         plain = results[PLAIN]
         print("%s: plain %.3f s CPU; %d rounds; mean +- two standard errors" % (
             workload, overhead.median(plain, "compile_cpu"), rounds))
         table = [("", "compile CPU", "compile wall", "lost")]
-        for options, most in TARGETS.items():
-            samples = results[overhead.OURS + " " + options]
+        for each, most in options.items():
+            samples = results[overhead.OURS + " " + each]
             cpu, error = mean(overhead.all_ratios(samples, plain, "compile_cpu"))
             wall = mean(overhead.all_ratios(samples, plain, "compile_wall"))
-            table.append((options, "%.3f +- %.3f" % (cpu, error), "%.3f +- %.3f" % wall,
+            table.append((each, "%.3f +- %.3f" % (cpu, error), "%.3f +- %.3f" % wall,
                           overhead.lost(samples)))
-            rows.append(targets.Row("%s, %s, CPU" % (workload, options), cpu, "x", most=most,
+            rows.append(targets.Row("%s, %s, CPU" % (workload, each), cpu, "x", most=most,
                                     note="+- %.3f" % error))
         targets.print_columns(table)
         print()
     return rows
+
+
+def measure(bench, rounds):
+    """Print what samples of the CPU take; returns the target rows."""
+    return measure_parts(bench, rounds) + compare(bench, TARGETS, rounds * ROUNDS)
