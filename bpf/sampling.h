@@ -163,8 +163,12 @@ STACK_APART int sample_unwind_in_kernel(struct unwind *u)
  * The stack of a process that is no compiler, or not known to be one yet, is not walked. The sample
  * is sent all the same, as CPU time.
  */
-static __always_inline int sample_unwind(struct unwind *u, int in_kernel)
+static __always_inline int sample_unwind(struct unwind *u, int in_kernel, __u32 light)
 {
+	u->sample.light = light;
+	u->most = light == WIRE_LIGHT_HERE   ? 1
+		  : light == WIRE_LIGHT_NEAR ? WIRE_LIGHT_FRAMES
+					     : WIRE_SAMPLE_FRAMES;
 	u->sample.n = 0;
 	u->sample.cut = WIRE_CUT_NO_MAP;
 	if (!sample_is_of_compiler(u))
@@ -199,9 +203,10 @@ STACK_APART int sample_send(struct wire_sample *s)
 
 /*
  * Until 6.1 a look-up of the thread's stack fails also while it is interrupted in one: the thread
- * may be at a hit then, unless it was interrupted in user mode.
+ * may be at a hit then, unless it was interrupted in user mode. `is_needed`: frames will not show
+ * the interval of a thread that has no stack here.
  */
-STACK_APART int sample_note(struct wire_sample *s, int in_kernel)
+STACK_APART int sample_note(struct wire_sample *s, int in_kernel, int is_needed)
 {
 	struct thread_stack *t = bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), NULL, 0);
 
@@ -209,7 +214,7 @@ STACK_APART int sample_note(struct wire_sample *s, int in_kernel)
 		return 0;
 	if (t)
 		return sample_note_interval(t, s);
-	sample_note_nothing(s, in_kernel && !internals_can_disable_preemption());
+	sample_note_nothing(s, is_needed || (in_kernel && !internals_can_disable_preemption()));
 	return 0;
 }
 
@@ -226,7 +231,7 @@ static __always_inline void sample_begin(struct wire_sample *s, __u32 cause, __u
 static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 cause, __u32 value)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	__u32 pid = id >> 32, which = cause == WIRE_SAMPLE_FAULT;
+	__u32 pid = id >> 32, which = cause == WIRE_SAMPLE_FAULT, light = which ? knobs.light : 0;
 	int in_kernel = !(ctx->regs.cs & 3);
 	struct sample_slot *slot;
 	struct wire_sample *s;
@@ -241,8 +246,8 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s = &slot->unwind.sample;
 	sample_begin(s, cause, id, bpf_ktime_get_ns());
 	s->value = value;
-	sample_note(s, in_kernel);
-	sample_unwind(&slot->unwind, in_kernel);
+	sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
+	sample_unwind(&slot->unwind, in_kernel, light);
 	sample_send(s);
 	__sync_lock_test_and_set(&slot->taken, 0);
 	return 0;

@@ -35,8 +35,8 @@ struct unwind {
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
-	wire_u32 table; /* of the page that the last pc is in */
-	wire_u32 pad2;
+	wire_u32 table;	     /* of the page that the last pc is in */
+	wire_u32 most;	     /* frames to walk */
 	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
 	wire_u8 bp_lost;     /* bp is unknown */
 	wire_u8 ended;
@@ -265,15 +265,15 @@ static inline void unwind_begin_again(struct unwind *u)
 }
 
 /*
- * Fill in the frames of u->sample, after one of the two above. Not a function of its own: calls
- * nest 8 deep at most.
+ * Fill in the frames of u->sample, u->most at most, after one of the two above. Not a function of
+ * its own: calls nest 8 deep at most.
  */
 static inline int unwind_walk(struct unwind *u)
 {
 	struct unwind_ctx c = {.u = u};
 
 	u->ended = 0;
-	unwind_loop(WIRE_SAMPLE_FRAMES - u->sample.n, unwind_step, &c);
+	unwind_loop(u->most - u->sample.n, unwind_step, &c);
 	if (!u->ended)
 		u->sample.cut = WIRE_CUT_TOO_DEEP;
 	return 0;

@@ -110,6 +110,7 @@ enum {
 
 /* Flags of SAMPLING. */
 #define QPT_SAMPLING_OFF_CPU 1u
+#define QPT_SAMPLING_LIGHT   2u
 
 /*
  * The codes of places in a column: of a new location, of another new place, of the places in a

@@ -470,6 +470,7 @@ struct wire_knobs {
 	/* What a sample stands for: */
 	wire_u32 sample_ns;   /* WIRE_SAMPLE_CPU */
 	wire_u32 fault_bytes; /* WIRE_SAMPLE_FAULT */
+	wire_u32 light;	      /* of these: enum wire_light */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
 };
@@ -741,7 +742,7 @@ _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 32, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 36, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");

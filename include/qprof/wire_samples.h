@@ -31,6 +31,16 @@ enum wire_sample_cut {
 
 #define WIRE_SAMPLE_FRAMES 512
 
+/* How much of the stack is walked at a page fault. */
+enum wire_light {
+	WIRE_LIGHT_NOT,	 /* all of it */
+	WIRE_LIGHT_HERE, /* the innermost frame: probes see every query */
+	WIRE_LIGHT_NEAR, /* WIRE_LIGHT_FRAMES, to find the innermost query that has no probe */
+	WIRE_LIGHT_MAX,
+};
+
+#define WIRE_LIGHT_FRAMES 32
+
 /* A place in code: the number of its file, and its ELF virtual address there. */
 static inline wire_u64 wire_place(wire_u32 file, wire_u64 addr)
 {
@@ -52,8 +62,9 @@ struct wire_sample {
 	wire_u16 query; /* WIRE_NO_QUERY: there is none, or a hit was changing the stack */
 	wire_u16 depth; /* intervals on that stack */
 	wire_u8 kind;
-	wire_u8 busy; /* 1: a hit was changing the stack, so nothing is known of it */
-	wire_u8 pad[2];
+	wire_u8 busy;  /* 1: a hit was changing the stack, so nothing is known of it */
+	wire_u8 light; /* enum wire_light: fewer frames than the stack has were asked for */
+	wire_u8 pad;
 	wire_u32 label;
 	wire_u32 pid;
 	wire_u32 tid;

@@ -422,6 +422,70 @@ static void page_faults_are_sampled(void **state)
 		assert_int_equal(w.samples[i].value, 10 * 4096);
 }
 
+/* Run until a page fault was sampled in chain_touch, which is the innermost frame of all of them.
+ */
+static size_t count_light(const char *script, enum wire_light light)
+{
+	const struct sampling_options opt = {.fault_period = 10, .light = light};
+	size_t n = 0;
+
+	open_with(&opt);
+	for (int i = 0; i < TRIES && !n; i++) {
+		if (i)
+			end_run();
+		run_once(script);
+		for (size_t j = 0; j < w.n; j++) {
+			n += is_at(&w.samples[j], 0, "chain_touch");
+			assert_int_equal(w.samples[j].light, light);
+			assert_int_equal(w.samples[j].value, 10 * 4096);
+		}
+		assert_int_equal(w.c.counters[WIRE_LOST_SAMPLES_RING], 0);
+	}
+	assert_true(n > 100);
+	return n;
+}
+
+static void a_light_sample_is_of_one_frame(void **state)
+{
+	size_t n;
+
+	need_capture();
+	n = count_light(".a(b(P20000))", WIRE_LIGHT_HERE);
+	for (size_t i = 0; i < w.n; i++) {
+		const struct wire_sample *s = &w.samples[i];
+
+		assert_in_range(s->n, 0, 1);
+		if (!is_at(s, 0, "chain_touch"))
+			continue;
+		n--;
+		assert_int_equal(s->cut, WIRE_CUT_TOO_DEEP);
+		assert_int_equal(s->query, BETA);
+		assert_int_equal(s->depth, 2);
+	}
+	assert_int_equal(n, 0);
+}
+
+/* The stack goes on beyond what is walked. */
+static void a_light_walk_is_short(void **state)
+{
+	size_t n = 0;
+
+	need_capture();
+	count_light(".r40(P20000)", WIRE_LIGHT_NEAR);
+	for (size_t i = 0; i < w.n; i++) {
+		const struct wire_sample *s = &w.samples[i];
+
+		assert_in_range(s->n, 0, WIRE_LIGHT_FRAMES);
+		if (!is_at(s, 0, "chain_touch"))
+			continue;
+		n++;
+		assert_int_equal(s->n, WIRE_LIGHT_FRAMES);
+		assert_int_equal(s->cut, WIRE_CUT_TOO_DEEP);
+		assert_true(is_at(s, 1, "chain_middle") && is_at(s, 2, "chain_outer"));
+	}
+	assert_true(n > 100);
+}
+
 static void waits_are_sampled_with_their_length(void **state)
 {
 	const struct sampling_options opt = {.off_cpu = true};
@@ -574,6 +638,8 @@ int main(void)
 		TEST(the_interval_of_the_probes_is_in_the_sample),
 		TEST(a_sample_at_a_probe_is_of_the_probed_instruction),
 		TEST(page_faults_are_sampled),
+		TEST(a_light_sample_is_of_one_frame),
+		TEST(a_light_walk_is_short),
 		TEST(waits_are_sampled_with_their_length),
 		TEST(a_wait_that_has_not_ended_is_sent_when_the_capture_stops),
 		TEST(waits_of_threads_are_their_own),

@@ -322,11 +322,11 @@ MEMORY = """(() => {
 })()"""
 
 
-@each((), ("-e", "none"))
+@each(("--memory=20",), ("--memory=20", "-e", "none"), ("--memory-light=20", "-e", "none"))
 def test_timeline_has_the_memory_touched(t, *options):
     """Beside intervals and without any: the curve ends with the sum of the samples."""
     argv = [t.rustc] + crates.arguments("semver", t.mkdir("out"))
-    trace = t.capture(argv, options=("-q", "--memory=20", *options)).trace
+    trace = t.capture(argv, options=("-q", *options)).trace
     done = t.run_qprof("report", "--memory", "--json", trace)
     (crate,) = json.loads(done.stdout)["crates"]
     with opened(t, trace) as b:

@@ -275,8 +275,11 @@ def good():
         + "span 0/1 depth=0 0..10 typeck\n"
         + WHOLE
     )
-    yield "sampling-additions", header() + info() + sampling(1, 0, 0xFE, b"more") + end(0, 0, 0), (
+    yield "sampling-additions", header() + info() + sampling(1, 0, 0xFC, b"more") + end(0, 0, 0), (
         INFO_LINE + "sampling 1 Hz, faults by 0\n" + WHOLE
+    )
+    yield "sampling-light", header() + info() + sampling(0, 10, 2) + end(0, 0, 0), (
+        INFO_LINE + "sampling 0 Hz, faults by 10, light\n" + WHOLE
     )
     # Additions of a later version that need no new version number.
     extra = varint(300 << 20, 1500) + b"\xff\xff\xff"  # the peak of its memory, CPU time, and more

@@ -5,6 +5,7 @@
 #include "../fixtures/random.h"
 #include "test.h"
 #include "../fixtures/sampled_build.h"
+#include "../fixtures/sampled_trace.h"
 
 #define CPU TRACE_SAMPLE_CPU
 
@@ -62,6 +63,33 @@ static void each_query_counts_once_in_a_stack(void **state)
 	assert_int_equal(t->unknown, 1);
 	assert_int_equal(samples__process(m.samples, 1)[CPU].n, 5);
 	assert_int_equal(samples__process(m.samples, 7)[CPU].n, 0);
+}
+
+static void light_samples_have_a_query_or_say_that_it_is_unknown(void **state)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	_free_ struct summary_row *rows = NULL;
+	struct model_options options;
+	const struct samples_totals *t;
+	_model_ struct model m;
+	size_t n;
+
+	sampled_trace_write_light(temporary);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	options = model_options_of(r);
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	t = model__sampled(&m);
+	assert_int_equal(t->light, 11);
+	assert_int_equal(samples_totals__n(t), 11);
+	assert_int_equal(t->cut[TRACE_CUT_TOO_DEEP], 0);
+	assert_int_equal(trace_reader__stats(r).cut_samples, 0);
+	assert_int_equal(t->unknown_query.value, 3 * SAMPLED_LIGHT_FAULT);
+	assert_int_equal(t->no_query[TRACE_SAMPLE_FAULT].value, 2 * SAMPLED_LIGHT_FAULT);
+	assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(row_of(rows, n, r, "typeck")->samples.self[TRACE_SAMPLE_FAULT].n, 5);
+	assert_int_equal(row_of(rows, n, r, "mir_built")->samples.self[TRACE_SAMPLE_FAULT].n, 1);
 }
 
 /* ---- Against the definition ------------------------------------------------------------------ */
@@ -282,6 +310,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_query_counts_once_in_a_stack),
+		cmocka_unit_test_setup_teardown(
+			light_samples_have_a_query_or_say_that_it_is_unknown, temporary_make,
+			temporary_remove),
 		cmocka_unit_test(random_samples_agree_with_the_definition),
 		cmocka_unit_test(probes_and_stacks_are_compared),
 		cmocka_unit_test(queries_without_probes_are_not_compared),

@@ -223,6 +223,7 @@ static void walk(void)
 	w.n_reads = 0;
 	memset(w.u.sample.frames, 0xff, sizeof(w.u.sample.frames));
 	unwind_begin(&w.u);
+	w.u.most = w.u.most ?: WIRE_SAMPLE_FRAMES;
 	unwind_walk(&w.u);
 }
 

@@ -166,6 +166,32 @@ static void several_lists_are_one(void **state)
 	assert_false(filter__passes(f, FILTER_QUERY, "type_of"));
 }
 
+static void a_list_passes_all_queries_or_not(void **state)
+{
+	static const char *const all[] = {"default",	    "all",     "query-provider",
+					  "-passes",	    "a*,all",  "-type_of,default",
+					  "all,-passes,a*", "none,all"};
+	static const char *const some[] = {"none",
+					   "passes",
+					   "-type_of",
+					   "typeck",
+					   "all,none",
+					   "all,-mir_*",
+					   "default,-query-provider,typeck"};
+
+	for (size_t i = 0; i < N_OF(all); i++) {
+		_filter_ struct filter *f = made(all[i]);
+
+		assert_true(filter__passes_all_queries(f));
+	}
+	for (size_t i = 0; i < N_OF(some); i++) {
+		_filter_ struct filter *f = made(some[i]);
+
+		assert_false(filter__passes_all_queries(f));
+	}
+	assert_true(filter__passes_all_queries(NULL));
+}
+
 static void empty_words_are_refused(void **state)
 {
 	static const char *const bad[] = {"", ",", "passes,", ",passes", "passes,,x", "-", "a,-"};
@@ -196,6 +222,7 @@ int main(void)
 		cmocka_unit_test(dynamic_labels_are_judged_by_their_guard),
 		cmocka_unit_test(an_unavailable_event_is_named),
 		cmocka_unit_test(several_lists_are_one),
+		cmocka_unit_test(a_list_passes_all_queries_or_not),
 		cmocka_unit_test(empty_words_are_refused),
 		cmocka_unit_test(no_filter_passes_all_but_cache_hits),
 	};

@@ -128,8 +128,8 @@ static void samples_are_dumped_as_they_are_filtered(void **state)
 	_free_ char *one_query = DUMP(.file = file, .queries = one(&query));
 	_free_ char *late = DUMP(.file = file, .from_ns = 7999000);
 
-	assert_contains(all,
-			"{\"type\":\"sampling\",\"hz\":499,\"fault_period\":100,\"off_cpu\":true}");
+	assert_contains(all, "{\"type\":\"sampling\",\"hz\":499,\"fault_period\":100,\"light\":"
+			     "false,\"off_cpu\":true}");
 	assert_contains(all,
 			"{\"type\":\"sample\",\"process\":0,\"pid\":4711,\"tid\":9,"
 			"\"cause\":\"faults\",\"time_ns\":8000000,\"value\":409600,\"stack\":11,"

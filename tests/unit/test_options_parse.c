@@ -334,6 +334,15 @@ static void samples_have_a_rate_of_their_own(void **state)
 	assert_int_equal(cli.top.record.sample_hz, 0);
 	assert_int_equal(cli.top.record.fault_period, 1);
 	assert_true(cli_samples(&cli.top.record));
+	parse("qprof-bpf --memory-light -- make");
+	assert_int_equal(cli.record.light_period, 100);
+	assert_int_equal(cli.record.fault_period, 0);
+	assert_true(cli_samples(&cli.record));
+	parse("qprof-bpf --memory-light=7 -- make");
+	assert_int_equal(cli.record.light_period, 7);
+	refuse("qprof-bpf --memory --memory-light -- make",
+	       "--memory and --memory-light exclude each other");
+	refuse("qprof-bpf --memory-light=1000001 -- make", "--memory-light must be from 1 to");
 	refuse("qprof-bpf --sample 99 -- make",
 	       "a number for --sample comes after an equals sign: --sample=99");
 	refuse("qprof-bpf -q --sample 99", "--sample=99");

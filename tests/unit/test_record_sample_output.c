@@ -41,6 +41,28 @@ static void samples_reach_the_trace_and_are_counted(void **state)
 	assert_contains(text, "cut=1 stack=0:\nwhole\n");
 }
 
+/* A page fault has the innermost frame only, as was asked for. */
+static void a_stack_that_was_not_asked_for_is_not_cut(void **state)
+{
+	static const struct sampling_options light = {
+		.fault_period = 10, .light = WIRE_LIGHT_NEAR, .hz = 499};
+	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
+	struct sample_output o = {.trace = &trace};
+	struct trace_sample s = sampled_trace_sample(5, TRACE_NO_STACK);
+	_free_ char *text = NULL;
+
+	sample_output__begin(&o, &light);
+	s.cut = TRACE_CUT_TOO_DEEP;
+	sample_output__sample(&o, &s);
+	s.cause = TRACE_SAMPLE_FAULT;
+	sample_output__sample(&o, &s);
+	assert_int_equal(o.n, 2);
+	assert_int_equal(o.n_cut, 1);
+	assert_int_equal(trace_writer__finish(trace.writer), 0);
+	text = dump_trace(temporary);
+	assert_contains(text, "sampling 499 Hz, faults by 10, light\n");
+}
+
 static void without_samples_nothing_is_written(void **state)
 {
 	_trace_output_ struct trace_output trace = {.writer = sampled_trace_open(temporary)};
@@ -107,6 +129,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(samples_reach_the_trace_and_are_counted,
+						temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(a_stack_that_was_not_asked_for_is_not_cut,
 						temporary_make, temporary_remove),
 		cmocka_unit_test_setup_teardown(without_samples_nothing_is_written, temporary_make,
 						temporary_remove),

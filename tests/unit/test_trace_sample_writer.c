@@ -2,6 +2,7 @@
 #include "trace/sample_writer.h"
 
 #include "test.h"
+#include "../fixtures/output.h"
 #include "../fixtures/sampled_trace.h"
 #include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
@@ -40,6 +41,18 @@ static void samples_come_back_with_their_stacks(void **state)
 		      " rustc_driver::main+7(/lib/librustc_driver.so)\n"
 		      "sample 0/40 fault 3000 409600 stack=0:\n"
 		      "whole\n");
+}
+
+static void it_says_that_stacks_were_not_asked_for(void **state)
+{
+	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
+	const struct trace_sampling sampling = {.fault_period = 10, .light = true};
+	_free_ char *text = NULL;
+
+	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(temporary);
+	assert_contains(text, "sampling 0 Hz, faults by 10, light\n");
 }
 
 static void what_was_not_added_is_refused(void **state)
@@ -140,6 +153,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(samples_come_back_with_their_stacks, temporary_make,
 						temporary_remove),
+		cmocka_unit_test_setup_teardown(it_says_that_stacks_were_not_asked_for,
+						temporary_make, temporary_remove),
 		cmocka_unit_test_setup_teardown(what_was_not_added_is_refused, temporary_make,
 						temporary_remove),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_between_chunks, temporary_make,

@@ -195,6 +195,61 @@ static void a_stack_becomes_entries_with_its_queries(void **state)
 	assert_int_equal(f->out.n_functions, 4);
 }
 
+static void check_light(struct fixture *f, const struct wire_sample *r, const char *want)
+{
+	assert_int_equal(take(f, r), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), want);
+	assert_int_equal(f->out.samples[0].cut, TRACE_CUT_TOO_DEEP);
+}
+
+/* Of the frames that were walked, only the innermost and its query are kept. */
+static void a_light_sample_has_the_innermost_function_and_query(void **state)
+{
+	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS), IN(LIBC, 0x5020)};
+	struct wire_sample r = sample_of(stack, N_OF(stack));
+	struct fixture *f = *state;
+
+	r.light = WIRE_LIGHT_NEAR;
+	r.cut = WIRE_CUT_TOO_DEEP;
+	check_light(f, &r, "q70 c5+20");
+	/* Another query runs in the first one, but nothing shows which. */
+	r.n = 2;
+	r.frames[1] = IN(DRIVER, RUNS);
+	check_light(f, &r, "u0 c5+20");
+	r.n = 1;
+	check_light(f, &r, "u0 c5+20");
+	/* The thread begins here, so it is in no query. */
+	r.cut = WIRE_CUT_NOT;
+	check_light(f, &r, "c5+20");
+	r.n = 0;
+	r.cut = WIRE_CUT_NO_MAP;
+	check_light(f, &r, "");
+}
+
+static void probes_that_see_all_queries_name_that_of_a_light_sample(void **state)
+{
+	static const uint64_t stack[] = {IN(DRIVER, PROVIDER)};
+	struct wire_sample r = sample_of(stack, N_OF(stack));
+	struct fixture *f = *state;
+
+	r.light = WIRE_LIGHT_HERE;
+	r.cut = WIRE_CUT_TOO_DEEP;
+	check_light(f, &r, "d3+10");
+	r.busy = 1;
+	check_light(f, &r, "q71 d3+10");
+	r.frames[0] = IN(LIBC, 0x5020);
+	check_light(f, &r, "u0 c5+20");
+	r.busy = 0;
+	r.lib = LIB;
+	r.query = 0;
+	r.depth = 3;
+	check_light(f, &r, "q70 c5+20");
+	assert_int_equal(f->out.samples[0].label, 70);
+	/* The function is a part of what the query calls. */
+	r.frames[0] = IN(DRIVER, ACTIVITY);
+	check_light(f, &r, "q70 d4+10");
+}
+
 static void a_query_that_nothing_shows_is_marked(void **state)
 {
 	struct fixture *f = *state;
@@ -265,6 +320,9 @@ static void a_malformed_record_is_refused(void **state)
 	assert_int_equal(take(f, &r), -EBADMSG);
 	r = good;
 	r.cut = WIRE_CUT_MAX;
+	assert_int_equal(take(f, &r), -EBADMSG);
+	r = good;
+	r.light = WIRE_LIGHT_MAX;
 	assert_int_equal(take(f, &r), -EBADMSG);
 	r = good;
 	r.depth = 1;
@@ -512,6 +570,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_stack_becomes_entries_with_its_queries),
+		TEST(a_light_sample_has_the_innermost_function_and_query),
+		TEST(probes_that_see_all_queries_name_that_of_a_light_sample),
 		TEST(a_query_that_nothing_shows_is_marked),
 		TEST(other_intervals_have_their_labels),
 		TEST(the_innermost_place_is_a_pc),

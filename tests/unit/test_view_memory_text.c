@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/parsed_json.h"
+#include "../fixtures/sampled_trace.h"
 #include "../fixtures/sampled_tree.h"
 
 static struct memory_view view_of(const struct sampled_tree *s)
@@ -64,12 +65,47 @@ static void the_document_is_stable(void **state)
 	assert_golden("view/memory.json", text);
 }
 
+/* Callers are not known then, and that is said. */
+static void without_stacks_there_is_no_total(void **state)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	_call_tree_ struct call_tree tree = {};
+	struct model_options options;
+	struct memory_view view;
+	_free_ char *text = NULL, *json = NULL;
+	_model_ struct model m;
+
+	sampled_trace_write_light(temporary);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
+	options = model_options_of(r);
+	options.stack_causes = 1u << TRACE_SAMPLE_FAULT;
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	assert_int_equal(call_tree__make(&tree, &m.stacks[TRACE_SAMPLE_FAULT],
+					 &(struct call_tree_options){.texts = options.texts}),
+			 0);
+	view = (struct memory_view){
+		.samples = m.samples,
+		.tree = &tree,
+		.summary = m.summary,
+		.names = &m.options.texts,
+		.width = 80,
+	};
+	text = printed_text(memory_text(out, &view));
+	assert_golden("view/memory-light.txt", text);
+	json = printed_text(memory_json(out, &view));
+	assert_contains(json, "\"total_bytes\":null");
+	assert_contains(json, "\"unknown_query_bytes\":1228800");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crates_queries_and_parts_are_tables),
 		cmocka_unit_test(rows_with_less_are_left_out),
 		cmocka_unit_test(the_document_is_stable),
+		cmocka_unit_test_setup_teardown(without_stacks_there_is_no_total, temporary_make,
+						temporary_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,8 @@ static void each_number_has_its_field(void **state)
 			[TRACE_CUT_NO_RULE] = 2,
 			[TRACE_CUT_NO_PAGE] = 3},
 		.unknown = 5,
+		.unknown_query = {.n = 9, .value = 36864},
+		.light = 13,
 		.compared = 11,
 		.differ = 10,
 	};
@@ -51,6 +53,7 @@ static void each_number_has_its_field(void **state)
 	assert_number(s, "fault_period", 100);
 	assert_number(s, "n", 12);
 	assert_number(s, "complete", 6);
+	assert_number(s, "light", 13);
 	assert_number(s, "unknown", 5);
 	assert_number(s, "compared", 11);
 	assert_number(s, "differ", 10);
@@ -67,6 +70,8 @@ static void each_number_has_its_field(void **state)
 	assert_number(member(s, "off_cpu"), "no_query", 0);
 	assert_number(member(s, "faults"), "bytes", 819200);
 	assert_number(member(s, "faults"), "no_query_bytes", 409600);
+	assert_number(member(s, "faults"), "unknown_query_bytes", 36864);
+	assert_false(json_object_object_get_ex(member(s, "cpu"), "unknown_query_bytes", NULL));
 	assert_false(json_object_object_get_ex(member(s, "faults"), "ns", NULL));
 	json_object_put(document);
 }

@@ -70,16 +70,19 @@ static struct cell *cell_of(struct samples *s, const struct trace_sample *sample
 
 static void count_in_totals(struct samples *s, const struct trace_sample *sample, uint32_t interval)
 {
-	const struct stack_interval *at = NULL;
+	const struct stack_interval *at =
+		interval == STACK_INTERVAL_NONE ? NULL : &s->intervals.at[interval];
+	bool light = s->totals.sampling.light && sample->cause == TRACE_SAMPLE_FAULT;
+	bool known = sample->label != TRACE_NO_STRING || (at && at->known != STACK_INTERVAL_NONE);
 	const struct sample_sum one = {1, sample->value};
 
-	if (interval != STACK_INTERVAL_NONE)
-		at = &s->intervals.at[interval];
 	s->totals.unknown += at && at->is_unknown && sample->cause == TRACE_SAMPLE_CPU;
-	if ((!at || at->known == STACK_INTERVAL_NONE) && sample->label == TRACE_NO_STRING)
-		sample_sum__add(&s->totals.no_query[sample->cause], &one);
+	if (!known)
+		sample_sum__add(light && at ? &s->totals.unknown_query
+					    : &s->totals.no_query[sample->cause],
+				&one);
 	sample_sum__add(&s->totals.of[sample->cause], &one);
-	s->totals.cut[sample->cut]++;
+	++*(light ? &s->totals.light : &s->totals.cut[sample->cut]);
 }
 
 int samples__add(struct samples *s, const struct trace_sample *sample)

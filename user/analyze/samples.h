@@ -21,8 +21,11 @@ struct samples_totals {
 	struct trace_sampling sampling; /* all zeroes: it is not said */
 	struct sample_sum of[TRACE_SAMPLE_CAUSES];
 	struct sample_sum no_query[TRACE_SAMPLE_CAUSES]; /* of these, in no interval */
+	/* Of page faults: the innermost interval is unknown, if there is any (sampling.light). */
+	struct sample_sum unknown_query;
 	/* Samples by enum trace_sample_cut; TRACE_CUT_NOT: the whole stack is known. */
 	uint64_t cut[TRACE_CUT_MAX];
+	uint64_t light; /* the other samples: a stack was not asked for */
 	/* Of the CPU: the innermost was an execution of an unknown query. */
 	uint64_t unknown;
 	/*

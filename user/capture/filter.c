@@ -229,6 +229,19 @@ bool filter__may_pass(const struct filter *f, enum filter_class class)
 	return false;
 }
 
+bool filter__passes_all_queries(const struct filter *f)
+{
+	for (size_t i = f ? f->n : 0; i-- > 0;) {
+		const struct word *w = &f->words[i];
+
+		if (fits(w, FILTER_QUERY, NULL))
+			return !w->taken_away;
+		if (!w->classes && w->taken_away)
+			return false;
+	}
+	return !f;
+}
+
 bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label)
 {
 	char text[sizeof(label->text) + 1] = {0};

@@ -62,6 +62,9 @@ bool filter__may_pass(const struct filter *f, enum filter_class class);
 /* True if an interval with this dynamic label is recorded. */
 bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label);
 
+/* True if every query is recorded. */
+bool filter__passes_all_queries(const struct filter *f);
+
 /* The `i`th event that was requested by name and is not available, or NULL; *why is the reason. */
 const char *filter__missing(const struct filter *f, size_t i, const char **why);
 

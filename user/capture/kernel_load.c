@@ -146,6 +146,7 @@ static int prepare_samples(struct loaded *l, const struct sampling_options *opt,
 	knobs->sampled = any;
 	knobs->sample_ns = opt->hz ? 1000000000 / opt->hz : 0;
 	knobs->fault_bytes = opt->fault_period * PAGE_BYTES;
+	knobs->light = opt->light;
 	knobs->wait_ns = waits ? WAIT_NS : 0;
 	bpf_program__set_autoload(l->skel->progs.sample_cpu, opt->hz);
 	bpf_program__set_autoload(l->skel->progs.sample_fault, opt->fault_period);

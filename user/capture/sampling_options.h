@@ -6,10 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qprof/wire_samples.h"
+
 /* All zeroes: none, and no program for samples is loaded. */
 struct sampling_options {
 	uint32_t hz;	       /* samples a second of CPU time of each thread; 0: none */
 	uint32_t fault_period; /* page faults for each sample; 0: none */
+	enum wire_light light; /* how much of the stack of these is walked */
 	bool off_cpu;	       /* stacks of threads that wait */
 	bool on_demand;	       /* nothing is sampled before sampling__demand() */
 };

@@ -161,6 +161,16 @@ CLI_COMMANDS(CLI_TABLE)
 			"memory is touched for the first time.", \
 	}, \
 	{ \
+		.name = "memory-light", \
+		.arg = "N", \
+		.kind = CLI_NUMBER, \
+		.offset = AT(at.light_period), \
+		.implied = "100", \
+		.positive = true, \
+		.help = "Like --memory, but record only the innermost function and query of " \
+			"each sample, not its stack: takes less time, so that N may be smaller.", \
+	}, \
+	{ \
 		.name = "off-cpu-stacks", \
 		.kind = CLI_FLAG, \
 		.offset = AT(at.off_cpu_stacks), \

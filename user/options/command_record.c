@@ -160,6 +160,12 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (o->fault_period > FAULTS_MOST)
 		return diag_error_r(-EINVAL, "--memory must be from 1 to %u page faults",
 				    FAULTS_MOST);
+	if (o->light_period > FAULTS_MOST)
+		return diag_error_r(-EINVAL, "--memory-light must be from 1 to %u page faults",
+				    FAULTS_MOST);
+	if (o->fault_period && o->light_period)
+		return diag_error_r(-EINVAL, "--memory and --memory-light exclude each other: "
+					     "record stacks, or only queries and functions");
 	if (o->budget.ns)
 		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
 	if (o->exact && o->budget.ppm)

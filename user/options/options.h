@@ -155,6 +155,7 @@ struct cli_record_options {
 	bool exact;		     /* probe everything, whatever it costs */
 	uint64_t sample_hz;	     /* 0: no samples */
 	uint64_t fault_period;	     /* page faults for each sample; 0: none */
+	uint64_t light_period;	     /* the same, of samples without their stacks */
 	bool off_cpu_stacks;	     /* samples of threads that leave the CPU */
 	uint64_t ring_bytes;	     /* a power of two, at least a page */
 	unsigned int attach;	     /* enum cli_attach */
@@ -168,7 +169,7 @@ static inline uint64_t cli_interval_ns(const struct cli_record_options *o)
 /* Whether stacks are sampled. */
 static inline bool cli_samples(const struct cli_record_options *o)
 {
-	return o->sample_hz || o->fault_period || o->off_cpu_stacks;
+	return o->sample_hz || o->fault_period || o->light_period || o->off_cpu_stacks;
 }
 
 /* How many of pids, system, cgroup and a command are given. */

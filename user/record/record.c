@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/signals.h"
-#include "budget/costs.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "capture/uprobe_multi.h"
@@ -28,6 +27,7 @@
 #include "record/launch.h"
 #include "record/likely.h"
 #include "record/recorder.h"
+#include "record/samples_asked.h"
 #include "record/trace_output.h"
 #include "record/traces.h"
 
@@ -304,22 +304,6 @@ static int name_of_key(void *ctx, pid_t pid, const char *crate, uint64_t key, ch
 	return session__name(c->session, pid, crate, key, out);
 }
 
-static struct sampling_options sampling_of(const struct capture *c)
-{
-	const struct cli_record_options *o = c->opt;
-	uint32_t hz = (uint32_t)o->sample_hz;
-
-	/* What has no probes for the sake of a budget is sampled. */
-	if (c->limit.ppm && !hz)
-		hz = costs_sample_hz(c->limit.ppm);
-	return (struct sampling_options){
-		.hz = hz,
-		.fault_period = (uint32_t)o->fault_period,
-		.off_cpu = o->off_cpu_stacks,
-		.on_demand = c->limit.only_queries && !cli_samples(o),
-	};
-}
-
 static int open_traces(struct capture *c, struct recorder_options *ro)
 {
 	const struct cli_record_options *o = c->opt;
@@ -352,7 +336,7 @@ static int open_recorder(struct capture *c)
 		.callers = o->callers,
 		.keys = !o->no_keys,
 		.budget_ppm = o->budget.ppm,
-		.sampling = sampling_of(c),
+		.sampling = samples_asked(c->opt, c->limit, c->filter),
 		.slow_ns = o->slow_ns,
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
@@ -389,7 +373,7 @@ static int open_session(struct capture *c)
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
-		.sampling = sampling_of(c),
+		.sampling = samples_asked(c->opt, c->limit, c->filter),
 		.threads = likely_threads(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};

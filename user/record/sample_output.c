@@ -10,9 +10,11 @@ void sample_output__begin(struct sample_output *o, const struct sampling_options
 	const struct trace_sampling sampling = {
 		.hz = options->hz,
 		.fault_period = options->fault_period,
+		.light = options->light != WIRE_LIGHT_NOT,
 		.off_cpu = options->off_cpu,
 	};
 
+	o->light = sampling.light;
 	if (sampling_options__any(options) && !o->trace->err)
 		trace_output__wrote(o->trace, trace_writer__sampling(o->trace->writer, &sampling));
 }
@@ -48,7 +50,7 @@ void sample_output__sample(struct sample_output *o, const struct trace_sample *s
 	if (!o->trace->err)
 		trace_output__wrote(o->trace, trace_writer__sample(o->trace->writer, &sample));
 	o->n++;
-	o->n_cut += s->cut != TRACE_CUT_NOT;
+	o->n_cut += s->cut != TRACE_CUT_NOT && !(o->light && s->cause == TRACE_SAMPLE_FAULT);
 	o->n_no_room += o->refused;
 	o->refused = false;
 }

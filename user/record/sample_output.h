@@ -14,6 +14,7 @@ struct sample_output {
 	struct trace_output *trace; /* the owner's */
 	bool refused;		    /* the stack of the sample to come found no room */
 	bool warned;
+	bool light;	    /* stacks of page faults are cut on purpose */
 	uint64_t n;	    /* samples in the trace */
 	uint64_t n_cut;	    /* of these, those whose stack does not reach its thread's start */
 	uint64_t n_no_room; /* of these, those whose stack found no room */

@@ -6,11 +6,15 @@
 int sample_reader__sampling(struct sample_reader *r, struct byte_reader *in,
 			    struct trace_item *item, const char **why)
 {
+	int err;
+
 	*why = "how it samples is stored twice";
 	if (r->begun)
 		return -EBADMSG;
 	r->begun = true;
-	return record_reader__sampling(in, item, why);
+	err = record_reader__sampling(in, item, why);
+	r->light = !err && item->sampling.light;
+	return err;
 }
 
 static int add_threads(struct sample_reader *r, const char **why)
@@ -54,7 +58,8 @@ void sample_reader__next(struct sample_reader *r, struct trace_item *item)
 		const struct trace_sample *s = r->batch++;
 
 		r->n_batch--;
-		r->n_cut += s->cut != TRACE_CUT_NOT;
+		r->n_cut +=
+			s->cut != TRACE_CUT_NOT && !(r->light && s->cause == TRACE_SAMPLE_FAULT);
 		if (r->verdicts->filtered && !verdicts__want_sample(r->verdicts, s))
 			continue;
 		item->kind = TRACE_ITEM_SAMPLE;

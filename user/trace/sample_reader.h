@@ -17,6 +17,7 @@ struct sample_reader {
 	const struct trace_sample *batch; /* samples of the chunk that were not returned yet */
 	uint32_t n_batch;
 	bool begun; /* how the recording samples was read */
+	bool light; /* and stacks of page faults are cut on purpose */
 	/* Read so far; as in struct trace_stats. */
 	uint64_t n;
 	uint64_t n_cut;

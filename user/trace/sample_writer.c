@@ -26,7 +26,8 @@ int sample_writer__sampling(struct sample_writer *w, const struct trace_sampling
 	payload = chunk_sink__payload(w->names->sink);
 	byte_buffer__varint(payload, s->hz);
 	byte_buffer__varint(payload, s->fault_period);
-	byte_buffer__varint(payload, s->off_cpu ? QPT_SAMPLING_OFF_CPU : 0);
+	byte_buffer__varint(payload, (s->off_cpu ? QPT_SAMPLING_OFF_CPU : 0) |
+					     (s->light ? QPT_SAMPLING_LIGHT : 0));
 	w->begun = true;
 	return chunk_sink__write(w->names->sink, QPT_SAMPLING, payload, NULL);
 }

@@ -424,7 +424,12 @@ struct trace_sample {
 struct trace_sampling {
 	uint32_t hz;	       /* samples a second of CPU time of each thread; 0: none */
 	uint32_t fault_period; /* page faults for each sample; 0: none */
-	bool off_cpu;	       /* stacks of threads that leave the CPU */
+	/*
+	 * Stacks of page faults are the innermost interval and function alone: all are cut as
+	 * TRACE_CUT_TOO_DEEP. With TRACE_STACK_UNKNOWN the interval is unknown, if there is any.
+	 */
+	bool light;
+	bool off_cpu; /* stacks of threads that leave the CPU */
 };
 
 /* The clock of a trace's times; stable on disk. */

@@ -63,7 +63,7 @@ static bool read_record(const void *record, size_t size, struct wire_sample *out
 	memcpy(out, record, size);
 	return out->n <= WIRE_SAMPLE_FRAMES && size == frames_at + out->n * sizeof(*out->frames) &&
 	       out->cause && out->cause < WIRE_SAMPLE_CAUSES && out->cut < WIRE_CUT_MAX &&
-	       out->kind < WIRE_KIND_MAX;
+	       out->kind < WIRE_KIND_MAX && out->light < WIRE_LIGHT_MAX;
 }
 
 static const struct sampled_file *file_of(const struct samples *s, uint64_t place)
@@ -193,11 +193,58 @@ static int find_places(struct samples *s, const struct samples_context *c,
 	return 0;
 }
 
+/* The innermost of the intervals that is known; NULL: there is none. */
+static const struct plan_shown *innermost_known(const struct samples *s, uint32_t n_shown)
+{
+	for (uint32_t i = n_shown; i--;)
+		if (s->shown[i].kind != WIRE_KIND_QUERY || s->shown[i].query != PLAN_NONE)
+			return &s->shown[i];
+	return NULL;
+}
+
+/*
+ * The interval of a sample whose stack was not asked for. False: there is none. It is unknown if
+ * neither the probes, by `seen`, nor the frames show it, and not all frames are there.
+ */
+static bool light_interval(const struct samples *s, const struct samples_context *c,
+			   const struct wire_sample *r, const struct library *lib, uint32_t n_shown,
+			   const struct trace_sample *seen, struct trace_stack *entry)
+{
+	const struct plan_shown *known = innermost_known(s, n_shown);
+	bool probed = seen->label != TRACE_NO_STRING;
+
+	if (r->light == WIRE_LIGHT_HERE && !r->busy && !probed)
+		return false;
+	if (known && !(r->light == WIRE_LIGHT_HERE && probed))
+		return !entry_of(c, lib, known, entry);
+	*entry = (struct trace_stack){.kind = TRACE_STACK_UNKNOWN};
+	if (probed)
+		*entry = (struct trace_stack){.kind = (uint8_t)(TRACE_STACK_QUERY + seen->kind),
+					      .place = seen->label};
+	return probed || n_shown || r->cut != WIRE_CUT_NOT;
+}
+
+/* The innermost interval, and the innermost frame in it. */
+static int convert_light(struct samples *s, const struct samples_context *c,
+			 const struct wire_sample *r, const struct library *lib, uint32_t n_shown,
+			 struct trace_sample *sample)
+{
+	const struct trace_stack frame = {.place = s->locations[0], .kind = TRACE_STACK_LOCATION};
+	struct trace_stack entry;
+	int err = 0;
+
+	if (!r->n)
+		return 0;
+	if (light_interval(s, c, r, lib, n_shown, sample, &entry))
+		err = descend(c, entry, &sample->stack);
+	return err ?: descend(c, frame, &sample->stack);
+}
+
 /* Give the sink the entries of a stack, with the intervals of `lib`, and set *stack to the last. */
 static int convert(struct samples *s, const struct samples_context *c, const struct wire_sample *r,
-		   const struct library *lib, uint32_t *stack)
+		   const struct library *lib, struct trace_sample *sample)
 {
-	uint32_t n_shown = 0, next = 0;
+	uint32_t n_shown = 0, next = 0, *stack = &sample->stack;
 	int err;
 
 	if (!c->sink->stack)
@@ -208,7 +255,9 @@ static int convert(struct samples *s, const struct samples_context *c, const str
 	if (lib && lib->frames)
 		n_shown = plan_frames__shown(lib->frames, s->codes, r->n, s->shown,
 					     SAMPLES_SHOWN_MAX);
-	for (uint32_t i = r->n; i-- && !err;)
+	if (r->light)
+		err = convert_light(s, c, r, lib, n_shown, sample);
+	for (uint32_t i = r->light ? 0 : r->n; i-- && !err;)
 		err = add_frame(s, c, lib, i, n_shown, &next, stack);
 	return err == -E2BIG ? 0 : err;
 }
@@ -277,7 +326,7 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 		.tid = r.tid,
 		.stack = TRACE_NO_STACK,
 		.cause = r.cause,
-		.cut = r.cut,
+		.cut = r.light ? WIRE_CUT_TOO_DEEP : r.cut,
 	};
 	refresh(s, c);
 	r.busy = r.busy || is_at_probe(s, &r);
@@ -289,7 +338,7 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 	if (!image)
 		return err;
 	sample.process = image->p.index;
-	err = convert(s, c, &r, lib, &sample.stack);
+	err = convert(s, c, &r, lib, &sample);
 	return err ?: c->sink->sample(c->sink->ctx, &sample);
 }
 

@@ -170,6 +170,7 @@ int dump_sampling(FILE *out, const struct trace_sampling *s)
 
 	json__number(&j, "hz", s->hz);
 	json__number(&j, "fault_period", s->fault_period);
+	json__bool(&j, "light", s->light);
 	json__bool(&j, "off_cpu", s->off_cpu);
 	return put_line(&j);
 }

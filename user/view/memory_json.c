@@ -39,7 +39,8 @@ static void put_queries(struct json *j, const struct memory_rows *r, const struc
 		json__text(j, "name", v->names->text(v->names->ctx, row->label));
 		json__text(j, "kind", summary_row__kind(row));
 		add_sum(j, &row->samples.self[TRACE_SAMPLE_FAULT]);
-		json__number(j, "total_bytes", row->samples.total[TRACE_SAMPLE_FAULT].value);
+		json__known(j, "total_bytes", !samples__totals(v->samples)->light,
+			    row->samples.total[TRACE_SAMPLE_FAULT].value);
 		json__put(j);
 	}
 	json__print(j, "]");

@@ -14,11 +14,16 @@ static void print_head(FILE *out, const struct samples_totals *t)
 {
 	const struct sample_sum *sum = &t->of[TRACE_SAMPLE_FAULT];
 	const struct sample_sum *none = &t->no_query[TRACE_SAMPLE_FAULT];
+	const struct sample_sum *unknown = &t->unknown_query;
 	char count[FORMAT_MAX], bytes[FORMAT_MAX], percent[FORMAT_MAX];
 
-	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries\n\n",
+	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries",
 		format_bytes(bytes, sum->value), format_count(count, sum->n),
-		format_percent(percent, sum->value - none->value, sum->value));
+		format_percent(percent, sum->value - none->value - unknown->value, sum->value));
+	if (unknown->n)
+		fprintf(out, ", %s %% unknown",
+			format_percent(percent, unknown->value, sum->value));
+	fputs("\n\n", out);
 }
 
 static size_t shown(size_t n, const struct memory_view *v)
@@ -74,7 +79,8 @@ static int print_queries(FILE *out, const struct memory_rows *r, const struct me
 	static const struct table_column columns[] = {
 		{"query", 0}, {"self", 0}, {"+-", 0}, {"self %", 0}, {"total", 0},
 	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	bool light = samples__totals(v->samples)->light;
+	_table_ struct table *t = table__new(columns, N_OF(columns) - light);
 	size_t n = shown(r->n_queries, v);
 	char buf[FORMAT_MAX];
 	int err;
@@ -86,7 +92,9 @@ static int print_queries(FILE *out, const struct memory_rows *r, const struct me
 
 		table__cell(t, v->names->text(v->names->ctx, row->label));
 		add_sum(t, &row->samples.self[TRACE_SAMPLE_FAULT], v);
-		table__cell(t, format_bytes(buf, row->samples.total[TRACE_SAMPLE_FAULT].value));
+		if (!light)
+			table__cell(
+				t, format_bytes(buf, row->samples.total[TRACE_SAMPLE_FAULT].value));
 	}
 	fputc('\n', out);
 	err = table__print_within(t, out, v->width, WIDER);
@@ -134,6 +142,10 @@ int memory_text(FILE *out, const struct memory_view *v)
 	if (err)
 		return err;
 	fputs("\ntouched for the first time; memory that was freed again is in it\n", out);
+	if (samples__totals(v->samples)->light)
+		fputs("recorded without stacks: the part is that of the innermost function, which "
+		      "may be\n  the allocator, for its callers\n",
+		      out);
 	if (v->problem)
 		fprintf(out, "incomplete: %s\n", v->problem);
 	return 0;

@@ -24,13 +24,17 @@ static void add_best(struct json *j, const struct report_row *row)
 	json__number(j, "best_self_error_ns", row->self_error_ns);
 }
 
-static bool has_extra(const struct report_row *row, int extra, bool sampled)
+static bool has_extra(const struct report_row *row, int extra, const struct samples_totals *sampled)
 {
+	/* Without stacks it is not known what called the query. */
+	if (extra == REPORT_MEMORY_TOTAL && sampled && sampled->light)
+		return false;
 	return row->extra[extra] || (extra == REPORT_ESTIMATED && row->rough) ||
 	       (sampled && extra <= REPORT_SAMPLED_TOTAL_ERROR);
 }
 
-static void put_row(struct json *j, const struct report_row *row, bool taken_off, bool sampled)
+static void put_row(struct json *j, const struct report_row *row, bool taken_off,
+		    const struct samples_totals *sampled)
 {
 	bool has_spans = row->self_by != SUMMARY_SELF_SAMPLES;
 
@@ -200,6 +204,7 @@ static void put_items(struct json *j, const struct trace_texts *names,
 static void put_rows(struct json *j, const struct summary *s, uint32_t process,
 		     const struct trace_texts *names, const struct report_options *opt)
 {
+	const struct samples_totals *sampled = opt->samples ? samples__totals(opt->samples) : NULL;
 	_report_rows_ struct report_rows r = {};
 
 	j->err = j->err ?: report_rows__queries(&r, s, process, names, opt);
@@ -208,7 +213,7 @@ static void put_rows(struct json *j, const struct summary *s, uint32_t process,
 	json__array(j, "queries");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__item(j, i);
-		put_row(j, &r.rows[i], opt->costs && !opt->raw, opt->samples);
+		put_row(j, &r.rows[i], opt->costs && !opt->raw, sampled);
 	}
 	json__print(j, "]");
 }

@@ -98,6 +98,7 @@ static const struct field samples[] = {
 	{"fault_period", COUNT, "page faults for each sample; null: none"},
 	{"n", COUNT, "samples of all causes"},
 	{"complete", COUNT, "samples whose stack reaches the start of its thread"},
+	{"light", COUNT, "samples without their stack, by --memory-light"},
 	{"cut", OBJECT, "the other samples, by cause"},
 	{"unknown", COUNT, "innermost execution is of a query that its code does not name"},
 	{"compared", COUNT, "the stack and the probes both show a query"},
@@ -126,6 +127,8 @@ static const struct field sampled_memory[] = {
 	{"bytes", BYTES, "memory that they stand for"},
 	{"no_query", COUNT, "samples in no query or activity"},
 	{"no_query_bytes", BYTES, "memory that these stand for"},
+	{"unknown_query_bytes", BYTES,
+	 "memory of samples by --memory-light in an unknown query, or in none"},
 };
 
 /* Of rows that may hold the time of queries without probes. */

@@ -21,6 +21,8 @@ static struct json_object *sum_of(const struct samples_totals *t, enum trace_sam
 	json__number(&of, is_memory ? "bytes" : "ns", t->of[cause].value);
 	json__number(&of, "no_query", t->no_query[cause].n);
 	json__number(&of, is_memory ? "no_query_bytes" : "no_query_ns", t->no_query[cause].value);
+	if (is_memory)
+		json__number(&of, "unknown_query_bytes", t->unknown_query.value);
 	return json__take(&of);
 }
 
@@ -31,6 +33,7 @@ void samples_json(struct json *j, const struct samples_totals *t)
 	json__known(j, "fault_period", t->sampling.fault_period, t->sampling.fault_period);
 	json__number(j, "n", samples_totals__n(t));
 	json__number(j, "complete", t->cut[TRACE_CUT_NOT]);
+	json__number(j, "light", t->light);
 	json__value(j, "cut", cuts_of(t));
 	json__number(j, "unknown", t->unknown);
 	json__number(j, "compared", t->compared);

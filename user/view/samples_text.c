@@ -80,7 +80,7 @@ static void print_cuts(FILE *out, const struct samples_totals *t)
 		[TRACE_CUT_NO_PAGE] = "a part of the stack not in memory",
 		[TRACE_CUT_TOO_DEEP] = "too many frames",
 	};
-	uint64_t n = samples_totals__n(t), whole = t->cut[TRACE_CUT_NOT];
+	uint64_t n = samples_totals__n(t) - t->light, whole = t->cut[TRACE_CUT_NOT];
 	char percent[FORMAT_MAX], count[FORMAT_MAX];
 
 	if (n == whole)
