@@ -40,6 +40,7 @@ needs_check() {
 	cmd:tmux           tmux             tmux                 tmux        tmux
 	cmd:script         bsdutils         util-linux-script    util-linux  util-linux
 	cmd:objcopy        binutils         binutils             binutils    binutils
+	cmd:xz             xz-utils         xz                   xz          xz
 	cmd:zsh            zsh              zsh                  zsh         zsh
 	cmd:fish           fish             fish                 fish        fish
 	cmd:groff          groff-base       groff-base           groff       groff

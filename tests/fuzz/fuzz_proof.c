@@ -100,7 +100,7 @@ static void check_hits(struct elf_image *img, struct library_file *file)
 {
 	_plan_hits_ struct plan_hits *hits = NULL;
 
-	if (plan_hits__find(file, &hits) || proof__of_hits(img, hits))
+	if (plan_hits__find(file, NULL, &hits) || proof__of_hits(img, hits))
 		return;
 	for (uint32_t i = 0; i < hits->n; i++)
 		expect_start(hits->items[i].addr, hits->items[i].offset);
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (library_file__open(path, &file) || elf_image__map(file, &img))
 		return 0;
 	expect(elf_bytes__open(&input, data, size));
-	if (!plan__build(file, &plan)) {
+	if (!plan__build(file, NULL, &plan)) {
 		check(img, plan);
 		forge(img, plan, crc32_z(0, data, size) * 0x9e3779b97f4a7c15u);
 	}

@@ -453,10 +453,29 @@ static void a_file_may_be_mapped(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* One that was made from the library's own symbols is preferred. */
+static void a_plan_of_other_symbols_is_stored_apart(void **state)
+{
+	_plan_ struct plan *plan = sample_plan(), *back = NULL;
+
+	plan->symbols = SYMBOLS_OF_BUILD_ID;
+	plan->symbols_file = strdup("/usr/lib/debug/x");
+	assert_int_equal(plan_cache__store(&id, plan), 0);
+	assert_int_equal(load(&back), 0);
+	assert_int_equal(back->symbols, SYMBOLS_OF_BUILD_ID);
+	assert_null(back->symbols_file);
+	plan->symbols = SYMBOLS_OF_LIBRARY;
+	assert_int_equal(plan_cache__store(&id, plan), 0);
+	plan__free(take_ptr(back));
+	assert_int_equal(load(&back), 0);
+	assert_int_equal(back->symbols, SYMBOLS_OF_LIBRARY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_stored_plan_is_loaded),
+		TEST(a_plan_of_other_symbols_is_stored_apart),
 		TEST(another_identity_is_another_plan),
 		TEST(a_plan_of_a_forgeable_library_is_not_stored),
 		TEST(the_users_store_is_for_the_users_files),

@@ -226,6 +226,7 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->queries[0].body_incr, 2);
 	WRONG(plan->path, NULL);
 	WRONG(plan->mangling, NULL);
+	WRONG(plan->symbols, SYMBOL_SOURCES);
 	WRONG(plan->queries[0].name, NULL);
 	WRONG(plan->queries[1].name, plan->queries[0].name); /* not unique */
 	WRONG(plan->bodies[1].group, 2);

@@ -61,7 +61,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 }
 
 static struct library_file *library;
-static const char arg[] = "given";
+static char arg[] = "given";
 
 /* What the child does. */
 static int send_given(struct library_file *file, const void *given, struct file_writer *to)
@@ -75,7 +75,7 @@ static struct file_job *start_with(file_job_fn *make)
 {
 	struct file_job *j = NULL;
 
-	assert_int_equal(file_job__start(library, make, arg, NICE, &j), 0);
+	assert_int_equal(file_job__start(library, NULL, make, arg, NICE, &j), 0);
 	assert_ptr_equal(file_job__file(j), library);
 	return j;
 }

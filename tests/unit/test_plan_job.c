@@ -75,7 +75,7 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	_plan_ struct plan *here = NULL, *there = NULL;
 	_plan_job_ struct plan_job *j = start();
 
-	assert_int_equal(plan__build(library, &here), 0);
+	assert_int_equal(plan__build(library, NULL, &here), 0);
 	assert_int_equal(plan_job__finish(j, &there), 0);
 	assert_string_equal(there->path, here->path);
 	assert_int_equal(there->n_sites, here->n_sites);
@@ -141,7 +141,7 @@ static void only_the_hits_of_a_plan_that_is_there_are_looked_for(void **state)
 	_plan_ struct plan *plan = NULL;
 
 	assert_int_equal(library_file__open(fixture("hits.so"), &file), 0);
-	assert_int_equal(plan_hits__find(file, &here), 0);
+	assert_int_equal(plan_hits__find(file, NULL, &here), 0);
 	assert_true(here->n > 0);
 	assert_int_equal(plan_job__start_hits(file, stored, NICE, &j), 0);
 	assert_int_equal(plan_job__finish(j, &plan), 0);

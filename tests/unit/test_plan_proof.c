@@ -121,7 +121,7 @@ static void a_plan_that_was_just_made_is_proven(void **state)
 		uint64_t bad;
 
 		assert_int_equal(library_file__open(fixture(names[i]), &file), 0);
-		assert_int_equal(plan__build(file, &plan), 0);
+		assert_int_equal(plan__build(file, NULL, &plan), 0);
 		assert_int_equal(elf_image__read(file, &img), 0);
 		assert_true(plan->n_sites > 0);
 		assert_int_equal(proof__of_plan(img, plan, &bad), 0);
@@ -234,7 +234,7 @@ static void a_file_that_is_cut_proves_nothing(void **state)
 		 fixture_dir);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(library_file__open(fixture("cut.so"), &file), 0);
-	assert_int_equal(plan__build(file, &plan), 0);
+	assert_int_equal(plan__build(file, NULL, &plan), 0);
 	assert_int_equal(elf_image__read(file, &img), 0);
 	assert_int_equal(truncate(fixture("cut.so"), 100), 0);
 	assert_true(proof__of_plan(img, plan, &bad) < 0);

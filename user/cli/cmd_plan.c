@@ -7,7 +7,32 @@
 #include "cli/find_library.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
+#include "plan/symbols/debug_file.h"
+#include "plan/symbols/debuginfod.h"
 #include "view/plan_view.h"
+
+/* Made in this process: it has only the user's rights. */
+static int build(struct library_file *file, struct plan **out)
+{
+	_debug_file_ struct debug_file *debug = debug_file__find(file, NULL);
+
+	return plan__build(file, debug, out);
+}
+
+static int make_with_download(struct library_file *file, struct plan **out)
+{
+	_free_ char *path = NULL;
+	int err = debuginfod__fetch(file, &path);
+
+	return err ?: plan__make(file, path, out);
+}
+
+static int make(const struct cli_plan_options *o, struct library_file *file, struct plan **out)
+{
+	if (o->debuginfod)
+		return make_with_download(file, out);
+	return o->no_cache ? build(file, out) : plan__load(file, out);
+}
 
 int cmd_plan(const struct cli_plan_options *o)
 {
@@ -21,7 +46,7 @@ int cmd_plan(const struct cli_plan_options *o)
 	diag_verbose("reading %s", path);
 	if (!file && library_file__open(path, &file))
 		return EXIT_CODE_FAILURE;
-	if (o->no_cache ? plan__build(file, &plan) : plan__load(file, &plan))
+	if (make(o, file, &plan))
 		return EXIT_CODE_FAILURE;
 	if (o->json)
 		err = plan_json(stdout, plan);

@@ -252,7 +252,8 @@ static const char *fix_of_plan(int err)
 {
 	switch (err) {
 	case -ENODATA:
-		return "use a toolchain from https://rustup.rs, whose compilers keep their symbols";
+		return "install its debug symbols, or use a toolchain from https://rustup.rs, "
+		       "whose compilers keep theirs";
 	case -ENOTSUP:
 		return "look for a newer qprof-bpf";
 	case -EACCES:
@@ -264,12 +265,14 @@ static const char *fix_of_plan(int err)
 
 static void judge_plan(struct findings *f, const struct toolchain *t)
 {
-	bool complete = t->complete == t->queries;
+	bool complete = t->complete == t->queries, own = t->symbols == SYMBOLS_OF_LIBRARY;
 	_free_ char *fix = NULL;
 
 	if (complete && !t->sites[PLAN_STEPPED]) {
 		findings__add(f, FINDING_TOOLCHAINS, FINDING_OK, t->name, NULL,
-			      "all of its %" PRIu32 " queries can be recorded", t->queries);
+			      "all of its %" PRIu32 " queries can be recorded%s%s", t->queries,
+			      own ? "" : "; its symbols are those of ",
+			      own ? "" : plan_symbols_name(t->symbols));
 		return;
 	}
 	if (asprintf(&fix, "qprof-bpf plan --full %s lists them", t->library) < 0)

@@ -109,6 +109,7 @@ int toolchain__take(struct toolchain *t, const struct plan *plan)
 		if (!t->version)
 			return -ENOMEM;
 	}
+	t->symbols = plan->symbols;
 	t->queries = plan->n_queries;
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		t->complete += plan->queries[i].start_exact && plan->queries[i].end_exact;

@@ -20,6 +20,7 @@ struct toolchain {
 	bool cached; /* its plan was stored by an earlier run */
 	uint64_t plan_ns;
 	char *version; /* or NULL */
+	enum symbol_source symbols;
 	uint32_t queries;
 	uint32_t complete; /* with exact start and end */
 	uint32_t sites[2]; /* by enum plan_class */

@@ -20,6 +20,14 @@ static const struct cli_option options[] = {
 		.offset = AT(plan.no_cache),
 		.help = "Read the library again, even if its plan is in the cache.",
 	},
+	{
+		.name = "debuginfod",
+		.kind = CLI_FLAG,
+		.offset = AT(plan.debuginfod),
+		.help = "Download the symbols of a stripped library from the servers in "
+			"DEBUGINFOD_URLS, and keep its plan for later recordings. Nothing else "
+			"asks these servers.",
+	},
 	{},
 };
 

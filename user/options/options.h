@@ -304,6 +304,7 @@ struct cli_plan_options {
 	bool json;
 	bool full;
 	bool no_cache;
+	bool debuginfod;
 };
 
 struct cli_doctor_options {

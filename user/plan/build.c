@@ -20,6 +20,7 @@
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
+#include "plan/symbols/debug_symbols.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/known_symbols.h"
 
@@ -444,14 +445,26 @@ static int leave_out_stepped(struct plan *plan)
 	return 0;
 }
 
-static int find_queries(struct builder *b, struct library_file *file)
+static int open_library(struct builder *b, struct library_file *file, struct debug_file *debug)
 {
-	int err = elf_image__map(file, &b->img) ?: code_decoder__new(b->img, &b->decoder);
+	enum symbol_source source;
+	int err = debug_symbols__map(file, debug, &b->img, &source)
+			  ?: code_decoder__new(b->img, &b->decoder);
 
 	if (err)
 		return err;
-	err = known_symbols__find(b->img, &b->known) ?: group_functions(b)
-		      ?: mine_bodies(b) ?: collect_queries(b);
+	b->plan->symbols = source;
+	if (source == SYMBOLS_OF_LIBRARY || source == SYMBOLS_OF_DEBUGDATA)
+		return 0;
+	b->plan->symbols_file = strdup(debug->path);
+	return b->plan->symbols_file ? 0 : -ENOMEM;
+}
+
+static int find_queries(struct builder *b, struct library_file *file)
+{
+	int err = known_symbols__find(b->img, &b->known) ?: group_functions(b)
+			  ?: mine_bodies(b) ?: collect_queries(b);
+
 	if (err)
 		return err;
 	if (!b->plan->n_queries)
@@ -540,11 +553,11 @@ static int place_probes(struct builder *b)
 	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys);
 }
 
-static int build_steps(struct builder *b, struct library_file *file)
+static int build_steps(struct builder *b, struct library_file *file, struct debug_file *debug)
 {
 	const char *path = library_file__path(file);
 	const char *excess;
-	int err = find_queries(b, file);
+	int err = open_library(b, file, debug) ?: find_queries(b, file);
 
 	if (err)
 		return err;
@@ -563,11 +576,11 @@ static int build_steps(struct builder *b, struct library_file *file)
 	return describe(b);
 }
 
-int plan__build(struct library_file *file, struct plan **out)
+int plan__build(struct library_file *file, struct debug_file *debug, struct plan **out)
 {
 	const char *path = library_file__path(file);
 	struct builder b = {.plan = calloc(1, sizeof(*b.plan))};
-	int err = b.plan ? build_steps(&b, file) : -ENOMEM;
+	int err = b.plan ? build_steps(&b, file, debug) : -ENOMEM;
 
 	if (!err)
 		*out = take_ptr(b.plan);
@@ -575,8 +588,9 @@ int plan__build(struct library_file *file, struct plan **out)
 		diag_error("cannot plan %s: out of memory", path);
 	else if (err == -ENODATA)
 		diag_error(
-			"%s is stripped: it has no symbol table, so its queries cannot be found; "
-			"use a toolchain installed by rustup, whose compilers keep theirs",
+			"%s is stripped: it has no symbol table and no debug file, so its queries "
+			"cannot be found; install its debug symbols, or use a toolchain installed "
+			"by rustup, whose compilers keep theirs",
 			path);
 	else if (err == -EFAULT)
 		diag_error("cannot plan %s: symbols point outside its code; the file is damaged",

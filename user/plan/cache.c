@@ -127,16 +127,23 @@ int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size
 	return err;
 }
 
-static struct plan_cache_key key_of(const struct library_identity *id)
+/*
+ * A plan from other symbols than the library's own has a name of its own: a plan that was made
+ * without them must not stand for one with them.
+ */
+static struct plan_cache_key key_of(const struct library_identity *id, bool own)
 {
-	return (struct plan_cache_key){.kind = "plan", .version = PLAN_CODEC_VERSION, .id = id};
+	return (struct plan_cache_key){
+		.kind = own ? "plan" : "plan_debug",
+		.version = PLAN_CODEC_VERSION,
+		.id = id,
+	};
 }
 
-int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
+static int load(const struct plan_cache_key *key, bool *by_root, struct plan **out)
 {
-	struct plan_cache_key key = key_of(id);
 	struct content c = {};
-	int err = read_any(&key, by_root, &c);
+	int err = read_any(key, by_root, &c);
 
 	if (err)
 		return err;
@@ -147,9 +154,16 @@ int plan_cache__load(const struct library_identity *id, bool *by_root, struct pl
 	return err ? -ENOENT : 0;
 }
 
+int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
+{
+	const struct plan_cache_key own = key_of(id, true), debug = key_of(id, false);
+
+	return load(&own, by_root, out) ? load(&debug, by_root, out) : 0;
+}
+
 int plan_cache__store(const struct library_identity *id, const struct plan *plan)
 {
-	struct plan_cache_key key = key_of(id);
+	struct plan_cache_key key = key_of(id, plan->symbols == SYMBOLS_OF_LIBRARY);
 	/* Everybody may read the system's store, and a path could reveal a private directory. */
 	struct plan nowhere = *plan;
 	char path[] = "";
@@ -158,6 +172,7 @@ int plan_cache__store(const struct library_identity *id, const struct plan *plan
 	int err;
 
 	nowhere.path = path;
+	nowhere.symbols_file = NULL;
 	err = plan_encode(&nowhere, &buf, &len);
 	return err ?: plan_cache__write(&key, buf, len);
 }

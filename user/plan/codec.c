@@ -491,7 +491,9 @@ static void code_plan(struct codec *c, struct plan *plan)
 	code_string(c, &plan->path);
 	code_string(c, &plan->rustc_version);
 	code_string(c, &plan->mangling);
-	require(c, plan->path && plan->mangling);
+	code_u8(c, &plan->symbols);
+	code_string(c, &plan->symbols_file);
+	require(c, plan->path && plan->mangling && plan->symbols < SYMBOL_SOURCES);
 	code_u64(c, &plan->mask_disp);
 	code_u32(c, &plan->code_crc);
 	plan->bodies = code_array(c, plan->bodies, &plan->n_bodies, sizeof(*plan->bodies));

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -118,8 +119,28 @@ static void give_up_rights(void)
 	rights__limit(0);
 }
 
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
+/*
+ * The file names other files, so they are opened with its owner's rights: never with capabilities,
+ * and under root as the owner.
+ */
+static void run_prepare(const struct file_job *j, file_job_prepare_fn *prepare, void *arg)
+{
+	if (geteuid())
+		rights__limit(0);
+	else
+		setfsuid(library_file__identity(j->file)->uid);
+	prepare(j->file, arg);
+}
+
 /* The parent handles all signals, except the one for its own death. */
-static void become_reader(int nice, unsigned int fd, unsigned int file_fd, pid_t parent)
+static void become_child(int nice, unsigned int fd, unsigned int file_fd, pid_t parent)
 {
 	close_all_but(fd, file_fd);
 	/*
@@ -128,23 +149,30 @@ static void become_reader(int nice, unsigned int fd, unsigned int file_fd, pid_t
 	 */
 	setpriority(PRIO_PROCESS, 0, nice);
 	set_limits();
+	prctl(PR_SET_NAME, "qprof-bpf: read");
+	die_with(parent);
+}
+
+static void become_reader(pid_t parent)
+{
 	give_up_rights();
 	/* A change of user resets the signal for the parent's death. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-	prctl(PR_SET_NAME, "qprof-bpf: read");
+	die_with(parent);
 }
 
 /* The exit status is the errno; if it is not 0, the error line is the last part that is sent. */
-static __attribute__((noreturn)) void run(const struct file_job *j, file_job_fn *make,
-					  const void *arg, int nice, int fd, pid_t parent)
+static __attribute__((noreturn)) void run(const struct file_job *j, file_job_prepare_fn *prepare,
+					  file_job_fn *make, void *arg, int nice, int fd,
+					  pid_t parent)
 {
 	struct file_writer w = {.fd = fd};
 	char why[ERROR_LINE] = "";
 	int err;
 
-	become_reader(nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
+	become_child(nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
+	if (prepare)
+		run_prepare(j, prepare, arg);
+	become_reader(parent);
 	/* The parent prints the child's errors, or holds them back. */
 	diag_hold_errors(why, sizeof(why));
 	err = make(j->file, arg, &w) ?: w.error;
@@ -201,8 +229,8 @@ static void end_child(struct file_job *j)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-int file_job__start(struct library_file *file, file_job_fn *make, const void *arg, int nice,
-		    struct file_job **out)
+int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, file_job_fn *make,
+		    void *arg, int nice, struct file_job **out)
 {
 	_file_job_ struct file_job *j = calloc(1, sizeof(*j));
 	pid_t parent = getpid();
@@ -226,7 +254,7 @@ int file_job__start(struct library_file *file, file_job_fn *make, const void *ar
 		return -errno;
 	}
 	if (!j->pid)
-		run(j, make, arg, nice, theirs, parent);
+		run(j, prepare, make, arg, nice, theirs, parent);
 	*out = take_ptr(j);
 	return 0;
 }

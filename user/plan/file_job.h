@@ -2,8 +2,8 @@
 /*
  * A child process reads a file while the caller goes on, and sends what it has made of it: that
  * may take a second, and SIGBUS for a file that is truncated meanwhile ends only the child. The
- * child can open no file and has no capability; its memory, its time and the bytes that it may send
- * are limited. A malicious file may take it over, so the caller must not trust these bytes.
+ * child can then open no file and has no capability; its memory, its time and the bytes that it may
+ * send are limited. A malicious file may take it over, so the caller must not trust these bytes.
  */
 #ifndef QPROF_PLAN_FILE_JOB_H
 #define QPROF_PLAN_FILE_JOB_H
@@ -26,17 +26,24 @@ extern uint64_t file_job_most_ns;
  */
 extern uint64_t file_job_end_ns;
 
+/*
+ * Runs in the child before it gives up its rights: opens other files that `arg` then holds, in the
+ * child's copy. Under root it opens them with the user id of the file's owner. Prints nothing.
+ */
+typedef void file_job_prepare_fn(struct library_file *file, void *arg);
+
 /* Runs in the child: send the result to `to`. A negative errno is the error of file_job__finish();
  * an error line that was printed (base/diag.h) comes with it.
  */
 typedef int file_job_fn(struct library_file *file, const void *arg, struct file_writer *to);
 
 /*
- * Begin to run `make`, at this nice value. The job keeps a reference of `file`; the child has the
- * descriptor, and a copy of all our memory. Negative errno; prints nothing.
+ * Begin to run `prepare`, which may be NULL, and `make`, at this nice value. The job keeps a
+ * reference of `file`; the child has the descriptor, and a copy of all our memory. Negative errno;
+ * prints nothing.
  */
-int file_job__start(struct library_file *file, file_job_fn *make, const void *arg, int nice,
-		    struct file_job **out);
+int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, file_job_fn *make,
+		    void *arg, int nice, struct file_job **out);
 
 /* Polls readable when there is something for file_job__read() to do. */
 int file_job__fd(const struct file_job *j);

@@ -13,18 +13,22 @@
 #include "plan/load.h"
 #include "plan/mine/hits.h"
 #include "plan/proof.h"
+#include "plan/symbols/debug_file.h"
 
 struct plan_job {
 	struct file_job *job;
 	struct plan *plan; /* NULL: the child makes it */
 	bool hits;	   /* the child looks for cache hits */
+	const char *downloaded;
+	/* The child's: the library's debug file; one for each time that symbols are read. */
+	struct debug_file *of_plan, *of_hits;
 };
 
 /*
  * The child sends the number of the plan's bytes, then the plan, then the cache hits; a part that
  * was not requested has no bytes.
  */
-static int make_plan(struct library_file *file, struct file_writer *to)
+static int make_plan(const struct plan_job *j, struct library_file *file, struct file_writer *to)
 {
 	_plan_ struct plan *plan = NULL;
 	_free_ uint8_t *bytes = NULL;
@@ -33,7 +37,7 @@ static int make_plan(struct library_file *file, struct file_writer *to)
 	int err;
 
 	diag_verbose("reading %s for the first time", library_file__path(file));
-	err = plan__build(file, &plan) ?: plan_encode(plan, &bytes, &len);
+	err = plan__build(file, j->of_plan, &plan) ?: plan_encode(plan, &bytes, &len);
 	if (err)
 		return err;
 	sent = len;
@@ -41,10 +45,10 @@ static int make_plan(struct library_file *file, struct file_writer *to)
 	return file_writer__write(to, bytes, len);
 }
 
-static int make_hits(struct library_file *file, struct file_writer *to)
+static int make_hits(const struct plan_job *j, struct library_file *file, struct file_writer *to)
 {
 	_plan_hits_ struct plan_hits *hits = NULL;
-	int err = plan_hits__find(file, &hits);
+	int err = plan_hits__find(file, j->of_hits, &hits);
 
 	if (err)
 		return err;
@@ -52,18 +56,30 @@ static int make_hits(struct library_file *file, struct file_writer *to)
 	return file_writer__write(to, hits->items, hits->n * sizeof(*hits->items));
 }
 
+/* A file_job_prepare_fn. */
+static void find_debug_files(struct library_file *file, void *arg)
+{
+	struct plan_job *j = arg;
+
+	if (!j->plan)
+		j->of_plan = debug_file__find(file, j->downloaded);
+	if (j->hits)
+		j->of_hits = debug_file__find(file, j->downloaded);
+}
+
 /* A file_job_fn. */
 static int make(struct library_file *file, const void *arg, struct file_writer *to)
 {
 	const struct plan_job *j = arg;
 	const uint64_t no_plan = 0;
-	int err = j->plan ? file_writer__write(to, &no_plan, sizeof(no_plan)) : make_plan(file, to);
+	int err = j->plan ? file_writer__write(to, &no_plan, sizeof(no_plan))
+			  : make_plan(j, file, to);
 
-	return err || !j->hits ? err : make_hits(file, to);
+	return err || !j->hits ? err : make_hits(j, file, to);
 }
 
-static int start(struct library_file *file, struct plan *plan, bool hits, int nice,
-		 struct plan_job **out)
+static int start(struct library_file *file, struct plan *plan, bool hits, const char *downloaded,
+		 int nice, struct plan_job **out)
 {
 	_plan_job_ struct plan_job *j = calloc(1, sizeof(*j));
 	int err;
@@ -74,7 +90,8 @@ static int start(struct library_file *file, struct plan *plan, bool hits, int ni
 	}
 	j->plan = plan;
 	j->hits = hits;
-	err = file_job__start(file, make, j, nice, &j->job);
+	j->downloaded = downloaded;
+	err = file_job__start(file, find_debug_files, make, j, nice, &j->job);
 	if (!err)
 		*out = take_ptr(j);
 	return err;
@@ -82,13 +99,13 @@ static int start(struct library_file *file, struct plan *plan, bool hits, int ni
 
 int plan_job__start(struct library_file *file, int nice, struct plan_job **out)
 {
-	return start(file, NULL, false, nice, out);
+	return start(file, NULL, false, NULL, nice, out);
 }
 
 int plan_job__start_hits(struct library_file *file, struct plan *plan, int nice,
 			 struct plan_job **out)
 {
-	return start(file, plan, true, nice, out);
+	return start(file, plan, true, NULL, nice, out);
 }
 
 int plan_job__fd(const struct plan_job *j)
@@ -197,17 +214,21 @@ void plan_job__free(struct plan_job *j)
 	free(j);
 }
 
-int plan__load(struct library_file *file, struct plan **out)
+int plan__make(struct library_file *file, const char *downloaded, struct plan **out)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	int err = plan_load__stored(file, out);
-
-	if (err != -ENOENT)
-		return err;
 	/* The caller waits, so the child has our own nice value. */
-	err = plan_job__start(file, getpriority(PRIO_PROCESS, 0), &j);
+	int err = start(file, NULL, false, downloaded, getpriority(PRIO_PROCESS, 0), &j);
+
 	if (err)
 		return diag_error_r(err, "cannot read %s: %s", library_file__path(file),
 				    strerror(-err));
 	return plan_job__finish(j, out);
+}
+
+int plan__load(struct library_file *file, struct plan **out)
+{
+	int err = plan_load__stored(file, out);
+
+	return err == -ENOENT ? plan__make(file, NULL, out) : err;
 }

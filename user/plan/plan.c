@@ -41,6 +41,7 @@ void plan__free(struct plan *plan)
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
+	free(plan->symbols_file);
 	plan_hits__free(plan->hits);
 	free(plan);
 }
@@ -123,6 +124,19 @@ const char *plan_role_name(enum wire_role role)
 	};
 
 	return role && role < N_OF(names) ? names[role] : "unknown";
+}
+
+const char *plan_symbols_name(enum symbol_source source)
+{
+	static const char *const names[] = {
+		[SYMBOLS_OF_LIBRARY] = "the library",
+		[SYMBOLS_OF_DEBUGDATA] = "the library's .gnu_debugdata",
+		[SYMBOLS_OF_BUILD_ID] = "a debug file, found by the build-id",
+		[SYMBOLS_OF_DEBUGLINK] = "a debug file, found by .gnu_debuglink",
+		[SYMBOLS_OF_SERVER] = "a debug file from debuginfod",
+	};
+
+	return source < SYMBOL_SOURCES ? names[source] : "unknown";
 }
 
 const char *plan_kind_name(enum wire_kind kind)

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "plan/symbols/elf_image.h"
+#include "plan/symbols/symbol_source.h"
 #include "qprof/wire.h"
 
 #define PLAN_NONE	    UINT32_MAX
@@ -181,6 +182,7 @@ struct plan_layout {
 	char *calls_problem;	/* likewise of wire.calls */
 };
 
+struct debug_file;
 struct library_file;
 struct plan_hits;
 
@@ -191,6 +193,8 @@ struct plan {
 	char *path;		    /* the file's path, for people; never NULL */
 	char *rustc_version;	    /* from .comment or the symbols, or NULL */
 	char *mangling;		    /* "v0" or "legacy" */
+	uint8_t symbols;	    /* enum symbol_source */
+	char *symbols_file;	    /* the debug file, for people; NULL: the library itself */
 	struct plan_query *queries; /* sorted by name */
 	uint32_t n_queries;
 	struct plan_body *bodies;
@@ -222,20 +226,27 @@ struct plan {
 };
 
 /*
- * Make the plan of a librustc_driver, which it maps: see elf_image__map().
+ * Make the plan of a librustc_driver, which it maps: see elf_image__map(). `debug` may be NULL; see
+ * debug_symbols__map().
  * Returns 0 and a plan the caller frees, or a negative errno after one diag_error line:
  * -ENOEXEC (not an ELF file for this machine, or damaged),
  * -ENODATA (no symbol table), -ENOTSUP (no rustc queries under any name we know, or more of
  * something than the probes can carry).
  */
-int plan__build(struct library_file *file, struct plan **out);
+int plan__build(struct library_file *file, struct debug_file *debug, struct plan **out);
 
 /*
- * As plan__build(), but from a store (cache.h) if that has the plan, and otherwise made by a child
- * process: truncating the file meanwhile ends only the child. All sites are proven (proof.h):
- * -EBADMSG if they cannot be. -EIO the child died.
+ * As plan__build() with the debug file that is found, but from a store (cache.h) if that has the
+ * plan, and otherwise made by a child process: truncating the file meanwhile ends only the child.
+ * All sites are proven (proof.h): -EBADMSG if they cannot be. -EIO the child died.
  */
 int plan__load(struct library_file *file, struct plan **out);
+
+/*
+ * As plan__load(), but the plan is made, and stored. `downloaded`: see debug_file__find(); it may
+ * be NULL.
+ */
+int plan__make(struct library_file *file, const char *downloaded, struct plan **out);
 
 void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)
@@ -257,6 +268,8 @@ bool plan_site__is_start(const struct plan_site *site);
 /* True if the query's key can be read at it. */
 bool plan_site__has_key(const struct plan_site *site);
 
+/* Where its symbols come from, as part of a sentence: "the library". */
+const char *plan_symbols_name(enum symbol_source source);
 const char *plan_role_name(enum wire_role role);
 /* As rustc's profiles name the kind of event. */
 const char *plan_kind_name(enum wire_kind kind);

@@ -40,7 +40,7 @@ static int make(struct library_file *file, const void *arg, struct file_writer *
 int unwind_job__start(struct library_file *file, int nice, struct unwind_job **out)
 {
 	_unwind_job_ struct unwind_job *j = calloc(1, sizeof(*j));
-	int err = j ? file_job__start(file, make, NULL, nice, &j->job) : -ENOMEM;
+	int err = j ? file_job__start(file, NULL, make, NULL, nice, &j->job) : -ENOMEM;
 
 	if (!err)
 		*out = take_ptr(j);

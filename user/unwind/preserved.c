@@ -95,7 +95,7 @@ int unwind_preserved__find(struct library_file *file, const uint64_t *pcs, uint3
 	memset(out, 0, n * sizeof(*out));
 	if (n > UNWIND_PRESERVED_MAX)
 		return -E2BIG;
-	err = file_job__start(file, make, &w, 0, &j);
+	err = file_job__start(file, NULL, make, &w, 0, &j);
 	err = err ?: wait_for(j, most_ns);
 	err = err ?: file_job__finish(j, &bytes, &len);
 	if (err)

@@ -41,6 +41,7 @@ static void add_plan(struct json *j, const struct toolchain *t)
 	struct json sites = {};
 
 	json__text(j, "rustc_version", t->version);
+	json__text(j, "symbols", plan_symbols_name(t->symbols));
 	json__number(j, "queries", t->queries);
 	json__number(j, "complete", t->complete);
 	json__begin(&sites);
@@ -54,8 +55,8 @@ static void add_plan(struct json *j, const struct toolchain *t)
 
 static void put_toolchain(struct json *j, const struct toolchain *t)
 {
-	static const char *const of_plan[] = {"rustc_version", "queries",     "complete", "sites",
-					      "events",	       "plan_cached", "plan_ns"};
+	static const char *const of_plan[] = {"rustc_version", "symbols", "queries",	 "complete",
+					      "sites",	       "events",  "plan_cached", "plan_ns"};
 
 	json__text(j, "name", t->name);
 	json__text(j, "library", t->library);

@@ -15,8 +15,8 @@ int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t)
  * Schema "qprof-doctor/1": {"schema", "works" (bool: the exit status), "findings": [{"section",
  * "name", "state" ("ok", "note" or "problem"), "says", "fix" (or null)}], "toolchains": [{"name",
  * "library", "wanted" (in use here, or requested), "problem" (null; else what follows is null),
- * "rustc_version" (or null), "queries", "complete", "sites": {"emulated", "stepped"}, "events":
- * [{"kind", "places", "exact"}], "plan_cached", "plan_ns"}]}
+ * "rustc_version" (or null), "symbols" (where they come from), "queries", "complete", "sites":
+ * {"emulated", "stepped"}, "events": [{"kind", "places", "exact"}], "plan_cached", "plan_ns"}]}
  */
 int doctor_json(FILE *out, const struct findings *f, const struct toolchains *t);
 

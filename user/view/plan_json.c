@@ -151,6 +151,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "build_id", *build_id ? build_id : NULL);
 	json__text(&j, "rustc_version", plan->rustc_version);
 	json__text(&j, "mangling", plan->mangling);
+	json__text(&j, "symbols", plan_symbols_name(plan->symbols));
+	json__text(&j, "symbols_file", plan->symbols_file);
 	add_address(&j, "mask_displacement", known ? plan->mask_disp : 0);
 	json__number(&j, "complete", plan_complete_queries(plan));
 	json__number(&j, "folded", plan_folded_symbols(plan));

@@ -305,6 +305,14 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 			plan->keys_problem);
 }
 
+static void print_symbols(FILE *out, const struct plan *plan)
+{
+	_free_ char *file = format_clean(plan->symbols_file ?: "");
+
+	fprintf(out, "symbols     of %s%s%s\n", plan_symbols_name(plan->symbols),
+		file && *file ? ": " : "", file ?: "");
+}
+
 int plan_text(FILE *out, const struct plan *plan, bool full)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
@@ -315,6 +323,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	print_field(out, "build-id", *build_id ? build_id : "none");
 	print_field(out, "rustc", plan->rustc_version ?: "unknown version");
 	print_field(out, "mangling", plan->mangling);
+	print_symbols(out, plan);
 	print_queries_summary(out, plan);
 	print_keys_summary(out, plan);
 	err = print_sites_summary(out, plan);

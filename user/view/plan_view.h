@@ -16,18 +16,18 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
 
 /*
  * The whole plan, schema "qprof-plan/1":
- * {"schema", "file", "build_id", "rustc_version" (or null), "mangling", "mask_displacement" (null
- *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
- *  their address with one before them), "artifact_sizes" (places that record one),
- *  "names" (true if names of definitions can be read), "names_problem" (why not, or null),
- *  "running_names" (true if they can be read before the compiler drops its query context too),
- *  "running_names_problem" (why not, or null),
- *  "queries": [{"name", "wrapper", "wrapper_incremental", "provider", "body", "body_incremental",
- *  "start_role", "key" ("DefId", "CrateNum", "()", "Instance", "LocalDefId" for all types of local
- *  definitions; null: another type, or unknown), "start_sites", "key_sites" (start sites at which
- *  the key can be read), "end_sites", "request_sites", "start_exact", "end_exact",
- *  "invocation_id", "in_stacks" (whether sampled stacks show it: "always", "requested": unless the
- *  dependency graph forces it, "no")}],
+ * {"schema", "file", "build_id", "rustc_version" (or null), "mangling", "symbols" (where they come
+ *  from, as text), "symbols_file" (the debug file; null: none, or a stored plan),
+ *  "mask_displacement" (null if unknown), "complete" (queries with exact start and end), "folded"
+ * (body symbols that share their address with one before them), "artifact_sizes" (places that
+ * record one), "names" (true if names of definitions can be read), "names_problem" (why not, or
+ * null), "running_names" (true if they can be read before the compiler drops its query context
+ * too), "running_names_problem" (why not, or null), "queries": [{"name", "wrapper",
+ * "wrapper_incremental", "provider", "body", "body_incremental", "start_role", "key" ("DefId",
+ * "CrateNum", "()", "Instance", "LocalDefId" for all types of local definitions; null: another
+ * type, or unknown), "start_sites", "key_sites" (start sites at which the key can be read),
+ * "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id", "in_stacks" (whether
+ * sampled stacks show it: "always", "requested": unless the dependency graph forces it, "no")}],
  *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites", "problem"}],
  *  "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the file), "function",
  *  "scope", "number", "body", "label_slot", "label_of_query", "end_sites", "exact", "problem"}],

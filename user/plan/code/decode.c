@@ -348,8 +348,8 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
  * Decode the first instruction of `bytes`, which are at `addr`. Returns its size, 0 if there is
  * none.
  */
-static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
-		     struct code_insn *insn)
+static size_t decode_as_is(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
+			   struct code_insn *insn)
 {
 	const uint8_t *rest = bytes;
 	size_t size = code_memo__find(d->memo, bytes, len, addr, insn);
@@ -361,6 +361,22 @@ static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, u
 	reduce(d->insn, insn);
 	code_memo__add(d->memo, bytes, insn);
 	return insn->size;
+}
+
+/* The same; a call or jump through the global offset table goes to the function itself. */
+static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
+		     struct code_insn *insn)
+{
+	size_t size = decode_as_is(d, bytes, len, addr, insn);
+	uint64_t function =
+		size && insn->shape == CODE_GO_RIP ? elf_image__through(d->img, insn->target) : 0;
+
+	if (function) {
+		insn->flow = insn->flow == CODE_CALL_INDIRECT ? CODE_CALL : CODE_JMP;
+		insn->shape = CODE_OTHER;
+		insn->target = function;
+	}
+	return size;
 }
 
 bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *insn)

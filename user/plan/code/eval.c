@@ -323,34 +323,40 @@ static struct sum pop(struct path *p, struct machine *m)
 
 static bool same_call(const struct eval_call *a, const struct eval_call *b)
 {
-	return a->target == b->target && a->through == b->through && same(&a->first, &b->first) &&
+	return a->target == b->target && same(&a->first, &b->first) &&
 	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
 	       same(&a->fourth, &b->fourth) && same(&a->halves[0], &b->halves[0]) &&
 	       same(&a->halves[1], &b->halves[1]) && same(&a->words[0], &b->words[0]) &&
 	       same(&a->words[1], &b->words[1]);
 }
 
-static void note_call(struct machine *m, const struct path *p)
+/* The function that a call or jump goes to, directly or through the GOT; 0 if it is computed. */
+static uint64_t target_of(const struct machine *m, const struct path *p)
 {
 	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
+	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
+
+	if (to->type == X86_OP_IMM)
+		return (uint64_t)to->imm;
+	return sum_is_constant(&at) ? elf_image__through(m->f->img, at.constant) : 0;
+}
+
+static void note_call(struct machine *m, const struct path *p, uint64_t target)
+{
 	struct eval *out = m->out;
 	struct eval_call c = {
+		.target = target,
 		.first = p->regs[WIRE_REG_DI],
 		.second = p->regs[WIRE_REG_SI],
 		.third = p->regs[WIRE_REG_DX],
 		.fourth = p->regs[WIRE_REG_CX],
 	};
-	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
 	int64_t slot;
 
 	for (int i = 0; on_stack(m, &c.first, &slot) && i < 2; i++)
 		c.halves[i] = load_slot(m, p, slot + 4 * i, 4);
 	for (int i = 0; on_stack(m, &c.third, &slot) && i < 2; i++)
 		c.words[i] = load_slot(m, p, slot + 8 * i, 8);
-	if (to->type == X86_OP_IMM)
-		c.target = (uint64_t)to->imm;
-	else if (sum_is_constant(&at))
-		c.through = at.constant;
 	for (uint32_t i = 0; i < out->n_calls; i++)
 		if (same_call(&out->calls[i], &c))
 			return;
@@ -364,12 +370,11 @@ static void call(struct machine *m, struct path *p)
 	static const uint8_t scratch[] = {WIRE_REG_AX, WIRE_REG_CX,  WIRE_REG_DX,
 					  WIRE_REG_SI, WIRE_REG_DI,  WIRE_REG_R8,
 					  WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11};
-	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
+	uint64_t target = target_of(m, p);
 	int64_t at, filled_at = 0;
-	bool fills = m->f->fills && to->type == X86_OP_IMM &&
-		     on_stack(m, &p->regs[WIRE_REG_DI], &filled_at);
+	bool fills = m->f->fills && target && on_stack(m, &p->regs[WIRE_REG_DI], &filled_at);
 
-	note_call(m, p);
+	note_call(m, p, target);
 	for (size_t i = 0; i < sizeof(scratch); i++) {
 		if (on_stack(m, &p->regs[scratch[i]], &at)) {
 			p->n_slots = 0;
@@ -378,10 +383,10 @@ static void call(struct machine *m, struct path *p)
 		}
 		p->regs[scratch[i]] = sum_unknown;
 	}
-	if (to->type == X86_OP_IMM)
-		p->regs[WIRE_REG_AX] = sum_of_node(
-			&m->out->nodes,
-			(struct sum_node){.kind = SUM_CALL, .of = sum_constant((uint64_t)to->imm)});
+	if (target)
+		p->regs[WIRE_REG_AX] =
+			sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_CALL,
+								      .of = sum_constant(target)});
 	if (!fills)
 		return;
 	p->filled = p->regs[WIRE_REG_AX];
@@ -664,7 +669,8 @@ static bool is_in(const struct eval_function *f, uint64_t addr)
 static bool jump(struct machine *m, struct path *p)
 {
 	const cs_x86_op *op = &m->insn->detail->x86.operands[0];
-	struct sum to = op->type == X86_OP_IMM ? sum_constant((uint64_t)op->imm) : get(m, p, op);
+	uint64_t target = target_of(m, p);
+	struct sum to = target ? sum_constant(target) : get(m, p, op);
 
 	if (!sum_is_constant(&to)) {
 		m->out->partial = true;

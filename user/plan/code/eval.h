@@ -65,8 +65,7 @@ struct eval_pairs {
 #define EVAL_CALLS 64
 
 struct eval_call {
-	uint64_t target;  /* 0: it is computed, or reached through a pointer */
-	uint64_t through; /* the address of that pointer, if it is known; or 0 */
+	uint64_t target; /* 0: it is computed, or another library's */
 	struct sum first, second, third, fourth;
 	struct sum halves[2]; /* 4 bytes each, in the slots that `first` leads to */
 	struct sum words[2];  /* 8 bytes each, in the slots that `third` leads to */

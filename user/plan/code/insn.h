@@ -46,7 +46,11 @@ enum code_shape {
 	CODE_CALL_MEM,	 /* call [base+disp], base not rip */
 	CODE_JMP_MEM,	 /* jmp [base+disp], base not rip */
 	CODE_PUSH,	 /* push reg */
-	CODE_GO_RIP,	 /* call or jmp [rip+x]: target is the address of the pointer */
+	/*
+	 * call or jmp [rip+x]: target is the address of the pointer. One that leads to a function
+	 * of the library is decoded as a direct call or jump of it, which is not emulated.
+	 */
+	CODE_GO_RIP,
 };
 
 struct code_insn {

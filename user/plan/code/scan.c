@@ -6,8 +6,9 @@
 #include "plan/code/opcode.h"
 
 struct calls {
-	struct code_range targets, slots;
-	int (*each)(void *, uint64_t, uint64_t, bool);
+	const struct elf_image *img;
+	struct code_range targets;
+	int (*each)(void *, uint64_t, uint64_t);
 	void *arg;
 };
 
@@ -45,16 +46,14 @@ static bool holds(const struct code_range *range, uint64_t addr)
 static int look_at(const struct calls *c, const struct code_span *span, size_t i)
 {
 	const uint8_t *p = span->bytes + i;
-	uint64_t to;
+	uint64_t to = 0;
 
-	if (opcode_is_call(p)) {
+	if (opcode_is_call(p))
 		to = opcode_target(p + 1, span->addr + i + OPCODE_CALL_SIZE);
-		return holds(&c->targets, to) ? c->each(c->arg, span->addr + i, to, false) : 0;
-	}
-	if (i + OPCODE_INDIRECT_SIZE > span->len || !opcode_is_call_through(p))
-		return 0;
-	to = opcode_target(p + 2, span->addr + i + OPCODE_INDIRECT_SIZE);
-	return holds(&c->slots, to) ? c->each(c->arg, span->addr + i, to, true) : 0;
+	else if (i + OPCODE_INDIRECT_SIZE <= span->len && opcode_is_call_through(p))
+		to = elf_image__through(
+			c->img, opcode_target(p + 2, span->addr + i + OPCODE_INDIRECT_SIZE));
+	return holds(&c->targets, to) ? c->each(c->arg, span->addr + i, to) : 0;
 }
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
@@ -94,10 +93,10 @@ static int look_for_calls(void *arg, const struct code_span *span)
 	return err;
 }
 
-int code_scan__calls(struct elf_image *img, struct code_range targets, struct code_range slots,
-		     int (*each)(void *, uint64_t, uint64_t, bool), void *arg)
+int code_scan__calls(struct elf_image *img, struct code_range targets,
+		     int (*each)(void *, uint64_t, uint64_t), void *arg)
 {
-	struct calls c = {targets, slots, each, arg};
+	struct calls c = {img, targets, each, arg};
 
 	return code_scan__spans(img, look_for_calls, &c);
 }

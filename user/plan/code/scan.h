@@ -29,10 +29,10 @@ struct code_range {
 
 /*
  * Call `each` for the address of every byte sequence that would be a call of, or a jump to,
- * `targets`, directly or `through` a pointer in `slots`; otherwise as code_scan__spans(). `to` is
- * the target or the pointer's address.
+ * `targets`, directly or through the global offset table; otherwise as code_scan__spans(). `to` is
+ * the target. No target is 0.
  */
-int code_scan__calls(struct elf_image *img, struct code_range targets, struct code_range slots,
-		     int (*each)(void *arg, uint64_t addr, uint64_t to, bool through), void *arg);
+int code_scan__calls(struct elf_image *img, struct code_range targets,
+		     int (*each)(void *arg, uint64_t addr, uint64_t to), void *arg);
 
 #endif /* QPROF_PLAN_CODE_SCAN_H */

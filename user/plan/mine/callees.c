@@ -99,32 +99,12 @@ static enum callee kind_of(const struct beginnings *b, const char *name)
 	return CALLEE_NONE;
 }
 
-static struct callees_entry *find(struct callees_entry *items, uint32_t n, uint64_t at)
+enum callee callees__at(const struct callees *c, uint64_t addr)
 {
-	return n ? bsearch(&at, items, n, sizeof(*items), array__by_u64) : NULL;
-}
-
-enum callee callees__at(const struct callees *c, uint64_t addr, bool through)
-{
-	const struct callees_entry *e = through ? find(c->pointers, c->n_pointers, addr)
-						: find(c->functions, c->n_functions, addr);
+	const struct callees_entry *e =
+		c->n ? bsearch(&addr, c->functions, c->n, sizeof(*e), array__by_u64) : NULL;
 
 	return e ? e->kind : CALLEE_NONE;
-}
-
-enum callee callees__of(const struct callees *c, const struct eval_call *call)
-{
-	return callees__at(c, call->target ?: call->through, !call->target);
-}
-
-static int note_pointer(void *arg, uint64_t at, uint64_t value)
-{
-	struct callees *c = arg;
-	struct callees_entry e = {at, callees__at(c, value, false), 0};
-
-	if (!e.kind)
-		return 0;
-	return array__add(&c->pointers, &c->n_pointers, &c->pointers_capacity, &e);
 }
 
 int callees__find(struct elf_image *img, struct callees *out)
@@ -141,21 +121,15 @@ int callees__find(struct elf_image *img, struct callees *out)
 		struct callees_entry e = {syms[i].addr, kind_of(&b, syms[i].name), 0};
 
 		if (e.kind)
-			err = array__add(&out->functions, &out->n_functions,
-					 &out->functions_capacity, &e);
+			err = array__add(&out->functions, &out->n, &out->capacity, &e);
 	}
-	if (err || !out->n_functions)
-		return err;
-	qsort(out->functions, out->n_functions, sizeof(*out->functions), array__by_u64);
-	err = elf_image__pointers(img, note_pointer, out);
-	if (out->n_pointers)
-		qsort(out->pointers, out->n_pointers, sizeof(*out->pointers), array__by_u64);
+	if (!err && out->n)
+		qsort(out->functions, out->n, sizeof(*out->functions), array__by_u64);
 	return err;
 }
 
 void callees__destroy(struct callees *c)
 {
 	free(c->functions);
-	free(c->pointers);
 	*c = (struct callees){0};
 }

@@ -24,24 +24,21 @@ enum callee {
 };
 
 struct callees_entry {
-	uint64_t at; /* of the function, or of a pointer to it */
+	uint64_t addr;
 	uint32_t kind;
 	uint32_t pad;
 };
 
 struct callees {
-	struct callees_entry *functions; /* both by address */
-	struct callees_entry *pointers;
-	uint32_t n_functions, functions_capacity;
-	uint32_t n_pointers, pointers_capacity;
+	struct callees_entry *functions; /* by address */
+	uint32_t n, capacity;
 };
 
 /* Returns 0 or -ENOMEM, or an error of elf_image__symbols(); callees__destroy() in any case. */
 int callees__find(struct elf_image *img, struct callees *out);
 void callees__destroy(struct callees *c);
 
-/* The kind of the function that is called; of the one at `addr`. */
-enum callee callees__of(const struct callees *c, const struct eval_call *call);
-enum callee callees__at(const struct callees *c, uint64_t addr, bool through);
+/* The kind of the function at `addr`. */
+enum callee callees__at(const struct callees *c, uint64_t addr);
 
 #endif /* QPROF_PLAN_MINE_CALLEES_H */

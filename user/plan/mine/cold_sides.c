@@ -110,7 +110,7 @@ static enum callee printer_of(const struct sides_miner *m, const struct eval *e,
 
 	if (!node || more || node->kind != SUM_LOAD || !sum_is_constant(&node->of))
 		return CALLEE_NONE;
-	return callees__at(&m->callees, node->of.constant, true);
+	return callees__at(&m->callees, elf_image__through(m->img, node->of.constant));
 }
 
 /* format!("{:?}", ..) of a CString: an address and a length. */
@@ -139,7 +139,7 @@ static void read_call_site(struct sides_miner *m, const struct eval *e, const st
 		return;
 	node = sum_node_of(&e->nodes, &node->of, &at);
 	if (!node || node->kind != SUM_CALL || !at || at > 4096 ||
-	    callees__at(&m->callees, node->of.constant, false) != CALLEE_EXPANSION ||
+	    callees__at(&m->callees, node->of.constant) != CALLEE_EXPANSION ||
 	    (m->call && m->call != at))
 		return;
 	m->call = (uint32_t)at;
@@ -154,7 +154,7 @@ static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_
 	for (uint32_t i = 0; i < e->n_calls; i++) {
 		const struct eval_call *call = &e->calls[i];
 
-		switch (callees__of(&m->callees, call)) {
+		switch (callees__at(&m->callees, call->target)) {
 		case CALLEE_INTERN:
 			has_label = read_string(e, call, !has_label, s) || has_label;
 			break;
@@ -210,15 +210,15 @@ static int mine_sides(struct sides_miner *m)
 {
 	const struct callees *c = &m->callees;
 	_owners_ struct owners owners = {0};
-	_free_ uint64_t *addrs = calloc(c->n_functions + 1UL, sizeof(*addrs));
+	_free_ uint64_t *addrs = calloc(c->n + 1UL, sizeof(*addrs));
 	size_t n = 0;
 	int err;
 
 	if (!addrs)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->n_functions && n < SIDES_MAX; i++)
+	for (uint32_t i = 0; i < c->n && n < SIDES_MAX; i++)
 		if (c->functions[i].kind == CALLEE_COLD_WITH_ARGUMENT)
-			addrs[n++] = c->functions[i].at;
+			addrs[n++] = c->functions[i].addr;
 	err = owners__find(m->img, addrs, n, &owners);
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = mine_side(m, &owners.items[i]);

@@ -71,7 +71,7 @@ static bool is_global(const struct expansions_miner *m, const struct eval *e, co
 		return false;
 	node = plain_node(e, &node->of);
 	return node && node->kind == SUM_CALL &&
-	       callees__at(m->callees, node->of.constant, false) == CALLEE_GLOBALS;
+	       callees__at(m->callees, node->of.constant) == CALLEE_GLOBALS;
 }
 
 /* A field of the entry whose number is in `reg`. */
@@ -170,7 +170,7 @@ static enum wire_macro macro_of(const struct expansions_miner *m, const struct e
 		const uint8_t *text;
 		size_t len;
 
-		if (callees__of(m->callees, call) != CALLEE_FORMAT ||
+		if (callees__at(m->callees, call->target) != CALLEE_FORMAT ||
 		    !sum_is_constant(&call->second))
 			continue;
 		text = elf_image__bytes(m->img, call->second.constant, &len);
@@ -274,9 +274,9 @@ static int mine_kind(struct expansions_miner *m, enum callee kind,
 	size_t n = 0;
 	int err;
 
-	for (uint32_t i = 0; i < m->callees->n_functions && n < COPIES_MAX; i++)
+	for (uint32_t i = 0; i < m->callees->n && n < COPIES_MAX; i++)
 		if (m->callees->functions[i].kind == kind)
-			addrs[n++] = m->callees->functions[i].at;
+			addrs[n++] = m->callees->functions[i].addr;
 	err = owners__find(m->img, addrs, n, &owners);
 	for (size_t i = 0; i < owners.n && !err && *problem; i++)
 		err = read(m, &owners.items[i], problem);

@@ -106,7 +106,7 @@ struct dropped {
 static bool is_drop(const void *arg, size_t i)
 {
 	const struct dropped *d = arg;
-	uint64_t callee = profiler__callee(d->m->profiler, &d->m->walk->code->insns[i]);
+	uint64_t callee = profiler__callee(&d->m->walk->code->insns[i]);
 	struct flow_state s;
 	int64_t at;
 

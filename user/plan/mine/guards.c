@@ -272,8 +272,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	site = blank_site(s, i, WIRE_ROLE_GUARD, &s->walk.code->insns[m->index]);
 	if (kind == WIRE_KIND_ACTIVITY)
 		err = set_label(b, m, g)
-			      ?: set_argument(b, s, m, insn->addr,
-					      profiler__callee(&b->profiler, insn), g);
+			      ?: set_argument(b, s, m, insn->addr, profiler__callee(insn), g);
 	else if (kind == WIRE_KIND_HASHING)
 		g->label_of_query = hashes_for_caller(s);
 	else
@@ -316,7 +315,7 @@ static int mine_calls(struct builder *b, struct scene *s)
 	struct mine_guard m = {&s->walk, s->flow, p, b->frames};
 
 	for (size_t i = 0; i < b->code.n; i++) {
-		uint64_t callee = s->walk.live[i] ? profiler__callee(p, &b->code.insns[i]) : 0;
+		uint64_t callee = s->walk.live[i] ? profiler__callee(&b->code.insns[i]) : 0;
 		const struct profiler_cold *cold = callee ? profiler__cold(p, callee) : NULL;
 		struct mined_guard found[MINED_BRANCHES_MAX];
 		size_t n;
@@ -402,7 +401,7 @@ static bool is_asked(const void *arg, size_t i)
 	const struct asked *a = arg;
 	const struct code_insn *insn = &a->b->code.insns[i];
 	const struct mined_body *m = a->s->body == PLAN_NONE ? NULL : &a->b->mined[a->s->body];
-	uint64_t callee = profiler__callee(&a->b->profiler, insn);
+	uint64_t callee = profiler__callee(insn);
 
 	for (size_t k = 0; m && k < m->n_masks; k++)
 		if (m->masks[k].addr == insn->addr)

@@ -10,6 +10,7 @@
 #include "plan/code/decode.h"
 #include "plan/code/opcode.h"
 #include "plan/code/scan.h"
+#include "plan/symbols/debug_symbols.h"
 #include "plan/symbols/names.h"
 
 /* test $imm32,%eax, and of any other 32-bit register; with OP_SIZE before it imm16. */
@@ -22,7 +23,6 @@
 /* A call this close behind a branch's target shows which bits are tested. */
 #define NEAR_CALL   48
 #define MAX_FILTERS 32
-#define MAX_SLOTS   8
 
 struct call {
 	uint64_t addr;
@@ -32,9 +32,7 @@ struct call {
 struct finder {
 	struct elf_image *img;
 	struct code_decoder *decoder;
-	uint64_t cold;		   /* the cold side, or 0 */
-	uint64_t slots[MAX_SLOTS]; /* pointers to it */
-	size_t n_slots;
+	uint64_t cold;	    /* the cold side, or 0 */
 	struct call *calls; /* by address */
 	uint32_t n_calls, calls_capacity;
 	struct {
@@ -61,37 +59,18 @@ static int find_cold(struct finder *f)
 	return err;
 }
 
-static int note_pointer(void *arg, uint64_t at, uint64_t value)
-{
-	struct finder *f = arg;
-
-	if (value == f->cold && f->n_slots < MAX_SLOTS)
-		f->slots[f->n_slots++] = at;
-	return 0;
-}
-
-static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
+static int note_call(void *arg, uint64_t addr, uint64_t to)
 {
 	struct finder *f = arg;
 	struct call call = {.addr = addr};
 
-	if (through && !array__has_u64(f->slots, f->n_slots, to))
-		return 0;
+	(void)to;
 	return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call);
 }
 
 static int find_calls(struct finder *f)
 {
-	struct code_range slots = {1, 0};
-
-	/* Pointers are found in the order of their relocations. */
-	for (size_t i = 0; i < f->n_slots; i++) {
-		if (!i || f->slots[i] < slots.first)
-			slots.first = f->slots[i];
-		if (!i || f->slots[i] > slots.last)
-			slots.last = f->slots[i];
-	}
-	return code_scan__calls(f->img, (struct code_range){f->cold, f->cold}, slots, note_call, f);
+	return code_scan__calls(f->img, (struct code_range){f->cold, f->cold}, note_call, f);
 }
 
 /* The first call at or behind `addr`, or NULL. */
@@ -169,9 +148,7 @@ struct way {
 
 static bool goes_to_cold(const struct finder *f, const struct code_insn *insn)
 {
-	if (insn->flow == CODE_CALL || insn->flow == CODE_JMP)
-		return insn->target == f->cold;
-	return insn->shape == CODE_GO_RIP && array__has_u64(f->slots, f->n_slots, insn->target);
+	return (insn->flow == CODE_CALL || insn->flow == CODE_JMP) && insn->target == f->cold;
 }
 
 /* Follow `addr` up to the call of the cold side; its address, or 0. */
@@ -352,7 +329,7 @@ static void sort_hits(struct plan_hits *hits)
 
 static int scan_for_hits(struct finder *f)
 {
-	int err = elf_image__pointers(f->img, note_pointer, f) ?: find_calls(f);
+	int err = find_calls(f);
 
 	if (err)
 		return err;
@@ -363,9 +340,11 @@ static int scan_for_hits(struct finder *f)
 	return f->out->filter ? code_scan__spans(f->img, note_hits, f) : 0;
 }
 
-static int find(struct finder *f, struct library_file *file)
+static int find(struct finder *f, struct library_file *file, struct debug_file *debug)
 {
-	int err = elf_image__map(file, &f->img) ?: code_decoder__new(f->img, &f->decoder);
+	enum symbol_source source;
+	int err = debug_symbols__map(file, debug, &f->img, &source)
+			  ?: code_decoder__new(f->img, &f->decoder);
 
 	if (err)
 		return err;
@@ -380,12 +359,12 @@ static int find(struct finder *f, struct library_file *file)
 	return err;
 }
 
-int plan_hits__find(struct library_file *file, struct plan_hits **out)
+int plan_hits__find(struct library_file *file, struct debug_file *debug, struct plan_hits **out)
 {
 	const char *path = library_file__path(file);
 	_plan_hits_ struct plan_hits *hits = calloc(1, sizeof(*hits));
 	struct finder f = {.out = hits};
-	int err = hits ? find(&f, file) : -ENOMEM;
+	int err = hits ? find(&f, file, debug) : -ENOMEM;
 
 	code_decoder__free(f.decoder);
 	elf_image__free(f.img);

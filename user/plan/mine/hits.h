@@ -31,6 +31,8 @@ struct plan_hit {
 	uint32_t disp;
 };
 
+struct debug_file;
+
 struct plan_hits {
 	struct plan_hit *items; /* by address */
 	uint32_t n;
@@ -42,11 +44,11 @@ struct plan_hits {
 };
 
 /*
- * Look through a librustc_driver, which is mapped: see elf_image__map(). Returns 0 and hits the
+ * Look through a librustc_driver, which is mapped: see debug_symbols__map(). Returns 0 and hits the
  * caller frees (none, if the library has no such function), or a negative errno after one
  * diag_error line, as plan__build(). A recording has them looked for by plan_job__start_hits().
  */
-int plan_hits__find(struct library_file *file, struct plan_hits **out);
+int plan_hits__find(struct library_file *file, struct debug_file *debug, struct plan_hits **out);
 
 void plan_hits__free(struct plan_hits *hits);
 DEFINE_CLEANUP(struct plan_hits, plan_hits__free)

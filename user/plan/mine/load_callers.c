@@ -258,19 +258,17 @@ static int find_asked(struct finder *f)
 	return 0;
 }
 
-static int note_caller(void *arg, uint64_t addr, uint64_t to, bool through)
+static int note_caller(void *arg, uint64_t addr, uint64_t to)
 {
 	struct finder *f = arg;
 
-	if (through || !bsearch(&to, f->shared, f->n_shared, sizeof(*f->shared), array__by_u64))
+	if (!bsearch(&to, f->shared, f->n_shared, sizeof(*f->shared), array__by_u64))
 		return 0;
 	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr);
 }
 
 static int find_callers(struct finder *f)
 {
-	struct code_range none = {1, 0};
-
 	for (uint32_t i = 0; i < f->n_asked; i++)
 		if (f->asked[i].body == PLAN_NONE &&
 		    array__add(&f->shared, &f->n_shared, &f->shared_capacity, &f->asked[i].entry))
@@ -279,7 +277,7 @@ static int find_callers(struct finder *f)
 		return 0;
 	qsort(f->shared, f->n_shared, sizeof(*f->shared), array__by_u64);
 	return code_scan__calls(f->img,
-				(struct code_range){f->shared[0], f->shared[f->n_shared - 1]}, none,
+				(struct code_range){f->shared[0], f->shared[f->n_shared - 1]},
 				note_caller, f);
 }
 

@@ -59,49 +59,23 @@ bool profiler__drops(const struct profiler *p, uint64_t addr)
 	return array__has_u64(p->drops.items, p->drops.n, addr);
 }
 
-static const struct profiler_slot *slot_at(const struct profiler *p, uint64_t at)
+uint64_t profiler__callee(const struct code_insn *insn)
 {
-	return find(at, p->slots, p->n_slots, sizeof(*p->slots));
+	return insn->flow == CODE_CALL || insn->flow == CODE_JMP ? insn->target : 0;
 }
 
-uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn)
-{
-	const struct profiler_slot *slot;
-
-	if (insn->flow == CODE_CALL || insn->flow == CODE_JMP)
-		return insn->target;
-	slot = insn->shape == CODE_GO_RIP ? slot_at(p, insn->target) : NULL;
-	return slot ? slot->function : 0;
-}
-
-static int note_pointer(void *arg, uint64_t at, uint64_t value)
+static int note_call(void *arg, uint64_t addr, uint64_t to)
 {
 	struct profiler *p = arg;
-	struct profiler_slot slot = {at, value};
 
-	if (!profiler__drops(p, value) && !profiler__cold(p, value))
-		return 0;
-	return array__add(&p->slots, &p->n_slots, &p->slots_capacity, &slot);
-}
-
-static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
-{
-	struct profiler *p = arg;
-	const struct profiler_slot *slot = through ? slot_at(p, to) : NULL;
-
-	if (through)
-		to = slot ? slot->function : 0;
 	return profiler__cold(p, to) ? add_addr(&p->calls, addr) : 0;
 }
 
 static int find_calls(struct elf_image *img, struct profiler *p)
 {
 	struct code_range cold = {p->cold[0].addr, p->cold[p->n_cold - 1].addr};
-	struct code_range slots = {1, 0};
 
-	if (p->n_slots)
-		slots = (struct code_range){p->slots[0].at, p->slots[p->n_slots - 1].at};
-	return code_scan__calls(img, cold, slots, note_call, p);
+	return code_scan__calls(img, cold, note_call, p);
 }
 
 int profiler__find(struct elf_image *img, const struct known_symbols *known, struct profiler *out)
@@ -114,16 +88,12 @@ int profiler__find(struct elf_image *img, const struct known_symbols *known, str
 	if (err || !out->n_cold)
 		return err;
 	qsort(out->cold, out->n_cold, sizeof(*out->cold), array__by_u64);
-	err = elf_image__pointers(img, note_pointer, out);
-	if (out->n_slots)
-		qsort(out->slots, out->n_slots, sizeof(*out->slots), array__by_u64);
-	return err ?: find_calls(img, out);
+	return find_calls(img, out);
 }
 
 void profiler__destroy(struct profiler *p)
 {
 	free(p->cold);
-	free(p->slots);
 	free(p->drops.items);
 	free(p->timer_drops.items);
 	free(p->calls.items);

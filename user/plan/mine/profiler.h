@@ -12,12 +12,6 @@ struct profiler_cold {
 	enum name_kind kind; /* NAME_COLD_... */
 };
 
-/* A pointer through which one of the profiler's functions is called: in the GOT. */
-struct profiler_slot {
-	uint64_t at;
-	uint64_t function;
-};
-
 struct profiler_addrs {
 	uint64_t *items;
 	uint32_t n, capacity;
@@ -28,9 +22,7 @@ struct profiler {
 	uint32_t n_cold, cold_capacity;
 	struct profiler_addrs drops;	   /* functions that drop one */
 	struct profiler_addrs timer_drops; /* the same of a timer's */
-	struct profiler_slot *slots;
-	uint32_t n_slots, slots_capacity;
-	uint64_t timer; /* verbose_generic_activity, or 0 */
+	uint64_t timer;			   /* verbose_generic_activity, or 0 */
 	/*
 	 * Possible calls of, or jumps to, a function in `cold` that is no query's. Found by their
 	 * bytes, which may lie within another instruction.
@@ -50,7 +42,7 @@ const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t ad
 /* True if the function at `addr` drops a guard. */
 bool profiler__drops(const struct profiler *p, uint64_t addr);
 
-/* The function that a call or jump goes to, directly or through a slot; 0 if that is not known. */
-uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn);
+/* The function that a call or jump goes to; 0 if that is not known. */
+uint64_t profiler__callee(const struct code_insn *insn);
 
 #endif /* QPROF_PLAN_MINE_PROFILER_H */

@@ -20,6 +20,8 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/map.h"
+#include "plan/symbols/build_id.h"
+#include "plan/symbols/got.h"
 
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
@@ -60,8 +62,10 @@ struct elf_image {
 	size_t n_segs;
 	struct elf_symbol *syms; /* NULL until first used */
 	size_t n_syms;
+	char *names;	  /* of symbols that the image was given; or NULL */
 	uint64_t *starts; /* likewise */
 	size_t n_starts;
+	struct got *got; /* NULL if the image is read */
 };
 
 static int check_size(struct elf_image *img)
@@ -174,7 +178,6 @@ static bool segment_init(const struct elf_image *img, const GElf_Phdr *phdr, str
 
 static int read_segments(struct elf_image *img)
 {
-	bool code = false;
 	size_t n;
 
 	if (elf_getphdrnum(img->elf, &n))
@@ -185,14 +188,19 @@ static int read_segments(struct elf_image *img)
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr phdr;
 
-		if (gelf_getphdr(img->elf, i, &phdr) &&
-		    segment_init(img, &phdr, &img->segs[img->n_segs]))
-			code |= img->segs[img->n_segs++].code;
+		if (gelf_getphdr(img->elf, i, &phdr))
+			img->n_segs += segment_init(img, &phdr, &img->segs[img->n_segs]);
 	}
-	if (!code)
-		return diag_error_r(-ENOEXEC, "%s is damaged, or not a library: it holds no code",
-				    elf_image__path(img));
 	return 0;
+}
+
+static int check_code(const struct elf_image *img)
+{
+	for (size_t i = 0; i < img->n_segs; i++)
+		if (img->segs[i].code)
+			return 0;
+	return diag_error_r(-ENOEXEC, "%s is damaged, or not a library: it holds no code",
+			    elf_image__path(img));
 }
 
 static int open_image(struct library_file *file, bool map, struct elf_image **out)
@@ -220,14 +228,19 @@ static int open_image(struct library_file *file, bool map, struct elf_image **ou
 	return 0;
 }
 
-int elf_image__map(struct library_file *file, struct elf_image **out)
+int elf_image__read_debug_file(struct library_file *file, struct elf_image **out)
 {
-	return open_image(file, true, out);
+	return open_image(file, false, out);
 }
 
 int elf_image__read(struct library_file *file, struct elf_image **out)
 {
-	return open_image(file, false, out);
+	_elf_image_ struct elf_image *img = NULL;
+	int err = open_image(file, false, &img) ?: check_code(img);
+
+	if (!err)
+		*out = take_ptr(img);
+	return err;
 }
 
 #define ANY_TYPE UINT32_MAX
@@ -358,6 +371,28 @@ static int read_symbols(struct elf_image *img, uint32_t type)
 		    symbol_init(img, &sym, names->d_buf, size, &img->syms[img->n_syms]))
 			img->n_syms++;
 	}
+	return 0;
+}
+
+bool elf_image__has_symbols(const struct elf_image *img)
+{
+	GElf_Shdr shdr;
+
+	return find_section(img, SHT_SYMTAB, NULL, &shdr) && shdr.sh_size > sizeof(Elf64_Sym);
+}
+
+int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size_t n, char *names,
+			    size_t names_size)
+{
+	img->names = names;
+	img->syms = calloc(n, sizeof(*img->syms));
+	if (!img->syms)
+		return -ENOMEM;
+	img->n_syms = 0;
+	for (size_t i = 0; i < n; i++)
+		img->n_syms +=
+			symbol_init(img, &symbols[i], names, names_size, &img->syms[img->n_syms]);
+	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
 	return 0;
 }
 
@@ -520,66 +555,6 @@ int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n)
 	return 0;
 }
 
-/* The address that the relocation writes; 0 if it is not in the file. */
-static uint64_t pointer_of(const GElf_Rela *rela, Elf_Data *symbols)
-{
-	GElf_Sym sym;
-
-	switch (GELF_R_TYPE(rela->r_info)) {
-	case R_X86_64_RELATIVE:
-		return (uint64_t)rela->r_addend;
-	case R_X86_64_64:
-	case R_X86_64_GLOB_DAT:
-	case R_X86_64_JUMP_SLOT:
-		if (!symbols || GELF_R_SYM(rela->r_info) > INT32_MAX ||
-		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) ||
-		    sym.st_shndx == SHN_UNDEF)
-			return 0;
-		return sym.st_value + (uint64_t)rela->r_addend;
-	default:
-		return 0;
-	}
-}
-
-static int pointers_of_section(Elf_Data *data, Elf_Data *symbols,
-			       int (*each)(void *, uint64_t, uint64_t), void *arg)
-{
-	GElf_Rela rela;
-
-	for (int i = 0; gelf_getrela(data, i, &rela); i++) {
-		uint64_t value = pointer_of(&rela, symbols);
-		int err = value ? each(arg, rela.r_offset, value) : 0;
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_t, uint64_t),
-			void *arg)
-{
-	Elf_Scn *scn = NULL;
-	int err = 0;
-
-	while (!err && (scn = elf_nextscn(img->elf, scn))) {
-		Elf_Data *data, *symbols = NULL;
-		GElf_Shdr shdr;
-		Elf_Scn *linked;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
-		    !(shdr.sh_flags & SHF_ALLOC))
-			continue;
-		data = elf_getdata(scn, NULL);
-		linked = elf_getscn(img->elf, shdr.sh_link);
-		if (linked && gelf_getshdr(linked, &shdr) && shdr.sh_type == SHT_DYNSYM)
-			symbols = elf_getdata(linked, NULL);
-		if (data)
-			err = pointers_of_section(data, symbols, each, arg);
-	}
-	return err;
-}
-
 bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
 			uint64_t *size)
 {
@@ -591,6 +566,59 @@ bool elf_image__section(const struct elf_image *img, const char *name, uint64_t 
 	*addr = shdr.sh_addr;
 	*size = shdr.sh_size;
 	return true;
+}
+
+bool elf_image__has_section(const struct elf_image *img, const char *name)
+{
+	GElf_Shdr shdr;
+
+	return find_section(img, ANY_TYPE, name, &shdr);
+}
+
+bool elf_image__debuglink(const struct elf_image *img, char name[ELF_LINK_MAX])
+{
+	GElf_Shdr shdr;
+	size_t len;
+
+	name[0] = '\0';
+	if (!find_section(img, SHT_PROGBITS, ".gnu_debuglink", &shdr))
+		return false;
+	len = shdr.sh_size < ELF_LINK_MAX ? shdr.sh_size : ELF_LINK_MAX - 1;
+	name[read_at(img, shdr.sh_offset, name, len)] = '\0';
+	/* A name that leads out of the directories that are searched is none. */
+	if (name[0] == '.' || strchr(name, '/'))
+		name[0] = '\0';
+	return name[0];
+}
+
+static int read_got(struct elf_image *img)
+{
+	static const char *const names[] = {".got", ".got.plt"};
+	struct got_part parts[N_OF(names)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_OF(names); i++)
+		n += elf_image__section(img, names[i], &parts[n].addr, &parts[n].size);
+	if (got__read(img->elf, parts, n, &img->got))
+		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));
+	return 0;
+}
+
+int elf_image__map(struct library_file *file, struct elf_image **out)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	int err = open_image(file, true, &img) ?: check_code(img) ?: read_got(img);
+
+	if (!err)
+		*out = take_ptr(img);
+	return err;
+}
+
+uint64_t elf_image__through(const struct elf_image *img, uint64_t slot)
+{
+	uint64_t value = img->got ? got__value(img->got, slot) : 0;
+
+	return value && find_code(img, value) ? value : 0;
 }
 
 uint64_t elf_image__entry(const struct elf_image *img)
@@ -650,43 +678,9 @@ bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *off
 	return seg;
 }
 
-/* Search the notes of one section for the build-id. Returns its length, 0 if there is none. */
-static uint32_t build_id_of_notes(Elf_Data *data, uint8_t id[ELF_BUILD_ID_MAX])
-{
-	size_t off = 0, name_off, desc_off;
-	GElf_Nhdr nhdr;
-
-	while ((off = gelf_getnote(data, off, &nhdr, &name_off, &desc_off)) > 0) {
-		const char *buf = data->d_buf;
-
-		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof(ELF_NOTE_GNU) ||
-		    memcmp(buf + name_off, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
-			continue;
-		if (!nhdr.n_descsz || nhdr.n_descsz > ELF_BUILD_ID_MAX)
-			return 0;
-		memcpy(id, buf + desc_off, nhdr.n_descsz);
-		return nhdr.n_descsz;
-	}
-	return 0;
-}
-
 uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX])
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-
-	while ((scn = elf_nextscn(img->elf, scn))) {
-		Elf_Data *data;
-		uint32_t len;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
-			continue;
-		data = elf_getdata(scn, NULL);
-		len = data && data->d_buf ? build_id_of_notes(data, id) : 0;
-		if (len)
-			return len;
-	}
-	return 0;
+	return build_id_of(img->elf, id, ELF_BUILD_ID_MAX);
 }
 
 /* CRC-32 of [off, off + len), cut at the end of the file. */
@@ -781,8 +775,10 @@ void elf_image__free(struct elf_image *img)
 {
 	if (!img)
 		return;
+	got__free(img->got);
 	free(img->starts);
 	free(img->syms);
+	free(img->names);
 	free(img->segs);
 	elf_end(img->elf);
 	if (img->map)

@@ -6,6 +6,7 @@
 #ifndef QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
 #define QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
 
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,8 @@
 
 /* Bytes of the longest build-id that is read. */
 #define ELF_BUILD_ID_MAX 20
+/* The name in .gnu_debuglink, and its NUL. */
+#define ELF_LINK_MAX 256
 
 struct elf_symbol {
 	uint64_t addr;
@@ -45,6 +48,9 @@ int elf_image__map(struct library_file *file, struct elf_image **out);
  */
 int elf_image__read(struct library_file *file, struct elf_image **out);
 
+/* As elf_image__read(), of a file that may hold symbols only. */
+int elf_image__read_debug_file(struct library_file *file, struct elf_image **out);
+
 /*
  * All defined function symbols of .symtab, sorted by (addr, name). The image owns them. Each symbol
  * starts inside the file-backed part of an executable segment; others are left out. A size beyond
@@ -52,6 +58,17 @@ int elf_image__read(struct library_file *file, struct elf_image **out);
  * symbols.
  */
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
+
+/* True if it has a .symtab that is not empty. */
+bool elf_image__has_symbols(const struct elf_image *img);
+
+/*
+ * Use these symbols as those of .symtab: before the first call of elf_image__symbols(), once. Each
+ * st_name is an offset in `names`, which the image takes, also on an error, and which ends with a
+ * NUL. Symbols are left out as there. 0 or -ENOMEM.
+ */
+int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size_t n, char *names,
+			    size_t names_size);
 
 /*
  * The same of .symtab, or of .dynsym if that has none: sorted by address, the longest first. Tables
@@ -73,6 +90,12 @@ const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size
 bool elf_image__section(const struct elf_image *img, const char *name, uint64_t *addr,
 			uint64_t *size);
 
+/* True if there is a section of this name, in memory or not. */
+bool elf_image__has_section(const struct elf_image *img, const char *name);
+
+/* The name in .gnu_debuglink, of a file in an unknown directory; "" and false if there is none. */
+bool elf_image__debuglink(const struct elf_image *img, char name[ELF_LINK_MAX]);
+
 /* The address where a program starts; 0 if it is none. */
 uint64_t elf_image__entry(const struct elf_image *img);
 
@@ -90,11 +113,10 @@ struct elf_segment {
 size_t elf_image__code_segments(const struct elf_image *img, struct elf_segment *out, size_t most);
 
 /*
- * Call `each` for every pointer into the file that the dynamic linker will write, until `each`
- * returns an error, which is returned. Relocations that cannot be read are left out.
+ * The function of this library that a call or jump through the pointer at `slot` reaches; 0 if it
+ * is another library's, or `slot` is not in the global offset table, or the image is not mapped.
  */
-int elf_image__pointers(const struct elf_image *img,
-			int (*each)(void *arg, uint64_t at, uint64_t value), void *arg);
+uint64_t elf_image__through(const struct elf_image *img, uint64_t slot);
 
 /*
  * Copy up to `len` bytes of code from `addr`, fewer at the end of its executable segment. Returns

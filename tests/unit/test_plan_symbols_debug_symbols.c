@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/debug_symbols.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/sample_plan.h"
+#include "base/diag.h"
+
+static int setup(void **state)
+{
+	library_file_settled_ns = 0;
+	debug_file_root = "/nowhere";
+	return fixture_dir_setup(state);
+}
+
+/* The plan of a library with the symbols that are found. */
+static struct plan *plan_of(const char *name)
+{
+	_library_file_ struct library_file *file = NULL;
+	_debug_file_ struct debug_file *debug = NULL;
+	struct plan *plan;
+
+	assert_int_equal(library_file__open(fixture(name), &file), 0);
+	debug = debug_file__find(file, NULL);
+	assert_int_equal(plan__build(file, debug, &plan), 0);
+	return plan;
+}
+
+/* All but the file, and where the symbols come from. */
+static void assert_same_plan(struct plan *a, struct plan *b)
+{
+	free(a->path);
+	a->path = strdup(b->path);
+	a->symbols = b->symbols;
+	free(a->symbols_file);
+	a->symbols_file = b->symbols_file ? strdup(b->symbols_file) : NULL;
+	assert_true(sample_same(a, b));
+}
+
+static void a_debug_file_gives_the_same_plan(void **state)
+{
+	_plan_ struct plan *own = plan_of("driver_v0.so"), *plan = plan_of("driver_linked.so");
+
+	assert_int_equal(own->symbols, SYMBOLS_OF_LIBRARY);
+	assert_null(own->symbols_file);
+	assert_int_equal(plan->symbols, SYMBOLS_OF_DEBUGLINK);
+	assert_string_equal(plan->symbols_file, fixture("driver.debug"));
+	assert_same_plan(plan, own);
+}
+
+static void compressed_symbols_give_the_same_plan(void **state)
+{
+	_plan_ struct plan *own = plan_of("driver_v0.so"), *plan = plan_of("driver_compressed.so");
+
+	assert_int_equal(plan->symbols, SYMBOLS_OF_DEBUGDATA);
+	assert_null(plan->symbols_file);
+	assert_same_plan(plan, own);
+}
+
+/* Bytes that are not what they were: fewer symbols, or none. */
+static void damaged_symbols_do_no_harm(void **state)
+{
+	_free_ uint8_t *bytes = NULL;
+	size_t len = 0;
+	FILE *f = fopen(fixture("driver_compressed.so"), "re");
+
+	assert_non_null(f);
+	bytes = malloc(1 << 20);
+	len = fread(bytes, 1, 1 << 20, f);
+	fclose(f);
+	for (size_t at = 64; at < len; at += 61) {
+		_library_file_ struct library_file *file = NULL;
+		_debug_file_ struct debug_file *debug = NULL;
+		_elf_image_ struct elf_image *img = NULL;
+		char hidden[256];
+		enum symbol_source source;
+		_close_ int fd = -1;
+		char path[32];
+
+		bytes[at] ^= 0xff;
+		fd = elf_builder_memfd(bytes, len);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		assert_int_equal(library_file__open(path, &file), 0);
+		debug = debug_file__find(file, NULL);
+		diag_hold_errors(hidden, sizeof(hidden));
+		if (!debug_symbols__map(file, debug, &img, &source)) {
+			const struct elf_symbol *syms;
+			size_t n;
+
+			elf_image__symbols(img, &syms, &n);
+		}
+		diag_hold_errors(NULL, 0);
+		bytes[at] ^= 0xff;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_debug_file_gives_the_same_plan),
+		cmocka_unit_test(compressed_symbols_give_the_same_plan),
+		cmocka_unit_test(damaged_symbols_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, setup, fixture_dir_teardown);
+}

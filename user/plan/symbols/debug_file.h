@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Finds the debug file of a library without a symbol table. Only local files are looked at:
+ *
+ *	/usr/lib/debug/.build-id/12/3456...debug
+ *	NAME, .debug/NAME and /usr/lib/debug/DIRECTORY/NAME, for NAME in .gnu_debuglink
+ *
+ * A file is only taken if it has the library's build-id and a symbol table, belongs to root or to
+ * the library's owner, and has a lasting identity (library_file.h): whoever can make such a file
+ * can change the library too. It is opened here, and read by debug_symbols.h.
+ */
+#ifndef QPROF_PLAN_SYMBOLS_DEBUG_FILE_H
+#define QPROF_PLAN_SYMBOLS_DEBUG_FILE_H
+
+#include "base/cleanup.h"
+#include "plan/library/file.h"
+#include "plan/symbols/symbol_source.h"
+
+/* /usr/lib/debug. Tests have another. */
+extern const char *debug_file_root;
+
+struct debug_file {
+	enum symbol_source source;
+	int fd;		/* -1: the symbols are in the library, compressed */
+	int library_fd; /* another descriptor of the library, which libdwfl closes */
+	char *path;	/* for people */
+};
+
+/*
+ * The debug file of `lib`, or NULL: it needs none, or there is none. A library whose symbols are
+ * compressed in .gnu_debugdata is its own. `downloaded` may be the path
+ * of one that this user has downloaded, which is looked at first. The caller frees it. Prints
+ * nothing. Opening a file may block: the library names files on any file system.
+ */
+struct debug_file *debug_file__find(struct library_file *lib, const char *downloaded);
+
+void debug_file__free(struct debug_file *d);
+DEFINE_CLEANUP(struct debug_file, debug_file__free)
+#define _debug_file_ __cleanup(debug_file__free_p)
+
+#endif /* QPROF_PLAN_SYMBOLS_DEBUG_FILE_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/debug_symbols.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+/* rustc's own are 200,000, with 30 MB of names. */
+#define SYMBOLS_MAX (4u << 20)
+#define NAMES_MAX   (512u << 20)
+
+/* Function symbols of libdwfl, copied: the names lie in `text`, one after another. */
+struct copied {
+	GElf_Sym *symbols; /* st_name: offset of its name */
+	uint32_t n, symbols_capacity;
+	char *text;
+	size_t len, text_capacity;
+};
+
+static int add_text(struct copied *c, const char *name, size_t size)
+{
+	if (size > NAMES_MAX - c->len)
+		return -EFBIG;
+	if (c->text_capacity - c->len < size) {
+		size_t capacity = 2 * (c->len + size) + 4096;
+		char *text = realloc(c->text, capacity);
+
+		if (!text)
+			return -ENOMEM;
+		c->text = text;
+		c->text_capacity = capacity;
+	}
+	memcpy(c->text + c->len, name, size);
+	c->len += size;
+	return 0;
+}
+
+static int add_symbol(struct copied *c, const char *name, GElf_Sym sym)
+{
+	if (c->n == SYMBOLS_MAX)
+		return -EFBIG;
+	sym.st_name = (Elf64_Word)c->len;
+	return add_text(c, name, strlen(name) + 1)
+		       ?: array__add(&c->symbols, &c->n, &c->symbols_capacity, &sym);
+}
+
+static int copy_symbols(Dwfl_Module *mod, struct copied *c)
+{
+	int n = dwfl_module_getsymtab(mod), err = 0;
+	GElf_Addr bias = 0;
+
+	dwfl_module_getelf(mod, &bias);
+	for (int i = 1; i < n && !err; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		GElf_Word section;
+		const char *name =
+			dwfl_module_getsym_info(mod, i, &sym, &addr, &section, NULL, NULL);
+
+		if (!name || !*name || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+		    section == SHN_UNDEF)
+			continue;
+		sym.st_value = addr - bias;
+		err = add_symbol(c, name, sym);
+	}
+	return err;
+}
+
+/* libdwfl asks for the path and a descriptor of the debug file, and closes the latter. */
+static int give_debug_file(Dwfl_Module *mod, void **userdata, const char *module, Dwarf_Addr base,
+			   const char *file, const char *link, GElf_Word crc, char **path)
+{
+	struct debug_file *d = *userdata;
+
+	(void)mod;
+	(void)module;
+	(void)base;
+	(void)file;
+	(void)link;
+	(void)crc;
+	if (d->fd < 0)
+		return -1;
+	*path = strdup(d->path);
+	return take_fd(d->fd);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = give_debug_file,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int read_module(Dwfl *dwfl, const char *path, int library_fd, struct debug_file *debug,
+		       struct copied *c)
+{
+	Dwfl_Module *mod = dwfl_report_offline(dwfl, "", path, library_fd);
+	void **userdata;
+
+	if (!mod) {
+		close(library_fd);
+		return -ENODATA;
+	}
+	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = debug;
+	dwfl_report_end(dwfl, NULL, NULL);
+	return copy_symbols(mod, c);
+}
+
+/* Symbols that cannot be read are none. Only -ENOMEM is an error. */
+static int read_symbols(struct elf_image *img, struct debug_file *debug)
+{
+	int library_fd = take_fd(debug->library_fd);
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	struct copied c = {0};
+	int err;
+
+	if (!dwfl)
+		close(library_fd);
+	err = dwfl ? read_module(dwfl, elf_image__path(img), library_fd, debug, &c) : -ENOMEM;
+	dwfl_end(dwfl);
+	if (!err && c.n)
+		err = elf_image__take_symbols(img, c.symbols, c.n, take_ptr(c.text), c.len);
+	free(c.symbols);
+	free(c.text);
+	return err == -ENOMEM ? err : 0;
+}
+
+int debug_symbols__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
+		       enum symbol_source *source)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	int err = elf_image__map(file, &img);
+
+	if (err)
+		return err;
+	*source = SYMBOLS_OF_LIBRARY;
+	if (debug && debug->library_fd >= 0 && !elf_image__has_symbols(img)) {
+		*source = debug->source;
+		err = read_symbols(img, debug);
+	}
+	if (!err)
+		*out = take_ptr(img);
+	return err;
+}

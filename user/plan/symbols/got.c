@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/got.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+struct slot {
+	uint64_t at;
+	uint64_t value;
+};
+
+struct got {
+	struct slot *slots; /* by address */
+	uint32_t n, capacity;
+};
+
+/* A table that is being read. */
+struct reader {
+	struct got *got;
+	const struct got_part *parts;
+	size_t n_parts;
+};
+
+/* The address that the relocation writes; 0 if it is not in the file. */
+static uint64_t value_of(const GElf_Rela *rela, Elf_Data *symbols)
+{
+	GElf_Sym sym;
+
+	switch (GELF_R_TYPE(rela->r_info)) {
+	case R_X86_64_RELATIVE:
+		return (uint64_t)rela->r_addend;
+	case R_X86_64_64:
+	case R_X86_64_GLOB_DAT:
+	case R_X86_64_JUMP_SLOT:
+		if (!symbols || GELF_R_SYM(rela->r_info) > INT32_MAX ||
+		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) ||
+		    sym.st_shndx == SHN_UNDEF)
+			return 0;
+		return sym.st_value + (uint64_t)rela->r_addend;
+	default:
+		return 0;
+	}
+}
+
+static bool is_slot(const struct reader *r, uint64_t at)
+{
+	for (size_t i = 0; i < r->n_parts; i++)
+		if (at - r->parts[i].addr < r->parts[i].size)
+			return true;
+	return false;
+}
+
+static int read_section(struct reader *r, Elf_Data *data, Elf_Data *symbols)
+{
+	GElf_Rela rela;
+
+	for (int i = 0; gelf_getrela(data, i, &rela); i++) {
+		struct slot slot = {.at = rela.r_offset};
+
+		if (!is_slot(r, slot.at))
+			continue;
+		slot.value = value_of(&rela, symbols);
+		if (slot.value && array__add(&r->got->slots, &r->got->n, &r->got->capacity, &slot))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_all(struct reader *r, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data, *symbols = NULL;
+		GElf_Shdr shdr;
+		Elf_Scn *linked;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
+		    !(shdr.sh_flags & SHF_ALLOC))
+			continue;
+		data = elf_getdata(scn, NULL);
+		linked = elf_getscn(elf, shdr.sh_link);
+		if (linked && gelf_getshdr(linked, &shdr) && shdr.sh_type == SHT_DYNSYM)
+			symbols = elf_getdata(linked, NULL);
+		if (data)
+			err = read_section(r, data, symbols);
+	}
+	return err;
+}
+
+int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got **out)
+{
+	_got_ struct got *g = calloc(1, sizeof(*g));
+	struct reader r = {g, parts, n_parts};
+
+	if (!g || (n_parts && read_all(&r, elf)))
+		return -ENOMEM;
+	if (g->n)
+		qsort(g->slots, g->n, sizeof(*g->slots), array__by_u64);
+	*out = take_ptr(g);
+	return 0;
+}
+
+uint64_t got__value(const struct got *g, uint64_t slot)
+{
+	const struct slot *s =
+		g->n ? bsearch(&slot, g->slots, g->n, sizeof(*g->slots), array__by_u64) : NULL;
+
+	return s ? s->value : 0;
+}
+
+void got__free(struct got *g)
+{
+	if (!g)
+		return;
+	free(g->slots);
+	free(g);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The global offset table: pointers that the dynamic linker fills in, through which compilers call
+ * functions. Its relocations show which function each leads to.
+ */
+#ifndef QPROF_PLAN_SYMBOLS_GOT_H
+#define QPROF_PLAN_SYMBOLS_GOT_H
+
+#include <libelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+/* Where a part of the table is in memory: .got, .got.plt. */
+struct got_part {
+	uint64_t addr;
+	uint64_t size;
+};
+
+struct got;
+
+/*
+ * 0 and the table, which the caller frees, or -ENOMEM. Relocations that cannot be read are left
+ * out.
+ */
+int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got **out);
+
+/*
+ * The address that the dynamic linker writes into the slot at `slot`, if it is one of this file;
+ * 0 if it is another file's, or there is no such slot.
+ */
+uint64_t got__value(const struct got *g, uint64_t slot);
+
+void got__free(struct got *g);
+DEFINE_CLEANUP(struct got, got__free)
+#define _got_ __cleanup(got__free_p)
+
+#endif /* QPROF_PLAN_SYMBOLS_GOT_H */
