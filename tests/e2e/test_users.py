@@ -84,6 +84,9 @@ OWNER = (
 ENGINEER = (
     ("Which queries cost most?", "report --by query --top 10 build", r"^query +count +total +on-cpu",
      r"^typeck +%s " % COUNT),
+    ("Which times are estimates, to keep within the budget?", "report --by query --top 10 build",
+     r"^budget 25\.0 % of CPU time; probes and samples were expected to take [\d.]+ %$",
+     r"^typeck +%s +%s +~%s +%s " % (COUNT, TIME, TIME, TIME)),
     ("In one crate?", "report --by query --crate itertools --top 10 build", r"^query +"),
     ("What is slow in typeck?", "report --query typeck build", r"^typeck +%s " % COUNT,
      r"^ *on-cpu +cpu %.* +item$", r"^  and %s more items$" % COUNT, r"^crate +executions "),
