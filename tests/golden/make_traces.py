@@ -206,7 +206,7 @@ def good():
         + "key of typeck: Instance\nkey of mir_built: DefId\n"
         + WHOLE
     )
-    # typeck is no longer recorded, then not even counted; mir_built is watched fully again.
+    # typeck is no longer recorded; mir_built is watched again. Kinds of earlier versions are unknown kinds.
     unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
     last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))
     yield "decisions", (

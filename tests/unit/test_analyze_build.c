@@ -158,24 +158,6 @@ static void parts_that_were_missed_are_not_guessed(void **state)
 	assert_false(process_of(&s, 0)->parts_known);
 }
 
-static void counted_executions_are_executions_of_the_process(void **state)
-{
-	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
-	_sample_build_ struct sample_build s = {};
-
-	sample_build__begin(&s);
-	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
-	assert_int_equal(build__tally(s.build, &tally), 0);
-	tally.kind = TRACE_KIND_ESTIMATED;
-	assert_int_equal(build__tally(s.build, &tally), 0);
-	tally.process = 1;
-	assert_int_equal(build__tally(s.build, &tally), -EINVAL);
-	assert_int_equal(build__end(s.build), 0);
-	assert_int_equal(process_of(&s, 0)->executions, 40);
-	/* The command only prints, but the process executed queries: it counts as a compile. */
-	assert_int_equal(build__totals(s.build)->compiles, 1);
-}
-
 static void results_are_numbered_by_queries(void **state)
 {
 	static const struct {
@@ -227,7 +209,6 @@ int main(void)
 		cmocka_unit_test(open_intervals_of_a_killed_thread_are_limited),
 		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
 		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
-		cmocka_unit_test(counted_executions_are_executions_of_the_process),
 		cmocka_unit_test(results_are_numbered_by_queries),
 		cmocka_unit_test(strangers_are_refused),
 	};

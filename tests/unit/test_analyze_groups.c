@@ -170,29 +170,6 @@ static void records_of_an_unannounced_process_are_refused(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
 }
 
-static void counted_executions_belong_to_their_process(void **state)
-{
-	const struct trace_tally counted = {
-		.process = 1, .kind = TRACE_KIND_COUNTED, .events = 1000, .sum = 5};
-	const struct trace_tally idle = {.process = 3, .kind = TRACE_KIND_COUNTED, .events = 7};
-	const struct trace_tally estimated = {
-		.process = 1, .kind = TRACE_KIND_ESTIMATED, .events = 50};
-	const struct trace_tally nowhere = {.process = 9, .kind = TRACE_KIND_COUNTED};
-	_groups_ struct groups *g = sample();
-	struct group_row *rows;
-
-	assert_int_equal(groups__tally(g, &counted), 0);
-	assert_int_equal(groups__tally(g, &counted), 0);
-	assert_int_equal(groups__tally(g, &idle), 0);
-	assert_int_equal(groups__tally(g, &estimated), 0);
-	assert_int_equal(groups__tally(g, &nowhere), -EINVAL);
-	rows = rows_of(g, GROUP_BY_PROCESS, 4);
-	check(row(rows, 4, "a 20"), 1, 2001, 1, 1, 1);
-	check(row(rows, 4, "idle 40"), 1, 7, 0, 0, 0);
-	group_rows__free(rows, 4);
-	group_rows__free(rows_of(g, GROUP_BY_THREAD, 4), 4);
-}
-
 /* Of 10 samples in the query 1, 4 were its own. */
 static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, uint64_t all_own_ns)
 {
@@ -237,7 +214,6 @@ static void all_queries_have_all_the_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted_executions_belong_to_their_process),
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
 		cmocka_unit_test(some_queries_have_their_own_time),
 		cmocka_unit_test(all_queries_have_all_the_time),

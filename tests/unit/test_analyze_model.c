@@ -204,9 +204,6 @@ static void all_off_cpu_time_is_of_groups(void **state)
 /* The other spans still reduce the self time of their parents, and are in the summary. */
 static void only_wanted_labels_are_of_groups_and_callers(void **state)
 {
-	const struct trace_item tally = {
-		.kind = TRACE_ITEM_TALLY,
-		.tally = {.kind = TRACE_KIND_COUNTED, .label = LAYOUT_OF, .events = 40}};
 	_model_ struct model m = {};
 	_free_ struct caller_row *callers = NULL;
 	struct group_row row;
@@ -216,7 +213,6 @@ static void only_wanted_labels_are_of_groups_and_callers(void **state)
 					      .wants = is,
 					      .wants_ctx = "typeck"});
 	add_spans(&m);
-	assert_int_equal(model__item(&m, &tally), 0);
 	row = group_of(&m);
 	assert_int_equal(row.count, 1);
 	assert_int_equal(row.self_ns, 50);
@@ -227,7 +223,6 @@ static void only_wanted_labels_are_of_groups_and_callers(void **state)
 	assert_int_equal(callers[0].count, 1);
 	assert_int_equal(summary__spans(m.summary), 2);
 	assert_int_equal(m.self_ns, 100);
-	assert_int_equal(m.unrecorded.counted, 40);
 }
 
 /* A hit costs 2 ns. Of the 4 ns for a span, 3 ns lie inside it. */
@@ -285,7 +280,7 @@ static void items_that_fit_nothing_are_refused(void **state)
 		{.kind = TRACE_ITEM_SPAN, .span = {.process = 4}},
 		{.kind = TRACE_ITEM_SPAN, .span = {.start_ns = 2, .end_ns = 1, .tid = 9}},
 		{.kind = TRACE_ITEM_TALLY,
-		 .tally = {.process = 4, .kind = TRACE_KIND_COUNTED, .events = 1}},
+		 .tally = {.process = 4, .kind = TRACE_KIND_HIT_COUNT, .events = 1}},
 		{.kind = TRACE_ITEM_THREAD, .thread = {.process = 4, .tid = 1, .name = "x"}},
 	};
 	_model_ struct model m = {};
@@ -293,7 +288,6 @@ static void items_that_fit_nothing_are_refused(void **state)
 	start(&m, MODEL_THREADS);
 	for (size_t i = 0; i < N_OF(items); i++)
 		assert_int_equal(model__item(&m, &items[i]), -EINVAL);
-	assert_int_equal(m.unrecorded.counted, 0);
 	assert_int_equal(summary__spans(m.summary), 0);
 }
 

@@ -357,56 +357,6 @@ static void span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind
 	assert_int_equal(summary__span(s, &at, &none), 0);
 }
 
-static void tally(struct summary *s, uint32_t process, uint8_t kind, uint64_t events, uint64_t sum)
-{
-	const struct trace_tally t = {
-		.process = process, .kind = kind, .label = 2, .events = events, .sum = sum};
-
-	assert_int_equal(summary__tally(s, &t), 0);
-}
-
-/* Process 1 has no recorded execution: its estimate uses the mean of the other processes. */
-static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
-{
-	static const struct trace_span later = {
-		.start_ns = 100, .end_ns = 136, .process = 2, .label = 2};
-	_summary_ struct summary *s = new_summary();
-	_free_ struct summary_row *rows = NULL;
-	uint64_t counted = 0, ns = 0;
-	size_t n;
-
-	tally(s, 1, TRACE_KIND_COUNTED, 1000, 0);
-	span(s, 0, 1, TRACE_KIND_QUERY, 2, TRACE_NO_INVOCATION);
-	tally(s, 0, TRACE_KIND_COUNTED, 10, 0);
-	tally(s, 0, TRACE_KIND_ESTIMATED, 5, 77);
-	rows = rows_of(s, 1, 1);
-	assert_int_equal(rows->unrecorded.counted, 1000);
-	assert_int_equal(rows->estimated_ns, 12000);
-	assert_int_equal(rows->count, 0);
-	assert_int_equal(rows->total_ns, 0);
-	for (uint32_t i = 0; i < N_PROCESSES; i++) {
-		free(take_ptr(rows));
-		assert_int_equal(summary__rows(s, i, &rows, &n), 0);
-		counted += n ? rows->unrecorded.counted : 0;
-		ns += n ? rows->estimated_ns : 0;
-	}
-	free(rows);
-	rows = rows_of(s, SUMMARY_ALL, 1);
-	assert_int_equal(rows->unrecorded.counted, counted);
-	assert_int_equal(rows->unrecorded.estimated, 5);
-	assert_int_equal(rows->estimated_ns, 12120 + 77);
-	assert_int_equal(rows->estimated_ns, ns);
-	assert_int_equal(rows->count, 1);
-	assert_int_equal(rows->total_ns, 12);
-	/* Later records change the estimate. */
-	assert_int_equal(summary__span(s, &later, &none), 0);
-	tally(s, 2, TRACE_KIND_COUNTED, 10, 0);
-	free(rows);
-	rows = rows_of(s, SUMMARY_ALL, 1);
-	assert_int_equal(rows->estimated_ns, 2 * 12240 + 77);
-	assert_int_equal(summary__end_ns(s), 136);
-}
-
 static void loads_are_distinguished_from_executions(void **state)
 {
 	_summary_ struct summary *s = new_summary();
@@ -487,7 +437,6 @@ static void a_query_without_intervals_has_its_samples(void **state)
 	assert_int_equal(rows[0].best_error_ns, 3000);
 	assert_int_equal(rows[0].sampled_total_error_ns,
 			 sample_sum__error(&rows[0].samples.total[1]));
-	assert_false(summary_row__is_untimed(&rows[0]));
 	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
 	assert_int_equal(rows[1].best_self_ns, rows[1].self_ns);
 	/* So does a process that is folded. */
@@ -551,7 +500,6 @@ int main(void)
 		cmocka_unit_test(time_on_the_cpu_is_that_of_each_process),
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
-		cmocka_unit_test(unrecorded_time_is_estimated_from_recorded_executions),
 		cmocka_unit_test(loads_are_distinguished_from_executions),
 		cmocka_unit_test(activities_are_distinguished_from_queries),
 		cmocka_unit_test(a_query_without_intervals_has_its_samples),

@@ -82,18 +82,6 @@ static void several_causes_count_together(void **state)
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }
 
-static void executions_that_were_only_counted_are_no_loss(void **state)
-{
-	const struct trace_tally counted = {
-		.kind = TRACE_KIND_COUNTED, .label = SAMPLE_TYPECK, .events = 50};
-	_summary_ struct summary *s = compiled(1);
-	struct trace_losses l = {.count = {[TRACE_LOST_RING_FULL] = 40, [TRACE_COUNT_HITS] = 80}};
-
-	assert_int_equal(verdict_of(s, &l).state, VERDICT_LOST_INTERVALS);
-	assert_int_equal(summary__tally(s, &counted), 0);
-	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
-}
-
 static void compilers_may_be_lost(void **state)
 {
 	_summary_ struct summary *s = sample_three();
@@ -172,7 +160,6 @@ int main(void)
 		cmocka_unit_test(most_is_more_than_half),
 		cmocka_unit_test(the_cause_and_the_share_are_reported),
 		cmocka_unit_test(several_causes_count_together),
-		cmocka_unit_test(executions_that_were_only_counted_are_no_loss),
 		cmocka_unit_test(compilers_may_be_lost),
 		cmocka_unit_test(no_compiler_and_a_lost_mapping_is_no_sound_recording),
 		cmocka_unit_test(a_compilation_without_an_interval_is_nothing),

@@ -114,21 +114,6 @@ static struct trace_writer *begin_executed(const char *name, const struct trace_
 	return w;
 }
 
-/* mir_built has one span. All `typecks` executions of typeck are in a tally. */
-static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
-{
-	struct trace_tally tally = {.events = typecks, .kind = kind};
-	struct trace_process p = demo;
-	_trace_writer_ struct trace_writer *w = NULL;
-	uint32_t mir_built;
-
-	p.rustc_version = NULL;
-	w = begin_executed(name, &p, &mir_built);
-	assert_int_equal(trace_writer__intern(w, "typeck", &tally.label), 0);
-	assert_int_equal(trace_writer__tally(w, &tally), 0);
-	end(w, true);
-}
-
 /* A trace with one execution and one decision. */
 static void write_decision(const char *name, uint8_t kind, uint8_t watch)
 {
@@ -159,8 +144,6 @@ static int make_traces(void **state)
 	write_trace("more", 11, 10 * MS, true);
 	write_trace("killed", 10, 10 * MS, false);
 	write_lesser_traces();
-	write_budget_trace("counted", TRACE_KIND_COUNTED, 9);
-	write_budget_trace("estimated", TRACE_KIND_ESTIMATED, 9);
 	write_decision("no loads", TRACE_KIND_LOAD, TRACE_WATCH_OFF);
 	write_decision("all loads", TRACE_KIND_LOAD, TRACE_WATCH_FULL);
 	write_typeck_off("typeck off");
@@ -407,45 +390,6 @@ static void all_forms_are_there(void **state)
 	assert_contains(output.text[0], "### rustc: two builds compared\n\n- wall time:");
 }
 
-/* Counted executions are exact in number but have no times. Estimated ones have neither. */
-static void unrecorded_executions_are_not_reported_as_removed(void **state)
-{
-	static const struct {
-		const char *base, *new, *gate, *said;
-		unsigned int metric;
-		int status;
-	} cases[] = {
-		{"base", "counted", NULL, "-1  -10.0    10    9  demo/typeck\n", CLI_METRIC_COUNT,
-		 EXIT_CODE_OK},
-		{"counted", "base", "typeck=5%", "FAILED", CLI_METRIC_COUNT, EXIT_CODE_ABOVE},
-		{"base", "counted", "typeck=5%", "passed", CLI_METRIC_COUNT, EXIT_CODE_OK},
-		{"base", "counted", "typeck=5%", "NO VERDICT", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
-		{"base", "counted", NULL, "to keep within a budget: 1 query of", CLI_METRIC_SELF,
-		 EXIT_CODE_OK},
-		{"base", "estimated", NULL, "to keep within a budget: 1 query of", CLI_METRIC_COUNT,
-		 EXIT_CODE_OK},
-		{"base", "estimated", NULL, "up to about 9 that are estimated: not compared\n",
-		 CLI_METRIC_SELF, EXIT_CODE_OK},
-		{"base", "estimated", "typeck=5%", "NO VERDICT", CLI_METRIC_COUNT,
-		 EXIT_CODE_FAILURE},
-		{"base", "estimated", "mir_built=5%", "NO VERDICT", CLI_METRIC_SELF,
-		 EXIT_CODE_FAILURE},
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct cli_diff_options o = {.metric = cases[i].metric};
-
-		assert_int_equal(diff(cases[i].base, cases[i].new, cases[i].gate, &o),
-				 cases[i].status);
-		assert_contains(output.text[0], cases[i].said);
-		if (cases[i].metric == CLI_METRIC_SELF)
-			assert_lacks(output.text[0], "  demo/typeck");
-		assert_contains(output.text[1], "to keep within a budget");
-		if (cases[i].status == EXIT_CODE_FAILURE)
-			assert_contains(output.text[1], "again, alike, with --exact");
-	}
-}
-
 /* A trace of one execution of typeck, about an item. */
 static void write_item(const char *name, const char *path, uint64_t ns)
 {
@@ -489,7 +433,6 @@ int main(void)
 		cmocka_unit_test(a_build_that_did_less_does_not_pass),
 		cmocka_unit_test(another_compiler_is_reported),
 		cmocka_unit_test(all_forms_are_there),
-		cmocka_unit_test(unrecorded_executions_are_not_reported_as_removed),
 		cmocka_unit_test(items_need_traces_that_have_them),
 	};
 

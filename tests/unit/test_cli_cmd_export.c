@@ -96,16 +96,6 @@ static void an_export_reports_an_incomplete_trace(void **state)
 	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
 }
 
-static void unrecorded_executions_are_left_out_and_reported(void **state)
-{
-	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true), EXIT_CODE_OK);
-	assert_contains(o.text[1],
-			"warning: 1,234,567 executions were only counted and about 1,000 "
-			"estimated");
-	assert_contains(o.text[1], "wrote 1 file with 4 events");
-	directory_files(true);
-}
-
 static void each_format_is_a_file_and_names_its_viewer(void **state)
 {
 	static const struct {
@@ -133,31 +123,6 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 					   "command lines and names of what was compiled");
 	}
 	assert_int_equal(directory_files(true), 1);
-}
-
-/* The counts are the only format of one stream that includes counted executions. */
-static void counts_have_what_was_counted(void **state)
-{
-	assert_int_equal(
-		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false),
-		EXIT_CODE_OK);
-	/* Two recorded executions, and 1,234,567 counted ones. */
-	assert_contains(o.text[0], "typeck,1234569,0.000000");
-}
-
-static void each_format_notes_what_was_not_recorded(void **state)
-{
-	for (int format = CLI_FORMAT_MEASUREME + 1; format < CLI_N_FORMATS; format++) {
-		assert_int_equal(export_of("tests/golden/good-decisions.qpt", format,
-					   directory_path("out"), true),
-				 EXIT_CODE_OK);
-		assert_contains(o.text[1], "warning: 1,234,567 executions were only counted and "
-					   "about 1,000 estimated");
-		assert_contains(o.text[1], format == CLI_FORMAT_COUNTS
-						   ? "those that were counted are in the counts"
-						   : "are left out");
-	}
-	directory_files(true);
 }
 
 static void a_file_is_kept_unless_forced(void **state)
@@ -306,10 +271,7 @@ int main(void)
 		cmocka_unit_test(a_trace_becomes_files),
 		cmocka_unit_test(the_directory_is_made),
 		cmocka_unit_test(an_export_reports_an_incomplete_trace),
-		cmocka_unit_test(unrecorded_executions_are_left_out_and_reported),
 		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
-		cmocka_unit_test(counts_have_what_was_counted),
-		cmocka_unit_test(each_format_notes_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
 		cmocka_unit_test(an_interrupted_export_leaves_no_file),

@@ -40,12 +40,10 @@ static void missing_names_and_indexes_are_counted(void **state)
 	assert_contains(o.text[0], "lost         unknown");
 }
 
-static void decisions_and_what_they_hid_are_counted(void **state)
+static void decisions_are_counted(void **state)
 {
 	assert_contains(verify("tests/golden/good-decisions.qpt", EXIT_CODE_OK),
-			"decisions    4 on what to watch, within a budget\n"
-			"  counted      1,234,567 executions have no span\n"
-			"  estimated    1,000 executions have no span\n");
+			"decisions    4 on what to watch, within a budget\n");
 	assert_contains(o.text[0],
 			"               2 executions left by unwinding or never ended\n");
 	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "decisions");
@@ -106,7 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_trace_is_reported_to_be_whole),
 		cmocka_unit_test(missing_names_and_indexes_are_counted),
-		cmocka_unit_test(decisions_and_what_they_hid_are_counted),
+		cmocka_unit_test(decisions_are_counted),
 		cmocka_unit_test(functions_and_callers_are_counted),
 		cmocka_unit_test(samples_and_stacks_are_counted),
 		cmocka_unit_test(the_status_distinguishes_cut_from_damaged),

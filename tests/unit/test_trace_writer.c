@@ -390,7 +390,7 @@ static void decisions_come_back(void **state)
 	const struct trace_decision counted = {UINT64_MAX, 1,	  TRACE_WATCH_COUNTED,
 					       61000,	   50000, TRACE_KIND_QUERY};
 	const struct trace_tally tally = {
-		.label = 1, .kind = TRACE_KIND_COUNTED, .events = UINT64_MAX};
+		.label = 1, .kind = TRACE_KIND_HIT_COUNT, .events = UINT64_MAX};
 	static const char line[] =
 		"\ndecision 18446744073709551615 typeck counted 61000 of 50000\n";
 	struct trace_decision wrong = counted, waiting = counted;
@@ -417,7 +417,8 @@ static void decisions_come_back(void **state)
 		n++;
 	assert_int_equal(n, 10000);
 	assert_non_null(strstr(text, " typeck [QueryBlocked] counted 61000 of 50000\n"));
-	assert_non_null(strstr(text, "tally 0 typeck [QueryCounted] 18446744073709551615 0\n"));
+	assert_non_null(
+		strstr(text, "tally 0 typeck [QueryCacheHitCount] 18446744073709551615 0\n"));
 }
 
 int main(void)

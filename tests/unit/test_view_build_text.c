@@ -44,24 +44,6 @@ static void top_is_of_each_table(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void unrecorded_executions_are_reported(void **state)
-{
-	const struct trace_tally counted = {
-		.process = SB_SYN, .kind = TRACE_KIND_COUNTED, .label = SB_TYPECK, .events = 1000};
-	const struct trace_tally estimated = {
-		.process = SB_SYN, .kind = TRACE_KIND_ESTIMATED, .label = SB_TYPECK, .events = 7};
-	_sample_build_ struct sample_build s = {};
-	struct build_view v = sample_build__make(&s);
-	_free_ char *text = NULL;
-
-	assert_int_equal(summary__tally(s.summary, &counted), 0);
-	assert_int_equal(summary__tally(s.summary, &estimated), 0);
-	text = printed_build(build_text, &v);
-	assert_contains(text, "\nnot recorded, to keep within a budget: 1,000 executions, counted "
-			      "above,\n  and about 7 more\n");
-	assert_contains(text, "\nsyn/typeck                                      1,001 ");
-}
-
 static void kinds_with_unwatched_time_are_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
@@ -165,7 +147,6 @@ int main(void)
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
-		cmocka_unit_test(unrecorded_executions_are_reported),
 		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 		cmocka_unit_test(items_take_the_place_of_pairs),

@@ -21,9 +21,6 @@ static void each_extra_is_a_member_of_a_row(void **state)
 		.hashing_ns = 14,
 		.loaded = 15,
 		.loads = 16,
-		.unrecorded.counted = 17,
-		.unrecorded.estimated = 18,
-		.estimated_ns = 19,
 	};
 
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {

@@ -15,66 +15,6 @@ static char *print(report_fn *fn, const struct summary *s, const struct report_o
 	return printed_text(fn(out, s, &none, &sample_names, opt));
 }
 
-static struct summary *sample_unrecorded(void)
-{
-	const struct trace_tally counted = {
-		.kind = TRACE_KIND_COUNTED, .label = SAMPLE_LAYOUT_OF, .events = 1998};
-	const struct trace_tally estimated = {
-		.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_TYPECK, .events = 3, .sum = 2998000};
-	struct summary *s = sample_one();
-
-	assert_int_equal(summary__tally(s, &counted), 0);
-	assert_int_equal(summary__tally(s, &estimated), 0);
-	return s;
-}
-
-static void values_that_include_an_estimate_are_marked(void **state)
-{
-	_summary_ struct summary *s = sample_unrecorded();
-	_free_ char *text = print(report_text, s, &(struct report_options){});
-
-	assert_contains(text, "typeck        ~4  ~4.00 ms  1.00 ms    99.8  1.00 ms  1.00 ms\n"
-			      "layout_of  2,000  ~2.00 ms  2.00 us     0.2  1.00 us  1.50 us\n");
-	assert_contains(text,
-			"\n~ includes executions that were not recorded (1,998 counted, about 3\n"
-			"  estimated)");
-	assert_lacks(text, "budget");
-}
-
-static void json_keeps_what_is_exact_apart(void **state)
-{
-	_summary_ struct summary *s = sample_unrecorded();
-	_free_ char *text = print(report_json, s, &(struct report_options){});
-
-	assert_contains(text, "{\"name\":\"typeck\",\"kind\":\"Query\",\"count\":1,\"unwound\":0,"
-			      "\"total_ns\":1002000,");
-	assert_contains(text, "\"max_ns\":1002000,\"estimated\":3,\"estimated_ns\":2998000}");
-	assert_contains(text,
-			"{\"name\":\"layout_of\",\"kind\":\"Query\",\"count\":2000,\"unwound\":0,"
-			"\"total_ns\":2000,\"self_ns\":2000,\"mean_ns\":1000,");
-	assert_contains(text, "\"max_ns\":1500,\"counted\":1998,\"estimated_ns\":1998000}");
-	assert_lacks(text, "tallies");
-}
-
-static void other_rows_say_whether_they_have_it(void **state)
-{
-	_summary_ struct summary *s = sample_unrecorded();
-	struct groups *g;
-	struct report_options opt = {.by = GROUP_BY_THREAD};
-	_free_ char *threads = NULL, *crates = NULL;
-
-	assert_int_equal(groups__new(&g), 0);
-	opt.groups = g;
-	threads = print(report_text, s, &opt);
-	assert_contains(threads, "not recorded, and in no row: 1,998 executions, and about 3 ");
-	opt.by = GROUP_BY_CRATE;
-	crates = print(report_text, s, &opt);
-	assert_contains(crates,
-			"not recorded: 1,998 executions, which are counted above, and about");
-	assert_lacks(crates, "~");
-	groups__free(g);
-}
-
 static struct decisions decisions_of(const struct trace_decision *all, size_t n, uint64_t end_ns)
 {
 	struct decisions d = {0};
@@ -233,71 +173,26 @@ static void only_what_was_asked_for_is_listed(void **state)
 	assert_lacks(large, "<unknown>");
 }
 
-/* A process with 2,000 results, some of whose executions were not recorded. */
-static void unrecorded_executions_count_as_executed(void **state)
+/* A process with 2,000 results, some of whose executions were of queries without probes. */
+static void executions_without_probes_leave_open_what_was_reused(void **state)
 {
-	const struct trace_tally counted = {
-		.kind = TRACE_KIND_COUNTED, .label = SAMPLE_LAYOUT_OF, .events = 1000};
-	const struct trace_tally estimated = {
-		.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_TYPECK, .events = 30, .sum = 5};
-	_summary_ struct summary *s = sample_one();
-	_free_ char *exact = NULL, *rough = NULL, *json = NULL;
-
-	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
-	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
-	assert_int_equal(summary__tally(s, &counted), 0);
-	exact = print(report_text, s, &(struct report_options){});
-	assert_contains(exact, "\nregex_syntax  4711    2,000     1,004      ~1      995\n");
-	assert_contains(exact, "~ loaded includes loads that found nothing ");
-	assert_int_equal(summary__tally(s, &estimated), 0);
-	rough = print(report_text, s, &(struct report_options){});
-	assert_contains(rough, "\nregex_syntax  4711    2,000    ~1,034      ~1        ?\n");
-	assert_contains(rough, "~ executed includes estimates");
-	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, ",\"incremental\":{\"executed\":1004,\"estimated\":30,\"loads\":1,"
-			      "\"loaded\":null,\"results\":2000},");
-}
-
-static void unknown_times_are_not_zero(void **state)
-{
-	const struct trace_tally estimated = {
-		.kind = TRACE_KIND_ESTIMATED, .label = 7, .events = 30};
-	const struct trace_tally counted = {.kind = TRACE_KIND_COUNTED, .label = 8, .events = 40};
-	struct report_options opt = {};
-	_summary_ struct summary *s = sample_one();
-	_free_ char *text = NULL, *by_count = NULL, *json = NULL;
-
-	assert_int_equal(summary__tally(s, &estimated), 0);
-	assert_int_equal(summary__tally(s, &counted), 0);
-	text = print(report_text, s, &opt);
-	/* Rows without times come last, sorted by executions. */
-	assert_contains(text, "layout_of      2  2.00 us  2.00 us     0.2  1.00 us  1.50 us\n"
-			      "<unknown>     40        -        -       -        -        -\n"
-			      "<unknown>    ~30        -        -       -        -        -\n");
-	assert_contains(text, "\n- no execution was recorded, and the time of one is unknown: 2 "
-			      "queries\n");
-	opt.sort = REPORT_SORT_COUNT;
-	by_count = print(report_text, s, &opt);
-	assert_contains(by_count, "max\n<unknown>     40  ");
-	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, "\"count\":40,\"unwound\":0,\"total_ns\":null,\"self_ns\":0,"
-			      "\"mean_ns\":null,\"min_ns\":null,\"max_ns\":null,"
-			      "\"counted\":40}");
-}
-
-/* An estimate of 0 differs from a count of 0. */
-static void an_estimate_of_none_is_marked(void **state)
-{
-	const struct trace_tally none = {.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_LAYOUT_OF};
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *json = NULL;
 
-	assert_int_equal(summary__tally(s, &none), 0);
+	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
+	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
+	summary__set_unwatched(s);
 	text = print(report_text, s, &(struct report_options){});
-	assert_contains(text, "layout_of     ~2  ~2.00 us  2.00 us");
-	assert_contains(text, "(0 counted, about 0\n");
+	assert_contains(text, "\nregex_syntax  4711    2,000         4      ~1        ?\n");
+	assert_contains(text, "some queries have no probes: executed lacks their executions, ");
 	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, "\"estimated\":0}");
+	assert_contains(json, ",\"incremental\":{\"executed\":4,\"loads\":1,\"loaded\":null,"
+			      "\"results\":2000},");
+}
+
+static bool is_unknown(const void *ctx, const char *name)
+{
+	return !strcmp(name, "<unknown>");
 }
 
 /* A query that was only loaded has no times of an execution. */
@@ -313,13 +208,15 @@ static void no_execution_has_no_mean(void **state)
 	assert_contains(text, "typeck         0   0 ns  0 ns     0.0     -    -  ");
 }
 
-static void callers_of_unrecorded_executions_are_unknown(void **state)
+static void callers_of_queries_without_probes_are_unknown(void **state)
 {
-	_summary_ struct summary *s = sample_unrecorded();
+	const struct sample_sums sums = {.total[TRACE_SAMPLE_CPU] = {1, 1000}};
+	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *none = NULL;
-	struct report_options opt = {.query = is_typeck};
+	struct report_options opt = {.query = is_unknown};
 	struct callers *c;
 
+	assert_int_equal(summary__samples(s, 0, 7, 1, &sums), 0);
 	assert_int_equal(callers__new(&c), 0);
 	opt.callers = c;
 	text = print(report_text, s, &opt);
@@ -387,19 +284,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_cannot_move_the_cursor),
-		cmocka_unit_test(values_that_include_an_estimate_are_marked),
-		cmocka_unit_test(json_keeps_what_is_exact_apart),
-		cmocka_unit_test(other_rows_say_whether_they_have_it),
 		cmocka_unit_test(decisions_are_reported),
 		cmocka_unit_test(reused_results_are_shown_by_process),
 		cmocka_unit_test(only_what_was_asked_for_is_listed),
 		cmocka_unit_test(other_kinds_are_reported_by_kind),
 		cmocka_unit_test(of_what_was_not_watched_from_the_start_some_may_be_missing),
-		cmocka_unit_test(unrecorded_executions_count_as_executed),
-		cmocka_unit_test(unknown_times_are_not_zero),
-		cmocka_unit_test(an_estimate_of_none_is_marked),
+		cmocka_unit_test(executions_without_probes_leave_open_what_was_reused),
 		cmocka_unit_test(no_execution_has_no_mean),
-		cmocka_unit_test(callers_of_unrecorded_executions_are_unknown),
+		cmocka_unit_test(callers_of_queries_without_probes_are_unknown),
 		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
 		cmocka_unit_test(sorting_by_cpu_time_ignores_waiting),
 	};

@@ -246,15 +246,6 @@ int build__span(struct build *b, const struct trace_span *span)
 	return take_interval(b, t, span);
 }
 
-int build__tally(struct build *b, const struct trace_tally *t)
-{
-	if (t->process >= b->n_compilers)
-		return -EINVAL;
-	if (t->kind == TRACE_KIND_COUNTED)
-		b->compilers[t->process].sums.executions += t->events;
-	return 0;
-}
-
 static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
 {
 	return ns < from ? from : ns > to ? to : ns;

@@ -36,7 +36,7 @@ struct build_process {
 	uint64_t preempted_ns; /* runnable but not running; same threads and spans */
 	struct waits waits;    /* same threads and spans */
 	uint64_t blocked_ns;   /* in QueryBlocked */
-	uint64_t executions;   /* of queries; includes executions that were only counted */
+	uint64_t executions;   /* of queries that have probes */
 	uint64_t results; /* that rustc has numbered, up to the last one that a span has; 0: none */
 };
 
@@ -92,9 +92,6 @@ int build__thread(struct build *b, const struct trace_thread *t);
 
 /* Add a span of any kind. -ENOMEM; -EINVAL as summary__span(). */
 int build__span(struct build *b, const struct trace_span *span);
-
-/* Add executions without a span; only exact counts are used. -EINVAL as build__span(). */
-int build__tally(struct build *b, const struct trace_tally *t);
 
 /* Finish the build. Call it once, before the functions below. 0 or -ENOMEM. */
 int build__end(struct build *b);

@@ -30,18 +30,16 @@ struct cell {
 	uint64_t activities;		    /* of the executions; those of a crate have none */
 	double variance[COMPARE_N_METRICS]; /* of times that samples tell, ns^2 */
 	uint8_t by;			    /* enum compare_by */
-	struct unrecorded unrecorded;
 };
 
 struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
-	bool has_estimates[COMPARE_N_SIDES];
-	uint32_t with_items;	/* traces */
-	bool rough_items;	/* executions of some trace were not recorded */
-	bool any_unprobed;	/* queries had no probes in some trace */
-	uint32_t knows_off_cpu; /* traces that tell when threads were off the CPU */
-	bool levelled;		/* level() is done */
+	uint32_t with_items;		/* traces */
+	bool partial_items;		/* some queries of some trace had no probes */
+	bool any_unprobed;		/* queries had no probes in some trace */
+	uint32_t knows_off_cpu;		/* traces that tell when threads were off the CPU */
+	bool levelled;			/* level() is done */
 	/* By label: queries that had no probes. */
 	struct {
 		bool in[COMPARE_N_SIDES];
@@ -127,12 +125,10 @@ static struct cell sampled_cell_of(const struct summary_row *row)
 	return (struct cell){
 		.of[COMPARE_SELF] = row->best_self_ns,
 		.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
-		.of[COMPARE_COUNT] = row->unrecorded.counted,
 		.on_cpu_ns = row->best_self_ns,
 		.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
 		.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
 		.by = COMPARE_BY_SAMPLES,
-		.unrecorded = row->unrecorded,
 	};
 }
 
@@ -162,10 +158,9 @@ static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
 		.variance[COMPARE_SELF] = squared(error_ns),
 		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
-		.of[COMPARE_COUNT] = row->count + row->unrecorded.counted,
+		.of[COMPARE_COUNT] = row->count,
 		.activities = row->activities,
 		.probes_ns = row->raw_self_ns - row->self_ns,
-		.unrecorded = row->unrecorded,
 	};
 }
 
@@ -192,8 +187,6 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
 	to->by |= cell->by;
-	unrecorded__add(&to->unrecorded, &cell->unrecorded);
-	c->has_estimates[side] |= cell->unrecorded.rough;
 	pair->in[side] = true;
 	pair->kinds |= kinds;
 	return 0;
@@ -281,7 +274,6 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
-		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
 		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label)
 			      ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
 		if (err)
@@ -430,16 +422,10 @@ int compare__items(struct compare *c, enum compare_side side, const struct summa
 		   struct items *items, const struct trace_texts *names)
 {
 	struct item_rows rows = {.c = c, .side = side, .names = names};
-	_free_ struct summary_row *all = NULL;
-	size_t n;
 
 	if (c->seen[side] == c->n[side])
 		return -EINVAL;
-	if (summary__rows(s, SUMMARY_ALL, &all, &n))
-		return -ENOMEM;
-	c->rough_items |= summary__is_unwatched(s);
-	for (size_t i = 0; i < n; i++)
-		c->rough_items |= unrecorded__any(&all[i].unrecorded);
+	c->partial_items |= summary__is_unwatched(s);
 	c->with_items++;
 	return items__each(items, add_item, &rows);
 }
@@ -453,7 +439,6 @@ struct sums {
 	bool unprobed[COMPARE_N_SIDES];
 	uint64_t preempted_ns; /* its ranges, added up */
 	uint64_t probes_ns;    /* the largest of any pair and trace, as the numbers below */
-	struct unrecorded unrecorded;
 };
 
 static void sums__clear(struct sums *s)
@@ -486,7 +471,6 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	memset(s->by, 0, sizeof(s->by));
 	memset(s->unprobed, 0, sizeof(s->unprobed));
 	s->probes_ns = s->preempted_ns = 0;
-	s->unrecorded = (struct unrecorded){0};
 }
 
 static bool is_unprobed(const struct compare *c, const struct pair *pair, int side)
@@ -515,11 +499,6 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			least = cells[t].preempted_ns;
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
-		if (cells[t].unrecorded.counted > s->unrecorded.counted)
-			s->unrecorded.counted = cells[t].unrecorded.counted;
-		if (cells[t].unrecorded.estimated > s->unrecorded.estimated)
-			s->unrecorded.estimated = cells[t].unrecorded.estimated;
-		s->unrecorded.rough |= cells[t].unrecorded.rough;
 	}
 	s->preempted_ns += most - least;
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
@@ -547,7 +526,6 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 	struct compare_row row = {
 		.preempted_ns = s->preempted_ns,
 		.probes_ns = s->probes_ns,
-		.unrecorded = s->unrecorded,
 	};
 
 	memcpy(row.in, s->in, sizeof(row.in));
@@ -678,12 +656,11 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	*out = (struct compare_result){
 		.rules = *rules,
 		.has_items = c->with_items == n_traces(c),
-		.rough_items = c->rough_items,
+		.partial_items = c->partial_items,
 		.on_cpu = is_on_cpu(c),
 		.any_unprobed = c->any_unprobed,
 	};
 	memcpy(out->traces, c->n, sizeof(out->traces));
-	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
 	err = compare_units__name(&c->units) ?: fill_rows(c, out);
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		out->build.unprobed[side] = c->any_unprobed;

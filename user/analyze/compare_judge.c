@@ -48,8 +48,7 @@ static bool is_cost_compared(const struct compare_result *r, const struct compar
 }
 
 /*
- * Self times of a unit always add up: time that was not recorded counts for the caller. A query
- * without a row on an estimated side may have been executed there.
+ * Self times of a unit always add up: time of queries without probes counts for the caller.
  */
 static bool is_compared(const struct compare_result *r, const struct compare_row *row,
 			enum compare_metric metric, bool has_query)
@@ -58,7 +57,7 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 
 	if (r->rules.different_work || (r->few_crates && row->is_build))
 		return false;
-	if (r->rough_items && compare_row__is_item(row))
+	if (r->partial_items && compare_row__is_item(row))
 		return false;
 	if (compare_metric_is_of_crates(metric))
 		return !has_query && is_cost_compared(r, row, metric);
@@ -66,15 +65,10 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 		return false;
 	if (metric == COMPARE_TOTAL && !has_query && !are_enough(r))
 		return false;
-	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
+	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++)
 		if (row->unprobed[side] && (is_count || !row->in[side]))
 			return false;
-		if (!row->in[side] && r->has_estimates[side])
-			return false;
-	}
-	if (row->unrecorded.rough && (is_count || has_query))
-		return false;
-	return is_count || !has_query || !row->unrecorded.counted;
+	return true;
 }
 
 /* What a change of a time must exceed besides the noise. */
@@ -152,7 +146,7 @@ static int estimate_noise(struct compare_result *r)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
-		if (same_count(row) && !unrecorded__any(&row->unrecorded))
+		if (same_count(row))
 			pairs[n++] = (struct spread_pair){
 				row->of[COMPARE_SELF][COMPARE_BASE].median,
 				row->of[COMPARE_SELF][COMPARE_NEW].median,

@@ -7,7 +7,6 @@
 
 #include "analyze/compare_units.h"
 #include "analyze/spread.h"
-#include "analyze/unrecorded.h"
 
 enum compare_side { COMPARE_BASE, COMPARE_NEW, COMPARE_N_SIDES };
 
@@ -71,14 +70,9 @@ struct compare_row {
 	uint8_t changed;
 	/*
 	 * True if the metric of the rules is known on both sides. A row that is not compared is
-	 * never significant. Executions may be only estimated, and times of a query not recorded.
+	 * never significant.
 	 */
 	bool compared;
-	/*
-	 * Executions without a span. The exact number is included in the count, the estimated is
-	 * not. Each is the largest of any trace.
-	 */
-	struct unrecorded unrecorded;
 	/*
 	 * Of a query: it had no probes in a trace of that side, so its executions are unknown. Of
 	 * the build: some query had none in some trace, and the count has none of these.
@@ -148,13 +142,12 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 }
 
 struct compare_result {
-	bool has_items;	   /* all traces have some */
-	bool rough_items;  /* none is compared: executions were not recorded in some trace */
-	bool on_cpu;	   /* self times are */
-	bool any_unprobed; /* some query had no probes in some trace */
+	bool has_items;	    /* all traces have some */
+	bool partial_items; /* none is compared: some queries of some trace had no probes */
+	bool on_cpu;	    /* self times are */
+	bool any_unprobed;  /* some query had no probes in some trace */
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
-	bool has_estimates[COMPARE_N_SIDES]; /* a missing row may have been executed */
 	/*
 	 * Used for times if a side has fewer than SPREAD_TRUSTED traces: the noise of self times,
 	 * in millionths, from rows with equal execution counts on both sides (spread_noise()); at

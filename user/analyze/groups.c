@@ -27,7 +27,6 @@ struct thread {
 	uint32_t tid;
 	const char *name; /* or NULL */
 	struct sums sums;
-	uint64_t counted; /* only in NO_THREAD: executions without a span */
 };
 
 /* With groups__by_query(): the time of one query in one thread. */
@@ -38,9 +37,6 @@ struct query_time {
 	uint64_t self_off_ns;
 	uint64_t self_probe_ns;
 };
-
-/* Counted executions belong to no known thread. */
-#define NO_THREAD UINT32_MAX
 
 struct groups {
 	struct trace_process *processes;
@@ -165,21 +161,6 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	return g->by_query ? add_to_query(g, (uint32_t)(t - g->threads.at), span, times) : 0;
 }
 
-int groups__tally(struct groups *g, const struct trace_tally *tally)
-{
-	struct thread *t;
-
-	if (tally->process >= g->n_processes)
-		return -EINVAL;
-	if (tally->kind != TRACE_KIND_COUNTED)
-		return 0;
-	t = get_thread(g, tally->process, NO_THREAD);
-	if (!t)
-		return -ENOMEM;
-	t->counted += tally->events;
-	return 0;
-}
-
 static void add_row(struct group_row *to, const struct group_row *from)
 {
 	to->processes += from->processes;
@@ -271,7 +252,6 @@ static struct sums *sum_processes(const struct groups *g, const struct own_time 
 		if (g->threads.at[i].sums.spans)
 			add_sums(to, &g->threads.at[i].sums);
 		own_time__merge(&to->row.own, &own[i]);
-		to->row.count += g->threads.at[i].counted;
 	}
 	return sums;
 }
@@ -289,7 +269,7 @@ static int process_rows(const struct groups *g, const struct own_time *own, bool
 		struct group_row *row = &rows[*n];
 		_free_ char *name = NULL;
 
-		if (!sums[i].spans && !sums[i].row.count)
+		if (!sums[i].spans)
 			continue;
 		name = compile_name(p);
 		*row = row_of(g, &sums[i]);

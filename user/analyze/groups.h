@@ -63,12 +63,6 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 /* Count a span of TRACE_KIND_OFF_CPU. Errors as groups__span(). */
 int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted);
 
-/*
- * Count executions without a span; only exact counts are used. They count for their process and
- * crate, because the thread is unknown. Errors as groups__span().
- */
-int groups__tally(struct groups *g, const struct trace_tally *t);
-
 /* The rows, in no particular order. Free with group_rows__free(). -ENOMEM. */
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);
 void group_rows__free(struct group_row *rows, size_t n);

@@ -240,20 +240,6 @@ static int take_thread(struct model *m, const struct trace_thread *t)
 	return err;
 }
 
-static int take_tally(struct model *m, const struct trace_tally *t)
-{
-	int err = summary__tally(m->summary, t);
-
-	if (err)
-		return err;
-	unrecorded__tally(&m->unrecorded, t);
-	if (m->build)
-		err = build__tally(m->build, t);
-	if (!err && m->groups && wants(m, t->label))
-		err = groups__tally(m->groups, t);
-	return err;
-}
-
 static void take_costs(struct model *m, const struct trace_costs *costs)
 {
 	m->costs = *costs;
@@ -300,7 +286,7 @@ int model__item(struct model *m, const struct trace_item *item)
 	case TRACE_ITEM_THREAD:
 		return take_thread(m, &item->thread);
 	case TRACE_ITEM_TALLY:
-		return take_tally(m, &item->tally);
+		return summary__tally(m->summary, &item->tally);
 	case TRACE_ITEM_DECISION:
 		return decisions__add(&m->decisions, &item->decision);
 	case TRACE_ITEM_LOSSES:

@@ -19,7 +19,6 @@
 #include "analyze/subjects.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"
-#include "analyze/unrecorded.h"
 #include "trace/reader.h"
 #include "trace/self_time.h"
 
@@ -84,7 +83,6 @@ struct model {
 	 */
 	struct own_shares own_shares;
 	struct own_shares item_shares;
-	struct unrecorded unrecorded;
 	struct trace_losses losses;
 	struct trace_costs costs;
 	struct trace_overhead overhead;

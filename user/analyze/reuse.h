@@ -6,17 +6,16 @@
 #ifndef QPROF_ANALYZE_REUSE_H
 #define QPROF_ANALYZE_REUSE_H
 
-#include "analyze/unrecorded.h"
 #include "base/table.h"
 #include "trace/trace.h"
 
 /* Reuse in one process. */
 struct reuse {
 	uint64_t executed; /* query executions with a span */
-	struct unrecorded unrecorded;
-	bool late;	 /* loads were not watched from the start, so some may be missing */
-	uint64_t loads;	 /* results looked for in the cache on disk */
-	uint64_t loaded; /* lower bound: loads not followed by an execution of the query */
+	bool unprobed;	   /* some queries had no probes: there were more executions */
+	bool late;	   /* loads were not watched from the start, so some may be missing */
+	uint64_t loads;	   /* results looked for in the cache on disk */
+	uint64_t loaded;   /* lower bound: loads not followed by an execution of the query */
 	/*
 	 * Lower bound of the results in the graph of this compile, reused or not. 0: unknown,
 	 * because several threads numbered results, which leaves gaps.
@@ -24,31 +23,25 @@ struct reuse {
 	uint64_t results;
 };
 
-/* Executions, without estimated ones. */
-static inline uint64_t reuse__executed(const struct reuse *r)
-{
-	return r->executed + r->unrecorded.counted;
-}
-
 /*
  * True if a load was not seen, or an execution without a span may have followed one. `loaded` is
  * then no lower bound.
  */
 static inline bool reuse__may_miss(const struct reuse *r)
 {
-	return unrecorded__any(&r->unrecorded) || r->late;
+	return r->unprobed || r->late;
 }
 
-/* True if reuse__unseen() is valid; it is not if there are estimates. */
+/* True if reuse__unseen() is valid. */
 static inline bool reuse__knows_unseen(const struct reuse *r)
 {
-	return r->results && !r->unrecorded.rough && !r->late;
+	return r->results && !r->unprobed && !r->late;
 }
 
 /* Results that were neither executed nor loaded. */
 static inline uint64_t reuse__unseen(const struct reuse *r)
 {
-	uint64_t seen = reuse__executed(r) + r->loaded;
+	uint64_t seen = r->executed + r->loaded;
 
 	return r->results > seen ? r->results - seen : 0;
 }

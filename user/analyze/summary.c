@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/compile_name.h"
-#include "analyze/means.h"
 #include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/map.h"
@@ -52,8 +51,6 @@ struct summary {
 	struct u64_map entry_of;    /* process << 32 | label -> index into entries */
 	struct recent recent[N_RECENT];
 	struct load_tracks loads;
-	struct means *means; /* created when rows are requested, if executions were only counted */
-	bool has_counted;
 	struct trace_tally *tallies;
 	uint32_t n_tallies;
 	uint32_t tallies_capacity;
@@ -74,9 +71,6 @@ int summary__new(struct summary **out)
 		return -ENOMEM;
 	s->free_entry = U64_MAP_NONE;
 	s->over.entries = U64_MAP_NONE;
-	s->means = calloc(1, sizeof(*s->means));
-	if (!s->means)
-		return -ENOMEM;
 	*out = take_ptr(s);
 	return 0;
 }
@@ -301,22 +295,12 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
-	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_COUNTED &&
-	    t->kind != TRACE_KIND_ESTIMATED)
+	if (t->kind != TRACE_KIND_HIT_COUNT)
 		return add_tally(s, t);
 	entry = find_or_add(s, t->process, t->label);
 	if (!entry)
 		return -ENOMEM;
-	if (t->kind == TRACE_KIND_HIT_COUNT) {
-		entry->row.hits += t->sum;
-		return 0;
-	}
-	unrecorded__tally(&entry->row.unrecorded, t);
-	unrecorded__tally(&s->processes[t->process].reuse.unrecorded, t);
-	if (t->kind == TRACE_KIND_ESTIMATED)
-		entry->row.estimated_ns += t->sum;
-	else
-		s->has_counted = true;
+	entry->row.hits += t->sum;
 	return 0;
 }
 
@@ -393,6 +377,7 @@ struct reuse summary__reuse(const struct summary *s, uint32_t i)
 	if (s->processes[i].many_number)
 		reuse.results = 0;
 	reuse.late = summary__process_at(s, i)->start_ns < s->loads_from_ns;
+	reuse.unprobed = s->has_unwatched;
 	return reuse;
 }
 
@@ -451,8 +436,6 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->off_ns += from->off_ns;
 	to->self_off_ns += from->self_off_ns;
 	to->self_cpu_ns += from->self_cpu_ns;
-	unrecorded__add(&to->unrecorded, &from->unrecorded);
-	to->estimated_ns += from->estimated_ns;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
@@ -490,8 +473,8 @@ static size_t merge_labels(struct summary_row *rows, size_t n)
 	return used;
 }
 
-/* Subtract the probe time, and estimate the time of counted executions. */
-static struct summary_row row_of(const struct summary *s, const struct entry *entry)
+/* Subtract the probe time. */
+static struct summary_row row_of(const struct entry *entry)
 {
 	struct summary_row row = entry->row;
 
@@ -502,8 +485,6 @@ static struct summary_row row_of(const struct summary *s, const struct entry *en
 	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
 	row.self_cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
-	if (row.unrecorded.counted)
-		row.estimated_ns += means__estimate(s->means, row.label, row.unrecorded.counted);
 	return row;
 }
 
@@ -512,7 +493,7 @@ static size_t copy_rows(const struct summary *s, uint32_t process, struct summar
 	size_t n = 0;
 
 	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		rows[n++] = row_of(s, &s->entries[i]);
+		rows[n++] = row_of(&s->entries[i]);
 	return n;
 }
 
@@ -522,33 +503,9 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 
 	for (uint32_t i = 0; i < s->n_entries; i++)
 		if (s->entries[i].row.label != NO_LABEL)
-			rows[n++] = row_of(s, &s->entries[i]);
+			rows[n++] = row_of(&s->entries[i]);
 	qsort(rows, n, sizeof(*rows), compare_labels);
 	return merge_labels(rows, n);
-}
-
-/* Means are computed over all processes: in most later ones, a costly query is never recorded. */
-static int make_means(const struct summary *s)
-{
-	struct mean *parts;
-
-	if (!s->has_counted || s->means->spans == s->spans)
-		return 0;
-	parts = calloc(s->n_entries + 1UL, sizeof(*parts));
-	if (!parts)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->n_entries; i++) {
-		const struct entry *e = &s->entries[i];
-
-		parts[i] = (struct mean){
-			.label = e->row.label,
-			.count = e->row.count,
-			.ns = trace_without_probes(e->row.executed_ns, e->executed_probe_ns),
-		};
-	}
-	means__set(s->means, parts, s->n_entries);
-	s->means->spans = s->spans;
-	return 0;
 }
 
 static bool has_intervals(const struct summary_row *row)
@@ -603,8 +560,6 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 
 	if (!all && process >= s->n_processes)
 		return -EINVAL;
-	if (make_means(s))
-		return -ENOMEM;
 	most = all ? s->n_entries : s->processes[process].n_entries;
 	*rows = calloc(most + 1, sizeof(**rows)); /* calloc(0) may be NULL */
 	if (!*rows)
@@ -625,7 +580,7 @@ int summary__counts(const struct summary *s, struct summary_counts *counts)
 		return -ENOMEM;
 	*counts = (struct summary_counts){0};
 	for (size_t i = 0; i < n; i++) {
-		counts->queries += rows[i].count - rows[i].activities + rows[i].unrecorded.counted;
+		counts->queries += rows[i].count - rows[i].activities;
 		counts->activities += rows[i].activities;
 	}
 	return 0;
@@ -700,8 +655,5 @@ void summary__free(struct summary *s)
 	free(s->tallies);
 	u64_map__destroy(&s->entry_of);
 	load_tracks__destroy(&s->loads);
-	if (s->means)
-		means__destroy(s->means);
-	free(s->means);
 	free(s);
 }

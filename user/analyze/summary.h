@@ -8,7 +8,6 @@
 
 #include "analyze/reuse.h"
 #include "analyze/sampled.h"
-#include "analyze/unrecorded.h"
 #include "trace/trace.h"
 
 /*
@@ -39,13 +38,7 @@ struct summary_row {
 	uint64_t self_off_ns; /* off-CPU time within raw_self_ns */
 	/* Of self_ns, on the CPU: the sum of those of the processes, each at least 0 (on_cpu.h). */
 	uint64_t self_cpu_ns;
-	/*
-	 * Executions without a span, left out for a budget. They are in no count and no time of
-	 * this row; their time is in the self times of their callers.
-	 */
-	struct unrecorded unrecorded;
-	uint64_t estimated_ns; /* estimated time of both; by the recorded mean for counted */
-	uint64_t loads;	       /* see struct reuse */
+	uint64_t loads; /* see struct reuse */
 	uint64_t loaded;
 	/*
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
@@ -87,8 +80,8 @@ static inline bool summary_row__is_activity(const struct summary_row *row)
 
 /*
  * The name of the first of these kinds: a query's row also has intervals of waiting, loading and
- * hashing. A row without intervals is a query, because only queries can be counted without
- * intervals or have cache hits. NULL: the kind is private to a file.
+ * hashing. A row without intervals is a query, because only queries have cache hits or samples.
+ * NULL: the kind is private to a file.
  */
 static inline const char *summary_kind_text(uint32_t kinds)
 {
@@ -106,7 +99,7 @@ static inline const char *summary_row__kind(const struct summary_row *row)
  */
 static inline const char *summary_row__instead(const struct summary_row *row)
 {
-	if (row->count || unrecorded__any(&row->unrecorded) || !row->raw_self_ns)
+	if (row->count || !row->raw_self_ns)
 		return "";
 	if (row->kinds & 1u << TRACE_KIND_LOAD)
 		return " (loaded)";
@@ -119,13 +112,6 @@ static inline const char *summary_row__instead(const struct summary_row *row)
 static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 {
 	return row->count ? row->executed_ns / row->count : 0;
-}
-
-/* True if there are executions without a span, and no estimate of their time. */
-static inline bool summary_row__is_untimed(const struct summary_row *row)
-{
-	return unrecorded__any(&row->unrecorded) && !row->raw_total_ns && !row->estimated_ns &&
-	       !sample_sums__any(&row->samples);
 }
 
 struct summary;
@@ -147,8 +133,8 @@ int summary__span(struct summary *s, const struct trace_span *span,
 		  const struct trace_times *times);
 
 /*
- * Add a tally, after its process. Cache hits and executions without a span go to the rows, others
- * to the list. Errors as summary__span().
+ * Add a tally, after its process. Cache hits go to the rows, others to the list. Errors as
+ * summary__span().
  */
 int summary__tally(struct summary *s, const struct trace_tally *t);
 
@@ -190,7 +176,7 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
 struct summary_counts {
-	uint64_t queries;    /* executions of queries, also those without a span */
+	uint64_t queries;    /* executions of queries */
 	uint64_t activities; /* passes, and parts of them */
 };
 

@@ -27,7 +27,7 @@ static uint64_t sum_of(const struct trace_losses *l, const enum trace_loss *caus
 	return sum;
 }
 
-/* Intervals, plus executions that a budget only counted or estimated. */
+/* Intervals, and cache hits. */
 static uint64_t count_recorded(const struct summary *s)
 {
 	uint64_t recorded = summary__spans(s);
@@ -37,8 +37,7 @@ static uint64_t count_recorded(const struct summary *s)
 	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
 		return recorded;
 	for (size_t i = 0; i < n; i++)
-		recorded +=
-			rows[i].hits + rows[i].unrecorded.counted + rows[i].unrecorded.estimated;
+		recorded += rows[i].hits;
 	return recorded;
 }
 

@@ -148,17 +148,12 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 	if (!has_content(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
 	warn_of_partial_compiles(t);
-	if (unrecorded__any(&t->unrecorded))
-		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
-			  "%lu estimated: their time is in the self times of their callers",
-			  t->path, (unsigned long)t->unrecorded.counted,
-			  (unsigned long)t->unrecorded.estimated);
 	if (t->unwatched)
 		diag_warn(
 			"%s: to keep within a budget activities, waiting or loading were not "
 			"recorded all the time: fewer of them may be in the trace than there were",
 			t->path);
-	sides->whole &= !t->problem && !t->lost && !t->unrecorded.rough && !t->late && !t->cut;
+	sides->whole &= !t->problem && !t->lost && !t->late && !t->cut;
 	/* A build in which nothing was compiled is always faster. */
 	sides->whole &= has_content(s);
 }
@@ -191,7 +186,6 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
 		return err;
-	t->unrecorded = m->unrecorded;
 	t->recording = compare_recording_of(m);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
@@ -346,14 +340,6 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v, ui
 	return diag_error_r(err, "cannot print the comparison: %s", strerror(-err));
 }
 
-static bool has_unrecorded(const struct diff_view *v)
-{
-	for (size_t i = 0; i < v->n_traces; i++)
-		if (unrecorded__any(&v->traces[i].unrecorded))
-			return true;
-	return false;
-}
-
 /* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
 static const char *doubt_of(const struct sides *sides, const struct diff_view *v,
 			    const struct diff_gate *gate)
@@ -401,8 +387,7 @@ static void decide(const struct sides *sides, struct diff_view *v, struct diff_g
 static void report_doubts(const struct diff_view *v)
 {
 	if (v->status == EXIT_CODE_FAILURE)
-		diag_error("--fail-above has no verdict; record both sides again, alike%s",
-			   has_unrecorded(v) ? ", with --exact" : "");
+		diag_error("--fail-above has no verdict; record both sides again, alike");
 }
 
 static unsigned int differences_of(const struct sides *s)

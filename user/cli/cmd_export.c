@@ -404,23 +404,6 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 }
 
 /* Call after the whole trace was read. */
-static void warn_unrecorded(const struct cli_export_options *o, const struct trace_reader *r)
-{
-	const struct trace_stats s = trace_reader__stats(r);
-	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
-	const char *where = "and are left out";
-
-	if (!s.counted && !s.estimated)
-		return;
-	if (o->format == CLI_FORMAT_COUNTS)
-		where = s.estimated ? "those that were counted are in the counts, estimates are "
-				      "left out"
-				    : "and are in the counts, but in no time";
-	diag_warn("%s executions were only counted and about %s estimated, to keep within a "
-		  "budget: they have no interval, %s, and their time is in their callers' times",
-		  format_count(counted, s.counted), format_count(estimated, s.estimated), where);
-}
-
 static void warn_missing(const struct cli_export_options *o, struct trace_reader *r)
 {
 	const struct trace_stats s = trace_reader__stats(r);
@@ -456,10 +439,8 @@ int cmd_export(const struct cli_export_options *o)
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r, &filter);
 	if (status == EXIT_CODE_OK && process_filter__check(&filter, o->file))
 		return EXIT_CODE_FAILURE;
-	if (status == EXIT_CODE_OK) {
-		warn_unrecorded(o, r);
+	if (status == EXIT_CODE_OK)
 		warn_missing(o, r);
-	}
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,
 			  trace_reader__problem(r));

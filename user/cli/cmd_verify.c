@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 
-#include "analyze/unrecorded.h"
 #include "base/diag.h"
 #include "base/format.h"
 #include "cli/cmd.h"
@@ -15,8 +14,7 @@ struct verified {
 	uint64_t unfinished; /* executions without an exact end */
 	uint64_t left;	     /* intervals that end at the stored time or earlier */
 	uint64_t left_off;   /* likewise, off the CPU */
-	struct unrecorded unrecorded;
-	uint64_t unplaced; /* entries of stacks in no function */
+	uint64_t unplaced;   /* entries of stacks in no function */
 };
 
 static int take_item(void *ctx, const struct trace_item *item)
@@ -31,8 +29,6 @@ static int take_item(void *ctx, const struct trace_item *item)
 	} else if (item->kind == TRACE_ITEM_LOSSES) {
 		v->losses = item->losses;
 		v->has_losses = true;
-	} else if (item->kind == TRACE_ITEM_TALLY) {
-		unrecorded__tally(&v->unrecorded, &item->tally);
 	}
 	return 0;
 }
@@ -83,10 +79,6 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		line("", v->left_off, " times off the CPU " REPORT_LEFT_TEXT);
 	if (s->decisions)
 		line("decisions", s->decisions, " on what to watch, within a budget");
-	if (v->unrecorded.counted)
-		line("counted", v->unrecorded.counted, " executions have no span");
-	if (v->unrecorded.estimated)
-		line("estimated", v->unrecorded.estimated, " executions have no span");
 	if (s->mapped)
 		line("virtual ids", s->mapped, " with a text");
 	if (s->functions) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * provider,count,seconds: a row for each query and phase, by total time. The count includes
- * executions without a span if they were counted exactly; the time does not.
+ * provider,count,seconds: a row for each query and phase, by total time.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,11 +50,10 @@ static int put_rows(struct export_job *job, const struct summary *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		/* The row has only cache hits; no provider ran. */
-		if (!sums[i].count && !sums[i].unrecorded.counted && !sums[i].raw_total_ns)
+		if (!sums[i].count && !sums[i].raw_total_ns)
 			continue;
-		rows[used++] =
-			(struct row){trace_reader__string(job->r, sums[i].label),
-				     sums[i].count + sums[i].unrecorded.counted, sums[i].total_ns};
+		rows[used++] = (struct row){trace_reader__string(job->r, sums[i].label),
+					    sums[i].count, sums[i].total_ns};
 	}
 	qsort(rows, used, sizeof(*rows), compare);
 	for (size_t i = 0; i < used; i++)

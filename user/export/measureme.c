@@ -66,12 +66,9 @@ static int survey_process(struct export *e, const struct trace_process *p)
 	return 0;
 }
 
-/* measureme has no kind for intervals outside the compiler, nor for executions without a span. */
+/* measureme has no kind for intervals outside the compiler. */
 static bool is_left_out(const struct trace_item *item)
 {
-	if (item->kind == TRACE_ITEM_TALLY)
-		return item->tally.kind == TRACE_KIND_COUNTED ||
-		       item->tally.kind == TRACE_KIND_ESTIMATED;
 	return item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_OFF_CPU;
 }
 

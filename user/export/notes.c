@@ -28,20 +28,6 @@ static bool lost(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 	return n;
 }
 
-static bool unrecorded(const struct export_job *job, char text[EXPORT_NOTE_MAX])
-{
-	const struct trace_stats s = trace_reader__stats(job->r);
-	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
-
-	if (!s.counted && !s.estimated)
-		return false;
-	snprintf(text, EXPORT_NOTE_MAX,
-		 "%s executions were only counted and about %s estimated, to keep within a budget: "
-		 "they have no interval, and their time is part of their callers'",
-		 format_count(counted, s.counted), format_count(estimated, s.estimated));
-	return true;
-}
-
 static bool unwatched(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
 	bool any = trace_reader__stats(job->r).unwatched;
@@ -100,9 +86,11 @@ static bool adjusted(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 bool export_note(const struct export_job *job, enum export_note which, char text[EXPORT_NOTE_MAX])
 {
 	static bool (*const notes[])(const struct export_job *, char *) = {
-		[NOTE_PROBLEM] = problem,	[NOTE_LOST] = lost,
-		[NOTE_UNRECORDED] = unrecorded, [NOTE_UNWATCHED] = unwatched,
-		[NOTE_LEFT_OUT] = left_out,	[NOTE_SAMPLES_LEFT_OUT] = samples_left_out,
+		[NOTE_PROBLEM] = problem,
+		[NOTE_LOST] = lost,
+		[NOTE_UNWATCHED] = unwatched,
+		[NOTE_LEFT_OUT] = left_out,
+		[NOTE_SAMPLES_LEFT_OUT] = samples_left_out,
 		[NOTE_ADJUSTED] = adjusted,
 	};
 

@@ -13,9 +13,8 @@
 enum export_note {
 	NOTE_PROBLEM, /* the trace is incomplete */
 	NOTE_LOST,
-	NOTE_UNRECORDED, /* executions not recorded, to keep within a budget */
-	NOTE_UNWATCHED,	 /* other intervals not recorded, for the same reason */
-	NOTE_LEFT_OUT,	 /* intervals left out for the size limit */
+	NOTE_UNWATCHED, /* other intervals not recorded, for the same reason */
+	NOTE_LEFT_OUT,	/* intervals left out for the size limit */
 	NOTE_SAMPLES_LEFT_OUT,
 	NOTE_ADJUSTED,
 	EXPORT_NOTES,

@@ -19,8 +19,6 @@ static const char *const texts[TRACE_KIND_OTHER] = {
 	[TRACE_KIND_HIT_COUNT] = "QueryCacheHitCount",
 	[TRACE_KIND_ARTIFACT_SIZE] = "ArtifactSize",
 	[TRACE_KIND_OFF_CPU] = "OffCpu",
-	[TRACE_KIND_COUNTED] = "QueryCounted",
-	[TRACE_KIND_ESTIMATED] = "QueryEstimated",
 };
 
 const char *trace_kind_text(unsigned int kind)

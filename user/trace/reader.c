@@ -596,8 +596,6 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	stats.threads = r->records.n_names;
 	stats.decisions = r->records.n_decisions;
 	stats.unwatched = r->records.n_unwatched;
-	stats.counted = r->records.n_counted;
-	stats.estimated = r->records.n_estimated;
 	stats.lost = r->records.n_lost;
 	stats.strings = r->names.n_strings;
 	stats.processes = r->records.processes.n;

@@ -149,8 +149,6 @@ struct trace_stats {
 	uint64_t threads;	     /* names */
 	uint64_t decisions;
 	uint64_t unwatched;	  /* of these, to watch none of a kind other than queries */
-	uint64_t counted;	  /* executions without a span, exactly */
-	uint64_t estimated;	  /* and about */
 	uint64_t lost;		  /* records, as the trace says */
 	uint64_t unknown_labels;  /* spans whose label is virtual and has no text */
 	uint64_t unknown_events;  /* spans for whose event id trace_reader__event() has no text */

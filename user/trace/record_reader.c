@@ -119,8 +119,6 @@ static int take_tally(struct record_reader *r, struct byte_reader *in, struct tr
 	if (!is_whole(r, in) || t.process >= r->processes.n || t.label >= r->names->n_strings)
 		return -EBADMSG;
 	labels__resolve(&r->names->labels, &t.label, &t.kind);
-	r->n_counted += t.kind == TRACE_KIND_COUNTED ? t.events : 0;
-	r->n_estimated += t.kind == TRACE_KIND_ESTIMATED ? t.events : 0;
 	item->kind = TRACE_ITEM_TALLY;
 	item->tally = t;
 	return 0;

@@ -22,8 +22,6 @@ struct record_reader {
 	uint64_t n_names;
 	uint64_t n_decisions;
 	uint64_t n_unwatched;
-	uint64_t n_counted;
-	uint64_t n_estimated;
 	uint64_t n_lost;
 };
 

@@ -46,8 +46,6 @@ enum trace_kind {
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
 	TRACE_KIND_OFF_CPU,	  /* OffCpu: the thread was on no CPU; ours, not measureme's */
-	TRACE_KIND_COUNTED,	  /* QueryCounted, a tally: executions not recorded, exactly */
-	TRACE_KIND_ESTIMATED,	  /* QueryEstimated, a tally: the same, estimated, and their ns */
 	TRACE_KIND_OTHER,	  /* the first of the kinds that a file adds */
 	TRACE_KINDS_MAX = 144,
 };
@@ -155,8 +153,8 @@ struct trace_tally {
 /* How executions of a query are watched, to keep within a budget; stable on disk. */
 enum trace_watch {
 	TRACE_WATCH_FULL,    /* each is recorded */
-	TRACE_WATCH_COUNTED, /* each is counted, none recorded: TRACE_KIND_COUNTED */
-	TRACE_WATCH_OFF,     /* none is watched: TRACE_KIND_ESTIMATED has the estimate */
+	TRACE_WATCH_COUNTED, /* none is recorded; of earlier versions */
+	TRACE_WATCH_OFF,     /* none is recorded */
 	TRACE_WATCH_MAX,
 };
 

@@ -208,18 +208,11 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	return 0;
 }
 
-static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
+static int print_notes(FILE *out, const struct build_view *v)
 {
-	char buf[FORMAT_MAX], estimated[FORMAT_MAX];
+	char buf[FORMAT_MAX];
 	int err = 0;
 
-	if (r->unrecorded.counted || r->unrecorded.estimated)
-		fprintf(out,
-			"\nNot recorded, to keep within a budget: %s executions, counted above, "
-			"and "
-			"about %s more.\n",
-			format_count(buf, r->unrecorded.counted),
-			format_count(estimated, r->unrecorded.estimated));
 	if (v->decisions) {
 		fputc('\n', out);
 		report_notes__kept_budget(out, v->decisions, "");
@@ -260,5 +253,5 @@ int build_markdown(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
-	return err ?: print_notes(out, &r, v);
+	return err ?: print_notes(out, v);
 }

@@ -79,7 +79,6 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 		};
 		r->cpu_ns += rows[i].best_cpu_ns;
 		exact += rows[i].self_by != SUMMARY_SELF_SAMPLES;
-		unrecorded__add(&r->unrecorded, &rows[i].unrecorded);
 	}
 	sort_queries(&r->queries);
 	sort_queries(&r->passes);
@@ -161,7 +160,7 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 		r->reuse.results += reuse.results;
 	r->n_reuse++;
 	r->reuse.executed += reuse.executed;
-	unrecorded__add(&r->reuse.unrecorded, &reuse.unrecorded);
+	r->reuse.unprobed |= reuse.unprobed;
 	r->reuse.late |= reuse.late;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
@@ -202,7 +201,7 @@ void build_rows__clear(struct build_rows *r)
 const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 			      const struct build_rows *r)
 {
-	uint64_t count = q->row.count + q->row.unrecorded.counted;
+	uint64_t count = q->row.count;
 
 	if (r->is_sampled)
 		return format_count(buf, q->row.samples.self[TRACE_SAMPLE_CPU].n);
@@ -292,8 +291,7 @@ void build_print_reuse(FILE *out, const struct reuse *reuse)
 {
 	char executed[FORMAT_MAX], loaded[FORMAT_MAX];
 
-	fprintf(out, "%s%s executed, %s%s loaded", reuse->unrecorded.rough ? REPORT_ESTIMATE : "",
-		format_count(executed, reuse__executed(reuse) + reuse->unrecorded.estimated),
+	fprintf(out, "%s executed, %s%s loaded", format_count(executed, reuse->executed),
 		reuse__may_miss(reuse) ? REPORT_ESTIMATE : "", format_count(loaded, reuse->loaded));
 }
 

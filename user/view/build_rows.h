@@ -49,11 +49,6 @@ struct build_rows {
 	uint64_t cpu_ns; /* of queries and passes of all compilers; with is_sampled all CPU time */
 	bool is_sampled; /* only samples show what queries cost */
 	struct sample_sum shares[SAMPLE_SHARES]; /* of the samples of the CPU, if there are any */
-	/*
-	 * Executions without a span, left out for a budget: the exact number, and an estimate of
-	 * more.
-	 */
-	struct unrecorded unrecorded;
 };
 
 /* 0 or -ENOMEM. Clear it after use, even after a failure. */

@@ -526,17 +526,9 @@ static void print_begun(FILE *out, const struct build_rows *r)
 
 static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
-	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
-
 	fputc('\n', out);
 	if (is_one(r) && !v->full)
 		fputs("all queries: --by query; every row of these tables: --full\n", out);
-	if (r->unrecorded.counted || r->unrecorded.estimated)
-		fprintf(out,
-			"not recorded, to keep within a budget: %s executions, counted above,\n"
-			"  and about %s more\n",
-			format_count(counted, r->unrecorded.counted),
-			format_count(estimated, r->unrecorded.estimated));
 	if (v->decisions)
 		report_notes__kept_budget(out, v->decisions, "; --by query --top 0 names them");
 	if (v->divided)

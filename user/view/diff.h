@@ -16,7 +16,6 @@ struct diff_trace {
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	bool has_lost;	     /* `lost` is known */
 	uint64_t lost;
-	struct unrecorded unrecorded;
 	uint32_t unprobed;    /* queries that had no probes, and may have been executed */
 	bool unwatched;	      /* activities, waits or loads were not watched all the time */
 	uint32_t compiles;    /* compilers that compiled a crate; the next two are parts of it: */

@@ -139,8 +139,6 @@ static void put_traces(struct json *j, const struct diff_view *v)
 		json__text(j, "side", side_names[t->side]);
 		json__text(j, "problem", t->problem);
 		json__known(j, "lost", t->has_lost, t->lost);
-		json__number(j, "counted", t->unrecorded.counted);
-		json__number(j, "estimated", t->unrecorded.estimated);
 		json__number(j, "unprobed", t->unprobed);
 		json__number(j, "compiles", t->compiles);
 		json__number(j, "late", t->late);

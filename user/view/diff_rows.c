@@ -99,8 +99,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item
 	for (size_t i = 0; i < n; i++) {
 		const struct compare_row *row = &rows[i];
 
-		r->recount += !row->unrecorded.rough && !is_unprobed(row) &&
-			      compare_row__change(row, COMPARE_COUNT) != 0;
+		r->recount += !is_unprobed(row) && compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
 			note_uncompared(r, row);
 		else if (!row->significant)
@@ -239,17 +238,10 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		       const struct compare_result *r)
 {
 	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX], change[DIFF_CELL_MAX];
-	char percent[DIFF_CELL_MAX], estimated[FORMAT_MAX];
+	char percent[DIFF_CELL_MAX];
 
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
-	if (metric == COMPARE_COUNT && row->unrecorded.rough) {
-		if (row->unrecorded.estimated)
-			fprintf(out, " and up to about %s that are estimated",
-				format_count(estimated, row->unrecorded.estimated));
-		fputs(": not compared", out);
-		return;
-	}
 	if (metric == COMPARE_COUNT && !row->query && is_unprobed(row))
 		fputs(", of queries with probes in all traces", out);
 	if (!compare_row__change(row, metric)) {
@@ -279,7 +271,7 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 
 	if (!n || r->rules.different_work)
 		return;
-	if (rows->by_item && r->rough_items) {
+	if (rows->by_item && r->partial_items) {
 		fputs("items are not compared, as not all executions were recorded; --exact "
 		      "records them\n",
 		      out);

@@ -46,8 +46,6 @@ static const struct member trace[] = {
 	{"side", "string", "base or new"},
 	{"problem", "string or null", "damage of the file"},
 	{"lost", "integer or null", "records that were lost while it was recorded"},
-	{"counted", "integer", "executions without an interval, exactly (earlier versions)"},
-	{"estimated", "integer", "executions without an interval, estimated (earlier versions)"},
 	{"unprobed", "integer", "queries without probes, to keep within a budget"},
 	{"compiles", "integer", "compilers that compiled a crate"},
 	{"late", "integer", "of these: ran before their probes were there"},

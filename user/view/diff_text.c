@@ -209,8 +209,7 @@ static void print_rest(FILE *out, const struct diff_rows *items, const struct di
 	diff_print_within(out, items, queries);
 	diff_print_uncompared(out, items, r, false);
 	diff_print_uncompared(out, queries, r, false);
-	if (diff_has_counts(r) && (items->recount || queries->recount) &&
-	    !r->build.unrecorded.rough)
+	if (diff_has_counts(r) && (items->recount || queries->recount))
 		fputs("executions changed, too: --metric count shows of what\n", out);
 	diff_print_errors(out, r);
 	diff_print_noise(out, r);

@@ -30,9 +30,6 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 	[REPORT_HASHING] = {"incremental_hashing_ns", "incr. hashing", true, AT(hashing_ns)},
 	[REPORT_LOADED] = {"loaded", "loaded", false, AT(loaded)},
 	[REPORT_LOADS] = {"loads", NULL, false, AT(loads)},
-	[REPORT_COUNTED] = {"counted", NULL, false, AT(unrecorded.counted)},
-	[REPORT_ESTIMATED] = {"estimated", NULL, false, AT(unrecorded.estimated)},
-	[REPORT_ESTIMATED_NS] = {"estimated_ns", NULL, true, AT(estimated_ns)},
 };
 
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra)

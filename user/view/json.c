@@ -106,9 +106,7 @@ void json__losses(struct json *j, const char *key, const struct trace_losses *lo
 
 void json__reuse(struct json *j, const struct reuse *reuse)
 {
-	json__number(j, "executed", reuse__executed(reuse));
-	if (reuse->unrecorded.rough)
-		json__number(j, "estimated", reuse->unrecorded.estimated);
+	json__number(j, "executed", reuse->executed);
 	json__number(j, "loads", reuse->loads);
 	json__known(j, "loaded", !reuse__may_miss(reuse), reuse->loaded);
 	json__known(j, "results", reuse->results, reuse->results);

@@ -29,8 +29,7 @@ static bool has_extra(const struct report_row *row, int extra, const struct samp
 	/* Without stacks it is not known what called the query. */
 	if (extra == REPORT_MEMORY_TOTAL && sampled && sampled->light)
 		return false;
-	return row->extra[extra] || (extra == REPORT_ESTIMATED && row->rough) ||
-	       (sampled && extra <= REPORT_SAMPLED_TOTAL_ERROR);
+	return row->extra[extra] || (sampled && extra <= REPORT_SAMPLED_TOTAL_ERROR);
 }
 
 static void put_row(struct json *j, const struct report_row *row, bool taken_off,
@@ -46,11 +45,11 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__number(j, "unwound", row->unwound);
 	if (row->begun)
 		json__number(j, "began_before", row->begun);
-	json__known(j, "total_ns", !row->untimed && has_spans, row->total_ns);
+	json__known(j, "total_ns", has_spans, row->total_ns);
 	json__known(j, "self_ns", has_spans, row->exact_self_ns);
-	json__known(j, "mean_ns", row->recorded, row->mean_ns);
-	json__known(j, "min_ns", row->recorded, row->min_ns);
-	json__known(j, "max_ns", row->recorded, row->max_ns);
+	json__known(j, "mean_ns", row->count, row->mean_ns);
+	json__known(j, "min_ns", row->count, row->min_ns);
+	json__known(j, "max_ns", row->count, row->max_ns);
 	if (row->extra[REPORT_OFF_CPU])
 		json__number(j, "self_cpu_ns", row->cpu_ns);
 	if (taken_off) {

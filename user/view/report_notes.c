@@ -24,8 +24,7 @@ static int add_reuse(struct table *t, const struct trace_process *p, const struc
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cellf(t, "%s%s", reuse->unrecorded.rough ? REPORT_ESTIMATE : "",
-		     format_count(buf, reuse__executed(reuse) + reuse->unrecorded.estimated));
+	table__cell(t, format_count(buf, reuse->executed));
 	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse->loaded));
 	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
@@ -37,14 +36,12 @@ static void explain_reuse(FILE *out, const struct reuse *all)
 	fputs("neither: unchanged, computed within another query, or not a query's result;\n"
 	      "  results and neither are lower bounds\n",
 	      out);
-	if (unrecorded__any(&all->unrecorded))
-		fputs("~ loaded includes loads that found nothing if their execution was not "
-		      "recorded\n",
+	if (all->unprobed)
+		fputs("some queries have no probes: executed lacks their executions, ~ loaded "
+		      "includes loads\n  of theirs that found nothing, and neither is unknown\n",
 		      out);
 	if (all->late)
 		fputs("~ loaded: loading was not watched when these compiles began\n", out);
-	if (all->unrecorded.rough)
-		fputs("~ executed includes estimates; neither is unknown\n", out);
 }
 
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
@@ -63,7 +60,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 		if (!reuse.loads)
 			continue;
-		unrecorded__add(&all.unrecorded, &reuse.unrecorded);
+		all.unprobed |= reuse.unprobed;
 		all.late |= reuse.late;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
@@ -160,46 +157,6 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
 	if (n)
 		fputs("; their intervals are missing\n", out);
-}
-
-static void say_missing(FILE *out, const char *counted, const char *estimated,
-			const struct report_options *opt)
-{
-	if (opt->groups && opt->by != GROUP_BY_THREAD)
-		fprintf(out,
-			"not recorded: %s executions, which are counted above, and about %s,\n"
-			"  which are not\n",
-			counted, estimated);
-	else
-		fprintf(out, "not recorded, and in no row: %s executions, and about %s estimated\n",
-			counted, estimated);
-}
-
-void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
-			      const struct report_options *opt)
-{
-	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
-
-	if (!queries->extra[REPORT_COUNTED] && !queries->rough)
-		return;
-	format_count(counted, queries->extra[REPORT_COUNTED]);
-	format_count(estimated, queries->extra[REPORT_ESTIMATED]);
-	if (opt->groups || opt->callers)
-		say_missing(out, counted, estimated, opt);
-	else
-		fprintf(out,
-			REPORT_ESTIMATE
-			" includes executions that were not recorded (%s counted, about %s\n"
-			"  estimated): total has an estimate of their time; self has none, that "
-			"is\n"
-			"  in the self times of their callers\n",
-			counted, estimated);
-	if (queries->untimed)
-		fprintf(out,
-			"- no execution was recorded, and the time of one is unknown: "
-			"%s %s\n",
-			format_count(counted, queries->untimed),
-			queries->untimed == 1 ? "query" : "queries");
 }
 
 void divided_note__add(struct divided_note *note, const struct report_rows *r)

@@ -42,10 +42,6 @@ void begun_note__end(const struct begun_note *note, FILE *out);
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s);
 
-/* Explain REPORT_ESTIMATE, if any row of queries has one. */
-void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
-			      const struct report_options *opt);
-
 /* What the rows of items, groups and callers hold of queries without probes. All zeroes: no rows.
  */
 struct divided_note {

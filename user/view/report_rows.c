@@ -12,7 +12,7 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 	case REPORT_SORT_TOTAL:
 		return report_row__total_ns(row);
 	case REPORT_SORT_COUNT:
-		return row->count + row->extra[REPORT_ESTIMATED];
+		return row->count;
 	case REPORT_SORT_MAX:
 		return row->max_ns;
 	case REPORT_SORT_OFF:
@@ -34,15 +34,6 @@ static int compare(const void *a, const void *b, void *opt_p)
 	const struct report_row *x = a, *y = b;
 	uint64_t kx = key_of(x, opt->sort), ky = key_of(y, opt->sort);
 
-	if (opt->sort != REPORT_SORT_NAME && opt->sort != REPORT_SORT_COUNT &&
-	    opt->sort != REPORT_SORT_HITS) {
-		if (x->untimed != y->untimed)
-			return x->untimed - y->untimed;
-		if (x->untimed) {
-			kx = key_of(x, REPORT_SORT_COUNT);
-			ky = key_of(y, REPORT_SORT_COUNT);
-		}
-	}
 	if (opt->sort == REPORT_SORT_NAME || kx == ky)
 		return strcmp(x->name, y->name);
 	return (kx < ky) - (kx > ky);
@@ -69,8 +60,6 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->by[r->rows[i].self_by]++;
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
-		r->untimed += r->rows[i].untimed;
-		r->rough += r->rows[i].rough;
 		r->self_ns += r->rows[i].self_ns;
 		r->cpu_ns += r->rows[i].cpu_ns;
 		r->others_ns += r->rows[i].others_ns;
@@ -138,10 +127,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.kind = summary_row__kind(from),
 		.instead = summary_row__instead(from),
 		.activities = summary_row__is_activity(from) ? 0 : from->activities,
-		.count = from->count + from->unrecorded.counted,
-		.recorded = from->count,
-		.rough = from->unrecorded.rough,
-		.untimed = summary_row__is_untimed(from),
+		.count = from->count,
 		.unwound = from->unwound,
 		.begun = from->begun,
 		.total_ns = from->total_ns,

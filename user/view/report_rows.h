@@ -11,10 +11,7 @@
 
 struct report_row {
 	const char *name;
-	uint64_t count;	   /* for queries: includes counted executions, which have no times */
-	uint64_t recorded; /* the recorded executions in `count` */
-	bool rough;	   /* as summary_row.rough */
-	bool untimed;	   /* some executions have neither a span nor an estimated time */
+	uint64_t count;
 	uint64_t unwound;
 	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */
@@ -46,12 +43,12 @@ struct report_row {
 	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
 
-/* The total time, with what is only estimated. */
+/* The total time, by samples where only these are. */
 static inline uint64_t report_row__total_ns(const struct report_row *row)
 {
 	if (row->self_by == SUMMARY_SELF_SAMPLES)
 		return row->extra[REPORT_SAMPLED_TOTAL];
-	return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
+	return row->total_ns;
 }
 
 struct report_rows {
@@ -63,8 +60,6 @@ struct report_rows {
 	uint64_t unwound;
 	uint64_t self_ns;
 	uint64_t cpu_ns;
-	uint64_t rough;			       /* number of rows */
-	uint64_t untimed;		       /* number of rows */
 	uint64_t clamped;		       /* for queries: summary_row.clamped */
 	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* number of rows, by self_by */
 	uint64_t others_ns;

@@ -34,7 +34,7 @@ static const struct field document[] = {
 	{"problem", TEXT, "why the trace is not whole; null: it is"},
 	{"lost", COUNT, "records that were lost; null: unknown"},
 	{"losses", OBJECT, "counts by cause; null: unknown"},
-	{"query_executions", COUNT, "executions of queries, also those that were only counted"},
+	{"query_executions", COUNT, "executions of queries that have probes"},
 	{"activities", COUNT, "activities: passes, and parts of them"},
 	{"probes", OBJECT, "what the probes cost, if that was measured"},
 	{"cost", OBJECT, "what recording cost; not with --crate and --process"},
@@ -266,7 +266,7 @@ static const struct field query[] = {
 	{"kind", TEXT,
 	 "Query: executions of a query; GenericActivity: an activity; null: private "
 	 "to a file"},
-	{"count", COUNT, "executions, also those that were only counted; null: unknown"},
+	{"count", COUNT, "executions; null: unknown"},
 	{"activities", COUNT, "in the row of a query: how many of count are activities"},
 	{"unwound", COUNT, "executions that never reached their end"},
 	{"began_before", COUNT, "executions that began before the recording"},
@@ -286,9 +286,6 @@ static const struct field query[] = {
 	{"incremental_hashing_ns", NS, "hashing results"},
 	{"loads", COUNT, "attempts to load a result of the last build"},
 	{"loaded", COUNT, "results that were loaded, at least"},
-	{"counted", COUNT, "of count: executions without a time, left out for a budget"},
-	{"estimated", COUNT, "executions that are not in count"},
-	{"estimated_ns", NS, "estimated time of both, in no other time"},
 	{"self_by", TEXT, "how best_self_ns is known: spans, share, limit, samples"},
 	BEST_FIELDS,
 	{"sampled_self_error_ns", NS, "standard error of sampled_self_ns"},
@@ -309,7 +306,6 @@ static const struct field tally[] = {
 
 #define REUSE_FIELDS                                                                 \
 	{"executed", COUNT, "executions of queries"},                                \
-		{"estimated", COUNT, "executions that are not in it"},               \
 		{"loads", COUNT, "attempts to load a result"},                       \
 		{"loaded", COUNT, "results that were loaded; null: unknown"},        \
 	{                                                                            \
@@ -399,7 +395,7 @@ static const struct field crate[] = {
 	{"metadata_ns", NS, "until its metadata was written; null: not written, or unknown"},
 	{"alone_ns", NS, "in which it was the only compiler"},
 	WAIT_FIELDS,
-	{"executions", COUNT, "of queries, also those that were only counted"},
+	{"executions", COUNT, "of queries that have probes"},
 	{"results", COUNT, "results that the compile numbered; null: unknown"},
 	{"peak_bytes", BYTES, "the most resident memory; null: unknown"},
 	{"sampled_cpu_ns", NS, "CPU time by samples"},
@@ -423,9 +419,7 @@ static const struct field build_item[] = {
 
 #define BUILD_ROW_FIELDS                                                                     \
 	{"name", TEXT, "of the query or activity"}, {"kind", TEXT, "as in queries"},         \
-		{"count", COUNT,                                                             \
-		 "executions, also those that were only counted; null: "                     \
-		 "unknown"},                                                                 \
+		{"count", COUNT, "executions; null: unknown"},                               \
 		{"total_ns", NS, "with what was called; null: unknown"},                     \
 		{"self_ns", NS, "without that; null: unknown"},                              \
 		{"self_off_ns", NS, "its part off the CPU"},                                 \

@@ -44,25 +44,12 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
 	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
-	uint64_t count = row->count + row->extra[REPORT_ESTIMATED];
-	bool unrecorded = row->extra[REPORT_COUNTED] || row->rough || is_sampled;
 	char buf[FORMAT_MAX];
 
-	if (is_sampled && !count)
-		table__cell(t, "-");
-	else
-		table__cellf(t, "%s%s", row->rough ? REPORT_ESTIMATE : "",
-			     format_count(buf, count));
-	if (row->untimed)
-		table__cell(t, "-");
-	else
-		table__cellf(t, "%s%s", unrecorded ? REPORT_ESTIMATE : "",
-			     format_duration(buf, report_row__total_ns(row)));
-	if (row->untimed)
-		table__cell(t, "-");
-	else
-		table__cellf(t, "%s%s", report_self_mark(row->self_by),
-			     format_duration(buf, row->cpu_ns));
+	table__cell(t, is_sampled && !row->count ? "-" : format_count(buf, row->count));
+	table__cellf(t, "%s%s", is_sampled ? REPORT_ESTIMATE : "",
+		     format_duration(buf, report_row__total_ns(row)));
+	table__cellf(t, "%s%s", report_self_mark(row->self_by), format_duration(buf, row->cpu_ns));
 	if (report_rows__are_shared(all))
 		table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "");
 }
@@ -82,7 +69,7 @@ static void add_off_cpu(struct table *t, const struct report_row *row)
 	char buf[FORMAT_MAX];
 
 	table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
-	table__cell(t, row->untimed ? "-" : format_duration(buf, row->self_ns));
+	table__cell(t, format_duration(buf, row->self_ns));
 }
 
 static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all)
@@ -91,11 +78,11 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 
 	table__cellf(t, "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "");
 	add_sums(t, row, all);
-	table__cell(t, row->untimed ? "-" : format_percent(buf, row->cpu_ns, all->cpu_ns));
+	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
 	if (report_rows__know_off_cpu(all))
 		add_off_cpu(t, row);
-	table__cell(t, row->recorded ? format_duration(buf, row->mean_ns) : "-");
-	table__cell(t, row->recorded ? format_duration(buf, row->max_ns) : "-");
+	table__cell(t, row->count ? format_duration(buf, row->mean_ns) : "-");
+	table__cell(t, row->count ? format_duration(buf, row->max_ns) : "-");
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (!shows_extra(all, i))
 			continue;
@@ -269,7 +256,7 @@ static int print_groups(FILE *out, struct divided_note *note, const struct repor
 	return err;
 }
 
-static int print_callers(FILE *out, bool unrecorded, struct divided_note *note,
+static int print_callers(FILE *out, bool unprobed, struct divided_note *note,
 			 const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
@@ -278,9 +265,9 @@ static int print_callers(FILE *out, bool unrecorded, struct divided_note *note,
 	if (err)
 		return err;
 	if (!r.n && !r.left_out) {
-		fputs(unrecorded ? "executions of these queries were not recorded, and their "
-				   "callers are unknown\n"
-				 : "none of these queries was executed\n",
+		fputs(unprobed ? "executions of these queries were not recorded, and their "
+				 "callers are unknown\n"
+			       : "none of these queries was executed\n",
 		      out);
 		return 0;
 	}
@@ -326,7 +313,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	for (size_t k = 0; k < n; k++) {
 		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
 			continue;
-		count += rows[k].count + rows[k].unrecorded.counted;
+		count += rows[k].count;
 		cpu_ns += rows[k].self_cpu_ns;
 	}
 	if (sampled) {
@@ -460,11 +447,11 @@ static void print_clamped(FILE *out, uint64_t clamped)
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
-/* True if any of the shown queries has executions that were not recorded. */
-static bool has_unrecorded(const struct report_rows *r)
+/* Whether only samples show one of the queries. */
+static bool has_unprobed(const struct report_rows *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->rows[i].extra[REPORT_COUNTED] || r->rows[i].rough)
+		if (r->rows[i].self_by == SUMMARY_SELF_SAMPLES)
 			return true;
 	}
 	return false;
@@ -508,7 +495,6 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 	fputc('\n', out);
 	print_counts(out, s);
 	report_notes__unfinished(out, r->unwound, s);
-	report_notes__unrecorded(out, r, opt);
 	print_marks(out, r, note, opt);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
@@ -542,7 +528,7 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 	}
 	if (!err && opt->callers) {
 		fputc('\n', out);
-		err = print_callers(out, has_unrecorded(r), note, &of);
+		err = print_callers(out, has_unprobed(r), note, &of);
 	}
 	return err;
 }
@@ -573,7 +559,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->items)
 		err = print_items(out, names, &note, opt);
 	else if (opt->callers)
-		err = print_callers(out, has_unrecorded(&r), &note, opt);
+		err = print_callers(out, has_unprobed(&r), &note, opt);
 	else if (report_rows__are_sampled(&r))
 		err = print_sampled(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	else

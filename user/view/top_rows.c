@@ -282,7 +282,7 @@ static int add_intervals(const struct top_data *data, uint32_t process, struct t
 		return err;
 	*most = n ? rows[0].label : TRACE_NO_STRING;
 	for (size_t q = 0; q < n; q++) {
-		row->events += rows[q].count + rows[q].unrecorded.counted;
+		row->events += rows[q].count;
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
 	}
 	return 0;
@@ -347,7 +347,7 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 		       struct top_row *row)
 {
 	row->id = q->label;
-	row->events = q->count + q->unrecorded.counted;
+	row->events = q->count;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 	row->cells[QUERY_ON_CPU].number = q->self_cpu_ns;
 	row->cells[QUERY_SELF].number = q->self_ns;

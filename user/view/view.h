@@ -141,20 +141,15 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "waiting_ns"; in queries "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits",
  * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
- * If executions have no span, because of a budget, queries have "counted" (of "count", which
- * is exact; no time of the row has them), "estimated" (executions that are not in "count") and
- * "estimated_ns" (estimated time of both, in no other time of the row); and before "processes",
- * "budget": {"budget_ppm" (of CPU time), "decisions", "last_cost_ppm", "most_cost_ppm" (probe cost
- * just before decisions: the last, and the largest), "queries": [{"name", "decisions", "watch" (as
- * dump has it; at the end), "counted_ns", "off_ns" (for how long)}], "others" (other intervals that
- * were not watched; left out if there are none; as a query, with its "kind"; the name
+ * If there was a budget, before "processes", "budget": {"budget_ppm" (of CPU time), "decisions",
+ * "last_cost_ppm", "most_cost_ppm" (probe cost just before decisions: the last, and the largest),
+ * "queries": [{"name", "decisions", "watch" (as dump has it; at the end), "counted_ns", "off_ns"
+ * (for how long)}], "others" (other intervals that were not watched; left out if there are none; as
+ * a query, with its "kind"; the name
  * "<all>" stands for all of it)}.
- * If no execution was recorded, "mean_ns", "min_ns" and "max_ns" are null; "total_ns" too
- * if others have no estimate of their time.
+ * If no execution was recorded, "mean_ns", "min_ns" and "max_ns" are null.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
- * (lower bound of the loads that found something), and a process "incremental": {"executed" (with
- * those that were only counted), "estimated" (executions that are not in it; left out if none
- * are estimated),
+ * (lower bound of the loads that found something), and a process "incremental": {"executed",
  * "loads", "loaded" (null: unknown, as executions were not recorded), "results" (at
  * least; null: not known)}; see docs/events.md.
  * If the trace has samples, "samples" before "processes", and in queries "self_by", "best_self_ns"

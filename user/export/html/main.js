@@ -177,7 +177,6 @@ class App {
 	// Notes on the accuracy of the numbers.
 	notes() {
 		const {about, report} = this.model, {probes} = report;
-		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
 		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ?
 			KIND_TEXTS.get(row.kind) || row.kind : shorten(row.name));
 		if (others.length > OTHERS_NAMED)
@@ -190,8 +189,8 @@ class App {
 				"and were cut.",
 			report.problem && `The trace is not whole: ${report.problem}. The page shows what could be read.`,
 			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
-			unrecorded && `To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, ` +
-				"not recorded: they have no interval, and their time is part of their callers'.",
+			report.budget?.queries.length && `To keep within a budget, ${plural(report.budget.queries.length, "query", "queries")} ` +
+				"had no probes: their executions have no interval, and their times are by samples.",
 			others.length && "To keep within a budget, these were not watched all the time, and their " +
 				`intervals are incomplete: ${others.join(", ")}.`,
 			report.samples && !about.spans && "No interval was recorded: times are by samples, and the number of " +

@@ -113,12 +113,12 @@ class SummaryView {
 	countFigure() {
 		const {report} = this.model, of = (key) => report.queries.reduce((sum, row) =>
 			sum + (row.kind === KIND.QUERY && row[key] || 0), 0);
-		const counted = of("count"), recorded = counted - of("counted");
+		const counted = of("count");
 		const results = this.crates.reduce((sum, row) => sum + (row.results ?? NaN), 0);
-		if (report.budget && recorded)
+		if (report.budget && counted)
 			return results ? ["Query results", "~" + formatCount(results),
-				`${formatCount(recorded)} executions recorded, to keep within a budget`] :
-				["Executions recorded", formatCount(recorded), "others were left out, to keep within a budget"];
+				`${formatCount(counted)} executions recorded, to keep within a budget`] :
+				["Executions recorded", formatCount(counted), "others were left out, to keep within a budget"];
 		const {activities} = report;
 		return counted ? ["Queries executed", formatCount(counted), activities ? plural(activities, "activity", "activities") : ""] :
 			report.samples ? ["Samples", formatCount(report.samples.n), "no query was probed"] : null;

@@ -56,9 +56,7 @@ class TablesView {
 			["sampled_self_error_ns", "±", timeColumn, "Standard error of the time by samples"],
 			["hits", "Hits", countColumn, "Requests answered from memory, without an execution"],
 			["blocked_ns", "Blocked", timeColumn, "Waiting for another thread’s execution"],
-			["loads", "Loads", countColumn, "Results looked for in the incremental cache"],
-			["counted", "Counted only", countColumn, "Executions that were counted, not recorded"],
-			["estimated", "Estimated", countColumn, "Executions that were neither recorded nor counted"]];
+			["loads", "Loads", countColumn, "Results looked for in the incremental cache"]];
 		return new DataTable({
 			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" :
 				"Queries: all executions of each" + markText(rows, sampled),
