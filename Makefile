@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # qprof-bpf. `make help` lists the targets. Everything that is built lands in build/ (build-debug/
-# with DEBUG=1, build-san/ with SANITIZE=1).
+# with DEBUG=1, build-san/ with SANITIZE=1, build-release/ with RELEASE=1).
 #
 # Both compilers write dependency files (-MMD -MP), so an edit of a header that the two halves
 # share rebuilds both; tests/lint/test_rebuild.sh proves it.
@@ -22,6 +22,12 @@ PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Debian's zsh looks elsewhere below /usr, and Debian 12's debhelper for units in /lib.
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+UNITS ?= $(PREFIX)/lib/systemd/system
+# Libraries that become part of the program: names of PKGS, or all. glibc never does: it loads the
+# machine's name services, which must be of its own version.
+STATIC ?=
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 E2E_ARGS ?=
@@ -41,6 +47,13 @@ OPT := -O1 -g3 $(SAN_FLAGS)
 else ifeq ($(DEBUG),1)
 B := build-debug
 OPT := -O0 -g3
+else ifeq ($(RELEASE),1)
+# The bytes depend on the sources and the tools, not on the directory.
+B := build-release
+PATH_MAP := -ffile-prefix-map=$(CURDIR)=.
+# With _FORTIFY_SOURCE glibc marks more results as not to be ignored.
+OPT := -O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wno-unused-result $(PATH_MAP)
+LINK_OPT = -Wl,-z,relro,-z,now -Wl,-Map=$@.map
 else
 B := build
 OPT := -O2 -g
@@ -54,19 +67,30 @@ STD := -std=gnu17 -D_GNU_SOURCE
 WARN := -Wall -Wextra -Werror
 DEPFLAGS := -MMD -MP
 
-ifneq ($(filter-out help clean demo check bench kernels,$(or $(MAKECMDGOALS),all)),)
+STATIC_PKGS := $(if $(filter all,$(STATIC)),$(PKGS),$(filter $(STATIC),$(PKGS)))
+DYNAMIC_PKGS := $(filter-out $(STATIC_PKGS),$(PKGS))
+GLIBC := -pthread -lpthread -ldl
+
+ifneq ($(filter-out help clean demo check bench kernels deb tarball check-packages,$(or $(MAKECMDGOALS),all)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
+ifneq ($(STATIC_PKGS),)
+PKG_LIBS := -Wl,-Bstatic \
+	$(filter-out $(GLIBC),$(shell $(PKG_CONFIG) --static --libs $(STATIC_PKGS) 2>/dev/null)) -Wl,-Bdynamic
+endif
+ifneq ($(DYNAMIC_PKGS),)
+PKG_LIBS += $(shell $(PKG_CONFIG) --libs $(DYNAMIC_PKGS) 2>/dev/null)
+endif
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
 LDLIBS := $(PKG_LIBS) -lpthread -lm
+VERSION := $(shell sed -n 's/^\#define QPROF_VERSION "\(.*\)"/\1/p' user/base/version.h)
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \
 	-Wframe-larger-than=48 \
-	-D__TARGET_ARCH_x86 $(BPF_INCLUDES)
+	-D__TARGET_ARCH_x86 $(PATH_MAP) $(BPF_INCLUDES)
 
 # ---- Files --------------------------------------------------------------------------------------
 
@@ -76,6 +100,7 @@ LIB := $(B)/libqprof.a
 COMMANDS := $(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c)))
 MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1)
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
+SBOM := $(B)/qprof-bpf.spdx.json
 MAIN := user/cli/main.c
 
 SRC := $(sort $(wildcard user/*/*.c user/*/*/*.c))
@@ -106,6 +131,7 @@ FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin
 .PHONY: bench-store bench-times fidelity kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
+.PHONY: sbom deb tarball check-packages
 
 all: $(BIN)
 
@@ -164,7 +190,7 @@ $(LIB): $(LIB_OBJ)
 
 $(BIN): $(B)/$(MAIN:.c=.o) $(LIB)
 	@echo "  LINK    $@"
-	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LDLIBS) $(EXTRA_LDFLAGS)
+	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LINK_OPT) $(LDLIBS) $(EXTRA_LDFLAGS)
 
 # ---- The kernel half ----------------------------------------------------------------------------
 
@@ -398,9 +424,8 @@ completion: $(COMPLETION)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 INSTALLED_COMPLETION = $(SHARE)/bash-completion/completions/qprof-bpf \
-	$(SHARE)/zsh/site-functions/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish
-
-INSTALLED_SERVICE = $(DESTDIR)$(PREFIX)/lib/systemd/system/qprof-bpf.service
+	$(DESTDIR)$(ZSH_COMPLETIONS)/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish
+INSTALLED_SERVICE = $(DESTDIR)$(UNITS)/qprof-bpf.service
 
 install: $(BIN) $(MAN) $(COMPLETION)
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/qprof-bpf
@@ -417,8 +442,28 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(INSTALLED_COMPLETION) $(INSTALLED_SERVICE)
 	rm -f $(addprefix $(SHARE)/man/man1/,$(notdir $(MAN)))
 
+# ---- Packages -----------------------------------------------------------------------------------
+
+# What the linker put into the program, and what it loads: RELEASE=1 keeps the linker's map.
+$(SBOM): $(BIN) user/package/sbom.py
+	@echo "  SBOM    $@"
+	$(Q)$(PYTHON) -B user/package/sbom.py $(BIN) $(VERSION) >$@
+
+sbom: $(SBOM)
+
+# The results are build/packages/*. Both are made of a copy of the sources.
+deb tarball:
+	@tests/setup.sh --verify packages
+	@+user/package/$@.sh build/packages $(VERSION)
+
+# Installs, runs and removes both in small systems of two Debian releases.
+check-packages:
+	@tests/setup.sh packages
+	@+$(SUBMAKE) deb tarball
+	@tests/packages/run.sh build/packages
+
 clean:
-	rm -rf build build-debug build-san
+	rm -rf build build-debug build-san build-release
 
 help:
 	@echo 'sudo make demo    set up, build, profile a small crate live'
@@ -439,11 +484,17 @@ help:
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
 	@echo 'make install      the program, its manual pages, completion and service; DESTDIR=, PREFIX=$(PREFIX)'
+	@echo 'make uninstall    remove these again'
 	@echo 'make man          the manual pages, in $(B)/man'
+	@echo 'make deb          a Debian package, in build/packages'
+	@echo 'make tarball      the program for any x86-64 distribution, in build/packages'
+	@echo 'sudo make check-packages  install, run and remove both in small Debian systems'
 	@echo 'make clean'
 	@echo
 	@echo 'DEBUG=1           no optimisation, in build-debug/'
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
+	@echo 'RELEASE=1         the same bytes in any directory, in build-release/'
+	@echo 'STATIC=all        link all libraries but glibc into the program; or names: STATIC="capstone"'
 	@echo 'V=1               show the commands'
 
 PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(B)/tests/bpf/target

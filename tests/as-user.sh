@@ -16,7 +16,7 @@ if ! as_user test -w .; then
 	exec "$@"
 fi
 # An earlier run without sudo may have left files of root's.
-for dir in build build-debug build-san; do
+for dir in build build-debug build-san build-release; do
 	[ ! -d "$dir" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$dir"
 done
 

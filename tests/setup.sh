@@ -3,8 +3,8 @@
 #
 # Installs the dependencies of the build, the tests and the benchmark.
 #
-#   tests/setup.sh build|check|bench|kernels            install what is missing (apt; elsewhere name it and stop)
-#   tests/setup.sh --verify build|check|bench|kernels   install nothing; name what is missing and stop
+#   tests/setup.sh build|check|bench|kernels|packages            install what is missing (apt; elsewhere name it and stop)
+#   tests/setup.sh --verify build|check|bench|kernels|packages   install nothing; name what is missing and stop
 #
 # rustc comes from rustup, so this script does not install it.
 set -eu
@@ -91,6 +91,23 @@ needs_kernels() {
 	END
 }
 
+# The dependencies of the packages, and of their test. They are made on Debian only.
+needs_packages() {
+	needs_build
+	cat <<-'END'
+	cmd:python3        python3          -  -  -
+	cmd:dh             debhelper        -  -  -
+	cmd:dpkg-buildpackage dpkg-dev      -  -  -
+	cmd:lintian        lintian          -  -  -
+	cmd:debootstrap    debootstrap      -  -  -
+	a:capstone         libcapstone-dev  -  -  -
+	a:dw               libdw-dev        -  -  -
+	a:bz2              libbz2-dev       -  -  -
+	a:lzma             liblzma-dev      -  -  -
+	key:debian-archive debian-archive-keyring - - -
+	END
+}
+
 # Debian keeps bpftool out of a user's PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -99,6 +116,7 @@ have() {
 	case $1 in
 	cmd:*) command -v "$name" >/dev/null 2>&1 ;;
 	pc:*) pkg-config --exists "$name" 2>/dev/null ;;
+	a:*) [ -e "$(gcc -print-file-name="lib$name.a")" ] ;;
 	hdr:*) [ -e "/usr/include/$name" ] ;;
 	lib:libc) [ -e /usr/include/stdlib.h ] ;;
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
@@ -167,8 +185,8 @@ if [ "${1:-}" = --verify ]; then
 	shift
 fi
 what=${1:-check}
-case $what in build | check | bench | kernels) ;; *)
-	echo "usage: tests/setup.sh [--verify] build|check|bench|kernels" >&2
+case $what in build | check | bench | kernels | packages) ;; *)
+	echo "usage: tests/setup.sh [--verify] build|check|bench|kernels|packages" >&2
 	exit 2
 	;;
 esac

@@ -10,9 +10,9 @@ complain() {
 	status=1
 }
 
-sources=$(find Makefile .ci bpf include user tests vmlinux -type f \( -name '*.[ch]' -o -name '*.sh' \
+sources=$(find Makefile .ci bpf debian include user tests vmlinux -type f \( -name '*.[ch]' -o -name '*.sh' \
 	-o -name '*.py' -o -name '*.rs' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name run \
-	-o -name Makefile \) | sort)
+	-o -name Makefile -o -name rules -o -name '*.post*' \) | sort)
 for file in $sources; do
 	head -n 5 "$file" | grep -q 'SPDX-License-Identifier: ' || complain "$file: no SPDX line"
 	if grep -nE '[ 	]+$' "$file"; then
