@@ -96,7 +96,7 @@ static struct code_names *meet_a_caller(struct trace_writer *w)
 	struct code_names *c = NULL;
 	uint32_t addr = address_of(fixture("lines.so"), "first");
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	add(c, fixture("lines.so"), &fns);
 	assert_false(fns->find(fns->ctx, 0, &(uint64_t){0}, &(uint32_t){0}));
 	meet(c, w, fns, addr + RETURNS_AT - 1, "first");
@@ -133,7 +133,7 @@ static void a_library_without_lines_has_names(void **state)
 	const struct tracks_functions *fns = NULL;
 	struct trace_location at;
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	add(c, fixture("bodies.so"), &fns);
 	meet(c, w, fns, address_of(fixture("bodies.so"), "cold_call"), "cold_call");
 	at = finish(c, w, &r, FIRST);
@@ -173,7 +173,7 @@ static void a_file_has_one_number_however_it_comes(void **state)
 	_code_names_ struct code_names *c = NULL;
 	const struct tracks_functions *lib = NULL, *file, *other;
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	file = add_file(c, fixture("lines.so"));
 	other = add_file(c, fixture("bodies.so"));
 	assert_ptr_not_equal(file, other);
@@ -217,7 +217,7 @@ static void the_vdso_has_no_file(void **state)
 	struct trace_function f = {0};
 	const struct tracks_functions *fns;
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, NULL);
 	assert_ptr_equal(add_file(c, NULL), fns);
 	assert_name(fns, 0xa40, "");
@@ -234,7 +234,7 @@ static void a_file_may_have_no_names(void **state)
 	_output_ struct output o = {};
 	const struct tracks_functions *fns;
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, fixture("driver_stripped.so"));
 	assert_name(fns, 0x1000, NULL);
 	fns = add_file(c, "/etc/passwd");
@@ -247,7 +247,7 @@ static void names_are_readable(void **state)
 	_code_names_ struct code_names *c = NULL;
 	const struct tracks_functions *fns;
 
-	assert_int_equal(code_names__new(&c), 0);
+	assert_int_equal(code_names__new(NULL, &c), 0);
 	fns = add_file(c, fixture("driver_v0.so"));
 	assert_name(fns,
 		    address_of(fixture("driver_v0.so"), "_RNvCs4_7___rustc20___rust_panic_cleanup"),

@@ -7,11 +7,8 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/format.h"
-#include "plan/library/mount.h"
 #include "plan/symbols/cxx_name.h"
 #include "plan/symbols/function_name.h"
-#include "plan/symbols/functions.h"
 #include "plan/symbols/lines.h"
 
 #define VDSO_NAME "[vdso]"
@@ -25,13 +22,7 @@ struct noted {
 };
 
 struct code_file {
-	struct library_file *file;   /* NULL: the vdso */
-	struct functions *functions; /* NULL: not read yet, or it cannot be read */
-	bool is_read;
-	bool foreign;
-	size_t *bytes;
-	size_t most;
-	char library[2 * ELF_BUILD_ID_MAX + 1];
+	struct symbol_file *symbols;
 	struct tracks_functions callbacks;
 	struct noted *noted;
 	uint32_t n_noted, capacity;
@@ -39,46 +30,17 @@ struct code_file {
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-/* An overlay of another mount namespace may lie on FUSE. */
-static bool is_withheld(const struct code_file *c)
-{
-	struct file_mount m;
-
-	return file_mount__of(library_file__fd(c->file), &m) || m.fuse ||
-	       (c->foreign && m.overlay && !m.ours);
-}
-
-static void set_library(struct code_file *c)
-{
-	uint8_t id[ELF_BUILD_ID_MAX];
-	uint32_t n = elf_image__identity(functions__image(c->functions), id);
-
-	format_hex(c->library, id, n);
-}
-
-/* Without functions, places in the file are unknown. */
-static void read_functions(struct code_file *c)
-{
-	c->is_read = true;
-	if (!c->file || *c->bytes > c->most || is_withheld(c) ||
-	    functions__open_any(c->file, &c->functions))
-		return;
-	*c->bytes += functions__bytes(c->functions);
-	set_library(c);
-}
-
-/* Callers of the file's functions see it as constant. */
 static bool find_range(const void *ctx, uint32_t pc, struct function_range *range)
 {
-	struct code_file *c = (struct code_file *)ctx;
+	const struct code_file *c = ctx;
+	const struct functions *functions;
 
-	if (!c->file) {
+	if (!symbol_file__file(c->symbols)) {
 		*range = (struct function_range){0, VDSO_SIZE, NULL};
 		return pc < VDSO_SIZE;
 	}
-	if (!c->is_read)
-		read_functions(c);
-	return c->functions && functions__find(c->functions, pc, range);
+	functions = symbol_file__functions(c->symbols);
+	return functions && functions__find(functions, pc, range);
 }
 
 static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
@@ -115,35 +77,27 @@ static void describe(const void *ctx, struct trace_function *f)
 {
 	const struct code_file *c = ctx;
 
-	f->library = c->library;
-	f->file = c->file ? library_file__path(c->file) : VDSO_NAME;
+	struct library_file *file = symbol_file__file(c->symbols);
+
+	f->library = symbol_file__build_id(c->symbols);
+	f->file = file ? library_file__path(file) : VDSO_NAME;
 }
 
-int code_file__new(struct library_file *file, uint32_t number, bool foreign, size_t *bytes,
-		   size_t most, struct code_file **out)
+int code_file__new(struct symbol_file *symbols, uint32_t number, struct code_file **out)
 {
 	struct code_file *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
-	c->file = file ? library_file__ref(file) : NULL;
-	c->foreign = foreign;
-	c->bytes = bytes;
-	c->most = most;
+	c->symbols = symbols;
 	c->callbacks = (struct tracks_functions){c, find, name, describe, number};
 	*out = c;
 	return 0;
 }
 
-bool code_file__is(const struct code_file *c, const struct library_file *file)
+const struct symbol_file *code_file__symbols(const struct code_file *c)
 {
-	const struct library_identity *a, *b;
-
-	if (!c->file || !file)
-		return c->file == file;
-	a = library_file__identity(c->file);
-	b = library_file__identity(file);
-	return a->dev == b->dev && a->ino == b->ino && library_identity_is_same(a, b);
+	return c->symbols;
 }
 
 const struct tracks_functions *code_file__functions(const struct code_file *c)
@@ -198,14 +152,18 @@ int code_file__write_lines(struct code_file *c, struct trace_writer *w)
 {
 	_free_ struct lines_range *ranges = calloc(c->n_noted + 1, sizeof(*ranges));
 	struct line_writer lw = {w, c->noted};
+	struct functions *functions;
 	struct elf_image *img;
 	int err;
 
 	if (!ranges)
 		return -ENOMEM;
-	if (!c->n_noted || !c->functions || c->foreign)
+	if (!c->n_noted || symbol_file__is_foreign(c->symbols))
 		return 0;
-	img = functions__image(c->functions);
+	functions = symbol_file__functions(c->symbols);
+	if (!functions)
+		return 0;
+	img = functions__image(functions);
 	qsort(c->noted, c->n_noted, sizeof(*c->noted), by_address);
 	for (size_t i = 0; i < c->n_noted; i++)
 		ranges[i] = (struct lines_range){c->noted[i].addr, c->noted[i].size};
@@ -221,10 +179,7 @@ void code_file__free(struct code_file *c)
 {
 	if (!c)
 		return;
-	if (c->functions)
-		*c->bytes -= functions__bytes(c->functions);
-	functions__free(c->functions);
-	library_file__free(c->file);
+	symbol_file__free(c->symbols);
 	free(c->noted);
 	free(c);
 }

@@ -4,25 +4,19 @@
 #define QPROF_RECORD_CODE_FILE_H
 
 #include "base/cleanup.h"
-#include "plan/library/file.h"
+#include "record/code_symbols.h"
 #include "trace/writer.h"
 #include "tracks/caller_index.h"
 
 struct code_file;
 
 /*
- * `file` is NULL for the vdso; a reference is taken. Symbols are read when they are first needed,
- * unless the sum of what was read is above `most` by then. `*bytes` is that sum. 0 or -ENOMEM.
- *
- * A foreign file belongs to a user who is neither root nor the invoker. Its line tables are not
- * read, as this process may have more rights than that user; nor are its symbols where another
- * mount namespace has put a file system over a file.
+ * A user of `symbols`, which is taken unless it fails. Line tables of a foreign file are not read,
+ * as this process may have more rights than its user. 0 or -ENOMEM.
  */
-int code_file__new(struct library_file *file, uint32_t number, bool foreign, size_t *bytes,
-		   size_t most, struct code_file **out);
+int code_file__new(struct symbol_file *symbols, uint32_t number, struct code_file **out);
 
-/* True if it is this very inode, unchanged. */
-bool code_file__is(const struct code_file *c, const struct library_file *file);
+const struct symbol_file *code_file__symbols(const struct code_file *c);
 
 /* Valid as long as the file. */
 const struct tracks_functions *code_file__functions(const struct code_file *c);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/invoker.h"
 #include "record/code_file.h"
 
 struct code_names {
@@ -13,58 +12,48 @@ struct code_names {
 	bool *is_sampled;	  /* likewise */
 	uint32_t n_files, files_capacity, sampled_capacity;
 	uint32_t of_library[WIRE_MAX_LIBS + 1]; /* numbers, or 0 */
-	uid_t invoker;
-	size_t bytes, foreign_bytes;
+	struct code_symbols *symbols, *owned;
 };
 
-int code_names__new(struct code_names **out)
+int code_names__new(struct code_symbols *shared, struct code_names **out)
 {
 	_code_names_ struct code_names *c = calloc(1, sizeof(*c));
-	_invoker_ struct invoker inv = {0};
-	int err = c ? invoker__get(&inv) : -ENOMEM;
+	int err = c ? 0 : -ENOMEM;
 
+	if (!err && !shared)
+		err = code_symbols__new_default(&c->owned);
 	if (err)
 		return err;
-	c->invoker = inv.uid;
+	c->symbols = shared ?: c->owned;
 	*out = take_ptr(c);
 	return 0;
 }
 
-static int open_file(struct code_names *c, struct library_file *file, struct code_file **out)
-{
-	uid_t owner = file ? library_file__identity(file)->uid : 0;
-	bool foreign = owner && owner != c->invoker;
-
-	return code_file__new(file, c->n_files + 1, foreign,
-			      foreign ? &c->foreign_bytes : &c->bytes,
-			      foreign ? CODE_NAMES_FOREIGN_MAX : CODE_NAMES_BYTES_MAX, out);
-}
-
-static uint32_t number_of(const struct code_names *c, const struct library_file *file)
+static uint32_t number_of(const struct code_names *c, const struct symbol_file *symbols)
 {
 	for (uint32_t i = 0; i < c->n_files; i++)
-		if (c->files[i] && code_file__is(c->files[i], file))
+		if (c->files[i] && code_file__symbols(c->files[i]) == symbols)
 			return i + 1;
 	return 0;
 }
 
 static int add(struct code_names *c, struct library_file *file, uint32_t *number)
 {
-	struct code_file *added;
-	int err;
+	_symbol_file_ struct symbol_file *symbols = NULL;
+	int err = symbol_file__get(c->symbols, file, &symbols);
 
-	*number = number_of(c, file);
-	if (*number)
-		return 0;
+	*number = err ? 0 : number_of(c, symbols);
+	if (err || *number)
+		return err;
 	if (array__reserve_one(&c->files, c->n_files, &c->files_capacity, sizeof(*c->files)) ||
 	    array__reserve_one(&c->is_sampled, c->n_files, &c->sampled_capacity,
 			       sizeof(*c->is_sampled)))
 		return -ENOMEM;
-	err = open_file(c, file, &added);
+	err = code_file__new(symbols, c->n_files + 1, &c->files[c->n_files]);
 	if (err)
 		return err;
-	c->is_sampled[c->n_files] = false;
-	c->files[c->n_files++] = added;
+	take_ptr(symbols);
+	c->is_sampled[c->n_files++] = false;
 	*number = c->n_files;
 	return 0;
 }
@@ -139,5 +128,6 @@ void code_names__free(struct code_names *c)
 		code_file__free(c->files[i]);
 	free(c->files);
 	free(c->is_sampled);
+	code_symbols__free(c->owned);
 	free(c);
 }

@@ -5,25 +5,21 @@
  *
  * Each file has one number, however it came here. Its symbols are read when the first address in it
  * is looked up. They are read by this process, so a file that a FUSE server could withhold has no
- * names, nor has one whose tables are too large. See code_file.h for files of other users.
+ * names, nor has one whose tables are too large. See code_symbols.h for files of other users.
  */
 #ifndef QPROF_RECORD_CODE_NAMES_H
 #define QPROF_RECORD_CODE_NAMES_H
 
 #include "base/cleanup.h"
 #include "plan/plan.h"
+#include "record/code_symbols.h"
 #include "trace/writer.h"
 #include "tracks/tracks.h"
 
-/* Bytes of symbols that are kept in memory. rustc's library has 60 MB. */
-#define CODE_NAMES_BYTES_MAX (1u << 30)
-/* The same of the files of users who are neither root nor the invoker. */
-#define CODE_NAMES_FOREIGN_MAX (256u << 20)
-
 struct code_names;
 
-/* Negative errno. */
-int code_names__new(struct code_names **out);
+/* `shared` has the symbols of several recorders, and outlives them; or NULL. Negative errno. */
+int code_names__new(struct code_symbols *shared, struct code_names **out);
 
 /*
  * The functions of the library that was attached to as `lib`, or of a file in sampled stacks (NULL:

@@ -449,7 +449,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);
 	if (!err && (opt->callers || sampling_options__any(&opt->sampling)))
-		err = code_names__new(&r->code_names);
+		err = code_names__new(opt->symbols, &r->code_names);
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
 	if (filter__wants_hits(opt->filter))

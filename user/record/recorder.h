@@ -11,6 +11,7 @@
 #include "capture/sampling_options.h"
 #include "capture/session.h"
 #include "record/begun.h"
+#include "record/code_symbols.h"
 #include "record/now_asked.h"
 #include "record/overhead.h"
 #include "trace/reader.h"
@@ -31,10 +32,11 @@ struct recorder_options {
 	bool ours;	    /* of --traces: created with our own rights, for nobody else to read */
 	FILE *live;	    /* output of the live view and the summary */
 	enum live_mode mode;
-	bool summary;		   /* print the report of the trace at the end */
-	recorder_report_fn report; /* prints it */
-	bool keys;		   /* name what executions were about */
-	bool callers;		   /* name the callers of queries, which the capture reports */
+	bool summary;		      /* print the report of the trace at the end */
+	recorder_report_fn report;    /* prints it */
+	bool keys;		      /* name what executions were about */
+	struct code_symbols *symbols; /* shared with other recorders, outlives all; or NULL */
+	bool callers;		      /* name the callers of queries, which the capture reports */
 	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */
 	/*
 	 * NULL, or finds the name of what a slow execution was about: as session__name(). Called

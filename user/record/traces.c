@@ -51,6 +51,7 @@ struct traces {
 	struct keep_limits rotate, keep;
 	struct trace_dir dir;
 	struct past past;
+	struct code_symbols *symbols;
 	struct probe_costs costs;
 	bool has_costs;
 	struct one **open;
@@ -551,6 +552,9 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	t->recorder = *o->recorder;
 	t->recorder.begun = NULL;
 	t->recorder.ours = true;
+	if (code_symbols__new_default(&t->symbols))
+		return diag_error_r(-ENOMEM, "out of memory");
+	t->recorder.symbols = t->symbols;
 	t->rotate = o->rotate;
 	t->keep = o->keep;
 	err = trace_dir__open(&t->dir, o->dir);
@@ -609,6 +613,7 @@ void traces__free(struct traces *t)
 	free(t->open);
 	u64_map__destroy(&t->of);
 	u64_map__destroy(&t->gone);
+	code_symbols__free(t->symbols);
 	past__clear(&t->past);
 	trace_dir__close(&t->dir);
 	free(t);

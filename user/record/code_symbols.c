@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/code_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/format.h"
+#include "base/invoker.h"
+#include "plan/library/mount.h"
+
+struct symbol_file {
+	struct code_symbols *owner;
+	struct symbol_file *next;
+	uint32_t users;
+	struct library_file *file;   /* NULL: the vdso */
+	struct functions *functions; /* NULL: not read yet, or it cannot be read */
+	bool is_read;
+	bool foreign;
+	char build_id[2 * ELF_BUILD_ID_MAX + 1];
+};
+
+struct code_symbols {
+	struct code_symbols_options opt;
+	struct symbol_file *first;
+	size_t bytes, foreign_bytes;
+};
+
+int code_symbols__new(const struct code_symbols_options *o, struct code_symbols **out)
+{
+	struct code_symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->opt = *o;
+	*out = s;
+	return 0;
+}
+
+int code_symbols__new_default(struct code_symbols **out)
+{
+	struct code_symbols_options o = {
+		.most = CODE_SYMBOLS_BYTES_MAX,
+		.most_foreign = CODE_SYMBOLS_FOREIGN_MAX,
+	};
+	_invoker_ struct invoker inv = {0};
+	int err = invoker__get(&inv);
+
+	if (err)
+		return err;
+	o.invoker = inv.uid;
+	return code_symbols__new(&o, out);
+}
+
+size_t code_symbols__bytes(const struct code_symbols *s)
+{
+	return s->bytes + s->foreign_bytes;
+}
+
+void code_symbols__free(struct code_symbols *s)
+{
+	free(s);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static bool is_file(const struct symbol_file *f, const struct library_file *file)
+{
+	const struct library_identity *a, *b;
+
+	if (!f->file || !file)
+		return f->file == file;
+	a = library_file__identity(f->file);
+	b = library_file__identity(file);
+	return a->dev == b->dev && a->ino == b->ino && library_identity_is_same(a, b);
+}
+
+static struct symbol_file *find(const struct code_symbols *s, const struct library_file *file)
+{
+	struct symbol_file *f = s->first;
+
+	while (f && !is_file(f, file))
+		f = f->next;
+	return f;
+}
+
+static struct symbol_file *add(struct code_symbols *s, struct library_file *file)
+{
+	uid_t owner = file ? library_file__identity(file)->uid : 0;
+	struct symbol_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->owner = s;
+	f->file = file ? library_file__ref(file) : NULL;
+	f->foreign = owner && owner != s->opt.invoker;
+	f->next = s->first;
+	s->first = f;
+	return f;
+}
+
+int symbol_file__get(struct code_symbols *s, struct library_file *file, struct symbol_file **out)
+{
+	struct symbol_file *f = find(s, file) ?: add(s, file);
+
+	if (!f)
+		return -ENOMEM;
+	f->users++;
+	*out = f;
+	return 0;
+}
+
+struct library_file *symbol_file__file(const struct symbol_file *f)
+{
+	return f->file;
+}
+
+bool symbol_file__is_foreign(const struct symbol_file *f)
+{
+	return f->foreign;
+}
+
+const char *symbol_file__build_id(const struct symbol_file *f)
+{
+	return f->build_id;
+}
+
+static void set_build_id(struct symbol_file *f)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint32_t n;
+
+	n = elf_image__identity(functions__image(f->functions), id);
+	format_hex(f->build_id, id, n);
+}
+
+/* An overlay of another mount namespace may lie on FUSE. */
+static bool is_withheld(const struct symbol_file *f)
+{
+	struct file_mount m;
+
+	return file_mount__of(library_file__fd(f->file), &m) || m.fuse ||
+	       (f->foreign && m.overlay && !m.ours);
+}
+
+static size_t *bytes_of(const struct symbol_file *f)
+{
+	return f->foreign ? &f->owner->foreign_bytes : &f->owner->bytes;
+}
+
+static bool has_room(const struct symbol_file *f)
+{
+	const struct code_symbols_options *o = &f->owner->opt;
+
+	return *bytes_of(f) <= (f->foreign ? o->most_foreign : o->most);
+}
+
+static void read_functions(struct symbol_file *f)
+{
+	f->is_read = true;
+	if (!f->file || !has_room(f) || is_withheld(f) ||
+	    functions__open_any(f->file, &f->functions))
+		return;
+	*bytes_of(f) += functions__bytes(f->functions);
+	set_build_id(f);
+}
+
+struct functions *symbol_file__functions(struct symbol_file *f)
+{
+	if (!f->is_read)
+		read_functions(f);
+	return f->functions;
+}
+
+static void unlink_file(struct symbol_file *f)
+{
+	struct symbol_file **at = &f->owner->first;
+
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
+}
+
+void symbol_file__free(struct symbol_file *f)
+{
+	if (!f || --f->users)
+		return;
+	unlink_file(f);
+	if (f->functions)
+		*bytes_of(f) -= functions__bytes(f->functions);
+	functions__free(f->functions);
+	library_file__free(f->file);
+	free(f);
+}

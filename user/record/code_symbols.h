@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The symbols of files with code, which all recorders of a session share: rustc's library has 60 MB
+ * of them. A file's symbols are in memory from the first look-up to the last user's end.
+ */
+#ifndef QPROF_RECORD_CODE_SYMBOLS_H
+#define QPROF_RECORD_CODE_SYMBOLS_H
+
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "plan/library/file.h"
+#include "plan/symbols/functions.h"
+
+/* Bytes of symbols that are kept in memory. */
+#define CODE_SYMBOLS_BYTES_MAX (1u << 30)
+/* The same of the files of users who are neither root nor the invoker. */
+#define CODE_SYMBOLS_FOREIGN_MAX (256u << 20)
+
+struct code_symbols;
+
+struct code_symbols_options {
+	uid_t invoker;
+	size_t most, most_foreign; /* bytes; a file is not read while more are in memory */
+};
+
+/* 0 or -ENOMEM. */
+int code_symbols__new(const struct code_symbols_options *o, struct code_symbols **out);
+
+/* The same with the invoker of this process and the limits above. Negative errno. */
+int code_symbols__new_default(struct code_symbols **out);
+
+/* Bytes of symbols in memory, about. */
+size_t code_symbols__bytes(const struct code_symbols *s);
+
+/* Frees no file: whoever uses one frees it. The symbols outlive their files. */
+void code_symbols__free(struct code_symbols *s);
+DEFINE_CLEANUP(struct code_symbols, code_symbols__free)
+#define _code_symbols_ __cleanup(code_symbols__free_p)
+
+struct symbol_file;
+
+/*
+ * The symbols of `file` (NULL: the vdso, which has none), to be freed. The same ones for the same
+ * inode, unless it was changed. 0 or -ENOMEM.
+ */
+int symbol_file__get(struct code_symbols *s, struct library_file *file, struct symbol_file **out);
+
+/* NULL: the vdso. */
+struct library_file *symbol_file__file(const struct symbol_file *f);
+
+/*
+ * The file belongs to a user who is neither root nor the invoker. Its symbols are not read where
+ * another mount namespace has put a file system over a file.
+ */
+bool symbol_file__is_foreign(const struct symbol_file *f);
+
+/*
+ * The functions, which are read at the first call. NULL: they cannot be read, or other files have
+ * taken the room. Valid as long as the file.
+ */
+struct functions *symbol_file__functions(struct symbol_file *f);
+
+/* The build-id (elf_image__identity()) in hex; empty until functions were read. */
+const char *symbol_file__build_id(const struct symbol_file *f);
+
+void symbol_file__free(struct symbol_file *f);
+DEFINE_CLEANUP(struct symbol_file, symbol_file__free)
+#define _symbol_file_ __cleanup(symbol_file__free_p)
+
+#endif /* QPROF_RECORD_CODE_SYMBOLS_H */
