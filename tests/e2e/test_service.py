@@ -96,6 +96,71 @@ def test_builds_at_once_have_a_trace_each(t):
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")
+def test_control_groups_of_a_session_have_a_trace_each(t):
+    """As jobs of a CI that one shell starts."""
+    t.need_capture()
+    with control_group(t) as group:
+        jobs = [os.path.join(group, name) for name in ("one", "two")]
+        for job in jobs:
+            os.mkdir(job)
+        service = Service(t, group)
+        shell, n = service.session(), 0
+        deadline = time.monotonic() + lab.TIMEOUT
+        while len(service.traces(shell)) < 2 or not all(
+                crates_of(t, trace) for trace in service.traces(shell)):
+            assert time.monotonic() < deadline
+            for job in jobs:
+                shell.stdin.write("echo $$ >%s/cgroup.procs\n" % job)
+                service.compile(shell, "%s_%d" % (os.path.basename(job), n))
+            time.sleep(0.2)
+            n += 1
+        shell.communicate()
+        service.end()
+        for job in jobs:
+            lab.wait_for("the group to be empty", lambda: try_remove(job))
+        traces = service.traces(shell)
+        names = [{crate.partition("_")[0] for crate in crates_of(t, trace)} for trace in traces]
+        assert sorted(names, key=min) == [{"one"}, {"two"}], names
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_a_slow_disk_delays_no_other_trace(t):
+    """Records are read on while one trace waits for the disk."""
+    t.need_capture()
+    if not shutil.which("cc"):
+        raise lab.Skip("there is no C compiler")
+    source = os.path.join(os.path.dirname(__file__), "programs", "slow_fsync.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", t.path("slow.so"), source], check=True)
+    slow = t.write("slow", "")
+    with control_group(t) as group:
+        service = Service(t, group, launcher=[
+            "env", "LD_PRELOAD=" + t.path("slow.so"), "SLOW_FSYNC=" + slow])
+        one, two = service.session(), service.session()
+        record_one(service, one, "one")
+        one.communicate()
+        lab.wait_for("the first trace to end", lambda: os.path.exists(slow + ".waits"))
+        record_one(service, two, "two")
+        two.communicate()
+        assert "unfinished" in t.run_qprof("report", *service.traces(one)).stderr
+        os.remove(slow)
+        service.end()
+        for shell in (one, two):
+            (trace,) = service.traces(shell)
+            assert "unfinished" not in t.run_qprof("report", trace).stderr
+            assert not t.report(trace)["losses"].get("ring_full")
+
+
+def record_one(service, shell, crate):
+    """Compile until one compiler is in the shell's trace."""
+    deadline, n = time.monotonic() + lab.TIMEOUT, 0
+    while not service.crates(shell):
+        assert time.monotonic() < deadline
+        service.compile(shell, "%s_%d" % (crate, n))
+        time.sleep(0.2)
+        n += 1
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
 def test_a_trace_that_is_full_is_followed_by_another(t):
     t.need_capture()
     with control_group(t) as group:
@@ -191,13 +256,8 @@ def test_it_records_in_the_units_sandbox(t):
     with control_group(t) as group:
         service = Service(t, group, launcher=[
             "unshare", "--mount", "--net", "sh", "-ec", SANDBOX, "sh", t.mkdir("traces"), caps])
-        shell, n = service.session(), 0
-        deadline = time.monotonic() + lab.TIMEOUT
-        while not service.crates(shell):
-            assert time.monotonic() < deadline
-            service.compile(shell, "crate_%d" % n)
-            time.sleep(0.2)
-            n += 1
+        shell = service.session()
+        record_one(service, shell, "crate")
         shell.communicate()
         service.end()
         (process, *_) = t.report(service.traces(shell)[0])["processes"]

@@ -764,8 +764,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	tick(r, &losses, true);
 	live_view__restore(r->live);
 	recorder__settle(r);
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__finish(r->trace.writer));
+	trace_output__finish(&r->trace, r->opt.sealer);
 	err = finish_output(r, &losses);
 	if (r->trace.err)
 		return r->trace.err;

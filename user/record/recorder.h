@@ -35,6 +35,7 @@ struct recorder_options {
 	bool summary;		      /* print the report of the trace at the end */
 	recorder_report_fn report;    /* prints it */
 	bool keys;		      /* name what executions were about */
+	struct sealer *sealer;	      /* seals the trace later; or NULL: recorder__finish() does */
 	struct code_symbols *symbols; /* shared with other recorders, outlives all; or NULL */
 	bool callers;		      /* name the callers of queries, which the capture reports */
 	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */

@@ -2,6 +2,7 @@
 #include "record/trace_output.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -91,16 +92,38 @@ void trace_output__discard(struct trace_output *o)
 	invoker__return_file_rights(&inv);
 }
 
+/* To follow "cannot write"; --traces has no -o. */
+static const char *remedy(const struct trace_output *o, int err)
+{
+	bool full = err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+
+	if (o->ours)
+		return full ? "; free some space" : "";
+	return full ? "; free some space or choose another place with -o"
+		    : "; choose another place with -o";
+}
+
 void trace_output__wrote(struct trace_output *o, int err)
 {
 	if (!err || o->err)
 		return;
 	o->err = err;
-	diag_error("cannot write %s: %s; %s. What was written up to here can be read", o->path,
-		   strerror(-err),
-		   err == -ENOSPC || err == -EDQUOT || err == -EFBIG
-			   ? "free some space or choose another place with -o"
-			   : "choose another place with -o");
+	diag_error("cannot write %s: %s%s. What was written up to here can be read", o->path,
+		   strerror(-err), remedy(o, err));
+}
+
+static int end(const struct trace_output *o, struct sealer *sealer)
+{
+	int fd, err = trace_writer__end(o->writer, &fd);
+
+	return err ?: sealer__put(sealer, fd, o->path);
+}
+
+void trace_output__finish(struct trace_output *o, struct sealer *sealer)
+{
+	if (o->err)
+		return;
+	trace_output__wrote(o, sealer ? end(o, sealer) : trace_writer__finish(o->writer));
 }
 
 int trace_output__read(const struct trace_output *o, struct trace_reader **r)

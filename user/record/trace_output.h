@@ -8,6 +8,7 @@
 #define QPROF_RECORD_TRACE_OUTPUT_H
 
 #include "base/output_file.h"
+#include "record/sealer.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -39,6 +40,9 @@ void trace_output__discard(struct trace_output *o);
  * once `err` is set.
  */
 void trace_output__wrote(struct trace_output *o, int err);
+
+/* Finish the trace, unless there was an error. `sealer` seals it later; or NULL: here. */
+void trace_output__finish(struct trace_output *o, struct sealer *sealer);
 
 /* Open the trace for reading, with the rights that created it. Prints nothing. */
 int trace_output__read(const struct trace_output *o, struct trace_reader **r);

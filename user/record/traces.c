@@ -14,7 +14,9 @@
 #include "base/map.h"
 #include "proc/processes.h"
 #include "record/past.h"
+#include "record/sealer.h"
 #include "record/trace_dir.h"
+#include "trace/seal.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 /* The threads of a process report from several CPUs: some come after its exit. */
@@ -30,7 +32,7 @@
 /* Exited processes whose trace is remembered. */
 #define EXITED_KEPT 1024
 #define NAMES_MOST  1000
-#define USER_ANY    UINT32_MAX
+#define USER_ANY    PROCESS_USER_UNKNOWN
 
 /* One trace that is written. */
 struct one {
@@ -52,6 +54,7 @@ struct traces {
 	struct trace_dir dir;
 	struct past past;
 	struct code_symbols *symbols;
+	struct sealer *sealer;
 	struct probe_costs costs;
 	bool has_costs;
 	struct one **open;
@@ -65,7 +68,6 @@ struct traces {
 	uint64_t counters[WIRE_COUNTER_MAX]; /* the last ones known */
 	uint32_t n_processes;		     /* of traces that have ended */
 	uint64_t next_keep_ns;
-	uint64_t n_homeless; /* records of processes that are gone, whose trace has ended */
 	int err;
 };
 
@@ -139,6 +141,13 @@ static void counters_since(const struct traces *t, const struct one *o,
 		since[i] = t->counters[i] - o->before[i];
 }
 
+static void note_sealed(struct traces *t)
+{
+	int err = sealer__report(t->sealer);
+
+	t->err = t->err ?: err;
+}
+
 /* What was lost meanwhile may be of any build: it is in each of their traces. */
 static void end(struct traces *t, uint32_t i)
 {
@@ -201,6 +210,24 @@ static struct build_of limited(const struct traces *t, const struct build_of *b)
 	return (struct build_of){.user = t->n < 2 * OPEN_MOST ? b->user : USER_ANY};
 }
 
+/*
+ * The trace of processes that are gone, and in no open trace: their exec was not reported, or it
+ * was read too late, or they have records that come after the trace of their build has ended.
+ */
+static struct one *of_unknown(struct traces *t)
+{
+	const struct build_of unknown = {.user = USER_ANY};
+	struct one *o = by_build(t, &unknown);
+
+	if (o)
+		return o;
+	o = add(t, &unknown);
+	if (o)
+		diag_warn("%s has compilers that were gone before their build could be found",
+			  o->path);
+	return o;
+}
+
 static struct one *choose(struct traces *t, uint32_t pid)
 {
 	struct build_of b = build_of((pid_t)pid);
@@ -208,6 +235,8 @@ static struct one *choose(struct traces *t, uint32_t pid)
 
 	if (o)
 		return o;
+	if (b.user == PROCESS_USER_UNKNOWN && !b.ticks)
+		return of_unknown(t);
 	b = limited(t, &b);
 	return by_build(t, &b) ?: add(t, &b);
 }
@@ -378,6 +407,12 @@ static uint32_t pid_of(const void *record, size_t size)
 	return pid;
 }
 
+/* Records that a trace lacks if it does not get them. */
+static bool is_interval(uint8_t type)
+{
+	return type == WIRE_SPAN || type == WIRE_HIT || type == WIRE_SAMPLE;
+}
+
 static uint32_t parent_of(const void *record)
 {
 	uint32_t parent;
@@ -385,6 +420,13 @@ static uint32_t parent_of(const void *record)
 	memcpy(&parent, (const char *)record + offsetof(struct wire_fork, parent_pid),
 	       sizeof(parent));
 	return parent;
+}
+
+/* The process is in no open trace, and this record would not put it into one. */
+static bool is_left_over(const struct traces *t, uint32_t pid, uint8_t type)
+{
+	return !of(t, pid) && type != WIRE_FORK && type != WIRE_EXEC && !is_interval(type) &&
+	       !process_is_running((pid_t)pid);
 }
 
 static int on_record(void *ctx, const void *record, size_t size)
@@ -397,13 +439,9 @@ static int on_record(void *ctx, const void *record, size_t size)
 
 	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
 		err = past__label(&t->past, record) ?: TELL_ALL(t, record, record, size);
-	if (pid == NO_PID)
+	if (pid == NO_PID || is_left_over(t, pid, type))
 		return err;
 	o = of(t, pid);
-	if (!o && type != WIRE_FORK && type != WIRE_EXEC && !process_is_running((pid_t)pid)) {
-		t->n_homeless++;
-		return err;
-	}
 	if (type == WIRE_FORK || (type == WIRE_EXEC && has_exited(t, pid)) || !o)
 		o = assign(t, pid, type == WIRE_FORK ? parent_of(record) : 0);
 	if (!o)
@@ -522,6 +560,7 @@ void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), since[WIRE_COUNTER_MAX];
 
 	memcpy(t->counters, counters, sizeof(t->counters));
+	note_sealed(t);
 	for (uint32_t i = t->n; i--;) {
 		struct one *o = t->open[i];
 
@@ -552,9 +591,11 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	t->recorder = *o->recorder;
 	t->recorder.begun = NULL;
 	t->recorder.ours = true;
-	if (code_symbols__new_default(&t->symbols))
-		return diag_error_r(-ENOMEM, "out of memory");
+	err = code_symbols__new_default(&t->symbols) ?: sealer__new(trace_seal, &t->sealer);
+	if (err)
+		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
 	t->recorder.symbols = t->symbols;
+	t->recorder.sealer = t->sealer;
 	t->rotate = o->rotate;
 	t->keep = o->keep;
 	err = trace_dir__open(&t->dir, o->dir);
@@ -588,9 +629,8 @@ int traces__finish(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 	memcpy(t->counters, counters, sizeof(t->counters));
 	while (t->n)
 		end(t, t->n - 1);
-	if (t->n_homeless)
-		diag_warn("%" PRIu64 " records came after the trace of their build had ended",
-			  t->n_homeless);
+	sealer__wait(t->sealer);
+	note_sealed(t);
 	keep(t);
 	return t->err;
 }
@@ -613,6 +653,7 @@ void traces__free(struct traces *t)
 	free(t->open);
 	u64_map__destroy(&t->of);
 	u64_map__destroy(&t->gone);
+	sealer__free(t->sealer);
 	code_symbols__free(t->symbols);
 	past__clear(&t->past);
 	trace_dir__close(&t->dir);

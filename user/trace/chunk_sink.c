@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "trace/chunk.h"
+#include "trace/seal.h"
 
 #define COMPRESS_LEAST 64 /* bytes; zstd gains nothing on less */
 #define COMPRESS_LEVEL 1
@@ -123,35 +124,7 @@ int chunk_sink__open(struct chunk_sink *s, const char *path)
 	return err;
 }
 
-static int sync_file(struct chunk_sink *s)
-{
-	return fsync(s->file.fd) ? file_writer__fail(&s->file, -errno) : 0;
-}
-
-static int set_state(struct chunk_sink *s, uint32_t state)
-{
-	uint8_t bytes[4];
-	ssize_t n;
-
-	bytes_store_u32(bytes, state);
-	n = pwrite(s->file.fd, bytes, sizeof(bytes), QPT_HEADER_STATE);
-	return n == sizeof(bytes) ? 0 : file_writer__fail(&s->file, n < 0 ? -errno : -EIO);
-}
-
-/* The data must be on disk before the mark says so. */
-static int seal(struct chunk_sink *s)
-{
-	int err = sync_file(s) ?: set_state(s, QPT_STATE_FINISHED);
-
-	if (err)
-		return err;
-	err = sync_file(s);
-	if (err)
-		set_state(s, QPT_STATE_UNFINISHED);
-	return err;
-}
-
-int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
+int chunk_sink__end(struct chunk_sink *s, uint8_t end[QPT_END_SIZE], int *fd)
 {
 	const struct byte_buffer payload = {.data = end, .size = QPT_END_SIZE};
 	uint32_t stored;
@@ -160,9 +133,19 @@ int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
 	if (err)
 		return err;
 	bytes_store_u64(end + QPT_END_INDEX, s->index.previous);
-	err = write_chunk(s, QPT_END, &payload, &stored) ?: seal(s) ?: file_writer__close(&s->file);
+	err = write_chunk(s, QPT_END, &payload, &stored);
+	if (err)
+		return err;
+	*fd = take_fd(s->file.fd);
+	return 0;
+}
+
+int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
+{
+	int fd, err = chunk_sink__end(s, end, &fd) ?: trace_seal(fd);
+
 	/* Nothing comes after the end. */
-	file_writer__fail(&s->file, -EBADF);
+	file_writer__fail(&s->file, err ?: -EBADF);
 	return err;
 }
 

@@ -38,9 +38,12 @@ int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buff
 		      const struct batch_summary *spans);
 
 /*
- * Write the last index and the END chunk, after filling in the offset of the index in `end`; then
- * clear the mark, sync and close.
+ * Write the last index and the END chunk, after filling in the offset of the index in `end`. *fd is
+ * then the caller's, for trace_seal(), and nothing more can be written.
  */
+int chunk_sink__end(struct chunk_sink *s, uint8_t end[QPT_END_SIZE], int *fd);
+
+/* The same, and seal it. */
 int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE]);
 
 void chunk_sink__destroy(struct chunk_sink *s);

@@ -292,9 +292,8 @@ int trace_writer__flush(struct trace_writer *w)
 	return err ?: write_tallies(w) ?: write_losses(w);
 }
 
-int trace_writer__finish(struct trace_writer *w)
+static int flush_for_end(struct trace_writer *w, uint8_t end[QPT_END_SIZE])
 {
-	uint8_t end[QPT_END_SIZE];
 	int err = trace_writer__flush(w);
 
 	if (err)
@@ -303,7 +302,21 @@ int trace_writer__finish(struct trace_writer *w)
 	bytes_store_u32(end + QPT_END_PROCESSES, w->names.n_processes);
 	bytes_store_u64(end + QPT_END_SPANS, w->n_spans);
 	bytes_store_u64(end + QPT_END_MAPPED, w->names.n_mapped);
-	return chunk_sink__finish(&w->sink, end);
+	return 0;
+}
+
+int trace_writer__finish(struct trace_writer *w)
+{
+	uint8_t end[QPT_END_SIZE];
+
+	return flush_for_end(w, end) ?: chunk_sink__finish(&w->sink, end);
+}
+
+int trace_writer__end(struct trace_writer *w, int *fd)
+{
+	uint8_t end[QPT_END_SIZE];
+
+	return flush_for_end(w, end) ?: chunk_sink__end(&w->sink, end, fd);
 }
 
 uint64_t trace_writer__bytes(const struct trace_writer *w)

@@ -137,6 +137,9 @@ int trace_writer__flush(struct trace_writer *w);
 /* Flush, clear the unfinished mark, sync, close. The writer must still be freed. */
 int trace_writer__finish(struct trace_writer *w);
 
+/* The same without what waits for the disk: *fd is the caller's, for trace_seal(). */
+int trace_writer__end(struct trace_writer *w, int *fd);
+
 /* Bytes written so far. */
 uint64_t trace_writer__bytes(const struct trace_writer *w);
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "record/traces.h"
+
+#include <glob.h>
+#include <unistd.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sample_plan.h"
+#include "../fixtures/trace_dump.h"
+
+#define LIB 4
+/* Above the kernel's largest process id. */
+#define GONE 0x40000000
+
+static struct plan *plan;
+static const uint64_t no_counters[WIRE_COUNTER_MAX];
+
+static int make_directory(void **state)
+{
+	plan = sample_plan();
+	return directory_make(state);
+}
+
+static int remove_directory(void **state)
+{
+	plan__free(plan);
+	return directory_remove(state);
+}
+
+static int remove_files(void **state)
+{
+	directory_files(true);
+	return 0;
+}
+
+static struct traces *begin(void)
+{
+	const struct recorder_options ro = {.mode = LIVE_NONE};
+	const struct traces_options o = {.dir = directory, .recorder = &ro};
+	struct session_sink sink;
+	struct traces *t = NULL;
+
+	assert_int_equal(traces__open(&o, &t), 0);
+	sink = traces__sink(t);
+	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	return t;
+}
+
+static int give(struct traces *t, const void *record, size_t size)
+{
+	struct session_sink sink = traces__sink(t);
+
+	return sink.record(sink.ctx, record, size);
+}
+
+static void give_span(struct traces *t, uint32_t pid)
+{
+	const struct wire_span s = {.type = WIRE_SPAN,
+				    .lib = LIB,
+				    .query = 1,
+				    .pid = pid,
+				    .tid = pid,
+				    .start_ns = 1000,
+				    .end_ns = 2000};
+
+	assert_int_equal(give(t, &s, sizeof(s)), 0);
+}
+
+static void give_exit(struct traces *t, uint32_t pid)
+{
+	const struct wire_exit e = {.type = WIRE_EXIT, .pid = pid, .time_ns = 3000};
+
+	assert_int_equal(give(t, &e, sizeof(e)), 0);
+}
+
+/* The only trace whose name ends so, as text; freed by the caller. */
+static char *dump_of(const char *end)
+{
+	char pattern[64];
+	glob_t found;
+	char *text;
+
+	snprintf(pattern, sizeof(pattern), "%s/*%s", directory, end);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_int_equal(found.gl_pathc, 1);
+	text = dump_trace(found.gl_pathv[0]);
+	globfree(&found);
+	return text;
+}
+
+static void assert_spans_of(const char *trace, uint32_t pid)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "/%u depth=0 1000..2000 typeck", pid);
+	assert_contains(trace, line);
+}
+
+/* Nothing that was recorded is lost, whatever is known of its process. */
+static void processes_of_no_build_share_a_trace(void **state)
+{
+	_free_ char *own = NULL, *unknown = NULL;
+	_traces_ struct traces *t = begin();
+	char end[64];
+	_output_ struct output o;
+
+	output_begin(&o);
+	give_span(t, GONE);
+	give_span(t, (uint32_t)getpid());
+	give_span(t, GONE + 1);
+	assert_int_equal(traces__processes(t), 3);
+	assert_int_equal(traces__finish(t, no_counters), 0);
+	output_end(&o);
+	assert_int_equal(directory_files(false), 2);
+	unknown = dump_of("-u65534-p0.qpt");
+	assert_spans_of(unknown, GONE);
+	assert_spans_of(unknown, GONE + 1);
+	assert_contains(unknown, "whole\n");
+	snprintf(end, sizeof(end), "-u%u-p*.qpt", (unsigned int)getuid());
+	own = dump_of(end);
+	assert_spans_of(own, (uint32_t)getpid());
+	assert_contains(o.text[1], "-u65534-p0.qpt has compilers that were gone before their "
+				   "build could be found\n");
+}
+
+/* As the end of a process whose trace is complete. */
+static void what_adds_nothing_makes_no_trace(void **state)
+{
+	_traces_ struct traces *t = begin();
+
+	give_exit(t, GONE);
+	assert_int_equal(traces__finish(t, no_counters), 0);
+	assert_int_equal(directory_files(false), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(processes_of_no_build_share_a_trace, remove_files),
+		cmocka_unit_test_teardown(what_adds_nothing_makes_no_trace, remove_files),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
