@@ -177,9 +177,17 @@ static void the_first_threads_are_listed(void **state)
 	assert_int_equal(process_tids(4194304 + 1, tids, 2), 0);
 }
 
+static void a_child_is_in_our_control_groups(void **state)
+{
+	assert_true(process_cgroup(getpid()) != 0);
+	assert_true(process_cgroup(tree[LEFT]) == process_cgroup(getpid()));
+	assert_true(process_cgroup(INT32_MAX) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_is_in_our_control_groups),
 		cmocka_unit_test(the_first_threads_are_listed),
 		cmocka_unit_test(a_process_has_a_directory),
 		cmocka_unit_test(a_tree_is_listed_from_its_root),

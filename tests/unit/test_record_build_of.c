@@ -11,7 +11,7 @@
 static struct {
 	const char *name;
 	pid_t parent, session;
-	uint64_t ticks;
+	uint64_t ticks, group;
 	bool runs;
 } world[16];
 
@@ -28,6 +28,11 @@ pid_t process_parent(pid_t pid)
 void process_name(pid_t pid, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s", world[pid].name ?: "?");
+}
+
+uint64_t process_cgroup(pid_t pid)
+{
+	return world[pid].group;
 }
 
 bool process_is_running(pid_t pid)
@@ -48,6 +53,7 @@ static void set(pid_t pid, const char *name, pid_t parent, pid_t session)
 	world[pid].parent = parent;
 	world[pid].session = session;
 	world[pid].ticks = 100 + (uint64_t)pid;
+	world[pid].group = 7;
 	world[pid].runs = true;
 }
 
@@ -85,6 +91,43 @@ static void without_cargo_it_is_a_session(void **state)
 	assert_int_equal(build_of(4).root, 4);
 }
 
+/* An agent that cargo runs starts a container for each job, and one compiler has a limit. */
+static void a_cargo_outside_the_container_is_another_one(void **state)
+{
+	struct build_of a, b;
+
+	set(2, "cargo", 1, 2);
+	set(3, "agent", 2, 2);
+	set(4, "cargo", 3, 4);
+	set(5, "cargo", 4, 4);
+	set(6, "rustc", 5, 4);
+	set(7, "rustc", 4, 4);
+	for (pid_t pid = 4; pid <= 6; pid++)
+		world[pid].group = 8;
+	world[7].group = 9;
+	a = build_of(6);
+	b = build_of(7);
+	assert_int_equal(a.root, 4);
+	assert_true(build_of_is_same(&a, &b));
+}
+
+static void a_session_in_two_groups_has_two_builds(void **state)
+{
+	struct build_of a, b, c;
+
+	set(2, "sh", 1, 2);
+	set(3, "rustc", 2, 2);
+	set(4, "rustc", 2, 2);
+	set(5, "rustc", 2, 2);
+	world[4].group = 8;
+	a = build_of(3);
+	b = build_of(4);
+	c = build_of(5);
+	assert_int_equal(b.root, 2);
+	assert_false(build_of_is_same(&a, &b));
+	assert_true(build_of_is_same(&a, &c));
+}
+
 /* Processes that change their parents while they are read, and one that is gone. */
 static void a_circle_of_parents_ends(void **state)
 {
@@ -100,6 +143,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_that_of_the_topmost_cargo),
 		cmocka_unit_test(without_cargo_it_is_a_session),
+		cmocka_unit_test(a_cargo_outside_the_container_is_another_one),
+		cmocka_unit_test(a_session_in_two_groups_has_two_builds),
 		cmocka_unit_test(a_circle_of_parents_ends),
 	};
 

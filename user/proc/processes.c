@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/map.h"
 
 /* An environment may be long, and cargo's variables may come long after the inherited ones. */
 #define ENVIRON_MOST (1u << 20)
@@ -81,6 +82,15 @@ bool process_session(pid_t pid, pid_t *session, uint64_t *start_ticks)
 			      " %*c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
 			      "%*d %*d %*d %" SCNu64,
 			      session, start_ticks) == 2;
+}
+
+/* Of long paths only the beginning counts, which names the container. */
+uint64_t process_cgroup(pid_t pid)
+{
+	char text[4096];
+	ssize_t n = read_proc(pid, "cgroup", text, sizeof(text));
+
+	return n <= 0 ? 0 : map_hash(text, (size_t)n);
 }
 
 pid_t process_parent(pid_t pid)

@@ -33,6 +33,11 @@ bool process_is_running(pid_t pid);
  */
 bool process_session(pid_t pid, pid_t *session, uint64_t *start_ticks);
 
+/*
+ * A number for the control groups that a process is in, the same for equal ones; 0 if it is gone.
+ */
+uint64_t process_cgroup(pid_t pid);
+
 /* The parent of a process, or 0. */
 pid_t process_parent(pid_t pid);
 

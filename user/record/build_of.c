@@ -8,15 +8,28 @@
 /* Parents that are looked at: a process may change its parents meanwhile, and make a circle. */
 #define PARENTS_MOST 64
 
-static pid_t topmost_cargo(pid_t pid)
+static bool is_cargo(pid_t pid)
 {
-	pid_t found = 0;
 	char name[32];
 
+	process_name(pid, name, sizeof(name));
+	return !strcmp(name, "cargo");
+}
+
+static pid_t topmost_cargo(pid_t pid)
+{
+	uint64_t group = 0;
+	pid_t found = 0;
+
 	for (int i = 0; i < PARENTS_MOST && pid > 1; i++) {
-		process_name(pid, name, sizeof(name));
-		if (!strcmp(name, "cargo"))
+		if (is_cargo(pid)) {
+			uint64_t its = process_cgroup(pid);
+
+			if (found && its != group)
+				break;
+			group = its;
 			found = pid;
+		}
 		pid = process_parent(pid);
 	}
 	return found;
@@ -28,6 +41,8 @@ struct build_of build_of(pid_t pid)
 	pid_t session = 0;
 	uint64_t ticks;
 
+	if (!b.root)
+		b.group = process_cgroup(pid);
 	if (!b.root && process_session(pid, &session, &ticks))
 		b.root = session;
 	if (!b.root)
