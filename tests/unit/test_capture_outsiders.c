@@ -14,6 +14,9 @@ static void a_client_has_the_compilers_arguments(void **state)
 	assert_true(IS("sccache\0rustc\0" CRATE, "rustc\0--out-dir=/t/deps\0"
 						 "-Cextra-filename=-12\0--crate-name=serde\0"
 						 "--color\0always"));
+	/* As sccache asks for the sources of the crate. */
+	assert_true(IS("sccache\0rustc\0" CRATE,
+		       "rustc\0--crate-name\0serde\0-C\0extra-filename=-12\0--emit\0dep-info"));
 }
 
 static void it_is_of_the_same_crate_and_build(void **state)

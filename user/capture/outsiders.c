@@ -59,6 +59,12 @@ static bool is_same(struct word a, struct word b)
 	return a.at && b.at && a.len == b.len && !memcmp(a.at, b.at, a.len);
 }
 
+/* sccache asks for the sources of a crate first, by a compiler without the directory. */
+static bool is_same_or_left_out(struct word client, struct word compiler)
+{
+	return client.at && (!compiler.at || is_same(client, compiler));
+}
+
 static bool is_compiler(struct word word)
 {
 	struct word name = word__last_component(word);
@@ -87,7 +93,8 @@ bool outsiders_is_client(const char *client, size_t client_size, const char *com
 	return has_compiler(a) &&
 	       is_same(command_line__value(a, "--crate-name"),
 		       command_line__value(b, "--crate-name")) &&
-	       is_same(command_line__value(a, "--out-dir"), command_line__value(b, "--out-dir")) &&
+	       is_same_or_left_out(command_line__value(a, "--out-dir"),
+				   command_line__value(b, "--out-dir")) &&
 	       is_same(command_line__codegen(a, "extra-filename"),
 		       command_line__codegen(b, "extra-filename"));
 }

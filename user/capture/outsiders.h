@@ -5,8 +5,8 @@
  *
  * A compile server runs the compilers of its clients. A client below the recorded command waits for
  * one: it runs as the same user, in the same directory, and has the same crate, the same output
- * directory and the same suffix of file names in its arguments. Such a compiler is part of the
- * build, and is recorded.
+ * directory (unless the compiler has none) and the same suffix of file names in its arguments. Such
+ * a compiler is part of the build, and is recorded.
  */
 #ifndef QPROF_CAPTURE_OUTSIDERS_H
 #define QPROF_CAPTURE_OUTSIDERS_H

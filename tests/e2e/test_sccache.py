@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""sccache, whose server runs the compilers of its clients."""
+
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+
+import lab
+import workspace
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def start_server(t):
+    """A server of another session, with an empty cache: (its process, the clients' environment)."""
+    sccache = shutil.which("sccache")
+    if not sccache:
+        raise lab.Skip("sccache is not installed")
+    port = free_port()
+    env = {"SCCACHE_DIR": t.mkdir("cache"), "SCCACHE_SERVER_PORT": str(port)}
+    server = t.start_plain([sccache], start_new_session=True, env={
+        **env, "SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"})
+    lab.wait_for("the server", lambda: answers(port))
+    # It caches no incremental compiles.
+    return server, {**env, "RUSTC_WRAPPER": sccache, "CARGO_INCREMENTAL": "0"}
+
+
+def test_its_compilers_are_recorded_for_their_client(t):
+    t.need_capture()
+    server, env = start_server(t)
+    argv, cargo_env = workspace.cargo(t, "build", "-q")
+    done = t.capture(argv, options=(), env={**cargo_env, **env}, cwd=workspace.make(t))
+    assert done.status == 0, done.stderr
+    report = t.report(done.trace)
+    assert {row["name"] for row in report["build"]["crates"]} == set(workspace.COMPILES)
+    served = [p for p in report["processes"] if p["parent_pid"] == server.pid and p["crate"]]
+    # The server asks one compiler for the sources of a crate, and has another one compile it.
+    for asked in (True, False):
+        crates = {p["crate"] for p in served if ("--out-dir" not in p["command"]) == asked}
+        assert crates == {"base", "both", "made"}, (asked, served)
+    return "%d compilers, %d of them the server's" % (len(report["processes"]), len(served))
+
+
+def test_compilers_of_another_client_are_named(t):
+    t.need_capture()
+    _, env = start_server(t)
+    argv, cargo_env = workspace.cargo(t, "build", "-q")
+    script = "%s && touch ../begun && while test ! -e ../over; do sleep 0.1; done" % shlex.join(
+        [*argv, "-p", "made"])
+    profiler = t.start_qprof("-o", t.path("trace.qpt"), "--", "sh", "-c", script,
+                             env={**cargo_env, **env}, cwd=workspace.make(t))
+    lab.wait_for("the command", lambda: os.path.exists(t.path("begun")))
+    other = t.start_plain([*argv, "-p", "base"], cwd=workspace.make(t, "other"), env={
+        **cargo_env, **env, "CARGO_TARGET_DIR": t.path("other-target")})
+    _, said = other.communicate(timeout=lab.TIMEOUT)
+    assert other.returncode == 0, said
+    t.write("over", "")
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err
+    crates = {p["crate"] for p in t.report(t.path("trace.qpt"))["processes"]}
+    assert "made" in crates and "base" not in crates, crates
+    line, = (line for line in err.decode().splitlines() if "not recorded, as the command" in line)
+    assert "of crate base, started by sccache, process " in line, line
