@@ -77,13 +77,11 @@ static void the_calls_of_macros_are_found(void **state)
 /* As if functions of one kind were of another. */
 static void change(struct callees *other, enum callee kind, enum callee as)
 {
-	*other = (struct callees){.n_functions = callees.n_functions};
-	other->functions = calloc(other->n_functions, sizeof(*other->functions));
+	*other = (struct callees){.n = callees.n};
+	other->functions = calloc(other->n, sizeof(*other->functions));
 	assert_non_null(other->functions);
-	memcpy(other->functions, callees.functions, other->n_functions * sizeof(*other->functions));
-	other->pointers = callees.pointers;
-	other->n_pointers = callees.n_pointers;
-	for (uint32_t i = 0; i < other->n_functions; i++)
+	memcpy(other->functions, callees.functions, other->n * sizeof(*other->functions));
+	for (uint32_t i = 0; i < other->n; i++)
 		if (other->functions[i].kind == kind)
 			other->functions[i].kind = as;
 }
