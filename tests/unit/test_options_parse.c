@@ -365,7 +365,7 @@ static void diff_takes_two_sides(void **state)
 	assert_string_equal(cli.diff.sides.paths[1], "c");
 	assert_int_equal(cli.diff.metric, CLI_METRIC_SELF);
 	assert_int_equal(cli.diff.min.ns, 5000000);
-	assert_int_equal(cli.diff.top, 20);
+	assert_int_equal(cli.diff.top, 10);
 	assert_true(!cli.diff.json && !cli.diff.markdown && !cli.diff.gates.n);
 	parse("qprof-bpf diff --fail-above 5% a --min 1% --fail-above=x/y=1s b --json");
 	assert_int_equal(cli.diff.gates.n, 2);
