@@ -55,6 +55,7 @@ static struct {
 	bool no_tables; /* those of its stacks are not made yet */
 	bool threads;	/* each compiler has -Zthreads */
 	unsigned int n_threads_needed;
+	int threads_err;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -183,8 +184,8 @@ int libraries__need_threads(struct libraries *l, const struct library_file *file
 {
 	if (!world.lib.threads_ns)
 		world.n_threads_needed++;
-	world.lib.threads_ns = 400;
-	return 0;
+	world.lib.threads_ns = world.threads_err ? 0 : 400;
+	return world.threads_err;
 }
 
 bool libraries__lack_threads(const struct libraries *l)
@@ -442,17 +443,50 @@ static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 	assert_counts(0, 0, 0);
 }
 
+/* The record of its mapping is read after another compiler needed probes for threads. */
+static void a_compiler_without_threads_needs_no_probes_for_them(void **state)
+{
+	begin(false, true);
+	world.known = true;
+	plan_library(100, 0);
+	world.lib.threads_ns = 400;
+	world.followed[7] = true;
+	arrive(7, 200);
+	assert_int_equal(world.n_stops, 0);
+	assert_counts(0, 0, 0);
+}
+
+/* All but what threads wait for is recorded. */
+static void without_their_probes_a_compiler_with_threads_is_late(void **state)
+{
+	begin(false, true);
+	world.known = world.threads = true;
+	world.threads_err = -ENOMEM;
+	plan_library(100, 0);
+	world.followed[7] = true;
+	arrive(7, 200);
+	assert_counts(0, 1, 0);
+}
+
 /* Its exec asked for threads, and it was gone before its mapping was seen. */
 static void a_compiler_with_threads_that_is_gone_is_missing(void **state)
 {
 	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .comm = "rustc", .args_len = 18};
 
-	begin(false, true);
-	world.known = world.gone = true;
-	plan_library(100, 0);
 	memcpy(e.args, "rustc\0-Zthreads=4", 18);
-	assert_int_equal(arrivals__on_exec(all, &e), 0);
-	assert_counts(0, 0, 1);
+	for (int mappings = 0; mappings < 2; mappings++) {
+		begin(false, mappings);
+		world.known = world.gone = world.followed[7] = true;
+		world.look_err = -ESRCH;
+		plan_library(100, 0);
+		assert_int_equal(arrivals__on_exec(all, &e), 0);
+		assert_counts(0, 0, !mappings);
+		if (mappings)
+			arrive(7, 200);
+		assert_counts(0, 0, 1);
+		if (!mappings)
+			end(NULL);
+	}
 }
 
 /* Of a command's recording, only one that a compile server runs for it. */
@@ -722,6 +756,8 @@ int main(void)
 		TEST(a_process_in_time_is_not_stopped),
 		TEST(a_newcomer_is_stopped_and_followed),
 		TEST(only_a_compiler_with_threads_waits_for_their_probes),
+		TEST(a_compiler_without_threads_needs_no_probes_for_them),
+		TEST(without_their_probes_a_compiler_with_threads_is_late),
 		TEST(a_compiler_with_threads_that_is_gone_is_missing),
 		TEST(a_compile_servers_compiler_is_followed_for_its_client),
 		TEST(a_process_is_stopped_before_it_is_looked_at),

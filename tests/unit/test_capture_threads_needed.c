@@ -76,15 +76,46 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 			 other = exec_of("rustc", "rustc\0a.rs", 11);
 
 	assert_non_null(t);
-	world.exe = NULL;
+	world.exe = "/bin/rustc";
+	world.args = "rustc\0a.rs";
+	world.len = 11;
 	world.gone = true;
 	assert_false(threads_needed__of(t, 7));
 	assert_true(threads_needed__exec(t, &asks));
 	assert_true(threads_needed__of(t, 7));
 	assert_false(threads_needed__exec(t, &other));
 	assert_false(threads_needed__of(t, 7));
+	threads_needed__free(t);
+}
+
+/* The record of an exec has the beginning of a long command line only; /proc has more. */
+static void while_a_process_runs_all_of_its_command_line_counts(void **state)
+{
+	struct threads_needed *t = threads_needed__new(NULL);
+	struct wire_exec cut = exec_of("rustc", "rustc\0a.rs", 11);
+
+	assert_non_null(t);
+	cut.truncated = true;
+	world.exe = "/bin/rustc";
+	world.args = "rustc\0a.rs";
+	world.len = 11;
 	world.gone = false;
-	assert_false(threads_needed__exec(t, &asks));
+	assert_false(threads_needed__exec(t, &cut));
+	assert_false(threads_needed__of(t, 7));
+	world.gone = true;
+	assert_true(threads_needed__of(t, 7));
+	threads_needed__free(t);
+}
+
+/* It may use rustc's library, which only its mappings show. */
+static void a_program_of_another_name_may_have_needed_threads(void **state)
+{
+	struct threads_needed *t = threads_needed__new(NULL);
+	struct wire_exec other = exec_of("my-driver", "my-driver\0a.rs", 15);
+
+	assert_non_null(t);
+	world.gone = true;
+	assert_false(threads_needed__exec(t, &other));
 	assert_true(threads_needed__of(t, 7));
 	threads_needed__free(t);
 }
@@ -95,6 +126,8 @@ int main(void)
 		cmocka_unit_test(a_command_line_says_whether_threads_are_needed),
 		cmocka_unit_test(what_cannot_be_known_is_needed),
 		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
+		cmocka_unit_test(while_a_process_runs_all_of_its_command_line_counts),
+		cmocka_unit_test(a_program_of_another_name_may_have_needed_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

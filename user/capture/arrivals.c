@@ -28,11 +28,11 @@ struct arrival {
 	enum ptrace_stop_state state; /* of `stop`, when its library was last asked for */
 	struct library_state lib;     /* the answer */
 	bool asked;
-	struct look_range loader; /* a process that stopped in here has run no library code */
-	uint64_t mapped_ns;	  /* when it mapped the library, CLOCK_MONOTONIC */
-	uint64_t until_ns;	  /* it runs on at this time, CLOCK_MONOTONIC */
-	bool newcomer;		  /* the kernel half does not follow it yet */
-	bool threads;		  /* it needs ATTACH_THREADS */
+	struct look_range loader;    /* a process that stopped in here has run no library code */
+	uint64_t mapped_ns;	     /* when it mapped the library, CLOCK_MONOTONIC */
+	uint64_t until_ns;	     /* it runs on at this time, CLOCK_MONOTONIC */
+	bool newcomer;		     /* the kernel half does not follow it yet */
+	bool threads, lacks_threads; /* it needs ATTACH_THREADS, but cannot have it */
 };
 
 /*
@@ -217,7 +217,7 @@ static void see_perf_events(const struct arrivals *all, struct library_state *li
 		if (err == -ENODATA || begun_ns > settled_ns || begun_ns < last_ns)
 			continue;
 		last_ns = begun_ns;
-		lib->attached_ns = done_ns;
+		lib->attached_ns = lib->threads_ns = done_ns;
 		why = err;
 	}
 	if (!lib->planned || lib->err)
@@ -330,10 +330,11 @@ static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns
 	struct library_state lib = {0};
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
-	a->threads = lib.threads_ns != 0 || threads_needed__of(all->threads, a->pid);
+	see_perf_events(all, &lib);
+	a->threads = !(lib.threads_ns && lib.threads_ns < time_ns) &&
+		     threads_needed__of(all->threads, a->pid);
 	if (err)
 		return false;
-	see_perf_events(all, &lib);
 	if (lib.planned && lib.err)
 		refuse(all, a, lib.err);
 	return lib.planned && (lib.err || is_in_time(all, &lib, a->threads, time_ns));
@@ -482,7 +483,7 @@ static int let_go(struct arrivals *all, const struct arrival *a, bool late)
 }
 
 /* The state of its library. The first call for a library begins its plan. */
-static struct library_state ask_for(struct arrivals *all, const struct arrival *a)
+static struct library_state ask_for(struct arrivals *all, struct arrival *a)
 {
 	struct library_state lib = {0};
 	int err = libraries__expect(all->parts.libs, a->file, a->user);
@@ -493,7 +494,7 @@ static struct library_state ask_for(struct arrivals *all, const struct arrival *
 		return (struct library_state){.planned = true, .err = err ?: -ENOENT};
 	see_perf_events(all, &lib);
 	if (lib.planned && !lib.err && a->threads)
-		lib.err = libraries__need_threads(all->parts.libs, a->file);
+		a->lacks_threads = libraries__need_threads(all->parts.libs, a->file) != 0;
 	return lib;
 }
 
@@ -510,13 +511,12 @@ static bool is_in_loader(const struct arrival *a)
 static void print_stop(const struct arrival *a)
 {
 	uint64_t held_ns = a->stop ? ptrace_stop__held_ns(a->stop) : 0;
+	uint64_t us = (clock_ns(CLOCK_MONOTONIC) - held_ns - a->mapped_ns) / 1000;
 
 	if (held_ns)
 		diag_verbose("process %d stopped %" PRIu64 " us after it had mapped its library, "
 			     "%s its loader",
-			     (int)a->pid,
-			     (clock_ns(CLOCK_MONOTONIC) - held_ns - a->mapped_ns) / 1000,
-			     is_in_loader(a) ? "in" : "outside");
+			     (int)a->pid, us, is_in_loader(a) ? "in" : "outside");
 }
 
 /* The process runs although its library is being planned: it is missing if the plan fails. */
@@ -587,10 +587,12 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 	return err;
 }
 
+/* With mapping records, that of its library shows later whether a process was in time. */
 static void see_threads(struct arrivals *all, const struct wire_exec *e)
 {
-	if (threads_needed__exec(all->threads, e) && libraries__lack_threads(all->parts.libs) &&
-	    !has_arrived(all, (pid_t)e->pid) && count_missed(all, (pid_t)e->pid))
+	if (threads_needed__exec(all->threads, e) && !all->parts.mappings &&
+	    libraries__lack_threads(all->parts.libs) && !has_arrived(all, (pid_t)e->pid) &&
+	    count_missed(all, (pid_t)e->pid))
 		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
 }
 
@@ -652,7 +654,7 @@ static int release_one(struct arrivals *all, struct arrival *a)
 	if (a->lib.err)
 		refuse(all, a, a->lib.err);
 	else
-		err = let_go(all, a, !a->lib.planned || !is_in_loader(a));
+		err = let_go(all, a, !a->lib.planned || !is_in_loader(a) || a->lacks_threads);
 	if (!a->lib.err && !a->lib.planned)
 		remember_unattached(all, a);
 	release(all, a);

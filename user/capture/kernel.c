@@ -140,6 +140,11 @@ void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns)
 	attachments__breakpoints(k->attachments, n, each_ns);
 }
 
+bool kernel__has_parts(const struct kernel *k)
+{
+	return attachments__has_parts(k->attachments);
+}
+
 const char *kernel__attach_name(const struct kernel *k)
 {
 	return attachments__kind(k->attachments);

@@ -199,6 +199,9 @@ int kernel__reset_counters(struct kernel *k);
 /* As attachments__breakpoints(). */
 void kernel__breakpoints(const struct kernel *k, uint32_t *n, uint64_t *each_ns);
 
+/* False: kernel__attach() attaches all parts at once. */
+bool kernel__has_parts(const struct kernel *k);
+
 /* "uprobe_multi" or "perf events". */
 const char *kernel__attach_name(const struct kernel *k);
 

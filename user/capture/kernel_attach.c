@@ -249,6 +249,11 @@ void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t
 	}
 }
 
+bool attachments__has_parts(const struct attachments *a)
+{
+	return a->loaded->multi;
+}
+
 const char *attachments__kind(const struct attachments *a)
 {
 	return a->loaded->multi ? "uprobe_multi" : "perf events";

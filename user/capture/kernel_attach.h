@@ -41,6 +41,9 @@ void attachments__release(struct attachments *a, uint8_t lib);
  */
 void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns);
 
+/* Only uprobe_multi links attach a library in parts. */
+bool attachments__has_parts(const struct attachments *a);
+
 /* "uprobe_multi" or "perf events". */
 const char *attachments__kind(const struct attachments *a);
 

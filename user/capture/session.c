@@ -279,7 +279,7 @@ static int watch_all(struct session *s, bool threads)
 		.follows = follows,
 		.inode = inode,
 		.hits = filter__wants_hits(s->filter),
-		.threads = threads,
+		.threads = threads || !kernel__has_parts(s->kernel),
 	};
 	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
 	int err;

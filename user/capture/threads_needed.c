@@ -9,13 +9,13 @@
 #include "proc/programs.h"
 
 /* Processes that are remembered, by the last bits of their number. */
-#define KEPT 256
+#define KEPT 4096
 /* Longer command lines may ask for threads. */
 #define MOST_ARGS 32768
 
 struct threads_needed {
 	struct look *look;
-	pid_t asked[KEPT]; /* their last execve asked for threads */
+	pid_t asked[KEPT]; /* their last execve may have asked for threads */
 };
 
 struct threads_needed *threads_needed__new(struct look *look)
@@ -36,15 +36,15 @@ static bool asks(const char *args, size_t len, bool truncated)
 /* A program of another name may be a compiler, too, but only its mappings show that. */
 bool threads_needed__exec(struct threads_needed *t, const struct wire_exec *e)
 {
+	bool compiles = is_compiler_name(e->comm, strnlen(e->comm, sizeof(e->comm)));
 	pid_t pid = (pid_t)e->pid, *asked = &t->asked[e->pid % KEPT];
 
-	if (!is_compiler_name(e->comm, strnlen(e->comm, sizeof(e->comm))) ||
-	    !asks(e->args, e->args_len, e->truncated)) {
+	if (compiles && !asks(e->args, e->args_len, e->truncated)) {
 		*asked = *asked == pid ? 0 : *asked;
 		return false;
 	}
 	*asked = pid;
-	return !process_is_running(pid);
+	return compiles && !process_is_running(pid);
 }
 
 /* A compiler built of rustc's crates may ask for threads by itself. */
@@ -69,9 +69,10 @@ bool threads_needed_by(struct look *look, pid_t pid)
 
 bool threads_needed__of(struct threads_needed *t, pid_t pid)
 {
-	bool asked = t->asked[(uint32_t)pid % KEPT] == pid;
+	bool needed = threads_needed_by(t->look, pid);
 
-	return asked || (threads_needed_by(t->look, pid) && process_is_running(pid));
+	/* Only /proc has all of a long command line, but not of a process that ended meanwhile. */
+	return process_is_running(pid) ? needed : t->asked[(uint32_t)pid % KEPT] == pid;
 }
 
 void threads_needed__free(struct threads_needed *t)

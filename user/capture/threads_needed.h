@@ -17,7 +17,8 @@ struct threads_needed;
 /* `look` outlives it. NULL without memory. */
 struct threads_needed *threads_needed__new(struct look *look);
 
-/* A followed process has called execve. True if it asks for threads, and has ended by now. */
+/* A followed process has called execve. True if it is a compiler that asks, and has ended by now.
+ */
 bool threads_needed__exec(struct threads_needed *t, const struct wire_exec *e);
 
 /* Of a process that uses a library. Of one that has ended, by its last execve. */
