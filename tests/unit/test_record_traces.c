@@ -125,6 +125,20 @@ static void processes_of_no_build_share_a_trace(void **state)
 				   "build could be found\n");
 }
 
+static void a_wait_of_a_process_that_is_gone_is_kept(void **state)
+{
+	const struct wire_off_cpu w = {
+		.type = WIRE_OFF_CPU, .pid = GONE, .tid = GONE, .start_ns = 1000, .end_ns = 2000};
+	_traces_ struct traces *t = begin();
+	_output_ struct output o;
+
+	output_begin(&o);
+	assert_int_equal(give(t, &w, sizeof(w)), 0);
+	assert_int_equal(traces__finish(t, no_counters), 0);
+	output_end(&o);
+	assert_int_equal(directory_files(false), 1);
+}
+
 /* As the end of a process whose trace is complete. */
 static void what_adds_nothing_makes_no_trace(void **state)
 {
@@ -139,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(processes_of_no_build_share_a_trace, remove_files),
+		cmocka_unit_test_teardown(a_wait_of_a_process_that_is_gone_is_kept, remove_files),
 		cmocka_unit_test_teardown(what_adds_nothing_makes_no_trace, remove_files),
 	};
 

@@ -410,7 +410,7 @@ static uint32_t pid_of(const void *record, size_t size)
 /* Records that a trace lacks if it does not get them. */
 static bool is_interval(uint8_t type)
 {
-	return type == WIRE_SPAN || type == WIRE_HIT || type == WIRE_SAMPLE;
+	return type == WIRE_SPAN || type == WIRE_OFF_CPU || type == WIRE_HIT || type == WIRE_SAMPLE;
 }
 
 static uint32_t parent_of(const void *record)
