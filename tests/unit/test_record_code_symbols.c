@@ -6,14 +6,20 @@
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
+#include "../fixtures/output.h"
 
-static struct code_symbols *with_room(size_t most)
+static struct code_symbols *with_room_of(size_t most, size_t most_foreign, uid_t invoker)
 {
-	const struct code_symbols_options o = {getuid(), most, most};
+	const struct code_symbols_options o = {invoker, most, most_foreign};
 	struct code_symbols *s = NULL;
 
 	assert_int_equal(code_symbols__new(&o, &s), 0);
 	return s;
+}
+
+static struct code_symbols *with_room(size_t most)
+{
+	return with_room_of(most, most, getuid());
 }
 
 static struct symbol_file *get(struct code_symbols *s, const char *name)
@@ -73,6 +79,32 @@ static void too_many_symbols_are_not_read(void **state)
 	symbol_file__free(more);
 }
 
+/* Only root can make files of two users. */
+static void a_user_takes_no_room_from_others(void **state)
+{
+	_code_symbols_ struct code_symbols *s = with_room_of(SIZE_MAX, 0, 1);
+	struct symbol_file *first, *second, *other;
+	_output_ struct output o;
+
+	if (getuid())
+		skip();
+	assert_int_equal(chown(fixture("guards.so"), 7, 7), 0);
+	assert_int_equal(chown(fixture("bodies.so"), 7, 7), 0);
+	assert_int_equal(chown(fixture("hits.so"), 8, 8), 0);
+	first = get(s, "guards.so");
+	second = get(s, "bodies.so");
+	other = get(s, "hits.so");
+	assert_non_null(symbol_file__functions(first));
+	output_begin(&o);
+	assert_null(symbol_file__functions(second));
+	output_end(&o);
+	assert_contains(o.text[1], "bodies.so have no names");
+	assert_non_null(symbol_file__functions(other));
+	symbol_file__free(first);
+	symbol_file__free(second);
+	symbol_file__free(other);
+}
+
 static void one_file_is_itself(void **state)
 {
 	_code_symbols_ struct code_symbols *s = with_room(SIZE_MAX);
@@ -101,6 +133,7 @@ int main(void)
 		cmocka_unit_test(symbols_are_read_when_they_are_needed),
 		cmocka_unit_test(users_of_a_file_share_its_symbols),
 		cmocka_unit_test(too_many_symbols_are_not_read),
+		cmocka_unit_test(a_user_takes_no_room_from_others),
 		cmocka_unit_test(one_file_is_itself),
 	};
 

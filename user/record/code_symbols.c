@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/diag.h"
 #include "base/format.h"
 #include "base/invoker.h"
 #include "plan/library/mount.h"
@@ -16,6 +17,7 @@ struct symbol_file {
 	struct functions *functions; /* NULL: not read yet, or it cannot be read */
 	bool is_read;
 	bool foreign;
+	uid_t uid; /* of the owner of a foreign file */
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 };
 
@@ -23,6 +25,7 @@ struct code_symbols {
 	struct code_symbols_options opt;
 	struct symbol_file *first;
 	size_t bytes, foreign_bytes;
+	bool warned;
 };
 
 int code_symbols__new(const struct code_symbols_options *o, struct code_symbols **out)
@@ -93,6 +96,7 @@ static struct symbol_file *add(struct code_symbols *s, struct library_file *file
 	f->owner = s;
 	f->file = file ? library_file__ref(file) : NULL;
 	f->foreign = owner && owner != s->opt.invoker;
+	f->uid = owner;
 	f->next = s->first;
 	s->first = f;
 	return f;
@@ -147,18 +151,41 @@ static size_t *bytes_of(const struct symbol_file *f)
 	return f->foreign ? &f->owner->foreign_bytes : &f->owner->bytes;
 }
 
+/* Of a foreign file, the symbols of its owner's files. */
+static size_t bytes_of_owner(const struct symbol_file *f)
+{
+	size_t bytes = 0;
+
+	for (const struct symbol_file *other = f->owner->first; other; other = other->next)
+		if (other->functions && other->foreign && other->uid == f->uid)
+			bytes += functions__bytes(other->functions);
+	return bytes;
+}
+
 static bool has_room(const struct symbol_file *f)
 {
 	const struct code_symbols_options *o = &f->owner->opt;
 
-	return *bytes_of(f) <= (f->foreign ? o->most_foreign : o->most);
+	return *bytes_of(f) <= o->most && (!f->foreign || bytes_of_owner(f) <= o->most_foreign);
+}
+
+static void warn_of_room(struct code_symbols *s, const struct library_file *file)
+{
+	if (!s->warned)
+		diag_warn("functions of %s have no names, as the symbols of too many files are in "
+			  "memory; there may be more such files",
+			  library_file__path(file));
+	s->warned = true;
 }
 
 static void read_functions(struct symbol_file *f)
 {
+	bool room = !f->file || has_room(f);
+
 	f->is_read = true;
-	if (!f->file || !has_room(f) || is_withheld(f) ||
-	    functions__open_any(f->file, &f->functions))
+	if (!room)
+		warn_of_room(f->owner, f->file);
+	if (!f->file || !room || is_withheld(f) || functions__open_any(f->file, &f->functions))
 		return;
 	*bytes_of(f) += functions__bytes(f->functions);
 	set_build_id(f);

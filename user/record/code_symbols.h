@@ -12,9 +12,9 @@
 #include "plan/library/file.h"
 #include "plan/symbols/functions.h"
 
-/* Bytes of symbols that are kept in memory. */
+/* Bytes of symbols in memory: of the files of root and the invoker, and of all others. */
 #define CODE_SYMBOLS_BYTES_MAX (1u << 30)
-/* The same of the files of users who are neither root nor the invoker. */
+/* The same of the files of one of these others, who cannot take the room of the rest. */
 #define CODE_SYMBOLS_FOREIGN_MAX (256u << 20)
 
 struct code_symbols;
@@ -57,7 +57,7 @@ bool symbol_file__is_foreign(const struct symbol_file *f);
 
 /*
  * The functions, which are read at the first call. NULL: they cannot be read, or other files have
- * taken the room. Valid as long as the file.
+ * taken the room, which one line reports. Valid as long as the file.
  */
 struct functions *symbol_file__functions(struct symbol_file *f);
 
