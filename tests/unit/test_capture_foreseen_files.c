@@ -98,13 +98,35 @@ static void what_is_missing_is_left_out(void **state)
 	assert_int_equal(f.n, 0);
 }
 
+static void each_file_is_there_once(void **state)
+{
+	_foreseen_files_ struct foreseen_files f = {0};
+
+	assert_int_equal(symlink("libLLVM.so.22", at("lib/libLLVM-22.1.so")), 0);
+	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	assert_int_equal(f.n, 2);
+}
+
 static void there_is_a_limit(void **state)
 {
 	_foreseen_files_ struct foreseen_files f = {0};
 
-	for (int i = 0; i < 2 * FORESEEN_MAX; i++)
-		foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
+	char name[32], text[32];
+
+	put("bin/rustc", "\x7f"
+			 "ELF rustc");
+	for (int i = 0; i < 2 * FORESEEN_MAX; i++) {
+		snprintf(name, sizeof(name), "lib/libLLVM.so.%d", i);
+		snprintf(text, sizeof(text),
+			 "\x7f"
+			 "ELF llvm %d",
+			 i);
+		put(name, text);
+	}
+	foreseen_files__add_toolchain(&f, at("lib/librustc_driver-1.so"));
 	assert_int_equal(f.n, FORESEEN_MAX);
+	assert_non_null(find(&f, "/bin/rustc"));
 }
 
 static void this_process_has_a_c_library_and_a_loader(void **state)
@@ -122,6 +144,7 @@ int main(void)
 		cmocka_unit_test(a_toolchain_has_a_library_llvm_and_a_program),
 		cmocka_unit_test(a_script_is_no_compiler),
 		cmocka_unit_test(what_is_missing_is_left_out),
+		cmocka_unit_test(each_file_is_there_once),
 		cmocka_unit_test(there_is_a_limit),
 		cmocka_unit_test(this_process_has_a_c_library_and_a_loader),
 	};

@@ -23,11 +23,25 @@ static bool is_elf(const struct library_file *file)
 		       sizeof(magic));
 }
 
+/* Several names of LLVM's library are links to one file. */
+static bool has(const struct foreseen_files *f, const struct library_file *file)
+{
+	const struct library_identity *b = library_file__identity(file);
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct library_identity *a = library_file__identity(f->items[i].file);
+
+		if (a->dev == b->dev && a->ino == b->ino)
+			return true;
+	}
+	return false;
+}
+
 static void add(struct foreseen_files *f, const char *path, bool is_program)
 {
 	_library_file_ struct library_file *file = NULL;
 
-	if (f->n == FORESEEN_MAX || library_file__try(path, &file) || !is_elf(file))
+	if (f->n == FORESEEN_MAX || library_file__try(path, &file) || !is_elf(file) || has(f, file))
 		return;
 	f->items[f->n++] = (struct foreseen_file){take_ptr(file), is_program};
 }
@@ -62,8 +76,8 @@ void foreseen_files__add_toolchain(struct foreseen_files *f, const char *library
 	add(f, library, false);
 	if (!dir)
 		return;
-	add_llvm(f, dir);
 	add_in(f, dir, "../bin/rustc", true);
+	add_llvm(f, dir);
 }
 
 static int add_if_libc(struct dl_phdr_info *info, size_t size, void *ctx)

@@ -384,13 +384,14 @@ int session__add_library(struct session *s, const char *path)
 	if (err)
 		return diag_error_r(err, "cannot open %s: %s", path, strerror(-err));
 	err = library_file__open(path, &file);
-	if (!err && sampling__is_demanded(s->sampling))
+	if (!err && sampling__is_demanded(s->sampling)) {
+		foreseen_files__add_own(&foreseen);
 		foreseen_files__add_toolchain(&foreseen, path);
+	}
 	invoker__return_file_rights(&inv);
 	err = err ?: libraries__add(s->libs, file, 0);
 	if (err || !foreseen.n)
 		return err;
-	foreseen_files__add_own(&foreseen);
 	return sampling__foresee(s->sampling, &foreseen);
 }
 
