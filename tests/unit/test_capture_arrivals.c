@@ -424,8 +424,12 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	assert_counts(0, 0, 0);
 }
 
+/* It is stopped before it is looked at, as its loader does not take long. */
 static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 {
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = 8, .comm = "rustc", .args_len = 18};
+
+	memcpy(e.args, "rustc\0-Zthreads=4", 18);
 	begin(false, true);
 	world.known = true;
 	plan_library(100, 0);
@@ -434,8 +438,10 @@ static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_threads_needed, 0);
 	world.threads = true;
+	assert_int_equal(arrivals__on_exec(all, &e), 0);
 	arrive(8, 300);
 	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.holds_at_look, 1);
 	assert_int_equal(world.n_threads_needed, 1);
 	arrive(9, 500);
 	assert_int_equal(world.n_stops, 1);

@@ -278,15 +278,15 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	return 0;
 }
 
-/* By the inode in the kernel's record, which says nothing of contents. Few need ATTACH_THREADS. */
-static bool seems_in_time(const struct arrivals *all, const struct mapped_library *library)
+/* By the inode in the kernel's record, which says nothing of contents. */
+static bool seems_in_time(const struct arrivals *all, pid_t pid, const struct mapped_library *m)
 {
 	struct library_state lib;
 
-	if (libraries__look_inode(all->parts.libs, library->dev, library->ino, &lib))
+	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
 		return false;
 	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, false, library->time_ns);
+	return is_in_time(all, &lib, threads_needed__asked(all->threads, pid), m->time_ns);
 }
 
 /*
@@ -371,9 +371,9 @@ static bool is_wanted(const struct arrivals *all, const struct arrival *a)
  * Without an inode the record is of an exec: there is time to look first. Where the inode says
  * nothing, every compiler would be stopped.
  */
-static bool is_to_be_stopped(const struct arrivals *all, const struct mapped_library *library)
+static bool is_to_be_stopped(const struct arrivals *all, pid_t pid, const struct mapped_library *m)
 {
-	return library->dev && library->dev != all->odd_dev && !seems_in_time(all, library);
+	return m->dev && m->dev != all->odd_dev && !seems_in_time(all, pid, m);
 }
 
 /* An attached library is known by its file, but not by the inode in the kernel's record. */
@@ -403,7 +403,7 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
 	if (!is_wanted(all, &a))
 		return 0;
-	if (a.newcomer || is_to_be_stopped(all, library))
+	if (a.newcomer || is_to_be_stopped(all, pid, library))
 		stop(all, &a);
 	none = look__library(all->parts.look, pid, &a.file, &a.loader);
 	if (!none || none == -ENOENT)

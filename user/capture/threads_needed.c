@@ -67,12 +67,17 @@ bool threads_needed_by(struct look *look, pid_t pid)
 	return asks(args, len, len == sizeof(args));
 }
 
+bool threads_needed__asked(const struct threads_needed *t, pid_t pid)
+{
+	return t->asked[(uint32_t)pid % KEPT] == pid;
+}
+
 bool threads_needed__of(struct threads_needed *t, pid_t pid)
 {
 	bool needed = threads_needed_by(t->look, pid);
 
 	/* Only /proc has all of a long command line, but not of a process that ended meanwhile. */
-	return process_is_running(pid) ? needed : t->asked[(uint32_t)pid % KEPT] == pid;
+	return process_is_running(pid) ? needed : threads_needed__asked(t, pid);
 }
 
 void threads_needed__free(struct threads_needed *t)

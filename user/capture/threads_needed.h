@@ -21,6 +21,9 @@ struct threads_needed *threads_needed__new(struct look *look);
  */
 bool threads_needed__exec(struct threads_needed *t, const struct wire_exec *e);
 
+/* By the last execve of a process, of which only the beginning of a long command line is known. */
+bool threads_needed__asked(const struct threads_needed *t, pid_t pid);
+
 /* Of a process that uses a library. Of one that has ended, by its last execve. */
 bool threads_needed__of(struct threads_needed *t, pid_t pid);
 
