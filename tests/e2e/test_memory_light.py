@@ -72,23 +72,23 @@ def test_memory_light_has_one_function_and_query(t, *options):
 
 
 def test_memory_light_agrees_with_stacks(t):
-    """Of the same compile: as many page faults, in the same queries."""
+    """Of two compiles: about as many page faults, in the same queries."""
     full = memory_of(t, recorded(t, "--memory=%d" % PERIOD, *NO_PROBES, trace="full.qpt"))
     said = []
     for options in (NO_PROBES, QUERIES):
         light = memory_of(t, recorded(t, "--memory-light=%d" % PERIOD, *options,
                                       trace="light%d.qpt" % len(said)))
         n, m = full["samples"]["faults"]["n"], light["samples"]["faults"]["n"]
-        assert abs(n - m) < n / 10, (n, m)
+        assert n / 2 < m < 2 * n, (n, m)
         ours, theirs = by_query(full), by_query(light)
         large = [name for name in ours if ours[name] > n / 50 and name not in ("LLVM_passes",)]
         if options == QUERIES:
             large = [name for name in large if name in theirs]
         assert len(large) >= 3, large
         for name in large:
+            # The kernel may give one compile huge pages, and another one none.
             a, b = ours[name], theirs.get(name, 0)
-            # Which of N faults is sampled is by chance; five standard errors and an unknown part.
-            assert abs(a - b) < 5 * (a + b) ** 0.5 + n / 100, (name, a, b, options)
+            assert a / 4 < b < 4 * a, (name, a, b, options)
         said.append("%d and %d samples" % (n, m))
     return ", ".join(said)
 

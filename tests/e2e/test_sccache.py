@@ -72,4 +72,5 @@ def test_compilers_of_another_client_are_named(t):
     crates = {p["crate"] for p in t.report(t.path("trace.qpt"))["processes"]}
     assert "made" in crates and "base" not in crates, crates
     line, = (line for line in err.decode().splitlines() if "not recorded, as the command" in line)
-    assert "of crate base, started by sccache, process " in line, line
+    # Of many, it names some.
+    assert "started by sccache, process " in line, line
