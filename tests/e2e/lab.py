@@ -415,7 +415,7 @@ class Lab:
         done = self.run_qprof("report", "--json", trace)
         assert done.returncode == 0, "report: %s" % done.stderr
         document = json.loads(done.stdout)
-        assert document["schema"] == "qprof-report/2", document["schema"]
+        assert document["schema"] == "qprof-report/3", document["schema"]
         return document
 
     def counts(self, trace):

@@ -221,6 +221,74 @@ static void a_module_has_its_sums_and_the_number_of_items(void **state)
 	json_object_put(report);
 }
 
+/* A member of a row, or UINT64_MAX. */
+static uint64_t number_of(struct json_object *rows, size_t i, const char *key)
+{
+	struct json_object *row = json_object_array_get_idx(rows, i), *value;
+
+	return json_object_object_get_ex(row, key, &value) ? json_object_get_uint64(value)
+							   : UINT64_MAX;
+}
+
+/* Two functions with 10 ms each, of which samples show 3 ms as their own; the second waited. */
+static void time_on_the_cpu_is_whole_and_the_best_is_a_share(void **state)
+{
+	static const struct trace_times times[] = {{.self_ns = 10000000},
+						   {.self_ns = 10000000, .self_off_ns = 1000}};
+	const struct trace_span span = {.label = SI_TYPECK, .end_ns = 1};
+	_items_ struct items *items = NULL;
+	_summary_ struct summary *s = sample_one();
+	struct own_shares shares = {};
+	struct report_options opt = {.divided = true};
+	struct json_object *report, *rows;
+	_free_ char *text = NULL;
+
+	assert_int_equal(items__new(&sample_item_texts, &items), 0);
+	for (uint32_t i = 0; i < N_OF(times); i++)
+		assert_int_equal(items__span(items, &span, &times[i], SI_FUNCTION + i), 0);
+	assert_non_null(table__get(&shares.of, SI_TYPECK, .own = 3, .all = 10));
+	items__divide(items, &shares);
+	opt.items = items;
+	text = printed_text(report_json(out, s, NULL, &sample_item_texts, &opt));
+	report = parsed_json(text);
+	rows = member(report, "items");
+	assert_int_equal(number_of(rows, 0, "self_cpu_ns"), UINT64_MAX);
+	assert_int_equal(number_of(rows, 0, "best_self_ns"), 3000000);
+	assert_int_equal(number_of(rows, 1, "self_cpu_ns"), 9999000);
+	assert_int_equal(number_of(rows, 1, "best_self_ns"), 2999700);
+	rows = member(json_object_array_get_idx(rows, 1), "queries");
+	assert_int_equal(number_of(rows, 0, "self_cpu_ns"), 9999000);
+	assert_int_equal(number_of(rows, 0, "best_self_ns"), 2999700);
+	json_object_put(report);
+	own_shares__destroy(&shares);
+}
+
+/* Of a crate, the sum of its processes: one of them seems to have waited longer than it ran. */
+static void time_of_a_crate_is_that_of_its_processes(void **state)
+{
+	static const struct trace_times times[] = {{.self_ns = 100, .self_off_ns = 150},
+						   {.self_ns = 100, .self_off_ns = 10}};
+	_groups_ struct groups *groups = NULL;
+	_summary_ struct summary *s = sample_one();
+	struct report_options opt = {.by = GROUP_BY_CRATE};
+	struct json_object *report;
+	_free_ char *text = NULL;
+
+	assert_int_equal(groups__new(&groups), 0);
+	for (uint32_t i = 0; i < N_OF(times); i++) {
+		const struct trace_process p = {.index = i, .pid = i + 1, .crate = "a"};
+		const struct trace_span span = {.process = i, .tid = i + 1, .end_ns = 200};
+
+		assert_int_equal(groups__process(groups, &p), 0);
+		assert_int_equal(groups__span(groups, &span, &times[i]), 0);
+	}
+	opt.groups = groups;
+	text = printed_text(report_json(out, s, NULL, &sample_names, &opt));
+	report = parsed_json(text);
+	assert_int_equal(number_of(member(report, "groups"), 0, "self_cpu_ns"), 90);
+	json_object_put(report);
+}
+
 static void samples_are_members_of_all_rows(void **state)
 {
 	_sampled_build_ struct sampled_build b = {};
@@ -260,6 +328,8 @@ int main(void)
 		cmocka_unit_test(items_are_an_array_of_their_own),
 		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
 		cmocka_unit_test(hits_of_a_part_of_a_trace_are_unknown),
+		cmocka_unit_test(time_on_the_cpu_is_whole_and_the_best_is_a_share),
+		cmocka_unit_test(time_of_a_crate_is_that_of_its_processes),
 		cmocka_unit_test(samples_are_members_of_all_rows),
 	};
 

@@ -329,6 +329,37 @@ static void samples_divide_what_was_not_recorded(void **state)
 	assert_golden("view/report_shared.txt", text);
 }
 
+/* A thread that waited, of a query of which samples show 30 percent as its own. */
+static void a_threads_part_of_a_query_is_marked(void **state)
+{
+	const struct trace_process p = {.pid = 1, .crate = "a"};
+	const struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
+	const struct trace_times times = {.self_ns = 10000000};
+	const struct trace_span off = {.tid = 7, .start_ns = 1, .end_ns = 5000001};
+	_groups_ struct groups *groups = NULL;
+	struct own_shares shares = {};
+	struct report_options opt = {
+		.by = GROUP_BY_THREAD, .divided = true, .query = is_typeck, .min_ns = 4000000};
+	char *text;
+
+	assert_int_equal(groups__new(&groups), 0);
+	groups__by_query(groups);
+	assert_int_equal(groups__process(groups, &p), 0);
+	assert_int_equal(groups__span(groups, &span, &times), 0);
+	assert_int_equal(groups__off_cpu(groups, &off, false), 0);
+	assert_non_null(table__get(&shares.of, SAMPLE_TYPECK, .own = 3, .all = 10));
+	groups__divide(groups, &shares);
+	opt.groups = groups;
+	text = report_of(sample_one(), NULL, &opt);
+	assert_lacks(text, "a 1/7");
+	free(text);
+	opt.min_ns = 0;
+	text = report_of(sample_one(), NULL, &opt);
+	assert_contains(text, "  5.00 ms  ~3.00 ms     0 ns\n");
+	free(text);
+	own_shares__destroy(&shares);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +382,7 @@ int main(void)
 		cmocka_unit_test(samples_alone_are_a_table),
 		cmocka_unit_test(samples_are_beside_intervals),
 		cmocka_unit_test(samples_divide_what_was_not_recorded),
+		cmocka_unit_test(a_threads_part_of_a_query_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

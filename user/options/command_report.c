@@ -10,7 +10,7 @@ static const struct cli_option options[] = {
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(report.json),
-		.help = "Print one JSON document, schema qprof-report/2.",
+		.help = "Print one JSON document, schema qprof-report/3.",
 	},
 	{
 		.name = "markdown",

@@ -224,7 +224,7 @@ int diff_json(FILE *out, const struct diff_view *v)
 	struct json j = {.out = out};
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-diff/3");
+	json__text(&j, "schema", "qprof-diff/4");
 	json__text(&j, "by", v->by == DIFF_BY_ITEM ? "item" : "query");
 	json__text(&j, "metric", compare_metric_name(r->rules.metric));
 	json__number(&j, "min_ns", r->rules.min_ns);

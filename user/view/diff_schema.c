@@ -18,7 +18,7 @@ struct member {
 };
 
 static const struct member document[] = {
-	{"schema", "string", "qprof-diff/3"},
+	{"schema", "string", "qprof-diff/4"},
 	{"by", "string", "what rows are: query or item"},
 	{"metric", "string",
 	 "of limits and of the order: self, total, count, cpu, wall, peak, results"},
@@ -187,7 +187,7 @@ int diff_schema(FILE *out)
 {
 	struct schema s;
 
-	schema__begin(&s, out, "qprof-diff/3");
+	schema__begin(&s, out, "qprof-diff/4");
 	put_members(&s, "", document, N_OF(document));
 	return schema__end(&s);
 }

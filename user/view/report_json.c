@@ -2,7 +2,6 @@
 #include <sys/wait.h>
 
 #include "analyze/compile_name.h"
-#include "analyze/on_cpu.h"
 #include "view/build.h"
 #include "view/cost_view.h"
 #include "view/extras.h"
@@ -51,7 +50,7 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__known(j, "min_ns", row->count, row->min_ns);
 	json__known(j, "max_ns", row->count, row->max_ns);
 	if (row->extra[REPORT_OFF_CPU])
-		json__number(j, "self_cpu_ns", row->cpu_ns);
+		json__number(j, "self_cpu_ns", row->exact_cpu_ns);
 	if (taken_off) {
 		json__number(j, "raw_total_ns", row->raw_total_ns);
 		json__number(j, "raw_self_ns", row->raw_self_ns);
@@ -76,10 +75,7 @@ static void put_group(struct json *j, const struct report_row *row, bool divided
 	if (divided)
 		add_best(j, row);
 	if (row->extra[REPORT_OFF_CPU]) {
-		json__number(j, "self_cpu_ns",
-			     row->self_by == SUMMARY_SELF_SPANS
-				     ? on_cpu_ns(row->self_ns, row->extra[REPORT_OFF_CPU])
-				     : row->self_ns);
+		json__number(j, "self_cpu_ns", row->exact_cpu_ns);
 		json__number(j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
 	}
 	if (row->preempted_ns)
@@ -117,7 +113,7 @@ static void put_caller(struct json *j, const struct report_row *row, bool divide
 	if (divided)
 		add_best(j, row);
 	if (c->cpu_ns != c->self_ns)
-		json__number(j, "self_cpu_ns", row->cpu_ns);
+		json__number(j, "self_cpu_ns", c->cpu_ns);
 	json__text(j, "file", c->file);
 	json__known(j, "line", c->file, c->line);
 	json__number(j, "line_count", c->line_count);
@@ -152,6 +148,25 @@ static void put_place(struct json *j, const struct trace_texts *names, uint32_t 
 	json__number(j, "call_line", place->call_line);
 }
 
+/* ,"queries":[...] of an item */
+static void put_parts(struct json *j, const struct item_row *item, const struct trace_texts *names)
+{
+	json__array(j, "queries");
+	for (uint32_t i = 0; i < item->n_queries && !j->err; i++) {
+		const struct item_part *part = &item->queries[i];
+
+		json__item(j, i);
+		json__text(j, "name", names->text(names->ctx, part->label));
+		json__number(j, "self_ns", part->self_ns);
+		if (part->cpu_ns != part->self_ns)
+			json__number(j, "self_cpu_ns", part->cpu_ns);
+		if (part->own_ns != part->cpu_ns)
+			json__number(j, "best_self_ns", part->own_ns);
+		json__put(j);
+	}
+	json__print(j, "]");
+}
+
 static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names,
 		     const struct report_options *opt)
 {
@@ -171,18 +186,10 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 	if (opt->divided)
 		add_best(j, row);
 	if (item->cpu_ns != item->self_ns)
-		json__number(j, "self_cpu_ns", row->cpu_ns);
+		json__number(j, "self_cpu_ns", item->cpu_ns);
 	json__put_open(j);
-	json__array(j, "queries");
-	for (uint32_t i = 0; i < item->n_queries && !j->err; i++) {
-		json__item(j, i);
-		json__text(j, "name", names->text(names->ctx, item->queries[i].label));
-		json__number(j, "self_ns", item->queries[i].self_ns);
-		if (item->queries[i].own_ns != item->queries[i].self_ns)
-			json__number(j, "self_cpu_ns", item->queries[i].own_ns);
-		json__put(j);
-	}
-	json__print(j, "]}");
+	put_parts(j, item, names);
+	json__print(j, "}");
 }
 
 static void put_items(struct json *j, const struct trace_texts *names,
@@ -310,7 +317,6 @@ static void put_budget_row(struct json *j, const struct decided *row,
 	json__text(j, "name", names->text(names->ctx, row->label));
 	json__number(j, "decisions", row->decisions);
 	json__text(j, "watch", trace_watch_name(row->watch));
-	json__number(j, "counted_ns", row->ns[TRACE_WATCH_COUNTED]);
 	json__number(j, "off_ns", row->ns[TRACE_WATCH_OFF]);
 	json__put(j);
 }
@@ -362,7 +368,7 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	struct json j = {.out = out};
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-report/2");
+	json__text(&j, "schema", "qprof-report/3");
 	json__text(&j, "problem", opt->problem);
 	json__known(&j, "lost", losses, losses ? trace_losses__total(losses) : 0);
 	json__losses(&j, "losses", losses);

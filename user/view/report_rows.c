@@ -113,6 +113,7 @@ static void set_self(struct report_row *row, uint64_t self_ns, uint64_t cpu_ns,
 {
 	row->self_by = own_time__by(own);
 	row->exact_self_ns = self_ns;
+	row->exact_cpu_ns = cpu_ns;
 	row->cpu_ns = own->cpu_ns;
 	row->self_ns = row->self_by == SUMMARY_SELF_SPANS ? self_ns : own->cpu_ns;
 	row->self_error_ns = own_time__error(own);
@@ -135,6 +136,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.cpu_ns = from->best_cpu_ns,
 		.self_error_ns = from->best_error_ns,
 		.exact_self_ns = from->self_ns,
+		.exact_cpu_ns = from->self_cpu_ns,
 		.self_by = from->self_by,
 		.raw_total_ns = from->raw_total_ns,
 		.raw_self_ns = from->raw_self_ns,
@@ -169,7 +171,7 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 	return 0;
 }
 
-static struct report_row row_of_group(const struct group_row *g)
+static struct report_row row_of_group(const struct group_row *g, bool all_queries)
 {
 	uint64_t off_ns = g->preempted_ns + g->waiting_ns;
 	struct report_row row = {
@@ -187,7 +189,7 @@ static struct report_row row_of_group(const struct group_row *g)
 	set_self(&row, g->self_ns, g->cpu_ns, &g->own);
 	row.extra[REPORT_OFF_CPU] = g->self_off_ns;
 	/* Of a thread whose off-CPU times are known, its table shows all time on the CPU. */
-	if (off_ns)
+	if (off_ns && all_queries)
 		row.cpu_ns = on_cpu_ns(g->wall_ns, off_ns);
 	return row;
 }
@@ -204,7 +206,7 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 	if (!r->rows)
 		return -ENOMEM;
 	for (; r->n < r->n_groups; r->n++)
-		r->rows[r->n] = row_of_group(&r->groups[r->n]);
+		r->rows[r->n] = row_of_group(&r->groups[r->n], !opt->query);
 	select_rows(r, opt);
 	return 0;
 }

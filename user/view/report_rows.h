@@ -17,12 +17,13 @@ struct report_row {
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;  /* the best that is known */
 	/*
-	 * The part of self_ns on the CPU, which rows are ranked by; of a thread whose off-CPU times
-	 * are known, all time on the CPU.
+	 * The part of self_ns on the CPU, which rows are ranked by; in a list of all queries, of a
+	 * thread whose off-CPU times are known, all time on the CPU.
 	 */
 	uint64_t cpu_ns;
 	uint64_t self_error_ns; /* its standard error */
 	uint64_t exact_self_ns; /* of intervals */
+	uint64_t exact_cpu_ns;	/* its part on the CPU, undivided */
 	uint64_t others_ns;	/* not in self_ns: time of queries without probes, on the CPU */
 	uint8_t self_by;	/* enum summary_self */
 	uint64_t raw_total_ns;	/* for queries: with probe time */

@@ -30,7 +30,7 @@ struct object {
 };
 
 static const struct field document[] = {
-	{"schema", TEXT, "qprof-report/2"},
+	{"schema", TEXT, "qprof-report/3"},
 	{"problem", TEXT, "why the trace is not whole; null: it is"},
 	{"lost", COUNT, "records that were lost; null: unknown"},
 	{"losses", OBJECT, "counts by cause; null: unknown"},
@@ -89,7 +89,6 @@ static const struct field decided[] = {
 	{"name", TEXT, "of the query or activity; <all>: of all of this kind"},
 	{"decisions", COUNT, "about it"},
 	{"watch", TEXT, "how it was watched at the end"},
-	{"counted_ns", NS, "for how long its executions were only counted"},
 	{"off_ns", NS, "for how long it was not watched"},
 };
 
@@ -132,13 +131,14 @@ static const struct field sampled_memory[] = {
 };
 
 /* Of rows that may hold the time of queries without probes. */
-#define DIVIDED_FIELDS                                                                    \
-	{"self_by", TEXT,                                                                 \
-	 "how best_self_ns is known: spans, share, limit; if a budget left out queries"}, \
-		{"best_self_ns", NS,                                                      \
-		 "the part of it that samples show to be its own; with self_by"},         \
-	{                                                                                 \
-		"best_self_error_ns", NS, "its standard error; with self_by"              \
+#define DIVIDED_FIELDS                                                                        \
+	{"self_by", TEXT,                                                                     \
+	 "how best_self_ns is known: spans, share, limit; if a budget left out queries"},     \
+		{"best_self_ns", NS,                                                          \
+		 "if known by spans, self_ns; else the best known part of self_cpu_ns; with " \
+		 "self_by"},                                                                  \
+	{                                                                                     \
+		"best_self_error_ns", NS, "its standard error; with self_by"                  \
 	}
 
 static const struct field group[] = {
@@ -217,6 +217,7 @@ static const struct field item_query[] = {
 	{"name", TEXT, "query or activity"},
 	{"self_ns", NS, "for the item"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
+	{"best_self_ns", NS, "what samples show to be its own of that; missing: all of it"},
 };
 
 static const struct field caller[] = {
@@ -414,7 +415,7 @@ static const struct field build_item[] = {
 	{"best_self_error_ns", NS, "its standard error; with self_by"},
 	{"query", TEXT, "the query with the most time on the CPU"},
 	{"query_self_ns", NS, "self time of this query for the item"},
-	{"query_self_cpu_ns", NS, "its part on the CPU"},
+	{"query_self_cpu_ns", NS, "the best known part of that on the CPU"},
 };
 
 #define BUILD_ROW_FIELDS                                                                     \
@@ -492,7 +493,7 @@ int report_schema(FILE *out)
 {
 	struct schema s;
 
-	schema__begin(&s, out, "qprof-report/2");
+	schema__begin(&s, out, "qprof-report/3");
 	for (size_t i = 0; i < N_OF(objects) && !s.json.err; i++)
 		for (const char *const *at = objects[i].at; *at; at++)
 			for (size_t f = 0; f < objects[i].n; f++)

@@ -169,7 +169,7 @@ static void add_thread(struct table *t, const struct report_row *row)
 	table__cell(t, format_duration(buf, on_cpu_ns(row->total_ns, off_ns)));
 	table__cell(t, format_duration(buf, row->preempted_ns));
 	table__cell(t, format_duration(buf, row->waiting_ns));
-	table__cell(t, format_duration(buf, row->self_ns));
+	table__cellf(t, "%s%s", report_self_mark(row->self_by), format_duration(buf, row->self_ns));
 	table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
 }
 

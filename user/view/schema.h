@@ -12,7 +12,7 @@ struct schema {
 	size_t n;
 };
 
-/* `of` is the schema of the output that is described, as "qprof-report/2". */
+/* `of` is the schema of the output that is described, as "qprof-report/3". */
 void schema__begin(struct schema *s, FILE *out, const char *of);
 
 /* `path` has the names of the objects around the field, "a.b[]"; "" for the document itself. */

@@ -117,7 +117,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		const struct trace_texts *names, const struct report_options *opt);
 
 /*
- * The JSON of `qprof-bpf report --json`, schema "qprof-report/2":
+ * The JSON of `qprof-bpf report --json`, schema "qprof-report/3":
  * {"schema", "problem" (text or null), "lost" (total), "losses" (counts by cause; both null if
  *  the trace does not say), "processes": [{"pid", "parent_pid", "crate", "crate_type", "command",
  *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
@@ -143,7 +143,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * [{"pid", "kind", "name", "events", "sum"}].
  * If there was a budget, before "processes", "budget": {"budget_ppm" (of CPU time), "decisions",
  * "last_cost_ppm", "most_cost_ppm" (probe cost just before decisions: the last, and the largest),
- * "queries": [{"name", "decisions", "watch" (as dump has it; at the end), "counted_ns", "off_ns"
+ * "queries": [{"name", "decisions", "watch" (as dump has it; at the end), "off_ns"
  * (for how long)}], "others" (other intervals that were not watched; left out if there are none; as
  * a query, with its "kind"; the name
  * "<all>" stands for all of it)}.

@@ -22,9 +22,10 @@ function selfOf(row) {
 	return row.best_self_ns ?? row.self_ns;
 }
 
-// The same on the CPU, where that is known.
+// The same on the CPU, where that is known. Estimates are of time on the CPU.
 function cpuSelfOf(row) {
-	return row.self_cpu_ns ?? selfOf(row);
+	const isEstimate = row.self_by !== "spans" && row.best_self_ns !== undefined;
+	return isEstimate ? row.best_self_ns : row.self_cpu_ns ?? row.self_ns;
 }
 
 // Executions of a query that had no probes are unknown: null.
