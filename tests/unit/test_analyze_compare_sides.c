@@ -19,6 +19,26 @@ static void what_differs_is_found_between_sides_and_within_one(void **state)
 	assert_int_equal(compare_sides_differ(all, 2, 1), COMPARE_OTHER_RECORDING);
 }
 
+/* A toolchain's first recordings, whose budget everything fits or is far from used up. */
+static void first_recordings_cost_otherwise(void **state)
+{
+	struct compare_recording all[] = {clean, clean};
+
+	all[0].unprobed = 40;
+	all[0].cost_ppm = 80000;
+	all[1].unprobed = 12;
+	all[1].cost_ppm = 130000;
+	assert_int_equal(compare_sides_differ(all, 1, 1), 0);
+	all[1].cost_ppm = 130001;
+	assert_int_equal(compare_sides_differ(all, 1, 1), COMPARE_OTHER_RECORDING);
+	/* With the same probes, what the code does differs, and so its cost. */
+	all[1].unprobed = 40;
+	assert_int_equal(compare_sides_differ(all, 1, 1), 0);
+	/* Nothing was left out: no budget, and no samples. */
+	all[1] = (struct compare_recording){.compiles = 3, .probed = true, .off_cpu = true};
+	assert_int_equal(compare_sides_differ(all, 1, 1), COMPARE_OTHER_RECORDING);
+}
+
 /* One of a crate that was not compiled, for example. */
 static void a_trace_without_compiles_does_not_differ(void **state)
 {
@@ -38,18 +58,18 @@ static void a_trace_without_compiles_does_not_differ(void **state)
 static void recordings_are_told_in_words(void **state)
 {
 	const struct compare_recording exact = {.probed = true, .off_cpu = true};
-	const struct compare_recording samples = {.sampled = true};
+	const struct compare_recording samples = {.sampled = true, .cost_ppm = 21000};
 	char buf[COMPARE_RECORDING_TEXT];
 
 	assert_string_equal(compare_recording_text(buf, &clean), "a budget of 25.0 % and samples");
 	assert_string_equal(compare_recording_text(buf, &exact), "all probes");
 	assert_string_equal(compare_recording_text(buf, &samples),
-			    "samples alone, without off-CPU times");
+			    "samples alone, without off-CPU times (+2.1 % of CPU time)");
 }
 
 static void a_recording_is_that_of_its_model(void **state)
 {
-	const struct trace_process compile = {.crate = (char *)"a"};
+	const struct trace_process compile = {.crate = (char *)"a", .cpu_ns = 1100};
 	const struct trace_span load = {.kind = TRACE_KIND_LOAD, .end_ns = 5};
 	const struct model_options options = {.parts = MODEL_BUILD, .texts = {NULL, NULL}};
 	struct compare_recording r;
@@ -58,9 +78,13 @@ static void a_recording_is_that_of_its_model(void **state)
 	assert_int_equal(model__init(&m, &options), 0);
 	assert_int_equal(summary__process(m.summary, &compile), 0);
 	assert_int_equal(summary__span(m.summary, &load, &(struct trace_times){}), 0);
+	m.has_overhead = true;
+	m.overhead.of[TRACE_OVERHEAD_PROBES] = 100;
+	m.overhead.of[TRACE_OVERHEAD_OWN] = 70; /* of another process */
 	r = compare_recording_of(&m);
 	assert_int_equal(r.compiles, 1);
 	assert_int_equal(r.reusing, 1);
+	assert_int_equal(r.cost_ppm, 100000);
 	assert_true(r.probed && !r.sampled && !r.off_cpu);
 }
 
@@ -68,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_differs_is_found_between_sides_and_within_one),
+		cmocka_unit_test(first_recordings_cost_otherwise),
 		cmocka_unit_test(a_trace_without_compiles_does_not_differ),
 		cmocka_unit_test(recordings_are_told_in_words),
 		cmocka_unit_test(a_recording_is_that_of_its_model),

@@ -8,6 +8,7 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 {
 	const struct compare_recording budget = {.compiles = 5,
 						 .budget_ppm = 250000,
+						 .cost_ppm = 121000,
 						 .probed = true,
 						 .sampled = true,
 						 .off_cpu = true};
@@ -34,9 +35,10 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"- different work: crates compiled: 3 in base, 1 in new, 1 in both: the "
 		"whole build is not compared\n"
 		"- different compilers: base by `rustc 1`, new by `rustc 2`\n"
-		"- recorded differently: base with a budget of 25.0 % and samples, new with all "
-		"probes: CPU and wall time hold different costs of recording and are not "
-		"compared\n");
+		"- recorded differently: base with a budget of 25.0 % and samples (+12.1 % of CPU "
+		"time), new with all probes: CPU and wall time hold the cost of recording, which "
+		"differs, and are not compared; record all with --exact and the same options to "
+		"compare them\n");
 }
 
 static void a_trace_without_compiles_was_not_recorded_differently(void **state)

@@ -206,7 +206,7 @@ static int take_open(struct build *b, struct thread *t, const struct trace_span 
 static void take_execution(struct build_process *p, const struct trace_span *span)
 {
 	p->executions++;
-	if (span->invocation != TRACE_NO_INVOCATION && span->invocation >= p->results)
+	if (trace_span__has_number(span) && span->invocation >= p->results)
 		p->results = span->invocation + 1UL;
 }
 

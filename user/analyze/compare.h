@@ -26,8 +26,8 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 
 /*
  * The items of the trace that is added next, paired by path. Items are rows only if all traces have
- * them. With executions that were not recorded in any trace, no item is compared: they may have
- * been about it. Errors as of compare__trace().
+ * them. If a query has no probes in any trace, no item is compared: what it did for the item is in
+ * no row. Errors as of compare__trace().
  */
 int compare__items(struct compare *c, enum compare_side side, const struct summary *s,
 		   struct items *items, const struct trace_texts *names);

@@ -5,12 +5,27 @@
 #include <stdio.h>
 
 #include "analyze/compile_name.h"
+#include "analyze/cost.h"
 #include "base/format.h"
+
+/* Costs this far apart are different: changes of CPU time below 5 % are noise, too. */
+#define COST_APART_PPM 50000
+
+static uint64_t cost_ppm(const struct model *m)
+{
+	struct cost c = cost_of(m);
+	uint64_t in_compilers_ns = c.added_ns - c.ns[COST_OWN];
+
+	return c.compilers_ns ? (uint64_t)((long double)in_compilers_ns * 1000000 / c.compilers_ns)
+			      : 0;
+}
 
 struct compare_recording compare_recording_of(const struct model *m)
 {
 	struct compare_recording r = {
 		.budget_ppm = m->decisions.ppm,
+		.unprobed = decisions__queries(&m->decisions),
+		.cost_ppm = cost_ppm(m),
 		.probed = summary__spans(m->summary),
 		.sampled = summary__is_sampled(m->summary),
 		.off_cpu = build__totals(m->build)->off_cpu_known,
@@ -25,12 +40,21 @@ struct compare_recording compare_recording_of(const struct model *m)
 	return r;
 }
 
+/* One budget chooses other queries once it knows more, and may not be used up before. */
+static bool has_another_cost(const struct compare_recording *a, const struct compare_recording *b)
+{
+	uint64_t less = a->cost_ppm < b->cost_ppm ? a->cost_ppm : b->cost_ppm;
+	uint64_t more = a->cost_ppm < b->cost_ppm ? b->cost_ppm : a->cost_ppm;
+
+	return a->unprobed != b->unprobed && less && more - less > COST_APART_PPM;
+}
+
 static bool is_recorded_alike(const struct compare_recording *a, const struct compare_recording *b)
 {
 	if (!a->compiles || !b->compiles)
 		return true;
 	return a->budget_ppm == b->budget_ppm && a->probed == b->probed &&
-	       a->sampled == b->sampled && a->off_cpu == b->off_cpu;
+	       a->sampled == b->sampled && a->off_cpu == b->off_cpu && !has_another_cost(a, b);
 }
 
 /* Whether anything was compiled, and so whether the trace shows how it was recorded. */
@@ -71,15 +95,18 @@ char *compare_recording_text(char buf[COMPARE_RECORDING_TEXT], const struct comp
 {
 	const char *samples = r->sampled ? " and samples" : "";
 	const char *off_cpu = r->off_cpu ? "" : ", without off-CPU times";
-	char budget[FORMAT_MAX];
+	char budget[FORMAT_MAX], percent[FORMAT_MAX], cost[FORMAT_MAX + 24] = "";
 
+	if (r->cost_ppm)
+		snprintf(cost, sizeof(cost), " (+%s %% of CPU time)",
+			 format_percent(percent, r->cost_ppm, 1000000));
 	if (!r->probed)
-		snprintf(buf, COMPARE_RECORDING_TEXT, "%s%s",
-			 r->sampled ? "samples alone" : "no probes", off_cpu);
+		snprintf(buf, COMPARE_RECORDING_TEXT, "%s%s%s",
+			 r->sampled ? "samples alone" : "no probes", off_cpu, cost);
 	else if (r->budget_ppm)
-		snprintf(buf, COMPARE_RECORDING_TEXT, "a budget of %s %%%s%s",
-			 format_percent(budget, r->budget_ppm, 1000000), samples, off_cpu);
+		snprintf(buf, COMPARE_RECORDING_TEXT, "a budget of %s %%%s%s%s",
+			 format_percent(budget, r->budget_ppm, 1000000), samples, off_cpu, cost);
 	else
-		snprintf(buf, COMPARE_RECORDING_TEXT, "all probes%s%s", samples, off_cpu);
+		snprintf(buf, COMPARE_RECORDING_TEXT, "all probes%s%s%s", samples, off_cpu, cost);
 	return buf;
 }

@@ -13,8 +13,11 @@
 struct compare_recording {
 	uint32_t compiles;   /* compilers that compiled a crate; `reusing` is a part of them */
 	uint32_t reusing;    /* read results of an earlier compile */
-	uint64_t budget_ppm; /* 0: none */
-	bool probed;	     /* it has intervals of queries */
+	uint64_t budget_ppm; /* 0: none, or all queries fitted the default one */
+	uint32_t unprobed;   /* queries that the budget left without probes */
+	/* What recording added to the compilers' CPU time, in millionths of it; 0: unknown. */
+	uint64_t cost_ppm;
+	bool probed; /* it has intervals of queries */
 	bool sampled;
 	bool off_cpu; /* it knows when threads were off the CPU */
 };
@@ -22,7 +25,11 @@ struct compare_recording {
 /* Bits: how the sides differ. */
 enum compare_difference {
 	COMPARE_CLEAN_AND_INCREMENTAL = 1, /* only one side reused results */
-	COMPARE_OTHER_RECORDING = 2,	   /* budget, probes, samples or off-CPU times */
+	/*
+	 * Budget, probes, samples or off-CPU times; or other queries without probes, at costs that
+	 * are far apart. CPU and wall times hold the cost of recording, which differs then.
+	 */
+	COMPARE_OTHER_RECORDING = 2,
 };
 
 struct compare_recording compare_recording_of(const struct model *m);
@@ -30,8 +37,8 @@ struct compare_recording compare_recording_of(const struct model *m);
 /* The differences of `n_base` recordings from the `n_new` that follow them. */
 unsigned int compare_sides_differ(const struct compare_recording *all, size_t n_base, size_t n_new);
 
-/* Print "budget 25 %, samples" or "everything recorded"; `buf` is returned. */
-#define COMPARE_RECORDING_TEXT 80
+/* Print "all probes" or "a budget of 25.0 % and samples", and the cost; `buf` is returned. */
+#define COMPARE_RECORDING_TEXT 128
 char *compare_recording_text(char buf[COMPARE_RECORDING_TEXT], const struct compare_recording *r);
 
 #endif /* QPROF_ANALYZE_COMPARE_SIDES_H */

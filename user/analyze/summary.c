@@ -221,15 +221,15 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 /* Track whether results are numbered without gaps, which holds if one thread numbers them. */
 static void count_number(struct summed_process *p, const struct trace_span *span)
 {
-	uint32_t next = span->invocation + 1; /* 0: no number */
-
 	p->reuse.executed++;
-	if (span->tid != p->numbered_tid && next) {
+	if (!trace_span__has_number(span))
+		return;
+	if (span->tid != p->numbered_tid) {
 		p->many_number |= p->reuse.results;
 		p->numbered_tid = span->tid;
 	}
-	if (next > p->reuse.results)
-		p->reuse.results = next;
+	if (span->invocation >= p->reuse.results)
+		p->reuse.results = span->invocation + 1UL;
 }
 
 static int count_load(struct summary *s, struct summed_process *p, struct entry *entry,

@@ -187,6 +187,9 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	if (err)
 		return err;
 	t->recording = compare_recording_of(m);
+	/* A share that all compilers have in the CPU time of the chosen ones means nothing. */
+	if (process_filter__is_set(sides->filter.of))
+		t->recording.cost_ppm = 0;
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))

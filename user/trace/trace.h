@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "qprof/measureme_format.h"
 
 #define TRACE_NO_INVOCATION UINT32_MAX
 #define TRACE_NO_LOCATION   0u
@@ -65,7 +66,7 @@ struct trace_span {
 	uint32_t process;  /* index of the process in the trace, not its pid */
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
-	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
+	uint32_t invocation; /* DepNodeIndex, a writer's own id, or TRACE_NO_INVOCATION */
 	uint32_t caller;     /* locindex of the call that requested it, or TRACE_NO_LOCATION */
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
@@ -80,6 +81,15 @@ static inline bool trace_span__is_unfinished(const struct trace_span *span)
 {
 	return span->kind == TRACE_KIND_QUERY &&
 	       (span->flags & (TRACE_SPAN_UNWOUND | TRACE_SPAN_OPEN));
+}
+
+/*
+ * Whether the invocation id is rustc's number of a result. Of an execution that never reached its
+ * end, as after a compile error, it is greater: one that a writer gave it, to map it to a text.
+ */
+static inline bool trace_span__has_number(const struct trace_span *span)
+{
+	return span->invocation <= MM_VIRTUAL_ID_MAX;
 }
 
 /* Whether the end is only an upper bound, of a span other than TRACE_KIND_OFF_CPU. */

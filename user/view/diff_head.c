@@ -71,7 +71,8 @@ static void print_recordings(FILE *out, const struct diff_view *v)
 			continue;
 		fprintf(out,
 			"recorded differently: %s with %s, %s with %s: CPU and wall time hold "
-			"different costs of recording and are not compared\n",
+			"the cost of recording, which differs, and are not compared; record all "
+			"with --exact and the same options to compare them\n",
 			side_texts[first->side], compare_recording_text(a, &first->recording),
 			t->side == first->side ? "another of it" : side_texts[t->side],
 			compare_recording_text(b, &t->recording));

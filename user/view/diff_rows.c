@@ -272,8 +272,8 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 	if (!n || r->rules.different_work)
 		return;
 	if (rows->by_item && r->partial_items) {
-		fputs("items are not compared, as not all executions were recorded; --exact "
-		      "records them\n",
+		fputs("items are not compared: what queries without probes did for an item is in "
+		      "no row; --exact records it\n",
 		      out);
 		return;
 	}
