@@ -100,6 +100,9 @@ enum {
 /* In the labels of spans: this bit and a virtual id. */
 #define QPT_VIRTUAL 0x80000000u
 
+/* Of a decision: no execution is recorded. 0 and 1 are reserved. */
+#define QPT_WATCH_OFF 2u
+
 /* Columns of a batch of spans that may be left out. */
 #define QPT_COLUMN_CALLERS 1u
 #define QPT_COLUMNS_ALL	   QPT_COLUMN_CALLERS

@@ -112,8 +112,7 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
 	} else if (item->kind == TRACE_ITEM_DECISION) {
-		sink += strlen(trace_reader__string(r, item->decision.label)) +
-			strlen(trace_watch_name(item->decision.watch));
+		sink += strlen(trace_reader__string(r, item->decision.label));
 	}
 }
 

@@ -181,19 +181,19 @@ def good():
         + "tally 0 mir_built [Query] 1 5\n"
         + WHOLE
     )
-    # Waiting is not watched at all; loads of mir_built are not watched until later.
+    # Waiting has no probes; loads of mir_built have none, either, as is decided twice.
     yield "decisions-of-kinds", (
         header() + info() + NAMES
         + strings(4, "QueryBlocked", "IncrementalLoadResult", "<all>", "waits", "loads")
         + labels((7, 4, 6), (8, 5, 1)) + ONE
         + decisions(decision(2500, 7, 2, 0, 30000), decision(2500, 8, 2, 0, 30000))
-        + decisions(decision(2600, 8, 0, 9, 30000)) + end(9, 1, 0)
+        + decisions(decision(2600, 8, 2, 9, 30000)) + end(9, 1, 0)
     ), (
         INFO_LINE
         + ONE_LINE
         + "decision 2500 <all> [QueryBlocked] off 0 of 30000\n"
         + "decision 2500 mir_built [IncrementalLoadResult] off 0 of 30000\n"
-        + "decision 2600 mir_built [IncrementalLoadResult] full 9 of 30000\n"
+        + "decision 2600 mir_built [IncrementalLoadResult] off 9 of 30000\n"
         + WHOLE
     )
     # The later of two types of one query holds; a type may be that of several.
@@ -206,22 +206,22 @@ def good():
         + "key of typeck: Instance\nkey of mir_built: DefId\n"
         + WHOLE
     )
-    # typeck is no longer recorded; mir_built is watched again. Kinds of earlier versions are unknown kinds.
+    # Kinds of earlier versions are unknown kinds.
     unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
     last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))
     yield "decisions", (
         header() + info() + NAMES + unrecorded + labels((6, 4, 0), (7, 5, 0)) + ONE
-        + decisions(decision(2500, 0, 1, 61000, 50000), decision(2500, 1, 2, 61000, 50000))
+        + decisions(decision(2500, 0, 2, 61000, 50000), decision(2500, 1, 2, 61000, 50000))
         + chunk(SPANS, BATCH)
-        + decisions(decision(3200, 1, 0, 12000, 50000, extra=b"\xff\xff"))
+        + decisions(decision(3200, 1, 2, 12000, 50000, extra=b"\xff\xff"))
         + chunk(DECISIONS, zstd_stored(varint(1) + last), flags=1, raw=len(last) + 1)
         + tallies((0, 6, 1234567, 0), (0, 7, 1000, 2500000)) + end(8, 1, 4)
     ), (
         INFO_LINE
         + ONE_LINE
-        + "decision 2500 typeck counted 61000 of 50000\ndecision 2500 mir_built off 61000 of 50000\n"
+        + "decision 2500 typeck off 61000 of 50000\ndecision 2500 mir_built off 61000 of 50000\n"
         + BATCH_LINES
-        + "decision 3200 mir_built full 12000 of 50000\n"
+        + "decision 3200 mir_built off 12000 of 50000\n"
         + f"decision {1 << 63} typeck off {1 << 40} of 0\n"
         + "tally 0 typeck [QueryCounted] 1234567 0\n"
         + "tally 0 typeck [QueryEstimated] 1000 2500000\n"
@@ -478,19 +478,20 @@ def bad():
         yield f"keys-{name}", header() + info() + NAMES + chunk(KEYS, payload), problem(
             INFO_LINE, damaged(start + len(NAMES), "a list of types of keys is malformed")
         )
-    first = decision(1, 0, 1, 2, 3)
+    first = decision(1, 0, 2, 2, 3)
     for name, payload in (
-        ("label", varint(1) + decision(1, 4, 1, 2, 3)),
+        ("label", varint(1) + decision(1, 4, 2, 2, 3)),
         ("watch", varint(1) + decision(1, 0, 3, 2, 3)),
-        ("short", varint(1, 4, 1, 0, 1, 2)),
-        ("size", varint(1, 6, 1, 0, 1, 2, 3)),
+        ("counted", varint(1) + decision(1, 0, 1, 2, 3)),
+        ("short", varint(1, 4, 1, 0, 2, 2)),
+        ("size", varint(1, 6, 1, 0, 2, 2, 3)),
         ("bytes-left", varint(1) + first + b"\0"),
     ):
         yield f"decisions-{name}", header() + info() + NAMES + chunk(DECISIONS, payload), problem(
             INFO_LINE, damaged(start + len(NAMES), "a decision is malformed")
         )
     yield "decisions-fewer", header() + info() + NAMES + chunk(DECISIONS, varint(2) + first), problem(
-        INFO_LINE + "decision 1 typeck counted 2 of 3\n", damaged(start + len(NAMES), "a decision is malformed")
+        INFO_LINE + "decision 1 typeck off 2 of 3\n", damaged(start + len(NAMES), "a decision is malformed")
     )
     yield "decisions-empty", header() + info() + decisions(), problem(
         INFO_LINE, damaged(start, "a list of decisions is empty")

@@ -115,9 +115,9 @@ static struct trace_writer *begin_executed(const char *name, const struct trace_
 }
 
 /* A trace with one execution and one decision. */
-static void write_decision(const char *name, uint8_t kind, uint8_t watch)
+static void write_decision(const char *name, uint8_t kind)
 {
-	struct trace_decision d = {.kind = kind, .watch = watch};
+	struct trace_decision d = {.kind = kind};
 	_trace_writer_ struct trace_writer *w = begin_executed(name, &demo, &d.label);
 
 	assert_int_equal(trace_writer__decision(w, &d), 0);
@@ -126,7 +126,7 @@ static void write_decision(const char *name, uint8_t kind, uint8_t watch)
 
 static void write_typeck_off(const char *name)
 {
-	struct trace_decision d = {.kind = TRACE_KIND_QUERY, .watch = TRACE_WATCH_OFF};
+	struct trace_decision d = {.kind = TRACE_KIND_QUERY};
 	uint32_t mir_built;
 	_trace_writer_ struct trace_writer *w = begin_executed(name, &demo, &mir_built);
 
@@ -144,10 +144,9 @@ static int make_traces(void **state)
 	write_trace("more", 11, 10 * MS, true);
 	write_trace("killed", 10, 10 * MS, false);
 	write_lesser_traces();
-	write_decision("no loads", TRACE_KIND_LOAD, TRACE_WATCH_OFF);
-	write_decision("all loads", TRACE_KIND_LOAD, TRACE_WATCH_FULL);
+	write_decision("no loads", TRACE_KIND_LOAD);
 	write_typeck_off("typeck off");
-	write_decision("queries off", TRACE_KIND_QUERY, TRACE_WATCH_OFF);
+	write_decision("queries off", TRACE_KIND_QUERY);
 	return 0;
 }
 
@@ -346,7 +345,6 @@ static void a_build_that_did_less_does_not_pass(void **state)
 		{"profile", "", EXIT_CODE_OK, CLI_METRIC_SELF},
 		{"no loads", "loading were not recorded all the time", EXIT_CODE_OK,
 		 CLI_METRIC_COUNT},
-		{"all loads", "", EXIT_CODE_OK, CLI_METRIC_COUNT},
 		{"queries off", "", EXIT_CODE_OK, CLI_METRIC_COUNT},
 	};
 

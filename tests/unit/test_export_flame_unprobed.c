@@ -91,10 +91,8 @@ static struct trace_reader *open_written(const struct written *of)
 {
 	const struct trace_info info = {.tool = "test", .kernel = "-", .host = "-"};
 	const struct trace_process process = {.pid = 100, .exit_status = TRACE_EXIT_UNKNOWN};
-	const struct trace_decision decision = {.label = UNPROBED,
-						.watch = TRACE_WATCH_OFF,
-						.budget_ppm = 30000,
-						.kind = TRACE_KIND_QUERY};
+	const struct trace_decision decision = {
+		.label = UNPROBED, .budget_ppm = 30000, .kind = TRACE_KIND_QUERY};
 	const struct trace_sampling sampling = {.hz = 499};
 	const struct trace_span span = {.tid = 1,
 					.start_ns = 100,

@@ -39,7 +39,7 @@ static void write_lossy(const char *path)
 	const struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 1234}};
 	const struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
 	_trace_writer_ struct trace_writer *w = NULL;
-	struct trace_decision off = {.kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
+	struct trace_decision off = {.kind = TRACE_KIND_LOAD};
 	uint32_t id;
 
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);

@@ -387,36 +387,31 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 static void decisions_come_back(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
-	const struct trace_decision counted = {UINT64_MAX, 1,	  TRACE_WATCH_COUNTED,
-					       61000,	   50000, TRACE_KIND_QUERY};
+	const struct trace_decision off = {UINT64_MAX, 1, 61000, 50000, TRACE_KIND_QUERY};
 	const struct trace_tally tally = {
 		.label = 1, .kind = TRACE_KIND_HIT_COUNT, .events = UINT64_MAX};
-	static const char line[] =
-		"\ndecision 18446744073709551615 typeck counted 61000 of 50000\n";
-	struct trace_decision wrong = counted, waiting = counted;
+	static const char line[] = "\ndecision 18446744073709551615 typeck off 61000 of 50000\n";
+	struct trace_decision wrong = off, waiting = off;
 	_free_ char *text = NULL;
 	int n = 0;
 
-	wrong.watch = TRACE_WATCH_MAX;
-	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
-	wrong = counted;
 	wrong.label = 100;
 	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
-	wrong = counted;
+	wrong = off;
 	wrong.kind = TRACE_KIND_OTHER;
 	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
 	waiting.kind = TRACE_KIND_BLOCKED;
 	assert_int_equal(trace_writer__decision(w, &waiting), 0);
 	/* More than one chunk takes. */
 	for (int i = 0; i < 10000; i++)
-		assert_int_equal(trace_writer__decision(w, &counted), 0);
+		assert_int_equal(trace_writer__decision(w, &off), 0);
 	assert_int_equal(trace_writer__tally(w, &tally), 0);
 	assert_int_equal(trace_writer__flush(w), 0);
 	text = dump_trace(path);
 	for (const char *at = text; (at = strstr(at, line)); at++)
 		n++;
 	assert_int_equal(n, 10000);
-	assert_non_null(strstr(text, " typeck [QueryBlocked] counted 61000 of 50000\n"));
+	assert_non_null(strstr(text, " typeck [QueryBlocked] off 61000 of 50000\n"));
 	assert_non_null(
 		strstr(text, "tally 0 typeck [QueryCacheHitCount] 18446744073709551615 0\n"));
 }

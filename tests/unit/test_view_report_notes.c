@@ -15,13 +15,12 @@ static char *print(report_fn *fn, const struct summary *s, const struct report_o
 	return printed_text(fn(out, s, &none, &sample_names, opt));
 }
 
-static struct decisions decisions_of(const struct trace_decision *all, size_t n, uint64_t end_ns)
+static struct decisions decisions_of(const struct trace_decision *all, size_t n)
 {
 	struct decisions d = {0};
 
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(decisions__add(&d, &all[i]), 0);
-	decisions__end(&d, end_ns);
 	return d;
 }
 #define _decisions_ __cleanup(decisions__destroy)
@@ -29,11 +28,11 @@ static struct decisions decisions_of(const struct trace_decision *all, size_t n,
 static void decisions_are_reported(void **state)
 {
 	static const struct trace_decision all[] = {
-		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 41000, 50000, TRACE_KIND_QUERY},
-		{100, SAMPLE_TYPECK, TRACE_WATCH_OFF, 41000, 50000, TRACE_KIND_QUERY},
+		{100, SAMPLE_LAYOUT_OF, 41000, 50000, TRACE_KIND_QUERY},
+		{100, SAMPLE_TYPECK, 41000, 50000, TRACE_KIND_QUERY},
 	};
 	_summary_ struct summary *s = sample_one();
-	_decisions_ struct decisions d = decisions_of(all, 2, 3100);
+	_decisions_ struct decisions d = decisions_of(all, 2);
 	struct report_options opt = {.decisions = &d, .top = 1};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
@@ -53,9 +52,8 @@ static void decisions_are_reported(void **state)
 	assert_contains(
 		json,
 		",\"budget\":{\"budget_ppm\":50000,\"decisions\":2,"
-		"\"last_cost_ppm\":41000,\"most_cost_ppm\":41000,\"queries\":["
-		"{\"kind\":\"Query\",\"name\":\"layout_of\",\"decisions\":1,\"watch\":\"off\","
-		"\"off_ns\":3000},");
+		"\"last_cost_ppm\":41000,\"queries\":["
+		"{\"kind\":\"Query\",\"name\":\"layout_of\",\"decisions\":1,\"watch\":\"off\"},");
 }
 
 static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t id)
@@ -99,24 +97,6 @@ static void reused_results_are_shown_by_process(void **state)
 	assert_contains(json, ",\"loaded\":1,\"loads\":2}");
 }
 
-static void of_what_was_not_watched_from_the_start_some_may_be_missing(void **state)
-{
-	_summary_ struct summary *s = sample_three();
-	_free_ char *text = NULL, *json = NULL, *after = NULL;
-
-	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
-	summary__loads_watched(s, 101); /* they began at 100 */
-	text = print(report_text, s, &(struct report_options){});
-	assert_contains(text, "regex_syntax  4711        ?         3      ~1        ?\n");
-	assert_contains(text, "~ loaded: loading was not watched when these compiles began\n");
-	assert_lacks(text, "~ executed");
-	json = print(report_json, s, &(struct report_options){});
-	assert_contains(json, ",\"loads\":1,\"loaded\":null,");
-	summary__loads_watched(s, 100);
-	after = print(report_text, s, &(struct report_options){});
-	assert_lacks(after, "~");
-}
-
 static bool is_typeck(const void *ctx, const char *name)
 {
 	return !strcmp(name, "typeck");
@@ -125,12 +105,12 @@ static bool is_typeck(const void *ctx, const char *name)
 static void other_kinds_are_reported_by_kind(void **state)
 {
 	static const struct trace_decision all[] = {
-		{100, SAMPLE_ALL, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_BLOCKED},
-		{100, SAMPLE_TYPECK, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_ACTIVITY},
-		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_ACTIVITY},
+		{100, SAMPLE_ALL, 0, 30000, TRACE_KIND_BLOCKED},
+		{100, SAMPLE_TYPECK, 0, 30000, TRACE_KIND_ACTIVITY},
+		{100, SAMPLE_LAYOUT_OF, 0, 30000, TRACE_KIND_ACTIVITY},
 	};
 	_summary_ struct summary *s = sample_one();
-	_decisions_ struct decisions d = decisions_of(all, 3, 1100);
+	_decisions_ struct decisions d = decisions_of(all, 3);
 	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
@@ -145,7 +125,7 @@ static void other_kinds_are_reported_by_kind(void **state)
 	json = print(report_json, s, &opt);
 	assert_contains(json, ",\"queries\":[],\"others\":["
 			      "{\"kind\":\"QueryBlocked\",\"name\":\"<all>\",\"decisions\":1,"
-			      "\"watch\":\"off\",\"off_ns\":1000},");
+			      "\"watch\":\"off\"},");
 }
 
 /* The list obeys the query filters. */
@@ -157,12 +137,10 @@ static void only_what_was_asked_for_is_listed(void **state)
 	_free_ char *asked = NULL, *large = NULL;
 
 	for (uint32_t i = 0; i < 30; i++) {
-		const struct trace_decision off = {1000, i, TRACE_WATCH_OFF,
-						   1,	 1, TRACE_KIND_QUERY};
+		const struct trace_decision off = {1000, i, 1, 1, TRACE_KIND_QUERY};
 
 		assert_int_equal(decisions__add(&d, &off), 0);
 	}
-	decisions__end(&d, 1000);
 	asked = print(report_text, s, &opt);
 	assert_contains(asked, "30 queries have no probes\nnot probed   kind\ntypeck      Query\n");
 	assert_lacks(asked, "<unknown>");
@@ -288,7 +266,6 @@ int main(void)
 		cmocka_unit_test(reused_results_are_shown_by_process),
 		cmocka_unit_test(only_what_was_asked_for_is_listed),
 		cmocka_unit_test(other_kinds_are_reported_by_kind),
-		cmocka_unit_test(of_what_was_not_watched_from_the_start_some_may_be_missing),
 		cmocka_unit_test(executions_without_probes_leave_open_what_was_reused),
 		cmocka_unit_test(no_execution_has_no_mean),
 		cmocka_unit_test(callers_of_queries_without_probes_are_unknown),

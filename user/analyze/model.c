@@ -366,7 +366,7 @@ static int end_samples(struct model *m)
 	size_t n = 0;
 	int err = 0;
 
-	if (decisions__any_off(&m->decisions))
+	if (decisions__queries(&m->decisions))
 		summary__set_unwatched(m->summary);
 	if (m->samples)
 		err = watching__init(&w, m) ?: samples__rows(m->samples, watch_of, &w, &rows, &n);
@@ -394,11 +394,7 @@ int model__end(struct model *m)
 {
 	int err = end_samples(m) ?: divide(m);
 
-	if (err)
-		return err;
-	decisions__end(&m->decisions, summary__end_ns(m->summary));
-	summary__loads_watched(m->summary, decisions__watched_from(&m->decisions, TRACE_KIND_LOAD));
-	return m->build ? build__end(m->build) : 0;
+	return err || !m->build ? err : build__end(m->build);
 }
 
 static int take_item(void *ctx, const struct trace_item *item)

@@ -13,7 +13,6 @@
 struct reuse {
 	uint64_t executed; /* query executions with a span */
 	bool unprobed;	   /* some queries had no probes: there were more executions */
-	bool late;	   /* loads were not watched from the start, so some may be missing */
 	uint64_t loads;	   /* results looked for in the cache on disk */
 	uint64_t loaded;   /* lower bound: loads not followed by an execution of the query */
 	/*
@@ -23,19 +22,16 @@ struct reuse {
 	uint64_t results;
 };
 
-/*
- * True if a load was not seen, or an execution without a span may have followed one. `loaded` is
- * then no lower bound.
- */
+/* True if an execution without a span may have followed a load. `loaded` is then no lower bound. */
 static inline bool reuse__may_miss(const struct reuse *r)
 {
-	return r->unprobed || r->late;
+	return r->unprobed;
 }
 
 /* True if reuse__unseen() is valid. */
 static inline bool reuse__knows_unseen(const struct reuse *r)
 {
-	return r->results && !r->unprobed && !r->late;
+	return r->results && !r->unprobed;
 }
 
 /* Results that were neither executed nor loaded. */

@@ -57,8 +57,7 @@ struct summary {
 	uint64_t spans;
 	uint64_t left;
 	uint64_t left_off;
-	uint64_t loads_from_ns; /* loads before this time were not watched */
-	bool borrows_texts;	/* texts of processes are borrowed */
+	bool borrows_texts; /* texts of processes are borrowed */
 	bool is_sampled;
 	bool has_unwatched; /* queries that probes do not watch */
 };
@@ -376,14 +375,8 @@ struct reuse summary__reuse(const struct summary *s, uint32_t i)
 
 	if (s->processes[i].many_number)
 		reuse.results = 0;
-	reuse.late = summary__process_at(s, i)->start_ns < s->loads_from_ns;
 	reuse.unprobed = s->has_unwatched;
 	return reuse;
-}
-
-void summary__loads_watched(struct summary *s, uint64_t from_ns)
-{
-	s->loads_from_ns = from_ns;
 }
 
 uint64_t summary__end_ns(const struct summary *s)

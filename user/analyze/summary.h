@@ -183,9 +183,6 @@ struct summary_counts {
 /* Over all processes; the headline of every output. 0 or -ENOMEM. */
 int summary__counts(const struct summary *s, struct summary_counts *counts);
 
-/* Loads before `from_ns` were not watched. Call it before summary__reuse(). */
-void summary__loads_watched(struct summary *s, uint64_t from_ns);
-
 /* Results that process `i` reused from the last compile. The process must be known. */
 struct reuse summary__reuse(const struct summary *s, uint32_t i);
 

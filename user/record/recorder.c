@@ -477,7 +477,6 @@ static int on_decision(void *ctx, const struct session_decision *d)
 	item.decision = (struct trace_decision){
 		.time_ns = d->time_ns,
 		.kind = d->kind,
-		.watch = TRACE_WATCH_OFF,
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};

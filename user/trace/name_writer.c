@@ -380,14 +380,14 @@ int name_writer__decision(struct name_writer *w, const struct trace_decision *d)
 
 	if (w->sink->file.error)
 		return w->sink->file.error;
-	if (label >= w->strings.n || d->watch >= TRACE_WATCH_MAX)
+	if (label >= w->strings.n)
 		return -EINVAL;
 	err = name_writer__disk_label(w, &label, d->kind);
 	if (err)
 		return err;
 	at = bytes_store_varint(at, d->time_ns);
 	at = bytes_store_varint(at, label);
-	at = bytes_store_varint(at, d->watch);
+	at = bytes_store_varint(at, QPT_WATCH_OFF);
 	at = bytes_store_varint(at, d->cost_ppm);
 	at = bytes_store_varint(at, d->budget_ppm);
 	return add_sized(w, &w->new_decisions, record, at - record);

@@ -128,19 +128,20 @@ static int take_decision(struct record_reader *r, struct byte_reader *in, struct
 {
 	struct byte_reader fields = take_fields(in);
 	struct trace_decision d;
+	uint64_t watch;
 
 	if (!is_whole(r, in))
 		return -EBADMSG;
 	d.time_ns = byte_reader__varint(&fields);
 	d.label = byte_reader__varint_max(&fields, UINT32_MAX);
-	d.watch = byte_reader__varint_max(&fields, TRACE_WATCH_MAX - 1);
+	watch = byte_reader__varint(&fields);
 	d.cost_ppm = byte_reader__varint(&fields);
 	d.budget_ppm = byte_reader__varint(&fields);
-	if (fields.bad || d.label >= r->names->n_strings)
+	if (fields.bad || watch != QPT_WATCH_OFF || d.label >= r->names->n_strings)
 		return -EBADMSG;
 	labels__resolve(&r->names->labels, &d.label, &d.kind);
 	r->n_decisions++;
-	r->n_unwatched += d.kind != TRACE_KIND_QUERY && d.watch == TRACE_WATCH_OFF;
+	r->n_unwatched += d.kind != TRACE_KIND_QUERY;
 	item->kind = TRACE_ITEM_DECISION;
 	item->decision = d;
 	return 0;

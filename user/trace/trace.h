@@ -160,34 +160,14 @@ struct trace_tally {
 	uint64_t sum; /* of their values */
 };
 
-/* How executions of a query are watched, to keep within a budget; stable on disk. */
-enum trace_watch {
-	TRACE_WATCH_FULL,    /* each is recorded */
-	TRACE_WATCH_COUNTED, /* none is recorded; of earlier versions */
-	TRACE_WATCH_OFF,     /* none is recorded */
-	TRACE_WATCH_MAX,
-};
-
-/* Stable machine name ("counted"), or NULL past the end. */
-static inline const char *trace_watch_name(unsigned int watch)
-{
-	static const char *const names[TRACE_WATCH_MAX] = {"full", "counted", "off"};
-
-	return watch < TRACE_WATCH_MAX ? names[watch] : NULL;
-}
-
 /* The label of a decision on all intervals of a kind. */
 #define TRACE_ALL_LABELS "<all>"
 
-/*
- * From this time on, the intervals of this kind and label are watched so in all processes. Before
- * its first decision, a label is TRACE_WATCH_FULL.
- */
+/* From this time on, the intervals of this kind and label are not recorded, of any process. */
 struct trace_decision {
 	uint64_t time_ns; /* on the trace's clock */
 	uint32_t label;	  /* string id of its name, or of TRACE_ALL_LABELS; never virtual */
-	uint8_t watch;	  /* enum trace_watch */
-	/* The part of the processes' CPU time that probes took just before, and may take. */
+	/* The part of the processes' CPU time that recording was expected to take, and may take. */
 	uint64_t cost_ppm;
 	uint64_t budget_ppm;
 	uint8_t kind; /* enum trace_kind */

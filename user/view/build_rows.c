@@ -161,7 +161,6 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 	r->n_reuse++;
 	r->reuse.executed += reuse.executed;
 	r->reuse.unprobed |= reuse.unprobed;
-	r->reuse.late |= reuse.late;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
 }

@@ -158,7 +158,7 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name, c
 	json__number(&j, "time_ns", d->time_ns);
 	json__text(&j, "query", name);
 	json__text(&j, "kind", kind);
-	json__text(&j, "watch", trace_watch_name(d->watch));
+	json__text(&j, "watch", "off");
 	json__number(&j, "cost_ppm", d->cost_ppm);
 	json__number(&j, "budget_ppm", d->budget_ppm);
 	return put_line(&j);

@@ -129,7 +129,7 @@ static const char schema[] =
 	"        \"time_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"query\": {\"type\": \"string\"},\n"
 	"        \"kind\": {\"type\": \"string\"},\n"
-	"        \"watch\": {\"enum\": [\"full\", \"counted\", \"off\"]},\n"
+	"        \"watch\": {\"const\": \"off\"},\n"
 	"        \"cost_ppm\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"budget_ppm\": {\"$ref\": \"#/$defs/count\"}\n"
 	"      },\n"

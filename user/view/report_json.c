@@ -316,8 +316,7 @@ static void put_budget_row(struct json *j, const struct decided *row,
 	json__text(j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
 	json__text(j, "name", names->text(names->ctx, row->label));
 	json__number(j, "decisions", row->decisions);
-	json__text(j, "watch", trace_watch_name(row->watch));
-	json__number(j, "off_ns", row->ns[TRACE_WATCH_OFF]);
+	json__text(j, "watch", "off");
 	json__put(j);
 }
 
@@ -352,7 +351,6 @@ static void put_budget(struct json *j, const struct decisions *d, const struct t
 	json__number(j, "budget_ppm", d->ppm);
 	json__number(j, "decisions", d->total);
 	json__number(j, "last_cost_ppm", d->last_cost_ppm);
-	json__number(j, "most_cost_ppm", d->most_cost_ppm);
 	json__print(j, ",\"budget\":");
 	json__put_open(j);
 	put_budget_rows(j, "queries", d, names, true);

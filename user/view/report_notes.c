@@ -40,8 +40,6 @@ static void explain_reuse(FILE *out, const struct reuse *all)
 		fputs("some queries have no probes: executed lacks their executions, ~ loaded "
 		      "includes loads\n  of theirs that found nothing, and neither is unknown\n",
 		      out);
-	if (all->late)
-		fputs("~ loaded: loading was not watched when these compiles began\n", out);
 }
 
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
@@ -61,7 +59,6 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		if (!reuse.loads)
 			continue;
 		all.unprobed |= reuse.unprobed;
-		all.late |= reuse.late;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
 		else if (t && add_reuse(t, summary__process_at(s, i), &reuse))
@@ -173,7 +170,7 @@ void divided_note__print(const struct divided_note *note, FILE *out, const struc
 {
 	char others[FORMAT_MAX];
 
-	if (!note->any || !d || !decisions__any_off(d))
+	if (!note->any || !d || !decisions__queries(d))
 		return;
 	if (note->marked)
 		fputs("~ the part of the time between probes that samples show to be its own; < at "

@@ -11,9 +11,8 @@
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);
 
 /*
- * Print the queries that were watched less: ten of the requested ones, the longest time off first;
- * all of them if the number of rows is unlimited. Also print which other intervals were not
- * watched. Nothing if no decision was made.
+ * Print the budget, how many queries have no probes, which other intervals have none, and the names
+ * of all if the number of rows is unlimited. Nothing if there was no budget.
  */
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt);
@@ -22,9 +21,7 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
  * other intervals without probes. */
 void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name);
 
-/*
- * Print `head` and the kinds of other intervals that were not always watched; nothing if all were.
- */
+/* Print `head` and the kinds of other intervals without probes; nothing if all have some. */
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d);
 
 /* The note on intervals without an exact end; every view uses the same words and numbers. */

@@ -77,10 +77,9 @@ static const struct field cost[] = {
 
 static const struct field budget[] = {
 	{"budget_ppm", PPM, "of the compilers' CPU time"},
-	{"decisions", COUNT, "changes of what was watched"},
-	{"last_cost_ppm", PPM, "what the probes cost just before the last decision"},
-	{"most_cost_ppm", PPM, "the largest such cost"},
-	{"queries", LIST, "queries that were not watched all the time"},
+	{"decisions", COUNT, "to leave out probes"},
+	{"last_cost_ppm", PPM, "what recording was expected to take, by the last decision"},
+	{"queries", LIST, "queries without probes"},
 	{"others", LIST, "other intervals of this sort"},
 };
 
@@ -88,8 +87,7 @@ static const struct field decided[] = {
 	{"kind", TEXT, "kind of its intervals"},
 	{"name", TEXT, "of the query or activity; <all>: of all of this kind"},
 	{"decisions", COUNT, "about it"},
-	{"watch", TEXT, "how it was watched at the end"},
-	{"off_ns", NS, "for how long it was not watched"},
+	{"watch", TEXT, "off: it has no probes"},
 };
 
 static const struct field samples[] = {

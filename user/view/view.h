@@ -142,10 +142,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
  * If there was a budget, before "processes", "budget": {"budget_ppm" (of CPU time), "decisions",
- * "last_cost_ppm", "most_cost_ppm" (probe cost just before decisions: the last, and the largest),
- * "queries": [{"name", "decisions", "watch" (as dump has it; at the end), "off_ns"
- * (for how long)}], "others" (other intervals that were not watched; left out if there are none; as
- * a query, with its "kind"; the name
+ * "last_cost_ppm" (what recording was expected to take, by the last decision),
+ * "queries": [{"name", "decisions", "watch" (always "off": it has no probes)}], "others" (other
+ * intervals without probes; left out if there are none; as a query, with its "kind"; the name
  * "<all>" stands for all of it)}.
  * If no execution was recorded, "mean_ns", "min_ns" and "max_ns" are null.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
