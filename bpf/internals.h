@@ -16,6 +16,7 @@
  *   signal_struct.maxrss                    without it the peak of memory is unknown
  *   signal_struct.sum_sched_runtime,
  *   task_struct.se.sum_exec_runtime         without them CPU times of processes are unknown
+ *   signal_struct.oom_mm                    without it a kill for want of memory is like others
  *   task_struct.self_exec_id,
  *   .start_boottime                         without them `stuck` shows no names
  *   task_struct.thread.fsbase               without it definitions have no names
@@ -151,6 +152,18 @@ static __always_inline __u32 internals_exit_code(struct task_struct *task)
 	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
 		return BPF_CORE_READ(task, signal, group_exit_code);
 	return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
+/*
+ * Whether the kernel chose the current process to be killed, as memory had run out: of the machine,
+ * or of a control group. It marks the process when it does so, before it sends the signal. The
+ * tracepoint oom:mark_victim reports the same, to whoever has a program there in that moment.
+ */
+static __always_inline __u8 internals_kill(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(struct signal_struct, oom_mm))
+		return WIRE_KILL_UNKNOWN;
+	return BPF_CORE_READ(task, signal, oom_mm) ? WIRE_KILL_MEMORY : WIRE_KILL_OTHER;
 }
 
 /*

@@ -195,6 +195,7 @@ STACK_APART int process_send_exit(__u32 pid, __u64 now)
 		.pid = pid,
 		.time_ns = now,
 		.exit_code = internals_exit_code(task),
+		.kill = internals_kill(task),
 		.peak_kib = internals_peak_kib(task),
 	};
 	e->cpu_ns = internals_cpu_ns(task);

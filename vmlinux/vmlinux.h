@@ -98,6 +98,7 @@ struct signal_struct {
 	unsigned int flags;
 	unsigned long maxrss;
 	unsigned long long sum_sched_runtime;
+	struct mm_struct *oom_mm;
 };
 
 struct sched_entity {

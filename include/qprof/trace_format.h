@@ -82,6 +82,10 @@ enum {
 #define QPT_PROCESS_LATE   1u /* it ran before the probes were there */
 #define QPT_PROCESS_EXITED 2u /* the exit status is known */
 
+/* What is known of a SIGKILL that ended a process. */
+#define QPT_KILL_MEMORY 1u /* the kernel chose it, as memory had run out */
+#define QPT_KILL_OTHER	2u /* it did not */
+
 /* The low bits of a string's head. */
 #define QPT_STRING_TEXT	  0u /* the rest is the length of its text */
 #define QPT_STRING_PIECES 1u /* the rest is the number of its pieces */

@@ -414,9 +414,18 @@ struct wire_any_exec {
 	wire_u64 time_ns;
 };
 
+/* What the kernel knows of a SIGKILL. */
+enum wire_kill {
+	WIRE_KILL_UNKNOWN,
+	WIRE_KILL_MEMORY, /* the kernel chose the process, as memory had run out */
+	WIRE_KILL_OTHER,
+	WIRE_KILL_MAX,
+};
+
 struct wire_exit {
 	wire_u8 type;
-	wire_u8 pad[3];
+	wire_u8 kill; /* enum wire_kill */
+	wire_u8 pad[2];
 	wire_u32 pid;
 	wire_u64 time_ns;
 	wire_u32 exit_code; /* as wait(2) reports it: status << 8 | signal */

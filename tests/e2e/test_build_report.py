@@ -178,9 +178,10 @@ def test_killed_compiler(t):
     script = "%s %s; %s %s & %s; kill -9 $!; wait" % (rustc, fast, rustc, slow, FOR_TWO_SECONDS)
     run = t.capture(["sh", "-c", script])
     build = t.report(run.trace)["build"]
-    assert (build["compiles"], build["killed"]) == (2, 1), build
+    assert (build["compiles"], build["killed"], build["killed_for_memory"]) == (2, 1, 0), build
     (thread,) = build["interrupted"]
     assert (thread["name"], thread["signal"]) == ("slow", 9), thread
+    assert thread["killed_for_memory"] is False, thread
     spans = [s for s in t.spans(run.trace) if s["tid"] == thread["tid"] and s["open"]]
     assert [o["name"] for o in thread["open"]] == [s["query"] for s in spans], thread
     assert [o["ns"] for o in thread["open"]] == [length(s) for s in spans], thread

@@ -370,7 +370,7 @@ static void another_compiler_is_reported(void **state)
 	assert_int_equal(diff("base", "newer", NULL, &json), EXIT_CODE_OK);
 	assert_contains(output.text[0], "\"differences\":[\"compiler\"]");
 	assert_contains(output.text[0], "\"compiles\":1,\"late\":0,\"cut\":0,"
-					"\"compiler\":\"rustc 2.0\"");
+					"\"killed_for_memory\":0,\"compiler\":\"rustc 2.0\"");
 }
 
 static void all_forms_are_there(void **state)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/tracks.h"
 
+#include <signal.h>
+
 #include "test.h"
 #include "../fixtures/sunk.h"
 
@@ -423,6 +425,21 @@ static void cpu_times_are_of_the_image(void **state)
 	assert_int_equal(f->out.processes[1].cpu_ns, 180);
 }
 
+/* A process may be chosen for its memory, and end before the signal comes. */
+static void a_kill_for_memory_is_a_sigkill(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exit r = {.type = WIRE_EXIT, .time_ns = 500, .kill = WIRE_KILL_MEMORY};
+
+	for (r.pid = 11; r.pid < 13; r.pid++) {
+		assert_int_equal(do_exec(f->t, r.pid, 200, RUSTC("a")), 0);
+		r.exit_code = r.pid == 11 ? SIGKILL : SIGSEGV;
+		assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+	}
+	assert_int_equal(f->out.processes[0].kill, TRACE_KILL_MEMORY);
+	assert_int_equal(f->out.processes[1].kill, TRACE_KILL_UNKNOWN);
+}
+
 static void a_pid_is_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -763,6 +780,7 @@ int main(void)
 		TEST(cpu_times_are_of_the_image),
 		TEST(probes_that_came_late_mark_what_runs),
 		TEST(late_is_kept_until_a_process_enters_the_trace),
+		TEST(a_kill_for_memory_is_a_sigkill),
 		TEST(a_pid_is_used_again),
 		TEST(a_pid_is_used_again_without_an_exit),
 		TEST(late_spans_find_their_process),

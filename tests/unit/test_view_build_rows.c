@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/build_rows.h"
 
+#include <signal.h>
+
 #include "test.h"
 #include "../fixtures/sample_build.h"
 
@@ -83,8 +85,28 @@ static void endings_are_reported(void **state)
 {
 	char buf[FORMAT_MAX * 2];
 
-	assert_string_equal(build_ending(buf, TRACE_EXIT_UNKNOWN), "end not seen");
-	assert_string_equal(build_ending(buf, 15), "killed by SIGTERM");
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+
+	assert_string_equal(build_ending(buf, &p), "end not seen");
+	p.exit_status = SIGTERM;
+	assert_string_equal(build_ending(buf, &p), "killed by SIGTERM");
+	p.exit_status = SIGKILL;
+	p.kill = TRACE_KILL_OTHER;
+	assert_string_equal(build_ending(buf, &p), "killed by SIGKILL");
+	p.kill = TRACE_KILL_MEMORY;
+	assert_string_equal(build_ending(buf, &p), "killed for want of memory");
+}
+
+static void kills_for_memory_are_part_of_all(void **state)
+{
+	struct build_totals t = {.killed = 3};
+	char buf[FORMAT_MAX * 2];
+
+	assert_string_equal(build_memory_kills(buf, &t), "");
+	t.memory_kills = 1;
+	assert_string_equal(build_memory_kills(buf, &t), ", of which 1 for want of memory");
+	t.memory_kills = 3;
+	assert_string_equal(build_memory_kills(buf, &t), " for want of memory");
 }
 
 static void items_are_sorted_and_lack_what_is_around_none(void **state)
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(reuse_is_summed_over_all_processes),
 		cmocka_unit_test(rows_fit_unless_asked_otherwise),
 		cmocka_unit_test(endings_are_reported),
+		cmocka_unit_test(kills_for_memory_are_part_of_all),
 		cmocka_unit_test(items_are_sorted_and_lack_what_is_around_none),
 		cmocka_unit_test(a_long_path_keeps_crate_and_end),
 		cmocka_unit_test(a_long_name_of_a_compile_keeps_its_target),

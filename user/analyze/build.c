@@ -312,8 +312,11 @@ static void end_threads(struct build *b)
 	}
 }
 
-static void add_ending(struct build_totals *all, int32_t status)
+static void add_ending(struct build_totals *all, const struct trace_process *p)
 {
+	int32_t status = p->exit_status;
+
+	all->memory_kills += p->kill == TRACE_KILL_MEMORY;
 	if (status == TRACE_EXIT_UNKNOWN)
 		all->unended++;
 	else if (WIFSIGNALED(status))
@@ -333,7 +336,7 @@ static void add_totals(struct build_totals *all, const struct build_process *s)
 	all->blocked_ns += s->blocked_ns;
 	all->compiles += s->compiles;
 	if (s->compiles)
-		add_ending(all, s->process->exit_status);
+		add_ending(all, s->process);
 	else if (compile_is_doctest(s->process))
 		all->doctests++;
 	else

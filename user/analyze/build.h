@@ -60,13 +60,14 @@ struct build_thread {
 
 struct build_totals {
 	uint32_t compiles;
-	uint32_t doctests;    /* compiles of examples of the documentation */
-	uint32_t asked;	      /* the other compilers: they only answered a question */
-	uint32_t failed;      /* compiles with an exit status other than 0 */
-	uint32_t killed;      /* compiles killed by a signal */
-	uint32_t unended;     /* compiles whose end was not seen */
-	bool off_cpu_known;   /* off-CPU times were recorded, so CPU times are known */
-	uint64_t compiler_ns; /* wall time of all compilers, summed */
+	uint32_t doctests;     /* compiles of examples of the documentation */
+	uint32_t asked;	       /* the other compilers: they only answered a question */
+	uint32_t failed;       /* compiles with an exit status other than 0 */
+	uint32_t killed;       /* compiles killed by a signal */
+	uint32_t memory_kills; /* of these, by the kernel as memory had run out */
+	uint32_t unended;      /* compiles whose end was not seen */
+	bool off_cpu_known;    /* off-CPU times were recorded, so CPU times are known */
+	uint64_t compiler_ns;  /* wall time of all compilers, summed */
 	uint64_t cpu_ns;
 	uint64_t preempted_ns;
 	struct waits waits;

@@ -109,6 +109,7 @@ static void count_compiles(struct diff_trace *t, const struct summary *s)
 		t->compiles++;
 		t->late += p->attached_late;
 		t->cut += is_cut(p);
+		t->memory_kills += p->kill == TRACE_KILL_MEMORY;
 	}
 }
 
@@ -123,6 +124,9 @@ static void warn_of_partial_compiles(const struct diff_trace *t)
 		diag_warn("%s: %u of %u compilers were killed, or still ran when the recording "
 			  "ended; what they would have done is missing",
 			  t->path, t->cut, t->compiles);
+	if (t->memory_kills)
+		diag_warn("%s: %u of %u compilers were killed for want of memory", t->path,
+			  t->memory_kills, t->compiles);
 }
 
 /* Whether a query was recorded, or seen in a sample. */

@@ -307,6 +307,9 @@ static int intern_ref(struct name_writer *w, const char *text, uint32_t *ref)
 	return 0;
 }
 
+_Static_assert(TRACE_KILL_MEMORY == QPT_KILL_MEMORY, "the same number");
+_Static_assert(TRACE_KILL_OTHER == QPT_KILL_OTHER, "the same number");
+
 static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const uint32_t refs[6])
 {
 	bool exited = p->exit_status != TRACE_EXIT_UNKNOWN;
@@ -322,7 +325,8 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 	for (int i = 0; i < 6; i++)
 		at = bytes_store_varint(at, refs[i]);
 	at = bytes_store_varint(at, p->peak_bytes);
-	return bytes_store_varint(at, p->cpu_ns);
+	at = bytes_store_varint(at, p->cpu_ns);
+	return p->kill ? bytes_store_varint(at, p->kill) : at;
 }
 
 /* Append a record behind its size, so that a later version may add fields. */
@@ -337,7 +341,7 @@ int name_writer__process(struct name_writer *w, const struct trace_process *p)
 {
 	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
 				p->rustc_version, p->build_id, p->cwd};
-	uint8_t record[15 * BYTES_VARINT_MAX];
+	uint8_t record[16 * BYTES_VARINT_MAX];
 	uint32_t refs[6];
 
 	if (w->sink->file.error)

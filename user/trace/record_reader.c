@@ -39,6 +39,13 @@ static int take_ref(struct record_reader *r, struct byte_reader *in, char **text
 	return 0;
 }
 
+/* A later version may know more. */
+static uint8_t kill_of(uint64_t value)
+{
+	return value == QPT_KILL_MEMORY || value == QPT_KILL_OTHER ? (uint8_t)value
+								   : TRACE_KILL_UNKNOWN;
+}
+
 static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 			       struct trace_process *p)
 {
@@ -64,6 +71,8 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 		p->peak_bytes = byte_reader__varint(in);
 	if (in->at < in->end)
 		p->cpu_ns = byte_reader__varint(in);
+	if (in->at < in->end)
+		p->kill = kill_of(byte_reader__varint(in));
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;
 }
 

@@ -173,6 +173,13 @@ struct trace_decision {
 	uint8_t kind; /* enum trace_kind */
 };
 
+/* What is known of a SIGKILL. The values of the file. */
+enum trace_kill {
+	TRACE_KILL_UNKNOWN,
+	TRACE_KILL_MEMORY, /* the kernel chose it, as memory had run out */
+	TRACE_KILL_OTHER,
+};
+
 /* One image of one process: an exec makes a new one. The holder of the record owns its strings. */
 struct trace_process {
 	uint32_t index;
@@ -183,6 +190,7 @@ struct trace_process {
 	int32_t exit_status; /* as wait(2) reports it, or TRACE_EXIT_UNKNOWN */
 	uint64_t peak_bytes; /* the most memory that was resident at a time; 0: unknown */
 	uint64_t cpu_ns;     /* CPU time of all its threads; 0: unknown, or it still runs */
+	uint8_t kill;	     /* enum trace_kill; of one that SIGKILL ended */
 	bool attached_late;  /* it ran before the probes were there: its spans may be incomplete */
 	char *command;	     /* arguments joined by spaces; NULL if unknown */
 	char *crate;	     /* --crate-name, or NULL */

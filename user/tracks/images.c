@@ -2,10 +2,15 @@
 #include "tracks/images.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/array.h"
 #include "tracks/command.h"
+
+_Static_assert((int)WIRE_KILL_MEMORY == (int)TRACE_KILL_MEMORY, "kill");
+_Static_assert((int)WIRE_KILL_OTHER == (int)TRACE_KILL_OTHER, "kill");
 
 #define _command_ __cleanup(command__clear)
 
@@ -347,6 +352,12 @@ int images__on_exec(struct images *all, const struct wire_exec *r, const char *a
 	return command.is_compiler ? put_in_trace(all, image) : 0;
 }
 
+static void set_kill(struct image *image, const struct wire_exit *r)
+{
+	if (WIFSIGNALED(r->exit_code) && WTERMSIG(r->exit_code) == SIGKILL)
+		image->p.kill = r->kill < WIRE_KILL_MAX ? r->kill : WIRE_KILL_UNKNOWN;
+}
+
 int images__on_exit(struct images *all, const struct wire_exit *r)
 {
 	struct image *image = images__find(all, r->pid);
@@ -360,6 +371,7 @@ int images__on_exit(struct images *all, const struct wire_exit *r)
 	}
 	set_peak(image, r->peak_kib);
 	set_cpu(image, r->cpu_ns);
+	set_kill(image, r);
 	err = keep_exited(all, image);
 	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }

@@ -28,6 +28,7 @@ static void put_totals(struct json *j, const struct build_totals *t)
 	json__number(j, "compiles", t->compiles);
 	json__number(j, "failed", t->failed);
 	json__number(j, "killed", t->killed);
+	json__number(j, "killed_for_memory", t->memory_kills);
 	json__number(j, "unended", t->unended);
 	json__number(j, "doctests", t->doctests);
 	json__number(j, "asked", t->asked);
@@ -207,6 +208,7 @@ static void put_thread(struct json *j, const struct build_thread *t, const struc
 	json__text(j, "name", r->of[t->process].name);
 	json__number(j, "pid", p->pid);
 	json__known(j, "signal", p->exit_status != TRACE_EXIT_UNKNOWN, WTERMSIG(p->exit_status));
+	json__known_bool(j, "killed_for_memory", p->kill, p->kill == TRACE_KILL_MEMORY);
 	json__number(j, "tid", t->tid);
 	json__text(j, "thread", t->name);
 	json__number(j, "more", t->more);

@@ -18,12 +18,13 @@
 static void print_head(FILE *out, const struct build_totals *t)
 {
 	uint64_t wall_ns = t->running.end_ns - t->running.start_ns;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX * 2];
 
 	fprintf(out, "### rustc: %s, %" PRIu32 " %s compiled", format_duration(buf, wall_ns),
 		t->compiles, t->compiles == 1 ? "crate" : "crates");
 	if (t->failed || t->killed)
-		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed**", t->failed, t->killed);
+		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed%s**", t->failed, t->killed,
+			build_memory_kills(buf, t));
 	fputs("\n\n", out);
 	if (wall_ns)
 		fprintf(out, "- %.2f compilers on average; one at a time for the last %s\n",
@@ -77,7 +78,7 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 								: "-");
 	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
 	fprintf(out, " %s |", build_peak(buf, p));
-	fprintf(out, " %s |\n", report_notes__exit(buf, p->process->exit_status));
+	fprintf(out, " %s |\n", report_notes__exit(buf, p->process));
 	return err;
 }
 
@@ -179,7 +180,7 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 
 	fputs("- ", out);
 	err = markdown_code(out, r->of[t->process].name);
-	fprintf(out, " %s, while thread ", build_ending(buf, p->exit_status));
+	fprintf(out, " %s, while thread ", build_ending(buf, p));
 	err = err ?: markdown_code(out, t->name ?: "?");
 	fputs(" was in ", out);
 	for (uint32_t i = 0; !err && i < shown; i++) {

@@ -2,6 +2,7 @@
 #include "view/build_rows.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,12 +396,24 @@ char *build_query_name(const struct build_query *q)
 		       : name;
 }
 
-const char *build_ending(char buf[FORMAT_MAX * 2], int32_t status)
+const char *build_ending(char buf[FORMAT_MAX * 2], const struct trace_process *p)
 {
 	char exit[FORMAT_MAX];
 
-	if (status == TRACE_EXIT_UNKNOWN)
+	if (p->exit_status == TRACE_EXIT_UNKNOWN)
 		return "end not seen";
-	snprintf(buf, FORMAT_MAX * 2, "killed by %s", report_notes__exit(exit, status));
+	if (p->kill == TRACE_KILL_MEMORY)
+		return "killed for want of memory";
+	snprintf(buf, FORMAT_MAX * 2, "killed by %s", report_notes__exit(exit, p));
+	return buf;
+}
+
+const char *build_memory_kills(char buf[FORMAT_MAX * 2], const struct build_totals *t)
+{
+	if (!t->memory_kills)
+		return "";
+	if (t->memory_kills == t->killed)
+		return " for want of memory";
+	snprintf(buf, FORMAT_MAX * 2, ", of which %" PRIu32 " for want of memory", t->memory_kills);
 	return buf;
 }

@@ -112,8 +112,12 @@ void build_print_samples(FILE *out, const char *lead, size_t width, const struct
 char *build_query_name(const struct build_query *q);
 
 /*
- * The end of a killed compile, or of one with an unseen end: "killed by SIGKILL", "end not seen".
+ * The end of a killed compile, or of one with an unseen end: "killed by SIGKILL", "killed for want
+ * of memory", "end not seen". In `buf`, or static.
  */
-const char *build_ending(char buf[FORMAT_MAX * 2], int32_t status);
+const char *build_ending(char buf[FORMAT_MAX * 2], const struct trace_process *p);
+
+/* To follow the number of killed compiles: how many of them for want of memory. Empty: none. */
+const char *build_memory_kills(char buf[FORMAT_MAX * 2], const struct build_totals *t);
 
 #endif /* QPROF_VIEW_BUILD_ROWS_H */

@@ -104,7 +104,7 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 	if (p->process->peak_bytes)
 		fprintf(out, ", at most %s of memory", build_peak(buf, p));
 	if (p->process->exit_status)
-		fprintf(out, ", exit: %s", report_notes__exit(buf, p->process->exit_status));
+		fprintf(out, ", exit: %s", report_notes__exit(buf, p->process));
 	print_asked(out, build__totals(v->build));
 	for (int i = 0; i < BUILD_N_PARTS && p->parts_known; i++)
 		fprintf(out, "%s%s %s%s", i ? ", " : "parts     ", parts[i],
@@ -113,14 +113,15 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 
 static void print_head(FILE *out, const struct build_totals *t)
 {
-	char wall[FORMAT_MAX], count[FORMAT_MAX];
+	char wall[FORMAT_MAX], count[FORMAT_MAX], killed[FORMAT_MAX * 3], more[FORMAT_MAX * 2];
 	const char *before = " (";
 
 	fprintf(out, "build     %s, crates compiled: %s",
 		format_duration(wall, t->running.end_ns - t->running.start_ns),
 		format_count(count, t->compiles));
 	before = print_number(out, before, t->failed, "failed");
-	before = print_number(out, before, t->killed, "killed");
+	snprintf(killed, sizeof(killed), "killed%s", build_memory_kills(more, t));
+	before = print_number(out, before, t->killed, killed);
 	before = print_number(out, before, t->unended, "not seen to end");
 	fputs(before[0] == ',' ? ")" : "", out);
 	print_asked(out, t);
@@ -246,7 +247,7 @@ static int add_crate(struct table *t, const struct build_crate *c, const struct 
 	table__cell(t, format_count(buf, p->executions));
 	table__cell(t, build_peak(buf, p));
 	table__cellf(t, "%" PRIu32, p->process->pid);
-	table__cell(t, report_notes__exit(buf, p->process->exit_status));
+	table__cell(t, report_notes__exit(buf, p->process));
 	return 0;
 }
 
@@ -465,8 +466,7 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 
 	if (!name)
 		return -ENOMEM;
-	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid,
-		build_ending(ending, p->exit_status));
+	fprintf(out, "%s %" PRIu32 ", %s", r->of[t->process].name, p->pid, build_ending(ending, p));
 	if (p->peak_bytes)
 		fprintf(out, ", had at most %s", format_bytes(ending, p->peak_bytes));
 	fprintf(out, "; thread %" PRIu32 "%s%s was in\n", t->tid, *name ? " " : "", name);
@@ -475,12 +475,14 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 
 static bool is_killed_at_once(const struct build_thread *t, const struct build_rows *r)
 {
-	int32_t status = r->of[t->process].process->process->exit_status;
+	const struct trace_process *p = r->of[t->process].process->process;
+	int32_t status = p->exit_status;
 
-	return status != TRACE_EXIT_UNKNOWN && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	return !p->kill && status != TRACE_EXIT_UNKNOWN && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGKILL;
 }
 
-/* A trace does not say who sent a signal. */
+/* Of kills of which the trace does not say more. */
 static void print_kill(FILE *out, const struct build_thread *threads, uint32_t n,
 		       const struct build_rows *r)
 {

@@ -143,6 +143,7 @@ static void put_traces(struct json *j, const struct diff_view *v)
 		json__number(j, "compiles", t->compiles);
 		json__number(j, "late", t->late);
 		json__number(j, "cut", t->cut);
+		json__number(j, "killed_for_memory", t->memory_kills);
 		json__text(j, "compiler", t->compiler);
 		json__bool(j, "unwatched", t->unwatched);
 		json__number(j, "reusing", t->recording.reusing);

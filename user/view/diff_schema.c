@@ -50,6 +50,7 @@ static const struct member trace[] = {
 	{"compiles", "integer", "compilers that compiled a crate"},
 	{"late", "integer", "of these: ran before their probes were there"},
 	{"cut", "integer", "of these: killed, or their end was not seen"},
+	{"killed_for_memory", "integer", "of these: by the kernel, as memory had run out"},
 	{"compiler", "string or null", "its version; of several the first by name"},
 	{"unwatched", "boolean", "activities, waiting or loading were not always recorded"},
 	{"reusing", "integer", "compiles that read results of an earlier one (incremental)"},

@@ -75,6 +75,14 @@ void json__bool(struct json *j, const char *key, bool value)
 		json__value(j, key, json_object_new_boolean(value));
 }
 
+void json__known_bool(struct json *j, const char *key, bool known, bool value)
+{
+	if (known)
+		json__bool(j, key, value);
+	else
+		json__null(j, key);
+}
+
 void json__null(struct json *j, const char *key)
 {
 	/* json-c represents null as NULL. */

@@ -44,6 +44,7 @@ void json__text(struct json *j, const char *key, const char *text); /* NULL -> n
 void json__number(struct json *j, const char *key, uint64_t value);
 void json__known(struct json *j, const char *key, bool known, uint64_t value); /* else null */
 void json__bool(struct json *j, const char *key, bool value);
+void json__known_bool(struct json *j, const char *key, bool known, bool value); /* else null */
 void json__null(struct json *j, const char *key);
 void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON has no hex */
 /* Add a value and take its reference. A NULL value is an error, not null. */

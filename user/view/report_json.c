@@ -247,12 +247,14 @@ static void put_tallies(struct json *j, const struct summary *s, const struct tr
 	json__print(j, "]");
 }
 
-static void add_exit(struct json *j, int32_t status)
+static void add_exit(struct json *j, const struct trace_process *p)
 {
+	int32_t status = p->exit_status;
 	bool known = status != TRACE_EXIT_UNKNOWN;
 
 	json__known(j, "exit", known && WIFEXITED(status), WEXITSTATUS(status));
 	json__known(j, "signal", known && WIFSIGNALED(status), WTERMSIG(status));
+	json__known_bool(j, "killed_for_memory", p->kill, p->kill == TRACE_KILL_MEMORY);
 }
 
 /* ,"incremental":{...} if the process loaded anything */
@@ -282,7 +284,7 @@ static void put_process(struct json *j, const struct summary *s, uint32_t i,
 	json__text(j, "command", p->command);
 	json__text(j, "rustc_version", p->rustc_version);
 	json__text(j, "build_id", p->build_id);
-	add_exit(j, p->exit_status);
+	add_exit(j, p);
 	json__bool(j, "attached_late", p->attached_late);
 	json__number(j, "start_ns", p->start_ns);
 	json__number(j, "end_ns", p->end_ns);

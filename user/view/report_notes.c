@@ -258,8 +258,9 @@ void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all
 	}
 }
 
-const char *report_notes__exit(char buf[FORMAT_MAX], int32_t status)
+const char *report_notes__exit(char buf[FORMAT_MAX], const struct trace_process *p)
 {
+	int32_t status = p->exit_status;
 	const char *name;
 
 	if (status == TRACE_EXIT_UNKNOWN)
@@ -268,6 +269,8 @@ const char *report_notes__exit(char buf[FORMAT_MAX], int32_t status)
 		snprintf(buf, FORMAT_MAX, "%d", WEXITSTATUS(status));
 		return buf;
 	}
+	if (p->kill == TRACE_KILL_MEMORY)
+		return "no memory";
 	name = sigabbrev_np(WTERMSIG(status));
 	if (name)
 		snprintf(buf, FORMAT_MAX, "SIG%s", name);

@@ -60,7 +60,10 @@ void report_notes__late(FILE *out, const struct summary *s);
 /* Print losses by cause; with `all`, also counts that are no losses. `losses` may be NULL. */
 void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all);
 
-/* An exit status as wait(2) reports it: "1", "SIGKILL", "unknown". In `buf`, or static. */
-const char *report_notes__exit(char buf[FORMAT_MAX], int32_t status);
+/*
+ * How a process ended: "1" (its exit status), "SIGKILL", "no memory" (for want of which the kernel
+ * killed it), "unknown". In `buf`, or static.
+ */
+const char *report_notes__exit(char buf[FORMAT_MAX], const struct trace_process *p);
 
 #endif /* QPROF_VIEW_REPORT_NOTES_H */

@@ -322,7 +322,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	}
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
-	table__cell(t, report_notes__exit(buf, p->exit_status));
+	table__cell(t, report_notes__exit(buf, p));
 	table__cell(t, format_count(buf, count));
 	table__cell(t, format_duration(buf, cpu_ns));
 	return 0;

@@ -234,6 +234,8 @@ static void set_state(struct top_cell *cell, const struct trace_process *p,
 		set_text(cell, "running");
 	else if (status == TRACE_EXIT_UNKNOWN)
 		set_text(cell, "unknown");
+	else if (p->kill == TRACE_KILL_MEMORY)
+		set_text(cell, "no memory");
 	else if (WIFSIGNALED(status))
 		set_text(cell, "signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status))

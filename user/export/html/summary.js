@@ -53,8 +53,9 @@ class SummaryView {
 	// ---- Figures --------------------------------------------------------------------------------
 
 	figures() {
-		const {build} = this, {compiles, failed, killed, unended} = build;
-		const endings = [[failed, "failed"], [killed, "killed"], [unended, "not seen to end"]]
+		const {build} = this, {compiles, failed, killed, unended, killed_for_memory: memory} = build;
+		const kills = memory ? `killed, ${formatCount(memory)} of them for want of memory` : "killed";
+		const endings = [[failed, "failed"], [killed, kills], [unended, "not seen to end"]]
 			.filter(([n]) => n).map(([n, text]) => `${formatCount(n)} ${text}`);
 		const figures = [
 			["Wall time", formatDuration(build.wall_ns), compiles > 1 ?
@@ -213,6 +214,7 @@ class SummaryView {
 		const all = this.build.interrupted.map((thread) => {
 			const open = thread.open.slice(0, OPEN_SHOWN).map(({name, ns}) => `${shorten(name)} (${this.time(ns)})`);
 			const ending = thread.signal === null ? "was still running, or its end was not seen" :
+				thread.killed_for_memory ? "was killed for want of memory" :
 				`was killed by ${SIGNALS.get(thread.signal) || "signal " + thread.signal}`;
 			return [element("strong", {}, shorten(thread.name)),
 				` ${ending}. Its thread ${shorten(thread.thread || String(thread.tid))} was in ${open.join(", in ")}.`];
