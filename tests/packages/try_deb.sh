@@ -49,9 +49,14 @@ may_record || fail "the program lost its capabilities"
 
 # ---- Removal -------------------------------------------------------------------------------------
 
+# dpkg removes directories that are empty.
+touch /var/cache/qprof-bpf/kept
+mkdir -p /var/lib/qprof-bpf
+touch /var/lib/qprof-bpf/kept
 apt-get -q -y remove qprof-bpf
 [ ! -e /usr/bin/qprof-bpf ] || fail "the program is still there"
-[ -e /var/cache/qprof-bpf ] || fail "removal took the plans"
+[ -e /var/cache/qprof-bpf/kept ] || fail "removal took the plans"
+[ -e /var/lib/qprof-bpf/kept ] || fail "removal took the traces of the service"
 deluser --quiet alice qprof
 apt-get -q -y purge qprof-bpf
 left=$(find / -xdev -name '*qprof*' ! -path '/var/cache/apt/*' ! -path '/home/*')
@@ -59,3 +64,4 @@ left=$(find / -xdev -name '*qprof*' ! -path '/var/cache/apt/*' ! -path '/home/*'
 ! getent group qprof || fail "purging left the group"
 ! dpkg-statoverride --list /usr/bin/qprof-bpf || fail "purging left the override"
 dpkg --audit
+recorded

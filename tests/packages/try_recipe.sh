@@ -5,7 +5,7 @@
 set -eu
 
 . /srv/tests/works.sh
-can_record || exit 77
+recorded
 
 # The commands of the step with this name.
 step() {

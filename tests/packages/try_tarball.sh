@@ -19,3 +19,4 @@ done
 tar -tzf "$tarball" | sed -n 's|^[^/]*/\(.*[^/]\)$|/usr/local/\1|p' | xargs rm
 left=$(find /usr/local -type f)
 [ -z "$left" ] || fail "removal left $left"
+recorded
