@@ -451,7 +451,8 @@ $(SBOM): $(BIN) user/package/sbom.py
 
 sbom: $(SBOM)
 
-# The results are build/packages/*. Both are made of a copy of the sources.
+# The results are build/packages/*. The Debian package is made of a copy of the sources, the tarball of
+# build-release, linked anew.
 deb tarball:
 	@tests/setup.sh --verify packages
 	@+user/package/$@.sh build/packages $(VERSION)

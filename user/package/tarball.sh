@@ -21,6 +21,9 @@ sbom=build-release/qprof-bpf.spdx.json
 SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^ -- .*>  //p;T;q' debian/changelog)" +%s)
 export SOURCE_DATE_EPOCH
 
+# Linked anew: make does not know when an installed library has changed. A list that was made without
+# SOURCE_DATE_EPOCH has another date.
+rm -f build-release/qprof-bpf "$sbom"
 make --no-print-directory RELEASE=1 STATIC=all all sbom
 make --no-print-directory -s RELEASE=1 STATIC=all install DESTDIR="$work/root" PREFIX=/usr/local
 mv "$work/root/usr/local" "$root"
