@@ -2,9 +2,11 @@
 #include "plan/file_job.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -58,6 +60,14 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 
 	ts->tv_sec += stood_still_s;
 	return err;
+}
+
+/* True: the kernel gives no other user id for files, as without CAP_SETUID. */
+static bool refuses;
+
+int setfsuid(uid_t uid)
+{
+	return (int)syscall(SYS_setfsuid, refuses ? (uid_t)-1 : uid);
 }
 
 static struct library_file *library;
@@ -237,6 +247,87 @@ static void the_child_can_open_nothing(void **state)
 	assert_start_fails(fail_with_rights, -4, "cannot read");
 }
 
+#define OWNER 12345
+
+/* What a prepare function finds. */
+struct found {
+	bool ran;
+	uid_t uid;
+	gid_t gid;
+	int n_groups;
+	int death_signal;
+	bool has_rights;
+};
+
+static void look(struct library_file *file, void *given)
+{
+	struct found *f = given;
+
+	f->ran = true;
+	f->uid = (uid_t)setfsuid(-1);
+	f->gid = (gid_t)setfsgid(-1);
+	f->n_groups = getgroups(0, NULL);
+	prctl(PR_GET_PDEATHSIG, &f->death_signal);
+	f->has_rights = has_rights();
+}
+
+static int send_found(struct library_file *file, const void *given, struct file_writer *to)
+{
+	return file_writer__write(to, given, sizeof(struct found));
+}
+
+/* Of a library that belongs to `owner`, which takes root. */
+static struct found prepared(uid_t owner)
+{
+	_library_file_ struct library_file *file = NULL;
+	_file_job_ struct file_job *j = NULL;
+	struct found found = {};
+	const uint8_t *bytes;
+	size_t len;
+
+	assert_int_equal(fchown(library_file__fd(library), owner, (gid_t)-1), 0);
+	assert_int_equal(library_file__reopen(library, &file), 0);
+	assert_int_equal(file_job__start(file, look, send_found, &found, NICE, &j), 0);
+	assert_int_equal(file_job__finish(j, &bytes, &len), 0);
+	assert_int_equal(len, sizeof(found));
+	memcpy(&found, bytes, sizeof(found));
+	return found;
+}
+
+static void other_files_are_opened_as_the_owner(void **state)
+{
+	const gid_t group = 4;
+	struct found found;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(setgroups(1, &group), 0);
+	found = prepared(OWNER);
+	assert_true(found.ran);
+	assert_int_equal(found.uid, OWNER);
+	assert_int_equal(found.gid, 65534);
+	assert_int_equal(found.n_groups, 0);
+	/* Opening may hang, and the child must not outlive us then. */
+	assert_int_equal(found.death_signal, SIGKILL);
+}
+
+static void no_other_file_is_opened_with_the_rights_of_root(void **state)
+{
+	if (geteuid())
+		skip();
+	refuses = true;
+	assert_false(prepared(OWNER).ran);
+	refuses = false;
+}
+
+static void without_root_other_files_are_opened_without_capabilities(void **state)
+{
+	if (!geteuid())
+		skip();
+	assert_true(prepared(geteuid()).ran);
+	assert_false(prepared(geteuid()).has_rights);
+}
+
 static int send_for_ever(struct library_file *file, const void *given, struct file_writer *to)
 {
 	static char bytes[65536];
@@ -299,6 +390,9 @@ int main(void)
 		TEST(a_child_that_dies_is_an_error_and_not_our_end),
 		TEST(one_that_takes_too_long_is_ended),
 		TEST(the_child_can_open_nothing),
+		TEST(other_files_are_opened_as_the_owner),
+		TEST(no_other_file_is_opened_with_the_rights_of_root),
+		TEST(without_root_other_files_are_opened_without_capabilities),
 		TEST(the_child_may_send_only_so_much),
 		TEST(one_that_is_given_up_leaves_no_child),
 		TEST(its_exit_is_waited_for_though_the_machine_stood_still),

@@ -79,7 +79,7 @@ static void close_all_but(unsigned int a, unsigned int b)
  */
 #define MOST_BYTES   (1ul << 30)
 #define MOST_SECONDS 60
-/* The user nobody. */
+/* The user nobody, and the group nogroup. */
 #define NOBODY 65534
 
 /* The child inherits our address space, and RLIMIT_AS counts it. */
@@ -127,16 +127,32 @@ static void die_with(pid_t parent)
 }
 
 /*
- * The file names other files, so they are opened with its owner's rights: never with capabilities,
- * and under root as the owner.
+ * In place of root's rights to files those of the owner. The groups of the owner are not known
+ * here. False if the kernel refuses; setfsuid() and setfsgid() return only the ids in force.
  */
-static void run_prepare(const struct file_job *j, file_job_prepare_fn *prepare, void *arg)
+static bool take_rights_of(uid_t owner)
 {
-	if (geteuid())
-		rights__limit(0);
-	else
-		setfsuid(library_file__identity(j->file)->uid);
-	prepare(j->file, arg);
+	if (setgroups(0, NULL))
+		return false;
+	setfsgid(NOBODY);
+	setfsuid(owner);
+	return (gid_t)setfsgid(-1) == NOBODY && (uid_t)setfsuid(-1) == owner;
+}
+
+/*
+ * The file names other files, so they are opened with its owner's rights: never with capabilities,
+ * and under root as the owner; or not at all.
+ */
+static void run_prepare(const struct file_job *j, file_job_prepare_fn *prepare, void *arg,
+			pid_t parent)
+{
+	const bool limited = geteuid() ? !rights__limit(0)
+				       : take_rights_of(library_file__identity(j->file)->uid);
+
+	/* A change of these ids resets the signal for the parent's death, and opening may hang. */
+	die_with(parent);
+	if (limited)
+		prepare(j->file, arg);
 }
 
 /* The parent handles all signals, except the one for its own death. */
@@ -171,7 +187,7 @@ static __attribute__((noreturn)) void run(const struct file_job *j, file_job_pre
 
 	become_child(nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
 	if (prepare)
-		run_prepare(j, prepare, arg);
+		run_prepare(j, prepare, arg, parent);
 	become_reader(parent);
 	/* The parent prints the child's errors, or holds them back. */
 	diag_hold_errors(why, sizeof(why));

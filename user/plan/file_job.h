@@ -28,7 +28,8 @@ extern uint64_t file_job_end_ns;
 
 /*
  * Runs in the child before it gives up its rights: opens other files that `arg` then holds, in the
- * child's copy. Under root it opens them with the user id of the file's owner. Prints nothing.
+ * child's copy. Under root it has the file rights of the file's owner, without any of the owner's
+ * groups; it does not run if the kernel refuses these. Prints nothing.
  */
 typedef void file_job_prepare_fn(struct library_file *file, void *arg);
 
