@@ -95,12 +95,73 @@ static void damaged_symbols_do_no_harm(void **state)
 	}
 }
 
+/* Of the functions the one whose name is the last in the table of names. */
+static const Elf64_Sym *last_named(const uint8_t *elf, const Elf64_Shdr *symtab)
+{
+	const Elf64_Sym *syms = (const void *)(elf + symtab->sh_offset), *last = NULL;
+
+	for (size_t i = 0; i < symtab->sh_size / sizeof(*syms); i++)
+		if (ELF64_ST_TYPE(syms[i].st_info) == STT_FUNC &&
+		    (!last || syms[i].st_name > last->st_name))
+			last = &syms[i];
+	return last;
+}
+
+/* The table of names ends after two bytes of the last one, which is written to `name`. */
+static void cut_last_name(uint8_t *elf, char *name, size_t size)
+{
+	const Elf64_Ehdr *ehdr = (const void *)elf;
+	Elf64_Shdr *sections = (void *)(elf + ehdr->e_shoff), *names;
+	const Elf64_Sym *last = NULL;
+
+	for (size_t i = 0; i < ehdr->e_shnum; i++) {
+		if (sections[i].sh_type != SHT_SYMTAB)
+			continue;
+		names = &sections[sections[i].sh_link];
+		last = last_named(elf, &sections[i]);
+		assert_non_null(last);
+		snprintf(name, size, "%s", (char *)elf + names->sh_offset + last->st_name);
+		names->sh_size = last->st_name + 2;
+	}
+	assert_non_null(last);
+}
+
+static void a_name_that_the_table_does_not_end_is_none(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	_debug_file_ struct debug_file *debug = NULL;
+	_elf_image_ struct elf_image *img = NULL;
+	_free_ uint8_t *bytes = malloc(1 << 20);
+	const struct elf_symbol *syms;
+	enum symbol_source source;
+	char name[4096];
+	size_t len, n;
+	FILE *f = fopen(fixture("driver.debug"), "r+e");
+
+	assert_non_null(f);
+	len = fread(bytes, 1, 1 << 20, f);
+	cut_last_name(bytes, name, sizeof(name));
+	rewind(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	fclose(f);
+	assert_int_equal(library_file__open(fixture("driver_linked.so"), &file), 0);
+	debug = debug_file__find(file, NULL);
+	assert_non_null(debug);
+	assert_int_equal(debug_symbols__map(file, debug, &img, &source), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++)
+		assert_string_not_equal(syms[i].name, name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_debug_file_gives_the_same_plan),
 		cmocka_unit_test(compressed_symbols_give_the_same_plan),
 		cmocka_unit_test(damaged_symbols_do_no_harm),
+		/* It leaves the debug file damaged. */
+		cmocka_unit_test(a_name_that_the_table_does_not_end_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_dir_teardown);

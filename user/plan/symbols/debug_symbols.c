@@ -19,6 +19,8 @@ struct copied {
 	uint32_t n, symbols_capacity;
 	char *text;
 	size_t len, text_capacity;
+	const Elf_Data *names; /* the string table in which the last name lies, or NULL */
+	const char *last_nul;  /* of this table, or NULL */
 };
 
 static int add_text(struct copied *c, const char *name, size_t size)
@@ -37,6 +39,39 @@ static int add_text(struct copied *c, const char *name, size_t size)
 	memcpy(c->text + c->len, name, size);
 	c->len += size;
 	return 0;
+}
+
+static bool holds(const Elf_Data *data, const char *name)
+{
+	const char *start = data ? data->d_buf : NULL;
+
+	return start && name >= start && name < start + data->d_size;
+}
+
+static const Elf_Data *string_table_of(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const Elf_Data *data = NULL;
+
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_STRTAB)
+			data = elf_getdata(scn, NULL);
+		if (holds(data, name))
+			return data;
+	}
+	return NULL;
+}
+
+/* libdwfl checks that a name begins in its string table, not that it ends there. */
+static bool ends(struct copied *c, Elf *elf, const char *name)
+{
+	if (!holds(c->names, name)) {
+		c->names = string_table_of(elf, name);
+		c->last_nul = c->names ? memrchr(c->names->d_buf, '\0', c->names->d_size) : NULL;
+	}
+	return c->names && c->last_nul && name <= c->last_nul;
 }
 
 static int add_symbol(struct copied *c, const char *name, GElf_Sym sym)
@@ -58,11 +93,12 @@ static int copy_symbols(Dwfl_Module *mod, struct copied *c)
 		GElf_Sym sym;
 		GElf_Addr addr;
 		GElf_Word section;
+		Elf *elf = NULL;
 		const char *name =
-			dwfl_module_getsym_info(mod, i, &sym, &addr, &section, NULL, NULL);
+			dwfl_module_getsym_info(mod, i, &sym, &addr, &section, &elf, NULL);
 
-		if (!name || !*name || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    section == SHN_UNDEF)
+		if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || section == SHN_UNDEF ||
+		    !ends(c, elf, name) || !*name)
 			continue;
 		sym.st_value = addr - bias;
 		err = add_symbol(c, name, sym);
