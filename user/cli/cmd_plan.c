@@ -7,17 +7,8 @@
 #include "cli/find_library.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
-#include "plan/symbols/debug_file.h"
 #include "plan/symbols/debuginfod.h"
 #include "view/plan_view.h"
-
-/* Made in this process: it has only the user's rights. */
-static int build(struct library_file *file, struct plan **out)
-{
-	_debug_file_ struct debug_file *debug = debug_file__find(file, NULL);
-
-	return plan__build(file, debug, out);
-}
 
 static int make_with_download(struct library_file *file, struct plan **out)
 {
@@ -31,7 +22,7 @@ static int make(const struct cli_plan_options *o, struct library_file *file, str
 {
 	if (o->debuginfod)
 		return make_with_download(file, out);
-	return o->no_cache ? build(file, out) : plan__load(file, out);
+	return o->no_cache ? plan__make(file, NULL, out) : plan__load(file, out);
 }
 
 int cmd_plan(const struct cli_plan_options *o)
