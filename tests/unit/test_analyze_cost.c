@@ -47,7 +47,7 @@ static void make(struct model *m, const struct trace_overhead *overhead, bool cp
 
 static void the_parts_add_up(void **state)
 {
-	const struct trace_overhead overhead = {.of = {100, 70, 30, 60, 5000, 2, 14}};
+	const struct trace_overhead overhead = {.of = {100, 70, 30, 60, 5000, 2, 14, 45}};
 	_model_ struct model m = {};
 	uint64_t sum = 0;
 	struct cost c;
@@ -61,6 +61,8 @@ static void the_parts_add_up(void **state)
 	assert_int_equal(sum, c.added_ns);
 	assert_int_equal(c.hits, 40);
 	assert_int_equal(c.breakpoints, 14);
+	/* A part of ours, which is in the sum already. */
+	assert_int_equal(c.set_up_ns, 45);
 	/* Waiting is no CPU time. */
 	assert_int_equal(c.waited_ns, 5000);
 	assert_int_equal(c.n_waited, 2);

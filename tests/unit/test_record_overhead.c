@@ -17,6 +17,7 @@ static void parts_are_numbers_times_costs(void **state)
 			    .n_waited = 2},
 		.compilers = 6,
 		.own_ns = 100,
+		.set_up_ns = 90,
 	};
 	struct trace_overhead o = overhead_of(&in);
 
@@ -26,6 +27,7 @@ static void parts_are_numbers_times_costs(void **state)
 	assert_int_equal(o.of[TRACE_OVERHEAD_BREAKPOINTS], 3000 * 4000);
 	assert_int_equal(o.of[TRACE_OVERHEAD_SAMPLES], 3 * 12000);
 	assert_int_equal(o.of[TRACE_OVERHEAD_OWN], 130);
+	assert_int_equal(o.of[TRACE_OVERHEAD_SET_UP], 90);
 	assert_int_equal(o.of[TRACE_OVERHEAD_WAITED], 77);
 	assert_int_equal(o.of[TRACE_OVERHEAD_N_WAITED], 2);
 }

@@ -7,6 +7,7 @@
 static const struct cost known = {
 	.ns = {100000000, 70000000, 30000000, 50000000},
 	.added_ns = 250000000,
+	.set_up_ns = 40000000,
 	.whole = true,
 	.compilers_ns = 1000000000,
 	.hits = 100000,
@@ -25,6 +26,7 @@ static void every_part_has_a_line(void **state)
 			    "breakpoints, written into each new compiler  70.0 ms   7.0   14,000\n"
 			    "samples of stacks                            30.0 ms   3.0        -\n"
 			    "qprof-bpf itself                             50.0 ms   5.0        -\n"
+			    "  of it once, for set-up                     40.0 ms   4.0        -\n"
 			    "together                                      250 ms  25.0        -\n"
 			    "\n"
 			    "100 %: 1.00 s of CPU that the compilers used without it\n"
@@ -37,6 +39,21 @@ static void the_line_has_the_share(void **state)
 
 	assert_string_equal(text,
 			    "recording added 250 ms of CPU, 25.0 % of what the compilers used");
+}
+
+/* A small crate: little was compiled in the time that set-up took. */
+static void the_line_tells_a_large_set_up(void **state)
+{
+	struct cost c = known;
+	_free_ char *text = NULL;
+
+	c.ns[COST_OWN] = 1100000000;
+	c.set_up_ns = 1000000000;
+	c.added_ns = 1300000000;
+	c.compilers_ns = 100000000;
+	text = printed_text(cost_text_line(out, &c) ? 0 : -1);
+	assert_string_equal(text, "recording added 1.30 s of CPU (1.00 s of it once, for set-up), "
+				  "1300.0 % of what the compilers used");
 }
 
 static void what_is_not_told_is_not_printed(void **state)
@@ -61,6 +78,7 @@ static void json_has_the_share(void **state)
 	assert_int_equal(fclose(j.out), 0);
 	assert_int_equal(j.err, 0);
 	assert_non_null(strstr(text, "\"share_of_cpu\":0.25,"));
+	assert_non_null(strstr(text, "\"set_up_ns\":40000000,"));
 	assert_non_null(strstr(text, "\"breakpoints_ns\":70000000,"));
 }
 
@@ -69,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_part_has_a_line),
 		cmocka_unit_test(the_line_has_the_share),
+		cmocka_unit_test(the_line_tells_a_large_set_up),
 		cmocka_unit_test(what_is_not_told_is_not_printed),
 		cmocka_unit_test(json_has_the_share),
 	};

@@ -39,6 +39,8 @@ static void take_parts(struct cost *c, const struct model *m)
 	c->ns[COST_BREAKPOINTS] = of[TRACE_OVERHEAD_BREAKPOINTS];
 	c->ns[COST_SAMPLES] = of[TRACE_OVERHEAD_SAMPLES];
 	c->ns[COST_OWN] = of[TRACE_OVERHEAD_OWN];
+	c->set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c->ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]
+								   : c->ns[COST_OWN];
 	c->breakpoints = of[TRACE_OVERHEAD_N_BREAKPOINTS];
 	c->waited_ns = of[TRACE_OVERHEAD_WAITED];
 	c->n_waited = of[TRACE_OVERHEAD_N_WAITED];

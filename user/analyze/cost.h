@@ -18,8 +18,9 @@ enum cost_part {
 
 struct cost {
 	uint64_t ns[COST_PARTS];
-	uint64_t added_ns; /* the sum of these */
-	bool whole;	   /* false: a trace of an earlier version, which has only the hits */
+	uint64_t added_ns;  /* the sum of these */
+	uint64_t set_up_ns; /* of COST_OWN, what comes once; 0: unknown */
+	bool whole;	    /* false: a trace of an earlier version, which has only the hits */
 	/* The compilers' CPU time, without what recording added to it. 0: unknown. */
 	uint64_t compilers_ns;
 	uint64_t hits;

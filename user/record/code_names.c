@@ -120,6 +120,11 @@ int code_names__write_lines(struct code_names *c, struct trace_writer *w)
 	return err;
 }
 
+uint64_t code_names__cpu_ns(const struct code_names *c)
+{
+	return code_symbols__cpu_ns(c->symbols);
+}
+
 void code_names__free(struct code_names *c)
 {
 	if (!c)

@@ -46,6 +46,9 @@ int code_names__retire(struct code_names *c, uint8_t lib, struct trace_writer *w
  */
 int code_names__write_lines(struct code_names *c, struct trace_writer *w);
 
+/* CPU time that reading symbols has taken, in ns; of all recorders that share them. */
+uint64_t code_names__cpu_ns(const struct code_names *c);
+
 void code_names__free(struct code_names *c);
 DEFINE_CLEANUP(struct code_names, code_names__free)
 #define _code_names_ __cleanup(code_names__free_p)

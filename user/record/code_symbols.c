@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
 #include "base/invoker.h"
@@ -25,6 +26,7 @@ struct code_symbols {
 	struct code_symbols_options opt;
 	struct symbol_file *first;
 	size_t bytes, foreign_bytes;
+	uint64_t cpu_ns;
 	bool warned;
 };
 
@@ -57,6 +59,11 @@ int code_symbols__new_default(struct code_symbols **out)
 size_t code_symbols__bytes(const struct code_symbols *s)
 {
 	return s->bytes + s->foreign_bytes;
+}
+
+uint64_t code_symbols__cpu_ns(const struct code_symbols *s)
+{
+	return s->cpu_ns;
 }
 
 void code_symbols__free(struct code_symbols *s)
@@ -193,8 +200,13 @@ static void read_functions(struct symbol_file *f)
 
 struct functions *symbol_file__functions(struct symbol_file *f)
 {
-	if (!f->is_read)
-		read_functions(f);
+	uint64_t before_ns;
+
+	if (f->is_read)
+		return f->functions;
+	before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	read_functions(f);
+	f->owner->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	return f->functions;
 }
 

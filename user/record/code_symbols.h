@@ -33,6 +33,9 @@ int code_symbols__new_default(struct code_symbols **out);
 /* Bytes of symbols in memory, about. */
 size_t code_symbols__bytes(const struct code_symbols *s);
 
+/* CPU time that reading them has taken, in ns. */
+uint64_t code_symbols__cpu_ns(const struct code_symbols *s);
+
 /* Frees no file: whoever uses one frees it. The symbols outlive their files. */
 void code_symbols__free(struct code_symbols *s);
 DEFINE_CLEANUP(struct code_symbols, code_symbols__free)

@@ -33,6 +33,7 @@ struct trace_overhead overhead_of(const struct overhead_input *in)
 			[TRACE_OVERHEAD_WAITED] = s->waited_ns,
 			[TRACE_OVERHEAD_N_WAITED] = s->n_waited,
 			[TRACE_OVERHEAD_N_BREAKPOINTS] = breakpoints,
+			[TRACE_OVERHEAD_SET_UP] = in->set_up_ns,
 		}};
 }
 

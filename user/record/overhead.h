@@ -14,6 +14,7 @@ struct overhead_input {
 	struct session_cost session;
 	uint32_t compilers; /* that were recorded */
 	uint64_t own_ns;    /* overhead_own_ns() */
+	uint64_t set_up_ns; /* of it, what comes once */
 };
 
 struct trace_costs overhead_costs(const struct probe_costs *costs);

@@ -53,6 +53,7 @@ struct capture {
 	size_t n_pidfds;
 	int signal_fd;
 	uint64_t next_tick_ns;
+	uint64_t set_up_ns; /* CPU time of this process until the recording began */
 	bool child_done;
 	int child_status;
 	int signal;		/* the signal that ended the recording, or 0 */
@@ -534,9 +535,16 @@ static int begin(struct capture *c)
 	return 0;
 }
 
+static uint64_t own_ns(const struct capture *c)
+{
+	return overhead_own_ns(c->launch ? launch__cpu_ns(c->launch) : 0);
+}
+
 static int set_up(struct capture *c)
 {
 	int err = begin(c);
+
+	c->set_up_ns = own_ns(c);
 
 	/* No command was launched, and none will be. */
 	if (!err || err == -EINTR)
@@ -566,7 +574,8 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 	struct overhead_input in = {
 		.counters = counters,
 		.costs = session__costs(c->session),
-		.own_ns = overhead_own_ns(c->launch ? launch__cpu_ns(c->launch) : 0),
+		.own_ns = own_ns(c),
+		.set_up_ns = c->set_up_ns,
 	};
 
 	session__cost(c->session, &in.session);

@@ -373,6 +373,8 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 	struct overhead_input known = *in;
 
 	known.compilers = tracks__processes(r->tracks);
+	if (r->code_names)
+		known.set_up_ns += code_names__cpu_ns(r->code_names);
 	item.overhead = overhead_of(&known);
 	model__item(&r->model, &item);
 	if (!r->trace.err)

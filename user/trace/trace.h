@@ -316,6 +316,7 @@ enum trace_overhead_part {
 	TRACE_OVERHEAD_WAITED,	 /* wall time in which compilers waited for their probes, summed */
 	TRACE_OVERHEAD_N_WAITED, /* these compilers */
 	TRACE_OVERHEAD_N_BREAKPOINTS,
+	TRACE_OVERHEAD_SET_UP, /* of TRACE_OVERHEAD_OWN, what comes once, however long it records */
 	TRACE_OVERHEAD_MAX,
 };
 

@@ -7,6 +7,9 @@
 #include "base/format.h"
 #include "view/table.h"
 
+/* The line has what set-up took if it is this part of the whole, or more. */
+#define SET_UP_SHARE 4
+
 bool cost_text_line(FILE *out, const struct cost *c)
 {
 	char added[FORMAT_MAX], percent[FORMAT_MAX];
@@ -15,6 +18,8 @@ bool cost_text_line(FILE *out, const struct cost *c)
 		return false;
 	fprintf(out, "%s %s of CPU", c->whole ? "recording added" : "probes took about",
 		format_duration(added, c->added_ns));
+	if (c->set_up_ns && c->set_up_ns >= c->added_ns / SET_UP_SHARE)
+		fprintf(out, " (%s of it once, for set-up)", format_duration(added, c->set_up_ns));
 	if (c->compilers_ns)
 		fprintf(out, ", %s %% of what the compilers used",
 			format_percent(percent, c->added_ns, c->compilers_ns));
@@ -53,6 +58,8 @@ static void add_parts(struct table *t, const struct cost *c)
 			note = format_count(n, c->breakpoints);
 		add_row(t, names[i], c->ns[i], c, note);
 	}
+	if (c->set_up_ns)
+		add_row(t, "  of it once, for set-up", c->set_up_ns, c, "-");
 	add_row(t, "together", c->added_ns, c, "-");
 }
 
@@ -111,6 +118,7 @@ void cost_json(struct json *j, const struct cost *c)
 	json__known(j, "compilers_ns", c->compilers_ns, c->compilers_ns);
 	for (int i = 0; i < COST_PARTS; i++)
 		json__known(j, keys[i], c->whole || i == COST_PROBES, c->ns[i]);
+	json__known(j, "set_up_ns", c->set_up_ns, c->set_up_ns);
 	json__known(j, "waited_ns", c->whole, c->waited_ns);
 	json__known(j, "waited", c->whole, c->n_waited);
 	json__number(j, "hits", c->hits);

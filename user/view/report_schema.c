@@ -69,6 +69,7 @@ static const struct field cost[] = {
 	{"breakpoints_ns", NS, "writing breakpoints into processes"},
 	{"samples_ns", NS, "samples"},
 	{"own_ns", NS, "of the recorder itself"},
+	{"set_up_ns", NS, "of own_ns, what comes once, however long it records; null: unknown"},
 	{"waited_ns", NS, "for which compilers waited for the recorder"},
 	{"waited", COUNT, "such waits"},
 	{"hits", COUNT, "of probes"},
