@@ -45,7 +45,7 @@ DEVELOPER = (
     ("I rebuilt one crate: what did that take?", "report again",
      r"^compile   tool \(bin\): %s, %s on a CPU" % (TIME, TIME),
      r"^parts     front end %s, codegen %s, link %s" % (TIME, TIME, TIME), r"^waiting   ",
-     r"^reuse     %s executed, %s loaded" % (COUNT, COUNT)),
+     r"^reuse     %s executed, ~?%s loaded" % (COUNT, COUNT)),
     ("It was in a pipe: did it print that, and no table a second?", "said again",
      r"^compile   tool \(bin\): ", r"^parts     front end "),
     ("I ran cargo test and cargo doc: which is which?", "report targets",

@@ -134,7 +134,7 @@ def good():
     )
     took = chunk(OVERHEAD, varint(1, 7)) + chunk(OVERHEAD, varint(8, 10, 20, 30, 40, 50, 2, 7000, 99))
     yield "overhead", header() + info() + took + end(0, 0, 0), (
-        INFO_LINE + "overhead 7 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000\n" + WHOLE
+        INFO_LINE + "overhead 7 0 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000 99\n" + WHOLE
     )
     at = len(header() + BODY)
     yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE

@@ -113,7 +113,7 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 			       "\"kind\":\"QueryBlocked\",\"watch\":\"off\",\"cost_ppm\":0,"
 			       "\"budget_ppm\":30000}\n");
 	assert_contains(all, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"typeck\","
-			     "\"kind\":\"Query\",\"watch\":\"counted\",\"cost_ppm\":61000,\"budget_"
+			     "\"kind\":\"Query\",\"watch\":\"off\",\"cost_ppm\":61000,\"budget_"
 			     "ppm\":50000}\n");
 	assert_int_equal(count(all, "\"type\":\"decision\""), 4);
 	assert_int_equal(count(one_query, "\"type\":\"decision\""), 2);
