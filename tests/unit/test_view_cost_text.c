@@ -35,7 +35,7 @@ static void every_part_has_a_line(void **state)
 
 static void the_line_has_the_share(void **state)
 {
-	_free_ char *text = printed_text(cost_text_line(out, &known) ? 0 : -1);
+	_free_ char *text = printed_text(cost_text_line(out, &known, "; ") ? 0 : -1);
 
 	assert_string_equal(text,
 			    "recording added 250 ms of CPU, 25.0 % of what the compilers used");
@@ -51,15 +51,15 @@ static void the_line_tells_a_large_set_up(void **state)
 	c.set_up_ns = 1000000000;
 	c.added_ns = 1300000000;
 	c.compilers_ns = 100000000;
-	text = printed_text(cost_text_line(out, &c) ? 0 : -1);
-	assert_string_equal(text, "recording added 1.30 s of CPU (1.00 s of it once, for set-up), "
-				  "1300.0 % of what the compilers used");
+	text = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
+	assert_string_equal(text, "recording added 1.30 s of CPU, 1300.0 % of what the compilers "
+				  "used; 1.00 s of it once, for set-up");
 }
 
 static void what_is_not_told_is_not_printed(void **state)
 {
 	const struct cost none = {};
-	_free_ char *text = printed_text(cost_text_line(out, &none) ? -1 : 0);
+	_free_ char *text = printed_text(cost_text_line(out, &none, "; ") ? -1 : 0);
 	_free_ char *table = printed_text(cost_text(out, &none));
 
 	assert_string_equal(text, "");

@@ -41,7 +41,7 @@ static void print_cost(FILE *out, const struct build_view *v)
 	if (!v->cost || !v->cost->added_ns)
 		return;
 	fputs("- ", out);
-	cost_text_line(out, v->cost);
+	cost_text_line(out, v->cost, "; ");
 	fputc('\n', out);
 }
 

@@ -55,7 +55,7 @@ static void print_cost(FILE *out, const struct build_view *v)
 	if (!v->cost || !v->cost->added_ns)
 		return;
 	fputs("cost      ", out);
-	cost_text_line(out, v->cost);
+	cost_text_line(out, v->cost, ";\n          ");
 	if (v->costs && v->raw && !v->costs->subtracted)
 		fputs(";\n          self times below are with it", out);
 	fputc('\n', out);

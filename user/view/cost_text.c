@@ -10,7 +10,7 @@
 /* The line has what set-up took if it is this part of the whole, or more. */
 #define SET_UP_SHARE 4
 
-bool cost_text_line(FILE *out, const struct cost *c)
+bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 {
 	char added[FORMAT_MAX], percent[FORMAT_MAX];
 
@@ -18,11 +18,12 @@ bool cost_text_line(FILE *out, const struct cost *c)
 		return false;
 	fprintf(out, "%s %s of CPU", c->whole ? "recording added" : "probes took about",
 		format_duration(added, c->added_ns));
-	if (c->set_up_ns && c->set_up_ns >= c->added_ns / SET_UP_SHARE)
-		fprintf(out, " (%s of it once, for set-up)", format_duration(added, c->set_up_ns));
 	if (c->compilers_ns)
 		fprintf(out, ", %s %% of what the compilers used",
 			format_percent(percent, c->added_ns, c->compilers_ns));
+	if (c->set_up_ns && c->set_up_ns >= c->added_ns / SET_UP_SHARE)
+		fprintf(out, "%s%s of it once, for set-up", before,
+			format_duration(added, c->set_up_ns));
 	return true;
 }
 

@@ -10,10 +10,10 @@
 
 /*
  * The words of one line, without its end: "recording added 620 ms of CPU, 22.1 % of what the
- * compilers used"; where much of it came once, with that part. False, and nothing is printed: it is
- * unknown.
+ * compilers used"; where much of it came once, with that part after `before`. False, and nothing is
+ * printed: it is unknown.
  */
-bool cost_text_line(FILE *out, const struct cost *c);
+bool cost_text_line(FILE *out, const struct cost *c, const char *before);
 
 /* A table of the parts. 0 or -ENOMEM. */
 int cost_text(FILE *out, const struct cost *c);

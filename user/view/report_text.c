@@ -429,7 +429,7 @@ static void print_cost(FILE *out, const struct report_options *opt)
 {
 	if (opt->decisions)
 		print_budget_kept(out, opt);
-	if (opt->cost && cost_text_line(out, opt->cost)) {
+	if (opt->cost && cost_text_line(out, opt->cost, "; ")) {
 		if (opt->costs)
 			fprintf(out, "; the times below are %s", with_or_without(opt));
 		fputs("\n\n", out);
