@@ -47,7 +47,9 @@ def test_chain(t):
 def check_texts(t, trace):
     lines = t.run_qprof("report", trace).stdout.splitlines()
     table = next(i for i, l in enumerate(lines) if l.startswith("what kept it from being faster"))
-    assert "slow (build script)" in lines[table + 1] and "runs" in lines[table + 1], lines
+    # On a busy machine a compile may take longer than the build script sleeps.
+    rows = lines[table + 1:table + 4]
+    assert any("slow (build script)" in row and " runs " in row for row in rows), lines
     assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
     assert "| `slow (build script)` | build script runs |" in \
         t.run_qprof("report", "--markdown", trace).stdout
