@@ -15,7 +15,7 @@ NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|b
                       r"^(processes\[\]\.)?queries\[\]\.raw_|^macros\[\]|\.sampled(\.|$)|"
                       r"^items\[\]\.call_|^(callers|budget\.queries|budget\.others)\[\]|"
                       r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)|"
-                      r"^(groups|items|modules|build\.items)\[\]\.(self_by|best_self_)")
+                      r"^(groups|items|modules|build\.items)\[\](\.queries\[\])?\.(self_by|best_self_)")
 
 
 def paths(value, at=""):
