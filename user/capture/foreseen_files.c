@@ -2,6 +2,7 @@
 #include "capture/foreseen_files.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,26 +15,19 @@
 /* Beside LLVM's library there may be a script for linkers, and a program may be one, too. */
 static bool is_elf(const struct library_file *file)
 {
-	char magic[4];
+	char magic[SELFMAG];
 
 	return pread(library_file__fd(file), magic, sizeof(magic), 0) == sizeof(magic) &&
-	       !memcmp(magic,
-		       "\x7f"
-		       "ELF",
-		       sizeof(magic));
+	       !memcmp(magic, ELFMAG, SELFMAG);
 }
 
 /* Several names of LLVM's library are links to one file. */
 static bool has(const struct foreseen_files *f, const struct library_file *file)
 {
-	const struct library_identity *b = library_file__identity(file);
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct library_identity *a = library_file__identity(f->items[i].file);
-
-		if (a->dev == b->dev && a->ino == b->ino)
+	for (uint32_t i = 0; i < f->n; i++)
+		if (library_identity_is_one(library_file__identity(f->items[i].file),
+					    library_file__identity(file)))
 			return true;
-	}
 	return false;
 }
 

@@ -90,13 +90,9 @@ static uid_t user_of(const struct sampled_files *f, const struct library_identit
 
 static uint32_t number_of(const struct sampled_files *f, const struct library_identity *id)
 {
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct library_identity *have = &f->items[i]->id;
-
-		if (have->ino == id->ino && have->dev == id->dev &&
-		    library_identity_is_same(have, id))
+	for (uint32_t i = 0; i < f->n; i++)
+		if (library_identity_is_one(&f->items[i]->id, id))
 			return i + 1;
-	}
 	return 0;
 }
 

@@ -75,13 +75,10 @@ void code_symbols__free(struct code_symbols *s)
 
 static bool is_file(const struct symbol_file *f, const struct library_file *file)
 {
-	const struct library_identity *a, *b;
-
 	if (!f->file || !file)
 		return f->file == file;
-	a = library_file__identity(f->file);
-	b = library_file__identity(file);
-	return a->dev == b->dev && a->ino == b->ino && library_identity_is_same(a, b);
+	return library_identity_is_one(library_file__identity(f->file),
+				       library_file__identity(file));
 }
 
 static struct symbol_file *find(const struct code_symbols *s, const struct library_file *file)
@@ -138,9 +135,8 @@ const char *symbol_file__build_id(const struct symbol_file *f)
 static void set_build_id(struct symbol_file *f)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
-	uint32_t n;
+	uint32_t n = elf_image__identity(functions__image(f->functions), id);
 
-	n = elf_image__identity(functions__image(f->functions), id);
 	format_hex(f->build_id, id, n);
 }
 
@@ -187,12 +183,14 @@ static void warn_of_room(struct code_symbols *s, const struct library_file *file
 
 static void read_functions(struct symbol_file *f)
 {
-	bool room = !f->file || has_room(f);
-
 	f->is_read = true;
-	if (!room)
+	if (!f->file)
+		return;
+	if (!has_room(f)) {
 		warn_of_room(f->owner, f->file);
-	if (!f->file || !room || is_withheld(f) || functions__open_any(f->file, &f->functions))
+		return;
+	}
+	if (is_withheld(f) || functions__open_any(f->file, &f->functions))
 		return;
 	*bytes_of(f) += functions__bytes(f->functions);
 	set_build_id(f);

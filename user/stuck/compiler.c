@@ -107,10 +107,8 @@ int compiler__new(const struct plan *plan, struct compiler **out)
 
 bool compiler__is(const struct compiler *c, const struct library_file *file)
 {
-	const struct library_identity *ours = library_file__identity(c->file),
-				      *id = library_file__identity(file);
-
-	return ours->dev == id->dev && ours->ino == id->ino && library_identity_is_same(ours, id);
+	return library_identity_is_one(library_file__identity(c->file),
+				       library_file__identity(file));
 }
 
 const struct plan_frames *compiler__frames(const struct compiler *c)

@@ -151,11 +151,6 @@ void walked_files__wait(struct walked_files *all, uint64_t until_ns)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool is_of(const struct walked_file *f, const struct library_identity *id)
-{
-	return f->id.ino == id->ino && f->id.dev == id->dev && library_identity_is_same(&f->id, id);
-}
-
 static void file__free(struct walked_file *f)
 {
 	if (f->table)
@@ -237,7 +232,7 @@ struct walked_file *walked_files__get(struct walked_files *all, pid_t pid,
 				      const struct mapped_files *maps, const struct mapped_file *m)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
-		if (!is_of(all->items[i], &m->id))
+		if (!library_identity_is_one(&all->items[i]->id, &m->id))
 			continue;
 		all->items[i]->refs++;
 		return all->items[i];

@@ -41,6 +41,13 @@ static inline bool library_identity_is_same(const struct library_identity *a,
 	return a->size == b->size && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
 }
 
+/* True if both are of one inode, of which neither was changed between the two. */
+static inline bool library_identity_is_one(const struct library_identity *a,
+					   const struct library_identity *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && library_identity_is_same(a, b);
+}
+
 struct library_file;
 
 /* Since the last change of a file with a lasting identity. Tests make it 0. */
