@@ -20,8 +20,7 @@ struct plan_job {
 	struct plan *plan; /* NULL: the child makes it */
 	bool hits;	   /* the child looks for cache hits */
 	const char *downloaded;
-	/* The child's: the library's debug file; one for each time that symbols are read. */
-	struct debug_file *of_plan, *of_hits;
+	struct debug_file *debug; /* the child's; of the library, whose symbols it reads once */
 };
 
 /*
@@ -37,7 +36,7 @@ static int make_plan(const struct plan_job *j, struct library_file *file, struct
 	int err;
 
 	diag_verbose("reading %s for the first time", library_file__path(file));
-	err = plan__build(file, j->of_plan, &plan) ?: plan_encode(plan, &bytes, &len);
+	err = plan__build(file, j->debug, &plan) ?: plan_encode(plan, &bytes, &len);
 	if (err)
 		return err;
 	sent = len;
@@ -48,7 +47,7 @@ static int make_plan(const struct plan_job *j, struct library_file *file, struct
 static int make_hits(const struct plan_job *j, struct library_file *file, struct file_writer *to)
 {
 	_plan_hits_ struct plan_hits *hits = NULL;
-	int err = plan_hits__find(file, j->of_hits, &hits);
+	int err = plan_hits__find(file, j->debug, &hits);
 
 	if (err)
 		return err;
@@ -57,14 +56,11 @@ static int make_hits(const struct plan_job *j, struct library_file *file, struct
 }
 
 /* A file_job_prepare_fn. */
-static void find_debug_files(struct library_file *file, void *arg)
+static void find_debug_file(struct library_file *file, void *arg)
 {
 	struct plan_job *j = arg;
 
-	if (!j->plan)
-		j->of_plan = debug_file__find(file, j->downloaded);
-	if (j->hits)
-		j->of_hits = debug_file__find(file, j->downloaded);
+	j->debug = debug_file__find(file, j->downloaded);
 }
 
 /* A file_job_fn. */
@@ -91,7 +87,7 @@ static int start(struct library_file *file, struct plan *plan, bool hits, const 
 	j->plan = plan;
 	j->hits = hits;
 	j->downloaded = downloaded;
-	err = file_job__start(file, find_debug_files, make, j, nice, &j->job);
+	err = file_job__start(file, find_debug_file, make, j, nice, &j->job);
 	if (!err)
 		*out = take_ptr(j);
 	return err;
