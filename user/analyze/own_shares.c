@@ -7,7 +7,7 @@
 
 static int add(struct own_shares *s, const struct summary_row *row, enum own_shares_of of)
 {
-	struct own_share share = {.own = row->samples.own.n, .all = row->samples.nearest.n};
+	struct own_share share = {row->samples.own.n, row->samples.nearest.n};
 
 	if (row->self_by != SUMMARY_SELF_SHARE && row->self_by != SUMMARY_SELF_LIMIT)
 		return 0;
@@ -43,7 +43,7 @@ double own_shares__part(const struct own_shares *s, uint32_t label)
 {
 	const struct own_share *share = find(s, label);
 
-	return share && share->all ? (double)share->own / (double)share->all : 1;
+	return share && share->all ? own_share__part(share) : 1;
 }
 
 void own_shares__destroy(struct own_shares *s)
@@ -54,7 +54,7 @@ void own_shares__destroy(struct own_shares *s)
 void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns)
 {
 	const struct own_share *share = cpu_ns ? find(s, label) : NULL;
-	double part, error;
+	double error;
 	uint64_t own_ns;
 
 	if (!share || !share->all) {
@@ -62,9 +62,8 @@ void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t labe
 		t->cpu_ns += cpu_ns;
 		return;
 	}
-	part = (double)share->own / (double)share->all;
-	own_ns = (uint64_t)((double)cpu_ns * part + 0.5);
-	error = (double)cpu_ns * sqrt(part * (1 - part) / (double)share->all);
+	own_ns = own_share__ns(share, cpu_ns);
+	error = own_share__error(share, cpu_ns);
 	t->is_share = true;
 	t->cpu_ns += own_ns;
 	t->others_ns += cpu_ns - own_ns;

@@ -10,15 +10,10 @@
 #include "analyze/summary.h"
 #include "base/table.h"
 
-/* Of the samples between the probes of a query, those that show its own time. */
-struct own_share {
-	uint64_t own;
-	uint64_t all; /* 0: there is no sample */
-};
-
 /* All zeroes: all times are a query's own. */
 struct own_shares {
-	TABLE(struct own_share) of; /* by label; without those whose time is all their own */
+	/* By label; without those whose time is all their own. Those without a sample have none. */
+	TABLE(struct own_share) of;
 };
 
 enum own_shares_of {

@@ -29,6 +29,32 @@ static inline uint64_t sample_sum__error(const struct sample_sum *sum)
 	return sum->n ? (uint64_t)((double)sum->value / sqrt((double)sum->n) + 0.5) : 0;
 }
 
+/* Of the samples between the probes of a query, those that show its own time. */
+struct own_share {
+	uint64_t own;
+	uint64_t all; /* 0: there is no sample */
+};
+
+/* The three functions below need a sample. */
+static inline double own_share__part(const struct own_share *s)
+{
+	return (double)s->own / (double)s->all;
+}
+
+/* The own part of a time, in ns. */
+static inline uint64_t own_share__ns(const struct own_share *s, uint64_t ns)
+{
+	return (uint64_t)((double)ns * own_share__part(s) + 0.5);
+}
+
+/* Its standard error, if samples are taken at random (binomial). */
+static inline double own_share__error(const struct own_share *s, uint64_t ns)
+{
+	double part = own_share__part(s);
+
+	return (double)ns * sqrt(part * (1 - part) / (double)s->all);
+}
+
 /* Of one query in one process or in all, by enum trace_sample_cause. */
 struct sample_sums {
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];  /* it was the innermost */

@@ -72,7 +72,7 @@ static void count_in_totals(struct samples *s, const struct trace_sample *sample
 {
 	const struct stack_interval *at =
 		interval == STACK_INTERVAL_NONE ? NULL : &s->intervals.at[interval];
-	bool light = s->totals.sampling.light && sample->cause == TRACE_SAMPLE_FAULT;
+	bool light = trace_sample__is_light(sample, s->totals.sampling.light);
 	bool known = sample->label != TRACE_NO_STRING || (at && at->known != STACK_INTERVAL_NONE);
 	const struct sample_sum one = {1, sample->value};
 

@@ -2,7 +2,6 @@
 #include "analyze/summary.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -512,20 +511,19 @@ static bool has_intervals(const struct summary_row *row)
  */
 static void judge_share(struct summary_row *row)
 {
-	double all = (double)row->samples.nearest.n, share;
+	const struct own_share share = {row->samples.own.n, row->samples.nearest.n};
 	uint64_t cpu_ns = row->self_cpu_ns;
 
 	row->best_self_ns = row->best_cpu_ns = cpu_ns;
-	if (!row->samples.nearest.n) {
+	if (!share.all) {
 		row->self_by = SUMMARY_SELF_LIMIT;
 		return;
 	}
-	share = (double)row->samples.own.n / all;
-	if (share >= 1)
+	if (share.own >= share.all)
 		return;
 	row->self_by = SUMMARY_SELF_SHARE;
-	row->best_self_ns = row->best_cpu_ns = (uint64_t)((double)cpu_ns * share + 0.5);
-	row->best_error_ns = (uint64_t)((double)cpu_ns * sqrt(share * (1 - share) / all) + 0.5);
+	row->best_self_ns = row->best_cpu_ns = own_share__ns(&share, cpu_ns);
+	row->best_error_ns = (uint64_t)(own_share__error(&share, cpu_ns) + 0.5);
 }
 
 /* Errors do not add up, so they are those of the merged sums. */
@@ -572,10 +570,8 @@ int summary__counts(const struct summary *s, struct summary_counts *counts)
 	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
 		return -ENOMEM;
 	*counts = (struct summary_counts){0};
-	for (size_t i = 0; i < n; i++) {
-		counts->queries += rows[i].count - rows[i].activities;
-		counts->activities += rows[i].activities;
-	}
+	for (size_t i = 0; i < n; i++)
+		summary_counts__add(counts, &rows[i]);
 	return 0;
 }
 

@@ -180,6 +180,12 @@ struct summary_counts {
 	uint64_t activities; /* passes, and parts of them */
 };
 
+static inline void summary_counts__add(struct summary_counts *to, const struct summary_row *row)
+{
+	to->queries += row->count - row->activities;
+	to->activities += row->activities;
+}
+
 /* Over all processes; the headline of every output. 0 or -ENOMEM. */
 int summary__counts(const struct summary *s, struct summary_counts *counts);
 

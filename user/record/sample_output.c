@@ -50,7 +50,7 @@ void sample_output__sample(struct sample_output *o, const struct trace_sample *s
 	if (!o->trace->err)
 		trace_output__wrote(o->trace, trace_writer__sample(o->trace->writer, &sample));
 	o->n++;
-	o->n_cut += s->cut != TRACE_CUT_NOT && !(o->light && s->cause == TRACE_SAMPLE_FAULT);
+	o->n_cut += s->cut != TRACE_CUT_NOT && !trace_sample__is_light(s, o->light);
 	o->n_no_room += o->refused;
 	o->refused = false;
 }

@@ -58,8 +58,7 @@ void sample_reader__next(struct sample_reader *r, struct trace_item *item)
 		const struct trace_sample *s = r->batch++;
 
 		r->n_batch--;
-		r->n_cut +=
-			s->cut != TRACE_CUT_NOT && !(r->light && s->cause == TRACE_SAMPLE_FAULT);
+		r->n_cut += s->cut != TRACE_CUT_NOT && !trace_sample__is_light(s, r->light);
 		if (r->verdicts->filtered && !verdicts__want_sample(r->verdicts, s))
 			continue;
 		item->kind = TRACE_ITEM_SAMPLE;

@@ -429,6 +429,12 @@ struct trace_sampling {
 	bool off_cpu; /* stacks of threads that leave the CPU */
 };
 
+/* Whether the stack of a sample was not asked for. `light` is that of struct trace_sampling. */
+static inline bool trace_sample__is_light(const struct trace_sample *s, bool light)
+{
+	return light && s->cause == TRACE_SAMPLE_FAULT;
+}
+
 /* The clock of a trace's times; stable on disk. */
 enum trace_clock {
 	TRACE_CLOCK_MONOTONIC,

@@ -111,15 +111,6 @@ static int remember(struct live_view *v, const struct frame *f)
 	return 0;
 }
 
-/* Executions without a span are known only when a compiler ends. */
-static void count_recorded(struct frame *f)
-{
-	for (size_t i = 0; f->rows && i < f->n_rows; i++) {
-		f->counts.queries += f->rows[i].count - f->rows[i].activities;
-		f->counts.activities += f->rows[i].activities;
-	}
-}
-
 static int frame__fill(struct frame *f, struct live_view *v, const struct live_state *state)
 {
 	uint64_t since = v->last_ns ?: state->start_ns;
@@ -134,7 +125,8 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 	f->rates = calloc(f->n_rows ?: 1, sizeof(*f->rates));
 	if (!f->rates)
 		return -ENOMEM;
-	count_recorded(f);
+	for (size_t i = 0; f->rows && i < f->n_rows; i++)
+		summary_counts__add(&f->counts, &f->rows[i]);
 	for (size_t i = 0; i < f->n_rows; i++)
 		f->rates[i] = format_rate(row_count(f, i) - count_before(v, row_label(f, i)), ns);
 	f->events = state->samples ? state->samples->all.n : summary__spans(state->summary);
