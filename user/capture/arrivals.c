@@ -239,8 +239,7 @@ static bool is_in_time(const struct arrivals *all, const struct library_state *l
 		       uint64_t time_ns)
 {
 	return lib->planned && !lib->err && lib->attached_ns < time_ns &&
-	       (!threads || (lib->threads_ns && lib->threads_ns < time_ns)) &&
-	       all->started_ns < time_ns;
+	       (!threads || library_state__has_threads(lib, time_ns)) && all->started_ns < time_ns;
 }
 
 static unsigned int count_waiting(const struct arrivals *all, uid_t user)
@@ -331,7 +330,7 @@ static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
 	see_perf_events(all, &lib);
-	a->threads = !(lib.threads_ns && lib.threads_ns < time_ns) &&
+	a->threads = !library_state__has_threads(&lib, time_ns) &&
 		     threads_needed__of(all->threads, a->pid);
 	if (err)
 		return false;

@@ -23,6 +23,12 @@ struct library_state {
 	uint64_t threads_ns;  /* likewise those of ATTACH_THREADS; 0: they are not there */
 };
 
+/* True if a process that maps the library at `time_ns` hits the probes of ATTACH_THREADS. */
+static inline bool library_state__has_threads(const struct library_state *lib, uint64_t time_ns)
+{
+	return lib->threads_ns && lib->threads_ns < time_ns;
+}
+
 enum library_stage {
 	LIBRARY_QUEUED,
 	LIBRARY_PLANNING,

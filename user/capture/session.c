@@ -389,10 +389,7 @@ int session__add_library(struct session *s, const char *path)
 		foreseen_files__add_toolchain(&foreseen, path);
 	}
 	invoker__return_file_rights(&inv);
-	err = err ?: libraries__add(s->libs, file, 0);
-	if (err || !foreseen.n)
-		return err;
-	return sampling__foresee(s->sampling, &foreseen);
+	return err ?: libraries__add(s->libs, file, 0) ?: sampling__foresee(s->sampling, &foreseen);
 }
 
 /* Mappings from before the first followed process are of no use. */

@@ -74,7 +74,7 @@ bool threads_needed__asked(const struct threads_needed *t, pid_t pid)
 
 bool threads_needed__of(struct threads_needed *t, pid_t pid)
 {
-	bool needed = threads_needed_by(t->look, pid);
+	bool needed = process_is_running(pid) && threads_needed_by(t->look, pid);
 
 	/* Only /proc has all of a long command line, but not of a process that ended meanwhile. */
 	return process_is_running(pid) ? needed : threads_needed__asked(t, pid);

@@ -17,8 +17,7 @@ struct threads_needed;
 /* `look` outlives it. NULL without memory. */
 struct threads_needed *threads_needed__new(struct look *look);
 
-/* A followed process has called execve. True if it is a compiler that asks, and has ended by now.
- */
+/* A followed process has called execve. True: it is a compiler that asks, and has ended by now. */
 bool threads_needed__exec(struct threads_needed *t, const struct wire_exec *e);
 
 /* By the last execve of a process, of which only the beginning of a long command line is known. */
