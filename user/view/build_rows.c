@@ -201,31 +201,34 @@ void build_rows__clear(struct build_rows *r)
 const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 			      const struct build_rows *r)
 {
-	uint64_t count = q->row.count;
-
 	if (r->is_sampled)
 		return format_count(buf, q->row.samples.self[TRACE_SAMPLE_CPU].n);
-	return count || q->row.self_by != SUMMARY_SELF_SAMPLES ? format_count(buf, count) : "-";
+	if (!q->row.count && q->row.self_by == SUMMARY_SELF_SAMPLES)
+		return "-";
+	return format_count(buf, q->row.count);
+}
+
+static char *print_marked(char buf[FORMAT_MAX + 1], const char *mark, uint64_t ns)
+{
+	char text[FORMAT_MAX];
+
+	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark, format_duration(text, ns));
+	return buf;
 }
 
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r)
 {
 	const char *mark = r->is_sampled ? "" : report_self_mark(q->row.self_by);
-	char text[FORMAT_MAX];
 
-	snprintf(buf, FORMAT_MAX + 1, "%s%s", mark, format_duration(text, q->row.best_cpu_ns));
-	return buf;
+	return print_marked(buf, mark, q->row.best_cpu_ns);
 }
 
 char *build_item_cpu(char buf[FORMAT_MAX + 1], const struct build_item *item)
 {
 	const struct own_time *own = &item->row.own;
-	char text[FORMAT_MAX];
 
-	snprintf(buf, FORMAT_MAX + 1, "%s%s", report_self_mark(own_time__by(own)),
-		 format_duration(text, own->cpu_ns));
-	return buf;
+	return print_marked(buf, report_self_mark(own_time__by(own)), own->cpu_ns);
 }
 
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)

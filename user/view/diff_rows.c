@@ -67,12 +67,15 @@ static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
 	r->uncompared++;
 }
 
+/* Queries and items have no wall time, no peak of memory and no results of their own. */
+static bool has_rows(enum compare_metric metric)
+{
+	return !compare_metric_is_of_crates(metric) || metric == COMPARE_CPU;
+}
+
 bool diff_shows_queries(const struct diff_view *v)
 {
-	enum compare_metric metric = v->result->rules.metric;
-
-	return v->by != DIFF_BY_ITEM && metric != COMPARE_WALL && metric != COMPARE_PEAK &&
-	       metric != COMPARE_RESULTS;
+	return v->by != DIFF_BY_ITEM && has_rows(v->result->rules.metric);
 }
 
 /* An item has no total time. */
@@ -80,8 +83,8 @@ bool diff_shows_items(const struct diff_view *v)
 {
 	enum compare_metric metric = v->result->rules.metric;
 
-	return v->by != DIFF_BY_QUERY && v->result->has_items && metric != COMPARE_WALL &&
-	       metric != COMPARE_PEAK && metric != COMPARE_RESULTS && metric != COMPARE_TOTAL;
+	return v->by != DIFF_BY_QUERY && v->result->has_items && has_rows(metric) &&
+	       metric != COMPARE_TOTAL;
 }
 
 int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item)
