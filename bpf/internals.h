@@ -157,7 +157,7 @@ static __always_inline __u32 internals_exit_code(struct task_struct *task)
 /*
  * Whether the kernel chose the current process to be killed, as memory had run out: of the machine,
  * or of a control group. It marks the process when it does so, before it sends the signal. The
- * tracepoint oom:mark_victim reports the same, to whoever has a program there in that moment.
+ * tracepoint oom:mark_victim reports the same to the programs that are attached to it.
  */
 static __always_inline __u8 internals_kill(struct task_struct *task)
 {
@@ -276,7 +276,7 @@ static __always_inline __u64 internals_bias(__u64 ip)
 	  bpf_core_field_exists(struct inode___since_6_6, __i_ctime) || \
 	  bpf_core_field_exists(struct inode___until_6_5, i_ctime)))
 
-/* From 6.13 on this bit of the nanoseconds says that somebody has asked for the time. */
+/* From 6.13 on the kernel sets this bit of the nanoseconds when a process reads the time. */
 #define CTIME_QUERIED (1u << 31)
 
 static __always_inline void internals_ctime(struct inode *inode, struct wire_file_key *key)
@@ -328,8 +328,8 @@ static __always_inline int internals_is_vdso(struct task_struct *task, __u64 sta
 }
 
 /*
- * What a mapping shows of its file: the offset in it, and the key. Nonzero: it is neither that of a
- * known kind of file, nor the vdso.
+ * The offset of a mapping in its file, and the key of the file. Nonzero: the mapping is neither of
+ * a file with an inode number, nor the vdso.
  */
 static __always_inline int internals_mapped_file(struct task_struct *task,
 						 struct vm_area_struct *vma, __u64 *offset,

@@ -2,10 +2,10 @@
 /*
  * Which file a process has mapped at an address of its code.
  *
- * The user half tells it for each compiler (maps.h), but that takes it a while, and longer on a
- * busy machine. So the kernel half also finds out by itself: it asks the kernel for the mapping,
- * and knows the file by its inode. What it found is noted until the user half tells more of the
- * process, or the process ends or executes another program.
+ * The user half stores the mappings of each compiler (maps.h), which takes a while, and longer on
+ * a busy machine. So the kernel half also looks them up by itself: the kernel has the mapping, and
+ * the inode of its file identifies the table. A mapping that was found is kept until the user half
+ * stores the mappings of the process, or the process ends or executes another program.
  *
  * In an interrupt one mapping can be looked up (internals.h). So a stack ends in a file that is
  * new to its process only if there is a second one in it.
@@ -38,6 +38,7 @@ static const volatile struct noted_mappings noted_none;
 
 /* ---- Compilers ------------------------------------------------------------------------------- */
 
+/* The key is made in `u`: what reads it from the kernel and a key do not fit on one frame. */
 STACK_APART int sample_learn_program(struct unwind *u)
 {
 	struct wire_file_key key;
@@ -126,7 +127,7 @@ static __always_inline struct noted_mappings *sample_noted(__u32 pid)
 	return n;
 }
 
-/* Several threads of a process may note at a time. What finds no room is looked up again. */
+/* Several threads of a process may add mappings at a time. One without room is looked up again. */
 STACK_APART int sample_note_mapping(struct unwind *u)
 {
 	struct noted_mappings *n = u ? sample_noted(u->sample.pid) : NULL;

@@ -126,7 +126,8 @@ static bool have_one_key(const char *one, const char *other)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-/* A mapping shows the file below, whatever stat(2) tells of the overlay. */
+/* The key of a mapping is that of the lower file, where stat(2) returns the numbers of the overlay.
+ */
 static void an_overlay_has_the_key_of_the_file_below(void **state)
 {
 	need_capture();
