@@ -161,7 +161,8 @@ $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
 # Likewise a cached unwind table.
-UNWIND_SRC := $(sort $(wildcard user/unwind/*.[ch] user/pctab/*.[ch])) include/qprof/wire_unwind.h
+UNWIND_SRC := $(sort $(wildcard user/unwind/*.[ch] user/pctab/*.[ch])) include/qprof/wire_unwind.h \
+	$(addprefix user/plan/symbols/,cfa.c cfa.h dwarf_bytes.h eh_frame.c eh_frame.h)
 UNWIND_CODEC := $(B)/user/unwind/codec.o $(B)/fuzz/user/unwind/codec.o
 $(UNWIND_CODEC): $(UNWIND_SRC)
 $(UNWIND_CODEC): private OBJ_CFLAGS = \

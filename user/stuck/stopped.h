@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 
 struct stopped {
 	pid_t tid;

@@ -9,7 +9,7 @@
 #define QPROF_STUCK_WALKED_FILES_H
 
 #include "capture/look.h"
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 #include "unwind/table.h"
 
 /*

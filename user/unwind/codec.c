@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pctab/pctab.h"
-#include "unwind/dwarf_bytes.h"
+#include "plan/symbols/dwarf_bytes.h"
 
 #ifndef UNWIND_REVISION /* the Makefile sets it */
 #define UNWIND_REVISION 0u

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "plan/symbols/elf_image.h"
-#include "unwind/eh_frame.h"
+#include "plan/symbols/eh_frame.h"
 #include "unwind/plt.h"
 
 #define UNWIND_INPUT_PLTS_MAX 4

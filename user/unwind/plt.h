@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 
 struct unwind_plt {
 	uint64_t start; /* ELF virtual address */

@@ -7,7 +7,7 @@
 #define QPROF_UNWIND_PRESERVED_H
 
 #include "plan/library/file.h"
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 
 /* The most pcs of a call. */
 #define UNWIND_PRESERVED_MAX 512

@@ -384,8 +384,10 @@ bool elf_image__has_symbols(const struct elf_image *img)
 int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size_t n, char *names,
 			    size_t names_size)
 {
+	free(img->names);
+	free(img->syms);
 	img->names = names;
-	img->syms = calloc(n, sizeof(*img->syms));
+	img->syms = calloc(n + 1, sizeof(*img->syms));
 	if (!img->syms)
 		return -ENOMEM;
 	img->n_syms = 0;

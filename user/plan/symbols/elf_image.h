@@ -63,17 +63,17 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 bool elf_image__has_symbols(const struct elf_image *img);
 
 /*
- * Use these symbols as those of .symtab: before the first call of elf_image__symbols(), once. Each
- * st_name is an offset in `names`, which the image takes, also on an error, and which ends with a
- * NUL. Symbols are left out as there. 0 or -ENOMEM.
+ * Use these symbols as those of .symtab. This ends symbols and names that the image gave before.
+ * Each st_name is an offset in `names`, which the image takes, also on an error, and which ends
+ * with a NUL. Symbols are left out as there. 0 or -ENOMEM.
  */
 int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size_t n, char *names,
 			    size_t names_size);
 
 /*
  * The same of .symtab, or of .dynsym if that has none: sorted by address, the longest first. Tables
- * of more than 2^20 symbols are not read. Use one of the two functions for an image. -ENODATA, or
- * -ENOMEM after one line.
+ * of more than 2^20 symbols are not read. Use one of the two functions for an image, until it takes
+ * other symbols. -ENODATA, or -ENOMEM after one line.
  */
 int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/dwarf_bytes.h"
+#include "plan/symbols/dwarf_bytes.h"
 
 #include "test.h"
 

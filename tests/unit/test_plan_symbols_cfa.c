@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 
 #include "test.h"
 #include "../fixtures/cfa_runs.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/eh_frame.h"
+#include "plan/symbols/eh_frame.h"
 
 #include <dwarf.h>
 
-#include "unwind/dwarf_bytes.h"
+#include "plan/symbols/dwarf_bytes.h"
 
 /* Marks a record whose length has 64 bits, which no compiler writes here. */
 #define LONG_LENGTH UINT32_MAX

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/cfa.h"
+#include "plan/symbols/cfa.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "unwind/dwarf_bytes.h"
+#include "plan/symbols/dwarf_bytes.h"
 
 /* The three operations that hold an operand in their low bits. */
 #define OPERATION_MASK 0xc0

@@ -4,8 +4,8 @@
  * `bad`, and from then on everything reads as 0: check once, before a value is used. As DWARF
  * allows it, LEB128 may be longer than it must be; bits above 64 are dropped.
  */
-#ifndef QPROF_UNWIND_DWARF_BYTES_H
-#define QPROF_UNWIND_DWARF_BYTES_H
+#ifndef QPROF_PLAN_SYMBOLS_DWARF_BYTES_H
+#define QPROF_PLAN_SYMBOLS_DWARF_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,4 +96,4 @@ static inline int64_t dwarf_bytes__sleb(struct dwarf_bytes *b)
 	return (int64_t)v;
 }
 
-#endif /* QPROF_UNWIND_DWARF_BYTES_H */
+#endif /* QPROF_PLAN_SYMBOLS_DWARF_BYTES_H */

@@ -7,8 +7,8 @@
  * Every byte is untrusted. A record that cannot be read is counted and left out; a length that
  * leads out of the section ends the reading.
  */
-#ifndef QPROF_UNWIND_EH_FRAME_H
-#define QPROF_UNWIND_EH_FRAME_H
+#ifndef QPROF_PLAN_SYMBOLS_EH_FRAME_H
+#define QPROF_PLAN_SYMBOLS_EH_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,4 +81,4 @@ bool eh_frame_reader__at(struct eh_frame_reader *r, uint32_t at, struct eh_fde *
 bool eh_frame__address(const struct eh_frame *frame, uint8_t encoding, const uint8_t **at,
 		       const uint8_t *end, uint64_t *out);
 
-#endif /* QPROF_UNWIND_EH_FRAME_H */
+#endif /* QPROF_PLAN_SYMBOLS_EH_FRAME_H */

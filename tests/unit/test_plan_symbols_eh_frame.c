@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/eh_frame.h"
+#include "plan/symbols/eh_frame.h"
 
 #include "test.h"
 #include "../fixtures/eh_frame_builder.h"

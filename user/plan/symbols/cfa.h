@@ -6,13 +6,13 @@
  * Of the registers only the CFA, rbp and the return address are in rules. Of expressions only those
  * are known that compilers, linkers and libc write for realigned stacks, PLTs and signal handlers.
  */
-#ifndef QPROF_UNWIND_CFA_H
-#define QPROF_UNWIND_CFA_H
+#ifndef QPROF_PLAN_SYMBOLS_CFA_H
+#define QPROF_PLAN_SYMBOLS_CFA_H
 
 #include <stdint.h>
 
 #include "qprof/wire_unwind.h"
-#include "unwind/eh_frame.h"
+#include "plan/symbols/eh_frame.h"
 
 /* More states than this are not remembered at once: such a function cannot be read. */
 #define CFA_STATES_MAX 32
@@ -48,4 +48,4 @@ struct cfa_preserved {
 int cfa__preserved(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t pc,
 		   struct cfa_preserved *out);
 
-#endif /* QPROF_UNWIND_CFA_H */
+#endif /* QPROF_PLAN_SYMBOLS_CFA_H */

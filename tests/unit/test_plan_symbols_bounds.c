@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/bounds.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/parts.s. */
+static struct elf_image *img;
+static struct bounds bounds;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("parts.so"), &img))
+		return -1;
+	return bounds__find(img, &bounds);
+}
+
+static int teardown(void **state)
+{
+	bounds__destroy(&bounds);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static const struct bound *bound_of(const char *name)
+{
+	const struct elf_symbol *sym = symbol(img, name);
+	const struct bound *b = bounds__at(&bounds, sym->addr);
+
+	assert_non_null(b);
+	assert_int_equal(b->addr, sym->addr);
+	return b;
+}
+
+static uint32_t number_of(const char *name)
+{
+	return (uint32_t)(bound_of(name) - bounds.items);
+}
+
+static void records_give_the_bounds(void **state)
+{
+	assert_int_equal(bounds.n, 7);
+	for (uint32_t i = 1; i < bounds.n; i++)
+		assert_true(bounds.items[i].addr >=
+			    bounds.items[i - 1].addr + bounds.items[i - 1].size);
+	assert_int_equal(bound_of("other")->size, symbol(img, "other")->size);
+	assert_int_equal(bound_of("cold")->size, symbol(img, "cold")->size);
+}
+
+static void what_calls_reach_is_a_function(void **state)
+{
+	assert_int_equal(bound_of("exported")->of, number_of("exported"));
+	assert_int_equal(bound_of("other")->of, number_of("other"));
+	assert_true(bounds__starts(&bounds, symbol(img, "other")->addr));
+	assert_false(bounds__starts(&bounds, symbol(img, "other")->addr + 1));
+	assert_false(bounds__starts(&bounds, symbol(img, "cold")->addr));
+}
+
+static void what_jumps_reach_is_a_part(void **state)
+{
+	assert_int_equal(bound_of("pushed")->of, number_of("exported"));
+	assert_int_equal(bound_of("cold")->of, number_of("exported"));
+	assert_int_equal(bound_of("warm")->of, number_of("exported"));
+}
+
+static void a_part_may_have_no_function(void **state)
+{
+	assert_int_equal(bound_of("lone")->of, BOUNDS_NONE);
+	assert_int_equal(bound_of("on_frame")->of, BOUNDS_NONE);
+}
+
+static void an_address_lies_in_one_bound(void **state)
+{
+	const struct elf_symbol *f = symbol(img, "exported");
+
+	assert_ptr_equal(bounds__at(&bounds, f->addr + 3), bound_of("exported"));
+	assert_ptr_equal(bounds__at(&bounds, f->addr + bound_of("exported")->size - 1),
+			 bound_of("exported"));
+	assert_null(bounds__at(&bounds, symbol(img, "undescribed")->addr));
+	assert_null(bounds__at(&bounds, bounds.items[0].addr - 1));
+	assert_null(bounds__at(&bounds, UINT64_MAX));
+}
+
+static void a_file_without_records_has_none(void **state)
+{
+	static const uint8_t text[] = {0xc3};
+	struct elf_builder b = {.text = text, .text_len = sizeof(text)};
+	_elf_image_ struct elf_image *bare = NULL;
+	_bounds_ struct bounds none;
+
+	elf_builder__build(&b, NULL, 0);
+	assert_int_equal(image_of_bytes(b.buf, b.len, &bare), 0);
+	assert_int_equal(bounds__find(bare, &none), -ENODATA);
+	assert_int_equal(none.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_give_the_bounds),
+		cmocka_unit_test(what_calls_reach_is_a_function),
+		cmocka_unit_test(what_jumps_reach_is_a_part),
+		cmocka_unit_test(a_part_may_have_no_function),
+		cmocka_unit_test(an_address_lies_in_one_bound),
+		cmocka_unit_test(a_file_without_records_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/bounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "plan/code/insn_length.h"
+#include "plan/code/opcode.h"
+#include "plan/symbols/cfa.h"
+#include "plan/symbols/eh_frame.h"
+
+/* rustc's have 110,000. */
+#define BOUNDS_MAX (4u << 20)
+
+/* The sections of parts that BOLT has split off. */
+static const char *const part_sections[] = {".text.warm", ".text.cold"};
+
+struct finder {
+	const struct elf_image *img;
+	struct eh_frame frame;
+	struct bounds *out;
+	uint64_t starts[N_OF(part_sections)], sizes[N_OF(part_sections)];
+	bool has_parts;
+};
+
+/* ---- Functions and parts --------------------------------------------------------------------- */
+
+/* The first rule is that of the first instruction. */
+static int note_rule(void *ctx, uint64_t start, uint64_t end, struct wire_unwind_rule rule)
+{
+	struct wire_unwind_rule *first = ctx;
+
+	(void)start;
+	(void)end;
+	*first = rule;
+	return -ECANCELED;
+}
+
+/* A function that is not called, such as _start, counts as one, too. */
+static bool begins_on_stack(const struct finder *f, const struct eh_fde *fde)
+{
+	struct wire_unwind_rule rule = {.base = WIRE_UNWIND_NONE};
+
+	cfa__run(&f->frame, fde, note_rule, &rule);
+	return (rule.base == WIRE_UNWIND_RSP && rule.cfa != 8) || rule.base == WIRE_UNWIND_RBP;
+}
+
+static bool is_part(const struct finder *f, const struct eh_fde *fde)
+{
+	for (size_t i = 0; i < N_OF(part_sections); i++)
+		if (fde->start - f->starts[i] < f->sizes[i])
+			return true;
+	return begins_on_stack(f, fde);
+}
+
+static int add(struct finder *f, const struct eh_fde *fde)
+{
+	struct bound b = {.addr = fde->start, .size = fde->length};
+	size_t room;
+
+	if (!elf_image__code(f->img, b.addr, &room))
+		return 0;
+	b.size = b.size < room ? b.size : room;
+	b.of = is_part(f, fde) ? BOUNDS_NONE : 0;
+	f->has_parts = f->has_parts || b.of == BOUNDS_NONE;
+	return array__add(&f->out->items, &f->out->n, &f->out->capacity, &b);
+}
+
+/* The longest of those that begin at the same address comes first. */
+static int by_address(const void *a, const void *b)
+{
+	const struct bound *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->size > y->size ? -1 : x->size < y->size;
+}
+
+/* A record that begins at another one's start is left out; one that reaches into the next is cut.
+ */
+static void sort(struct bounds *b)
+{
+	uint32_t n = 0;
+
+	if (b->n)
+		qsort(b->items, b->n, sizeof(*b->items), by_address);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!n || b->items[n - 1].addr != b->items[i].addr)
+			b->items[n++] = b->items[i];
+	b->n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct bound *x = &b->items[i];
+
+		if (i + 1 < n && x->size > x[1].addr - x->addr)
+			x->size = x[1].addr - x->addr;
+		if (x->of != BOUNDS_NONE)
+			x->of = i;
+	}
+}
+
+static int read_frame(struct finder *f)
+{
+	struct eh_frame_reader reader;
+	struct eh_fde fde;
+	int err = 0;
+
+	eh_frame_reader__init(&reader, &f->frame);
+	while (!err && f->out->n < BOUNDS_MAX && eh_frame_reader__next(&reader, &fde))
+		if (fde.length)
+			err = add(f, &fde);
+	return err;
+}
+
+/* ---- Parts and their functions --------------------------------------------------------------- */
+
+/* Where the instruction of `size` bytes at `p` jumps to, or 0. */
+static uint64_t jump_target(const uint8_t *p, size_t size, uint64_t addr)
+{
+	if (size == 2 && opcode_is_short_jump(p))
+		return addr + size + (uint64_t)(int64_t)(int8_t)p[1];
+	if (size == 5 && p[0] == (OPCODE_CALL | 1))
+		return opcode_target(p + 1, addr + size);
+	if (size == 6 && p[0] == OPCODE_TWO_BYTES && (p[1] & 0xf0) == 0x80)
+		return opcode_target(p + 2, addr + size);
+	return 0;
+}
+
+struct parts {
+	uint32_t *items; /* whose jumps are to be followed */
+	uint32_t n, capacity;
+};
+
+/* Parts that bound `i` jumps to, and that have no function yet, are its function's. */
+static int follow_jumps(struct finder *f, uint32_t i, struct parts *found)
+{
+	const struct bounds *b = f->out;
+	const struct bound *from = &b->items[i];
+	size_t room, size, at = 0;
+	const uint8_t *code = elf_image__code(f->img, from->addr, &room);
+	int err = 0;
+
+	while (code && at < from->size && !err && (size = insn_length(code + at, room - at))) {
+		uint64_t to = jump_target(code + at, size, from->addr + at);
+		struct bound *part = NULL;
+		uint32_t number;
+
+		at += size;
+		if (to && to - from->addr >= from->size)
+			part = (struct bound *)bounds__at(b, to);
+		if (!part || part->of != BOUNDS_NONE)
+			continue;
+		part->of = from->of;
+		number = (uint32_t)(part - b->items);
+		err = array__add(&found->items, &found->n, &found->capacity, &number);
+	}
+	return err;
+}
+
+static int find_functions_of_parts(struct finder *f)
+{
+	struct parts found = {0};
+	uint32_t n = f->out->n;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++)
+		if (f->out->items[i].of == i)
+			err = follow_jumps(f, i, &found);
+	for (uint32_t i = 0; i < found.n && !err; i++)
+		err = follow_jumps(f, found.items[i], &found);
+	free(found.items);
+	return err;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int find_sections(struct finder *f)
+{
+	uint64_t size;
+	size_t room;
+
+	for (size_t i = 0; i < N_OF(part_sections); i++)
+		if (!elf_image__section(f->img, part_sections[i], &f->starts[i], &f->sizes[i]))
+			f->sizes[i] = 0;
+	if (!elf_image__section(f->img, ".eh_frame", &f->frame.addr, &size) ||
+	    size > EH_FRAME_SIZE_MAX)
+		return -ENODATA;
+	f->frame.data = elf_image__bytes(f->img, f->frame.addr, &room);
+	f->frame.size = size < room ? size : room;
+	return f->frame.data ? 0 : -ENODATA;
+}
+
+int bounds__find(const struct elf_image *img, struct bounds *out)
+{
+	struct finder f = {.img = img, .out = out};
+	int err;
+
+	*out = (struct bounds){0};
+	err = find_sections(&f) ?: read_frame(&f);
+	if (err)
+		return err;
+	sort(out);
+	if (!out->n)
+		return -ENODATA;
+	return f.has_parts ? find_functions_of_parts(&f) : 0;
+}
+
+const struct bound *bounds__at(const struct bounds *b, uint64_t addr)
+{
+	size_t behind = bisect(b->n, i, b->items[i].addr <= addr);
+	const struct bound *last = behind ? &b->items[behind - 1] : NULL;
+
+	return last && addr - last->addr < last->size ? last : NULL;
+}
+
+bool bounds__starts(const struct bounds *b, uint64_t addr)
+{
+	const struct bound *at = bounds__at(b, addr);
+
+	return at && at->addr == addr && at->of == (uint32_t)(at - b->items);
+}
+
+void bounds__destroy(struct bounds *b)
+{
+	free(b->items);
+	*b = (struct bounds){0};
+}
