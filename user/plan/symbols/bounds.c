@@ -23,6 +23,8 @@ struct finder {
 	struct bounds *out;
 	uint64_t starts[N_OF(part_sections)], sizes[N_OF(part_sections)];
 	bool has_parts;
+	uint32_t *taken; /* parts whose function was found by a jump */
+	uint32_t n_taken, taken_capacity;
 };
 
 /* ---- Functions and parts --------------------------------------------------------------------- */
@@ -127,49 +129,62 @@ static uint64_t jump_target(const uint8_t *p, size_t size, uint64_t addr)
 	return 0;
 }
 
-struct parts {
-	uint32_t *items; /* whose jumps are to be followed */
-	uint32_t n, capacity;
-};
-
-/* Parts that bound `i` jumps to, and that have no function yet, are its function's. */
-static int follow_jumps(struct finder *f, uint32_t i, struct parts *found)
+/* Calls `each` for all jumps of bound `i` that lead out of it. */
+static int each_jump(struct finder *f, uint32_t i,
+		     int (*each)(struct finder *f, struct bound *from, uint64_t to))
 {
-	const struct bounds *b = f->out;
-	const struct bound *from = &b->items[i];
+	struct bound *from = &f->out->items[i];
 	size_t room, size, at = 0;
 	const uint8_t *code = elf_image__code(f->img, from->addr, &room);
 	int err = 0;
 
 	while (code && at < from->size && !err && (size = insn_length(code + at, room - at))) {
 		uint64_t to = jump_target(code + at, size, from->addr + at);
-		struct bound *part = NULL;
-		uint32_t number;
 
 		at += size;
 		if (to && to - from->addr >= from->size)
-			part = (struct bound *)bounds__at(b, to);
-		if (!part || part->of != BOUNDS_NONE)
-			continue;
-		part->of = from->of;
-		number = (uint32_t)(part - b->items);
-		err = array__add(&found->items, &found->n, &found->capacity, &number);
+			err = each(f, from, to);
 	}
 	return err;
 }
 
+/* A part that has no function yet is that of the function that jumps to it. */
+static int take_part(struct finder *f, struct bound *from, uint64_t to)
+{
+	struct bound *part = (struct bound *)bounds__at(f->out, to);
+	uint32_t number;
+
+	if (!part || part->of != BOUNDS_NONE)
+		return 0;
+	part->of = from->of;
+	number = (uint32_t)(part - f->out->items);
+	return array__add(&f->taken, &f->n_taken, &f->taken_capacity, &number);
+}
+
+/* Control returns from a part to where it left the function, which is not the function's start. */
+static int take_function(struct finder *f, struct bound *from, uint64_t to)
+{
+	const struct bound *back = bounds__at(f->out, to);
+
+	if (from->of == BOUNDS_NONE && back && back->addr != to)
+		from->of = back->of;
+	return 0;
+}
+
 static int find_functions_of_parts(struct finder *f)
 {
-	struct parts found = {0};
 	uint32_t n = f->out->n;
 	int err = 0;
 
 	for (uint32_t i = 0; i < n && !err; i++)
 		if (f->out->items[i].of == i)
-			err = follow_jumps(f, i, &found);
-	for (uint32_t i = 0; i < found.n && !err; i++)
-		err = follow_jumps(f, found.items[i], &found);
-	free(found.items);
+			err = each_jump(f, i, take_part);
+	for (uint32_t i = 0; i < f->n_taken && !err; i++)
+		err = each_jump(f, f->taken[i], take_part);
+	/* Tables of switches lead to the others. */
+	for (uint32_t i = 0; i < n && !err; i++)
+		if (f->out->items[i].of == BOUNDS_NONE)
+			err = each_jump(f, i, take_function);
 	return err;
 }
 
@@ -203,7 +218,9 @@ int bounds__find(const struct elf_image *img, struct bounds *out)
 	sort(out);
 	if (!out->n)
 		return -ENODATA;
-	return f.has_parts ? find_functions_of_parts(&f) : 0;
+	err = f.has_parts ? find_functions_of_parts(&f) : 0;
+	free(f.taken);
+	return err;
 }
 
 const struct bound *bounds__at(const struct bounds *b, uint64_t addr)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Symbols for a library that has none but exported ones: functions and their parts from the unwind
+ * table, and for those that a plan needs, names that follow from the code.
+ */
+#ifndef QPROF_PLAN_RECOVER_RECOVER_H
+#define QPROF_PLAN_RECOVER_RECOVER_H
+
+#include "plan/symbols/elf_image.h"
+
+/*
+ * Give a mapped image without symbols those that can be recovered. *problem is NULL, or a static
+ * text: why queries have no names. 0; -ENODATA without an unwind table: the image has no symbols
+ * then; or -ENOMEM.
+ */
+int recover__symbols(struct elf_image *img, const char **problem);
+
+#endif /* QPROF_PLAN_RECOVER_RECOVER_H */
