@@ -3,6 +3,7 @@
 
 #include "plan/recover/bodies.h"
 #include "plan/recover/dynsym.h"
+#include "plan/recover/guards.h"
 #include "plan/symbols/reached.h"
 
 int recover__symbols(struct elf_image *img, const char **problem)
@@ -15,6 +16,6 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	/* Most steps find functions by symbols, so the image gets some first. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img)
-		       ?: bodies__recover(img, &r)
+		       ?: bodies__recover(img, &r) ?: recovered_guards__find(img, &r)
 		       ?: recovered__give(&r, &bounds, img);
 }

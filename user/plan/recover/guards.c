@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/recover/guards.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/flow.h"
+#include "plan/code/scan.h"
+#include "plan/mine/owners.h"
+#include "plan/mine/profiler.h"
+
+/* Guards of one function: 60 are the most seen. */
+#define SLOTS_MAX 256
+/* Of a function that drops: its prologue, and the test whether there is anything to be dropped. */
+#define TEST_REACH 16
+
+/* What makes an object of one type, and how a function that drops one is told. */
+struct subject {
+	const char *name;     /* of a function that drops one; a number follows */
+	const char *calls[3]; /* parts of names: it calls one of these functions */
+	bool tests;	      /* it tests the object's first word before */
+};
+
+static const struct subject guard = {
+	.name = "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
+		"11TimingGuardEB0_",
+	.calls = {"3std4timeNtB2_7Instant7elapsed", "_ZN3std4time7Instant7elapsed"},
+	.tests = true,
+};
+
+static const struct subject timer = {
+	.name = "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
+		"18VerboseTimingGuardEB0_",
+	.calls = {"9profiling23print_time_passes_entry",
+		  "9profilingNtB5_18VerboseTimingGuardNtNtNt"},
+};
+
+struct addresses {
+	uint64_t *items;
+	uint32_t n, capacity;
+};
+
+struct search {
+	struct elf_image *img;
+	const struct subject *subject;
+	const uint64_t *makers; /* functions that make an object where their first argument says */
+	size_t n_makers;
+	struct addresses calls;	  /* of makers */
+	struct addresses *passed; /* functions that are given the address of any object */
+	struct addresses signs;	  /* functions that one that drops it calls */
+	struct code_decoder *decoder;
+	struct code code;
+};
+
+/* Where the function that is looked at has its objects, by bytes above sp at its entry. */
+struct slots {
+	int64_t at[SLOTS_MAX];
+	size_t n;
+};
+
+static int add(struct addresses *a, uint64_t addr)
+{
+	return array__has_u64(a->items, a->n, addr)
+		       ? 0
+		       : array__add(&a->items, &a->n, &a->capacity, &addr);
+}
+
+/* ---- Functions that get the address of an object --------------------------------------------- */
+
+static bool makes(const struct search *s, const struct code_insn *insn)
+{
+	return insn->flow == CODE_CALL && array__has_u64(s->makers, s->n_makers, insn->target);
+}
+
+static bool is_direct_call(const void *arg, size_t i)
+{
+	const struct search *s = arg;
+
+	return s->code.insns[i].flow == CODE_CALL;
+}
+
+/* The stack slot whose address call `i` passes first. */
+static bool passes_slot(const struct flow *flow, size_t i, int64_t *at)
+{
+	struct flow_state s;
+
+	flow__at(flow, i, &s);
+	*at = s.regs[WIRE_REG_DI].value;
+	return s.reached && s.regs[WIRE_REG_DI].kind == FLOW_STACK;
+}
+
+static void find_slots(const struct search *s, const struct flow *flow, struct slots *slots)
+{
+	for (size_t i = 0; i < s->code.n && slots->n < SLOTS_MAX; i++)
+		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots->at[slots->n]))
+			slots->n++;
+}
+
+static bool has_slot(const struct slots *slots, int64_t at)
+{
+	for (size_t i = 0; i < slots->n; i++)
+		if (slots->at[i] == at)
+			return true;
+	return false;
+}
+
+static int note_passed(struct search *s, const struct flow *flow)
+{
+	struct slots slots = {.n = 0};
+	int64_t at;
+	int err = 0;
+
+	find_slots(s, flow, &slots);
+	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
+		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
+		    passes_slot(flow, i, &at) && has_slot(&slots, at))
+			err = add(s->passed, s->code.insns[i].target);
+	return err;
+}
+
+static int look_at_maker(struct search *s, const struct owner *f)
+{
+	_flow_ struct flow *flow = NULL;
+	struct walk w;
+	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	err = walk__init(&w, s->img, &s->code, f->entry);
+	err = err ?: flow__new(&w, f->entry, is_direct_call, s, &flow) ?: note_passed(s, flow);
+	walk__fini(&w);
+	return err;
+}
+
+static int find_passed(struct search *s)
+{
+	_owners_ struct owners owners = {0};
+	int err = owners__find(s->img, s->calls.items, s->calls.n, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = look_at_maker(s, &owners.items[i]);
+	return err;
+}
+
+/* ---- Those that drop it ---------------------------------------------------------------------- */
+
+static bool is_sign(const struct subject *subject, const char *name)
+{
+	for (size_t i = 0; i < N_OF(subject->calls) && subject->calls[i]; i++)
+		if (strstr(name, subject->calls[i]) && !strstr(name, ".cold"))
+			return true;
+	return false;
+}
+
+static int find_signs(struct search *s)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__symbols(s->img, &syms, &n);
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (is_sign(s->subject, syms[i].name))
+			err = add(&s->signs, syms[i].addr);
+	return err;
+}
+
+/* mov (%rdi), %reg; test %reg, %reg: also if %rdi was moved before. */
+static bool tests_first(const struct code *code, size_t entry)
+{
+	uint32_t selves = 1u << WIRE_REG_DI;
+	uint8_t word = CODE_REG_OTHER;
+
+	for (size_t i = entry; i < code->n && i < entry + TEST_REACH; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		bool of_self = insn->base < CODE_REG_SP && selves & 1u << insn->base;
+
+		if (insn->flow != CODE_FALLS)
+			return false;
+		if (insn->shape == CODE_TEST_SELF && insn->reg == word)
+			return true;
+		if (insn->shape == CODE_CMP64_ZERO && of_self && !insn->disp)
+			return true;
+		selves &= ~(uint32_t)insn->writes;
+		if (insn->shape == CODE_LOAD64 && of_self && !insn->disp)
+			word = insn->reg;
+		else if (insn->shape == CODE_MOVE64 && of_self)
+			selves |= 1u << insn->reg;
+	}
+	return false;
+}
+
+static bool drops(const struct search *s, const struct owner *f)
+{
+	size_t entry = code__index(&s->code, f->entry);
+
+	if (entry == SIZE_MAX || (s->subject->tests && !tests_first(&s->code, entry)))
+		return false;
+	for (size_t i = 0; i < s->code.n; i++)
+		if (array__has_u64(s->signs.items, s->signs.n, profiler__callee(&s->code.insns[i])))
+			return true;
+	return false;
+}
+
+static int name_drops(struct search *s, struct recovered *out)
+{
+	_owners_ struct owners owners = {0};
+	char name[160];
+	int err = owners__find(s->img, s->passed->items, s->passed->n, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++) {
+		const struct owner *f = &owners.items[i];
+
+		if (!array__has_u64(s->passed->items, s->passed->n, f->entry))
+			continue;
+		err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+		if (err == -EFAULT)
+			err = 0;
+		else if (!err && drops(s, f)) {
+			snprintf(name, sizeof(name), "%s.%zu", s->subject->name, i);
+			err = recovered__add(out, f->entry, name);
+		}
+	}
+	return err;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int note_call(void *arg, uint64_t addr, uint64_t to)
+{
+	struct search *s = arg;
+
+	return array__has_u64(s->makers, s->n_makers, to)
+		       ? array__add(&s->calls.items, &s->calls.n, &s->calls.capacity, &addr)
+		       : 0;
+}
+
+static int find_calls(struct search *s)
+{
+	struct code_range range = {UINT64_MAX, 0};
+
+	for (size_t i = 0; i < s->n_makers; i++) {
+		range.first = s->makers[i] < range.first ? s->makers[i] : range.first;
+		range.last = s->makers[i] > range.last ? s->makers[i] : range.last;
+	}
+	return s->n_makers ? code_scan__calls(s->img, range, note_call, s) : 0;
+}
+
+static int find_drops(struct search *s, struct recovered *out)
+{
+	int err = find_signs(s) ?: name_drops(s, out);
+
+	free(s->signs.items);
+	return err;
+}
+
+static int find_makers(const struct known_symbols *known, struct addresses *makers,
+		       struct addresses *timers)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < known->n && !err; i++) {
+		const struct known_symbol *k = &known->items[i];
+
+		if (k->info.part != NAME_PART_ENTRY)
+			continue;
+		if (k->info.kind >= NAME_COLD_PROVIDER && k->info.kind <= NAME_COLD_HASHING)
+			err = add(makers, k->sym->addr);
+		else if (k->info.kind == NAME_TIMER)
+			err = add(timers, k->sym->addr);
+	}
+	return err;
+}
+
+static int search_both(struct search *guards, struct search *timers, struct recovered *out)
+{
+	/* A timer may lie where a guard was. */
+	return find_calls(guards) ?: find_calls(timers) ?: find_passed(guards) ?: find_passed(timers)
+		       ?: find_drops(guards, out) ?: find_drops(timers, out);
+}
+
+int recovered_guards__find(struct elf_image *img, struct recovered *out)
+{
+	_known_symbols_ struct known_symbols known;
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	struct addresses makers[2] = {0}, passed = {0};
+	int err = known_symbols__find(img, &known) ?: find_makers(&known, &makers[0], &makers[1])
+			  ?: code_decoder__new(img, &decoder);
+	struct search searches[2];
+
+	for (size_t i = 0; i < 2; i++)
+		searches[i] = (struct search){
+			.img = img,
+			.subject = i ? &timer : &guard,
+			.makers = makers[i].items,
+			.n_makers = makers[i].n,
+			.passed = &passed,
+			.decoder = decoder,
+		};
+	err = err ?: search_both(&searches[0], &searches[1], out);
+	for (size_t i = 0; i < 2; i++) {
+		code__free(&searches[i].code);
+		free(searches[i].calls.items);
+		free(makers[i].items);
+	}
+	free(passed.items);
+	return err == -ENODATA ? 0 : err;
+}

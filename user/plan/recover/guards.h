@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The function that drops a guard of rustc's profiler (mine/guard.h), which is not exported: most
+ * functions that start a guard pass its address to this one.
+ */
+#ifndef QPROF_PLAN_RECOVER_GUARDS_H
+#define QPROF_PLAN_RECOVER_GUARDS_H
+
+#include "plan/recover/recovered.h"
+
+/*
+ * Add its name, and that of the function that drops a timer. The image has symbols already, among
+ * them the cold sides'. No name is added for what is not found. 0 or -ENOMEM.
+ */
+int recovered_guards__find(struct elf_image *img, struct recovered *out);
+
+#endif /* QPROF_PLAN_RECOVER_GUARDS_H */
