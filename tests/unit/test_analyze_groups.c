@@ -211,6 +211,41 @@ static void all_queries_have_all_the_time(void **state)
 	time_of_other_queries_is_taken_off(false, 100, 150);
 }
 
+/* The share of label 1 is 0.5 +- 0.05, that of label 2 is 0.5 +- 0.25. */
+static void threads_and_processes_share_the_error_of_a_query(void **state)
+{
+	const struct trace_span spans[] = {{.end_ns = 1000, .tid = 5, .label = 1},
+					   {.end_ns = 1000, .tid = 6, .label = 1},
+					   {.end_ns = 1000, .tid = 7, .label = 1, .process = 1},
+					   {.end_ns = 1000, .tid = 7, .label = 2, .process = 1}};
+	_groups_ struct groups *g = NULL;
+	struct own_shares shares = {};
+	struct group_row *rows;
+
+	assert_int_equal(groups__new(&g), 0);
+	groups__by_query(g);
+	add_process(g, 0, 1, "a");
+	add_process(g, 1, 2, "a");
+	for (size_t i = 0; i < N_OF(spans); i++)
+		assert_int_equal(groups__span(g, &spans[i], &(struct trace_times){.self_ns = 1000}),
+				 0);
+	assert_non_null(table__get(&shares.of, 1, .own = 50, .all = 100));
+	assert_non_null(table__get(&shares.of, 2, .own = 2, .all = 4));
+	groups__divide(g, &shares);
+	rows = rows_of(g, GROUP_BY_THREAD, 3);
+	assert_int_equal(own_time__error(&row(rows, 3, "a 1/6")->own), 50);
+	group_rows__free(rows, 3);
+	rows = rows_of(g, GROUP_BY_PROCESS, 2);
+	assert_int_equal(own_time__error(&row(rows, 2, "a 1")->own), 100);
+	group_rows__free(rows, 2);
+	/* sqrt(150^2 + 250^2) */
+	rows = rows_of(g, GROUP_BY_CRATE, 1);
+	assert_int_equal(rows[0].own.cpu_ns, 2000);
+	assert_int_equal(own_time__error(&rows[0].own), 292);
+	group_rows__free(rows, 1);
+	own_shares__destroy(&shares);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +256,7 @@ int main(void)
 		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(records_of_an_unannounced_process_are_refused),
+		cmocka_unit_test(threads_and_processes_share_the_error_of_a_query),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

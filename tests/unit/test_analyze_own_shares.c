@@ -97,6 +97,40 @@ static void sums_have_the_error_of_their_parts(void **state)
 	own_shares__destroy(&shares);
 }
 
+/*
+ * The share of DIVIDED is 0.2 with an error of sqrt(0.2 * 0.8 / 100) = 0.04, that of ITEMLESS 0.4
+ * with one of sqrt(0.4 * 0.6 / 10) = 0.15492.
+ */
+static void parts_of_one_label_share_its_error(void **state)
+{
+	_summary_ struct summary *s = sample();
+	_free_ struct own_time *own = NULL;
+	struct own_shares shares = {};
+	_own_sums_ struct own_sums sums = {};
+
+	summary__set_unwatched(s);
+	assert_int_equal(own_shares__init(&shares, s, OWN_SHARES_OF_QUERY), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(own_sums__add(&sums, 0, DIVIDED, 2500), 0);
+	assert_int_equal(own_sums__add(&sums, 2, DIVIDED, 6000), 0);
+	assert_int_equal(own_sums__add(&sums, 2, ITEMLESS, 1000), 0);
+	assert_int_equal(own_sums__add(&sums, 2, DIVIDED, 4000), 0);
+	assert_int_equal(own_sums__add(&sums, 2, UNSAMPLED, 7), 0);
+	own = own_sums__divide(&sums, &shares, 3);
+	assert_non_null(own);
+	/* 10,000 * 0.04, not twice 2,500 * 0.04. */
+	assert_int_equal(own[0].cpu_ns, 2000);
+	assert_int_equal(own[0].others_ns, 8000);
+	assert_int_equal(own_time__error(&own[0]), 400);
+	assert_int_equal(own[1].cpu_ns + own[1].others_ns, 0);
+	assert_int_equal(own_time__by(&own[1]), SUMMARY_SELF_SPANS);
+	/* sqrt(400^2 + 154.92^2) */
+	assert_int_equal(own[2].cpu_ns, 2000 + 400 + 7);
+	assert_int_equal(own_time__error(&own[2]), 429);
+	assert_int_equal(own_time__by(&own[2]), SUMMARY_SELF_SHARE);
+	own_shares__destroy(&shares);
+}
+
 static void nothing_is_divided_if_all_queries_have_probes(void **state)
 {
 	_summary_ struct summary *s = sample();
@@ -114,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_say_what_part_was_a_querys_own),
 		cmocka_unit_test(sums_have_the_error_of_their_parts),
+		cmocka_unit_test(parts_of_one_label_share_its_error),
 		cmocka_unit_test(nothing_is_divided_if_all_queries_have_probes),
 	};
 

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyze/compile_name.h"
 #include "analyze/on_cpu.h"
 #include "base/array.h"
 #include "base/table.h"
+#include "trace/interner.h"
 
 /* Each row has its own copy of the name, and many rows may share one long text. */
 #define NAME_MAX_BYTES 500
@@ -168,7 +168,6 @@ static void add_row(struct group_row *to, const struct group_row *from)
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
 	to->cpu_ns += from->cpu_ns;
-	own_time__merge(&to->own, &from->own);
 	to->wall_ns += from->wall_ns;
 	to->self_off_ns += from->self_off_ns;
 	to->preempted_ns += from->preempted_ns;
@@ -192,7 +191,8 @@ static void add_sums(struct sums *to, const struct sums *from)
 		to->end_ns = from->end_ns;
 }
 
-static struct group_row row_of(const struct groups *g, const struct sums *s)
+/* Without a name, and without what samples say. */
+static struct group_row row_of(const struct sums *s)
 {
 	struct group_row row = s->row;
 
@@ -200,135 +200,157 @@ static struct group_row row_of(const struct groups *g, const struct sums *s)
 	row.self_ns = trace_without_probes(row.self_ns, s->self_probe_ns);
 	row.cpu_ns = on_cpu_ns(row.self_ns, row.self_off_ns);
 	row.wall_ns = s->spans ? s->end_ns - s->start_ns : 0;
-	if (!g->by_query)
-		row.own.cpu_ns = row.cpu_ns;
 	return row;
 }
 
-/* The times of all threads, divided; NULL without memory. */
-static struct own_time *divide(const struct groups *g)
+/* Rows, and by index of a thread or process in which one it is; those without a span are in none.
+ */
+struct making {
+	struct group_row *rows;
+	uint32_t n;
+	uint32_t *in;
+	struct interner names; /* of crates: the id is the row */
+};
+
+static void making__clear(struct making *m)
 {
-	struct own_time *own = calloc(g->threads.n + 1UL, sizeof(*own));
-
-	for (uint32_t i = 0; own && i < g->queries.n; i++) {
-		const struct query_time *q = &g->queries.at[i];
-		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
-
-		own_time__add(&own[q->thread], g->shares, q->label,
-			      on_cpu_ns(self_ns, q->self_off_ns));
-	}
-	return own;
+	group_rows__free(m->rows, m->n);
+	free(m->in);
+	interner__destroy(&m->names);
 }
 
-static int thread_rows(const struct groups *g, const struct own_time *own, struct group_row *rows,
-		       size_t *n)
+/* Takes the name, also if it fails. */
+static int new_row(struct making *m, struct group_row row, char *name)
 {
-	for (uint32_t i = 0; i < g->threads.n; i++) {
-		const struct thread *t = &g->threads.at[i];
-		const struct trace_process *p = &g->processes[t->process];
-		struct group_row *row = &rows[*n];
-		_free_ char *process = t->sums.spans ? compile_name(p) : NULL;
-
-		if (!t->sums.spans)
-			continue;
-		*row = row_of(g, &t->sums);
-		own_time__merge(&row->own, &own[i]);
-		if (!process || asprintf(&row->name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s",
-					 NAME_MAX_BYTES, process, p->pid, t->tid,
-					 t->name ? " " : "", NAME_MAX_BYTES, t->name ?: "") < 0)
-			return -ENOMEM;
-		++*n;
-	}
+	if (!name)
+		return -ENOMEM;
+	row.name = name;
+	m->rows[m->n++] = row;
 	return 0;
 }
 
-static struct sums *sum_processes(const struct groups *g, const struct own_time *own)
+static char *thread_name(const struct groups *g, const struct thread *t)
+{
+	const struct trace_process *p = &g->processes[t->process];
+	_free_ char *process = compile_name(p);
+	char *name;
+
+	if (!process ||
+	    asprintf(&name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s", NAME_MAX_BYTES, process, p->pid,
+		     t->tid, t->name ? " " : "", NAME_MAX_BYTES, t->name ?: "") < 0)
+		return NULL;
+	return name;
+}
+
+static int thread_rows(const struct groups *g, struct making *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < g->threads.n && !err; i++) {
+		const struct thread *t = &g->threads.at[i];
+
+		m->in[i] = m->n;
+		if (t->sums.spans)
+			err = new_row(m, row_of(&t->sums), thread_name(g, t));
+	}
+	return err;
+}
+
+static struct sums *sum_processes(const struct groups *g)
 {
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
-	for (uint32_t i = 0; sums && i < g->threads.n; i++) {
-		struct sums *to = &sums[g->threads.at[i].process];
-
+	for (uint32_t i = 0; sums && i < g->threads.n; i++)
 		if (g->threads.at[i].sums.spans)
-			add_sums(to, &g->threads.at[i].sums);
-		own_time__merge(&to->row.own, &own[i]);
-	}
+			add_sums(&sums[g->threads.at[i].process], &g->threads.at[i].sums);
 	return sums;
 }
 
-/* A row for each process, named after its crate alone if crates are wanted. */
-static int process_rows(const struct groups *g, const struct own_time *own, bool crates,
-			struct group_row *rows, size_t *n)
+static int add_process(struct making *m, const struct trace_process *p, const struct group_row *row)
 {
-	_free_ struct sums *sums = sum_processes(g, own);
+	_free_ char *name = compile_name(p);
+	char *numbered;
 
-	if (!sums)
+	if (!name || asprintf(&numbered, "%s %" PRIu32, name, p->pid) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < g->n_processes; i++) {
-		const struct trace_process *p = &g->processes[i];
-		struct group_row *row = &rows[*n];
-		_free_ char *name = NULL;
+	return new_row(m, *row, numbered);
+}
 
-		if (!sums[i].spans)
-			continue;
-		name = compile_name(p);
-		*row = row_of(g, &sums[i]);
-		row->peak_bytes = p->peak_bytes;
-		if (crates)
-			row->name = take_ptr(name);
-		else if (!name || asprintf(&row->name, "%s %" PRIu32, name, p->pid) < 0)
-			row->name = NULL;
-		if (!row->name)
-			return -ENOMEM;
-		++*n;
-	}
+/* Processes of one crate share a row. */
+static int add_crate(struct making *m, const struct trace_process *p, const struct group_row *row,
+		     uint32_t *in)
+{
+	_free_ char *name = compile_name(p);
+	bool is_new;
+	int err = name ? interner__id(&m->names, name, in, &is_new) : -ENOMEM;
+
+	if (err)
+		return err;
+	if (is_new)
+		return new_row(m, *row, take_ptr(name));
+	add_row(&m->rows[*in], row);
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int process_rows(const struct groups *g, bool crates, struct making *m)
 {
-	return strcmp(((const struct group_row *)a)->name, ((const struct group_row *)b)->name);
+	_free_ struct sums *sums = sum_processes(g);
+	int err = sums ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < g->n_processes && !err; i++) {
+		const struct trace_process *p = &g->processes[i];
+		struct group_row row = row_of(&sums[i]);
+
+		row.peak_bytes = p->peak_bytes;
+		m->in[i] = m->n;
+		if (!sums[i].spans)
+			continue;
+		err = crates ? add_crate(m, p, &row, &m->in[i]) : add_process(m, p, &row);
+	}
+	return err;
 }
 
-static size_t merge_names(struct group_row *rows, size_t n)
+/* Only threads with a span have times of queries, so each is in a row. */
+static int add_own(const struct groups *g, bool threads, struct making *m)
 {
-	size_t used = 0;
+	_own_sums_ struct own_sums sums = {};
+	_free_ struct own_time *own = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		struct group_row *to = used ? &rows[used - 1] : NULL;
+	for (uint32_t i = 0; i < g->queries.n; i++) {
+		const struct query_time *q = &g->queries.at[i];
+		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
+		uint32_t in = m->in[threads ? q->thread : g->threads.at[q->thread].process];
 
-		if (!to || strcmp(to->name, rows[i].name)) {
-			rows[used++] = rows[i];
-			continue;
-		}
-		add_row(to, &rows[i]);
-		free(rows[i].name);
+		if (own_sums__add(&sums, in, q->label, on_cpu_ns(self_ns, q->self_off_ns)))
+			return -ENOMEM;
 	}
-	return used;
+	own = own_sums__divide(&sums, g->shares, m->n);
+	if (!own)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n; i++)
+		m->rows[i].own =
+			g->by_query ? own[i] : (struct own_time){.cpu_ns = m->rows[i].cpu_ns};
+	return 0;
 }
 
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
 {
-	size_t most = by == GROUP_BY_THREAD ? g->threads.n : g->n_processes;
-	_free_ struct own_time *own = divide(g);
+	__cleanup(making__clear) struct making m = {};
+	bool threads = by == GROUP_BY_THREAD;
+	size_t most = threads ? g->threads.n : g->n_processes;
 	int err;
 
-	*n = 0;
-	*rows = calloc(most + 1, sizeof(**rows));
-	if (!own || !*rows)
-		err = -ENOMEM;
-	else if (by == GROUP_BY_THREAD)
-		err = thread_rows(g, own, *rows, n);
-	else
-		err = process_rows(g, own, by == GROUP_BY_CRATE, *rows, n);
-	if (err) {
-		group_rows__free(take_ptr(*rows), *n);
+	m.rows = calloc(most + 1, sizeof(*m.rows));
+	m.in = calloc(most + 1, sizeof(*m.in));
+	if (!m.rows || !m.in)
+		return -ENOMEM;
+	err = threads ? thread_rows(g, &m) : process_rows(g, by == GROUP_BY_CRATE, &m);
+	err = err ?: add_own(g, threads, &m);
+	if (err)
 		return err;
-	}
-	if (by == GROUP_BY_CRATE) {
-		qsort(*rows, *n, sizeof(**rows), compare_names);
-		*n = merge_names(*rows, *n);
-	}
+	*n = m.n;
+	*rows = take_ptr(m.rows);
+	m.n = 0;
 	return 0;
 }
 

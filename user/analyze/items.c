@@ -249,6 +249,12 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	note_query(row, cell);
 }
 
+void items__divide_cell(const struct items *m, struct item_cell *cell)
+{
+	cell->own = (struct own_time){};
+	own_time__add(&cell->own, m->shares, cell->label, cell->cpu_ns);
+}
+
 static struct item_cell cell_of(struct items *m, const struct cell *c)
 {
 	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
@@ -264,7 +270,7 @@ static struct item_cell cell_of(struct items *m, const struct cell *c)
 			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),
 	};
 
-	own_time__add(&cell.own, m->shares, c->label, cell.cpu_ns);
+	items__divide_cell(m, &cell);
 	return cell;
 }
 

@@ -92,6 +92,9 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n);
  */
 int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx);
 
+/* Divide the time of a cell that was added up from several of one label. */
+void items__divide_cell(const struct items *m, struct item_cell *cell);
+
 /* Add a query, which was not added before, to a row of all zeroes or more. */
 void item_row__add(struct item_row *row, const struct item_cell *cell);
 

@@ -242,7 +242,6 @@ static int take_cell(void *ctx, const struct item_cell *cell)
 	sum->cell.charged += cell->charged;
 	sum->cell.self_ns += cell->self_ns;
 	sum->cell.cpu_ns += cell->cpu_ns;
-	own_time__merge(&sum->cell.own, &cell->own);
 	return 0;
 }
 
@@ -253,8 +252,12 @@ int modules__rows(const struct modules *m, struct items *items, struct module_ro
 
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < r.sums.n; i++)
-		item_row__add(&r.rows[r.sums.at[i].row].sums, &r.sums.at[i].cell);
+	for (uint32_t i = 0; i < r.sums.n; i++) {
+		struct sum *sum = &r.sums.at[i];
+
+		items__divide_cell(items, &sum->cell);
+		item_row__add(&r.rows[sum->row].sums, &sum->cell);
+	}
 	*n = r.n;
 	*rows = take_ptr(r.rows);
 	return 0;

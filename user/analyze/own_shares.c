@@ -83,3 +83,33 @@ uint64_t own_time__error(const struct own_time *t)
 {
 	return (uint64_t)(sqrt(t->variance) + 0.5);
 }
+
+int own_sums__add(struct own_sums *s, uint32_t row, uint32_t label, uint64_t cpu_ns)
+{
+	struct own_sum *sum =
+		table__get(&s->of, (uint64_t)row << 32 | label, .row = row, .label = label);
+
+	if (!sum)
+		return -ENOMEM;
+	sum->cpu_ns += cpu_ns;
+	return 0;
+}
+
+struct own_time *own_sums__divide(const struct own_sums *s, const struct own_shares *shares,
+				  size_t n)
+{
+	struct own_time *own = calloc(n + 1, sizeof(*own));
+
+	for (uint32_t i = 0; own && i < s->of.n; i++) {
+		const struct own_sum *sum = &s->of.at[i];
+
+		if (sum->row < n)
+			own_time__add(&own[sum->row], shares, sum->label, sum->cpu_ns);
+	}
+	return own;
+}
+
+void own_sums__destroy(struct own_sums *s)
+{
+	table__destroy(&s->of);
+}

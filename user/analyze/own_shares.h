@@ -48,10 +48,13 @@ struct own_time {
 	bool is_limit;	    /* of a part there is no sample: it is at most what is in cpu_ns */
 };
 
-/* Add the self time on the CPU of intervals of one label, once each. `s` may be NULL. */
+/*
+ * Add the self time on the CPU of all intervals of one label that are in the sum: the error of a
+ * label's share is common to them, those of several labels are independent. `s` may be NULL.
+ */
 void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns);
 
-/* Add a sum of other intervals. */
+/* Add a sum of intervals of other labels. */
 void own_time__merge(struct own_time *to, const struct own_time *from);
 
 /* The standard error of cpu_ns. */
@@ -64,5 +67,26 @@ static inline enum summary_self own_time__by(const struct own_time *t)
 		return SUMMARY_SELF_SHARE;
 	return t->is_limit ? SUMMARY_SELF_LIMIT : SUMMARY_SELF_SPANS;
 }
+
+/* Self times on the CPU by row and label, so that each label is divided once in a row. */
+struct own_sum {
+	uint32_t row;
+	uint32_t label;
+	uint64_t cpu_ns;
+};
+
+struct own_sums {
+	TABLE(struct own_sum) of; /* by row << 32 | label */
+};
+
+/* 0 or -ENOMEM. */
+int own_sums__add(struct own_sums *s, uint32_t row, uint32_t label, uint64_t cpu_ns);
+
+/* The divided times of rows 0 to n - 1; NULL without memory. Free with free(). */
+struct own_time *own_sums__divide(const struct own_sums *s, const struct own_shares *shares,
+				  size_t n);
+
+void own_sums__destroy(struct own_sums *s);
+#define _own_sums_ __cleanup(own_sums__destroy)
 
 #endif /* QPROF_ANALYZE_OWN_SHARES_H */
