@@ -16,7 +16,9 @@ enum { DRIVER = 1, LIBC = 2, NOTHING = 3 };
 #define PROVIDER 0x3010 /* of query 1 */
 #define ACTIVITY 0x4010 /* guard 0, whose label is known */
 #define DYNAMIC	 0x4110 /* guard 1, whose label is not */
+#define LOADS	 0x2090 /* outside of an execution */
 #define HASHES	 0x2210 /* within an execution */
+#define FEEDS	 0x4210 /* hashes what a query feeds to another */
 #define OTHER	 0x7010
 #define PROBED	 0x2120
 
@@ -57,6 +59,8 @@ static struct plan_guard guards[] = {
 	{.kind = WIRE_KIND_ACTIVITY, .exact = true},
 	{.kind = WIRE_KIND_ACTIVITY, .exact = true},
 	{.kind = WIRE_KIND_HASHING, .exact = true, .label_of_query = true},
+	{.kind = WIRE_KIND_HASHING, .exact = true},
+	{.kind = WIRE_KIND_LOAD, .exact = true},
 };
 static struct plan_frame frames[] = {
 	{0x1000, 0x800, 0, PLAN_FRAME_WRAPPER},
@@ -69,9 +73,9 @@ static struct plan_site sites[] = {
 	{.role = WIRE_ROLE_START, .addr = 0x1001},
 };
 static struct plan_frame guard_frames[] = {
-	{0x2200, 0x80, 2, PLAN_FRAME_GUARD},
-	{0x4000, 0x80, 0, PLAN_FRAME_GUARD},
-	{0x4100, 0x80, 1, PLAN_FRAME_GUARD},
+	{0x2080, 0x40, 4, PLAN_FRAME_GUARD}, {0x2200, 0x80, 2, PLAN_FRAME_GUARD},
+	{0x4000, 0x80, 0, PLAN_FRAME_GUARD}, {0x4100, 0x80, 1, PLAN_FRAME_GUARD},
+	{0x4200, 0x80, 3, PLAN_FRAME_GUARD},
 };
 static const struct plan plan = {
 	.queries = queries,
@@ -91,7 +95,8 @@ static const struct plan plan = {
 /* A compiler runs as process 11. */
 static int set_up(void **state)
 {
-	static const uint32_t labels[] = {90, TRACKS_NO_LABEL, TRACKS_NO_LABEL};
+	static const uint32_t labels[] = {90, TRACKS_NO_LABEL, TRACKS_NO_LABEL, TRACKS_NO_LABEL,
+					  TRACKS_NO_LABEL};
 	int err = setup(state);
 	struct fixture *f = *state;
 
@@ -268,9 +273,21 @@ static void other_intervals_have_their_labels(void **state)
 	assert_int_equal(f->out.n_labels, 0);
 	CHECK(f, "a80 d4+110", IN(DRIVER, DYNAMIC));
 	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
-	/* It is not known of which query the result is. */
-	CHECK(f, "u0 H80 d2+210", IN(DRIVER, HASHES));
+	CHECK(f, "d1+10 h70 d2+90", IN(DRIVER, WRAPPER), IN(DRIVER, LOADS));
 	assert_int_equal(f->out.n_labels, 1);
+}
+
+/* What is done for a query that nothing shows is time of the query around it. */
+static void an_interval_without_a_query_has_no_row(void **state)
+{
+	struct fixture *f = *state;
+
+	CHECK(f, "u0 d2+210", IN(DRIVER, HASHES));
+	CHECK(f, "u0 d2+90", IN(DRIVER, LOADS));
+	/* The query around is known. */
+	CHECK(f, "d1+10 q70 d2+110 d4+210", IN(DRIVER, WRAPPER), IN(DRIVER, RUNS),
+	      IN(DRIVER, FEEDS));
+	assert_int_equal(f->out.n_labels, 0);
 }
 
 /* The same number is a pc in one stack, and a return address in another. */
@@ -574,6 +591,7 @@ int main(void)
 		TEST(probes_that_see_all_queries_name_that_of_a_light_sample),
 		TEST(a_query_that_nothing_shows_is_marked),
 		TEST(other_intervals_have_their_labels),
+		TEST(an_interval_without_a_query_has_no_row),
 		TEST(the_innermost_place_is_a_pc),
 		TEST(places_may_be_anything),
 		TEST(a_malformed_record_is_refused),

@@ -135,6 +135,13 @@ static int place_at(struct samples *s, const struct samples_context *c, uint64_t
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
+/* Hashing the result that a query feeds to another has no query: it is time of the one around. */
+static bool has_entry(const struct plan_shown *shown)
+{
+	return shown->kind != WIRE_KIND_HASHING || shown->query != PLAN_NONE;
+}
+
+/* Only an activity has a name that is unknown; all else is of a query, which may be unknown. */
 static int entry_of(const struct samples_context *c, const struct library *lib,
 		    const struct plan_shown *shown, struct trace_stack *entry)
 {
@@ -145,7 +152,7 @@ static int entry_of(const struct samples_context *c, const struct library *lib,
 		label = lib->guards[shown->guard];
 	else if (shown->kind != WIRE_KIND_ACTIVITY && shown->query < lib->n_labels)
 		label = lib->labels[shown->query];
-	if (label == TRACKS_NO_LABEL && shown->kind == WIRE_KIND_QUERY) {
+	if (label == TRACKS_NO_LABEL && shown->kind != WIRE_KIND_ACTIVITY) {
 		entry->kind = TRACE_STACK_UNKNOWN;
 		return 0;
 	}
@@ -171,7 +178,9 @@ static int add_frame(const struct samples *s, const struct samples_context *c,
 	for (; *next < n_shown && s->shown[*next].frame == i && !err; ++*next) {
 		struct trace_stack entry;
 
-		err = entry_of(c, lib, &s->shown[*next], &entry) ?: descend(c, entry, stack);
+		if (has_entry(&s->shown[*next]))
+			err = entry_of(c, lib, &s->shown[*next], &entry)
+				      ?: descend(c, entry, stack);
 	}
 	return err ?: descend(c, frame, stack);
 }
@@ -197,7 +206,7 @@ static int find_places(struct samples *s, const struct samples_context *c,
 static const struct plan_shown *innermost_known(const struct samples *s, uint32_t n_shown)
 {
 	for (uint32_t i = n_shown; i--;)
-		if (s->shown[i].kind != WIRE_KIND_QUERY || s->shown[i].query != PLAN_NONE)
+		if (s->shown[i].kind == WIRE_KIND_ACTIVITY || s->shown[i].query != PLAN_NONE)
 			return &s->shown[i];
 	return NULL;
 }
