@@ -34,9 +34,12 @@ static struct library_file *open_file(const char *path)
 
 static struct unwind_job *start(struct library_file *file)
 {
+	struct unwind_table *stored = NULL;
 	struct unwind_job *j = NULL;
 
-	assert_int_equal(unwind_job__start(file, NICE, &j), 0);
+	assert_int_equal(unwind_job__begin(file, NICE, &stored, &j), 0);
+	assert_null(stored);
+	assert_non_null(j);
 	return j;
 }
 
@@ -77,6 +80,19 @@ static void a_table_comes_as_if_it_were_made_here(void **state)
 	/* What mappings are compared with. */
 	assert_int_equal(there->n_segments, here->n_segments);
 	assert_memory_equal(there->segments, here->segments, sizeof(here->segments));
+}
+
+static void a_stored_table_needs_no_job(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	_unwind_table_ struct unwind_table *made = NULL, *stored = NULL;
+	struct unwind_job *j = NULL;
+
+	assert_int_equal(make(file, &made), 0);
+	assert_int_equal(unwind_job__begin(file, NICE, &stored, &j), 0);
+	assert_null(j);
+	assert_non_null(stored);
+	assert_int_equal(stored->functions, made->functions);
 }
 
 static void one_can_wait_for_it_with_poll(void **state)
@@ -196,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_table_comes_as_if_it_were_made_here),
+		TEST(a_stored_table_needs_no_job),
 		TEST(one_can_wait_for_it_with_poll),
 		TEST(a_file_without_a_table_is_an_error),
 		TEST(data_from_a_child_process_is_checked),

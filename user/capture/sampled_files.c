@@ -10,12 +10,10 @@
 #include "base/epoll.h"
 #include "base/invoker.h"
 #include "unwind/job.h"
-#include "unwind/load.h"
 #include "unwind/vdso.h"
 
-/* Tables that are made at a time; and of foreign files. */
-#define MAKERS_MAX	   2
-#define FOREIGN_MAKERS_MAX 1
+/* Of UNWIND_JOBS_MAX. */
+#define FOREIGN_JOBS_MAX 1
 
 uint64_t sampled_user_bytes = 9u << 20;
 
@@ -180,23 +178,17 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 	library_file__free(take_ptr(s->file));
 }
 
-/* A stored table is read here: that takes less time than the start of a child. */
 static void begin(struct sampled_files *f, uint32_t at)
 {
 	struct sampled_file *s = f->items[at];
 	_unwind_table_ struct unwind_table *t = NULL;
-	int err = unwind_load__stored(s->file, &t);
+	int err = unwind_job__begin(s->file, f->nice, &t, &s->job);
 
-	if (err != -ENOENT) {
-		take_table(f, at, err, t);
-		return;
-	}
-	err = unwind_job__start(s->file, f->nice, &s->job);
-	if (!err)
+	if (!err && s->job)
 		err = epoll_watch(f->epoll, unwind_job__fd(s->job));
-	if (err) {
+	if (err || t) {
 		unwind_job__free(take_ptr(s->job));
-		take_table(f, at, err, NULL);
+		take_table(f, at, err, t);
 		return;
 	}
 	s->stage = SAMPLED_MAKING;
@@ -214,10 +206,10 @@ static uint32_t count_making(const struct sampled_files *f, bool foreign)
 
 static void begin_some(struct sampled_files *f, bool foreign)
 {
-	for (uint32_t i = 0; i < f->n && f->n_making < MAKERS_MAX; i++) {
+	for (uint32_t i = 0; i < f->n && f->n_making < UNWIND_JOBS_MAX; i++) {
 		if (f->items[i]->stage != SAMPLED_QUEUED || f->items[i]->foreign != foreign)
 			continue;
-		if (foreign && count_making(f, true) >= FOREIGN_MAKERS_MAX)
+		if (foreign && count_making(f, true) >= FOREIGN_JOBS_MAX)
 			return;
 		begin(f, i);
 	}

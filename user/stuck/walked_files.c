@@ -12,13 +12,11 @@
 #include "plan/library/mount.h"
 #include "plan/symbols/functions.h"
 #include "unwind/job.h"
-#include "unwind/load.h"
 #include "unwind/preserved.h"
 #include "unwind/vdso.h"
 
-/* Tables that are made at a time, and for how long one may be made. */
-#define MAKERS_MAX 2
-#define MAKING_NS  20000000000ull
+/* For how long a table may be made. */
+#define MAKING_NS 20000000000ull
 /* Addresses of a file for which the saved registers are kept; then all are forgotten. */
 #define PRESERVED_KEPT 4096
 
@@ -69,21 +67,19 @@ static bool has_room(const struct walked_files *all)
 	return all->table_bytes < WALKED_TABLES_MAX;
 }
 
-/* A stored table is read here: that takes less time than the start of a child. */
 static void begin(struct walked_file *f)
 {
-	struct unwind_table *t;
+	struct unwind_table *t = NULL;
 
 	f->wants_table = false;
-	if (!has_room(f->all))
+	if (!has_room(f->all) || unwind_job__begin(f->file, 0, &t, &f->job))
 		return;
-	if (!unwind_load__stored(f->file, &t)) {
+	if (t) {
 		take_table(f, t);
 		return;
 	}
 	f->begun_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!unwind_job__start(f->file, 0, &f->job))
-		f->all->n_making++;
+	f->all->n_making++;
 }
 
 static void give_up(struct walked_file *f)
@@ -127,7 +123,7 @@ static uint32_t advance(struct walked_files *all, struct pollfd *fds)
 	for (uint32_t i = 0; i < all->n; i++) {
 		struct walked_file *f = all->items[i];
 
-		if (f->wants_table && all->n_making < MAKERS_MAX)
+		if (f->wants_table && all->n_making < UNWIND_JOBS_MAX)
 			begin(f);
 		if (f->job)
 			fds[n++] = (struct pollfd){unwind_job__fd(f->job), POLLIN, 0};
@@ -137,7 +133,7 @@ static uint32_t advance(struct walked_files *all, struct pollfd *fds)
 
 void walked_files__wait(struct walked_files *all, uint64_t until_ns)
 {
-	struct pollfd fds[MAKERS_MAX];
+	struct pollfd fds[UNWIND_JOBS_MAX];
 	uint32_t n;
 
 	while ((n = advance(all, fds))) {

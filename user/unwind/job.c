@@ -37,13 +37,18 @@ static int make(struct library_file *file, const void *arg, struct file_writer *
 	return err ?: file_writer__write(to, bytes, len);
 }
 
-int unwind_job__start(struct library_file *file, int nice, struct unwind_job **out)
+int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,
+		      struct unwind_job **job)
 {
-	_unwind_job_ struct unwind_job *j = calloc(1, sizeof(*j));
-	int err = j ? file_job__start(file, NULL, make, NULL, nice, &j->job) : -ENOMEM;
+	_unwind_job_ struct unwind_job *j = NULL;
+	int err;
 
+	if (!unwind_load__stored(file, table))
+		return 0;
+	j = calloc(1, sizeof(*j));
+	err = j ? file_job__start(file, NULL, make, NULL, nice, &j->job) : -ENOMEM;
 	if (!err)
-		*out = take_ptr(j);
+		*job = take_ptr(j);
 	return err;
 }
 

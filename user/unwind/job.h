@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A child process (plan/file_job.h) makes the unwind table of a file while the caller goes on: that
- * of LLVM takes 0.1 s.
+ * The unwind table of a file: from the store (load.h), or else a child process (plan/file_job.h)
+ * makes it while the caller goes on. That of LLVM takes 0.1 s.
  */
 #ifndef QPROF_UNWIND_JOB_H
 #define QPROF_UNWIND_JOB_H
@@ -13,11 +13,16 @@
 
 struct unwind_job;
 
+/* Jobs that one process should have at a time. */
+#define UNWIND_JOBS_MAX 2
+
 /*
- * Begin to make the table of `file`, at this nice value. The job keeps a reference. Negative errno;
- * prints nothing.
+ * Set *table to the stored table of `file`, or *job to one that makes it at this nice value, which
+ * keeps a reference to the file; the other one stays as it is. A stored table is read here, in less
+ * time than the start of a child takes. 0 or a negative errno; prints nothing.
  */
-int unwind_job__start(struct library_file *file, int nice, struct unwind_job **out);
+int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,
+		      struct unwind_job **job);
 
 /* See plan/file_job.h. */
 int unwind_job__fd(const struct unwind_job *j);
