@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "internals.h"
+#include "noted.h"
 #include "qprof/wire.h"
 #include "stack.h"
 
@@ -59,16 +60,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_mappings);
 } mappings SEC(".maps");
-
-#define NOTED_MAX 32
-
-/* Mappings of a process that the kernel half has found (sample_mappings.h). */
-struct noted_mappings {
-	__u64 serial; /* of this content; 0: it is being made */
-	__u32 pid;
-	__u32 n; /* entries that were given out; may be more than there are */
-	struct wire_mapping items[NOTED_MAX];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

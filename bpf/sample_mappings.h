@@ -78,38 +78,19 @@ static __always_inline int sample_is_of_compiler(struct unwind *u)
 
 /* ---- Mappings that were noted ---------------------------------------------------------------- */
 
-/* An entry may be another process's by now: then its serial has changed. */
 STACK_APART int sample_find_noted(struct unwind *u, __u64 pc)
 {
 	const volatile struct noted_mappings *n;
-	__u64 serial;
-	__u32 pid, i;
+	__u32 pid;
 
 	if (!u)
 		return 1;
 	pid = u->sample.pid;
 	n = bpf_map_lookup_elem(&noted, &pid);
-	if (!n)
-		return 1;
-	serial = n->serial;
-	barrier();
-	for (i = 0; i < NOTED_MAX; i++) {
-		const volatile struct wire_mapping *m = &n->items[i];
-
-		/* The number of the file is written last. */
-		if (m->file && pc - m->start < m->end - m->start)
-			break;
-	}
-	if (i >= NOTED_MAX)
-		return 1;
-	u->mapping.start = n->items[i].start;
-	u->mapping.end = n->items[i].end;
-	u->mapping.bias = n->items[i].bias;
-	u->mapping.file = n->items[i].file;
-	barrier();
-	return !serial || n->serial != serial || n->pid != pid;
+	return !n || noted_find(n, pid, pc, &u->mapping);
 }
 
+/* It may be another process's by the time it is used: noted.h. */
 static __always_inline struct noted_mappings *sample_noted(__u32 pid)
 {
 	struct noted_mappings *n = bpf_map_lookup_elem(&noted, &pid);
@@ -119,32 +100,17 @@ static __always_inline struct noted_mappings *sample_noted(__u32 pid)
 	if (bpf_map_update_elem(&noted, &pid, (const void *)&noted_none, BPF_NOEXIST))
 		return NULL;
 	n = bpf_map_lookup_elem(&noted, &pid);
-	if (!n)
-		return NULL;
-	n->pid = pid;
-	barrier();
-	n->serial = bpf_ktime_get_ns();
+	if (n)
+		noted_begin(n, pid, bpf_ktime_get_ns());
 	return n;
 }
 
-/* Several threads of a process may add mappings at a time. One without room is looked up again. */
 STACK_APART int sample_note_mapping(struct unwind *u)
 {
 	struct noted_mappings *n = u ? sample_noted(u->sample.pid) : NULL;
-	volatile struct wire_mapping *m;
-	__u32 at;
 
-	if (!n || n->n >= NOTED_MAX)
-		return 0;
-	at = __sync_fetch_and_add(&n->n, 1);
-	if (at >= NOTED_MAX)
-		return 0;
-	m = &n->items[at];
-	m->start = u->mapping.start;
-	m->end = u->mapping.end;
-	m->bias = u->mapping.bias;
-	barrier();
-	m->file = u->mapping.file;
+	if (n)
+		noted_add(n, u->sample.pid, &u->mapping);
 	return 0;
 }
 
