@@ -103,6 +103,7 @@ STACK_APART int sample_walk(struct unwind *u, __u32 back, __u32 pushed)
 		u->pc = regs->ip - back;
 		u->sp = regs->sp + pushed;
 		u->bp = regs->bp;
+		u->r11 = regs->r11;
 		unwind_begin(u);
 	}
 	return unwind_walk(u);

@@ -8,7 +8,9 @@
  *
  * The caller's rsp is the CFA, and its pc the word below that. Nothing else of its registers is
  * needed but rbp, by which some functions find their CFA: those that align their frame, and the one
- * with which rustc's threads switch to another stack (psm's rust_psm_on_stack()).
+ * with which rustc's threads switch to another stack (psm's rust_psm_on_stack()). Functions with a
+ * large frame touch its pages one by one, and have their CFA by r11 meanwhile. They call none, so
+ * only the innermost frame can be of such a function.
  */
 #ifndef QPROF_UNWIND_H
 #define QPROF_UNWIND_H
@@ -32,6 +34,7 @@ struct unwind_found {
  */
 struct unwind {
 	wire_u64 pc, sp, bp;
+	wire_u64 r11;		     /* of the innermost frame */
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
@@ -178,6 +181,8 @@ static inline int unwind_find_cfa(struct unwind *u, wire_u32 base)
 		return unwind_end(u, WIRE_CUT_NO_RULE);
 	if (base == WIRE_UNWIND_PLT)
 		cfa = u->sp + ((unwind_pc(u) & 15) >= (wire_u32)u->rule.cfa ? 16 : 8);
+	else if (base == WIRE_UNWIND_R11 && u->sample.n == 1)
+		cfa = u->r11 + (wire_u64)u->rule.cfa;
 	else if (base == WIRE_UNWIND_RSP_DEREF || base == WIRE_UNWIND_RBP_DEREF)
 		return unwind_word_at(u, cfa, &u->sp);
 	else if (base != WIRE_UNWIND_RSP && base != WIRE_UNWIND_RBP)
@@ -248,7 +253,7 @@ static long unwind_step(wire_u32 i, void *ctx)
 	return unwind_locate(u) || unwind_find_rule(u) || unwind_to_caller(u);
 }
 
-/* Begin a walk: the innermost frame has pc, sp and bp. */
+/* Begin a walk: the innermost frame has pc, sp, bp and r11. */
 static inline void unwind_begin(struct unwind *u)
 {
 	u->mapping.start = u->mapping.end = 0;

@@ -45,6 +45,7 @@ enum wire_unwind_base {
 	WIRE_UNWIND_RBP,       /* rbp + cfa */
 	WIRE_UNWIND_RSP_DEREF, /* the word at rsp + cfa */
 	WIRE_UNWIND_RBP_DEREF, /* the word at rbp + cfa */
+	WIRE_UNWIND_R11,       /* r11 + cfa: only where the thread itself is, in no caller */
 	/* In a PLT entry of 16 bytes: rsp + 8, and 8 more from byte `cfa` of the entry on. */
 	WIRE_UNWIND_PLT,
 	/*

@@ -34,6 +34,7 @@
  *   HN            a context that lies is dropped (enum names_lie)
  *   ZN            sleeps N microseconds
  *   FN IN         spins for N ms of CPU time, the same within the kernel (target_chains.h)
+ *   RN            the same in a function whose CFA is by r11
  *   EN            spins N ms below a deep recursion
  *   PN QN         touches N pages, sleeps N microseconds, in a chain of calls
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
@@ -629,6 +630,8 @@ static void step(char what, unsigned int arg)
 		return;
 	case 'F':
 		return chain_of_spin(arg);
+	case 'R':
+		return chain_of_frames(arg);
 	case 'I':
 		return chain_of_reads(arg);
 	case 'E':
@@ -699,7 +702,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKVHFIEPQ", what);
+		bool takes_number = strchr("r*pqkZNJKVHFIREPQ", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -32,6 +32,35 @@ APART void chain_spin(unsigned int ms)
 			;
 }
 
+/*
+ * As the prologue of a function with a large frame, which touches its pages: meanwhile its CFA is
+ * by r11. This one counts down from `n` instead.
+ */
+void spin_by_r11(unsigned long n);
+__asm__(".text\n"
+	".globl spin_by_r11\n"
+	".type spin_by_r11, @function\n"
+	"spin_by_r11:\n"
+	".cfi_startproc\n"
+	"lea -0x2000(%rsp), %r11\n"
+	".cfi_def_cfa %r11, 0x2008\n"
+	"sub $0x1000, %rsp\n"
+	"1: dec %rdi\n"
+	"jnz 1b\n"
+	"add $0x1000, %rsp\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size spin_by_r11, . - spin_by_r11\n");
+
+APART void chain_frame(unsigned int ms)
+{
+	unsigned long end = cpu_ns() + ms * 1000000ul;
+
+	while (cpu_ns() < end)
+		spin_by_r11(100000);
+}
+
 APART void chain_read(unsigned int ms)
 {
 	unsigned long end = cpu_ns() + ms * 1000000ul;
@@ -89,6 +118,11 @@ APART void chain_outer(leaf_fn *leaf, unsigned int arg)
 void chain_of_spin(unsigned int ms)
 {
 	chain_outer(chain_spin, ms);
+}
+
+void chain_of_frames(unsigned int ms)
+{
+	chain_outer(chain_frame, ms);
 }
 
 void chain_of_reads(unsigned int ms)

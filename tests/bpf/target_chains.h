@@ -8,6 +8,8 @@
 
 /* Spin for this much CPU time: chain_spin. */
 void chain_of_spin(unsigned int ms);
+/* The same in spin_by_r11, whose CFA is by r11: chain_frame. */
+void chain_of_frames(unsigned int ms);
 /* The same within the kernel: chain_read. */
 void chain_of_reads(unsigned int ms);
 /* Write to `n` fresh pages: chain_touch. */

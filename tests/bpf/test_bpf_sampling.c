@@ -356,6 +356,18 @@ static void a_stack_may_be_left_for_another(void **state)
 	}
 }
 
+static void the_thread_may_be_where_its_frame_is_found_by_r11(void **state)
+{
+	size_t n = 0;
+
+	need_capture();
+	open_with(&clock_only);
+	sample_chain(".R50", "chain_frame", WIRE_SAMPLE_CPU);
+	for (size_t i = 0; i < w.n; i++)
+		n += is_at(&w.samples[i], 0, "spin_by_r11");
+	assert_true(n > 0);
+}
+
 /* ---- With probes ----------------------------------------------------------------------------- */
 
 static void the_interval_of_the_probes_is_in_the_sample(void **state)
@@ -635,6 +647,7 @@ int main(void)
 		TEST(a_thread_has_a_start_of_its_own),
 		TEST(a_deep_recursion_is_cut),
 		TEST(a_stack_may_be_left_for_another),
+		TEST(the_thread_may_be_where_its_frame_is_found_by_r11),
 		TEST(the_interval_of_the_probes_is_in_the_sample),
 		TEST(a_sample_at_a_probe_is_of_the_probed_instruction),
 		TEST(page_faults_are_sampled),

@@ -402,6 +402,24 @@ static void rbp_may_be_lost(void **state)
 	assert_walk(WIRE_CUT_NO_RULE, 2);
 }
 
+/* Functions that touch the pages of a large frame, before they call any other. */
+static void the_innermost_frame_may_be_found_by_r11(void **state)
+{
+	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
+	RULE(.base = WIRE_UNWIND_R11, .cfa = 0x2010, .rbp_is = WIRE_UNWIND_RBP_AT_CFA, .rbp = -16);
+	RULE(.base = WIRE_UNWIND_RBP, .cfa = 16, .rbp_is = WIRE_UNWIND_RBP_AT_CFA, .rbp = -16);
+	write_tables();
+	begin();
+	call(4);
+	w.u.r11 = w.sp - 0x2010;
+	call(3);
+	w.bp = 1;
+	assert_walk(WIRE_CUT_NOT, 3);
+	/* Whatever is in r11 farther in is not this function's. */
+	call(2);
+	assert_walk(WIRE_CUT_NO_RULE, 2);
+}
+
 static void a_walk_says_why_it_ends(void **state)
 {
 	wire_u64 page;
@@ -506,6 +524,7 @@ int main(void)
 		cmocka_unit_test_setup(a_return_address_belongs_to_the_call_before_it, setup),
 		cmocka_unit_test_setup(a_signal_interrupts_at_any_pc, setup),
 		cmocka_unit_test_setup(rbp_may_be_lost, setup),
+		cmocka_unit_test_setup(the_innermost_frame_may_be_found_by_r11, setup),
 		cmocka_unit_test_setup(a_walk_says_why_it_ends, setup),
 		cmocka_unit_test_setup(a_stack_may_be_too_deep, setup),
 		cmocka_unit_test_setup(the_mapping_is_found_among_many, setup),

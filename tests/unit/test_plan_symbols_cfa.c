@@ -127,6 +127,11 @@ static void each_operation_changes_the_rule(void **state)
 	assert_rule_after("\x00", RSP_RULE(8));
 	assert_rule_after("\x0c\x06\x10",
 			  ((struct wire_unwind_rule){.base = WIRE_UNWIND_RBP, .cfa = 16}));
+	assert_rule_after("\x0d\x0b\x0e\x10\x86\x02",
+			  ((struct wire_unwind_rule){.base = WIRE_UNWIND_R11,
+						     .cfa = 16,
+						     .rbp_is = WIRE_UNWIND_RBP_AT_CFA,
+						     .rbp = -16}));
 	assert_rule_after("\x12\x07\x7d", RSP_RULE(24)); /* in units of -8 */
 	assert_rule_after("\x0e\x80\x02", RSP_RULE(256));
 	assert_rule_after("\x13\x7c", RSP_RULE(32));
@@ -176,8 +181,9 @@ static void what_cannot_be_followed_is_lost(void **state)
 	assert_rule_after("\x10\x06\x03\x77\x08\x06", lost); /* another expression */
 	assert_rule_after("\x86\x81\x20", lost);	     /* at CFA - 32776 */
 	assert_rule_after("\x86\x80\x20", SAVED_RULE(8, -32768));
-	/* The CFA by rbx, far away, or by an expression. */
+	/* The CFA by rbx, in the word at r11, far away, or by an expression. */
 	assert_rule_after("\x0c\x03\x08", NO_RULE);
+	assert_rule_after("\x0f\x03\x7b\x08\x06", NO_RULE);
 	assert_rule_after("\x0e\x80\x80\x80\x80\x08", NO_RULE);
 	assert_rule_after("\x0f\x03\x77\x08\x1f", NO_RULE);
 	assert_rule_after("\x0f\x00", NO_RULE);

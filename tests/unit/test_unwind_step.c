@@ -94,15 +94,19 @@ static void each_rule_is_followed_as_in_the_kernel(void **state)
 			.pc = rng_below(&rng, 64),
 			.sp = any_address(&rng) & ~7ull,
 			.bp = any_address(&rng),
+			.r11 = any_address(&rng) & ~7ull,
 			.bp_lost = !rng_below(&rng, 8),
+			.r11_lost = rng_below(&rng, 2),
 			.interrupted = rng_below(&rng, 2),
 		};
 		struct unwind u = {
 			.pc = r.pc,
 			.sp = r.sp,
 			.bp = r.bp,
+			.r11 = r.r11,
 			.bp_lost = r.bp_lost,
 			.interrupted = r.interrupted,
+			.sample.n = r.r11_lost ? 2 : 1,
 			.rule = any_rule(&rng),
 		};
 		enum unwind_stepped stepped;
@@ -116,6 +120,7 @@ static void each_rule_is_followed_as_in_the_kernel(void **state)
 			continue;
 		assert_int_equal(r.pc, u.pc);
 		assert_int_equal(r.sp, u.sp);
+		assert_true(r.r11_lost);
 		assert_int_equal(r.bp_lost, u.bp_lost);
 		assert_int_equal(r.interrupted, u.interrupted);
 		if (!r.bp_lost)

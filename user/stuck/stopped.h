@@ -16,7 +16,7 @@
 
 struct stopped {
 	pid_t tid;
-	uint64_t pc, sp, bp;
+	uint64_t pc, sp, bp, r11;
 	uint64_t preserved[CFA_PRESERVED]; /* rbx, r12 to r15 */
 	uint64_t fs_base;		   /* of its thread-local memory */
 	uint64_t ns;			   /* from the stop request to the detach */

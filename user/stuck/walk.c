@@ -142,7 +142,8 @@ static bool read_word(void *ctx, uint64_t addr, uint64_t *word)
 int walker__walk(const struct walker *w, const struct stopped *s, struct copied *memory,
 		 struct calls *out)
 {
-	struct unwind_registers r = {.pc = s->pc, .sp = s->sp, .bp = s->bp, .interrupted = true};
+	struct unwind_registers r = {
+		.pc = s->pc, .sp = s->sp, .bp = s->bp, .r11 = s->r11, .interrupted = true};
 	enum unwind_stepped stepped = UNWIND_CALLER;
 
 	*out = (struct calls){0};

@@ -15,7 +15,7 @@ static bool read_word(const struct reader *from, uint64_t addr, uint64_t *word)
 static enum unwind_stepped leave_handler(struct unwind_registers *r, int32_t cfa,
 					 const struct reader *from)
 {
-	struct unwind_registers caller = {.interrupted = true};
+	struct unwind_registers caller = {.r11_lost = true, .interrupted = true};
 	uint64_t at = r->sp + (uint64_t)cfa;
 
 	if (!read_word(from, at - 40, &caller.bp) || !read_word(from, at, &caller.sp) ||
@@ -41,6 +41,11 @@ static enum unwind_stepped find_cfa(const struct unwind_registers *r, struct wir
 		if (r->bp_lost)
 			return UNWIND_NO_RULE;
 		*cfa = r->bp + offset;
+		break;
+	case WIRE_UNWIND_R11:
+		if (r->r11_lost)
+			return UNWIND_NO_RULE;
+		*cfa = r->r11 + offset;
 		break;
 	case WIRE_UNWIND_PLT:
 		pushed = (unwind_registers__pc(r) & 15) >= offset;
@@ -89,6 +94,7 @@ enum unwind_stepped unwind_registers__step(struct unwind_registers *r, struct wi
 		return stepped;
 	if (!read_word(&from, caller.sp - 8, &caller.pc) || !find_bp(&caller, rule, &from))
 		return UNWIND_NO_WORD;
+	caller.r11_lost = true;
 	caller.interrupted = false;
 	/* The kernel, and clone(2) of some libraries, leave this below the outermost frame. */
 	if (!caller.pc)

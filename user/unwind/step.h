@@ -9,8 +9,9 @@
 #include "qprof/wire_unwind.h"
 
 struct unwind_registers {
-	uint64_t pc, sp, bp;
+	uint64_t pc, sp, bp, r11;
 	bool bp_lost;	  /* bp is unknown */
+	bool r11_lost;	  /* likewise: true of every caller */
 	bool interrupted; /* pc is of the next instruction, and no return address */
 };
 

@@ -102,7 +102,7 @@ static enum wire_unwind_base base_of(const struct cfa *cfa)
 		return deref ? WIRE_UNWIND_RSP_DEREF : WIRE_UNWIND_RSP;
 	if (cfa->reg == EH_FRAME_RBP)
 		return deref ? WIRE_UNWIND_RBP_DEREF : WIRE_UNWIND_RBP;
-	return WIRE_UNWIND_NONE;
+	return cfa->reg == EH_FRAME_R11 && !deref ? WIRE_UNWIND_R11 : WIRE_UNWIND_NONE;
 }
 
 /* Where a register is saved, as an offset from the CFA if that is known. */

@@ -17,6 +17,7 @@
 /* DWARF's numbers of registers on x86-64. */
 #define EH_FRAME_RBP 6
 #define EH_FRAME_RSP 7
+#define EH_FRAME_R11 11
 #define EH_FRAME_RA  16 /* the return address */
 
 /* The longest section that is read. That of LLVM 22 has 7.7 MB. */
