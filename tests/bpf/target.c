@@ -622,6 +622,24 @@ static void list_switches(void)
 		after.ru_nivcsw);
 }
 
+static void call_chain(char what, unsigned int arg)
+{
+	switch (what) {
+	case 'F':
+		return chain_of_spin(arg);
+	case 'I':
+		return chain_of_reads(arg);
+	case 'R':
+		return chain_of_frames(arg);
+	case 'E':
+		return chain_of_recursion(arg);
+	case 'P':
+		return chain_of_pages(arg);
+	default:
+		return chain_of_sleep(arg);
+	}
+}
+
 static void step(char what, unsigned int arg)
 {
 	switch (what) {
@@ -629,17 +647,12 @@ static void step(char what, unsigned int arg)
 		usleep(arg);
 		return;
 	case 'F':
-		return chain_of_spin(arg);
-	case 'R':
-		return chain_of_frames(arg);
 	case 'I':
-		return chain_of_reads(arg);
+	case 'R':
 	case 'E':
-		return chain_of_recursion(arg);
 	case 'P':
-		return chain_of_pages(arg);
 	case 'Q':
-		return chain_of_sleep(arg);
+		return call_chain(what, arg);
 	case 'U':
 		return list_switches();
 	case 'N':
