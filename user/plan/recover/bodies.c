@@ -38,13 +38,27 @@ static int find_calls(struct elf_image *img, const struct known_symbols *known,
 	return err;
 }
 
+/* Some compilers export bodies: that name shows more. */
+static bool has_name(const struct known_symbols *known, uint64_t entry)
+{
+	for (uint32_t i = 0; i < known->n; i++)
+		if (known->items[i].sym->addr == entry &&
+		    (known->items[i].info.kind == NAME_BODY_NON_INCR ||
+		     known->items[i].info.kind == NAME_BODY_INCR))
+			return true;
+	return false;
+}
+
 /* The number tells them apart, as the types do in the names that the compiler gives. */
-static int name_bodies(const struct owners *owners, struct recovered *out)
+static int name_bodies(const struct owners *owners, const struct known_symbols *known,
+		       struct recovered *out)
 {
 	char name[96];
 	int err = 0;
 
 	for (size_t i = 0; i < owners->n && !err; i++) {
+		if (has_name(known, owners->items[i].entry))
+			continue;
 		snprintf(name, sizeof(name),
 			 "_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
 		err = recovered__add(out, owners->items[i].entry, name);
@@ -61,7 +75,7 @@ int bodies__recover(struct elf_image *img, struct recovered *out)
 
 	err = known_symbols__find(img, &known) ?: find_calls(img, &known, &calls)
 			  ?: owners__find(img, calls.items, calls.n, &owners)
-			  ?: name_bodies(&owners, out);
+			  ?: name_bodies(&owners, &known, out);
 	free(calls.items);
 	return err == -ENODATA ? 0 : err;
 }
