@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Libraries without a symbol table: their debug files."""
 
+import contextlib
+import http.server
 import json
 import os
+import shlex
 import shutil
 import struct
+import threading
 import time
 
+import crates
+import lab
 from slow_loader import driver
 from test_targets import fake_toolchain
 
@@ -50,10 +56,10 @@ def strip_with_build_id(source, target):
     add_build_id(target, [kind for kind, _ in sections(target)].index(SHT_SYMTAB))
 
 
-def debug_file_of(t, library):
+def debug_file_of(t, library, directory="debug/.build-id/%02x" % BUILD_ID[0],
+                  name=BUILD_ID[1:].hex() + ".debug"):
     """The same library with symbols and this build-id; its .comment goes for it."""
-    path = os.path.join(t.mkdir("debug/.build-id/%02x" % BUILD_ID[0]),
-                        BUILD_ID[1:].hex() + ".debug")
+    path = os.path.join(t.mkdir(directory), name)
     shutil.copy2(library, path)
     add_build_id(path, [name for _, name in sections(path)].index(".comment"))
     return path
@@ -106,14 +112,129 @@ def test_debug_file_of_another_build(t):
     assert done.status and b"stripped" in done.stderr, done
 
 
-def test_debuginfod_only_if_asked_for(t):
-    """Nothing asks a server by itself; with the option a server must be named, and may fail."""
+# ---- debuginfod ----------------------------------------------------------------------------------
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        path = self.server.files.get(self.path)
+        if not path:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(os.path.getsize(path)))
+        self.end_headers()
+        with open(path, "rb") as f:
+            shutil.copyfileobj(f, self.wfile)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def debuginfod(files):
+    """A server of these files, by their paths in its URL: (what was asked for, its URL)."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.files, server.asked = files, []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.asked, "http://127.0.0.1:%d" % server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+NOBODY = 65534
+REQUEST = "/buildid/%s/debuginfo" % BUILD_ID.hex()
+
+
+def stripped_and_served(t):
+    """A compiler without symbols, its library with them, and the files of a server."""
     compiler = fake_toolchain(t, strip_with_build_id)
-    env = dict(t.qprof_env(), DEBUGINFOD_URLS="http://127.0.0.1:9/")
-    done = t.run_qprof("plan", compiler, env=env)
-    assert done.returncode and "DEBUGINFOD" not in done.stderr, done
-    done = t.run_qprof("plan", "--debuginfod", compiler, env=env)
-    assert done.returncode and "no server in DEBUGINFOD_URLS" in done.stderr, done
+    library = driver(os.path.join(t.toolchain().sysroot, "bin/rustc"))
+    served = debug_file_of(t, library, "served", "debuginfo")
+    time.sleep(2.1)  # the plan of a file that was changed just now is not kept
+    return compiler, library, {REQUEST: served}
+
+
+def asking_env(t, url):
+    return t.qprof_env({"DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": t.path("client"),
+                        "XDG_CACHE_HOME": t.mkdir("cache")})
+
+
+def test_debuginfod(t):
+    """The plan with a server's debug file is that of the library with symbols. Recordings use it
+    and ask no server."""
+    t.need_capture()
+    compiler, library, files = stripped_and_served(t)
+    with debuginfod(files) as (asked, url):
+        env = asking_env(t, url)
+        done = t.run_qprof("plan", "--json", "--debuginfod", compiler, env=env)
+        assert done.returncode == 0 and asked == [REQUEST], (done.stderr, asked)
+        own, plan = plan_of(t, library), json.loads(done.stdout)
+        assert plan["symbols"] == "a debug file from debuginfod", plan["symbols"]
+        for key in ("file", "build_id", "symbols", "symbols_file"):
+            own.pop(key), plan.pop(key)
+        assert plan == own
+        if lab.invoker().pw_uid:
+            assert "only your recordings without root" in done.stderr, done.stderr
+            return
+        assert not done.stderr, done.stderr
+
+        def counts(rustc, **more):
+            argv = [rustc, *crates.arguments(crates.SHORT, t.mkdir("out"))]
+            run = t.capture(argv, ("-q", "-e", "query-provider"), **more)
+            assert run.status == 0, run.stderr
+            return t.counts(run.trace)
+
+        assert counts(compiler, env=env) == counts(t.rustc)
+        assert asked == [REQUEST], asked
+
+
+def test_debuginfod_for_a_library_of_another_user(t):
+    """The plan is shown, not kept; the command that is printed lets all find the debug file."""
+    if os.geteuid():
+        raise lab.Skip("only root may become another user")
+    compiler, _, files = stripped_and_served(t)
+    home = t.mkdir("home")
+    os.chown(home, NOBODY, NOBODY)
+    as_nobody = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups",
+                 "env", "-u", "XDG_CACHE_HOME", "-u", "SUDO_UID", "-u", "SUDO_GID", "HOME=" + home]
+    with debuginfod(files) as (asked, url):
+        done = t.plain([*as_nobody, "DEBUGINFOD_URLS=" + url, t.qprof, "plan", "--debuginfod", compiler])
+        assert done.status == 0 and asked == [REQUEST], (done, asked)
+    said = done.stderr.decode()
+    assert "the plan was not kept, as the library is not yours" in said, said
+    assert not os.path.exists(os.path.join(home, ".cache/qprof-bpf")), said
+    command = shlex.split(said.partition(": sudo ")[2])
+    t.mkdir("debug")
+    done = t.plain(with_debug_root(t, ["sh", "-ec", '%s; sleep 2.1; exec "$@"' % shlex.join(command), "sh",
+                                       *as_nobody, t.qprof, "plan", "--json", compiler]))
+    assert done.status == 0, done
+    assert json.loads(done.stdout)["symbols"] == "a debug file, found by the build-id", done
+
+
+def test_debuginfod_errors(t):
+    """Nothing asks a server by itself. Errors of the option name their cause."""
+    compiler = fake_toolchain(t, strip_with_build_id)
+
+    def refused(words, *argv, env, before=()):
+        done = t.plain([*before, t.qprof, "plan", *argv], env=env)
+        assert done.status and words in done.stderr.decode(), (words, done)
+
+    with debuginfod({}) as (asked, url):
+        env = asking_env(t, url)
+        t.plain([t.qprof, "plan", compiler], env=env)
+        assert not asked, asked
+        refused("no server in DEBUGINFOD_URLS has the symbols of", "--debuginfod", compiler, env=env)
+        assert asked == [REQUEST], asked
+        if not os.geteuid():
+            without = 'mount --bind /dev/null "$(ldconfig -p | sed -n "/libdebuginfod.so.1 .*x86-64/s/.* //p")"'
+            refused("cannot load libdebuginfod.so.1", "--debuginfod", compiler, env=env,
+                    before=["unshare", "--mount", "sh", "-ec", without + ' && exec "$@"', "sh"])
+    env["DEBUGINFOD_CACHE_PATH"] = t.path("other")
+    refused("Connection refused", "--debuginfod", compiler, env=env)
     env.pop("DEBUGINFOD_URLS")
-    done = t.run_qprof("plan", "--debuginfod", compiler, env=env)
-    assert done.returncode and "no server is named" in done.stderr, done
+    refused("no server is named", "--debuginfod", compiler, env=env)

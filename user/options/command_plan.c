@@ -24,9 +24,11 @@ static const struct cli_option options[] = {
 		.name = "debuginfod",
 		.kind = CLI_FLAG,
 		.offset = AT(plan.debuginfod),
-		.help = "Download the symbols of a stripped library from the servers in "
-			"DEBUGINFOD_URLS, and keep its plan for later recordings. Nothing else "
-			"asks these servers.",
+		.help = "Download the debug file of a library without symbols from the servers in "
+			"DEBUGINFOD_URLS, and make the plan with it. The plan is kept for your "
+			"recordings without root if the library is yours, and for all recordings "
+			"in a root login if it is root's. Otherwise a line shows how to install "
+			"the debug file for all recordings. Nothing else asks these servers.",
 	},
 	{},
 };

@@ -88,13 +88,21 @@ static void try(struct search *s, const char *path, enum symbol_source source)
 		take(s, file, source);
 }
 
+char *debug_file__place(const uint8_t *id, size_t len)
+{
+	char hex[2 * ELF_BUILD_ID_MAX + 1], *path;
+
+	format_hex(hex, id, len);
+	if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", debug_file_root, hex, hex + 2) < 0)
+		return NULL;
+	return path;
+}
+
 static void try_build_id(struct search *s)
 {
-	char hex[2 * ELF_BUILD_ID_MAX + 1], path[PATH_MAX];
+	_free_ char *path = debug_file__place(s->id, s->id_len);
 
-	format_hex(hex, s->id, s->id_len);
-	if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", debug_file_root, hex,
-		     hex + 2) < (int)sizeof(path))
+	if (path)
 		try(s, path, SYMBOLS_OF_BUILD_ID);
 }
 

@@ -19,6 +19,12 @@
 /* /usr/lib/debug. Tests have another. */
 extern const char *debug_file_root;
 
+/*
+ * The path below debug_file_root where the debug file with this build-id is installed; the
+ * caller frees it. NULL: no memory.
+ */
+char *debug_file__place(const uint8_t *id, size_t len);
+
 struct debug_file {
 	enum symbol_source source;
 	int fd;		/* -1: the symbols are in the library, compressed */

@@ -1,70 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/debuginfod.h"
 
-#include <elfutils/libdwfl.h>
+#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "plan/symbols/elf_image.h"
 
-/* Nothing but a server is asked. */
-static char no_path[] = "";
-static char *no_paths = no_path;
-static const Dwfl_Callbacks callbacks = {
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &no_paths,
+/*
+ * Loaded only when it is used: it brings an HTTP client, which no other command needs. The
+ * prototypes are those of elfutils/debuginfod.h.
+ */
+#define CLIENT_LIBRARY "libdebuginfod.so.1"
+
+struct debuginfod_client;
+
+struct client {
+	struct debuginfod_client *(*begin)(void);
+	int (*find)(struct debuginfod_client *client, const unsigned char *build_id,
+		    int build_id_len, char **path);
+	void (*end)(struct debuginfod_client *client);
 };
 
-/* libdwfl loads libdebuginfod. The file's descriptor, or -1. */
-static int ask(Dwfl *dwfl, const struct library_file *lib, char **path)
+static int load_client(struct client *c)
 {
-	int fd = fcntl(library_file__fd(lib), F_DUPFD_CLOEXEC, 0);
-	Dwfl_Module *mod = dwfl_report_offline(dwfl, "", library_file__path(lib), fd);
-	GElf_Addr base, bias;
-	const char *name;
-	void **userdata;
+	void *library = dlopen(CLIENT_LIBRARY, RTLD_NOW);
 
-	if (!mod) {
-		close(fd);
-		return -1;
+	if (library) {
+		c->begin = dlsym(library, "debuginfod_begin");
+		c->find = dlsym(library, "debuginfod_find_debuginfo");
+		c->end = dlsym(library, "debuginfod_end");
 	}
-	dwfl_report_end(dwfl, NULL, NULL);
-	if (!dwfl_module_getelf(mod, &bias))
-		return -1;
-	name = dwfl_module_info(mod, &userdata, &base, NULL, NULL, NULL, NULL, NULL);
-	return dwfl_standard_find_debuginfo(mod, userdata, name, base, library_file__path(lib),
-					    NULL, 0, path);
+	if (!library || !c->begin || !c->find || !c->end)
+		return diag_error_r(-ELIBACC,
+				    "--debuginfod: cannot load " CLIENT_LIBRARY ": install it; "
+				    "Debian's package is libdebuginfod1");
+	return 0;
 }
 
-/* "/proc/self/fd/N" names a file that has no path any more. */
-static int path_of(int fd, char **path)
+/* The servers' answer: 0 and the path of the file, which the caller frees, or a negative errno. */
+static int ask(const uint8_t *id, size_t len, const char *of, char **path)
 {
-	char link[32], target[4096];
-	ssize_t n;
+	struct debuginfod_client *asked;
+	struct client c;
+	int fd, err = load_client(&c);
 
-	if (*path)
+	if (err)
+		return err;
+	asked = c.begin();
+	fd = asked ? c.find(asked, id, (int)len, path) : -ENOMEM;
+	c.end(asked);
+	if (fd == -ENOENT)
+		return diag_error_r(fd, "no server in DEBUGINFOD_URLS has the symbols of %s", of);
+	if (fd < 0)
+		return diag_error_r(fd,
+				    "cannot get the symbols of %s from the servers in "
+				    "DEBUGINFOD_URLS: %s",
+				    of, strerror(-fd));
+	close(fd);
+	return 0;
+}
+
+static int fetch(struct library_file *lib, char **path)
+{
+	const char *of = library_file__path(lib);
+	_elf_image_ struct elf_image *img = NULL;
+	uint8_t id[ELF_BUILD_ID_MAX];
+	size_t len;
+	int err = elf_image__read(lib, &img);
+
+	if (err)
+		return err;
+	*path = NULL;
+	if (elf_image__has_symbols(img))
 		return 0;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, target, sizeof(target) - 1);
-	if (n < 0)
-		return -errno;
-	target[n] = '\0';
-	*path = strdup(target);
-	return *path ? 0 : -ENOMEM;
+	len = elf_image__build_id(img, id);
+	if (!len)
+		return diag_error_r(-ENODATA,
+				    "--debuginfod: %s has no build-id, by which servers know files",
+				    of);
+	return ask(id, len, of, path);
 }
 
 int debuginfod__fetch(struct library_file *lib, char **path)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS"), *of = library_file__path(lib);
-	_close_ int fd = -1;
-	_free_ char *found = NULL;
-	Dwfl *dwfl;
-	int err;
+	const char *urls = getenv("DEBUGINFOD_URLS");
 
 	if (!urls || !*urls)
 		return diag_error_r(-EINVAL, "--debuginfod: no server is named in DEBUGINFOD_URLS");
@@ -73,14 +97,6 @@ int debuginfod__fetch(struct library_file *lib, char **path)
 			-EPERM,
 			"--debuginfod: %s belongs to another user, for whom root asks no "
 			"server; run this as that user",
-			of);
-	dwfl = dwfl_begin(&callbacks);
-	fd = dwfl ? ask(dwfl, lib, &found) : -1;
-	dwfl_end(dwfl);
-	err = fd < 0 ? -ENOENT : path_of(fd, &found);
-	if (err)
-		return diag_error_r(err, "no server in DEBUGINFOD_URLS has the symbols of %s: %s",
-				    of, strerror(-err));
-	*path = take_ptr(found);
-	return 0;
+			library_file__path(lib));
+	return fetch(lib, path);
 }

@@ -8,9 +8,11 @@
 
 /*
  * Ask the servers in DEBUGINFOD_URLS for the debug file of `lib`, by its build-id; libdebuginfod
- * keeps it in a cache of the user. 0 and the path of the file, which the caller frees, or a
- * negative errno after one error line: -EINVAL no server is named; -EPERM root asks for a library
- * of another user; -ENOENT no server has the file.
+ * keeps it in a cache of the user. 0 and the path of the file, which the caller frees, or NULL if
+ * the library has symbols and needs none. A negative errno after one error line: -EINVAL no server
+ * is named; -EPERM root asks for a library of another user; -ENODATA the library has no build-id;
+ * -ELIBACC libdebuginfod is not installed; -ENOENT no server has the file; or an error of the
+ * connection, or of elf_image__read().
  */
 int debuginfod__fetch(struct library_file *lib, char **path);
 
