@@ -93,6 +93,20 @@ def test_builds_at_once_have_a_trace_each(t):
         assert all(crate.startswith("one_") for crate in service.crates(one))
         assert all(crate.startswith("two_") for crate in service.crates(two))
         assert len(os.listdir(service.dir)) == 2, os.listdir(service.dir)
+        for shell in (one, two):
+            assert_own_cost(t.report(*service.traces(shell)))
+
+
+def assert_own_cost(report):
+    """What is in the trace, and no other build's."""
+    cost, compilers = report["cost"], len(report["processes"])
+    assert cost["breakpoints"] % compilers == 0 and cost["breakpoints"] > 500 * compilers, cost
+    # Each interval has two; the rest are of calls that executed nothing.
+    spans = sum(row["count"] for row in report["queries"])
+    assert 2 * spans <= cost["hits"] < 10 * spans, (cost, spans)
+    assert 0 < cost["own_ns"] < 60e9 and cost["set_up_ns"] is None, cost
+    assert cost["added_ns"] == sum(
+        cost[part + "_ns"] for part in ("probes", "breakpoints", "samples", "own")), cost
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

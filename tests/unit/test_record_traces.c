@@ -5,6 +5,9 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include "analyze/cost.h"
+#include "trace/reader.h"
+
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
@@ -149,11 +152,73 @@ static void what_adds_nothing_makes_no_trace(void **state)
 	assert_int_equal(directory_files(false), 0);
 }
 
+static struct cost cost_in(const char *end)
+{
+	struct model_options options;
+	_trace_reader_ struct trace_reader *r = NULL;
+	_model_ struct model m = {};
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/*%s", directory, end);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_int_equal(trace_reader__open(found.gl_pathv[0], &r, NULL), 0);
+	globfree(&found);
+	options = model_options_of(r);
+	options.parts = MODEL_BUILD;
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	return cost_of(&m);
+}
+
+/* Of 40 hits, three of four spans are of the first process; so is waiting. */
+static void each_trace_has_its_own_cost(void **state)
+{
+	const struct probe_costs costs = {.emulated.hit_ps = 800000};
+	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 40};
+	const struct overhead_input in = {
+		.counters = counters,
+		.costs = &costs,
+		.session = {.breakpoints = 100, .breakpoint_ns = 10, .waited_ns = 8, .n_waited = 1},
+		.own_ns = 4400,
+		.set_up_ns = 400,
+	};
+	_traces_ struct traces *t = begin();
+	struct session_sink sink = traces__sink(t);
+	struct cost gone, own;
+	char end[64];
+	_output_ struct output o;
+
+	output_begin(&o);
+	for (int i = 0; i < 3; i++)
+		give_span(t, GONE);
+	give_span(t, (uint32_t)getpid());
+	sink.waited(sink.ctx, GONE, 8);
+	traces__set_overhead(t, &in);
+	assert_int_equal(traces__finish(t, counters), 0);
+	output_end(&o);
+	gone = cost_in("-u65534-p0.qpt");
+	snprintf(end, sizeof(end), "-u%u-p*.qpt", (unsigned int)getuid());
+	own = cost_in(end);
+	assert_true(gone.whole && own.whole);
+	assert_int_equal(gone.hits, 30);
+	assert_int_equal(own.hits, 10);
+	assert_int_equal(gone.ns[COST_PROBES], 30000);
+	assert_int_equal(own.ns[COST_PROBES], 10000);
+	assert_int_equal(gone.ns[COST_OWN], 3000);
+	assert_int_equal(own.ns[COST_OWN], 1000);
+	assert_int_equal(gone.breakpoints, 100);
+	assert_int_equal(gone.waited_ns, 8);
+	assert_int_equal(gone.n_waited, 1);
+	assert_int_equal(own.n_waited, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(processes_of_no_build_share_a_trace, remove_files),
 		cmocka_unit_test_teardown(a_wait_of_a_process_that_is_gone_is_kept, remove_files),
+		cmocka_unit_test_teardown(each_trace_has_its_own_cost, remove_files),
 		cmocka_unit_test_teardown(what_adds_nothing_makes_no_trace, remove_files),
 	};
 

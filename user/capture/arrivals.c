@@ -135,6 +135,7 @@ static void release(struct arrivals *all, struct arrival *a)
 	uint64_t held_ns = a->stop ? ptrace_stop__held_ns(a->stop) : 0;
 
 	if (held_ns) {
+		session_sink__waited(&all->sink, a->pid, held_ns);
 		all->held.n++;
 		all->held.sum_ns += held_ns;
 		if (held_ns > all->held.most_ns)

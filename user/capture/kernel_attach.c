@@ -238,14 +238,16 @@ void attachments__stop(struct attachments *a)
 void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns)
 {
 	*n = 0;
-	*each_ns = 0;
+	if (each_ns)
+		*each_ns = 0;
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
 		const struct links *links = a->libs[i].leaving ? NULL : a->libs[i].links;
 
 		if (!links || links__sites(links) <= *n)
 			continue;
 		*n = links__sites(links);
-		*each_ns = links__breakpoint_ns(links);
+		if (each_ns)
+			*each_ns = links__breakpoint_ns(links);
 	}
 }
 

@@ -37,7 +37,7 @@ void attachments__release(struct attachments *a, uint8_t lib);
 
 /*
  * The breakpoints in a process of an attached library, the most if there are several, and what one
- * costs it, in ns (0: not measured).
+ * costs it, in ns (0: not measured). That takes a while; `each_ns` may be NULL.
  */
 void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns);
 

@@ -646,6 +646,9 @@ void session__cost(const struct session *s, struct session_cost *out)
 		.breakpoint_ns = s->breakpoint_ns,
 		.helpers_ns = look__cpu_ns(s->look),
 	};
+	/* What each takes is measured at the end. */
+	if (s->started_ns)
+		kernel__breakpoints(s->kernel, &out->breakpoints, NULL);
 	out->waited_ns = arrivals__waited_ns(s->arrivals, &out->n_waited);
 }
 

@@ -32,6 +32,8 @@ struct session_sink {
 	 * there: its first queries may be missing. Comes after the record of that exec.
 	 */
 	int (*late)(void *ctx, pid_t pid);
+	/* May be NULL. A compiler waited so long for its probes, and runs now. */
+	void (*waited)(void *ctx, pid_t pid, uint64_t ns);
 	/* May be NULL. The working directory of a process, after `running` or the record of its
 	 * exec. */
 	int (*cwd)(void *ctx, pid_t pid, const char *cwd);
@@ -49,5 +51,12 @@ struct session_sink {
 
 /* Call sink->cwd with the working directory of a process that the sink knows. */
 int session_sink__cwd(const struct session_sink *sink, pid_t pid);
+
+/* Call sink->waited, if there is one. */
+static inline void session_sink__waited(const struct session_sink *sink, pid_t pid, uint64_t ns)
+{
+	if (sink->waited)
+		sink->waited(sink->ctx, pid, ns);
+}
 
 #endif /* QPROF_CAPTURE_SESSION_SINK_H */

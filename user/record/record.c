@@ -579,7 +579,10 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 	};
 
 	session__cost(c->session, &in.session);
-	recorder__set_overhead(c->recorder, &in);
+	if (c->traces)
+		traces__set_overhead(c->traces, &in);
+	else
+		recorder__set_overhead(c->recorder, &in);
 }
 
 static int tick(struct capture *c)
@@ -590,12 +593,11 @@ static int tick(struct capture *c)
 	err = err ?: session__counters(c->session, counters);
 	if (err)
 		return err;
-	if (c->traces) {
-		traces__tick(c->traces, counters);
-		return 0;
-	}
 	set_overhead(c, counters);
-	recorder__tick(c->recorder, counters);
+	if (c->traces)
+		traces__tick(c->traces, counters);
+	else
+		recorder__tick(c->recorder, counters);
 	return 0;
 }
 
@@ -664,11 +666,13 @@ static int watch(struct capture *c)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static int finish_trace(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
+static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	recorder__settle(c->recorder);
+	if (c->recorder)
+		recorder__settle(c->recorder);
 	set_overhead(c, counters);
-	return recorder__finish(c->recorder, counters);
+	return c->traces ? traces__finish(c->traces, counters)
+			 : recorder__finish(c->recorder, counters);
 }
 
 static int finish(struct capture *c)
@@ -689,10 +693,8 @@ static int finish(struct capture *c)
 	if (err2)
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
 			   strerror(-err2));
-	else if (c->traces)
-		err2 = traces__finish(c->traces, counters);
 	else
-		err2 = finish_trace(c, counters);
+		err2 = finish_traces(c, counters);
 	session__report_outsiders(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;

@@ -373,7 +373,7 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 	struct overhead_input known = *in;
 
 	known.compilers = tracks__processes(r->tracks);
-	if (r->code_names)
+	if (r->code_names && !r->opt.symbols)
 		known.set_up_ns += code_names__cpu_ns(r->code_names);
 	item.overhead = overhead_of(&known);
 	model__item(&r->model, &item);

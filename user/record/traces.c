@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "proc/processes.h"
+#include "record/cost_shares.h"
 #include "record/past.h"
 #include "record/sealer.h"
 #include "record/trace_dir.h"
@@ -46,6 +47,7 @@ struct one {
 	bool retired; /* new processes go to another */
 	bool cut;
 	uint64_t before[WIRE_COUNTER_MAX]; /* the session's, when it began */
+	struct cost_share cost;
 };
 
 struct traces {
@@ -57,6 +59,7 @@ struct traces {
 	struct sealer *sealer;
 	struct probe_costs costs;
 	bool has_costs;
+	struct cost_shares shares;
 	struct one **open;
 	uint32_t n, capacity;
 	struct u64_map of; /* pid -> serial of its trace, twice, and 1 if it has exited */
@@ -134,11 +137,13 @@ static struct one *add(struct traces *t, const struct build_of *b)
 	return o;
 }
 
-static void counters_since(const struct traces *t, const struct one *o,
-			   uint64_t since[WIRE_COUNTER_MAX])
+/* What was lost meanwhile may be of any build: it is in each of their traces. */
+static void counters_of(const struct traces *t, const struct one *o, uint64_t out[WIRE_COUNTER_MAX])
 {
 	for (int i = 0; i < WIRE_COUNTER_MAX; i++)
-		since[i] = t->counters[i] - o->before[i];
+		out[i] = t->counters[i] - o->before[i];
+	out[WIRE_COUNT_HITS] = cost_share__hits(&o->cost, &t->shares, t->counters[WIRE_COUNT_HITS]);
+	out[WIRE_COUNT_SAMPLES] = o->cost.samples;
 }
 
 static void note_sealed(struct traces *t)
@@ -148,16 +153,15 @@ static void note_sealed(struct traces *t)
 	t->err = t->err ?: err;
 }
 
-/* What was lost meanwhile may be of any build: it is in each of their traces. */
 static void end(struct traces *t, uint32_t i)
 {
-	uint64_t since[WIRE_COUNTER_MAX];
+	uint64_t counters[WIRE_COUNTER_MAX];
 	struct one *o = t->open[i];
 	int err = 0;
 
-	counters_since(t, o, since);
+	counters_of(t, o, counters);
 	if (o->recorder)
-		err = recorder__finish(o->recorder, since);
+		err = recorder__finish(o->recorder, counters);
 	/* A trace that was cut on purpose is no failure. */
 	if (!o->cut || err != -EDQUOT)
 		t->err = t->err ?: err;
@@ -373,6 +377,16 @@ static int on_late(void *ctx, pid_t pid)
 	return o && o->recorder ? TELL(o, late, pid) : 0;
 }
 
+static void on_waited(void *ctx, pid_t pid, uint64_t ns)
+{
+	struct one *o = of(ctx, (uint32_t)pid);
+
+	if (!o)
+		return;
+	o->cost.waited_ns += ns;
+	o->cost.n_waited++;
+}
+
 static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 {
 	struct one *o = of(ctx, (uint32_t)pid);
@@ -444,6 +458,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	o = of(t, pid);
 	if (type == WIRE_FORK || (type == WIRE_EXEC && has_exited(t, pid)) || !o)
 		o = assign(t, pid, type == WIRE_FORK ? parent_of(record) : 0);
+	cost_shares__record(&t->shares, o ? &o->cost : NULL, record, size);
 	if (!o)
 		return -ENOMEM;
 	if (o->recorder)
@@ -462,6 +477,7 @@ struct session_sink traces__sink(struct traces *t)
 		.running = on_running,
 		.record = on_record,
 		.late = on_late,
+		.waited = on_waited,
 		.cwd = on_cwd,
 		.sampled = on_sampled,
 		.decision = on_decision,
@@ -557,16 +573,16 @@ static void keep(struct traces *t)
 
 void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), since[WIRE_COUNTER_MAX];
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), own[WIRE_COUNTER_MAX];
 
 	memcpy(t->counters, counters, sizeof(t->counters));
 	note_sealed(t);
 	for (uint32_t i = t->n; i--;) {
 		struct one *o = t->open[i];
 
-		counters_since(t, o, since);
+		counters_of(t, o, own);
 		if (o->recorder)
-			recorder__tick(o->recorder, since);
+			recorder__tick(o->recorder, own);
 		o->retired = o->retired || is_full(t, o, now_ns);
 		if (is_over(o, now_ns))
 			end(t, i);
@@ -612,6 +628,25 @@ void traces__set_costs(struct traces *t, const struct probe_costs *costs)
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->open[i]->recorder)
 			recorder__set_costs(t->open[i]->recorder, costs);
+}
+
+void traces__set_overhead(struct traces *t, const struct overhead_input *in)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+
+	memcpy(t->counters, in->counters, sizeof(t->counters));
+	cost_shares__tell(&t->shares, in);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct one *o = t->open[i];
+		struct overhead_input own;
+
+		cost_share__divide(&o->cost, &t->shares);
+		counters_of(t, o, counters);
+		own = cost_share__input(&o->cost, &t->shares, counters);
+		if (o->recorder)
+			recorder__set_overhead(o->recorder, &own);
+	}
+	cost_shares__divided(&t->shares);
 }
 
 int traces__begin(struct traces *t, uint64_t time_ns)

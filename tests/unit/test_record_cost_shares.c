@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/cost_shares.h"
+
+#include "test.h"
+
+static void give(struct cost_shares *all, struct cost_share *one, uint8_t type, int n)
+{
+	while (n--)
+		cost_shares__record(all, one, &type, sizeof(type));
+}
+
+/* Takes the time `ns` of this process as told, and divides it. */
+static void divide(struct cost_shares *all, struct cost_share *a, struct cost_share *b, uint64_t ns)
+{
+	const struct overhead_input in = {
+		.own_ns = ns - 50, .session.helpers_ns = 50, .set_up_ns = 1000};
+
+	cost_shares__tell(all, &in);
+	cost_share__divide(a, all);
+	cost_share__divide(b, all);
+	cost_shares__divided(all);
+}
+
+static void own_time_is_divided_by_records(void **state)
+{
+	struct cost_shares all = {};
+	struct cost_share a = {}, b = {};
+
+	give(&all, &a, WIRE_SPAN, 6);
+	give(&all, &b, WIRE_THREAD, 2);
+	give(&all, NULL, WIRE_SPAN, 2);
+	/* Set-up is of no build, nor is what was for the last two. */
+	divide(&all, &a, &b, 1100);
+	assert_int_equal(a.own_ns, 60);
+	assert_int_equal(b.own_ns, 20);
+	/* Nor is what it takes to wait. */
+	divide(&all, &a, &b, 5000);
+	give(&all, &b, WIRE_SPAN, 1);
+	divide(&all, &a, &b, 5300);
+	assert_int_equal(a.own_ns, 60);
+	assert_int_equal(b.own_ns, 320);
+	/* The time of helpers may seem to go back. */
+	give(&all, &b, WIRE_SPAN, 1);
+	divide(&all, &a, &b, 5200);
+	give(&all, &b, WIRE_SPAN, 1);
+	divide(&all, &a, &b, 5310);
+	assert_int_equal(b.own_ns, 330);
+}
+
+static void hits_are_divided_by_intervals(void **state)
+{
+	struct cost_shares all = {};
+	struct cost_share a = {}, b = {};
+
+	assert_int_equal(cost_share__hits(&a, &all, 100), 0);
+	give(&all, &a, WIRE_SPAN, 10);
+	give(&all, &b, WIRE_SPAN, 25);
+	give(&all, &b, WIRE_HIT, 10);
+	/* No probe is hit for these. */
+	give(&all, &b, WIRE_OFF_CPU, 100);
+	assert_int_equal(cost_share__hits(&a, &all, 100), 25);
+	assert_int_equal(cost_share__hits(&b, &all, 100), 75);
+	/* Those of threads that run are not counted yet. */
+	assert_int_equal(cost_share__hits(&a, &all, 8), 20);
+}
+
+static void the_rest_is_counted_for_each(void **state)
+{
+	const struct probe_costs costs = {.emulated.hit_ps = 800000};
+	const struct overhead_input in = {
+		.costs = &costs,
+		.session = {.breakpoints = 500, .helpers_ns = 30, .waited_ns = 99, .n_waited = 9},
+		.own_ns = 100,
+		.set_up_ns = 90,
+	};
+	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 7};
+	struct cost_share a = {.own_ns = 5, .waited_ns = 77, .n_waited = 2};
+	struct cost_shares all = {};
+	struct overhead_input own;
+
+	give(&all, &a, WIRE_SAMPLE, 3);
+	assert_int_equal(a.samples, 3);
+	cost_shares__tell(&all, &in);
+	own = cost_share__input(&a, &all, counters);
+	assert_ptr_equal(own.counters, counters);
+	assert_ptr_equal(own.costs, &costs);
+	assert_int_equal(own.own_ns, 5);
+	assert_int_equal(own.set_up_ns, 0);
+	assert_int_equal(own.session.breakpoints, 500);
+	assert_int_equal(own.session.helpers_ns, 0);
+	assert_int_equal(own.session.waited_ns, 77);
+	assert_int_equal(own.session.n_waited, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_time_is_divided_by_records),
+		cmocka_unit_test(hits_are_divided_by_intervals),
+		cmocka_unit_test(the_rest_is_counted_for_each),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/cost_shares.h"
+
+#include "qprof/wire.h"
+
+/* An interval has a probe at its start and one at its end. */
+static uint64_t least_hits_of(uint8_t type)
+{
+	if (type == WIRE_SPAN)
+		return 2;
+	return type == WIRE_HIT;
+}
+
+void cost_shares__record(struct cost_shares *all, struct cost_share *one, const void *record,
+			 size_t size)
+{
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+
+	all->least_hits += least_hits_of(type);
+	all->n_new++;
+	if (!one)
+		return;
+	one->least_hits += least_hits_of(type);
+	one->samples += type == WIRE_SAMPLE;
+	one->n_new++;
+}
+
+void cost_shares__tell(struct cost_shares *all, const struct overhead_input *in)
+{
+	uint64_t now_ns = in->own_ns + in->session.helpers_ns;
+	/* Set-up is for all builds, also those that are yet to come. */
+	uint64_t told_ns = all->told_ns ?: in->set_up_ns;
+
+	all->last = *in;
+	all->last.counters = NULL;
+	all->new_ns = now_ns > told_ns ? now_ns - told_ns : 0;
+	/* A helper may have ended before it is counted as a child that has ended. */
+	all->told_ns = now_ns > told_ns ? now_ns : told_ns;
+}
+
+static uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole)
+{
+	/* Long double: the product may have more than 64 bits. */
+	return whole ? (uint64_t)((long double)value * part / whole) : 0;
+}
+
+void cost_share__divide(struct cost_share *one, const struct cost_shares *all)
+{
+	one->own_ns += part_of(all->new_ns, one->n_new, all->n_new);
+	one->n_new = 0;
+}
+
+void cost_shares__divided(struct cost_shares *all)
+{
+	all->n_new = 0;
+	all->new_ns = 0;
+}
+
+/* A thread's hits are counted when it ends, and its intervals before. */
+uint64_t cost_share__hits(const struct cost_share *one, const struct cost_shares *all,
+			  uint64_t hits)
+{
+	uint64_t part = part_of(hits, one->least_hits, all->least_hits);
+
+	return part > one->least_hits ? part : one->least_hits;
+}
+
+struct overhead_input cost_share__input(const struct cost_share *one, const struct cost_shares *all,
+					const uint64_t *counters)
+{
+	struct overhead_input in = all->last;
+
+	in.counters = counters;
+	in.own_ns = one->own_ns;
+	in.set_up_ns = 0;
+	in.session.helpers_ns = 0;
+	in.session.waited_ns = one->waited_ns;
+	in.session.n_waited = one->n_waited;
+	return in;
+}
