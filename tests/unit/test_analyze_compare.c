@@ -217,7 +217,8 @@ static void probes_make_single_traces_vague(void **state)
 
 /* A build of a crate that was off the CPU for a part of its time, beside one of cargo's questions.
  */
-static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns, uint64_t peak)
+static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns, uint64_t peak,
+		      const struct compare_cost *cost)
 {
 	struct sample_names texts = {{"typeck", "<preempted>"}, 2};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
@@ -253,19 +254,20 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 	assert_int_equal(build__span(b, &span), 0);
 	assert_int_equal(build__end(b), 0);
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
-	compare__costs(c, side, b, NULL);
+	compare__costs(c, side, b, NULL, cost);
 	build__free(b);
 }
 
 static void crates_and_the_build_have_costs(void **state)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
+	const struct compare_cost unknown = {};
 	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;
 
 	assert_int_equal(compare__new(1, 1, &c), 0);
-	add_costs(c, COMPARE_BASE, 50 * MS, 40);
-	add_costs(c, COMPARE_NEW, 20 * MS, 70);
+	add_costs(c, COMPARE_BASE, 50 * MS, 40, &unknown);
+	add_costs(c, COMPARE_NEW, 20 * MS, 70, &unknown);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(r.n_crates, 1);
 	assert_int_equal(r.build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
@@ -280,6 +282,34 @@ static void crates_and_the_build_have_costs(void **state)
 	/* The answer has no number of results, and needs none. */
 	assert_int_equal(r.build.of[COMPARE_RESULTS][COMPARE_BASE].median, 41);
 	assert_int_equal(r.crates[0].of[COMPARE_RESULTS][COMPARE_NEW].median, 71);
+}
+
+/* If it is known of all traces. */
+static void cpu_times_are_without_the_cost_of_recording(void **state)
+{
+	const struct compare_rules rules = {.metric = COMPARE_CPU};
+	const struct compare_cost base = {.known = true, .ns = {4 * MS, 2 * MS, 3 * MS}};
+	const struct compare_cost new[] = {{.known = true, .ns = {8 * MS, MS, 3 * MS}}, {}};
+
+	for (size_t i = 0; i < N_OF(new); i++) {
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_costs(c, COMPARE_BASE, 50 * MS, 40, &base);
+		add_costs(c, COMPARE_NEW, 20 * MS, 70, &new[i]);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		assert_int_equal(r.without_cost, new[i].known);
+		assert_int_equal(r.build.of[COMPARE_CPU][COMPARE_BASE].median,
+				 (new[i].known ? 21 : 30) * MS);
+		assert_int_equal(r.build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
+		if (!new[i].known)
+			continue;
+		assert_int_equal(r.crates[0].of[COMPARE_CPU][COMPARE_NEW].median, 48 * MS);
+		assert_int_equal(r.build.recording_ns[COMPARE_NEW], 12 * MS);
+		/* Each part for itself. */
+		assert_int_equal(r.build.recording_apart_ns, 5 * MS);
+	}
 }
 
 static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)
@@ -484,6 +514,7 @@ int main(void)
 		cmocka_unit_test(waiting_is_no_self_time),
 		cmocka_unit_test(probes_make_single_traces_vague),
 		cmocka_unit_test(crates_and_the_build_have_costs),
+		cmocka_unit_test(cpu_times_are_without_the_cost_of_recording),
 		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),

@@ -109,6 +109,39 @@ static void builds_of_another_kind_are_not_judged(void **state)
 	assert_int_equal(r.build.known | rows[0].known | crate.known, 0);
 }
 
+/* Half of what costs are apart may be left in CPU times, and all and a half is in wall times. */
+static void what_recording_cost_is_noise(void **state)
+{
+	static const struct {
+		uint64_t apart_ms;
+		bool cpu, wall;
+	} cases[] = {{0, true, true},
+		     {333, true, true},
+		     {335, true, false},
+		     {999, true, false},
+		     {1001, false, false}};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct compare_row crate = row_of(NULL, 500 * MS, 1000 * MS, COMPARE_WALL_TRACES);
+		struct compare_result r = result_of(&crate, NULL, 0, COMPARE_WALL_TRACES);
+
+		r.rules.different_recording = true;
+		r.rules.min_ns = 0;
+		r.without_cost = true;
+		r.build.recording_apart_ns = cases[i].apart_ms * MS;
+		r.noise_is_estimated = true;
+		compare_judge__row(&r, &r.build, false, true);
+		assert_true(compare_row__knows(&r.build, COMPARE_CPU));
+		assert_int_equal(compare_row__changed(&r.build, COMPARE_CPU), cases[i].cpu);
+		assert_int_equal(compare_row__is_doubted(&r.build, COMPARE_CPU), !cases[i].cpu);
+		assert_int_equal(compare_row__is_doubted(&r.build, COMPARE_WALL), !cases[i].wall);
+		assert_true(compare_row__changed(&r.build, COMPARE_PEAK));
+		r.mixed_cpu = true;
+		compare_judge__row(&r, &r.build, false, true);
+		assert_false(compare_row__knows(&r.build, COMPARE_CPU));
+	}
+}
+
 /* Those behind the last probe of a budget are not known. */
 static void results_must_change_by_more_than_a_budget_may_miss(void **state)
 {
@@ -153,6 +186,7 @@ int main(void)
 		cmocka_unit_test(too_much_noise_hides_all_but_the_largest_changes),
 		cmocka_unit_test(wall_time_needs_three_traces),
 		cmocka_unit_test(builds_of_another_kind_are_not_judged),
+		cmocka_unit_test(what_recording_cost_is_noise),
 		cmocka_unit_test(results_must_change_by_more_than_a_budget_may_miss),
 		cmocka_unit_test(a_build_of_other_crates_is_not_judged),
 	};

@@ -382,7 +382,7 @@ static void all_forms_are_there(void **state)
 	object = json_tokener_parse(output.text[0]);
 	assert_non_null(object);
 	json_object_put(object);
-	assert_contains(output.text[0], "\"schema\":\"qprof-diff/4\"");
+	assert_contains(output.text[0], "\"schema\":\"qprof-diff/5\"");
 	assert_contains(output.text[0], "\"problem\":\"unfinished");
 	assert_int_equal(diff("base", "slow", NULL, &markdown), EXIT_CODE_OK);
 	assert_contains(output.text[0], "### rustc: two builds compared\n\n- wall time:");

@@ -41,6 +41,28 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"compare them\n");
 }
 
+static void costs_of_recording_that_are_known_are_taken_out(void **state)
+{
+	const struct diff_trace traces[] = {
+		{.side = COMPARE_BASE,
+		 .recording = {.compiles = 1, .probed = true, .off_cpu = true}},
+		{.side = COMPARE_NEW, .recording = {.compiles = 1, .sampled = true}}};
+	struct compare_result r = {.without_cost = true};
+	const struct diff_view v = {.result = &r,
+				    .traces = traces,
+				    .n_traces = 2,
+				    .differences = COMPARE_OTHER_RECORDING};
+	_free_ char *out_of_times = printed_text((diff_head__differences(out, &v, ""), 0));
+	_free_ char *mixed = NULL;
+
+	assert_contains(out_of_times, ": the cost of recording differs, and is taken out of CPU "
+				      "times\n");
+	r.mixed_cpu = true;
+	mixed = printed_text((diff_head__differences(out, &v, ""), 0));
+	assert_contains(mixed, ": CPU times are counted otherwise without off-CPU times, and not "
+			       "compared\n");
+}
+
 static void a_trace_without_compiles_was_not_recorded_differently(void **state)
 {
 	const struct diff_trace traces[] = {
@@ -112,6 +134,7 @@ static void costs_are_said_with_the_metric_of_the_limits_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(costs_of_recording_that_are_known_are_taken_out),
 		cmocka_unit_test(a_trace_without_compiles_was_not_recorded_differently),
 		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),

@@ -58,7 +58,7 @@ static void every_field_of_a_document_is_listed_with_its_unit(void **state)
 	};
 
 	fields = member(schema, "fields");
-	assert_string_equal(json_object_get_string(member(schema, "of")), "qprof-diff/4");
+	assert_string_equal(json_object_get_string(member(schema, "of")), "qprof-diff/5");
 	for (size_t i = 0; i < N_OF(documents); i++) {
 		struct json_object *document = parsed_json(documents[i]);
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/compare_compilers.h"
 #include "analyze/compare_judge.h"
-#include "analyze/compile_name.h"
 #include "base/table.h"
 #include "trace/interner.h"
 
@@ -27,9 +27,11 @@ struct cell {
 	uint64_t on_cpu_ns;    /* of self time */
 	uint64_t preempted_ns; /* of a compiler, or of the build */
 	uint64_t probes_ns;
-	uint64_t activities;		    /* of the executions; those of a crate have none */
-	double variance[COMPARE_N_METRICS]; /* of times that samples tell, ns^2 */
-	uint8_t by;			    /* enum compare_by */
+	uint64_t activities;		      /* of the executions; those of a crate have none */
+	uint64_t intervals;		      /* of a compiler, or of the build */
+	uint64_t cost_ns[COMPARE_COST_PARTS]; /* of a compiler, or of the build */
+	double variance[COMPARE_N_METRICS];   /* of times that samples tell, ns^2 */
+	uint8_t by;			      /* enum compare_by */
 };
 
 struct compare {
@@ -39,6 +41,7 @@ struct compare {
 	bool partial_items;		/* some queries of some trace had no probes */
 	bool any_unprobed;		/* queries had no probes in some trace */
 	uint32_t knows_off_cpu;		/* traces that tell when threads were off the CPU */
+	uint32_t knows_cost;		/* traces that tell what recording cost */
 	bool levelled;			/* level() is done */
 	/* By label: queries that had no probes. */
 	struct {
@@ -184,6 +187,7 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	to->on_cpu_ns += cell->on_cpu_ns;
 	to->probes_ns += cell->probes_ns;
 	to->activities += cell->activities;
+	to->intervals += cell->intervals;
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
 	to->by |= cell->by;
@@ -192,74 +196,9 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	return 0;
 }
 
-/* The rows of one compiler, and their sum. */
-struct compiler {
-	const struct trace_process *process;
-	struct summary_row *rows;
-	size_t n;
-	struct cell whole;
-};
-
-struct compilers {
-	struct compiler *all;
-	const struct trace_process **processes;
-	uint32_t n;
-};
-
-static void compilers__clear(struct compilers *cs)
-{
-	for (uint32_t i = 0; cs->all && i < cs->n; i++)
-		free(cs->all[i].rows);
-	free(cs->all);
-	free(cs->processes);
-}
-
-/* Those of cargo's questions have a crate name, too, but are no crates. */
-static bool only_answers(const struct trace_process *p)
-{
-	return p->crate && compile_only_queries(p);
-}
-
-/* Collect the compilers of the trace that compiled a crate, and executed anything. */
-static int compilers__init(struct compilers *cs, const struct summary *s)
-{
-	uint32_t n = summary__n_processes(s);
-
-	cs->all = calloc(n + 1UL, sizeof(*cs->all));
-	cs->processes = calloc(n + 1UL, sizeof(*cs->processes));
-	if (!cs->all || !cs->processes)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		struct compiler *to = &cs->all[cs->n];
-
-		if (summary__rows(s, i, &to->rows, &to->n))
-			return -ENOMEM;
-		to->process = cs->processes[cs->n] = summary__process_at(s, i);
-		if (to->n && !only_answers(to->process))
-			cs->n++;
-		else
-			free(take_ptr(to->rows));
-	}
-	return 0;
-}
-
-/* The run time of a compiler; if its end was not seen, the time of its longest row. */
-static uint64_t wall_of(const struct compiler *compiler)
-{
-	const struct trace_process *p = compiler->process;
-	uint64_t longest = 0;
-
-	if (p->end_ns > p->start_ns)
-		return p->end_ns - p->start_ns;
-	for (size_t i = 0; i < compiler->n; i++) {
-		if (compiler->rows[i].total_ns > longest)
-			longest = compiler->rows[i].total_ns;
-	}
-	return longest;
-}
-
-static int add_compiler(struct compare *c, enum compare_side side, struct compiler *compiler,
-			uint32_t unit, bool is_unwatched, const struct trace_texts *names)
+static int add_compiler(struct compare *c, enum compare_side side,
+			const struct compare_compiler *compiler, uint32_t unit, bool is_unwatched,
+			const struct trace_texts *names)
 {
 	struct cell whole = {};
 
@@ -271,6 +210,7 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT] - cell.activities;
 		whole.on_cpu_ns += cell.on_cpu_ns;
+		whole.intervals += cell.of[COMPARE_COUNT];
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
@@ -279,13 +219,13 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		if (err)
 			return err;
 	}
-	whole.of[COMPARE_TOTAL] = wall_of(compiler);
+	whole.of[COMPARE_TOTAL] = compare_compiler__wall_ns(compiler);
 	return add_to_pair(c, side, unit, WHOLE, 0, &whole)
 		       ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
 }
 
-static int keep_units(struct compare *c, const struct compilers *cs, const uint32_t *unit_of,
-		      uint32_t n_processes)
+static int keep_units(struct compare *c, const struct compare_compilers *cs,
+		      const uint32_t *unit_of, uint32_t n_processes)
 {
 	free(c->last_units);
 	c->n_last_units = 0;
@@ -302,12 +242,12 @@ static int keep_units(struct compare *c, const struct compilers *cs, const uint3
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
 		   const struct trace_texts *names)
 {
-	__cleanup(compilers__clear) struct compilers cs = {};
+	_compare_compilers_ struct compare_compilers cs = {};
 	_free_ uint32_t *unit_of = NULL;
 
 	if (c->seen[side] == c->n[side])
 		return -EINVAL;
-	if (compilers__init(&cs, s))
+	if (compare_compilers__init(&cs, s))
 		return -ENOMEM;
 	unit_of = calloc(cs.n + 1UL, sizeof(*unit_of));
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
@@ -332,8 +272,41 @@ static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t la
 	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
 }
 
+static uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((long double)value * part / whole) : 0;
+}
+
+/* A crate has the part of its intervals, of its CPU time, and of one compiler of all. */
+static void add_recording(struct compare *c, const struct compare_cost *cost, size_t place)
+{
+	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
+	uint32_t n = 0;
+
+	if (!cost->known)
+		return;
+	c->knows_cost++;
+	memcpy(build->cost_ns, cost->ns, sizeof(build->cost_ns));
+	for (uint32_t i = 0; i < c->n_last_units; i++)
+		n += c->last_units[i] != WHOLE;
+	for (uint32_t i = 0; i < c->n_last_units; i++) {
+		struct cell *cell;
+
+		if (c->last_units[i] == WHOLE)
+			continue;
+		cell = cells_of(c, c->last_units[i], WHOLE) + place;
+		cell->cost_ns[COMPARE_COST_PROBES] =
+			part_of(cost->ns[COMPARE_COST_PROBES], cell->intervals, build->intervals);
+		cell->cost_ns[COMPARE_COST_SAMPLES] =
+			part_of(cost->ns[COMPARE_COST_SAMPLES], cell->of[COMPARE_CPU],
+				build->of[COMPARE_CPU]);
+		cell->cost_ns[COMPARE_COST_BREAKPOINTS] =
+			part_of(cost->ns[COMPARE_COST_BREAKPOINTS], 1, n);
+	}
+}
+
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
-		    const struct samples *samples)
+		    const struct samples *samples, const struct compare_cost *cost)
 {
 	const struct running *running = &build__totals(b)->running;
 	uint32_t n;
@@ -368,6 +341,7 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 	/* Without those of one compile, the sum says nothing. */
 	if (!knows_results)
 		build->of[COMPARE_RESULTS] = 0;
+	add_recording(c, cost, place);
 }
 
 /* For items__each(). */
@@ -434,11 +408,13 @@ int compare__items(struct compare *c, enum compare_side side, const struct summa
 struct sums {
 	uint64_t *of[COMPARE_N_METRICS];     /* one per trace */
 	double *variance[COMPARE_N_METRICS]; /* the same */
+	uint64_t *recording;		     /* the same: what it added */
 	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
 	bool unprobed[COMPARE_N_SIDES];
-	uint64_t preempted_ns; /* its ranges, added up */
-	uint64_t probes_ns;    /* the largest of any pair and trace, as the numbers below */
+	uint64_t preempted_ns;	     /* its ranges, added up */
+	uint64_t recording_apart_ns; /* likewise, of each part */
+	uint64_t probes_ns;	     /* the largest of any pair and trace, as the numbers below */
 };
 
 static void sums__clear(struct sums *s)
@@ -447,11 +423,14 @@ static void sums__clear(struct sums *s)
 		free(s->of[m]);
 		free(s->variance[m]);
 	}
+	free(s->recording);
 }
 
 static int sums__init(struct sums *s, const struct compare *c)
 {
-	*s = (struct sums){};
+	*s = (struct sums){.recording = calloc(n_traces(c), sizeof(*s->recording))};
+	if (!s->recording)
+		return -ENOMEM;
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		s->of[m] = calloc(n_traces(c), sizeof(*s->of[m]));
 		s->variance[m] = calloc(n_traces(c), sizeof(*s->variance[m]));
@@ -470,13 +449,30 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	memset(s->in, 0, sizeof(s->in));
 	memset(s->by, 0, sizeof(s->by));
 	memset(s->unprobed, 0, sizeof(s->unprobed));
-	s->probes_ns = s->preempted_ns = 0;
+	memset(s->recording, 0, n_traces(c) * sizeof(*s->recording));
+	s->probes_ns = s->preempted_ns = s->recording_apart_ns = 0;
 }
 
 static bool is_unprobed(const struct compare *c, const struct pair *pair, int side)
 {
 	return pair->unit != ITEMS && pair->label < c->n_unprobed &&
 	       c->unprobed[pair->label].in[side];
+}
+
+static void sums__add_recording(struct sums *s, const struct compare *c, const struct cell *cells)
+{
+	for (int part = 0; part < COMPARE_COST_PARTS; part++) {
+		uint64_t least = UINT64_MAX, most = 0;
+
+		for (uint32_t t = 0; t < n_traces(c); t++) {
+			uint64_t ns = cells[t].cost_ns[part];
+
+			s->recording[t] += ns;
+			most = ns > most ? ns : most;
+			least = ns < least ? ns : least;
+		}
+		s->recording_apart_ns += most - least;
+	}
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -501,6 +497,7 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->probes_ns = cells[t].probes_ns;
 	}
 	s->preempted_ns += most - least;
+	sums__add_recording(s, c, cells);
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		s->in[side] |= c->pairs.at[pair].in[side];
 		s->unprobed[side] |= is_unprobed(c, &c->pairs.at[pair], side);
@@ -526,8 +523,12 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 	struct compare_row row = {
 		.preempted_ns = s->preempted_ns,
 		.probes_ns = s->probes_ns,
+		.recording_apart_ns = s->recording_apart_ns,
 	};
 
+	row.recording_ns[COMPARE_BASE] = spread_of(s->recording, c->n[COMPARE_BASE]).median;
+	row.recording_ns[COMPARE_NEW] =
+		spread_of(s->recording + c->n[COMPARE_BASE], c->n[COMPARE_NEW]).median;
 	memcpy(row.in, s->in, sizeof(row.in));
 	memcpy(row.by, s->by, sizeof(row.by));
 	memcpy(row.unprobed, s->unprobed, sizeof(row.unprobed));
@@ -630,12 +631,32 @@ static bool is_on_cpu(const struct compare *c)
 	return c->any_unprobed || c->knows_off_cpu == n_traces(c);
 }
 
-/* Make the traces comparable: times without waiting, and no executions that some do not have. */
+static bool is_without_cost(const struct compare *c)
+{
+	return c->knows_cost == n_traces(c);
+}
+
+static void take_cost_out(struct compare *c)
+{
+	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++)
+		for (int part = 0; part < COMPARE_COST_PARTS; part++)
+			c->cells[i].of[COMPARE_CPU] =
+				less(c->cells[i].of[COMPARE_CPU], c->cells[i].cost_ns[part]);
+}
+
+/*
+ * Make the traces comparable: times without waiting and without the cost of recording, and no
+ * executions that some do not have.
+ */
 static void level(struct compare *c)
 {
-	if (!is_on_cpu(c) || c->levelled)
+	if (c->levelled)
 		return;
 	c->levelled = true;
+	if (is_without_cost(c))
+		take_cost_out(c);
+	if (!is_on_cpu(c))
+		return;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
@@ -658,6 +679,8 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		.has_items = c->with_items == n_traces(c),
 		.partial_items = c->partial_items,
 		.on_cpu = is_on_cpu(c),
+		.without_cost = is_without_cost(c),
+		.mixed_cpu = c->knows_off_cpu && c->knows_off_cpu < n_traces(c),
 		.any_unprobed = c->any_unprobed,
 	};
 	memcpy(out->traces, c->n, sizeof(out->traces));

@@ -7,6 +7,7 @@
 #define QPROF_ANALYZE_COMPARE_H
 
 #include "analyze/build.h"
+#include "analyze/compare_cost.h"
 #include "analyze/compare_rows.h"
 #include "analyze/items.h"
 #include "analyze/samples.h"
@@ -41,10 +42,11 @@ int compare__unprobed(struct compare *c, enum compare_side side, const char *que
 
 /*
  * What the build took whose trace was added last; `samples` (or NULL) tell CPU times where the
- * build does not know them.
+ * build does not know them. If the cost of recording is known of all traces, it is taken out of
+ * CPU times.
  */
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
-		    const struct samples *samples);
+		    const struct samples *samples, const struct compare_cost *cost);
 
 /*
  * Call after the last trace. Texts belong to `c`. Clear with compare_result__clear(), even after a

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/compare_cost.h"
+
 #define NOISE_LEAST	 50000	/* ppm */
 #define NOISE_OF_PEAK	 100000 /* ppm */
 #define FACTOR_OF_SUMS	 2
@@ -37,7 +39,10 @@ static bool are_enough(const struct compare_result *r)
 static bool is_cost_compared(const struct compare_result *r, const struct compare_row *row,
 			     enum compare_metric metric)
 {
-	if (r->rules.different_recording && (metric == COMPARE_CPU || metric == COMPARE_WALL))
+	if (r->rules.different_recording && !r->without_cost &&
+	    (metric == COMPARE_CPU || metric == COMPARE_WALL))
+		return false;
+	if (metric == COMPARE_CPU && r->mixed_cpu)
 		return false;
 	if (metric == COMPARE_WALL && !are_enough(r))
 		return false;
@@ -89,8 +94,19 @@ static uint64_t least_of(const struct compare_result *r, const struct compare_ro
 	return least + FACTOR_OF_ERRORS * row->error_ns[metric];
 }
 
+/* What recording may have added to one side more than to the other. */
+static uint64_t cost_noise(const struct compare_result *r, const struct compare_row *row,
+			   enum compare_metric metric)
+{
+	if (!r->without_cost)
+		return 0;
+	if (metric == COMPARE_CPU)
+		return compare_cost_in_cpu(row->recording_apart_ns);
+	return metric == COMPARE_WALL ? compare_cost_in_wall(row->recording_apart_ns) : 0;
+}
+
 static bool is_changed(const struct compare_result *r, const struct compare_row *row,
-		       enum compare_metric metric, bool is_sum)
+		       enum compare_metric metric, bool is_sum, uint64_t cost_noise)
 {
 	const struct spread *base = &row->of[metric][COMPARE_BASE];
 	const struct spread *new = &row->of[metric][COMPARE_NEW];
@@ -104,7 +120,7 @@ static bool is_changed(const struct compare_result *r, const struct compare_row 
 	else if (metric == COMPARE_RESULTS)
 		limits.least = r->any_unprobed ? base->median / PART_OF_RESULTS : 0;
 	else if (metric != COMPARE_COUNT) {
-		limits.least = least_of(r, row, metric, is_sum);
+		limits.least = least_of(r, row, metric, is_sum) + cost_noise;
 		if (__builtin_mul_overflow(r->noise_ppm, factor, &limits.noise_ppm))
 			limits.noise_ppm = UINT64_MAX;
 	}
@@ -117,12 +133,15 @@ void compare_judge__row(const struct compare_result *r, struct compare_row *row,
 	enum compare_metric metric =
 		has_query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
 
-	row->known = row->changed = 0;
+	row->known = row->changed = row->doubted = 0;
 	for (unsigned int m = 0; m < COMPARE_N_METRICS; m++) {
 		bool known = is_compared(r, row, m, has_query);
+		uint64_t noise = cost_noise(r, row, m);
+		bool changed = known && is_changed(r, row, m, is_sum, noise);
 
 		row->known |= known << m;
-		row->changed |= (known && is_changed(r, row, m, is_sum)) << m;
+		row->changed |= changed << m;
+		row->doubted |= (known && !changed && is_changed(r, row, m, is_sum, 0)) << m;
 	}
 	row->compared = compare_row__knows(row, metric);
 	row->significant = compare_row__changed(row, metric);

@@ -16,7 +16,7 @@ enum compare_metric {
 	/* Executions of queries; exact, and equal in every build of the same source. */
 	COMPARE_COUNT,
 	/* Of crates and of the build, not of queries; 0: unknown. */
-	COMPARE_CPU, /* ns, of all threads */
+	COMPARE_CPU, /* ns, of all threads; see compare_result.without_cost */
 	/* ns: a crate's compiler; the build from its first compiler to its last. */
 	COMPARE_WALL,
 	COMPARE_PEAK, /* bytes: the most that one compiler had resident */
@@ -68,6 +68,8 @@ struct compare_row {
 	/* 1 << enum compare_metric: known on both sides; and of these, changed significantly. */
 	uint8_t known;
 	uint8_t changed;
+	/* Of those that did not: would have, if what recording cost were known exactly. */
+	uint8_t doubted;
 	/*
 	 * True if the metric of the rules is known on both sides. A row that is not compared is
 	 * never significant.
@@ -84,6 +86,12 @@ struct compare_row {
 	 * the most and the least of it.
 	 */
 	uint64_t preempted_ns;
+	/*
+	 * Of whole crates: what recording added to their CPU times, and how far the traces are
+	 * apart in it.
+	 */
+	uint64_t recording_ns[COMPARE_N_SIDES];
+	uint64_t recording_apart_ns;
 	/* Of a query of a crate: the self time of the crate, in the trace with the most of it. */
 	uint64_t crate_self_ns;
 	/* Probe time that was subtracted from self time: the most in one trace. */
@@ -108,7 +116,10 @@ struct compare_rules {
 	enum compare_metric metric;
 	/* No time or number of executions is judged: the builds did different work. */
 	bool different_work;
-	/* Times that compilers took are not judged: recording added different times to them. */
+	/*
+	 * Recording added different times to what compilers took. If these are unknown, CPU and
+	 * wall times are not judged.
+	 */
 	bool different_recording;
 	/* Smaller changes are ignored. Times only; the percentage is of the base build. */
 	uint64_t min_ns;
@@ -136,6 +147,12 @@ static inline bool compare_row__changed(const struct compare_row *row, enum comp
 	return row->changed >> metric & 1;
 }
 
+static inline bool compare_row__is_doubted(const struct compare_row *row,
+					   enum compare_metric metric)
+{
+	return row->doubted >> metric & 1;
+}
+
 static inline int64_t compare_row__change(const struct compare_row *row, enum compare_metric metric)
 {
 	return spread_change(&row->of[metric][COMPARE_BASE], &row->of[metric][COMPARE_NEW]);
@@ -146,6 +163,8 @@ struct compare_result {
 	bool partial_items; /* none is compared: some queries of some trace had no probes */
 	bool on_cpu;	    /* self times are */
 	bool any_unprobed;  /* some query had no probes in some trace */
+	bool without_cost;  /* CPU times are without what recording added */
+	bool mixed_cpu;	    /* some traces know CPU times by samples only: they are not judged */
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
 	/*

@@ -8,9 +8,6 @@
 #include "analyze/cost.h"
 #include "base/format.h"
 
-/* Costs this far apart are different: changes of CPU time below 5 % are noise, too. */
-#define COST_APART_PPM 50000
-
 static uint64_t cost_ppm(const struct model *m)
 {
 	struct cost c = cost_of(m);
@@ -24,7 +21,6 @@ struct compare_recording compare_recording_of(const struct model *m)
 {
 	struct compare_recording r = {
 		.budget_ppm = m->decisions.ppm,
-		.unprobed = decisions__queries(&m->decisions),
 		.cost_ppm = cost_ppm(m),
 		.probed = summary__spans(m->summary),
 		.sampled = summary__is_sampled(m->summary),
@@ -40,21 +36,12 @@ struct compare_recording compare_recording_of(const struct model *m)
 	return r;
 }
 
-/* One budget chooses other queries once it knows more, and may not be used up before. */
-static bool has_another_cost(const struct compare_recording *a, const struct compare_recording *b)
-{
-	uint64_t less = a->cost_ppm < b->cost_ppm ? a->cost_ppm : b->cost_ppm;
-	uint64_t more = a->cost_ppm < b->cost_ppm ? b->cost_ppm : a->cost_ppm;
-
-	return a->unprobed != b->unprobed && less && more - less > COST_APART_PPM;
-}
-
 static bool is_recorded_alike(const struct compare_recording *a, const struct compare_recording *b)
 {
 	if (!a->compiles || !b->compiles)
 		return true;
 	return a->budget_ppm == b->budget_ppm && a->probed == b->probed &&
-	       a->sampled == b->sampled && a->off_cpu == b->off_cpu && !has_another_cost(a, b);
+	       a->sampled == b->sampled && a->off_cpu == b->off_cpu;
 }
 
 /* Whether anything was compiled, and so whether the trace shows how it was recorded. */

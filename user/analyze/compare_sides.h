@@ -14,7 +14,6 @@ struct compare_recording {
 	uint32_t compiles;   /* compilers that compiled a crate; `reusing` is a part of them */
 	uint32_t reusing;    /* read results of an earlier compile */
 	uint64_t budget_ppm; /* 0: none, or all queries fitted the default one */
-	uint32_t unprobed;   /* queries that the budget left without probes */
 	/* What recording added to the compilers' CPU time, in millionths of it; 0: unknown. */
 	uint64_t cost_ppm;
 	bool probed; /* it has intervals of queries */
@@ -25,10 +24,7 @@ struct compare_recording {
 /* Bits: how the sides differ. */
 enum compare_difference {
 	COMPARE_CLEAN_AND_INCREMENTAL = 1, /* only one side reused results */
-	/*
-	 * Budget, probes, samples or off-CPU times; or other queries without probes, at costs that
-	 * are far apart. CPU and wall times hold the cost of recording, which differs then.
-	 */
+	/* Budget, probes, samples or off-CPU times. Recording adds other times then. */
 	COMPARE_OTHER_RECORDING = 2,
 };
 

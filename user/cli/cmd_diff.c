@@ -183,6 +183,8 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 			 struct trace_reader *r, struct model *m, enum cli_diff_by by)
 {
 	struct model_options options = model_options_of(r);
+	bool is_part = process_filter__is_set(sides->filter.of);
+	struct compare_cost cost;
 	int err;
 
 	options.parts = MODEL_BUILD | (by != CLI_DIFF_BY_QUERY ? MODEL_ITEMS : 0);
@@ -192,15 +194,16 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 		return err;
 	t->recording = compare_recording_of(m);
 	/* A share that all compilers have in the CPU time of the chosen ones means nothing. */
-	if (process_filter__is_set(sides->filter.of))
+	if (is_part)
 		t->recording.cost_ppm = 0;
+	cost = compare_cost_of(m, is_part);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))
 		err = compare__items(c, t->side, m->summary, m->items, &options.texts);
 	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
-		compare__costs(c, t->side, m->build, m->samples);
+		compare__costs(c, t->side, m->build, m->samples, &cost);
 	err = err ?: add_unprobed(c, t, m) ?: keep_texts(sides, t, r, m->summary);
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
@@ -367,6 +370,8 @@ static const char *doubt_of(const struct sides *sides, const struct diff_view *v
 	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
 	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
 		return "no query had probes in all traces";
+	if (gate->is_above && compare_row__is_doubted(row, metric))
+		return "what recording cost may explain it";
 	if (gate->is_above && v->result->too_noisy && compare_metric_is_time(metric))
 		return "there is too much noise";
 	return NULL;

@@ -77,7 +77,7 @@ static const struct cli_option options[] = {
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(diff.json),
-		.help = "Print one JSON document, schema qprof-diff/4.",
+		.help = "Print one JSON document, schema qprof-diff/5.",
 	},
 	{
 		.name = "schema",

@@ -72,7 +72,7 @@ int diff_text(FILE *out, const struct diff_view *v);
 int diff_markdown(FILE *out, const struct diff_view *v);
 
 /*
- * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/4"; docs/diff.md has its members. Rows
+ * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/5"; docs/diff.md has its members. Rows
  * are sorted: significant ones first, then by change.
  */
 int diff_json(FILE *out, const struct diff_view *v);

@@ -57,6 +57,17 @@ static size_t first_compiling(const struct diff_view *v)
 	return i;
 }
 
+/* What that means for CPU and wall times. */
+static const char *recording_verdict(const struct compare_result *r)
+{
+	if (!r->without_cost)
+		return "CPU and wall time hold the cost of recording, which differs, and are not "
+		       "compared; record all with --exact and the same options to compare them";
+	if (r->mixed_cpu)
+		return "CPU times are counted otherwise without off-CPU times, and not compared";
+	return "the cost of recording differs, and is taken out of CPU times";
+}
+
 /* That trace, and the first that was recorded in another way. */
 static void print_recordings(FILE *out, const struct diff_view *v)
 {
@@ -69,13 +80,10 @@ static void print_recordings(FILE *out, const struct diff_view *v)
 
 		if (is_alike(&first->recording, &t->recording))
 			continue;
-		fprintf(out,
-			"recorded differently: %s with %s, %s with %s: CPU and wall time hold "
-			"the cost of recording, which differs, and are not compared; record all "
-			"with --exact and the same options to compare them\n",
+		fprintf(out, "recorded differently: %s with %s, %s with %s: %s\n",
 			side_texts[first->side], compare_recording_text(a, &first->recording),
 			t->side == first->side ? "another of it" : side_texts[t->side],
-			compare_recording_text(b, &t->recording));
+			compare_recording_text(b, &t->recording), recording_verdict(v->result));
 		return;
 	}
 }

@@ -37,7 +37,8 @@ static void add_cost(struct json *j, const char *key, const struct spread *s)
 		json__null(j, key);
 }
 
-static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
+static void add_side(struct json *j, const struct compare_row *row, enum compare_side side,
+		     bool without_cost)
 {
 	struct json object = {};
 
@@ -54,6 +55,7 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	if (!row->query) {
 		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
 		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
+		json__known(&object, "recording_ns", without_cost, row->recording_ns[side]);
 		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
 		add_cost(&object, "results", &row->of[COMPARE_RESULTS][side]);
 	}
@@ -71,7 +73,8 @@ static void add_metrics(struct json *j, const char *key, unsigned int metrics)
 	json__value(j, key, names);
 }
 
-static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
+static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric,
+		    bool without_cost)
 {
 	int64_t change = compare_row__change(row, metric);
 	uint64_t base = row->of[metric][COMPARE_BASE].median;
@@ -86,15 +89,17 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 	if (!row->query) {
 		add_metrics(j, "compared_metrics", row->known);
 		add_metrics(j, "changed_metrics", row->changed);
+		add_metrics(j, "doubted_metrics", row->doubted);
 	}
 	if ((row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES ||
 	    row->error_ns[metric])
 		json__number(j, "change_error", row->error_ns[metric]);
-	add_side(j, row, COMPARE_BASE);
-	add_side(j, row, COMPARE_NEW);
+	add_side(j, row, COMPARE_BASE, without_cost);
+	add_side(j, row, COMPARE_NEW, without_cost);
 }
 
-static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
+static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric,
+		    bool without_cost)
 {
 	if (row->unit) {
 		json__text(j, "crate", row->unit->crate);
@@ -113,17 +118,17 @@ static void put_row(struct json *j, const struct compare_row *row, enum compare_
 		json__text(j, "query", row->query);
 		json__text(j, "kind", summary_kind_text(row->kinds));
 	}
-	add_row(j, row, metric);
+	add_row(j, row, metric, without_cost);
 	json__put(j);
 }
 
 static void put_rows(struct json *j, const char *key, const struct compare_row *rows, size_t n,
-		     enum compare_metric metric)
+		     enum compare_metric metric, bool without_cost)
 {
 	json__array(j, key);
 	for (size_t i = 0; i < n && !j->err; i++) {
 		json__line(j, i);
-		put_row(j, &rows[i], metric);
+		put_row(j, &rows[i], metric, without_cost);
 	}
 	json__print(j, "]");
 }
@@ -177,7 +182,7 @@ static void put_gates(struct json *j, const struct diff_view *v)
 		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
 		json__text(j, "verdict", verdicts[gate->verdict]);
 		json__text(j, "why", gate->why);
-		add_row(j, &gate->row, gate->metric);
+		add_row(j, &gate->row, gate->metric, v->result->without_cost);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -225,7 +230,7 @@ int diff_json(FILE *out, const struct diff_view *v)
 	struct json j = {.out = out};
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-diff/4");
+	json__text(&j, "schema", "qprof-diff/5");
 	json__text(&j, "by", v->by == DIFF_BY_ITEM ? "item" : "query");
 	json__text(&j, "metric", compare_metric_name(r->rules.metric));
 	json__number(&j, "min_ns", r->rules.min_ns);
@@ -238,14 +243,14 @@ int diff_json(FILE *out, const struct diff_view *v)
 	put_gates(&j, v);
 	json__print(&j, ",\"build\":\n");
 	json__begin(&j);
-	put_row(&j, &r->build, r->rules.metric);
-	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
+	put_row(&j, &r->build, r->rules.metric, r->without_cost);
+	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric, r->without_cost);
 	if (v->by == DIFF_BY_ITEM)
-		put_rows(&j, "rows", r->items, r->n_items, metric);
+		put_rows(&j, "rows", r->items, r->n_items, metric, r->without_cost);
 	else
-		put_rows(&j, "rows", r->rows, r->n_rows, metric);
+		put_rows(&j, "rows", r->rows, r->n_rows, metric, r->without_cost);
 	if (v->by == DIFF_BY_BOTH && r->has_items && r->rules.metric != COMPARE_TOTAL)
-		put_rows(&j, "items", r->items, r->n_items, metric);
+		put_rows(&j, "items", r->items, r->n_items, metric, r->without_cost);
 	json__print(&j, "}\n");
 	return j.err;
 }

@@ -224,13 +224,15 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 			   const struct compare_result *r)
 {
 	if (!compare_row__knows(row, metric) && !row->query &&
-	    (metric == COMPARE_WALL || metric == COMPARE_TOTAL) && !r->rules.different_recording &&
-	    !r->rules.different_work)
+	    (metric == COMPARE_WALL || metric == COMPARE_TOTAL) &&
+	    (!r->rules.different_recording || r->without_cost) && !r->rules.different_work)
 		return ": no verdict with fewer than 3 traces a side";
 	if (!compare_row__knows(row, metric))
 		return ": not compared";
 	if (compare_row__changed(row, metric))
 		return "";
+	if (compare_row__is_doubted(row, metric))
+		return ": what recording cost may explain it";
 	if (metric == COMPARE_RESULTS)
 		return ": within what the probes of a budget may miss";
 	return r->too_noisy && metric != COMPARE_PEAK ? ": too much noise for a verdict"
@@ -323,6 +325,19 @@ void diff_print_errors(FILE *out, const struct compare_result *r)
 		fputs("times are by samples: a change counts if it exceeds four standard errors "
 		      "as well\n",
 		      out);
+}
+
+void diff_print_recording(FILE *out, const struct compare_result *r)
+{
+	const uint64_t *ns = r->build.recording_ns;
+	char base[FORMAT_MAX], new[FORMAT_MAX];
+
+	if (!r->without_cost || (!ns[COMPARE_BASE] && !ns[COMPARE_NEW]))
+		return;
+	fprintf(out,
+		"CPU times are without what recording added: %s in base, %s in new; half of the "
+		"difference counts as noise\n",
+		format_duration(base, ns[COMPARE_BASE]), format_duration(new, ns[COMPARE_NEW]));
 }
 
 void diff_print_noise(FILE *out, const struct compare_result *r)

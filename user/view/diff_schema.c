@@ -18,7 +18,7 @@ struct member {
 };
 
 static const struct member document[] = {
-	{"schema", "string", "qprof-diff/4"},
+	{"schema", "string", "qprof-diff/5"},
 	{"by", "string", "what rows are: query or item"},
 	{"metric", "string",
 	 "of limits and of the order: self, total, count, cpu, wall, peak, results"},
@@ -88,6 +88,8 @@ static const struct member comparison[] = {
 	{"significant", "boolean", "the change is more than chance explains"},
 	{"compared_metrics", "[string", "of whole crates: known on both sides"},
 	{"changed_metrics", "[string", "of whole crates: changed significantly"},
+	{"doubted_metrics", "[string",
+	 "of whole crates: changed, but what recording cost may explain it"},
 	{"base", "side", "null: no trace of that side has it"},
 	{"new", "side", "null: no trace of that side has it"},
 };
@@ -98,7 +100,9 @@ static const struct member side[] = {
 	{"total_ns", "spread", "time with called queries; of crates how long compilers ran; ns"},
 	{"count", "spread", "executions; of crates those of queries, without activities"},
 	{"wall_ns", "spread", "from start to end; ns"},
-	{"cpu_ns", "spread", "CPU time of all threads; ns"},
+	{"cpu_ns", "spread",
+	 "CPU time of all threads, without recording_ns unless that is null; ns"},
+	{"recording_ns", "integer or null", "CPU time that recording added, median of the traces"},
 	{"peak_bytes", "spread", "the most memory that one compiler had resident; bytes"},
 	{"results", "spread", "results of queries that rustc numbered, probed or not"},
 };
@@ -188,7 +192,7 @@ int diff_schema(FILE *out)
 {
 	struct schema s;
 
-	schema__begin(&s, out, "qprof-diff/4");
+	schema__begin(&s, out, "qprof-diff/5");
 	put_members(&s, "", document, N_OF(document));
 	return schema__end(&s);
 }

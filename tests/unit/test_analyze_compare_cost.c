@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare_cost.h"
+
+#include "test.h"
+
+/* One compiler of 20 intervals. */
+static void fill(struct model *m)
+{
+	const struct trace_process compile = {.crate = (char *)"a", .cpu_ns = 100000};
+	const struct model_options options = {.parts = MODEL_BUILD, .texts = {NULL, NULL}};
+	const struct trace_span span = {.end_ns = 5};
+
+	assert_int_equal(model__init(m, &options), 0);
+	assert_int_equal(summary__process(m->summary, &compile), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(summary__span(m->summary, &span, &(struct trace_times){}), 0);
+	m->has_losses = true;
+	m->losses.count[TRACE_COUNT_HITS] = 160;
+	m->overhead.of[TRACE_OVERHEAD_PROBES] = 4000;
+	m->overhead.of[TRACE_OVERHEAD_BREAKPOINTS] = 300;
+	m->overhead.of[TRACE_OVERHEAD_SAMPLES] = 20;
+	m->overhead.of[TRACE_OVERHEAD_OWN] = 999;
+}
+
+static void it_is_what_compilers_took(void **state)
+{
+	struct compare_cost cost;
+	_model_ struct model m = {};
+
+	fill(&m);
+	/* An earlier version tells hits only. */
+	assert_false(compare_cost_of(&m, false).known);
+	m.has_overhead = true;
+	cost = compare_cost_of(&m, false);
+	assert_true(cost.known);
+	assert_int_equal(cost.ns[COMPARE_COST_PROBES], 4000);
+	assert_int_equal(cost.ns[COMPARE_COST_SAMPLES], 20);
+	/* Off-CPU times are unknown here, so CPU times are by samples, and whole. */
+	assert_int_equal(cost.ns[COMPARE_COST_BREAKPOINTS], 300);
+}
+
+/* The cost is that of the whole recording, of which the model has a quarter of the hits. */
+static void a_part_of_a_recording_has_a_part_of_it(void **state)
+{
+	struct compare_cost cost;
+	_model_ struct model m = {};
+
+	fill(&m);
+	m.has_overhead = true;
+	cost = compare_cost_of(&m, true);
+	assert_true(cost.known);
+	assert_int_equal(cost.ns[COMPARE_COST_PROBES], 1000);
+	assert_int_equal(cost.ns[COMPARE_COST_SAMPLES], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_what_compilers_took),
+		cmocka_unit_test(a_part_of_a_recording_has_a_part_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
