@@ -3,6 +3,7 @@
 
 import json
 
+import crates
 import lab
 
 ABOVE = 1
@@ -86,7 +87,8 @@ def test_identical_builds(t):
 def test_numbers_are_those_of_the_report(t):
     """Executions, times and memory of the build and of its crate are the same in both."""
     record(t, "base.qpt", 1)
-    report = t.report("base.qpt")["build"]
+    whole = t.report("base.qpt")
+    report, cost = whole["build"], whole["cost"]
     done = t.run_qprof("diff", "--json", "base.qpt", "base.qpt")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -94,10 +96,35 @@ def test_numbers_are_those_of_the_report(t):
     (reported,) = report["crates"]
     assert crate["base"]["count"]["median"] == base["count"]["median"] == reported["executions"]
     assert base["wall_ns"]["median"] == report["wall_ns"]
-    assert base["cpu_ns"]["median"] == report["cpu_ns"]
-    assert crate["base"]["cpu_ns"]["median"] == reported["cpu_ns"]
+    # What recording added is told beside it.
+    assert base["recording_ns"] == cost["probes_ns"] + cost["samples_ns"] > 0
+    assert base["cpu_ns"]["median"] + base["recording_ns"] == report["cpu_ns"]
+    assert crate["base"]["cpu_ns"]["median"] + crate["base"]["recording_ns"] == reported["cpu_ns"]
     assert crate["base"]["peak_bytes"]["median"] == reported["peak_bytes"] > 0
     return "%d executions" % reported["executions"]
+
+
+def test_recordings_that_cost_otherwise_are_compared(t):
+    """A budget leaves queries out of one: CPU times are compared, and items by the others."""
+    command = [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"))
+    for name, options in (("base.qpt", ()), ("new.qpt", ("--exact",))):
+        run = t.capture(command, ("-q", *options), trace=name, exact=False)
+        assert run.status == 0, run.stderr
+    done = t.run_qprof("diff", "--json", "base.qpt", "new.qpt")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    build, items = document["build"], document["items"]
+    assert document["differences"] == ["recording"], document["differences"]
+    assert "cpu" in build["compared_metrics"], build
+    assert 0 < build["base"]["recording_ns"] < build["new"]["recording_ns"], build
+    # The same executions in both, whatever the budget left out.
+    assert items and any(item["base"]["count"]["median"] for item in items)
+    for item in items:
+        assert item["base"]["count"] == item["new"]["count"], item
+    text = t.run_qprof("diff", "base.qpt", "new.qpt").stdout
+    assert "and is taken out of CPU times\n" in text, text
+    assert "rows of items have no time that is charged to them, nor that of " in text, text
+    return "%d items" % len(items)
 
 
 def test_limits_on_what_a_build_took(t):

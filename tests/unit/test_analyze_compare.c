@@ -378,32 +378,65 @@ static void items_can_be_summed(void **state)
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
 
-/* An execution of a query without probes may have been about any item. */
-static void items_are_not_compared_if_queries_have_no_probes(void **state)
+/* Of two queries about an item, and an activity that is charged to it. */
+static void add_unprobed_items(struct compare *c, enum compare_side side, const char *unprobed,
+			       uint64_t typeck_ns)
 {
-	const struct sample_row rows[] = {{"app", "lib", "app::f", 1, 40 * MS, NULL}};
-	const struct compare_rules rules = {.metric = COMPARE_COUNT};
+	const struct sample_row row = {"app", "lib", "app::f", 1, 40 * MS, NULL};
 	struct sample_names texts = {};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
-	struct summary *s = sample_build(rows, 1, &texts);
-	_compare_result_ struct compare_result r;
+	struct summary *s = sample_build(&row, 1, &texts);
+	uint32_t item = sample_id(&texts, "app::f");
+	struct trace_span span = {.end_ns = 50 * MS, .depth = 0};
 	_items_ struct items *items = NULL;
+
+	assert_int_equal(items__new(&names, &items), 0);
+	span.depth = 1;
+	span.label = sample_id(&texts, "expand");
+	span.kind = TRACE_KIND_ACTIVITY;
+	assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = 7 * MS},
+				     TRACE_NO_STRING),
+			 0);
+	span.depth = 0;
+	span.kind = TRACE_KIND_QUERY;
+	span.label = sample_id(&texts, "typeck");
+	assert_int_equal(
+		items__span(items, &span, &(struct trace_times){.self_ns = typeck_ns}, item), 0);
+	span.start_ns = span.end_ns;
+	span.end_ns += 20 * MS;
+	span.label = sample_id(&texts, "layout_of");
+	assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = 20 * MS}, item),
+			 0);
+	if (unprobed)
+		assert_int_equal(compare__unprobed(c, side, unprobed), 0);
+	assert_int_equal(compare__items(c, side, items, &names), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	summary__free(s);
+}
+
+/* What typeck did for the item is known of one side only. */
+static void items_are_compared_without_queries_that_had_no_probes(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	const struct compare_row *row;
+	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;
 
-	summary__set_unwatched(s);
-	assert_int_equal(items__new(&names, &items), 0);
-	assert_int_equal(items__span(items, &(struct trace_span){}, &(struct trace_times){}, 0), 0);
 	assert_int_equal(compare__new(1, 1, &c), 0);
-	for (int side = 0; side < COMPARE_N_SIDES; side++) {
-		assert_int_equal(compare__items(c, side, s, items, &names), 0);
-		assert_int_equal(compare__trace(c, side, s, &names), 0);
-	}
-	assert_int_equal(compare__items(c, COMPARE_NEW, s, items, &names), -EINVAL);
+	add_unprobed_items(c, COMPARE_BASE, NULL, 30 * MS);
+	add_unprobed_items(c, COMPARE_NEW, "typeck", 400 * MS);
+	/* Also for a trace too many. */
+	assert_int_equal(compare__items(c, COMPARE_NEW, NULL, NULL), -EINVAL);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_true(r.partial_items);
-	assert_int_equal(r.n_items, 1);
-	assert_false(r.items[0].compared);
-	summary__free(s);
+	assert_int_equal(r.n_unprobed, 1);
+	assert_string_equal(r.unprobed[0], "typeck");
+	row = find_item(&r, "app::f");
+	assert_true(row->compared);
+	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+		/* Nor what ran within typeck, which is charged to something else there. */
+		assert_int_equal(row->of[COMPARE_SELF][side].median, 20 * MS);
+		assert_int_equal(row->of[COMPARE_COUNT][side].median, 1);
+	}
 }
 
 /* Without its items, a trace would look as if it had none of those of the others. */
@@ -518,7 +551,7 @@ int main(void)
 		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),
-		cmocka_unit_test(items_are_not_compared_if_queries_have_no_probes),
+		cmocka_unit_test(items_are_compared_without_queries_that_had_no_probes),
 		cmocka_unit_test(items_of_some_traces_are_no_rows),
 		cmocka_unit_test(samples_have_errors_of_their_own),
 		cmocka_unit_test(samples_are_not_compared_with_intervals),

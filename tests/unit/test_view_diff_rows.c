@@ -103,6 +103,23 @@ static void names_of_a_trace_cannot_move_the_cursor(void **state)
 	assert_contains(markdown, "(`a'?[2J`)\n");
 }
 
+static void what_rows_of_items_lack_is_said(void **state)
+{
+	const struct compare_result r = {.n_unprobed = 4, .unprobed = {"typeck", "a\033", "b"}};
+	const struct diff_rows items = {.by_item = true, .n_all = 1}, none = {.by_item = true};
+	const struct compare_row row = {.unit = NULL, .query = "q"};
+	const struct diff_rows queries = {.uncompared = 1, .n_all = 1, .first_uncompared = {&row}};
+	_free_ char *text = printed_text((diff_print_uncompared(out, &items, &r, false), 0));
+	_free_ char *no_items = printed_text((diff_print_uncompared(out, &none, &r, false), 0));
+	_free_ char *other = printed_text((diff_print_uncompared(out, &queries, &r, false), 0));
+
+	assert_string_equal(text, "rows of items have no time that is charged to them, nor that of "
+				  "4 queries without probes in some trace (typeck, a?, b, ...); "
+				  "--exact records all\n");
+	assert_string_equal(no_items, "");
+	assert_lacks(other, "items");
+}
+
 static void what_is_within_noise_is_named(void **state)
 {
 	static const struct {
@@ -150,6 +167,7 @@ static void a_metric_of_crates_has_no_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_rows_of_items_lack_is_said),
 		cmocka_unit_test(names_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_is_within_noise_is_named),
 		cmocka_unit_test(a_metric_of_crates_has_no_rows),

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analyze/compare_compilers.h"
+#include "analyze/compare_items.h"
 #include "analyze/compare_judge.h"
 #include "base/table.h"
-#include "trace/interner.h"
 
 #define WHOLE UINT32_MAX       /* as a label: the whole unit; as a unit: all units */
 #define ITEMS (UINT32_MAX - 1) /* as a unit: the label is an item */
@@ -38,7 +38,6 @@ struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	uint32_t with_items;		/* traces */
-	bool partial_items;		/* some queries of some trace had no probes */
 	bool any_unprobed;		/* queries had no probes in some trace */
 	uint32_t knows_off_cpu;		/* traces that tell when threads were off the CPU */
 	uint32_t knows_cost;		/* traces that tell what recording cost */
@@ -48,23 +47,15 @@ struct compare {
 		bool in[COMPARE_N_SIDES];
 	} * unprobed;
 	uint32_t n_unprobed;
+	struct compare_items items;
 	struct compare_units units;
 	/* Of the trace that was added last: units by process index, or WHOLE. */
 	uint32_t *last_units;
 	uint32_t n_last_units;
-	struct interner labels;
-	char **texts; /* label texts */
-	uint32_t n_texts;
-	uint32_t texts_capacity;
+	struct compare_labels labels;
 	TABLE(struct pair) pairs; /* by unit << 32 | label; the first pair is the whole build */
-	/* Of items: by label; `file` is the label of its name. */
-	struct {
-		uint32_t file, line; /* line 0: unknown */
-		enum compare_side side;
-	} * places;
-	uint32_t n_places;
-	struct cell *cells;	 /* per pair one for each trace: the base traces first */
-	uint32_t cells_capacity; /* in pairs */
+	struct cell *cells;	  /* per pair one for each trace: the base traces first */
+	uint32_t cells_capacity;  /* in pairs */
 };
 
 static uint32_t n_traces(const struct compare *c)
@@ -102,20 +93,6 @@ int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
 		return -ENOMEM;
 	*out = take_ptr(c);
 	return 0;
-}
-
-/* The number of a text; the same in all traces. */
-static int label_of(struct compare *c, const char *text, uint32_t *label)
-{
-	bool is_new;
-	int err = interner__id(&c->labels, text, label, &is_new);
-
-	if (err || !is_new)
-		return err;
-	if (array__reserve_one(&c->texts, c->n_texts, &c->texts_capacity, sizeof(*c->texts)))
-		return -ENOMEM;
-	c->texts[c->n_texts] = strdup(text);
-	return c->texts[c->n_texts++] ? 0 : -ENOMEM;
 }
 
 static double squared(uint64_t ns)
@@ -173,7 +150,8 @@ static size_t place_of(const struct compare *c, enum compare_side side, uint32_t
 	return c->seen[side] - back + (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0);
 }
 
-static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit, uint32_t label,
+/* `place` is of the trace. */
+static int add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_t label,
 		       uint32_t kinds, const struct cell *cell)
 {
 	struct pair *pair = get_pair(c, unit, label);
@@ -181,7 +159,7 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 
 	if (!pair)
 		return -ENOMEM;
-	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + place_of(c, side, 0)];
+	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + place];
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->on_cpu_ns += cell->on_cpu_ns;
@@ -191,14 +169,13 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
 	to->by |= cell->by;
-	pair->in[side] = true;
+	pair->in[place < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW] = true;
 	pair->kinds |= kinds;
 	return 0;
 }
 
-static int add_compiler(struct compare *c, enum compare_side side,
-			const struct compare_compiler *compiler, uint32_t unit, bool is_unwatched,
-			const struct trace_texts *names)
+static int add_compiler(struct compare *c, size_t place, const struct compare_compiler *compiler,
+			uint32_t unit, bool is_unwatched, const struct trace_texts *names)
 {
 	struct cell whole = {};
 
@@ -214,14 +191,15 @@ static int add_compiler(struct compare *c, enum compare_side side,
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
-		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label)
-			      ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
+		err = compare_labels__id(&c->labels,
+					 names->text(names->ctx, compiler->rows[i].label), &label)
+			      ?: add_to_pair(c, place, unit, label, compiler->rows[i].kinds, &cell);
 		if (err)
 			return err;
 	}
 	whole.of[COMPARE_TOTAL] = compare_compiler__wall_ns(compiler);
-	return add_to_pair(c, side, unit, WHOLE, 0, &whole)
-		       ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
+	return add_to_pair(c, place, unit, WHOLE, 0, &whole)
+		       ?: add_to_pair(c, place, WHOLE, WHOLE, 0, &whole);
 }
 
 static int keep_units(struct compare *c, const struct compare_compilers *cs,
@@ -253,8 +231,8 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cs.n; i++) {
-		int err = add_compiler(c, side, &cs.all[i], unit_of[i], summary__is_unwatched(s),
-				       names);
+		int err = add_compiler(c, place_of(c, side, 0), &cs.all[i], unit_of[i],
+				       summary__is_unwatched(s), names);
 
 		if (err)
 			return err;
@@ -344,64 +322,14 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 	add_recording(c, cost, place);
 }
 
-/* For items__each(). */
-struct item_rows {
-	struct compare *c;
-	enum compare_side side;
-	const struct trace_texts *names;
-};
-
-/* A place in the new build replaces one in the base. */
-static int note_place(struct compare *c, enum compare_side side, uint32_t label, uint32_t item,
-		      const struct trace_texts *names)
+int compare__items(struct compare *c, enum compare_side side, struct items *items,
+		   const struct trace_texts *names)
 {
-	const struct trace_place *place = trace_texts__place(names, item);
-	uint32_t file;
-	int err;
-
-	if (!place)
-		return 0;
-	err = label_of(c, names->text(names->ctx, place->file), &file);
-	if (!err && array__reserve_at(&c->places, label, &c->n_places, sizeof(*c->places)))
-		err = -ENOMEM;
-	if (err || (c->places[label].line && c->places[label].side > side))
-		return err;
-	c->places[label].file = file;
-	c->places[label].line = place->line;
-	c->places[label].side = side;
-	return 0;
-}
-
-static int add_item(void *ctx, const struct item_cell *from)
-{
-	const struct item_rows *rows = ctx;
-	const struct trace_texts *names = rows->names;
-	const struct cell cell = {
-		.of[COMPARE_SELF] = from->self_ns,
-		.of[COMPARE_COUNT] = from->executions,
-		.on_cpu_ns = from->cpu_ns,
-		.probes_ns = from->probe_ns,
-		.by = COMPARE_BY_SPANS,
-	};
-	const char *path = from->item == TRACE_NO_STRING ? COMPARE_NO_ITEM
-							 : names->text(names->ctx, from->item);
-	uint32_t label;
-
-	return label_of(rows->c, path, &label)
-		       ?: note_place(rows->c, rows->side, label, from->item, names)
-		       ?: add_to_pair(rows->c, rows->side, ITEMS, label, 0, &cell);
-}
-
-int compare__items(struct compare *c, enum compare_side side, const struct summary *s,
-		   struct items *items, const struct trace_texts *names)
-{
-	struct item_rows rows = {.c = c, .side = side, .names = names};
-
 	if (c->seen[side] == c->n[side])
 		return -EINVAL;
-	c->partial_items |= summary__is_unwatched(s);
 	c->with_items++;
-	return items__each(items, add_item, &rows);
+	return compare_items__add(&c->items, &c->labels, (uint32_t)place_of(c, side, 0), side,
+				  items, names);
 }
 
 /* Values of the picked pairs, summed per trace. */
@@ -575,15 +503,13 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		sums__add(&s, c, i);
 		row = row_of(&s, c);
 		row.unit = unit_of(c, pair);
-		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
+		row.query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
 		row.crate_self_ns = crate_self(c, pair);
-		if (pair->unit == ITEMS && pair->label < c->n_places &&
-		    c->places[pair->label].line) {
-			row.file = c->texts[c->places[pair->label].file];
-			row.line = c->places[pair->label].line;
-		}
+		if (pair->unit == ITEMS)
+			row.file =
+				compare_items__file(&c->items, &c->labels, pair->label, &row.line);
 		if (pair->unit == WHOLE)
 			r->build = row;
 		else if (!row.query)
@@ -599,7 +525,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 int compare__unprobed(struct compare *c, enum compare_side side, const char *query)
 {
 	uint32_t label;
-	int err = label_of(c, query, &label);
+	int err = compare_labels__id(&c->labels, query, &label);
 
 	if (err || array__reserve_at(&c->unprobed, label, &c->n_unprobed, sizeof(*c->unprobed)))
 		return err ?: -ENOMEM;
@@ -644,19 +570,80 @@ static void take_cost_out(struct compare *c)
 				less(c->cells[i].of[COMPARE_CPU], c->cells[i].cost_ns[part]);
 }
 
+static bool is_probed_everywhere(const struct compare *c, uint32_t query)
+{
+	const bool *unprobed = query < c->n_unprobed ? c->unprobed[query].in : NULL;
+
+	return !unprobed || (!unprobed[COMPARE_BASE] && !unprobed[COMPARE_NEW]);
+}
+
+/*
+ * In a trace where a query had no probes, nothing is known of what it did for an item, and what ran
+ * within it is charged to something else. So only what other queries did about the item itself is
+ * the same in all traces.
+ */
+static bool is_known_everywhere(const struct compare *c, const struct compare_item *item)
+{
+	if (!c->any_unprobed)
+		return true;
+	return item->executions && is_probed_everywhere(c, item->query) &&
+	       !compare_items__is_charged(&c->items, item);
+}
+
+static int add_items(struct compare *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->items.n && !err; i++) {
+		const struct compare_item *item = &c->items.all[i];
+		const struct cell cell = {
+			.of[COMPARE_SELF] = item->self_ns,
+			.of[COMPARE_COUNT] = item->executions,
+			.on_cpu_ns = item->own_cpu_ns,
+			.probes_ns = item->probes_ns,
+			.variance[COMPARE_SELF] = squared(item->error_ns),
+			.by = COMPARE_BY_SPANS,
+		};
+
+		if (is_known_everywhere(c, item))
+			err = add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
+	}
+	free(take_ptr(c->items.all));
+	c->items.n = 0;
+	return err;
+}
+
+static void name_unprobed(const struct compare *c, struct compare_result *r)
+{
+	for (uint32_t label = 0; label < c->n_unprobed; label++) {
+		const bool *in = c->unprobed[label].in;
+
+		if (!in[COMPARE_BASE] && !in[COMPARE_NEW])
+			continue;
+		if (r->n_unprobed < COMPARE_UNPROBED_NAMED)
+			r->unprobed[r->n_unprobed] = c->labels.texts[label];
+		r->n_unprobed++;
+	}
+}
+
 /*
  * Make the traces comparable: times without waiting and without the cost of recording, and no
  * executions that some do not have.
  */
-static void level(struct compare *c)
+static int level(struct compare *c)
 {
+	int err;
+
 	if (c->levelled)
-		return;
+		return 0;
 	c->levelled = true;
+	err = c->with_items == n_traces(c) ? add_items(c) : 0;
+	if (err)
+		return err;
 	if (is_without_cost(c))
 		take_cost_out(c);
 	if (!is_on_cpu(c))
-		return;
+		return 0;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
@@ -666,25 +653,25 @@ static void level(struct compare *c)
 		if (is_unprobed(c, pair, COMPARE_BASE) || is_unprobed(c, pair, COMPARE_NEW))
 			leave_out(c, pair);
 	}
+	return 0;
 }
 
 int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out)
 {
-	int err;
+	int err = level(c);
 
-	level(c);
 	*out = (struct compare_result){
 		.rules = *rules,
 		.has_items = c->with_items == n_traces(c),
-		.partial_items = c->partial_items,
 		.on_cpu = is_on_cpu(c),
 		.without_cost = is_without_cost(c),
 		.mixed_cpu = c->knows_off_cpu && c->knows_off_cpu < n_traces(c),
 		.any_unprobed = c->any_unprobed,
 	};
 	memcpy(out->traces, c->n, sizeof(out->traces));
-	err = compare_units__name(&c->units) ?: fill_rows(c, out);
+	name_unprobed(c, out);
+	err = err ?: compare_units__name(&c->units) ?: fill_rows(c, out);
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		out->build.unprobed[side] = c->any_unprobed;
 	return err ?: compare_judge__result(out);
@@ -701,7 +688,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, bool o
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
-		const char *query = pair->label == WHOLE ? NULL : c->texts[pair->label];
+		const char *query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
 
 		if (query && (pair->unit == ITEMS) != of_items)
 			continue;
@@ -724,14 +711,11 @@ void compare__free(struct compare *c)
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->n_texts; i++)
-		free(c->texts[i]);
-	free(c->texts);
-	interner__destroy(&c->labels);
+	compare_labels__clear(&c->labels);
+	compare_items__clear(&c->items);
 	compare_units__clear(&c->units);
 	free(c->last_units);
 	table__destroy(&c->pairs);
-	free(c->places);
 	free(c->unprobed);
 	free(c->cells);
 	free(c);

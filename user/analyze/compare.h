@@ -27,11 +27,11 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 
 /*
  * The items of the trace that is added next, paired by path. Items are rows only if all traces have
- * them. If a query has no probes in any trace, no item is compared: what it did for the item is in
- * no row. Errors as of compare__trace().
+ * them. If a query had no probes in some trace, rows have only what others did about the items
+ * themselves; these must be divided by the shares of queries. Errors as of compare__trace().
  */
-int compare__items(struct compare *c, enum compare_side side, const struct summary *s,
-		   struct items *items, const struct trace_texts *names);
+int compare__items(struct compare *c, enum compare_side side, struct items *items,
+		   const struct trace_texts *names);
 
 /*
  * A query had no probes in the trace that is added last, or next, on this side. Its executions are

@@ -62,8 +62,6 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 
 	if (r->rules.different_work || (r->few_crates && row->is_build))
 		return false;
-	if (r->partial_items && compare_row__is_item(row))
-		return false;
 	if (compare_metric_is_of_crates(metric))
 		return !has_query && is_cost_compared(r, row, metric);
 	if (!is_known_alike(r, row, metric))

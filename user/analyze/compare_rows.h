@@ -29,6 +29,8 @@ enum compare_metric {
 #define COMPARE_WALL_TRACES 3
 #define COMPARE_NOISE_MOST  500000 /* millionths; with more noise no verdict is worth anything */
 
+#define COMPARE_UNPROBED_NAMED 3
+
 /* The name of the row of what no item is around. */
 #define COMPARE_NO_ITEM "(no item)"
 
@@ -159,12 +161,14 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 }
 
 struct compare_result {
-	bool has_items;	    /* all traces have some */
-	bool partial_items; /* none is compared: some queries of some trace had no probes */
-	bool on_cpu;	    /* self times are */
-	bool any_unprobed;  /* some query had no probes in some trace */
-	bool without_cost;  /* CPU times are without what recording added */
-	bool mixed_cpu;	    /* some traces know CPU times by samples only: they are not judged */
+	bool has_items;	   /* all traces have some */
+	bool on_cpu;	   /* self times are */
+	bool any_unprobed; /* some query had no probes in some trace */
+	/* These queries, and the first of them. Rows of items are without what they did. */
+	size_t n_unprobed;
+	const char *unprobed[COMPARE_UNPROBED_NAMED];
+	bool without_cost; /* CPU times are without what recording added */
+	bool mixed_cpu;	   /* some traces know CPU times by samples only: they are not judged */
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
 	/*

@@ -199,8 +199,11 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	cost = compare_cost_of(m, is_part);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
+	/* What is charged to an item is left out if there are shares. */
+	if (m->items)
+		items__divide(m->items, &m->own_shares);
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))
-		err = compare__items(c, t->side, m->summary, m->items, &options.texts);
+		err = compare__items(c, t->side, m->items, &options.texts);
 	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
 		compare__costs(c, t->side, m->build, m->samples, &cost);

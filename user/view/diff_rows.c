@@ -95,7 +95,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item
 	const struct compare_row *rows = by_item ? result->items : result->rows;
 	size_t n = !shown ? 0 : by_item ? result->n_items : result->n_rows;
 
-	*r = (struct diff_rows){.by_item = by_item};
+	*r = (struct diff_rows){.by_item = by_item, .n_all = n};
 	r->rows = calloc(n + 1, sizeof(struct compare_row *));
 	if (!r->rows)
 		return -ENOMEM;
@@ -268,20 +268,31 @@ void diff_print_raw(FILE *out, const char *text, bool markdown)
 		fputc('?', out);
 }
 
+static void print_left_out(FILE *out, const struct compare_result *r, bool markdown)
+{
+	size_t n = r->n_unprobed < COMPARE_UNPROBED_NAMED ? r->n_unprobed : COMPARE_UNPROBED_NAMED;
+
+	fprintf(out,
+		"rows of items have no time that is charged to them, nor that of %zu %s without "
+		"probes in some trace (",
+		r->n_unprobed, r->n_unprobed == 1 ? "query" : "queries");
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? ", " : "", out);
+		diff_print_raw(out, r->unprobed[i], markdown);
+	}
+	fprintf(out, "%s); --exact records all\n", n < r->n_unprobed ? ", ..." : "");
+}
+
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
 			   bool markdown)
 {
 	size_t n =
 		rows->uncompared < DIFF_UNCOMPARED_NAMED ? rows->uncompared : DIFF_UNCOMPARED_NAMED;
 
+	if (rows->by_item && rows->n_all && r->n_unprobed)
+		print_left_out(out, r, markdown);
 	if (!n || r->rules.different_work)
 		return;
-	if (rows->by_item && r->partial_items) {
-		fputs("items are not compared: what queries without probes did for an item is in "
-		      "no row; --exact records it\n",
-		      out);
-		return;
-	}
 	fprintf(out,
 		"not compared, as they had no probes or too few samples, to keep within a budget: "
 		"%zu %s (",

@@ -14,6 +14,7 @@ struct diff_rows {
 	/* Significant rows of crates on both sides, the largest change first. */
 	const struct compare_row **rows;
 	size_t n;
+	size_t n_all;	   /* significant or not */
 	size_t n_shown;	   /* rows to show, limited by diff_view.top */
 	size_t within;	   /* rows with a change that is not significant */
 	size_t uncompared; /* rows whose metric is unknown on a side, and the first of them */
