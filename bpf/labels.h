@@ -21,7 +21,7 @@ static __always_inline __u32 label_send(const struct wire_label_key *key)
 	r->label = state.label;
 	r->key = *key;
 	/* Sent before it is added to the map, so no interval with this number is sent earlier. */
-	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	bpf_ringbuf_submit(r, maps_wakeup_flags());
 	bpf_map_update_elem(&labels, key, &state, BPF_NOEXIST);
 	return state.label;
 }
