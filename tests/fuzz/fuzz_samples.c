@@ -154,5 +154,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += n;
 		size -= n;
 	}
+	expect(!tracks__release_samples(t));
 	return 0;
 }

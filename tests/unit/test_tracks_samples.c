@@ -127,9 +127,14 @@ static struct wire_sample sample_of(const uint64_t *stack, uint32_t n)
 	return r;
 }
 
-static int take(struct fixture *f, const struct wire_sample *r)
+static int hold(struct fixture *f, const struct wire_sample *r)
 {
 	return tracks__record(f->t, r, offsetof(struct wire_sample, frames) + 8ul * r->n);
+}
+
+static int take(struct fixture *f, const struct wire_sample *r)
+{
+	return hold(f, r) ?: tracks__release_samples(f->t);
 }
 
 /* The last sample's stack, the outermost entry first: "+offset" in the function before it. */
@@ -511,6 +516,64 @@ static void one_library_shows_the_intervals_of_a_stack(void **state)
 	      IN(DRIVER, WRAPPER), IN(DRIVER, RUNS));
 }
 
+/* A function is looked up when the sample is released, not while its compiler runs. */
+static void samples_wait_with_what_is_known_of_them(void **state)
+{
+	static const uint64_t stack[] = {IN(DRIVER, WRAPPER), IN(DRIVER, RUNS)};
+	static const uint32_t labels[] = {60, 61, 62};
+	struct wire_sample r = sample_of(stack, N_OF(stack));
+	struct fixture *f = *state;
+
+	assert_int_equal(hold(f, &r), 0);
+	r.value = 7;
+	r.n = 1;
+	assert_int_equal(hold(f, &r), 0);
+	assert_int_equal(f->out.n_samples + f->out.n_functions, 0);
+	assert_string_equal(f->out.processes[0].build_id, "abcd");
+	/* The process executes a program that is no compiler, which changes nothing. */
+	assert_int_equal(do_exec(f->t, 11, 600, "ld\0-o\0x"), 0);
+	/* The number goes to another library, with other queries. */
+	assert_int_equal(tracks__set_library(f->t, LIB, labels, 3, "ef", NULL), 0);
+	assert_int_equal(f->out.n_samples, 2);
+	assert_string_equal(stack_of(f, f->out.samples[1].stack), "d1+10 q70 d2+110");
+	assert_int_equal(f->out.samples[1].value, 1000000);
+	assert_int_equal(f->out.samples[0].value, 7);
+	assert_int_equal(f->out.samples[0].process, 0);
+	assert_int_equal(f->out.n_processes, 1);
+	assert_int_equal(tracks__release_samples(f->t), 0);
+	assert_int_equal(f->out.n_samples, 2);
+}
+
+static void samples_do_not_wait_for_a_file_whose_number_is_given_away(void **state)
+{
+	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
+	struct wire_sample r = sample_of(stack, 1);
+	struct fixture *f = *state;
+
+	assert_int_equal(hold(f, &r), 0);
+	assert_int_equal(tracks__set_file(f->t, NOTHING, &driver), 0);
+	assert_int_equal(f->out.n_samples, 0);
+	assert_int_equal(tracks__set_file(f->t, LIBC, &driver), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), "c5+20");
+	/* What is left is there in the end. */
+	assert_int_equal(hold(f, &r), 0);
+	assert_int_equal(tracks__settle(f->t), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), "d5+20");
+}
+
+static void the_room_for_samples_that_wait_is_bounded(void **state)
+{
+	static uint64_t stack[WIRE_SAMPLE_FRAMES];
+	struct wire_sample r = sample_of(stack, WIRE_SAMPLE_FRAMES);
+	struct fixture *f = *state;
+	uint32_t n = 0;
+
+	for (; !f->out.n_samples && n < SAMPLES_HELD_MAX; n++)
+		assert_int_equal(hold(f, &r), 0);
+	assert_int_equal(f->out.n_samples, n);
+	assert_in_range(n, SAMPLES_HELD_MAX / 2 / sizeof(r), SAMPLES_HELD_MAX / sizeof(r));
+}
+
 static struct trace_stack innermost;
 
 static int keep_innermost(void *ctx, const struct trace_stack *entry, uint32_t *id)
@@ -527,6 +590,7 @@ static uint32_t place_of_other(struct samples *s, const struct samples_context *
 	struct wire_sample r = sample_of(stack, 1);
 
 	assert_int_equal(samples__record(s, c, &r, offsetof(struct wire_sample, frames) + 8), 0);
+	assert_int_equal(samples__release(s, c), 0);
 	return innermost.place;
 }
 
@@ -540,6 +604,7 @@ static void take_many(struct samples *s, const struct samples_context *c, uint32
 		stack[i] = IN(DRIVER, (uint64_t)(first + i) << 12 | 0x900);
 	r = sample_of(stack, WIRE_SAMPLE_FRAMES);
 	assert_int_equal(samples__record(s, c, &r, sizeof(r)), 0);
+	assert_int_equal(samples__release(s, c), 0);
 }
 
 static void places_that_are_forgotten_are_found_again(void **state)
@@ -602,6 +667,9 @@ int main(void)
 		TEST(a_stack_that_finds_no_room_is_cut),
 		TEST(a_library_that_comes_later_shows_its_queries),
 		TEST(one_library_shows_the_intervals_of_a_stack),
+		TEST(samples_wait_with_what_is_known_of_them),
+		TEST(samples_do_not_wait_for_a_file_whose_number_is_given_away),
+		TEST(the_room_for_samples_that_wait_is_bounded),
 		TEST(places_that_are_forgotten_are_found_again),
 	};
 

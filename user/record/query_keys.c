@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/query_keys.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
+
+int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan)
+{
+	_free_ uint8_t *keys = calloc(plan->n_queries + 1UL, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		keys[i] = plan->queries[i].key;
+	return tracks__set_keys(t, lib, keys, &plan->layout)
+		       ?: tracks__set_arguments(t, lib, plan->guards);
+}
 
 /* Errors of the file end the recording elsewhere. */
 void query_keys__write_types(struct trace_output *trace, const struct plan *plan,

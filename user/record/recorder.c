@@ -222,17 +222,6 @@ static int name_callers(struct recorder *r, uint8_t lib, const struct plan *plan
 	return err;
 }
 
-static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
-{
-	_free_ uint8_t *keys = calloc(plan->n_queries + 1UL, sizeof(*keys));
-
-	if (!keys)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->n_queries; i++)
-		keys[i] = plan->queries[i].key;
-	return tracks__set_keys(r->tracks, lib, keys, &plan->layout);
-}
-
 static struct answers *answers_of(const struct recorder *r)
 {
 	return r->opt.begun ? r->opt.begun->answers : NULL;
@@ -257,7 +246,7 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
 	if (!err && r->opt.keys) {
-		err = set_keys(r, lib, plan) ?: tracks__set_arguments(r->tracks, lib, plan->guards);
+		err = query_keys__set(r->tracks, lib, plan);
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
@@ -507,11 +496,18 @@ struct session_sink recorder__sink(struct recorder *r)
 	};
 }
 
-static struct trace_losses losses_of(const struct recorder *r,
-				     const uint64_t counters[WIRE_COUNTER_MAX])
+static void release_samples(struct recorder *r)
 {
-	struct trace_losses losses = tracks__losses(r->tracks, counters);
+	trace_output__wrote(&r->trace, tracks__release_samples(r->tracks));
+}
 
+/* Of samples that wait it is not known yet whether they find room. */
+static struct trace_losses losses_of(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses;
+
+	release_samples(r);
+	losses = tracks__losses(r->tracks, counters);
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
 	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
 	return losses;
@@ -528,8 +524,10 @@ static void note_view_error(struct recorder *r, int err)
 			   strerror(-err));
 }
 
-static void tick(struct recorder *r, const struct trace_losses *losses, bool last)
+static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
+				bool last)
 {
+	struct trace_losses losses = losses_of(r, counters);
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
@@ -537,7 +535,7 @@ static void tick(struct recorder *r, const struct trace_losses *losses, bool las
 		.running = tracks__running(r->tracks),
 		.recorded_only = r->model.decisions.ppm,
 		.last = last,
-		.losses = losses,
+		.losses = &losses,
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
 		.now = r->now.asked_ns && !last ? &r->told : NULL,
@@ -546,21 +544,21 @@ static void tick(struct recorder *r, const struct trace_losses *losses, bool las
 
 	recorder__commit_file(r);
 	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, losses)
+		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
 						       ?: trace_writer__flush(r->trace.writer));
 	if (!r->view_err)
 		note_view_error(r, live_view__draw(r->live, &state));
+	return losses;
 }
 
 void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses = losses_of(r, counters);
-
-	tick(r, &losses, false);
+	tick(r, counters, false);
 }
 
 struct now_asked recorder__now(struct recorder *r)
 {
+	release_samples(r);
 	return (struct now_asked){
 		.now = &r->now,
 		.sampled = r->only_samples ? &r->now_sampled : NULL,
@@ -759,10 +757,9 @@ void recorder__settle(struct recorder *r)
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses = losses_of(r, counters);
+	struct trace_losses losses = tick(r, counters, true);
 	int err;
 
-	tick(r, &losses, true);
 	live_view__restore(r->live);
 	recorder__settle(r);
 	trace_output__finish(&r->trace, r->opt.sealer);

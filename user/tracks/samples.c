@@ -11,6 +11,11 @@
 /* Addresses of user space have fewer bits than a place has room for: this one is free. */
 #define PC_BIT (1ull << 47)
 
+bool samples__has_file(const struct samples *s, uint32_t number)
+{
+	return number < s->n_files && s->files[number].functions;
+}
+
 int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions)
 {
 	int err = array__reserve_at(&s->files, number, &s->n_files, sizeof(*s->files));
@@ -318,37 +323,63 @@ static int set_interval(const struct samples_context *c, const struct wire_sampl
 	return err;
 }
 
+static int convert_held(struct samples *s, const struct samples_context *c,
+			struct held_sample *held)
+{
+	int err = convert(s, c, &held->wire, held->lib, &held->sample);
+
+	return err ?: c->sink->sample(c->sink->ctx, &held->sample);
+}
+
+int samples__release(struct samples *s, const struct samples_context *c)
+{
+	struct held_sample held;
+	size_t at = 0;
+	int err = 0;
+
+	refresh(s, c);
+	while (!err && held_samples__next(&s->held, &at, &held))
+		err = convert_held(s, c, &held);
+	held_samples__empty(&s->held);
+	return err;
+}
+
+static int hold(struct samples *s, const struct samples_context *c, const struct held_sample *held)
+{
+	int err = held_samples__add(&s->held, held);
+
+	return err || s->held.used < SAMPLES_HELD_MAX ? err : samples__release(s, c);
+}
+
 int samples__record(struct samples *s, const struct samples_context *c, const void *record,
 		    size_t size)
 {
-	const struct library *lib;
-	struct trace_sample sample;
-	struct wire_sample r;
+	struct held_sample held;
+	struct wire_sample *r = &held.wire;
 	struct image *image;
 	int err = 0;
 
-	if (!read_record(record, size, &r))
+	if (!read_record(record, size, r))
 		return -EBADMSG;
-	sample = (struct trace_sample){
-		.time_ns = r.time_ns,
-		.value = r.value,
-		.tid = r.tid,
+	held.sample = (struct trace_sample){
+		.time_ns = r->time_ns,
+		.value = r->value,
+		.tid = r->tid,
 		.stack = TRACE_NO_STACK,
-		.cause = r.cause,
-		.cut = r.light ? WIRE_CUT_TOO_DEEP : r.cut,
+		.cause = r->cause,
+		.cut = r->light ? WIRE_CUT_TOO_DEEP : r->cut,
 	};
 	refresh(s, c);
-	r.busy = r.busy || is_at_probe(s, &r);
-	err = set_interval(c, &r, &sample);
+	r->busy = r->busy || is_at_probe(s, r);
+	err = set_interval(c, r, &held.sample);
 	if (err || !c->sink->sample)
 		return err;
-	lib = library_in(s, &r);
-	image = image_of(c, &r, lib, &err);
+	held.lib = library_in(s, r);
+	image = image_of(c, r, held.lib, &err);
 	if (!image)
 		return err;
-	sample.process = image->p.index;
-	err = convert(s, c, &r, lib, &sample);
-	return err ?: c->sink->sample(c->sink->ctx, &sample);
+	held.sample.process = image->p.index;
+	return hold(s, c, &held);
 }
 
 void samples__clear(struct samples *s)
@@ -356,5 +387,6 @@ void samples__clear(struct samples *s)
 	free(s->files);
 	free(s->places);
 	u64_map__destroy(&s->known);
+	held_samples__clear(&s->held);
 	*s = (struct samples){0};
 }

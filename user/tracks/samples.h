@@ -9,8 +9,12 @@
 #ifndef QPROF_TRACKS_SAMPLES_H
 #define QPROF_TRACKS_SAMPLES_H
 
+#include "tracks/held_samples.h"
 #include "tracks/images.h"
 #include "tracks/interval_labels.h"
+
+/* Bytes of samples that wait; then they are looked up at once. */
+#define SAMPLES_HELD_MAX (4u << 20)
 
 /* Places that are remembered; then all are forgotten, and found again. */
 #define SAMPLES_PLACES_MAX (1u << 18)
@@ -37,6 +41,7 @@ struct samples {
 	struct u64_map known; /* place -> index into places */
 	struct sampled_place *places;
 	uint32_t n_places, places_capacity;
+	struct held_samples held;
 	/* Of the stack that is being converted. */
 	struct plan_frame_code codes[WIRE_SAMPLE_FRAMES];
 	uint32_t locations[WIRE_SAMPLE_FRAMES];
@@ -52,6 +57,9 @@ struct samples_context {
 	struct images *images;
 };
 
+/* Whether the functions of a file were set. */
+bool samples__has_file(const struct samples *s, uint32_t number);
+
 /* The functions of a file, which outlive the samples. 0 or -ENOMEM. */
 int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions);
 
@@ -59,12 +67,18 @@ int samples__set_file(struct samples *s, uint32_t number, const struct tracks_fu
 void samples__forget(struct samples *s);
 
 /*
- * Take a record of `size` bytes, whose sender may leave out the end of its frames: give the sink
- * the functions and entries of the stack, and the sample. A stack that finds no room ends with the
- * last entry that did. -EBADMSG, as tracks__record(); -ENOMEM, or the sink's error.
+ * Take a record of `size` bytes, whose sender may leave out the end of its frames. It waits for
+ * samples__release(). -EBADMSG, as tracks__record(); -ENOMEM, or the sink's error.
  */
 int samples__record(struct samples *s, const struct samples_context *c, const void *record,
 		    size_t size);
+
+/*
+ * Look up the places of the samples that wait, and give the sink the functions and entries of their
+ * stacks, and the samples. A stack that finds no room ends with the last entry that did. Before the
+ * number of a file or of a library goes to another one. -ENOMEM, or the sink's error.
+ */
+int samples__release(struct samples *s, const struct samples_context *c);
 
 void samples__clear(struct samples *s);
 

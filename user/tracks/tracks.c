@@ -50,11 +50,30 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 	return 0;
 }
 
+static struct samples_context context_of(struct tracks *t)
+{
+	return (struct samples_context){
+		.sink = &t->sink,
+		.libraries = t->libraries,
+		.labels = &t->labels,
+		.callers = t->callers,
+		.images = &t->images,
+	};
+}
+
+int tracks__release_samples(struct tracks *t)
+{
+	const struct samples_context context = context_of(t);
+
+	return samples__release(&t->samples, &context);
+}
+
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version)
 {
-	int err = library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
+	int err = t->libraries[lib].labels ? tracks__release_samples(t) : 0;
 
+	err = err ?: library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
 	if (err)
 		return err;
 	t->libraries[lib].serial = ++t->last_serial;
@@ -116,7 +135,7 @@ uint64_t tracks__unnamed(const struct tracks *t)
 
 int tracks__settle(struct tracks *t)
 {
-	return images__settle(&t->images);
+	return tracks__release_samples(t) ?: images__settle(&t->images);
 }
 
 void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions)
@@ -127,7 +146,9 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 
 int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_functions *functions)
 {
-	return samples__set_file(&t->samples, number, functions);
+	int err = samples__has_file(&t->samples, number) ? tracks__release_samples(t) : 0;
+
+	return err ?: samples__set_file(&t->samples, number, functions);
 }
 
 int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan)
@@ -439,13 +460,7 @@ static int record_symbols(struct tracks *t, const char *record, size_t size)
 
 static int record_sample(struct tracks *t, const void *record, size_t size)
 {
-	const struct samples_context context = {
-		.sink = &t->sink,
-		.libraries = t->libraries,
-		.labels = &t->labels,
-		.callers = t->callers,
-		.images = &t->images,
-	};
+	const struct samples_context context = context_of(t);
 
 	return samples__record(&t->samples, &context, record, size);
 }

@@ -71,7 +71,14 @@ uint64_t tracks__unread_arguments(const struct tracks *t);
 /* Executions whose key was read and has no name. */
 uint64_t tracks__unnamed(const struct tracks *t);
 
-/* Give the sink what it would get when the compilers that still run end. */
+/*
+ * Give the sink the samples that wait. To name the functions in the first ones takes the symbols of
+ * whole libraries, some 0.1 s, and a compiler on another CPU would feel that: so samples wait for a
+ * moment that the caller chooses, or until there are SAMPLES_HELD_MAX bytes of them.
+ */
+int tracks__release_samples(struct tracks *t);
+
+/* The same, and what the sink would get when the compilers that still run end. */
 int tracks__settle(struct tracks *t);
 
 /*
