@@ -84,9 +84,9 @@ def test_debug_file(t):
     compiler = fake_toolchain(t, strip_with_build_id)
     library = driver(os.path.join(t.toolchain().sysroot, "bin/rustc"))
     path = debug_file_of(t, library)
-    done = t.run_qprof("plan", compiler)
-    assert done.returncode and "stripped" in done.stderr and "debug file" in done.stderr, done
     time.sleep(2.1)  # a file that was changed just now is not used
+    # A stored plan with recovered names does not stand for one with symbols.
+    assert plan_of(t, compiler)["symbols"] == "the library's code"
     own, plan = plan_of(t, library), plan_of(t, compiler, root=True)
     assert own["symbols"] == "the library" and own["symbols_file"] is None, own["symbols"]
     assert plan["symbols"] == "a debug file, found by the build-id", plan["symbols"]
@@ -108,8 +108,7 @@ def test_debug_file_of_another_build(t):
         f.seek(-1, os.SEEK_END)
         f.write(b"!")
     time.sleep(2.1)
-    done = t.plain(with_debug_root(t, [t.qprof, "plan", compiler]), env=t.qprof_env())
-    assert done.status and b"stripped" in done.stderr, done
+    assert plan_of(t, compiler, root=True)["symbols"] == "the library's code"
 
 
 # ---- debuginfod ----------------------------------------------------------------------------------

@@ -263,6 +263,15 @@ static const char *fix_of_plan(int err)
 	}
 }
 
+/* What stands before the source of its symbols. */
+static const char *source_text(enum symbol_source source)
+{
+	if (source == SYMBOLS_OF_LIBRARY)
+		return "";
+	return source == SYMBOLS_RECOVERED ? "; it has no symbols, and names are recovered from "
+					   : "; its symbols are those of ";
+}
+
 static void judge_plan(struct findings *f, const struct toolchain *t)
 {
 	bool complete = t->complete == t->queries, own = t->symbols == SYMBOLS_OF_LIBRARY;
@@ -271,8 +280,7 @@ static void judge_plan(struct findings *f, const struct toolchain *t)
 	if (complete && !t->sites[PLAN_STEPPED]) {
 		findings__add(f, FINDING_TOOLCHAINS, FINDING_OK, t->name, NULL,
 			      "all of its %" PRIu32 " queries can be recorded%s%s", t->queries,
-			      own ? "" : "; its symbols are those of ",
-			      own ? "" : plan_symbols_name(t->symbols));
+			      source_text(t->symbols), own ? "" : plan_symbols_name(t->symbols));
 		return;
 	}
 	if (asprintf(&fix, "qprof-bpf plan --full %s lists them", t->library) < 0)

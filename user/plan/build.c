@@ -20,7 +20,7 @@
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
-#include "plan/symbols/debug_symbols.h"
+#include "plan/recover/recover.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/known_symbols.h"
 
@@ -50,6 +50,7 @@ struct builder {
 	struct mined_body *mined; /* parallel to plan->bodies */
 	struct frame_drafts frames;
 	struct plan *plan;
+	const char *unrecovered; /* why a library without symbols gets no names */
 	bool legacy;
 };
 
@@ -448,13 +449,14 @@ static int leave_out_stepped(struct plan *plan)
 static int open_library(struct builder *b, struct library_file *file, struct debug_file *debug)
 {
 	enum symbol_source source;
-	int err = debug_symbols__map(file, debug, &b->img, &source)
+	int err = recover__map(file, debug, &b->img, &source, &b->unrecovered)
 			  ?: code_decoder__new(b->img, &b->decoder);
 
 	if (err)
 		return err;
 	b->plan->symbols = source;
-	if (source == SYMBOLS_OF_LIBRARY || source == SYMBOLS_OF_DEBUGDATA)
+	if (source == SYMBOLS_OF_LIBRARY || source == SYMBOLS_OF_DEBUGDATA ||
+	    source == SYMBOLS_RECOVERED)
 		return 0;
 	b->plan->symbols_file = strdup(debug->path);
 	return b->plan->symbols_file ? 0 : -ENOMEM;
@@ -588,10 +590,10 @@ int plan__build(struct library_file *file, struct debug_file *debug, struct plan
 		diag_error("cannot plan %s: out of memory", path);
 	else if (err == -ENODATA)
 		diag_error(
-			"%s is stripped: it has no symbol table and no debug file, so its queries "
-			"cannot be found; install its debug symbols, or use a toolchain installed "
-			"by rustup, whose compilers keep theirs",
-			path);
+			"%s is stripped: it has no symbol table and no debug file, and its queries "
+			"cannot be found by its code: %s; install its debug symbols, or use a "
+			"toolchain installed by rustup, whose compilers keep theirs",
+			path, b.unrecovered ?: "it has no functions");
 	else if (err == -EFAULT)
 		diag_error("cannot plan %s: symbols point outside its code; the file is damaged",
 			   path);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "plan/codec.h"
 #include "plan/store.h"
@@ -131,10 +132,12 @@ int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size
  * A plan from other symbols than the library's own has a name of its own: a plan that was made
  * without them must not stand for one with them.
  */
-static struct plan_cache_key key_of(const struct library_identity *id, bool own)
+static struct plan_cache_key key_of(const struct library_identity *id, enum symbol_source source)
 {
+	const char *other = source == SYMBOLS_RECOVERED ? "plan_recovered" : "plan_debug";
+
 	return (struct plan_cache_key){
-		.kind = own ? "plan" : "plan_debug",
+		.kind = source == SYMBOLS_OF_LIBRARY ? "plan" : other,
 		.version = PLAN_CODEC_VERSION,
 		.id = id,
 	};
@@ -156,14 +159,22 @@ static int load(const struct plan_cache_key *key, bool *by_root, struct plan **o
 
 int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
 {
-	const struct plan_cache_key own = key_of(id, true), debug = key_of(id, false);
+	/* The best first. */
+	static const enum symbol_source sources[] = {SYMBOLS_OF_LIBRARY, SYMBOLS_OF_BUILD_ID,
+						     SYMBOLS_RECOVERED};
+	int err = -ENOENT;
 
-	return load(&own, by_root, out) ? load(&debug, by_root, out) : 0;
+	for (size_t i = 0; err && i < N_OF(sources); i++) {
+		const struct plan_cache_key key = key_of(id, sources[i]);
+
+		err = load(&key, by_root, out);
+	}
+	return err;
 }
 
 int plan_cache__store(const struct library_identity *id, const struct plan *plan)
 {
-	struct plan_cache_key key = key_of(id, plan->symbols == SYMBOLS_OF_LIBRARY);
+	struct plan_cache_key key = key_of(id, plan->symbols);
 	/* Everybody may read the system's store, and a path could reveal a private directory. */
 	struct plan nowhere = *plan;
 	char path[] = "";

@@ -134,6 +134,7 @@ const char *plan_symbols_name(enum symbol_source source)
 		[SYMBOLS_OF_BUILD_ID] = "a debug file, found by the build-id",
 		[SYMBOLS_OF_DEBUGLINK] = "a debug file, found by .gnu_debuglink",
 		[SYMBOLS_OF_SERVER] = "a debug file from debuginfod",
+		[SYMBOLS_RECOVERED] = "the library's code",
 	};
 
 	return source < SYMBOL_SOURCES ? names[source] : "unknown";

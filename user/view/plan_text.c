@@ -309,8 +309,9 @@ static void print_symbols(FILE *out, const struct plan *plan)
 {
 	_free_ char *file = format_clean(plan->symbols_file ?: "");
 
-	fprintf(out, "symbols     of %s%s%s\n", plan_symbols_name(plan->symbols),
-		file && *file ? ": " : "", file ?: "");
+	fprintf(out, "symbols     %s %s%s%s\n",
+		plan->symbols == SYMBOLS_RECOVERED ? "none; names are recovered from" : "of",
+		plan_symbols_name(plan->symbols), file && *file ? ": " : "", file ?: "");
 }
 
 int plan_text(FILE *out, const struct plan *plan, bool full)

@@ -10,7 +10,7 @@
 #include "plan/code/decode.h"
 #include "plan/code/opcode.h"
 #include "plan/code/scan.h"
-#include "plan/symbols/debug_symbols.h"
+#include "plan/recover/recover.h"
 #include "plan/symbols/names.h"
 
 /* test $imm32,%eax, and of any other 32-bit register; with OP_SIZE before it imm16. */
@@ -343,7 +343,8 @@ static int scan_for_hits(struct finder *f)
 static int find(struct finder *f, struct library_file *file, struct debug_file *debug)
 {
 	enum symbol_source source;
-	int err = debug_symbols__map(file, debug, &f->img, &source)
+	const char *problem;
+	int err = recover__map(file, debug, &f->img, &source, &problem)
 			  ?: code_decoder__new(f->img, &f->decoder);
 
 	if (err)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/recover/recover.h"
 
+#include <errno.h>
+
 #include "plan/recover/bodies.h"
 #include "plan/recover/dynsym.h"
 #include "plan/recover/guards.h"
+#include "plan/recover/vtables.h"
+#include "plan/symbols/debug_symbols.h"
 #include "plan/symbols/reached.h"
 
 int recover__symbols(struct elf_image *img, const char **problem)
@@ -16,6 +20,30 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	/* Most steps find functions by symbols, so the image gets some first. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img)
+		       ?: vtables__recover(img, &bounds, &r, problem)
 		       ?: bodies__recover(img, &r) ?: recovered_guards__find(img, &r)
 		       ?: recovered__give(&r, &bounds, img);
+}
+
+int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
+		 enum symbol_source *source, const char **problem)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = debug_symbols__map(file, debug, &img, source);
+
+	*problem = NULL;
+	err = err ?: elf_image__symbols(img, &syms, &n);
+	if (err == -ENODATA) {
+		*source = SYMBOLS_RECOVERED;
+		err = recover__symbols(img, problem);
+		if (err == -ENODATA)
+			*problem = "it has no unwind table";
+		else if (!err && *problem)
+			err = -ENODATA;
+	}
+	if (!err)
+		*out = take_ptr(img);
+	return err;
 }

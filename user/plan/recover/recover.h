@@ -6,6 +6,7 @@
 #ifndef QPROF_PLAN_RECOVER_RECOVER_H
 #define QPROF_PLAN_RECOVER_RECOVER_H
 
+#include "plan/symbols/debug_file.h"
 #include "plan/symbols/elf_image.h"
 
 /*
@@ -14,5 +15,12 @@
  * then; or -ENOMEM.
  */
 int recover__symbols(struct elf_image *img, const char **problem);
+
+/*
+ * As debug_symbols__map(), and then this, if there are no symbols: *source is SYMBOLS_RECOVERED.
+ * -ENODATA, and *problem: they were not recovered; otherwise *problem is NULL.
+ */
+int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
+		 enum symbol_source *source, const char **problem);
 
 #endif /* QPROF_PLAN_RECOVER_RECOVER_H */

@@ -9,6 +9,7 @@ enum symbol_source {
 	SYMBOLS_OF_BUILD_ID,  /* a debug file, named by the build-id */
 	SYMBOLS_OF_DEBUGLINK, /* a debug file, named by .gnu_debuglink */
 	SYMBOLS_OF_SERVER,    /* a debug file that debuginfod has sent */
+	SYMBOLS_RECOVERED,    /* none: names follow from the library's code */
 	SYMBOL_SOURCES,
 };
 

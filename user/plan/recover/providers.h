@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Providers and the table of functions that they call: rustc's Providers, one place for each query,
+ * within the query context. A provider's first or second argument is that context, and the function
+ * is read at a fixed distance from it. Extern providers are one more such table, elsewhere.
+ */
+#ifndef QPROF_PLAN_RECOVER_PROVIDERS_H
+#define QPROF_PLAN_RECOVER_PROVIDERS_H
+
+#include "plan/recover/addresses.h"
+#include "plan/symbols/bounds.h"
+#include "plan/symbols/elf_image.h"
+
+/*
+ * 1 if each of these functions reads another one of `n` consecutive places; 0 if not; or -ENOMEM.
+ */
+int providers_are(struct elf_image *img, const uint64_t *functions, uint32_t n);
+
+/*
+ * 1 if one of the functions in `counts` fills in a table of just `n` functions, as the default
+ * Providers are; 0 if not; or -ENOMEM.
+ */
+int providers_defaults(struct elf_image *img, const struct bounds *bounds,
+		       const struct address_counts *counts, uint32_t n);
+
+#endif /* QPROF_PLAN_RECOVER_PROVIDERS_H */

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/recover/vtables.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/straight.h"
+#include "plan/recover/addresses.h"
+#include "plan/recover/providers.h"
+
+/* rustc 1.95 has 319, the longest of 49 bytes. */
+#define QUERIES_MIN  32
+#define QUERIES_MAX  2048
+#define NAME_MAX_LEN 128
+/* How far from its name a query's other fields may be. */
+#define FIELD_MOST 512
+
+/* A query: where its name is in the table, and what its columns hold. */
+struct query {
+	uint32_t at;
+	const char *name; /* in the image */
+	uint32_t len;
+	uint64_t wrapper[2]; /* by the argument of the run */
+	uint64_t provider;
+};
+
+struct table {
+	struct elf_image *img;
+	const struct bounds *bounds;
+	struct straight *runs[2];
+	struct query *queries;
+	uint32_t n, capacity;
+};
+
+static void table__destroy(struct table *t)
+{
+	straight__free(t->runs[0]);
+	straight__free(t->runs[1]);
+	free(t->queries);
+}
+
+static bool is_name(const char *s, size_t len)
+{
+	if (!islower((unsigned char)s[0]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!islower((unsigned char)s[i]) && !isdigit((unsigned char)s[i]) && s[i] != '_')
+			return false;
+	return true;
+}
+
+/* The name at `at` of the table: an address and a length. */
+static bool read_name(const struct table *t, uint32_t at, struct query *q)
+{
+	uint64_t addr, n;
+	size_t room;
+
+	if (!straight__word(t->runs[0], at, &addr) || !straight__word(t->runs[0], at + 8, &n) ||
+	    n < 2 || n > NAME_MAX_LEN || elf_image__code(t->img, addr, &room))
+		return false;
+	q->name = (const char *)elf_image__bytes(t->img, addr, &room);
+	q->len = (uint32_t)n;
+	q->at = at;
+	return q->name && n <= room && is_name(q->name, n);
+}
+
+static int read_names(struct table *t)
+{
+	int err = 0;
+
+	for (uint32_t at = 0; at + 16 <= STRAIGHT_RESULT && !err; at += 8) {
+		struct query q = {0};
+
+		if (t->n < QUERIES_MAX && read_name(t, at, &q))
+			err = array__add(&t->queries, &t->n, &t->capacity, &q);
+	}
+	return err;
+}
+
+static bool function_at(const struct table *t, int run, uint32_t at, uint64_t *function)
+{
+	return straight__word(t->runs[run], at, function) && bounds__starts(t->bounds, *function);
+}
+
+/* The fields `by` bytes behind the names, if all are different functions in the two runs. */
+static bool take_wrappers(struct table *t, int by)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct query *q = &t->queries[i];
+
+		for (int run = 0; run < 2; run++)
+			if (!function_at(t, run, q->at + (uint32_t)by, &q->wrapper[run]))
+				return false;
+		if (q->wrapper[0] == q->wrapper[1])
+			return false;
+	}
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+	int cmp = memcmp(x->name, y->name, x->len < y->len ? x->len : y->len);
+
+	return cmp ?: x->len < y->len ? -1 : x->len > y->len;
+}
+
+static bool names_differ(struct table *t)
+{
+	qsort(t->queries, t->n, sizeof(*t->queries), compare_names);
+	for (uint32_t i = 1; i < t->n; i++)
+		if (!compare_names(&t->queries[i - 1], &t->queries[i]))
+			return false;
+	return true;
+}
+
+/* 1: the fields `by` bytes behind the names are the providers; 0: not; or -ENOMEM. */
+static int take_providers(struct table *t, int by)
+{
+	_free_ uint64_t *functions = calloc(t->n, sizeof(*functions));
+
+	if (!functions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint64_t other;
+
+		if (!function_at(t, 0, t->queries[i].at + (uint32_t)by, &functions[i]) ||
+		    !function_at(t, 1, t->queries[i].at + (uint32_t)by, &other) ||
+		    other != functions[i])
+			return 0;
+		t->queries[i].provider = functions[i];
+	}
+	return providers_are(t->img, functions, t->n);
+}
+
+/* All wrappers and providers must be different functions. */
+static int functions_differ(const struct table *t)
+{
+	_free_ uint64_t *all = calloc(t->n, 3 * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n; i++) {
+		all[3 * i] = t->queries[i].wrapper[0];
+		all[3 * i + 1] = t->queries[i].wrapper[1];
+		all[3 * i + 2] = t->queries[i].provider;
+	}
+	qsort(all, 3 * t->n, sizeof(*all), array__by_u64);
+	for (uint32_t i = 1; i < 3 * t->n; i++)
+		if (all[i] == all[i - 1])
+			return 0;
+	return 1;
+}
+
+static int find_columns(struct table *t, const char **problem)
+{
+	int wrappers = 0, providers = 0, by, found = 0;
+
+	for (by = 16; by <= FIELD_MOST && !wrappers; by += 8)
+		if (take_wrappers(t, by))
+			wrappers = by;
+	if (!wrappers) {
+		*problem = "the wrappers of some queries are not in the compiler's table of them";
+		return 0;
+	}
+	for (by = 16; by <= FIELD_MOST && !providers && found >= 0; by += 8) {
+		found = take_providers(t, by);
+		if (found > 0)
+			providers = by;
+	}
+	if (found < 0)
+		return found;
+	if (!providers)
+		*problem = "the providers of some queries are not in the compiler's table of them";
+	return 0;
+}
+
+static int check(struct table *t, const struct address_counts *counts, const char **problem)
+{
+	int differ = functions_differ(t), found;
+
+	if (differ < 0)
+		return differ;
+	if (!differ || !names_differ(t)) {
+		*problem = "two queries have the same name, wrapper or provider in the compiler's "
+			   "table of them";
+		return 0;
+	}
+	found = providers_defaults(t->img, t->bounds, counts, t->n);
+	if (found < 0)
+		return found;
+	if (!found)
+		*problem = "the compiler has another number of providers than of queries that were "
+			   "found";
+	return 0;
+}
+
+static int add_function(struct recovered *out, const struct query *q, uint64_t addr,
+			const char *function)
+{
+	char name[NAME_MAX_LEN + 128];
+
+	snprintf(name, sizeof(name), "_RNvNtNtNtC16rustc_query_impl10query_impl%u%.*s%s", q->len,
+		 (int)q->len, q->name, function);
+	return recovered__add(out, addr, name);
+}
+
+static int add_query(struct recovered *out, const struct query *q)
+{
+	return add_function(out, q, q->wrapper[0],
+			    "22execute_query_non_incr26___rust_end_short_backtrace")
+		       ?: add_function(out, q, q->wrapper[1],
+				       "18execute_query_incr26___rust_end_short_backtrace")
+		       ?: add_function(out, q, q->provider,
+				       "18invoke_provider_fn28___rust_begin_short_backtrace");
+}
+
+static int run(struct table *t, uint64_t entry, const char **problem)
+{
+	for (uint64_t incremental = 0; incremental < 2; incremental++) {
+		int err = straight__run(t->img, entry, incremental, &t->runs[incremental]);
+
+		if (err == -ENOTSUP) {
+			*problem = "the function that makes the compiler's table of queries cannot "
+				   "be followed to its end";
+			return 0;
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int read_table(struct table *t, const struct address_counts *counts, const char **problem)
+{
+	int err = run(t, counts->items[0].function, problem);
+
+	if (err || *problem)
+		return err;
+	err = read_names(t);
+	if (err)
+		return err;
+	if (t->n < QUERIES_MIN) {
+		*problem = "the compiler's table of queries was not found";
+		return 0;
+	}
+	err = find_columns(t, problem);
+	return err || *problem ? err : check(t, counts, problem);
+}
+
+int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct recovered *out,
+		     const char **problem)
+{
+	__cleanup(table__destroy) struct table t = {.img = img, .bounds = bounds};
+	struct address_counts counts;
+	int err = addresses__count(img, bounds, &counts);
+
+	*problem = NULL;
+	if (!err && !counts.n)
+		*problem = "it has no function that could make the compiler's table of queries";
+	if (!err && !*problem)
+		err = read_table(&t, &counts, problem);
+	for (uint32_t i = 0; !err && !*problem && i < t.n; i++)
+		err = add_query(out, &t.queries[i]);
+	return err;
+}
