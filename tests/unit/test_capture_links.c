@@ -7,6 +7,8 @@
 static void a_library_without_links_has_nothing_to_detach(void **state)
 {
 	links__begin_free(NULL);
+	links__inherit(NULL);
+	links__abandon(NULL);
 	links__free(NULL);
 }
 

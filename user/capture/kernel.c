@@ -498,6 +498,12 @@ void kernel__begin_free(struct kernel *k)
 	attachments__begin_free(k->attachments);
 }
 
+void kernel__leave(struct kernel *k)
+{
+	k->loaded.skel->bss->enabled = 0;
+	attachments__leave(k->attachments);
+}
+
 void kernel__free(struct kernel *k)
 {
 	if (!k)

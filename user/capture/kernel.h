@@ -211,6 +211,9 @@ const char *kernel__attach_name(const struct kernel *k);
  */
 void kernel__begin_free(struct kernel *k);
 
+/* In place of that, as attachments__leave(): kernel__free() then waits for nothing. */
+void kernel__leave(struct kernel *k);
+
 /*
  * Detach everything. The kernel takes up to a second to remove each perf event, so a child process
  * does that in the background.

@@ -28,7 +28,7 @@ struct attachment {
 struct attachments {
 	const struct loaded *loaded;
 	bool recording;
-	bool owned_elsewhere; /* a background child holds the perf events now */
+	bool owned_elsewhere; /* a background child detaches */
 	struct attachment libs[WIRE_MAX_LIBS];
 };
 
@@ -345,10 +345,25 @@ static void close_inherited(void)
 	}
 }
 
+/* Links of all libraries at once, which wait for the same grace periods. */
+static _Noreturn void detach_as_heir(struct attachments *a)
+{
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		links__inherit(a->libs[i].links);
+		links__begin_free(a->libs[i].links);
+	}
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		links__free(a->libs[i].links);
+		perf_probes__free(a->libs[i].perf);
+	}
+	_exit(0);
+}
+
 /*
- * Leave the slow removal of perf events to a child that holds nothing else of ours: no terminal,
- * and no pipe that another process waits for. The last process that closes an event removes it, so
- * the child waits until we have exited. It ends as soon as the kernel is done.
+ * Leave detaching to a child that has no terminal of ours, and no pipe that another process waits
+ * for. The last process that closes a link or an event waits for the kernel, so the child waits
+ * until we have exited. It ends as soon as the kernel is done; if it is killed, the kernel detaches
+ * all the same.
  */
 static void detach_in_background(struct attachments *a)
 {
@@ -362,9 +377,7 @@ static void detach_in_background(struct attachments *a)
 			dup2(null, fd);
 		close_inherited();
 		wait_for_exit(alive[0]);
-		for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-			perf_probes__free(a->libs[i].perf);
-		_exit(0);
+		detach_as_heir(a);
 	}
 	/* alive[1] stays open for as long as we live. */
 	a->owned_elsewhere = pid > 0;
@@ -384,22 +397,35 @@ static bool has_perf(const struct attachments *a)
 	return false;
 }
 
+void attachments__leave(struct attachments *a)
+{
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		perf_probes__stop(a->libs[i].perf);
+	if (!a->owned_elsewhere)
+		detach_in_background(a);
+}
+
+static void free_library(const struct attachments *a, const struct attachment *l)
+{
+	if (a->owned_elsewhere) {
+		links__abandon(l->links);
+		perf_probes__abandon(l->perf);
+	} else {
+		links__free(l->links);
+		perf_probes__free(l->perf);
+	}
+}
+
 /* Even disabling a perf event waits for its removal, so all of that is left to the child. */
 void attachments__free(struct attachments *a)
 {
 	if (!a)
 		return;
-	attachments__begin_free(a);
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		perf_probes__stop(a->libs[i].perf);
+	if (!a->owned_elsewhere)
+		attachments__begin_free(a);
 	if (has_perf(a))
-		detach_in_background(a);
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
-		links__free(a->libs[i].links);
-		if (a->owned_elsewhere)
-			perf_probes__abandon(a->libs[i].perf);
-		else
-			perf_probes__free(a->libs[i].perf);
-	}
+		attachments__leave(a);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		free_library(a, &a->libs[i]);
 	free(a);
 }

@@ -51,8 +51,12 @@ const char *attachments__kind(const struct attachments *a);
 void attachments__begin_free(struct attachments *a);
 
 /*
- * Detach all libraries. Where that takes long, a child process that outlives this one does it.
+ * In place of that, if nothing is hurt by probes that stay until we have exited: a child process
+ * then detaches, and attachments__free() waits for nothing. If there can be no child, no change.
  */
+void attachments__leave(struct attachments *a);
+
+/* Detach all libraries. A child process that outlives this one removes perf events. */
 void attachments__free(struct attachments *a);
 
 #endif /* QPROF_CAPTURE_KERNEL_ATTACH_H */

@@ -285,15 +285,38 @@ void links__begin_free(struct links *l)
 		detach(l, &l->links[i]);
 }
 
+static void wait_for_closed(struct links *l)
+{
+	pthread_mutex_lock(&l->lock);
+	while (l->n_closing)
+		pthread_cond_wait(&l->closed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* A thread of the parent may have held the lock, and others may have been closing links. */
+void links__inherit(struct links *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->closed, NULL);
+	l->n_closing = 0;
+}
+
+void links__abandon(struct links *l)
+{
+	for (uint32_t i = 0; l && i < l->n_links; i++)
+		if (l->links[i].fd >= 0)
+			close(take_fd(l->links[i].fd));
+	links__free(l);
+}
+
 void links__free(struct links *l)
 {
 	if (!l)
 		return;
 	links__begin_free(l);
-	pthread_mutex_lock(&l->lock);
-	while (l->n_closing)
-		pthread_cond_wait(&l->closed, &l->lock);
-	pthread_mutex_unlock(&l->lock);
+	wait_for_closed(l);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->closed);
 	library_file__free(l->file);

@@ -41,4 +41,12 @@ uint64_t links__breakpoint_ns(const struct links *l);
 void links__begin_free(struct links *l);
 void links__free(struct links *l);
 
+/*
+ * For links that were not begun to be detached: a child process does it in our place. It has no
+ * thread but its own, and calls links__inherit() first; we call links__abandon() in place of
+ * links__free(), which does not wait. NULL is no error.
+ */
+void links__inherit(struct links *l);
+void links__abandon(struct links *l);
+
 #endif /* QPROF_CAPTURE_LINKS_H */

@@ -684,6 +684,11 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	end_measuring(s);
+void session__leave(struct session *s)
+{
+	kernel__leave(s->kernel);
+}
+
 	arrivals__free(s->arrivals);
 	sampling__free(s->sampling);
 	scope__free(s->scope);

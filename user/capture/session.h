@@ -106,6 +106,11 @@ void session__report_outsiders(const struct session *s);
 /* To be called after session__stop(), if there is something to do before session__free(). */
 void session__begin_free(struct session *s);
 void session__free(struct session *s);
+/*
+ * In place of that, just before session__free() and the end of this process, if no process is left
+ * that probes slow down: a child process detaches once we have exited.
+ */
+void session__leave(struct session *s);
 DEFINE_CLEANUP(struct session, session__free)
 #define _session_ __cleanup(session__free_p)
 

@@ -679,6 +679,7 @@ static int finish(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
+	bool over = c->child_done && !session__follows_any(c->session);
 
 	/* Unless a signal has come, lines now wait for their reader until one comes. */
 	if (!c->signal) {
@@ -689,13 +690,16 @@ static int finish(struct capture *c)
 		diag_error("the last records are missing: %s", strerror(-err));
 	err2 = session__counters(c->session, counters);
 	/* The rest of the build runs at full speed again while the trace is completed. */
-	session__begin_free(c->session);
+	if (!over)
+		session__begin_free(c->session);
 	if (err2)
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
 			   strerror(-err2));
 	else
 		err2 = finish_traces(c, counters);
 	session__report_outsiders(c->session);
+	if (over)
+		session__leave(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
 }
