@@ -36,7 +36,10 @@ static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context,
 static __noinline int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 dropped)
 {
 	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	__u64 now = bpf_ktime_get_ns();
 
+	if (s)
+		maps_count_n(WIRE_COUNT_NAMES_NS, now - (s->until_ns - NAMES_DYING_NS));
 	if (r) {
 		*r = (struct wire_names_end){
 			.type = WIRE_NAMES_END,
@@ -45,7 +48,7 @@ static __noinline int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u3
 			.pid = pid,
 			.definitions = s ? s->definitions : 0,
 			.missing = s ? s->missing : 1,
-			.time_ns = bpf_ktime_get_ns(),
+			.time_ns = now,
 		};
 		bpf_ringbuf_submit(r, maps_wakeup_flags());
 	} else {

@@ -239,6 +239,8 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 
 	if (!enabled || !pid || !bpf_map_lookup_elem(&targets, &pid))
 		return 0;
+	if (cause == WIRE_SAMPLE_CPU)
+		maps_count(WIRE_COUNT_TICKS);
 	slot = bpf_map_lookup_elem(&sample_slots, &which);
 	if (!slot || __sync_lock_test_and_set(&slot->taken, 1)) {
 		maps_count(WIRE_LOST_SAMPLES_NESTED);
@@ -250,6 +252,7 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
 	sample_send(s);
+	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - s->time_ns);
 	__sync_lock_test_and_set(&slot->taken, 0);
 	return 0;
 }

@@ -6,7 +6,7 @@ import re
 
 import crates
 
-PARTS = ("probes_ns", "breakpoints_ns", "samples_ns", "own_ns")
+PARTS = ("probes_ns", "breakpoints_ns", "samples_ns", "names_ns", "own_ns")
 
 
 def record(t, *options):
@@ -34,6 +34,7 @@ def test_parts_of_the_cost_add_up(t):
     compilers = len(report["processes"])
     assert cost["breakpoints"] % compilers == 0 and cost["breakpoints"] > 700 * compilers
     assert cost["breakpoints_ns"] > cost["breakpoints"] * 100
+    assert cost["names_ns"] > 0
     # Before the compiler ran, its breakpoints were attached; then its records were read.
     assert 0 < cost["set_up_ns"] < cost["own_ns"]
     # Known before the compiler starts, so nothing waits.
@@ -69,6 +70,6 @@ def test_all_reports_tell_it(t):
         done = t.run_qprof("report", *options, trace)
         assert re.search(percent, done.stdout), (options, done.stdout)
     table = t.run_qprof("report", "--cost", trace).stdout
-    for part in ("hits of probes", "breakpoints", "samples of stacks", "qprof-bpf itself",
+    for part in ("hits of probes", "breakpoints", "samples of stacks", "copies of names", "qprof-bpf itself",
                  "for set-up", "together", "100 %: ", "no compiler waited"):
         assert part in table, table

@@ -47,7 +47,7 @@ static void make(struct model *m, const struct trace_overhead *overhead, bool cp
 
 static void the_parts_add_up(void **state)
 {
-	const struct trace_overhead overhead = {.of = {100, 70, 30, 60, 5000, 2, 14, 45}};
+	const struct trace_overhead overhead = {.of = {100, 70, 25, 60, 5000, 2, 14, 45, 5}};
 	_model_ struct model m = {};
 	uint64_t sum = 0;
 	struct cost c;
@@ -66,7 +66,7 @@ static void the_parts_add_up(void **state)
 	/* Waiting is no CPU time. */
 	assert_int_equal(c.waited_ns, 5000);
 	assert_int_equal(c.n_waited, 2);
-	/* 1,200 ns less the three parts that are in it. */
+	/* 1,200 ns less the four parts that are in it. */
 	assert_int_equal(c.compilers_ns, 1000);
 	assert_int_equal(cost__share_ppm(&c), 260000);
 }

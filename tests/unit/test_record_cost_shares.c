@@ -64,6 +64,29 @@ static void hits_are_divided_by_intervals(void **state)
 	assert_int_equal(cost_share__hits(&a, &all, 8), 20);
 }
 
+static void times_are_divided_by_samples_and_intervals(void **state)
+{
+	const uint64_t counters[WIRE_COUNTER_MAX] = {
+		[WIRE_COUNT_TICKS] = 40,
+		[WIRE_COUNT_SAMPLES_NS] = 4000,
+		[WIRE_COUNT_NAMES_NS] = 900,
+	};
+	uint64_t own[WIRE_COUNTER_MAX] = {0};
+	struct cost_shares all = {};
+	struct cost_share a = {}, b = {};
+
+	cost_share__times(&a, &all, counters, own);
+	assert_int_equal(own[WIRE_COUNT_TICKS], 0);
+	give(&all, &a, WIRE_SAMPLE, 1);
+	give(&all, &b, WIRE_SAMPLE, 3);
+	give(&all, &a, WIRE_SPAN, 2);
+	give(&all, &b, WIRE_SPAN, 1);
+	cost_share__times(&a, &all, counters, own);
+	assert_int_equal(own[WIRE_COUNT_TICKS], 10);
+	assert_int_equal(own[WIRE_COUNT_SAMPLES_NS], 1000);
+	assert_int_equal(own[WIRE_COUNT_NAMES_NS], 600);
+}
+
 static void the_rest_is_counted_for_each(void **state)
 {
 	const struct probe_costs costs = {.emulated.hit_ps = 800000};
@@ -97,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_time_is_divided_by_records),
 		cmocka_unit_test(hits_are_divided_by_intervals),
+		cmocka_unit_test(times_are_divided_by_samples_and_intervals),
 		cmocka_unit_test(the_rest_is_counted_for_each),
 	};
 

@@ -5,7 +5,10 @@
 
 static void parts_are_numbers_times_costs(void **state)
 {
-	uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 1000, [WIRE_COUNT_SAMPLES] = 3};
+	uint64_t counters[WIRE_COUNTER_MAX] = {
+		[WIRE_COUNT_HITS] = 1000,    [WIRE_COUNT_SAMPLES] = 2,	 [WIRE_COUNT_TICKS] = 3,
+		[WIRE_COUNT_SAMPLES_NS] = 9, [WIRE_COUNT_NAMES_NS] = 44,
+	};
 	const struct probe_costs costs = {.emulated.hit_ps = 800000};
 	struct overhead_input in = {
 		.counters = counters,
@@ -13,6 +16,7 @@ static void parts_are_numbers_times_costs(void **state)
 		.session = {.breakpoints = 500,
 			    .breakpoint_ns = 4000,
 			    .helpers_ns = 30,
+			    .tick_ns = 2500,
 			    .waited_ns = 77,
 			    .n_waited = 2},
 		.compilers = 6,
@@ -25,7 +29,9 @@ static void parts_are_numbers_times_costs(void **state)
 	assert_int_equal(o.of[TRACE_OVERHEAD_PROBES], 1000 * 1000);
 	assert_int_equal(o.of[TRACE_OVERHEAD_N_BREAKPOINTS], 3000);
 	assert_int_equal(o.of[TRACE_OVERHEAD_BREAKPOINTS], 3000 * 4000);
-	assert_int_equal(o.of[TRACE_OVERHEAD_SAMPLES], 3 * 12000);
+	/* A tick without a sample has its cost, too. */
+	assert_int_equal(o.of[TRACE_OVERHEAD_SAMPLES], 3 * 2500 + 9);
+	assert_int_equal(o.of[TRACE_OVERHEAD_NAMES], 44);
 	assert_int_equal(o.of[TRACE_OVERHEAD_OWN], 130);
 	assert_int_equal(o.of[TRACE_OVERHEAD_SET_UP], 90);
 	assert_int_equal(o.of[TRACE_OVERHEAD_WAITED], 77);
@@ -33,9 +39,9 @@ static void parts_are_numbers_times_costs(void **state)
 }
 
 /* While it is recorded, nothing is measured yet. */
-static void a_breakpoint_has_a_usual_cost(void **state)
+static void breakpoints_and_ticks_have_usual_costs(void **state)
 {
-	const uint64_t counters[WIRE_COUNTER_MAX] = {};
+	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_TICKS] = 1};
 	const struct probe_costs costs = {};
 	struct overhead_input in = {
 		.counters = counters,
@@ -45,6 +51,7 @@ static void a_breakpoint_has_a_usual_cost(void **state)
 	};
 
 	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_BREAKPOINTS] > 0);
+	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_SAMPLES] > 0);
 }
 
 static void the_command_is_not_ours(void **state)
@@ -56,7 +63,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_numbers_times_costs),
-		cmocka_unit_test(a_breakpoint_has_a_usual_cost),
+		cmocka_unit_test(breakpoints_and_ticks_have_usual_costs),
 		cmocka_unit_test(the_command_is_not_ours),
 	};
 

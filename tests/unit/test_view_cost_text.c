@@ -5,7 +5,7 @@
 #include "../fixtures/output.h"
 
 static const struct cost known = {
-	.ns = {100000000, 70000000, 30000000, 50000000},
+	.ns = {100000000, 70000000, 25000000, 5000000, 50000000},
 	.added_ns = 250000000,
 	.set_up_ns = 40000000,
 	.whole = true,
@@ -24,7 +24,8 @@ static void every_part_has_a_line(void **state)
 			    "what recording added                             CPU     %   number\n"
 			    "hits of probes                                100 ms  10.0  100,000\n"
 			    "breakpoints, written into each new compiler  70.0 ms   7.0   14,000\n"
-			    "samples of stacks                            30.0 ms   3.0        -\n"
+			    "samples of stacks                            25.0 ms   2.5        -\n"
+			    "copies of names                              5.00 ms   0.5        -\n"
 			    "qprof-bpf itself                             50.0 ms   5.0        -\n"
 			    "  of it once, for set-up                     40.0 ms   4.0        -\n"
 			    "together                                      250 ms  25.0        -\n"

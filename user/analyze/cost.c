@@ -38,6 +38,7 @@ static void take_parts(struct cost *c, const struct model *m)
 	c->ns[COST_PROBES] = of[TRACE_OVERHEAD_PROBES];
 	c->ns[COST_BREAKPOINTS] = of[TRACE_OVERHEAD_BREAKPOINTS];
 	c->ns[COST_SAMPLES] = of[TRACE_OVERHEAD_SAMPLES];
+	c->ns[COST_NAMES] = of[TRACE_OVERHEAD_NAMES];
 	c->ns[COST_OWN] = of[TRACE_OVERHEAD_OWN];
 	c->set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c->ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]
 								   : c->ns[COST_OWN];

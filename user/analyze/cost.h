@@ -12,6 +12,7 @@ enum cost_part {
 	COST_PROBES,	  /* of the compilers: hits of probes */
 	COST_BREAKPOINTS, /* of the compilers: written into each new one */
 	COST_SAMPLES,	  /* of the compilers: samples of their stacks */
+	COST_NAMES,	  /* of the compilers: copies of their names */
 	COST_OWN,	  /* of qprof-bpf itself and its helpers */
 	COST_PARTS,
 };

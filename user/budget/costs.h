@@ -13,11 +13,12 @@ struct costs {
 void costs__set_hit(struct costs *c, uint64_t hit_ps);
 
 /*
- * The CPU time of compilers for so many hits, and for samples, in ns: what is likely, where a
- * budget plans with more. `hit_ps` as in costs__set_hit().
+ * The CPU time of compilers for so many hits, in ns: what is likely, where a budget plans with
+ * more. `hit_ps` as in costs__set_hit().
  */
 uint64_t costs_of_hits(uint64_t hits, uint64_t hit_ps);
-uint64_t costs_of_samples(uint64_t n);
+/* The same for ticks of the CPU's clock, without our programs; tick_ns is 0 if not known. */
+uint64_t costs_of_ticks(uint64_t n, uint64_t tick_ns);
 
 /* The CPU time of a compiler for the breakpoints of `sites` sites, as it starts, in ns. */
 uint64_t costs_of_install(uint64_t sites);

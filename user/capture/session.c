@@ -17,6 +17,7 @@
 #include "capture/running.h"
 #include "capture/running_names.h"
 #include "capture/sampling.h"
+#include "capture/tick_cost.h"
 
 struct session {
 	struct kernel *kernel;
@@ -46,6 +47,7 @@ struct session {
 	uint64_t begun_ns;	     /* no record is older */
 	uint32_t breakpoints;	     /* in each compiler; ... */
 	uint64_t breakpoint_ns;	     /* ... measured at the end */
+	uint64_t tick_ns;	     /* likewise */
 };
 
 /* On failure the times stay uncorrected, which is no reason not to record. */
@@ -619,6 +621,8 @@ int session__stop(struct session *s)
 	arrivals__end(s->arrivals, true);
 	arrivals__report(s->arrivals);
 	kernel__breakpoints(s->kernel, &s->breakpoints, &s->breakpoint_ns);
+	if (sampling__is_demanded(s->sampling))
+		s->tick_ns = tick_cost_ns();
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -645,6 +649,7 @@ void session__cost(const struct session *s, struct session_cost *out)
 		.breakpoints = s->breakpoints,
 		.breakpoint_ns = s->breakpoint_ns,
 		.helpers_ns = look__cpu_ns(s->look),
+		.tick_ns = s->tick_ns,
 	};
 	/* What each takes is measured at the end. */
 	if (s->started_ns)
@@ -679,16 +684,16 @@ void session__begin_free(struct session *s)
 	kernel__begin_free(s->kernel);
 }
 
-void session__free(struct session *s)
-{
-	if (!s)
-		return;
-	end_measuring(s);
 void session__leave(struct session *s)
 {
 	kernel__leave(s->kernel);
 }
 
+void session__free(struct session *s)
+{
+	if (!s)
+		return;
+	end_measuring(s);
 	arrivals__free(s->arrivals);
 	sampling__free(s->sampling);
 	scope__free(s->scope);

@@ -89,6 +89,7 @@ struct session_cost {
 	uint64_t waited_ns;	/* wall time of compilers in ptrace stops, summed */
 	uint32_t n_waited;
 	uint64_t helpers_ns; /* CPU time of children of ours that still run */
+	uint64_t tick_ns;    /* CPU time of a tick, without a program; 0: not measured (yet) */
 };
 
 void session__cost(const struct session *s, struct session_cost *out);
@@ -105,12 +106,12 @@ void session__report_outsiders(const struct session *s);
 
 /* To be called after session__stop(), if there is something to do before session__free(). */
 void session__begin_free(struct session *s);
-void session__free(struct session *s);
 /*
  * In place of that, just before session__free() and the end of this process, if no process is left
  * that probes slow down: a child process detaches once we have exited.
  */
 void session__leave(struct session *s);
+void session__free(struct session *s);
 DEFINE_CLEANUP(struct session, session__free)
 #define _session_ __cleanup(session__free_p)
 

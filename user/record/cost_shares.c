@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/cost_shares.h"
 
-#include "qprof/wire.h"
-
 /* An interval has a probe at its start and one at its end. */
 static uint64_t least_hits_of(uint8_t type)
 {
@@ -17,6 +15,7 @@ void cost_shares__record(struct cost_shares *all, struct cost_share *one, const 
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 
 	all->least_hits += least_hits_of(type);
+	all->samples += type == WIRE_SAMPLE;
 	all->n_new++;
 	if (!one)
 		return;
@@ -63,6 +62,16 @@ uint64_t cost_share__hits(const struct cost_share *one, const struct cost_shares
 	uint64_t part = part_of(hits, one->least_hits, all->least_hits);
 
 	return part > one->least_hits ? part : one->least_hits;
+}
+
+void cost_share__times(const struct cost_share *one, const struct cost_shares *all,
+		       const uint64_t counters[WIRE_COUNTER_MAX], uint64_t own[WIRE_COUNTER_MAX])
+{
+	own[WIRE_COUNT_TICKS] = part_of(counters[WIRE_COUNT_TICKS], one->samples, all->samples);
+	own[WIRE_COUNT_SAMPLES_NS] =
+		part_of(counters[WIRE_COUNT_SAMPLES_NS], one->samples, all->samples);
+	own[WIRE_COUNT_NAMES_NS] =
+		part_of(counters[WIRE_COUNT_NAMES_NS], one->least_hits, all->least_hits);
 }
 
 struct overhead_input cost_share__input(const struct cost_share *one, const struct cost_shares *all,

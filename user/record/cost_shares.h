@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "qprof/wire.h"
 #include "record/overhead.h"
 
 /* Of one build. All zeroes at first. */
@@ -26,6 +27,7 @@ struct cost_share {
 /* Of the recording. All zeroes at first. */
 struct cost_shares {
 	uint64_t least_hits; /* of all builds, also of those that are over */
+	uint64_t samples;    /* likewise */
 	uint64_t n_new;
 	uint64_t new_ns;  /* to be divided */
 	uint64_t told_ns; /* CPU time of this process, as it was last told */
@@ -47,6 +49,10 @@ void cost_shares__divided(struct cost_shares *all);
 /* `hits` of all builds -> of this one. */
 uint64_t cost_share__hits(const struct cost_share *one, const struct cost_shares *all,
 			  uint64_t hits);
+
+/* Sets ticks and the times of samples and names, from those of all builds to those of this one. */
+void cost_share__times(const struct cost_share *one, const struct cost_shares *all,
+		       const uint64_t counters[WIRE_COUNTER_MAX], uint64_t own[WIRE_COUNTER_MAX]);
 
 /*
  * What recorder__set_overhead() takes for this build. `counters` are those of its trace, with its

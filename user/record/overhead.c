@@ -28,7 +28,9 @@ struct trace_overhead overhead_of(const struct overhead_input *in)
 			[TRACE_OVERHEAD_BREAKPOINTS] =
 				breakpoints * (s->breakpoint_ns ?: costs_of_install(1)),
 			[TRACE_OVERHEAD_SAMPLES] =
-				costs_of_samples(in->counters[WIRE_COUNT_SAMPLES]),
+				in->counters[WIRE_COUNT_SAMPLES_NS] +
+				costs_of_ticks(in->counters[WIRE_COUNT_TICKS], s->tick_ns),
+			[TRACE_OVERHEAD_NAMES] = in->counters[WIRE_COUNT_NAMES_NS],
 			[TRACE_OVERHEAD_OWN] = in->own_ns + s->helpers_ns,
 			[TRACE_OVERHEAD_WAITED] = s->waited_ns,
 			[TRACE_OVERHEAD_N_WAITED] = s->n_waited,

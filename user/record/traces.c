@@ -144,6 +144,7 @@ static void counters_of(const struct traces *t, const struct one *o, uint64_t ou
 		out[i] = t->counters[i] - o->before[i];
 	out[WIRE_COUNT_HITS] = cost_share__hits(&o->cost, &t->shares, t->counters[WIRE_COUNT_HITS]);
 	out[WIRE_COUNT_SAMPLES] = o->cost.samples;
+	cost_share__times(&o->cost, &t->shares, t->counters, out);
 }
 
 static void note_sealed(struct traces *t)

@@ -317,6 +317,7 @@ enum trace_overhead_part {
 	TRACE_OVERHEAD_N_WAITED, /* these compilers */
 	TRACE_OVERHEAD_N_BREAKPOINTS,
 	TRACE_OVERHEAD_SET_UP, /* of TRACE_OVERHEAD_OWN, what comes once, however long it records */
+	TRACE_OVERHEAD_NAMES,  /* of the compilers, for copies of names */
 	TRACE_OVERHEAD_MAX,
 };
 

@@ -44,6 +44,7 @@ static void add_parts(struct table *t, const struct cost *c)
 		[COST_PROBES] = "hits of probes",
 		[COST_BREAKPOINTS] = "breakpoints, written into each new compiler",
 		[COST_SAMPLES] = "samples of stacks",
+		[COST_NAMES] = "copies of names",
 		[COST_OWN] = "qprof-bpf itself",
 	};
 	char n[FORMAT_MAX];
@@ -103,9 +104,8 @@ int cost_text(FILE *out, const struct cost *c)
 void cost_json(struct json *j, const struct cost *c)
 {
 	static const char *const keys[COST_PARTS] = {
-		[COST_PROBES] = "probes_ns",
-		[COST_BREAKPOINTS] = "breakpoints_ns",
-		[COST_SAMPLES] = "samples_ns",
+		[COST_PROBES] = "probes_ns",   [COST_BREAKPOINTS] = "breakpoints_ns",
+		[COST_SAMPLES] = "samples_ns", [COST_NAMES] = "names_ns",
 		[COST_OWN] = "own_ns",
 	};
 

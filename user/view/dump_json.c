@@ -248,6 +248,7 @@ int dump_overhead(FILE *out, const struct trace_overhead *overhead)
 		[TRACE_OVERHEAD_N_WAITED] = "waited",
 		[TRACE_OVERHEAD_N_BREAKPOINTS] = "breakpoints",
 		[TRACE_OVERHEAD_SET_UP] = "set_up_ns",
+		[TRACE_OVERHEAD_NAMES] = "names_ns",
 	};
 	struct json j = begin_line(out, "type", "overhead");
 

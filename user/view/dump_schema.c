@@ -210,6 +210,7 @@ static const char schema[] =
 	"        \"probes_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"breakpoints_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"samples_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+	"        \"names_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"own_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"set_up_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"waited_ns\": {\"$ref\": \"#/$defs/count\"},\n"

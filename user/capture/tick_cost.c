@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/tick_cost.h"
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Some 25 ticks: far more than there are of other interrupts meanwhile. */
+#define PERIOD_NS  120000
+#define MEASURE_NS 3000000ull
+#define GAPS_MAX   128
+/* With fewer gaps the event has not ticked. */
+#define GAPS_MIN 12
+/* Reading the clock takes less than an interrupt, and another thread runs for longer. */
+#define GAP_NS	 700
+#define LIMIT_NS 100000
+
+static int open_event(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+		.exclude_idle = 1,
+		.exclude_hv = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* An interrupt is a gap between two readings of the clock. */
+static size_t find_gaps(uint64_t gaps[GAPS_MAX])
+{
+	uint64_t last = clock_ns(CLOCK_MONOTONIC), end = last + MEASURE_NS;
+	size_t n = 0;
+
+	while (last < end && n < GAPS_MAX) {
+		uint64_t now = clock_ns(CLOCK_MONOTONIC), gap = now - last;
+
+		if (gap >= GAP_NS && gap < LIMIT_NS)
+			gaps[n++] = gap;
+		last = now;
+	}
+	return n;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t measure_here(int cpu)
+{
+	uint64_t gaps[GAPS_MAX];
+	int event = open_event(cpu);
+	size_t n;
+
+	if (event < 0)
+		return 0;
+	n = find_gaps(gaps);
+	close(event);
+	if (n < GAPS_MIN)
+		return 0;
+	qsort(gaps, n, sizeof(*gaps), compare);
+	return gaps[n / 2];
+}
+
+uint64_t tick_cost_ns(void)
+{
+	cpu_set_t before, here;
+	int cpu = sched_getcpu();
+	uint64_t ns;
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(before), &before))
+		return 0;
+	CPU_ZERO(&here);
+	CPU_SET((unsigned int)cpu, &here);
+	if (sched_setaffinity(0, sizeof(here), &here))
+		return 0;
+	ns = measure_here(cpu);
+	sched_setaffinity(0, sizeof(before), &before);
+	return ns;
+}
