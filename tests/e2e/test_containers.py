@@ -4,11 +4,14 @@
 import glob
 import json
 import os
+import signal
 
 import lab
 import workspace
 from compiles import BOOTSTRAP
 from mm_profdata import Profile
+from slow_loader import store_plan
+from test_service import try_remove
 from test_workspace import QUERIES, QUESTION, executed
 
 # Its own mounts, process numbers and root directory: the project, the toolchain and what is built lie
@@ -31,39 +34,79 @@ exec chroot . /usr/bin/env -i PATH=/rust/bin:/usr/bin HOME=/tmp CARGO_TARGET_DIR
 """
 
 
+def remove_group(group):
+    lab.wait_for("the control group to be empty", lambda: try_remove(group))
+
+
 def crate_of(profile):
     return os.path.basename(profile).rpartition("-")[0]
 
 
-def test_a_wrapper_that_runs_cargo_in_a_container(t):
-    """Every compiler is recorded, with the executions that its own profile has; and its files have
-    the names that they have inside."""
+def container(t, setup=""):
+    """A wrapper of cargo that runs it in a container, after the shell commands `setup`."""
     if os.geteuid() or lab.invoker().pw_uid:
         raise lab.Skip("only root may make namespaces")
-    profiles = t.mkdir("target/profiles")
-    cross = t.write("cross", "#!/bin/sh\nexec unshare --mount --pid --fork sh -ec '%s' sh '%s' "
+    t.mkdir("target/profiles")
+    cross = t.write("cross", "#!/bin/sh\n%s\nexec unshare --mount --pid --fork sh -ec '%s' sh '%s' "
                     "'%s' '%s' '%s' cargo \"$@\"\n" % (
-                        CONTAINER.replace("'", "'\\''"), t.mkdir("root"), workspace.make(t),
+                        setup, CONTAINER.replace("'", "'\\''"), t.mkdir("root"), workspace.make(t),
                         t.toolchain().sysroot, t.path("target")))
     os.chmod(cross, 0o755)
     flags = "-Zself-profile=/target/profiles -Zself-profile-events=query-provider"
-    run = t.capture([cross, "build", "-q", "-j2", "--offline"], QUERIES,
-                    env={"RUSTFLAGS": flags, **BOOTSTRAP})
-    assert run.status == 0, run.stderr.decode()
+    return [cross, "build", "-q", "-j2", "--offline"], {"RUSTFLAGS": flags, **BOOTSTRAP}
+
+
+def assert_equal(t, trace):
+    """Every compiler of the container is recorded, with the executions of its own profile."""
     assert not os.listdir(t.path("root")), "the mounts are to be seen from here"
-    document = t.report(run.trace)
+    document = t.report(trace)
     assert document["lost"] == 0, document["losses"]
-    assert {c["name"] for c in document["build"]["crates"]} == set(workspace.COMPILES)
     processes = {p["crate"]: p for p in document["processes"] if p["queries"]}
     assert not [p for p in processes.values() if p["attached_late"]]
     # Inside, processes have other numbers.
     truth = {crate_of(path): Profile.read(path).counts()
-             for path in glob.glob(os.path.join(profiles, "*.mm_profdata"))}
+             for path in glob.glob(t.path("target/profiles", "*.mm_profdata"))}
     assert {"base", "made", "both", "app", "derived", "build_script_build"} <= truth.keys(), truth.keys()
     for crate in truth.keys() - {QUESTION}:
         ours = executed(processes[crate])
         assert ours == truth[crate], (crate, ours - truth[crate], truth[crate] - ours)
+    return "%d queries" % sum(sum(counts.values()) for counts in truth.values())
+
+
+def test_a_wrapper_that_runs_cargo_in_a_container(t):
+    """Files have the names that they have inside."""
+    argv, env = container(t)
+    run = t.capture(argv, QUERIES, env=env)
+    assert run.status == 0, run.stderr.decode()
+    said = assert_equal(t, run.trace)
+    assert {c["name"] for c in t.report(run.trace)["build"]["crates"]} == set(workspace.COMPILES)
     done = t.run_qprof("report", "--by", "item", "--json", run.trace)
     files = {item.get("file") for item in json.loads(done.stdout)["items"]}
     assert "base/src/lib.rs" in files, files
-    return "%d queries" % sum(sum(counts.values()) for counts in truth.values())
+    return said
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+@lab.each("--pid", "--cgroup")
+def test_a_container_that_something_else_started(t, option):
+    """As a daemon starts it: it does not run below the command or the recording."""
+    t.need_capture()
+    go = t.path("go")
+    os.mkfifo(go)
+    # Making a plan may take longer than a ptrace stop, and this test is about something else.
+    store_plan(t, t.rustc)
+    with t.control_group(remove_group) as group:
+        argv, env = container(t, "echo $$ >%s/cgroup.procs\nread _ <%s" % (group, go))
+        started = t.start_plain(argv, env=env)
+        of = str(started.pid) if option == "--pid" else group
+        profiler = t.start_qprof(*QUERIES, "-o", t.path("trace.qpt"), option, of)
+        lab.wait_for("the recording", lambda: lab.begun(profiler))
+        with open(go, "w") as f:
+            f.write("\n")
+        _, said = started.communicate(timeout=lab.TIMEOUT)
+        assert started.returncode == 0, said
+        if option == "--cgroup":
+            profiler.send_signal(signal.SIGINT)
+        _, err = profiler.communicate(timeout=lab.TIMEOUT)
+        lab.check_end(profiler.returncode, err.decode())
+    return assert_equal(t, t.path("trace.qpt"))

@@ -234,9 +234,9 @@ def test_two_toolchains(t):
     return "%d queries" % total
 
 
-@each(("clippy", "clippy-driver"), ("doc", "rustdoc"))
+@each(("check", "rustc"), ("clippy", "clippy-driver"), ("doc", "rustdoc"))
 def test_other_drivers(t, verb, program):
-    """Other programs than rustc with the same library."""
+    """Other commands of cargo, and other programs than rustc with the same library."""
     workspace = Workspace(t)
     if not os.path.exists(os.path.join(workspace.bin, program)):
         raise lab.Skip("no %s in the toolchain" % program)

@@ -125,16 +125,15 @@ static int find_mapped(pid_t pid, char **path, char *range)
 	return err && has_exited(pid) ? -ESRCH : err;
 }
 
-int plan_find__of_pid(pid_t pid, char **path)
+/*
+ * A file that is deleted has no path. One in another mount namespace may have a path that leads
+ * nowhere: the kernel prints it from the root of that namespace, and the process may have changed
+ * its own root.
+ */
+static int link_of_mapping(pid_t pid, const char *range, char **path)
 {
-	_free_ char *mapped = NULL, *link = NULL;
-	char range[40];
-	int err = find_mapped(pid, &mapped, range);
+	_free_ char *link = NULL;
 
-	if (err)
-		return err;
-	if (!cut_deleted(mapped))
-		return path_from_here(pid, mapped, path);
 	if (asprintf(&link, "/proc/%d/map_files/%s", pid, range) < 0) {
 		link = NULL;
 		return -ENOMEM;
@@ -144,6 +143,19 @@ int plan_find__of_pid(pid_t pid, char **path)
 		return -errno;
 	*path = take_ptr(link);
 	return 0;
+}
+
+int plan_find__of_pid(pid_t pid, char **path)
+{
+	_free_ char *mapped = NULL;
+	char range[40];
+	int err = find_mapped(pid, &mapped, range);
+
+	if (err)
+		return err;
+	if (!cut_deleted(mapped) && !path_from_here(pid, mapped, path))
+		return 0;
+	return link_of_mapping(pid, range, path);
 }
 
 static int check_mapped(pid_t pid, const struct library_file *file)

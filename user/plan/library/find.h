@@ -20,9 +20,9 @@ bool plan_find__is_library(const char *path);
 
 /*
  * The library mapped into a process, by a path that opens it from here: under /proc/PID/root if
- * the process has another root or mount namespace, in /proc/PID/map_files if it was deleted.
- * -ESRCH no such process, or it has exited; -ENOENT it maps no librustc_driver; -EACCES; -EPERM it
- * was deleted, and we lack CAP_CHECKPOINT_RESTORE, with which it can be opened still.
+ * the process has another root or mount namespace, in /proc/PID/map_files if it was deleted, or
+ * the process has both. -ESRCH no such process, or it has exited; -ENOENT it maps no
+ * librustc_driver; -EACCES; -EPERM only map_files leads there, and we lack CAP_CHECKPOINT_RESTORE.
  */
 int plan_find__of_pid(pid_t pid, char **path);
 
