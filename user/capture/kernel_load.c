@@ -73,6 +73,15 @@ static void warn_no_switches(int err)
 						  : strerror(-err));
 }
 
+/* Without CAP_SYS_ADMIN, libbpf cannot find out which functions an older kernel does not have. */
+static bool needs_sys_admin(void)
+{
+	char missing[128];
+
+	return !uprobe_multi_is_available() &&
+	       privilege_missing(privilege_effective(), 1, missing, sizeof(missing));
+}
+
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -82,6 +91,8 @@ static int explain_load(int err)
 	/* EACCES comes from the verifier, not from a missing capability. */
 	if (err == -EPERM)
 		privilege_explain("load the BPF programs", 0);
+	else if (err == -EINVAL && needs_sys_admin())
+		privilege_explain("load the BPF programs", 1);
 	else if (err == -ENOMEM)
 		diag_error("cannot load: out of memory; try a smaller --ring-size");
 	else
