@@ -39,6 +39,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # ---- Flags --------------------------------------------------------------------------------------
 
+# The list of what is linked (sbom) is made of the linker's map.
+LINK_OPT = -Wl,-Map=$@.map
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 ifeq ($(SANITIZE),1)
@@ -53,7 +55,7 @@ B := build-release
 PATH_MAP := -ffile-prefix-map=$(CURDIR)=.
 # With _FORTIFY_SOURCE glibc marks more results as not to be ignored.
 OPT := -O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wno-unused-result $(PATH_MAP)
-LINK_OPT = -Wl,-z,relro,-z,now -Wl,-Map=$@.map
+LINK_OPT += -Wl,-z,relro,-z,now
 else
 B := build
 OPT := -O2 -g
@@ -445,10 +447,10 @@ uninstall:
 
 # ---- Packages -----------------------------------------------------------------------------------
 
-# What the linker put into the program, and what it loads: RELEASE=1 keeps the linker's map.
+# What the linker put into the program, and what it loads.
 $(SBOM): $(BIN) user/package/sbom.py
 	@echo "  SBOM    $@"
-	$(Q)$(PYTHON) -B user/package/sbom.py $(BIN) $(VERSION) >$@
+	$(Q)SOURCE_DATE_EPOCH=$$(user/package/date.sh) $(PYTHON) -B user/package/sbom.py $(BIN) $(VERSION) >$@
 
 sbom: $(SBOM)
 

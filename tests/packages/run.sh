@@ -65,6 +65,13 @@ made_again() {
 	[ $status = 0 ] && [ "${same:-yes}" = yes ]
 }
 
+# By the last commit, unless SOURCE_DATE_EPOCH is set.
+dated() {
+	[ "$(SOURCE_DATE_EPOCH='' "$top/user/package/date.sh")" = "$(git -C "$top" log -1 --format=%ct)" ] &&
+		[ "$(SOURCE_DATE_EPOCH=5 "$top/user/package/date.sh")" = 5 ]
+}
+
+check "sbom: one of a plain build is dated by the last commit" dated
 check "deb: lintian finds no error" lintian --fail-on error "$dir"/*.deb
 check "sbom: it lists what the programs load and contain" python3 -B "$here/sbom.py" "$dir"
 check "both: made again elsewhere, the bytes are the same" made_again

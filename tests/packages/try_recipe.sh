@@ -16,7 +16,10 @@ step() {
 		on && /^ *run: [|]/ { run = 1 }' /srv/docs/ci.md
 }
 
-apt-get -q -y --no-install-recommends install sudo
+apt-get -q -y --no-install-recommends install sudo curl || {
+	apt-get -q update
+	apt-get -q -y --no-install-recommends install sudo curl
+}
 useradd --create-home runner
 echo 'runner ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/runner
 job=/home/runner/job
@@ -24,17 +27,18 @@ mkdir -p /home/runner/.cargo/bin $job/src
 ln -s /srv/rust/bin/* /home/runner/.cargo/bin
 cp /tmp/double.rs $job/src/lib.rs
 printf '[package]\nname = "double"\nversion = "0.1.0"\nedition = "2021"\n' >$job/Cargo.toml
-cp /srv/packages/qprof-bpf-*.tar.gz /home/runner/qprof-bpf.tar.gz
+tarball=$(echo /srv/packages/qprof-bpf-*.tar.gz)
+sha256=$(sha256sum "$tarball")
 chown -R runner:runner /home/runner
 
-for name in "Install qprof-bpf" Record Report; do
+for name in "Get qprof-bpf" "Install qprof-bpf" Record Report; do
 	commands=$(step "$name")
 	[ -n "$commands" ] || fail "docs/ci.md has no step $name"
 	echo "$name:"
 	echo "$commands"
 	setpriv --reuid=runner --regid=runner --init-groups env HOME=/home/runner RUNNER_TEMP=/home/runner \
 		USER=runner PATH=/home/runner/.cargo/bin:/usr/local/bin:/usr/bin:/bin \
-		GITHUB_STEP_SUMMARY=$job/summary sh -ec "cd $job; $commands" || fail "the step $name failed"
+		URL="file://$tarball" SHA256="${sha256%% *}" GITHUB_STEP_SUMMARY=$job/summary sh -ec "cd $job; $commands" || fail "the step $name failed"
 done
 cat $job/report.md
 grep -q double $job/report.md || fail "no report"

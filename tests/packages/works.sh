@@ -8,7 +8,7 @@ fail() {
 	exit 1
 }
 
-echo 'pub fn double(n: u32) -> u32 { n * 2 }' >/tmp/double.rs
+[ -e /tmp/double.rs ] || echo 'pub fn double(n: u32) -> u32 { n * 2 }' >/tmp/double.rs
 
 can_record() {
 	[ -e /sys/kernel/btf/vmlinux ]

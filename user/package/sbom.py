@@ -7,7 +7,7 @@ What was linked into a program, by the linker's own map and the program's dynami
     sbom.py --licences DIR SBOM    copies the licences of what is linked statically to DIR
 
 dpkg knows which package a library belongs to. A library without one is an error: the document would
-be incomplete. SOURCE_DATE_EPOCH dates the document.
+be incomplete. SOURCE_DATE_EPOCH dates the document (date.sh).
 """
 
 import datetime
@@ -61,7 +61,7 @@ def linked(program):
     head, _, rest = text.partition("\nMemory Configuration")
     loaded = set(re.findall(r"^LOAD (/\S+)$", rest, re.M))
     if not loaded:
-        fail("%s.map names no files; build with RELEASE=1" % program)
+        fail("%s.map names no files" % program)
     found = {(path, STATIC) for path in re.findall(r"^(/\S+\.a)\(\S+\)", head, re.M)}
     found |= {(path, STATIC) for path in loaded if path.endswith(".o")}
     needed = set(field(program, r"\(NEEDED\).*\[(\S+)\]"))
@@ -138,8 +138,9 @@ def document(program, version):
         rows.append(row)
         relations.append(("SPDXRef-qprof-bpf", how, row["SPDXID"]))
     build_id = field(program, r"Build ID: (\w+)")[0]
-    created = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", 0)),
-                                              datetime.timezone.utc)
+    if not os.environ.get("SOURCE_DATE_EPOCH"):
+        fail("SOURCE_DATE_EPOCH, which dates the document, is not set")
+    created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",

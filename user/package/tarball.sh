@@ -18,7 +18,7 @@ root=$work/$name
 doc=$root/share/doc/qprof-bpf
 sbom=build-release/qprof-bpf.spdx.json
 
-SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^ -- .*>  //p;T;q' debian/changelog)" +%s)
+SOURCE_DATE_EPOCH=$(user/package/date.sh --changelog)
 export SOURCE_DATE_EPOCH
 
 # Linked anew: make does not know when an installed library has changed. A list that was made without
