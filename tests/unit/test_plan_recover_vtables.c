@@ -53,14 +53,24 @@ static void assert_name(struct result *r, const struct recovered_name *n)
 	assert_int_equal(symbol(r->img, symbol_name)->addr, n->addr);
 }
 
-static void queries_are_named(void **state)
+static void assert_named(const char *name)
 {
-	__cleanup(result__destroy) struct result r = recovered("vtables.so");
+	__cleanup(result__destroy) struct result r = recovered(name);
 
 	assert_null(r.problem);
 	assert_int_equal(r.names.n, 3 * QUERIES);
 	for (uint32_t i = 0; i < r.names.n; i++)
 		assert_name(&r, &r.names.items[i]);
+}
+
+static void queries_are_named(void **state)
+{
+	assert_named("vtables.so");
+}
+
+static void wrappers_may_be_in_a_table_of_their_own(void **state)
+{
+	assert_named("vtables_engine.so");
 }
 
 static void assert_refused(const char *name, const char *problem)
@@ -75,8 +85,9 @@ static void assert_refused(const char *name, const char *problem)
 static void what_does_not_fit_is_refused(void **state)
 {
 	assert_refused("vtables_fewer.so", "another number of providers");
-	assert_refused("vtables_shared.so", "the providers of some queries");
-	assert_refused("vtables_same.so", "the wrappers of some queries");
+	assert_refused("vtables_shared.so", "not every query");
+	assert_refused("vtables_same.so", "not every query");
+	assert_refused("vtables_moved.so", "not every query");
 	assert_refused("parts.so", "no function");
 }
 
@@ -84,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queries_are_named),
+		cmocka_unit_test(wrappers_may_be_in_a_table_of_their_own),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 

@@ -39,6 +39,7 @@ static bool reads_function(const struct code_insn *insn)
 /* The instructions that a provider may come to, in all its parts, the nearest first. */
 struct walk {
 	struct code_decoder *decoder;
+	const struct bound *whole; /* the function, or NULL */
 	uint64_t ways[WAYS_MAX];
 	uint32_t n_ways, gone; /* all, and those that were gone */
 	uint64_t seen[STEPS_MAX];
@@ -64,18 +65,25 @@ static int step(struct walk *w, uint32_t provider, struct places *p)
 		w->ways[w->n_ways++] = at + insn.size;
 	if (insn.flow == CODE_JCC || insn.flow == CODE_JMP)
 		w->ways[w->n_ways++] = insn.target;
+	/* One case of several is as good as another: they meet again. */
+	if (insn.flow == CODE_JMP_INDIRECT && w->whole &&
+	    at + insn.size - w->whole->addr < w->whole->size)
+		w->ways[w->n_ways++] = at + insn.size;
 	return add_place(p, &insn, provider);
 }
 
-static int find_places(struct elf_image *img, const uint64_t *functions, uint32_t n,
-		       struct places *p)
+static int find_places(struct elf_image *img, const struct bounds *bounds,
+		       const uint64_t *functions, uint32_t n, struct places *p)
 {
 	_code_decoder_ struct code_decoder *decoder = NULL;
 	_free_ struct walk *w = calloc(1, sizeof(*w));
 	int err = w ? code_decoder__new(img, &decoder) : -ENOMEM;
 
 	for (uint32_t i = 0; i < n && !err; i++) {
-		*w = (struct walk){.decoder = decoder, .ways = {functions[i]}, .n_ways = 1};
+		*w = (struct walk){.decoder = decoder,
+				   .whole = bounds__at(bounds, functions[i]),
+				   .ways = {functions[i]},
+				   .n_ways = 1};
 		while (!err && w->gone < w->n_ways && w->n_seen < STEPS_MAX)
 			err = step(w, i, p);
 	}
@@ -91,6 +99,7 @@ struct pairing {
 	uint32_t n;
 	uint8_t *taken;	 /* by place: by one provider */
 	uint8_t *paired; /* by provider */
+	uint32_t *with;	 /* by provider: the number of its place, if it is paired */
 	uint32_t *only;	 /* by provider: the place that it reads and no other has, plus 1 */
 };
 
@@ -118,6 +127,7 @@ static uint32_t pair_some(struct pairing *t)
 		if (t->paired[i] || !only || only == UINT32_MAX || t->taken[only - 1])
 			continue;
 		t->taken[only - 1] = t->paired[i] = 1;
+		t->with[i] = only - 1;
 		found++;
 	}
 	return found;
@@ -149,21 +159,68 @@ static uint32_t places_from(const struct places *p, uint32_t first, uint32_t n)
 	return found;
 }
 
-int providers_are(struct elf_image *img, const uint64_t *functions, uint32_t n)
+int providers_places(struct elf_image *img, const struct bounds *bounds, const uint64_t *functions,
+		     uint32_t n, uint32_t *numbers)
 {
 	_free_ uint8_t *marks = calloc(n + 1UL, 2);
-	_free_ uint32_t *only = calloc(n + 1UL, sizeof(*only));
+	_free_ uint32_t *only = calloc(n + 1UL, 2 * sizeof(*only));
 	__cleanup(places__destroy) struct places p = {0};
-	struct pairing t = {&p, 0, n, marks, marks ? marks + n : NULL, only};
-	int err = marks && only ? find_places(img, functions, n, &p) : -ENOMEM;
+	struct pairing t = {.p = &p, .n = n, .taken = marks, .only = only};
+	int err = marks && only ? find_places(img, bounds, functions, n, &p) : -ENOMEM, found = 0;
 
-	for (uint32_t i = 0; i < p.n && !err; i++) {
+	if (err)
+		return err;
+	t.paired = marks + n;
+	t.with = only + n;
+	for (uint32_t i = 0; i < p.n; i++) {
 		t.base = p.items[i].at;
-		if ((!i || t.base != p.items[i - 1].at) && places_from(&p, i, n) == n &&
-		    pair_all(&t))
-			return 1;
+		if ((i && t.base == p.items[i - 1].at) || places_from(&p, i, n) != n ||
+		    !pair_all(&t))
+			continue;
+		if (found++)
+			return 2;
+		memcpy(numbers, t.with, n * sizeof(*numbers));
 	}
-	return err;
+	return found;
+}
+
+/* The function that this one calls first; itself if there is none. */
+static uint64_t first_called(struct walk *w, const struct bounds *bounds, uint64_t function)
+{
+	struct places none = {0};
+	struct code_insn insn;
+	uint64_t called = function;
+
+	w->ways[0] = function;
+	w->n_ways = 1;
+	w->gone = w->n_seen = 0;
+	while (w->gone < w->n_ways && w->n_seen < STEPS_MAX && called == function) {
+		uint64_t at = w->ways[w->gone];
+
+		if (code_decoder__at(w->decoder, at, &insn) &&
+		    (insn.flow == CODE_CALL || insn.flow == CODE_JMP) &&
+		    bounds__starts(bounds, insn.target))
+			called = insn.target;
+		if (step(w, 0, &none))
+			break;
+	}
+	places__destroy(&none);
+	return called;
+}
+
+int providers_called(struct elf_image *img, const struct bounds *bounds, uint64_t *functions,
+		     uint32_t n)
+{
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	_free_ struct walk *w = calloc(1, sizeof(*w));
+	int err = w ? code_decoder__new(img, &decoder) : -ENOMEM;
+
+	if (err)
+		return err;
+	w->decoder = decoder;
+	for (uint32_t i = 0; i < n; i++)
+		functions[i] = first_called(w, bounds, functions[i]);
+	return 0;
 }
 
 static bool fills_in(const struct straight *s, const struct bounds *bounds, uint32_t n)

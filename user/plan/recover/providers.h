@@ -12,9 +12,15 @@
 #include "plan/symbols/elf_image.h"
 
 /*
- * 1 if each of these functions reads another one of `n` consecutive places; 0 if not; or -ENOMEM.
+ * 1 if each of these functions reads another one of `n` consecutive places, and *numbers: which
+ * one; 2 if there are several such tables; 0 if there is none; or -ENOMEM.
  */
-int providers_are(struct elf_image *img, const uint64_t *functions, uint32_t n);
+int providers_places(struct elf_image *img, const struct bounds *bounds, const uint64_t *functions,
+		     uint32_t n, uint32_t *numbers);
+
+/* Put the function that each one calls first in its place, if there is one. 0 or -ENOMEM. */
+int providers_called(struct elf_image *img, const struct bounds *bounds, uint64_t *functions,
+		     uint32_t n);
 
 /*
  * 1 if one of the functions in `counts` fills in a table of just `n` functions, as the default

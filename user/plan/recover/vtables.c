@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "plan/code/straight.h"
 #include "plan/recover/addresses.h"
+#include "plan/recover/engine.h"
 #include "plan/recover/providers.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */
@@ -118,23 +119,18 @@ static bool names_differ(struct table *t)
 	return true;
 }
 
-/* 1: the fields `by` bytes behind the names are the providers; 0: not; or -ENOMEM. */
-static int take_providers(struct table *t, int by)
+/* The fields `by` bytes behind the names, if all are functions, whatever the mode. */
+static bool read_column(const struct table *t, int by, uint64_t *functions)
 {
-	_free_ uint64_t *functions = calloc(t->n, sizeof(*functions));
-
-	if (!functions)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t at = t->queries[i].at + (uint32_t)by;
 		uint64_t other;
 
-		if (!function_at(t, 0, t->queries[i].at + (uint32_t)by, &functions[i]) ||
-		    !function_at(t, 1, t->queries[i].at + (uint32_t)by, &other) ||
+		if (!function_at(t, 0, at, &functions[i]) || !function_at(t, 1, at, &other) ||
 		    other != functions[i])
-			return 0;
-		t->queries[i].provider = functions[i];
+			return false;
 	}
-	return providers_are(t->img, functions, t->n);
+	return true;
 }
 
 /* All wrappers and providers must be different functions. */
@@ -156,27 +152,91 @@ static int functions_differ(const struct table *t)
 	return 1;
 }
 
-static int find_columns(struct table *t, const char **problem)
-{
-	int wrappers = 0, providers = 0, by, found = 0;
+/* A column of functions of which each reads its own place of a table of as many. */
+struct column {
+	int by;	     /* 0: there is none */
+	bool unsure; /* which place is whose */
+	uint64_t *functions;
+	uint32_t *places;
+};
 
-	for (by = 16; by <= FIELD_MOST && !wrappers; by += 8)
-		if (take_wrappers(t, by))
-			wrappers = by;
-	if (!wrappers) {
-		*problem = "the wrappers of some queries are not in the compiler's table of them";
-		return 0;
+static int column__init(struct column *c, const struct table *t)
+{
+	*c = (struct column){
+		.functions = calloc(t->n, sizeof(*c->functions)),
+		.places = calloc(t->n, sizeof(*c->places)),
+	};
+	return c->functions && c->places ? 0 : -ENOMEM;
+}
+
+static void column__destroy(struct column *c)
+{
+	free(c->functions);
+	free(c->places);
+}
+
+/*
+ * The first such column behind `after`; with `called`, of functions that call those that read. 0
+ * or -ENOMEM.
+ */
+static int find_column(const struct table *t, int after, bool called, struct column *c)
+{
+	int found = 0;
+
+	for (int by = after + 8; by <= FIELD_MOST && !found; by += 8) {
+		if (!read_column(t, by, c->functions))
+			continue;
+		if (called && providers_called(t->img, t->bounds, c->functions, t->n))
+			return -ENOMEM;
+		found = providers_places(t->img, t->bounds, c->functions, t->n, c->places);
+		if (found < 0)
+			return found;
+		c->by = found ? by : 0;
+		c->unsure = found > 1;
 	}
-	for (by = 16; by <= FIELD_MOST && !providers && found >= 0; by += 8) {
-		found = take_providers(t, by);
-		if (found > 0)
-			providers = by;
-	}
-	if (found < 0)
-		return found;
-	if (!providers)
-		*problem = "the providers of some queries are not in the compiler's table of them";
 	return 0;
+}
+
+/*
+ * The first column reads wrappers in a table of their own, another one calls providers. Both tables
+ * have the queries in one order.
+ */
+static int use_engine(struct table *t, const struct address_counts *counts, struct column *c)
+{
+	_free_ struct engine_wrappers *wrappers = calloc(t->n, sizeof(*wrappers));
+	__cleanup(column__destroy) struct column readers = *c;
+	int err = column__init(c, t), found;
+
+	if (err || !wrappers)
+		return -ENOMEM;
+	found = readers.unsure ? 0 : engine__find(t->img, t->bounds, counts, wrappers, t->n);
+	if (found <= 0)
+		return found;
+	for (uint32_t i = 0; i < t->n; i++)
+		memcpy(t->queries[i].wrapper, wrappers[readers.places[i]].functions,
+		       sizeof(t->queries[i].wrapper));
+	err = find_column(t, 8, true, c);
+	if (!err && memcmp(c->places, readers.places, t->n * sizeof(*c->places)))
+		c->by = 0;
+	return err;
+}
+
+static int find_columns(struct table *t, const struct address_counts *counts, const char **problem)
+{
+	__cleanup(column__destroy) struct column c;
+	bool wrappers = false;
+	int err = column__init(&c, t);
+
+	for (int by = 16; by <= FIELD_MOST && !wrappers && !err; by += 8)
+		wrappers = take_wrappers(t, by);
+	err = err ?: find_column(t, 8, false, &c);
+	if (!err && c.by && !wrappers)
+		err = use_engine(t, counts, &c);
+	for (uint32_t i = 0; i < t->n && !err; i++)
+		t->queries[i].provider = c.functions[i];
+	if (!err && !c.by)
+		*problem = "not every query has a provider and wrappers in the compiler's tables";
+	return err;
 }
 
 static int check(struct table *t, const struct address_counts *counts, const char **problem)
@@ -248,7 +308,7 @@ static int read_table(struct table *t, const struct address_counts *counts, cons
 		*problem = "the compiler's table of queries was not found";
 		return 0;
 	}
-	err = find_columns(t, problem);
+	err = find_columns(t, counts, problem);
 	return err || *problem ? err : check(t, counts, problem);
 }
 
