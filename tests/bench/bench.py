@@ -34,13 +34,14 @@ import lab  # noqa: E402
 import memory_costs  # noqa: E402
 import overhead  # noqa: E402
 import sample_costs  # noqa: E402
+import service_memory  # noqa: E402
 import small_builds  # noqa: E402
 import targets  # noqa: E402
 
 PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits", "set-up",
-         "store", "export", "pctab", "unwind")
+         "service", "store", "export", "pctab", "unwind")
 OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits",
-               "set-up"}
+               "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -94,6 +95,8 @@ def of_compiler(options):
             rows += overhead.hits_rows(t, options.toolchain)
         if "set-up" in options.part:
             rows += overhead.time_set_up(t, options.rounds)
+        if "service" in options.part:
+            rows += service_memory.measure(bench)
     return rows, upstream
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import time
 
@@ -234,6 +235,35 @@ def test_a_directory_of_others_is_refused(t):
         assert done.returncode and "--traces" in done.stderr, done.stderr
 
 
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_traces_of_all_users_are_roots_under_sudo(t):
+    """They have command lines of others, so they are not given to the user who runs sudo, and
+    where that user could put a link nothing is written."""
+    t.need_capture()
+    if os.getuid():
+        raise lab.Skip("takes root")
+    sudo = ["env", "SUDO_UID=65534", "SUDO_GID=65534", "SUDO_USER=nobody"]
+    theirs, mine = t.mkdir("theirs"), t.mkdir("theirs/mine")
+    os.chmod(mine, 0o700)
+    link = os.path.join(theirs, "link")
+    os.symlink("/etc", link)
+    os.chown(theirs, 65534, 65534)
+    for directory, why in ((theirs, "other users may write to"), (mine, "may replace")):
+        done = subprocess.run([*sudo, t.qprof, "record", "--system", "--traces", directory],
+                              capture_output=True, text=True, env=t.qprof_env())
+        assert done.returncode == 125 and why in done.stderr, done.stderr
+        assert not [name for name in os.listdir(directory) if name.endswith(".qpt")]
+    with control_group(t) as group:
+        service = Service(t, group, launcher=sudo)
+        shell = service.session()
+        record_one(service, shell, "crate")
+        shell.communicate()
+        service.end()
+        for name in os.listdir(service.dir):
+            st = os.lstat(os.path.join(service.dir, name))
+            assert (st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)) == (0, 0, 0o600), (name, st)
+
+
 UNIT = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                     "../../user/record/qprof-bpf.service.in")
 
@@ -258,6 +288,45 @@ def test_the_unit_is_valid(t):
     os.chmod(unit, 0o644)
     done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
     assert done.returncode == 0 and "qprof-bpf.service" not in done.stderr, done.stderr
+
+
+def allowed_calls():
+    """The system calls of SystemCallFilter=, as systemd lists its groups here."""
+    (words,) = re.findall("^SystemCallFilter=(.*)$", lab.read_text(UNIT), re.M)
+    groups, calls = words.split(), set()
+    while groups:
+        word = groups.pop()
+        if not word.startswith("@"):
+            calls.add(word)
+            continue
+        done = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True,
+                              text=True, check=True)
+        lines = [line.strip() for line in done.stdout.splitlines()]
+        groups += [line for line in lines if line and not line.startswith("#") and line != word]
+    return calls
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_it_makes_only_system_calls_that_the_unit_allows(t):
+    t.need_capture()
+    for program in ("systemd-analyze", "strace"):
+        if not shutil.which(program):
+            raise lab.Skip("there is no " + program)
+    calls = t.path("calls")
+    with control_group(t) as group:
+        # strace is a process beside: qprof-bpf is the one that is started here.
+        service = Service(t, group, "--keep", "7d", "--rotate", "1k", launcher=[
+            "strace", "-D", "-f", "-qq", "-c", "-o", calls])
+        shell = service.session()
+        record_one(service, shell, "crate")
+        shell.communicate()
+        service.end()
+    lab.wait_for("the list of calls", lambda: os.path.exists(calls) and "total" in lab.read_text(calls))
+    made = set(re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +\d+ +(?:\d+ +)?(\w+)$", lab.read_text(calls),
+                          re.M)) - {"total"}
+    assert {"bpf", "perf_event_open", "ptrace", "fsync"} <= made, made
+    assert made <= allowed_calls(), made - allowed_calls()
+    return "%d calls" % len(made)
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

@@ -25,7 +25,7 @@ static void it_counts_what_was_recorded(void **state)
 	text = o.text[1];
 	assert_non_null(strstr(text, "of 1 cache hits the query is unknown"));
 	assert_non_null(strstr(text,
-			       "recorded 5 queries and 2 other intervals and 3 cache hits of 2 "
+			       "recorded 5 queries, 2 activities and waits, 3 cache hits of 2 "
 			       "compilers, 4 lost; wrote a.qpt (2.00 KiB)"));
 	output_free(&o);
 	output_begin(&o);
@@ -56,7 +56,7 @@ static void samples_are_counted_if_they_were_asked_for(void **state)
 		.queries = 5, .sampled = true, .compilers = 1, .place = "a.qpt", .bytes = 2048};
 	char *text = printed(&l);
 
-	assert_contains(text, "recorded 5 queries and 0 samples of 1 compiler");
+	assert_contains(text, "recorded 5 queries, 0 samples of 1 compiler");
 	free(text);
 	l.queries = 0;
 	l.samples = 70;
@@ -68,7 +68,7 @@ static void samples_are_counted_if_they_were_asked_for(void **state)
 	l.others = 1;
 	text = printed(&l);
 	assert_contains(text,
-			"recorded 0 queries and 1 other intervals and 70 samples (3 with a cut "
+			"recorded 0 queries, 1 activities and waits, 70 samples (3 with a cut "
 			"stack) (2 lost) of 1 compiler");
 	free(text);
 }

@@ -9,19 +9,19 @@
 
 #define PART 96
 
+/* Without probes there is nothing to count. */
 static void intervals_text(char text[PART], const struct closing_line *l)
 {
 	int len = 0;
 
 	text[0] = '\0';
-	/* Without probes there is nothing to count. */
 	if (!l->sampled || l->queries || l->others)
 		len = snprintf(text, PART, "%" PRIu64 " queries", l->queries);
 	if (l->others)
-		len += snprintf(text + len, PART - len, " and %" PRIu64 " other intervals",
+		len += snprintf(text + len, PART - len, ", %" PRIu64 " activities and waits",
 				l->others);
 	if (l->hits)
-		snprintf(text + len, PART - len, " and %" PRIu64 " cache hits", l->hits);
+		snprintf(text + len, PART - len, ", %" PRIu64 " cache hits", l->hits);
 }
 
 static void samples_text(char text[PART], const struct closing_line *l)
@@ -54,6 +54,6 @@ void closing_line__print(const struct closing_line *l)
 	intervals_text(intervals, l);
 	samples_text(samples, l);
 	diag_info("recorded %s%s%s of %" PRIu32 " compiler%s, %" PRIu64 " lost; wrote %s (%s)",
-		  intervals, *intervals && *samples ? " and " : "", samples, l->compilers,
+		  intervals, *intervals && *samples ? ", " : "", samples, l->compilers,
 		  l->compilers == 1 ? "" : "s", l->lost, l->place, size);
 }
