@@ -107,7 +107,7 @@ def assert_own_cost(report):
     assert 2 * spans <= cost["hits"] < 10 * spans, (cost, spans)
     assert 0 < cost["own_ns"] < 60e9 and cost["set_up_ns"] is None, cost
     assert cost["added_ns"] == sum(
-        cost[part + "_ns"] for part in ("probes", "breakpoints", "samples", "own")), cost
+        cost[part + "_ns"] for part in ("probes", "breakpoints", "samples", "names", "own")), cost
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

@@ -87,13 +87,14 @@ static void the_head_says_what_recording_added(void **state)
 	char *text = report_of(s, &losses, &opt);
 
 	assert_contains(text, "recording added 400 ns of CPU, 50.0 % of what the compilers used; "
-			      "the times below are without it\n\nquery");
+			      "the times above are without it\n");
+	assert_memory_equal(text, "query", 5);
 	assert_contains(text, "\nprobe hits: 8\n");
 	free(text);
 	opt.raw = true;
 	s = sample_one();
 	text = report_of(s, &losses, &opt);
-	assert_contains(text, "the times below are with it\n");
+	assert_contains(text, "the times above are with it\n");
 	free(text);
 }
 
@@ -239,6 +240,34 @@ static char *report_of_items(bool by_module, struct report_options opt)
 	return text;
 }
 
+static void tables_of_something_else_do_not_list_queries_without_probes(void **state)
+{
+	const struct trace_decision off = {100, SAMPLE_LAYOUT_OF, 1, 50000, TRACE_KIND_QUERY};
+	struct decisions d = {0};
+	char *text;
+
+	assert_int_equal(decisions__add(&d, &off), 0);
+	text = report_of_items(false, (struct report_options){.decisions = &d});
+	assert_contains(text, "1 query has no probes; report --by query names them\n");
+	assert_lacks(text, "not probed");
+	free(text);
+	decisions__destroy(&d);
+}
+
+static bool is_nothing(const void *ctx, const char *name)
+{
+	return false;
+}
+
+static void a_name_that_nothing_has_gets_no_empty_table(void **state)
+{
+	const struct report_options opt = {.details = true, .query = is_nothing};
+	_free_ char *text = report_of(sample_one(), NULL, &opt);
+
+	assert_lacks(text, "total");
+	assert_contains(text, "in all: ");
+}
+
 static void items_are_a_table(void **state)
 {
 	_free_ char *text = report_of_items(false, (struct report_options){});
@@ -375,6 +404,8 @@ int main(void)
 		cmocka_unit_test(hits_sort_too),
 		cmocka_unit_test(one_query_is_all_that_is_counted),
 		cmocka_unit_test(items_follow_the_query_that_they_are_of),
+		cmocka_unit_test(tables_of_something_else_do_not_list_queries_without_probes),
+		cmocka_unit_test(a_name_that_nothing_has_gets_no_empty_table),
 		cmocka_unit_test(items_are_a_table),
 		cmocka_unit_test(modules_are_items_added_up),
 		cmocka_unit_test(narrow_items_show_the_first_query),

@@ -26,10 +26,10 @@ static void the_head_has_time_rate_and_share(void **state)
 		.no_query = {[TRACE_SAMPLE_CPU] = {.n = 250}},
 	};
 
-	assert_head(&t, "1,000 samples of 2.00 s on the CPU, 499 a second, 75.0 % in queries\n\n");
+	assert_head(&t, "1,000 samples of 2.00 s on the CPU, 499 a second, 75.0 % in queries\n");
 	/* Traces that were cut may lack the rate. */
 	t.sampling.hz = 0;
-	assert_head(&t, "1,000 samples of 2.00 s on the CPU, 75.0 % in queries\n\n");
+	assert_head(&t, "1,000 samples of 2.00 s on the CPU, 75.0 % in queries\n");
 }
 
 static void memory_is_elsewhere_and_nothing_is_nothing(void **state)
@@ -38,7 +38,7 @@ static void memory_is_elsewhere_and_nothing_is_nothing(void **state)
 
 	assert_head(&t, "");
 	t.of[TRACE_SAMPLE_FAULT].n = 1;
-	assert_head(&t, "page faults were sampled: report --memory shows them\n\n");
+	assert_head(&t, "page faults were sampled: report --memory shows them\n");
 }
 
 static void whole_stacks_need_no_note(void **state)

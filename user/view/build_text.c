@@ -330,7 +330,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 
 /*
  * The most expensive query fits beside a path that is cut to this; and, cut shorter, the file and
- * line that the item begins at, which are never cut: terminals link them.
+ * line that the item begins at: terminals link them, so those of the workspace are never cut.
  */
 #define PATH_MOST	  38
 #define LABEL_MOST	  22
@@ -371,7 +371,7 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 		table__cell(t, format_count(buf, item->row.executions));
 	}
 	if (places)
-		table__cell(t, place);
+		table__cell(t, v->wide ? place : place_in_package(place));
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -22,6 +23,21 @@ static inline int place_text(const struct trace_texts *names, uint32_t string, c
 		return -ENOMEM;
 	len = place ? asprintf(out, "%s:%" PRIu32, file, place->line) : asprintf(out, "%s", file);
 	return len < 0 ? -ENOMEM : 0;
+}
+
+/*
+ * Where an absolute path becomes one of its package: "itertools-0.10.3/src/lib.rs". Sources of
+ * dependencies are far from the workspace, and mostly not where someone edits.
+ */
+static inline const char *place_in_package(const char *path)
+{
+	const char *src = NULL, *next = *path == '/' ? strstr(path, "/src/") : NULL;
+
+	for (; next; next = strstr(next + 1, "/src/"))
+		src = next;
+	while (src && src > path && src[-1] != '/')
+		src--;
+	return src ?: path;
 }
 
 #endif /* QPROF_VIEW_PLACE_TEXT_H */

@@ -123,6 +123,16 @@ void report_notes__kept_budget(FILE *out, const struct decisions *d, const char 
 	report_notes__unwatched(out, "not probed: ", d);
 }
 
+/* "": they are named here. They are many, and of interest where queries are. */
+static const char *how_to_name(const struct report_options *opt)
+{
+	if (opt->top)
+		return "; --top 0 names them";
+	if (!opt->details && (opt->groups || opt->subjects || opt->items || opt->callers))
+		return "; report --by query names them";
+	return "";
+}
+
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt)
 {
@@ -131,8 +141,8 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 	if (!d)
 		return 0;
 	fputc('\n', out);
-	report_notes__kept_budget(out, d, opt->top ? "; --top 0 names them" : "");
-	return opt->top ? 0 : list_unprobed(out, queries, names, opt);
+	report_notes__kept_budget(out, d, how_to_name(opt));
+	return *how_to_name(opt) ? 0 : list_unprobed(out, queries, names, opt);
 }
 
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)

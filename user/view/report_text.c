@@ -413,29 +413,19 @@ static const char *with_or_without(const struct report_options *opt)
 	return opt->raw && !opt->costs->subtracted ? "with it" : "without it";
 }
 
-static void print_budget_kept(FILE *out, const struct report_options *opt)
-{
-	const struct decisions *d = opt->decisions;
-	char percent[FORMAT_MAX], expected[FORMAT_MAX];
-
-	fprintf(out, "budget %s %% of CPU time", format_percent(percent, d->ppm, 1000000));
-	if (d->total)
-		fprintf(out, "; probes and samples were expected to take %s %%",
-			format_percent(expected, d->last_cost_ppm, 1000000));
-	fputc('\n', out);
-}
-
 static void print_cost(FILE *out, const struct report_options *opt)
 {
-	if (opt->decisions)
-		print_budget_kept(out, opt);
+	const struct decisions *d = opt->decisions;
+	char expected[FORMAT_MAX];
+
 	if (opt->cost && cost_text_line(out, opt->cost, "; ")) {
 		if (opt->costs)
-			fprintf(out, "; the times below are %s", with_or_without(opt));
-		fputs("\n\n", out);
-	} else if (opt->decisions) {
+			fprintf(out, "; the times above are %s", with_or_without(opt));
 		fputc('\n', out);
 	}
+	if (d && d->total)
+		fprintf(out, "probes and samples were expected to take %s %% of CPU time\n",
+			format_percent(expected, d->last_cost_ppm, 1000000));
 }
 
 static void print_clamped(FILE *out, uint64_t clamped)
@@ -488,12 +478,21 @@ static void print_counts(FILE *out, const struct summary *s)
 		format_count(queries, counts.queries), format_count(activities, counts.activities));
 }
 
+static void print_samples(FILE *out, const struct report_options *opt, const char *after)
+{
+	if (opt->samples && samples_text_head(out, samples__totals(opt->samples)))
+		fputs(after, out);
+}
+
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct divided_note *note,
 			const struct report_options *opt)
 {
 	fputc('\n', out);
 	print_counts(out, s);
+	print_cost(out, opt);
+	if (!report_rows__are_sampled(r))
+		print_samples(out, opt, "");
 	report_notes__unfinished(out, r->unwound, s);
 	print_marks(out, r, note, opt);
 	if (opt->samples)
@@ -533,6 +532,22 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 	return err;
 }
 
+static bool shows_all(const struct report_options *opt)
+{
+	return !opt->details && !opt->groups && !opt->subjects && !opt->items && !opt->callers;
+}
+
+/* Which queries have estimates is said next to them. */
+static int print_all(FILE *out, const struct summary *s, const struct trace_texts *names,
+		     const struct report_rows *r, const struct report_options *opt)
+{
+	int err = report_rows__are_sampled(r) ? print_sampled(out, r, opt)
+					      : print_queries(out, r, opt);
+
+	return err ?: report_notes__budget(out, r, names, opt)
+			      ?: print_processes(out, s, names, r, opt);
+}
+
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
@@ -545,11 +560,12 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		return err;
 	verdict = verdict_of(s, losses);
 	verdict_lead(out, &verdict);
-	print_cost(out, opt);
-	if (opt->samples)
-		samples_text_head(out, samples__totals(opt->samples));
+	if (report_rows__are_sampled(&r))
+		print_samples(out, opt, "\n");
 	if (!r.n && !r.left_out)
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
+	else if (opt->details && !r.n)
+		; /* A line said that nothing has such a name. */
 	else if (opt->details)
 		err = print_queries(out, &r, opt) ?: print_details(out, names, &r, &note, opt);
 	else if (opt->groups)
@@ -560,13 +576,12 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = print_items(out, names, &note, opt);
 	else if (opt->callers)
 		err = print_callers(out, has_unprobed(&r), &note, opt);
-	else if (report_rows__are_sampled(&r))
-		err = print_sampled(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
 	else
-		err = print_queries(out, &r, opt) ?: print_processes(out, s, names, &r, opt);
+		err = print_all(out, s, names, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
-	err = err ?: report_notes__budget(out, &r, names, opt);
+	if (!shows_all(opt))
+		err = err ?: report_notes__budget(out, &r, names, opt);
 	if (err)
 		return err;
 	print_notes(out, s, &r, losses, &note, opt);

@@ -10,22 +10,23 @@
 
 #define NAME_KEPT 26 /* as in the other table of queries */
 
-void samples_text_head(FILE *out, const struct samples_totals *t)
+bool samples_text_head(FILE *out, const struct samples_totals *t)
 {
 	const struct sample_sum *cpu = &t->of[TRACE_SAMPLE_CPU];
 	char count[FORMAT_MAX], time[FORMAT_MAX], percent[FORMAT_MAX];
 
 	if (!cpu->n) {
 		if (t->of[TRACE_SAMPLE_FAULT].n)
-			fputs("page faults were sampled: report --memory shows them\n\n", out);
-		return;
+			fputs("page faults were sampled: report --memory shows them\n", out);
+		return t->of[TRACE_SAMPLE_FAULT].n;
 	}
 	fprintf(out, "%s samples of %s on the CPU, ", format_count(count, cpu->n),
 		format_duration(time, cpu->value));
 	if (t->sampling.hz)
 		fprintf(out, "%" PRIu32 " a second, ", t->sampling.hz);
-	fprintf(out, "%s %% in queries\n\n",
+	fprintf(out, "%s %% in queries\n",
 		format_percent(percent, cpu->n - t->no_query[TRACE_SAMPLE_CPU].n, cpu->n));
+	return true;
 }
 
 static void add_row(struct table *t, const struct report_row *row, const struct report_rows *all)

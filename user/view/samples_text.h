@@ -5,8 +5,8 @@
 
 #include "view/report_rows.h"
 
-/* How much was sampled, and an empty line; nothing without a sample. */
-void samples_text_head(FILE *out, const struct samples_totals *t);
+/* How much was sampled; nothing, and false, without a sample. */
+bool samples_text_head(FILE *out, const struct samples_totals *t);
 
 /*
  * The first `n` rows of queries of which only samples show what they cost, as a table within
