@@ -70,10 +70,13 @@ def test_parallel_front_end(t):
     return "%d times blocked, %d threads" % (waits, one.n_threads)
 
 
-def test_threads_that_nobody_expected(t):
-    """The probes of waiting are attached for the first compiler with threads, before it begins."""
+@each((crates.LONG, "threads", "QueryBlocked"),
+      (crates.SHORT, "second-incremental", "IncrementalLoadResult"))
+def test_optional_probes_that_nobody_expected(t, crate, mode, kind):
+    """The probes of waiting, or of incremental compilation, are attached for the first compiler
+    that needs them, before it begins."""
     t.need_capture()
-    compile = Compile(t, t.toolchain(), crates.LONG, "threads")
+    compile = Compile(t, t.toolchain(), crate, mode)
 
     def run(argv):
         script = "%s -vV && exec %s" % (compile.rustc, shlex.join(argv))
@@ -86,11 +89,11 @@ def test_threads_that_nobody_expected(t):
         one = equality.OneProcess(equality.Case.spans(t, done), profile, equality.plan_of(compile))
         late = b"had begun before the probes" in done.stderr
         assert late or not one.unexplained(), one.unexplained()
-        waits = sum(n for (kind, _), n in one.counts.items() if kind == "QueryBlocked")
-        if waits and not late:
+        n = sum(n for (of, _), n in one.counts.items() if of == kind)
+        if n and not late:
             break
-    assert waits and not late, done.stderr
-    return "%d times blocked" % waits
+    assert n and not late, done.stderr
+    return "%d times %s" % (n, kind)
 
 
 def test_three_crates_are_here(t):

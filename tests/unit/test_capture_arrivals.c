@@ -52,10 +52,10 @@ static struct {
 	unsigned int n_execs, n_forks, n_late;
 	unsigned int n_users, n_state_looks;
 	unsigned int n_sampled;
-	bool no_tables; /* those of its stacks are not made yet */
-	bool threads;	/* each compiler has -Zthreads */
-	unsigned int n_threads_needed;
-	int threads_err;
+	bool no_tables;	       /* those of its stacks are not made yet */
+	bool threads;	       /* each compiler has -Zthreads */
+	unsigned int n_needed; /* times that parts for threads were asked for and not there */
+	int part_err;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -180,17 +180,18 @@ int libraries__look_inode(const struct libraries *l, dev_t dev, ino_t ino,
 	return world.known && dev && !world.other_inodes ? 0 : -ENOENT;
 }
 
-int libraries__need_threads(struct libraries *l, const struct library_file *file)
+int libraries__need(struct libraries *l, const struct library_file *file, uint32_t parts)
 {
-	if (!world.lib.threads_ns)
-		world.n_threads_needed++;
-	world.lib.threads_ns = world.threads_err ? 0 : 400;
-	return world.threads_err;
+	assert_int_equal(parts, PLAN_PART_BIT(PLAN_PART_THREADS));
+	if (!world.lib.part_ns[PLAN_PART_THREADS])
+		world.n_needed++;
+	world.lib.part_ns[PLAN_PART_THREADS] = world.part_err ? 0 : 400;
+	return world.part_err;
 }
 
-bool libraries__lack_threads(const struct libraries *l)
+bool libraries__lack(const struct libraries *l, uint32_t parts)
 {
-	return world.known && !world.lib.threads_ns;
+	return world.known && library_state__lacks(&world.lib, parts, UINT64_MAX);
 }
 
 static int look(struct library_file **file)
@@ -436,16 +437,16 @@ static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 	world.followed[7] = world.followed[8] = world.followed[9] = true;
 	arrive(7, 200);
 	assert_int_equal(world.n_stops, 0);
-	assert_int_equal(world.n_threads_needed, 0);
+	assert_int_equal(world.n_needed, 0);
 	world.threads = true;
 	assert_int_equal(arrivals__on_exec(all, &e), 0);
 	arrive(8, 300);
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.holds_at_look, 1);
-	assert_int_equal(world.n_threads_needed, 1);
+	assert_int_equal(world.n_needed, 1);
 	arrive(9, 500);
 	assert_int_equal(world.n_stops, 1);
-	assert_int_equal(world.n_threads_needed, 1);
+	assert_int_equal(world.n_needed, 1);
 	assert_counts(0, 0, 0);
 }
 
@@ -455,7 +456,7 @@ static void a_compiler_without_threads_needs_no_probes_for_them(void **state)
 	begin(false, true);
 	world.known = true;
 	plan_library(100, 0);
-	world.lib.threads_ns = 400;
+	world.lib.part_ns[PLAN_PART_THREADS] = 400;
 	world.followed[7] = true;
 	arrive(7, 200);
 	assert_int_equal(world.n_stops, 0);
@@ -467,7 +468,7 @@ static void without_their_probes_a_compiler_with_threads_is_late(void **state)
 {
 	begin(false, true);
 	world.known = world.threads = true;
-	world.threads_err = -ENOMEM;
+	world.part_err = -ENOMEM;
 	plan_library(100, 0);
 	world.followed[7] = true;
 	arrive(7, 200);

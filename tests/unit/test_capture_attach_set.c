@@ -560,21 +560,33 @@ static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 	assert_wants("generic-activity,-other,-meta*", "sCPtDwhxlEeT");
 }
 
-/* An end that waiting shares with other intervals is always there. */
-static void only_threads_need_the_sites_of_waiting(void **state)
+static enum plan_part wanted_part(int site)
+{
+	switch (site) {
+	case AT_WAITING:
+		return PLAN_PART_THREADS;
+	case AT_LOADING:
+	case AT_HASHES:
+		return PLAN_PART_INCREMENTAL;
+	default:
+		return PLAN_PART_ALWAYS;
+	}
+}
+
+/* An end that guards of different parts share is always there. */
+static void only_some_compilers_need_the_sites_of_an_optional_part(void **state)
 {
 	struct plan_site own_end = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, WAITING);
 	struct attach_set c;
 
-	choose(&c, "default");
+	choose(&c, "all");
 	for (int i = 0; i < N_SITES; i++)
-		assert_int_equal(attach_set__part(&c, &filtered_sites[i]),
-				 i == AT_WAITING ? ATTACH_THREADS : ATTACH_ALWAYS);
-	assert_int_equal(attach_set__part(&c, &own_end), ATTACH_THREADS);
+		assert_int_equal(attach_set__part(&c, &filtered_sites[i]), wanted_part(i));
+	assert_int_equal(attach_set__part(&c, &own_end), PLAN_PART_THREADS);
 	done(&c);
 	guards[WAITING].number = guards[HASHES].number;
 	choose(&c, "default");
-	assert_int_equal(attach_set__part(&c, &own_end), ATTACH_ALWAYS);
+	assert_int_equal(attach_set__part(&c, &own_end), PLAN_PART_ALWAYS);
 	done(&c);
 	guards[WAITING].number = 2;
 }
@@ -755,7 +767,7 @@ int main(void)
 		cmocka_unit_test(providers_are_found_by_their_distance),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
-		cmocka_unit_test(only_threads_need_the_sites_of_waiting),
+		cmocka_unit_test(only_some_compilers_need_the_sites_of_an_optional_part),
 		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
 		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
 		cmocka_unit_test(a_guard_says_what_it_is),

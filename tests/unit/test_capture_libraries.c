@@ -30,8 +30,8 @@ struct attached {
 	bool all_one_inode;	  /* all files are views of one inode */
 	bool copied;		  /* as all_one_inode, but another inode after the first attach */
 	unsigned int n_with_hits; /* of the attached libraries */
-	unsigned int n_threads;	  /* times that their probes for threads were attached */
-	int threads_err;	  /* to be returned by that */
+	unsigned int n_parts[PLAN_PARTS]; /* times that each part of them was attached */
+	int threads_err;		  /* to be returned by that */
 };
 
 static uint64_t site_offset; /* in the library that was attached last */
@@ -110,13 +110,13 @@ static uint64_t inode(void *ctx, int fd)
 	return a->all_one_inode || a->copied;
 }
 
-static int attach_part(void *ctx, uint8_t lib, const struct plan *plan, enum attach_part part)
+static int attach_part(void *ctx, uint8_t lib, const struct plan *plan, enum plan_part part)
 {
 	struct attached *a = ctx;
 
-	assert_int_equal(part, ATTACH_THREADS);
-	a->n_threads++;
-	return a->threads_err;
+	assert_int_not_equal(part, PLAN_PART_ALWAYS);
+	a->n_parts[part]++;
+	return part == PLAN_PART_THREADS ? a->threads_err : 0;
 }
 
 static const struct libraries_ops ops = {
@@ -253,40 +253,57 @@ static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **st
 	assert_int_equal(world.n, 1);
 }
 
-static int need_threads(const char *path)
+static int need(const char *path, uint32_t parts)
 {
 	_library_file_ struct library_file *file = NULL;
 
 	assert_int_equal(library_file__open(path, &file), 0);
-	return libraries__need_threads(libs, file);
+	return libraries__need(libs, file, parts);
 }
 
-static void what_only_threads_need_is_attached_once_and_on_demand(void **state)
+#define THREADS	    PLAN_PART_BIT(PLAN_PART_THREADS)
+#define INCREMENTAL PLAN_PART_BIT(PLAN_PART_INCREMENTAL)
+
+static void optional_parts_are_attached_once_and_on_demand(void **state)
 {
 	const char *path = fixture("driver_v0.so");
 	struct library_state lib;
 
-	assert_int_equal(need_threads(path), 0);
-	assert_false(libraries__lack_threads(libs));
+	assert_int_equal(need(path, PLAN_PARTS_OPTIONAL), 0);
+	assert_false(libraries__lack(libs, PLAN_PARTS_OPTIONAL));
 	expect(path);
 	lib = settle(path);
-	assert_int_equal(world.n_threads, 0);
-	assert_true(!lib.threads_ns && libraries__lack_threads(libs));
+	assert_int_equal(library_state__lacks(&lib, PLAN_PARTS_OPTIONAL, UINT64_MAX),
+			 PLAN_PARTS_OPTIONAL);
+	assert_int_equal(need(path, 0), 0);
+	assert_int_equal(world.n_parts[PLAN_PART_THREADS], 0);
+	assert_true(libraries__lack(libs, THREADS) && !libraries__lack(libs, 0));
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(need_threads(path), 0);
-	assert_int_equal(world.n_threads, 1);
+		assert_int_equal(need(path, THREADS), 0);
+	assert_int_equal(world.n_parts[PLAN_PART_THREADS], 1);
+	assert_int_equal(world.n_parts[PLAN_PART_INCREMENTAL], 0);
 	assert_int_equal(look(path, &lib), 0);
-	assert_true(lib.threads_ns >= lib.attached_ns && !libraries__lack_threads(libs));
+	assert_true(lib.part_ns[PLAN_PART_THREADS] >= lib.attached_ns);
+	assert_true(!libraries__lack(libs, THREADS) && libraries__lack(libs, INCREMENTAL));
+	/* Those who mapped the library before do not have them. */
+	assert_int_equal(library_state__lacks(&lib, THREADS, lib.part_ns[PLAN_PART_THREADS]),
+			 THREADS);
+	assert_int_equal(need(path, PLAN_PARTS_OPTIONAL), 0);
+	assert_int_equal(world.n_parts[PLAN_PART_THREADS], 1);
+	assert_int_equal(world.n_parts[PLAN_PART_INCREMENTAL], 1);
+	assert_false(libraries__lack(libs, PLAN_PARTS_OPTIONAL));
 }
 
-static void a_failure_for_threads_is_not_tried_again(void **state)
+static void a_part_that_failed_is_not_tried_again(void **state)
 {
 	expect(fixture("driver_v0.so"));
 	settle(fixture("driver_v0.so"));
 	world.threads_err = -ENOMEM;
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(need_threads(fixture("driver_v0.so")), -ENOMEM);
-	assert_int_equal(world.n_threads, 1);
+		assert_int_equal(need(fixture("driver_v0.so"), PLAN_PARTS_OPTIONAL), -ENOMEM);
+	assert_int_equal(world.n_parts[PLAN_PART_THREADS], 1);
+	assert_int_equal(world.n_parts[PLAN_PART_INCREMENTAL], 1);
+	assert_true(libraries__lack(libs, THREADS) && !libraries__lack(libs, INCREMENTAL));
 }
 
 /* The caller does not wait for the search, whether the plan is new or stored. */
@@ -730,8 +747,8 @@ int main(void)
 		TEST(another_name_of_it_is_the_same_library),
 		TEST(one_that_is_expected_is_attached_to_when_its_plan_is_there),
 		TEST(its_cache_hits_are_looked_for_in_the_background),
-		TEST(what_only_threads_need_is_attached_once_and_on_demand),
-		TEST(a_failure_for_threads_is_not_tried_again),
+		TEST(optional_parts_are_attached_once_and_on_demand),
+		TEST(a_part_that_failed_is_not_tried_again),
 		TEST(two_are_planned_at_the_same_time),
 		TEST(one_that_is_expected_can_be_waited_for),
 		TEST(one_that_failed_is_not_tried_again),

@@ -26,8 +26,8 @@ static void links_that_were_never_attached_are_freed(void **state)
 	plan.file = file;
 	/* No role has a program. */
 	assert_int_equal(links__new(progs, &set, &links), 0);
-	assert_int_equal(links__attach(links, ATTACH_ALWAYS), 0);
-	assert_int_equal(links__attach(links, ATTACH_THREADS), 0);
+	assert_int_equal(links__attach(links, PLAN_PART_ALWAYS), 0);
+	assert_int_equal(links__attach(links, PLAN_PART_THREADS), 0);
 	assert_int_equal(links__sites(links), 0);
 	links__free(links);
 }

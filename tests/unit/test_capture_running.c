@@ -35,7 +35,6 @@ static struct {
 	unsigned int n_lists, n_adds, n_missing, n_running;
 	unsigned int n_compilers; /* of running__follow() */
 	unsigned int n_sampled;
-	unsigned int n_threads_needed;
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -129,9 +128,8 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 	return world.add_err;
 }
 
-int libraries__need_threads(struct libraries *l, const struct library_file *file)
+int libraries__need(struct libraries *l, const struct library_file *file, uint32_t parts)
 {
-	world.n_threads_needed++;
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "plan/plan.h"
+
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 
@@ -42,16 +44,16 @@ static void nothing_is_left_to_clear(void **state)
 	assert_int_equal(likely__done_fd(&l), -1);
 }
 
-static void threads_are_expected_by_arguments_and_flags(void **state)
+static void parts_are_expected_by_arguments_and_flags(void **state)
 {
 	char *const with[] = {(char *)"cargo", (char *)"rustc", (char *)"--", (char *)"-Zthreads=4",
 			      NULL};
 
-	assert_true(likely_threads(with));
-	assert_false(likely_threads(make));
-	assert_false(likely_threads(NULL));
-	setenv("RUSTFLAGS", "-g -Zthreads=2", 1);
-	assert_true(likely_threads(make));
+	assert_int_equal(likely_parts(with), PLAN_PART_BIT(PLAN_PART_THREADS));
+	assert_int_equal(likely_parts(make), 0);
+	assert_int_equal(likely_parts(NULL), 0);
+	setenv("RUSTFLAGS", "-g -Zthreads=2 -Cincremental=x", 1);
+	assert_int_equal(likely_parts(make), PLAN_PARTS_OPTIONAL);
 	unsetenv("RUSTFLAGS");
 }
 
@@ -87,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_error_is_that_of_asking),
 		cmocka_unit_test(nothing_is_left_to_clear),
-		cmocka_unit_test(threads_are_expected_by_arguments_and_flags),
+		cmocka_unit_test(parts_are_expected_by_arguments_and_flags),
 		cmocka_unit_test(only_what_was_asked_is_ended),
 	};
 

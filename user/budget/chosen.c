@@ -136,9 +136,10 @@ static void charge_site(struct choosing *c, const struct plan_site *site)
 		c->identifies[of] = true;
 		return;
 	case OF_GROUP:
-		/* Only compilers with threads have the breakpoints of waiting. */
+		/* Compilers that do not need a part have no breakpoints for it. */
 		if (c->chosen->groups[of] &&
-		    c->in->plan->guards[site->guard].kind != WIRE_KIND_BLOCKED)
+		    (plan_guard__part(&c->in->plan->guards[site->guard]) == PLAN_PART_ALWAYS ||
+		     rates__of_group(c->in->known, of)))
 			c->others += c->site;
 		return;
 	case OF_ALL:
@@ -167,16 +168,10 @@ static bool is_chosen(const struct choosing *c, const struct plan_site *site)
 
 /* ---- Guards ---------------------------------------------------------------------------------- */
 
-static bool is_incremental(const struct plan_guard *guard)
-{
-	if (guard->kind == WIRE_KIND_ACTIVITY)
-		return guard->label && strstr(guard->label, "incr");
-	return guard->kind == WIRE_KIND_LOAD;
-}
-
 static bool is_always_probed(const struct plan_guard *guard)
 {
-	return is_incremental(guard) || (guard->kind == WIRE_KIND_ACTIVITY && !guard->label);
+	return plan_guard__part(guard) == PLAN_PART_INCREMENTAL ||
+	       (guard->kind == WIRE_KIND_ACTIVITY && !guard->label);
 }
 
 static bool is_usual(const struct plan_guard *guard)

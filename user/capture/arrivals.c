@@ -16,7 +16,7 @@
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "capture/refusals.h"
-#include "capture/threads_needed.h"
+#include "capture/parts_needed.h"
 #include "capture/unattached.h"
 
 /* A process that waits: its library is not attached to yet, or nothing follows the process yet. */
@@ -28,11 +28,12 @@ struct arrival {
 	enum ptrace_stop_state state; /* of `stop`, when its library was last asked for */
 	struct library_state lib;     /* the answer */
 	bool asked;
-	struct look_range loader;    /* a process that stopped in here has run no library code */
-	uint64_t mapped_ns;	     /* when it mapped the library, CLOCK_MONOTONIC */
-	uint64_t until_ns;	     /* it runs on at this time, CLOCK_MONOTONIC */
-	bool newcomer;		     /* the kernel half does not follow it yet */
-	bool threads, lacks_threads; /* it needs ATTACH_THREADS, but cannot have it */
+	struct look_range loader; /* a process that stopped in here has run no library code */
+	uint64_t mapped_ns;	  /* when it mapped the library, CLOCK_MONOTONIC */
+	uint64_t until_ns;	  /* it runs on at this time, CLOCK_MONOTONIC */
+	bool newcomer;		  /* the kernel half does not follow it yet */
+	uint32_t parts;		  /* PLAN_PART_BITs that it needs, and may lack */
+	bool lacks;		  /* it cannot have them */
 };
 
 /*
@@ -54,7 +55,7 @@ struct arrivals {
 	struct arrivals_parts parts;
 	struct session_sink sink;
 	struct outsiders *outsiders;
-	struct threads_needed *threads;
+	struct parts_needed *parts_needed;
 	struct scope *scope; /* whose compilers are followed as they start; NULL: none */
 	uint64_t started_ns; /* 0: counting is stopped */
 	struct arrival *items;
@@ -89,8 +90,8 @@ int arrivals__new(const struct arrivals_parts *parts, const struct session_sink 
 	all->parts = *parts;
 	all->sink = *sink;
 	all->unattached = unattached__new();
-	all->threads = threads_needed__new(parts->look);
-	if (!all->unattached || !all->threads ||
+	all->parts_needed = parts_needed__new(parts->look);
+	if (!all->unattached || !all->parts_needed ||
 	    outsiders__new(parts->kernel, parts->look, &all->outsiders))
 		return -ENOMEM;
 	*out = take_ptr(all);
@@ -218,7 +219,9 @@ static void see_perf_events(const struct arrivals *all, struct library_state *li
 		if (err == -ENODATA || begun_ns > settled_ns || begun_ns < last_ns)
 			continue;
 		last_ns = begun_ns;
-		lib->attached_ns = lib->threads_ns = done_ns;
+		lib->attached_ns = done_ns;
+		for (enum plan_part part = 0; part < PLAN_PARTS; part++)
+			lib->part_ns[part] = done_ns;
 		why = err;
 	}
 	if (!lib->planned || lib->err)
@@ -235,12 +238,12 @@ static bool has_arrived(const struct arrivals *all, pid_t pid)
 	return false;
 }
 
-/* A process that mapped the library at `time_ns` hits every probe in it. */
-static bool is_in_time(const struct arrivals *all, const struct library_state *lib, bool threads,
+/* A process that mapped the library at `time_ns` hits every probe in it that it needs. */
+static bool is_in_time(const struct arrivals *all, const struct library_state *lib, uint32_t parts,
 		       uint64_t time_ns)
 {
 	return lib->planned && !lib->err && lib->attached_ns < time_ns &&
-	       (!threads || library_state__has_threads(lib, time_ns)) && all->started_ns < time_ns;
+	       !library_state__lacks(lib, parts, time_ns) && all->started_ns < time_ns;
 }
 
 static unsigned int count_waiting(const struct arrivals *all, uid_t user)
@@ -270,7 +273,8 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	}
 	if (array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*a)))
 		return -ENOMEM;
-	a->threads |= a->newcomer && threads_needed__of(all->threads, a->pid);
+	if (a->newcomer)
+		a->parts |= parts_needed__of(all->parts_needed, a->pid);
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;
@@ -286,7 +290,7 @@ static bool seems_in_time(const struct arrivals *all, pid_t pid, const struct ma
 	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
 		return false;
 	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, threads_needed__asked(all->threads, pid), m->time_ns);
+	return is_in_time(all, &lib, parts_needed__asked(all->parts_needed, pid), m->time_ns);
 }
 
 /*
@@ -305,7 +309,7 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err,
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
 	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, threads_needed__of(all->threads, pid), library->time_ns);
+	return is_in_time(all, &lib, parts_needed__of(all->parts_needed, pid), library->time_ns);
 }
 
 /* The process cannot be read any more. A followed one may have been recorded in full. */
@@ -331,13 +335,14 @@ static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
 	see_perf_events(all, &lib);
-	a->threads = !library_state__has_threads(&lib, time_ns) &&
-		     threads_needed__of(all->threads, a->pid);
+	a->parts = library_state__lacks(&lib, PLAN_PARTS_OPTIONAL, time_ns);
+	if (a->parts)
+		a->parts &= parts_needed__of(all->parts_needed, a->pid);
 	if (err)
 		return false;
 	if (lib.planned && lib.err)
 		refuse(all, a, lib.err);
-	return lib.planned && (lib.err || is_in_time(all, &lib, a->threads, time_ns));
+	return lib.planned && (lib.err || is_in_time(all, &lib, a->parts, time_ns));
 }
 
 /*
@@ -493,8 +498,8 @@ static struct library_state ask_for(struct arrivals *all, struct arrival *a)
 	if (err || libraries__look(all->parts.libs, a->file, &lib))
 		return (struct library_state){.planned = true, .err = err ?: -ENOENT};
 	see_perf_events(all, &lib);
-	if (lib.planned && !lib.err && a->threads)
-		a->lacks_threads = libraries__need_threads(all->parts.libs, a->file) != 0;
+	if (lib.planned && !lib.err && a->parts)
+		a->lacks = libraries__need(all->parts.libs, a->file, a->parts) != 0;
 	return lib;
 }
 
@@ -588,11 +593,12 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 }
 
 /* With mapping records, that of its library shows later whether a process was in time. */
-static void see_threads(struct arrivals *all, const struct wire_exec *e)
+static void see_parts(struct arrivals *all, const struct wire_exec *e)
 {
-	if (threads_needed__exec(all->threads, e) && !all->parts.mappings &&
-	    libraries__lack_threads(all->parts.libs) && !has_arrived(all, (pid_t)e->pid) &&
-	    count_missed(all, (pid_t)e->pid))
+	uint32_t parts = parts_needed__exec(all->parts_needed, e);
+
+	if (parts && !all->parts.mappings && libraries__lack(all->parts.libs, parts) &&
+	    !has_arrived(all, (pid_t)e->pid) && count_missed(all, (pid_t)e->pid))
 		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
 }
 
@@ -604,7 +610,7 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 	int err = exe ? look__library_beside(all->parts.look, (pid_t)e->pid, exe, &file) : -ENOENT;
 	bool compiles = exe && is_compiler_program(exe);
 
-	see_threads(all, e);
+	see_parts(all, e);
 	if (err == -LOOK_SERVED && !all->parts.mappings && compiles)
 		refuse_served(all, (pid_t)e->pid);
 	if (err)
@@ -654,7 +660,7 @@ static int release_one(struct arrivals *all, struct arrival *a)
 	if (a->lib.err)
 		refuse(all, a, a->lib.err);
 	else
-		err = let_go(all, a, !a->lib.planned || !is_in_loader(a) || a->lacks_threads);
+		err = let_go(all, a, !a->lib.planned || !is_in_loader(a) || a->lacks);
 	if (!a->lib.err && !a->lib.planned)
 		remember_unattached(all, a);
 	release(all, a);
@@ -794,7 +800,7 @@ void arrivals__free(struct arrivals *all)
 	drop(all);
 	free(all->items);
 	unattached__free(all->unattached);
-	threads_needed__free(all->threads);
+	parts_needed__free(all->parts_needed);
 	outsiders__free(all->outsiders);
 	free(all);
 }

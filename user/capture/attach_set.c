@@ -68,18 +68,20 @@ static uint32_t settle_guards(struct attach_set *set, const struct plan_guard **
 			      uint32_t first)
 {
 	uint32_t n = 0;
-	bool ends = false, waits = true;
+	uint8_t part = (uint8_t)plan_guard__part(sorted[first]);
+	bool ends = false;
 
 	while (first + n < set->plan->n_guards &&
 	       !compare_guards(&sorted[first], &sorted[first + n])) {
 		const struct plan_guard *g = sorted[first + n++];
 
 		ends |= set->guards[g - set->plan->guards];
-		waits &= g->kind == WIRE_KIND_BLOCKED;
+		if (part != plan_guard__part(g))
+			part = PLAN_PART_ALWAYS;
 	}
 	for (uint32_t i = first; i < first + n; i++) {
 		set->ends[sorted[i] - set->plan->guards] = ends;
-		set->waits[sorted[i] - set->plan->guards] = waits;
+		set->end_parts[sorted[i] - set->plan->guards] = part;
 	}
 	return n;
 }
@@ -105,9 +107,9 @@ static int allocate(struct attach_set *set)
 
 	set->guards = calloc(n, sizeof(*set->guards));
 	set->ends = calloc(n, sizeof(*set->ends));
-	set->waits = calloc(n, sizeof(*set->waits));
+	set->end_parts = calloc(n, sizeof(*set->end_parts));
 	set->first_step = calloc(n, sizeof(*set->first_step));
-	return set->guards && set->ends && set->waits && set->first_step ? 0 : -ENOMEM;
+	return set->guards && set->ends && set->end_parts && set->first_step ? 0 : -ENOMEM;
 }
 
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
@@ -161,20 +163,17 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
 	}
 }
 
-enum attach_part attach_set__part(const struct attach_set *set, const struct plan_site *site)
+enum plan_part attach_set__part(const struct attach_set *set, const struct plan_site *site)
 {
-	const struct plan_guard *guards = set->plan->guards;
-
 	switch (site->role) {
 	case WIRE_ROLE_GUARD:
 	case WIRE_ROLE_GUARD_QUERY:
 	case WIRE_ROLE_GUARD_CALLED:
-		return guards[site->guard].kind == WIRE_KIND_BLOCKED ? ATTACH_THREADS
-								     : ATTACH_ALWAYS;
+		return plan_guard__part(&set->plan->guards[site->guard]);
 	case WIRE_ROLE_GUARD_END:
-		return set->waits[site->guard] ? ATTACH_THREADS : ATTACH_ALWAYS;
+		return set->end_parts[site->guard];
 	default:
-		return ATTACH_ALWAYS;
+		return PLAN_PART_ALWAYS;
 	}
 }
 
@@ -432,7 +431,7 @@ void attach_set__clear(struct attach_set *set)
 {
 	free(set->guards);
 	free(set->ends);
-	free(set->waits);
+	free(set->end_parts);
 	free(set->first_step);
 	*set = (struct attach_set){0};
 }

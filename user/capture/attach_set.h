@@ -17,13 +17,6 @@
 /* Length of an array that is indexed by enum wire_role; index 0 is unused. */
 #define ATTACH_ROLES WIRE_ROLE_MAX
 
-/* When sites are attached. */
-enum attach_part {
-	ATTACH_ALWAYS,
-	ATTACH_THREADS, /* for compilers that run queries on several threads, which may wait */
-	ATTACH_PARTS,
-};
-
 struct attach_set {
 	const struct plan *plan;
 	const struct filter *filter; /* NULL: everything passes */
@@ -33,7 +26,7 @@ struct attach_set {
 	bool queries;	      /* queries are followed, even if only for other intervals */
 	bool *guards;	      /* by guard of the plan: a site of it is attached */
 	bool *ends;	      /* by guard: of it, or of another that its end sites end, likewise */
-	bool *waits;	      /* by guard: its end sites end only intervals of waiting */
+	uint8_t *end_parts;   /* by guard: enum plan_part of its end sites */
 	uint32_t *first_step; /* of each guard, whose steps follow one another */
 };
 
@@ -44,7 +37,9 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 /* True if a site is attached. */
 bool attach_set__wants(const struct attach_set *set, const struct plan_site *site);
 
-enum attach_part attach_set__part(const struct attach_set *set, const struct plan_site *site);
+/* Which compilers need a site. An end that several guards share is theirs if all are of one part.
+ */
+enum plan_part attach_set__part(const struct attach_set *set, const struct plan_site *site);
 
 /* The number of sites that are attached. */
 uint32_t attach_set__sites(const struct attach_set *set);

@@ -80,7 +80,8 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 
 	if (err)
 		return err;
-	err = kernel__attach_part(k, number, plan, ATTACH_THREADS);
+	for (enum plan_part part = PLAN_PART_ALWAYS + 1; part < PLAN_PARTS && !err; part++)
+		err = kernel__attach_part(k, number, plan, part);
 	if (!err) {
 		*lib = number;
 		return 0;
@@ -97,8 +98,7 @@ int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct
 				   foreign ? KERNEL_LIBS_KEPT : 0, lib);
 }
 
-int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan,
-			enum attach_part part)
+int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan, enum plan_part part)
 {
 	return attachments__attach_part(k->attachments, lib, plan, part);
 }

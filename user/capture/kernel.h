@@ -51,7 +51,7 @@ int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct
  * line on failure.
  */
 int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan,
-			enum attach_part part);
+			enum plan_part part);
 
 /*
  * The progress of attaching to library `lib` with perf events. Once counting has begun, attaching

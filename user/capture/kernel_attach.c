@@ -81,7 +81,7 @@ static struct tables tables_of(const struct attachments *a)
 
 static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
 {
-	return links__new(a->loaded->progs, set, out) ?: links__attach(*out, ATTACH_ALWAYS);
+	return links__new(a->loaded->progs, set, out) ?: links__attach(*out, PLAN_PART_ALWAYS);
 }
 
 static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
@@ -173,7 +173,7 @@ int attachments__attach(struct attachments *a, const struct plan *plan, const st
 }
 
 int attachments__attach_part(struct attachments *a, uint8_t lib, const struct plan *plan,
-			     enum attach_part part)
+			     enum plan_part part)
 {
 	struct links *links = a->libs[lib].links;
 	uint32_t before = links ? links__sites(links) : 0;

@@ -19,7 +19,7 @@ int attachments__attach(struct attachments *a, const struct plan *plan, const st
 			const bool *sites, unsigned int least, uint8_t *lib);
 /* Attach another part of a library, if its links are not there yet. Prints one line on failure. */
 int attachments__attach_part(struct attachments *a, uint8_t lib, const struct plan *plan,
-			     enum attach_part part);
+			     enum plan_part part);
 int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
 			     const struct plan_hits *hits);
 

@@ -22,10 +22,10 @@ struct kernel_options {
 	/* Filters of libraries pass no more than this; other programs are not loaded. NULL:
 	 * everything passes, except for hits. */
 	const struct filter *filter;
-	bool keys;    /* read the keys of queries, and the names of definitions */
-	bool hits;    /* prepare for kernel__attach_hits(), whatever the filter */
-	bool threads; /* compilers with several threads are expected: see libraries.h */
-	bool off_cpu; /* record when threads that have hit a probe are off their CPU */
+	bool keys;	/* read the keys of queries, and the names of definitions */
+	bool hits;	/* prepare for kernel__attach_hits(), whatever the filter */
+	uint32_t parts; /* PLAN_PART_BITs: compilers that need these are expected */
+	bool off_cpu;	/* record when threads that have hit a probe are off their CPU */
 	struct sampling_options sampling; /* load what takes samples; see kernel__samples() */
 	bool show_open; /* kernel__show_open() is used, besides what is recorded */
 	/* Only kernel__show_open() is used: intervals that end are not recorded. */

@@ -388,8 +388,9 @@ static int attach(struct libraries *l, struct library *lib, struct plan **plan)
 	/* After a copy, the probes are on an inode that another library may have. */
 	if (!err && is_copied(l, lib))
 		err = -ESTALE;
-	if (!err && l->ops.threads)
-		err = l->ops.attach_part(l->ctx, lib->number, *plan, ATTACH_THREADS);
+	for (enum plan_part part = 0; part < PLAN_PARTS && !err; part++)
+		if (l->ops.parts & PLAN_PART_BIT(part))
+			err = l->ops.attach_part(l->ctx, lib->number, *plan, part);
 	if (err && lib->number != WIRE_MAX_LIBS)
 		take_away(l, lib);
 	if (err)
@@ -398,34 +399,48 @@ static int attach(struct libraries *l, struct library *lib, struct plan **plan)
 	lib->stage = LIBRARY_ATTACHED;
 	lib->plan = take_ptr(*plan);
 	lib->state = (struct library_state){.planned = true, .attached_ns = now()};
-	lib->state.threads_ns = l->ops.threads ? lib->state.attached_ns : 0;
+	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
+		if (l->ops.parts & PLAN_PART_BIT(part))
+			lib->state.part_ns[part] = lib->state.attached_ns;
 	return 0;
 }
 
-int libraries__need_threads(struct libraries *l, const struct library_file *file)
+/* After -ESTALE the library is not attached any more. */
+static int attach_part(struct libraries *l, struct library *lib, enum plan_part part)
 {
-	struct library *lib = find(l, file);
-	int err;
+	int err = lib->part_err[part];
 
-	if (!lib || lib->stage != LIBRARY_ATTACHED || lib->state.threads_ns)
-		return 0;
-	if (lib->threads_err)
-		return lib->threads_err;
-	err = l->ops.attach_part(l->ctx, lib->number, lib->plan, ATTACH_THREADS);
+	if (err || lib->state.part_ns[part])
+		return err;
+	err = l->ops.attach_part(l->ctx, lib->number, lib->plan, part);
 	if (err == -ESTALE || (!err && is_copied(l, lib))) {
 		cut_off(l, lib);
 		return -ESTALE;
 	}
-	lib->threads_err = err;
-	lib->state.threads_ns = err ? 0 : now();
+	lib->part_err[part] = err;
+	lib->state.part_ns[part] = err ? 0 : now();
 	return err;
 }
 
-bool libraries__lack_threads(const struct libraries *l)
+int libraries__need(struct libraries *l, const struct library_file *file, uint32_t parts)
+{
+	struct library *lib = find(l, file);
+	int err = 0, err2;
+
+	if (!lib || lib->stage != LIBRARY_ATTACHED)
+		return 0;
+	for (enum plan_part part = 0; part < PLAN_PARTS && err != -ESTALE; part++) {
+		err2 = parts & PLAN_PART_BIT(part) ? attach_part(l, lib, part) : 0;
+		err = err2 ?: err;
+	}
+	return err;
+}
+
+bool libraries__lack(const struct libraries *l, uint32_t parts)
 {
 	for (uint32_t i = 0; i < l->table.n; i++)
 		if (l->table.items[i]->stage == LIBRARY_ATTACHED &&
-		    !l->table.items[i]->state.threads_ns)
+		    library_state__lacks(&l->table.items[i]->state, parts, UINT64_MAX))
 			return true;
 	return false;
 }

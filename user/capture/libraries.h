@@ -29,7 +29,7 @@ struct libraries_ops {
 	 * *lib that was set is taken, and must be detached and released. */
 	int (*attach)(void *ctx, const struct plan *plan, bool foreign, uint8_t *lib);
 	/* Attach another part of it. 0 or a negative errno, after an error line but for -ESTALE. */
-	int (*attach_part)(void *ctx, uint8_t lib, const struct plan *plan, enum attach_part part);
+	int (*attach_part)(void *ctx, uint8_t lib, const struct plan *plan, enum plan_part part);
 	/* Take its probes away, without waiting for that. Its number stays taken. */
 	void (*detach)(void *ctx, uint8_t lib);
 	/* No record or stack has this number any more. */
@@ -42,8 +42,8 @@ struct libraries_ops {
 	uint64_t (*inode)(void *ctx, int fd);
 	/* The plans that are attached come with the library's cache hits (plan->hits). */
 	bool hits;
-	/* ATTACH_THREADS is attached with the rest. */
-	bool threads;
+	/* PLAN_PART_BITs: the parts that are attached with the rest. */
+	uint32_t parts;
 };
 
 struct libraries;
@@ -75,14 +75,14 @@ int libraries__look(struct libraries *l, const struct library_file *file,
 		    struct library_state *state);
 
 /*
- * A compiler with several threads uses this library: if it is attached, attach ATTACH_THREADS too,
- * unless that was done. It stays. 0 or a negative errno, which later calls return again; prints on
- * the first failure.
+ * A compiler that needs these parts (PLAN_PART_BITs) uses this library: if it is attached, attach
+ * them too, unless that was done. They stay. 0 or a negative errno, which later calls return again;
+ * prints on the first failure.
  */
-int libraries__need_threads(struct libraries *l, const struct library_file *file);
+int libraries__need(struct libraries *l, const struct library_file *file, uint32_t parts);
 
-/* True if a library that is attached lacks ATTACH_THREADS. */
-bool libraries__lack_threads(const struct libraries *l);
+/* True if a library that is attached lacks one of these parts. */
+bool libraries__lack(const struct libraries *l, uint32_t parts);
 
 /*
  * As libraries__look(), by the inode's numbers as the kernel recorded them. -ENOENT also where

@@ -17,16 +17,20 @@
 
 /* The progress of a library. */
 struct library_state {
-	bool planned;	      /* and attached to, or failed; else it is being planned */
-	int err;	      /* why it could not be attached to, or 0 */
-	uint64_t attached_ns; /* CLOCK_MONOTONIC; its probes were there from then on */
-	uint64_t threads_ns;  /* likewise those of ATTACH_THREADS; 0: they are not there */
+	bool planned;		      /* and attached to, or failed; else it is being planned */
+	int err;		      /* why it could not be attached to, or 0 */
+	uint64_t attached_ns;	      /* CLOCK_MONOTONIC; its probes were there from then on */
+	uint64_t part_ns[PLAN_PARTS]; /* likewise of each optional part; 0: it is not there */
 };
 
-/* True if a process that maps the library at `time_ns` hits the probes of ATTACH_THREADS. */
-static inline bool library_state__has_threads(const struct library_state *lib, uint64_t time_ns)
+/* Of `parts`, those whose probes a process that maps the library at `time_ns` does not hit. */
+static inline uint32_t library_state__lacks(const struct library_state *lib, uint32_t parts,
+					    uint64_t time_ns)
 {
-	return lib->threads_ns && lib->threads_ns < time_ns;
+	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
+		if (lib->part_ns[part] && lib->part_ns[part] < time_ns)
+			parts &= ~PLAN_PART_BIT(part);
+	return parts;
 }
 
 enum library_stage {
@@ -54,7 +58,7 @@ struct library {
 	unsigned int tries;  /* plans of it that ended with a changed file */
 	struct plan_job *job;
 	uint8_t number;
-	int threads_err; /* why ATTACH_THREADS could not be attached, or 0 */
+	int part_err[PLAN_PARTS]; /* why it could not be attached, or 0 */
 	struct library_state state;
 };
 

@@ -44,7 +44,7 @@ struct links {
  * caller, while a request without its start does no harm.
  */
 static void add_site(struct links *l, const struct attach_set *set, const struct plan_site *site,
-		     int prog_fd, enum attach_part part, uint32_t i)
+		     int prog_fd, enum plan_part part, uint32_t i)
 {
 	struct link *last = l->n_links ? &l->links[l->n_links - 1] : NULL;
 
@@ -65,7 +65,7 @@ static void add_site(struct links *l, const struct attach_set *set, const struct
 }
 
 static uint32_t add_part(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
-			 const struct attach_set *set, enum attach_part part, uint32_t n)
+			 const struct attach_set *set, enum plan_part part, uint32_t n)
 {
 	const struct plan *plan = set->plan;
 
@@ -91,7 +91,7 @@ static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 	if (!l->offsets || !l->cookies || !l->links)
 		return -ENOMEM;
 	l->file = library_file__ref(set->plan->file);
-	for (enum attach_part part = 0; part < ATTACH_PARTS; part++)
+	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
 		n = add_part(l, progs, set, part, n);
 	return 0;
 }
@@ -127,7 +127,7 @@ static int attach(struct links *l, struct link *link)
 	return 0;
 }
 
-int links__attach(struct links *l, enum attach_part part)
+int links__attach(struct links *l, enum plan_part part)
 {
 	int err = 0;
 

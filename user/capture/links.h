@@ -21,7 +21,7 @@ int links__new(struct bpf_program *const progs[ATTACH_ROLES], const struct attac
  * uprobe_multi_attach_type(). Negative errno without printing: -ESTALE if the library was changed
  * since it was opened.
  */
-int links__attach(struct links *l, enum attach_part part);
+int links__attach(struct links *l, enum plan_part part);
 
 /* Attach `prog` to where queries hit their caches in the library of `set`. Negative errno. */
 int links__attach_hits(struct links *l, const struct bpf_program *prog,

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "capture/look.h"
-#include "capture/threads_needed.h"
+#include "capture/parts_needed.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
 
@@ -99,8 +99,8 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 		return adopt(r, pid);
 	}
 	err = file ? libraries__add(r->libs, file, process_uid(pid)) : 0;
-	if (!err && *compiler && threads_needed_by(r->look, pid))
-		err = libraries__need_threads(r->libs, file);
+	if (!err && *compiler)
+		err = libraries__need(r->libs, file, parts_needed_by(r->look, pid));
 	if (err == -EINTR || (err && asked_for && *compiler))
 		return err;
 	if (err) {

@@ -196,7 +196,7 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	return attach_sites(s, plan, foreign, &probes, number);
 }
 
-static int attach_part(void *session, uint8_t lib, const struct plan *plan, enum attach_part part)
+static int attach_part(void *session, uint8_t lib, const struct plan *plan, enum plan_part part)
 {
 	struct session *s = session;
 
@@ -270,7 +270,7 @@ static int each_user(void *session, libraries_user_fn fn, void *arg)
 	return arrivals__each_user(s->arrivals, fn, arg);
 }
 
-static int watch_all(struct session *s, bool threads)
+static int watch_all(struct session *s, uint32_t parts_expected)
 {
 	const struct libraries_ops ops = {
 		.attach = attach,
@@ -281,7 +281,7 @@ static int watch_all(struct session *s, bool threads)
 		.follows = follows,
 		.inode = inode,
 		.hits = filter__wants_hits(s->filter),
-		.threads = threads || !kernel__has_parts(s->kernel),
+		.parts = kernel__has_parts(s->kernel) ? parts_expected : PLAN_PARTS_OPTIONAL,
 	};
 	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
 	int err;
@@ -366,7 +366,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return err;
 	if (opt->keys && !opt->only_open)
 		err = running_names__new(s->kernel, s->look, &s->names);
-	err = err ?: watch_all(s, opt->threads);
+	err = err ?: watch_all(s, opt->parts);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
 	/* Costs apply to spans. */

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "plan/mine/hits.h"
@@ -90,6 +91,21 @@ uint32_t plan__key_sites(const struct plan *plan, uint32_t i)
 uint32_t plan_query__wrappers(const struct plan_query *q)
 {
 	return !!q->wrapper_non_incr + !!q->wrapper_incr;
+}
+
+/* rustc without -C incremental has no dependency graph, and returns before such a guard. */
+enum plan_part plan_guard__part(const struct plan_guard *g)
+{
+	switch ((enum wire_kind)g->kind) {
+	case WIRE_KIND_BLOCKED:
+		return PLAN_PART_THREADS;
+	case WIRE_KIND_LOAD:
+	case WIRE_KIND_HASHING:
+		return PLAN_PART_INCREMENTAL;
+	default:
+		return g->label && strstr(g->label, "incr") ? PLAN_PART_INCREMENTAL
+							    : PLAN_PART_ALWAYS;
+	}
 }
 
 bool plan_site__is_start(const struct plan_site *site)

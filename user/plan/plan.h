@@ -112,6 +112,18 @@ struct plan_guard {
 	struct wire_source source; /* where that is; all zeroes: not known */
 };
 
+/* Which compilers execute a guard, and so which have to have its breakpoints. */
+enum plan_part {
+	PLAN_PART_ALWAYS,
+	PLAN_PART_THREADS,     /* those with several threads, which wait for each other */
+	PLAN_PART_INCREMENTAL, /* those with a dependency graph: with -C incremental */
+	PLAN_PARTS,
+};
+
+#define PLAN_PART_BIT(part) (UINT32_C(1) << (part))
+/* All but PLAN_PART_ALWAYS. */
+#define PLAN_PARTS_OPTIONAL (PLAN_PART_BIT(PLAN_PARTS) - 1 - PLAN_PART_BIT(PLAN_PART_ALWAYS))
+
 /*
  * One step of the search that a GUARD_CALLED site makes up the stack: the return address `addr`
  * leads to the next one, or to the query's body. Slots are bytes above sp at the site.
@@ -262,6 +274,8 @@ bool plan_query__names(const struct plan_query *q);
 uint32_t plan__key_sites(const struct plan *plan, uint32_t i);
 /* Number of its wrappers; n_request of them are probed for callers. */
 uint32_t plan_query__wrappers(const struct plan_query *q);
+
+enum plan_part plan_guard__part(const struct plan_guard *g);
 
 /* True if a query's start may be seen at it. */
 bool plan_site__is_start(const struct plan_site *site);

@@ -103,11 +103,11 @@ struct word command_line__source(struct command_line line)
 	return (struct word){0};
 }
 
-bool command_line__may_ask_for_threads(struct command_line line, bool truncated)
+bool command_line__may_contain(struct command_line line, const char *text, bool truncated)
 {
 	bool may = truncated || line.at == line.end;
 
 	for (struct word word; (word = command_line__next(&line)).at;)
-		may |= (word.len && *word.at == '@') || word__contains(word, "threads=");
+		may |= (word.len && *word.at == '@') || word__contains(word, text);
 	return may;
 }

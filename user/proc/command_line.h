@@ -53,9 +53,9 @@ struct word command_line__codegen(struct command_line line, const char *name);
 struct word command_line__source(struct command_line line);
 
 /*
- * Whether a compiler may run queries on several threads (-Zthreads): arguments that were cut off
- * (`truncated`), cannot be read, or are in an @file may ask for that.
+ * Whether a word may contain a text: one of arguments that were cut off (`truncated`), cannot be
+ * read, or are in an @file.
  */
-bool command_line__may_ask_for_threads(struct command_line line, bool truncated);
+bool command_line__may_contain(struct command_line line, const char *text, bool truncated);
 
 #endif /* QPROF_PROC_COMMAND_LINE_H */

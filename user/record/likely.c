@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "capture/parts_needed.h"
 
 /* The number of SIGTERMs that rustc gets before SIGKILL. */
 #define PATIENCE 50
@@ -82,18 +83,17 @@ int likely__finish(struct likely *l, const char **path)
 	return l->err;
 }
 
-bool likely_threads(char *const argv[])
+uint32_t likely_parts(char *const argv[])
 {
 	static const char *const variables[] = {"RUSTFLAGS", "RUSTDOCFLAGS",
 						"CARGO_BUILD_RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"};
+	uint32_t parts = 0;
 
 	for (size_t i = 0; i < N_OF(variables); i++)
-		if (strstr(getenv(variables[i]) ?: "", "threads="))
-			return true;
+		parts |= parts_asked_for(getenv(variables[i]) ?: "");
 	for (size_t i = 0; argv && argv[i]; i++)
-		if (strstr(argv[i], "threads="))
-			return true;
-	return false;
+		parts |= parts_asked_for(argv[i]);
+	return parts;
 }
 
 static void stop(struct likely *l)

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "plan/library/find.h"
 
@@ -34,8 +35,8 @@ int likely__done_fd(const struct likely *l);
 /* Wait for the result: 0 and the path, which `l` owns, or an error of plan_find__of_toolchain(). */
 int likely__finish(struct likely *l, const char **path);
 
-/* True if the command, or RUSTFLAGS and the like, ask for compilers with several threads. */
-bool likely_threads(char *const argv[]);
+/* The parts of a plan (PLAN_PART_BITs) that the command, or RUSTFLAGS and the like, ask for. */
+uint32_t likely_parts(char *const argv[]);
 
 /* If the search still runs, ends its rustc and all processes that this rustc has started. */
 void likely__clear(struct likely *l);

@@ -375,7 +375,7 @@ static int open_session(struct capture *c)
 		.callers = probes && c->opt->callers,
 		.keys = probes && !c->opt->no_keys,
 		.sampling = samples_asked(c->opt, c->limit, c->filter),
-		.threads = likely_threads(c->opt->command),
+		.parts = likely_parts(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};
 

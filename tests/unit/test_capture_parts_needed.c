@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* This file defines fakes of the looks and /proc. The linker prefers them to the real functions. */
-#include "capture/threads_needed.h"
+#include "capture/parts_needed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,9 @@
 #include "proc/processes.h"
 
 #include "test.h"
+
+#define THREADS	    PLAN_PART_BIT(PLAN_PART_THREADS)
+#define INCREMENTAL PLAN_PART_BIT(PLAN_PART_INCREMENTAL)
 
 static struct {
 	const char *exe;
@@ -33,30 +36,33 @@ size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
 	return world.len;
 }
 
-static void assert_needed(const char *exe, const char *args, size_t len, bool needed)
+static void assert_needed(const char *exe, const char *args, size_t len, uint32_t needed)
 {
 	world.exe = exe;
 	world.args = args;
 	world.len = len;
-	assert_int_equal(threads_needed_by(NULL, 7), needed);
+	assert_int_equal(parts_needed_by(NULL, 7), needed);
 }
 
-static void a_command_line_says_whether_threads_are_needed(void **state)
+static void a_command_line_says_which_parts_are_needed(void **state)
 {
 	world.gone = false;
-	assert_needed("/bin/rustc", "rustc\0a.rs", 11, false);
-	assert_needed("/bin/rustc", "rustc\0-Zthreads=2", 18, true);
-	assert_needed("/bin/clippy-driver", "clippy-driver\0-Z\0threads=2", 27, true);
-	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, true);
+	assert_needed("/bin/rustc", "rustc\0a.rs", 11, 0);
+	assert_needed("/bin/rustc", "rustc\0-Zthreads=2", 18, THREADS);
+	assert_needed("/bin/clippy-driver", "clippy-driver\0-Z\0threads=2", 27, THREADS);
+	assert_needed("/bin/rustc", "rustc\0-C\0incremental=d", 23, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0-Cincremental=d\0-Zthreads=2", 34, PLAN_PARTS_OPTIONAL);
+	assert_needed("/bin/rustc", "rustc\0-Zquery-dep-graph", 24, INCREMENTAL);
+	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, PLAN_PARTS_OPTIONAL);
 }
 
 static void what_cannot_be_known_is_needed(void **state)
 {
 	world.gone = false;
-	assert_needed("/bin/rustc", "", 0, true);
-	assert_needed("/bin/my-driver", "my-driver\0a.rs", 15, true);
-	assert_needed("/bin/rustc (deleted)", "rustc\0a.rs", 11, true);
-	assert_needed(NULL, "rustc\0a.rs", 11, true);
+	assert_needed("/bin/rustc", "", 0, PLAN_PARTS_OPTIONAL);
+	assert_needed("/bin/my-driver", "my-driver\0a.rs", 15, PLAN_PARTS_OPTIONAL);
+	assert_needed("/bin/rustc (deleted)", "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
+	assert_needed(NULL, "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
 }
 
 static struct wire_exec exec_of(const char *name, const char *args, size_t len)
@@ -71,63 +77,63 @@ static struct wire_exec exec_of(const char *name, const char *args, size_t len)
 /* The next process with its number has not asked. */
 static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state)
 {
-	struct threads_needed *t = threads_needed__new(NULL);
+	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec asks = exec_of("rustc", "rustc\0-Zthreads=2", 18),
 			 other = exec_of("rustc", "rustc\0a.rs", 11);
 
-	assert_non_null(t);
+	assert_non_null(p);
 	world.exe = "/bin/rustc";
 	world.args = "rustc\0a.rs";
 	world.len = 11;
 	world.gone = true;
-	assert_false(threads_needed__of(t, 7));
-	assert_true(threads_needed__exec(t, &asks));
-	assert_true(threads_needed__of(t, 7));
-	assert_false(threads_needed__exec(t, &other));
-	assert_false(threads_needed__of(t, 7));
-	threads_needed__free(t);
+	assert_int_equal(parts_needed__of(p, 7), 0);
+	assert_int_equal(parts_needed__exec(p, &asks), THREADS);
+	assert_int_equal(parts_needed__of(p, 7), THREADS);
+	assert_int_equal(parts_needed__exec(p, &other), 0);
+	assert_int_equal(parts_needed__of(p, 7), 0);
+	parts_needed__free(p);
 }
 
 /* The record of an exec has the beginning of a long command line only; /proc has more. */
 static void while_a_process_runs_all_of_its_command_line_counts(void **state)
 {
-	struct threads_needed *t = threads_needed__new(NULL);
+	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec cut = exec_of("rustc", "rustc\0a.rs", 11);
 
-	assert_non_null(t);
+	assert_non_null(p);
 	cut.truncated = true;
 	world.exe = "/bin/rustc";
 	world.args = "rustc\0a.rs";
 	world.len = 11;
 	world.gone = false;
-	assert_false(threads_needed__exec(t, &cut));
-	assert_false(threads_needed__of(t, 7));
+	assert_int_equal(parts_needed__exec(p, &cut), 0);
+	assert_int_equal(parts_needed__of(p, 7), 0);
 	world.gone = true;
-	assert_true(threads_needed__of(t, 7));
-	threads_needed__free(t);
+	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
+	parts_needed__free(p);
 }
 
 /* It may use rustc's library, which only its mappings show. */
-static void a_program_of_another_name_may_have_needed_threads(void **state)
+static void a_program_of_another_name_may_have_needed_all(void **state)
 {
-	struct threads_needed *t = threads_needed__new(NULL);
+	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec other = exec_of("my-driver", "my-driver\0a.rs", 15);
 
-	assert_non_null(t);
+	assert_non_null(p);
 	world.gone = true;
-	assert_false(threads_needed__exec(t, &other));
-	assert_true(threads_needed__of(t, 7));
-	threads_needed__free(t);
+	assert_int_equal(parts_needed__exec(p, &other), 0);
+	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
+	parts_needed__free(p);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_line_says_whether_threads_are_needed),
+		cmocka_unit_test(a_command_line_says_which_parts_are_needed),
 		cmocka_unit_test(what_cannot_be_known_is_needed),
 		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
 		cmocka_unit_test(while_a_process_runs_all_of_its_command_line_counts),
-		cmocka_unit_test(a_program_of_another_name_may_have_needed_threads),
+		cmocka_unit_test(a_program_of_another_name_may_have_needed_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

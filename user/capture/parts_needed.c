@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/parts_needed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "proc/command_line.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+
+/* Processes that are remembered, by the last bits of their number. */
+#define KEPT 4096
+/* Longer command lines may ask for anything. */
+#define MOST_ARGS 32768
+
+/* What words contain that ask for a part: -Zthreads, -C incremental, -Zquery-dep-graph. */
+static const struct {
+	enum plan_part part;
+	const char *text;
+} options[] = {
+	{PLAN_PART_THREADS, "threads="},
+	{PLAN_PART_INCREMENTAL, "incremental="},
+	{PLAN_PART_INCREMENTAL, "dep-graph"},
+};
+
+struct parts_needed {
+	struct look *look;
+	struct {
+		pid_t pid;
+		uint32_t parts;
+	} asked[KEPT]; /* what their last execve may have asked for */
+};
+
+struct parts_needed *parts_needed__new(struct look *look)
+{
+	struct parts_needed *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->look = look;
+	return p;
+}
+
+uint32_t parts_asked_for(const char *text)
+{
+	uint32_t parts = 0;
+
+	for (size_t i = 0; i < N_OF(options); i++)
+		if (strstr(text, options[i].text))
+			parts |= PLAN_PART_BIT(options[i].part);
+	return parts;
+}
+
+/* Without arguments, they could not be read. */
+static uint32_t asked_by(const char *args, size_t len, bool truncated)
+{
+	uint32_t parts = 0;
+
+	for (size_t i = 0; i < N_OF(options); i++)
+		if (command_line__may_contain(command_line_raw(args, len), options[i].text,
+					      truncated))
+			parts |= PLAN_PART_BIT(options[i].part);
+	return parts;
+}
+
+/* A program of another name may be a compiler, too, but only its mappings show that. */
+uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e)
+{
+	bool compiles = is_compiler_name(e->comm, strnlen(e->comm, sizeof(e->comm)));
+	pid_t pid = (pid_t)e->pid;
+	uint32_t parts =
+		compiles ? asked_by(e->args, e->args_len, e->truncated) : PLAN_PARTS_OPTIONAL;
+
+	if (parts || p->asked[e->pid % KEPT].pid == pid) {
+		p->asked[e->pid % KEPT].pid = pid;
+		p->asked[e->pid % KEPT].parts = parts;
+	}
+	return compiles && parts && !process_is_running(pid) ? parts : 0;
+}
+
+/* A compiler built of rustc's crates may ask for a part by itself. */
+static bool is_known_compiler(const char *exe)
+{
+	const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+
+	return is_compiler_name(name, strlen(name));
+}
+
+uint32_t parts_needed_by(struct look *look, pid_t pid)
+{
+	_free_ char *exe = process_executable(pid);
+	char args[MOST_ARGS];
+	size_t len;
+
+	if (!exe || !is_known_compiler(exe))
+		return PLAN_PARTS_OPTIONAL;
+	len = look__arguments(look, pid, args, sizeof(args));
+	return asked_by(args, len, len == sizeof(args));
+}
+
+uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid)
+{
+	return p->asked[(uint32_t)pid % KEPT].pid == pid ? p->asked[(uint32_t)pid % KEPT].parts : 0;
+}
+
+uint32_t parts_needed__of(struct parts_needed *p, pid_t pid)
+{
+	uint32_t parts = process_is_running(pid) ? parts_needed_by(p->look, pid) : 0;
+
+	/* Only /proc has all of a long command line, but not of a process that ended meanwhile. */
+	return process_is_running(pid) ? parts : parts_needed__asked(p, pid);
+}
+
+void parts_needed__free(struct parts_needed *p)
+{
+	free(p);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Which optional parts of a plan (enum plan_part) a compiler needs, by its command line: those for
+ * threads with -Zthreads, those for incremental compilation with -C incremental or a dependency
+ * graph, and both if the command line cannot be known. Sets of parts are PLAN_PART_BITs.
+ */
+#ifndef QPROF_CAPTURE_PARTS_NEEDED_H
+#define QPROF_CAPTURE_PARTS_NEEDED_H
+
+#include "capture/look.h"
+#include "plan/plan.h"
+#include "qprof/wire.h"
+
+/* The parts that a word of some command line, or of a variable such as RUSTFLAGS, asks for. */
+uint32_t parts_asked_for(const char *text);
+
+/* Of a process that runs. */
+uint32_t parts_needed_by(struct look *look, pid_t pid);
+
+struct parts_needed;
+
+/* `look` outlives it. NULL without memory. */
+struct parts_needed *parts_needed__new(struct look *look);
+
+/*
+ * A followed process has called execve. Returns what it asks for if it is a compiler that has ended
+ * by now, else 0.
+ */
+uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e);
+
+/* By the last execve of a process, of which only the beginning of a long command line is known. */
+uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid);
+
+/* Of a process that uses a library. Of one that has ended, by its last execve. */
+uint32_t parts_needed__of(struct parts_needed *p, pid_t pid);
+
+void parts_needed__free(struct parts_needed *p);
+
+#endif /* QPROF_CAPTURE_PARTS_NEEDED_H */
