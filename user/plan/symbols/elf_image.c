@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "plan/symbols/build_id.h"
 #include "plan/symbols/got.h"
+#include "plan/symbols/sort_symbols.h"
 
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
@@ -320,8 +321,16 @@ static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const 
 	room = seg->size - (sym->st_value - seg->addr);
 	out->addr = sym->st_value;
 	out->size = sym->st_size < room ? sym->st_size : room;
-	set_base(out);
+	out->base_len = 0;
+	out->base_hash = 0;
 	return true;
+}
+
+/* For a plan. Others do without, as this reads all names. */
+static void set_bases(struct elf_image *img)
+{
+	for (size_t i = 0; i < img->n_syms; i++)
+		set_base(&img->syms[i]);
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -331,18 +340,6 @@ static int compare_symbols(const void *a, const void *b)
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	return strcmp(x->name, y->name);
-}
-
-/* The order of elf_image__any_symbols(): comparing names can take very long. */
-static int compare_sizes(const void *a, const void *b)
-{
-	const struct elf_symbol *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
 }
 
 static int read_symbols(struct elf_image *img, uint32_t type)
@@ -394,6 +391,7 @@ int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size
 	for (size_t i = 0; i < n; i++)
 		img->n_syms +=
 			symbol_init(img, &symbols[i], names, names_size, &img->syms[img->n_syms]);
+	set_bases(img);
 	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
 	return 0;
 }
@@ -405,6 +403,7 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 
 		if (err)
 			return err;
+		set_bases(img);
 		qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
 	}
 	*syms = img->syms;
@@ -433,8 +432,7 @@ int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms
 			continue;
 		if (read_symbols(img, types[i]) == -ENOMEM)
 			return -ENOMEM;
-		if (img->n_syms)
-			qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_sizes);
+		sort_symbols(img->syms, img->n_syms);
 	}
 	*syms = img->syms;
 	*n = img->n_syms;

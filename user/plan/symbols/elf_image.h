@@ -26,7 +26,8 @@ struct elf_symbol {
 	/*
 	 * Of the name without the suffix of a part that was split off a function: ".cold", ".warm"
 	 * and what follows it. Parts of one function share it. Names are long, and there are
-	 * 100,000, so the hash (map_hash()) is compared first.
+	 * 100,000, so the hash (map_hash()) is compared first. elf_image__any_symbols() leaves both
+	 * 0.
 	 */
 	uint32_t base_len;
 	uint32_t base_hash;
