@@ -25,7 +25,7 @@ static struct trace_process process(uint32_t index, uint64_t cpu_ns)
 /* Two compilers that used 900 and 300 ns, and 40 hits. */
 static void make(struct model *m, const struct trace_overhead *overhead, bool cpu)
 {
-	const struct model_options options = {.texts = {.text = no_text}};
+	const struct model_options options = {.texts = {.text = no_text}, .budget_ppm = 70000};
 	struct trace_process a = process(0, cpu ? 900 : 0), b = process(1, cpu ? 300 : 0);
 	struct trace_item items[] = {
 		{.kind = TRACE_ITEM_COSTS, .costs = costs},
@@ -58,6 +58,12 @@ static void the_parts_add_up(void **state)
 		sum += c.ns[i];
 	assert_true(c.whole);
 	assert_int_equal(c.added_ns, 260);
+	/* 75 of 1,000 ns come with each compiler. */
+	assert_int_equal(c.budget_ppm, 70000);
+	assert_int_equal(cost__fixed_ns(&c), 75);
+	assert_true(cost__fixed_exceeds_budget(&c));
+	c.budget_ppm = 75000;
+	assert_false(cost__fixed_exceeds_budget(&c));
 	assert_int_equal(sum, c.added_ns);
 	assert_int_equal(c.hits, 40);
 	assert_int_equal(c.breakpoints, 14);

@@ -57,6 +57,23 @@ static void the_line_tells_a_large_set_up(void **state)
 				  "used; 1.00 s of it once, for set-up");
 }
 
+static void the_line_tells_that_compilers_were_too_short_for_the_budget(void **state)
+{
+	struct cost c = known;
+	_free_ char *kept = NULL, *exceeded = NULL;
+
+	c.set_up_ns = 0;
+	c.budget_ppm = 75000;
+	kept = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
+	assert_string_equal(kept,
+			    "recording added 250 ms of CPU, 25.0 % of what the compilers used");
+	c.budget_ppm = 30000;
+	exceeded = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
+	assert_string_equal(
+		exceeded, "recording added 250 ms of CPU, 25.0 % of what the compilers used; each "
+			  "new compiler pays more than the budget: 7.5 % instead of 3.0 %");
+}
+
 static void what_is_not_told_is_not_printed(void **state)
 {
 	const struct cost none = {};
@@ -88,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_part_has_a_line),
 		cmocka_unit_test(the_line_has_the_share),
+		cmocka_unit_test(the_line_tells_that_compilers_were_too_short_for_the_budget),
 		cmocka_unit_test(the_line_tells_a_large_set_up),
 		cmocka_unit_test(what_is_not_told_is_not_printed),
 		cmocka_unit_test(json_has_the_share),

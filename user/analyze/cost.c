@@ -52,7 +52,7 @@ static void take_parts(struct cost *c, const struct model *m)
 
 struct cost cost_of(const struct model *m)
 {
-	struct cost c = {.hits = hits_of(m)};
+	struct cost c = {.hits = hits_of(m), .budget_ppm = m->decisions.ppm};
 	uint64_t all_ns = 0, in_compilers_ns;
 
 	take_parts(&c, m);
@@ -69,4 +69,16 @@ uint64_t cost__share_ppm(const struct cost *c)
 {
 	return c->compilers_ns ? (uint64_t)((long double)c->added_ns * 1000000 / c->compilers_ns)
 			       : 0;
+}
+
+uint64_t cost__fixed_ns(const struct cost *c)
+{
+	return c->ns[COST_BREAKPOINTS] + c->ns[COST_NAMES];
+}
+
+bool cost__fixed_exceeds_budget(const struct cost *c)
+{
+	return c->budget_ppm && c->compilers_ns &&
+	       (long double)cost__fixed_ns(c) * 1000000 >
+		       (long double)c->budget_ppm * c->compilers_ns;
 }

@@ -24,6 +24,7 @@ struct cost {
 	bool whole;	    /* false: a trace of an earlier version, which has only the hits */
 	/* The compilers' CPU time, without what recording added to it. 0: unknown. */
 	uint64_t compilers_ns;
+	uint64_t budget_ppm; /* of the compilers' CPU time; 0: there was no budget */
 	uint64_t hits;
 	uint64_t breakpoints;
 	uint64_t waited_ns; /* wall time in which compilers waited, summed; in no other time */
@@ -35,5 +36,11 @@ struct cost cost_of(const struct model *m);
 
 /* What recording added, in millionths of what the compilers used without it; 0: unknown. */
 uint64_t cost__share_ppm(const struct cost *c);
+
+/* What each compiler pays, however little of it is recorded: breakpoints and copies of names. */
+uint64_t cost__fixed_ns(const struct cost *c);
+
+/* True if that alone is more than the budget. */
+bool cost__fixed_exceeds_budget(const struct cost *c);
 
 #endif /* QPROF_ANALYZE_COST_H */

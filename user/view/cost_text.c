@@ -10,6 +10,16 @@
 /* The line has what set-up took if it is this part of the whole, or more. */
 #define SET_UP_SHARE 4
 
+/* No choice of probes could have kept the budget. */
+static void print_fixed(FILE *out, const struct cost *c, const char *before)
+{
+	char fixed[FORMAT_MAX], budget[FORMAT_MAX];
+
+	fprintf(out, "%seach new compiler pays more than the budget: %s %% instead of %s %%",
+		before, format_percent(fixed, cost__fixed_ns(c), c->compilers_ns),
+		format_percent(budget, c->budget_ppm, 1000000));
+}
+
 bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 {
 	char added[FORMAT_MAX], percent[FORMAT_MAX];
@@ -24,6 +34,8 @@ bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 	if (c->set_up_ns && c->set_up_ns >= c->added_ns / SET_UP_SHARE)
 		fprintf(out, "%s%s of it once, for set-up", before,
 			format_duration(added, c->set_up_ns));
+	if (cost__fixed_exceeds_budget(c))
+		print_fixed(out, c, before);
 	return true;
 }
 
