@@ -31,9 +31,8 @@ struct arrival {
 	struct look_range loader; /* a process that stopped in here has run no library code */
 	uint64_t mapped_ns;	  /* when it mapped the library, CLOCK_MONOTONIC */
 	uint64_t until_ns;	  /* it runs on at this time, CLOCK_MONOTONIC */
-	bool newcomer;		  /* the kernel half does not follow it yet */
-	uint32_t parts;		  /* PLAN_PART_BITs that it needs, and may lack */
-	bool lacks;		  /* it cannot have them */
+	bool newcomer, lacks;	  /* not followed yet; cannot have the parts */
+	uint32_t parts;		  /* PLAN_PART_BITs that it needs and that may not be there */
 };
 
 /*
@@ -219,9 +218,7 @@ static void see_perf_events(const struct arrivals *all, struct library_state *li
 		if (err == -ENODATA || begun_ns > settled_ns || begun_ns < last_ns)
 			continue;
 		last_ns = begun_ns;
-		lib->attached_ns = done_ns;
-		for (enum plan_part part = 0; part < PLAN_PARTS; part++)
-			lib->part_ns[part] = done_ns;
+		library_state__set_all(lib, done_ns);
 		why = err;
 	}
 	if (!lib->planned || lib->err)
@@ -273,8 +270,7 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	}
 	if (array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*a)))
 		return -ENOMEM;
-	if (a->newcomer)
-		a->parts |= parts_needed__of(all->parts_needed, a->pid);
+	a->parts |= a->newcomer ? parts_needed__of(all->parts_needed, a->pid) : 0;
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;
@@ -335,9 +331,8 @@ static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
 	see_perf_events(all, &lib);
-	a->parts = library_state__lacks(&lib, PLAN_PARTS_OPTIONAL, time_ns);
-	if (a->parts)
-		a->parts &= parts_needed__of(all->parts_needed, a->pid);
+	a->parts = parts_needed__of(all->parts_needed, a->pid);
+	a->parts = library_state__lacks(&lib, a->parts, time_ns);
 	if (err)
 		return false;
 	if (lib.planned && lib.err)
@@ -595,10 +590,9 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 /* With mapping records, that of its library shows later whether a process was in time. */
 static void see_parts(struct arrivals *all, const struct wire_exec *e)
 {
-	uint32_t parts = parts_needed__exec(all->parts_needed, e);
-
-	if (parts && !all->parts.mappings && libraries__lack(all->parts.libs, parts) &&
-	    !has_arrived(all, (pid_t)e->pid) && count_missed(all, (pid_t)e->pid))
+	if (libraries__lack(all->parts.libs, parts_needed__exec(all->parts_needed, e)) &&
+	    !all->parts.mappings && !has_arrived(all, (pid_t)e->pid) &&
+	    count_missed(all, (pid_t)e->pid))
 		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
 }
 

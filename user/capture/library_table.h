@@ -33,6 +33,14 @@ static inline uint32_t library_state__lacks(const struct library_state *lib, uin
 	return parts;
 }
 
+/* All of its probes were there from this time on; 0: they are not. */
+static inline void library_state__set_all(struct library_state *lib, uint64_t time_ns)
+{
+	lib->attached_ns = time_ns;
+	for (enum plan_part part = 0; part < PLAN_PARTS; part++)
+		lib->part_ns[part] = time_ns;
+}
+
 enum library_stage {
 	LIBRARY_QUEUED,
 	LIBRARY_PLANNING,
