@@ -458,6 +458,11 @@ static void a_plan_of_other_symbols_is_stored_apart(void **state)
 {
 	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 
+	plan->symbols = SYMBOLS_RECOVERED;
+	assert_int_equal(plan_cache__store(&id, plan), 0);
+	assert_int_equal(load(&back), 0);
+	assert_int_equal(back->symbols, SYMBOLS_RECOVERED);
+	plan__free(take_ptr(back));
 	plan->symbols = SYMBOLS_OF_BUILD_ID;
 	plan->symbols_file = strdup("/usr/lib/debug/x");
 	assert_int_equal(plan_cache__store(&id, plan), 0);
