@@ -132,7 +132,7 @@ FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin
-.PHONY: bench-store bench-times fidelity kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 .PHONY: sbom deb tarball check-packages
 
 all: $(BIN)
@@ -381,6 +381,14 @@ fidelity:
 		if [ -s $(B)/fidelity.md ]; then mv $(B)/fidelity.md docs/fidelity.md; fi; \
 		exit $$status
 
+# docs/toolchains.md: all toolchains that are found, and how far each is recorded. TOOLCHAINS_ARGS=--help
+TOOLCHAINS_ARGS ?=
+toolchains:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@$(PYTHON) -B tests/e2e/toolchains.py --build $(B) $(TOOLCHAINS_ARGS) >$(B)/toolchains.md
+	@mv $(B)/toolchains.md docs/toolchains.md
+
 # Other kernels, in virtual machines, and docs/kernels.md: KERNELS="6.18 7" picks some, QUICK=1 tries
 # only what finds the worst. KERNELS_ARGS=--help
 KERNELS ?=
@@ -481,6 +489,7 @@ help:
 	@echo 'make replay       run what the fuzzers kept, and the same inputs made of it every time'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
+	@echo 'sudo make toolchains  docs/toolchains.md anew: every compiler that is found'
 	@echo 'sudo make kernels  try other kernels in QEMU, docs/kernels.md anew; KERNELS="6.18 7" QUICK=1'
 	@echo 'sudo make screenshots  docs/images anew'
 	@echo 'sudo make screens      the screens that README.md and docs show'
