@@ -6,6 +6,7 @@ import json
 import os
 
 from lab import Skip
+from test_page import opened
 
 # The interpreter of constants writes a GiB.
 GREEDY = "pub static A: [u8; 1 << 30] = [1; 1 << 30];\n"
@@ -61,13 +62,19 @@ def small_group(t):
             os.rmdir(group)
 
 
-def test_a_compiler_is_killed_for_want_of_memory(t):
+def killed(t):
+    """A recording of such a compiler."""
     source = t.write("greedy.rs", GREEDY)
     with small_group(t) as group:
         script = 'echo $$ >%s/cgroup.procs && exec "$@"' % group
         done = t.capture(["sh", "-c", script, "sh", t.rustc, "--crate-type", "lib", "--out-dir",
                           t.mkdir("out"), source])
     assert done.status in (-9, 128 + 9), done.status
+    return done
+
+
+def test_a_compiler_is_killed_for_want_of_memory(t):
+    done = killed(t)
     report = t.report(done.trace)
     (process,) = report["processes"]
     assert (process["signal"], process["killed_for_memory"]) == (9, True), process
@@ -85,3 +92,11 @@ def test_a_compiler_is_killed_for_want_of_memory(t):
     compared = t.run_qprof("diff", done.trace, done.trace)
     assert "1 of 1 compilers were killed for want of memory" in compared.stderr, compared.stderr
     return [line for line in text.splitlines() if "want of memory" in line][0].strip()
+
+
+def test_the_page_says_who_was_killed_for_want_of_memory(t):
+    with opened(t, killed(t).trace) as b:
+        text = b.ask("document.getElementById('view-summary').textContent")
+        assert "1 killed, 1 of them for want of memory" in text, text
+        assert " was killed for want of memory. Its thread " in text, text
+        assert "was in eval_static_initializer (" in text, text
