@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/arrivals.h"
+#include "capture/held.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -61,11 +62,7 @@ struct arrivals {
 	uint32_t n;
 	uint32_t capacity;
 	struct unattached *unattached;
-	struct {
-		uint32_t n; /* processes */
-		uint64_t sum_ns;
-		uint64_t most_ns;
-	} held;
+	struct held held;
 	struct {
 		pid_t pid;
 		uint64_t time_ns; /* of the look */
@@ -136,10 +133,7 @@ static void release(struct arrivals *all, struct arrival *a)
 
 	if (held_ns) {
 		session_sink__waited(&all->sink, a->pid, held_ns);
-		all->held.n++;
-		all->held.sum_ns += held_ns;
-		if (held_ns > all->held.most_ns)
-			all->held.most_ns = held_ns;
+		held__add(&all->held, held_ns);
 	}
 	arrival__clear(a);
 }
@@ -733,17 +727,12 @@ uint64_t arrivals__waited_ns(const struct arrivals *all, uint32_t *n)
 
 void arrivals__report(const struct arrivals *all)
 {
-	double sum = (double)all->held.sum_ns / 1e9, most = (double)all->held.most_ns / 1e9;
 	uint64_t lost = all->parts.mappings ? mappings__lost(all->parts.mappings) : 0;
 	/* Without a scope, unreadable programs need not be followed. */
 	uint64_t closed =
 		all->parts.mappings && all->scope ? mappings__closed(all->parts.mappings) : 0;
 
-	if (all->held.n == 1)
-		diag_info("1 compiler waited %.3f s for its probes", sum);
-	else if (all->held.n)
-		diag_info("%u compilers waited for their probes: %.3f s at most, %.3f s in all",
-			  all->held.n, most, sum);
+	held__print(&all->held);
 	if (all->n_late > NAMED_MAX)
 		diag_warn("%u compilers had begun before the probes of their library were there",
 			  all->n_late);

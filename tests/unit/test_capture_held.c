@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/held.h"
+
+#include "test.h"
+#include "../fixtures/output.h"
+
+static char *printed(const struct held *h)
+{
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	held__print(h);
+	output_end(&o);
+	text = strdup(o.text[1]);
+	output_free(&o);
+	return text;
+}
+
+static void waits_are_added_up(void **state)
+{
+	struct held h = {};
+	char *text = printed(&h);
+
+	assert_string_equal(text, "");
+	free(text);
+	held__add(&h, 1500000000);
+	text = printed(&h);
+	assert_contains(text, "1 compiler waited 1.500 s for its probes\n");
+	free(text);
+	held__add(&h, 500000000);
+	text = printed(&h);
+	assert_contains(text,
+			"2 compilers waited for their probes: 1.500 s at most, 2.000 s in all");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_are_added_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
