@@ -79,6 +79,9 @@ static int choosing__init(struct choosing *c, const struct chosen_input *in, str
 		if (q->body_non_incr != PLAN_NONE)
 			c->set_of_body[q->body_non_incr] = c->set_of[i];
 	}
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].outlined)
+			c->set_of_body[plan__outlined(plan, i)] = c->set_of_body[i];
 	return 0;
 }
 

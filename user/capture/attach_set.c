@@ -336,7 +336,7 @@ static bool serves(const struct attach_set *set, const struct plan_site *site,
 	const struct plan *plan = set->plan;
 
 	if (site->role != WIRE_ROLE_GUARD_CALLED)
-		return q->body_incr == site->body || q->body_non_incr == site->body;
+		return plan__serves(plan, q, site->body);
 	for (uint32_t i = set->first_step[site->guard];
 	     i < plan->n_steps && plan->steps[i].guard == site->guard; i++)
 		if (plan->steps[i].body != PLAN_NONE && plan->steps[i].body == q->body_incr)

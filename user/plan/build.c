@@ -15,6 +15,7 @@
 #include "plan/mine/frames.h"
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
+#include "plan/mine/outlined.h"
 #include "plan/mine/layout_context.h"
 #include "plan/mine/layout_places.h"
 #include "plan/mine/layout_crates.h"
@@ -363,11 +364,7 @@ static uint32_t group_of(struct plan *plan, uint32_t body)
 	return body;
 }
 
-/*
- * A query's two bodies (incremental or not) are instances of one generic function. They share a
- * group, so that a start which does not know the mode of its process matches the ends of both.
- */
-static void join_groups(struct plan *plan)
+static void count_queries(struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
@@ -376,9 +373,26 @@ static void join_groups(struct plan *plan)
 		for (size_t k = 0; k < 2; k++)
 			if (bodies[k] != PLAN_NONE)
 				plan->bodies[bodies[k]].n_queries++;
-		if (bodies[0] != PLAN_NONE && bodies[1] != PLAN_NONE)
-			plan->bodies[group_of(plan, bodies[0])].group = group_of(plan, bodies[1]);
 	}
+}
+
+/*
+ * A query's two bodies (incremental or not) are instances of one generic function. They share a
+ * group, so that a start which does not know the mode of its process matches the ends of both.
+ */
+static void join_groups(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		if (q->body_non_incr != PLAN_NONE && q->body_incr != PLAN_NONE)
+			plan->bodies[group_of(plan, q->body_non_incr)].group =
+				group_of(plan, q->body_incr);
+	}
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].outlined)
+			plan->bodies[group_of(plan, plan__outlined(plan, i))].group =
+				group_of(plan, i);
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		plan->bodies[i].group = group_of(plan, i);
 }
@@ -410,7 +424,7 @@ static int give_up_guard(struct plan_guard *g)
 static void give_up_ends(struct plan *plan, uint32_t body)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++)
-		if (plan->queries[i].body_incr == body || plan->queries[i].body_non_incr == body)
+		if (plan__serves(plan, &plan->queries[i], body))
 			plan->queries[i].end_exact = false;
 }
 
@@ -474,8 +488,11 @@ static int find_queries(struct builder *b, struct library_file *file)
 				    "%s holds no rustc queries under any name known here; looked "
 				    "for %s",
 				    library_file__path(file), names_looked_for());
-	join_groups(b->plan);
-	return 0;
+	count_queries(b->plan);
+	err = outlined_find(b->img, b->decoder, b->plan);
+	if (!err)
+		join_groups(b->plan);
+	return err;
 }
 
 static int add_drop_site(struct builder *b)

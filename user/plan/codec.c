@@ -239,9 +239,11 @@ static void code_body(struct codec *c, struct plan_body *b, const struct plan *p
 	code_u32(c, &b->n_symbols);
 	code_u32(c, &b->n_ends);
 	code_u32(c, &b->group);
+	code_u32(c, &b->outlined);
 	code_bool(c, &b->incremental);
 	code_string(c, &b->problem);
 	require(c, b->group < plan->n_bodies);
+	require(c, b->outlined <= plan->n_bodies);
 }
 
 static void code_place(struct codec *c, struct wire_place *p)

@@ -55,18 +55,13 @@ static int copy(void *out, const void *items, size_t n, size_t size)
 	return 0;
 }
 
-static bool is_in(const struct plan_query *q, uint32_t body)
-{
-	return q->body_non_incr == body || q->body_incr == body;
-}
-
 static int copy_queries(struct plan_frames *f, const struct plan *plan)
 {
 	uint32_t n = 0;
 
 	f->queries = calloc(plan->n_queries + 1UL, sizeof(*f->queries));
 	f->bodies = calloc(plan->n_bodies + 1UL, sizeof(*f->bodies));
-	f->of_bodies = calloc(2UL * plan->n_queries + 1, sizeof(*f->of_bodies));
+	f->of_bodies = calloc(4UL * plan->n_queries + 1, sizeof(*f->of_bodies));
 	if (!f->queries || !f->bodies || !f->of_bodies)
 		return -ENOMEM;
 	f->n_queries = plan->n_queries;
@@ -79,7 +74,7 @@ static int copy_queries(struct plan_frames *f, const struct plan *plan)
 	for (uint32_t b = 0; b < plan->n_bodies; b++) {
 		f->bodies[b] = (struct body){n, 0, plan->bodies[b].incremental};
 		for (uint32_t i = 0; i < plan->n_queries; i++)
-			if (is_in(&plan->queries[i], b))
+			if (plan__serves(plan, &plan->queries[i], b))
 				f->of_bodies[n++] = i;
 		f->bodies[b].n = n - f->bodies[b].first;
 	}
@@ -414,6 +409,12 @@ uint32_t plan_frames__shown(const struct plan_frames *f, const struct plan_frame
 
 /* ---- What a plan shows ----------------------------------------------------------------------- */
 
+static bool share_body(const struct plan *plan, uint32_t a, uint32_t b)
+{
+	return a == b || (plan__outlined(plan, a) != PLAN_NONE &&
+			  plan__outlined(plan, a) == plan__outlined(plan, b));
+}
+
 /* Whether no other query of the body has the same function. */
 static bool is_only(const struct plan *plan, uint32_t query, bool incremental, bool provider)
 {
@@ -424,7 +425,8 @@ static bool is_only(const struct plan *plan, uint32_t query, bool incremental, b
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *other = &plan->queries[i];
 
-		if (other == q || (incremental ? other->body_incr : other->body_non_incr) != body)
+		if (other == q ||
+		    !share_body(plan, body, incremental ? other->body_incr : other->body_non_incr))
 			continue;
 		if (provider ? other->provider == q->provider
 			     : (incremental ? other->wrapper_incr : other->wrapper_non_incr) ==
@@ -438,12 +440,16 @@ static enum plan_shows shows_in(const struct plan *plan, uint32_t query, bool in
 {
 	const struct plan_query *q = &plan->queries[query];
 	uint32_t body = incremental ? q->body_incr : q->body_non_incr;
+	uint32_t outlined = plan__outlined(plan, body);
 
 	if (body == PLAN_NONE || !plan->bodies[body].n_ends)
 		return PLAN_SHOWS_NOT;
-	if (plan->bodies[body].n_queries == 1 ||
+	if (plan->bodies[outlined == PLAN_NONE ? body : outlined].n_queries == 1 ||
 	    (q->stays && is_only(plan, query, incremental, true)))
 		return PLAN_SHOWS_ALWAYS;
+	/* The wrapper is not the next frame outside of the one that executes. */
+	if (outlined != PLAN_NONE)
+		return PLAN_SHOWS_NOT;
 	return is_only(plan, query, incremental, false) ? PLAN_SHOWS_REQUESTED : PLAN_SHOWS_NOT;
 }
 

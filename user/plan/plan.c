@@ -64,6 +64,18 @@ uint32_t plan__requests(const struct plan *plan)
 	return n;
 }
 
+uint32_t plan__outlined(const struct plan *plan, uint32_t body)
+{
+	return body == PLAN_NONE ? PLAN_NONE : plan->bodies[body].outlined - 1;
+}
+
+bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t body)
+{
+	return body != PLAN_NONE && (body == q->body_non_incr || body == q->body_incr ||
+				     body == plan__outlined(plan, q->body_non_incr) ||
+				     body == plan__outlined(plan, q->body_incr));
+}
+
 bool plan_query__names(const struct plan_query *q)
 {
 	return q->key != WIRE_KEY_UNKNOWN && q->key != WIRE_KEY_UNIT;
@@ -75,7 +87,9 @@ static bool sees_start(const struct plan *plan, const struct plan_site *site, ui
 	const struct plan_query *q = &plan->queries[i];
 
 	if (site->role == WIRE_ROLE_IDENTIFY)
-		return q->start_role == WIRE_ROLE_WRAPPER && site->body == q->body_incr;
+		return q->start_role == WIRE_ROLE_WRAPPER &&
+		       (site->body == q->body_incr ||
+			site->body == plan__outlined(plan, q->body_incr));
 	return plan_site__is_start(site) && site->query == i;
 }
 

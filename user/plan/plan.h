@@ -84,6 +84,8 @@ struct plan_body {
 	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
 	uint32_t n_ends;
 	uint32_t group; /* bodies that serve the same queries share one; cookies contain it */
+	/* 1 + the index of a body that executes queries for this one (mine/outlined.h), or 0. */
+	uint32_t outlined;
 	bool incremental;
 	char *problem; /* why its ends could not be mined, or NULL */
 };
@@ -266,6 +268,10 @@ DEFINE_CLEANUP(struct plan, plan__free)
 
 /* Index of the body at an ELF address, or PLAN_NONE; folded twins share one. */
 uint32_t plan__body_at(const struct plan *plan, uint64_t addr);
+/* The body that executes queries for `body`, which may be PLAN_NONE; or PLAN_NONE. */
+uint32_t plan__outlined(const struct plan *plan, uint32_t body);
+/* True if executions of query `q` are in this body. */
+bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t body);
 /* Sites that only a recording with callers attaches to. */
 uint32_t plan__requests(const struct plan *plan);
 /* True if its key names a definition or a crate. */

@@ -132,7 +132,7 @@ static int set_label(struct builder *b, const struct mined_guard *m, struct plan
 static uint32_t only_query_of(const struct plan *plan, uint32_t body)
 {
 	for (uint32_t i = 0; plan->bodies[body].n_queries == 1 && i < plan->n_queries; i++)
-		if (plan->queries[i].body_non_incr == body || plan->queries[i].body_incr == body)
+		if (plan__serves(plan, &plan->queries[i], body))
 			return i;
 	return PLAN_NONE;
 }

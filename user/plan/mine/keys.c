@@ -238,7 +238,7 @@ static bool is_in(const struct plan_site *site, uint32_t body)
 static const struct plan_query *query_of(const struct plan *plan, uint32_t body)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++)
-		if (plan->queries[i].body_non_incr == body || plan->queries[i].body_incr == body)
+		if (plan__serves(plan, &plan->queries[i], body))
 			return &plan->queries[i];
 	return NULL;
 }

@@ -87,8 +87,8 @@ static bool is_readable(const struct mined_vtable *vt)
 	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
 }
 
-static int add_masks(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
-		     uint32_t *n)
+static int add_masks_of(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
+			uint32_t *n)
 {
 	int err = 0;
 
@@ -114,6 +114,16 @@ static int add_masks(struct chooser *c, uint32_t body, enum wire_role role, uint
 	return err;
 }
 
+/* In the body, and in what it calls to execute. */
+static int add_masks(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
+		     uint32_t *n)
+{
+	uint32_t outlined = plan__outlined(c->plan, body);
+	int err = add_masks_of(c, body, role, query, n);
+
+	return err || outlined == PLAN_NONE ? err : add_masks_of(c, outlined, role, query, n);
+}
+
 /* All mask sites of a body are known. */
 static bool has_masks(const struct chooser *c, uint32_t body)
 {
@@ -130,12 +140,28 @@ static bool can_identify(const struct chooser *c, uint32_t body)
 	return true;
 }
 
+/* In the body, and in what it calls to execute. */
+static bool can_identify_all(const struct chooser *c, uint32_t body)
+{
+	uint32_t outlined = plan__outlined(c->plan, body);
+
+	return can_identify(c, body) && (outlined == PLAN_NONE || can_identify(c, outlined));
+}
+
+/* Neither the body nor what it calls to execute runs another query. */
+static bool owns_body(const struct chooser *c, uint32_t body)
+{
+	uint32_t outlined = plan__outlined(c->plan, body);
+
+	return has_masks(c, body) && c->plan->bodies[body].n_queries == 1 &&
+	       (outlined == PLAN_NONE ||
+		(has_masks(c, outlined) && c->plan->bodies[outlined].n_queries == 1));
+}
+
 /* Both of a query's bodies run no other query: their mask sites name it by themselves. */
 static bool owns_bodies(const struct chooser *c, const struct plan_query *q)
 {
-	return has_masks(c, q->body_non_incr) && has_masks(c, q->body_incr) &&
-	       c->plan->bodies[q->body_non_incr].n_queries == 1 &&
-	       c->plan->bodies[q->body_incr].n_queries == 1;
+	return owns_body(c, q->body_non_incr) && owns_body(c, q->body_incr);
 }
 
 /* If a provider or a wrapper was folded with another query's, it does not identify either query. */
@@ -185,7 +211,7 @@ static enum wire_role choose_start(struct chooser *c, const struct plan_query *q
 	if (at.emulated)
 		return WIRE_ROLE_START;
 	if (!mine_entry(c->decoder, q->wrapper_non_incr, &at) && at.emulated &&
-	    is_own_wrapper(c->plan, q, q->wrapper_non_incr) && can_identify(c, q->body_incr))
+	    is_own_wrapper(c->plan, q, q->wrapper_non_incr) && can_identify_all(c, q->body_incr))
 		return WIRE_ROLE_WRAPPER;
 	return 0;
 }
@@ -308,26 +334,31 @@ static int add_requests(struct chooser *c, uint32_t i)
 	return err ? err : add_request(c, i, q->wrapper_incr, q->body_incr);
 }
 
+static void judge_ends_in(const struct mined_body *m, struct plan_query *q)
+{
+	q->n_end += (uint32_t)m->n_ends;
+	if (m->problem)
+		q->end_exact = false;
+	for (size_t e = 0; e < m->n_ends; e++)
+		if (m->ends[e].id.reg == WIRE_REG_NONE && m->ends[e].id.slot == MINE_NO_SLOT)
+			q->has_id = false;
+}
+
 static void judge_ends(const struct chooser *c, struct plan_query *q)
 {
 	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 
 	q->end_exact = q->has_id = true;
 	for (size_t k = 0; k < 2; k++) {
-		const struct mined_body *m;
+		uint32_t outlined = plan__outlined(c->plan, bodies[k]);
 
 		if (bodies[k] == PLAN_NONE) {
 			q->end_exact = q->has_id = false;
 			continue;
 		}
-		m = &c->mined[bodies[k]];
-		q->n_end += (uint32_t)m->n_ends;
-		if (m->problem)
-			q->end_exact = false;
-		for (size_t e = 0; e < m->n_ends; e++)
-			if (m->ends[e].id.reg == WIRE_REG_NONE &&
-			    m->ends[e].id.slot == MINE_NO_SLOT)
-				q->has_id = false;
+		judge_ends_in(&c->mined[bodies[k]], q);
+		if (outlined != PLAN_NONE)
+			judge_ends_in(&c->mined[outlined], q);
 	}
 }
 
