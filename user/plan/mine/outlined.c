@@ -36,8 +36,10 @@ static int look_into(struct code_decoder *decoder, const struct owner *f, struct
 	if (err)
 		return err == -EFAULT ? 0 : err;
 	called = called_by(plan, code);
-	if (called != PLAN_NONE)
-		plan->bodies[body].outlined = called + 1;
+	if (called == PLAN_NONE)
+		return 0;
+	plan->bodies[body].outlined = called + 1;
+	plan->bodies[called].incremental = plan->bodies[body].incremental;
 	return 0;
 }
 

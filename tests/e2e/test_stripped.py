@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Libraries that have neither a symbol table nor a debug file."""
+
+import json
+import os
+import shutil
+import struct
+
+import crates
+import debian_toolchains
+import lab
+from compiles import BOOTSTRAP, Compile
+from lab import each
+from slow_loader import driver
+
+MODES = ("debug", "release", "first-incremental", "second-incremental")
+# With 1.85, 3 labels of a first incremental build differ (docs/plan.md).
+DEBIAN = [("1.96", mode) for mode in MODES] + [
+    ("1.85", mode) for mode in MODES if mode != "first-incremental"]
+QUERIES = ("-q", "-e", "query-provider")
+OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id")
+OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_offset", "sp_delta")
+STARTS = ("start", "start-body")
+
+
+def hide_symbols(source, target):
+    """A copy whose symbol table has no type. GNU strip breaks BOLT's layout."""
+    shutil.copy2(source, target)
+    with open(target, "r+b") as f:
+        header = f.read(64)
+        (sections,) = struct.unpack_from("<Q", header, 40)
+        size, count = struct.unpack_from("<HH", header, 58)
+        for at in range(sections + 4, sections + 4 + count * size, size):
+            f.seek(at)
+            if f.read(4) == struct.pack("<I", 2):  # SHT_SYMTAB
+                f.seek(at)
+                f.write(bytes(4))
+
+
+def plan_of(t, library):
+    done = t.run_qprof("plan", "--json", library)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def sites_of(plan, without):
+    """What they are, and of which query, but for the starts of some; bodies have other numbers."""
+    names = [q["name"] for q in plan["queries"]]
+    sites = [(tuple(str(site[key]) for key in OF_SITE),
+              names[site["query"]] if site["query"] is not None else "")
+             for site in plan["sites"] if site["guard"] is None and site["role"] != "drop"]
+    return sorted(site for site in sites if site[0][0] not in STARTS or site[1] not in without)
+
+
+def assert_same_queries(own, stripped):
+    """Only symbols name the type of a key: of one in memory, the start is seen elsewhere."""
+    other = {a["name"] for a, b in zip(own["queries"], stripped["queries"])
+             if a["start_role"] != b["start_role"]}
+    in_memory = {q["name"] for q in own["queries"] if q["key"] == "memory"}
+    assert other <= in_memory, other - in_memory
+    for key in OF_QUERY:
+        assert [q[key] for q in own["queries"]] == [q[key] for q in stripped["queries"]], key
+    sites = sites_of(own, other)
+    assert sites == sites_of(stripped, other)
+    return len(sites), len(other)
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_same_plan_without_symbols(t, toolchain):
+    """All sites of queries are found in a copy whose symbol table is hidden."""
+    library = driver(t.toolchain(toolchain).rustc)
+    copy = t.path(os.path.basename(library))
+    hide_symbols(library, copy)
+    own, stripped = plan_of(t, library), plan_of(t, copy)
+    assert own["symbols"] == "the library" and stripped["symbols"] == "the library's code"
+    return "%d sites equal, %d queries start elsewhere" % assert_same_queries(own, stripped)
+
+
+@each(*DEBIAN)
+def test_debian_counts(t, version, mode):
+    """Executions of each query equal those of rustc's own profile of the same process."""
+    t.need_capture()
+    toolchain = debian_toolchains.toolchain(t, version)
+    compile = Compile(t, toolchain, crates.SHORT, mode)
+    run, profile = compile.profiled(
+        "both", lambda argv: t.capture(argv, QUERIES, env=BOOTSTRAP), "query-provider")
+    assert run.status == 0, run.stderr.decode()
+    ours, truth = t.counts(run.trace), profile.counts()
+    assert ours == truth, {q: (ours[q], truth[q]) for q in {*ours, *truth} if ours[q] != truth[q]}
+    return "%d events, %d queries" % (sum(truth.values()), len(truth))
