@@ -22,7 +22,6 @@
 #include "base/map.h"
 #include "plan/symbols/build_id.h"
 #include "plan/symbols/got.h"
-#include "plan/symbols/sort_symbols.h"
 
 #if defined(__x86_64__)
 #define HOST_MACHINE EM_X86_64
@@ -432,7 +431,7 @@ int elf_image__any_symbols(struct elf_image *img, const struct elf_symbol **syms
 			continue;
 		if (read_symbols(img, types[i]) == -ENOMEM)
 			return -ENOMEM;
-		sort_symbols(img->syms, img->n_syms);
+		elf_symbols__sort(img->syms, img->n_syms);
 	}
 	*syms = img->syms;
 	*n = img->n_syms;

@@ -13,25 +13,12 @@
 
 #include "base/cleanup.h"
 #include "plan/library/file.h"
+#include "plan/symbols/elf_symbol.h"
 
 /* Bytes of the longest build-id that is read. */
 #define ELF_BUILD_ID_MAX 20
 /* The name in .gnu_debuglink, and its NUL. */
 #define ELF_LINK_MAX 256
-
-struct elf_symbol {
-	uint64_t addr;
-	uint64_t size;
-	const char *name; /* NUL-terminated; the image owns it */
-	/*
-	 * Of the name without the suffix of a part that was split off a function: ".cold", ".warm"
-	 * and what follows it. Parts of one function share it. Names are long, and there are
-	 * 100,000, so the hash (map_hash()) is compared first. elf_image__any_symbols() leaves both
-	 * 0.
-	 */
-	uint32_t base_len;
-	uint32_t base_hash;
-};
 
 struct elf_image;
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/symbols/sort_symbols.h"
+#include "plan/symbols/elf_symbol.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 #define DIGIT_BITS 16
 #define DIGITS	   (1u << DIGIT_BITS)
@@ -63,7 +66,7 @@ static void sort_alike(struct elf_symbol *syms, size_t n)
 	}
 }
 
-void sort_symbols(struct elf_symbol *syms, size_t n)
+void elf_symbols__sort(struct elf_symbol *syms, size_t n)
 {
 	_free_ struct elf_symbol *other = n <= UINT32_MAX ? calloc(n + 1, sizeof(*other)) : NULL;
 	_free_ uint32_t *at = malloc(DIGITS * sizeof(*at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/symbols/sort_symbols.h"
+#include "plan/symbols/elf_symbol.h"
 
 #include "test.h"
 
@@ -7,7 +7,7 @@ static const char names[] = "abcd";
 
 static void assert_sorted(struct elf_symbol *syms, size_t n)
 {
-	sort_symbols(syms, n);
+	elf_symbols__sort(syms, n);
 	for (size_t i = 1; i < n; i++) {
 		const struct elf_symbol *x = &syms[i - 1], *y = &syms[i];
 
@@ -56,8 +56,8 @@ static void few_are_sorted_too(void **state)
 {
 	struct elf_symbol one = {.addr = 7};
 
-	sort_symbols(NULL, 0);
-	sort_symbols(&one, 1);
+	elf_symbols__sort(NULL, 0);
+	elf_symbols__sort(&one, 1);
 	assert_int_equal(one.addr, 7);
 }
 
