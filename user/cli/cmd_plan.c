@@ -30,7 +30,8 @@ static void say_what_recordings_need(const struct library_identity *id, const st
 	_plan_ struct plan *kept = NULL;
 	bool by_root = false;
 
-	if (place && (plan_cache__load(id, &by_root, &kept) || !by_root))
+	if (place && (plan_cache__load(id, &by_root, &kept) || !by_root ||
+		      kept->symbols == SYMBOLS_RECOVERED))
 		diag_info("%s; for all recordings install its debug file: sudo install -D -m 644 "
 			  "%s %s",
 			  who_uses_it(id), debug_file, place);

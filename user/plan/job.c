@@ -222,21 +222,9 @@ int plan__make(struct library_file *file, const char *downloaded, struct plan **
 	return plan_job__finish(j, out);
 }
 
-/* It may have been installed since the plan was made. */
-static bool has_debug_file(struct library_file *file)
-{
-	_debug_file_ struct debug_file *debug = debug_file__find(file, NULL);
-
-	return debug;
-}
-
 int plan__load(struct library_file *file, struct plan **out)
 {
 	int err = plan_load__stored(file, out);
 
-	if (!err && (*out)->symbols == SYMBOLS_RECOVERED && has_debug_file(file)) {
-		plan__free(*out);
-		err = -ENOENT;
-	}
 	return err == -ENOENT ? plan__make(file, NULL, out) : err;
 }

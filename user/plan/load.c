@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "plan/cache.h"
 #include "plan/proof.h"
+#include "plan/symbols/debug_file.h"
 
 typedef int (*proof_fn)(struct elf_image *img, const struct plan *plan, uint64_t *bad);
 
@@ -59,6 +62,19 @@ int plan_load__check(struct library_file *file, const struct plan *plan)
 	return err ?: proof__of_plan(img, plan, &bad);
 }
 
+/*
+ * It may have been installed since a plan with recovered names was made. Only root writes there, so
+ * nothing is opened that the library names.
+ */
+static bool is_outdone(const struct plan *plan)
+{
+	_free_ char *place = plan->symbols == SYMBOLS_RECOVERED
+				     ? debug_file__place(plan->build_id, plan->build_id_len)
+				     : NULL;
+
+	return place && !access(place, R_OK);
+}
+
 int plan_load__stored(struct library_file *file, struct plan **out)
 {
 	_plan_ struct plan *plan = NULL;
@@ -68,6 +84,8 @@ int plan_load__stored(struct library_file *file, struct plan **out)
 
 	if (err)
 		return err;
+	if (is_outdone(plan))
+		return -ENOENT;
 	err = prove(file, plan, by_root ? proof__of_code : proof__of_plan, &bad);
 	if (!err)
 		*out = take_ptr(plan);
