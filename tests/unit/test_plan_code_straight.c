@@ -138,6 +138,46 @@ static void memory_outside_is_left_alone(void **state)
 	assert_unknown(s, 0);
 }
 
+static void all_that_is_written_over_is_forgotten(void **state)
+{
+	_straight_ struct straight *s = ran("repeated", 0);
+	_straight_ struct straight *any = ran("repeated_unknown", 0);
+
+	assert_word(s, 0, 1);
+	for (uint32_t i = 1; i <= 3; i++)
+		assert_unknown(s, 8 * i);
+	assert_word(s, 32, 5);
+	assert_unknown(s, 40);
+	assert_word(any, 0, 1);
+	assert_unknown(any, 8);
+	assert_unknown(any, 0x800);
+}
+
+static void flags_do_not_decide_what_asks_rcx(void **state)
+{
+	_straight_ struct straight *s = ran("counted", 0);
+
+	assert_word(s, 0, 1);
+	assert_unknown(s, 8);
+}
+
+static void a_move_that_is_not_made_clears_the_upper_half(void **state)
+{
+	_straight_ struct straight *s = ran("not_moved", 0);
+
+	assert_word(s, 0, UINT32_MAX);
+}
+
+static void wide_stores_are_forgotten_whole(void **state)
+{
+	_straight_ struct straight *s = ran("wide", 0);
+
+	assert_unknown(s, 0);
+	assert_unknown(s, 56);
+	assert_word(s, 64, 1);
+	assert_unknown(s, 1024);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +190,10 @@ int main(void)
 		cmocka_unit_test(what_does_not_return_is_refused),
 		cmocka_unit_test(recursion_is_limited),
 		cmocka_unit_test(memory_outside_is_left_alone),
+		cmocka_unit_test(all_that_is_written_over_is_forgotten),
+		cmocka_unit_test(flags_do_not_decide_what_asks_rcx),
+		cmocka_unit_test(a_move_that_is_not_made_clears_the_upper_half),
+		cmocka_unit_test(wide_stores_are_forgotten_whole),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

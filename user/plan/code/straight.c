@@ -154,7 +154,7 @@ static void store(struct machine *m, uint64_t addr, size_t size, const struct by
 	if (!find_area(m, addr, size, &a, &at))
 		return;
 	for (size_t i = 0; i < size; i++) {
-		a->known[at + i] = v->known >> i & 1;
+		a->known[at + i] = i < WIDEST && v->known >> i & 1;
 		a->b[at + i] = a->known[at + i] ? v->b[i] : 0;
 	}
 }
@@ -167,7 +167,8 @@ static bool address_of(const struct machine *m, const cs_x86_op *op, uint64_t *a
 	uint8_t r;
 
 	*addr = (uint64_t)op->mem.disp;
-	if (op->mem.segment != X86_REG_INVALID)
+	/* The others begin at 0. */
+	if (op->mem.segment == X86_REG_FS || op->mem.segment == X86_REG_GS)
 		return false;
 	if (op->mem.base == X86_REG_RIP) {
 		*addr += m->insn->address + m->insn->size;
@@ -302,22 +303,45 @@ static bool compute(unsigned int id, uint64_t a, uint64_t b, uint64_t *result)
 	}
 }
 
+/* rep movs and rep stos write what rcx counts, not one element. */
+static void forget_repeated(struct machine *m)
+{
+	const cs_x86 *x = &m->insn->detail->x86;
+	const cs_x86_op *to = &x->operands[0];
+	uint64_t addr, n;
+	struct area *a;
+	size_t at, room;
+
+	if (x->prefix[0] != X86_PREFIX_REP || !x->op_count || to->type != X86_OP_MEM || !to->size ||
+	    !address_of(m, to, &addr) || !find_area(m, addr, 0, &a, &at))
+		return;
+	if (!number(&m->regs[WIRE_REG_CX], 8, &n))
+		n = UINT64_MAX;
+	room = a->size - at;
+	if (n < room / to->size)
+		room = n * to->size;
+	memset(a->b + at, 0, room);
+	memset(a->known + at, 0, room);
+}
+
 /* Any other instruction may change whatever it names, and the flags. */
 static void forget(struct machine *m)
 {
 	const cs_detail *detail = m->insn->detail;
 	const cs_x86 *x = &detail->x86;
 
+	forget_repeated(m);
 	m->flags.known = false;
+	/* Where it writes may depend on what it changes. */
+	for (int i = 0; i < x->op_count; i++)
+		if (i == 0 || x->operands[i].type == X86_OP_REG)
+			set(m, &x->operands[i], unknown);
 	for (int i = 0; i < detail->regs_write_count; i++) {
 		uint8_t r = code_register(detail->regs_write[i]);
 
 		if (r < REGS)
 			m->regs[r] = unknown;
 	}
-	for (int i = 0; i < x->op_count; i++)
-		if (i == 0 || x->operands[i].type == X86_OP_REG)
-			set(m, &x->operands[i], unknown);
 }
 
 static bool is_cleared(const struct machine *m)
@@ -360,6 +384,14 @@ static void calculate(struct machine *m)
 		note_flags(m, id, l, r, result, a->size);
 }
 
+/* e0 to e2: loop, which counts it down; e3: jrcxz. */
+static bool asks_rcx(const struct machine *m)
+{
+	const uint8_t *op = m->insn->detail->x86.opcode;
+
+	return op[0] >= 0xe0 && op[0] <= 0xe3;
+}
+
 /* 1 and 0: the condition that the instruction's code names is true, or not; -1: not known. */
 static int decide(const struct machine *m)
 {
@@ -368,7 +400,7 @@ static int decide(const struct machine *m)
 	const struct flags *f = &m->flags;
 	bool value;
 
-	if (!f->known)
+	if (!f->known || asks_rcx(m))
 		return -1;
 	switch (condition >> 1) {
 	case 0:
@@ -435,8 +467,8 @@ static bool move(struct machine *m)
 
 	if (is_conditional(m, 0x40)) {
 		taken = decide(m);
-		if (taken)
-			set(m, a, taken > 0 ? get(m, a + 1) : unknown);
+		/* Not taken, one of 32 bits clears the upper half all the same. */
+		set(m, a, taken < 0 ? unknown : get(m, taken ? a + 1 : a));
 		return true;
 	}
 	if (is_conditional(m, 0x90)) {
@@ -633,6 +665,8 @@ static bool step(struct machine *m)
 	if (cs_insn_group(m->cs, m->insn, CS_GRP_JUMP)) {
 		if (decide(m) > 0)
 			m->at = (uint64_t)m->insn->detail->x86.operands[0].imm;
+		if (asks_rcx(m))
+			m->regs[WIRE_REG_CX] = unknown;
 	} else if (!move(m)) {
 		calculate(m);
 	}
