@@ -50,6 +50,7 @@ static void drops_of_timers_are_found(void **state)
 static void other_functions_are_not(void **state)
 {
 	assert_int_equal(kind_of("no_test"), NAME_OTHER);
+	assert_int_equal(kind_of("tests_other"), NAME_OTHER);
 	assert_int_equal(kind_of("no_clock"), NAME_OTHER);
 	assert_int_equal(kind_of("elsewhere"), NAME_OTHER);
 	assert_int_equal(found.n, 3);

@@ -179,11 +179,13 @@ static bool tests_first(const struct code *code, size_t entry)
 
 		if (insn->flow != CODE_FALLS)
 			return false;
-		if (insn->shape == CODE_TEST_SELF && insn->reg == word)
+		if (insn->shape == CODE_TEST_SELF && word < CODE_REG_SP && insn->reg == word)
 			return true;
 		if (insn->shape == CODE_CMP64_ZERO && of_self && !insn->disp)
 			return true;
 		selves &= ~(uint32_t)insn->writes;
+		if (word < CODE_REG_SP && insn->writes & 1u << word)
+			word = CODE_REG_OTHER;
 		if (insn->shape == CODE_LOAD64 && of_self && !insn->disp)
 			word = insn->reg;
 		else if (insn->shape == CODE_MOVE64 && of_self)
