@@ -414,6 +414,69 @@ static void add_unprobed_items(struct compare *c, enum compare_side side, const 
 	summary__free(s);
 }
 
+/* One query about two items, in the base of 40 and 80 ms; samples show 90 % to be its own. */
+static void add_shared_items(struct compare *c, enum compare_side side, struct own_shares *shares)
+{
+	const struct sample_row row = {"app", "lib", "q", 1, 40 * MS, NULL};
+	struct sample_names texts = {};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	struct summary *s = sample_build(&row, 1, &texts);
+	struct trace_span span = {.label = sample_id(&texts, "typeck")};
+	static const char *const paths[] = {"app::f", "app::g"};
+	_items_ struct items *items = NULL;
+
+	assert_int_equal(items__new(&names, &items), 0);
+	for (uint32_t i = 0; i < N_OF(paths); i++) {
+		uint64_t ns = side == COMPARE_BASE ? (i + 1) * 40 * MS : 0;
+
+		span.start_ns = span.end_ns;
+		span.end_ns += ns;
+		assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = ns},
+					     sample_id(&texts, paths[i])),
+				 0);
+	}
+	assert_non_null(table__get(&shares->of, span.label, .own = 90000, .all = 100000));
+	items__divide(items, shares);
+	assert_int_equal(compare__items(c, side, items, &names), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	summary__free(s);
+}
+
+static bool is_item(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	return !unit && query && (!ctx || !strcmp(ctx, query));
+}
+
+/*
+ * Half of the tenth that was taken off: 2 ms and 4 ms, of one share. As the errors of two queries
+ * they would be 4.47 ms.
+ */
+static void errors_of_one_query_add_up_over_items(void **state)
+{
+	static const struct {
+		const char *path;
+		uint64_t error_ns;
+	} cases[] = {{"app::f", 2 * MS}, {"app::g", 4 * MS}, {NULL, 6 * MS}};
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	struct own_shares shares[COMPARE_N_SIDES] = {};
+	_compare_result_ struct compare_result r;
+	_compare_ struct compare *c;
+
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	add_shared_items(c, COMPARE_BASE, &shares[COMPARE_BASE]);
+	add_shared_items(c, COMPARE_NEW, &shares[COMPARE_NEW]);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct compare_row row;
+
+		assert_true(compare__sum(c, &r, true, is_item, cases[i].path, &row) > 0);
+		assert_in_range(row.error_ns[COMPARE_SELF], cases[i].error_ns - 1000,
+				cases[i].error_ns + 1000);
+	}
+	own_shares__destroy(&shares[COMPARE_BASE]);
+	own_shares__destroy(&shares[COMPARE_NEW]);
+}
+
 /* What typeck did for the item is known of one side only. */
 static void items_are_compared_without_queries_that_had_no_probes(void **state)
 {
@@ -552,6 +615,7 @@ int main(void)
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),
 		cmocka_unit_test(items_are_compared_without_queries_that_had_no_probes),
+		cmocka_unit_test(errors_of_one_query_add_up_over_items),
 		cmocka_unit_test(items_of_some_traces_are_no_rows),
 		cmocka_unit_test(samples_have_errors_of_their_own),
 		cmocka_unit_test(samples_are_not_compared_with_intervals),

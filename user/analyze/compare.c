@@ -592,6 +592,7 @@ static bool is_known_everywhere(const struct compare *c, const struct compare_it
 
 static int add_items(struct compare *c)
 {
+	uint32_t kept = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < c->items.n && !err; i++) {
@@ -605,11 +606,14 @@ static int add_items(struct compare *c)
 			.by = COMPARE_BY_SPANS,
 		};
 
-		if (is_known_everywhere(c, item))
-			err = add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
+		if (!is_known_everywhere(c, item))
+			continue;
+		err = add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
+		/* Sums of items need it: compare_items__variance(). */
+		if (item->error_ns)
+			c->items.all[kept++] = *item;
 	}
-	free(take_ptr(c->items.all));
-	c->items.n = 0;
+	c->items.n = kept;
 	return err;
 }
 
@@ -677,14 +681,24 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	return err ?: compare_judge__result(out);
 }
 
+/* The errors of one query are common to all items, so they do not add up as those of others. */
+static int set_item_errors(struct sums *s, const struct compare *c, const bool *picked)
+{
+	double *variance = s->variance[COMPARE_SELF];
+
+	memset(variance, 0, n_traces(c) * sizeof(*variance));
+	return compare_items__variance(&c->items, picked, variance);
+}
+
 int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
 		 compare_pick *pick, const void *ctx, struct compare_row *out)
 {
 	__cleanup(sums__clear) struct sums s;
+	_free_ bool *picked = calloc(c->labels.n + 1UL, sizeof(*picked));
 	bool has_query = false, is_build = false;
 	int n = 0;
 
-	if (sums__init(&s, c))
+	if (sums__init(&s, c) || !picked)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
@@ -695,10 +709,14 @@ int compare__sum(const struct compare *c, const struct compare_result *r, bool o
 		if (!pick(ctx, unit_of(c, pair), query))
 			continue;
 		sums__add(&s, c, i);
+		if (query)
+			picked[pair->label] = true;
 		has_query = query;
 		is_build |= pair->unit == WHOLE;
 		n++;
 	}
+	if (has_query && of_items && set_item_errors(&s, c, picked))
+		return -ENOMEM;
 	*out = row_of(&s, c);
 	out->is_build = is_build;
 	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "base/table.h"
 
 /* For items__each(). */
 struct adding {
@@ -100,6 +101,36 @@ const char *compare_items__file(const struct compare_items *all,
 		return NULL;
 	*line = all->places[item].line;
 	return labels->texts[all->places[item].file];
+}
+
+/* Of a query in one trace. */
+struct error_sum {
+	uint32_t query, trace;
+	uint64_t ns;
+};
+
+int compare_items__variance(const struct compare_items *all, const bool *picked, double *variance)
+{
+	TABLE(struct error_sum) sums = {};
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->n && !err; i++) {
+		const struct compare_item *item = &all->all[i];
+		struct error_sum *sum;
+
+		if (!picked[item->item])
+			continue;
+		sum = table__get(&sums, (uint64_t)item->query << 32 | item->trace,
+				 .query = item->query, .trace = item->trace);
+		if (sum)
+			sum->ns += item->error_ns;
+		else
+			err = -ENOMEM;
+	}
+	for (uint32_t i = 0; i < sums.n && !err; i++)
+		variance[sums.at[i].trace] += (double)sums.at[i].ns * (double)sums.at[i].ns;
+	table__destroy(&sums);
+	return err;
 }
 
 void compare_items__clear(struct compare_items *all)

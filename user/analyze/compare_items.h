@@ -47,6 +47,13 @@ bool compare_items__is_charged(const struct compare_items *all, const struct com
 const char *compare_items__file(const struct compare_items *all,
 				const struct compare_labels *labels, uint32_t item, uint32_t *line);
 
+/*
+ * Add the variance of the sum of some items, `picked` by label, to that of each trace (ns^2).
+ * Samples show one share of a query for all items, so its errors are added up before they are
+ * squared. 0 or -ENOMEM.
+ */
+int compare_items__variance(const struct compare_items *all, const bool *picked, double *variance);
+
 void compare_items__clear(struct compare_items *all);
 
 #endif /* QPROF_ANALYZE_COMPARE_ITEMS_H */
