@@ -288,8 +288,20 @@ static void crates_and_the_build_have_costs(void **state)
 static void cpu_times_are_without_the_cost_of_recording(void **state)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
-	const struct compare_cost base = {.known = true, .ns = {4 * MS, 2 * MS, 3 * MS}};
-	const struct compare_cost new[] = {{.known = true, .ns = {8 * MS, MS, 3 * MS}}, {}};
+	enum {
+		IN_CPU = 1 << COMPARE_COST_PROBES | 1 << COMPARE_COST_SAMPLES |
+			 1 << COMPARE_COST_NAMES
+	};
+	const struct compare_cost base = {
+		.known = true,
+		.ns = {4 * MS, 2 * MS, 10 * MS, 3 * MS, 6 * MS, 20 * MS},
+		.in_cpu = IN_CPU,
+		.n_waited = 2,
+	};
+	const struct compare_cost new[] = {
+		{.known = true, .ns = {8 * MS, MS, 3 * MS, 3 * MS}, .in_cpu = IN_CPU},
+		{},
+	};
 
 	for (size_t i = 0; i < N_OF(new); i++) {
 		_compare_result_ struct compare_result r;
@@ -307,8 +319,11 @@ static void cpu_times_are_without_the_cost_of_recording(void **state)
 			continue;
 		assert_int_equal(r.crates[0].of[COMPARE_CPU][COMPARE_NEW].median, 48 * MS);
 		assert_int_equal(r.build.recording_ns[COMPARE_NEW], 12 * MS);
-		/* Each part for itself. */
+		/* Each part for itself: 4 + 1, and in wall times also 7 + 6 + 20. */
 		assert_int_equal(r.build.recording_apart_ns, 5 * MS);
+		assert_int_equal(r.build.recording_apart_wall_ns, 38 * MS);
+		/* One of two that waited, and nine tenths of the wall time of the build. */
+		assert_int_equal(r.crates[0].recording_apart_wall_ns, 33 * MS);
 	}
 }
 

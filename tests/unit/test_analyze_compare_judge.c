@@ -129,12 +129,17 @@ static void what_recording_cost_is_noise(void **state)
 		r.rules.min_ns = 0;
 		r.without_cost = true;
 		r.build.recording_apart_ns = cases[i].apart_ms * MS;
+		r.build.recording_apart_wall_ns = cases[i].apart_ms * MS;
 		r.noise_is_estimated = true;
 		compare_judge__row(&r, &r.build, false, true);
 		assert_true(compare_row__knows(&r.build, COMPARE_CPU));
 		assert_int_equal(compare_row__changed(&r.build, COMPARE_CPU), cases[i].cpu);
 		assert_int_equal(compare_row__is_doubted(&r.build, COMPARE_CPU), !cases[i].cpu);
 		assert_int_equal(compare_row__is_doubted(&r.build, COMPARE_WALL), !cases[i].wall);
+		assert_int_equal(r.build.cost_noise_ns[COMPARE_CPU], cases[i].apart_ms * MS / 2);
+		assert_int_equal(r.build.cost_noise_ns[COMPARE_WALL],
+				 cases[i].apart_ms * MS * 3 / 2);
+		assert_int_equal(r.build.cost_noise_ns[COMPARE_PEAK], 0);
 		assert_true(compare_row__changed(&r.build, COMPARE_PEAK));
 		r.mixed_cpu = true;
 		compare_judge__row(&r, &r.build, false, true);

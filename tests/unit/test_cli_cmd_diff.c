@@ -135,6 +135,30 @@ static void write_typeck_off(const char *name)
 	end(w, true);
 }
 
+/*
+ * A build of `wall_ns`, of which recording took `probes_ns`. They are recorded differently, as one
+ * knows when threads were off the CPU.
+ */
+static void write_costly(const char *name, uint64_t wall_ns, uint64_t probes_ns, bool off_cpu)
+{
+	const struct trace_overhead overhead = {.of[TRACE_OVERHEAD_PROBES] = probes_ns};
+	struct trace_process compile = demo;
+	struct trace_span off = {.kind = TRACE_KIND_OFF_CPU,
+				 .tid = 1,
+				 .end_ns = MS,
+				 .invocation = TRACE_NO_INVOCATION};
+	uint32_t mir_built;
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	compile.end_ns = wall_ns;
+	w = begin_executed(name, &compile, &mir_built);
+	off.label = mir_built;
+	if (off_cpu)
+		assert_int_equal(trace_writer__span(w, &off), 0);
+	assert_int_equal(trace_writer__overhead(w, &overhead), 0);
+	end(w, true);
+}
+
 static int make_traces(void **state)
 {
 	if (directory_make(state))
@@ -147,20 +171,22 @@ static int make_traces(void **state)
 	write_decision("no loads", TRACE_KIND_LOAD);
 	write_typeck_off("typeck off");
 	write_decision("queries off", TRACE_KIND_QUERY);
+	write_costly("costly", 1000 * MS, 300 * MS, false);
+	write_costly("cheap", 950 * MS, 0, true);
+	write_costly("as cheap", 950 * MS, 0, false);
 	return 0;
 }
 
 /* The output of the last comparison; the next one frees it. */
 static struct output output;
 
-/* Compare two traces; `gate` may be NULL. */
-static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o)
+/* Compare two sides; `gate` may be NULL. */
+static int diff_sides(const char *paths[2], const char *gate, struct cli_diff_options *o)
 {
-	char *paths[2] = {strdup(directory_path(base)), strdup(directory_path(new))};
 	struct cli_gates gates = {};
 	int status;
 
-	o->sides = (struct cli_files){(const char **)paths, 2};
+	o->sides = (struct cli_files){paths, 2};
 	o->min.ns = o->min.ns ?: 5 * MS;
 	if (gate)
 		assert_int_equal(value_gate(gate, &gates), 0);
@@ -174,9 +200,25 @@ static int diff(const char *base, const char *new, const char *gate, struct cli_
 		free(gates.gates[i].query);
 	}
 	free(gates.gates);
-	free(paths[0]);
-	free(paths[1]);
 	return status;
+}
+
+/* Compare two traces; `gate` may be NULL. */
+static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o)
+{
+	_free_ char *base_path = strdup(directory_path(base));
+	_free_ char *new_path = strdup(directory_path(new));
+
+	return diff_sides((const char *[]){base_path, new_path}, gate, o);
+}
+
+/* The same trace three times. */
+static char *thrice(const char *name)
+{
+	const char *path = directory_path(name);
+	char *side;
+
+	return asprintf(&side, "%s,%s,%s", path, path, path) < 0 ? NULL : side;
 }
 
 static void a_query_that_got_slower_comes_first(void **state)
@@ -295,6 +337,54 @@ static void the_status_is_said_last(void **state)
 		assert_contains(output.text[0], cases[i].said);
 		assert_contains(cases[i].said, number);
 	}
+}
+
+/*
+ * The new build is 50 ms faster, and recording took 300 ms less of it: with one and a half times
+ * that, it may be 400 ms slower.
+ */
+static void a_recording_that_costs_less_does_not_hide_growth(void **state)
+{
+	static const struct {
+		const char *new, *gate;
+		bool is_passed;
+	} cases[] = {{"cheap", "39%", false},
+		     {"cheap", "41%", true},
+		     {"cheap", "399ms", false},
+		     {"cheap", "400ms", true},
+		     {"as cheap", "5%", true}};
+	_free_ char *base = thrice("costly");
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct cli_diff_options o = {.metric = CLI_METRIC_WALL};
+		_free_ char *new = thrice(cases[i].new);
+		int status = diff_sides((const char *[]){base, new}, cases[i].gate, &o);
+
+		assert_int_equal(status, cases[i].is_passed ? EXIT_CODE_OK : EXIT_CODE_FAILURE);
+		if (cases[i].is_passed)
+			assert_contains(output.text[0], "exit status 0: no limit exceeded\n");
+		else
+			assert_contains(output.text[0],
+					"(recording added more to one side, which may hide growth)"
+					"\nexit status 125:");
+	}
+}
+
+/* What recording cost a query is not known, but what it cost the build is. */
+static void json_has_no_cost_of_queries(void **state)
+{
+	struct cli_diff_options o = {.json = true};
+	struct json_object *document, *gate, *side, *cost = NULL;
+
+	assert_int_equal(diff("costly", "costly", "mir_built=5%", &o), EXIT_CODE_OK);
+	document = json_tokener_parse(output.text[0]);
+	assert_true(json_object_object_get_ex(document, "gates", &gate));
+	assert_true(json_object_object_get_ex(json_object_array_get_idx(gate, 0), "base", &side));
+	assert_true(json_object_object_get_ex(side, "recording_ns", &cost));
+	assert_null(cost);
+	json_object_put(document);
+	assert_int_equal(diff("costly", "costly", "5%", &o), EXIT_CODE_OK);
+	assert_contains(output.text[0], "\"recording_ns\":300000000");
 }
 
 /* Executions of queries that have probes in both traces are exact, whatever the budget was. */
@@ -426,6 +516,8 @@ int main(void)
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(a_limit_on_a_query_is_of_a_metric_that_queries_have),
 		cmocka_unit_test(the_status_is_said_last),
+		cmocka_unit_test(a_recording_that_costs_less_does_not_hide_growth),
+		cmocka_unit_test(json_has_no_cost_of_queries),
 		cmocka_unit_test(a_budget_does_not_hinder_a_limit_on_executions),
 		cmocka_unit_test(an_unfinished_trace_does_not_pass),
 		cmocka_unit_test(a_build_that_did_less_does_not_pass),

@@ -30,6 +30,7 @@ struct cell {
 	uint64_t activities;		      /* of the executions; those of a crate have none */
 	uint64_t intervals;		      /* of a compiler, or of the build */
 	uint64_t cost_ns[COMPARE_COST_PARTS]; /* of a compiler, or of the build */
+	unsigned int cost_in_cpu;	      /* 1 << part: parts of its CPU time */
 	double variance[COMPARE_N_METRICS];   /* of times that samples tell, ns^2 */
 	uint8_t by;			      /* enum compare_by */
 };
@@ -255,7 +256,28 @@ static uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((long double)value * part / whole) : 0;
 }
 
-/* A crate has the part of its intervals, of its CPU time, and of one compiler of all. */
+/*
+ * A crate has the part of its intervals, of its CPU time, of its wall time, and of one compiler of
+ * all. Of compilers that waited it may be one.
+ */
+static void add_crate_recording(struct cell *cell, const struct cell *build,
+				const struct compare_cost *cost, uint32_t n_crates)
+{
+	const uint64_t *of = cost->ns;
+	uint64_t *ns = cell->cost_ns;
+
+	ns[COMPARE_COST_PROBES] =
+		part_of(of[COMPARE_COST_PROBES], cell->intervals, build->intervals);
+	ns[COMPARE_COST_SAMPLES] =
+		part_of(of[COMPARE_COST_SAMPLES], cell->of[COMPARE_CPU], build->of[COMPARE_CPU]);
+	ns[COMPARE_COST_OWN] =
+		part_of(of[COMPARE_COST_OWN], cell->of[COMPARE_WALL], build->of[COMPARE_WALL]);
+	ns[COMPARE_COST_BREAKPOINTS] = part_of(of[COMPARE_COST_BREAKPOINTS], 1, n_crates);
+	ns[COMPARE_COST_NAMES] = part_of(of[COMPARE_COST_NAMES], 1, n_crates);
+	ns[COMPARE_COST_WAITED] = part_of(of[COMPARE_COST_WAITED], 1, cost->n_waited);
+	cell->cost_in_cpu = cost->in_cpu;
+}
+
 static void add_recording(struct compare *c, const struct compare_cost *cost, size_t place)
 {
 	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
@@ -265,22 +287,13 @@ static void add_recording(struct compare *c, const struct compare_cost *cost, si
 		return;
 	c->knows_cost++;
 	memcpy(build->cost_ns, cost->ns, sizeof(build->cost_ns));
+	build->cost_in_cpu = cost->in_cpu;
 	for (uint32_t i = 0; i < c->n_last_units; i++)
 		n += c->last_units[i] != WHOLE;
-	for (uint32_t i = 0; i < c->n_last_units; i++) {
-		struct cell *cell;
-
-		if (c->last_units[i] == WHOLE)
-			continue;
-		cell = cells_of(c, c->last_units[i], WHOLE) + place;
-		cell->cost_ns[COMPARE_COST_PROBES] =
-			part_of(cost->ns[COMPARE_COST_PROBES], cell->intervals, build->intervals);
-		cell->cost_ns[COMPARE_COST_SAMPLES] =
-			part_of(cost->ns[COMPARE_COST_SAMPLES], cell->of[COMPARE_CPU],
-				build->of[COMPARE_CPU]);
-		cell->cost_ns[COMPARE_COST_BREAKPOINTS] =
-			part_of(cost->ns[COMPARE_COST_BREAKPOINTS], 1, n);
-	}
+	for (uint32_t i = 0; i < c->n_last_units; i++)
+		if (c->last_units[i] != WHOLE)
+			add_crate_recording(cells_of(c, c->last_units[i], WHOLE) + place, build,
+					    cost, n);
 }
 
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
@@ -340,9 +353,10 @@ struct sums {
 	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
 	bool unprobed[COMPARE_N_SIDES];
-	uint64_t preempted_ns;	     /* its ranges, added up */
-	uint64_t recording_apart_ns; /* likewise, of each part */
-	uint64_t probes_ns;	     /* the largest of any pair and trace, as the numbers below */
+	uint64_t preempted_ns; /* its ranges, added up */
+	/* Likewise, of each part; the first is of those in CPU times. */
+	uint64_t recording_apart_ns, recording_apart_wall_ns;
+	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
 };
 
 static void sums__clear(struct sums *s)
@@ -378,7 +392,8 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	memset(s->by, 0, sizeof(s->by));
 	memset(s->unprobed, 0, sizeof(s->unprobed));
 	memset(s->recording, 0, n_traces(c) * sizeof(*s->recording));
-	s->probes_ns = s->preempted_ns = s->recording_apart_ns = 0;
+	s->probes_ns = s->preempted_ns = 0;
+	s->recording_apart_ns = s->recording_apart_wall_ns = 0;
 }
 
 static bool is_unprobed(const struct compare *c, const struct pair *pair, int side)
@@ -391,15 +406,21 @@ static void sums__add_recording(struct sums *s, const struct compare *c, const s
 {
 	for (int part = 0; part < COMPARE_COST_PARTS; part++) {
 		uint64_t least = UINT64_MAX, most = 0;
+		bool in_cpu = false;
 
 		for (uint32_t t = 0; t < n_traces(c); t++) {
 			uint64_t ns = cells[t].cost_ns[part];
 
-			s->recording[t] += ns;
+			if (cells[t].cost_in_cpu >> part & 1) {
+				s->recording[t] += ns;
+				in_cpu = true;
+			}
 			most = ns > most ? ns : most;
 			least = ns < least ? ns : least;
 		}
-		s->recording_apart_ns += most - least;
+		s->recording_apart_wall_ns += most - least;
+		if (in_cpu)
+			s->recording_apart_ns += most - least;
 	}
 }
 
@@ -452,6 +473,7 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 		.preempted_ns = s->preempted_ns,
 		.probes_ns = s->probes_ns,
 		.recording_apart_ns = s->recording_apart_ns,
+		.recording_apart_wall_ns = s->recording_apart_wall_ns,
 	};
 
 	row.recording_ns[COMPARE_BASE] = spread_of(s->recording, c->n[COMPARE_BASE]).median;
@@ -564,10 +586,14 @@ static bool is_without_cost(const struct compare *c)
 
 static void take_cost_out(struct compare *c)
 {
-	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++)
+	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++) {
+		struct cell *cell = &c->cells[i];
+
 		for (int part = 0; part < COMPARE_COST_PARTS; part++)
-			c->cells[i].of[COMPARE_CPU] =
-				less(c->cells[i].of[COMPARE_CPU], c->cells[i].cost_ns[part]);
+			if (cell->cost_in_cpu >> part & 1)
+				cell->of[COMPARE_CPU] =
+					less(cell->of[COMPARE_CPU], cell->cost_ns[part]);
+	}
 }
 
 static bool is_probed_everywhere(const struct compare *c, uint32_t query)

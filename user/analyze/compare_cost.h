@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What recording added to the CPU times of compilers, as a comparison takes it out of them, and how
- * wrong that may be.
+ * What recording added to the times of compilers, as a comparison takes it out of CPU times, and
+ * how wrong CPU and wall times may be for it.
  */
 #ifndef QPROF_ANALYZE_COMPARE_COST_H
 #define QPROF_ANALYZE_COMPARE_COST_H
@@ -13,6 +13,9 @@ enum compare_cost_part {
 	COMPARE_COST_PROBES,
 	COMPARE_COST_SAMPLES,
 	COMPARE_COST_BREAKPOINTS,
+	COMPARE_COST_NAMES,
+	COMPARE_COST_WAITED, /* wall time of compilers until their library was attached to */
+	COMPARE_COST_OWN,    /* CPU time of qprof-bpf, which compilers may have waited for */
 	COMPARE_COST_PARTS,
 };
 
@@ -20,13 +23,16 @@ enum compare_cost_part {
 struct compare_cost {
 	bool known;
 	uint64_t ns[COMPARE_COST_PARTS];
+	unsigned int in_cpu; /* 1 << part: parts of the compilers' CPU times; wall times have all */
+	uint64_t n_waited;   /* compilers that did */
 };
 
 /*
- * `is_part`: the model has some compilers of the recording only. Breakpoints are in no CPU time
- * that begins at the first probe.
+ * `recorded` is the number of processes that the trace has. If the model has fewer, the cost is a
+ * part of that of the recording; and unknown with samples, as nothing tells how many of them the
+ * others had. Breakpoints are in no CPU time that begins at the first probe.
  */
-struct compare_cost compare_cost_of(const struct model *m, bool is_part);
+struct compare_cost compare_cost_of(const struct model *m, uint64_t recorded);
 
 /*
  * Paired builds took up to one and a half times the cost that was told (docs/overhead.md). So of

@@ -100,7 +100,7 @@ static uint64_t cost_noise(const struct compare_result *r, const struct compare_
 		return 0;
 	if (metric == COMPARE_CPU)
 		return compare_cost_in_cpu(row->recording_apart_ns);
-	return metric == COMPARE_WALL ? compare_cost_in_wall(row->recording_apart_ns) : 0;
+	return metric == COMPARE_WALL ? compare_cost_in_wall(row->recording_apart_wall_ns) : 0;
 }
 
 static bool is_changed(const struct compare_result *r, const struct compare_row *row,
@@ -137,6 +137,7 @@ void compare_judge__row(const struct compare_result *r, struct compare_row *row,
 		uint64_t noise = cost_noise(r, row, m);
 		bool changed = known && is_changed(r, row, m, is_sum, noise);
 
+		row->cost_noise_ns[m] = noise;
 		row->known |= known << m;
 		row->changed |= changed << m;
 		row->doubted |= (known && !changed && is_changed(r, row, m, is_sum, 0)) << m;

@@ -90,10 +90,13 @@ struct compare_row {
 	uint64_t preempted_ns;
 	/*
 	 * Of whole crates: what recording added to their CPU times, and how far the traces are
-	 * apart in it.
+	 * apart in it; and in all that it may have added to wall times.
 	 */
 	uint64_t recording_ns[COMPARE_N_SIDES];
 	uint64_t recording_apart_ns;
+	uint64_t recording_apart_wall_ns;
+	/* What of that may be in the change of a time, or be hidden by it. */
+	uint64_t cost_noise_ns[COMPARE_N_METRICS];
 	/* Of a query of a crate: the self time of the crate, in the trace with the most of it. */
 	uint64_t crate_self_ns;
 	/* Probe time that was subtracted from self time: the most in one trace. */

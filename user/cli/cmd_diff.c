@@ -196,7 +196,7 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	/* A share that all compilers have in the CPU time of the chosen ones means nothing. */
 	if (is_part)
 		t->recording.cost_ppm = 0;
-	cost = compare_cost_of(m, is_part);
+	cost = compare_cost_of(m, trace_reader__stats(r).processes);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
 	/* What is charged to an item is left out if there are shares. */
@@ -271,19 +271,22 @@ static bool is_meant(const void *ctx, const struct compare_unit *unit, const cha
 	return unit && (matches(gate->crate, unit->crate) || matches(gate->crate, unit->name));
 }
 
-/* Whether it grew by more than the limit, by chance or not. */
-static bool is_above(const struct compare_row *row, enum compare_metric metric,
-		     uint64_t limit_absolute, uint64_t limit_ppm)
+/* Whether it grew by more than the limit, by chance or not, if the change is larger by `more`. */
+static bool is_above(const struct diff_gate *gate, uint64_t more)
 {
-	int64_t change = compare_row__change(row, metric);
-	uint64_t base = row->of[metric][COMPARE_BASE].median;
+	const struct compare_row *row = &gate->row;
+	uint64_t limit_absolute = gate->limit_bytes ?: gate->limit_ns;
+	uint64_t base = row->of[gate->metric][COMPARE_BASE].median;
+	int64_t change = compare_row__change(row, gate->metric);
 
+	if (__builtin_add_overflow(change, more, &change))
+		change = INT64_MAX;
 	if (change <= 0)
 		return false;
 	if (limit_absolute)
 		return (uint64_t)change > limit_absolute;
 	/* Long double: the products may have more than 64 bits. */
-	return (long double)change * 1000000 > (long double)base * limit_ppm;
+	return (long double)change * 1000000 > (long double)base * gate->limit_ppm;
 }
 
 /* 0, or -errno after an error line. */
@@ -311,8 +314,8 @@ static int judge(const struct compare *c, const struct compare_result *r,
 		to->limit_bytes = gate->limit_bytes;
 		to->limit_ppm = gate->limit.ppm;
 		to->metric = gate->query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
-		to->is_above = is_above(&to->row, to->metric, gate->limit_bytes ?: gate->limit.ns,
-					gate->limit.ppm);
+		to->is_of_queries = gate->query;
+		to->is_above = is_above(to, 0);
 		to->verdict = to->is_above && to->row.significant ? DIFF_EXCEEDED : DIFF_PASSED;
 	}
 	return 0;
@@ -353,6 +356,13 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v, ui
 	return diag_error_r(err, "cannot print the comparison: %s", strerror(-err));
 }
 
+/* Whether it may have grown by more than the limit, and recording added less to it than before. */
+static bool may_be_hidden(const struct compare_result *r, const struct diff_gate *gate)
+{
+	return r->rules.different_recording && !gate->is_above &&
+	       is_above(gate, gate->row.cost_noise_ns[gate->metric]);
+}
+
 /* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
 static const char *doubt_of(const struct sides *sides, const struct diff_view *v,
 			    const struct diff_gate *gate)
@@ -375,6 +385,8 @@ static const char *doubt_of(const struct sides *sides, const struct diff_view *v
 		return "no query had probes in all traces";
 	if (gate->is_above && compare_row__is_doubted(row, metric))
 		return "what recording cost may explain it";
+	if (may_be_hidden(v->result, gate))
+		return "recording added more to one side, which may hide growth";
 	if (gate->is_above && v->result->too_noisy && compare_metric_is_time(metric))
 		return "there is too much noise";
 	return NULL;

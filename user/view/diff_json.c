@@ -182,7 +182,8 @@ static void put_gates(struct json *j, const struct diff_view *v)
 		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
 		json__text(j, "verdict", verdicts[gate->verdict]);
 		json__text(j, "why", gate->why);
-		add_row(j, &gate->row, gate->metric, v->result->without_cost);
+		add_row(j, &gate->row, gate->metric,
+			v->result->without_cost && !gate->is_of_queries);
 		json__put(j);
 	}
 	json__print(j, "]");
