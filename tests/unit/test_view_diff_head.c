@@ -59,8 +59,40 @@ static void costs_of_recording_that_are_known_are_taken_out(void **state)
 				      "times\n");
 	r.mixed_cpu = true;
 	mixed = printed_text((diff_head__differences(out, &v, ""), 0));
-	assert_contains(mixed, ": CPU times are counted otherwise without off-CPU times, and not "
-			       "compared\n");
+	assert_contains(mixed, ": CPU times are not compared: those of a trace without off-CPU "
+			       "times are counted by samples\n");
+}
+
+/* Beside the CPU time, whatever the rows are about; noise is only of what is compared. */
+static void what_is_taken_out_of_cpu_times_is_said(void **state)
+{
+	static const struct {
+		struct compare_result result;
+		const char *text;
+	} cases[] = {
+		{{.without_cost = true},
+		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new; half "
+		 "of the difference counts as noise\n"},
+		{{.without_cost = true, .rules.different_work = true},
+		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new\n"},
+		{{.without_cost = true, .mixed_cpu = true},
+		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new\n"},
+		{{}, ""},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct compare_result r = cases[i].result;
+		const struct diff_view v = {.result = &r};
+		_free_ char *text = NULL;
+
+		r.rules.metric = COMPARE_COUNT;
+		r.build.recording_ns[COMPARE_BASE] = 14000000;
+		text = printed_text((diff_head__costs(out, &v, "- "), 0));
+		if (*cases[i].text)
+			assert_contains(text, cases[i].text);
+		else
+			assert_lacks(text, "recording");
+	}
 }
 
 static void a_trace_without_compiles_was_not_recorded_differently(void **state)
@@ -135,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_of_recording_that_are_known_are_taken_out),
+		cmocka_unit_test(what_is_taken_out_of_cpu_times_is_said),
 		cmocka_unit_test(a_trace_without_compiles_was_not_recorded_differently),
 		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),

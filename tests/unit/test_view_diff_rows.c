@@ -72,8 +72,9 @@ static void the_noise_estimate_is_printed(void **state)
 		{{.traces = {1, 3}, .noise_is_estimated = true, .noise_ppm = 123400},
 		 "fewer than 5 traces on a side (1, 3): noise is estimated, at 12.3 %\n"},
 		{{.traces = {1, 1}, .noise_is_estimated = true, .noise_ppm = UINT64_MAX},
-		 "fewer than 5 traces on a side (1, 1): noise is estimated, but unknown; "
-		 "only new and removed rows are reported\n"},
+		 "fewer than 5 traces on a side (1, 1): too few queries were executed equally "
+		 "often on both sides to estimate noise; only times of what one side does not "
+		 "have are reported\n"},
 		{{.traces = {1, 1},
 		  .noise_is_estimated = true,
 		  .noise_ppm = 600000,
@@ -113,9 +114,9 @@ static void what_rows_of_items_lack_is_said(void **state)
 	_free_ char *no_items = printed_text((diff_print_uncompared(out, &none, &r, false), 0));
 	_free_ char *other = printed_text((diff_print_uncompared(out, &queries, &r, false), 0));
 
-	assert_string_equal(text, "rows of items have no time that is charged to them, nor that of "
-				  "4 queries without probes in some trace (typeck, a?, b, ...); "
-				  "--exact records all\n");
+	assert_string_equal(text, "an item's time is that of queries about it: nothing is charged "
+				  "to it, and 4 queries are left out, as they were without probes "
+				  "in some trace (typeck, a?, b, ...); --exact records all\n");
 	assert_string_equal(no_items, "");
 	assert_lacks(other, "items");
 }

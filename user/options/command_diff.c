@@ -42,7 +42,8 @@ static const struct cli_option options[] = {
 			"called; total, with them (for a "
 			"crate, and for the build, the sum of the times that the compilers "
 			"ran); count, executions. Of the build and of crates also: cpu, the CPU "
-			"time of their compilers; wall, how long the build or a crate took; peak, "
+			"time of their compilers, without what recording added; wall, how long the "
+			"build or a crate took; peak, "
 			"the most memory that a compiler had resident; results, how many results "
 			"of "
 			"queries rustc made, which traces of a budget know as well.",
@@ -119,8 +120,8 @@ static const char about[] =
 	"a limit on them does not fail by chance.\n\n"
 	"With --fail-above the exit status is 1 if something grew by more than the limit, "
 	"and 0 if not; the last line says so. It is 125 if there is no verdict: what is limited "
-	"is not known on both sides, a trace is not whole, there is too much noise, or a name is "
-	"in none of the traces.";
+	"is not known on both sides, a trace is not whole, there is too much noise, what recording "
+	"cost may explain a change or hide one, or a name is in none of the traces.";
 
 static const struct cli_example examples[] = {
 	{"What changed", "qprof-bpf diff before.qpt after.qpt"},

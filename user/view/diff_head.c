@@ -64,7 +64,8 @@ static const char *recording_verdict(const struct compare_result *r)
 		return "CPU and wall time hold the cost of recording, which differs, and are not "
 		       "compared; record all with --exact and the same options to compare them";
 	if (r->mixed_cpu)
-		return "CPU times are counted otherwise without off-CPU times, and not compared";
+		return "CPU times are not compared: those of a trace without off-CPU times are "
+		       "counted by samples";
 	return "the cost of recording differs, and is taken out of CPU times";
 }
 
@@ -164,6 +165,21 @@ static void print_cost(FILE *out, const struct diff_view *v, enum compare_metric
 	fputc('\n', out);
 }
 
+/* What of the cost of recording is in no CPU time; nothing if it is in all. */
+static void print_recording(FILE *out, const struct compare_result *r, const char *lead)
+{
+	const uint64_t *ns = r->build.recording_ns;
+	bool compared = !r->rules.different_work && !r->mixed_cpu;
+	char base[FORMAT_MAX], new[FORMAT_MAX];
+
+	if (!r->without_cost || (!ns[COMPARE_BASE] && !ns[COMPARE_NEW]))
+		return;
+	fprintf(out, "%sCPU times are without what recording added: %s in base, %s in new%s\n",
+		lead, format_duration(base, ns[COMPARE_BASE]),
+		format_duration(new, ns[COMPARE_NEW]),
+		compared ? "; half of the difference counts as noise" : "");
+}
+
 void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 {
 	static const enum compare_metric costs[] = {COMPARE_WALL, COMPARE_CPU, COMPARE_PEAK};
@@ -180,6 +196,7 @@ void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 		print_cost(out, v, COMPARE_COUNT, lead);
 	if (r->any_unprobed && r->rules.metric != COMPARE_RESULTS)
 		print_cost(out, v, COMPARE_RESULTS, lead);
+	print_recording(out, r, lead);
 }
 
 const char *diff_verdict_text(enum diff_verdict verdict)

@@ -10,7 +10,10 @@
 /* What makes the sides hard to compare; nothing if nothing does. Returns whether there is any. */
 bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead);
 
-/* Wall time, CPU time and peak memory of the build, the metric of the rows, and executions. */
+/*
+ * Wall time, CPU time and peak memory of the build, the metric of the rows, and executions; and
+ * what of the cost of recording is in no CPU time.
+ */
 void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead);
 
 /* The verdicts of the limits, and what the exit status says. */

@@ -122,7 +122,6 @@ static void print_notes(FILE *out, const struct diff_rows *items, const struct d
 		fputc('\n', out);
 	diff_print_within(out, items, queries);
 	diff_print_errors(out, r);
-	diff_print_recording(out, r);
 	diff_print_noise(out, r);
 }
 

@@ -273,9 +273,11 @@ static void print_left_out(FILE *out, const struct compare_result *r, bool markd
 	size_t n = r->n_unprobed < COMPARE_UNPROBED_NAMED ? r->n_unprobed : COMPARE_UNPROBED_NAMED;
 
 	fprintf(out,
-		"rows of items have no time that is charged to them, nor that of %zu %s without "
-		"probes in some trace (",
-		r->n_unprobed, r->n_unprobed == 1 ? "query" : "queries");
+		"an item's time is that of queries about it: nothing is charged to it, and "
+		"%zu %s without probes in some trace (",
+		r->n_unprobed,
+		r->n_unprobed == 1 ? "query is left out, as it was"
+				   : "queries are left out, as they were");
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ", " : "", out);
 		diff_print_raw(out, r->unprobed[i], markdown);
@@ -338,33 +340,22 @@ void diff_print_errors(FILE *out, const struct compare_result *r)
 		      out);
 }
 
-void diff_print_recording(FILE *out, const struct compare_result *r)
-{
-	const uint64_t *ns = r->build.recording_ns;
-	char base[FORMAT_MAX], new[FORMAT_MAX];
-
-	if (!r->without_cost || (!ns[COMPARE_BASE] && !ns[COMPARE_NEW]))
-		return;
-	fprintf(out,
-		"CPU times are without what recording added: %s in base, %s in new; half of the "
-		"difference counts as noise\n",
-		format_duration(base, ns[COMPARE_BASE]), format_duration(new, ns[COMPARE_NEW]));
-}
-
 void diff_print_noise(FILE *out, const struct compare_result *r)
 {
 	char percent[FORMAT_MAX];
 
 	if (!r->noise_is_estimated || compare_rules__of_queries(&r->rules) == COMPARE_COUNT)
 		return;
-	fprintf(out,
-		"fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): noise is estimated, ",
-		SPREAD_TRUSTED, r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
+	fprintf(out, "fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): ", SPREAD_TRUSTED,
+		r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
 	if (r->noise_ppm == UINT64_MAX) {
-		fputs("but unknown; only new and removed rows are reported\n", out);
+		fputs("too few queries were executed equally often on both sides to estimate "
+		      "noise; only times of what one side does not have are reported\n",
+		      out);
 		return;
 	}
-	fprintf(out, "at %s %%", format_percent(percent, r->noise_ppm, 1000000));
+	fprintf(out, "noise is estimated, at %s %%",
+		format_percent(percent, r->noise_ppm, 1000000));
 	fputs(r->too_noisy ? ", which is too much to judge times, but for the largest changes: "
 			     "record more traces of "
 			     "each side, in turns\n"

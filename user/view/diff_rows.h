@@ -100,9 +100,6 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 /* Print one sentence on the errors of samples; nothing without samples. */
 void diff_print_errors(FILE *out, const struct compare_result *r);
 
-/* Print what of the cost of recording is in no CPU time; nothing if it is in all. */
-void diff_print_recording(FILE *out, const struct compare_result *r);
-
 /* Print one sentence on the assumed noise; nothing if it is measured, or there is none. */
 void diff_print_noise(FILE *out, const struct compare_result *r);
 

@@ -212,7 +212,6 @@ static void print_rest(FILE *out, const struct diff_rows *items, const struct di
 	if (diff_has_counts(r) && (items->recount || queries->recount))
 		fputs("executions changed, too: --metric count shows of what\n", out);
 	diff_print_errors(out, r);
-	diff_print_recording(out, r);
 	diff_print_noise(out, r);
 }
 
