@@ -12,7 +12,6 @@
 /* Some 25 ticks: far more than there are of other interrupts meanwhile. */
 #define PERIOD_NS  120000
 #define MEASURE_NS 3000000ull
-#define GAPS_MAX   128
 /* With fewer gaps the event has not ticked. */
 #define GAPS_MIN 12
 /* Reading the clock takes less than an interrupt, and another thread runs for longer. */
@@ -33,20 +32,11 @@ static int open_event(int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* An interrupt is a gap between two readings of the clock. */
-static size_t find_gaps(uint64_t gaps[GAPS_MAX])
+bool tick_gaps__add(struct tick_gaps *g, uint64_t ns)
 {
-	uint64_t last = clock_ns(CLOCK_MONOTONIC), end = last + MEASURE_NS;
-	size_t n = 0;
-
-	while (last < end && n < GAPS_MAX) {
-		uint64_t now = clock_ns(CLOCK_MONOTONIC), gap = now - last;
-
-		if (gap >= GAP_NS && gap < LIMIT_NS)
-			gaps[n++] = gap;
-		last = now;
-	}
-	return n;
+	if (ns >= GAP_NS && ns < LIMIT_NS && g->n < TICK_GAPS_MAX)
+		g->ns[g->n++] = ns;
+	return g->n < TICK_GAPS_MAX;
 }
 
 static int compare(const void *a, const void *b)
@@ -56,20 +46,35 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+uint64_t tick_gaps__median(struct tick_gaps *g)
+{
+	if (g->n < GAPS_MIN)
+		return 0;
+	qsort(g->ns, g->n, sizeof(*g->ns), compare);
+	return g->ns[g->n / 2];
+}
+
+/* An interrupt is a gap between two readings of the clock. */
+static void find_gaps(struct tick_gaps *gaps)
+{
+	uint64_t last = clock_ns(CLOCK_MONOTONIC), end = last + MEASURE_NS, now = last;
+
+	for (bool room = true; room && now < end; last = now) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		room = tick_gaps__add(gaps, now - last);
+	}
+}
+
 static uint64_t measure_here(int cpu)
 {
-	uint64_t gaps[GAPS_MAX];
+	struct tick_gaps gaps = {0};
 	int event = open_event(cpu);
-	size_t n;
 
 	if (event < 0)
 		return 0;
-	n = find_gaps(gaps);
+	find_gaps(&gaps);
 	close(event);
-	if (n < GAPS_MIN)
-		return 0;
-	qsort(gaps, n, sizeof(*gaps), compare);
-	return gaps[n / 2];
+	return tick_gaps__median(&gaps);
 }
 
 uint64_t tick_cost_ns(void)

@@ -7,7 +7,22 @@
 #ifndef QPROF_CAPTURE_TICK_COST_H
 #define QPROF_CAPTURE_TICK_COST_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#define TICK_GAPS_MAX 128
+
+/* Gaps between readings of a clock that are as long as an interrupt. All zeroes is empty. */
+struct tick_gaps {
+	uint64_t ns[TICK_GAPS_MAX];
+	size_t n;
+};
+
+/* The time from one reading to the next. False: there is no room for more. */
+bool tick_gaps__add(struct tick_gaps *g, uint64_t ns);
+/* Their median, which sorts them; 0: there are so few that nothing has ticked. */
+uint64_t tick_gaps__median(struct tick_gaps *g);
 
 /*
  * The CPU time of a tick, in ns; 0: it could not be measured. Takes 3 ms of CPU time, and of wall
