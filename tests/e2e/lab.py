@@ -473,6 +473,18 @@ def links_of(process):
     return found
 
 
+def full_pipe():
+    """(write end of a full pipe, read end)"""
+    other, end = os.pipe()
+    os.set_blocking(end, False)
+    try:
+        while True:
+            os.write(end, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(end, True)
+    return end, other
+
+
 def assert_gone(links):
     """The kernel frees links a moment after their owner's death."""
     assert links

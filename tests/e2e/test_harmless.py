@@ -222,6 +222,22 @@ def test_nothing_stays(t):
     lab.assert_gone(links)
 
 
+def test_nothing_stays_while_output_waits(t):
+    """Other compilers hit the probes, so these do not wait for the reader of the closing line."""
+    gate = Gate(t)
+    end, other = lab.full_pipe()
+    profiler = t.start_qprof("-o", t.path("trace.qpt"), "--", *gate.command("out"), stderr=end)
+    os.close(end)
+    gate.reached()
+    links = t.attached(profiler)
+    gate.go_on()
+    lab.assert_gone(links)
+    lab.assert_runs(profiler)
+    with open(other, "rb") as reader:
+        assert b"; wrote " in reader.read()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0
+
+
 def test_quiet_means_quiet(t):
     """With -q, the output is only the command's."""
     run = t.capture(["sh", "-c", "echo out; echo err >&2; exit 3"])

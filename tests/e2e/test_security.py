@@ -10,7 +10,7 @@ import subprocess
 
 import crates
 import lab
-from lab import Skip, each, wait_for
+from lab import Skip, each, full_pipe, wait_for
 from test_top import Screen
 from test_without_root import BOTH, User, own_toolchain
 
@@ -138,18 +138,6 @@ def words(t, command, path):
         shutil.copy(GOLDEN, t.path("other.qpt"))
     places = {"FILE": path, "OTHER": t.path("other.qpt")}
     return [places.get(word, word) for word in READERS[command]]
-
-
-def full_pipe():
-    """(write end of a full pipe, read end)"""
-    other, end = os.pipe()
-    os.set_blocking(end, False)
-    try:
-        while True:
-            os.write(end, b"x" * 4096)
-    except BlockingIOError:
-        os.set_blocking(end, True)
-    return end, other
 
 
 def has_none(status):

@@ -319,8 +319,8 @@ void attachments__release(struct attachments *a, uint8_t lib)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* Return once every copy of the pipe's other end is closed: the process that had it is gone. */
-static void wait_for_exit(int pipe_end)
+/* Return once every copy of the pipe's other end is closed. */
+static void wait_until_closed(int pipe_end)
 {
 	char byte;
 
@@ -359,36 +359,6 @@ static _Noreturn void detach_as_heir(struct attachments *a)
 	_exit(0);
 }
 
-/*
- * Leave detaching to a child that has no terminal of ours, and no pipe that another process waits
- * for. The last process that closes a link or an event waits for the kernel, so the child waits
- * until we have exited. It ends as soon as the kernel is done; if it is killed, the kernel detaches
- * all the same.
- */
-static void detach_in_background(struct attachments *a)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), alive[2];
-	pid_t pid = null < 0 || pipe2(alive, O_CLOEXEC) ? -1 : fork();
-
-	if (pid == 0) {
-		close(alive[1]);
-		setsid();
-		for (int fd = 0; fd < 3; fd++)
-			dup2(null, fd);
-		close_inherited();
-		wait_for_exit(alive[0]);
-		detach_as_heir(a);
-	}
-	/* alive[1] stays open for as long as we live. */
-	a->owned_elsewhere = pid > 0;
-}
-
-void attachments__begin_free(struct attachments *a)
-{
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		links__begin_free(a->libs[i].links);
-}
-
 static bool has_perf(const struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
@@ -397,12 +367,58 @@ static bool has_perf(const struct attachments *a)
 	return false;
 }
 
+/* The child has no terminal of ours, and no directory that somebody may want to unmount. */
+static void leave_surroundings(int null)
+{
+	setsid();
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	close_inherited();
+	/* A child that stays where it is detaches all the same. */
+	(void)!chdir("/");
+}
+
+/*
+ * Leave detaching to a child. The last process that closes a link or an event waits for the kernel,
+ * so the child waits until we have closed our links; events are ours until we have exited. The
+ * child ends as soon as the kernel is done; if it is killed, the kernel detaches all the same.
+ */
+static void detach_in_background(struct attachments *a)
+{
+	_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int ours[2];
+	pid_t pid = null < 0 || pipe2(ours, O_CLOEXEC) ? -1 : fork();
+
+	if (pid == 0) {
+		close(ours[1]);
+		leave_surroundings(null);
+		wait_until_closed(ours[0]);
+		detach_as_heir(a);
+	}
+	if (pid < 0)
+		return;
+	a->owned_elsewhere = true;
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		links__abandon(take_ptr(a->libs[i].links));
+	close(ours[0]);
+	if (!has_perf(a))
+		close(ours[1]);
+}
+
+void attachments__begin_free(struct attachments *a)
+{
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		links__begin_free(a->libs[i].links);
+}
+
 void attachments__leave(struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		perf_probes__stop(a->libs[i].perf);
 	if (!a->owned_elsewhere)
 		detach_in_background(a);
+	if (!a->owned_elsewhere)
+		attachments__begin_free(a);
 }
 
 static void free_library(const struct attachments *a, const struct attachment *l)

@@ -51,8 +51,9 @@ const char *attachments__kind(const struct attachments *a);
 void attachments__begin_free(struct attachments *a);
 
 /*
- * In place of that, if nothing is hurt by probes that stay until we have exited: a child process
- * then detaches, and attachments__free() waits for nothing. If there can be no child, no change.
+ * In place of that, if nothing more is to be recorded: a child detaches at once, perf events
+ * once we have exited, and attachments__free() waits for nothing. Without a child it is
+ * attachments__begin_free().
  */
 void attachments__leave(struct attachments *a);
 

@@ -107,8 +107,9 @@ void session__report_outsiders(const struct session *s);
 /* To be called after session__stop(), if there is something to do before session__free(). */
 void session__begin_free(struct session *s);
 /*
- * In place of that, just before session__free() and the end of this process, if no process is left
- * that probes slow down: a child process detaches once we have exited.
+ * In place of that, if no process is followed any more: a child process detaches, and
+ * session__free() waits for nothing. Compilers that nobody records hit the probes too, so do not
+ * wait for a disk or a reader before this.
  */
 void session__leave(struct session *s);
 void session__free(struct session *s);

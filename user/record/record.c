@@ -675,12 +675,24 @@ static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER
 			 : recorder__finish(c->recorder, counters);
 }
 
+/*
+ * Every compiler of a library hits its probes, also those of other builds. So begin to detach
+ * before anything waits for a disk, or for a reader of our output.
+ */
+static void begin_detaching(struct capture *c)
+{
+	if (c->child_done && !session__follows_any(c->session))
+		session__leave(c->session);
+	else
+		session__begin_free(c->session);
+}
+
 static int finish(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
-	bool over = c->child_done && !session__follows_any(c->session);
 
+	begin_detaching(c);
 	/* Unless a signal has come, lines now wait for their reader until one comes. */
 	if (!c->signal) {
 		diag_drop_blocked(false);
@@ -689,17 +701,12 @@ static int finish(struct capture *c)
 	if (err)
 		diag_error("the last records are missing: %s", strerror(-err));
 	err2 = session__counters(c->session, counters);
-	/* The rest of the build runs at full speed again while the trace is completed. */
-	if (!over)
-		session__begin_free(c->session);
 	if (err2)
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
 			   strerror(-err2));
 	else
 		err2 = finish_traces(c, counters);
 	session__report_outsiders(c->session);
-	if (over)
-		session__leave(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
 }
