@@ -11,6 +11,10 @@
 #define VEC(key)                                                              \
 	BODY "INtNtCs3_21rustc_data_structures9vec_cache8VecCache" key VALUE( \
 		"4") "NtNtNtCs2_12rustc_middle9dep_graph5graph12DepNodeIndexEKb1_EB4_"
+#define TASK                                                                                    \
+	"_RINvCs3MG2ofusW15_21rustc_data_structures7outlineNCINvMs3_NtNtCsdadwybgsbvk_12rustc_" \
+	"middle9dep_graph5graphNtBU_12DepGraphData52assert_dep_node_not_yet_allocated_in_"      \
+	"current_sessionNtNtCslNYArtu3iFV_5alloc6string6StringNCINvMs1_BU_B1G_9with_task"
 #define HASHED(key) BODY CACHES "12DefaultCache" key VALUE("20") "EKb0_EB4_"
 
 static void assert_name(const char *symbol, enum wire_key key, uint32_t size)
@@ -117,6 +121,17 @@ static void back_references_are_followed(void **state)
 		    WIRE_KEY_LOCAL, 8);
 }
 
+/* Where the symbol table is gone, 1.95 still exports this. */
+static void a_task_that_executes_a_query_holds_the_cache(void **state)
+{
+	assert_name(TASK "TRINtNtNtBY_5query8plumbing11QueryVTableINtNtB40_6caches10DefIdCache"
+			 "INtNtB40_5erase10ErasedDataAhj8_EEENtNtCsjyvvofjlheH_10rustc_span6def_id"
+			 "5DefIdEB4Z_E0E0uECsfhTr2ijyTAe_16rustc_query_impl",
+		    WIRE_KEY_DEF, 8);
+	assert_type(TASK "RNtNtCsjrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
+		    "");
+}
+
 /* Before, the cache was an argument of a configuration. */
 static void a_configuration_holds_the_cache(void **state)
 {
@@ -169,6 +184,7 @@ int main(void)
 		cmocka_unit_test(a_long_type_is_unknown),
 		cmocka_unit_test(functions_of_keys),
 		cmocka_unit_test(back_references_are_followed),
+		cmocka_unit_test(a_task_that_executes_a_query_holds_the_cache),
 		cmocka_unit_test(a_configuration_holds_the_cache),
 		cmocka_unit_test(other_types_are_unknown),
 		cmocka_unit_test(a_value_of_another_type_has_no_size),

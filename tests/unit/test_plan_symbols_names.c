@@ -40,6 +40,11 @@ struct expectation {
 #define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
 
 static const struct expectation today[] = {
+	{"_RINvCs3MG2ofusW15_21rustc_data_structures7outlineNCINvMs3_NtNtCsdadwybgsbvk_12rustc_"
+	 "middle9dep_graph5graphNtBU_12DepGraphData52assert_dep_node_not_yet_allocated_in_"
+	 "current_sessionNtNtCslNYArtu3iFV_5alloc6string6StringNCINvMs1_BU_B1G_9with_taskRNtNtCs"
+	 "jrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
+	 NAME_KEY_WITNESS, NAME_PART_ENTRY, NULL},
 	{DROP "INtNtNtCsjrHSEGnQ3l9_3std4sync9once_lock8OnceLockNtNtNtCsdadwybgsbvk_12rustc_"
 	      "middle2ty7context10GlobalCtxtEECsjDQNFu7nQ4C_17rustc_driver_impl.cold",
 	 NAME_DROP_CONTEXT, NAME_PART_COLD, NULL},

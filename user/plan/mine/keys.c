@@ -9,9 +9,9 @@
 #include "plan/check.h"
 #include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
+#include "plan/mine/body_names.h"
 #include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
-#include "plan/symbols/key_name.h"
 
 static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
 				    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
@@ -23,64 +23,28 @@ static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
 #define UNPROVEN (-1)
 #define WRONG	 (-2)
 
-/* A body, by all names that it has. */
-struct named {
-	struct key_name name;
-	bool any; /* it has a name */
-};
-
 struct keys_finder {
 	struct elf_image *img;
 	struct code_decoder *decoder;
 	struct plan *plan;
-	struct named *bodies; /* parallel to the plan's */
+	struct body_name *bodies; /* parallel to the plan's */
 	struct code code;
 };
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Names that differ in the key's type leave it unknown; in the size, that. */
-static void add_name(struct named *body, struct key_name name)
-{
-	if (!body->any) {
-		body->name = name;
-		body->any = true;
-		return;
-	}
-	if (body->name.key != name.key)
-		body->name.key = WIRE_KEY_UNKNOWN;
-	if (strcmp(body->name.type, name.type))
-		body->name.type[0] = '\0';
-	if (body->name.has_size != name.has_size || body->name.size != name.size)
-		body->name.has_size = false;
-}
-
-static void read_names(struct keys_finder *f, const struct known_symbols *known)
-{
-	for (uint32_t i = 0; i < known->n; i++) {
-		const struct known_symbol *k = &known->items[i];
-		uint32_t body;
-
-		if (k->info.part != NAME_PART_ENTRY ||
-		    (k->info.kind != NAME_BODY_NON_INCR && k->info.kind != NAME_BODY_INCR))
-			continue;
-		body = plan__body_at(f->plan, k->sym->addr);
-		if (body != PLAN_NONE)
-			add_name(&f->bodies[body], key_name__parse(k->sym->name));
-	}
-}
-
 /* Of its non-incremental body, or else of the other; unknown if the two differ. */
 static struct key_name name_of(const struct keys_finder *f, const struct plan_query *q)
 {
 	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
-	struct named query = {.any = false};
+	struct body_name query = {.any = false};
 
 	for (size_t k = 0; k < N_OF(bodies); k++) {
-		const struct named *body = bodies[k] == PLAN_NONE ? NULL : &f->bodies[bodies[k]];
+		const struct body_name *body =
+			bodies[k] == PLAN_NONE ? NULL : &f->bodies[bodies[k]];
 
 		if (body && body->any)
-			add_name(&query, body->name);
+			body_name__add(&query, body->name);
 	}
 	return query.name;
 }
@@ -468,11 +432,7 @@ int keys_finder__new(struct elf_image *img, const struct known_symbols *known,
 	if (!f)
 		return -ENOMEM;
 	*f = (struct keys_finder){.img = img, .decoder = decoder, .plan = plan};
-	f->bodies = calloc(plan->n_bodies + 1UL, sizeof(*f->bodies));
-	if (!f->bodies)
-		return -ENOMEM;
-	read_names(f, known);
-	err = set_types(f);
+	err = body_names__find(img, known, decoder, plan, &f->bodies) ?: set_types(f);
 	if (err)
 		return err;
 	*out = take_ptr(f);

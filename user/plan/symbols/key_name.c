@@ -183,25 +183,38 @@ static struct key_name of_cache(const struct type *cache)
 	return out;
 }
 
+/* The types behind `start`. The last byte is the '>' that ends `d`, or one of another list. */
+static bool types_behind(const struct demangled *d, const char *start, struct text *list)
+{
+	const char *at = memmem(d->text, d->len, start, strlen(start));
+
+	if (!at || d->text[d->len - 1] != '>')
+		return false;
+	list->p = at + strlen(start);
+	list->len = (size_t)(d->text + d->len - 1 - list->p);
+	return true;
+}
+
+/* Of a task that executes a query, it is in the type of the query's vtable. */
+static bool find_cache(const struct demangled *d, struct type *cache)
+{
+	struct text list;
+
+	if (types_behind(d, "::outline::<", &list))
+		return types_behind(d, "::with_task<(&", &list) && next_type(&list, cache);
+	return types_behind(d, "::try_execute_query::<", &list) && next_type(&list, cache);
+}
+
 struct key_name key_name__parse(const char *symbol)
 {
-	static const char function[] = "::try_execute_query::<";
 	struct key_name none = {.key = WIRE_KEY_UNKNOWN};
 	struct demangled d = {.len = 0};
 	struct type cache;
 	struct text list;
-	const char *at;
 
-	if (!demangle(symbol, strcspn(symbol, "."), &d))
+	if (!demangle(symbol, strcspn(symbol, "."), &d) || !find_cache(&d, &cache))
 		return none;
-	at = memmem(d.text, d.len, function, sizeof(function) - 1);
-	if (!at || d.text[d.len - 1] != '>')
-		return none;
-	list.p = at + sizeof(function) - 1;
-	list.len = (size_t)(d.text + d.len - 1 - list.p);
-	if (!next_type(&list, &cache))
-		return none;
-	if (is_path(cache.path, "DynamicConfig")) {
+	if (is_path(cache.path, "DynamicConfig") || is_path(cache.path, "QueryVTable")) {
 		list = cache.args;
 		if (!next_type(&list, &cache))
 			return none;

@@ -6,7 +6,10 @@
  *	try_execute_query::<..::DefIdCache<..::ErasedData<[u8; 8]>>, false>
  *	try_execute_query::<..::VecCache<..::LocalDefId, ..::ErasedData<[u8; 4]>, ..>, true>
  *
- * In older compilers the cache is the first argument of a DynamicConfig.
+ * In older compilers the cache is the first argument of a DynamicConfig. In newer ones it is in the
+ * type of the task by which an incremental body executes a query:
+ *
+ *	outline::<..::with_task<(&..::QueryVTable<..::DefIdCache<..>>, ..::DefId), ..>::{closure#0}>
  */
 #ifndef QPROF_PLAN_SYMBOLS_KEY_NAME_H
 #define QPROF_PLAN_SYMBOLS_KEY_NAME_H
@@ -25,8 +28,8 @@ struct key_name {
 };
 
 /*
- * `symbol` is a mangled body (NAME_BODY_...), maybe with suffixes. Of any other, in the legacy
- * mangling, or of a type that is not known here, the key is WIRE_KEY_UNKNOWN.
+ * `symbol` is a mangled body (NAME_BODY_...) or NAME_KEY_WITNESS, maybe with suffixes. Of any
+ * other, in the legacy mangling, or of a type that is not known here, the key is WIRE_KEY_UNKNOWN.
  */
 struct key_name key_name__parse(const char *symbol);
 

@@ -363,6 +363,19 @@ static void match_callback(const struct path *path, struct name_info *info)
 		info->kind = NAME_TRACK_PARENT;
 }
 
+/*
+ * rustc_data_structures::outline::<F, R>, F a closure in the check that a task is new. The types of
+ * the task are in F, and whoever wants them reads them all.
+ */
+static void match_outline(struct cursor args, struct name_info *info)
+{
+	static const char check[] = "52assert_dep_node_not_yet_allocated_in_current_session";
+
+	if (eat_prefix(&args, "NCINvM") &&
+	    memmem(args.p, (size_t)(args.end - args.p), check, strlen(check)))
+		info->kind = NAME_KEY_WITNESS;
+}
+
 static void match_path(const struct path *path, struct cursor rest, const char *text,
 		       struct name_info *info)
 {
@@ -384,6 +397,9 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
 		 word_is(w[1], "callbacks"))
 		match_callback(path, info);
+	else if (path->n == 2 && path->generic && word_is(w[0], "rustc_data_structures") &&
+		 word_is(w[1], "outline"))
+		match_outline(rest, info);
 	else
 		match_body(path, rest, text, info);
 }

@@ -16,6 +16,7 @@ enum name_kind {
 	NAME_PROVIDER,	    /* query_impl::<q>::invoke_provider_fn::__rust_begin_short_backtrace */
 	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
+	NAME_KEY_WITNESS,   /* outline::<..::with_task::<(&QueryVTable<cache>, key), ..>> */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
 	/* The same for guards of other events. */
 	NAME_COLD_ACTIVITY, /* generic_activity and its variants with arguments */

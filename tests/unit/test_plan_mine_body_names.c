@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/body_names.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+#include "base/array.h"
+
+enum body { PLAIN, DIRECT, SPLIT, THROUGH, FAR, BOTH, NO_QUERY, SHARED, OUTLINING, OWN, BODIES };
+
+static const char *const names[] = {
+	"plain", "direct",   "split",  "through",   "far",
+	"both",	 "no_query", "shared", "outlining", "_RINvNtCsfhTr2ijyTAe_16rustc_query_impl"};
+
+/* The assembled tests/fixtures/body_names.s. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+static struct known_symbols known;
+static struct body_name *found;
+static struct plan_body bodies[BODIES];
+static struct plan_query queries[] = {
+	{.body_non_incr = PLAIN, .body_incr = DIRECT},
+	{.body_non_incr = PLAN_NONE, .body_incr = OUTLINING},
+	{.body_non_incr = OWN, .body_incr = SPLIT},
+};
+static struct plan plan = {
+	.bodies = bodies,
+	.n_bodies = BODIES,
+	.queries = queries,
+	.n_queries = N_OF(queries),
+};
+
+static uint64_t address(const char *name)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(syms[i].name, name, strlen(name)))
+			return syms[i].addr;
+	fail_msg("no symbol %s", name);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("body_names.so"), &img) ||
+	    code_decoder__new(img, &decoder) || known_symbols__find(img, &known))
+		return -1;
+	for (uint32_t i = 0; i < BODIES; i++)
+		bodies[i].addr = address(names[i]);
+	for (uint32_t i = 1; i < BODIES; i++)
+		assert_true(bodies[i].addr > bodies[i - 1].addr);
+	bodies[OUTLINING].outlined = SHARED + 1;
+	return body_names__find(img, &known, decoder, &plan, &found);
+}
+
+static int teardown(void **state)
+{
+	free(found);
+	known_symbols__destroy(&known);
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static void assert_body(enum body body, const char *type, uint32_t size)
+{
+	assert_true(found[body].any);
+	assert_string_equal(found[body].name.type, type);
+	assert_true(found[body].name.has_size);
+	assert_int_equal(found[body].name.size, size);
+}
+
+static void a_body_calls_a_function_of_its_types(void **state)
+{
+	assert_body(DIRECT, "DefId", 8);
+	assert_body(SPLIT, "LocalDefId", 4);
+	assert_int_equal(found[DIRECT].name.key, WIRE_KEY_DEF);
+}
+
+static void two_functions_may_be_between(void **state)
+{
+	assert_body(THROUGH, "LocalDefId", 4);
+	assert_false(found[FAR].any);
+}
+
+static void what_executes_for_a_body_has_its_types(void **state)
+{
+	assert_body(SHARED, "DefId", 8);
+	assert_body(OUTLINING, "DefId", 8);
+}
+
+static void both_bodies_of_a_query_have_one_cache(void **state)
+{
+	assert_body(PLAIN, "DefId", 8);
+}
+
+static void own_names_show_more(void **state)
+{
+	assert_body(OWN, "()", 8);
+	assert_false(found[OWN].borrowed);
+}
+
+static void tasks_of_two_types_show_none(void **state)
+{
+	assert_true(found[BOTH].any);
+	assert_string_equal(found[BOTH].name.type, "");
+	assert_int_equal(found[BOTH].name.key, WIRE_KEY_UNKNOWN);
+	assert_false(found[BOTH].name.has_size);
+}
+
+static void tasks_of_no_query_show_none(void **state)
+{
+	assert_false(found[NO_QUERY].any);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_body_calls_a_function_of_its_types),
+		cmocka_unit_test(two_functions_may_be_between),
+		cmocka_unit_test(what_executes_for_a_body_has_its_types),
+		cmocka_unit_test(both_bodies_of_a_query_have_one_cache),
+		cmocka_unit_test(own_names_show_more),
+		cmocka_unit_test(tasks_of_two_types_show_none),
+		cmocka_unit_test(tasks_of_no_query_show_none),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
