@@ -46,7 +46,7 @@ struct session {
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 	uint64_t begun_ns;	     /* no record is older */
 	uint32_t breakpoints;	     /* in each compiler; ... */
-	uint64_t breakpoint_ns;	     /* ... measured at the end */
+	uint64_t breakpoint_ns;	     /* ... 0 until it is measured */
 	uint64_t tick_ns;	     /* likewise */
 };
 
@@ -153,6 +153,28 @@ static int choose(struct session *s, const struct plan *plan, struct kernel_prob
 	return err;
 }
 
+/*
+ * What a breakpoint and a tick cost is measured at the end, as a command and its compilers would
+ * wait for it. But builds of all processes end before the recording does.
+ */
+static bool measures_early(const struct session *s)
+{
+	return s->scope;
+}
+
+static void measure_breakpoints(struct session *s)
+{
+	uint64_t ns;
+
+	kernel__breakpoints(s->kernel, &s->breakpoints, &ns);
+	s->breakpoint_ns = ns ?: s->breakpoint_ns;
+}
+
+static void measure_tick(struct session *s)
+{
+	s->tick_ns = s->tick_ns ?: tick_cost_ns();
+}
+
 static int attach_sites(struct session *s, const struct plan *plan, bool foreign,
 			struct kernel_probes *probes, uint8_t *number)
 {
@@ -170,6 +192,8 @@ static int attach_sites(struct session *s, const struct plan *plan, bool foreign
 	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
 	/* Last: an error before this detaches the library, of which the budget would learn. */
 	err = err ?: kernel_probes__attached(probes, s->budget, lib, plan);
+	if (!err && measures_early(s) && !s->breakpoint_ns)
+		measure_breakpoints(s);
 	if (err || !s->sink.recorded)
 		return err;
 	kernel_probes__keep_chosen(probes, plan);
@@ -493,6 +517,8 @@ int session__start(struct session *s)
 	int err;
 
 	end_measuring(s);
+	if (s->sampling && measures_early(s))
+		measure_tick(s);
 	err = s->sampling ? sampling__start(s->sampling) : 0;
 	if (err && explain_no_samples(s, err))
 		return err;
@@ -620,9 +646,9 @@ int session__stop(struct session *s)
 	/* The last drain may have added processes that wait. */
 	arrivals__end(s->arrivals, true);
 	arrivals__report(s->arrivals);
-	kernel__breakpoints(s->kernel, &s->breakpoints, &s->breakpoint_ns);
+	measure_breakpoints(s);
 	if (sampling__is_demanded(s->sampling))
-		s->tick_ns = tick_cost_ns();
+		measure_tick(s);
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -651,7 +677,7 @@ void session__cost(const struct session *s, struct session_cost *out)
 		.helpers_ns = look__cpu_ns(s->look),
 		.tick_ns = s->tick_ns,
 	};
-	/* What each takes is measured at the end. */
+	/* More may be attached by now. */
 	if (s->started_ns)
 		kernel__breakpoints(s->kernel, &out->breakpoints, NULL);
 	out->waited_ns = arrivals__waited_ns(s->arrivals, &out->n_waited);
