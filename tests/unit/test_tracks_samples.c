@@ -574,6 +574,27 @@ static void the_room_for_samples_that_wait_is_bounded(void **state)
 	assert_in_range(n, SAMPLES_HELD_MAX / 2 / sizeof(r), SAMPLES_HELD_MAX / sizeof(r));
 }
 
+/* Whatever the interval between two ticks is. */
+static void the_time_that_samples_wait_is_bounded(void **state)
+{
+	static const uint64_t stack[] = {IN(LIBC, 0x5020)};
+	struct wire_sample r = sample_of(stack, 1);
+	struct fixture *f = *state;
+	uint64_t first_ns = r.time_ns;
+
+	for (int i = 0; i < 2; i++) {
+		r.time_ns = first_ns + (uint64_t)i * (SAMPLES_HELD_NS + 1);
+		first_ns = r.time_ns;
+		assert_int_equal(hold(f, &r), 0);
+		r.time_ns = first_ns + SAMPLES_HELD_NS - 1;
+		assert_int_equal(hold(f, &r), 0);
+		assert_int_equal(f->out.n_samples, 3 * i);
+		r.time_ns = first_ns + SAMPLES_HELD_NS;
+		assert_int_equal(hold(f, &r), 0);
+		assert_int_equal(f->out.n_samples, 3 * i + 3);
+	}
+}
+
 static struct trace_stack innermost;
 
 static int keep_innermost(void *ctx, const struct trace_stack *entry, uint32_t *id)
@@ -670,6 +691,7 @@ int main(void)
 		TEST(samples_wait_with_what_is_known_of_them),
 		TEST(samples_do_not_wait_for_a_file_whose_number_is_given_away),
 		TEST(the_room_for_samples_that_wait_is_bounded),
+		TEST(the_time_that_samples_wait_is_bounded),
 		TEST(places_that_are_forgotten_are_found_again),
 	};
 

@@ -346,9 +346,17 @@ int samples__release(struct samples *s, const struct samples_context *c)
 
 static int hold(struct samples *s, const struct samples_context *c, const struct held_sample *held)
 {
-	int err = held_samples__add(&s->held, held);
+	uint64_t time_ns = held->sample.time_ns;
+	int err;
 
-	return err || s->held.used < SAMPLES_HELD_MAX ? err : samples__release(s, c);
+	if (!s->held.used)
+		s->held_since_ns = time_ns;
+	err = held_samples__add(&s->held, held);
+	/* The next tick may be far away. */
+	if (err ||
+	    (s->held.used < SAMPLES_HELD_MAX && time_ns < s->held_since_ns + SAMPLES_HELD_NS))
+		return err;
+	return samples__release(s, c);
 }
 
 int samples__record(struct samples *s, const struct samples_context *c, const void *record,

@@ -13,8 +13,9 @@
 #include "tracks/images.h"
 #include "tracks/interval_labels.h"
 
-/* Bytes of samples that wait; then they are looked up at once. */
+/* Bytes of samples that wait, and how much younger the last may be; then they are looked up. */
 #define SAMPLES_HELD_MAX (4u << 20)
+#define SAMPLES_HELD_NS	 UINT64_C(1000000000)
 
 /* Places that are remembered; then all are forgotten, and found again. */
 #define SAMPLES_PLACES_MAX (1u << 18)
@@ -42,6 +43,7 @@ struct samples {
 	struct sampled_place *places;
 	uint32_t n_places, places_capacity;
 	struct held_samples held;
+	uint64_t held_since_ns; /* the time of the first of them */
 	/* Of the stack that is being converted. */
 	struct plan_frame_code codes[WIRE_SAMPLE_FRAMES];
 	uint32_t locations[WIRE_SAMPLE_FRAMES];

@@ -74,7 +74,7 @@ uint64_t tracks__unnamed(const struct tracks *t);
 /*
  * Give the sink the samples that wait. To name the functions in the first ones takes the symbols of
  * whole libraries, some 0.1 s, and a compiler on another CPU would feel that: so samples wait for a
- * moment that the caller chooses, or until there are SAMPLES_HELD_MAX bytes of them.
+ * moment that the caller chooses, or until they take SAMPLES_HELD_MAX bytes or SAMPLES_HELD_NS.
  */
 int tracks__release_samples(struct tracks *t);
 
