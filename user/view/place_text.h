@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "trace/trace.h"
@@ -25,19 +26,45 @@ static inline int place_text(const struct trace_texts *names, uint32_t string, c
 	return len < 0 ? -ENOMEM : 0;
 }
 
+/* Below `dir` and `components` more; NULL if it is not there. */
+static inline const char *place_below(const char *path, const char *dir, unsigned int components)
+{
+	const char *below = strstr(path, dir);
+
+	below = below ? below + strlen(dir) : NULL;
+	for (; below && components; components--) {
+		below = strchr(below, '/');
+		below = below ? below + 1 : NULL;
+	}
+	return below;
+}
+
 /*
- * Where an absolute path becomes one of its package: "itertools-0.10.3/src/lib.rs". Sources of
- * dependencies are far from the workspace, and mostly not where someone edits.
+ * The source of a downloaded package without the directory of these: "itertools-0.10.3/src/lib.rs".
+ * Nobody edits it. Other absolute paths are whole, so that they are links: cargo has them for
+ * packages beside the workspace.
  */
 static inline const char *place_in_package(const char *path)
 {
-	const char *src = NULL, *next = *path == '/' ? strstr(path, "/src/") : NULL;
+	static const struct {
+		const char *dir;
+		unsigned int components; /* below it, before the package */
+	} downloads[] = {
+		{"/registry/src/", 1},
+		{"/git/checkouts/", 0},
+		{"/usr/share/cargo/registry/", 0},
+		{"/lib/rustlib/src/rust/library/", 0},
+	};
+	const char *below = NULL;
 
-	for (; next; next = strstr(next + 1, "/src/"))
-		src = next;
-	while (src && src > path && src[-1] != '/')
-		src--;
-	return src ?: path;
+	if (*path != '/')
+		return path;
+	for (size_t i = 0; i < N_OF(downloads) && !below; i++)
+		below = place_below(path, downloads[i].dir, downloads[i].components);
+	/* What the standard library's own files are called without its sources. */
+	if (!below && !strncmp(path, "/rustc/", 7))
+		below = place_below(path, "/library/", 0);
+	return below ?: path;
 }
 
 #endif /* QPROF_VIEW_PLACE_TEXT_H */
