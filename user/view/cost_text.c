@@ -15,7 +15,9 @@ static void print_fixed(FILE *out, const struct cost *c, const char *before)
 {
 	char fixed[FORMAT_MAX], budget[FORMAT_MAX];
 
-	fprintf(out, "%seach new compiler pays more than the budget: %s %% instead of %s %%",
+	fprintf(out,
+		"%sbreakpoints and copies of names alone took %s %% of that, more than the budget "
+		"of %s %%",
 		before, format_percent(fixed, cost__fixed_ns(c), c->compilers_ns),
 		format_percent(budget, c->budget_ppm, 1000000));
 }
