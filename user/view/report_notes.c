@@ -126,11 +126,9 @@ void report_notes__kept_budget(FILE *out, const struct decisions *d, const char 
 /* "": they are named here. They are many, and of interest where queries are. */
 static const char *how_to_name(const struct report_options *opt)
 {
-	if (opt->top)
-		return "; --top 0 names them";
 	if (!opt->details && (opt->groups || opt->subjects || opt->items || opt->callers))
 		return "; report --by query names them";
-	return "";
+	return opt->top ? "; --top 0 names them" : "";
 }
 
 int report_notes__budget(FILE *out, const struct report_rows *queries,
