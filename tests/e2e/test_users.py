@@ -203,5 +203,10 @@ def counts_are_the_same_everywhere(walk):
     both = document(walk, "diff", "--json", walk.trace("again"), walk.trace("again"))
     again = document(walk, "report", "--json", walk.trace("again"))["query_executions"]
     crates = [crate["base"]["count"]["median"] for crate in both["crates"]]
+    groups = document(walk, "report", "--by", "crate", "--json", trace)["groups"]
+    crates_of_build = document(walk, "report", "--json", trace)["build"]["crates"]
+    assert sum(group["count"] for group in groups) == report["query_executions"], groups
+    assert {group["name"]: group["count"] for group in groups} == \
+        {crate["name"]: crate["executions"] for crate in crates_of_build}, (groups, crates_of_build)
     # Of those that had probes.
     assert sum(crates) == both["build"]["base"]["count"]["median"] <= again, (crates, again)

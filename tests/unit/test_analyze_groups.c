@@ -170,6 +170,13 @@ static void records_of_an_unannounced_process_are_refused(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
 }
 
+static void add_share(struct process_shares *s, uint32_t process, uint32_t label, uint64_t own,
+		      uint64_t all)
+{
+	assert_non_null(
+		table__get(&s->of, (uint64_t)process << 32 | label, .own = own, .all = all));
+}
+
 /* Of 10 samples in the query 1, 4 were its own. */
 static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, uint64_t all_own_ns)
 {
@@ -178,7 +185,7 @@ static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, u
 					   {.end_ns = 100, .tid = 6, .label = 2}};
 	const struct trace_times times = {.self_ns = 110, .self_probe_ns = 10, .self_off_ns = 50};
 	_groups_ struct groups *g = NULL;
-	struct own_shares shares = {};
+	struct process_shares shares = {};
 	struct group_row *rows;
 
 	assert_int_equal(groups__new(&g), 0);
@@ -187,7 +194,7 @@ static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, u
 	add_process(g, 0, 1, "a");
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(groups__span(g, &spans[i], &times), 0);
-	assert_non_null(table__get(&shares.of, 1, .own = 4, .all = 10));
+	add_share(&shares, 0, 1, 4, 10);
 	groups__divide(g, &shares);
 	rows = rows_of(g, GROUP_BY_THREAD, 2);
 	assert_int_equal(row(rows, 2, "a 1/6")->cpu_ns, 100);
@@ -197,7 +204,7 @@ static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, u
 	assert_int_equal(rows[0].cpu_ns, 150);
 	assert_int_equal(rows[0].own.cpu_ns, all_own_ns);
 	group_rows__free(rows, 1);
-	own_shares__destroy(&shares);
+	process_shares__destroy(&shares);
 }
 
 static void some_queries_have_their_own_time(void **state)
@@ -211,15 +218,18 @@ static void all_queries_have_all_the_time(void **state)
 	time_of_other_queries_is_taken_off(false, 100, 150);
 }
 
-/* The share of label 1 is 0.5 +- 0.05, that of label 2 is 0.5 +- 0.25. */
-static void threads_and_processes_share_the_error_of_a_query(void **state)
+/*
+ * In process 0 the share of label 1 is 0.5 +- 0.05; in process 1 it is 0.2 +- 0.04, and that of
+ * label 2 is 0.5 +- 0.25. In both together that of label 1 is 0.35 +- 0.0337.
+ */
+static void each_process_has_its_own_share_of_a_query(void **state)
 {
 	const struct trace_span spans[] = {{.end_ns = 1000, .tid = 5, .label = 1},
 					   {.end_ns = 1000, .tid = 6, .label = 1},
 					   {.end_ns = 1000, .tid = 7, .label = 1, .process = 1},
 					   {.end_ns = 1000, .tid = 7, .label = 2, .process = 1}};
 	_groups_ struct groups *g = NULL;
-	struct own_shares shares = {};
+	struct process_shares shares = {};
 	struct group_row *rows;
 
 	assert_int_equal(groups__new(&g), 0);
@@ -229,21 +239,59 @@ static void threads_and_processes_share_the_error_of_a_query(void **state)
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(groups__span(g, &spans[i], &(struct trace_times){.self_ns = 1000}),
 				 0);
-	assert_non_null(table__get(&shares.of, 1, .own = 50, .all = 100));
-	assert_non_null(table__get(&shares.of, 2, .own = 2, .all = 4));
+	add_share(&shares, 0, 1, 50, 100);
+	add_share(&shares, 1, 1, 20, 100);
+	add_share(&shares, 1, 2, 2, 4);
 	groups__divide(g, &shares);
 	rows = rows_of(g, GROUP_BY_THREAD, 3);
 	assert_int_equal(own_time__error(&row(rows, 3, "a 1/6")->own), 50);
 	group_rows__free(rows, 3);
 	rows = rows_of(g, GROUP_BY_PROCESS, 2);
 	assert_int_equal(own_time__error(&row(rows, 2, "a 1")->own), 100);
+	assert_int_equal(row(rows, 2, "a 1")->own.cpu_ns, 1000);
+	assert_int_equal(row(rows, 2, "a 2")->own.cpu_ns, 200 + 500);
 	group_rows__free(rows, 2);
-	/* sqrt(150^2 + 250^2) */
+	/* sqrt((3000 * 0.0337)^2 + 250^2) */
 	rows = rows_of(g, GROUP_BY_CRATE, 1);
-	assert_int_equal(rows[0].own.cpu_ns, 2000);
-	assert_int_equal(own_time__error(&rows[0].own), 292);
+	assert_int_equal(rows[0].own.cpu_ns, 1050 + 500);
+	assert_int_equal(own_time__error(&rows[0].own), 270);
 	group_rows__free(rows, 1);
-	own_shares__destroy(&shares);
+	process_shares__destroy(&shares);
+}
+
+/* An activity is no execution. What cargo asks rustc about is no crate. */
+static void executions_are_those_of_queries(void **state)
+{
+	const struct trace_process asks = {.index = 1,
+					   .pid = 2,
+					   .crate = (char *)"___",
+					   .command = (char *)"rustc - --print=cfg"};
+	struct trace_span spans[] = {
+		{.tid = 1, .end_ns = 10, .kind = TRACE_KIND_QUERY},
+		{.tid = 1, .end_ns = 10, .kind = TRACE_KIND_ACTIVITY},
+		{.tid = 1, .end_ns = 10, .kind = TRACE_KIND_LOAD},
+		{.tid = 2, .end_ns = 10, .kind = TRACE_KIND_ACTIVITY, .process = 1},
+	};
+	_groups_ struct groups *g = NULL;
+	struct group_row *rows;
+
+	assert_int_equal(groups__new(&g), 0);
+	add_process(g, 0, 1, "a");
+	assert_int_equal(groups__process(g, &asks), 0);
+	for (size_t i = 0; i < N_OF(spans); i++)
+		assert_int_equal(groups__span(g, &spans[i], &none), 0);
+	rows = rows_of(g, GROUP_BY_CRATE, 1);
+	assert_string_equal(rows[0].name, "a");
+	assert_int_equal(rows[0].count, 1);
+	assert_int_equal(rows[0].activities, 1);
+	group_rows__free(rows, 1);
+	rows = rows_of(g, GROUP_BY_PROCESS, 2);
+	assert_int_equal(row(rows, 2, "rustc --print 2")->count, 0);
+	assert_int_equal(row(rows, 2, "rustc --print 2")->activities, 1);
+	group_rows__free(rows, 2);
+	spans[3].kind = TRACE_KIND_QUERY;
+	assert_int_equal(groups__span(g, &spans[3], &none), 0);
+	group_rows__free(rows_of(g, GROUP_BY_CRATE, 2), 2);
 }
 
 int main(void)
@@ -256,7 +304,8 @@ int main(void)
 		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(records_of_an_unannounced_process_are_refused),
-		cmocka_unit_test(threads_and_processes_share_the_error_of_a_query),
+		cmocka_unit_test(each_process_has_its_own_share_of_a_query),
+		cmocka_unit_test(executions_are_those_of_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,6 +251,10 @@ static void tables_of_something_else_do_not_list_queries_without_probes(void **s
 	assert_contains(text, "1 query has no probes; report --by query names them\n");
 	assert_lacks(text, "not probed");
 	free(text);
+	/* No number of rows names them in this table. */
+	text = report_of_items(false, (struct report_options){.decisions = &d, .top = 5});
+	assert_contains(text, "1 query has no probes; report --by query names them\n");
+	free(text);
 	decisions__destroy(&d);
 }
 
@@ -366,7 +370,7 @@ static void a_threads_part_of_a_query_is_marked(void **state)
 	const struct trace_times times = {.self_ns = 10000000};
 	const struct trace_span off = {.tid = 7, .start_ns = 1, .end_ns = 5000001};
 	_groups_ struct groups *groups = NULL;
-	struct own_shares shares = {};
+	struct process_shares shares = {};
 	struct report_options opt = {
 		.by = GROUP_BY_THREAD, .divided = true, .query = is_typeck, .min_ns = 4000000};
 	char *text;
@@ -386,7 +390,37 @@ static void a_threads_part_of_a_query_is_marked(void **state)
 	text = report_of(sample_one(), NULL, &opt);
 	assert_contains(text, "  5.00 ms  ~3.00 ms     0 ns\n");
 	free(text);
-	own_shares__destroy(&shares);
+	process_shares__destroy(&shares);
+}
+
+/* Without activities, the same number is called executions. */
+static void activities_are_counted_where_they_were_asked_for(void **state)
+{
+	const struct trace_process p = {.pid = 1, .crate = "a"};
+	struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
+	_groups_ struct groups *asked = NULL, *all = NULL;
+	struct groups *of[2];
+	char *text;
+
+	assert_int_equal(groups__new(&asked), 0);
+	assert_int_equal(groups__new(&all), 0);
+	groups__by_query(asked);
+	of[0] = asked;
+	of[1] = all;
+	for (size_t i = 0; i < N_OF(of); i++) {
+		span.kind = TRACE_KIND_QUERY;
+		assert_int_equal(groups__process(of[i], &p), 0);
+		assert_int_equal(groups__span(of[i], &span, &(struct trace_times){}), 0);
+		text = report_of(sample_one(), NULL, &(struct report_options){.groups = of[i]});
+		assert_contains(text, "crate  executions ");
+		free(text);
+		span.kind = TRACE_KIND_ACTIVITY;
+		assert_int_equal(groups__span(of[i], &span, &(struct trace_times){}), 0);
+		text = report_of(sample_one(), NULL, &(struct report_options){.groups = of[i]});
+		assert_contains(text, i ? "crate  executions " : "crate  count ");
+		assert_contains(text, i ? "a               1 " : "a          2 ");
+		free(text);
+	}
 }
 
 int main(void)
@@ -414,6 +448,7 @@ int main(void)
 		cmocka_unit_test(samples_are_beside_intervals),
 		cmocka_unit_test(samples_divide_what_was_not_recorded),
 		cmocka_unit_test(a_threads_part_of_a_query_is_marked),
+		cmocka_unit_test(activities_are_counted_where_they_were_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,9 +42,9 @@ struct groups {
 	struct trace_process *processes;
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	TABLE(struct thread) threads;	  /* by process << 32 | tid */
-	TABLE(struct query_time) queries; /* by thread << 32 | label */
-	const struct own_shares *shares;  /* or NULL */
+	TABLE(struct thread) threads;	     /* by process << 32 | tid */
+	TABLE(struct query_time) queries;    /* by thread << 32 | label */
+	const struct process_shares *shares; /* or NULL */
 	bool by_query;
 };
 
@@ -59,7 +59,12 @@ void groups__by_query(struct groups *g)
 	g->by_query = true;
 }
 
-void groups__divide(struct groups *g, const struct own_shares *shares)
+bool groups__are_by_query(const struct groups *g)
+{
+	return g->by_query;
+}
+
+void groups__divide(struct groups *g, const struct process_shares *shares)
 {
 	g->shares = shares;
 }
@@ -149,8 +154,8 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 		return err;
 	s = &t->sums;
 	s->spans++;
-	s->row.count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
-			span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
+	s->row.count += span->kind == TRACE_KIND_QUERY;
+	s->row.activities += span->kind == TRACE_KIND_ACTIVITY || span->kind >= TRACE_KIND_OTHER;
 	s->row.unwound += trace_span__is_unfinished(span);
 	s->row.self_ns += times->self_ns;
 	s->self_probe_ns += times->self_probe_ns;
@@ -165,6 +170,7 @@ static void add_row(struct group_row *to, const struct group_row *from)
 {
 	to->processes += from->processes;
 	to->count += from->count;
+	to->activities += from->activities;
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
 	to->cpu_ns += from->cpu_ns;
@@ -203,8 +209,9 @@ static struct group_row row_of(const struct sums *s)
 	return row;
 }
 
-/* Rows, and by index of a thread or process in which one it is; those without a span are in none.
- */
+#define NO_ROW UINT32_MAX
+
+/* Rows, and by index of a thread or process in which one it is, or NO_ROW. */
 struct making {
 	struct group_row *rows;
 	uint32_t n;
@@ -249,7 +256,7 @@ static int thread_rows(const struct groups *g, struct making *m)
 	for (uint32_t i = 0; i < g->threads.n && !err; i++) {
 		const struct thread *t = &g->threads.at[i];
 
-		m->in[i] = m->n;
+		m->in[i] = t->sums.spans ? m->n : NO_ROW;
 		if (t->sums.spans)
 			err = new_row(m, row_of(&t->sums), thread_name(g, t));
 	}
@@ -292,6 +299,14 @@ static int add_crate(struct making *m, const struct trace_process *p, const stru
 	return 0;
 }
 
+/* Whether it has a row: not if it has no span, and not if it compiled nothing where these are
+ * crates.
+ */
+static bool has_row(const struct trace_process *p, const struct sums *sums, bool crates)
+{
+	return sums->spans && (!crates || sums->row.count || !compile_only_queries(p));
+}
+
 static int process_rows(const struct groups *g, bool crates, struct making *m)
 {
 	_free_ struct sums *sums = sum_processes(g);
@@ -302,29 +317,56 @@ static int process_rows(const struct groups *g, bool crates, struct making *m)
 		struct group_row row = row_of(&sums[i]);
 
 		row.peak_bytes = p->peak_bytes;
-		m->in[i] = m->n;
-		if (!sums[i].spans)
+		m->in[i] = has_row(p, &sums[i], crates) ? m->n : NO_ROW;
+		if (m->in[i] == NO_ROW)
 			continue;
 		err = crates ? add_crate(m, p, &row, &m->in[i]) : add_process(m, p, &row);
 	}
 	return err;
 }
 
-/* Only threads with a span have times of queries, so each is in a row. */
+/* The times of queries by thread or process. */
+static int sum_queries(const struct groups *g, bool threads, struct own_sums *sums)
+{
+	for (uint32_t i = 0; i < g->queries.n; i++) {
+		const struct query_time *q = &g->queries.at[i];
+		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
+		uint32_t of = threads ? q->thread : g->threads.at[q->thread].process;
+
+		if (own_sums__add(sums, of, q->label, on_cpu_ns(self_ns, q->self_off_ns)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Samples say what part was own in a process, in all its threads alike. */
+static int sum_rows(const struct groups *g, bool threads, const struct making *m,
+		    struct own_sums *sums)
+{
+	_own_sums_ struct own_sums from = {};
+	int err = sum_queries(g, threads, &from);
+
+	for (uint32_t i = 0; i < from.of.n && !err; i++) {
+		const struct own_sum *sum = &from.of.at[i];
+		uint32_t process = threads ? g->threads.at[sum->row].process : sum->row;
+		const struct own_share *samples =
+			process_shares__find(g->shares, process, sum->label);
+
+		err = own_sums__add(sums, m->in[sum->row], sum->label, sum->cpu_ns);
+		if (!err && samples)
+			err = own_sums__add_samples(sums, m->in[sum->row], sum->label, samples);
+	}
+	return err;
+}
+
 static int add_own(const struct groups *g, bool threads, struct making *m)
 {
 	_own_sums_ struct own_sums sums = {};
 	_free_ struct own_time *own = NULL;
 
-	for (uint32_t i = 0; i < g->queries.n; i++) {
-		const struct query_time *q = &g->queries.at[i];
-		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
-		uint32_t in = m->in[threads ? q->thread : g->threads.at[q->thread].process];
-
-		if (own_sums__add(&sums, in, q->label, on_cpu_ns(self_ns, q->self_off_ns)))
-			return -ENOMEM;
-	}
-	own = own_sums__divide(&sums, g->shares, m->n);
+	if (sum_rows(g, threads, m, &sums))
+		return -ENOMEM;
+	own = own_sums__divide(&sums, NULL, m->n);
 	if (!own)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->n; i++)

@@ -23,8 +23,9 @@ struct group_row {
 	 * distinguish rows.
 	 */
 	char *name;
-	uint32_t processes; /* for a crate: its processes */
-	uint64_t count;
+	uint32_t processes;  /* for a crate: its processes */
+	uint64_t count;	     /* executions of queries */
+	uint64_t activities; /* besides, with those of kinds private to a file */
 	uint64_t unwound;
 	uint64_t self_ns;    /* without probe time, as far as it is known */
 	uint64_t cpu_ns;     /* its part on the CPU: analyze/on_cpu.h */
@@ -46,9 +47,13 @@ int groups__new(struct groups **out);
  * divided: sum up by query, too. Otherwise all the time is the group's. Before the first span.
  */
 void groups__by_query(struct groups *g);
+bool groups__are_by_query(const struct groups *g);
 
-/* As items__divide(). */
-void groups__divide(struct groups *g, const struct own_shares *shares);
+/*
+ * Divide the times that rows get from now on. Not copied: `shares` must outlive the groups. Without
+ * it, or without groups__by_query(), all the time is own.
+ */
+void groups__divide(struct groups *g, const struct process_shares *shares);
 
 /*
  * Add or update a process, or the name of a thread. Texts are not copied and must outlive the
@@ -63,7 +68,10 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 /* Count a span of TRACE_KIND_OFF_CPU. Errors as groups__span(). */
 int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted);
 
-/* The rows, in no particular order. Free with group_rows__free(). -ENOMEM. */
+/*
+ * The rows, in no particular order; without processes that only answered a question about the
+ * compiler, where these are crates. Free with group_rows__free(). -ENOMEM.
+ */
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);
 void group_rows__free(struct group_row *rows, size_t n);
 

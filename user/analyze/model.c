@@ -383,8 +383,10 @@ static int divide(struct model *m)
 
 	if (m->items)
 		items__divide(m->items, m->options.wants ? &m->own_shares : &m->item_shares);
-	if (m->groups)
-		groups__divide(m->groups, &m->own_shares);
+	if (!err && m->groups && groups__are_by_query(m->groups)) {
+		err = process_shares__init(&m->process_shares, m->summary);
+		groups__divide(m->groups, &m->process_shares);
+	}
 	if (m->callers)
 		callers__divide(m->callers, &m->own_shares);
 	return err;
@@ -425,6 +427,7 @@ void model__destroy(struct model *m)
 	self_time__free(m->self_time);
 	own_shares__destroy(&m->own_shares);
 	own_shares__destroy(&m->item_shares);
+	process_shares__destroy(&m->process_shares);
 	decisions__destroy(&m->decisions);
 	*m = (struct model){};
 }

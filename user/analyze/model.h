@@ -83,6 +83,7 @@ struct model {
 	 */
 	struct own_shares own_shares;
 	struct own_shares item_shares;
+	struct process_shares process_shares; /* if groups need them */
 	struct trace_losses losses;
 	struct trace_costs costs;
 	struct trace_overhead overhead;

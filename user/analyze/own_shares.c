@@ -51,14 +51,53 @@ void own_shares__destroy(struct own_shares *s)
 	table__destroy(&s->of);
 }
 
-void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns)
+static int add_process(struct process_shares *s, const struct summary *summary, uint32_t process)
 {
-	const struct own_share *share = cpu_ns ? find(s, label) : NULL;
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
+	int err = summary__rows(summary, process, &rows, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct sample_sums *samples = &rows[i].samples;
+
+		if (!table__get(&s->of, (uint64_t)process << 32 | rows[i].label,
+				.own = samples->own.n, .all = samples->nearest.n))
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+int process_shares__init(struct process_shares *s, const struct summary *summary)
+{
+	uint32_t n = summary__is_unwatched(summary) ? summary__n_processes(summary) : 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = add_process(s, summary, i);
+	return err;
+}
+
+const struct own_share *process_shares__find(const struct process_shares *s, uint32_t process,
+					     uint32_t label)
+{
+	/* As in find(). */
+	return s ? table__find(&((struct process_shares *)s)->of, (uint64_t)process << 32 | label)
+		 : NULL;
+}
+
+void process_shares__destroy(struct process_shares *s)
+{
+	table__destroy(&s->of);
+}
+
+/* `share` may be NULL: the time is all own. */
+static void add_divided(struct own_time *t, const struct own_share *share, uint64_t cpu_ns)
+{
 	double error;
 	uint64_t own_ns;
 
-	if (!share || !share->all) {
-		t->is_limit |= share != NULL;
+	if (!cpu_ns || !share || !share->all || share->own >= share->all) {
+		t->is_limit |= cpu_ns && share && !share->all;
 		t->cpu_ns += cpu_ns;
 		return;
 	}
@@ -68,6 +107,11 @@ void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t labe
 	t->cpu_ns += own_ns;
 	t->others_ns += cpu_ns - own_ns;
 	t->variance += error * error;
+}
+
+void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns)
+{
+	add_divided(t, find(s, label), cpu_ns);
 }
 
 void own_time__merge(struct own_time *to, const struct own_time *from)
@@ -84,14 +128,31 @@ uint64_t own_time__error(const struct own_time *t)
 	return (uint64_t)(sqrt(t->variance) + 0.5);
 }
 
+static struct own_sum *get_sum(struct own_sums *s, uint32_t row, uint32_t label)
+{
+	return table__get(&s->of, (uint64_t)row << 32 | label, .row = row, .label = label);
+}
+
 int own_sums__add(struct own_sums *s, uint32_t row, uint32_t label, uint64_t cpu_ns)
 {
-	struct own_sum *sum =
-		table__get(&s->of, (uint64_t)row << 32 | label, .row = row, .label = label);
+	struct own_sum *sum = get_sum(s, row, label);
 
 	if (!sum)
 		return -ENOMEM;
 	sum->cpu_ns += cpu_ns;
+	return 0;
+}
+
+int own_sums__add_samples(struct own_sums *s, uint32_t row, uint32_t label,
+			  const struct own_share *samples)
+{
+	struct own_sum *sum = get_sum(s, row, label);
+
+	if (!sum)
+		return -ENOMEM;
+	sum->samples.own += samples->own;
+	sum->samples.all += samples->all;
+	sum->has_samples = true;
 	return 0;
 }
 
@@ -104,7 +165,9 @@ struct own_time *own_sums__divide(const struct own_sums *s, const struct own_sha
 		const struct own_sum *sum = &s->of.at[i];
 
 		if (sum->row < n)
-			own_time__add(&own[sum->row], shares, sum->label, sum->cpu_ns);
+			add_divided(&own[sum->row],
+				    sum->has_samples ? &sum->samples : find(shares, sum->label),
+				    sum->cpu_ns);
 	}
 	return own;
 }

@@ -39,6 +39,24 @@ double own_shares__part(const struct own_shares *s, uint32_t label);
 
 void own_shares__destroy(struct own_shares *s);
 
+/*
+ * The samples between the probes of each label in each process. The sums over one process, or over
+ * some, are divided by those in them: by what a report of these processes alone divides by. All
+ * zeroes: all times are a query's own.
+ */
+struct process_shares {
+	TABLE(struct own_share) of; /* by process << 32 | label */
+};
+
+/* After all samples were added. 0 or -ENOMEM. */
+int process_shares__init(struct process_shares *s, const struct summary *summary);
+
+/* NULL: the time is the label's own. `s` may be NULL. */
+const struct own_share *process_shares__find(const struct process_shares *s, uint32_t process,
+					     uint32_t label);
+
+void process_shares__destroy(struct process_shares *s);
+
 /* A sum of self times on the CPU, divided. All zeroes: no time. */
 struct own_time {
 	uint64_t cpu_ns;    /* the part that is shown to be own; or all, where no sample is */
@@ -73,6 +91,8 @@ struct own_sum {
 	uint32_t row;
 	uint32_t label;
 	uint64_t cpu_ns;
+	struct own_share samples; /* that divide it; with has_samples */
+	bool has_samples;
 };
 
 struct own_sums {
@@ -82,7 +102,14 @@ struct own_sums {
 /* 0 or -ENOMEM. */
 int own_sums__add(struct own_sums *s, uint32_t row, uint32_t label, uint64_t cpu_ns);
 
-/* The divided times of rows 0 to n - 1; NULL without memory. Free with free(). */
+/* Have the sum divided by these samples, and by those that are added later. 0 or -ENOMEM. */
+int own_sums__add_samples(struct own_sums *s, uint32_t row, uint32_t label,
+			  const struct own_share *samples);
+
+/*
+ * The divided times of rows 0 to n - 1, by `shares` where a sum has no samples; NULL without
+ * memory. Free with free().
+ */
 struct own_time *own_sums__divide(const struct own_sums *s, const struct own_shares *shares,
 				  size_t n);
 

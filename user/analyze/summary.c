@@ -165,7 +165,7 @@ static void count_execution(struct entry *entry, const struct trace_span *span,
 	if (!row->count || alone < row->min_ns)
 		row->min_ns = alone;
 	row->count++;
-	row->activities += span->kind == TRACE_KIND_ACTIVITY;
+	row->activities += span->kind != TRACE_KIND_QUERY;
 	row->unwound += trace_span__is_unfinished(span);
 	row->executed_ns += duration;
 	entry->executed_probe_ns += times->probe_ns;

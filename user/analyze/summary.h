@@ -44,7 +44,8 @@ struct summary_row {
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
 	 */
 	uint32_t kinds;
-	uint64_t activities;	    /* of count; a query and an activity may have one name */
+	/* Of count, with those of kinds private to a file; a query and one may have one name. */
+	uint64_t activities;
 	struct sample_sums samples; /* of the query, whose executions may not be recorded */
 	/* What follows is set by summary__rows(). */
 	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */

@@ -68,6 +68,7 @@ static void put_group(struct json *j, const struct report_row *row, bool divided
 	json__text(j, "name", row->name);
 	json__number(j, "processes", row->processes);
 	json__number(j, "count", row->count);
+	json__number(j, "activities", row->activities);
 	json__number(j, "unwound", row->unwound);
 	json__number(j, "wall_ns", row->total_ns);
 	json__number(j, "self_ns", row->exact_self_ns);

@@ -59,6 +59,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	for (size_t i = 0; i < r->n; i++) {
 		r->by[r->rows[i].self_by]++;
 		r->count += r->rows[i].count;
+		r->activities += r->rows[i].activities;
 		r->unwound += r->rows[i].unwound;
 		r->self_ns += r->rows[i].self_ns;
 		r->cpu_ns += r->rows[i].cpu_ns;
@@ -127,7 +128,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.name = names->text(names->ctx, from->label),
 		.kind = summary_row__kind(from),
 		.instead = summary_row__instead(from),
-		.activities = summary_row__is_activity(from) ? 0 : from->activities,
+		.activities = from->activities < from->count ? from->activities : 0,
 		.count = from->count,
 		.unwound = from->unwound,
 		.begun = from->begun,
@@ -177,6 +178,7 @@ static struct report_row row_of_group(const struct group_row *g, bool all_querie
 	struct report_row row = {
 		.name = g->name,
 		.count = g->count,
+		.activities = g->activities,
 		.unwound = g->unwound,
 		.total_ns = g->wall_ns,
 		.max_ns = g->max_ns,

@@ -58,6 +58,7 @@ struct report_rows {
 	size_t left_out; /* rows that the options left out */
 	/* Sums over all rows, including those left out. */
 	uint64_t count;
+	uint64_t activities;
 	uint64_t unwound;
 	uint64_t self_ns;
 	uint64_t cpu_ns;

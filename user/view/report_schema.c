@@ -144,7 +144,8 @@ static const struct field sampled_memory[] = {
 static const struct field group[] = {
 	{"name", TEXT, "crate, process or thread"},
 	{"processes", COUNT, "of the crate"},
-	{"count", COUNT, "executions of queries, and activities"},
+	{"count", COUNT, "executions of queries"},
+	{"activities", COUNT, "besides these: passes, and parts of them"},
 	{"unwound", COUNT, "executions that never reached their end"},
 	{"wall_ns", NS, "from the first start to the last end"},
 	{"self_ns", NS, "self time of all intervals"},

@@ -187,10 +187,16 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 		table__cell(t, row->peak_bytes ? format_bytes(buf, row->peak_bytes) : "-");
 }
 
+/* Asked for by name, they count, as in the table of queries. */
+static bool counts_activities(const struct report_rows *groups, const struct report_options *opt)
+{
+	return groups->activities && groups__are_by_query(opt->groups);
+}
+
 #define GROUP_COLUMNS_MOST 9
 
 /* `columns` must outlive the table. */
-static struct table *new_groups_table(const struct report_rows *r, enum group_by by,
+static struct table *new_groups_table(const struct report_rows *r, const struct report_options *opt,
 				      struct table_column columns[GROUP_COLUMNS_MOST])
 {
 	static const char *const titles[] = {
@@ -198,16 +204,17 @@ static struct table *new_groups_table(const struct report_rows *r, enum group_by
 		[GROUP_BY_PROCESS] = "process",
 		[GROUP_BY_THREAD] = "thread",
 	};
-	static const struct table_column threads[] = {
-		{"thread", 0},	  {"executions", 0}, {"wall", 0}, {"on-cpu", 0},
-		{"preempted", 0}, {"waiting", 0},    {"self", 0}, {"off-cpu", 0},
+	const char *count = counts_activities(r, opt) ? "count" : "executions";
+	const struct table_column threads[] = {
+		{"thread", 0},	  {count, 0},	  {"wall", 0}, {"on-cpu", 0},
+		{"preempted", 0}, {"waiting", 0}, {"self", 0}, {"off-cpu", 0},
 	};
 	size_t n_columns = 0;
 
-	if (by == GROUP_BY_THREAD && r->off_ns)
-		return table__new(threads, N_OF(threads));
-	columns[n_columns++].title = titles[by];
-	columns[n_columns++].title = "executions";
+	if (opt->by == GROUP_BY_THREAD && r->off_ns)
+		return table__new(memcpy(columns, threads, sizeof(threads)), N_OF(threads));
+	columns[n_columns++].title = titles[opt->by];
+	columns[n_columns++].title = count;
 	columns[n_columns++].title = "wall";
 	columns[n_columns++].title = report_title_cpu(report_rows__know_off_cpu(r));
 	columns[n_columns++].title = report_title_share(report_rows__know_off_cpu(r));
@@ -227,16 +234,18 @@ static int print_groups(FILE *out, struct divided_note *note, const struct repor
 	_report_rows_ struct report_rows r = {};
 	_table_ struct table *t = NULL;
 	char buf[FORMAT_MAX];
+	bool counts;
 	int err = report_rows__groups(&r, opt);
 
 	if (err)
 		return err;
-	t = new_groups_table(&r, opt->by, columns);
+	counts = counts_activities(&r, opt);
+	t = new_groups_table(&r, opt, columns);
 	for (size_t i = 0; i < shown(r.n, opt); i++) {
 		const struct report_row *row = &r.rows[i];
 
 		table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
-		table__cell(t, format_count(buf, row->count));
+		table__cell(t, format_count(buf, row->count + (counts ? row->activities : 0)));
 		if (opt->by == GROUP_BY_THREAD && r.off_ns)
 			add_thread(t, row);
 		else
@@ -313,7 +322,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	for (size_t k = 0; k < n; k++) {
 		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
 			continue;
-		count += rows[k].count;
+		count += rows[k].count - rows[k].activities;
 		cpu_ns += rows[k].self_cpu_ns;
 	}
 	if (sampled) {
