@@ -230,25 +230,44 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 	return c->options->markdown ? build_markdown(out, &build) : build_text(out, &build);
 }
 
-/* A misspelt name would look like a query that takes no time. */
-static int warn_unmatched(const struct contents *c)
+static bool is_named(const struct contents *c, const struct summary_row *rows, size_t n,
+		     const char *glob)
 {
 	const struct trace_texts *names = &c->model.options.texts;
+	const struct decisions *d = &c->model.decisions;
+	const struct cli_texts one = {&glob, 1};
+
+	for (size_t i = 0; i < n; i++)
+		if (value_matches(&one, names->text(names->ctx, rows[i].label)))
+			return true;
+	for (uint32_t i = 0; i < d->rows.n; i++)
+		if (value_matches(&one, names->text(names->ctx, d->rows.at[i].label)))
+			return true;
+	return false;
+}
+
+/* A misspelt name would look like a query that takes no time. */
+static int warn_unmatched(const struct contents *c, bool *none)
+{
 	const struct cli_texts *globs = asked_for(c->options);
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
+	size_t n, found = 0;
 	int err = summary__rows(c->model.summary, SUMMARY_ALL, &rows, &n);
 
 	for (size_t i = 0; !err && i < globs->n; i++) {
-		const struct cli_texts one = {&globs->texts[i], 1};
-		bool found = false;
-
-		for (size_t k = 0; k < n && !found; k++)
-			found = value_matches(&one, names->text(names->ctx, rows[k].label));
-		if (!found)
+		if (is_named(c, rows, n, globs->texts[i]))
+			found++;
+		else
 			diag_warn("nothing in %s is called %s", c->options->file, globs->texts[i]);
 	}
+	*none = n && globs->n && !found;
 	return err;
+}
+
+/* Notes on rows would be on nothing. */
+static bool is_only_of_queries(const struct contents *c)
+{
+	return !c->options->json && !c->options->cost && !shows_build(c);
 }
 
 static int print_sampled(const struct contents *c, struct trace_reader *r, FILE *out, FILE *screen)
@@ -266,6 +285,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 		     size_t rows)
 {
 	struct report_options opt = view_options(c, r, screen);
+	bool none;
 	int err;
 
 	if (process_filter__check(&c->filter, c->options->file))
@@ -284,7 +304,9 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 		return print_sampled(c, r, out, screen);
 	if (!shows_build(c))
 		opt.top = rows ?: opt.top;
-	err = warn_unmatched(c) ?: print(c, &opt, out);
+	err = warn_unmatched(c, &none);
+	if (!err && !(none && is_only_of_queries(c)))
+		err = print(c, &opt, out);
 	/* The reader expands names when they are printed, so it may still refuse the trace. */
 	return trace_reader__is_refused(r) ? -E2BIG : err;
 }
