@@ -121,10 +121,11 @@ static void rows_can_be_crates_processes_and_threads(void **state)
 	options.queries = (struct cli_texts){&glob, 1};
 	assert_contains(report(&options), "a *             2  110 ns  65 ns     8.1  55 ns\n");
 	options.json = true;
-	assert_contains(report(&options),
-			",\"groups\":[\n{\"name\":\"a\",\"processes\":1,\"count\":2,\"activities\":0,"
-			"\"unwound\":1,\"wall_ns\":110,\"self_ns\":65,\"max_ns\":55}],"
-			"\"processes\":[");
+	assert_contains(
+		report(&options),
+		",\"groups\":[\n{\"name\":\"a\",\"processes\":1,\"count\":2,\"activities\":0,"
+		"\"unwound\":1,\"wall_ns\":110,\"self_ns\":65,\"max_ns\":55}],"
+		"\"processes\":[");
 }
 
 static void a_build_is_shown_if_asked_for(void **state)
