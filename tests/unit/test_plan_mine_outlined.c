@@ -7,16 +7,21 @@
 #include "../fixtures/symbols.h"
 #include "base/array.h"
 
-static const char *const names[] = {"shared", "plain", "first", "second"};
-enum body { SHARED, PLAIN, FIRST, SECOND, BODIES };
+static const char *const names[] = {"shared", "plain",	"one",	   "two",  "public",
+				    "first",  "second", "several", "also", "forces"};
+enum body { SHARED, PLAIN, ONE, TWO, PUBLIC, FIRST, SECOND, SEVERAL, ALSO, FORCES, BODIES };
 
-/* The assembled tests/fixtures/outlined.s; two queries, of which one has a body for each mode. */
+/* The assembled tests/fixtures/outlined.s; the first query has a body for each mode. */
 static struct elf_image *img;
 static struct code_decoder *decoder;
 static struct plan_body bodies[BODIES];
+static struct mined_body mined[BODIES];
 static struct plan_query queries[] = {
 	{.body_non_incr = PLAIN, .body_incr = FIRST},
 	{.body_non_incr = SECOND, .body_incr = SECOND},
+	{.body_non_incr = SEVERAL, .body_incr = SEVERAL},
+	{.body_non_incr = ALSO, .body_incr = ALSO},
+	{.body_non_incr = FORCES, .body_incr = FORCES},
 };
 static struct plan plan = {
 	.bodies = bodies,
@@ -30,17 +35,22 @@ static int setup(void **state)
 	if (fixture_dir_setup(state) || image_of(fixture("outlined.so"), &img) ||
 	    code_decoder__new(img, &decoder))
 		return -1;
-	for (uint32_t i = 0; i < BODIES; i++)
+	for (uint32_t i = 0; i < BODIES; i++) {
 		bodies[i].addr = symbol(img, names[i])->addr;
+		mined[i].masks_exact = true;
+	}
 	for (uint32_t i = 1; i < BODIES; i++)
 		assert_true(bodies[i].addr > bodies[i - 1].addr);
 	bodies[PLAIN].n_queries = bodies[FIRST].n_queries = 1;
 	bodies[SECOND].n_queries = 2;
-	return outlined_find(img, decoder, &plan);
+	bodies[SEVERAL].n_queries = bodies[ALSO].n_queries = bodies[FORCES].n_queries = 1;
+	return outlined_find(img, decoder, &plan, mined);
 }
 
 static int teardown(void **state)
 {
+	for (uint32_t i = 0; i < BODIES; i++)
+		free(bodies[i].problem);
 	code_decoder__free(decoder);
 	elf_image__free(img);
 	return fixture_dir_teardown(state);
@@ -70,12 +80,46 @@ static void its_queries_are_those_of_its_callers(void **state)
 	assert_false(plan__serves(&plan, &queries[1], PLAN_NONE));
 }
 
+static void assert_problem(enum body body, const char *problem)
+{
+	assert_int_equal(plan__outlined(&plan, body), PLAN_NONE);
+	assert_false(mined[body].masks_exact);
+	assert_non_null(strstr(mined[body].problem, problem));
+	assert_string_equal(bodies[body].problem, mined[body].problem);
+}
+
+static void of_several_none_is_taken(void **state)
+{
+	assert_problem(SEVERAL, "several functions");
+	assert_problem(ALSO, "for others");
+	assert_int_equal(bodies[ONE].n_queries, 0);
+	assert_int_equal(bodies[TWO].n_queries, 0);
+}
+
+static void a_body_that_others_call_is_another_query_s(void **state)
+{
+	assert_problem(FORCES, "for others");
+	assert_int_equal(bodies[PUBLIC].n_queries, 0);
+}
+
+static void others_are_as_they_were(void **state)
+{
+	for (enum body body = SHARED; body < SEVERAL; body++) {
+		assert_true(mined[body].masks_exact);
+		assert_null(mined[body].problem);
+		assert_null(bodies[body].problem);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_body_that_no_wrapper_calls_is_tied_to_its_callers),
 		cmocka_unit_test(a_body_with_queries_is_not),
 		cmocka_unit_test(its_queries_are_those_of_its_callers),
+		cmocka_unit_test(of_several_none_is_taken),
+		cmocka_unit_test(a_body_that_others_call_is_another_query_s),
+		cmocka_unit_test(others_are_as_they_were),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -489,7 +489,7 @@ static int find_queries(struct builder *b, struct library_file *file)
 				    "for %s",
 				    library_file__path(file), names_looked_for());
 	count_queries(b->plan);
-	err = outlined_find(b->img, b->decoder, b->plan);
+	err = outlined_find(b->img, b->decoder, b->plan, b->mined);
 	if (!err)
 		join_groups(b->plan);
 	return err;
