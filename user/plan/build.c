@@ -21,6 +21,7 @@
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
+#include "plan/recover/modes.h"
 #include "plan/recover/recover.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/known_symbols.h"
@@ -476,6 +477,15 @@ static int open_library(struct builder *b, struct library_file *file, struct deb
 	return b->plan->symbols_file ? 0 : -ENOMEM;
 }
 
+static int check_modes(struct builder *b)
+{
+	int err = b->plan->symbols == SYMBOLS_RECOVERED
+			  ? modes__check(b->img, &b->known, b->plan, &b->unrecovered)
+			  : 0;
+
+	return !err && b->unrecovered ? -ENODATA : err;
+}
+
 static int find_queries(struct builder *b, struct library_file *file)
 {
 	int err = known_symbols__find(b->img, &b->known) ?: group_functions(b)
@@ -489,7 +499,7 @@ static int find_queries(struct builder *b, struct library_file *file)
 				    "for %s",
 				    library_file__path(file), names_looked_for());
 	count_queries(b->plan);
-	err = outlined_find(b->img, b->decoder, b->plan, b->mined);
+	err = outlined_find(b->img, b->decoder, b->plan, b->mined) ?: check_modes(b);
 	if (!err)
 		join_groups(b->plan);
 	return err;
