@@ -33,7 +33,10 @@ static void samples_leave_most_of_a_budget_to_probes(void **state)
 		last = hz;
 	}
 	assert_int_equal(last, 499);
-	assert_int_equal(costs_sample_hz(30000), 499);
+	assert_int_equal(costs_sample_hz(100000), 499);
+	/* Interrupts of the clock are a part of it: 1.9 % at the usual rate. */
+	assert_in_range(costs_of_samples_ppm(499), 18000, 20000);
+	assert_in_range(costs_sample_hz(30000), 150, 250);
 	assert_int_equal(costs_of_samples_ppm(0), 0);
 }
 
