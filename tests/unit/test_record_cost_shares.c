@@ -47,6 +47,22 @@ static void own_time_is_divided_by_records(void **state)
 	assert_int_equal(b.own_ns, 330);
 }
 
+static void what_is_charged_to_one_is_not_divided(void **state)
+{
+	struct cost_shares all = {};
+	struct cost_share a = {}, b = {};
+
+	divide(&all, &a, &b, 1100);
+	cost_share__charge(&a, &all, 300);
+	assert_int_equal(a.own_ns, 300);
+	give(&all, &a, WIRE_SPAN, 1);
+	give(&all, &b, WIRE_SPAN, 1);
+	/* 500 more than before, of which 300 were charged. */
+	divide(&all, &a, &b, 1600);
+	assert_int_equal(a.own_ns, 400);
+	assert_int_equal(b.own_ns, 100);
+}
+
 static void hits_are_divided_by_intervals(void **state)
 {
 	struct cost_shares all = {};
@@ -119,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_time_is_divided_by_records),
+		cmocka_unit_test(what_is_charged_to_one_is_not_divided),
 		cmocka_unit_test(hits_are_divided_by_intervals),
 		cmocka_unit_test(times_are_divided_by_samples_and_intervals),
 		cmocka_unit_test(the_rest_is_counted_for_each),

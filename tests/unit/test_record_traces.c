@@ -171,6 +171,9 @@ static struct cost cost_in(const char *end)
 	return cost_of(&m);
 }
 
+/* So long that what the test itself takes is a small part. */
+#define LONG_NS UINT64_C(1000000000000)
+
 /* Of 40 hits, three of four spans are of the first process; so is waiting. */
 static void each_trace_has_its_own_cost(void **state)
 {
@@ -180,8 +183,8 @@ static void each_trace_has_its_own_cost(void **state)
 		.counters = counters,
 		.costs = &costs,
 		.session = {.breakpoints = 100, .breakpoint_ns = 10, .waited_ns = 8, .n_waited = 1},
-		.own_ns = 4400,
-		.set_up_ns = 400,
+		.own_ns = 44 * LONG_NS,
+		.set_up_ns = 4 * LONG_NS,
 	};
 	_traces_ struct traces *t = begin();
 	struct session_sink sink = traces__sink(t);
@@ -205,8 +208,10 @@ static void each_trace_has_its_own_cost(void **state)
 	assert_int_equal(own.hits, 10);
 	assert_int_equal(gone.ns[COST_PROBES], 30000);
 	assert_int_equal(own.ns[COST_PROBES], 10000);
-	assert_int_equal(gone.ns[COST_OWN], 3000);
-	assert_int_equal(own.ns[COST_OWN], 1000);
+	assert_int_equal(gone.ns[COST_OWN] / LONG_NS, 30);
+	assert_int_equal(own.ns[COST_OWN] / LONG_NS, 10);
+	/* To complete each is its own, too. */
+	assert_true(gone.ns[COST_OWN] % LONG_NS && own.ns[COST_OWN] % LONG_NS);
 	assert_int_equal(gone.breakpoints, 100);
 	assert_int_equal(gone.waited_ns, 8);
 	assert_int_equal(gone.n_waited, 1);

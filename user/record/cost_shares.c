@@ -55,6 +55,12 @@ void cost_shares__divided(struct cost_shares *all)
 	all->new_ns = 0;
 }
 
+void cost_share__charge(struct cost_share *one, struct cost_shares *all, uint64_t ns)
+{
+	one->own_ns += ns;
+	all->told_ns += ns;
+}
+
 /* A thread's hits are counted when it ends, and its intervals before. */
 uint64_t cost_share__hits(const struct cost_share *one, const struct cost_shares *all,
 			  uint64_t hits)

@@ -3,7 +3,8 @@
  * What recording several builds at once cost each of them. Samples and waiting are counted for the
  * build whose compiler had them. The kernel half counts hits of probes for all compilers together:
  * a build has the part that its intervals are of all intervals. The CPU time of this process is
- * divided by the records that arrived meanwhile; what it takes while none arrives is no build's.
+ * divided by the records that arrived meanwhile, but for what is charged to one; what it takes
+ * while none arrives is no build's.
  */
 #ifndef QPROF_RECORD_COST_SHARES_H
 #define QPROF_RECORD_COST_SHARES_H
@@ -45,6 +46,12 @@ void cost_shares__record(struct cost_shares *all, struct cost_share *one, const 
 void cost_shares__tell(struct cost_shares *all, const struct overhead_input *in);
 void cost_share__divide(struct cost_share *one, const struct cost_shares *all);
 void cost_shares__divided(struct cost_shares *all);
+
+/*
+ * CPU time of this process that was for this build alone, since cost_shares__tell(): no other has a
+ * part of it.
+ */
+void cost_share__charge(struct cost_share *one, struct cost_shares *all, uint64_t ns);
 
 /* `hits` of all builds -> of this one. */
 uint64_t cost_share__hits(const struct cost_share *one, const struct cost_shares *all,

@@ -594,11 +594,8 @@ static int tick(struct capture *c)
 	if (err)
 		return err;
 	set_overhead(c, counters);
-	if (c->traces)
-		traces__tick(c->traces, counters);
-	else
-		recorder__tick(c->recorder, counters);
-	return 0;
+	return c->traces ? traces__tick(c->traces, counters)
+			 : recorder__tick(c->recorder, counters);
 }
 
 static bool all_gone(const struct capture *c)

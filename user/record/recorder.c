@@ -54,12 +54,12 @@ struct recorder {
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
 	uint64_t bad_records;
-	uint64_t n_queries;
-	uint64_t n_hits; /* cache hits */
+	uint64_t n_queries, n_hits;
 	struct now now;
 	struct top_nows told; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most;
+	int err;      /* of records that waited: as if it came from the sink's function */
 	int view_err; /* error of the live view, which is not drawn any more */
 	bool sampled; /* samples are taken */
 	bool settled; /* recorder__settle() was called */
@@ -496,9 +496,9 @@ struct session_sink recorder__sink(struct recorder *r)
 	};
 }
 
-static void release_samples(struct recorder *r)
+void recorder__release_samples(struct recorder *r)
 {
-	trace_output__wrote(&r->trace, tracks__release_samples(r->tracks));
+	r->err = tracks__release_samples(r->tracks) ?: r->err;
 }
 
 /* Of samples that wait it is not known yet whether they find room. */
@@ -506,7 +506,7 @@ static struct trace_losses losses_of(struct recorder *r, const uint64_t counters
 {
 	struct trace_losses losses;
 
-	release_samples(r);
+	recorder__release_samples(r);
 	losses = tracks__losses(r->tracks, counters);
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
 	losses.count[TRACE_COUNT_NO_SAMPLE] += r->samples.n_no_room;
@@ -551,14 +551,15 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	return losses;
 }
 
-void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	tick(r, counters, false);
+	return r->err;
 }
 
 struct now_asked recorder__now(struct recorder *r)
 {
-	release_samples(r);
+	recorder__release_samples(r);
 	return (struct now_asked){
 		.now = &r->now,
 		.sampled = r->only_samples ? &r->now_sampled : NULL,
@@ -751,17 +752,20 @@ void recorder__settle(struct recorder *r)
 	if (r->settled)
 		return;
 	r->settled = true;
-	trace_output__wrote(&r->trace, tracks__settle(r->tracks));
+	r->err = tracks__settle(r->tracks) ?: r->err;
+	if (r->err)
+		diag_error("the last records are missing: %s", strerror(-r->err));
 	write_lines(r);
 }
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses = tick(r, counters, true);
+	struct trace_losses losses;
 	int err;
 
-	live_view__restore(r->live);
 	recorder__settle(r);
+	losses = tick(r, counters, true);
+	live_view__restore(r->live);
 	trace_output__finish(&r->trace, r->opt.sealer);
 	err = finish_output(r, &losses);
 	if (r->trace.err)
@@ -770,8 +774,8 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	query_keys__print_unread(tracks__unread_arguments(r->tracks));
 	closing_line(r, &losses);
 	judge(r, &losses);
-	if (r->trace.place_err)
-		return r->trace.place_err;
+	if (r->trace.place_err || r->err)
+		return r->trace.place_err ?: r->err;
 	return err == -EPIPE ? 0 : err;
 }
 

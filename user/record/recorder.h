@@ -88,15 +88,19 @@ struct session_sink recorder__sink(struct recorder *r);
 
 /*
  * Draw one interval of the live view; `counters` as session__counters() gives them. If it cannot be
- * drawn, that is reported once (not at all if its reader went away), and the recording goes on.
+ * drawn, that is reported once (not at all if its reader went away), and the recording goes on. An
+ * error of records that have waited until now is returned, as the sink's function returns others.
  */
-void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /* Bytes of the trace so far. */
 uint64_t recorder__bytes(const struct recorder *r);
 
 /* Write no more to the trace, which keeps its "unfinished" mark. Prints a line. */
 void recorder__cut(struct recorder *r);
+
+/* Look up the functions of samples that wait; an error is that of the next recorder__tick(). */
+void recorder__release_samples(struct recorder *r);
 
 /* Recording begins: as tracks__begin(). */
 int recorder__begin(struct recorder *r, uint64_t time_ns);

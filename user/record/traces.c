@@ -154,15 +154,46 @@ static void note_sealed(struct traces *t)
 	t->err = t->err ?: err;
 }
 
+static uint64_t cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What was done since then was for this trace, and is no other build's. */
+static void charge_since(struct traces *t, struct one *o, uint64_t since_ns)
+{
+	cost_share__charge(&o->cost, &t->shares, cpu_ns() - since_ns);
+}
+
+static void tell_overhead(struct traces *t, struct one *o)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+	struct overhead_input own;
+
+	/* Nothing is known before traces__set_overhead(). */
+	if (!o->recorder || !t->shares.last.costs)
+		return;
+	counters_of(t, o, counters);
+	own = cost_share__input(&o->cost, &t->shares, counters);
+	recorder__set_overhead(o->recorder, &own);
+}
+
 static void end(struct traces *t, uint32_t i)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	struct one *o = t->open[i];
+	uint64_t start_ns = cpu_ns();
 	int err = 0;
 
+	if (o->recorder)
+		recorder__settle(o->recorder);
+	charge_since(t, o, start_ns);
+	tell_overhead(t, o);
 	counters_of(t, o, counters);
+	start_ns = cpu_ns();
 	if (o->recorder)
 		err = recorder__finish(o->recorder, counters);
+	charge_since(t, o, start_ns);
 	/* A trace that was cut on purpose is no failure. */
 	if (!o->cut || err != -EDQUOT)
 		t->err = t->err ?: err;
@@ -572,9 +603,10 @@ static void keep(struct traces *t)
 	}
 }
 
-void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
+int traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), own[WIRE_COUNTER_MAX];
+	int err = 0;
 
 	memcpy(t->counters, counters, sizeof(t->counters));
 	note_sealed(t);
@@ -583,16 +615,17 @@ void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 
 		counters_of(t, o, own);
 		if (o->recorder)
-			recorder__tick(o->recorder, own);
+			err = recorder__tick(o->recorder, own) ?: err;
 		o->retired = o->retired || is_full(t, o, now_ns);
 		if (is_over(o, now_ns))
 			end(t, i);
 	}
 	if (now_ns < t->next_keep_ns)
-		return;
+		return err;
 	t->next_keep_ns = now_ns + KEEP_NS;
 	check_processes(t);
 	keep(t);
+	return err;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -633,19 +666,17 @@ void traces__set_costs(struct traces *t, const struct probe_costs *costs)
 
 void traces__set_overhead(struct traces *t, const struct overhead_input *in)
 {
-	uint64_t counters[WIRE_COUNTER_MAX];
-
 	memcpy(t->counters, in->counters, sizeof(t->counters));
 	cost_shares__tell(&t->shares, in);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct one *o = t->open[i];
-		struct overhead_input own;
+		uint64_t start_ns = cpu_ns();
 
 		cost_share__divide(&o->cost, &t->shares);
-		counters_of(t, o, counters);
-		own = cost_share__input(&o->cost, &t->shares, counters);
 		if (o->recorder)
-			recorder__set_overhead(o->recorder, &own);
+			recorder__release_samples(o->recorder);
+		charge_since(t, o, start_ns);
+		tell_overhead(t, o);
 	}
 	cost_shares__divided(&t->shares);
 }

@@ -43,9 +43,10 @@ int traces__begin(struct traces *t, uint64_t time_ns);
 
 /*
  * To be called every second or so: ends traces of builds that are over, begins to rotate those that
- * are full or old, and removes those that are not kept. `counters` as in recorder__tick().
+ * are full or old, and removes those that are not kept. `counters` and the result as in
+ * recorder__tick().
  */
-void traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX]);
+int traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /* End all traces. The first error of one. */
 int traces__finish(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX]);
