@@ -398,6 +398,24 @@ static void assert_counts(uint32_t waiting, unsigned int late, uint32_t missing)
 	assert_int_equal(arrivals__missing(all), missing);
 }
 
+static struct wire_exec exec_of(pid_t pid, const char *last)
+{
+	struct wire_exec e = {
+		.type = WIRE_EXEC, .pid = (wire_u32)pid, .comm = "rustc", .time_ns = 150};
+
+	e.args_len = (wire_u32)snprintf(e.args, sizeof(e.args), "rustc%c%s", 0, last) + 1;
+	return e;
+}
+
+/* The record of an exec is read; the looks after it are counted. */
+static void read_exec(pid_t pid, const char *last)
+{
+	const struct wire_exec e = exec_of(pid, last);
+
+	assert_int_equal(arrivals__on_exec(all, &e), 0);
+	world.n_looks = 0;
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_process_in_time_is_not_stopped(void **state)
@@ -406,6 +424,7 @@ static void a_process_in_time_is_not_stopped(void **state)
 	world.known = true;
 	plan_library(100, 0);
 	world.followed[7] = true;
+	read_exec(7, "a.rs");
 	add_mapping(7, 200);
 	add_mapping(8, 200); /* not followed */
 	drain();
@@ -428,22 +447,21 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 /* It is stopped before it is looked at, as its loader does not take long. */
 static void only_a_compiler_with_threads_waits_for_their_probes(void **state)
 {
-	struct wire_exec e = {.type = WIRE_EXEC, .pid = 8, .comm = "rustc", .args_len = 18};
-
-	memcpy(e.args, "rustc\0-Zthreads=4", 18);
 	begin(false, true);
 	world.known = true;
 	plan_library(100, 0);
 	world.followed[7] = world.followed[8] = world.followed[9] = true;
+	read_exec(7, "a.rs");
 	arrive(7, 200);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_needed, 0);
 	world.threads = true;
-	assert_int_equal(arrivals__on_exec(all, &e), 0);
+	read_exec(8, "-Zthreads=4");
 	arrive(8, 300);
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.holds_at_look, 1);
 	assert_int_equal(world.n_needed, 1);
+	read_exec(9, "-Zthreads=4");
 	arrive(9, 500);
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.n_needed, 1);
@@ -458,6 +476,7 @@ static void a_compiler_without_threads_needs_no_probes_for_them(void **state)
 	plan_library(100, 0);
 	world.lib.part_ns[PLAN_PART_THREADS] = 400;
 	world.followed[7] = true;
+	read_exec(7, "a.rs");
 	arrive(7, 200);
 	assert_int_equal(world.n_stops, 0);
 	assert_counts(0, 0, 0);
@@ -475,25 +494,87 @@ static void without_their_probes_a_compiler_with_threads_is_late(void **state)
 	assert_counts(0, 1, 0);
 }
 
-/* Its exec asked for threads, and it was gone before its mapping was seen. */
+/* Nothing follows it any more, and the records of its exec and its mapping come in any order. */
 static void a_compiler_with_threads_that_is_gone_is_missing(void **state)
 {
-	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .comm = "rustc", .args_len = 18};
-
-	memcpy(e.args, "rustc\0-Zthreads=4", 18);
-	for (int mappings = 0; mappings < 2; mappings++) {
-		begin(false, mappings);
-		world.known = world.gone = world.followed[7] = true;
+	for (int mapping_first = 0; mapping_first < 2; mapping_first++) {
+		begin(false, true);
+		world.known = world.gone = true;
 		world.look_err = -ESRCH;
 		plan_library(100, 0);
-		assert_int_equal(arrivals__on_exec(all, &e), 0);
-		assert_counts(0, 0, !mappings);
-		if (mappings)
+		if (mapping_first)
 			arrive(7, 200);
+		else
+			read_exec(7, "-Zthreads=4");
+		assert_counts(0, 0, 0);
+		if (!mapping_first)
+			arrive(7, 200);
+		else
+			read_exec(7, "-Zthreads=4");
 		assert_counts(0, 0, 1);
-		if (!mappings)
+		arrive(7, 210);
+		assert_counts(0, 0, 1);
+		if (!mapping_first)
 			end(NULL);
 	}
+}
+
+static void without_mappings_it_is_missing_as_well(void **state)
+{
+	begin(false, false);
+	world.known = world.gone = true;
+	world.look_err = -ESRCH;
+	plan_library(100, 0);
+	read_exec(7, "-Zthreads=4");
+	assert_counts(0, 0, 1);
+}
+
+/* It ran when its exec was read. */
+static void a_compiler_that_ends_before_its_mapping_is_read_is_missing(void **state)
+{
+	begin(false, true);
+	world.known = world.followed[7] = true;
+	plan_library(100, 0);
+	read_exec(7, "-Zthreads=4");
+	world.gone = true;
+	world.followed[7] = false;
+	world.look_err = -ESRCH;
+	arrive(7, 200);
+	assert_counts(0, 0, 1);
+}
+
+/* Nor is one whose mapping is of another process with its number. */
+static void a_compiler_that_is_gone_and_was_in_time_is_not_missing(void **state)
+{
+	begin(false, true);
+	world.known = world.gone = true;
+	world.look_err = -ESRCH;
+	plan_library(100, 0);
+	add_mapping(8, 200);
+	add_mapping(9, 140);
+	drain();
+	read_exec(8, "a.rs");
+	read_exec(9, "-Zthreads=4");
+	world.lib.part_ns[PLAN_PART_THREADS] = 180;
+	arrive(7, 200);
+	read_exec(7, "-Zthreads=4");
+	assert_counts(0, 0, 0);
+}
+
+/* Its exec is still in the ring; the look shows what it needs. */
+static void one_that_may_need_more_is_stopped_before_it_is_looked_at(void **state)
+{
+	begin(false, true);
+	world.known = world.followed[7] = world.followed[8] = true;
+	plan_library(100, 0);
+	arrive(7, 200);
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.holds_at_look, 1);
+	assert_int_equal(world.n_needed, 0);
+	read_exec(8, "a.rs");
+	arrive(8, 200);
+	assert_int_equal(world.n_stops, 1);
+	assert_counts(0, 0, 0);
 }
 
 /* Of a command's recording, only one that a compile server runs for it. */
@@ -721,14 +802,9 @@ static void waiting_processes_use_their_library(void **state)
 	assert_int_equal(world.n_users, 2);
 }
 
-static struct wire_exec exec_of(pid_t pid)
-{
-	return (struct wire_exec){.type = WIRE_EXEC, .pid = (wire_u32)pid, .time_ns = 200};
-}
-
 static void without_mappings_a_compiler_is_late_and_runs(void **state)
 {
-	const struct wire_exec e = exec_of(7);
+	const struct wire_exec e = exec_of(7, "a.rs");
 
 	begin(false, false);
 	world.followed[7] = true;
@@ -741,7 +817,7 @@ static void without_mappings_a_compiler_is_late_and_runs(void **state)
 
 static void to_be_asked_again_is_no_refusal(void **state)
 {
-	const struct wire_exec e = exec_of(7);
+	const struct wire_exec e = exec_of(7, "a.rs");
 
 	begin(false, false);
 	world.followed[7] = true;
@@ -766,6 +842,10 @@ int main(void)
 		TEST(a_compiler_without_threads_needs_no_probes_for_them),
 		TEST(without_their_probes_a_compiler_with_threads_is_late),
 		TEST(a_compiler_with_threads_that_is_gone_is_missing),
+		TEST(without_mappings_it_is_missing_as_well),
+		TEST(a_compiler_that_ends_before_its_mapping_is_read_is_missing),
+		TEST(a_compiler_that_is_gone_and_was_in_time_is_not_missing),
+		TEST(one_that_may_need_more_is_stopped_before_it_is_looked_at),
 		TEST(a_compile_servers_compiler_is_followed_for_its_client),
 		TEST(a_process_is_stopped_before_it_is_looked_at),
 		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),

@@ -53,6 +53,9 @@ static void a_command_line_says_which_parts_are_needed(void **state)
 	assert_needed("/bin/rustc", "rustc\0-C\0incremental=d", 23, INCREMENTAL);
 	assert_needed("/bin/rustc", "rustc\0-Cincremental=d\0-Zthreads=2", 34, PLAN_PARTS_OPTIONAL);
 	assert_needed("/bin/rustc", "rustc\0-Zquery-dep-graph", 24, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0-Zquery_dep_graph", 24, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0-Zdump_dep-graph", 24, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0--codegen=incremental=d", 31, INCREMENTAL);
 	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, PLAN_PARTS_OPTIONAL);
 }
 
@@ -86,8 +89,10 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 	world.args = "rustc\0a.rs";
 	world.len = 11;
 	world.gone = true;
-	assert_int_equal(parts_needed__of(p, 7), 0);
+	assert_false(parts_needed__knows(p, 7));
+	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
 	assert_int_equal(parts_needed__exec(p, &asks), THREADS);
+	assert_true(parts_needed__knows(p, 7));
 	assert_int_equal(parts_needed__of(p, 7), THREADS);
 	assert_int_equal(parts_needed__exec(p, &other), 0);
 	assert_int_equal(parts_needed__of(p, 7), 0);

@@ -31,7 +31,8 @@ struct process {
 
 static struct {
 	struct process all[PIDS];
-	int add_err;
+	int add_err, need_err;
+	unsigned int n_late; /* of the sink */
 	unsigned int n_lists, n_adds, n_missing, n_running;
 	unsigned int n_compilers; /* of running__follow() */
 	unsigned int n_sampled;
@@ -130,7 +131,7 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 
 int libraries__need(struct libraries *l, const struct library_file *file, uint32_t parts)
 {
-	return 0;
+	return world.need_err;
 }
 
 int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
@@ -182,11 +183,18 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 	return 0;
 }
 
+static int on_late(void *ctx, pid_t pid)
+{
+	assert_true(world.all[pid].followed && world.n_running);
+	world.n_late++;
+	return 0;
+}
+
 static void before_follow(void *ctx)
 {
 }
 
-static const struct session_sink sink = {.running = on_running};
+static const struct session_sink sink = {.running = on_running, .late = on_late};
 static const struct running running = {.sink = &sink, .before_follow = before_follow};
 
 static int begin(void **state)
@@ -304,6 +312,25 @@ static void a_library_that_cannot_be_attached_to(void **state)
 	assert_false(world.all[1].followed);
 }
 
+/* All but what the part is for is recorded. */
+static void without_a_part_that_it_needs_a_compiler_is_late(void **state)
+{
+	for (pid_t pid = 1; pid < 3; pid++) {
+		begin(state);
+		compiler(pid);
+		world.need_err = -ENOMEM;
+		assert_int_equal(follow(), 0);
+		assert_true(world.all[pid].followed);
+		assert_int_equal(world.n_late, 1);
+		assert_int_equal(world.n_missing, 0);
+	}
+	begin(state);
+	compiler(1);
+	world.need_err = -ESTALE;
+	assert_int_equal(follow(), -ESTALE);
+	assert_int_equal(world.n_late, 0);
+}
+
 static void a_signal_ends_the_set_up(void **state)
 {
 	compiler(2);
@@ -358,6 +385,7 @@ int main(void)
 		TEST(a_process_that_was_asked_for_is_looked_at_again),
 		TEST(compilers_that_cannot_be_read_are_missing),
 		TEST(a_library_that_cannot_be_attached_to),
+		TEST(without_a_part_that_it_needs_a_compiler_is_late),
 		TEST(a_signal_ends_the_set_up),
 		TEST(a_process_that_ends_is_not_followed),
 		TEST(of_the_machine_only_compilers_in_the_scope_are_followed),

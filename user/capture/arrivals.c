@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/arrivals.h"
+#include "capture/ended.h"
 #include "capture/held.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "proc/programs.h"
 #include "capture/refusals.h"
 #include "capture/parts_needed.h"
+#include "capture/perf_attached.h"
 #include "capture/unattached.h"
 
 /* A process that waits: its library is not attached to yet, or nothing follows the process yet. */
@@ -62,6 +64,7 @@ struct arrivals {
 	uint32_t n;
 	uint32_t capacity;
 	struct unattached *unattached;
+	struct ended ended;
 	struct held held;
 	struct {
 		pid_t pid;
@@ -196,31 +199,6 @@ static int report_late(struct arrivals *all, pid_t pid, const char *path)
 	return all->sink.late ? all->sink.late(all->sink.ctx, pid) : 0;
 }
 
-/*
- * Perf events are attached in the background, after the library counts as attached. Replace the
- * time by that of the last attachment that began before it; without an end, the library is not
- * attached yet.
- */
-static void see_perf_events(const struct arrivals *all, struct library_state *lib)
-{
-	uint64_t settled_ns = lib->attached_ns, last_ns = 0, begun_ns, done_ns;
-	int why = 0;
-
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS && lib->planned && !lib->err; i++) {
-		int err = kernel__attached(all->parts.kernel, (uint8_t)i, &begun_ns, &done_ns);
-
-		if (err == -ENODATA || begun_ns > settled_ns || begun_ns < last_ns)
-			continue;
-		last_ns = begun_ns;
-		library_state__set_all(lib, done_ns);
-		why = err;
-	}
-	if (!lib->planned || lib->err)
-		return;
-	lib->planned = lib->attached_ns;
-	lib->err = why;
-}
-
 static bool has_arrived(const struct arrivals *all, pid_t pid)
 {
 	for (uint32_t i = 0; i < all->n; i++)
@@ -279,7 +257,7 @@ static bool seems_in_time(const struct arrivals *all, pid_t pid, const struct ma
 
 	if (libraries__look_inode(all->parts.libs, m->dev, m->ino, &lib))
 		return false;
-	see_perf_events(all, &lib);
+	perf_attached__see(all->parts.kernel, &lib);
 	return is_in_time(all, &lib, parts_needed__asked(all->parts_needed, pid), m->time_ns);
 }
 
@@ -288,7 +266,7 @@ static bool seems_in_time(const struct arrivals *all, pid_t pid, const struct ma
  * record. Where the file system has other inode numbers, the recorded path is opened instead, but
  * not with `err` of -ETIME: a process that blocks readers may name a path that blocks, too.
  */
-static bool was_in_time(struct arrivals *all, pid_t pid, int err,
+static bool was_in_time(struct arrivals *all, pid_t pid, int err, uint32_t parts,
 			const struct mapped_library *library)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -298,24 +276,49 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err,
 	    (err == -ETIME || look__file(all->parts.look, pid, library->path, &file) ||
 	     libraries__look(all->parts.libs, file, &lib)))
 		return false;
-	see_perf_events(all, &lib);
-	return is_in_time(all, &lib, parts_needed__of(all->parts_needed, pid), library->time_ns);
+	perf_attached__see(all->parts.kernel, &lib);
+	return is_in_time(all, &lib, parts, library->time_ns);
+}
+
+static void see_needs(struct arrivals *all, pid_t pid, int err,
+		      const struct mapped_library *library)
+{
+	uint32_t parts = parts_needed__of(all->parts_needed, pid);
+
+	if (parts && !was_in_time(all, pid, err, parts, library))
+		miss(all, pid, library->path);
+}
+
+/* The records of its exec and of its mapping come in any order: the second one shows both. */
+static void see_needs_once_known(struct arrivals *all, pid_t pid, int err,
+				 const struct mapped_library *library)
+{
+	if (process_is_running(pid) || parts_needed__knows(all->parts_needed, pid))
+		see_needs(all, pid, err, library);
+	else
+		ended__add(&all->ended, pid, library);
 }
 
 /* The process cannot be read any more. A followed one may have been recorded in full. */
 static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 		      const struct mapped_library *library)
 {
-	bool has_other_image = err == -ENOENT && process_is_running(a->pid);
-
-	if (has_other_image)
+	/* It executes another program by now. */
+	if (err == -ENOENT && process_is_running(a->pid))
 		return;
-	if (err == -LOOK_SERVED) {
+	if (err == -LOOK_SERVED)
 		refuse_served(all, a->pid);
-		return;
-	}
-	if (a->newcomer || !was_in_time(all, a->pid, err, library))
+	else if (a->newcomer || !was_in_time(all, a->pid, err, 0, library))
 		miss(all, a->pid, library->path);
+	else
+		see_needs_once_known(all, a->pid, err, library);
+}
+
+/* Nothing follows a process that has ended: only its exec shows whether anything did. */
+static void pass_by(struct arrivals *all, pid_t pid, const struct mapped_library *library)
+{
+	if (!all->scope && !process_is_running(pid))
+		see_needs_once_known(all, pid, -ESRCH, library);
 }
 
 /* True if a followed process needs nothing more. */
@@ -324,7 +327,7 @@ static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns
 	struct library_state lib = {0};
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
-	see_perf_events(all, &lib);
+	perf_attached__see(all->parts.kernel, &lib);
 	a->parts = parts_needed__of(all->parts_needed, a->pid);
 	a->parts = library_state__lacks(&lib, a->parts, time_ns);
 	if (err)
@@ -395,8 +398,10 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	if (has_arrived(all, pid) || was_looked_at(all, pid, library->time_ns))
 		return 0;
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
-	if (!is_wanted(all, &a))
+	if (!is_wanted(all, &a)) {
+		pass_by(all, pid, library);
 		return 0;
+	}
 	if (a.newcomer || is_to_be_stopped(all, pid, library))
 		stop(all, &a);
 	none = look__library(all->parts.look, pid, &a.file, &a.loader);
@@ -486,7 +491,7 @@ static struct library_state ask_for(struct arrivals *all, struct arrival *a)
 		return (struct library_state){.err = -EDQUOT};
 	if (err || libraries__look(all->parts.libs, a->file, &lib))
 		return (struct library_state){.planned = true, .err = err ?: -ENOENT};
-	see_perf_events(all, &lib);
+	perf_attached__see(all->parts.kernel, &lib);
 	if (lib.planned && !lib.err && a->parts)
 		a->lacks = libraries__need(all->parts.libs, a->file, a->parts) != 0;
 	return lib;
@@ -530,7 +535,7 @@ static bool is_library_settled(void *arrivals, const struct library_file *file, 
 	*err = libraries__look(all->parts.libs, file, &lib);
 	if (*err)
 		return true;
-	see_perf_events(all, &lib);
+	perf_attached__see(all->parts.kernel, &lib);
 	*err = lib.err;
 	return lib.planned;
 }
@@ -581,12 +586,17 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 	return err;
 }
 
-/* With mapping records, that of its library shows later whether a process was in time. */
+/* With mapping records, that of its library shows whether a process that has ended was in time. */
 static void see_parts(struct arrivals *all, const struct wire_exec *e)
 {
-	if (libraries__lack(all->parts.libs, parts_needed__exec(all->parts_needed, e)) &&
-	    !all->parts.mappings && !has_arrived(all, (pid_t)e->pid) &&
-	    count_missed(all, (pid_t)e->pid))
+	uint32_t parts = parts_needed__exec(all->parts_needed, e);
+	pid_t pid = (pid_t)e->pid;
+	const struct mapped_library *library = ended__find(&all->ended, pid, e->time_ns);
+
+	if (library)
+		see_needs(all, pid, -ESRCH, library);
+	else if (!all->parts.mappings && libraries__lack(all->parts.libs, parts) &&
+		 !has_arrived(all, pid) && count_missed(all, pid))
 		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
 }
 
@@ -783,6 +793,7 @@ void arrivals__free(struct arrivals *all)
 	drop(all);
 	free(all->items);
 	unattached__free(all->unattached);
+	ended__destroy(&all->ended);
 	parts_needed__free(all->parts_needed);
 	outsiders__free(all->outsiders);
 	free(all);

@@ -21,7 +21,9 @@ static const struct {
 } options[] = {
 	{PLAN_PART_THREADS, "threads="},
 	{PLAN_PART_INCREMENTAL, "incremental="},
+	/* rustc takes an underscore for each hyphen. */
 	{PLAN_PART_INCREMENTAL, "dep-graph"},
+	{PLAN_PART_INCREMENTAL, "dep_graph"},
 };
 
 struct parts_needed {
@@ -71,10 +73,8 @@ uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e)
 	uint32_t parts =
 		compiles ? asked_by(e->args, e->args_len, e->truncated) : PLAN_PARTS_OPTIONAL;
 
-	if (parts || p->asked[e->pid % KEPT].pid == pid) {
-		p->asked[e->pid % KEPT].pid = pid;
-		p->asked[e->pid % KEPT].parts = parts;
-	}
+	p->asked[e->pid % KEPT].pid = pid;
+	p->asked[e->pid % KEPT].parts = parts;
 	return compiles && parts && !process_is_running(pid) ? parts : 0;
 }
 
@@ -98,9 +98,15 @@ uint32_t parts_needed_by(struct look *look, pid_t pid)
 	return asked_by(args, len, len == sizeof(args));
 }
 
+bool parts_needed__knows(const struct parts_needed *p, pid_t pid)
+{
+	return p->asked[(uint32_t)pid % KEPT].pid == pid;
+}
+
 uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid)
 {
-	return p->asked[(uint32_t)pid % KEPT].pid == pid ? p->asked[(uint32_t)pid % KEPT].parts : 0;
+	return parts_needed__knows(p, pid) ? p->asked[(uint32_t)pid % KEPT].parts
+					   : PLAN_PARTS_OPTIONAL;
 }
 
 uint32_t parts_needed__of(struct parts_needed *p, pid_t pid)

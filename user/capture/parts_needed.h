@@ -28,7 +28,13 @@ struct parts_needed *parts_needed__new(struct look *look);
  */
 uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e);
 
-/* By the last execve of a process, of which only the beginning of a long command line is known. */
+/* The last execve of the process is known. */
+bool parts_needed__knows(const struct parts_needed *p, pid_t pid);
+
+/*
+ * By the last execve of a process, of which only the beginning of a long command line is known. All
+ * parts if it is not known: its record may still be in the ring.
+ */
 uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid);
 
 /* Of a process that uses a library. Of one that has ended, by its last execve. */

@@ -78,6 +78,28 @@ static const char *why_closed(int err)
 }
 
 /*
+ * Attach what only this compiler needs. Without it the rest is recorded all the same, unless the
+ * library was written to: then it is detached from.
+ */
+static int attach_parts(const struct running *r, pid_t pid, const struct library_file *file,
+			bool *lacks)
+{
+	int err = libraries__need(r->libs, file, parts_needed_by(r->look, pid));
+
+	*lacks = err && err != -EINTR && err != -ESTALE;
+	return *lacks ? 0 : err;
+}
+
+/* Of a compiler that is followed. */
+static int report_late(const struct running *r, pid_t pid, const struct library_file *file)
+{
+	diag_warn("some probes of %s, which process %d uses, could not be attached; what they "
+		  "record of it is missing",
+		  library_file__path(file), (int)pid);
+	return r->sink->late ? r->sink->late(r->sink->ctx, pid) : 0;
+}
+
+/*
  * A process that the user named by number must be recorded, or the call fails. For any other
  * process a failure is printed, and recording goes on.
  */
@@ -86,6 +108,7 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 	_library_file_ struct library_file *file = NULL;
 	int err = library_of(r, pid, asked_for, &file, compiler);
 	const char *why = why_closed(err);
+	bool lacks = false;
 
 	if (err == -ESRCH)
 		return err;
@@ -100,14 +123,14 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 	}
 	err = file ? libraries__add(r->libs, file, process_uid(pid)) : 0;
 	if (!err && *compiler)
-		err = libraries__need(r->libs, file, parts_needed_by(r->look, pid));
+		err = attach_parts(r, pid, file, &lacks);
 	if (err == -EINTR || (err && asked_for && *compiler))
 		return err;
 	if (err) {
 		diag_warn("going on without the compiler of process %d", (int)pid);
 		arrivals__add_missing(r->arrivals, *compiler);
 	}
-	err = adopt(r, pid);
+	err = adopt(r, pid) ?: (lacks ? report_late(r, pid, file) : 0);
 	return err || !*compiler ? err : sampling__expect_running(r->sampling, pid);
 }
 
