@@ -46,8 +46,7 @@ static void nothing_is_left_to_clear(void **state)
 
 static void parts_are_expected_by_arguments_and_flags(void **state)
 {
-	char *const with[] = {(char *)"cargo", (char *)"rustc", (char *)"--", (char *)"-Zthreads=4",
-			      NULL};
+	char *const with[] = {(char *)"rustc", (char *)"-Zthreads=4", NULL};
 
 	assert_int_equal(likely_parts(with), PLAN_PART_BIT(PLAN_PART_THREADS));
 	assert_int_equal(likely_parts(make), 0);
@@ -55,6 +54,55 @@ static void parts_are_expected_by_arguments_and_flags(void **state)
 	setenv("RUSTFLAGS", "-g -Zthreads=2 -Cincremental=x", 1);
 	assert_int_equal(likely_parts(make), PLAN_PARTS_OPTIONAL);
 	unsetenv("RUSTFLAGS");
+}
+
+#define WORDS_MOST 8
+
+/* Whether incremental compilation is expected of a command of words. */
+static bool is_incremental(const char *command)
+{
+	char copy[128], *argv[WORDS_MOST + 1] = {NULL};
+	unsigned int n = 0;
+	uint32_t parts;
+
+	snprintf(copy, sizeof(copy), "%s", command);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+		assert_true(n < WORDS_MOST);
+		argv[n++] = word;
+	}
+	parts = likely_parts(argv);
+	assert_false(parts & ~PLAN_PART_BIT(PLAN_PART_INCREMENTAL));
+	return parts;
+}
+
+static void cargo_compiles_incrementally_unless_it_optimizes(void **state)
+{
+	unsetenv("CARGO_INCREMENTAL");
+	assert_true(is_incremental("cargo build"));
+	assert_true(is_incremental("/usr/bin/cargo +nightly -C dir check --all"));
+	assert_true(is_incremental("cargo t --profile test -- --release"));
+	assert_true(is_incremental("cargo run --profile=dev"));
+	assert_false(is_incremental("cargo build --release"));
+	assert_false(is_incremental("cargo -q build -r"));
+	assert_false(is_incremental("cargo build --profile release"));
+	assert_false(is_incremental("cargo rustc --profile=bench"));
+	assert_false(is_incremental("cargo bench"));
+	assert_false(is_incremental("cargo metadata build"));
+	assert_false(is_incremental("cargo -C"));
+	assert_false(is_incremental("cargo"));
+	assert_false(is_incremental("make build"));
+}
+
+static void a_variable_of_cargo_says_more_than_the_profile(void **state)
+{
+	setenv("CARGO_INCREMENTAL", "0", 1);
+	assert_false(is_incremental("cargo build"));
+	setenv("CARGO_INCREMENTAL", "1", 1);
+	assert_true(is_incremental("cargo build --release"));
+	assert_false(is_incremental("make"));
+	setenv("CARGO_INCREMENTAL", "", 1);
+	assert_false(is_incremental("cargo build --release"));
+	unsetenv("CARGO_INCREMENTAL");
 }
 
 /* A program that execs us may leave children behind: they become our children, and stay. */
@@ -90,6 +138,8 @@ int main(void)
 		cmocka_unit_test(its_error_is_that_of_asking),
 		cmocka_unit_test(nothing_is_left_to_clear),
 		cmocka_unit_test(parts_are_expected_by_arguments_and_flags),
+		cmocka_unit_test(cargo_compiles_incrementally_unless_it_optimizes),
+		cmocka_unit_test(a_variable_of_cargo_says_more_than_the_profile),
 		cmocka_unit_test(only_what_was_asked_is_ended),
 	};
 

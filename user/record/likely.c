@@ -83,6 +83,62 @@ int likely__finish(struct likely *l, const char **path)
 	return l->err;
 }
 
+static bool is_one_of(const char *word, const char *const words[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+/* The subcommand of cargo; NULL: there is none. */
+static char *const *find_subcommand(char *const argv[])
+{
+	/* Options before it whose value is the next word. */
+	static const char *const valued[] = {"-C", "-Z", "--color", "--config"};
+
+	for (; *argv; argv++) {
+		if (**argv != '-' && **argv != '+')
+			return argv;
+		if (is_one_of(*argv, valued, N_OF(valued)) && !*++argv)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* By the options of a subcommand; those of the compiler or the program come after "--". */
+static bool is_dev_profile(char *const argv[])
+{
+	static const char *const release[] = {"--release", "-r"};
+	const char *profile = NULL;
+
+	for (; *argv && strcmp(*argv, "--"); argv++) {
+		if (is_one_of(*argv, release, N_OF(release)))
+			return false;
+		if (!strncmp(*argv, "--profile=", 10))
+			profile = *argv + 10;
+		else if (!strcmp(*argv, "--profile") && argv[1])
+			profile = *++argv;
+	}
+	return !profile || !strcmp(profile, "dev") || !strcmp(profile, "test");
+}
+
+/* Cargo compiles the crates of a workspace incrementally, unless they are to be optimized. */
+static bool is_incremental(char *const argv[])
+{
+	static const char *const dev[] = {"build", "b", "check", "c",	   "test", "t",
+					  "run",   "r", "fix",	 "clippy", "rustc"};
+	const char *slash = strrchr(argv[0], '/'), *set = getenv("CARGO_INCREMENTAL");
+	char *const *subcommand;
+
+	if (strcmp(slash ? slash + 1 : argv[0], "cargo"))
+		return false;
+	subcommand = find_subcommand(argv + 1);
+	if (!subcommand || !is_one_of(*subcommand, dev, N_OF(dev)))
+		return false;
+	return set && *set ? strcmp(set, "0") != 0 : is_dev_profile(subcommand + 1);
+}
+
 uint32_t likely_parts(char *const argv[])
 {
 	static const char *const variables[] = {"RUSTFLAGS", "RUSTDOCFLAGS",
@@ -93,6 +149,8 @@ uint32_t likely_parts(char *const argv[])
 		parts |= parts_asked_for(getenv(variables[i]) ?: "");
 	for (size_t i = 0; argv && argv[i]; i++)
 		parts |= parts_asked_for(argv[i]);
+	if (argv && argv[0] && is_incremental(argv))
+		parts |= PLAN_PART_BIT(PLAN_PART_INCREMENTAL);
 	return parts;
 }
 

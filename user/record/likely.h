@@ -35,7 +35,10 @@ int likely__done_fd(const struct likely *l);
 /* Wait for the result: 0 and the path, which `l` owns, or an error of plan_find__of_toolchain(). */
 int likely__finish(struct likely *l, const char **path);
 
-/* The parts of a plan (PLAN_PART_BITs) that the command, or RUSTFLAGS and the like, ask for. */
+/*
+ * The parts of a plan (PLAN_PART_BITs) that the command, or RUSTFLAGS and the like, ask for. Cargo
+ * asks for incremental compilation by itself with its profiles dev and test.
+ */
 uint32_t likely_parts(char *const argv[]);
 
 /* If the search still runs, ends its rustc and all processes that this rustc has started. */
