@@ -32,7 +32,7 @@ def test_parts_of_the_cost_add_up(t):
     assert cost["probes_ns"] > cost["hits"] * 100 and cost["samples_ns"] == 0
     # A breakpoint is written by the kernel, so it takes part of a microsecond at least.
     compilers = len(report["processes"])
-    assert cost["breakpoints"] % compilers == 0 and cost["breakpoints"] > 700 * compilers
+    assert cost["breakpoints"] > 700 * compilers
     assert cost["breakpoints_ns"] > cost["breakpoints"] * 100
     assert cost["names_ns"] > 0
     # Before the compiler ran, its breakpoints were attached; then its records were read.

@@ -13,13 +13,12 @@ static void parts_are_numbers_times_costs(void **state)
 	struct overhead_input in = {
 		.counters = counters,
 		.costs = &costs,
-		.session = {.breakpoints = 500,
-			    .breakpoint_ns = 4000,
+		.session = {.breakpoint_ns = 4000,
 			    .helpers_ns = 30,
 			    .tick_ns = 2500,
 			    .waited_ns = 77,
 			    .n_waited = 2},
-		.compilers = 6,
+		.breakpoints = 3000,
 		.own_ns = 100,
 		.set_up_ns = 90,
 	};
@@ -46,12 +45,22 @@ static void breakpoints_and_ticks_have_usual_costs(void **state)
 	struct overhead_input in = {
 		.counters = counters,
 		.costs = &costs,
-		.session.breakpoints = 10,
-		.compilers = 1,
+		.breakpoints = 10,
 	};
 
 	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_BREAKPOINTS] > 0);
 	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_SAMPLES] > 0);
+}
+
+/* A part that is attached later is in no compiler that came before. */
+static void compilers_have_the_breakpoints_of_their_time(void **state)
+{
+	struct breakpoints b = {0};
+
+	assert_int_equal(breakpoints__count(&b, 0, 1000), 0);
+	assert_int_equal(breakpoints__count(&b, 3, 1000), 3000);
+	assert_int_equal(breakpoints__count(&b, 3, 1500), 3000);
+	assert_int_equal(breakpoints__count(&b, 5, 1500), 6000);
 }
 
 static void the_command_is_not_ours(void **state)
@@ -64,6 +73,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_numbers_times_costs),
 		cmocka_unit_test(breakpoints_and_ticks_have_usual_costs),
+		cmocka_unit_test(compilers_have_the_breakpoints_of_their_time),
 		cmocka_unit_test(the_command_is_not_ours),
 	};
 

@@ -16,17 +16,23 @@ struct trace_costs overhead_costs(const struct probe_costs *costs)
 	};
 }
 
+uint64_t breakpoints__count(struct breakpoints *b, uint32_t compilers, uint32_t each)
+{
+	b->n += (uint64_t)(compilers - b->compilers) * each;
+	b->compilers = compilers;
+	return b->n;
+}
+
 struct trace_overhead overhead_of(const struct overhead_input *in)
 {
 	const struct session_cost *s = &in->session;
-	uint64_t breakpoints = (uint64_t)in->compilers * s->breakpoints;
 	uint64_t hits = in->counters[WIRE_COUNT_HITS];
 
 	return (struct trace_overhead){
 		.of = {
 			[TRACE_OVERHEAD_PROBES] = costs_of_hits(hits, in->costs->emulated.hit_ps),
 			[TRACE_OVERHEAD_BREAKPOINTS] =
-				breakpoints * (s->breakpoint_ns ?: costs_of_install(1)),
+				in->breakpoints * (s->breakpoint_ns ?: costs_of_install(1)),
 			[TRACE_OVERHEAD_SAMPLES] =
 				in->counters[WIRE_COUNT_SAMPLES_NS] +
 				costs_of_ticks(in->counters[WIRE_COUNT_TICKS], s->tick_ns),
@@ -34,7 +40,7 @@ struct trace_overhead overhead_of(const struct overhead_input *in)
 			[TRACE_OVERHEAD_OWN] = in->own_ns + s->helpers_ns,
 			[TRACE_OVERHEAD_WAITED] = s->waited_ns,
 			[TRACE_OVERHEAD_N_WAITED] = s->n_waited,
-			[TRACE_OVERHEAD_N_BREAKPOINTS] = breakpoints,
+			[TRACE_OVERHEAD_N_BREAKPOINTS] = in->breakpoints,
 			[TRACE_OVERHEAD_SET_UP] = in->set_up_ns,
 		}};
 }

@@ -7,15 +7,24 @@
 #include "capture/session.h"
 #include "trace/trace.h"
 
-/* The parts that are known; the caller adds what the compilers' number decides. */
+/* The parts that are known; the caller adds breakpoints, which its compilers decide. */
 struct overhead_input {
 	const uint64_t *counters; /* as session__counters() */
 	const struct probe_costs *costs;
 	struct session_cost session;
-	uint32_t compilers; /* that were recorded */
-	uint64_t own_ns;    /* overhead_own_ns() */
-	uint64_t set_up_ns; /* of it, what comes once */
+	uint64_t breakpoints; /* of all compilers that were recorded */
+	uint64_t own_ns;      /* overhead_own_ns() */
+	uint64_t set_up_ns;   /* of it, what comes once */
 };
+
+/* Compilers, each with the breakpoints that there were when it was counted. All zeroes is empty. */
+struct breakpoints {
+	uint64_t n;
+	uint32_t compilers;
+};
+
+/* There are so many compilers by now, and `each` that starts has so many. Returns b->n. */
+uint64_t breakpoints__count(struct breakpoints *b, uint32_t compilers, uint32_t each);
 
 struct trace_costs overhead_costs(const struct probe_costs *costs);
 

@@ -53,16 +53,15 @@ struct recorder {
 	bool only_samples;
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
-	uint64_t bad_records;
-	uint64_t n_queries, n_hits;
+	uint64_t bad_records, n_queries, n_hits;
+	struct breakpoints breakpoints;
 	struct now now;
 	struct top_nows told; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
-	bool lost_most;
+	bool lost_most, settled;
 	int err;      /* of records that waited: as if it came from the sink's function */
 	int view_err; /* error of the live view, which is not drawn any more */
 	bool sampled; /* samples are taken */
-	bool settled; /* recorder__settle() was called */
 };
 
 static int on_process(void *ctx, const struct trace_process *p)
@@ -361,7 +360,8 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 	struct trace_item item = {.kind = TRACE_ITEM_OVERHEAD};
 	struct overhead_input known = *in;
 
-	known.compilers = tracks__processes(r->tracks);
+	known.breakpoints = breakpoints__count(&r->breakpoints, tracks__processes(r->tracks),
+					       in->session.breakpoints);
 	if (r->code_names && !r->opt.symbols)
 		known.set_up_ns += code_names__cpu_ns(r->code_names);
 	item.overhead = overhead_of(&known);
