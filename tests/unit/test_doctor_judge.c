@@ -256,6 +256,23 @@ static void limits_are_notes(void **state)
 	assert_int_equal(findings__problems(&f), 0);
 }
 
+static void what_recovered_names_leave_out_is_said(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	_findings_ struct findings f = {0}, g = {0};
+	struct toolchain *t;
+
+	sample_toolchains(&list);
+	t = &list.items[0];
+	t->complete = t->queries;
+	t->sites[PLAN_STEPPED] = 0;
+	judge_toolchains(&f, &list);
+	expect(&f, t->name, FINDING_OK, "all of its 2 queries can be recorded", NULL);
+	t->symbols = SYMBOLS_RECOVERED;
+	judge_toolchains(&g, &list);
+	expect(&g, t->name, FINDING_OK, "items and macros have no names", NULL);
+}
+
 static void a_toolchain_is_a_problem_only_if_it_matters(void **state)
 {
 	_toolchains_ struct toolchains list = {0}, none = {0};
@@ -288,6 +305,7 @@ int main(void)
 		TEST(a_rehearsal_reports_what_a_recording_would),
 		TEST(the_counters_show_what_became_of_the_hits),
 		TEST(limits_are_notes),
+		TEST(what_recovered_names_leave_out_is_said),
 		TEST(a_toolchain_is_a_problem_only_if_it_matters),
 	};
 

@@ -268,7 +268,8 @@ static const char *source_text(enum symbol_source source)
 {
 	if (source == SYMBOLS_OF_LIBRARY)
 		return "";
-	return source == SYMBOLS_RECOVERED ? "; it has no symbols, and names are recovered from "
+	return source == SYMBOLS_RECOVERED ? "; it has no symbols: items and macros have no names, "
+					     "others are recovered from "
 					   : "; its symbols are those of ";
 }
 
