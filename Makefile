@@ -381,13 +381,14 @@ fidelity:
 		if [ -s $(B)/fidelity.md ]; then mv $(B)/fidelity.md docs/fidelity.md; fi; \
 		exit $$status
 
-# docs/toolchains.md: all toolchains that are found, and how far each is recorded. TOOLCHAINS_ARGS=--help
+# docs/toolchains.md: all toolchains that are found, and how far each is recorded. With
+# TOOLCHAINS_ARGS (--help) the page is printed, not kept.
 TOOLCHAINS_ARGS ?=
 toolchains:
 	@tests/setup.sh check
 	@+$(SUBMAKE) all
 	@$(PYTHON) -B tests/e2e/toolchains.py --build $(B) $(TOOLCHAINS_ARGS) >$(B)/toolchains.md
-	@mv $(B)/toolchains.md docs/toolchains.md
+	@if [ -z '$(TOOLCHAINS_ARGS)' ]; then mv $(B)/toolchains.md docs/toolchains.md; else cat $(B)/toolchains.md; fi
 
 # Other kernels, in virtual machines, and docs/kernels.md: KERNELS="6.18 7" picks some, QUICK=1 tries
 # only what finds the worst. KERNELS_ARGS=--help

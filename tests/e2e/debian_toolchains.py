@@ -14,10 +14,14 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "debian-toolch
 
 
 @functools.lru_cache
-def get():
+def get(*packages):
     """Download what is missing; the reason why there is none, or None."""
-    done = subprocess.run([SCRIPT, DIRECTORY], capture_output=True, text=True)
+    done = subprocess.run([SCRIPT, DIRECTORY, *packages], capture_output=True, text=True)
     return (done.stderr.strip().splitlines() or ["unknown"])[-1] if done.returncode else None
+
+
+def versions():
+    return sorted(name for name in os.listdir(DIRECTORY) if name[0].isdigit())
 
 
 def libraries(version):
@@ -33,7 +37,7 @@ def toolchain(t, version):
     """As t.toolchain(), whose rustc is a script that sets where its libraries are."""
     root = os.path.join(DIRECTORY, version)
     if not os.path.isdir(root):
-        why = get()
+        why = get("rustc-web")
         if why or not os.path.isdir(root):
             raise lab.Skip("no rustc-web %s of Debian: %s" % (version, why or "not in apt's lists"))
     rustc = t.write("rustc", "#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nexec %s/usr/bin/rustc \"$@\"\n"

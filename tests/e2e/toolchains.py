@@ -4,7 +4,6 @@ rustup's, copies of these without symbols, and the compilers of Debian's package
 
 import argparse
 import collections
-import glob
 import json
 import os
 import re
@@ -13,6 +12,7 @@ import sys
 import textwrap
 
 import crates
+import debian_toolchains
 import equality
 import lab
 from compiles import BOOTSTRAP, Compile
@@ -26,9 +26,8 @@ MODES = ("debug", "release", "first-incremental", "second-incremental")
 QUERIES = ("-q", "-e", "query-provider")
 # Enough stacks of a compile of some seconds.
 SAMPLES = ("-q", "--sample=999", "-e", "none")
-# Directories of unpacked packages, each with usr/bin/rustc.
-DEBIAN = os.environ.get("DEBIAN_TOOLCHAINS") or os.path.join(
-    lab.invoker().pw_dir, ".cache/qprof-bpf-toolchains")
+# Debian's, all of their versions.
+PACKAGES = ("rustc-web", "rustc")
 NO_SYMBOLS = ", symbols removed"
 # Names in a list of what is missing.
 NAMED_MOST = 6
@@ -45,6 +44,7 @@ recorded it.
 - *keys*: of the queries that are known to have a definition or a crate as key, those whose key can be read.
 - The four compiles: executions that were recorded, and whether query by query they equal those of rustc's
   `-Zself-profile` of the same process. *shared id* is a difference of rustc's labels ([fidelity.md](fidelity.md)).
+  *Differ by count* means that the two have other sequences of events, so no reason was looked for.
   *Late* is an execution whose end was noticed only at a later event: its time is an upper bound.
 - *stacks*: samples of a debug build of {sampled}, without probes. A stack is whole if it reaches the start of its
   thread; others show a query, or an activity, all the same.
@@ -80,10 +80,14 @@ def without_symbols(t, toolchain):
 
 
 def debian_cases():
-    for rustc in sorted(glob.glob(os.path.join(DEBIAN, "*/usr/bin/rustc"))):
-        usr = os.path.dirname(os.path.dirname(rustc))
-        yield Case("Debian %s", lab.Toolchain("debian", rustc, usr),
-                   os.path.join(usr, "lib/x86_64-linux-gnu"))
+    why = debian_toolchains.get(*PACKAGES)
+    if why:
+        print("toolchains: " + why, file=sys.stderr)
+        return
+    for version in debian_toolchains.versions():
+        usr = os.path.join(debian_toolchains.DIRECTORY, version, "usr")
+        yield Case("Debian %s", lab.Toolchain("debian", os.path.join(usr, "bin/rustc"), usr),
+                   debian_toolchains.libraries(version))
 
 
 def cases():
@@ -118,7 +122,9 @@ def compared(spans, profile, plan):
                 reasons[one.reasons[key] or "**unexplained**"] += n
             text += " equal, " + ", ".join("%d %s" % (n, why) for why, n in sorted(reasons.items()))
         except AssertionError:
-            text += " of %d, **%d differ**" % (theirs.total(), ((ours - theirs) + (theirs - ours)).total())
+            # One with another label counts once.
+            n = max((ours - theirs).total(), (theirs - ours).total())
+            text += " of %d, **%d differ** by count" % (theirs.total(), n)
     return text + (", %s late" % share(late, ours.total()) if late else "")
 
 
@@ -179,8 +185,8 @@ def missing(plan):
 
 
 class Page:
-    def __init__(self, build):
-        self.build, self.rows, self.missing = build, [], []
+    def __init__(self, build, only):
+        self.build, self.only, self.rows, self.missing = build, only, [], []
 
     def fill(self, t, case, toolchain, name):
         done = t.run_qprof("plan", "--json", toolchain.rustc)
@@ -205,6 +211,8 @@ class Page:
             os.environ["LD_LIBRARY_PATH"] = case.library_path
         try:
             name = case.name % version(case.toolchain.rustc)
+            if self.only not in name:
+                return
             print("toolchains: " + name, file=sys.stderr)
             with lab.Lab(self.build) as t:
                 stripped = case.name.endswith(NO_SYMBOLS)
@@ -227,14 +235,13 @@ class Page:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--only", help="toolchains with this in their name, such as Debian")
+    parser.add_argument("--only", default="", help="toolchains with this in their name, such as Debian")
     options = parser.parse_args()
     if lab.why_no_capture():
         sys.exit("toolchains: " + lab.why_no_capture())
-    page = Page(options.build)
+    page = Page(options.build, options.only)
     for case in cases():
-        if not options.only or options.only in case.name:
-            page.add(case)
+        page.add(case)
     page.print()
 
 
