@@ -198,7 +198,8 @@ static __always_inline void maps_count(__u32 counter)
 
 /*
  * A wakeup costs more than a span. The reader polls many times a second; only the few records that
- * cross a multiple of wakeup_bytes wake it.
+ * are sent just beyond a multiple of wakeup_bytes wake it. A longer record than the window may step
+ * over one: then the next multiple wakes the reader, or the next poll.
  */
 static __always_inline __u64 maps_wakeup_flags(void)
 {

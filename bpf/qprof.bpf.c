@@ -234,11 +234,17 @@ int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct
 				    ? bpf_task_storage_get(&waits, prev, NULL, 0)
 				    : NULL;
 	struct wait *to = bpf_task_storage_get(&waits, next, NULL, 0);
+	__u64 now;
 
+	to = to && to->since_ns ? to : NULL;
+	if (!from && !to)
+		return 0;
+	now = bpf_ktime_get_ns();
 	if (from)
-		wait_begin(from, bpf_ktime_get_ns());
-	if (to && to->since_ns)
-		wait_end(to, bpf_ktime_get_ns());
+		wait_begin(from, now);
+	if (to)
+		wait_end(to, now);
+	wait_count_time(now);
 	return 0;
 }
 

@@ -41,6 +41,13 @@ static __always_inline int wait_is_one(bool preempt, __u32 state)
 	return !preempt && state && !(state & (TASK_DEAD | TASK_STOPPED | TASK_TRACED));
 }
 
+/* Part of what samples cost. Both happen for threads of compilers only. */
+STACK_APART int wait_count_time(__u64 since_ns)
+{
+	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - since_ns);
+	return 0;
+}
+
 /* The current thread leaves its CPU. */
 STACK_APART int wait_begin(struct wait *w, __u64 now)
 {

@@ -461,7 +461,7 @@ enum wire_counter {
 	WIRE_LOST_SAMPLES_RING,	    /* the same lost: the ring buffer was full */
 	WIRE_LOST_SAMPLES_NESTED,   /* the same lost: the memory for one was in use */
 	WIRE_COUNT_TICKS,	    /* ticks of the CPU's clock in followed processes */
-	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples */
+	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
