@@ -108,16 +108,16 @@ def test_numbers_are_those_of_the_report(t):
 def test_recordings_that_cost_otherwise_are_compared(t):
     """A budget leaves queries out of one: CPU times are compared, and items by the others.
 
-    No compiler is so slow, nor its probes so cheap, that all of them fit 5 %.
+    No compiler is so slow, nor its probes so cheap, that all of them fit 15 %.
     """
     command = [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"))
-    for name, options in (("base.qpt", ("--budget", "5%")), ("new.qpt", ("--exact",))):
+    for name, options in (("base.qpt", ("--budget", "15%")), ("new.qpt", ("--exact",))):
         run = t.capture(command, ("-q", *options), trace=name, exact=False)
         assert run.status == 0, run.stderr
     done = t.run_qprof("diff", "--json", "base.qpt", "new.qpt")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    # Of so short a compile, all that 5 % pay for may be queries that are about no item.
+    # Of so short a compile, all that 15 % pay for may be queries that are about no item.
     build, items = document["build"], document.get("items", [])
     assert document["differences"] == ["recording"], document["differences"]
     assert "cpu" in build["compared_metrics"], build
