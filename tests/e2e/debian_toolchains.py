@@ -39,7 +39,7 @@ def toolchain(t, version):
     if not os.path.isdir(root):
         why = get("rustc-web")
         if why or not os.path.isdir(root):
-            raise lab.Skip("no rustc-web %s of Debian: %s" % (version, why or "not in apt's lists"))
+            raise lab.NotDownloaded("no rustc-web %s of Debian: %s" % (version, why or "not in apt's lists"))
     rustc = t.write("rustc", "#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nexec %s/usr/bin/rustc \"$@\"\n"
                     % (libraries(version), root))
     os.chmod(rustc, 0o755)

@@ -42,6 +42,10 @@ class Skip(Exception):
     """Raised with the reason why a test cannot run here."""
 
 
+class NotDownloaded(Skip):
+    """What the test needs could not be downloaded: a fault of no machine, CI's included."""
+
+
 def each(*cases):
     """The test runs once for each case: a tuple of arguments, or one argument."""
 
