@@ -4,17 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define WHOLE 1000000 /* ppm */
 #define MOST  0.9L    /* share of the total weight */
 /* So many standard errors have that share of normally distributed values within them. */
 #define ERRORS 1.65L
-
-static int compare_values(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 struct spread spread_of(uint64_t *values, uint32_t n)
 {
@@ -22,7 +17,7 @@ struct spread spread_of(uint64_t *values, uint32_t n)
 
 	if (!n)
 		return (struct spread){0};
-	qsort(values, n, sizeof(*values), compare_values);
+	qsort(values, n, sizeof(*values), array__by_u64);
 	low = values[(n - 1) / 2];
 	high = values[n / 2];
 	return (struct spread){

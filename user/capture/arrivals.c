@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/arrivals.h"
-#include "capture/ended.h"
-#include "capture/held.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,15 +10,17 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/ptrace_stop.h"
+#include "capture/ended.h"
+#include "capture/held.h"
 #include "capture/look.h"
 #include "capture/outsiders.h"
-#include "proc/processes.h"
-#include "proc/programs.h"
-#include "capture/refusals.h"
 #include "capture/parts_needed.h"
 #include "capture/perf_attached.h"
+#include "capture/ptrace_stop.h"
+#include "capture/refusals.h"
 #include "capture/unattached.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
 
 /* A process that waits: its library is not attached to yet, or nothing follows the process yet. */
 struct arrival {

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/uprobe_multi.h"
@@ -174,13 +175,6 @@ uint32_t links__sites(const struct links *l)
 	return n;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The kernel writes breakpoints into each mapping that could be executable, and takes them away. */
 static uint64_t time_mapping(int fd, uint64_t offset, size_t size)
 {
@@ -214,7 +208,7 @@ uint64_t links__breakpoint_ns(const struct links *l)
 	if (!sorted || n < MEASURED_SITES)
 		return 0;
 	copy_attached(l, sorted);
-	qsort(sorted, n, sizeof(*sorted), compare);
+	qsort(sorted, n, sizeof(*sorted), array__by_u64);
 	/* The range may have a few more sites of its last page, which is no matter. */
 	from = sorted[n / 2 - half] / page * page;
 	to = (sorted[n / 2 + half - 1] / page + 1) * page;

@@ -81,7 +81,7 @@ uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e)
 /* A compiler built of rustc's crates may ask for a part by itself. */
 static bool is_known_compiler(const char *exe)
 {
-	const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+	const char *name = basename(exe);
 
 	return is_compiler_name(name, strlen(name));
 }

@@ -272,16 +272,9 @@ static int on_record(void *ctx, const void *record, size_t size)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t median(uint64_t *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), compare);
+	qsort(values, n, sizeof(*values), array__by_u64);
 	return n ? values[n / 2] : 0;
 }
 

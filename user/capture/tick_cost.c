@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 /* Some 25 ticks: far more than there are of other interrupts meanwhile. */
@@ -39,18 +40,11 @@ bool tick_gaps__add(struct tick_gaps *g, uint64_t ns)
 	return g->n < TICK_GAPS_MAX;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 uint64_t tick_gaps__median(struct tick_gaps *g)
 {
 	if (g->n < GAPS_MIN)
 		return 0;
-	qsort(g->ns, g->n, sizeof(*g->ns), compare);
+	qsort(g->ns, g->n, sizeof(*g->ns), array__by_u64);
 	return g->ns[g->n / 2];
 }
 

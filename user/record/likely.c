@@ -128,10 +128,10 @@ static bool is_incremental(char *const argv[])
 {
 	static const char *const dev[] = {"build", "b", "check", "c",	   "test", "t",
 					  "run",   "r", "fix",	 "clippy", "rustc"};
-	const char *slash = strrchr(argv[0], '/'), *set = getenv("CARGO_INCREMENTAL");
+	const char *set = getenv("CARGO_INCREMENTAL");
 	char *const *subcommand;
 
-	if (strcmp(slash ? slash + 1 : argv[0], "cargo"))
+	if (strcmp(basename(argv[0]), "cargo"))
 		return false;
 	subcommand = find_subcommand(argv + 1);
 	if (!subcommand || !is_one_of(*subcommand, dev, N_OF(dev)))
