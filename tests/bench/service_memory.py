@@ -25,14 +25,6 @@ def status_mib(pid, key):
     return int(re.search(key + r":\s+(\d+)", lab.read_text("/proc/%d/status" % pid))[1]) / 1024
 
 
-def try_remove(group):
-    try:
-        os.rmdir(group)
-        return True
-    except OSError:
-        return False
-
-
 def session(t, group, rustc, i):
     """A shell that compiles when it is told to, and then waits."""
     out = t.mkdir("out-%d" % i)
@@ -58,8 +50,7 @@ def run(t, rustc, n):
     """The resident memory of the service, in MiB: before, at most, and after; and its traces."""
     traces = t.mkdir("traces-%d" % n)
     os.chmod(traces, 0o700)
-    with t.control_group(lambda group: lab.wait_for("the group to be empty",
-                                                    lambda: try_remove(group))) as group:
+    with t.control_group(lab.remove_group) as group:
         service = t.start([t.qprof, "--cgroup", group, "--traces", traces], env=t.qprof_env())
         lab.wait_for("the recording", lambda: lab.begun(service))
         before = status_mib(service.pid, "VmRSS")

@@ -163,6 +163,18 @@ def wait_for(what, condition, seconds=TIMEOUT):
         time.sleep(0.01)
 
 
+def remove_group(group):
+    """Remove a control group once nothing runs in it any more."""
+    def try_remove():
+        try:
+            os.rmdir(group)
+            return True
+        except OSError:
+            return False
+
+    wait_for("the control group to be empty", try_remove)
+
+
 def assert_runs(process):
     if process.poll() is not None:
         try:

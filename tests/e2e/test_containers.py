@@ -11,7 +11,6 @@ import workspace
 from compiles import BOOTSTRAP
 from mm_profdata import Profile
 from slow_loader import store_plan
-from test_service import try_remove
 from test_workspace import QUERIES, QUESTION, executed
 
 # Its own mounts, process numbers and root directory: the project, the toolchain and what is built lie
@@ -32,10 +31,6 @@ shift 4
 exec chroot . /usr/bin/env -i PATH=/rust/bin:/usr/bin HOME=/tmp CARGO_TARGET_DIR=/target CARGO_INCREMENTAL=0 \
     RUSTFLAGS="$RUSTFLAGS" RUSTC_BOOTSTRAP="$RUSTC_BOOTSTRAP" sh -ec 'cd /project && "$@"' sh "$@"
 """
-
-
-def remove_group(group):
-    lab.wait_for("the control group to be empty", lambda: try_remove(group))
 
 
 def crate_of(profile):
@@ -95,7 +90,7 @@ def test_a_container_that_something_else_started(t, option):
     os.mkfifo(go)
     # Making a plan may take longer than a ptrace stop, and this test is about something else.
     store_plan(t, t.rustc)
-    with t.control_group(remove_group) as group:
+    with t.control_group(lab.remove_group) as group:
         argv, env = container(t, "echo $$ >%s/cgroup.procs\nread _ <%s" % (group, go))
         started = t.start_plain(argv, env=env)
         of = str(started.pid) if option == "--pid" else group

@@ -15,16 +15,7 @@ import lab
 
 def control_group(t):
     """A control group of the test's own: other compilers of the machine are not recorded."""
-    return t.control_group(lambda group: lab.wait_for(
-        "the control group to be empty", lambda: try_remove(group)))
-
-
-def try_remove(group):
-    try:
-        os.rmdir(group)
-        return True
-    except OSError:
-        return False
+    return t.control_group(lab.remove_group)
 
 
 class Service:
@@ -132,7 +123,7 @@ def test_control_groups_of_a_session_have_a_trace_each(t):
         shell.communicate()
         service.end()
         for job in jobs:
-            lab.wait_for("the group to be empty", lambda: try_remove(job))
+            lab.remove_group(job)
         traces = service.traces(shell)
         names = [{crate.partition("_")[0] for crate in crates_of(t, trace)} for trace in traces]
         assert sorted(names, key=min) == [{"one"}, {"two"}], names
