@@ -126,7 +126,7 @@ void report_notes__kept_budget(FILE *out, const struct decisions *d, const char 
 /* "": they are named here. They are many, and of interest where queries are. */
 static const char *how_to_name(const struct report_options *opt)
 {
-	if (!opt->details && (opt->groups || opt->subjects || opt->items || opt->callers))
+	if (!opt->details && report_options__has_other_rows(opt))
 		return "; report --by query names them";
 	return opt->top ? "; --top 0 names them" : "";
 }
@@ -134,13 +134,13 @@ static const char *how_to_name(const struct report_options *opt)
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct trace_texts *names, const struct report_options *opt)
 {
-	const struct decisions *d = opt->decisions;
+	const char *how = how_to_name(opt);
 
-	if (!d)
+	if (!opt->decisions)
 		return 0;
 	fputc('\n', out);
-	report_notes__kept_budget(out, d, how_to_name(opt));
-	return *how_to_name(opt) ? 0 : list_unprobed(out, queries, names, opt);
+	report_notes__kept_budget(out, opt->decisions, how);
+	return *how ? 0 : list_unprobed(out, queries, names, opt);
 }
 
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)

@@ -541,11 +541,6 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 	return err;
 }
 
-static bool shows_all(const struct report_options *opt)
-{
-	return !opt->details && !opt->groups && !opt->subjects && !opt->items && !opt->callers;
-}
-
 /* Which queries have estimates is said next to them. */
 static int print_all(FILE *out, const struct summary *s, const struct trace_texts *names,
 		     const struct report_rows *r, const struct report_options *opt)
@@ -589,7 +584,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = print_all(out, s, names, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
-	if (!shows_all(opt))
+	if (opt->details || report_options__has_other_rows(opt))
 		err = err ?: report_notes__budget(out, &r, names, opt);
 	if (err)
 		return err;

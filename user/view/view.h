@@ -112,6 +112,12 @@ struct report_options {
 	uint64_t all_cpu_ns; /* self time on the CPU of all rows; with groups, 100 percent */
 };
 
+/* Whether it has rows of something else than queries: instead of them, or with `details` below. */
+static inline bool report_options__has_other_rows(const struct report_options *opt)
+{
+	return opt->groups || opt->subjects || opt->items || opt->callers;
+}
+
 /* The table of `qprof-bpf report`, also printed at the end of a capture. */
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt);
