@@ -9,6 +9,7 @@
 #include "analyze/compare_compilers.h"
 #include "analyze/compare_items.h"
 #include "analyze/compare_judge.h"
+#include "base/part.h"
 #include "base/table.h"
 
 #define WHOLE UINT32_MAX       /* as a label: the whole unit; as a unit: all units */
@@ -251,11 +252,6 @@ static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t la
 	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
 }
 
-static uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)((long double)value * part / whole) : 0;
-}
-
 /*
  * A crate has the part of its intervals, of its CPU time, of its wall time, and of one compiler of
  * all. Of compilers that waited it may be one.
@@ -396,10 +392,9 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	s->recording_apart_ns = s->recording_apart_wall_ns = 0;
 }
 
-static bool is_unprobed(const struct compare *c, const struct pair *pair, int side)
+static bool is_unprobed(const struct compare *c, uint32_t query, int side)
 {
-	return pair->unit != ITEMS && pair->label < c->n_unprobed &&
-	       c->unprobed[pair->label].in[side];
+	return query < c->n_unprobed && c->unprobed[query].in[side];
 }
 
 static void sums__add_recording(struct sums *s, const struct compare *c, const struct cell *cells)
@@ -427,6 +422,7 @@ static void sums__add_recording(struct sums *s, const struct compare *c, const s
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 {
 	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
+	const struct pair *of = &c->pairs.at[pair];
 	uint64_t least = UINT64_MAX, most = 0;
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
@@ -446,10 +442,12 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->probes_ns = cells[t].probes_ns;
 	}
 	s->preempted_ns += most - least;
-	sums__add_recording(s, c, cells);
+	/* Queries and items have no cost of their own. */
+	if (of->label == WHOLE)
+		sums__add_recording(s, c, cells);
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
-		s->in[side] |= c->pairs.at[pair].in[side];
-		s->unprobed[side] |= is_unprobed(c, &c->pairs.at[pair], side);
+		s->in[side] |= of->in[side];
+		s->unprobed[side] |= of->unit != ITEMS && is_unprobed(c, of->label, side);
 	}
 }
 
@@ -528,6 +526,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row.query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
+		row.knows_recording = r->without_cost && !row.query;
 		row.crate_self_ns = crate_self(c, pair);
 		if (pair->unit == ITEMS)
 			row.file =
@@ -598,9 +597,7 @@ static void take_cost_out(struct compare *c)
 
 static bool is_probed_everywhere(const struct compare *c, uint32_t query)
 {
-	const bool *unprobed = query < c->n_unprobed ? c->unprobed[query].in : NULL;
-
-	return !unprobed || (!unprobed[COMPARE_BASE] && !unprobed[COMPARE_NEW]);
+	return !is_unprobed(c, query, COMPARE_BASE) && !is_unprobed(c, query, COMPARE_NEW);
 }
 
 /*
@@ -646,9 +643,7 @@ static int add_items(struct compare *c)
 static void name_unprobed(const struct compare *c, struct compare_result *r)
 {
 	for (uint32_t label = 0; label < c->n_unprobed; label++) {
-		const bool *in = c->unprobed[label].in;
-
-		if (!in[COMPARE_BASE] && !in[COMPARE_NEW])
+		if (is_probed_everywhere(c, label))
 			continue;
 		if (r->n_unprobed < COMPARE_UNPROBED_NAMED)
 			r->unprobed[r->n_unprobed] = c->labels.texts[label];
@@ -680,7 +675,7 @@ static int level(struct compare *c)
 
 		for (uint32_t t = 0; t < n_traces(c); t++)
 			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
-		if (is_unprobed(c, pair, COMPARE_BASE) || is_unprobed(c, pair, COMPARE_NEW))
+		if (pair->unit != ITEMS && !is_probed_everywhere(c, pair->label))
 			leave_out(c, pair);
 	}
 	return 0;
@@ -745,6 +740,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, bool o
 		return -ENOMEM;
 	*out = row_of(&s, c);
 	out->is_build = is_build;
+	out->knows_recording = r->without_cost && !has_query;
 	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)
 		out->unprobed[side] = c->any_unprobed;
 	compare_judge__row(r, out, has_query, n > 1 || !has_query);

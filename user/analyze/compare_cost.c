@@ -2,11 +2,12 @@
 #include "analyze/compare_cost.h"
 
 #include "analyze/cost.h"
+#include "base/part.h"
 
-static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
+static void cut_to(uint64_t *ns, uint64_t part, uint64_t whole)
 {
-	/* Long double: the product may have more than 64 bits. */
-	return part < whole ? (uint64_t)((long double)ns * part / whole) : ns;
+	if (part < whole)
+		*ns = part_of(*ns, part, whole);
 }
 
 /* What all compilers pay alike is divided by their number, the rest by hits of probes. */
@@ -20,11 +21,11 @@ static void take_part(struct compare_cost *cost, const struct model *m, const st
 	uint64_t hits = 2 * summary__spans(m->summary), n = summary__n_processes(m->summary);
 
 	for (int i = 0; i < 2; i++) {
-		cost->ns[by_hits[i]] = part_of(cost->ns[by_hits[i]], hits, c->hits);
-		cost->ns[by_number[i]] = part_of(cost->ns[by_number[i]], n, recorded);
+		cut_to(&cost->ns[by_hits[i]], hits, c->hits);
+		cut_to(&cost->ns[by_number[i]], n, recorded);
 	}
 	/* Which of them waited is unknown, so these may have. */
-	cost->ns[COMPARE_COST_WAITED] = part_of(cost->ns[COMPARE_COST_WAITED], n, cost->n_waited);
+	cut_to(&cost->ns[COMPARE_COST_WAITED], n, cost->n_waited);
 	if (n < cost->n_waited)
 		cost->n_waited = n;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/array.h"
-#include "base/table.h"
 
 /* For items__each(). */
 struct adding {
@@ -103,33 +102,22 @@ const char *compare_items__file(const struct compare_items *all,
 	return labels->texts[all->places[item].file];
 }
 
-/* Of a query in one trace. */
-struct error_sum {
-	uint32_t query, trace;
-	uint64_t ns;
-};
-
 int compare_items__variance(const struct compare_items *all, const bool *picked, double *variance)
 {
-	TABLE(struct error_sum) sums = {};
+	_own_sums_ struct own_sums errors = {}; /* a row for each trace; sums of errors */
 	int err = 0;
 
 	for (uint32_t i = 0; i < all->n && !err; i++) {
 		const struct compare_item *item = &all->all[i];
-		struct error_sum *sum;
 
-		if (!picked[item->item])
-			continue;
-		sum = table__get(&sums, (uint64_t)item->query << 32 | item->trace,
-				 .query = item->query, .trace = item->trace);
-		if (sum)
-			sum->ns += item->error_ns;
-		else
-			err = -ENOMEM;
+		if (picked[item->item])
+			err = own_sums__add(&errors, item->trace, item->query, item->error_ns);
 	}
-	for (uint32_t i = 0; i < sums.n && !err; i++)
-		variance[sums.at[i].trace] += (double)sums.at[i].ns * (double)sums.at[i].ns;
-	table__destroy(&sums);
+	for (uint32_t i = 0; i < errors.of.n && !err; i++) {
+		const struct own_sum *sum = &errors.of.at[i];
+
+		variance[sum->row] += (double)sum->cpu_ns * (double)sum->cpu_ns;
+	}
 	return err;
 }
 

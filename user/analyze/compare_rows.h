@@ -92,6 +92,7 @@ struct compare_row {
 	 * Of whole crates: what recording added to their CPU times, and how far the traces are
 	 * apart in it; and in all that it may have added to wall times.
 	 */
+	bool knows_recording; /* of all traces; otherwise these are unknown */
 	uint64_t recording_ns[COMPARE_N_SIDES];
 	uint64_t recording_apart_ns;
 	uint64_t recording_apart_wall_ns;

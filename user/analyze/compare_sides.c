@@ -7,14 +7,13 @@
 #include "analyze/compile_name.h"
 #include "analyze/cost.h"
 #include "base/format.h"
+#include "base/part.h"
 
 static uint64_t cost_ppm(const struct model *m)
 {
 	struct cost c = cost_of(m);
-	uint64_t in_compilers_ns = c.added_ns - c.ns[COST_OWN];
 
-	return c.compilers_ns ? (uint64_t)((long double)in_compilers_ns * 1000000 / c.compilers_ns)
-			      : 0;
+	return part_of(c.added_ns - c.ns[COST_OWN], 1000000, c.compilers_ns);
 }
 
 struct compare_recording compare_recording_of(const struct model *m)

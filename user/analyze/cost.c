@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/cost.h"
 
+#include "base/part.h"
+
 static const struct build_process *in_build(const struct model *m, uint32_t process)
 {
 	uint32_t n;
@@ -67,8 +69,7 @@ struct cost cost_of(const struct model *m)
 
 uint64_t cost__share_ppm(const struct cost *c)
 {
-	return c->compilers_ns ? (uint64_t)((long double)c->added_ns * 1000000 / c->compilers_ns)
-			       : 0;
+	return part_of(c->added_ns, 1000000, c->compilers_ns);
 }
 
 uint64_t cost__fixed_ns(const struct cost *c)

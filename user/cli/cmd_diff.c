@@ -314,7 +314,6 @@ static int judge(const struct compare *c, const struct compare_result *r,
 		to->limit_bytes = gate->limit_bytes;
 		to->limit_ppm = gate->limit.ppm;
 		to->metric = gate->query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
-		to->is_of_queries = gate->query;
 		to->is_above = is_above(to, 0);
 		to->verdict = to->is_above && to->row.significant ? DIFF_EXCEEDED : DIFF_PASSED;
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/cost_shares.h"
 
+#include "base/part.h"
+
 /* An interval has a probe at its start and one at its end. */
 static uint64_t least_hits_of(uint8_t type)
 {
@@ -35,12 +37,6 @@ void cost_shares__tell(struct cost_shares *all, const struct overhead_input *in)
 	all->new_ns = now_ns > told_ns ? now_ns - told_ns : 0;
 	/* A helper may have ended before it is counted as a child that has ended. */
 	all->told_ns = now_ns > told_ns ? now_ns : told_ns;
-}
-
-static uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole)
-{
-	/* Long double: the product may have more than 64 bits. */
-	return whole ? (uint64_t)((long double)value * part / whole) : 0;
 }
 
 void cost_share__divide(struct cost_share *one, const struct cost_shares *all)

@@ -40,8 +40,7 @@ struct diff_gate {
 	uint64_t limit_bytes;
 	uint64_t limit_ppm; /* of the base value; used if the others are 0 */
 	struct compare_row row;
-	bool is_of_queries; /* or of items; what recording cost one of them is unknown */
-	bool is_above;	    /* its change is, by chance or not */
+	bool is_above; /* its change is, by chance or not */
 	enum diff_verdict verdict;
 	const char *why; /* there is no verdict; else NULL */
 };

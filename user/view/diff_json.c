@@ -37,8 +37,7 @@ static void add_cost(struct json *j, const char *key, const struct spread *s)
 		json__null(j, key);
 }
 
-static void add_side(struct json *j, const struct compare_row *row, enum compare_side side,
-		     bool without_cost)
+static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
 {
 	struct json object = {};
 
@@ -55,7 +54,7 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	if (!row->query) {
 		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
 		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
-		json__known(&object, "recording_ns", without_cost, row->recording_ns[side]);
+		json__known(&object, "recording_ns", row->knows_recording, row->recording_ns[side]);
 		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
 		add_cost(&object, "results", &row->of[COMPARE_RESULTS][side]);
 	}
@@ -73,8 +72,7 @@ static void add_metrics(struct json *j, const char *key, unsigned int metrics)
 	json__value(j, key, names);
 }
 
-static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric,
-		    bool without_cost)
+static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
 {
 	int64_t change = compare_row__change(row, metric);
 	uint64_t base = row->of[metric][COMPARE_BASE].median;
@@ -94,12 +92,11 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 	if ((row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_BY_SAMPLES ||
 	    row->error_ns[metric])
 		json__number(j, "change_error", row->error_ns[metric]);
-	add_side(j, row, COMPARE_BASE, without_cost);
-	add_side(j, row, COMPARE_NEW, without_cost);
+	add_side(j, row, COMPARE_BASE);
+	add_side(j, row, COMPARE_NEW);
 }
 
-static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric,
-		    bool without_cost)
+static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
 {
 	if (row->unit) {
 		json__text(j, "crate", row->unit->crate);
@@ -118,17 +115,17 @@ static void put_row(struct json *j, const struct compare_row *row, enum compare_
 		json__text(j, "query", row->query);
 		json__text(j, "kind", summary_kind_text(row->kinds));
 	}
-	add_row(j, row, metric, without_cost);
+	add_row(j, row, metric);
 	json__put(j);
 }
 
 static void put_rows(struct json *j, const char *key, const struct compare_row *rows, size_t n,
-		     enum compare_metric metric, bool without_cost)
+		     enum compare_metric metric)
 {
 	json__array(j, key);
 	for (size_t i = 0; i < n && !j->err; i++) {
 		json__line(j, i);
-		put_row(j, &rows[i], metric, without_cost);
+		put_row(j, &rows[i], metric);
 	}
 	json__print(j, "]");
 }
@@ -182,8 +179,7 @@ static void put_gates(struct json *j, const struct diff_view *v)
 		json__bool(j, "exceeded", gate->verdict == DIFF_EXCEEDED);
 		json__text(j, "verdict", verdicts[gate->verdict]);
 		json__text(j, "why", gate->why);
-		add_row(j, &gate->row, gate->metric,
-			v->result->without_cost && !gate->is_of_queries);
+		add_row(j, &gate->row, gate->metric);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -244,14 +240,14 @@ int diff_json(FILE *out, const struct diff_view *v)
 	put_gates(&j, v);
 	json__print(&j, ",\"build\":\n");
 	json__begin(&j);
-	put_row(&j, &r->build, r->rules.metric, r->without_cost);
-	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric, r->without_cost);
+	put_row(&j, &r->build, r->rules.metric);
+	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
 	if (v->by == DIFF_BY_ITEM)
-		put_rows(&j, "rows", r->items, r->n_items, metric, r->without_cost);
+		put_rows(&j, "rows", r->items, r->n_items, metric);
 	else
-		put_rows(&j, "rows", r->rows, r->n_rows, metric, r->without_cost);
+		put_rows(&j, "rows", r->rows, r->n_rows, metric);
 	if (v->by == DIFF_BY_BOTH && r->has_items && r->rules.metric != COMPARE_TOTAL)
-		put_rows(&j, "items", r->items, r->n_items, metric, r->without_cost);
+		put_rows(&j, "items", r->items, r->n_items, metric);
 	json__print(&j, "}\n");
 	return j.err;
 }
