@@ -77,6 +77,21 @@ static void reserving_an_index_zeroes_the_new_items(void **state)
 	free(items);
 }
 
+static void appended_bytes_keep_their_order(void **state)
+{
+	char *bytes = NULL;
+	size_t len = 0, capacity = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		assert_int_equal(bytes__append(&bytes, &len, &capacity, "abc", 3), 0);
+		assert_int_equal(len, 3 * (i + 1));
+		assert_true(capacity >= len);
+	}
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(bytes[i], "abc"[i % 3]);
+	free(bytes);
+}
+
 static void memory_that_is_not_there_changes_nothing(void **state)
 {
 	char *items = NULL;
@@ -94,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(growing_the_array_keeps_its_items),
 		cmocka_unit_test(an_added_item_is_copied_to_the_end),
+		cmocka_unit_test(appended_bytes_keep_their_order),
 		cmocka_unit_test(reserving_an_index_zeroes_the_new_items),
 		cmocka_unit_test(numbers_are_found_and_ordered_as_unsigned),
 		cmocka_unit_test(memory_that_is_not_there_changes_nothing),

@@ -13,9 +13,11 @@ static struct recovered found;
 
 static int setup(void **state)
 {
+	_known_symbols_ struct known_symbols known = {0};
+
 	if (fixture_dir_setup(state) || image_of(fixture("drops.so"), &img))
 		return -1;
-	return recovered_guards__find(img, &found);
+	return known_symbols__find(img, &known) ?: recovered_guards__find(img, &known, &found);
 }
 
 static int teardown(void **state)

@@ -56,6 +56,22 @@ int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size)
 	return 0;
 }
 
+int bytes__append(char **bytes_p, size_t *len, size_t *capacity, const void *bytes, size_t size)
+{
+	if (*capacity - *len < size) {
+		size_t more = 2 * (*len + size) + 4096;
+		char *grown = realloc(*bytes_p, more);
+
+		if (!grown)
+			return -ENOMEM;
+		*bytes_p = grown;
+		*capacity = more;
+	}
+	memcpy(*bytes_p + *len, bytes, size);
+	*len += size;
+	return 0;
+}
+
 bool array__has_u64(const uint64_t *array, size_t n, uint64_t value)
 {
 	for (size_t i = 0; i < n; i++)

@@ -34,6 +34,12 @@ int array__add_bytes(void *array_p, uint32_t *n, uint32_t *capacity, const void 
  */
 int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size);
 
+/*
+ * Add `size` bytes at the end of `*len` in `*bytes_p`, which grows by more than it must. 0, or
+ * -ENOMEM, which changes nothing.
+ */
+int bytes__append(char **bytes_p, size_t *len, size_t *capacity, const void *bytes, size_t size);
+
 /* Whether any of `n` numbers is `value`. */
 bool array__has_u64(const uint64_t *array, size_t n, uint64_t value);
 

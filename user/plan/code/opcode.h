@@ -18,6 +18,7 @@
 #define OPCODE_MODRM_CALL    0x15
 #define OPCODE_MODRM_JMP     0x25
 #define OPCODE_INDIRECT_SIZE 6
+#define OPCODE_LEA	     0x8d
 /* je and jne: the second of two bytes, and short in one. */
 #define OPCODE_TWO_BYTES 0x0f
 #define OPCODE_JE	 0x84
@@ -40,6 +41,18 @@ static inline uint64_t opcode_target(const uint8_t *rel, uint64_t end)
 static inline bool opcode_is_call(const uint8_t *p)
 {
 	return (p[0] & 0xfe) == OPCODE_CALL;
+}
+
+/* A jump on a condition, rel32: two bytes are looked at. */
+static inline bool opcode_is_jcc(const uint8_t *p)
+{
+	return p[0] == OPCODE_TWO_BYTES && (p[1] & 0xf0) == 0x80;
+}
+
+/* lea reg, [rip + rel32], without the prefix: two bytes are looked at. */
+static inline bool opcode_is_lea_rip(const uint8_t *p)
+{
+	return p[0] == OPCODE_LEA && (p[1] & 0xc7) == 0x05;
 }
 
 /* jmp rel8, or on a condition. */

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "plan/code/scan.h"
-#include "plan/mine/owners.h"
+#include "plan/mine/callers.h"
 #include "plan/mine/profiler.h"
 
 struct search {
@@ -18,10 +16,8 @@ struct search {
 	struct mined_body *mined;
 	bool *several;	      /* by body: it calls several bodies without queries */
 	bool *foreign;	      /* by body: it executes for others than bodies that call it only */
-	uint64_t *candidates; /* bodies without queries, by address */
+	uint64_t *candidates; /* bodies without queries */
 	size_t n_candidates;
-	uint64_t *calls; /* of them */
-	uint32_t n_calls, cap_calls;
 };
 
 /* A body, PLAN_NONE for another function, calls one without queries. */
@@ -75,15 +71,6 @@ static int find_called(struct search *s)
 	return err;
 }
 
-static int note_call(void *arg, uint64_t addr, uint64_t to)
-{
-	struct search *s = arg;
-
-	return array__has_u64(s->candidates, s->n_candidates, to)
-		       ? array__add(&s->calls, &s->n_calls, &s->cap_calls, &addr)
-		       : 0;
-}
-
 static void note_foreign(struct search *s, uint32_t body, uint32_t called)
 {
 	(void)body;
@@ -93,9 +80,7 @@ static void note_foreign(struct search *s, uint32_t body, uint32_t called)
 static int find_foreign(struct search *s)
 {
 	_owners_ struct owners owners = {0};
-	struct code_range range = {s->candidates[0], s->candidates[s->n_candidates - 1]};
-	int err = code_scan__calls(s->img, range, note_call, s)
-			  ?: owners__find(s->img, s->calls, s->n_calls, &owners);
+	int err = callers__find(s->img, s->candidates, s->n_candidates, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++) {
 		uint32_t body = plan__body_at(s->plan, owners.items[i].entry);
@@ -182,7 +167,6 @@ int outlined_find(struct elf_image *img, struct code_decoder *decoder, struct pl
 	int err = find(&s);
 
 	code__free(&s.code);
-	free(s.calls);
 	free(s.candidates);
 	free(s.several);
 	free(s.foreign);

@@ -16,7 +16,7 @@
 
 static bool is_lea(const uint8_t *p)
 {
-	return (p[0] & 0xfb) == 0x48 && p[1] == 0x8d && (p[2] & 0xc7) == 0x05;
+	return (p[0] & 0xfb) == 0x48 && opcode_is_lea_rip(p + 1);
 }
 
 static uint32_t count_in(struct elf_image *img, const struct bounds *b, const struct bound *part)
@@ -28,7 +28,7 @@ static uint32_t count_in(struct elf_image *img, const struct bounds *b, const st
 	if (bytes && len > part->size)
 		len = part->size;
 	for (size_t i = 1; bytes && i + LEA_SIZE - 1 <= len; i++) {
-		const uint8_t *found = memchr(bytes + i, 0x8d, len - LEA_SIZE + 2 - i);
+		const uint8_t *found = memchr(bytes + i, OPCODE_LEA, len - LEA_SIZE + 2 - i);
 
 		if (!found)
 			break;

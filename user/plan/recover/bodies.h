@@ -7,11 +7,13 @@
 #define QPROF_PLAN_RECOVER_BODIES_H
 
 #include "plan/recover/recovered.h"
+#include "plan/symbols/known_symbols.h"
 
 /*
- * Add their names. The image has symbols already, among them the cold side's. Which mode of the
+ * Add their names. `known` are the image's symbols, among them the cold side's. Which mode of the
  * compiler a body is for does not show: the name has none. 0 or -ENOMEM.
  */
-int bodies__recover(struct elf_image *img, struct recovered *out);
+int bodies__recover(struct elf_image *img, const struct known_symbols *known,
+		    struct recovered *out);
 
 #endif /* QPROF_PLAN_RECOVER_BODIES_H */

@@ -8,8 +8,7 @@
 
 #include "base/array.h"
 #include "plan/code/flow.h"
-#include "plan/code/scan.h"
-#include "plan/mine/owners.h"
+#include "plan/mine/callers.h"
 #include "plan/mine/profiler.h"
 
 /* Guards of one function: 60 are the most seen. */
@@ -48,7 +47,6 @@ struct search {
 	const struct subject *subject;
 	const uint64_t *makers; /* functions that make an object where their first argument says */
 	size_t n_makers;
-	struct addresses calls;	  /* of makers */
 	struct addresses *passed; /* functions that are given the address of any object */
 	struct addresses signs;	  /* functions that one that drops it calls */
 	struct code_decoder *decoder;
@@ -138,7 +136,7 @@ static int look_at_maker(struct search *s, const struct owner *f)
 static int find_passed(struct search *s)
 {
 	_owners_ struct owners owners = {0};
-	int err = owners__find(s->img, s->calls.items, s->calls.n, &owners);
+	int err = callers__find(s->img, s->makers, s->n_makers, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = look_at_maker(s, &owners.items[i]);
@@ -230,26 +228,6 @@ static int name_drops(struct search *s, struct recovered *out)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int note_call(void *arg, uint64_t addr, uint64_t to)
-{
-	struct search *s = arg;
-
-	return array__has_u64(s->makers, s->n_makers, to)
-		       ? array__add(&s->calls.items, &s->calls.n, &s->calls.capacity, &addr)
-		       : 0;
-}
-
-static int find_calls(struct search *s)
-{
-	struct code_range range = {UINT64_MAX, 0};
-
-	for (size_t i = 0; i < s->n_makers; i++) {
-		range.first = s->makers[i] < range.first ? s->makers[i] : range.first;
-		range.last = s->makers[i] > range.last ? s->makers[i] : range.last;
-	}
-	return s->n_makers ? code_scan__calls(s->img, range, note_call, s) : 0;
-}
-
 static int find_drops(struct search *s, struct recovered *out)
 {
 	int err = find_signs(s) ?: name_drops(s, out);
@@ -279,17 +257,16 @@ static int find_makers(const struct known_symbols *known, struct addresses *make
 static int search_both(struct search *guards, struct search *timers, struct recovered *out)
 {
 	/* A timer may lie where a guard was. */
-	return find_calls(guards) ?: find_calls(timers) ?: find_passed(guards) ?: find_passed(timers)
-		       ?: find_drops(guards, out) ?: find_drops(timers, out);
+	return find_passed(guards) ?: find_passed(timers) ?: find_drops(guards, out)
+		       ?: find_drops(timers, out);
 }
 
-int recovered_guards__find(struct elf_image *img, struct recovered *out)
+int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
+			   struct recovered *out)
 {
-	_known_symbols_ struct known_symbols known;
 	_code_decoder_ struct code_decoder *decoder = NULL;
 	struct addresses makers[2] = {0}, passed = {0};
-	int err = known_symbols__find(img, &known) ?: find_makers(&known, &makers[0], &makers[1])
-			  ?: code_decoder__new(img, &decoder);
+	int err = find_makers(known, &makers[0], &makers[1]) ?: code_decoder__new(img, &decoder);
 	struct search searches[2];
 
 	for (size_t i = 0; i < 2; i++)
@@ -304,7 +281,6 @@ int recovered_guards__find(struct elf_image *img, struct recovered *out)
 	err = err ?: search_both(&searches[0], &searches[1], out);
 	for (size_t i = 0; i < 2; i++) {
 		code__free(&searches[i].code);
-		free(searches[i].calls.items);
 		free(makers[i].items);
 	}
 	free(passed.items);

@@ -7,11 +7,13 @@
 #define QPROF_PLAN_RECOVER_GUARDS_H
 
 #include "plan/recover/recovered.h"
+#include "plan/symbols/known_symbols.h"
 
 /*
- * Add its name, and that of the function that drops a timer. The image has symbols already, among
+ * Add its name, and that of the function that drops a timer. `known` are the image's symbols, among
  * them the cold sides'. No name is added for what is not found. 0 or -ENOMEM.
  */
-int recovered_guards__find(struct elf_image *img, struct recovered *out);
+int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
+			   struct recovered *out);
 
 #endif /* QPROF_PLAN_RECOVER_GUARDS_H */

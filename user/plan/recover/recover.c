@@ -8,7 +8,19 @@
 #include "plan/recover/guards.h"
 #include "plan/recover/vtables.h"
 #include "plan/symbols/debug_symbols.h"
+#include "plan/symbols/known_symbols.h"
 #include "plan/symbols/reached.h"
+
+/* Names that follow from those of the symbols that the image has. */
+static int recover_profiler(struct elf_image *img, struct recovered *r)
+{
+	_known_symbols_ struct known_symbols known;
+	int err = known_symbols__find(img, &known);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	return bodies__recover(img, &known, r) ?: recovered_guards__find(img, &known, r);
+}
 
 int recover__symbols(struct elf_image *img, const char **problem)
 {
@@ -21,8 +33,7 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img)
 		       ?: vtables__recover(img, &bounds, &r, problem)
-		       ?: bodies__recover(img, &r) ?: recovered_guards__find(img, &r)
-		       ?: recovered__give(&r, &bounds, img);
+		       ?: recover_profiler(img, &r) ?: recovered__give(&r, &bounds, img);
 }
 
 int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,

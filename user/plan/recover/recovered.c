@@ -15,20 +15,9 @@
 
 static int add_text(struct recovered *r, const char *text, size_t len)
 {
-	if (len > TEXT_MAX - r->len)
-		return -ENOMEM;
-	if (r->text_capacity - r->len < len) {
-		size_t capacity = 2 * (r->len + len) + 4096;
-		char *grown = realloc(r->text, capacity);
-
-		if (!grown)
-			return -ENOMEM;
-		r->text = grown;
-		r->text_capacity = capacity;
-	}
-	memcpy(r->text + r->len, text, len);
-	r->len += len;
-	return 0;
+	return len > TEXT_MAX - r->len
+		       ? -ENOMEM
+		       : bytes__append(&r->text, &r->len, &r->text_capacity, text, len);
 }
 
 int recovered__add(struct recovered *r, uint64_t addr, const char *name)
@@ -93,12 +82,9 @@ static int make_symbols(struct maker *m)
 
 	for (uint32_t i = 0; i < m->bounds->n && !err; i++) {
 		const struct bound *b = &m->bounds->items[i];
+		uint32_t of = b->of == BOUNDS_NONE ? i : b->of;
 
-		if (b->of == BOUNDS_NONE)
-			err = add_symbols(m, b, b->addr, ".cold");
-		else
-			err = add_symbols(m, b, m->bounds->items[b->of].addr,
-					  b->of == i ? "" : ".cold");
+		err = add_symbols(m, b, m->bounds->items[of].addr, b->of == i ? "" : ".cold");
 	}
 	return err;
 }

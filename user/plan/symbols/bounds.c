@@ -124,7 +124,7 @@ static uint64_t jump_target(const uint8_t *p, size_t size, uint64_t addr)
 		return addr + size + (uint64_t)(int64_t)(int8_t)p[1];
 	if (size == 5 && p[0] == (OPCODE_CALL | 1))
 		return opcode_target(p + 1, addr + size);
-	if (size == 6 && p[0] == OPCODE_TWO_BYTES && (p[1] & 0xf0) == 0x80)
+	if (size == 6 && opcode_is_jcc(p))
 		return opcode_target(p + 2, addr + size);
 	return 0;
 }

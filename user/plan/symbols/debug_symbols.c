@@ -25,20 +25,9 @@ struct copied {
 
 static int add_text(struct copied *c, const char *name, size_t size)
 {
-	if (size > NAMES_MAX - c->len)
-		return -EFBIG;
-	if (c->text_capacity - c->len < size) {
-		size_t capacity = 2 * (c->len + size) + 4096;
-		char *text = realloc(c->text, capacity);
-
-		if (!text)
-			return -ENOMEM;
-		c->text = text;
-		c->text_capacity = capacity;
-	}
-	memcpy(c->text + c->len, name, size);
-	c->len += size;
-	return 0;
+	return size > NAMES_MAX - c->len
+		       ? -EFBIG
+		       : bytes__append(&c->text, &c->len, &c->text_capacity, name, size);
 }
 
 static bool holds(const Elf_Data *data, const char *name)

@@ -325,13 +325,6 @@ static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const 
 	return true;
 }
 
-/* For a plan. Others do without, as this reads all names. */
-static void set_bases(struct elf_image *img)
-{
-	for (size_t i = 0; i < img->n_syms; i++)
-		set_base(&img->syms[i]);
-}
-
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct elf_symbol *x = a, *y = b;
@@ -339,6 +332,14 @@ static int compare_symbols(const void *a, const void *b)
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	return strcmp(x->name, y->name);
+}
+
+/* For a plan. Others do without, as this reads all names. */
+static void set_bases_and_sort(struct elf_image *img)
+{
+	for (size_t i = 0; i < img->n_syms; i++)
+		set_base(&img->syms[i]);
+	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
 }
 
 static int read_symbols(struct elf_image *img, uint32_t type)
@@ -390,8 +391,7 @@ int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size
 	for (size_t i = 0; i < n; i++)
 		img->n_syms +=
 			symbol_init(img, &symbols[i], names, names_size, &img->syms[img->n_syms]);
-	set_bases(img);
-	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+	set_bases_and_sort(img);
 	return 0;
 }
 
@@ -402,8 +402,7 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 
 		if (err)
 			return err;
-		set_bases(img);
-		qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+		set_bases_and_sort(img);
 	}
 	*syms = img->syms;
 	*n = img->n_syms;

@@ -10,10 +10,6 @@
 #include "plan/code/insn_length.h"
 #include "plan/code/opcode.h"
 
-#define LEA	      0x8d
-#define MODRM_OF_RIP  0x05 /* in the bits of MODRM_ADDRESS */
-#define MODRM_ADDRESS 0xc7
-
 struct marker {
 	struct elf_image *img;
 	const struct bounds *b;
@@ -44,9 +40,9 @@ static uint64_t target_of(const uint8_t *p, size_t size, uint64_t end)
 {
 	if (size == 5 && opcode_is_call(p))
 		return opcode_target(p + 1, end);
-	if (size == 6 && p[0] == OPCODE_TWO_BYTES && (p[1] & 0xf0) == 0x80)
+	if (size == 6 && opcode_is_jcc(p))
 		return opcode_target(p + 2, end);
-	if (size == 7 && p[1] == LEA && (p[2] & MODRM_ADDRESS) == MODRM_OF_RIP)
+	if (size == 7 && opcode_is_lea_rip(p + 1))
 		return opcode_target(p + 3, end);
 	return 0;
 }
