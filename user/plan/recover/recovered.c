@@ -28,14 +28,6 @@ int recovered__add(struct recovered *r, uint64_t addr, const char *name)
 		       ?: array__add(&r->items, &r->n, &r->capacity, &item);
 }
 
-bool recovered__has(const struct recovered *r, uint64_t addr)
-{
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->items[i].addr == addr)
-			return true;
-	return false;
-}
-
 /* Symbols while they are made. `names` are theirs, and have no other items. */
 struct maker {
 	const struct recovered *from;

@@ -27,9 +27,6 @@ struct recovered {
  */
 int recovered__add(struct recovered *r, uint64_t addr, const char *name);
 
-/* True if the function at `addr` has a name. Takes time in proportion to their number. */
-bool recovered__has(const struct recovered *r, uint64_t addr);
-
 /*
  * Give the image a symbol for each name, for each part of a function, and for each function without
  * a name ("fn_" and its address in hexadecimal digits). This ends all symbols and names that the
