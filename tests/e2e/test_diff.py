@@ -96,7 +96,7 @@ def test_numbers_are_those_of_the_report(t):
     (reported,) = report["crates"]
     assert crate["base"]["count"]["median"] == base["count"]["median"] == reported["executions"]
     assert base["wall_ns"]["median"] == report["wall_ns"]
-    # What recording added is told beside it.
+    # A line says what recording added.
     parts = ("probes_ns", "samples_ns", "names_ns")
     assert base["recording_ns"] == sum(cost[part] for part in parts) > 0
     assert base["cpu_ns"]["median"] + base["recording_ns"] == report["cpu_ns"]

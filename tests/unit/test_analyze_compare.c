@@ -492,7 +492,7 @@ static void errors_of_one_query_add_up_over_items(void **state)
 	own_shares__destroy(&shares[COMPARE_NEW]);
 }
 
-/* What typeck did for the item is known of one side only. */
+/* Only one side has probes of typeck, so only the other queries of the item are compared. */
 static void items_are_compared_without_queries_that_had_no_probes(void **state)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};

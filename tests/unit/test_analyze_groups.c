@@ -259,7 +259,7 @@ static void each_process_has_its_own_share_of_a_query(void **state)
 	process_shares__destroy(&shares);
 }
 
-/* An activity is no execution. What cargo asks rustc about is no crate. */
+/* Activities do not count as executions, nor version checks of cargo as crates. */
 static void executions_are_those_of_queries(void **state)
 {
 	const struct trace_process asks = {.index = 1,

@@ -209,7 +209,7 @@ static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
 	query(TYPECK, 0, 32, ONE);
 	end(2);
 	assert_row(TWO, 1, 3, 15);
-	/* An activity is no execution. */
+	/* Activities do not count as executions. */
 	assert_row(ONE, 1, 0, 48);
 	done();
 }

@@ -370,7 +370,7 @@ static void a_recording_that_costs_less_does_not_hide_growth(void **state)
 	}
 }
 
-/* What recording cost a query is not known, but what it cost the build is. */
+/* The cost of recording is known of the build, not of a query. */
 static void json_has_no_cost_of_queries(void **state)
 {
 	struct cli_diff_options o = {.json = true};

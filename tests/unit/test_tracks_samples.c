@@ -282,7 +282,7 @@ static void other_intervals_have_their_labels(void **state)
 	assert_int_equal(f->out.n_labels, 1);
 }
 
-/* What is done for a query that nothing shows is time of the query around it. */
+/* Samples of a query that no frame names count for the query around it. */
 static void an_interval_without_a_query_has_no_row(void **state)
 {
 	struct fixture *f = *state;
