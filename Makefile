@@ -61,7 +61,9 @@ B := build
 OPT := -O2 -g
 endif
 
-PKGS := libbpf libelf libdw zlib capstone libzstd json-c ncursesw
+PKGS := libbpf libelf libdw zlib capstone libzstd json-c ncursesw sqlite3
+# Loaded when it is used: only its headers are needed.
+HEADER_PKGS := libcurl
 
 INCLUDES := -Iuser -Iinclude -I$(B)
 BPF_INCLUDES := -Ivmlinux -Iinclude -Ibpf
@@ -74,7 +76,7 @@ DYNAMIC_PKGS := $(filter-out $(STATIC_PKGS),$(PKGS))
 GLIBC := -pthread -lpthread -ldl
 
 ifneq ($(filter-out help clean demo check bench kernels deb tarball check-packages,$(or $(MAKECMDGOALS),all)),)
-PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(HEADER_PKGS) 2>/dev/null)
 ifneq ($(STATIC_PKGS),)
 PKG_LIBS := -Wl,-Bstatic \
 	$(filter-out $(GLIBC),$(shell $(PKG_CONFIG) --static --libs $(STATIC_PKGS) 2>/dev/null)) -Wl,-Bdynamic

@@ -25,6 +25,8 @@ needs_build() {
 	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
 	pc:json-c          libjson-c-dev    json-c-devel         json-c      libjson-c-devel
 	pc:ncursesw        libncurses-dev   ncurses-devel        ncurses     ncurses-devel
+	pc:sqlite3         libsqlite3-dev   sqlite-devel         sqlite      sqlite3-devel
+	pc:libcurl         libcurl4-openssl-dev libcurl-devel    curl        libcurl-devel
 	END
 }
 

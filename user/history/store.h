@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A store of builds: a SQLite file, or tables of a ClickHouse server. Both have the tables of
+ * history/columns.h under these names, so that one text of SQL asks either; history/dialect.h has
+ * what differs.
+ *
+ * Functions print one line with the cause and the next step, and return a negative errno.
+ */
+#ifndef QPROF_HISTORY_STORE_H
+#define QPROF_HISTORY_STORE_H
+
+#include <stdbool.h>
+
+#include "history/rows.h"
+
+struct store;
+
+enum store_kind {
+	STORE_SQLITE,
+	STORE_CLICKHOUSE,
+};
+
+enum store_access {
+	STORE_READ,  /* a store that does not exist is an error */
+	STORE_WRITE, /* it is made if it does not exist */
+};
+
+/* A value of a parameter or of a result. */
+struct store_value {
+	enum store_type {
+		STORE_NULL,
+		STORE_TEXT,
+		STORE_INTEGER,
+		STORE_REAL,
+	} type;
+	const char *text; /* of results: valid until the next row */
+	int64_t integer;
+	double real;
+};
+
+/*
+ * `where`: a file, or http://HOST:PORT/DATABASE or https://...; NULL: the user's own file,
+ * $XDG_DATA_HOME/qprof-bpf/history.db. -EINVAL if it is neither.
+ */
+int store__open(const char *where, enum store_access access, struct store **out);
+
+enum store_kind store__kind(const struct store *s);
+/* For messages: the file, or the address without its credentials. */
+const char *store__name(const struct store *s);
+
+/*
+ * Add a build, whole or not at all, also if the process or the machine stops meanwhile. 1 if the
+ * store has it already; nothing changes then. 0 otherwise: it is there, or it waits in the spool of
+ * an absent server (history/spool.h), of which a line tells.
+ */
+int store__add(struct store *s, const struct history_rows *rows);
+
+/*
+ * Ask. Each ? in `sql` stands for the next of the `n` parameters. `row` is called for each row of
+ * the result; its first value that is not 0 ends the query and is returned.
+ */
+typedef int (*store_row)(void *ctx, const struct store_value *cells, size_t n);
+int store__select(struct store *s, const char *sql, const struct store_value *args, size_t n,
+		  store_row row, void *ctx);
+
+/* Call `take` with all rows of each build, in the order of their starts. As store__select(). */
+int store__each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows),
+		void *ctx);
+
+/* Remove the builds that started before then, in ns since the epoch; *n is their number. */
+int store__prune(struct store *s, uint64_t before_ns, uint64_t *n);
+
+void store__close(struct store *s);
+DEFINE_CLEANUP(struct store, store__close)
+#define _store_ __cleanup(store__close_p)
+
+#endif /* QPROF_HISTORY_STORE_H */
