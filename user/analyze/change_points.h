@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Where the level of a series of numbers changes for good.
+ *
+ * Noisy series: E-divisive means (Matteson & James, "A nonparametric approach for multiple change
+ * point analysis of multivariate data", JASA 109, 2014), which MongoDB runs on benchmarks (Daly et
+ * al., ICPE 2020), with the changes by Fleming et al. ("Hunter", ICPE 2023): Student's t-test in
+ * place of random permutations, so that an answer never depends on chance; windows for long series;
+ * and weak candidates that are merged away, the weakest first. Three things are added, as builds
+ * need them: single outliers are clipped to their neighbours (Tukey's running median of 3); the
+ * test has as many degrees of freedom as the series has independent values, by its autocorrelation;
+ * and the limit is divided by the number of values (Bonferroni), so that long series have no more
+ * false alarms than short ones.
+ *
+ * Exact series (counts): no statistics, as there is no noise. A step counts if it stays, and if it
+ * is far larger than steps usually are there.
+ */
+#ifndef QPROF_ANALYZE_CHANGE_POINTS_H
+#define QPROF_ANALYZE_CHANGE_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A level has at least so many values of a noisy series. */
+#define CHANGE_POINTS_LEAST 3
+/* More values of a series than these are refused. */
+#define CHANGE_POINTS_MOST 1000000
+
+struct change_point {
+	size_t at;	   /* the first value of the new level */
+	double before;	   /* mean of the former level, outliers clipped; exact: the last value */
+	double after;	   /* of the new level; exact: its first value */
+	double change;	   /* (after - before) / before; infinite from 0 */
+	double confidence; /* 1 - p * n: p of the t-test, n values; exact: 1 */
+};
+
+struct change_points_options {
+	bool exact;
+	/*
+	 * Of each value, whether a change may begin there: several values of one commit have one
+	 * beginning. NULL: at each.
+	 */
+	const bool *begins;
+	double least;	   /* changes by a smaller share of `before` are none */
+	double confidence; /* that a change must have at least; 0: 0.99 */
+};
+
+/*
+ * Find the changes in `n` values, none of which is negative or no number. *out is to be freed. Time
+ * is proportional to n. -ENOMEM; -E2BIG.
+ */
+int change_points__find(const double *values, size_t n, const struct change_points_options *o,
+			struct change_point **out, size_t *n_out);
+
+#endif /* QPROF_ANALYZE_CHANGE_POINTS_H */
