@@ -7,8 +7,10 @@
 #define QPROF_HISTORY_COLUMNS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "history/rows.h"
+#include "history/row.h"
 
 enum history_type {
 	HISTORY_TEXT,	/* const char *, NULL: null */
@@ -40,9 +42,13 @@ const struct history_table *history_table(enum history_table_id id);
 /* NULL if the table has no such column. */
 const struct history_column *history_table__column(const struct history_table *t, const char *name);
 
+/* A field of a row of the column's table. The column has the type that the name says. */
 const char *history_column__text(const struct history_column *c, const void *row);
 uint64_t history_column__number(const struct history_column *c, const void *row);
 void history_column__set_text(const struct history_column *c, void *row, const char *text);
 void history_column__set_number(const struct history_column *c, void *row, uint64_t number);
+
+/* Set all fields to what is not known: texts to NULL, numbers to HISTORY_UNKNOWN. */
+void history_table__clear_row(const struct history_table *t, void *row);
 
 #endif /* QPROF_HISTORY_COLUMNS_H */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * What a history keeps of one build: rows of four tables. history/columns.h describes them as data;
- * docs/history.md documents them. Stores and formats go by that description, and know no field.
- */
+/* All rows of one build, and their texts. */
 #ifndef QPROF_HISTORY_ROWS_H
 #define QPROF_HISTORY_ROWS_H
 
@@ -10,113 +7,39 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-
-/* A number that is not known; null in every output. */
-#define HISTORY_UNKNOWN UINT64_MAX
-
-/* 36 characters and a null. */
-#define HISTORY_ID_SIZE 37
-
-/* Texts are owned by struct history_rows; NULL is null. Times are in ns. */
-struct history_build {
-	const char *build; /* UUID of the trace, in lower case */
-	uint64_t start_ns; /* since the epoch */
-	const char *host;
-	const char *label;  /* the user's */
-	const char *commit; /* of the source */
-	const char *branch;
-	uint64_t dirty;	       /* 1: the source had changes that are in no commit */
-	const char *toolchain; /* "rustc 1.95.0 (59807616e 2026-04-14)" */
-	const char *command;   /* only if the user wants it to be kept */
-	const char *profile;   /* "debug", "release", ... */
-	uint64_t cpus;
-	const char *how;     /* "exact", or "budget" */
-	uint64_t budget_ppm; /* of the compilers' CPU time; unknown: none */
-	const char *state;   /* "whole", "unfinished" or "damaged" */
-	uint64_t lost;	     /* records */
-	uint64_t cost_ppm;   /* what recording added to the compilers' CPU time */
-	uint64_t wall_ns;
-	uint64_t cpu_ns;
-	uint64_t peak_bytes; /* of the compiler with the most */
-	uint64_t executions; /* of queries; unknown if some had no probes */
-	uint64_t compiles;
-	uint64_t failed; /* compiles that ended with an error */
-};
-
-/* One compile: a rustc, clippy-driver or rustdoc that compiled a crate. */
-struct history_compile {
-	const char *build;
-	uint64_t start_ns;  /* of the build */
-	uint64_t number;    /* in the build, from 0 */
-	const char *crate;  /* the name of the compile, such as "syn" or "syn (build script)" */
-	const char *target; /* "lib", "bin", "proc-macro", ... */
-	const char *tool;   /* "rustc", "clippy-driver", "rustdoc" */
-	uint64_t wall_ns;
-	uint64_t cpu_ns;
-	uint64_t off_cpu_ns;
-	uint64_t front_end_ns;
-	uint64_t codegen_ns;
-	uint64_t link_ns;
-	uint64_t peak_bytes;
-	uint64_t executions;
-	uint64_t exit_status; /* 0 to 255; 128 and the number of the signal that ended it */
-};
-
-/* One query in one crate: in all compiles of that name. */
-struct history_query {
-	const char *build;
-	uint64_t start_ns; /* of the build */
-	const char *crate;
-	const char *query;
-	const char *how;   /* "exact", "sampled" or "estimated": how self_ns is known */
-	uint64_t count;	   /* executions; unknown without probes */
-	uint64_t self_ns;  /* CPU time */
-	uint64_t total_ns; /* with the queries that it called */
-};
-
-/* One item of a crate: a function, type or module, with all queries about it. */
-struct history_item {
-	const char *build;
-	uint64_t start_ns; /* of the build */
-	const char *crate;
-	const char *item; /* its path */
-	const char *how;
-	uint64_t count;	  /* executions of queries about it */
-	uint64_t self_ns; /* CPU time */
-};
-
-/* The most expensive items of a crate that are kept. */
-#define HISTORY_ITEMS 100
-
-enum history_table_id {
-	HISTORY_BUILD,
-	HISTORY_COMPILE,
-	HISTORY_QUERY,
-	HISTORY_ITEM,
-	HISTORY_TABLES,
-};
+#include "history/row.h"
 
 struct history_texts;
 
-/* All rows of one build, and their texts. */
+/* All zeroes is a build of zeroes without further rows. */
 struct history_rows {
 	struct history_build build;
 	/* Arrays of the rows of the other tables, by enum history_table_id. */
 	void *rows[HISTORY_TABLES];
 	size_t n[HISTORY_TABLES];
+	size_t capacity[HISTORY_TABLES];
 	struct history_texts *texts;
 };
+
+/* No rows, and a build of which nothing is known: all texts NULL, all numbers unknown. */
+void history_rows__init(struct history_rows *r);
 
 /* Copy a text; equal texts are one. NULL of NULL, and without memory. */
 const char *history_rows__text(struct history_rows *r, const char *text);
 
-/* Append an empty row: all texts NULL, all numbers unknown. NULL: no memory. Not of HISTORY_BUILD.
+/*
+ * Append a row of which nothing is known. NULL: no memory. Not of HISTORY_BUILD. The rows before it
+ * in the table may move.
  */
 void *history_rows__append(struct history_rows *r, enum history_table_id table);
 
-/* Row `i` of a table; of HISTORY_BUILD there is one. */
+/* Row `i` of a table; of HISTORY_BUILD there is one. NULL past the end. */
 const void *history_rows__at(const struct history_rows *r, enum history_table_id table, size_t i);
 
+/* The number of rows of a table. */
+size_t history_rows__n(const struct history_rows *r, enum history_table_id table);
+
+/* Free all rows and texts. The rows are as after history_rows__init(). */
 void history_rows__clear(struct history_rows *r);
 #define _history_rows_ __cleanup(history_rows__clear)
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/columns.h"
+
+#include "test.h"
+
+static void the_tables_describe_all_fields_in_order(void **state)
+{
+	for (int id = 0; id < HISTORY_TABLES; id++) {
+		const struct history_table *t = history_table(id);
+
+		assert_int_equal(t->n * sizeof(uint64_t), t->row_size);
+		for (size_t i = 0; i < t->n; i++) {
+			assert_int_equal(t->columns[i].offset, i * sizeof(uint64_t));
+			assert_non_null(t->columns[i].unit);
+			assert_non_null(t->columns[i].text);
+		}
+	}
+}
+
+static void every_table_begins_with_the_build(void **state)
+{
+	for (int id = 0; id < HISTORY_TABLES; id++) {
+		assert_string_equal(history_table(id)->columns[0].name, "build");
+		assert_string_equal(history_table(id)->columns[1].name, "start_ns");
+	}
+}
+
+static void columns_are_found_by_name(void **state)
+{
+	for (int id = 0; id < HISTORY_TABLES; id++) {
+		const struct history_table *t = history_table(id);
+
+		for (size_t i = 0; i < t->n; i++)
+			assert_ptr_equal(history_table__column(t, t->columns[i].name),
+					 &t->columns[i]);
+	}
+	assert_null(history_table__column(history_table(HISTORY_BUILD), "crate"));
+	assert_null(history_table__column(history_table(HISTORY_ITEM), ""));
+}
+
+static void the_type_of_a_column_is_that_of_its_field(void **state)
+{
+	const struct history_table *t = history_table(HISTORY_ITEM);
+	struct history_item row = {};
+	const char *path = "app::main";
+
+	history_column__set_text(history_table__column(t, "item"), &row, path);
+	history_column__set_number(history_table__column(t, "self_ns"), &row, 7);
+	assert_ptr_equal(row.item, path);
+	assert_int_equal(row.self_ns, 7);
+	assert_ptr_equal(history_column__text(history_table__column(t, "item"), &row), path);
+	assert_int_equal(history_column__number(history_table__column(t, "self_ns"), &row), 7);
+}
+
+static void nothing_is_known_of_a_cleared_row(void **state)
+{
+	struct history_compile row;
+
+	memset(&row, 1, sizeof(row));
+	history_table__clear_row(history_table(HISTORY_COMPILE), &row);
+	assert_null(row.build);
+	assert_null(row.tool);
+	assert_true(row.start_ns == HISTORY_UNKNOWN);
+	assert_true(row.exit_status == HISTORY_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tables_describe_all_fields_in_order),
+		cmocka_unit_test(every_table_begins_with_the_build),
+		cmocka_unit_test(columns_are_found_by_name),
+		cmocka_unit_test(the_type_of_a_column_is_that_of_its_field),
+		cmocka_unit_test(nothing_is_known_of_a_cleared_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/columns.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+#define TEXT(row, field, what)                                                               \
+	{                                                                                    \
+		.name = #field, .type = HISTORY_TEXT,                                        \
+		.offset = offsetof(struct history_##row, field), .unit = "", .text = (what), \
+	}
+/* A text that many rows share. */
+#define NAME(row, field, what)                                                               \
+	{                                                                                    \
+		.name = #field, .type = HISTORY_TEXT, .few_values = true,                    \
+		.offset = offsetof(struct history_##row, field), .unit = "", .text = (what), \
+	}
+#define NUMBER(row, field, of, what)                                                           \
+	{                                                                                      \
+		.name = #field, .type = HISTORY_NUMBER,                                        \
+		.offset = offsetof(struct history_##row, field), .unit = (of), .text = (what), \
+	}
+
+static const struct history_column build_columns[] = {
+	TEXT(build, build, "the UUID of the trace, in lower case"),
+	NUMBER(build, start_ns, "ns", "the start of the recording, since 1970 UTC"),
+	NAME(build, host, "the name of the machine"),
+	NAME(build, label, "the user's label, from --label"),
+	TEXT(build, commit, "the commit of the source"),
+	NAME(build, branch, "the branch of the source"),
+	NUMBER(build, dirty, "", "1: the source had changes that are in no commit; 0: it had none"),
+	NAME(build, toolchain, "the version of the compiler"),
+	NAME(build, command, "the command that was recorded; only with --with-commands"),
+	NAME(build, profile, "cargo's profile, such as debug or release"),
+	NUMBER(build, cpus, "", "the CPUs of the machine"),
+	NAME(build, how, "exact, or budget: not all queries had probes"),
+	NUMBER(build, budget_ppm, "ppm",
+	       "the budget, of the compilers' CPU time; null: there was none"),
+	NAME(build, state, "whole, unfinished or damaged"),
+	NUMBER(build, lost, "", "records that were lost"),
+	NUMBER(build, cost_ppm, "ppm", "what recording added to the compilers' CPU time"),
+	NUMBER(build, wall_ns, "ns", "the duration of the build"),
+	NUMBER(build, cpu_ns, "ns", "the CPU time of the compilers"),
+	NUMBER(build, peak_bytes, "bytes", "the peak memory of the compiler that had the most"),
+	NUMBER(build, executions, "", "executions of queries; null: some queries had no probes"),
+	NUMBER(build, compiles, "", "the number of compiles"),
+	NUMBER(build, failed, "", "compiles that ended with an error or by a signal"),
+};
+
+static const struct history_column compile_columns[] = {
+	TEXT(compile, build, "the UUID of the trace"),
+	NUMBER(compile, start_ns, "ns", "the start of the build, as in its row"),
+	NUMBER(compile, number, "", "the number of the compile in the build, from 0"),
+	NAME(compile, crate,
+	     "the name of the compile in reports, such as \"syn\" or \"syn (build script)\""),
+	NAME(compile, target, "lib, bin, proc-macro, test, build script, doctest"),
+	NAME(compile, tool, "rustc, clippy-driver, rustdoc"),
+	NUMBER(compile, wall_ns, "ns", "from the start of the compiler to its end"),
+	NUMBER(compile, cpu_ns, "ns", "the CPU time of its threads"),
+	NUMBER(compile, off_cpu_ns, "ns", "the time in which its threads did not run, summed"),
+	NUMBER(compile, front_end_ns, "ns", "from the start of the compiler to code generation"),
+	NUMBER(compile, codegen_ns, "ns", "from the start of code generation to that of the link"),
+	NUMBER(compile, link_ns, "ns", "the time of rustc's link"),
+	NUMBER(compile, peak_bytes, "bytes", "its peak memory"),
+	NUMBER(compile, executions, "", "executions of queries; null: some queries had no probes"),
+	NUMBER(compile, exit_status, "",
+	       "its exit status; 128 and the number of the signal that ended it"),
+};
+
+static const struct history_column query_columns[] = {
+	TEXT(query, build, "the UUID of the trace"),
+	NUMBER(query, start_ns, "ns", "the start of the build, as in its row"),
+	NAME(query, crate, "the name of the compile, as in the table compile"),
+	NAME(query, query, "the name of the query"),
+	NAME(query, how, "how self_ns is known: exact, sampled or estimated"),
+	NUMBER(query, count, "", "executions; null: the query had no probes"),
+	NUMBER(query, self_ns, "ns", "its CPU time, without the queries that it called"),
+	NUMBER(query, total_ns, "ns", "its time with the queries that it called"),
+};
+
+static const struct history_column item_columns[] = {
+	TEXT(item, build, "the UUID of the trace"),
+	NUMBER(item, start_ns, "ns", "the start of the build, as in its row"),
+	NAME(item, crate, "the name of the compile, as in the table compile"),
+	TEXT(item, item, "the path of the item"),
+	NAME(item, how, "how self_ns is known: exact, sampled or estimated"),
+	NUMBER(item, count, "", "executions of queries about it"),
+	NUMBER(item, self_ns, "ns", "the CPU time of these, and of others that are charged to it"),
+};
+
+#define TABLE_ROW(row, what)                                                      \
+	{                                                                         \
+		.name = #row, .columns = row##_columns, .n = N_OF(row##_columns), \
+		.row_size = sizeof(struct history_##row), .text = (what),         \
+	}
+
+static const struct history_table tables[] = {
+	[HISTORY_BUILD] = TABLE_ROW(build, "A row for each build."),
+	[HISTORY_COMPILE] = TABLE_ROW(compile, "A row for each compile of a crate."),
+	[HISTORY_QUERY] = TABLE_ROW(
+		query, "A row for each query of a crate: the sums over all compiles of that name."),
+	[HISTORY_ITEM] = TABLE_ROW(
+		item, "The hundred most expensive items of each crate: functions, types, modules."),
+};
+
+const struct history_table *history_table(enum history_table_id id)
+{
+	return &tables[id];
+}
+
+const struct history_column *history_table__column(const struct history_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->columns[i].name, name))
+			return &t->columns[i];
+	return NULL;
+}
+
+const char *history_column__text(const struct history_column *c, const void *row)
+{
+	return *(const char *const *)((const char *)row + c->offset);
+}
+
+uint64_t history_column__number(const struct history_column *c, const void *row)
+{
+	return *(const uint64_t *)((const char *)row + c->offset);
+}
+
+void history_column__set_text(const struct history_column *c, void *row, const char *text)
+{
+	*(const char **)((char *)row + c->offset) = text;
+}
+
+void history_column__set_number(const struct history_column *c, void *row, uint64_t number)
+{
+	*(uint64_t *)((char *)row + c->offset) = number;
+}
+
+void history_table__clear_row(const struct history_table *t, void *row)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->columns[i].type == HISTORY_TEXT)
+			history_column__set_text(&t->columns[i], row, NULL);
+		else
+			history_column__set_number(&t->columns[i], row, HISTORY_UNKNOWN);
+	}
+}
