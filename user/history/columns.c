@@ -5,26 +5,24 @@
 
 #include "base/array.h"
 
-#define TEXT(row, field, what)                                                               \
-	{                                                                                    \
-		.name = #field, .type = HISTORY_TEXT,                                        \
-		.offset = offsetof(struct history_##row, field), .unit = "", .text = (what), \
+#define COLUMN(row, field, of_type, of_unit, is_required, has_few, what)            \
+	{                                                                           \
+		.name = #field, .type = HISTORY_##of_type,                          \
+		.offset = offsetof(struct history_##row, field), .unit = (of_unit), \
+		.required = (is_required), .few_values = (has_few), .text = (what), \
 	}
+#define TEXT(row, field, what) COLUMN(row, field, TEXT, "", false, false, what)
 /* A text that many rows share. */
-#define NAME(row, field, what)                                                               \
-	{                                                                                    \
-		.name = #field, .type = HISTORY_TEXT, .few_values = true,                    \
-		.offset = offsetof(struct history_##row, field), .unit = "", .text = (what), \
-	}
-#define NUMBER(row, field, of, what)                                                           \
-	{                                                                                      \
-		.name = #field, .type = HISTORY_NUMBER,                                        \
-		.offset = offsetof(struct history_##row, field), .unit = (of), .text = (what), \
-	}
+#define NAME(row, field, what)	       COLUMN(row, field, TEXT, "", false, true, what)
+#define NUMBER(row, field, unit, what) COLUMN(row, field, NUMBER, unit, false, false, what)
+/* Columns that identify the row. */
+#define KEY_TEXT(row, field, what)	   COLUMN(row, field, TEXT, "", true, false, what)
+#define KEY_NAME(row, field, what)	   COLUMN(row, field, TEXT, "", true, true, what)
+#define KEY_NUMBER(row, field, unit, what) COLUMN(row, field, NUMBER, unit, true, false, what)
 
 static const struct history_column build_columns[] = {
-	TEXT(build, build, "the UUID of the trace, in lower case"),
-	NUMBER(build, start_ns, "ns", "the start of the recording, since 1970 UTC"),
+	KEY_TEXT(build, build, "the UUID of the trace, in lower case"),
+	KEY_NUMBER(build, start_ns, "ns", "the start of the recording, since 1970 UTC"),
 	NAME(build, host, "the name of the machine"),
 	NAME(build, label, "the user's label, from --label"),
 	TEXT(build, commit, "the commit of the source"),
@@ -39,21 +37,22 @@ static const struct history_column build_columns[] = {
 	       "the budget, of the compilers' CPU time; null: there was none"),
 	NAME(build, state, "whole, unfinished or damaged"),
 	NUMBER(build, lost, "", "records that were lost"),
-	NUMBER(build, cost_ppm, "ppm", "what recording added to the compilers' CPU time"),
+	NUMBER(build, cost_ppm, "ppm", "of cpu_ns, what recording added to it"),
 	NUMBER(build, wall_ns, "ns", "the duration of the build"),
 	NUMBER(build, cpu_ns, "ns", "the CPU time of the compilers"),
 	NUMBER(build, peak_bytes, "bytes", "the peak memory of the compiler that had the most"),
 	NUMBER(build, executions, "", "executions of queries; null: some queries had no probes"),
 	NUMBER(build, compiles, "", "the number of compiles"),
 	NUMBER(build, failed, "", "compiles that ended with an error or by a signal"),
+	NUMBER(build, reused, "", "compiles that reused results of an earlier one"),
 };
 
 static const struct history_column compile_columns[] = {
-	TEXT(compile, build, "the UUID of the trace"),
-	NUMBER(compile, start_ns, "ns", "the start of the build, as in its row"),
-	NUMBER(compile, number, "", "the number of the compile in the build, from 0"),
-	NAME(compile, crate,
-	     "the name of the compile in reports, such as \"syn\" or \"syn (build script)\""),
+	KEY_TEXT(compile, build, "the UUID of the trace"),
+	KEY_NUMBER(compile, start_ns, "ns", "the start of the build, as in its row"),
+	KEY_NUMBER(compile, number, "", "the number of the compile in the build, from 0"),
+	KEY_NAME(compile, crate,
+		 "the name of the compile in reports, such as \"syn\" or \"syn (build script)\""),
 	NAME(compile, target, "lib, bin, proc-macro, test, build script, doctest"),
 	NAME(compile, tool, "rustc, clippy-driver, rustdoc"),
 	NUMBER(compile, wall_ns, "ns", "from the start of the compiler to its end"),
@@ -69,10 +68,10 @@ static const struct history_column compile_columns[] = {
 };
 
 static const struct history_column query_columns[] = {
-	TEXT(query, build, "the UUID of the trace"),
-	NUMBER(query, start_ns, "ns", "the start of the build, as in its row"),
-	NAME(query, crate, "the name of the compile, as in the table compile"),
-	NAME(query, query, "the name of the query"),
+	KEY_TEXT(query, build, "the UUID of the trace"),
+	KEY_NUMBER(query, start_ns, "ns", "the start of the build, as in its row"),
+	KEY_NAME(query, crate, "the name of the compile, as in the table compile"),
+	KEY_NAME(query, query, "the name of the query"),
 	NAME(query, how, "how self_ns is known: exact, sampled or estimated"),
 	NUMBER(query, count, "", "executions; null: the query had no probes"),
 	NUMBER(query, self_ns, "ns", "its CPU time, without the queries that it called"),
@@ -80,10 +79,10 @@ static const struct history_column query_columns[] = {
 };
 
 static const struct history_column item_columns[] = {
-	TEXT(item, build, "the UUID of the trace"),
-	NUMBER(item, start_ns, "ns", "the start of the build, as in its row"),
-	NAME(item, crate, "the name of the compile, as in the table compile"),
-	TEXT(item, item, "the path of the item"),
+	KEY_TEXT(item, build, "the UUID of the trace"),
+	KEY_NUMBER(item, start_ns, "ns", "the start of the build, as in its row"),
+	KEY_NAME(item, crate, "the name of the compile, as in the table compile"),
+	KEY_TEXT(item, item, "the path of the item"),
 	NAME(item, how, "how self_ns is known: exact, sampled or estimated"),
 	NUMBER(item, count, "", "executions of queries about it"),
 	NUMBER(item, self_ns, "ns", "the CPU time of these, and of others that are charged to it"),

@@ -22,6 +22,7 @@ struct history_column {
 	enum history_type type;
 	size_t offset;	  /* in the row's struct */
 	bool few_values;  /* a text that many rows share */
+	bool required;	  /* never null */
 	const char *unit; /* "ns", "bytes", "ppm", "" */
 	const char *text; /* for a person */
 };

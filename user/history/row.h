@@ -32,13 +32,14 @@ struct history_build {
 	uint64_t budget_ppm; /* of the compilers' CPU time; unknown: none */
 	const char *state;   /* "whole", "unfinished" or "damaged" */
 	uint64_t lost;	     /* records */
-	uint64_t cost_ppm;   /* what recording added to the compilers' CPU time */
+	uint64_t cost_ppm;   /* of cpu_ns, what recording added to it */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t peak_bytes; /* of the compiler with the most */
 	uint64_t executions; /* of queries; unknown if some had no probes */
 	uint64_t compiles;
 	uint64_t failed; /* compiles that ended with an error */
+	uint64_t reused; /* compiles that reused results of an earlier one */
 };
 
 /* One compile: a rustc, clippy-driver or rustdoc that compiled a crate. */
