@@ -101,7 +101,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-paramet
 BIN := $(B)/qprof-bpf
 LIB := $(B)/libqprof.a
 # One file per command.
-COMMANDS := $(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c)))
+COMMANDS := $(subst _,-,$(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c))))
 MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1)
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 SBOM := $(B)/qprof-bpf.spdx.json
@@ -427,7 +427,7 @@ $(B)/man/qprof-bpf.1: $(BIN)
 
 $(B)/man/qprof-bpf-%.1: $(BIN)
 	@mkdir -p $(@D)
-	$(Q)$(BIN) help --man $* >$@
+	$(Q)$(BIN) help --man $(subst -, ,$*) >$@
 
 $(COMPLETION): $(B)/completion/%: $(BIN)
 	@mkdir -p $(@D)

@@ -36,14 +36,24 @@ static void without_a_topic_there_is_an_overview(void **state)
 
 static void a_topic_is_explained(void **state)
 {
-	assert_help(&(struct cli_help_options){.topic = "plan"}, "cli/help_plan.txt");
+	assert_help(&(struct cli_help_options){.topic.word = "plan"}, "cli/help_plan.txt");
 }
 
 static void an_unknown_topic_is_a_usage_error(void **state)
 {
-	_free_ char *text = help(&(struct cli_help_options){.topic = "nope"}, EXIT_CODE_USAGE);
+	_free_ char *text = help(&(struct cli_help_options){.topic.word = "nope"}, EXIT_CODE_USAGE);
 
 	assert_contains(text, "no command 'nope'");
+}
+
+static void a_topic_may_be_two_words(void **state)
+{
+	_free_ char *text =
+		help(&(struct cli_help_options){.topic = {"history", "nope"}}, EXIT_CODE_USAGE);
+
+	assert_contains(text, "no command 'history nope'");
+	assert_help(&(struct cli_help_options){.topic = {"history", "add"}},
+		    "cli/help_history-add.txt");
 }
 
 static void manual_and_completion_are_printed(void **state)
@@ -52,7 +62,7 @@ static void manual_and_completion_are_printed(void **state)
 		help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
 
 	assert_help(&(struct cli_help_options){.man = true}, "cli/qprof-bpf.1");
-	assert_help(&(struct cli_help_options){.man = true, .topic = "plan"},
+	assert_help(&(struct cli_help_options){.man = true, .topic.word = "plan"},
 		    "cli/qprof-bpf-plan.1");
 	assert_contains(text, "#compdef qprof-bpf\n");
 }
@@ -90,6 +100,7 @@ int main(void)
 		cmocka_unit_test(without_a_topic_there_is_an_overview),
 		cmocka_unit_test(a_topic_is_explained),
 		cmocka_unit_test(an_unknown_topic_is_a_usage_error),
+		cmocka_unit_test(a_topic_may_be_two_words),
 		cmocka_unit_test(manual_and_completion_are_printed),
 		cmocka_unit_test(the_version_is_one_line),
 		cmocka_unit_test(a_full_disk_is_a_failure),

@@ -63,18 +63,44 @@ static void no_command_has_an_option_twice(void **state)
 	}
 }
 
+static enum cli_command_id find(const char *words)
+{
+	char text[64];
+	struct cli_name name = {.word = text};
+
+	snprintf(text, sizeof(text), "%s", words);
+	name.word = strtok(text, " ");
+	name.verb = strtok(NULL, " ");
+	return cli_command_by_name(&name);
+}
+
 static void commands_are_found_by_name(void **state)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		const struct cli_command *command = cli_command(id);
 
-		assert_int_equal(cli_command_by_name(command->name), id);
+		assert_int_equal(find(command->name), id);
 		assert_true(command->summary && command->text && command->usage);
 		assert_non_null(command->examples->line);
 		if (command->operand.name)
 			assert_contains(command->usage, command->operand.name);
 	}
-	assert_int_equal(cli_command_by_name("nope"), CLI_N_COMMANDS);
+	assert_int_equal(find("nope"), CLI_N_COMMANDS);
+	assert_int_equal(find("history nope"), CLI_N_COMMANDS);
+	assert_int_equal(find("report add"), CLI_N_COMMANDS);
+	assert_int_equal(find("add"), CLI_N_COMMANDS);
+}
+
+static void a_group_has_the_commands_that_start_with_its_name(void **state)
+{
+	assert_true(cli_command_is_group(CLI_HISTORY));
+	assert_false(cli_command_is_group(CLI_HISTORY_ADD));
+	assert_false(cli_command_is_group(CLI_VERSION));
+	assert_true(cli_command_is_in(CLI_HISTORY_ADD, CLI_HISTORY));
+	assert_false(cli_command_is_in(CLI_HISTORY, CLI_HISTORY));
+	assert_false(cli_command_is_in(CLI_DIFF, CLI_HISTORY));
+	assert_string_equal(cli_command_verb(CLI_HISTORY_ADD), "add");
+	assert_null(cli_command_verb(CLI_DIFF));
 }
 
 static void help_shows_what_a_command_takes_and_no_more(void **state)
@@ -138,7 +164,11 @@ static void the_overview_of_the_manual_leads_to_every_page(void **state)
 	size_t n;
 
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		snprintf(line, sizeof(line), "\n.BR qprof\\-bpf\\-%s (1)\n", cli_command(id)->name);
+		const char *verb = cli_command_verb(id);
+		int word = (int)strcspn(cli_command(id)->name, " ");
+
+		snprintf(line, sizeof(line), "\n.BR qprof\\-bpf\\-%.*s%s%s (1)\n", word,
+			 cli_command(id)->name, verb ? "\\-" : "", verb ?: "");
 		assert_contains(man, line);
 	}
 	codes = cli_exit_codes(&n);
@@ -173,26 +203,33 @@ static const char *sample_argument(const struct cli_option *o)
 static bool parses(enum cli_command_id id, const struct cli_option *o, bool letter)
 {
 	char word[64], command[32], argument[64], program[] = "qprof-bpf", help[] = "--help";
-	char *argv[] = {program, command, word, o->arg && !o->implied ? argument : help,
-			help,	 NULL};
+	char *argv[] = {program, command, NULL, NULL, NULL, NULL, NULL}, **next = argv + 2;
 	_cli_ struct cli cli = {};
 	_output_ struct output out = {};
 
 	strcpy(command, cli_command(id)->name);
+	if (cli_command_verb(id)) {
+		*next++ = command + (cli_command_verb(id) - cli_command(id)->name);
+		next[-1][-1] = '\0';
+	}
+	*next++ = word;
+	*next++ = o->arg && !o->implied ? argument : help;
+	*next++ = help;
 	snprintf(argument, sizeof(argument), "%s", sample_argument(o));
 	if (letter)
 		snprintf(word, sizeof(word), "-%c", o->letter);
 	else
 		snprintf(word, sizeof(word), "--%s", o->name);
-	return !CAPTURED(&out, cli_parse(5, argv, &cli));
+	return !CAPTURED(&out, cli_parse((int)(next - argv), argv, &cli));
 }
 
+/* Or one that begins with it. */
 static bool has_name(enum cli_command_id id, const char *name)
 {
 	const struct cli_option *o;
 
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {
-		if (!strcmp(o->name, name))
+		if (!strncmp(o->name, name, strlen(name)))
 			return true;
 	}
 	return false;
@@ -227,6 +264,7 @@ int main(void)
 		cmocka_unit_test(rows_are_sound),
 		cmocka_unit_test(no_command_has_an_option_twice),
 		cmocka_unit_test(commands_are_found_by_name),
+		cmocka_unit_test(a_group_has_the_commands_that_start_with_its_name),
 		cmocka_unit_test(help_shows_what_a_command_takes_and_no_more),
 		cmocka_unit_test(the_manual_shows_what_a_command_takes_and_no_more),
 		cmocka_unit_test(the_overview_of_the_manual_leads_to_every_page),

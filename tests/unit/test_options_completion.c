@@ -158,19 +158,25 @@ static void check_options(enum cli_command_id id, const char *offered)
 			 wanted, offered);
 }
 
-static void check_commands(const char *offered)
+/* The first words, or the second ones of a group's commands. */
+static void check_commands(const char *offered, enum cli_command_id group)
 {
-	size_t found = 0;
+	size_t found = 0, wanted = 0;
 
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const char *verb = cli_command_verb(id);
 		char line[64];
 
-		snprintf(line, sizeof(line), "\n%s\n", cli_command(id)->name);
+		if (group == CLI_N_COMMANDS ? !!verb : !cli_command_is_in(id, group))
+			continue;
+		snprintf(line, sizeof(line), "\n%s\n", verb ?: cli_command(id)->name);
 		assert_contains(offered, line);
+		wanted++;
 	}
 	for (const char *at = offered; (at = strchr(at, '\n')); at++)
 		found += at[1] && at[1] != '\n';
-	assert_int_equal(found, CLI_N_COMMANDS);
+	if (found != wanted)
+		fail_msg("%zu words, not %zu:%s", found, wanted, offered);
 }
 
 /* offers(), one per line. */
@@ -186,8 +192,12 @@ static char *offered_lines(const char *words)
 static void bash_offers_what_a_command_takes_and_no_more(void **state)
 {
 	_free_ char *commands = offered_lines("qprof-bpf \"\"");
+	_free_ char *verbs = offered_lines("qprof-bpf history \"\"");
+	_free_ char *topics = offered_lines("qprof-bpf help history \"\"");
 
-	check_commands(commands);
+	check_commands(commands, CLI_N_COMMANDS);
+	check_commands(verbs, CLI_HISTORY);
+	check_commands(topics, CLI_HISTORY);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		_free_ char *options = NULL;
 		char words[64];
@@ -211,11 +221,13 @@ static char *fish_offers(const char *line)
 
 static void fish_offers_what_a_command_takes_and_no_more(void **state)
 {
-	_free_ char *commands = NULL, *values = NULL, *programs = NULL, *none = NULL;
+	_free_ char *commands = NULL, *values = NULL, *programs = NULL, *none = NULL, *verbs = NULL;
 
 	need("fish");
 	commands = fish_offers("qprof-bpf ");
-	check_commands(commands);
+	check_commands(commands, CLI_N_COMMANDS);
+	verbs = fish_offers("qprof-bpf history ");
+	check_commands(verbs, CLI_HISTORY);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		_free_ char *options = NULL;
 		char line[64];
@@ -260,8 +272,10 @@ static char *zsh_offered(int n)
 
 static void zsh_offers_what_a_command_takes_and_no_more(void **state)
 {
-	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n";
-	_free_ char *commands = NULL, *values = NULL, *programs = NULL;
+	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n"
+			   "qprof-bpf history \nqprof-bpf help history \n";
+	_free_ char *commands = NULL, *values = NULL, *programs = NULL, *verbs = NULL,
+		    *topics = NULL;
 
 	need("zsh");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
@@ -272,13 +286,17 @@ static void zsh_offers_what_a_command_takes_and_no_more(void **state)
 	}
 	ask_zsh(lines);
 	commands = zsh_offered(1);
-	check_commands(commands);
+	check_commands(commands, CLI_N_COMMANDS);
+	verbs = zsh_offered(4);
+	check_commands(verbs, CLI_HISTORY);
+	topics = zsh_offered(5);
+	check_commands(topics, CLI_HISTORY);
 	values = zsh_offered(2);
 	assert_string_equal(values, "\nauto\nmulti\nperf\n");
 	programs = zsh_offered(3);
 	assert_contains(programs, "\nprintf\n");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		_free_ char *options = zsh_offered(4 + (int)id);
+		_free_ char *options = zsh_offered(6 + (int)id);
 
 		check_options(id, options);
 	}

@@ -20,6 +20,8 @@ static void the_pages_are_as_agreed(void **state)
 
 		snprintf(golden, sizeof(golden), "cli/qprof-bpf%s%s.1", overview ? "" : "-",
 			 overview ? "" : cli_command(id)->name);
+		for (char *space; (space = strchr(golden, ' '));)
+			*space = '-';
 		assert_golden(golden, text);
 	}
 }

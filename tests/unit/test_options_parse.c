@@ -222,6 +222,57 @@ static void help_and_version_need_nothing_else(void **state)
 	assert_true(cli.show_version);
 }
 
+static void a_group_alone_prints_what_it_has(void **state)
+{
+	_output_ struct output o = {};
+
+	assert_int_equal(parse_words("qprof-bpf history", &o), -EINVAL);
+	assert_contains(o.text[1], "usage: qprof-bpf history COMMAND");
+	assert_contains(o.text[1], "\n       qprof-bpf history list [OPTION...]\n");
+}
+
+static void a_command_may_have_two_words(void **state)
+{
+	parse("qprof-bpf history add --label nightly a.qpt b.qpt");
+	assert_int_equal(cli.command, CLI_HISTORY_ADD);
+	assert_int_equal(cli.history_add.traces.n, 2);
+	assert_string_equal(cli.history_add.label, "nightly");
+	parse("qprof-bpf history --help");
+	assert_true(cli.show_help && cli.command == CLI_HISTORY);
+	parse("qprof-bpf help history add");
+	assert_string_equal(cli.help.topic.word, "history");
+	assert_string_equal(cli.help.topic.verb, "add");
+	refuse("qprof-bpf help history add now", "unexpected 'now'");
+	refuse("qprof-bpf history nope", "no command 'history nope'");
+	refuse("qprof-bpf history -v add", "no command 'history add'");
+}
+
+static void questions_to_a_history_are_checked(void **state)
+{
+	parse("qprof-bpf history diff 1f2e 5a6b");
+	assert_int_equal(cli.history_diff.commits.n, 2);
+	parse("qprof-bpf trend --query typeck --metric count --last 7");
+	assert_int_equal(cli.trend.metric, CLI_HISTORY_COUNT);
+	assert_int_equal(cli.trend.builds.last, 7);
+	parse("qprof-bpf history prune --keep 90d");
+	assert_int_equal(cli.history_prune.keep.ns, 90 * 86400000000000ull);
+	refuse("qprof-bpf trend --last 0", "--last '0' is out of range");
+	refuse("qprof-bpf trend --query typeck --item a::b", "--query and --item exclude");
+	refuse("qprof-bpf trend --query typeck --metric wall", "have no --metric wall");
+	refuse("qprof-bpf history diff 1f2e", "two commits, not 1");
+	refuse("qprof-bpf history diff", "usage: qprof-bpf history diff");
+	refuse("qprof-bpf history check --fail-above 5%", "usage: qprof-bpf history check");
+	refuse("qprof-bpf history check --against main", "usage: qprof-bpf history check");
+	refuse("qprof-bpf history check --against main --fail-above 1s --metric count",
+	       "is a time, but this metric is none");
+	refuse("qprof-bpf history check --against main --fail-above 1MiB", "is a size");
+	refuse("qprof-bpf history prune", "usage: qprof-bpf history prune");
+	refuse("qprof-bpf history prune --keep 1g", "a time here");
+	refuse("qprof-bpf history page", "usage: qprof-bpf history page");
+	refuse("qprof-bpf history merge", "usage: qprof-bpf history merge");
+	refuse("qprof-bpf --store x -- true", "take --history");
+}
+
 static void every_example_parses(void **state)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
@@ -233,7 +284,7 @@ static void every_example_parses(void **state)
 			if (pipe)
 				*pipe = '\0';
 			parse(strncmp(line, "sudo ", 5) ? line : line + 5);
-			assert_int_equal(cli.command, id);
+			assert_true(cli.command == id || cli_command_is_in(cli.command, id));
 			free(line);
 		}
 	}
@@ -396,6 +447,9 @@ int main(void)
 		cmocka_unit_test(samples_have_rows_of_their_own),
 		cmocka_unit_test(the_other_commands_parse),
 		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(a_group_alone_prints_what_it_has),
+		cmocka_unit_test(a_command_may_have_two_words),
+		cmocka_unit_test(questions_to_a_history_are_checked),
 		cmocka_unit_test(every_example_parses),
 		cmocka_unit_test(import_takes_any_number_of_files),
 		cmocka_unit_test(export_has_a_format_and_a_place),

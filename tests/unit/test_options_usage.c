@@ -25,6 +25,8 @@ static void the_help_of_each_command_is_as_agreed(void **state)
 		char name[64];
 
 		snprintf(name, sizeof(name), "cli/help_%s.txt", cli_command(id)->name);
+		for (char *space; (space = strchr(name, ' '));)
+			*space = '-';
 		assert_golden(name, text);
 	}
 }
@@ -57,12 +59,31 @@ static void headings_name_argument_and_choices(void **state)
 	assert_string_equal(text, "-f, --force");
 }
 
+static void a_group_lists_its_commands_and_the_overview_does_not(void **state)
+{
+	_free_ char *overview = help_of(CLI_N_COMMANDS), *group = help_of(CLI_HISTORY);
+	_free_ char *usage = PRINTED(cli_print_usage_line(to_, CLI_HISTORY, true));
+
+	assert_contains(overview, "\n       qprof-bpf history COMMAND");
+	assert_lacks(overview, "qprof-bpf history add");
+	for (enum cli_command_id id = CLI_HISTORY_ADD; id <= CLI_HISTORY_MIGRATE; id++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "\n       qprof-bpf %s ", cli_command(id)->name);
+		assert_contains(usage, line);
+		snprintf(line, sizeof(line), "\n  %-10s ", cli_command_verb(id));
+		assert_contains(group, line);
+		assert_contains(group, cli_command(id)->summary);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_overview_is_as_agreed),
 		cmocka_unit_test(the_help_of_each_command_is_as_agreed),
 		cmocka_unit_test(lines_fit_a_terminal),
+		cmocka_unit_test(a_group_lists_its_commands_and_the_overview_does_not),
 		cmocka_unit_test(headings_name_argument_and_choices),
 	};
 

@@ -11,11 +11,11 @@ int cmd_help(const struct cli_help_options *o)
 {
 	enum cli_command_id id = CLI_N_COMMANDS;
 
-	if (o->topic) {
-		id = cli_command_by_name(o->topic);
+	if (o->topic.word) {
+		id = cli_command_by_name(&o->topic);
 		if (id == CLI_N_COMMANDS) {
-			diag_error("no command '%s'; for those there are: qprof-bpf help",
-				   o->topic);
+			diag_error("no command '%s%s%s'; for those there are: qprof-bpf help",
+				   o->topic.word, o->topic.verb ? " " : "", o->topic.verb ?: "");
 			return EXIT_CODE_USAGE;
 		}
 	}
@@ -23,7 +23,7 @@ int cmd_help(const struct cli_help_options *o)
 		cli_print_man(stdout, id);
 	else if (o->completion != CLI_SHELL_NONE)
 		cli_print_completion(stdout, o->completion);
-	else if (o->topic)
+	else if (o->topic.word)
 		cli_print_help(stdout, id);
 	else
 		cli_print_overview(stdout);

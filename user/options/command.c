@@ -37,7 +37,8 @@ static const struct cli_option common[] = {
 
 static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
-	{EXIT_CODE_INCOMPLETE, "verify: the end is missing. doctor: a problem. diff: a limit."},
+	{EXIT_CODE_INCOMPLETE,
+	 "verify: the end is missing. doctor: a problem. diff, check: a limit."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
 	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
 	{EXIT_CODE_LOST, "record, top, stuck: most of what ran was lost; an error line says why."},
@@ -51,15 +52,46 @@ const struct cli_command *cli_command(enum cli_command_id id)
 	return commands[id];
 }
 
-enum cli_command_id cli_command_by_name(const char *name)
+static bool is_called(enum cli_command_id id, const struct cli_name *name)
+{
+	const char *own = commands[id]->name;
+	size_t len = strlen(name->word);
+
+	if (!name->verb)
+		return !strcmp(own, name->word);
+	return !strncmp(own, name->word, len) && own[len] == ' ' &&
+	       !strcmp(own + len + 1, name->verb);
+}
+
+enum cli_command_id cli_command_by_name(const struct cli_name *name)
 {
 	enum cli_command_id id;
 
 	for (id = 0; id < CLI_N_COMMANDS; id++) {
-		if (!strcmp(commands[id]->name, name))
+		if (is_called(id, name))
 			break;
 	}
 	return id;
+}
+
+const char *cli_command_verb(enum cli_command_id id)
+{
+	const char *space = strchr(commands[id]->name, ' ');
+
+	return space ? space + 1 : NULL;
+}
+
+bool cli_command_is_in(enum cli_command_id id, enum cli_command_id group)
+{
+	size_t len = strlen(commands[group]->name);
+
+	return !strncmp(commands[id]->name, commands[group]->name, len) &&
+	       commands[id]->name[len] == ' ';
+}
+
+bool cli_command_is_group(enum cli_command_id id)
+{
+	return id + 1 < CLI_N_COMMANDS && cli_command_is_in(id + 1, id);
 }
 
 const struct cli_option *cli_option(enum cli_command_id id, size_t i)

@@ -135,6 +135,122 @@ CLI_COMMANDS(CLI_TABLE)
 			"terminal, they are only shown with this option.", \
 	}
 
+/* Rows of commands that use a history; `at` is the field in struct cli. */
+#define HISTORY_STORE_OPTION(at) \
+	{ \
+		.name = "store", \
+		.arg = "STORE", \
+		.kind = CLI_FILE, \
+		.offset = AT(at), \
+		.help = "Where the history is: a file, or a database of a ClickHouse server, " \
+			"http://HOST:8123/DATABASE or https://. Without it the file is " \
+			"qprof-bpf/history.db below $XDG_DATA_HOME, or below ~/.local/share.", \
+	}
+
+#define HISTORY_LABEL_OPTION(at) \
+	{ \
+		.name = "label", \
+		.arg = "TEXT", \
+		.kind = CLI_TEXT, \
+		.offset = AT(at), \
+		.help = "Keep TEXT with the build, such as the name of a CI job.", \
+	}
+
+#define HISTORY_COMMANDS_OPTION(at) \
+	{ \
+		.name = "with-commands", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at), \
+		.help = "Keep the command line of the build too. It may hold paths, names and " \
+			"secrets, so a history has none by default.", \
+	}
+
+#define HISTORY_TOOLCHAIN_OPTION(at) \
+	{ \
+		.name = "toolchain", \
+		.arg = "TEXT", \
+		.kind = CLI_TEXT, \
+		.offset = AT(at), \
+		.help = "Only builds by a compiler whose version has TEXT in it, such as 1.95 or " \
+			"nightly.", \
+	}
+
+#define HISTORY_JSON_OPTIONS(at, schema_name) \
+	{ \
+		.name = "json", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.json), \
+		.help = "Print one JSON document, schema " schema_name ".", \
+	}, \
+	{ \
+		.name = "schema", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.schema), \
+		.help = "Print what each field of --json is, and its unit, instead.", \
+	}
+
+#define HISTORY_WIDE_OPTION(at) \
+	{ \
+		.letter = 'w', \
+		.name = "wide", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at), \
+		.help = WIDE_HELP, \
+	}
+
+#define HISTORY_METRIC_OPTION(at) \
+	{ \
+		.name = "metric", \
+		.arg = "METRIC", \
+		.kind = CLI_CHOICE, \
+		.offset = AT(at), \
+		.choices = "cpu|wall|count|memory", \
+		.initial = "cpu", \
+		.help = "What is compared: cpu, the CPU time; wall, how long it took; count, " \
+			"executions of queries, which depend on no machine and no noise; memory, " \
+			"the most that a compiler had resident. Queries have cpu and count.", \
+	}
+
+#define HISTORY_CLUSTER_OPTION(at) \
+	{ \
+		.name = "cluster", \
+		.arg = "NAME", \
+		.kind = CLI_TEXT, \
+		.offset = AT(at), \
+		.help = "Replicated and distributed tables, on all servers of this cluster. Without " \
+			"it, tables of one server.", \
+	}
+
+#define HISTORY_KEEP_OPTION(at) \
+	{ \
+		.name = "keep", \
+		.arg = "TIME", \
+		.kind = CLI_LIMITS, \
+		.offset = AT(at), \
+		.help = "The server removes builds that are older, such as 730d. Without it, it " \
+			"keeps them.", \
+	}
+
+/* `at` is the struct cli_builds in struct cli. */
+#define HISTORY_BUILDS_OPTIONS(at) \
+	{ \
+		.name = "branch", \
+		.arg = "BRANCH", \
+		.kind = CLI_TEXT, \
+		.offset = AT(at.branch), \
+		.help = "Only builds of this branch.", \
+	}, \
+	HISTORY_TOOLCHAIN_OPTION(at.toolchain), \
+	{ \
+		.letter = 'n', \
+		.name = "last", \
+		.arg = "N", \
+		.kind = CLI_NUMBER, \
+		.offset = AT(at.last), \
+		.positive = true, \
+		.help = "Only the N newest of these builds.", \
+	}
+
 #define RECORDING_SAMPLE_OPTIONS(at) \
 	{ \
 		.name = "sample", \
@@ -215,7 +331,14 @@ CLI_COMMANDS(CLI_TABLE)
 
 const struct cli_command *cli_command(enum cli_command_id id);
 /* CLI_N_COMMANDS if there is no such command. */
-enum cli_command_id cli_command_by_name(const char *name);
+enum cli_command_id cli_command_by_name(const struct cli_name *name);
+
+/* "add" of `history add`; NULL if its name is one word. */
+const char *cli_command_verb(enum cli_command_id id);
+/* Whether its name is the first word of other commands. */
+bool cli_command_is_group(enum cli_command_id id);
+/* Whether the command's first word is the group's name. */
+bool cli_command_is_in(enum cli_command_id id, enum cli_command_id group);
 
 /* Option `i` of a command: its own first, then the common ones. NULL: no more. */
 const struct cli_option *cli_option(enum cli_command_id id, size_t i);
@@ -226,5 +349,8 @@ const struct cli_exit_code *cli_exit_codes(size_t *n);
 
 /* Do these make sense? 0, or -EINVAL after an error line. */
 int cli_check_recording(const struct cli_record_options *o);
+/* Of the commands of a history; the limit of a time is no size. */
+int cli_check_keep(const struct cli_limits *keep);
+int cli_check_history_gate(const struct cli_gate *gate, unsigned int metric);
 
 #endif /* QPROF_OPTIONS_COMMAND_H */

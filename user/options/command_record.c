@@ -44,6 +44,16 @@ static const struct cli_option options[] = {
 			"twice: a time and a size.",
 	},
 	{
+		.name = "history",
+		.kind = CLI_FLAG,
+		.offset = AT(record.history),
+		.help = "When the recording has ended, add the build to a history, as history add "
+			"does. If that fails, a line says why; the exit status stays.",
+	},
+	HISTORY_STORE_OPTION(record.store),
+	HISTORY_LABEL_OPTION(record.label),
+	HISTORY_COMMANDS_OPTION(record.with_commands),
+	{
 		.name = "slow",
 		.arg = "DURATION",
 		.kind = CLI_DURATION,
@@ -127,6 +137,8 @@ static const struct cli_example examples[] = {
 	 "sudo qprof-bpf --cgroup /sys/fs/cgroup/system.slice/ci.service"},
 	{"Name the trace, and print nothing while recording",
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
+	{"Keep the numbers of the build, to see later since which commit it is slower",
+	 "sudo qprof-bpf --history -- cargo build"},
 	{"Record each execution of every query, whatever it costs",
 	 "sudo qprof-bpf --exact -- cargo build"},
 	{"Sample native stacks instead of probing queries",
@@ -152,6 +164,8 @@ int cli_check_recording(const struct cli_record_options *o)
 					     "--force");
 	if (!o->traces && (o->rotate.ns || o->rotate.bytes || o->keep.ns || o->keep.bytes))
 		return diag_error_r(-EINVAL, "--rotate and --keep take --traces");
+	if (!o->history && (o->store || o->label || o->with_commands))
+		return diag_error_r(-EINVAL, "--store, --label and --with-commands take --history");
 	if (cli_interval_ns(o) < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->sample_hz > HZ_MOST)

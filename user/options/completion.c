@@ -35,10 +35,31 @@ static void print_choices(FILE *out, const char *choices)
 		fputc(*choices == '|' ? ' ' : *choices, out);
 }
 
+/* First words. */
 static void print_command_names(FILE *out, const char *separator)
 {
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
-		fprintf(out, "%s%s", id ? separator : "", cli_command(id)->name);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (!cli_command_verb(id))
+			fprintf(out, "%s%s", id ? separator : "", cli_command(id)->name);
+	}
+}
+
+/* Second words. */
+static void print_verbs(FILE *out, enum cli_command_id group, const char *separator)
+{
+	for (enum cli_command_id id = group + 1; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_is_in(id, group))
+			fprintf(out, "%s%s", id > group + 1 ? separator : "", cli_command_verb(id));
+	}
+}
+
+static bool is_a_verb(const char *name)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_verb(id) && !strcmp(cli_command_verb(id), name))
+			return true;
+	}
+	return false;
 }
 
 /* How a shell offers the values of an argument. */
@@ -106,7 +127,7 @@ static void print_bash_command(FILE *out, enum cli_command_id id)
 	const struct cli_command *command = cli_command(id);
 	const struct cli_option *o;
 
-	fprintf(out, "\t%s)\n\t\toptions=\"", command->name);
+	fprintf(out, "\t\"%s\")\n\t\toptions=\"", command->name);
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {
 		if (o->letter)
 			fprintf(out, "-%c ", o->letter);
@@ -119,6 +140,24 @@ static void print_bash_command(FILE *out, enum cli_command_id id)
 		fputs(")\n", out);
 	}
 	fputs("\t\t;;\n", out);
+}
+
+/* After its first word, which may stand after help, too. */
+static void print_bash_group(FILE *out, enum cli_command_id group)
+{
+	const char *name = cli_command(group)->name;
+
+	fprintf(out,
+		"\tif [[ $prev == %s && $cur != -* ]] &&\n"
+		"\t\t{ ((COMP_CWORD == 2)) || [[ $command == help ]]; }; then\n"
+		"\t\tmapfile -t COMPREPLY < <(compgen -W \"",
+		name);
+	print_verbs(out, group, " ");
+	fputs("\" -- \"$cur\")\n\t\treturn\n\tfi\n", out);
+	fprintf(out,
+		"\tif [[ $command == %s ]] && ((COMP_CWORD > 2)); then\n"
+		"\t\tcommand+=\" ${COMP_WORDS[2]}\"\n\tfi\n",
+		name);
 }
 
 static void print_bash(FILE *out)
@@ -136,9 +175,13 @@ static void print_bash(FILE *out)
 	      "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
 	      "\telif [[ $prev == = ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
 	      "\tif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} != -* ]]; then\n"
-	      "\t\tcommand=${COMP_WORDS[1]}\n\tfi\n"
-	      "\tcase \"$command $prev\" in\n",
+	      "\t\tcommand=${COMP_WORDS[1]}\n\tfi\n",
 	      out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_is_group(id))
+			print_bash_group(out, id);
+	}
+	fputs("\tcase \"$command $prev\" in\n", out);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
 		print_bash_arguments(out, id);
 	fputs("\tesac\n"
@@ -192,16 +235,56 @@ static void print_zsh_command(FILE *out, enum cli_command_id id)
 	const struct cli_command *command = cli_command(id);
 	const struct cli_option *o;
 
-	fprintf(out, "\t%s)\n\t\t_arguments -s -S", command->name);
+	fprintf(out, "\t\"%s\")\n\t\t_arguments -s -S", command->name);
 	for (size_t i = 0; (o = cli_option(id, i)); i++)
 		print_zsh_option(out, o);
 	if (command->operand.name) {
-		fprintf(out, " \\\n\t\t\t'%s:%s:", command->operand.kind == CLI_FILES ? "*" : "1",
+		enum cli_kind kind = command->operand.kind;
+
+		fprintf(out,
+			" \\\n\t\t\t'%s:%s:", kind == CLI_FILES || kind == CLI_TEXTS ? "*" : "1",
 			command->operand.name);
-		print_values(out, &zsh_values, command->operand.kind, NULL);
+		print_values(out, &zsh_values, kind, NULL);
 		fputc('\'', out);
 	}
 	fputs("\n\t\t;;\n", out);
+}
+
+static void print_zsh_summary(FILE *out, const char *name, enum cli_command_id id)
+{
+	fprintf(out, "\t\t'%s:", name);
+	print_quoted(out, cli_command(id)->summary, ":\\");
+	fputs("'\n", out);
+}
+
+/* After its first word, which may stand after help, too. */
+static void print_zsh_group(FILE *out, enum cli_command_id group)
+{
+	const char *name = cli_command(group)->name;
+
+	fprintf(out,
+		"\tif [[ $words[2] == help && $words[3] == %s ]]; then\n"
+		"\t\tshift words\n\t\t((CURRENT--))\n\tfi\n"
+		"\tif [[ $words[2] == %s ]] && ((CURRENT > 2)); then\n"
+		"\t\tshift words\n\t\t((CURRENT--))\n"
+		"\t\tcommands=(\n",
+		name, name);
+	for (enum cli_command_id id = group + 1; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_is_in(id, group))
+			print_zsh_summary(out, cli_command_verb(id), id);
+	}
+	fputs("\t\t)\n"
+	      "\t\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
+	      "\t\t\t_describe command commands\n\t\t\treturn\n\t\tfi\n"
+	      "\t\tif [[ $words[2] == (",
+	      out);
+	print_verbs(out, group, "|");
+	fprintf(out,
+		") ]]; then\n"
+		"\t\t\tcommand=\"%s $words[2]\"\n\t\t\tshift words\n\t\t\t((CURRENT--))\n"
+		"\t\telse\n\t\t\tcommand=%s\n\t\tfi\n"
+		"\telif",
+		name, name);
 }
 
 static void print_zsh(FILE *out)
@@ -218,15 +301,18 @@ static void print_zsh(FILE *out)
 	      "\tcommands=(\n",
 	      out);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		fprintf(out, "\t\t'%s:", cli_command(id)->name);
-		print_quoted(out, cli_command(id)->summary, ":\\");
-		fputs("'\n", out);
+		if (!cli_command_verb(id))
+			print_zsh_summary(out, cli_command(id)->name, id);
 	}
 	fputs("\t)\n"
 	      "\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
-	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
-	      "\tif [[ $words[2] == (",
+	      "\t\t_describe command commands\n\t\treturn\n\tfi\n",
 	      out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_is_group(id))
+			print_zsh_group(out, id);
+	}
+	fputs(" [[ $words[2] == (", out);
 	print_command_names(out, "|");
 	fputs(") ]]; then\n"
 	      "\t\tcommand=$words[2]\n\t\tshift words\n\t\t((CURRENT--))\n\tfi\n"
@@ -243,20 +329,41 @@ static void print_zsh(FILE *out)
 
 /* fish */
 
+/* A group's own options are those before a verb; `history diff` is no `diff`. */
+static void print_fish_others(FILE *out, enum cli_command_id id)
+{
+	fputs("; and not __fish_seen_subcommand_from", out);
+	for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++) {
+		if (cli_command_is_in(other, id))
+			fprintf(out, " %s", cli_command_verb(other));
+		else if (cli_command_is_group(other) && other != id)
+			fprintf(out, " %s", cli_command(other)->name);
+	}
+}
+
 static void print_fish_condition(FILE *out, enum cli_command_id id)
 {
-	const char *separator = " ";
+	const char *verb = cli_command_verb(id);
 
 	fputs("complete -c qprof-bpf -n '", out);
+	if (verb) {
+		fprintf(out,
+			"__fish_seen_subcommand_from %.*s; and __fish_seen_subcommand_from %s'",
+			(int)(verb - 1 - cli_command(id)->name), cli_command(id)->name, verb);
+		return;
+	}
 	if (id != CLI_RECORD) {
-		fprintf(out, "__fish_seen_subcommand_from %s'", cli_command(id)->name);
+		fprintf(out, "__fish_seen_subcommand_from %s", cli_command(id)->name);
+		if (is_a_verb(cli_command(id)->name) || cli_command_is_group(id))
+			print_fish_others(out, id);
+		fputc('\'', out);
 		return;
 	}
 	/* The default: no other command was named. */
 	fputs("not __fish_seen_subcommand_from", out);
 	for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++) {
-		if (other != CLI_RECORD)
-			fprintf(out, "%s%s", separator, cli_command(other)->name);
+		if (other != CLI_RECORD && !cli_command_verb(other))
+			fprintf(out, " %s", cli_command(other)->name);
 	}
 	fputc('\'', out);
 }
@@ -269,12 +376,30 @@ static const struct values fish_values = {
 	.none = " -f",
 };
 
+static enum cli_command_id group_of(enum cli_command_id id)
+{
+	while (!cli_command_is_group(id))
+		id--;
+	return id;
+}
+
+static void print_fish_name(FILE *out, enum cli_command_id id)
+{
+	const char *verb = cli_command_verb(id);
+
+	if (verb)
+		print_fish_condition(out, group_of(id));
+	else
+		fputs("complete -c qprof-bpf -n __fish_use_subcommand", out);
+	fprintf(out, " -f -a %s -d '", verb ?: cli_command(id)->name);
+}
+
 static void print_fish_command(FILE *out, enum cli_command_id id)
 {
 	const struct cli_command *command = cli_command(id);
 	const struct cli_option *o;
 
-	fprintf(out, "complete -c qprof-bpf -n __fish_use_subcommand -f -a %s -d '", command->name);
+	print_fish_name(out, id);
 	print_quoted(out, command->summary, "\\");
 	fputs("'\n", out);
 	for (size_t i = 0; (o = cli_option(id, i)); i++) {

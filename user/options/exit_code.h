@@ -12,7 +12,7 @@
 enum exit_code {
 	EXIT_CODE_OK = 0,
 	EXIT_CODE_INCOMPLETE = 1,   /* verify: the trace has no end */
-	EXIT_CODE_ABOVE = 1,	    /* diff: more than --fail-above allows */
+	EXIT_CODE_ABOVE = 1,	    /* diff, history check: more than --fail-above allows */
 	EXIT_CODE_SICK = 1,	    /* doctor: recording does not work here */
 	EXIT_CODE_USAGE = 2,	    /* the command line is invalid; nothing was done */
 	EXIT_CODE_DAMAGED = 3,	    /* verify: the trace is damaged */

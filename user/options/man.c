@@ -83,22 +83,32 @@ static void print_examples(FILE *out, enum cli_command_id id)
 	}
 }
 
+/* "\-report" or "\-history\-add", changed by `letter`; nothing for CLI_N_COMMANDS. */
+static void print_name(FILE *out, enum cli_command_id id, int (*letter)(int))
+{
+	if (id == CLI_N_COMMANDS)
+		return;
+	fputs("\\-", out);
+	for (const char *c = cli_command(id)->name; *c; c++) {
+		if (*c == ' ')
+			fputs("\\-", out);
+		else
+			fputc(letter(*c), out);
+	}
+}
+
 /* "qprof\-bpf\-report", or "qprof\-bpf" for CLI_N_COMMANDS. */
 static void print_page_name(FILE *out, enum cli_command_id id)
 {
 	fputs("qprof\\-bpf", out);
-	if (id == CLI_N_COMMANDS)
-		return;
-	fputs("\\-", out);
-	print_escaped(out, cli_command(id)->name);
+	print_name(out, id, tolower);
 }
 
 static void print_title(FILE *out, enum cli_command_id id, const char *summary)
 {
 	/* No date: the page must not differ from build to build. */
 	fputs(".TH QPROF\\-BPF", out);
-	for (const char *c = id == CLI_N_COMMANDS ? "" : cli_command(id)->name; *c; c++)
-		fprintf(out, "%s%c", c == cli_command(id)->name ? "\\-" : "", toupper(*c));
+	print_name(out, id, toupper);
 	fputs(" 1 \"\" \"qprof\\-bpf " QPROF_VERSION "\" \"User Commands\"\n.SH NAME\n", out);
 	print_page_name(out, id);
 	print_line(out, " \\- ", summary);
@@ -144,10 +154,13 @@ static void print_environment(FILE *out)
 	      out);
 }
 
-static void print_pages(FILE *out)
+/* Of all commands, or of those of a group. */
+static void print_pages(FILE *out, enum cli_command_id group)
 {
 	fputs(".SH COMMANDS\n", out);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (group != CLI_N_COMMANDS && !cli_command_is_in(id, group))
+			continue;
 		fputs(".TP\n.BR ", out);
 		print_page_name(out, id);
 		fputs(" (1)\n", out);
@@ -182,6 +195,8 @@ static void print_overview(FILE *out)
 {
 	print_title(out, CLI_N_COMMANDS, "see where rustc spends its time, query by query");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_verb(id))
+			continue;
 		fputs(id ? ".br\n" : ".SH SYNOPSIS\n", out);
 		print_synopsis(out, id);
 	}
@@ -190,7 +205,7 @@ static void print_overview(FILE *out)
 	      "toolchain, by eBPF probes on its librustc_driver. Data goes to standard output,\n"
 	      "messages to standard error. The files belong to the user who ran sudo.\n",
 	      out);
-	print_pages(out);
+	print_pages(out, CLI_N_COMMANDS);
 	print_options(out, CLI_RECORD, true);
 	print_privileges(out);
 	print_exit_status(out);
@@ -209,6 +224,8 @@ void cli_print_man(FILE *out, enum cli_command_id id)
 	fputs(".SH SYNOPSIS\n", out);
 	print_synopsis(out, id);
 	print_line(out, ".SH DESCRIPTION\n", cli_command(id)->text);
+	if (cli_command_is_group(id))
+		print_pages(out, id);
 	print_options(out, id, false);
 	print_options(out, id, true);
 	print_exit_status(out);

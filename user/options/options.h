@@ -6,7 +6,8 @@
  *
  * A new option is a row of its command's table, options/command_<name>.c, and the field that it
  * sets. A new command is a row of CLI_COMMANDS, a struct for its options, its table, and
- * cli/cmd_<name>.c, which runs it.
+ * cli/cmd_<name>.c, which runs it. A command of two words, as `history add`, has a row below that
+ * of its first word.
  */
 #ifndef QPROF_OPTIONS_OPTIONS_H
 #define QPROF_OPTIONS_OPTIONS_H
@@ -20,19 +21,31 @@
  * A row per command, in the order of the overview: COMMAND(ID, name). It makes CLI_ID, `name` in
  * struct cli, cli_name_command (its table, in options/command_name.c), and cmd_name() (cli/cmd.h).
  */
-#define CLI_COMMANDS(COMMAND)   \
-	COMMAND(RECORD, record) \
-	COMMAND(TOP, top)       \
-	COMMAND(REPORT, report) \
-	COMMAND(DIFF, diff)     \
-	COMMAND(DUMP, dump)     \
-	COMMAND(VERIFY, verify) \
-	COMMAND(EXPORT, export) \
-	COMMAND(IMPORT, import) \
-	COMMAND(PLAN, plan)     \
-	COMMAND(DOCTOR, doctor) \
-	COMMAND(STUCK, stuck)   \
-	COMMAND(HELP, help)     \
+#define CLI_COMMANDS(COMMAND)                     \
+	COMMAND(RECORD, record)                   \
+	COMMAND(TOP, top)                         \
+	COMMAND(REPORT, report)                   \
+	COMMAND(DIFF, diff)                       \
+	COMMAND(TREND, trend)                     \
+	COMMAND(HISTORY, history)                 \
+	COMMAND(HISTORY_ADD, history_add)         \
+	COMMAND(HISTORY_LIST, history_list)       \
+	COMMAND(HISTORY_DIFF, history_diff)       \
+	COMMAND(HISTORY_CHECK, history_check)     \
+	COMMAND(HISTORY_PAGE, history_page)       \
+	COMMAND(HISTORY_PRUNE, history_prune)     \
+	COMMAND(HISTORY_EXPORT, history_export)   \
+	COMMAND(HISTORY_MERGE, history_merge)     \
+	COMMAND(HISTORY_SCHEMA, history_schema)   \
+	COMMAND(HISTORY_MIGRATE, history_migrate) \
+	COMMAND(DUMP, dump)                       \
+	COMMAND(VERIFY, verify)                   \
+	COMMAND(EXPORT, export)                   \
+	COMMAND(IMPORT, import)                   \
+	COMMAND(PLAN, plan)                       \
+	COMMAND(DOCTOR, doctor)                   \
+	COMMAND(STUCK, stuck)                     \
+	COMMAND(HELP, help)                       \
 	COMMAND(VERSION, version)
 
 enum cli_command_id {
@@ -125,6 +138,12 @@ struct cli_files {
 	size_t n;
 };
 
+/* The name of a command; `verb` is the second word of a command of two. NULL: not given. */
+struct cli_name {
+	const char *word;
+	const char *verb;
+};
+
 /* 0: none. */
 struct cli_limits {
 	uint64_t ns;
@@ -142,9 +161,13 @@ struct cli_record_options {
 	const char *traces;	  /* a directory for a trace of each build; NULL: one trace */
 	struct cli_limits rotate; /* of each of them; none: a build has one */
 	struct cli_limits keep;	  /* of all of them */
-	struct cli_texts events;  /* lists, as filter__new() takes them; none = the default */
-	uint64_t interval_ns;	  /* 0: not given; use cli_interval_ns() */
-	uint64_t slow_ns;	  /* print intervals that take this long; 0: none */
+	bool history;		  /* then add the build to a store */
+	const char *store;	  /* as of struct cli_history_add_options, with `history` */
+	const char *label;
+	bool with_commands;
+	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
+	uint64_t interval_ns;	 /* 0: not given; use cli_interval_ns() */
+	uint64_t slow_ns;	 /* print intervals that take this long; 0: none */
 	bool json;
 	bool quiet;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
@@ -245,6 +268,120 @@ struct cli_diff_options {
 	bool wide; /* lines are as long as their contents */
 };
 
+/*
+ * The commands of a history. `store`: a file, or the address of a database of a server, as
+ * store__open() takes it; NULL: the user's own file.
+ */
+
+struct cli_history_options {
+};
+
+struct cli_history_add_options {
+	const char *store;
+	struct cli_files traces; /* none: send what waits for a server */
+	const char *commit;	 /* NULL: of git, or of the CI's variables */
+	const char *branch;	 /* NULL: the same */
+	const char *label;	 /* NULL: none */
+	bool with_commands;	 /* also paths and command lines */
+};
+
+/* The builds that a question is about: those that match all. */
+struct cli_builds {
+	const char *branch;    /* NULL: of any */
+	const char *toolchain; /* a part of its name; NULL: of any */
+	uint64_t last;	       /* the newest of them; 0: all */
+};
+
+struct cli_history_list_options {
+	const char *store;
+	struct cli_builds builds;
+	bool json;
+	bool schema; /* of JSON, without a store */
+	bool wide;   /* lines are as long as their contents */
+};
+
+/* What a history is asked for; the order of the choices of --metric. */
+enum cli_history_metric {
+	CLI_HISTORY_CPU,
+	CLI_HISTORY_WALL,
+	CLI_HISTORY_COUNT,
+	CLI_HISTORY_MEMORY,
+};
+
+struct cli_trend_options {
+	const char *store;
+	struct cli_builds builds;
+	const char *crate;   /* NULL: the whole build */
+	const char *query;   /* NULL: all */
+	const char *item;    /* its path; NULL: all */
+	unsigned int metric; /* enum cli_history_metric */
+	bool json;
+	bool schema; /* of JSON, without a store */
+	bool full;   /* a line for each build */
+	bool wide;   /* lines are as long as their contents */
+};
+
+struct cli_history_diff_options {
+	const char *store;
+	struct cli_texts commits; /* two, or their beginnings */
+	const char *toolchain;	  /* a part of its name; NULL: of any */
+	unsigned int metric;	  /* enum cli_history_metric */
+	struct cli_threshold min;
+	uint64_t top; /* 0 = all */
+	bool json;
+	bool schema; /* of JSON, without a store */
+	bool markdown;
+	bool wide; /* lines are as long as their contents */
+};
+
+struct cli_history_check_options {
+	const char *store;
+	const char *commit;    /* of the builds that are judged; NULL: of the newest */
+	const char *against;   /* a branch */
+	const char *toolchain; /* a part of its name; NULL: that of the judged builds */
+	uint64_t last;	       /* builds of it */
+	unsigned int metric;   /* enum cli_history_metric */
+	struct cli_gates gates;
+	bool json;
+	bool schema; /* of JSON, without a store */
+	bool markdown;
+	bool wide; /* lines are as long as their contents */
+};
+
+struct cli_history_page_options {
+	const char *store;
+	struct cli_builds builds;
+	const char *output; /* a file, or "-" */
+	bool force;	    /* overwrite */
+};
+
+struct cli_history_prune_options {
+	const char *store;
+	struct cli_limits keep; /* a time */
+};
+
+struct cli_history_export_options {
+	const char *store;
+	const char *output; /* NULL: standard output */
+	bool force;	    /* overwrite */
+};
+
+struct cli_history_merge_options {
+	const char *store;
+	const char *other; /* a store, or JSON lines of `history export` */
+};
+
+struct cli_history_schema_options {
+	const char *cluster;	/* NULL: one server */
+	struct cli_limits keep; /* a time; 0: for ever */
+};
+
+struct cli_history_migrate_options {
+	const char *store;
+	const char *cluster;	/* NULL: one server */
+	struct cli_limits keep; /* a time; 0: for ever */
+};
+
 struct cli_dump_options {
 	const char *file; /* NULL with schema */
 	bool schema;
@@ -321,7 +458,7 @@ struct cli_stuck_options {
 };
 
 struct cli_help_options {
-	const char *topic; /* a command's name, or NULL */
+	struct cli_name topic;
 	bool man;
 	unsigned int completion; /* enum cli_shell */
 };
@@ -349,8 +486,8 @@ enum cli_kind {
 	CLI_TEXT,      /* const char * */
 	CLI_FILE,      /* const char *, a path */
 	CLI_FILES,     /* struct cli_files; operands only, any number of them */
-	CLI_COMMAND,   /* const char *, the name of one of our commands */
-	CLI_TEXTS,     /* struct cli_texts; repeatable */
+	CLI_COMMAND,   /* struct cli_name, one of our commands; an operand only */
+	CLI_TEXTS,     /* struct cli_texts; repeatable, or any number of operands */
 	CLI_PIDS,      /* struct cli_pids; repeatable, comma lists */
 	CLI_DURATION,  /* uint64_t, ns */
 	CLI_SIZE,      /* uint64_t, bytes */
@@ -375,7 +512,7 @@ struct cli_option {
 	const char *help;
 };
 
-/* A command's argument without a dash: at most one, unless it is CLI_FILES. */
+/* A command's argument without a dash: at most one, unless its kind takes more. */
 struct cli_operand {
 	const char *name; /* in usage: "FILE", "[FILE|PID]"; NULL if there is none */
 	enum cli_kind kind;

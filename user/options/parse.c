@@ -105,9 +105,10 @@ static int parse_value(struct cli *cli, const struct cli_option *o, const char *
 		return 0;
 	case CLI_TEXT:
 	case CLI_FILE:
-	case CLI_COMMAND:
 		*(const char **)field = arg;
 		return *arg ? 0 : -EINVAL;
+	case CLI_COMMAND:
+		return -EINVAL;
 	case CLI_TEXTS:
 		return value_texts(arg, field);
 	case CLI_THRESHOLD:
@@ -208,25 +209,47 @@ static int bad_option(const struct cli *cli, char **argv, int got)
 			    argv[optind - 1], name);
 }
 
+/* Whether the operand has a place for another word. */
+static bool add_word(enum cli_kind kind, void *field, const char *text)
+{
+	struct cli_name *name = field;
+	const char **word = kind == CLI_COMMAND && name->word ? &name->verb : field;
+
+	if (*word)
+		return false;
+	*word = text;
+	return true;
+}
+
+static int no_command(const char *group, const char *verb)
+{
+	return diag_error_r(-EINVAL, "no command '%s %s'; for those there are: qprof-bpf %s --help",
+			    group, verb, group);
+}
+
 static int take_operand(struct cli *cli, const char *text)
 {
 	const struct cli_command *command = cli_command(cli->command);
+	enum cli_kind kind = command->operand.kind;
 	void *field = (char *)cli + command->operand.offset;
 
 	if (cli->show_help || cli->show_version)
 		return 0;
+	if (cli_command_is_group(cli->command))
+		return no_command(command->name, text);
 	if (command->command && !command->operand.name)
 		return diag_error_r(-EINVAL,
 				    "unexpected '%s': the command to profile comes after --, as in "
 				    "qprof-bpf -- %s; see qprof-bpf --help",
 				    text, text);
-	if (command->operand.kind == CLI_FILES)
-		return add_file(field, text) == -ENOMEM ? diag_error_r(-ENOMEM, "out of memory")
-							: 0;
-	if (!command->operand.name || *(const char **)field)
+	if (kind == CLI_FILES || kind == CLI_TEXTS) {
+		int err = kind == CLI_FILES ? add_file(field, text) : value_texts(text, field);
+
+		return err == -ENOMEM ? diag_error_r(err, "out of memory") : 0;
+	}
+	if (!command->operand.name || !add_word(kind, field, text))
 		return diag_error_r(-EINVAL, "unexpected '%s'; see qprof-bpf %s --help", text,
 				    command->name);
-	*(const char **)field = text;
 	return 0;
 }
 
@@ -237,6 +260,8 @@ static bool has_operand(const struct cli *cli)
 
 	if (operand->kind == CLI_FILES)
 		return ((const struct cli_files *)field)->n;
+	if (operand->kind == CLI_TEXTS)
+		return ((const struct cli_texts *)field)->n;
 	return *(const char *const *)field;
 }
 
@@ -245,7 +270,7 @@ static int check(const struct cli *cli)
 	const struct cli_command *command = cli_command(cli->command);
 	int err = 0;
 
-	if (command->operand.required && !has_operand(cli))
+	if (cli_command_is_group(cli->command) || (command->operand.required && !has_operand(cli)))
 		err = -ENODATA;
 	else if (command->check)
 		err = command->check(cli);
@@ -253,6 +278,21 @@ static int check(const struct cli *cli)
 		return err;
 	cli_print_usage_line(stderr, cli->command, cli->command_named);
 	return -EINVAL;
+}
+
+/* Take the second word of a group's command, if given; returns the number of words taken. */
+static int take_verb(int argc, char **argv, struct cli *cli)
+{
+	struct cli_name name = {argv[1], argc > 2 ? argv[2] : NULL};
+	enum cli_command_id id;
+
+	if (!name.verb || *name.verb == '-')
+		return 1;
+	id = cli_command_by_name(&name);
+	if (id == CLI_N_COMMANDS)
+		return no_command(name.word, name.verb);
+	cli->command = id;
+	return 2;
 }
 
 /* Take the command's name, if given; returns the number of arguments taken. */
@@ -263,7 +303,7 @@ static int take_command_name(int argc, char **argv, struct cli *cli)
 	cli->command = CLI_RECORD;
 	if (argc < 2 || argv[1][0] == '-')
 		return 0;
-	id = cli_command_by_name(argv[1]);
+	id = cli_command_by_name(&(struct cli_name){.word = argv[1]});
 	if (id == CLI_N_COMMANDS)
 		return diag_error_r(-EINVAL,
 				    "no command '%s'; to profile a program: qprof-bpf -- %s; for "
@@ -271,7 +311,7 @@ static int take_command_name(int argc, char **argv, struct cli *cli)
 				    argv[1], argv[1]);
 	cli->command = id;
 	cli->command_named = true;
-	return 1;
+	return cli_command_is_group(id) ? take_verb(argc, argv, cli) : 1;
 }
 
 static int take_option(struct cli *cli, int value, const char *arg)

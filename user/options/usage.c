@@ -74,12 +74,33 @@ static void print_examples(FILE *out, enum cli_command_id id)
 		fprintf(out, "  %s:\n      %s\n", example->what, example->line);
 }
 
+/* A line below the first. */
+static void print_usage(FILE *out, enum cli_command_id id)
+{
+	fprintf(out, "       qprof-bpf %s %s\n", cli_command(id)->name, cli_command(id)->usage);
+}
+
 void cli_print_usage_line(FILE *out, enum cli_command_id id, bool named)
 {
 	const struct cli_command *command = cli_command(id);
 
 	fprintf(out, "usage: qprof-bpf %s%s%s\n", named ? command->name : "", named ? " " : "",
 		command->usage);
+	for (enum cli_command_id of = id + 1; of < CLI_N_COMMANDS; of++) {
+		if (cli_command_is_in(of, id))
+			print_usage(out, of);
+	}
+}
+
+/* The commands of a group, by their second words. */
+static void print_group(FILE *out, enum cli_command_id group)
+{
+	fputs("\nCommands:\n", out);
+	for (enum cli_command_id id = group + 1; id < CLI_N_COMMANDS; id++) {
+		if (cli_command_is_in(id, group))
+			fprintf(out, "  %-10s %s\n", cli_command_verb(id),
+				cli_command(id)->summary);
+	}
 }
 
 void cli_print_help(FILE *out, enum cli_command_id id)
@@ -87,6 +108,8 @@ void cli_print_help(FILE *out, enum cli_command_id id)
 	cli_print_usage_line(out, id, true);
 	fputc('\n', out);
 	print_wrapped(out, cli_command(id)->text, 0);
+	if (cli_command_is_group(id))
+		print_group(out, id);
 	print_options(out, id);
 	print_examples(out, id);
 }
@@ -97,14 +120,18 @@ void cli_print_overview(FILE *out)
 	size_t n;
 
 	cli_print_usage_line(out, CLI_RECORD, false);
-	for (enum cli_command_id id = CLI_RECORD + 1; id < CLI_N_COMMANDS; id++)
-		fprintf(out, "       qprof-bpf %s %s\n", cli_command(id)->name,
-			cli_command(id)->usage);
+	for (enum cli_command_id id = CLI_RECORD + 1; id < CLI_N_COMMANDS; id++) {
+		if (!cli_command_verb(id))
+			print_usage(out, id);
+	}
 	fputc('\n', out);
 	print_wrapped(out, cli_command(CLI_RECORD)->text, 0);
 	fputs("\nCommands:\n", out);
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
-		fprintf(out, "  %-10s %s\n", cli_command(id)->name, cli_command(id)->summary);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		if (!cli_command_verb(id))
+			fprintf(out, "  %-10s %s\n", cli_command(id)->name,
+				cli_command(id)->summary);
+	}
 	print_options(out, CLI_RECORD);
 	print_examples(out, CLI_RECORD);
 	fputs("\nExit status, when it is not the launched command's:\n", out);

@@ -9,7 +9,10 @@
 
 #include "options/options.h"
 
-/* "usage: qprof-bpf report [OPTION...] FILE"; `named`: with the command's name. */
+/*
+ * "usage: qprof-bpf report [OPTION...] FILE"; `named`: with the command's name. Of a command whose
+ * name is the first word of others, with a line for each of them.
+ */
 void cli_print_usage_line(FILE *out, enum cli_command_id id, bool named);
 
 /* Everything about one command. */

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/cmd.h"
+
+#include "base/diag.h"
+#include "options/exit_code.h"
+
+int cmd_history_prune(const struct cli_history_prune_options *o)
+{
+	(void)o;
+	diag_error("history prune does nothing yet");
+	return EXIT_CODE_FAILURE;
+}
