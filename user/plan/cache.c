@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "plan/cache_dir.h"
 #include "plan/codec.h"
-#include "plan/store.h"
 
 #define KIND_MAX      16
 #define FILE_NAME_MAX 160
@@ -29,11 +29,11 @@ static int file_name(const struct plan_cache_key *key, char name[FILE_NAME_MAX],
 }
 
 /* The user's store is only for libraries that the user could change anyway. */
-static bool may_use(const struct plan_cache_key *key, enum store_kind kind)
+static bool may_use(const struct plan_cache_key *key, enum cache_dir_kind kind)
 {
 	if (key->advice)
 		return true;
-	return key->id->lasting && (kind == STORE_SYSTEM || key->id->uid == geteuid());
+	return key->id->lasting && (kind == CACHE_DIR_SYSTEM || key->id->uid == geteuid());
 }
 
 /* A file of a cache in memory. */
@@ -43,29 +43,29 @@ struct content {
 	size_t len;
 };
 
-static int take_content(const struct store *s, const char *name, struct content *c)
+static int take_content(const struct cache_dir *s, const char *name, struct content *c)
 {
 	uint8_t *bytes;
 	int err;
 
 	if (c->map)
-		return store__map(s, name, &c->bytes, &c->len);
-	err = store__read(s, name, &bytes, &c->len);
+		return cache_dir__map(s, name, &c->bytes, &c->len);
+	err = cache_dir__read(s, name, &bytes, &c->len);
 	if (!err)
 		c->bytes = bytes;
 	return err;
 }
 
-static int read_from(enum store_kind kind, const struct plan_cache_key *key, const char *name,
+static int read_from(enum cache_dir_kind kind, const struct plan_cache_key *key, const char *name,
 		     struct content *c)
 {
-	_store_ struct store *s = NULL;
-	int err = may_use(key, kind) ? store__open(kind, false, &s) : -ENOENT;
+	_cache_dir_ struct cache_dir *s = NULL;
+	int err = may_use(key, kind) ? cache_dir__open(kind, false, &s) : -ENOENT;
 
 	if (!err)
 		err = take_content(s, name, c);
 	if (err && err != -ENOENT)
-		diag_verbose("plan cache: not using %s of %s: %s", name, store_name(kind),
+		diag_verbose("plan cache: not using %s of %s: %s", name, cache_dir_name(kind),
 			     strerror(-err));
 	return err;
 }
@@ -77,10 +77,10 @@ static int read_any(const struct plan_cache_key *key, bool *by_root, struct cont
 
 	if (file_name(key, name, &prefix))
 		return -ENOENT;
-	*by_root = !read_from(STORE_SYSTEM, key, name, c);
+	*by_root = !read_from(CACHE_DIR_SYSTEM, key, name, c);
 	if (*by_root)
 		return 0;
-	return geteuid() && !read_from(STORE_USER, key, name, c) ? 0 : -ENOENT;
+	return geteuid() && !read_from(CACHE_DIR_USER, key, name, c) ? 0 : -ENOENT;
 }
 
 int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len)
@@ -111,20 +111,20 @@ int plan_cache__map(const struct plan_cache_key *key, void **map, size_t *len)
 
 int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len)
 {
-	enum store_kind kind = geteuid() ? STORE_USER : STORE_SYSTEM;
-	_store_ struct store *s = NULL;
+	enum cache_dir_kind kind = geteuid() ? CACHE_DIR_USER : CACHE_DIR_SYSTEM;
+	_cache_dir_ struct cache_dir *s = NULL;
 	char name[FILE_NAME_MAX];
 	size_t prefix;
 	int err = file_name(key, name, &prefix);
 
 	if (err || !may_use(key, kind))
 		return err ?: -EPERM;
-	err = store__open(kind, true, &s) ?: store__write(s, name, buf, len);
+	err = cache_dir__open(kind, true, &s) ?: cache_dir__write(s, name, buf, len);
 	if (err)
-		diag_verbose("plan cache: cannot write %s to %s: %s", name, store_name(kind),
+		diag_verbose("plan cache: cannot write %s to %s: %s", name, cache_dir_name(kind),
 			     strerror(-err));
 	else
-		store__prune(s, name, prefix, strlen(key->kind) + 1);
+		cache_dir__prune(s, name, prefix, strlen(key->kind) + 1);
 	return err;
 }
 

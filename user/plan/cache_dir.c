@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/store.h"
+#include "plan/cache_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,14 +23,14 @@
 /* Older than any writer that still runs. */
 #define ABANDONED_S 3600
 
-struct store {
+struct cache_dir {
 	int dir;
 	bool system;
 };
 
-const char *store_name(enum store_kind kind)
+const char *cache_dir_name(enum cache_dir_kind kind)
 {
-	return kind == STORE_SYSTEM ? "the system's cache" : "the user's cache";
+	return kind == CACHE_DIR_SYSTEM ? "the system's cache" : "the user's cache";
 }
 
 /* ---- The directory --------------------------------------------------------------------------- */
@@ -125,9 +125,9 @@ static int open_user_base(bool create)
 	return fd < 0 ? -errno : fd;
 }
 
-int store__open(enum store_kind kind, bool create, struct store **out)
+int cache_dir__open(enum cache_dir_kind kind, bool create, struct cache_dir **out)
 {
-	bool system = kind == STORE_SYSTEM;
+	bool system = kind == CACHE_DIR_SYSTEM;
 	_close_ int base = system ? open_system_base(create) : open_user_base(create);
 	_close_ int fd = base < 0 ? base : open_below(base, DIR_NAME, create, system ? 0755 : 0700);
 	struct stat st;
@@ -146,7 +146,7 @@ int store__open(enum store_kind kind, bool create, struct store **out)
 	return 0;
 }
 
-void store__free(struct store *s)
+void cache_dir__free(struct cache_dir *s)
 {
 	if (!s)
 		return;
@@ -173,7 +173,7 @@ static int read_whole(int fd, uint8_t *p, size_t size)
 }
 
 /* Its descriptor and size, if no other user can have written it. */
-static int open_file(const struct store *s, const char *name, size_t *size)
+static int open_file(const struct cache_dir *s, const char *name, size_t *size)
 {
 	_close_ int fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -188,7 +188,7 @@ static int open_file(const struct store *s, const char *name, size_t *size)
 	return take_fd(fd);
 }
 
-int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *len)
+int cache_dir__read(const struct cache_dir *s, const char *name, uint8_t **buf, size_t *len)
 {
 	size_t size = 0;
 	_close_ int fd = open_file(s, name, &size);
@@ -208,7 +208,7 @@ int store__read(const struct store *s, const char *name, uint8_t **buf, size_t *
 	return 0;
 }
 
-int store__map(const struct store *s, const char *name, void **map, size_t *len)
+int cache_dir__map(const struct cache_dir *s, const char *name, void **map, size_t *len)
 {
 	size_t size = 0;
 	_close_ int fd = open_file(s, name, &size);
@@ -227,7 +227,7 @@ int store__map(const struct store *s, const char *name, void **map, size_t *len)
 }
 
 /* Another run may be writing the same plan: each writes a file of its own, the last rename wins. */
-int store__write(const struct store *s, const char *name, const uint8_t *buf, size_t len)
+int cache_dir__write(const struct cache_dir *s, const char *name, const uint8_t *buf, size_t len)
 {
 	_close_ int fd = -1;
 	char temp[64];
@@ -255,7 +255,7 @@ int store__write(const struct store *s, const char *name, const uint8_t *buf, si
 }
 
 struct pruning {
-	const struct store *store;
+	const struct cache_dir *dir;
 	const char *name;
 	size_t prefix, kind;
 	unsigned int n;
@@ -272,14 +272,14 @@ static void look_at(struct pruning *p, const char *name)
 		return;
 	if (!left && !strncmp(name, p->name, p->prefix)) {
 		if (strcmp(name, p->name))
-			unlinkat(p->store->dir, name, 0);
+			unlinkat(p->dir->dir, name, 0);
 		return;
 	}
-	if (fstatat(p->store->dir, name, &st, AT_SYMLINK_NOFOLLOW))
+	if (fstatat(p->dir->dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return;
 	if (left) {
 		if (time(NULL) - st.st_mtime > ABANDONED_S)
-			unlinkat(p->store->dir, name, 0);
+			unlinkat(p->dir->dir, name, 0);
 		return;
 	}
 	if (!p->n++ || st.st_mtime < p->oldest_s) {
@@ -288,9 +288,9 @@ static void look_at(struct pruning *p, const char *name)
 	}
 }
 
-void store__prune(const struct store *s, const char *name, size_t prefix, size_t kind)
+void cache_dir__prune(const struct cache_dir *s, const char *name, size_t prefix, size_t kind)
 {
-	struct pruning p = {.store = s, .name = name, .prefix = prefix, .kind = kind};
+	struct pruning p = {.dir = s, .name = name, .prefix = prefix, .kind = kind};
 	int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *ent;
