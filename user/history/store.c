@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/store.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "history/clickhouse.h"
+#include "history/sqlite.h"
+#include "history/store_ops.h"
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+int store__open(const char *where, enum store_access access, struct store **out)
+{
+	if (where && !*where)
+		return diag_error_r(-EINVAL, "the store has no name: give a file, or "
+					     "http://HOST:PORT/DATABASE");
+	if (where && (begins_with(where, "http://") || begins_with(where, "https://")))
+		return clickhouse__open(where, access, out);
+	if (where && strstr(where, "://"))
+		return diag_error_r(-EINVAL,
+				    "%s is no store: give a file, or http:// or https:// and "
+				    "HOST:PORT/DATABASE",
+				    where);
+	return sqlite__open(where, access, out);
+}
+
+enum store_kind store__kind(const struct store *s)
+{
+	return s->ops->kind;
+}
+
+const char *store__name(const struct store *s)
+{
+	return s->name;
+}
+
+int store__add(struct store *s, const struct history_rows *rows)
+{
+	return s->ops->add(s, rows);
+}
+
+int store__select(struct store *s, const char *sql, const struct store_value *args, size_t n,
+		  store_row row, void *ctx)
+{
+	return s->ops->select(s, sql, args, n, row, ctx);
+}
+
+int store__each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
+{
+	return s->ops->each(s, take, ctx);
+}
+
+int store__prune(struct store *s, uint64_t before_ns, uint64_t *n)
+{
+	return s->ops->prune(s, before_ns, n);
+}
+
+void store__close(struct store *s)
+{
+	if (!s)
+		return;
+	free(s->name);
+	s->ops->close(s);
+}
