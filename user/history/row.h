@@ -12,6 +12,12 @@
 /* A number that is not known; null in every output. */
 #define HISTORY_UNKNOWN UINT64_MAX
 
+/* The greatest number that is known: stores have signed integers. */
+#define HISTORY_NUMBER_MAX INT64_MAX
+
+/* The most bytes of a text. */
+#define HISTORY_TEXT_MAX 4096
+
 /* 36 characters and a null. */
 #define HISTORY_ID_SIZE 37
 

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/json_lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "history/columns.h"
+
+/* More than the longest row: all texts of a build, with six bytes for each. */
+#define LINE_MAX_BYTES (512u << 10)
+
+static void put_text(FILE *out, const char *text)
+{
+	putc('"', out);
+	while (*text) {
+		uint32_t cp;
+		size_t len = format_utf8(text, &cp);
+
+		if (!len)
+			fputs("\xef\xbf\xbd", out);
+		else if (cp < 0x20)
+			fprintf(out, "\\u%04" PRIx32, cp);
+		else {
+			if (cp == '"' || cp == '\\')
+				putc('\\', out);
+			fwrite(text, 1, len, out);
+		}
+		text += len ?: 1;
+	}
+	putc('"', out);
+}
+
+static void put_value(FILE *out, const struct history_column *c, const void *row)
+{
+	if (c->type == HISTORY_NUMBER) {
+		uint64_t number = history_column__number(c, row);
+
+		if (number == HISTORY_UNKNOWN)
+			fputs("null", out);
+		else
+			fprintf(out, "%" PRIu64, number);
+	} else {
+		const char *text = history_column__text(c, row);
+
+		if (text)
+			put_text(out, text);
+		else
+			fputs("null", out);
+	}
+}
+
+static void put_columns(FILE *out, const struct history_table *t, const void *row,
+			const char *separator)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		fprintf(out, "%s\"%s\":", separator, t->columns[i].name);
+		put_value(out, &t->columns[i], row);
+		separator = ",";
+	}
+	fputs("}\n", out);
+}
+
+void json_lines__row(FILE *out, enum history_table_id table, const void *row)
+{
+	putc('{', out);
+	put_columns(out, history_table(table), row, "");
+}
+
+static void put_build(FILE *out, const struct history_rows *rows)
+{
+	fprintf(out, "{\"table\":\"build\",\"schema\":\"" JSON_LINES_SCHEMA "/%d\"",
+		HISTORY_VERSION);
+	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++)
+		fprintf(out, ",\"%s_rows\":%zu", history_table(id)->name,
+			history_rows__n(rows, id));
+	put_columns(out, history_table(HISTORY_BUILD), &rows->build, ",");
+}
+
+int json_lines__write(FILE *out, const struct history_rows *rows)
+{
+	put_build(out, rows);
+	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++) {
+		const struct history_table *t = history_table(id);
+
+		for (size_t i = 0; i < history_rows__n(rows, id) && !ferror(out); i++) {
+			fprintf(out, "{\"table\":\"%s\"", t->name);
+			put_columns(out, t, history_rows__at(rows, id, i), ",");
+		}
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+struct json_lines {
+	FILE *in;
+	struct json_tokener *tokener;
+	char *line;
+	uint64_t number; /* of the line, from 1 */
+	uint64_t announced[HISTORY_TABLES];
+	int err;
+	char problem[256];
+};
+
+int json_lines__new(FILE *in, struct json_lines **out)
+{
+	_json_lines_ struct json_lines *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->in = in;
+	l->line = malloc(LINE_MAX_BYTES);
+	l->tokener = json_tokener_new_ex(2);
+	if (!l->line || !l->tokener)
+		return -ENOMEM;
+	json_tokener_set_flags(l->tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	*out = take_ptr(l);
+	return 0;
+}
+
+__attribute__((format(printf, 3, 4))) static int fail(struct json_lines *l, int err,
+						      const char *fmt, ...)
+{
+	int len = snprintf(l->problem, sizeof(l->problem), "line %" PRIu64 ": ", l->number);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(l->problem + len, sizeof(l->problem) - len, fmt, args);
+	va_end(args);
+	return err;
+}
+
+/* Read the next line that is not empty. 1; 0 at the end. */
+static int read_line(struct json_lines *l, size_t *len)
+{
+	int c = 0;
+
+	for (*len = 0; !*len && c != EOF; l->number++)
+		while ((c = getc_unlocked(l->in)) != EOF && c != '\n') {
+			if (!c || *len == LINE_MAX_BYTES) {
+				l->number++;
+				return fail(l, -EBADMSG, c ? "it is too long" : "it is no text");
+			}
+			l->line[(*len)++] = c;
+		}
+	return ferror(l->in) ? -EIO : *len > 0;
+}
+
+/* The object of the next line, which the caller puts. 1; 0 at the end. */
+static int read_object(struct json_lines *l, struct json_object **out)
+{
+	struct json_object *o;
+	size_t len;
+	int err = read_line(l, &len);
+
+	if (err <= 0)
+		return err;
+	json_tokener_reset(l->tokener);
+	o = json_tokener_parse_ex(l->tokener, l->line, (int)len);
+	if (json_object_is_type(o, json_type_object)) {
+		*out = o;
+		return 1;
+	}
+	json_object_put(o);
+	return fail(l, -EBADMSG, "it is no JSON object");
+}
+
+static int take_number(struct json_lines *l, const char *name, struct json_object *value,
+		       uint64_t *number)
+{
+	/* A greater number is read as the greatest. */
+	if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0 ||
+	    json_object_get_uint64(value) >= HISTORY_NUMBER_MAX)
+		return fail(l, -EBADMSG, "\"%.64s\" is no number from 0 to 2^63 - 2", name);
+	*number = json_object_get_uint64(value);
+	return 0;
+}
+
+static int take_text(struct json_lines *l, const char *name, struct json_object *value,
+		     const char **text)
+{
+	size_t len;
+
+	if (!json_object_is_type(value, json_type_string))
+		return fail(l, -EBADMSG, "\"%.64s\" is no text", name);
+	*text = json_object_get_string(value);
+	len = json_object_get_string_len(value);
+	if (len > HISTORY_TEXT_MAX || strlen(*text) != len)
+		return fail(l, -EBADMSG, "\"%.64s\" is longer than %d bytes, or has a null", name,
+			    HISTORY_TEXT_MAX);
+	return 0;
+}
+
+static int take_column(struct json_lines *l, struct history_rows *rows,
+		       const struct history_column *c, struct json_object *value, void *row)
+{
+	const char *text;
+	uint64_t number;
+	int err;
+
+	if (!value)
+		return 0;
+	if (c->type == HISTORY_NUMBER) {
+		err = take_number(l, c->name, value, &number);
+		if (!err)
+			history_column__set_number(c, row, number);
+		return err;
+	}
+	err = take_text(l, c->name, value, &text);
+	if (err)
+		return err;
+	text = history_rows__text(rows, text);
+	history_column__set_text(c, row, text);
+	return text ? 0 : -ENOMEM;
+}
+
+static bool is_null(const struct history_column *c, const void *row)
+{
+	return c->type == HISTORY_TEXT ? !history_column__text(c, row)
+				       : history_column__number(c, row) == HISTORY_UNKNOWN;
+}
+
+static int check_required(struct json_lines *l, const struct history_table *t, const void *row)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->columns[i].required && is_null(&t->columns[i], row))
+			return fail(l, -EBADMSG, "it has no \"%s\"", t->columns[i].name);
+	return 0;
+}
+
+/* Take the columns of a row. Keys of other meaning were removed from `o`. */
+static int take_row(struct json_lines *l, struct history_rows *rows, const struct history_table *t,
+		    struct json_object *o, void *row)
+{
+	json_object_object_foreach (o, key, value) {
+		const struct history_column *c = history_table__column(t, key);
+		int err;
+
+		if (!c)
+			return fail(l, -EBADMSG, "the table \"%s\" has no column \"%.64s\"",
+				    t->name, key);
+		err = take_column(l, rows, c, value, row);
+		if (err)
+			return err;
+	}
+	return check_required(l, t, row);
+}
+
+/* Take a key that is no column out of the object: *text of it, valid for the object's time. */
+static int take_table(struct json_lines *l, struct json_object *o, const struct history_table **t,
+		      enum history_table_id *id)
+{
+	struct json_object *value;
+	const char *name;
+	int err;
+
+	if (!json_object_object_get_ex(o, "table", &value))
+		return fail(l, -EBADMSG, "it has no \"table\"");
+	err = take_text(l, "table", value, &name);
+	if (err)
+		return err;
+	for (int i = 0; i < HISTORY_TABLES; i++) {
+		if (strcmp(history_table(i)->name, name))
+			continue;
+		*id = i;
+		*t = history_table(i);
+		json_object_object_del(o, "table");
+		return 0;
+	}
+	return fail(l, -EBADMSG, "there is no table \"%.64s\"", name);
+}
+
+static int take_schema(struct json_lines *l, struct json_object *o)
+{
+	static const char prefix[] = JSON_LINES_SCHEMA "/";
+	struct json_object *value;
+	const char *text;
+	char *end;
+	unsigned long version;
+	int err;
+
+	if (!json_object_object_get_ex(o, "schema", &value))
+		return fail(l, -EBADMSG, "it has no \"schema\"");
+	err = take_text(l, "schema", value, &text);
+	if (err)
+		return err;
+	if (strncmp(text, prefix, sizeof(prefix) - 1))
+		return fail(l, -EBADMSG, "its schema is not " JSON_LINES_SCHEMA);
+	version = strtoul(text + sizeof(prefix) - 1, &end, 10);
+	if (!*end && version > HISTORY_VERSION)
+		return fail(l, -EPROTONOSUPPORT, "a newer version of qprof-bpf wrote it");
+	if (*end || version != HISTORY_VERSION)
+		return fail(l, -EBADMSG, "its schema has an unknown version");
+	json_object_object_del(o, "schema");
+	return 0;
+}
+
+static int take_announced(struct json_lines *l, struct json_object *o)
+{
+	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++) {
+		struct json_object *value;
+		char key[32];
+		int err;
+
+		snprintf(key, sizeof(key), "%s_rows", history_table(id)->name);
+		if (!json_object_object_get_ex(o, key, &value))
+			return fail(l, -EBADMSG, "it has no \"%s\"", key);
+		err = take_number(l, key, value, &l->announced[id]);
+		if (err)
+			return err;
+		json_object_object_del(o, key);
+	}
+	return 0;
+}
+
+static bool is_id(const char *text)
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	size_t i = 0;
+
+	for (; text[i] && i < sizeof(form) - 1; i++)
+		if (form[i] == 'x' ? !strchr("0123456789abcdef", text[i]) : text[i] != '-')
+			return false;
+	return i == sizeof(form) - 1 && !text[i];
+}
+
+static int take_build(struct json_lines *l, struct history_rows *rows, struct json_object *o)
+{
+	const struct history_table *t;
+	enum history_table_id id;
+	int err = take_table(l, o, &t, &id);
+
+	if (err)
+		return err;
+	if (id != HISTORY_BUILD)
+		return fail(l, -EBADMSG, "it belongs to no build: more rows than were announced");
+	err = take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, t, o, &rows->build);
+	if (!err && !is_id(rows->build.build))
+		return fail(l, -EBADMSG, "\"build\" is no UUID in lower case");
+	return err;
+}
+
+/* All rows of the other tables begin with these two columns. */
+static bool is_of_build(const struct history_table *t, const void *row,
+			const struct history_build *build)
+{
+	/* Equal texts are one. */
+	return history_column__text(&t->columns[0], row) == build->build &&
+	       history_column__number(&t->columns[1], row) == build->start_ns;
+}
+
+static int take_other(struct json_lines *l, struct history_rows *rows, struct json_object *o)
+{
+	const struct history_table *t;
+	enum history_table_id id;
+	int err = take_table(l, o, &t, &id);
+	void *row;
+
+	if (err)
+		return err;
+	if (id == HISTORY_BUILD || history_rows__n(rows, id) == l->announced[id])
+		return fail(l, -EBADMSG, "the build before it announced other rows");
+	row = history_rows__append(rows, id);
+	if (!row)
+		return -ENOMEM;
+	err = take_row(l, rows, t, o, row);
+	if (!err && !is_of_build(t, row, &rows->build))
+		return fail(l, -EBADMSG, "it is not of the build before it");
+	return err;
+}
+
+/* 1 if there was a line; the first of a build has its row. */
+static int take_line(struct json_lines *l, struct history_rows *rows, bool is_first)
+{
+	struct json_object *o = NULL;
+	int err = read_object(l, &o);
+
+	if (err <= 0)
+		return err;
+	err = is_first ? take_build(l, rows, o) : take_other(l, rows, o);
+	json_object_put(o);
+	return err ?: 1;
+}
+
+static bool is_whole(const struct json_lines *l, const struct history_rows *rows)
+{
+	for (int id = HISTORY_BUILD + 1; id < HISTORY_TABLES; id++)
+		if (history_rows__n(rows, id) != l->announced[id])
+			return false;
+	return true;
+}
+
+int json_lines__next(struct json_lines *l, struct history_rows *rows)
+{
+	bool is_first = true;
+
+	while (!l->err) {
+		int err = take_line(l, rows, is_first);
+
+		if (!err && is_first)
+			return 0;
+		if (!err)
+			err = fail(l, -EBADMSG, "the file ends within a build");
+		if (err > 0 && is_whole(l, rows))
+			return 1;
+		l->err = err < 0 ? err : 0;
+		is_first = false;
+	}
+	return l->err;
+}
+
+const char *json_lines__problem(const struct json_lines *l)
+{
+	return l->problem[0] ? l->problem : NULL;
+}
+
+void json_lines__free(struct json_lines *l)
+{
+	if (!l)
+		return;
+	if (l->tokener)
+		json_tokener_free(l->tokener);
+	free(l->line);
+	free(l);
+}
