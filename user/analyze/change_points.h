@@ -7,10 +7,10 @@
  * al., ICPE 2020), with the changes by Fleming et al. ("Hunter", ICPE 2023): Student's t-test in
  * place of random permutations, so that an answer never depends on chance; windows for long series;
  * and weak candidates that are merged away, the weakest first. Three things are added, as builds
- * need them: single outliers are clipped to their neighbours (Tukey's running median of 3); the
- * test has as many degrees of freedom as the series has independent values, by its autocorrelation;
- * and the limit is divided by the number of values (Bonferroni), so that long series have no more
- * false alarms than short ones.
+ * need them: outliers are clipped to their neighbours (a running median of five, which keeps
+ * steps); the test has as many degrees of freedom as the series has independent values, by its
+ * autocorrelation (Bartlett 1946); and the limit is divided by the number of values (Bonferroni),
+ * so that long series have no more false alarms than short ones.
  *
  * Exact series (counts): no statistics, as there is no noise. A step counts if it stays, and if it
  * is far larger than steps usually are there.
@@ -22,7 +22,8 @@
 #include <stddef.h>
 
 /* A level has at least so many values of a noisy series. */
-#define CHANGE_POINTS_LEAST 3
+#define CHANGE_POINTS_LEAST	 3
+#define CHANGE_POINTS_CONFIDENCE 0.999
 /* More values of a series than these are refused. */
 #define CHANGE_POINTS_MOST 1000000
 
@@ -42,7 +43,7 @@ struct change_points_options {
 	 */
 	const bool *begins;
 	double least;	   /* changes by a smaller share of `before` are none */
-	double confidence; /* that a change must have at least; 0: 0.99 */
+	double confidence; /* that a change must have at least; 0: CHANGE_POINTS_CONFIDENCE */
 };
 
 /*

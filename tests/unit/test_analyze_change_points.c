@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/change_points.h"
+
+#include "../fixtures/noise.h"
+#include "test.h"
+
+#define SEED 0x9e3779b97f4a7c15ul
+
+/* The changes of `n` values, at most 16; their number. */
+static size_t find(const double *values, size_t n, const struct change_points_options *o,
+		   struct change_point changes[16])
+{
+	struct change_point *found = NULL;
+	size_t n_found = 0;
+
+	assert_int_equal(change_points__find(values, n, o, &found, &n_found), 0);
+	assert_in_range(n_found, 0, 16);
+	memcpy(changes, found, n_found * sizeof(*found));
+	free(found);
+	return n_found;
+}
+
+/* 100 with a deviation of 2, and from `at` on as much more. */
+static void make(double *values, size_t n, size_t at, double more, uint64_t seed)
+{
+	struct noise r = {.state = seed};
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = (100 + 2 * noise__normal(&r)) * (i >= at ? 1 + more : 1);
+}
+
+static void a_level_has_no_change(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double flat[40] = {}, alternating[40];
+
+	assert_int_equal(find(NULL, 0, &o, c), 0);
+	assert_int_equal(find(flat, 1, &o, c), 0);
+	assert_int_equal(find(flat, 40, &o, c), 0);
+	for (size_t i = 0; i < 40; i++)
+		alternating[i] = 100 + i % 2;
+	assert_int_equal(find(alternating, 40, &o, c), 0);
+}
+
+static void a_step_is_found_where_it_is(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[60];
+
+	make(values, 60, 37, 0.1, SEED);
+	assert_int_equal(find(values, 60, &o, c), 1);
+	assert_int_equal(c[0].at, 37);
+	assert_true(fabs(c[0].change - 0.1) < 0.02);
+	assert_true(fabs(c[0].before - 100) < 1.5 && fabs(c[0].after - 110) < 1.5);
+	assert_true(c[0].confidence > CHANGE_POINTS_CONFIDENCE && c[0].confidence <= 1);
+
+	make(values, 60, 37, -0.1, SEED);
+	assert_int_equal(find(values, 60, &o, c), 1);
+	assert_int_equal(c[0].at, 37);
+	assert_true(c[0].change < -0.08);
+}
+
+/* The first builds of the new level are enough, if it is far from the former one. */
+static void a_step_is_found_early(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[33];
+
+	make(values, 33, 30, 0.2, SEED);
+	assert_int_equal(find(values, 33, &o, c), 1);
+	assert_int_equal(c[0].at, 30);
+	assert_int_equal(find(values, 32, &o, c), 0);
+}
+
+static void a_level_may_be_left_again(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[60];
+
+	make(values, 60, 60, 0, SEED);
+	for (size_t i = 20; i < 30; i++)
+		values[i] += 15;
+	assert_int_equal(find(values, 60, &o, c), 2);
+	assert_int_equal(c[0].at, 20);
+	assert_int_equal(c[1].at, 30);
+	assert_true(c[0].change > 0.1 && c[1].change < -0.1);
+}
+
+/* A busy machine, once or twice in a row; and in the last build. */
+static void outliers_are_no_level(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[60];
+
+	make(values, 60, 60, 0, SEED);
+	values[10] *= 3;
+	values[30] *= 1.8;
+	values[31] *= 2.2;
+	values[59] *= 2;
+	assert_int_equal(find(values, 60, &o, c), 0);
+
+	make(values, 60, 25, 0.1, SEED);
+	values[20] *= 2;
+	values[31] *= 1.7;
+	assert_int_equal(find(values, 60, &o, c), 1);
+	assert_int_equal(c[0].at, 25);
+}
+
+static void a_small_change_is_none(void **state)
+{
+	const struct change_points_options most = {.least = 0.03}, least = {.least = 0.07};
+	struct change_point c[16];
+	double values[60];
+
+	make(values, 60, 30, 0.05, SEED);
+	assert_int_equal(find(values, 60, &most, c), 1);
+	assert_int_equal(find(values, 60, &least, c), 0);
+}
+
+/* Three builds of each commit: the second of them cannot have changed the level. */
+static void a_change_begins_with_a_commit(void **state)
+{
+	bool begins[60];
+	const struct change_points_options o = {.begins = begins};
+	struct change_point c[16];
+	double values[60];
+
+	for (size_t i = 0; i < 60; i++)
+		begins[i] = i % 3 == 0;
+	make(values, 60, 31, 0.1, SEED);
+	assert_int_equal(find(values, 60, &o, c), 1);
+	assert_int_equal(c[0].at, 30);
+}
+
+static void a_long_series_is_searched(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	static double values[10000];
+	struct change_point *out = NULL;
+	size_t n;
+
+	make(values, 10000, 4444, 0.1, SEED);
+	for (size_t i = 7000; i < 10000; i++)
+		values[i] *= 0.8;
+	assert_int_equal(find(values, 10000, &o, c), 2);
+	assert_int_equal(c[0].at, 4444);
+	assert_int_equal(c[1].at, 7000);
+	assert_int_equal(change_points__find(values, CHANGE_POINTS_MOST + 1, &o, &out, &n), -E2BIG);
+}
+
+enum shape { NORMAL, LOGNORMAL, HEAVY, DRIFTING, TWO_MACHINES, SHAPES };
+
+/* A build of about 100, without a change of level. */
+static double shaped(enum shape shape, struct noise *r)
+{
+	switch (shape) {
+	case LOGNORMAL:
+		return 100 * exp(0.1 * noise__normal(r));
+	case HEAVY:
+		return 100 + 3 * noise__heavy(r);
+	case DRIFTING:
+		return 100 + 3 * noise__drifting(r);
+	case TWO_MACHINES:
+		return (noise__uniform(r) < 0.5 ? 100 : 120) + 3 * noise__normal(r);
+	default:
+		return 100 + 3 * noise__normal(r);
+	}
+}
+
+static size_t false_alarms(enum shape shape, size_t n, size_t n_series)
+{
+	const struct change_points_options o = {};
+	struct noise r = {.state = SEED + shape};
+	struct change_point c[16];
+	double values[200];
+	size_t n_false = 0;
+
+	for (size_t i = 0; i < n_series; i++) {
+		r.drift = 0;
+		for (size_t k = 0; k < n; k++)
+			values[k] = shaped(shape, &r);
+		n_false += find(values, n, &o, c) > 0;
+	}
+	return n_false;
+}
+
+/* 1,000 series of 60 builds; docs/history.md has this number. */
+static void chance_is_rarely_taken_for_a_change(void **state)
+{
+	static const char *const names[SHAPES] = {
+		[NORMAL] = "normal",	 [LOGNORMAL] = "lognormal",	  [HEAVY] = "heavy tails",
+		[DRIFTING] = "drifting", [TWO_MACHINES] = "two machines",
+	};
+	size_t all = 0;
+
+	print_message("seed %#lx; of 200 series each:", SEED);
+	for (int i = 0; i < SHAPES; i++) {
+		size_t n = false_alarms(i, 60, 200);
+
+		print_message(" %s %zu,", names[i], n);
+		all += n;
+	}
+	print_message(" false\n");
+	assert_in_range(all, 0, 3);
+}
+
+/* Of 100 steps each, so many are found, and at their place or the next one. */
+static void steps_are_found(void **state)
+{
+	static const struct {
+		double noise, step;
+		size_t later;
+		size_t least;
+	} cases[] = {
+		{1, 0.05, 5, 90},  {2, 0.10, 3, 80},  {2, 0.10, 5, 90},
+		{3, 0.10, 10, 88}, {5, 0.10, 20, 55}, {5, 0.20, 10, 92},
+	};
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[60];
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct noise r = {.state = SEED};
+		size_t found = 0;
+
+		for (int k = 0; k < 100; k++) {
+			for (size_t m = 0; m < 30 + cases[i].later; m++)
+				values[m] = (100 + cases[i].noise * noise__normal(&r)) *
+					    (m < 30 ? 1 : 1 + cases[i].step);
+			found += find(values, 30 + cases[i].later, &o, c) == 1 && c[0].at >= 29 &&
+				 c[0].at <= 31;
+		}
+		print_message("noise %g %%, step %g %%, %zu builds later: %zu\n", cases[i].noise,
+			      cases[i].step * 100, cases[i].later, found);
+		assert_in_range(found, cases[i].least, 100);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_level_has_no_change),
+		cmocka_unit_test(a_step_is_found_where_it_is),
+		cmocka_unit_test(a_step_is_found_early),
+		cmocka_unit_test(a_level_may_be_left_again),
+		cmocka_unit_test(outliers_are_no_level),
+		cmocka_unit_test(a_small_change_is_none),
+		cmocka_unit_test(a_change_begins_with_a_commit),
+		cmocka_unit_test(a_long_series_is_searched),
+		cmocka_unit_test(chance_is_rarely_taken_for_a_change),
+		cmocka_unit_test(steps_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/change_points.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/exact_steps.h"
+#include "analyze/student.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+
+/* A change is looked for, and judged, among so many values at once. */
+#define WINDOW 100
+/* Chance that a candidate is none, before it is compared with its neighbours. */
+#define WEAK_P 0.05
+/* Values of the median that an outlier is replaced by. */
+#define SMOOTHED (2 * CHANGE_POINTS_LEAST - 1)
+/* Standard deviations that a value may be away from that. */
+#define OUTLIER 4.0
+/* Makes a median of absolute deviations a standard deviation. */
+#define BY_MEDIAN 1.4826
+/*
+ * Few values say little about their own correlation, and machines do drift: it is assumed until
+ * much more than so many values say otherwise.
+ */
+#define USUAL_CORRELATION 0.5
+#define USUAL_WEIGHT	  10
+#define MOST_CORRELATED	  0.95
+
+struct candidate {
+	size_t at;
+	struct change_point point;
+	double p;
+};
+
+struct search {
+	double *y; /* the values, outliers clipped */
+	size_t n;
+	const struct change_points_options *o;
+	struct candidate *found;
+	uint32_t n_found, capacity;
+};
+
+static int by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The standard deviation of the noise, by the differences of neighbours: steps are few of them. */
+static int noise_of(const double *values, size_t n, double *noise)
+{
+	_free_ double *d = calloc(n, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	for (size_t i = 1; i < n; i++)
+		d[i - 1] = fabs(values[i] - values[i - 1]);
+	qsort(d, n - 1, sizeof(*d), by_double);
+	*noise = d[(n - 1) / 2] * BY_MEDIAN / M_SQRT2;
+	return 0;
+}
+
+/*
+ * The median of five values around `i`. It removes two outliers, and keeps a level of
+ * CHANGE_POINTS_LEAST values and its place.
+ */
+static double smooth(const double *x, size_t n, size_t i)
+{
+	double near[SMOOTHED];
+	size_t from = i > SMOOTHED / 2 ? i - SMOOTHED / 2 : 0;
+
+	if (from > n - SMOOTHED)
+		from = n - SMOOTHED;
+	memcpy(near, &x[from], sizeof(near));
+	qsort(near, SMOOTHED, sizeof(*near), by_double);
+	return near[SMOOTHED / 2];
+}
+
+static int clip_outliers(struct search *s, const double *values)
+{
+	double noise;
+	int err = noise_of(values, s->n, &noise);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->n; i++) {
+		double smoothed = smooth(values, s->n, i);
+
+		s->y[i] = fabs(values[i] - smoothed) > OUTLIER * noise ? smoothed : values[i];
+	}
+	return 0;
+}
+
+static bool may_begin(const struct search *s, size_t i)
+{
+	return !s->o->begins || s->o->begins[i];
+}
+
+/*
+ * Where the values from `from` on, up to `to`, fall best into two parts: the largest
+ *	mn / (m + n) * (2 E|X - Y| - E|X - X'| - E|Y - Y'|)
+ * of m values X and n values Y. 0: nowhere.
+ */
+static size_t best_split(const struct search *s, size_t from, size_t to)
+{
+	double within_left = 0, within_right = 0, between = 0, best = 0;
+	size_t n = to - from, at = 0;
+
+	for (size_t i = from; i < to; i++)
+		for (size_t k = i + 1; k < to; k++)
+			within_right += fabs(s->y[i] - s->y[k]);
+	for (size_t i = from; i < to; i++) {
+		double left = 0, right = 0, l = i - from, r = n - l, q;
+
+		if (l >= CHANGE_POINTS_LEAST && r >= CHANGE_POINTS_LEAST && may_begin(s, i)) {
+			q = 2 * between / (l * r) - 2 * within_left / (l * (l - 1)) -
+			    2 * within_right / (r * (r - 1));
+			q *= l * r / n;
+			if (q > best) {
+				best = q;
+				at = i;
+			}
+		}
+		for (size_t k = from; k < i; k++)
+			left += fabs(s->y[i] - s->y[k]);
+		for (size_t k = i + 1; k < to; k++)
+			right += fabs(s->y[i] - s->y[k]);
+		within_left += left;
+		within_right -= right;
+		between += right - left;
+	}
+	return at;
+}
+
+static double mean(const double *y, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += y[i];
+	return sum / n;
+}
+
+/* Add squares of the deviations from `m`, and products of neighbouring ones. */
+static void add_deviations(const double *y, size_t n, double m, double *squares, double *products)
+{
+	for (size_t i = 0; i < n; i++) {
+		*squares += (y[i] - m) * (y[i] - m);
+		if (i)
+			*products += (y[i] - m) * (y[i - 1] - m);
+	}
+}
+
+/*
+ * Values per independent value, (1 + r) / (1 - r), if r is the correlation of neighbours. Its
+ * estimate from deviations of two means is too low by about 2 (1 + 3 r) / n (Kendall 1954).
+ */
+static double dependence(double squares, double products, size_t n)
+{
+	double r = products / squares;
+
+	r += 2 * (1 + 3 * r) / n;
+	r = (n * r + USUAL_WEIGHT * USUAL_CORRELATION) / (n + USUAL_WEIGHT);
+	r = fmin(fmax(r, 0), MOST_CORRELATED);
+	return (1 + r) / (1 - r);
+}
+
+/*
+ * Compare the level from `from` to c->at with that from there to `to`. Of a candidate
+ * the values may have further changes, which look like dependence: `is_weak` takes no account of
+ * it.
+ */
+static void judge(const struct search *s, struct candidate *c, size_t from, size_t to, bool is_weak)
+{
+	size_t n_before = c->at - from, n_after = to - c->at, n = to - from;
+	double before = mean(&s->y[from], n_before), after = mean(&s->y[c->at], n_after);
+	double squares = 0, products = 0, per_value, t, df;
+
+	c->point = (struct change_point){.at = c->at, .before = before, .after = after};
+	c->point.change = before > 0 ? (after - before) / before : after > 0 ? INFINITY : 0;
+	c->p = 1;
+	if (n_before < CHANGE_POINTS_LEAST || n_after < CHANGE_POINTS_LEAST)
+		return;
+	add_deviations(&s->y[from], n_before, before, &squares, &products);
+	add_deviations(&s->y[c->at], n_after, after, &squares, &products);
+	if (squares <= 0) {
+		c->p = before == after;
+		return;
+	}
+	per_value = is_weak ? 1 : dependence(squares, products, n);
+	t = (after - before) /
+	    sqrt(squares / (n - 2) * per_value * (1.0 / n_before + 1.0 / n_after));
+	df = fmax(n / per_value - 2, 1);
+	c->p = student_p(t, df);
+}
+
+/* Split again and again, as long as a part falls into two. */
+static int split(struct search *s, size_t from, size_t to)
+{
+	struct candidate c = {.at = best_split(s, from, to)};
+
+	if (!c.at)
+		return 0;
+	judge(s, &c, from, to, true);
+	if (c.p > WEAK_P)
+		return 0;
+	return array__add(&s->found, &s->n_found, &s->capacity, &c) ?: split(s, from, c.at)
+		?: split(s, c.at, to);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Candidates of windows that overlap by half, each once. */
+static int find_candidates(struct search *s)
+{
+	uint32_t kept = 0;
+	int err = 0;
+
+	for (size_t from = 0; !err; from += WINDOW / 2) {
+		size_t to = from + WINDOW < s->n ? from + WINDOW : s->n;
+
+		err = split(s, from, to);
+		if (to == s->n)
+			break;
+	}
+	if (err || !s->n_found)
+		return err;
+	qsort(s->found, s->n_found, sizeof(*s->found), by_place);
+	for (uint32_t i = 0; i < s->n_found; i++)
+		if (!kept || s->found[kept - 1].at != s->found[i].at)
+			s->found[kept++] = s->found[i];
+	s->n_found = kept;
+	return 0;
+}
+
+/* The values around a candidate that are of its two levels, at most a window of each. */
+static void range_of(const struct search *s, uint32_t i, size_t *from, size_t *to)
+{
+	size_t at = s->found[i].at;
+
+	*from = i ? s->found[i - 1].at : 0;
+	*to = i + 1 < s->n_found ? s->found[i + 1].at : s->n;
+	if (at - *from > WINDOW)
+		*from = at - WINDOW;
+	if (*to - at > WINDOW)
+		*to = at + WINDOW;
+}
+
+static void judge_again(struct search *s, uint32_t i)
+{
+	size_t from, to;
+
+	if (i >= s->n_found)
+		return;
+	range_of(s, i, &from, &to);
+	judge(s, &s->found[i], from, to, false);
+}
+
+/* Whether `a` is to go before `b`. */
+static bool is_weaker(const struct candidate *a, const struct candidate *b)
+{
+	if (a->p != b->p)
+		return a->p > b->p;
+	return fabs(a->point.change) < fabs(b->point.change);
+}
+
+static bool is_enough(const struct search *s, const struct candidate *c)
+{
+	double confidence = s->o->confidence > 0 ? s->o->confidence : CHANGE_POINTS_CONFIDENCE;
+
+	return c->p * s->n <= 1 - confidence && fabs(c->point.change) >= s->o->least;
+}
+
+/* Remove the weakest candidate, and judge its neighbours anew, until all are strong enough. */
+static void merge(struct search *s)
+{
+	for (uint32_t i = 0; i < s->n_found; i++)
+		judge_again(s, i);
+	for (;;) {
+		uint32_t weakest = s->n_found;
+
+		for (uint32_t i = 0; i < s->n_found; i++)
+			if (!is_enough(s, &s->found[i]) &&
+			    (weakest == s->n_found || is_weaker(&s->found[i], &s->found[weakest])))
+				weakest = i;
+		if (weakest == s->n_found)
+			return;
+		s->n_found--;
+		memmove(&s->found[weakest], &s->found[weakest + 1],
+			(s->n_found - weakest) * sizeof(*s->found));
+		judge_again(s, weakest);
+		if (weakest)
+			judge_again(s, weakest - 1);
+	}
+}
+
+/* A candidate was placed when others stood beside it. */
+static void place_again(struct search *s)
+{
+	for (uint32_t i = 0; i < s->n_found; i++) {
+		size_t from, to, at;
+
+		range_of(s, i, &from, &to);
+		at = best_split(s, from, to);
+		if (at)
+			s->found[i].at = at;
+	}
+}
+
+static int take_points(const struct search *s, struct change_point **out, size_t *n_out)
+{
+	struct change_point *points = calloc(s->n_found + 1, sizeof(*points));
+
+	if (!points)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_found; i++) {
+		points[i] = s->found[i].point;
+		points[i].confidence = 1 - s->found[i].p * s->n;
+	}
+	*out = points;
+	*n_out = s->n_found;
+	return 0;
+}
+
+static int find_noisy(struct search *s, const double *values)
+{
+	int err;
+
+	if (s->n < 2 * CHANGE_POINTS_LEAST)
+		return 0;
+	err = clip_outliers(s, values) ?: find_candidates(s);
+	if (err)
+		return err;
+	merge(s);
+	place_again(s);
+	merge(s);
+	return 0;
+}
+
+int change_points__find(const double *values, size_t n, const struct change_points_options *o,
+			struct change_point **out, size_t *n_out)
+{
+	_free_ double *y = NULL;
+	_free_ struct candidate *found = NULL;
+	struct search s = {.n = n, .o = o};
+	int err;
+
+	if (n > CHANGE_POINTS_MOST)
+		return -E2BIG;
+	if (o->exact)
+		return exact_steps__find(values, n, o, out, n_out);
+	y = s.y = calloc(n + 1, sizeof(*y));
+	if (!y)
+		return -ENOMEM;
+	err = find_noisy(&s, values);
+	found = s.found;
+	return err ?: take_points(&s, out, n_out);
+}
