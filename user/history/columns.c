@@ -32,7 +32,7 @@ static const struct history_column build_columns[] = {
 	NAME(build, command, "the command that was recorded; only with --with-commands"),
 	NAME(build, profile, "cargo's profile, such as debug or release"),
 	NUMBER(build, cpus, "", "the CPUs of the machine"),
-	NAME(build, how, "exact, or budget: not all queries had probes"),
+	NAME(build, how, "exact; budget: not all queries had probes; sampled: none had"),
 	NUMBER(build, budget_ppm, "ppm",
 	       "the budget, of the compilers' CPU time; null: there was none"),
 	NAME(build, state, "whole, unfinished or damaged"),
@@ -71,7 +71,8 @@ static const struct history_column query_columns[] = {
 	KEY_TEXT(query, build, "the UUID of the trace"),
 	KEY_NUMBER(query, start_ns, "ns", "the start of the build, as in its row"),
 	KEY_NAME(query, crate, "the name of the compile, as in the table compile"),
-	KEY_NAME(query, query, "the name of the query"),
+	KEY_NAME(query, query, "the name of the query or activity"),
+	NAME(query, kind, "query, or activity: a pass of the compiler, or a part of one"),
 	NAME(query, how, "how self_ns is known: exact, sampled or estimated"),
 	NUMBER(query, count, "", "executions; null: the query had no probes"),
 	NUMBER(query, self_ns, "ns", "its CPU time, without the queries that it called"),
@@ -97,8 +98,8 @@ static const struct history_column item_columns[] = {
 static const struct history_table tables[] = {
 	[HISTORY_BUILD] = TABLE_ROW(build, "A row for each build."),
 	[HISTORY_COMPILE] = TABLE_ROW(compile, "A row for each compile of a crate."),
-	[HISTORY_QUERY] = TABLE_ROW(
-		query, "A row for each query of a crate: the sums over all compiles of that name."),
+	[HISTORY_QUERY] = TABLE_ROW(query, "A row for each query and activity of a crate: the sums "
+					   "over all compiles of that name."),
 	[HISTORY_ITEM] = TABLE_ROW(
 		item, "The hundred most expensive items of each crate: functions, types, modules."),
 };

@@ -34,7 +34,7 @@ struct history_build {
 	const char *command;   /* only if the user wants it to be kept */
 	const char *profile;   /* "debug", "release", ... */
 	uint64_t cpus;
-	const char *how;     /* "exact", or "budget" */
+	const char *how;     /* "exact", "budget" or "sampled" */
 	uint64_t budget_ppm; /* of the compilers' CPU time; unknown: none */
 	const char *state;   /* "whole", "unfinished" or "damaged" */
 	uint64_t lost;	     /* records */
@@ -67,12 +67,13 @@ struct history_compile {
 	uint64_t exit_status; /* 0 to 255; 128 and the number of the signal that ended it */
 };
 
-/* One query in one crate: in all compiles of that name. */
+/* One query or activity in one crate: in all compiles of that name. */
 struct history_query {
 	const char *build;
 	uint64_t start_ns; /* of the build */
 	const char *crate;
 	const char *query;
+	const char *kind;  /* "query", or "activity": a pass or a part of one */
 	const char *how;   /* "exact", "sampled" or "estimated": how self_ns is known */
 	uint64_t count;	   /* executions; unknown without probes */
 	uint64_t self_ns;  /* CPU time */
