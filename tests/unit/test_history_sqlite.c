@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/sqlite.h"
+
+#include <sys/stat.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sample_history.h"
+#include "history/json_lines.h"
+#include "test.h"
+
+static struct store *opened(const char *name)
+{
+	struct store *s = NULL;
+
+	assert_int_equal(sqlite__open(directory_path(name), STORE_WRITE, &s), 0);
+	return s;
+}
+
+static int add(struct store *s, unsigned int number)
+{
+	_history_rows_ struct history_rows r;
+
+	history_rows__init(&r);
+	sample_history(&r, number);
+	return store__add(s, &r);
+}
+
+static int write_build(void *ctx, const struct history_rows *rows)
+{
+	return json_lines__write(ctx, rows);
+}
+
+static void a_build_is_read_as_it_was_added(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	_history_rows_ struct history_rows r;
+	_free_ char *expected = NULL, *read = NULL;
+
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	assert_int_equal(store__add(s, &r), 0);
+	expected = printed_text(json_lines__write(out, &r));
+	read = printed_text(store__each(s, write_build, out));
+	assert_string_equal(read, expected);
+}
+
+static int count_builds(void *ctx, const struct store_value *cells, size_t n)
+{
+	assert_int_equal(n, 1);
+	assert_int_equal(cells[0].type, STORE_INTEGER);
+	*(int64_t *)ctx = cells[0].integer;
+	return 0;
+}
+
+static int64_t number_of_builds(struct store *s)
+{
+	int64_t n = -1;
+
+	assert_int_equal(store__select(s, "SELECT count(*) FROM build", NULL, 0, count_builds, &n),
+			 0);
+	return n;
+}
+
+static void a_build_is_added_once(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+
+	assert_int_equal(add(s, 1), 0);
+	assert_int_equal(add(s, 1), 1);
+	assert_int_equal(number_of_builds(s), 1);
+}
+
+static void old_builds_are_pruned(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	uint64_t n;
+
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(add(s, i), 0);
+	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + UINT64_C(120000000000), &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(number_of_builds(s), 3);
+}
+
+static void only_its_owner_may_read_a_file(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	struct stat st;
+
+	assert_int_equal(stat(directory_path("a.db"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, directory_make, directory_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_build_is_read_as_it_was_added),
+		TEST(a_build_is_added_once),
+		TEST(old_builds_are_pruned),
+		TEST(only_its_owner_may_read_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
