@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sample_trend.h"
+#include "base/format.h"
+#include "view/history_list_view.h"
+
+static struct sample_trend sample;
+
+static char *text_of(size_t n, size_t most, size_t width)
+{
+	const struct history_builds builds = {.at = sample.builds, .n = n};
+
+	return PRINTED(assert_int_equal(history_list_text(to_, &builds, most, width), 0));
+}
+
+static void a_line_says_what_was_built_and_how_long_it_took(void **state)
+{
+	_free_ char *text = NULL;
+
+	sample_trend(&sample, 4);
+	sample.builds[1].dirty = 1;
+	sample.builds[1].label = "nightly";
+	sample.builds[2].commit = sample.builds[2].branch = sample.builds[2].toolchain = NULL;
+	sample.builds[2].state = "unfinished";
+	sample.builds[3].failed = 2;
+	sample.builds[3].peak_bytes = HISTORY_UNKNOWN;
+	sample.builds[3].lost = 7;
+	text = text_of(4, 0, 0);
+	assert_golden("view/history_list.txt", text);
+}
+
+static void narrow_terminals_get_what_fits(void **state)
+{
+	_free_ char *text = NULL;
+
+	sample_trend(&sample, 3);
+	text = text_of(3, 0, 50);
+	assert_contains(text, "hidden columns: ");
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strstr(line, "hidden") || format_width(line) <= 50);
+}
+
+static void older_builds_are_counted(void **state)
+{
+	_free_ char *text = NULL, *none = text_of(0, 40, 80);
+
+	sample_trend(&sample, 45);
+	text = text_of(45, 40, 80);
+	assert_int_equal(occurrences(text, "main"), 40);
+	assert_contains(text, "\n  and 5 older: --last 45 shows all\n");
+	assert_contains(none, "No builds. ");
+}
+
+static void hostile_names_do_not_reach_the_terminal(void **state)
+{
+	_free_ char *text = NULL;
+
+	sample_trend(&sample, 1);
+	sample.builds[0].commit = "\033[31m";
+	sample.builds[0].branch = "\n\033[2J";
+	sample.builds[0].label = "\r";
+	sample.builds[0].state = "\007";
+	sample.builds[0].toolchain = "rustc \033c";
+	text = text_of(1, 0, 0);
+	assert_null(strpbrk(text, "\033\r\007"));
+	assert_int_equal(occurrences(text, "\n"), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_says_what_was_built_and_how_long_it_took),
+		cmocka_unit_test(narrow_terminals_get_what_fits),
+		cmocka_unit_test(older_builds_are_counted),
+		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

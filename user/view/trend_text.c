@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "view/history_cells.h"
+#include "view/sparkline.h"
+#include "view/table.h"
+#include "view/trend_view.h"
+#include "view/wrap.h"
+
+#define SHORT	     40 /* points that are lines in any case */
+#define AROUND	     2	/* lines before and after a change */
+#define NEWEST	     10
+#define NOISE_SHOWN  0.10 /* the height of a sparkline, at least; a ratio */
+#define EXACT_SHOWN  0.01
+#define NAME_KEPT    8
+#define SPARK_NO_END 120 /* columns, where lines have no limit */
+
+static const char *const metric_titles[TREND_METRICS] = {
+	[TREND_CPU] = "CPU time",
+	[TREND_WALL] = "time",
+	[TREND_COUNT] = "executions of queries",
+	[TREND_MEMORY] = "peak memory",
+};
+
+/* "It takes 3 % more CPU time". */
+static const struct {
+	const char *verb;
+	const char *noun;
+} metric_words[TREND_METRICS] = {
+	[TREND_CPU] = {"takes", "CPU time"},
+	[TREND_WALL] = {"takes", "time"},
+	[TREND_COUNT] = {"has", "executions"},
+	[TREND_MEMORY] = {"needs", "memory"},
+};
+
+static size_t n_counted(const struct trend *t)
+{
+	return t->reasons[TREND_COUNTED];
+}
+
+static void print_name(FILE *out, const char *before, const char *name, const char *after)
+{
+	_free_ char *clean = name ? format_clean(name) : NULL;
+
+	if (name)
+		fprintf(out, "%s%s%s", before, clean ?: "?", after);
+}
+
+/* "CPU time of syn: 60 builds, 2026-09-28 to 2026-11-26". */
+static void say_title(FILE *out, const struct trend *t)
+{
+	const struct history_series *of = &t->question.of;
+	char from[HISTORY_CELL_MAX], to[HISTORY_CELL_MAX];
+
+	fprintf(out, "%s of ", metric_titles[t->question.metric]);
+	print_name(out, "", of->query, of->crate ? " in " : "");
+	print_name(out, "", of->item, of->crate ? " in " : "");
+	print_name(out, "", of->crate, "");
+	if (!of->query && !of->item && !of->crate)
+		fputs("the build", out);
+	print_name(out, " on ", t->question.filter.branch, "");
+	fprintf(out, ": %zu build%s", t->n, t->n == 1 ? "" : "s");
+	if (t->n)
+		fprintf(out, ", %.10s to %.10s", history_date(from, t->points[0].build->start_ns),
+			history_date(to, t->points[t->n - 1].build->start_ns));
+}
+
+static bool is_counted(const struct trend_point *p)
+{
+	return p->reason == TREND_COUNTED && p->value != HISTORY_UNKNOWN;
+}
+
+/* A ^ below each change, as far as columns are apart. */
+static void print_marks(FILE *out, const struct trend *t, const struct sparkline *s)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < t->n_changes; i++) {
+		size_t column = sparkline_column(s, t->changes[i].point);
+
+		if (i && column < used)
+			continue;
+		fprintf(out, "%*s^", (int)(column - used), "");
+		used = column + 1;
+	}
+	if (t->n_changes)
+		fputc('\n', out);
+}
+
+static int print_sparkline(FILE *out, const struct trend *t, const struct trend_look *look)
+{
+	_free_ double *values = calloc(t->n ?: 1, sizeof(*values));
+	struct sparkline s = {
+		.values = values,
+		.n = t->n,
+		.columns = look->width ?: SPARK_NO_END,
+		.least = t->exact ? EXACT_SHOWN : NOISE_SHOWN,
+		.blocks = look->blocks,
+	};
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++)
+		values[i] = is_counted(&t->points[i]) ? (double)t->points[i].value : -1;
+	sparkline_print(out, &s);
+	fputc('\n', out);
+	print_marks(out, t, &s);
+	return 0;
+}
+
+/* The change that a point begins; NULL: none. */
+static const struct trend_change *change_at(const struct trend *t, size_t point)
+{
+	for (size_t i = 0; i < t->n_changes; i++)
+		if (t->changes[i].point == point)
+			return &t->changes[i];
+	return NULL;
+}
+
+static bool is_near_a_change(const struct trend *t, size_t point)
+{
+	for (size_t i = 0; i < t->n_changes; i++)
+		if (point + AROUND >= t->changes[i].point && point <= t->changes[i].point + AROUND)
+			return true;
+	return false;
+}
+
+static bool has_line(const struct trend *t, const struct trend_look *look, size_t point)
+{
+	return look->full || t->n <= SHORT || !point || point + NEWEST >= t->n ||
+	       is_near_a_change(t, point);
+}
+
+/* The last counted point before this one; `point` itself: none. */
+static size_t before(const struct trend *t, size_t point)
+{
+	for (size_t i = point; i--;)
+		if (is_counted(&t->points[i]))
+			return i;
+	return point;
+}
+
+static void add_change(struct table *tab, const struct trend *t, size_t point)
+{
+	size_t former = before(t, point);
+	char buf[HISTORY_CELL_MAX];
+	double old;
+
+	if (former == point || !is_counted(&t->points[point])) {
+		table__cell(tab, "");
+		return;
+	}
+	old = (double)t->points[former].value;
+	if (!old && !t->points[point].value)
+		table__cell(tab, "+0.0 %");
+	else
+		table__cell(tab, history_change(buf, old ? (double)t->points[point].value / old - 1
+							 : INFINITY));
+}
+
+static void add_name(struct table *tab, const struct trend_point *p)
+{
+	const char *reason = trend_reason_name(p->reason);
+	const char *label = p->build->label;
+
+	table__cellf(tab, "%s%s%s%s%s%s", p->build->branch ?: "-", label ? "  " : "", label ?: "",
+		     reason ? "  (not counted: " : "", reason ?: "", reason ? ")" : "");
+}
+
+static void add_point(struct table *tab, const struct trend *t, size_t point)
+{
+	const struct trend_point *p = &t->points[point];
+	char buf[HISTORY_CELL_MAX];
+
+	table__cell(tab, change_at(t, point) ? ">" : "");
+	table__cell(tab, history_value(buf, t->question.metric, p->value));
+	add_change(tab, t, point);
+	table__cell(tab, history_date(buf, p->build->start_ns));
+	table__cell(tab, history_commit(buf, p->build));
+	add_name(tab, p);
+}
+
+/* One line for the points [from, to). */
+static void add_stretch(struct table *tab, const struct trend *t, size_t from, size_t to)
+{
+	char low[HISTORY_CELL_MAX], high[HISTORY_CELL_MAX];
+	uint64_t least = HISTORY_UNKNOWN, most = 0;
+
+	for (size_t i = from; i < to; i++) {
+		if (!is_counted(&t->points[i]))
+			continue;
+		least = least < t->points[i].value ? least : t->points[i].value;
+		most = most > t->points[i].value ? most : t->points[i].value;
+	}
+	table__cell(tab, "");
+	table__cell(tab, "..");
+	for (size_t i = 0; i < 3; i++)
+		table__cell(tab, "");
+	history_value(low, t->question.metric, least);
+	history_value(high, t->question.metric, least > most ? least : most);
+	if (strcmp(low, high) != 0)
+		table__cellf(tab, "%zu builds, %s to %s", to - from, low, high);
+	else
+		table__cellf(tab, "%zu builds, %s", to - from, low);
+}
+
+static int print_points(FILE *out, const struct trend *t, const struct trend_look *look)
+{
+	const struct table_column columns[] = {
+		{.title = " "},	     {.title = trend_metric_name(t->question.metric)},
+		{.title = "change"}, {.title = "date"},
+		{.title = "commit"}, {.title = "branch"},
+	};
+	_table_ struct table *tab = table__new(columns, N_OF(columns));
+	size_t to;
+
+	table__name_last(tab);
+	table__keep_of_name(tab, NAME_KEPT);
+	table__spare(tab, "date");
+	table__spare(tab, "change");
+	for (size_t i = 0; i < t->n; i = to) {
+		for (to = i; to < t->n && !has_line(t, look, to); to++)
+			;
+		if (to > i + 1) {
+			add_stretch(tab, t, i, to);
+			continue;
+		}
+		to = i + 1;
+		add_point(tab, t, i);
+	}
+	fputc('\n', out);
+	return table__print_within(tab, out, look->width, "--wide");
+}
+
+static void print_sentence(FILE *out, const char *text, size_t width)
+{
+	_free_ char *clean = format_clean(text);
+
+	wrap_print(out, clean ?: "?", 0, width, 2);
+}
+
+static void print_notes(FILE *out, const struct trend *t, size_t width)
+{
+	if (t->n_notes)
+		fputc('\n', out);
+	for (size_t i = 0; i < t->n_notes; i++) {
+		_free_ char *text = NULL;
+
+		if (asprintf(&text, "%s.", t->notes[i]) < 0)
+			text = NULL;
+		print_sentence(out, text ?: "?", width);
+	}
+}
+
+/* "takes 10.3 % more CPU time", "needs 12 times the memory". */
+static void say_how_much(FILE *out, double change, enum trend_metric metric)
+{
+	const char *noun = metric_words[metric].noun;
+	char text[HISTORY_CELL_MAX];
+
+	fprintf(out, "%s ", metric_words[metric].verb);
+
+	history_change(text, change);
+	if (!isfinite(change))
+		fprintf(out, "%s", noun);
+	else if (text[0] == 'x')
+		fprintf(out, "%s times the %s", text + 1, noun);
+	else
+		fprintf(out, "%s %s %s", text + 1, change < 0 ? "less" : "more", noun);
+}
+
+static uint64_t rounded(double value)
+{
+	return value < 0 ? 0 : (uint64_t)(value + 0.5);
+}
+
+static void say_change(FILE *out, const struct trend *t, const struct trend_change *c)
+{
+	const struct history_build *build = t->points[c->point].build;
+	enum trend_metric metric = t->question.metric;
+	char buf[HISTORY_CELL_MAX];
+
+	fprintf(out, "Since %s", build->commit ? history_commit(buf, build) : "the build");
+	fprintf(out, " of %s it ", history_date(buf, build->start_ns));
+	say_how_much(out, c->change, metric);
+	fprintf(out, ": %s", history_value(buf, metric, rounded(c->after)));
+	fprintf(out, ", before %s",
+		isfinite(c->change) ? history_value(buf, metric, rounded(c->before)) : "none");
+	if (t->exact)
+		fputs("; exact.", out);
+	else
+		fprintf(out, "; %.4g %% sure.", floor(c->confidence * 10000) / 100);
+}
+
+/* Which commits may have made it, and what else is different. */
+static void say_where(FILE *out, const struct trend *t, const struct trend_change *c)
+{
+	const struct history_build *now = t->points[c->point].build;
+	const struct history_build *old = t->points[c->former].build;
+	char from[HISTORY_CELL_MAX], to[HISTORY_CELL_MAX];
+
+	if (c->toolchain)
+		fprintf(out, " The compiler is another one there: %s, before %s.",
+			history_toolchain(to, now->toolchain),
+			history_toolchain(from, old->toolchain));
+	if (now->commit && old->commit && strcmp(now->commit, old->commit) != 0)
+		fprintf(out, " The last build before is of %s.", history_commit(from, old));
+}
+
+static int print_changes(FILE *out, const struct trend *t, size_t width)
+{
+	fputc('\n', out);
+	for (size_t i = 0; i < t->n_changes; i++) {
+		_free_ char *text = NULL;
+		size_t size;
+		FILE *to = open_memstream(&text, &size);
+
+		if (!to)
+			return -ENOMEM;
+		say_change(to, t, &t->changes[i]);
+		say_where(to, t, &t->changes[i]);
+		if (fclose(to))
+			return -ENOMEM;
+		print_sentence(out, text, width);
+	}
+	return 0;
+}
+
+static void print_no_change(FILE *out, const struct trend *t, size_t width)
+{
+	_free_ char *text = NULL;
+	char least[HISTORY_CELL_MAX];
+	int len;
+
+	if (!t->exact && n_counted(t) < 2 * CHANGE_POINTS_LEAST)
+		len = asprintf(
+			&text,
+			"%zu builds are too few to tell a change from noise: add more, %u at "
+			"least, or ask for --metric count, which has no noise.",
+			n_counted(t), 2 * CHANGE_POINTS_LEAST);
+	else if (t->least > 0)
+		len = asprintf(&text, "No change of %s or more.",
+			       history_change(least, t->least) + 1);
+	else
+		len = asprintf(&text, "No change%s.", t->exact ? "" : " beyond noise");
+	if (len < 0)
+		text = NULL;
+	fputc('\n', out);
+	print_sentence(out, text ?: "?", width);
+}
+
+static int print_title(FILE *out, const struct trend *t, size_t width)
+{
+	_free_ char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return -ENOMEM;
+	say_title(to, t);
+	if (fclose(to))
+		return -ENOMEM;
+	print_sentence(out, text, width);
+	return 0;
+}
+
+int trend_text(FILE *out, const struct trend *t, const struct trend_look *look)
+{
+	int err = print_title(out, t, look->width);
+
+	if (err || !t->n)
+		return err;
+	err = print_sparkline(out, t, look) ?: print_points(out, t, look);
+	if (err)
+		return err;
+	print_notes(out, t, look->width);
+	if (t->n_changes)
+		return print_changes(out, t, look->width);
+	print_no_change(out, t, look->width);
+	return 0;
+}
