@@ -2,11 +2,68 @@
 #include "cli/cmd.h"
 
 #include "base/diag.h"
+#include "cli/history_ask.h"
+#include "history/trend.h"
 #include "options/exit_code.h"
+#include "view/screen.h"
+#include "view/sparkline.h"
+#include "view/trend_view.h"
+
+static struct trend_question question_of(const struct cli_trend_options *o)
+{
+	static const enum trend_metric metrics[] = {
+		[CLI_HISTORY_CPU] = TREND_CPU,
+		[CLI_HISTORY_WALL] = TREND_WALL,
+		[CLI_HISTORY_COUNT] = TREND_COUNT,
+		[CLI_HISTORY_MEMORY] = TREND_MEMORY,
+	};
+
+	return (struct trend_question){
+		.of = {.crate = o->crate, .query = o->query, .item = o->item},
+		.metric = metrics[o->metric],
+		.filter = history_filter_of(&o->builds),
+	};
+}
+
+static int print(const struct cli_trend_options *o, const struct trend *t)
+{
+	const struct trend_look look = {
+		.full = o->full,
+		.blocks = sparkline_has_blocks(),
+		.width = o->wide ? 0 : screen_columns(stdout),
+	};
+
+	return o->json ? trend_json(stdout, t) : trend_text(stdout, t, &look);
+}
+
+/* The error line of a trend without a point. */
+static void tell_why_empty(const struct store *s, const struct trend *t)
+{
+	if (!t->builds.n && t->not_whole)
+		diag_error("%s has %llu builds that match, but none of them is whole",
+			   store__name(s), (unsigned long long)t->not_whole);
+	else if (!t->builds.n)
+		diag_error("%s has no build that matches; qprof-bpf history list shows all",
+			   store__name(s));
+	else
+		diag_error("none of the %zu builds has that crate, query or item; names are as "
+			   "in qprof-bpf report --by crate|query|item",
+			   t->builds.n);
+}
 
 int cmd_trend(const struct cli_trend_options *o)
 {
-	(void)o;
-	diag_error("trend does nothing yet");
-	return EXIT_CODE_FAILURE;
+	_trend_ struct trend t = {};
+	_store_ struct store *s = NULL;
+	struct trend_question q = question_of(o);
+
+	if (o->schema)
+		return history_printed(trend_schema(stdout));
+	if (store__open(o->store, STORE_READ, &s) || trend__ask(s, &q, &t))
+		return EXIT_CODE_FAILURE;
+	if (!t.n) {
+		tell_why_empty(s, &t);
+		return EXIT_CODE_FAILURE;
+	}
+	return history_printed(print(o, &t));
 }

@@ -11,8 +11,8 @@
 /* Which builds are meant. NULL and 0: any. */
 struct history_filter {
 	const char *branch;
-	const char *toolchain; /* its beginning: "rustc 1.95"; or of what follows "rustc " */
-	const char *commit;    /* its beginning, or all of it */
+	const char *toolchain; /* a part of its name */
+	const char *commit;    /* its beginning, or all of it: letters and digits */
 	const char *state;     /* "whole" */
 	uint64_t last;	       /* so many of the newest */
 };
@@ -27,6 +27,10 @@ struct history_builds {
 
 int history_builds__ask(struct store *s, const struct history_filter *f,
 			struct history_builds *out);
+
+/* The number of builds that match, whatever f->last, and are not whole. */
+int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n);
+
 void history_builds__clear(struct history_builds *b);
 #define _history_builds_ __cleanup(history_builds__clear)
 
@@ -49,8 +53,8 @@ struct history_sums {
 };
 
 /*
- * Sums of the builds that started in [from_ns, to_ns], in no order. Not of whole builds: these have
- * them in their row. A text of `sums` is valid during the call.
+ * Sums of the builds that started from `from_ns` to `to_ns`, both included, in no order. Not of
+ * whole builds, which have them in their row. Texts of `sums` are valid during the call.
  */
 int history_sums__ask(struct store *s, const struct history_series *of, uint64_t from_ns,
 		      uint64_t to_ns, int (*take)(void *ctx, const struct history_sums *sums),

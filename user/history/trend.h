@@ -32,8 +32,10 @@ enum trend_reason {
 	TREND_NO_VALUE,	  /* not known of that build */
 	TREND_LOST,	  /* records were lost, so numbers are too low */
 	TREND_FAILED,	  /* more compiles failed than usual, or the crate's did */
-	TREND_OTHER_WORK, /* far fewer or more compiles than usual: an incremental build */
-	TREND_OTHER_KIND, /* another profile; of times also another host or way of recording */
+	TREND_OTHER_WORK, /* far fewer or more compiles than usual, or another kind of build: an
+			     incremental one among clean ones */
+	TREND_OTHER_KIND, /* too few builds of its profile; of times also of its host, or recorded
+			     as it was */
 	TREND_REASONS,
 };
 
@@ -44,16 +46,16 @@ const char *trend_reason_name(enum trend_reason reason);
 struct trend_point {
 	const struct history_build *build; /* commit, branch, start, label, host, toolchain... */
 	uint64_t value;			   /* in the metric's unit, or HISTORY_UNKNOWN */
-	const char *how;		   /* "exact", "sampled" or "estimated" */
+	const char *how;		   /* "exact", "sampled", "estimated", "budget"; or NULL */
 	bool begins;			   /* it is the first of its commit, or has none */
 	enum trend_reason reason;
+	uint32_t group; /* builds of other groups are not comparable; from 0 */
 };
 
-/* The level changed. Points by index; of them those that are TREND_COUNTED have the levels. */
+/* The level of the points of one group changed; of these the counted ones have the levels. */
 struct trend_change {
 	size_t point;  /* the first build of the new level: its commit made the change... */
 	size_t former; /* ...or one after this, the last build of the former level */
-	size_t end;    /* one after the last point of the new level */
 	double before; /* means of the levels, in the metric's unit */
 	double after;
 	double change;	   /* as a ratio: 0.03 is 3 % more; infinite from 0 */
@@ -68,18 +70,22 @@ struct trend {
 	size_t n;
 	struct trend_change *changes; /* the oldest first */
 	size_t n_changes;
+	uint32_t capacity;
+	uint32_t n_groups;
 	size_t reasons[TREND_REASONS]; /* points of each */
-	size_t absent;		       /* builds that did not compile the crate, or have no row */
-	size_t not_whole;	       /* builds that are unfinished or damaged: no points */
+	size_t absent;		       /* builds without the crate, query or item: no points */
+	uint64_t not_whole;	       /* builds that are unfinished or damaged: no points */
 	double least;		       /* smaller changes, as a ratio, are none */
-	/* Sentences without a period, of what was left out and of how numbers were made comparable.
-	 */
-	char **notes;
+	/* Sentences without a period: what was left out, and how numbers were made comparable. */
+	char *notes[TREND_REASONS + 6];
 	size_t n_notes;
 	struct history_builds builds; /* owns what points refer to */
 };
 
-/* -EINVAL if the series has no such metric; -ENOENT if no build has it; both after a line. */
+/*
+ * No point is no error. -EINVAL if the series has no such metric; else as history_builds__ask(),
+ * after an error line as well.
+ */
 int trend__ask(struct store *s, const struct trend_question *q, struct trend *out);
 void trend__clear(struct trend *t);
 #define _trend_ __cleanup(trend__clear)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What differs between the SQL of the kinds of stores. All texts are constants. */
+#ifndef QPROF_HISTORY_DIALECT_H
+#define QPROF_HISTORY_DIALECT_H
+
+#include "history/store.h"
+
+/*
+ * A table as it stands behind FROM. ClickHouse keeps a row that was sent twice until it merges the
+ * parts that have it; FINAL shows one of them.
+ */
+const char *dialect__table(enum store_kind kind, enum history_table_id table);
+
+/* The same for questions about a query in all crates; columns are named as in HISTORY_QUERY. */
+const char *dialect__query_sums(enum store_kind kind);
+
+/* The function f(text, part) that has the place of a part in a text, from 1; 0: it is not there. */
+const char *dialect__find(enum store_kind kind);
+
+#endif /* QPROF_HISTORY_DIALECT_H */

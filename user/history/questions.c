@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/questions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "history/columns.h"
+#include "history/dialect.h"
+#include "history/sql.h"
+
+static void where_filter(struct sql *q, const struct store *s, const struct history_filter *f)
+{
+	char contains[64], begins[64];
+
+	snprintf(contains, sizeof(contains), "%s(\"toolchain\", ?) > 0",
+		 dialect__find(store__kind(s)));
+	sql__where_text(q, "\"branch\" = ?", f->branch);
+	sql__where_text(q, contains, f->toolchain);
+	if (f->commit)
+		snprintf(begins, sizeof(begins), "substr(\"commit\", 1, %zu) = ?",
+			 strlen(f->commit));
+	sql__where_text(q, begins, f->commit);
+}
+
+struct asked {
+	struct history_builds *builds;
+	const struct history_table *table;
+};
+
+static int take_build(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct asked *a = ctx;
+	struct history_builds *b = a->builds;
+	struct history_build build;
+
+	if (n != a->table->n)
+		return -EPROTO;
+	history_table__clear_row(a->table, &build);
+	for (size_t i = 0; i < n; i++) {
+		const struct history_column *c = &a->table->columns[i];
+		const char *text = sql_text(&cells[i]), *copy;
+
+		if (c->type == HISTORY_NUMBER) {
+			history_column__set_number(c, &build, sql_number(&cells[i]));
+			continue;
+		}
+		copy = history_rows__text(&b->texts, text);
+		if (text && !copy)
+			return -ENOMEM;
+		history_column__set_text(c, &build, copy);
+	}
+	/* A store that was tampered with. */
+	if (!build.build || build.start_ns == HISTORY_UNKNOWN)
+		return 0;
+	if (array__reserve_one(&b->at, b->n, &b->capacity, sizeof(*b->at)))
+		return -ENOMEM;
+	b->at[b->n++] = build;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct history_build *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return strcmp(x->build, y->build);
+}
+
+/* A store prints its own errors; those of a row are ours. */
+static int told(const struct store *s, int err)
+{
+	if (err == -ENOMEM)
+		return diag_error_r(err, "out of memory");
+	if (err == -EPROTO)
+		return diag_error_r(err, "%s answered with other columns than were asked for",
+				    store__name(s));
+	return err;
+}
+
+int history_builds__ask(struct store *s, const struct history_filter *f, struct history_builds *out)
+{
+	_history_builds_ struct history_builds builds = {};
+	struct asked a = {&builds, history_table(HISTORY_BUILD)};
+	struct sql q = {};
+	int err;
+
+	for (size_t i = 0; i < a.table->n; i++)
+		sql__add(&q, "%s\"%s\"", i ? ", " : "SELECT ", a.table->columns[i].name);
+	sql__add(&q, " FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	where_filter(&q, s, f);
+	sql__where_text(&q, "\"state\" = ?", f->state);
+	sql__add(&q, " ORDER BY \"start_ns\" DESC, \"build\" DESC");
+	if (f->last)
+		sql__add(&q, " LIMIT %llu", (unsigned long long)f->last);
+	err = told(s, sql__select(&q, s, take_build, &a));
+	if (err)
+		return err;
+	if (builds.n)
+		qsort(builds.at, builds.n, sizeof(*builds.at), by_start);
+	*out = builds;
+	builds = (struct history_builds){};
+	return 0;
+}
+
+static int take_number(void *ctx, const struct store_value *cells, size_t n)
+{
+	if (n != 1)
+		return -EPROTO;
+	*(uint64_t *)ctx = sql_number(&cells[0]);
+	return 0;
+}
+
+int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n)
+{
+	struct sql q = {};
+
+	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	where_filter(&q, s, f);
+	sql__where_text(&q, "\"state\" <> ?", "whole");
+	*n = 0;
+	return told(s, sql__select(&q, s, take_number, n));
+}
+
+void history_builds__clear(struct history_builds *b)
+{
+	free(b->at);
+	history_rows__clear(&b->texts);
+	*b = (struct history_builds){};
+}
+
+/* The sums of a table, as its rows have them; a sum is known if as many parts are as there are. */
+struct kind_of_sums {
+	enum history_table_id table;
+	const char *columns;
+};
+
+static const struct kind_of_sums of_compiles = {
+	HISTORY_COMPILE,
+	"sum(\"cpu_ns\"), count(\"cpu_ns\"), max(\"wall_ns\"), count(\"wall_ns\"), "
+	"sum(\"executions\"), count(\"executions\"), max(\"peak_bytes\"), count(\"peak_bytes\"), "
+	"max(\"exit_status\")",
+};
+
+static const struct kind_of_sums of_queries = {
+	HISTORY_QUERY,
+	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"total_ns\"), count(\"total_ns\"), "
+	"sum(\"count\"), count(\"count\"), min(\"how\"), max(\"how\")",
+};
+
+static const struct kind_of_sums of_items = {
+	HISTORY_ITEM,
+	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"count\"), count(\"count\"), min(\"how\"), "
+	"max(\"how\")",
+};
+
+struct sums_asked {
+	const struct kind_of_sums *kind;
+	int (*take)(void *ctx, const struct history_sums *sums);
+	void *ctx;
+};
+
+static uint64_t known_sum(const struct store_value *sum_and_count, uint64_t rows)
+{
+	return sql_number(&sum_and_count[1]) == rows ? sql_number(&sum_and_count[0])
+						     : HISTORY_UNKNOWN;
+}
+
+/* "estimated" is the first of the alphabet, "sampled" the last, and "exact" between them. */
+static const char *least_exact(const struct store_value *first_and_last)
+{
+	const char *first = sql_text(&first_and_last[0]), *last = sql_text(&first_and_last[1]);
+
+	return first && !strcmp(first, "estimated") ? first : last;
+}
+
+static int take_sums(void *ctx, const struct store_value *cells, size_t n)
+{
+	const struct sums_asked *a = ctx;
+	const struct store_value *c = &cells[1];
+	struct history_sums sums = {
+		.wall_ns = HISTORY_UNKNOWN,
+		.peak_bytes = HISTORY_UNKNOWN,
+		.exit_status = HISTORY_UNKNOWN,
+	};
+	uint64_t rows;
+
+	if (n < 8 || n != (a->kind == &of_compiles ? 11 : a->kind == &of_queries ? 10 : 8))
+		return -EPROTO;
+	sums.build = sql_text(&cells[0]);
+	rows = sql_number(&cells[n - 1]);
+	if (!sums.build)
+		return 0;
+	sums.cpu_ns = known_sum(c, rows);
+	if (a->kind == &of_items) {
+		sums.count = known_sum(c + 2, rows);
+		sums.how = least_exact(c + 4);
+		return a->take(a->ctx, &sums);
+	}
+	sums.wall_ns = known_sum(c + 2, rows);
+	sums.count = known_sum(c + 4, rows);
+	if (a->kind == &of_queries) {
+		sums.how = least_exact(c + 6);
+	} else {
+		sums.peak_bytes = known_sum(c + 6, rows);
+		sums.exit_status = sql_number(c + 8);
+	}
+	return a->take(a->ctx, &sums);
+}
+
+int history_sums__ask(struct store *s, const struct history_series *of, uint64_t from_ns,
+		      uint64_t to_ns, int (*take)(void *ctx, const struct history_sums *sums),
+		      void *ctx)
+{
+	struct sums_asked a = {
+		.kind = of->item    ? &of_items
+			: of->query ? &of_queries
+				    : &of_compiles,
+		.take = take,
+		.ctx = ctx,
+	};
+	const char *table = dialect__table(store__kind(s), a.kind->table);
+	struct sql q = {};
+
+	if (a.kind == &of_queries && !of->crate)
+		table = dialect__query_sums(store__kind(s));
+	sql__add(&q, "SELECT \"build\", %s, count(*) FROM %s", a.kind->columns, table);
+	sql__where_text(&q, "\"crate\" = ?", of->crate);
+	sql__where_text(&q, "\"query\" = ?", of->query);
+	sql__where_text(&q, "\"item\" = ?", of->item);
+	sql__where_number(&q, "\"start_ns\" >= ?", from_ns);
+	sql__where_number(&q, "\"start_ns\" <= ?", to_ns);
+	sql__add(&q, " GROUP BY \"build\"");
+	return told(s, sql__select(&q, s, take_sums, &a));
+}

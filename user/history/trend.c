@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/trend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "history/trend_kinds.h"
+
+/* Smaller changes are no news: of counts, which are certain, and of what has noise. */
+#define LEAST_OF_COUNTS 0.001
+#define LEAST_OF_OTHERS 0.01
+
+static const struct {
+	const char *name, *unit;
+} metrics[TREND_METRICS] = {
+	[TREND_CPU] = {"cpu", "ns"},
+	[TREND_WALL] = {"wall", "ns"},
+	[TREND_COUNT] = {"count", "executions"},
+	[TREND_MEMORY] = {"memory", "bytes"},
+};
+
+const char *trend_metric_name(enum trend_metric metric)
+{
+	return metrics[metric].name;
+}
+
+const char *trend_metric_unit(enum trend_metric metric)
+{
+	return metrics[metric].unit;
+}
+
+const char *trend_reason_name(enum trend_reason reason)
+{
+	static const char *const names[TREND_REASONS] = {
+		[TREND_NO_VALUE] = "no value",	   [TREND_LOST] = "lost records",
+		[TREND_FAILED] = "failed",	   [TREND_OTHER_WORK] = "other work",
+		[TREND_OTHER_KIND] = "other kind",
+	};
+
+	return names[reason];
+}
+
+static bool is_of_builds(const struct history_series *of)
+{
+	return !of->crate && !of->query && !of->item;
+}
+
+static uint64_t without_cost(uint64_t cpu_ns, const struct history_build *b)
+{
+	if (cpu_ns == HISTORY_UNKNOWN || b->cost_ppm == HISTORY_UNKNOWN || b->cost_ppm > 1000000)
+		return cpu_ns;
+	return cpu_ns - (uint64_t)((long double)cpu_ns * b->cost_ppm / 1000000);
+}
+
+/* The sums of a whole build are in its row. */
+static struct history_sums sums_of_build(const struct history_build *b)
+{
+	return (struct history_sums){
+		.cpu_ns = b->cpu_ns,
+		.wall_ns = b->wall_ns,
+		.count = b->executions,
+		.peak_bytes = b->peak_bytes,
+		.exit_status = HISTORY_UNKNOWN,
+	};
+}
+
+static uint64_t value_of(const struct trend *t, const struct history_build *b,
+			 const struct history_sums *s)
+{
+	bool has_cost = !t->question.of.query && !t->question.of.item;
+
+	switch (t->question.metric) {
+	case TREND_WALL:
+		return s->wall_ns;
+	case TREND_COUNT:
+		return s->count;
+	case TREND_MEMORY:
+		return s->peak_bytes;
+	default:
+		return has_cost ? without_cost(s->cpu_ns, b) : s->cpu_ns;
+	}
+}
+
+static const char *how_of(const struct trend *t, const struct history_build *b,
+			  const struct history_sums *s)
+{
+	static const char *const all[] = {"exact", "sampled", "estimated"};
+
+	if (t->exact)
+		return "exact";
+	for (size_t i = 0; s->how && i < N_OF(all); i++)
+		if (!strcmp(s->how, all[i]))
+			return all[i];
+	return b->how;
+}
+
+static void add_point(struct trend *t, const struct history_build *b, const struct history_sums *s)
+{
+	struct trend_point *p = &t->points[t->n++];
+
+	*p = (struct trend_point){
+		.build = b,
+		.value = value_of(t, b, s),
+		.how = how_of(t, b, s),
+	};
+	if (p->value == HISTORY_UNKNOWN)
+		p->reason = TREND_NO_VALUE;
+	else if (b->lost && b->lost != HISTORY_UNKNOWN)
+		p->reason = TREND_LOST;
+	else if (s->exit_status && s->exit_status != HISTORY_UNKNOWN)
+		p->reason = TREND_FAILED;
+}
+
+/* Builds by their ids, to find those that sums are of. */
+struct ids {
+	struct trend *t;
+	const struct history_build **sorted;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct history_build *const *x = a, *const *y = b;
+
+	return strcmp((*x)->build, (*y)->build);
+}
+
+static int take_sums(void *ctx, const struct history_sums *sums)
+{
+	struct ids *ids = ctx;
+	const struct history_build key = {.build = sums->build}, *key_p = &key, **found;
+
+	found = bsearch(&key_p, ids->sorted, ids->t->builds.n, sizeof(*ids->sorted), by_id);
+	/* A build that was not asked for, or whose own row is not there yet. */
+	if (!found)
+		return 0;
+	/* More rows of a build than one: not of this store. */
+	if (ids->t->n == ids->t->builds.n)
+		return -EPROTO;
+	add_point(ids->t, *found, sums);
+	return 0;
+}
+
+static int ask_sums(struct store *s, struct trend *t)
+{
+	const struct history_builds *b = &t->builds;
+	_free_ const struct history_build **sorted = calloc(b->n + 1, sizeof(*sorted));
+	struct ids ids = {t, sorted};
+
+	if (!sorted)
+		return diag_error_r(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < b->n; i++)
+		sorted[i] = &b->at[i];
+	qsort(sorted, b->n, sizeof(*sorted), by_id);
+	return history_sums__ask(s, &t->question.of, b->at[0].start_ns, b->at[b->n - 1].start_ns,
+				 take_sums, &ids);
+}
+
+static int make_points(struct store *s, struct trend *t)
+{
+	const struct history_builds *b = &t->builds;
+	int err = 0;
+
+	t->points = calloc(b->n + 1, sizeof(*t->points));
+	if (!t->points)
+		return diag_error_r(-ENOMEM, "out of memory");
+	if (!b->n)
+		return 0;
+	if (!is_of_builds(&t->question.of))
+		err = ask_sums(s, t);
+	else
+		for (size_t i = 0; i < b->n; i++) {
+			struct history_sums sums = sums_of_build(&b->at[i]);
+
+			add_point(t, &b->at[i], &sums);
+		}
+	t->absent = b->n - t->n;
+	return err;
+}
+
+/* A commit whose builds are of one source; NULL: a build of its own source. */
+static const char *source_of(const struct trend_point *p)
+{
+	return p->build->dirty == 1 ? NULL : p->build->commit;
+}
+
+struct placed {
+	struct trend_point point;
+	uint64_t first_ns; /* when the first build of its commit started */
+};
+
+static int by_start(const struct trend_point *a, const struct trend_point *b)
+{
+	if (a->build->start_ns != b->build->start_ns)
+		return a->build->start_ns < b->build->start_ns ? -1 : 1;
+	return strcmp(a->build->build, b->build->build);
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order = strcmp(source_of(&x->point) ?: "", source_of(&y->point) ?: "");
+
+	return order ?: by_start(&x->point, &y->point);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return by_source(a, b);
+}
+
+static bool is_same_source(const struct trend_point *a, const struct trend_point *b)
+{
+	const char *x = source_of(a), *y = source_of(b);
+
+	return x && y && !strcmp(x, y);
+}
+
+/* A commit that is built again later is the level that it was. */
+static int order_points(struct trend *t)
+{
+	_free_ struct placed *all = calloc(t->n + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++)
+		all[i].point = t->points[i];
+	qsort(all, t->n, sizeof(*all), by_source);
+	for (size_t i = 0; i < t->n; i++)
+		all[i].first_ns = i && is_same_source(&all[i].point, &all[i - 1].point)
+					  ? all[i - 1].first_ns
+					  : all[i].point.build->start_ns;
+	qsort(all, t->n, sizeof(*all), by_place);
+	for (size_t i = 0; i < t->n; i++) {
+		t->points[i] = all[i].point;
+		t->points[i].begins = !i || !is_same_source(&t->points[i], &t->points[i - 1]);
+	}
+	return 0;
+}
+
+/* The counted points of one group. */
+struct series {
+	size_t *points; /* their indices */
+	double *values;
+	bool *begins;
+	size_t n;
+};
+
+static void fill_series(const struct trend *t, uint32_t group, struct series *s)
+{
+	s->n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trend_point *p = &t->points[i];
+
+		if (p->reason != TREND_COUNTED || p->group != group)
+			continue;
+		s->points[s->n] = i;
+		s->values[s->n] = (double)p->value;
+		s->begins[s->n] = !s->n || !is_same_source(p, &t->points[s->points[s->n - 1]]);
+		s->n++;
+	}
+}
+
+static int add_change(struct trend *t, const struct series *s, const struct change_point *c)
+{
+	const struct trend_change change = {
+		.point = s->points[c->at],
+		.former = s->points[c->at - 1],
+		.before = c->before,
+		.after = c->after,
+		.change = c->change,
+		.confidence = c->confidence,
+	};
+	const char *a = t->points[change.former].build->toolchain;
+	const char *b = t->points[change.point].build->toolchain;
+
+	if (array__reserve_one(&t->changes, t->n_changes, &t->capacity, sizeof(change)))
+		return -ENOMEM;
+	t->changes[t->n_changes] = change;
+	t->changes[t->n_changes++].toolchain = a && b && strcmp(a, b);
+	return 0;
+}
+
+static int find_in_series(struct trend *t, const struct series *s)
+{
+	const struct change_points_options o = {
+		.exact = t->exact,
+		.begins = s->begins,
+		.least = t->least,
+	};
+	_free_ struct change_point *changes = NULL;
+	size_t n;
+	int err = change_points__find(s->values, s->n, &o, &changes, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = add_change(t, s, &changes[i]);
+	return err;
+}
+
+static int by_point(const void *a, const void *b)
+{
+	const struct trend_change *x = a, *y = b;
+
+	return (x->point > y->point) - (x->point < y->point);
+}
+
+/* Whether builds of two groups may show the change of one commit. `b` is the later one. */
+static bool is_same_change(const struct trend_change *a, const struct trend_change *b)
+{
+	return b->former < a->point && (a->change > 0) == (b->change > 0);
+}
+
+/* What several groups show is one change: where it is surest, or of the same, closest. */
+static void merge_groups(struct trend *t)
+{
+	size_t kept = 0;
+
+	if (!t->n_changes)
+		return;
+	qsort(t->changes, t->n_changes, sizeof(*t->changes), by_point);
+	for (size_t i = 1; i < t->n_changes; i++) {
+		struct trend_change *last = &t->changes[kept], *next = &t->changes[i];
+
+		if (!is_same_change(last, next))
+			t->changes[++kept] = *next;
+		else if (next->confidence > last->confidence ||
+			 (next->confidence == last->confidence && next->former > last->former))
+			*last = *next;
+	}
+	t->n_changes = kept + 1;
+}
+
+static int find_changes(struct trend *t)
+{
+	_free_ size_t *points = calloc(t->n + 1, sizeof(*points));
+	_free_ double *values = calloc(t->n + 1, sizeof(*values));
+	_free_ bool *begins = calloc(t->n + 1, sizeof(*begins));
+	struct series s = {points, values, begins, 0};
+	int err = points && values && begins ? 0 : -ENOMEM;
+
+	for (uint32_t group = 0; !err && group < t->n_groups; group++) {
+		fill_series(t, group, &s);
+		err = find_in_series(t, &s);
+	}
+	if (!err)
+		merge_groups(t);
+	return err;
+}
+
+static int note_left_out(struct trend *t)
+{
+	static const char *const texts[TREND_REASONS] = {
+		[TREND_NO_VALUE] = "do not have the number",
+		[TREND_LOST] = "lost records",
+		[TREND_FAILED] = "failed",
+		[TREND_OTHER_WORK] = "did other work: incremental builds, or of other crates",
+		[TREND_OTHER_KIND] = "are too few of their profile, host or recording",
+	};
+	int err = 0;
+
+	if (t->not_whole)
+		err = trend__note(t, "%llu builds are left out, as their traces are not whole",
+				  (unsigned long long)t->not_whole);
+	if (t->absent && !err)
+		err = trend__note(t, "%zu builds do not have it", t->absent);
+	for (size_t i = 0; i < t->n; i++)
+		t->reasons[t->points[i].reason]++;
+	for (int r = TREND_COUNTED + 1; r < TREND_REASONS && !err; r++)
+		if (t->reasons[r])
+			err = trend__note(t, "%zu builds are not judged, as they %s", t->reasons[r],
+					  texts[r]);
+	return err;
+}
+
+static int note_cost(struct trend *t)
+{
+	size_t unknown = 0;
+
+	if (t->question.metric != TREND_CPU || t->question.of.query || t->question.of.item)
+		return 0;
+	for (size_t i = 0; i < t->n; i++)
+		unknown += t->points[i].reason == TREND_COUNTED &&
+			   t->points[i].build->cost_ppm == HISTORY_UNKNOWN;
+	if (!unknown)
+		return 0;
+	return trend__note(t, "CPU times of %zu builds have what recording added: it is not known",
+			   unknown);
+}
+
+static int check(const struct trend_question *q)
+{
+	if (q->metric == TREND_MEMORY && (q->of.query || q->of.item))
+		return diag_error_r(-EINVAL, "queries and items have no memory of their own: ask "
+					     "for that of a crate");
+	if (q->metric == TREND_WALL && q->of.item)
+		return diag_error_r(-EINVAL, "items have no wall time: ask for cpu or count");
+	if (q->of.query && q->of.item)
+		return diag_error_r(-EINVAL, "a history has no sums of a query about an item");
+	return 0;
+}
+
+static int judge(struct trend *t)
+{
+	int err = order_points(t) ?: trend_kinds__sort_out(t) ?: find_changes(t)
+		?: note_left_out(t) ?: note_cost(t);
+
+	if (err == -E2BIG)
+		return diag_error_r(err, "more than %d builds: give --last", CHANGE_POINTS_MOST);
+	return err ? diag_error_r(err, "out of memory") : 0;
+}
+
+int trend__ask(struct store *s, const struct trend_question *q, struct trend *out)
+{
+	struct history_filter whole = q->filter;
+	_trend_ struct trend t = {
+		.question = *q,
+		.exact = q->metric == TREND_COUNT,
+	};
+	int err = check(q);
+
+	t.least = t.exact ? LEAST_OF_COUNTS : LEAST_OF_OTHERS;
+	whole.state = "whole";
+	err = err ?: history_builds__ask(s, &whole, &t.builds)
+		?: history_builds__not_whole(s, &q->filter, &t.not_whole) ?: make_points(s, &t)
+		?: judge(&t);
+	if (err)
+		return err;
+	*out = t;
+	t = (struct trend){};
+	return 0;
+}
+
+void trend__clear(struct trend *t)
+{
+	for (size_t i = 0; i < t->n_notes; i++)
+		free(t->notes[i]);
+	free(t->points);
+	free(t->changes);
+	history_builds__clear(&t->builds);
+	*t = (struct trend){};
+}
