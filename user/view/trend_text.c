@@ -134,11 +134,11 @@ static bool has_line(const struct trend *t, const struct trend_look *look, size_
 	       is_near_a_change(t, point);
 }
 
-/* The last counted point before this one; `point` itself: none. */
+/* The last counted point before this one that is comparable; `point` itself: none. */
 static size_t before(const struct trend *t, size_t point)
 {
 	for (size_t i = point; i--;)
-		if (is_counted(&t->points[i]))
+		if (is_counted(&t->points[i]) && t->points[i].group == t->points[point].group)
 			return i;
 	return point;
 }
