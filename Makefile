@@ -175,15 +175,18 @@ $(UNWIND_CODEC): private OBJ_CFLAGS = \
 # Files that a source includes as they are; they are not in dependency files.
 $(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
 HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o
-$(HTML_OBJ): $(B)/html/head.html
-$(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html"'
+$(HTML_OBJ): $(B)/html/page/head.html
+$(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html/page"'
+TRENDS_OBJ := $(B)/user/export/trends_page.o $(B)/fuzz/user/export/trends_page.o
+$(TRENDS_OBJ): $(B)/html/trends/head.html
+$(TRENDS_OBJ): private OBJ_CFLAGS = -DTRENDS_PAGE='"$(B)/html/trends"'
 
-# The page, and the hashes by which it allows its own script and style, and nothing else.
+# The pages, and the hashes by which each allows its own script and style, and nothing else.
 HTML_SRC := $(sort $(wildcard user/export/html/*))
-$(B)/html/head.html: $(HTML_SRC)
+$(B)/html/%/head.html: $(HTML_SRC)
 	@mkdir -p $(@D)
 	@echo "  HTML    $(@D)"
-	$(Q)user/export/html/assemble.sh user/export/html $(@D)
+	$(Q)user/export/html/assemble.sh user/export/html $(@D) $*
 
 # Generated, so the first build needs it before the dependency files list the files that include it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)

@@ -1,12 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
 #include "base/diag.h"
+#include "base/format.h"
+#include "base/output_file.h"
+#include "export/trends_page.h"
+#include "history/subjects.h"
 #include "options/exit_code.h"
 
+#define BUILDS_SHOWN 1000 /* the newest, if the user does not say how many */
+#define MOST_CRATES  30
+#define MOST_QUERIES 30
+
+/* What is asked for. */
+struct page {
+	struct store *store;
+	struct history_filter filter;
+	struct history_builds builds; /* that the page has */
+	struct trends_page *out;
+	size_t trends;
+	size_t changes;
+};
+
+static void page__clear(struct page *p)
+{
+	trends_page__free(p->out);
+	history_builds__clear(&p->builds);
+	store__close(p->store);
+}
+
+static int add_trend(struct page *p, const struct history_series *of, enum trend_metric metric)
+{
+	const struct trend_question question = {.of = *of, .metric = metric, .filter = p->filter};
+	_trend_ struct trend t = {};
+	int err = trend__ask(p->store, &question, &t);
+
+	/* Not all builds have counts. */
+	if (err || !t.reasons[TREND_COUNTED])
+		return err;
+	p->trends++;
+	p->changes += t.n_changes;
+	err = trends_page__add(p->out, &t);
+	return err ? diag_error_r(err, "cannot make the page: %s", strerror(-err)) : 0;
+}
+
+static int add_build(struct page *p)
+{
+	const struct history_series build = {};
+	int err = 0;
+
+	for (unsigned int metric = 0; metric < TREND_METRICS && !err; metric++)
+		err = add_trend(p, &build, metric);
+	return err;
+}
+
+static int add_subject(struct page *p, const struct history_series *of)
+{
+	return add_trend(p, of, TREND_CPU) ?: add_trend(p, of, TREND_COUNT);
+}
+
+static int add_subjects(struct page *p)
+{
+	const struct history_build *newest = &p->builds.at[p->builds.n - 1];
+	_history_subjects_ struct history_subjects crates = {}, queries = {};
+	int err = history_subjects__crates(p->store, newest, MOST_CRATES, &crates)
+			  ?: history_subjects__queries(p->store, newest, MOST_QUERIES, &queries);
+
+	for (size_t i = 0; i < crates.n && !err; i++)
+		err = add_subject(p, &(struct history_series){.crate = crates.names[i]});
+	for (size_t i = 0; i < queries.n && !err; i++)
+		err = add_subject(p, &(struct history_series){.query = queries.names[i]});
+	return err;
+}
+
+static int ask_builds(struct page *p, const struct cli_history_page_options *o)
+{
+	int err = store__open(o->store, STORE_READ, &p->store);
+
+	p->filter = (struct history_filter){
+		.branch = o->builds.branch,
+		.toolchain = o->builds.toolchain,
+		.state = "whole",
+		.last = o->builds.last ?: BUILDS_SHOWN,
+	};
+	err = err ?: history_builds__ask(p->store, &p->filter, &p->builds);
+	if (err)
+		return err;
+	if (!p->builds.n)
+		return diag_error_r(-ENOENT,
+				    "%s has no such builds that are whole; see qprof-bpf history "
+				    "list",
+				    store__name(p->store));
+	return 0;
+}
+
+/* A page may be shown to others: without the directories of a file. */
+static const char *public_name(const struct store *s)
+{
+	const char *name = store__name(s), *slash = strrchr(name, '/');
+
+	return store__kind(s) == STORE_SQLITE && slash ? slash + 1 : name;
+}
+
+static int make_page(struct page *p, struct out *out)
+{
+	int err = trends_page__new(out, &p->builds, &p->filter, public_name(p->store), &p->out);
+
+	if (err)
+		return diag_error_r(err, "cannot make the page: %s", strerror(-err));
+	err = add_build(p) ?: add_subjects(p);
+	if (err)
+		return err;
+	err = trends_page__finish(p->out) ?: out__flush(out);
+	return err ? diag_error_r(err, "cannot make the page: %s", strerror(-err)) : 0;
+}
+
+static int no_output(const struct cli_history_page_options *o, int err)
+{
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or overwrite "
+				    "it with --force",
+				    o->output);
+	return diag_error_r(err,
+			    "cannot write %s: %s; name a file with -o, or - for standard output",
+			    o->output, strerror(-err));
+}
+
+/* 0 or a negative errno. */
+static int copy(int from, int to, size_t size)
+{
+	off_t at = 0;
+
+	while ((size_t)at < size) {
+		ssize_t n = sendfile(to, from, &at, size - (size_t)at);
+
+		if (n <= 0 && errno != EINTR)
+			return n ? -errno : -EIO;
+	}
+	return 0;
+}
+
+static int write_file(const struct cli_history_page_options *o, int page, size_t size)
+{
+	_output_file_ struct output_file file = {};
+	_close_ int fd = -1;
+	int err = output_file__choose(&file, o->output, o->force);
+
+	if (err)
+		return err;
+	fd = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	file.created = true;
+	err = copy(page, fd, size);
+	if (!err && close(take_fd(fd)))
+		err = -errno;
+	err = err ?: output_file__commit(&file);
+	if (err)
+		output_file__discard(&file);
+	return err;
+}
+
+static int write_page(const struct cli_history_page_options *o, int page, size_t size)
+{
+	int err = !strcmp(o->output, "-") ? copy(page, STDOUT_FILENO, size)
+					  : write_file(o, page, size);
+
+	return err ? no_output(o, err) : 0;
+}
+
+static void print_written(const struct cli_history_page_options *o, const struct page *p,
+			  size_t size)
+{
+	char bytes[FORMAT_MAX];
+	bool is_stdout = !strcmp(o->output, "-");
+
+	diag_info("wrote %zu trends of %zu build%s with %zu change%s to %s (%s)", p->trends,
+		  p->builds.n, p->builds.n == 1 ? "" : "s", p->changes, p->changes == 1 ? "" : "s",
+		  is_stdout ? "standard output" : o->output, format_bytes(bytes, size));
+	diag_info("open %s in a browser; nothing was sent anywhere, but it holds commits and names "
+		  "of what was compiled",
+		  is_stdout ? "it" : o->output);
+}
+
+/* The page is made in memory: a store that fails leaves no file. */
 int cmd_history_page(const struct cli_history_page_options *o)
 {
-	(void)o;
-	diag_error("history page does nothing yet");
-	return EXIT_CODE_FAILURE;
+	__cleanup(page__clear) struct page p = {};
+	_close_ int page = memfd_create("page", MFD_CLOEXEC);
+	_out_ struct out *out = NULL;
+	size_t size;
+
+	if (page < 0 || out__new(page, &out)) {
+		diag_error("out of memory");
+		return EXIT_CODE_FAILURE;
+	}
+	if (ask_builds(&p, o) || make_page(&p, out))
+		return EXIT_CODE_FAILURE;
+	size = out__size(out);
+	if (write_page(o, page, size))
+		return EXIT_CODE_FAILURE;
+	print_written(o, &p, size);
+	return EXIT_CODE_OK;
 }

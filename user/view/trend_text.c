@@ -16,6 +16,7 @@
 #define NOISE_SHOWN  0.10 /* the height of a sparkline, at least; a ratio */
 #define EXACT_SHOWN  0.01
 #define NAME_KEPT    8
+#define MOST_SURE    0.9999
 #define SPARK_NO_END 120 /* columns, where lines have no limit */
 
 static const char *const metric_titles[TREND_METRICS] = {
@@ -291,6 +292,8 @@ static void say_change(FILE *out, const struct trend *t, const struct trend_chan
 		isfinite(c->change) ? history_value(buf, metric, rounded(c->before)) : "none");
 	if (t->exact)
 		fputs("; exact.", out);
+	else if (c->confidence > MOST_SURE)
+		fputs("; over 99.99 % sure.", out);
 	else
 		fprintf(out, "; %.4g %% sure.", floor(c->confidence * 10000) / 100);
 }

@@ -1,14 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# assemble.sh SOURCES OUT: the page of `export -f html` from its parts: OUT/head.html is what goes
-# before the data, OUT/tail.html what goes behind it. The page's policy names the hashes of its one
-# script and its one style, so that a browser runs nothing else, whatever a trace may hold.
+# assemble.sh SOURCES OUT PAGE: a page from its parts: OUT/head.html is what goes before the data,
+# OUT/tail.html what goes behind it. The page's policy names the hashes of its one script and its
+# one style, so that a browser runs nothing else, whatever the data may hold.
 set -eu
 
-from=$1 to=$2
-# Each may use what those before it define.
-modules="core format data model dom find table summary timeline queries tables flame main"
+from=$1 to=$2 page=$3
+# Each module may use what those before it define.
+case $page in
+page) # of `export -f html`
+	styles="style"
+	modules="core format data model dom find table summary timeline queries tables flame main" ;;
+trends) # of `history page`
+	styles="style trends"
+	modules="core format dom table trends" ;;
+*)
+	echo "assemble.sh: no page $page" >&2
+	exit 2 ;;
+esac
 
 # As a policy has it. With a wrong one the page would be blank.
 hash_of() {
@@ -26,7 +36,9 @@ hash_of() {
 		cat "$from/$module.js"
 	done
 } >"$to/page.js"
-cp "$from/style.css" "$to/page.css"
+for style in $styles; do
+	cat "$from/$style.css"
+done >"$to/page.css"
 
 script_hash=$(hash_of "$to/page.js")
 style_hash=$(hash_of "$to/page.css")
@@ -38,12 +50,12 @@ style_hash=$(hash_of "$to/page.css")
 	printf '</script>\n</body>\n</html>\n'
 } >"$to/tail.html"
 
-# The parts of page.html are told apart by lines of their own.
+# The parts of the page are told apart by lines of their own.
 {
 	sed -e '/^@style@$/,$d' -e "s|@script-hash@|$script_hash|" \
-		-e "s|@style-hash@|$style_hash|" "$from/page.html"
+		-e "s|@style-hash@|$style_hash|" "$from/$page.html"
 	printf '<style>'
 	cat "$to/page.css"
 	printf '</style>\n'
-	sed '1,/^@style@$/d' "$from/page.html"
+	sed '1,/^@style@$/d' "$from/$page.html"
 } >"$to/head.html"

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The data of the page; tests/e2e/test_trends_page.py opens it in a browser. */
+#include <json-c/json.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "../fixtures/page.h"
+#include "../fixtures/parsed_json.h"
+#include "../fixtures/sample_history.h"
+#include "cli/cmd.h"
+#include "history/store.h"
+#include "options/exit_code.h"
+
+#define BUILDS	40
+#define CHANGED 25 /* the first build that takes 10 % more */
+
+static char store_path[64], page_path[64];
+
+static void add_builds(const char *path, unsigned int n, const char *state)
+{
+	_store_ struct store *s = NULL;
+
+	assert_int_equal(store__open(path, STORE_WRITE, &s), 0);
+	for (unsigned int i = 0; i < n; i++) {
+		_history_rows_ struct history_rows r;
+		char commit[41];
+
+		history_rows__init(&r);
+		sample_history(&r, i);
+		snprintf(commit, sizeof(commit), "%040x", i + 1);
+		r.build.commit = history_rows__text(&r, commit);
+		r.build.branch = history_rows__text(&r, "</script><b>");
+		r.build.state = history_rows__text(&r, state);
+		r.build.cpu_ns = (i < CHANGED ? 4000000000 : 4400000000) + i * 7 % 23 * 1000000;
+		assert_int_equal(store__add(s, &r), 0);
+	}
+}
+
+static int make_store(void **state)
+{
+	if (directory_make(state))
+		return -1;
+	strcpy(store_path, directory_path("history.db"));
+	strcpy(page_path, directory_path("page.html"));
+	add_builds(store_path, BUILDS, "whole");
+	return 0;
+}
+
+static int run(const struct cli_history_page_options *o, struct output *out)
+{
+	return CAPTURED(out, cmd_history_page(o));
+}
+
+static struct json_object *the_trend(struct json_object *document, const char *crate,
+				     const char *query, const char *metric)
+{
+	struct json_object *trends = member(document, "trends");
+
+	for (size_t i = 0; i < json_object_array_length(trends); i++) {
+		struct json_object *t = json_object_array_get_idx(trends, i);
+		const char *c = json_object_get_string(member(t, "crate"));
+		const char *q = json_object_get_string(member(t, "query"));
+
+		if (!strcmp(c ?: "", crate ?: "") && !strcmp(q ?: "", query ?: "") &&
+		    !strcmp(json_object_get_string(member(t, "metric")), metric))
+			return t;
+	}
+	fail_msg("no trend of %s %s %s", crate ?: "-", query ?: "-", metric);
+	return NULL;
+}
+
+static void a_page_has_the_trends_and_their_changes(void **state)
+{
+	const struct cli_history_page_options o = {.store = store_path, .output = page_path};
+	_output_ struct output out = {};
+	_free_ char *page = NULL, *text = NULL;
+	struct json_object *document, *trend, *change, *point;
+	size_t size;
+
+	assert_int_equal(run(&o, &out), EXIT_CODE_OK);
+	assert_contains(out.text[1], " trends of 40 builds with 1 change to ");
+	page = output_read(page_path);
+	text = (char *)page_block(page, "trends", &size);
+	document = parsed_json(text);
+	assert_string_equal(json_object_get_string(member(document, "schema")), "qprof-trends/1");
+	assert_string_equal(json_object_get_string(member(document, "store")), "history.db");
+	assert_int_equal(json_object_array_length(member(document, "builds")), BUILDS);
+	trend = the_trend(document, NULL, NULL, "cpu");
+	assert_int_equal(json_object_array_length(member(trend, "points")), BUILDS);
+	point = json_object_array_get_idx(member(trend, "points"), 0);
+	assert_int_equal(json_object_get_int64(json_object_array_get_idx(point, 0)), 0);
+	assert_int_equal(json_object_array_length(member(trend, "changes")), 1);
+	change = json_object_array_get_idx(member(trend, "changes"), 0);
+	assert_int_equal(json_object_get_int(member(change, "point")), CHANGED);
+	the_trend(document, "syn (build script)", NULL, "cpu");
+	the_trend(document, NULL, "typeck", "count");
+	json_object_put(document);
+}
+
+/* Names are in the block only, so the browser never parses one as HTML. */
+static void names_are_no_part_of_the_page(void **state)
+{
+	_free_ char *page = output_read(page_path);
+
+	assert_int_equal(occurrences(page, "</script>"), 2);
+	assert_int_equal(occurrences(page, "<b>"), 0);
+	assert_contains(page, "\"default-src 'none'; script-src 'sha256-");
+	assert_int_equal(occurrences(page, "http"), 2); /* http-equiv, and a name space of SVG */
+}
+
+static void an_existing_file_stays(void **state)
+{
+	struct cli_history_page_options o = {.store = store_path, .output = page_path};
+	_output_ struct output refused = {}, forced = {};
+
+	assert_int_equal(run(&o, &refused), EXIT_CODE_FAILURE);
+	assert_contains(refused.text[1], "exists already");
+	assert_one_line(refused.text[1]);
+	o.force = true;
+	assert_int_equal(run(&o, &forced), EXIT_CODE_OK);
+}
+
+static void without_builds_there_is_no_page(void **state)
+{
+	char path[64];
+	struct cli_history_page_options o = {.store = path, .output = directory_path("none.html")};
+	_output_ struct output missing = {}, damaged = {};
+
+	snprintf(path, sizeof(path), "%s/other.db", directory);
+	assert_int_equal(run(&o, &missing), EXIT_CODE_FAILURE);
+	assert_one_line(missing.text[1]);
+	add_builds(path, 2, "damaged");
+	o.output = directory_path("none.html");
+	assert_int_equal(run(&o, &damaged), EXIT_CODE_FAILURE);
+	assert_contains(damaged.text[1], "no such builds that are whole");
+	assert_int_equal(access(directory_path("none.html"), F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_page_has_the_trends_and_their_changes),
+		cmocka_unit_test(names_are_no_part_of_the_page),
+		cmocka_unit_test(an_existing_file_stays),
+		cmocka_unit_test(without_builds_there_is_no_page),
+	};
+
+	return cmocka_run_group_tests(tests, make_store, directory_remove);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/subjects.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+
+static int take_name(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct history_subjects *s = ctx;
+
+	if (!n || cells[0].type != STORE_TEXT || !cells[0].text)
+		return 0;
+	if (array__reserve_one(&s->names, s->n, &s->capacity, sizeof(*s->names)))
+		return -ENOMEM;
+	s->names[s->n] = strdup(cells[0].text);
+	if (!s->names[s->n])
+		return -ENOMEM;
+	s->n++;
+	return 0;
+}
+
+/* The start finds the build's rows where they are in the order of time. */
+static int ask(struct store *s, const struct history_build *build, const char *column,
+	       const char *cost, const char *table, unsigned int most, struct history_subjects *out)
+{
+	const struct store_value args[] = {
+		{.type = STORE_TEXT, .text = build->build},
+		{.type = STORE_INTEGER, .integer = (int64_t)build->start_ns},
+	};
+	char sql[512];
+	int err;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT \"%s\", sum(\"%s\") FROM \"%s\" WHERE \"build\" = ? AND \"start_ns\" = ? "
+		 "GROUP BY \"%s\" ORDER BY sum(\"%s\") DESC, \"%s\" LIMIT %u",
+		 column, cost, table, column, cost, column, most);
+	err = store__select(s, sql, args, N_OF(args), take_name, out);
+	return err == -ENOMEM ? diag_error_r(err, "out of memory") : err;
+}
+
+int history_subjects__crates(struct store *s, const struct history_build *build, unsigned int most,
+			     struct history_subjects *out)
+{
+	return ask(s, build, "crate", "cpu_ns", "compile", most, out);
+}
+
+int history_subjects__queries(struct store *s, const struct history_build *build, unsigned int most,
+			      struct history_subjects *out)
+{
+	return ask(s, build, "query", "self_ns", "query", most, out);
+}
+
+void history_subjects__clear(struct history_subjects *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->names[i]);
+	free(s->names);
+	*s = (struct history_subjects){0};
+}
