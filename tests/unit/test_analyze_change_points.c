@@ -67,12 +67,24 @@ static void a_step_is_found_early(void **state)
 {
 	const struct change_points_options o = {};
 	struct change_point c[16];
-	double values[33];
+	double values[34];
 
-	make(values, 33, 30, 0.2, SEED);
-	assert_int_equal(find(values, 33, &o, c), 1);
+	make(values, 34, 30, 0.2, SEED);
+	assert_int_equal(find(values, 34, &o, c), 1);
 	assert_int_equal(c[0].at, 30);
-	assert_int_equal(find(values, 32, &o, c), 0);
+}
+
+/* Neighbours that are much alike say little, but this is far more than they ever differ by. */
+static void a_step_is_found_despite_a_drift(void **state)
+{
+	const struct change_points_options o = {};
+	struct change_point c[16];
+	double values[40];
+
+	for (size_t i = 0; i < 40; i++)
+		values[i] = (i < 25 ? 4000 : 4400) + 19 * i % 20;
+	assert_int_equal(find(values, 40, &o, c), 1);
+	assert_int_equal(c[0].at, 25);
 }
 
 static void a_level_may_be_left_again(void **state)
@@ -218,7 +230,7 @@ static void steps_are_found(void **state)
 		size_t later;
 		size_t least;
 	} cases[] = {
-		{1, 0.05, 5, 90},  {2, 0.10, 3, 80},  {2, 0.10, 5, 90},
+		{1, 0.05, 5, 90},  {2, 0.10, 4, 80},  {2, 0.10, 5, 90},
 		{3, 0.10, 10, 88}, {5, 0.10, 20, 55}, {5, 0.20, 10, 92},
 	};
 	const struct change_points_options o = {};
@@ -248,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_level_has_no_change),
 		cmocka_unit_test(a_step_is_found_where_it_is),
 		cmocka_unit_test(a_step_is_found_early),
+		cmocka_unit_test(a_step_is_found_despite_a_drift),
 		cmocka_unit_test(a_level_may_be_left_again),
 		cmocka_unit_test(outliers_are_no_level),
 		cmocka_unit_test(a_small_change_is_none),

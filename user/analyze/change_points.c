@@ -26,8 +26,8 @@
  * Few values say little about their own correlation, and machines do drift: it is assumed until
  * much more than so many values say otherwise.
  */
-#define USUAL_CORRELATION 0.5
-#define USUAL_WEIGHT	  10
+#define USUAL_CORRELATION 0.6
+#define USUAL_WEIGHT	  12
 #define MOST_CORRELATED	  0.95
 
 struct candidate {
@@ -66,7 +66,7 @@ static int noise_of(const double *values, size_t n, double *noise)
 }
 
 /*
- * The median of five values around `i`. It removes two outliers, and keeps a level of
+ * The median of seven values around `i`. It removes three outliers, and keeps a level of
  * CHANGE_POINTS_LEAST values and its place.
  */
 static double smooth(const double *x, size_t n, size_t i)
@@ -157,17 +157,16 @@ static void add_deviations(const double *y, size_t n, double m, double *squares,
 }
 
 /*
- * Values per independent value, (1 + r) / (1 - r), if r is the correlation of neighbours. Its
- * estimate from deviations of two means is too low by about 2 (1 + 3 r) / n (Kendall 1954).
+ * The correlation of neighbours. Its estimate from deviations of two means is too low by about
+ * 2 (1 + 3 r) / n (Kendall 1954).
  */
-static double dependence(double squares, double products, size_t n)
+static double correlation(double squares, double products, size_t n)
 {
 	double r = products / squares;
 
 	r += 2 * (1 + 3 * r) / n;
 	r = (n * r + USUAL_WEIGHT * USUAL_CORRELATION) / (n + USUAL_WEIGHT);
-	r = fmin(fmax(r, 0), MOST_CORRELATED);
-	return (1 + r) / (1 - r);
+	return fmin(fmax(r, 0), MOST_CORRELATED);
 }
 
 /*
@@ -179,7 +178,7 @@ static void judge(const struct search *s, struct candidate *c, size_t from, size
 {
 	size_t n_before = c->at - from, n_after = to - c->at, n = to - from;
 	double before = mean(&s->y[from], n_before), after = mean(&s->y[c->at], n_after);
-	double squares = 0, products = 0, per_value, t, df;
+	double squares = 0, products = 0, r, t, df;
 
 	c->point = (struct change_point){.at = c->at, .before = before, .after = after};
 	c->point.change = before > 0 ? (after - before) / before : after > 0 ? INFINITY : 0;
@@ -192,10 +191,11 @@ static void judge(const struct search *s, struct candidate *c, size_t from, size
 		c->p = before == after;
 		return;
 	}
-	per_value = is_weak ? 1 : dependence(squares, products, n);
+	r = is_weak ? 0 : correlation(squares, products, n);
+	/* Values per independent value: of a mean, and of a variance. */
 	t = (after - before) /
-	    sqrt(squares / (n - 2) * per_value * (1.0 / n_before + 1.0 / n_after));
-	df = fmax(n / per_value - 2, 1);
+	    sqrt(squares / (n - 2) * (1 + r) / (1 - r) * (1.0 / n_before + 1.0 / n_after));
+	df = fmax(n * (1 - r * r) / (1 + r * r) - 2, 1);
 	c->p = student_p(t, df);
 }
 

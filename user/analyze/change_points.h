@@ -7,10 +7,10 @@
  * al., ICPE 2020), with the changes by Fleming et al. ("Hunter", ICPE 2023): Student's t-test in
  * place of random permutations, so that an answer never depends on chance; windows for long series;
  * and weak candidates that are merged away, the weakest first. Three things are added, as builds
- * need them: outliers are clipped to their neighbours (a running median of five, which keeps
- * steps); the test has as many degrees of freedom as the series has independent values, by its
- * autocorrelation (Bartlett 1946); and the limit is divided by the number of values (Bonferroni),
- * so that long series have no more false alarms than short ones.
+ * need them: outliers are clipped to their neighbours (a running median of seven, which keeps
+ * steps); the test takes account of the correlation of neighbours (of means: Bartlett 1946, of
+ * variances: Bayley & Hammersley 1946); and its limit is divided by the number of values
+ * (Bonferroni), so that long series have no more false alarms than short ones.
  *
  * Exact series (counts): no statistics, as there is no noise. A step counts if it stays, and if it
  * is far larger than steps usually are there.
@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 /* A level has at least so many values of a noisy series. */
-#define CHANGE_POINTS_LEAST	 3
+#define CHANGE_POINTS_LEAST	 4
 #define CHANGE_POINTS_CONFIDENCE 0.999
 /* More values of a series than these are refused. */
 #define CHANGE_POINTS_MOST 1000000

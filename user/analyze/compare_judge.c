@@ -159,7 +159,8 @@ static int estimate_noise(struct compare_result *r)
 
 	if (!pairs)
 		return -ENOMEM;
-	if (!spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
+	if (r->rules.base_has_noise ||
+	    !spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
 		return 0;
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];

@@ -23,15 +23,28 @@ void sql__add(struct sql *q, const char *fmt, ...)
 	q->len += n;
 }
 
-static void where(struct sql *q, const char *condition, const struct store_value *value)
+static void add_arg(struct sql *q, const struct store_value *value)
 {
 	if (q->n_args == SQL_ARGS) {
 		q->overflow = true;
 		return;
 	}
+	q->args[q->n_args++] = *value;
+}
+
+void sql__add_text(struct sql *q, const char *text, const char *arg)
+{
+	const struct store_value value = {.type = STORE_TEXT, .text = arg};
+
+	sql__add(q, "%s", text);
+	add_arg(q, &value);
+}
+
+static void where(struct sql *q, const char *condition, const struct store_value *value)
+{
 	sql__add(q, " %s %s", q->has_where ? "AND" : "WHERE", condition);
 	q->has_where = true;
-	q->args[q->n_args++] = *value;
+	add_arg(q, value);
 }
 
 void sql__where_text(struct sql *q, const char *condition, const char *text)

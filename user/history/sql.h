@@ -5,7 +5,7 @@
 
 #include "history/store.h"
 
-#define SQL_ARGS 8
+#define SQL_ARGS 128
 
 struct sql {
 	char text[2048];
@@ -18,9 +18,12 @@ struct sql {
 
 void sql__add(struct sql *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Add `text` and the parameter of the ? in it, which must stay until sql__select(). */
+void sql__add_text(struct sql *q, const char *text, const char *arg);
+
 /*
  * Add a condition that has a ? for the value, behind WHERE or AND; of a text that is NULL none.
- * The text must stay until sql__select().
+ * The text must stay, too.
  */
 void sql__where_text(struct sql *q, const char *condition, const char *text);
 void sql__where_number(struct sql *q, const char *condition, uint64_t number);

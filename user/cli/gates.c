@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/gates.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+
+#include "base/diag.h"
+#include "options/exit_code.h"
+
+static bool matches(const char *glob, const char *text)
+{
+	return !fnmatch(glob, text, 0);
+}
+
+/* The glob matches the crate name, or the unit name, which is unique among crates of that name. */
+static bool is_meant(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	const struct cli_gate *gate = ctx;
+
+	if (!gate->query != !query)
+		return false;
+	if (query && !matches(gate->query, query))
+		return false;
+	if (!gate->crate)
+		return query || !unit;
+	return unit && (matches(gate->crate, unit->crate) || matches(gate->crate, unit->name));
+}
+
+/* Whether it grew by more than the limit, by chance or not, if the change is larger by `more`. */
+static bool is_above(const struct diff_gate *gate, uint64_t more)
+{
+	const struct compare_row *row = &gate->row;
+	uint64_t limit_absolute = gate->limit_bytes ?: gate->limit_ns;
+	uint64_t base = row->of[gate->metric][COMPARE_BASE].median;
+	int64_t change = compare_row__change(row, gate->metric);
+
+	if (__builtin_add_overflow(change, more, &change))
+		change = INT64_MAX;
+	if (change <= 0)
+		return false;
+	if (limit_absolute)
+		return (uint64_t)change > limit_absolute;
+	/* Long double: the products may have more than 64 bits. */
+	return (long double)change * 1000000 > (long double)base * gate->limit_ppm;
+}
+
+int gates__judge(const struct cli_gates *from, const struct compare_rules *rules, gates_sum *sum,
+		 void *ctx, struct diff_gate *gates)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct cli_gate *gate = &from->gates[i];
+		struct diff_gate *to = &gates[i];
+		int n = sum(ctx, is_meant, gate, &to->row);
+
+		if (n < 0)
+			return diag_error_r(n, "out of memory");
+		if (!n)
+			return diag_error_r(
+				-ENOENT,
+				"--fail-above %s: none of the traces has that; for the "
+				"names there are: qprof-bpf report --by query|item|crate",
+				gate->text);
+		to->text = gate->text;
+		to->limit_ns = gate->limit.ns;
+		to->limit_bytes = gate->limit_bytes;
+		to->limit_ppm = gate->limit.ppm;
+		to->metric = gate->query ? compare_rules__of_queries(rules) : rules->metric;
+		to->is_above = is_above(to, 0);
+		to->verdict = to->is_above && to->row.significant ? DIFF_EXCEEDED : DIFF_PASSED;
+	}
+	return 0;
+}
+
+/* Whether it may have grown by more than the limit, and recording added less to it than before. */
+static bool may_be_hidden(const struct compare_result *r, const struct diff_gate *gate)
+{
+	return r->rules.different_recording && !gate->is_above &&
+	       is_above(gate, gate->row.cost_noise_ns[gate->metric]);
+}
+
+/* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
+static const char *doubt_of(bool whole, const struct diff_view *v, const struct diff_gate *gate)
+{
+	const struct compare_row *row = &gate->row;
+	enum compare_metric metric = gate->metric;
+
+	if (v->result->rules.different_work)
+		return "the builds did different work";
+	if (row->is_build && v->result->few_crates)
+		return "few crates are in both builds";
+	if (!whole)
+		return "the traces do not have all of the builds";
+	if (!row->compared && (metric == COMPARE_WALL || metric == COMPARE_TOTAL))
+		return "it needs three traces a side, recorded alike";
+	if (!row->compared)
+		return "it is not known on both sides";
+	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
+	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
+		return "no query had probes in all traces";
+	if (gate->is_above && compare_row__is_doubted(row, metric))
+		return "what recording cost may explain it";
+	if (may_be_hidden(v->result, gate))
+		return "recording added more to one side, which may hide growth";
+	if (gate->is_above && v->result->too_noisy && compare_metric_is_time(metric))
+		return "there is too much noise";
+	return NULL;
+}
+
+void gates__decide(bool whole, struct diff_view *v, struct diff_gate *gates)
+{
+	for (size_t i = 0; i < v->n_gates; i++) {
+		struct diff_gate *gate = &gates[i];
+
+		if (gate->verdict == DIFF_EXCEEDED) {
+			v->status = EXIT_CODE_ABOVE;
+			continue;
+		}
+		gate->why = doubt_of(whole, v, gate);
+		if (!gate->why)
+			continue;
+		gate->verdict = DIFF_NO_VERDICT;
+		if (v->status == EXIT_CODE_OK)
+			v->status = EXIT_CODE_FAILURE;
+	}
+}
+
+void gates__report_doubts(const struct diff_view *v)
+{
+	if (v->status == EXIT_CODE_FAILURE)
+		diag_error("--fail-above has no verdict; record both sides again, alike");
+}

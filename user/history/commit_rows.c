@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/commit_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/table.h"
+#include "history/dialect.h"
+#include "history/sql.h"
+#include "trace/trace.h"
+
+#define NONE UINT32_MAX /* as a unit or a query: all */
+
+struct pair {
+	uint32_t unit, query;
+	uint32_t kinds;
+};
+
+/* The name of a query, and whether a build had no probes for it. */
+struct query {
+	const char *name;
+	bool unprobed;
+	bool *in; /* of each build: some crate has it */
+};
+
+struct commit_rows {
+	const struct history_build *const *builds;
+	size_t n_builds;
+	struct history_rows texts;
+	TABLE(struct compare_unit) units; /* by the text's place */
+	TABLE(struct query) queries;	  /* the same */
+	TABLE(struct pair) pairs;	  /* by unit << 32 | query */
+	struct commit_cell *cells;
+	uint32_t cells_capacity;
+};
+
+static uint64_t known(const struct store_value *cell)
+{
+	uint64_t number = sql_number(cell);
+
+	return number == HISTORY_UNKNOWN ? 0 : number;
+}
+
+/* The cell of a pair in a build; NULL without memory. */
+static struct commit_cell *cell_of(struct commit_rows *r, uint32_t unit, uint32_t query,
+				   size_t build, struct pair **pair)
+{
+	size_t stride = r->n_builds * sizeof(*r->cells);
+	uint32_t n = r->pairs.n;
+
+	if (array__reserve_one(&r->cells, n, &r->cells_capacity, stride))
+		return NULL;
+	*pair = table__get(&r->pairs, (uint64_t)unit << 32 | query, .unit = unit, .query = query);
+	if (!*pair)
+		return NULL;
+	if (r->pairs.n > n)
+		memset(&r->cells[n * r->n_builds], 0, stride);
+	return &r->cells[(*pair - r->pairs.at) * r->n_builds + build];
+}
+
+/* Texts are interned, so that equal ones are at one place. */
+static int find_unit(struct commit_rows *r, const char *name, const char *type, uint32_t *index)
+{
+	const char *crate = history_rows__text(&r->texts, name);
+	const char *of = history_rows__text(&r->texts, type ?: "");
+	struct compare_unit *u;
+
+	if (!crate || !of)
+		return -ENOMEM;
+	/* A unit's texts are not const as those of traces belong to it; these belong to the rows.
+	 */
+	u = table__get(&r->units, (uintptr_t)crate, .crate = (char *)crate, .type = (char *)of,
+		       .title = (char *)crate, .name = (char *)crate);
+	if (!u)
+		return -ENOMEM;
+	if (type)
+		u->type = (char *)of;
+	*index = u - r->units.at;
+	return 0;
+}
+
+static int find_query(struct commit_rows *r, const char *name, uint32_t *index)
+{
+	const char *text = history_rows__text(&r->texts, name);
+	struct query *q = text ? table__get(&r->queries, (uintptr_t)text, .name = text) : NULL;
+
+	if (!q)
+		return -ENOMEM;
+	if (!q->in)
+		q->in = calloc(r->n_builds, sizeof(*q->in));
+	*index = q - r->queries.at;
+	return q->in ? 0 : -ENOMEM;
+}
+
+static size_t find_build(const struct commit_rows *r, const char *id)
+{
+	size_t i = 0;
+
+	while (i < r->n_builds && (!id || strcmp(r->builds[i]->build, id)))
+		i++;
+	return i;
+}
+
+static uint64_t without_cost(const struct history_build *b, uint64_t cpu_ns)
+{
+	uint64_t ppm = b->cost_ppm > 1000000 ? 0 : b->cost_ppm;
+
+	return cpu_ns - (uint64_t)((long double)cpu_ns * ppm / 1000000);
+}
+
+/* "build", "crate", "target", "cpu_ns", "wall_ns", "executions", "peak_bytes" */
+static int take_compile(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct commit_rows *r = ctx;
+	size_t build = n == 7 ? find_build(r, sql_text(&cells[0])) : 0;
+	const char *crate = n == 7 ? sql_text(&cells[1]) : NULL;
+	struct commit_cell *to;
+	uint64_t wall, peak;
+	struct pair *pair;
+	uint32_t unit;
+
+	if (n != 7)
+		return -EPROTO;
+	if (build == r->n_builds || !crate)
+		return 0;
+	if (find_unit(r, crate, sql_text(&cells[2]), &unit))
+		return -ENOMEM;
+	to = cell_of(r, unit, NONE, build, &pair);
+	if (!to)
+		return -ENOMEM;
+	wall = known(&cells[4]);
+	peak = known(&cells[6]);
+	to->in = true;
+	to->of[COMPARE_CPU] += without_cost(r->builds[build], known(&cells[3]));
+	to->of[COMPARE_WALL] += wall;
+	to->of[COMPARE_TOTAL] += wall;
+	to->of[COMPARE_COUNT] += known(&cells[5]);
+	if (peak > to->of[COMPARE_PEAK])
+		to->of[COMPARE_PEAK] = peak;
+	return 0;
+}
+
+static uint8_t by_of(const char *how)
+{
+	if (how && !strcmp(how, "exact"))
+		return COMPARE_BY_SPANS;
+	if (how && !strcmp(how, "estimated"))
+		return COMPARE_BY_SPANS | COMPARE_BY_SAMPLES;
+	return COMPARE_BY_SAMPLES;
+}
+
+/* "build", "crate", "query", "kind", "how", "count", "self_ns", "total_ns" */
+static int take_query(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct commit_rows *r = ctx;
+	size_t build = n == 8 ? find_build(r, sql_text(&cells[0])) : 0;
+	const char *crate = n == 8 ? sql_text(&cells[1]) : NULL;
+	const char *name = n == 8 ? sql_text(&cells[2]) : NULL, *kind;
+	uint32_t unit, query;
+	struct commit_cell *to;
+	struct pair *pair;
+
+	if (n != 8)
+		return -EPROTO;
+	if (build == r->n_builds || !crate || !name)
+		return 0;
+	if (find_unit(r, crate, NULL, &unit) || find_query(r, name, &query))
+		return -ENOMEM;
+	to = cell_of(r, unit, query, build, &pair);
+	if (!to)
+		return -ENOMEM;
+	kind = sql_text(&cells[3]);
+	pair->kinds |=
+		1u << (kind && !strcmp(kind, "activity") ? TRACE_KIND_ACTIVITY : TRACE_KIND_QUERY);
+	to->in = true;
+	to->by |= by_of(sql_text(&cells[4]));
+	to->unprobed |= sql_number(&cells[5]) == HISTORY_UNKNOWN;
+	to->of[COMPARE_COUNT] += known(&cells[5]);
+	to->of[COMPARE_SELF] += known(&cells[6]);
+	to->of[COMPARE_TOTAL] += known(&cells[7]);
+	r->queries.at[query].in[build] = true;
+	r->queries.at[query].unprobed |= to->unprobed;
+	return 0;
+}
+
+static int ask(struct store *s, struct commit_rows *r, enum history_table_id table,
+	       const char *columns, store_row take)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	struct sql q = {};
+
+	for (size_t i = 0; i < r->n_builds; i++) {
+		uint64_t start = r->builds[i]->start_ns;
+
+		from = start < from ? start : from;
+		to = start > to ? start : to;
+	}
+	sql__add(&q, "SELECT %s FROM %s", columns, dialect__table(store__kind(s), table));
+	sql__where_number(&q, "\"start_ns\" >= ?", from);
+	sql__where_number(&q, "\"start_ns\" <= ?", to);
+	for (size_t i = 0; i < r->n_builds; i++)
+		sql__add_text(&q, i ? ", ?" : " AND \"build\" IN (?", r->builds[i]->build);
+	sql__add(&q, ")");
+	return sql__select(&q, s, take, r);
+}
+
+/* Queries that a build knows nothing of: it had no probes for some, and no sample of these. */
+static void find_unprobed(struct commit_rows *r)
+{
+	for (uint32_t i = 0; i < r->queries.n; i++)
+		for (size_t b = 0; b < r->n_builds; b++)
+			if (r->builds[b]->executions == HISTORY_UNKNOWN && !r->queries.at[i].in[b])
+				r->queries.at[i].unprobed = true;
+	for (uint32_t i = 0; i < r->pairs.n; i++) {
+		const struct pair *p = &r->pairs.at[i];
+
+		for (size_t b = 0; p->query != NONE && b < r->n_builds; b++)
+			if (!r->queries.at[p->query].in[b] &&
+			    r->builds[b]->executions == HISTORY_UNKNOWN)
+				r->cells[i * r->n_builds + b].unprobed = true;
+	}
+}
+
+/* Sums of queries: of times all; of executions those that all builds have, if some have not all. */
+static int add_to_crates(struct commit_rows *r)
+{
+	bool any_unprobed = commit_rows__unprobed(r, NULL);
+	uint32_t n = r->pairs.n;
+
+	for (uint32_t i = 0; any_unprobed && i < n; i++)
+		for (size_t b = 0; r->pairs.at[i].query == NONE && b < r->n_builds; b++)
+			r->cells[i * r->n_builds + b].of[COMPARE_COUNT] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct pair p = r->pairs.at[i], *crate;
+
+		if (p.query == NONE)
+			continue;
+		for (size_t b = 0; b < r->n_builds; b++) {
+			struct commit_cell *to = cell_of(r, p.unit, NONE, b, &crate);
+			const struct commit_cell *from = &r->cells[i * r->n_builds + b];
+
+			if (!to)
+				return -ENOMEM;
+			from = &r->cells[i * r->n_builds + b];
+			to->of[COMPARE_SELF] += from->of[COMPARE_SELF];
+			if (any_unprobed && !r->queries.at[p.query].unprobed &&
+			    p.kinds & 1u << TRACE_KIND_QUERY)
+				to->of[COMPARE_COUNT] += from->of[COMPARE_COUNT];
+		}
+	}
+	return 0;
+}
+
+/* The build has the sums of its crates, but for what only it knows. */
+static void fill_build(struct commit_rows *r)
+{
+	for (size_t b = 0; b < r->n_builds; b++) {
+		const struct history_build *build = r->builds[b];
+		struct commit_cell *to = &r->cells[b];
+
+		for (uint32_t i = 1; i < r->pairs.n; i++) {
+			const struct commit_cell *from = &r->cells[i * r->n_builds + b];
+
+			if (r->pairs.at[i].query != NONE)
+				continue;
+			to->of[COMPARE_SELF] += from->of[COMPARE_SELF];
+			to->of[COMPARE_TOTAL] += from->of[COMPARE_TOTAL];
+			to->of[COMPARE_COUNT] += from->of[COMPARE_COUNT];
+		}
+		to->in = true;
+		if (build->cpu_ns != HISTORY_UNKNOWN)
+			to->of[COMPARE_CPU] = without_cost(build, build->cpu_ns);
+		if (build->wall_ns != HISTORY_UNKNOWN)
+			to->of[COMPARE_WALL] = build->wall_ns;
+		if (build->peak_bytes != HISTORY_UNKNOWN)
+			to->of[COMPARE_PEAK] = build->peak_bytes;
+	}
+}
+
+int commit_rows__read(struct store *s, const struct history_build *const *builds, size_t n,
+		      struct commit_rows **out)
+{
+	_commit_rows_ struct commit_rows *r = calloc(1, sizeof(*r));
+	struct pair *pair;
+	int err;
+
+	if (!r)
+		return diag_error_r(-ENOMEM, "out of memory");
+	r->builds = builds;
+	r->n_builds = n;
+	if (!cell_of(r, NONE, NONE, 0, &pair))
+		return diag_error_r(-ENOMEM, "out of memory");
+	err = ask(s, r, HISTORY_COMPILE,
+		  "\"build\", \"crate\", \"target\", \"cpu_ns\", \"wall_ns\", \"executions\", "
+		  "\"peak_bytes\"",
+		  take_compile)
+		      ?: ask(s, r, HISTORY_QUERY,
+			     "\"build\", \"crate\", \"query\", \"kind\", \"how\", \"count\", "
+			     "\"self_ns\", \"total_ns\"",
+			     take_query);
+	if (err)
+		return err;
+	find_unprobed(r);
+	if (add_to_crates(r))
+		return diag_error_r(-ENOMEM, "out of memory");
+	fill_build(r);
+	*out = take_ptr(r);
+	return 0;
+}
+
+uint32_t commit_rows__n(const struct commit_rows *r)
+{
+	return r->pairs.n;
+}
+
+const struct commit_cell *commit_rows__cells(const struct commit_rows *r, uint32_t pair)
+{
+	return &r->cells[pair * r->n_builds];
+}
+
+const char *commit_rows__query(const struct commit_rows *r, uint32_t pair)
+{
+	uint32_t query = r->pairs.at[pair].query;
+
+	return query == NONE ? NULL : r->queries.at[query].name;
+}
+
+const struct compare_unit *commit_rows__unit(const struct commit_rows *r, uint32_t pair)
+{
+	uint32_t unit = r->pairs.at[pair].unit;
+
+	return unit == NONE ? NULL : &r->units.at[unit];
+}
+
+uint32_t commit_rows__kinds(const struct commit_rows *r, uint32_t pair)
+{
+	return r->pairs.at[pair].kinds;
+}
+
+size_t commit_rows__unprobed(const struct commit_rows *r, const char *names[COMPARE_UNPROBED_NAMED])
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < r->queries.n; i++) {
+		if (!r->queries.at[i].unprobed)
+			continue;
+		if (names && n < COMPARE_UNPROBED_NAMED)
+			names[n] = r->queries.at[i].name;
+		n++;
+	}
+	return n;
+}
+
+void commit_rows__free(struct commit_rows *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->queries.n; i++)
+		free(r->queries.at[i].in);
+	table__destroy(&r->units);
+	table__destroy(&r->queries);
+	table__destroy(&r->pairs);
+	history_rows__clear(&r->texts);
+	free(r->cells);
+	free(r);
+}
