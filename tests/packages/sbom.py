@@ -16,7 +16,8 @@ import tempfile
 NEEDED_FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseDeclared"}
 # A text of each library that is inside a program without symbols.
 TEXTS = {"libbpf-dev": b"libbpf: ", "libcapstone-dev": b"vpclmulqdq", "libzstd-dev": b"Unsupported frame parameter",
-         "libdw-dev": b".debug_str_offsets", "zlib1g-dev": b"inflate 1.", "libncurses-dev": b"TERMINFO_DIRS"}
+         "libdw-dev": b".debug_str_offsets", "zlib1g-dev": b"inflate 1.", "libncurses-dev": b"TERMINFO_DIRS",
+         "libsqlite3-dev": b"malformed database schema"}
 
 
 def loads(program):
@@ -60,7 +61,8 @@ def main(where):
         subprocess.run(["tar", "-xzf", tarball, "-C", tmp + "/tar", "--strip-components=1"], check=True)
         assert loads(tmp + "/tar/bin/qprof-bpf") <= {"libc.so.6", "libm.so.6"}
         check(tmp + "/tar/share/doc/qprof-bpf/qprof-bpf.spdx.json", tmp + "/tar/bin/qprof-bpf",
-              {"libbpf-dev", "libcapstone-dev", "libdw-dev", "libelf-dev", "libzstd-dev"})
+              {"libbpf-dev", "libcapstone-dev", "libdw-dev", "libelf-dev", "libsqlite3-dev",
+               "libzstd-dev"})
 
 
 main(sys.argv[1])

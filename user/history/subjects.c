@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "history/dialect.h"
 
 static int take_name(void *ctx, const struct store_value *cells, size_t n)
 {
@@ -24,7 +25,8 @@ static int take_name(void *ctx, const struct store_value *cells, size_t n)
 
 /* The start finds the build's rows where they are in the order of time. */
 static int ask(struct store *s, const struct history_build *build, const char *column,
-	       const char *cost, const char *table, unsigned int most, struct history_subjects *out)
+	       const char *cost, enum history_table_id table, unsigned int most,
+	       struct history_subjects *out)
 {
 	const struct store_value args[] = {
 		{.type = STORE_TEXT, .text = build->build},
@@ -34,9 +36,9 @@ static int ask(struct store *s, const struct history_build *build, const char *c
 	int err;
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT \"%s\", sum(\"%s\") FROM \"%s\" WHERE \"build\" = ? AND \"start_ns\" = ? "
+		 "SELECT \"%s\", sum(\"%s\") FROM %s WHERE \"build\" = ? AND \"start_ns\" = ? "
 		 "GROUP BY \"%s\" ORDER BY sum(\"%s\") DESC, \"%s\" LIMIT %u",
-		 column, cost, table, column, cost, column, most);
+		 column, cost, dialect__table(store__kind(s), table), column, cost, column, most);
 	err = store__select(s, sql, args, N_OF(args), take_name, out);
 	return err == -ENOMEM ? diag_error_r(err, "out of memory") : err;
 }
@@ -44,13 +46,13 @@ static int ask(struct store *s, const struct history_build *build, const char *c
 int history_subjects__crates(struct store *s, const struct history_build *build, unsigned int most,
 			     struct history_subjects *out)
 {
-	return ask(s, build, "crate", "cpu_ns", "compile", most, out);
+	return ask(s, build, "crate", "cpu_ns", HISTORY_COMPILE, most, out);
 }
 
 int history_subjects__queries(struct store *s, const struct history_build *build, unsigned int most,
 			      struct history_subjects *out)
 {
-	return ask(s, build, "query", "self_ns", "query", most, out);
+	return ask(s, build, "query", "self_ns", HISTORY_QUERY, most, out);
 }
 
 void history_subjects__clear(struct history_subjects *s)

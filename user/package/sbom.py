@@ -32,6 +32,7 @@ LICENCES = {
     "libbpf": "LGPL-2.1-only OR BSD-2-Clause",
     "libzstd": "BSD-3-Clause OR GPL-2.0-only",
     "ncurses": "X11-distribute-modifications-variant",
+    "sqlite3": "blessing",
     "xz-utils": "LicenseRef-public-domain",
     "zlib": "Zlib",
 }
