@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
-#include "base/diag.h"
-#include "options/exit_code.h"
+#include "cli/history_ask.h"
+#include "cli/history_compare.h"
+#include "view/diff.h"
+
+#define LEAST_NS   5000000 /* smaller changes of times are none */
+#define ROWS_SHOWN 10
+
+static int ask(struct store *s, const void *options, struct sides *out)
+{
+	const struct cli_history_check_options *o = options;
+	const struct sides_against a = {
+		.commit = o->commit,
+		.branch = o->against,
+		.toolchain = o->toolchain,
+		.last = o->last,
+	};
+
+	return sides__against(s, &a, out);
+}
 
 int cmd_history_check(const struct cli_history_check_options *o)
 {
-	(void)o;
-	diag_error("history check does nothing yet");
-	return EXIT_CODE_FAILURE;
+	const struct history_compare h = {
+		.store = o->store,
+		.metric = o->metric,
+		.min = {.ns = LEAST_NS},
+		.gates = &o->gates,
+		.is_series = true,
+		.top = ROWS_SHOWN,
+		.json = o->json,
+		.markdown = o->markdown,
+		.wide = o->wide,
+		.ask = ask,
+		.options = o,
+	};
+
+	return o->schema ? history_printed(diff_schema(stdout)) : history_compare(&h);
 }

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
-#include "base/diag.h"
-#include "options/exit_code.h"
+#include "cli/history_ask.h"
+#include "cli/history_compare.h"
+#include "view/diff.h"
+
+static int ask(struct store *s, const void *options, struct sides *out)
+{
+	const struct cli_history_diff_options *o = options;
+
+	return sides__of_commits(s, o->commits.texts[0], o->commits.texts[1], o->toolchain, out);
+}
 
 int cmd_history_diff(const struct cli_history_diff_options *o)
 {
-	(void)o;
-	diag_error("history diff does nothing yet");
-	return EXIT_CODE_FAILURE;
+	const struct history_compare h = {
+		.store = o->store,
+		.metric = o->metric,
+		.min = o->min,
+		.top = o->top,
+		.json = o->json,
+		.markdown = o->markdown,
+		.wide = o->wide,
+		.ask = ask,
+		.options = o,
+	};
+
+	return o->schema ? history_printed(diff_schema(stdout)) : history_compare(&h);
 }

@@ -53,7 +53,7 @@ static const struct cli_option options[] = {
 			"it, by the same compiler.",
 	},
 	HISTORY_WIDE_OPTION(history_check.wide),
-	HISTORY_JSON_OPTIONS(history_check, "qprof-history-check/1"),
+	HISTORY_JSON_OPTIONS(history_check, "qprof-diff/5"),
 	{
 		.name = "markdown",
 		.kind = CLI_FLAG,

@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
 			"has all.",
 	},
 	HISTORY_WIDE_OPTION(history_diff.wide),
-	HISTORY_JSON_OPTIONS(history_diff, "qprof-history-diff/1"),
+	HISTORY_JSON_OPTIONS(history_diff, "qprof-diff/5"),
 	{
 		.name = "markdown",
 		.kind = CLI_FLAG,

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/sides.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+/* More builds than are compared are looked at, as some may not be comparable. */
+#define LOOKED_AT 10
+
+void sides__clear(struct sides *s)
+{
+	for (int i = 0; i < COMPARE_N_SIDES; i++)
+		history_builds__clear(&s->builds[i]);
+	free(s->all);
+	*s = (struct sides){};
+}
+
+static bool is_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool is_incremental(const struct history_build *b)
+{
+	return b->reused && b->reused != HISTORY_UNKNOWN;
+}
+
+/* Keep the builds for which `is_kept` says so; their number. */
+typedef bool (*keep_fn)(const struct history_build *b, const struct history_build *as);
+
+static size_t keep(struct history_builds *builds, keep_fn is_kept, const struct history_build *as)
+{
+	const struct history_build like = *as;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builds->n; i++)
+		if (is_kept(&builds->at[i], &like))
+			builds->at[kept++] = builds->at[i];
+	builds->n = kept;
+	return kept;
+}
+
+static bool any(const struct history_builds *builds, keep_fn is_kept,
+		const struct history_build *as)
+{
+	for (size_t i = 0; i < builds->n; i++)
+		if (is_kept(&builds->at[i], as))
+			return true;
+	return false;
+}
+
+static bool is_clean(const struct history_build *b, const struct history_build *as)
+{
+	(void)as;
+	return !is_incremental(b);
+}
+
+static bool is_committed(const struct history_build *b, const struct history_build *as)
+{
+	(void)as;
+	return b->dirty != 1;
+}
+
+static bool has_profile(const struct history_build *b, const struct history_build *as)
+{
+	return is_text(b->profile, as->profile);
+}
+
+static bool has_host(const struct history_build *b, const struct history_build *as)
+{
+	return is_text(b->host, as->host);
+}
+
+static bool has_toolchain(const struct history_build *b, const struct history_build *as)
+{
+	return is_text(b->toolchain, as->toolchain);
+}
+
+static bool has_other_commit(const struct history_build *b, const struct history_build *as)
+{
+	return strcmp(b->build, as->build) &&
+	       (as->dirty == 1 || !as->commit || !is_text(b->commit, as->commit));
+}
+
+static void keep_newest(struct history_builds *builds, size_t most)
+{
+	size_t more = builds->n > most ? builds->n - most : 0;
+
+	builds->n -= more;
+	memmove(builds->at, builds->at + more, builds->n * sizeof(*builds->at));
+}
+
+/* Leave out what is not comparable on both sides; `most` builds of base. */
+static int match(struct sides *s, size_t most)
+{
+	struct history_builds *base = &s->builds[COMPARE_BASE], *new = &s->builds[COMPARE_NEW];
+	struct history_build like = new->at[new->n - 1];
+	size_t all = base->n + new->n, n = 0;
+
+	for (int i = 0; i < COMPARE_N_SIDES; i++) {
+		keep(&s->builds[i], has_profile, &like);
+		if (any(&s->builds[i], is_clean, &like))
+			keep(&s->builds[i], is_clean, &like);
+	}
+	if (!base->n)
+		return diag_error_r(-ENOENT,
+				    "none of the builds to compare with has the profile '%s', as "
+				    "the build %s has",
+				    like.profile ?: "unknown", like.build);
+	like = new->at[new->n - 1];
+	if (any(base, has_host, &like)) {
+		keep(base, has_host, &like);
+		keep(new, has_host, &like);
+	}
+	s->left_out = all - base->n - new->n;
+	keep_newest(base, most < SIDES_MOST ? most : SIDES_MOST);
+	keep_newest(new, SIDES_MOST);
+	s->all = calloc(base->n + new->n, sizeof(*s->all));
+	if (!s->all)
+		return diag_error_r(-ENOMEM, "out of memory");
+	for (int i = 0; i < COMPARE_N_SIDES; i++) {
+		s->n[i] = s->builds[i].n;
+		for (size_t k = 0; k < s->n[i]; k++)
+			s->all[n++] = &s->builds[i].at[k];
+	}
+	return 0;
+}
+
+/* All builds must be of one commit. */
+static int check_one_commit(const struct history_builds *builds, const char *beginning)
+{
+	for (size_t i = 1; i < builds->n; i++)
+		if (!is_text(builds->at[i].commit, builds->at[0].commit))
+			return diag_error_r(-EINVAL,
+					    "%s is the beginning of several commits, such as %s "
+					    "and %s: give more of it",
+					    beginning, builds->at[0].commit, builds->at[i].commit);
+	return 0;
+}
+
+static int ask_commit(struct store *s, const char *commit, const char *toolchain,
+		      struct history_builds *out)
+{
+	const struct history_filter f = {
+		.commit = commit,
+		.toolchain = toolchain,
+		.state = "whole",
+	};
+	static const struct history_build none = {};
+	int err = history_builds__ask(s, &f, out) ?: check_one_commit(out, commit);
+
+	if (err)
+		return err;
+	if (!out->n)
+		return diag_error_r(-ENOENT,
+				    "%s has no whole build of commit %s; qprof-bpf history list "
+				    "shows those that it has",
+				    store__name(s), commit);
+	if (!keep(out, is_committed, &none))
+		return diag_error_r(-ENOENT,
+				    "all builds of commit %s have changes that are in no commit",
+				    commit);
+	return 0;
+}
+
+int sides__of_commits(struct store *s, const char *base, const char *new, const char *toolchain,
+		      struct sides *out)
+{
+	*out = (struct sides){};
+	return ask_commit(s, base, toolchain, &out->builds[COMPARE_BASE])
+		       ?: ask_commit(s, new, toolchain, &out->builds[COMPARE_NEW])
+		       ?: match(out, SIDES_MOST);
+}
+
+/* The newest build, whatever its state: an older one is not what is to be judged. */
+static int ask_newest(struct store *s, struct history_builds *out)
+{
+	const struct history_filter f = {.last = 1};
+	int err = history_builds__ask(s, &f, out);
+
+	if (err)
+		return err;
+	if (!out->n)
+		return diag_error_r(-ENOENT, "%s has no build", store__name(s));
+	if (!is_text(out->at[0].state, "whole"))
+		return diag_error_r(-ENODATA,
+				    "the newest build, %s, is %s: it is not judged; give --commit "
+				    "to judge another one",
+				    out->at[0].build, out->at[0].state ?: "of an unknown state");
+	return 0;
+}
+
+/* Further builds of its commit tell more of it. */
+static int ask_new(struct store *s, const char *commit, struct history_builds *out)
+{
+	_history_builds_ struct history_builds newest = {};
+	int err;
+
+	if (commit)
+		return ask_commit(s, commit, NULL, out);
+	err = ask_newest(s, &newest);
+	if (err)
+		return err;
+	if (newest.at[0].commit && newest.at[0].dirty != 1)
+		return ask_commit(s, newest.at[0].commit, NULL, out);
+	*out = newest;
+	newest = (struct history_builds){};
+	return 0;
+}
+
+int sides__against(struct store *s, const struct sides_against *a, struct sides *out)
+{
+	struct history_builds *base = &out->builds[COMPARE_BASE], *new = &out->builds[COMPARE_NEW];
+	const struct history_filter f = {
+		.branch = a->branch,
+		.toolchain = a->toolchain,
+		.state = "whole",
+		.last = a->last > SIDES_MOST * LOOKED_AT ? a->last : a->last * LOOKED_AT,
+	};
+	const struct history_build *like;
+	int err;
+
+	*out = (struct sides){};
+	err = ask_new(s, a->commit, new) ?: history_builds__ask(s, &f, base);
+	if (err)
+		return err;
+	like = &new->at[new->n - 1];
+	keep(base, has_other_commit, like);
+	if (!a->toolchain) {
+		keep(base, has_toolchain, like);
+		keep(new, has_toolchain, like);
+	}
+	if (!base->n)
+		return diag_error_r(-ENOENT,
+				    "%s has no other whole build of branch %s by %s to compare "
+				    "with",
+				    store__name(s), a->branch,
+				    a->toolchain ?: like->toolchain ?: "an unknown toolchain");
+	return match(out, a->last);
+}
