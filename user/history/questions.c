@@ -23,6 +23,8 @@ static void where_filter(struct sql *q, const struct store *s, const struct hist
 		snprintf(begins, sizeof(begins), "substr(\"commit\", 1, %zu) = ?",
 			 strlen(f->commit));
 	sql__where_text(q, begins, f->commit);
+	if (f->before_ns)
+		sql__where_number(q, "\"start_ns\" < ?", f->before_ns);
 }
 
 struct asked {

@@ -14,6 +14,7 @@ struct history_filter {
 	const char *toolchain; /* a part of its name */
 	const char *commit;    /* its beginning, or all of it: letters and digits */
 	const char *state;     /* "whole" */
+	uint64_t before_ns;    /* builds that started before then */
 	uint64_t last;	       /* so many of the newest */
 };
 

@@ -214,7 +214,7 @@ static int ask_new(struct store *s, const char *commit, struct history_builds *o
 int sides__against(struct store *s, const struct sides_against *a, struct sides *out)
 {
 	struct history_builds *base = &out->builds[COMPARE_BASE], *new = &out->builds[COMPARE_NEW];
-	const struct history_filter f = {
+	struct history_filter f = {
 		.branch = a->branch,
 		.toolchain = a->toolchain,
 		.state = "whole",
@@ -224,7 +224,11 @@ int sides__against(struct store *s, const struct sides_against *a, struct sides 
 	int err;
 
 	*out = (struct sides){};
-	err = ask_new(s, a->commit, new) ?: history_builds__ask(s, &f, base);
+	err = ask_new(s, a->commit, new);
+	if (err)
+		return err;
+	f.before_ns = new->at[new->n - 1].start_ns;
+	err = history_builds__ask(s, &f, base);
 	if (err)
 		return err;
 	like = &new->at[new->n - 1];

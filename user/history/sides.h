@@ -30,8 +30,8 @@ int sides__of_commits(struct store *s, const char *base, const char *new, const 
 		      struct sides *out);
 
 /*
- * The builds of a commit (NULL: of the newest build), and the last `last` of a branch that are of
- * other commits, by a toolchain that has that part in its name (NULL: the same one).
+ * The builds of a commit (NULL: of the newest build), and the last `last` before them of a branch
+ * that are of other commits, by a toolchain that has that part in its name (NULL: the same one).
  */
 struct sides_against {
 	const char *commit;
