@@ -73,7 +73,7 @@ DEPFLAGS := -MMD -MP
 
 STATIC_PKGS := $(if $(filter all,$(STATIC)),$(PKGS),$(filter $(STATIC),$(PKGS)))
 DYNAMIC_PKGS := $(filter-out $(STATIC_PKGS),$(PKGS))
-GLIBC := -pthread -lpthread -ldl
+GLIBC := -pthread -lpthread -ldl -lm
 
 ifneq ($(filter-out help clean demo check bench kernels deb tarball check-packages,$(or $(MAKECMDGOALS),all)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(HEADER_PKGS) 2>/dev/null)

@@ -55,6 +55,23 @@ static void without_a_change_a_sentence_says_so(void **state)
 	assert_contains(few, "\n5 builds are too few to tell a change from noise");
 }
 
+static void without_values_there_is_no_judgement(void **state)
+{
+	_free_ char *text = NULL;
+
+	sample_trend(&sample, 10);
+	sample.trend.question.metric = TREND_COUNT;
+	sample.trend.exact = true;
+	for (size_t i = 0; i < 10; i++) {
+		sample.points[i].value = HISTORY_UNKNOWN;
+		sample.points[i].reason = TREND_NO_VALUE;
+	}
+	sample.trend.reasons[TREND_COUNTED] = 0;
+	text = text_of(&(struct trend_look){});
+	assert_contains(text, "\nNo build can be judged: executions are known of recordings with "
+			      "--exact.\n");
+}
+
 static void counts_are_exact(void **state)
 {
 	_free_ char *text = NULL;
@@ -100,6 +117,7 @@ int main(void)
 		cmocka_unit_test(narrow_terminals_get_what_fits),
 		cmocka_unit_test(each_build_has_a_line_if_the_user_wants),
 		cmocka_unit_test(without_a_change_a_sentence_says_so),
+		cmocka_unit_test(without_values_there_is_no_judgement),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(hostile_names_do_not_reach_the_terminal),
 	};

@@ -207,7 +207,7 @@ CLI_COMMANDS(CLI_TABLE)
 		.choices = "cpu|wall|count|memory", \
 		.initial = "cpu", \
 		.help = "What is compared: cpu, the CPU time; wall, how long it took; count, " \
-			"executions of queries, which depend on no machine and no noise; memory, " \
+			"executions of queries, which have no noise; memory, " \
 			"the most that a compiler had resident. Queries have cpu and count.", \
 	}
 

@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
 		.choices = "cpu|wall|count|memory",
 		.initial = "cpu",
 		.help = "What is followed: cpu, the CPU time; wall, how long it took; count, "
-			"executions of queries, which depend on no machine and no noise; memory, "
+			"executions of queries, which have no noise; memory, "
 			"the most that a compiler had resident. Queries and items have cpu and "
 			"count.",
 	},

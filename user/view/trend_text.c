@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static void print_notes(FILE *out, const struct trend *t, size_t width)
 	for (size_t i = 0; i < t->n_notes; i++) {
 		_free_ char *text = NULL;
 
-		if (asprintf(&text, "%s.", t->notes[i]) < 0)
+		if (asprintf(&text, "%c%s.", toupper(*t->notes[i]), t->notes[i] + 1) < 0)
 			text = NULL;
 		print_sentence(out, text ?: "?", width);
 	}
@@ -338,7 +339,12 @@ static void print_no_change(FILE *out, const struct trend *t, size_t width)
 	char least[HISTORY_CELL_MAX];
 	int len;
 
-	if (!t->exact && n_counted(t) < 2 * CHANGE_POINTS_LEAST)
+	if (!n_counted(t))
+		len = asprintf(&text, "No build can be judged%s.",
+			       t->question.metric == TREND_COUNT
+				       ? ": executions are known of recordings with --exact"
+				       : "");
+	else if (!t->exact && n_counted(t) < 2 * CHANGE_POINTS_LEAST)
 		len = asprintf(
 			&text,
 			"%zu builds are too few to tell a change from noise: add more, %u at "
