@@ -40,7 +40,7 @@ static void commits_are_short_and_clean(void **state)
 
 	assert_string_equal(history_commit(buf, &build), "-");
 	build.commit = "0123456789abcdef";
-	assert_string_equal(history_commit(buf, &build), "0123456789+");
+	assert_string_equal(history_commit(buf, &build), "0123456789ab+");
 	build.commit = "\033[31m";
 	build.dirty = HISTORY_UNKNOWN;
 	assert_string_equal(history_commit(buf, &build), "?[31m");

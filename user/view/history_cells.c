@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 
-#define COMMIT_SHOWN 10
+#define COMMIT_SHOWN 12
 #define MANY	     10 /* times as much: a factor says more than a percentage */
 #define UNKNOWN	     "-"
 

@@ -16,7 +16,7 @@ char *history_value(char buf[HISTORY_CELL_MAX], enum trend_metric metric, uint64
 char *history_change(char buf[HISTORY_CELL_MAX], double change);
 /* "2026-10-12 14:03", in the user's time zone. */
 char *history_date(char buf[HISTORY_CELL_MAX], uint64_t start_ns);
-/* "77aa01bc12", with a + if the source had other changes; "-" if it is not known. */
+/* "77aa01bc12d0", with a + if the source had other changes; "-" if it is not known. */
 char *history_commit(char buf[HISTORY_CELL_MAX], const struct history_build *build);
 /* "1.95.0", of "rustc 1.95.0 (59807616e 2026-04-14)"; "-" if it is not known. */
 char *history_toolchain(char buf[HISTORY_CELL_MAX], const char *toolchain);

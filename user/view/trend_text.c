@@ -17,6 +17,7 @@
 #define NOISE_SHOWN  0.10 /* the height of a sparkline, at least; a ratio */
 #define EXACT_SHOWN  0.01
 #define NAME_KEPT    8
+#define DAY_LENGTH   10 /* of a date */
 #define MOST_SURE    0.9999
 #define SPARK_NO_END 120 /* columns, where lines have no limit */
 
@@ -65,9 +66,14 @@ static void say_title(FILE *out, const struct trend *t)
 		fputs("the build", out);
 	print_name(out, " on ", t->question.filter.branch, "");
 	fprintf(out, ": %zu build%s", t->n, t->n == 1 ? "" : "s");
-	if (t->n)
-		fprintf(out, ", %.10s to %.10s", history_date(from, t->points[0].build->start_ns),
-			history_date(to, t->points[t->n - 1].build->start_ns));
+	if (!t->n)
+		return;
+	history_date(from, t->points[0].build->start_ns);
+	history_date(to, t->points[t->n - 1].build->start_ns);
+	if (strncmp(from, to, DAY_LENGTH) != 0)
+		fprintf(out, ", %.*s to %.*s", DAY_LENGTH, from, DAY_LENGTH, to);
+	else
+		fprintf(out, ", %.*s", DAY_LENGTH, from);
 }
 
 static bool is_counted(const struct trend_point *p)
@@ -345,11 +351,11 @@ static void print_no_change(FILE *out, const struct trend *t, size_t width)
 				       ? ": executions are known of recordings with --exact"
 				       : "");
 	else if (!t->exact && n_counted(t) < 2 * CHANGE_POINTS_LEAST)
-		len = asprintf(
-			&text,
-			"%zu builds are too few to tell a change from noise: add more, %u at "
-			"least, or ask for --metric count, which has no noise.",
-			n_counted(t), 2 * CHANGE_POINTS_LEAST);
+		len = asprintf(&text,
+			       "%zu build%s too few to tell a change from noise: add more, %u at "
+			       "least, or ask for --metric count, which has no noise.",
+			       n_counted(t), n_counted(t) == 1 ? " is" : "s are",
+			       2 * CHANGE_POINTS_LEAST);
 	else if (t->least > 0)
 		len = asprintf(&text, "No change of %s or more.",
 			       history_change(least, t->least) + 1);

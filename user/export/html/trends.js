@@ -2,7 +2,7 @@
 // The page of `history page`: the changes that were found, the chart of a trend, and all trends.
 
 const METRIC_TITLES = {cpu: "CPU time", wall: "Wall time", count: "Executions", memory: "Peak memory"};
-const COMMIT_SHOWN = 10;
+const COMMIT_SHOWN = 12;
 const LEAST_RANGE = {true: 0.01, false: 0.1}; // the height of a chart, of what it shows; by exactness
 const CHART = {width: 1000, height: 300, left: 74, right: 12, top: 26, bottom: 24};
 const POINT_PX = 3.2;
