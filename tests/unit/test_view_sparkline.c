@@ -5,7 +5,7 @@
 
 static char *line_of(const struct sparkline *s)
 {
-	return PRINTED(sparkline_print(to_, s));
+	return PRINTED(assert_int_equal(sparkline_print(to_, s), 0));
 }
 
 static void marks_rise_with_the_values(void **state)
@@ -49,6 +49,20 @@ static void small_differences_stay_small(void **state)
 	assert_string_equal(zeros, "__");
 }
 
+static void an_outlier_does_not_flatten_the_rest(void **state)
+{
+	double values[40];
+	struct sparkline s = {.values = values, .n = 40, .columns = 80, .least = 0.1};
+	_free_ char *text = NULL;
+
+	for (size_t i = 0; i < 40; i++)
+		values[i] = i < 20 ? 100 : 110;
+	values[5] = 900;
+	values[30] = 0;
+	text = line_of(&s);
+	assert_string_equal(text, ".....#..............**********_*********");
+}
+
 static void more_values_than_columns_are_shown_by_means(void **state)
 {
 	double values[1000];
@@ -69,6 +83,7 @@ int main(void)
 		cmocka_unit_test(marks_rise_with_the_values),
 		cmocka_unit_test(unknown_values_are_blank),
 		cmocka_unit_test(small_differences_stay_small),
+		cmocka_unit_test(an_outlier_does_not_flatten_the_rest),
 		cmocka_unit_test(more_values_than_columns_are_shown_by_means),
 	};
 

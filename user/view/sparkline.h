@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A series of numbers as one line of characters. */
+/* A series of numbers as one line of characters. Outliers have the lowest and the highest mark. */
 #ifndef QPROF_VIEW_SPARKLINE_H
 #define QPROF_VIEW_SPARKLINE_H
 
@@ -20,7 +20,8 @@ struct sparkline {
 size_t sparkline_columns(const struct sparkline *s);
 /* The column of value `i`. */
 size_t sparkline_column(const struct sparkline *s, size_t i);
-void sparkline_print(FILE *out, const struct sparkline *s);
+/* 0 or -ENOMEM. */
+int sparkline_print(FILE *out, const struct sparkline *s);
 
 /* Whether the locale's characters are those of Unicode, in UTF-8. */
 bool sparkline_has_blocks(void);

@@ -113,7 +113,8 @@ static int print_sparkline(FILE *out, const struct trend *t, const struct trend_
 		return -ENOMEM;
 	for (size_t i = 0; i < t->n; i++)
 		values[i] = is_counted(&t->points[i]) ? (double)t->points[i].value : -1;
-	sparkline_print(out, &s);
+	if (sparkline_print(out, &s))
+		return -ENOMEM;
 	fputc('\n', out);
 	print_marks(out, t, &s);
 	return 0;

@@ -4,6 +4,7 @@
 const METRIC_TITLES = {cpu: "CPU time", wall: "Wall time", count: "Executions", memory: "Peak memory"};
 const COMMIT_SHOWN = 12;
 const LEAST_RANGE = {true: 0.01, false: 0.1}; // the height of a chart, of what it shows; by exactness
+const OUTER = 20; // one value in so many, at each end, may be an outlier
 const CHART = {width: 1000, height: 300, left: 74, right: 12, top: 26, bottom: 24};
 const POINT_PX = 3.2;
 
@@ -49,16 +50,20 @@ function shape(tag, attributes, text) {
 	return made;
 }
 
-// The values that count, and a range to draw them in: noise does not fill it.
+// A range to draw the values in that count: noise does not fill it, and an outlier does not flatten the rest.
 function rangeOf(trend) {
-	const values = trend.points.filter((point) => point.counts).map((point) => point.value);
-	let low = values.length ? Infinity : 0, high = values.length ? -Infinity : 1;
-	for (const value of values) {
-		low = Math.min(low, value);
-		high = Math.max(high, value);
-	}
+	const values = trend.points.filter((point) => point.counts).map((point) => point.value).sort((a, b) => a - b);
+	const n = values.length, outer = Math.floor(n / OUTER);
+	if (!n)
+		return {low: 0, high: 1};
+	const margin = (values[n - 1 - outer] - values[outer]) / 4;
+	const low = Math.max(values[0], values[outer] - margin), high = Math.min(values[n - 1], values[n - 1 - outer] + margin);
 	const least = LEAST_RANGE[trend.exact] * low || 1, more = Math.max(least - (high - low), 0) / 2;
 	return {low: Math.max(low - more, 0), high: high + more};
+}
+
+function within(value, {low, high}) {
+	return Math.min(Math.max(value, low), high);
 }
 
 function pathOf(points, x, y) {
@@ -67,8 +72,8 @@ function pathOf(points, x, y) {
 }
 
 function sparkOf(trend) {
-	const {low, high} = rangeOf(trend), n = Math.max(trend.points.length - 1, 1);
-	const x = (i) => 2 + 196 * i / n, y = (value) => 21 - 18 * (value - low) / (high - low || 1);
+	const range = rangeOf(trend), {low, high} = range, n = Math.max(trend.points.length - 1, 1);
+	const x = (i) => 2 + 196 * i / n, y = (value) => 21 - 18 * (within(value, range) - low) / (high - low || 1);
 	const made = shape("svg", {class: "spark", viewBox: "0 0 200 24", preserveAspectRatio: "none", role: "img",
 		"aria-label": plural(trend.points.length, "build")});
 	for (const change of trend.changes)
@@ -93,10 +98,10 @@ class ChartView {
 	}
 
 	drawing(trend) {
-		const {width, height, left, right, top, bottom} = CHART, {low, high} = rangeOf(trend);
+		const {width, height, left, right, top, bottom} = CHART, range = rangeOf(trend), {low, high} = range;
 		const n = Math.max(trend.points.length - 1, 1);
 		const x = (i) => left + (width - left - right) * i / n;
-		const y = (value) => height - bottom - (height - top - bottom) * (value - low) / (high - low || 1);
+		const y = (value) => height - bottom - (height - top - bottom) * (within(value, range) - low) / (high - low || 1);
 		const made = shape("svg", {class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img",
 			"aria-labelledby": "chart-title"});
 		for (const value of [low, (low + high) / 2, high])
@@ -106,8 +111,8 @@ class ChartView {
 		for (const change of trend.changes)
 			this.mark(made, trend, change, x, y);
 		for (const point of trend.points)
-			if (point.value !== null && point.value >= low && point.value <= high)
-				made.append(this.point(trend, point, x, y));
+			if (point.value !== null)
+				made.append(this.point(trend, point, x, y, this.classOf(trend, point, range)));
 		return made;
 	}
 
@@ -132,12 +137,17 @@ class ChartView {
 			made.append(shape("path", {class: "level", d: `M${x(from)} ${y(level)}L${x(to)} ${y(level)}`}));
 	}
 
-	point(trend, point, x, y) {
+	// A point that does not count, or is an outlier at the edge, is a ring.
+	classOf(trend, point, range) {
 		const changed = trend.changes.some((change) => change.point === point.index);
-		const made = shape("circle", {class: "point" + (changed ? " changed" : point.counts ? "" : " out"),
-			cx: x(point.index).toFixed(1), cy: y(point.value).toFixed(1), r: POINT_PX});
+		const inside = within(point.value, range) === point.value;
+		return "point" + (changed ? " changed" : point.counts && inside ? "" : " out");
+	}
+
+	point(trend, point, x, y, name) {
+		const made = shape("circle", {class: name, cx: x(point.index).toFixed(1), cy: y(point.value).toFixed(1), r: POINT_PX});
 		const {build} = point;
-		const text = [`${valueText(trend, point.value)}`, `${commitText(build)} ${build.branch || ""}`.trim(),
+		const text = [valueText(trend, point.value), `${commitText(build)} ${build.branch || ""}`.trim(),
 			formatDate(build.start_ms), build.toolchain, build.label, point.left_out && "not counted: " + point.left_out];
 		made.addEventListener("pointermove", (event) => showTip(text.filter(Boolean).map(shorten).join("\n"), event));
 		made.addEventListener("pointerleave", () => showTip(null));
