@@ -345,14 +345,14 @@ static int open_file(struct sqlite_store *s, enum store_access access)
 	struct stat st;
 	int fd, rc;
 
-	if (access == STORE_READ && stat(name, &st))
+	if (access != STORE_WRITE && stat(name, &st))
 		return diag_error_r(-errno, "cannot open %s: %s; `qprof-bpf history add` makes it",
 				    name, strerror(errno));
 	if (access == STORE_WRITE &&
 	    (fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) >= 0)
 		close(fd);
 	rc = sqlite3_open_v2(name, &s->db,
-			     access == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY,
+			     access == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE,
 			     NULL);
 	if (rc)
 		return sqlite_db__error(s->db, rc, name);

@@ -1,33 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/store.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/diag.h"
-#include "history/clickhouse.h"
-#include "history/sqlite.h"
 #include "history/store_ops.h"
-
-static bool begins_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-int store__open(const char *where, enum store_access access, struct store **out)
-{
-	if (where && !*where)
-		return diag_error_r(-EINVAL, "the store has no name: give a file, or "
-					     "http://HOST:PORT/DATABASE");
-	if (where && (begins_with(where, "http://") || begins_with(where, "https://")))
-		return clickhouse__open(where, access, out);
-	if (where && strstr(where, "://"))
-		return diag_error_r(-EINVAL,
-				    "%s is no store: give a file, or http:// or https:// and "
-				    "HOST:PORT/DATABASE",
-				    where);
-	return sqlite__open(where, access, out);
-}
 
 enum store_kind store__kind(const struct store *s)
 {

@@ -21,8 +21,9 @@ enum store_kind {
 };
 
 enum store_access {
-	STORE_READ,  /* a store that does not exist is an error */
-	STORE_WRITE, /* it is made if it does not exist */
+	STORE_READ,	/* a store that does not exist is an error */
+	STORE_WRITE,	/* it is made if it does not exist */
+	STORE_EXISTING, /* to be changed; not made */
 };
 
 /* A value of a parameter or of a result. */
