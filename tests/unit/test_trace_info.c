@@ -11,6 +11,9 @@ static const struct trace_info full = {
 	.clock_start_ns = 1ULL << 60,
 	.realtime_start_ns = 7,
 	.budget_ppm = 20000,
+	.id = {{0x0f, 0x1e, [6] = 0x40, [8] = 0x80, [15] = 0xff}},
+	.cpus = 8,
+	.command = "cargo build",
 };
 
 static int take(const uint8_t *at, size_t size, struct trace_info *info)
@@ -35,21 +38,39 @@ static void a_payload_is_read_as_it_was_stored(void **state)
 	assert_int_equal(info.clock_start_ns, full.clock_start_ns);
 	assert_int_equal(info.realtime_start_ns, full.realtime_start_ns);
 	assert_int_equal(info.budget_ppm, full.budget_ppm);
+	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
+	assert_int_equal(info.cpus, full.cpus);
+	assert_string_equal(info.command, full.command);
 	trace_info__clear(&info);
 	byte_buffer__destroy(&out);
 }
 
-/* Older writers ended the payload after the host or after the clock; both are valid. */
+static void no_command_is_read_as_none(void **state)
+{
+	const struct trace_info none = {.tool = (char *)"t"};
+	struct byte_buffer out = {0};
+	struct trace_info info;
+
+	trace_info__store(&none, &out);
+	assert_int_equal(take(out.data, out.size, &info), 0);
+	assert_null(info.command);
+	trace_info__clear(&info);
+	byte_buffer__destroy(&out);
+}
+
+/* Older writers ended the payload after the host, the clock or the budget; all are valid. */
 static void a_cut_payload_is_refused(void **state)
 {
 	struct byte_buffer out = {0};
-	size_t budget = 3, clock = 1; /* bytes at the end */
+	/* Bytes at the end. */
+	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), budget = 3, clock = 1;
 	struct trace_info info;
 
 	trace_info__store(&full, &out);
 	for (size_t size = 0; size < out.size; size++) {
 		size_t left = out.size - size;
-		bool whole = left == budget || left == budget + clock;
+		bool whole =
+			left == later || left == later + budget || left == later + budget + clock;
 
 		assert_int_equal(take(out.data, size, &info), whole ? 0 : -EBADMSG);
 		trace_info__clear(&info);
@@ -70,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_payload_is_read_as_it_was_stored),
+		cmocka_unit_test(no_command_is_read_as_none),
 		cmocka_unit_test(a_cut_payload_is_refused),
 		cmocka_unit_test(a_text_with_a_nul_is_refused),
 	};

@@ -328,6 +328,7 @@ static int open_recorder(struct capture *c)
 	char name[TRACE_OUTPUT_NAME_MAX];
 	struct recorder_options ro = {
 		.output = o->output,
+		.command = o->command,
 		.force = o->force,
 		.live = out,
 		.mode = live_mode_of(o, out),

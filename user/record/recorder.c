@@ -5,14 +5,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "analyze/model.h"
 #include "analyze/sample_counts.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
-#include "base/version.h"
 #include "base/writer_thread.h"
 #include "record/closing_line.h"
 #include "record/code_names.h"
@@ -22,6 +20,7 @@
 #include "record/sample_output.h"
 #include "record/slow_lines.h"
 #include "record/totals.h"
+#include "record/trace_head.h"
 #include "record/trace_output.h"
 #include "tracks/tracks.h"
 #include "view/screen.h"
@@ -327,13 +326,12 @@ static int on_sampled(void *ctx)
 
 int recorder__create_file(struct recorder *r)
 {
-	struct utsname uts;
-	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
-	int err;
+	_trace_head_ struct trace_head head;
+	struct trace_info info;
+	int err = trace_head__init(&head, r->opt.command, &info);
 
-	uname(&uts);
-	info.kernel = uts.release;
-	info.host = uts.nodename;
+	if (err)
+		return diag_error_r(err, "out of memory");
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
 	info.budget_ppm = r->opt.budget_ppm;

@@ -28,6 +28,7 @@ typedef int (*recorder_report_fn)(const char *file, struct trace_reader *r, FILE
 
 struct recorder_options {
 	const char *output; /* path of the trace */
+	char **command;	    /* that is recorded, NULL-terminated; or NULL */
 	bool force;	    /* overwrite it */
 	bool ours;	    /* of --traces: created with our own rights, for nobody else to read */
 	FILE *live;	    /* output of the live view and the summary */

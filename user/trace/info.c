@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "qprof/trace_format.h"
 
 static void store_text(struct byte_buffer *out, const char *text)
@@ -25,6 +26,9 @@ void trace_info__store(const struct trace_info *info, struct byte_buffer *out)
 	store_text(out, info->host);
 	byte_buffer__varint(out, info->clock);
 	byte_buffer__varint(out, info->budget_ppm);
+	byte_buffer__bytes(out, info->id.bytes, sizeof(info->id.bytes));
+	byte_buffer__varint(out, info->cpus);
+	store_text(out, info->command);
 }
 
 /* Set *text to an allocated copy; a malformed text marks `in` bad. 0 or -ENOMEM. */
@@ -42,6 +46,22 @@ static int take_text(struct byte_reader *in, char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
+/* What the first writers did not store, but for the clock and the budget. */
+static int take_later(struct trace_info *info, struct byte_reader *in)
+{
+	const uint8_t *id = byte_reader__bytes(in, sizeof(info->id.bytes));
+
+	info->cpus = byte_reader__varint(in);
+	if (in->bad)
+		return 0;
+	memcpy(info->id.bytes, id, sizeof(info->id.bytes));
+	if (take_text(in, &info->command))
+		return -ENOMEM;
+	if (info->command && !*info->command)
+		free(take_ptr(info->command));
+	return 0;
+}
+
 int trace_info__take(struct trace_info *info, struct byte_reader *in)
 {
 	char **texts[] = {&info->tool, &info->kernel, &info->host};
@@ -56,6 +76,8 @@ int trace_info__take(struct trace_info *info, struct byte_reader *in)
 		info->clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
 	if (!in->bad && in->at != in->end)
 		info->budget_ppm = byte_reader__varint(in);
+	if (!in->bad && in->at != in->end && take_later(info, in))
+		return -ENOMEM;
 	return in->bad ? -EBADMSG : 0;
 }
 
@@ -64,4 +86,5 @@ void trace_info__clear(struct trace_info *info)
 	free(info->tool);
 	free(info->kernel);
 	free(info->host);
+	free(info->command);
 }

@@ -449,6 +449,11 @@ static inline const char *trace_clock_name(enum trace_clock clock)
 	return clock == TRACE_CLOCK_REALTIME ? "realtime" : "monotonic";
 }
 
+/* A UUID: trace/trace_id.h. All zeroes: none. */
+struct trace_id {
+	uint8_t bytes[16];
+};
+
 struct trace_info {
 	char *tool;   /* "qprof-bpf 0.1.0" */
 	char *kernel; /* uname -r */
@@ -457,6 +462,9 @@ struct trace_info {
 	uint64_t clock_start_ns;    /* on that clock, when the capture began */
 	uint64_t realtime_start_ns; /* CLOCK_REALTIME at the same moment, ns since the epoch */
 	uint64_t budget_ppm;	    /* of CPU time, for the probes; 0: no budget was set */
+	struct trace_id id;
+	uint64_t cpus; /* of the machine; 0: unknown */
+	char *command; /* that was recorded, joined by spaces; NULL: none, or it is unknown */
 };
 
 #endif /* QPROF_TRACE_TRACE_H */

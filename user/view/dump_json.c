@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "analyze/sampled.h"
+#include "trace/trace_id.h"
 #include "view/json.h"
 #include "view/view.h"
 
@@ -24,6 +25,7 @@ static int put_line(struct json *j)
 int dump_header(FILE *out, const struct trace_info *info)
 {
 	struct json j = begin_line(out, "schema", "qprof-dump/2");
+	char id[TRACE_ID_TEXT];
 
 	json__text(&j, "tool", info->tool);
 	json__text(&j, "kernel", info->kernel);
@@ -33,6 +35,14 @@ int dump_header(FILE *out, const struct trace_info *info)
 	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
 	if (info->budget_ppm)
 		json__number(&j, "budget_ppm", info->budget_ppm);
+	if (trace_id__is_set(&info->id)) {
+		trace_id__text(&info->id, id);
+		json__text(&j, "id", id);
+	}
+	if (info->cpus)
+		json__number(&j, "cpus", info->cpus);
+	if (info->command)
+		json__text(&j, "command", info->command);
 	return put_line(&j);
 }
 
