@@ -1,12 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/diag.h"
+#include "history/commit.h"
+#include "history/crate_sums.h"
+#include "history/extract.h"
+#include "history/store.h"
 #include "options/exit_code.h"
+
+/* git shows the changes of now: only soon after a build they are those that were built. */
+#define FRESH_NS (UINT64_C(600) * 1000000000)
+
+struct adding {
+	const struct cli_history_add_options *options;
+	struct store *store;
+	size_t added;
+	size_t known; /* that the store has already */
+	bool failed;
+};
+
+static bool is_fresh(const struct history_build *b)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+
+	return now > b->start_ns && now - b->start_ns < b->wall_ns + FRESH_NS;
+}
+
+/* What the user says counts for more than git, and git for more than a CI's variables. */
+static struct commit find_commit(const struct cli_history_add_options *o,
+				 const struct history_build *b, const char *directory,
+				 const char *path)
+{
+	struct commit c;
+
+	commit__init(&c);
+	if (o->commit && o->branch)
+		return c;
+	if (directory && !o->commit)
+		commit__ask_git(&c, directory, b->start_ns, is_fresh(b));
+	commit__add_ci(&c, getenv);
+	if (c.moved && !*c.commit)
+		diag_warn("%s: HEAD of %s has moved since it was recorded, so its commit is not "
+			  "known; give it with --commit",
+			  path, directory);
+	return c;
+}
+
+static const char *chosen(struct history_rows *rows, const char *option, const char *found)
+{
+	const char *text = option ?: *found ? found : NULL;
+
+	return text ? crate_sums_text(rows, text) : NULL;
+}
+
+static void fill_source(struct history_rows *rows, const struct adding *a,
+			const struct trace_reader *r, const char *directory, const char *path)
+{
+	const struct cli_history_add_options *o = a->options;
+	struct history_build *b = &rows->build;
+	struct commit c = find_commit(o, b, directory, path);
+	const char *command = trace_reader__info(r)->command;
+
+	b->commit = chosen(rows, o->commit, c.commit);
+	b->branch = chosen(rows, o->branch, c.branch);
+	b->dirty = c.dirty < 0 ? HISTORY_UNKNOWN : (uint64_t)c.dirty;
+	b->label = chosen(rows, o->label, "");
+	b->command = o->with_commands && command ? crate_sums_text(rows, command) : NULL;
+}
+
+static void warn_of_state(const struct history_rows *rows, const struct trace_reader *r,
+			  const char *path)
+{
+	if (trace_reader__problem(r))
+		diag_warn("%s: %s; the build is kept as \"%s\", and left out of trends and "
+			  "checks",
+			  path, trace_reader__problem(r), rows->build.state);
+}
+
+static int read_rows(const struct adding *a, const char *path, struct history_rows *rows)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	const char *directory;
+	int err = cmd_open_trace(path, &r);
+
+	if (err)
+		return err;
+	err = history_extract(r, rows, &directory);
+	if (err == -ENODATA)
+		return diag_error_r(err, "%s: no crate was compiled, so there is nothing to keep",
+				    path);
+	if (err)
+		return cmd_unreadable(path, NULL, err);
+	warn_of_state(rows, r, path);
+	fill_source(rows, a, r, directory, path);
+	return 0;
+}
+
+static void add_trace(struct adding *a, const char *path)
+{
+	_history_rows_ struct history_rows rows;
+	int err;
+
+	history_rows__init(&rows);
+	err = read_rows(a, path, &rows);
+	if (!err)
+		err = store__add(a->store, &rows);
+	a->failed |= err < 0;
+	a->added += !err;
+	a->known += err > 0;
+}
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void print_result(const struct adding *a)
+{
+	if (a->added)
+		diag_info("added %zu build%s to %s", a->added, plural(a->added),
+			  store__name(a->store));
+	if (a->known)
+		diag_info("%zu build%s %s in %s already", a->known, plural(a->known),
+			  a->known == 1 ? "is" : "are", store__name(a->store));
+}
 
 int cmd_history_add(const struct cli_history_add_options *o)
 {
-	(void)o;
-	diag_error("history add does nothing yet");
-	return EXIT_CODE_FAILURE;
+	_store_ struct store *s = NULL;
+	struct adding a = {.options = o};
+
+	if (store__open(o->store, STORE_WRITE, &s))
+		return EXIT_CODE_FAILURE;
+	a.store = s;
+	for (size_t i = 0; i < o->traces.n; i++)
+		add_trace(&a, o->traces.paths[i]);
+	if (!o->traces.n)
+		diag_info("no trace was given");
+	print_result(&a);
+	return a.failed ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }

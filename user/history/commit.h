@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Of which commit a build was: what git and the variables of a CI service say. */
+#ifndef QPROF_HISTORY_COMMIT_H
+#define QPROF_HISTORY_COMMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COMMIT_MAX 65 /* digits of a hash, and a null */
+#define BRANCH_MAX 256
+
+/* Empty texts are not known. */
+struct commit {
+	char commit[COMMIT_MAX];
+	char branch[BRANCH_MAX]; /* empty on a detached HEAD */
+	int dirty;		 /* 1 or 0: tracked files have changes that are in no commit; -1 */
+	bool moved;		 /* git's HEAD has moved since, so git knows nothing */
+};
+
+/*
+ * Ask git in a directory, about a build that began then, in ns since the epoch. Whether there are
+ * changes is only asked if `is_fresh`: the build has just ended. Runs git as this process's user:
+ * history/git.h.
+ */
+void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh);
+
+/* What is not known yet, from the environment. `get` is getenv(), or a test's. */
+void commit__add_ci(struct commit *c, char *(*get)(const char *name));
+
+/* All unknown. */
+void commit__init(struct commit *c);
+
+#endif /* QPROF_HISTORY_COMMIT_H */

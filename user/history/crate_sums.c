@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/crate_sums.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/format.h"
+
+/* How the time of a sum is known: what its parts say, ORed. */
+enum known {
+	KNOWN_EXACTLY = 1,
+	KNOWN_BY_SAMPLES = 2,
+	KNOWN_ROUGHLY = 4,
+};
+
+/* The sum over all processes of a crate, of a query or an item. */
+struct sum {
+	const char *crate; /* texts of the rows, so equal texts are one */
+	const char *name;
+	uint64_t count;
+	uint64_t self_ns;
+	uint64_t total_ns;
+	unsigned int known; /* enum known */
+	bool no_count;	    /* not all executions were counted */
+	bool no_total;
+	bool is_activity;
+};
+
+/* Kinds of intervals of queries; all others are activities. */
+#define OF_QUERIES                                                                   \
+	(1u << TRACE_KIND_QUERY | 1u << TRACE_KIND_BLOCKED | 1u << TRACE_KIND_LOAD | \
+	 1u << TRACE_KIND_HASHING)
+
+struct sums {
+	struct sum *at;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+static void sums__destroy(struct sums *s)
+{
+	free(s->at);
+}
+#define _sums_ __cleanup(sums__destroy)
+
+const char *crate_sums_text(struct history_rows *rows, const char *text)
+{
+	_free_ char *clean = format_clean(text ?: "");
+	size_t len = clean ? strlen(clean) : 0;
+
+	if (!clean)
+		return NULL;
+	if (len > HISTORY_TEXT_MAX) {
+		len = HISTORY_TEXT_MAX;
+		/* Not within a character. */
+		while ((clean[len] & 0xc0) == 0x80)
+			len--;
+		clean[len] = 0;
+	}
+	return history_rows__text(rows, clean);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->crate != y->crate)
+		return strcmp(x->crate, y->crate);
+	return x->name == y->name ? 0 : strcmp(x->name, y->name);
+}
+
+/* The most expensive first, in each crate. */
+static int by_time(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->crate != y->crate)
+		return strcmp(x->crate, y->crate);
+	if (x->self_ns != y->self_ns)
+		return x->self_ns < y->self_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void add_up(struct sum *to, const struct sum *from)
+{
+	to->count += from->count;
+	to->self_ns += from->self_ns;
+	to->total_ns += from->total_ns;
+	to->known |= from->known;
+	to->no_count |= from->no_count;
+	to->no_total |= from->no_total;
+	to->is_activity &= from->is_activity;
+}
+
+/* Make one of those of the same names, in the order of their times. */
+static void merge(struct sums *s)
+{
+	uint32_t n = 0;
+
+	if (!s->n)
+		return;
+	qsort(s->at, s->n, sizeof(*s->at), by_name);
+	for (uint32_t i = 1; i < s->n; i++) {
+		if (by_name(&s->at[n], &s->at[i]))
+			s->at[++n] = s->at[i];
+		else
+			add_up(&s->at[n], &s->at[i]);
+	}
+	s->n = n + 1;
+	qsort(s->at, s->n, sizeof(*s->at), by_time);
+}
+
+static unsigned int known_by(enum summary_self by)
+{
+	if (by == SUMMARY_SELF_SPANS)
+		return KNOWN_EXACTLY;
+	return by == SUMMARY_SELF_SAMPLES ? KNOWN_BY_SAMPLES : KNOWN_ROUGHLY;
+}
+
+static const char *how_of(const struct sum *s)
+{
+	if (s->known == KNOWN_EXACTLY)
+		return "exact";
+	return s->known == KNOWN_BY_SAMPLES ? "sampled" : "estimated";
+}
+
+static uint64_t known_number(bool unknown, uint64_t number)
+{
+	return unknown ? HISTORY_UNKNOWN : crate_sums_number(number);
+}
+
+static int add_query(struct sums *s, struct history_rows *rows, const struct model *m,
+		     const char *crate, const struct summary_row *row)
+{
+	const struct trace_texts *texts = &m->options.texts;
+	bool has_spans = row->self_by != SUMMARY_SELF_SAMPLES;
+	struct sum sum = {
+		.crate = crate,
+		.count = row->count,
+		.self_ns = row->best_cpu_ns,
+		.total_ns = row->total_ns,
+		.known = known_by(row->self_by),
+		.no_count =
+			(!has_spans && !row->count) || decisions__is_off(&m->decisions, row->label),
+		.no_total = !has_spans,
+		.is_activity = row->kinds && !(row->kinds & OF_QUERIES),
+	};
+
+	if (!row->count && !row->best_cpu_ns && !row->total_ns)
+		return 0;
+	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->label));
+	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
+}
+
+static int put_query(struct history_rows *rows, const struct sum *s)
+{
+	struct history_query *row = history_rows__append(rows, HISTORY_QUERY);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct history_query){
+		.build = rows->build.build,
+		.start_ns = rows->build.start_ns,
+		.crate = s->crate,
+		.query = s->name,
+		.kind = history_rows__text(rows, s->is_activity ? "activity" : "query"),
+		.how = history_rows__text(rows, how_of(s)),
+		.count = known_number(s->no_count, s->count),
+		.self_ns = crate_sums_number(s->self_ns),
+		.total_ns = known_number(s->no_total, s->total_ns),
+	};
+	return row->kind && row->how ? 0 : -ENOMEM;
+}
+
+int crate_sums__queries(struct history_rows *rows, const struct model *m, const char *const *crates)
+{
+	_sums_ struct sums sums = {};
+	int err = 0;
+
+	for (uint32_t i = 0; i < summary__n_processes(m->summary) && !err; i++) {
+		_free_ struct summary_row *of = NULL;
+		size_t n = 0;
+
+		if (crates[i])
+			err = summary__rows(m->summary, i, &of, &n);
+		for (size_t k = 0; k < n && !err; k++)
+			err = add_query(&sums, rows, m, crates[i], &of[k]);
+	}
+	merge(&sums);
+	for (uint32_t i = 0; i < sums.n && !err; i++)
+		err = put_query(rows, &sums.at[i]);
+	return err;
+}
+
+int crate_items__span(struct crate_items *c, const struct model_options *o,
+		      const struct trace_span *span, const struct trace_times *times)
+{
+	if (span->kind == TRACE_KIND_OFF_CPU || span->kind == TRACE_KIND_HIT)
+		return 0;
+	if (array__reserve_at(&c->at, span->process, &c->n, sizeof(struct items *)))
+		return -ENOMEM;
+	if (!c->at[span->process] && items__new(&o->texts, &c->at[span->process]))
+		return -ENOMEM;
+	return items__span(c->at[span->process], span, times, o->item(o->item_ctx, span));
+}
+
+void crate_items__destroy(struct crate_items *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		items__free(c->at[i]);
+	free(c->at);
+	*c = (struct crate_items){};
+}
+
+static int add_item(struct sums *s, struct history_rows *rows, const struct model *m,
+		    const char *crate, const struct item_row *row)
+{
+	const struct trace_texts *texts = &m->options.texts;
+	struct sum sum = {
+		.crate = crate,
+		.count = row->executions,
+		.self_ns = row->own.cpu_ns,
+		.known = known_by(own_time__by(&row->own)),
+		.no_count = decisions__queries(&m->decisions),
+	};
+
+	if (row->item == TRACE_NO_STRING)
+		return 0;
+	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->item));
+	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
+}
+
+static int put_item(struct history_rows *rows, const struct sum *s)
+{
+	struct history_item *row = history_rows__append(rows, HISTORY_ITEM);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct history_item){
+		.build = rows->build.build,
+		.start_ns = rows->build.start_ns,
+		.crate = s->crate,
+		.item = s->name,
+		.how = history_rows__text(rows, how_of(s)),
+		.count = known_number(s->no_count, s->count),
+		.self_ns = crate_sums_number(s->self_ns),
+	};
+	return row->how ? 0 : -ENOMEM;
+}
+
+static int add_items(struct sums *s, struct history_rows *rows, const struct model *m,
+		     const char *crate, struct items *items)
+{
+	_free_ struct item_row *of = NULL;
+	size_t n = 0;
+	int err;
+
+	items__divide(items, &m->item_shares);
+	err = items__rows(items, &of, &n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_item(s, rows, m, crate, &of[i]);
+	return err;
+}
+
+int crate_sums__items(struct history_rows *rows, const struct model *m, struct crate_items *items,
+		      const char *const *crates)
+{
+	_sums_ struct sums sums = {};
+	uint32_t in_crate = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < items->n && !err; i++)
+		if (items->at[i] && crates[i])
+			err = add_items(&sums, rows, m, crates[i], items->at[i]);
+	merge(&sums);
+	for (uint32_t i = 0; i < sums.n && !err; i++) {
+		in_crate = i && sums.at[i].crate == sums.at[i - 1].crate ? in_crate + 1 : 0;
+		if (in_crate < HISTORY_ITEMS)
+			err = put_item(rows, &sums.at[i]);
+	}
+	return err;
+}

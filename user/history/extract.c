@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/extract.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analyze/compare_cost.h"
+#include "analyze/compare_sides.h"
+#include "analyze/compile_name.h"
+#include "analyze/model.h"
+#include "base/array.h"
+#include "base/part.h"
+#include "history/crate_sums.h"
+#include "proc/command_line.h"
+#include "trace/trace_id.h"
+
+struct extraction {
+	struct trace_reader *reader;
+	struct history_rows *rows;
+	struct model model;
+	struct self_time *self_time;
+	struct crate_items items;
+	const char **crates; /* by process: its name, or NULL */
+};
+
+static void extraction__clear(struct extraction *e)
+{
+	model__destroy(&e->model);
+	self_time__free(e->self_time);
+	crate_items__destroy(&e->items);
+	free(e->crates);
+}
+
+/* As model__item() does; the model's times serve for the items too. */
+static int take_span(struct extraction *e, const struct trace_span *span)
+{
+	struct trace_times times;
+	int err;
+
+	if (span->process >= summary__n_processes(e->model.summary) ||
+	    span->end_ns < span->start_ns)
+		return -EINVAL;
+	err = self_time__span(e->self_time, span, &times);
+	return err	   ?: model__span(&e->model, span, &times)
+		       ?: crate_items__span(&e->items, &e->model.options, span, &times);
+}
+
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	struct extraction *e = ctx;
+
+	if (item->kind == TRACE_ITEM_SPAN)
+		return take_span(e, &item->span);
+	if (item->kind == TRACE_ITEM_COSTS)
+		self_time__set_costs(e->self_time, &item->costs);
+	return model__item(&e->model, item);
+}
+
+static int read_all(struct extraction *e)
+{
+	struct model_options options = model_options_of(e->reader);
+	int err;
+
+	options.parts = MODEL_BUILD;
+	err = model__init(&e->model, &options) ?: self_time__new(&e->self_time);
+	return err ?: trace_reader__each(e->reader, take_item, e) ?: model__end(&e->model);
+}
+
+static int name_crates(struct extraction *e)
+{
+	uint32_t n;
+	const struct build_process *all = build__processes(e->model.build, &n);
+
+	e->crates = calloc(n + 1UL, sizeof(char *));
+	if (!e->crates)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		_free_ char *name = all[i].compiles ? compile_name(all[i].process) : NULL;
+
+		if (!all[i].compiles)
+			continue;
+		e->crates[i] = name ? crate_sums_text(e->rows, name) : NULL;
+		if (!e->crates[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* HISTORY_UNKNOWN if it is not known. */
+static uint64_t known(bool is_known, uint64_t number)
+{
+	return is_known ? crate_sums_number(number) : HISTORY_UNKNOWN;
+}
+
+static const char *text_of_word(struct history_rows *rows, struct word word)
+{
+	_free_ char *text = word.at ? strndup(word.at, word.len) : NULL;
+
+	return text && *text ? crate_sums_text(rows, text) : NULL;
+}
+
+static const char *target_of(const struct trace_process *p)
+{
+	if (compile_is_build_script(p))
+		return "build script";
+	if (command_line__has(command_line_joined(p->command), "--test"))
+		return "test";
+	return p->crate_type;
+}
+
+static const char *tool_of(struct history_rows *rows, const struct trace_process *p)
+{
+	struct command_line line = command_line_joined(p->command);
+
+	return text_of_word(rows, word__last_component(command_line__next(&line)));
+}
+
+static uint64_t exit_of(const struct trace_process *p)
+{
+	int status = p->exit_status;
+
+	if (status == TRACE_EXIT_UNKNOWN)
+		return HISTORY_UNKNOWN;
+	return WIFSIGNALED(status) ? 128u + WTERMSIG(status) : (unsigned int)WEXITSTATUS(status);
+}
+
+/* Whether executions of all queries were counted. */
+static bool all_counted(const struct model *m)
+{
+	return summary__spans(m->summary) && !decisions__queries(&m->decisions);
+}
+
+static void fill_times(struct history_compile *row, const struct model *m,
+		       const struct build_process *p)
+{
+	const struct waits *w = &p->waits;
+	bool off_cpu = build__totals(m->build)->off_cpu_known;
+	uint64_t cpu_ns = 0;
+	bool has_cpu = build__cpu_ns(m->build, m->samples, p, &cpu_ns);
+
+	row->wall_ns = crate_sums_number(p->end_ns - p->start_ns);
+	row->cpu_ns = known(has_cpu, cpu_ns);
+	row->off_cpu_ns =
+		known(off_cpu, p->preempted_ns + w->in_queries + w->in_passes + w->in_neither);
+	row->front_end_ns = known(p->parts_known, p->part_ns[BUILD_FRONT_END]);
+	row->codegen_ns = known(p->parts_known, p->part_ns[BUILD_CODEGEN]);
+	row->link_ns = known(p->parts_known, p->part_ns[BUILD_LINK]);
+}
+
+static int add_compile(struct extraction *e, const struct build_process *p, const char *crate)
+{
+	size_t number = history_rows__n(e->rows, HISTORY_COMPILE);
+	struct history_compile *row = history_rows__append(e->rows, HISTORY_COMPILE);
+	const char *target = target_of(p->process);
+
+	if (!row)
+		return -ENOMEM;
+	row->build = e->rows->build.build;
+	row->start_ns = e->rows->build.start_ns;
+	row->number = number;
+	row->crate = crate;
+	row->target = target ? crate_sums_text(e->rows, target) : NULL;
+	row->tool = tool_of(e->rows, p->process);
+	fill_times(row, &e->model, p);
+	row->peak_bytes = known(p->process->peak_bytes, p->process->peak_bytes);
+	row->executions = known(all_counted(&e->model), p->executions);
+	row->exit_status = exit_of(p->process);
+	return target && !row->target ? -ENOMEM : 0;
+}
+
+static int add_compiles(struct extraction *e)
+{
+	uint32_t n;
+	const struct build_process *all = build__processes(e->model.build, &n);
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++)
+		if (e->crates[i])
+			err = add_compile(e, &all[i], e->crates[i]);
+	return err;
+}
+
+/* The directory that cargo has for the profile: target/debug/deps is of "debug". */
+static struct word profile_of(const struct trace_process *p)
+{
+	struct word out = command_line__value(command_line_joined(p->command), "--out-dir");
+
+	return word__is(word__last_component(out), "deps")
+		       ? word__last_component(word__directory(out))
+		       : (struct word){};
+}
+
+/* The first compile of the user's own crates that has a cargo's directory says it. */
+static struct word profile_of_build(const struct extraction *e)
+{
+	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
+		const struct trace_process *p = summary__process_at(e->model.summary, i);
+		struct word profile = {};
+
+		if (e->crates[i] && compile_is_own(p))
+			profile = profile_of(p);
+		if (profile.len)
+			return profile;
+	}
+	return (struct word){};
+}
+
+static const char *directory_of(const struct extraction *e)
+{
+	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
+		const struct trace_process *p = summary__process_at(e->model.summary, i);
+
+		if (e->crates[i] && p->cwd && compile_is_own(p))
+			return p->cwd;
+	}
+	return NULL;
+}
+
+/* The same text for the same build, in any order of its compilers. */
+static const char *toolchain_of(const struct extraction *e)
+{
+	const char *first = NULL;
+
+	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
+		const char *version = summary__process_at(e->model.summary, i)->rustc_version;
+
+		if (e->crates[i] && version && (!first || strcmp(version, first) < 0))
+			first = version;
+	}
+	return first;
+}
+
+static const char *state_of(const struct trace_reader *r)
+{
+	if (!trace_reader__problem(r))
+		return "whole";
+	return trace_reader__stats(r).damaged ? "damaged" : "unfinished";
+}
+
+static const char *how_of(const struct model *m)
+{
+	if (!summary__spans(m->summary))
+		return "sampled";
+	return decisions__queries(&m->decisions) ? "budget" : "exact";
+}
+
+/* The sum of the compilers' times; unknown if none is known. */
+static uint64_t cpu_of(const struct model *m)
+{
+	uint32_t n;
+	const struct build_process *all = build__processes(m->build, &n);
+	uint64_t sum = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ns = 0;
+
+		any |= build__cpu_ns(m->build, m->samples, &all[i], &ns);
+		sum += ns;
+	}
+	return known(any, sum);
+}
+
+static uint64_t peak_of(const struct model *m)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++) {
+		uint64_t peak = summary__process_at(m->summary, i)->peak_bytes;
+
+		most = peak > most ? peak : most;
+	}
+	return known(most, most);
+}
+
+/* Of the CPU times, what recording added to them. */
+static uint64_t cost_of_cpu(const struct model *m, uint64_t cpu_ns)
+{
+	struct compare_cost cost = compare_cost_of(m, summary__n_processes(m->summary));
+	uint64_t added = 0;
+
+	for (int part = 0; part < COMPARE_COST_PARTS; part++)
+		if (cost.in_cpu & 1u << part)
+			added += cost.ns[part];
+	if (!cost.known || cpu_ns == HISTORY_UNKNOWN || !cpu_ns)
+		return HISTORY_UNKNOWN;
+	return part_of(added < cpu_ns ? added : cpu_ns, 1000000, cpu_ns);
+}
+
+static int fill_numbers(struct history_build *b, const struct model *m)
+{
+	const struct build_totals *totals = build__totals(m->build);
+	struct compare_recording recording = compare_recording_of(m);
+	struct summary_counts counts = {};
+	int err = summary__counts(m->summary, &counts);
+
+	b->budget_ppm = known(m->decisions.ppm, m->decisions.ppm);
+	b->lost = known(m->has_losses, trace_losses__total(&m->losses));
+	b->wall_ns = crate_sums_number(totals->running.end_ns - totals->running.start_ns);
+	b->cpu_ns = cpu_of(m);
+	b->cost_ppm = cost_of_cpu(m, b->cpu_ns);
+	b->peak_bytes = peak_of(m);
+	b->executions = known(all_counted(m), counts.queries);
+	b->compiles = totals->compiles;
+	b->failed = totals->failed + totals->killed;
+	b->reused = recording.reusing;
+	return err;
+}
+
+static int fill_texts(struct extraction *e)
+{
+	struct history_build *b = &e->rows->build;
+	const char *host = trace_reader__info(e->reader)->host, *toolchain = toolchain_of(e);
+
+	b->host = host && *host ? crate_sums_text(e->rows, host) : NULL;
+	b->toolchain = toolchain ? crate_sums_text(e->rows, toolchain) : NULL;
+	b->profile = text_of_word(e->rows, profile_of_build(e));
+	b->how = history_rows__text(e->rows, how_of(&e->model));
+	b->state = history_rows__text(e->rows, state_of(e->reader));
+	return b->how && b->state ? 0 : -ENOMEM;
+}
+
+/* The build's row is in part in all others. */
+static int begin_build(struct extraction *e)
+{
+	const struct trace_info *info = trace_reader__info(e->reader);
+	struct trace_id id = trace_id_of(info, summary__process_at(e->model.summary, 0));
+	char text[TRACE_ID_TEXT];
+
+	trace_id__text(&id, text);
+	e->rows->build.build = history_rows__text(e->rows, text);
+	e->rows->build.start_ns = crate_sums_number(info->realtime_start_ns);
+	e->rows->build.cpus = known(info->cpus, info->cpus);
+	return e->rows->build.build ? 0 : -ENOMEM;
+}
+
+static int extract(struct extraction *e)
+{
+	int err = read_all(e);
+
+	if (err)
+		return err;
+	if (!build__totals(e->model.build)->compiles)
+		return -ENODATA;
+	err = name_crates(e) ?: begin_build(e) ?: fill_texts(e);
+	err = err ?: fill_numbers(&e->rows->build, &e->model) ?: add_compiles(e);
+	err = err	   ?: crate_sums__queries(e->rows, &e->model, e->crates)
+		      ?: crate_sums__items(e->rows, &e->model, &e->items, e->crates);
+	/* Names are expanded when they are asked for. */
+	return !err && trace_reader__is_refused(e->reader) ? -E2BIG : err;
+}
+
+int history_extract(struct trace_reader *r, struct history_rows *rows, const char **directory)
+{
+	__cleanup(extraction__clear) struct extraction e = {.reader = r, .rows = rows};
+	int err = extract(&e);
+
+	*directory = err ? NULL : directory_of(&e);
+	return err;
+}
