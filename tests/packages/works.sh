@@ -20,7 +20,9 @@ records() {
 	qprof-bpf -q --exact -o "$out/x.qpt" -- rustc --crate-type lib --emit metadata \
 		--out-dir "$out" /tmp/double.rs &&
 		[ -s "$out/libdouble.rmeta" ] &&
-		qprof-bpf report --by query "$out/x.qpt" | grep -q '^typeck  *[1-9]'
+		qprof-bpf report --by query "$out/x.qpt" | grep -q '^typeck  *[1-9]' &&
+		qprof-bpf history add --store "$out/history.db" "$out/x.qpt" &&
+		qprof-bpf history list --store "$out/history.db" --json | grep -q '"compiles":1,'
 }
 
 # Ends a script that needs a recording, where there can be none: the check is skipped, not passed.

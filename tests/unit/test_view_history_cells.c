@@ -57,6 +57,8 @@ static void toolchains_are_their_version(void **state)
 	assert_string_equal(history_toolchain(buf, "rustc 1.95.0 (59807616e 2026-04-14)"),
 			    "1.95.0");
 	assert_string_equal(history_toolchain(buf, "rustc 1.97.0-nightly (x)"), "1.97.0-nightly");
+	assert_string_equal(history_toolchain(buf, "rustc version 1.95.0 (x)"), "1.95.0");
+	assert_string_equal(history_toolchain(buf, "1.95.0"), "1.95.0");
 	assert_string_equal(history_toolchain(buf, "\033"), "?");
 	assert_string_equal(history_toolchain(buf, NULL), "-");
 	assert_string_equal(history_toolchain(buf, ""), "-");

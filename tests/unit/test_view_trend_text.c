@@ -49,7 +49,9 @@ static void without_a_change_a_sentence_says_so(void **state)
 
 	sample_trend(&sample, 30);
 	text = text_of(&(struct trend_look){.width = 80});
-	assert_contains(text, "\nNo change of 1.0 % or more.\n");
+	assert_contains(
+		text,
+		"\nNo change beyond noise: one build differs from the next by 0.68 % (median).\n");
 	sample_trend(&sample, 5);
 	few = text_of(&(struct trend_look){});
 	assert_contains(few, "\n5 builds are too few to tell a change from noise");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/history_cells.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -70,11 +71,12 @@ char *history_commit(char buf[HISTORY_CELL_MAX], const struct history_build *bui
 
 char *history_toolchain(char buf[HISTORY_CELL_MAX], const char *toolchain)
 {
-	static const char prefix[] = "rustc ";
 	char version[32];
 
-	if (toolchain && !strncmp(toolchain, prefix, strlen(prefix)))
-		toolchain += strlen(prefix);
+	/* "rustc 1.95.0 (...)", "rustc version 1.95.0 (...)", "1.95.0" */
+	for (const char *space;
+	     toolchain && (space = strchr(toolchain, ' ')) && !isdigit((unsigned char)*toolchain);)
+		toolchain = space + 1;
 	snprintf(version, sizeof(version), "%.*s", toolchain ? (int)strcspn(toolchain, " ") : 0,
 		 toolchain ?: "");
 	copy_clean(buf, version, sizeof(version));

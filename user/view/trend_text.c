@@ -23,9 +23,9 @@
 
 static const char *const metric_titles[TREND_METRICS] = {
 	[TREND_CPU] = "CPU time",
-	[TREND_WALL] = "time",
-	[TREND_COUNT] = "executions of queries",
-	[TREND_MEMORY] = "peak memory",
+	[TREND_WALL] = "Wall time",
+	[TREND_COUNT] = "Executions",
+	[TREND_MEMORY] = "Peak memory",
 };
 
 /* "It takes 3 % more CPU time". */
@@ -340,35 +340,57 @@ static int print_changes(FILE *out, const struct trend *t, size_t width)
 	return 0;
 }
 
-static void print_no_change(FILE *out, const struct trend *t, size_t width)
+static int compare(const void *a, const void *b)
 {
-	_free_ char *text = NULL;
-	char least[HISTORY_CELL_MAX];
-	int len;
+	double left = *(const double *)a, right = *(const double *)b;
 
-	if (!n_counted(t))
-		len = asprintf(&text, "No build can be judged%s.",
-			       t->question.metric == TREND_COUNT
-				       ? ": executions are known of recordings with --exact"
-				       : "");
-	else if (!t->exact && n_counted(t) < 2 * CHANGE_POINTS_LEAST)
-		len = asprintf(&text,
-			       "%zu build%s too few to tell a change from noise: add more, %u at "
-			       "least, or ask for --metric count, which has no noise.",
-			       n_counted(t), n_counted(t) == 1 ? " is" : "s are",
-			       2 * CHANGE_POINTS_LEAST);
-	else if (t->least > 0)
-		len = asprintf(&text, "No change of %s or more.",
-			       history_change(least, t->least) + 1);
-	else
-		len = asprintf(&text, "No change%s.", t->exact ? "" : " beyond noise");
-	if (len < 0)
-		text = NULL;
-	fputc('\n', out);
-	print_sentence(out, text ?: "?", width);
+	return left < right ? -1 : left > right;
 }
 
-static int print_title(FILE *out, const struct trend *t, size_t width)
+/* The median difference between a build and the one before, as a ratio; negative: not known. */
+static double noise_of(const struct trend *t)
+{
+	_free_ double *steps = calloc(t->n ?: 1, sizeof(*steps));
+	size_t n = 0;
+
+	for (size_t i = 0; steps && i < t->n; i++) {
+		size_t former = before(t, i);
+
+		if (is_counted(&t->points[i]) && former != i && t->points[former].value)
+			steps[n++] = fabs(
+				(double)t->points[i].value / (double)t->points[former].value - 1);
+	}
+	if (!n)
+		return -1;
+	qsort(steps, n, sizeof(*steps), compare);
+	return steps[n / 2];
+}
+
+static void say_no_change(FILE *out, const struct trend *t)
+{
+	char text[HISTORY_CELL_MAX];
+
+	if (!n_counted(t))
+		fprintf(out, "No build can be judged%s.",
+			t->question.metric == TREND_COUNT
+				? ": executions are known of recordings with --exact"
+				: "");
+	else if (t->exact)
+		fprintf(out, "No change of %s or more.", history_change(text, t->least) + 1);
+	else if (n_counted(t) < 2 * CHANGE_POINTS_LEAST)
+		fprintf(out,
+			"%zu build%s too few to tell a change from noise: add more, %u at least, "
+			"or ask for --metric count, which has no noise.",
+			n_counted(t), n_counted(t) == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST);
+	else
+		fprintf(out,
+			"No change beyond noise: one build differs from the next by %s (median).",
+			history_change(text, fmax(noise_of(t), 0)) + 1);
+}
+
+/* Print what `say` says on lines that fit. */
+static int print_said(FILE *out, const struct trend *t, size_t width,
+		      void (*say)(FILE *out, const struct trend *t))
 {
 	_free_ char *text = NULL;
 	size_t size;
@@ -376,7 +398,7 @@ static int print_title(FILE *out, const struct trend *t, size_t width)
 
 	if (!to)
 		return -ENOMEM;
-	say_title(to, t);
+	say(to, t);
 	if (fclose(to))
 		return -ENOMEM;
 	print_sentence(out, text, width);
@@ -385,7 +407,7 @@ static int print_title(FILE *out, const struct trend *t, size_t width)
 
 int trend_text(FILE *out, const struct trend *t, const struct trend_look *look)
 {
-	int err = print_title(out, t, look->width);
+	int err = print_said(out, t, look->width, say_title);
 
 	if (err || !t->n)
 		return err;
@@ -395,6 +417,6 @@ int trend_text(FILE *out, const struct trend *t, const struct trend_look *look)
 	print_notes(out, t, look->width);
 	if (t->n_changes)
 		return print_changes(out, t, look->width);
-	print_no_change(out, t, look->width);
-	return 0;
+	fputc('\n', out);
+	return print_said(out, t, look->width, say_no_change);
 }
