@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Takes the screenshots in docs/images of the `export -f html` page. Needs root, rustc, Chromium.
+"""Takes the screenshots in docs/images of the pages of `export -f html` and `history page`. Needs root,
+rustc, Chromium.
 
 The recorded build is that of a workspace of Debian's crates.
 """
@@ -8,6 +9,7 @@ import argparse
 import os
 import sys
 
+import test_trends_page
 from browser import Browser
 from debian_workspace import Workspace
 from lab import ROOT, Lab, why_no_capture
@@ -60,6 +62,19 @@ def take(t, trace, directory):
         assert not b.complaints, b.complaints
 
 
+def take_trends(t, directory):
+    page = t.path("trends.html")
+    done = t.run_qprof("history", "page", "--store", test_trends_page.store(t), "-o", page)
+    assert done.returncode == 0, done.stderr
+    with Browser(t.dir, **SIZE) as b:
+        b.open(page)
+        b.wait(READY)
+        b.settle()
+        with open(os.path.join(directory, "page-trends.png"), "wb") as f:
+            f.write(b.screenshot())
+        assert not b.complaints, b.complaints
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build")
@@ -71,6 +86,7 @@ def main():
                  why_no_capture())
     os.makedirs(options.output, exist_ok=True)
     with Lab(options.build) as t:
+        take_trends(t, options.output)
         take(t, os.path.abspath(options.trace) if options.trace else record(t), options.output)
 
 
