@@ -113,6 +113,35 @@ static void too_many_are_not_sealed(void **state)
 	sealer__free(s);
 }
 
+static unsigned int n_sealed;
+
+static void note(void *ctx, const char *path)
+{
+	assert_string_equal(path, ctx);
+	n_sealed++;
+}
+
+static void a_sealed_trace_is_told_of(void **state)
+{
+	struct sealer *s = sealer_of(slow_seal);
+	char good[] = "good";
+	_output_ struct output said = {};
+
+	n_sealed = 0;
+	sealer__tell(s, note, good);
+	let_it_work(1);
+	assert_int_equal(sealer__put(s, any_fd(), good), 0);
+	sealer__wait(s);
+	assert_int_equal(n_sealed, 1);
+	disk_err = -ENOSPC;
+	let_it_work(1);
+	assert_int_equal(sealer__put(s, any_fd(), "bad"), 0);
+	sealer__wait(s);
+	assert_int_equal(n_sealed, 1);
+	assert_int_equal(CAPTURED(&said, sealer__report(s)), -ENOSPC);
+	sealer__free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +151,7 @@ int main(void)
 						close_disk),
 		cmocka_unit_test_setup_teardown(an_error_is_reported_once, open_disk, close_disk),
 		cmocka_unit_test_setup_teardown(too_many_are_not_sealed, open_disk, close_disk),
+		cmocka_unit_test_setup_teardown(a_sealed_trace_is_told_of, open_disk, close_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

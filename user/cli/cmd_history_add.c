@@ -91,6 +91,9 @@ static int read_rows(const struct adding *a, const char *path, struct history_ro
 	if (err)
 		return err;
 	err = history_extract(r, rows, &directory);
+	/* Of a service, which has a trace of every build, this is nothing to tell. */
+	if (err == -ENODATA && a->options->quiet)
+		return err;
 	if (err == -ENODATA)
 		return diag_error_r(err, "%s: no crate was compiled, so there is nothing to keep",
 				    path);
@@ -110,7 +113,7 @@ static void add_trace(struct adding *a, const char *path)
 	err = read_rows(a, path, &rows);
 	if (!err)
 		err = store__add(a->store, &rows);
-	a->failed |= err < 0;
+	a->failed |= err < 0 && !(err == -ENODATA && a->options->quiet);
 	a->added += !err;
 	a->known += err > 0;
 }
@@ -142,6 +145,7 @@ int cmd_history_add(const struct cli_history_add_options *o)
 		add_trace(&a, o->traces.paths[i]);
 	if (!o->traces.n)
 		diag_info("no trace was given");
-	print_result(&a);
+	if (!o->quiet)
+		print_result(&a);
 	return a.failed ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }

@@ -21,6 +21,13 @@ static const struct cli_option options[] = {
 	},
 	HISTORY_LABEL_OPTION(history_add.label),
 	HISTORY_COMMANDS_OPTION(history_add.with_commands),
+	{
+		.letter = 'q',
+		.name = "quiet",
+		.kind = CLI_FLAG,
+		.offset = AT(history_add.quiet),
+		.help = "Print only errors and warnings.",
+	},
 	NO_LIMITS_OPTION,
 	{},
 };

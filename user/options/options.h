@@ -283,6 +283,7 @@ struct cli_history_add_options {
 	const char *branch;	 /* NULL: the same */
 	const char *label;	 /* NULL: none */
 	bool with_commands;	 /* also paths and command lines */
+	bool quiet;
 };
 
 /* The builds that a question is about: those that match all. */

@@ -19,13 +19,15 @@
 #include "base/signals.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
-#include "capture/uprobe_multi.h"
 #include "options/exit_code.h"
 #include "plan/library/find.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
+#include "record/filter_asked.h"
+#include "record/history_queue.h"
 #include "record/launch.h"
 #include "record/likely.h"
+#include "record/limit_asked.h"
 #include "record/recorder.h"
 #include "record/samples_asked.h"
 #include "record/trace_output.h"
@@ -33,6 +35,8 @@
 
 /* After a signal, the last output waits for a reader no longer than this. */
 #define READER_MS 3000
+/* At the end, what is not in the history stays out of it after this time. */
+#define HISTORY_SECONDS 30
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
 
@@ -44,7 +48,9 @@ struct capture {
 	struct budget_limit limit;
 	bool shows_now; /* what compilers are in, somewhere */
 	struct recorder *recorder;
-	struct traces *traces; /* in its place, with a trace for each build */
+	struct traces *traces;	       /* in its place, with a trace for each build */
+	struct history_queue *history; /* or NULL */
+	char *output;		       /* the path of the one trace */
 	struct session *session;
 	struct begun begun;
 	struct launch *launch; /* NULL with pids */
@@ -68,6 +74,8 @@ static void capture_fini(struct capture *c)
 	session__free(c->session);
 	recorder__free(c->recorder);
 	traces__free(c->traces);
+	history_queue__free(c->history);
+	free(c->output);
 	filter__free(c->filter);
 	launch__free(c->launch);
 	for (size_t i = 0; i < c->n_pidfds; i++)
@@ -192,78 +200,6 @@ static bool waits_for_stderr(void *capture)
 	return !c->signal;
 }
 
-/* Print one line with the requested events that are not available. */
-static void print_missing(const struct filter *f)
-{
-	const char *word, *why;
-	char line[1024] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; (word = filter__missing(f, i, &why)) && len < sizeof(line); i++)
-		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s (%s)", i ? ", " : "",
-					word, why);
-	if (len)
-		diag_warn("cannot record %s", line);
-}
-
-/* True if the kernel is older than 6.6, or is treated as if it were. */
-static bool uses_perf_events(const struct cli_record_options *o)
-{
-	char missing[128];
-
-	if (o->attach != CLI_ATTACH_AUTO)
-		return o->attach == CLI_ATTACH_PERF;
-	/* A missing capability makes that test fail as well, but has an error line of its own. */
-	return !privilege_missing(privilege_effective(), 0, missing, sizeof(missing)) &&
-	       !uprobe_multi_is_available();
-}
-
-/* Each perf event takes long to attach while a compiler runs, and long to remove. */
-static int open_default_filter(struct capture *c)
-{
-	const char *fewer = "query-provider";
-
-	c->queries_only = uses_perf_events(c->opt);
-	return filter__new(&fewer, c->queries_only ? 1 : 0, &c->filter);
-}
-
-static int open_filter(struct capture *c)
-{
-	const struct cli_texts *events = &c->opt->events;
-	int err = events->n ? filter__new(events->texts, events->n, &c->filter)
-			    : open_default_filter(c);
-
-	if (err == -EINVAL)
-		return diag_error_r(err, "there is an empty word in the list of --events");
-	if (err)
-		return diag_error_r(err, "out of memory");
-	print_missing(c->filter);
-	if (filter__is_empty(c->filter) && !cli_samples(c->opt))
-		return diag_error_r(-EINVAL, "nothing is left to record; add --sample, or see "
-					     "--events in \"qprof-bpf help record\"");
-	return 0;
-}
-
-/* Of the compilers' CPU time, unless something else is asked for: docs/overhead.md. */
-#define DEFAULT_PPM 250000
-
-/* If events are named, or single executions are to be seen, all of them are recorded. */
-static bool is_exact(const struct capture *c)
-{
-	const struct cli_record_options *o = c->opt;
-
-	return o->exact || o->events.n || o->slow_ns || o->callers ||
-	       o->attach == CLI_ATTACH_PERF || c->queries_only;
-}
-
-static void set_limit(struct capture *c)
-{
-	c->limit.ppm = c->opt->budget.ppm;
-	if (c->limit.ppm || is_exact(c))
-		return;
-	c->limit = (struct budget_limit){.ppm = DEFAULT_PPM, .only_queries = true};
-}
-
 /*
  * The label of hashing comes from the queries around it, so all queries would have to be recorded.
  * Cache hits cost many times more than any budget allows.
@@ -313,11 +249,25 @@ static int open_traces(struct capture *c, struct recorder_options *ro)
 		.recorder = ro,
 		.rotate = {.age_ns = o->rotate.ns, .bytes = o->rotate.bytes},
 		.keep = {.age_ns = o->keep.ns, .bytes = o->keep.bytes},
+		.history = c->history,
 	};
 
 	ro->mode = LIVE_NONE;
 	ro->summary = false;
 	return traces__open(&options, &c->traces);
+}
+
+static int open_history(struct capture *c)
+{
+	const struct cli_record_options *o = c->opt;
+	const struct history_options options = {
+		.store = o->store,
+		.label = o->label,
+		.with_commands = o->with_commands,
+		.quiet = o->quiet || o->traces,
+	};
+
+	return o->history ? history_queue__new(&options, &c->history) : 0;
 }
 
 static int open_recorder(struct capture *c)
@@ -347,6 +297,8 @@ static int open_recorder(struct capture *c)
 		.wait_ctx = c,
 	};
 
+	if (open_history(c))
+		return diag_error_r(-ENOMEM, "out of memory");
 	if (o->traces)
 		return open_traces(c, &ro);
 	c->shows_now = o->now_fd || ro.mode != LIVE_NONE;
@@ -354,6 +306,9 @@ static int open_recorder(struct capture *c)
 		trace_output__default_name(name);
 		ro.output = name;
 	}
+	c->output = strdup(ro.output);
+	if (!c->output)
+		return diag_error_r(-ENOMEM, "out of memory");
 	return recorder__open(&ro, &c->recorder);
 }
 
@@ -511,11 +466,12 @@ static int prepare_command(struct capture *c)
 
 static int begin(struct capture *c)
 {
-	int err = open_filter(c) ?: check_budget(c) ?: block_signals(c);
+	int err = filter_asked(c->opt, &c->filter, &c->queries_only);
 
+	err = err ?: check_budget(c) ?: block_signals(c);
 	if (err)
 		return err;
-	set_limit(c);
+	c->limit = limit_asked(c->opt, c->queries_only);
 	/* Fork early: the child then inherits no descriptor that is opened later. */
 	if (c->opt->command) {
 		err = prepare_command(c);
@@ -772,6 +728,16 @@ static int record(struct capture *c)
 	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
 }
 
+/* The last step: nothing waits for it but the end of this process. */
+static void add_to_history(struct capture *c, bool recorded)
+{
+	if (!c->history || !recorded)
+		return;
+	if (c->recorder)
+		history_queue__put(c->history, c->output);
+	history_queue__finish(c->history, HISTORY_SECONDS);
+}
+
 int record_run(const struct cli_record_options *o, recorder_report_fn report)
 {
 	struct capture c = {.opt = o, .report = report, .signal_fd = -1};
@@ -789,6 +755,7 @@ int record_run(const struct cli_record_options *o, recorder_report_fn report)
 	if (launched)
 		wait_for_command(&c);
 	status = c.child_status;
+	add_to_history(&c, launched || !c.launch);
 	capture_fini(&c);
 	/* Our own failure sets the exit status only if it does not hide the command's. */
 	if (launched && (status || code == EXIT_CODE_OK))

@@ -23,6 +23,8 @@ struct queue {
 
 struct sealer {
 	int (*seal)(int fd);
+	void (*sealed)(void *ctx, const char *path); /* or NULL */
+	void *sealed_ctx;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t work; /* there is a trace, or it is to end */
@@ -75,8 +77,12 @@ static void clear(struct sealer *s)
 /* With the lock, which is not held while the disk works. */
 static void seal_one(struct sealer *s, struct trace *t)
 {
+	void (*sealed)(void *ctx, const char *path) = s->sealed;
+
 	pthread_mutex_unlock(&s->lock);
 	t->err = s->seal(t->fd);
+	if (!t->err && sealed)
+		sealed(s->sealed_ctx, t->path);
 	pthread_mutex_lock(&s->lock);
 	if (t->err)
 		push(&s->failed, t);
@@ -120,6 +126,14 @@ int sealer__new(int (*seal)(int fd), struct sealer **out)
 	else
 		*out = s;
 	return err;
+}
+
+void sealer__tell(struct sealer *s, void (*sealed)(void *ctx, const char *path), void *ctx)
+{
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
+
+	s->sealed = sealed;
+	s->sealed_ctx = ctx;
 }
 
 /* False: too many wait. */

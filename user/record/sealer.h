@@ -16,6 +16,9 @@ struct sealer;
 /* `seal` is trace_seal(), or a test's. The thread has no capability. Negative errno. */
 int sealer__new(int (*seal)(int fd), struct sealer **out);
 
+/* From now on, call `sealed` with the path of each trace that is sealed, in that thread. */
+void sealer__tell(struct sealer *s, void (*sealed)(void *ctx, const char *path), void *ctx);
+
 /*
  * Seal the trace `fd`, which is taken in any case. `path` is for messages. Returns at once: 0,
  * -ENOMEM, or -EBUSY if SEALER_MOST wait already: the trace keeps its "unfinished" mark.

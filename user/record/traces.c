@@ -57,6 +57,7 @@ struct traces {
 	struct past past;
 	struct code_symbols *symbols;
 	struct sealer *sealer;
+	struct history_queue *history; /* or NULL */
 	struct probe_costs costs;
 	bool has_costs;
 	struct cost_shares shares;
@@ -610,6 +611,8 @@ int traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 
 	memcpy(t->counters, counters, sizeof(t->counters));
 	note_sealed(t);
+	if (t->history)
+		history_queue__tick(t->history);
 	for (uint32_t i = t->n; i--;) {
 		struct one *o = t->open[i];
 
@@ -630,6 +633,12 @@ int traces__tick(struct traces *t, const uint64_t counters[WIRE_COUNTER_MAX])
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
+/* Of the sealer's thread. */
+static void add_to_history(void *history, const char *path)
+{
+	history_queue__put(history, path);
+}
+
 int traces__open(const struct traces_options *o, struct traces **out)
 {
 	_traces_ struct traces *t = calloc(1, sizeof(*t));
@@ -644,6 +653,9 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	err = code_symbols__new_default(&t->symbols) ?: sealer__new(trace_seal, &t->sealer);
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+	t->history = o->history;
+	if (t->history)
+		sealer__tell(t->sealer, add_to_history, t->history);
 	t->recorder.symbols = t->symbols;
 	t->recorder.sealer = t->sealer;
 	t->rotate = o->rotate;

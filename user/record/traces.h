@@ -12,6 +12,7 @@
 #define QPROF_RECORD_TRACES_H
 
 #include "record/keep.h"
+#include "record/history_queue.h"
 #include "record/recorder.h"
 
 struct traces;
@@ -21,6 +22,7 @@ struct traces_options {
 	const struct recorder_options *recorder; /* of each; without `output`. Copied */
 	struct keep_limits rotate;		 /* of one trace */
 	struct keep_limits keep;
+	struct history_queue *history; /* gets each trace that is whole; or NULL */
 };
 
 /* Prints on failure. */

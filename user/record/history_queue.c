@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/history_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/first_environ.h"
+
+#define PAUSE_NS  10000000
+#define SECOND_NS UINT64_C(1000000000)
+/* Traces that wait at a time. More of them come from no builds that a store could keep up with. */
+#define PATHS_MOST 4096
+
+struct history_queue {
+	struct history_options options;
+	pthread_mutex_t lock; /* of what follows */
+	char **paths;
+	uint32_t n;
+	uint32_t capacity;
+	uint64_t dropped;
+	pid_t pid; /* that adds one, or 0; of the thread that records */
+};
+
+int history_queue__new(const struct history_options *o, struct history_queue **out)
+{
+	struct history_queue *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	q->options = *o;
+	pthread_mutex_init(&q->lock, NULL);
+	*out = q;
+	return 0;
+}
+
+void history_queue__put(struct history_queue *q, const char *path)
+{
+	_free_ char *copy = strdup(path);
+	_unlock_ pthread_mutex_t *held = locked(&q->lock);
+
+	if (copy && q->n < PATHS_MOST && !array__add(&q->paths, &q->n, &q->capacity, &copy))
+		take_ptr(copy);
+	else
+		q->dropped++;
+}
+
+/* The oldest path, which the caller frees; or NULL. */
+static char *take(struct history_queue *q)
+{
+	_unlock_ pthread_mutex_t *held = locked(&q->lock);
+	char *path;
+
+	if (!q->n)
+		return NULL;
+	path = q->paths[0];
+	memmove(q->paths, q->paths + 1, --q->n * sizeof(*q->paths));
+	return path;
+}
+
+/* The environment and the signals of a program that is started by hand. */
+static int spawn(char *const argv[], pid_t *pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, usual;
+	int err;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGXFSZ);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &usual);
+	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+		      ?: posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
+			      ?: posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv,
+					     first_environ());
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attributes);
+	return -err;
+}
+
+static int start(struct history_queue *q, const char *path)
+{
+	const char *argv[12] = {"qprof-bpf", "history", "add"};
+	size_t n = 3;
+
+	if (q->options.store) {
+		argv[n++] = "--store";
+		argv[n++] = q->options.store;
+	}
+	if (q->options.label) {
+		argv[n++] = "--label";
+		argv[n++] = q->options.label;
+	}
+	if (q->options.with_commands)
+		argv[n++] = "--with-commands";
+	if (q->options.quiet)
+		argv[n++] = "--quiet";
+	argv[n++] = "--";
+	argv[n] = path;
+	return spawn((char *const *)argv, &q->pid);
+}
+
+/* Note the end of the process that runs, which has said what went wrong. */
+static void reap(struct history_queue *q)
+{
+	int status;
+
+	if (q->pid && waitpid(q->pid, &status, WNOHANG) == q->pid) {
+		q->pid = 0;
+		if (WIFSIGNALED(status))
+			diag_warn("a build is not in the history: signal %d ended \"history add\"",
+				  WTERMSIG(status));
+	}
+}
+
+void history_queue__tick(struct history_queue *q)
+{
+	_free_ char *path = NULL;
+	int err;
+
+	reap(q);
+	path = q->pid ? NULL : take(q);
+	err = path ? start(q, path) : 0;
+	if (!err)
+		return;
+	q->pid = 0;
+	diag_warn("%s is not in the history: cannot start \"history add\": %s", path,
+		  strerror(-err));
+}
+
+static uint64_t left(struct history_queue *q)
+{
+	_unlock_ pthread_mutex_t *held = locked(&q->lock);
+
+	return q->n;
+}
+
+void history_queue__finish(struct history_queue *q, unsigned int seconds)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + seconds * SECOND_NS, rest;
+
+	for (;;) {
+		history_queue__tick(q);
+		if ((!q->pid && !left(q)) || clock_ns(CLOCK_MONOTONIC) > end_ns)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	rest = left(q) + q->dropped;
+	if (q->pid) {
+		rest++;
+		kill(q->pid, SIGTERM);
+		waitpid(q->pid, NULL, 0);
+		q->pid = 0;
+	}
+	if (rest)
+		diag_warn("%lu build%s not in the history yet: add %s with \"history add\"",
+			  (unsigned long)rest, rest == 1 ? " is" : "s are",
+			  rest == 1 ? "its trace" : "their traces");
+}
+
+void history_queue__free(struct history_queue *q)
+{
+	if (!q)
+		return;
+	for (uint32_t i = 0; i < q->n; i++)
+		free(q->paths[i]);
+	free(q->paths);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
