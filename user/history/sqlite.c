@@ -7,17 +7,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "history/columns.h"
 #include "history/sqlite_db.h"
+#include "history/sqlite_names.h"
+#include "history/sqlite_packed.h"
+#include "history/sqlite_schema.h"
+#include "history/sqlite_unpacked.h"
 #include "history/store_ops.h"
 
 #define BUSY_MS 10000
+/* Of a text or packed rows: far more than any has. */
+#define VALUE_MAX (16 << 20)
 
 struct sqlite_store {
 	struct store store;
 	sqlite3 *db;
+	struct sqlite_names *names;
 };
 
 static struct sqlite_store *of(struct store *s)
@@ -27,23 +35,36 @@ static struct sqlite_store *of(struct store *s)
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-static int bind_column(sqlite3_stmt *stmt, int i, const struct history_column *c, const void *row)
+static int fail(struct sqlite_store *s, int rc)
 {
-	const char *text;
-	uint64_t number;
-
-	if (c->type == HISTORY_TEXT) {
-		text = history_column__text(c, row);
-		return text ? sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC)
-			    : sqlite3_bind_null(stmt, i);
-	}
-	number = history_column__number(c, row);
-	return number == HISTORY_UNKNOWN ? sqlite3_bind_null(stmt, i)
-					 : sqlite3_bind_int64(stmt, i, (int64_t)number);
+	return rc ? sqlite_db__error(s->db, rc, s->store.name) : 0;
 }
 
-/* "INSERT OR ABORT INTO build(...) VALUES(?, ...)", or NULL. */
-static char *insert_text(const struct history_table *t)
+/* Texts are stored as numbers if `names` is not NULL. */
+static int bind_column(sqlite3_stmt *stmt, int i, const struct history_column *c, const void *row,
+		       struct sqlite_names *names)
+{
+	uint64_t number;
+	const char *text;
+	int64_t id;
+	int rc;
+
+	if (c->type == HISTORY_NUMBER) {
+		number = history_column__number(c, row);
+		return number == HISTORY_UNKNOWN ? sqlite3_bind_null(stmt, i)
+						 : sqlite3_bind_int64(stmt, i, (int64_t)number);
+	}
+	text = history_column__text(c, row);
+	if (!text)
+		return sqlite3_bind_null(stmt, i);
+	if (!names)
+		return sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+	rc = sqlite_names__add(names, text, &id);
+	return rc ?: sqlite3_bind_int64(stmt, i, id);
+}
+
+/* "INSERT INTO builds VALUES(?, ...)" with a value for the number of the build, or NULL. */
+static char *insert_text(const char *table, size_t columns)
 {
 	char *text = NULL;
 	size_t size;
@@ -51,61 +72,90 @@ static char *insert_text(const struct history_table *t)
 
 	if (!f)
 		return NULL;
-	fprintf(f, "INSERT INTO \"%s\" VALUES(", t->name);
-	for (size_t i = 0; i < t->n; i++)
-		fputs(i ? ", ?" : "?", f);
+	fprintf(f, "INSERT INTO main.%s VALUES(?", table);
+	for (size_t i = 0; i < columns; i++)
+		fputs(", ?", f);
 	fputs(")", f);
 	fclose(f);
 	return text;
 }
 
+/*
+ * Insert rows without their first `skip` columns, behind the number of the build (0: null, which
+ * SQLite replaces by a new one). Returns SQLite's code.
+ */
 static int insert_rows(struct sqlite_store *s, const struct history_rows *rows,
-		       enum history_table_id id)
+		       enum history_table_id id, const char *table, size_t skip, int64_t n)
 {
 	const struct history_table *t = history_table(id);
-	_free_ char *sql = insert_text(t);
+	_free_ char *sql = insert_text(table, t->n - skip);
 	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_OK;
-	int err = sql ? sqlite_db__prepare(s->db, s->store.name, sql, &stmt) : -ENOMEM;
+	int rc = sql ? sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
 
-	for (size_t row = 0; !err && row < history_rows__n(rows, id); row++) {
-		for (size_t i = 0; i < t->n && !rc; i++)
-			rc = bind_column(stmt, (int)i + 1, &t->columns[i],
-					 history_rows__at(rows, id, row));
+	for (size_t row = 0; !rc && row < history_rows__n(rows, id); row++) {
+		if (n)
+			sqlite3_bind_int64(stmt, 1, n);
+		for (size_t i = skip; i < t->n && !rc; i++)
+			rc = bind_column(stmt, (int)(i - skip) + 2, &t->columns[i],
+					 history_rows__at(rows, id, row), n ? s->names : NULL);
 		if (!rc)
 			rc = sqlite3_step(stmt);
-		if (rc != SQLITE_DONE)
-			return sqlite_db__error(s->db, rc, s->store.name);
-		rc = sqlite3_reset(stmt);
+		if (rc == SQLITE_DONE)
+			rc = sqlite3_reset(stmt);
 	}
-	return err;
+	return rc;
 }
 
 static int has_build(struct sqlite_store *s, const char *build, bool *has)
 {
 	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc, err = sqlite_db__prepare(s->db, s->store.name,
-					 "SELECT 1 FROM build WHERE build = ?", &stmt);
+	int rc = sqlite3_prepare_v2(s->db, "SELECT 1 FROM main.builds WHERE build = ?", -1, &stmt,
+				    NULL);
 
-	if (err)
-		return err;
+	if (rc)
+		return rc;
 	sqlite3_bind_text(stmt, 1, build, -1, SQLITE_STATIC);
 	rc = sqlite3_step(stmt);
 	*has = rc == SQLITE_ROW;
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0
-						     : sqlite_db__error(s->db, rc, s->store.name);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* The columns build and start_ns, which other tables have from their build. */
+#define OF_BUILD 2
+
+static int add_rows(struct sqlite_store *s, const struct history_rows *rows)
+{
+	int rc = insert_rows(s, rows, HISTORY_BUILD, "builds", 0, 0);
+	int64_t n = sqlite3_last_insert_rowid(s->db);
+
+	/* The number is half of the id of a part. */
+	if (!rc && n > INT32_MAX)
+		rc = SQLITE_FULL;
+	if (!rc)
+		rc = insert_rows(s, rows, HISTORY_COMPILE, "compiles", OF_BUILD, n);
+	for (int id = HISTORY_QUERY; id <= HISTORY_ITEM && !rc; id++) {
+		struct packed_table packed = packed_table((enum history_table_id)id);
+
+		rc = packed_table__write(&packed, s->db, s->names, n, rows);
+	}
+	return rc;
 }
 
 static int add_in_transaction(struct sqlite_store *s, const struct history_rows *rows)
 {
 	bool has = false;
-	int err = has_build(s, rows->build.build, &has);
+	int rc = has_build(s, rows->build.build, &has);
 
-	if (err || has)
-		return err ?: 1;
-	for (int id = 0; id < HISTORY_TABLES && !err; id++)
-		err = insert_rows(s, rows, (enum history_table_id)id);
-	return err ?: sqlite_db__run(s->db, s->store.name, "COMMIT");
+	if (!rc && has)
+		return 1;
+	if (!rc)
+		rc = add_rows(s, rows);
+	if (rc == SQLITE_CONSTRAINT)
+		return diag_error_r(-EINVAL,
+				    "%s: build %s has two rows for the same thing, or one "
+				    "without a name; it is not added",
+				    s->store.name, rows->build.build);
+	return fail(s, rc) ?: sqlite_db__run(s->db, s->store.name, "COMMIT");
 }
 
 static int add(struct store *store, const struct history_rows *rows)
@@ -118,6 +168,7 @@ static int add(struct store *store, const struct history_rows *rows)
 	err = add_in_transaction(s, rows);
 	if (err)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite_names__end(s->names);
 	return err;
 }
 
@@ -251,21 +302,74 @@ static int each(struct store *store, int (*take)(void *ctx, const struct history
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
+static const char *const removals[] = {
+	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.compiles WHERE n = ?1",
+	"DELETE FROM main.builds WHERE n = ?1",
+};
+
+static int remove_build(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct sqlite_store *s = ctx;
+	int rc = SQLITE_OK;
+
+	(void)n;
+	for (size_t i = 0; i < N_OF(removals) && !rc; i++) {
+		_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
+
+		rc = sqlite3_prepare_v2(s->db, removals[i], -1, &stmt, NULL);
+		if (rc)
+			break;
+		sqlite3_bind_int64(stmt, 1, cells[0].integer);
+		rc = sqlite3_step(stmt);
+		if (rc == SQLITE_DONE)
+			rc = SQLITE_OK;
+	}
+	return fail(s, rc);
+}
+
+/* Shapes, and the places of items, that no build needs any more. */
+#define REMOVE_REST                                                                           \
+	"DELETE FROM main.query_shapes WHERE id NOT IN (SELECT shape FROM main.query_parts);" \
+	"DELETE FROM main.item_shapes WHERE id NOT IN (SELECT shape FROM main.item_parts);"   \
+	"DELETE FROM main.item_crates WHERE crate NOT IN (SELECT crate FROM main.item_shapes)"
+
+static int remove_builds(struct sqlite_store *s, uint64_t before_ns, uint64_t *n)
+{
+	struct store_value before = {.type = STORE_INTEGER, .integer = (int64_t)before_ns};
+	int64_t builds;
+	_free_ char *count = NULL;
+	int err;
+
+	if (asprintf(&count, "SELECT count(*) FROM main.builds WHERE start_ns < %" PRIu64,
+		     before_ns) < 0)
+		return -ENOMEM;
+	err = sqlite_db__number(s->db, s->store.name, count, &builds);
+	err = err
+		      ?: select_rows(&s->store, "SELECT n FROM main.builds WHERE start_ns < ?",
+				     &before, 1, remove_build, s);
+	if (!err && builds)
+		err = sqlite_db__run(s->db, s->store.name, REMOVE_REST);
+	*n = (uint64_t)builds;
+	return err ?: sqlite_db__run(s->db, s->store.name, "COMMIT");
+}
+
 static int prune(struct store *store, uint64_t before_ns, uint64_t *n)
 {
 	struct sqlite_store *s = of(store);
-	int err = 0;
+	int err = sqlite_db__run(s->db, store->name, "BEGIN IMMEDIATE");
 
-	*n = 0;
-	for (int id = HISTORY_TABLES - 1; id >= 0 && !err; id--) {
-		_free_ char *sql = NULL;
-
-		if (asprintf(&sql, "DELETE FROM \"%s\" WHERE start_ns < %" PRIu64,
-			     history_table((enum history_table_id)id)->name, before_ns) < 0)
-			return -ENOMEM;
-		err = sqlite_db__run(s->db, store->name, sql);
-		*n = (uint64_t)sqlite3_changes64(s->db);
+	if (err)
+		return err;
+	err = remove_builds(s, before_ns, n);
+	if (err) {
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+		return err;
 	}
+	/* The file becomes smaller; readers may keep the log for now, which is no error. */
+	err = sqlite_db__run(s->db, store->name, "PRAGMA incremental_vacuum");
+	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	return err;
 }
 
@@ -273,8 +377,11 @@ static int prune(struct store *store, uint64_t before_ns, uint64_t *n)
 
 static void close_store(struct store *store)
 {
-	sqlite3_close(of(store)->db);
-	free(store);
+	struct sqlite_store *s = of(store);
+
+	sqlite_names__free(s->names);
+	sqlite3_close(s->db);
+	free(s);
 }
 
 static const struct store_ops ops = {
@@ -285,30 +392,6 @@ static const struct store_ops ops = {
 	.prune = prune,
 	.close = close_store,
 };
-
-static int make_tables(struct sqlite_store *s)
-{
-	int err = 0;
-
-	for (int id = 0; id < HISTORY_TABLES && !err; id++) {
-		const struct history_table *t = history_table((enum history_table_id)id);
-		_free_ char *text = NULL;
-		size_t size;
-		FILE *f = open_memstream(&text, &size);
-
-		if (!f)
-			return -ENOMEM;
-		fprintf(f, "CREATE TABLE IF NOT EXISTS \"%s\"(", t->name);
-		for (size_t i = 0; i < t->n; i++)
-			fprintf(f, "%s\"%s\" %s%s", i ? ", " : "", t->columns[i].name,
-				t->columns[i].type == HISTORY_TEXT ? "TEXT" : "INTEGER",
-				id == HISTORY_BUILD && !i ? " PRIMARY KEY" : "");
-		fputs(")", f);
-		fclose(f);
-		err = sqlite_db__run(s->db, s->store.name, text);
-	}
-	return err;
-}
 
 /* $XDG_DATA_HOME/qprof-bpf/history.db; the XDG specification says to ignore a relative path. */
 static int default_path(bool create, char **out)
@@ -339,27 +422,132 @@ static int default_path(bool create, char **out)
 	return asprintf(out, "%s/history.db", dir) < 0 ? -ENOMEM : 0;
 }
 
+/*
+ * The mode changes only while no other connection is open, so a second writer of a new file may
+ * find it busy, for which SQLite does not wait.
+ */
+static int begin_log(struct sqlite_store *s)
+{
+	int rc = SQLITE_OK;
+
+	for (int waited = 0; waited < BUSY_MS; waited += 10) {
+		rc = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+		if (rc != SQLITE_BUSY)
+			break;
+		usleep(10000);
+	}
+	return fail(s, rc);
+}
+
+/* Another user may have made the file: nothing in it is to be run. */
+static void distrust(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	/* A mapped file that its owner truncates would end this process. */
+	sqlite3_exec(db, "PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1", NULL, NULL, NULL);
+}
+
+static int settle(struct sqlite_store *s, bool write)
+{
+	const char *name = s->store.name;
+	int err = 0;
+
+	if (write)
+		err = sqlite_db__run(s->db, name,
+				     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL");
+	err = err ?: write ? begin_log(s) : 0;
+	err = err ?: sqlite_schema__settle(s->db, name, write);
+	if (err)
+		return err;
+	s->names = sqlite_names__new(s->db);
+	return s->names ? fail(s, sqlite_unpacked__add(s->db, s->names)) : -ENOMEM;
+}
+
+/*
+ * How the file is to be opened; `why_not` is the error of making it. Another user's is taken as it
+ * is on the disk, without the log and the memory that its users share: `*as_it_is`.
+ */
+static int look_at_file(const char *name, enum store_access access, int why_not, bool *as_it_is)
+{
+	_free_ char *log = NULL;
+	struct stat st;
+
+	if (stat(name, &st))
+		return errno == ENOENT && access != STORE_WRITE
+			       ? diag_error_r(-ENOENT,
+					      "there is no history %s; `qprof-bpf history add` "
+					      "makes it",
+					      name)
+			       : diag_error_r(-why_not,
+					      "cannot make %s: %s; give another file with "
+					      "--store",
+					      name, strerror(why_not));
+	if (!S_ISREG(st.st_mode))
+		return diag_error_r(-EINVAL, "%s is no file; give a file with --store", name);
+	*as_it_is = st.st_uid != geteuid();
+	if (*as_it_is && access != STORE_READ)
+		return diag_error_r(-EPERM,
+				    "%s belongs to another user; give a file of your own, and take "
+				    "these builds with `qprof-bpf history merge`",
+				    name);
+	if (asprintf(&log, "%s-wal", name) < 0)
+		return -ENOMEM;
+	if (*as_it_is && !stat(log, &st) && st.st_size)
+		return diag_error_r(-EBUSY,
+				    "%s is in use by its owner; try again later, or have it "
+				    "written with `qprof-bpf history export`",
+				    name);
+	return 0;
+}
+
+/* "file:NAME?immutable=1", with the characters escaped that mean something there. */
+static char *immutable_name(const char *name)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	fputs("file:", f);
+	for (; *name; name++)
+		fprintf(f, strchr("%?#", *name) ? "%%%02X" : "%c", *name);
+	fputs("?immutable=1", f);
+	fclose(f);
+	return text;
+}
+
 static int open_file(struct sqlite_store *s, enum store_access access)
 {
 	const char *name = s->store.name;
-	struct stat st;
-	int fd, rc;
+	bool write = access != STORE_READ, as_it_is = false;
+	_close_ int fd = access == STORE_WRITE
+				 ? open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+				 : -1;
+	_free_ char *uri = NULL;
+	int rc, err = look_at_file(name, access, errno, &as_it_is);
 
-	if (access != STORE_WRITE && stat(name, &st))
-		return diag_error_r(-errno, "cannot open %s: %s; `qprof-bpf history add` makes it",
-				    name, strerror(errno));
-	if (access == STORE_WRITE &&
-	    (fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) >= 0)
-		close(fd);
-	rc = sqlite3_open_v2(name, &s->db,
-			     access == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE,
+	if (err)
+		return err;
+	uri = as_it_is ? immutable_name(name) : NULL;
+	if (as_it_is && !uri)
+		return -ENOMEM;
+	/* Before SQLite opens it: closing any descriptor of a file releases its locks. */
+	if (fd >= 0)
+		close(take_fd(fd));
+	rc = sqlite3_open_v2(uri ?: name, &s->db,
+			     (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
+				     (uri ? SQLITE_OPEN_URI : 0),
 			     NULL);
 	if (rc)
 		return sqlite_db__error(s->db, rc, name);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
-	if (access == STORE_READ)
-		return 0;
-	return sqlite_db__run(s->db, name, "PRAGMA journal_mode = WAL") ?: make_tables(s);
+	distrust(s->db);
+	return settle(s, write);
 }
 
 int sqlite__open(const char *path, enum store_access access, struct store **out)

@@ -4,11 +4,14 @@
 #define QPROF_HISTORY_SQLITE_DB_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 
 DEFINE_CLEANUP(sqlite3_stmt, sqlite3_finalize)
 #define _sqlite3_stmt_ __cleanup(sqlite3_finalize_p)
+DEFINE_CLEANUP(sqlite3, sqlite3_close)
+#define _sqlite3_ __cleanup(sqlite3_close_p)
 
 /* Print why `db`, of this name, failed with `rc`, and what to do. Returns a negative errno. */
 int sqlite_db__error(sqlite3 *db, int rc, const char *name);

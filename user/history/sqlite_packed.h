@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The tables query and item in a SQLite file: packed (history/pack.h), a part for each crate of a
+ * build.
+ *
+ *	<table>_parts	id = number of the build << 32 | number of the crate's name; shape, times
+ *	<table>_shapes	id, crate, rows
+ *	item_crates	the crates that an item was ever found in, to find it without a crate
+ *
+ * Parts of query with crate 0 have the sums over all crates of the build.
+ */
+#ifndef QPROF_HISTORY_SQLITE_PACKED_H
+#define QPROF_HISTORY_SQLITE_PACKED_H
+
+#include "history/columns.h"
+#include "history/pack.h"
+#include "history/rows.h"
+#include "history/sqlite_names.h"
+
+#define PACKED_CRATE_BITS 32
+#define PACKED_SUMS	  0 /* the crate of sums */
+
+/* Where the columns of a table are in a packed row. */
+struct packed_table {
+	const struct history_table *table;
+	const struct history_column *crate;
+	const struct history_column *key;
+	const struct history_column *exact[PACK_EXACT];
+	const struct history_column *times[PACK_TIMES];
+	struct pack_format format;
+	bool sums;  /* has parts with sums */
+	bool where; /* has a table of crates by key */
+};
+
+/* Of HISTORY_QUERY or HISTORY_ITEM. */
+struct packed_table packed_table(enum history_table_id id);
+
+static inline int64_t packed_id(int64_t build, int64_t crate)
+{
+	return (int64_t)((uint64_t)build << PACKED_CRATE_BITS | (uint64_t)crate);
+}
+
+/*
+ * Write the rows of a table as parts of the build of this number, in the current transaction.
+ * Returns SQLite's codes; SQLITE_CONSTRAINT if a crate has two rows of one key.
+ */
+int packed_table__write(const struct packed_table *p, sqlite3 *db, struct sqlite_names *names,
+			int64_t build, const struct history_rows *rows);
+
+#endif /* QPROF_HISTORY_SQLITE_PACKED_H */

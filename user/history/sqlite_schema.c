@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/sqlite_schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "history/columns.h"
+#include "history/sqlite_db.h"
+#include "history/sqlite_names.h"
+
+/* "qprf": of files that are ours. */
+#define APPLICATION_ID 0x71707266
+
+/* From version i + 1 to i + 2. Rows of history_table() must not be used here: they are today's. */
+static const struct sqlite_step steps[] = {
+	{NULL},
+};
+#define N_STEPS ((int)N_OF(steps) - 1)
+_Static_assert(N_STEPS + 1 == HISTORY_VERSION, "a step leads to each version");
+
+/* ---- Today's tables -------------------------------------------------------------------------- */
+
+/* The columns of compile that its build has too. */
+#define OF_BUILD 2
+
+static void print_builds(FILE *f)
+{
+	const struct history_table *t = history_table(HISTORY_BUILD);
+
+	fputs("CREATE TABLE builds(n INTEGER PRIMARY KEY", f);
+	for (size_t i = 0; i < t->n; i++)
+		fprintf(f, ", \"%s\" %s%s%s", t->columns[i].name,
+			t->columns[i].type == HISTORY_TEXT ? "TEXT" : "INTEGER",
+			t->columns[i].required ? " NOT NULL" : "", i ? "" : " UNIQUE");
+	fputs("); CREATE INDEX builds_start ON builds(start_ns); CREATE VIEW build AS SELECT ", f);
+	for (size_t i = 0; i < t->n; i++)
+		fprintf(f, "%s\"%s\"", i ? ", " : "", t->columns[i].name);
+	fputs(" FROM builds;", f);
+}
+
+static void print_compiles(FILE *f)
+{
+	const struct history_table *t = history_table(HISTORY_COMPILE);
+
+	fputs("CREATE TABLE compiles(n INTEGER NOT NULL", f);
+	for (size_t i = OF_BUILD; i < t->n; i++)
+		fprintf(f, ", \"%s\" INTEGER%s", t->columns[i].name,
+			t->columns[i].required ? " NOT NULL" : "");
+	fputs(", PRIMARY KEY(n, number)) WITHOUT ROWID;"
+	      "CREATE INDEX compiles_crate ON compiles(crate, n);"
+	      "CREATE VIEW compile AS SELECT builds.build, builds.start_ns",
+	      f);
+	for (size_t i = OF_BUILD; i < t->n; i++) {
+		const struct history_column *c = &t->columns[i];
+
+		if (!strcmp(c->name, "crate"))
+			fputs(", names.text AS crate", f);
+		else if (c->type == HISTORY_TEXT)
+			fprintf(f, ", (SELECT text FROM names WHERE id = c.\"%s\") AS \"%s\"",
+				c->name, c->name);
+		else
+			fprintf(f, ", c.\"%s\"", c->name);
+	}
+	fputs(" FROM compiles AS c JOIN builds ON builds.n = c.n"
+	      " JOIN names ON names.id = c.crate;",
+	      f);
+}
+
+static void print_packed(FILE *f, const char *table)
+{
+	fprintf(f,
+		"CREATE TABLE %s_parts(id INTEGER PRIMARY KEY, shape INTEGER NOT NULL, "
+		"times BLOB NOT NULL);"
+		"CREATE TABLE %s_shapes(id INTEGER PRIMARY KEY, crate INTEGER NOT NULL, "
+		"rows BLOB NOT NULL);"
+		"CREATE INDEX %s_shapes_crate ON %s_shapes(crate);",
+		table, table, table, table);
+}
+
+/* The caller frees it. NULL: no memory. */
+static char *tables(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	fputs(SQLITE_NAMES_TABLE ";", f);
+	print_builds(f);
+	print_compiles(f);
+	print_packed(f, "query");
+	print_packed(f, "item");
+	fputs("CREATE TABLE item_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
+	      "PRIMARY KEY(name, crate)) WITHOUT ROWID;",
+	      f);
+	fclose(f);
+	return text;
+}
+
+static int make_tables(sqlite3 *db, const char *name)
+{
+	_free_ char *sql = tables();
+	_free_ char *version = NULL;
+	int64_t objects;
+	int err = sql ? sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects)
+		      : -ENOMEM;
+
+	/* Another process was faster. */
+	if (err || objects)
+		return err;
+	if (asprintf(&version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		     APPLICATION_ID, HISTORY_VERSION) < 0)
+		return -ENOMEM;
+	return sqlite_db__run(db, name, sql) ?: sqlite_db__run(db, name, version);
+}
+
+/* End a transaction in which `err` came about. */
+static int end_transaction(sqlite3 *db, const char *name, int err)
+{
+	err = err ?: sqlite_db__run(db, name, "COMMIT");
+	if (err)
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
+
+static int make(sqlite3 *db, const char *name)
+{
+	int err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
+
+	return err ?: end_transaction(db, name, make_tables(db, name));
+}
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+static int take_steps(sqlite3 *db, const char *name, int from, const struct sqlite_step *taken,
+		      int n)
+{
+	int64_t version;
+	int err = sqlite_db__number(db, name, "PRAGMA user_version", &version);
+
+	for (int64_t i = version - from; i < n && !err; i++) {
+		_free_ char *text = NULL;
+
+		if (i < 0)
+			return -EINVAL;
+		if (asprintf(&text, "%s; PRAGMA user_version = %d", taken[i].sql,
+			     from + (int)i + 1) < 0)
+			return -ENOMEM;
+		err = sqlite_db__run(db, name, text);
+	}
+	return err;
+}
+
+int sqlite_schema__migrate(sqlite3 *db, const char *name, int from, const struct sqlite_step *taken,
+			   int n)
+{
+	int err = sqlite_db__run(db, name, "BEGIN IMMEDIATE");
+
+	return err ?: end_transaction(db, name, take_steps(db, name, from, taken, n));
+}
+
+/* ---- Whether they are ours ------------------------------------------------------------------- */
+
+#define OBJECTS \
+	"SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1"
+
+static int same_rows(sqlite3_stmt *a, sqlite3_stmt *b, bool *same)
+{
+	int x, y;
+
+	do {
+		const char *s, *t;
+
+		x = sqlite3_step(a);
+		y = sqlite3_step(b);
+		if (x != SQLITE_ROW || y != SQLITE_ROW)
+			break;
+		s = (const char *)sqlite3_column_text(a, 0);
+		t = (const char *)sqlite3_column_text(b, 0);
+		*same = s && t && !strcmp(s, t);
+	} while (*same);
+	*same = *same && x == SQLITE_DONE && y == SQLITE_DONE;
+	return x == SQLITE_ROW || x == SQLITE_DONE ? SQLITE_OK : x;
+}
+
+/* A view or a trigger of another would run as ours. */
+static int check_objects(sqlite3 *db, const char *name)
+{
+	_sqlite3_ sqlite3 *model = NULL;
+	_sqlite3_stmt_ sqlite3_stmt *found = NULL;
+	_sqlite3_stmt_ sqlite3_stmt *expected = NULL;
+	_free_ char *sql = tables();
+	bool same = true;
+	int err, rc;
+
+	if (!sql || sqlite3_open(":memory:", &model) ||
+	    sqlite3_exec(model, sql, NULL, NULL, NULL) ||
+	    sqlite3_prepare_v2(model, OBJECTS, -1, &expected, NULL))
+		return -ENOMEM;
+	err = sqlite_db__prepare(db, name, OBJECTS, &found);
+	if (err)
+		return err;
+	rc = same_rows(found, expected, &same);
+	if (rc)
+		return sqlite_db__error(db, rc, name);
+	return same ? 0
+		    : diag_error_r(-EBADMSG,
+				   "%s: its tables are not those of a history; give another file "
+				   "with --store",
+				   name);
+}
+
+static int check_version(sqlite3 *db, const char *name, bool write, int64_t version)
+{
+	if (version > HISTORY_VERSION)
+		return diag_error_r(-EPROTONOSUPPORT,
+				    "%s has tables of version %d, this qprof-bpf knows %d: use "
+				    "the qprof-bpf that wrote it, or a newer one",
+				    name, (int)version, HISTORY_VERSION);
+	if (version == HISTORY_VERSION)
+		return 0;
+	if (!write)
+		return diag_error_r(-EPROTONOSUPPORT,
+				    "%s has tables of the former version %d; `qprof-bpf history "
+				    "add` brings them up to date",
+				    name, (int)version);
+	return sqlite_schema__migrate(db, name, (int)version, steps + version - 1,
+				      HISTORY_VERSION - (int)version);
+}
+
+int sqlite_schema__settle(sqlite3 *db, const char *name, bool write)
+{
+	int64_t version, application, objects;
+	int err = sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects);
+
+	if (!err && !objects && !write)
+		return diag_error_r(-ENOENT, "%s is empty; `qprof-bpf history add` adds builds",
+				    name);
+	if (!err && !objects)
+		err = make(db, name);
+	err = err ?: sqlite_db__number(db, name, "PRAGMA application_id", &application);
+	err = err ?: sqlite_db__number(db, name, "PRAGMA user_version", &version);
+	if (err)
+		return err;
+	if (application != APPLICATION_ID || version <= 0)
+		return diag_error_r(-EBADMSG,
+				    "%s is a database of another program; give another file with "
+				    "--store",
+				    name);
+	return check_version(db, name, write, version) ?: check_objects(db, name);
+}

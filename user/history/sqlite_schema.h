@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The tables of a SQLite file, its version (PRAGMA user_version), and the way from a former one.
+ *
+ *	names		texts by number (history/sqlite_names.h)
+ *	builds		the columns of build, and a number n
+ *	compiles	the columns of compile, with n for its build, and numbers for texts
+ *	build, compile	views: the same as history/columns.h has it
+ *	..._parts, ..._shapes, item_crates	see history/sqlite_packed.h
+ *
+ * Functions return 0, or a negative errno after a line.
+ */
+#ifndef QPROF_HISTORY_SQLITE_SCHEMA_H
+#define QPROF_HISTORY_SQLITE_SCHEMA_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/* The statements that lead from one version to the next. */
+struct sqlite_step {
+	const char *sql;
+};
+
+/*
+ * Make sure that the file has our tables in our version and nothing else: another user may have
+ * made it. With `write` they are made in an empty file, and those of a former version are changed.
+ */
+int sqlite_schema__settle(sqlite3 *db, const char *name, bool write);
+
+/*
+ * Take a file of version `from` through `n` steps to version `from` + n, whole or not at all.
+ * Another process may have done it meanwhile.
+ */
+int sqlite_schema__migrate(sqlite3 *db, const char *name, int from, const struct sqlite_step *steps,
+			   int n);
+
+#endif /* QPROF_HISTORY_SQLITE_SCHEMA_H */
