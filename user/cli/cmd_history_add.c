@@ -115,7 +115,7 @@ static void add_trace(struct adding *a, const char *path)
 		err = store__add(a->store, &rows);
 	a->failed |= err < 0 && !(err == -ENODATA && a->options->quiet);
 	a->added += !err;
-	a->known += err > 0;
+	a->known += err == 1;
 }
 
 static const char *plural(size_t n)
@@ -144,7 +144,7 @@ int cmd_history_add(const struct cli_history_add_options *o)
 	for (size_t i = 0; i < o->traces.n; i++)
 		add_trace(&a, o->traces.paths[i]);
 	if (!o->traces.n)
-		diag_info("no trace was given");
+		a.failed = store__flush(s) < 0;
 	if (!o->quiet)
 		print_result(&a);
 	return a.failed ? EXIT_CODE_FAILURE : EXIT_CODE_OK;

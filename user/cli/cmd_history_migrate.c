@@ -2,11 +2,32 @@
 #include "cli/cmd.h"
 
 #include "base/diag.h"
+#include "history/address.h"
+#include "history/clickhouse_version.h"
+#include "history/store.h"
 #include "options/exit_code.h"
+
+static int migrate_file(const struct cli_history_migrate_options *o)
+{
+	_store_ struct store *store = NULL;
+
+	if (o->cluster || o->keep.ns) {
+		diag_error("%s is of a server: give its address by --store",
+			   o->cluster ? "--cluster" : "--keep");
+		return EXIT_CODE_USAGE;
+	}
+	return store__open(o->store, STORE_WRITE, &store) ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+}
 
 int cmd_history_migrate(const struct cli_history_migrate_options *o)
 {
-	(void)o;
-	diag_error("history migrate does nothing yet");
-	return EXIT_CODE_FAILURE;
+	if (!o->store || !address__is(o->store))
+		return migrate_file(o);
+	if (o->cluster && !clickhouse_version__is_name(o->cluster)) {
+		diag_error("--cluster: %s is no name of a cluster: letters, digits and _",
+			   o->cluster);
+		return EXIT_CODE_USAGE;
+	}
+	return clickhouse_version__migrate(o->store, o->cluster, o->keep.ns) ? EXIT_CODE_FAILURE
+									     : EXIT_CODE_OK;
 }

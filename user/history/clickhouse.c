@@ -2,12 +2,297 @@
 #include "history/clickhouse.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/diag.h"
+#include "history/clickhouse_rows.h"
+#include "history/clickhouse_version.h"
+#include "history/columns.h"
+#include "history/spool.h"
+#include "history/sql_text.h"
+#include "history/store_ops.h"
 
-int clickhouse__open(const char *where, enum store_access access, struct store **out)
+/* A mutation that has not ended then goes on by itself. */
+#define PRUNE_PATIENCE_S 60
+
+struct clickhouse {
+	struct store store;
+	struct clickhouse_server server;
+	struct clickhouse_version version;
+	bool asked; /* the version is known, and ours */
+	struct spool spool;
+	bool spooled;		 /* `spool` is open */
+	int failed;		 /* why no more is sent; builds only wait then */
+	char away[HTTP_WHY_MAX]; /* with -EHOSTUNREACH: the cause, which is told at the end */
+	const char *added;	 /* the build of store__add() */
+	bool known;		 /* the server had it already */
+};
+
+static struct clickhouse *of(struct store *s)
 {
-	(void)access;
-	(void)out;
-	return diag_error_r(-ENOSYS, "%s: this build has no client of ClickHouse yet", where);
+	return (struct clickhouse *)s;
+}
+
+static int tell(struct clickhouse *c, int err)
+{
+	return diag_error_r(err, "%s: %s", c->server.at.name, c->server.why);
+}
+
+static int check(struct clickhouse *c)
+{
+	int err = c->asked ? 0 : clickhouse_version__check(&c->server, &c->version);
+
+	c->asked = !err;
+	return err;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static int send_builds(void *ctx, const struct history_rows *builds, size_t n)
+{
+	const struct history_rows *missing[SPOOL_BATCH];
+	struct clickhouse *c = ctx;
+	bool known[SPOOL_BATCH];
+	size_t n_missing = 0;
+	int err = check(c);
+
+	if (!err)
+		err = clickhouse_rows__known(&c->server, builds, n, known);
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		if (!known[i])
+			missing[n_missing++] = &builds[i];
+		else if (c->added && !strcmp(builds[i].build.build, c->added))
+			c->known = true;
+	}
+	return n_missing ? clickhouse_rows__insert(&c->server, missing, n_missing) : 0;
+}
+
+static void tell_dropped(struct clickhouse *c)
+{
+	uint64_t n = spool__take_dropped(&c->spool);
+
+	if (n)
+		diag_warn("%" PRIu64 " of the builds that waited for %s were dropped, because "
+			  "their directory was full",
+			  n, c->server.at.name);
+}
+
+/* The server that is away is not asked again by this process. */
+static int fail(struct clickhouse *c, int err)
+{
+	if (err == -EHOSTUNREACH)
+		snprintf(c->away, sizeof(c->away), "%s", c->server.why);
+	else
+		tell(c, err);
+	/* One that refuses a build may still take the next. */
+	if (err != -EREMOTEIO)
+		c->failed = err;
+	return err == -EHOSTUNREACH ? STORE_WAITS : err;
+}
+
+/* 0; STORE_WAITS: the server is away. */
+static int drain(struct clickhouse *c)
+{
+	uint64_t damaged;
+	int err;
+
+	if (c->failed)
+		return c->failed == -EHOSTUNREACH ? STORE_WAITS : c->failed;
+	err = spool__drain(&c->spool, send_builds, c, &damaged);
+	if (damaged)
+		diag_warn("%" PRIu64 " files in %s hold no whole build; they are kept as *.damaged",
+			  damaged, c->spool.path);
+	if (err)
+		return fail(c, err);
+	tell_dropped(c);
+	return 0;
+}
+
+static int open_spool(struct clickhouse *c)
+{
+	int err = c->spooled ? 0 : spool__make(&c->spool, c->server.at.directory);
+
+	c->spooled = !err;
+	return err;
+}
+
+/* A spool that cannot be written must not keep a server from getting the build. */
+static int add_at_once(struct clickhouse *c, const struct history_rows *rows)
+{
+	int err = send_builds(c, rows, 1);
+
+	return err ? tell(c, err) : 0;
+}
+
+static int add(struct store *s, const struct history_rows *rows)
+{
+	struct clickhouse *c = of(s);
+	int err;
+
+	c->added = rows->build.build;
+	c->known = false;
+	if (open_spool(c) || spool__put(&c->spool, rows))
+		err = add_at_once(c, rows);
+	else
+		err = drain(c);
+	c->added = NULL;
+	return err ? err : c->known;
+}
+
+static int flush(struct store *s)
+{
+	int err = open_spool(of(s));
+
+	return err ? err : drain(of(s));
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static int ask(struct store *s, const char *sql, const struct store_value *args, size_t n,
+	       store_row row, void *ctx)
+{
+	struct clickhouse *c = of(s);
+	_free_ char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = sql_text__fill(out, sql, args, n);
+	if (fclose(out))
+		return -ENOMEM;
+	if (!err)
+		err = check(c);
+	if (!err)
+		err = clickhouse_server__select(&c->server, text, row, ctx);
+	return err < 0 && *c->server.why ? tell(c, err) : err;
+}
+
+static int each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
+{
+	struct clickhouse *c = of(s);
+	int err = check(c);
+
+	if (!err)
+		err = clickhouse_rows__each(&c->server, take, ctx);
+	return err < 0 && *c->server.why ? tell(c, err) : err;
+}
+
+/* ---- Removing -------------------------------------------------------------------------------- */
+
+static int take_number(void *ctx, const struct store_value *cells, size_t n)
+{
+	if (n != 1 || cells->type != STORE_INTEGER)
+		return -EPROTO;
+	*(uint64_t *)ctx = (uint64_t)cells->integer;
+	return 0;
+}
+
+static int remove_rows(struct clickhouse *c, enum history_table_id id, uint64_t before_ns)
+{
+	const char *cluster = c->version.cluster;
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "ALTER TABLE %s%s%s%s DELETE WHERE start_ns < %" PRIu64,
+		 history_table(id)->name, *cluster ? "_local" : "", *cluster ? " ON CLUSTER " : "",
+		 cluster, before_ns);
+	return clickhouse_server__run(&c->server, sql, NULL, 0);
+}
+
+/* Rows are removed in the background: their builds must be gone when it is said. */
+static int wait_for_removal(struct clickhouse *c, const char *count)
+{
+	const struct timespec pause = {.tv_nsec = 50000000};
+	time_t end = time(NULL) + PRUNE_PATIENCE_S;
+	uint64_t left = 1;
+	int err = 0;
+
+	while (!err && left && time(NULL) < end) {
+		err = clickhouse_server__select(&c->server, count, take_number, &left);
+		if (!err && left)
+			nanosleep(&pause, NULL);
+	}
+	if (!err && left)
+		diag_info("%s is still removing %" PRIu64 " builds", c->server.at.name, left);
+	return err;
+}
+
+static int prune(struct store *s, uint64_t before_ns, uint64_t *n)
+{
+	struct clickhouse *c = of(s);
+	char count[128];
+	int err = check(c);
+
+	*n = 0;
+	snprintf(count, sizeof(count), "SELECT count() FROM build FINAL WHERE start_ns < %" PRIu64,
+		 before_ns);
+	if (!err)
+		err = clickhouse_server__select(&c->server, count, take_number, n);
+	/* Builds first, also where none is left: an earlier run may have been stopped after them.
+	 */
+	for (int id = 0; !err && id < HISTORY_TABLES; id++)
+		err = remove_rows(c, id, before_ns);
+	if (!err)
+		err = wait_for_removal(c, count);
+	return err ? tell(c, err) : 0;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static void tell_waiting(struct clickhouse *c)
+{
+	uint64_t n = c->failed ? spool__count(&c->spool) : 0;
+
+	if (n)
+		diag_warn("%s: %s%s%" PRIu64 " builds wait in %s; \"history add\" sends them",
+			  c->server.at.name, c->away, *c->away ? "; " : "", n, c->spool.path);
+}
+
+static void close_store(struct store *s)
+{
+	struct clickhouse *c = of(s);
+
+	if (c->spooled) {
+		tell_waiting(c);
+		spool__clear(&c->spool);
+	}
+	clickhouse_server__clear(&c->server);
+	free(c);
+}
+
+static const struct store_ops ops = {
+	.kind = STORE_CLICKHOUSE,
+	.add = add,
+	.flush = flush,
+	.select = ask,
+	.each = each,
+	.prune = prune,
+	.close = close_store,
+};
+
+int clickhouse__open(const char *where, struct store **out)
+{
+	struct clickhouse *c = calloc(1, sizeof(*c));
+	int err = c ? clickhouse_server__open(&c->server, where) : -ENOMEM;
+
+	if (!err) {
+		c->store = (struct store){.ops = &ops, .name = strdup(c->server.at.name)};
+		err = c->store.name ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		*out = &c->store;
+		return 0;
+	}
+	if (c) {
+		free(c->store.name);
+		close_store(&c->store);
+	}
+	return err;
 }

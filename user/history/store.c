@@ -18,6 +18,11 @@ int store__add(struct store *s, const struct history_rows *rows)
 	return s->ops->add(s, rows);
 }
 
+int store__flush(struct store *s)
+{
+	return s->ops->flush ? s->ops->flush(s) : 0;
+}
+
 int store__select(struct store *s, const char *sql, const struct store_value *args, size_t n,
 		  store_row row, void *ctx)
 {

@@ -50,11 +50,15 @@ enum store_kind store__kind(const struct store *s);
 const char *store__name(const struct store *s);
 
 /*
- * Add a build, whole or not at all, also if the process or the machine stops meanwhile. 1 if the
- * store has it already; nothing changes then. 0 otherwise: it is there, or it waits in the spool of
- * an absent server (history/spool.h), of which a line tells.
+ * Add a build, whole or not at all, also if the process or the machine stops meanwhile. 0; 1 if the
+ * store has it already, and nothing changes; STORE_WAITS if its server cannot take it now: it is in
+ * the spool (history/spool.h), of which store__close() tells.
  */
+#define STORE_WAITS 2
 int store__add(struct store *s, const struct history_rows *rows);
+
+/* Send what waits in the spool of a server; nothing for a file. */
+int store__flush(struct store *s);
 
 /*
  * Ask. Each ? in `sql` stands for the next of the `n` parameters. `row` is called for each row of

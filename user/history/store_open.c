@@ -18,7 +18,7 @@ int store__open(const char *where, enum store_access access, struct store **out)
 		return diag_error_r(-EINVAL, "the store has no name: give a file, or "
 					     "http://HOST:PORT/DATABASE");
 	if (where && (begins_with(where, "http://") || begins_with(where, "https://")))
-		return clickhouse__open(where, access, out);
+		return clickhouse__open(where, out);
 	if (where && strstr(where, "://"))
 		return diag_error_r(-EINVAL,
 				    "%s is no store: give a file, or http:// or https:// and "

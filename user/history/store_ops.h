@@ -5,10 +5,11 @@
 
 #include "history/store.h"
 
-/* As the functions of history/store.h of the same names; none is NULL. */
+/* As the functions of history/store.h of the same names. */
 struct store_ops {
 	enum store_kind kind;
 	int (*add)(struct store *s, const struct history_rows *rows);
+	int (*flush)(struct store *s); /* NULL: nothing ever waits */
 	int (*select)(struct store *s, const char *sql, const struct store_value *args, size_t n,
 		      store_row row, void *ctx);
 	int (*each)(struct store *s, int (*take)(void *ctx, const struct history_rows *rows),

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/address.h"
+
+#include <sys/stat.h>
+
+#include "base/diag.h"
+#include "test.h"
+
+static char home[32], directory[64], file[80], said[512];
+
+static int make_home(void **state)
+{
+	strcpy(home, "/tmp/qprof-test.XXXXXX");
+	if (!mkdtemp(home))
+		return -1;
+	snprintf(directory, sizeof(directory), "%s/qprof-bpf", home);
+	snprintf(file, sizeof(file), "%s/clickhouse", directory);
+	setenv("XDG_CONFIG_HOME", home, 1);
+	unsetenv("QPROF_CLICKHOUSE_USER");
+	unsetenv("QPROF_CLICKHOUSE_PASSWORD");
+	diag_hold_errors(said, sizeof(said));
+	return mkdir(directory, 0700);
+}
+
+static int remove_home(void **state)
+{
+	diag_hold_errors(NULL, 0);
+	unlink(file);
+	rmdir(directory);
+	return rmdir(home);
+}
+
+static void keep(const char *text, mode_t mode)
+{
+	FILE *f = fopen(file, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	chmod(file, mode);
+}
+
+static void an_address_has_its_parts(void **state)
+{
+	struct address a;
+
+	assert_int_equal(address__parse(&a, "http://ci-db:8124/qprof"), 0);
+	assert_string_equal(a.base, "http://ci-db:8124/");
+	assert_string_equal(a.database, "qprof");
+	assert_string_equal(a.name, "http://ci-db:8124/qprof");
+	assert_string_equal(a.directory, "ci-db-8124-qprof");
+	assert_int_equal(address__parse(&a, "https://[::1]"), 0);
+	assert_string_equal(a.base, "https://[::1]:8443/");
+	assert_string_equal(a.database, "default");
+	assert_int_equal(address__parse(&a, "https://proxy.example/clickhouse/ci"), 0);
+	assert_string_equal(a.base, "https://proxy.example:8443/clickhouse/");
+	assert_string_equal(a.database, "ci");
+}
+
+static void what_is_no_address_is_refused(void **state)
+{
+	static const char *const wrong[] = {"http://",	       "http://:8123/a", "http://h:/a",
+					    "http://h:123456", "http://h/a?b=c", "http://h/a-b",
+					    "http://h a/b",    "http://[::1/a",	 "http://h/a#b"};
+	struct address a;
+
+	for (size_t i = 0; i < N_OF(wrong); i++)
+		assert_int_equal(address__parse(&a, wrong[i]), -EINVAL);
+}
+
+static void an_address_with_a_password_is_refused_and_not_shown(void **state)
+{
+	struct address a;
+
+	assert_int_equal(address__parse(&a, "https://me:hunter2@ci-db/qprof"), -EINVAL);
+	assert_null(strstr(said, "hunter2"));
+	assert_non_null(strstr(said, "QPROF_CLICKHOUSE_PASSWORD"));
+}
+
+static void the_file_has_user_and_password(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	keep("# of the fleet\n\nuser = me\npassword =  a = b \nca=/etc/ca.pem\n", 0600);
+	assert_int_equal(http_login__read(&login), 0);
+	assert_string_equal(login.user, "me");
+	assert_string_equal(login.password, "a = b");
+	assert_string_equal(login.ca_file, "/etc/ca.pem");
+}
+
+static void the_environment_goes_before_the_file(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	keep("user = me\npassword = old\n", 0600);
+	setenv("QPROF_CLICKHOUSE_PASSWORD", "new", 1);
+	assert_int_equal(http_login__read(&login), 0);
+	assert_string_equal(login.user, "me");
+	assert_string_equal(login.password, "new");
+}
+
+static void a_file_that_others_may_read_is_refused(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	keep("password = hunter2\n", 0640);
+	assert_int_equal(http_login__read(&login), -EPERM);
+	assert_non_null(strstr(said, "chmod 600"));
+	assert_null(login.password);
+}
+
+static void an_unknown_line_is_refused_and_not_shown(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	keep("user = me\nhunter2\n", 0600);
+	assert_int_equal(http_login__read(&login), -EINVAL);
+	assert_non_null(strstr(said, "line 2"));
+	assert_null(strstr(said, "hunter2"));
+}
+
+static void without_a_file_there_is_no_login(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	assert_int_equal(http_login__read(&login), 0);
+	assert_null(login.user);
+}
+
+#define IN_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_HOME(an_address_has_its_parts),
+		IN_HOME(what_is_no_address_is_refused),
+		IN_HOME(an_address_with_a_password_is_refused_and_not_shown),
+		IN_HOME(the_file_has_user_and_password),
+		IN_HOME(the_environment_goes_before_the_file),
+		IN_HOME(a_file_that_others_may_read_is_refused),
+		IN_HOME(an_unknown_line_is_refused_and_not_shown),
+		IN_HOME(without_a_file_there_is_no_login),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "../fixtures/sample_history.h"
+#include "base/diag.h"
+#include "test.h"
+
+static char state_home[32];
+static struct spool spool;
+
+/* A server, and what it got: the last digit of each build. */
+static char got[64];
+static int answer;
+static char refused; /* the last digit of a build that it refuses */
+
+static int make_spool(void **state)
+{
+	strcpy(state_home, "/tmp/qprof-test.XXXXXX");
+	if (!mkdtemp(state_home))
+		return -1;
+	setenv("XDG_STATE_HOME", state_home, 1);
+	diag_set_level(DIAG_QUIET);
+	*got = refused = answer = 0;
+	return spool__make(&spool, "server");
+}
+
+static int remove_spool(void **state)
+{
+	char command[64];
+
+	spool__clear(&spool);
+	snprintf(command, sizeof(command), "rm -r %s", state_home);
+	return system(command);
+}
+
+static void put(unsigned int number)
+{
+	_history_rows_ struct history_rows rows;
+
+	history_rows__init(&rows);
+	sample_history(&rows, number);
+	assert_int_equal(spool__put(&spool, &rows), 0);
+}
+
+static int take(void *ctx, const struct history_rows *builds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (refused && builds[i].build.build[HISTORY_ID_SIZE - 2] == refused)
+			return -EREMOTEIO;
+	for (size_t i = 0; !answer && i < n; i++) {
+		assert_int_equal(builds[i].n[HISTORY_COMPILE], 2);
+		strncat(got, &builds[i].build.build[HISTORY_ID_SIZE - 2], 1);
+	}
+	return answer;
+}
+
+static int drain(void)
+{
+	uint64_t damaged;
+
+	return spool__drain(&spool, take, NULL, &damaged);
+}
+
+/* The name of the oldest file, for the test to harm it. */
+static int open_oldest(int flags)
+{
+	DIR *dir = opendir(spool.path);
+	char name[NAME_MAX + 1] = "";
+	struct dirent *entry;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (*entry->d_name == '1' && (!*name || strcmp(entry->d_name, name) < 0))
+			strcpy(name, entry->d_name);
+	closedir(dir);
+	return openat(spool.dir, name, flags | O_CLOEXEC);
+}
+
+static void builds_go_once_in_their_order(void **state)
+{
+	put(1);
+	put(2);
+	put(1);
+	assert_int_equal(spool__count(&spool), 2);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "12");
+	assert_int_equal(spool__count(&spool), 0);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "12");
+}
+
+static void builds_wait_for_a_server_that_is_away(void **state)
+{
+	put(1);
+	answer = -EHOSTUNREACH;
+	assert_int_equal(drain(), -EHOSTUNREACH);
+	assert_int_equal(spool__count(&spool), 1);
+	answer = 0;
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "1");
+}
+
+static void a_refused_build_stands_in_no_ones_way(void **state)
+{
+	put(1);
+	put(2);
+	put(3);
+	refused = '2';
+	assert_int_equal(drain(), -EREMOTEIO);
+	assert_string_equal(got, "13");
+	assert_int_equal(spool__count(&spool), 1);
+}
+
+static void a_server_that_refuses_all_is_left_alone(void **state)
+{
+	for (unsigned int i = 0; i < 40; i++)
+		put(i * 10 + 2);
+	refused = '2';
+	assert_int_equal(drain(), -ECANCELED);
+	assert_int_equal(spool__count(&spool), 40);
+}
+
+static void a_damaged_file_is_set_aside(void **state)
+{
+	uint64_t damaged;
+	int fd;
+
+	put(1);
+	fd = open_oldest(O_RDWR);
+	assert_int_equal(ftruncate(fd, 700), 0);
+	close(fd);
+	put(2);
+	assert_int_equal(spool__drain(&spool, take, NULL, &damaged), 0);
+	assert_int_equal(damaged, 1);
+	assert_string_equal(got, "2");
+	assert_int_equal(spool__count(&spool), 0);
+	assert_int_equal(spool__drain(&spool, take, NULL, &damaged), 0);
+	assert_int_equal(damaged, 0);
+}
+
+static void what_another_process_sends_is_left_to_it(void **state)
+{
+	int fd;
+
+	put(1);
+	fd = open_oldest(O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	put(2);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "2");
+	close(fd);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "21");
+}
+
+static void the_oldest_are_dropped_and_counted(void **state)
+{
+	spool.limits.files = 2;
+	for (unsigned int i = 1; i <= 4; i++)
+		put(i);
+	assert_int_equal(spool__count(&spool), 2);
+	assert_int_equal(spool__take_dropped(&spool), 2);
+	assert_int_equal(spool__take_dropped(&spool), 0);
+	spool.limits.bytes = 1;
+	put(5);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "5");
+	assert_int_equal(spool__take_dropped(&spool), 2);
+}
+
+#define IN_SPOOL(test) cmocka_unit_test_setup_teardown(test, make_spool, remove_spool)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_SPOOL(builds_go_once_in_their_order),
+		IN_SPOOL(builds_wait_for_a_server_that_is_away),
+		IN_SPOOL(a_refused_build_stands_in_no_ones_way),
+		IN_SPOOL(a_server_that_refuses_all_is_left_alone),
+		IN_SPOOL(a_damaged_file_is_set_aside),
+		IN_SPOOL(what_another_process_sends_is_left_to_it),
+		IN_SPOOL(the_oldest_are_dropped_and_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

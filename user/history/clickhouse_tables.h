@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The tables of history/columns.h on a ClickHouse server, as statements.
+ *
+ * On one server: a ReplacingMergeTree of each name. On a cluster: <name>_local, replicated, on each
+ * server, and <name>, which stands for those of all shards. All rows of a build are on one shard.
+ * Rows that came twice are merged some time; questions ask with FINAL, which counts them once.
+ *
+ * Only what 18.16 has, and today's versions still have. But for TTL: it came with 19.6.
+ */
+#ifndef QPROF_HISTORY_CLICKHOUSE_TABLES_H
+#define QPROF_HISTORY_CLICKHOUSE_TABLES_H
+
+#include <stdio.h>
+
+#include "history/columns.h"
+
+/* The table whose one row of the highest version says which version the tables are of. */
+#define CLICKHOUSE_VERSION_TABLE "qprof_schema"
+
+struct clickhouse_tables {
+	const char *database;
+	const char *cluster; /* NULL: one server */
+	uint64_t keep_days;  /* 0: for ever; else by TTL */
+};
+
+/* "CREATE DATABASE ..." */
+void clickhouse_tables__database(const struct clickhouse_tables *t, FILE *out);
+/* The table of the version, and the row that says that all tables are of HISTORY_VERSION. */
+void clickhouse_tables__version(const struct clickhouse_tables *t, FILE *out);
+void clickhouse_tables__mark(const struct clickhouse_tables *t, FILE *out);
+/* The table that holds rows. */
+void clickhouse_tables__local(const struct clickhouse_tables *t, enum history_table_id id,
+			      FILE *out);
+/* The one that stands for all; of a cluster only. */
+void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum history_table_id id,
+				    FILE *out);
+/* Have the table that holds rows forget those that are older than `keep_days`. */
+void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_table_id id,
+			     FILE *out);
+/* Add a column that a table of an older version lacks; `local`: to the table that holds rows. */
+void clickhouse_tables__add_column(const struct clickhouse_tables *t, enum history_table_id id,
+				   const struct history_column *c, bool local, FILE *out);
+
+/* All of them, each ended by a semicolon, for a person. */
+void clickhouse_tables__print(const struct clickhouse_tables *t, FILE *out);
+
+#endif /* QPROF_HISTORY_CLICKHOUSE_TABLES_H */

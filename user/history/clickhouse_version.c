@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/clickhouse_version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "history/clickhouse_tables.h"
+
+#define DAY_NS 86400000000000ull
+
+/* The first version that forgets rows by itself. */
+#define TTL_MAJOR 19
+#define TTL_MINOR 6
+
+uint64_t clickhouse_version__days(uint64_t ns)
+{
+	return ns / DAY_NS + (ns % DAY_NS ? 1 : 0);
+}
+
+bool clickhouse_version__is_name(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_")];
+}
+
+/* ---- What is there --------------------------------------------------------------------------- */
+
+static int take_version(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct clickhouse_version *v = ctx;
+
+	if (n != 2 || cells[0].type != STORE_INTEGER || cells[1].type != STORE_TEXT)
+		return -EPROTO;
+	if (*cells[1].text && !clickhouse_version__is_name(cells[1].text))
+		return -EPROTO;
+	v->version = cells[0].integer;
+	snprintf(v->cluster, sizeof(v->cluster), "%s", cells[1].text);
+	return 0;
+}
+
+/* 0 with a version of 0: there are no tables. */
+static int read_version(struct clickhouse_server *s, struct clickhouse_version *v)
+{
+	int err;
+
+	*v = (struct clickhouse_version){};
+	err = clickhouse_server__select(s,
+					"SELECT version, cluster FROM " CLICKHOUSE_VERSION_TABLE
+					" ORDER BY version DESC LIMIT 1",
+					take_version, v);
+	if (err == -EREMOTEIO &&
+	    (s->code == CLICKHOUSE_UNKNOWN_TABLE || s->code == CLICKHOUSE_UNKNOWN_DATABASE))
+		err = 0;
+	return err;
+}
+
+static int refuse_newer(struct clickhouse_server *s, const struct clickhouse_version *v)
+{
+	if (v->version <= HISTORY_VERSION)
+		return 0;
+	snprintf(s->why, sizeof(s->why),
+		 "its tables are of version %" PRId64
+		 ", and this qprof-bpf knows %d; update qprof-bpf",
+		 v->version, HISTORY_VERSION);
+	return -EPROTONOSUPPORT;
+}
+
+int clickhouse_version__check(struct clickhouse_server *s, struct clickhouse_version *v)
+{
+	int err = read_version(s, v);
+
+	if (!err)
+		err = refuse_newer(s, v);
+	if (err || v->version == HISTORY_VERSION)
+		return err;
+	snprintf(s->why, sizeof(s->why),
+		 "it has no tables of version %d; run qprof-bpf history migrate --store %.128s",
+		 HISTORY_VERSION, s->at.name);
+	return -ENOENT;
+}
+
+/* ---- Making it ours -------------------------------------------------------------------------- */
+
+struct migration {
+	struct clickhouse_server *server;
+	struct clickhouse_tables tables;
+	enum history_table_id id;
+	bool local;	  /* of the table that is looked at */
+	bool *has;	  /* its columns, in the order of history/columns.h */
+	char version[32]; /* of the server */
+};
+
+typedef void (*statement)(const struct clickhouse_tables *t, FILE *out);
+
+static int run_text(struct migration *m, char *sql)
+{
+	_free_ char *text = sql;
+
+	return text ? clickhouse_server__run(m->server, text, NULL, 0) : -ENOMEM;
+}
+
+static char *text_of(statement print, const struct clickhouse_tables *t)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	print(t, out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int run(struct migration *m, statement print)
+{
+	return run_text(m, text_of(print, &m->tables));
+}
+
+static char *text_of_table(const struct migration *m,
+			   void (*print)(const struct clickhouse_tables *t,
+					 enum history_table_id id, FILE *out))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	print(&m->tables, m->id, out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int note_column(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct migration *m = ctx;
+	const struct history_table *t = history_table(m->id);
+	const struct history_column *c;
+
+	if (n != 1 || cells->type != STORE_TEXT)
+		return -EPROTO;
+	c = history_table__column(t, cells->text);
+	if (c)
+		m->has[c - t->columns] = true;
+	return 0;
+}
+
+static int add_column(struct migration *m, const struct history_column *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return -ENOMEM;
+	clickhouse_tables__add_column(&m->tables, m->id, c, m->local, out);
+	return fclose(out) ? -ENOMEM : run_text(m, text);
+}
+
+/* A table of an older version lacks the columns that came after it. */
+static int add_columns(struct migration *m)
+{
+	const struct history_table *t = history_table(m->id);
+	_free_ bool *has = calloc(t->n, sizeof(*has));
+	char sql[256];
+	int err;
+
+	if (!has)
+		return -ENOMEM;
+	m->has = has;
+	snprintf(sql, sizeof(sql),
+		 "SELECT name FROM system.columns WHERE database = '%s' AND table = '%s%s'",
+		 m->tables.database, t->name, m->local && m->tables.cluster ? "_local" : "");
+	err = clickhouse_server__select(m->server, sql, note_column, m);
+	for (size_t i = 0; !err && i < t->n; i++)
+		if (!has[i])
+			err = add_column(m, &t->columns[i]);
+	return err;
+}
+
+static int make_table(struct migration *m)
+{
+	int err = run_text(m, text_of_table(m, clickhouse_tables__local));
+
+	m->local = true;
+	if (!err)
+		err = add_columns(m);
+	if (!err && m->tables.keep_days)
+		err = run_text(m, text_of_table(m, clickhouse_tables__keep));
+	if (err || !m->tables.cluster)
+		return err;
+	m->local = false;
+	err = run_text(m, text_of_table(m, clickhouse_tables__distributed));
+	return err ? err : add_columns(m);
+}
+
+static int make_tables(struct migration *m)
+{
+	int err = run(m, clickhouse_tables__version);
+
+	for (int id = 0; !err && id < HISTORY_TABLES; id++) {
+		m->id = id;
+		err = make_table(m);
+	}
+	return err;
+}
+
+static int take_text(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct migration *m = ctx;
+
+	if (n != 1 || cells->type != STORE_TEXT)
+		return -EPROTO;
+	snprintf(m->version, sizeof(m->version), "%s", cells->text);
+	return 0;
+}
+
+/* Before anything is made. */
+static int check_server(struct migration *m)
+{
+	unsigned int major = 0, minor = 0;
+	int err;
+
+	m->server->outside = true;
+	err = clickhouse_server__select(m->server, "SELECT version()", take_text, m);
+	if (err || !m->tables.keep_days)
+		return err;
+	if (sscanf(m->version, "%u.%u", &major, &minor) != 2)
+		return -EPROTO;
+	if (major > TTL_MAJOR || (major == TTL_MAJOR && minor >= TTL_MINOR))
+		return 0;
+	snprintf(m->server->why, sizeof(m->server->why),
+		 "ClickHouse %s cannot forget rows by itself, which came with %d.%d; leave --keep "
+		 "out, and run qprof-bpf history prune from time to time",
+		 m->version, TTL_MAJOR, TTL_MINOR);
+	return -EOPNOTSUPP;
+}
+
+/* The tables that are there know their cluster. */
+static int check_cluster(struct migration *m, const struct clickhouse_version *v)
+{
+	const char *given = m->tables.cluster ? m->tables.cluster : "";
+
+	if (!v->version || !strcmp(given, v->cluster))
+		return 0;
+	if (!*given) {
+		m->tables.cluster = v->cluster;
+		return 0;
+	}
+	snprintf(m->server->why, sizeof(m->server->why),
+		 "its tables are of %s%s; give another database for those of cluster %s",
+		 *v->cluster ? "cluster " : "one server", v->cluster, given);
+	return -EEXIST;
+}
+
+static int migrate(struct migration *m, struct clickhouse_version *v)
+{
+	int err = check_server(m);
+
+	m->server->outside = false;
+	if (!err)
+		err = read_version(m->server, v);
+	if (!err)
+		err = refuse_newer(m->server, v);
+	if (!err)
+		err = check_cluster(m, v);
+	m->server->outside = true;
+	if (!err)
+		err = run(m, clickhouse_tables__database);
+	m->server->outside = false;
+	if (!err)
+		err = make_tables(m);
+	if (!err && v->version < HISTORY_VERSION)
+		err = run(m, clickhouse_tables__mark);
+	return err;
+}
+
+int clickhouse_version__migrate(const char *where, const char *cluster, uint64_t keep_ns)
+{
+	struct clickhouse_server s;
+	struct migration m = {.server = &s};
+	struct clickhouse_version v;
+	int err = clickhouse_server__open(&s, where);
+
+	if (err)
+		return err;
+	m.tables = (struct clickhouse_tables){
+		s.at.database,
+		cluster,
+		clickhouse_version__days(keep_ns),
+	};
+	err = migrate(&m, &v);
+	if (err == -ENOMEM)
+		snprintf(s.why, sizeof(s.why), "%s", strerror(ENOMEM));
+	if (err)
+		diag_error("%s: %s", s.at.name, s.why);
+	else if (v.version == HISTORY_VERSION)
+		diag_info("%s: its tables are of version %d already", s.at.name, HISTORY_VERSION);
+	else
+		diag_info("%s: its tables are of version %d now (ClickHouse %s)", s.at.name,
+			  HISTORY_VERSION, m.version);
+	clickhouse_server__clear(&s);
+	return err;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/invoker.h"
+#include "history/json_lines.h"
+#include "history/spool_files.h"
+
+/* A byte for each build that was dropped. */
+#define DROPPED "dropped"
+
+/* A server that refuses so many builds one by one refuses all. */
+#define REFUSED_MAX 3
+
+/* ---- The directory --------------------------------------------------------------------------- */
+
+static char *choose_path(const char *server)
+{
+	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	_invoker_ struct invoker inv = {};
+	char *path;
+
+	if (xdg && *xdg == '/')
+		return asprintf(&path, "%s/qprof-bpf/spool/%s", xdg, server) < 0 ? NULL : path;
+	if ((!home || *home != '/') && invoker__get(&inv))
+		return NULL;
+	home = home && *home == '/' ? home : inv.home;
+	return asprintf(&path, "%s/.local/state/qprof-bpf/spool/%s", home, server) < 0 ? NULL
+										       : path;
+}
+
+/* Make the directories of a path, for its user alone. */
+static int make_directories(char *path)
+{
+	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		int failed;
+
+		*at = '\0';
+		failed = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+		*at = '/';
+		if (failed)
+			return failed;
+	}
+	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+int spool__make(struct spool *s, const char *server)
+{
+	int err;
+
+	*s = (struct spool){.dir = -1, .limits = {SPOOL_FILES_MAX, SPOOL_BYTES_MAX}};
+	s->path = choose_path(server);
+	if (!s->path)
+		return diag_error_r(-ENOMEM, "cannot keep builds for a server: %s",
+				    strerror(ENOMEM));
+	err = make_directories(s->path);
+	if (!err) {
+		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = s->dir < 0 ? -errno : 0;
+	}
+	return err ? diag_error_r(err, "cannot keep builds in %s: %s", s->path, strerror(-err)) : 0;
+}
+
+void spool__clear(struct spool *s)
+{
+	if (s->dir >= 0)
+		close(s->dir);
+	free(s->path);
+	*s = (struct spool){.dir = -1};
+}
+
+uint64_t spool__count(const struct spool *s)
+{
+	_spool_files_ struct spool_files f = {};
+	uint64_t n = 0;
+
+	spool_files__list(s->dir, &f);
+	for (uint32_t i = 0; i < f.n; i++)
+		n += spool_files__waits(f.names[i]);
+	return n;
+}
+
+/* ---- What was dropped ------------------------------------------------------------------------ */
+
+static void count_dropped(struct spool *s)
+{
+	_close_ int fd = openat(s->dir, DROPPED, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX) || write(fd, "", 1) != 1)
+		diag_warn("cannot count a dropped build in %s", s->path);
+}
+
+uint64_t spool__take_dropped(struct spool *s)
+{
+	_close_ int fd = openat(s->dir, DROPPED, O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || flock(fd, LOCK_EX) || fstat(fd, &st) || ftruncate(fd, 0))
+		return 0;
+	return (uint64_t)st.st_size;
+}
+
+static bool drop(struct spool *s, const char *name)
+{
+	_close_ int fd = spool_files__lock(s->dir, name);
+
+	if (fd < 0 || unlinkat(s->dir, name, 0))
+		return false;
+	count_dropped(s);
+	diag_warn("%s is full: its oldest build, %s, is dropped", s->path, name);
+	return true;
+}
+
+/* Down to the limits; the newest stays. */
+static int bound(struct spool *s)
+{
+	_spool_files_ struct spool_files f = {};
+	int err = spool_files__list(s->dir, &f);
+	uint64_t n = f.n;
+	struct stat st;
+
+	for (uint32_t i = 0; !err && i + 1 < f.n; i++) {
+		if (n <= s->limits.files && f.bytes <= s->limits.bytes)
+			break;
+		if (fstatat(s->dir, f.names[i], &st, AT_SYMLINK_NOFOLLOW) || !drop(s, f.names[i]))
+			continue;
+		n--;
+		f.bytes -= (uint64_t)st.st_size < f.bytes ? (uint64_t)st.st_size : f.bytes;
+	}
+	return err;
+}
+
+/* ---- Putting --------------------------------------------------------------------------------- */
+
+static bool waits_already(const struct spool *s, const char *build)
+{
+	_spool_files_ struct spool_files f = {};
+	char end[HISTORY_ID_SIZE + sizeof(SPOOL_SUFFIX)];
+	size_t len = (size_t)snprintf(end, sizeof(end), "%.36s" SPOOL_SUFFIX, build);
+
+	spool_files__list(s->dir, &f);
+	for (uint32_t i = 0; i < f.n; i++) {
+		size_t n = strlen(f.names[i]);
+
+		if (n > len && !strcmp(f.names[i] + n - len, end))
+			return true;
+	}
+	return false;
+}
+
+static int write_file(const struct spool *s, const char *name, const struct history_rows *rows)
+{
+	int fd = openat(s->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	_fclose_ FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	int err = out ? 0 : -errno;
+
+	if (!out && fd >= 0)
+		close(fd);
+	if (!err)
+		err = json_lines__write(out, rows);
+	if (!err && (fflush(out) || fsync(fd)))
+		err = -errno;
+	return err;
+}
+
+int spool__put(struct spool *s, const struct history_rows *rows)
+{
+	char name[64], unwritten[96];
+	struct timespec now;
+	int err;
+
+	if (waits_already(s, rows->build.build))
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(name, sizeof(name), "%010lld%09ld-%.36s" SPOOL_SUFFIX, (long long)now.tv_sec,
+		 now.tv_nsec, rows->build.build);
+	snprintf(unwritten, sizeof(unwritten), SPOOL_UNWRITTEN "%d-%s", getpid(), name);
+	err = write_file(s, unwritten, rows);
+	if (!err && renameat(s->dir, unwritten, s->dir, name))
+		err = -errno;
+	if (err) {
+		unlinkat(s->dir, unwritten, 0);
+		return diag_error_r(err, "cannot keep the build in %s: %s", s->path,
+				    strerror(-err));
+	}
+	fsync(s->dir);
+	return bound(s);
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+struct batch {
+	struct history_rows builds[SPOOL_BATCH];
+	const char *names[SPOOL_BATCH];
+	int locks[SPOOL_BATCH];
+	size_t n;
+	uint64_t bytes;
+};
+
+static void clear_batch(struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		history_rows__clear(&b->builds[i]);
+		close(b->locks[i]);
+	}
+	b->n = 0;
+	b->bytes = 0;
+}
+#define _batch_ __cleanup(clear_batch)
+
+static int read_build(int fd, struct history_rows *rows)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	_fclose_ FILE *in = copy < 0 ? NULL : fdopen(copy, "r");
+	_json_lines_ struct json_lines *lines = NULL;
+	int err;
+
+	if (!in)
+		return -errno;
+	err = json_lines__new(in, &lines);
+	if (!err)
+		err = json_lines__next(lines, rows);
+	return err == 1 ? 0 : err ? err : -EBADMSG;
+}
+
+/* Damaged files stay for a person to look at, and stand in nobody's way. */
+static void set_aside(const struct spool *s, const char *name)
+{
+	char other[NAME_MAX + sizeof(SPOOL_DAMAGED)];
+
+	snprintf(other, sizeof(other), "%s" SPOOL_DAMAGED, name);
+	renameat(s->dir, name, s->dir, other);
+}
+
+static int take_build(const struct spool *s, struct batch *b, const char *name, uint64_t *damaged)
+{
+	_close_ int fd = spool_files__lock(s->dir, name);
+	struct history_rows *rows = &b->builds[b->n];
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return 0;
+	history_rows__init(rows);
+	err = read_build(fd, rows);
+	if (!err && fstat(fd, &st))
+		err = -errno;
+	if (err) {
+		history_rows__clear(rows);
+		if (err == -EBADMSG) {
+			set_aside(s, name);
+			*damaged += 1;
+		}
+		return err == -ENOMEM ? err : 0;
+	}
+	b->names[b->n] = name;
+	b->locks[b->n++] = take_fd(fd);
+	b->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static int send_some(const struct spool *s, const struct batch *b, size_t from, size_t n,
+		     spool_send send, void *ctx)
+{
+	int err = send(ctx, b->builds + from, n);
+
+	for (size_t i = from; !err && i < from + n; i++)
+		unlinkat(s->dir, b->names[i], 0);
+	return err;
+}
+
+/* If the server refuses them together, one by one: -EREMOTEIO if it refuses some then. */
+static int send_batch(const struct spool *s, struct batch *b, spool_send send, void *ctx)
+{
+	int err = b->n ? send_some(s, b, 0, b->n, send, ctx) : 0, last = err;
+	unsigned int refused = 0;
+
+	if (err == -EREMOTEIO && b->n > 1) {
+		last = 0;
+		for (size_t i = 0; i < b->n && refused < REFUSED_MAX; i++) {
+			err = send_some(s, b, i, 1, send, ctx);
+			last = err ? err : last;
+			if (err && err != -EREMOTEIO)
+				break;
+			refused += !!err;
+		}
+		if (refused == REFUSED_MAX)
+			last = -ECANCELED;
+	}
+	clear_batch(b);
+	return last;
+}
+
+int spool__drain(struct spool *s, spool_send send, void *ctx, uint64_t *damaged)
+{
+	_spool_files_ struct spool_files f = {};
+	_batch_ struct batch b = {};
+	int err = spool_files__list(s->dir, &f), last = err;
+
+	*damaged = 0;
+	for (uint32_t i = 0; !err && i < f.n; i++) {
+		if (spool_files__waits(f.names[i]))
+			err = take_build(s, &b, f.names[i], damaged);
+		if (err || (b.n < SPOOL_BATCH && b.bytes < SPOOL_BATCH_BYTES && i + 1 < f.n))
+			continue;
+		err = send_batch(s, &b, send, ctx);
+		last = err ? err : last;
+		err = err == -EREMOTEIO ? 0 : err;
+	}
+	return err ? err : last;
+}
