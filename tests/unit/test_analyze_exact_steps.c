@@ -13,7 +13,7 @@ static size_t find(const double *values, size_t n, const struct change_points_op
 	struct change_point *found = NULL;
 	size_t n_found = 0;
 
-	assert_int_equal(change_points__find(values, n, o, &found, &n_found), 0);
+	assert_int_equal(exact_steps__find(values, n, o, &found, &n_found), 0);
 	memcpy(changes, found, n_found * sizeof(*found));
 	free(found);
 	return n_found;

@@ -3,7 +3,7 @@
 #ifndef QPROF_ANALYZE_EXACT_STEPS_H
 #define QPROF_ANALYZE_EXACT_STEPS_H
 
-#include "analyze/change_points.h"
+#include "analyze/change_point.h"
 
 /*
  * A step is a change if

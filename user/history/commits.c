@@ -9,6 +9,7 @@
 #include "analyze/compare_judge.h"
 #include "base/diag.h"
 #include "history/commit_rows.h"
+#include "history/trend_points.h"
 
 /* With so many builds of base the noise is theirs, and need not be estimated. */
 #define MANY_BUILDS 10
@@ -236,7 +237,7 @@ static int find_level(const struct commits *c, const struct sums *s, enum compar
 {
 	const struct change_points_options o = {
 		.exact = metric == COMPARE_COUNT,
-		.least = metric == COMPARE_COUNT ? 0.001 : 0.01,
+		.least = metric == COMPARE_COUNT ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS,
 	};
 	_free_ struct change_point *changes = NULL;
 	_free_ double *values = calloc(c->n_base, sizeof(*values));

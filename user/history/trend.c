@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/change_points.h"
 #include "base/array.h"
 #include "base/diag.h"
 #include "history/trend_kinds.h"
-
-/* Smaller changes are no news: of counts, which are certain, and of what has noise. */
-#define LEAST_OF_COUNTS 0.001
-#define LEAST_OF_OTHERS 0.01
 
 static const struct {
 	const char *name, *unit;
@@ -354,28 +351,36 @@ static int find_changes(struct trend *t)
 	return err;
 }
 
+/* "1 build", "7 builds" */
+#define builds_of(n) (builds_text((char[32]){}, (n)))
+static const char *builds_text(char text[32], uint64_t n)
+{
+	snprintf(text, 32, "%llu build%s", (unsigned long long)n, n == 1 ? "" : "s");
+	return text;
+}
+
 static int note_left_out(struct trend *t)
 {
 	static const char *const texts[TREND_REASONS] = {
-		[TREND_NO_VALUE] = "do not have the number",
-		[TREND_LOST] = "lost records",
-		[TREND_FAILED] = "failed",
-		[TREND_OTHER_WORK] = "did other work: incremental builds, or of other crates",
-		[TREND_OTHER_KIND] = "are too few of their profile, host or recording",
+		[TREND_NO_VALUE] = "the number is not known",
+		[TREND_LOST] = "records were lost",
+		[TREND_FAILED] = "compiles failed",
+		[TREND_OTHER_WORK] = "they did other work: incremental, or of other crates",
+		[TREND_OTHER_KIND] = "there are too few of their profile, host or recording",
 	};
 	int err = 0;
 
 	if (t->not_whole)
-		err = trend__note(t, "%llu builds are left out, as their traces are not whole",
-				  (unsigned long long)t->not_whole);
+		err = trend__note(t, "left out, as their traces are not whole: %s",
+				  builds_of(t->not_whole));
 	if (t->absent && !err)
-		err = trend__note(t, "%zu builds do not have it", t->absent);
+		err = trend__note(t, "left out, as they do not have it: %s", builds_of(t->absent));
 	for (size_t i = 0; i < t->n; i++)
 		t->reasons[t->points[i].reason]++;
 	for (int r = TREND_COUNTED + 1; r < TREND_REASONS && !err; r++)
 		if (t->reasons[r])
-			err = trend__note(t, "%zu builds are not judged, as they %s", t->reasons[r],
-					  texts[r]);
+			err = trend__note(t, "not judged, as %s: %s", texts[r],
+					  builds_of(t->reasons[r]));
 	return err;
 }
 
@@ -390,8 +395,8 @@ static int note_cost(struct trend *t)
 			   t->points[i].build->cost_ppm == HISTORY_UNKNOWN;
 	if (!unknown)
 		return 0;
-	return trend__note(t, "CPU times of %zu builds have what recording added: it is not known",
-			   unknown);
+	return trend__note(t, "CPU times with what recording added, as it is not known: %s",
+			   builds_of(unknown));
 }
 
 static int check(const struct trend_question *q)
@@ -425,7 +430,7 @@ int trend__ask(struct store *s, const struct trend_question *q, struct trend *ou
 	};
 	int err = check(q);
 
-	t.least = t.exact ? LEAST_OF_COUNTS : LEAST_OF_OTHERS;
+	t.least = t.exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS;
 	whole.state = "whole";
 	err = err ?: history_builds__ask(s, &whole, &t.builds)
 		?: history_builds__not_whole(s, &q->filter, &t.not_whole) ?: make_points(s, &t)

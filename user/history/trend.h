@@ -4,83 +4,15 @@
 #ifndef QPROF_HISTORY_TREND_H
 #define QPROF_HISTORY_TREND_H
 
-#include "analyze/change_points.h"
-#include "history/questions.h"
-
-enum trend_metric {
-	TREND_CPU,    /* ns; of whole builds and crates without what recording added */
-	TREND_WALL,   /* ns */
-	TREND_COUNT,  /* executions of queries; exact */
-	TREND_MEMORY, /* bytes: the peak of one compiler */
-	TREND_METRICS,
-};
+#include "history/trend_points.h"
 
 /* "cpu", "wall", "count", "memory". */
 const char *trend_metric_name(enum trend_metric metric);
 /* "ns", "executions", "bytes". */
 const char *trend_metric_unit(enum trend_metric metric);
 
-struct trend_question {
-	struct history_series of;
-	enum trend_metric metric;
-	struct history_filter filter; /* `state` is not used: only whole builds count */
-};
-
-/* Why a point is in the list and yet not among those in which changes are looked for. */
-enum trend_reason {
-	TREND_COUNTED,	  /* it is */
-	TREND_NO_VALUE,	  /* not known of that build */
-	TREND_LOST,	  /* records were lost, so numbers are too low */
-	TREND_FAILED,	  /* more compiles failed than usual, or the crate's did */
-	TREND_OTHER_WORK, /* far fewer or more compiles than usual, or another kind of build: an
-			     incremental one among clean ones */
-	TREND_OTHER_KIND, /* too few builds of its profile; of times also of its host, or recorded
-			     as it was */
-	TREND_REASONS,
-};
-
 /* "other work"; NULL of TREND_COUNTED. */
 const char *trend_reason_name(enum trend_reason reason);
-
-/* One build. Points of one commit follow each other, commits are in the order of first builds. */
-struct trend_point {
-	const struct history_build *build; /* commit, branch, start, label, host, toolchain... */
-	uint64_t value;			   /* in the metric's unit, or HISTORY_UNKNOWN */
-	const char *how;		   /* "exact", "sampled", "estimated", "budget"; or NULL */
-	bool begins;			   /* it is the first of its commit, or has none */
-	enum trend_reason reason;
-	uint32_t group; /* builds of other groups are not comparable; from 0 */
-};
-
-/* The level of the points of one group changed; of these the counted ones have the levels. */
-struct trend_change {
-	size_t point;  /* the first build of the new level: its commit made the change... */
-	size_t former; /* ...or one after this, the last build of the former level */
-	double before; /* means of the levels, in the metric's unit */
-	double after;
-	double change;	   /* as a ratio: 0.03 is 3 % more; infinite from 0 */
-	double confidence; /* 0 to 1; exact counts: 1 */
-	bool toolchain;	   /* the toolchains of `former` and `point` differ */
-};
-
-struct trend {
-	struct trend_question question; /* its texts are the caller's */
-	bool exact;			/* without noise: counts */
-	struct trend_point *points;	/* the oldest first */
-	size_t n;
-	struct trend_change *changes; /* the oldest first */
-	size_t n_changes;
-	uint32_t capacity;
-	uint32_t n_groups;
-	size_t reasons[TREND_REASONS]; /* points of each */
-	size_t absent;		       /* builds without the crate, query or item: no points */
-	uint64_t not_whole;	       /* builds that are unfinished or damaged: no points */
-	double least;		       /* smaller changes, as a ratio, are none */
-	/* Sentences without a period: what was left out, and how numbers were made comparable. */
-	char *notes[TREND_REASONS + 6];
-	size_t n_notes;
-	struct history_builds builds; /* owns what points refer to */
-};
 
 /*
  * No point is no error. -EINVAL if the series has no such metric; else as history_builds__ask(),

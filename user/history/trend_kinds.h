@@ -3,7 +3,7 @@
 #ifndef QPROF_HISTORY_TREND_KINDS_H
 #define QPROF_HISTORY_TREND_KINDS_H
 
-#include "history/trend.h"
+#include "history/trend_points.h"
 
 /* A group of fewer points has no statistics of its own. */
 #define TREND_KINDS_LEAST 6

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/change_points.h"
 #include "base/array.h"
 #include "view/history_cells.h"
 #include "view/sparkline.h"
