@@ -111,6 +111,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		{CLI_FORMAT_SPEEDSCOPE, "wrote 3 stacks to /tmp/", "www.speedscope.app"},
 		{CLI_FORMAT_COUNTS, "wrote 2 rows to /tmp/", "any editor"},
 		{CLI_FORMAT_HTML, "wrote 4 intervals to /tmp/", "in a browser"},
+		{CLI_FORMAT_JSONL, "wrote 4 rows to /tmp/", "qprof-bpf history merge"},
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/columns.h"
 
+#include "../fixtures/output.h"
 #include "test.h"
 
 static void the_tables_describe_all_fields_in_order(void **state)
@@ -64,6 +65,38 @@ static void nothing_is_known_of_a_cleared_row(void **state)
 	assert_true(row.exit_status == HISTORY_UNKNOWN);
 }
 
+static void put_table(FILE *out, const struct history_table *t)
+{
+	fprintf(out, "**%s**: %s\n\n| column | type | |\n|---|---|---|\n", t->name, t->text);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct history_column *c = &t->columns[i];
+		const char *type = c->type == HISTORY_TEXT ? "text" : *c->unit ? c->unit : "number";
+
+		fprintf(out, "| `%s` | %s%s | %s |\n", c->name, type,
+			c->required ? ", never null" : "", c->text);
+	}
+	putc('\n', out);
+}
+
+static int put_tables(FILE *out)
+{
+	for (int id = 0; id < HISTORY_TABLES; id++)
+		put_table(out, history_table(id));
+	return 0;
+}
+
+/* After a change: GOLDEN_UPDATE=1, and copy the text into the page. */
+static void the_page_has_all_columns(void **state)
+{
+	_free_ char *tables = printed_text(put_tables(out)), *page = NULL;
+
+	assert_golden("history-columns.md", tables);
+	page = output_read("docs/history.md");
+	assert_non_null(page);
+	if (!strstr(page, tables))
+		fail_msg("docs/history.md has not the text of tests/golden/history-columns.md");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -72,6 +105,7 @@ int main(void)
 		cmocka_unit_test(columns_are_found_by_name),
 		cmocka_unit_test(the_type_of_a_column_is_that_of_its_field),
 		cmocka_unit_test(nothing_is_known_of_a_cleared_row),
+		cmocka_unit_test(the_page_has_all_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

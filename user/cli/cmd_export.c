@@ -76,6 +76,9 @@ static const struct format formats[] = {
 	[CLI_FORMAT_HTML] = {export_html, true, "interval", "s", "open %s in a browser"},
 	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "s",
 			       "read %s with any editor or sheet"},
+	[CLI_FORMAT_JSONL] = {export_jsonl, false, "row", "s",
+			      "read %s with any database, or add it with \"qprof-bpf history "
+			      "merge\""},
 	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval", "s",
 				 "open %s in ui.perfetto.dev, which keeps it in your browser"},
 	[CLI_FORMAT_CHROME] = {export_chrome, true, "interval", "s",
@@ -261,6 +264,9 @@ static int write_format(const struct cli_export_options *o, struct export_job *j
 		err = -E2BIG;
 	if (!err)
 		return process_filter__check(filter, o->file);
+	if (err == -ENODATA)
+		return diag_error_r(err, "%s: no crate was compiled, so there are no rows",
+				    o->file);
 	return cmd_unreadable(o->file, NULL, err);
 }
 
@@ -418,7 +424,7 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 		diag_warn("%s does not say what its queries were about: no stack has an item",
 			  o->file);
 	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_CHROME ||
-			  o->format == CLI_FORMAT_COUNTS))
+			  o->format == CLI_FORMAT_COUNTS || o->format == CLI_FORMAT_JSONL))
 		diag_warn("the stacks of %s have no place in this format: html, perfetto, folded, "
 			  "svg, pprof and speedscope have one",
 			  o->file);

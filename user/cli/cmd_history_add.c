@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -31,6 +32,15 @@ static bool is_fresh(const struct history_build *b)
 	return now > b->start_ns && now - b->start_ns < b->wall_ns + FRESH_NS;
 }
 
+/* root asks about root's directories only: git reads what the owner of a repository has put there.
+ */
+static bool may_ask_git(const char *directory)
+{
+	struct stat st;
+
+	return geteuid() || (!stat(directory, &st) && !st.st_uid);
+}
+
 /* What the user says counts for more than git, and git for more than a CI's variables. */
 static struct commit find_commit(const struct cli_history_add_options *o,
 				 const struct history_build *b, const char *directory,
@@ -41,7 +51,7 @@ static struct commit find_commit(const struct cli_history_add_options *o,
 	commit__init(&c);
 	if (o->commit && o->branch)
 		return c;
-	if (directory && !o->commit)
+	if (directory && !o->commit && may_ask_git(directory))
 		commit__ask_git(&c, directory, b->start_ns, is_fresh(b));
 	commit__add_ci(&c, getenv);
 	if (c.moved && !*c.commit)

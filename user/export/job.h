@@ -58,6 +58,7 @@ struct export_job {
  */
 int export_html(struct export_job *job);
 int export_counts(struct export_job *job);
+int export_jsonl(struct export_job *job); /* -ENODATA: no crate was compiled */
 int export_perfetto(struct export_job *job);
 int export_chrome(struct export_job *job);
 int export_folded(struct export_job *job);

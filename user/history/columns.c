@@ -53,7 +53,7 @@ static const struct history_column compile_columns[] = {
 	KEY_NUMBER(compile, number, "", "the number of the compile in the build, from 0"),
 	KEY_NAME(compile, crate,
 		 "the name of the compile in reports, such as \"syn\" or \"syn (build script)\""),
-	NAME(compile, target, "lib, bin, proc-macro, test, build script, doctest"),
+	NAME(compile, target, "lib, bin, proc-macro, test, build script"),
 	NAME(compile, tool, "rustc, clippy-driver, rustdoc"),
 	NUMBER(compile, wall_ns, "ns", "from the start of the compiler to its end"),
 	NUMBER(compile, cpu_ns, "ns", "the CPU time of its threads"),

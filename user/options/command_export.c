@@ -14,7 +14,8 @@ static const struct cli_option options[] = {
 		.arg = "FORMAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(export.format),
-		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html",
+		.choices =
+			"measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html|jsonl",
 		.initial = "measureme",
 		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
 			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
@@ -24,7 +25,7 @@ static const struct cli_option options[] = {
 			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
 			"each query. html: one page with all of it: a summary, the timeline, the "
 			"trace of queries, tables and a flame graph; any browser opens it, "
-			"offline.",
+			"offline. jsonl: the rows that a history keeps of a build, as JSON lines.",
 	},
 	{
 		.letter = 'o',
@@ -56,7 +57,7 @@ static const struct cli_option options[] = {
 		.offset = AT(export.keys),
 		.help = "With folded, svg, pprof and speedscope: say what each query was about, "
 			"as in typeck(app::main), so that stacks differ by it. The other "
-			"formats but counts always do.",
+			"formats but counts and jsonl always do.",
 	},
 	{
 		.name = "by",

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""record --history and history add: the rows of real builds, and what keeps them out."""
+
+import json
+import os
+import shutil
+
+import crates
+import lab
+import workspace
+from lab import each
+from test_manners import all_owners, as_nobody
+from test_service import Service, control_group, record_one
+from test_without_root import User
+
+FAILURE = 125
+
+
+def rows_of(t, trace):
+    """The rows of a trace by table."""
+    done = t.run_qprof("export", "-f", "jsonl", "-o", "-", trace)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    tables = {name: [r for r in rows if r["table"] == name] for name in ("build", "compile", "query", "item")}
+    (build,) = tables["build"]
+    assert all(build[name + "_rows"] == len(tables[name]) for name in ("compile", "query", "item")), build
+    return tables
+
+
+def builds(t, store):
+    done = t.run_qprof("history", "list", "--store", store, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["builds"]
+
+
+def git(t, directory, *arguments):
+    done = t.plain(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=directory)
+    assert done.status == 0, (arguments, done.stderr)
+    return done.stdout.decode().strip()
+
+
+def repository(t):
+    """A workspace that git has a commit of, made before anything is recorded."""
+    if not shutil.which("git"):
+        raise lab.Skip("there is no git")
+    top = workspace.make(t)
+    git(t, top, "init", "-q")
+    git(t, top, "checkout", "-q", "-b", "feature")
+    git(t, top, "add", ".")
+    git(t, top, "commit", "-q", "-m", "1")
+    return top, git(t, top, "rev-parse", "HEAD")
+
+
+def sums_by_query(report, names):
+    """{(name of the compile, query): [executions, CPU time]} of a report."""
+    sums = {}
+    for process in report["processes"]:
+        for row in process["queries"] if process["name"] in names else ():
+            of = sums.setdefault((process["name"], row["name"]), [0, 0])
+            of[0] += row["count"]
+            of[1] += row.get("self_cpu_ns", row["self_ns"])
+    return sums
+
+
+def assert_numbers_of_report(t, trace):
+    """All numbers are those that the report of the same trace has."""
+    tables, report = rows_of(t, trace), t.report(trace)
+    (build,) = tables["build"]
+    assert build["how"] == "exact" and build["state"] == "whole" and build["lost"] == 0, build
+    assert build["executions"] == report["query_executions"]
+    assert build["compiles"] == len(tables["compile"]) == report["build"]["compiles"]
+    assert build["wall_ns"] == report["build"]["wall_ns"]
+    compiles = sorted((c["crate"], c["wall_ns"], c["cpu_ns"], c["front_end_ns"], c["codegen_ns"], c["executions"])
+                      for c in tables["compile"])
+    assert compiles == sorted((c["name"], c["wall_ns"], c["cpu_ns"], c["front_end_ns"], c["codegen_ns"],
+                               c["executions"]) for c in report["build"]["crates"])
+    found = {(q["crate"], q["query"]): [q["count"], q["self_ns"]] for q in tables["query"]}
+    expected = sums_by_query(report, {c["crate"] for c in tables["compile"]})
+    # What has neither is no row.
+    assert found == {key: sums for key, sums in expected.items() if key in found or any(sums)}
+    assert all(q["how"] == "exact" for q in tables["query"])
+    for crate in {i["crate"] for i in tables["item"]}:
+        items = [i for i in tables["item"] if i["crate"] == crate]
+        name = next(p["crate"] for p in report["processes"] if p["name"] == crate)
+        of_crate = json.loads(t.run_qprof("report", "--json", "--by", "item", "--top", "0", "--crate", name,
+                                          trace).stdout)
+        known = {i["name"]: (i["executions"], i.get("self_cpu_ns", i["self_ns"])) for i in of_crate["items"]}
+        if sum(p["crate"] == name for p in report["processes"]) == 1:
+            assert all(known[i["item"]] == (i["count"], i["self_ns"]) for i in items), crate
+        assert [i["self_ns"] for i in items] == sorted((i["self_ns"] for i in items), reverse=True)
+
+
+def test_a_build_is_there_once_with_its_commit(t):
+    top, commit = repository(t)
+    argv, env = workspace.cargo(t, "build", "-q")
+    store = t.path("history.db")
+    run = t.capture(argv, ("-q", "--history", "--store", store, "--label", "a b"), env=env, cwd=top)
+    assert run.status == 0, run.stderr
+    (build,) = builds(t, store)
+    assert build["commit"] == commit and build["branch"] == "feature" and build["dirty"] == 0, build
+    assert build["label"] == "a b" and build["command"] is None and build["profile"] == "debug", build
+    assert os.stat(store).st_uid == lab.invoker().pw_uid
+    # Also under another name.
+    shutil.copyfile(run.trace, t.path("copy.qpt"))
+    again = t.run_qprof("history", "add", "--store", store, run.trace, t.path("copy.qpt"))
+    assert again.returncode == 0 and "2 builds are in" in again.stderr, again
+    assert builds(t, store) == [build]
+    assert_numbers_of_report(t, run.trace)
+    # What was committed since is not what was built.
+    git(t, top, "commit", "-q", "--allow-empty", "-m", "2")
+    other = t.path("other.db")
+    moved = t.run_qprof("history", "add", "--store", other, "--with-commands", run.trace)
+    assert moved.returncode == 0 and "HEAD of %s has moved" % top in moved.stderr, moved
+    (late,) = builds(t, other)
+    assert late["commit"] is None and late["command"] == " ".join(argv), late
+    given = t.path("given.db")
+    t.run_qprof("history", "add", "--store", given, "--commit", commit, "--branch", "b", run.trace)
+    assert [(b["commit"], b["branch"]) for b in builds(t, given)] == [(commit, "b")]
+
+
+def compile_once(t, *options, env=None, status=0):
+    """Record one short compile with a history."""
+    command = [t.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata")
+    run = t.capture(command, ("-q", "--history", *options), env=env)
+    assert run.status == status, run.stderr
+    return run
+
+
+def test_the_history_under_sudo_is_the_invokers(t):
+    t.need_capture()
+    nobody, env = as_nobody(t)
+    home = t.path("data")
+    os.mkdir(home)
+    os.chown(home, nobody, -1)
+    with User(t, "cap_bpf") as user:
+        command = [user.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata")
+        done = t.run_qprof("-q", "--history", "-o", t.path("a.qpt"), "--", *command,
+                           env={**env, "XDG_DATA_HOME": home})
+        assert done.returncode == 0 and done.stderr == "", done
+    assert os.path.exists(os.path.join(home, "qprof-bpf/history.db"))
+    assert all_owners(home) == {nobody}
+
+
+@each("read-only", "no directory", "not a store", "no server")
+def test_a_store_that_fails_fails_no_build(t, what):
+    t.need_capture()
+    stores = {"read-only": "/proc/history.db", "no directory": t.path("none/there/history.db"),
+              "not a store": t.write("text", "text" * 500), "no server": "http://127.0.0.1:9/db"}
+    run = compile_once(t, "--store", stores[what], env={"XDG_STATE_HOME": t.path("state"),
+                                                        "XDG_DATA_HOME": t.path("data")})
+    assert len(run.stderr.decode().splitlines()) <= 1 or what == "no server", run.stderr
+    assert t.run_qprof("verify", run.trace).returncode == 0
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_a_service_adds_each_build(t):
+    t.need_capture()
+    store = t.path("service.db")
+    with control_group(t) as group:
+        service = Service(t, group, "--history", "--store", store)
+        one, two = service.session(), service.session()
+        for shell, crate in (one, "one"), (two, "two"):
+            record_one(service, shell, crate)
+            shell.communicate()
+        service.end()
+        assert {b["build"] for b in builds(t, store)} == {
+            rows_of(t, trace)["build"][0]["build"] for shell in (one, two) for trace in service.traces(shell)}
+
+
+def test_a_failed_build_keeps_its_status(t):
+    t.need_capture()
+    bad = t.write("bad.rs", "fn main() { let x: u32 = \"\"; }")
+    run = t.capture([t.rustc, "--crate-name", "bad", bad], ("-q", "--history", "--store", t.path("h.db")))
+    assert run.status == 1, run.stderr
+    (build,) = builds(t, t.path("h.db"))
+    assert (build["compiles"], build["failed"]) == (1, 1), build
+
+
+def test_damaged_and_empty_traces(t):
+    t.need_capture()
+    trace = compile_once(t, "--store", t.path("h.db")).trace
+    whole = open(trace, "rb").read()
+    with open(t.path("cut.qpt"), "wb") as f:
+        f.write(whole[: len(whole) * 2 // 3])
+    done = t.run_qprof("history", "add", "--store", t.path("cut.db"), t.path("cut.qpt"))
+    if done.returncode == 0:
+        (build,) = builds(t, t.path("cut.db"))
+        assert build["state"] in ("damaged", "unfinished") and "left out of trends" in done.stderr, (build, done)
+    empty = t.run_qprof("-q", "-o", t.path("empty.qpt"), "--", "true")
+    assert empty.returncode == 0, empty
+    done = t.run_qprof("history", "add", "--store", t.path("e.db"), t.path("empty.qpt"))
+    assert done.returncode == FAILURE and "no crate was compiled" in done.stderr, done
+    done = t.run_qprof("export", "-f", "jsonl", "-o", "-", t.path("empty.qpt"))
+    assert done.returncode == FAILURE and "no crate was compiled" in done.stderr, done
+
+
+def test_an_imported_profile_has_rows(t):
+    t.need_capture()
+    trace = compile_once(t, "--store", t.path("h.db")).trace
+    t.run_qprof("export", "-o", t.path("profiles"), trace)
+    (profile,) = os.listdir(t.path("profiles"))
+    assert t.run_qprof("import", "-o", t.path("b.qpt"), t.path("profiles", profile)).returncode == 0
+    for _ in range(2):
+        done = t.run_qprof("history", "add", "--store", t.path("i.db"), t.path("b.qpt"))
+        assert done.returncode == 0, done
+    assert len(builds(t, t.path("i.db"))) == 1
