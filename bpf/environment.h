@@ -19,9 +19,9 @@ static int stack_wants_callers(void)
 	return knobs.callers;
 }
 
-static __always_inline int stack_reaches(__u64 distance, __u32 reach)
+static __always_inline int stack_reaches(__u64 distance, __u32 reach, __u32 between)
 {
-	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
+	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR + between;
 }
 
 static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
@@ -29,7 +29,8 @@ static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
 	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
 	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
 
-	return w && (stack_reaches(distance, w->reach[0]) || stack_reaches(distance, w->reach[1]));
+	return w && (stack_reaches(distance, w->reach[0], w->between[0]) ||
+		     stack_reaches(distance, w->reach[1], w->between[1]));
 }
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)

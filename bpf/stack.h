@@ -23,8 +23,9 @@
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
 /*
- * More than the distance between a body and a provider that it calls through another function. Less
- * than a body's own frame, so no other body is this near.
+ * More than the distance between a body and a provider that it calls through a small function, such
+ * as __rust_begin_short_backtrace; larger ones are known to the plan, and in the cookie of an end.
+ * Less than a body's own frame, so no other body is this near.
  */
 #define STACK_CALL_NEAR 256ULL
 /* Result of stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
@@ -58,8 +59,8 @@ static void stack_count(enum wire_counter counter);
 static int stack_wants_callers(void);
 /*
  * True if a start `distance` bytes below the sp of the wrapper's caller lies in the body that the
- * wrapper calls, or up to STACK_CALL_NEAR bytes further down, at a provider that the body calls
- * through another function.
+ * wrapper calls, or up to STACK_CALL_NEAR bytes (more where the plan knows it) further down, at a
+ * provider that the body calls through another function.
  */
 static int stack_is_reach(wire_u64 cookie, wire_u64 distance);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */

@@ -118,7 +118,7 @@ static long stack_find_at(wire_u32 i, void *p)
 	if (!f)
 		return 1;
 	if (!stack_is_at(f, c->sp) && (f->state != FRAME_STARTED || f->group != c->group ||
-				       f->sp > c->sp || c->sp - f->sp >= STACK_CALL_NEAR))
+				       f->sp > c->sp || c->sp - f->sp >= c->near))
 		return 0;
 	c->found = at + 1;
 	return 1;
@@ -150,14 +150,16 @@ static long stack_find_wrapper(wire_u32 i, void *p)
 	return 1;
 }
 
-STACK_APART int stack_search_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+STACK_APART int stack_search_started(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
 				     wire_u64 now)
 {
+	wire_u32 group = wire_cookie_group(cookie);
 	struct search *c = &t->scratch.search;
 
 	if (!t)
 		return 0;
 	*c = (struct search){.sp = sp, .group = group};
+	c->near = STACK_CALL_NEAR + (wire_u32)wire_cookie_sp_delta(cookie);
 	stack_search(t, t->n, stack_find_at);
 	if (c->found)
 		return c->found;
@@ -172,9 +174,10 @@ STACK_APART int stack_search_started(struct thread_stack *t, wire_u32 group, wir
 	return c->found;
 }
 
-static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
 					  wire_u64 now)
 {
+	wire_u32 group = wire_cookie_group(cookie);
 	struct frame *top = stack_top(t);
 
 	if (!top)
@@ -183,14 +186,14 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 		return t->n;
 	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
 		return t->n;
-	return stack_search_started(t, group, sp, now);
+	return stack_search_started(t, cookie, sp, now);
 }
 
 /* WIRE_ROLE_END. */
 STACK_APART int stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
 			     wire_u32 invocation)
 {
-	wire_u32 found = t ? stack_find_started(t, wire_cookie_group(cookie), sp, now) : 0;
+	wire_u32 found = t ? stack_find_started(t, cookie, sp, now) : 0;
 	struct frame *f;
 
 	if (!t)

@@ -89,6 +89,7 @@ struct search {
 	wire_u32 keep;	 /* frames or requests that are not known to be dead */
 	wire_u32 moved;	 /* index + 1 of the youngest timer at sp; 0 if none */
 	wire_u32 given;	 /* the same for the youngest timer below sp */
+	wire_u32 near;	 /* of an end: its start is less than this below sp */
 	wire_u32 alive;	 /* the last frame examined on this stack is not dead */
 };
 

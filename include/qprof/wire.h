@@ -498,7 +498,9 @@ struct wire_knobs {
  *   bits 52-63  (sp at the body's sites) - (sp at this site), in units of 8 bytes, biased by 2048
  *
  * WIRE_ROLE_END: the register holds the invocation id; if there is none, the query bits are the
- * id's offset from sp in units of 4 bytes, or WIRE_NO_SLOT.
+ * id's offset from sp in units of 4 bytes, or WIRE_NO_SLOT. The last bits, of the same unit and
+ * bias, are how far below sp its body's providers are called at most: 0 if the body itself calls
+ * them.
  *
  * WIRE_ROLE_HIT: as WIRE_ROLE_END; but if the group bits are a register's, the offset is from what
  * that one holds.
@@ -625,7 +627,10 @@ struct wire_wrappers {
 	 * in any order; 0: none. Queries are forced in the incremental mode only, and farther away
 	 * than its distance, which is the larger one.
 	 */
-	wire_u32 reach[2];
+	wire_u16 reach[2];
+	/* How far below that body's sp, at most, the query's provider is called; in the same order.
+	 */
+	wire_u16 between[2];
 	wire_u16 group; /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
 	wire_u8 hidden; /* 1: the query is not recorded */
 	wire_u8 key;	/* if it starts at its wrapper: wire_key_place() */

@@ -392,6 +392,18 @@ static void a_provider_may_be_called_through_another_function(void **state)
 	world_assert_empty();
 }
 
+/* The plan knows a function between that has a large frame. */
+static void it_is_as_far_below_as_the_end_says(void **state)
+{
+	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 400 + 248));
+
+	assert_span(1, a, world_end_between(G, ON_MAIN(1000), 400), 0);
+	a = world_start(1, G, ON_MAIN(1000 + 400 + 256));
+	assert_span(1, a, world_end_between(G, ON_MAIN(1000), 400), WIRE_SPAN_LEFT);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	world_assert_empty();
+}
+
 /* An older sibling was left unseen at the sp at which this body ends. */
 static void a_left_sibling_is_not_taken_for_it(void **state)
 {
@@ -470,6 +482,7 @@ int main(void)
 		TEST(no_wrapper_is_guessed_on_an_unknown_stack),
 		TEST(a_wrapper_that_never_executes_is_no_span),
 		TEST(a_provider_may_be_called_through_another_function),
+		TEST(it_is_as_far_below_as_the_end_says),
 		TEST(a_left_sibling_is_not_taken_for_it),
 		TEST(depth_saturates),
 		TEST(a_flush_sends_what_is_open),

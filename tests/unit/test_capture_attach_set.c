@@ -11,7 +11,8 @@
 #define ID_SLOT_MOST   (4 * 65534)
 #define VT_SLOT_MOST   (8 * 65534)
 
-static struct plan_body bodies[] = {{.group = 7}, {.group = 0}, {.group = 0xfffe}};
+static struct plan_body bodies[] = {
+	{.group = 7}, {.group = 0, .between = PLAN_BETWEEN_MAX}, {.group = 0xfffe}};
 static struct plan_query queries[] = {
 	{.provider = 0x5000, .start_role = WIRE_ROLE_WRAPPER, .body_non_incr = 0, .body_incr = 1},
 	{.provider = 0x100, .start_role = WIRE_ROLE_WRAPPER, .body_non_incr = 2, .body_incr = 1},
@@ -142,6 +143,8 @@ static void the_wrappers_of_a_query_give_the_distance_of_its_bodies(void **state
 	assert_int_equal(w.group, WIRE_NO_GROUP);
 	assert_int_equal(w.reach[0], 608);
 	assert_int_equal(w.reach[1], 808);
+	assert_int_equal(w.between[0], 0);
+	assert_int_equal(w.between[1], PLAN_BETWEEN_MAX);
 	assert_false(wrappers_of(0, &w));
 }
 
@@ -366,6 +369,18 @@ static void an_end_says_where_the_invocation_id_is(void **state)
 	c = end_cookie(WIRE_REG_NONE, PLAN_NO_SLOT);
 	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
 	assert_int_equal(wire_cookie_query(c), WIRE_NO_SLOT);
+}
+
+static void an_end_says_how_far_below_its_start_may_be(void **state)
+{
+	struct plan_site site = {.role = WIRE_ROLE_END, .slot = PLAN_NO_SLOT, .body = 1};
+
+	assert_int_equal(wire_cookie_sp_delta(cookie_of(site, 3, 9)), PLAN_BETWEEN_MAX);
+	site.body = 0;
+	assert_int_equal(wire_cookie_sp_delta(cookie_of(site, 3, 9)), 0);
+	/* That of a trial is in no body. */
+	site.body = PLAN_NONE;
+	assert_int_equal(wire_cookie_sp_delta(cookie_of(site, 3, 9)), 0);
 }
 
 static uint64_t identify_cookie(uint8_t reg, int32_t slot, int32_t vtable_offset)
@@ -763,6 +778,7 @@ int main(void)
 		cmocka_unit_test(no_key_place_is_taken_for_another_mark),
 		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
+		cmocka_unit_test(an_end_says_how_far_below_its_start_may_be),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
 		cmocka_unit_test(providers_are_found_by_their_distance),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),

@@ -50,6 +50,9 @@ static void a_plan_comes_back_as_it_was(void **state)
 	back->sites[1].key_slot += 4;
 	assert_false(sample_same(plan, back));
 	back->sites[1].key_slot -= 4;
+	back->bodies[1].between += 8;
+	assert_false(sample_same(plan, back));
+	back->bodies[1].between -= 8;
 	back->queries[0].key++;
 	assert_false(sample_same(plan, back));
 	back->queries[0].key--;

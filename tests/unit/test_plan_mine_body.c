@@ -120,6 +120,15 @@ static void a_plain_body_is_mined(void **state)
 	assert_int_equal(m.mask_bit, 2);
 }
 
+static void calls_in_place_of_the_provider_s_are_noted(void **state)
+{
+	struct mined_body m = mine_simple("around");
+
+	assert_int_equal(m.n_calls, 1);
+	assert_int_equal(m.calls[0], symbol(img, "between")->addr);
+	assert_int_equal(mine_simple("plain").n_calls, 0);
+}
+
 static void branches_may_go_either_way(void **state)
 {
 	struct mined_body m = mine_simple("inverted");
@@ -337,6 +346,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_body_is_mined),
+		cmocka_unit_test(calls_in_place_of_the_provider_s_are_noted),
 		cmocka_unit_test(branches_may_go_either_way),
 		cmocka_unit_test(an_id_is_read_where_it_is_sure),
 		cmocka_unit_test(a_vtable_is_read_where_it_is_sure),

@@ -265,6 +265,11 @@ static uint8_t key_place(const struct attach_set *set, const struct plan_site *s
 	return WIRE_REG_NONE;
 }
 
+static int between_of(const struct attach_set *set, const struct plan_site *site)
+{
+	return site->body == PLAN_NONE ? 0 : (int)set->plan->bodies[site->body].between;
+}
+
 uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site)
 {
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
@@ -285,7 +290,7 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 		return guard_cookie(set, site);
 	case WIRE_ROLE_END:
 		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
-		break;
+		return wire_cookie(site->role, set->lib, query, group, reg, between_of(set, site));
 	case WIRE_ROLE_WRAPPER:
 		if (set->callers)
 			return request_cookie(set, site);
@@ -418,7 +423,8 @@ bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct w
 			out->group = (uint16_t)set->plan->bodies[site->body].group;
 			out->key = key_place(set, site, query);
 		} else if (site->role == WIRE_ROLE_REQUEST && n < 2) {
-			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
+			out->between[n] = (uint16_t)set->plan->bodies[site->body].between;
+			out->reach[n++] = (uint16_t)(site->slot + 8 - site->sp_delta);
 		} else {
 			continue;
 		}

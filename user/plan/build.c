@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "plan/check.h"
 #include "plan/mine/guards.h"
+#include "plan/mine/between.h"
 #include "plan/mine/body.h"
 #include "plan/mine/frames.h"
 #include "plan/mine/keys.h"
@@ -500,9 +501,10 @@ static int find_queries(struct builder *b, struct library_file *file)
 				    library_file__path(file), names_looked_for());
 	count_queries(b->plan);
 	err = outlined_find(b->img, b->decoder, b->plan, b->mined) ?: check_modes(b);
-	if (!err)
-		join_groups(b->plan);
-	return err;
+	if (err)
+		return err;
+	join_groups(b->plan);
+	return between_find(b->img, b->decoder, b->plan, b->mined);
 }
 
 static int add_drop_site(struct builder *b)

@@ -240,10 +240,12 @@ static void code_body(struct codec *c, struct plan_body *b, const struct plan *p
 	code_u32(c, &b->n_ends);
 	code_u32(c, &b->group);
 	code_u32(c, &b->outlined);
+	code_u32(c, &b->between);
 	code_bool(c, &b->incremental);
 	code_string(c, &b->problem);
 	require(c, b->group < plan->n_bodies);
 	require(c, b->outlined <= plan->n_bodies);
+	require(c, b->between % 8 == 0 && b->between <= PLAN_BETWEEN_MAX);
 }
 
 static void code_place(struct codec *c, struct wire_place *p)

@@ -19,6 +19,7 @@
 
 #define PLAN_NONE	    UINT32_MAX
 #define PLAN_NO_SLOT	    (-1)
+#define PLAN_BETWEEN_MAX    (8 * (WIRE_SP_BIAS - 1))
 #define PLAN_BUILD_ID_MAX   ELF_BUILD_ID_MAX
 #define PLAN_MASK_DISAGREES UINT64_MAX
 
@@ -86,6 +87,11 @@ struct plan_body {
 	uint32_t group; /* bodies that serve the same queries share one; cookies contain it */
 	/* 1 + the index of a body that executes queries for this one (mine/outlined.h), or 0. */
 	uint32_t outlined;
+	/*
+	 * Bytes from its sp down to that of a function which it calls, and which calls the provider
+	 * (mine/between.h); of several, the most. 0: it calls all providers itself.
+	 */
+	uint32_t between;
 	bool incremental;
 	char *problem; /* why its ends could not be mined, or NULL */
 };

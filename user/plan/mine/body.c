@@ -96,6 +96,22 @@ static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_bod
 	return vtable_find(w->code, g->resume, &out->masks[before].vtable);
 }
 
+static bool is_indirect_call(const struct code_insn *insn)
+{
+	return insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM;
+}
+
+/* Of the instructions that the last walk__ends() reached. */
+static void note_calls(const struct walk *w, struct mined_body *out)
+{
+	for (size_t i = 0; i < w->code->n; i++)
+		if (w->seen[i] && is_indirect_call(&w->code->insns[i]))
+			return;
+	for (size_t i = 0; i < w->code->n && out->n_calls < MINE_MAX_CALLS; i++)
+		if (w->seen[i] && w->code->insns[i].flow == CODE_CALL)
+			out->calls[out->n_calls++] = w->code->insns[i].target;
+}
+
 static int add_ends(struct walk *w, const struct walk_guard *g, struct body_miner *m)
 {
 	struct mined_body *out = m->out;
@@ -103,7 +119,7 @@ static int add_ends(struct walk *w, const struct walk_guard *g, struct body_mine
 	int err = walk__ends(w, g->resume, g->slot, &ends);
 
 	err = err ?: frame_drafts__runs(m->frames, w, m->entry);
-
+	note_calls(w, out);
 	for (size_t i = 0; i < ends.n && !err; i++)
 		err = add_site(out->ends, &out->n_ends, &w->code->insns[ends.at[i]],
 			       find_id(w, ends.at[i]));

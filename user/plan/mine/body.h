@@ -26,6 +26,7 @@
 #include "plan/mine/vtable.h"
 
 #define MINE_MAX_SITES 16
+#define MINE_MAX_CALLS 32
 
 /* Where an END site finds the invocation id. */
 struct mined_id {
@@ -51,6 +52,10 @@ struct mined_body {
 	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
 	uint32_t mask_bit;
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
+	/* Functions that it calls between a mask site and its ends, if it calls no provider there.
+	 */
+	uint64_t calls[MINE_MAX_CALLS];
+	size_t n_calls;
 };
 
 /* rustc's EventFilter::QUERY_PROVIDERS. */
