@@ -314,7 +314,15 @@ static bool is_same_change(const struct trend_change *a, const struct trend_chan
 	return b->former < a->point && (a->change > 0) == (b->change > 0);
 }
 
-/* What several groups show is one change: where it is surest, or of the same, closest. */
+/* Whether `a` says more closely when, or the same more surely. */
+static bool is_better(const struct trend_change *a, const struct trend_change *b)
+{
+	size_t x = a->point - a->former, y = b->point - b->former;
+
+	return x != y ? x < y : a->confidence > b->confidence;
+}
+
+/* What several groups show is one change. */
 static void merge_groups(struct trend *t)
 {
 	size_t kept = 0;
@@ -327,8 +335,7 @@ static void merge_groups(struct trend *t)
 
 		if (!is_same_change(last, next))
 			t->changes[++kept] = *next;
-		else if (next->confidence > last->confidence ||
-			 (next->confidence == last->confidence && next->former > last->former))
+		else if (is_better(next, last))
 			*last = *next;
 	}
 	t->n_changes = kept + 1;

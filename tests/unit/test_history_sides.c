@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/sides.h"
+
+#include "../fixtures/history_builds.h"
+
+static const struct sides_against main_branch = {.branch = "main", .last = 5};
+
+static void two_commits_are_found_by_their_beginnings(void **state)
+{
+	_store_ struct store *s = history_builds_store("two.db");
+	_sides_ struct sides two = {}, none = {}, several = {};
+
+	history_builds_add(s, 0, &(struct history_change){.commit = "aaaa1111"});
+	history_builds_add(s, 1, &(struct history_change){.commit = "aaab2222"});
+	history_builds_add(s, 2, &(struct history_change){.commit = "aaaa1111"});
+	history_builds_add(s, 3, &(struct history_change){.commit = "aaaa1111", .dirty = 1});
+	assert_int_equal(sides__of_commits(s, "aaaa", "aaab", NULL, &two), 0);
+	assert_int_equal(two.n[COMPARE_BASE], 2);
+	assert_int_equal(two.n[COMPARE_NEW], 1);
+	assert_string_equal(two.all[2]->commit, "aaab2222");
+	assert_int_equal(sides__of_commits(s, "aaa", "aaab", NULL, &several), -EINVAL);
+	assert_int_equal(sides__of_commits(s, "aaaa", "b", NULL, &none), -ENOENT);
+}
+
+static void other_kinds_are_left_out(void **state)
+{
+	_store_ struct store *s = history_builds_store("kinds.db");
+	_sides_ struct sides two = {}, none = {};
+
+	history_builds_add(s, 0, &(struct history_change){.commit = "a", .host = "x"});
+	history_builds_add(s, 1, &(struct history_change){.commit = "a", .host = "y"});
+	history_builds_add(s, 2, &(struct history_change){.commit = "a", .profile = "release"});
+	history_builds_add(s, 3, &(struct history_change){.commit = "a", .host = "y", .reused = 3});
+	history_builds_add(s, 4, &(struct history_change){.commit = "b", .host = "y"});
+	history_builds_add(s, 5, &(struct history_change){.commit = "c", .profile = "bench"});
+	assert_int_equal(sides__of_commits(s, "a", "b", NULL, &two), 0);
+	assert_int_equal(two.n[COMPARE_BASE], 1);
+	assert_string_equal(two.all[0]->host, "y");
+	assert_int_equal(two.left_out, 3);
+	assert_int_equal(sides__of_commits(s, "a", "c", NULL, &none), -ENOENT);
+}
+
+/* Those before it, of other commits, the last of them. */
+static void the_newest_build_is_judged_by_a_branch(void **state)
+{
+	_store_ struct store *s = history_builds_store("branch.db");
+	_sides_ struct sides newest = {}, older = {};
+	struct sides_against a = main_branch;
+
+	for (unsigned int i = 0; i < 9; i++) {
+		char commit[8];
+
+		snprintf(commit, sizeof(commit), "%u", i);
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit, .branch = "main"});
+	}
+	history_builds_add(s, 9, &(struct history_change){.commit = "f", .branch = "fix"});
+	assert_int_equal(sides__against(s, &a, &newest), 0);
+	assert_int_equal(newest.n[COMPARE_BASE], 5);
+	assert_string_equal(newest.all[0]->commit, "4");
+	assert_string_equal(newest.all[5]->commit, "f");
+	a.commit = "3";
+	assert_int_equal(sides__against(s, &a, &older), 0);
+	assert_int_equal(older.n[COMPARE_BASE], 3);
+	assert_string_equal(older.all[2]->commit, "2");
+}
+
+static void what_cannot_be_judged_is_an_error(void **state)
+{
+	_store_ struct store *s = history_builds_store("cannot.db");
+	_sides_ struct sides sides = {};
+
+	assert_int_equal(sides__against(s, &main_branch, &sides), -ENOENT);
+	history_builds_add(s, 0, &(struct history_change){.commit = "1", .branch = "main"});
+	history_builds_add(s, 1, &(struct history_change){.commit = "2", .toolchain = "other"});
+	sides__clear(&sides);
+	assert_int_equal(sides__against(s, &main_branch, &sides), -ENOENT);
+	history_builds_add(s, 2, &(struct history_change){.commit = "3", .state = "damaged"});
+	sides__clear(&sides);
+	assert_int_equal(sides__against(s, &main_branch, &sides), -ENODATA);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_commits_are_found_by_their_beginnings),
+		cmocka_unit_test(other_kinds_are_left_out),
+		cmocka_unit_test(the_newest_build_is_judged_by_a_branch),
+		cmocka_unit_test(what_cannot_be_judged_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

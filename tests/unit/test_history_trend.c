@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/trend.h"
+
+#include "../fixtures/history_builds.h"
+#include "../fixtures/noise.h"
+#include "../fixtures/output.h"
+
+#define MS UINT64_C(1000000)
+
+/* Of commit `number`: "0000000a..."; valid until the next call but three. */
+static const char *commit(unsigned int number)
+{
+	static char texts[4][41];
+	static unsigned int next;
+	char *text = texts[next++ % 4];
+
+	snprintf(text, 41, "%08x%032x", number, number);
+	return text;
+}
+
+/* 4 s with noise of 1 %, and 10 % more from `at` on. */
+static uint64_t cpu_of(struct noise *r, bool is_more)
+{
+	return (uint64_t)((4000 + 40 * noise__normal(r)) * (is_more ? 1.1 : 1)) * MS;
+}
+
+static struct trend_question asks(enum trend_metric metric)
+{
+	return (struct trend_question){.metric = metric};
+}
+
+static bool has_note(const struct trend *t, const char *part)
+{
+	for (size_t i = 0; i < t->n_notes; i++)
+		if (strstr(t->notes[i], part))
+			return true;
+	return false;
+}
+
+static void a_step_has_its_commits(void **state)
+{
+	_store_ struct store *s = history_builds_store("step.db");
+	_trend_ struct trend times = {}, counts = {};
+	struct trend_question q = asks(TREND_CPU);
+	struct noise r = {.state = 7};
+
+	for (unsigned int i = 0; i < 40; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .cpu_ns = cpu_of(&r, i >= 25),
+							    .count = i >= 30 ? 1030 : 1000});
+	assert_int_equal(trend__ask(s, &q, &times), 0);
+	assert_int_equal(times.n, 40);
+	assert_int_equal(times.n_changes, 1);
+	assert_int_equal(times.changes[0].point, 25);
+	assert_int_equal(times.changes[0].former, 24);
+	assert_true(times.changes[0].change > 0.08 && times.changes[0].change < 0.12);
+	assert_string_equal(times.points[25].build->commit, commit(25));
+	assert_int_equal(times.n_notes, 0);
+
+	q = asks(TREND_COUNT);
+	q.of.crate = "syn";
+	assert_int_equal(trend__ask(s, &q, &counts), 0);
+	assert_int_equal(counts.n_changes, 1);
+	assert_int_equal(counts.changes[0].point, 30);
+	assert_true(counts.changes[0].confidence == 1 && counts.exact);
+}
+
+/* A commit that is built again, after others, is of its old level. */
+static void builds_of_a_commit_stand_together(void **state)
+{
+	_store_ struct store *s = history_builds_store("again.db");
+	_trend_ struct trend t = {};
+	struct trend_question q = asks(TREND_COUNT);
+	static const unsigned int commits[] = {0, 1, 2, 3, 4, 5, 1, 6};
+
+	for (unsigned int i = 0; i < N_OF(commits); i++)
+		history_builds_add(
+			s, i,
+			&(struct history_change){.commit = commit(commits[i]),
+						 .count = commits[i] >= 4 ? 1100 : 1000});
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_string_equal(t.points[2].build->commit, commit(1));
+	assert_false(t.points[2].begins);
+	assert_int_equal(t.n_changes, 1);
+	assert_string_equal(t.points[t.changes[0].point].build->commit, commit(4));
+	assert_string_equal(t.points[t.changes[0].former].build->commit, commit(3));
+}
+
+static void what_is_not_comparable_is_left_out(void **state)
+{
+	_store_ struct store *s = history_builds_store("left.db");
+	_trend_ struct trend t = {};
+	struct trend_question q = asks(TREND_COUNT);
+
+	for (unsigned int i = 0; i < 20; i++) {
+		struct history_change c = {.commit = commit(i), .count = 1000, .compiles = 60};
+
+		if (i == 3)
+			c.lost = 5, c.count = 900;
+		if (i == 4)
+			c.failed = 1, c.count = 700;
+		if (i == 5)
+			c.compiles = 20, c.count = 300;
+		if (i == 6)
+			c.reused = 60, c.count = 10;
+		if (i == 7)
+			c.state = "unfinished", c.count = 5;
+		history_builds_add(s, i, &c);
+	}
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_int_equal(t.n, 19);
+	assert_int_equal(t.not_whole, 1);
+	assert_int_equal(t.reasons[TREND_COUNTED], 15);
+	assert_int_equal(t.reasons[TREND_LOST], 1);
+	assert_int_equal(t.reasons[TREND_FAILED], 1);
+	assert_int_equal(t.reasons[TREND_OTHER_WORK], 2);
+	assert_true(has_note(&t, "records were lost: 1 build") && has_note(&t, ": 2 builds"));
+	assert_true(has_note(&t, "not whole: 1 build"));
+	assert_int_equal(t.n_changes, 0);
+}
+
+/* A new machine is no regression, and one that both machines show is one. */
+static void hosts_are_judged_apart(void **state)
+{
+	_store_ struct store *s = history_builds_store("hosts.db");
+	_trend_ struct trend t = {}, counts = {};
+	struct trend_question q = asks(TREND_CPU);
+	struct noise r = {.state = 11};
+
+	for (unsigned int i = 0; i < 60; i++) {
+		bool is_slow = i >= 20 && (i < 40 || i % 2);
+		uint64_t cpu = cpu_of(&r, i >= 30);
+
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .host = is_slow ? "slow" : "fast",
+							    .cpu_ns = is_slow ? 2 * cpu : cpu,
+							    .count = 1000});
+	}
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_true(has_note(&t, "times of 2 hosts are judged apart"));
+	assert_int_equal(t.n_changes, 1);
+	assert_int_equal(t.changes[0].point, 30);
+	q = asks(TREND_COUNT);
+	assert_int_equal(trend__ask(s, &q, &counts), 0);
+	assert_int_equal(counts.n_groups, 1);
+}
+
+/* In a cloud each build may have a host of its own. */
+static void many_hosts_are_one(void **state)
+{
+	_store_ struct store *s = history_builds_store("cloud.db");
+	_trend_ struct trend t = {};
+	struct trend_question q = asks(TREND_CPU);
+	struct noise r = {.state = 12};
+
+	for (unsigned int i = 0; i < 40; i++) {
+		char host[16];
+
+		snprintf(host, sizeof(host), "ci-%u", i);
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .host = host,
+							    .cpu_ns = cpu_of(&r, i >= 22)});
+	}
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_true(has_note(&t, "40 hosts are taken for one"));
+	assert_int_equal(t.n_changes, 1);
+	assert_int_equal(t.changes[0].point, 22);
+}
+
+static void toolchains_are_told_apart(void **state)
+{
+	_store_ struct store *s = history_builds_store("turns.db"),
+			     *other = history_builds_store("upgrade.db");
+	_trend_ struct trend turns = {}, upgrade = {};
+	struct trend_question q = asks(TREND_COUNT);
+
+	for (unsigned int i = 0; i < 40; i++) {
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i / 2),
+							    .toolchain = i % 2 ? "a" : "b",
+							    .count = i % 2 ? 1000 : 1300});
+		history_builds_add(other, i,
+				   &(struct history_change){.commit = commit(i),
+							    .toolchain = i < 20 ? "a" : "b",
+							    .count = i < 20 ? 1000 : 1300});
+	}
+	assert_int_equal(trend__ask(s, &q, &turns), 0);
+	assert_int_equal(turns.n_changes, 0);
+	assert_true(has_note(&turns, "toolchains take turns"));
+	assert_int_equal(trend__ask(other, &q, &upgrade), 0);
+	assert_int_equal(upgrade.n_changes, 1);
+	assert_true(upgrade.changes[0].toolchain);
+}
+
+static void builds_are_chosen(void **state)
+{
+	_store_ struct store *s = history_builds_store("chosen.db");
+	_trend_ struct trend last = {}, none = {}, query = {}, unknown = {};
+	struct trend_question q = asks(TREND_COUNT);
+
+	for (unsigned int i = 0; i < 10; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .branch = i % 2 ? "main" : "dev"});
+	q.filter = (struct history_filter){.branch = "main", .toolchain = "1.95", .last = 3};
+	assert_int_equal(trend__ask(s, &q, &last), 0);
+	assert_int_equal(last.n, 3);
+	assert_string_equal(last.points[2].build->commit, commit(9));
+	q.filter.toolchain = "1.9_";
+	assert_int_equal(trend__ask(s, &q, &none), 0);
+	assert_int_equal(none.n, 0);
+	q = asks(TREND_COUNT);
+	q.of.query = "typeck";
+	assert_int_equal(trend__ask(s, &q, &query), 0);
+	assert_int_equal(query.points[0].value, 1000 + 1001);
+	/* A part of this sum is not known. */
+	q.of.query = "mir_borrowck";
+	assert_int_equal(trend__ask(s, &q, &unknown), 0);
+	assert_int_equal(unknown.points[0].value, HISTORY_UNKNOWN);
+	assert_int_equal(unknown.reasons[TREND_NO_VALUE], 10);
+}
+
+static void what_has_no_number_is_refused(void **state)
+{
+	_store_ struct store *s = history_builds_store("none.db");
+	struct trend_question q = asks(TREND_MEMORY);
+	struct trend t;
+
+	q.of.query = "typeck";
+	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
+	q = asks(TREND_WALL);
+	q.of.item = "a::b";
+	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_has_its_commits),
+		cmocka_unit_test(builds_of_a_commit_stand_together),
+		cmocka_unit_test(what_is_not_comparable_is_left_out),
+		cmocka_unit_test(hosts_are_judged_apart),
+		cmocka_unit_test(many_hosts_are_one),
+		cmocka_unit_test(toolchains_are_told_apart),
+		cmocka_unit_test(builds_are_chosen),
+		cmocka_unit_test(what_has_no_number_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}
