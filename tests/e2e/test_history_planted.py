@@ -4,7 +4,8 @@
 import io
 import json
 
-from history_answers import answers, planted
+import clickhouse
+from history_answers import answers, assert_alike, planted
 
 COUNTS, CPU = planted.commit(planted.COUNTS_AT), planted.commit(planted.CPU_AT)
 
@@ -71,3 +72,22 @@ def test_commits_are_compared(t):
     assert done.returncode == 125 and "branch dev" in done.stderr, done.stderr
     done = t.run_qprof("history", "diff", "--store", store, "7", before)
     assert done.returncode == 125 and "several commits" in done.stderr, done.stderr
+
+
+def fill_server(t, server):
+    """The tables of a server, and the rows of all builds in them, each table by one insert."""
+    store, lines, tables = server.address + "/history", io.StringIO(), {}
+    done = t.run_qprof("history", "migrate", "--store", store)
+    assert done.returncode == 0, done.stderr
+    planted.write(lines)
+    for line in lines.getvalue().splitlines(True):
+        tables.setdefault(json.loads(line)["table"], []).append(line)
+    for table, rows in tables.items():
+        server.ask('INSERT INTO history."%s" FORMAT JSONEachRow\n%s' % (table, "".join(rows)),
+                   input_format_skip_unknown_fields=1)
+    return store
+
+
+def test_both_stores_answer_alike(t):
+    """Every question has one answer, whether a file or a ClickHouse server is asked."""
+    assert_alike(t, history(t), fill_server(t, clickhouse.one(t)))
