@@ -129,6 +129,14 @@ static void calls_in_place_of_the_provider_s_are_noted(void **state)
 	assert_int_equal(mine_simple("plain").n_calls, 0);
 }
 
+static void the_guard_s_address_may_be_moved(void **state)
+{
+	struct mined_body m = mine_simple("moved");
+
+	assert_at(&m.masks[0], "moved", "mask");
+	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+}
+
 static void branches_may_go_either_way(void **state)
 {
 	struct mined_body m = mine_simple("inverted");
@@ -347,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_body_is_mined),
 		cmocka_unit_test(calls_in_place_of_the_provider_s_are_noted),
+		cmocka_unit_test(the_guard_s_address_may_be_moved),
 		cmocka_unit_test(branches_may_go_either_way),
 		cmocka_unit_test(an_id_is_read_where_it_is_sure),
 		cmocka_unit_test(a_vtable_is_read_where_it_is_sure),

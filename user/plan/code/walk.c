@@ -102,6 +102,8 @@ static size_t only_way_to(const struct walk *w, size_t i)
 bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g)
 {
 	const struct code *code = w->code;
+	uint8_t holds =
+		WIRE_REG_DI; /* the guard's address, behind the instructions that were seen */
 	size_t i = call;
 
 	*g = (struct walk_guard){0};
@@ -118,11 +120,15 @@ bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g)
 									: insn->target;
 			return g->has_slot;
 		}
-		if (!g->has_slot && (insn->writes & 1u << WIRE_REG_DI)) {
-			if (insn->shape != CODE_LEA || insn->base != CODE_REG_SP)
+		if (!g->has_slot && (insn->writes & 1u << holds)) {
+			if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP) {
+				holds = insn->base;
+			} else if (insn->shape == CODE_LEA && insn->base == CODE_REG_SP) {
+				g->slot = insn->disp;
+				g->has_slot = true;
+			} else {
 				return false;
-			g->slot = insn->disp;
-			g->has_slot = true;
+			}
 		}
 		i = from;
 	}
