@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "history/extract.h"
+
+#include <unistd.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sampled_build.h"
+#include "test.h"
+
+#define MILLISECOND UINT64_C(1000000)
+
+/* Two compiles of one crate, and a compiler that only answers a question. */
+static const struct trace_process processes[] = {
+	{.index = 0,
+	 .pid = 100,
+	 .start_ns = 1000,
+	 .end_ns = 1000 + 10 * MILLISECOND,
+	 .exit_status = 0,
+	 .peak_bytes = 100 << 20,
+	 .command = (char *)"/usr/bin/rustc --crate-name app --crate-type lib src/lib.rs --out-dir "
+			    "/w/target/release/deps",
+	 .crate = (char *)"app",
+	 .crate_type = (char *)"lib",
+	 .rustc_version = (char *)"rustc 1.95.0",
+	 .cwd = (char *)"/w"},
+	{.index = 1,
+	 .pid = 101,
+	 .start_ns = 2000,
+	 .end_ns = 2000 + 20 * MILLISECOND,
+	 .exit_status = 9,
+	 .peak_bytes = 50 << 20,
+	 .command = (char *)"/usr/bin/rustc --crate-name app --crate-type lib src/lib.rs",
+	 .crate = (char *)"app",
+	 .crate_type = (char *)"lib",
+	 .rustc_version = (char *)"rustc 1.95.0",
+	 .cwd = (char *)"/w"},
+	{.index = 2,
+	 .pid = 102,
+	 .start_ns = 3000,
+	 .end_ns = 4000,
+	 .exit_status = 0,
+	 .command = (char *)"/usr/bin/rustc - --crate-name ___ --print=file-names",
+	 .crate = (char *)"___"},
+};
+
+static const struct {
+	uint64_t start_ns, end_ns;
+	uint32_t process;
+	const char *name;
+	uint8_t kind;
+	uint16_t depth;
+} spans[] = {
+	{5000, 6000, 0, "typeck", TRACE_KIND_QUERY, 1},
+	{4500, 7000, 0, "analysis", TRACE_KIND_ACTIVITY, 0},
+	{5000, 8000, 1, "typeck", TRACE_KIND_QUERY, 0},
+	{3100, 3200, 2, "analysis", TRACE_KIND_ACTIVITY, 0},
+};
+
+static void write_trace(const char *path, size_t n_processes, struct trace_id id)
+{
+	const struct trace_info info = {.tool = (char *)"t",
+					.kernel = (char *)"k",
+					.host = (char *)"builder",
+					.clock_start_ns = 1000,
+					.realtime_start_ns = 1700000000000000000,
+					.id = id,
+					.cpus = 4};
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	for (size_t i = 0; i < n_processes; i++)
+		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
+	for (size_t i = 0; i < N_OF(spans); i++) {
+		struct trace_span span = {
+			.start_ns = spans[i].start_ns,
+			.end_ns = spans[i].end_ns,
+			.process = spans[i].process,
+			.tid = 100 + spans[i].process,
+			.kind = spans[i].kind,
+			.depth = spans[i].depth,
+			.invocation = TRACE_NO_INVOCATION,
+		};
+
+		if (span.process >= n_processes)
+			continue;
+		assert_int_equal(trace_writer__intern(w, spans[i].name, &span.label), 0);
+		assert_int_equal(trace_writer__span(w, &span), 0);
+	}
+	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+struct extracted {
+	struct trace_reader *reader;
+	struct history_rows rows;
+	const char *directory;
+	int err;
+};
+
+static void extracted__clear(struct extracted *e)
+{
+	history_rows__clear(&e->rows);
+	trace_reader__free(e->reader);
+}
+#define _extracted_ __cleanup(extracted__clear)
+
+/* Rows of a trace whose last bytes are missing. */
+static struct extracted extract_part(size_t n_processes, off_t less, struct trace_id id)
+{
+	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
+	struct extracted e = {};
+
+	temporary_name(path);
+	write_trace(path, n_processes, id);
+	if (less) {
+		FILE *f = fopen(path, "r");
+
+		fseeko(f, 0, SEEK_END);
+		assert_int_equal(truncate(path, ftello(f) - less), 0);
+		fclose(f);
+	}
+	assert_int_equal(trace_reader__open(path, &e.reader, NULL), 0);
+	unlink(path);
+	history_rows__init(&e.rows);
+	e.err = history_extract(e.reader, &e.rows, &e.directory);
+	return e;
+}
+
+static struct extracted extract(size_t n_processes)
+{
+	return extract_part(n_processes, 0, (struct trace_id){});
+}
+
+static void the_build_has_what_the_trace_says(void **state)
+{
+	_extracted_ struct extracted e = extract(3);
+	const struct history_build *b = &e.rows.build;
+
+	assert_int_equal(e.err, 0);
+	assert_string_equal(b->host, "builder");
+	assert_string_equal(b->toolchain, "rustc 1.95.0");
+	assert_string_equal(b->profile, "release");
+	assert_string_equal(b->how, "exact");
+	assert_string_equal(b->state, "whole");
+	assert_int_equal(b->start_ns, 1700000000000000000);
+	assert_int_equal(b->cpus, 4);
+	assert_int_equal(b->lost, 0);
+	assert_int_equal(b->compiles, 2);
+	assert_int_equal(b->failed, 1);
+	assert_int_equal(b->executions, 2);
+	assert_int_equal(b->peak_bytes, 100 << 20);
+	assert_true(b->budget_ppm == HISTORY_UNKNOWN);
+	assert_true(b->dirty == HISTORY_UNKNOWN);
+	assert_null(b->commit);
+	assert_null(b->command);
+	assert_string_equal(e.directory, "/w");
+}
+
+static void each_compile_has_a_row(void **state)
+{
+	_extracted_ struct extracted e = extract(3);
+	const struct history_compile *one = history_rows__at(&e.rows, HISTORY_COMPILE, 0);
+	const struct history_compile *two = history_rows__at(&e.rows, HISTORY_COMPILE, 1);
+
+	assert_int_equal(history_rows__n(&e.rows, HISTORY_COMPILE), 2);
+	assert_string_equal(one->crate, "app");
+	assert_string_equal(one->target, "lib");
+	assert_string_equal(one->tool, "rustc");
+	assert_int_equal(one->number, 0);
+	assert_int_equal(one->wall_ns, 10 * MILLISECOND);
+	assert_int_equal(one->exit_status, 0);
+	assert_int_equal(one->executions, 1);
+	assert_int_equal(two->number, 1);
+	assert_int_equal(two->exit_status, 128 + 9);
+	assert_ptr_equal(one->build, e.rows.build.build);
+	assert_int_equal(two->start_ns, e.rows.build.start_ns);
+}
+
+static const struct history_query *query(const struct extracted *e, const char *name)
+{
+	for (size_t i = 0; i < history_rows__n(&e->rows, HISTORY_QUERY); i++) {
+		const struct history_query *row = history_rows__at(&e->rows, HISTORY_QUERY, i);
+
+		if (!strcmp(row->query, name))
+			return row;
+	}
+	return NULL;
+}
+
+/* The question of the third compiler is no crate's. */
+static void queries_are_summed_over_compiles_of_one_name(void **state)
+{
+	_extracted_ struct extracted e = extract(3);
+	const struct history_query *typeck = query(&e, "typeck"), *pass = query(&e, "analysis");
+
+	assert_int_equal(e.err, 0);
+	assert_int_equal(history_rows__n(&e.rows, HISTORY_QUERY), 2);
+	assert_string_equal(typeck->crate, "app");
+	assert_string_equal(typeck->kind, "query");
+	assert_string_equal(typeck->how, "exact");
+	assert_int_equal(typeck->count, 2);
+	assert_int_equal(typeck->self_ns, 4000);
+	assert_int_equal(typeck->total_ns, 4000);
+	assert_string_equal(pass->kind, "activity");
+	assert_int_equal(pass->self_ns, 1500);
+	assert_int_equal(pass->total_ns, 2500);
+}
+
+static void samples_alone_are_said_to_be_samples(void **state)
+{
+	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	_history_rows_ struct history_rows rows;
+	const char *directory;
+	size_t n;
+
+	history_rows__init(&rows);
+	assert_int_equal(history_extract(r, &rows, &directory), 0);
+	assert_string_equal(rows.build.how, "sampled");
+	assert_true(rows.build.executions == HISTORY_UNKNOWN);
+	n = history_rows__n(&rows, HISTORY_QUERY);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct history_query *row = history_rows__at(&rows, HISTORY_QUERY, i);
+
+		assert_string_equal(row->how, "sampled");
+		assert_true(row->count == HISTORY_UNKNOWN);
+		assert_true(row->total_ns == HISTORY_UNKNOWN);
+	}
+}
+
+static void a_trace_without_a_compile_is_refused(void **state)
+{
+	_extracted_ struct extracted e = extract(0);
+
+	assert_int_equal(e.err, -ENODATA);
+	assert_null(e.directory);
+}
+
+static void a_trace_that_is_not_whole_says_so(void **state)
+{
+	_extracted_ struct extracted e = extract_part(3, 10, (struct trace_id){});
+
+	assert_int_equal(e.err, 0);
+	assert_string_not_equal(e.rows.build.state, "whole");
+}
+
+static void the_id_is_the_traces_or_made_of_its_beginning(void **state)
+{
+	const struct trace_id id = {{1, [6] = 0x40, [8] = 0x80}};
+	_extracted_ struct extracted given = extract_part(3, 0, id), one = extract(3),
+				     two = extract(3);
+
+	assert_string_equal(given.rows.build.build, "01000000-0000-4000-8000-000000000000");
+	assert_int_equal(strlen(one.rows.build.build), HISTORY_ID_SIZE - 1);
+	assert_string_equal(one.rows.build.build, two.rows.build.build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_build_has_what_the_trace_says),
+		cmocka_unit_test(each_compile_has_a_row),
+		cmocka_unit_test(queries_are_summed_over_compiles_of_one_name),
+		cmocka_unit_test(samples_alone_are_said_to_be_samples),
+		cmocka_unit_test(a_trace_without_a_compile_is_refused),
+		cmocka_unit_test(a_trace_that_is_not_whole_says_so),
+		cmocka_unit_test(the_id_is_the_traces_or_made_of_its_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* With programs in git's place. */
+#include "history/git.h"
+
+#include <sys/stat.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "test.h"
+
+static char *path_before;
+
+static int make_place(void **state)
+{
+	char path[512];
+
+	if (directory_make(state))
+		return -1;
+	path_before = strdup(getenv("PATH"));
+	snprintf(path, sizeof(path), "%s:%s", directory, path_before);
+	return setenv("PATH", path, 1);
+}
+
+static int remove_place(void **state)
+{
+	setenv("PATH", path_before, 1);
+	free(path_before);
+	return directory_remove(state);
+}
+
+static void let_git_be(const char *script)
+{
+	output_write(directory_path("git"), script);
+	assert_int_equal(chmod(directory_path("git"), 0700), 0);
+}
+
+static int ask(int left_ms, char *line, size_t size)
+{
+	static const char *const args[] = {"rev-parse", "HEAD", NULL};
+	struct git g = {directory, left_ms};
+
+	return git__ask(&g, args, line, size);
+}
+
+static void the_first_line_is_the_answer(void **state)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\necho one\necho two\n");
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "one");
+	assert_int_equal(ask(GIT_MS, line, 3), 0);
+	assert_string_equal(line, "on");
+	let_git_be("#!/bin/sh\nexit 0\n");
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "");
+}
+
+static void an_error_is_no_answer(void **state)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\nexit 128\n");
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), -ENOENT);
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), -ENOENT);
+}
+
+/* The process ends with the question: else this test would not. */
+static void git_may_not_take_longer(void **state)
+{
+	char line[32];
+
+	let_git_be("#!/bin/sh\nsleep 100000\n");
+	assert_int_equal(ask(0, line, sizeof(line)), -ETIMEDOUT);
+	let_git_be("#!/bin/sh\necho yes\nsleep 100000\n");
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
+	assert_string_equal(line, "yes");
+}
+
+static void it_runs_in_the_directory_without_locks_or_transports(void **state)
+{
+	char line[512];
+
+	setenv("GIT_DIR", "/nonexistent", 1);
+	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] $*\"\n");
+	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
+	unsetenv("GIT_DIR");
+	assert_int_equal(strncmp(line, directory, strlen(directory)), 0);
+	assert_contains(line, "[] --no-optional-locks");
+	assert_contains(line, "-c core.fsmonitor=false -c core.hooksPath=/dev/null");
+	assert_contains(line, "-c protocol.allow=never rev-parse HEAD");
+}
+
+#define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_PLACE(the_first_line_is_the_answer),
+		WITH_PLACE(an_error_is_no_answer),
+		WITH_PLACE(git_may_not_take_longer),
+		WITH_PLACE(it_runs_in_the_directory_without_locks_or_transports),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
