@@ -135,8 +135,14 @@ static void nothing_of_a_hostile_configuration_runs(void **state)
 	run("cd %s && git config core.pager %s", repository, script);
 	run("cp %s %s/.git/hooks/post-index-change", script, repository);
 	run("cp %s %s/.git/hooks/reference-transaction", script, repository);
-	run("touch %s/a%s", repository, "");
+	run("echo 2 >%s/a%s", repository, "");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
+	assert_int_equal(ask(repository, LATER).dirty, 1);
+	/* What files would pass through: then the changes are not asked for. */
+	run("cd %s && git config filter.x.clean %s", repository, script);
+	run("echo '* filter=x' >%s/.git/info/attributes%s", repository, "");
+	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
+	assert_int_equal(ask(repository, LATER).dirty, -1);
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
 

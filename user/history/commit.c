@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/commit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,14 +49,35 @@ static bool head_moved_at(struct git *g, uint64_t *seconds)
 	return *seconds;
 }
 
+/*
+ * Whether the repository itself configures programs that files pass through on their way into a
+ * comparison: git would run them.
+ */
+static bool has_filters(struct git *g)
+{
+	static const char *const scopes[] = {"--local", "--worktree"};
+	char line[16];
+
+	for (size_t i = 0; i < N_OF(scopes); i++) {
+		const char *const args[] = {"config",	   scopes[i],	   "--includes",
+					    "--name-only", "--get-regexp", "^filter[.]",
+					    NULL};
+
+		if (git__ask(g, args, line, sizeof(line)) != -ENOENT)
+			return true;
+	}
+	return false;
+}
+
 static int has_changes(struct git *g)
 {
 	static const char *const args[] = {"status", "--porcelain", "--untracked-files=no",
 					   "--ignore-submodules=all", NULL};
 	char line[16];
-	int err = git__ask(g, args, line, sizeof(line));
 
-	return err ? -1 : *line != 0;
+	if (has_filters(g) || git__ask(g, args, line, sizeof(line)))
+		return -1;
+	return *line != 0;
 }
 
 void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh)
