@@ -12,31 +12,12 @@
 #include <stdbool.h>
 
 #include "history/rows.h"
-
-struct store;
-
-enum store_kind {
-	STORE_SQLITE,
-	STORE_CLICKHOUSE,
-};
+#include "history/store_value.h"
 
 enum store_access {
 	STORE_READ,	/* a store that does not exist is an error */
 	STORE_WRITE,	/* it is made if it does not exist */
 	STORE_EXISTING, /* to be changed; not made */
-};
-
-/* A value of a parameter or of a result. */
-struct store_value {
-	enum store_type {
-		STORE_NULL,
-		STORE_TEXT,
-		STORE_INTEGER,
-		STORE_REAL,
-	} type;
-	const char *text; /* of results: valid until the next row */
-	int64_t integer;
-	double real;
 };
 
 /*
@@ -64,7 +45,6 @@ int store__flush(struct store *s);
  * Ask. Each ? in `sql` stands for the next of the `n` parameters. `row` is called for each row of
  * the result; its first value that is not 0 ends the query and is returned.
  */
-typedef int (*store_row)(void *ctx, const struct store_value *cells, size_t n);
 int store__select(struct store *s, const char *sql, const struct store_value *args, size_t n,
 		  store_row row, void *ctx);
 

@@ -3,7 +3,8 @@
 #ifndef QPROF_HISTORY_STORE_OPS_H
 #define QPROF_HISTORY_STORE_OPS_H
 
-#include "history/store.h"
+#include "history/rows.h"
+#include "history/store_value.h"
 
 /* As the functions of history/store.h of the same names. */
 struct store_ops {
