@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "history/clickhouse_rows.h"
+#include "history/clickhouse_tables.h"
 #include "history/clickhouse_version.h"
 #include "history/columns.h"
 #include "history/spool.h"
@@ -18,6 +19,9 @@
 
 /* A mutation that has not ended then goes on by itself. */
 #define PRUNE_PATIENCE_S 60
+
+/* That one run drops. */
+#define MONTHS_MAX 120
 
 struct clickhouse {
 	struct store store;
@@ -154,6 +158,17 @@ static int flush(struct store *s)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
+/*
+ * What the server said or did is told here; what a function of the caller returned is passed on.
+ * -EPROTO is the caller's alone.
+ */
+static int end_question(struct clickhouse *c, int err)
+{
+	if (err >= 0 || !*c->server.why)
+		return err;
+	return tell(c, err == -EPROTO ? -EIO : err);
+}
+
 static int ask(struct store *s, const char *sql, const struct store_value *args, size_t n,
 	       store_row row, void *ctx)
 {
@@ -172,7 +187,7 @@ static int ask(struct store *s, const char *sql, const struct store_value *args,
 		err = check(c);
 	if (!err)
 		err = clickhouse_server__select(&c->server, text, row, ctx);
-	return err < 0 && *c->server.why ? tell(c, err) : err;
+	return end_question(c, err);
 }
 
 static int each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
@@ -182,7 +197,7 @@ static int each(struct store *s, int (*take)(void *ctx, const struct history_row
 
 	if (!err)
 		err = clickhouse_rows__each(&c->server, take, ctx);
-	return err < 0 && *c->server.why ? tell(c, err) : err;
+	return end_question(c, err);
 }
 
 /* ---- Removing -------------------------------------------------------------------------------- */
@@ -195,15 +210,63 @@ static int take_number(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-static int remove_rows(struct clickhouse *c, enum history_table_id id, uint64_t before_ns)
+/* "ALTER TABLE ..." of one table on all servers, with this end. */
+static int alter(struct clickhouse *c, enum history_table_id id, const char *what, uint64_t number)
 {
 	const char *cluster = c->version.cluster;
 	char sql[256];
 
-	snprintf(sql, sizeof(sql), "ALTER TABLE %s%s%s%s DELETE WHERE start_ns < %" PRIu64,
-		 history_table(id)->name, *cluster ? "_local" : "", *cluster ? " ON CLUSTER " : "",
-		 cluster, before_ns);
+	snprintf(sql, sizeof(sql), "ALTER TABLE %s%s%s%s %s %" PRIu64, history_table(id)->name,
+		 *cluster ? "_local" : "", *cluster ? " ON CLUSTER " : "", cluster, what, number);
 	return clickhouse_server__run(&c->server, sql, NULL, 0);
+}
+
+struct months {
+	uint64_t at[MONTHS_MAX];
+	size_t n;
+};
+
+static int take_month(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct months *m = ctx;
+
+	if (n != 1 || cells->type != STORE_INTEGER)
+		return -EPROTO;
+	if (m->n < MONTHS_MAX)
+		m->at[m->n++] = (uint64_t)cells->integer;
+	return 0;
+}
+
+/*
+ * Whole months, which are partitions, are gone at once. Of each, the rows of builds last: they name
+ * the month to a run after one that was stopped.
+ */
+static int drop_months(struct clickhouse *c, uint64_t before_ns)
+{
+	struct months months = {};
+	char sql[256];
+	int err;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT DISTINCT toYYYYMM(" CLICKHOUSE_START_TIME ") AS month FROM build WHERE "
+		 "month < toYYYYMM(toDateTime(intDiv(%" PRIu64 ", 1000000000), 'UTC'))",
+		 before_ns);
+	err = clickhouse_server__select(&c->server, sql, take_month, &months);
+	for (size_t i = 0; i < months.n; i++)
+		for (int id = HISTORY_TABLES - 1; !err && id >= 0; id--)
+			err = alter(c, id, "DROP PARTITION", months.at[i]);
+	return err;
+}
+
+/* Of the month that has the time in it. */
+static int remove_rest(struct clickhouse *c, const char *count, uint64_t before_ns)
+{
+	uint64_t left = 0;
+	int err = clickhouse_server__select(&c->server, count, take_number, &left);
+
+	for (int id = 0; !err && left && id < HISTORY_TABLES; id++)
+		err = alter(c, id, "DELETE WHERE start_ns <", before_ns);
+	return err;
 }
 
 /* Rows are removed in the background: their builds must be gone when it is said. */
@@ -235,10 +298,10 @@ static int prune(struct store *s, uint64_t before_ns, uint64_t *n)
 		 before_ns);
 	if (!err)
 		err = clickhouse_server__select(&c->server, count, take_number, n);
-	/* Builds first, also where none is left: an earlier run may have been stopped after them.
-	 */
-	for (int id = 0; !err && id < HISTORY_TABLES; id++)
-		err = remove_rows(c, id, before_ns);
+	if (!err)
+		err = drop_months(c, before_ns);
+	if (!err)
+		err = remove_rest(c, count, before_ns);
 	if (!err)
 		err = wait_for_removal(c, count);
 	return err ? tell(c, err) : 0;

@@ -224,6 +224,8 @@ int clickhouse_rows__each(struct clickhouse_server *s,
 			r.table = id;
 			err = read_table(s, &r);
 		}
+		if (err == -EPROTO && !*s->why)
+			snprintf(s->why, sizeof(s->why), "its rows are not those of a history");
 		for (size_t i = 0; !err && i < r.n; i++) {
 			const struct history_build *b = &r.builds[i].build;
 

@@ -25,6 +25,29 @@ static bool is_login(long code)
 	return code == 192 || code == 193 || code == 194 || code == 516;
 }
 
+/* What passes by itself: the server takes the same statement later. */
+static bool is_for_now(long code)
+{
+	static const long codes[] = {
+		202, /* TOO_MANY_SIMULTANEOUS_QUERIES */
+		209, /* SOCKET_TIMEOUT */
+		210, /* NETWORK_ERROR */
+		225, /* NO_ZOOKEEPER */
+		241, /* MEMORY_LIMIT_EXCEEDED */
+		242, /* TABLE_IS_READ_ONLY, as a replica is that cannot reach ZooKeeper */
+		243, /* NOT_ENOUGH_SPACE */
+		252, /* TOO_MANY_PARTS */
+		279, /* ALL_CONNECTION_TRIES_FAILED */
+		319, /* UNKNOWN_STATUS_OF_INSERT */
+		999, /* KEEPER_EXCEPTION */
+	};
+
+	for (size_t i = 0; i < N_OF(codes); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
 /* The words between "DB::Exception: " and what follows them, in one line. */
 static void keep_words(struct clickhouse_server *s, const char *text)
 {
@@ -62,7 +85,7 @@ static int judge(struct clickhouse_server *s, int err, const struct http_result 
 		return -EACCES;
 	}
 	/* A proxy's, for a server behind it. */
-	return !s->code && result->status >= 500 ? -EHOSTUNREACH : err;
+	return is_for_now(s->code) || (!s->code && result->status >= 500) ? -EHOSTUNREACH : err;
 }
 
 /* ---- Statements ------------------------------------------------------------------------------ */
@@ -113,6 +136,7 @@ static int post(struct clickhouse_server *s, struct http_post *p, char *url)
 	int err;
 
 	s->code = 0;
+	s->why[0] = '\0';
 	if (!url) {
 		snprintf(s->why, sizeof(s->why), "%s", strerror(ENOMEM));
 		return -ENOMEM;
@@ -132,6 +156,20 @@ int clickhouse_server__run(struct clickhouse_server *s, const char *sql, const c
 	return post(s, &p, url);
 }
 
+struct asked {
+	store_row row;
+	void *ctx;
+	int returned; /* by `row`: no fault of the server */
+};
+
+static int pass_row(void *ctx, const struct store_value *cells, size_t n)
+{
+	struct asked *a = ctx;
+
+	a->returned = a->row(a->ctx, cells, n);
+	return a->returned;
+}
+
 static int take_rows(void *ctx, const char *bytes, size_t n)
 {
 	return tab_separated__take(ctx, bytes, n);
@@ -141,7 +179,8 @@ int clickhouse_server__select(struct clickhouse_server *s, const char *sql, stor
 			      void *ctx)
 {
 	_free_ char *url = make_url(s, NULL), *text = NULL;
-	_tab_separated_ struct tab_separated rows = {.row = row, .ctx = ctx};
+	struct asked asked = {.row = row, .ctx = ctx};
+	_tab_separated_ struct tab_separated rows = {.row = pass_row, .ctx = &asked};
 	struct http_post p = {.take = take_rows, .ctx = &rows};
 	int err;
 
@@ -154,7 +193,7 @@ int clickhouse_server__select(struct clickhouse_server *s, const char *sql, stor
 	err = post(s, &p, url);
 	if (!err)
 		err = tab_separated__end(&rows);
-	if (err == -EPROTO && !*s->why)
+	if (err == -EPROTO && !asked.returned && !*s->why)
 		snprintf(s->why, sizeof(s->why), "its answer is not ClickHouse's");
 	return err;
 }

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define START_TIME "toDateTime(intDiv(start_ns, 1000000000), 'UTC')"
-
 /* The order of rows, by which questions find them; it is also what makes two rows the same. */
 static const char *const orders[HISTORY_TABLES] = {
 	[HISTORY_BUILD] = "start_ns, build",
@@ -96,7 +94,7 @@ void clickhouse_tables__local(const struct clickhouse_tables *t, enum history_ta
 	put_cluster(t, out);
 	put_columns(table, out);
 	put_engine(t, table->name, out);
-	fprintf(out, " PARTITION BY toYYYYMM(" START_TIME ") ORDER BY (%s)", orders[id]);
+	fprintf(out, " PARTITION BY toYYYYMM(" CLICKHOUSE_START_TIME ") ORDER BY (%s)", orders[id]);
 }
 
 void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_table_id id, FILE *out)
@@ -104,7 +102,8 @@ void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_tab
 	fputs("ALTER TABLE ", out);
 	put_name(t, history_table(id)->name, true, out);
 	put_cluster(t, out);
-	fprintf(out, " MODIFY TTL " START_TIME " + INTERVAL %" PRIu64 " DAY", t->keep_days);
+	fprintf(out, " MODIFY TTL " CLICKHOUSE_START_TIME " + INTERVAL %" PRIu64 " DAY",
+		t->keep_days);
 }
 
 void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum history_table_id id,

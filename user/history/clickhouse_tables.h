@@ -18,6 +18,9 @@
 /* The table whose one row of the highest version says which version the tables are of. */
 #define CLICKHOUSE_VERSION_TABLE "qprof_schema"
 
+/* The start of a build. Its month is the partition of all its rows. */
+#define CLICKHOUSE_START_TIME "toDateTime(intDiv(start_ns, 1000000000), 'UTC')"
+
 struct clickhouse_tables {
 	const char *database;
 	const char *cluster; /* NULL: one server */

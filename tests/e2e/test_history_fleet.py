@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A history on ClickHouse servers: real ones, and some that answer wrongly."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+
+import clickhouse
+import lab
+
+SYNTHETIC = os.path.join(lab.ROOT, "tests/fixtures/synthetic_history.py")
+BUILDS, PUSHERS = 200, 8
+
+
+def synthetic():
+    return subprocess.run([sys.executable, SYNTHETIC], capture_output=True, text=True, check=True).stdout
+
+
+def environment(t, **more):
+    """With a spool and credentials of the test's own."""
+    return {**t.qprof_env(), "XDG_STATE_HOME": t.path("state"), "XDG_CONFIG_HOME": t.path("config"), **more}
+
+
+def history(t, *arguments, **more):
+    return t.run_qprof("history", *arguments, env=environment(t, **more))
+
+
+def works(done):
+    assert done.returncode == 0, done
+    return done
+
+
+# ---- Every build is there once -----------------------------------------------------------------
+
+
+def lines_of(builds):
+    """The lines of so many small builds, and how many rows of queries each has."""
+    first = [json.loads(line) for line in synthetic().splitlines()]
+    rows = first[:1 + next(i for i, row in enumerate(first[1:]) if row["table"] == "build")]
+    for number in builds:
+        for row in rows:
+            row.update(build="f1ee7000-0000-4000-8000-%012d" % number, start_ns=1790000000000000000 + number)
+            yield json.dumps(row) + "\n"
+
+
+def push(t, server, pusher):
+    """Start a process that adds its builds."""
+    mine = range(pusher, BUILDS, PUSHERS)
+    lines = t.write("builds-%d.jsonl" % pusher, "".join(lines_of(mine)))
+    return t.start([t.qprof, "history", "merge", "--store", server.address + "/fleet", lines],
+                   env=environment(t))
+
+
+def counted(server, table, what="count()"):
+    return int(server.ask("SELECT %s FROM fleet.%s_local FINAL" % (what, table)))
+
+
+def nothing_waits(t, server):
+    done = history(t, "add", "--store", server.address + "/fleet")
+    return done.returncode == 0 and "wait" not in done.stderr
+
+
+@lab.alone("two servers, a ZooKeeper and eight writers")
+def test_each_build_is_on_both_servers_once(t):
+    servers = one, other = clickhouse.two(t)
+    works(history(t, "migrate", "--store", one.address + "/fleet", "--cluster", clickhouse.CLUSTER))
+    pushers = [push(t, servers[i % 2], i) for i in range(PUSHERS)]
+    lab.wait_for("some builds", lambda: counted(one, "build") >= BUILDS // 10)
+    other.kill()
+    for pusher in pushers[:2]:
+        pusher.kill()
+        pusher.wait()
+    pushers[:2] = [push(t, one, i) for i in range(2)]
+    for pusher in pushers:
+        pusher.communicate(timeout=lab.TIMEOUT)
+    other.start().ready()
+    for server in servers:
+        lab.wait_for("the spool to be empty", lambda: nothing_waits(t, server), 60)
+    rows = sum('"table": "query"' in line for line in lines_of(range(1)))
+    for server in servers:
+        lab.wait_for("all builds", lambda: counted(server, "build") == BUILDS, 60)
+        assert counted(server, "build", "uniqExact(build)") == BUILDS
+        lab.wait_for("all rows", lambda: counted(server, "query") == BUILDS * rows, 60)
+        assert server.ask("SELECT DISTINCT count() FROM fleet.query FINAL GROUP BY build") == "%d\n" % rows
+    return "%d builds" % BUILDS
+
+
+# ---- The same answers --------------------------------------------------------------------------
+
+# Times of queries are rounded in a file.
+QUESTIONS = [("trend", "--crate", "parser", "--metric", "count"), ("trend", "--crate", "codec"),
+             ("trend", "--metric", "wall"), ("trend", "--query", "typeck", "--metric", "count"),
+             ("trend", "--branch", "main", "--last", "20"), ("history", "list")]
+
+
+def as_set(lines):
+    return {json.dumps(json.loads(line), sort_keys=True) for line in lines.splitlines()}
+
+
+def test_a_server_answers_as_a_file(t):
+    address, file = clickhouse.one(t).address + "/ci", t.path("history.db")
+    lines = t.write("history.jsonl", synthetic())
+    for _ in range(2):
+        works(history(t, "migrate", "--store", address))
+    for store in (address, file):
+        assert "60 builds added" in works(history(t, "merge", "--store", store, lines)).stderr
+    assert "0 builds added, 60 known" in works(history(t, "merge", "--store", address, lines)).stderr
+    for question in QUESTIONS:
+        answers = [works(t.run_qprof(*question, "--json", "--store", store, env=environment(t))).stdout
+                   for store in (file, address)]
+        assert answers[0] == answers[1], question
+    exported = works(history(t, "export", "--store", address)).stdout
+    assert as_set(exported) == as_set(synthetic())
+    works(history(t, "prune", "--keep", "1s", "--store", address))
+    left = json.loads(works(history(t, "list", "--json", "--store", address)).stdout)
+    assert not left["builds"], left
+    return "%d questions" % len(QUESTIONS)
+
+
+def test_passwords(t):
+    server = clickhouse.one(t)
+    server.ask("CREATE DATABASE ci")
+    store = ("--store", server.address + "/ci")
+    right = {"QPROF_CLICKHOUSE_USER": "pusher", "QPROF_CLICKHOUSE_PASSWORD": "a secret"}
+    works(history(t, "migrate", *store, **right))
+    works(history(t, "list", *store, **right))
+    wrong = history(t, "list", *store, QPROF_CLICKHOUSE_USER="pusher", QPROF_CLICKHOUSE_PASSWORD="hunter2")
+    assert wrong.returncode == 125 and "does not accept the user" in wrong.stderr, wrong
+    assert "hunter2" not in wrong.stderr and wrong.stderr.count("\n") == 1, wrong
+    given = history(t, "list", "--store", server.address.replace("//", "//pusher:hunter2@"))
+    assert given.returncode == 125 and "hunter2" not in given.stderr, given
+    # A later version made them.
+    server.ask("INSERT INTO ci.qprof_schema VALUES (99, '')")
+    newer = history(t, "list", *store)
+    assert newer.returncode == 125 and "version 99" in newer.stderr, newer
+
+
+# ---- Servers that answer wrongly ---------------------------------------------------------------
+
+
+class Wrong(http.server.BaseHTTPRequestHandler):
+    """Answers as the first part of the path says."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        how = self.path.split("/")[1]
+        if how == "redirect":
+            self.send_response(302)
+            self.send_header("Location", "http://127.0.0.1:1/")
+            self.send_header("Content-Length", "0")
+        elif how == "down":
+            self.send_response(503)
+            self.send_header("Content-Length", "0")
+        else:
+            self.send_response(200)
+            if how != "endless":
+                self.send_header("Content-Length", "1000" if how == "half" else "14")
+        self.end_headers()
+        if how in ("half", "endless", "page"):
+            self.wfile.write(b"<html></html>\n")
+
+
+@contextlib.contextmanager
+def wrong_server(certificate=None):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Wrong)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+WRONG = {"redirect": "redirects to another address", "down": "status 503", "half": "broke off",
+         "endless": "does not say where it ends", "page": "not ClickHouse's"}
+
+
+def waits(t, done, n):
+    """The build is in the spool, and one line says so."""
+    files = [name for _, _, names in os.walk(t.path("state")) for name in names if name.endswith(".jsonl")]
+    assert len(files) == n and "%d builds wait in " % n in done.stderr.replace("1 build waits", "1 builds wait"), \
+        (files, done)
+
+
+def test_wrong_answers(t):
+    lines = t.write("one.jsonl", "".join(lines_of(range(1))))
+    with wrong_server() as port:
+        for how, words in WRONG.items():
+            store = ("--store", "http://127.0.0.1:%d/%s/ci" % (port, how))
+            asked = history(t, "list", *store)
+            assert asked.returncode == 125 and words in asked.stderr, (how, asked)
+            assert asked.stderr.count("\n") == 1, asked
+            shutil.rmtree(t.path("state"), ignore_errors=True)
+            added = history(t, "merge", *store, lines)
+            assert words in added.stderr, (how, added)
+            assert (added.returncode == 0) == (how in ("down", "half")), (how, added)
+            waits(t, added, 1)
+    away = history(t, "list", "--store", "http://127.0.0.1:%d/ci" % clickhouse.free_ports(1)[0])
+    assert away.returncode == 125 and "connect" in away.stderr.lower(), away
+
+
+def test_a_certificate_is_verified(t):
+    key, certificate = t.path("key.pem"), t.path("certificate.pem")
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                           "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                           "-keyout", key, "-out", certificate], capture_output=True, text=True)
+    assert made.returncode == 0, made
+    with open(key) as f, open(certificate, "a") as both:
+        both.write(f.read())
+    with wrong_server(certificate) as port:
+        store = ("--store", "https://127.0.0.1:%d/page/ci" % port)
+        refused = history(t, "list", *store)
+        assert refused.returncode == 125 and "certificate is not trusted" in refused.stderr, refused
+        trusted = history(t, "list", *store, CURL_CA_BUNDLE=certificate)
+        assert "not ClickHouse's" in trusted.stderr, trusted
