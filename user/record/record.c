@@ -35,8 +35,12 @@
 
 /* After a signal, the last output waits for a reader no longer than this. */
 #define READER_MS 3000
-/* At the end, what is not in the history stays out of it after this time. */
-#define HISTORY_SECONDS 30
+/*
+ * At the end, what is not in the history stays out of it after this time: of one trace, for which
+ * its user waits, and of those of a service that is being stopped.
+ */
+#define HISTORY_SECONDS 600
+#define SERVICE_SECONDS 30
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
 
@@ -735,7 +739,7 @@ static void add_to_history(struct capture *c, bool recorded)
 		return;
 	if (c->recorder)
 		history_queue__put(c->history, c->output);
-	history_queue__finish(c->history, HISTORY_SECONDS);
+	history_queue__finish(c->history, c->traces ? SERVICE_SECONDS : HISTORY_SECONDS);
 }
 
 int record_run(const struct cli_record_options *o, recorder_report_fn report)
