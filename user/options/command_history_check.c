@@ -64,13 +64,14 @@ static const struct cli_option options[] = {
 };
 
 static const char about[] =
-	"Compares a build with the last ones of a branch, and fails if it takes more: the gate of "
-	"a "
-	"pull request that keeps no traces. The median of those builds is the former value, "
-	"and what they differ by is noise.\n\n"
+	"Compares a build with the last ones of a branch before it, and fails if it takes more: "
+	"the gate of a pull request that keeps no traces. The median of those builds since their "
+	"level last changed is the former value, and what they differ by is noise. All builds of "
+	"its commit are judged together.\n\n"
 	"Exits with 1 if a limit was exceeded, and with 0 if not; the last line says so. With 125 "
-	"if there is no verdict: there are too few builds to compare with, what is limited is not "
-	"known of them, or it differs by more than the limit from build to build.";
+	"if there is no verdict: there is no build to compare with, what is limited is not known "
+	"on both sides, records were lost, or there is too much noise. Wall time needs three "
+	"builds of the commit.";
 
 static const struct cli_example examples[] = {
 	{"Fail if the newest build takes over 5% more CPU time than main",

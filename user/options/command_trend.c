@@ -60,8 +60,9 @@ static const char about[] =
 	"commits "
 	"it changed: by how much, and how sure that is. One slow build among others is noise, "
 	"and no change.\n\n"
-	"Builds by different toolchains differ by more than commits do: choose one with "
-	"--toolchain. Builds that were interrupted or that failed are left out, and counted.";
+	"Times of different hosts, and builds by toolchains that take turns, are judged apart. "
+	"Builds that were interrupted, that failed or that did other work are left out, and "
+	"counted.";
 
 static const struct cli_example examples[] = {
 	{"Since when does the build take longer?", "qprof-bpf trend"},
