@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "plan/mine/cold_sides.h"
 #include "plan/mine/guard_arguments.h"
+#include "plan/mine/hash_callers.h"
 #include "plan/mine/load_callers.h"
 #include "plan/mine/guard.h"
 #include "plan/mine/owners.h"
@@ -219,15 +220,6 @@ static struct plan_site blank_site(const struct scene *s, uint32_t guard, enum w
 	};
 }
 
-/*
- * A result is hashed where the query runs: in its body, or in a function that only bodies call. In
- * any other function the result belongs to another query, which the running query feeds.
- */
-static bool hashes_for_caller(const struct scene *s)
-{
-	return s->body != PLAN_NONE || strstr(s->owner->name, "hash_result_and_alloc_node");
-}
-
 /* `call` is the call of the cold side, and `to` the function that is called. */
 static int set_argument(struct builder *b, const struct scene *s, const struct mined_guard *m,
 			uint64_t call, uint64_t to, struct plan_guard *g)
@@ -273,9 +265,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	if (kind == WIRE_KIND_ACTIVITY)
 		err = set_label(b, m, g)
 			      ?: set_argument(b, s, m, insn->addr, profiler__callee(insn), g);
-	else if (kind == WIRE_KIND_HASHING)
-		g->label_of_query = hashes_for_caller(s);
-	else
+	else if (kind != WIRE_KIND_HASHING)
 		err = set_query(b, s, m->index, g, &site);
 	return err ?: sites_add(b->img, b->plan, site);
 }
@@ -573,6 +563,7 @@ int guards_add(struct elf_image *img, const struct known_symbols *known,
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
 	err = err ?: add_timers(&b);
+	err = err ?: hash_callers_find(img, plan, &b.owners);
 	err = err ?: load_callers_find(img, decoder, plan, mined, &b.owners);
 	sites_sort(plan);
 	profiler__destroy(&b.profiler);

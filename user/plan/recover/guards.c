@@ -16,27 +16,6 @@
 /* Of a function that drops: its prologue, and the test whether there is anything to be dropped. */
 #define TEST_REACH 16
 
-/* What makes an object of one type, and how a function that drops one is told. */
-struct subject {
-	const char *name;     /* of a function that drops one; a number follows */
-	const char *calls[3]; /* parts of names: it calls one of these functions */
-	bool tests;	      /* it tests the object's first word before */
-};
-
-static const struct subject guard = {
-	.name = "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
-		"11TimingGuardEB0_",
-	.calls = {"3std4timeNtB2_7Instant7elapsed", "_ZN3std4time7Instant7elapsed"},
-	.tests = true,
-};
-
-static const struct subject timer = {
-	.name = "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
-		"18VerboseTimingGuardEB0_",
-	.calls = {"9profiling23print_time_passes_entry",
-		  "9profilingNtB5_18VerboseTimingGuardNtNtNt"},
-};
-
 struct addresses {
 	uint64_t *items;
 	uint32_t n, capacity;
@@ -44,16 +23,14 @@ struct addresses {
 
 struct search {
 	struct elf_image *img;
-	const struct subject *subject;
-	const uint64_t *makers; /* functions that make an object where their first argument says */
-	size_t n_makers;
-	struct addresses *passed; /* functions that are given the address of any object */
-	struct addresses signs;	  /* functions that one that drops it calls */
+	struct addresses makers; /* functions that make a guard where their first argument says */
+	struct addresses passed; /* functions that are given the address of one */
+	struct addresses clocks; /* functions that tell the time that has passed */
 	struct code_decoder *decoder;
 	struct code code;
 };
 
-/* Where the function that is looked at has its objects, by bytes above sp at its entry. */
+/* Where the function that is looked at has its guards, by bytes above sp at its entry. */
 struct slots {
 	int64_t at[SLOTS_MAX];
 	size_t n;
@@ -66,11 +43,12 @@ static int add(struct addresses *a, uint64_t addr)
 		       : array__add(&a->items, &a->n, &a->capacity, &addr);
 }
 
-/* ---- Functions that get the address of an object --------------------------------------------- */
+/* ---- Functions that get the address of a guard ----------------------------------------------- */
 
 static bool makes(const struct search *s, const struct code_insn *insn)
 {
-	return insn->flow == CODE_CALL && array__has_u64(s->makers, s->n_makers, insn->target);
+	return insn->flow == CODE_CALL &&
+	       array__has_u64(s->makers.items, s->makers.n, insn->target);
 }
 
 static bool is_direct_call(const void *arg, size_t i)
@@ -115,7 +93,7 @@ static int note_passed(struct search *s, const struct flow *flow)
 	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
 		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
 		    passes_slot(flow, i, &at) && has_slot(&slots, at))
-			err = add(s->passed, s->code.insns[i].target);
+			err = add(&s->passed, s->code.insns[i].target);
 	return err;
 }
 
@@ -136,7 +114,7 @@ static int look_at_maker(struct search *s, const struct owner *f)
 static int find_passed(struct search *s)
 {
 	_owners_ struct owners owners = {0};
-	int err = callers__find(s->img, s->makers, s->n_makers, &owners);
+	int err = callers__find(s->img, s->makers.items, s->makers.n, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++)
 		err = look_at_maker(s, &owners.items[i]);
@@ -145,23 +123,21 @@ static int find_passed(struct search *s)
 
 /* ---- Those that drop it ---------------------------------------------------------------------- */
 
-static bool is_sign(const struct subject *subject, const char *name)
+static bool is_clock(const char *name)
 {
-	for (size_t i = 0; i < N_OF(subject->calls) && subject->calls[i]; i++)
-		if (strstr(name, subject->calls[i]) && !strstr(name, ".cold"))
-			return true;
-	return false;
+	return !strstr(name, ".cold") && (strstr(name, "3std4timeNtB2_7Instant7elapsed") ||
+					  strstr(name, "_ZN3std4time7Instant7elapsed"));
 }
 
-static int find_signs(struct search *s)
+static int find_clocks(struct search *s)
 {
 	const struct elf_symbol *syms;
 	size_t n;
 	int err = elf_image__symbols(s->img, &syms, &n);
 
 	for (size_t i = 0; i < n && !err; i++)
-		if (is_sign(s->subject, syms[i].name))
-			err = add(&s->signs, syms[i].addr);
+		if (is_clock(syms[i].name))
+			err = add(&s->clocks, syms[i].addr);
 	return err;
 }
 
@@ -196,10 +172,11 @@ static bool drops(const struct search *s, const struct owner *f)
 {
 	size_t entry = code__index(&s->code, f->entry);
 
-	if (entry == SIZE_MAX || (s->subject->tests && !tests_first(&s->code, entry)))
+	if (entry == SIZE_MAX || !tests_first(&s->code, entry))
 		return false;
 	for (size_t i = 0; i < s->code.n; i++)
-		if (array__has_u64(s->signs.items, s->signs.n, profiler__callee(&s->code.insns[i])))
+		if (array__has_u64(s->clocks.items, s->clocks.n,
+				   profiler__callee(&s->code.insns[i])))
 			return true;
 	return false;
 }
@@ -208,18 +185,21 @@ static int name_drops(struct search *s, struct recovered *out)
 {
 	_owners_ struct owners owners = {0};
 	char name[160];
-	int err = owners__find(s->img, s->passed->items, s->passed->n, &owners);
+	int err = owners__find(s->img, s->passed.items, s->passed.n, &owners);
 
 	for (size_t i = 0; i < owners.n && !err; i++) {
 		const struct owner *f = &owners.items[i];
 
-		if (!array__has_u64(s->passed->items, s->passed->n, f->entry))
+		if (!array__has_u64(s->passed.items, s->passed.n, f->entry))
 			continue;
 		err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
 		if (err == -EFAULT)
 			err = 0;
 		else if (!err && drops(s, f)) {
-			snprintf(name, sizeof(name), "%s.%zu", s->subject->name, i);
+			snprintf(name, sizeof(name),
+				 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures"
+				 "9profiling11TimingGuardEB0_.%zu",
+				 i);
 			err = recovered__add(out, f->entry, name);
 		}
 	}
@@ -228,61 +208,32 @@ static int name_drops(struct search *s, struct recovered *out)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int find_drops(struct search *s, struct recovered *out)
-{
-	int err = find_signs(s) ?: name_drops(s, out);
-
-	free(s->signs.items);
-	return err;
-}
-
-static int find_makers(const struct known_symbols *known, struct addresses *makers,
-		       struct addresses *timers)
+static int find_makers(const struct known_symbols *known, struct addresses *makers)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < known->n && !err; i++) {
 		const struct known_symbol *k = &known->items[i];
 
-		if (k->info.part != NAME_PART_ENTRY)
-			continue;
-		if (k->info.kind >= NAME_COLD_PROVIDER && k->info.kind <= NAME_COLD_HASHING)
+		if (k->info.part == NAME_PART_ENTRY && k->info.kind >= NAME_COLD_PROVIDER &&
+		    k->info.kind <= NAME_COLD_HASHING)
 			err = add(makers, k->sym->addr);
-		else if (k->info.kind == NAME_TIMER)
-			err = add(timers, k->sym->addr);
 	}
 	return err;
-}
-
-static int search_both(struct search *guards, struct search *timers, struct recovered *out)
-{
-	/* A timer may lie where a guard was. */
-	return find_passed(guards) ?: find_passed(timers) ?: find_drops(guards, out)
-		       ?: find_drops(timers, out);
 }
 
 int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
 			   struct recovered *out)
 {
 	_code_decoder_ struct code_decoder *decoder = NULL;
-	struct addresses makers[2] = {0}, passed = {0};
-	int err = find_makers(known, &makers[0], &makers[1]) ?: code_decoder__new(img, &decoder);
-	struct search searches[2];
+	struct search s = {.img = img};
+	int err = find_makers(known, &s.makers) ?: code_decoder__new(img, &decoder);
 
-	for (size_t i = 0; i < 2; i++)
-		searches[i] = (struct search){
-			.img = img,
-			.subject = i ? &timer : &guard,
-			.makers = makers[i].items,
-			.n_makers = makers[i].n,
-			.passed = &passed,
-			.decoder = decoder,
-		};
-	err = err ?: search_both(&searches[0], &searches[1], out);
-	for (size_t i = 0; i < 2; i++) {
-		code__free(&searches[i].code);
-		free(makers[i].items);
-	}
-	free(passed.items);
+	s.decoder = decoder;
+	err = err ?: find_passed(&s) ?: find_clocks(&s) ?: name_drops(&s, out);
+	code__free(&s.code);
+	free(s.makers.items);
+	free(s.passed.items);
+	free(s.clocks.items);
 	return err == -ENODATA ? 0 : err;
 }

@@ -10,8 +10,8 @@
 #include "plan/symbols/known_symbols.h"
 
 /*
- * Add its name, and that of the function that drops a timer. `known` are the image's symbols, among
- * them the cold sides'. No name is added for what is not found. 0 or -ENOMEM.
+ * Add its name, if it is found. `known` are the image's symbols, among them the cold sides'. 0 or
+ * -ENOMEM.
  */
 int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
 			   struct recovered *out);

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 
+#include "plan/recover/activities.h"
 #include "plan/recover/bodies.h"
 #include "plan/recover/dynsym.h"
 #include "plan/recover/guards.h"
+#include "plan/recover/timers.h"
 #include "plan/recover/vtables.h"
 #include "plan/symbols/debug_symbols.h"
 #include "plan/symbols/known_symbols.h"
@@ -19,7 +21,8 @@ static int recover_profiler(struct elf_image *img, struct recovered *r)
 
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	return bodies__recover(img, &known, r) ?: recovered_guards__find(img, &known, r);
+	return bodies__recover(img, &known, r) ?: recovered_guards__find(img, &known, r)
+		       ?: timers__recover(img, r);
 }
 
 int recover__symbols(struct elf_image *img, const char **problem)
@@ -29,8 +32,9 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	int err = bounds__find(img, &bounds);
 
 	*problem = NULL;
-	/* Most steps find functions by symbols, so the image gets some first. */
+	/* Steps find functions by symbols, so the image gets those that are known after each. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
+		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img)
 		       ?: vtables__recover(img, &bounds, &r, problem)
 		       ?: recover_profiler(img, &r) ?: recovered__give(&r, &bounds, img);

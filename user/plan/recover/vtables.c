@@ -11,6 +11,7 @@
 #include "plan/code/straight.h"
 #include "plan/recover/addresses.h"
 #include "plan/recover/engine.h"
+#include "plan/recover/loaders.h"
 #include "plan/recover/providers.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */
@@ -22,11 +23,12 @@
 
 /* A query: where its name is in the table, and what its columns hold. */
 struct query {
-	uint32_t at;
+	uint32_t at, end;
 	const char *name; /* in the image */
 	uint32_t len;
 	uint64_t wrapper[2]; /* by the argument of the run */
 	uint64_t provider;
+	uint64_t loader; /* or 0: none is known */
 };
 
 struct table {
@@ -74,10 +76,13 @@ static int read_names(struct table *t)
 	int err = 0;
 
 	for (uint32_t at = 0; at + 16 <= STRAIGHT_RESULT && !err; at += 8) {
-		struct query q = {0};
+		struct query q = {.end = STRAIGHT_RESULT};
 
-		if (t->n < QUERIES_MAX && read_name(t, at, &q))
-			err = array__add(&t->queries, &t->n, &t->capacity, &q);
+		if (t->n == QUERIES_MAX || !read_name(t, at, &q))
+			continue;
+		if (t->n)
+			t->queries[t->n - 1].end = at;
+		err = array__add(&t->queries, &t->n, &t->capacity, &q);
 	}
 	return err;
 }
@@ -259,23 +264,62 @@ static int check(struct table *t, const struct address_counts *counts, const cha
 	return 0;
 }
 
+/*
+ * A function that loads and lies where the query is in the table is the query's own; the wrapper
+ * may hold the body, which calls that. False if there are two.
+ */
+static bool take_loader(const struct table *t, const struct loaders *l, struct query *q)
+{
+	uint32_t end = q->end - q->at < FIELD_MOST ? q->end : q->at + FIELD_MOST;
+	uint64_t function;
+
+	for (uint32_t at = q->at + 16; at < end; at += 8) {
+		if (!function_at(t, 1, at, &function) || !loaders__has(l, function) ||
+		    function == q->loader || function == q->wrapper[1])
+			continue;
+		if (q->loader)
+			return false;
+		q->loader = function;
+	}
+	return true;
+}
+
+/* Loads in functions without a name have no query. So all are left out rather than one is wrong. */
+static int find_loaders(struct table *t)
+{
+	__cleanup(loaders__destroy) struct loaders loaders;
+	int err = loaders__find(t->img, &loaders);
+	bool known = !err;
+
+	for (uint32_t i = 0; i < t->n && known; i++)
+		known = take_loader(t, &loaders, &t->queries[i]);
+	for (uint32_t i = 0; i < t->n && !known; i++)
+		t->queries[i].loader = 0;
+	return err;
+}
+
+/* `path`: the namespaces of the function's path. */
 static int add_function(struct recovered *out, const struct query *q, uint64_t addr,
-			const char *function)
+			const char *path, const char *function)
 {
 	char name[NAME_MAX_LEN + 128];
 
-	snprintf(name, sizeof(name), "_RNvNtNtNtC16rustc_query_impl10query_impl%u%.*s%s", q->len,
+	snprintf(name, sizeof(name), "_R%sC16rustc_query_impl10query_impl%u%.*s%s", path, q->len,
 		 (int)q->len, q->name, function);
 	return recovered__add(out, addr, name);
 }
 
 static int add_query(struct recovered *out, const struct query *q)
 {
-	return add_function(out, q, q->wrapper[0],
+	static const char path[] = "NvNtNtNt";
+	int err =
+		q->loader ? add_function(out, q, q->loader, "NCNvNtNt", "17make_query_vtable0") : 0;
+
+	return err ?: add_function(out, q, q->wrapper[0], path,
 			    "22execute_query_non_incr26___rust_end_short_backtrace")
-		       ?: add_function(out, q, q->wrapper[1],
+		       ?: add_function(out, q, q->wrapper[1], path,
 				       "18execute_query_incr26___rust_end_short_backtrace")
-		       ?: add_function(out, q, q->provider,
+		       ?: add_function(out, q, q->provider, path,
 				       "18invoke_provider_fn28___rust_begin_short_backtrace");
 }
 
@@ -324,6 +368,8 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 		*problem = "it has no function that could make the compiler's table of queries";
 	if (!err && !*problem)
 		err = read_table(&t, &counts, problem);
+	if (!err && !*problem)
+		err = find_loaders(&t);
 	for (uint32_t i = 0; !err && !*problem && i < t.n; i++)
 		err = add_query(out, &t.queries[i]);
 	return err;

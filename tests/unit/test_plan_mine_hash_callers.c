@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/hash_callers.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+static const char *const body_names[] = {"hashes", "first_body", "second_body", "third_body"};
+static const char *const hashers[] = {"hashes", "hash_own", "hash_fed", "hash_uncalled"};
+#define N 4
+
+/* The assembled tests/fixtures/modes.s. */
+static struct elf_image *img;
+static struct plan_body bodies[N];
+static struct plan_guard guards[N];
+static struct plan_site sites[N];
+static struct plan plan = {
+	.bodies = bodies,
+	.n_bodies = N,
+	.guards = guards,
+	.n_guards = N,
+	.sites = sites,
+	.n_sites = N,
+};
+
+static int compare_bodies(const void *a, const void *b)
+{
+	const struct plan_body *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int setup(void **state)
+{
+	_owners_ struct owners owners = {0};
+	uint64_t addrs[N];
+
+	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &img))
+		return -1;
+	for (uint32_t i = 0; i < N; i++) {
+		bodies[i].addr = symbol(img, body_names[i])->addr;
+		addrs[i] = symbol(img, hashers[i])->addr;
+		guards[i] = (struct plan_guard){.kind = WIRE_KIND_HASHING};
+		sites[i] = (struct plan_site){
+			.addr = addrs[i],
+			.role = WIRE_ROLE_GUARD,
+			.guard = i,
+			.body = i ? PLAN_NONE : 0,
+		};
+	}
+	qsort(bodies, N, sizeof(bodies[0]), compare_bodies);
+	return owners__find(img, addrs, N, &owners) ?: hash_callers_find(img, &plan, &owners);
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static void a_body_hashes_the_result_of_its_query(void **state)
+{
+	assert_true(guards[0].label_of_query);
+}
+
+static void so_does_a_function_that_only_bodies_call(void **state)
+{
+	assert_true(guards[1].label_of_query);
+}
+
+static void others_hash_results_that_are_fed(void **state)
+{
+	assert_false(guards[2].label_of_query);
+	assert_false(guards[3].label_of_query);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_body_hashes_the_result_of_its_query),
+		cmocka_unit_test(so_does_a_function_that_only_bodies_call),
+		cmocka_unit_test(others_hash_results_that_are_fed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Whose result is hashed: that of the query that runs, if this happens in its body or in a function
+ * that only bodies call. In any other function it is the result of another query, which the running
+ * query feeds.
+ */
+#ifndef QPROF_PLAN_MINE_HASH_CALLERS_H
+#define QPROF_PLAN_MINE_HASH_CALLERS_H
+
+#include "plan/mine/owners.h"
+#include "plan/plan.h"
+
+/*
+ * Set `label_of_query` of all guards that hash results. `owners` are the functions that hold these.
+ * 0 or -ENOMEM, or an error of elf_image__symbols().
+ */
+int hash_callers_find(struct elf_image *img, struct plan *plan, const struct owners *owners);
+
+#endif /* QPROF_PLAN_MINE_HASH_CALLERS_H */
