@@ -306,7 +306,8 @@ def test_it_makes_only_system_calls_that_the_unit_allows(t):
     calls = t.path("calls")
     with control_group(t) as group:
         # strace is a process beside: qprof-bpf is the one that is started here.
-        service = Service(t, group, "--keep", "7d", "--rotate", "1k", launcher=[
+        service = Service(t, group, "--keep", "7d", "--rotate", "1k", "--history", "--store",
+                          t.path("history.db"), launcher=[
             "strace", "-D", "-f", "-qq", "-c", "-o", calls])
         shell = service.session()
         record_one(service, shell, "crate")
