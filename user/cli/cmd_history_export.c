@@ -17,14 +17,13 @@ static int write_build(void *ctx, const struct history_rows *rows)
 	return json_lines__write(ctx, rows);
 }
 
-/* -EIO: of the stream, and not printed yet. */
+/* STREAM_FAILED is not printed yet; errors of the store are. */
+#define STREAM_FAILED 1
 static int write_all(struct store *s, FILE *out)
 {
 	int err = store__each(s, write_build, out);
 
-	if (ferror(out) || fflush(out))
-		return -EIO;
-	return err;
+	return ferror(out) || fflush(out) ? STREAM_FAILED : err;
 }
 
 static int open_output(struct output_file *file, FILE **out)
@@ -53,20 +52,30 @@ static int write_file(struct store *s, const struct cli_history_export_options *
 				    err == -EEXIST ? "; --force overwrites it" : "");
 	err = write_all(s, out);
 	if (!err && fclose(take_ptr(out)))
-		err = -EIO;
-	err = err ?: output_file__commit(&file);
-	if (err == -EIO)
+		err = STREAM_FAILED;
+	if (err == STREAM_FAILED)
 		diag_error("cannot write %s: the disk may be full", o->output);
+	if (err)
+		return err;
+	err = output_file__commit(&file);
+	if (err)
+		diag_error("cannot name %s: %s", o->output, strerror(-err));
 	return err;
 }
 
 int cmd_history_export(const struct cli_history_export_options *o)
 {
+	bool to_file = o->output && strcmp(o->output, "-");
 	_store_ struct store *s = NULL;
+	int err;
 
 	if (store__open(o->store, STORE_READ, &s))
 		return EXIT_CODE_FAILURE;
-	if (!o->output || !strcmp(o->output, "-"))
-		return history_printed(write_all(s, stdout));
-	return write_file(s, o) ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+	if (!to_file)
+		err = write_all(s, stdout);
+	else
+		err = write_file(s, o);
+	if (err == STREAM_FAILED && !to_file)
+		return history_printed(-EIO);
+	return err ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }

@@ -69,6 +69,12 @@ void pack_shape__encode(struct byte_buffer *out, const struct pack_format *f,
 			byte_buffer__varint(out, rows->at[i].exact[c] + 1);
 }
 
+/* SQLite gives no address of an empty value. */
+static struct byte_reader reader_of(const uint8_t *bytes, size_t size)
+{
+	return (struct byte_reader){.at = bytes, .end = size ? bytes + size : bytes};
+}
+
 static int decode_keys(struct byte_reader *r, struct pack_rows *rows)
 {
 	uint64_t last = 0;
@@ -89,7 +95,7 @@ static int decode_keys(struct byte_reader *r, struct pack_rows *rows)
 int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_format *f,
 		       struct pack_rows *rows)
 {
-	struct byte_reader r = {.at = bytes, .end = bytes + size};
+	struct byte_reader r = reader_of(bytes, size);
 	uint64_t n = byte_reader__varint_max(&r, PACK_ROWS);
 
 	/* Each takes a byte at least, so hostile bytes allocate no more than in proportion. */
@@ -161,7 +167,7 @@ static void decode_row(struct byte_reader *r, const struct pack_format *f, struc
 int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f,
 		       struct pack_rows *rows)
 {
-	struct byte_reader r = {.at = bytes, .end = bytes + size};
+	struct byte_reader r = reader_of(bytes, size);
 
 	for (uint32_t i = 0; i < rows->n && !r.bad; i++)
 		decode_row(&r, f, &rows->at[i]);

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 
+#include "base/cleanup.h"
 #include "trace/bytes.h"
 
 #define PACK_UNKNOWN UINT64_MAX
