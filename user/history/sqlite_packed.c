@@ -337,11 +337,12 @@ static int write_part(struct writer *w, int64_t crate, const struct pack_rows *r
 	return rc;
 }
 
-static int write_crates(struct writer *w, const struct packed_rows *rows)
+static int write_crates(struct writer *w, struct packed_rows *rows)
 {
 	_pack_rows_ struct pack_rows part = {};
 	int rc = SQLITE_OK;
 
+	qsort(rows->at, rows->n, sizeof(*rows->at), by_crate_and_key);
 	for (uint32_t i = 0; i < rows->n && !rc; i++) {
 		if (array__add(&part.at, &part.n, &part.capacity, &rows->at[i].row))
 			return SQLITE_NOMEM;
@@ -373,9 +374,8 @@ int packed_table__write(const struct packed_table *p, sqlite3 *db, struct sqlite
 
 	if (!rc)
 		rc = take_rows(&w, rows, &taken);
-	if (!rc)
-		rc = write_crates(&w, &taken);
+	/* In the order of their ids, so that pages become full. */
 	if (!rc && p->sums)
 		rc = write_sums(&w, &taken);
-	return rc;
+	return rc ?: write_crates(&w, &taken);
 }
