@@ -9,10 +9,12 @@ import struct
 import crates
 import debian_toolchains
 import equality
+import keys
 import lab
 from compiles import BOOTSTRAP, Compile
 from lab import each
 from slow_loader import driver
+from test_targets import fake_toolchain
 
 MODES = ("debug", "release", "first-incremental", "second-incremental")
 DEBIAN = [(version, mode) for version in ("1.96", "1.85") for mode in MODES]
@@ -21,6 +23,10 @@ OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "i
 OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_offset", "sp_delta",
            "key_register", "key_slot")
 STARTS = ("start", "start-body")
+# What is not the same in the plan of a copy without symbols; of queries and sites see below.
+OTHER = {"file", "build_id", "symbols",
+         "calls", "calls_problem", "macros_problem",  # macros, and where they are called
+         "queries", "guards", "steps", "sites"}
 
 
 def hide_symbols(source, target):
@@ -78,6 +84,8 @@ def assert_same_queries(own, stripped):
     without = other if typed else elsewhere
     sites = sites_of(own, without, n)
     assert sites == sites_of(stripped, without, n)
+    differing = {key for key in own if own[key] != stripped[key]}
+    assert differing <= OTHER, differing - OTHER
     return len(sites), len(other), len(elsewhere)
 
 
@@ -85,7 +93,8 @@ def assert_same_queries(own, stripped):
 def test_same_plan_without_symbols(t, toolchain):
     """All sites of queries are found in a copy whose symbol table is hidden.
 
-    If its exported functions show types of keys, these and the keys' places are the same, too.
+    If its exported functions show types of keys, these and the keys' places are the same, too. So
+    is whether names of definitions, of other crates and of files are known.
     """
     library = driver(t.toolchain(toolchain).rustc)
     copy = t.path(os.path.basename(library))
@@ -94,6 +103,25 @@ def test_same_plan_without_symbols(t, toolchain):
     assert own["symbols"] == "the library" and stripped["symbols"] == "the library's code"
     return ("%d sites equal, %d queries have another key, %d start elsewhere"
             % assert_same_queries(own, stripped))
+
+
+def test_items_without_symbols(t):
+    """What queries were about equals rustc's own query keys, names included."""
+    t.need_capture()
+    rustc = fake_toolchain(t, hide_symbols)
+    toolchain = lab.Toolchain("stripped", rustc, os.path.dirname(os.path.dirname(rustc)))
+    found = keys.compare(Compile(t, toolchain, crates.SHORT, "debug"))
+    found.assert_equal()
+    return found.summary()
+
+
+def test_debian_items(t):
+    """Likewise of Debian's 1.96, where other crates' definitions have no names."""
+    t.need_capture()
+    compile = Compile(t, debian_toolchains.toolchain(t, "1.96"), crates.SHORT, "debug")
+    found = keys.compare(compile, plan_of(t, debian_toolchains.library("1.96")))
+    found.assert_equal_of_crate()
+    return found.summary()
 
 
 @each(*DEBIAN)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/code/eval.h"
 
+#include <inttypes.h>
+
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/symbols.h"
@@ -288,6 +290,22 @@ static void a_path_that_leaves_is_cut(void **state)
 	assert_returns("panics", "1, rdx");
 }
 
+/* The thread's storage, 0x38 and 8 further; then an entry of 8 bytes. */
+static void callees_are_followed(void **state)
+{
+	_free_ struct eval *in = run((struct eval_function){.follows = true}, "in_callees");
+	_free_ struct eval *out = eval("in_callees");
+	char expected[160];
+
+	snprintf(expected, sizeof(expected),
+		 "load8(load4(rdi)*8 + load8(thread8(load8(%" PRIu64 ")) + 64)), 0",
+		 symbol(img, "slot")->addr);
+	assert_pairs(in, &in->returns, expected);
+	assert_false(in->partial);
+	assert_true(out->partial);
+	assert_int_equal(out->returns.n, 0);
+}
+
 static void steps_are_limited(void **state)
 {
 	_free_ struct eval *e = run((struct eval_function){.steps = 3}, "either");
@@ -313,6 +331,7 @@ int main(void)
 		cmocka_unit_test(stores_outside_the_stack_are_noted),
 		cmocka_unit_test(loops_end),
 		cmocka_unit_test(a_path_that_leaves_is_cut),
+		cmocka_unit_test(callees_are_followed),
 		cmocka_unit_test(steps_are_limited),
 	};
 

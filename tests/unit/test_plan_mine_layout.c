@@ -29,15 +29,15 @@ static int teardown(void **state)
 
 /* One function of each kind, by name; NULL: there is none. */
 struct accessors {
-	const char *drop, *table, *keys, *path, *name, *text;
+	const char *drop, *table, *keys, *path, *name, *text, *symbol, *display;
 };
 
-#define GOOD                                                                \
-	{                                                                   \
-		"a_drop", "a_table", "a_keys", "a_path", "a_name", "a_text" \
+#define GOOD                                                                            \
+	{                                                                               \
+		"a_drop", "a_table", "a_keys", "a_path", "a_name", "a_text", NULL, NULL \
 	}
 
-#define FUNCTIONS 6
+#define FUNCTIONS 8
 
 static size_t list(const struct accessors *a, struct layout_function *out,
 		   struct code_region regions[][2])
@@ -46,8 +46,10 @@ static size_t list(const struct accessors *a, struct layout_function *out,
 		{.kind = NAME_DROP_CONTEXT},	{.kind = NAME_DEF_PATH_TABLE},
 		{.kind = NAME_ENUMERATED_KEYS}, {.kind = NAME_DEF_PATH},
 		{.kind = NAME_DEF_PATH_DATA},	{.kind = NAME_SYMBOL_TEXT},
+		{.kind = NAME_DEF_PATH_SYMBOL}, {.kind = NAME_DEF_PATH_DISPLAY},
 	};
-	const char *names[FUNCTIONS] = {a->drop, a->table, a->keys, a->path, a->name, a->text};
+	const char *names[FUNCTIONS] = {a->drop, a->table, a->keys,   a->path,
+					a->name, a->text,  a->symbol, a->display};
 	size_t n = 0;
 
 	for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -135,9 +137,9 @@ static void other_code_with_other_offsets_shows_them(void **state)
 	static const uint32_t tags[] = {WIRE_TAG_NAMED, WIRE_TAG_NAMED, 7, 100, 1000000};
 	struct plan_layout l;
 
-	assert_null(mine(
-		(struct accessors){"b_drop", "b_table", "b_keys", "b_path", "b_name", "b_text"},
-		&l));
+	assert_null(mine((struct accessors){"b_drop", "b_table", "b_keys", "b_path", "b_name",
+					    "b_text", NULL, NULL},
+			 &l));
 	assert_null(plan_layout_excess(&l));
 	assert_int_equal(l.wire.drop, symbol(img, "b_drop.site")->addr);
 	assert_int_equal(l.wire.globals, symbol(img, "globals")->addr);
@@ -157,6 +159,25 @@ static void other_code_with_other_offsets_shows_them(void **state)
 	assert_int_equal(l.wire.symbol_size, 32);
 	assert_int_equal(l.wire.text, 8);
 	assert_int_equal(l.wire.length, 24);
+}
+
+/* Both agree with DefPathData::name. */
+static void other_functions_show_what_definitions_are_called(void **state)
+{
+	struct accessors a = GOOD;
+	struct plan_layout own, l;
+
+	assert_null(mine(a, &own));
+	a.name = NULL;
+	for (int i = 1; i < 4; i++) {
+		a.symbol = i & 1 ? "a_symbol" : NULL;
+		a.display = i & 2 ? "a_display" : NULL;
+		assert_null(mine(a, &l));
+		assert_tags(&l, own.wire.tags, WIRE_TAGS);
+		assert_int_equal(l.plain, own.plain);
+	}
+	a.display = "display.other";
+	assert_problem(a, "show different names");
 }
 
 #define BROKEN(member, function, part)      \
@@ -244,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_code_of_today_shows_all),
 		cmocka_unit_test(other_code_with_other_offsets_shows_them),
+		cmocka_unit_test(other_functions_show_what_definitions_are_called),
 		cmocka_unit_test(a_missing_function_is_named),
 		cmocka_unit_test(the_table_is_a_part_of_the_context),
 		cmocka_unit_test(the_table_has_a_first_entry_and_an_end),

@@ -57,6 +57,16 @@ static const struct expectation today[] = {
 	 NAME_DEF_PATH, NAME_PART_ENTRY, NULL},
 	{"_RNvMs4_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathData4name.cold",
 	 NAME_DEF_PATH_DATA, NAME_PART_COLD, NULL},
+	{"_RNvMs1_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_24DisambiguatedDefPathData6as_sym",
+	 NAME_DEF_PATH_SYMBOL, NAME_PART_ENTRY, NULL},
+	{"_RNvXs5_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathDataNtNtCsgEmfK2I1SDS_4core"
+	 "3fmt7Display3fmt",
+	 NAME_DEF_PATH_DISPLAY, NAME_PART_ENTRY, NULL},
+	{"_RNvXs5_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathDataNtNtCsgEmfK2I1SDS_4core"
+	 "3fmt5Debug3fmt",
+	 NAME_OTHER, NAME_PART_ENTRY, NULL},
+	{"_RNvMsl_NtNtCsdadwybgsbvk_12rustc_middle2ty7contextNtB5_6TyCtxt23def_path_hash_to_def_id",
+	 NAME_HASH_TO_DEF, NAME_PART_ENTRY, NULL},
 	{"_RNvMs8_NtCsjyvvofjlheH_10rustc_span6symbolNtB5_6Symbol6as_str", NAME_SYMBOL_TEXT,
 	 NAME_PART_ENTRY, NULL},
 	{"_RNvNtCsjyvvofjlheH_10rustc_span10source_map14get_source_map", NAME_SOURCE_MAP,

@@ -268,9 +268,10 @@ static const char *source_text(enum symbol_source source)
 {
 	if (source == SYMBOLS_OF_LIBRARY)
 		return "";
-	return source == SYMBOLS_RECOVERED ? "; it has no symbols: items and macros have no names, "
-					     "others are recovered from "
-					   : "; its symbols are those of ";
+	return source == SYMBOLS_RECOVERED
+		       ? "; it has no symbols: macros, and in some versions items, have no "
+			 "names, others are recovered from "
+		       : "; its symbols are those of ";
 }
 
 static void judge_plan(struct findings *f, const struct toolchain *t)

@@ -4,8 +4,10 @@
 #include <capstone/capstone.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "plan/code/constants.h"
 #include "plan/code/registers.h"
 
 #define REGS	    (CODE_REG_SP + 1)
@@ -51,7 +53,8 @@ struct machine {
 	uint32_t n_work;
 	struct edge edges[EDGES_MAX];
 	uint32_t n_edges;
-	uint32_t steps; /* left */
+	uint32_t steps;		     /* left */
+	struct code_region followed; /* a function that was jumped to */
 };
 
 static bool same(const struct sum *a, const struct sum *b)
@@ -164,11 +167,34 @@ static struct sum load_constant(const struct machine *m, uint64_t at, uint8_t si
 	return sum_constant(value);
 }
 
+/* The address of the thread's storage, which is what it begins with. */
+static struct sum thread_base(struct machine *m)
+{
+	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_LOAD,
+							     .size = 8,
+							     .thread = true,
+							     .of = sum_constant(0)});
+}
+
+/* An address that is a sum with that of the thread's storage is one within it. */
+static void enter_thread(struct machine *m, struct sum_node *node)
+{
+	struct sum base = m->f->follows && !node->thread ? thread_base(m) : sum_unknown;
+
+	for (uint8_t i = 0; base.known && i < node->of.n; i++)
+		if (node->of.terms[i].node == base.terms[0].node && node->of.terms[i].factor == 1) {
+			node->of = sum_add(node->of, sum_scale(base, -1ull));
+			node->thread = true;
+			return;
+		}
+}
+
 static struct sum load_at(struct machine *m, const struct path *p, struct sum_node node)
 {
 	struct sum given;
 	int64_t at;
 
+	enter_thread(m, &node);
 	if (!node.thread && on_stack(m, &node.of, &at))
 		return load_slot(m, p, at, node.size);
 	if (!node.thread && sum_is_constant(&node.of) && node.size <= 4)
@@ -364,6 +390,32 @@ static void note_call(struct machine *m, const struct path *p, uint64_t target)
 		out->calls[out->n_calls++] = c;
 }
 
+/* mov %fs:0, %rax; add OFFSET(%rip), %rax; ret */
+static struct sum found_in_thread(struct machine *m, uint64_t target)
+{
+	static const uint8_t base[] = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x03, 0x05};
+	size_t len, size = sizeof(base) + 4;
+	const uint8_t *p = elf_image__code(m->f->img, target, &len);
+	struct sum_node offset = {.kind = SUM_LOAD, .size = 8};
+	int32_t disp;
+
+	if (!p || len <= size || memcmp(p, base, sizeof(base)) || p[size] != 0xc3)
+		return sum_unknown;
+	memcpy(&disp, p + sizeof(base), sizeof(disp));
+	offset.of = sum_constant(target + size + (uint64_t)(int64_t)disp);
+	return sum_add(thread_base(m), sum_of_node(&m->out->nodes, offset));
+}
+
+static struct sum returned(struct machine *m, uint64_t target)
+{
+	struct sum found = m->f->follows ? found_in_thread(m, target) : sum_unknown;
+
+	return found.known
+		       ? found
+		       : sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_CALL,
+								       .of = sum_constant(target)});
+}
+
 /* A function that is given the address of a slot may change any. */
 static void call(struct machine *m, struct path *p)
 {
@@ -384,9 +436,7 @@ static void call(struct machine *m, struct path *p)
 		p->regs[scratch[i]] = sum_unknown;
 	}
 	if (target)
-		p->regs[WIRE_REG_AX] =
-			sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_CALL,
-								      .of = sum_constant(target)});
+		p->regs[WIRE_REG_AX] = returned(m, target);
 	if (!fills)
 		return;
 	p->filled = p->regs[WIRE_REG_AX];
@@ -407,45 +457,11 @@ static struct sum sign_extended(struct machine *m, struct path *p, const cs_x86_
 	return sum_constant((uint64_t)(int64_t)(int32_t)value.constant);
 }
 
-/* 1 and 0: the branch is taken, or not; -1: it may be either. */
 static int decide(const struct path *p, unsigned int jump)
 {
-	uint64_t a, b;
-
-	if (!sum_is_constant(&p->left) || !sum_is_constant(&p->right))
-		return -1;
 	if (p->carry && jump != X86_INS_JB && jump != X86_INS_JAE)
 		return -1;
-	a = p->left.constant << (64 - 8 * p->width);
-	b = p->right.constant << (64 - 8 * p->width);
-	switch (jump) {
-	case X86_INS_JE:
-		return a == b;
-	case X86_INS_JNE:
-		return a != b;
-	case X86_INS_JA:
-		return a > b;
-	case X86_INS_JAE:
-		return a >= b;
-	case X86_INS_JB:
-		return a < b;
-	case X86_INS_JBE:
-		return a <= b;
-	case X86_INS_JG:
-		return (int64_t)a > (int64_t)b;
-	case X86_INS_JGE:
-		return (int64_t)a >= (int64_t)b;
-	case X86_INS_JL:
-		return (int64_t)a < (int64_t)b;
-	case X86_INS_JLE:
-		return (int64_t)a <= (int64_t)b;
-	case X86_INS_JS:
-		return (int64_t)(a - b) < 0;
-	case X86_INS_JNS:
-		return (int64_t)(a - b) >= 0;
-	default:
-		return -1;
-	}
+	return constants_compare(&p->left, &p->right, p->width, jump);
 }
 
 /* A conditional move, whose condition is that of `jump`. */
@@ -508,43 +524,18 @@ static struct sum below(struct machine *m, struct sum mask)
 	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_BELOW, .of = mask});
 }
 
-/* What is computed of constants only. */
-static struct sum fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size)
-{
-	uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
-	unsigned int by = b->constant & (size == 8 ? 63 : 31);
-
-	if (!sum_is_constant(a) || !sum_is_constant(b))
-		return sum_unknown;
-	switch (id) {
-	case X86_INS_AND:
-		return sum_constant(a->constant & b->constant);
-	case X86_INS_OR:
-		return sum_constant(a->constant | b->constant);
-	case X86_INS_SHR:
-		return sum_constant((a->constant & mask) >> by);
-	case X86_INS_SHL:
-		return sum_constant((a->constant << by) & mask);
-	case X86_INS_BSR:
-		return b->constant ? sum_constant(63 - (uint64_t)__builtin_clzll(b->constant))
-				   : sum_unknown;
-	default:
-		return sum_unknown;
-	}
-}
-
 static struct sum shifted_left(struct sum value, const cs_x86_op *by, const struct sum *n,
 			       uint8_t size)
 {
 	if (by->type == X86_OP_REG)
-		return fold(X86_INS_SHL, &value, n, size);
+		return constants_fold(X86_INS_SHL, &value, n, size);
 	return sum_scale(value, 1ull << (n->constant & 63));
 }
 
 static struct sum masked(struct machine *m, const struct sum *value, const struct sum *mask,
 			 uint8_t size)
 {
-	struct sum both = fold(X86_INS_AND, value, mask, size);
+	struct sum both = constants_fold(X86_INS_AND, value, mask, size);
 
 	return both.known ? both : below(m, *mask);
 }
@@ -603,10 +594,10 @@ static void calculate(struct machine *m, struct path *p)
 		break;
 	case X86_INS_OR:
 	case X86_INS_SHR:
-		set(m, p, a, fold(m->insn->id, &left, &right, a->size));
+		set(m, p, a, constants_fold(m->insn->id, &left, &right, a->size));
 		break;
 	case X86_INS_BSR:
-		set(m, p, a, fold(X86_INS_BSR, &right, &right, a->size));
+		set(m, p, a, constants_fold(X86_INS_BSR, &right, &right, a->size));
 		break;
 	case X86_INS_NEG:
 		set(m, p, a, sum_scale(left, -1ull));
@@ -658,12 +649,17 @@ static bool branch(struct machine *m, struct path *p, uint64_t next)
 	return taken <= 0 && may_go(m, from, next);
 }
 
-static bool is_in(const struct eval_function *f, uint64_t addr)
+static bool is_within(const struct code_region *r, uint64_t addr)
 {
-	for (size_t i = 0; i < f->n_regions; i++)
-		if (addr >= f->regions[i].addr && addr - f->regions[i].addr < f->regions[i].size)
+	return addr >= r->addr && addr - r->addr < r->size;
+}
+
+static bool is_in(const struct machine *m, uint64_t addr)
+{
+	for (size_t i = 0; i < m->f->n_regions; i++)
+		if (is_within(&m->f->regions[i], addr))
 			return true;
-	return false;
+	return is_within(&m->followed, addr);
 }
 
 static bool jump(struct machine *m, struct path *p)
@@ -676,7 +672,9 @@ static bool jump(struct machine *m, struct path *p)
 		m->out->partial = true;
 		return false;
 	}
-	if (!is_in(m->f, to.constant)) {
+	if (m->f->follows && target && !m->followed.size && !is_in(m, target))
+		m->followed = (struct code_region){target, elf_image__size_of(m->f->img, target)};
+	if (!is_in(m, to.constant)) {
 		note(&m->out->leaves, to, p->regs[WIRE_REG_DI], &m->out->partial);
 		m->out->partial = true;
 		return false;
@@ -727,7 +725,7 @@ static bool step(struct machine *m, struct path *p)
 		arrive(m, p);
 		return false;
 	}
-	if (!m->steps || !is_in(m->f, p->at) || !decode(m, p->at)) {
+	if (!m->steps || !is_in(m, p->at) || !decode(m, p->at)) {
 		m->out->partial = true;
 		return false;
 	}
@@ -745,7 +743,7 @@ static bool step(struct machine *m, struct path *p)
 	case X86_INS_CALL:
 		call(m, p);
 		/* A call at the end of a part never returns. */
-		return is_in(m->f, p->at);
+		return is_in(m, p->at);
 	case X86_INS_JMP:
 		return jump(m, p);
 	}

@@ -40,6 +40,11 @@ struct eval_function {
 	 * there, and returns its address: what is read there next is a part of SUM_CALL.
 	 */
 	bool fills;
+	/*
+	 * A jump to another function goes on there, once; and what a function returns is known that
+	 * does no more than to find something in the thread's storage.
+	 */
+	bool follows;
 	const struct eval_given *given;
 	size_t n_given;
 	/*

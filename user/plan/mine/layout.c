@@ -30,6 +30,7 @@
 #include "plan/check.h"
 #include "plan/code/eval.h"
 #include "plan/mine/body.h"
+#include "plan/mine/layout_tags.h"
 
 /* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
 #define COPIES_MAX 4
@@ -209,35 +210,13 @@ static const char *read_def_path(struct layout_miner *m, const struct eval *e)
 	return place_words(m, copied);
 }
 
-/* What DefPathData::name returns for one tag: a variant, and a symbol. */
-struct tag_name {
-	uint64_t variant;
-	uint32_t symbol; /* or WIRE_TAG_NAMED: the one it is given */
-};
-
-static bool read_tag(const struct eval *e, struct tag_name *out)
-{
-	const struct eval_pair *r = &e->returns.items[0];
-	uint64_t more;
-
-	if (e->partial || e->returns.n != 1 || !sum_is_constant(&r->a))
-		return false;
-	out->variant = r->a.constant;
-	if (sum_is_argument(&e->nodes, &r->b, WIRE_REG_SI, &more) && !more)
-		out->symbol = WIRE_TAG_NAMED;
-	else if (sum_is_constant(&r->b) && r->b.constant < PLAN_LAYOUT_MAX)
-		out->symbol = (uint32_t)r->b.constant;
-	else
-		return false;
-	return true;
-}
-
 /* Braces are printed around the symbols of the variant that is not the one with a definition's own.
  */
-static const char *place_tags(struct layout_miner *m, const struct tag_name *names, uint32_t n)
+static const char *place_tags(struct layout_miner *m, const struct layout_tags *tags)
 {
+	const struct layout_tag *names = tags->items, *own = NULL;
 	struct plan_layout *l = &m->l;
-	const struct tag_name *own = NULL;
+	uint32_t n = tags->n;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (names[i].symbol != WIRE_TAG_NAMED)
@@ -256,26 +235,14 @@ static const char *place_tags(struct layout_miner *m, const struct tag_name *nam
 	return NULL;
 }
 
-/* Tags count from 0. A tag that there is not leads out of the function, or to no name. */
-static int mine_tags(struct layout_miner *m, const struct eval_function *f, const char **problem)
+static int mine_tags(struct layout_miner *m, const char **problem)
 {
-	struct tag_name names[WIRE_TAGS];
-	uint32_t n = 0;
+	struct layout_tags tags;
+	int err = layout_tags_find(m->img, m->decoder, m->functions, m->n, &tags, problem);
 
-	for (bool more = true; more && n < WIRE_TAGS; n += more) {
-		struct eval_function with_tag = *f;
-		_free_ struct eval *e = NULL;
-		int err;
-
-		with_tag.has_first = true;
-		with_tag.first = n;
-		err = eval__run(&with_tag, &e);
-		if (err)
-			return err;
-		more = read_tag(e, &names[n]);
-	}
-	*problem = place_tags(m, names, n);
-	return 0;
+	if (!err && !*problem)
+		*problem = place_tags(m, &tags);
+	return err;
 }
 
 /* entries + symbol * size, and *at bytes. */
@@ -378,9 +345,12 @@ static const char *read_symbol_text(struct layout_miner *m, const struct eval *e
 static const char *read_drop(struct layout_miner *m, const struct eval *e)
 {
 	uint64_t state;
+	bool known = false;
 
-	if (!e->compares.n || !sum_is_constant(&e->compares.items[0].b) ||
-	    !sum_is_field(&e->nodes, &e->compares.items[0].a, WIRE_REG_DI, 4, &state))
+	for (uint32_t i = 0; i < e->compares.n && !known; i++)
+		known = sum_is_constant(&e->compares.items[i].b) &&
+			sum_is_field(&e->nodes, &e->compares.items[i].a, WIRE_REG_DI, 4, &state);
+	if (!known)
 		return "the drop of OnceLock<GlobalCtxt> tests no state";
 	if (state < m->l.wire.table + 8 || state < m->l.wire.count + 8)
 		return "the drop of OnceLock<GlobalCtxt> has the state before the value";
@@ -422,15 +392,15 @@ static const struct {
 	 "there is no DefPathTable::enumerated_keys_and_path_hashes",
 	 "DefPathTable::enumerated_keys_and_path_hashes is too complex"},
 	{NAME_DEF_PATH, 0, true, read_def_path, "there is no Definitions::def_path", NULL},
-	{NAME_DEF_PATH_DATA, 0, false, NULL, "there is no DefPathData::name", NULL},
+	{NAME_DEF_PATH_DATA, 0, false, NULL, NULL, NULL},
 	{NAME_SYMBOL_TEXT, 0, false, read_symbol_text, "there is no Symbol::as_str",
 	 "Symbol::as_str is too complex"},
 	/* Only its beginning is of use. */
 	{NAME_DROP_CONTEXT, 32, true, read_drop, "there is no drop of OnceLock<GlobalCtxt>", NULL},
 };
 
-static int mine_function(struct layout_miner *m, size_t reader, const struct layout_function *f,
-			 const char **problem)
+static int read_function(struct layout_miner *m, size_t reader, const struct layout_function *f,
+			 bool follows, const char **problem)
 {
 	struct eval_function ef = {
 		.img = m->img,
@@ -438,21 +408,29 @@ static int mine_function(struct layout_miner *m, size_t reader, const struct lay
 		.regions = f->regions,
 		.n_regions = f->n_regions,
 		.steps = readers[reader].steps,
+		.follows = follows,
 	};
 	_free_ struct eval *e = NULL;
-	int err;
+	int err = eval__run(&ef, &e);
 
-	*problem = NULL;
-	if (!readers[reader].read)
-		return mine_tags(m, &ef, problem);
-	err = eval__run(&ef, &e);
 	if (err)
 		return err;
 	if (e->partial && !readers[reader].may_be_partial)
 		*problem = readers[reader].lost;
 	else
 		*problem = readers[reader].read(m, e);
-	if (f->kind == NAME_DROP_CONTEXT && !*problem)
+	return 0;
+}
+
+/* Distributions build with less inlining, so what there is to see may be in a callee. */
+static int mine_function(struct layout_miner *m, size_t reader, const struct layout_function *f,
+			 const char **problem)
+{
+	int err = read_function(m, reader, f, false, problem);
+
+	if (!err && *problem)
+		err = read_function(m, reader, f, true, problem);
+	if (f->kind == NAME_DROP_CONTEXT && !err && !*problem)
 		err = place_drop(m, f->entry, problem);
 	return err;
 }
@@ -462,6 +440,8 @@ static int mine_kind(struct layout_miner *m, size_t reader, const char **problem
 {
 	int err = 0, tried = 0;
 
+	if (!readers[reader].read)
+		return mine_tags(m, problem);
 	*problem = readers[reader].missing;
 	for (size_t i = 0; i < m->n && tried < COPIES_MAX && !err; i++) {
 		if (m->functions[i].kind != readers[reader].kind)

@@ -6,19 +6,8 @@
 #ifndef QPROF_PLAN_MINE_LAYOUT_H
 #define QPROF_PLAN_MINE_LAYOUT_H
 
-#include "plan/code/decode.h"
+#include "plan/mine/layout_function.h"
 #include "plan/plan.h"
-#include "plan/symbols/names.h"
-
-/* A function with all its parts. */
-struct layout_function {
-	enum name_kind kind;
-	uint64_t entry;
-	const struct code_region *regions;
-	size_t n_regions;
-	const char *query; /* of a provider: its name, not NUL-terminated */
-	size_t query_len;
-};
 
 /*
  * Find the layout. 0 and *problem, which is NULL or a static text that says what is not as

@@ -5,6 +5,7 @@
  *	TyCtxt::def_path_hash		mov  OWN_ID(%rdi), %r14		returned in rax
  *					mov  HASHES(%rdi), %rcx
  *					mov  (%rcx,%rax,8), %rdx	of the given definition
+ *	TyCtxt::def_path_hash_to_def_id	cmp  OWN_ID(%rdi), %rsi		the hash is in rsi and rdx
  *	CStore::from_tcx		mov  STORE(%rdi), %rax		tcx in, the store out
  *	CrateStore::stable_crate_id	cmp  %rdi, 0x10(%rdi)		how many crates
  *					mov  0x8(%rax), %rax		their table
@@ -91,6 +92,59 @@ static const char *read_own_id(struct crates_miner *m, const struct eval *e)
 	return "TyCtxt::def_path_hash returns no StableCrateId of the compiled crate";
 }
 
+/* The first half of the hash of a definition that is compiled, which rsi holds, is that. */
+static const char *read_compared_id(struct crates_miner *m, const struct eval *e)
+{
+	bool known = false;
+
+	for (uint32_t i = 0; i < e->compares.n; i++)
+		for (int side = 0; side < 2; side++) {
+			const struct eval_pair *c = &e->compares.items[i];
+			uint64_t id, more;
+
+			if (!sum_is_field(&e->nodes, side ? &c->a : &c->b, WIRE_REG_DI, 8, &id) ||
+			    !sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_SI, &more) ||
+			    more)
+				continue;
+			if (known && id != m->l.own_id)
+				return "TyCtxt::def_path_hash_to_def_id compares several "
+				       "StableCrateIds";
+			known = layout_offset(&m->l.own_id, id);
+		}
+	return known ? NULL
+		     : "TyCtxt::def_path_hash_to_def_id compares no StableCrateId of the compiled "
+		       "crate";
+}
+
+static bool is_read(const struct eval *e, uint64_t field)
+{
+	for (uint32_t i = 0; i < e->nodes.n; i++) {
+		struct sum node = {.known = true, .n = 1, .terms = {{i, 1}}};
+		uint64_t at;
+
+		if (sum_is_field(&e->nodes, &node, WIRE_REG_DI, 8, &at) && at == field)
+			return true;
+	}
+	return false;
+}
+
+/* A dyn CrateStore, an object and its vtable: one of its methods returns the object itself. */
+static bool read_dyn_store(struct crates_miner *m, const struct eval *e)
+{
+	uint64_t at, found = 0;
+
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		if (e->calls[i].target ||
+		    !sum_is_field(&e->nodes, &e->calls[i].first, WIRE_REG_DI, 8, &at) ||
+		    !is_read(e, at + 8))
+			continue;
+		if (found && found != at)
+			return false;
+		found = at;
+	}
+	return found && layout_offset(&m->l.store, found);
+}
+
 static const char *read_store(struct crates_miner *m, const struct eval *e)
 {
 	uint64_t at;
@@ -99,7 +153,7 @@ static const char *read_store(struct crates_miner *m, const struct eval *e)
 		if (sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &at) &&
 		    layout_offset(&m->l.store, at))
 			return NULL;
-	return "CStore::from_tcx returns no part of its context";
+	return read_dyn_store(m, e) ? NULL : "CStore::from_tcx returns no part of its context";
 }
 
 /* The crate's number is compared with how many there are. */
@@ -138,29 +192,45 @@ static const char *read_stable_id(struct crates_miner *m, const struct eval *e)
 	return "CrateStore::stable_crate_id returns no part of a table's entry";
 }
 
+/* Its parts, if any has the name; else a part that the symbols show. */
+static bool find_store_crate(const struct crates_miner *m, struct eval_function *ef,
+			     struct code_region *region)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct layout_function *f = &m->functions[i];
+
+		if (f->kind != NAME_STORE_CRATE)
+			continue;
+		named = true;
+		if (f->entry != ef->entry)
+			continue;
+		ef->regions = f->regions;
+		ef->n_regions = f->n_regions;
+		return true;
+	}
+	*region = (struct code_region){ef->entry, elf_image__size_of(m->img, ef->entry)};
+	ef->regions = region;
+	ef->n_regions = 1;
+	return !named;
+}
+
 /* The function by which crate_name gets a crate's metadata returns an entry of a table. */
 static bool returns_entry(const struct crates_miner *m, uint64_t entry, int *err)
 {
 	static const uint8_t regs[] = {WIRE_REG_SI, WIRE_REG_DX};
+	struct eval_function ef = {.img = m->img, .entry = entry};
+	struct code_region region;
+	_free_ struct eval *e = NULL;
+	struct sum table;
 
-	for (size_t i = 0; i < m->n && !*err; i++) {
-		const struct layout_function *f = &m->functions[i];
-		const struct eval_function ef = {
-			.img = m->img,
-			.entry = entry,
-			.regions = f->regions,
-			.n_regions = f->n_regions,
-		};
-		_free_ struct eval *e = NULL;
-		struct sum table;
-
-		if (f->kind != NAME_STORE_CRATE || f->entry != entry)
-			continue;
-		*err = eval__run(&ef, &e);
-		for (uint32_t k = 0; !*err && k < e->returns.n * N_OF(regs); k++)
-			if (is_entry(e, &e->returns.items[k / 2].a, regs[k % 2], &table))
-				return true;
-	}
+	if (!find_store_crate(m, &ef, &region))
+		return false;
+	*err = eval__run(&ef, &e);
+	for (uint32_t k = 0; !*err && k < e->returns.n * N_OF(regs); k++)
+		if (is_entry(e, &e->returns.items[k / 2].a, regs[k % 2], &table))
+			return true;
 	return false;
 }
 
@@ -238,13 +308,16 @@ static const struct {
 	uint32_t steps;
 	const char *(*read)(struct crates_miner *m, const struct eval *e);
 	const char *missing;
+	bool instead; /* only if the one before finds nothing */
 } readers[] = {
-	{NAME_DEF_PATH_HASH, 0, read_own_id, "there is no TyCtxt::def_path_hash"},
-	{NAME_STORE, 0, read_store, "there is no CStore::from_tcx"},
-	{NAME_STORE_STABLE_ID, 0, read_stable_id, "there is no CrateStore::stable_crate_id"},
-	{NAME_STORE_CRATE_NAME, 0, NULL, "there is no CrateStore::crate_name"},
+	{NAME_DEF_PATH_HASH, 0, read_own_id, "there is no TyCtxt::def_path_hash", false},
 	/* Only its beginning is of use. */
-	{NAME_STORE_DEF_KEY, 256, read_def_key, "there is no CrateStore::def_key"},
+	{NAME_HASH_TO_DEF, 64, read_compared_id, NULL, true},
+	{NAME_STORE, 0, read_store, "there is no CStore::from_tcx", false},
+	{NAME_STORE_STABLE_ID, 0, read_stable_id, "there is no CrateStore::stable_crate_id", false},
+	{NAME_STORE_CRATE_NAME, 0, NULL, "there is no CrateStore::crate_name", false},
+	/* Only its beginning is of use. */
+	{NAME_STORE_DEF_KEY, 256, read_def_key, "there is no CrateStore::def_key", false},
 };
 
 static int mine_function(struct crates_miner *m, size_t reader, const struct layout_function *f,
@@ -271,7 +344,8 @@ static int mine_kind(struct crates_miner *m, size_t reader, const char **problem
 {
 	int err = 0, tried = 0;
 
-	*problem = readers[reader].missing;
+	if (!readers[reader].instead)
+		*problem = readers[reader].missing;
 	for (size_t i = 0; i < m->n && tried < COPIES_MAX && !err; i++) {
 		if (m->functions[i].kind != readers[reader].kind)
 			continue;
@@ -291,8 +365,9 @@ int layout_mine_crates(const struct elf_image *img, const struct layout_function
 	int err = 0;
 
 	*problem = NULL;
-	for (size_t i = 0; i < N_OF(readers) && !err && !*problem; i++)
-		err = mine_kind(&m, i, problem);
+	for (size_t i = 0; i < N_OF(readers) && !err; i++)
+		if (readers[i].instead == (*problem != NULL))
+			err = mine_kind(&m, i, problem);
 	if (!err && !*problem)
 		*out = m.l;
 	return err;

@@ -7,6 +7,7 @@
 #include "plan/recover/bodies.h"
 #include "plan/recover/dynsym.h"
 #include "plan/recover/guards.h"
+#include "plan/recover/readers.h"
 #include "plan/recover/timers.h"
 #include "plan/recover/vtables.h"
 #include "plan/symbols/debug_symbols.h"
@@ -37,7 +38,8 @@ int recover__symbols(struct elf_image *img, const char **problem)
 		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img)
 		       ?: vtables__recover(img, &bounds, &r, problem)
-		       ?: recover_profiler(img, &r) ?: recovered__give(&r, &bounds, img);
+		       ?: recover_profiler(img, &r) ?: readers__recover(img, &bounds, &r)
+		       ?: recovered__give(&r, &bounds, img);
 }
 
 int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,

@@ -18,6 +18,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "plan/symbols/build_id.h"
@@ -407,6 +408,13 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 	*syms = img->syms;
 	*n = img->n_syms;
 	return img->n_syms ? 0 : -ENODATA;
+}
+
+uint64_t elf_image__size_of(const struct elf_image *img, uint64_t addr)
+{
+	size_t i = bisect(img->n_syms, k, img->syms[k].addr < addr);
+
+	return i < img->n_syms && img->syms[i].addr == addr ? img->syms[i].size : 0;
 }
 
 /* Whether the symbols of this type, and their names, are of a size that is read. */

@@ -47,6 +47,10 @@ int elf_image__read_debug_file(struct library_file *file, struct elf_image **out
  */
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
 
+/* The size of the first of those symbols that begin at `addr`; 0 if none does, or none were read.
+ */
+uint64_t elf_image__size_of(const struct elf_image *img, uint64_t addr);
+
 /* True if it has a .symtab that is not empty. */
 bool elf_image__has_symbols(const struct elf_image *img);
 

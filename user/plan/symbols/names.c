@@ -476,6 +476,7 @@ static const struct {
 	 NAME_ENUMERATED_KEYS},
 	{"rustc_hir", "definitions", "Definitions", "def_path", NAME_DEF_PATH},
 	{"rustc_hir", "definitions", "DefPathData", "name", NAME_DEF_PATH_DATA},
+	{"rustc_hir", "definitions", "DisambiguatedDefPathData", "as_sym", NAME_DEF_PATH_SYMBOL},
 	{"rustc_span", "symbol", "Symbol", "as_str", NAME_SYMBOL_TEXT},
 	{"rustc_span", "source_map", "SourceMap", "lookup_source_file_idx", NAME_FILE_INDEX},
 	{"rustc_span", "source_map", "SourceMap", "get_source_file", NAME_FILE_BY_NAME},
@@ -484,6 +485,7 @@ static const struct {
 	{"rustc_span", "", "SourceFile", "line_bounds", NAME_LINE_BOUNDS},
 	{"rustc_span", "span_encoding", "Span", "data_untracked", NAME_SPAN_DATA},
 	{"rustc_middle", "context", "TyCtxt", "def_path_hash", NAME_DEF_PATH_HASH},
+	{"rustc_middle", "context", "TyCtxt", "def_path_hash_to_def_id", NAME_HASH_TO_DEF},
 	{"rustc_metadata", "creader", "CStore", "from_tcx", NAME_STORE},
 	{"rustc_metadata", "creader", "CStore", "get_crate_data", NAME_STORE_CRATE},
 };
@@ -532,15 +534,35 @@ static void match_method(struct cursor c, struct name_info *info)
 		info->kind = NAME_TIMER;
 }
 
+/* `c` is just after the path of the impl. */
+static void match_display(struct cursor c, struct name_info *info)
+{
+	static const char *const trait[] = {"core", "fmt", "Display"};
+	struct path path;
+	struct word w;
+
+	if (eat_namespaces(&c) == 1 && eat(&c, 'B') && eat_base62(&c) && eat_identifier(&c, &w) &&
+	    word_is(w, "DefPathData") && eat_v0_path(&c, &path) && !path.generic &&
+	    path_is(&path, trait, N_OF(trait)) && eat_identifier(&c, &w) && word_is(w, "fmt") &&
+	    c.p == c.end)
+		info->kind = NAME_DEF_PATH_DISPLAY;
+}
+
 /* `c` is just after "NvX": an impl's own path, its type, its trait, the method. */
-static void match_store_accessor(struct cursor c, struct name_info *info)
+static void match_trait_method(struct cursor c, struct name_info *info)
 {
 	static const char *const trait[] = {"rustc_session", "cstore", "CrateStore"};
+	static const char *const definitions[] = {"rustc_hir", "definitions"};
 	struct path path;
 	struct word w[3];
 
-	if ((eat(&c, 's') && !eat_base62(&c)) || !eat_v0_path(&c, &path) || path.generic ||
-	    !word_is(path.words[0], "rustc_metadata"))
+	if ((eat(&c, 's') && !eat_base62(&c)) || !eat_v0_path(&c, &path) || path.generic)
+		return;
+	if (path_is(&path, definitions, N_OF(definitions))) {
+		match_display(c, info);
+		return;
+	}
+	if (!word_is(path.words[0], "rustc_metadata"))
 		return;
 	if (eat_namespaces(&c) != 2 || !eat(&c, 'B') || !eat_base62(&c) ||
 	    !eat_identifier(&c, &w[0]) || !eat_identifier(&c, &w[1]) || !word_is(w[1], "CStore"))
@@ -565,7 +587,7 @@ static void match_v0(struct cursor name, struct name_info *info)
 	else if (eat_prefix(&c, "NvM"))
 		match_method(c, info);
 	else if (eat_prefix(&c, "NvX"))
-		match_store_accessor(c, info);
+		match_trait_method(c, info);
 	else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end))
 		match_path(&path, c, name.p, info);
 }

@@ -31,14 +31,17 @@ enum name_kind {
 	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
 	NAME_TIMER,	    /* SelfProfilerRef::verbose_generic_activity */
 	/* Functions whose code shows where names of definitions are: */
-	NAME_DROP_CONTEXT,    /* drop_in_place::<OnceLock<GlobalCtxt>> or drop_glue */
-	NAME_DEF_PATH_TABLE,  /* TyCtxt::def_path_table */
-	NAME_ENUMERATED_KEYS, /* DefPathTable::enumerated_keys_and_path_hashes */
-	NAME_DEF_PATH,	      /* Definitions::def_path */
-	NAME_DEF_PATH_DATA,   /* DefPathData::name */
-	NAME_SYMBOL_TEXT,     /* Symbol::as_str */
+	NAME_DROP_CONTEXT,     /* drop_in_place::<OnceLock<GlobalCtxt>> or drop_glue */
+	NAME_DEF_PATH_TABLE,   /* TyCtxt::def_path_table */
+	NAME_ENUMERATED_KEYS,  /* DefPathTable::enumerated_keys_and_path_hashes */
+	NAME_DEF_PATH,	       /* Definitions::def_path */
+	NAME_DEF_PATH_DATA,    /* DefPathData::name */
+	NAME_DEF_PATH_SYMBOL,  /* DisambiguatedDefPathData::as_sym, which uses that */
+	NAME_DEF_PATH_DISPLAY, /* <DefPathData as Display>::fmt, which does, too */
+	NAME_SYMBOL_TEXT,      /* Symbol::as_str */
 	/* The same of other crates' definitions. */
 	NAME_DEF_PATH_HASH,    /* TyCtxt::def_path_hash */
+	NAME_HASH_TO_DEF,      /* TyCtxt::def_path_hash_to_def_id, where there is no such */
 	NAME_STORE,	       /* CStore::from_tcx */
 	NAME_STORE_CRATE,      /* CStore::get_crate_data */
 	NAME_STORE_CRATE_NAME, /* <CStore as CrateStore>::crate_name */

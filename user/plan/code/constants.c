@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/constants.h"
+
+#include <capstone/capstone.h>
+
+int constants_compare(const struct sum *left, const struct sum *right, uint8_t width,
+		      unsigned int jump)
+{
+	uint64_t a, b;
+
+	if (!sum_is_constant(left) || !sum_is_constant(right))
+		return -1;
+	a = left->constant << (64 - 8 * width);
+	b = right->constant << (64 - 8 * width);
+	switch (jump) {
+	case X86_INS_JE:
+		return a == b;
+	case X86_INS_JNE:
+		return a != b;
+	case X86_INS_JA:
+		return a > b;
+	case X86_INS_JAE:
+		return a >= b;
+	case X86_INS_JB:
+		return a < b;
+	case X86_INS_JBE:
+		return a <= b;
+	case X86_INS_JG:
+		return (int64_t)a > (int64_t)b;
+	case X86_INS_JGE:
+		return (int64_t)a >= (int64_t)b;
+	case X86_INS_JL:
+		return (int64_t)a < (int64_t)b;
+	case X86_INS_JLE:
+		return (int64_t)a <= (int64_t)b;
+	case X86_INS_JS:
+		return (int64_t)(a - b) < 0;
+	case X86_INS_JNS:
+		return (int64_t)(a - b) >= 0;
+	default:
+		return -1;
+	}
+}
+
+struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size)
+{
+	uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
+	unsigned int by = b->constant & (size == 8 ? 63 : 31);
+
+	if (!sum_is_constant(a) || !sum_is_constant(b))
+		return sum_unknown;
+	switch (id) {
+	case X86_INS_AND:
+		return sum_constant(a->constant & b->constant);
+	case X86_INS_OR:
+		return sum_constant(a->constant | b->constant);
+	case X86_INS_SHR:
+		return sum_constant((a->constant & mask) >> by);
+	case X86_INS_SHL:
+		return sum_constant((a->constant << by) & mask);
+	case X86_INS_BSR:
+		return b->constant ? sum_constant(63 - (uint64_t)__builtin_clzll(b->constant))
+				   : sum_unknown;
+	default:
+		return sum_unknown;
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What instructions compute of constants. `id` and `jump` are capstone's numbers of them. */
+#ifndef QPROF_PLAN_CODE_CONSTANTS_H
+#define QPROF_PLAN_CODE_CONSTANTS_H
+
+#include "plan/code/sum.h"
+
+/* After a comparison of `width` bytes, 1 and 0: the branch is taken, or not; -1: it may be either.
+ */
+int constants_compare(const struct sum *left, const struct sum *right, uint8_t width,
+		      unsigned int jump);
+
+/* The result in `size` bytes; unknown if one of both is no constant, or of another instruction. */
+struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size);
+
+#endif /* QPROF_PLAN_CODE_CONSTANTS_H */

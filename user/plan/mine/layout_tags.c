@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * DefPathData::name returns a variant and a symbol: run for each tag, it shows both. Where it was
+ * inlined, the functions are run that use its result:
+ *
+ *	<DefPathData as Display>::fmt	passes a name to Symbol::as_str, on the stack, and what is
+ *in braces to fmt::write, as an argument to print DisambiguatedDefPathData::as_sym returns a name,
+ *if the second argument is false, and passes what is in braces to fmt::format
+ */
+#include "plan/mine/layout_tags.h"
+
+#include "base/array.h"
+#include "plan/check.h"
+#include "plan/code/eval.h"
+
+/* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
+#define COPIES_MAX 4
+/* In a DefPathData, the symbol follows the tag. */
+#define SYMBOL_AT 4
+
+enum { IN_BRACES, OWN };
+
+struct tags_miner {
+	const struct elf_image *img;
+	struct code_decoder *decoder;
+	struct code code;
+};
+
+/* One function that shows tags. */
+struct shower {
+	enum name_kind kind;
+	/* Sets *known, and *out: what the function shows of this tag. */
+	int (*read)(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+		    struct layout_tag *out, bool *known);
+};
+
+static struct eval_function function_of(const struct tags_miner *m, const struct layout_function *f)
+{
+	return (struct eval_function){
+		.img = m->img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+	};
+}
+
+/* ---- DefPathData::name ----------------------------------------------------------------------- */
+
+static bool read_returned(const struct eval *e, struct layout_tag *out)
+{
+	const struct eval_pair *r = &e->returns.items[0];
+	uint64_t more;
+
+	if (e->partial || e->returns.n != 1 || !sum_is_constant(&r->a))
+		return false;
+	out->variant = r->a.constant;
+	if (sum_is_argument(&e->nodes, &r->b, WIRE_REG_SI, &more) && !more)
+		out->symbol = WIRE_TAG_NAMED;
+	else if (sum_is_constant(&r->b) && r->b.constant < PLAN_LAYOUT_MAX)
+		out->symbol = (uint32_t)r->b.constant;
+	else
+		return false;
+	return true;
+}
+
+static int read_name(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+		     struct layout_tag *out, bool *known)
+{
+	struct eval_function with_tag = function_of(m, f);
+	_free_ struct eval *e = NULL;
+	int err;
+
+	with_tag.has_first = true;
+	with_tag.first = tag;
+	err = eval__run(&with_tag, &e);
+	*known = !err && read_returned(e, out);
+	return err;
+}
+
+/* ---- Functions that it was inlined in -------------------------------------------------------- */
+
+/* The symbol that follows the tag, or that the function has itself. */
+static bool is_own_name(const struct eval *e, const struct sum *a, struct layout_tag *out)
+{
+	uint64_t at;
+
+	if (sum_is_field(&e->nodes, a, WIRE_REG_DI, 4, &at) && at == SYMBOL_AT)
+		*out = (struct layout_tag){OWN, WIRE_TAG_NAMED};
+	else if (sum_is_constant(a) && a->constant && a->constant < PLAN_LAYOUT_MAX)
+		*out = (struct layout_tag){OWN, (uint32_t)a->constant};
+	else
+		return false;
+	return true;
+}
+
+/* A call is passed the address of a name that is on the stack. */
+static bool passes_name(const struct eval *e, struct layout_tag *out)
+{
+	for (uint32_t i = 0; i < e->n_calls; i++)
+		if (is_own_name(e, &e->calls[i].halves[0], out))
+			return true;
+	return false;
+}
+
+static bool returns_name(const struct eval *e, struct layout_tag *out)
+{
+	for (uint32_t i = 0; i < e->returns.n && !e->n_calls; i++)
+		if (is_own_name(e, &e->returns.items[i].a, out))
+			return true;
+	return false;
+}
+
+/* The one constant that the call at `at` is to print, in one of two places. */
+static int read_printed(const struct eval_function *f, uint64_t at,
+			const struct wire_place places[2], uint32_t *symbol, bool *known)
+{
+	struct eval_function until = *f;
+	_free_ struct eval *e = NULL;
+	int err;
+
+	until.until = at;
+	until.asked = places;
+	until.n_asked = 2;
+	err = eval__run(&until, &e);
+	for (int i = 0; !err && i < 2; i++) {
+		const struct sum *a = &e->answers[i];
+
+		if (!sum_is_constant(a) || !a->constant || a->constant >= PLAN_LAYOUT_MAX)
+			continue;
+		if (*known && *symbol != a->constant)
+			*symbol = WIRE_TAG_UNKNOWN;
+		else if (!*known)
+			*symbol = (uint32_t)a->constant;
+		*known = true;
+	}
+	return err;
+}
+
+/* Any call may be the one that prints. */
+static int read_braces(struct tags_miner *m, const struct eval_function *f,
+		       const struct wire_place places[2], struct layout_tag *out, bool *known)
+{
+	int err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
+
+	*out = (struct layout_tag){IN_BRACES, 0};
+	for (size_t i = 0; i < m->code.n && !err; i++) {
+		enum code_flow flow = m->code.insns[i].flow;
+
+		if (flow == CODE_CALL || flow == CODE_CALL_INDIRECT)
+			err = read_printed(f, m->code.insns[i].addr, places, &out->symbol, known);
+	}
+	*known = *known && out->symbol != WIRE_TAG_UNKNOWN;
+	return err;
+}
+
+static int read_user(struct tags_miner *m, struct eval_function *f, uint32_t tag,
+		     bool (*has_name)(const struct eval *e, struct layout_tag *out),
+		     const struct wire_place places[2], struct layout_tag *out, bool *known)
+{
+	const struct eval_given given = {WIRE_REG_DI, 4, 0, tag};
+	_free_ struct eval *e = NULL;
+	int err;
+
+	f->given = &given;
+	f->n_given = 1;
+	err = eval__run(f, &e);
+	*known = !err && has_name(e, out);
+	return err || *known ? err : read_braces(m, f, places, out, known);
+}
+
+static int read_display(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+			struct layout_tag *out, bool *known)
+{
+	/* fmt::write(.., .., template, arguments), and before, (.., .., Arguments). */
+	static const struct wire_place places[2] = {
+		{.reg = WIRE_REG_CX, .n = 2, .size = 4},
+		{.reg = WIRE_REG_DX, .n = 3, .size = 4, .at = {16}},
+	};
+	struct eval_function ef = function_of(m, f);
+
+	return read_user(m, &ef, tag, passes_name, places, out, known);
+}
+
+static int read_as_sym(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+		       struct layout_tag *out, bool *known)
+{
+	/* fmt::format(template, arguments). One tag prints a name in front of the braces. */
+	static const struct wire_place places[2] = {
+		{.reg = WIRE_REG_DX, .n = 2, .size = 4},
+		{.reg = WIRE_REG_DX, .n = 2, .size = 4, .at = {16}},
+	};
+	struct eval_function ef = function_of(m, f);
+
+	ef.has_second = true;
+	return read_user(m, &ef, tag, returns_name, places, out, known);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* Tags count from 0. A tag that there is not leads out of the function, or to no name. */
+static int read_tags(struct tags_miner *m, const struct shower *by, const struct layout_function *f,
+		     struct layout_tags *out)
+{
+	bool more = true;
+	int err = 0;
+
+	*out = (struct layout_tags){.n = 0};
+	while (more && out->n < WIRE_TAGS && !err) {
+		err = by->read(m, f, out->n, &out->items[out->n], &more);
+		out->n += more;
+	}
+	return err;
+}
+
+/* Of several functions of a kind any will do: some are laid out apart. */
+static int read_kind(struct tags_miner *m, const struct shower *by,
+		     const struct layout_function *functions, size_t n, struct layout_tags *out,
+		     bool *found)
+{
+	int err = 0, tried = 0;
+
+	out->n = 0;
+	for (size_t i = 0; i < n && tried < COPIES_MAX && !err && !out->n; i++) {
+		if (functions[i].kind != by->kind)
+			continue;
+		tried++;
+		err = read_tags(m, by, &functions[i], out);
+	}
+	*found = tried;
+	return err;
+}
+
+static bool same_tags(const struct layout_tags *a, const struct layout_tags *b)
+{
+	for (uint32_t i = 0; i < a->n && i < b->n; i++)
+		if (a->items[i].variant != b->items[i].variant ||
+		    a->items[i].symbol != b->items[i].symbol)
+			return false;
+	return a->n == b->n;
+}
+
+static int find(struct tags_miner *m, const struct layout_function *functions, size_t n,
+		struct layout_tags *out, const char **problem)
+{
+	static const struct shower name = {NAME_DEF_PATH_DATA, read_name};
+	static const struct shower users[] = {{NAME_DEF_PATH_SYMBOL, read_as_sym},
+					      {NAME_DEF_PATH_DISPLAY, read_display}};
+	bool found, any = false;
+	int err = read_kind(m, &name, functions, n, out, &found);
+
+	*problem = NULL;
+	if (err || found)
+		return err;
+	for (size_t i = 0; i < N_OF(users) && !err; i++) {
+		struct layout_tags tags;
+
+		err = read_kind(m, &users[i], functions, n, &tags, &found);
+		if (err || !found)
+			continue;
+		if (any && !same_tags(&tags, out))
+			*problem = "DisambiguatedDefPathData::as_sym and the Display of "
+				   "DefPathData show different names";
+		any = true;
+		*out = tags;
+	}
+	if (!any)
+		*problem = "there is no DefPathData::name";
+	return err;
+}
+
+int layout_tags_find(const struct elf_image *img, struct code_decoder *decoder,
+		     const struct layout_function *functions, size_t n, struct layout_tags *out,
+		     const char **problem)
+{
+	struct tags_miner m = {.img = img, .decoder = decoder};
+	int err = find(&m, functions, n, out, problem);
+
+	code__free(&m.code);
+	return err;
+}
