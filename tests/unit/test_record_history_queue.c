@@ -12,6 +12,18 @@
 
 #define LOG "QPROF_TEST_LOG"
 
+/* Instead of the arguments: the capabilities, and whom sudo names. */
+static void note_rights(char *line, size_t size)
+{
+	_fclose_ FILE *f = fopen("/proc/self/status", "r");
+	char status[256];
+
+	while (fgets(status, sizeof(status), f))
+		if (!strncmp(status, "CapEff:", 7) || !strncmp(status, "CapPrm:", 7))
+			snprintf(line, size, "%llx %s\n", strtoull(status + 7, NULL, 16),
+				 getenv("SUDO_UID") ?: "nobody");
+}
+
 /* One write for each process, as they are told apart by lines. */
 static int add(int argc, char **argv)
 {
@@ -22,6 +34,8 @@ static int add(int argc, char **argv)
 		strcat(line, argv[i]);
 		strcat(line, i + 1 < argc ? " " : "\n");
 	}
+	if (strstr(argv[argc - 1], "rights"))
+		note_rights(line, sizeof(line));
 	if (write(fd, line, strlen(line)) < 0)
 		return 1;
 	if (strstr(argv[argc - 1], "killed"))
@@ -61,12 +75,39 @@ static void traces_are_added_in_turn(void **state)
 static void options_are_passed_on(void **state)
 {
 	static const char *const paths[] = {"a.qpt", NULL};
-	const struct history_options options = {"http://h/d", "night", true, true};
+	const struct history_options options = {
+		.store = "http://h/d", .label = "night", .with_commands = true, .quiet = true};
 	_output_ struct output said = {};
 	_free_ char *log = log_of(&options, paths, 60, &said);
 
 	assert_string_equal(log,
 			    "--store http://h/d --label night --with-commands --quiet -- a.qpt\n");
+}
+
+/* Of root: others have none to begin with. */
+static void a_child_has_no_capability(void **state)
+{
+	static const char *const paths[] = {"rights", NULL};
+	const struct history_options options = {};
+	_output_ struct output said = {};
+	_free_ char *log = log_of(&options, paths, 60, &said);
+
+	assert_string_equal(log, "0 nobody\n");
+}
+
+static void whom_sudo_names_gets_nothing_of_ours(void **state)
+{
+	static const char *const paths[] = {"rights", NULL};
+	const struct history_options options = {.ours = true};
+	_output_ struct output said = {};
+	_free_ char *log = NULL;
+
+	setenv("SUDO_UID", "1", 1);
+	setenv("SUDO_GID", "1", 1);
+	log = log_of(&options, paths, 60, &said);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	assert_string_equal(log, "0 nobody\n");
 }
 
 static void one_that_is_killed_stops_no_other(void **state)
@@ -78,7 +119,7 @@ static void one_that_is_killed_stops_no_other(void **state)
 
 	assert_string_equal(log, "-- killed\n-- b.qpt\n");
 	assert_one_line(said.text[1]);
-	assert_contains(said.text[1], "a build is not in the history: signal 15");
+	assert_contains(said.text[1], "killed is not in the history: signal 15");
 }
 
 static void what_takes_too_long_is_counted(void **state)
@@ -115,6 +156,23 @@ static int make_log(void **state)
 	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
 }
 
+static void the_first_that_is_dropped_is_named(void **state)
+{
+	_history_queue_ struct history_queue *q = NULL;
+	const struct history_options options = {};
+	_output_ struct output said = {};
+
+	assert_int_equal(history_queue__new(&options, &q), 0);
+	for (int i = 0; i < 4096; i++)
+		history_queue__put(q, "a.qpt");
+	output_begin(&said);
+	history_queue__put(q, "b.qpt");
+	history_queue__put(q, "c.qpt");
+	output_end(&said);
+	assert_one_line(said.text[1]);
+	assert_contains(said.text[1], "b.qpt is not in the history: too many traces wait");
+}
+
 #define WITH_LOG(test) cmocka_unit_test_setup_teardown(test, make_log, directory_remove)
 
 int main(int argc, char **argv)
@@ -122,9 +180,12 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		WITH_LOG(traces_are_added_in_turn),
 		WITH_LOG(options_are_passed_on),
+		WITH_LOG(a_child_has_no_capability),
+		WITH_LOG(whom_sudo_names_gets_nothing_of_ours),
 		WITH_LOG(one_that_is_killed_stops_no_other),
 		WITH_LOG(what_takes_too_long_is_counted),
 		WITH_LOG(a_tick_never_waits),
+		WITH_LOG(the_first_that_is_dropped_is_named),
 	};
 
 	if (argc > 3 && !strcmp(argv[1], "history"))

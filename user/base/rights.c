@@ -74,6 +74,17 @@ int rights__limit(uint64_t keep)
 	return set_capabilities(&c);
 }
 
+/*
+ * The bounding set stays: without it the kernel executes no file that has capabilities. Under
+ * no_new_privs an exec gives none that its thread has not.
+ */
+int rights__renounce(void)
+{
+	static const struct capabilities none;
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : set_capabilities(&none);
+}
+
 /* sudo's variables are in force until here, as they name the invoker. */
 static int take_environment(const struct invoker *inv)
 {

@@ -35,4 +35,10 @@ bool rights__dropped_root(void);
  */
 int rights__limit(uint64_t keep);
 
+/*
+ * Give up every capability of the calling thread. A program that it executes gets none either,
+ * also if root is its user, or its file has some. Negative errno.
+ */
+int rights__renounce(void);
+
 #endif /* QPROF_BASE_RIGHTS_H */

@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/first_environ.h"
+#include "base/invoker.h"
+#include "base/rights.h"
 
 #define PAUSE_NS  10000000
 #define SECOND_NS UINT64_C(1000000000)
@@ -27,7 +29,8 @@ struct history_queue {
 	uint32_t n;
 	uint32_t capacity;
 	uint64_t dropped;
-	pid_t pid; /* that adds one, or 0; of the thread that records */
+	pid_t pid;   /* that adds one, or 0; of the thread that records */
+	char *added; /* the path of that one */
 };
 
 int history_queue__new(const struct history_options *o, struct history_queue **out)
@@ -42,15 +45,24 @@ int history_queue__new(const struct history_options *o, struct history_queue **o
 	return 0;
 }
 
-void history_queue__put(struct history_queue *q, const char *path)
+/* False for the first one that is dropped: what follows it is counted. */
+static bool keep_path(struct history_queue *q, const char *path)
 {
 	_free_ char *copy = strdup(path);
 	_unlock_ pthread_mutex_t *held = locked(&q->lock);
 
-	if (copy && q->n < PATHS_MOST && !array__add(&q->paths, &q->n, &q->capacity, &copy))
-		take_ptr(copy);
-	else
-		q->dropped++;
+	if (!copy || q->n >= PATHS_MOST || array__add(&q->paths, &q->n, &q->capacity, &copy))
+		return q->dropped++;
+	take_ptr(copy);
+	return true;
+}
+
+void history_queue__put(struct history_queue *q, const char *path)
+{
+	if (!keep_path(q, path))
+		diag_warn("%s is not in the history: too many traces wait; add what is left with "
+			  "\"history add\"",
+			  path);
 }
 
 /* The oldest path, which the caller frees; or NULL. */
@@ -66,8 +78,15 @@ static char *take(struct history_queue *q)
 	return path;
 }
 
-/* The environment and the signals of a program that is started by hand. */
-static int spawn(char *const argv[], pid_t *pid)
+struct child {
+	char *const *argv;
+	char *const *environ;
+	pid_t pid;
+	int err;
+};
+
+/* With the signals of a program that is started by hand. */
+static int spawn(struct child *c)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -85,11 +104,71 @@ static int spawn(char *const argv[], pid_t *pid)
 	posix_spawnattr_setsigdefault(&attributes, &usual);
 	err = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
 		      ?: posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
-			      ?: posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv,
-					     first_environ());
+			      ?: posix_spawn(&c->pid, "/proc/self/exe", &files, &attributes, c->argv,
+					     c->environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
 	return -err;
+}
+
+static void *spawn_without_rights(void *child)
+{
+	struct child *c = child;
+
+	c->err = rights__renounce() ?: spawn(c);
+	return NULL;
+}
+
+/*
+ * A child of root would have the capabilities of its parent again, and has no use for them unless
+ * it changes its ids. Capabilities belong to threads: one that ends at once gives them up.
+ */
+static int spawn_from_thread(struct child *c)
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, spawn_without_rights, c);
+
+	if (err)
+		return -err;
+	pthread_join(thread, NULL);
+	return c->err;
+}
+
+/* Pointers to the same texts; the caller frees the array. */
+static char **environ_without_sudo(char *const *from)
+{
+	size_t n = 0;
+	char **env;
+
+	while (from[n])
+		n++;
+	env = calloc(n + 1, sizeof(*env));
+	for (n = 0; env && *from; from++)
+		if (strncmp(*from, "SUDO_", strlen("SUDO_")))
+			env[n++] = (char *)*from;
+	return env;
+}
+
+/* `history add` becomes the invoker. */
+static bool becomes_another(void)
+{
+	_invoker_ struct invoker inv = {};
+
+	return invoker__get(&inv) || inv.sudo;
+}
+
+static int spawn_for_owner(struct history_queue *q, char *const argv[])
+{
+	_free_ char **env = q->options.ours ? environ_without_sudo(first_environ()) : NULL;
+	struct child c = {.argv = argv, .environ = env ?: first_environ()};
+	int err;
+
+	if (q->options.ours && !env)
+		return -ENOMEM;
+	err = q->options.ours || !becomes_another() ? spawn_from_thread(&c) : spawn(&c);
+	if (!err)
+		q->pid = c.pid;
+	return err;
 }
 
 static int start(struct history_queue *q, const char *path)
@@ -111,7 +190,7 @@ static int start(struct history_queue *q, const char *path)
 		argv[n++] = "--quiet";
 	argv[n++] = "--";
 	argv[n] = path;
-	return spawn((char *const *)argv, &q->pid);
+	return spawn_for_owner(q, (char *const *)argv);
 }
 
 /* Note the end of the process that runs, which has said what went wrong. */
@@ -119,27 +198,27 @@ static void reap(struct history_queue *q)
 {
 	int status;
 
-	if (q->pid && waitpid(q->pid, &status, WNOHANG) == q->pid) {
-		q->pid = 0;
-		if (WIFSIGNALED(status))
-			diag_warn("a build is not in the history: signal %d ended \"history add\"",
-				  WTERMSIG(status));
-	}
+	if (!q->pid || waitpid(q->pid, &status, WNOHANG) != q->pid)
+		return;
+	q->pid = 0;
+	if (WIFSIGNALED(status))
+		diag_warn("%s is not in the history: signal %d ended \"history add\"", q->added,
+			  WTERMSIG(status));
 }
 
 void history_queue__tick(struct history_queue *q)
 {
-	_free_ char *path = NULL;
 	int err;
 
 	reap(q);
-	path = q->pid ? NULL : take(q);
-	err = path ? start(q, path) : 0;
-	if (!err)
+	if (q->pid)
 		return;
-	q->pid = 0;
-	diag_warn("%s is not in the history: cannot start \"history add\": %s", path,
-		  strerror(-err));
+	free(q->added);
+	q->added = take(q);
+	err = q->added ? start(q, q->added) : 0;
+	if (err)
+		diag_warn("%s is not in the history: cannot start \"history add\": %s", q->added,
+			  strerror(-err));
 }
 
 static uint64_t left(struct history_queue *q)
@@ -180,6 +259,7 @@ void history_queue__free(struct history_queue *q)
 	for (uint32_t i = 0; i < q->n; i++)
 		free(q->paths[i]);
 	free(q->paths);
+	free(q->added);
 	pthread_mutex_destroy(&q->lock);
 	free(q);
 }

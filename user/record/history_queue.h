@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Traces that are added to a history, one after another, each by a process of its own: "history
- * add" of this program, which first gives up all rights but the invoker's. Whatever becomes of it,
- * the recording goes on.
+ * add" of this program, with the invoker's rights only, and without any capability. Whatever becomes
+ * of it, the recording goes on.
  */
 #ifndef QPROF_RECORD_HISTORY_QUEUE_H
 #define QPROF_RECORD_HISTORY_QUEUE_H
@@ -16,6 +16,8 @@ struct history_options {
 	const char *label; /* or NULL */
 	bool with_commands;
 	bool quiet; /* print errors and warnings only */
+	/* The traces are this process's own, and under sudo not the invoker's; so is the history. */
+	bool ours;
 };
 
 struct history_queue;

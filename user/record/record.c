@@ -269,6 +269,7 @@ static int open_history(struct capture *c)
 		.label = o->label,
 		.with_commands = o->with_commands,
 		.quiet = o->quiet || o->traces,
+		.ours = o->traces,
 	};
 
 	return o->history ? history_queue__new(&options, &c->history) : 0;
