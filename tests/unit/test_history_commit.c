@@ -9,7 +9,7 @@
 /* A time after everything that a test does. */
 #define LATER (UINT64_C(4000000000) * 1000000000)
 
-static char top[32], repository[64], marker[64];
+static char top[32], repository[64], marker[64], script[64];
 
 static void run(const char *fmt, const char *a, const char *b)
 {
@@ -120,9 +120,8 @@ static void without_a_repository_nothing_is_known(void **state)
 	assert_false(empty.moved);
 }
 
-static void nothing_of_a_hostile_configuration_runs(void **state)
+static void write_script(void)
 {
-	char script[80];
 	FILE *f;
 
 	snprintf(script, sizeof(script), "%s/evil", top);
@@ -130,6 +129,11 @@ static void nothing_of_a_hostile_configuration_runs(void **state)
 	fprintf(f, "#!/bin/sh\necho ran >%s\n", marker);
 	fclose(f);
 	chmod(script, 0700);
+}
+
+static void nothing_of_a_hostile_configuration_runs(void **state)
+{
+	write_script();
 	run("cd %s && git config core.fsmonitor %s", repository, script);
 	run("cd %s && git config core.sshCommand %s", repository, script);
 	run("cd %s && git config core.pager %s", repository, script);
@@ -143,6 +147,51 @@ static void nothing_of_a_hostile_configuration_runs(void **state)
 	run("echo '* filter=x' >%s/.git/info/attributes%s", repository, "");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
 	assert_int_equal(ask(repository, LATER).dirty, -1);
+	assert_int_not_equal(access(marker, F_OK), 0);
+}
+
+/* A commit that says it is signed, so that git would have its signature checked. */
+static void sign(void)
+{
+	run("cd %s && git cat-file commit HEAD | "
+	    "sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n iQ==\\n "
+	    "-----END PGP SIGNATURE-----' >%s/commit",
+	    repository, top);
+	run("cd %s && git reset -q --soft $(git hash-object -t commit -w %s/commit)", repository,
+	    top);
+}
+
+static void no_program_checks_a_signature(void **state)
+{
+	struct commit c;
+
+	write_script();
+	sign();
+	run("cd %s && git config gpg.program %s", repository, script);
+	run("cd %s && git config log.showSignature true%s", repository, "");
+	c = ask(repository, LATER);
+	assert_int_equal(strlen(c.commit), 40);
+	assert_string_equal(c.branch, "main");
+	assert_int_equal(c.dirty, 0);
+	assert_int_not_equal(access(marker, F_OK), 0);
+}
+
+/* git would fetch a missing object from a remote that promised it. */
+static void no_remote_is_asked_for_objects(void **state)
+{
+	write_script();
+	run("cd %s && git config core.repositoryformatversion 1 && "
+	    "git config extensions.partialClone evil && git config remote.evil.promisor "
+	    "true && git config protocol.ext.allow always && "
+	    "git config remote.evil.url 'ext::%s'",
+	    repository, script);
+	run("cd %s && rm -f .git/objects/$(git rev-parse HEAD^{tree} | sed 's,^..,&/,')%s",
+	    repository, "");
+	ask(repository, LATER);
+	assert_int_not_equal(access(marker, F_OK), 0);
+	run("cd %s && rm -f .git/objects/$(git rev-parse HEAD | sed 's,^..,&/,')%s", repository,
+	    "");
+	assert_string_equal(ask(repository, LATER).commit, "");
 	assert_int_not_equal(access(marker, F_OK), 0);
 }
 
@@ -222,6 +271,8 @@ int main(void)
 		WITH_REPOSITORY(a_head_that_moved_since_says_nothing),
 		WITH_REPOSITORY(without_a_repository_nothing_is_known),
 		WITH_REPOSITORY(nothing_of_a_hostile_configuration_runs),
+		WITH_REPOSITORY(no_program_checks_a_signature),
+		WITH_REPOSITORY(no_remote_is_asked_for_objects),
 		cmocka_unit_test(a_ci_says_commit_and_branch),
 		cmocka_unit_test(what_is_no_hash_is_no_commit),
 		cmocka_unit_test(git_counts_for_more_than_the_ci),

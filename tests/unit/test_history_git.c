@@ -83,13 +83,13 @@ static void it_runs_in_the_directory_without_locks_or_transports(void **state)
 	char line[512];
 
 	setenv("GIT_DIR", "/nonexistent", 1);
-	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] $*\"\n");
+	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] [${GIT_ALLOW_PROTOCOL-any}] $*\"\n");
 	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
 	unsetenv("GIT_DIR");
 	assert_int_equal(strncmp(line, directory, strlen(directory)), 0);
-	assert_contains(line, "[] --no-optional-locks");
+	assert_contains(line, "[] [] --no-optional-locks");
 	assert_contains(line, "-c core.fsmonitor=false -c core.hooksPath=/dev/null");
-	assert_contains(line, "-c protocol.allow=never rev-parse HEAD");
+	assert_contains(line, "-c protocol.allow=never -c log.showSignature=false rev-parse HEAD");
 }
 
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)

@@ -26,6 +26,9 @@ static const char *const always[] = {
 	"core.hooksPath=/dev/null",
 	"-c",
 	"protocol.allow=never",
+	/* git log would run the program that checks signatures. */
+	"-c",
+	"log.showSignature=false",
 };
 
 /* It asks nobody, fetches nothing, and takes the repository from the directory alone. */
@@ -38,6 +41,8 @@ static void set_environment(void)
 		unsetenv(without[i]);
 	setenv("GIT_TERMINAL_PROMPT", "0", 1);
 	setenv("GIT_NO_LAZY_FETCH", "1", 1);
+	/* Unlike protocol.allow, a repository cannot overrule it; older gits fetch lazily. */
+	setenv("GIT_ALLOW_PROTOCOL", "", 1);
 	setenv("GIT_SSH_COMMAND", "false", 1);
 	setenv("LC_ALL", "C", 1);
 }
