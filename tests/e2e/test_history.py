@@ -96,11 +96,12 @@ def test_a_build_is_there_once_with_its_commit(t):
     top, commit = repository(t)
     argv, env = workspace.cargo(t, "build", "-q")
     store = t.path("history.db")
-    run = t.capture(argv, ("-q", "--history", "--store", store, "--label", "a b"), env=env, cwd=top)
+    options = ("-q", "--history", "--store", store, "--label", "a b", "--with-commands")
+    run = t.capture(argv, options, env=env, cwd=top)
     assert run.status == 0, run.stderr
     (build,) = builds(t, store)
     assert build["commit"] == commit and build["branch"] == "feature" and build["dirty"] == 0, build
-    assert build["label"] == "a b" and build["command"] is None and build["profile"] == "debug", build
+    assert build["label"] == "a b" and build["command"] == " ".join(argv) and build["profile"] == "debug", build
     assert os.stat(store).st_uid == lab.invoker().pw_uid
     # Also under another name.
     shutil.copyfile(run.trace, t.path("copy.qpt"))
@@ -111,10 +112,10 @@ def test_a_build_is_there_once_with_its_commit(t):
     # What was committed since is not what was built.
     git(t, top, "commit", "-q", "--allow-empty", "-m", "2")
     other = t.path("other.db")
-    moved = t.run_qprof("history", "add", "--store", other, "--with-commands", run.trace)
+    moved = t.run_qprof("history", "add", "--store", other, run.trace)
     assert moved.returncode == 0 and "HEAD of %s has moved" % top in moved.stderr, moved
     (late,) = builds(t, other)
-    assert late["commit"] is None and late["command"] == " ".join(argv), late
+    assert late["commit"] is None and late["command"] is None, late
     given = t.path("given.db")
     t.run_qprof("history", "add", "--store", given, "--commit", commit, "--branch", "b", run.trace)
     assert [(b["commit"], b["branch"]) for b in builds(t, given)] == [(commit, "b")]
@@ -190,6 +191,9 @@ def test_a_failed_build_keeps_its_status(t):
     bad = t.write("bad.rs", "fn main() { let x: u32 = \"\"; }")
     run = t.capture([t.rustc, "--crate-name", "bad", bad], ("-q", "--history", "--store", t.path("h.db")))
     assert run.status == 1, run.stderr
+    # A trace keeps the command only if asked to.
+    t.run_qprof("history", "add", "--store", t.path("again.db"), "--with-commands", run.trace)
+    assert builds(t, t.path("again.db"))[0]["command"] is None
     (build,) = builds(t, t.path("h.db"))
     assert (build["compiles"], build["failed"]) == (1, 1), build
 

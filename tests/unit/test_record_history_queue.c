@@ -45,6 +45,11 @@ static int add(int argc, char **argv)
 	return 0;
 }
 
+static bool as_told(void *ends)
+{
+	return *(bool *)ends;
+}
+
 /* What was run, in order; and what was said. */
 static char *log_of(const struct history_options *o, const char *const *paths, unsigned int seconds,
 		    struct output *said)
@@ -56,7 +61,7 @@ static char *log_of(const struct history_options *o, const char *const *paths, u
 	for (; *paths; paths++)
 		history_queue__put(q, *paths);
 	output_begin(said);
-	history_queue__finish(q, seconds);
+	history_queue__finish(q, seconds, as_told, &(bool){false});
 	output_end(said);
 	return output_read(getenv(LOG));
 }
@@ -145,7 +150,7 @@ static void a_tick_never_waits(void **state)
 	history_queue__tick(q);
 	history_queue__tick(q);
 	output_begin(&said);
-	history_queue__finish(q, 0);
+	history_queue__finish(q, 0, as_told, &(bool){false});
 	output_end(&said);
 	assert_contains(said.text[1], "1 build is not in the history yet: add its trace");
 }
@@ -154,6 +159,20 @@ static void a_tick_never_waits(void **state)
 static int make_log(void **state)
 {
 	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
+}
+
+static void a_user_may_end_the_waiting(void **state)
+{
+	_history_queue_ struct history_queue *q = NULL;
+	const struct history_options options = {};
+	_output_ struct output said = {};
+
+	assert_int_equal(history_queue__new(&options, &q), 0);
+	history_queue__put(q, "slow");
+	output_begin(&said);
+	history_queue__finish(q, 1000000, as_told, &(bool){true});
+	output_end(&said);
+	assert_contains(said.text[1], "1 build is not in the history yet: add its trace");
 }
 
 static void the_first_that_is_dropped_is_named(void **state)
@@ -185,6 +204,7 @@ int main(int argc, char **argv)
 		WITH_LOG(one_that_is_killed_stops_no_other),
 		WITH_LOG(what_takes_too_long_is_counted),
 		WITH_LOG(a_tick_never_waits),
+		WITH_LOG(a_user_may_end_the_waiting),
 		WITH_LOG(the_first_that_is_dropped_is_named),
 	};
 

@@ -161,8 +161,9 @@ CLI_COMMANDS(CLI_TABLE)
 		.name = "with-commands", \
 		.kind = CLI_FLAG, \
 		.offset = AT(at), \
-		.help = "Keep the command line of the build too. It may hold paths, names and " \
-			"secrets, so a history has none by default.", \
+		.help = "Keep the command line of the build too, if record --with-commands kept " \
+			"it in the trace. It may hold paths, names and secrets, so a history has " \
+			"none by default.", \
 	}
 
 #define HISTORY_TOOLCHAIN_OPTION(at) \

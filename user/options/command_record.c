@@ -52,7 +52,14 @@ static const struct cli_option options[] = {
 	},
 	HISTORY_STORE_OPTION(record.store),
 	HISTORY_LABEL_OPTION(record.label),
-	HISTORY_COMMANDS_OPTION(record.with_commands),
+	{
+		.name = "with-commands",
+		.kind = CLI_FLAG,
+		.offset = AT(record.with_commands),
+		.help = "Keep the command that is recorded in the trace, and with --history in the "
+			"history. It may hold paths, names and secrets, so by default neither has "
+			"it.",
+	},
 	{
 		.name = "slow",
 		.arg = "DURATION",
@@ -164,8 +171,8 @@ int cli_check_recording(const struct cli_record_options *o)
 					     "--force");
 	if (!o->traces && (o->rotate.ns || o->rotate.bytes || o->keep.ns || o->keep.bytes))
 		return diag_error_r(-EINVAL, "--rotate and --keep take --traces");
-	if (!o->history && (o->store || o->label || o->with_commands))
-		return diag_error_r(-EINVAL, "--store, --label and --with-commands take --history");
+	if (!o->history && (o->store || o->label))
+		return diag_error_r(-EINVAL, "--store and --label take --history");
 	if (cli_interval_ns(o) < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->sample_hz > HZ_MOST)

@@ -228,14 +228,15 @@ static uint64_t left(struct history_queue *q)
 	return q->n;
 }
 
-void history_queue__finish(struct history_queue *q, unsigned int seconds)
+void history_queue__finish(struct history_queue *q, unsigned int seconds, history_queue_ends *ends,
+			   void *ctx)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + seconds * SECOND_NS, rest;
 
 	for (;;) {
 		history_queue__tick(q);
-		if ((!q->pid && !left(q)) || clock_ns(CLOCK_MONOTONIC) > end_ns)
+		if ((!q->pid && !left(q)) || clock_ns(CLOCK_MONOTONIC) > end_ns || ends(ctx))
 			break;
 		nanosleep(&pause, NULL);
 	}

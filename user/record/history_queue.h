@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Traces that are added to a history, one after another, each by a process of its own: "history
- * add" of this program, with the invoker's rights only, and without any capability. Whatever becomes
- * of it, the recording goes on.
+ * add" of this program, with the invoker's rights only, and without any capability. Whatever
+ * becomes of it, the recording goes on.
  */
 #ifndef QPROF_RECORD_HISTORY_QUEUE_H
 #define QPROF_RECORD_HISTORY_QUEUE_H
@@ -16,7 +16,8 @@ struct history_options {
 	const char *label; /* or NULL */
 	bool with_commands;
 	bool quiet; /* print errors and warnings only */
-	/* The traces are this process's own, and under sudo not the invoker's; so is the history. */
+	/* The traces are this process's own, and under sudo not the invoker's; so is the history.
+	 */
 	bool ours;
 };
 
@@ -31,8 +32,13 @@ void history_queue__put(struct history_queue *q, const char *path);
 /* Start the next process if none runs. Never waits. */
 void history_queue__tick(struct history_queue *q);
 
-/* Add all that are left, but for no longer than `seconds`; a line counts the rest. */
-void history_queue__finish(struct history_queue *q, unsigned int seconds);
+/* Asked again and again: whether the user wants no more waiting. */
+typedef bool history_queue_ends(void *ctx);
+
+/* Add all that are left, but for no longer than `seconds`, or until `ends`; a line counts the rest.
+ */
+void history_queue__finish(struct history_queue *q, unsigned int seconds, history_queue_ends *ends,
+			   void *ctx);
 
 void history_queue__free(struct history_queue *q);
 DEFINE_CLEANUP(struct history_queue, history_queue__free)

@@ -283,7 +283,7 @@ static int open_recorder(struct capture *c)
 	char name[TRACE_OUTPUT_NAME_MAX];
 	struct recorder_options ro = {
 		.output = o->output,
-		.command = o->command,
+		.command = o->with_commands ? o->command : NULL,
 		.force = o->force,
 		.live = out,
 		.mode = live_mode_of(o, out),
@@ -733,14 +733,28 @@ static int record(struct capture *c)
 	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
 }
 
+static bool is_interrupted(void *capture)
+{
+	struct capture *c = capture;
+	unsigned int before = c->n_signals;
+
+	on_signals(c);
+	return c->n_signals > before;
+}
+
 /* The last step: nothing waits for it but the end of this process. */
 static void add_to_history(struct capture *c, bool recorded)
 {
+	const sigset_t set = signals_of((const int[]){SIGINT, 0});
+
 	if (!c->history || !recorded)
 		return;
+	/* The signals that end a recording end the waiting; the exit status stays. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	if (c->recorder)
 		history_queue__put(c->history, c->output);
-	history_queue__finish(c->history, c->traces ? SERVICE_SECONDS : HISTORY_SECONDS);
+	history_queue__finish(c->history, c->traces ? SERVICE_SECONDS : HISTORY_SECONDS,
+			      is_interrupted, c);
 }
 
 int record_run(const struct cli_record_options *o, recorder_report_fn report)
