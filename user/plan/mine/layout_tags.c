@@ -3,11 +3,14 @@
  * DefPathData::name returns a variant and a symbol: run for each tag, it shows both. Where it was
  * inlined, the functions are run that use its result:
  *
- *	<DefPathData as Display>::fmt	passes a name to Symbol::as_str, on the stack, and what is
- *in braces to fmt::write, as an argument to print DisambiguatedDefPathData::as_sym returns a name,
- *if the second argument is false, and passes what is in braces to fmt::format
+ *	<DefPathData as Display>::fmt		passes a name to Symbol::as_str, on the stack,
+ *						and what is in braces to fmt::write
+ *	DisambiguatedDefPathData::as_sym	returns a name, if its second argument is false,
+ *						and passes what is in braces to fmt::format
  */
 #include "plan/mine/layout_tags.h"
+
+#include <errno.h>
 
 #include "base/array.h"
 #include "plan/check.h"
@@ -143,6 +146,8 @@ static int read_braces(struct tags_miner *m, const struct eval_function *f,
 	int err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
 
 	*out = (struct layout_tag){IN_BRACES, 0};
+	if (err == -EFAULT)
+		return 0;
 	for (size_t i = 0; i < m->code.n && !err; i++) {
 		enum code_flow flow = m->code.insns[i].flow;
 
@@ -245,27 +250,24 @@ static int find(struct tags_miner *m, const struct layout_function *functions, s
 	static const struct shower name = {NAME_DEF_PATH_DATA, read_name};
 	static const struct shower users[] = {{NAME_DEF_PATH_SYMBOL, read_as_sym},
 					      {NAME_DEF_PATH_DISPLAY, read_display}};
-	bool found, any = false;
+	struct layout_tags shown;
+	bool found, both;
 	int err = read_kind(m, &name, functions, n, out, &found);
 
 	*problem = NULL;
 	if (err || found)
 		return err;
-	for (size_t i = 0; i < N_OF(users) && !err; i++) {
-		struct layout_tags tags;
-
-		err = read_kind(m, &users[i], functions, n, &tags, &found);
-		if (err || !found)
-			continue;
-		if (any && !same_tags(&tags, out))
-			*problem = "DisambiguatedDefPathData::as_sym and the Display of "
-				   "DefPathData show different names";
-		any = true;
-		*out = tags;
-	}
-	if (!any)
-		*problem = "there is no DefPathData::name";
-	return err;
+	err = read_kind(m, &users[0], functions, n, out, &found)
+		      ?: read_kind(m, &users[1], functions, n, &shown, &both);
+	if (err)
+		return err;
+	if (!found || !both)
+		*problem = "there is no DefPathData::name, nor both functions that it was inlined "
+			   "in";
+	else if (!same_tags(out, &shown))
+		*problem = "DisambiguatedDefPathData::as_sym and the Display of DefPathData show "
+			   "different names";
+	return 0;
 }
 
 int layout_tags_find(const struct elf_image *img, struct code_decoder *decoder,

@@ -19,8 +19,8 @@ struct layout_tags {
 };
 
 /*
- * Find them in DefPathData::name, or if there is no such function, in those that print or intern
- * what it returns: all that there are must agree. 0 and *problem, as layout_mine(); -ENOMEM.
+ * Find them in DefPathData::name, or if there is no such function, in the two that print or
+ * intern what it returns, which must show the same. 0 and *problem, as layout_mine(); -ENOMEM.
  */
 int layout_tags_find(const struct elf_image *img, struct code_decoder *decoder,
 		     const struct layout_function *functions, size_t n, struct layout_tags *out,
