@@ -6,9 +6,11 @@
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
 
-static const char *const body_names[] = {"hashes", "first_body", "second_body", "third_body"};
-static const char *const hashers[] = {"hashes", "hash_own", "hash_fed", "hash_uncalled"};
-#define N 4
+static const char *const body_names[] = {"hashes", "first_body", "second_body", "third_body",
+					 "fourth_body"};
+static const char *const hashers[] = {"hashes", "hash_own", "hash_fed", "hash_uncalled",
+				      "hash_lost"};
+#define N 5
 
 /* The assembled tests/fixtures/modes.s. */
 static struct elf_image *img;
@@ -75,12 +77,18 @@ static void others_hash_results_that_are_fed(void **state)
 	assert_false(guards[3].label_of_query);
 }
 
+static void a_caller_that_is_not_known_is_no_body(void **state)
+{
+	assert_false(guards[4].label_of_query);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_body_hashes_the_result_of_its_query),
 		cmocka_unit_test(so_does_a_function_that_only_bodies_call),
 		cmocka_unit_test(others_hash_results_that_are_fed),
+		cmocka_unit_test(a_caller_that_is_not_known_is_no_body),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -96,12 +96,14 @@ static bool is_of_bodies(const struct finder *f, uint64_t hasher)
 	bool called = false;
 
 	for (uint32_t i = 0; i < f->n_calls; i++) {
-		const struct owner *o =
-			f->calls[i].to == hasher ? owner_of(&f->callers, f->calls[i].addr) : NULL;
+		const struct owner *o;
 
-		if (o && plan__body_at(f->plan, o->entry) == PLAN_NONE)
+		if (f->calls[i].to != hasher)
+			continue;
+		o = owner_of(&f->callers, f->calls[i].addr);
+		if (!o || plan__body_at(f->plan, o->entry) == PLAN_NONE)
 			return false;
-		called = called || o;
+		called = true;
 	}
 	return called;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Whose result is hashed: that of the query that runs, if this happens in its body or in a function
- * that only bodies call. In any other function it is the result of another query, which the running
- * query feeds.
+ * that only bodies call; a caller in no known function is no body. In any other function it is the
+ * result of another query, which the running query feeds.
  */
 #ifndef QPROF_PLAN_MINE_HASH_CALLERS_H
 #define QPROF_PLAN_MINE_HASH_CALLERS_H
