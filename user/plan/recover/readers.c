@@ -158,12 +158,13 @@ static const struct reader readers[] = {
 struct addresses {
 	uint64_t items[RUNS_MAX];
 	uint32_t n;
+	bool more; /* than there is room for */
 };
 
 static void find_likely(const struct elf_image *img, const struct bounds *bounds,
 			const struct reader *r, struct addresses *out)
 {
-	for (uint32_t i = 0; i < bounds->n && out->n < RUNS_MAX; i++) {
+	for (uint32_t i = 0; i < bounds->n && !out->more; i++) {
 		const struct bound *b = &bounds->items[i];
 		size_t len;
 		const uint8_t *head = elf_image__code(img, b->addr, &len);
@@ -172,7 +173,10 @@ static void find_likely(const struct elf_image *img, const struct bounds *bounds
 			continue;
 		if (len > b->size)
 			len = b->size;
-		if (r->looks(head, len < HEAD ? len : HEAD))
+		if (!r->looks(head, len < HEAD ? len : HEAD))
+			continue;
+		out->more = out->n == RUNS_MAX;
+		if (!out->more)
 			out->items[out->n++] = b->addr;
 	}
 }
@@ -214,6 +218,9 @@ static int find(struct elf_image *img, const struct bounds *bounds, const struct
 	int err;
 
 	find_likely(img, bounds, r, &likely);
+	/* One that was not run may be the right one. */
+	if (r->single && likely.more)
+		return 0;
 	err = owners__find(img, likely.items, likely.n, &owners);
 	for (size_t i = 0; i < owners.n && found.n < FOUND_MAX && !err; i++) {
 		bool is;
