@@ -87,6 +87,36 @@ static void a_build_is_added_once(void **state)
 	assert_int_equal(number_of_builds(s), 1);
 }
 
+static int add_in_state(struct store *s, const char *state, size_t less)
+{
+	_history_rows_ struct history_rows r;
+
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	r.build.state = history_rows__text(&r, state);
+	r.n[HISTORY_COMPILE] -= less;
+	r.n[HISTORY_QUERY] -= less;
+	return store__add(s, &r);
+}
+
+static void the_whole_build_replaces_an_unfinished_one(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	_history_rows_ struct history_rows r;
+	_free_ char *expected = NULL, *read = NULL;
+
+	assert_int_equal(add_in_state(s, "unfinished", 1), 0);
+	assert_int_equal(add_in_state(s, "damaged", 0), 1);
+	assert_int_equal(add_in_state(s, "whole", 0), 0);
+	assert_int_equal(add_in_state(s, "unfinished", 1), 1);
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	round_times(&r);
+	expected = printed_text(json_lines__write(out, &r));
+	read = printed_text(store__each(s, write_build, out));
+	assert_string_equal(read, expected);
+}
+
 static void old_builds_are_pruned(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -115,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_build_is_read_as_it_was_added),
 		TEST(a_build_is_added_once),
+		TEST(the_whole_build_replaces_an_unfinished_one),
 		TEST(old_builds_are_pruned),
 		TEST(only_its_owner_may_read_a_file),
 	};

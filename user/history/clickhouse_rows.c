@@ -59,10 +59,14 @@ static int mark_known(void *ctx, const struct store_value *cells, size_t n)
 {
 	struct known *k = ctx;
 
-	if (n != 1 || cells->type != STORE_TEXT)
+	bool whole;
+
+	if (n != 2 || cells->type != STORE_TEXT)
 		return -EPROTO;
+	whole = cells[1].type == STORE_TEXT && !strcmp(cells[1].text, "whole");
 	for (size_t i = 0; i < k->n; i++)
-		if (!strcmp(k->builds[i].build.build, cells->text))
+		if (!strcmp(k->builds[i].build.build, cells->text) &&
+		    (whole || !history_rows__are_whole(&k->builds[i])))
 			k->known[i] = true;
 	return 0;
 }
@@ -92,7 +96,7 @@ int clickhouse_rows__known(struct clickhouse_server *s, const struct history_row
 	if (!out)
 		return -ENOMEM;
 	memset(known, 0, n * sizeof(*known));
-	fputs("SELECT build FROM build", out);
+	fputs("SELECT build, state FROM build", out);
 	put_builds(out, builds, n);
 	return fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, mark_known, &k);
 }

@@ -7,13 +7,16 @@
 #include "history/rows.h"
 
 /*
- * Insert `n` builds that are not there. The rows of builds come last: a build without one is not
+ * Insert `n` builds that are not known. The rows of builds come last: a build without one is not
  * there yet for any question. Rows that are sent again replace themselves.
  */
 int clickhouse_rows__insert(struct clickhouse_server *s, const struct history_rows *const *builds,
 			    size_t n);
 
-/* For each of `n` builds, whether it is there: known[i]. */
+/*
+ * For each of `n` builds, whether it is there: known[i]. One whose trace was not whole counts for
+ * no whole one, which replaces it.
+ */
 int clickhouse_rows__known(struct clickhouse_server *s, const struct history_rows *builds, size_t n,
 			   bool *known);
 

@@ -98,6 +98,11 @@ size_t history_rows__n(const struct history_rows *r, enum history_table_id table
 	return table == HISTORY_BUILD ? 1 : r->n[table];
 }
 
+bool history_rows__are_whole(const struct history_rows *r)
+{
+	return r->build.state && !strcmp(r->build.state, "whole");
+}
+
 void history_rows__clear(struct history_rows *r)
 {
 	for (int i = 0; i < HISTORY_TABLES; i++)

@@ -3,6 +3,7 @@
 #ifndef QPROF_HISTORY_ROWS_H
 #define QPROF_HISTORY_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ const void *history_rows__at(const struct history_rows *r, enum history_table_id
 
 /* The number of rows of a table. */
 size_t history_rows__n(const struct history_rows *r, enum history_table_id table);
+
+/* The trace was whole: it replaces the same build in a state that was not. */
+bool history_rows__are_whole(const struct history_rows *r);
 
 /* Free all rows and texts. The rows are as after history_rows__init(). */
 void history_rows__clear(struct history_rows *r);

@@ -106,17 +106,46 @@ static int insert_rows(struct sqlite_store *s, const struct history_rows *rows,
 	return rc;
 }
 
-static int has_build(struct sqlite_store *s, const char *build, bool *has)
+static const char *const removals[] = {
+	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.compiles WHERE n = ?1",
+	"DELETE FROM main.builds WHERE n = ?1",
+};
+
+/* By its number. Returns SQLite's code. */
+static int remove_build(struct sqlite_store *s, int64_t n)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; i < N_OF(removals) && !rc; i++) {
+		_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
+
+		rc = sqlite3_prepare_v2(s->db, removals[i], -1, &stmt, NULL);
+		if (rc)
+			break;
+		sqlite3_bind_int64(stmt, 1, n);
+		rc = sqlite3_step(stmt);
+		if (rc == SQLITE_DONE)
+			rc = SQLITE_OK;
+	}
+	return rc;
+}
+
+/* The number of a build, or 0; and whether its trace was whole. Returns SQLite's code. */
+static int find_build(struct sqlite_store *s, const char *build, int64_t *n, bool *whole)
 {
 	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(s->db, "SELECT 1 FROM main.builds WHERE build = ?", -1, &stmt,
-				    NULL);
+	int rc = sqlite3_prepare_v2(s->db,
+				    "SELECT n, state = 'whole' FROM main.builds WHERE build = ?",
+				    -1, &stmt, NULL);
 
 	if (rc)
 		return rc;
 	sqlite3_bind_text(stmt, 1, build, -1, SQLITE_STATIC);
 	rc = sqlite3_step(stmt);
-	*has = rc == SQLITE_ROW;
+	*n = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+	*whole = *n && sqlite3_column_int(stmt, 1);
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -143,11 +172,14 @@ static int add_rows(struct sqlite_store *s, const struct history_rows *rows)
 
 static int add_in_transaction(struct sqlite_store *s, const struct history_rows *rows)
 {
-	bool has = false;
-	int rc = has_build(s, rows->build.build, &has);
+	bool was_whole = false;
+	int64_t n = 0;
+	int rc = find_build(s, rows->build.build, &n, &was_whole);
 
-	if (!rc && has)
+	if (!rc && n && (was_whole || !history_rows__are_whole(rows)))
 		return 1;
+	if (!rc && n)
+		rc = remove_build(s, n);
 	if (!rc)
 		rc = add_rows(s, rows);
 	if (rc == SQLITE_CONSTRAINT)
@@ -302,31 +334,12 @@ static int each(struct store *store, int (*take)(void *ctx, const struct history
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
-static const char *const removals[] = {
-	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.compiles WHERE n = ?1",
-	"DELETE FROM main.builds WHERE n = ?1",
-};
-
-static int remove_build(void *ctx, const struct store_value *cells, size_t n)
+static int remove_one(void *ctx, const struct store_value *cells, size_t n)
 {
 	struct sqlite_store *s = ctx;
-	int rc = SQLITE_OK;
 
 	(void)n;
-	for (size_t i = 0; i < N_OF(removals) && !rc; i++) {
-		_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-
-		rc = sqlite3_prepare_v2(s->db, removals[i], -1, &stmt, NULL);
-		if (rc)
-			break;
-		sqlite3_bind_int64(stmt, 1, cells[0].integer);
-		rc = sqlite3_step(stmt);
-		if (rc == SQLITE_DONE)
-			rc = SQLITE_OK;
-	}
-	return fail(s, rc);
+	return fail(s, remove_build(s, cells[0].integer));
 }
 
 /* Shapes, and the places of items, that no build needs any more. */
@@ -348,7 +361,7 @@ static int remove_builds(struct sqlite_store *s, uint64_t before_ns, uint64_t *n
 	err = sqlite_db__number(s->db, s->store.name, count, &builds);
 	err = err
 		      ?: select_rows(&s->store, "SELECT n FROM main.builds WHERE start_ns < ?",
-				     &before, 1, remove_build, s);
+				     &before, 1, remove_one, s);
 	if (!err && builds)
 		err = sqlite_db__run(s->db, s->store.name, REMOVE_REST);
 	*n = (uint64_t)builds;

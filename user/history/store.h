@@ -32,7 +32,8 @@ const char *store__name(const struct store *s);
 
 /*
  * Add a build, whole or not at all, also if the process or the machine stops meanwhile. 0; 1 if the
- * store has it already, and nothing changes; STORE_WAITS if its server cannot take it now: it is in
+ * store has it already, and nothing changes, unless it was of a trace that was not whole and is
+ * now: then all of its rows are replaced; STORE_WAITS if its server cannot take it now: it is in
  * the spool (history/spool.h), of which store__close() tells.
  */
 #define STORE_WAITS 2
