@@ -6,8 +6,8 @@
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
 
-enum body { PLAIN, ONE, DEEPER, HIDDEN, ALONE, SHARED, BODIES };
-enum { PROVIDER = 0x20 };
+enum body { PLAIN, ONE, DEEPER, HIDDEN, ALONE, SHARED, THROUGH, HASHING, FAR, BODIES };
+enum { PROVIDER = 0x20, CLOSURE = 0x100 + 8 + 8 };
 
 /* The assembled tests/fixtures/between.s. */
 static struct elf_image *img;
@@ -21,9 +21,28 @@ static void calls(enum body body, const char *name)
 	mined[body].calls[mined[body].n_calls++] = symbol(img, name)->addr;
 }
 
+static void calls_through(enum body body, int32_t offset)
+{
+	mined[body].masks[0].vtable.offset = offset;
+	mined[body].offsets[mined[body].n_offsets++] = offset;
+}
+
+static void assert_known(enum body body)
+{
+	assert_null(mined[body].problem);
+	assert_null(bodies[body].problem);
+}
+
+static void assert_unknown(enum body body)
+{
+	assert_string_equal(mined[body].problem, "what calls its provider is not known");
+	assert_string_equal(bodies[body].problem, mined[body].problem);
+}
+
 static int setup(void **state)
 {
-	static const char *const names[] = {"plain", "one", "deeper", "hidden", "alone", "shared"};
+	static const char *const names[] = {"plain",  "one",	 "deeper",  "hidden", "alone",
+					    "shared", "through", "hashing", "far"};
 
 	if (fixture_dir_setup(state) || image_of(fixture("between.so"), &img) ||
 	    code_decoder__new(img, &decoder))
@@ -34,14 +53,21 @@ static int setup(void **state)
 		mined[i].n_masks = 1;
 		mined[i].masks[0].vtable = vtable_none;
 	}
-	mined[PLAIN].masks[0].vtable.offset = PROVIDER;
+	calls_through(PLAIN, PROVIDER);
+	calls_through(SHARED, PROVIDER);
 	/* What such a body calls through a vtable is another function of the query's. */
-	mined[ONE].masks[0].vtable.offset = PROVIDER + 8;
+	calls_through(HASHING, PROVIDER + 8);
+	bodies[HASHING].incremental = true;
+	calls(HASHING, "closure");
+	calls(THROUGH, "closure");
+	bodies[THROUGH].outlined = ONE + 1;
 	calls(ONE, "helper");
 	calls(ONE, "closure");
 	calls(ONE, "hashes");
 	calls(DEEPER, "closure");
 	calls(DEEPER, "larger");
+	calls(FAR, "closure");
+	calls(FAR, "largest");
 	calls(HIDDEN, "aligned");
 	calls(HIDDEN, "hashes");
 	calls(ALONE, "closure");
@@ -51,6 +77,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	for (uint32_t i = 0; i < BODIES; i++)
+		free(bodies[i].problem);
 	code_decoder__free(decoder);
 	elf_image__free(img);
 	return fixture_dir_teardown(state);
@@ -59,28 +87,52 @@ static int teardown(void **state)
 static void a_body_that_calls_providers_itself_has_nothing_between(void **state)
 {
 	assert_int_equal(bodies[PLAIN].between, 0);
+	assert_known(PLAIN);
 	assert_int_equal(bodies[SHARED].between, 0);
+	assert_known(SHARED);
 }
 
 /* Its frame and its return address, but not the frames of others that the body calls. */
 static void the_frame_of_the_provider_s_caller_is_between(void **state)
 {
-	assert_int_equal(bodies[ONE].between, 0x100 + 8 + 8);
+	assert_int_equal(bodies[ONE].between, CLOSURE);
+	assert_known(ONE);
+}
+
+static void a_call_of_another_function_through_the_vtable_is_not_the_provider_s(void **state)
+{
+	assert_int_equal(bodies[HASHING].between, CLOSURE);
+	assert_known(HASHING);
 }
 
 static void of_several_the_deepest_counts(void **state)
 {
 	assert_int_equal(bodies[DEEPER].between, 0x208 + 8);
+	assert_known(DEEPER);
+}
+
+static void frames_that_differ_by_more_are_a_problem(void **state)
+{
+	assert_unknown(FAR);
 }
 
 static void a_body_that_executes_for_another_is_between(void **state)
 {
 	assert_int_equal(bodies[HIDDEN].between, 0x48 + 8);
+	assert_unknown(HIDDEN); /* the frame of its own way is not known */
+}
+
+/* The body has a frame of 0. */
+static void so_is_what_that_body_calls(void **state)
+{
+	assert_int_equal(bodies[THROUGH].between, 8 + CLOSURE);
+	assert_known(THROUGH);
 }
 
 static void without_the_provider_s_place_nothing_is_known(void **state)
 {
 	assert_int_equal(bodies[ALONE].between, 0);
+	assert_unknown(ALONE);
 }
 
 int main(void)
@@ -88,8 +140,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_body_that_calls_providers_itself_has_nothing_between),
 		cmocka_unit_test(the_frame_of_the_provider_s_caller_is_between),
+		cmocka_unit_test(
+			a_call_of_another_function_through_the_vtable_is_not_the_provider_s),
 		cmocka_unit_test(of_several_the_deepest_counts),
+		cmocka_unit_test(frames_that_differ_by_more_are_a_problem),
 		cmocka_unit_test(a_body_that_executes_for_another_is_between),
+		cmocka_unit_test(so_is_what_that_body_calls),
 		cmocka_unit_test(without_the_provider_s_place_nothing_is_known),
 	};
 

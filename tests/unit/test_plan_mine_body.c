@@ -122,11 +122,14 @@ static void a_plain_body_is_mined(void **state)
 
 static void calls_in_place_of_the_provider_s_are_noted(void **state)
 {
-	struct mined_body m = mine_simple("around");
+	struct mined_body m = mine_simple("around"), plain = mine_simple("plain");
 
 	assert_int_equal(m.n_calls, 1);
 	assert_int_equal(m.calls[0], symbol(img, "between")->addr);
-	assert_int_equal(mine_simple("plain").n_calls, 0);
+	assert_int_equal(m.n_offsets, 0);
+	assert_false(m.calls_others);
+	assert_int_equal(plain.n_offsets, 1);
+	assert_int_equal(plain.offsets[0], 0x20);
 }
 
 static void the_guard_s_address_may_be_moved(void **state)

@@ -76,14 +76,18 @@ static void every_field_of_a_query_is_there(void **state)
 static void every_field_of_a_body_is_there(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
-	struct json_object *object = json_of(plan), *body;
+	struct json_object *object, *body;
 
+	plan->bodies[1].between = 384;
+	object = json_of(plan);
 	body = json_object_array_get_idx(member(object, "bodies"), 1);
+	assert_number(body, "between", 384);
 	assert_text(body, "address", "0x9000");
 	assert_text(body, "problem", "no mask test");
 	assert_number(body, "symbols", 1);
 	body = json_object_array_get_idx(member(object, "bodies"), 0);
 	assert_null(member(body, "problem"));
+	assert_number(body, "between", 0);
 	assert_number(body, "queries", 2);
 	assert_number(body, "symbols", 3);
 	assert_number(body, "end_sites", 1);

@@ -58,6 +58,7 @@ static void put_body(struct json *j, const struct plan *plan, uint32_t i)
 	json__number(j, "queries", b->n_queries);
 	json__number(j, "symbols", b->n_symbols);
 	json__number(j, "end_sites", b->n_ends);
+	json__number(j, "between", b->between);
 	json__text(j, "problem", b->problem);
 	json__put(j);
 }

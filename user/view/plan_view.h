@@ -28,7 +28,9 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  * type, or unknown), "start_sites", "key_sites" (start sites at which the key can be read),
  * "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id", "in_stacks" (whether
  * sampled stacks show it: "always", "requested": unless the dependency graph forces it, "no")}],
- *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites", "problem"}],
+ *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites",
+ *  "between" (bytes of stack from the body down to what calls its provider, 0: the body itself),
+ *  "problem"}],
  *  "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the file), "function",
  *  "scope", "number", "body", "label_slot", "label_of_query", "end_sites", "exact", "problem"}],
  *  "sites": [{"role", "class", "address", "offset", "query", "body", "guard", "register", "slot",

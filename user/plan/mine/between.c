@@ -3,9 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "plan/mine/owners.h"
+
+/* What is between a body and its providers may differ by as much: starts are looked for that much
+ * further below. */
+#define DIFFER_MAX 256
 
 /* A function that a body calls, and that may call the provider. */
 struct callee {
@@ -20,7 +25,7 @@ struct search {
 	struct code_decoder *decoder;
 	struct code code;
 	struct plan *plan;
-	const struct mined_body *mined;
+	struct mined_body *mined;
 	struct callee *callees; /* by address */
 	size_t n_callees;
 };
@@ -98,43 +103,107 @@ static int look_into_all(struct search *s)
 	return err;
 }
 
-/* The provider's place in the vtables of a group's queries, or -1. */
+/*
+ * The provider's place in the vtables of a group's queries, or -1: a body that is not incremental
+ * calls nothing else through them.
+ */
 static int64_t provider_offset(const struct search *s, uint32_t group)
 {
-	for (uint32_t i = 0; i < s->plan->n_bodies; i++)
-		if (s->plan->bodies[i].group == group && !s->mined[i].n_calls &&
-		    s->mined[i].n_masks && s->mined[i].masks[0].vtable.offset >= 0)
-			return s->mined[i].masks[0].vtable.offset;
+	for (uint32_t i = 0; i < s->plan->n_bodies; i++) {
+		const struct mined_body *m = &s->mined[i];
+
+		if (s->plan->bodies[i].group == group && !s->plan->bodies[i].incremental &&
+		    (m->n_offsets || m->calls_others) && m->n_masks &&
+		    m->masks[0].vtable.offset >= 0)
+			return m->masks[0].vtable.offset;
+	}
 	return -1;
 }
 
-static uint32_t deepest(const struct search *s, uint32_t body)
+static bool has_offset(const int64_t *offsets, size_t n, int64_t offset)
 {
-	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
-	uint32_t below = 0;
-
-	for (size_t i = 0; i < s->mined[body].n_calls; i++) {
-		const struct callee *c = callee_at(s, s->mined[body].calls[i]);
-
-		for (uint32_t k = 0; k < c->n_offsets; k++)
-			if (c->offsets[k] == offset && c->below > below)
-				below = c->below;
-	}
-	return below;
+	for (size_t i = 0; i < n; i++)
+		if (offsets[i] == offset)
+			return true;
+	return false;
 }
 
-static void set_between(struct search *s, uint32_t body)
+/* What a body calls through an address that was read elsewhere may be its provider. */
+static bool calls_provider(const struct mined_body *m, int64_t offset)
+{
+	if (m->calls_others || (offset < 0 && m->n_offsets))
+		return true;
+	for (size_t i = 0; i < m->n_masks; i++)
+		if (offset >= 0 && m->masks[i].vtable.offset == offset)
+			return true;
+	return has_offset(m->offsets, m->n_offsets, offset);
+}
+
+/* False if nothing is found, or what is found does not agree. */
+static bool find_below(const struct search *s, const struct mined_body *m, int64_t offset,
+		       uint32_t *below)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+
+	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
+		const struct callee *c = callee_at(s, m->calls[i]);
+
+		if (!has_offset(c->offsets, c->n_offsets, offset))
+			continue;
+		least = c->below < least ? c->below : least;
+		most = c->below > most ? c->below : most;
+	}
+	*below = most;
+	return most && least && most - least <= DIFFER_MAX && !m->more_calls;
+}
+
+/* What is between a body and its provider; false if that is not known. */
+static bool find_own(const struct search *s, uint32_t body, uint32_t *below)
+{
+	const struct mined_body *m = &s->mined[body];
+	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
+
+	*below = 0;
+	return !m->n_calls || calls_provider(m, offset) || find_below(s, m, offset, below);
+}
+
+/* The way through the function that executes for a body leads to the provider, too. */
+static bool find_other(const struct search *s, uint32_t outlined, uint32_t *below)
+{
+	uint32_t own, depth = depth_of(s->decoder, s->plan->bodies[outlined].addr);
+	bool known = find_own(s, outlined, &own) && depth && depth + own <= PLAN_BETWEEN_MAX;
+
+	*below = known ? depth + own : 0;
+	return known;
+}
+
+/* Its ends are late, as no start is found that far below them. */
+static int give_up(struct search *s, uint32_t body)
+{
+	static const char problem[] = "what calls its provider is not known";
+	struct plan_body *b = &s->plan->bodies[body];
+
+	if (s->mined[body].problem)
+		return 0;
+	s->mined[body].problem = problem;
+	b->problem = strdup(problem);
+	return b->problem ? 0 : -ENOMEM;
+}
+
+static int set_between(struct search *s, uint32_t body)
 {
 	uint32_t outlined = plan__outlined(s->plan, body);
-	uint32_t own = deepest(s, body), other = 0;
+	uint32_t own, other = 0;
+	bool known = find_own(s, body, &own);
 
 	if (outlined != PLAN_NONE)
-		other = depth_of(s->decoder, s->plan->bodies[outlined].addr);
+		known = find_other(s, outlined, &other) && known;
 	s->plan->bodies[body].between = own > other ? own : other;
+	return known ? 0 : give_up(s, body);
 }
 
 int between_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
-		 const struct mined_body *mined)
+		 struct mined_body *mined)
 {
 	struct search s = {.img = img, .decoder = decoder, .plan = plan, .mined = mined};
 	int err = collect(&s);
@@ -142,7 +211,7 @@ int between_find(struct elf_image *img, struct code_decoder *decoder, struct pla
 	if (!err && s.n_callees)
 		err = look_into_all(&s);
 	for (uint32_t i = 0; i < plan->n_bodies && !err; i++)
-		set_between(&s, i);
+		err = set_between(&s, i);
 	for (size_t i = 0; i < s.n_callees; i++)
 		free(s.callees[i].offsets);
 	free(s.callees);

@@ -96,20 +96,32 @@ static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_bod
 	return vtable_find(w->code, g->resume, &out->masks[before].vtable);
 }
 
-static bool is_indirect_call(const struct code_insn *insn)
+static void note_call(const struct code_insn *insn, struct mined_body *out)
 {
-	return insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM;
+	if (array__has_u64(out->calls, out->n_calls, insn->target))
+		return;
+	if (out->n_calls == MINE_MAX_CALLS)
+		out->more_calls = true;
+	else
+		out->calls[out->n_calls++] = insn->target;
 }
 
 /* Of the instructions that the last walk__ends() reached. */
 static void note_calls(const struct walk *w, struct mined_body *out)
 {
-	for (size_t i = 0; i < w->code->n; i++)
-		if (w->seen[i] && is_indirect_call(&w->code->insns[i]))
-			return;
-	for (size_t i = 0; i < w->code->n && out->n_calls < MINE_MAX_CALLS; i++)
-		if (w->seen[i] && w->code->insns[i].flow == CODE_CALL)
-			out->calls[out->n_calls++] = w->code->insns[i].target;
+	for (size_t i = 0; i < w->code->n; i++) {
+		const struct code_insn *insn = &w->code->insns[i];
+
+		if (!w->seen[i])
+			continue;
+		if (insn->flow == CODE_CALL)
+			note_call(insn, out);
+		else if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP &&
+			 out->n_offsets < MINE_MAX_SITES)
+			out->offsets[out->n_offsets++] = insn->disp;
+		else if (insn->shape == CODE_CALL_MEM || insn->shape == CODE_CALL_REG)
+			out->calls_others = true;
+	}
 }
 
 static int add_ends(struct walk *w, const struct walk_guard *g, struct body_miner *m)

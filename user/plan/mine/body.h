@@ -26,7 +26,7 @@
 #include "plan/mine/vtable.h"
 
 #define MINE_MAX_SITES 16
-#define MINE_MAX_CALLS 32
+#define MINE_MAX_CALLS 64
 
 /* Where an END site finds the invocation id. */
 struct mined_id {
@@ -52,10 +52,14 @@ struct mined_body {
 	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
 	uint32_t mask_bit;
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
-	/* Functions that it calls between a mask site and its ends, if it calls no provider there.
-	 */
+	/* Functions that it calls between a mask site and its ends, each once. */
 	uint64_t calls[MINE_MAX_CALLS];
 	size_t n_calls;
+	bool more_calls; /* than are noted */
+	/* It calls others there whose address it reads: at these offsets, or elsewhere. */
+	int64_t offsets[MINE_MAX_SITES];
+	size_t n_offsets;
+	bool calls_others;
 };
 
 /* rustc's EventFilter::QUERY_PROVIDERS. */
