@@ -140,6 +140,7 @@ static void the_build_has_what_the_trace_says(void **state)
 	assert_string_equal(b->host, "builder");
 	assert_string_equal(b->toolchain, "rustc 1.95.0");
 	assert_string_equal(b->profile, "release");
+	assert_string_equal(b->workspace, "w");
 	assert_string_equal(b->how, "exact");
 	assert_string_equal(b->state, "whole");
 	assert_int_equal(b->start_ns, 1700000000000000000);

@@ -4,6 +4,7 @@
 #include "../fixtures/history_builds.h"
 
 static const struct sides_against main_branch = {.branch = "main", .last = 5};
+static const struct history_filter any;
 
 static void two_commits_are_found_by_their_beginnings(void **state)
 {
@@ -14,12 +15,12 @@ static void two_commits_are_found_by_their_beginnings(void **state)
 	history_builds_add(s, 1, &(struct history_change){.commit = "aaab2222"});
 	history_builds_add(s, 2, &(struct history_change){.commit = "aaaa1111"});
 	history_builds_add(s, 3, &(struct history_change){.commit = "aaaa1111", .dirty = 1});
-	assert_int_equal(sides__of_commits(s, "aaaa", "aaab", NULL, &two), 0);
+	assert_int_equal(sides__of_commits(s, "aaaa", "aaab", &any, &two), 0);
 	assert_int_equal(two.n[COMPARE_BASE], 2);
 	assert_int_equal(two.n[COMPARE_NEW], 1);
 	assert_string_equal(two.all[2]->commit, "aaab2222");
-	assert_int_equal(sides__of_commits(s, "aaa", "aaab", NULL, &several), -EINVAL);
-	assert_int_equal(sides__of_commits(s, "aaaa", "b", NULL, &none), -ENOENT);
+	assert_int_equal(sides__of_commits(s, "aaa", "aaab", &any, &several), -EINVAL);
+	assert_int_equal(sides__of_commits(s, "aaaa", "b", &any, &none), -ENOENT);
 }
 
 static void other_kinds_are_left_out(void **state)
@@ -33,11 +34,37 @@ static void other_kinds_are_left_out(void **state)
 	history_builds_add(s, 3, &(struct history_change){.commit = "a", .host = "y", .reused = 3});
 	history_builds_add(s, 4, &(struct history_change){.commit = "b", .host = "y"});
 	history_builds_add(s, 5, &(struct history_change){.commit = "c", .profile = "bench"});
-	assert_int_equal(sides__of_commits(s, "a", "b", NULL, &two), 0);
+	assert_int_equal(sides__of_commits(s, "a", "b", &any, &two), 0);
 	assert_int_equal(two.n[COMPARE_BASE], 1);
 	assert_string_equal(two.all[0]->host, "y");
 	assert_int_equal(two.left_out, 3);
-	assert_int_equal(sides__of_commits(s, "a", "c", NULL, &none), -ENOENT);
+	assert_int_equal(sides__of_commits(s, "a", "c", &any, &none), -ENOENT);
+}
+
+/* A commit of a repository with two workspaces, and another project in the store. */
+static void workspaces_are_compared_apart(void **state)
+{
+	_store_ struct store *s = history_builds_store("workspaces.db");
+	_sides_ struct sides newest = {}, chosen = {}, none = {};
+	struct sides_against a = main_branch;
+
+	for (unsigned int i = 0; i < 6; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = i < 4 ? "1" : "2",
+							    .branch = "main",
+							    .workspace = i % 2 ? "tool" : "app"});
+	assert_int_equal(sides__against(s, &a, &newest), 0);
+	assert_int_equal(newest.n[COMPARE_BASE], 2);
+	assert_int_equal(newest.n[COMPARE_NEW], 1);
+	assert_string_equal(newest.all[0]->workspace, "tool");
+	assert_string_equal(newest.all[2]->workspace, "tool");
+	a.workspace = "app";
+	assert_int_equal(sides__against(s, &a, &chosen), 0);
+	assert_string_equal(chosen.all[0]->workspace, "app");
+	assert_string_equal(chosen.all[2]->workspace, "app");
+	history_builds_add(s, 6, &(struct history_change){.commit = "3", .workspace = "new"});
+	a.workspace = NULL;
+	assert_int_equal(sides__against(s, &a, &none), -ENOENT);
 }
 
 /* Those before it, of other commits, the last of them. */
@@ -85,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_commits_are_found_by_their_beginnings),
 		cmocka_unit_test(other_kinds_are_left_out),
+		cmocka_unit_test(workspaces_are_compared_apart),
 		cmocka_unit_test(the_newest_build_is_judged_by_a_branch),
 		cmocka_unit_test(what_cannot_be_judged_is_an_error),
 	};

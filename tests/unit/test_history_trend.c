@@ -120,6 +120,32 @@ static void what_is_not_comparable_is_left_out(void **state)
 	assert_int_equal(t.n_changes, 0);
 }
 
+/* Of several projects in one store, the newest build's is followed. */
+static void workspaces_are_judged_apart(void **state)
+{
+	_store_ struct store *s = history_builds_store("workspaces.db");
+	_trend_ struct trend newest = {}, chosen = {};
+	struct trend_question q = asks(TREND_COUNT);
+
+	for (unsigned int i = 0; i < 31; i++) {
+		bool tool = i % 3 == 0;
+
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .workspace = tool ? "tool" : "app",
+							    .count = tool && i > 20 ? 300 : 200});
+	}
+	assert_int_equal(trend__ask(s, &q, &newest), 0);
+	assert_int_equal(newest.n, 11);
+	assert_int_equal(newest.n_changes, 1);
+	assert_true(has_note(&newest, "only builds of workspace 'tool'"));
+	q.filter.workspace = "app";
+	assert_int_equal(trend__ask(s, &q, &chosen), 0);
+	assert_int_equal(chosen.n, 20);
+	assert_int_equal(chosen.n_changes, 0);
+	assert_int_equal(chosen.n_notes, 0);
+}
+
 /* A new machine is no regression, and one that both machines show is one. */
 static void hosts_are_judged_apart(void **state)
 {
@@ -242,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_step_has_its_commits),
 		cmocka_unit_test(builds_of_a_commit_stand_together),
 		cmocka_unit_test(what_is_not_comparable_is_left_out),
+		cmocka_unit_test(workspaces_are_judged_apart),
 		cmocka_unit_test(hosts_are_judged_apart),
 		cmocka_unit_test(many_hosts_are_one),
 		cmocka_unit_test(toolchains_are_told_apart),

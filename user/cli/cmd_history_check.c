@@ -15,6 +15,7 @@ static int ask(struct store *s, const void *options, struct sides *out)
 		.commit = o->commit,
 		.branch = o->against,
 		.toolchain = o->toolchain,
+		.workspace = o->workspace,
 		.last = o->last,
 	};
 

@@ -8,8 +8,9 @@
 static int ask(struct store *s, const void *options, struct sides *out)
 {
 	const struct cli_history_diff_options *o = options;
+	const struct history_filter f = {.toolchain = o->toolchain, .workspace = o->workspace};
 
-	return sides__of_commits(s, o->commits.texts[0], o->commits.texts[1], o->toolchain, out);
+	return sides__of_commits(s, o->commits.texts[0], o->commits.texts[1], &f, out);
 }
 
 int cmd_history_diff(const struct cli_history_diff_options *o)

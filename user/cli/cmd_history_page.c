@@ -24,6 +24,7 @@
 struct page {
 	struct store *store;
 	struct history_filter filter;
+	char *workspace;	      /* of the newest build */
 	struct history_builds builds; /* that the page has */
 	struct trends_page *out;
 	size_t trends;
@@ -34,6 +35,7 @@ static void page__clear(struct page *p)
 {
 	trends_page__free(p->out);
 	history_builds__clear(&p->builds);
+	free(p->workspace);
 	store__close(p->store);
 }
 
@@ -88,9 +90,14 @@ static int ask_builds(struct page *p, const struct cli_history_page_options *o)
 	p->filter = (struct history_filter){
 		.branch = o->builds.branch,
 		.toolchain = o->builds.toolchain,
+		.workspace = o->builds.workspace,
 		.state = "whole",
 		.last = o->builds.last ?: BUILDS_SHOWN,
 	};
+	if (!err && !p->filter.workspace) {
+		err = history_builds__newest_workspace(p->store, &p->filter, &p->workspace);
+		p->filter.workspace = p->workspace;
+	}
 	err = err ?: history_builds__ask(p->store, &p->filter, &p->builds);
 	if (err)
 		return err;

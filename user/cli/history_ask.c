@@ -13,6 +13,7 @@ struct history_filter history_filter_of(const struct cli_builds *b)
 	return (struct history_filter){
 		.branch = b->branch,
 		.toolchain = b->toolchain,
+		.workspace = b->workspace,
 		.last = b->last,
 	};
 }

@@ -31,6 +31,7 @@ static const struct history_column build_columns[] = {
 	NAME(build, toolchain, "the version of the compiler"),
 	NAME(build, command, "the command that was recorded; only with --with-commands"),
 	NAME(build, profile, "cargo's profile, such as debug or release"),
+	NAME(build, workspace, "the name of the workspace's directory, without its path"),
 	NUMBER(build, cpus, "", "the CPUs of the machine"),
 	NAME(build, how, "exact; budget: not all queries had probes; sampled: none had"),
 	NUMBER(build, budget_ppm, "ppm",

@@ -206,9 +206,13 @@ static struct word profile_of_build(const struct extraction *e)
 	return (struct word){};
 }
 
+/*
+ * cargo compiles in the directory of the workspace; what the workspace needs of other directories,
+ * it compiles there, and before.
+ */
 static const char *directory_of(const struct extraction *e)
 {
-	for (uint32_t i = 0; i < summary__n_processes(e->model.summary); i++) {
+	for (uint32_t i = summary__n_processes(e->model.summary); i-- > 0;) {
 		const struct trace_process *p = summary__process_at(e->model.summary, i);
 
 		if (e->crates[i] && p->cwd && compile_is_own(p))
@@ -312,10 +316,13 @@ static int fill_texts(struct extraction *e)
 {
 	struct history_build *b = &e->rows->build;
 	const char *host = trace_reader__info(e->reader)->host, *toolchain = toolchain_of(e);
+	const char *directory = directory_of(e) ?: "";
+	struct word workspace = word__last_component((struct word){directory, strlen(directory)});
 
 	b->host = host && *host ? crate_sums_text(e->rows, host) : NULL;
 	b->toolchain = toolchain ? crate_sums_text(e->rows, toolchain) : NULL;
 	b->profile = text_of_word(e->rows, profile_of_build(e));
+	b->workspace = text_of_word(e->rows, workspace);
 	b->how = history_rows__text(e->rows, how_of(&e->model));
 	b->state = history_rows__text(e->rows, state_of(e->reader));
 	return b->how && b->state ? 0 : -ENOMEM;

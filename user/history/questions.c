@@ -11,7 +11,16 @@
 #include "history/dialect.h"
 #include "history/sql.h"
 
-static void where_filter(struct sql *q, const struct store *s, const struct history_filter *f)
+static void where_workspace(struct sql *q, const struct history_filter *f, const char *is)
+{
+	char condition[64];
+
+	snprintf(condition, sizeof(condition), "coalesce(\"workspace\", '') %s ?", is);
+	sql__where_text(q, condition, f->workspace);
+}
+
+/* All but the workspace. */
+static void where_others(struct sql *q, const struct store *s, const struct history_filter *f)
 {
 	char contains[64], begins[64];
 
@@ -25,6 +34,12 @@ static void where_filter(struct sql *q, const struct store *s, const struct hist
 	sql__where_text(q, begins, f->commit);
 	if (f->before_ns)
 		sql__where_number(q, "\"start_ns\" < ?", f->before_ns);
+}
+
+static void where_filter(struct sql *q, const struct store *s, const struct history_filter *f)
+{
+	where_others(q, s, f);
+	where_workspace(q, f, "=");
 }
 
 struct asked {
@@ -123,6 +138,34 @@ int history_builds__not_whole(struct store *s, const struct history_filter *f, u
 	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
 	where_filter(&q, s, f);
 	sql__where_text(&q, "\"state\" <> ?", "whole");
+	*n = 0;
+	return told(s, sql__select(&q, s, take_number, n));
+}
+
+int history_builds__newest_workspace(struct store *s, const struct history_filter *f,
+				     char **workspace)
+{
+	struct history_filter newest = *f;
+	_history_builds_ struct history_builds builds = {};
+	int err;
+
+	newest.last = 1;
+	*workspace = NULL;
+	err = history_builds__ask(s, &newest, &builds);
+	if (err || !builds.n)
+		return err;
+	*workspace = strdup(builds.at[0].workspace ?: "");
+	return *workspace ? 0 : told(s, -ENOMEM);
+}
+
+int history_builds__elsewhere(struct store *s, const struct history_filter *f, uint64_t *n)
+{
+	struct sql q = {};
+
+	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	where_others(&q, s, f);
+	where_workspace(&q, f, "<>");
+	sql__where_text(&q, "\"state\" = ?", "whole");
 	*n = 0;
 	return told(s, sql__select(&q, s, take_number, n));
 }

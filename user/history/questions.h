@@ -13,6 +13,7 @@ struct history_filter {
 	const char *branch;
 	const char *toolchain; /* a part of its name */
 	const char *commit;    /* its beginning, or all of it: letters and digits */
+	const char *workspace; /* empty: builds of which it is not known */
 	const char *state;     /* "whole" */
 	uint64_t before_ns;    /* builds that started before then */
 	uint64_t last;	       /* so many of the newest */
@@ -31,6 +32,16 @@ int history_builds__ask(struct store *s, const struct history_filter *f,
 
 /* The number of builds that match, whatever f->last, and are not whole. */
 int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n);
+
+/*
+ * The workspace of the newest build that matches, for history_filter.workspace; NULL if none does.
+ * The caller frees it.
+ */
+int history_builds__newest_workspace(struct store *s, const struct history_filter *f,
+				     char **workspace);
+
+/* The number of whole builds that match but for their workspace, which is another one. */
+int history_builds__elsewhere(struct store *s, const struct history_filter *f, uint64_t *n);
 
 void history_builds__clear(struct history_builds *b);
 #define _history_builds_ __cleanup(history_builds__clear)

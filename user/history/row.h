@@ -33,6 +33,7 @@ struct history_build {
 	const char *toolchain; /* "rustc 1.95.0 (59807616e 2026-04-14)" */
 	const char *command;   /* only if the user wants it to be kept */
 	const char *profile;   /* "debug", "release", ... */
+	const char *workspace; /* the base name of its directory */
 	uint64_t cpus;
 	const char *how;     /* "exact", "budget" or "sampled" */
 	uint64_t budget_ppm; /* of the compilers' CPU time; unknown: none */

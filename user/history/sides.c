@@ -69,6 +69,11 @@ static bool has_profile(const struct history_build *b, const struct history_buil
 	return is_text(b->profile, as->profile);
 }
 
+static bool has_workspace(const struct history_build *b, const struct history_build *as)
+{
+	return is_text(b->workspace, as->workspace);
+}
+
 static bool has_host(const struct history_build *b, const struct history_build *as)
 {
 	return is_text(b->host, as->host);
@@ -101,15 +106,17 @@ static int match(struct sides *s, size_t most)
 	size_t all = base->n + new->n, n = 0;
 
 	for (int i = 0; i < COMPARE_N_SIDES; i++) {
+		keep(&s->builds[i], has_workspace, &like);
 		keep(&s->builds[i], has_profile, &like);
 		if (any(&s->builds[i], is_clean, &like))
 			keep(&s->builds[i], is_clean, &like);
 	}
 	if (!base->n)
 		return diag_error_r(-ENOENT,
-				    "none of the builds to compare with has the profile '%s', as "
-				    "the build %s has",
-				    like.profile ?: "unknown", like.build);
+				    "none of the builds to compare with is of the workspace '%s' "
+				    "and has the profile '%s', as the build %s",
+				    like.workspace ?: "unknown", like.profile ?: "unknown",
+				    like.build);
 	like = new->at[new->n - 1];
 	if (any(base, has_host, &like)) {
 		keep(base, has_host, &like);
@@ -141,12 +148,13 @@ static int check_one_commit(const struct history_builds *builds, const char *beg
 	return 0;
 }
 
-static int ask_commit(struct store *s, const char *commit, const char *toolchain,
+static int ask_commit(struct store *s, const char *commit, const struct history_filter *of,
 		      struct history_builds *out)
 {
 	const struct history_filter f = {
 		.commit = commit,
-		.toolchain = toolchain,
+		.toolchain = of->toolchain,
+		.workspace = of->workspace,
 		.state = "whole",
 	};
 	static const struct history_build none = {};
@@ -166,19 +174,19 @@ static int ask_commit(struct store *s, const char *commit, const char *toolchain
 	return 0;
 }
 
-int sides__of_commits(struct store *s, const char *base, const char *new, const char *toolchain,
-		      struct sides *out)
+int sides__of_commits(struct store *s, const char *base, const char *new,
+		      const struct history_filter *f, struct sides *out)
 {
 	*out = (struct sides){};
-	return ask_commit(s, base, toolchain, &out->builds[COMPARE_BASE])
-		       ?: ask_commit(s, new, toolchain, &out->builds[COMPARE_NEW])
+	return ask_commit(s, base, f, &out->builds[COMPARE_BASE])
+		       ?: ask_commit(s, new, f, &out->builds[COMPARE_NEW])
 		       ?: match(out, SIDES_MOST);
 }
 
 /* The newest build, whatever its state: an older one is not what is to be judged. */
-static int ask_newest(struct store *s, struct history_builds *out)
+static int ask_newest(struct store *s, const char *workspace, struct history_builds *out)
 {
-	const struct history_filter f = {.last = 1};
+	const struct history_filter f = {.workspace = workspace, .last = 1};
 	int err = history_builds__ask(s, &f, out);
 
 	if (err)
@@ -194,18 +202,20 @@ static int ask_newest(struct store *s, struct history_builds *out)
 }
 
 /* Further builds of its commit tell more of it. */
-static int ask_new(struct store *s, const char *commit, struct history_builds *out)
+static int ask_new(struct store *s, const struct sides_against *a, struct history_builds *out)
 {
 	_history_builds_ struct history_builds newest = {};
+	struct history_filter f = {.workspace = a->workspace};
 	int err;
 
-	if (commit)
-		return ask_commit(s, commit, NULL, out);
-	err = ask_newest(s, &newest);
+	if (a->commit)
+		return ask_commit(s, a->commit, &f, out);
+	err = ask_newest(s, a->workspace, &newest);
 	if (err)
 		return err;
+	f.workspace = newest.at[0].workspace ?: "";
 	if (newest.at[0].commit && newest.at[0].dirty != 1)
-		return ask_commit(s, newest.at[0].commit, NULL, out);
+		return ask_commit(s, newest.at[0].commit, &f, out);
 	*out = newest;
 	newest = (struct history_builds){};
 	return 0;
@@ -224,14 +234,15 @@ int sides__against(struct store *s, const struct sides_against *a, struct sides 
 	int err;
 
 	*out = (struct sides){};
-	err = ask_new(s, a->commit, new);
-	if (err)
-		return err;
-	f.before_ns = new->at[new->n - 1].start_ns;
-	err = history_builds__ask(s, &f, base);
+	err = ask_new(s, a, new);
 	if (err)
 		return err;
 	like = &new->at[new->n - 1];
+	f.before_ns = like->start_ns;
+	f.workspace = like->workspace ?: "";
+	err = history_builds__ask(s, &f, base);
+	if (err)
+		return err;
 	keep(base, has_other_commit, like);
 	if (!a->toolchain) {
 		keep(base, has_toolchain, like);
@@ -239,9 +250,10 @@ int sides__against(struct store *s, const struct sides_against *a, struct sides 
 	}
 	if (!base->n)
 		return diag_error_r(-ENOENT,
-				    "%s has no other whole build of branch %s by %s to compare "
-				    "with",
+				    "%s has no other whole build of branch %s and workspace %s "
+				    "by %s to compare with",
 				    store__name(s), a->branch,
+				    like->workspace ?: "unknown",
 				    a->toolchain ?: like->toolchain ?: "an unknown toolchain");
 	return match(out, a->last);
 }

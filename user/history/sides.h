@@ -20,14 +20,17 @@ struct sides {
  * All functions print an error line, and return -ENOENT if a side has no build. Clear with
  * sides__clear() also after a failure.
  *
- * The newest new build decides: others must have its profile, and if both sides have builds of its
- * host, only these are taken. Builds of a source with changes that are in no commit are left out,
- * if a commit is asked for, and incremental ones if there are clean ones.
+ * The newest new build decides: others must have its workspace and profile, and if both sides have
+ * builds of its host, only these are taken. Builds of a source with changes that are in no commit
+ * are left out, if a commit is asked for, and incremental ones if there are clean ones.
  */
 
-/* The builds of two commits, of each its beginning. -EINVAL if several begin so. */
-int sides__of_commits(struct store *s, const char *base, const char *new, const char *toolchain,
-		      struct sides *out);
+/*
+ * The builds of two commits, of each its beginning. -EINVAL if several begin so. Of the filter,
+ * toolchain and workspace count.
+ */
+int sides__of_commits(struct store *s, const char *base, const char *new,
+		      const struct history_filter *f, struct sides *out);
 
 /*
  * The builds of a commit (NULL: of the newest build), and the last `last` before them of a branch
@@ -37,6 +40,7 @@ struct sides_against {
 	const char *commit;
 	const char *branch;
 	const char *toolchain;
+	const char *workspace; /* NULL: that of the newest build */
 	uint64_t last;
 };
 int sides__against(struct store *s, const struct sides_against *a, struct sides *out);

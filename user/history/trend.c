@@ -428,9 +428,32 @@ static int judge(struct trend *t)
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
 
+/* Without a choice of the user's, the workspace is that of the newest build. */
+static int ask_builds(struct store *s, const struct history_filter *f, struct trend *t)
+{
+	_free_ char *workspace = NULL;
+	struct history_filter whole = *f;
+	uint64_t elsewhere = 0;
+	int err = 0;
+
+	whole.state = "whole";
+	if (!whole.workspace) {
+		err = history_builds__newest_workspace(s, &whole, &workspace);
+		whole.workspace = workspace;
+	}
+	if (!err && workspace)
+		err = history_builds__elsewhere(s, &whole, &elsewhere);
+	err = err ?: history_builds__ask(s, &whole, &t->builds)
+		?: history_builds__not_whole(s, &whole, &t->not_whole);
+	if (!err && elsewhere &&
+	    trend__note(t, "only builds of workspace '%s', as the newest is: --workspace chooses",
+			*workspace ? workspace : "unknown"))
+		err = diag_error_r(-ENOMEM, "out of memory");
+	return err;
+}
+
 int trend__ask(struct store *s, const struct trend_question *q, struct trend *out)
 {
-	struct history_filter whole = q->filter;
 	_trend_ struct trend t = {
 		.question = *q,
 		.exact = q->metric == TREND_COUNT,
@@ -438,10 +461,7 @@ int trend__ask(struct store *s, const struct trend_question *q, struct trend *ou
 	int err = check(q);
 
 	t.least = t.exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS;
-	whole.state = "whole";
-	err = err ?: history_builds__ask(s, &whole, &t.builds)
-		?: history_builds__not_whole(s, &q->filter, &t.not_whole) ?: make_points(s, &t)
-		?: judge(&t);
+	err = err ?: ask_builds(s, &q->filter, &t) ?: make_points(s, &t) ?: judge(&t);
 	if (err)
 		return err;
 	*out = t;

@@ -71,7 +71,7 @@ struct trend {
 	uint64_t not_whole;	       /* builds that are unfinished or damaged: no points */
 	double least;		       /* smaller changes, as a ratio, are none */
 	/* Sentences without a period: what was left out, and how numbers were made comparable. */
-	char *notes[TREND_REASONS + 6];
+	char *notes[TREND_REASONS + 7];
 	size_t n_notes;
 	struct history_builds builds; /* owns what points refer to */
 };

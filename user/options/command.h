@@ -232,6 +232,16 @@ CLI_COMMANDS(CLI_TABLE)
 			"keeps them.", \
 	}
 
+#define HISTORY_WORKSPACE_OPTION(at) \
+	{ \
+		.name = "workspace", \
+		.arg = "NAME", \
+		.kind = CLI_TEXT, \
+		.offset = AT(at), \
+		.help = "Only builds of the workspace whose directory has this name. Without it, " \
+			"trends and comparisons are of the newest build's workspace.", \
+	}
+
 /* `at` is the struct cli_builds in struct cli. */
 #define HISTORY_BUILDS_OPTIONS(at) \
 	{ \
@@ -242,6 +252,7 @@ CLI_COMMANDS(CLI_TABLE)
 		.help = "Only builds of this branch.", \
 	}, \
 	HISTORY_TOOLCHAIN_OPTION(at.toolchain), \
+	HISTORY_WORKSPACE_OPTION(at.workspace), \
 	{ \
 		.letter = 'n', \
 		.name = "last", \

@@ -52,6 +52,7 @@ static const struct cli_option options[] = {
 		.help = "Compare with builds by a compiler whose version has TEXT in it. Without "
 			"it, by the same compiler.",
 	},
+	HISTORY_WORKSPACE_OPTION(history_check.workspace),
 	HISTORY_WIDE_OPTION(history_check.wide),
 	HISTORY_JSON_OPTIONS(history_check, "qprof-diff/5"),
 	{

@@ -9,6 +9,7 @@ static const struct cli_option options[] = {
 	HISTORY_STORE_OPTION(history_diff.store),
 	HISTORY_METRIC_OPTION(history_diff.metric),
 	HISTORY_TOOLCHAIN_OPTION(history_diff.toolchain),
+	HISTORY_WORKSPACE_OPTION(history_diff.workspace),
 	{
 		.name = "min",
 		.arg = "DURATION|PERCENT",

@@ -290,6 +290,7 @@ struct cli_history_add_options {
 struct cli_builds {
 	const char *branch;    /* NULL: of any */
 	const char *toolchain; /* a part of its name; NULL: of any */
+	const char *workspace; /* NULL: as the command has it */
 	uint64_t last;	       /* the newest of them; 0: all */
 };
 
@@ -326,6 +327,7 @@ struct cli_history_diff_options {
 	const char *store;
 	struct cli_texts commits; /* two, or their beginnings */
 	const char *toolchain;	  /* a part of its name; NULL: of any */
+	const char *workspace;	  /* NULL: that of the newest build of the second commit */
 	unsigned int metric;	  /* enum cli_history_metric */
 	struct cli_threshold min;
 	uint64_t top; /* 0 = all */
@@ -340,6 +342,7 @@ struct cli_history_check_options {
 	const char *commit;    /* of the builds that are judged; NULL: of the newest */
 	const char *against;   /* a branch */
 	const char *toolchain; /* a part of its name; NULL: that of the judged builds */
+	const char *workspace; /* NULL: that of the newest build */
 	uint64_t last;	       /* builds of it */
 	unsigned int metric;   /* enum cli_history_metric */
 	struct cli_gates gates;

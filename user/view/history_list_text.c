@@ -10,8 +10,9 @@
 #define NAME_KEPT 24
 
 static const struct table_column columns[] = {
-	{.title = "date"}, {.title = "commit"}, {.title = "wall"},	{.title = "CPU"},
-	{.title = "peak"}, {.title = "crates"}, {.title = "toolchain"}, {.title = "branch"},
+	{.title = "date"},	{.title = "commit"},	{.title = "wall"},
+	{.title = "CPU"},	{.title = "peak"},	{.title = "crates"},
+	{.title = "toolchain"}, {.title = "workspace"}, {.title = "branch"},
 };
 
 /* "  (3 failed)", or nothing. */
@@ -45,6 +46,7 @@ static void add_build(struct table *t, const struct history_build *b)
 	table__cell(t, history_value(buf, TREND_MEMORY, b->peak_bytes));
 	table__cell(t, history_value(buf, TREND_COUNT, b->compiles));
 	table__cell(t, history_toolchain(buf, b->toolchain));
+	table__cell(t, b->workspace ?: "-");
 	add_name(t, b);
 }
 
@@ -62,6 +64,7 @@ int history_list_text(FILE *out, const struct history_builds *builds, size_t mos
 	}
 	table__name_last(t);
 	table__keep_of_name(t, NAME_KEPT);
+	table__spare(t, "workspace");
 	table__spare(t, "peak");
 	table__spare(t, "toolchain");
 	table__spare(t, "crates");
