@@ -119,8 +119,12 @@ static char *make_url(const struct clickhouse_server *s, const char *sql)
 	if (!s->outside)
 		fprintf(out, "&database=%s", s->at.database);
 	if (sql) {
-		/* The rows are on their server, not on their way there, when the answer comes. */
-		fputs("&insert_distributed_sync=1&query=", out);
+		/*
+		 * The rows are on their server, not on their way there, when the answer comes. A
+		 * replicated table would drop a block that it once had, also after its rows were
+		 * deleted; rows that come twice are one by their table.
+		 */
+		fputs("&insert_distributed_sync=1&insert_deduplicate=0&query=", out);
 		put_encoded(out, sql);
 	}
 	failed = ferror(out);

@@ -43,7 +43,6 @@ static void put_columns(const struct history_table *table, FILE *out)
 	fputs("\n)", out);
 }
 
-/* The rows of one version have one order of bytes, so that a block sent again is known. */
 static void put_engine(const struct clickhouse_tables *t, const char *table, FILE *out)
 {
 	if (t->cluster)
