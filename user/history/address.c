@@ -90,9 +90,9 @@ int address__parse(struct address *a, const char *where)
 				    "QPROF_CLICKHOUSE_PASSWORD");
 	if (!n || !split_path(a, host + n, &prefix) || strlen(where) + 16 >= sizeof(a->name))
 		return diag_error_r(-EINVAL,
-				    "--store: %s is no address of a server; give "
+				    "--store: %.*s is no address of a server; give "
 				    "http://HOST:PORT/DATABASE",
-				    where);
+				    (int)strcspn(where, "?"), where); /* ?password=... */
 	snprintf(a->base, sizeof(a->base), "%s%.*s%s%.*s/", tls ? HTTPS : HTTP, (int)n, host,
 		 port  ? ""
 		 : tls ? ":8443"

@@ -21,8 +21,8 @@ int store__open(const char *where, enum store_access access, struct store **out)
 		return clickhouse__open(where, out);
 	if (where && strstr(where, "://"))
 		return diag_error_r(-EINVAL,
-				    "%s is no store: give a file, or http:// or https:// and "
+				    "%.*s:// is no store: give a file, or http:// or https:// and "
 				    "HOST:PORT/DATABASE",
-				    where);
+				    (int)strcspn(where, ":"), where); /* a password may follow */
 	return sqlite__open(where, access, out);
 }
