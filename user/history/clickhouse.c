@@ -43,7 +43,11 @@ static struct clickhouse *of(struct store *s)
 
 static int tell(struct clickhouse *c, int err)
 {
-	return diag_error_r(err, "%s: %s", c->server.at.name, c->server.why);
+	const char *why = err == -EPROTO ? "its answer is not that of a history's tables"
+					 : strerror(-err);
+
+	return diag_error_r(err, "%s: %s", c->server.at.name,
+			    *c->server.why ? c->server.why : why);
 }
 
 static int check(struct clickhouse *c)

@@ -299,8 +299,10 @@ int clickhouse_version__migrate(const char *where, const char *cluster, uint64_t
 		clickhouse_version__days(keep_ns),
 	};
 	err = migrate(&m, &v);
-	if (err == -ENOMEM)
-		snprintf(s.why, sizeof(s.why), "%s", strerror(ENOMEM));
+	if (err && !*s.why)
+		snprintf(s.why, sizeof(s.why), "%s",
+			 err == -EPROTO ? "its answer is not that of a history's tables"
+					: strerror(-err));
 	if (err)
 		diag_error("%s: %s", s.at.name, s.why);
 	else if (v.version == HISTORY_VERSION)
