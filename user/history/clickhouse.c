@@ -262,13 +262,13 @@ static int drop_months(struct clickhouse *c, uint64_t before_ns)
 	return err;
 }
 
-/* Of the month that has the time in it. */
+/* Of the month that has the time in it. Rows of builds last, too: a run that was stopped goes on. */
 static int remove_rest(struct clickhouse *c, const char *count, uint64_t before_ns)
 {
 	uint64_t left = 0;
 	int err = clickhouse_server__select(&c->server, count, take_number, &left);
 
-	for (int id = 0; !err && left && id < HISTORY_TABLES; id++)
+	for (int id = HISTORY_TABLES - 1; !err && left && id >= 0; id--)
 		err = alter(c, id, "DELETE WHERE start_ns <", before_ns);
 	return err;
 }
