@@ -77,6 +77,15 @@ static void an_address_with_a_password_is_refused_and_not_shown(void **state)
 	assert_non_null(strstr(said, "QPROF_CLICKHOUSE_PASSWORD"));
 }
 
+static void what_may_be_a_password_is_not_shown(void **state)
+{
+	struct address a;
+
+	assert_int_equal(address__parse(&a, "http://ci-db/qprof?password=hunter2"), -EINVAL);
+	assert_null(strstr(said, "hunter2"));
+	assert_non_null(strstr(said, "http://ci-db/qprof"));
+}
+
 static void the_file_has_user_and_password(void **state)
 {
 	_http_login_ struct http_login login = {};
@@ -119,6 +128,23 @@ static void an_unknown_line_is_refused_and_not_shown(void **state)
 	assert_null(strstr(said, "hunter2"));
 }
 
+static void the_file_has_a_timeout(void **state)
+{
+	static const char *const wrong[] = {"timeout =\n", "timeout = 0\n", "timeout = 3601\n",
+					    "timeout = 1s\n", "timeout = -1\n"};
+	_http_login_ struct http_login login = {};
+
+	keep("timeout = 60\n", 0600);
+	assert_int_equal(http_login__read(&login), 0);
+	assert_string_equal(login.timeout, "60");
+	for (size_t i = 0; i < N_OF(wrong); i++) {
+		_http_login_ struct http_login other = {};
+
+		keep(wrong[i], 0600);
+		assert_int_equal(http_login__read(&other), -EINVAL);
+	}
+}
+
 static void without_a_file_there_is_no_login(void **state)
 {
 	_http_login_ struct http_login login = {};
@@ -135,10 +161,12 @@ int main(void)
 		IN_HOME(an_address_has_its_parts),
 		IN_HOME(what_is_no_address_is_refused),
 		IN_HOME(an_address_with_a_password_is_refused_and_not_shown),
+		IN_HOME(what_may_be_a_password_is_not_shown),
 		IN_HOME(the_file_has_user_and_password),
 		IN_HOME(the_environment_goes_before_the_file),
 		IN_HOME(a_file_that_others_may_read_is_refused),
 		IN_HOME(an_unknown_line_is_refused_and_not_shown),
+		IN_HOME(the_file_has_a_timeout),
 		IN_HOME(without_a_file_there_is_no_login),
 	};
 

@@ -154,7 +154,11 @@ static int read_line(struct http_login *login, char *line, const char *path, uns
 		const char *name;
 		char **value;
 	} keys[] = {
-		{"user", &login->user}, {"password", &login->password}, {"ca", &login->ca_file}};
+		{"user", &login->user},
+		{"password", &login->password},
+		{"ca", &login->ca_file},
+		{"timeout", &login->timeout},
+	};
 	char *value = line, *key = trim(strsep(&value, "="));
 
 	if (!*key || *key == '#')
@@ -169,8 +173,20 @@ static int read_line(struct http_login *login, char *line, const char *path, uns
 	/* The line may hold a password: it is not shown. */
 	return diag_error_r(-EINVAL,
 			    "%s: line %u is none of \"user = ...\", \"password = ...\", "
-			    "\"ca = FILE\"",
+			    "\"ca = FILE\", \"timeout = SECONDS\"",
 			    path, number);
+}
+
+static int check_timeout(const struct http_login *login, const char *path)
+{
+	const char *text = login->timeout;
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	if (!text || (digits && digits <= 4 && !text[digits] && atoi(text) >= 1 &&
+		      atoi(text) <= HTTP_SECONDS_MAX))
+		return 0;
+	return diag_error_r(-EINVAL, "%s: \"timeout\" is not a number of seconds from 1 to %d",
+			    path, HTTP_SECONDS_MAX);
 }
 
 static int read_file(struct http_login *login, const char *path)
@@ -187,7 +203,7 @@ static int read_file(struct http_login *login, const char *path)
 	for (unsigned int n = 1; !err && fgets(line, sizeof(line), f); n++)
 		err = read_line(login, line, path, n);
 	explicit_bzero(line, sizeof(line));
-	return err;
+	return err ? err : check_timeout(login, path);
 }
 
 static int take_variable(char **value, const char *name)
@@ -218,5 +234,6 @@ void http_login__clear(struct http_login *login)
 	free(login->user);
 	free(login->password);
 	free(login->ca_file);
+	free(login->timeout);
 	*login = (struct http_login){};
 }

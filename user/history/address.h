@@ -4,8 +4,8 @@
  *
  * Credentials come from the environment, QPROF_CLICKHOUSE_USER and QPROF_CLICKHOUSE_PASSWORD, or
  * from the file $XDG_CONFIG_HOME/qprof-bpf/clickhouse, which nobody else may read: lines of
- * "user = ...", "password = ...", "ca = FILE". Never from an address or an option, which every
- * process of the machine can read. Nothing prints them.
+ * "user = ...", "password = ...", "ca = FILE", "timeout = SECONDS". Never from an address or an
+ * option, which every process of the machine can read. Nothing prints them.
  */
 #ifndef QPROF_HISTORY_ADDRESS_H
 #define QPROF_HISTORY_ADDRESS_H

@@ -12,8 +12,11 @@
 #include "base/format.h"
 #include "history/tab_separated.h"
 
+/* A build's user may wait for it: a server that hangs is away. */
+#define SECONDS 30
+
 /* ON CLUSTER waits three minutes for a server that is away, and then says so. */
-#define SECONDS 240
+#define CHANGE_SECONDS 240
 
 #define FORMAT " FORMAT TabSeparatedWithNamesAndTypes"
 
@@ -134,6 +137,12 @@ static char *make_url(const struct clickhouse_server *s, const char *sql)
 	return NULL;
 }
 
+static unsigned int seconds(const struct clickhouse_server *s)
+{
+	return s->login.timeout ? (unsigned int)atoi(s->login.timeout) : SECONDS;
+}
+
+/* p->seconds: those that it takes by its nature; 0: as any other. */
 static int post(struct clickhouse_server *s, struct http_post *p, char *url)
 {
 	struct http_result result;
@@ -146,7 +155,8 @@ static int post(struct clickhouse_server *s, struct http_post *p, char *url)
 		return -ENOMEM;
 	}
 	p->url = url;
-	p->seconds = SECONDS;
+	if (p->seconds < seconds(s))
+		p->seconds = seconds(s);
 	err = http__post(s->http, p, &result);
 	return err ? judge(s, err, &result) : 0;
 }
@@ -155,7 +165,11 @@ int clickhouse_server__run(struct clickhouse_server *s, const char *sql, const c
 			   size_t len)
 {
 	_free_ char *url = make_url(s, rows ? sql : NULL);
-	struct http_post p = {.body = rows ? rows : sql, .len = rows ? len : strlen(sql)};
+	struct http_post p = {
+		.body = rows ? rows : sql,
+		.len = rows ? len : strlen(sql),
+		.seconds = rows ? 0 : CHANGE_SECONDS,
+	};
 
 	return post(s, &p, url);
 }

@@ -13,11 +13,14 @@
 
 #include "base/cleanup.h"
 
+#define HTTP_SECONDS_MAX 3600
+
 /* All may be NULL. */
 struct http_login {
 	char *user;
 	char *password;
 	char *ca_file; /* the authorities to trust; NULL: those of CURL_CA_BUNDLE, SSL_CERT_FILE */
+	char *timeout; /* seconds that an exchange may take, from 1 to 3600 */
 };
 
 struct http_post {

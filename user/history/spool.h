@@ -25,7 +25,7 @@ struct spool_limits {
 
 /* Builds that are sent together: fewer, larger inserts. */
 #define SPOOL_BATCH	  16
-#define SPOOL_BATCH_BYTES (16u << 20)
+#define SPOOL_BATCH_BYTES (4u << 20)
 
 struct spool {
 	int dir;
