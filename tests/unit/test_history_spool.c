@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "../fixtures/sample_history.h"
 #include "base/diag.h"
@@ -16,6 +17,7 @@ static struct spool spool;
 static char got[64];
 static int answer;
 static char refused; /* the last digit of a build that it refuses */
+static int refusal;  /* -EREMOTEIO, or another */
 
 static int make_spool(void **state)
 {
@@ -25,6 +27,7 @@ static int make_spool(void **state)
 	setenv("XDG_STATE_HOME", state_home, 1);
 	diag_set_level(DIAG_QUIET);
 	*got = refused = answer = 0;
+	refusal = -EREMOTEIO;
 	return spool__make(&spool, "server");
 }
 
@@ -50,7 +53,7 @@ static int take(void *ctx, const struct history_rows *builds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (refused && builds[i].build.build[HISTORY_ID_SIZE - 2] == refused)
-			return -EREMOTEIO;
+			return refusal;
 	for (size_t i = 0; !answer && i < n; i++) {
 		assert_int_equal(builds[i].n[HISTORY_COMPILE], 2);
 		strncat(got, &builds[i].build.build[HISTORY_ID_SIZE - 2], 1);
@@ -58,11 +61,11 @@ static int take(void *ctx, const struct history_rows *builds, size_t n)
 	return answer;
 }
 
+static struct spool_aside aside;
+
 static int drain(void)
 {
-	uint64_t damaged;
-
-	return spool__drain(&spool, take, NULL, &damaged);
+	return spool__drain(&spool, take, NULL, &aside);
 }
 
 /* The name of the oldest file, for the test to harm it. */
@@ -111,8 +114,76 @@ static void a_refused_build_stands_in_no_ones_way(void **state)
 	put(3);
 	refused = '2';
 	assert_int_equal(drain(), -EREMOTEIO);
-	assert_string_equal(got, "13");
+	assert_string_equal(got, "31");
+	assert_int_equal(aside.refused, 1);
+	assert_non_null(strstr(aside.name, "2.jsonl.refused"));
+	assert_int_equal(faccessat(spool.dir, aside.name, F_OK, 0), 0);
+	assert_int_equal(spool__count(&spool), 0);
+	assert_int_equal(drain(), 0);
+}
+
+static void a_refused_build_waits_until_another_is_taken(void **state)
+{
+	put(2);
+	refused = '2';
+	assert_int_equal(drain(), -EREMOTEIO);
+	assert_int_equal(aside.refused, 0);
 	assert_int_equal(spool__count(&spool), 1);
+	put(12);
+	put(22);
+	put(3);
+	assert_int_equal(drain(), -EREMOTEIO);
+	assert_string_equal(got, "3");
+	assert_int_equal(aside.refused, 3);
+	assert_int_equal(spool__count(&spool), 0);
+}
+
+static void builds_that_are_too_much_together_go_one_by_one(void **state)
+{
+	put(1);
+	put(2);
+	put(3);
+	refused = '2';
+	refusal = -ENOBUFS;
+	assert_int_equal(drain(), -ENOBUFS);
+	assert_string_equal(got, "31");
+	assert_int_equal(aside.refused, 0);
+	assert_int_equal(spool__count(&spool), 1);
+	refused = 0;
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "312");
+}
+
+/* The version is a digit of the first line. */
+static void a_file_of_a_newer_version_waits_for_it(void **state)
+{
+	static const char schema[] = "\"schema\":\"qprof-rows/";
+	char line[256] = "";
+	int fd;
+
+	put(1);
+	fd = open_oldest(O_RDWR);
+	assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
+	assert_non_null(strstr(line, schema));
+	assert_int_equal(pwrite(fd, "9", 1, strstr(line, schema) + sizeof(schema) - 1 - line), 1);
+	close(fd);
+	put(2);
+	assert_int_equal(drain(), 0);
+	assert_string_equal(got, "2");
+	assert_int_equal(aside.newer, 1);
+	assert_int_equal(spool__count(&spool), 1);
+}
+
+static void a_directory_that_others_may_write_is_refused(void **state)
+{
+	struct spool other = {};
+
+	assert_int_equal(chmod(spool.path, 0770), 0);
+	assert_int_equal(spool__make(&other, "server"), -EPERM);
+	spool__clear(&other);
+	assert_int_equal(chmod(spool.path, 0700), 0);
+	assert_int_equal(spool__make(&other, "server"), 0);
+	spool__clear(&other);
 }
 
 static void a_server_that_refuses_all_is_left_alone(void **state)
@@ -126,7 +197,6 @@ static void a_server_that_refuses_all_is_left_alone(void **state)
 
 static void a_damaged_file_is_set_aside(void **state)
 {
-	uint64_t damaged;
 	int fd;
 
 	put(1);
@@ -134,12 +204,12 @@ static void a_damaged_file_is_set_aside(void **state)
 	assert_int_equal(ftruncate(fd, 700), 0);
 	close(fd);
 	put(2);
-	assert_int_equal(spool__drain(&spool, take, NULL, &damaged), 0);
-	assert_int_equal(damaged, 1);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(aside.damaged, 1);
 	assert_string_equal(got, "2");
 	assert_int_equal(spool__count(&spool), 0);
-	assert_int_equal(spool__drain(&spool, take, NULL, &damaged), 0);
-	assert_int_equal(damaged, 0);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(aside.damaged, 0);
 }
 
 static void what_another_process_sends_is_left_to_it(void **state)
@@ -180,6 +250,10 @@ int main(void)
 		IN_SPOOL(builds_go_once_in_their_order),
 		IN_SPOOL(builds_wait_for_a_server_that_is_away),
 		IN_SPOOL(a_refused_build_stands_in_no_ones_way),
+		IN_SPOOL(a_refused_build_waits_until_another_is_taken),
+		IN_SPOOL(builds_that_are_too_much_together_go_one_by_one),
+		IN_SPOOL(a_file_of_a_newer_version_waits_for_it),
+		IN_SPOOL(a_directory_that_others_may_write_is_refused),
 		IN_SPOOL(a_server_that_refuses_all_is_left_alone),
 		IN_SPOOL(a_damaged_file_is_set_aside),
 		IN_SPOOL(what_another_process_sends_is_left_to_it),

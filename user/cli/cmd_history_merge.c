@@ -14,6 +14,8 @@ struct merging {
 	struct store *into;
 	uint64_t added;
 	uint64_t known;
+	uint64_t elsewhere; /* other processes send them */
+	const char *other;  /* its name */
 };
 
 static int add_build(void *ctx, const struct history_rows *rows)
@@ -21,8 +23,14 @@ static int add_build(void *ctx, const struct history_rows *rows)
 	struct merging *m = ctx;
 	int err = store__add(m->into, rows);
 
+	if (err == STORE_WAITS)
+		return diag_error_r(-EHOSTUNREACH,
+				    "%s takes no builds now, so the rest of %s is not added; merge "
+				    "it again later",
+				    store__name(m->into), m->other);
 	m->added += !err;
 	m->known += err == 1;
+	m->elsewhere += err == STORE_ELSEWHERE;
 	return err < 0 ? err : 0;
 }
 
@@ -75,9 +83,13 @@ int cmd_history_merge(const struct cli_history_merge_options *o)
 	int err = store__open(o->store, STORE_WRITE, &s);
 
 	m.into = s;
+	m.other = o->other;
 	err = err ?: merge(&m, o->other);
 	if (s && (!err || m.added))
 		diag_info("%s: %" PRIu64 " build%s added, %" PRIu64 " known already",
 			  store__name(s), m.added, m.added == 1 ? "" : "s", m.known);
+	if (m.elsewhere)
+		diag_info("%s: %" PRIu64 " more %s sent by other processes", store__name(s),
+			  m.elsewhere, m.elsewhere == 1 ? "is" : "are");
 	return err ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }

@@ -29,11 +29,14 @@ struct clickhouse {
 	struct clickhouse_version version;
 	bool asked; /* the version is known, and ours */
 	struct spool spool;
-	bool spooled;		 /* `spool` is open */
-	int failed;		 /* why no more is sent; builds only wait then */
-	char away[HTTP_WHY_MAX]; /* with -EHOSTUNREACH: the cause, which is told at the end */
-	const char *added;	 /* the build of store__add() */
-	bool known;		 /* the server had it already */
+	bool spooled;		    /* `spool` is open */
+	int failed;		    /* why no more is sent; builds only wait then */
+	char away[HTTP_WHY_MAX];    /* why builds wait now, which is told at the end */
+	const char *added;	    /* the build of store__add() */
+	bool known;		    /* the server had it already */
+	bool there;		    /* the server has it now */
+	bool waiting;		    /* a build may wait longer than this process lives */
+	char refusal[HTTP_WHY_MAX]; /* the cause of the last one */
 };
 
 static struct clickhouse *of(struct store *s)
@@ -43,11 +46,10 @@ static struct clickhouse *of(struct store *s)
 
 static int tell(struct clickhouse *c, int err)
 {
-	const char *why = err == -EPROTO ? "its answer is not that of a history's tables"
-					 : strerror(-err);
+	const char *why =
+		err == -EPROTO ? "its answer is not that of a history's tables" : strerror(-err);
 
-	return diag_error_r(err, "%s: %s", c->server.at.name,
-			    *c->server.why ? c->server.why : why);
+	return diag_error_r(err, "%s: %s", c->server.at.name, *c->server.why ? c->server.why : why);
 }
 
 static int check(struct clickhouse *c)
@@ -78,7 +80,12 @@ static int send_builds(void *ctx, const struct history_rows *builds, size_t n)
 		else if (c->added && !strcmp(builds[i].build.build, c->added))
 			c->known = true;
 	}
-	return n_missing ? clickhouse_rows__insert(&c->server, missing, n_missing) : 0;
+	err = n_missing ? clickhouse_rows__insert(&c->server, missing, n_missing) : 0;
+	for (size_t i = 0; !err && c->added && i < n; i++)
+		c->there |= !strcmp(builds[i].build.build, c->added);
+	if (err == -EREMOTEIO || err == -ENOBUFS)
+		snprintf(c->refusal, sizeof(c->refusal), "%s", c->server.why);
+	return err;
 }
 
 static void tell_dropped(struct clickhouse *c)
@@ -91,31 +98,53 @@ static void tell_dropped(struct clickhouse *c)
 			  n, c->server.at.name);
 }
 
+static void tell_aside(const struct clickhouse *c, const struct spool_aside *aside)
+{
+	if (aside->damaged)
+		diag_warn("files in %s that hold no whole build, and are kept as *.damaged: "
+			  "%" PRIu64,
+			  c->spool.path, aside->damaged);
+	if (aside->newer)
+		diag_warn("files in %s that wait for the newer qprof-bpf that wrote them: "
+			  "%" PRIu64,
+			  c->spool.path, aside->newer);
+	if (!aside->refused)
+		return;
+	diag_error("%s takes builds, but not all: %s; builds that it refuses, now kept as "
+		   "*.refused: %" PRIu64 ", such as %s/%s; to send one again, take .refused off "
+		   "its name",
+		   c->server.at.name, c->refusal, aside->refused, c->spool.path, aside->name);
+}
+
 /* The server that is away is not asked again by this process. */
 static int fail(struct clickhouse *c, int err)
 {
-	if (err == -EHOSTUNREACH)
-		snprintf(c->away, sizeof(c->away), "%s", c->server.why);
+	bool for_now = err == -EHOSTUNREACH || err == -ENOBUFS;
+
+	c->waiting = true;
+	if (for_now)
+		snprintf(c->away, sizeof(c->away), "%s",
+			 err == -ENOBUFS ? c->refusal : c->server.why);
 	else
 		tell(c, err);
 	/* One that refuses a build may still take the next. */
-	if (err != -EREMOTEIO)
+	if (err != -EREMOTEIO && err != -ENOBUFS)
 		c->failed = err;
-	return err == -EHOSTUNREACH ? STORE_WAITS : err;
+	return for_now ? STORE_WAITS : err;
 }
 
 /* 0; STORE_WAITS: the server is away. */
 static int drain(struct clickhouse *c)
 {
-	uint64_t damaged;
+	struct spool_aside aside;
 	int err;
 
 	if (c->failed)
 		return c->failed == -EHOSTUNREACH ? STORE_WAITS : c->failed;
-	err = spool__drain(&c->spool, send_builds, c, &damaged);
-	if (damaged)
-		diag_warn("%" PRIu64 " files in %s hold no whole build; they are kept as *.damaged",
-			  damaged, c->spool.path);
+	err = spool__drain(&c->spool, send_builds, c, &aside);
+	tell_aside(c, &aside);
+	if (err == -EREMOTEIO && aside.refused)
+		return err;
 	if (err)
 		return fail(c, err);
 	tell_dropped(c);
@@ -144,13 +173,17 @@ static int add(struct store *s, const struct history_rows *rows)
 	int err;
 
 	c->added = rows->build.build;
-	c->known = false;
+	c->known = c->there = false;
 	if (open_spool(c) || spool__put(&c->spool, rows))
 		err = add_at_once(c, rows);
 	else
 		err = drain(c);
 	c->added = NULL;
-	return err ? err : c->known;
+	/* Others that waited may have failed. */
+	if (c->there)
+		return c->known;
+	c->waiting |= !err;
+	return err ? err : STORE_ELSEWHERE;
 }
 
 static int flush(struct store *s)
@@ -262,7 +295,7 @@ static int drop_months(struct clickhouse *c, uint64_t before_ns)
 	return err;
 }
 
-/* Of the month that has the time in it. Rows of builds last, too: a run that was stopped goes on. */
+/* Of the month that has the time in it. Rows of builds go last, as above. */
 static int remove_rest(struct clickhouse *c, const char *count, uint64_t before_ns)
 {
 	uint64_t left = 0;
@@ -315,11 +348,12 @@ static int prune(struct store *s, uint64_t before_ns, uint64_t *n)
 
 static void tell_waiting(struct clickhouse *c)
 {
-	uint64_t n = c->failed ? spool__count(&c->spool) : 0;
+	uint64_t n = c->waiting ? spool__count(&c->spool) : 0;
 
 	if (n)
-		diag_warn("%s: %s%s%" PRIu64 " builds wait in %s; \"history add\" sends them",
-			  c->server.at.name, c->away, *c->away ? "; " : "", n, c->spool.path);
+		diag_warn("%s: %s%s%" PRIu64 " build%s in %s; \"history add\" sends %s",
+			  c->server.at.name, c->away, *c->away ? "; " : "", n,
+			  n == 1 ? " waits" : "s wait", c->spool.path, n == 1 ? "it" : "them");
 }
 
 static void close_store(struct store *s)

@@ -36,7 +36,6 @@ static bool is_for_now(long code)
 		209, /* SOCKET_TIMEOUT */
 		210, /* NETWORK_ERROR */
 		225, /* NO_ZOOKEEPER */
-		241, /* MEMORY_LIMIT_EXCEEDED */
 		242, /* TABLE_IS_READ_ONLY, as a replica is that cannot reach ZooKeeper */
 		243, /* NOT_ENOUGH_SPACE */
 		252, /* TOO_MANY_PARTS */
@@ -49,6 +48,12 @@ static bool is_for_now(long code)
 		if (codes[i] == code)
 			return true;
 	return false;
+}
+
+/* MEMORY_LIMIT_EXCEEDED; a proxy's: the body is too large. */
+static bool is_too_much(long code, long status)
+{
+	return code == 241 || (!code && status == 413);
 }
 
 /* The words between "DB::Exception: " and what follows them, in one line. */
@@ -87,6 +92,8 @@ static int judge(struct clickhouse_server *s, int err, const struct http_result 
 			 result->status);
 		return -EACCES;
 	}
+	if (is_too_much(s->code, result->status))
+		return -ENOBUFS;
 	/* A proxy's, for a server behind it. */
 	return is_for_now(s->code) || (!s->code && result->status >= 500) ? -EHOSTUNREACH : err;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Statements to a ClickHouse server, of 18.16 and later, by HTTP. Functions return what
- * http__post() returns, and print nothing: the cause is in `why`, for the caller's line.
+ * http__post() returns, -EACCES if the server does not accept the user, and -ENOBUFS if the
+ * statement needs more memory than it may have. They print nothing: the cause is in `why`, for the
+ * caller's line.
  */
 #ifndef QPROF_HISTORY_CLICKHOUSE_SERVER_H
 #define QPROF_HISTORY_CLICKHOUSE_SERVER_H

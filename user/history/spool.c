@@ -20,7 +20,7 @@
 /* A byte for each build that was dropped. */
 #define DROPPED "dropped"
 
-/* A server that refuses so many builds one by one refuses all. */
+/* A server that refuses so many builds one by one, and takes none, refuses all. */
 #define REFUSED_MAX 3
 
 /* ---- The directory --------------------------------------------------------------------------- */
@@ -55,6 +55,16 @@ static int make_directories(char *path)
 	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
 }
 
+/* Others could read builds there, or plant some that are sent with the user's password. */
+static int check_directory(int dir)
+{
+	struct stat st;
+
+	if (fstat(dir, &st))
+		return -errno;
+	return st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
+}
+
 int spool__make(struct spool *s, const char *server)
 {
 	int err;
@@ -67,9 +77,13 @@ int spool__make(struct spool *s, const char *server)
 	err = make_directories(s->path);
 	if (!err) {
 		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = s->dir < 0 ? -errno : 0;
+		err = s->dir < 0 ? -errno : check_directory(s->dir);
 	}
-	return err ? diag_error_r(err, "cannot keep builds in %s: %s", s->path, strerror(-err)) : 0;
+	return err ? diag_error_r(err, "cannot keep builds in %s: %s", s->path,
+				  err == -EPERM
+					  ? "others may write to it, or it belongs to another user"
+					  : strerror(-err))
+		   : 0;
 }
 
 void spool__clear(struct spool *s)
@@ -234,16 +248,28 @@ static int read_build(int fd, struct history_rows *rows)
 	return err == 1 ? 0 : err ? err : -EBADMSG;
 }
 
-/* Damaged files stay for a person to look at, and stand in nobody's way. */
-static void set_aside(const struct spool *s, const char *name)
+/* For a person to look at; it stands in nobody's way. */
+static void set_aside(const struct spool *s, const char *name, const char *suffix)
 {
 	char other[NAME_MAX + sizeof(SPOOL_DAMAGED)];
 
-	snprintf(other, sizeof(other), "%s" SPOOL_DAMAGED, name);
+	snprintf(other, sizeof(other), "%s%s", name, suffix);
 	renameat(s->dir, name, s->dir, other);
 }
 
-static int take_build(const struct spool *s, struct batch *b, const char *name, uint64_t *damaged)
+/* A file that cannot be read now stays; the next run reads it again. */
+static int leave_out(const struct spool *s, const char *name, int err, struct spool_aside *aside)
+{
+	aside->newer += err == -EPROTONOSUPPORT;
+	if (err == -EBADMSG) {
+		set_aside(s, name, SPOOL_DAMAGED);
+		aside->damaged++;
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+static int take_build(const struct spool *s, struct batch *b, const char *name,
+		      struct spool_aside *aside)
 {
 	_close_ int fd = spool_files__lock(s->dir, name);
 	struct history_rows *rows = &b->builds[b->n];
@@ -258,11 +284,7 @@ static int take_build(const struct spool *s, struct batch *b, const char *name, 
 		err = -errno;
 	if (err) {
 		history_rows__clear(rows);
-		if (err == -EBADMSG) {
-			set_aside(s, name);
-			*damaged += 1;
-		}
-		return err == -ENOMEM ? err : 0;
+		return leave_out(s, name, err, aside);
 	}
 	b->names[b->n] = name;
 	b->locks[b->n++] = take_fd(fd);
@@ -280,43 +302,75 @@ static int send_some(const struct spool *s, const struct batch *b, size_t from, 
 	return err;
 }
 
-/* If the server refuses them together, one by one: -EREMOTEIO if it refuses some then. */
-static int send_batch(const struct spool *s, struct batch *b, spool_send send, void *ctx)
+static bool may_take_others(int err)
 {
-	int err = b->n ? send_some(s, b, 0, b->n, send, ctx) : 0, last = err;
-	unsigned int refused = 0;
+	return err == -EREMOTEIO || err == -ENOBUFS;
+}
 
-	if (err == -EREMOTEIO && b->n > 1) {
-		last = 0;
-		for (size_t i = 0; i < b->n && refused < REFUSED_MAX; i++) {
-			err = send_some(s, b, i, 1, send, ctx);
-			last = err ? err : last;
-			if (err && err != -EREMOTEIO)
-				break;
-			refused += !!err;
-		}
-		if (refused == REFUSED_MAX)
-			last = -ECANCELED;
+static void set_refused_aside(const struct spool *s, const struct batch *b, const int *results,
+			      struct spool_aside *aside)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (results[i] != -EREMOTEIO)
+			continue;
+		set_aside(s, b->names[i], SPOOL_REFUSED);
+		aside->refused++;
+		snprintf(aside->name, sizeof(aside->name), "%.*s" SPOOL_REFUSED,
+			 NAME_MAX - (int)sizeof(SPOOL_REFUSED), b->names[i]);
 	}
-	clear_batch(b);
+}
+
+/*
+ * One by one, the newest first: what was refused before is among the oldest. That a build is at
+ * fault, and not the server, is known once the server takes another.
+ */
+static int send_each(const struct spool *s, const struct batch *b, spool_send send, void *ctx,
+		     struct spool_aside *aside)
+{
+	int results[SPOOL_BATCH] = {}, last = 0;
+	unsigned int refused = 0;
+	bool taken = false;
+
+	for (size_t i = b->n; i-- > 0 && (taken || refused < REFUSED_MAX);) {
+		results[i] = send_some(s, b, i, 1, send, ctx);
+		if (results[i] && !may_take_others(results[i]))
+			return results[i];
+		taken |= !results[i];
+		refused += !!results[i];
+		last = results[i] ? results[i] : last;
+	}
+	if (!taken)
+		return refused == REFUSED_MAX ? -ECANCELED : last;
+	set_refused_aside(s, b, results, aside);
 	return last;
 }
 
-int spool__drain(struct spool *s, spool_send send, void *ctx, uint64_t *damaged)
+static int send_batch(const struct spool *s, struct batch *b, spool_send send, void *ctx,
+		      struct spool_aside *aside)
+{
+	int err = b->n ? send_some(s, b, 0, b->n, send, ctx) : 0;
+
+	if (may_take_others(err) && b->n > 1)
+		err = send_each(s, b, send, ctx, aside);
+	clear_batch(b);
+	return err;
+}
+
+int spool__drain(struct spool *s, spool_send send, void *ctx, struct spool_aside *aside)
 {
 	_spool_files_ struct spool_files f = {};
 	_batch_ struct batch b = {};
 	int err = spool_files__list(s->dir, &f), last = err;
 
-	*damaged = 0;
+	*aside = (struct spool_aside){};
 	for (uint32_t i = 0; !err && i < f.n; i++) {
 		if (spool_files__waits(f.names[i]))
-			err = take_build(s, &b, f.names[i], damaged);
+			err = take_build(s, &b, f.names[i], aside);
 		if (err || (b.n < SPOOL_BATCH && b.bytes < SPOOL_BATCH_BYTES && i + 1 < f.n))
 			continue;
-		err = send_batch(s, &b, send, ctx);
+		err = send_batch(s, &b, send, ctx, aside);
 		last = err ? err : last;
-		err = err == -EREMOTEIO ? 0 : err;
+		err = may_take_others(err) ? 0 : err;
 	}
 	return err ? err : last;
 }

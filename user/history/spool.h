@@ -10,6 +10,7 @@
 #ifndef QPROF_HISTORY_SPOOL_H
 #define QPROF_HISTORY_SPOOL_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "history/rows.h"
@@ -44,16 +45,25 @@ int spool__put(struct spool *s, const struct history_rows *rows);
 
 /*
  * Send `n` builds. 0: the server has all of them. -EREMOTEIO: it refuses them, and another may
- * still be taken. Any other error ends the sending.
+ * still be taken. -ENOBUFS: they are too much for it now; fewer may be taken. Any other error ends
+ * the sending.
  */
 typedef int (*spool_send)(void *ctx, const struct history_rows *builds, size_t n);
 
+/* Files that were not sent, by now. */
+struct spool_aside {
+	uint64_t damaged; /* they hold no whole build, and are *.damaged now */
+	uint64_t newer;	  /* a newer version wrote them: they wait for it */
+	uint64_t refused; /* the server refuses them and takes others; they are *.refused now */
+	char name[NAME_MAX + 1]; /* of one that was refused */
+};
+
 /*
  * Send what waits, the oldest first, but for what another process is sending. 0 if nothing of it
- * has to wait longer, else the last error of `send`, or of reading. Files that hold no build get
- * another name, and *damaged counts them.
+ * has to wait longer or was refused, else the last error of `send`, or of reading; -ECANCELED if
+ * the server seems to refuse all.
  */
-int spool__drain(struct spool *s, spool_send send, void *ctx, uint64_t *damaged);
+int spool__drain(struct spool *s, spool_send send, void *ctx, struct spool_aside *aside);
 
 /* Builds that wait. */
 uint64_t spool__count(const struct spool *s);

@@ -11,6 +11,7 @@
 
 #define SPOOL_SUFFIX	".jsonl"
 #define SPOOL_DAMAGED	".damaged"
+#define SPOOL_REFUSED	".refused"
 #define SPOOL_UNWRITTEN ".unwritten-"
 
 /* Names that begin with a time, in order: the oldest first. */
@@ -24,7 +25,7 @@ struct spool_files {
 /* Also removes what a killed writer left. Negative errno. */
 int spool_files__list(int dir, struct spool_files *f);
 
-/* Whether it is a build that waits: not one that is damaged. */
+/* Whether it is a build that waits: not one that was set aside. */
 bool spool_files__waits(const char *name);
 
 /* A file that is locked, or -1: it is gone, or another process has locked it. */

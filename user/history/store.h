@@ -34,9 +34,11 @@ const char *store__name(const struct store *s);
  * Add a build, whole or not at all, also if the process or the machine stops meanwhile. 0; 1 if the
  * store has it already, and nothing changes, unless it was of a trace that was not whole and is
  * now: then all of its rows are replaced; STORE_WAITS if its server cannot take it now: it is in
- * the spool (history/spool.h), of which store__close() tells.
+ * the spool (history/spool.h), of which store__close() tells; STORE_ELSEWHERE if another process is
+ * sending it from there, or has just sent it.
  */
-#define STORE_WAITS 2
+#define STORE_WAITS	2
+#define STORE_ELSEWHERE 3
 int store__add(struct store *s, const struct history_rows *rows);
 
 /* Send what waits in the spool of a server; nothing for a file. */
