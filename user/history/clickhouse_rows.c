@@ -213,32 +213,62 @@ static void clear_builds(struct reading *r)
 }
 #define _reading_ __cleanup(clear_builds)
 
+/* Where the next page begins. */
+struct place {
+	uint64_t start_ns;
+	char build[HISTORY_ID_SIZE];
+};
+
+/* False if a page does not go on from there: the pages would never end. */
+static bool advance(struct place *last, const struct reading *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct history_build *b = &r->builds[i].build;
+
+		if (b->start_ns < last->start_ns ||
+		    (b->start_ns == last->start_ns && strcmp(b->build, last->build) <= 0))
+			return false;
+		last->start_ns = b->start_ns;
+		snprintf(last->build, sizeof(last->build), "%s", b->build);
+	}
+	return true;
+}
+
+static int read_page(struct clickhouse_server *s, struct reading *r, struct place *last)
+{
+	char after[160] = "";
+	int err;
+
+	if (*last->build)
+		snprintf(after, sizeof(after),
+			 " WHERE start_ns > %" PRIu64 " OR (start_ns = %" PRIu64
+			 " AND toString(build) > '%s')",
+			 last->start_ns, last->start_ns, last->build);
+	err = read_builds(s, r, after);
+	if (!err && !advance(last, r))
+		err = -EPROTO;
+	for (int id = HISTORY_BUILD + 1; !err && r->n && id < HISTORY_TABLES; id++) {
+		r->table = id;
+		err = read_table(s, r);
+	}
+	if (err == -EPROTO && !*s->why)
+		snprintf(s->why, sizeof(s->why), "its rows are not those of a history");
+	return err;
+}
+
 int clickhouse_rows__each(struct clickhouse_server *s,
 			  int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
 {
-	char after[160] = "";
+	struct place last = {};
 	int err = 0;
 
 	for (bool more = true; !err && more;) {
 		_reading_ struct reading r = {};
 
-		err = read_builds(s, &r, after);
+		err = read_page(s, &r, &last);
 		more = r.n == BUILDS_AT_ONCE;
-		for (int id = HISTORY_BUILD + 1; !err && r.n && id < HISTORY_TABLES; id++) {
-			r.table = id;
-			err = read_table(s, &r);
-		}
-		if (err == -EPROTO && !*s->why)
-			snprintf(s->why, sizeof(s->why), "its rows are not those of a history");
-		for (size_t i = 0; !err && i < r.n; i++) {
-			const struct history_build *b = &r.builds[i].build;
-
+		for (size_t i = 0; !err && i < r.n; i++)
 			err = take(ctx, &r.builds[i]);
-			snprintf(after, sizeof(after),
-				 " WHERE start_ns > %" PRIu64 " OR (start_ns = %" PRIu64
-				 " AND toString(build) > '%.36s')",
-				 b->start_ns, b->start_ns, b->build);
-		}
 	}
 	return err;
 }

@@ -18,6 +18,9 @@
 /* ON CLUSTER waits three minutes for a server that is away, and then says so. */
 #define CHANGE_SECONDS 240
 
+/* Sixteen builds of a thousand crates are about as much. */
+#define ANSWER_MAX (512u << 20)
+
 #define FORMAT " FORMAT TabSeparatedWithNamesAndTypes"
 
 /* ---- What a server says of an error ---------------------------------------------------------- */
@@ -185,7 +188,15 @@ struct asked {
 	store_row row;
 	void *ctx;
 	int returned; /* by `row`: no fault of the server */
+	uint64_t bytes;
+	struct tab_separated rows;
 };
+
+static void clear_asked(struct asked *a)
+{
+	tab_separated__clear(&a->rows);
+}
+#define _asked_ __cleanup(clear_asked)
 
 static int pass_row(void *ctx, const struct store_value *cells, size_t n)
 {
@@ -195,29 +206,36 @@ static int pass_row(void *ctx, const struct store_value *cells, size_t n)
 	return a->returned;
 }
 
+/* What holds the rows may grow with the answer. */
 static int take_rows(void *ctx, const char *bytes, size_t n)
 {
-	return tab_separated__take(ctx, bytes, n);
+	struct asked *a = ctx;
+
+	a->bytes += n;
+	return a->bytes > ANSWER_MAX ? -EPROTO : tab_separated__take(&a->rows, bytes, n);
 }
 
 int clickhouse_server__select(struct clickhouse_server *s, const char *sql, store_row row,
 			      void *ctx)
 {
 	_free_ char *url = make_url(s, NULL), *text = NULL;
-	struct asked asked = {.row = row, .ctx = ctx};
-	_tab_separated_ struct tab_separated rows = {.row = pass_row, .ctx = &asked};
-	struct http_post p = {.take = take_rows, .ctx = &rows};
+	_asked_ struct asked asked = {.row = row, .ctx = ctx};
+	struct http_post p = {.take = take_rows, .ctx = &asked};
 	int err;
 
 	if (asprintf(&text, "%s" FORMAT, sql) < 0)
 		text = NULL;
 	if (!text)
 		return -ENOMEM;
+	asked.rows = (struct tab_separated){.row = pass_row, .ctx = &asked};
 	p.body = text;
 	p.len = strlen(text);
 	err = post(s, &p, url);
 	if (!err)
-		err = tab_separated__end(&rows);
+		err = tab_separated__end(&asked.rows);
+	if (asked.bytes > ANSWER_MAX)
+		snprintf(s->why, sizeof(s->why), "its answer has more than %u MiB",
+			 ANSWER_MAX >> 20);
 	if (err == -EPROTO && !asked.returned && !*s->why)
 		snprintf(s->why, sizeof(s->why), "its answer is not ClickHouse's");
 	return err;

@@ -16,9 +16,14 @@ static enum store_type type_of(const char *name)
 {
 	static const char *const wrappers[] = {"Nullable(", "LowCardinality("};
 
-	for (size_t i = 0; i < N_OF(wrappers); i++)
-		if (begins_with(name, wrappers[i]))
-			return type_of(name + strlen(wrappers[i]));
+	for (size_t i = 0; i < N_OF(wrappers);) {
+		if (begins_with(name, wrappers[i])) {
+			name += strlen(wrappers[i]);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
 	if (begins_with(name, "UInt") || begins_with(name, "Int"))
 		return STORE_INTEGER;
 	return begins_with(name, "Float") ? STORE_REAL : STORE_TEXT;
