@@ -116,8 +116,16 @@ def as_set(lines):
     return {json.dumps(json.loads(line), sort_keys=True) for line in lines.splitlines()}
 
 
+def documented():
+    """The SELECTs of docs/fleet.md: its indented paragraphs."""
+    text = lab.read_text(os.path.join(lab.ROOT, "docs/fleet.md"))
+    paragraphs = text.split("## For Grafana")[1].split("\n\n")
+    return [paragraph for paragraph in paragraphs if paragraph.startswith("    SELECT ")]
+
+
 def test_a_server_answers_as_a_file(t):
-    address, file = clickhouse.one(t).address + "/ci", t.path("history.db")
+    server = clickhouse.one(t)
+    address, file = server.address + "/ci", t.path("history.db")
     lines = t.write("history.jsonl", synthetic())
     for _ in range(2):
         works(history(t, "migrate", "--store", address))
@@ -128,12 +136,14 @@ def test_a_server_answers_as_a_file(t):
         answers = [works(t.run_qprof(*question, "--json", "--store", store, env=environment(t))).stdout
                    for store in (file, address)]
         assert answers[0] == answers[1], question
+    for question in documented():
+        server.ask(question, database="ci")
     exported = works(history(t, "export", "--store", address)).stdout
     assert as_set(exported) == as_set(synthetic())
     works(history(t, "prune", "--keep", "1s", "--store", address))
     left = json.loads(works(history(t, "list", "--json", "--store", address)).stdout)
     assert not left["builds"], left
-    return "%d questions" % len(QUESTIONS)
+    return "%d questions" % len(QUESTIONS + documented())
 
 
 def test_passwords(t):
