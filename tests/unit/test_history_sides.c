@@ -67,6 +67,28 @@ static void workspaces_are_compared_apart(void **state)
 	assert_int_equal(sides__against(s, &a, &none), -ENOENT);
 }
 
+static void builds_that_miss_something_are_left_out(void **state)
+{
+	_store_ struct store *s = history_builds_store("unsound.db");
+	_sides_ struct sides sides = {}, failed = {}, exact = {};
+
+	for (unsigned int i = 0; i < 4; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = "a",
+							    .branch = "main",
+							    .failed = i == 1 ? 3 : 1,
+							    .lost = i == 2 ? 9 : 0});
+	history_builds_add(s, 4, &(struct history_change){.commit = "b", .failed = 1});
+	assert_int_equal(sides__against(s, &main_branch, &sides), 0);
+	assert_int_equal(sides.n[COMPARE_BASE], 2);
+	assert_int_equal(sides.left_out, 2);
+	history_builds_add(s, 5, &(struct history_change){.commit = "c", .failed = 2});
+	assert_int_equal(sides__against(s, &main_branch, &failed), -ENODATA);
+	/* A commit as it was kept is no beginning of another. */
+	history_builds_add(s, 6, &(struct history_change){.commit = "ab", .branch = "fix"});
+	assert_int_equal(sides__of_commits(s, "a", "ab", &any, &exact), 0);
+}
+
 /* Those before it, of other commits, the last of them. */
 static void the_newest_build_is_judged_by_a_branch(void **state)
 {
@@ -113,6 +135,7 @@ int main(void)
 		cmocka_unit_test(two_commits_are_found_by_their_beginnings),
 		cmocka_unit_test(other_kinds_are_left_out),
 		cmocka_unit_test(workspaces_are_compared_apart),
+		cmocka_unit_test(builds_that_miss_something_are_left_out),
 		cmocka_unit_test(the_newest_build_is_judged_by_a_branch),
 		cmocka_unit_test(what_cannot_be_judged_is_an_error),
 	};

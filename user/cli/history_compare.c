@@ -44,7 +44,7 @@ static struct diff_trace trace_of(const struct history_build *b, enum compare_si
 				.reusing = (uint32_t)known(b->reused),
 				.budget_ppm = known(b->budget_ppm),
 				.cost_ppm = known(b->cost_ppm),
-				.probed = true,
+				.probed = !b->how || strcmp(b->how, "sampled") != 0,
 				.sampled = has_budget,
 				.off_cpu = true,
 			},
@@ -126,9 +126,10 @@ static void tell_sides(const struct sides *s)
 	tell_side(s, COMPARE_BASE);
 	tell_side(s, COMPARE_NEW);
 	if (s->left_out)
-		diag_info("%zu builds are left out: they have another profile or host, or reused "
-			  "results",
-			  s->left_out);
+		diag_info("left out, as they have another workspace, profile or host, reused "
+			  "results, lost "
+			  "records, or more compiles failed: %zu build%s",
+			  s->left_out, s->left_out == 1 ? "" : "s");
 }
 
 struct sum_from {

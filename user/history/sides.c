@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 
 /* More builds than are compared are looked at, as some may not be comparable. */
@@ -79,9 +80,45 @@ static bool has_host(const struct history_build *b, const struct history_build *
 	return is_text(b->host, as->host);
 }
 
+static bool has_commit(const struct history_build *b, const struct history_build *as)
+{
+	return is_text(b->commit, as->commit);
+}
+
 static bool has_toolchain(const struct history_build *b, const struct history_build *as)
 {
 	return is_text(b->toolchain, as->toolchain);
+}
+
+/* Whether no more of it failed: what failed did less. */
+static bool has_no_more_failed(const struct history_build *b, const struct history_build *as)
+{
+	return b->failed == HISTORY_UNKNOWN || b->failed <= as->failed;
+}
+
+static bool is_sound(const struct history_build *b, const struct history_build *as)
+{
+	return (!b->lost || b->lost == HISTORY_UNKNOWN) && has_no_more_failed(b, as);
+}
+
+static bool has_counts(const struct history_build *b, const struct history_build *as)
+{
+	return b->executions != HISTORY_UNKNOWN || as->executions == HISTORY_UNKNOWN;
+}
+
+/* Failed compiles of most builds are usual, as those of build scripts that try the compiler. */
+static uint64_t usual_failed(const struct history_builds *builds)
+{
+	_free_ uint64_t *failed = calloc(builds->n + 1, sizeof(*failed));
+	size_t n = 0;
+
+	for (size_t i = 0; failed && i < builds->n; i++)
+		if (builds->at[i].failed != HISTORY_UNKNOWN)
+			failed[n++] = builds->at[i].failed;
+	if (!n)
+		return 0;
+	qsort(failed, n, sizeof(*failed), array__by_u64);
+	return failed[n / 2];
 }
 
 static bool has_other_commit(const struct history_build *b, const struct history_build *as)
@@ -96,6 +133,36 @@ static void keep_newest(struct history_builds *builds, size_t most)
 
 	builds->n -= more;
 	memmove(builds->at, builds->at + more, builds->n * sizeof(*builds->at));
+}
+
+/* Of a side that has others: builds whose numbers miss something. */
+static void leave_out_unsound(struct sides *s)
+{
+	const struct history_builds *new = &s->builds[COMPARE_NEW];
+	struct history_build like = {.failed = usual_failed(&s->builds[COMPARE_BASE])};
+
+	for (int i = 0; i < COMPARE_N_SIDES; i++)
+		if (any(&s->builds[i], is_sound, &like))
+			keep(&s->builds[i], is_sound, &like);
+	like = new->at[new->n - 1];
+	if (any(&s->builds[COMPARE_BASE], has_counts, &like))
+		keep(&s->builds[COMPARE_BASE], has_counts, &like);
+}
+
+/* A build that failed took less, whatever its commit made slower. */
+static int check_failed(const struct sides *s)
+{
+	const struct history_builds *new = &s->builds[COMPARE_NEW];
+	const struct history_build like = {.failed = usual_failed(&s->builds[COMPARE_BASE])};
+
+	for (size_t i = 0; i < new->n; i++)
+		if (!has_no_more_failed(&new->at[i], &like))
+			return diag_error_r(-ENODATA,
+					    "the build %s has no verdict: %llu of its compiles "
+					    "failed",
+					    new->at[i].build,
+					    (unsigned long long)new->at[i].failed);
+	return 0;
 }
 
 /* Leave out what is not comparable on both sides; `most` builds of base. */
@@ -117,6 +184,7 @@ static int match(struct sides *s, size_t most)
 				    "and has the profile '%s', as the build %s",
 				    like.workspace ?: "unknown", like.profile ?: "unknown",
 				    like.build);
+	leave_out_unsound(s);
 	like = new->at[new->n - 1];
 	if (any(base, has_host, &like)) {
 		keep(base, has_host, &like);
@@ -137,8 +205,13 @@ static int match(struct sides *s, size_t most)
 }
 
 /* All builds must be of one commit. */
-static int check_one_commit(const struct history_builds *builds, const char *beginning)
+static int check_one_commit(struct history_builds *builds, const char *beginning)
 {
+	const struct history_build whole = {.commit = beginning};
+
+	/* One that was kept as it was abbreviated. */
+	if (any(builds, has_commit, &whole))
+		keep(builds, has_commit, &whole);
 	for (size_t i = 1; i < builds->n; i++)
 		if (!is_text(builds->at[i].commit, builds->at[0].commit))
 			return diag_error_r(-EINVAL,
@@ -255,5 +328,5 @@ int sides__against(struct store *s, const struct sides_against *a, struct sides 
 				    store__name(s), a->branch,
 				    like->workspace ?: "unknown",
 				    a->toolchain ?: like->toolchain ?: "an unknown toolchain");
-	return match(out, a->last);
+	return match(out, a->last) ?: check_failed(out);
 }

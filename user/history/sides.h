@@ -22,7 +22,9 @@ struct sides {
  *
  * The newest new build decides: others must have its workspace and profile, and if both sides have
  * builds of its host, only these are taken. Builds of a source with changes that are in no commit
- * are left out, if a commit is asked for, and incremental ones if there are clean ones.
+ * are left out, if a commit is asked for; if there are others, so are incremental ones, those that lost records
+ * or in which more compiles failed than in most of base, and of base those of which executions are
+ * not known, as they are of new.
  */
 
 /*
@@ -33,6 +35,8 @@ int sides__of_commits(struct store *s, const char *base, const char *new,
 		      const struct history_filter *f, struct sides *out);
 
 /*
+ * -ENODATA if more compiles of a new build failed than usual.
+ *
  * The builds of a commit (NULL: of the newest build), and the last `last` before them of a branch
  * that are of other commits, by a toolchain that has that part in its name (NULL: the same one).
  */

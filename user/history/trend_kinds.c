@@ -185,7 +185,7 @@ static bool is_known(uint64_t value)
 }
 
 /* The medians of a group tell what is usual. */
-static void find_other_work(const struct sorted *group, size_t n, uint64_t *scratch)
+static void find_other_work(const struct sorted *group, size_t n, bool is_sum, uint64_t *scratch)
 {
 	uint64_t compiles, failed;
 	size_t known = 0;
@@ -204,7 +204,7 @@ static void find_other_work(const struct sorted *group, size_t n, uint64_t *scra
 
 		if (is_known(b->failed) && b->failed > failed)
 			group[i].point->reason = TREND_FAILED;
-		else if (is_known(b->compiles) &&
+		else if (is_sum && is_known(b->compiles) &&
 			 (b->compiles < compiles / 2 || b->compiles / 2 > compiles))
 			group[i].point->reason = TREND_OTHER_WORK;
 	}
@@ -264,6 +264,8 @@ int trend_kinds__sort_out(struct trend *t)
 	_free_ struct sorted *all = calloc(t->n + 1, sizeof(*all));
 	_free_ uint64_t *scratch = calloc(t->n + 1, sizeof(*scratch));
 	bool is_sum = !t->question.of.crate && !t->question.of.item;
+	/* The row of a compile says whether it failed; those of queries and items do not. */
+	bool may_have_failed = is_sum || t->question.of.query || t->question.of.item;
 	unsigned int kinds;
 	size_t n, end;
 	int err;
@@ -275,9 +277,9 @@ int trend_kinds__sort_out(struct trend *t)
 	if (err)
 		return err;
 	n = sort_points(t, kinds, all);
-	for (size_t i = 0; is_sum && i < n; i = end) {
+	for (size_t i = 0; may_have_failed && i < n; i = end) {
 		end = end_of_group(all, n, i);
-		find_other_work(&all[i], end - i, scratch);
+		find_other_work(&all[i], end - i, is_sum, scratch);
 	}
 	n = sort_points(t, kinds, all);
 	number_groups(t, all, n);
