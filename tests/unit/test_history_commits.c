@@ -95,7 +95,7 @@ static void the_last_level_is_the_base(void **state)
 		history_builds_add(s, i,
 				   &(struct history_change){.cpu_ns = (i < 12	? 3000
 								       : i < 20 ? 4000
-										: 4300) *
+										: 4500) *
 									      MS +
 								      i % 3 * MS});
 	compare(s, COMPARE_CPU, 1, &c);
@@ -104,6 +104,33 @@ static void the_last_level_is_the_base(void **state)
 	assert_int_equal(all.of[COMPARE_CPU][COMPARE_BASE].n, 20);
 	assert_int_equal(last.of[COMPARE_CPU][COMPARE_BASE].n, 8);
 	assert_true(last.significant);
+}
+
+/* Four builds of a new level are alike by chance: their range is not the noise. */
+static void few_builds_of_a_level_do_not_show_the_noise(void **state)
+{
+	_store_ struct store *s = history_builds_store("few.db"),
+			     *other = history_builds_store("far.db");
+	__cleanup(compared__clear) struct compared c, far;
+	struct compare_row near_row, far_row;
+
+	for (unsigned int i = 0; i < 20; i++) {
+		const struct history_change base = {
+			.cpu_ns = (i < 16 ? 3000 : 4000) * MS + i % 3 * MS,
+		};
+
+		history_builds_add(s, i, &base);
+		history_builds_add(other, i, &base);
+	}
+	history_builds_add(s, 20, &(struct history_change){.cpu_ns = 4150 * MS});
+	history_builds_add(other, 20, &(struct history_change){.cpu_ns = 4900 * MS});
+	compare(s, COMPARE_CPU, 1, &c);
+	compare(other, COMPARE_CPU, 1, &far);
+	assert_int_equal(commits__sum(c.c, is_build, NULL, true, &near_row), 1);
+	assert_int_equal(commits__sum(far.c, is_build, NULL, true, &far_row), 1);
+	assert_int_equal(near_row.of[COMPARE_CPU][COMPARE_BASE].n, 4);
+	assert_false(near_row.significant);
+	assert_true(far_row.significant);
 }
 
 static void too_many_builds_are_refused(void **state)
@@ -122,6 +149,7 @@ int main(void)
 		cmocka_unit_test(crates_and_queries_are_paired),
 		cmocka_unit_test(a_branch_has_its_own_noise),
 		cmocka_unit_test(the_last_level_is_the_base),
+		cmocka_unit_test(few_builds_of_a_level_do_not_show_the_noise),
 		cmocka_unit_test(too_many_builds_are_refused),
 	};
 

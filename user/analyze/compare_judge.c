@@ -132,6 +132,7 @@ void compare_judge__row(const struct compare_result *r, struct compare_row *row,
 		has_query ? compare_rules__of_queries(&r->rules) : r->rules.metric;
 
 	row->known = row->changed = row->doubted = 0;
+	row->too_noisy = r->too_noisy;
 	for (unsigned int m = 0; m < COMPARE_N_METRICS; m++) {
 		bool known = is_compared(r, row, m, has_query);
 		uint64_t noise = cost_noise(r, row, m);
@@ -152,6 +153,13 @@ static bool same_count(const struct compare_row *row)
 	       row->of[COMPARE_COUNT][COMPARE_NEW].median;
 }
 
+void compare_judge__by_estimate(struct compare_result *r)
+{
+	r->noise_is_estimated = true;
+	r->noise_ppm = r->estimated_ppm;
+	r->too_noisy = r->noise_ppm > COMPARE_NOISE_MOST;
+}
+
 static int estimate_noise(struct compare_result *r)
 {
 	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
@@ -159,9 +167,6 @@ static int estimate_noise(struct compare_result *r)
 
 	if (!pairs)
 		return -ENOMEM;
-	if (r->rules.base_has_noise ||
-	    !spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
-		return 0;
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
@@ -172,10 +177,12 @@ static int estimate_noise(struct compare_result *r)
 				row->error_ns[COMPARE_SELF],
 			};
 	}
-	r->noise_is_estimated = true;
-	r->noise_ppm = spread_noise(pairs, n);
-	if (r->noise_ppm < NOISE_LEAST)
-		r->noise_ppm = NOISE_LEAST;
+	r->estimated_ppm = spread_noise(pairs, n);
+	if (r->estimated_ppm < NOISE_LEAST)
+		r->estimated_ppm = NOISE_LEAST;
+	if (!r->rules.base_has_noise &&
+	    spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
+		compare_judge__by_estimate(r);
 	return 0;
 }
 
@@ -229,7 +236,6 @@ int compare_judge__result(struct compare_result *r)
 
 	if (err)
 		return err;
-	r->too_noisy = r->noise_is_estimated && r->noise_ppm > COMPARE_NOISE_MOST;
 	count_crates(r);
 	compare_judge__row(r, &r->build, false, true);
 	judge(r, r->crates, r->n_crates, true);

@@ -18,4 +18,7 @@ int compare_judge__result(struct compare_result *r);
 void compare_judge__row(const struct compare_result *r, struct compare_row *row, bool has_query,
 			bool is_sum);
 
+/* Let rows be judged by the estimate, though base has noise of its own. */
+void compare_judge__by_estimate(struct compare_result *r);
+
 #endif /* QPROF_ANALYZE_COMPARE_JUDGE_H */

@@ -72,6 +72,7 @@ struct compare_row {
 	uint8_t changed;
 	/* Of those that did not: would have, if what recording cost were known exactly. */
 	uint8_t doubted;
+	bool too_noisy; /* it was judged with so much noise: compare_result.too_noisy */
 	/*
 	 * True if the metric of the rules is known on both sides. A row that is not compared is
 	 * never significant.
@@ -185,6 +186,7 @@ struct compare_result {
 	 * which is an estimate too.
 	 */
 	bool noise_is_estimated;
+	uint64_t estimated_ppm; /* the estimate, also where it is not used */
 	uint64_t noise_ppm;		     /* UINT64_MAX: unknown */
 	size_t n_crates_in[COMPARE_N_SIDES]; /* that a side has */
 	size_t n_crates_in_both;

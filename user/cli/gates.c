@@ -101,7 +101,7 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 		return "what recording cost may explain it";
 	if (may_be_hidden(v->result, gate))
 		return "recording added more to one side, which may hide growth";
-	if (gate->is_above && v->result->too_noisy && compare_metric_is_time(metric))
+	if (gate->is_above && row->too_noisy && compare_metric_is_time(metric))
 		return "there is too much noise";
 	return NULL;
 }

@@ -259,6 +259,7 @@ int commits__sum(const struct commits *c, compare_pick *pick, const void *ctx, b
 {
 	const struct compare_result *r = &c->result;
 	enum compare_metric metric = r->rules.metric;
+	struct compare_result few = *r;
 	__cleanup(sums__clear) struct sums s;
 	bool has_query = false, is_build = false;
 	size_t first = 0;
@@ -285,7 +286,10 @@ int commits__sum(const struct commits *c, compare_pick *pick, const void *ctx, b
 	out->is_build = is_build;
 	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)
 		out->unprobed[side] = r->any_unprobed;
-	compare_judge__row(r, out, has_query, n > 1 || !has_query);
+	/* A level that is new has too few builds to show its noise. */
+	if (r->rules.base_has_noise && c->n_base - first < MANY_BUILDS)
+		compare_judge__by_estimate(&few);
+	compare_judge__row(&few, out, has_query, n > 1 || !has_query);
 	return n;
 }
 
