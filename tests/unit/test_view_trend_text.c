@@ -54,7 +54,7 @@ static void without_a_change_a_sentence_says_so(void **state)
 		"\nNo change beyond noise: one build differs from the next by 0.68 % (median).\n");
 	sample_trend(&sample, 5);
 	few = text_of(&(struct trend_look){});
-	assert_contains(few, "\n5 builds are too few to tell a change from noise");
+	assert_contains(few, "\n5 comparable builds are too few to tell a change from noise");
 }
 
 static void without_values_there_is_no_judgement(void **state)

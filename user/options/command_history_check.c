@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
 		.offset = AT(history_check.last),
 		.initial = "20",
 		.positive = true,
-		.help = "Compare with that many builds.",
+		.help = "Compare with that many builds; at most 50.",
 	},
 	{
 		.name = "fail-above",

@@ -136,7 +136,9 @@ static const struct member members[] = {
 	{"points[]", "label", "", "the user's"},
 	{"points[]", "toolchain", "", "the version of the compiler"},
 	{"points[]", "value", "", "in `unit`; null: not known"},
-	{"points[]", "how", "", "how the value is known: exact, sampled or estimated"},
+	{"points[]", "how", "",
+	 "how the value is known: exact, sampled or estimated; "
+	 "budget: of a build in which not all queries had probes"},
 	{"points[]", "left_out", "", "why changes are not looked for there; null: they are"},
 	{"", "changes", "", "where the level changed, the oldest first"},
 	{"changes[]", "commit", "", "of the first build of the new level"},

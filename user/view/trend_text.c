@@ -367,9 +367,25 @@ static double noise_of(const struct trend *t)
 	return steps[n / 2];
 }
 
+/* The counted builds of the group that has most: groups are judged apart. */
+static size_t n_in_largest(const struct trend *t)
+{
+	_free_ size_t *n = calloc(t->n_groups + 1, sizeof(*n));
+	size_t most = 0;
+
+	for (size_t i = 0; n && i < t->n; i++) {
+		const struct trend_point *p = &t->points[i];
+
+		if (is_counted(p) && p->group <= t->n_groups && ++n[p->group] > most)
+			most = n[p->group];
+	}
+	return most;
+}
+
 static void say_no_change(FILE *out, const struct trend *t)
 {
 	char text[HISTORY_CELL_MAX];
+	size_t n = n_in_largest(t);
 
 	if (!n_counted(t))
 		fprintf(out, "No build can be judged%s.",
@@ -378,11 +394,12 @@ static void say_no_change(FILE *out, const struct trend *t)
 				: "");
 	else if (t->exact)
 		fprintf(out, "No change of %s or more.", history_change(text, t->least) + 1);
-	else if (n_counted(t) < 2 * CHANGE_POINTS_LEAST)
+	else if (n < 2 * CHANGE_POINTS_LEAST)
 		fprintf(out,
-			"%zu build%s too few to tell a change from noise: add more, %u at least, "
+			"%zu comparable build%s too few to tell a change from noise: add more, %u "
+			"at least, "
 			"or ask for --metric count, which has no noise.",
-			n_counted(t), n_counted(t) == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST);
+			n, n == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST);
 	else
 		fprintf(out,
 			"No change beyond noise: one build differs from the next by %s (median).",
