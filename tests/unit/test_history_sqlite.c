@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/sqlite.h"
 
+#include <errno.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "../fixtures/directory.h"
@@ -117,6 +119,40 @@ static void the_whole_build_replaces_an_unfinished_one(void **state)
 	assert_string_equal(read, expected);
 }
 
+static void change(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(directory_path("a.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void assert_wrong(struct store *s, const char *sql, const char *why)
+{
+	_output_ struct output said = {};
+	_free_ char *read = NULL;
+
+	change(sql);
+	output_begin(&said);
+	read = printed_text(store__each(s, write_build, out) + EBADMSG);
+	output_end(&said);
+	assert_string_equal(read, "");
+	assert_one_line(said.text[1]);
+	assert_contains(said.text[1], why);
+}
+
+static void a_row_that_no_build_has_is_refused(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+
+	assert_int_equal(add(s, 1), 0);
+	assert_wrong(s, "UPDATE builds SET lost = -1", "has a wrong \"lost\"");
+	assert_wrong(s, "UPDATE builds SET lost = 9223372036854775807",
+		     "is wrong: \"lost\" is no number");
+	assert_wrong(s, "UPDATE builds SET lost = 0, build = 'x'", "\"build\" is no UUID");
+}
+
 static void old_builds_are_pruned(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -146,6 +182,7 @@ int main(void)
 		TEST(a_build_is_read_as_it_was_added),
 		TEST(a_build_is_added_once),
 		TEST(the_whole_build_replaces_an_unfinished_one),
+		TEST(a_row_that_no_build_has_is_refused),
 		TEST(old_builds_are_pruned),
 		TEST(only_its_owner_may_read_a_file),
 	};

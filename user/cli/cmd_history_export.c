@@ -55,8 +55,10 @@ static int write_file(struct store *s, const struct cli_history_export_options *
 		err = STREAM_FAILED;
 	if (err == STREAM_FAILED)
 		diag_error("cannot write %s: the disk may be full", o->output);
-	if (err)
+	if (err) {
+		output_file__discard(&file);
 		return err;
+	}
 	err = output_file__commit(&file);
 	if (err)
 		diag_error("cannot name %s: %s", o->output, strerror(-err));

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "history/columns.h"
+#include "history/row_check.h"
 
 /* More than the longest row: all texts of a build, with six bytes for each. */
 #define LINE_MAX_BYTES (512u << 10)
@@ -216,24 +217,13 @@ static int take_column(struct json_lines *l, struct history_rows *rows,
 	return text ? 0 : -ENOMEM;
 }
 
-static bool is_null(const struct history_column *c, const void *row)
-{
-	return c->type == HISTORY_TEXT ? !history_column__text(c, row)
-				       : history_column__number(c, row) == HISTORY_UNKNOWN;
-}
-
-static int check_required(struct json_lines *l, const struct history_table *t, const void *row)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (t->columns[i].required && is_null(&t->columns[i], row))
-			return fail(l, -EBADMSG, "it has no \"%s\"", t->columns[i].name);
-	return 0;
-}
-
 /* Take the columns of a row. Keys of other meaning were removed from `o`. */
-static int take_row(struct json_lines *l, struct history_rows *rows, const struct history_table *t,
+static int take_row(struct json_lines *l, struct history_rows *rows, enum history_table_id id,
 		    struct json_object *o, void *row)
 {
+	const struct history_table *t = history_table(id);
+	char why[128];
+
 	json_object_object_foreach (o, key, value) {
 		const struct history_column *c = history_table__column(t, key);
 		int err;
@@ -245,7 +235,7 @@ static int take_row(struct json_lines *l, struct history_rows *rows, const struc
 		if (err)
 			return err;
 	}
-	return check_required(l, t, row);
+	return row_check(id, row, why, sizeof(why)) ? 0 : fail(l, -EBADMSG, "%s", why);
 }
 
 /* Take a key that is no column out of the object: *text of it, valid for the object's time. */
@@ -315,17 +305,6 @@ static int take_announced(struct json_lines *l, struct json_object *o)
 	return 0;
 }
 
-static bool is_id(const char *text)
-{
-	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	size_t i = 0;
-
-	for (; text[i] && i < sizeof(form) - 1; i++)
-		if (form[i] == 'x' ? !strchr("0123456789abcdef", text[i]) : text[i] != '-')
-			return false;
-	return i == sizeof(form) - 1 && !text[i];
-}
-
 static int take_build(struct json_lines *l, struct history_rows *rows, struct json_object *o)
 {
 	const struct history_table *t;
@@ -336,10 +315,7 @@ static int take_build(struct json_lines *l, struct history_rows *rows, struct js
 		return err;
 	if (id != HISTORY_BUILD)
 		return fail(l, -EBADMSG, "it belongs to no build: more rows than were announced");
-	err = take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, t, o, &rows->build);
-	if (!err && !is_id(rows->build.build))
-		return fail(l, -EBADMSG, "\"build\" is no UUID in lower case");
-	return err;
+	return take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, id, o, &rows->build);
 }
 
 /* All rows of the other tables begin with these two columns. */
@@ -365,7 +341,7 @@ static int take_other(struct json_lines *l, struct history_rows *rows, struct js
 	row = history_rows__append(rows, id);
 	if (!row)
 		return -ENOMEM;
-	err = take_row(l, rows, t, o, row);
+	err = take_row(l, rows, id, o, row);
 	if (!err && !is_of_build(t, row, &rows->build))
 		return fail(l, -EBADMSG, "it is not of the build before it");
 	return err;

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "history/columns.h"
+#include "history/row_check.h"
 #include "history/sqlite_db.h"
 #include "history/sqlite_names.h"
 #include "history/sqlite_packed.h"
@@ -270,31 +271,48 @@ static int select_rows(struct store *store, const char *sql, const struct store_
 struct filling {
 	struct history_rows *rows;
 	enum history_table_id table;
+	const char *store;
 };
 
+/* False: the column has another type. */
+static bool fill_column(const struct history_column *c, const struct store_value *cell, void *row,
+			struct history_rows *rows, int *err)
+{
+	if (cell->type == STORE_NULL)
+		return true;
+	if (c->type == HISTORY_TEXT && cell->type == STORE_TEXT) {
+		const char *text = history_rows__text(rows, cell->text);
+
+		*err = text ? 0 : -ENOMEM;
+		history_column__set_text(c, row, text);
+		return true;
+	}
+	if (c->type != HISTORY_NUMBER || cell->type != STORE_INTEGER || cell->integer < 0)
+		return false;
+	history_column__set_number(c, row, (uint64_t)cell->integer);
+	return true;
+}
+
+/* The file may be another user's: a row may have nothing that a line of history/json_lines.h may
+ * not. */
 static int fill_row(void *ctx, const struct store_value *cells, size_t n)
 {
 	struct filling *f = ctx;
 	const struct history_table *t = history_table(f->table);
 	void *row = f->table == HISTORY_BUILD ? &f->rows->build
 					      : history_rows__append(f->rows, f->table);
+	char why[128];
+	int err = row ? 0 : -ENOMEM;
 
-	if (!row)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct history_column *c = &t->columns[i];
-
-		if (cells[i].type == STORE_TEXT && c->type == HISTORY_TEXT) {
-			const char *text = history_rows__text(f->rows, cells[i].text);
-
-			if (!text)
-				return -ENOMEM;
-			history_column__set_text(c, row, text);
-		} else if (cells[i].type == STORE_INTEGER && c->type == HISTORY_NUMBER) {
-			history_column__set_number(c, row, (uint64_t)cells[i].integer);
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < n && !err; i++)
+		if (!fill_column(&t->columns[i], &cells[i], row, f->rows, &err))
+			return diag_error_r(-EBADMSG,
+					    "%s: a row of the table \"%s\" has a wrong \"%s\"",
+					    f->store, t->name, t->columns[i].name);
+	if (!err && !row_check(f->table, row, why, sizeof(why)))
+		return diag_error_r(-EBADMSG, "%s: a row of the table \"%s\" is wrong: %s",
+				    f->store, t->name, why);
+	return err;
 }
 
 struct each {
@@ -312,7 +330,7 @@ static int take_build(void *ctx, const struct store_value *cells, size_t n)
 	(void)n;
 	history_rows__init(&rows);
 	for (int id = 0; id < HISTORY_TABLES && !err; id++) {
-		struct filling f = {&rows, (enum history_table_id)id};
+		struct filling f = {&rows, (enum history_table_id)id, e->store->name};
 		_free_ char *sql = NULL;
 
 		if (asprintf(&sql, "SELECT * FROM \"%s\" WHERE build = ?",
