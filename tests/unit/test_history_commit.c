@@ -105,6 +105,17 @@ static void a_head_that_moved_since_says_nothing(void **state)
 	assert_int_equal(c.dirty, -1);
 }
 
+static void a_head_without_a_reflog_has_not_moved(void **state)
+{
+	struct commit c;
+
+	run("rm -r %s/.git/logs%s", repository, "");
+	c = ask(repository, LATER);
+	assert_string_equal(c.commit, "");
+	assert_false(c.moved);
+	assert_true(c.no_reflog);
+}
+
 static void without_a_repository_nothing_is_known(void **state)
 {
 	struct commit none = ask(top, LATER), missing = ask("/nonexistent", LATER), empty;
@@ -250,12 +261,19 @@ static void what_is_no_hash_is_no_commit(void **state)
 static void git_counts_for_more_than_the_ci(void **state)
 {
 	static const char *const push[] = {"CI_COMMIT_SHA", HASH, "CI_COMMIT_REF_NAME", "v2", NULL};
-	struct commit c = {.commit = "1234567"};
+	struct commit c = {.commit = HASH, .branch = "own"}, short_one = {.commit = "8f5c1f0"},
+		      other = {.commit = "1234567"};
 
 	variables = push;
 	commit__add_ci(&c, get);
-	assert_string_equal(c.commit, "1234567");
-	assert_string_equal(c.branch, "v2");
+	assert_string_equal(c.branch, "own");
+	commit__add_ci(&short_one, get);
+	assert_string_equal(short_one.commit, "8f5c1f0");
+	assert_string_equal(short_one.branch, "v2");
+	/* The branch is of the CI's commit. */
+	commit__add_ci(&other, get);
+	assert_string_equal(other.commit, "1234567");
+	assert_string_equal(other.branch, "");
 }
 
 #define WITH_REPOSITORY(test) \
@@ -269,6 +287,7 @@ int main(void)
 		WITH_REPOSITORY(a_detached_head_has_no_branch),
 		WITH_REPOSITORY(a_worktree_has_its_own_branch),
 		WITH_REPOSITORY(a_head_that_moved_since_says_nothing),
+		WITH_REPOSITORY(a_head_without_a_reflog_has_not_moved),
 		WITH_REPOSITORY(without_a_repository_nothing_is_known),
 		WITH_REPOSITORY(nothing_of_a_hostile_configuration_runs),
 		WITH_REPOSITORY(no_program_checks_a_signature),

@@ -52,13 +52,16 @@ static struct commit find_commit(const struct cli_history_add_options *o,
 	commit__init(&c);
 	if (o->commit && o->branch)
 		return c;
-	if (directory && !o->commit && may_ask_git(directory))
+	/* A longer text is no commit of a CI's variables either. */
+	if (o->commit)
+		snprintf(c.commit, sizeof(c.commit), "%s", o->commit);
+	else if (directory && may_ask_git(directory))
 		commit__ask_git(&c, directory, b->start_ns, is_fresh(b));
 	commit__add_ci(&c, getenv);
-	if (c.moved && !*c.commit)
-		diag_warn("%s: HEAD of %s has moved since it was recorded, so its commit is not "
-			  "known; give it with --commit",
-			  path, directory);
+	if ((c.moved || c.no_reflog) && !*c.commit)
+		diag_warn("%s: HEAD of %s %s, so its commit is not known; give it with --commit",
+			  path, directory,
+			  c.moved ? "has moved since it was recorded" : "has no reflog");
 	return c;
 }
 

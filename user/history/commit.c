@@ -90,8 +90,12 @@ void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns,
 
 	if (git__ask(&g, hash, text, sizeof(text)) || !is_hash(text))
 		return;
+	if (!head_moved_at(&g, &seconds)) {
+		c->no_reflog = true;
+		return;
+	}
 	/* A move within the second of the start may be of before. */
-	if (!head_moved_at(&g, &seconds) || seconds > start_ns / SECOND_NS) {
+	if (seconds > start_ns / SECOND_NS) {
 		c->moved = true;
 		return;
 	}
@@ -136,6 +140,14 @@ static const char *branch_of(const struct service *s, char *(*get)(const char *n
 	return NULL;
 }
 
+/* Either may be abbreviated. */
+static bool is_same(const char *a, const char *b)
+{
+	size_t of_a = strlen(a), of_b = strlen(b);
+
+	return !strncmp(a, b, of_a < of_b ? of_a : of_b);
+}
+
 void commit__add_ci(struct commit *c, char *(*get)(const char *name))
 {
 	for (size_t i = 0; i < N_OF(services); i++) {
@@ -143,6 +155,8 @@ void commit__add_ci(struct commit *c, char *(*get)(const char *name))
 
 		if (!commit || !is_hash(commit))
 			continue;
+		if (!is_same(c->commit, commit))
+			return;
 		branch = branch_of(&services[i], get);
 		if (!*c->commit)
 			strcpy(c->commit, commit);

@@ -15,6 +15,7 @@ struct commit {
 	char branch[BRANCH_MAX]; /* empty on a detached HEAD */
 	int dirty;		 /* 1 or 0: tracked files have changes that are in no commit; -1 */
 	bool moved;		 /* git's HEAD has moved since, so git knows nothing */
+	bool no_reflog;		 /* nor does it if nothing says when HEAD moved */
 };
 
 /*
@@ -24,7 +25,10 @@ struct commit {
  */
 void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh);
 
-/* What is not known yet, from the environment. `get` is getenv(), or a test's. */
+/*
+ * What is not known yet, from the environment; nothing if that is of another commit. `get` is
+ * getenv(), or a test's.
+ */
 void commit__add_ci(struct commit *c, char *(*get)(const char *name));
 
 /* All unknown. */
