@@ -173,6 +173,29 @@ static void hosts_are_judged_apart(void **state)
 	assert_int_equal(counts.n_groups, 1);
 }
 
+/* Neighbouring commits: a small step that one host shows, and a large one that only the other does.
+ */
+static void other_changes_of_hosts_are_kept(void **state)
+{
+	_store_ struct store *s = history_builds_store("apart.db");
+	_trend_ struct trend t = {};
+	struct trend_question q = asks(TREND_CPU);
+	struct noise r = {.state = 13};
+
+	for (unsigned int i = 0; i < 60; i++) {
+		bool is_slow = i % 2;
+		uint64_t cpu = cpu_of(&r, i >= 30 && !is_slow);
+
+		history_builds_add(
+			s, i,
+			&(struct history_change){.commit = commit(i),
+						 .host = is_slow ? "slow" : "fast",
+						 .cpu_ns = i > 30 && is_slow ? 2 * cpu : cpu});
+	}
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_int_equal(t.n_changes, 2);
+}
+
 /* In a cloud each build may have a host of its own. */
 static void many_hosts_are_one(void **state)
 {
@@ -270,6 +293,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_comparable_is_left_out),
 		cmocka_unit_test(workspaces_are_judged_apart),
 		cmocka_unit_test(hosts_are_judged_apart),
+		cmocka_unit_test(other_changes_of_hosts_are_kept),
 		cmocka_unit_test(many_hosts_are_one),
 		cmocka_unit_test(toolchains_are_told_apart),
 		cmocka_unit_test(builds_are_chosen),

@@ -308,10 +308,16 @@ static int by_point(const void *a, const void *b)
 	return (x->point > y->point) - (x->point < y->point);
 }
 
+/* One commit's changes of two groups are alike within this factor; else they are of two commits. */
+#define ALIKE 3
+
 /* Whether builds of two groups may show the change of one commit. `b` is the later one. */
 static bool is_same_change(const struct trend_change *a, const struct trend_change *b)
 {
-	return b->former < a->point && (a->change > 0) == (b->change > 0);
+	double x = fabs(a->change), y = fabs(b->change);
+
+	return b->former < a->point && (a->change > 0) == (b->change > 0) && x <= ALIKE * y &&
+	       y <= ALIKE * x;
 }
 
 /* Whether `a` says more closely when, or the same more surely. */
