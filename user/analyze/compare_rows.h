@@ -130,6 +130,8 @@ struct compare_rules {
 	bool different_recording;
 	/* Base has so many builds that their range is the noise, however few the new side has. */
 	bool base_has_noise;
+	/* The sides are builds of a history, and not traces. */
+	bool of_history;
 	/* Smaller changes are ignored. Times only; the percentage is of the base build. */
 	uint64_t min_ns;
 	uint64_t min_ppm;

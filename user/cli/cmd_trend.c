@@ -40,14 +40,15 @@ static int print(const struct cli_trend_options *o, const struct trend *t)
 static void tell_why_empty(const struct store *s, const struct trend *t)
 {
 	if (!t->builds.n && t->not_whole)
-		diag_error("%s has %llu builds that match, but none of them is whole",
+		diag_error("%s has no whole build that matches; builds whose traces are not whole: "
+			   "%llu",
 			   store__name(s), (unsigned long long)t->not_whole);
 	else if (!t->builds.n)
 		diag_error("%s has no build that matches; qprof-bpf history list shows all",
 			   store__name(s));
 	else
-		diag_error("none of the %zu builds has that crate, query or item; names are as "
-			   "in qprof-bpf report --by crate|query|item",
+		diag_error("no build that matches (of %zu) has that crate, query or item; names "
+			   "are as in qprof-bpf report --by crate|query|item",
 			   t->builds.n);
 }
 

@@ -57,9 +57,11 @@ int gates__judge(const struct cli_gates *from, const struct compare_rules *rules
 		if (!n)
 			return diag_error_r(
 				-ENOENT,
-				"--fail-above %s: none of the traces has that; for the "
-				"names there are: qprof-bpf report --by query|item|crate",
-				gate->text);
+				"--fail-above %s: none of the %s has that; for the names "
+				"there are: qprof-bpf %s",
+				gate->text, diff_noun(rules),
+				rules->of_history ? "history diff COMMIT COMMIT"
+						  : "report --by query|item|crate");
 		to->text = gate->text;
 		to->limit_ns = gate->limit.ns;
 		to->limit_bytes = gate->limit_bytes;
@@ -83,20 +85,24 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 {
 	const struct compare_row *row = &gate->row;
 	enum compare_metric metric = gate->metric;
+	bool of_history = v->result->rules.of_history;
 
 	if (v->result->rules.different_work)
 		return "the builds did different work";
 	if (row->is_build && v->result->few_crates)
 		return "few crates are in both builds";
 	if (!whole)
-		return "the traces do not have all of the builds";
+		return of_history ? "records were lost"
+				  : "the traces do not have all of the builds";
 	if (!row->compared && (metric == COMPARE_WALL || metric == COMPARE_TOTAL))
-		return "it needs three traces a side, recorded alike";
+		return of_history ? "it needs three builds a side, recorded alike"
+				  : "it needs three traces a side, recorded alike";
 	if (!row->compared)
 		return "it is not known on both sides";
 	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
 	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
-		return "no query had probes in all traces";
+		return of_history ? "no query had probes in all builds"
+				  : "no query had probes in all traces";
 	if (gate->is_above && compare_row__is_doubted(row, metric))
 		return "what recording cost may explain it";
 	if (may_be_hidden(v->result, gate))

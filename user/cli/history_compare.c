@@ -201,6 +201,7 @@ int history_compare(const struct history_compare *h)
 	_sides_ struct sides sides = {};
 	_commits_ struct commits *c = NULL;
 	struct compare_rules rules = {
+		.of_history = true,
 		.metric = metric_of(h->metric),
 		.min_ns = h->min.ns,
 		.min_ppm = h->min.ppm,

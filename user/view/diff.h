@@ -52,6 +52,12 @@ enum diff_by {
 	DIFF_BY_ITEM,
 };
 
+/* What is compared, for messages: "builds" or "traces". */
+static inline const char *diff_noun(const struct compare_rules *rules)
+{
+	return rules->of_history ? "builds" : "traces";
+}
+
 struct diff_view {
 	const struct compare_result *result;
 	enum diff_by by;

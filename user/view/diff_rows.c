@@ -226,7 +226,8 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 	if (!compare_row__knows(row, metric) && !row->query &&
 	    (metric == COMPARE_WALL || metric == COMPARE_TOTAL) &&
 	    (!r->rules.different_recording || r->without_cost) && !r->rules.different_work)
-		return ": no verdict with fewer than 3 traces a side";
+		return r->rules.of_history ? ": no verdict with fewer than 3 builds a side"
+					   : ": no verdict with fewer than 3 traces a side";
 	if (!compare_row__knows(row, metric))
 		return ": not compared";
 	if (compare_row__changed(row, metric))
@@ -248,7 +249,7 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
 	if (metric == COMPARE_COUNT && !row->query && is_unprobed(row))
-		fputs(", of queries with probes in all traces", out);
+		fprintf(out, ", of queries with probes in all %s", diff_noun(&r->rules));
 	if (!compare_row__change(row, metric)) {
 		fputs(", no change", out);
 		return;
@@ -346,8 +347,8 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 
 	if (!r->noise_is_estimated || compare_rules__of_queries(&r->rules) == COMPARE_COUNT)
 		return;
-	fprintf(out, "fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): ", SPREAD_TRUSTED,
-		r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
+	fprintf(out, "fewer than %d %s on a side (%" PRIu32 ", %" PRIu32 "): ", SPREAD_TRUSTED,
+		diff_noun(&r->rules), r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
 	if (r->noise_ppm == UINT64_MAX) {
 		fputs("too few queries were executed equally often on both sides to estimate "
 		      "noise; only times of what one side does not have are reported\n",
@@ -356,9 +357,10 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 	}
 	fprintf(out, "noise is estimated, at %s %%",
 		format_percent(percent, r->noise_ppm, 1000000));
-	fputs(r->too_noisy ? ", which is too much to judge times, but for the largest changes: "
-			     "record more traces of "
-			     "each side, in turns\n"
-			   : "\n",
-	      out);
+	if (r->too_noisy)
+		fprintf(out,
+			", which is too much to judge times, but for the largest changes: record "
+			"more %s of each side, in turns",
+			diff_noun(&r->rules));
+	putc('\n', out);
 }
