@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A history in a SQLite file: many writers, killed ones, files that cannot be used."""
 
+import contextlib
 import os
 import pwd
 import signal
 import sqlite3
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "fixtures"))
+import lab
 import synthetic_history
 
 NOBODY = pwd.getpwnam("nobody")
@@ -52,6 +53,15 @@ def assert_sound(store):
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+def count(store):
+    """The builds of a file that another process may be making."""
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        try:
+            return db.execute("SELECT count(*) FROM builds").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+
 def refused(t, store, *words, command=("list",)):
     """One line, with the cause and the next step."""
     done = history(t, command[0], "--store", store, *command[1:])
@@ -75,16 +85,28 @@ def test_sixteen_writers_at_once(t):
 
 
 def test_a_killed_writer_leaves_whole_builds(t):
-    store, files = t.path("history.db"), parts(t, 1, 60)
-    for i in range(12):
-        writer = t.start_qprof("history", "merge", "--store", store, files[0])
-        time.sleep(0.004 * i)
-        writer.send_signal(signal.SIGKILL)
-        writer.communicate()
-    done = history(t, "merge", "--store", store, files[0])
+    """A writer ends while it has half of a build: what it added before is there."""
+    store, (whole,) = t.path("history.db"), parts(t, 1, 60)
+    with open(whole, encoding="utf-8") as f:
+        lines = f.readlines()
+    size = len(lines) // 60
+    assert all('"table": "build"' in line for line in lines[::size]), lines[::size]
+    for n in 1, 7, 30:
+        pipe = t.path("pipe%d" % n)
+        os.mkfifo(pipe)
+        writer = t.start_qprof("history", "merge", "--store", store, pipe)
+        with open(pipe, "w", encoding="utf-8") as f:
+            f.writelines(lines[: n * size + size // 2])
+            f.flush()
+            lab.wait_for("the builds", lambda n=n: os.path.exists(store) and count(store) == n)
+            writer.send_signal(signal.SIGKILL)
+            writer.communicate()
+        counts = rows_of_builds(t, store)
+        assert len(counts) == n and set(counts.values()) == {size}, counts
+    done = history(t, "merge", "--store", store, whole)
     assert done.returncode == 0, done
     counts = rows_of_builds(t, store)
-    assert len(counts) == 60 and len(set(counts.values())) == 1, counts
+    assert len(counts) == 60 and set(counts.values()) == {size}, counts
     assert_sound(store)
 
 
