@@ -7,11 +7,11 @@
 
 static struct sample_trend sample;
 
-static char *text_of(size_t n, size_t most, size_t width)
+static char *text_of(size_t n, uint64_t all, size_t width)
 {
 	const struct history_builds builds = {.at = sample.builds, .n = n};
 
-	return PRINTED(assert_int_equal(history_list_text(to_, &builds, most, width), 0));
+	return PRINTED(assert_int_equal(history_list_text(to_, &builds, all, width), 0));
 }
 
 static void a_line_says_what_was_built_and_how_long_it_took(void **state)
@@ -46,7 +46,7 @@ static void older_builds_are_counted(void **state)
 	_free_ char *text = NULL, *none = text_of(0, 40, 80);
 
 	sample_trend(&sample, 45);
-	text = text_of(45, 40, 80);
+	text = text_of(40, 45, 80);
 	assert_int_equal(occurrences(text, "main"), 40);
 	assert_contains(text, "\n  and 5 older: --last 45 shows all\n");
 	assert_contains(none, "No builds. ");

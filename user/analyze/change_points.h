@@ -24,11 +24,12 @@
 #define CHANGE_POINTS_LEAST	 4
 #define CHANGE_POINTS_CONFIDENCE 0.999
 /* More values of a series than these are refused. */
-#define CHANGE_POINTS_MOST 1000000
+#define CHANGE_POINTS_MOST 100000
 
 /*
- * Find the changes in `n` values, none of which is negative or no number. *out is to be freed. Time
- * is proportional to n. -ENOMEM; -E2BIG.
+ * Find the changes in `n` values, none of which is negative or no number. *out is to be freed. The
+ * time is proportional to n, and beside that to the square of the number of candidates: 0.7 s for
+ * 100,000 values with a new level every five. -ENOMEM; -E2BIG.
  */
 int change_points__find(const double *values, size_t n, const struct change_points_options *o,
 			struct change_point **out, size_t *n_out);

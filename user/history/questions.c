@@ -131,6 +131,16 @@ static int take_number(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
+int history_builds__count(struct store *s, const struct history_filter *f, uint64_t *n)
+{
+	struct sql q = {};
+
+	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	where_filter(&q, s, f);
+	*n = 0;
+	return told(s, sql__select(&q, s, take_number, n));
+}
+
 int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n)
 {
 	struct sql q = {};

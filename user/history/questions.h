@@ -30,6 +30,9 @@ struct history_builds {
 int history_builds__ask(struct store *s, const struct history_filter *f,
 			struct history_builds *out);
 
+/* The number of builds that match, whatever f->last and f->state. */
+int history_builds__count(struct store *s, const struct history_filter *f, uint64_t *n);
+
 /* The number of builds that match, whatever f->last, and are not whole. */
 int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n);
 

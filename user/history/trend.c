@@ -429,8 +429,6 @@ static int judge(struct trend *t)
 	int err = order_points(t) ?: trend_kinds__sort_out(t) ?: find_changes(t)
 		?: note_left_out(t) ?: note_cost(t);
 
-	if (err == -E2BIG)
-		return diag_error_r(err, "more than %d builds: give --last", CHANGE_POINTS_MOST);
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
 
@@ -443,6 +441,8 @@ static int ask_builds(struct store *s, const struct history_filter *f, struct tr
 	int err = 0;
 
 	whole.state = "whole";
+	if (!whole.last)
+		whole.last = CHANGE_POINTS_MOST + 1;
 	if (!whole.workspace) {
 		err = history_builds__newest_workspace(s, &whole, &workspace);
 		whole.workspace = workspace;
@@ -451,6 +451,8 @@ static int ask_builds(struct store *s, const struct history_filter *f, struct tr
 		err = history_builds__elsewhere(s, &whole, &elsewhere);
 	err = err ?: history_builds__ask(s, &whole, &t->builds)
 		?: history_builds__not_whole(s, &whole, &t->not_whole);
+	if (!err && t->builds.n > CHANGE_POINTS_MOST)
+		return diag_error_r(-E2BIG, "more than %d builds: give --last", CHANGE_POINTS_MOST);
 	if (!err && elsewhere &&
 	    trend__note(t, "only builds of workspace '%s', as the newest is: --workspace chooses",
 			*workspace ? workspace : "unknown"))

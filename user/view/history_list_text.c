@@ -50,10 +50,9 @@ static void add_build(struct table *t, const struct history_build *b)
 	add_name(t, b);
 }
 
-int history_list_text(FILE *out, const struct history_builds *builds, size_t most, size_t width)
+int history_list_text(FILE *out, const struct history_builds *builds, uint64_t all, size_t width)
 {
 	_table_ struct table *t = table__new(columns, N_OF(columns));
-	size_t first = most && builds->n > most ? builds->n - most : 0;
 	int err;
 
 	if (!builds->n) {
@@ -68,10 +67,11 @@ int history_list_text(FILE *out, const struct history_builds *builds, size_t mos
 	table__spare(t, "peak");
 	table__spare(t, "toolchain");
 	table__spare(t, "crates");
-	for (size_t i = first; i < builds->n; i++)
+	for (size_t i = 0; i < builds->n; i++)
 		add_build(t, &builds->at[i]);
 	err = table__print_within(t, out, width, "--wide");
-	if (!err && first)
-		fprintf(out, "  and %zu older: --last %zu shows all\n", first, builds->n);
+	if (!err && all > builds->n)
+		fprintf(out, "  and %" PRIu64 " older: --last %" PRIu64 " shows all\n",
+			all - builds->n, all);
 	return err;
 }

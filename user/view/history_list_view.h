@@ -10,10 +10,10 @@
 #define HISTORY_LIST_SHOWN 40
 
 /*
- * A line for each build, the newest last. `most`: for so many of them only, 0: for all. `width`:
- * columns, 0: unlimited. 0 or a negative errno.
+ * A line for each build, the newest last. `all`: so many there are, if these are the newest only;
+ * else 0. `width`: columns, 0: unlimited. 0 or a negative errno.
  */
-int history_list_text(FILE *out, const struct history_builds *builds, size_t most, size_t width);
+int history_list_text(FILE *out, const struct history_builds *builds, uint64_t all, size_t width);
 /* Schema qprof-history/1: all columns. */
 int history_list_json(FILE *out, const struct history_builds *builds);
 int history_list_schema(FILE *out);
