@@ -153,6 +153,21 @@ static void a_row_that_no_build_has_is_refused(void **state)
 	assert_wrong(s, "UPDATE builds SET lost = 0, build = 'x'", "\"build\" is no UUID");
 }
 
+static void a_file_that_cannot_be_there_is_not_made(void **state)
+{
+	_output_ struct output said = {};
+	struct store *s = NULL;
+	char path[512];
+
+	output_write(directory_path("file"), "");
+	snprintf(path, sizeof(path), "%s/file/a.db", directory);
+	output_begin(&said);
+	assert_int_equal(sqlite__open(path, STORE_READ, &s), -ENOTDIR);
+	output_end(&said);
+	assert_one_line(said.text[1]);
+	assert_contains(said.text[1], "cannot read");
+}
+
 static void old_builds_are_pruned(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -183,6 +198,7 @@ int main(void)
 		TEST(a_build_is_added_once),
 		TEST(the_whole_build_replaces_an_unfinished_one),
 		TEST(a_row_that_no_build_has_is_refused),
+		TEST(a_file_that_cannot_be_there_is_not_made),
 		TEST(old_builds_are_pruned),
 		TEST(only_its_owner_may_read_a_file),
 	};

@@ -507,6 +507,8 @@ static int look_at_file(const char *name, enum store_access access, int why_not,
 	_free_ char *log = NULL;
 	struct stat st;
 
+	if (stat(name, &st) && access != STORE_WRITE && errno != ENOENT)
+		return diag_error_r(-errno, "cannot read %s: %s", name, strerror(errno));
 	if (stat(name, &st))
 		return errno == ENOENT && access != STORE_WRITE
 			       ? diag_error_r(-ENOENT,
