@@ -188,7 +188,7 @@ struct compare_result {
 	 * which is an estimate too.
 	 */
 	bool noise_is_estimated;
-	uint64_t estimated_ppm; /* the estimate, also where it is not used */
+	uint64_t estimated_ppm;		     /* the estimate, also where it is not used */
 	uint64_t noise_ppm;		     /* UINT64_MAX: unknown */
 	size_t n_crates_in[COMPARE_N_SIDES]; /* that a side has */
 	size_t n_crates_in_both;
