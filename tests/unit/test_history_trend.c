@@ -90,7 +90,7 @@ static void builds_of_a_commit_stand_together(void **state)
 static void what_is_not_comparable_is_left_out(void **state)
 {
 	_store_ struct store *s = history_builds_store("left.db");
-	_trend_ struct trend t = {};
+	_trend_ struct trend t = {}, of_query = {};
 	struct trend_question q = asks(TREND_COUNT);
 
 	for (unsigned int i = 0; i < 20; i++) {
@@ -118,6 +118,9 @@ static void what_is_not_comparable_is_left_out(void **state)
 	assert_true(has_note(&t, "records were lost: 1 build") && has_note(&t, ": 2 builds"));
 	assert_true(has_note(&t, "not whole: 1 build"));
 	assert_int_equal(t.n_changes, 0);
+	q.of = (struct history_series){.crate = "syn", .query = "typeck"};
+	assert_int_equal(trend__ask(s, &q, &of_query), 0);
+	assert_int_equal(of_query.reasons[TREND_FAILED], 1);
 }
 
 /* Of several projects in one store, the newest build's is followed. */
