@@ -224,8 +224,8 @@ static void an_entry_has_a_tag_a_parent_and_a_name(void **state)
 
 static void some_tags_have_a_name_of_their_own(void **state)
 {
-	BROKEN(name, "name.fixed", "DefPathData::name returns no names");
-	BROKEN(name, "name.two_kinds", "DefPathData::name returns names of several kinds");
+	BROKEN(name, "name.fixed", "no kind of definition has a name of its own");
+	BROKEN(name, "name.two_kinds", "names of definitions are of several kinds");
 }
 
 static void texts_are_in_a_table_of_the_threads_globals(void **state)

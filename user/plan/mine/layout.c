@@ -222,11 +222,11 @@ static const char *place_tags(struct layout_miner *m, const struct layout_tags *
 		if (names[i].symbol != WIRE_TAG_NAMED)
 			continue;
 		if (own && own->variant != names[i].variant)
-			return "DefPathData::name returns names of several kinds";
+			return "names of definitions are of several kinds";
 		own = &names[i];
 	}
 	if (!own || l->root >= n || names[l->root].symbol == WIRE_TAG_NAMED)
-		return "DefPathData::name returns no names";
+		return "no kind of definition has a name of its own";
 	for (uint32_t i = 0; i < WIRE_TAGS; i++) {
 		l->wire.tags[i] = i < n ? names[i].symbol : WIRE_TAG_UNKNOWN;
 		if (i < n && names[i].symbol != WIRE_TAG_NAMED && names[i].variant == own->variant)

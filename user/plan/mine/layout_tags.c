@@ -18,6 +18,8 @@
 
 /* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
 #define COPIES_MAX 4
+/* Calls of such a function that are looked at, for each tag: 1.95 has 10. */
+#define CALLS_MAX 64
 /* In a DefPathData, the symbol follows the tag. */
 #define SYMBOL_AT 4
 
@@ -27,6 +29,7 @@ struct tags_miner {
 	const struct elf_image *img;
 	struct code_decoder *decoder;
 	struct code code;
+	bool excess; /* a function has more calls than are looked at */
 };
 
 /* One function that shows tags. */
@@ -144,17 +147,21 @@ static int read_braces(struct tags_miner *m, const struct eval_function *f,
 		       const struct wire_place places[2], struct layout_tag *out, bool *known)
 {
 	int err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
+	uint32_t calls = 0;
 
 	*out = (struct layout_tag){IN_BRACES, 0};
 	if (err == -EFAULT)
 		return 0;
-	for (size_t i = 0; i < m->code.n && !err; i++) {
+	for (size_t i = 0; i < m->code.n && !err && !m->excess; i++) {
 		enum code_flow flow = m->code.insns[i].flow;
 
-		if (flow == CODE_CALL || flow == CODE_CALL_INDIRECT)
+		if (flow != CODE_CALL && flow != CODE_CALL_INDIRECT)
+			continue;
+		m->excess = calls++ == CALLS_MAX;
+		if (!m->excess)
 			err = read_printed(f, m->code.insns[i].addr, places, &out->symbol, known);
 	}
-	*known = *known && out->symbol != WIRE_TAG_UNKNOWN;
+	*known = *known && out->symbol != WIRE_TAG_UNKNOWN && !m->excess;
 	return err;
 }
 
@@ -264,6 +271,9 @@ static int find(struct tags_miner *m, const struct layout_function *functions, s
 	if (!found || !both)
 		*problem = "there is no DefPathData::name, nor both functions that it was inlined "
 			   "in";
+	else if (m->excess)
+		*problem = "a function that shows names of definitions has more calls than can be "
+			   "looked at";
 	else if (!same_tags(out, &shown))
 		*problem = "DisambiguatedDefPathData::as_sym and the Display of DefPathData show "
 			   "different names";
