@@ -10,12 +10,13 @@
 /* The assembled tests/fixtures/drops.s. */
 static struct elf_image *img;
 static struct recovered found;
+static const char *problem;
 
 static int setup(void **state)
 {
 	if (fixture_dir_setup(state) || image_of(fixture("drops.so"), &img))
 		return -1;
-	return activities__recover(img, &found);
+	return activities__recover(img, &found, &problem);
 }
 
 static int teardown(void **state)
@@ -55,6 +56,7 @@ static void functions_without_a_label_are_not(void **state)
 	assert_null(name_of("fn_callback"));
 	assert_null(name_of("fn_apart"));
 	assert_int_equal(found.n, 3);
+	assert_null(problem);
 }
 
 int main(void)

@@ -10,12 +10,13 @@
 /* The assembled tests/fixtures/drops.s. */
 static struct elf_image *img;
 static struct recovered found;
+static const char *problem;
 
 static int setup(void **state)
 {
 	if (fixture_dir_setup(state) || image_of(fixture("drops.so"), &img))
 		return -1;
-	return timers__recover(img, &found);
+	return timers__recover(img, &found, &problem);
 }
 
 static int teardown(void **state)
@@ -29,6 +30,7 @@ static void functions_that_print_a_text_of_their_argument_drop_timers(void **sta
 {
 	struct name_info info;
 
+	assert_null(problem);
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.items[0].addr, symbol(img, "drop_timer")->addr);
 	name_classify(found.text, &info);

@@ -12,6 +12,11 @@
 #include "plan/mine/callers.h"
 #include "plan/symbols/names.h"
 
+/* Cold sides that are looked at: looking takes time, and code is untrusted. */
+#define SIDES_MAX 256
+/* Of the name of the function that gives a text a number. */
+#define INTERN "26get_or_alloc_cached_string"
+
 static uint64_t find_thread_number(struct elf_image *img)
 {
 	const struct elf_symbol *syms;
@@ -90,35 +95,50 @@ static int name(struct recovered *out, uint64_t function, const char *text, size
 	return recovered__add(out, function, numbered);
 }
 
+/* Several cold sides call one function: one name is enough. */
+static int name_intern(struct recovered *out, uint64_t intern, size_t number)
+{
+	for (uint32_t i = 0; i < out->n; i++)
+		if (out->items[i].addr == intern && strstr(out->text + out->items[i].at, INTERN))
+			return 0;
+	return name(out, intern,
+		    "_RINvMs0_NtC21rustc_data_structures9profilingNtB2_12SelfProfiler" INTERN
+		    "ReEB2_",
+		    number);
+}
+
 static int look_at(struct elf_image *img, const struct owner *o, size_t number,
 		   struct recovered *out)
 {
-	uint64_t intern = 0;
-	int err = 0;
+	bool unnamed = is_unnamed(o);
+	uint64_t intern;
+	int err = find_intern(img, o, &intern);
 
-	if (is_unnamed(o) || is_cold_activity(o))
-		err = find_intern(img, o, &intern);
 	if (err || !intern)
 		return err;
-	if (is_unnamed(o))
+	if (unnamed)
 		err = name(out, o->entry,
 			   "_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
 			   "4exec9cold_callNCINvB2_34generic_activity_with_arg_recorder0E0EB2_",
 			   number);
-	return err
-		       ?: name(out, intern,
-			       "_RINvMs0_NtC21rustc_data_structures9profilingNtB2_12SelfProfiler"
-			       "26get_or_alloc_cached_stringReEB2_",
-			       number);
+	return err ?: name_intern(out, intern, number);
 }
 
-int activities__recover(struct elf_image *img, struct recovered *out)
+int activities__recover(struct elf_image *img, struct recovered *out, const char **problem)
 {
 	_owners_ struct owners owners = {0};
 	uint64_t thread_number = find_thread_number(img);
 	int err = thread_number ? callers__find(img, &thread_number, 1, &owners) : 0;
+	size_t looked = 0;
 
-	for (size_t i = 0; i < owners.n && !err; i++)
-		err = look_at(img, &owners.items[i], i, out);
+	for (size_t i = 0; i < owners.n && !err && !*problem; i++) {
+		if (!is_unnamed(&owners.items[i]) && !is_cold_activity(&owners.items[i]))
+			continue;
+		if (looked++ == SIDES_MAX)
+			*problem = "more functions ask for the number of their thread than can be "
+				   "looked at";
+		else
+			err = look_at(img, &owners.items[i], i, out);
+	}
 	return err;
 }

@@ -9,7 +9,10 @@
 
 #include "plan/recover/recovered.h"
 
-/* Add their names. 0 or -ENOMEM. */
-int activities__recover(struct elf_image *img, struct recovered *out);
+/*
+ * Add their names. If there are more than can be looked at, *problem is set, a static text; it must
+ * be NULL before. 0 or -ENOMEM.
+ */
+int activities__recover(struct elf_image *img, struct recovered *out, const char **problem);
 
 #endif /* QPROF_PLAN_RECOVER_ACTIVITIES_H */

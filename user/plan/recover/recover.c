@@ -15,7 +15,7 @@
 #include "plan/symbols/reached.h"
 
 /* Names that follow from those of the symbols that the image has. */
-static int recover_profiler(struct elf_image *img, struct recovered *r)
+static int recover_profiler(struct elf_image *img, struct recovered *r, const char **problem)
 {
 	_known_symbols_ struct known_symbols known;
 	int err = known_symbols__find(img, &known);
@@ -23,7 +23,7 @@ static int recover_profiler(struct elf_image *img, struct recovered *r)
 	if (err)
 		return err == -ENODATA ? 0 : err;
 	return bodies__recover(img, &known, r) ?: recovered_guards__find(img, &known, r)
-		       ?: timers__recover(img, r);
+		       ?: timers__recover(img, r, problem);
 }
 
 int recover__symbols(struct elf_image *img, const char **problem)
@@ -35,10 +35,10 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	*problem = NULL;
 	/* Steps find functions by symbols, so the image gets those that are known after each. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
-		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r)
+		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r, problem)
 		       ?: recovered__give(&r, &bounds, img)
 		       ?: vtables__recover(img, &bounds, &r, problem)
-		       ?: recover_profiler(img, &r) ?: readers__recover(img, &bounds, &r)
+		       ?: recover_profiler(img, &r, problem) ?: readers__recover(img, &bounds, &r)
 		       ?: recovered__give(&r, &bounds, img);
 }
 

@@ -9,7 +9,17 @@
 #include "base/array.h"
 #include "plan/code/eval.h"
 #include "plan/code/place.h"
+#include "plan/code/scan.h"
 #include "plan/mine/callers.h"
+
+/* Functions that print times and are looked at: looking takes time, and code is untrusted. */
+#define PRINT_MAX 256
+
+struct droppers {
+	uint64_t addrs[PRINT_MAX];
+	bool called[PRINT_MAX];
+	uint32_t n;
+};
 
 static uint64_t find_printer(struct elf_image *img)
 {
@@ -51,38 +61,63 @@ static int drops(struct elf_image *img, const struct owner *o, uint64_t printer)
 	return err;
 }
 
-/* 1, 0, or -ENOMEM. */
-static int is_called(struct elf_image *img, uint64_t function)
+static int note_call(void *arg, uint64_t addr, uint64_t to)
 {
-	_owners_ struct owners owners = {0};
-	int err = callers__find(img, &function, 1, &owners);
+	struct droppers *d = arg;
 
-	return err ?: owners.n > 0;
+	(void)addr;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->called[i] = d->called[i] || d->addrs[i] == to;
+	return 0;
 }
 
-static int name_drop(struct recovered *out, uint64_t function, size_t number)
+static int find_called(struct elf_image *img, struct droppers *d)
 {
-	char name[160];
+	struct code_range range = {UINT64_MAX, 0};
 
-	snprintf(name, sizeof(name),
-		 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
-		 "18VerboseTimingGuardEB0_.%zu",
-		 number);
-	return recovered__add(out, function, name);
+	for (uint32_t i = 0; i < d->n; i++) {
+		range.first = d->addrs[i] < range.first ? d->addrs[i] : range.first;
+		range.last = d->addrs[i] > range.last ? d->addrs[i] : range.last;
+	}
+	return d->n ? code_scan__calls(img, range, note_call, d) : 0;
 }
 
-int timers__recover(struct elf_image *img, struct recovered *out)
+static int find_droppers(struct elf_image *img, struct droppers *d, const char **problem)
 {
 	_owners_ struct owners owners = {0};
 	uint64_t printer = find_printer(img);
 	int err = printer ? callers__find(img, &printer, 1, &owners) : 0;
 
-	for (size_t i = 0; i < owners.n && !err; i++) {
+	if (owners.n > PRINT_MAX) {
+		*problem = "more functions print the time of a pass than can be looked at";
+		return err;
+	}
+	for (size_t i = 0; i < owners.n && err >= 0; i++) {
 		err = drops(img, &owners.items[i], printer);
 		if (err > 0)
-			err = is_called(img, owners.items[i].entry);
-		if (err > 0)
-			err = name_drop(out, owners.items[i].entry, i);
+			d->addrs[d->n++] = owners.items[i].entry;
 	}
+	return err < 0 ? err : 0;
+}
+
+static int name_drop(struct recovered *out, uint64_t function, uint32_t number)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name),
+		 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
+		 "18VerboseTimingGuardEB0_.%u",
+		 number);
+	return recovered__add(out, function, name);
+}
+
+int timers__recover(struct elf_image *img, struct recovered *out, const char **problem)
+{
+	struct droppers d = {.n = 0};
+	int err = find_droppers(img, &d, problem) ?: find_called(img, &d);
+
+	for (uint32_t i = 0; i < d.n && !err; i++)
+		if (d.called[i])
+			err = name_drop(out, d.addrs[i], i);
 	return err;
 }

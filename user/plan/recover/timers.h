@@ -11,8 +11,8 @@
 
 /*
  * Add their names. One that nothing calls is left out: its copies in other functions are what runs.
- * 0 or -ENOMEM.
+ * If there are more than can be looked at, *problem is set, a static text. 0 or -ENOMEM.
  */
-int timers__recover(struct elf_image *img, struct recovered *out);
+int timers__recover(struct elf_image *img, struct recovered *out, const char **problem);
 
 #endif /* QPROF_PLAN_RECOVER_TIMERS_H */
