@@ -36,7 +36,7 @@ static void expect_same(const struct pack_format *f, const struct pack_rows *row
 	pack_times__encode(&times, f, rows);
 	expect(!shape.failed && !times.failed);
 	expect(!pack_shape__decode(shape.data, shape.size, f, &again));
-	expect(!pack_times__decode(times.data, times.size, f, &again));
+	expect(!pack_times__decode(times.data, times.size, f, 0, &again));
 	expect(again.n == rows->n);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct pack_row *a = &rows->at[i], *b = &again.at[i];
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	shape = copy_of(data + 2, shape_size);
 	times = copy_of(data + 2 + shape_size, size - 2 - shape_size);
 	if (!pack_shape__decode(shape, shape_size, &f, &rows) &&
-	    !pack_times__decode(times, size - 2 - shape_size, &f, &rows))
+	    !pack_times__decode(times, size - 2 - shape_size, &f, 0, &rows))
 		expect_same(&f, &rows);
 	return 0;
 }

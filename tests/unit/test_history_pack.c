@@ -17,7 +17,7 @@ static int decode(const struct byte_buffer *shape, const struct byte_buffer *tim
 		  struct pack_rows *out)
 {
 	return pack_shape__decode(shape->data, shape->size, &format, out)
-		       ?: pack_times__decode(times->data, times->size, &format, out);
+		       ?: pack_times__decode(times->data, times->size, &format, 0, out);
 }
 
 static void encode(struct byte_buffer *shape, struct byte_buffer *times)
@@ -44,17 +44,54 @@ static void rows_are_read_as_they_were_written(void **state)
 	byte_buffer__destroy(&times);
 }
 
-static void rounding_is_as_documented(void **state)
+static void one_row_is_read_alone(void **state)
 {
-	assert_int_equal(pack_rounded(PACK_UNKNOWN), PACK_UNKNOWN);
-	for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 / 2 + 1) {
-		uint64_t rounded = pack_rounded(ns);
-		uint64_t off = rounded > ns ? rounded - ns : ns - rounded;
+	struct byte_buffer shape = {}, times = {};
+	_pack_rows_ struct pack_rows read = {};
 
-		assert_true(off <= 500 || off <= ns / 2000);
-		assert_int_equal(pack_rounded(rounded), rounded);
+	encode(&shape, &times);
+	assert_int_equal(pack_shape__decode(shape.data, shape.size, &format, &read), 0);
+	assert_int_equal(pack_times__decode(times.data, times.size, &format, 900, &read), 0);
+	assert_int_equal(read.at[2].times[0], PACK_UNKNOWN);
+	assert_int_equal(read.at[2].times[1], pack_rounded(77000));
+	/* None of this key. */
+	assert_int_equal(pack_times__decode(times.data, times.size, &format, 5, &read), 0);
+	byte_buffer__destroy(&shape);
+	byte_buffer__destroy(&times);
+}
+
+static void times_may_differ_from_those_of_the_shape(void **state)
+{
+	struct pack_row first[] = {
+		{.key = 3, .exact = {7, 7}, .times = {900000, 900000}},
+		{.key = 4, .exact = {0, 1}, .times = {70000, 3000000000}},
+		{.key = 5, .exact = {0, 1}, .times = {12000, 12000}},
+		{.key = 900, .exact = {UINT64_MAX - 1, 1}, .times = {5, PACK_UNKNOWN}},
+	};
+	struct pack_rows former = {.at = first, .n = N_OF(first)};
+	_pack_rows_ struct pack_rows united = {}, read = {};
+	struct byte_buffer shape = {}, times = {};
+
+	assert_int_equal(pack_rows__unite(&(struct pack_rows){}, &format, &former, &united), 0);
+	pack_shape__encode(&shape, &format, &united);
+	first[0].times[0] = 850000;
+	first[0].times[1] = UINT64_MAX - 1;
+	first[1].times[1] = 0;
+	first[2].absent = true;
+	assert_int_equal(pack_shape__decode(shape.data, shape.size, &format, &read), 0);
+	for (uint32_t i = 0; i < read.n; i++) {
+		memcpy(read.at[i].times, first[i].times, sizeof(first[i].times));
+		read.at[i].absent = first[i].absent;
 	}
-	assert_true(pack_rounded(UINT64_MAX - 1) != PACK_UNKNOWN);
+	pack_times__encode(&times, &format, &read);
+	assert_int_equal(decode(&shape, &times, &read), 0);
+	for (uint32_t i = 0; i < read.n; i++) {
+		assert_int_equal(read.at[i].absent, first[i].absent);
+		for (int t = 0; t < 2 && !first[i].absent; t++)
+			assert_int_equal(read.at[i].times[t], pack_rounded(first[i].times[t]));
+	}
+	byte_buffer__destroy(&shape);
+	byte_buffer__destroy(&times);
 }
 
 static void bytes_that_end_early_are_refused(void **state)
@@ -68,11 +105,11 @@ static void bytes_that_end_early_are_refused(void **state)
 		assert_int_equal(pack_shape__decode(shape.data, size, &format, &read), -EBADMSG);
 	assert_int_equal(pack_shape__decode(shape.data, shape.size, &format, &read), 0);
 	for (size = times.size; size--;)
-		assert_int_equal(pack_times__decode(times.data, size, &format, &read), -EBADMSG);
+		assert_int_equal(pack_times__decode(times.data, size, &format, 0, &read), -EBADMSG);
 	/* Or late. */
 	byte_buffer__varint(&shape, 0);
 	byte_buffer__varint(&times, 0);
-	assert_int_equal(pack_times__decode(times.data, times.size, &format, &read), -EBADMSG);
+	assert_int_equal(pack_times__decode(times.data, times.size, &format, 0, &read), -EBADMSG);
 	assert_int_equal(pack_shape__decode(shape.data, shape.size, &format, &read), -EBADMSG);
 	byte_buffer__destroy(&shape);
 	byte_buffer__destroy(&times);
@@ -114,7 +151,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read_as_they_were_written),
-		cmocka_unit_test(rounding_is_as_documented),
+		cmocka_unit_test(one_row_is_read_alone),
+		cmocka_unit_test(times_may_differ_from_those_of_the_shape),
 		cmocka_unit_test(bytes_that_end_early_are_refused),
 		cmocka_unit_test(keys_must_grow),
 		cmocka_unit_test(a_shape_serves_builds_with_fewer_rows),

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "history/bits.h"
+#include "history/time_code.h"
 
-#define NS_PER_US 1000u
-/* Codes below are the number itself; each octave above has half as many. */
-#define CODE_BITS 11
-#define CODE_HALF (1u << (CODE_BITS - 1))
-/* The code of UINT64_MAX / NS_PER_US microseconds, and more than any time needs. */
-#define CODE_MAX ((64u - CODE_BITS) * CODE_HALF + 2 * CODE_HALF - 1)
+/* The most of a zigzag difference of codes, or of differences of codes. */
+#define DIFFERENCE_MAX (8u * TIME_CODE_END)
+#define LESS_BITS      3
 
 void pack_rows__clear(struct pack_rows *p)
 {
@@ -20,39 +19,28 @@ void pack_rows__clear(struct pack_rows *p)
 	*p = (struct pack_rows){};
 }
 
-/* ---- The code of a time ---------------------------------------------------------------------- */
-
-static unsigned int octave_of(uint64_t us)
+static uint32_t code_of(uint64_t ns)
 {
-	return us < 2 * CODE_HALF ? 0 : 64 - CODE_BITS - (unsigned int)__builtin_clzll(us);
-}
-
-static uint64_t code_of(uint64_t ns)
-{
-	uint64_t us = ns / NS_PER_US + (ns % NS_PER_US >= NS_PER_US / 2);
-	unsigned int octave = octave_of(us);
-
-	if (octave) {
-		us += UINT64_C(1) << (octave - 1);
-		octave = octave_of(us);
-	}
-	return (uint64_t)octave * CODE_HALF + (us >> octave);
-}
-
-static uint64_t time_of(uint64_t code)
-{
-	uint64_t octave = code < 2 * CODE_HALF ? 0 : code / CODE_HALF - 1, us;
-
-	us = (code - octave * CODE_HALF) << octave;
-	return us > (PACK_UNKNOWN - 1) / NS_PER_US ? PACK_UNKNOWN - 1 : us * NS_PER_US;
+	return ns == PACK_UNKNOWN ? 0 : time_code(ns);
 }
 
 uint64_t pack_rounded(uint64_t ns)
 {
-	return ns == PACK_UNKNOWN ? ns : time_of(code_of(ns));
+	return ns == PACK_UNKNOWN ? ns : time_code__ns(time_code(ns));
 }
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
+
+static void encode_numbers(struct byte_buffer *out, const struct pack_rows *rows, unsigned int c)
+{
+	bool common = rows->n > 0;
+
+	for (uint32_t i = 1; i < rows->n && common; i++)
+		common = rows->at[i].exact[c] == rows->at[0].exact[c];
+	byte_buffer__varint(out, common);
+	for (uint32_t i = 0; i < (common ? 1 : rows->n); i++)
+		byte_buffer__varint(out, rows->at[i].exact[c] + 1);
+}
 
 void pack_shape__encode(struct byte_buffer *out, const struct pack_format *f,
 			const struct pack_rows *rows)
@@ -65,8 +53,10 @@ void pack_shape__encode(struct byte_buffer *out, const struct pack_format *f,
 		last = rows->at[i].key;
 	}
 	for (unsigned int c = 0; c < f->exact; c++)
+		encode_numbers(out, rows, c);
+	for (unsigned int t = 0; t < f->times; t++)
 		for (uint32_t i = 0; i < rows->n; i++)
-			byte_buffer__varint(out, rows->at[i].exact[c] + 1);
+			byte_buffer__varint(out, rows->at[i].expected[t]);
 }
 
 /* SQLite gives no address of an empty value. */
@@ -92,6 +82,15 @@ static int decode_keys(struct byte_reader *r, struct pack_rows *rows)
 	return 0;
 }
 
+static void decode_numbers(struct byte_reader *r, struct pack_rows *rows, unsigned int c)
+{
+	bool common = byte_reader__varint_max(r, rows->n > 0);
+
+	for (uint32_t i = 0; i < rows->n && !r->bad; i++)
+		rows->at[i].exact[c] =
+			i && common ? rows->at[0].exact[c] : byte_reader__varint(r) - 1;
+}
+
 int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_format *f,
 		       struct pack_rows *rows)
 {
@@ -113,65 +112,176 @@ int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_form
 	if (decode_keys(&r, rows))
 		return -EBADMSG;
 	for (unsigned int c = 0; c < f->exact; c++)
+		decode_numbers(&r, rows, c);
+	for (unsigned int t = 0; t < f->times; t++)
 		for (uint32_t i = 0; i < rows->n && !r.bad; i++)
-			rows->at[i].exact[c] = byte_reader__varint(&r) - 1;
+			rows->at[i].expected[t] =
+				(uint32_t)byte_reader__varint_max(&r, TIME_CODE_END - 1);
 	return r.bad || r.at != r.end ? -EBADMSG : 0;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-static void encode_row(struct byte_buffer *out, const struct pack_format *f,
-		       const struct pack_row *row)
+static unsigned int width_of(uint32_t v)
 {
-	uint64_t first = row->times[0] == PACK_UNKNOWN ? 0 : code_of(row->times[0]);
+	return v ? 32 - (unsigned int)__builtin_clz(v) : 0;
+}
 
-	if (row->absent) {
-		byte_buffer__varint(out, 0);
-		return;
+/*
+ * How many low bits a difference usually has, by measured builds: the first time of a row differs
+ * by its noise, the others, beyond that, by what they have more than the first.
+ */
+static unsigned int usual_bits(const struct pack_row *row, unsigned int t)
+{
+	uint32_t first = row->expected[0];
+	unsigned int width;
+
+	if (!t) {
+		width = width_of(first);
+		return width < 2 ? 0 : width < 7 ? width - 1 : 5;
 	}
-	byte_buffer__varint(out, row->times[0] == PACK_UNKNOWN ? 1 : first + 2);
-	for (unsigned int t = 1; t < f->times; t++) {
-		uint64_t ns = row->times[t];
+	width = width_of(row->expected[t] > first ? row->expected[t] - first
+						  : first - row->expected[t]);
+	return width < 4 ? width : 4 + width / 2;
+}
 
-		byte_buffer__varint(out,
-				    ns == PACK_UNKNOWN ? 0 : 1 + bytes_zigzag(code_of(ns) - first));
+static unsigned int bits_of(const struct pack_row *row, unsigned int t, unsigned int less)
+{
+	unsigned int usual = usual_bits(row, t);
+
+	return usual > less ? usual - less : 0;
+}
+
+/* The code of a time if it differs from the shape as the first time of its row does. */
+static uint32_t expected(const struct pack_row *row, unsigned int t, uint32_t first)
+{
+	return t ? row->expected[t] + first - row->expected[0] : row->expected[0];
+}
+
+static uint64_t difference(const struct pack_row *row, unsigned int t)
+{
+	int32_t more = (int32_t)(code_of(row->times[t]) - expected(row, t, code_of(row->times[0])));
+
+	return bytes_zigzag((uint64_t)(int64_t)more);
+}
+
+/* What makes the times of this column the fewest bits. */
+static unsigned int best_less(const struct pack_rows *rows, unsigned int t)
+{
+	uint64_t bits[1 << LESS_BITS] = {};
+	unsigned int best = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct pack_row *row = &rows->at[i];
+		uint64_t d = difference(row, t);
+
+		if (row->absent || row->times[t] == PACK_UNKNOWN)
+			continue;
+		for (unsigned int less = 0; less < N_OF(bits); less++)
+			bits[less] += bits_of_rice(d, bits_of(row, t, less));
+	}
+	for (unsigned int less = 1; less < N_OF(bits); less++)
+		if (bits[less] < bits[best])
+			best = less;
+	return best;
+}
+
+struct times_head {
+	bool absent;  /* some rows may be */
+	bool unknown; /* some times may be */
+	unsigned int less[PACK_TIMES];
+};
+
+static struct times_head head_of(const struct pack_format *f, const struct pack_rows *rows)
+{
+	struct times_head h = {};
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		h.absent |= rows->at[i].absent;
+		for (unsigned int t = 0; t < f->times && !rows->at[i].absent; t++)
+			h.unknown |= rows->at[i].times[t] == PACK_UNKNOWN;
+	}
+	for (unsigned int t = 0; t < f->times; t++)
+		h.less[t] = best_less(rows, t);
+	return h;
+}
+
+static void encode_row(struct bit_writer *w, const struct pack_format *f,
+		       const struct times_head *h, const struct pack_row *row)
+{
+	if (h->absent)
+		bit_writer__put(w, row->absent, 1);
+	for (unsigned int t = 0; t < f->times && !row->absent; t++) {
+		bool unknown = row->times[t] == PACK_UNKNOWN;
+
+		if (h->unknown)
+			bit_writer__put(w, unknown, 1);
+		if (!unknown)
+			bit_writer__rice(w, difference(row, t), bits_of(row, t, h->less[t]));
 	}
 }
 
 void pack_times__encode(struct byte_buffer *out, const struct pack_format *f,
 			const struct pack_rows *rows)
 {
+	struct bit_writer w = {.out = out};
+	struct times_head h = head_of(f, rows);
+
+	bit_writer__put(&w, h.absent, 1);
+	bit_writer__put(&w, h.unknown, 1);
+	for (unsigned int t = 0; t < f->times; t++)
+		bit_writer__put(&w, h.less[t], LESS_BITS);
 	for (uint32_t i = 0; i < rows->n; i++)
-		encode_row(out, f, &rows->at[i]);
+		encode_row(&w, f, &h, &rows->at[i]);
+	bit_writer__end(&w);
 }
 
-static void decode_row(struct byte_reader *r, const struct pack_format *f, struct pack_row *row)
+/* The codes of a row; of a time that is not known TIME_CODE_END. */
+static void decode_row(struct bit_reader *r, const struct pack_format *f,
+		       const struct times_head *h, struct pack_row *row, uint32_t *codes)
 {
-	uint64_t head = byte_reader__varint_max(r, CODE_MAX + 2), first = head < 2 ? 0 : head - 2;
+	uint32_t first = 0;
 
-	row->absent = !head;
-	if (row->absent)
-		return;
-	row->times[0] = head == 1 ? PACK_UNKNOWN : time_of(first);
-	for (unsigned int t = 1; t < f->times; t++) {
-		uint64_t v = byte_reader__varint_max(r, 1 + 2 * (uint64_t)CODE_MAX + 1);
-		uint64_t code = first + bytes_unzigzag(v - 1);
+	row->absent = h->absent && bit_reader__get(r, 1);
+	for (unsigned int t = 0; t < f->times && !row->absent; t++) {
+		uint64_t d;
 
-		if (v && code > CODE_MAX)
-			byte_reader__malformed(r);
-		else
-			row->times[t] = v ? time_of(code) : PACK_UNKNOWN;
+		codes[t] = TIME_CODE_END;
+		if (h->unknown && bit_reader__get(r, 1))
+			continue;
+		d = bit_reader__rice(r, bits_of(row, t, h->less[t]));
+		codes[t] = expected(row, t, first) + (uint32_t)bytes_unzigzag(d);
+		if (d > DIFFERENCE_MAX || codes[t] >= TIME_CODE_END)
+			r->bad = true;
+		if (!t)
+			first = codes[0];
 	}
 }
 
-int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f,
+int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f, uint64_t key,
 		       struct pack_rows *rows)
 {
-	struct byte_reader r = reader_of(bytes, size);
+	struct bit_reader r = {.at = bytes, .end = size ? bytes + size : bytes};
+	struct times_head h = {};
 
-	for (uint32_t i = 0; i < rows->n && !r.bad; i++)
-		decode_row(&r, f, &rows->at[i]);
-	return r.bad || r.at != r.end ? -EBADMSG : 0;
+	h.absent = bit_reader__get(&r, 1);
+	h.unknown = bit_reader__get(&r, 1);
+	for (unsigned int t = 0; t < f->times; t++)
+		h.less[t] = (unsigned int)bit_reader__get(&r, LESS_BITS);
+	for (uint32_t i = 0; i < rows->n && !r.bad; i++) {
+		struct pack_row *row = &rows->at[i];
+		uint32_t codes[PACK_TIMES];
+
+		decode_row(&r, f, &h, row, codes);
+		if (key && key != row->key)
+			continue;
+		for (unsigned int t = 0; t < f->times && !row->absent && !r.bad; t++)
+			row->times[t] =
+				codes[t] == TIME_CODE_END ? PACK_UNKNOWN : time_code__ns(codes[t]);
+		if (key)
+			return r.bad ? -EBADMSG : 0;
+	}
+	return bit_reader__ends(&r) || (key && !r.bad) ? 0 : -EBADMSG;
 }
 
 static bool same_numbers(const struct pack_format *f, const struct pack_row *a,
@@ -219,6 +329,8 @@ int pack_rows__unite(const struct pack_rows *shape, const struct pack_format *f,
 		} else {
 			row = *new;
 			row.absent = false;
+			for (unsigned int t = 0; t < PACK_TIMES; t++)
+				row.expected[t] = code_of(row.times[t]);
 		}
 		a += old && old->key == row.key;
 		b += new &&new->key == row.key;

@@ -3,16 +3,18 @@
  * The rows of one crate of one build, of the table query or item, as bytes. They are split in two:
  *
  * - The shape has what builds of the same source have in common: keys (numbers of names, strictly
- *   increasing) and the exact numbers of each row. Many builds refer to one shape.
- * - The times have what differs from build to build. A row of the shape may be absent in a build.
+ *   increasing), the exact numbers of each row, and the times of the build that it was made for.
+ *   Many builds refer to one shape.
+ * - The times are differences to those. A row of the shape may be absent in a build.
  *
- *	shape	count of rows; then by column: keys as differences, numbers + 1 (0: unknown)
- *	times	by row: 0 absent, 1 unknown, else 2 + the code of the first time; of each further
- *		time 0 unknown, else 1 + the zigzag difference of its code to that of the first
+ *	shape	count of rows; keys as differences; by column of numbers 1 and their common value,
+ *or 0 and all values, each + 1 (0: unknown); by column of times the codes
+ *	times	bits: 1 if rows may be absent, 1 if times may be unknown; by column of times 3 bits,
+ *		how much less than usual they differ. By row 1 if it is absent; else by time 1 if it
+ *		is unknown; else how its code differs from what is expected, zigzag, as Rice code
  *
- * All are varints of trace/bytes.h. The code of a time is its microseconds below 2,048; above, 11
- * significant bits of them. Both round to the nearest. So a decoded time is off by at most 0.5 us
- * or 0.05 %, and rounding it again changes nothing.
+ * The shape consists of varints of trace/bytes.h; codes are those of history/time_code.h. Rounding
+ * a time again changes nothing.
  */
 #ifndef QPROF_HISTORY_PACK_H
 #define QPROF_HISTORY_PACK_H
@@ -35,7 +37,8 @@ struct pack_format {
 struct pack_row {
 	uint64_t key;
 	uint64_t exact[PACK_EXACT];
-	uint64_t times[PACK_TIMES]; /* ns */
+	uint64_t times[PACK_TIMES];    /* ns */
+	uint32_t expected[PACK_TIMES]; /* codes of the times of the shape's first build */
 	bool absent;
 };
 
@@ -49,7 +52,7 @@ struct pack_rows {
 void pack_rows__clear(struct pack_rows *p);
 #define _pack_rows_ __cleanup(pack_rows__clear)
 
-/* A time as it is after it was packed. */
+/* A time, or PACK_UNKNOWN, as it is after it was packed. */
 uint64_t pack_rounded(uint64_t ns);
 
 /* Append the shape or the times to `out`, whose `failed` tells of a lack of memory. */
@@ -63,10 +66,10 @@ int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_form
 		       struct pack_rows *rows);
 
 /*
- * Set the times of the rows of a shape. -EBADMSG if the bytes are no times of that many rows; some
- * are set then.
+ * Set the times of the rows of a shape; with `key` other than 0 only of that row, and what follows
+ * it is not looked at. -EBADMSG if the bytes are no times of that many rows; some are set then.
  */
-int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f,
+int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f, uint64_t key,
 		       struct pack_rows *rows);
 
 /*
@@ -77,7 +80,8 @@ bool pack_rows__fit(struct pack_rows *shape, const struct pack_format *f,
 		    const struct pack_rows *rows);
 
 /*
- * Make a shape of the rows of both: the rows in `out` have the times of `rows`, or are absent. 0;
+ * Make a shape of the rows of both: those of `rows` have their times and expect them, the others
+ * are absent. 0;
  * -EEXIST if the two have a row with different numbers; -ENOMEM.
  */
 int pack_rows__unite(const struct pack_rows *shape, const struct pack_format *f,

@@ -249,7 +249,7 @@ static int load_part(struct cursor *c, sqlite3_stmt *stmt)
 	c->at = 0;
 	if (!rc &&
 	    pack_times__decode(sqlite3_column_blob(stmt, 2), (size_t)sqlite3_column_bytes(stmt, 2),
-			       &c->module->packed.format, &c->rows))
+			       &c->module->packed.format, c->key, &c->rows))
 		rc = SQLITE_CORRUPT;
 	return rc;
 }
