@@ -180,6 +180,70 @@ static void old_builds_are_pruned(void **state)
 	assert_int_equal(number_of_builds(s), 3);
 }
 
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(directory_path(name), &st), 0);
+	return st.st_size;
+}
+
+static int64_t number(struct store *s, const char *sql)
+{
+	int64_t n = -1;
+
+	assert_int_equal(store__select(s, sql, NULL, 0, count_builds, &n), 0);
+	return n;
+}
+
+/* A build with items of long names. */
+static void add_with_items(struct store *s, unsigned int number, unsigned int items)
+{
+	_history_rows_ struct history_rows r;
+
+	history_rows__init(&r);
+	sample_history(&r, number);
+	for (unsigned int i = 0; i < items; i++) {
+		struct history_item *item = history_rows__append(&r, HISTORY_ITEM);
+		char name[256];
+
+		assert_non_null(item);
+		snprintf(name, sizeof(name), "only::of::%u::%0200u", number, i);
+		*item = *(struct history_item *)r.rows[HISTORY_ITEM];
+		item->item = history_rows__text(&r, name);
+	}
+	assert_int_equal(store__add(s, &r), 0);
+}
+
+static void what_only_old_builds_needed_is_pruned(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	_free_ char *expected = NULL, *read = NULL;
+	uint64_t n;
+
+	add_with_items(s, 0, 500);
+	add_with_items(s, 1, 0);
+	store__close(s);
+	s = opened("a.db");
+	assert_true(size_of("a.db") > 200000);
+	assert_true(number(s, "SELECT count(*) FROM names") > 500);
+	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_true(number(s, "SELECT count(*) FROM names") < 30);
+	assert_int_equal(number(s, "SELECT count(*) FROM item_crates"), 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item = 'syn::parse::Parser'"),
+			 1);
+	assert_true(size_of("a.db") < 200000);
+	/* What is left is whole, and takes further builds. */
+	expected = printed_text(store__each(s, write_build, out));
+	add_with_items(s, 2, 10);
+	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
+	assert_int_equal(n, 0);
+	read = printed_text(store__each(s, write_build, out));
+	assert_memory_equal(read, expected, strlen(expected));
+	assert_int_equal(number(s, "SELECT count(*) FROM item"), 1 + 11);
+}
+
 static void only_its_owner_may_read_a_file(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -200,6 +264,7 @@ int main(void)
 		TEST(a_row_that_no_build_has_is_refused),
 		TEST(a_file_that_cannot_be_there_is_not_made),
 		TEST(old_builds_are_pruned),
+		TEST(what_only_old_builds_needed_is_pruned),
 		TEST(only_its_owner_may_read_a_file),
 	};
 

@@ -15,6 +15,7 @@
 #include "history/sqlite_db.h"
 #include "history/sqlite_names.h"
 #include "history/sqlite_packed.h"
+#include "history/sqlite_prune.h"
 #include "history/sqlite_schema.h"
 #include "history/sqlite_unpacked.h"
 #include "history/store_ops.h"
@@ -107,32 +108,6 @@ static int insert_rows(struct sqlite_store *s, const struct history_rows *rows,
 	return rc;
 }
 
-static const char *const removals[] = {
-	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
-	"DELETE FROM main.compiles WHERE n = ?1",
-	"DELETE FROM main.builds WHERE n = ?1",
-};
-
-/* By its number. Returns SQLite's code. */
-static int remove_build(struct sqlite_store *s, int64_t n)
-{
-	int rc = SQLITE_OK;
-
-	for (size_t i = 0; i < N_OF(removals) && !rc; i++) {
-		_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
-
-		rc = sqlite3_prepare_v2(s->db, removals[i], -1, &stmt, NULL);
-		if (rc)
-			break;
-		sqlite3_bind_int64(stmt, 1, n);
-		rc = sqlite3_step(stmt);
-		if (rc == SQLITE_DONE)
-			rc = SQLITE_OK;
-	}
-	return rc;
-}
-
 /* The number of a build, or 0; and whether its trace was whole. Returns SQLite's code. */
 static int find_build(struct sqlite_store *s, const char *build, int64_t *n, bool *whole)
 {
@@ -180,7 +155,7 @@ static int add_in_transaction(struct sqlite_store *s, const struct history_rows 
 	if (!rc && n && (was_whole || !history_rows__are_whole(rows)))
 		return 1;
 	if (!rc && n)
-		rc = remove_build(s, n);
+		rc = sqlite_prune__build(s->db, n);
 	if (!rc)
 		rc = add_rows(s, rows);
 	if (rc == SQLITE_CONSTRAINT)
@@ -352,40 +327,6 @@ static int each(struct store *store, int (*take)(void *ctx, const struct history
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
-static int remove_one(void *ctx, const struct store_value *cells, size_t n)
-{
-	struct sqlite_store *s = ctx;
-
-	(void)n;
-	return fail(s, remove_build(s, cells[0].integer));
-}
-
-/* Shapes, and the places of items, that no build needs any more. */
-#define REMOVE_REST                                                                           \
-	"DELETE FROM main.query_shapes WHERE id NOT IN (SELECT shape FROM main.query_parts);" \
-	"DELETE FROM main.item_shapes WHERE id NOT IN (SELECT shape FROM main.item_parts);"   \
-	"DELETE FROM main.item_crates WHERE crate NOT IN (SELECT crate FROM main.item_shapes)"
-
-static int remove_builds(struct sqlite_store *s, uint64_t before_ns, uint64_t *n)
-{
-	struct store_value before = {.type = STORE_INTEGER, .integer = (int64_t)before_ns};
-	int64_t builds;
-	_free_ char *count = NULL;
-	int err;
-
-	if (asprintf(&count, "SELECT count(*) FROM main.builds WHERE start_ns < %" PRIu64,
-		     before_ns) < 0)
-		return -ENOMEM;
-	err = sqlite_db__number(s->db, s->store.name, count, &builds);
-	err = err
-		      ?: select_rows(&s->store, "SELECT n FROM main.builds WHERE start_ns < ?",
-				     &before, 1, remove_one, s);
-	if (!err && builds)
-		err = sqlite_db__run(s->db, s->store.name, REMOVE_REST);
-	*n = (uint64_t)builds;
-	return err ?: sqlite_db__run(s->db, s->store.name, "COMMIT");
-}
-
 static int prune(struct store *store, uint64_t before_ns, uint64_t *n)
 {
 	struct sqlite_store *s = of(store);
@@ -393,7 +334,8 @@ static int prune(struct store *store, uint64_t before_ns, uint64_t *n)
 
 	if (err)
 		return err;
-	err = remove_builds(s, before_ns, n);
+	err = sqlite_prune(s->db, store->name, before_ns, n);
+	err = err ?: sqlite_db__run(s->db, store->name, "COMMIT");
 	if (err) {
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 		return err;
