@@ -129,7 +129,7 @@ STACKS_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %.bpf.c,$(sort $(wildcard tes
 UNWIND_TABLES := $(B)/tests/bench/unwind_tables
 UNWIND_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/unwind/*.c)))
 BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/tick $(B)/tests/bench/store \
-	$(GO_TABLES) $(UNWIND_TABLES)
+	$(B)/tests/bench/history $(GO_TABLES) $(UNWIND_TABLES)
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
@@ -278,7 +278,7 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/flags
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LDLIBS)
 
-$(B)/tests/bench/store: tests/bench/store.c $(LIB) $(B)/flags
+$(B)/tests/bench/store $(B)/tests/bench/history: $(B)/%: %.c $(LIB) $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) $(LDLIBS)

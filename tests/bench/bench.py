@@ -11,6 +11,8 @@ memory     the same of page faults, with their stacks and without
 hits       cache hits of hello world, compared with rustc's own
 set-up     making and reading a plan, attaching to a running compiler
 store      writing and reading 100 million synthetic events; no root, no rustc
+history    adding builds to a history, its size, and trends, whose targets need --builds 10000;
+           no root, no rustc
 export     writing a trace in each format; 10 million events to Perfetto; the page of one million
            in a browser, and the page size of a real compile; only the last needs root and rustc
 pctab      pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
@@ -29,6 +31,7 @@ import budget  # noqa: E402
 import builds  # noqa: E402
 import export_rates  # noqa: E402
 import formats  # noqa: E402
+import history_costs  # noqa: E402
 import key_costs  # noqa: E402
 import lab  # noqa: E402
 import memory_costs  # noqa: E402
@@ -39,7 +42,7 @@ import small_builds  # noqa: E402
 import targets  # noqa: E402
 
 PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits", "set-up",
-         "service", "store", "export", "pctab", "unwind")
+         "service", "store", "history", "export", "pctab", "unwind")
 OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits",
                "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
@@ -55,6 +58,7 @@ def parse():
     parser.add_argument("--toolchain", default="stable")
     parser.add_argument("--workload", action="append", choices=list(overhead.WORKLOADS))
     parser.add_argument("--events", type=int, default=100000000, help="of the store")
+    parser.add_argument("--builds", type=int, default=500, help="of the history; 20 or more")
     options = parser.parse_args()
     options.part = options.part or PARTS
     return options
@@ -66,7 +70,8 @@ def of_compiler(options):
     reason = lab.why_no_capture()
     if reason:
         sys.exit("bench: %s; without: "
-                 "BENCH_ARGS='--part store --part export --part pctab --part unwind'" % reason)
+                 "BENCH_ARGS='--part store --part history --part export --part pctab "
+                 "--part unwind'" % reason)
     with lab.Lab(options.build) as t:
         toolchain = t.toolchain(options.toolchain)
         bench = overhead.Bench(t, options.build, toolchain.rustc)
@@ -107,6 +112,8 @@ def main():
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)
+    if "history" in options.part:
+        rows += history_costs.measure(options.build, options.builds)
     if "export" in options.part:
         rows += export_rates.export(options.build)
     if "pctab" in options.part:
