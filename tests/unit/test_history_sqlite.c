@@ -8,6 +8,7 @@
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_history.h"
+#include "history/columns.h"
 #include "history/json_lines.h"
 #include "history/pack.h"
 #include "test.h"
@@ -244,6 +245,61 @@ static void what_only_old_builds_needed_is_pruned(void **state)
 	assert_int_equal(number(s, "SELECT count(*) FROM item"), 1 + 11);
 }
 
+/* The content of tests/fixtures/history/version-<version>.<extension>; the caller frees it. */
+static char *kept(int version, const char *extension, size_t *size)
+{
+	int here = strrchr(__FILE__, '/') - __FILE__;
+	_free_ char *path = NULL;
+	char *content = NULL;
+	_fclose_ FILE *in = NULL;
+	FILE *out = open_memstream(&content, size);
+
+	assert_non_null(out);
+	assert_true(asprintf(&path, "%.*s/../fixtures/history/version-%d.%s", here, __FILE__,
+			     version, extension) > 0);
+	in = fopen(path, "re");
+	assert_non_null(in);
+	for (int c; (c = getc(in)) != EOF;)
+		putc(c, out);
+	assert_int_equal(fclose(out), 0);
+	return content;
+}
+
+static struct store *opened_as_kept(int version)
+{
+	_free_ char *content = NULL;
+	_fclose_ FILE *out = NULL;
+	size_t size;
+
+	content = kept(version, "db", &size);
+	out = fopen(directory_path("kept.db"), "we");
+	assert_non_null(out);
+	assert_int_equal(fwrite(content, 1, size, out), size);
+	assert_int_equal(fflush(out), 0);
+	return opened("kept.db");
+}
+
+static void files_of_all_versions_are_read_and_written(void **state)
+{
+	for (int version = 1; version <= HISTORY_VERSION; version++) {
+		_store_ struct store *s = opened_as_kept(version);
+		_free_ char *expected = NULL, *read = NULL;
+		int64_t builds = number_of_builds(s);
+		size_t size;
+		uint64_t n;
+
+		expected = kept(version, "jsonl", &size);
+		read = printed_text(store__each(s, write_build, out));
+		assert_string_equal(read, expected);
+		assert_int_equal(add(s, 1000000), 0);
+		assert_int_equal(number_of_builds(s), builds + 1);
+		assert_int_equal(number(s, "PRAGMA user_version"), HISTORY_VERSION);
+		assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
+		assert_int_equal(n, 1);
+		assert_int_equal(number_of_builds(s), builds);
+	}
+}
+
 static void only_its_owner_may_read_a_file(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -265,6 +321,7 @@ int main(void)
 		TEST(a_file_that_cannot_be_there_is_not_made),
 		TEST(old_builds_are_pruned),
 		TEST(what_only_old_builds_needed_is_pruned),
+		TEST(files_of_all_versions_are_read_and_written),
 		TEST(only_its_owner_may_read_a_file),
 	};
 
