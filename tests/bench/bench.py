@@ -17,6 +17,7 @@ export     writing a trace in each format; 10 million events to Perfetto; the pa
            in a browser, and the page size of a real compile; only the last needs root and rustc
 pctab      pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 unwind     unwind tables of the user's rustc, beside other forms; no root
+fleet      trends of a million builds on a ClickHouse server; only if it is asked for; no root
 """
 
 import argparse
@@ -30,6 +31,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 import budget  # noqa: E402
 import builds  # noqa: E402
 import export_rates  # noqa: E402
+import fleet  # noqa: E402
 import formats  # noqa: E402
 import history_costs  # noqa: E402
 import key_costs  # noqa: E402
@@ -43,6 +45,7 @@ import targets  # noqa: E402
 
 PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits", "set-up",
          "service", "store", "history", "export", "pctab", "unwind")
+ON_DEMAND = ("fleet",)
 OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits",
                "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
@@ -53,7 +56,8 @@ def parse():
         description=__doc__, epilog=overhead.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
+    parser.add_argument("--part", action="append", choices=PARTS + ON_DEMAND,
+                        help="only this; repeatable")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--toolchain", default="stable")
     parser.add_argument("--workload", action="append", choices=list(overhead.WORKLOADS))
@@ -120,6 +124,8 @@ def main():
         rows += formats.pctab(options.build)
     if "unwind" in options.part:
         rows += formats.unwind(options.build)
+    if "fleet" in options.part:
+        rows += fleet.measure(options.build)
     targets.print_targets(rows)
 
 
