@@ -127,6 +127,13 @@ def test_a_forced_file_keeps_no_other_owner(t):
 # ---- Installing ----------------------------------------------------------------------------------
 
 
+def commands_of(program, *command):
+    """The commands that its help lists."""
+    said = subprocess.run([program, *command, "--help"], capture_output=True, text=True).stdout
+    return [line.split()[0] for line in
+            said.split("\nCommands:\n")[1].split("\n\n")[0].splitlines()]
+
+
 def test_install(t):
     """install creates exactly the expected files, and uninstall removes them all."""
     where = ["DESTDIR=" + t.path("root"), "PREFIX=/usr"]
@@ -141,10 +148,9 @@ def test_install(t):
     make("install")
     try:
         usr = t.path("root/usr")
-        installed = subprocess.run([usr + "/bin/qprof-bpf", "--help"], capture_output=True, text=True)
-        commands = [line.split()[0] for line in
-                    installed.stdout.split("\nCommands:\n")[1].split("\n\n")[0].splitlines()]
-        assert len(commands) > 5, installed.stdout
+        commands = commands_of(usr + "/bin/qprof-bpf")
+        assert len(commands) > 5, commands
+        commands += ["history-" + verb for verb in commands_of(usr + "/bin/qprof-bpf", "history")]
         expected = {"bin/qprof-bpf", "share/man/man1/qprof-bpf.1",
                     "share/bash-completion/completions/qprof-bpf",
                     "share/zsh/site-functions/_qprof-bpf",
