@@ -51,6 +51,38 @@ static struct trace_piece text(const char *text)
 	return (struct trace_piece){.text = text};
 }
 
+static void assert_text(const struct interner *t, uint32_t id, const char *expected)
+{
+	struct byte_buffer out = {0};
+
+	interner__text(t, id, &out);
+	assert_int_equal(out.size, strlen(expected));
+	assert_memory_equal(out.data ?: (uint8_t *)"", expected, out.size);
+	byte_buffer__destroy(&out);
+}
+
+static void a_string_has_the_text_of_its_pieces(void **state)
+{
+	_interner_ struct interner t = {0};
+	uint32_t a, path, whole, empty;
+	bool is_new;
+
+	assert_int_equal(interner__id(&t, "a", &a, &is_new), 0);
+	assert_int_equal(interner__id(&t, "", &empty, &is_new), 0);
+	assert_int_equal(interner__compose(&t, (struct trace_piece[]){ref(a), text("::b")}, 2,
+					   &path, &is_new),
+			 0);
+	assert_int_equal(interner__compose(&t,
+					   (struct trace_piece[]){text("("), ref(path), text(","),
+								  ref(a), text(")")},
+					   5, &whole, &is_new),
+			 0);
+	assert_text(&t, a, "a");
+	assert_text(&t, empty, "");
+	assert_text(&t, path, "a::b");
+	assert_text(&t, whole, "(a::b,a)");
+}
+
 static void pieces_make_one_string(void **state)
 {
 	_interner_ struct interner t = {0};
@@ -103,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_text_has_the_same_id),
+		cmocka_unit_test(a_string_has_the_text_of_its_pieces),
 		cmocka_unit_test(pieces_make_one_string),
 		cmocka_unit_test(texts_beyond_the_size_or_depth_limit_are_refused),
 		cmocka_unit_test(a_text_beyond_the_limit_is_refused),

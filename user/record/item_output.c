@@ -51,6 +51,18 @@ void item_output__map(struct item_output *o, const struct trace_mapping *m)
 		wrote_name(o, trace_writer__map(o->trace->writer, m));
 }
 
+void item_output__name(const struct item_output *o, const struct trace_mapping *m, uint32_t id,
+		       char **text)
+{
+	uint32_t at = id - m->first, string;
+
+	if (!takes_names(o) || id < m->first || at >= m->n)
+		return;
+	string = m->strings ? m->strings[at] : m->string + (m->series ? at : 0);
+	/* An execution without a name has a string that does not exist. */
+	trace_writer__text(o->trace->writer, string, text);
+}
+
 void item_output__place(struct item_output *o, const struct trace_place *place)
 {
 	if (takes_names(o) && !o->places_full)

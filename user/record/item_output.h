@@ -21,6 +21,11 @@ void item_output__compose(struct item_output *o, const struct trace_piece *piece
 			  uint32_t *id);
 void item_output__foreign(struct item_output *o, uint32_t id);
 void item_output__map(struct item_output *o, const struct trace_mapping *m);
+/* Set *text, to be freed, to the name that `m` gives to virtual id `id`; untouched: it gives none.
+ */
+void item_output__name(const struct item_output *o, const struct trace_mapping *m, uint32_t id,
+		       char **text);
+
 void item_output__place(struct item_output *o, const struct trace_place *place);
 
 #endif /* QPROF_RECORD_ITEM_OUTPUT_H */

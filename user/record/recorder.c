@@ -89,9 +89,7 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	if (r->slow.to)
-		slow_lines__see(&r->slow, s, times,
-				summary__process_at(r->model.summary, s->process),
-				name_of(r, s->label));
+		slow_lines__see(&r->slow, s, times, name_of(r, s->label));
 	return model__span(&r->model, s, times);
 }
 
@@ -103,6 +101,7 @@ static int on_over(void *ctx, uint32_t process)
 {
 	struct recorder *r = ctx;
 
+	slow_lines__over(&r->slow, process);
 	return model__fold(&r->model, process);
 }
 
@@ -190,6 +189,7 @@ static int on_foreign(void *ctx, uint32_t id)
 
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
+	slow_lines__named(&((struct recorder *)ctx)->slow, m, ITEMS_OF(ctx));
 	item_output__map(ITEMS_OF(ctx), m);
 	return 0;
 }
@@ -391,6 +391,7 @@ static int open_view(struct recorder *r)
 	live_view__write_by(r->live, r->out);
 	if (!o->slow_ns)
 		return 0;
+	r->slow.processes = r->model.summary;
 	r->slow.least_ns = o->slow_ns;
 	r->slow.name = o->name;
 	r->slow.name_ctx = o->name_ctx;
@@ -753,6 +754,7 @@ void recorder__settle(struct recorder *r)
 	r->err = tracks__settle(r->tracks) ?: r->err;
 	if (r->err)
 		diag_error("the last records are missing: %s", strerror(-r->err));
+	slow_lines__over(&r->slow, TRACE_NO_PROCESS);
 	write_lines(r);
 }
 

@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "qprof/wire.h"
 #include "view/slow.h"
 
 /* Bytes of lines about slow intervals that may wait for a reader. */
@@ -15,38 +17,33 @@
 /* Names that are looked for in a second: each takes up to a millisecond, and records wait. */
 #define NAMED_PER_SECOND 100
 
-/* What an execution was about, as long as its compiler runs; else NULL. */
-static char *item_of(struct slow_lines *l, const struct trace_process *p)
+/* Read what an execution was about from its compiler, while that runs. False: it may be known
+ * later. */
+static bool read_item(struct slow_lines *l, const struct trace_process *p, char **item)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	char *name = NULL;
 
-	if (!l->key || !l->name)
-		return NULL;
+	if (!l->name || l->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+		return true;
 	if (now - l->named_since_ns > 1000000000) {
 		l->named_since_ns = now;
 		l->n_named = 0;
 	}
 	if (l->n_named == NAMED_PER_SECOND)
-		return NULL;
+		return false;
 	l->n_named++;
-	return l->name(l->name_ctx, (pid_t)p->pid, p->crate, l->key, &name) ? NULL : name;
+	return !l->name(l->name_ctx, (pid_t)p->pid, p->crate, l->key, item);
 }
 
 /* A missing reader is no reason to end a recording. */
-void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
-		     const struct trace_times *times, const struct trace_process *p,
-		     const char *label)
+static void print(struct slow_lines *l, const struct trace_span *s, const struct trace_times *times,
+		  const char *label, const char *item)
 {
-	_free_ char *line = NULL, *item = NULL;
+	const struct trace_process *p = summary__process_at(l->processes, s->process);
+	_free_ char *line = NULL;
 	size_t len = 0;
 	FILE *to;
 
-	/* An interval is at least as long as those within it with the time of probes only. */
-	if (!p || s->end_ns - s->start_ns < l->least_ns || !slow_is_interval(s))
-		return;
-	if (!explained__take(&l->explained, s, slow_ns(s, times), slow_ns(s, times) >= l->least_ns))
-		return;
 	if (writer_thread__waiting(l->to) > WAITING_MOST) {
 		l->n_left_out++;
 		return;
@@ -54,11 +51,75 @@ void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
 	to = open_memstream(&line, &len);
 	if (!to)
 		return;
-	if (s->kind == TRACE_KIND_QUERY)
-		item = item_of(l, p);
 	slow_print(to, stderr, s, times, p, label, item);
 	if (!fclose(to))
 		writer_thread__put(l->to, line, len);
+}
+
+static bool hold(struct slow_lines *l, const struct trace_span *s, const struct trace_times *times,
+		 const char *label)
+{
+	struct slow_held held = {*s, *times, NULL};
+
+	if (l->n_held == SLOW_LINES_HELD)
+		return false;
+	held.label = strdup(label);
+	if (held.label)
+		l->held[l->n_held++] = held;
+	return held.label;
+}
+
+static void release(struct slow_lines *l, uint32_t i, const char *item)
+{
+	struct slow_held held = l->held[i];
+
+	memmove(&l->held[i], &l->held[i + 1], (--l->n_held - i) * sizeof(held));
+	print(l, &held.span, &held.times, held.label, item);
+	free(held.label);
+}
+
+void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
+		     const struct trace_times *times, const char *label)
+{
+	const struct trace_process *p = summary__process_at(l->processes, s->process);
+	_free_ char *item = NULL;
+	bool is_known = true;
+
+	/* An interval is at least as long as those within it with the time of probes only. */
+	if (!p || s->end_ns - s->start_ns < l->least_ns || !slow_is_interval(s))
+		return;
+	if (!explained__take(&l->explained, s, slow_ns(s, times), slow_ns(s, times) >= l->least_ns))
+		return;
+	if (s->kind == TRACE_KIND_QUERY)
+		is_known = read_item(l, p, &item);
+	if (is_known || !hold(l, s, times, label))
+		print(l, s, times, label, item);
+}
+
+void slow_lines__named(struct slow_lines *l, const struct trace_mapping *m,
+		       const struct item_output *items)
+{
+	for (uint32_t i = 0; i < l->n_held;) {
+		const struct trace_span *s = &l->held[i].span;
+		_free_ char *item = NULL;
+
+		if (s->process == m->process)
+			item_output__name(items, m, s->invocation, &item);
+		if (item)
+			release(l, i, item);
+		else
+			i++;
+	}
+}
+
+void slow_lines__over(struct slow_lines *l, uint32_t process)
+{
+	for (uint32_t i = 0; i < l->n_held;) {
+		if (process == TRACE_NO_PROCESS || l->held[i].span.process == process)
+			release(l, i, NULL);
+		else
+			i++;
+	}
 }
 
 void slow_lines__print_left_out(const struct slow_lines *l)
@@ -71,5 +132,7 @@ void slow_lines__print_left_out(const struct slow_lines *l)
 
 void slow_lines__clear(struct slow_lines *l)
 {
+	while (l->n_held)
+		free(l->held[--l->n_held].label);
 	explained__clear(&l->explained);
 }

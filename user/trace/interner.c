@@ -182,6 +182,27 @@ void interner__store(const struct interner *t, uint32_t id, struct byte_buffer *
 	}
 }
 
+/* Strings are QPT_STRING_DEPTH_MAX deep at most. */
+void interner__text(const struct interner *t, uint32_t id, struct byte_buffer *out)
+{
+	const struct interned *s = &t->strings[id];
+	struct byte_reader key = {s->key, s->key + s->size, false};
+
+	if (!s->size || *s->key) {
+		byte_buffer__bytes(out, s->key, s->size);
+		return;
+	}
+	byte_reader__bytes(&key, 1);
+	for (uint64_t n = byte_reader__varint(&key); n; n--) {
+		uint64_t head = byte_reader__varint(&key);
+
+		if (head & QPT_PIECE_STRING)
+			interner__text(t, (uint32_t)(head >> 1), out);
+		else
+			byte_buffer__bytes(out, byte_reader__bytes(&key, head >> 1), head >> 1);
+	}
+}
+
 void interner__destroy(struct interner *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)

@@ -43,6 +43,9 @@ int interner__compose(struct interner *t, const struct trace_piece *pieces, uint
 /* Append string `id` to `out` as a STRINGS chunk stores it. */
 void interner__store(const struct interner *t, uint32_t id, struct byte_buffer *out);
 
+/* Append the text of string `id` to `out`, without a NUL. */
+void interner__text(const struct interner *t, uint32_t id, struct byte_buffer *out);
+
 void interner__destroy(struct interner *t);
 
 #endif /* QPROF_TRACE_INTERNER_H */

@@ -75,6 +75,22 @@ int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces
 	return err ?: interned(w, *id, is_new);
 }
 
+int name_writer__text(const struct name_writer *w, uint32_t id, char **text)
+{
+	struct byte_buffer bytes = {0};
+
+	if (id >= w->strings.n)
+		return -EINVAL;
+	interner__text(&w->strings, id, &bytes);
+	byte_buffer__bytes(&bytes, "", 1);
+	if (bytes.failed) {
+		byte_buffer__destroy(&bytes);
+		return -ENOMEM;
+	}
+	*text = (char *)bytes.data;
+	return 0;
+}
+
 int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id)
 {
 	_free_ char *copy = strdup(path);

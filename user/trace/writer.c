@@ -125,6 +125,11 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 	return name_writer__compose(&w->names, pieces, n, id);
 }
 
+int trace_writer__text(const struct trace_writer *w, uint32_t id, char **text)
+{
+	return name_writer__text(&w->names, id, text);
+}
+
 int trace_writer__foreign(struct trace_writer *w, uint32_t id)
 {
 	return name_writer__foreign(&w->names, id);

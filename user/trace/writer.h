@@ -27,6 +27,9 @@ int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
 			  uint32_t *id);
 
+/* Set *text to that of a string, to be freed. -EINVAL if there is no such string; -ENOMEM. */
+int trace_writer__text(const struct trace_writer *w, uint32_t id, char **text);
+
 /*
  * A string is the name of a crate other than the one that is compiled, and all strings that begin
  * with it are paths of its definitions. -EINVAL if there is no such string.

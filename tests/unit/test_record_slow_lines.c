@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/slow_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sampled_trace.h"
+#include "../fixtures/temporary.h"
+#include "qprof/wire.h"
+
+#define MS 1000000ull
+
+/* The lines go into a pipe; the names into a trace. */
+struct lines {
+	struct slow_lines l;
+	int fds[2];
+	struct summary *processes;
+	struct trace_output trace;
+	struct item_output items;
+	const char *readable; /* the name that the compiler's memory shows; NULL: it has exited */
+};
+
+static int read_name(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	const struct lines *x = ctx;
+
+	*out = x->readable ? strdup(x->readable) : NULL;
+	return x->readable ? 0 : -ENOENT;
+}
+
+static void begin(struct lines *x)
+{
+	struct trace_process p = {.pid = 40, .exit_status = TRACE_EXIT_UNKNOWN, .command = "rustc"};
+
+	*x = (struct lines){.trace = {.writer = sampled_trace_open(temporary)}};
+	x->items.trace = &x->trace;
+	assert_int_equal(summary__new(&x->processes), 0);
+	assert_int_equal(summary__process(x->processes, &p), 0);
+	p.index = 1;
+	p.pid = 41;
+	assert_int_equal(summary__process(x->processes, &p), 0);
+	assert_int_equal(pipe2(x->fds, O_CLOEXEC), 0);
+	x->l = (struct slow_lines){.least_ns = 100 * MS, .name = read_name, .name_ctx = x};
+	x->l.processes = x->processes;
+	x->l.key = wire_key(WIRE_KEY_LOCAL_CRATE, 7);
+	assert_int_equal(writer_thread__new(x->fds[1], &x->l.to), 0);
+}
+
+/* What was printed since the last call. */
+static char *printed(struct lines *x)
+{
+	struct pollfd pfd = {.fd = writer_thread__idle_fd(x->l.to), .events = POLLIN};
+	static char text[1 << 14];
+	ssize_t n;
+
+	assert_int_equal(poll(&pfd, 1, -1), 1);
+	assert_int_equal(write(x->fds[1], "\n", 1), 1);
+	n = read(x->fds[0], text, sizeof(text));
+	assert_true(n > 0);
+	text[n - 1] = '\0';
+	return text;
+}
+
+static void end(struct lines *x)
+{
+	slow_lines__clear(&x->l);
+	writer_thread__free(x->l.to);
+	close(x->fds[0]);
+	close(x->fds[1]);
+	trace_output__destroy(&x->trace);
+	summary__free(x->processes);
+}
+
+static void see(struct lines *x, uint32_t process, uint32_t invocation)
+{
+	const struct trace_span s = {.process = process,
+				     .tid = 50 + invocation,
+				     .end_ns = 200 * MS,
+				     .invocation = invocation,
+				     .kind = TRACE_KIND_QUERY};
+	const struct trace_times times = {.self_ns = 200 * MS};
+
+	slow_lines__see(&x->l, &s, &times, "typeck");
+}
+
+static void a_name_is_read_while_the_compiler_runs(void **state)
+{
+	struct lines x;
+
+	begin(&x);
+	x.readable = "a::one";
+	see(&x, 0, 7);
+	assert_contains(printed(&x), "qprof-bpf: slow: typeck(a::one) 200 ms (self 200 ms) in ");
+	assert_int_equal(x.l.n_held, 0);
+	end(&x);
+}
+
+static void a_line_waits_for_the_name_of_a_compiler_that_has_exited(void **state)
+{
+	struct trace_mapping m = {.process = 1, .first = 6, .n = 2, .series = true};
+	struct lines x;
+	uint32_t other;
+
+	begin(&x);
+	item_output__text(&x.items, "a::other", &other);
+	item_output__text(&x.items, "a::one", &m.string);
+	m.string = other;
+	see(&x, 0, 7);
+	see(&x, 1, 7);
+	assert_string_equal(printed(&x), "");
+	/* The same ids of another process, and other ids of this one, have other names. */
+	slow_lines__named(&x.l, &(struct trace_mapping){.process = 1, .first = 8, .n = 1},
+			  &x.items);
+	assert_string_equal(printed(&x), "");
+	slow_lines__named(&x.l, &m, &x.items);
+	assert_contains(printed(&x), ", process 41\n");
+	assert_int_equal(x.l.n_held, 1);
+	m.process = 0;
+	slow_lines__named(&x.l, &m, &x.items);
+	assert_contains(printed(&x), "qprof-bpf: slow: typeck(a::one) 200 ms (self 200 ms) in ");
+	assert_int_equal(x.l.n_held, 0);
+	end(&x);
+}
+
+static void a_line_whose_name_does_not_come_has_none(void **state)
+{
+	struct lines x;
+
+	begin(&x);
+	see(&x, 0, 7);
+	see(&x, 1, 7);
+	slow_lines__over(&x.l, 1);
+	assert_contains(printed(&x), "qprof-bpf: slow: typeck 200 ms (self 200 ms) in ");
+	assert_int_equal(x.l.n_held, 1);
+	slow_lines__over(&x.l, TRACE_NO_PROCESS);
+	assert_contains(printed(&x), ", process 40\n");
+	end(&x);
+}
+
+/* What is about nothing of this crate, or about no item, has no name that could come. */
+static void a_line_that_has_no_name_does_not_wait(void **state)
+{
+	struct lines x;
+
+	begin(&x);
+	x.l.key = 0;
+	see(&x, 0, 1);
+	x.l.key = wire_key(WIRE_KEY_LOCAL_CRATE + 3, 7);
+	see(&x, 0, 2);
+	assert_int_equal(x.l.n_held, 0);
+	end(&x);
+}
+
+static void few_lines_wait(void **state)
+{
+	struct lines x;
+
+	begin(&x);
+	for (uint32_t i = 0; i < SLOW_LINES_HELD; i++)
+		see(&x, 0, i);
+	assert_string_equal(printed(&x), "");
+	see(&x, 0, SLOW_LINES_HELD);
+	assert_contains(printed(&x), "qprof-bpf: slow: typeck 200 ms ");
+	assert_int_equal(x.l.n_held, SLOW_LINES_HELD);
+	end(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_name_is_read_while_the_compiler_runs,
+						temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(
+			a_line_waits_for_the_name_of_a_compiler_that_has_exited, temporary_make,
+			temporary_remove),
+		cmocka_unit_test_setup_teardown(a_line_whose_name_does_not_come_has_none,
+						temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(a_line_that_has_no_name_does_not_wait,
+						temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(few_lines_wait, temporary_make, temporary_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
