@@ -259,8 +259,8 @@ static void time_trend(const char *path, uint64_t builds, const char *name,
 
 static void time_trends(const char *path, uint64_t builds)
 {
-	const char *crate = "crate_07", *query = "a_query_with_name_50";
-	const char *item = "crate_07::a_module::of_items::Item3";
+	const char *crate = "crate_07", *query = "a_query_with_name_351";
+	const char *item = "crate_07::a_module::of_items::Item63";
 
 	time_trend(path, builds, "trend", (struct history_series){});
 	time_trend(path, builds, "trend_crate", (struct history_series){.crate = crate});

@@ -9,8 +9,10 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_history.h"
 #include "history/columns.h"
+#include "history/dialect.h"
 #include "history/json_lines.h"
 #include "history/pack.h"
+#include "history/sqlite_schema.h"
 #include "test.h"
 
 static struct store *opened(const char *name)
@@ -279,9 +281,18 @@ static struct store *opened_as_kept(int version)
 	return opened("kept.db");
 }
 
+/* Of a query over all crates, as a trend asks. */
+static int64_t executions(struct store *s, const char *table)
+{
+	_free_ char *sql = NULL;
+
+	assert_true(asprintf(&sql, "SELECT sum(count) FROM %s WHERE query = 'typeck'", table) > 0);
+	return number(s, sql);
+}
+
 static void files_of_all_versions_are_read_and_written(void **state)
 {
-	for (int version = 1; version <= HISTORY_VERSION; version++) {
+	for (int version = 1; version <= SQLITE_FILE_VERSION; version++) {
 		_store_ struct store *s = opened_as_kept(version);
 		_free_ char *expected = NULL, *read = NULL;
 		int64_t builds = number_of_builds(s);
@@ -291,9 +302,12 @@ static void files_of_all_versions_are_read_and_written(void **state)
 		expected = kept(version, "jsonl", &size);
 		read = printed_text(store__each(s, write_build, out));
 		assert_string_equal(read, expected);
+		assert_true(executions(s, "query") > 0);
+		assert_int_equal(executions(s, dialect__query_sums(STORE_SQLITE)),
+				 executions(s, "query"));
 		assert_int_equal(add(s, 1000000), 0);
 		assert_int_equal(number_of_builds(s), builds + 1);
-		assert_int_equal(number(s, "PRAGMA user_version"), HISTORY_VERSION);
+		assert_int_equal(number(s, "PRAGMA user_version"), SQLITE_FILE_VERSION);
 		assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 		assert_int_equal(n, 1);
 		assert_int_equal(number_of_builds(s), builds);

@@ -50,6 +50,12 @@ unsigned int bits_of_rice(uint64_t v, unsigned int k)
 /* Have 32 bits or more, if there are that many. */
 static void fill(struct bit_reader *r)
 {
+	if (r->n <= 32 && r->end - r->at >= 4) {
+		r->bits |= (uint64_t)bytes_load_u32(r->at) << r->n;
+		r->at += 4;
+		r->n += 32;
+		return;
+	}
 	for (; r->n <= 32 && r->at < r->end; r->n += 8)
 		r->bits |= (uint64_t)*r->at++ << r->n;
 }
@@ -81,6 +87,21 @@ uint64_t bit_reader__rice(struct bit_reader *r, unsigned int k)
 	}
 	bit_reader__get(r, ones + 1);
 	return (uint64_t)ones << k | bit_reader__get(r, k);
+}
+
+void bit_reader__skip_rice(struct bit_reader *r, unsigned int k)
+{
+	unsigned int n;
+
+	fill(r);
+	n = (unsigned int)__builtin_ctzll(~r->bits | UINT64_C(1) << BITS_ONES);
+	if (n == BITS_ONES || n + 1 + k > r->n) {
+		bit_reader__rice(r, k);
+		return;
+	}
+	n += 1 + k;
+	r->bits >>= n;
+	r->n -= n;
 }
 
 bool bit_reader__ends(const struct bit_reader *r)

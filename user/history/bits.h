@@ -35,6 +35,8 @@ struct bit_reader {
 
 uint64_t bit_reader__get(struct bit_reader *r, unsigned int n);
 uint64_t bit_reader__rice(struct bit_reader *r, unsigned int k);
+/* Read past one. */
+void bit_reader__skip_rice(struct bit_reader *r, unsigned int k);
 /* Whether nothing was bad, all bytes were read, and the rest of the last is zero. */
 bool bit_reader__ends(const struct bit_reader *r);
 

@@ -35,7 +35,10 @@ struct history_table {
 	const char *text;
 };
 
-/* The version of these tables: of the SQLite file, of the server's tables, of JSON lines. */
+/*
+ * The version of these tables: of the server's, and of JSON lines. A SQLite file packs them, and
+ * has a version of its own.
+ */
 #define HISTORY_VERSION 1
 
 const struct history_table *history_table(enum history_table_id id);

@@ -19,7 +19,9 @@ const char *dialect__table(enum store_kind kind, enum history_table_id table)
 
 const char *dialect__query_sums(enum store_kind kind)
 {
-	return kind == STORE_SQLITE ? "\"query_sum\"" : dialect__table(kind, HISTORY_QUERY);
+	return kind == STORE_SQLITE ? "(SELECT b.build, b.start_ns, s.* FROM query_series AS s "
+				      "CROSS JOIN builds AS b ON b.n = s.n)"
+				    : dialect__table(kind, HISTORY_QUERY);
 }
 
 const char *dialect__find(enum store_kind kind)

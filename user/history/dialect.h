@@ -11,7 +11,10 @@
  */
 const char *dialect__table(enum store_kind kind, enum history_table_id table);
 
-/* The same for questions about a query in all crates; columns are named as in HISTORY_QUERY. */
+/*
+ * The same for questions about a query in all crates: the query is given by =. Columns are named as
+ * in HISTORY_QUERY.
+ */
 const char *dialect__query_sums(enum store_kind kind);
 
 /* The function f(text, part) that has the place of a part in a text, from 1; 0: it is not there. */

@@ -29,6 +29,29 @@ uint64_t pack_rounded(uint64_t ns)
 	return ns == PACK_UNKNOWN ? ns : time_code__ns(time_code(ns));
 }
 
+static unsigned int width_of(uint32_t v)
+{
+	return v ? 32 - (unsigned int)__builtin_clz(v) : 0;
+}
+
+/*
+ * How many low bits a difference usually has, by measured builds: the first time of a row differs
+ * by its noise, the others, beyond that, by what they have more than the first.
+ */
+static unsigned int usual_bits(const struct pack_row *row, unsigned int t)
+{
+	uint32_t first = row->expected[0];
+	unsigned int width;
+
+	if (!t) {
+		width = width_of(first);
+		return width < 2 ? 0 : width < 7 ? width - 1 : 5;
+	}
+	width = width_of(row->expected[t] > first ? row->expected[t] - first
+						  : first - row->expected[t]);
+	return width < 4 ? width : 4 + width / 2;
+}
+
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static void encode_numbers(struct byte_buffer *out, const struct pack_rows *rows, unsigned int c)
@@ -114,41 +137,19 @@ int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_form
 	for (unsigned int c = 0; c < f->exact; c++)
 		decode_numbers(&r, rows, c);
 	for (unsigned int t = 0; t < f->times; t++)
-		for (uint32_t i = 0; i < rows->n && !r.bad; i++)
-			rows->at[i].expected[t] =
-				(uint32_t)byte_reader__varint_max(&r, TIME_CODE_END - 1);
+		for (uint32_t i = 0; i < rows->n && !r.bad; i++) {
+			struct pack_row *row = &rows->at[i];
+
+			row->expected[t] = (uint32_t)byte_reader__varint_max(&r, TIME_CODE_END - 1);
+			row->usual[t] = (uint8_t)usual_bits(row, t);
+		}
 	return r.bad || r.at != r.end ? -EBADMSG : 0;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-static unsigned int width_of(uint32_t v)
+static unsigned int bits_of(unsigned int usual, unsigned int less)
 {
-	return v ? 32 - (unsigned int)__builtin_clz(v) : 0;
-}
-
-/*
- * How many low bits a difference usually has, by measured builds: the first time of a row differs
- * by its noise, the others, beyond that, by what they have more than the first.
- */
-static unsigned int usual_bits(const struct pack_row *row, unsigned int t)
-{
-	uint32_t first = row->expected[0];
-	unsigned int width;
-
-	if (!t) {
-		width = width_of(first);
-		return width < 2 ? 0 : width < 7 ? width - 1 : 5;
-	}
-	width = width_of(row->expected[t] > first ? row->expected[t] - first
-						  : first - row->expected[t]);
-	return width < 4 ? width : 4 + width / 2;
-}
-
-static unsigned int bits_of(const struct pack_row *row, unsigned int t, unsigned int less)
-{
-	unsigned int usual = usual_bits(row, t);
-
 	return usual > less ? usual - less : 0;
 }
 
@@ -173,12 +174,13 @@ static unsigned int best_less(const struct pack_rows *rows, unsigned int t)
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct pack_row *row = &rows->at[i];
+		unsigned int usual = usual_bits(row, t);
 		uint64_t d = difference(row, t);
 
 		if (row->absent || row->times[t] == PACK_UNKNOWN)
 			continue;
 		for (unsigned int less = 0; less < N_OF(bits); less++)
-			bits[less] += bits_of_rice(d, bits_of(row, t, less));
+			bits[less] += bits_of_rice(d, bits_of(usual, less));
 	}
 	for (unsigned int less = 1; less < N_OF(bits); less++)
 		if (bits[less] < bits[best])
@@ -217,7 +219,8 @@ static void encode_row(struct bit_writer *w, const struct pack_format *f,
 		if (h->unknown)
 			bit_writer__put(w, unknown, 1);
 		if (!unknown)
-			bit_writer__rice(w, difference(row, t), bits_of(row, t, h->less[t]));
+			bit_writer__rice(w, difference(row, t),
+					 bits_of(usual_bits(row, t), h->less[t]));
 	}
 }
 
@@ -249,7 +252,7 @@ static void decode_row(struct bit_reader *r, const struct pack_format *f,
 		codes[t] = TIME_CODE_END;
 		if (h->unknown && bit_reader__get(r, 1))
 			continue;
-		d = bit_reader__rice(r, bits_of(row, t, h->less[t]));
+		d = bit_reader__rice(r, bits_of(row->usual[t], h->less[t]));
 		codes[t] = expected(row, t, first) + (uint32_t)bytes_unzigzag(d);
 		if (d > DIFFERENCE_MAX || codes[t] >= TIME_CODE_END)
 			r->bad = true;
@@ -258,30 +261,62 @@ static void decode_row(struct bit_reader *r, const struct pack_format *f,
 	}
 }
 
+static void skip_row(struct bit_reader *r, const struct pack_format *f, const struct times_head *h,
+		     const struct pack_row *row)
+{
+	if (h->absent && bit_reader__get(r, 1))
+		return;
+	for (unsigned int t = 0; t < f->times; t++)
+		if (!h->unknown || !bit_reader__get(r, 1))
+			bit_reader__skip_rice(r, bits_of(row->usual[t], h->less[t]));
+}
+
+static void read_row(struct bit_reader *r, const struct pack_format *f, const struct times_head *h,
+		     struct pack_row *row)
+{
+	uint32_t codes[PACK_TIMES];
+
+	decode_row(r, f, h, row, codes);
+	for (unsigned int t = 0; t < f->times && !row->absent && !r->bad; t++)
+		row->times[t] = codes[t] == TIME_CODE_END ? PACK_UNKNOWN : time_code__ns(codes[t]);
+}
+
+struct pack_row *pack_rows__find(const struct pack_rows *rows, uint64_t key)
+{
+	uint32_t low = 0, high = rows->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows->at[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < rows->n && rows->at[low].key == key ? &rows->at[low] : NULL;
+}
+
 int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f, uint64_t key,
 		       struct pack_rows *rows)
 {
 	struct bit_reader r = {.at = bytes, .end = size ? bytes + size : bytes};
+	struct pack_row *wanted = key ? pack_rows__find(rows, key) : NULL;
 	struct times_head h = {};
 
+	if (key && !wanted)
+		return 0;
 	h.absent = bit_reader__get(&r, 1);
 	h.unknown = bit_reader__get(&r, 1);
 	for (unsigned int t = 0; t < f->times; t++)
 		h.less[t] = (unsigned int)bit_reader__get(&r, LESS_BITS);
-	for (uint32_t i = 0; i < rows->n && !r.bad; i++) {
-		struct pack_row *row = &rows->at[i];
-		uint32_t codes[PACK_TIMES];
-
-		decode_row(&r, f, &h, row, codes);
-		if (key && key != row->key)
-			continue;
-		for (unsigned int t = 0; t < f->times && !row->absent && !r.bad; t++)
-			row->times[t] =
-				codes[t] == TIME_CODE_END ? PACK_UNKNOWN : time_code__ns(codes[t]);
-		if (key)
-			return r.bad ? -EBADMSG : 0;
-	}
-	return bit_reader__ends(&r) || (key && !r.bad) ? 0 : -EBADMSG;
+	for (struct pack_row *row = rows->at; row < (wanted ?: rows->at + rows->n) && !r.bad; row++)
+		if (wanted)
+			skip_row(&r, f, &h, row);
+		else
+			read_row(&r, f, &h, row);
+	if (wanted)
+		read_row(&r, f, &h, wanted);
+	return wanted ? (r.bad ? -EBADMSG : 0) : bit_reader__ends(&r) ? 0 : -EBADMSG;
 }
 
 static bool same_numbers(const struct pack_format *f, const struct pack_row *a,

@@ -25,13 +25,13 @@
 #include "trace/bytes.h"
 
 #define PACK_UNKNOWN UINT64_MAX
-#define PACK_EXACT   4 /* numbers of a row, at most */
+#define PACK_EXACT   5 /* numbers of a row, at most */
 #define PACK_TIMES   3
 #define PACK_ROWS    (1u << 16)
 
 struct pack_format {
 	unsigned int exact;
-	unsigned int times; /* at least 1 */
+	unsigned int times; /* at least 1, but for a shape alone */
 };
 
 struct pack_row {
@@ -39,6 +39,7 @@ struct pack_row {
 	uint64_t exact[PACK_EXACT];
 	uint64_t times[PACK_TIMES];    /* ns */
 	uint32_t expected[PACK_TIMES]; /* codes of the times of the shape's first build */
+	uint8_t usual[PACK_TIMES];     /* of a decoded shape: low bits of differences to these */
 	bool absent;
 };
 
@@ -71,6 +72,9 @@ int pack_shape__decode(const uint8_t *bytes, size_t size, const struct pack_form
  */
 int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_format *f, uint64_t key,
 		       struct pack_rows *rows);
+
+/* The row of a key; or NULL. Keys increase. */
+struct pack_row *pack_rows__find(const struct pack_rows *rows, uint64_t key);
 
 /*
  * Add to `shape`, which has no times, the times of `rows`; rows of the shape that are not among

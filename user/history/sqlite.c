@@ -17,6 +17,8 @@
 #include "history/sqlite_packed.h"
 #include "history/sqlite_prune.h"
 #include "history/sqlite_schema.h"
+#include "history/sqlite_series.h"
+#include "history/sqlite_sums.h"
 #include "history/sqlite_unpacked.h"
 #include "history/store_ops.h"
 
@@ -83,23 +85,23 @@ static char *insert_text(const char *table, size_t columns)
 }
 
 /*
- * Insert rows without their first `skip` columns, behind the number of the build (0: null, which
- * SQLite replaces by a new one). Returns SQLite's code.
+ * Insert rows without their first `skip` columns, behind the number of the build. Returns SQLite's
+ * code.
  */
 static int insert_rows(struct sqlite_store *s, const struct history_rows *rows,
 		       enum history_table_id id, const char *table, size_t skip, int64_t n)
 {
 	const struct history_table *t = history_table(id);
 	_free_ char *sql = insert_text(table, t->n - skip);
+	struct sqlite_names *names = id == HISTORY_BUILD ? NULL : s->names;
 	_sqlite3_stmt_ sqlite3_stmt *stmt = NULL;
 	int rc = sql ? sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
 
 	for (size_t row = 0; !rc && row < history_rows__n(rows, id); row++) {
-		if (n)
-			sqlite3_bind_int64(stmt, 1, n);
+		sqlite3_bind_int64(stmt, 1, n);
 		for (size_t i = skip; i < t->n && !rc; i++)
 			rc = bind_column(stmt, (int)(i - skip) + 2, &t->columns[i],
-					 history_rows__at(rows, id, row), n ? s->names : NULL);
+					 history_rows__at(rows, id, row), names);
 		if (!rc)
 			rc = sqlite3_step(stmt);
 		if (rc == SQLITE_DONE)
@@ -130,12 +132,14 @@ static int find_build(struct sqlite_store *s, const char *build, int64_t *n, boo
 
 static int add_rows(struct sqlite_store *s, const struct history_rows *rows)
 {
-	int rc = insert_rows(s, rows, HISTORY_BUILD, "builds", 0, 0);
-	int64_t n = sqlite3_last_insert_rowid(s->db);
+	int64_t n;
+	int rc = sqlite_sums__next_build(s->db, &n);
 
 	/* The number is half of the id of a part. */
 	if (!rc && n > INT32_MAX)
 		rc = SQLITE_FULL;
+	if (!rc)
+		rc = insert_rows(s, rows, HISTORY_BUILD, "builds", 0, n);
 	if (!rc)
 		rc = insert_rows(s, rows, HISTORY_COMPILE, "compiles", OF_BUILD, n);
 	for (int id = HISTORY_QUERY; id <= HISTORY_ITEM && !rc; id++) {
@@ -437,7 +441,10 @@ static int settle(struct sqlite_store *s, bool write)
 	if (err)
 		return err;
 	s->names = sqlite_names__new(s->db);
-	return s->names ? fail(s, sqlite_unpacked__add(s->db, s->names)) : -ENOMEM;
+	if (!s->names)
+		return -ENOMEM;
+	return fail(s,
+		    sqlite_unpacked__add(s->db, s->names) ?: sqlite_series__add(s->db, s->names));
 }
 
 /*

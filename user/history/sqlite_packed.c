@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "history/sqlite_db.h"
+#include "history/sqlite_sums.h"
 
 /* Shapes of a crate that are tried: of debug, release, check, and former compilers. */
 #define SHAPES_TRIED 16
@@ -359,9 +360,9 @@ static int write_sums(struct writer *w, struct packed_rows *rows)
 	_pack_rows_ struct pack_rows sums = {};
 	int rc = sum_rows(w, rows, &sums);
 
-	if (!rc && sums.n)
-		rc = sums.n <= PACK_ROWS ? write_part(w, PACKED_SUMS, &sums) : SQLITE_TOOBIG;
-	return rc;
+	if (!rc && sums.n > PACK_ROWS)
+		rc = SQLITE_TOOBIG;
+	return rc ?: sqlite_sums__add(w->db, &w->p->format, w->build, &sums);
 }
 
 int packed_table__write(const struct packed_table *p, sqlite3 *db, struct sqlite_names *names,
@@ -374,8 +375,27 @@ int packed_table__write(const struct packed_table *p, sqlite3 *db, struct sqlite
 
 	if (!rc)
 		rc = take_rows(&w, rows, &taken);
-	/* In the order of their ids, so that pages become full. */
-	if (!rc && p->sums)
-		rc = write_sums(&w, &taken);
-	return rc ?: write_crates(&w, &taken);
+	if (!rc)
+		rc = write_crates(&w, &taken);
+	return rc || !p->sums ? rc : write_sums(&w, &taken);
+}
+
+int packed__give_name(sqlite3_context *ctx, struct sqlite_names *names, uint64_t id)
+{
+	const char *text;
+	int rc;
+
+	if (id == PACK_UNKNOWN)
+		return SQLITE_OK;
+	rc = sqlite_names__text(names, (int64_t)id, &text);
+	if (!rc)
+		sqlite3_result_text(ctx, text, -1, SQLITE_STATIC);
+	return rc;
+}
+
+int packed__give_number(sqlite3_context *ctx, uint64_t number)
+{
+	if (number != PACK_UNKNOWN)
+		sqlite3_result_int64(ctx, (sqlite3_int64)number);
+	return SQLITE_OK;
 }

@@ -7,7 +7,7 @@
  *	<table>_shapes	id, crate, rows
  *	item_crates	the crates that an item was ever found in, to find it without a crate
  *
- * Parts of query with crate 0 have the sums over all crates of the build.
+ * The sums of queries over all crates are in other tables (history/sqlite_sums.h).
  */
 #ifndef QPROF_HISTORY_SQLITE_PACKED_H
 #define QPROF_HISTORY_SQLITE_PACKED_H
@@ -18,7 +18,6 @@
 #include "history/sqlite_names.h"
 
 #define PACKED_CRATE_BITS 32
-#define PACKED_SUMS	  0 /* the crate of sums */
 
 /* Where the columns of a table are in a packed row. */
 struct packed_table {
@@ -28,7 +27,7 @@ struct packed_table {
 	const struct history_column *exact[PACK_EXACT];
 	const struct history_column *times[PACK_TIMES];
 	struct pack_format format;
-	bool sums;  /* has parts with sums */
+	bool sums;  /* has sums over all crates */
 	bool where; /* has a table of crates by key */
 };
 
@@ -46,5 +45,9 @@ static inline int64_t packed_id(int64_t build, int64_t crate)
  */
 int packed_table__write(const struct packed_table *p, sqlite3 *db, struct sqlite_names *names,
 			int64_t build, const struct history_rows *rows);
+
+/* Give the value of a column to SQL: a name by its number, or a number; PACK_UNKNOWN is null. */
+int packed__give_name(sqlite3_context *ctx, struct sqlite_names *names, uint64_t id);
+int packed__give_number(sqlite3_context *ctx, uint64_t number);
 
 #endif /* QPROF_HISTORY_SQLITE_PACKED_H */

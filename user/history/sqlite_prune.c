@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "history/sqlite_db.h"
 #include "history/sqlite_packed.h"
+#include "history/sqlite_sums.h"
 
 /* Which names are in use, by number. */
 struct used {
@@ -46,6 +47,7 @@ static int done(sqlite3_stmt *stmt)
 static const char *const of_build[] = {
 	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
 	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.sums_recent WHERE n = ?1",
 	"DELETE FROM main.compiles WHERE n = ?1",
 	"DELETE FROM main.builds WHERE n = ?1",
 };
@@ -108,7 +110,7 @@ static int keep_shape(struct used *u, const struct packed_table *p, sqlite3_stmt
 {
 	_pack_rows_ struct pack_rows rows = {};
 	int64_t crate = sqlite3_column_int64(shape, 0);
-	int rc = crate == PACKED_SUMS ? SQLITE_OK : mark(u, crate);
+	int rc = mark(u, crate);
 
 	if (pack_shape__decode(sqlite3_column_blob(shape, 1),
 			       (size_t)sqlite3_column_bytes(shape, 1), &p->format, &rows))
@@ -176,11 +178,15 @@ static int remove_names(const struct used *u, sqlite3 *db)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* The names of sums are those of shapes, too. */
 static int remove_rest(sqlite3 *db)
 {
+	const struct packed_table queries = packed_table(HISTORY_QUERY);
 	__cleanup(used__clear) struct used u = {};
 	int rc = sqlite3_exec(db, remove_shapes, NULL, NULL, NULL);
 
+	if (!rc)
+		rc = sqlite_sums__sweep(db, &queries.format);
 	if (!rc)
 		rc = keep_compiles(&u, db);
 	if (!rc)

@@ -10,16 +10,19 @@
 #include "history/columns.h"
 #include "history/sqlite_db.h"
 #include "history/sqlite_names.h"
+#include "history/sqlite_sums.h"
+#include "history/sqlite_version_1.h"
 
 /* "qprf": of files that are ours. */
 #define APPLICATION_ID 0x71707266
 
 /* From version i + 1 to i + 2. Rows of history_table() must not be used here: they are today's. */
 static const struct sqlite_step steps[] = {
-	{NULL},
+	{"CREATE TABLE sums_recent(n INTEGER PRIMARY KEY, rows BLOB NOT NULL);"
+	 "CREATE TABLE sums_turned(id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
+	 sqlite_version_1__move_sums},
 };
-#define N_STEPS ((int)N_OF(steps) - 1)
-_Static_assert(N_STEPS + 1 == HISTORY_VERSION, "a step leads to each version");
+_Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
 
 /* ---- Today's tables -------------------------------------------------------------------------- */
 
@@ -94,6 +97,7 @@ static char *tables(void)
 	print_compiles(f);
 	print_packed(f, "query");
 	print_packed(f, "item");
+	fputs(SQLITE_SUMS_TABLES ";", f);
 	fputs("CREATE TABLE item_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
 	      "PRIMARY KEY(name, crate)) WITHOUT ROWID;",
 	      f);
@@ -113,7 +117,7 @@ static int make_tables(sqlite3 *db, const char *name)
 	if (err || objects)
 		return err;
 	if (asprintf(&version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-		     APPLICATION_ID, HISTORY_VERSION) < 0)
+		     APPLICATION_ID, SQLITE_FILE_VERSION) < 0)
 		return -ENOMEM;
 	return sqlite_db__run(db, name, sql) ?: sqlite_db__run(db, name, version);
 }
@@ -144,6 +148,7 @@ static int take_steps(sqlite3 *db, const char *name, int from, const struct sqli
 
 	for (int64_t i = version - from; i < n && !err; i++) {
 		_free_ char *text = NULL;
+		int rc;
 
 		if (i < 0)
 			return -EINVAL;
@@ -151,6 +156,9 @@ static int take_steps(sqlite3 *db, const char *name, int from, const struct sqli
 			     from + (int)i + 1) < 0)
 			return -ENOMEM;
 		err = sqlite_db__run(db, name, text);
+		rc = !err && taken[i].run ? taken[i].run(db) : SQLITE_OK;
+		if (rc)
+			err = sqlite_db__error(db, rc, name);
 	}
 	return err;
 }
@@ -216,12 +224,12 @@ static int check_objects(sqlite3 *db, const char *name)
 
 static int check_version(sqlite3 *db, const char *name, bool write, int64_t version)
 {
-	if (version > HISTORY_VERSION)
+	if (version > SQLITE_FILE_VERSION)
 		return diag_error_r(-EPROTONOSUPPORT,
 				    "%s has tables of version %d, this qprof-bpf knows %d: use "
 				    "the qprof-bpf that wrote it, or a newer one",
-				    name, (int)version, HISTORY_VERSION);
-	if (version == HISTORY_VERSION)
+				    name, (int)version, SQLITE_FILE_VERSION);
+	if (version == SQLITE_FILE_VERSION)
 		return 0;
 	if (!write)
 		return diag_error_r(-EPROTONOSUPPORT,
@@ -229,7 +237,7 @@ static int check_version(sqlite3 *db, const char *name, bool write, int64_t vers
 				    "add` brings them up to date",
 				    name, (int)version);
 	return sqlite_schema__migrate(db, name, (int)version, steps + version - 1,
-				      HISTORY_VERSION - (int)version);
+				      SQLITE_FILE_VERSION - (int)version);
 }
 
 int sqlite_schema__settle(sqlite3 *db, const char *name, bool write)

@@ -7,6 +7,7 @@
  *	compiles	the columns of compile, with n for its build, and numbers for texts
  *	build, compile	views: the same as history/columns.h has it
  *	..._parts, ..._shapes, item_crates	see history/sqlite_packed.h
+ *	sums_recent, sums_turned	see history/sqlite_sums.h
  *
  * Functions return 0, or a negative errno after a line.
  */
@@ -16,9 +17,13 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* The statements that lead from one version to the next. */
+/* The version of a file. */
+#define SQLITE_FILE_VERSION 2
+
+/* What leads from one version to the next: statements, and then a function. */
 struct sqlite_step {
 	const char *sql;
+	int (*run)(sqlite3 *db); /* returns SQLite's code; or NULL */
 };
 
 /*

@@ -26,9 +26,6 @@ struct module {
 	sqlite3 *db;
 	struct sqlite_names *names;
 	struct packed_table packed;
-	bool sums;
-	const struct history_column *columns[16];
-	int n_columns;
 };
 
 struct table {
@@ -95,9 +92,12 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
 	if (!f)
 		return SQLITE_NOMEM;
 	fputs("CREATE TABLE t(", f);
-	for (int i = 0; i < m->n_columns; i++)
-		fprintf(f, "%s\"%s\" %s", i ? ", " : "", m->columns[i]->name,
-			m->columns[i]->type == HISTORY_TEXT ? "TEXT" : "INTEGER");
+	for (size_t i = 0; i < m->packed.table->n; i++) {
+		const struct history_column *c = &m->packed.table->columns[i];
+
+		fprintf(f, "%s\"%s\" %s", i ? ", " : "", c->name,
+			c->type == HISTORY_TEXT ? "TEXT" : "INTEGER");
+	}
 	fputs(")", f);
 	if (fclose(f))
 		return SQLITE_NOMEM;
@@ -122,11 +122,12 @@ static int disconnect_table(sqlite3_vtab *t)
 /* Index of the argument that a constraint would be, or -1. */
 static int given_by(const struct module *m, const struct sqlite3_index_constraint *c)
 {
-	const struct history_column *column = c->iColumn < 0 ? NULL : m->columns[c->iColumn];
+	const struct history_column *column;
 	bool equal = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
 
-	if (!c->usable || !column)
+	if (!c->usable || c->iColumn < 0)
 		return -1;
+	column = &m->packed.table->columns[c->iColumn];
 	if (column == m->packed.crate)
 		return equal ? 1 : -1;
 	if (column == m->packed.key)
@@ -144,7 +145,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct module *m = ((struct table *)base)->module;
 	int by[GIVENS] = {-1, -1, -1, -1, -1}, n = 0;
-	double builds = USUAL_BUILDS, crates = m->sums ? 1 : USUAL_CRATES, rows = USUAL_ROWS;
+	double builds = USUAL_BUILDS, crates = USUAL_CRATES, rows = USUAL_ROWS;
 
 	for (int i = 0; i < info->nConstraint; i++) {
 		int given = given_by(m, &info->aConstraint[i]);
@@ -292,7 +293,7 @@ static int next_build(struct cursor *c)
 	rc = statement(c, PARTS, &stmt);
 	if (rc)
 		return rc;
-	sqlite3_bind_int64(stmt, 1, packed_id(c->build, PACKED_SUMS));
+	sqlite3_bind_int64(stmt, 1, packed_id(c->build, 0));
 	sqlite3_bind_int64(stmt, 2, packed_id(c->build, UINT32_MAX));
 	return SQLITE_OK;
 }
@@ -300,20 +301,11 @@ static int next_build(struct cursor *c)
 /* From row `at` on, the next that is wanted. */
 static bool find_row(struct cursor *c)
 {
-	uint32_t low = c->at, high = c->rows.n;
+	const struct pack_row *row;
 
-	if (c->key) {
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (c->rows.at[middle].key < c->key)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		c->at = low;
-		if (low < c->rows.n && c->rows.at[low].key != c->key)
-			c->at = c->rows.n;
+	if (c->key && c->at < c->rows.n) {
+		row = pack_rows__find(&c->rows, c->key);
+		c->at = row ? (uint32_t)(row - c->rows.at) : c->rows.n;
 	}
 	while (c->at < c->rows.n && c->rows.at[c->at].absent)
 		c->at = c->key ? c->rows.n : c->at + 1;
@@ -380,12 +372,9 @@ static int choose_crates(struct cursor *c, int given, sqlite3_value **argv)
 		c->key = (uint64_t)id;
 		c->eof = !id;
 	}
-	c->all = !c->module->sums && !(given & GIVEN_CRATE) &&
-		 !(given & GIVEN_KEY && c->module->packed.where);
+	c->all = !(given & GIVEN_CRATE) && !(given & GIVEN_KEY && c->module->packed.where);
 	if (rc || c->eof || c->all)
 		return rc;
-	if (c->module->sums)
-		return add_crate(c, PACKED_SUMS);
 	if (!(given & GIVEN_CRATE))
 		return add_crates_of_key(c);
 	rc = name_of(c, argv[1], &id);
@@ -438,44 +427,25 @@ static int at_end(sqlite3_vtab_cursor *base)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-static int give_name(struct cursor *c, sqlite3_context *ctx, uint64_t id)
-{
-	const char *text;
-	int rc;
-
-	if (id == PACK_UNKNOWN)
-		return SQLITE_OK;
-	rc = sqlite_names__text(c->module->names, (int64_t)id, &text);
-	if (!rc)
-		sqlite3_result_text(ctx, text, -1, SQLITE_STATIC);
-	return rc;
-}
-
-static int give_number(sqlite3_context *ctx, uint64_t number)
-{
-	if (number != PACK_UNKNOWN)
-		sqlite3_result_int64(ctx, (sqlite3_int64)number);
-	return SQLITE_OK;
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 {
 	struct cursor *c = (struct cursor *)base;
 	const struct packed_table *p = &c->module->packed;
-	const struct history_column *wanted = c->module->columns[i];
+	const struct history_column *wanted = &p->table->columns[i];
 	const struct pack_row *row = &c->rows.at[c->at];
 
 	if (wanted == p->crate)
-		return give_name(c, ctx, (uint64_t)c->crate);
+		return packed__give_name(ctx, c->module->names, (uint64_t)c->crate);
 	if (wanted == p->key)
-		return give_name(c, ctx, row->key);
+		return packed__give_name(ctx, c->module->names, row->key);
 	for (unsigned int e = 0; e < p->format.exact; e++)
 		if (wanted == p->exact[e])
-			return wanted->type == HISTORY_TEXT ? give_name(c, ctx, row->exact[e])
-							    : give_number(ctx, row->exact[e]);
+			return wanted->type == HISTORY_TEXT
+				       ? packed__give_name(ctx, c->module->names, row->exact[e])
+				       : packed__give_number(ctx, row->exact[e]);
 	for (unsigned int t = 0; t < p->format.times; t++)
 		if (wanted == p->times[t])
-			return give_number(ctx, row->times[t]);
+			return packed__give_number(ctx, row->times[t]);
 	sqlite3_result_value(ctx,
 			     sqlite3_column_value(c->builds, wanted->type == HISTORY_TEXT ? 1 : 2));
 	return SQLITE_OK;
@@ -503,7 +473,7 @@ static const sqlite3_module methods = {
 };
 
 static int add_module(sqlite3 *db, struct sqlite_names *names, const char *name,
-		      enum history_table_id id, bool sums)
+		      enum history_table_id id)
 {
 	struct module *m = calloc(1, sizeof(*m));
 
@@ -512,18 +482,12 @@ static int add_module(sqlite3 *db, struct sqlite_names *names, const char *name,
 	m->db = db;
 	m->names = names;
 	m->packed = packed_table(id);
-	m->sums = sums;
-	for (size_t i = 0; i < m->packed.table->n; i++)
-		if (!sums || &m->packed.table->columns[i] != m->packed.crate)
-			m->columns[m->n_columns++] = &m->packed.table->columns[i];
 	return sqlite3_create_module_v2(db, name, &methods, m, free);
 }
 
 int sqlite_unpacked__add(sqlite3 *db, struct sqlite_names *names)
 {
-	int rc = add_module(db, names, "query", HISTORY_QUERY, false);
+	int rc = add_module(db, names, "query", HISTORY_QUERY);
 
-	if (!rc)
-		rc = add_module(db, names, "query_sum", HISTORY_QUERY, true);
-	return rc ?: add_module(db, names, "item", HISTORY_ITEM, false);
+	return rc ?: add_module(db, names, "item", HISTORY_ITEM);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The packed tables as SQL sees them: virtual tables query and item with the columns of
- * history/columns.h, and query_sum, without a crate, with the sums over all crates of a build. They
- * read little where build, crate, or the query or item are given by =, or start_ns has limits.
+ * history/columns.h. They read little where build, crate, or the query or item are given by =, or
+ * start_ns has limits.
  */
 #ifndef QPROF_HISTORY_SQLITE_UNPACKED_H
 #define QPROF_HISTORY_SQLITE_UNPACKED_H
