@@ -113,7 +113,7 @@ static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 
 	if (!m || bpf_probe_read_user(words, sizeof(words), (void *)(address + m->offset)))
 		return 0;
-	variant = words[0] - m->first;
+	variant = (m->narrow ? words[0] & 0xff : words[0]) - m->first;
 	word = m->other;
 	if (variant < WIRE_VARIANTS) {
 		/* The bound must be known of the register that the address is made of. */
@@ -128,8 +128,14 @@ static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 		return operand_make_key(WIRE_KEY_DEF, words[1], words[2]);
 	case 2:
 		return operand_make_key(WIRE_KEY_DEF, words[2], words[3]);
+	case 3:
+		return operand_make_key(WIRE_KEY_DEF, words[3], words[4]);
+	case 4:
+		return operand_make_key(WIRE_KEY_DEF, words[4], words[5]);
 	case WIRE_LOCAL_WORD:
 		return operand_make_key(WIRE_KEY_LOCAL, words[0], 0);
+	case WIRE_CRATE_WORD:
+		return operand_make_key(WIRE_KEY_CRATE, words[0], 0);
 	}
 	return 0;
 }

@@ -642,20 +642,24 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 }
 
 /*
- * Where the definition is in a key in memory, which four words show: its index, and behind that its
+ * Where the definition is in a key in memory, which six words show: its index, and behind that its
  * crate. In an enum (rustc's InstanceKind) the first word says which they are: it is `first` plus
  * the number of the variant, or anything else if the enum has the tag of that variant in a niche.
  */
 #define WIRE_VARIANTS	  32
-#define WIRE_LOCAL_WORD	  3 /* the first word is the index; the crate is the one that is compiled */
-#define WIRE_NO_WORD	  255
-#define WIRE_MEMORY_WORDS 4
+#define WIRE_MEMORY_WORDS 6
+/* In place of the number of a word: */
+#define WIRE_CRATE_WORD 253 /* the first word is a crate, and there is no index */
+#define WIRE_LOCAL_WORD 254 /* the first word is the index; the crate is the one that is compiled \
+			     */
+#define WIRE_NO_WORD 255
 struct wire_memory_key {
-	wire_u32 offset; /* of the four words, in the key: bytes */
+	wire_u32 offset; /* of the words, in the key: bytes */
 	wire_u32 first;
 	wire_u8 words[WIRE_VARIANTS]; /* by variant: the number of the index's word, or none */
 	wire_u8 other;		      /* if the first word is of none of these */
-	wire_u8 pad[3];
+	wire_u8 narrow;		      /* 1: only the first byte of the first word says which */
+	wire_u8 pad[2];
 };
 
 #define WIRE_NO_QUERY		 0xffffu

@@ -14,6 +14,8 @@ struct where {
 
 struct how {
 	struct where where;
+	const struct wire_memory_key *memory; /* NULL: memory_key() */
+	uint64_t (*expected)(uint32_t id);    /* with `memory` */
 	bool no_keys, callers;
 	enum kernel_attach attach;
 	const char *filter;
@@ -55,11 +57,13 @@ static uint64_t key_in_memory(uint32_t id)
 	}
 }
 
-static void describe_keys(struct plan *plan, const struct where *where)
+static void describe_keys(struct plan *plan, const struct how *how)
 {
+	const struct where *where = &how->where;
+
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		plan->queries[i].key = where->key;
-		plan->queries[i].memory = memory_key();
+		plan->queries[i].memory = how->memory ? *how->memory : memory_key();
 	}
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		if (!is_start(&plan->sites[i]))
@@ -82,7 +86,7 @@ static void run(struct capture *c, const struct how *how, const char *script)
 	if (how->filter)
 		assert_int_equal(filter__new(&how->filter, 1, &filter), 0);
 	capture_load(c, &opt, 0);
-	describe_keys(c->plan, &how->where);
+	describe_keys(c->plan, how);
 	assert_int_equal(kernel__attach(c->kernel, c->plan, filter, &c->lib), 0);
 	capture_script(c, script);
 	assert_int_equal(c->status, 0);
@@ -119,7 +123,9 @@ static uint64_t key_in_register(const struct how *how, uint32_t query, uint32_t 
 	uint32_t i, at;
 
 	if (how->where.reg == WIRE_REG_DI)
-		return starts_at_wrapper(query, script) ? ANY : key_in_memory(id);
+		return starts_at_wrapper(query, script) ? ANY
+		       : how->expected			? how->expected(id)
+							: key_in_memory(id);
 	i = number_of(how->where.reg);
 	at = (uint32_t)shape_key(id, i);
 	if (starts_at_wrapper(query, script) && i < 2)
@@ -247,6 +253,51 @@ static void in_memory(void **state)
 	compare_both(&(struct how){.where = {WIRE_KEY_MEMORY, WIRE_REG_DI, PLAN_NO_SLOT}});
 }
 
+#define CRATE ((uint32_t)(shape_key(1, 0) >> 32))
+
+static uint64_t crate_or_far(uint32_t id)
+{
+	switch (id) {
+	case 1:
+		return wire_key((uint32_t)shape_key(id, 0), 0);
+	case 2:
+		return wire_key(CRATE, (uint32_t)shape_key(id, 2));
+	default:
+		return wire_key((uint32_t)shape_key(id, 2), CRATE);
+	}
+}
+
+static uint64_t narrow(uint32_t id)
+{
+	return wire_key(CRATE, (uint32_t)shape_key(id, 2));
+}
+
+/* A crate, and definitions far behind the variant. */
+static void in_other_words_of_memory(void **state)
+{
+	static const struct wire_memory_key m = {
+		.first = 8,
+		.words = {[0] = WIRE_CRATE_WORD, [8] = 4, [16] = 3, [24] = 3},
+		.other = 3};
+
+	need_capture();
+	compare_both(&(struct how){.where = {WIRE_KEY_MEMORY, WIRE_REG_DI, PLAN_NO_SLOT},
+				   .memory = &m,
+				   .expected = crate_or_far});
+}
+
+/* The bytes behind the variant's first one are something else. */
+static void by_a_variant_of_one_byte(void **state)
+{
+	static const struct wire_memory_key m = {
+		.offset = 4, .first = 0xef, .words = {3}, .other = WIRE_NO_WORD, .narrow = 1};
+
+	need_capture();
+	compare_both(&(struct how){.where = {WIRE_KEY_MEMORY, WIRE_REG_DI, PLAN_NO_SLOT},
+				   .memory = &m,
+				   .expected = narrow});
+}
+
 static void at_no_known_place(void **state)
 {
 	need_capture();
@@ -336,6 +387,8 @@ int main(void)
 		cmocka_unit_test(on_the_stack),
 		cmocka_unit_test(of_types_that_no_probe_reads),
 		cmocka_unit_test(in_memory),
+		cmocka_unit_test(in_other_words_of_memory),
+		cmocka_unit_test(by_a_variant_of_one_byte),
 		cmocka_unit_test(at_no_known_place),
 		cmocka_unit_test(with_callers),
 		cmocka_unit_test(through_perf_events),

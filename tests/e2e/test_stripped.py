@@ -172,11 +172,12 @@ def test_items_without_symbols(t):
     return found.summary()
 
 
-def test_debian_items(t):
-    """Likewise of Debian's 1.96, where other crates' definitions have no names."""
+@each("1.96", "1.85")
+def test_debian_items(t, version):
+    """Likewise of Debian's compilers, where other crates' definitions have no names."""
     t.need_capture()
-    compile = Compile(t, debian_toolchains.toolchain(t, "1.96"), crates.SHORT, "debug")
-    found = keys.compare(compile, plan_of(t, debian_toolchains.library("1.96")))
+    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, "debug")
+    found = keys.compare(compile, plan_of(t, debian_toolchains.library(version)))
     found.assert_equal_of_crate()
     return found.summary()
 

@@ -211,6 +211,19 @@ static void a_start_says_where_the_key_is(void **state)
 	}
 }
 
+/* A provider may be given the address of a key that its body has itself. */
+static void a_provider_may_be_given_the_address_of_the_key(void **state)
+{
+	uint64_t c;
+
+	keyed[0].key_by_address = true;
+	c = keyed_cookie(WIRE_ROLE_START, 0, WIRE_REG_SI, PLAN_NO_SLOT, 8);
+	assert_int_equal(wire_cookie_reg(c), wire_key_place(WIRE_KEY_MEMORY, WIRE_REG_SI));
+	c = keyed_cookie(WIRE_ROLE_START_BODY, 0, WIRE_REG_NONE, 4, 0);
+	assert_int_equal(wire_cookie_reg(c), wire_key_place(WIRE_KEY_DEF, WIRE_KEY_ON_STACK));
+	keyed[0].key_by_address = false;
+}
+
 /* The slot takes the place of a distance that is 0 there. */
 static void a_body_may_have_the_key_on_its_stack(void **state)
 {
@@ -771,6 +784,7 @@ int main(void)
 		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
 		cmocka_unit_test(the_wrappers_of_a_query_give_the_distance_of_its_bodies),
 		cmocka_unit_test(a_start_says_where_the_key_is),
+		cmocka_unit_test(a_provider_may_be_given_the_address_of_the_key),
 		cmocka_unit_test(a_body_may_have_the_key_on_its_stack),
 		cmocka_unit_test(a_provider_says_where_the_key_is),
 		cmocka_unit_test(a_wrapper_with_callers_has_the_key_in_the_table),

@@ -145,6 +145,9 @@ static void moves_are_known(void **state)
 	/* mov 0x10(%rsp), %rax; mov -8(%r13), %r15 */
 	assert_shape(DECODE(0x48, 0x8b, 0x44, 0x24, 0x10), CODE_LOAD64, WIRE_REG_AX, SP, 0x10);
 	assert_shape(DECODE(0x4d, 0x8b, 0x7d, 0xf8), CODE_LOAD64, WIRE_REG_R15, WIRE_REG_R13, -8);
+	assert_shape(DECODE(0x0f, 0x10, 0x46, 0x10), CODE_LOAD128, CODE_REG_OTHER, WIRE_REG_SI,
+		     0x10);
+	assert_shape(DECODE(0x66, 0x0f, 0x6f, 0x06), CODE_LOAD128, CODE_REG_OTHER, WIRE_REG_SI, 0);
 	/* mov %edx, 0x24(%rsp); mov %rdx, 0x24(%rsp); mov %r9, %r12 */
 	assert_shape(DECODE(0x89, 0x54, 0x24, 0x24), CODE_STORE32, WIRE_REG_DX, SP, 0x24);
 	assert_shape(DECODE(0x48, 0x89, 0x54, 0x24, 0x24), CODE_STORE64, WIRE_REG_DX, SP, 0x24);

@@ -40,6 +40,7 @@ static void the_context_is_dereferenced_far_from_its_start(void **state)
 static void a_register_that_was_overwritten_proves_nothing(void **state)
 {
 	assert_int_equal(contexts("context_overwritten"), 0);
+	assert_int_equal(contexts("context_captured"), 0);
 	assert_int_equal(contexts("callee"), 0);
 	assert_int_equal(mine_arguments(decoder, UINT64_MAX - 4).contexts, 0);
 }
@@ -54,6 +55,19 @@ static void pointers_are_found(void **state)
 	uint64_t addr = symbol(img, "context_overwritten")->addr;
 
 	assert_int_equal(mine_arguments(decoder, addr).pointers, 1 << WIRE_REG_DI);
+}
+
+static void a_closure_has_the_address_of_the_context(void **state)
+{
+	struct mined_arguments args =
+		mine_arguments(decoder, symbol(img, "context_captured")->addr);
+
+	assert_int_equal(args.holders, 1 << WIRE_REG_SI);
+	assert_int_equal(args.pointers, 1 << WIRE_REG_SI | 1 << WIRE_REG_DX);
+	args = mine_arguments(decoder, symbol(img, "context_uncaptured")->addr);
+	assert_int_equal(args.holders, 0);
+	args = mine_arguments(decoder, symbol(img, "context_direct")->addr);
+	assert_int_equal(args.holders, 0);
 }
 
 static void a_register_is_kept_up_to_a_site(void **state)
@@ -78,6 +92,7 @@ int main(void)
 		cmocka_unit_test(a_register_that_was_overwritten_proves_nothing),
 		cmocka_unit_test(all_that_may_be_contexts_are_found),
 		cmocka_unit_test(pointers_are_found),
+		cmocka_unit_test(a_closure_has_the_address_of_the_context),
 		cmocka_unit_test(a_register_is_kept_up_to_a_site),
 	};
 

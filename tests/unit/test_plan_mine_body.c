@@ -140,6 +140,13 @@ static void the_guard_s_address_may_be_moved(void **state)
 	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
 }
 
+static void an_id_may_be_at_the_bottom_of_the_frame(void **state)
+{
+	struct mined_body m = mine_simple("lowest");
+
+	assert_id(&m.ends[0], WIRE_REG_NONE, 0);
+}
+
 static void branches_may_go_either_way(void **state)
 {
 	struct mined_body m = mine_simple("inverted");
@@ -359,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_plain_body_is_mined),
 		cmocka_unit_test(calls_in_place_of_the_provider_s_are_noted),
 		cmocka_unit_test(the_guard_s_address_may_be_moved),
+		cmocka_unit_test(an_id_may_be_at_the_bottom_of_the_frame),
 		cmocka_unit_test(branches_may_go_either_way),
 		cmocka_unit_test(an_id_is_read_where_it_is_sure),
 		cmocka_unit_test(a_vtable_is_read_where_it_is_sure),

@@ -29,27 +29,30 @@ static int teardown(void **state)
 
 /* One function of each kind, by name; NULL: there is none. */
 struct accessors {
-	const char *drop, *table, *keys, *path, *name, *text, *symbol, *display;
+	const char *drop, *table, *keys, *path, *name, *text, *symbol, *display, *numbered,
+		*context;
 };
 
-#define GOOD                                                                            \
-	{                                                                               \
-		"a_drop", "a_table", "a_keys", "a_path", "a_name", "a_text", NULL, NULL \
+#define GOOD                                                                                   \
+	{                                                                                      \
+		"a_drop", "a_table", "a_keys", "a_path", "a_name", "a_text", NULL, NULL, NULL, \
+			NULL                                                                   \
 	}
 
-#define FUNCTIONS 8
+#define FUNCTIONS 10
 
 static size_t list(const struct accessors *a, struct layout_function *out,
 		   struct code_region regions[][2])
 {
 	const struct layout_function kinds[FUNCTIONS] = {
-		{.kind = NAME_DROP_CONTEXT},	{.kind = NAME_DEF_PATH_TABLE},
-		{.kind = NAME_ENUMERATED_KEYS}, {.kind = NAME_DEF_PATH},
-		{.kind = NAME_DEF_PATH_DATA},	{.kind = NAME_SYMBOL_TEXT},
-		{.kind = NAME_DEF_PATH_SYMBOL}, {.kind = NAME_DEF_PATH_DISPLAY},
+		{.kind = NAME_DROP_CONTEXT},	 {.kind = NAME_DEF_PATH_TABLE},
+		{.kind = NAME_ENUMERATED_KEYS},	 {.kind = NAME_DEF_PATH},
+		{.kind = NAME_DEF_PATH_DATA},	 {.kind = NAME_SYMBOL_TEXT},
+		{.kind = NAME_DEF_PATH_SYMBOL},	 {.kind = NAME_DEF_PATH_DISPLAY},
+		{.kind = NAME_NUMBERED_DISPLAY}, {.kind = NAME_CONTEXT_DEF_PATH},
 	};
-	const char *names[FUNCTIONS] = {a->drop, a->table, a->keys,   a->path,
-					a->name, a->text,  a->symbol, a->display};
+	const char *names[FUNCTIONS] = {a->drop, a->table,  a->keys,	a->path,     a->name,
+					a->text, a->symbol, a->display, a->numbered, a->context};
 	size_t n = 0;
 
 	for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -138,7 +141,7 @@ static void other_code_with_other_offsets_shows_them(void **state)
 	struct plan_layout l;
 
 	assert_null(mine((struct accessors){"b_drop", "b_table", "b_keys", "b_path", "b_name",
-					    "b_text", NULL, NULL},
+					    "b_text", NULL, NULL, NULL, NULL},
 			 &l));
 	assert_null(plan_layout_excess(&l));
 	assert_int_equal(l.wire.drop, symbol(img, "b_drop.site")->addr);
@@ -180,6 +183,35 @@ static void other_functions_show_what_definitions_are_called(void **state)
 	a.symbol = "a_symbol";
 	a.display = "display.other";
 	assert_problem(a, "show different names");
+	a.symbol = NULL;
+	a.display = "a_display";
+	a.numbered = "display.numbered";
+	assert_null(mine(a, &l));
+	assert_tags(&l, own.wire.tags, WIRE_TAGS);
+	assert_int_equal(l.plain, own.plain);
+	a.numbered = "display.other";
+	assert_problem(a, "show different names");
+}
+
+/* As the function that returns its ends shows it. */
+static void the_reader_of_a_path_shows_the_table(void **state)
+{
+	struct accessors a = GOOD;
+	struct plan_layout own, l;
+
+	assert_null(mine(a, &own));
+	a.keys = NULL;
+	assert_problem(a, "nor TyCtxt::def_path");
+	a.context = "a_context_path";
+	assert_null(mine(a, &l));
+	assert_memory_equal(&l.wire, &own.wire, sizeof(l.wire));
+	a.context = "context_path.elsewhere";
+	assert_problem(a, "returns another table");
+	a.context = "context_path.other";
+	assert_problem(a, "TyCtxt::def_path passes no part");
+	a.context = "a_context_path";
+	a.path = "b_path";
+	assert_problem(a, "Definitions::def_path shows no table");
 }
 
 #define BROKEN(member, function, part)      \
@@ -194,7 +226,7 @@ static void a_missing_function_is_named(void **state)
 {
 	BROKEN(drop, NULL, "no drop of OnceLock<GlobalCtxt>");
 	BROKEN(table, NULL, "no TyCtxt::def_path_table");
-	BROKEN(keys, NULL, "no DefPathTable::enumerated_keys_and_path_hashes");
+	BROKEN(keys, NULL, "neither DefPathTable::enumerated_keys_and_path_hashes");
 	BROKEN(path, NULL, "no Definitions::def_path");
 	BROKEN(name, NULL, "no DefPathData::name");
 	BROKEN(text, NULL, "no Symbol::as_str");
@@ -268,6 +300,7 @@ int main(void)
 		cmocka_unit_test(the_code_of_today_shows_all),
 		cmocka_unit_test(other_code_with_other_offsets_shows_them),
 		cmocka_unit_test(other_functions_show_what_definitions_are_called),
+		cmocka_unit_test(the_reader_of_a_path_shows_the_table),
 		cmocka_unit_test(a_missing_function_is_named),
 		cmocka_unit_test(the_table_is_a_part_of_the_context),
 		cmocka_unit_test(the_table_has_a_first_entry_and_an_end),

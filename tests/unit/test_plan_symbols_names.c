@@ -62,6 +62,11 @@ static const struct expectation today[] = {
 	{"_RNvXs5_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathDataNtNtCsgEmfK2I1SDS_4core"
 	 "3fmt7Display3fmt",
 	 NAME_DEF_PATH_DISPLAY, NAME_PART_ENTRY, NULL},
+	{"_RNvXs1_NtCsblTMlPYGUzr_9rustc_hir11definitionsNtB5_24DisambiguatedDefPathDataNtNtCsb39j"
+	 "SXMgSx0_4core3fmt7Display3fmt",
+	 NAME_NUMBERED_DISPLAY, NAME_PART_ENTRY, NULL},
+	{"_RNvMsl_NtNtCs7UXU3LnihvY_12rustc_middle2ty7contextNtB5_6TyCtxt8def_path",
+	 NAME_CONTEXT_DEF_PATH, NAME_PART_ENTRY, NULL},
 	{"_RNvXs5_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathDataNtNtCsgEmfK2I1SDS_4core"
 	 "3fmt5Debug3fmt",
 	 NAME_OTHER, NAME_PART_ENTRY, NULL},

@@ -7,7 +7,7 @@
 
 static void keys_are_where_the_plan_says(void **state)
 {
-	uint8_t stack[64] = {0};
+	uint8_t stack[72] = {0};
 	struct copied_part part = {.addr = 0x7000, .size = sizeof(stack), .bytes = stack};
 	struct copied memory = {.parts = &part, .n = 1};
 	struct stopped s = {.preserved = {[3] = 0x1100000005}}; /* r14 */
@@ -46,6 +46,12 @@ static void keys_are_where_the_plan_says(void **state)
 	held.in_place = true;
 	held.slot = 0x18;
 	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
+	/* The bytes behind the variant's are something else. */
+	stack[0x2d] = 0xab;
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(7, 0xab65));
+	memory_key.narrow = 1;
+	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
+	stack[0x2d] = 0;
 	memory_key.words[1] = WIRE_LOCAL_WORD;
 	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 101));
 	held.in_place = false;

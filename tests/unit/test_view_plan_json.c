@@ -58,6 +58,7 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_number(q, "start_sites", 1);
 	assert_null(member(q, "key"));
 	assert_text(q, "key_type", "PseudoCanonicalInput<Ty>");
+	assert_true(json_object_get_boolean(member(q, "key_by_address")));
 	assert_number(q, "key_sites", 1);
 	assert_number(q, "end_sites", 2);
 	assert_number(q, "request_sites", 0);
@@ -68,6 +69,7 @@ static void every_field_of_a_query_is_there(void **state)
 	q = json_object_array_get_idx(member(object, "queries"), 0);
 	assert_text(q, "key", "DefId");
 	assert_text(q, "key_type", "DefId");
+	assert_false(json_object_get_boolean(member(q, "key_by_address")));
 	assert_text(q, "in_stacks", "always");
 	assert_number(q, "key_sites", 1);
 	json_object_put(object);

@@ -253,11 +253,14 @@ static int32_t last_bits(const struct plan_site *site, uint32_t place)
 /* Where a site finds the key of a query that starts there. */
 static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
 {
-	uint8_t key =
-		query < set->plan->n_queries ? set->plan->queries[query].key : WIRE_KEY_UNKNOWN;
+	const struct plan_query *q =
+		query < set->plan->n_queries ? &set->plan->queries[query] : NULL;
+	uint8_t key = q ? q->key : WIRE_KEY_UNKNOWN;
 
 	if (key == WIRE_KEY_UNKNOWN)
 		return WIRE_REG_NONE;
+	if (site->role == WIRE_ROLE_START && q->key_by_address)
+		key = WIRE_KEY_MEMORY;
 	if (site->key_reg != WIRE_REG_NONE)
 		return (uint8_t)wire_key_place(key, site->key_reg);
 	if (site->key_slot >= 0 && site->key_slot < key_slot_end(site))

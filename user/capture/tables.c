@@ -110,18 +110,24 @@ static int fill_wrappers(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
-/* Few queries have such keys. */
 static int fill_memory_keys(int map, const struct attach_set *set)
 {
+	struct batch b = {
+		.map = map,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(struct wire_memory_key),
+	};
+
 	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
 		uint32_t key = wire_wrapper_key(set->lib, i);
+		bool has = q->key == WIRE_KEY_MEMORY || q->key_by_address;
+		int err = has ? batch__add(&b, &key, &q->memory) : 0;
 
-		if (q->key == WIRE_KEY_MEMORY &&
-		    bpf_map_update_elem(map, &key, &q->memory, BPF_ANY))
-			return -errno;
+		if (err)
+			return err;
 	}
-	return 0;
+	return batch__send(&b);
 }
 
 static int fill_layout(int map, const struct attach_set *set)

@@ -203,6 +203,8 @@ static void code_memory_key(struct codec *c, struct wire_memory_key *m)
 	code_u32(c, &m->first);
 	code_bytes(c, m->words, sizeof(m->words));
 	code_u8(c, &m->other);
+	code_u8(c, &m->narrow);
+	require(c, m->narrow <= 1);
 	require(c, m->offset < PLAN_LAYOUT_MAX);
 }
 
@@ -225,6 +227,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_string(c, &q->key_type);
 	code_u8(c, &q->key);
 	require(c, q->key < WIRE_KEY_MAX);
+	code_bool(c, &q->key_by_address);
 	code_memory_key(c, &q->memory);
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);

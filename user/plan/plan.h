@@ -67,7 +67,8 @@ struct plan_query {
 	uint32_t body_incr;
 	char *key_type; /* its key's, in rustc's sources, paths without modules; NULL: unknown */
 	uint8_t key;	/* enum wire_key */
-	struct wire_memory_key memory; /* of a WIRE_KEY_MEMORY */
+	bool key_by_address; /* its provider is given the address of a key of another type */
+	struct wire_memory_key memory; /* of a WIRE_KEY_MEMORY, and of a key_by_address */
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */

@@ -44,18 +44,18 @@ static uint64_t make_key(uint8_t key, uint32_t index, uint32_t krate)
 	}
 }
 
-/* The four words of a key that lies on the copied stack, as bpf/operands.h reads them. */
+/* The words of a key that lies on the copied stack, as bpf/operands.h reads them. */
 static uint64_t key_in_memory(const struct wire_memory_key *m, uint64_t at, struct copied *memory)
 {
 	uint32_t words[WIRE_MEMORY_WORDS];
-	uint64_t pair[2];
+	uint64_t pairs[WIRE_MEMORY_WORDS / 2];
 	uint32_t variant, index;
 
-	if (!m || !copied__word(memory, at + m->offset, &pair[0]) ||
-	    !copied__word(memory, at + m->offset + 8, &pair[1]))
-		return 0;
-	memcpy(words, pair, sizeof(words));
-	variant = words[0] - m->first;
+	for (size_t i = 0; i < N_OF(pairs); i++)
+		if (!m || !copied__word(memory, at + m->offset + 8 * i, &pairs[i]))
+			return 0;
+	memcpy(words, pairs, sizeof(words));
+	variant = (m->narrow ? words[0] & 0xff : words[0]) - m->first;
 	index = variant < WIRE_VARIANTS ? m->words[variant] : m->other;
 	if (index == WIRE_LOCAL_WORD)
 		return make_key(WIRE_KEY_LOCAL, words[0], 0);

@@ -37,6 +37,7 @@ static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 	json__text(j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
 	json__text(j, "key", plan_key_name(q->key));
 	json__text(j, "key_type", q->key_type);
+	json__bool(j, "key_by_address", q->key_by_address);
 	json__number(j, "start_sites", q->n_start);
 	json__number(j, "key_sites", plan__key_sites(plan, i));
 	json__number(j, "end_sites", q->n_end);

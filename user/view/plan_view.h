@@ -25,7 +25,8 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  * too), "running_names_problem" (why not, or null), "queries": [{"name", "wrapper",
  * "wrapper_incremental", "provider", "body", "body_incremental", "start_role", "key" ("DefId",
  * "CrateNum", "()", "Instance", "LocalDefId" for all types of local definitions; null: another
- * type, or unknown), "start_sites", "key_sites" (start sites at which the key can be read),
+ * type, or unknown), "key_by_address" (its provider is given the address of such a key),
+ * "start_sites", "key_sites" (start sites at which the key can be read),
  * "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id", "in_stacks" (whether
  * sampled stacks show it: "always", "requested": unless the dependency graph forces it, "no")}],
  *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites",

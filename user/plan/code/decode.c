@@ -275,6 +275,15 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	case X86_INS_MOV:
 		shape_of_mov(out, a, b);
 		break;
+	case X86_INS_MOVUPS:
+	case X86_INS_MOVAPS:
+	case X86_INS_MOVDQU:
+	case X86_INS_MOVDQA:
+		if (a->type == X86_OP_REG && is_plain_memory(b)) {
+			out->shape = CODE_LOAD128;
+			set_memory(out, b);
+		}
+		break;
 	case X86_INS_TEST:
 		shape_of_test(out, a, b);
 		break;

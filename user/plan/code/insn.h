@@ -29,6 +29,7 @@ enum code_shape {
 	CODE_OTHER,
 	CODE_LOAD32,	 /* mov reg, dword [base+disp] */
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
+	CODE_LOAD128,	 /* movups xmm, [base+disp], and its like */
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
 	CODE_STORE64,	 /* mov qword [base+disp], reg */
 	CODE_STORE_IMM,	 /* mov qword [base+disp], imm */

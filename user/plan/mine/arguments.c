@@ -16,6 +16,8 @@
 struct state {
 	uint64_t addr;
 	uint8_t regs[CODE_REG_SP];
+	uint8_t from[CODE_REG_SP]; /* likewise of a value that is not, but was read at its address
+				    */
 	struct {
 		int64_t at; /* bytes above sp at the entry */
 		uint8_t reg;
@@ -36,6 +38,7 @@ static bool reads_memory(const struct code_insn *insn)
 	switch (insn->shape) {
 	case CODE_LOAD32:
 	case CODE_LOAD64:
+	case CODE_LOAD128:
 	case CODE_CMP64_ZERO:
 	case CODE_TEST_MASK:
 	case CODE_CALL_MEM:
@@ -53,6 +56,9 @@ static void note_use(struct tracer *t, const struct state *s, const struct code_
 
 	if ((!reads && insn->shape != CODE_LEA) || insn->base >= CODE_REG_SP)
 		return;
+	if (insn->disp > CONTEXT_MIN && insn->disp < CONTEXT_MAX &&
+	    s->from[insn->base] != WIRE_REG_NONE)
+		t->found.holders |= (uint16_t)(1u << s->from[insn->base]);
 	reg = s->regs[insn->base];
 	if (reg == WIRE_REG_NONE)
 		return;
@@ -88,19 +94,25 @@ static void store(struct state *s, const struct code_insn *insn)
 
 static void apply(struct state *s, const struct code_insn *insn)
 {
-	uint8_t reg = WIRE_REG_NONE;
+	uint8_t reg = WIRE_REG_NONE, from = WIRE_REG_NONE;
 
-	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP)
+	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP) {
 		reg = s->regs[insn->base];
-	else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP)
+		from = s->from[insn->base];
+	} else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP) {
 		reg = load(s, s->sp + insn->disp);
+	} else if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP && !insn->disp) {
+		from = s->regs[insn->base];
+	}
 	if (insn->stores && insn->base == CODE_REG_SP)
 		store(s, insn);
 	for (int r = 0; r < CODE_REG_SP; r++)
 		if (insn->writes & 1u << r)
-			s->regs[r] = WIRE_REG_NONE;
-	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
+			s->regs[r] = s->from[r] = WIRE_REG_NONE;
+	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg)) {
 		s->regs[insn->reg] = reg;
+		s->from[insn->reg] = from;
+	}
 	s->sp += insn->sp_adjust;
 	/* After `and $-32, %rsp` the slots are unknown. */
 	if ((insn->writes & 1u << CODE_REG_SP) && !insn->sp_adjust)
@@ -130,10 +142,12 @@ struct mined_arguments mine_arguments(struct code_decoder *d, uint64_t entry)
 	struct tracer t = {.decoder = d};
 	struct state s = {.addr = entry};
 
-	for (uint8_t r = 0; r < CODE_REG_SP; r++)
+	for (uint8_t r = 0; r < CODE_REG_SP; r++) {
 		s.regs[r] = r;
+		s.from[r] = WIRE_REG_NONE;
+	}
 	trace_line(&t, s);
-	for (uint32_t i = 0; i < t.n_branches && !t.found.contexts; i++)
+	for (uint32_t i = 0; i < t.n_branches && !t.found.contexts && !t.found.holders; i++)
 		trace_line(&t, t.branches[i]);
 	return t.found;
 }

@@ -7,6 +7,12 @@
  *	mov	%rsi, %r14
  *	...
  *	call	*0x1eb38(%r14)		so rsi held the context at the entry
+ *
+ * A closure is given the addresses of what it has captured, the context among them:
+ *
+ *	mov	(%rdi), %rdi
+ *	...
+ *	call	*0x1d100(%rdi)		so rdi held the address of the context's address
  */
 #ifndef QPROF_PLAN_MINE_ARGUMENTS_H
 #define QPROF_PLAN_MINE_ARGUMENTS_H
@@ -17,6 +23,7 @@
 struct mined_arguments {
 	uint16_t contexts; /* dereferenced where only a context reaches */
 	uint16_t pointers; /* dereferenced anywhere */
+	uint16_t holders;  /* hold the address of a context: that of a closure's captured one */
 };
 
 /*

@@ -35,8 +35,10 @@ static bool takes_address(const struct code *code, int64_t disp)
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_insn *insn = &code->insns[i];
 
-		if (insn->shape == CODE_LEA && insn->reg != CODE_REG_SP &&
-		    insn->base == CODE_REG_SP && insn->disp == disp)
+		if (insn->reg == CODE_REG_SP || insn->base != CODE_REG_SP)
+			continue;
+		if ((insn->shape == CODE_LEA && insn->disp == disp) ||
+		    (insn->shape == CODE_MOVE64 && !disp))
 			return true;
 	}
 	return false;

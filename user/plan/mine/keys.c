@@ -23,6 +23,12 @@ static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
 #define UNPROVEN (-1)
 #define WRONG	 (-2)
 
+/* Nothing but a crate's number. */
+static const struct wire_memory_key crate_key = {
+	.words = {[0 ... WIRE_VARIANTS - 1] = WIRE_CRATE_WORD},
+	.other = WIRE_CRATE_WORD,
+};
+
 struct keys_finder {
 	struct elf_image *img;
 	struct code_decoder *decoder;
@@ -49,6 +55,26 @@ static struct key_name name_of(const struct keys_finder *f, const struct plan_qu
 	return query.name;
 }
 
+static bool is_given_addresses(const struct keys_finder *f, const struct plan_query *q)
+{
+	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
+
+	return args.holders && !args.contexts;
+}
+
+/* Of a key that is otherwise passed as a value: where it is, at its address. */
+static int set_address(struct memory_keys *memory, struct plan_query *q)
+{
+	int found = 1;
+
+	if (q->key == WIRE_KEY_CRATE)
+		q->memory = crate_key;
+	else
+		found = memory_keys__find(memory, q->key_type, &q->memory);
+	q->key_by_address = found == 1;
+	return found < 0 ? found : 0;
+}
+
 /* The query's key, by the names of its bodies. */
 static int set_type(struct keys_finder *f, struct memory_keys *memory, struct plan_query *q)
 {
@@ -62,7 +88,8 @@ static int set_type(struct keys_finder *f, struct memory_keys *memory, struct pl
 	if (!q->key_type)
 		return -ENOMEM;
 	if (q->key != WIRE_KEY_UNKNOWN)
-		return 0;
+		return plan_query__names(q) && is_given_addresses(f, q) ? set_address(memory, q)
+									: 0;
 	found = memory_keys__find(memory, name.type, &q->memory);
 	if (found == 1)
 		q->key = WIRE_KEY_MEMORY;
@@ -91,14 +118,20 @@ static int set_types(struct keys_finder *f)
  * Arguments before the context that the function would not have if its result were in a register:
  * 0 or 1. `before`: the others before it.
  */
-static int shift_of(struct mined_arguments args, int before)
+static int shift_of(uint16_t contexts, int before)
 {
-	if (!args.contexts)
+	if (!contexts)
 		return UNPROVEN;
 	for (int shift = 0; shift < 2; shift++)
-		if (args.contexts == 1u << arguments[before + shift])
+		if (contexts == 1u << arguments[before + shift])
 			return shift;
 	return WRONG;
+}
+
+/* The same of a provider, whose arguments may be the addresses of the context and the key. */
+static int shift_of_provider(struct mined_arguments args)
+{
+	return shift_of(args.contexts ?: args.holders, 0);
 }
 
 /* The registers of a key, if its first one is that of argument `at`. */
@@ -130,7 +163,7 @@ static bool is_dereferenced(struct keys_finder *f, const struct plan_query *q)
 			entries[2 + i] = f->plan->bodies[bodies[i]].addr;
 	for (int i = 0; i < 4 && !seen; i++) {
 		struct mined_arguments args = mine_arguments(f->decoder, entries[i]);
-		int before = i >= 2, shift = shift_of(args, before);
+		int before = i >= 2, shift = shift_of(args.contexts, before);
 
 		if (shift == UNPROVEN)
 			shift = shift_by_size(&name, before);
@@ -153,10 +186,12 @@ static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
 	struct key_name name = name_of(f, q);
-	int shift = shift_of(args, 0);
+	int shift = shift_of_provider(args);
 
 	if (shift < 0 || (name.has_size && shift != (name.size > RESULT_MAX)))
 		return UNPROVEN;
+	if (!args.contexts)
+		return args.pointers & 1u << arguments[shift + 1] ? shift + 1 : WRONG;
 	return is_plausible(f, q, args, shift + 1) ? shift + 1 : WRONG;
 }
 
@@ -165,8 +200,8 @@ static int key_of_wrapper(struct keys_finder *f, const struct plan_query *q)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, q->wrapper_non_incr);
 	struct key_name name = name_of(f, q);
-	int provider = shift_of(mine_arguments(f->decoder, q->provider), 0);
-	int shift = shift_of(args, 0);
+	int provider = shift_of_provider(mine_arguments(f->decoder, q->provider));
+	int shift = shift_of(args.contexts, 0);
 
 	if (shift == UNPROVEN && name.has_size && provider == (name.size > RESULT_MAX))
 		shift = shift_by_size(&name, false);
@@ -184,8 +219,9 @@ static void place_argument(struct keys_finder *f, struct plan_site *site)
 	bool wrapper = site->role == WIRE_ROLE_WRAPPER;
 	uint64_t entry = wrapper ? q->wrapper_non_incr : q->provider;
 	int at = wrapper ? key_of_wrapper(f, q) : key_of_provider(f, q);
+	uint8_t key = q->key_by_address && !wrapper ? WIRE_KEY_MEMORY : q->key;
 
-	if (at >= 0 && mine_arguments_kept(f->decoder, entry, site->addr, registers_of(q->key, at)))
+	if (at >= 0 && mine_arguments_kept(f->decoder, entry, site->addr, registers_of(key, at)))
 		site->key_reg = arguments[at];
 }
 
@@ -213,7 +249,7 @@ static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *o
 	struct mined_arguments args = mine_arguments(f->decoder, f->plan->bodies[body].addr);
 	const struct plan_query *q = query_of(f->plan, body);
 	const struct key_name *name = &f->bodies[body].name;
-	int shift = shift_of(args, 1), at = shift + 3;
+	int shift = shift_of(args.contexts, 1), at = shift + 3;
 
 	if (!q || shift < 0 || (q->key != name->key && q->key != WIRE_KEY_MEMORY) ||
 	    (name->has_size && shift != shift_by_size(name, true)) || !is_plausible(f, q, args, at))

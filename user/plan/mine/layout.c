@@ -3,14 +3,10 @@
  * The functions and what each of them shows, as 1.95 and 1.97 have them:
  *
  *	TyCtxt::def_path_table		add  $DEFINITIONS, %rax		tcx in, the table out
- *	DefPathTable::enumerated_..	mov  0x10(%rsi), %rcx		its count
- *					mov  0x8(%rsi), %rdx		its first entry
- *					shl  $4, %rcx			the size of one
- *	Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag
- *					mov  0xc(%r15,%rdi,1), %ebp	parent
- *					test %ebx, %ebx			the root's tag
- *					mov  0x4(%r15,%rdi,1), %r14	symbol and disambiguator
- *					cmp  $NO_PARENT, %ebp
+ *	DefPathTable::enumerated_..	mov  0x10(%rsi), %rcx		its count (or
+ *layout_table.h) mov  0x8(%rsi), %rdx		its first entry shl  $4, %rcx
+ *the size of one Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag mov  0xc(%r15,%rdi,1), %ebp	parent test %ebx, %ebx			the root's tag mov
+ *0x4(%r15,%rdi,1), %r14	symbol and disambiguator cmp  $NO_PARENT, %ebp
  *	DefPathData::name		a switch by tag: a symbol, or the one that it is given
  *	Symbol::as_str			mov  OFFSET(%rip), %rax		in the GOT
  *					mov  %fs:(%rax), %r14
@@ -30,6 +26,7 @@
 #include "plan/check.h"
 #include "plan/code/eval.h"
 #include "plan/mine/body.h"
+#include "plan/mine/layout_table.h"
 #include "plan/mine/layout_tags.h"
 
 /* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
@@ -233,6 +230,23 @@ static const char *place_tags(struct layout_miner *m, const struct layout_tags *
 			l->plain |= 1u << i;
 	}
 	return NULL;
+}
+
+/* Where no function is known that returns the ends of the table. */
+static int mine_table(struct layout_miner *m, const char **problem)
+{
+	struct layout_table t;
+	int err = layout_table_find(m->img, m->functions, m->n, &t, problem);
+
+	if (err || *problem)
+		return err;
+	if (t.definitions != m->definitions)
+		*problem = "TyCtxt::def_path_table returns another table than TyCtxt::def_path "
+			   "uses";
+	m->l.wire.table = t.definitions + t.first;
+	m->l.wire.count = t.definitions + t.count;
+	m->l.wire.size = t.size;
+	return 0;
 }
 
 static int mine_tags(struct layout_miner *m, const char **problem)
@@ -451,6 +465,8 @@ static int mine_kind(struct layout_miner *m, size_t reader, const char **problem
 		if (!*problem)
 			break;
 	}
+	if (!tried && !err && readers[reader].kind == NAME_ENUMERATED_KEYS)
+		err = mine_table(m, problem);
 	return err;
 }
 

@@ -7,6 +7,7 @@
  *						and what is in braces to fmt::write
  *	DisambiguatedDefPathData::as_sym	returns a name, if its second argument is false,
  *						and passes what is in braces to fmt::format
+ *	<DisambiguatedDefPathData as Display>	the same as the first, where there is no as_sym
  */
 #include "plan/mine/layout_tags.h"
 
@@ -256,6 +257,7 @@ static int find(struct tags_miner *m, const struct layout_function *functions, s
 {
 	static const struct shower name = {NAME_DEF_PATH_DATA, read_name};
 	static const struct shower users[] = {{NAME_DEF_PATH_SYMBOL, read_as_sym},
+					      {NAME_NUMBERED_DISPLAY, read_display},
 					      {NAME_DEF_PATH_DISPLAY, read_display}};
 	struct layout_tags shown;
 	bool found, both;
@@ -264,8 +266,10 @@ static int find(struct tags_miner *m, const struct layout_function *functions, s
 	*problem = NULL;
 	if (err || found)
 		return err;
-	err = read_kind(m, &users[0], functions, n, out, &found)
-		      ?: read_kind(m, &users[1], functions, n, &shown, &both);
+	err = read_kind(m, &users[0], functions, n, out, &found);
+	if (!err && !found)
+		err = read_kind(m, &users[1], functions, n, out, &found);
+	err = err ?: read_kind(m, &users[2], functions, n, &shown, &both);
 	if (err)
 		return err;
 	if (!found || !both)
@@ -275,8 +279,8 @@ static int find(struct tags_miner *m, const struct layout_function *functions, s
 		*problem = "a function that shows names of definitions has more calls than can be "
 			   "looked at";
 	else if (!same_tags(out, &shown))
-		*problem = "DisambiguatedDefPathData::as_sym and the Display of DefPathData show "
-			   "different names";
+		*problem = "DisambiguatedDefPathData and the Display of DefPathData show different "
+			   "names";
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "plan/code/eval.h"
+#include "plan/mine/passed_keys.h"
 #include "plan/symbols/key_name.h"
 
 /* Functions of either kind. Names are untrusted, and there are two dozen. */
@@ -33,6 +34,7 @@ struct memory_keys {
 	uint32_t n_spans, n_debugs;
 	struct wire_memory_key def, kind; /* of a DefId, and of an InstanceKind, by itself */
 	uint64_t def_at, kind_at;	  /* their functions; 0: unknown */
+	struct passed_keys passed;	  /* in compilers that pass definitions on */
 	const char *problem;
 };
 
@@ -217,8 +219,11 @@ static int mine(struct memory_keys *m)
 		m->problem = "there is no QueryKey::default_span of DefId and InstanceKind";
 		return 0;
 	}
+	m->passed = (struct passed_keys){.img = m->img, .decoder = m->decoder};
 	err = mine_def(m, def) ?: mine_kind(m, kind);
-	if (err)
+	if (!err && !m->def_at)
+		err = passed_keys__learn(&m->passed, &def->region);
+	if (err || passed_keys__known(&m->passed))
 		return err;
 	if (!m->def_at)
 		m->problem = "<DefId as QueryKey>::default_span compares no crate";
@@ -291,6 +296,12 @@ static int find_span(const struct memory_keys *m, const char *type, uint64_t off
 	bool local = false;
 	int found = f != NULL;
 
+	if (f && passed_keys__known(&m->passed)) {
+		found = passed_keys__find(&m->passed, &f->region, out);
+		if (found == 1)
+			out->offset += (uint32_t)offset;
+		return found == 1 && out->offset >= OFFSET_MAX ? 0 : found;
+	}
 	for (int i = 0; i < JUMPS_MAX && found == 1; i++) {
 		bool def = f->region.addr == m->def_at;
 

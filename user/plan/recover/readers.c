@@ -4,6 +4,7 @@
  *
  *	drop of OnceLock<GlobalCtxt>	mov  STATE(%rdi), %eax		far within the argument,
  *					test %eax, %eax			behind all of its parts
+ *					(before 1.86: cmp $3, %eax)
  *	Span::data_untracked		shr  $32, %rax			of a span, the length
  *					shr  $48, %r12			and its context
  */
@@ -26,6 +27,8 @@
 /* Smaller things are not the compiler's context. */
 #define FAR	   0x10000
 #define OFFSET_MAX (1u << 24)
+/* Of a OnceLock: one of them is compared with. */
+#define STATES 8
 /* Parts that the drop of a context reads, or passes to other functions, at least. */
 #define PARTS_MIN 8
 /* A span whose length and context are as they are in its bits. */
@@ -65,7 +68,7 @@ static bool find_state(const struct eval *e, uint64_t *state)
 	for (uint32_t i = 0; i < e->compares.n; i++) {
 		const struct eval_pair *c = &e->compares.items[i];
 
-		if (sum_is_constant(&c->b) && !c->b.constant &&
+		if (sum_is_constant(&c->b) && c->b.constant < STATES &&
 		    sum_is_field(&e->nodes, &c->a, WIRE_REG_DI, 4, state))
 			return *state >= FAR;
 	}

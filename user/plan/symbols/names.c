@@ -472,6 +472,7 @@ static const struct {
 	enum name_kind kind;
 } accessors[] = {
 	{"rustc_middle", "context", "TyCtxt", "def_path_table", NAME_DEF_PATH_TABLE},
+	{"rustc_middle", "context", "TyCtxt", "def_path", NAME_CONTEXT_DEF_PATH},
 	{"rustc_hir", "definitions", "DefPathTable", "enumerated_keys_and_path_hashes",
 	 NAME_ENUMERATED_KEYS},
 	{"rustc_hir", "definitions", "Definitions", "def_path", NAME_DEF_PATH},
@@ -539,13 +540,17 @@ static void match_display(struct cursor c, struct name_info *info)
 {
 	static const char *const trait[] = {"core", "fmt", "Display"};
 	struct path path;
-	struct word w;
+	struct word type, w;
 
-	if (eat_namespaces(&c) == 1 && eat(&c, 'B') && eat_base62(&c) && eat_identifier(&c, &w) &&
-	    word_is(w, "DefPathData") && eat_v0_path(&c, &path) && !path.generic &&
-	    path_is(&path, trait, N_OF(trait)) && eat_identifier(&c, &w) && word_is(w, "fmt") &&
-	    c.p == c.end)
+	if (eat_namespaces(&c) != 1 || !eat(&c, 'B') || !eat_base62(&c) ||
+	    !eat_identifier(&c, &type) || !eat_v0_path(&c, &path) || path.generic ||
+	    !path_is(&path, trait, N_OF(trait)) || !eat_identifier(&c, &w) || !word_is(w, "fmt") ||
+	    c.p != c.end)
+		return;
+	if (word_is(type, "DefPathData"))
 		info->kind = NAME_DEF_PATH_DISPLAY;
+	else if (word_is(type, "DisambiguatedDefPathData"))
+		info->kind = NAME_NUMBERED_DISPLAY;
 }
 
 /* `c` is just after "NvX": an impl's own path, its type, its trait, the method. */

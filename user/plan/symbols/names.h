@@ -35,9 +35,11 @@ enum name_kind {
 	NAME_DEF_PATH_TABLE,   /* TyCtxt::def_path_table */
 	NAME_ENUMERATED_KEYS,  /* DefPathTable::enumerated_keys_and_path_hashes */
 	NAME_DEF_PATH,	       /* Definitions::def_path */
+	NAME_CONTEXT_DEF_PATH, /* TyCtxt::def_path, which calls that */
 	NAME_DEF_PATH_DATA,    /* DefPathData::name */
 	NAME_DEF_PATH_SYMBOL,  /* DisambiguatedDefPathData::as_sym, which uses that */
 	NAME_DEF_PATH_DISPLAY, /* <DefPathData as Display>::fmt, which does, too */
+	NAME_NUMBERED_DISPLAY, /* <DisambiguatedDefPathData as Display>::fmt, likewise */
 	NAME_SYMBOL_TEXT,      /* Symbol::as_str */
 	/* The same of other crates' definitions. */
 	NAME_DEF_PATH_HASH,    /* TyCtxt::def_path_hash */

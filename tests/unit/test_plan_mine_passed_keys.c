@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/passed_keys.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/passed_keys.s. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+static struct passed_keys keys;
+
+static struct code_region function(const char *name)
+{
+	const struct elf_symbol *s = symbol(img, name);
+
+	return (struct code_region){s->addr, s->size};
+}
+
+static bool learns(const char *name)
+{
+	struct code_region f = function(name);
+
+	keys = (struct passed_keys){.img = img, .decoder = decoder};
+	assert_int_equal(passed_keys__learn(&keys, &f), 0);
+	return passed_keys__known(&keys);
+}
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("passed_keys.so"), &img))
+		return -1;
+	return code_decoder__new(img, &decoder);
+}
+
+static int teardown(void **state)
+{
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static bool is_found(const char *name, struct wire_memory_key *out)
+{
+	struct code_region f = function(name);
+	int found = passed_keys__find(&keys, &f, out);
+
+	assert_in_range(found, 0, 1);
+	return found;
+}
+
+static void assert_at(const char *name, uint32_t offset, uint8_t word)
+{
+	struct wire_memory_key key;
+
+	assert_true(is_found(name, &key));
+	assert_int_equal(key.offset, offset);
+	assert_int_equal(key.narrow, 0);
+	assert_int_equal(key.other, word);
+	for (int i = 0; i < WIRE_VARIANTS; i++)
+		assert_int_equal(key.words[i], word);
+}
+
+static void the_registers_are_those_of_a_definition(void **state)
+{
+	assert_true(learns("def"));
+	assert_int_equal(keys.index, WIRE_REG_CX);
+	assert_int_equal(keys.crate, WIRE_REG_R8);
+}
+
+static void other_functions_show_none(void **state)
+{
+	static const char *const names[] = {"second", "local", "apart",	    "odd",
+					    "lookup", "other", "elsewhere", "jumps_twice"};
+
+	for (size_t i = 0; i < N_OF(names); i++)
+		if (learns(names[i]))
+			fail_msg("%s", names[i]);
+}
+
+static void a_part_of_a_key_is_passed_on(void **state)
+{
+	struct wire_memory_key key;
+
+	assert_true(learns("def"));
+	assert_at("def", 0, 0);
+	assert_at("second", 8, 0);
+	assert_at("local", 0, WIRE_LOCAL_WORD);
+	assert_at("second_local", 4, WIRE_LOCAL_WORD);
+	assert_false(is_found("apart", &key));
+	assert_false(is_found("odd", &key));
+	assert_false(is_found("elsewhere", &key));
+	assert_false(is_found("far", &key));
+	assert_false(is_found("jumps_twice", &key));
+}
+
+static void the_variant_is_in_one_byte(void **state)
+{
+	static const uint8_t words[WIRE_VARIANTS] = {1, 4, 1, 4,
+						     [4 ... WIRE_VARIANTS - 1] = WIRE_NO_WORD};
+	struct wire_memory_key key;
+
+	assert_true(learns("def"));
+	assert_true(is_found("variants", &key));
+	assert_int_equal(key.narrow, 1);
+	assert_int_equal(key.first, 0);
+	assert_int_equal(key.offset, 0);
+	assert_int_equal(key.other, WIRE_NO_WORD);
+	assert_memory_equal(key.words, words, sizeof(words));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_registers_are_those_of_a_definition),
+		cmocka_unit_test(other_functions_show_none),
+		cmocka_unit_test(a_part_of_a_key_is_passed_on),
+		cmocka_unit_test(the_variant_is_in_one_byte),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
