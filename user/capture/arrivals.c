@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,11 +12,11 @@
 #include "capture/ended.h"
 #include "capture/held.h"
 #include "capture/look.h"
+#include "capture/missing.h"
 #include "capture/outsiders.h"
 #include "capture/parts_needed.h"
 #include "capture/perf_attached.h"
 #include "capture/ptrace_stop.h"
-#include "capture/refusals.h"
 #include "capture/unattached.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -46,10 +45,6 @@ struct arrival {
 /* Processes of one user in a ptrace stop, and processes that wait at all. Root has no limit. */
 #define HELD_PER_USER	 128
 #define WAITING_PER_USER 256
-/* A line names each missing compiler up to this number; the others are only counted. */
-#define NAMED_MAX 10
-/* The same compiler may be missed several times in a row: each segment of its library is mapped. */
-#define MISSED_KEPT 64
 /* Processes that were looked at, by the last bits of their number. */
 #define LOOKED_KEPT 256
 
@@ -70,13 +65,8 @@ struct arrivals {
 		pid_t pid;
 		uint64_t time_ns; /* of the look */
 	} looked[LOOKED_KEPT];
-	dev_t odd_dev;	   /* a file system whose inodes the kernel records otherwise */
-	uint32_t n_missed; /* compilers that are not recorded */
-	pid_t missed_pids[MISSED_KEPT]; /* the last ones, round and round */
-	struct refusals refusals;
-	bool warned_no_follow; /* a line has reported that a process cannot be followed */
-	uint32_t late_pid;     /* the last process that a line reported as late */
-	uint32_t n_late;
+	dev_t odd_dev; /* a file system whose inodes the kernel records otherwise */
+	struct missing missing;
 };
 
 int arrivals__new(const struct arrivals_parts *parts, const struct session_sink *sink,
@@ -114,12 +104,12 @@ uint32_t arrivals__n(const struct arrivals *all)
 
 void arrivals__add_missing(struct arrivals *all, uint32_t n)
 {
-	all->n_missed += n;
+	all->missing.n += n;
 }
 
 uint32_t arrivals__missing(const struct arrivals *all)
 {
-	return all->n_missed;
+	return all->missing.n;
 }
 
 static void arrival__clear(struct arrival *a)
@@ -141,62 +131,10 @@ static void release(struct arrivals *all, struct arrival *a)
 	arrival__clear(a);
 }
 
-/* False: this compiler is counted already. Each segment of its library is a mapping of its own. */
-static bool count_missed(struct arrivals *all, pid_t pid)
-{
-	for (uint32_t i = 0; i < MISSED_KEPT; i++)
-		if (all->missed_pids[i] == pid)
-			return false;
-	all->missed_pids[all->n_missed++ % MISSED_KEPT] = pid;
-	return true;
-}
-
-static void miss(struct arrivals *all, pid_t pid, const char *library)
-{
-	if (count_missed(all, pid) && all->n_missed <= NAMED_MAX)
-		diag_warn("process %d used %s and exited, or could not be read, before it could be "
-			  "followed: it is missing",
-			  (int)pid, library);
-}
-
-static void refuse_process(struct arrivals *all, pid_t pid, uid_t user,
-			   const struct library_file *file, int err)
-{
-	if (!count_missed(all, pid))
-		return;
-	if (err == -EDQUOT)
-		refusals__add(&all->refusals, user, REFUSAL_MANY);
-	else if (err == -ESRCH && all->n_missed <= NAMED_MAX)
-		diag_warn("process %d ended before the probes of %s were there: it is missing",
-			  (int)pid, library_file__path(file));
-	else if (all->n_missed <= NAMED_MAX)
-		diag_warn("process %d uses %s, which cannot be attached to: it is missing",
-			  (int)pid, library_file__path(file));
-}
-
 /* The library cannot be attached to; an earlier line says why. */
 static void refuse(struct arrivals *all, const struct arrival *a, int err)
 {
-	refuse_process(all, a->pid, a->user, a->file, err);
-}
-
-/* A FUSE server of another user serves the library, so a read of it could wait for ever. */
-static void refuse_served(struct arrivals *all, pid_t pid)
-{
-	if (count_missed(all, pid))
-		refusals__add(&all->refusals, process_uid(pid), REFUSAL_SERVED);
-}
-
-/* The first queries of the process may be missing: print that, and pass it to the sink. */
-static int report_late(struct arrivals *all, pid_t pid, const char *path)
-{
-	/* rustup's rustc executes the toolchain's: two execs, but one line for one compiler. */
-	if (all->late_pid != (uint32_t)pid && all->n_late++ < NAMED_MAX)
-		diag_warn("process %d had begun before the probes of %s were there; its first "
-			  "queries may be missing",
-			  (int)pid, path);
-	all->late_pid = (uint32_t)pid;
-	return all->sink.late ? all->sink.late(all->sink.ctx, pid) : 0;
+	missing__refused(&all->missing, a->pid, a->user, library_file__path(a->file), err);
 }
 
 static bool has_arrived(const struct arrivals *all, pid_t pid)
@@ -286,7 +224,7 @@ static void see_needs(struct arrivals *all, pid_t pid, int err,
 	uint32_t parts = parts_needed__of(all->parts_needed, pid);
 
 	if (parts && !was_in_time(all, pid, err, parts, library))
-		miss(all, pid, library->path);
+		missing__unread(&all->missing, pid, library->path);
 }
 
 /* The records of its exec and of its mapping come in any order: the second one shows both. */
@@ -306,10 +244,11 @@ static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 	/* It executes another program by now. */
 	if (err == -ENOENT && process_is_running(a->pid))
 		return;
+	/* A FUSE server of another user serves the library: a read of it could wait for ever. */
 	if (err == -LOOK_SERVED)
-		refuse_served(all, a->pid);
+		missing__refused(&all->missing, a->pid, a->user, library->path, err);
 	else if (a->newcomer || !was_in_time(all, a->pid, err, 0, library))
-		miss(all, a->pid, library->path);
+		missing__unread(&all->missing, a->pid, library->path);
 	else
 		see_needs_once_known(all, a->pid, err, library);
 }
@@ -450,17 +389,13 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 
 	/* One process of many that cannot be followed must not end the recording of the others. */
 	if (err) {
-		if (!all->warned_no_follow)
-			diag_warn("cannot follow process %d: %s; there may be more of its kind",
-				  (int)a->pid, strerror(-err));
-		all->warned_no_follow = true;
-		miss(all, a->pid, library_file__path(a->file));
+		missing__unfollowed(&all->missing, a->pid, library_file__path(a->file), err);
 		return -ESRCH;
 	}
 	/* A process that has ended would leave its number to another process. */
 	if (!process_is_running(a->pid)) {
 		kernel__unfollow(all->parts.kernel, a->pid);
-		miss(all, a->pid, library_file__path(a->file));
+		missing__unread(&all->missing, a->pid, library_file__path(a->file));
 		return -ESRCH;
 	}
 	exec.args_len =
@@ -476,8 +411,10 @@ static int let_go(struct arrivals *all, const struct arrival *a, bool late)
 {
 	int err = a->newcomer ? follow_newcomer(all, a) : 0;
 
-	if (!err && late)
-		err = report_late(all, a->pid, library_file__path(a->file));
+	if (!err && late) {
+		missing__late(&all->missing, a->pid, library_file__path(a->file));
+		err = all->sink.late ? all->sink.late(all->sink.ctx, a->pid) : 0;
+	}
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -546,9 +483,9 @@ static void on_unattached(void *arrivals, pid_t pid, uint32_t n, uid_t user,
 	struct arrivals *all = arrivals;
 
 	if (pid)
-		refuse_process(all, pid, user, file, err);
+		missing__refused(&all->missing, pid, user, library_file__path(file), err);
 	else
-		all->n_missed += n;
+		all->missing.n += n;
 }
 
 static bool is_still_followed(void *arrivals, pid_t pid)
@@ -596,8 +533,8 @@ static void see_parts(struct arrivals *all, const struct wire_exec *e)
 	if (library)
 		see_needs(all, pid, -ESRCH, library);
 	else if (!all->parts.mappings && libraries__lack(all->parts.libs, parts) &&
-		 !has_arrived(all, pid) && count_missed(all, pid))
-		diag_warn("process %u ended before its probes were there: it is missing", e->pid);
+		 !has_arrived(all, pid))
+		missing__ended(&all->missing, pid);
 }
 
 /* Plan a toolchain as soon as cargo or rustup's proxy runs: these start a compiler later. */
@@ -610,7 +547,8 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 
 	see_parts(all, e);
 	if (err == -LOOK_SERVED && !all->parts.mappings && compiles)
-		refuse_served(all, (pid_t)e->pid);
+		missing__refused(&all->missing, (pid_t)e->pid, process_uid((pid_t)e->pid), exe,
+				 err);
 	if (err)
 		return 0;
 	if (!compiles)
@@ -743,12 +681,7 @@ void arrivals__report(const struct arrivals *all)
 		all->parts.mappings && all->scope ? mappings__closed(all->parts.mappings) : 0;
 
 	held__print(&all->held);
-	if (all->n_late > NAMED_MAX)
-		diag_warn("%u compilers had begun before the probes of their library were there",
-			  all->n_late);
-	refusals__print(&all->refusals);
-	if (all->n_missed > NAMED_MAX)
-		diag_warn("%u compilers are missing", all->n_missed);
+	missing__print(&all->missing);
 	if (closed)
 		diag_warn("%" PRIu64 " programs could not be read: compilers among them are "
 			  "missing; run with sudo, or add cap_sys_ptrace",

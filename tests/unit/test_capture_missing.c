@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/missing.h"
+
+#include "capture/look.h"
+
+#include "test.h"
+#include "../fixtures/output.h"
+
+/* No process has one of these numbers. */
+#define PID 5000000
+
+static unsigned int lines(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+static void a_compiler_is_counted_once(void **state)
+{
+	struct missing m = {0};
+	struct output o;
+
+	output_begin(&o);
+	missing__unread(&m, PID, "a.so");
+	missing__ended(&m, PID);
+	missing__refused(&m, PID, 1, "a.so", -ESRCH);
+	missing__ended(&m, PID + 1);
+	output_end(&o);
+	assert_int_equal(m.n, 2);
+	assert_int_equal(lines(o.text[1], "\n"), 2);
+	assert_contains(o.text[1], "process 5000000 used a.so and exited");
+	assert_contains(o.text[1], "process 5000001 ended before its probes were there");
+	output_free(&o);
+}
+
+static void the_first_ones_are_named_and_all_are_counted(void **state)
+{
+	struct missing m = {0};
+	struct output o;
+
+	output_begin(&o);
+	for (pid_t i = 0; i < 10; i++)
+		missing__unread(&m, PID + i, "a.so");
+	missing__print(&m);
+	assert_int_equal(m.n, 10);
+	for (pid_t i = 10; i < 12; i++)
+		missing__refused(&m, PID + i, 1, "a.so", -EIO);
+	for (pid_t i = 0; i < 12; i++)
+		missing__late(&m, PID + i, "a.so");
+	missing__print(&m);
+	output_end(&o);
+	assert_int_equal(lines(o.text[1], "process 50000"), 20);
+	assert_int_equal(lines(o.text[1], "compilers are missing"), 1);
+	assert_contains(o.text[1], "12 compilers are missing");
+	assert_contains(o.text[1], "12 compilers had begun before the probes");
+	output_free(&o);
+}
+
+static void two_execs_of_one_compiler_are_late_once(void **state)
+{
+	struct missing m = {0};
+	struct output o;
+
+	output_begin(&o);
+	missing__late(&m, PID, "a.so");
+	missing__late(&m, PID, "b.so");
+	output_end(&o);
+	assert_int_equal(m.n_late, 1);
+	assert_int_equal(m.n, 0);
+	assert_int_equal(lines(o.text[1], "\n"), 1);
+	assert_contains(o.text[1], "probes of a.so");
+	output_free(&o);
+}
+
+static void an_act_of_its_user_is_counted_for_the_user(void **state)
+{
+	struct missing m = {0};
+	struct output o;
+
+	output_begin(&o);
+	for (pid_t i = 0; i < 3; i++)
+		missing__refused(&m, PID + i, 1001, "a.so", -EDQUOT);
+	missing__refused(&m, PID + 3, 1001, "a.so", -LOOK_SERVED);
+	missing__print(&m);
+	output_end(&o);
+	assert_int_equal(m.n, 4);
+	assert_contains(o.text[1], "3 compilers are missing: user 1001 had too many libraries");
+	assert_contains(o.text[1], "1 compiler is missing: user 1001 had the library on FUSE");
+	output_free(&o);
+}
+
+static void a_reason_is_named(void **state)
+{
+	struct missing m = {0};
+	struct output o;
+
+	output_begin(&o);
+	missing__refused(&m, PID, 1, "a.so", -ESRCH);
+	missing__refused(&m, PID + 1, 1, "b.so", -EIO);
+	missing__unfollowed(&m, PID + 2, "c.so", -E2BIG);
+	missing__unfollowed(&m, PID + 3, "c.so", -E2BIG);
+	output_end(&o);
+	assert_contains(o.text[1], "ended before the probes of a.so were there");
+	assert_contains(o.text[1], "uses b.so, which cannot be attached to");
+	assert_contains(o.text[1], "cannot follow process 5000002: Argument list too long");
+	assert_int_equal(lines(o.text[1], "cannot follow"), 1);
+	assert_int_equal(lines(o.text[1], "used c.so"), 2);
+	assert_int_equal(m.n, 4);
+	output_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_compiler_is_counted_once),
+		cmocka_unit_test(the_first_ones_are_named_and_all_are_counted),
+		cmocka_unit_test(two_execs_of_one_compiler_are_late_once),
+		cmocka_unit_test(an_act_of_its_user_is_counted_for_the_user),
+		cmocka_unit_test(a_reason_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
