@@ -10,19 +10,18 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/signals.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "options/exit_code.h"
 #include "plan/library/find.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
+#include "record/control.h"
 #include "record/filter_asked.h"
 #include "record/history_queue.h"
 #include "record/launch.h"
@@ -33,8 +32,6 @@
 #include "record/trace_output.h"
 #include "record/traces.h"
 
-/* After a signal, the last output waits for a reader no longer than this. */
-#define READER_MS 3000
 /*
  * At the end, what is not in the history stays out of it after this time: of one trace, for which
  * its user waits, and of those of a service that is being stopped.
@@ -57,18 +54,12 @@ struct capture {
 	char *output;		       /* the path of the one trace */
 	struct session *session;
 	struct begun begun;
-	struct launch *launch; /* NULL with pids */
+	struct control control;
 	struct likely likely;
 	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
-	int signal_fd;
 	uint64_t next_tick_ns;
 	uint64_t set_up_ns; /* CPU time of this process until the recording began */
-	bool child_done;
-	int child_status;
-	int signal;		/* the signal that ended the recording, or 0 */
-	unsigned int n_signals; /* such signals so far */
-	bool stop;
 };
 
 static void capture_fini(struct capture *c)
@@ -81,127 +72,25 @@ static void capture_fini(struct capture *c)
 	history_queue__free(c->history);
 	free(c->output);
 	filter__free(c->filter);
-	launch__free(c->launch);
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
 	diag_wait_with(-1, NULL, NULL);
-	cleanup_close_p(&c->signal_fd);
+	control__destroy(&c->control);
 }
 
 /* ---- Set-up ---------------------------------------------------------------------------------- */
 
-static int block_signals(struct capture *c)
-{
-	static const int always[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTSTP, 0};
-	static const int command[] = {SIGINT,  SIGTERM, SIGHUP,	 SIGCHLD, SIGTSTP,
-				      SIGQUIT, SIGUSR1, SIGUSR2, 0};
-	const sigset_t set = signals_of(c->opt->command ? command : always);
-
-	launch__save_signals();
-	/* A reader of our output that goes away (`| head`) must not end the recording. */
-	signal(SIGPIPE, SIG_IGN);
-	/* A trace that exceeds RLIMIT_FSIZE is handled like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
-}
-
-/*
- * The first interrupt ends the recording in order; from then on the next one has its default
- * effect, whatever we are waiting for.
- */
-static void end_recording(struct capture *c)
-{
-	const sigset_t set = signals_of((const int[]){SIGINT, 0});
-
-	c->stop = true;
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-/*
- * Pass on the signals that the command would get without us. The terminal sends the signals of its
- * keys to the command too. All other signals reach only us, and so do these if a process sent them.
- */
-static void pass_on(const struct capture *c, const struct signalfd_siginfo *info)
-{
-	bool has_key = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
-
-	if (c->launch && (!has_key || info->ssi_code <= 0))
-		launch__signal(c->launch, (int)info->ssi_signo);
-}
-
-static bool ends_recording(uint32_t sig)
-{
-	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
-}
-
 /* A compiler that waits for its probes must not wait until the user types "fg". */
-static void suspend(struct capture *c)
+static void suspend(void *capture)
 {
+	struct capture *c = capture;
 	int err = c->session ? session__suspend(c->session) : 0;
 
 	if (err)
 		diag_warn("some of what was recorded is lost: %s", strerror(-err));
 	if (c->recorder)
 		recorder__leave_terminal(c->recorder);
-	raise(SIGSTOP);
-}
-
-static void on_signals(struct capture *c)
-{
-	struct signalfd_siginfo info;
-
-	while (read(c->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
-				c->child_done = c->stop = true;
-			continue;
-		}
-		if (info.ssi_signo == SIGTSTP) {
-			suspend(c);
-			continue;
-		}
-		pass_on(c, &info);
-		if (!ends_recording(info.ssi_signo))
-			continue;
-		c->signal = (int)info.ssi_signo;
-		c->n_signals++;
-		/* From here on, drop lines instead of waiting for their reader. */
-		diag_drop_blocked(true);
-		end_recording(c);
-	}
-}
-
-/* Without a signal, wait as long as it takes; after one, READER_MS; after two, not at all. */
-static bool wait_for_reader(void *capture, int written_fd)
-{
-	struct capture *c = capture;
-	struct pollfd fds[] = {
-		{.fd = written_fd, .events = POLLIN},
-		{.fd = c->signal_fd, .events = POLLIN},
-	};
-
-	for (;;) {
-		static const int patience_ms[] = {-1, READER_MS, 0};
-		int n = poll(fds, 2, patience_ms[c->n_signals < 2 ? c->n_signals : 2]);
-
-		if (!n || (n < 0 && errno != EINTR))
-			return false;
-		if (n > 0 && fds[0].revents)
-			return true;
-		on_signals(c);
-	}
-}
-
-/* The end of a child wakes the wait, too. */
-static bool waits_for_stderr(void *capture)
-{
-	struct capture *c = capture;
-
-	on_signals(c);
-	return !c->signal;
 }
 
 /*
@@ -298,8 +187,8 @@ static int open_recorder(struct capture *c)
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
 		.begun = &c->begun,
-		.wait = wait_for_reader,
-		.wait_ctx = c,
+		.wait = control__wait_for_reader,
+		.wait_ctx = &c->control,
 	};
 
 	if (open_history(c))
@@ -350,21 +239,6 @@ static int open_session(struct capture *c)
 	return err;
 }
 
-/* rustup may be downloading a toolchain: a signal ends that too, and is stored in `signal`. */
-static void wait_for_likely(struct capture *c)
-{
-	struct pollfd fds[] = {
-		{.fd = c->signal_fd, .events = POLLIN},
-		{.fd = likely__done_fd(&c->likely), .events = POLLIN},
-	};
-
-	while (!c->signal && fds[1].fd >= 0 && !fds[1].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			break;
-		on_signals(c);
-	}
-}
-
 /*
  * Attach to the most likely toolchain. Another toolchain is found when it is first executed, a
  * little later than its first instruction.
@@ -374,8 +248,8 @@ static int attach_likely(struct capture *c)
 	const char *path;
 	int err;
 
-	wait_for_likely(c);
-	if (c->signal)
+	/* rustup may be downloading a toolchain: a signal ends that too. */
+	if (!control__wait(&c->control, likely__done_fd(&c->likely)))
 		return -EINTR;
 	err = likely__finish(&c->likely, &path);
 	if (err) {
@@ -385,7 +259,7 @@ static int attach_likely(struct capture *c)
 	}
 	err = session__add_library(c->session, path);
 	/* Only a guess for a build script or make, which may use another toolchain or none. */
-	if (err && !(c->launch && is_toolchain_program(c->opt->command[0]))) {
+	if (err && !(c->control.launch && is_toolchain_program(c->opt->command[0]))) {
 		diag_warn("going on without that compiler");
 		return 0;
 	}
@@ -394,7 +268,7 @@ static int attach_likely(struct capture *c)
 
 static int follow_command(struct capture *c)
 {
-	return attach_likely(c) ?: session__follow_new(c->session, launch__pid(c->launch));
+	return attach_likely(c) ?: session__follow_new(c->session, launch__pid(c->control.launch));
 }
 
 static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
@@ -456,14 +330,14 @@ static int follow_all(struct capture *c)
 
 static int follow(struct capture *c)
 {
-	if (c->launch)
+	if (c->control.launch)
 		return follow_command(c);
 	return c->opt->system || c->opt->cgroup ? follow_all(c) : follow_pids(c);
 }
 
 static int prepare_command(struct capture *c)
 {
-	int err = launch__prepare(c->opt->command, &c->launch);
+	int err = launch__prepare(c->opt->command, &c->control.launch);
 
 	return err ? diag_error_r(err, "cannot start %s: %s", c->opt->command[0], strerror(-err))
 		   : 0;
@@ -473,7 +347,7 @@ static int begin(struct capture *c)
 {
 	int err = filter_asked(c->opt, &c->filter, &c->queries_only);
 
-	err = err ?: check_budget(c) ?: block_signals(c);
+	err = err ?: check_budget(c) ?: control__open(&c->control, c->opt->command);
 	if (err)
 		return err;
 	c->limit = limit_asked(c->opt, c->queries_only);
@@ -499,7 +373,7 @@ static int begin(struct capture *c)
 
 static uint64_t own_ns(const struct capture *c)
 {
-	return overhead_own_ns(c->launch ? launch__cpu_ns(c->launch) : 0);
+	return overhead_own_ns(c->control.launch ? launch__cpu_ns(c->control.launch) : 0);
 }
 
 static int set_up(struct capture *c)
@@ -510,10 +384,10 @@ static int set_up(struct capture *c)
 
 	/* No command was launched, and none will be. */
 	if (!err || err == -EINTR)
-		on_signals(c);
+		control__take(&c->control);
 	if (err)
 		return err;
-	return c->signal ? -EINTR : 0;
+	return c->control.signal ? -EINTR : 0;
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -581,7 +455,7 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 {
 	size_t n = 2 + c->n_pidfds;
 
-	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	fds[0] = (struct pollfd){.fd = c->control.fd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
@@ -590,7 +464,7 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		if (fds[2 + i].revents & POLLIN)
 			close(take_fd(c->pidfds[i]));
-	on_signals(c);
+	control__take(&c->control);
 	return 0;
 }
 
@@ -613,10 +487,10 @@ static int watch(struct capture *c)
 	int err = fds ? 0 : -ENOMEM;
 
 	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + cli_interval_ns(c->opt);
-	while (!err && !c->stop) {
+	while (!err && !c->control.stop) {
 		err = watch_once(c, fds);
 		if (all_gone(c))
-			c->stop = true;
+			c->control.stop = true;
 	}
 	if (err)
 		diag_error("the recording ends early: %s", strerror(-err));
@@ -640,7 +514,7 @@ static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER
  */
 static void begin_detaching(struct capture *c)
 {
-	if (c->child_done && !session__follows_any(c->session))
+	if (c->control.child_done && !session__follows_any(c->session))
 		session__leave(c->session);
 	else
 		session__begin_free(c->session);
@@ -653,9 +527,9 @@ static int finish(struct capture *c)
 
 	begin_detaching(c);
 	/* Unless a signal has come, lines now wait for their reader until one comes. */
-	if (!c->signal) {
+	if (!c->control.signal) {
 		diag_drop_blocked(false);
-		diag_wait_with(c->signal_fd, waits_for_stderr, c);
+		diag_wait_with(c->control.fd, control__waits_for_stderr, &c->control);
 	}
 	if (err)
 		diag_error("the last records are missing: %s", strerror(-err));
@@ -668,20 +542,6 @@ static int finish(struct capture *c)
 	session__report_outsiders(c->session);
 	session__free(take_ptr(c->session));
 	return err ?: err2;
-}
-
-/*
- * All output is written. Signals to us are still passed on to the command; Ctrl-C has its default
- * effect by now.
- */
-static void wait_for_command(struct capture *c)
-{
-	struct pollfd fd = {.fd = c->signal_fd, .events = POLLIN};
-
-	end_recording(c);
-	on_signals(c);
-	while (!c->child_done && (poll(&fd, 1, -1) >= 0 || errno == EINTR))
-		on_signals(c);
 }
 
 /* An error is ignored: the reader may be gone. */
@@ -711,8 +571,8 @@ static int record(struct capture *c)
 {
 	int err, err2;
 
-	if (c->launch) {
-		err = launch__go(c->launch);
+	if (c->control.launch) {
+		err = launch__go(c->control.launch);
 		if (err) {
 			diag_error("cannot run %s: %s", c->opt->command[0], strerror(-err));
 			recorder__discard_file(c->recorder);
@@ -733,48 +593,39 @@ static int record(struct capture *c)
 	return c->recorder && recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
 }
 
-static bool is_interrupted(void *capture)
-{
-	struct capture *c = capture;
-	unsigned int before = c->n_signals;
-
-	on_signals(c);
-	return c->n_signals > before;
-}
-
 /* The last step: nothing waits for it but the end of this process. */
 static void add_to_history(struct capture *c, bool recorded)
 {
-	const sigset_t set = signals_of((const int[]){SIGINT, 0});
-
 	if (!c->history || !recorded)
 		return;
 	/* The signals that end a recording end the waiting; the exit status stays. */
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	control__block_interrupts();
 	if (c->recorder)
 		history_queue__put(c->history, c->output);
 	history_queue__finish(c->history, c->traces ? SERVICE_SECONDS : HISTORY_SECONDS,
-			      is_interrupted, c);
+			      control__is_interrupted, &c->control);
 }
 
 int record_run(const struct cli_record_options *o, recorder_report_fn report)
 {
-	struct capture c = {.opt = o, .report = report, .signal_fd = -1};
+	struct capture c = {.opt = o, .report = report, .control.fd = -1};
 	int code, status;
 	bool launched;
 
+	c.control.suspend = suspend;
+	c.control.suspend_ctx = &c;
 	if (set_up(&c) || start(&c)) {
 		if (c.recorder)
 			recorder__discard_file(c.recorder);
 		capture_fini(&c);
-		return c.signal ? EXIT_CODE_SIGNAL + c.signal : EXIT_CODE_FAILURE;
+		return c.control.signal ? EXIT_CODE_SIGNAL + c.control.signal : EXIT_CODE_FAILURE;
 	}
 	code = record(&c);
-	launched = c.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;
+	launched = c.control.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;
 	if (launched)
-		wait_for_command(&c);
-	status = c.child_status;
-	add_to_history(&c, launched || !c.launch);
+		control__wait_for_command(&c.control);
+	status = c.control.child_status;
+	add_to_history(&c, launched || !c.control.launch);
 	capture_fini(&c);
 	/* Our own failure sets the exit status only if it does not hide the command's. */
 	if (launched && (status || code == EXIT_CODE_OK))
