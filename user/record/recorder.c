@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
 
 #include "analyze/model.h"
@@ -11,14 +10,13 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
-#include "base/writer_thread.h"
 #include "record/closing_line.h"
 #include "record/code_names.h"
 #include "record/item_output.h"
 #include "record/label_names.h"
+#include "record/live_output.h"
 #include "record/query_keys.h"
 #include "record/sample_output.h"
-#include "record/slow_lines.h"
 #include "record/totals.h"
 #include "record/trace_head.h"
 #include "record/trace_output.h"
@@ -40,10 +38,7 @@ struct recorder {
 	struct tracks *tracks;
 	struct code_names *code_names; /* NULL without callers and samples */
 	struct model model;	       /* keeps only sums of processes that have ended */
-	struct live_view *live;
-	/* Write to opt.live, and slow intervals to stderr, so that no reader delays a recording. */
-	struct writer_thread *out; /* NULL: opt.live is no descriptor */
-	struct slow_lines slow;	   /* may have the same writer */
+	struct live_output live;
 	struct label_names labels;
 	struct item_output items;
 	struct sample_output samples;
@@ -59,7 +54,6 @@ struct recorder {
 	uint32_t n_adopted;   /* processes that were running when they were first followed */
 	bool lost_most, settled;
 	int err;      /* of records that waited: as if it came from the sink's function */
-	int view_err; /* error of the live view, which is not drawn any more */
 	bool sampled; /* samples are taken */
 };
 
@@ -88,8 +82,8 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 		trace_output__wrote(&r->trace, trace_writer__span(r->trace.writer, s));
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
-	if (r->slow.to)
-		slow_lines__see(&r->slow, s, times, name_of(r, s->label));
+	if (r->live.slow.to)
+		slow_lines__see(&r->live.slow, s, times, name_of(r, s->label));
 	return model__span(&r->model, s, times);
 }
 
@@ -101,7 +95,7 @@ static int on_over(void *ctx, uint32_t process)
 {
 	struct recorder *r = ctx;
 
-	slow_lines__over(&r->slow, process);
+	slow_lines__over(&r->live.slow, process);
 	return model__fold(&r->model, process);
 }
 
@@ -189,7 +183,7 @@ static int on_foreign(void *ctx, uint32_t id)
 
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
-	slow_lines__named(&((struct recorder *)ctx)->slow, m, ITEMS_OF(ctx));
+	slow_lines__named(&((struct recorder *)ctx)->live.slow, m, ITEMS_OF(ctx));
 	item_output__map(ITEMS_OF(ctx), m);
 	return 0;
 }
@@ -291,7 +285,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 		return -ENOMEM;
 	if (now__take(&r->now, record, size))
 		return 0;
-	r->slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
+	r->live.slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
 	err = tracks__record(r->tracks, record, size);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG)
@@ -379,25 +373,18 @@ void recorder__discard_file(struct recorder *r)
 	trace_output__discard(&r->trace);
 }
 
-static int open_view(struct recorder *r)
+static int open_live(struct recorder *r)
 {
 	const struct recorder_options *o = &r->opt;
-	int err = live_view__new(o->live, o->mode, &r->live);
 
-	if (!err && o->live && fileno(o->live) >= 0 && (o->mode != LIVE_NONE || o->summary))
-		err = writer_thread__new(fileno(o->live), &r->out);
-	if (err)
-		return err;
-	live_view__write_by(r->live, r->out);
-	if (!o->slow_ns)
-		return 0;
-	r->slow.processes = r->model.summary;
-	r->slow.least_ns = o->slow_ns;
-	r->slow.name = o->name;
-	r->slow.name_ctx = o->name_ctx;
-	if (o->live == stderr)
-		r->slow.to = r->out;
-	return r->slow.to ? 0 : writer_thread__new(STDERR_FILENO, &r->slow.to);
+	r->live.to = o->live;
+	r->live.wait = o->wait;
+	r->live.wait_ctx = o->wait_ctx;
+	r->live.slow.processes = r->model.summary;
+	r->live.slow.least_ns = o->slow_ns;
+	r->live.slow.name = o->name;
+	r->live.slow.name_ctx = o->name_ctx;
+	return live_output__open(&r->live, o->mode, o->summary);
 }
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
@@ -437,7 +424,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->trace.ours = opt->ours;
 	r->items.trace = r->samples.trace = &r->trace;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
-	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);
+	err = err ?: tracks__new(&sink, &r->tracks) ?: open_live(r);
 	if (!err && (opt->callers || sampling_options__any(&opt->sampling)))
 		err = code_names__new(opt->symbols, &r->code_names);
 	if (err)
@@ -512,17 +499,6 @@ static struct trace_losses losses_of(struct recorder *r, const uint64_t counters
 	return losses;
 }
 
-/* The reader of the view may be gone (`| head`); the recording goes on for the trace. */
-static void note_view_error(struct recorder *r, int err)
-{
-	if (r->view_err || !err)
-		return;
-	r->view_err = err;
-	if (err != -EPIPE)
-		diag_error("cannot show what is recorded: %s; the recording goes on",
-			   strerror(-err));
-}
-
 static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
 				bool last)
 {
@@ -545,8 +521,7 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
 						       ?: trace_writer__flush(r->trace.writer));
-	if (!r->view_err)
-		note_view_error(r, live_view__draw(r->live, &state));
+	live_output__draw(&r->live, &state);
 	return losses;
 }
 
@@ -569,16 +544,9 @@ struct now_asked recorder__now(struct recorder *r)
 	};
 }
 
-/* Waits a limited time for the output: a stopped terminal stays as it is. */
 void recorder__leave_terminal(struct recorder *r)
 {
-	struct pollfd idle = {.events = POLLIN};
-
-	live_view__restore(r->live);
-	if (!r->out)
-		return;
-	idle.fd = writer_thread__idle_fd(r->out);
-	poll(&idle, 1, DIAG_PATIENCE_MS);
+	live_output__leave_terminal(&r->live);
 }
 
 uint32_t recorder__processes(const struct recorder *r)
@@ -605,90 +573,25 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 	});
 }
 
-static int print_report(struct recorder *r, FILE *to)
+struct ending {
+	struct recorder *r;
+	struct trace_losses losses;
+};
+
+/* The report of the trace, or totals if the trace failed. */
+static int write_summary(void *ending, FILE *to)
 {
 	_trace_reader_ struct trace_reader *reader = NULL;
+	struct ending *e = ending;
+	struct recorder *r = e->r;
 
+	if (r->trace.err)
+		return totals__print(
+			&r->model, &e->losses,
+			(struct totals_layout){CLOSING_ROWS, screen_columns(r->opt.live)}, to);
 	return trace_output__read(&r->trace, &reader)
 		       ?: r->opt.report(trace_output__place(&r->trace), reader, to, r->opt.live,
 					CLOSING_ROWS);
-}
-
-static int put_text(const struct recorder *r, const char *text, size_t len)
-{
-	if (r->out)
-		return writer_thread__put(r->out, text, len);
-	fwrite(text, 1, len, r->opt.live);
-	return fflush(r->opt.live) ? -errno : 0;
-}
-
-/* 0, the error of a write, or -ETIME: the unwritten rest is dropped. */
-static int wait_for_writer(const struct recorder *r, struct writer_thread *w)
-{
-	struct pollfd idle = {.events = POLLIN};
-
-	if (!w)
-		return 0;
-	idle.fd = writer_thread__idle_fd(w);
-	if (r->opt.wait && !r->opt.wait(r->opt.wait_ctx, idle.fd))
-		return -ETIME;
-	while (!r->opt.wait && poll(&idle, 1, -1) < 0)
-		;
-	return writer_thread__put(w, NULL, 0);
-}
-
-static int print_summary(struct recorder *r, const struct trace_losses *losses)
-{
-	_free_ char *text = NULL;
-	size_t len = 0;
-	FILE *to;
-	int err, err2;
-
-	if (!r->opt.summary || r->view_err)
-		return r->view_err;
-	to = open_memstream(&text, &len);
-	if (!to)
-		return -ENOMEM;
-	err = r->trace.err ? totals__print(&r->model, losses,
-					   (struct totals_layout){CLOSING_ROWS,
-								  screen_columns(r->opt.live)},
-					   to)
-			   : print_report(r, to);
-	if (fclose(to) && !err)
-		err = -ENOMEM;
-	err2 = put_text(r, text, len) ?: wait_for_writer(r, r->out);
-	err = err ?: err2;
-	if (err && err != -EPIPE && err != -ETIME)
-		diag_error("cannot print the summary: %s", strerror(-err));
-	return err;
-}
-
-static void print_left_out(const struct recorder *r)
-{
-	uint64_t frames = live_view__left_out(r->live);
-
-	if (frames)
-		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
-			  frames == 1 ? " was" : "s were");
-	slow_lines__print_left_out(&r->slow);
-}
-
-/* Before the closing line, all printed output is written, or dropped. */
-static int finish_output(struct recorder *r, const struct trace_losses *losses)
-{
-	int err = wait_for_writer(r, r->out);
-
-	if (err != -ETIME) {
-		note_view_error(r, err);
-		err = print_summary(r, losses);
-	}
-	if (r->slow.to != r->out && wait_for_writer(r, r->slow.to) == -ETIME)
-		err = -ETIME;
-	print_left_out(r);
-	if (err == -ETIME)
-		diag_error("not all of the output was written, as nothing reads it; see the trace "
-			   "with \"qprof-bpf report\"");
-	return err;
 }
 
 /* A compilation that was recorded from its start executes queries. */
@@ -754,26 +657,26 @@ void recorder__settle(struct recorder *r)
 	r->err = tracks__settle(r->tracks) ?: r->err;
 	if (r->err)
 		diag_error("the last records are missing: %s", strerror(-r->err));
-	slow_lines__over(&r->slow, TRACE_NO_PROCESS);
+	slow_lines__over(&r->live.slow, TRACE_NO_PROCESS);
 	write_lines(r);
 }
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses;
+	struct ending ending = {.r = r};
 	int err;
 
 	recorder__settle(r);
-	losses = tick(r, counters, true);
-	live_view__restore(r->live);
+	ending.losses = tick(r, counters, true);
+	live_output__restore(&r->live);
 	trace_output__finish(&r->trace, r->opt.sealer);
-	err = finish_output(r, &losses);
+	err = live_output__finish(&r->live, r->opt.summary ? write_summary : NULL, &ending);
 	if (r->trace.err)
 		return r->trace.err;
 	query_keys__print(r->names_problem, tracks__unnamed(r->tracks));
 	query_keys__print_unread(tracks__unread_arguments(r->tracks));
-	closing_line(r, &losses);
-	judge(r, &losses);
+	closing_line(r, &ending.losses);
+	judge(r, &ending.losses);
 	if (r->trace.place_err || r->err)
 		return r->trace.place_err ?: r->err;
 	return err == -EPIPE ? 0 : err;
@@ -783,12 +686,8 @@ void recorder__free(struct recorder *r)
 {
 	if (!r)
 		return;
-	live_view__free(r->live);
+	live_output__destroy(&r->live);
 	free(r->names_problem);
-	slow_lines__clear(&r->slow);
-	if (r->slow.to != r->out)
-		writer_thread__free(r->slow.to);
-	writer_thread__free(r->out);
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
 	sample_counts__destroy(&r->counts);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/live_output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+int live_output__open(struct live_output *o, enum live_mode mode, bool prints)
+{
+	int err = live_view__new(o->to, mode, &o->view);
+
+	if (!err && o->to && fileno(o->to) >= 0 && (mode != LIVE_NONE || prints))
+		err = writer_thread__new(fileno(o->to), &o->writer);
+	if (err)
+		return err;
+	live_view__write_by(o->view, o->writer);
+	if (!o->slow.least_ns)
+		return 0;
+	if (o->to == stderr)
+		o->slow.to = o->writer;
+	return o->slow.to ? 0 : writer_thread__new(STDERR_FILENO, &o->slow.to);
+}
+
+/* The reader of the view may be gone (`| head`); the recording goes on for the trace. */
+static void note_error(struct live_output *o, int err)
+{
+	if (o->err || !err)
+		return;
+	o->err = err;
+	if (err != -EPIPE)
+		diag_error("cannot show what is recorded: %s; the recording goes on",
+			   strerror(-err));
+}
+
+void live_output__draw(struct live_output *o, const struct live_state *state)
+{
+	if (!o->err)
+		note_error(o, live_view__draw(o->view, state));
+}
+
+void live_output__restore(struct live_output *o)
+{
+	live_view__restore(o->view);
+}
+
+void live_output__leave_terminal(struct live_output *o)
+{
+	struct pollfd idle = {.events = POLLIN};
+
+	live_view__restore(o->view);
+	if (!o->writer)
+		return;
+	idle.fd = writer_thread__idle_fd(o->writer);
+	poll(&idle, 1, DIAG_PATIENCE_MS);
+}
+
+/* 0, the error of a write, or -ETIME: the unwritten rest is dropped. */
+static int wait_for_writer(const struct live_output *o, struct writer_thread *w)
+{
+	struct pollfd idle = {.events = POLLIN};
+
+	if (!w)
+		return 0;
+	idle.fd = writer_thread__idle_fd(w);
+	if (o->wait && !o->wait(o->wait_ctx, idle.fd))
+		return -ETIME;
+	while (!o->wait && poll(&idle, 1, -1) < 0)
+		;
+	return writer_thread__put(w, NULL, 0);
+}
+
+static int put_text(const struct live_output *o, const char *text, size_t len)
+{
+	if (o->writer)
+		return writer_thread__put(o->writer, text, len);
+	fwrite(text, 1, len, o->to);
+	return fflush(o->to) ? -errno : 0;
+}
+
+static int print_summary(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx)
+{
+	_free_ char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+	int err, err2;
+
+	if (!to)
+		return -ENOMEM;
+	err = summary(ctx, to);
+	if (fclose(to) && !err)
+		err = -ENOMEM;
+	err2 = put_text(o, text, len) ?: wait_for_writer(o, o->writer);
+	err = err ?: err2;
+	if (err && err != -EPIPE && err != -ETIME)
+		diag_error("cannot print the summary: %s", strerror(-err));
+	return err;
+}
+
+static void print_left_out(const struct live_output *o)
+{
+	uint64_t frames = live_view__left_out(o->view);
+
+	if (frames)
+		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
+			  frames == 1 ? " was" : "s were");
+	slow_lines__print_left_out(&o->slow);
+}
+
+int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx)
+{
+	int err = wait_for_writer(o, o->writer);
+
+	if (err != -ETIME) {
+		note_error(o, err);
+		err = summary && !o->err ? print_summary(o, summary, ctx) : o->err;
+	}
+	if (o->slow.to != o->writer && wait_for_writer(o, o->slow.to) == -ETIME)
+		err = -ETIME;
+	print_left_out(o);
+	if (err == -ETIME)
+		diag_error("not all of the output was written, as nothing reads it; see the trace "
+			   "with \"qprof-bpf report\"");
+	return err;
+}
+
+void live_output__destroy(struct live_output *o)
+{
+	live_view__free(o->view);
+	slow_lines__clear(&o->slow);
+	if (o->slow.to != o->writer)
+		writer_thread__free(o->slow.to);
+	writer_thread__free(o->writer);
+}

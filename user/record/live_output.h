@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a recording prints: the live view and the slow intervals while it runs, and a summary at the
+ * end. A reader that is slow or gone does not delay the recording.
+ */
+#ifndef QPROF_RECORD_LIVE_OUTPUT_H
+#define QPROF_RECORD_LIVE_OUTPUT_H
+
+#include <stdio.h>
+
+#include "base/writer_thread.h"
+#include "record/slow_lines.h"
+#include "view/view.h"
+
+/* The caller sets `to`, `wait`, and, if its `least_ns` is not 0, what `slow` asks for. */
+struct live_output {
+	FILE *to;
+	/* As in struct recorder_options. */
+	bool (*wait)(void *ctx, int fd);
+	void *wait_ctx;
+	struct live_view *view;
+	struct writer_thread *writer; /* writes to `to`; NULL: that is no descriptor */
+	struct slow_lines slow;	      /* to stderr, maybe by the same writer */
+	int err;		      /* of the live view, which is not drawn any more */
+};
+
+/* `prints`: there will be a summary even if `mode` is LIVE_NONE. Negative errno. */
+int live_output__open(struct live_output *o, enum live_mode mode, bool prints);
+
+/* Draw one interval. An error is printed once, or not at all if the reader went away. */
+void live_output__draw(struct live_output *o, const struct live_state *state);
+
+/*
+ * Restore the terminal until the next interval, and wait a limited time for the output: a terminal
+ * that the user has stopped stays as it is.
+ */
+void live_output__leave_terminal(struct live_output *o);
+
+/* Restore the terminal: nothing is drawn any more. */
+void live_output__restore(struct live_output *o);
+
+/*
+ * Wait until all output is written, and print the summary that `summary` writes; NULL: there is
+ * none. Returns 0, the first error, or -ETIME if not all was written. Each error but -EPIPE is
+ * printed.
+ */
+int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx);
+
+void live_output__destroy(struct live_output *o);
+
+#endif /* QPROF_RECORD_LIVE_OUTPUT_H */
