@@ -14,6 +14,7 @@ import lab
 from compiles import BOOTSTRAP, Compile
 from lab import each
 from slow_loader import driver
+from test_keys_running import HANGS, assert_named
 from test_targets import fake_toolchain
 
 MODES = ("debug", "release", "first-incremental", "second-incremental")
@@ -180,6 +181,19 @@ def test_debian_items(t, version):
     found = keys.compare(compile, plan_of(t, debian_toolchains.library(version)))
     found.assert_equal_of_crate()
     return found.summary()
+
+
+@each("1.96", "1.85")
+def test_debian_items_of_a_killed_compiler(t, version):
+    """Its names are read when it dies, as it does not come to drop its query context."""
+    t.need_capture()
+    rustc = debian_toolchains.toolchain(t, version).rustc
+    assert t.run_qprof("plan", debian_toolchains.library(version)).returncode == 0
+    run = t.capture(["timeout", "-s", "KILL", "4", rustc, "--crate-name=hangs",
+                     "--crate-type=lib", "--emit=metadata", "--out-dir", t.mkdir("out"),
+                     t.write("hangs.rs", HANGS)], ("-q",))
+    assert run.status, "it was not killed"
+    return "%d executions" % assert_named(t, run.trace)
 
 
 @each(*DEBIAN)

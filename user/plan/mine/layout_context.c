@@ -10,6 +10,8 @@
  *				mov  0x10(%rax), %rbx
  *				movzwl 0x1ef50(%rbx), %eax	something far behind its start
  *
+ * In 1.85 dep_kind_debug and dep_node_debug do the same.
+ *
  * The first reads one field of the ImplicitCtxt only; the second shows that this one is the address
  * of something as large as a GlobalCtxt.
  */
@@ -76,9 +78,10 @@ static const char *read_only_field(const struct eval *e, struct wire_layout_curr
 		struct sum node = {.known = true, .n = 1, .terms = {{i, 1}}};
 
 		if (is_field(e, &node, &now, &more) && !agree(out, &now))
-			return "def_id_debug reads several fields of the thread's current context";
+			return "a callback of rustc_interface reads several fields of the thread's "
+			       "current context";
 	}
-	return out->known ? NULL : "def_id_debug reads no context of its thread";
+	return out->known ? NULL : "a callback of rustc_interface reads no context of its thread";
 }
 
 /* The fields that are the address of something large. */
@@ -91,28 +94,30 @@ static const char *read_large(const struct eval *e, struct wire_layout_current *
 		if (e->nodes.items[i].kind == SUM_LOAD && !e->nodes.items[i].thread &&
 		    is_field(e, &e->nodes.items[i].of, &now, &more) && more >= FAR &&
 		    more < PLAN_LAYOUT_MAX && !agree(&found, &now))
-			return "track_span_parent finds several contexts of its thread";
+			return "a callback of rustc_interface finds several contexts of its thread";
 	if (!found.known)
-		return "track_span_parent reads nothing far within a context of its thread";
-	return agree(out, &found) ? NULL
-				  : "track_span_parent and def_id_debug find different contexts";
+		return "a callback of rustc_interface reads nothing far within a context of its "
+		       "thread";
+	return agree(out, &found) ? NULL : "callbacks of rustc_interface find different contexts";
 }
 
 static const struct {
 	enum name_kind kind;
+	enum name_kind instead; /* in compilers that do not export the first, before 1.95 */
 	const char *(*read)(const struct eval *e, struct wire_layout_current *out);
 	const char *missing;
 } readers[] = {
-	{NAME_DEF_ID_DEBUG, read_only_field,
-	 "there is no rustc_interface::callbacks::def_id_debug"},
-	{NAME_TRACK_PARENT, read_large,
-	 "there is no rustc_interface::callbacks::track_span_parent"},
+	{NAME_DEF_ID_DEBUG, NAME_DEP_KIND_DEBUG, read_only_field,
+	 "there is no rustc_interface::callbacks::def_id_debug or dep_kind_debug"},
+	{NAME_TRACK_PARENT, NAME_DEP_NODE_DEBUG, read_large,
+	 "there is no rustc_interface::callbacks::track_span_parent or dep_node_debug"},
 };
 
+/* *problem is set if there is such a function. */
 static int mine_kind(const struct elf_image *img, const struct layout_function *functions, size_t n,
-		     size_t reader, struct wire_layout_current *out, const char **problem)
+		     size_t reader, enum name_kind kind, struct wire_layout_current *out,
+		     const char **problem)
 {
-	*problem = readers[reader].missing;
 	for (size_t i = 0; i < n; i++) {
 		const struct eval_function f = {
 			.img = img,
@@ -124,7 +129,7 @@ static int mine_kind(const struct elf_image *img, const struct layout_function *
 		_free_ struct eval *e = NULL;
 		int err;
 
-		if (functions[i].kind != readers[reader].kind)
+		if (functions[i].kind != kind)
 			continue;
 		err = eval__run(&f, &e);
 		if (err)
@@ -135,6 +140,20 @@ static int mine_kind(const struct elf_image *img, const struct layout_function *
 	return 0;
 }
 
+static int mine_either(const struct elf_image *img, const struct layout_function *functions,
+		       size_t n, size_t reader, struct wire_layout_current *out,
+		       const char **problem)
+{
+	const char *missing = readers[reader].missing;
+	int err;
+
+	*problem = missing;
+	err = mine_kind(img, functions, n, reader, readers[reader].kind, out, problem);
+	if (!err && *problem == missing)
+		err = mine_kind(img, functions, n, reader, readers[reader].instead, out, problem);
+	return err;
+}
+
 int layout_context_mine(const struct elf_image *img, const struct layout_function *functions,
 			size_t n, struct wire_layout_current *out, const char **problem)
 {
@@ -143,7 +162,7 @@ int layout_context_mine(const struct elf_image *img, const struct layout_functio
 
 	*problem = NULL;
 	for (size_t i = 0; i < N_OF(readers) && !err && !*problem; i++)
-		err = mine_kind(img, functions, n, i, &found, problem);
+		err = mine_either(img, functions, n, i, &found, problem);
 	if (!err && !*problem)
 		*out = found;
 	return err;

@@ -361,6 +361,10 @@ static void match_callback(const struct path *path, struct name_info *info)
 		info->kind = NAME_DEF_ID_DEBUG;
 	else if (word_is(path->words[2], "track_span_parent"))
 		info->kind = NAME_TRACK_PARENT;
+	else if (word_is(path->words[2], "dep_kind_debug"))
+		info->kind = NAME_DEP_KIND_DEBUG;
+	else if (word_is(path->words[2], "dep_node_debug"))
+		info->kind = NAME_DEP_NODE_DEBUG;
 }
 
 /*

@@ -50,8 +50,10 @@ enum name_kind {
 	NAME_STORE_STABLE_ID,  /* <CStore as CrateStore>::stable_crate_id */
 	NAME_STORE_DEF_KEY,    /* <CStore as CrateStore>::def_key */
 	/* Functions whose code shows where a thread keeps its current query context: */
-	NAME_DEF_ID_DEBUG, /* rustc_interface::callbacks::def_id_debug */
-	NAME_TRACK_PARENT, /* rustc_interface::callbacks::track_span_parent */
+	NAME_DEF_ID_DEBUG,   /* rustc_interface::callbacks::def_id_debug */
+	NAME_TRACK_PARENT,   /* rustc_interface::callbacks::track_span_parent */
+	NAME_DEP_KIND_DEBUG, /* rustc_interface::callbacks::dep_kind_debug */
+	NAME_DEP_NODE_DEBUG, /* rustc_interface::callbacks::dep_node_debug */
 	/* The same for the places of definitions: */
 	NAME_SOURCE_MAP,   /* source_map::get_source_map */
 	NAME_FILE_INDEX,   /* SourceMap::lookup_source_file_idx */
