@@ -123,6 +123,12 @@ def documented():
     return [paragraph for paragraph in paragraphs if paragraph.startswith("    SELECT ")]
 
 
+def assert_same_answers(t, question, file, address):
+    answers = [works(t.run_qprof(*question, "--json", "--store", store, env=environment(t))).stdout
+               for store in (file, address)]
+    assert answers[0] == answers[1], question
+
+
 def test_a_server_answers_as_a_file(t):
     server = clickhouse.one(t)
     address, file = server.address + "/ci", t.path("history.db")
@@ -133,9 +139,17 @@ def test_a_server_answers_as_a_file(t):
         assert "60 builds added" in works(history(t, "merge", "--store", store, lines)).stderr
     assert "0 builds added, 60 known" in works(history(t, "merge", "--store", address, lines)).stderr
     for question in QUESTIONS:
-        answers = [works(t.run_qprof(*question, "--json", "--store", store, env=environment(t))).stdout
-                   for store in (file, address)]
-        assert answers[0] == answers[1], question
+        assert_same_answers(t, question, file, address)
+    # Rows that are there twice until the server merges them.
+    server.ask("SYSTEM STOP MERGES")
+    server.ask("INSERT INTO build SELECT * FROM build WHERE cityHash64(toString(build)) % 3 != 0",
+               database="ci")
+    assert server.ask("SELECT count() > 60 FROM build", database="ci") == "1\n"
+    for question in QUESTIONS + [("history", "list", "--last", "7")]:
+        assert_same_answers(t, question, file, address)
+    listed = [works(history(t, "list", "--store", store)).stdout for store in (file, address)]
+    assert listed[0] == listed[1], listed
+    server.ask("SYSTEM START MERGES")
     for question in documented():
         server.ask(question, database="ci")
     exported = works(history(t, "export", "--store", address)).stdout

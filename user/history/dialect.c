@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/dialect.h"
 
-const char *dialect__table(enum store_kind kind, enum history_table_id table)
+const char *dialect__rows(enum history_table_id table)
 {
-	static const char *const tables[][HISTORY_TABLES] = {
-		[STORE_SQLITE] = {[HISTORY_BUILD] = "\"build\"",
-				  [HISTORY_COMPILE] = "\"compile\"",
-				  [HISTORY_QUERY] = "\"query\"",
-				  [HISTORY_ITEM] = "\"item\""},
-		[STORE_CLICKHOUSE] = {[HISTORY_BUILD] = "\"build\" FINAL",
-				      [HISTORY_COMPILE] = "\"compile\" FINAL",
-				      [HISTORY_QUERY] = "\"query\" FINAL",
-				      [HISTORY_ITEM] = "\"item\" FINAL"},
+	static const char *const tables[HISTORY_TABLES] = {
+		[HISTORY_BUILD] = "\"build\"",
+		[HISTORY_COMPILE] = "\"compile\"",
+		[HISTORY_QUERY] = "\"query\"",
+		[HISTORY_ITEM] = "\"item\"",
 	};
 
-	return tables[kind][table];
+	return tables[table];
+}
+
+const char *dialect__table(enum store_kind kind, enum history_table_id table)
+{
+	static const char *const tables[HISTORY_TABLES] = {
+		[HISTORY_BUILD] = "\"build\" FINAL",
+		[HISTORY_COMPILE] = "\"compile\" FINAL",
+		[HISTORY_QUERY] = "\"query\" FINAL",
+		[HISTORY_ITEM] = "\"item\" FINAL",
+	};
+
+	return kind == STORE_CLICKHOUSE ? tables[table] : dialect__rows(table);
+}
+
+bool dialect__wants_window(enum store_kind kind)
+{
+	return kind == STORE_CLICKHOUSE;
 }
 
 const char *dialect__query_sums(enum store_kind kind)

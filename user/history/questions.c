@@ -98,22 +98,87 @@ static int told(const struct store *s, int err)
 	return err;
 }
 
-int history_builds__ask(struct store *s, const struct history_filter *f, struct history_builds *out)
+/* When the rows of builds are: from the first of these to the last. */
+struct window {
+	uint64_t from_ns, to_ns;
+	uint64_t rows; /* a build may have more than one */
+};
+
+static int take_window(void *ctx, const struct store_value *cells, size_t n)
 {
-	_history_builds_ struct history_builds builds = {};
-	struct asked a = {&builds, history_table(HISTORY_BUILD)};
+	struct window *w = ctx;
+
+	if (n != 3)
+		return -EPROTO;
+	*w = (struct window){sql_number(&cells[0]), sql_number(&cells[1]), sql_number(&cells[2])};
+	return 0;
+}
+
+/* Of the `most` newest rows (0: of all) that match. */
+static int ask_window(struct store *s, const struct history_filter *f, uint64_t most,
+		      struct window *out)
+{
 	struct sql q = {};
-	int err;
+
+	sql__add(&q,
+		 "SELECT min(\"start\"), max(\"start\"), count(*) FROM "
+		 "(SELECT \"start_ns\" AS \"start\" FROM %s",
+		 dialect__rows(HISTORY_BUILD));
+	where_filter(&q, s, f);
+	sql__where_text(&q, "\"state\" = ?", f->state);
+	if (most)
+		sql__add(&q, " ORDER BY \"start\" DESC LIMIT %llu", (unsigned long long)most);
+	sql__add(&q, ") AS \"rows\"");
+	return told(s, sql__select(&q, s, take_window, out));
+}
+
+static int ask_rows(struct store *s, const struct history_filter *f, const struct window *w,
+		    struct history_builds *out)
+{
+	struct asked a = {out, history_table(HISTORY_BUILD)};
+	struct sql q = {};
 
 	for (size_t i = 0; i < a.table->n; i++)
 		sql__add(&q, "%s\"%s\"", i ? ", " : "SELECT ", a.table->columns[i].name);
 	sql__add(&q, " FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
 	where_filter(&q, s, f);
 	sql__where_text(&q, "\"state\" = ?", f->state);
+	if (w) {
+		sql__where_number(&q, "\"start_ns\" >= ?", w->from_ns);
+		sql__where_number(&q, "\"start_ns\" <= ?", w->to_ns);
+	}
 	sql__add(&q, " ORDER BY \"start_ns\" DESC, \"build\" DESC");
 	if (f->last)
 		sql__add(&q, " LIMIT %llu", (unsigned long long)f->last);
-	err = told(s, sql__select(&q, s, take_build, &a));
+	return told(s, sql__select(&q, s, take_build, &a));
+}
+
+/* So many rows may be of fewer builds. */
+static int ask_in_window(struct store *s, const struct history_filter *f,
+			 struct history_builds *out)
+{
+	uint64_t most = f->last;
+
+	for (;;) {
+		struct window w = {};
+		int err = ask_window(s, f, most, &w);
+
+		if (err || !w.rows)
+			return err;
+		err = ask_rows(s, f, &w, out);
+		if (err || !most || out->n >= f->last || w.rows < most)
+			return err;
+		history_builds__clear(out);
+		most *= 2;
+	}
+}
+
+int history_builds__ask(struct store *s, const struct history_filter *f, struct history_builds *out)
+{
+	_history_builds_ struct history_builds builds = {};
+	int err = dialect__wants_window(store__kind(s)) ? ask_in_window(s, f, &builds)
+							: ask_rows(s, f, NULL, &builds);
+
 	if (err)
 		return err;
 	if (builds.n)
@@ -135,19 +200,21 @@ int history_builds__count(struct store *s, const struct history_filter *f, uint6
 {
 	struct sql q = {};
 
-	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	sql__add(&q, "SELECT count(DISTINCT \"build\") FROM %s", dialect__rows(HISTORY_BUILD));
 	where_filter(&q, s, f);
 	*n = 0;
 	return told(s, sql__select(&q, s, take_number, n));
 }
 
-int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n)
+int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t from_ns,
+			      uint64_t *n)
 {
 	struct sql q = {};
 
 	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
 	where_filter(&q, s, f);
 	sql__where_text(&q, "\"state\" <> ?", "whole");
+	sql__where_number(&q, "\"start_ns\" >= ?", from_ns);
 	*n = 0;
 	return told(s, sql__select(&q, s, take_number, n));
 }
@@ -168,16 +235,20 @@ int history_builds__newest_workspace(struct store *s, const struct history_filte
 	return *workspace ? 0 : told(s, -ENOMEM);
 }
 
-int history_builds__elsewhere(struct store *s, const struct history_filter *f, uint64_t *n)
+int history_builds__elsewhere(struct store *s, const struct history_filter *f, bool *any)
 {
 	struct sql q = {};
+	uint64_t one = 0;
+	int err;
 
-	sql__add(&q, "SELECT count(*) FROM %s", dialect__table(store__kind(s), HISTORY_BUILD));
+	sql__add(&q, "SELECT 1 FROM %s", dialect__rows(HISTORY_BUILD));
 	where_others(&q, s, f);
 	where_workspace(&q, f, "<>");
 	sql__where_text(&q, "\"state\" = ?", "whole");
-	*n = 0;
-	return told(s, sql__select(&q, s, take_number, n));
+	sql__add(&q, " LIMIT 1");
+	err = told(s, sql__select(&q, s, take_number, &one));
+	*any = one;
+	return err;
 }
 
 void history_builds__clear(struct history_builds *b)

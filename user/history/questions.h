@@ -33,8 +33,12 @@ int history_builds__ask(struct store *s, const struct history_filter *f,
 /* The number of builds that match, whatever f->last and f->state. */
 int history_builds__count(struct store *s, const struct history_filter *f, uint64_t *n);
 
-/* The number of builds that match, whatever f->last, and are not whole. */
-int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t *n);
+/*
+ * The number of builds that match, whatever f->last, and are not whole, and that started at
+ * `from_ns` or later.
+ */
+int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t from_ns,
+			      uint64_t *n);
 
 /*
  * The workspace of the newest build that matches, for history_filter.workspace; NULL if none does.
@@ -43,8 +47,8 @@ int history_builds__not_whole(struct store *s, const struct history_filter *f, u
 int history_builds__newest_workspace(struct store *s, const struct history_filter *f,
 				     char **workspace);
 
-/* The number of whole builds that match but for their workspace, which is another one. */
-int history_builds__elsewhere(struct store *s, const struct history_filter *f, uint64_t *n);
+/* Whether there are whole builds that match but for their workspace, which is another one. */
+int history_builds__elsewhere(struct store *s, const struct history_filter *f, bool *any);
 
 void history_builds__clear(struct history_builds *b);
 #define _history_builds_ __cleanup(history_builds__clear)

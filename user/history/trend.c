@@ -437,7 +437,7 @@ static int ask_builds(struct store *s, const struct history_filter *f, struct tr
 {
 	_free_ char *workspace = NULL;
 	struct history_filter whole = *f;
-	uint64_t elsewhere = 0;
+	bool elsewhere = false;
 	int err = 0;
 
 	whole.state = "whole";
@@ -449,8 +449,11 @@ static int ask_builds(struct store *s, const struct history_filter *f, struct tr
 	}
 	if (!err && workspace)
 		err = history_builds__elsewhere(s, &whole, &elsewhere);
-	err = err ?: history_builds__ask(s, &whole, &t->builds)
-		?: history_builds__not_whole(s, &whole, &t->not_whole);
+	err = err ?: history_builds__ask(s, &whole, &t->builds);
+	/* Those among the builds, but for ones that are older than all. */
+	if (!err)
+		err = history_builds__not_whole(
+			s, &whole, t->builds.n ? t->builds.at[0].start_ns : 0, &t->not_whole);
 	if (!err && t->builds.n > CHANGE_POINTS_MOST)
 		return diag_error_r(-E2BIG, "more than %d builds: give --last", CHANGE_POINTS_MOST);
 	if (!err && elsewhere &&
