@@ -173,11 +173,11 @@ def test_items_without_symbols(t):
     return found.summary()
 
 
-@each("1.96", "1.85")
-def test_debian_items(t, version):
+@each(*DEBIAN)
+def test_debian_items(t, version, mode):
     """Likewise of Debian's compilers, where other crates' definitions have no names."""
     t.need_capture()
-    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, "debug")
+    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, mode)
     found = keys.compare(compile, plan_of(t, debian_toolchains.library(version)))
     found.assert_equal_of_crate()
     return found.summary()

@@ -93,6 +93,21 @@ static void a_provider_is_called_with_context_and_key(void **state)
 	assert_int_equal(plan__key_sites(plan, query("good")), 1);
 }
 
+/* A definition at the address, index first. */
+static void a_closure_is_given_the_key_s_address(void **state)
+{
+	const struct plan_query *q = &plan->queries[query("captured")];
+
+	assert_int_equal(q->key, WIRE_KEY_DEF);
+	assert_true(q->key_by_address);
+	assert_int_equal(q->memory.offset, 0);
+	assert_int_equal(q->memory.other, 0);
+	assert_int_equal(q->memory.words[0], 0);
+	assert_register("captured", WIRE_ROLE_START, WIRE_REG_SI);
+	assert_unknown("captured_alone", WIRE_ROLE_START);
+	assert_false(plan->queries[query("good")].key_by_address);
+}
+
 static void code_that_contradicts_is_not_believed(void **state)
 {
 	assert_unknown("contradicts", WIRE_ROLE_START);
@@ -145,6 +160,7 @@ int main(void)
 		cmocka_unit_test(the_type_is_in_the_bodys_name),
 		cmocka_unit_test(a_key_that_names_nothing_has_no_place),
 		cmocka_unit_test(a_provider_is_called_with_context_and_key),
+		cmocka_unit_test(a_closure_is_given_the_key_s_address),
 		cmocka_unit_test(code_that_contradicts_is_not_believed),
 		cmocka_unit_test(a_key_that_is_overwritten_before_the_site_is_unknown),
 		cmocka_unit_test(a_wrapper_is_called_with_a_span_too),
