@@ -9,13 +9,14 @@
 #include "../fixtures/symbols.h"
 #include "plan/code/decode.h"
 
-/* The assembled tests/fixtures/got.s. */
-static struct elf_image *img;
+/* The assembled tests/fixtures/got.s, and the same with packed relocations. */
+static struct elf_image *img, *packed;
 static struct code_decoder *decoder;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("got.so"), &img))
+	if (fixture_dir_setup(state) || image_of(fixture("got.so"), &img) ||
+	    image_of(fixture("got_packed.so"), &packed))
 		return -1;
 	return code_decoder__new(img, &decoder);
 }
@@ -23,35 +24,48 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	code_decoder__free(decoder);
+	elf_image__free(packed);
 	elf_image__free(img);
 	return fixture_dir_teardown(state);
 }
 
 /* The address of the slot that the call or jump at a symbol goes through. */
-static uint64_t slot_of(const char *name)
+static uint64_t slot_of(struct elf_image *of, const char *name)
 {
-	const uint64_t addr = symbol(img, name)->addr;
+	const uint64_t addr = symbol(of, name)->addr;
 	uint8_t code[6];
 
-	assert_int_equal(elf_image__copy(img, addr, code, sizeof(code)), sizeof(code));
+	assert_int_equal(elf_image__copy(of, addr, code, sizeof(code)), sizeof(code));
 	return addr + sizeof(code) +
 	       (uint64_t)(int32_t)(code[2] | code[3] << 8 | code[4] << 16 |
 				   (uint32_t)code[5] << 24);
 }
 
+static void assert_slots(struct elf_image *of)
+{
+	uint64_t local = symbol(of, "local")->addr;
+
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.local")), local);
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.exported")),
+			 symbol(of, "exported")->addr);
+	/* another library's; no code; not in the table; not where a slot begins */
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.imported")), 0);
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.constant")), 0);
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.beside")), 0);
+	assert_int_equal(elf_image__through(of, slot_of(of, "calls.local") + 1), 0);
+	assert_int_equal(elf_image__through(of, 0), 0);
+}
+
 static void slots_lead_to_what_relocations_write(void **state)
 {
-	uint64_t local = symbol(img, "local")->addr;
+	assert_slots(img);
+}
 
-	assert_int_equal(elf_image__through(img, slot_of("calls.local")), local);
-	assert_int_equal(elf_image__through(img, slot_of("calls.exported")),
-			 symbol(img, "exported")->addr);
-	/* another library's; no code; not in the table; not where a slot begins */
-	assert_int_equal(elf_image__through(img, slot_of("calls.imported")), 0);
-	assert_int_equal(elf_image__through(img, slot_of("calls.constant")), 0);
-	assert_int_equal(elf_image__through(img, slot_of("calls.beside")), 0);
-	assert_int_equal(elf_image__through(img, slot_of("calls.local") + 1), 0);
-	assert_int_equal(elf_image__through(img, 0), 0);
+static void packed_relocations_are_read(void **state)
+{
+	assert_true(elf_image__has_section(packed, ".relr.dyn"));
+	assert_false(elf_image__has_section(img, ".relr.dyn"));
+	assert_slots(packed);
 }
 
 static struct code_insn decoded(const char *name)
@@ -78,23 +92,36 @@ static void a_call_through_a_slot_is_one_of_the_function(void **state)
 	/* the second time from memory */
 	assert_int_equal(decoded("calls.local").target, symbol(img, "local")->addr);
 	assert_int_equal(decoded("calls.imported").flow, CODE_CALL_INDIRECT);
-	assert_int_equal(decoded("calls.imported").target, slot_of("calls.imported"));
+	assert_int_equal(decoded("calls.imported").target, slot_of(img, "calls.imported"));
+}
+
+static void assert_parts(struct elf_image *of, const char *name)
+{
+	const uint64_t slot = slot_of(of, "calls.local"), local = symbol(of, "local")->addr;
+	_close_ int fd = open(fixture(name), O_RDONLY | O_CLOEXEC);
+	_got_ struct got *some = NULL, *short_one = NULL, *none = NULL;
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	struct got_part part = {.addr = slot, .size = 8};
+	size_t room;
+
+	assert_non_null(elf);
+	part.bytes = elf_image__bytes(of, slot, &room);
+	assert_int_equal(got__read(elf, &part, 1, &some), 0);
+	assert_int_equal(got__value(some, slot), local);
+	assert_int_equal(got__value(some, slot_of(of, "calls.exported")), 0);
+	assert_int_equal(got__read(elf, NULL, 0, &none), 0);
+	assert_int_equal(got__value(none, slot), 0);
+	part.size = 7;
+	assert_int_equal(got__read(elf, &part, 1, &short_one), 0);
+	/* the address itself is in the relocation, or cut */
+	assert_int_equal(got__value(short_one, slot), of == packed ? 0 : local);
+	elf_end(elf);
 }
 
 static void only_the_parts_asked_for_are_read(void **state)
 {
-	const struct got_part part = {slot_of("calls.local"), 8};
-	_close_ int fd = open(fixture("got.so"), O_RDONLY | O_CLOEXEC);
-	_got_ struct got *some = NULL, *none = NULL;
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-
-	assert_non_null(elf);
-	assert_int_equal(got__read(elf, &part, 1, &some), 0);
-	assert_int_equal(got__value(some, part.addr), symbol(img, "local")->addr);
-	assert_int_equal(got__value(some, slot_of("calls.exported")), 0);
-	assert_int_equal(got__read(elf, NULL, 0, &none), 0);
-	assert_int_equal(got__value(none, part.addr), 0);
-	elf_end(elf);
+	assert_parts(img, "got.so");
+	assert_parts(packed, "got_packed.so");
 }
 
 static void nothing_is_nothing_to_free(void **state)
@@ -106,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_lead_to_what_relocations_write),
+		cmocka_unit_test(packed_relocations_are_read),
 		cmocka_unit_test(a_call_through_a_slot_is_one_of_the_function),
 		cmocka_unit_test(only_the_parts_asked_for_are_read),
 		cmocka_unit_test(nothing_is_nothing_to_free),

@@ -46,6 +46,21 @@ static void what_nothing_leads_to_goes(void **state)
 		assert_int_equal(bounds.items[i].of, i);
 }
 
+/* A pointer in data of which only the place is in a table. */
+static void packed_pointers_lead_too(void **state)
+{
+	_elf_image_ struct elf_image *named = NULL, *packed = NULL;
+	_bounds_ struct bounds all;
+
+	assert_int_equal(image_of(fixture("old_packed.so"), &named), 0);
+	assert_int_equal(image_of(fixture("old_packed_stripped.so"), &packed), 0);
+	assert_true(elf_image__has_section(packed, ".relr.dyn"));
+	assert_int_equal(bounds__find(packed, &all), 0);
+	assert_int_equal(reached__keep(packed, &all), 0);
+	assert_true(bounds__starts(&all, symbol(named, "pointed")->addr));
+	assert_false(bounds__starts(&all, symbol(named, "dead")->addr));
+}
+
 static void nothing_goes_where_bolt_did_not_run(void **state)
 {
 	_elf_image_ struct elf_image *other = NULL;
@@ -63,6 +78,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_nothing_leads_to_goes),
+		cmocka_unit_test(packed_pointers_lead_too),
 		cmocka_unit_test(nothing_goes_where_bolt_did_not_run),
 	};
 

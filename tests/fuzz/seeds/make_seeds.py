@@ -290,6 +290,22 @@ def crate_seeds():
     yield "nothing", CRATES_HEAD
 
 
+# ---- fuzz_relr: words, each a place or the bits of those that follow ----------------------------
+
+
+def u64(*values):
+    return struct.pack("<%dQ" % len(values), *values)
+
+
+def relr_seeds():
+    every = (1 << 64) - 1
+    yield "places", u64(0x4cbf668, 0x4cbf6c0, 0x4f02480)
+    yield "bits", u64(0x4cbf668, every, 1, 1 | 1 << 63 | 1 << 7, 0x4f02480, 3)
+    yield "descending", u64(0x4cbf668, every, 0x4cbf670)
+    yield "last_addresses", u64(every - 63 * 8 - 9, every, every)
+    yield "cut", u64(0x4cbf668, every)[:-1]
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
@@ -297,7 +313,7 @@ def main():
                           ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
                           ("fuzz_samples", sample_seeds()),
-                          ("fuzz_crates", crate_seeds())):
+                          ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:

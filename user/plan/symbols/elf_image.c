@@ -601,10 +601,16 @@ static int read_got(struct elf_image *img)
 {
 	static const char *const names[] = {".got", ".got.plt"};
 	struct got_part parts[N_OF(names)];
-	size_t n = 0;
+	size_t n = 0, room;
 
-	for (size_t i = 0; i < N_OF(names); i++)
-		n += elf_image__section(img, names[i], &parts[n].addr, &parts[n].size);
+	for (size_t i = 0; i < N_OF(names); i++) {
+		if (!elf_image__section(img, names[i], &parts[n].addr, &parts[n].size))
+			continue;
+		parts[n].bytes = elf_image__bytes(img, parts[n].addr, &room);
+		if (parts[n].size > room)
+			parts[n].size = room;
+		n++;
+	}
 	if (got__read(img->elf, parts, n, &img->got))
 		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));
 	return 0;

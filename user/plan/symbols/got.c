@@ -6,8 +6,10 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "plan/symbols/relr.h"
 
 struct slot {
 	uint64_t at;
@@ -47,12 +49,17 @@ static uint64_t value_of(const GElf_Rela *rela, Elf_Data *symbols)
 	}
 }
 
-static bool is_slot(const struct reader *r, uint64_t at)
+static const struct got_part *part_of(const struct reader *r, uint64_t at)
 {
 	for (size_t i = 0; i < r->n_parts; i++)
 		if (at - r->parts[i].addr < r->parts[i].size)
-			return true;
-	return false;
+			return &r->parts[i];
+	return NULL;
+}
+
+static int add(struct reader *r, const struct slot *slot)
+{
+	return slot->value ? array__add(&r->got->slots, &r->got->n, &r->got->capacity, slot) : 0;
 }
 
 static int read_section(struct reader *r, Elf_Data *data, Elf_Data *symbols)
@@ -62,13 +69,44 @@ static int read_section(struct reader *r, Elf_Data *data, Elf_Data *symbols)
 	for (int i = 0; gelf_getrela(data, i, &rela); i++) {
 		struct slot slot = {.at = rela.r_offset};
 
-		if (!is_slot(r, slot.at))
+		if (!part_of(r, slot.at))
 			continue;
 		slot.value = value_of(&rela, symbols);
-		if (slot.value && array__add(&r->got->slots, &r->got->n, &r->got->capacity, &slot))
+		if (add(r, &slot))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* The file has the address in the slot itself. */
+static int add_packed(void *arg, uint64_t place)
+{
+	struct reader *r = arg;
+	const struct got_part *part = part_of(r, place);
+	struct slot slot = {.at = place};
+
+	if (!part || part->size - (place - part->addr) < sizeof(slot.value))
+		return 0;
+	memcpy(&slot.value, part->bytes + (place - part->addr), sizeof(slot.value));
+	return add(r, &slot);
+}
+
+static int read_packed(struct reader *r, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELR)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf)
+			err = relr__each(data->d_buf, data->d_size, add_packed, r);
+	}
+	return err;
 }
 
 static int read_all(struct reader *r, Elf *elf)
@@ -99,7 +137,7 @@ int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got
 	_got_ struct got *g = calloc(1, sizeof(*g));
 	struct reader r = {g, parts, n_parts};
 
-	if (!g || (n_parts && read_all(&r, elf)))
+	if (!g || (n_parts && (read_all(&r, elf) || read_packed(&r, elf))))
 		return -ENOMEM;
 	if (g->n)
 		qsort(g->slots, g->n, sizeof(*g->slots), array__by_u64);

@@ -12,10 +12,11 @@
 
 #include "base/cleanup.h"
 
-/* Where a part of the table is in memory: .got, .got.plt. */
+/* Where a part of the table is in memory, and what the file has there: .got, .got.plt. */
 struct got_part {
 	uint64_t addr;
 	uint64_t size;
+	const uint8_t *bytes; /* `size` of them */
 };
 
 struct got;

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "plan/code/insn_length.h"
 #include "plan/code/opcode.h"
+#include "plan/symbols/relr.h"
 
 struct marker {
 	struct elf_image *img;
@@ -73,18 +74,41 @@ static int follow_exports(struct marker *m)
 	return err;
 }
 
+/* A section's part of the file; NULL if there is none. */
+static const uint8_t *section(const struct marker *m, const char *name, size_t *size)
+{
+	uint64_t addr, in_memory;
+	const uint8_t *p;
+
+	if (!elf_image__section(m->img, name, &addr, &in_memory))
+		return NULL;
+	p = elf_image__bytes(m->img, addr, size);
+	if (*size > in_memory)
+		*size = in_memory;
+	return p;
+}
+
+static int follow_packed(void *arg, uint64_t place)
+{
+	struct marker *m = arg;
+	uint64_t to;
+	size_t room;
+	const uint8_t *p = elf_image__bytes(m->img, place, &room);
+
+	if (!p || room < sizeof(to))
+		return 0;
+	memcpy(&to, p, sizeof(to));
+	return mark(m, to);
+}
+
 /* What the dynamic linker writes into data. */
 static int follow_pointers(struct marker *m)
 {
-	uint64_t addr, size;
-	size_t room, n;
-	const uint8_t *p;
+	size_t size;
+	const uint8_t *p = section(m, ".rela.dyn", &size);
+	size_t n = p ? size / sizeof(Elf64_Rela) : 0;
 	int err = 0;
 
-	if (!elf_image__section(m->img, ".rela.dyn", &addr, &size))
-		return 0;
-	p = elf_image__bytes(m->img, addr, &room);
-	n = p ? (size < room ? size : room) / sizeof(Elf64_Rela) : 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		Elf64_Rela rela;
 
@@ -92,7 +116,8 @@ static int follow_pointers(struct marker *m)
 		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
 			err = mark(m, (uint64_t)rela.r_addend);
 	}
-	return err;
+	p = err ? NULL : section(m, ".relr.dyn", &size);
+	return p ? relr__each(p, size, follow_packed, m) : err;
 }
 
 static int mark_all(struct marker *m)
