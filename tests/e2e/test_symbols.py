@@ -13,6 +13,8 @@ import time
 
 import crates
 import lab
+import mini_debug
+from lab import each
 from slow_loader import driver
 from test_targets import fake_toolchain
 
@@ -99,6 +101,21 @@ def test_debug_file(t):
     found = [c for c in doctor["toolchains"] if c["wanted"]]
     assert found[0]["symbols"] == "a debug file, found by the build-id", found
     assert os.path.exists(path)
+
+
+@each("stable", "nightly")
+def test_compressed_symbols(t, which):
+    """As Fedora's packages have them: without the names that are exported anyway."""
+    library = driver(t.toolchain(which).rustc)
+    copy = t.path(os.path.basename(library))
+    mini_debug.strip(library, copy)
+    own, plan = plan_of(t, library), plan_of(t, copy)
+    assert plan["symbols"] == "the library's .gnu_debugdata", plan["symbols"]
+    for key in ("file", "build_id", "symbols", "symbols_file"):
+        own.pop(key), plan.pop(key)
+    differing = {key for key in own if own[key] != plan[key]}
+    assert not differing, differing
+    return "%d sites" % len(own["sites"])
 
 
 def test_debug_file_of_another_build(t):

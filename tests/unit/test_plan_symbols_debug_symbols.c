@@ -154,12 +154,66 @@ static void a_name_that_the_table_does_not_end_is_none(void **state)
 		assert_string_not_equal(syms[i].name, name);
 }
 
+/* old.so with its symbols compressed, of which so many are said to be local. */
+static void make_compressed(uint32_t locals)
+{
+	_free_ uint8_t *bytes = malloc(1 << 20);
+	_free_ char *command = NULL;
+	FILE *f = fopen(fixture("old.so"), "re");
+	Elf64_Shdr *sections;
+	size_t len;
+
+	assert_non_null(f);
+	len = fread(bytes, 1, 1 << 20, f);
+	fclose(f);
+	sections = (void *)(bytes + ((Elf64_Ehdr *)bytes)->e_shoff);
+	while (sections->sh_type != SHT_SYMTAB)
+		sections++;
+	sections->sh_info = locals ?: sections->sh_info;
+	f = fopen(fixture("symbols"), "we");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	/* Memory of this size has a mapping of its own, so reading it after freeing is a signal. */
+	assert_int_equal(ftruncate(fileno(f), 33 << 20), 0);
+	fclose(f);
+	assert_true(asprintf(&command,
+			     "cd %s && xz -0fk symbols && objcopy --add-section "
+			     ".gnu_debugdata=symbols.xz old_stripped.so old_compressed.so",
+			     fixture_dir) > 0);
+	assert_int_equal(system(command), 0);
+}
+
+static int map_compressed(uint32_t locals)
+{
+	_library_file_ struct library_file *file = NULL;
+	_debug_file_ struct debug_file *debug = NULL;
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	enum symbol_source source;
+	size_t n;
+
+	make_compressed(locals);
+	assert_int_equal(library_file__open(fixture("old_compressed.so"), &file), 0);
+	debug = debug_file__find(file, NULL);
+	assert_int_equal(debug_symbols__map(file, debug, &img, &source), 0);
+	assert_int_equal(source, SYMBOLS_OF_DEBUGDATA);
+	return elf_image__symbols(img, &syms, &n);
+}
+
+/* With a wrong number libdwfl frees the compressed symbols, and reads them all the same. */
+static void too_many_local_symbols_are_none(void **state)
+{
+	assert_int_equal(map_compressed(0), 0);
+	assert_int_equal(map_compressed(1000), -ENODATA);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_debug_file_gives_the_same_plan),
 		cmocka_unit_test(compressed_symbols_give_the_same_plan),
 		cmocka_unit_test(damaged_symbols_do_no_harm),
+		cmocka_unit_test(too_many_local_symbols_are_none),
 		/* It leaves the debug file damaged. */
 		cmocka_unit_test(a_name_that_the_table_does_not_end_is_none),
 	};

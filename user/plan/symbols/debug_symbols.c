@@ -77,6 +77,9 @@ static int copy_symbols(Dwfl_Module *mod, struct copied *c)
 	int n = dwfl_module_getsymtab(mod), err = 0;
 	GElf_Addr bias = 0;
 
+	/* If .gnu_debugdata has fewer symbols than local ones, libdwfl reads them after freeing. */
+	if (dwfl_module_getsymtab_first_global(mod) > n)
+		return -ENODATA;
 	dwfl_module_getelf(mod, &bias);
 	for (int i = 1; i < n && !err; i++) {
 		GElf_Sym sym;
