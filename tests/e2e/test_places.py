@@ -112,13 +112,10 @@ def write_files(t):
             f.write(text)
 
 
-@each(*((toolchain, flags) for toolchain in TOOLCHAINS
-        for flags in ((), ("-Cincremental=state",))))
-def test_all_sorts_of_files(t, toolchain, flags):
-    """Line ends of Windows, a byte order mark, wide characters, more than 64 KiB, a function of
-    more than 32 KiB, and what macros made."""
+def assert_all_sorts(t, rustc, flags):
+    """Compile FILES: each function has its line. The recording, and how many there were."""
     write_files(t)
-    run = t.capture([t.toolchain(toolchain).rustc, "--edition", "2021", "--crate-type", "lib",
+    run = t.capture([rustc, "--edition", "2021", "--crate-type", "lib",
                      "--crate-name", "sorts", "--out-dir", t.mkdir("out"), *flags, "src/lib.rs"],
                     cwd=t.dir)
     assert run.status == 0, run.stderr.decode()
@@ -135,6 +132,15 @@ def test_all_sorts_of_files(t, toolchain, flags):
     assert ours["made_by_a_macro"] == {("src/made.rs", 3)}, ours["made_by_a_macro"]
     (path,) = [path for path in places(t, run.trace) if re.match(r"sorts::made::\{\{impl\}\}$", path)]
     assert places(t, run.trace)[path] == {("src/made.rs", 9)}, path
+    return run, compared
+
+
+@each(*((toolchain, flags) for toolchain in TOOLCHAINS
+        for flags in ((), ("-Cincremental=state",))))
+def test_all_sorts_of_files(t, toolchain, flags):
+    """Line ends of Windows, a byte order mark, wide characters, more than 64 KiB, a function of
+    more than 32 KiB, and what macros made."""
+    run, compared = assert_all_sorts(t, t.toolchain(toolchain).rustc, flags)
     made = calls(t, run.trace)
     assert made["made_by_a_macro"] == {("src/made.rs", 7)}, made
     assert made["made_by_two"] == {("src/made.rs", 18)}, made

@@ -60,7 +60,11 @@ static void print_node(FILE *out, const struct eval *e, const struct sum_node *n
 	if (n->kind == SUM_LOAD)
 		fprintf(out, n->thread ? "thread%u(" : "load%u(", n->size);
 	else
-		fputs(n->kind == SUM_LOW ? "low(" : n->kind == SUM_CALL ? "call(" : "below(", out);
+		fputs(n->kind == SUM_LOW       ? "low("
+		      : n->kind == SUM_CALL    ? "call("
+		      : n->kind == SUM_CALL_BY ? "call_by("
+					       : "below(",
+		      out);
 	print(out, e, &n->of);
 	fputc(')', out);
 }
@@ -265,6 +269,28 @@ static void stores_outside_the_stack_are_noted(void **state)
 	assert_pairs(e, &e->stores, "rdi + 8, rsi; rdi + 16, 3");
 }
 
+static void wide_registers_keep_what_is_loaded(void **state)
+{
+	_free_ struct eval *e = eval("wide");
+
+	assert_pairs(e, &e->stores, "rdi + 8, load16(rsi + 16); rdi + 40, load16(rsi + 16)");
+}
+
+static void a_pointer_in_memory_is_called(void **state)
+{
+	_free_ struct eval *e = eval("calls_by");
+
+	assert_pairs(e, &e->returns, "load8(call_by(load8(rsi) + 16)), 0");
+	assert_int_equal(e->n_calls, 1);
+	assert_int_equal(e->calls[0].target, 0);
+	assert_int_equal(e->nodes.items[e->calls[0].half.terms[0].node].kind, SUM_LOW);
+}
+
+static void signs_are_shifted_in(void **state)
+{
+	assert_returns("shifts_signs", "-4, 4294967292");
+}
+
 static void loops_end(void **state)
 {
 	_free_ struct eval *endless = eval("endless"), *spins = eval("spins");
@@ -328,6 +354,9 @@ int main(void)
 		cmocka_unit_test(calls_are_noted),
 		cmocka_unit_test(small_numbers_are_read_from_the_file),
 		cmocka_unit_test(a_pointer_is_not_read_from_the_file),
+		cmocka_unit_test(wide_registers_keep_what_is_loaded),
+		cmocka_unit_test(a_pointer_in_memory_is_called),
+		cmocka_unit_test(signs_are_shifted_in),
 		cmocka_unit_test(stores_outside_the_stack_are_noted),
 		cmocka_unit_test(loops_end),
 		cmocka_unit_test(a_path_that_leaves_is_cut),

@@ -198,6 +198,21 @@ static void a_name_is_in_a_crates_metadata(void **state)
 	       key, "a_key", "CrateStore::crate_name returns");
 }
 
+static void a_called_function_looks_in_the_cache(void **state)
+{
+	struct accessors a = A;
+	struct wire_layout_crates l;
+
+	a.key = "c_key";
+	assert_null(mine(a, &l));
+	assert_int_equal(l.size, 20);
+	assert_int_equal(l.index, 0);
+	assert_int_equal(l.keys, 0x40);
+	assert_int_equal(l.keys_mask, 0x48);
+	BROKEN(A, key, "key.of_another", "CrateStore::def_key compares");
+	BROKEN(A, key, "key.by_number", "CrateStore::def_key compares");
+}
+
 static void an_entry_is_below_the_control_bytes(void **state)
 {
 	BROKEN(B, key, "key.larger", "CrateStore::def_key compares");
@@ -220,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_gets_a_crate_needs_no_name),
 		cmocka_unit_test(a_name_is_in_a_crates_metadata),
 		cmocka_unit_test(an_entry_is_below_the_control_bytes),
+		cmocka_unit_test(a_called_function_looks_in_the_cache),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

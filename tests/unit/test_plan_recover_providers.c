@@ -76,11 +76,13 @@ static void defaults_are_counted(void **state)
 {
 	__cleanup(library__destroy) struct library l = opened("vtables.so");
 	struct address_counts counts;
+	uint64_t function = 0, other = 0;
 
 	assert_int_equal(addresses__count(l.img, &l.bounds, &counts), 0);
-	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES), 1);
-	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES - 1), 0);
-	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES + 1), 0);
+	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES, &function), 1);
+	assert_int_equal(function, symbol(l.img, "defaults")->addr);
+	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES - 1, &other), 0);
+	assert_int_equal(providers_defaults(l.img, &l.bounds, &counts, QUERIES + 1, &other), 0);
 }
 
 int main(void)

@@ -106,6 +106,8 @@ static const struct expectation today[] = {
 	 NAME_PART_ENTRY, NULL},
 	{"_RNvNtCs6aTkfuqdaw1_15rustc_interface9callbacks14dep_node_debug", NAME_DEP_NODE_DEBUG,
 	 NAME_PART_ENTRY, NULL},
+	{"_RNvNtC15rustc_interface6passes11source_span", NAME_SOURCE_SPAN, NAME_PART_ENTRY, NULL},
+	{"_RNvNtC15rustc_interface6passes8analysis", NAME_OTHER, NAME_PART_ENTRY, NULL},
 	{"_RNvNtCshb4CxotJIr4_15rustc_interface9callbacks12def_id_debug", NAME_DEF_ID_DEBUG,
 	 NAME_PART_ENTRY, NULL},
 	{"_RNvNtCshb4CxotJIr4_15rustc_interface9callbacks17track_span_parent.cold",

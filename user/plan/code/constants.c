@@ -42,6 +42,13 @@ int constants_compare(const struct sum *left, const struct sum *right, uint8_t w
 	}
 }
 
+static int64_t sign_extended(uint64_t value, uint8_t size)
+{
+	unsigned int unused = 64 - 8 * size;
+
+	return (int64_t)(value << unused) >> unused;
+}
+
 struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size)
 {
 	uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
@@ -54,6 +61,8 @@ struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum
 		return sum_constant(a->constant & b->constant);
 	case X86_INS_OR:
 		return sum_constant(a->constant | b->constant);
+	case X86_INS_SAR:
+		return sum_constant((uint64_t)(sign_extended(a->constant, size) >> by) & mask);
 	case X86_INS_SHR:
 		return sum_constant((a->constant & mask) >> by);
 	case X86_INS_SHL:

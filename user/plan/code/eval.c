@@ -9,13 +9,13 @@
 #include "base/array.h"
 #include "plan/code/constants.h"
 #include "plan/code/registers.h"
+#include "plan/code/visits.h"
 
-#define REGS	    (CODE_REG_SP + 1)
-#define SLOTS_MAX   24
-#define PATHS_MAX   64
-#define EDGES_MAX   128
-#define EDGE_VISITS 32
-#define STEPS_MAX   20000
+#define REGS	  (CODE_REG_SP + 1)
+#define SLOTS_MAX 24
+#define PATHS_MAX 64
+#define WIDE_REGS 16
+#define STEPS_MAX 20000
 /* Bytes of a struct that a function fills in. */
 #define FILLED_MAX 256
 
@@ -29,6 +29,7 @@ struct slot {
 struct path {
 	uint64_t at; /* of the next instruction */
 	struct sum regs[REGS];
+	struct sum wide[WIDE_REGS]; /* 16 bytes that were loaded at once */
 	struct slot slots[SLOTS_MAX];
 	uint32_t n_slots;
 	bool slots_lost;	/* any slot may have been changed */
@@ -39,11 +40,6 @@ struct path {
 	bool carry;		/* only the carry flag is as after it */
 };
 
-struct edge {
-	uint64_t from, to;
-	uint32_t visits;
-};
-
 struct machine {
 	const struct eval_function *f;
 	struct eval *out;
@@ -51,8 +47,7 @@ struct machine {
 	cs_insn *insn;
 	struct path *work;
 	uint32_t n_work;
-	struct edge edges[EDGES_MAX];
-	uint32_t n_edges;
+	struct visits visits;
 	uint32_t steps;		     /* left */
 	struct code_region followed; /* a function that was jumped to */
 };
@@ -201,7 +196,7 @@ static struct sum load_at(struct machine *m, const struct path *p, struct sum_no
 		return load_constant(m, node.of.constant, node.size);
 	if (!node.thread && load_given(m, &node, &given))
 		return given;
-	return node.size <= 8 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
+	return node.size <= 16 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
 }
 
 static struct sum address_of(const struct machine *m, const struct path *p, const cs_x86_op *op)
@@ -251,10 +246,9 @@ static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct
 		note(&m->out->stores, address, value, &m->out->partial);
 }
 
-static bool is_high_byte(const cs_x86_op *op)
+static bool is_wide(const cs_x86_op *op)
 {
-	return op->reg == X86_REG_AH || op->reg == X86_REG_BH || op->reg == X86_REG_CH ||
-	       op->reg == X86_REG_DH;
+	return op->type == X86_OP_REG && op->reg >= X86_REG_XMM0 && op->reg <= X86_REG_XMM15;
 }
 
 /* The value of an operand, without a sign: its upper bits are zero. */
@@ -264,13 +258,15 @@ static struct sum get(struct machine *m, const struct path *p, const cs_x86_op *
 
 	if (op->type == X86_OP_MEM)
 		return load(m, p, op);
+	if (is_wide(op))
+		return p->wide[op->reg - X86_REG_XMM0];
 	if (op->type == X86_OP_IMM)
 		return sum_constant(op->size == 4 ? (uint32_t)op->imm : (uint64_t)op->imm);
 	r = op->type == X86_OP_REG ? code_register(op->reg) : CODE_REG_OTHER;
 	if (r >= REGS || op->size > 8)
 		return sum_unknown;
 	if (op->size < 4)
-		return sum_is_constant(&p->regs[r]) && !is_high_byte(op)
+		return sum_is_constant(&p->regs[r]) && !code_register_is_high_byte(op->reg)
 			       ? sum_constant(p->regs[r].constant & ((1u << 8 * op->size) - 1))
 			       : sum_unknown;
 	return op->size == 8 ? p->regs[r] : sum_low(&m->out->nodes, p->regs[r]);
@@ -284,6 +280,8 @@ static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct s
 		store(m, p, op, value);
 		return;
 	}
+	if (is_wide(op))
+		p->wide[op->reg - X86_REG_XMM0] = value;
 	r = op->type == X86_OP_REG ? code_register(op->reg) : CODE_REG_OTHER;
 	if (r >= REGS)
 		return;
@@ -353,7 +351,7 @@ static bool same_call(const struct eval_call *a, const struct eval_call *b)
 	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
 	       same(&a->fourth, &b->fourth) && same(&a->halves[0], &b->halves[0]) &&
 	       same(&a->halves[1], &b->halves[1]) && same(&a->words[0], &b->words[0]) &&
-	       same(&a->words[1], &b->words[1]);
+	       same(&a->words[1], &b->words[1]) && same(&a->half, &b->half);
 }
 
 /* The function that a call or jump goes to, directly or through the GOT; 0 if it is computed. */
@@ -383,6 +381,8 @@ static void note_call(struct machine *m, const struct path *p, uint64_t target)
 		c.halves[i] = load_slot(m, p, slot + 4 * i, 4);
 	for (int i = 0; on_stack(m, &c.third, &slot) && i < 2; i++)
 		c.words[i] = load_slot(m, p, slot + 8 * i, 8);
+	if (on_stack(m, &c.third, &slot))
+		c.half = load_slot(m, p, slot, 4);
 	for (uint32_t i = 0; i < out->n_calls; i++)
 		if (same_call(&out->calls[i], &c))
 			return;
@@ -406,14 +406,17 @@ static struct sum found_in_thread(struct machine *m, uint64_t target)
 	return sum_add(thread_base(m), sum_of_node(&m->out->nodes, offset));
 }
 
-static struct sum returned(struct machine *m, uint64_t target)
+static struct sum returned(struct machine *m, const struct path *p, uint64_t target)
 {
-	struct sum found = m->f->follows ? found_in_thread(m, target) : sum_unknown;
+	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
+	struct sum found = m->f->follows && target ? found_in_thread(m, target) : sum_unknown;
+	struct sum_node node = {.kind = SUM_CALL, .of = sum_constant(target)};
 
-	return found.known
-		       ? found
-		       : sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_CALL,
-								       .of = sum_constant(target)});
+	if (!target) {
+		node.kind = SUM_CALL_BY;
+		node.of = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
+	}
+	return found.known || !node.of.known ? found : sum_of_node(&m->out->nodes, node);
 }
 
 /* A function that is given the address of a slot may change any. */
@@ -425,6 +428,7 @@ static void call(struct machine *m, struct path *p)
 	uint64_t target = target_of(m, p);
 	int64_t at, filled_at = 0;
 	bool fills = m->f->fills && target && on_stack(m, &p->regs[WIRE_REG_DI], &filled_at);
+	struct sum result = returned(m, p, target);
 
 	note_call(m, p, target);
 	for (size_t i = 0; i < sizeof(scratch); i++) {
@@ -435,8 +439,8 @@ static void call(struct machine *m, struct path *p)
 		}
 		p->regs[scratch[i]] = sum_unknown;
 	}
-	if (target)
-		p->regs[WIRE_REG_AX] = returned(m, target);
+	memset(p->wide, 0, sizeof(p->wide));
+	p->regs[WIRE_REG_AX] = result;
 	if (!fills)
 		return;
 	p->filled = p->regs[WIRE_REG_AX];
@@ -482,6 +486,10 @@ static bool move(struct machine *m, struct path *p)
 	case X86_INS_MOV:
 	case X86_INS_MOVABS:
 	case X86_INS_MOVZX:
+	case X86_INS_MOVUPS:
+	case X86_INS_MOVAPS:
+	case X86_INS_MOVDQU:
+	case X86_INS_MOVDQA:
 		set(m, p, a, get(m, p, b));
 		return true;
 	case X86_INS_MOVSXD:
@@ -593,6 +601,7 @@ static void calculate(struct machine *m, struct path *p)
 		set(m, p, a, shifted_left(left, b, &right, a->size));
 		break;
 	case X86_INS_OR:
+	case X86_INS_SAR:
 	case X86_INS_SHR:
 		set(m, p, a, constants_fold(m->insn->id, &left, &right, a->size));
 		break;
@@ -616,18 +625,10 @@ static void calculate(struct machine *m, struct path *p)
 /* False: this way was gone often enough. */
 static bool may_go(struct machine *m, uint64_t from, uint64_t to)
 {
-	uint32_t i = 0;
+	bool may = visits__add(&m->visits, from, to);
 
-	while (i < m->n_edges && (m->edges[i].from != from || m->edges[i].to != to))
-		i++;
-	if (i == EDGES_MAX || m->edges[i].visits == EDGE_VISITS) {
-		m->out->partial = true;
-		return false;
-	}
-	if (i == m->n_edges)
-		m->edges[m->n_edges++] = (struct edge){from, to, 0};
-	m->edges[i].visits++;
-	return true;
+	m->out->partial = m->out->partial || !may;
+	return may;
 }
 
 /* False at the path's end. */

@@ -74,6 +74,7 @@ struct eval_call {
 	struct sum first, second, third, fourth;
 	struct sum halves[2]; /* 4 bytes each, in the slots that `first` leads to */
 	struct sum words[2];  /* 8 bytes each, in the slots that `third` leads to */
+	struct sum half;      /* the 4 bytes that `third` leads to */
 };
 
 struct eval {

@@ -43,3 +43,8 @@ uint8_t code_register(unsigned int reg)
 		return CODE_REG_OTHER;
 	}
 }
+
+bool code_register_is_high_byte(unsigned int reg)
+{
+	return reg == X86_REG_AH || reg == X86_REG_BH || reg == X86_REG_CH || reg == X86_REG_DH;
+}

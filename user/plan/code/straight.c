@@ -196,11 +196,6 @@ static struct bytes *vector_of(struct machine *m, unsigned int reg)
 	return NULL;
 }
 
-static bool is_high_byte(unsigned int reg)
-{
-	return reg == X86_REG_AH || reg == X86_REG_BH || reg == X86_REG_CH || reg == X86_REG_DH;
-}
-
 static struct bytes get_register(struct machine *m, unsigned int reg)
 {
 	const struct bytes *vector = vector_of(m, reg);
@@ -208,7 +203,7 @@ static struct bytes get_register(struct machine *m, unsigned int reg)
 
 	if (vector)
 		return *vector;
-	return r < REGS && !is_high_byte(reg) ? m->regs[r] : unknown;
+	return r < REGS && !code_register_is_high_byte(reg) ? m->regs[r] : unknown;
 }
 
 static struct bytes get(struct machine *m, const cs_x86_op *op)
@@ -235,7 +230,7 @@ static void set_general(struct machine *m, const cs_x86_op *op, struct bytes v)
 
 	if (r >= REGS)
 		return;
-	if (is_high_byte(op->reg)) {
+	if (code_register_is_high_byte(op->reg)) {
 		m->regs[r].known &= (uint16_t)~2u;
 	} else if (size >= 4) {
 		m->regs[r] = zero_extended(v, size);

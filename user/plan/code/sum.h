@@ -25,11 +25,12 @@ struct sum {
 };
 
 enum sum_kind {
-	SUM_ENTRY, /* what register `reg` held at the function's entry */
-	SUM_LOAD,  /* the `size` bytes in memory at `of` */
-	SUM_LOW,   /* the lower 32 bits of `of` */
-	SUM_BELOW, /* some bits of `of`, and none besides: at most `of` */
-	SUM_CALL,  /* what the function at the constant `of` returned in rax */
+	SUM_ENTRY,   /* what register `reg` held at the function's entry */
+	SUM_LOAD,    /* the `size` bytes in memory at `of` */
+	SUM_LOW,     /* the lower 32 bits of `of` */
+	SUM_BELOW,   /* some bits of `of`, and none besides: at most `of` */
+	SUM_CALL,    /* what the function at the constant `of` returned in rax */
+	SUM_CALL_BY, /* the same of the function whose address is in memory at `of` */
 };
 
 struct sum_node {

@@ -19,6 +19,9 @@
  *					neg  %r9
  *					lea  (%r9,%r9,4), %r9
  *					cmp  %ebp, -0x14(%rax,%r9,4)	an entry is below them
+ *
+ * With less inlining (Debian's 1.96) def_key calls a function for that, which gets the address of
+ * the crate's metadata and the index.
  */
 #include "plan/mine/layout_crates.h"
 
@@ -30,6 +33,8 @@
 
 /* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
 #define COPIES_MAX 4
+/* Of CrateStore::def_key only the beginning is of use. */
+#define DEF_KEY_STEPS 256
 
 struct crates_miner {
 	const struct elf_image *img;
@@ -37,6 +42,7 @@ struct crates_miner {
 	size_t n;
 	const struct wire_layout *names;
 	struct wire_layout_crates l;
+	int err; /* of a reader that ran another function */
 };
 
 /* The node of a value of `size` bytes that was read from memory, or NULL. */
@@ -217,7 +223,7 @@ static bool find_store_crate(const struct crates_miner *m, struct eval_function 
 }
 
 /* The function by which crate_name gets a crate's metadata returns an entry of a table. */
-static bool returns_entry(const struct crates_miner *m, uint64_t entry, int *err)
+static bool returns_entry(struct crates_miner *m, uint64_t entry)
 {
 	static const uint8_t regs[] = {WIRE_REG_SI, WIRE_REG_DX};
 	struct eval_function ef = {.img = m->img, .entry = entry};
@@ -227,14 +233,14 @@ static bool returns_entry(const struct crates_miner *m, uint64_t entry, int *err
 
 	if (!find_store_crate(m, &ef, &region))
 		return false;
-	*err = eval__run(&ef, &e);
-	for (uint32_t k = 0; !*err && k < e->returns.n * N_OF(regs); k++)
+	m->err = eval__run(&ef, &e);
+	for (uint32_t k = 0; !m->err && k < e->returns.n * N_OF(regs); k++)
 		if (is_entry(e, &e->returns.items[k / 2].a, regs[k % 2], &table))
 			return true;
 	return false;
 }
 
-static const char *read_name(struct crates_miner *m, const struct eval *e, int *err)
+static const char *read_name(struct crates_miner *m, const struct eval *e)
 {
 	for (uint32_t i = 0; i < e->returns.n; i++) {
 		const struct sum_node *name = loaded(e, &e->returns.items[i].a, 4), *from;
@@ -246,22 +252,39 @@ static const char *read_name(struct crates_miner *m, const struct eval *e, int *
 		metadata = sum_term(&name->of, 0);
 		from = &e->nodes.items[name->of.terms[0].node];
 		if ((is_crate(e, &metadata, WIRE_REG_DI, WIRE_REG_SI, &at) ||
-		     (from->kind == SUM_CALL && returns_entry(m, from->of.constant, err))) &&
+		     (from->kind == SUM_CALL && returns_entry(m, from->of.constant))) &&
 		    layout_offset(&m->l.name, name->of.constant))
 			return NULL;
 	}
 	return "CrateStore::crate_name returns no part of a crate's metadata";
 }
 
-/* Where an entry of the cache is, and the fields of its table, which are within the metadata. */
-static bool read_bucket(struct crates_miner *m, const struct eval *e, const struct sum_node *index)
+/* The function that has the address of the metadata of the crate that def_key is asked for. */
+struct key_reader {
+	const struct eval *e;
+	bool called; /* it is in rsi; else it is read from the store */
+};
+
+static bool is_asked_crate(struct crates_miner *m, const struct key_reader *r, const struct sum *a)
 {
+	uint64_t at;
+
+	if (r->called)
+		return sum_is_argument(&r->e->nodes, a, WIRE_REG_SI, &at) && !at;
+	return is_crate(r->e, a, WIRE_REG_SI, WIRE_REG_CX, &at) && at == m->l.crates;
+}
+
+/* Where an entry of the cache is, and the fields of its table, which are within the metadata. */
+static bool read_bucket(struct crates_miner *m, const struct key_reader *r,
+			const struct sum_node *index)
+{
+	const struct eval *e = r->e;
+
 	for (uint32_t i = 0; index->of.n == 2 && i < 2; i++) {
 		struct sum keys = sum_term(&index->of, i), mask, metadata;
 		const struct sum_node *from = loaded(e, &keys, 8), *count;
 		const struct sum_node *below = &e->nodes.items[index->of.terms[1 - i].node];
 		uint64_t size = -index->of.terms[1 - i].factor, at = size + index->of.constant;
-		uint64_t crates;
 
 		if (index->of.terms[i].factor != 1 || !from || below->kind != SUM_BELOW)
 			continue;
@@ -272,8 +295,7 @@ static bool read_bucket(struct crates_miner *m, const struct eval *e, const stru
 			continue;
 		metadata = sum_term(&from->of, 0);
 		/* The key of an entry takes as much as a definition, and is before or behind. */
-		if (!is_crate(e, &metadata, WIRE_REG_SI, WIRE_REG_CX, &crates) ||
-		    crates != m->l.crates || size != 4 + m->names->size ||
+		if (!is_asked_crate(m, r, &metadata) || size != 4 + m->names->size ||
 		    (at != 0 && at != m->names->size) ||
 		    !layout_offset(&m->l.keys, from->of.constant) ||
 		    !layout_offset(&m->l.keys_mask, count->of.constant))
@@ -286,8 +308,10 @@ static bool read_bucket(struct crates_miner *m, const struct eval *e, const stru
 	return false;
 }
 
-static const char *read_def_key(struct crates_miner *m, const struct eval *e)
+static bool compares_index(struct crates_miner *m, const struct key_reader *r)
 {
+	const struct eval *e = r->e;
+
 	for (uint32_t i = 0; i < e->compares.n; i++)
 		for (int side = 0; side < 2; side++) {
 			const struct eval_pair *c = &e->compares.items[i];
@@ -296,9 +320,45 @@ static const char *read_def_key(struct crates_miner *m, const struct eval *e)
 
 			if (index &&
 			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_DX, &more) &&
-			    !more && read_bucket(m, e, index))
-				return NULL;
+			    !more && read_bucket(m, r, index))
+				return true;
 		}
+	return false;
+}
+
+/* It passes on, as the second and third argument, the crate's metadata and the index. */
+static bool passes_on(struct crates_miner *m, const struct eval *e, const struct eval_call *c)
+{
+	const struct key_reader self = {e, false};
+	uint64_t more;
+
+	return c->target && is_asked_crate(m, &self, &c->second) &&
+	       sum_is_argument(&e->nodes, &c->third, WIRE_REG_DX, &more) && !more;
+}
+
+static bool called_compares(struct crates_miner *m, uint64_t entry)
+{
+	const struct code_region region = {entry, elf_image__size_of(m->img, entry)};
+	const struct eval_function ef = {
+		.img = m->img,
+		.entry = entry,
+		.regions = &region,
+		.n_regions = 1,
+		.steps = DEF_KEY_STEPS,
+	};
+	_free_ struct eval *e = NULL;
+
+	m->err = eval__run(&ef, &e);
+	return !m->err && compares_index(m, &(struct key_reader){e, true});
+}
+
+static const char *read_def_key(struct crates_miner *m, const struct eval *e)
+{
+	if (compares_index(m, &(struct key_reader){e, false}))
+		return NULL;
+	for (uint32_t i = 0; i < e->n_calls && !m->err; i++)
+		if (passes_on(m, e, &e->calls[i]) && called_compares(m, e->calls[i].target))
+			return NULL;
 	return "CrateStore::def_key compares no index with an entry of a cache";
 }
 
@@ -315,9 +375,8 @@ static const struct {
 	{NAME_HASH_TO_DEF, 64, read_compared_id, NULL, true},
 	{NAME_STORE, 0, read_store, "there is no CStore::from_tcx", false},
 	{NAME_STORE_STABLE_ID, 0, read_stable_id, "there is no CrateStore::stable_crate_id", false},
-	{NAME_STORE_CRATE_NAME, 0, NULL, "there is no CrateStore::crate_name", false},
-	/* Only its beginning is of use. */
-	{NAME_STORE_DEF_KEY, 256, read_def_key, "there is no CrateStore::def_key", false},
+	{NAME_STORE_CRATE_NAME, 0, read_name, "there is no CrateStore::crate_name", false},
+	{NAME_STORE_DEF_KEY, DEF_KEY_STEPS, read_def_key, "there is no CrateStore::def_key", false},
 };
 
 static int mine_function(struct crates_miner *m, size_t reader, const struct layout_function *f,
@@ -333,10 +392,10 @@ static int mine_function(struct crates_miner *m, size_t reader, const struct lay
 	_free_ struct eval *e = NULL;
 	int err = eval__run(&ef, &e);
 
-	if (!err)
-		*problem =
-			readers[reader].read ? readers[reader].read(m, e) : read_name(m, e, &err);
-	return err;
+	if (err)
+		return err;
+	*problem = readers[reader].read(m, e);
+	return m->err;
 }
 
 /* Of several functions of a kind any will do: some are laid out apart, or get other arguments. */

@@ -18,6 +18,8 @@
  */
 #include "plan/mine/layout_files.h"
 
+#include <string.h>
+
 #include "base/array.h"
 
 static const char *read_source_map(struct places_miner *m, const struct eval *e)
@@ -123,12 +125,14 @@ static bool is_returned(const struct eval *e, uint64_t from, uint64_t at)
 {
 	uint64_t to, word;
 
+	/* 8 bytes, or 16 with another word in front or behind. */
 	for (uint32_t i = 0; i < e->stores.n; i++)
-		if (sum_is_argument(&e->nodes, &e->stores.items[i].a, WIRE_REG_DI, &to) &&
-		    to == at &&
-		    sum_is_field(&e->nodes, &e->stores.items[i].b, WIRE_REG_SI, 8, &word) &&
-		    word == from + at)
-			return true;
+		for (uint8_t size = 8; size <= 16; size += 8)
+			if (sum_is_argument(&e->nodes, &e->stores.items[i].a, WIRE_REG_DI, &to) &&
+			    sum_is_field(&e->nodes, &e->stores.items[i].b, WIRE_REG_SI, size,
+					 &word) &&
+			    word == from + to && to <= at && at - to < size)
+				return true;
 	return false;
 }
 
@@ -192,7 +196,7 @@ static const char *read_lines(struct places_miner *m, const struct eval *e)
 /* Where the last line ends: the file's start and length. */
 static bool read_end(const struct eval *e, const struct sum *end, uint64_t at[2])
 {
-	uint64_t more;
+	uint64_t more, found[2];
 	const struct sum_node *low = sum_node_of(&e->nodes, end, &more);
 	struct sum terms[2];
 
@@ -201,8 +205,11 @@ static bool read_end(const struct eval *e, const struct sum *end, uint64_t at[2]
 		return false;
 	for (int i = 0; i < 2; i++)
 		terms[i] = sum_term(&low->of, (uint32_t)i);
-	return sum_is_field(&e->nodes, &terms[0], WIRE_REG_DI, 4, &at[0]) &&
-	       sum_is_field(&e->nodes, &terms[1], WIRE_REG_DI, 4, &at[1]);
+	if (!sum_is_field(&e->nodes, &terms[0], WIRE_REG_DI, 4, &found[0]) ||
+	    !sum_is_field(&e->nodes, &terms[1], WIRE_REG_DI, 4, &found[1]))
+		return false;
+	memcpy(at, found, sizeof(found));
+	return true;
 }
 
 /* The start of an empty file is where both its lines begin and end. */
@@ -231,40 +238,67 @@ static const char *read_line_bounds(struct places_miner *m, const struct eval *e
 		       : "SourceFile::line_bounds";
 }
 
-/* In this order: each reads what those before it have found. */
+/* A file's name, of its variants the one that begins with a path, whose capacity is small. */
+static const struct eval_given path_name = {.reg = WIRE_REG_SI, .size = 8};
+
+/*
+ * In this order: each reads what those before it have found. A second run follows calls, and is on
+ * the name of a file, if that is an argument.
+ */
 static const struct {
 	enum name_kind kind;
 	const char *(*read)(struct places_miner *m, const struct eval *e);
 	const char *missing;
+	bool given;
 } readers[] = {
-	{NAME_SOURCE_MAP, read_source_map, "there is no source_map::get_source_map"},
-	{NAME_FILE_INDEX, read_files, "there is no SourceMap::lookup_source_file_idx"},
-	{NAME_FILE_BY_NAME, read_file_name, "there is no SourceMap::get_source_file"},
-	{NAME_LOCAL_PATH, read_local_path, "there is no FileName::into_local_path"},
-	{NAME_FILE_LINES, read_lines, "there is no SourceFile::lines"},
-	{NAME_LINE_BOUNDS, read_line_bounds, "there is no SourceFile::line_bounds"},
+	{NAME_SOURCE_MAP, read_source_map, "there is no source_map::get_source_map", false},
+	{NAME_FILE_INDEX, read_files, "there is no SourceMap::lookup_source_file_idx", false},
+	{NAME_FILE_BY_NAME, read_file_name, "there is no SourceMap::get_source_file", true},
+	{NAME_LOCAL_PATH, read_local_path, "there is no FileName::into_local_path", false},
+	{NAME_FILE_LINES, read_lines, "there is no SourceFile::lines", false},
+	{NAME_LINE_BOUNDS, read_line_bounds, "there is no SourceFile::line_bounds", false},
 };
+
+static int read_function(struct places_miner *m, size_t reader, const struct layout_function *f,
+			 bool follows, const char **problem)
+{
+	const struct wire_layout_places before = m->l;
+	const struct eval_function ef = {
+		.img = m->img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+		.follows = follows,
+		.given = &path_name,
+		.n_given = follows && readers[reader].given,
+	};
+	_free_ struct eval *e = NULL;
+	int err = eval__run(&ef, &e);
+
+	if (err)
+		return err;
+	*problem = readers[reader].read(m, e);
+	if (*problem)
+		m->l = before;
+	return 0;
+}
 
 static int mine_reader(struct places_miner *m, size_t reader, const char **problem)
 {
-	const struct wire_layout_places before = m->l;
-	int tried = 0;
+	int tried = 0, err = 0;
 
 	*problem = readers[reader].missing;
-	for (size_t i = 0; i < m->n && tried < PLACES_COPIES_MAX && *problem; i++) {
-		_free_ struct eval *e = NULL;
-		int err;
+	for (size_t i = 0; i < m->n && tried < PLACES_COPIES_MAX && *problem && !err; i++) {
+		const struct layout_function *f = &m->functions[i];
 
-		if (m->functions[i].kind != readers[reader].kind)
+		if (f->kind != readers[reader].kind)
 			continue;
 		tried++;
-		err = places_run(m, &m->functions[i], false, 0, &e);
-		if (err)
-			return err;
-		m->l = before;
-		*problem = readers[reader].read(m, e);
+		err = read_function(m, reader, f, false, problem);
+		if (!err && *problem)
+			err = read_function(m, reader, f, true, problem);
 	}
-	return 0;
+	return err;
 }
 
 /* What was found within a file is to be within its allocation. */

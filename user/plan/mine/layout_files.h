@@ -16,8 +16,6 @@ struct places_miner {
 	const struct wire_layout *names;
 	struct wire_layout_places l;
 	uint32_t file_header; /* of an Arc, in front of the file */
-	uint64_t index;	      /* address of the function that finds an interned span */
-	uint32_t interner;    /* within the globals: what that function is given */
 };
 
 /* As layout_offset(), but *to must be the same each time. */

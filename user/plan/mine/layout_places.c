@@ -2,16 +2,14 @@
 /*
  * The functions and what each of them shows, as 1.95 and 1.97 have them:
  *
- *	provider of source_span		cmp  %rax, SPANS+0x100(%rdi)	how many spans there are
+ *	provider of source_span, or what it calls
+ *					cmp  %rax, SPANS+0x100(%rdi)	how many spans there are
  *					mov  SPANS(%rdi,%rcx,8), %rcx	of bucket log4(number + 1)
  *					mov  8(%rcx,%rax,8), %rax
  *	Span::data_untracked		run on numbers: how they are made of a position, a length
- *					and a context; or of an index, which it hands to
- *	IndexSet<SpanData>::index	cmp  0x10(%rdi), %rsi		how many spans are interned
- *					lea  (%rsi,%rsi,2), %rax	the size of one
- *					add  0x8(%rdi), %rax
+ *					and a context; or of an index
  *
- * layout_files.c does the same for source files.
+ * layout_files.c does the same for source files, and layout_interner.c for that index.
  */
 #include "plan/mine/layout_places.h"
 
@@ -21,9 +19,7 @@
 #include "base/array.h"
 #include "plan/check.h"
 #include "plan/mine/layout_files.h"
-
-/* Of the function that finds an interned span, as much is looked at. */
-#define INDEX_CODE 64
+#include "plan/mine/layout_interner.h"
 
 /* The source_span provider's answer for one number. */
 struct span_place {
@@ -131,23 +127,6 @@ static uint64_t stored(const struct eval *e, uint64_t value)
 	return found;
 }
 
-/* The function that is handed the index, with an object that is a part of the globals. */
-static bool read_index_call(const struct eval *e, uint64_t index, uint64_t *target, uint32_t *at)
-{
-	uint64_t more;
-
-	for (uint32_t i = 0; i < e->n_calls; i++) {
-		const struct eval_call *c = &e->calls[i];
-
-		if (c->target && sum_is_constant(&c->second) && c->second.constant == index &&
-		    places_loaded(e, &c->first, 8, &more) && layout_offset(at, more)) {
-			*target = c->target;
-			return true;
-		}
-	}
-	return false;
-}
-
 #define POSITION 0x01020304ull
 #define LENGTH	 0x0123ull
 #define CONTEXT	 0x0045ull
@@ -178,24 +157,10 @@ static bool read_inline(struct places_miner *m, const struct eval *own, const st
 }
 
 /* A length of 0xffff: an index and a context; or with 0xffff the context is interned too. */
-static bool read_interned(struct places_miner *m, const struct eval *own, const struct eval *all)
-{
-	uint64_t target[2];
-	uint32_t at[2];
-
-	if (stored(own, POSITION) || stored(all, POSITION) || !stored(own, CONTEXT) ||
-	    !read_index_call(own, POSITION, &target[0], &at[0]) ||
-	    !read_index_call(all, POSITION, &target[1], &at[1]) || target[0] != target[1] ||
-	    at[0] != at[1])
-		return false;
-	m->index = target[0];
-	m->interner = at[0];
-	return true;
-}
-
 static int mine_span_data(struct places_miner *m, const struct layout_function *f,
 			  const char **problem)
 {
+	const struct wire_layout_places before = m->l;
 	_free_ struct eval *own = NULL, *parent = NULL, *partly = NULL, *interned = NULL;
 	int err = places_run(m, f, true, span(LENGTH, CONTEXT), &own)
 			  ?: places_run(m, f, true, span(LENGTH | 0x8000, CONTEXT), &parent)
@@ -206,61 +171,20 @@ static int mine_span_data(struct places_miner *m, const struct layout_function *
 		return err;
 	if (!read_inline(m, own, parent))
 		*problem = "Span::data_untracked unpacks spans in another way";
-	else if (!read_interned(m, partly, interned))
+	else if (stored(partly, POSITION) || stored(interned, POSITION) || !stored(partly, CONTEXT))
 		*problem = "Span::data_untracked finds interned spans in another way";
 	else
-		*problem = NULL;
-	return 0;
-}
-
-/* first entry + number * size, and the number is compared with how many there are. */
-static bool read_interner(struct places_miner *m, const struct eval *e)
-{
-	bool has_count = false;
-	uint64_t at, more;
-
-	for (uint32_t i = 0; i < e->compares.n && !has_count; i++)
-		has_count =
-			sum_is_argument(&e->nodes, &e->compares.items[i].a, WIRE_REG_SI, &more) &&
-			!more &&
-			sum_is_field(&e->nodes, &e->compares.items[i].b, WIRE_REG_DI, 8, &at) &&
-			layout_offset(&m->l.n_interned, m->interner + at);
-	for (uint32_t i = 0; i < e->returns.n && has_count; i++) {
-		const struct sum *a = &e->returns.items[i].a;
-
-		for (uint32_t k = 0; a->n == 2 && k < 2; k++) {
-			struct sum number = sum_term(a, 1 - k), first = sum_term(a, k);
-
-			if (a->terms[k].factor != 1 || a->constant > 64 ||
-			    !sum_is_argument(&e->nodes, &number, WIRE_REG_SI, &more) ||
-			    !sum_is_field(&e->nodes, &first, WIRE_REG_DI, 8, &at) ||
-			    !layout_offset(&m->l.interned, m->interner + at) ||
-			    !layout_offset(&m->l.interned_size, a->terms[1 - k].factor))
-				continue;
-			m->l.position += (uint32_t)a->constant;
-			m->l.context += (uint32_t)a->constant;
-			return true;
-		}
-	}
-	return false;
-}
-
-static int mine_interner(struct places_miner *m, const char **problem)
-{
-	const struct code_region region = {m->index, INDEX_CODE};
-	const struct layout_function f = {.entry = m->index, .regions = &region, .n_regions = 1};
-	_free_ struct eval *e = NULL;
-	int err = places_run(m, &f, false, 0, &e);
-
-	if (!err && !read_interner(m, e))
-		*problem = "what finds an interned span returns no entry of a table";
+		err = places_mine_interner(m, partly, interned, POSITION, problem);
+	if (*problem)
+		m->l = before;
 	return err;
 }
 
 static bool is_source_span(const struct layout_function *f)
 {
-	return f->kind == NAME_PROVIDER && f->query_len == strlen("source_span") &&
-	       !memcmp(f->query, "source_span", f->query_len);
+	return f->kind == NAME_SOURCE_SPAN ||
+	       (f->kind == NAME_PROVIDER && f->query_len == strlen("source_span") &&
+		!memcmp(f->query, "source_span", f->query_len));
 }
 
 static bool is_span_data(const struct layout_function *f)
@@ -300,8 +224,6 @@ int layout_mine_places(const struct elf_image *img, const struct layout_function
 		*problem = "there is no Span::data_untracked";
 		err = mine_any(&m, is_span_data, mine_span_data, problem);
 	}
-	if (!err && !*problem)
-		err = mine_interner(&m, problem);
 	if (err || *problem)
 		return err;
 	m.l.known = 1;

@@ -223,18 +223,19 @@ int providers_called(struct elf_image *img, const struct bounds *bounds, uint64_
 	return 0;
 }
 
-static bool fills_in(const struct straight *s, const struct bounds *bounds, uint32_t n)
+/* How many functions the table begins with. */
+static uint32_t fills_in(const struct straight *s, const struct bounds *bounds)
 {
 	uint64_t function;
 	uint32_t i = 0;
 
 	while (straight__word(s, 8 * i, &function) && bounds__starts(bounds, function))
 		i++;
-	return i == n;
+	return i;
 }
 
 int providers_defaults(struct elf_image *img, const struct bounds *bounds,
-		       const struct address_counts *counts, uint32_t n)
+		       const struct address_counts *counts, uint32_t n, uint64_t *function)
 {
 	for (uint32_t i = 0; i < counts->n; i++) {
 		_straight_ struct straight *s = NULL;
@@ -242,8 +243,10 @@ int providers_defaults(struct elf_image *img, const struct bounds *bounds,
 
 		if (err == -ENOMEM)
 			return err;
-		if (!err && fills_in(s, bounds, n))
-			return 1;
+		if (err || fills_in(s, bounds) != n)
+			continue;
+		*function = counts->items[i].function;
+		return 1;
 	}
 	return 0;
 }

@@ -24,9 +24,9 @@ int providers_called(struct elf_image *img, const struct bounds *bounds, uint64_
 
 /*
  * 1 if one of the functions in `counts` fills in a table of just `n` functions, as the default
- * Providers are; 0 if not; or -ENOMEM.
+ * Providers are, and *function: which one; 0 if not; or -ENOMEM.
  */
 int providers_defaults(struct elf_image *img, const struct bounds *bounds,
-		       const struct address_counts *counts, uint32_t n);
+		       const struct address_counts *counts, uint32_t n, uint64_t *function);
 
 #endif /* QPROF_PLAN_RECOVER_PROVIDERS_H */

@@ -13,6 +13,7 @@
 #include "plan/recover/engine.h"
 #include "plan/recover/loaders.h"
 #include "plan/recover/providers.h"
+#include "plan/recover/set_providers.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */
 #define QUERIES_MIN  32
@@ -37,6 +38,7 @@ struct table {
 	struct straight *runs[2];
 	struct query *queries;
 	uint32_t n, capacity;
+	uint64_t defaults; /* the function that sets up the defaults of the table of providers */
 };
 
 static void table__destroy(struct table *t)
@@ -255,7 +257,7 @@ static int check(struct table *t, const struct address_counts *counts, const cha
 			   "table of them";
 		return 0;
 	}
-	found = providers_defaults(t->img, t->bounds, counts, t->n);
+	found = providers_defaults(t->img, t->bounds, counts, t->n, &t->defaults);
 	if (found < 0)
 		return found;
 	if (!found)
@@ -323,6 +325,18 @@ static int add_query(struct recovered *out, const struct query *q)
 				       "18invoke_provider_fn28___rust_begin_short_backtrace");
 }
 
+/* rustc has it as a closure, whose number is not known. It shows where spans are. */
+static int add_source_span(const struct table *t, struct recovered *out)
+{
+	uint64_t function;
+	int found =
+		set_providers__find(t->img, t->bounds, t->defaults, t->n, "source_span", &function);
+
+	return found <= 0 ? found
+			  : recovered__add(out, function,
+					   "_RNvNtC15rustc_interface6passes11source_span");
+}
+
 static int run(struct table *t, uint64_t entry, const char **problem)
 {
 	for (uint64_t incremental = 0; incremental < 2; incremental++) {
@@ -372,5 +386,5 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 		err = find_loaders(&t);
 	for (uint32_t i = 0; !err && !*problem && i < t.n; i++)
 		err = add_query(out, &t.queries[i]);
-	return err;
+	return err || *problem ? err : add_source_span(&t, out);
 }

@@ -401,6 +401,9 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
 		 word_is(w[1], "callbacks"))
 		match_callback(path, info);
+	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
+		 word_is(w[1], "passes") && word_is(w[2], "source_span"))
+		info->kind = NAME_SOURCE_SPAN;
 	else if (path->n == 2 && path->generic && word_is(w[0], "rustc_data_structures") &&
 		 word_is(w[1], "outline"))
 		match_outline(rest, info);

@@ -62,6 +62,7 @@ enum name_kind {
 	NAME_FILE_LINES,   /* SourceFile::lines */
 	NAME_LINE_BOUNDS,  /* SourceFile::line_bounds */
 	NAME_SPAN_DATA,	   /* Span::data_untracked */
+	NAME_SOURCE_SPAN,  /* rustc_interface::passes::source_span: what the provider calls */
 	NAME_BODY_UNKNOWN, /* try_execute_query, mode unknown: legacy mangling */
 };
 
