@@ -186,6 +186,41 @@ def test_a_service_adds_each_build(t):
             rows_of(t, trace)["build"][0]["build"] for shell in (one, two) for trace in service.traces(shell)}
 
 
+def has_build(t, store):
+    done = t.run_qprof("history", "list", "--json", "--store", store)
+    return done.returncode == 0 and json.loads(done.stdout)["builds"]
+
+
+def is_whole(t, trace):
+    return "unfinished" not in t.run_qprof("report", trace).stderr
+
+
+@lab.alone("a compiler of another test that is gone has no control group any more")
+def test_what_a_killed_service_left_is_added_by_the_next(t):
+    t.need_capture()
+    store = t.path("killed.db")
+    with control_group(t) as group:
+        service = Service(t, group, "--history", "--store", store)
+        shells = [service.session() for _ in range(3)]
+        for n, shell in enumerate(shells):
+            record_one(service, shell, "crate_%d" % n)
+        shells[0].communicate()
+        lab.wait_for("the first build", lambda: has_build(t, store))
+        with contextlib.closing(sqlite3.connect(store)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for shell in shells[1:]:
+                shell.communicate()
+            lab.wait_for("the traces", lambda: all(
+                is_whole(t, trace) for shell in shells for trace in service.traces(shell)))
+            service.process.kill()
+            service.process.communicate()
+            other.rollback()
+        service = Service(t, group, "--history", "--store", store)
+        service.end()
+        assert {b["build"] for b in builds(t, store)} == {
+            rows_of(t, trace)["build"][0]["build"] for shell in shells for trace in service.traces(shell)}
+
+
 def test_a_failed_build_keeps_its_status(t):
     t.need_capture()
     bad = t.write("bad.rs", "fn main() { let x: u32 = \"\"; }")

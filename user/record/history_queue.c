@@ -29,7 +29,11 @@ struct history_queue {
 	uint32_t n;
 	uint32_t capacity;
 	uint64_t dropped;
-	pid_t pid;   /* that adds one, or 0; of the thread that records */
+	bool failed; /* one is not in the history */
+	/* Of the thread that records. */
+	void (*tell)(void *ctx, const char *path); /* or NULL */
+	void *tell_ctx;
+	pid_t pid;   /* that adds one, or 0 */
 	char *added; /* the path of that one */
 };
 
@@ -51,8 +55,10 @@ static bool keep_path(struct history_queue *q, const char *path)
 	_free_ char *copy = strdup(path);
 	_unlock_ pthread_mutex_t *held = locked(&q->lock);
 
-	if (!copy || q->n >= PATHS_MOST || array__add(&q->paths, &q->n, &q->capacity, &copy))
+	if (!copy || q->n >= PATHS_MOST || array__add(&q->paths, &q->n, &q->capacity, &copy)) {
+		q->failed = true;
 		return q->dropped++;
+	}
 	take_ptr(copy);
 	return true;
 }
@@ -193,6 +199,22 @@ static int start(struct history_queue *q, const char *path)
 	return spawn_for_owner(q, (char *const *)argv);
 }
 
+void history_queue__tell(struct history_queue *q, void (*added)(void *ctx, const char *path),
+			 void *ctx)
+{
+	q->tell = added;
+	q->tell_ctx = ctx;
+}
+
+/* One that could not be added may be added by the next recording, and so may those after it. */
+static bool all_are_added(struct history_queue *q, bool added)
+{
+	_unlock_ pthread_mutex_t *held = locked(&q->lock);
+
+	q->failed |= !added;
+	return !q->failed;
+}
+
 /* Note the end of the process that runs, which has said what went wrong. */
 static void reap(struct history_queue *q)
 {
@@ -201,6 +223,8 @@ static void reap(struct history_queue *q)
 	if (!q->pid || waitpid(q->pid, &status, WNOHANG) != q->pid)
 		return;
 	q->pid = 0;
+	if (all_are_added(q, WIFEXITED(status) && !WEXITSTATUS(status)) && q->tell)
+		q->tell(q->tell_ctx, q->added);
 	if (WIFSIGNALED(status))
 		diag_warn("%s is not in the history: signal %d ended \"history add\"", q->added,
 			  WTERMSIG(status));
@@ -216,9 +240,11 @@ void history_queue__tick(struct history_queue *q)
 	free(q->added);
 	q->added = take(q);
 	err = q->added ? start(q, q->added) : 0;
-	if (err)
-		diag_warn("%s is not in the history: cannot start \"history add\": %s", q->added,
-			  strerror(-err));
+	if (!err)
+		return;
+	all_are_added(q, false);
+	diag_warn("%s is not in the history: cannot start \"history add\": %s", q->added,
+		  strerror(-err));
 }
 
 static uint64_t left(struct history_queue *q)

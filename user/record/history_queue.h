@@ -29,6 +29,13 @@ int history_queue__new(const struct history_options *o, struct history_queue **o
 /* Add a whole trace. Any thread may call it; the others only the one that records. */
 void history_queue__put(struct history_queue *q, const char *path);
 
+/*
+ * Have `added` called by the thread that records, for each trace that is dealt with: "history add"
+ * succeeded, or there was nothing to add, and so it was with all before it.
+ */
+void history_queue__tell(struct history_queue *q, void (*added)(void *ctx, const char *path),
+			 void *ctx);
+
 /* Start the next process if none runs. Never waits. */
 void history_queue__tick(struct history_queue *q);
 

@@ -143,6 +143,7 @@ static int open_traces(struct capture *c, struct recorder_options *ro)
 		.rotate = {.age_ns = o->rotate.ns, .bytes = o->rotate.bytes},
 		.keep = {.age_ns = o->keep.ns, .bytes = o->keep.bytes},
 		.history = c->history,
+		.store = o->store,
 	};
 
 	ro->mode = LIVE_NONE;

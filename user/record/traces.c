@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "proc/processes.h"
 #include "record/cost_shares.h"
+#include "record/history_mark.h"
 #include "record/past.h"
 #include "record/sealer.h"
 #include "record/trace_dir.h"
@@ -663,6 +664,8 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	err = trace_dir__open(&t->dir, o->dir);
 	if (err)
 		return err;
+	if (t->history)
+		history_mark__catch_up(&t->dir, o->store, t->history);
 	*out = take_ptr(t);
 	return 0;
 }

@@ -11,8 +11,8 @@
 #ifndef QPROF_RECORD_TRACES_H
 #define QPROF_RECORD_TRACES_H
 
-#include "record/keep.h"
 #include "record/history_queue.h"
+#include "record/keep.h"
 #include "record/recorder.h"
 
 struct traces;
@@ -22,7 +22,12 @@ struct traces_options {
 	const struct recorder_options *recorder; /* of each; without `output`. Copied */
 	struct keep_limits rotate;		 /* of one trace */
 	struct keep_limits keep;
-	struct history_queue *history; /* gets each trace that is whole; or NULL */
+	/*
+	 * Gets each trace that is whole, and those that a recording before this one left in the
+	 * directory without adding them; or NULL.
+	 */
+	struct history_queue *history;
+	const char *store; /* of the history; NULL: the user's own file */
 };
 
 /* Prints on failure. */
