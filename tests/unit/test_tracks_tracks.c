@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/tracks.h"
 
-#include <signal.h>
-
 #include "test.h"
 #include "../fixtures/sunk.h"
-
-static int do_fork(struct tracks *t, uint32_t parent, uint32_t child, uint64_t time)
-{
-	struct wire_fork r = {
-		.type = WIRE_FORK, .parent_pid = parent, .child_pid = child, .time_ns = time};
-
-	return tracks__record(t, &r, sizeof(r));
-}
 
 static int do_interval(struct tracks *t, uint8_t kind, uint16_t query, uint32_t label)
 {
@@ -192,36 +182,6 @@ static void the_cause_of_off_cpu_time_is_reported(void **state)
 	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 499), -EBADMSG);
 }
 
-static void a_compiler_lives_and_dies(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
-	assert_int_equal(f->out.n_processes, 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(f->out.n_processes, 1);
-	assert_int_equal(tracks__running(f->t), 1);
-	assert_int_equal(p->pid, 11);
-	assert_int_equal(p->parent_pid, 10);
-	assert_int_equal(p->start_ns, 200);
-	assert_int_equal(p->end_ns, 0);
-	assert_int_equal(p->exit_status, TRACE_EXIT_UNKNOWN);
-	assert_string_equal(p->command, "rustc --crate-name a");
-	assert_string_equal(p->crate, "a");
-	assert_null(p->build_id);
-	assert_false(p->attached_late);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_string_equal(p->build_id, "abcd");
-	assert_string_equal(p->rustc_version, "1.95.0");
-	assert_int_equal(do_exit(f->t, 11, 500, 1 << 8), 0);
-	assert_int_equal(p->end_ns, 500);
-	assert_int_equal(p->exit_status, 1 << 8);
-	assert_int_equal(tracks__running(f->t), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_int_equal(f->out.updates[0], 3);
-}
-
 static void spans_are_converted(void **state)
 {
 	struct fixture *f = *state;
@@ -248,47 +208,6 @@ static void spans_are_converted(void **state)
 	assert_int_equal(s[1].flags, TRACE_SPAN_OPEN);
 }
 
-static void linkers_and_shells_are_left_out(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, "/bin/sh\0-c\0true"), 0);
-	assert_int_equal(do_exec(f->t, 11, 300, "cc\0-o\0a.out"), 0);
-	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
-	assert_int_equal(do_exit(f->t, 999, 400, 0), 0);
-	assert_int_equal(tracks__processes(f->t), 0);
-}
-
-/* A compiler under another name is recognised by its spans. */
-static void a_span_makes_any_command_a_compiler(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, "/opt/my-driver\0x.rs"), 0);
-	assert_int_equal(tracks__processes(f->t), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_string_equal(f->out.processes[0].command, "/opt/my-driver x.rs");
-	assert_false(f->out.processes[0].attached_late);
-	assert_int_equal(f->out.processes[0].start_ns, 200);
-}
-
-static void an_unknown_pid_was_attached_late(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_true(f->out.processes[0].attached_late);
-	assert_null(f->out.processes[0].command);
-	/* Before its first span, which is not one that began before. */
-	assert_int_equal(f->out.processes[0].start_ns, 299);
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
-	assert_string_equal(f->out.processes[0].crate, "a");
-	assert_int_equal(f->out.processes[0].parent_pid, 10);
-	assert_int_equal(tracks__processes(f->t), 1);
-}
-
 static void a_thread_has_a_name(void **state)
 {
 	struct fixture *f = *state;
@@ -304,246 +223,6 @@ static void a_thread_has_a_name(void **state)
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r) - 1), -EBADMSG);
 	assert_int_equal(f->out.n_threads, 1);
-}
-
-static void an_adopted_process_was_attached_late(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
-	assert_true(f->out.processes[0].attached_late);
-	assert_int_equal(f->out.processes[0].start_ns, 50);
-	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	/* The exec is recorded, so nothing after it is missing. */
-	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
-	assert_false(f->out.processes[1].attached_late);
-	assert_int_equal(f->out.processes[1].parent_pid, 10);
-	/* The kernel's record takes precedence over a later read of /proc. */
-	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1), 0);
-	assert_string_equal(f->out.processes[1].crate, "b");
-}
-
-static void what_ran_already_begins_with_the_recording(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
-	assert_int_equal(do_exec(f->t, 12, 80, RUSTC("b")), 0);
-	assert_int_equal(tracks__begin(f->t, 100), 0);
-	assert_int_equal(p[0].start_ns, 100);
-	assert_int_equal(p[1].start_ns, 80);
-	assert_int_equal(do_span(f->t, 11, 1, 100, 400), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 101, 400), 0);
-	assert_int_equal(do_span(f->t, 12, 1, 80, 400), 0);
-	assert_true(trace_span__began_before(&f->out.spans[0], &p[0]));
-	assert_false(trace_span__began_before(&f->out.spans[1], &p[0]));
-	assert_false(trace_span__began_before(&f->out.spans[2], &p[1]));
-}
-
-/* rustup's rustc execs the compiler in the same process. */
-static void an_exec_before_the_first_span_goes_on(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_exec(f->t, 11, 250, "/toolchain/bin/rustc\0--crate-name=a"), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_int_equal(tracks__running(f->t), 1);
-	assert_int_equal(f->out.processes[0].start_ns, 250);
-	assert_string_equal(f->out.processes[0].command, "/toolchain/bin/rustc --crate-name=a");
-}
-
-static void an_exec_after_a_span_begins_another(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 300, 400), 0);
-	assert_int_equal(do_exec(f->t, 11, 500, RUSTC("b")), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
-	assert_int_equal(tracks__running(f->t), 1);
-	assert_int_equal(f->out.processes[0].end_ns, 500);
-	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
-	/* The first compiler's spans do not count in the second one's self times. */
-	assert_int_equal(do_span(f->t, 11, 0, 510, 600), 0);
-	assert_int_equal(f->out.spans[1].process, 1);
-	assert_int_equal(f->out.self_ns[1], 90);
-	assert_int_equal(do_exec(f->t, 11, 700, "/bin/true"), 0);
-	assert_int_equal(tracks__running(f->t), 0);
-}
-
-static int do_peak(struct fixture *f, uint32_t pid, uint64_t time, bool exec, uint32_t kib)
-{
-	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = time, .comm = "rustc"};
-	struct wire_exit r = {.type = WIRE_EXIT, .pid = pid, .time_ns = time, .peak_kib = kib};
-
-	e.peak_kib = kib;
-	return exec ? tracks__record(f->t, &e, offsetof(struct wire_exec, args))
-		    : tracks__record(f->t, &r, sizeof(r));
-}
-
-/* The peak of a process before an exec does not count for the program that it executes. */
-static void peaks_are_of_the_image(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(do_peak(f, 11, 200, true, 50), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(do_peak(f, 11, 500, true, 70), 0);
-	assert_int_equal(p[0].peak_bytes, 70 << 10);
-	assert_int_equal(do_peak(f, 11, 600, false, 90), 0);
-	assert_int_equal(p[1].peak_bytes, 90 << 10);
-	/* Not larger than its parent, whose memory it had after vfork(). */
-	assert_int_equal(do_peak(f, 12, 700, true, 90), 0);
-	assert_int_equal(do_peak(f, 12, 800, false, 90), 0);
-	assert_int_equal(p[2].end_ns, 800);
-	assert_int_equal(p[2].peak_bytes, 0);
-	/* 4 TiB */
-	assert_int_equal(do_peak(f, 13, 900, true, 0), 0);
-	assert_int_equal(do_peak(f, 13, 950, false, UINT32_MAX), 0);
-	assert_true(p[3].peak_bytes == (uint64_t)UINT32_MAX << 10);
-}
-
-/* The kernel's figures are of all programs that a process has executed. */
-static void cpu_times_are_of_the_image(void **state)
-{
-	struct fixture *f = *state;
-	struct wire_exec e = {
-		.type = WIRE_EXEC, .pid = 11, .time_ns = 200, .cpu_ns = 20, .comm = "rustc"};
-	struct wire_exit r = {.type = WIRE_EXIT, .pid = 11, .time_ns = 600, .cpu_ns = 500};
-
-	assert_int_equal(tracks__record(f->t, &e, offsetof(struct wire_exec, args)), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	e.time_ns = 500;
-	e.cpu_ns = 320;
-	assert_int_equal(tracks__record(f->t, &e, offsetof(struct wire_exec, args)), 0);
-	assert_int_equal(f->out.processes[0].cpu_ns, 300);
-	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
-	assert_int_equal(f->out.processes[1].cpu_ns, 180);
-}
-
-/* A process may be chosen for its memory, and end before the signal comes. */
-static void a_kill_for_memory_is_a_sigkill(void **state)
-{
-	struct fixture *f = *state;
-	struct wire_exit r = {.type = WIRE_EXIT, .time_ns = 500, .kill = WIRE_KILL_MEMORY};
-
-	for (r.pid = 11; r.pid < 13; r.pid++) {
-		assert_int_equal(do_exec(f->t, r.pid, 200, RUSTC("a")), 0);
-		r.exit_code = r.pid == 11 ? SIGKILL : SIGSEGV;
-		assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
-	}
-	assert_int_equal(f->out.processes[0].kill, TRACE_KILL_MEMORY);
-	assert_int_equal(f->out.processes[1].kill, TRACE_KILL_UNKNOWN);
-}
-
-static void a_pid_is_used_again(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
-	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 800, 900), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
-	assert_int_equal(f->out.spans[1].process, 1);
-	assert_int_equal(f->out.processes[0].end_ns, 500);
-	assert_int_equal(f->out.processes[1].end_ns, 0);
-}
-
-/* The exit record was lost: the next use of the pid bounds the end. */
-static void a_pid_is_used_again_without_an_exit(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
-	assert_int_equal(f->out.processes[0].end_ns, 600);
-	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
-	assert_int_equal(tracks__running(f->t), 0);
-	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
-	assert_int_equal(tracks__running(f->t), 1);
-}
-
-static void late_spans_find_their_process(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_span(f->t, 11, 1, 310, 320), 0);
-	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
-	assert_int_equal(do_exit(f->t, 11, 501, 7), 0);
-	assert_int_equal(do_span(f->t, 11, 0, 300, 499), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_int_equal(f->out.self_ns[1], 189);
-	assert_int_equal(f->out.processes[0].exit_status, 0);
-	/* Begun after the exit: another process, whose fork and exec were not recorded. */
-	assert_int_equal(do_span(f->t, 11, 0, 600, 700), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
-	assert_true(f->out.processes[1].attached_late);
-}
-
-static void only_the_last_exits_are_remembered(void **state)
-{
-	struct fixture *f = *state;
-
-	for (uint32_t pid = 1; pid <= 200; pid++) {
-		assert_int_equal(do_exec(f->t, pid, pid * 10, RUSTC("a")), 0);
-		assert_int_equal(do_exit(f->t, pid, pid * 10 + 5, 0), 0);
-	}
-	assert_int_equal(do_span(f->t, 200, 0, 2001, 2002), 0);
-	assert_int_equal(f->out.spans[0].process, 199);
-	assert_int_equal(do_span(f->t, 1, 0, 11, 12), 0);
-	assert_int_equal(f->out.spans[1].process, 200);
-}
-
-static void live_and_die(struct tracks *t, uint32_t pid, uint64_t time)
-{
-	assert_int_equal(do_exec(t, pid, time, RUSTC("a")), 0);
-	assert_int_equal(do_exit(t, pid, time + 5, 0), 0);
-}
-
-/* The table forgets the first use of the pid, but must keep the second. */
-static void a_pid_that_exited_twice_is_remembered_by_the_last(void **state)
-{
-	struct fixture *f = *state;
-
-	live_and_die(f->t, 1, 10);
-	for (uint32_t pid = 2; pid <= 50; pid++)
-		live_and_die(f->t, pid, pid * 10);
-	live_and_die(f->t, 1, 1000);
-	for (uint32_t pid = 51; pid <= 80; pid++)
-		live_and_die(f->t, pid, 1000 + pid * 10);
-	assert_int_equal(do_span(f->t, 1, 0, 1001, 1002), 0);
-	assert_int_equal(f->out.spans[0].process, 50);
-}
-
-static void a_forked_compiler_runs_its_parents_command(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
-	assert_int_equal(do_fork(f->t, 11, 12, 300), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_int_equal(do_span(f->t, 12, 0, 310, 320), 0);
-	assert_int_equal(tracks__processes(f->t), 2);
-	assert_string_equal(f->out.processes[1].crate, "a");
-	assert_int_equal(f->out.processes[1].parent_pid, 11);
-	assert_int_equal(f->out.processes[1].start_ns, 300);
-}
-
-static void a_command_without_arguments_is_known_by_its_name(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_int_equal(do_exec_args(f->t, 11, 200, "", 0), 0);
-	assert_int_equal(tracks__processes(f->t), 1);
-	assert_string_equal(f->out.processes[0].command, "rustc ...");
 }
 
 static void self_times_of_many_threads_are_exact(void **state)
@@ -618,61 +297,6 @@ static void a_sink_may_be_empty(void **state)
 	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
 	assert_int_equal(do_span(t, 11, 0, 300, 400), -EBADMSG);
 	assert_int_equal(do_exit(t, 11, 500, 0), 0);
-}
-
-static void probes_that_came_late_mark_what_runs(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(do_exec(f->t, 11, 100, RUSTC("a")), 0);
-	assert_false(p[0].attached_late);
-	assert_int_equal(tracks__late(f->t, 11), 0);
-	assert_true(p[0].attached_late);
-	assert_int_equal(f->out.updates[0], 2);
-	assert_int_equal(tracks__late(f->t, 11), 0);
-	assert_int_equal(f->out.updates[0], 2);
-	/* The next image starts with the probes in place. */
-	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
-	assert_true(p[0].attached_late);
-	assert_false(p[1].attached_late);
-}
-
-static void late_is_kept_until_a_process_enters_the_trace(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(tracks__late(f->t, 11), 0);
-	assert_int_equal(tracks__late(f->t, 12), 0);
-	assert_int_equal(f->out.n_processes, 0);
-	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
-	assert_true(p[0].attached_late);
-	f->out.err = -EIO;
-	assert_int_equal(do_exec(f->t, 13, 200, RUSTC("c")), -EIO);
-	assert_int_equal(tracks__late(f->t, 13), -EIO);
-}
-
-static void a_directory_is_kept_with_what_runs_in_it(void **state)
-{
-	struct fixture *f = *state;
-	const struct trace_process *p = f->out.processes;
-
-	assert_int_equal(do_exec(f->t, 10, 90, RUSTC("z")), 0);
-	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
-	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
-	assert_int_equal(tracks__cwd(f->t, 12, "/b"), 0);
-	assert_int_equal(f->out.n_processes, 1);
-	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
-	assert_string_equal(p[1].cwd, "/a");
-	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
-	assert_int_equal(f->out.updates[1], 1);
-	assert_int_equal(tracks__cwd(f->t, 11, "/c"), 0);
-	assert_string_equal(p[1].cwd, "/c");
-	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
-	assert_null(p[2].cwd);
 }
 
 /* A function takes the first 0x80 bytes of every 0x100. */
@@ -763,31 +387,10 @@ int main(void)
 		TEST(a_dynamic_label_comes_before_its_intervals),
 		TEST(an_interval_without_a_label_is_marked_unknown),
 		TEST(unwanted_intervals_are_left_out),
-		TEST(a_compiler_lives_and_dies),
-		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),
 		TEST(a_caller_is_a_place_in_a_known_function),
 		TEST(a_number_goes_to_another_library),
-		TEST(linkers_and_shells_are_left_out),
-		TEST(a_span_makes_any_command_a_compiler),
-		TEST(an_unknown_pid_was_attached_late),
 		TEST(a_thread_has_a_name),
-		TEST(an_adopted_process_was_attached_late),
-		TEST(what_ran_already_begins_with_the_recording),
-		TEST(an_exec_before_the_first_span_goes_on),
-		TEST(an_exec_after_a_span_begins_another),
-		TEST(peaks_are_of_the_image),
-		TEST(cpu_times_are_of_the_image),
-		TEST(probes_that_came_late_mark_what_runs),
-		TEST(late_is_kept_until_a_process_enters_the_trace),
-		TEST(a_kill_for_memory_is_a_sigkill),
-		TEST(a_pid_is_used_again),
-		TEST(a_pid_is_used_again_without_an_exit),
-		TEST(late_spans_find_their_process),
-		TEST(only_the_last_exits_are_remembered),
-		TEST(a_pid_that_exited_twice_is_remembered_by_the_last),
-		TEST(a_forked_compiler_runs_its_parents_command),
-		TEST(a_command_without_arguments_is_known_by_its_name),
 		TEST(self_times_of_many_threads_are_exact),
 		TEST(a_malformed_record_changes_nothing),
 		TEST(an_error_of_the_sink_comes_back),
