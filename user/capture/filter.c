@@ -16,7 +16,8 @@
 /* The label is checked too: see is_default(). */
 #define DEFAULT BIT(FILTER_CLASSES)
 
-const char *const filter_tiny[] = {
+/* Globs of labels that the default leaves out: they occur thousands of times. */
+static const char *const tiny_labels[] = {
 	"metadata_decode_*",
 	"mir_pass_*",
 	"incr_comp_encode_dep_graph",
@@ -173,8 +174,8 @@ int filter__new(const char *const *lists, size_t n, struct filter **out)
 
 static bool is_tiny(const char *label)
 {
-	for (size_t i = 0; label && filter_tiny[i]; i++)
-		if (!fnmatch(filter_tiny[i], label, 0))
+	for (size_t i = 0; label && tiny_labels[i]; i++)
+		if (!fnmatch(tiny_labels[i], label, 0))
 			return true;
 	return false;
 }
@@ -205,8 +206,8 @@ bool filter__passes(const struct filter *f, enum filter_class class, const char 
 /* With "all,-default", the intervals that the default leaves out by their label remain. */
 static bool tiny_passes(const struct filter *f)
 {
-	for (size_t i = 0; filter_tiny[i]; i++)
-		if (filter__passes(f, FILTER_ACTIVITY, filter_tiny[i]))
+	for (size_t i = 0; tiny_labels[i]; i++)
+		if (filter__passes(f, FILTER_ACTIVITY, tiny_labels[i]))
 			return true;
 	return false;
 }

@@ -4,7 +4,7 @@
  * (-Zself-profile-events), a name of our own, and globs on labels. Knows no sites.
  *
  *   default            passes, queries, loads, blocking, and activities except the labels that
- *                      occur thousands of times (filter_tiny)
+ *                      occur thousands of times
  *   query-provider     executions of queries
  *   generic-activity   phases and similar activities, including passes
  *   passes             the activities that -Ztime-passes prints
@@ -43,9 +43,6 @@ enum filter_class {
 
 /* Where a function takes a filter to ask it, NULL passes everything but cache hits. */
 struct filter;
-
-/* Globs of labels that the default leaves out; ends with NULL. */
-extern const char *const filter_tiny[];
 
 /*
  * Make a filter of `n` lists, as if they were one; with no list it is the default. -ENOMEM; -EINVAL

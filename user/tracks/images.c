@@ -376,7 +376,11 @@ int images__on_exit(struct images *all, const struct wire_exit *r)
 	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }
 
-struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int *err)
+/*
+ * The image of a pid at a time, in the trace or not; NULL with *err if it cannot be had. An unknown
+ * pid gets an image that is marked attached_late, as its process ran before.
+ */
+static struct image *image_at(struct images *all, uint32_t pid, uint64_t time_ns, int *err)
 {
 	struct image *image = images__find(all, pid);
 
@@ -399,7 +403,7 @@ struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int
 
 struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_ns, int *err)
 {
-	struct image *image = images__at(all, pid, time_ns, err);
+	struct image *image = image_at(all, pid, time_ns, err);
 
 	if (!image || image->in_trace)
 		return image;
@@ -410,7 +414,7 @@ struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_n
 struct image *images__of(struct images *all, uint32_t pid, const struct library *lib,
 			 uint64_t start_ns, int *err)
 {
-	struct image *image = images__at(all, pid, start_ns, err);
+	struct image *image = image_at(all, pid, start_ns, err);
 
 	if (!image || image->has_spans)
 		return image;

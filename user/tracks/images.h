@@ -70,12 +70,9 @@ void images__init(struct images *all, const struct tracks_sink *sink, struct sel
 struct image *images__find(const struct images *all, uint32_t pid);
 
 /*
- * The image of a pid at a time, in the trace or not; NULL with *err if it cannot be had. An unknown
- * pid gets an image that is marked attached_late, as its process ran before.
+ * The image of a pid at a time, put into the trace if it was not there; NULL with *err if it cannot
+ * be had. An unknown pid gets an image that is marked attached_late, as its process ran before.
  */
-struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int *err);
-
-/* The same, but in the trace: it is put there if it was not. */
 struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_ns, int *err);
 
 /* The same, of an execution in library `lib` that began at `start_ns`. */

@@ -133,7 +133,7 @@ const char *diff_metric_text(enum compare_metric metric)
 	return texts[metric];
 }
 
-char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric)
+static char *number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric)
 {
 	if (metric == COMPARE_COUNT || metric == COMPARE_RESULTS)
 		return format_count(buf, value);
@@ -142,7 +142,7 @@ char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric m
 
 char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric)
 {
-	return diff_number(buf, s->median, metric);
+	return number(buf, s->median, metric);
 }
 
 static const char *sign_of(int64_t change)
@@ -156,7 +156,7 @@ char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 	char value[DIFF_CELL_MAX];
 
 	snprintf(buf, DIFF_CELL_MAX, "%s%.70s", sign_of(compare_row__change(row, metric)),
-		 diff_number(value, size_of(row, metric), metric));
+		 number(value, size_of(row, metric), metric));
 	return buf;
 }
 
@@ -199,7 +199,7 @@ char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row, enum co
 {
 	const struct spread *of = row->of[metric];
 
-	return diff_number(buf, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric);
+	return number(buf, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric);
 }
 
 char *diff_name(const struct compare_row *row)
@@ -269,6 +269,14 @@ void diff_print_raw(FILE *out, const char *text, bool markdown)
 		fputc('?', out);
 }
 
+/* What rows are called. */
+static const char *rows_text(const struct diff_rows *rows, size_t n)
+{
+	if (rows->by_item)
+		return n == 1 ? "item" : "items";
+	return n == 1 ? "query of a crate" : "queries of crates";
+}
+
 static void print_left_out(FILE *out, const struct compare_result *r, bool markdown)
 {
 	size_t n = r->n_unprobed < COMPARE_UNPROBED_NAMED ? r->n_unprobed : COMPARE_UNPROBED_NAMED;
@@ -299,7 +307,7 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 	fprintf(out,
 		"not compared, as they had no probes or too few samples, to keep within a budget: "
 		"%zu %s (",
-		rows->uncompared, diff_rows_text(rows, rows->uncompared));
+		rows->uncompared, rows_text(rows, rows->uncompared));
 	for (size_t i = 0; i < n; i++) {
 		_free_ char *name = diff_name(rows->first_uncompared[i]);
 
@@ -317,19 +325,11 @@ void diff_print_within(FILE *out, const struct diff_rows *items, const struct di
 	for (size_t i = 0; i < 2; i++) {
 		if (!all[i]->within)
 			continue;
-		fprintf(out, "%s%zu %s", before, all[i]->within,
-			diff_rows_text(all[i], all[i]->within));
+		fprintf(out, "%s%zu %s", before, all[i]->within, rows_text(all[i], all[i]->within));
 		before = ", ";
 	}
 	if (items->within || queries->within)
 		fputc('\n', out);
-}
-
-const char *diff_rows_text(const struct diff_rows *rows, size_t n)
-{
-	if (rows->by_item)
-		return n == 1 ? "item" : "items";
-	return n == 1 ? "query of a crate" : "queries of crates";
 }
 
 void diff_print_errors(FILE *out, const struct compare_result *r)

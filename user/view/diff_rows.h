@@ -52,17 +52,12 @@ static inline bool diff_has_counts(const struct compare_result *r)
 	return compare_rules__of_queries(&r->rules) != COMPARE_COUNT && by != COMPARE_BY_SAMPLES;
 }
 
-/* What rows are called: "query of a crate", "items". */
-const char *diff_rows_text(const struct diff_rows *rows, size_t n);
-
 /* "self time", "executions", "peak memory" */
 const char *diff_metric_text(enum compare_metric metric);
 
 /* These fill `buf` and return it. */
 
-/* "1.23 ms", "1,234" or "12.3 MiB". */
-char *diff_number(char buf[DIFF_CELL_MAX], uint64_t value, enum compare_metric metric);
-/* A median of the metric. */
+/* A median of the metric: "1.23 ms", "1,234" or "12.3 MiB". */
 char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric);
 /* "+1.23 ms", "-1,234", "0 ns" */
 char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,

@@ -109,6 +109,32 @@ static int list_unprobed(FILE *out, const struct report_rows *queries,
 	return t && !table__rows(t) ? 0 : table__print(t, out, "");
 }
 
+/* Print the kinds of other intervals without probes; nothing if all have some. */
+static void print_unprobed_kinds(FILE *out, const struct decisions *d)
+{
+	bool printed[TRACE_KIND_OTHER] = {false};
+	const char *before = "not probed: ";
+	uint32_t activities = 0;
+
+	for (uint32_t i = 0; i < d->rows.n; i++) {
+		uint8_t kind = d->rows.at[i].kind;
+
+		activities += kind == TRACE_KIND_ACTIVITY;
+		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
+		    kind >= TRACE_KIND_OTHER || printed[kind])
+			continue;
+		printed[kind] = true;
+		fprintf(out, "%s%s", before, trace_kind_text(kind));
+		before = ", ";
+	}
+	if (activities) {
+		fprintf(out, "%s%" PRIu32 " kinds of activities", before, activities);
+		before = ", ";
+	}
+	if (*before == ',')
+		fputs("; their intervals are missing\n", out);
+}
+
 void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name)
 {
 	uint32_t n = decisions__queries(d);
@@ -120,7 +146,7 @@ void report_notes__kept_budget(FILE *out, const struct decisions *d, const char 
 			n == 1 ? "query has" : "queries have", how_to_name);
 	else
 		fputs("all queries were recorded\n", out);
-	report_notes__unwatched(out, "not probed: ", d);
+	print_unprobed_kinds(out, d);
 }
 
 /* "": they are named here. They are many, and of interest where queries are. */
@@ -141,27 +167,6 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 	fputc('\n', out);
 	report_notes__kept_budget(out, opt->decisions, how);
 	return *how ? 0 : list_unprobed(out, queries, names, opt);
-}
-
-void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
-{
-	bool printed[TRACE_KIND_OTHER] = {false};
-	uint32_t n = 0, activities = 0;
-
-	for (uint32_t i = 0; d && i < d->rows.n; i++) {
-		uint8_t kind = d->rows.at[i].kind;
-
-		activities += kind == TRACE_KIND_ACTIVITY;
-		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
-		    kind >= TRACE_KIND_OTHER || printed[kind])
-			continue;
-		printed[kind] = true;
-		fprintf(out, "%s%s", n++ ? ", " : head, trace_kind_text(kind));
-	}
-	if (activities)
-		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
-	if (n)
-		fputs("; their intervals are missing\n", out);
 }
 
 void divided_note__add(struct divided_note *note, const struct report_rows *r)

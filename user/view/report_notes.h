@@ -21,9 +21,6 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
  * other intervals without probes. */
 void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name);
 
-/* Print `head` and the kinds of other intervals without probes; nothing if all have some. */
-void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d);
-
 /* The note on intervals without an exact end; every view uses the same words and numbers. */
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK
 #define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"

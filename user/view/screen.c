@@ -50,10 +50,21 @@ void screen__write_by(struct screen *s, struct writer_thread *writer)
 	s->writer = writer;
 }
 
+/*
+ * Write in one call: stdio would split the bytes, and output of other programs could come in
+ * between.
+ */
+static int write_at_once(FILE *out, const char *bytes, size_t len)
+{
+	struct file_writer w = {.fd = fileno(out)};
+
+	return fflush(out) ? -errno : file_writer__write(&w, bytes, len);
+}
+
 static int put(const struct screen *s, const char *bytes, size_t len)
 {
 	return s->writer ? writer_thread__put(s->writer, bytes, len)
-			 : screen_write(s->out, bytes, len);
+			 : write_at_once(s->out, bytes, len);
 }
 
 static struct winsize size_of(FILE *out)
@@ -88,13 +99,6 @@ void screen__size(const struct screen *s, size_t *lines, size_t *columns)
 
 	*lines = usable_lines(&ws);
 	*columns = ws.ws_col;
-}
-
-int screen_write(FILE *out, const char *bytes, size_t len)
-{
-	struct file_writer w = {.fd = fileno(out)};
-
-	return fflush(out) ? -errno : file_writer__write(&w, bytes, len);
 }
 
 static void put_release(struct screen *s, FILE *to)

@@ -22,12 +22,6 @@ bool screen_is_on(FILE *out);
 /* Columns of the terminal; 80 if it is no terminal or does not know its width. */
 size_t screen_columns(FILE *out);
 
-/*
- * Write `len` bytes in one call: stdio would split them, and output of other programs could come in
- * between. 0 or a negative errno.
- */
-int screen_write(FILE *out, const char *bytes, size_t len);
-
 /* -ENOTTY unless screen_is_on(). */
 int screen__new(FILE *out, struct screen **s);
 

@@ -15,7 +15,7 @@
 static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 static const char *const ascii[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
 
-size_t sparkline_columns(const struct sparkline *s)
+static size_t used_columns(const struct sparkline *s)
 {
 	return s->n < s->columns ? s->n : s->columns;
 }
@@ -78,20 +78,20 @@ static size_t level_of(double value, double low, double high)
 int sparkline_print(FILE *out, const struct sparkline *s)
 {
 	const char *const *marks = s->blocks ? blocks : ascii;
-	_free_ double *means = calloc(sparkline_columns(s) ?: 1, 2 * sizeof(*means));
-	double low = 0, high = 0, *known = means + sparkline_columns(s);
+	_free_ double *means = calloc(used_columns(s) ?: 1, 2 * sizeof(*means));
+	double low = 0, high = 0, *known = means + used_columns(s);
 	size_t next = 0, n = 0;
 
 	if (!means)
 		return -ENOMEM;
-	for (size_t c = 0; c < sparkline_columns(s); c++) {
+	for (size_t c = 0; c < used_columns(s); c++) {
 		means[c] = mean_of(s, c, &next);
 		if (means[c] >= 0)
 			known[n++] = means[c];
 	}
 	if (n)
 		find_range(known, n, s->least, &low, &high);
-	for (size_t c = 0; c < sparkline_columns(s); c++)
+	for (size_t c = 0; c < used_columns(s); c++)
 		fputs(means[c] < 0 ? " " : marks[level_of(means[c], low, high)], out);
 	return 0;
 }

@@ -16,8 +16,6 @@ struct sparkline {
 	bool blocks;	/* Unicode; else ASCII */
 };
 
-/* The columns that are used. */
-size_t sparkline_columns(const struct sparkline *s);
 /* The column of value `i`. */
 size_t sparkline_column(const struct sparkline *s, size_t i);
 /* 0 or -ENOMEM. */
