@@ -97,7 +97,6 @@ static void executions_and_intervals_are_counted(void **state)
 		    r->groups[BP_LOADS].intervals == 2 && r->groups[BP_NOT_MET].intervals == 0);
 	assert_true(r->compilers == 1 && r->cpu_s > 0.001);
 	assert_true(r->queries[BP_RARE].cpu_s == r->cpu_s && r->groups[BP_WAITS].cpu_s == r->cpu_s);
-	assert_true(learning__cpu_ns(l) >= 1000000);
 }
 
 /* So it is not remembered as never executed. */
@@ -147,6 +146,7 @@ static void what_probes_took_is_not_the_compilers_own(void **state)
 	_learning_ struct learning *l = learn(0);
 	const struct costs huge = {.hit_ps = 1000000000000};
 	const struct rates *r = learning__of(l, LIB);
+	uint64_t ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	learning__set_costs(l, &huge);
 	begin(l);
@@ -155,7 +155,8 @@ static void what_probes_took_is_not_the_compilers_own(void **state)
 	learning__end(l);
 	/* Not more than all. */
 	assert_true(r->cpu_s > 0);
-	assert_true(r->cpu_s < (double)learning__cpu_ns(l) / 1e9 / 2);
+	ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - ns;
+	assert_true(r->cpu_s < (double)ns / 1e9 / 2);
 }
 
 static void a_compiler_that_hit_nothing_teaches_nothing(void **state)
@@ -166,7 +167,6 @@ static void a_compiler_that_hit_nothing_teaches_nothing(void **state)
 	use_cpu();
 	learning__end(l);
 	assert_true(learning__of(l, LIB)->cpu_s == 0);
-	assert_true(learning__cpu_ns(l) > 0);
 }
 
 static void each_compiler_counts_once(void **state)

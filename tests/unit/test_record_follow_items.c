@@ -56,7 +56,7 @@ static void write_name(struct trace_writer *w, uint32_t process, const char *pat
 {
 	struct trace_mapping m = {.process = process, .first = 7, .n = 1};
 
-	assert_int_equal(trace_writer__intern_path(w, path, &m.string), 0);
+	assert_int_equal(trace_writer__intern(w, path, &m.string), 0);
 	assert_int_equal(trace_writer__map(w, &m), 0);
 }
 

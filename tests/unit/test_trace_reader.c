@@ -116,7 +116,7 @@ static uint8_t *small_file(size_t *size)
 	s->at[41].caller = 32;
 	s->at[42].caller = 25;
 	write_spans(w, s, 30, s->n);
-	assert_int_equal(trace_writer__intern_path(w, "core::iter::Map", &label.string), 0);
+	assert_int_equal(trace_writer__intern(w, "core::iter::Map", &label.string), 0);
 	assert_int_equal(trace_writer__map(w, &label), 0);
 	add_lines(w, 30);
 	add_lines(w, 1);

@@ -45,7 +45,6 @@ struct learning {
 	struct process *processes;
 	uint32_t n_processes;
 	uint32_t room;
-	uint64_t cpu_ns; /* of processes that have ended */
 };
 
 int learning__new(struct learning **out)
@@ -203,7 +202,6 @@ static void end_process(struct learning *l, struct process *p)
 	double cpu_s = plain_s(l, p);
 	struct rates *r = lib ? lib->learnt : NULL;
 
-	l->cpu_ns += p->cpu_ns;
 	if (lib)
 		learn_others(r, lib, p, cpu_s);
 	*p = l->processes[--l->n_processes];
@@ -310,15 +308,6 @@ int learning__record(struct learning *l, const void *record, size_t size)
 const struct rates *learning__of(const struct learning *l, uint8_t lib)
 {
 	return lib < LEARNING_LIBS ? l->libs[lib].learnt : NULL;
-}
-
-uint64_t learning__cpu_ns(const struct learning *l)
-{
-	uint64_t sum = l->cpu_ns;
-
-	for (uint32_t i = 0; i < l->n_processes; i++)
-		sum += l->processes[i].cpu_ns;
-	return sum;
 }
 
 void learning__free(struct learning *l)

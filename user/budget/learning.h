@@ -41,9 +41,6 @@ void learning__end(struct learning *l);
 /* What was learnt of a library; NULL if it was not added. */
 const struct rates *learning__of(const struct learning *l, uint8_t lib);
 
-/* CPU time of all compilers so far. */
-uint64_t learning__cpu_ns(const struct learning *l);
-
 void learning__free(struct learning *l);
 DEFINE_CLEANUP(struct learning, learning__free)
 #define _learning_ __cleanup(learning__free_p)

@@ -91,7 +91,8 @@ int name_writer__text(const struct name_writer *w, uint32_t id, char **text)
 	return 0;
 }
 
-int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id)
+/* A path as Rust writes it: its parent and its segments are shared with other paths. */
+static int intern_path(struct name_writer *w, const char *path, uint32_t *id)
 {
 	_free_ char *copy = strdup(path);
 	struct trace_piece pieces[3] = {{.text = ""}, {.text = ""}};
@@ -180,7 +181,7 @@ int name_writer__function(struct name_writer *w, const struct trace_function *f)
 	uint32_t library, name;
 	int err = name_writer__intern(w, f->library, &library);
 
-	err = err ?: name_writer__intern_path(w, f->name, &name);
+	err = err ?: intern_path(w, f->name, &name);
 	err = err ?: note_file(w, library, f->file);
 	err = err ?: function_list__add(&w->functions, f, library, name);
 	if (err)

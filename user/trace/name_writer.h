@@ -56,7 +56,6 @@ int name_writer__intern(struct name_writer *w, const char *text, uint32_t *id);
 int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces, uint32_t n,
 			 uint32_t *id);
 int name_writer__text(const struct name_writer *w, uint32_t id, char **text);
-int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id);
 int name_writer__key_type(struct name_writer *w, uint32_t label, const char *type);
 int name_writer__foreign(struct name_writer *w, uint32_t id);
 int name_writer__map(struct name_writer *w, const struct trace_mapping *m);

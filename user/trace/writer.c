@@ -135,11 +135,6 @@ int trace_writer__foreign(struct trace_writer *w, uint32_t id)
 	return name_writer__foreign(&w->names, id);
 }
 
-int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id)
-{
-	return name_writer__intern_path(&w->names, path, id);
-}
-
 int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type)
 {
 	return name_writer__key_type(&w->names, label, type);
@@ -224,11 +219,6 @@ int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *
 int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id)
 {
 	return sample_writer__stack(&w->samples, s, id);
-}
-
-const struct trace_stack *trace_writer__stack_at(const struct trace_writer *w, uint32_t id)
-{
-	return stack_table__get(&w->samples.stacks.table, id);
 }
 
 int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s)

@@ -36,9 +36,6 @@ int trace_writer__text(const struct trace_writer *w, uint32_t id, char **text);
  */
 int trace_writer__foreign(struct trace_writer *w, uint32_t id);
 
-/* The id of a path as Rust writes it: its parent and its segments are shared with other paths. */
-int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id);
-
 /*
  * Note the type of a query's keys. `label` is the string id of its name: -EINVAL if that has not
  * been added.
@@ -105,9 +102,6 @@ int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *
  * ends the writing.
  */
 int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id);
-
-/* An entry that was added; NULL if there is none. Valid until the next one is added. */
-const struct trace_stack *trace_writer__stack_at(const struct trace_writer *w, uint32_t id);
 
 /*
  * Add a sample. Its process, label, kind and stack must have been added before, and
