@@ -402,9 +402,9 @@ def test_pid_that_is_no_build(t):
     assert "no Rust compiler ran" in last, last
 
 
-def fake_toolchain(t, change):
-    """A toolchain like the real one, with a changed librustc_driver."""
-    real = t.toolchain().sysroot
+def fake_toolchain(t, change, toolchain=None):
+    """A toolchain like a real one, with a changed librustc_driver."""
+    real = (toolchain or t.toolchain()).sysroot
     fake = t.mkdir("toolchain")
     for name in ("bin", "lib"):
         t.mkdir("toolchain/" + name)

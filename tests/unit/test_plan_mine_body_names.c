@@ -7,11 +7,30 @@
 #include "../fixtures/symbols.h"
 #include "base/array.h"
 
-enum body { PLAIN, DIRECT, SPLIT, THROUGH, FAR, BOTH, NO_QUERY, SHARED, OUTLINING, OWN, BODIES };
+enum body {
+	PLAIN,
+	DIRECT,
+	SPLIT,
+	THROUGH,
+	FAR,
+	BOTH,
+	NO_QUERY,
+	SHARED,
+	OUTLINING,
+	OWN,
+	GUARDED,
+	CONFIRMED,
+	CONTRADICTED,
+	BODIES
+};
 
-static const char *const names[] = {
-	"plain", "direct",   "split",  "through",   "far",
-	"both",	 "no_query", "shared", "outlining", "_RINvNtCsfhTr2ijyTAe_16rustc_query_impl"};
+static const char *const names[] = {"plain",	   "direct",
+				    "split",	   "through",
+				    "far",	   "both",
+				    "no_query",	   "shared",
+				    "outlining",   "_RINvNtCsfhTr2ijyTAe_16rustc_query_impl",
+				    "guarded",	   "confirmed",
+				    "contradicted"};
 
 /* The assembled tests/fixtures/body_names.s. */
 static struct elf_image *img;
@@ -117,6 +136,22 @@ static void tasks_of_no_query_show_none(void **state)
 	assert_false(found[NO_QUERY].any);
 }
 
+static void a_guard_has_the_type_alone(void **state)
+{
+	assert_true(found[GUARDED].any);
+	assert_string_equal(found[GUARDED].name.type, "DefId");
+	assert_int_equal(found[GUARDED].name.key, WIRE_KEY_DEF);
+	assert_false(found[GUARDED].name.has_size);
+	assert_body(CONFIRMED, "DefId", 8);
+}
+
+static void a_guard_of_another_type_leaves_it_unknown(void **state)
+{
+	assert_string_equal(found[CONTRADICTED].name.type, "");
+	assert_int_equal(found[CONTRADICTED].name.key, WIRE_KEY_UNKNOWN);
+	assert_false(found[CONTRADICTED].name.has_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +162,8 @@ int main(void)
 		cmocka_unit_test(own_names_show_more),
 		cmocka_unit_test(tasks_of_two_types_show_none),
 		cmocka_unit_test(tasks_of_no_query_show_none),
+		cmocka_unit_test(a_guard_has_the_type_alone),
+		cmocka_unit_test(a_guard_of_another_type_leaves_it_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -132,6 +132,51 @@ static void a_task_that_executes_a_query_holds_the_cache(void **state)
 		    "");
 }
 
+#define GUARD(key)                                                            \
+	"_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_14ActiveJobGuard" key \
+	"ENtNtNtCs3_4core3ops4drop4Drop4dropB6_"
+
+static void assert_guard(const char *symbol, enum wire_key key, const char *type)
+{
+	struct key_name name = key_name__parse(symbol);
+
+	assert_int_equal(name.key, key);
+	assert_string_equal(name.type, type);
+	assert_false(name.has_size);
+}
+
+static void a_guard_holds_the_key(void **state)
+{
+	assert_guard(GUARD("NtNtCs2_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, "DefId");
+	assert_guard(GUARD("NtCs2_12rustc_hir_id7OwnerId"), WIRE_KEY_LOCAL, "OwnerId");
+	assert_guard(GUARD("u"), WIRE_KEY_UNIT, "()");
+	assert_guard(GUARD("TNtNtCs2_10rustc_span6def_id5DefIdjE"), WIRE_KEY_UNKNOWN,
+		     "(DefId, usize)");
+	assert_guard("_RNvXs2_NtNtCs1_18rustc_query_system5query8plumbingINtB5_8JobOwnerNtNtCs2_"
+		     "10rustc_span6def_id8CrateNumENtNtNtCs3_4core3ops4drop4Drop4drop"
+		     "Cs4_16rustc_query_impl",
+		     WIRE_KEY_CRATE, "CrateNum");
+	assert_guard("_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_8OtherJobuENtNtNtCs3_4core3"
+		     "ops4drop4Drop4dropB6_",
+		     WIRE_KEY_UNKNOWN, "");
+	assert_guard("_RNvXs_NtCs1_16rustc_query_impl9executionINtB4_14ActiveJobGuarduENtNtNtCs3_"
+		     "4core3ops4drop4Drip4dropB6_",
+		     WIRE_KEY_UNKNOWN, "");
+}
+
+#define TAGGED "_RNvMNtCs1_12rustc_middle7queriesNtB2_14TaggedQueryKey"
+
+static void functions_of_the_enum_of_queries(void **state)
+{
+	assert_true(key_name__of_tagged(TAGGED "10query_name", "query_name"));
+	assert_true(key_name__of_tagged(TAGGED "12default_span.llvm.7", "default_span"));
+	assert_false(key_name__of_tagged(TAGGED "18catch_default_span", "default_span"));
+	assert_false(key_name__of_tagged("_RNvMNtCs1_12rustc_middle7queriesNtB2_8QueryKey"
+					 "10query_name",
+					 "query_name"));
+	assert_false(key_name__of_tagged("14TaggedQueryKey10query_name", "query_name"));
+}
+
 /* Before, the cache was an argument of a configuration. */
 static void a_configuration_holds_the_cache(void **state)
 {
@@ -185,6 +230,8 @@ int main(void)
 		cmocka_unit_test(functions_of_keys),
 		cmocka_unit_test(back_references_are_followed),
 		cmocka_unit_test(a_task_that_executes_a_query_holds_the_cache),
+		cmocka_unit_test(a_guard_holds_the_key),
+		cmocka_unit_test(functions_of_the_enum_of_queries),
 		cmocka_unit_test(a_configuration_holds_the_cache),
 		cmocka_unit_test(other_types_are_unknown),
 		cmocka_unit_test(a_value_of_another_type_has_no_size),

@@ -45,6 +45,15 @@ static const struct expectation today[] = {
 	 "current_sessionNtNtCslNYArtu3iFV_5alloc6string6StringNCINvMs1_BU_B1G_9with_taskRNtNtCs"
 	 "jrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
 	 NAME_KEY_WITNESS, NAME_PART_ENTRY, NULL},
+	{"_RNvXs_NtCsfhTr2ijyTAe_16rustc_query_impl9executionINtB4_14ActiveJobGuardNtNtCsjyvvofjlh"
+	 "eH_10rustc_span6def_id5DefIdENtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4dropB6_",
+	 NAME_KEY_GUARD, NAME_PART_ENTRY, NULL},
+	{"_RNvXs2_NtNtCslEyPziE0PFW_18rustc_query_system5query8plumbingINtB5_8JobOwnerNtNtCs7UXU3L"
+	 "nihvY_10rustc_span6def_id5DefIdENtNtNtCsb39jSXMgSx0_4core3ops4drop4Drop4drop.cold",
+	 NAME_KEY_GUARD, NAME_PART_COLD, NULL},
+	{"_RNvXs_NtCsfhTr2ijyTAe_16rustc_query_impl9executionINtB4_14ActiveJobGuardNtNtCsjyvvofjlh"
+	 "eH_10rustc_span6def_id5DefIdENtNtCsgEmfK2I1SDS_4core3fmt5Debug3fmtB6_",
+	 NAME_OTHER, NAME_PART_ENTRY, NULL},
 	{DROP "INtNtNtCsjrHSEGnQ3l9_3std4sync9once_lock8OnceLockNtNtNtCsdadwybgsbvk_12rustc_"
 	      "middle2ty7context10GlobalCtxtEECsjDQNFu7nQ4C_17rustc_driver_impl.cold",
 	 NAME_DROP_CONTEXT, NAME_PART_COLD, NULL},

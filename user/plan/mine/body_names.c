@@ -198,6 +198,26 @@ static bool are_named(const struct plan *plan, const struct body_name *bodies)
 	return true;
 }
 
+/* Names that contradict a body's guard are wrong, of one or the other. */
+static void use_guard(struct body_name *body, const struct job_guard *guard)
+{
+	body->guard = *guard;
+	if (body->any && guard->n && !job_guard__has(guard, body->name.type))
+		body->name = (struct key_name){.key = WIRE_KEY_UNKNOWN};
+	else if (!body->any && guard->n == 1)
+		body_name__add(body, guard->types[0]);
+}
+
+static int use_guards(struct search *s, const struct known_symbols *known)
+{
+	_free_ struct job_guard *guards = NULL;
+	int err = job_guards__find(s->img, known, s->decoder, s->plan, &guards);
+
+	for (uint32_t i = 0; i < s->plan->n_bodies && !err; i++)
+		use_guard(&s->bodies[i], &guards[i]);
+	return err;
+}
+
 int body_names__find(struct elf_image *img, const struct known_symbols *known,
 		     struct code_decoder *decoder, const struct plan *plan, struct body_name **out)
 {
@@ -211,7 +231,8 @@ int body_names__find(struct elf_image *img, const struct known_symbols *known,
 	if (are_named(plan, s.bodies))
 		return 0;
 	err = read_witnesses(&s, known);
-	if (!err)
-		lend_names(plan, s.bodies);
-	return err;
+	if (err)
+		return err;
+	lend_names(plan, s.bodies);
+	return use_guards(&s, known);
 }

@@ -10,6 +10,7 @@
 #include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
 #include "plan/mine/body_names.h"
+#include "plan/mine/key_choice.h"
 #include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
 
@@ -100,7 +101,8 @@ static int set_types(struct keys_finder *f)
 {
 	_memory_keys_ struct memory_keys *memory = NULL;
 	const char *problem;
-	int err = memory_keys__new(f->img, f->decoder, &memory);
+	int err = memory_keys__new(f->img, f->decoder, &memory)
+			  ?: key_choice__make(f->img, memory, f->plan, f->bodies);
 
 	for (uint32_t i = 0; i < f->plan->n_queries && !err; i++)
 		err = set_type(f, memory, &f->plan->queries[i]);
@@ -195,6 +197,20 @@ static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 	return is_plausible(f, q, args, shift + 1) ? shift + 1 : WRONG;
 }
 
+/* Both wrappers return the same. A body's result in a register is larger than a wrapper's. */
+static int shift_by_others(struct keys_finder *f, const struct plan_query *q)
+{
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
+	int shift = shift_of(mine_arguments(f->decoder, q->wrapper_incr).contexts, 0);
+
+	for (size_t i = 0; i < N_OF(bodies) && shift == UNPROVEN; i++)
+		if (bodies[i] != PLAN_NONE &&
+		    !shift_of(mine_arguments(f->decoder, f->plan->bodies[bodies[i]].addr).contexts,
+			      1))
+			shift = 0;
+	return shift;
+}
+
 /* The same of its non-incremental wrapper. */
 static int key_of_wrapper(struct keys_finder *f, const struct plan_query *q)
 {
@@ -205,6 +221,8 @@ static int key_of_wrapper(struct keys_finder *f, const struct plan_query *q)
 
 	if (shift == UNPROVEN && name.has_size && provider == (name.size > RESULT_MAX))
 		shift = shift_by_size(&name, false);
+	if (shift == UNPROVEN && !name.has_size)
+		shift = shift_by_others(f, q);
 	if (shift < 0 || (name.has_size && shift != shift_by_size(&name, false)))
 		return UNPROVEN;
 	/* Its result is larger than the provider's. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/code/eval.h"
+#include "plan/mine/last_field.h"
 #include "plan/mine/passed_keys.h"
 #include "plan/symbols/key_name.h"
 
@@ -16,10 +16,8 @@
 #define JUMPS_MAX 4
 /* Only the beginning of a function shows what it compares. */
 #define STEPS_MAX 64
-/* Instructions before Debug::fmt passes a struct's last field on. */
-#define LINE_MAX 32
 /* Above all offsets in keys. */
-#define OFFSET_MAX 1024
+#define OFFSET_MAX LAST_FIELD_MAX
 #define WORD	   4
 
 struct key_function {
@@ -34,7 +32,9 @@ struct memory_keys {
 	uint32_t n_spans, n_debugs;
 	struct wire_memory_key def, kind; /* of a DefId, and of an InstanceKind, by itself */
 	uint64_t def_at, kind_at;	  /* their functions; 0: unknown */
-	struct passed_keys passed;	  /* in compilers that pass definitions on */
+	uint64_t value_at; /* offset of the value in any PseudoCanonicalInput, if has_value is 1 */
+	int has_value;	   /* -1: not looked for yet */
+	struct passed_keys passed; /* in compilers that pass definitions on */
 	const char *problem;
 };
 
@@ -241,6 +241,7 @@ int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct
 		return -ENOMEM;
 	m->img = img;
 	m->decoder = decoder;
+	m->has_value = -1;
 	err = collect(m) ?: mine(m);
 	if (err)
 		return err;
@@ -262,14 +263,18 @@ static int follow_jump(const struct memory_keys *m, const struct eval *e,
 	return *f != NULL;
 }
 
+/* A call with a DefId that is made of this word and the compiled crate. */
+static bool is_local(const struct memory_keys *m, const struct eval *e,
+		     const struct eval_call *call, uint64_t *at)
+{
+	return call->target == m->def_at && is_word_of_self(e, &call->halves[0], at) &&
+	       sum_is_constant(&call->halves[1]) && !call->halves[1].constant && *at < OFFSET_MAX;
+}
+
 /* The word that it makes a DefId of the compiled crate with, and asks that for the place. */
 static bool makes_local(const struct memory_keys *m, const struct eval *e, uint64_t *at)
 {
-	const struct eval_call *call = &e->calls[0];
-
-	return e->n_calls == 1 && !e->leaves.n && call->target == m->def_at &&
-	       is_word_of_self(e, &call->halves[0], at) && sum_is_constant(&call->halves[1]) &&
-	       !call->halves[1].constant && *at < OFFSET_MAX;
+	return e->n_calls == 1 && !e->leaves.n && is_local(m, e, &e->calls[0], at);
 }
 
 /* One step towards the definition. */
@@ -317,61 +322,6 @@ static int find_span(const struct memory_keys *m, const char *type, uint64_t off
 	return found < 0 ? found : 0;
 }
 
-/* Where the address of the struct that is printed, and of its fields, is. */
-struct fields {
-	int64_t at[CODE_REG_SP]; /* bytes above the start of the struct, or NO_FIELD */
-	int64_t last;		 /* the field whose address is stored, or NO_FIELD */
-	bool several;
-};
-
-#define NO_FIELD INT64_MIN
-
-static void note_field(struct fields *f, const struct code_insn *insn)
-{
-	bool from = insn->base < CODE_REG_SP && f->at[insn->base] != NO_FIELD;
-	int64_t value = NO_FIELD;
-
-	if (from && insn->shape == CODE_MOVE64)
-		value = f->at[insn->base];
-	else if (from && insn->shape == CODE_LEA)
-		value = f->at[insn->base] + insn->disp;
-	if (insn->shape == CODE_STORE64 && insn->reg < CODE_REG_SP &&
-	    f->at[insn->reg] != NO_FIELD) {
-		f->several = f->several || f->last != NO_FIELD;
-		f->last = f->at[insn->reg];
-	}
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (insn->writes & 1u << r)
-			f->at[r] = NO_FIELD;
-	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
-		f->at[insn->reg] = value;
-}
-
-/*
- * The offset of a struct's last field, in its derived Debug::fmt: this one alone is passed on by
- * the address of its address.
- */
-static bool find_last_field(struct code_decoder *decoder, uint64_t entry, uint64_t *offset)
-{
-	struct fields f = {.last = NO_FIELD};
-	struct code_insn insn;
-	uint64_t addr = entry;
-
-	for (int r = 0; r < CODE_REG_SP; r++)
-		f.at[r] = NO_FIELD;
-	f.at[WIRE_REG_DI] = 0;
-	for (int i = 0; i < LINE_MAX && code_decoder__at(decoder, addr, &insn); i++) {
-		if (insn.flow == CODE_CALL || insn.flow == CODE_CALL_INDIRECT)
-			break;
-		if (insn.flow != CODE_FALLS)
-			return false;
-		note_field(&f, &insn);
-		addr += insn.size;
-	}
-	*offset = (uint64_t)f.last;
-	return !f.several && f.last >= 0 && f.last < OFFSET_MAX;
-}
-
 /* The T of a PseudoCanonicalInput<T>. */
 static bool value_type(const char *type, char value[KEY_TYPE_MAX])
 {
@@ -387,6 +337,23 @@ static bool value_type(const char *type, char value[KEY_TYPE_MAX])
 	return true;
 }
 
+/*
+ * Where the value is in such a key. The function that prints it shows that, by its name, or else
+ * all functions that print one, if they agree. 1, 0, or an error.
+ */
+static int find_value(struct memory_keys *m, const char *type, uint64_t *offset)
+{
+	const struct key_function *f = function_of(m->debugs, m->n_debugs, type);
+
+	if (f)
+		return last_field__find(m->decoder, f->region.addr, offset);
+	if (m->has_value < 0)
+		m->has_value = last_field__of_generic(m->img, m->decoder, "PseudoCanonicalInput",
+						      &m->value_at);
+	*offset = m->value_at;
+	return m->has_value;
+}
+
 /* A type with arguments, such as TraitRef<..>, is as much about those. A tuple is about one item.
  */
 static bool is_definition(const char *type)
@@ -397,19 +364,87 @@ static bool is_definition(const char *type)
 int memory_keys__find(struct memory_keys *m, const char *type, struct wire_memory_key *out)
 {
 	char value[KEY_TYPE_MAX];
-	const struct key_function *f;
 	uint64_t offset = 0;
+	int found;
 
 	if (m->problem)
 		return 0;
 	if (!value_type(type, value))
 		return is_definition(type) ? find_span(m, type, 0, out) : 0;
-	if (!is_definition(value))
+	if (!is_definition(value) || !function_of(m->spans, m->n_spans, value))
 		return 0;
-	f = function_of(m->debugs, m->n_debugs, type);
-	if (!f || !find_last_field(m->decoder, f->region.addr, &offset))
+	found = find_value(m, type, &offset);
+	return found == 1 ? find_span(m, value, offset, out) : found;
+}
+
+/* Note one more call or jump: 0, or -EINVAL if it is another one. */
+static int note_asked(struct memory_asked *all, bool *any, struct memory_asked one)
+{
+	if (*any &&
+	    (all->function != one.function || all->offset != one.offset || all->local != one.local))
+		return -EINVAL;
+	*all = one;
+	*any = true;
+	return 0;
+}
+
+static int note_call(const struct memory_keys *m, const struct eval *e,
+		     const struct eval_call *call, struct memory_asked *all, bool *any)
+{
+	struct memory_asked one = {.function = call->target};
+
+	if (!span_at(m, call->target))
 		return 0;
-	return find_span(m, value, offset, out);
+	one.local = is_local(m, e, call, &one.offset);
+	if (!one.local && !is_self(e, &call->first, &one.offset))
+		return -EINVAL;
+	return note_asked(all, any, one);
+}
+
+int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct memory_asked *out)
+{
+	struct memory_asked all = {.function = 0};
+	bool any = false;
+	int err = e->partial || e->n_calls == EVAL_CALLS ? -EINVAL : 0;
+
+	for (uint32_t i = 0; i < e->n_calls && !err; i++)
+		err = note_call(m, e, &e->calls[i], &all, &any);
+	for (uint32_t i = 0; i < e->leaves.n && !err; i++) {
+		struct eval_call jump = {.target = e->leaves.items[i].a.constant,
+					 .first = e->leaves.items[i].b};
+
+		err = note_call(m, e, &jump, &all, &any);
+	}
+	if (err || !any)
+		return err;
+	*out = all;
+	return 1;
+}
+
+int memory_keys__asks(struct memory_keys *m, const char *type, const struct memory_asked *asked,
+		      uint64_t *offset)
+{
+	char value[KEY_TYPE_MAX];
+	const struct key_function *f;
+	uint64_t at = 0;
+	bool local = false;
+	int found = 1;
+
+	if (value_type(type, value)) {
+		found = find_value(m, type, &at);
+		type = value;
+	}
+	f = found == 1 ? function_of(m->spans, m->n_spans, type) : NULL;
+	if (!f)
+		return found < 0 ? found : -ENOENT;
+	for (int i = 0; i < JUMPS_MAX && found == 1; i++) {
+		if (local == asked->local && (local || f->region.addr == asked->function)) {
+			*offset = at;
+			return 1;
+		}
+		found = follow(m, &f, &at, &local);
+	}
+	return found < 0 ? found : 0;
 }
 
 const char *memory_keys__problem(const struct memory_keys *m)

@@ -12,12 +12,13 @@
  *	(DefId, DefId)	add $0x8, %rdi
  *			jmp <DefId as QueryKey>::default_span
  *
- * The part of a PseudoCanonicalInput that is asked is its value, which its Debug::fmt finds.
+ * The part of a PseudoCanonicalInput that is asked is its value, its last field (last_field.h).
  */
 #ifndef QPROF_PLAN_MINE_MEMORY_KEYS_H
 #define QPROF_PLAN_MINE_MEMORY_KEYS_H
 
 #include "plan/code/decode.h"
+#include "plan/code/eval.h"
 #include "qprof/wire.h"
 
 struct memory_keys;
@@ -27,9 +28,27 @@ int memory_keys__new(struct elf_image *img, struct code_decoder *decoder, struct
 
 /*
  * Where the definition is in a key of this type (struct key_name), into *out. 1: there; 0: the type
- * has no such functions, or they do not show it. -ENOMEM.
+ * has no such functions, or they do not show it. -ENOMEM, or an error of elf_image__symbols().
  */
 int memory_keys__find(struct memory_keys *m, const char *type, struct wire_memory_key *out);
+
+/* Code that is given an address in rdi asks this function about what is `offset` bytes further. */
+struct memory_asked {
+	uint64_t function; /* default_span of some type, or that of a DefId of a word and crate 0 */
+	uint64_t offset;
+	bool local; /* the latter */
+};
+
+/* What the code asks that was run. 1: one thing; 0: nothing; -EINVAL: several, or it is unknown. */
+int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct memory_asked *out);
+
+/*
+ * Whether the function of keys of this type asks the same of them, or is what was asked: 1, and
+ * *offset, where in a key; 0: it does not; -ENOENT: there is no such function. -ENOMEM, or an error
+ * of elf_image__symbols().
+ */
+int memory_keys__asks(struct memory_keys *m, const char *type, const struct memory_asked *asked,
+		      uint64_t *offset);
 
 /* Why no key in memory is found; NULL: some are. A static text. */
 const char *memory_keys__problem(const struct memory_keys *m);

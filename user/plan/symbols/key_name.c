@@ -205,6 +205,35 @@ static bool find_cache(const struct demangled *d, struct type *cache)
 	return types_behind(d, "::try_execute_query::<", &list) && next_type(&list, cache);
 }
 
+/* The key of a guard that is dropped. */
+static bool find_guarded(const struct demangled *d, struct text *key)
+{
+	static const char drop[] = " as core::ops::drop::Drop>::drop";
+	struct text all = {d->text, d->len}, list;
+	struct type guard;
+
+	if (!ends_with(all, drop) || d->text[0] != '<')
+		return false;
+	list = (struct text){d->text + 1, d->len - strlen(drop) - 1};
+	if (!next_type(&list, &guard) || list.len ||
+	    (!is_path(guard.path, "ActiveJobGuard") && !is_path(guard.path, "JobOwner")))
+		return false;
+	return next_item(&guard.args, key) && !guard.args.len;
+}
+
+static struct key_name of_guarded(struct text key)
+{
+	struct key_name out = {.key = WIRE_KEY_UNKNOWN};
+	struct type type;
+
+	shorten(key, out.type);
+	if (!strcmp(out.type, "()"))
+		out.key = WIRE_KEY_UNIT;
+	else if (next_type(&key, &type))
+		out.key = key_of(&type);
+	return out;
+}
+
 struct key_name key_name__parse(const char *symbol)
 {
 	struct key_name none = {.key = WIRE_KEY_UNKNOWN};
@@ -212,7 +241,11 @@ struct key_name key_name__parse(const char *symbol)
 	struct type cache;
 	struct text list;
 
-	if (!demangle(symbol, strcspn(symbol, "."), &d) || !find_cache(&d, &cache))
+	if (!demangle(symbol, strcspn(symbol, "."), &d))
+		return none;
+	if (find_guarded(&d, &list))
+		return of_guarded(list);
+	if (!find_cache(&d, &cache))
 		return none;
 	if (is_path(cache.path, "DynamicConfig") || is_path(cache.path, "QueryVTable")) {
 		list = cache.args;
@@ -257,4 +290,20 @@ bool key_name__of_debug(const char *symbol, char type[KEY_TYPE_MAX])
 {
 	return !strncmp(symbol, "_RNvX", 5) && has(symbol, "20PseudoCanonicalInput") &&
 	       has(symbol, "5Debug3fmt") && of_impl(symbol, " as core::fmt::Debug>::fmt", type);
+}
+
+bool key_name__of_tagged(const char *symbol, const char *function)
+{
+	static const char type[] = "TaggedQueryKey>::";
+	struct demangled d = {.len = 0};
+	struct text t;
+
+	if (strncmp(symbol, "_RNvM", 5) || !has(symbol, "14TaggedQueryKey") ||
+	    !demangle(symbol, strcspn(symbol, "."), &d))
+		return false;
+	t = (struct text){d.text, d.len};
+	if (!ends_with(t, function))
+		return false;
+	t.len -= strlen(function);
+	return ends_with(t, type);
 }

@@ -10,6 +10,10 @@
  * type of the task by which an incremental body executes a query:
  *
  *	outline::<..::with_task<(&..::QueryVTable<..::DefIdCache<..>>, ..::DefId), ..>::{closure#0}>
+ *
+ * The guard that a body holds while its query runs has the type of the key only:
+ *
+ *	<rustc_query_impl::execution::ActiveJobGuard<..::DefId> as core::ops::drop::Drop>::drop
  */
 #ifndef QPROF_PLAN_SYMBOLS_KEY_NAME_H
 #define QPROF_PLAN_SYMBOLS_KEY_NAME_H
@@ -28,8 +32,9 @@ struct key_name {
 };
 
 /*
- * `symbol` is a mangled body (NAME_BODY_...) or NAME_KEY_WITNESS, maybe with suffixes. Of any
- * other, in the legacy mangling, or of a type that is not known here, the key is WIRE_KEY_UNKNOWN.
+ * `symbol` is a mangled body (NAME_BODY_...), NAME_KEY_WITNESS or NAME_KEY_GUARD, maybe with
+ * suffixes. Of any other, in the legacy mangling, or of a type that is not known here, the key is
+ * WIRE_KEY_UNKNOWN.
  */
 struct key_name key_name__parse(const char *symbol);
 
@@ -42,5 +47,12 @@ struct key_name key_name__parse(const char *symbol);
  */
 bool key_name__of_span(const char *symbol, char type[KEY_TYPE_MAX]);
 bool key_name__of_debug(const char *symbol, char type[KEY_TYPE_MAX]);
+
+/*
+ * `symbol` is this function of the enum of all queries with their keys, rustc 1.96's:
+ *
+ *	<rustc_middle::queries::TaggedQueryKey>::query_name
+ */
+bool key_name__of_tagged(const char *symbol, const char *function);
 
 #endif /* QPROF_PLAN_SYMBOLS_KEY_NAME_H */

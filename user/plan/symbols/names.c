@@ -560,6 +560,21 @@ static void match_display(struct cursor c, struct name_info *info)
 		info->kind = NAME_NUMBERED_DISPLAY;
 }
 
+/*
+ * `c` is just after the path of the impl: the drop of the guard of a query that runs. The type of
+ * its key is in the guard's, and whoever wants it reads it.
+ */
+static void match_job_guard(struct cursor c, struct name_info *info)
+{
+	static const char drop[] = "4Drop4drop";
+	struct word w;
+
+	if (eat_prefix(&c, "INtB") && eat_base62(&c) && eat_identifier(&c, &w) &&
+	    (word_is(w, "ActiveJobGuard") || word_is(w, "JobOwner")) &&
+	    memmem(c.p, (size_t)(c.end - c.p), drop, strlen(drop)))
+		info->kind = NAME_KEY_GUARD;
+}
+
 /* `c` is just after "NvX": an impl's own path, its type, its trait, the method. */
 static void match_trait_method(struct cursor c, struct name_info *info)
 {
@@ -574,6 +589,9 @@ static void match_trait_method(struct cursor c, struct name_info *info)
 		match_display(c, info);
 		return;
 	}
+	if (word_is(path.words[0], "rustc_query_impl") ||
+	    word_is(path.words[0], "rustc_query_system"))
+		match_job_guard(c, info);
 	if (!word_is(path.words[0], "rustc_metadata"))
 		return;
 	if (eat_namespaces(&c) != 2 || !eat(&c, 'B') || !eat_base62(&c) ||

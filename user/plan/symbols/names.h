@@ -17,6 +17,7 @@ enum name_kind {
 	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
 	NAME_KEY_WITNESS,   /* outline::<..::with_task::<(&QueryVTable<cache>, key), ..>> */
+	NAME_KEY_GUARD,	    /* <ActiveJobGuard<key> as Drop>::drop, before 1.95 JobOwner's */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
 	/* The same for guards of other events. */
 	NAME_COLD_ACTIVITY, /* generic_activity and its variants with arguments */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/job_guards.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+enum body { ONE, TWO, NOTHING, BOTH, MOST, NONE, SPLIT, BODIES };
+
+static const char *const names[] = {"one", "two", "nothing", "both", "most", "none", "split"};
+
+/* The assembled tests/fixtures/job_guards.s. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+static struct known_symbols known;
+static struct job_guard *found;
+static struct plan_body bodies[BODIES];
+static struct plan plan = {.bodies = bodies, .n_bodies = BODIES};
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("job_guards.so"), &img) ||
+	    code_decoder__new(img, &decoder) || known_symbols__find(img, &known))
+		return -1;
+	for (uint32_t i = 0; i < BODIES; i++)
+		bodies[i].addr = symbol(img, names[i])->addr;
+	for (uint32_t i = 1; i < BODIES; i++)
+		assert_true(bodies[i].addr > bodies[i - 1].addr);
+	return job_guards__find(img, &known, decoder, &plan, &found);
+}
+
+static int teardown(void **state)
+{
+	free(found);
+	known_symbols__destroy(&known);
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static void a_body_drops_the_guard_of_its_keys(void **state)
+{
+	assert_int_equal(found[ONE].n, 1);
+	assert_string_equal(found[ONE].types[0].type, "DefId");
+	assert_int_equal(found[ONE].types[0].key, WIRE_KEY_DEF);
+	assert_false(found[ONE].types[0].has_size);
+	assert_true(job_guard__has(&found[NOTHING], "()"));
+	assert_true(job_guard__has(&found[SPLIT], "DefId"));
+}
+
+static void folded_functions_have_several_types(void **state)
+{
+	assert_int_equal(found[TWO].n, 2);
+	assert_true(job_guard__has(&found[TWO], "LocalDefId"));
+	assert_true(job_guard__has(&found[TWO], "CrateNum"));
+	assert_false(job_guard__has(&found[TWO], "DefId"));
+}
+
+static void other_bodies_have_no_known_type(void **state)
+{
+	assert_int_equal(found[BOTH].n, 0);
+	assert_int_equal(found[MOST].n, 0);
+	assert_int_equal(found[NONE].n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_body_drops_the_guard_of_its_keys),
+		cmocka_unit_test(folded_functions_have_several_types),
+		cmocka_unit_test(other_bodies_have_no_known_type),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/tagged_keys.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "base/array.h"
+
+enum query { SILENT, DEF, LOCAL, VALUE, PAIR, FARTHER, BOTH, ELSEWHERE, NICHE, MISSING };
+
+/* Of the assembled tests/fixtures/memory_keys.s. */
+static struct plan_query queries[] = {
+	[SILENT] = {.name = (char *)"silent"}, [DEF] = {.name = (char *)"def"},
+	[LOCAL] = {.name = (char *)"local"},   [VALUE] = {.name = (char *)"value"},
+	[PAIR] = {.name = (char *)"pair"},     [FARTHER] = {.name = (char *)"farther"},
+	[BOTH] = {.name = (char *)"both"},     [ELSEWHERE] = {.name = (char *)"elsewhere"},
+	[NICHE] = {.name = (char *)"niche"},   [MISSING] = {.name = (char *)"loca"},
+};
+static const struct plan plan = {.queries = queries, .n_queries = N_OF(queries)};
+
+struct library {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct memory_keys *memory;
+	struct tagged_keys *tagged;
+};
+
+static struct library whole, broken;
+
+static int open_library(struct library *l, const char *name)
+{
+	return image_of(fixture(name), &l->img) ?: code_decoder__new(l->img, &l->decoder)
+	       ?: memory_keys__new(l->img, l->decoder, &l->memory)
+	       ?: tagged_keys__new(l->img, l->memory, &plan, &l->tagged);
+}
+
+static void close_library(struct library *l)
+{
+	tagged_keys__free(l->tagged);
+	memory_keys__free(l->memory);
+	code_decoder__free(l->decoder);
+	elf_image__free(l->img);
+}
+
+static int setup(void **state)
+{
+	int err = fixture_dir_setup(state) ?: open_library(&whole, "memory_keys.so")
+						     ?: open_library(&broken,
+								     "memory_keys_broken.so");
+
+	/* The first type that fits shows where in the enum keys are. */
+	return err ?: tagged_keys__fits(whole.tagged, DEF, "DefId") != TAGGED_FITS;
+}
+
+static int teardown(void **state)
+{
+	close_library(&whole);
+	close_library(&broken);
+	return fixture_dir_teardown(state);
+}
+
+static void assert_answer(enum query query, const char *type, enum tagged_answer answer)
+{
+	assert_int_equal(tagged_keys__fits(whole.tagged, query, type), answer);
+}
+
+static void keys_are_asked_as_their_type_is(void **state)
+{
+	assert_answer(DEF, "DefId", TAGGED_FITS);
+	assert_answer(LOCAL, "LocalDefId", TAGGED_FITS);
+	assert_answer(PAIR, "(DefId, DefId)", TAGGED_FITS);
+	assert_answer(VALUE, "PseudoCanonicalInput<GlobalId>", TAGGED_FITS);
+}
+
+static void another_type_is_denied(void **state)
+{
+	assert_answer(DEF, "LocalDefId", TAGGED_DENIED);
+	assert_answer(DEF, "GlobalId", TAGGED_DENIED);
+	assert_answer(LOCAL, "DefId", TAGGED_DENIED);
+	assert_answer(PAIR, "DefId", TAGGED_DENIED);
+	assert_answer(VALUE, "GlobalId", TAGGED_DENIED);
+}
+
+static void a_key_elsewhere_in_the_enum_is_another_one(void **state)
+{
+	assert_answer(FARTHER, "DefId", TAGGED_DENIED);
+	assert_answer(DEF, "(DefId, DefId)", TAGGED_DENIED);
+}
+
+static void neither_is_asked(void **state)
+{
+	assert_answer(SILENT, "CrateNum", TAGGED_SILENT);
+	assert_answer(SILENT, "LocalDefId", TAGGED_UNKNOWN);
+	assert_answer(DEF, "CrateNum", TAGGED_UNKNOWN);
+}
+
+static void what_is_not_clear_is_unknown(void **state)
+{
+	assert_answer(BOTH, "DefId", TAGGED_UNKNOWN);
+	assert_answer(ELSEWHERE, "DefId", TAGGED_UNKNOWN);
+	assert_answer(NICHE, "DefId", TAGGED_UNKNOWN);
+	assert_answer(MISSING, "DefId", TAGGED_UNKNOWN);
+}
+
+static void without_functions_of_keys_all_is_unknown(void **state)
+{
+	assert_int_equal(tagged_keys__fits(broken.tagged, DEF, "DefId"), TAGGED_UNKNOWN);
+	assert_int_equal(tagged_keys__fits(broken.tagged, SILENT, "CrateNum"), TAGGED_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_are_asked_as_their_type_is),
+		cmocka_unit_test(another_type_is_denied),
+		cmocka_unit_test(a_key_elsewhere_in_the_enum_is_another_one),
+		cmocka_unit_test(neither_is_asked),
+		cmocka_unit_test(what_is_not_clear_is_unknown),
+		cmocka_unit_test(without_functions_of_keys_all_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
