@@ -215,6 +215,12 @@ struct names_loop {
 	__u64 how;
 };
 
+/* What a definition is called whose own symbol is 0. */
+static __always_inline __u32 names_unnamed(const struct names_slot *s, __u32 tag)
+{
+	return s->layout.unnamed_tags >> tag & 1 ? s->layout.unnamed : 0;
+}
+
 /* Append the text of the definition that is at `at` in the piece. */
 static __always_inline long names_add_definition(struct names_slot *s, __u64 how, __u64 at)
 {
@@ -231,7 +237,7 @@ static __always_inline long names_add_definition(struct names_slot *s, __u64 how
 		return 0;
 	symbol = s->layout.tags[tag];
 	if (symbol == WIRE_TAG_NAMED)
-		symbol = *(__u32 *)(s->piece.bytes + symbol_at);
+		symbol = *(__u32 *)(s->piece.bytes + symbol_at) ?: names_unnamed(s, tag);
 	if (symbol != WIRE_TAG_UNKNOWN)
 		names_add(s, how, symbol);
 	return 0;

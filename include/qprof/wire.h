@@ -243,6 +243,12 @@ struct wire_layout {
 	wire_u32 symbol_size; /* of a symbol's entry: 16 to 64 */
 	wire_u32 text;	      /* within an entry: the address of its text */
 	wire_u32 length;      /* within an entry: its length */
+	/*
+	 * Definitions of the tags whose bit is set may have the symbol 0, which is empty, as their
+	 * own: this one stands for it. 0: there are none.
+	 */
+	wire_u32 unnamed;
+	wire_u32 unnamed_tags;
 	struct wire_layout_crates crates;
 	struct wire_layout_current current;
 	struct wire_layout_places places;
@@ -650,8 +656,9 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 #define WIRE_MEMORY_WORDS 6
 /* In place of the number of a word: */
 #define WIRE_CRATE_WORD 253 /* the first word is a crate, and there is no index */
-#define WIRE_LOCAL_WORD 254 /* the first word is the index; the crate is the one that is compiled \
-			     */
+#define WIRE_LOCAL_WORD                                                           \
+	254 /* the first word is the index; the crate is the one that is compiled \
+	     */
 #define WIRE_NO_WORD 255
 struct wire_memory_key {
 	wire_u32 offset; /* of the words, in the key: bytes */
@@ -774,7 +781,7 @@ _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
-_Static_assert(sizeof(struct wire_layout) == 408, "wire_layout");
+_Static_assert(sizeof(struct wire_layout) == 416, "wire_layout");
 _Static_assert(sizeof(struct wire_context) == 32, "wire_context");
 _Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");

@@ -124,7 +124,8 @@ static inline int names_source_is_ready(uint32_t file)
 }
 
 enum names_tag { TAG_FIXED, TAG_NAMED, TAG_UNKNOWN, TAG_BEYOND = WIRE_TAGS + 8 };
-#define NAMES_FIXED_SYMBOL 5
+#define NAMES_FIXED_SYMBOL   5
+#define NAMES_UNNAMED_SYMBOL 2999 /* of those with TAG_NAMED whose own is 0 */
 
 enum names_lie {
 	LIE_COUNT,	  /* 2^63 definitions; one page of them can be read */

@@ -294,6 +294,8 @@ static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
 		.symbol_size = NAMES_ENTRY,
 		.text = NAMES_TEXT,
 		.length = NAMES_LENGTH,
+		.unnamed = NAMES_UNNAMED_SYMBOL,
+		.unnamed_tags = 1u << TAG_NAMED,
 	};
 	memset(l->tags, 0xff, sizeof(l->tags));
 	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;

@@ -98,7 +98,7 @@ static void compare_copy(const struct names *n, const struct copy *c, uint32_t d
 		names_fill_row(row, n->row_size, i);
 		assert_memory_equal(c->table + (size_t)i * n->row_size, row, n->row_size);
 		if (names_tag(i) == TAG_NAMED)
-			needed[names_symbol(i)] = true;
+			needed[names_symbol(i) ?: NAMES_UNNAMED_SYMBOL] = true;
 		else if (names_tag(i) == TAG_FIXED)
 			needed[NAMES_FIXED_SYMBOL] = true;
 	}

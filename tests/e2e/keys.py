@@ -130,7 +130,7 @@ class Keys:
     it is replaced by rustc's path if that is in the same crate, and counted in `numbered`.
     """
 
-    def __init__(self, spans, profile, plan, crate):
+    def __init__(self, spans, profile, plan, crate, only_read=False):
         type_of = {query["name"]: query["key"] for query in plan["queries"]}
         types = {query["name"]: query["key_type"] for query in plan["queries"]
                  if query["key"] == MEMORY}
@@ -145,7 +145,8 @@ class Keys:
         self.crate = crate
         self.left_out = left_out = self.printing | self.shared
         self.compared = compared = {query for query, key in type_of.items()
-                    if key in (UNIT, *PATHS) or query in types and query in read}
+                    if key in (UNIT, *PATHS) and (key == UNIT or query in read or not only_read)
+                    or query in types and query in read}
         for invocation, query, event in spans:
             if invocation not in left_out and query in compared:
                 self.ours[invocation, query, event] += 1
@@ -242,10 +243,11 @@ def compare_plain(compile, found):
 
 
 def compare(compile, plan=None):
-    """The keys of one compile, in a process that both record; `plan`: if rustc is a script."""
+    """The keys of one compile, in a process that both record. `plan`: if rustc is a script; then
+    those are left out of which the plan says that some start does not show them."""
     t = compile.t
     run, profile = compile.profiled(
         "keys", lambda argv: t.capture(argv, ("-q",), env=BOOTSTRAP, trace="keys.qpt"), EVENTS)
     Case.assert_nothing_lost(t, run)
     return Keys(executions(t, run.trace), profile, plan or plan_of(compile),
-                crates.crate_name(compile.crate))
+                crates.crate_name(compile.crate), only_read=plan is not None)

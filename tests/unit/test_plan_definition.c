@@ -41,11 +41,33 @@ static void segments_are_as_rustc_prints_them(void **state)
 	assert_int_equal(strlen(out), WIRE_SYMBOL_MAX + strlen("{{}}[4294967295]"));
 }
 
+static void a_definition_may_have_no_name(void **state)
+{
+	struct plan_layout l = names_layout();
+	struct definition d = {.tag = TAG_NAMED, .disambiguator = 2};
+	char out[DEFINITION_SEGMENT_MAX];
+
+	assert_int_equal(definition__symbol(&l, &d), 0);
+	l.wire.unnamed = 78;
+	l.wire.unnamed_tags = 1u << TAG_NAMED;
+	assert_int_equal(definition__symbol(&l, &d), 78);
+	definition__segment(&l, &d, "synthetic", out);
+	assert_string_equal(out, "{{synthetic}}[2]");
+	d.symbol = 77;
+	assert_int_equal(definition__symbol(&l, &d), 77);
+	definition__segment(&l, &d, "visit", out);
+	assert_string_equal(out, "visit[2]");
+	d.symbol = 0;
+	d.tag = WIRE_TAGS;
+	assert_int_equal(definition__symbol(&l, &d), WIRE_TAG_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_where_the_layout_says),
 		cmocka_unit_test(segments_are_as_rustc_prints_them),
+		cmocka_unit_test(a_definition_may_have_no_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

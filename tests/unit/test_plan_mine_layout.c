@@ -193,6 +193,24 @@ static void other_functions_show_what_definitions_are_called(void **state)
 	assert_problem(a, "show different names");
 }
 
+/* The empty symbol stands for another one, which is printed in braces. */
+static void a_name_may_be_empty(void **state)
+{
+	struct accessors a = GOOD;
+	struct plan_layout own, l;
+
+	assert_null(mine(a, &own));
+	assert_int_equal(own.wire.unnamed, 0);
+	a.name = NULL;
+	a.display = a.numbered = "display.unnamed";
+	assert_null(mine(a, &l));
+	assert_tags(&l, own.wire.tags, WIRE_TAGS);
+	assert_int_equal(l.wire.unnamed, 0x76e);
+	assert_int_equal(l.wire.unnamed_tags, 1 << 2 | 1 << 3 | 1 << 5);
+	a.numbered = "display.numbered";
+	assert_problem(a, "show different names");
+}
+
 /* As the function that returns its ends shows it. */
 static void the_reader_of_a_path_shows_the_table(void **state)
 {
@@ -300,6 +318,7 @@ int main(void)
 		cmocka_unit_test(the_code_of_today_shows_all),
 		cmocka_unit_test(other_code_with_other_offsets_shows_them),
 		cmocka_unit_test(other_functions_show_what_definitions_are_called),
+		cmocka_unit_test(a_name_may_be_empty),
 		cmocka_unit_test(the_reader_of_a_path_shows_the_table),
 		cmocka_unit_test(a_missing_function_is_named),
 		cmocka_unit_test(the_table_is_a_part_of_the_context),

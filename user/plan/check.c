@@ -127,6 +127,8 @@ static const char *tags_excess(const struct plan_layout *l)
 	for (uint32_t i = 0; i < WIRE_TAGS; i++)
 		if (l->wire.tags[i] < WIRE_TAG_NAMED && l->wire.tags[i] >= PLAN_LAYOUT_MAX)
 			return "a kind of definitions whose symbol has a number above 1,048,575";
+	if (l->wire.unnamed >= PLAN_LAYOUT_MAX)
+		return "definitions without a name whose symbol has a number above 1,048,575";
 	if (l->root >= WIRE_TAGS || l->wire.tags[l->root] >= WIRE_TAG_NAMED)
 		return "a kind of crate roots above 31, or without a name";
 	return NULL;

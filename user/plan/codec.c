@@ -403,6 +403,8 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 	code_u32(c, &w->symbol_size);
 	code_u32(c, &w->text);
 	code_u32(c, &w->length);
+	code_u32(c, &w->unnamed);
+	code_u32(c, &w->unnamed_tags);
 	code_wire_crates(c, &w->crates);
 	code_u64(c, &w->current.offset);
 	code_u32(c, &w->current.context);

@@ -22,17 +22,24 @@ struct definition definition__read(const struct plan_layout *l, const uint8_t *b
 	};
 }
 
+static bool is_unnamed(const struct plan_layout *l, const struct definition *d)
+{
+	return !d->symbol && d->tag < WIRE_TAGS && l->wire.unnamed_tags >> d->tag & 1;
+}
+
 uint32_t definition__symbol(const struct plan_layout *l, const struct definition *d)
 {
 	uint32_t symbol = d->tag < WIRE_TAGS ? l->wire.tags[d->tag] : WIRE_TAG_UNKNOWN;
 
+	if (is_unnamed(l, d))
+		return l->wire.unnamed;
 	return symbol == WIRE_TAG_NAMED ? d->symbol : symbol;
 }
 
 void definition__segment(const struct plan_layout *l, const struct definition *d, const char *text,
 			 char out[DEFINITION_SEGMENT_MAX])
 {
-	bool named = d->tag < WIRE_TAGS &&
+	bool named = d->tag < WIRE_TAGS && !is_unnamed(l, d) &&
 		     (l->wire.tags[d->tag] == WIRE_TAG_NAMED || l->plain >> d->tag & 1);
 	int n = snprintf(out, DEFINITION_SEGMENT_MAX, named ? "%.*s" : "{{%.*s}}", WIRE_SYMBOL_MAX,
 			 text);

@@ -5,7 +5,8 @@
  *	TyCtxt::def_path_table		add  $DEFINITIONS, %rax		tcx in, the table out
  *	DefPathTable::enumerated_..	mov  0x10(%rsi), %rcx		its count (or
  *layout_table.h) mov  0x8(%rsi), %rdx		its first entry shl  $4, %rcx
- *the size of one Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag mov  0xc(%r15,%rdi,1), %ebp	parent test %ebx, %ebx			the root's tag mov
+ *the size of one Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag mov
+ *0xc(%r15,%rdi,1), %ebp	parent test %ebx, %ebx			the root's tag mov
  *0x4(%r15,%rdi,1), %r14	symbol and disambiguator cmp  $NO_PARENT, %ebp
  *	DefPathData::name		a switch by tag: a symbol, or the one that it is given
  *	Symbol::as_str			mov  OFFSET(%rip), %rax		in the GOT
@@ -207,6 +208,21 @@ static const char *read_def_path(struct layout_miner *m, const struct eval *e)
 	return place_words(m, copied);
 }
 
+static const char *place_unnamed(struct plan_layout *l, const struct layout_tags *tags)
+{
+	for (uint32_t i = 0; i < tags->n; i++) {
+		uint32_t symbol = tags->items[i].unnamed;
+
+		if (!symbol)
+			continue;
+		if (l->wire.unnamed && l->wire.unnamed != symbol)
+			return "definitions without a name are called differently";
+		l->wire.unnamed = symbol;
+		l->wire.unnamed_tags |= 1u << i;
+	}
+	return NULL;
+}
+
 /* Braces are printed around the symbols of the variant that is not the one with a definition's own.
  */
 static const char *place_tags(struct layout_miner *m, const struct layout_tags *tags)
@@ -229,7 +245,7 @@ static const char *place_tags(struct layout_miner *m, const struct layout_tags *
 		if (i < n && names[i].symbol != WIRE_TAG_NAMED && names[i].variant == own->variant)
 			l->plain |= 1u << i;
 	}
-	return NULL;
+	return place_unnamed(l, tags);
 }
 
 /* Where no function is known that returns the ends of the table. */

@@ -33,11 +33,17 @@ struct tags_miner {
 	bool excess; /* a function has more calls than are looked at */
 };
 
+/* A definition that a function is given. */
+struct given {
+	uint32_t tag;
+	bool empty; /* its symbol is 0, the empty one; else it is unknown */
+};
+
 /* One function that shows tags. */
 struct shower {
 	enum name_kind kind;
-	/* Sets *known, and *out: what the function shows of this tag. */
-	int (*read)(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+	/* Sets *known, and *out: what the function shows of this definition. */
+	int (*read)(struct tags_miner *m, const struct layout_function *f, struct given given,
 		    struct layout_tag *out, bool *known);
 };
 
@@ -70,7 +76,7 @@ static bool read_returned(const struct eval *e, struct layout_tag *out)
 	return true;
 }
 
-static int read_name(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+static int read_name(struct tags_miner *m, const struct layout_function *f, struct given given,
 		     struct layout_tag *out, bool *known)
 {
 	struct eval_function with_tag = function_of(m, f);
@@ -78,7 +84,8 @@ static int read_name(struct tags_miner *m, const struct layout_function *f, uint
 	int err;
 
 	with_tag.has_first = true;
-	with_tag.first = tag;
+	with_tag.first = given.tag;
+	with_tag.has_second = given.empty;
 	err = eval__run(&with_tag, &e);
 	*known = !err && read_returned(e, out);
 	return err;
@@ -92,9 +99,9 @@ static bool is_own_name(const struct eval *e, const struct sum *a, struct layout
 	uint64_t at;
 
 	if (sum_is_field(&e->nodes, a, WIRE_REG_DI, 4, &at) && at == SYMBOL_AT)
-		*out = (struct layout_tag){OWN, WIRE_TAG_NAMED};
+		*out = (struct layout_tag){.variant = OWN, .symbol = WIRE_TAG_NAMED};
 	else if (sum_is_constant(a) && a->constant && a->constant < PLAN_LAYOUT_MAX)
-		*out = (struct layout_tag){OWN, (uint32_t)a->constant};
+		*out = (struct layout_tag){.variant = OWN, .symbol = (uint32_t)a->constant};
 	else
 		return false;
 	return true;
@@ -150,7 +157,7 @@ static int read_braces(struct tags_miner *m, const struct eval_function *f,
 	int err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
 	uint32_t calls = 0;
 
-	*out = (struct layout_tag){IN_BRACES, 0};
+	*out = (struct layout_tag){.variant = IN_BRACES};
 	if (err == -EFAULT)
 		return 0;
 	for (size_t i = 0; i < m->code.n && !err && !m->excess; i++) {
@@ -166,22 +173,23 @@ static int read_braces(struct tags_miner *m, const struct eval_function *f,
 	return err;
 }
 
-static int read_user(struct tags_miner *m, struct eval_function *f, uint32_t tag,
+static int read_user(struct tags_miner *m, struct eval_function *f, struct given definition,
 		     bool (*has_name)(const struct eval *e, struct layout_tag *out),
 		     const struct wire_place places[2], struct layout_tag *out, bool *known)
 {
-	const struct eval_given given = {WIRE_REG_DI, 4, 0, tag};
+	const struct eval_given given[] = {{WIRE_REG_DI, 4, 0, definition.tag},
+					   {WIRE_REG_DI, 4, SYMBOL_AT, 0}};
 	_free_ struct eval *e = NULL;
 	int err;
 
-	f->given = &given;
-	f->n_given = 1;
+	f->given = given;
+	f->n_given = definition.empty ? 2 : 1;
 	err = eval__run(f, &e);
 	*known = !err && has_name(e, out);
 	return err || *known ? err : read_braces(m, f, places, out, known);
 }
 
-static int read_display(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+static int read_display(struct tags_miner *m, const struct layout_function *f, struct given given,
 			struct layout_tag *out, bool *known)
 {
 	/* fmt::write(.., .., template, arguments), and before, (.., .., Arguments). */
@@ -191,10 +199,10 @@ static int read_display(struct tags_miner *m, const struct layout_function *f, u
 	};
 	struct eval_function ef = function_of(m, f);
 
-	return read_user(m, &ef, tag, passes_name, places, out, known);
+	return read_user(m, &ef, given, passes_name, places, out, known);
 }
 
-static int read_as_sym(struct tags_miner *m, const struct layout_function *f, uint32_t tag,
+static int read_as_sym(struct tags_miner *m, const struct layout_function *f, struct given given,
 		       struct layout_tag *out, bool *known)
 {
 	/* fmt::format(template, arguments). One tag prints a name in front of the braces. */
@@ -205,10 +213,36 @@ static int read_as_sym(struct tags_miner *m, const struct layout_function *f, ui
 	struct eval_function ef = function_of(m, f);
 
 	ef.has_second = true;
-	return read_user(m, &ef, tag, returns_name, places, out, known);
+	return read_user(m, &ef, given, returns_name, places, out, known);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
+
+/* 1.85 has definitions without a name: their symbol is the empty one, and it prints another. */
+static int read_unnamed(struct tags_miner *m, const struct shower *by,
+			const struct layout_function *f, uint32_t tag, struct layout_tag *own)
+{
+	struct layout_tag empty = {0};
+	bool known;
+	int err = by->read(m, f, (struct given){tag, true}, &empty, &known);
+
+	own->unnamed =
+		!err && known && empty.variant != own->variant && empty.symbol < PLAN_LAYOUT_MAX
+			? empty.symbol
+			: 0;
+	return err;
+}
+
+static int read_tag(struct tags_miner *m, const struct shower *by, const struct layout_function *f,
+		    uint32_t tag, struct layout_tag *out, bool *known)
+{
+	int err = by->read(m, f, (struct given){tag, false}, out, known);
+
+	out->unnamed = 0;
+	if (!err && *known && out->symbol == WIRE_TAG_NAMED)
+		err = read_unnamed(m, by, f, tag, out);
+	return err;
+}
 
 /* Tags count from 0. A tag that there is not leads out of the function, or to no name. */
 static int read_tags(struct tags_miner *m, const struct shower *by, const struct layout_function *f,
@@ -219,7 +253,7 @@ static int read_tags(struct tags_miner *m, const struct shower *by, const struct
 
 	*out = (struct layout_tags){.n = 0};
 	while (more && out->n < WIRE_TAGS && !err) {
-		err = by->read(m, f, out->n, &out->items[out->n], &more);
+		err = read_tag(m, by, f, out->n, &out->items[out->n], &more);
 		out->n += more;
 	}
 	return err;
@@ -247,7 +281,8 @@ static bool same_tags(const struct layout_tags *a, const struct layout_tags *b)
 {
 	for (uint32_t i = 0; i < a->n && i < b->n; i++)
 		if (a->items[i].variant != b->items[i].variant ||
-		    a->items[i].symbol != b->items[i].symbol)
+		    a->items[i].symbol != b->items[i].symbol ||
+		    a->items[i].unnamed != b->items[i].unnamed)
 			return false;
 	return a->n == b->n;
 }

@@ -10,6 +10,7 @@
 struct layout_tag {
 	uint64_t variant; /* of DefPathDataName: the same for all that have a name of their own */
 	uint32_t symbol;  /* or WIRE_TAG_NAMED: the definition's own */
+	uint32_t unnamed; /* what is in braces if its own is the empty one; 0: that one */
 };
 
 /* By tag, from 0 on. */
