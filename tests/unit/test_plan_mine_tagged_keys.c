@@ -6,15 +6,29 @@
 #include "../fixtures/library.h"
 #include "base/array.h"
 
-enum query { SILENT, DEF, LOCAL, VALUE, PAIR, FARTHER, BOTH, ELSEWHERE, NICHE, MISSING };
+enum query {
+	SILENT,
+	DEF,
+	LOCAL,
+	VALUE,
+	PAIR,
+	FARTHER,
+	BOTH,
+	ELSEWHERE,
+	INLINED,
+	OTHER,
+	NICHE,
+	MISSING
+};
 
 /* Of the assembled tests/fixtures/memory_keys.s. */
 static struct plan_query queries[] = {
-	[SILENT] = {.name = (char *)"silent"}, [DEF] = {.name = (char *)"def"},
-	[LOCAL] = {.name = (char *)"local"},   [VALUE] = {.name = (char *)"value"},
-	[PAIR] = {.name = (char *)"pair"},     [FARTHER] = {.name = (char *)"farther"},
-	[BOTH] = {.name = (char *)"both"},     [ELSEWHERE] = {.name = (char *)"elsewhere"},
-	[NICHE] = {.name = (char *)"niche"},   [MISSING] = {.name = (char *)"loca"},
+	[SILENT] = {.name = (char *)"silent"},	 [DEF] = {.name = (char *)"def"},
+	[LOCAL] = {.name = (char *)"local"},	 [VALUE] = {.name = (char *)"value"},
+	[PAIR] = {.name = (char *)"pair"},	 [FARTHER] = {.name = (char *)"farther"},
+	[BOTH] = {.name = (char *)"both"},	 [ELSEWHERE] = {.name = (char *)"elsewhere"},
+	[INLINED] = {.name = (char *)"inlined"}, [OTHER] = {.name = (char *)"other"},
+	[NICHE] = {.name = (char *)"niche"},	 [MISSING] = {.name = (char *)"loca"},
 };
 static const struct plan plan = {.queries = queries, .n_queries = N_OF(queries)};
 
@@ -98,6 +112,9 @@ static void what_is_not_clear_is_unknown(void **state)
 {
 	assert_answer(BOTH, "DefId", TAGGED_UNKNOWN);
 	assert_answer(ELSEWHERE, "DefId", TAGGED_UNKNOWN);
+	/* Nothing is called, or something unknown, but the key is used. */
+	assert_answer(INLINED, "CrateNum", TAGGED_UNKNOWN);
+	assert_answer(OTHER, "CrateNum", TAGGED_UNKNOWN);
 	assert_answer(NICHE, "DefId", TAGGED_UNKNOWN);
 	assert_answer(MISSING, "DefId", TAGGED_UNKNOWN);
 }

@@ -388,13 +388,35 @@ static int note_asked(struct memory_asked *all, bool *any, struct memory_asked o
 	return 0;
 }
 
+/* Another function may ask what it is given the address of. */
+static bool passes_self(const struct eval *e, const struct eval_call *call)
+{
+	const struct sum *passed[] = {&call->first, &call->second, &call->third, &call->fourth};
+	uint64_t more;
+
+	for (size_t i = 0; i < N_OF(passed); i++)
+		if (is_self(e, passed[i], &more))
+			return true;
+	return false;
+}
+
+static bool reads_self(const struct eval *e)
+{
+	uint64_t at;
+
+	for (uint32_t i = 0; i < e->nodes.n; i++)
+		if (e->nodes.items[i].kind == SUM_LOAD && is_self(e, &e->nodes.items[i].of, &at))
+			return true;
+	return false;
+}
+
 static int note_call(const struct memory_keys *m, const struct eval *e,
 		     const struct eval_call *call, struct memory_asked *all, bool *any)
 {
 	struct memory_asked one = {.function = call->target};
 
 	if (!span_at(m, call->target))
-		return 0;
+		return passes_self(e, call) ? -EINVAL : 0;
 	one.local = is_local(m, e, call, &one.offset);
 	if (!one.local && !is_self(e, &call->first, &one.offset))
 		return -EINVAL;
@@ -415,6 +437,8 @@ int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct
 
 		err = note_call(m, e, &jump, &all, &any);
 	}
+	if (!err && !any && reads_self(e))
+		err = -EINVAL;
 	if (err || !any)
 		return err;
 	*out = all;

@@ -39,7 +39,10 @@ struct memory_asked {
 	bool local; /* the latter */
 };
 
-/* What the code asks that was run. 1: one thing; 0: nothing; -EINVAL: several, or it is unknown. */
+/*
+ * What the code asks that was run. 1: one thing. 0: nothing, as it reads nothing there but what it
+ * was given. -EINVAL: several, or it is unknown, as a function may have been inlined.
+ */
 int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct memory_asked *out);
 
 /*
