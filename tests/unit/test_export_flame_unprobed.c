@@ -9,8 +9,6 @@
 
 enum { PROBED, UNPROBED, N_LABELS };
 
-#define PARENTS 4
-
 static const char *const labels[N_LABELS] = {"probed", "unprobed"};
 
 static void write_samples(struct trace_writer *w, bool all_inner)

@@ -137,11 +137,6 @@ struct compare_rules {
 	uint64_t min_ppm;
 };
 
-static inline bool compare_row__is_item(const struct compare_row *row)
-{
-	return row->query && !row->unit;
-}
-
 /* The metric of rows of queries. */
 static inline enum compare_metric compare_rules__of_queries(const struct compare_rules *rules)
 {

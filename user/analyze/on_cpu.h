@@ -6,7 +6,7 @@
 #ifndef QPROF_ANALYZE_ON_CPU_H
 #define QPROF_ANALYZE_ON_CPU_H
 
-#include "trace/trace.h"
+#include <stdint.h>
 
 /*
  * The part of a self time, or of a sum of them, in which the thread was on a CPU; `off_ns` is the
@@ -15,13 +15,6 @@
 static inline uint64_t on_cpu_ns(uint64_t self_ns, uint64_t off_ns)
 {
 	return self_ns > off_ns ? self_ns - off_ns : 0;
-}
-
-/* The same of one interval, without the time of probes. */
-static inline uint64_t on_cpu_ns_of(const struct trace_times *times)
-{
-	return on_cpu_ns(trace_without_probes(times->self_ns, times->self_probe_ns),
-			 times->self_off_ns);
 }
 
 #endif /* QPROF_ANALYZE_ON_CPU_H */

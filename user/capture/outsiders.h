@@ -29,8 +29,6 @@ bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user);
 void outsiders__report(const struct outsiders *o);
 
 void outsiders__free(struct outsiders *o);
-DEFINE_CLEANUP(struct outsiders, outsiders__free)
-#define _outsiders_ __cleanup(outsiders__free_p)
 
 /*
  * For tests: whether a client with these raw arguments waits for a compiler with those. The client

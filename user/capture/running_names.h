@@ -37,7 +37,5 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
 int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx);
 
 void running_names__free(struct running_names *r);
-DEFINE_CLEANUP(struct running_names, running_names__free)
-#define _running_names_ __cleanup(running_names__free_p)
 
 #endif /* QPROF_CAPTURE_RUNNING_NAMES_H */

@@ -17,9 +17,6 @@ struct sampling_options {
 	bool on_demand;	       /* nothing is sampled before sampling__demand() */
 };
 
-/* Most samples a second: the kernel's own limit is 100,000, by kernel.perf_event_max_sample_rate.
- */
-#define SAMPLING_HZ_MAX 20000
 /* Most page faults for each sample. */
 #define SAMPLING_FAULTS_MAX 1000000
 

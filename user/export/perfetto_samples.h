@@ -40,7 +40,5 @@ struct perfetto_wait {
 bool perfetto_samples__wait(struct perfetto_samples *s, uint32_t stack, struct perfetto_wait *out);
 
 void perfetto_samples__free(struct perfetto_samples *s);
-DEFINE_CLEANUP(struct perfetto_samples, perfetto_samples__free)
-#define _perfetto_samples_ __cleanup(perfetto_samples__free_p)
 
 #endif /* QPROF_EXPORT_PERFETTO_SAMPLES_H */

@@ -28,7 +28,5 @@ int code_file__note(struct code_file *c, const struct trace_function *f);
 int code_file__write_lines(struct code_file *c, struct trace_writer *w);
 
 void code_file__free(struct code_file *c);
-DEFINE_CLEANUP(struct code_file, code_file__free)
-#define _code_file_ __cleanup(code_file__free_p)
 
 #endif /* QPROF_RECORD_CODE_FILE_H */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/cleanup.h"
 #include "base/rights.h"
 
 struct trace {

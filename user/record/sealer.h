@@ -6,8 +6,6 @@
 #ifndef QPROF_RECORD_SEALER_H
 #define QPROF_RECORD_SEALER_H
 
-#include "base/cleanup.h"
-
 /* Traces that wait at a time. */
 #define SEALER_MOST 256
 
@@ -33,7 +31,5 @@ void sealer__wait(struct sealer *s);
 
 /* Waits, too. */
 void sealer__free(struct sealer *s);
-DEFINE_CLEANUP(struct sealer, sealer__free)
-#define _sealer_ __cleanup(sealer__free_p)
 
 #endif /* QPROF_RECORD_SEALER_H */

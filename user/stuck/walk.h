@@ -56,7 +56,6 @@ bool calls__preserved(const struct calls *c, uint32_t i, unsigned int reg, const
 int calls__find_preserved(const struct calls *c, const uint32_t *calls, uint32_t n);
 
 void calls__clear(struct calls *c);
-#define _calls_ __cleanup(calls__clear)
 
 void walker__free(struct walker *w);
 DEFINE_CLEANUP(struct walker, walker__free)
