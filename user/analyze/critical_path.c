@@ -8,6 +8,7 @@
 #include "analyze/compile_graph.h"
 #include "analyze/schedule.h"
 #include "base/array.h"
+#include "base/bisect.h"
 
 /* cargo starts a compile this soon after it could; what takes longer has another cause. */
 #define SLACK_NS UINT64_C(10000000)
@@ -121,17 +122,9 @@ static struct blocker needed_last(const struct compile_graph *g, uint32_t node)
 /* Of the nodes that ended until a moment, the last one; NO_NODE: none did. */
 static uint32_t ended_last(const struct walk *w, uint64_t ns)
 {
-	uint32_t low = 0, high = w->g->n_nodes;
+	size_t after = bisect(w->g->n_nodes, i, end_of(w->g, w->ends[i]) <= ns);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (end_of(w->g, w->ends[middle]) <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? w->ends[low - 1] : NO_NODE;
+	return after ? w->ends[after - 1] : NO_NODE;
 }
 
 /*

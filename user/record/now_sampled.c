@@ -6,6 +6,7 @@
 
 #include "analyze/code_name.h"
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 
 #define NO_QUERY "(no query)"
@@ -41,20 +42,10 @@ int now_sampled__function(struct now_sampled *n, const struct trace_function *f)
 /* Index + 1 of the function that holds a location; 0: it is general, or not known. */
 static uint32_t function_at(const struct now_sampled *n, uint32_t locindex)
 {
-	uint32_t low = 0, high = n->n_functions;
+	size_t after = bisect(n->n_functions, i, n->functions[i].first <= locindex);
+	const struct now_sampled_function *f = after ? &n->functions[after - 1] : NULL;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (n->functions[mid].first <= locindex)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low || !n->functions[low - 1].name ||
-	    locindex - n->functions[low - 1].first > n->functions[low - 1].size)
-		return 0;
-	return low;
+	return f && f->name && locindex - f->first <= f->size ? (uint32_t)after : 0;
 }
 
 void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 
 #define FILE_HEAD     20
 #define INTERNED_SIZE 12
@@ -209,19 +210,10 @@ static void sort(struct sources *p)
 
 static struct place_file *file_at(struct sources *p, uint32_t position)
 {
-	uint32_t low = 0, high = p->n_files;
+	size_t after = bisect(p->n_files, i, p->files[i].start <= position);
+	struct place_file *file = after ? &p->files[after - 1] : NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->files[middle].start <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || position - p->files[low - 1].start > p->files[low - 1].length)
-		return NULL;
-	return &p->files[low - 1];
+	return file && position - file->start <= file->length ? file : NULL;
 }
 
 /* The number of the line, from 1. */
@@ -229,17 +221,8 @@ static uint32_t line_at(const struct sources *p, const struct place_file *file, 
 {
 	const struct place_lines *table = &p->tables[u64_map__get(&p->lines_of, file->number)];
 	const uint8_t *lines = p->lines.data + 4ull * table->at;
-	uint32_t low = 0, high = table->n;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bytes_load_u32(lines + 4ull * middle) <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)bisect(table->n, i, bytes_load_u32(lines + 4ull * i) <= at);
 }
 
 /* layout_places.c has proven that the compiler unpacks spans in this way. */

@@ -8,20 +8,27 @@
 #include "view/diff_rows.h"
 #include "view/markdown.h"
 
+static void print_change(FILE *out, const struct compare_row *row, enum compare_metric metric)
+{
+	char change[DIFF_CELL_MAX], percent[DIFF_CELL_MAX];
+	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX];
+
+	fprintf(out, "| %s | %s | %s | %s | ", diff_change(change, row, metric),
+		diff_percent(percent, row, metric),
+		diff_value(base, &row->of[metric][COMPARE_BASE], metric),
+		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
+}
+
 static int print_row(FILE *out, const struct compare_row *row, enum compare_metric metric)
 {
-	char change[DIFF_CELL_MAX], percent[DIFF_CELL_MAX], base[DIFF_CELL_MAX];
-	char new[DIFF_CELL_MAX], width[DIFF_CELL_MAX], count[DIFF_CELL_MAX];
+	char width[DIFF_CELL_MAX], count[DIFF_CELL_MAX];
 	_free_ char *name = diff_name(row), *place = NULL;
 	int err;
 
 	if (!name)
 		return -ENOMEM;
-	fprintf(out, "| %s | %s | %s | %s | %s | %s | ", diff_change(change, row, metric),
-		diff_percent(percent, row, metric),
-		diff_value(base, &row->of[metric][COMPARE_BASE], metric),
-		diff_value(new, &row->of[metric][COMPARE_NEW], metric),
-		diff_width(width, row, metric), diff_count(count, row));
+	print_change(out, row, metric);
+	fprintf(out, "%s | %s | ", diff_width(width, row, metric), diff_count(count, row));
 	err = markdown_code(out, name);
 	if (row->file && asprintf(&place, "%s:%" PRIu32, row->file, row->line) < 0)
 		err = -ENOMEM;
@@ -77,18 +84,15 @@ static const char *other_change(char buf[DIFF_CELL_MAX], const struct compare_ro
 
 static int print_crate(FILE *out, const struct compare_row *row, enum compare_metric metric)
 {
-	char change[DIFF_CELL_MAX], percent[DIFF_CELL_MAX], base[DIFF_CELL_MAX];
-	char new[DIFF_CELL_MAX], wall[DIFF_CELL_MAX], peak[DIFF_CELL_MAX];
+	char wall[DIFF_CELL_MAX], peak[DIFF_CELL_MAX];
 	_free_ char *name = diff_name(row);
 	int err;
 
 	if (!name)
 		return -ENOMEM;
-	fprintf(out, "| %s | %s | %s | %s | %s | %s | ", diff_change(change, row, metric),
-		diff_percent(percent, row, metric),
-		diff_value(base, &row->of[metric][COMPARE_BASE], metric),
-		diff_value(new, &row->of[metric][COMPARE_NEW], metric),
-		other_change(wall, row, COMPARE_WALL), other_change(peak, row, COMPARE_PEAK));
+	print_change(out, row, metric);
+	fprintf(out, "%s | %s | ", other_change(wall, row, COMPARE_WALL),
+		other_change(peak, row, COMPARE_PEAK));
 	err = markdown_code(out, name);
 	fputs(" |\n", out);
 	return err;
