@@ -61,6 +61,7 @@ enum qpt_chunk_type {
 	QPT_SAMPLES = 23,
 	QPT_FILES = 24,
 	QPT_OVERHEAD = 25,
+	QPT_PART = 26,
 };
 
 /*

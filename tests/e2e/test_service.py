@@ -2,6 +2,7 @@
 """record --traces: a trace for each build, rotated and kept."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -170,7 +171,8 @@ def record_one(service, shell, crate):
 def test_a_trace_that_is_full_is_followed_by_another(t):
     t.need_capture()
     with control_group(t) as group:
-        service = Service(t, group, "--rotate", "1k")
+        store = t.path("parts.db")
+        service = Service(t, group, "--rotate", "1k", "--history", "--store", store)
         shell, crates = service.session(), []
         deadline = time.monotonic() + lab.TIMEOUT
         while len(service.traces(shell)) < 3 and time.monotonic() < deadline:
@@ -189,6 +191,16 @@ def test_a_trace_that_is_full_is_followed_by_another(t):
         for trace in traces:
             dump = t.run_qprof("dump", trace).stdout
             assert '"query":"analysis"' in dump and re.search(r'"key":"crate_\d+::f"', dump), trace
+        # None of them is a build.
+        listed = json.loads(t.run_qprof("history", "list", "--json", "--store", store).stdout)["builds"]
+        states = {b["state"] for b in listed}
+        assert states == {"part %d" % (n + 1) for n in range(len(traces))}, listed
+        shown = t.run_qprof("history", "list", "--store", store).stdout
+        assert "part 1" in shown, shown
+        for question in (("trend",), ("history", "check", "--against", "main", "--fail-above", "5%")):
+            done = t.run_qprof(*question, "--store", store)
+            assert done.returncode == 125, done
+            assert "not whole: %d" % len(traces) in done.stderr or "is part " in done.stderr, done
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

@@ -12,7 +12,7 @@ import struct
 import sys
 
 from qpt_format import (
-    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PLACES, SAMPLES, SAMPLING,
+    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, SAMPLES, SAMPLING,
     SPANS, STACKS, STRINGS, THREADS, U64, Stacks, chunk, decision, decisions, end, functions, header, index, indexed, info,
     keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
     spans_payload, stacks, string, strings, tallies, text, varint, zigzag, zstd_stored,
@@ -136,6 +136,7 @@ def good():
     yield "overhead", header() + info() + took + end(0, 0, 0), (
         INFO_LINE + "overhead 7 0 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000 99\n" + WHOLE
     )
+    yield "part", header() + info() + chunk(PART, varint(3)) + end(0, 0, 0), INFO_LINE + "part 3\n" + WHOLE
     at = len(header() + BODY)
     yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
     # A reader that trusts this index may skip wanted spans; the file itself is valid.
@@ -394,6 +395,9 @@ def bad():
     )
     yield "overhead", header() + info() + chunk(OVERHEAD, varint(2, 0)), problem(
         INFO_LINE, damaged(start, "a record of what recording took is malformed")
+    )
+    yield "part", header() + info() + chunk(PART, varint(0)), problem(
+        INFO_LINE, damaged(start, "the number of a part is malformed")
     )
     later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=2)
     yield "span-columns", header() + info() + NAMES + ONE + chunk(SPANS, later), problem(

@@ -300,6 +300,9 @@ int model__item(struct model *m, const struct trace_item *item)
 		m->overhead = item->overhead;
 		m->has_overhead = true;
 		return 0;
+	case TRACE_ITEM_PART:
+		m->part = item->part;
+		return 0;
 	case TRACE_ITEM_SAMPLING:
 		return take_sampling(m, &item->sampling);
 	case TRACE_ITEM_SAMPLE:

@@ -90,7 +90,8 @@ struct model {
 	bool has_losses;
 	bool has_costs;
 	bool has_overhead;
-	bool *own; /* by process index, with own_items */
+	uint32_t part; /* of a build that has several traces; 0: it has this one */
+	bool *own;     /* by process index, with own_items */
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
 	uint64_t self_probe_ns;

@@ -179,6 +179,8 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 		return dump_costs(s->out, &item->costs);
 	case TRACE_ITEM_OVERHEAD:
 		return dump_overhead(s->out, &item->overhead);
+	case TRACE_ITEM_PART:
+		return dump_part(s->out, item->part);
 	default:
 		return 0;
 	}

@@ -40,8 +40,7 @@ static int print(const struct cli_trend_options *o, const struct trend *t)
 static void tell_why_empty(const struct store *s, const struct trend *t)
 {
 	if (!t->builds.n && t->not_whole)
-		diag_error("%s has no whole build that matches; builds whose traces are not whole: "
-			   "%llu",
+		diag_error("%s has no whole build that matches; builds that are not whole: %llu",
 			   store__name(s), (unsigned long long)t->not_whole);
 	else if (!t->builds.n)
 		diag_error("%s has no build that matches; qprof-bpf history list shows all",

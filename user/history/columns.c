@@ -36,7 +36,7 @@ static const struct history_column build_columns[] = {
 	NAME(build, how, "exact; budget: not all queries had probes; sampled: none had"),
 	NUMBER(build, budget_ppm, "ppm",
 	       "the budget, of the compilers' CPU time; null: there was none"),
-	NAME(build, state, "whole, unfinished or damaged"),
+	NAME(build, state, "whole; unfinished, damaged, or part and its number: no whole build"),
 	NUMBER(build, lost, "", "records that were lost"),
 	NUMBER(build, cost_ppm, "ppm", "of cpu_ns, what recording added to it"),
 	NUMBER(build, wall_ns, "ns", "the duration of the build"),

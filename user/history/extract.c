@@ -2,6 +2,7 @@
 #include "history/extract.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -235,11 +236,16 @@ static const char *toolchain_of(const struct extraction *e)
 	return first;
 }
 
-static const char *state_of(const struct trace_reader *r)
+/* A trace of several is no whole build, even if it is whole. */
+static const char *state_of(const struct extraction *e)
 {
-	if (!trace_reader__problem(r))
-		return "whole";
-	return trace_reader__stats(r).damaged ? "damaged" : "unfinished";
+	char part[32];
+
+	if (trace_reader__problem(e->reader))
+		return history_rows__text(
+			e->rows, trace_reader__stats(e->reader).damaged ? "damaged" : "unfinished");
+	snprintf(part, sizeof(part), "part %" PRIu32, e->model.part);
+	return history_rows__text(e->rows, e->model.part ? part : "whole");
 }
 
 static const char *how_of(const struct model *m)
@@ -324,7 +330,7 @@ static int fill_texts(struct extraction *e)
 	b->profile = text_of_word(e->rows, profile_of_build(e));
 	b->workspace = text_of_word(e->rows, workspace);
 	b->how = history_rows__text(e->rows, how_of(&e->model));
-	b->state = history_rows__text(e->rows, state_of(e->reader));
+	b->state = state_of(e);
 	return b->how && b->state ? 0 : -ENOMEM;
 }
 

@@ -384,7 +384,7 @@ static int note_left_out(struct trend *t)
 	int err = 0;
 
 	if (t->not_whole)
-		err = trend__note(t, "left out, as their traces are not whole: %s",
+		err = trend__note(t, "left out, as they are not whole: %s",
 				  builds_of(t->not_whole));
 	if (t->absent && !err)
 		err = trend__note(t, "left out, as they do not have it: %s", builds_of(t->absent));

@@ -363,6 +363,12 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 				    trace_writer__overhead(r->trace.writer, &item.overhead));
 }
 
+void recorder__set_part(struct recorder *r, uint32_t number)
+{
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__part(r->trace.writer, number));
+}
+
 void recorder__commit_file(struct recorder *r)
 {
 	trace_output__commit(&r->trace);

@@ -116,6 +116,9 @@ void recorder__leave_terminal(struct recorder *r);
 /* What recording has taken until now, for the trace: `in->compilers` is filled in here. */
 void recorder__set_overhead(struct recorder *r, const struct overhead_input *in);
 
+/* The trace has a part of its build: of this number, from 1 on. Before recorder__finish(). */
+void recorder__set_part(struct recorder *r, uint32_t number);
+
 /* The number of compilers seen. */
 uint32_t recorder__processes(const struct recorder *r);
 

@@ -45,7 +45,9 @@ struct one {
 	uint64_t begun_ns;
 	uint64_t idle_ns; /* no process runs since then */
 	uint32_t n_running;
-	bool retired; /* new processes go to another */
+	bool retired;	/* new processes go to another */
+	uint32_t part;	/* which of the traces that its build has had one after another; from 1 */
+	bool continued; /* by a further one */
 	bool cut;
 	uint64_t before[WIRE_COUNTER_MAX]; /* the session's, when it began */
 	struct cost_share cost;
@@ -116,12 +118,28 @@ static int begin_recorder(struct traces *t, struct one *o)
 	return past__tell(&t->past, &sink);
 }
 
+/* The trace before this one, which is full, is open until then. */
+static uint32_t next_part(struct traces *t, const struct build_of *b)
+{
+	struct one *last = NULL;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (build_of_is_same(&t->open[i]->build, b) &&
+		    (!last || t->open[i]->part > last->part))
+			last = t->open[i];
+	if (!last)
+		return 1;
+	last->continued = true;
+	return last->part + 1;
+}
+
 static struct one *add(struct traces *t, const struct build_of *b)
 {
 	struct one *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
+	o->part = next_part(t, b);
 	o->serial = ++t->last_serial;
 	o->build = *b;
 	o->begun_ns = o->idle_ns = clock_ns(CLOCK_MONOTONIC);
@@ -191,6 +209,8 @@ static void end(struct traces *t, uint32_t i)
 		recorder__settle(o->recorder);
 	charge_since(t, o, start_ns);
 	tell_overhead(t, o);
+	if (o->recorder && (o->continued || o->part > 1))
+		recorder__set_part(o->recorder, o->part);
 	counters_of(t, o, counters);
 	start_ns = cpu_ns();
 	if (o->recorder)
@@ -526,7 +546,7 @@ static bool is_over(const struct one *o, uint64_t now_ns)
 
 	if (o->n_running || idle < LATE_NS)
 		return false;
-	return o->retired || !o->build.root || idle > IDLE_NS || !build_of_runs(&o->build);
+	return o->continued || !o->build.root || idle > IDLE_NS || !build_of_runs(&o->build);
 }
 
 static bool is_full(const struct traces *t, const struct one *o, uint64_t now_ns)

@@ -13,6 +13,7 @@ enum trace_item_kind {
 	TRACE_ITEM_THREAD, /* its name, new or changed */
 	TRACE_ITEM_COSTS,
 	TRACE_ITEM_OVERHEAD, /* replaces the one before */
+	TRACE_ITEM_PART,     /* at most one counts */
 	TRACE_ITEM_TALLY,
 	TRACE_ITEM_DECISION,
 	TRACE_ITEM_SAMPLING, /* before all samples, at most once */
@@ -28,6 +29,7 @@ struct trace_item {
 		struct trace_thread thread; /* its name is valid until the reader is freed */
 		struct trace_costs costs;
 		struct trace_overhead overhead;
+		uint32_t part; /* of a build that has several traces; from 1 */
 		struct trace_tally tally;
 		struct trace_decision decision;
 		struct trace_sampling sampling;

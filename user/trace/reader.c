@@ -97,6 +97,24 @@ static void take_end(struct trace_reader *r)
 		chunk_stream__end(&r->stream);
 }
 
+/* A chunk that is one item. */
+static int take_record(struct trace_reader *r, uint8_t type, struct trace_item *item,
+		       const char **why)
+{
+	struct byte_reader *in = &r->stream.payload;
+
+	switch (type) {
+	case QPT_LOSSES:
+		return record_reader__losses(&r->records, in, item, why);
+	case QPT_COSTS:
+		return record_reader__costs(in, item, why);
+	case QPT_OVERHEAD:
+		return record_reader__overhead(in, item, why);
+	default:
+		return record_reader__part(in, item, why);
+	}
+}
+
 /* Take or begin the chunk just read; `*item` is set if the chunk is one. */
 static int take_chunk(struct trace_reader *r, struct trace_item *item)
 {
@@ -134,13 +152,10 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		err = sample_reader__sampling(&r->samples, in, item, &why);
 		break;
 	case QPT_LOSSES:
-		err = record_reader__losses(&r->records, in, item, &why);
-		break;
 	case QPT_COSTS:
-		err = record_reader__costs(in, item, &why);
-		break;
 	case QPT_OVERHEAD:
-		err = record_reader__overhead(in, item, &why);
+	case QPT_PART:
+		err = take_record(r, type, item, &why);
 		break;
 	case QPT_END:
 		take_end(r);

@@ -249,6 +249,16 @@ int record_reader__overhead(struct byte_reader *in, struct trace_item *item, con
 	return 0;
 }
 
+int record_reader__part(struct byte_reader *in, struct trace_item *item, const char **why)
+{
+	item->part = (uint32_t)byte_reader__varint_max(in, UINT32_MAX);
+	*why = "the number of a part is malformed";
+	if (in->bad || !item->part)
+		return -EBADMSG;
+	item->kind = TRACE_ITEM_PART;
+	return 0;
+}
+
 void record_reader__destroy(struct record_reader *r)
 {
 	process_list__destroy(&r->processes);

@@ -39,11 +39,12 @@ int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_read
 int record_reader__next(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
 			const char **why);
 
-/* Read the payload of a chunk of losses, costs or sampling. 0 or -EBADMSG, as above. */
+/* Read the payload of a chunk of one record. 0 or -EBADMSG, as above. */
 int record_reader__losses(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
 			  const char **why);
 int record_reader__costs(struct byte_reader *in, struct trace_item *item, const char **why);
 int record_reader__overhead(struct byte_reader *in, struct trace_item *item, const char **why);
+int record_reader__part(struct byte_reader *in, struct trace_item *item, const char **why);
 int record_reader__sampling(struct byte_reader *in, struct trace_item *item, const char **why);
 
 void record_reader__destroy(struct record_reader *r);

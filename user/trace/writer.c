@@ -280,6 +280,14 @@ int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *
 	return chunk_sink__write(&w->sink, QPT_OVERHEAD, payload, NULL);
 }
 
+int trace_writer__part(struct trace_writer *w, uint32_t number)
+{
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
+
+	byte_buffer__varint(payload, number);
+	return chunk_sink__write(&w->sink, QPT_PART, payload, NULL);
+}
+
 int trace_writer__flush(struct trace_writer *w)
 {
 	int err = w->sink.file.error ?: write_spans(w) ?: sample_writer__flush(&w->samples);

@@ -128,6 +128,9 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 /* What recording took so far (not since the last call); the last one counts. */
 int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *overhead);
 
+/* The trace is one of several of a build: the part of this number, from 1 on. */
+int trace_writer__part(struct trace_writer *w, uint32_t number);
+
 /* Write all that is buffered, so that a reader sees it even if this process is killed now. */
 int trace_writer__flush(struct trace_writer *w);
 

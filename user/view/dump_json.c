@@ -247,6 +247,14 @@ int dump_costs(FILE *out, const struct trace_costs *costs)
 	return put_line(&j);
 }
 
+int dump_part(FILE *out, uint32_t number)
+{
+	struct json j = begin_line(out, "type", "part");
+
+	json__number(&j, "number", number);
+	return put_line(&j);
+}
+
 int dump_overhead(FILE *out, const struct trace_overhead *overhead)
 {
 	static const char *const keys[TRACE_OVERHEAD_MAX] = {

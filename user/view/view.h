@@ -218,6 +218,7 @@ int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_proc
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 int dump_overhead(FILE *out, const struct trace_overhead *overhead);
+int dump_part(FILE *out, uint32_t number);
 
 /* The JSON schema (draft 2020-12) of a line. */
 void dump_schema(FILE *out);
