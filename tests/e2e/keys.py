@@ -210,13 +210,6 @@ class Keys:
         assert self.foreign > self.numbered, "no definition of another crate has a path"
         assert_same(self.ours, self.truth)
 
-    def assert_equal_of_crate(self):
-        """As assert_equal(), where names of other crates are not known."""
-        assert self.of_crate, "rustc's profile has no key of the crate"
-        assert_same(*(collections.Counter({key: n for key, n in counts.items()
-                                           if is_of(self.crate, key[2]) or key[2] == UNIT})
-                      for counts in (self.ours, self.truth)))
-
     def summary(self):
         return "%d keys of the crate, %d (), %d of other crates, %d of them by number; %d in memory; " \
             "left out: %d that ran to print keys, %d ids of several queries" % (

@@ -173,14 +173,11 @@ def test_items_without_symbols(t, toolchain):
 
 @each(*DEBIAN)
 def test_debian_items(t, version, mode):
-    """Likewise of Debian's compilers; in 1.85, other crates' definitions have no names."""
+    """Likewise of Debian's compilers."""
     t.need_capture()
     compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, mode)
     found = keys.compare(compile, plan_of(t, debian_toolchains.library(version)))
-    if version == "1.85":
-        found.assert_equal_of_crate()
-    else:
-        found.assert_equal()
+    found.assert_equal()
     return found.summary()
 
 

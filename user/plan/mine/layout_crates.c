@@ -262,7 +262,8 @@ static const char *read_name(struct crates_miner *m, const struct eval *e)
 /* The function that has the address of the metadata of the crate that def_key is asked for. */
 struct key_reader {
 	const struct eval *e;
-	bool called; /* it is in rsi; else it is read from the store */
+	bool called;   /* it is in rsi; else it is read from the store */
+	uint8_t index; /* the register of the index that is asked for */
 };
 
 static bool is_asked_crate(struct crates_miner *m, const struct key_reader *r, const struct sum *a)
@@ -319,24 +320,36 @@ static bool compares_index(struct crates_miner *m, const struct key_reader *r)
 			uint64_t more;
 
 			if (index &&
-			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_DX, &more) &&
+			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, r->index, &more) &&
 			    !more && read_bucket(m, r, index))
 				return true;
 		}
 	return false;
 }
 
-/* It passes on, as the second and third argument, the crate's metadata and the index. */
-static bool passes_on(struct crates_miner *m, const struct eval *e, const struct eval_call *c)
+static bool is_index(const struct eval *e, const struct sum *a)
 {
-	const struct key_reader self = {e, false};
 	uint64_t more;
 
-	return c->target && is_asked_crate(m, &self, &c->second) &&
-	       sum_is_argument(&e->nodes, &c->third, WIRE_REG_DX, &more) && !more;
+	return sum_is_argument(&e->nodes, a, WIRE_REG_DX, &more) && !more;
 }
 
-static bool called_compares(struct crates_miner *m, uint64_t entry)
+/*
+ * It passes on the crate's metadata as the second argument, and the index as the third; in 1.85 the
+ * store is between the two.
+ */
+static bool passes_on(struct crates_miner *m, const struct eval *e, const struct eval_call *c,
+		      uint8_t *index)
+{
+	const struct key_reader self = {e, false, WIRE_REG_DX};
+
+	if (!c->target || !is_asked_crate(m, &self, &c->second))
+		return false;
+	*index = is_index(e, &c->third) ? WIRE_REG_DX : WIRE_REG_CX;
+	return is_index(e, &c->third) || is_index(e, &c->fourth);
+}
+
+static bool called_compares(struct crates_miner *m, uint64_t entry, uint8_t index)
 {
 	const struct code_region region = {entry, elf_image__size_of(m->img, entry)};
 	const struct eval_function ef = {
@@ -349,15 +362,18 @@ static bool called_compares(struct crates_miner *m, uint64_t entry)
 	_free_ struct eval *e = NULL;
 
 	m->err = eval__run(&ef, &e);
-	return !m->err && compares_index(m, &(struct key_reader){e, true});
+	return !m->err && compares_index(m, &(struct key_reader){e, true, index});
 }
 
 static const char *read_def_key(struct crates_miner *m, const struct eval *e)
 {
-	if (compares_index(m, &(struct key_reader){e, false}))
+	uint8_t index;
+
+	if (compares_index(m, &(struct key_reader){e, false, WIRE_REG_DX}))
 		return NULL;
 	for (uint32_t i = 0; i < e->n_calls && !m->err; i++)
-		if (passes_on(m, e, &e->calls[i]) && called_compares(m, e->calls[i].target))
+		if (passes_on(m, e, &e->calls[i], &index) &&
+		    called_compares(m, e->calls[i].target, index))
 			return NULL;
 	return "CrateStore::def_key compares no index with an entry of a cache";
 }
