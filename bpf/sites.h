@@ -137,20 +137,25 @@ static __always_inline int site_wrapper(struct pt_regs *ctx, __u64 cookie)
 	return site_push_named(ctx, cookie, FRAME_WRAPPED);
 }
 
-/* The provider in the vtable of the query that a body runs; 0 if it cannot be read. */
-static __always_inline __u64 site_read_provider(struct pt_regs *ctx, __u64 cookie)
+/*
+ * How far the provider in the vtable of the query that a body runs is from the site, or the number
+ * of that query. If it cannot be read, it is in no table.
+ */
+static __always_inline __u32 site_read_distance(struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_group(cookie);
+	int numbered = reg != WIRE_REG_NONE && reg & WIRE_NUMBERED;
 	__u64 vtable = 0, provider = 0;
 
-	if (reg != WIRE_REG_NONE)
-		vtable = operand_reg(ctx, reg);
+	/* The one above those that there are stands for none. */
+	if ((reg & 15) != (WIRE_REG_NONE & 15))
+		vtable = operand_reg(ctx, reg & 15);
 	else if (bpf_probe_read_user(&vtable, sizeof(vtable), (void *)(PT_REGS_SP(ctx) + 8 * slot)))
-		return 0;
+		return -1;
 	vtable += wire_cookie_vtable_offset(cookie);
 	if (bpf_probe_read_user(&provider, sizeof(provider), (void *)vtable))
-		return 0;
-	return provider;
+		return -1;
+	return numbered ? (__u16)provider : provider - PT_REGS_IP(ctx);
 }
 
 /* The table's entry for the provider that a body is about to call; NULL if there is none. */
@@ -159,7 +164,7 @@ static __always_inline struct wire_provider *site_find_provider(struct pt_regs *
 	struct wire_provider_key key = {};
 	struct wire_provider *p;
 
-	key.distance = site_read_provider(ctx, cookie) - PT_REGS_IP(ctx);
+	key.distance = site_read_distance(ctx, cookie);
 	key.site = wire_cookie_query(cookie);
 	key.lib = wire_cookie_lib(cookie);
 	p = bpf_map_lookup_elem(&providers, &key);

@@ -514,6 +514,7 @@ struct wire_knobs {
  * WIRE_ROLE_IDENTIFY: the query bits number the site. The query's vtable is in the register; if
  * there is none, the group bits are the offset from sp, in units of 8 bytes, of a copy of it. The
  * provider's address is in the vtable, at the offset in the last bits (units of 8 bytes, no bias).
+ * If the register's bits are wire_numbered(), the query's number is there instead, of 16 bits.
  *
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
@@ -586,6 +587,13 @@ enum wire_reg {
 	WIRE_REG_NONE = 255,
 };
 
+/* The same register, or none, and: the vtable has the query's number, not an address. */
+#define WIRE_NUMBERED 16
+static inline wire_u32 wire_numbered(wire_u32 reg)
+{
+	return WIRE_NUMBERED | (reg & 15);
+}
+
 /* In place of a register: the key is on the stack. Only where there is room for its slot. */
 #define WIRE_KEY_ON_STACK 15
 
@@ -601,7 +609,7 @@ static inline wire_u32 wire_key_place(wire_u32 key, wire_u32 reg)
  * does not depend on where the library was mapped.
  */
 struct wire_provider_key {
-	wire_u32 distance; /* it - site, modulo 2^32 */
+	wire_u32 distance; /* it - site, modulo 2^32; or the query's number */
 	wire_u16 site;
 	wire_u16 lib;
 };

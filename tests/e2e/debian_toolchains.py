@@ -37,9 +37,9 @@ def toolchain(t, version):
     """As t.toolchain(), whose rustc is a script that sets where its libraries are."""
     root = os.path.join(DIRECTORY, version)
     if not os.path.isdir(root):
-        why = get("rustc-web")
+        why = get("rustc-web", "rustc")
         if why or not os.path.isdir(root):
-            raise lab.NotDownloaded("no rustc-web %s of Debian: %s" % (version, why or "not in apt's lists"))
+            raise lab.NotDownloaded("no rustc %s of Debian: %s" % (version, why or "not in apt's lists"))
     rustc = t.write("rustc", "#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nexec %s/usr/bin/rustc \"$@\"\n"
                     % (libraries(version), root))
     os.chmod(rustc, 0o755)

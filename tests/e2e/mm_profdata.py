@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads rustc's own self-profile (measureme's .mm_profdata, format 9), the tests' reference.
+"""Reads rustc's own self-profile (measureme's .mm_profdata, format 9, or 8 of older
+compilers), the tests' reference.
 
 It covers events in file order, with virtual id and label; the sums of measureme's summarize; and
 faults that measureme's tools stumble over. The format: a header, then pages that interleave three
@@ -11,7 +12,9 @@ import struct
 from collections import Counter, defaultdict, namedtuple
 
 MAGIC = b"MMPD"
-VERSION = 9
+# By version: of an event, of an entry of the index, and of a reference in a string. Numbers of
+# strings have 64 bits, or 32.
+FORMATS = {9: ("<QQIIII", "<QQ", "<Q"), 8: ("<IIIIII", "<II", "<I")}
 STREAMS = {0: b"MMES", 1: b"MMSD", 2: b"MMSI"}
 MAX_VIRTUAL_ID = 100_000_000
 METADATA_ID = MAX_VIRTUAL_ID + 1
@@ -32,11 +35,12 @@ class BadProfile(Exception):
 
 class Profile:
     def __init__(self, data):
-        streams = split_pages(data)
+        version, streams = split_pages(data)
+        self.event, index, self.reference = FORMATS[version]
         self.events = streams[0]
         self.strings = streams[1]
         self.addresses = {}
-        for virtual_id, address in struct.iter_unpack("<QQ", streams[2][8:]):
+        for virtual_id, address in struct.iter_unpack(index, streams[2][8:]):
             self.addresses[virtual_id] = address  # of duplicates, the last one counts
         self.known = {}
         self.counted = None
@@ -74,9 +78,9 @@ class Profile:
             if self.strings[at] == 0xFF:
                 return "".join(parts)
             if self.strings[at] == 0xFE:
-                (part,) = struct.unpack_from("<Q", self.strings, at + 1)
+                (part,) = struct.unpack_from(self.reference, self.strings, at + 1)
                 parts.append(self.resolve(part, nested + 1))
-                at += 9
+                at += 1 + struct.calcsize(self.reference)
             else:
                 end = at
                 while end < len(self.strings) and self.strings[end] < 0xFE:
@@ -87,7 +91,7 @@ class Profile:
     def all_intervals(self):
         """(kind, interval event), in file order: per thread in the order of their ends."""
         for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
-            "<QQIIII", self.events[8:]
+            self.event, self.events[8:]
         ):
             start = low1 | (high >> 16) << 32
             end = low2 | (high & 0xFFFF) << 32
@@ -102,7 +106,7 @@ class Profile:
     def records(self):
         """Every event in file order; `second` is INSTANT, INTEGER, or an interval's end."""
         for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
-            "<QQIIII", self.events[8:]
+            self.event, self.events[8:]
         ):
             label = self.text(event_id).split(SEPARATOR)[0]
             first = low1 | (high >> 16) << 32
@@ -110,7 +114,7 @@ class Profile:
 
     def event_texts(self):
         """(kind, string id, [label, argument...], whether it is an interval) of every event."""
-        for kind_id, event_id, _, _, low2, high in struct.iter_unpack("<QQIIII", self.events[8:]):
+        for kind_id, event_id, _, _, low2, high in struct.iter_unpack(self.event, self.events[8:]):
             interval = (low2 | (high & 0xFFFF) << 32) < INTEGER
             yield self.text(kind_id), event_id, self.text(event_id).split(SEPARATOR), interval
 
@@ -129,7 +133,7 @@ class Profile:
         if self.counted is None:
             self.counted = Counter()
             for kind_id, event_id, _, _, low2, high in struct.iter_unpack(
-                "<QQIIII", self.events[8:]
+                self.event, self.events[8:]
             ):
                 if low2 | (high & 0xFFFF) << 32 < INTEGER:
                     self.counted[kind_id, self.addresses.get(event_id, -event_id)] += 1
@@ -251,8 +255,9 @@ def problems(profile):
 
 
 def split_pages(data):
-    if data[:4] != MAGIC or struct.unpack_from("<I", data, 4)[0] != VERSION:
-        raise BadProfile("not a self-profile of format 9")
+    version = struct.unpack_from("<I", data, 4)[0] if len(data) >= 8 else None
+    if data[:4] != MAGIC or version not in FORMATS:
+        raise BadProfile("not a self-profile of a known format")
     pages = {tag: [] for tag in STREAMS}
     at = 8
     while at < len(data):
@@ -268,4 +273,4 @@ def split_pages(data):
     for tag, magic in STREAMS.items():
         if streams[tag][:4] != magic or len(streams[tag]) < 8:
             raise BadProfile("no stream %s" % magic.decode())
-    return streams
+    return version, streams

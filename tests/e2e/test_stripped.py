@@ -19,7 +19,7 @@ from test_places import assert_all_sorts
 from test_targets import fake_toolchain
 
 MODES = ("debug", "release", "first-incremental", "second-incremental")
-DEBIAN = [(version, mode) for version in ("1.96", "1.85") for mode in MODES]
+DEBIAN = [(version, mode) for version in ("1.96", "1.85", "1.63") for mode in MODES]
 QUERIES = ("-q", "-e", "query-provider")
 OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id")
 OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_offset", "sp_delta",

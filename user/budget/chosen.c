@@ -227,7 +227,7 @@ static void charge_query(struct choosing *c, uint32_t i)
 	struct choice_query *to = &c->queries[i];
 
 	to->set = c->set_of[i];
-	to->wrapped = q->start_role == WIRE_ROLE_WRAPPER;
+	to->wrapped = q->start_role == WIRE_ROLE_WRAPPER || q->number;
 	c->chosen->has_starts[i] |= to->wrapped && c->identifies[to->set];
 	to->worth = worth_of(c, i, rate);
 	to->ends = rate * c->hit;

@@ -190,8 +190,10 @@ static uint64_t identify_cookie(const struct attach_set *set, const struct plan_
 {
 	uint32_t number = (uint32_t)(site - set->plan->sites);
 	uint32_t slot = site->slot < 0 ? WIRE_NO_GROUP : (uint32_t)site->slot / 8;
+	uint32_t reg =
+		plan__has_numbers(set->plan, site->body) ? wire_numbered(site->reg) : site->reg;
 
-	return wire_cookie(site->role, set->lib, number, slot, site->reg,
+	return wire_cookie(site->role, set->lib, number, slot, reg,
 			   site->vtable_offset - 8 * WIRE_SP_BIAS);
 }
 
@@ -316,7 +318,9 @@ uint64_t attach_set__hit_cookie(const struct attach_set *set, const struct plan_
 static void describe_query(const struct attach_set *set, const struct plan_site *site,
 			   uint32_t query, struct wire_provider *value)
 {
-	bool own_start = set->plan->queries[query].start_role != WIRE_ROLE_WRAPPER;
+	const struct plan_query *q = &set->plan->queries[query];
+	/* Those with a number have no start of their own where there is such a site. */
+	bool own_start = !q->number && q->start_role != WIRE_ROLE_WRAPPER;
 
 	value->query = own_start ? WIRE_NO_QUERY : (uint16_t)query;
 	value->group = (uint16_t)set->plan->bodies[site->body].group;
@@ -361,7 +365,7 @@ bool attach_set__provider(const struct attach_set *set, const struct plan_site *
 	if (!serves(set, site, q))
 		return false;
 	*key = (struct wire_provider_key){
-		.distance = (uint32_t)(q->provider - site->addr),
+		.distance = q->number ? q->number : (uint32_t)(q->provider - site->addr),
 		.site = (uint16_t)(site - set->plan->sites),
 		.lib = set->lib,
 	};

@@ -14,6 +14,7 @@
 #include "plan/mine/between.h"
 #include "plan/mine/body.h"
 #include "plan/mine/frames.h"
+#include "plan/mine/identify.h"
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
 #include "plan/mine/outlined.h"
@@ -53,7 +54,8 @@ struct builder {
 	struct mined_body *mined; /* parallel to plan->bodies */
 	struct frame_drafts frames;
 	struct plan *plan;
-	const char *unrecovered; /* why a library without symbols gets no names */
+	struct query_numbers numbers; /* recovered */
+	const char *unrecovered;      /* why a library without symbols gets no names */
 	bool legacy;
 };
 
@@ -68,6 +70,7 @@ static void builder_fini(struct builder *b)
 	free(b->cold);
 	free(b->mined);
 	frame_drafts__clear(&b->frames);
+	query_numbers__destroy(&b->numbers);
 	plan__free(b->plan);
 }
 
@@ -272,8 +275,10 @@ static uint32_t body_called(const struct builder *b)
 
 static int find_body(struct builder *b, const struct function *f, uint32_t *body)
 {
-	*body = PLAN_NONE;
-	if (code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
+	/* The wrapper may hold the body itself. */
+	*body = plan__body_at(b->plan, f->entry);
+	if (*body != PLAN_NONE ||
+	    code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
 		return 0;
 	*body = body_called(b);
 	if (*body == PLAN_NONE)
@@ -314,6 +319,13 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 	return 0;
 }
 
+static uint32_t number_of(const struct builder *b, uint64_t wrapper)
+{
+	const struct query_number *number = query_numbers__of(&b->numbers, wrapper);
+
+	return number ? number->number : 0;
+}
+
 static int collect_query(struct builder *b, const struct function *f)
 {
 	struct plan *plan = b->plan;
@@ -325,6 +337,7 @@ static int collect_query(struct builder *b, const struct function *f)
 	switch (f->kind) {
 	case NAME_WRAPPER_NON_INCR:
 		q->wrapper_non_incr = f->entry;
+		q->number = number_of(b, f->entry);
 		return find_body(b, f, &q->body_non_incr);
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;
@@ -373,7 +386,7 @@ static void count_queries(struct plan *plan)
 		uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 
 		for (size_t k = 0; k < 2; k++)
-			if (bodies[k] != PLAN_NONE)
+			if (bodies[k] != PLAN_NONE && (!k || bodies[1] != bodies[0]))
 				plan->bodies[bodies[k]].n_queries++;
 	}
 }
@@ -465,7 +478,7 @@ static int leave_out_stepped(struct plan *plan)
 static int open_library(struct builder *b, struct library_file *file, struct debug_file *debug)
 {
 	enum symbol_source source;
-	int err = recover__map(file, debug, &b->img, &source, &b->unrecovered)
+	int err = recover__map(file, debug, &b->img, &source, &b->numbers, &b->unrecovered)
 			  ?: code_decoder__new(b->img, &b->decoder);
 
 	if (err)
@@ -504,7 +517,10 @@ static int find_queries(struct builder *b, struct library_file *file)
 	if (err)
 		return err;
 	join_groups(b->plan);
-	return between_find(b->img, b->decoder, b->plan, b->mined);
+	if (!b->numbers.n)
+		return between_find(b->img, b->decoder, b->plan, b->mined);
+	/* Such queries start in their bodies, wherever these call the provider. */
+	return identify_by_number(b->img, b->decoder, b->plan, b->mined, &b->numbers);
 }
 
 static int add_drop_site(struct builder *b)

@@ -216,6 +216,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u64(c, &q->provider);
 	code_u32(c, &q->body_non_incr);
 	code_u32(c, &q->body_incr);
+	code_u32(c, &q->number);
 	code_u32(c, &q->n_start);
 	code_u32(c, &q->n_end);
 	code_u32(c, &q->n_request);
@@ -228,6 +229,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u8(c, &q->key);
 	require(c, q->key < WIRE_KEY_MAX);
 	code_bool(c, &q->key_by_address);
+	require(c, q->number <= UINT16_MAX);
 	code_memory_key(c, &q->memory);
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);

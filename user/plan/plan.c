@@ -76,6 +76,14 @@ bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t 
 				     body == plan__outlined(plan, q->body_incr));
 }
 
+bool plan__has_numbers(const struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan__serves(plan, &plan->queries[i], body))
+			return plan->queries[i].number != 0;
+	return false;
+}
+
 bool plan_query__names(const struct plan_query *q)
 {
 	return q->key != WIRE_KEY_UNKNOWN && q->key != WIRE_KEY_UNIT;
@@ -87,7 +95,7 @@ static bool sees_start(const struct plan *plan, const struct plan_site *site, ui
 	const struct plan_query *q = &plan->queries[i];
 
 	if (site->role == WIRE_ROLE_IDENTIFY)
-		return q->start_role == WIRE_ROLE_WRAPPER &&
+		return (q->start_role == WIRE_ROLE_WRAPPER || q->number) &&
 		       (site->body == q->body_incr ||
 			site->body == plan__outlined(plan, q->body_incr));
 	return plan_site__is_start(site) && site->query == i;

@@ -42,9 +42,10 @@ struct plan_site {
 	 * IDENTIFY, GUARD_QUERY: the same for the query's vtable. REQUEST, GUARD_CALLED: the return
 	 * address's offset.
 	 */
-	uint8_t reg;	       /* or WIRE_REG_NONE */
-	int32_t slot;	       /* or PLAN_NO_SLOT */
-	int32_t vtable_offset; /* IDENTIFY: of the provider's address in the vtable, bytes */
+	uint8_t reg;  /* or WIRE_REG_NONE */
+	int32_t slot; /* or PLAN_NO_SLOT */
+	/* IDENTIFY: of the provider's address in the vtable, bytes; or of the query's number. */
+	int32_t vtable_offset;
 	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function
 	 * that calls, so 8 at the first instruction. */
 	int32_t sp_delta;
@@ -65,6 +66,9 @@ struct plan_query {
 	uint64_t provider;
 	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
+	/* By which its vtable shows it (recover/query_numbers.h); 0: its provider's address does.
+	 */
+	uint32_t number;
 	char *key_type; /* its key's, in rustc's sources, paths without modules; NULL: unknown */
 	uint8_t key;	/* enum wire_key */
 	bool key_by_address; /* its provider is given the address of a key of another type */
@@ -277,6 +281,8 @@ DEFINE_CLEANUP(struct plan, plan__free)
 uint32_t plan__body_at(const struct plan *plan, uint64_t addr);
 /* The body that executes queries for `body`, which may be PLAN_NONE; or PLAN_NONE. */
 uint32_t plan__outlined(const struct plan *plan, uint32_t body);
+/* True if the vtables of this body's queries have numbers, by which they are told apart. */
+bool plan__has_numbers(const struct plan *plan, uint32_t body);
 /* True if executions of query `q` are in this body. */
 bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t body);
 /* Sites that only a recording with callers attaches to. */

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define NO_BLOCK UINT32_MAX
+/* Above sp at the entry: behind the return address. */
+#define ARGUMENTS 8
 
 struct flow {
 	const struct walk *walk;
@@ -98,9 +100,13 @@ static struct flow_value value_of(const struct flow_state *s, const struct code_
 			return (struct flow_value){FLOW_STACK, at};
 		break;
 	case CODE_LOAD64:
-		slot = stack_address(s, insn, &at) ? flow_state__slot(s, at) : NULL;
+		if (!stack_address(s, insn, &at))
+			break;
+		slot = flow_state__slot(s, at);
 		if (slot)
 			return slot->value;
+		if (at >= ARGUMENTS && !s->spoiled)
+			return (struct flow_value){FLOW_ARGUMENT, at};
 		break;
 	case CODE_MOVE64:
 		if (insn->base < CODE_REG_SP)
@@ -127,10 +133,18 @@ static void move_sp(struct flow_state *s, const struct code_insn *insn)
 	if (insn->sp_adjust)
 		return;
 	s->has_sp = insn->shape == CODE_OTHER;
+	s->spoiled = true;
 	s->n_slots = 0;
 	for (int r = 0; r < CODE_REG_SP; r++)
 		if (s->regs[r].kind == FLOW_STACK)
 			s->regs[r].kind = FLOW_UNKNOWN;
+}
+
+/* A push of an argument, not of a register that is to be preserved. */
+static bool passes_on(const struct flow_state *s, const struct code_insn *insn)
+{
+	return insn->reg < CODE_REG_SP && s->has_sp && s->regs[insn->reg].kind &&
+	       s->regs[insn->reg].kind != FLOW_ENTRY;
 }
 
 static void apply(struct flow_state *s, const struct code_insn *insn)
@@ -141,6 +155,7 @@ static void apply(struct flow_state *s, const struct code_insn *insn)
 
 	if (stores && stack_address(s, insn, &at)) {
 		forget_slots(s, at, insn->stores);
+		s->spoiled = s->spoiled || at + insn->stores > ARGUMENTS;
 		if (insn->shape != CODE_STORE64 && insn->shape != CODE_STORE_IMM)
 			v.kind = FLOW_UNKNOWN;
 		for (int64_t k = 0; k + 8 <= insn->stores; k += 8)
@@ -150,6 +165,8 @@ static void apply(struct flow_state *s, const struct code_insn *insn)
 		s->regs[__builtin_ctz(left)].kind = FLOW_UNKNOWN;
 	if (insn->writes & 1u << CODE_REG_SP)
 		move_sp(s, insn);
+	if (insn->shape == CODE_PUSH && passes_on(s, insn))
+		write_slot(s, s->sp, s->regs[insn->reg]);
 	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
 		s->regs[insn->reg] = v;
 }
@@ -187,8 +204,9 @@ static bool join(struct flow_state *to, const struct flow_state *from)
 		}
 		to->slots[n++] = mine;
 	}
-	changed = changed || n != to->n_slots;
+	changed = changed || n != to->n_slots || (from->spoiled && !to->spoiled);
 	to->n_slots = n;
+	to->spoiled = to->spoiled || from->spoiled;
 	return changed;
 }
 

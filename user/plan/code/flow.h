@@ -14,6 +14,9 @@ enum flow_kind {
 	FLOW_CONST, /* this number or address */
 	FLOW_STACK, /* the address this many bytes above sp at the function's entry */
 	FLOW_ENTRY, /* the value of this register (enum wire_reg) at the entry */
+	/* An argument that was passed on the stack: the value this many bytes above sp at the
+	 * entry. */
+	FLOW_ARGUMENT,
 };
 
 struct flow_value {
@@ -35,7 +38,8 @@ struct flow_state {
 	uint32_t n_slots;
 	bool reached;
 	bool has_sp;
-	int64_t sp; /* bytes above its value at the entry: negative */
+	bool spoiled; /* something may have been written where arguments are */
+	int64_t sp;   /* bytes above its value at the entry: negative */
 };
 
 struct flow;

@@ -89,50 +89,76 @@ size_t walk__ways_to(const struct walk *w, size_t i)
 	return falls_into(w->code, i) + (w->first_branch[i + 1] - w->first_branch[i]);
 }
 
-/* The only instruction from which control reaches `i`, or SIZE_MAX if there is none or several. */
-static size_t only_way_to(const struct walk *w, size_t i)
+/* A walk backwards from the call of a cold side. */
+struct way_back {
+	const struct walk *walk;
+	struct walk_guard *out;
+	size_t most, n;
+	int steps;
+	bool failed;
+};
+
+static void add_guard(struct way_back *b, struct walk_guard g, size_t branch, size_t next)
 {
-	return walk__ways_to(w, i) == 1 ? walk__way_to(w, i, 0) : SIZE_MAX;
+	const struct code_insn *insn = &b->walk->code->insns[branch];
+
+	g.mask = branch;
+	g.resume = insn->target == b->walk->code->insns[next].addr ? insn->addr + insn->size
+								   : insn->target;
+	if (!g.has_slot || b->n == b->most)
+		b->failed = true;
+	else
+		b->out[b->n++] = g;
 }
 
-/*
- * Walk backwards from the cold side's call to the branch that leads there, noting the guard's
- * address (first argument: rdi) on the way.
- */
+/* Note the guard's address, in `holds` behind the instruction. False if it is lost. */
+static bool note_slot(const struct code_insn *insn, uint8_t *holds, struct walk_guard *g)
+{
+	if (g->has_slot || !(insn->writes & 1u << *holds))
+		return true;
+	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP) {
+		*holds = insn->base;
+		return true;
+	}
+	/* The lowest place of the frame is where sp is. */
+	g->slot = insn->shape == CODE_LEA ? insn->disp : 0;
+	g->has_slot = (insn->shape == CODE_LEA || insn->shape == CODE_MOVE64) &&
+		      insn->base == CODE_REG_SP;
+	return g->has_slot;
+}
+
+static void go_back(struct way_back *b, size_t i, uint8_t holds, struct walk_guard g)
+{
+	size_t n = walk__ways_to(b->walk, i);
+
+	b->failed = b->failed || !n || n > b->most || b->steps++ >= COLD_REACH;
+	for (size_t k = 0; k < n && !b->failed; k++) {
+		size_t from = walk__way_to(b->walk, i, k);
+		const struct code_insn *insn = &b->walk->code->insns[from];
+		struct walk_guard way = g;
+		uint8_t way_holds = holds;
+
+		if (insn->flow == CODE_JCC)
+			add_guard(b, way, from, i);
+		else if (note_slot(insn, &way_holds, &way))
+			go_back(b, from, way_holds, way);
+		else
+			b->failed = true;
+	}
+}
+
+size_t walk__guards(const struct walk *w, size_t call, struct walk_guard *out, size_t most)
+{
+	struct way_back b = {.walk = w, .out = out, .most = most};
+
+	go_back(&b, call, WIRE_REG_DI, (struct walk_guard){0});
+	return b.failed ? 0 : b.n;
+}
+
 bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g)
 {
-	const struct code *code = w->code;
-	uint8_t holds =
-		WIRE_REG_DI; /* the guard's address, behind the instructions that were seen */
-	size_t i = call;
-
 	*g = (struct walk_guard){0};
-	for (int steps = 0; steps < COLD_REACH; steps++) {
-		size_t from = only_way_to(w, i);
-		const struct code_insn *insn;
-
-		if (from == SIZE_MAX)
-			return false;
-		insn = &code->insns[from];
-		if (insn->flow == CODE_JCC) {
-			g->mask = from;
-			g->resume = insn->target == code->insns[i].addr ? insn->addr + insn->size
-									: insn->target;
-			return g->has_slot;
-		}
-		if (!g->has_slot && (insn->writes & 1u << holds)) {
-			if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP) {
-				holds = insn->base;
-			} else if (insn->shape == CODE_LEA && insn->base == CODE_REG_SP) {
-				g->slot = insn->disp;
-				g->has_slot = true;
-			} else {
-				return false;
-			}
-		}
-		i = from;
-	}
-	return false;
+	return walk__guards(w, call, g, 1) == 1;
 }
 
 static int push_index(struct walk *w, size_t idx, uint8_t state, const char **problem)

@@ -74,6 +74,12 @@ struct walk_guard {
  */
 bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g);
 
+/*
+ * The same where several branches lead to one call: up to `most` of them. 0 if there are more, or
+ * one was not recognised.
+ */
+size_t walk__guards(const struct walk *w, size_t call, struct walk_guard *out, size_t most);
+
 /* The test of the filter just before the branch `mask`, or NULL. */
 const struct code_insn *walk__mask_test(const struct code *code, size_t mask);
 

@@ -144,33 +144,58 @@ static int add_ends(struct walk *w, const struct walk_guard *g, struct body_mine
 	return err;
 }
 
-static int mine_guard(struct walk *w, size_t call, struct body_miner *m)
+static int add_guard(struct walk *w, const struct walk_guard *g, struct body_miner *m)
 {
-	const struct mine_cold *cold = m->cold;
+	const struct code_insn *test = walk__mask_test(w->code, g->mask);
 	struct mined_body *out = m->out;
-	const struct code_insn *test;
-	struct walk_guard g;
-	int err;
 
-	if (!walk__guard(w, call, &g)) {
-		out->problem = "the branch to the profiler's cold side was not recognised";
-		out->masks_exact = false;
-		return 0;
-	}
-	test = walk__mask_test(w->code, g.mask);
-	if (cold->any_kind && test && test->imm != MINE_QUERY_PROVIDERS)
-		return 0;
-	if (cold->any_kind && !test) {
-		out->problem = "the test of the profiler's event filter was not recognised";
-		out->masks_exact = false;
-		return 0;
-	}
 	if (test) {
 		out->mask_disp = (uint64_t)test->disp;
 		out->mask_bit = test->imm;
 	}
-	err = add_mask(w, &g, out);
-	return err ? err : add_ends(w, &g, m);
+	return add_mask(w, g, out) ?: add_ends(w, g, m);
+}
+
+static bool is_query(const struct walk *w, const struct walk_guard *g)
+{
+	const struct code_insn *test = walk__mask_test(w->code, g->mask);
+
+	return test && test->imm == MINE_QUERY_PROVIDERS;
+}
+
+/* Several branches lead to the cold side's call: all must be seen to be a query's. */
+static int mine_joined(struct walk *w, size_t call, struct body_miner *m)
+{
+	struct walk_guard guards[MINE_MAX_SITES];
+	size_t n = walk__guards(w, call, guards, N_OF(guards)), queries = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++)
+		queries += is_query(w, &guards[i]);
+	if (!n || queries < n) {
+		m->out->problem = "the branch to the profiler's cold side was not recognised";
+		m->out->masks_exact = false;
+		return 0;
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_guard(w, &guards[i], m);
+	return err;
+}
+
+static int mine_guard(struct walk *w, size_t call, struct body_miner *m)
+{
+	const struct mine_cold *cold = m->cold;
+	struct mined_body *out = m->out;
+	struct walk_guard g;
+
+	if (!walk__guard(w, call, &g))
+		return mine_joined(w, call, m);
+	if (cold->any_kind && !walk__mask_test(w->code, g.mask)) {
+		out->problem = "the test of the profiler's event filter was not recognised";
+		out->masks_exact = false;
+		return 0;
+	}
+	return cold->any_kind && !is_query(w, &g) ? 0 : add_guard(w, &g, m);
 }
 
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,

@@ -342,9 +342,10 @@ static int scan_for_hits(struct finder *f)
 
 static int find(struct finder *f, struct library_file *file, struct debug_file *debug)
 {
+	_query_numbers_ struct query_numbers numbers = {0};
 	enum symbol_source source;
 	const char *problem;
-	int err = recover__map(file, debug, &f->img, &source, &problem)
+	int err = recover__map(file, debug, &f->img, &source, &numbers, &problem)
 			  ?: code_decoder__new(f->img, &f->decoder);
 
 	if (err)

@@ -114,7 +114,8 @@ static int judge(struct search *s, uint32_t body)
 		return 0;
 	if (s->several[body])
 		return give_up(s, body, "it calls several functions that execute queries");
-	if (s->foreign[called])
+	/* With a number, such a function itself shows which query it executes. */
+	if (s->foreign[called] && !plan__has_numbers(plan, body))
 		return give_up(s, body,
 			       "it calls a function that executes queries for others, too");
 	plan->bodies[called].incremental = plan->bodies[body].incremental;

@@ -191,6 +191,20 @@ static bool is_at_provider(struct chooser *c, const struct plan_query *q)
 }
 
 /*
+ * One body serves both modes. What executes for it may do so for others, too, but has the number.
+ */
+static enum wire_role choose_numbered(const struct chooser *c, const struct plan_query *q)
+{
+	uint32_t outlined = plan__outlined(c->plan, q->body_incr);
+
+	if (!has_masks(c, q->body_incr) || (outlined != PLAN_NONE && !can_identify(c, outlined)))
+		return 0;
+	if (c->plan->bodies[q->body_incr].n_queries == 1)
+		return WIRE_ROLE_START_BODY;
+	return can_identify(c, q->body_incr) ? WIRE_ROLE_IDENTIFY : 0;
+}
+
+/*
  * The ways to see a query's start, best first:
  * 1. a body of its own: the mask site, where self-profile starts its interval too; but if the key
  *    is in memory, 2, because few bodies keep its address up to there;
@@ -198,12 +212,15 @@ static bool is_at_provider(struct chooser *c, const struct plan_query *q)
  * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
  *    to execute the query. With incremental compilation, wrappers also run to find it unchanged,
  *    and a query may be executed without its wrapper, so there the mask site reads the query;
- * 4. else none: no breakpoint is written on an instruction that the kernel does not emulate.
+ * 4. the mask sites, if the query's vtable has a number by which they tell it from others;
+ * 5. else none: no breakpoint is written on an instruction that the kernel does not emulate.
  */
 static enum wire_role choose_start(struct chooser *c, const struct plan_query *q)
 {
 	struct mined_entry at = {0};
 
+	if (q->number)
+		return choose_numbered(c, q);
 	if (owns_bodies(c, q) && !(q->key == WIRE_KEY_MEMORY && is_at_provider(c, q)))
 		return WIRE_ROLE_START_BODY;
 	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
@@ -247,6 +264,19 @@ static void choose_starts(struct chooser *c)
 	}
 }
 
+/* Of a query with a number. */
+static int add_numbered(struct chooser *c, uint32_t i)
+{
+	struct plan_query *q = &c->plan->queries[i];
+	uint32_t outlined = plan__outlined(c->plan, q->body_incr);
+	uint32_t query = q->start_role == WIRE_ROLE_START_BODY ? i : PLAN_NONE;
+	int err = add_masks_of(c, q->body_incr, q->start_role, query, &q->n_start);
+
+	if (err || outlined == PLAN_NONE)
+		return err;
+	return add_masks_of(c, outlined, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
+}
+
 static int add_starts(struct chooser *c, uint32_t i)
 {
 	struct plan_query *q = &c->plan->queries[i];
@@ -254,6 +284,8 @@ static int add_starts(struct chooser *c, uint32_t i)
 	int err;
 
 	q->start_exact = q->start_role != 0;
+	if (q->start_role && q->number)
+		return add_numbered(c, i);
 	switch (q->start_role) {
 	case WIRE_ROLE_START_BODY:
 		err = add_masks(c, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);

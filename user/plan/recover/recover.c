@@ -5,8 +5,10 @@
 
 #include "plan/recover/activities.h"
 #include "plan/recover/bodies.h"
+#include "plan/recover/cold_kinds.h"
 #include "plan/recover/dynsym.h"
 #include "plan/recover/guards.h"
+#include "plan/recover/query_engine.h"
 #include "plan/recover/readers.h"
 #include "plan/recover/timers.h"
 #include "plan/recover/vtables.h"
@@ -26,7 +28,14 @@ static int recover_profiler(struct elf_image *img, struct recovered *r, const ch
 		       ?: timers__recover(img, r, problem);
 }
 
-int recover__symbols(struct elf_image *img, const char **problem)
+static int recover_queries(struct elf_image *img, const struct bounds *bounds, struct recovered *r,
+			   struct query_numbers *numbers, const char **problem)
+{
+	return query_engine__is_in(img) ? query_engine__recover(img, bounds, r, numbers, problem)
+					: vtables__recover(img, bounds, r, problem);
+}
+
+int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const char **problem)
 {
 	_recovered_ struct recovered r = {0};
 	_bounds_ struct bounds bounds;
@@ -37,13 +46,15 @@ int recover__symbols(struct elf_image *img, const char **problem)
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r, problem)
 		       ?: recovered__give(&r, &bounds, img)
-		       ?: vtables__recover(img, &bounds, &r, problem)
+		       ?: cold_kinds__recover(img, &r) ?: recovered__give(&r, &bounds, img)
+		       ?: recover_queries(img, &bounds, &r, numbers, problem)
+		       ?: recovered__give(&r, &bounds, img)
 		       ?: recover_profiler(img, &r, problem) ?: readers__recover(img, &bounds, &r)
 		       ?: recovered__give(&r, &bounds, img);
 }
 
 int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
-		 enum symbol_source *source, const char **problem)
+		 enum symbol_source *source, struct query_numbers *numbers, const char **problem)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	const struct elf_symbol *syms;
@@ -54,7 +65,7 @@ int recover__map(struct library_file *file, struct debug_file *debug, struct elf
 	err = err ?: elf_image__symbols(img, &syms, &n);
 	if (err == -ENODATA) {
 		*source = SYMBOLS_RECOVERED;
-		err = recover__symbols(img, problem);
+		err = recover__symbols(img, numbers, problem);
 		if (err == -ENODATA)
 			*problem = "it has no unwind table";
 		else if (!err && *problem)

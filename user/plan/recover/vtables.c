@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "plan/recover/engine.h"
 #include "plan/recover/loaders.h"
 #include "plan/recover/providers.h"
+#include "plan/recover/query_names.h"
 #include "plan/recover/set_providers.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */
@@ -300,29 +300,12 @@ static int find_loaders(struct table *t)
 	return err;
 }
 
-/* `path`: the namespaces of the function's path. */
-static int add_function(struct recovered *out, const struct query *q, uint64_t addr,
-			const char *path, const char *function)
-{
-	char name[NAME_MAX_LEN + 128];
-
-	snprintf(name, sizeof(name), "_R%sC16rustc_query_impl10query_impl%u%.*s%s", path, q->len,
-		 (int)q->len, q->name, function);
-	return recovered__add(out, addr, name);
-}
-
 static int add_query(struct recovered *out, const struct query *q)
 {
-	static const char path[] = "NvNtNtNt";
-	int err =
-		q->loader ? add_function(out, q, q->loader, "NCNvNtNt", "17make_query_vtable0") : 0;
+	int err = q->loader ? query_names__loader(out, q->name, q->len, q->loader) : 0;
 
-	return err ?: add_function(out, q, q->wrapper[0], path,
-			    "22execute_query_non_incr26___rust_end_short_backtrace")
-		       ?: add_function(out, q, q->wrapper[1], path,
-				       "18execute_query_incr26___rust_end_short_backtrace")
-		       ?: add_function(out, q, q->provider, path,
-				       "18invoke_provider_fn28___rust_begin_short_backtrace");
+	return err ?: query_names__wrappers(out, q->name, q->len, q->wrapper[0], q->wrapper[1])
+		       ?: query_names__provider(out, q->name, q->len, q->provider);
 }
 
 /* rustc has it as a closure, whose number is not known. It shows where spans are. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The cold sides of the profiler's guards in a library that exports none of them: of the functions
+ * that ask for the number of their thread, those that are called behind a test of the event filter.
+ * The tested bit shows the kind of event.
+ */
+#ifndef QPROF_PLAN_RECOVER_COLD_KINDS_H
+#define QPROF_PLAN_RECOVER_COLD_KINDS_H
+
+#include "plan/recover/recovered.h"
+#include "plan/symbols/elf_image.h"
+
+/*
+ * Add names to those that have none, if all calls of a function test one bit. Nothing is added if a
+ * cold side of query providers has a name. 0 or -ENOMEM.
+ */
+int cold_kinds__recover(struct elf_image *img, struct recovered *out);
+
+#endif /* QPROF_PLAN_RECOVER_COLD_KINDS_H */
