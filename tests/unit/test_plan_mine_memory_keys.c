@@ -121,6 +121,17 @@ static void the_variant_says_where_it_is(void **state)
 	assert_kind_at("GlobalId", 0);
 }
 
+static void functions_may_be_inlined(void **state)
+{
+	assert_def_at("Copied", 4);
+	assert_kind_at("KindCopied", 0);
+	/* Other words are read, or other functions called. */
+	assert_not_found("Larger");
+	assert_not_found("Different");
+	assert_not_found("KindMoved");
+	assert_not_found("KindDifferent");
+}
+
 static void the_value_of_an_input_is_asked(void **state)
 {
 	assert_kind_at("PseudoCanonicalInput<GlobalId>", 0x18);
@@ -157,6 +168,7 @@ int main(void)
 		cmocka_unit_test(a_part_is_a_definition),
 		cmocka_unit_test(a_part_is_a_definition_of_the_crate),
 		cmocka_unit_test(the_variant_says_where_it_is),
+		cmocka_unit_test(functions_may_be_inlined),
 		cmocka_unit_test(the_value_of_an_input_is_asked),
 		cmocka_unit_test(what_is_not_shown_is_not_found),
 		cmocka_unit_test(without_a_crate_nothing_is_found),

@@ -32,6 +32,7 @@ struct memory_keys {
 	uint32_t n_spans, n_debugs;
 	struct wire_memory_key def, kind; /* of a DefId, and of an InstanceKind, by itself */
 	uint64_t def_at, kind_at;	  /* their functions; 0: unknown */
+	struct eval *def_run, *kind_run;  /* the beginnings of these */
 	uint64_t value_at; /* offset of the value in any PseudoCanonicalInput, if has_value is 1 */
 	int has_value;	   /* -1: not looked for yet */
 	struct passed_keys passed; /* in compilers that pass definitions on */
@@ -150,12 +151,11 @@ static uint8_t index_word(const struct eval *e)
 
 static int mine_def(struct memory_keys *m, const struct key_function *f)
 {
-	_free_ struct eval *e = NULL;
-	int err = run(m, f, NULL, &e);
+	int err = run(m, f, NULL, &m->def_run);
 
 	if (err)
 		return err;
-	m->def.other = index_word(e);
+	m->def.other = index_word(m->def_run);
 	memset(m->def.words, m->def.other, sizeof(m->def.words));
 	if (m->def.other == 0)
 		m->def_at = f->region.addr;
@@ -187,14 +187,12 @@ static int mine_variant(const struct memory_keys *m, const struct key_function *
 	return err;
 }
 
-static int mine_kind(struct memory_keys *m, const struct key_function *f)
+/* The words of all variants; `e` is a run of the function. */
+static int mine_variants(const struct memory_keys *m, const struct key_function *f,
+			 const struct eval *e, struct wire_memory_key *k)
 {
-	struct wire_memory_key *k = &m->kind;
-	_free_ struct eval *e = NULL;
-	int err = run(m, f, NULL, &e);
+	int err = 0;
 
-	if (err)
-		return err;
 	k->first = first_variant(e);
 	for (uint32_t i = 0; i < WIRE_VARIANTS && !err; i++)
 		err = mine_variant(m, f, k->first + i, &k->words[i]);
@@ -204,7 +202,14 @@ static int mine_kind(struct memory_keys *m, const struct key_function *f)
 
 		err = mine_variant(m, f, index, &k->other);
 	}
-	if (k->words[0] != WIRE_NO_WORD)
+	return err;
+}
+
+static int mine_kind(struct memory_keys *m, const struct key_function *f)
+{
+	int err = run(m, f, NULL, &m->kind_run) ?: mine_variants(m, f, m->kind_run, &m->kind);
+
+	if (!err && m->kind.words[0] != WIRE_NO_WORD)
 		m->kind_at = f->region.addr;
 	return err;
 }
@@ -294,6 +299,57 @@ static int follow(const struct memory_keys *m, const struct key_function **f, ui
 	return 1;
 }
 
+/* Both begin with the same calls. Code before these may differ, such as where the words are. */
+static bool begins_alike(const struct eval *a, const struct eval *b)
+{
+	for (uint32_t i = 0; i < a->n_calls && i < b->n_calls; i++)
+		if (!a->calls[i].target || a->calls[i].target != b->calls[i].target)
+			return false;
+	return a->n_calls && a->n_calls == b->n_calls && a->compares.n == b->compares.n;
+}
+
+/* It reads nothing of what it is given but a definition: the word `index` and the one behind it. */
+static bool reads_only(const struct eval *e, uint8_t index)
+{
+	uint64_t first = (uint64_t)index * WORD, at;
+
+	for (uint32_t i = 0; i < e->nodes.n; i++) {
+		const struct sum_node *node = &e->nodes.items[i];
+
+		if (node->kind == SUM_LOAD && is_self(e, &node->of, &at) &&
+		    (node->size != WORD || (at != first && at != first + WORD)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A function of its own may have that of a DefId or of an InstanceKind inlined. 1 and where the
+ * definition is, 0, or -ENOMEM.
+ */
+static int find_copy(const struct memory_keys *m, const struct key_function *f,
+		     struct wire_memory_key *out)
+{
+	struct wire_memory_key k = {.offset = 0};
+	_free_ struct eval *e = NULL;
+	int err = run(m, f, NULL, &e);
+	uint8_t index = err ? WIRE_NO_WORD : index_word(e);
+
+	if (!err && index != WIRE_NO_WORD && begins_alike(e, m->def_run) && reads_only(e, index)) {
+		*out = m->def;
+		out->offset = (uint32_t)index * WORD;
+		return 1;
+	}
+	if (err || !begins_alike(e, m->kind_run))
+		return err;
+	err = mine_variants(m, f, e, &k);
+	if (err || k.first != m->kind.first || k.other != m->kind.other ||
+	    memcmp(k.words, m->kind.words, sizeof(k.words)))
+		return err;
+	*out = m->kind;
+	return 1;
+}
+
 static int find_span(const struct memory_keys *m, const char *type, uint64_t offset,
 		     struct wire_memory_key *out)
 {
@@ -308,14 +364,19 @@ static int find_span(const struct memory_keys *m, const char *type, uint64_t off
 		return found == 1 && out->offset >= OFFSET_MAX ? 0 : found;
 	}
 	for (int i = 0; i < JUMPS_MAX && found == 1; i++) {
-		bool def = f->region.addr == m->def_at;
+		bool def = f->region.addr == m->def_at, kind = f->region.addr == m->kind_at;
+		int copy = 0;
 
-		if (local || def || f->region.addr == m->kind_at) {
-			if (offset >= OFFSET_MAX || offset % WORD)
-				return 0;
+		if (local || def || kind)
 			*out = local ? local_key : def ? m->def : m->kind;
+		else
+			copy = find_copy(m, f, out);
+		if (copy < 0)
+			return copy;
+		if (local || def || kind || copy) {
+			offset += out->offset;
 			out->offset = (uint32_t)offset;
-			return 1;
+			return offset < OFFSET_MAX && !(offset % WORD);
 		}
 		found = follow(m, &f, &offset, &local);
 	}
@@ -478,5 +539,9 @@ const char *memory_keys__problem(const struct memory_keys *m)
 
 void memory_keys__free(struct memory_keys *m)
 {
+	if (!m)
+		return;
+	free(m->def_run);
+	free(m->kind_run);
 	free(m);
 }

@@ -12,6 +12,8 @@
  *	(DefId, DefId)	add $0x8, %rdi
  *			jmp <DefId as QueryKey>::default_span
  *
+ * or have one of the two inlined.
+ *
  * The part of a PseudoCanonicalInput that is asked is its value, its last field (last_field.h).
  */
 #ifndef QPROF_PLAN_MINE_MEMORY_KEYS_H
