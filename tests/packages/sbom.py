@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-NEEDED_FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseDeclared"}
+NEEDED_FIELDS = {"SPDXID", "name", "downloadLocation", "licenseDeclared"}
+# Libraries that the program loads when it needs them.
+LATER = {"libcurl.so.4", "libdebuginfod.so.1"}
 # A text of each library that is inside a program without symbols.
 TEXTS = {"libbpf-dev": b"libbpf: ", "libcapstone-dev": b"vpclmulqdq", "libzstd-dev": b"Unsupported frame parameter",
          "libdw-dev": b".debug_str_offsets", "zlib1g-dev": b"inflate 1.", "libncurses-dev": b"TERMINFO_DIRS",
@@ -33,17 +35,23 @@ def check(sbom, program, static):
     assert len(packages) == len(document["packages"]), "an identifier stands twice"
     for package in packages.values():
         assert NEEDED_FIELDS <= package.keys(), package
+        assert ("versionInfo" in package) == (package["name"] not in LATER), package
         assert package["licenseDeclared"] != "NOASSERTION", "no licence of %s" % package["name"]
     linked = {"STATIC_LINK": [], "DYNAMIC_LINK": []}
     for relation in document["relationships"]:
         if relation["relationshipType"] in linked:
             linked[relation["relationshipType"]].append(packages[relation["relatedSpdxElement"]])
+    later = {packages[r["spdxElementId"]]["name"] for r in document["relationships"]
+             if r["relationshipType"] == "OPTIONAL_DEPENDENCY_OF"}
+    assert later == LATER, later
     listed = {name for p in linked["DYNAMIC_LINK"] for name in re.findall(r"[\w.+-]+\.so[\w.]*", p["comment"])}
     for name in loads(program):
         stem = name.split(".so")[0]
         assert any(n.split(".so")[0].startswith(stem) for n in listed), "%s is not in %s" % (name, sbom)
+    assert listed and all(name not in LATER for name in listed), listed
     with open(program, "rb") as f:
         code = f.read()
+    assert all(name.encode() in code for name in LATER)
     names = {p["name"] for p in linked["STATIC_LINK"]}
     assert static <= names, static - names
     for name, text in TEXTS.items():

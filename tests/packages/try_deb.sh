@@ -15,6 +15,8 @@ $install "$package" || {
 	$install "$package"
 }
 works
+works_without_curl
+documented /usr
 [ -z "$(dpkg --verify qprof-bpf)" ] || fail "installed files differ from the package's"
 [ "$(stat -c '%U %a' /var/cache/qprof-bpf)" = "root 755" ] || fail "/var/cache/qprof-bpf is not root's"
 for file in bin/qprof-bpf share/bash-completion/completions/qprof-bpf \

@@ -10,6 +10,8 @@ tarball=$(echo "$1"/qprof-bpf-*.tar.gz)
 
 tar -xzf "$tarball" -C /usr/local --strip-components=1
 works
+works_without_curl
+documented /usr/local
 for file in share/man/man1/qprof-bpf-record.1 share/bash-completion/completions/qprof-bpf \
 	share/zsh/site-functions/_qprof-bpf share/fish/vendor_completions.d/qprof-bpf.fish \
 	lib/systemd/system/qprof-bpf.service share/doc/qprof-bpf/qprof-bpf.spdx.json \

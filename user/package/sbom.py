@@ -7,7 +7,8 @@ What was linked into a program, by the linker's own map and the program's dynami
     sbom.py --licences DIR SBOM    copies the licences of what is linked statically to DIR
 
 dpkg knows which package a library belongs to. A library without one is an error: the document would
-be incomplete. SOURCE_DATE_EPOCH dates the document (date.sh).
+be incomplete. A library that the program only loads when it needs it is that of the machine on which it
+runs, so it has no version. SOURCE_DATE_EPOCH dates the document (date.sh).
 """
 
 import datetime
@@ -18,7 +19,7 @@ import shutil
 import subprocess
 import sys
 
-STATIC, DYNAMIC = "STATIC_LINK", "DYNAMIC_LINK"
+STATIC, DYNAMIC, OPTIONAL = "STATIC_LINK", "DYNAMIC_LINK", "OPTIONAL_DEPENDENCY_OF"
 COMMON = "/usr/share/common-licenses"
 
 # The licences of the parts that are linked, by Debian's source packages.
@@ -35,6 +36,12 @@ LICENCES = {
     "sqlite3": "blessing",
     "xz-utils": "LicenseRef-public-domain",
     "zlib": "Zlib",
+}
+
+# Those of libraries that the program loads by dlopen(3).
+LOADED = {
+    "libcurl.so.4": "curl",
+    "libdebuginfod.so.1": LICENCES["elfutils"],
 }
 
 
@@ -75,6 +82,13 @@ def linked(program):
     if needed - {"ld-linux-x86-64.so.2"}:
         fail("the map has no file for %s" % " ".join(sorted(needed)))
     return found
+
+
+def loaded_later(program):
+    """The names of libraries in the program that are not needed when it starts."""
+    with open(program, "rb") as f:
+        names = re.findall(rb"(?<=\0)lib[\w+-]+\.so\.\d+(?=\0)", f.read())
+    return sorted({name.decode() for name in names} - set(field(program, r"\(NEEDED\).*\[(\S+)\]")))
 
 
 def owner(path):
@@ -129,6 +143,21 @@ def package_row(package, files):
     }
 
 
+def loaded_row(library):
+    if library not in LOADED:
+        fail("no licence of %s, which the program can load" % library)
+    return {
+        "SPDXID": "SPDXRef-" + library,
+        "name": library,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False,
+        "comment": "loaded when it is needed, if the machine has it",
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": LOADED[library],
+        "copyrightText": "NOASSERTION",
+    }
+
+
 def document(program, version):
     packages = {}
     for path, how in linked(program):
@@ -138,6 +167,10 @@ def document(program, version):
         row = package_row(package, files)
         rows.append(row)
         relations.append(("SPDXRef-qprof-bpf", how, row["SPDXID"]))
+    for library in loaded_later(program):
+        row = loaded_row(library)
+        rows.append(row)
+        relations.append((row["SPDXID"], OPTIONAL, "SPDXRef-qprof-bpf"))
     build_id = field(program, r"Build ID: (\w+)")[0]
     if not os.environ.get("SOURCE_DATE_EPOCH"):
         fail("SOURCE_DATE_EPOCH, which dates the document, is not set")
