@@ -5,6 +5,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import socket
 
 import lab
@@ -51,6 +52,24 @@ def test_its_compilers_are_recorded_for_their_client(t):
         crates = {p["crate"] for p in served if ("--out-dir" not in p["command"]) == asked}
         assert crates == {"base", "both", "made"}, (asked, served)
     return "%d compilers, %d of them the server's" % (len(report["processes"]), len(served))
+
+
+def test_the_server_by_its_number(t):
+    """With --pid, all that it compiles is recorded, for whatever client."""
+    t.need_capture()
+    server, env = start_server(t)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(server.pid))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    argv, cargo_env = workspace.cargo(t, "build", "-q")
+    client = t.plain(argv, env={**cargo_env, **env}, cwd=workspace.make(t))
+    assert client.status == 0, client
+    profiler.send_signal(signal.SIGINT)
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    lab.check_end(profiler.returncode, err.decode())
+    report = t.report(t.path("trace.qpt"))
+    compiled = {p["crate"] for p in report["processes"] if "--out-dir" in p["command"]}
+    assert compiled == {"base", "both", "made"}, compiled
+    assert {p["parent_pid"] for p in report["processes"]} == {server.pid}, report["processes"]
 
 
 def test_compilers_of_another_client_are_named(t):

@@ -21,7 +21,7 @@ from compiles import BOOTSTRAP
 from debian_workspace import Workspace, packages, started_by_cargo
 from lab import each
 from mm_profdata import BadProfile, Profile
-from slow_loader import assert_in_time
+from slow_loader import assert_in_time, store_plan
 from test_follow import start_recording
 
 QUERIES = ("-q", "-e", "query-provider")
@@ -249,5 +249,31 @@ def test_other_drivers(t, verb, program):
     (process,) = [p for p in document["processes"] if p["crate"] == "one"]
     assert program in process["command"], process["command"]
     assert not process["attached_late"]
+    assert assert_equal(t, [process], truth) > 100
+    return "%d queries" % sum(executed(process).values())
+
+
+@each(("miri", "one miri"), ("my-own-driver", "one"))
+def test_compilers_of_other_names(t, program, compiled):
+    """cargo starts them as it starts miri: through a wrapper that takes rustc's place.
+
+    Under miri's name, a compiler stands in for it, as the component is in no toolchain here.
+    """
+    workspace = Workspace(t)
+    compiler = t.own_toolchain("toolchain", program)
+    store_plan(t, compiler)  # making it may take longer than a ptrace stop
+    wrapper = t.write("wrapper", '#!/bin/sh\nshift\nexec "%s" "$@"\n' % compiler)
+    os.chmod(wrapper, 0o755)
+    run = t.capture(workspace.command(), QUERIES, cwd=one_package(t, workspace),
+                    env=self_profiled(t, workspace, RUSTC_WRAPPER=wrapper))
+    err = run.stderr.decode()
+    assert run.status == 0, err[-2000:]
+    document = t.report(run.trace)
+    assert document["lost"] == 0, document["losses"]
+    (process,) = [p for p in document["processes"] if p["crate"] == "one"]
+    assert process["command"].startswith(compiler + " "), process["command"]
+    assert [c["name"] for c in document["build"]["crates"]] == [compiled], document["build"]["crates"]
+    assert not process["attached_late"], err
+    truth, _ = profiles(t)
     assert assert_equal(t, [process], truth) > 100
     return "%d queries" % sum(executed(process).values())

@@ -15,6 +15,14 @@ static void compilers_run_queries(void **state)
 	assert_false(is_compiler_program("/usr/bin/rust-lld"));
 }
 
+static void names_are_whole(void **state)
+{
+	assert_true(is_compiler_name("rustc", 5));
+	assert_true(is_compiler_name("miri", 4));
+	assert_false(is_compiler_name("rustc-wrapper", 13));
+	assert_false(is_compiler_name("cargo-miri", 10));
+}
+
 static void cargo_is_of_the_toolchain(void **state)
 {
 	assert_true(is_toolchain_program("cargo"));
@@ -47,6 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compilers_run_queries),
+		cmocka_unit_test(names_are_whole),
 		cmocka_unit_test(cargo_is_of_the_toolchain),
 		cmocka_unit_test(a_library_belongs_to_the_programs_of_its_toolchain),
 	};

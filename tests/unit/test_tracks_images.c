@@ -37,6 +37,22 @@ static void a_compiler_lives_and_dies(void **state)
 	assert_int_equal(f->out.updates[0], 3);
 }
 
+/* Kani's and others' link rustc's library, and get its options. */
+static void a_compiler_of_another_name_has_its_crate(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(do_exec(f->t, 11, 200, "a-driver\0--crate-type\0bin\0--crate-name\0a"), 0);
+	assert_int_equal(f->out.n_processes, 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_string_equal(p->crate, "a");
+	assert_string_equal(p->crate_type, "bin");
+	assert_int_equal(do_exec(f->t, 12, 200, "a-driver\0a.rs"), 0);
+	assert_int_equal(do_span(f->t, 12, 0, 300, 400), 0);
+	assert_null(p[1].crate);
+}
+
 static void linkers_and_shells_are_left_out(void **state)
 {
 	struct fixture *f = *state;
@@ -380,6 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
+		TEST(a_compiler_of_another_name_has_its_crate),
 		TEST(linkers_and_shells_are_left_out),
 		TEST(a_span_makes_any_command_a_compiler),
 		TEST(an_unknown_pid_was_attached_late),

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "plan/library/find.h"
 
-static const char *const compilers[] = {"rustc", "rustdoc", "clippy-driver"};
+static const char *const compilers[] = {"rustc", "rustdoc", "clippy-driver", "miri"};
 
 static bool starts_with(const char *name, const char *prefix)
 {
@@ -29,7 +29,7 @@ bool is_compiler_program(const char *exe)
 	for (size_t i = 0; i < N_OF(compilers); i++)
 		if (starts_with(name, compilers[i]))
 			return true;
-	return starts_with(name, "miri");
+	return false;
 }
 
 bool is_toolchain_program(const char *exe)

@@ -9,7 +9,7 @@
 /* A name that a toolchain's compiler has, without a directory. */
 bool is_compiler_name(const char *name, size_t len);
 
-/* A program that may run queries itself: its name begins with a compiler's, or is miri's. */
+/* A program that may run queries itself: its name begins with a compiler's. */
 bool is_compiler_program(const char *exe);
 
 /* A compiler, cargo, or rustup's stand-in for one of them. */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "proc/command_line.h"
 #include "tracks/command.h"
 
 _Static_assert((int)WIRE_KILL_MEMORY == (int)TRACE_KILL_MEMORY, "kill");
@@ -411,6 +412,21 @@ struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_n
 	return *err ? NULL : image;
 }
 
+/* A compiler of any name is given the options of rustc, such as Kani's or Clippy's driver. */
+static int name_driver(struct image *image)
+{
+	const struct command_line line = command_line_joined(image->p.command);
+	struct word crate = command_line__value(line, "--crate-name");
+	struct word type = command_line__value(line, "--crate-type");
+
+	if (image->p.crate || !crate.at)
+		return 0;
+	image->p.crate = strndup(crate.at, crate.len);
+	if (!image->p.crate_type && type.at)
+		image->p.crate_type = strndup(type.at, type.len);
+	return image->p.crate && (image->p.crate_type || !type.at) ? 0 : -ENOMEM;
+}
+
 struct image *images__of(struct images *all, uint32_t pid, const struct library *lib,
 			 uint64_t start_ns, int *err)
 {
@@ -419,7 +435,7 @@ struct image *images__of(struct images *all, uint32_t pid, const struct library 
 	if (!image || image->has_spans)
 		return image;
 	image->has_spans = true;
-	*err = library__describe(lib, &image->p);
+	*err = library__describe(lib, &image->p) ?: name_driver(image);
 	if (*err)
 		return NULL;
 	*err = image->in_trace ? emit(all, image) : put_in_trace(all, image);
