@@ -10,10 +10,13 @@
 #include "base/array.h"
 #include "base/table.h"
 
+#define NO_CELL UINT32_MAX
+
 /* The time of one query about one item, or of intervals that are charged to it. */
 struct cell {
 	uint32_t item;
 	uint32_t label;
+	uint32_t next; /* of the item, or NO_CELL */
 	uint64_t executions;
 	uint64_t charged;
 	uint64_t self_ns;
@@ -37,14 +40,19 @@ struct track {
 	uint32_t capacity;
 };
 
+/* There are far more cells than items, so cells have no index of their own. */
 struct named {
 	bool is_item;
+	uint32_t first; /* its first cell, or NO_CELL */
 };
 
 struct items {
 	struct trace_texts texts;
 	struct instances instances;
-	TABLE(struct cell) cells;	 /* by item << 32 | label */
+	struct cell *cells;
+	uint32_t n_cells;
+	uint32_t cells_capacity;
+	uint32_t first_of_none;		 /* of TRACE_NO_STRING: as in struct named */
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
 	const struct own_shares *shares; /* or NULL */
@@ -56,6 +64,7 @@ int items__new(const struct trace_texts *texts, struct items **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->texts = *texts;
+	(*out)->first_of_none = NO_CELL;
 	return 0;
 }
 
@@ -91,6 +100,14 @@ static bool is_item(const char *text)
 	return *text && strcmp(text, "()") != 0;
 }
 
+/* NULL: no memory. */
+static struct named *named(struct items *m, uint32_t string)
+{
+	return table__find(&m->names, string)
+		       ?: table__get(&m->names, string, .first = NO_CELL,
+				     .is_item = is_item(m->texts.text(m->texts.ctx, string)));
+}
+
 /* 1 or 0; or -ENOMEM. */
 static int names_item(struct items *m, uint32_t string)
 {
@@ -98,17 +115,32 @@ static int names_item(struct items *m, uint32_t string)
 
 	if (string == TRACE_NO_STRING)
 		return 0;
-	known = table__find(&m->names, string);
-	if (!known)
-		known = table__get(&m->names, string,
-				   .is_item = is_item(m->texts.text(m->texts.ctx, string)));
+	known = named(m, string);
 	return known ? known->is_item : -ENOMEM;
+}
+
+/* The cell of a label; it is made if there is none. NULL: no memory. */
+static struct cell *cell(struct items *m, uint32_t item, uint32_t label)
+{
+	struct named *known = item == TRACE_NO_STRING ? NULL : named(m, item);
+	uint32_t *first = known ? &known->first : &m->first_of_none, i = *first;
+
+	if (!known && item != TRACE_NO_STRING)
+		return NULL;
+	while (i != NO_CELL && m->cells[i].label != label)
+		i = m->cells[i].next;
+	if (i != NO_CELL)
+		return &m->cells[i];
+	if (array__reserve_one(&m->cells, m->n_cells, &m->cells_capacity, sizeof(*m->cells)))
+		return NULL;
+	m->cells[m->n_cells] = (struct cell){.item = item, .label = label, .next = *first};
+	*first = m->n_cells;
+	return &m->cells[m->n_cells++];
 }
 
 static int add(struct items *m, uint32_t item, const struct waiting *w, bool own)
 {
-	struct cell *c = table__get(&m->cells, (uint64_t)item << 32 | w->label, .item = item,
-				    .label = w->label);
+	struct cell *c = cell(m, item, w->label);
 
 	if (!c)
 		return -ENOMEM;
@@ -283,8 +315,8 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 {
 	int err = charge_rest(m);
 
-	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
+	for (uint32_t i = 0; i < m->n_cells && !err; i++) {
+		const struct item_cell cell = cell_of(m, &m->cells[i]);
 
 		err = take(ctx, &cell);
 	}
@@ -305,6 +337,18 @@ static int add_made_elsewhere(struct items *m, struct item_row *rows, size_t n)
 	return err;
 }
 
+/* Put those of an item one after another, and return the number of items. */
+static size_t sort_cells(struct items *m)
+{
+	size_t n = 0;
+
+	if (m->n_cells)
+		qsort(m->cells, m->n_cells, sizeof(*m->cells), by_item);
+	for (uint32_t i = 0; i < m->n_cells; i++)
+		n += !i || m->cells[i].item != m->cells[i - 1].item;
+	return n;
+}
+
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
 	struct item_row *row = NULL;
@@ -312,13 +356,11 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	if (charge_rest(m))
 		return -ENOMEM;
 	*n = 0;
-	*rows = calloc(m->cells.n + 1UL, sizeof(**rows));
+	*rows = calloc(sort_cells(m) + 1, sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;
-	if (m->cells.n)
-		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
-	for (uint32_t i = 0; i < m->cells.n; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
+	for (uint32_t i = 0; i < m->n_cells; i++) {
+		const struct item_cell cell = cell_of(m, &m->cells[i]);
 
 		if (!row || row->item != cell.item) {
 			row = &(*rows)[(*n)++];
@@ -335,7 +377,7 @@ void items__free(struct items *m)
 		return;
 	for (uint32_t i = 0; i < m->tracks.n; i++)
 		free(m->tracks.at[i].waiting);
-	table__destroy(&m->cells);
+	free(m->cells);
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
 	instances__destroy(&m->instances);

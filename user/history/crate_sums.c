@@ -270,9 +270,12 @@ int crate_sums__items(struct history_rows *rows, const struct model *m, struct c
 	uint32_t in_crate = 0;
 	int err = 0;
 
-	for (uint32_t i = 0; i < items->n && !err; i++)
+	/* They take most of the memory. */
+	for (uint32_t i = 0; i < items->n && !err; i++) {
 		if (items->at[i] && crates[i])
 			err = add_items(&sums, rows, m, crates[i], items->at[i]);
+		items__free(take_ptr(items->at[i]));
+	}
 	merge(&sums);
 	for (uint32_t i = 0; i < sums.n && !err; i++) {
 		in_crate = i && sums.at[i].crate == sums.at[i - 1].crate ? in_crate + 1 : 0;
