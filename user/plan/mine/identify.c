@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "plan/code/flow.h"
 #include "plan/mine/owners.h"
 #include "plan/mine/profiler.h"
@@ -11,10 +12,14 @@
 /* Arguments on the stack that are looked at. */
 #define STACK_MAX 8
 
-/* An argument of a function: a register at its entry, or a place above its return address. */
-struct argument {
-	enum { ARGUMENT_UNKNOWN, ARGUMENT_REG, ARGUMENT_STACK, ARGUMENT_SEVERAL } kind;
-	int64_t value; /* enum wire_reg, or bytes above sp at the entry */
+static const uint8_t argument_regs[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
+					WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
+
+/* The arguments of a function that are the vtable in all its calls: bits, those in registers first.
+ */
+struct arguments {
+	bool called;
+	uint32_t bits;
 };
 
 struct search {
@@ -24,7 +29,7 @@ struct search {
 	struct plan *plan;
 	struct mined_body *mined;
 	const struct query_numbers *numbers;
-	struct argument *vtables; /* by body */
+	struct arguments *vtables; /* by body */
 };
 
 /* A function with its flow. */
@@ -34,13 +39,17 @@ struct scene {
 	struct flow *flow;
 };
 
-static struct flow_value value_of(struct argument a)
+/* Unknown if it is none, or may be one of several: calls that are not seen may pass only one. */
+static struct flow_value value_of(struct arguments a)
 {
-	if (a.kind == ARGUMENT_REG)
-		return (struct flow_value){FLOW_ENTRY, a.value};
-	if (a.kind == ARGUMENT_STACK)
-		return (struct flow_value){FLOW_ARGUMENT, a.value};
-	return (struct flow_value){0};
+	int64_t i = a.bits ? __builtin_ctz(a.bits) : 0, n = N_OF(argument_regs);
+
+	if (!a.bits || a.bits & (a.bits - 1))
+		return (struct flow_value){0};
+	if (i < n)
+		return (struct flow_value){FLOW_ENTRY, argument_regs[i]};
+	/* The call pushes the return address. */
+	return (struct flow_value){FLOW_ARGUMENT, 8 * (i - n + 1)};
 }
 
 static bool same(struct flow_value a, struct flow_value b)
@@ -50,32 +59,25 @@ static bool same(struct flow_value a, struct flow_value b)
 
 /* ---- What a call passes on ------------------------------------------------------------------- */
 
-static void note_argument(struct argument *to, struct argument found)
+/* The arguments of the call before which `at` is that have the value. */
+static uint32_t passed(const struct flow_state *at, struct flow_value v)
 {
-	if (to->kind != ARGUMENT_UNKNOWN && (to->kind != found.kind || to->value != found.value))
-		*to = (struct argument){ARGUMENT_SEVERAL, 0};
-	else
-		*to = found;
-}
+	uint32_t bits = 0, n = N_OF(argument_regs);
 
-/* The argument of the call before which `at` is that has the value. */
-static struct argument passed(const struct flow_state *at, struct flow_value v)
-{
-	static const uint8_t regs[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
-				       WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
-	struct argument found = {0};
-
-	for (size_t i = 0; i < sizeof(regs); i++)
-		if (same(at->regs[regs[i]], v))
-			note_argument(&found, (struct argument){ARGUMENT_REG, regs[i]});
-	for (int64_t i = 0; at->has_sp && i < STACK_MAX; i++) {
+	for (uint32_t i = 0; i < n; i++)
+		bits |= (uint32_t)same(at->regs[argument_regs[i]], v) << i;
+	for (uint32_t i = 0; at->has_sp && i < STACK_MAX; i++) {
 		const struct flow_slot *slot = flow_state__slot(at, at->sp + 8 * i);
 
-		/* The call pushes the return address. */
-		if (slot && same(slot->value, v))
-			note_argument(&found, (struct argument){ARGUMENT_STACK, 8 * (i + 1)});
+		bits |= (uint32_t)(slot && same(slot->value, v)) << (n + i);
 	}
-	return found;
+	return bits;
+}
+
+static void note_call(struct arguments *a, uint32_t bits)
+{
+	a->bits = a->called ? a->bits & bits : bits;
+	a->called = true;
 }
 
 /* In the calls of `body`, the vtable is `v`. */
@@ -89,7 +91,7 @@ static void note_calls(struct search *s, const struct scene *f, uint32_t body, s
 			continue;
 		flow__at(f->flow, i, &at);
 		if (at.reached)
-			note_argument(&s->vtables[body], passed(&at, v));
+			note_call(&s->vtables[body], passed(&at, v));
 	}
 }
 
@@ -261,7 +263,7 @@ static int find(struct search *s)
 {
 	uint32_t n = s->plan->n_bodies, n_addrs = 0;
 	_free_ uint64_t *addrs = calloc(n + s->numbers->n + 1UL, sizeof(*addrs));
-	_free_ struct argument *vtables = calloc(n + 1UL, sizeof(*vtables));
+	_free_ struct arguments *vtables = calloc(n + 1UL, sizeof(*vtables));
 	_owners_ struct owners owners = {0};
 	int err;
 
