@@ -428,12 +428,43 @@ static void identify_says_where_the_vtable_is_and_what_is_in_it(void **state)
 	assert_int_equal(wire_cookie_group(c), 0);
 }
 
+static void identify_says_that_a_number_is_there(void **state)
+{
+	uint64_t c;
+
+	plan.queries[0].number = 7;
+	c = identify_cookie(WIRE_REG_R12, PLAN_NO_SLOT, 0x20);
+	assert_int_equal(wire_cookie_reg(c), WIRE_NUMBERED | WIRE_REG_R12);
+	assert_int_equal(wire_cookie_vtable_offset(c), 0x20);
+	c = identify_cookie(WIRE_REG_NONE, VT_SLOT_MOST, 0x20);
+	assert_int_equal(wire_cookie_reg(c), wire_numbered(WIRE_REG_NONE));
+	assert_int_not_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(8 * wire_cookie_group(c), VT_SLOT_MOST);
+	plan.queries[0].number = 0;
+}
+
 static bool provider_at(uint32_t at, uint32_t query, uint8_t lib, struct wire_provider_key *key,
 			struct wire_provider *value)
 {
 	struct attach_set c = {.plan = &plan, .lib = lib, .queries = true};
 
 	return attach_set__provider(&c, &sites[at], query, key, value);
+}
+
+static void a_query_with_a_number_is_found_by_it(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+
+	plan.queries[0].number = 7;
+	plan.queries[0].start_role = WIRE_ROLE_START_BODY;
+	sites[2] = (struct plan_site){.role = WIRE_ROLE_IDENTIFY, .body = 1, .addr = 0x4ff0};
+	assert_true(provider_at(2, 0, 3, &key, &value));
+	assert_int_equal(key.distance, 7);
+	/* Where such a site is, there is no other start. */
+	assert_int_equal(value.query, 0);
+	plan.queries[0].number = 0;
+	plan.queries[0].start_role = WIRE_ROLE_WRAPPER;
 }
 
 static void providers_are_found_by_their_distance(void **state)
@@ -794,7 +825,9 @@ int main(void)
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
 		cmocka_unit_test(an_end_says_how_far_below_its_start_may_be),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
+		cmocka_unit_test(identify_says_that_a_number_is_there),
 		cmocka_unit_test(providers_are_found_by_their_distance),
+		cmocka_unit_test(a_query_with_a_number_is_found_by_it),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
 		cmocka_unit_test(only_some_compilers_need_the_sites_of_an_optional_part),

@@ -6,7 +6,7 @@
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
-/* The function `ways` of tests/fixtures/guards.s. Its marks name the instructions. */
+/* A function of tests/fixtures/guards.s. Its marks name the instructions. */
 static struct elf_image *img;
 static struct code_decoder *decoder;
 static struct code code;
@@ -14,25 +14,42 @@ static struct code_region region;
 static struct walk walk;
 static struct flow *flow;
 
+static int follow(const char *function)
+{
+	const struct elf_symbol *sym = find_symbol(img, function);
+
+	region = (struct code_region){sym->addr, sym->size};
+	return code_decoder__decode(decoder, &region, 1, &code)
+		       ?: walk__init(&walk, img, &code, sym->addr)
+		       ?: flow__new(&walk, sym->addr, NULL, NULL, &flow);
+}
+
+static int follow_ways(void **state)
+{
+	return follow("ways");
+}
+
+static int follow_stacked(void **state)
+{
+	return follow("stacked");
+}
+
+static int leave(void **state)
+{
+	flow__free(flow);
+	walk__fini(&walk);
+	return 0;
+}
+
 static int setup(void **state)
 {
-	const struct elf_symbol *sym;
-
-	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img) ||
-	    code_decoder__new(img, &decoder))
+	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img))
 		return -1;
-	sym = find_symbol(img, "ways");
-	region = (struct code_region){sym->addr, sym->size};
-	if (code_decoder__decode(decoder, &region, 1, &code) ||
-	    walk__init(&walk, img, &code, sym->addr))
-		return -1;
-	return flow__new(&walk, sym->addr, NULL, NULL, &flow);
+	return code_decoder__new(img, &decoder);
 }
 
 static int teardown(void **state)
 {
-	flow__free(flow);
-	walk__fini(&walk);
 	code__free(&code);
 	code_decoder__free(decoder);
 	elf_image__free(img);
@@ -105,13 +122,47 @@ static void the_stack_pointer_is_known(void **state)
 	assert_int_equal(state_at("ways.popped").sp, -0x10);
 }
 
+static void arguments_may_be_on_the_stack(void **state)
+{
+	struct flow_state s = state_at("stacked.pushed");
+
+	assert_value(s.regs[WIRE_REG_BX], FLOW_ARGUMENT, 8);
+	assert_value(s.regs[WIRE_REG_AX], FLOW_ARGUMENT, 8);
+	assert_false(s.spoiled);
+}
+
+static void what_is_pushed_for_a_call_is_known(void **state)
+{
+	struct flow_state s = state_at("stacked.pushed");
+
+	assert_slot(&s, 0, FLOW_ARGUMENT, 8);
+	assert_slot(&s, 8, FLOW_STACK, -0x10);
+	/* A register that is to be preserved is not passed. */
+	assert_null(flow_state__slot(&s, -8));
+}
+
+static void an_argument_that_may_be_written_over_is_not_known(void **state)
+{
+	struct flow_state s = state_at("stacked.spoiled");
+
+	assert_true(s.spoiled);
+	assert_int_equal(s.regs[WIRE_REG_DX].kind, FLOW_UNKNOWN);
+	assert_value(s.regs[WIRE_REG_BX], FLOW_ARGUMENT, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_clobbers_what_it_may),
-		cmocka_unit_test(a_wide_store_covers_two_slots),
-		cmocka_unit_test(ways_must_agree),
-		cmocka_unit_test(the_stack_pointer_is_known),
+		cmocka_unit_test_setup_teardown(a_call_clobbers_what_it_may, follow_ways, leave),
+		cmocka_unit_test_setup_teardown(a_wide_store_covers_two_slots, follow_ways, leave),
+		cmocka_unit_test_setup_teardown(ways_must_agree, follow_ways, leave),
+		cmocka_unit_test_setup_teardown(the_stack_pointer_is_known, follow_ways, leave),
+		cmocka_unit_test_setup_teardown(arguments_may_be_on_the_stack, follow_stacked,
+						leave),
+		cmocka_unit_test_setup_teardown(what_is_pushed_for_a_call_is_known, follow_stacked,
+						leave),
+		cmocka_unit_test_setup_teardown(an_argument_that_may_be_written_over_is_not_known,
+						follow_stacked, leave),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -266,6 +266,26 @@ static void code_that_cannot_be_followed_is_refused(void **state)
 	assert_int_equal(mine("unguarded").n_masks, 0);
 }
 
+static void tests_of_the_filter_may_share_a_cold_side(void **state)
+{
+	struct mined_body m = mine("asked_twice");
+
+	assert_null(m.problem);
+	assert_true(m.masks_exact);
+	assert_int_equal(m.n_masks, 2);
+	assert_at(&m.masks[0], "asked_twice", "mask2");
+	assert_at(&m.masks[1], "asked_twice", "mask");
+	assert_int_equal(m.n_ends, 1);
+	assert_at(&m.ends[0], "asked_twice", "end");
+}
+
+static void a_guard_may_be_where_sp_is(void **state)
+{
+	struct mined_body m = mine_simple("bottom");
+
+	assert_at(&m.masks[0], "bottom", "mask");
+}
+
 static void an_unclear_branch_to_the_cold_side_is_not_guessed(void **state)
 {
 	static const char *const names[] = {"other_argument", "two_ways"};
@@ -377,6 +397,8 @@ int main(void)
 		cmocka_unit_test(a_part_that_nothing_leads_to_is_ignored),
 		cmocka_unit_test(ends_that_are_not_exact_say_why),
 		cmocka_unit_test(code_that_cannot_be_followed_is_refused),
+		cmocka_unit_test(tests_of_the_filter_may_share_a_cold_side),
+		cmocka_unit_test(a_guard_may_be_where_sp_is),
 		cmocka_unit_test(an_unclear_branch_to_the_cold_side_is_not_guessed),
 		cmocka_unit_test(too_many_sites_are_refused),
 		cmocka_unit_test(a_giant_function_is_mined),

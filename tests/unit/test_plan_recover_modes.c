@@ -58,6 +58,15 @@ static void bodies_that_load_or_hash_are_incremental(void **state)
 	assert_modes(PLAN_NONE, HASHES, true);
 }
 
+static void one_wrapper_s_body_serves_both(void **state)
+{
+	query.wrapper_non_incr = query.wrapper_incr = 0x1000;
+	assert_modes(LOADS, LOADS, true);
+	query.wrapper_non_incr = 0x2000;
+	assert_modes(LOADS, LOADS, false);
+	query.wrapper_non_incr = query.wrapper_incr = 0;
+}
+
 static void swapped_modes_are_refused(void **state)
 {
 	assert_modes(LOADS, PLAIN, false);
@@ -83,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_that_load_or_hash_are_incremental),
+		cmocka_unit_test(one_wrapper_s_body_serves_both),
 		cmocka_unit_test(swapped_modes_are_refused),
 		cmocka_unit_test(one_that_does_is_needed),
 		cmocka_unit_test(it_may_be_what_the_body_calls),
