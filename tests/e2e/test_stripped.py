@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Libraries that have neither a symbol table nor a debug file."""
 
+import collections
 import json
 import os
 import shutil
@@ -20,7 +21,11 @@ from test_targets import fake_toolchain
 
 MODES = ("debug", "release", "first-incremental", "second-incremental")
 DEBIAN = [(version, mode) for version in ("1.96", "1.85", "1.63") for mode in MODES]
+LABELLED = [(version, mode) for version in ("1.96", "1.85")
+            for mode in ("first-incremental", "second-incremental", "edited-incremental")]
 QUERIES = ("-q", "-e", "query-provider")
+# Why a load, a hashing or an execution may have another label than in rustc's own profile.
+REASONS = {equality.SHARED, equality.NAMED_TOO_EARLY, equality.FED}
 OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id")
 OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_offset", "sp_delta",
            "key_register", "key_slot")
@@ -223,3 +228,35 @@ def test_debian_counts(t, version, mode):
     late = sum(1 for span in spans if span["left"])
     assert not late, "%d ends are late" % late
     return "%d events, %d queries" % (sum(truth.values()), len(truth))
+
+
+@each(*LABELLED)
+def test_debian_labels(t, version, mode):
+    """Loads and hashings are of the queries that rustc's own profile of the same process has.
+
+    Event by event, whatever their kind. Nothing shows whose a result is that one query feeds to
+    another, with symbols or without.
+    """
+    t.need_capture()
+    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, mode)
+    run, profile = compile.profiled(
+        "both", lambda argv: t.capture(argv, equality.ALL, env=BOOTSTRAP), equality.EVENTS)
+    equality.Case.assert_nothing_lost(t, run)
+    one = equality.OneProcess(t.spans(run.trace), profile,
+                              plan_of(t, debian_toolchains.library(version)))
+    others = {key: n for key, n in one.relabelled.items() if one.reasons[key] not in REASONS}
+    assert not others, others
+    return labels_of(one)
+
+
+def labels_of(one):
+    """How many loads and hashings there are, and why how many have another label."""
+    texts = []
+    for kind in ("IncrementalLoadResult", "IncrementalResultHashing"):
+        why = collections.Counter()
+        for key, n in one.relabelled.items():
+            why[one.reasons[key]] += n if key[0] == kind else 0
+        texts.append("%d %s%s" % (
+            sum(n for (of, _), n in one.counts.items() if of == kind), kind,
+            "".join(", %d %s" % (n, reason) for reason, n in sorted(why.items()) if n)))
+    return "; ".join(texts)

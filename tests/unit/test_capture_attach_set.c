@@ -747,6 +747,11 @@ static void a_load_is_asked_for_by_its_callers(void **state)
 	assert_int_equal(provider.query, 0);
 	assert_int_equal(provider.kind, WIRE_KIND_LOAD);
 	assert_false(attach_set__provider(&c, site, 1, &key, &provider));
+	/* The vtable has the address of what calls the provider. */
+	loaded[0].provider_caller = 0x1800;
+	assert_true(attach_set__provider(&c, site, 0, &key, &provider));
+	loaded[0].provider_caller = 0;
+	assert_int_equal(key.distance, (uint32_t)-0x3800);
 	attach_set__clear(&c);
 }
 

@@ -29,6 +29,11 @@ static int follow_ways(void **state)
 	return follow("ways");
 }
 
+static int follow_crowded(void **state)
+{
+	return follow("crowded");
+}
+
 static int follow_stacked(void **state)
 {
 	return follow("stacked");
@@ -117,6 +122,26 @@ static void ways_must_agree(void **state)
 	assert_null(flow_state__slot(&s, s.sp + 0x28));
 }
 
+static void what_a_caller_passes_by_address_is_a_value(void **state)
+{
+	struct flow_state s = state_at("ways.one");
+	struct flow_value field = flow_field(WIRE_REG_DI, -0x28);
+
+	assert_slot(&s, 0x30, FLOW_FIELD, field.value);
+	assert_int_equal(s.regs[WIRE_REG_R9].kind, FLOW_UNKNOWN);
+	assert_true(field.value != flow_field(WIRE_REG_SI, -0x28).value);
+	assert_true(field.value != flow_field(WIRE_REG_DI, -0x30).value);
+}
+
+static void fields_are_forgotten_first(void **state)
+{
+	struct flow_state s = state_at("crowded.all");
+
+	assert_int_equal(s.n_slots, FLOW_SLOTS);
+	assert_slot(&s, 0, FLOW_CONST, 7);
+	assert_null(flow_state__slot(&s, s.sp + 8));
+}
+
 static void the_stack_pointer_is_known(void **state)
 {
 	assert_int_equal(state_at("ways.popped").sp, -0x10);
@@ -163,6 +188,9 @@ int main(void)
 						leave),
 		cmocka_unit_test_setup_teardown(an_argument_that_may_be_written_over_is_not_known,
 						follow_stacked, leave),
+		cmocka_unit_test_setup_teardown(what_a_caller_passes_by_address_is_a_value,
+						follow_ways, leave),
+		cmocka_unit_test_setup_teardown(fields_are_forgotten_first, follow_crowded, leave),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

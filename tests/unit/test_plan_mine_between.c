@@ -105,6 +105,17 @@ static void a_call_of_another_function_through_the_vtable_is_not_the_provider_s(
 	assert_known(HASHING);
 }
 
+static void calls_of_what_runs_the_provider_are_marked(void **state)
+{
+	assert_false(mined[ONE].provides[0]);
+	assert_true(mined[ONE].provides[1]);
+	assert_false(mined[ONE].provides[2]);
+	assert_true(mined[DEEPER].provides[0]);
+	assert_true(mined[DEEPER].provides[1]);
+	/* Where it is in the vtable is not known. */
+	assert_false(mined[ALONE].provides[0]);
+}
+
 static void of_several_the_deepest_counts(void **state)
 {
 	assert_int_equal(bodies[DEEPER].between, 0x208 + 8);
@@ -142,6 +153,7 @@ int main(void)
 		cmocka_unit_test(the_frame_of_the_provider_s_caller_is_between),
 		cmocka_unit_test(
 			a_call_of_another_function_through_the_vtable_is_not_the_provider_s),
+		cmocka_unit_test(calls_of_what_runs_the_provider_are_marked),
 		cmocka_unit_test(of_several_the_deepest_counts),
 		cmocka_unit_test(frames_that_differ_by_more_are_a_problem),
 		cmocka_unit_test(a_body_that_executes_for_another_is_between),

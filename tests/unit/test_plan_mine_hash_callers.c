@@ -5,21 +5,25 @@
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
+#include "base/array.h"
 
-static const char *const body_names[] = {"hashes", "first_body", "second_body", "third_body",
-					 "fourth_body"};
-static const char *const hashers[] = {"hashes", "hash_own", "hash_fed", "hash_uncalled",
-				      "hash_lost"};
-#define N 5
+static const char *const body_names[] = {"hashes",     "first_body",  "second_body",
+					 "third_body", "fourth_body", "fifth_body"};
+static const char *const hashers[] = {"hashes",	       "hash_own",	     "hash_fed",
+				      "hash_uncalled", "hash_lost",	     "hash_between",
+				      "hash_beside",   "hash_through_others"};
+#define BODIES 6
+#define N      8
 
 /* The assembled tests/fixtures/modes.s. */
 static struct elf_image *img;
-static struct plan_body bodies[N];
+static struct plan_body bodies[BODIES];
+static struct mined_body mined[BODIES];
 static struct plan_guard guards[N];
 static struct plan_site sites[N];
 static struct plan plan = {
 	.bodies = bodies,
-	.n_bodies = N,
+	.n_bodies = BODIES,
 	.guards = guards,
 	.n_guards = N,
 	.sites = sites,
@@ -33,6 +37,18 @@ static int compare_bodies(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+/* Two of the functions that the body calls run its provider. */
+static void fill_calls(struct mined_body *m)
+{
+	static const char *const names[] = {"beside", "between", "between_others"};
+
+	for (size_t i = 0; i < N_OF(names); i++) {
+		m->calls[i] = symbol(img, names[i])->addr;
+		m->provides[i] = i > 0;
+		m->n_calls++;
+	}
+}
+
 static int setup(void **state)
 {
 	_owners_ struct owners owners = {0};
@@ -40,8 +56,9 @@ static int setup(void **state)
 
 	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &img))
 		return -1;
-	for (uint32_t i = 0; i < N; i++) {
+	for (uint32_t i = 0; i < BODIES; i++)
 		bodies[i].addr = symbol(img, body_names[i])->addr;
+	for (uint32_t i = 0; i < N; i++) {
 		addrs[i] = symbol(img, hashers[i])->addr;
 		guards[i] = (struct plan_guard){.kind = WIRE_KIND_HASHING};
 		sites[i] = (struct plan_site){
@@ -51,8 +68,10 @@ static int setup(void **state)
 			.body = i ? PLAN_NONE : 0,
 		};
 	}
-	qsort(bodies, N, sizeof(bodies[0]), compare_bodies);
-	return owners__find(img, addrs, N, &owners) ?: hash_callers_find(img, &plan, &owners);
+	qsort(bodies, BODIES, sizeof(bodies[0]), compare_bodies);
+	fill_calls(&mined[plan__body_at(&plan, symbol(img, "fifth_body")->addr)]);
+	return owners__find(img, addrs, N, &owners)
+		       ?: hash_callers_find(img, &plan, mined, &owners);
 }
 
 static int teardown(void **state)
@@ -82,6 +101,14 @@ static void a_caller_that_is_not_known_is_no_body(void **state)
 	assert_false(guards[4].label_of_query);
 }
 
+static void what_is_between_a_body_and_its_provider_is_of_the_body(void **state)
+{
+	assert_true(guards[5].label_of_query);
+	assert_false(guards[6].label_of_query);
+	/* Another function than a body calls it, too. */
+	assert_false(guards[7].label_of_query);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +116,7 @@ int main(void)
 		cmocka_unit_test(so_does_a_function_that_only_bodies_call),
 		cmocka_unit_test(others_hash_results_that_are_fed),
 		cmocka_unit_test(a_caller_that_is_not_known_is_no_body),
+		cmocka_unit_test(what_is_between_a_body_and_its_provider_is_of_the_body),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -365,7 +365,9 @@ bool attach_set__provider(const struct attach_set *set, const struct plan_site *
 	if (!serves(set, site, q))
 		return false;
 	*key = (struct wire_provider_key){
-		.distance = q->number ? q->number : (uint32_t)(q->provider - site->addr),
+		.distance = q->number
+				    ? q->number
+				    : (uint32_t)((q->provider_caller ?: q->provider) - site->addr),
 		.site = (uint16_t)(site - set->plan->sites),
 		.lib = set->lib,
 	};

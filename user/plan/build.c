@@ -18,6 +18,7 @@
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
 #include "plan/mine/outlined.h"
+#include "plan/mine/provider_callers.h"
 #include "plan/mine/layout_context.h"
 #include "plan/mine/layout_places.h"
 #include "plan/mine/layout_crates.h"
@@ -518,7 +519,8 @@ static int find_queries(struct builder *b, struct library_file *file)
 		return err;
 	join_groups(b->plan);
 	if (!b->numbers.n)
-		return between_find(b->img, b->decoder, b->plan, b->mined);
+		return between_find(b->img, b->decoder, b->plan, b->mined)
+			       ?: provider_callers_find(b->img, b->decoder, b->plan);
 	/* Such queries start in their bodies, wherever these call the provider. */
 	return identify_by_number(b->img, b->decoder, b->plan, b->mined, &b->numbers);
 }

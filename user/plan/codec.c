@@ -214,6 +214,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u64(c, &q->wrapper_non_incr);
 	code_u64(c, &q->wrapper_incr);
 	code_u64(c, &q->provider);
+	code_u64(c, &q->provider_caller);
 	code_u32(c, &q->body_non_incr);
 	code_u32(c, &q->body_incr);
 	code_u32(c, &q->number);

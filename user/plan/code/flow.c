@@ -55,15 +55,24 @@ static void forget_slots(struct flow_state *s, int64_t at, int64_t size)
 	s->n_slots = n;
 }
 
-/* If there is no room, the oldest slot with an unknown value is dropped, or else the oldest. */
+/* The oldest slot with a value of this kind; FLOW_SLOTS if there is none. */
+static uint32_t oldest_of(const struct flow_state *s, uint8_t kind)
+{
+	uint32_t i = 0;
+
+	while (i < FLOW_SLOTS && s->slots[i].value.kind != kind)
+		i++;
+	return i;
+}
+
+/* If there is no room, the oldest slot with an unknown value is dropped, or a field, or another. */
 static void write_slot(struct flow_state *s, int64_t at, struct flow_value v)
 {
-	uint32_t out = 0;
-
 	if (s->n_slots == FLOW_SLOTS) {
-		while (out < FLOW_SLOTS - 1 && s->slots[out].value.kind)
-			out++;
-		out = s->slots[out].value.kind ? 0 : out;
+		uint32_t out = oldest_of(s, FLOW_UNKNOWN);
+
+		out = out < FLOW_SLOTS ? out : oldest_of(s, FLOW_FIELD);
+		out = out < FLOW_SLOTS ? out : 0;
 		memmove(s->slots + out, s->slots + out + 1,
 			(FLOW_SLOTS - 1 - out) * sizeof(*s->slots));
 		s->n_slots--;
@@ -100,6 +109,8 @@ static struct flow_value value_of(const struct flow_state *s, const struct code_
 			return (struct flow_value){FLOW_STACK, at};
 		break;
 	case CODE_LOAD64:
+		if (insn->base < CODE_REG_SP && s->regs[insn->base].kind == FLOW_ENTRY)
+			return flow_field((uint8_t)s->regs[insn->base].value, insn->disp);
 		if (!stack_address(s, insn, &at))
 			break;
 		slot = flow_state__slot(s, at);

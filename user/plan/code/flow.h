@@ -17,12 +17,22 @@ enum flow_kind {
 	/* An argument that was passed on the stack: the value this many bytes above sp at the
 	 * entry. */
 	FLOW_ARGUMENT,
+	FLOW_FIELD, /* what was read from a FLOW_ENTRY and a distance: flow_field() */
 };
 
 struct flow_value {
 	uint8_t kind;
 	int64_t value;
 };
+
+/*
+ * The word `at` bytes from where register `reg` leads at the entry. Two reads are taken to have the
+ * same value: it is for what a caller passes by address, such as the captures of a closure.
+ */
+static inline struct flow_value flow_field(uint8_t reg, int64_t at)
+{
+	return (struct flow_value){FLOW_FIELD, at * 256 + reg};
+}
 
 #define FLOW_SLOTS 16
 

@@ -167,6 +167,18 @@ static bool find_own(const struct search *s, uint32_t body, uint32_t *below)
 	return !m->n_calls || calls_provider(m, offset) || find_below(s, m, offset, below);
 }
 
+static void mark_calls(const struct search *s, uint32_t body)
+{
+	struct mined_body *m = &s->mined[body];
+	int64_t offset = provider_offset(s, s->plan->bodies[body].group);
+
+	for (size_t i = 0; i < m->n_calls && offset >= 0; i++) {
+		const struct callee *c = callee_at(s, m->calls[i]);
+
+		m->provides[i] = has_offset(c->offsets, c->n_offsets, offset);
+	}
+}
+
 /* The way through the function that executes for a body leads to the provider, too. */
 static bool find_other(const struct search *s, uint32_t outlined, uint32_t *below)
 {
@@ -196,6 +208,7 @@ static int set_between(struct search *s, uint32_t body)
 	uint32_t own, other = 0;
 	bool known = find_own(s, body, &own);
 
+	mark_calls(s, body);
 	if (outlined != PLAN_NONE)
 		known = find_other(s, outlined, &other) && known;
 	s->plan->bodies[body].between = own > other ? own : other;

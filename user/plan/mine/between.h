@@ -21,11 +21,11 @@
 
 /*
  * Set `between` of the bodies that call such a function, or one that executes for them
- * (outlined.h). The groups of bodies are complete; `mined` is parallel to them. Which call is that
- * of the provider, the body of the group that is not incremental shows. A body that does not call
- * its provider, and calls nothing that does, or several functions whose frames differ too much, has
- * no exact ends: `mined` and the plan get a problem. 0 or -ENOMEM, or an error of
- * elf_image__symbols().
+ * (outlined.h), and `provides` of all bodies. The groups of bodies are complete; `mined` is
+ * parallel to them. Which call is that of the provider, the body of the group that is not
+ * incremental shows. A body that does not call its provider, and calls nothing that does, or
+ * several functions whose frames differ too much, has no exact ends: `mined` and the plan get a
+ * problem. 0 or -ENOMEM, or an error of elf_image__symbols().
  */
 int between_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 struct mined_body *mined);

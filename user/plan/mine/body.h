@@ -54,6 +54,7 @@ struct mined_body {
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
 	/* Functions that it calls between a mask site and its ends, each once. */
 	uint64_t calls[MINE_MAX_CALLS];
+	bool provides[MINE_MAX_CALLS]; /* the call is of one that calls the provider (between.h) */
 	size_t n_calls;
 	bool more_calls; /* than are noted */
 	/* It calls others there whose address it reads: at these offsets, or elsewhere. */

@@ -170,7 +170,7 @@ static bool find_vtable(struct builder *b, const struct scene *s, size_t i, stru
 	for (size_t k = 0; k < m->n_masks; k++) {
 		struct flow_value v = load_callers_vtable(&s->walk, s->flow, &m->masks[k]);
 
-		if (v.kind != FLOW_ENTRY || !locate(s, v, i, site))
+		if ((v.kind != FLOW_ENTRY && v.kind != FLOW_FIELD) || !locate(s, v, i, site))
 			continue;
 		site->vtable_offset = m->masks[k].vtable.offset;
 		return true;
@@ -563,7 +563,7 @@ int guards_add(struct elf_image *img, const struct known_symbols *known,
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
 	err = err ?: add_timers(&b);
-	err = err ?: hash_callers_find(img, plan, &b.owners);
+	err = err ?: hash_callers_find(img, plan, mined, &b.owners);
 	err = err ?: load_callers_find(img, decoder, plan, mined, &b.owners);
 	sites_sort(plan);
 	profiler__destroy(&b.profiler);

@@ -12,14 +12,25 @@ struct call {
 	uint64_t to;
 };
 
+/* The calls of some functions, found by their bytes. */
+struct calls {
+	const uint64_t *targets;
+	uint32_t n_targets;
+	struct call *items;
+	uint32_t n, capacity;
+	struct owners callers;
+};
+
 struct finder {
+	struct elf_image *img;
 	const struct plan *plan;
+	const struct mined_body *mined;
 	const struct owners *owners;
 	uint64_t *hashers; /* functions that hash results and are no bodies */
 	uint32_t n_hashers, hashers_capacity;
-	struct call *calls; /* of these, found by their bytes */
-	uint32_t n_calls, calls_capacity;
-	struct owners callers;
+	uint64_t *between; /* functions that call these, and that bodies call to run providers */
+	uint32_t n_between, between_capacity;
+	struct calls of_hashers, of_between;
 };
 
 static const struct owner *owner_of(const struct owners *owners, uint64_t addr)
@@ -63,55 +74,99 @@ static int find_hashers(struct finder *f)
 
 static int note_call(void *arg, uint64_t addr, uint64_t to)
 {
-	struct finder *f = arg;
+	struct calls *c = arg;
 	struct call call = {addr, to};
 
-	return array__has_u64(f->hashers, f->n_hashers, to)
-		       ? array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call)
+	return array__has_u64(c->targets, c->n_targets, to)
+		       ? array__add(&c->items, &c->n, &c->capacity, &call)
 		       : 0;
 }
 
-static int find_callers(struct elf_image *img, struct finder *f)
+static int find_calls(struct elf_image *img, const uint64_t *targets, uint32_t n, struct calls *c)
 {
 	struct code_range range = {UINT64_MAX, 0};
 	_free_ uint64_t *addrs = NULL;
 	int err;
 
-	for (uint32_t i = 0; i < f->n_hashers; i++) {
-		range.first = f->hashers[i] < range.first ? f->hashers[i] : range.first;
-		range.last = f->hashers[i] > range.last ? f->hashers[i] : range.last;
+	c->targets = targets;
+	c->n_targets = n;
+	for (uint32_t i = 0; i < n; i++) {
+		range.first = targets[i] < range.first ? targets[i] : range.first;
+		range.last = targets[i] > range.last ? targets[i] : range.last;
 	}
-	err = f->n_hashers ? code_scan__calls(img, range, note_call, f) : 0;
-	addrs = calloc(f->n_calls + 1UL, sizeof(*addrs));
+	err = n ? code_scan__calls(img, range, note_call, c) : 0;
+	addrs = calloc(c->n + 1UL, sizeof(*addrs));
 	if (err || !addrs)
 		return err ?: -ENOMEM;
-	for (uint32_t i = 0; i < f->n_calls; i++)
-		addrs[i] = f->calls[i].addr;
-	return owners__find(img, addrs, f->n_calls, &f->callers);
+	for (uint32_t i = 0; i < c->n; i++)
+		addrs[i] = c->items[i].addr;
+	return owners__find(img, addrs, c->n, &c->callers);
 }
 
-/* Only bodies call it, and at least one does. */
-static bool is_of_bodies(const struct finder *f, uint64_t hasher)
+static void calls__destroy(struct calls *c)
+{
+	free(c->items);
+	owners__destroy(&c->callers);
+}
+
+static bool is_body(const struct finder *f, uint64_t entry)
+{
+	return plan__body_at(f->plan, entry) != PLAN_NONE;
+}
+
+/* True if all callers of `to` are as `is` says, and there is one. */
+static bool only_called_by(const struct finder *f, const struct calls *c, uint64_t to,
+			   bool (*is)(const struct finder *f, uint64_t entry))
 {
 	bool called = false;
 
-	for (uint32_t i = 0; i < f->n_calls; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		const struct owner *o;
 
-		if (f->calls[i].to != hasher)
+		if (c->items[i].to != to)
 			continue;
-		o = owner_of(&f->callers, f->calls[i].addr);
-		if (!o || plan__body_at(f->plan, o->entry) == PLAN_NONE)
+		o = owner_of(&c->callers, c->items[i].addr);
+		if (!o || !is(f, o->entry))
 			return false;
 		called = true;
 	}
 	return called;
 }
 
-int hash_callers_find(struct elf_image *img, struct plan *plan, const struct owners *owners)
+/* A body calls it to run its provider. */
+static bool provides(const struct finder *f, uint64_t entry)
 {
-	struct finder f = {.plan = plan, .owners = owners};
-	int err = find_hashers(&f) ?: find_callers(img, &f);
+	for (uint32_t b = 0; b < f->plan->n_bodies; b++)
+		for (size_t i = 0; i < f->mined[b].n_calls; i++)
+			if (f->mined[b].provides[i] && f->mined[b].calls[i] == entry)
+				return true;
+	return false;
+}
+
+static int find_between(struct finder *f)
+{
+	const struct owners *callers = &f->of_hashers.callers;
+	int err = 0;
+
+	for (size_t i = 0; i < callers->n && !err; i++)
+		if (!is_body(f, callers->items[i].entry) && provides(f, callers->items[i].entry))
+			err = array__add(&f->between, &f->n_between, &f->between_capacity,
+					 &callers->items[i].entry);
+	return err ?: find_calls(f->img, f->between, f->n_between, &f->of_between);
+}
+
+static bool is_of_bodies(const struct finder *f, uint64_t entry)
+{
+	return is_body(f, entry) || only_called_by(f, &f->of_between, entry, is_body);
+}
+
+int hash_callers_find(struct elf_image *img, struct plan *plan, const struct mined_body *mined,
+		      const struct owners *owners)
+{
+	struct finder f = {.img = img, .plan = plan, .mined = mined, .owners = owners};
+	int err = find_hashers(&f)
+			  ?: find_calls(img, f.hashers, f.n_hashers, &f.of_hashers)
+			  ?: find_between(&f);
 
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
 		const struct plan_site *site = &plan->sites[i];
@@ -120,10 +175,12 @@ int hash_callers_find(struct elf_image *img, struct plan *plan, const struct own
 		if (!hashes(plan, site))
 			continue;
 		hasher = hasher_of(&f, site);
-		plan->guards[site->guard].label_of_query = !hasher || is_of_bodies(&f, hasher);
+		plan->guards[site->guard].label_of_query =
+			!hasher || only_called_by(&f, &f.of_hashers, hasher, is_of_bodies);
 	}
+	calls__destroy(&f.of_hashers);
+	calls__destroy(&f.of_between);
 	free(f.hashers);
-	free(f.calls);
-	owners__destroy(&f.callers);
+	free(f.between);
 	return err;
 }

@@ -28,8 +28,8 @@ int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struc
 		      const struct mined_body *mined, const struct owners *owners);
 
 /*
- * The register that holds a mask site's vtable at the entry of its body: FLOW_ENTRY, or
- * FLOW_UNKNOWN. The flow must cover the site.
+ * A mask site's vtable, as the function got it: FLOW_ENTRY, or FLOW_FIELD, or FLOW_UNKNOWN. The
+ * flow must cover the site.
  */
 struct flow_value load_callers_vtable(const struct walk *w, const struct flow *flow,
 				      const struct mined_site *mask);

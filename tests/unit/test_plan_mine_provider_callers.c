@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/provider_callers.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/provider_callers.s. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("provider_callers.so"), &img))
+		return -1;
+	return code_decoder__new(img, &decoder);
+}
+
+static int teardown(void **state)
+{
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+/* The callers that are found of two providers; NULL: none. */
+static void assert_callers(const char *first, const char *second, const char *of_first,
+			   const char *of_second)
+{
+	struct plan_query queries[] = {{.provider = first ? symbol(img, first)->addr : 0},
+				       {.provider = symbol(img, second)->addr}};
+	struct plan plan = {.queries = queries, .n_queries = 2};
+
+	assert_int_equal(provider_callers_find(img, decoder, &plan), 0);
+	assert_int_equal(queries[0].provider_caller, of_first ? symbol(img, of_first)->addr : 0);
+	assert_int_equal(queries[1].provider_caller, of_second ? symbol(img, of_second)->addr : 0);
+}
+
+static void each_provider_has_a_caller_of_its_own(void **state)
+{
+	assert_callers("first", "second", "closure_of_first", "closure_of_second");
+}
+
+static void all_providers_have_one(void **state)
+{
+	assert_callers("first", "closure_of_first", NULL, NULL);
+	assert_callers(NULL, "second", NULL, NULL);
+}
+
+static void a_caller_of_several_is_none(void **state)
+{
+	assert_callers("third", "fourth", NULL, NULL);
+}
+
+static void several_callers_are_none(void **state)
+{
+	assert_callers("first", "third", NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_provider_has_a_caller_of_its_own),
+		cmocka_unit_test(all_providers_have_one),
+		cmocka_unit_test(a_caller_of_several_is_none),
+		cmocka_unit_test(several_callers_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
