@@ -15,7 +15,7 @@ static void divide(struct cost_shares *all, struct cost_share *a, struct cost_sh
 	const struct overhead_input in = {
 		.own_ns = ns - 50, .session.helpers_ns = 50, .set_up_ns = 1000};
 
-	cost_shares__tell(all, &in);
+	cost_shares__update(all, &in);
 	cost_share__divide(a, all);
 	cost_share__divide(b, all);
 	cost_shares__divided(all);
@@ -119,7 +119,7 @@ static void the_rest_is_counted_for_each(void **state)
 
 	give(&all, &a, WIRE_SAMPLE, 3);
 	assert_int_equal(a.samples, 3);
-	cost_shares__tell(&all, &in);
+	cost_shares__update(&all, &in);
 	own = cost_share__input(&a, &all, counters);
 	assert_ptr_equal(own.counters, counters);
 	assert_ptr_equal(own.costs, &costs);

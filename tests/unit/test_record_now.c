@@ -14,7 +14,7 @@ struct world {
 	struct summary *summary;
 	struct now now;
 	struct now_source source;
-	struct top_nows told;
+	struct top_nows answer;
 	uint32_t asked;
 	const char *path; /* of all keys */
 };
@@ -86,9 +86,9 @@ static void stack(struct world *w, bool torn)
 	now__stack(&w->now, &(struct wire_open_stack){.tid = (uint32_t)getpid(), .torn = torn});
 }
 
-static void tell(struct world *w)
+static void answer(struct world *w)
 {
-	now__tell(&w->now, &w->source, w->summary, &w->told);
+	now__answer(&w->now, &w->source, w->summary, &w->answer);
 }
 
 static void the_innermost_with_an_item_is_told(void **state)
@@ -100,11 +100,11 @@ static void the_innermost_with_an_item_is_told(void **state)
 	frame(w, 1, LOCAL);
 	frame(w, 2, FOREIGN);
 	stack(w, false);
-	tell(w);
-	assert_int_equal(w->told.n, 1);
-	assert_int_equal(w->told.at[0].pid, getpid());
-	assert_string_equal(w->told.at[0].name, "typeck");
-	assert_string_equal(w->told.at[0].item, "hangs::planted");
+	answer(w);
+	assert_int_equal(w->answer.n, 1);
+	assert_int_equal(w->answer.at[0].pid, getpid());
+	assert_string_equal(w->answer.at[0].name, "typeck");
+	assert_string_equal(w->answer.at[0].item, "hangs::planted");
 }
 
 static void without_an_item_it_is_the_innermost(void **state)
@@ -114,10 +114,10 @@ static void without_an_item_it_is_the_innermost(void **state)
 	frame(w, 0, 0);
 	frame(w, 2, FOREIGN);
 	stack(w, false);
-	tell(w);
-	assert_int_equal(w->told.n, 1);
-	assert_string_equal(w->told.at[0].name, "evaluate_obligation");
-	assert_string_equal(w->told.at[0].item, "");
+	answer(w);
+	assert_int_equal(w->answer.n, 1);
+	assert_string_equal(w->answer.at[0].name, "evaluate_obligation");
+	assert_string_equal(w->answer.at[0].item, "");
 }
 
 static void a_name_that_is_gone_leaves_the_query(void **state)
@@ -127,35 +127,35 @@ static void a_name_that_is_gone_leaves_the_query(void **state)
 	w->path = NULL;
 	frame(w, 1, LOCAL);
 	stack(w, false);
-	tell(w);
-	assert_string_equal(w->told.at[0].name, "typeck");
-	assert_string_equal(w->told.at[0].item, "");
+	answer(w);
+	assert_string_equal(w->answer.at[0].name, "typeck");
+	assert_string_equal(w->answer.at[0].item, "");
 }
 
 static void what_is_not_known_is_not_told(void **state)
 {
 	struct world *w = *state;
 
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 	/* The frames of a stack that changed are of several moments. */
 	frame(w, 1, LOCAL);
 	stack(w, true);
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 	stack(w, false);
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 	/* An interval whose name is not known. */
 	frame(w, 99, LOCAL);
 	stack(w, false);
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 	/* A thread that was not asked for. */
 	now__frame(&w->now, &(struct wire_open_frame){.tid = 1, .query = 1});
 	now__stack(&w->now, &(struct wire_open_stack){.tid = 1});
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 }
 
 static void it_is_asked_once_a_second(void **state)
@@ -170,8 +170,8 @@ static void it_is_asked_once_a_second(void **state)
 	assert_true(now__ask(&w->now, &w->source, w->summary, 2 * SECOND));
 	assert_true(w->asked > asked);
 	/* The answers of then are old. */
-	tell(w);
-	assert_int_equal(w->told.n, 0);
+	answer(w);
+	assert_int_equal(w->answer.n, 0);
 }
 
 static const char *argument(void *ctx, const struct wire_open_frame *f)
@@ -197,23 +197,23 @@ static void an_activity_has_its_argument(void **state)
 	activity(w, 0, 7);
 	activity(w, 1, 0);
 	stack(w, false);
-	tell(w);
-	assert_string_equal(w->told.at[0].name, "analysis");
-	assert_string_equal(w->told.at[0].item, "app.1-cgu.0");
+	answer(w);
+	assert_string_equal(w->answer.at[0].name, "analysis");
+	assert_string_equal(w->answer.at[0].item, "app.1-cgu.0");
 	/* The argument did not come. */
 	activity(w, 0, 7);
 	activity(w, 1, 8);
 	stack(w, false);
-	tell(w);
-	assert_string_equal(w->told.at[0].name, "typeck");
-	assert_string_equal(w->told.at[0].item, "");
+	answer(w);
+	assert_string_equal(w->answer.at[0].name, "typeck");
+	assert_string_equal(w->answer.at[0].item, "");
 	/* An item says more. */
 	frame(w, 2, LOCAL);
 	activity(w, 1, 7);
 	stack(w, false);
-	tell(w);
-	assert_string_equal(w->told.at[0].name, "evaluate_obligation");
-	assert_string_equal(w->told.at[0].item, "hangs::planted");
+	answer(w);
+	assert_string_equal(w->answer.at[0].name, "evaluate_obligation");
+	assert_string_equal(w->answer.at[0].item, "hangs::planted");
 }
 
 static void a_long_path_keeps_its_end(void **state)
@@ -226,9 +226,9 @@ static void a_long_path_keeps_its_end(void **state)
 	w->path = path;
 	frame(w, 1, LOCAL);
 	stack(w, false);
-	tell(w);
-	assert_int_equal(strlen(w->told.at[0].item), sizeof(w->told.at[0].item) - 1);
-	assert_non_null(strstr(w->told.at[0].item, "a::zz"));
+	answer(w);
+	assert_int_equal(strlen(w->answer.at[0].item), sizeof(w->answer.at[0].item) - 1);
+	assert_non_null(strstr(w->answer.at[0].item, "a::zz"));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)

@@ -59,30 +59,30 @@ static void what_most_samples_have_is_told(void **state)
 {
 	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
 	_summary_ struct summary *s = compilers();
-	struct top_nows told;
+	struct top_nows answer;
 
 	add_functions(&n);
 	for (int i = 0; i < 9; i++)
 		add(&n, 0, i % 3 ? LAYOUT : TYPECK, i % 3 ? 250 : 101);
 	add(&n, 1, -1, 160);
 	add(&n, 2, TYPECK, 1);
-	now_sampled__tell(&n, s, &texts, &told);
-	assert_int_equal(told.n, 2);
-	assert_int_equal(told.at[0].pid, 11);
-	assert_string_equal(told.at[0].name, "(no query)");
-	assert_string_equal(told.at[0].function, "");
-	assert_int_equal(told.at[1].pid, 10);
-	assert_string_equal(told.at[1].name, "layout_of");
+	now_sampled__answer(&n, s, &texts, &answer);
+	assert_int_equal(answer.n, 2);
+	assert_int_equal(answer.at[0].pid, 11);
+	assert_string_equal(answer.at[0].name, "(no query)");
+	assert_string_equal(answer.at[0].function, "");
+	assert_int_equal(answer.at[1].pid, 10);
+	assert_string_equal(answer.at[1].name, "layout_of");
 	/* The library function within is charged to its caller. */
-	assert_string_equal(told.at[1].function, "ty::walk");
+	assert_string_equal(answer.at[1].function, "ty::walk");
 	/* Since then there was no sample. */
-	now_sampled__tell(&n, s, &texts, &told);
-	assert_int_equal(told.n, 0);
+	now_sampled__answer(&n, s, &texts, &answer);
+	assert_int_equal(answer.n, 0);
 	add(&n, 0, TYPECK, 1);
-	now_sampled__tell(&n, s, &texts, &told);
-	assert_int_equal(told.n, 1);
-	assert_string_equal(told.at[0].name, "typeck");
-	assert_string_equal(told.at[0].function, "FnCtxt::check_expr");
+	now_sampled__answer(&n, s, &texts, &answer);
+	assert_int_equal(answer.n, 1);
+	assert_string_equal(answer.at[0].name, "typeck");
+	assert_string_equal(answer.at[0].function, "FnCtxt::check_expr");
 }
 
 static void waits_say_nothing(void **state)
@@ -91,16 +91,16 @@ static void waits_say_nothing(void **state)
 	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = TYPECK};
 	const struct trace_sample wait = {.cause = TRACE_SAMPLE_OFF_CPU};
 	_summary_ struct summary *s = compilers();
-	struct top_nows told;
+	struct top_nows answer;
 
 	now_sampled__entry(&n, &interval);
 	assert_int_equal(now_sampled__sample(&n, &wait), 0);
-	now_sampled__tell(&n, s, &texts, &told);
-	assert_int_equal(told.n, 0);
+	now_sampled__answer(&n, s, &texts, &answer);
+	assert_int_equal(answer.n, 0);
 	/* Nor is it taken for a part of the next stack. */
 	add(&n, 0, -1, 1);
-	now_sampled__tell(&n, s, &texts, &told);
-	assert_string_equal(told.at[0].name, "(no query)");
+	now_sampled__answer(&n, s, &texts, &answer);
+	assert_string_equal(answer.at[0].name, "(no query)");
 }
 
 int main(void)

@@ -32,7 +32,7 @@ struct cell {
 	uint64_t intervals;		      /* of a compiler, or of the build */
 	uint64_t cost_ns[COMPARE_COST_PARTS]; /* of a compiler, or of the build */
 	unsigned int cost_in_cpu;	      /* 1 << part: parts of its CPU time */
-	double variance[COMPARE_N_METRICS];   /* of times that samples tell, ns^2 */
+	double variance[COMPARE_N_METRICS];   /* of times by samples, ns^2 */
 	uint8_t by;			      /* enum compare_by */
 };
 
@@ -41,8 +41,8 @@ struct compare {
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	uint32_t with_items;		/* traces */
 	bool any_unprobed;		/* queries had no probes in some trace */
-	uint32_t knows_off_cpu;		/* traces that tell when threads were off the CPU */
-	uint32_t knows_cost;		/* traces that tell what recording cost */
+	uint32_t knows_off_cpu;		/* traces that have off-CPU times */
+	uint32_t knows_cost;		/* traces that have the cost of recording */
 	bool levelled;			/* level() is done */
 	/* By label: queries that had no probes. */
 	struct {
@@ -120,7 +120,7 @@ static uint64_t less(uint64_t ns, uint64_t part_ns)
 }
 
 /*
- * Convert a row; every comparison reads its values from here. Where queries were not watched, self
+ * Convert a row; every comparison reads its values from here. Where queries had no probes, self
  * times are on the CPU already.
  */
 static struct cell cell_of(const struct summary_row *row, bool is_unwatched)

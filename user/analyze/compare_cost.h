@@ -29,15 +29,15 @@ struct compare_cost {
 
 /*
  * `recorded` is the number of processes that the trace has. If the model has fewer, the cost is a
- * part of that of the recording; and unknown with samples, as nothing tells how many of them the
- * others had. Breakpoints are in no CPU time that begins at the first probe.
+ * part of that of the recording; and unknown with samples, as the number of samples that the
+ * others had is unknown. Breakpoints are in no CPU time that begins at the first probe.
  */
 struct compare_cost compare_cost_of(const struct model *m, uint64_t recorded);
 
 /*
- * Paired builds took up to one and a half times the cost that was told (docs/overhead.md). So of
- * two costs that are `apart_ns` apart, half of that may be left in a CPU time that they were taken
- * out of; and one and a half times as much is in a wall time, of which nothing was taken out.
+ * Paired builds took up to one and a half times the cost that was reported (docs/overhead.md). So
+ * of two costs that are `apart_ns` apart, half of that may be left in a CPU time that they were
+ * taken out of; and one and a half times as much is in a wall time, of which nothing was taken out.
  */
 static inline uint64_t compare_cost_in_cpu(uint64_t apart_ns)
 {

@@ -103,7 +103,7 @@ static const char *target_of(const struct trace_process *p)
 	return is_library ? "" : p->crate_type;
 }
 
-/* Another tool than rustc compiles the same target: what tells them apart. */
+/* Another tool than rustc compiles the same target: the word that sets them apart. */
 static const char *tool_of(const struct trace_process *p)
 {
 	struct word program = program_of(p);

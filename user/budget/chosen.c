@@ -27,7 +27,7 @@ struct choosing {
 	uint32_t *set_of_body;	      /* or PLAN_NONE */
 	struct choice_query *queries; /* as in the plan */
 	double *sets;		      /* the costs of a set's ends, without hits */
-	bool *identifies;	      /* by set: sites tell wrapped queries of incremental bodies */
+	bool *identifies;	      /* by set: sites name wrapped queries of incremental bodies */
 	bool *starts, *ends, *whole;  /* by query; by set; by set */
 	double others;		      /* the cost of what is not chosen by choice.h */
 };

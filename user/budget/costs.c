@@ -6,7 +6,7 @@
  * shows later. Measured: see docs/overhead.md.
  */
 #define COMPILER_FACTOR 150
-/* The same where the cost is told and not planned with. Measured: see docs/overhead.md. */
+/* The same where the cost is reported and not planned with. Measured: see docs/overhead.md. */
 #define LIKELY_FACTOR 125
 /* CPU time of a compiler per site that it installs. Measured: see docs/budget.md. */
 #define SITE_NS UINT64_C(5500)

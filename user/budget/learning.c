@@ -164,8 +164,8 @@ static int add_process(struct learning *l, pid_t pid)
 	return 0;
 }
 
-/* What it used since its CPU time was read last cannot be read any more. */
-static void guess_rest(struct process *p, uint64_t end_ns)
+/* The CPU time since the last read: it cannot be read any more. */
+static void estimate_rest(struct process *p, uint64_t end_ns)
 {
 	uint64_t rest = end_ns > p->read_ns ? end_ns - p->read_ns : 0;
 	uint64_t known = p->read_ns - p->first_ns;
@@ -221,7 +221,7 @@ static void remove_process(struct learning *l, const struct wire_exit *r)
 
 	if (!p)
 		return;
-	guess_rest(p, r->time_ns);
+	estimate_rest(p, r->time_ns);
 	end_process(l, p);
 }
 

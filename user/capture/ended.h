@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Processes that had ended before the record of their mapping was read. Nothing follows a process
- * that has ended, so only the record of its exec, which may still be in the ring, tells whether it
+ * that has ended, so only the record of its exec, which may still be in the ring, shows whether it
  * is one to record.
  */
 #ifndef QPROF_CAPTURE_ENDED_H

@@ -48,7 +48,7 @@ struct sampled_files {
 	uint32_t capacity;
 	uint32_t n_making;
 	uint64_t n_lost;
-	bool warned; /* a line has told that there is no room for a table, or for a file */
+	bool warned; /* a line has reported that there is no room for a table, or for a file */
 };
 
 int sampled_files__new(struct sample_tables *tables, const struct session_sink *sink, int nice,
@@ -143,7 +143,7 @@ static bool has_room(const struct sampled_files *f, const struct sampled_file *s
 			       sample_tables__left(f->tables) >= SAMPLED_KEPT + s->bytes);
 }
 
-/* The user half still tells the mappings of each process, if a little later. */
+/* The user half still reports the mappings of each process, a little later. */
 static void make_known(const struct sampled_files *f, uint32_t at)
 {
 	const struct sampled_file *s = f->items[at];

@@ -54,7 +54,7 @@ struct sampling {
 	uint64_t n_lost;   /* mappings without room */
 	uint64_t n_missed; /* ticks, by events that are closed */
 	uint64_t swept_ns;
-	bool warned; /* a line has told that there are too many processes */
+	bool warned; /* a line has reported that there are too many processes */
 };
 
 static uint64_t now(void)

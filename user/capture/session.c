@@ -496,7 +496,7 @@ static int explain_no_samples(const struct session *s, int err)
 	char why[PERF_REFUSAL_MAX];
 	const char *fix;
 
-	/* A line has told already that the kernel does not report waits. */
+	/* An earlier line says that the kernel does not report waits. */
 	if (err == -ENODATA && !filter__is_empty(s->filter))
 		return 0;
 	if (err == -ENODATA)

@@ -36,7 +36,7 @@ size_t code_symbols__bytes(const struct code_symbols *s);
 /* CPU time that reading them has taken, in ns. */
 uint64_t code_symbols__cpu_ns(const struct code_symbols *s);
 
-/* Frees no file: whoever uses one frees it. The symbols outlive their files. */
+/* Frees no file: its user does. The symbols outlive their files. */
 void code_symbols__free(struct code_symbols *s);
 DEFINE_CLEANUP(struct code_symbols, code_symbols__free)
 #define _code_symbols_ __cleanup(code_symbols__free_p)

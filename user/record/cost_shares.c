@@ -26,17 +26,17 @@ void cost_shares__record(struct cost_shares *all, struct cost_share *one, const 
 	one->n_new++;
 }
 
-void cost_shares__tell(struct cost_shares *all, const struct overhead_input *in)
+void cost_shares__update(struct cost_shares *all, const struct overhead_input *in)
 {
 	uint64_t now_ns = in->own_ns + in->session.helpers_ns;
 	/* Set-up is for all builds, also those that are yet to come. */
-	uint64_t told_ns = all->told_ns ?: in->set_up_ns;
+	uint64_t counted_ns = all->counted_ns ?: in->set_up_ns;
 
 	all->last = *in;
 	all->last.counters = NULL;
-	all->new_ns = now_ns > told_ns ? now_ns - told_ns : 0;
+	all->new_ns = now_ns > counted_ns ? now_ns - counted_ns : 0;
 	/* A helper may have ended before it is counted as a child that has ended. */
-	all->told_ns = now_ns > told_ns ? now_ns : told_ns;
+	all->counted_ns = now_ns > counted_ns ? now_ns : counted_ns;
 }
 
 void cost_share__divide(struct cost_share *one, const struct cost_shares *all)
@@ -54,7 +54,7 @@ void cost_shares__divided(struct cost_shares *all)
 void cost_share__charge(struct cost_share *one, struct cost_shares *all, uint64_t ns)
 {
 	one->own_ns += ns;
-	all->told_ns += ns;
+	all->counted_ns += ns;
 }
 
 /* A thread's hits are counted when it ends, and its intervals before. */

@@ -30,8 +30,8 @@ struct cost_shares {
 	uint64_t least_hits; /* of all builds, also of those that are over */
 	uint64_t samples;    /* likewise */
 	uint64_t n_new;
-	uint64_t new_ns;  /* to be divided */
-	uint64_t told_ns; /* CPU time of this process, as it was last told */
+	uint64_t new_ns;     /* to be divided */
+	uint64_t counted_ns; /* CPU time of this process that was counted until now */
 	struct overhead_input last;
 };
 
@@ -43,13 +43,13 @@ void cost_shares__record(struct cost_shares *all, struct cost_share *one, const 
  * What all has taken until now. `in->costs` is kept; `in->counters` is not. Follow it with
  * cost_share__divide() for each build, and cost_shares__divided().
  */
-void cost_shares__tell(struct cost_shares *all, const struct overhead_input *in);
+void cost_shares__update(struct cost_shares *all, const struct overhead_input *in);
 void cost_share__divide(struct cost_share *one, const struct cost_shares *all);
 void cost_shares__divided(struct cost_shares *all);
 
 /*
- * CPU time of this process that was for this build alone, since cost_shares__tell(): no other has a
- * part of it.
+ * CPU time of this process that was for this build alone, since cost_shares__update(): no other has
+ * a part of it.
  */
 void cost_share__charge(struct cost_share *one, struct cost_shares *all, uint64_t ns);
 

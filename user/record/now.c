@@ -125,8 +125,8 @@ static void set_item(struct top_now *to, const char *path)
 	memcpy(to->item, from, strlen(from) + 1);
 }
 
-static bool tell_process(const struct now *n, const struct now_source *from,
-			 const struct trace_process *p, struct top_now *to)
+static bool answer_for(const struct now *n, const struct now_source *from,
+		       const struct trace_process *p, struct top_now *to)
 {
 	const struct wire_open_frame *f = frame_of(n, p->index);
 	const char *name = f ? from->name(from->ctx, f) : NULL, *argument = NULL;
@@ -146,19 +146,19 @@ static bool tell_process(const struct now *n, const struct now_source *from,
 	return true;
 }
 
-void now__tell(const struct now *n, const struct now_source *from, const struct summary *s,
-	       struct top_nows *out)
+void now__answer(const struct now *n, const struct now_source *from, const struct summary *s,
+		 struct top_nows *out)
 {
-	uint32_t told = TRACE_NO_PROCESS;
+	uint32_t last = TRACE_NO_PROCESS;
 
 	out->n = 0;
 	/* The threads of a process are next to each other. */
 	for (uint32_t i = 0; i < n->n && out->n < TOP_NOW_MAX; i++) {
 		const struct trace_process *p = summary__process_at(s, n->threads[i].process);
 
-		if (n->threads[i].process == told || !p || p->end_ns)
+		if (n->threads[i].process == last || !p || p->end_ns)
 			continue;
-		told = n->threads[i].process;
-		out->n += tell_process(n, from, p, &out->at[out->n]);
+		last = n->threads[i].process;
+		out->n += answer_for(n, from, p, &out->at[out->n]);
 	}
 }

@@ -53,7 +53,7 @@ void now__frame(struct now *n, const struct wire_open_frame *r);
 void now__stack(struct now *n, const struct wire_open_stack *r);
 
 /* What has been answered so far. Calls from->item for at most TOP_NOW_MAX compilers. */
-void now__tell(const struct now *n, const struct now_source *from, const struct summary *s,
-	       struct top_nows *out);
+void now__answer(const struct now *n, const struct now_source *from, const struct summary *s,
+		 struct top_nows *out);
 
 #endif /* QPROF_RECORD_NOW_H */

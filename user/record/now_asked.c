@@ -45,7 +45,7 @@ static const char *argument(void *ctx, const struct wire_open_frame *f)
 	return tracks__argument(a->of->tracks, f->key);
 }
 
-int now_asked__tell(const struct now_asked *a, struct session *s, bool names)
+int now_asked__answer(const struct now_asked *a, struct session *s, bool names)
 {
 	struct asking asking = {a, s};
 	const struct now_source from = {&asking, ask, names ? item : NULL, name, argument};
@@ -53,13 +53,13 @@ int now_asked__tell(const struct now_asked *a, struct session *s, bool names)
 
 	if (a->sampled) {
 		a->now->asked_ns = clock_ns(CLOCK_MONOTONIC);
-		now_sampled__tell(a->sampled, a->summary, a->texts, a->told);
+		now_sampled__answer(a->sampled, a->summary, a->texts, a->answer);
 		return 0;
 	}
 	if (!now__ask(a->now, &from, a->summary, clock_ns(CLOCK_MONOTONIC)))
 		return -EAGAIN;
 	err = session__drain(s);
 	if (!err)
-		now__tell(a->now, &from, a->summary, a->told);
+		now__answer(a->now, &from, a->summary, a->answer);
 	return err;
 }

@@ -15,13 +15,13 @@ struct now_asked {
 	const struct tracks *tracks;
 	const struct summary *summary;
 	const struct trace_texts *texts;
-	struct top_nows *told;
+	struct top_nows *answer;
 };
 
 /*
  * Find out what the compilers are in, with the names of items if `names` is set. Drains the
  * session. -EAGAIN: it was asked less than a second ago; or an error of the session.
  */
-int now_asked__tell(const struct now_asked *a, struct session *s, bool names);
+int now_asked__answer(const struct now_asked *a, struct session *s, bool names);
 
 #endif /* QPROF_RECORD_NOW_ASKED_H */

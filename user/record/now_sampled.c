@@ -85,8 +85,8 @@ int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample
 	return 0;
 }
 
-static void tell(const struct now_sampled *n, const struct now_sampled_process *p, uint32_t pid,
-		 const struct trace_texts *texts, struct top_now *to)
+static void answer_for(const struct now_sampled *n, const struct now_sampled_process *p,
+		       uint32_t pid, const struct trace_texts *texts, struct top_now *to)
 {
 	const char *name = p->label.value == TRACE_NO_STRING
 				   ? NO_QUERY
@@ -99,8 +99,8 @@ static void tell(const struct now_sampled *n, const struct now_sampled_process *
 			sizeof(to->function) - 1);
 }
 
-void now_sampled__tell(struct now_sampled *n, const struct summary *s,
-		       const struct trace_texts *texts, struct top_nows *out)
+void now_sampled__answer(struct now_sampled *n, const struct summary *s,
+			 const struct trace_texts *texts, struct top_nows *out)
 {
 	out->n = 0;
 	for (uint32_t i = summary__n_processes(s); i-- && out->n < TOP_NOW_MAX;) {
@@ -110,7 +110,7 @@ void now_sampled__tell(struct now_sampled *n, const struct summary *s,
 
 		if (!p || !p->label.votes)
 			continue;
-		tell(n, p, process->pid, texts, &out->at[out->n++]);
+		answer_for(n, p, process->pid, texts, &out->at[out->n++]);
 		*p = (struct now_sampled_process){0};
 	}
 }

@@ -8,7 +8,7 @@
 #include "record/trace_output.h"
 #include "tracks/tracks.h"
 
-/* Tell the tracks of a library that was set how its keys and arguments are read. 0 or -ENOMEM. */
+/* Set how the tracks read the keys and arguments of a library that was set. 0 or -ENOMEM. */
 int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan);
 
 /* Write the types; `labels` are the string ids of the queries' names. */

@@ -397,12 +397,13 @@ static int set_up(struct capture *c)
 static int ask_now(struct capture *c)
 {
 	struct now_asked asked = recorder__now(c->recorder);
-	int err = now_asked__tell(&asked, c->session, !c->opt->no_keys);
+	int err = now_asked__answer(&asked, c->session, !c->opt->no_keys);
 
 	if (err)
 		return err == -EAGAIN ? 0 : err;
 	if (c->opt->now_fd)
-		send(c->opt->now_fd, asked.told, sizeof(*asked.told), MSG_DONTWAIT | MSG_NOSIGNAL);
+		send(c->opt->now_fd, asked.answer, sizeof(*asked.answer),
+		     MSG_DONTWAIT | MSG_NOSIGNAL);
 	return 0;
 }
 

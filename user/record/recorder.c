@@ -50,8 +50,8 @@ struct recorder {
 	uint64_t bad_records, n_queries, n_hits;
 	struct breakpoints breakpoints;
 	struct now now;
-	struct top_nows told; /* what compilers are in, as it was last asked for */
-	uint32_t n_adopted;   /* processes that were running when they were first followed */
+	struct top_nows answer; /* what compilers are in, as it was last asked for */
+	uint32_t n_adopted;	/* processes that were running when they were first followed */
 	bool lost_most, settled;
 	int err;      /* of records that waited: as if it came from the sink's function */
 	bool sampled; /* samples are taken */
@@ -519,7 +519,7 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 		.losses = &losses,
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
-		.now = r->now.asked_ns && !last ? &r->told : NULL,
+		.now = r->now.asked_ns && !last ? &r->answer : NULL,
 		.samples = r->only_samples ? &r->counts : NULL,
 	};
 
@@ -546,7 +546,7 @@ struct now_asked recorder__now(struct recorder *r)
 		.tracks = r->tracks,
 		.summary = r->model.summary,
 		.texts = &r->model.options.texts,
-		.told = &r->told,
+		.answer = &r->answer,
 	};
 }
 

@@ -123,8 +123,8 @@ void recorder__set_part(struct recorder *r, uint32_t number);
 uint32_t recorder__processes(const struct recorder *r);
 
 /*
- * No more records come: make of them what is left to make. recorder__finish() does so too; earlier
- * it is part of what recorder__set_overhead() is told.
+ * No more records come: make of them what is left to make. recorder__finish() does so too; called
+ * earlier, its time is in what recorder__set_overhead() writes.
  */
 void recorder__settle(struct recorder *r);
 

@@ -369,18 +369,18 @@ static void check_processes(struct traces *t)
 /* ---- The session's sink ---------------------------------------------------------------------- */
 
 /* Call a function of a recorder's sink. */
-#define TELL(o, function, ...)                                              \
+#define SINK(o, function, ...)                                              \
 	({                                                                  \
 		struct session_sink __sink = recorder__sink((o)->recorder); \
 		__sink.function(__sink.ctx, ##__VA_ARGS__);                 \
 	})
 
-#define TELL_ALL(t, function, ...)                                                     \
+#define SINK_ALL(t, function, ...)                                                     \
 	({                                                                             \
 		int __err = 0;                                                         \
 		for (uint32_t __i = 0; __i < (t)->n && !__err; __i++)                  \
 			if ((t)->open[__i]->recorder)                                  \
-				__err = TELL((t)->open[__i], function, ##__VA_ARGS__); \
+				__err = SINK((t)->open[__i], function, ##__VA_ARGS__); \
 		__err;                                                                 \
 	})
 
@@ -388,14 +388,14 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct traces *t = ctx;
 
-	return past__library(&t->past, lib, plan) ?: TELL_ALL(t, library, lib, plan);
+	return past__library(&t->past, lib, plan) ?: SINK_ALL(t, library, lib, plan);
 }
 
 static int on_file(void *ctx, uint32_t number, struct library_file *file)
 {
 	struct traces *t = ctx;
 
-	return past__file(&t->past, number, file) ?: TELL_ALL(t, file, number, file);
+	return past__file(&t->past, number, file) ?: SINK_ALL(t, file, number, file);
 }
 
 static int on_sampled(void *ctx)
@@ -403,14 +403,14 @@ static int on_sampled(void *ctx)
 	struct traces *t = ctx;
 
 	t->past.sampled = true;
-	return TELL_ALL(t, sampled);
+	return SINK_ALL(t, sampled);
 }
 
 static int on_decision(void *ctx, const struct session_decision *d)
 {
 	struct traces *t = ctx;
 
-	return past__decision(&t->past, d) ?: TELL_ALL(t, decision, d);
+	return past__decision(&t->past, d) ?: SINK_ALL(t, decision, d);
 }
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
@@ -421,14 +421,14 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 
 	if (!o)
 		return -ENOMEM;
-	return o->recorder ? TELL(o, running, pid, parent, now_ns, args, len) : 0;
+	return o->recorder ? SINK(o, running, pid, parent, now_ns, args, len) : 0;
 }
 
 static int on_late(void *ctx, pid_t pid)
 {
 	struct one *o = of(ctx, (uint32_t)pid);
 
-	return o && o->recorder ? TELL(o, late, pid) : 0;
+	return o && o->recorder ? SINK(o, late, pid) : 0;
 }
 
 static void on_waited(void *ctx, pid_t pid, uint64_t ns)
@@ -445,7 +445,7 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 {
 	struct one *o = of(ctx, (uint32_t)pid);
 
-	return o && o->recorder ? TELL(o, cwd, pid, cwd) : 0;
+	return o && o->recorder ? SINK(o, cwd, pid, cwd) : 0;
 }
 
 #define NO_PID UINT32_MAX
@@ -506,7 +506,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	int err = 0;
 
 	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
-		err = past__label(&t->past, record) ?: TELL_ALL(t, record, record, size);
+		err = past__label(&t->past, record) ?: SINK_ALL(t, record, record, size);
 	if (pid == NO_PID || is_left_over(t, pid, type))
 		return err;
 	o = of(t, pid);
@@ -516,7 +516,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	if (!o)
 		return -ENOMEM;
 	if (o->recorder)
-		err = TELL(o, record, record, size);
+		err = SINK(o, record, record, size);
 	if (type == WIRE_EXIT)
 		on_exit_of(t, pid);
 	return err;
@@ -702,7 +702,7 @@ void traces__set_costs(struct traces *t, const struct probe_costs *costs)
 void traces__set_overhead(struct traces *t, const struct overhead_input *in)
 {
 	memcpy(t->counters, in->counters, sizeof(t->counters));
-	cost_shares__tell(&t->shares, in);
+	cost_shares__update(&t->shares, in);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct one *o = t->open[i];
 		uint64_t start_ns = cpu_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * New numbers, without gaps, for the processes that a filter leaves: whoever takes a trace expects
- * a process to have an index, and each new one the next.
+ * New numbers, without gaps, for the processes that a filter leaves: a reader of items expects
+ * each new process to have the next index.
  */
 #ifndef QPROF_TRACE_PROCESS_NUMBERS_H
 #define QPROF_TRACE_PROCESS_NUMBERS_H

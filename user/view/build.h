@@ -14,7 +14,7 @@ struct build_view {
 	const struct trace_texts *names;
 	struct items *items;		   /* of the user's own crates; NULL: none */
 	const struct trace_costs *costs;   /* NULL: not in the trace */
-	const struct cost *cost;	   /* NULL: not told */
+	const struct cost *cost;	   /* NULL: not measured */
 	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */
 	bool divided;			   /* as in struct report_options */

@@ -13,8 +13,8 @@
 #define SHORT 8 /* columns of a name that are left if the path needs room */
 
 /*
- * The path gets what the name leaves, but at least two thirds. What it ends with is what tells it
- * apart.
+ * The path gets what the name leaves, but at least two thirds. Its end tells it apart from
+ * others.
  */
 static void cut_both(const char *text, const char *open, size_t columns, char out[ITEM_TEXT_MAX])
 {

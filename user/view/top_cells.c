@@ -104,7 +104,7 @@ bool top_rows__has(const struct top_rows *rows, size_t i, enum top_table table, 
 	return false;
 }
 
-/* Of a text that is too long, the end tells more if it is a path. */
+/* A text that is too long loses its end, a path its beginning. */
 static void show_text(const char *text, enum top_kind kind, char buf[TOP_CELL_MAX])
 {
 	size_t len = strlen(text);

@@ -252,7 +252,8 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
-/* In a few columns, the whole name of an interval tells more than parts of it and of the item. */
+/* In a few columns, the whole name of an interval is worth more than parts of it and of the item.
+ */
 static void cut_interval(char cell[TOP_CELL_MAX], size_t columns)
 {
 	if (columns < BOTH_LEAST && format_width(cell) > columns)

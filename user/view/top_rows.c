@@ -16,7 +16,7 @@
 #define LAST_WIDTH  16
 #define HOT_WIDTH   24
 #define AT_WIDTH    24
-#define PATH_KEPT   30 /* columns of a path, of which the end tells most */
+#define PATH_KEPT   30 /* columns of a path: of its end */
 #define QUERY_KEPT  24 /* columns of a query's name */
 
 enum process_column {

@@ -104,7 +104,7 @@ struct report_options {
 	/* Show queries, and below them those of items, groups and callers that are there. */
 	bool details;
 	const struct decisions *decisions; /* NULL: there was no budget */
-	const struct cost *cost;	   /* NULL: not told */
+	const struct cost *cost;	   /* NULL: not measured */
 	const struct samples *samples;	   /* NULL: the trace has none */
 	bool divided;			   /* own_shares__any(): samples divide times of queries */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
