@@ -6,19 +6,11 @@
  * An input is records, each behind its size in two bytes.
  */
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracks/arguments.h"
+#include "fuzz.h"
 
 #define ASKED 512
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static uint32_t n_strings;
 
@@ -29,8 +21,6 @@ static int on_text(void *ctx, const char *text, uint32_t *id)
 	*id = n_strings++;
 	return 0;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,11 +9,9 @@
  * bytes.
  */
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracks/crates.h"
+#include "fuzz.h"
 
 #define NUMBERS 8
 #define INDICES 64
@@ -30,12 +28,6 @@ struct record_head {
 };
 
 static uint32_t n_strings, n_foreign;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static int on_text(void *ctx, const char *text, uint32_t *id)
 {
@@ -148,8 +140,6 @@ static void name_all(struct crates *c, const struct crates_naming *how)
 		expect(id[0] == TRACE_NO_STRING || id[0] < n_strings);
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,11 +7,9 @@
  * An input is a layout (struct head), and records: type, size, offset of a piece, bytes.
  */
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracks/definitions.h"
+#include "fuzz.h"
 
 #define ASKED	    512
 #define SEGMENT_MAX (WIRE_SYMBOL_MAX + 64)
@@ -28,12 +26,6 @@ struct record_head {
 	uint16_t size;
 	uint32_t offset;
 };
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static uint32_t n_strings;
 
@@ -143,8 +135,6 @@ static void name_all(struct definitions *d, const struct plan_layout *l)
 	expect(!definitions__string(d, l, crate, 0xffffffff, &sink, &id));
 	expect(id == TRACE_NO_STRING);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

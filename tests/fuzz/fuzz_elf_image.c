@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Reads any bytes as an ELF file, through every function of the reader. */
-#include <stdio.h>
-
 #include "../fixtures/elf_builder.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/names.h"
 #include "../fixtures/library.h"
+#include "fuzz.h"
 
 static volatile size_t sink;
 
@@ -22,8 +21,6 @@ static void use_symbol(const struct elf_image *img, const struct elf_symbol *sym
 	name_classify(sym->name, &info);
 	sink += code[0] + code[len - 1] + strlen(sym->name) + info.query_len;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -48,16 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	/*
-	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
-	 * stream.
-	 */
-	stderr = fopen("/dev/null", "we");
-	return !stderr;
+	return fuzz_drop_messages();
 }

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Any text as a symbol has a name and a path of bounded length, after a bounded time. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "plan/symbols/function_name.h"
+#include "fuzz.h"
 
 static void check(const char *name, size_t symbol_len)
 {
 	if (!name || strlen(name) > FUNCTION_NAME_MAX + symbol_len)
 		abort();
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,16 +4,9 @@
  * same lines.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "history/json_lines.h"
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
+#include "fuzz.h"
 
 /* Print the first build of some lines as lines. */
 static int print_again(const char *bytes, size_t size, char **text, size_t *len)
@@ -35,8 +28,6 @@ static int print_again(const char *bytes, size_t size, char **text, size_t *len)
 	expect(out && !json_lines__write(out, &rows) && !fclose(out));
 	return 1;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Reads any bytes as a profile of rustc, and imports them into a trace that is discarded. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "import/measureme.h"
+#include "fuzz.h"
 
 static volatile size_t sink;
 
@@ -29,8 +28,6 @@ static void import(struct mm_reader *r)
 		abort();
 	sink += found.spans;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,27 +5,8 @@
  *
  * The first byte is the size of the shape; the second selects the format.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "history/pack.h"
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
-
-/* Exactly as large, so that a sanitizer sees a read past the end. */
-static uint8_t *copy_of(const uint8_t *data, size_t size)
-{
-	uint8_t *copy = malloc(size ?: 1);
-
-	expect(copy);
-	if (size)
-		memcpy(copy, data, size);
-	return copy;
-}
+#include "fuzz.h"
 
 static void expect_same(const struct pack_format *f, const struct pack_rows *rows)
 {
@@ -50,8 +31,6 @@ static void expect_same(const struct pack_format *f, const struct pack_rows *row
 	byte_buffer__destroy(&times);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_pack_rows_ struct pack_rows rows = {};
@@ -65,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f = (struct pack_format){.exact = data[1] % (PACK_EXACT + 1),
 				 .times = 1 + (data[1] >> 4) % PACK_TIMES};
 	shape_size = data[0] < size - 2 ? data[0] : size - 2;
-	shape = copy_of(data + 2, shape_size);
-	times = copy_of(data + 2 + shape_size, size - 2 - shape_size);
+	shape = fuzz_copy(data + 2, shape_size);
+	times = fuzz_copy(data + 2 + shape_size, size - 2 - shape_size);
 	if (!pack_shape__decode(shape, shape_size, &f, &rows) &&
 	    !pack_times__decode(times, size - 2 - shape_size, &f, 0, &rows))
 		expect_same(&f, &rows);

@@ -6,22 +6,14 @@
  *
  * The first byte selects the format; the next four are the length of the code.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "../bench/pctab/gopclntab.c"
 #include "pctab/linear.h"
 #include "pctab/varint.h"
+#include "fuzz.h"
 
 #define MOST_PCS 4096u /* looked up in one table */
 
 static volatile uint32_t sink;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 /* The copy has the exact size, so a sanitizer reports a read past the end. */
 static uint8_t *copy_of(const uint8_t *data, size_t size, size_t padding)
@@ -141,8 +133,6 @@ static void read_functions(const uint8_t *data, size_t size, bool big_endian)
 		}
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,24 +3,16 @@
  * Builds a plan from any bytes as a librustc_driver; encoding and decoding must not change it.
  * Every symbol is mined as if it were a body, too.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "../fixtures/elf_builder.h"
 #include "plan/codec.h"
 #include "plan/mine/body.h"
 #include "../fixtures/library.h"
+#include "fuzz.h"
 
 #define MOST_BODIES 64u
 #define MOST_COLD   16u
 
 static volatile size_t sink;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void check_sites(const struct code *code, const struct mined_site *sites, size_t n)
 {
@@ -83,8 +75,6 @@ static void check_plan(const struct plan *plan)
 	expect(again_size == size && !memcmp(again, bytes, size));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_close_ int fd = elf_builder_memfd(data, size);
@@ -98,16 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	/*
-	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
-	 * stream.
-	 */
-	stderr = fopen("/dev/null", "we");
-	return !stderr;
+	return fuzz_drop_messages();
 }

@@ -4,26 +4,19 @@
  * version and revision and a correct checksum. An accepted plan must be printable, its encoding
  * must be the same bytes, and stacks of its parts must be readable.
  */
-#include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "plan/codec.h"
 #include "plan/frames.h"
 #include "trace/bytes.h"
 #include "view/plan_view.h"
+#include "fuzz.h"
 
 #define CRC_OFFSET     16
 #define LENGTH_OFFSET  20
 #define PAYLOAD_OFFSET 28
 
 static FILE *nowhere;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 /* The header comes from an empty plan. */
 static void put_header(uint8_t *bytes, size_t size)
@@ -80,8 +73,6 @@ static void decode(const uint8_t *bytes, size_t size)
 	read_stack(plan);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_free_ uint8_t *bytes = malloc(PAYLOAD_OFFSET + size);
@@ -94,8 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	decode(bytes, PAYLOAD_OFFSET + size);
 	return 0;
 }
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -7,8 +7,6 @@
  * (fixtures/elf_starts.h).
  */
 #include <capstone/capstone.h>
-#include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "../fixtures/elf_builder.h"
@@ -16,6 +14,7 @@
 #include "plan/check.h"
 #include "plan/codec.h"
 #include "plan/proof.h"
+#include "fuzz.h"
 
 #define MOVES 16
 #define REACH 24
@@ -23,12 +22,6 @@
 static struct elf_bytes input;
 static csh cs;
 static cs_insn *insn;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static bool is_emulated(const uint8_t *b)
 {
@@ -106,8 +99,6 @@ static void check_hits(struct elf_image *img, struct library_file *file)
 		expect_start(hits->items[i].addr, hits->items[i].offset);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_close_ int fd = elf_builder_memfd(data, size);
@@ -128,8 +119,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
@@ -137,10 +126,5 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	expect(cs_open(CS_ARCH_X86, CS_MODE_64, &cs) == CS_ERR_OK);
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	insn = cs_malloc(cs);
-	/*
-	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
-	 * stream.
-	 */
-	stderr = fopen("/dev/null", "we");
-	return !stderr;
+	return fuzz_drop_messages();
 }

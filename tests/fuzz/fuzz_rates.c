@@ -3,24 +3,17 @@
  * Decodes any bytes as a library's learnt rates: unchanged, and with a correct checksum. The
  * encoding of accepted rates must be the same bytes.
  */
-#include <stdint.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "budget/rates.h"
 #include "trace/bytes.h"
+#include "fuzz.h"
 
 #define N	   3
 #define CRC_OFFSET 8
 /* The checksum covers the rest, which begins with their number and the sum of their names. */
 #define SUM_OFFSET 12
 #define HEADER	   28
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static struct rates *none(void)
 {
@@ -53,8 +46,6 @@ static void decode(const uint8_t *bytes, size_t size)
 	expect(!rates__encode(r, &again, &len));
 	expect(len == size && !memcmp(again, bytes, size));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

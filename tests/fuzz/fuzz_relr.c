@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Reads any bytes as packed relocations: places ascend, and there are no more than bits. */
-#include <stdlib.h>
-
 #include "plan/symbols/relr.h"
+#include "fuzz.h"
 
 struct found {
 	uint64_t last;
 	uint64_t n;
 };
-
-static void expect(int good)
-{
-	if (!good)
-		abort();
-}
 
 static int note(void *arg, uint64_t place)
 {
@@ -31,8 +24,6 @@ static int stop_there(void *arg, uint64_t place)
 
 	return place == *last;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

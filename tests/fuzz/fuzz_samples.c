@@ -6,21 +6,13 @@
  * An input is records, each behind its size in two bytes.
  */
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracks/tracks.h"
+#include "fuzz.h"
 
 #define STACKS_MAX 5000
 
 static uint32_t n_stacks, n_processes, n_strings;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static int on_process(void *ctx, const struct trace_process *p)
 {
@@ -133,8 +125,6 @@ static bool is_wanted(const uint8_t *record, size_t n)
 	return n && (*record == WIRE_SAMPLE || *record == WIRE_EXEC || *record == WIRE_FORK ||
 		     *record == WIRE_EXIT || *record == WIRE_LABEL);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,11 +7,9 @@
  * An input is the way of the buckets (two bytes), and records: table, number, size, offset, bytes.
  */
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tracks/sources.h"
+#include "fuzz.h"
 
 #define ASKED 512
 
@@ -21,12 +19,6 @@ struct record_head {
 	uint16_t size;
 	uint32_t offset;
 };
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void add(struct sources *s, const struct record_head *h, const uint8_t *bytes, uint32_t n)
 {
@@ -80,8 +72,6 @@ static void find(struct sources *s, const struct wire_layout_places *l, uint32_t
 	if (sources__call(s, &calls, &p, &again))
 		expect(p.context && again.line && again.line <= again.file->n_lines);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Reads any bytes as a trace to its end and sums them up. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "analyze/model.h"
@@ -11,6 +9,7 @@
 #include "trace/chunk.h"
 #include "trace/reader.h"
 #include "trace/replay.h"
+#include "fuzz.h"
 
 static volatile size_t sink;
 
@@ -225,8 +224,6 @@ static void read_all(const char *path, unsigned int way)
 	if (trace_reader__problem(r))
 		sink += strlen(trace_reader__problem(r));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The last byte selects whether the checksums are corrected, and how to read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

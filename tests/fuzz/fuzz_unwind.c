@@ -5,12 +5,10 @@
  *
  * The first byte selects what the rest is.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/bisect.h"
 #include "unwind/area.h"
 #include "unwind/codec.h"
+#include "fuzz.h"
 
 #define CODE_START 0x1000u
 #define CODE_SIZE  0x3f000u
@@ -25,23 +23,6 @@ static const wire_u8 *unwind_block(wire_u32 number)
 }
 
 #include "../../bpf/unwind_lookup.h"
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
-
-/* The copy has the exact size, so a sanitizer reports a read past the end. */
-static uint8_t *copy_of(const uint8_t *data, size_t size)
-{
-	uint8_t *copy = malloc(size ?: 1);
-
-	expect(copy);
-	if (size)
-		memcpy(copy, data, size);
-	return copy;
-}
 
 static bool is_same(struct wire_unwind_rule a, struct wire_unwind_rule b)
 {
@@ -92,7 +73,7 @@ static void read_section(const uint8_t *data, size_t size)
 {
 	static const uint8_t plt[] = "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
 				     "\xff\x25\1\2\3\4\x68\1\0\0\0\xe9\1\2\3\4";
-	_free_ uint8_t *copy = copy_of(data, size), *bytes = NULL;
+	_free_ uint8_t *copy = fuzz_copy(data, size), *bytes = NULL;
 	const struct unwind_input in = {
 		.frame = {copy, size, 0x1c058}, /* where that of a fixture is */
 		.segments = {{CODE_START, 0, CODE_SIZE}},
@@ -169,8 +150,6 @@ static void read_area(const uint8_t *data, size_t size)
 		sink += unwind_page_value(f.directory + i * 1021, i * 31 & 0xffff);
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The functions of a fuzzer that libFuzzer and replay.c call, and those that most fuzzers need. */
+#ifndef QPROF_TESTS_FUZZ_H
+#define QPROF_TESTS_FUZZ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static inline void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* The copy has the exact size, so a sanitizer reports a read past the end. */
+static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ?: 1);
+
+	expect(copy);
+	if (size)
+		memcpy(copy, data, size);
+	return copy;
+}
+
+/*
+ * Printing an error line per input would take most of the time. libFuzzer keeps its own stream.
+ * The result is that of LLVMFuzzerInitialize().
+ */
+static inline int fuzz_drop_messages(void)
+{
+	stderr = fopen("/dev/null", "we");
+	return !stderr;
+}
+
+#endif /* QPROF_TESTS_FUZZ_H */
