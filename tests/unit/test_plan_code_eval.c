@@ -193,6 +193,12 @@ static void a_condition_moves(void **state)
 		assert_int_equal(e->returns.items[0].a.constant, moved[first - 4]);
 	}
 	assert_returns("moved_if", "?, ?");
+	for (uint64_t first = 4; first < 7; first += 2) {
+		_free_ struct eval *e = eval_of("moved_by_sign", first);
+
+		assert_int_equal(e->returns.items[0].a.constant, first < 5 ? 2 : 1);
+	}
+	assert_returns("moved_by_sign", "?, ?");
 	assert_returns("bit", "1, rdx; 3, rdx");
 }
 
@@ -332,6 +338,19 @@ static void callees_are_followed(void **state)
 	assert_int_equal(out->returns.n, 0);
 }
 
+static void pointers_that_are_relocated_are_followed(void **state)
+{
+	_free_ struct eval *in = run((struct eval_function){.follows = true}, "by_key");
+	_free_ struct eval *out = eval("by_key");
+	char expected[96];
+
+	snprintf(expected, sizeof(expected), "thread8(load8(%" PRIu64 ")), 0",
+		 symbol(img, "slot")->addr);
+	assert_pairs(in, &in->returns, expected);
+	assert_int_equal(out->n_calls, 1);
+	assert_int_equal(out->calls[0].target, 0);
+}
+
 static void steps_are_limited(void **state)
 {
 	_free_ struct eval *e = run((struct eval_function){.steps = 3}, "either");
@@ -361,6 +380,7 @@ int main(void)
 		cmocka_unit_test(loops_end),
 		cmocka_unit_test(a_path_that_leaves_is_cut),
 		cmocka_unit_test(callees_are_followed),
+		cmocka_unit_test(pointers_that_are_relocated_are_followed),
 		cmocka_unit_test(steps_are_limited),
 	};
 

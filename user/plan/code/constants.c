@@ -3,6 +3,30 @@
 
 #include <capstone/capstone.h>
 
+unsigned int constants_condition(unsigned int move)
+{
+	switch (move) {
+	case X86_INS_CMOVE:
+		return X86_INS_JE;
+	case X86_INS_CMOVNE:
+		return X86_INS_JNE;
+	case X86_INS_CMOVA:
+		return X86_INS_JA;
+	case X86_INS_CMOVAE:
+		return X86_INS_JAE;
+	case X86_INS_CMOVB:
+		return X86_INS_JB;
+	case X86_INS_CMOVBE:
+		return X86_INS_JBE;
+	case X86_INS_CMOVS:
+		return X86_INS_JS;
+	case X86_INS_CMOVNS:
+		return X86_INS_JNS;
+	default:
+		return 0;
+	}
+}
+
 int constants_compare(const struct sum *left, const struct sum *right, uint8_t width,
 		      unsigned int jump)
 {
@@ -73,4 +97,17 @@ struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum
 	default:
 		return sum_unknown;
 	}
+}
+
+struct sum constants_load(const struct elf_image *img, uint64_t at, uint8_t size)
+{
+	size_t len;
+	const uint8_t *bytes = elf_image__bytes(img, at, &len);
+	uint64_t value = 0;
+
+	if (!bytes || len < size)
+		return sum_unknown;
+	for (uint8_t i = 0; i < size; i++)
+		value |= (uint64_t)bytes[i] << (8 * i);
+	return sum_constant(value);
 }

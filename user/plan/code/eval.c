@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "plan/code/constants.h"
 #include "plan/code/registers.h"
+#include "plan/symbols/relocated.h"
 #include "plan/code/visits.h"
 
 #define REGS	  (CODE_REG_SP + 1)
@@ -16,6 +17,8 @@
 #define PATHS_MAX 64
 #define WIDE_REGS 16
 #define STEPS_MAX 20000
+/* Pointers that are looked up among relocations: each time these are read from their start. */
+#define POINTERS_MAX 64
 /* Bytes of a struct that a function fills in. */
 #define FILLED_MAX 256
 
@@ -49,6 +52,7 @@ struct machine {
 	uint32_t n_work;
 	struct visits visits;
 	uint32_t steps;		     /* left */
+	uint32_t pointers;	     /* that were looked up among relocations */
 	struct code_region followed; /* a function that was jumped to */
 };
 
@@ -147,21 +151,6 @@ static bool load_given(struct machine *m, const struct sum_node *load, struct su
 	return false;
 }
 
-/* A table of small numbers is read from the file; a larger one may hold pointers, which the
- * dynamic linker changes. */
-static struct sum load_constant(const struct machine *m, uint64_t at, uint8_t size)
-{
-	size_t len;
-	const uint8_t *bytes = elf_image__bytes(m->f->img, at, &len);
-	uint64_t value = 0;
-
-	if (!bytes || len < size)
-		return sum_unknown;
-	for (uint8_t i = 0; i < size; i++)
-		value |= (uint64_t)bytes[i] << (8 * i);
-	return sum_constant(value);
-}
-
 /* The address of the thread's storage, which is what it begins with. */
 static struct sum thread_base(struct machine *m)
 {
@@ -184,8 +173,18 @@ static void enter_thread(struct machine *m, struct sum_node *node)
 		}
 }
 
+/* The address that the dynamic linker writes there; 0 if none is known. Looking takes time. */
+static uint64_t relocated(struct machine *m, uint64_t at)
+{
+	if (!m->f->follows || m->pointers == POINTERS_MAX)
+		return 0;
+	m->pointers++;
+	return relocated__value(m->f->img, at);
+}
+
 static struct sum load_at(struct machine *m, const struct path *p, struct sum_node node)
 {
+	uint64_t pointer = 0;
 	struct sum given;
 	int64_t at;
 
@@ -193,9 +192,13 @@ static struct sum load_at(struct machine *m, const struct path *p, struct sum_no
 	if (!node.thread && on_stack(m, &node.of, &at))
 		return load_slot(m, p, at, node.size);
 	if (!node.thread && sum_is_constant(&node.of) && node.size <= 4)
-		return load_constant(m, node.of.constant, node.size);
+		return constants_load(m->f->img, node.of.constant, node.size);
 	if (!node.thread && load_given(m, &node, &given))
 		return given;
+	if (!node.thread && sum_is_constant(&node.of) && node.size == 8)
+		pointer = relocated(m, node.of.constant);
+	if (pointer)
+		return sum_constant(pointer);
 	return node.size <= 16 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
 }
 
@@ -355,14 +358,16 @@ static bool same_call(const struct eval_call *a, const struct eval_call *b)
 }
 
 /* The function that a call or jump goes to, directly or through the GOT; 0 if it is computed. */
-static uint64_t target_of(const struct machine *m, const struct path *p)
+static uint64_t target_of(struct machine *m, const struct path *p)
 {
 	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
 	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
 
 	if (to->type == X86_OP_IMM)
 		return (uint64_t)to->imm;
-	return sum_is_constant(&at) ? elf_image__through(m->f->img, at.constant) : 0;
+	return sum_is_constant(&at)
+		       ? elf_image__through(m->f->img, at.constant) ?: relocated(m, at.constant)
+		       : 0;
 }
 
 static void note_call(struct machine *m, const struct path *p, uint64_t target)
@@ -468,13 +473,16 @@ static int decide(const struct path *p, unsigned int jump)
 	return constants_compare(&p->left, &p->right, p->width, jump);
 }
 
-/* A conditional move, whose condition is that of `jump`. */
-static void move_if(struct machine *m, struct path *p, unsigned int jump)
+/* A conditional move. */
+static bool move_if(struct machine *m, struct path *p)
 {
 	const cs_x86_op *a = &m->insn->detail->x86.operands[0];
-	int taken = decide(p, jump);
+	unsigned int jump = constants_condition(m->insn->id);
+	int taken = jump ? decide(p, jump) : -1;
 
-	set(m, p, a, taken < 0 ? sum_unknown : get(m, p, taken ? a + 1 : a));
+	if (jump)
+		set(m, p, a, taken < 0 ? sum_unknown : get(m, p, taken ? a + 1 : a));
+	return jump;
 }
 
 /* Instructions that leave the flags as they are. */
@@ -504,23 +512,11 @@ static bool move(struct machine *m, struct path *p)
 	case X86_INS_POP:
 		set(m, p, a, pop(p, m));
 		return true;
-	case X86_INS_CMOVAE:
-		move_if(m, p, X86_INS_JAE);
-		return true;
-	case X86_INS_CMOVB:
-		move_if(m, p, X86_INS_JB);
-		return true;
-	case X86_INS_CMOVA:
-		move_if(m, p, X86_INS_JA);
-		return true;
-	case X86_INS_CMOVBE:
-		move_if(m, p, X86_INS_JBE);
-		return true;
 	case X86_INS_NOP:
 	case X86_INS_ENDBR64:
 		return true;
 	default:
-		return false;
+		return move_if(m, p);
 	}
 }
 

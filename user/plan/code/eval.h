@@ -41,8 +41,9 @@ struct eval_function {
 	 */
 	bool fills;
 	/*
-	 * A jump to another function goes on there, once; and what a function returns is known that
-	 * does no more than to find something in the thread's storage.
+	 * A jump to another function goes on there, once; what a function returns is known that
+	 * does no more than to find something in the thread's storage; and so are pointers that the
+	 * dynamic linker writes.
 	 */
 	bool follows;
 	const struct eval_given *given;
