@@ -5,10 +5,13 @@ import collections
 import json
 import os
 
+import debian_toolchains
 import lab
 from compiles import BOOTSTRAP, profiled
 from equality import Case
 from lab import each
+from test_stripped import hide_symbols
+from test_targets import fake_toolchain
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 EVENTS = "default,args"
@@ -26,9 +29,8 @@ MODES = {
 TOOLCHAINS = tuple(lab.toolchains()) or ("stable",)
 
 
-def compile_macros(t, toolchain):
+def compile_macros(t, rustc):
     """The command that compiles a crate which uses macros."""
-    rustc = t.toolchain(toolchain).rustc
     done = t.plain([rustc, "--edition=2021", "--crate-type=proc-macro", "--out-dir", t.dir,
                     os.path.join(PROGRAMS, "macros.rs")])
     assert done.status == 0, done.stderr.decode()
@@ -63,22 +65,42 @@ def compare(t, argv, name):
     return of(activities(t, run.trace)), of(truth)
 
 
-def comparisons(t, toolchain, mode):
+def comparisons(t, rustc, mode):
     """compare() of each compile in a mode."""
-    argv = [*compile_macros(t, toolchain), *MODES[mode]]
+    argv = [*compile_macros(t, rustc), *MODES[mode]]
     for build in range(2 if mode == "incremental" else 1):
         yield compare(t, argv, "build%d." % build)
+
+
+def assert_equal(t, rustc, mode):
+    n, macros = 0, 0
+    for ours, truth in comparisons(t, rustc, mode):
+        assert ours == truth, (sorted(ours.items() - truth.items())[:5],
+                               sorted(truth.items() - ours.items())[:5])
+        n += sum(truth.values())
+        macros += sum(truth[key] for key in truth if key[0].startswith("expand_"))
+    return "%d activities with an argument, %d with a macro, of %d labels" % (
+        n, macros, len({key[0] for key in truth}))
 
 
 @each(*((toolchain, mode) for toolchain in TOOLCHAINS for mode in MODES))
 def test_equal(t, toolchain, mode):
     t.need_capture()
-    n = 0
-    for ours, truth in comparisons(t, toolchain, mode):
-        assert ours == truth, (sorted(ours.items() - truth.items())[:5],
-                               sorted(truth.items() - ours.items())[:5])
-        n += sum(truth.values())
-    return "%d activities with an argument, of %d labels" % (n, len({key[0] for key in truth}))
+    return assert_equal(t, t.toolchain(toolchain).rustc, mode)
+
+
+@each(*((toolchain, mode) for toolchain in TOOLCHAINS for mode in ("debug", "incremental")))
+def test_equal_without_symbols(t, toolchain, mode):
+    """The library has no symbol table: what describes a macro is told by what it does."""
+    t.need_capture()
+    return assert_equal(t, fake_toolchain(t, hide_symbols, t.toolchain(toolchain)), mode)
+
+
+@each("debug", "incremental")
+def test_equal_debian(t, mode):
+    """Likewise Debian's 1.96."""
+    t.need_capture()
+    return assert_equal(t, debian_toolchains.toolchain(t, "1.96").rustc, mode)
 
 
 def report(t, trace, what):
@@ -88,7 +110,7 @@ def report(t, trace, what):
 
 
 def test_a_slow_derive_is_the_first_macro(t):
-    argv = compile_macros(t, "stable")
+    argv = compile_macros(t, t.toolchain().rustc)
     run = t.capture(argv)
     assert run.status == 0, run.stderr.decode()
     rows = report(t, run.trace, "macro")["macros"]
@@ -104,7 +126,7 @@ def test_a_slow_derive_is_the_first_macro(t):
 
 
 def test_codegen_units_have_rustcs_names(t):
-    argv = [*compile_macros(t, "stable"), *MODES["units"]]
+    argv = [*compile_macros(t, t.toolchain().rustc), *MODES["units"]]
     run, profile = profiled(
         t, "units", EVENTS, lambda _, *flags: t.capture([*argv, *flags], env=BOOTSTRAP))
     names = {arguments[0] for kind, _, (label, *arguments), _ in profile.event_texts()
@@ -121,7 +143,7 @@ def test_codegen_units_have_rustcs_names(t):
 
 
 def test_without_keys_there_are_no_arguments(t):
-    argv = compile_macros(t, "stable")
+    argv = compile_macros(t, t.toolchain().rustc)
     run = t.capture(argv, ("-q", "--no-keys"))
     assert run.status == 0, run.stderr.decode()
     assert not any(event for _, event in activities(t, run.trace))

@@ -3,33 +3,48 @@
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/session_globals.h"
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
-/* The assembled tests/fixtures/cold_sides.s. */
-static struct elf_image *img;
-static struct cold_sides sides;
+/* The assembled tests/fixtures/cold_sides.s, as rustup's compilers and as Debian's. */
+static struct elf_image *img, *keyed;
+static struct cold_sides sides, keyed_sides;
+
+static int find(struct elf_image *image, struct cold_sides *out)
+{
+	return cold_sides__find(image, globals_of(image), out);
+}
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
+	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img) ||
+	    image_of(fixture("cold_sides_keyed.so"), &keyed))
 		return -1;
-	return cold_sides__find(img, &sides);
+	return find(img, &sides) ?: find(keyed, &keyed_sides);
 }
 
 static int teardown(void **state)
 {
 	cold_sides__destroy(&sides);
+	cold_sides__destroy(&keyed_sides);
 	elf_image__free(img);
+	elf_image__free(keyed);
 	return fixture_dir_teardown(state);
+}
+
+static const struct wire_source *source_in(struct elf_image *image, const struct cold_sides *in,
+					   const char *name)
+{
+	const struct cold_side *side = cold_sides__at(in, symbol(image, name)->addr);
+
+	assert_non_null(side);
+	return &side->source;
 }
 
 static const struct wire_source *source_of(const char *name)
 {
-	const struct cold_side *side = cold_sides__at(&sides, symbol(img, name)->addr);
-
-	assert_non_null(side);
-	return &side->source;
+	return source_in(img, &sides, name);
 }
 
 static void assert_place(const struct wire_place *got, uint8_t reg, uint8_t size, uint8_t n,
@@ -85,6 +100,35 @@ static void an_expansion_that_is_looked_up_has_the_place_of_its_call(void **stat
 	assert_int_equal(sides.expansions.call, 0x20);
 }
 
+/* Functions may be given what has the number, or the address of it. */
+static void an_expansion_may_be_passed_in_other_ways(void **state)
+{
+	const struct wire_source *s = source_in(keyed, &keyed_sides, "cold_macro");
+
+	assert_int_equal(s->text, WIRE_ARGUMENT_EXPANSION);
+	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0xcc));
+	assert_int_equal(s->value, WIRE_VALUE_SPAN);
+	s = source_in(keyed, &keyed_sides, "cold_derive");
+	assert_int_equal(s->text, WIRE_ARGUMENT_EXPANSION);
+	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0));
+	assert_int_equal(s->value, WIRE_VALUE_CALL);
+	assert_null(keyed_sides.problem);
+	assert_int_equal(keyed_sides.expansions.kind, 0x18);
+	assert_memory_equal(&keyed_sides.calls, &sides.calls, sizeof(sides.calls));
+}
+
+static void without_globals_macros_are_unknown(void **state)
+{
+	struct cold_sides none;
+
+	assert_int_equal(cold_sides__find(img, 0, &none), 0);
+	assert_string_equal(none.problem, "where the session's globals are is unknown");
+	assert_string_equal(none.calls_problem, none.problem);
+	assert_int_equal(none.expansions.size, 0);
+	assert_int_equal(none.calls.context_size, 0);
+	cold_sides__destroy(&none);
+}
+
 static void a_string_in_quotes_is_what_is_formatted(void **state)
 {
 	const struct wire_source *s = source_of("cold_quoted");
@@ -105,6 +149,9 @@ static void the_kind_of_an_expansion_lies_where_it_is_passed_on(void **state)
 {
 	assert_null(sides.problem);
 	assert_int_equal(sides.expansions.kind, 0x18);
+	assert_null(sides.calls_problem);
+	assert_int_equal(sides.calls.contexts, 0x120);
+	assert_int_equal(sides.calls.kind, 0x18);
 }
 
 int main(void)
@@ -114,6 +161,8 @@ int main(void)
 		cmocka_unit_test(a_symbol_and_a_number_are_what_is_printed),
 		cmocka_unit_test(an_expansion_is_what_is_described),
 		cmocka_unit_test(an_expansion_that_is_looked_up_has_the_place_of_its_call),
+		cmocka_unit_test(an_expansion_may_be_passed_in_other_ways),
+		cmocka_unit_test(without_globals_macros_are_unknown),
 		cmocka_unit_test(a_string_in_quotes_is_what_is_formatted),
 		cmocka_unit_test(what_is_not_understood_has_no_text),
 		cmocka_unit_test(the_kind_of_an_expansion_lies_where_it_is_passed_on),

@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/session_globals.h"
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
@@ -14,7 +15,7 @@ static int setup(void **state)
 {
 	if (fixture_dir_setup(state) || image_of(fixture("cold_sides.so"), &img))
 		return -1;
-	return cold_sides__find(img, &sides);
+	return cold_sides__find(img, globals_of(img), &sides);
 }
 
 static int teardown(void **state)

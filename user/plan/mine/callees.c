@@ -25,9 +25,9 @@ static const struct {
 	{CALLEE_EXPANSION_TEXT, {"7ExtCtxt15expansion_descr"}},
 	{CALLEE_EXPANSION, {"11HygieneData4with", "11LocalExpnId9expn_data"}},
 	{CALLEE_EXPANSION_OF, {"7hygiene", "11HygieneData9expn_data"}},
-	{CALLEE_CONTEXT, {"11HygieneData4with", "13SyntaxContext10outer_expn"}},
+	{CALLEE_LOCAL_EXPANSION, {"7hygiene", "11HygieneData15local_expn_data"}},
+	{CALLEE_WALK_CHAIN, {"7hygiene10walk_chain"}},
 	{CALLEE_EXPANSION_KIND, {"7hygiene", "8ExpnKind5descr"}},
-	{CALLEE_GLOBALS, {"10rustc_span15SESSION_GLOBALS3FOO", "9call_once"}},
 	{CALLEE_DEBUG_C_STRING, {"5alloc3ffi5c_strNtB", "7CStringNtNt", "4core3fmt5Debug3fmt"}},
 	{CALLEE_FORMAT, {"5alloc3fmt6format12format_inner"}},
 };

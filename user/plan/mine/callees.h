@@ -16,9 +16,9 @@ enum callee {
 	CALLEE_EXPANSION_TEXT,	   /* ExtCtxt::expansion_descr */
 	CALLEE_EXPANSION,	   /* LocalExpnId::expn_data */
 	CALLEE_EXPANSION_OF,	   /* HygieneData::expn_data, of any crate */
-	CALLEE_CONTEXT,		   /* SyntaxContext::outer_expn */
+	CALLEE_LOCAL_EXPANSION,	   /* HygieneData::local_expn_data, of the compiled crate */
+	CALLEE_WALK_CHAIN,	   /* rustc_span::hygiene::walk_chain */
 	CALLEE_EXPANSION_KIND,	   /* ExpnKind::descr */
-	CALLEE_GLOBALS,		   /* the address of the pointer to the session's globals */
 	CALLEE_FORMAT,		   /* alloc::fmt::format */
 	CALLEE_DEBUG_C_STRING,	   /* <CString as Debug>::fmt */
 };

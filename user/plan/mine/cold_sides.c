@@ -9,18 +9,34 @@
 #include "plan/mine/callees.h"
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
+#include "plan/symbols/relocated.h"
 
 /* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
 #define SIDES_MAX 256
+/* Bytes of an expansion, and of what has the number of one. */
+#define EXPANSION_MAX 4096
 
 struct sides_miner {
 	struct elf_image *img;
 	struct callees callees;
 	struct cold_sides *out;
-	bool has_kind;
-	uint32_t kind; /* offset of an expansion's kind */
-	uint32_t call; /* of the place of its call; 0: not known */
+	struct hygiene hygiene;
+	bool has_use;
+	struct expansion_use use;
 };
+
+static int run(const struct sides_miner *m, const struct owner *f, struct eval **out)
+{
+	const struct eval_function ef = {
+		.img = m->img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+		.fills = true,
+	};
+
+	return eval__run(&ef, out);
+}
 
 /* What cold_call was given, or reads through it. */
 static bool is_captured(const struct eval *e, const struct sum *a, struct wire_place *place)
@@ -67,28 +83,130 @@ static void read_number(const struct eval *e, const struct sum *a, enum wire_arg
 	s->number = place;
 }
 
-static void read_expansion(const struct eval *e, const struct sum *number, struct wire_source *s)
+/* ---- Expansions ------------------------------------------------------------------------------ */
+
+/* Calls that describe an expansion: what LocalExpnId::expn_data has filled in a slot with, or a
+ * part of that. */
+struct description {
+	struct sum number;
+	struct expansion_use use;
+};
+
+/* A pointer that the dynamic linker writes. */
+static uint64_t key_of(const struct sides_miner *m, const struct eval *e, const struct sum *a)
 {
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
+
+	return node && !more && node->kind == SUM_LOAD && node->size == 8 &&
+			       sum_is_constant(&node->of)
+		       ? relocated__value(m->img, node->of.constant)
+		       : 0;
+}
+
+static bool find_description(const struct sides_miner *m, const struct eval *e,
+			     struct description *out)
+{
+	const struct sum *slot = NULL;
+
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		const struct eval_call *call = &e->calls[i];
+		enum callee kind = callees__at(&m->callees, call->target);
+		struct sum distance;
+
+		if (kind == CALLEE_EXPANSION) {
+			slot = &call->first;
+			out->use.key = key_of(m, e, &call->second);
+			out->number = out->use.key ? call->half : call->second;
+		}
+		if (kind != CALLEE_EXPANSION_KIND || !slot)
+			continue;
+		distance = sum_add(call->second, sum_scale(*slot, -1ull));
+		if (!sum_is_constant(&distance) || distance.constant > EXPANSION_MAX)
+			continue;
+		out->use.kind = (uint32_t)distance.constant;
+		return true;
+	}
+	return false;
+}
+
+/* All must use expansions alike. */
+static bool agrees(struct sides_miner *m, const struct expansion_use *use)
+{
+	if (m->has_use)
+		return m->use.kind == use->kind && m->use.key == use->key;
+	m->has_use = true;
+	m->use = *use;
+	return true;
+}
+
+static void read_expansion(struct sides_miner *m, const struct eval *e, struct wire_source *s)
+{
+	struct description d;
 	struct wire_place place;
 
-	if (s->text || !is_captured(e, number, &place) || place.size != 4)
+	if (s->text || !find_description(m, e, &d) || !is_captured(e, &d.number, &place) ||
+	    place.size != 4 || !agrees(m, &d.use))
 		return;
 	s->text = WIRE_ARGUMENT_EXPANSION;
 	s->string = place;
 }
 
-/* Two places on the stack: what expn_data has filled in, and the kind within that. */
-static void note_kind(struct sides_miner *m, const struct eval *e, const struct sum *expansion,
-		      const struct sum *kind)
+/* ExtCtxt::expansion_descr has the number as argument, or what that is in. */
+static bool is_number_of(const struct eval *e, const struct sum *number, struct wire_place *place)
 {
-	struct sum distance = sum_add(*kind, sum_scale(*expansion, -1ull));
+	uint64_t at;
 
-	(void)e;
-	if (m->has_kind || !sum_is_constant(&distance) || distance.constant > 4096)
-		return;
-	m->has_kind = true;
-	m->kind = (uint32_t)distance.constant;
+	if (sum_is_argument(&e->nodes, number, WIRE_REG_SI, &at) && !at)
+		return place->size == 4;
+	if (!sum_is_field(&e->nodes, number, WIRE_REG_SI, 4, &at) || at > EXPANSION_MAX ||
+	    place->size != 8 || place->n == WIRE_PLACE_LOADS)
+		return false;
+	place->at[place->n++] = (int32_t)at;
+	place->size = 4;
+	return true;
 }
+
+static int read_described(struct sides_miner *m, const struct eval *e, const struct eval_call *call,
+			  struct wire_source *s)
+{
+	_owners_ struct owners owners = {0};
+	_free_ struct eval *inner = NULL;
+	struct wire_place place;
+	struct description d;
+	int err;
+
+	if (s->text || !is_captured(e, &call->second, &place))
+		return 0;
+	err = owners__find(m->img, &call->target, 1, &owners);
+	if (err || !owners.n)
+		return err;
+	err = run(m, &owners.items[0], &inner);
+	if (err || !find_description(m, inner, &d) || !is_number_of(inner, &d.number, &place) ||
+	    !agrees(m, &d.use))
+		return err;
+	s->text = WIRE_ARGUMENT_EXPANSION;
+	s->string = place;
+	return 0;
+}
+
+/* Of the expansion that was looked up, the place of its call. */
+static void read_call_site(struct sides_miner *m, const struct eval *e, const struct sum *span,
+			   struct wire_source *s)
+{
+	uint64_t more, at;
+	const struct sum_node *node = sum_node_of(&e->nodes, span, &more);
+
+	if (s->value || s->text != WIRE_ARGUMENT_EXPANSION || !node || more ||
+	    node->kind != SUM_LOAD || node->size != 8)
+		return;
+	node = sum_node_of(&e->nodes, &node->of, &at);
+	if (node && node->kind == SUM_CALL && at && at == m->hygiene.call &&
+	    callees__at(&m->callees, node->of.constant) == CALLEE_EXPANSION)
+		s->value = WIRE_VALUE_CALL;
+}
+
+/* ---- Texts that are formatted ---------------------------------------------------------------- */
 
 /* "{:?}" and nothing else, as format_args! encodes it. */
 static bool is_bare(const struct sides_miner *m, const struct sum *template)
@@ -127,31 +245,14 @@ static void read_format(struct sides_miner *m, const struct eval *e, const struc
 	s->length.at[place.n - 1] = 8;
 }
 
-/* A part of the expansion that was looked up. */
-static void read_call_site(struct sides_miner *m, const struct eval *e, const struct sum *span,
-			   struct wire_source *s)
-{
-	uint64_t more, at;
-	const struct sum_node *node = sum_node_of(&e->nodes, span, &more);
+/* ---------------------------------------------------------------------------------------------- */
 
-	if (s->value || s->text != WIRE_ARGUMENT_EXPANSION || !node || more ||
-	    node->kind != SUM_LOAD || node->size != 8)
-		return;
-	node = sum_node_of(&e->nodes, &node->of, &at);
-	if (!node || node->kind != SUM_CALL || !at || at > 4096 ||
-	    callees__at(&m->callees, node->of.constant) != CALLEE_EXPANSION ||
-	    (m->call && m->call != at))
-		return;
-	m->call = (uint32_t)at;
-	s->value = WIRE_VALUE_CALL;
-}
-
-static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_source *s)
+static int read_calls(struct sides_miner *m, const struct eval *e, struct wire_source *s)
 {
-	struct sum expansion = sum_unknown;
 	bool has_label = false;
+	int err = 0;
 
-	for (uint32_t i = 0; i < e->n_calls; i++) {
+	for (uint32_t i = 0; i < e->n_calls && !err; i++) {
 		const struct eval_call *call = &e->calls[i];
 
 		switch (callees__at(&m->callees, call->target)) {
@@ -169,14 +270,11 @@ static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_
 			read_number(e, &call->fourth, WIRE_VALUE_SPAN, s);
 			read_call_site(m, e, &call->fourth, s);
 			break;
-		case CALLEE_EXPANSION:
-			expansion = call->first;
-			/* fall through */
 		case CALLEE_EXPANSION_TEXT:
-			read_expansion(e, &call->second, s);
+			err = read_described(m, e, call, s);
 			break;
 		case CALLEE_EXPANSION_KIND:
-			note_kind(m, e, &expansion, &call->second);
+			read_expansion(m, e, s);
 			break;
 		case CALLEE_FORMAT:
 			read_format(m, e, call, s);
@@ -185,25 +283,16 @@ static void read_calls(struct sides_miner *m, const struct eval *e, struct wire_
 			break;
 		}
 	}
+	return err;
 }
 
 static int mine_side(struct sides_miner *m, const struct owner *f)
 {
-	struct eval_function ef = {
-		.img = m->img,
-		.entry = f->entry,
-		.regions = f->regions,
-		.n_regions = f->n_regions,
-		.fills = true,
-	};
 	struct cold_side side = {.addr = f->entry};
 	_free_ struct eval *e = NULL;
-	int err = eval__run(&ef, &e);
+	int err = run(m, f, &e) ?: read_calls(m, e, &side.source);
 
-	if (err)
-		return err;
-	read_calls(m, e, &side.source);
-	return array__add(&m->out->items, &m->out->n, &m->out->capacity, &side);
+	return err ?: array__add(&m->out->items, &m->out->n, &m->out->capacity, &side);
 }
 
 static int mine_sides(struct sides_miner *m)
@@ -225,19 +314,33 @@ static int mine_sides(struct sides_miner *m)
 	return err;
 }
 
-int cold_sides__find(struct elf_image *img, struct cold_sides *out)
+/* Without any of this, macros are unknown, and so are their calls. */
+static int mine_expansions(struct sides_miner *m)
+{
+	struct cold_sides *out = m->out;
+	int err = 0;
+
+	if (!out->problem && !m->has_use)
+		out->problem = "no cold side describes an expansion";
+	if (!out->problem)
+		err = expansions_mine(m->img, &m->callees, &m->hygiene, &m->use, &out->expansions,
+				      &out->problem);
+	out->calls_problem = out->problem;
+	if (!err && !out->problem)
+		out->calls_problem = expansions_calls(&out->expansions, &m->hygiene, &out->calls);
+	return err;
+}
+
+int cold_sides__find(struct elf_image *img, uint64_t globals, struct cold_sides *out)
 {
 	struct sides_miner m = {.img = img, .out = out};
 	int err;
 
-	*out = (struct cold_sides){.problem = "no cold side describes an expansion"};
-	err = callees__find(img, &m.callees) ?: mine_sides(&m);
-	if (!err && m.has_kind)
-		err = expansions_mine(img, &m.callees, m.kind, &out->expansions, &out->problem);
-	out->expansions.call = out->expansions.size ? m.call : 0;
-	if (!err)
-		err = expansions_mine_calls(img, &m.callees, &out->expansions, &out->calls,
-					    &out->calls_problem);
+	*out = (struct cold_sides){0};
+	err = callees__find(img, &m.callees)
+		      ?: hygiene__find(img, &m.callees, globals, &m.hygiene, &out->problem)
+		      ?: mine_sides(&m)
+		      ?: mine_expansions(&m);
 	callees__destroy(&m.callees);
 	return err;
 }

@@ -34,8 +34,11 @@ struct cold_sides {
 	const char *calls_problem; /* likewise */
 };
 
-/* Returns 0 or -ENOMEM, or an error of elf_image__symbols(); cold_sides__destroy() in any case. */
-int cold_sides__find(struct elf_image *img, struct cold_sides *out);
+/*
+ * `globals` is that of wire_layout; without it (0) macros are unknown. Returns 0 or -ENOMEM, or an
+ * error of elf_image__symbols(); cold_sides__destroy() in any case.
+ */
+int cold_sides__find(struct elf_image *img, uint64_t globals, struct cold_sides *out);
 void cold_sides__destroy(struct cold_sides *c);
 
 /* That of the cold_call at `addr`, or NULL if it makes no argument. */

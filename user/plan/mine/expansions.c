@@ -17,30 +17,14 @@
 #define FIELDS_MIN 3
 /* The first bytes of what format_args! made of a literal. */
 #define TEMPLATE_MAX 24
-#define OFFSET_MAX   4096
 
 struct expansions_miner {
 	struct elf_image *img;
 	const struct callees *callees;
+	const struct hygiene *h;
+	uint64_t key; /* with which LocalExpnId::expn_data is called; 0: without */
 	struct wire_expansions x;
-	struct wire_layout_calls calls;
-	uint8_t crate; /* the register that has an expansion's crate */
 };
-
-struct entry_field {
-	uint64_t table; /* within the globals: its address */
-	uint64_t size;	/* of an entry */
-	uint64_t at;	/* within an entry */
-	uint8_t bytes;
-};
-
-static const struct sum_node *plain_node(const struct eval *e, const struct sum *a)
-{
-	uint64_t more;
-	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
-
-	return node && !more ? node : NULL;
-}
 
 static bool is_register(const struct eval *e, const struct sum *a, uint8_t reg, uint64_t *more)
 {
@@ -49,93 +33,69 @@ static bool is_register(const struct eval *e, const struct sum *a, uint8_t reg, 
 	return node && node->kind == SUM_ENTRY && node->reg == reg;
 }
 
-/* An argument of 32 bits. */
-static bool is_number(const struct eval *e, const struct sum *a, uint8_t reg)
-{
-	const struct sum_node *node = plain_node(e, a);
-	uint64_t more;
+/* ---- LocalExpnId::expn_data ------------------------------------------------------------------ */
 
-	return node && node->kind == SUM_LOW && is_register(e, &node->of, reg, &more) && !more;
+/* The second argument; or where the third leads to, if the second is the globals' key. */
+static bool is_number(const struct expansions_miner *m, const struct eval *e, const struct sum *a)
+{
+	uint64_t at;
+	bool is = m->key ? sum_is_field(&e->nodes, a, WIRE_REG_DX, 4, &at)
+			 : sum_is_argument(&e->nodes, a, WIRE_REG_SI, &at);
+
+	return is && !at;
 }
 
-/* A field of the session's globals, 8 bytes. */
-static bool is_global(const struct expansions_miner *m, const struct eval *e, const struct sum *a,
-		      uint64_t *at)
-{
-	const struct sum_node *node = plain_node(e, a);
-
-	if (!node || node->kind != SUM_LOAD || node->size != 8)
-		return false;
-	node = sum_node_of(&e->nodes, &node->of, at);
-	if (!node || node->kind != SUM_LOAD || node->size != 8)
-		return false;
-	node = plain_node(e, &node->of);
-	return node && node->kind == SUM_CALL &&
-	       callees__at(m->callees, node->of.constant) == CALLEE_GLOBALS;
-}
-
-/* A field of the entry whose number is in `reg`. */
+/* A field of the entry with that number: *at bytes within it. */
 static bool is_field(const struct expansions_miner *m, const struct eval *e, const struct sum *a,
-		     uint8_t reg, struct entry_field *out)
+		     uint64_t *at)
 {
-	const struct sum_node *node = plain_node(e, a);
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more), *table;
 	const struct sum *of = node ? &node->of : NULL;
 
-	if (!node || node->kind != SUM_LOAD || of->n != 2)
+	if (!node || more || node->kind != SUM_LOAD || of->n != 2)
 		return false;
-	out->at = of->constant;
-	out->bytes = node->size;
+	*at = of->constant;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct sum base = sum_term(of, i), number = sum_term(of, 1 - i);
 
-		out->size = of->terms[1 - i].factor;
-		if (of->terms[i].factor == 1 && is_number(e, &number, reg) &&
-		    is_global(m, e, &base, &out->table))
+		table = sum_node_of(&e->nodes, &base, &more);
+		if (of->terms[i].factor == 1 && of->terms[1 - i].factor == m->h->expansion_size &&
+		    is_number(m, e, &number) && table->kind == SUM_LOAD && table->size == 8 &&
+		    hygiene__is_globals(e, &table->of, m->h->globals, &more) &&
+		    more == m->h->expansions)
 			return true;
 	}
 	return false;
 }
 
-/* What the number in `reg` is compared with: a field of the globals. 0: nothing. */
-static uint64_t find_count(const struct expansions_miner *m, const struct eval *e, uint8_t reg)
+static bool copies(const struct expansions_miner *m, const struct eval *e)
 {
-	for (uint32_t i = 0; i < e->compares.n; i++) {
-		const struct eval_pair *c = &e->compares.items[i];
-		uint64_t count;
-
-		if ((is_number(e, &c->b, reg) && is_global(m, e, &c->a, &count)) ||
-		    (is_number(e, &c->a, reg) && is_global(m, e, &c->b, &count)))
-			return count;
-	}
-	return 0;
-}
-
-static const char *read_table(struct expansions_miner *m, const struct eval *e)
-{
-	uint64_t table = 0, size = 0, count = find_count(m, e, WIRE_REG_SI);
+	uint64_t at, from;
 	uint32_t fields = 0;
 
-	for (uint32_t i = 0; i < e->stores.n; i++) {
-		struct entry_field f;
-		uint64_t field;
-
-		if (!is_register(e, &e->stores.items[i].a, WIRE_REG_DI, &field) ||
-		    !is_field(m, e, &e->stores.items[i].b, WIRE_REG_SI, &f) || f.at != field)
-			continue;
-		if (fields && (f.table != table || f.size != size))
-			return "LocalExpnId::expn_data copies from several tables";
-		fields++;
-		table = f.table;
-		size = f.size;
-	}
-	if (fields < FIELDS_MIN || !count || size > OFFSET_MAX || table > OFFSET_MAX ||
-	    count > OFFSET_MAX)
-		return "LocalExpnId::expn_data copies no entry of a table";
-	m->x.table = (uint32_t)table;
-	m->x.count = (uint32_t)count;
-	m->x.size = (uint32_t)size;
-	return NULL;
+	for (uint32_t i = 0; i < e->stores.n; i++)
+		fields += is_register(e, &e->stores.items[i].a, WIRE_REG_DI, &at) &&
+			  is_field(m, e, &e->stores.items[i].b, &from) && from == at;
+	return fields >= FIELDS_MIN;
 }
+
+static bool looks_up(const struct expansions_miner *m, const struct eval *e)
+{
+	uint64_t more;
+
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		const struct eval_call *call = &e->calls[i];
+
+		if (callees__at(m->callees, call->target) == CALLEE_LOCAL_EXPANSION &&
+		    hygiene__is_globals(e, &call->first, m->h->globals, &more) &&
+		    more == m->h->self && is_number(m, e, &call->second))
+			return true;
+	}
+	return false;
+}
+
+/* ---- ExpnKind::descr ------------------------------------------------------------------------- */
 
 /* The place of a load of `size` bytes in the kind that is read. -1: none, or several. */
 static int64_t field_read(const struct eval *e, uint8_t size, int64_t except)
@@ -256,11 +216,22 @@ static int read_kind(struct expansions_miner *m, const struct owner *f, const ch
 
 static int read_expansion(struct expansions_miner *m, const struct owner *f, const char **problem)
 {
+	struct eval_function ef = {
+		.img = m->img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+		.follows = true,
+		.has_second = m->key,
+		.second = m->key,
+	};
 	_free_ struct eval *e = NULL;
-	int err = run(m, f, NULL, 0, &e);
+	int err = eval__run(&ef, &e);
 
 	if (!err)
-		*problem = read_table(m, e);
+		*problem = copies(m, e) || looks_up(m, e)
+				   ? NULL
+				   : "LocalExpnId::expn_data copies no entry of the table";
 	return err;
 }
 
@@ -283,10 +254,21 @@ static int mine_kind(struct expansions_miner *m, enum callee kind,
 	return err;
 }
 
-int expansions_mine(struct elf_image *img, const struct callees *callees, uint32_t kind,
-		    struct wire_expansions *out, const char **problem)
+int expansions_mine(struct elf_image *img, const struct callees *callees, const struct hygiene *h,
+		    const struct expansion_use *use, struct wire_expansions *out,
+		    const char **problem)
 {
-	struct expansions_miner m = {.img = img, .callees = callees, .x = {.kind = kind}};
+	struct expansions_miner m = {
+		.img = img,
+		.callees = callees,
+		.h = h,
+		.key = use->key,
+		.x = {.table = h->expansions,
+		      .count = h->n_expansions,
+		      .size = h->expansion_size,
+		      .kind = use->kind,
+		      .call = h->call},
+	};
 	int err;
 
 	*problem = "there is no LocalExpnId::expn_data";
@@ -300,92 +282,25 @@ int expansions_mine(struct elf_image *img, const struct callees *callees, uint32
 	return err;
 }
 
-/* An expansion is a crate and a number, in rsi and rdx: that of the compiled one is compared with
- * 0. */
-static int read_crate(struct expansions_miner *m, const struct owner *f, const char **problem)
+const char *expansions_calls(const struct wire_expansions *x, const struct hygiene *h,
+			     struct wire_layout_calls *out)
 {
-	_free_ struct eval *e = NULL;
-	int err = run(m, f, NULL, 0, &e);
+	const struct wire_layout_calls calls = {
+		.contexts = h->contexts,
+		.n_contexts = h->n_contexts,
+		.context_size = h->context_size,
+		.crate = h->crate,
+		.number = h->number,
+		.expansions = h->expansions,
+		.n_expansions = h->n_expansions,
+		.expansion_size = h->expansion_size,
+		.call = h->call,
+		.kind = x->kind,
+		.tag = x->tag,
+	};
+	const char *problem = plan_calls_excess(&calls);
 
-	*problem = "HygieneData::expn_data compares no crate with the one that is compiled";
-	for (uint32_t i = 0; !err && i < e->compares.n; i++) {
-		const struct eval_pair *c = &e->compares.items[i];
-
-		if (!sum_is_constant(&c->b) || c->b.constant)
-			continue;
-		if (is_number(e, &c->a, WIRE_REG_SI))
-			m->crate = WIRE_REG_SI;
-		else if (is_number(e, &c->a, WIRE_REG_DX))
-			m->crate = WIRE_REG_DX;
-		else
-			continue;
-		*problem = NULL;
-		break;
-	}
-	return err;
-}
-
-/* Of the entry of the context, both parts of an expansion are returned. */
-static const char *read_outer(struct expansions_miner *m, const struct eval *e)
-{
-	uint64_t count = find_count(m, e, WIRE_REG_DI);
-	struct wire_layout_calls *l = &m->calls;
-
-	for (uint32_t i = 0; i < e->returns.n && count; i++) {
-		struct entry_field first, second;
-
-		if (!is_field(m, e, &e->returns.items[i].a, WIRE_REG_DI, &first) ||
-		    !is_field(m, e, &e->returns.items[i].b, WIRE_REG_DI, &second) ||
-		    first.table != second.table || first.size != second.size || first.bytes != 4 ||
-		    second.bytes != 4 || first.size > OFFSET_MAX || first.at > OFFSET_MAX ||
-		    second.at > OFFSET_MAX || first.table > OFFSET_MAX || count > OFFSET_MAX)
-			continue;
-		l->contexts = (uint32_t)first.table;
-		l->n_contexts = (uint32_t)count;
-		l->context_size = (uint32_t)first.size;
-		l->crate = (uint32_t)(m->crate == WIRE_REG_SI ? first.at : second.at);
-		l->number = (uint32_t)(m->crate == WIRE_REG_SI ? second.at : first.at);
-		return NULL;
-	}
-	return "SyntaxContext::outer_expn returns no part of an entry of a table";
-}
-
-static int read_context(struct expansions_miner *m, const struct owner *f, const char **problem)
-{
-	_free_ struct eval *e = NULL;
-	int err = run(m, f, NULL, 0, &e);
-
-	if (!err)
-		*problem = read_outer(m, e);
-	return err;
-}
-
-int expansions_mine_calls(struct elf_image *img, const struct callees *callees,
-			  const struct wire_expansions *x, struct wire_layout_calls *out,
-			  const char **problem)
-{
-	struct expansions_miner m = {.img = img, .callees = callees};
-	int err;
-
-	*problem = "where expansions have their calls is unknown";
-	if (!x->size || !x->call)
-		return 0;
-	*problem = "there is no HygieneData::expn_data";
-	err = mine_kind(&m, CALLEE_EXPANSION_OF, read_crate, problem);
-	if (err || *problem)
-		return err;
-	*problem = "there is no SyntaxContext::outer_expn";
-	err = mine_kind(&m, CALLEE_CONTEXT, read_context, problem);
-	if (err || *problem)
-		return err;
-	m.calls.expansions = x->table;
-	m.calls.n_expansions = x->count;
-	m.calls.expansion_size = x->size;
-	m.calls.call = x->call;
-	m.calls.kind = x->kind;
-	m.calls.tag = x->tag;
-	*problem = plan_calls_excess(&m.calls);
-	if (!*problem)
-		*out = m.calls;
-	return 0;
+	if (!problem)
+		*out = calls;
+	return problem;
 }

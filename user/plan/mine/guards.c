@@ -555,7 +555,8 @@ int guards_add(struct elf_image *img, const struct known_symbols *known,
 		.mined = mined,
 		.frames = frames,
 	};
-	int err = profiler__find(img, known, &b.profiler) ?: cold_sides__find(img, &b.sides);
+	int err = profiler__find(img, known, &b.profiler)
+			  ?: cold_sides__find(img, plan->layout.wire.globals, &b.sides);
 
 	if (!err)
 		err = add_expansions(&b) ?: add_calls(&b);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "plan/recover/activities.h"
+#include "plan/recover/arguments.h"
 #include "plan/recover/bodies.h"
 #include "plan/recover/cold_kinds.h"
 #include "plan/recover/dynsym.h"
@@ -45,7 +46,7 @@ int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const
 	/* Steps find functions by symbols, so the image gets those that are known after each. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
 		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r, problem)
-		       ?: recovered__give(&r, &bounds, img)
+		       ?: recovered__give(&r, &bounds, img) ?: arguments__recover(img, &r)
 		       ?: cold_kinds__recover(img, &r) ?: recovered__give(&r, &bounds, img)
 		       ?: recover_queries(img, &bounds, &r, numbers, problem)
 		       ?: recovered__give(&r, &bounds, img)

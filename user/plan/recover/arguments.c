@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/recover/arguments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/place.h"
+#include "plan/mine/callees.h"
+#include "plan/mine/owners.h"
+
+/* Cold sides that are looked at: looking takes time, and names are untrusted. */
+#define SIDES_MAX    256
+#define PRINTERS_MAX 8
+/* Bytes of an expansion. */
+#define EXPANSION_MAX 4096
+
+#define LOOK_UP                                                                               \
+	"_RINvMs_C10scoped_tlsINtB2_9ScopedKeyNtC10rustc_span14SessionGlobalsE4withNCINvMs8_" \
+	"NtC10rustc_span7hygieneNtB3_11HygieneData4withNtB3_8ExpnDataNCNvMs6_B3_NtB3_"        \
+	"11LocalExpnId"                                                                       \
+	"9expn_data0E0E"
+#define DESCRIBE "_RNvMs4_NtC12rustc_expand4baseNtB2_7ExtCtxt15expansion_descr"
+#define RECORD_SPAN                                                                               \
+	"_RINvXNtC10rustc_span9profilingNtNtC21rustc_data_structures9profiling16EventArgRecorder" \
+	"NtB2_23SpannedEventArgRecorder20record_arg_with_spanNtNtC5alloc6string6StringE"
+
+#define PRINT_NUMBER "_RNvMsk_NtNtNtC4core3fmt3num3impj10__fmt_inner"
+
+struct search {
+	struct elf_image *img;
+	struct callees callees;
+	struct recovered *out;
+	uint64_t printers[PRINTERS_MAX]; /* functions whose second argument after self is a span */
+	uint32_t n_printers;
+};
+
+static int run(const struct search *s, uint64_t entry, struct eval **out)
+{
+	_owners_ struct owners owners = {0};
+	struct eval_function f = {.img = s->img, .entry = entry, .fills = true};
+	int err = owners__find(s->img, &entry, 1, &owners);
+
+	if (err)
+		return err;
+	/* Without a part, nothing is run. */
+	f.regions = owners.n ? owners.items[0].regions : NULL;
+	f.n_regions = owners.n ? owners.items[0].n_regions : 0;
+	return eval__run(&f, out);
+}
+
+/* It may be met in several cold sides. */
+static int name(struct search *s, uint64_t function, const char *text)
+{
+	for (uint32_t i = 0; i < s->out->n; i++)
+		if (s->out->items[i].addr == function &&
+		    !strcmp(s->out->text + s->out->items[i].at, text))
+			return 0;
+	return recovered__add(s->out, function, text);
+}
+
+static bool is_argument(const struct eval *e, const struct sum *a, uint8_t reg)
+{
+	uint64_t more;
+
+	return sum_is_argument(&e->nodes, a, reg, &more) && !more;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	const char *at = strstr(name, end);
+
+	return at && !at[strlen(end)];
+}
+
+/* ---- Functions that print -------------------------------------------------------------------- */
+
+/* What a function calls with the same span prints spans, too. */
+static int add_printer(struct search *s, uint64_t function)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(s, function, &e);
+
+	if (s->n_printers < PRINTERS_MAX)
+		s->printers[s->n_printers++] = function;
+	for (uint32_t i = 0; !err && i < e->n_calls && s->n_printers < PRINTERS_MAX; i++)
+		if (is_argument(e, &e->calls[i].second, WIRE_REG_SI) &&
+		    is_argument(e, &e->calls[i].third, WIRE_REG_DX))
+			s->printers[s->n_printers++] = e->calls[i].target;
+	return err;
+}
+
+/* <usize as Display>::fmt passes on the number that its argument leads to. */
+static int name_number(struct search *s, uint64_t function)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(s, function, &e);
+
+	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
+		const struct eval_call *call = &e->calls[i];
+		uint64_t at;
+
+		if (call->target && sum_is_field(&e->nodes, &call->first, WIRE_REG_DI, 8, &at) &&
+		    !at && !callees__at(&s->callees, call->target))
+			err = name(s, call->target, PRINT_NUMBER);
+	}
+	return err;
+}
+
+static int find_printers(struct search *s)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__symbols(s->img, &syms, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const char *symbol = syms[i].name;
+
+		if (ends_with(symbol, "9SourceMap14span_to_string") ||
+		    ends_with(symbol, "9SourceMap25span_to_embeddable_string"))
+			err = add_printer(s, syms[i].addr);
+		else if (strstr(symbol, "4core3fmt3num3impjNtB") &&
+			 ends_with(symbol, "_7Display3fmt"))
+			err = name_number(s, syms[i].addr);
+	}
+	return err;
+}
+
+/* Records a text, and the place that its fourth argument is. */
+static int name_recorder(struct search *s, uint64_t function)
+{
+	_free_ struct eval *e = NULL;
+	int err = run(s, function, &e);
+
+	for (uint32_t i = 0; !err && i < e->n_calls; i++)
+		if (is_argument(e, &e->calls[i].second, WIRE_REG_SI) &&
+		    is_argument(e, &e->calls[i].third, WIRE_REG_CX) &&
+		    array__has_u64(s->printers, s->n_printers, e->calls[i].target))
+			return name(s, function, RECORD_SPAN);
+	return err;
+}
+
+/* ---- Functions that describe an expansion ---------------------------------------------------- */
+
+/* The call that has filled in what is described by a later one, *by; NULL if there is none. */
+static const struct eval_call *find_look_up(const struct search *s, const struct eval *e,
+					    const struct eval_call **by)
+{
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		*by = &e->calls[i];
+		if (callees__at(&s->callees, (*by)->target) != CALLEE_EXPANSION_KIND)
+			continue;
+		for (uint32_t k = i; k-- > 0;) {
+			struct sum distance =
+				sum_add((*by)->second, sum_scale(e->calls[k].first, -1ull));
+
+			if (sum_is_constant(&distance) && distance.constant &&
+			    distance.constant < EXPANSION_MAX && e->calls[k].target)
+				return &e->calls[k];
+		}
+	}
+	return NULL;
+}
+
+/* It makes a description where its first argument says, of its second. */
+static int name_describer(struct search *s, uint64_t function)
+{
+	const struct eval_call *look_up, *by;
+	_free_ struct eval *e = NULL;
+	int err = run(s, function, &e);
+
+	look_up = err ? NULL : find_look_up(s, e, &by);
+	if (!look_up || !is_argument(e, &by->first, WIRE_REG_DI))
+		return err;
+	return name(s, look_up->target, LOOK_UP) ?: name(s, function, DESCRIBE);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* What cold_call was given, or reads through it. */
+static bool is_captured(const struct eval *e, const struct sum *a)
+{
+	struct wire_place place;
+
+	return place_of(&e->nodes, a, &place) && place.n && place.reg == WIRE_REG_CX;
+}
+
+static bool is_loaded(const struct eval *e, const struct sum *a)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
+
+	return node && !more && node->kind == SUM_LOAD && node->size == 8;
+}
+
+static int look_at(struct search *s, uint64_t cold)
+{
+	const struct eval_call *look_up, *by;
+	_free_ struct eval *e = NULL;
+	int err = run(s, cold, &e);
+
+	look_up = err ? NULL : find_look_up(s, e, &by);
+	if (look_up)
+		err = name(s, look_up->target, LOOK_UP);
+	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
+		const struct eval_call *call = &e->calls[i];
+
+		if (!call->target || callees__at(&s->callees, call->target))
+			continue;
+		if (is_loaded(e, &call->fourth))
+			err = name_recorder(s, call->target);
+		if (!err && is_captured(e, &call->second))
+			err = name_describer(s, call->target);
+	}
+	return err;
+}
+
+int arguments__recover(struct elf_image *img, struct recovered *out)
+{
+	struct search s = {.img = img, .out = out};
+	int err = callees__find(img, &s.callees) ?: find_printers(&s);
+	uint32_t looked = 0;
+
+	for (uint32_t i = 0; i < s.callees.n && looked < SIDES_MAX && !err; i++) {
+		if (s.callees.functions[i].kind != CALLEE_COLD_WITH_ARGUMENT)
+			continue;
+		looked++;
+		err = look_at(&s, s.callees.functions[i].addr);
+	}
+	callees__destroy(&s.callees);
+	return err == -ENODATA ? 0 : err;
+}
