@@ -17,7 +17,7 @@ import lab
 DIRECTORY = os.environ.get("CLICKHOUSE_PACKAGES") or os.path.join(
     lab.invoker().pw_dir, ".cache/qprof-bpf-clickhouse")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clickhouse-packages.sh")
-CLUSTER = "fleet"
+CLUSTER = "the-fleet"  # a name that has to be quoted
 
 CONFIG = """<?xml version="1.0"?>
 <yandex>

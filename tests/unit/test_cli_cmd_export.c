@@ -120,8 +120,12 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		assert_contains(o.text[1], rows[i].wrote);
 		assert_contains(o.text[1], rows[i].viewer);
 		assert_contains(o.text[1], "warning: 3 records were lost while it was recorded");
-		assert_contains(o.text[1], "nothing was sent anywhere, but it holds paths, "
-					   "command lines and names of what was compiled");
+		assert_contains(o.text[1], rows[i].format == CLI_FORMAT_JSONL
+						   ? "nothing was sent anywhere, but it holds the "
+						     "names of the machine and of what was compiled"
+						   : "nothing was sent anywhere, but it holds "
+						     "paths, command lines and names of what was "
+						     "compiled");
 	}
 	assert_int_equal(directory_files(true), 1);
 }

@@ -49,13 +49,13 @@ static void one_server_has_plain_tables(void **state)
 
 static void a_cluster_has_replicas_and_a_name_for_all_shards(void **state)
 {
-	char *text = print("fleet", 0);
+	char *text = print("the-fleet", 0);
 
-	has(text, "CREATE DATABASE IF NOT EXISTS ci ON CLUSTER fleet;");
-	has(text, "CREATE TABLE IF NOT EXISTS ci.item_local ON CLUSTER fleet (");
+	has(text, "CREATE DATABASE IF NOT EXISTS ci ON CLUSTER `the-fleet`;");
+	has(text, "CREATE TABLE IF NOT EXISTS ci.item_local ON CLUSTER `the-fleet` (");
 	has(text,
 	    "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/ci/item', '{replica}')");
-	has(text, "ENGINE = Distributed(fleet, ci, item_local, cityHash64(toString(build)))");
+	has(text, "ENGINE = Distributed(`the-fleet`, ci, item_local, cityHash64(toString(build)))");
 	assert_int_equal(times(text, "Distributed("), HISTORY_TABLES);
 	assert_int_equal(times(text, "ReplicatedReplacingMergeTree("), HISTORY_TABLES + 1);
 	free(text);
@@ -63,9 +63,9 @@ static void a_cluster_has_replicas_and_a_name_for_all_shards(void **state)
 
 static void tables_may_forget(void **state)
 {
-	char *text = print("fleet", 90);
+	char *text = print("the-fleet", 90);
 
-	has(text, "ALTER TABLE ci.build_local ON CLUSTER fleet MODIFY TTL "
+	has(text, "ALTER TABLE ci.build_local ON CLUSTER `the-fleet` MODIFY TTL "
 		  "toDateTime(intDiv(start_ns, 1000000000), 'UTC') + INTERVAL 90 DAY;");
 	assert_int_equal(times(text, "MODIFY TTL"), HISTORY_TABLES);
 	free(text);

@@ -243,27 +243,20 @@ static int find_candidates(struct search *s)
 	return 0;
 }
 
+#define NO_CANDIDATE UINT32_MAX
+
 /* The values around a candidate that are of its two levels, at most a window of each. */
-static void range_of(const struct search *s, uint32_t i, size_t *from, size_t *to)
+static void range_of(const struct search *s, uint32_t before, uint32_t i, uint32_t after,
+		     size_t *from, size_t *to)
 {
 	size_t at = s->found[i].at;
 
-	*from = i ? s->found[i - 1].at : 0;
-	*to = i + 1 < s->n_found ? s->found[i + 1].at : s->n;
+	*from = before != NO_CANDIDATE ? s->found[before].at : 0;
+	*to = after != NO_CANDIDATE ? s->found[after].at : s->n;
 	if (at - *from > WINDOW)
 		*from = at - WINDOW;
 	if (*to - at > WINDOW)
 		*to = at + WINDOW;
-}
-
-static void judge_again(struct search *s, uint32_t i)
-{
-	size_t from, to;
-
-	if (i >= s->n_found)
-		return;
-	range_of(s, i, &from, &to);
-	judge(s, &s->found[i], from, to, false);
 }
 
 /* Whether `a` is to go before `b`. */
@@ -281,27 +274,106 @@ static bool is_enough(const struct search *s, const struct candidate *c)
 	return c->p * s->n <= 1 - confidence && fabs(c->point.change) >= s->o->least;
 }
 
-/* Remove the weakest candidate, and judge its neighbours anew, until all are strong enough. */
-static void merge(struct search *s)
-{
-	for (uint32_t i = 0; i < s->n_found; i++)
-		judge_again(s, i);
-	for (;;) {
-		uint32_t weakest = s->n_found;
+/*
+ * The candidates that are left, as a list, and a tree that finds the weakest of those that are not
+ * enough: a node has the weaker one of its two, the leaves are the candidates.
+ */
+struct ranking {
+	struct search *search;
+	uint32_t *before, *after; /* neighbours, or NO_CANDIDATE */
+	uint32_t *tree;		  /* the root is at 1, the children of i at 2 i and 2 i + 1 */
+	uint32_t leaves;
+};
 
-		for (uint32_t i = 0; i < s->n_found; i++)
-			if (!is_enough(s, &s->found[i]) &&
-			    (weakest == s->n_found || is_weaker(&s->found[i], &s->found[weakest])))
-				weakest = i;
-		if (weakest == s->n_found)
-			return;
-		s->n_found--;
-		memmove(&s->found[weakest], &s->found[weakest + 1],
-			(s->n_found - weakest) * sizeof(*s->found));
-		judge_again(s, weakest);
-		if (weakest)
-			judge_again(s, weakest - 1);
+static void ranking__clear(struct ranking *r)
+{
+	free(r->before);
+	free(r->after);
+	free(r->tree);
+}
+
+static uint32_t weaker(const struct search *s, uint32_t a, uint32_t b)
+{
+	if (a == NO_CANDIDATE || b == NO_CANDIDATE)
+		return a == NO_CANDIDATE ? b : a;
+	return is_weaker(&s->found[b], &s->found[a]) ? b : a;
+}
+
+static void rank(struct ranking *r, uint32_t i, bool is_left)
+{
+	const struct search *s = r->search;
+	uint32_t at = r->leaves + i;
+
+	r->tree[at] = is_left && !is_enough(s, &s->found[i]) ? i : NO_CANDIDATE;
+	while (at /= 2)
+		r->tree[at] = weaker(s, r->tree[2 * at], r->tree[2 * at + 1]);
+}
+
+static void judge_again(struct ranking *r, uint32_t i)
+{
+	struct search *s = r->search;
+	size_t from, to;
+
+	if (i == NO_CANDIDATE)
+		return;
+	range_of(s, r->before[i], i, r->after[i], &from, &to);
+	judge(s, &s->found[i], from, to, false);
+	rank(r, i, true);
+}
+
+static int begin_ranking(struct ranking *r, struct search *s)
+{
+	uint32_t n = s->n_found;
+
+	*r = (struct ranking){.search = s, .leaves = 1};
+	while (r->leaves < n)
+		r->leaves *= 2;
+	r->before = calloc(n + 1UL, sizeof(*r->before));
+	r->after = calloc(n + 1UL, sizeof(*r->after));
+	r->tree = malloc(2UL * r->leaves * sizeof(*r->tree));
+	if (!r->before || !r->after || !r->tree)
+		return -ENOMEM;
+	memset(r->tree, 0xff, 2UL * r->leaves * sizeof(*r->tree));
+	for (uint32_t i = 0; i < n; i++) {
+		r->before[i] = i ? i - 1 : NO_CANDIDATE;
+		r->after[i] = i + 1 < n ? i + 1 : NO_CANDIDATE;
 	}
+	return 0;
+}
+
+static void remove_candidate(struct ranking *r, uint32_t i)
+{
+	uint32_t before = r->before[i], after = r->after[i];
+
+	if (before != NO_CANDIDATE)
+		r->after[before] = after;
+	if (after != NO_CANDIDATE)
+		r->before[after] = before;
+	r->search->found[i].at = 0; /* no candidate is there */
+	rank(r, i, false);
+	judge_again(r, after);
+	judge_again(r, before);
+}
+
+/* Remove the weakest candidate, and judge its neighbours anew, until all are strong enough. */
+static int merge(struct search *s)
+{
+	__cleanup(ranking__clear) struct ranking r = {};
+	uint32_t n = 0;
+
+	if (!s->n_found)
+		return 0;
+	if (begin_ranking(&r, s))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_found; i++)
+		judge_again(&r, i);
+	while (r.tree[1] != NO_CANDIDATE)
+		remove_candidate(&r, r.tree[1]);
+	for (uint32_t i = 0; i < s->n_found; i++)
+		if (s->found[i].at)
+			s->found[n++] = s->found[i];
+	s->n_found = n;
+	return 0;
 }
 
 /* A candidate was placed when others stood beside it. */
@@ -310,7 +382,8 @@ static void place_again(struct search *s)
 	for (uint32_t i = 0; i < s->n_found; i++) {
 		size_t from, to, at;
 
-		range_of(s, i, &from, &to);
+		range_of(s, i ? i - 1 : NO_CANDIDATE, i, i + 1 < s->n_found ? i + 1 : NO_CANDIDATE,
+			 &from, &to);
 		at = best_split(s, from, to);
 		if (at)
 			s->found[i].at = at;
@@ -341,10 +414,11 @@ static int find_noisy(struct search *s, const double *values)
 	err = clip_outliers(s, values) ?: find_candidates(s);
 	if (err)
 		return err;
-	merge(s);
+	err = merge(s);
+	if (err)
+		return err;
 	place_again(s);
-	merge(s);
-	return 0;
+	return merge(s);
 }
 
 int change_points__find(const double *values, size_t n, const struct change_points_options *o,

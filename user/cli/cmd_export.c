@@ -245,7 +245,8 @@ static void print_written(const struct cli_export_options *o, const struct expor
 		viewer = "draw %s with inferno-flamegraph or flamegraph.pl --countname bytes";
 	if (asprintf(&where, viewer, file) < 0)
 		where = NULL;
-	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
+	diag_info("%s; nothing was sent anywhere, but it %s", where ?: file,
+		  o->format == CLI_FORMAT_JSONL ? EXPORT_PRIVACY_ROWS : EXPORT_PRIVACY);
 }
 
 static int write_format(const struct cli_export_options *o, struct export_job *job,

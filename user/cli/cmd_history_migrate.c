@@ -23,8 +23,8 @@ int cmd_history_migrate(const struct cli_history_migrate_options *o)
 {
 	if (!o->store || !address__is(o->store))
 		return migrate_file(o);
-	if (o->cluster && !clickhouse_version__is_name(o->cluster)) {
-		diag_error("--cluster: %s is no name of a cluster: letters, digits and _",
+	if (o->cluster && !clickhouse_version__is_cluster(o->cluster)) {
+		diag_error("--cluster: %s is no name of a cluster: letters, digits, _, - and .",
 			   o->cluster);
 		return EXIT_CODE_USAGE;
 	}

@@ -17,8 +17,8 @@ int cmd_history_schema(const struct cli_history_schema_options *o)
 		clickhouse_version__days(o->keep.ns),
 	};
 
-	if (o->cluster && !clickhouse_version__is_name(o->cluster)) {
-		diag_error("--cluster: %s is no name of a cluster: letters, digits and _",
+	if (o->cluster && !clickhouse_version__is_cluster(o->cluster)) {
+		diag_error("--cluster: %s is no name of a cluster: letters, digits, _, - and .",
 			   o->cluster);
 		return EXIT_CODE_USAGE;
 	}

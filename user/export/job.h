@@ -18,6 +18,8 @@
 
 /* Stands in the files, and in the message after one is written. */
 #define EXPORT_PRIVACY "holds paths, command lines and names of what was compiled"
+/* The same of a format that has no paths and command lines. */
+#define EXPORT_PRIVACY_ROWS "holds the names of the machine and of what was compiled"
 
 /* The largest page that a browser should have to open, bytes; not applied without limits. */
 #define EXPORT_PAGE_MOST (96u << 20)

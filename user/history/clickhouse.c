@@ -253,8 +253,9 @@ static int alter(struct clickhouse *c, enum history_table_id id, const char *wha
 	const char *cluster = c->version.cluster;
 	char sql[256];
 
-	snprintf(sql, sizeof(sql), "ALTER TABLE %s%s%s%s %s %" PRIu64, history_table(id)->name,
-		 *cluster ? "_local" : "", *cluster ? " ON CLUSTER " : "", cluster, what, number);
+	snprintf(sql, sizeof(sql), "ALTER TABLE %s%s%s%s%s %s %" PRIu64, history_table(id)->name,
+		 *cluster ? "_local" : "", *cluster ? " ON CLUSTER `" : "", cluster,
+		 *cluster ? "`" : "", what, number);
 	return clickhouse_server__run(&c->server, sql, NULL, 0);
 }
 

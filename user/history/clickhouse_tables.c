@@ -12,11 +12,12 @@ static const char *const orders[HISTORY_TABLES] = {
 	[HISTORY_ITEM] = "crate, item, start_ns, build",
 };
 
-/* " ON CLUSTER ..." where there is one. Names of databases and clusters are plain names. */
+/* " ON CLUSTER ..." where there is one. Names of databases are plain; those of clusters may have -.
+ */
 static void put_cluster(const struct clickhouse_tables *t, FILE *out)
 {
 	if (t->cluster)
-		fprintf(out, " ON CLUSTER %s", t->cluster);
+		fprintf(out, " ON CLUSTER `%s`", t->cluster);
 }
 
 static void put_name(const struct clickhouse_tables *t, const char *table, bool local, FILE *out)
@@ -114,7 +115,7 @@ void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum hist
 	put_name(t, table->name, false, out);
 	put_cluster(t, out);
 	put_columns(table, out);
-	fprintf(out, " ENGINE = Distributed(%s, %s, %s_local, cityHash64(toString(build)))",
+	fprintf(out, " ENGINE = Distributed(`%s`, %s, %s_local, cityHash64(toString(build)))",
 		t->cluster, t->database, table->name);
 }
 

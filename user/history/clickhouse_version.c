@@ -21,10 +21,10 @@ uint64_t clickhouse_version__days(uint64_t ns)
 	return ns / DAY_NS + (ns % DAY_NS ? 1 : 0);
 }
 
-bool clickhouse_version__is_name(const char *text)
+bool clickhouse_version__is_cluster(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					   "0123456789_")];
+					   "0123456789_-.")];
 }
 
 /* ---- What is there --------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static int take_version(void *ctx, const struct store_value *cells, size_t n)
 
 	if (n != 2 || cells[0].type != STORE_INTEGER || cells[1].type != STORE_TEXT)
 		return -EPROTO;
-	if (*cells[1].text && !clickhouse_version__is_name(cells[1].text))
+	if (*cells[1].text && !clickhouse_version__is_cluster(cells[1].text))
 		return -EPROTO;
 	v->version = cells[0].integer;
 	snprintf(v->cluster, sizeof(v->cluster), "%s", cells[1].text);
@@ -94,8 +94,6 @@ struct migration {
 	char version[32]; /* of the server */
 };
 
-typedef void (*statement)(const struct clickhouse_tables *t, FILE *out);
-
 static int run_text(struct migration *m, char *sql)
 {
 	_free_ char *text = sql;
@@ -103,42 +101,17 @@ static int run_text(struct migration *m, char *sql)
 	return text ? clickhouse_server__run(m->server, text, NULL, 0) : -ENOMEM;
 }
 
-static char *text_of(statement print, const struct clickhouse_tables *t)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
-	print(t, out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-static int run(struct migration *m, statement print)
-{
-	return run_text(m, text_of(print, &m->tables));
-}
-
-static char *text_of_table(const struct migration *m,
-			   void (*print)(const struct clickhouse_tables *t,
-					 enum history_table_id id, FILE *out))
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
-	print(&m->tables, m->id, out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
+/* Run what `print` writes to `out`. */
+#define RUN(m, print)                                                \
+	({                                                           \
+		char *__text = NULL;                                 \
+		size_t __len;                                        \
+		FILE *out = open_memstream(&__text, &__len);         \
+                                                                     \
+		if (out)                                             \
+			print;                                       \
+		out && !fclose(out) ? run_text(m, __text) : -ENOMEM; \
+	})
 
 static int note_column(void *ctx, const struct store_value *cells, size_t n)
 {
@@ -156,14 +129,7 @@ static int note_column(void *ctx, const struct store_value *cells, size_t n)
 
 static int add_column(struct migration *m, const struct history_column *c)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return -ENOMEM;
-	clickhouse_tables__add_column(&m->tables, m->id, c, m->local, out);
-	return fclose(out) ? -ENOMEM : run_text(m, text);
+	return RUN(m, clickhouse_tables__add_column(&m->tables, m->id, c, m->local, out));
 }
 
 /* A table of an older version lacks the columns that came after it. */
@@ -189,23 +155,23 @@ static int add_columns(struct migration *m)
 
 static int make_table(struct migration *m)
 {
-	int err = run_text(m, text_of_table(m, clickhouse_tables__local));
+	int err = RUN(m, clickhouse_tables__local(&m->tables, m->id, out));
 
 	m->local = true;
 	if (!err)
 		err = add_columns(m);
 	if (!err && m->tables.keep_days)
-		err = run_text(m, text_of_table(m, clickhouse_tables__keep));
+		err = RUN(m, clickhouse_tables__keep(&m->tables, m->id, out));
 	if (err || !m->tables.cluster)
 		return err;
 	m->local = false;
-	err = run_text(m, text_of_table(m, clickhouse_tables__distributed));
+	err = RUN(m, clickhouse_tables__distributed(&m->tables, m->id, out));
 	return err ? err : add_columns(m);
 }
 
 static int make_tables(struct migration *m)
 {
-	int err = run(m, clickhouse_tables__version);
+	int err = RUN(m, clickhouse_tables__version(&m->tables, out));
 
 	for (int id = 0; !err && id < HISTORY_TABLES; id++) {
 		m->id = id;
@@ -275,12 +241,12 @@ static int migrate(struct migration *m, struct clickhouse_version *v)
 		err = check_cluster(m, v);
 	m->server->outside = true;
 	if (!err)
-		err = run(m, clickhouse_tables__database);
+		err = RUN(m, clickhouse_tables__database(&m->tables, out));
 	m->server->outside = false;
 	if (!err)
 		err = make_tables(m);
 	if (!err && v->version < HISTORY_VERSION)
-		err = run(m, clickhouse_tables__mark);
+		err = RUN(m, clickhouse_tables__mark(&m->tables, out));
 	return err;
 }
 

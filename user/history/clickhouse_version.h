@@ -26,7 +26,7 @@ int clickhouse_version__migrate(const char *where, const char *cluster, uint64_t
 /* The days that a time has, at least 1; 0 of 0. */
 uint64_t clickhouse_version__days(uint64_t ns);
 
-/* A name that may stand in a statement as it is: letters, digits, underscores. */
-bool clickhouse_version__is_name(const char *text);
+/* A name of a cluster, which may stand between backticks: letters, digits, _, - and . */
+bool clickhouse_version__is_cluster(const char *text);
 
 #endif /* QPROF_HISTORY_CLICKHOUSE_VERSION_H */

@@ -136,38 +136,37 @@ static bool drop(struct spool *s, const char *name)
 	return true;
 }
 
-/* Down to the limits; the newest stays. */
-static int bound(struct spool *s)
+/* Down to the limits, by what was there before the newest file, which stays. */
+static void bound(struct spool *s, const struct spool_files *before, const char *newest)
 {
-	_spool_files_ struct spool_files f = {};
-	int err = spool_files__list(s->dir, &f);
-	uint64_t n = f.n;
+	uint64_t n = before->n + 1UL, bytes = before->bytes;
 	struct stat st;
 
-	for (uint32_t i = 0; !err && i + 1 < f.n; i++) {
-		if (n <= s->limits.files && f.bytes <= s->limits.bytes)
+	if (!fstatat(s->dir, newest, &st, AT_SYMLINK_NOFOLLOW))
+		bytes += (uint64_t)st.st_size;
+	for (uint32_t i = 0; i < before->n; i++) {
+		const char *name = before->names[i];
+
+		if (n <= s->limits.files && bytes <= s->limits.bytes)
 			break;
-		if (fstatat(s->dir, f.names[i], &st, AT_SYMLINK_NOFOLLOW) || !drop(s, f.names[i]))
+		if (fstatat(s->dir, name, &st, AT_SYMLINK_NOFOLLOW) || !drop(s, name))
 			continue;
 		n--;
-		f.bytes -= (uint64_t)st.st_size < f.bytes ? (uint64_t)st.st_size : f.bytes;
+		bytes -= (uint64_t)st.st_size < bytes ? (uint64_t)st.st_size : bytes;
 	}
-	return err;
 }
 
 /* ---- Putting --------------------------------------------------------------------------------- */
 
-static bool waits_already(const struct spool *s, const char *build)
+static bool waits_already(const struct spool_files *f, const char *build)
 {
-	_spool_files_ struct spool_files f = {};
 	char end[HISTORY_ID_SIZE + sizeof(SPOOL_SUFFIX)];
 	size_t len = (size_t)snprintf(end, sizeof(end), "%.36s" SPOOL_SUFFIX, build);
 
-	spool_files__list(s->dir, &f);
-	for (uint32_t i = 0; i < f.n; i++) {
-		size_t n = strlen(f.names[i]);
+	for (uint32_t i = 0; i < f->n; i++) {
+		size_t n = strlen(f->names[i]);
 
-		if (n > len && !strcmp(f.names[i] + n - len, end))
+		if (n > len && !strcmp(f->names[i] + n - len, end))
 			return true;
 	}
 	return false;
@@ -190,11 +189,14 @@ static int write_file(const struct spool *s, const char *name, const struct hist
 
 int spool__put(struct spool *s, const struct history_rows *rows)
 {
+	_spool_files_ struct spool_files before = {};
 	char name[64], unwritten[96];
 	struct timespec now;
-	int err;
+	int err = spool_files__list(s->dir, &before);
 
-	if (waits_already(s, rows->build.build))
+	if (err)
+		return diag_error_r(err, "cannot read %s: %s", s->path, strerror(-err));
+	if (waits_already(&before, rows->build.build))
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(name, sizeof(name), "%010lld%09ld-%.36s" SPOOL_SUFFIX, (long long)now.tv_sec,
@@ -209,7 +211,8 @@ int spool__put(struct spool *s, const struct history_rows *rows)
 				    strerror(-err));
 	}
 	fsync(s->dir);
-	return bound(s);
+	bound(s, &before, name);
+	return 0;
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */

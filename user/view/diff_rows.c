@@ -219,6 +219,11 @@ char *diff_name(const struct compare_row *row)
 	return len < 0 ? NULL : name;
 }
 
+static bool same_medians(const struct compare_row *row, enum compare_metric metric)
+{
+	return row->of[metric][COMPARE_BASE].median == row->of[metric][COMPARE_NEW].median;
+}
+
 /* What a change of this row says. */
 static const char *note_of(const struct compare_row *row, enum compare_metric metric,
 			   const struct compare_result *r)
@@ -236,8 +241,14 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 		return ": what recording cost may explain it";
 	if (metric == COMPARE_RESULTS)
 		return ": within what the probes of a budget may miss";
-	return r->too_noisy && metric != COMPARE_PEAK ? ": too much noise for a verdict"
-						      : ": within noise";
+	if (metric == COMPARE_COUNT && same_medians(row, metric))
+		return "";
+	/* Those of one source are equal; here a side has several. */
+	if (metric == COMPARE_COUNT)
+		return r->rules.of_history ? ": builds of one side differ as much"
+					   : ": traces of one side differ as much";
+	return r->too_noisy && compare_metric_is_time(metric) ? ": too much noise for a verdict"
+							      : ": within noise";
 }
 
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
