@@ -5,6 +5,7 @@ import collections
 import json
 
 import crates
+import debian_toolchains
 from lab import each
 
 # Of the samples in which the probes see an execution of a query on top, those whose innermost query
@@ -91,6 +92,17 @@ def test_forced_queries(t):
     assert t.plain(argv).status == 0
     return assert_agree(record(t, argv, "--sample=4999"), SAME_INCREMENTAL,
                         UNKNOWN_INCREMENTAL)
+
+
+def test_forced_queries_of_the_oldest(t):
+    """In Debian's 1.63 another function than the body executes what is green but was not stored."""
+    t.need_capture()
+    argv = [debian_toolchains.toolchain(t, "1.63").rustc]
+    argv += crates.arguments("regex-syntax", t.mkdir("out"), "-C", "incremental=" + t.mkdir("state"))
+    first = assert_agree(record(t, argv, "--sample=999"))
+    second = assert_agree(record(t, argv, "--sample=4999", trace="second.qpt"), SAME_INCREMENTAL,
+                          UNKNOWN_INCREMENTAL)
+    return "first: %s; second: %s" % (first, second)
 
 
 def test_queries_without_probes(t):

@@ -245,6 +245,23 @@ static void a_guess_is_marked(void **state)
 	shown_by = all;
 }
 
+static void what_executes_for_a_body_runs_its_query(void **state)
+{
+	struct plan_frames *all = shown_by;
+
+	bodies[BODY_INCR].outlined = BODY + 1;
+	assert_int_equal(plan_frames__new(&plan, &shown_by), 0);
+	CHECK("jumps@2", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), RUNS(BODY), OTHER);
+	CHECK("jumps@3", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), OTHER, RUNS(BODY), OTHER);
+	CHECK("?@1", BEFORE(BODY_INCR), RUNS(BODY), OTHER);
+	/* Another body, which has no such query, called it. */
+	CHECK("?@2", ASKS(OWN), BEFORE(BODY_OWN), RUNS(BODY), OTHER);
+	plan_frames__free(shown_by);
+	bodies[BODY_INCR].outlined = 0;
+	shown_by = all;
+	CHECK("?@2", ASKS_INCR(JUMPS), BEFORE(BODY_INCR), RUNS(BODY), OTHER);
+}
+
 static void queries_nest(void **state)
 {
 	CHECK("stays@2<1 own@5<4 jumps@7<6", OTHER, ASKS(STAYS), RUNS(BODY), IN(STAYS), ASKS(OWN),
@@ -352,6 +369,7 @@ int main(void)
 		cmocka_unit_test(a_call_of_a_provider_shows_its_query),
 		cmocka_unit_test(nothing_shows_one_of_several),
 		cmocka_unit_test(a_guess_is_marked),
+		cmocka_unit_test(what_executes_for_a_body_runs_its_query),
 		cmocka_unit_test(queries_nest),
 		cmocka_unit_test(a_body_that_runs_nothing_shows_nothing),
 		cmocka_unit_test(a_wrapper_that_checks_asks_for_nothing),

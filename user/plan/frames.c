@@ -19,6 +19,7 @@ struct query {
 struct body {
 	uint32_t first, n;
 	bool incremental;
+	bool outlined; /* other bodies call it to execute */
 };
 
 struct guard {
@@ -72,12 +73,16 @@ static int copy_queries(struct plan_frames *f, const struct plan *plan)
 			{q->wrapper_non_incr, q->wrapper_incr}, q->provider, q->stays};
 	}
 	for (uint32_t b = 0; b < plan->n_bodies; b++) {
-		f->bodies[b] = (struct body){n, 0, plan->bodies[b].incremental};
+		f->bodies[b] =
+			(struct body){.first = n, .incremental = plan->bodies[b].incremental};
 		for (uint32_t i = 0; i < plan->n_queries; i++)
 			if (plan__serves(plan, &plan->queries[i], b))
 				f->of_bodies[n++] = i;
 		f->bodies[b].n = n - f->bodies[b].first;
 	}
+	for (uint32_t b = 0; b < plan->n_bodies; b++)
+		if (plan->bodies[b].outlined)
+			f->bodies[plan__outlined(plan, b)].outlined = true;
 	return 0;
 }
 
@@ -177,6 +182,7 @@ struct walk {
 	uint32_t n_out, max;
 	uint32_t wrapper; /* the frame of the wrapper just outside, or PLAN_NONE */
 	bool in_body;	  /* the frame just outside is a body in which a query runs */
+	bool asks;	  /* the frame just outside is a body in which none runs */
 	uint32_t asked;	  /* the query that the innermost body is for, or PLAN_NONE */
 	uint32_t running; /* the one that the innermost execution is of, or PLAN_NONE */
 };
@@ -298,6 +304,17 @@ static struct plan_shown blank(uint32_t frame)
 	};
 }
 
+/* A function that executes for the body just outside runs the query which that body is for. */
+static bool runs_for_body(const struct walk *w, const struct clues *c)
+{
+	if (!c->body || !c->body->outlined || !w->asks || w->asked == PLAN_NONE)
+		return false;
+	for (uint32_t i = 0; i < c->body->n; i++)
+		if (w->f->of_bodies[c->body->first + i] == w->asked)
+			return true;
+	return false;
+}
+
 /* A body in which a query runs. */
 static void on_execution(struct walk *w, uint32_t i)
 {
@@ -307,6 +324,10 @@ static void on_execution(struct walk *w, uint32_t i)
 
 	if (c.wrapper != PLAN_NONE)
 		shown.request = w->wrapper;
+	if (n > 1 && runs_for_body(w, &c)) {
+		query = w->asked;
+		n = 1;
+	}
 	if (n > 1 && c.provider == PLAN_NONE && i) {
 		c.unframed = true;
 		n = count_possible(w->f, &c, &query);
@@ -354,6 +375,7 @@ static void on_function(struct walk *w, uint32_t i)
 		on_body(w, i);
 	else if (frame->kind == PLAN_FRAME_PROVIDER && !in_body)
 		on_provider(w, i);
+	w->asks = frame->kind == PLAN_FRAME_BODY;
 	w->wrapper = frame->kind == PLAN_FRAME_WRAPPER ? i : PLAN_NONE;
 }
 
@@ -447,9 +469,6 @@ static enum plan_shows shows_in(const struct plan *plan, uint32_t query, bool in
 	if (plan->bodies[outlined == PLAN_NONE ? body : outlined].n_queries == 1 ||
 	    (q->stays && is_only(plan, query, incremental, true)))
 		return PLAN_SHOWS_ALWAYS;
-	/* The wrapper is not the next frame outside of the one that executes. */
-	if (outlined != PLAN_NONE)
-		return PLAN_SHOWS_NOT;
 	return is_only(plan, query, incremental, false) ? PLAN_SHOWS_REQUESTED : PLAN_SHOWS_NOT;
 }
 
