@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * Builds a plan from any bytes as a librustc_driver; encoding and decoding must not change it.
- * Every symbol is mined as if it were a body, too.
+ * Every symbol is mined as if it were a body, too, and the types of keys as if there were bodies.
  */
 #include "../fixtures/elf_builder.h"
 #include "plan/codec.h"
 #include "plan/mine/body.h"
+#include "plan/mine/job_guards.h"
+#include "plan/mine/last_field.h"
+#include "plan/mine/tagged_keys.h"
 #include "../fixtures/library.h"
 #include "fuzz.h"
 
@@ -47,6 +50,29 @@ static void mine_symbol(const struct elf_image *img, struct code_decoder *d, str
 		sink += entry.pushed;
 }
 
+/* What shows the types of keys, whether or not there are bodies. */
+static void mine_types(struct elf_image *img, struct code_decoder *d)
+{
+	struct plan_query queries[] = {{.name = (char *)"def"}, {.name = (char *)"local"}};
+	struct plan_body bodies[] = {{.addr = elf_image__entry(img)}};
+	const struct plan plan = {
+		.queries = queries, .n_queries = 2, .bodies = bodies, .n_bodies = 1};
+	_known_symbols_ struct known_symbols known = {0};
+	_memory_keys_ struct memory_keys *memory = NULL;
+	_tagged_keys_ struct tagged_keys *tagged = NULL;
+	_free_ struct job_guard *guards = NULL;
+	uint64_t offset;
+
+	if (last_field__of_generic(img, d, "Pair", &offset) == 1)
+		expect(offset < LAST_FIELD_MAX);
+	if (!known_symbols__find(img, &known) && !job_guards__find(img, &known, d, &plan, &guards))
+		expect(guards[0].n <= JOB_GUARD_TYPES);
+	if (memory_keys__new(img, d, &memory) || tagged_keys__new(img, memory, &plan, &tagged))
+		return;
+	sink += (size_t)tagged_keys__fits(tagged, 0, "DefId");
+	sink += (size_t)tagged_keys__fits(tagged, 1, "PseudoCanonicalInput<Pair>");
+}
+
 static void mine_all(const char *path)
 {
 	_elf_image_ struct elf_image *img = NULL;
@@ -61,6 +87,7 @@ static void mine_all(const char *path)
 	for (size_t i = 0; i < n && i < MOST_BODIES; i++)
 		mine_symbol(img, d, &code, &syms[i]);
 	code__free(&code);
+	mine_types(img, d);
 }
 
 static void check_plan(const struct plan *plan)
