@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "base/invoker.h"
+#include "base/xdg.h"
 
 #define HTTP	  "http://"
 #define HTTPS	  "https://"
@@ -105,20 +105,6 @@ int address__parse(struct address *a, const char *where)
 }
 
 /* ---- The user -------------------------------------------------------------------------------- */
-
-static char *login_path(void)
-{
-	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	_invoker_ struct invoker inv = {};
-	char *path;
-
-	if (xdg && *xdg == '/')
-		return asprintf(&path, "%s/" FILE_NAME, xdg) < 0 ? NULL : path;
-	if ((!home || *home != '/') && invoker__get(&inv))
-		return NULL;
-	home = home && *home == '/' ? home : inv.home;
-	return asprintf(&path, "%s/.config/" FILE_NAME, home) < 0 ? NULL : path;
-}
 
 /* Nobody else can have read or written it. */
 static int check_file(FILE *f, const char *path)
@@ -219,7 +205,7 @@ static int take_variable(char **value, const char *name)
 
 int http_login__read(struct http_login *login)
 {
-	_free_ char *path = login_path();
+	_free_ char *path = xdg__path(XDG_CONFIG, FILE_NAME);
 	int err = path ? read_file(login, path) : -ENOMEM;
 
 	if (!err)

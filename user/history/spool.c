@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/invoker.h"
+#include "base/xdg.h"
 #include "history/json_lines.h"
 #include "history/spool_files.h"
 
@@ -24,36 +24,6 @@
 #define REFUSED_MAX 3
 
 /* ---- The directory --------------------------------------------------------------------------- */
-
-static char *choose_path(const char *server)
-{
-	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	_invoker_ struct invoker inv = {};
-	char *path;
-
-	if (xdg && *xdg == '/')
-		return asprintf(&path, "%s/qprof-bpf/spool/%s", xdg, server) < 0 ? NULL : path;
-	if ((!home || *home != '/') && invoker__get(&inv))
-		return NULL;
-	home = home && *home == '/' ? home : inv.home;
-	return asprintf(&path, "%s/.local/state/qprof-bpf/spool/%s", home, server) < 0 ? NULL
-										       : path;
-}
-
-/* Make the directories of a path, for its user alone. */
-static int make_directories(char *path)
-{
-	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-		int failed;
-
-		*at = '\0';
-		failed = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-		*at = '/';
-		if (failed)
-			return failed;
-	}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-}
 
 /* Others could read builds there, or plant some that are sent with the user's password. */
 static int check_directory(int dir)
@@ -67,14 +37,17 @@ static int check_directory(int dir)
 
 int spool__make(struct spool *s, const char *server)
 {
+	_free_ char *name = NULL;
 	int err;
 
 	*s = (struct spool){.dir = -1, .limits = {SPOOL_FILES_MAX, SPOOL_BYTES_MAX}};
-	s->path = choose_path(server);
+	if (asprintf(&name, "qprof-bpf/spool/%s", server) < 0)
+		name = NULL;
+	s->path = name ? xdg__path(XDG_STATE, name) : NULL;
 	if (!s->path)
 		return diag_error_r(-ENOMEM, "cannot keep builds for a server: %s",
 				    strerror(ENOMEM));
-	err = make_directories(s->path);
+	err = xdg__make(s->path);
 	if (!err) {
 		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		err = s->dir < 0 ? -errno : check_directory(s->dir);

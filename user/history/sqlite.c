@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/invoker.h"
+#include "base/xdg.h"
 #include "history/columns.h"
 #include "history/row_check.h"
 #include "history/sqlite_db.h"
@@ -370,33 +370,15 @@ static const struct store_ops ops = {
 	.close = close_store,
 };
 
-/* $XDG_DATA_HOME/qprof-bpf/history.db; the XDG specification says to ignore a relative path. */
-static int default_path(bool create, char **out)
+/* What cannot be made is told when the file cannot. */
+static char *default_path(bool create)
 {
-	_invoker_ struct invoker inv = {};
-	const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-	_free_ char *base = NULL, *dir = NULL;
-	int err = invoker__get(&inv);
+	_free_ char *directory = xdg__path(XDG_DATA, "qprof-bpf");
+	char *path;
 
-	if (err)
-		return err;
-	if (!home || *home != '/')
-		home = inv.home;
-	if (xdg && *xdg == '/')
-		base = strdup(xdg);
-	else if (asprintf(&base, "%s/.local/share", home) < 0)
-		base = NULL;
-	if (!base || asprintf(&dir, "%s/qprof-bpf", base) < 0)
-		return -ENOMEM;
-	if (create) {
-		for (char *p = base + 1; (p = strchr(p, '/')); *p++ = '/') {
-			*p = 0;
-			mkdir(base, 0700);
-		}
-		mkdir(base, 0700);
-		mkdir(dir, 0700);
-	}
-	return asprintf(out, "%s/history.db", dir) < 0 ? -ENOMEM : 0;
+	if (directory && create)
+		xdg__make(directory);
+	return directory && asprintf(&path, "%s/history.db", directory) >= 0 ? path : NULL;
 }
 
 /*
@@ -540,12 +522,8 @@ int sqlite__open(const char *path, enum store_access access, struct store **out)
 	if (err)
 		return err;
 	s->store.ops = &ops;
-	if (path)
-		s->store.name = strdup(path);
-	else
-		err = default_path(access == STORE_WRITE, &s->store.name);
-	if (!err)
-		err = s->store.name ? open_file(s, access) : -ENOMEM;
+	s->store.name = path ? strdup(path) : default_path(access == STORE_WRITE);
+	err = s->store.name ? open_file(s, access) : -ENOMEM;
 	if (err) {
 		store__close(&s->store);
 		return err;

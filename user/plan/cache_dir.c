@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/file_writer.h"
-#include "base/invoker.h"
+#include "base/xdg.h"
 
 #define SYSTEM_BASE "/var/cache"
 #define DIR_NAME    "qprof-bpf"
@@ -106,17 +106,9 @@ static int open_system_base(bool create)
 
 static int open_user_base(bool create)
 {
-	_invoker_ struct invoker inv = {};
-	const char *chosen = chosen_base(), *home = getenv("HOME");
-	_free_ char *base = NULL;
-	int err = invoker__get(&inv), fd;
+	_free_ char *base = xdg__path(XDG_CACHE, "");
+	int fd;
 
-	if (err)
-		return err;
-	if (chosen)
-		base = strdup(chosen);
-	else if (asprintf(&base, "%s/.cache", home && *home == '/' ? home : inv.home) < 0)
-		base = NULL;
 	if (!base)
 		return -ENOMEM;
 	if (create && mkdir(base, 0700) && errno != EEXIST)
