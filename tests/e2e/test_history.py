@@ -4,8 +4,11 @@
 import contextlib
 import json
 import os
+import shlex
 import shutil
+import signal
 import sqlite3
+import subprocess
 
 import crates
 import lab
@@ -169,6 +172,41 @@ def test_a_full_disk_and_a_locked_store_fail_no_build(t):
     # Nothing is lost: it can be added later.
     assert t.run_qprof("history", "add", "--store", store, run.trace).returncode == 0
     assert len(builds(t, store)) == 2
+
+
+@each("SIGINT", "SIGTERM", "SIGHUP")
+def test_a_signal_ends_the_waiting_for_a_store(t, name):
+    t.need_capture()
+    store, trace = t.path("held.db"), t.path("trace.qpt")
+    compile_once(t, "--store", store)
+    os.unlink(trace)
+    command = shlex.join([t.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata"))
+    with contextlib.closing(sqlite3.connect(store, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        process = t.start([t.qprof, "--exact", "--history", "--store", store, "-o", trace, "--", "sh", "-c",
+                           command + "; exit 3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lab.wait_for("the trace", lambda: os.path.exists(trace) and t.run_qprof("verify", trace).returncode == 0)
+        adds = lab.wait_for("history add", lambda: adding(process.pid))
+        process.send_signal(getattr(signal, name))
+        _, err = process.communicate(timeout=lab.TIMEOUT)
+        # The command's status stays, and what was started has ended.
+        assert process.returncode == 3, (process.returncode, err)
+        assert "1 build is not in the history yet: add its trace" in err and "locked" not in err, err
+        assert not any(os.path.exists("/proc/%d" % pid) for pid in adds), adds
+    assert len(builds(t, store)) == 1
+    assert t.run_qprof("history", "add", "--store", store, trace).returncode == 0
+    assert len(builds(t, store)) == 2
+
+
+def adding(pid):
+    """The children that add to a history."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for thread in os.listdir("/proc/%d/task" % pid):
+            for child in lab.read_text("/proc/%d/task/%s/children" % (pid, thread)).split():
+                if "history\0add" in lab.read_text("/proc/%s/cmdline" % child):
+                    found.append(int(child))
+    return found
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

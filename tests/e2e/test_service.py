@@ -341,7 +341,8 @@ def test_it_records_in_the_units_sandbox(t):
     (capabilities,) = re.findall("^CapabilityBoundingSet=(.*)$", lab.read_text(UNIT), re.M)
     caps = ",".join("+" + name[len("CAP_"):].lower() for name in capabilities.split())
     with control_group(t) as group:
-        service = Service(t, group, launcher=[
+        store = os.path.join(t.mkdir("traces"), "history.db")
+        service = Service(t, group, "--history", "--store", store, launcher=[
             "unshare", "--mount", "--net", "sh", "-ec", SANDBOX, "sh", t.mkdir("traces"), caps])
         shell = service.session()
         record_one(service, shell, "crate")
@@ -349,3 +350,5 @@ def test_it_records_in_the_units_sandbox(t):
         service.end()
         (process, *_) = t.report(service.traces(shell)[0])["processes"]
         assert process["crate"].startswith("crate_"), process
+        listed = t.run_qprof("history", "list", "--json", "--store", store)
+        assert len(json.loads(listed.stdout)["builds"]) == 1, listed

@@ -314,6 +314,33 @@ static void files_of_all_versions_are_read_and_written(void **state)
 	}
 }
 
+/* A crate with more queries than are packed together. */
+static void a_build_beyond_the_limits_is_refused_whole(void **state)
+{
+	_store_ struct store *s = opened("a.db");
+	_history_rows_ struct history_rows r;
+	_output_ struct output said = {};
+
+	history_rows__init(&r);
+	sample_history(&r, 1);
+	for (unsigned int i = 0; i < PACK_ROWS; i++) {
+		struct history_query *q = history_rows__append(&r, HISTORY_QUERY);
+		char name[32];
+
+		assert_non_null(q);
+		snprintf(name, sizeof(name), "query_%u", i);
+		*q = *(struct history_query *)r.rows[HISTORY_QUERY];
+		q->query = history_rows__text(&r, name);
+	}
+	output_begin(&said);
+	assert_int_equal(store__add(s, &r), -EBADMSG);
+	output_end(&said);
+	assert_one_line(said.text[1]);
+	assert_int_equal(number_of_builds(s), 0);
+	assert_int_equal(number(s, "SELECT count(*) FROM names"), 0);
+	assert_int_equal(add(s, 2), 0);
+}
+
 static void only_its_owner_may_read_a_file(void **state)
 {
 	_store_ struct store *s = opened("a.db");
@@ -336,6 +363,7 @@ int main(void)
 		TEST(old_builds_are_pruned),
 		TEST(what_only_old_builds_needed_is_pruned),
 		TEST(files_of_all_versions_are_read_and_written),
+		TEST(a_build_beyond_the_limits_is_refused_whole),
 		TEST(only_its_owner_may_read_a_file),
 	};
 
