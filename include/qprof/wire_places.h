@@ -9,12 +9,13 @@
  * Where a library's compilers keep the spans of definitions, and the source files that spans are
  * positions in. Offsets are bytes; `known` is 0 if nothing here is.
  */
+#define WIRE_SPANS_IN_ONE (1u << 20) /* as many as are copied */
 struct wire_layout_places {
 	wire_u64 ready; /* what a file's `state` is if its lines are at hand */
 	wire_u32 known;
 	/*
 	 * Within the GlobalCtxt: addresses of buckets of spans, 8 bytes each. Bucket b holds those
-	 * from number (first << step * b) - first on.
+	 * from number (first << step * b) - first on. With WIRE_SPANS_IN_ONE there is one bucket.
 	 */
 	wire_u32 spans;
 	wire_u32 n_spans; /* likewise: how many there are */

@@ -173,7 +173,7 @@ def test_items_without_symbols(t, toolchain):
     return found.summary()
 
 
-@each(*DEBIAN)
+@each(*(case for case in DEBIAN if case[0] != "1.63"))  # of which no key is known
 def test_debian_items(t, version, mode):
     """Likewise of Debian's compilers."""
     t.need_capture()
@@ -196,14 +196,18 @@ def test_debian_items_of_a_killed_compiler(t, version):
     return "%d executions" % assert_named(t, run.trace)
 
 
-@each("stable", "1.96")
+@each("stable", "1.96", "1.85")
 def test_places_without_symbols(t, toolchain):
-    """Files and lines of definitions, and where macros were called, are those of the sources."""
+    """Files and lines of definitions, and where macros were called, are those of the sources.
+
+    1.85 does not show the latter.
+    """
     t.need_capture()
-    rustc = (debian_toolchains.toolchain(t, toolchain).rustc if toolchain == "1.96"
+    rustc = (debian_toolchains.toolchain(t, toolchain).rustc if toolchain != "stable"
              else fake_toolchain(t, hide_symbols, t.toolchain(toolchain)))
     run, compared = assert_all_sorts(t, rustc, ())
-    assert_calls(t, run)
+    if toolchain != "1.85":
+        assert_calls(t, run)
     return "%d compared" % compared
 
 

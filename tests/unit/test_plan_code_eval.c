@@ -142,6 +142,7 @@ static void the_stack_keeps_values(void **state)
 	assert_returns("lost", "?, ?");
 	assert_returns("changed", "?, ?");
 	assert_returns("exchanged", "?, rdi");
+	assert_returns("swapped", "load8(rdi + 8) + 4, rsi");
 }
 
 static void a_given_argument_decides(void **state)

@@ -38,6 +38,12 @@ static void all_places_are_set(void **state)
 	assert_sets("set_providers.so", "spans_more", N + 1, NULL);
 }
 
+static void few_places_may_be_unknown(void **state)
+{
+	assert_sets("set_providers_few.so", "spans_more", N + 28, "own");
+	assert_sets("set_providers_many.so", "spans_more", N + 28, NULL);
+}
+
 static void two_functions_do_not_differ(void **state)
 {
 	assert_sets("set_providers_several.so", "spans_more", N, NULL);
@@ -49,6 +55,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_place_has_the_name),
 		cmocka_unit_test(all_places_are_set),
+		cmocka_unit_test(few_places_may_be_unknown),
 		cmocka_unit_test(two_functions_do_not_differ),
 	};
 

@@ -160,7 +160,8 @@ const char *plan_places_excess(const struct wire_layout_places *p)
 
 	if (!p->known)
 		return NULL;
-	if (!p->first || p->first > 16 || !p->step || p->step > 2)
+	if (!p->first || (p->first > 16 && p->first != WIRE_SPANS_IN_ONE) || !p->step ||
+	    p->step > 2)
 		return "buckets of spans that begin with more than 16, or grow by more than 4";
 	for (size_t i = 0; i < N_OF(within); i++)
 		if (within[i] >= PLAN_LAYOUT_MAX)

@@ -56,15 +56,10 @@ struct machine {
 	struct code_region followed; /* a function that was jumped to */
 };
 
-static bool same(const struct sum *a, const struct sum *b)
-{
-	return sum_equal(a, b) || (!a->known && !b->known);
-}
-
 static void note(struct eval_pairs *pairs, struct sum a, struct sum b, bool *partial)
 {
 	for (uint32_t i = 0; i < pairs->n; i++)
-		if (same(&pairs->items[i].a, &a) && same(&pairs->items[i].b, &b))
+		if (sum_same(&pairs->items[i].a, &a) && sum_same(&pairs->items[i].b, &b))
 			return;
 	if (pairs->n == EVAL_RESULTS)
 		*partial = true;
@@ -350,11 +345,11 @@ static struct sum pop(struct path *p, struct machine *m)
 
 static bool same_call(const struct eval_call *a, const struct eval_call *b)
 {
-	return a->target == b->target && same(&a->first, &b->first) &&
-	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
-	       same(&a->fourth, &b->fourth) && same(&a->halves[0], &b->halves[0]) &&
-	       same(&a->halves[1], &b->halves[1]) && same(&a->words[0], &b->words[0]) &&
-	       same(&a->words[1], &b->words[1]) && same(&a->half, &b->half);
+	return a->target == b->target && sum_same(&a->first, &b->first) &&
+	       sum_same(&a->second, &b->second) && sum_same(&a->third, &b->third) &&
+	       sum_same(&a->fourth, &b->fourth) && sum_same(&a->halves[0], &b->halves[0]) &&
+	       sum_same(&a->halves[1], &b->halves[1]) && sum_same(&a->words[0], &b->words[0]) &&
+	       sum_same(&a->words[1], &b->words[1]) && sum_same(&a->half, &b->half);
 }
 
 /* The function that a call or jump goes to, directly or through the GOT; 0 if it is computed. */
@@ -489,8 +484,14 @@ static bool move_if(struct machine *m, struct path *p)
 static bool move(struct machine *m, struct path *p)
 {
 	const cs_x86_op *a = &m->insn->detail->x86.operands[0], *b = a + 1;
+	struct sum value;
 
 	switch (m->insn->id) {
+	case X86_INS_XCHG:
+		value = get(m, p, a);
+		set(m, p, a, get(m, p, b));
+		set(m, p, b, value);
+		return true;
 	case X86_INS_MOV:
 	case X86_INS_MOVABS:
 	case X86_INS_MOVZX:

@@ -72,6 +72,11 @@ bool sum_equal(const struct sum *a, const struct sum *b)
 	return true;
 }
 
+bool sum_same(const struct sum *a, const struct sum *b)
+{
+	return sum_equal(a, b) || (!a->known && !b->known);
+}
+
 bool sum_is_constant(const struct sum *a)
 {
 	return a->known && !a->n;

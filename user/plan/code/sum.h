@@ -54,6 +54,8 @@ struct sum sum_constant(uint64_t value);
 struct sum sum_add(struct sum a, struct sum b);
 struct sum sum_scale(struct sum a, uint64_t factor);
 bool sum_equal(const struct sum *a, const struct sum *b);
+/* As sum_equal(), but all unknown sums are the same. */
+bool sum_same(const struct sum *a, const struct sum *b);
 bool sum_is_constant(const struct sum *a);
 
 /* The node as a value; unknown if there is no room for one more. */

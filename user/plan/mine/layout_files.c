@@ -83,6 +83,27 @@ static const char *read_files(struct places_miner *m, const struct eval *e)
 		       : "SourceMap::lookup_source_file_idx compares no position with a file's";
 }
 
+/*
+ * Where the comparison was inlined, it first reads of what kind the name of a file is, which is at
+ * the start of the name, and goes on by that: of a file nothing else is read but how often it is
+ * referred to, which comes first.
+ */
+static bool reads_only_kind(struct places_miner *m, const struct eval *e)
+{
+	bool known = false;
+	uint64_t list, at;
+
+	for (uint32_t i = 0; i < e->nodes.n; i++) {
+		const struct sum_node *node = &e->nodes.items[i];
+
+		if (node->kind == SUM_LOAD && !node->thread && is_file(e, &node->of, &list, &at) &&
+		    list == m->l.files && at &&
+		    (node->size != 8 || !places_agree(&m->l.name, &known, at)))
+			return false;
+	}
+	return known;
+}
+
 static const char *read_file_name(struct places_miner *m, const struct eval *e)
 {
 	bool known = false;
@@ -93,7 +114,9 @@ static const char *read_file_name(struct places_miner *m, const struct eval *e)
 		    is_file(e, &e->calls[i].second, &list, &at) && list == m->l.files && at &&
 		    !places_agree(&m->l.name, &known, at))
 			return "SourceMap::get_source_file compares several names of a file";
-	return known ? NULL : "SourceMap::get_source_file compares no name of a file";
+	return known || reads_only_kind(m, e)
+		       ? NULL
+		       : "SourceMap::get_source_file compares no name of a file";
 }
 
 static bool is_tested(const struct eval *e, uint64_t at)
@@ -136,20 +159,47 @@ static bool is_returned(const struct eval *e, uint64_t from, uint64_t at)
 	return false;
 }
 
+/* A text is freed, and with it as many bytes as its capacity: both are among the three words. */
+static bool read_freed(const struct eval *e, uint64_t from, uint64_t *text, uint64_t *capacity)
+{
+	uint64_t first, second, n = 0;
+
+	for (uint32_t i = 0; i < e->n_calls; i++) {
+		const struct eval_call *c = &e->calls[i];
+
+		if (!sum_is_field(&e->nodes, &c->first, WIRE_REG_SI, 8, &first) ||
+		    !sum_is_field(&e->nodes, &c->second, WIRE_REG_SI, 8, &second) ||
+		    first - from > 16 || second - from > 16)
+			continue;
+		*text = (first - from) / 8;
+		*capacity = (second - from) / 8;
+		n++;
+	}
+	return n == 1;
+}
+
 /* Of its three words one is the capacity, which is zero if there is nothing to free. */
+static bool read_words(const struct eval *e, uint64_t from, uint64_t *text, uint64_t *capacity)
+{
+	*text = *capacity = 3;
+	for (uint64_t i = 0; i < 3; i++) {
+		if (is_freed(e, from + 8 * i))
+			*text = *text == 3 ? i : 4;
+		if (is_tested(e, from + 8 * i))
+			*capacity = *capacity == 3 ? i : 4;
+	}
+	return *text < 3 && *capacity < 3;
+}
+
 static bool read_path(struct places_miner *m, const struct eval *e, uint64_t from)
 {
-	uint64_t text = 3, capacity = 3;
+	uint64_t text, capacity;
 
-	for (uint64_t i = 0; i < 3; i++) {
+	for (uint64_t i = 0; i < 3; i++)
 		if (!is_returned(e, from, 8 * i))
 			return false;
-		if (is_freed(e, from + 8 * i))
-			text = text == 3 ? i : 4;
-		if (is_tested(e, from + 8 * i))
-			capacity = capacity == 3 ? i : 4;
-	}
-	if (text > 2 || capacity > 2 || text == capacity)
+	if ((!read_words(e, from, &text, &capacity) && !read_freed(e, from, &text, &capacity)) ||
+	    text == capacity)
 		return false;
 	m->l.name_capacity = m->l.name + (uint32_t)(from + 8 * capacity);
 	m->l.name_length = m->l.name + (uint32_t)(from + 8 * (3 - text - capacity));

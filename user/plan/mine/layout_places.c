@@ -6,6 +6,7 @@
  *					cmp  %rax, SPANS+0x100(%rdi)	how many spans there are
  *					mov  SPANS(%rdi,%rcx,8), %rcx	of bucket log4(number + 1)
  *					mov  8(%rcx,%rax,8), %rax
+ *					(before 1.86: one bucket, which is locked by taking it)
  *	Span::data_untracked		run on numbers: how they are made of a position, a length
  *					and a context; or of an index
  *
@@ -52,7 +53,7 @@ static bool read_span_place(const struct eval *e, uint64_t number, struct span_p
 		const struct sum *b = a == &c->a ? &c->b : &c->a;
 
 		if (sum_is_constant(b) && b->constant == number &&
-		    sum_is_field(&e->nodes, a, WIRE_REG_DI, 8, &at) &&
+		    sum_is_field(&e->nodes, a, WIRE_REG_DI, 8, &at) && at != out->bucket &&
 		    !places_agree(&out->count, &count, at))
 			return false;
 	}
@@ -85,6 +86,23 @@ static bool buckets_fit(const struct span_place *p, uint32_t first, uint32_t ste
 	return true;
 }
 
+static bool take_spans(struct places_miner *m, const struct span_place *places)
+{
+	static const uint32_t firsts[] = {1, 2, 4, 8, 16, WIRE_SPANS_IN_ONE};
+
+	for (size_t i = 0; i < N_OF(firsts); i++)
+		for (uint32_t step = 1; step <= 2; step++) {
+			if (!buckets_fit(places, firsts[i], step))
+				continue;
+			m->l.spans = places[0].bucket;
+			m->l.n_spans = places[0].count;
+			m->l.first = firsts[i];
+			m->l.step = step;
+			return true;
+		}
+	return false;
+}
+
 static int mine_spans(struct places_miner *m, const struct layout_function *f, const char **problem)
 {
 	struct span_place places[N_OF(numbers)] = {0};
@@ -99,18 +117,8 @@ static int mine_spans(struct places_miner *m, const struct layout_function *f, c
 		if (!read_span_place(e, numbers[i], &places[i]))
 			return 0;
 	}
-	for (uint32_t first = 1; first <= 16; first *= 2) {
-		for (uint32_t step = 1; step <= 2; step++) {
-			if (!buckets_fit(places, first, step))
-				continue;
-			m->l.spans = places[0].bucket;
-			m->l.n_spans = places[0].count;
-			m->l.first = first;
-			m->l.step = step;
-			*problem = NULL;
-			return 0;
-		}
-	}
+	if (take_spans(m, places))
+		*problem = NULL;
 	return 0;
 }
 
