@@ -31,7 +31,7 @@ static void foreign(struct instances *i, uint32_t label, uint32_t path, int n)
 		assert_int_equal(instances__foreign(i, label, path), 0);
 }
 
-/* What was made of two items, and of what has none. */
+/* Instances made of two items, and of none. */
 static void made(struct instances *i, uint64_t one, uint64_t two)
 {
 	struct instances_made items[] = {

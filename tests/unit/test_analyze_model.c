@@ -136,7 +136,7 @@ static void items_are_of_executions(void **state)
 	assert_int_equal(rows[0].self_ns, 100);
 }
 
-/* What is about no item of the crate is about another crate's, with the path of ONE. */
+/* An id about no item of the crate is about another crate's, with the path of ONE. */
 static uint32_t foreign_of(const void *ctx, const struct trace_span *span)
 {
 	assert_int_equal(span->kind, TRACE_KIND_QUERY);
@@ -167,7 +167,7 @@ static void what_other_crates_made_of_an_item_counts(void **state)
 	assert_int_equal(item_at(rows, n, ONE).instances, 1 + 1);
 }
 
-/* What is not wanted is still around what is: nothing is charged to a neighbour. */
+/* An unwanted item is still around wanted ones: nothing is charged to a neighbour. */
 static void only_wanted_labels_are_of_items(void **state)
 {
 	_model_ struct model m = {};

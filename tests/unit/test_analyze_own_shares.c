@@ -62,7 +62,7 @@ static void samples_say_what_part_was_a_querys_own(void **state)
 	check(&query, ITEMLESS, 400, SUMMARY_SELF_SHARE);
 	check(&query, OWN, 1000, SUMMARY_SELF_SPANS);
 	check(&query, UNSAMPLED, 1000, SUMMARY_SELF_LIMIT);
-	/* What is about no item is charged to the item around. */
+	/* Time about no item is charged to the item around. */
 	check(&item, DIVIDED, 500, SUMMARY_SELF_SHARE);
 	check(&item, ITEMLESS, 1000, SUMMARY_SELF_SPANS);
 	check(&item, UNSAMPLED, 1000, SUMMARY_SELF_LIMIT);

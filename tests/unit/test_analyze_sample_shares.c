@@ -16,7 +16,7 @@ static void time_is_split_by_what_it_was_for(void **state)
 	assert_int_equal(model__init(&m, &options), 0);
 	assert_int_equal(model__read(&m, r), 0);
 	assert_int_equal(sample_shares_of(&m.stacks[TRACE_SAMPLE_CPU], &options.texts, shares), 0);
-	/* What LLVM calls is LLVM. */
+	/* Functions that LLVM calls count as LLVM. */
 	assert_int_equal(shares[SAMPLE_LLVM].n, 5 + 3);
 	assert_int_equal(shares[SAMPLE_CODEGEN].n, 0);
 	assert_int_equal(shares[SAMPLE_FRONT_END].n, 20);

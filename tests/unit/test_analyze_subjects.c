@@ -152,7 +152,7 @@ static void time_counts_once_where_activities_lie_within_each_other(void **state
 	take(0, 7, EXPAND, 3, 20, 80, DERIVE);
 	take(0, 7, OTHER, 2, 15, 85, NONE);
 	take(0, 7, OUTER, 1, 10, 90, DERIVE);
-	/* What ended before is no part of this one. */
+	/* An interval that ended before is no part of this one. */
 	take(0, 7, EXPAND, 1, 100, 104, BANG);
 	end(2);
 	assert_int_equal(row("#[derive(A)]")->total_ns, 80);

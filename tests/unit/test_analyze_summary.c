@@ -403,7 +403,7 @@ static void activities_are_distinguished_from_queries(void **state)
 	rows = rows_of(s, SUMMARY_ALL, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].label == 1);
-		/* What no query can be, too. */
+		/* Kinds that no query can have, too. */
 		assert_int_equal(rows[i].activities, rows[i].label != 2);
 	}
 }

@@ -98,7 +98,7 @@ static void an_interval_without_room_makes_the_top_unknown(void **state)
 
 #define MOST_KEPT 4
 
-/* What samples within one hit saw, without repetitions. */
+/* The intervals that samples within one hit saw, without repetitions. */
 static struct {
 	struct wire_sample kept[MOST_KEPT];
 	unsigned int n;

@@ -116,7 +116,7 @@ static void a_file_without_tables_has_no_rule(void **state)
 	assert_int_equal(unwind_lookup(&outside, 0x1000).base, WIRE_UNWIND_NONE);
 }
 
-/* What is read may be wrong, but it is in a block: there is nothing behind one. */
+/* A value that is read may be wrong, but it is in a block: there is nothing behind one. */
 static void any_bytes_are_read_within_their_block(void **state)
 {
 	struct rng rng = rng_new();

@@ -201,7 +201,7 @@ static void a_budget_that_is_too_small_leaves_samples(void **state)
 	assert_true(c->sites[BP_CAUGHT]);
 }
 
-/* What a hit costs could not be measured: no budget can be kept. */
+/* The cost of a hit could not be measured: no budget can be kept. */
 static void without_known_costs_everything_is_probed(void **state)
 {
 	_rates_ struct rates *known = remember(1e6, 1e6);

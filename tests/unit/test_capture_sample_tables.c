@@ -67,7 +67,7 @@ static void a_full_area_takes_no_more(void **state)
 	assert_int_equal(err, -ENOSPC);
 	assert_true(number > 10);
 	assert_int_equal(fake.n_numbers, number - 1);
-	/* What does not fit takes nothing. */
+	/* A table that does not fit takes no room. */
 	left = sample_tables__left(tables);
 	assert_int_equal(sample_tables__add(tables, number, t), -ENOSPC);
 	assert_int_equal(sample_tables__left(tables), left);
@@ -101,7 +101,7 @@ static void no_two_mappings_have_the_same_serial(void **state)
 	close_tables(t);
 }
 
-/* What the kernel half has found is older than what it is told. */
+/* An entry that the kernel half has found is older than one that it is given. */
 static void what_was_found_is_forgotten(void **state)
 {
 	struct sample_tables *t = open_tables(1);

@@ -69,7 +69,7 @@ static char *folded(void)
 }
 
 /*
- * What is about nothing, or another crate, is charged to what is around it, or to no item; types
+ * Time about nothing, or about another crate, is charged to the item around it, or to none; types
  * stay whole.
  */
 static void items_lie_in_their_modules(void **state)

@@ -51,7 +51,7 @@ static void begin(struct lines *x)
 	assert_int_equal(writer_thread__new(x->fds[1], &x->l.to), 0);
 }
 
-/* What was printed since the last call. */
+/* The output since the last call. */
 static char *printed(struct lines *x)
 {
 	struct pollfd pfd = {.fd = writer_thread__idle_fd(x->l.to), .events = POLLIN};
@@ -142,7 +142,7 @@ static void a_line_whose_name_does_not_come_has_none(void **state)
 	end(&x);
 }
 
-/* What is about nothing of this crate, or about no item, has no name that could come. */
+/* An interval about nothing of this crate, or about no item, has no name that could come. */
 static void a_line_that_has_no_name_does_not_wait(void **state)
 {
 	struct lines x;

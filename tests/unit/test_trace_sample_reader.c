@@ -18,7 +18,7 @@ static void write_trace(void)
 	assert_int_equal(trace_writer__process(w, &other), 0);
 	s[0] = sampled_trace_sample(1000, sampled_trace_stack(w, SAMPLED_TYPECK, 5));
 	s[1] = sampled_trace_sample(2000, sampled_trace_stack(w, SAMPLED_MIR_BUILT, 6));
-	/* What probes saw does not count for the filter. */
+	/* The interval that probes saw does not count for the filter. */
 	s[2] = sampled_trace_sample(3000, TRACE_NO_STACK);
 	s[2].label = SAMPLED_TYPECK;
 	s[3] = sampled_trace_sample(4000, sampled_trace_entry(w, 2, TRACE_STACK_UNKNOWN, 0));

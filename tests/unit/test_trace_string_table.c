@@ -169,7 +169,7 @@ static void names_do_not_take_more_than_their_limit(void **state)
 	byte_buffer__destroy(&payload);
 }
 
-/* What begins with the name of another crate is about it, however it was put together. */
+/* A path that begins with the name of another crate is about it, however it was put together. */
 static void paths_of_another_crate_are_foreign(void **state)
 {
 	static const char stored[] = "\x00\x06" /* 6 strings from 0 on: */
@@ -202,7 +202,7 @@ static void paths_of_another_crate_are_foreign(void **state)
 	byte_buffer__destroy(&payload);
 }
 
-/* What begins with another name than the crate's is not of the crate. */
+/* A path that begins with another name than the crate's is not of the crate. */
 static void paths_are_of_the_crate_they_begin_with(void **state)
 {
 	static const struct {

@@ -148,7 +148,7 @@ static void malformed_pieces_are_refused(void **state)
 	assert_int_equal(crates__add_keys(&crates, &layout, &r), -EBADMSG);
 }
 
-/* What one compiler has cached, another one need not have. */
+/* A path that one compiler has cached, another one need not have. */
 static void names_are_shared(void **state)
 {
 	const struct names_key keys[] = {{0, TAG_ROOT, 0, 0, NAMES_NO_PARENT},

@@ -240,7 +240,7 @@ static void a_path_that_is_too_long_gives_no_name(void **state)
 	assert_int_equal(strlen(path(LONGEST)), 1 + 5 * LONGEST);
 }
 
-/* What was asked for before must not lend its string: a trace nests strings 255 deep at most. */
+/* An earlier path must not lend its string: a trace nests strings 255 deep at most. */
 static void a_long_path_has_no_name_in_whatever_order(void **state)
 {
 	add_chain(299);

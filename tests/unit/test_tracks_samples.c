@@ -555,7 +555,7 @@ static void samples_do_not_wait_for_a_file_whose_number_is_given_away(void **sta
 	assert_int_equal(f->out.n_samples, 0);
 	assert_int_equal(tracks__set_file(f->t, LIBC, &driver), 0);
 	assert_string_equal(stack_of(f, f->out.samples[0].stack), "c5+20");
-	/* What is left is there in the end. */
+	/* The rest is there in the end. */
 	assert_int_equal(hold(f, &r), 0);
 	assert_int_equal(tracks__settle(f->t), 0);
 	assert_string_equal(stack_of(f, f->out.samples[0].stack), "d5+20");

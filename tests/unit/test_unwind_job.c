@@ -77,7 +77,7 @@ static void a_table_comes_as_if_it_were_made_here(void **state)
 		assert_rule(unwind_table__rule(there, here->start + at), rule);
 		assert_rule(unwind_table__rule(stored, here->start + at), rule);
 	}
-	/* What mappings are compared with. */
+	/* The segments with which mappings are compared. */
 	assert_int_equal(there->n_segments, here->n_segments);
 	assert_memory_equal(there->segments, here->segments, sizeof(here->segments));
 }

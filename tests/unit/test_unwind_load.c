@@ -8,7 +8,7 @@
 #include "../fixtures/unwind_rows.h"
 #include "unwind/codec.h"
 
-/* What is stored and what is loaded is about this file. */
+/* The stored and the loaded table are of this file. */
 static struct library_file *file;
 static char path[] = "/tmp/qprof-test-XXXXXX";
 

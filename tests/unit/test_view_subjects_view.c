@@ -19,7 +19,7 @@ static const char *text_of(const void *ctx, uint32_t id)
 	return texts[id];
 }
 
-/* What `print` writes; the caller frees it. */
+/* The text that `print` writes; the caller frees it. */
 static char *output_of(int (*print)(FILE *out, const void *arg), const void *arg)
 {
 	char *text = NULL;

@@ -39,7 +39,7 @@ static void sum_totals(struct call_nodes *nodes)
 
 /* ---- From the outside in --------------------------------------------------------------------- */
 
-/* What is known of an entry of the stacks. */
+/* An entry of the stacks, as far as it is known. */
 struct seen {
 	uint32_t node;	/* CALL_NONE: in nothing that is wanted */
 	bool is_wanted; /* the innermost interval is */

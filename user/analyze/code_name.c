@@ -73,7 +73,7 @@ static void cut_suffix(char *plain)
 	}
 }
 
-/* What lies in the brackets of a path is shortened as the rest is. */
+/* The text in the brackets of a path is shortened as the rest is. */
 char *code_name_plain(const char *name)
 {
 	char *plain = malloc(strlen(name) + 1), *out = plain;

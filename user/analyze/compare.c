@@ -128,7 +128,7 @@ static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
 	/* A blocked thread does no work; the thread it waits for counts that time. */
 	uint64_t blocked_ns = is_unwatched ? 0 : row->blocked_ns;
 	uint64_t self_ns = less(row->best_self_ns, blocked_ns);
-	/* What no sample divides may be anything up to it. */
+	/* A time that no sample divides may be anything up to it. */
 	uint64_t error_ns =
 		row->self_by == SUMMARY_SELF_LIMIT ? row->best_self_ns : row->best_error_ns;
 

@@ -41,7 +41,7 @@ int compare__items(struct compare *c, enum compare_side side, struct items *item
 int compare__unprobed(struct compare *c, enum compare_side side, const char *query);
 
 /*
- * What the build took whose trace was added last; `samples` (or NULL) have the CPU times
+ * The times of the build whose trace was added last; `samples` (or NULL) have the CPU times
  * that the build does not know. If the cost of recording is known of all traces, it is taken out of
  * CPU times.
  */

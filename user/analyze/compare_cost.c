@@ -10,7 +10,7 @@ static void cut_to(uint64_t *ns, uint64_t part, uint64_t whole)
 		*ns = part_of(*ns, part, whole);
 }
 
-/* What all compilers pay alike is divided by their number, the rest by hits of probes. */
+/* The cost that all compilers pay alike is divided by their number, the rest by hits of probes. */
 static void take_part(struct compare_cost *cost, const struct model *m, const struct cost *c,
 		      uint64_t recorded)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What recording added to the times of compilers, as a comparison takes it out of CPU times, and
- * how wrong CPU and wall times may be for it.
+ * The cost that recording added to the times of compilers, as a comparison takes it out of CPU
+ * times, and how wrong CPU and wall times may be for it.
  */
 #ifndef QPROF_ANALYZE_COMPARE_COST_H
 #define QPROF_ANALYZE_COMPARE_COST_H

@@ -36,8 +36,8 @@ static int note_place(const struct adding *a, uint32_t label, uint32_t item)
 }
 
 /*
- * What no sample divides may be anything up to it. The share that samples show is that of all
- * executions of a query; those about one item may be far from it, as they are few.
+ * A time that no sample divides may be anything up to it. The share that samples show is that of
+ * all executions of a query; those about one item may be far from it, as they are few.
  */
 static uint64_t error_of(const struct own_time *own)
 {

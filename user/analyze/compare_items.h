@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What queries did for items in the traces of a comparison. It is kept by query until all traces
+ * The time of queries for items in the traces of a comparison. It is kept by query until all traces
  * are there: only then it is known which queries had probes in all of them.
  */
 #ifndef QPROF_ANALYZE_COMPARE_ITEMS_H

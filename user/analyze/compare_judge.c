@@ -74,7 +74,7 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 	return true;
 }
 
-/* What a change of a time must exceed besides the noise. */
+/* The size that a change of a time must exceed besides the noise. */
 static uint64_t least_of(const struct compare_result *r, const struct compare_row *row,
 			 enum compare_metric metric, bool is_sum)
 {
@@ -92,7 +92,7 @@ static uint64_t least_of(const struct compare_result *r, const struct compare_ro
 	return least + FACTOR_OF_ERRORS * row->error_ns[metric];
 }
 
-/* What recording may have added to one side more than to the other. */
+/* The time that recording may have added to one side more than to the other. */
 static uint64_t cost_noise(const struct compare_result *r, const struct compare_row *row,
 			   enum compare_metric metric)
 {

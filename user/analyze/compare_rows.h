@@ -97,7 +97,7 @@ struct compare_row {
 	uint64_t recording_ns[COMPARE_N_SIDES];
 	uint64_t recording_apart_ns;
 	uint64_t recording_apart_wall_ns;
-	/* What of that may be in the change of a time, or be hidden by it. */
+	/* The part of it that may be in the change of a time, or be hidden by it. */
 	uint64_t cost_noise_ns[COMPARE_N_METRICS];
 	/* Of a query of a crate: the self time of the crate, in the trace with the most of it. */
 	uint64_t crate_self_ns;

@@ -14,7 +14,7 @@ struct compare_recording {
 	uint32_t compiles;   /* compilers that compiled a crate; `reusing` is a part of them */
 	uint32_t reusing;    /* read results of an earlier compile */
 	uint64_t budget_ppm; /* 0: none, or all queries fitted the default one */
-	/* What recording added to the compilers' CPU time, in millionths of it; 0: unknown. */
+	/* The cost of recording, in millionths of the compilers' CPU time; 0: unknown. */
 	uint64_t cost_ppm;
 	bool probed; /* it has intervals of queries */
 	bool sampled;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a recording cost: its parts, beside the CPU time that the compilers used without it. Times
+ * The cost of a recording: its parts, beside the CPU time that the compilers used without it. Times
  * are CPU times in ns, but that which compilers waited.
  */
 #ifndef QPROF_ANALYZE_COST_H
@@ -34,10 +34,10 @@ struct cost {
 /* Of a model that was read to its end. */
 struct cost cost_of(const struct model *m);
 
-/* What recording added, in millionths of what the compilers used without it; 0: unknown. */
+/* The cost, in millionths of the CPU time that the compilers used without it; 0: unknown. */
 uint64_t cost__share_ppm(const struct cost *c);
 
-/* What each compiler pays, however little of it is recorded: breakpoints and copies of names. */
+/* The cost of each compiler, however little of it is recorded: breakpoints, copies of names. */
 uint64_t cost__fixed_ns(const struct cost *c);
 
 /* True if that alone is more than the budget. */

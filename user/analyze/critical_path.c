@@ -93,7 +93,7 @@ static int add_compile(struct walk *w, uint32_t node, uint64_t until_ns, bool fr
 
 /* ---- Walk ------------------------------------------------------------------------------------ */
 
-/* What a compile waited for last, and when that was there. */
+/* The last thing that a compile waited for, and the moment when it was there. */
 struct blocker {
 	uint32_t node;
 	uint64_t ns;

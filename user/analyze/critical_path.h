@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What kept a build from ending earlier: from its end back to its start, the compile that each
+ * The reason why a build did not end earlier: from its end back to its start, the compile that each
  * moment waited for, and the part of it. docs/report.md has the rules.
  */
 #ifndef QPROF_ANALYZE_CRITICAL_PATH_H

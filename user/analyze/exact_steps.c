@@ -11,7 +11,7 @@
 
 #define AROUND 3 /* values that say on which side of a step a level is */
 
-/* What one commit had. */
+/* The value of one commit. */
 struct level {
 	size_t at;
 	double value;
@@ -77,7 +77,7 @@ static int find_levels(struct levels *l, const double *values, size_t n, const b
 	return 0;
 }
 
-/* What four of five steps near level `k` do not exceed, its own left out. */
+/* The size that four of five steps near level `k` do not exceed, its own left out. */
 static double usual_step(const struct levels *l, size_t k)
 {
 	double steps[2 * EXACT_STEPS_NEAR];

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-/* What is explained within an interval of this depth. */
+/* The time that is explained within an interval of this depth. */
 static uint64_t take_parts(struct explained_thread *t, uint32_t depth)
 {
 	uint64_t ns = 0;

@@ -8,7 +8,7 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 
-/* What is about another crate's definition is charged to the item around it. */
+/* A query about another crate's definition is charged to the item around it. */
 static uint32_t item_of(const void *ctx, const struct trace_span *span)
 {
 	uint32_t id = trace_reader__event_string(ctx, span);
@@ -125,7 +125,7 @@ static int take_off_cpu(struct model *m, const struct trace_span *span)
 			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
-/* What another crate's compile made of a generic function. */
+/* An instance that another crate's compile made of a generic function. */
 static int take_foreign(struct model *m, const struct trace_span *span)
 {
 	uint32_t path;
@@ -138,7 +138,7 @@ static int take_foreign(struct model *m, const struct trace_span *span)
 }
 
 /*
- * What is not wanted may still be what others are charged to. Modules are learned from unwanted
+ * Others may be charged to an item that is not wanted. Modules are learned from unwanted
  * labels too, so that rows have the same names.
  */
 static int take_item_of(struct model *m, const struct trace_span *span,

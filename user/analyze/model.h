@@ -79,7 +79,8 @@ struct model {
 	struct samples *samples;		       /* NULL: the trace has none */
 	struct stack_sums stacks[TRACE_SAMPLE_CAUSES]; /* of stack_causes */
 	struct decisions decisions;
-	/* What divides the times of the sums above; of items, unless only some labels are wanted.
+	/* The shares that divide the times of the sums above; of items, unless only some labels are
+	 * wanted.
 	 */
 	struct own_shares own_shares;
 	struct own_shares item_shares;
@@ -116,7 +117,7 @@ int model__item(struct model *m, const struct trace_item *item);
 /* Add a span whose times are computed already. Errors as model__item(). */
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times);
 
-/* What it sampled; NULL if it has no samples. */
+/* Its sums of samples; NULL if it has none. */
 static inline const struct samples_totals *model__sampled(const struct model *m)
 {
 	return m->samples ? samples__totals(m->samples) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What threads waited for, by the stacks with which they left the CPU: the kind of the wait as the
+ * The waits of threads, by the stacks with which they left the CPU: the kind of the wait as the
  * innermost functions show it, the function that asked for it, and the query. Knows no output
  * format.
  */

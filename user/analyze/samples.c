@@ -247,7 +247,7 @@ static bool is_around(const struct making *m, uint32_t interval, uint32_t label)
 	return false;
 }
 
-/* What the probes saw: it is their innermost, and the sample's unless the stack shows more. */
+/* The probes saw an interval: their innermost, and the sample's unless the stack shows more. */
 static int add_probed(struct making *m, uint32_t process, const struct pair *pair, uint32_t seen,
 		      const struct sample_sum self[TRACE_SAMPLE_CAUSES])
 {

@@ -16,7 +16,7 @@
 
 struct samples;
 
-/* What a recording sampled, over all processes. */
+/* The samples of a recording, over all processes. */
 struct samples_totals {
 	struct trace_sampling sampling; /* all zeroes: it is not said */
 	struct sample_sum of[TRACE_SAMPLE_CAUSES];

@@ -6,7 +6,7 @@
 
 #include "analyze/running.h"
 
-/* What happens to a node; of events at one moment the first of these comes first. */
+/* An event of a node; of events at one moment the first of these comes first. */
 enum event_kind { EVENT_METADATA, EVENT_END, EVENT_RUN };
 
 struct event {

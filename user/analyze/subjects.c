@@ -10,10 +10,10 @@
 #include "base/table.h"
 #include "qprof/measureme_format.h"
 
-/* What a reader returns for an id that is not mapped. */
+/* The text that a reader returns for an id that is not mapped. */
 #define UNKNOWN "<unknown>"
 
-/* What an activity with a label is about. */
+/* The kind of subject that an activity with a label is about. */
 struct tag {
 	bool wanted;
 	bool counted; /* it counts as an expansion, or an activity */
@@ -225,7 +225,7 @@ static const struct event *event_of(struct subjects *s, uint32_t string)
 			  .number = *end ? strtoull(end + 1, NULL, 10) : 0);
 }
 
-/* What lies within an interval of this depth belongs to it from now on. Returns its time. */
+/* Time within an interval of this depth belongs to it from now on. Returns that time. */
 static struct time take_inner(struct track *t, uint32_t depth)
 {
 	struct time sum = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What activities were about: the time of each procedural macro over a whole build, or of each
+ * The subjects of activities: the time of each procedural macro over a whole build, or of each
  * codegen unit of each compile. Takes the same spans as the summary; knows no output format.
  *
  * Activities about one subject may lie within each other: the time of one counts once, for the

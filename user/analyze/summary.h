@@ -47,7 +47,7 @@ struct summary_row {
 	/* Of count, with those of kinds private to a file; a query and one may have one name. */
 	uint64_t activities;
 	struct sample_sums samples; /* of the query, whose executions may not be recorded */
-	/* What follows is set by summary__rows(). */
+	/* The rest is set by summary__rows(). */
 	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */
 	uint64_t sampled_total_error_ns;
 	/*
@@ -95,8 +95,8 @@ static inline const char *summary_row__kind(const struct summary_row *row)
 }
 
 /*
- * What the time of a query is that was not executed: " (loaded)", from the last build, and so on;
- * an empty text if it was.
+ * The mark of the time of a query that was not executed: " (loaded)", from the last build, and so
+ * on; an empty text if it was.
  */
 static inline const char *summary_row__instead(const struct summary_row *row)
 {

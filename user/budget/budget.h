@@ -23,7 +23,7 @@ struct budget_sink {
 
 struct budget;
 
-/* What probes and samples may take. */
+/* The time that probes and samples may take. */
 struct budget_limit {
 	uint64_t ppm; /* of the compilers' CPU time; 0: all probes are chosen */
 	/* Only queries are left out, as samples show the time of these. */

@@ -15,7 +15,7 @@ struct set {
 	uint32_t n_off; /* queries that are not wrapped and whose starts are not taken */
 };
 
-/* What goes if a query's starts, or the ends of a set, go. */
+/* The cost that goes if a query's starts, or the ends of a set, go. */
 struct step {
 	bool found;
 	bool is_set;

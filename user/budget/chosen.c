@@ -121,7 +121,7 @@ static enum site_of site_of(const struct choosing *c, const struct plan_site *si
 	}
 }
 
-/* What breakpoints cost, whether they are hit or not. */
+/* The cost of breakpoints, whether they are hit or not. */
 static void charge_site(struct choosing *c, const struct plan_site *site)
 {
 	uint32_t of = PLAN_NONE;

@@ -38,7 +38,7 @@ void learning__tick(struct learning *l);
 /* No compiler is recorded any more. */
 void learning__end(struct learning *l);
 
-/* What was learnt of a library; NULL if it was not added. */
+/* The rates learnt of a library; NULL if it was not added. */
 const struct rates *learning__of(const struct learning *l, uint8_t lib);
 
 void learning__free(struct learning *l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What compilers of crates usually do, for a budget that remembers nothing of a toolchain: measured
- * once with rustc 1.95.0, as docs/budget.md says.
+ * The usual rates of compilers of crates, for a budget that remembers nothing of a toolchain:
+ * measured once with rustc 1.95.0, as docs/budget.md says.
  */
 #ifndef QPROF_BUDGET_USUAL_H
 #define QPROF_BUDGET_USUAL_H

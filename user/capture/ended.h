@@ -26,9 +26,9 @@ struct ended {
 void ended__add(struct ended *e, pid_t pid, const struct mapped_library *library);
 
 /*
- * What a process mapped after `time_ns`, CLOCK_MONOTONIC; NULL: nothing is known. An earlier
- * mapping is of another process with its number, or of what it executed before. Valid until the
- * next add.
+ * The library that a process mapped after `time_ns`, CLOCK_MONOTONIC; NULL: none is known. An
+ * earlier mapping is of another process with its number, or of what it executed before. Valid until
+ * the next add.
  */
 const struct mapped_library *ended__find(const struct ended *e, pid_t pid, uint64_t time_ns);
 

@@ -69,8 +69,8 @@ int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t
 uint64_t kernel__inode_of(struct kernel *k, int fd);
 
 /*
- * What the kernel half knows an open file by, as it is now. -ENODATA: this kernel does not show
- * it. For the same thread.
+ * The numbers by which the kernel half knows an open file, as it is now. -ENODATA: this kernel does
+ * not show it. For the same thread.
  */
 int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key);
 
@@ -153,7 +153,8 @@ int kernel__show_open(struct kernel *k, const uint32_t *tids, size_t n);
 int kernel__put_begun(struct kernel *k, pid_t tid, uint64_t start_ns,
 		      const struct wire_begun *begun, uint32_t n);
 
-/* What sampling.h needs of the kernel half: descriptors and programs, which stay the kernel half's.
+/* The parts of the kernel half that sampling.h needs: descriptors and programs, which stay the
+ * kernel half's.
  */
 struct kernel_samples {
 	struct kernel *kernel;		 /* for calls about one process or file; or NULL */

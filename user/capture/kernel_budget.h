@@ -10,7 +10,7 @@
 /* The probes that are chosen for a library. All zeroes: nothing was chosen. */
 struct kernel_probes {
 	struct chosen *chosen;
-	/* What the filter asked for, as in struct budget_library. */
+	/* The sites that the filter asked for, as in struct budget_library. */
 	bool *sites, *queries, *guards;
 };
 

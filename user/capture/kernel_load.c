@@ -148,7 +148,7 @@ static int set_names_slots(struct loaded *l)
 /* Shorter waits are not worth their record. */
 #define WAIT_NS 50000
 
-/* What samples need is created with samples only. */
+/* The maps and programs for samples are created with samples only. */
 static int prepare_samples(struct loaded *l, const struct sampling_options *opt, bool switches)
 {
 	struct wire_knobs *knobs = &l->skel->rodata->knobs;

@@ -14,7 +14,7 @@
 /* Longer command lines may ask for anything. */
 #define MOST_ARGS 32768
 
-/* What words contain that ask for a part: -Zthreads, -C incremental, -Zquery-dep-graph. */
+/* Words that ask for a part contain these: -Zthreads, -C incremental, -Zquery-dep-graph. */
 static const struct {
 	enum plan_part part;
 	const char *text;

@@ -46,7 +46,7 @@ static int read_memory(void *ctx, const struct look_memory *ranges, uint32_t n, 
 	return look__memory(r->look, r->pid, ranges, n, bytes);
 }
 
-/* What is read of a process, and where from. */
+/* A process that is read: its memory, and the contexts found in it. */
 struct reading {
 	struct compiler_memory memory;
 	struct wire_context found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the kernel half unwinds by: the tables of files, and which files each process has mapped
- * where.
+ * The tables by which the kernel half unwinds: those of files, and which files each process has
+ * mapped where.
  */
 #ifndef QPROF_CAPTURE_SAMPLE_TABLES_H
 #define QPROF_CAPTURE_SAMPLE_TABLES_H

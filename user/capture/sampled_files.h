@@ -54,9 +54,9 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number);
 
 /*
- * What is subtracted from an address of a mapping, which begins at `start` and at `offset` in the
- * file, to have the ELF virtual address. -EAGAIN: the table is being made; -ENOENT: the file
- * cannot be read, or has no code there.
+ * The number that is subtracted from an address of a mapping, which begins at `start` and at
+ * `offset` in the file, to have the ELF virtual address. -EAGAIN: the table is being made; -ENOENT:
+ * the file cannot be read, or has no code there.
  */
 int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t start,
 			uint64_t offset, uint64_t *bias);

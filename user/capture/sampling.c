@@ -118,7 +118,7 @@ bool sampling__is_demanded(const struct sampling *s)
 	return s && s->demanded;
 }
 
-/* What is refused here is taken, or counted, when a compiler maps it. */
+/* A file that is refused here is taken, or counted, when a compiler maps it. */
 static int foresee(struct sampling *s, const struct foreseen_file *f)
 {
 	const struct library_identity *id = library_file__identity(f->file);
@@ -194,7 +194,7 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
 }
 
 /*
- * What `p` has mapped. The process may have ended, or block its readers: then its stacks end where
+ * The mappings of `p`. The process may have ended, or block its readers: then its stacks end where
  * they are unknown. If it ends during a look, what could not be read is not lost: a second look
  * finds nothing.
  */

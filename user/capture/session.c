@@ -154,8 +154,8 @@ static int choose(struct session *s, const struct plan *plan, struct kernel_prob
 }
 
 /*
- * What a breakpoint and a tick cost is measured at the end, as a command and its compilers would
- * wait for it. But builds of all processes end before the recording does.
+ * The costs of a breakpoint and of a tick are measured at the end, as a command and its compilers
+ * would wait for it. But builds of all processes end before the recording does.
  */
 static bool measures_early(const struct session *s)
 {

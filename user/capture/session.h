@@ -82,7 +82,7 @@ int session__tick(struct session *s);
 int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 
-/* What the session knows of the cost of a recording. */
+/* The cost of a recording, as far as the session knows it. */
 struct session_cost {
 	uint32_t breakpoints;	/* in each compiler */
 	uint64_t breakpoint_ns; /* CPU time of a compiler for each; 0: not measured (yet) */

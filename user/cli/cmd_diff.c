@@ -199,7 +199,7 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	cost = compare_cost_of(m, trace_reader__stats(r).processes);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
-	/* What is charged to an item is left out if there are shares. */
+	/* The time charged to an item is left out if there are shares. */
 	if (m->items)
 		items__divide(m->items, &m->own_shares);
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))

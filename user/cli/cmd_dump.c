@@ -45,7 +45,7 @@ static const struct trace_process *seen__get(const struct seen *s, uint32_t inde
 	return index < s->n ? s->by_index[index] : NULL;
 }
 
-/* What a filter of the reader asks. */
+/* The question that a filter of the reader asks. */
 struct wishes {
 	const struct cli_dump_options *options;
 	struct process_filter processes;

@@ -316,7 +316,7 @@ static uint8_t cause_asked_for(const struct cli_export_options *o)
 			    : 0;
 }
 
-/* What a trace holds, as far as it must be read to know. */
+/* The contents of a trace that are known only after it was read. */
 struct held {
 	bool spans;
 	bool samples[TRACE_SAMPLE_CAUSES];

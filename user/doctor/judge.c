@@ -263,7 +263,7 @@ static const char *fix_of_plan(int err)
 	}
 }
 
-/* What stands before the source of its symbols. */
+/* The text before the source of its symbols. */
 static const char *source_text(enum symbol_source source)
 {
 	if (source == SYMBOLS_OF_LIBRARY)

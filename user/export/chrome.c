@@ -92,7 +92,7 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 	return out__error(c->out);
 }
 
-/* What it was about, and where that is in the source. */
+/* The item that it was about, and its place in the source. */
 static void put_key_of(struct chrome *c, const struct trace_span *s)
 {
 	const struct trace_reader *r = c->job->r;

@@ -466,7 +466,7 @@ static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
 	return whole ? (uint64_t)((unsigned __int128)part * to / whole) : 0;
 }
 
-/* What is subtracted from the wall time of a node. */
+/* The time that is subtracted from the wall time of a node. */
 static uint64_t part_of(const struct flame_node *n, enum flame_value value)
 {
 	return n->probe_ns + (value == FLAME_CPU ? n->off_ns : 0);

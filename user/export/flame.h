@@ -73,7 +73,7 @@ const struct flame_node *flame__node(const struct flame *f, uint32_t i);
 
 /* The node of the i-th process of the trace, or FLAME_NONE past the end. */
 uint32_t flame__process(const struct flame *f, uint32_t i);
-/* What the trace says of it; the reader's. It must exist. */
+/* Its process in the trace; the reader's. It must exist. */
 const struct trace_process *flame__trace_process(const struct flame *f, uint32_t i);
 
 /*

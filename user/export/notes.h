@@ -26,7 +26,7 @@ enum export_note {
  */
 bool export_note(const struct export_job *job, enum export_note which, char text[EXPORT_NOTE_MAX]);
 
-/* What the stacks of an export are of: "rustc's queries". */
+/* The contents of the stacks of an export: "rustc's queries". */
 const char *export_subject(const struct export_job *job);
 
 /* All notes, each preceded by "; ". The caller frees it; NULL: no memory. */

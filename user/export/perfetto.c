@@ -174,7 +174,7 @@ static void annotate_text(struct perfetto *p, enum annotation which, enum text_s
 		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
 }
 
-/* What it was about, and where that is in the source. */
+/* The item that it was about, and its place in the source. */
 static void annotate_key(struct perfetto *p, const struct trace_span *s)
 {
 	const struct trace_reader *r = p->job->r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What controls a recording from outside: the signals of this process, and its command. A signal
+ * Control of a recording from outside: the signals of this process, and its command. A signal
  * ends or suspends the recording, or is passed on to the command.
  */
 #ifndef QPROF_RECORD_CONTROL_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What recording several builds at once cost each of them. Samples and waiting are counted for the
- * build whose compiler had them. The kernel half counts hits of probes for all compilers together:
- * a build has the part that its intervals are of all intervals. The CPU time of this process is
- * divided by the records that arrived meanwhile, but for what is charged to one; what it takes
- * while none arrives is no build's.
+ * The cost for each of several builds that are recorded at once. Samples and waiting are counted
+ * for the build whose compiler had them. The kernel half counts hits of probes for all compilers
+ * together: a build has the part that its intervals are of all intervals. The CPU time of this
+ * process is divided by the records that arrived meanwhile, but for what is charged to one; what it
+ * takes while none arrives is no build's.
  */
 #ifndef QPROF_RECORD_COST_SHARES_H
 #define QPROF_RECORD_COST_SHARES_H
@@ -40,7 +40,7 @@ void cost_shares__record(struct cost_shares *all, struct cost_share *one, const 
 			 size_t size);
 
 /*
- * What all has taken until now. `in->costs` is kept; `in->counters` is not. Follow it with
+ * The cost of all until now. `in->costs` is kept; `in->counters` is not. Follow it with
  * cost_share__divide() for each build, and cost_shares__divided().
  */
 void cost_shares__update(struct cost_shares *all, const struct overhead_input *in);
@@ -62,8 +62,8 @@ void cost_share__times(const struct cost_share *one, const struct cost_shares *a
 		       const uint64_t counters[WIRE_COUNTER_MAX], uint64_t own[WIRE_COUNTER_MAX]);
 
 /*
- * What recorder__set_overhead() takes for this build. `counters` are those of its trace, with its
- * own hits and samples.
+ * The argument of recorder__set_overhead() for this build. `counters` are those of its trace, with
+ * its own hits and samples.
  */
 struct overhead_input cost_share__input(const struct cost_share *one, const struct cost_shares *all,
 					const uint64_t *counters);

@@ -10,7 +10,7 @@
 #include "record/follow.h"
 #include "trace/replay.h"
 
-/* What a process's items were made of, or are being made of. */
+/* The sums of which a process's items were made, or are being made. */
 struct followed_process {
 	uint64_t spans;
 	uint32_t mappings;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What executions were about, as tracks name it: goes into the trace alone. A trace that holds no
+ * The items of executions, as tracks name them: they go into the trace alone. A trace that holds no
  * more of that is still a trace: one line says so, and the rest is left out.
  */
 #ifndef QPROF_RECORD_ITEM_OUTPUT_H

@@ -33,7 +33,7 @@ enum keep_action {
 };
 
 /*
- * What to do next, with traces[*index]. KEEP_ALL also if nothing more can be done: all traces of
+ * The next step, with traces[*index]. KEEP_ALL also if nothing more can be done: all traces of
  * the user with the most bytes are cut.
  */
 enum keep_action keep_decide(const struct kept *traces, size_t n, const struct keep_limits *limits,

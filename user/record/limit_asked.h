@@ -6,8 +6,9 @@
 #include "options/options.h"
 
 /*
- * What the probes may take, by the options: without any, the usual share, of the compilers' CPU
- * time. `queries_only`: the kernel attaches slowly, so fewer events are recorded anyway.
+ * The share that the probes may take, by the options: without any, the usual share, of the
+ * compilers' CPU time. `queries_only`: the kernel attaches slowly, so fewer events are recorded
+ * anyway.
  */
 struct budget_limit limit_asked(const struct cli_record_options *o, bool queries_only);
 

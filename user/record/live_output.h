@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a recording prints: the live view and the slow intervals while it runs, and a summary at the
- * end. A reader that is slow or gone does not delay the recording.
+ * The output of a recording: the live view and the slow intervals while it runs, and a summary at
+ * the end. A reader that is slow or gone does not delay the recording.
  */
 #ifndef QPROF_RECORD_LIVE_OUTPUT_H
 #define QPROF_RECORD_LIVE_OUTPUT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the compilers of a recording are in at the moment, for `top` and the live view: the kernel
- * half is asked for the open intervals of their threads, at most once a second, and the innermost
- * that is about an item is named, or the innermost activity with an argument.
+ * The intervals that the compilers of a recording are in at the moment, for `top` and the live
+ * view: the kernel half is asked for the open intervals of their threads, at most once a second,
+ * and the innermost that is about an item is named, or the innermost activity with an argument.
  */
 #ifndef QPROF_RECORD_NOW_H
 #define QPROF_RECORD_NOW_H
@@ -22,7 +22,7 @@ struct now_source {
 	int (*item)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
 	/* The name of an interval, or NULL. */
 	const char *(*name)(void *ctx, const struct wire_open_frame *f);
-	/* What an activity is about, or NULL. The function may be NULL. */
+	/* The subject of an activity, or NULL. The function may be NULL. */
 	const char *(*argument)(void *ctx, const struct wire_open_frame *f);
 };
 
@@ -52,7 +52,7 @@ bool now__take(struct now *n, const void *record, size_t size);
 void now__frame(struct now *n, const struct wire_open_frame *r);
 void now__stack(struct now *n, const struct wire_open_stack *r);
 
-/* What has been answered so far. Calls from->item for at most TOP_NOW_MAX compilers. */
+/* The answer so far. Calls from->item for at most TOP_NOW_MAX compilers. */
 void now__answer(const struct now *n, const struct now_source *from, const struct summary *s,
 		 struct top_nows *out);
 

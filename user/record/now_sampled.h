@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the compilers of a recording are in, by their samples: where there are no probes, nothing
- * else shows it. Of each, the query and the function that it was in most since the last answer.
+ * The queries that the compilers of a recording are in, by their samples: where there are no
+ * probes, nothing else shows it. Of each, the query and the function that it was in most since the
+ * last answer.
  *
  * Memory: a few words for each compiler, and the names of at most NOW_SAMPLED_FUNCTIONS functions.
  */
@@ -52,7 +53,7 @@ void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry);
 /* The sample of these entries; others than of the CPU say nothing. 0 or -ENOMEM. */
 int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample);
 
-/* What the compilers that run were in since the last call, the latest first. */
+/* The queries that running compilers were in since the last call, the latest compiler first. */
 void now_sampled__answer(struct now_sampled *n, const struct summary *s,
 			 const struct trace_texts *texts, struct top_nows *out);
 

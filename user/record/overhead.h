@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a recording has taken until now: measured, or counted and multiplied by measured costs. */
+/* The cost of a recording until now: measured, or counted and multiplied by measured costs. */
 #ifndef QPROF_RECORD_OVERHEAD_H
 #define QPROF_RECORD_OVERHEAD_H
 

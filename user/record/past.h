@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a session has reported about no process, for recorders that begin later: libraries with
- * their plans, files of samples, labels, decisions.
+ * The reports of a session that are about no process, for recorders that begin later: libraries
+ * with their plans, files of samples, labels, decisions.
  */
 #ifndef QPROF_RECORD_PAST_H
 #define QPROF_RECORD_PAST_H

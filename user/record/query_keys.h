@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a recording says of the keys of a library's queries: their types, and why some are unknown.
+/* The messages of a recording about the keys of a library's queries: their types, and why some are
+ * unknown.
  */
 #ifndef QPROF_RECORD_QUERY_KEYS_H
 #define QPROF_RECORD_QUERY_KEYS_H

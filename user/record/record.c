@@ -216,7 +216,7 @@ static int open_session(struct capture *c)
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
 		[CLI_ATTACH_PERF] = KERNEL_ATTACH_PERF,
 	};
-	/* What goes with probes: without one, there is nothing to read and no thread to watch. */
+	/* Without a probe, there are no callers and keys to read, and no thread to watch. */
 	bool probes = !filter__is_empty(c->filter);
 	struct kernel_options ko = {
 		.filter = c->filter,
@@ -393,7 +393,7 @@ static int set_up(struct capture *c)
 
 /* ---- Watching -------------------------------------------------------------------------------- */
 
-/* What the view has not read is older; if there is no room for it, the view is paused. */
+/* An answer that the view has not read is older; if there is no room, the view is paused. */
 static int ask_now(struct capture *c)
 {
 	struct now_asked asked = recorder__now(c->recorder);

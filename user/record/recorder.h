@@ -113,7 +113,7 @@ struct now_asked recorder__now(struct recorder *r);
 /* Restore the terminal until the next interval: this process is about to be stopped. */
 void recorder__leave_terminal(struct recorder *r);
 
-/* What recording has taken until now, for the trace: `in->compilers` is filled in here. */
+/* Write the cost of recording until now into the trace: `in->compilers` is filled in here. */
 void recorder__set_overhead(struct recorder *r, const struct overhead_input *in);
 
 /* The trace has a part of its build: of this number, from 1 on. Before recorder__finish(). */

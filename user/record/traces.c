@@ -157,7 +157,7 @@ static struct one *add(struct traces *t, const struct build_of *b)
 	return o;
 }
 
-/* What was lost meanwhile may be of any build: it is in each of their traces. */
+/* A record that was lost meanwhile may be of any build: it is in each of their traces. */
 static void counters_of(const struct traces *t, const struct one *o, uint64_t out[WIRE_COUNTER_MAX])
 {
 	for (int i = 0; i < WIRE_COUNTER_MAX; i++)
@@ -179,7 +179,7 @@ static uint64_t cpu_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* What was done since then was for this trace, and is no other build's. */
+/* The CPU time since then was for this trace, and is no other build's. */
 static void charge_since(struct traces *t, struct one *o, uint64_t since_ns)
 {
 	cost_share__charge(&o->cost, &t->shares, cpu_ns() - since_ns);

@@ -40,7 +40,7 @@ struct session_sink traces__sink(struct traces *t);
 void traces__set_costs(struct traces *t, const struct probe_costs *costs);
 
 /*
- * What recording all of them has taken until now: each trace gets its part (cost_shares.h). Call it
+ * The cost of recording all of them until now: each trace gets its part (cost_shares.h). Call it
  * before traces__tick() and traces__finish(), with the same counters.
  */
 void traces__set_overhead(struct traces *t, const struct overhead_input *in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a session reports to a watch: the compilers' libraries, and the open intervals of the thread
- * that was asked for last.
+ * The reports of a session to a watch: the compilers' libraries, and the open intervals of the
+ * thread that was asked for last.
  */
 #ifndef QPROF_STUCK_ANSWERS_H
 #define QPROF_STUCK_ANSWERS_H

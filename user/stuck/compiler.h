@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What is known of one librustc_driver: the names for all numbers that the kernel half sends, what
- * the frames in it show, and where the keys of queries are. Outlives the plan.
+ * The facts known of one librustc_driver: the names for all numbers that the kernel half sends,
+ * what the frames in it show, and where the keys of queries are. Outlives the plan.
  */
 #ifndef QPROF_STUCK_COMPILER_H
 #define QPROF_STUCK_COMPILER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the queries of a thread are about: their keys, from a copied stack, and the names of those,
- * from the compiler's memory.
+ * The items that the queries of a thread are about: their keys, from a copied stack, and the names
+ * of those, from the compiler's memory.
  */
 #ifndef QPROF_STUCK_ITEMS_H
 #define QPROF_STUCK_ITEMS_H

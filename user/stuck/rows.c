@@ -170,7 +170,7 @@ static bool is_over(const struct placed *p)
 }
 
 /*
- * What was entered before the watch, in the frame of a call, is outside of what was entered since.
+ * Intervals entered before the watch, in the frame of a call, are outside of those entered since.
  * *shown and *placed are the next ones.
  */
 static int add_call(struct join *j, uint32_t call, uint32_t *shown, uint32_t *placed)

@@ -17,7 +17,7 @@
 /* A running thread stops within microseconds of getting a CPU, which a busy machine delays. */
 #define PATIENCE_NS 2000000000
 #define PAUSE_NS    50000
-/* What is done during a stop takes less than a millisecond, unless a disk or a busy machine delays
+/* The work during a stop takes less than a millisecond, unless a disk or a busy machine delays
  * us. */
 #define MEANWHILE_NS 1000000000
 

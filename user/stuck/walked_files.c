@@ -304,7 +304,7 @@ void walked_file__find_preserved(struct walked_file *f, const uint64_t *addrs, u
 		u64_map__clear(&f->preserved);
 		f->n_places = 0;
 	}
-	/* What could not be read stays unknown, and is not read again. */
+	/* A part that could not be read stays unknown, and is not read again. */
 	unwind_preserved__find(f->file, addrs, n, WALKED_PRESERVED_MS * 1000000ull, found);
 	for (uint32_t i = 0; i < n; i++)
 		keep(f, addrs[i], &found[i]);

@@ -53,7 +53,7 @@ const char *walked_file__symbol(struct walked_file *f, uint64_t addr);
  */
 void walked_file__find_preserved(struct walked_file *f, const uint64_t *addrs, uint32_t n);
 
-/* What walked_file__find_preserved() has found; NULL: the address was not asked for. */
+/* The result of walked_file__find_preserved(); NULL: the address was not asked for. */
 const struct cfa_preserved *walked_file__preserved(const struct walked_file *f, uint64_t addr);
 
 void walked_files__free(struct walked_files *all);

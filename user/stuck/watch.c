@@ -276,7 +276,7 @@ static const char *shown_name(const struct visit *l, const struct plan_shown *at
 					      : compiler__query(l->compiler, at->query);
 }
 
-/* What the stack shows: the caller frees *out. */
+/* The intervals that the stack shows: the caller frees *out. */
 static int find_shown(const struct visit *l, struct shown **out, uint32_t *n)
 {
 	_free_ struct plan_frame_code *codes = calloc(l->calls.n + 1UL, sizeof(*codes));

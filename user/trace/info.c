@@ -46,7 +46,7 @@ static int take_text(struct byte_reader *in, char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-/* What the first writers did not store, but for the clock and the budget. */
+/* Members that the first writers did not store, but for the clock and the budget. */
 static int take_later(struct trace_info *info, struct byte_reader *in)
 {
 	const uint8_t *id = byte_reader__bytes(in, sizeof(info->id.bytes));

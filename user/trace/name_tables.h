@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the items of a trace that is read refer to: strings, labels, strings of virtual ids,
+ * The tables to which the items of a trace refer: strings, labels, strings of virtual ids,
  * functions, lines, stacks. A reader that can seek takes the chunks of names ahead, so that a
  * virtual id has its text from the first span on. A chunk that was taken ahead is checked when its
  * turn comes, and not taken again.

@@ -184,7 +184,7 @@ struct span_limits;
 /* Open the file of a reader again, into `*s`, which needs destroying in any case. As there. */
 int trace_reader__reopen(const struct trace_reader *r, struct chunk_stream *s);
 
-/* What spans may refer to so far. */
+/* The numbers to which spans may refer so far. */
 struct span_limits trace_reader__span_limits(const struct trace_reader *r);
 
 /* Replace the label of a span as it is on disk by its name, and set the kind. */

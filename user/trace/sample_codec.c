@@ -23,7 +23,7 @@ struct sample_codec {
 	bool has_probes;
 };
 
-/* What the next sample of a thread is expected to be. */
+/* The expected next sample of a thread. */
 struct prediction {
 	uint64_t last_ns; /* the time of the sample before, or when the thread came back to a CPU */
 	uint64_t due_ns;  /* the time of the next period of CPU time */

@@ -307,7 +307,7 @@ struct trace_costs {
 	bool subtracted;	     /* the times of spans do not contain it */
 };
 
-/* What recording has taken until now; stable on disk. Times are CPU times, in ns, but one. */
+/* The cost of recording until now; stable on disk. Times are CPU times, in ns, but one. */
 enum trace_overhead_part {
 	TRACE_OVERHEAD_PROBES,	    /* of the compilers, for hits of probes */
 	TRACE_OVERHEAD_BREAKPOINTS, /* of the compilers, for breakpoints written into each */
@@ -361,7 +361,7 @@ enum trace_sample_cut {
 	TRACE_CUT_MAX,
 };
 
-/* What an entry of a sampled stack is; stable on disk. */
+/* The kind of an entry of a sampled stack; stable on disk. */
 enum trace_stack_kind {
 	TRACE_STACK_LOCATION, /* place: a locindex, or TRACE_NO_LOCATION. The innermost is the pc
 				 itself, all others return addresses */
@@ -407,7 +407,7 @@ struct trace_sample {
 	uint32_t tid;
 	uint32_t stack; /* the innermost entry; TRACE_NO_STACK: none was recorded */
 	/*
-	 * What the probes saw at that moment: the label (TRACE_NO_STRING: in no interval, or not
+	 * The view of the probes at that moment: the label (TRACE_NO_STRING: in no interval, or not
 	 * known, as in the trap of a probe; never virtual) and kind of the innermost interval, and
 	 * how many there were.
 	 */

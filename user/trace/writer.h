@@ -125,7 +125,7 @@ int trace_writer__losses(struct trace_writer *w, const struct trace_losses *loss
 /* The cost of the probes; the last call counts. */
 int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs);
 
-/* What recording took so far (not since the last call); the last one counts. */
+/* The cost of recording so far (not since the last call); the last one counts. */
 int trace_writer__overhead(struct trace_writer *w, const struct trace_overhead *overhead);
 
 /* The trace is one of several of a build: the part of this number, from 1 on. */

@@ -51,7 +51,7 @@ static inline uint32_t definition_parent(const struct plan_layout *l, const stru
 	return root || of->parent == PATHS_ROOT ? PATHS_ROOT - 1 : of->parent;
 }
 
-/* What rustc prints of a definition behind the path of its parent, in `buf`; NULL: unknown. */
+/* The text that rustc prints behind the path of a definition's parent, in `buf`; NULL: unknown. */
 const char *definitions__segment(const struct definitions *d, const struct plan_layout *l,
 				 const struct definition *of, char buf[PATHS_SEGMENT_MAX]);
 

@@ -305,7 +305,7 @@ static bool is_at_probe(const struct samples *s, const struct wire_sample *r)
 	       plan_frames__is_site(file->library->frames, r->frames[0] & (~0ull >> 16));
 }
 
-/* What the probes saw. */
+/* The interval that the probes saw. */
 static int set_interval(const struct samples_context *c, const struct wire_sample *r,
 			struct trace_sample *sample)
 {

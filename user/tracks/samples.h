@@ -28,7 +28,7 @@ struct sampled_file {
 	const struct library *library;		  /* of a compiler, or NULL */
 };
 
-/* What is known of an address. */
+/* The facts known of an address. */
 struct sampled_place {
 	uint32_t locindex;
 	struct plan_frame_code code; /* by the frames of its file's library */

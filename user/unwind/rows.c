@@ -117,7 +117,7 @@ static int add_row(struct unwind_rows *r, uint32_t at, uint32_t rule)
 	return array__add(&r->rows, &r->n, &r->capacity, &row);
 }
 
-/* What may be written of the current function. */
+/* The rows of the current function go there, and end at this address. */
 struct target {
 	struct unwind_rows *rows;
 	uint64_t end;

@@ -39,7 +39,7 @@ struct unwind_table {
 	uint32_t functions;
 	uint32_t unreadable; /* records of .eh_frame left out, wholly or from a pc on */
 	uint32_t refused;    /* runs whose rule found no room */
-	/* What `tables` is in, if it is the table's: either of the two. */
+	/* The memory that holds `tables`, if the table owns it: either of the two. */
 	uint8_t *bytes; /* malloc'd */
 	void *map;
 	size_t map_size;

@@ -124,7 +124,7 @@ static int compare_items(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* What no item is around is no row here: it is in the other tables. */
+/* Time that no item is around is no row here: it is in the other tables. */
 static int add_items(struct build_rows *r, const struct build_view *v)
 {
 	_free_ struct item_row *rows = NULL;

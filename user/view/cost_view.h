@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a recording cost, as text and in JSON. */
+/* The cost of a recording, as text and in JSON. */
 #ifndef QPROF_VIEW_COST_VIEW_H
 #define QPROF_VIEW_COST_VIEW_H
 

@@ -52,7 +52,7 @@ enum diff_by {
 	DIFF_BY_ITEM,
 };
 
-/* What is compared, for messages: "builds" or "traces". */
+/* The things that are compared, for messages: "builds" or "traces". */
 static inline const char *diff_noun(const struct compare_rules *rules)
 {
 	return rules->of_history ? "builds" : "traces";

@@ -57,7 +57,7 @@ static size_t first_compiling(const struct diff_view *v)
 	return i;
 }
 
-/* What that means for CPU and wall times. */
+/* The consequence for CPU and wall times. */
 static const char *recording_verdict(const struct compare_result *r)
 {
 	if (!r->without_cost)
@@ -165,7 +165,7 @@ static void print_cost(FILE *out, const struct diff_view *v, enum compare_metric
 	fputc('\n', out);
 }
 
-/* What of the cost of recording is in no CPU time; nothing if it is in all. */
+/* The part of the cost of recording that is in no CPU time; nothing if all is in it. */
 static void print_recording(FILE *out, const struct compare_result *r, const char *lead)
 {
 	const uint64_t *ns = r->build.recording_ns;

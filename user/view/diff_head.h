@@ -7,7 +7,7 @@
 
 /* Lines begin with `lead`: "", or that of a list in Markdown. */
 
-/* What makes the sides hard to compare; nothing if nothing does. Returns whether there is any. */
+/* Print what makes the sides hard to compare, if anything does. Returns whether anything does. */
 bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead);
 
 /*

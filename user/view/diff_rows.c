@@ -224,7 +224,7 @@ static bool same_medians(const struct compare_row *row, enum compare_metric metr
 	return row->of[metric][COMPARE_BASE].median == row->of[metric][COMPARE_NEW].median;
 }
 
-/* What a change of this row says. */
+/* The verdict on a change of this row. */
 static const char *note_of(const struct compare_row *row, enum compare_metric metric,
 			   const struct compare_result *r)
 {
@@ -280,7 +280,7 @@ void diff_print_raw(FILE *out, const char *text, bool markdown)
 		fputc('?', out);
 }
 
-/* What rows are called. */
+/* The word for one row, or for several. */
 static const char *rows_text(const struct diff_rows *rows, size_t n)
 {
 	if (rows->by_item)

@@ -8,8 +8,8 @@
 #include "view/schema.h"
 
 /*
- * What a member holds. A name that ends in _ns is in nanoseconds, in _bytes in bytes; a type that
- * begins with a bracket is a list.
+ * The contents of a member. A name that ends in _ns is in nanoseconds, in _bytes in bytes; a type
+ * that begins with a bracket is a list.
  */
 struct member {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What running compilers are in, beside the live table: a line or a JSON object each. */
+/* The queries that running compilers are in, below the live table: a line or a JSON object each. */
 #ifndef QPROF_VIEW_LIVE_NOW_H
 #define QPROF_VIEW_LIVE_NOW_H
 

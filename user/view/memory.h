@@ -27,7 +27,7 @@ int memory_text(FILE *out, const struct memory_view *v);
 /* Schema "qprof-memory/1": docs/report.md has the fields. 0 or a negative errno. */
 int memory_json(FILE *out, const struct memory_view *v);
 
-/* What is shown, in its order. */
+/* The rows that are shown, in their order. */
 struct memory_crate {
 	char *name; /* of the compile */
 	const struct trace_process *process;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What kept a build from being faster (analyze/critical_path.h), as text, Markdown and JSON. */
+/* The critical path of a build (analyze/critical_path.h), as text, Markdown and JSON. */
 #ifndef QPROF_VIEW_PATH_VIEW_H
 #define QPROF_VIEW_PATH_VIEW_H
 

@@ -61,7 +61,7 @@ static inline const char *place_in_package(const char *path)
 		return path;
 	for (size_t i = 0; i < N_OF(downloads) && !below; i++)
 		below = place_below(path, downloads[i].dir, downloads[i].components);
-	/* What the standard library's own files are called without its sources. */
+	/* The name of the standard library's own files without its sources. */
 	if (!below && !strncmp(path, "/rustc/", 7))
 		below = place_below(path, "/library/", 0);
 	return below ?: path;

@@ -36,7 +36,7 @@ void begun_note__end(const struct begun_note *note, FILE *out);
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s);
 
-/* What the rows of items, groups and callers hold of queries without probes. All zeroes: no rows.
+/* The part of queries without probes in the rows of items, groups and callers. All zeroes: no rows.
  */
 struct divided_note {
 	bool any;

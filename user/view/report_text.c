@@ -516,7 +516,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 
 #define DETAILS 10
 
-/* What the shown queries were about, where they ran, and which functions requested them. */
+/* The items that the shown queries were about, the threads in which they ran, and their callers. */
 static int print_details(FILE *out, const struct trace_texts *names, const struct report_rows *r,
 			 struct divided_note *note, const struct report_options *opt)
 {

@@ -15,7 +15,7 @@ bool samples_text_head(FILE *out, const struct samples_totals *t);
 int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		      const char *option);
 
-/* What marks and errors in the rows mean. */
+/* Explain the marks and errors in the rows. */
 void samples_text_marks(FILE *out, const struct report_rows *r);
 
 /* Stacks that were cut, and queries that stacks do not show. */

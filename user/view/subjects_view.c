@@ -14,7 +14,7 @@
 /* Minimum columns of a name; other columns are left out first. */
 #define NAME_KEPT 25
 
-/* What the activities of such a row were about was not read. */
+/* The name of a row whose activities have an unknown subject. */
 #define NO_NAME "(unknown)"
 
 static const char *const phase_names[SUBJECT_PHASES] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What is shown of the rows of view/top_rows.h, and their order. */
+/* The cells of the rows of view/top_rows.h, and their order. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -146,7 +146,7 @@ static void put_status(const struct top_shown *t, struct canvas *c)
 	     state_text(t), elapsed, count, n, running, counts ?: "", d->title);
 }
 
-/* What the process is in gets the rest of the line. */
+/* The interval that the process is in gets the rest of the line. */
 __attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c, char *in,
 							       const char *fmt, ...)
 {

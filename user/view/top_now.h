@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What running compilers are in, for the live view of the recording and the interactive one. */
+/* The queries that running compilers are in, for the live view of the recording and the interactive
+ * one. */
 #ifndef QPROF_VIEW_TOP_NOW_H
 #define QPROF_VIEW_TOP_NOW_H
 

@@ -166,7 +166,7 @@ static const struct samples_row *most_of(const struct samples_row *rows, size_t 
 	return most;
 }
 
-/* What a thread of a compiler that runs did before is not what it does. */
+/* Samples of a running thread that are older do not show what it does now. */
 #define HOT_SHOWN_NS 5000000000ull
 
 static bool find_hot(const struct top_data *data, const struct thread_row *thread,
@@ -272,7 +272,7 @@ static void set_top(struct top_cell *cell, const struct top_data *data,
 	set_text(cell, "%s", buf);
 }
 
-/* What intervals show of a process; *most is the label that took most, or TRACE_NO_STRING. */
+/* The sums of a process's intervals; *most is the label that took most, or TRACE_NO_STRING. */
 static int add_intervals(const struct top_data *data, uint32_t process, struct top_row *row,
 			 uint32_t *most)
 {
@@ -436,7 +436,7 @@ static void make_item(const struct listed_item *item, struct top_row *row)
 	row->cells[ITEM_MOST].number = item->most.label;
 }
 
-/* What is about no item is much in each compile, and says little of all of them. */
+/* Time about no item is much in each compile, and says little of all of them. */
 static bool is_shown(const struct listed_item *item, uint32_t process)
 {
 	return process == SUMMARY_ALL ? item->item != TRACE_NO_STRING : item->process == process;

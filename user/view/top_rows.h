@@ -147,7 +147,7 @@ void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table,
 void top_rows__clear(struct top_rows *rows);
 void top_past__clear(struct top_past *past);
 
-/* What a process that runs is in; NULL if that is not known. */
+/* The query that a running process is in; NULL if that is not known. */
 const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p);
 
 #endif /* QPROF_VIEW_TOP_ROWS_H */
