@@ -30,8 +30,7 @@ static uint32_t id_without_file(const struct label_names *l, const char *name)
 int label_names__id(struct label_names *l, struct trace_output *trace, const char *name,
 		    uint32_t *id)
 {
-	if (!trace->err)
-		trace_output__wrote(trace, trace_writer__intern(trace->writer, name, id));
+	trace_output__write(trace, trace_writer__intern, name, id);
 	if (trace->err)
 		*id = id_without_file(l, name);
 	return remember(l, *id, name);

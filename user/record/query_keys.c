@@ -25,11 +25,10 @@ int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan)
 void query_keys__write_types(struct trace_output *trace, const struct plan *plan,
 			     const uint32_t *labels)
 {
-	for (uint32_t i = 0; i < plan->n_queries && !trace->err; i++)
+	for (uint32_t i = 0; i < plan->n_queries; i++)
 		if (plan->queries[i].key_type)
-			trace_output__wrote(trace,
-					    trace_writer__key_type(trace->writer, labels[i],
-								   plan->queries[i].key_type));
+			trace_output__write(trace, trace_writer__key_type, labels[i],
+					    plan->queries[i].key_type);
 }
 
 void query_keys__note_problem(char **why, const struct plan *plan)

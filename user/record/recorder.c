@@ -61,8 +61,7 @@ static int on_process(void *ctx, const struct trace_process *p)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__process(r->trace.writer, p));
+	trace_output__write(&r->trace, trace_writer__process, p);
 	return model__item(&r->model,
 			   &(struct trace_item){.kind = TRACE_ITEM_PROCESS, .process = p});
 }
@@ -78,8 +77,7 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__span(r->trace.writer, s));
+	trace_output__write(&r->trace, trace_writer__span, s);
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	if (r->live.slow.to)
@@ -103,8 +101,7 @@ static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
+	trace_output__write(&r->trace, trace_writer__function, f);
 	return (r->only_samples ? now_sampled__function(&r->now_sampled, f) : 0)
 		       ?: code_names__note(r->code_names, file, f);
 }
@@ -136,8 +133,7 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 {
 	struct recorder *r = ctx;
 
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__thread(r->trace.writer, t));
+	trace_output__write(&r->trace, trace_writer__thread, t);
 	return 0;
 }
 
@@ -343,8 +339,7 @@ void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 		return;
 	model__item(&r->model, &item);
 	tracks__set_costs(r->tracks, &item.costs);
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__costs(r->trace.writer, &item.costs));
+	trace_output__write(&r->trace, trace_writer__costs, &item.costs);
 }
 
 void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
@@ -358,15 +353,12 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 		known.set_up_ns += code_names__cpu_ns(r->code_names);
 	item.overhead = overhead_of(&known);
 	model__item(&r->model, &item);
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace,
-				    trace_writer__overhead(r->trace.writer, &item.overhead));
+	trace_output__write(&r->trace, trace_writer__overhead, &item.overhead);
 }
 
 void recorder__set_part(struct recorder *r, uint32_t number)
 {
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__part(r->trace.writer, number));
+	trace_output__write(&r->trace, trace_writer__part, number);
 }
 
 void recorder__commit_file(struct recorder *r)
@@ -466,9 +458,7 @@ static int on_decision(void *ctx, const struct session_decision *d)
 	err = label_of_decision(r, d, &item.decision.label);
 	if (err)
 		return err;
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace,
-				    trace_writer__decision(r->trace.writer, &item.decision));
+	trace_output__write(&r->trace, trace_writer__decision, &item.decision);
 	return model__item(&r->model, &item);
 }
 
@@ -524,9 +514,8 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 	};
 
 	recorder__commit_file(r);
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
-						       ?: trace_writer__flush(r->trace.writer));
+	trace_output__write(&r->trace, trace_writer__losses, &losses);
+	trace_output__write(&r->trace, trace_writer__flush);
 	live_output__draw(&r->live, &state);
 	return losses;
 }

@@ -15,8 +15,8 @@ void sample_output__begin(struct sample_output *o, const struct sampling_options
 	};
 
 	o->light = sampling.light;
-	if (sampling_options__any(options) && !o->trace->err)
-		trace_output__wrote(o->trace, trace_writer__sampling(o->trace->writer, &sampling));
+	if (sampling_options__any(options))
+		trace_output__write(o->trace, trace_writer__sampling, &sampling);
 }
 
 static void refuse(struct sample_output *o)
@@ -47,8 +47,7 @@ void sample_output__sample(struct sample_output *o, const struct trace_sample *s
 
 	if (o->refused)
 		sample.stack = TRACE_NO_STACK;
-	if (!o->trace->err)
-		trace_output__wrote(o->trace, trace_writer__sample(o->trace->writer, &sample));
+	trace_output__write(o->trace, trace_writer__sample, &sample);
 	o->n++;
 	o->n_cut += s->cut != TRACE_CUT_NOT && !trace_sample__is_light(s, o->light);
 	o->n_no_room += o->refused;

@@ -41,6 +41,14 @@ void trace_output__discard(struct trace_output *o);
  */
 void trace_output__wrote(struct trace_output *o, int err);
 
+/* Call `function` of the writer with these arguments, unless there was an error. */
+#define trace_output__write(o, function, ...)                                           \
+	do {                                                                            \
+		struct trace_output *__o = (o);                                         \
+		if (!__o->err)                                                          \
+			trace_output__wrote(__o, function(__o->writer, ##__VA_ARGS__)); \
+	} while (0)
+
 /* Finish the trace, unless there was an error. `sealer` seals it later; or NULL: here. */
 void trace_output__finish(struct trace_output *o, struct sealer *sealer);
 
