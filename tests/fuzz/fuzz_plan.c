@@ -61,6 +61,7 @@ static void mine_types(struct elf_image *img, struct code_decoder *d)
 	_memory_keys_ struct memory_keys *memory = NULL;
 	_tagged_keys_ struct tagged_keys *tagged = NULL;
 	_free_ struct job_guard *guards = NULL;
+	struct wire_memory_key key;
 	uint64_t offset;
 
 	if (last_field__of_generic(img, d, "Pair", &offset) == 1)
@@ -69,6 +70,8 @@ static void mine_types(struct elf_image *img, struct code_decoder *d)
 		expect(guards[0].n <= JOB_GUARD_TYPES);
 	if (memory_keys__new(img, d, &memory) || tagged_keys__new(img, memory, &plan, &tagged))
 		return;
+	if (memory_keys__find(memory, "DefId", &key) == 1)
+		expect(key.offset < PLAN_LAYOUT_MAX);
 	sink += (size_t)tagged_keys__fits(tagged, 0, "DefId");
 	sink += (size_t)tagged_keys__fits(tagged, 1, "PseudoCanonicalInput<Pair>");
 }

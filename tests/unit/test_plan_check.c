@@ -151,6 +151,7 @@ static void a_layout_stays_in_its_structs(void **state)
 	WRONG(l->wire.n_symbols, PLAN_LAYOUT_MAX, "tables of names");
 	WRONG(l->wire.current.context, PLAN_LAYOUT_MAX, "a context more than");
 	WRONG(l->wire.tags[31], PLAN_LAYOUT_MAX, "a kind of definitions");
+	WRONG(l->wire.unnamed, PLAN_LAYOUT_MAX, "definitions without a name");
 	WRONG(l->root, WIRE_TAGS, "a kind of crate roots");
 	WRONG(l->root, 4, "a kind of crate roots"); /* named */
 	WRONG(l->root, 5, "a kind of crate roots"); /* unknown */
