@@ -76,6 +76,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	for (uint32_t i = 0; i < N; i++)
+		free(guards[i].problem);
 	elf_image__free(img);
 	return fixture_dir_teardown(state);
 }
@@ -88,11 +90,13 @@ static void a_body_hashes_the_result_of_its_query(void **state)
 static void so_does_a_function_that_only_bodies_call(void **state)
 {
 	assert_true(guards[1].label_of_query);
+	assert_null(guards[1].problem);
 }
 
 static void others_hash_results_that_are_fed(void **state)
 {
 	assert_false(guards[2].label_of_query);
+	assert_non_null(strstr(guards[2].problem, "not only bodies call"));
 	assert_false(guards[3].label_of_query);
 }
 

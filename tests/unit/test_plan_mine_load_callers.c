@@ -10,13 +10,14 @@
 
 enum { ALPHA, BETA, N_QUERIES };
 enum { BODY, BODY2, N_BODIES };
-enum { AT_ALPHA, AT_OTHER, AT_SHARED, N_SITES };
+enum { AT_ALPHA, AT_OTHER, AT_SHARED, AT_JUMPED_TO, N_SITES };
 
 static struct elf_image *img;
 
 static struct plan *new_plan(uint32_t body_of_beta)
 {
-	static const char *const starts[N_SITES] = {"alpha.start", "other.start", "shared.start"};
+	static const char *const starts[N_SITES] = {"alpha.start", "other.start", "shared.start",
+						    "jumped_to.start"};
 	struct plan *plan = calloc(1, sizeof(*plan));
 
 	*plan = (struct plan){
@@ -136,6 +137,19 @@ static void a_shared_function_is_two_steps_away(void **state)
 	assert_vtable(step(plan, AT_SHARED, "body.returned"), BODY, WIRE_REG_NONE, 0x38);
 }
 
+static void a_jump_leaves_no_step(void **state)
+{
+	_plan_ struct plan *plan = find(BODY);
+	_plan_ struct plan *other = find(BODY2);
+
+	assert_int_equal(plan->sites[AT_JUMPED_TO].role, WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(plan->sites[AT_JUMPED_TO].slot, 0x20 + 8);
+	assert_int_equal(steps_of(plan, AT_JUMPED_TO), 1);
+	assert_vtable(step(plan, AT_JUMPED_TO, "body.returned"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
+	assert_vtable(step(other, AT_JUMPED_TO, "body2.returned"), BODY2, WIRE_REG_NONE,
+		      0x20 + 8 + 8 + 0x18);
+}
+
 static void a_slot_of_the_body_is_above_all_frames(void **state)
 {
 	_plan_ struct plan *plan = find(BODY2);
@@ -181,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_body_wins_over_a_name),
 		cmocka_unit_test(a_shared_function_is_two_steps_away),
+		cmocka_unit_test(a_jump_leaves_no_step),
 		cmocka_unit_test(a_slot_of_the_body_is_above_all_frames),
 		cmocka_unit_test(a_query_without_a_body_stays),
 		cmocka_unit_test(a_query_is_known_by_its_module),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "plan/code/scan.h"
@@ -160,6 +161,18 @@ static bool is_of_bodies(const struct finder *f, uint64_t entry)
 	return is_body(f, entry) || only_called_by(f, &f->of_between, entry, is_body);
 }
 
+static int settle(const struct finder *f, const struct plan_site *site, struct plan_guard *g)
+{
+	uint64_t hasher = hasher_of(f, site);
+
+	g->label_of_query = !hasher || only_called_by(f, &f->of_hashers, hasher, is_of_bodies);
+	if (g->label_of_query || g->problem)
+		return 0;
+	g->problem = strdup("not only bodies call the function: the result may be another query's, "
+			    "which is fed, or no query's");
+	return g->problem ? 0 : -ENOMEM;
+}
+
 int hash_callers_find(struct elf_image *img, struct plan *plan, const struct mined_body *mined,
 		      const struct owners *owners)
 {
@@ -168,16 +181,9 @@ int hash_callers_find(struct elf_image *img, struct plan *plan, const struct min
 			  ?: find_calls(img, f.hashers, f.n_hashers, &f.of_hashers)
 			  ?: find_between(&f);
 
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
-		const struct plan_site *site = &plan->sites[i];
-		uint64_t hasher;
-
-		if (!hashes(plan, site))
-			continue;
-		hasher = hasher_of(&f, site);
-		plan->guards[site->guard].label_of_query =
-			!hasher || only_called_by(&f, &f.of_hashers, hasher, is_of_bodies);
-	}
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
+		if (hashes(plan, &plan->sites[i]))
+			err = settle(&f, &plan->sites[i], &plan->guards[plan->sites[i].guard]);
 	calls__destroy(&f.of_hashers);
 	calls__destroy(&f.of_between);
 	free(f.hashers);

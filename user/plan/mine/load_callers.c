@@ -30,7 +30,8 @@ struct asked {
 
 /* A call of a function that needs a query, in a function that a body calls. */
 struct relay {
-	uint64_t entry, callee, ret;
+	uint64_t entry, callee;
+	uint64_t ret; /* 0: it is a jump, and that function returns to the body */
 	uint32_t body;
 	struct frame frame;
 };
@@ -288,12 +289,13 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 	int err;
 
 	/* A match by bytes may lie within an instruction: then no path leads to it. */
-	if (!code_decoder__at(f->decoder, addr, &insn) || insn.flow != CODE_CALL)
+	if (!code_decoder__at(f->decoder, addr, &insn) ||
+	    (insn.flow != CODE_CALL && insn.flow != CODE_JMP))
 		return 0;
 	r.callee = insn.target;
-	r.ret = addr + insn.size;
+	r.ret = insn.flow == CODE_CALL ? addr + insn.size : 0;
 	err = read_frame(f, o, addr, &r.frame);
-	if (err)
+	if (err || (!r.ret && r.frame.depth))
 		return err == -ENODATA ? 0 : err;
 	return array__add(&f->relays, &f->n_relays, &f->relays_capacity, &r);
 }
@@ -456,6 +458,7 @@ static int add_relayed(struct finder *f, uint32_t guard, const struct asked *a,
 		       const struct relay *r)
 {
 	const struct frame *frames[] = {&a->frame, &r->frame};
+	int n = r->ret ? 2 : 1;
 	struct plan_step next = {
 		.guard = guard,
 		.addr = r->ret,
@@ -463,11 +466,11 @@ static int add_relayed(struct finder *f, uint32_t guard, const struct asked *a,
 		.reg = WIRE_REG_NONE,
 		.slot = (int32_t)(a->frame.depth + 8 + r->frame.depth),
 	};
-	int err = add_step(f, next);
+	int err = r->ret ? add_step(f, next) : 0;
 
 	for (uint32_t i = 0; i < f->n_calls && !err; i++)
 		if (leads_to(&f->calls[i], r->entry, r->body))
-			err = add_vtable(f, guard, &f->calls[i], frames, 2);
+			err = add_vtable(f, guard, &f->calls[i], frames, n);
 	return err;
 }
 

@@ -9,7 +9,8 @@
  *	    try_load_from_disk	one for each type of results: the GUARD site is here, or above
  *
  * So the probe follows the return addresses on the stack. Each possible address is a step in the
- * plan (struct plan_step), which says where the next return address is, or the vtable.
+ * plan (struct plan_step), which says where the next return address is, or the vtable. A closure
+ * that jumps to the function leaves no return address.
  */
 #ifndef QPROF_PLAN_MINE_LOAD_CALLERS_H
 #define QPROF_PLAN_MINE_LOAD_CALLERS_H
