@@ -50,7 +50,7 @@ def test_its_compilers_are_recorded_for_their_client(t):
     # The server asks one compiler for the sources of a crate, and has another one compile it.
     for asked in (True, False):
         crates = {p["crate"] for p in served if ("--out-dir" not in p["command"]) == asked}
-        assert crates == {"base", "both", "made"}, (asked, served)
+        assert crates == {"base", "both", "made"}, (asked, crates, report["losses"], done.stderr)
     return "%d compilers, %d of them the server's" % (len(report["processes"]), len(served))
 
 
