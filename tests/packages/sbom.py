@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
 sbom.py DIR: the SBOM in each package of DIR is a whole SPDX document, and says of the program beside
-it what the program itself shows: the libraries that it loads, the functions of those inside it.
+it what the program itself shows: the libraries that it loads, the functions of those inside it. The
+program needs no newer C library than docs/packages.md has.
 """
 
 import glob
@@ -27,7 +28,13 @@ def loads(program):
     return set(re.findall(r"\(NEEDED\).*\[(\S+)\]", said.stdout)) - {"ld-linux-x86-64.so.2"}
 
 
+def newest_glibc(program):
+    said = subprocess.run(["readelf", "-VW", program], capture_output=True, text=True, check=True)
+    return max(int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", said.stdout))
+
+
 def check(sbom, program, static):
+    assert newest_glibc(program) <= 34, newest_glibc(program)
     with open(sbom) as f:
         document = json.load(f)
     assert document["spdxVersion"] == "SPDX-2.3" and document["dataLicense"] == "CC0-1.0"
