@@ -24,8 +24,7 @@
 struct page {
 	struct store *store;
 	struct history_filter filter;
-	char *workspace;	      /* of the newest build */
-	struct history_builds builds; /* that the page has */
+	struct trend_builds builds; /* that all trends are of */
 	struct trends_page *out;
 	size_t trends;
 	size_t changes;
@@ -34,8 +33,7 @@ struct page {
 static void page__clear(struct page *p)
 {
 	trends_page__free(p->out);
-	history_builds__clear(&p->builds);
-	free(p->workspace);
+	trend_builds__clear(&p->builds);
 	store__close(p->store);
 }
 
@@ -43,7 +41,7 @@ static int add_trend(struct page *p, const struct history_series *of, enum trend
 {
 	const struct trend_question question = {.of = *of, .metric = metric, .filter = p->filter};
 	_trend_ struct trend t = {};
-	int err = trend__ask(p->store, &question, &t);
+	int err = trend__of(p->store, &question, &p->builds, &t);
 
 	/* Not all builds have counts. */
 	if (err || !t.reasons[TREND_COUNTED])
@@ -71,7 +69,7 @@ static int add_subject(struct page *p, const struct history_series *of)
 
 static int add_subjects(struct page *p)
 {
-	const struct history_build *newest = &p->builds.at[p->builds.n - 1];
+	const struct history_build *newest = &p->builds.list.at[p->builds.list.n - 1];
 	_history_subjects_ struct history_subjects crates = {}, queries = {};
 	int err = history_subjects__crates(p->store, newest, MOST_CRATES, &crates)
 			  ?: history_subjects__queries(p->store, newest, MOST_QUERIES, &queries);
@@ -91,17 +89,15 @@ static int ask_builds(struct page *p, const struct cli_history_page_options *o)
 		.branch = o->builds.branch,
 		.toolchain = o->builds.toolchain,
 		.workspace = o->builds.workspace,
-		.state = "whole",
 		.last = o->builds.last ?: BUILDS_SHOWN,
 	};
-	if (!err && !p->filter.workspace) {
-		err = history_builds__newest_workspace(p->store, &p->filter, &p->workspace);
-		p->filter.workspace = p->workspace;
-	}
-	err = err ?: history_builds__ask(p->store, &p->filter, &p->builds);
+	err = err ?: trend_builds__ask(p->store, &p->filter, &p->builds);
 	if (err)
 		return err;
-	if (!p->builds.n)
+	/* A page has the workspace in no line of its own, and a note of each trend would be many.
+	 */
+	p->builds.elsewhere = false;
+	if (!p->builds.list.n)
 		return diag_error_r(-ENOENT,
 				    "%s has no such builds that are whole; see qprof-bpf history "
 				    "list",
@@ -119,7 +115,8 @@ static const char *public_name(const struct store *s)
 
 static int make_page(struct page *p, struct out *out)
 {
-	int err = trends_page__new(out, &p->builds, &p->filter, public_name(p->store), &p->out);
+	int err =
+		trends_page__new(out, &p->builds.list, &p->filter, public_name(p->store), &p->out);
 
 	if (err)
 		return diag_error_r(err, "cannot make the page: %s", strerror(-err));
@@ -192,8 +189,9 @@ static void print_written(const struct cli_history_page_options *o, const struct
 	bool is_stdout = !strcmp(o->output, "-");
 
 	diag_info("wrote %zu trends of %zu build%s with %zu change%s to %s (%s)", p->trends,
-		  p->builds.n, p->builds.n == 1 ? "" : "s", p->changes, p->changes == 1 ? "" : "s",
-		  is_stdout ? "standard output" : o->output, format_bytes(bytes, size));
+		  p->builds.list.n, p->builds.list.n == 1 ? "" : "s", p->changes,
+		  p->changes == 1 ? "" : "s", is_stdout ? "standard output" : o->output,
+		  format_bytes(bytes, size));
 	diag_info("open %s in a browser; nothing was sent anywhere, but it holds commits and names "
 		  "of what was compiled",
 		  is_stdout ? "it" : o->output);

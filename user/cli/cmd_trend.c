@@ -39,16 +39,16 @@ static int print(const struct cli_trend_options *o, const struct trend *t)
 /* The error line of a trend without a point. */
 static void tell_why_empty(const struct store *s, const struct trend *t)
 {
-	if (!t->builds.n && t->not_whole)
+	if (!t->n_builds && t->not_whole)
 		diag_error("%s has no whole build that matches; builds that are not whole: %llu",
 			   store__name(s), (unsigned long long)t->not_whole);
-	else if (!t->builds.n)
+	else if (!t->n_builds)
 		diag_error("%s has no build that matches; qprof-bpf history list shows all",
 			   store__name(s));
 	else
 		diag_error("no build that matches (of %zu) has that crate, query or item; names "
 			   "are as in qprof-bpf report --by crate|query|item",
-			   t->builds.n);
+			   t->n_builds);
 }
 
 int cmd_trend(const struct cli_trend_options *o)

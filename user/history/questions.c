@@ -196,14 +196,19 @@ static int take_number(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
+static int ask_number(struct store *s, struct sql *q, uint64_t *n)
+{
+	*n = 0;
+	return told(s, sql__select(q, s, take_number, n));
+}
+
 int history_builds__count(struct store *s, const struct history_filter *f, uint64_t *n)
 {
 	struct sql q = {};
 
 	sql__add(&q, "SELECT count(DISTINCT \"build\") FROM %s", dialect__rows(HISTORY_BUILD));
 	where_filter(&q, s, f);
-	*n = 0;
-	return told(s, sql__select(&q, s, take_number, n));
+	return ask_number(s, &q, n);
 }
 
 int history_builds__not_whole(struct store *s, const struct history_filter *f, uint64_t from_ns,
@@ -215,8 +220,7 @@ int history_builds__not_whole(struct store *s, const struct history_filter *f, u
 	where_filter(&q, s, f);
 	sql__where_text(&q, "\"state\" <> ?", "whole");
 	sql__where_number(&q, "\"start_ns\" >= ?", from_ns);
-	*n = 0;
-	return told(s, sql__select(&q, s, take_number, n));
+	return ask_number(s, &q, n);
 }
 
 int history_builds__newest_workspace(struct store *s, const struct history_filter *f,
@@ -238,7 +242,7 @@ int history_builds__newest_workspace(struct store *s, const struct history_filte
 int history_builds__elsewhere(struct store *s, const struct history_filter *f, bool *any)
 {
 	struct sql q = {};
-	uint64_t one = 0;
+	uint64_t one;
 	int err;
 
 	sql__add(&q, "SELECT 1 FROM %s", dialect__rows(HISTORY_BUILD));
@@ -246,7 +250,7 @@ int history_builds__elsewhere(struct store *s, const struct history_filter *f, b
 	where_workspace(&q, f, "<>");
 	sql__where_text(&q, "\"state\" = ?", "whole");
 	sql__add(&q, " LIMIT 1");
-	err = told(s, sql__select(&q, s, take_number, &one));
+	err = ask_number(s, &q, &one);
 	*any = one;
 	return err;
 }

@@ -116,6 +116,7 @@ static void add_point(struct trend *t, const struct history_build *b, const stru
 struct ids {
 	struct trend *t;
 	const struct history_build **sorted;
+	size_t n;
 };
 
 static int by_id(const void *a, const void *b)
@@ -130,22 +131,21 @@ static int take_sums(void *ctx, const struct history_sums *sums)
 	struct ids *ids = ctx;
 	const struct history_build key = {.build = sums->build}, *key_p = &key, **found;
 
-	found = bsearch(&key_p, ids->sorted, ids->t->builds.n, sizeof(*ids->sorted), by_id);
+	found = bsearch(&key_p, ids->sorted, ids->n, sizeof(*ids->sorted), by_id);
 	/* A build that was not asked for, or whose own row is not there yet. */
 	if (!found)
 		return 0;
 	/* More rows of a build than one: not of this store. */
-	if (ids->t->n == ids->t->builds.n)
+	if (ids->t->n == ids->n)
 		return -EPROTO;
 	add_point(ids->t, *found, sums);
 	return 0;
 }
 
-static int ask_sums(struct store *s, struct trend *t)
+static int ask_sums(struct store *s, struct trend *t, const struct history_builds *b)
 {
-	const struct history_builds *b = &t->builds;
 	_free_ const struct history_build **sorted = calloc(b->n + 1, sizeof(*sorted));
-	struct ids ids = {t, sorted};
+	struct ids ids = {t, sorted, b->n};
 
 	if (!sorted)
 		return diag_error_r(-ENOMEM, "out of memory");
@@ -156,9 +156,8 @@ static int ask_sums(struct store *s, struct trend *t)
 				 take_sums, &ids);
 }
 
-static int make_points(struct store *s, struct trend *t)
+static int make_points(struct store *s, struct trend *t, const struct history_builds *b)
 {
-	const struct history_builds *b = &t->builds;
 	int err = 0;
 
 	t->points = calloc(b->n + 1, sizeof(*t->points));
@@ -167,7 +166,7 @@ static int make_points(struct store *s, struct trend *t)
 	if (!b->n)
 		return 0;
 	if (!is_of_builds(&t->question.of))
-		err = ask_sums(s, t);
+		err = ask_sums(s, t, b);
 	else
 		for (size_t i = 0; i < b->n; i++) {
 			struct history_sums sums = sums_of_build(&b->at[i]);
@@ -432,51 +431,82 @@ static int judge(struct trend *t)
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
 
-/* Without a choice of the user's, the workspace is that of the newest build. */
-static int ask_builds(struct store *s, const struct history_filter *f, struct trend *t)
+/* ---- The builds ------------------------------------------------------------------------------ */
+
+int trend_builds__ask(struct store *s, const struct history_filter *f, struct trend_builds *out)
 {
-	_free_ char *workspace = NULL;
+	_trend_builds_ struct trend_builds b = {};
 	struct history_filter whole = *f;
-	bool elsewhere = false;
 	int err = 0;
 
 	whole.state = "whole";
 	if (!whole.last)
 		whole.last = CHANGE_POINTS_MOST + 1;
 	if (!whole.workspace) {
-		err = history_builds__newest_workspace(s, &whole, &workspace);
-		whole.workspace = workspace;
+		err = history_builds__newest_workspace(s, &whole, &b.workspace);
+		whole.workspace = b.workspace;
 	}
-	if (!err && workspace)
-		err = history_builds__elsewhere(s, &whole, &elsewhere);
-	err = err ?: history_builds__ask(s, &whole, &t->builds);
+	if (!err && b.workspace)
+		err = history_builds__elsewhere(s, &whole, &b.elsewhere);
+	err = err ?: history_builds__ask(s, &whole, &b.list);
 	/* Those among the builds, but for ones that are older than all. */
 	if (!err)
-		err = history_builds__not_whole(
-			s, &whole, t->builds.n ? t->builds.at[0].start_ns : 0, &t->not_whole);
-	if (!err && t->builds.n > CHANGE_POINTS_MOST)
+		err = history_builds__not_whole(s, &whole, b.list.n ? b.list.at[0].start_ns : 0,
+						&b.not_whole);
+	if (!err && b.list.n > CHANGE_POINTS_MOST)
 		return diag_error_r(-E2BIG, "more than %d builds: give --last", CHANGE_POINTS_MOST);
-	if (!err && elsewhere &&
-	    trend__note(t, "only builds of workspace '%s', as the newest is: --workspace chooses",
-			*workspace ? workspace : "unknown"))
-		err = diag_error_r(-ENOMEM, "out of memory");
-	return err;
+	if (err)
+		return err;
+	*out = b;
+	b = (struct trend_builds){};
+	return 0;
 }
 
-int trend__ask(struct store *s, const struct trend_question *q, struct trend *out)
+void trend_builds__clear(struct trend_builds *b)
+{
+	history_builds__clear(&b->list);
+	free(b->workspace);
+	*b = (struct trend_builds){};
+}
+
+static int note_workspace(struct trend *t, const struct trend_builds *b)
+{
+	if (!b->elsewhere ||
+	    !trend__note(t, "only builds of workspace '%s', as the newest is: --workspace chooses",
+			 *b->workspace ? b->workspace : "unknown"))
+		return 0;
+	return diag_error_r(-ENOMEM, "out of memory");
+}
+
+int trend__of(struct store *s, const struct trend_question *q, const struct trend_builds *b,
+	      struct trend *out)
 {
 	_trend_ struct trend t = {
 		.question = *q,
 		.exact = q->metric == TREND_COUNT,
+		.n_builds = b->list.n,
+		.not_whole = b->not_whole,
 	};
 	int err = check(q);
 
 	t.least = t.exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS;
-	err = err ?: ask_builds(s, &q->filter, &t) ?: make_points(s, &t) ?: judge(&t);
+	err = err ?: note_workspace(&t, b) ?: make_points(s, &t, &b->list) ?: judge(&t);
 	if (err)
 		return err;
 	*out = t;
 	t = (struct trend){};
+	return 0;
+}
+
+int trend__ask(struct store *s, const struct trend_question *q, struct trend *out)
+{
+	_trend_builds_ struct trend_builds b = {};
+	int err = check(q) ?: trend_builds__ask(s, &q->filter, &b) ?: trend__of(s, q, &b, out);
+
+	if (err)
+		return err;
+	out->own = b;
+	b = (struct trend_builds){};
 	return 0;
 }
 
@@ -486,6 +516,6 @@ void trend__clear(struct trend *t)
 		free(t->notes[i]);
 	free(t->points);
 	free(t->changes);
-	history_builds__clear(&t->builds);
+	trend_builds__clear(&t->own);
 	*t = (struct trend){};
 }

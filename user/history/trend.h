@@ -15,6 +15,18 @@ const char *trend_metric_unit(enum trend_metric metric);
 const char *trend_reason_name(enum trend_reason reason);
 
 /*
+ * f->workspace NULL: the workspace of the newest build that matches; f->state is not used. At most
+ * CHANGE_POINTS_MOST builds. As history_builds__ask(), after an error line as well.
+ */
+int trend_builds__ask(struct store *s, const struct history_filter *f, struct trend_builds *out);
+void trend_builds__clear(struct trend_builds *b);
+#define _trend_builds_ __cleanup(trend_builds__clear)
+
+/* As trend__ask(), of builds that are known already, whatever q->filter, and outlive the trend. */
+int trend__of(struct store *s, const struct trend_question *q, const struct trend_builds *b,
+	      struct trend *out);
+
+/*
  * No point is no error. -EINVAL if the series has no such metric; else as history_builds__ask(),
  * after an error line as well.
  */

@@ -57,6 +57,14 @@ struct trend_change {
 	bool toolchain;	   /* the toolchains of `former` and `point` differ */
 };
 
+/* The builds that trends are of. */
+struct trend_builds {
+	struct history_builds list; /* whole ones, the oldest first */
+	uint64_t not_whole;	    /* further ones that are unfinished, damaged or parts */
+	char *workspace; /* that of the newest build; NULL: the user chose one, or none */
+	bool elsewhere;	 /* there are builds of other workspaces */
+};
+
 struct trend {
 	struct trend_question question; /* its texts are the caller's */
 	bool exact;			/* without noise: counts */
@@ -68,12 +76,13 @@ struct trend {
 	uint32_t n_groups;
 	size_t reasons[TREND_REASONS]; /* points of each */
 	size_t absent;		       /* builds without the crate, query or item: no points */
-	uint64_t not_whole;	       /* builds that are unfinished or damaged: no points */
+	size_t n_builds;	       /* with or without a point */
+	uint64_t not_whole;	       /* further builds, which are not whole: no points */
 	double least;		       /* smaller changes, as a ratio, are none */
 	/* Sentences without a period: what was left out, and how numbers were made comparable. */
 	char *notes[TREND_REASONS + 7];
 	size_t n_notes;
-	struct history_builds builds; /* owns what points refer to */
+	struct trend_builds own; /* what points refer to, if it is of no other trend */
 };
 
 #endif /* QPROF_HISTORY_TREND_POINTS_H */
