@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/cells.h"
 #include "history/columns.h"
 #include "history/json_lines.h"
 #include "history/sql_text.h"
@@ -109,23 +110,6 @@ struct reading {
 	enum history_table_id table;
 };
 
-static int set_cell(struct history_rows *rows, const struct history_column *c, void *row,
-		    const struct store_value *cell)
-{
-	if (cell->type == STORE_NULL)
-		return c->required ? -EPROTO : 0;
-	if (c->type == HISTORY_NUMBER) {
-		if (cell->type != STORE_INTEGER || cell->integer < 0)
-			return -EPROTO;
-		history_column__set_number(c, row, (uint64_t)cell->integer);
-		return 0;
-	}
-	if (cell->type != STORE_TEXT)
-		return -EPROTO;
-	history_column__set_text(c, row, history_rows__text(rows, cell->text));
-	return history_column__text(c, row) ? 0 : -ENOMEM;
-}
-
 static int set_row(struct history_rows *rows, const struct history_table *t, void *row,
 		   const struct store_value *cells, size_t n)
 {
@@ -134,7 +118,9 @@ static int set_row(struct history_rows *rows, const struct history_table *t, voi
 	if (n != t->n)
 		return -EPROTO;
 	for (size_t i = 0; !err && i < n; i++)
-		err = set_cell(rows, &t->columns[i], row, &cells[i]);
+		err = t->columns[i].required && cells[i].type == STORE_NULL
+			      ? -EPROTO
+			      : history_cell__set(rows, &t->columns[i], row, &cells[i]);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "history/cells.h"
 #include "history/columns.h"
 #include "history/dialect.h"
 #include "history/sql.h"
@@ -52,23 +53,15 @@ static int take_build(void *ctx, const struct store_value *cells, size_t n)
 	struct asked *a = ctx;
 	struct history_builds *b = a->builds;
 	struct history_build build;
+	int err = 0;
 
 	if (n != a->table->n)
 		return -EPROTO;
 	history_table__clear_row(a->table, &build);
-	for (size_t i = 0; i < n; i++) {
-		const struct history_column *c = &a->table->columns[i];
-		const char *text = sql_text(&cells[i]), *copy;
-
-		if (c->type == HISTORY_NUMBER) {
-			history_column__set_number(c, &build, sql_number(&cells[i]));
-			continue;
-		}
-		copy = history_rows__text(&b->texts, text);
-		if (text && !copy)
-			return -ENOMEM;
-		history_column__set_text(c, &build, copy);
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = history_cell__set(&b->texts, &a->table->columns[i], &build, &cells[i]);
+	if (err)
+		return err;
 	/* A store that was tampered with. */
 	if (!build.build || build.start_ns == HISTORY_UNKNOWN)
 		return 0;

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/xdg.h"
+#include "history/cells.h"
 #include "history/columns.h"
 #include "history/row_check.h"
 #include "history/sqlite_db.h"
@@ -253,25 +254,6 @@ struct filling {
 	const char *store;
 };
 
-/* False: the column has another type. */
-static bool fill_column(const struct history_column *c, const struct store_value *cell, void *row,
-			struct history_rows *rows, int *err)
-{
-	if (cell->type == STORE_NULL)
-		return true;
-	if (c->type == HISTORY_TEXT && cell->type == STORE_TEXT) {
-		const char *text = history_rows__text(rows, cell->text);
-
-		*err = text ? 0 : -ENOMEM;
-		history_column__set_text(c, row, text);
-		return true;
-	}
-	if (c->type != HISTORY_NUMBER || cell->type != STORE_INTEGER || cell->integer < 0)
-		return false;
-	history_column__set_number(c, row, (uint64_t)cell->integer);
-	return true;
-}
-
 /* The file may be another user's: a row may have nothing that a line of history/json_lines.h may
  * not. */
 static int fill_row(void *ctx, const struct store_value *cells, size_t n)
@@ -283,11 +265,13 @@ static int fill_row(void *ctx, const struct store_value *cells, size_t n)
 	char why[128];
 	int err = row ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++)
-		if (!fill_column(&t->columns[i], &cells[i], row, f->rows, &err))
+	for (size_t i = 0; i < n && !err; i++) {
+		err = history_cell__set(f->rows, &t->columns[i], row, &cells[i]);
+		if (err == -EPROTO)
 			return diag_error_r(-EBADMSG,
 					    "%s: a row of the table \"%s\" has a wrong \"%s\"",
 					    f->store, t->name, t->columns[i].name);
+	}
 	if (!err && !row_check(f->table, row, why, sizeof(why)))
 		return diag_error_r(-EBADMSG, "%s: a row of the table \"%s\" is wrong: %s",
 				    f->store, t->name, why);
