@@ -42,7 +42,7 @@ static void functions_are_known_by_their_names(void **state)
 		{"local_expansion", CALLEE_LOCAL_EXPANSION},
 		{"walk", CALLEE_WALK_CHAIN},
 		{"number_text", CALLEE_PRINT_NUMBER},
-		{"display_number", CALLEE_NONE},
+		{"display_number", CALLEE_DISPLAY_NUMBER},
 		{"globals", CALLEE_NONE},
 		{"format", CALLEE_FORMAT},
 		{"debug_c_string", CALLEE_DEBUG_C_STRING},

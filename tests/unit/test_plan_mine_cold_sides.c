@@ -69,14 +69,18 @@ static void a_text_is_what_is_interned_after_the_label(void **state)
 	assert_place(&s->length, WIRE_REG_DX, 8, 1, AT(0x10));
 }
 
-static void a_symbol_and_a_number_are_what_is_printed(void **state)
+static void assert_unit(const struct wire_source *s)
 {
-	const struct wire_source *s = source_of("cold_unit");
-
 	assert_int_equal(s->text, WIRE_ARGUMENT_SYMBOL);
 	assert_place(&s->string, WIRE_REG_CX, 4, 2, AT(0, 0));
 	assert_int_equal(s->value, WIRE_VALUE_NUMBER);
 	assert_place(&s->number, WIRE_REG_CX, 8, 2, AT(8, 0x38));
+}
+
+static void a_symbol_and_a_number_are_what_is_printed(void **state)
+{
+	assert_unit(source_of("cold_unit"));
+	assert_unit(source_in(keyed, &keyed_sides, "cold_unit"));
 }
 
 static void an_expansion_is_what_is_described(void **state)
@@ -129,13 +133,17 @@ static void without_globals_macros_are_unknown(void **state)
 	cold_sides__destroy(&none);
 }
 
-static void a_string_in_quotes_is_what_is_formatted(void **state)
+static void assert_quoted(const struct wire_source *s)
 {
-	const struct wire_source *s = source_of("cold_quoted");
-
 	assert_int_equal(s->text, WIRE_ARGUMENT_C_STRING);
 	assert_place(&s->string, WIRE_REG_CX, 8, 2, AT(0, 0));
 	assert_place(&s->length, WIRE_REG_CX, 8, 2, AT(0, 8));
+}
+
+static void a_string_in_quotes_is_what_is_formatted(void **state)
+{
+	assert_quoted(source_of("cold_quoted"));
+	assert_quoted(source_in(keyed, &keyed_sides, "cold_quoted"));
 }
 
 static void what_is_not_understood_has_no_text(void **state)

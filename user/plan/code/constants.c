@@ -2,6 +2,7 @@
 #include "plan/code/constants.h"
 
 #include <capstone/capstone.h>
+#include <string.h>
 
 unsigned int constants_condition(unsigned int move)
 {
@@ -110,4 +111,19 @@ struct sum constants_load(const struct elf_image *img, uint64_t at, uint8_t size
 	for (uint8_t i = 0; i < size; i++)
 		value |= (uint64_t)bytes[i] << (8 * i);
 	return sum_constant(value);
+}
+
+/* mov %fs:0, %rax; add WORD(%rip), %rax; ret */
+bool constants_in_thread(const struct elf_image *img, uint64_t function, uint64_t *word)
+{
+	static const uint8_t base[] = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x03, 0x05};
+	size_t len, size = sizeof(base) + 4;
+	const uint8_t *p = elf_image__code(img, function, &len);
+	int32_t disp;
+
+	if (!p || len <= size || memcmp(p, base, sizeof(base)) || p[size] != 0xc3)
+		return false;
+	memcpy(&disp, p + sizeof(base), sizeof(disp));
+	*word = function + size + (uint64_t)(int64_t)disp;
+	return true;
 }

@@ -20,4 +20,7 @@ struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum
 /* A small number in the file. A larger one may be a pointer, which the dynamic linker changes. */
 struct sum constants_load(const struct elf_image *img, uint64_t at, uint8_t size);
 
+/* The function returns a place in the thread's storage, and *word has its offset there. */
+bool constants_in_thread(const struct elf_image *img, uint64_t function, uint64_t *word);
+
 #endif /* QPROF_PLAN_CODE_CONSTANTS_H */

@@ -349,7 +349,9 @@ static bool same_call(const struct eval_call *a, const struct eval_call *b)
 	       sum_same(&a->second, &b->second) && sum_same(&a->third, &b->third) &&
 	       sum_same(&a->fourth, &b->fourth) && sum_same(&a->halves[0], &b->halves[0]) &&
 	       sum_same(&a->halves[1], &b->halves[1]) && sum_same(&a->words[0], &b->words[0]) &&
-	       sum_same(&a->words[1], &b->words[1]) && sum_same(&a->half, &b->half);
+	       sum_same(&a->whole, &b->whole) && sum_same(&a->pieces[0], &b->pieces[0]) &&
+	       sum_same(&a->pieces[1], &b->pieces[1]) && sum_same(&a->words[1], &b->words[1]) &&
+	       sum_same(&a->half, &b->half);
 }
 
 /* The function that a call or jump goes to, directly or through the GOT; 0 if it is computed. */
@@ -365,6 +367,15 @@ static uint64_t target_of(struct machine *m, const struct path *p)
 		       : 0;
 }
 
+/* What is in the slots that an argument leads to. */
+static struct sum passed(struct machine *m, const struct path *p, const struct sum *to, int at,
+			 uint8_t size)
+{
+	int64_t slot;
+
+	return on_stack(m, to, &slot) ? load_slot(m, p, slot + at, size) : sum_unknown;
+}
+
 static void note_call(struct machine *m, const struct path *p, uint64_t target)
 {
 	struct eval *out = m->out;
@@ -375,14 +386,18 @@ static void note_call(struct machine *m, const struct path *p, uint64_t target)
 		.third = p->regs[WIRE_REG_DX],
 		.fourth = p->regs[WIRE_REG_CX],
 	};
+	struct sum behind = passed(m, p, &c.second, 16, 8);
 	int64_t slot;
 
-	for (int i = 0; on_stack(m, &c.first, &slot) && i < 2; i++)
-		c.halves[i] = load_slot(m, p, slot + 4 * i, 4);
-	for (int i = 0; on_stack(m, &c.third, &slot) && i < 2; i++)
-		c.words[i] = load_slot(m, p, slot + 8 * i, 8);
-	if (on_stack(m, &c.third, &slot))
-		c.half = load_slot(m, p, slot, 4);
+	if (!on_stack(m, &behind, &slot))
+		behind = c.third;
+	for (int i = 0; i < 2; i++) {
+		c.halves[i] = passed(m, p, &c.first, 4 * i, 4);
+		c.pieces[i] = passed(m, p, &c.second, 8 * i, 8);
+		c.words[i] = passed(m, p, &behind, 8 * i, 8);
+	}
+	c.whole = passed(m, p, &c.first, 0, 8);
+	c.half = passed(m, p, &c.third, 0, 4);
 	for (uint32_t i = 0; i < out->n_calls; i++)
 		if (same_call(&out->calls[i], &c))
 			return;
@@ -390,19 +405,14 @@ static void note_call(struct machine *m, const struct path *p, uint64_t target)
 		out->calls[out->n_calls++] = c;
 }
 
-/* mov %fs:0, %rax; add OFFSET(%rip), %rax; ret */
 static struct sum found_in_thread(struct machine *m, uint64_t target)
 {
-	static const uint8_t base[] = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x03, 0x05};
-	size_t len, size = sizeof(base) + 4;
-	const uint8_t *p = elf_image__code(m->f->img, target, &len);
 	struct sum_node offset = {.kind = SUM_LOAD, .size = 8};
-	int32_t disp;
+	uint64_t word;
 
-	if (!p || len <= size || memcmp(p, base, sizeof(base)) || p[size] != 0xc3)
+	if (!constants_in_thread(m->f->img, target, &word))
 		return sum_unknown;
-	memcpy(&disp, p + sizeof(base), sizeof(disp));
-	offset.of = sum_constant(target + size + (uint64_t)(int64_t)disp);
+	offset.of = sum_constant(word);
 	return sum_add(thread_base(m), sum_of_node(&m->out->nodes, offset));
 }
 
@@ -529,14 +539,6 @@ static struct sum below(struct machine *m, struct sum mask)
 	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_BELOW, .of = mask});
 }
 
-static struct sum shifted_left(struct sum value, const cs_x86_op *by, const struct sum *n,
-			       uint8_t size)
-{
-	if (by->type == X86_OP_REG)
-		return constants_fold(X86_INS_SHL, &value, n, size);
-	return sum_scale(value, 1ull << (n->constant & 63));
-}
-
 static struct sum masked(struct machine *m, const struct sum *value, const struct sum *mask,
 			 uint8_t size)
 {
@@ -595,7 +597,9 @@ static void calculate(struct machine *m, struct path *p)
 		set(m, p, a, sum_add(left, sum_constant(m->insn->id == X86_INS_INC ? 1 : -1ull)));
 		break;
 	case X86_INS_SHL:
-		set(m, p, a, shifted_left(left, b, &right, a->size));
+		set(m, p, a,
+		    b->type == X86_OP_REG ? constants_fold(X86_INS_SHL, &left, &right, a->size)
+					  : sum_scale(left, 1ull << (right.constant & 63)));
 		break;
 	case X86_INS_OR:
 	case X86_INS_SAR:

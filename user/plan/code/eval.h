@@ -74,7 +74,9 @@ struct eval_call {
 	uint64_t target; /* 0: it is computed, or another library's */
 	struct sum first, second, third, fourth;
 	struct sum halves[2]; /* 4 bytes each, in the slots that `first` leads to */
-	struct sum words[2];  /* 8 bytes each, in the slots that `third` leads to */
+	struct sum whole;     /* 8 bytes, likewise */
+	struct sum pieces[2]; /* 8 bytes each, in the slots that `second` leads to */
+	struct sum words[2];  /* likewise of `third`, or of what is 16 bytes behind those */
 	struct sum half;      /* the 4 bytes that `third` leads to */
 };
 

@@ -21,6 +21,9 @@ static const struct {
 	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j4__fmt"}},
 	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "y10__fmt_inner"}},
 	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j10__fmt_inner"}},
+	{CALLEE_DISPLAY_NUMBER,
+	 {"4core3fmt3num3imp", "core..fmt..Display$u20$for$u20$usize$GT$3fmt17h"}},
+	{CALLEE_DISPLAY_NUMBER, {"4core3fmt3num3impjNtB", "_7Display3fmt"}},
 	{CALLEE_RECORD_SPAN, {"16EventArgRecorder", "20record_arg_with_span"}},
 	{CALLEE_EXPANSION_TEXT, {"7ExtCtxt15expansion_descr"}},
 	{CALLEE_EXPANSION, {"11HygieneData4with", "11LocalExpnId9expn_data"}},
@@ -29,6 +32,8 @@ static const struct {
 	{CALLEE_WALK_CHAIN, {"7hygiene10walk_chain"}},
 	{CALLEE_EXPANSION_KIND, {"7hygiene", "8ExpnKind5descr"}},
 	{CALLEE_DEBUG_C_STRING, {"5alloc3ffi5c_strNtB", "7CStringNtNt", "4core3fmt5Debug3fmt"}},
+	{CALLEE_DEBUG_C_STRING,
+	 {"alloc..ffi..c_str..CString$u20$as$u20$core..fmt..Debug$GT$3fmt17h"}},
 	{CALLEE_FORMAT, {"5alloc3fmt6format12format_inner"}},
 };
 
@@ -74,6 +79,14 @@ static uint32_t beginning_at(const struct beginnings *b, const char *at)
 	return found;
 }
 
+/* What follows a mangled name: of the standard library, some compilers have legacy ones. */
+static const char *suffix_of(const char *name)
+{
+	const char *hash = strncmp(name, "_ZN", 3) ? NULL : strstr(name, "17h");
+
+	return hash ? strchr(hash, '.') : strchr(name, '.');
+}
+
 /*
  * A part that was split off is no function. There are 250,000 symbols, so each is searched once for
  * all first parts.
@@ -83,11 +96,11 @@ static enum callee kind_of(const struct beginnings *b, const char *name)
 	const char *suffix;
 	uint32_t begun = 0;
 
-	if (strncmp(name, "_R", 2))
+	if (strncmp(name, "_R", 2) && strncmp(name, "_ZN", 3))
 		return CALLEE_NONE;
 	for (const char *at = name; *at; at++)
 		begun |= beginning_at(b, at);
-	suffix = begun ? strchr(name, '.') : NULL;
+	suffix = begun ? suffix_of(name) : NULL;
 	if (suffix && strncmp(suffix, ".llvm.", 6))
 		return CALLEE_NONE;
 	for (; begun; begun &= begun - 1) {

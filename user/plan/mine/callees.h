@@ -12,6 +12,7 @@ enum callee {
 	CALLEE_INTERN,		   /* SelfProfiler::get_or_alloc_cached_string::<&str> */
 	CALLEE_PRINT_SYMBOL,	   /* <Symbol as Display>::fmt */
 	CALLEE_PRINT_NUMBER,	   /* <usize>::_fmt, and what that calls */
+	CALLEE_DISPLAY_NUMBER,	   /* <usize as Display>::fmt, which has its address */
 	CALLEE_RECORD_SPAN,	   /* EventArgRecorder::record_arg_with_span */
 	CALLEE_EXPANSION_TEXT,	   /* ExtCtxt::expansion_descr */
 	CALLEE_EXPANSION,	   /* LocalExpnId::expn_data */

@@ -9,6 +9,7 @@
 #include "plan/mine/callees.h"
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
+#include "plan/mine/templates.h"
 #include "plan/symbols/relocated.h"
 
 /* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
@@ -208,17 +209,6 @@ static void read_call_site(struct sides_miner *m, const struct eval *e, const st
 
 /* ---- Texts that are formatted ---------------------------------------------------------------- */
 
-/* "{:?}" and nothing else, as format_args! encodes it. */
-static bool is_bare(const struct sides_miner *m, const struct sum *template)
-{
-	size_t len;
-	const uint8_t *text = sum_is_constant(template)
-				      ? elf_image__bytes(m->img, template->constant, &len)
-				      : NULL;
-
-	return text && len >= 2 && text[0] == 0xc0 && !text[1];
-}
-
 /* The function that a value is printed with, by the pointer to it. */
 static enum callee printer_of(const struct sides_miner *m, const struct eval *e,
 			      const struct sum *function)
@@ -236,9 +226,11 @@ static void read_format(struct sides_miner *m, const struct eval *e, const struc
 			struct wire_source *s)
 {
 	struct wire_place place;
+	struct template t;
 
 	if (s->text || printer_of(m, e, &call->words[1]) != CALLEE_DEBUG_C_STRING ||
-	    !is_bare(m, &call->second) || !is_captured_at(e, &call->words[0], 8, &place))
+	    !template__of(m->img, call, &t) || !t.is_bare ||
+	    !is_captured_at(e, &call->words[0], 8, &place))
 		return;
 	s->text = WIRE_ARGUMENT_C_STRING;
 	s->string = s->length = place;
@@ -265,6 +257,9 @@ static int read_calls(struct sides_miner *m, const struct eval *e, struct wire_s
 			break;
 		case CALLEE_PRINT_NUMBER:
 			read_number(e, &call->first, WIRE_VALUE_NUMBER, s);
+			break;
+		case CALLEE_DISPLAY_NUMBER:
+			read_number(e, &call->whole, WIRE_VALUE_NUMBER, s);
 			break;
 		case CALLEE_RECORD_SPAN:
 			read_number(e, &call->fourth, WIRE_VALUE_SPAN, s);

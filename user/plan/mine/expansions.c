@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "plan/check.h"
 #include "plan/mine/owners.h"
+#include "plan/mine/templates.h"
 
 /* Functions of a kind that are looked at. */
 #define COPIES_MAX 4
@@ -15,8 +15,6 @@
 #define TAGS_MAX 8
 /* Fields that expn_data copies one by one. */
 #define FIELDS_MIN 3
-/* The first bytes of what format_args! made of a literal. */
-#define TEMPLATE_MAX 24
 
 struct expansions_miner {
 	struct elf_image *img;
@@ -117,31 +115,21 @@ static int64_t field_read(const struct eval *e, uint8_t size, int64_t except)
 	return found;
 }
 
-static bool holds(const uint8_t *text, size_t len, const char *what)
-{
-	return memmem(text, len, what, strlen(what)) != NULL;
-}
-
 /* The kind of macro that is printed so. */
 static enum wire_macro macro_of(const struct expansions_miner *m, const struct eval *e)
 {
 	for (uint32_t i = 0; i < e->n_calls; i++) {
 		const struct eval_call *call = &e->calls[i];
-		const uint8_t *text;
-		size_t len;
+		struct template t;
 
 		if (callees__at(m->callees, call->target) != CALLEE_FORMAT ||
-		    !sum_is_constant(&call->second))
+		    !template__of(m->img, call, &t))
 			continue;
-		text = elf_image__bytes(m->img, call->second.constant, &len);
-		len = text && len < TEMPLATE_MAX ? len : text ? TEMPLATE_MAX : 0;
-		/* It ends with a byte of zero. */
-		len = text ? strnlen((const char *)text, len) : 0;
-		if (holds(text, len, "#[derive("))
+		if (template__holds(&t, "#[derive("))
 			return WIRE_MACRO_DERIVE;
-		if (holds(text, len, "#["))
+		if (template__holds(&t, "#["))
 			return WIRE_MACRO_ATTRIBUTE;
-		return holds(text, len, "!") ? WIRE_MACRO_BANG : WIRE_MACRO_UNKNOWN;
+		return template__holds(&t, "!") ? WIRE_MACRO_BANG : WIRE_MACRO_UNKNOWN;
 	}
 	return WIRE_MACRO_UNKNOWN;
 }
