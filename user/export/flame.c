@@ -6,19 +6,12 @@
 
 #include "base/array.h"
 #include "base/table.h"
+#include "export/flame_frames.h"
 #include "export/flame_tree.h"
 #include "export/flame_unprobed.h"
 #include "export/process_title.h"
 #include "trace/interner.h"
 #include "trace/self_time.h"
-
-struct frame {
-	uint32_t label;
-	uint32_t key; /* string id of the query's key; TRACE_NO_STRING: none, or it is not shown */
-	uint8_t kind;
-	uint32_t query; /* the first frame of its label; probe costs are known per label */
-	char *name;	/* NULL: the text of the label */
-};
 
 /* The spans of a thread at one depth that no span encloses yet. */
 struct level {
@@ -45,9 +38,7 @@ struct flame {
 	struct process *processes; /* by index */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	TABLE(struct frame) frames;   /* by kind << 32 | label, or with keys its index in `keyed` */
-	TABLE(uint32_t) keyed;	      /* keys, by label << 32 | key */
-	struct u64_map query_of;      /* label -> the first of its frames */
+	struct flame_frames frames;
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
 	struct unprobed *unprobed; /* NULL: all queries have probes, so far */
@@ -56,94 +47,16 @@ struct flame {
 	bool has_off;		   /* a stack was off the CPU */
 };
 
-/* ---- Names of frames ------------------------------------------------------------------------- */
-
-static bool is_execution(uint8_t kind)
-{
-	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
-}
-
-/* The string id of the span's key; an unknown key is an empty text, and "()" that of a query
- * without. */
-static uint32_t key_of(const struct flame *f, const struct trace_span *s)
-{
-	uint32_t key = f->job->keys ? trace_reader__event_string(f->job->r, s) : TRACE_NO_STRING;
-	const char *text;
-
-	if (key == TRACE_NO_STRING)
-		return key;
-	text = trace_reader__string(f->job->r, key);
-	return *text && strcmp(text, "()") != 0 ? key : TRACE_NO_STRING;
-}
-
-/* A new frame's name: "typeck", "typeck(app::main)"; waits and loads add their kind. */
-static int name_frame(struct flame *f, struct frame *frame)
-{
-	const struct trace_reader *r = f->job->r;
-	_free_ char *label = NULL;
-
-	if (is_execution(frame->kind) && frame->key == TRACE_NO_STRING)
-		return 0;
-	if (frame->key == TRACE_NO_STRING)
-		label = strdup(trace_reader__string(r, frame->label));
-	else if (asprintf(&label, "%s(%s)", trace_reader__string(r, frame->label),
-			  trace_reader__string(r, frame->key)) < 0)
-		label = NULL;
-	if (!label)
-		return -ENOMEM;
-	if (is_execution(frame->kind))
-		frame->name = take_ptr(label);
-	else if (asprintf(&frame->name, "%s [%s]", label, trace_reader__kind(r, frame->kind)) < 0)
-		frame->name = NULL;
-	return frame->name ? 0 : -ENOMEM;
-}
-
-/* Set *what to the number of the span's label; with keys, to that of its label with its key. */
-static int get_what(struct flame *f, const struct trace_span *s, uint32_t key, uint32_t *what)
-{
-	const uint32_t *keyed;
-
-	*what = s->label;
-	if (!f->job->keys)
-		return 0;
-	keyed = table__get(&f->keyed, (uint64_t)s->label << 32 | key, key);
-	if (!keyed)
-		return -ENOMEM;
-	*what = keyed - f->keyed.at;
-	return 0;
-}
-
-static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
-{
-	uint32_t n = f->frames.n, key = key_of(f, s), first, what;
-	struct frame *frame;
-
-	if (get_what(f, s, key, &what))
-		return -ENOMEM;
-	frame = table__get(&f->frames, (uint64_t)s->kind << 32 | what, .label = s->label,
-			   .key = key, .kind = s->kind, .query = n);
-	if (!frame)
-		return -ENOMEM;
-	*out = frame - f->frames.at;
-	if (f->frames.n == n)
-		return 0;
-	first = u64_map__get(&f->query_of, s->label);
-	if (first != U64_MAP_NONE)
-		frame->query = first;
-	else if (u64_map__put(&f->query_of, s->label, n))
-		return -ENOMEM;
-	return name_frame(f, frame);
-}
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 const char *flame__frame_name(const struct flame *f, uint32_t frame)
 {
-	return f->frames.at[frame].name
-		       ?: trace_reader__string(f->job->r, f->frames.at[frame].label);
+	return flame_frames__name(&f->frames, frame);
 }
 
 const struct trace_place *flame__frame_place(const struct flame *f, uint32_t frame)
 {
-	uint32_t key = f->frames.at[frame].key;
+	uint32_t key = f->frames.all.at[frame].key;
 
 	return key == TRACE_NO_STRING ? NULL
 				      : trace_reader__place(f->job->r, TRACE_NO_PROCESS, key);
@@ -288,8 +201,8 @@ static int pass_over(struct flame *f, struct thread *t, const struct trace_span 
 /* Kinds that concern a query or a phase. The meaning of other kinds' times is unknown. */
 static bool has_stack(uint8_t kind)
 {
-	return is_execution(kind) || kind == TRACE_KIND_BLOCKED || kind == TRACE_KIND_LOAD ||
-	       kind == TRACE_KIND_HASHING;
+	return flame_frame_is_execution(kind) || kind == TRACE_KIND_BLOCKED ||
+	       kind == TRACE_KIND_LOAD || kind == TRACE_KIND_HASHING;
 }
 
 static int take_span(struct flame *f, const struct trace_span *s)
@@ -305,13 +218,13 @@ static int take_span(struct flame *f, const struct trace_span *s)
 		return 0;
 	if (!has_stack(s->kind))
 		return pass_over(f, t, s);
-	if (get_frame(f, s, &frame))
+	if (flame_frames__of(&f->frames, s, &frame))
 		return -ENOMEM;
 	i = get_node(f, t, s, frame);
 	if (i == FLAME_NONE)
 		return -ENOMEM;
 	node = &f->tree.nodes[i];
-	node->count += is_execution(s->kind);
+	node->count += flame_frame_is_execution(s->kind);
 	node->self[FLAME_WALL] += own.self_ns;
 	node->off_ns += own.self_off_ns;
 	node->probe_ns += own.self_probe_ns;
@@ -391,25 +304,13 @@ uint32_t flame__add_top(struct flame *f, const char *name, size_t len)
 	return p.node;
 }
 
-static uint32_t frame_of(struct flame *f, const char *name, size_t len)
+uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t len)
 {
-	uint32_t number = number_of(f, name, len), n = f->frames.n;
-	struct frame *frame;
+	uint32_t number = number_of(f, name, len), frame, node;
 
 	if (number == FLAME_NONE)
 		return FLAME_NONE;
-	frame = table__get(&f->frames, number, .key = TRACE_NO_STRING, .kind = TRACE_KIND_QUERY,
-			   .query = n);
-	if (!frame)
-		return FLAME_NONE;
-	frame->name = frame->name ?: strndup(name, len);
-	return frame->name ? (uint32_t)(frame - f->frames.at) : FLAME_NONE;
-}
-
-uint32_t flame__add(struct flame *f, uint32_t parent, const char *name, size_t len)
-{
-	uint32_t frame = frame_of(f, name, len), node;
-
+	frame = flame_frames__named(&f->frames, number, name, len);
 	if (frame == FLAME_NONE)
 		return FLAME_NONE;
 	node = flame_tree__find(&f->tree, parent, frame);
@@ -479,7 +380,7 @@ static void clear_shares(const struct flame *f, uint32_t top, struct share *shar
 
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth))
-		shares[f->frames.at[f->tree.nodes[i].frame].query] = (struct share){0};
+		shares[f->frames.all.at[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
 /*
@@ -494,7 +395,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares, enum f
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		const struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[f->frames.at[n->frame].query];
+		struct share *s = &shares[f->frames.all.at[n->frame].query];
 
 		s->self_ns += n->self[FLAME_WALL];
 		s->part_ns += part_of(n, value);
@@ -504,7 +405,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares, enum f
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[f->frames.at[n->frame].query];
+		struct share *s = &shares[f->frames.all.at[n->frame].query];
 		uint64_t left = trace_without_probes(s->self_ns, s->part_ns);
 		uint64_t from = scaled(s->before, s->alone_ns, left);
 
@@ -516,7 +417,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares, enum f
 
 static int take_off_all(struct flame *f)
 {
-	_free_ struct share *shares = calloc(f->frames.n + 1, sizeof(*shares));
+	_free_ struct share *shares = calloc(f->frames.all.n + 1, sizeof(*shares));
 
 	if (!shares)
 		return -ENOMEM;
@@ -534,30 +435,17 @@ static int take_off_all(struct flame *f)
 
 /* ---- Queries without probes ------------------------------------------------------------------ */
 
-static uint32_t unprobed_frame(struct flame *f)
-{
-	uint32_t n = f->frames.n;
-	struct frame *frame =
-		table__get(&f->frames, UINT64_MAX, .label = TRACE_NO_STRING, .key = TRACE_NO_STRING,
-			   .kind = TRACE_KIND_QUERY, .query = n);
-
-	if (!frame)
-		return FLAME_NONE;
-	frame->name = frame->name ?: strdup(FLAME_UNPROBED);
-	return frame->name ? (uint32_t)(frame - f->frames.at) : FLAME_NONE;
-}
-
 /* Move the time that was not the node's own to a child. */
 static int divide(struct flame *f, uint32_t i)
 {
 	const struct flame_node *n = &f->tree.nodes[i];
-	double own = unprobed__own(f->unprobed, f->frames.at[n->frame].label);
+	double own = unprobed__own(f->unprobed, f->frames.all.at[n->frame].label);
 	uint64_t others = n->self[FLAME_CPU] - (uint64_t)((double)n->self[FLAME_CPU] * own + 0.5);
 	uint32_t frame, child;
 
 	if (own >= 1 || !others)
 		return 0;
-	frame = unprobed_frame(f);
+	frame = flame_frames__named(&f->frames, UINT64_MAX, FLAME_UNPROBED, strlen(FLAME_UNPROBED));
 	child = frame == FLAME_NONE ? FLAME_NONE : flame_tree__new(&f->tree, frame);
 	if (child == FLAME_NONE || flame_tree__attach(&f->tree, i, child))
 		return -ENOMEM;
@@ -636,6 +524,7 @@ int flame__new(struct export_job *job, struct flame **out)
 	if (!f || self_time__new(&f->self_time))
 		return -ENOMEM;
 	f->job = job;
+	f->frames.job = job;
 	*out = take_ptr(f);
 	return 0;
 }
@@ -692,14 +581,14 @@ uint32_t flame__n_stacks(const struct flame *f)
 
 uint32_t flame__n_frames(const struct flame *f)
 {
-	return f->frames.n;
+	return f->frames.all.n;
 }
 
 uint64_t flame__number(const struct flame *f, uint32_t node)
 {
 	const struct flame_node *n = &f->tree.nodes[node];
 
-	return n->parent == FLAME_NONE ? (uint64_t)f->frames.n + n->frame : n->frame;
+	return n->parent == FLAME_NONE ? (uint64_t)f->frames.all.n + n->frame : n->frame;
 }
 
 const struct flame_node *flame__node(const struct flame *f, uint32_t i)
@@ -738,16 +627,12 @@ void flame__free(struct flame *f)
 		return;
 	for (uint32_t i = 0; i < f->n_processes; i++)
 		free(f->processes[i].title);
-	for (uint32_t i = 0; i < f->frames.n; i++)
-		free(f->frames.at[i].name);
+	flame_frames__destroy(&f->frames);
 	for (uint32_t i = 0; i < f->threads.n; i++)
 		free(f->threads.at[i].levels);
 	free(f->processes);
-	table__destroy(&f->frames);
-	table__destroy(&f->keyed);
 	table__destroy(&f->threads);
 	flame_tree__destroy(&f->tree);
-	u64_map__destroy(&f->query_of);
 	u64_map__destroy(&f->tops);
 	interner__destroy(&f->names);
 	self_time__free(f->self_time);
