@@ -15,14 +15,19 @@
 /* Functions that are looked at: looking takes time, and code is untrusted. */
 #define SIDES_MAX 256
 
+/* Branches that lead to one call. */
+#define WAYS_MAX 8
+/* rustc's EventFilter::GENERIC_ACTIVITIES. */
+#define ACTIVITY 0x001
+
 /* rustc's EventFilter, and the methods of its SelfProfilerRef. */
 static const struct {
 	uint32_t filter;
 	const char *method;
 } kinds[] = {
-	{0x001, "16generic_activity"},	  {0x002, "14query_provider"},
+	{ACTIVITY, "16generic_activity"}, {0x002, "14query_provider"},
 	{0x008, "13query_blocked"},	  {0x010, "18incr_cache_loading"},
-	{0x100, "19incr_result_hashing"},
+	{0x100, "19incr_result_hashing"}, {0x200, "13artifact_size"},
 };
 
 /* A function that may be a cold side, and the bits that its callers test. */
@@ -55,15 +60,15 @@ static uint64_t find_thread_number(struct elf_image *img)
 	return 0;
 }
 
-static int has_named(struct elf_image *img, bool *named)
+int cold_kinds__are_unnamed(struct elf_image *img)
 {
 	_known_symbols_ struct known_symbols known;
 	int err = known_symbols__find(img, &known);
 
-	*named = false;
 	for (uint32_t i = 0; !err && i < known.n; i++)
-		*named = *named || known.items[i].info.kind == NAME_COLD_PROVIDER;
-	return err == -ENODATA ? 0 : err;
+		if (known.items[i].info.kind == NAME_COLD_PROVIDER)
+			return 0;
+	return err && err != -ENODATA ? err : 1;
 }
 
 static int find_sides(struct search *s)
@@ -89,26 +94,30 @@ static struct side *side_at(struct search *s, uint64_t entry)
 	return NULL;
 }
 
-/* The bits of the filter that lead to call `i`, or 0. It is 16 bits wide and aligned. */
-static uint32_t tested(const struct walk *w, size_t i)
+/* The filter is 16 bits wide and aligned. */
+static uint32_t bits_of(const struct code_insn *test)
 {
-	const struct code_insn *test;
-	struct walk_guard g;
-
-	if (!walk__guard(w, i, &g))
-		return 0;
-	test = walk__mask_test(w->code, g.mask);
-	if (!test)
-		return 0;
-	return test->shape == CODE_TEST_MASK ? test->imm << (test->disp & 1 ? 8 : 0) : test->imm;
+	return test->imm << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
 }
 
 static void vote(struct side *side, uint32_t filter)
 {
-	if (!filter)
-		return;
 	side->several = side->several || (side->filter && side->filter != filter);
 	side->filter = filter;
+}
+
+/* The tests of the filter that lead to call `i`. */
+static void look_at_call(const struct walk *w, size_t i, struct side *side)
+{
+	struct walk_guard guards[WAYS_MAX];
+	size_t n = walk__guards(w, i, guards, WAYS_MAX);
+
+	for (size_t k = 0; k < n; k++) {
+		const struct code_insn *test = walk__mask_test(w->code, guards[k].mask);
+
+		if (test)
+			vote(side, bits_of(test));
+	}
 }
 
 static int look_into(struct search *s, const struct owner *f)
@@ -124,7 +133,7 @@ static int look_into(struct search *s, const struct owner *f)
 		struct side *side = callee ? side_at(s, callee) : NULL;
 
 		if (side)
-			vote(side, tested(&w, i));
+			look_at_call(&w, i, side);
 	}
 	walk__fini(&w);
 	return err;
@@ -145,7 +154,7 @@ static int name_side(const struct side *side, uint32_t number, struct recovered 
 	char name[192];
 
 	for (size_t i = 0; i < N_OF(kinds); i++) {
-		if (side->several || kinds[i].filter != side->filter)
+		if (kinds[i].filter != side->filter)
 			continue;
 		snprintf(name, sizeof(name),
 			 "_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
@@ -156,21 +165,20 @@ static int name_side(const struct side *side, uint32_t number, struct recovered 
 	return 0;
 }
 
-int cold_kinds__recover(struct elf_image *img, struct recovered *out)
+int cold_kinds__recover(struct elf_image *img, bool activities, struct recovered *out)
 {
 	_code_decoder_ struct code_decoder *decoder = NULL;
 	_free_ struct search *s = calloc(1, sizeof(*s));
-	bool named = false;
-	int err = s ? has_named(img, &named) : -ENOMEM;
+	int err = s ? code_decoder__new(img, &decoder) : -ENOMEM;
 
-	if (err || named)
+	if (err)
 		return err;
 	s->img = img;
-	err = code_decoder__new(img, &decoder);
 	s->decoder = decoder;
-	err = err ?: find_sides(s) ?: find_kinds(s);
+	err = find_sides(s) ?: find_kinds(s);
 	for (uint32_t i = 0; i < s->n && !err; i++)
-		err = name_side(&s->sides[i], i, out);
+		if (!s->sides[i].several && activities == (s->sides[i].filter == ACTIVITY))
+			err = name_side(&s->sides[i], i, out);
 	code__free(&s->code);
 	return err;
 }

@@ -10,10 +10,13 @@
 #include "plan/recover/recovered.h"
 #include "plan/symbols/elf_image.h"
 
+/* 1 if no cold side of query providers has a name; 0 or -ENOMEM. */
+int cold_kinds__are_unnamed(struct elf_image *img);
+
 /*
- * Add names to those that have none, if all calls of a function test one bit. Nothing is added if a
- * cold side of query providers has a name. 0 or -ENOMEM.
+ * Add names to those that have none, if all calls of a function test one bit: to those of
+ * activities, or to the others. 0 or -ENOMEM.
  */
-int cold_kinds__recover(struct elf_image *img, struct recovered *out);
+int cold_kinds__recover(struct elf_image *img, bool activities, struct recovered *out);
 
 #endif /* QPROF_PLAN_RECOVER_COLD_KINDS_H */

@@ -29,6 +29,24 @@ static int recover_profiler(struct elf_image *img, struct recovered *r, const ch
 		       ?: timers__recover(img, r, problem);
 }
 
+/*
+ * Activities are those whose functions get a label: sizes do, too, so other kinds go first where no
+ * names show them.
+ */
+static int recover_cold_sides(struct elf_image *img, const struct bounds *bounds,
+			      struct recovered *r, const char **problem)
+{
+	int unnamed = cold_kinds__are_unnamed(img), err = unnamed < 0 ? unnamed : 0;
+
+	if (!err && unnamed)
+		err = cold_kinds__recover(img, false, r) ?: recovered__give(r, bounds, img);
+	err = err ?: activities__recover(img, r, problem) ?: recovered__give(r, bounds, img)
+		       ?: arguments__recover(img, r);
+	if (!err && unnamed)
+		err = cold_kinds__recover(img, true, r) ?: recovered__give(r, bounds, img);
+	return err;
+}
+
 static int recover_queries(struct elf_image *img, const struct bounds *bounds, struct recovered *r,
 			   struct query_numbers *numbers, const char **problem)
 {
@@ -45,9 +63,8 @@ int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const
 	*problem = NULL;
 	/* Steps find functions by symbols, so the image gets those that are known after each. */
 	return err ?: reached__keep(img, &bounds) ?: dynsym__recover(img, &r)
-		       ?: recovered__give(&r, &bounds, img) ?: activities__recover(img, &r, problem)
-		       ?: recovered__give(&r, &bounds, img) ?: arguments__recover(img, &r)
-		       ?: cold_kinds__recover(img, &r) ?: recovered__give(&r, &bounds, img)
+		       ?: recovered__give(&r, &bounds, img)
+		       ?: recover_cold_sides(img, &bounds, &r, problem)
 		       ?: recover_queries(img, &bounds, &r, numbers, problem)
 		       ?: recovered__give(&r, &bounds, img)
 		       ?: recover_profiler(img, &r, problem) ?: readers__recover(img, &bounds, &r)
