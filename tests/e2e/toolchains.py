@@ -181,7 +181,8 @@ def missing(plan):
         yield "%d bodies: %s" % (n, problem)
     guards = [g for g in plan["guards"] if not g["exact"]]
     if guards:
-        yield "%d of %d other intervals have no exact end" % (len(guards), len(plan["guards"]))
+        yield "%d of %d other intervals have no exact end: %s" % (
+            len(guards), len(plan["guards"]), some([g["label"] or g["function"] for g in guards]))
 
 
 class Page:

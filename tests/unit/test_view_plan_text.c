@@ -60,6 +60,7 @@ static void the_summary_counts_guards_by_kind(void **state)
 	assert_contains(text, "QueryBlocked          1      0         1\n");
 	assert_lacks(text, "IncrementalLoadResult");
 	assert_contains(text, "9 more places record the size of an artifact");
+	assert_contains(text, "  without an exact end\n    (a query's): no end\n");
 	assert_contains(text, "with an argument: 1; it can be read of 1\n");
 	assert_lacks(text, "early_lint_checks");
 }
@@ -83,6 +84,25 @@ static void a_problem_names_its_cause(void **state)
 	plan->queries[0].end_exact = false;
 	text = text_of(plan, false);
 	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
+}
+
+static void many_intervals_without_an_exact_end_are_counted(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	struct plan_guard first = plan->guards[0], *own = plan->guards;
+	struct plan_guard guards[12];
+	uint32_t n = plan->n_guards;
+	_free_ char *text = NULL;
+
+	first.exact = false;
+	for (size_t i = 0; i < N_OF(guards); i++)
+		guards[i] = first;
+	plan->guards = guards;
+	plan->n_guards = N_OF(guards);
+	text = text_of(plan, false);
+	plan->guards = own;
+	plan->n_guards = n;
+	assert_contains(text, "    and 2 more: --full lists all\n");
 }
 
 static void full_lists_queries_and_sites(void **state)
@@ -192,6 +212,7 @@ int main(void)
 		cmocka_unit_test(the_summary_counts_guards_by_kind),
 		cmocka_unit_test(a_whole_plan_has_no_problems),
 		cmocka_unit_test(a_problem_names_its_cause),
+		cmocka_unit_test(many_intervals_without_an_exact_end_are_counted),
 		cmocka_unit_test(full_lists_queries_and_sites),
 		cmocka_unit_test(full_says_whether_names_can_be_read),
 		cmocka_unit_test(almost_all_is_not_100_percent),

@@ -8,6 +8,9 @@
 #include "base/format.h"
 #include "view/table.h"
 
+/* Guards that the summary names. */
+#define INEXACT_MAX 10
+
 static bool is_timer(const struct plan_guard *g)
 {
 	return g->scope == WIRE_SCOPE_TIMER;
@@ -39,6 +42,26 @@ static void print_arguments(FILE *out, const struct plan *plan)
 			have, known);
 	if (have && plan->expansions_problem)
 		fprintf(out, "  macros are not named: %s\n", plan->expansions_problem);
+}
+
+/* Those whose end may be noticed late, and why. */
+static void print_inexact(FILE *out, const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const struct plan_guard *g = &plan->guards[i];
+
+		if (g->exact)
+			continue;
+		if (!n++)
+			fprintf(out, "  without an exact end\n");
+		if (n <= INEXACT_MAX)
+			fprintf(out, "    %s: %s\n", label_of(g) ?: g->function,
+				g->problem ?: "unknown");
+	}
+	if (n > INEXACT_MAX)
+		fprintf(out, "    and %" PRIu32 " more: --full lists all\n", n - INEXACT_MAX);
 }
 
 int plan_guards_summary(FILE *out, const struct plan *plan)
@@ -73,6 +96,7 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
 	if (plan->n_guards && table__print(t, out, "  "))
 		return -ENOMEM;
+	print_inexact(out, plan);
 	print_arguments(out, plan);
 	if (plan->n_artifacts)
 		fprintf(out,
