@@ -5,69 +5,84 @@
 
 #include "test.h"
 
+static uint8_t stack[72];
+static struct copied_part part = {.addr = 0x7000, .size = sizeof(stack), .bytes = stack};
+static struct copied memory = {.parts = &part, .n = 1};
+static struct stopped stopped = {.preserved = {[3] = 0x1100000005}}; /* r14 */
+static struct call inner[] = {{.sp = 0x7000}, {.sp = 0x7010, .bp = 6, .bp_lost = true}};
+static struct calls calls = {inner, 2, 2, true};
+/* A definition: number 9 of crate 3. */
+static const uint32_t def[] = {9, 3};
+
+/* The key of a call that a plan describes so. */
+static uint64_t key_in(uint32_t call, const struct plan_held_key *held,
+		       const struct wire_memory_key *memory_key)
+{
+	struct item_call c = {&calls, call, &stopped, &memory};
+
+	return item_key(held, memory_key, &c);
+}
+
 static void keys_are_where_the_plan_says(void **state)
 {
-	uint8_t stack[72] = {0};
-	struct copied_part part = {.addr = 0x7000, .size = sizeof(stack), .bytes = stack};
-	struct copied memory = {.parts = &part, .n = 1};
-	struct stopped s = {.preserved = {[3] = 0x1100000005}}; /* r14 */
 	struct plan_held_key held = {.key = WIRE_KEY_LOCAL, .reg = WIRE_REG_R14};
-	struct call inner[] = {{.sp = 0x7000}, {.sp = 0x7010, .bp = 6, .bp_lost = true}};
-	struct calls calls = {inner, 2, 2, true};
-	struct item_call c = {&calls, 1, &s, &memory};
-	const uint32_t def[] = {9, 3}, instance[] = {0, 101, 7, 4, 0};
-	struct wire_memory_key memory_key = {.offset = 4, .first = 100, .words = {[1] = 1}};
-	uint64_t at = 0x7028;
 
-	memcpy(stack + 0x28, instance, sizeof(instance));
+	memset(stack, 0, sizeof(stack));
 	/* Nobody knows where the inner call has saved it. */
 	assert_true(item_key__is_preserved(&held));
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
-	c.index = 0;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 5));
-	c.index = 1;
+	assert_int_equal(key_in(1, &held, NULL), 0);
+	assert_int_equal(key_in(0, &held, NULL), wire_key(0, 5));
 	held.reg = WIRE_REG_BP;
 	assert_false(item_key__is_preserved(&held));
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
+	assert_int_equal(key_in(1, &held, NULL), 0);
 	inner[1].bp_lost = false;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 6));
+	assert_int_equal(key_in(1, &held, NULL), wire_key(0, 6));
 	held.reg = WIRE_REG_NONE;
 	held.slot = 8;
 	memcpy(stack + 0x18, def, sizeof(def));
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 9));
+	assert_int_equal(key_in(1, &held, NULL), wire_key(0, 9));
 	held.key = WIRE_KEY_DEF;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(3, 9));
+	assert_int_equal(key_in(1, &held, NULL), wire_key(3, 9));
 	held.key = WIRE_KEY_CRATE;
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
-	/* Its address, which is on the stack too. */
-	held.key = WIRE_KEY_MEMORY;
-	memcpy(stack + 0x18, &at, sizeof(at));
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
-	held.in_place = true;
-	held.slot = 0x18;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
-	/* The bytes behind the variant's are something else. */
-	stack[0x2d] = 0xab;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(7, 0xab65));
-	memory_key.narrow = 1;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(4, 7));
-	stack[0x2d] = 0;
-	memory_key.words[1] = WIRE_LOCAL_WORD;
-	assert_int_equal(item_key(&held, &memory_key, &c), wire_key(0, 101));
-	held.in_place = false;
-	held.slot = 8;
-	memory_key.words[1] = WIRE_NO_WORD;
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
-	at = 0x9000;
-	memcpy(stack + 0x18, &at, sizeof(at));
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
-	memcpy(stack + 0x18, def, sizeof(def));
+	assert_int_equal(key_in(1, &held, NULL), 0);
 	held.key = WIRE_KEY_DEF;
 	held.slot = 0x40;
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
+	assert_int_equal(key_in(1, &held, NULL), 0);
 	held.slot = 8;
 	memset(stack + 0x1c, 0xff, 4);
-	assert_int_equal(item_key(&held, &memory_key, &c), 0);
+	assert_int_equal(key_in(1, &held, NULL), 0);
+}
+
+/* The stack has the address of the key, or the key itself. */
+static void keys_in_memory_are_read(void **state)
+{
+	struct plan_held_key held = {.key = WIRE_KEY_MEMORY, .reg = WIRE_REG_NONE, .slot = 8};
+	struct wire_memory_key key = {.offset = 4, .first = 100, .words = {[1] = 1}};
+	const uint32_t instance[] = {0, 101, 7, 4, 0};
+	uint64_t at = 0x7028;
+
+	memset(stack, 0, sizeof(stack));
+	memcpy(stack + 0x28, instance, sizeof(instance));
+	memcpy(stack + 0x18, &at, sizeof(at));
+	assert_int_equal(key_in(1, &held, &key), wire_key(4, 7));
+	held.in_place = true;
+	held.slot = 0x18;
+	assert_int_equal(key_in(1, &held, &key), wire_key(4, 7));
+	/* The bytes behind the variant's are something else. */
+	stack[0x2d] = 0xab;
+	assert_int_equal(key_in(1, &held, &key), wire_key(7, 0xab65));
+	key.narrow = 1;
+	assert_int_equal(key_in(1, &held, &key), wire_key(4, 7));
+	stack[0x2d] = 0;
+	key.words[1] = WIRE_LOCAL_WORD;
+	assert_int_equal(key_in(1, &held, &key), wire_key(0, 101));
+	held.in_place = false;
+	held.slot = 8;
+	key.words[1] = WIRE_NO_WORD;
+	assert_int_equal(key_in(1, &held, &key), 0);
+	at = 0x9000;
+	memcpy(stack + 0x18, &at, sizeof(at));
+	assert_int_equal(key_in(1, &held, &key), 0);
 }
 
 /*
@@ -175,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_where_the_plan_says),
+		cmocka_unit_test(keys_in_memory_are_read),
 		cmocka_unit_test(rows_are_named_while_the_context_stays),
 		cmocka_unit_test(a_program_that_is_executed_meanwhile_has_no_names),
 		cmocka_unit_test(other_crates_have_no_names_here),

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Guards, and plans with a filter. */
+#include "capture/attach_set.h"
+
+#include "test.h"
+
+static struct plan_body bodies[] = {
+	{.group = 7}, {.group = 0, .between = PLAN_BETWEEN_MAX}, {.group = 0xfffe}};
+static struct plan_query named[] = {
+	{.name = (char *)"alpha", .start_role = WIRE_ROLE_START, .body_incr = 0},
+	{.name = (char *)"beta", .start_role = WIRE_ROLE_WRAPPER, .body_incr = 0},
+};
+
+enum { PHASE, TINY, DYNAMIC, LOADING, WAITING, HASHES, SHARED, N_GUARDS };
+
+static struct plan_guard guards[N_GUARDS] = {
+	[PHASE] = {.label = (char *)"phase", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
+	[TINY] = {.label = (char *)"metadata_decode_x",
+		  .kind = WIRE_KIND_ACTIVITY,
+		  .scope = 9,
+		  .number = 2},
+	[DYNAMIC] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1, .label_slot = 0x48},
+	[LOADING] = {.kind = WIRE_KIND_LOAD, .scope = 7, .number = 1, .label_of_query = true},
+	[WAITING] = {.kind = WIRE_KIND_BLOCKED, .scope = 7, .number = 2, .label_of_query = true},
+	[HASHES] = {.kind = WIRE_KIND_HASHING, .scope = 7, .number = 3, .label_of_query = true},
+	[SHARED] = {.label = (char *)"other", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 2},
+};
+
+enum {
+	AT_START,
+	AT_CAUGHT,
+	AT_PHASE,
+	AT_TINY,
+	AT_DYNAMIC,
+	AT_WAITING,
+	AT_HASHES,
+	AT_SHARED,
+	AT_LOADING,
+	AT_PHASE_END,
+	AT_SHARED_END,
+	AT_TIMER,
+	N_SITES,
+};
+
+#define SITE(r, q, g)                                                                     \
+	{                                                                                 \
+		.role = (r), .query = (q), .guard = (g), .body = 0, .reg = WIRE_REG_NONE, \
+		.slot = PLAN_NO_SLOT                                                      \
+	}
+
+static struct plan_site filtered_sites[N_SITES] = {
+	[AT_START] = SITE(WIRE_ROLE_START, 0, PLAN_NONE),
+	[AT_CAUGHT] = SITE(WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE),
+	[AT_PHASE] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, PHASE),
+	[AT_TINY] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TINY),
+	[AT_DYNAMIC] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, DYNAMIC),
+	[AT_WAITING] = SITE(WIRE_ROLE_GUARD, 1, WAITING),
+	[AT_HASHES] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, HASHES),
+	[AT_SHARED] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, SHARED),
+	[AT_LOADING] = SITE(WIRE_ROLE_GUARD_QUERY, PLAN_NONE, LOADING),
+	[AT_PHASE_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, PHASE),
+	[AT_SHARED_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, TINY),
+	[AT_TIMER] = SITE(WIRE_ROLE_TIMER, PLAN_NONE, PLAN_NONE),
+};
+
+static const struct plan filtered = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = named,
+	.n_queries = 2,
+	.guards = guards,
+	.n_guards = N_GUARDS,
+	.sites = filtered_sites,
+	.n_sites = N_SITES,
+};
+
+static struct filter *filter_in_use;
+
+static void choose(struct attach_set *c, const char *events)
+{
+	assert_int_equal(filter__new(&events, 1, &filter_in_use), 0);
+	assert_int_equal(attach_set__init(c, &filtered, filter_in_use, 3, false), 0);
+}
+
+static void done(struct attach_set *c)
+{
+	attach_set__clear(c);
+	filter__free(filter_in_use);
+}
+
+/* `want` has one letter per site, in upper case if the site is wanted. */
+static void assert_wants(const char *events, const char *want)
+{
+	struct attach_set c;
+	uint32_t n = 0;
+
+	choose(&c, events);
+	for (int i = 0; i < N_SITES; i++) {
+		bool wanted = want[i] >= 'A' && want[i] <= 'Z';
+
+		n += wanted;
+		if (attach_set__wants(&c, &filtered_sites[i]) != wanted)
+			fail_msg("%s: site %d", events, i);
+	}
+	assert_int_equal(attach_set__sites(&c), n);
+	done(&c);
+}
+
+static void only_sites_of_what_is_asked_for_are_wanted(void **state)
+{
+	/*                                  start, caught, phase, tiny, dynamic, waiting, hashes,
+	 *                                  other, loading, phase's end, shared end, timer */
+	assert_wants("all", "SCPTDWHXLEET");
+	assert_wants("default", "SCPtdWhXLEET");
+	assert_wants("query-provider", "SCptdwhxleet");
+	assert_wants("passes", "sCptdwhxleeT");
+	assert_wants("generic-activity", "sCPTDwhXlEET");
+	assert_wants("query-blocked", "sCptdWhxleet");
+	assert_wants("query-blocked,-beta", "sCptdwhxleet");
+	assert_wants("incr-cache-load", "sCptdwhxLeet");
+	assert_wants("incr-result-hashing", "SCptdwHxleet");
+	assert_wants("generic-activity,-other,-meta*", "sCPtDwhxlEeT");
+}
+
+static enum plan_part wanted_part(int site)
+{
+	switch (site) {
+	case AT_WAITING:
+		return PLAN_PART_THREADS;
+	case AT_LOADING:
+	case AT_HASHES:
+		return PLAN_PART_INCREMENTAL;
+	default:
+		return PLAN_PART_ALWAYS;
+	}
+}
+
+/* An end that guards of different parts share is always there. */
+static void only_some_compilers_need_the_sites_of_an_optional_part(void **state)
+{
+	struct plan_site own_end = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, WAITING);
+	struct attach_set c;
+
+	choose(&c, "all");
+	for (int i = 0; i < N_SITES; i++)
+		assert_int_equal(attach_set__part(&c, &filtered_sites[i]), wanted_part(i));
+	assert_int_equal(attach_set__part(&c, &own_end), PLAN_PART_THREADS);
+	done(&c);
+	guards[WAITING].number = guards[HASHES].number;
+	choose(&c, "default");
+	assert_int_equal(attach_set__part(&c, &own_end), PLAN_PART_ALWAYS);
+	done(&c);
+	guards[WAITING].number = 2;
+}
+
+static void a_query_needed_but_not_selected_is_hidden(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct attach_set c;
+
+	choose(&c, "incr-result-hashing,incr-cache-load,-beta");
+	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_HIDDEN);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_false(value.hidden);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 1, &key, &value));
+	assert_true(value.hidden);
+	done(&c);
+	choose(&c, "all");
+	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_REG_NONE);
+	done(&c);
+}
+
+static struct plan_guard loads[] = {
+	{.kind = WIRE_KIND_LOAD, .scope = 40, .number = 2, .label_of_query = true},
+	{.kind = WIRE_KIND_LOAD, .scope = 41, .number = 1, .label_of_query = true},
+};
+
+static struct plan_site called_sites[] = {
+	SITE(WIRE_ROLE_GUARD_CALLED, PLAN_NONE, 1),
+	{.role = WIRE_ROLE_GUARD_CALLED,
+	 .addr = 0x5000,
+	 .query = PLAN_NONE,
+	 .body = PLAN_NONE,
+	 .guard = 0,
+	 .reg = WIRE_REG_NONE,
+	 .slot = 0x48},
+};
+
+static struct plan_step steps[] = {
+	{0x5100, 0, PLAN_NONE, WIRE_REG_NONE, 0x78, 0},
+	{0x4100, 0, 1, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+	{0x6100, 1, 0, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+};
+
+static struct plan_query loaded[] = {
+	{.name = (char *)"alpha", .provider = 0x1000, .body_incr = 1, .body_non_incr = 0},
+	{.name = (char *)"beta", .provider = 0x2000, .body_incr = 2, .body_non_incr = 1},
+};
+
+static const struct plan loading = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = loaded,
+	.n_queries = 2,
+	.guards = loads,
+	.n_guards = 2,
+	.steps = steps,
+	.n_steps = 3,
+	.sites = called_sites,
+	.n_sites = 2,
+};
+
+static void a_load_is_asked_for_by_its_callers(void **state)
+{
+	const struct plan_site *site = &called_sites[1];
+	struct wire_provider_key key;
+	struct wire_provider provider;
+	struct wire_step step;
+	struct attach_set c;
+	uint64_t cookie;
+
+	assert_int_equal(attach_set__init(&c, &loading, NULL, 3, false), 0);
+	cookie = attach_set__cookie(&c, site);
+	assert_int_equal(wire_cookie_role(cookie), WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(wire_cookie_query(cookie), 1);
+	assert_int_equal(wire_cookie_group(cookie), 40);
+	assert_int_equal(wire_cookie_number(cookie), 2);
+	assert_int_equal(wire_cookie_label(cookie), 0x48 / 8);
+	assert_int_equal(wire_cookie_kind(cookie), WIRE_KIND_LOAD);
+
+	assert_true(attach_set__step(&c, site, 0, &key, &step));
+	assert_int_equal(key.distance, 0x100);
+	assert_int_equal(key.site, 1);
+	assert_int_equal(key.lib, 3);
+	assert_int_equal(step.next, 1);
+	assert_int_equal(step.slot, 0x78 / 8);
+	assert_true(attach_set__step(&c, site, 1, &key, &step));
+	assert_int_equal(key.distance, (uint32_t)-0xf00);
+	assert_int_equal(step.next, 0);
+	assert_int_equal(step.reg, WIRE_REG_R14);
+	assert_int_equal(step.vtable_offset, 448 / 8);
+	assert_false(attach_set__step(&c, site, 2, &key, &step));
+
+	/* Only incremental bodies load, and only the bodies in the steps of the guard. */
+	assert_true(attach_set__provider(&c, site, 0, &key, &provider));
+	assert_int_equal(key.distance, (uint32_t)-0x4000);
+	assert_int_equal(provider.query, 0);
+	assert_int_equal(provider.kind, WIRE_KIND_LOAD);
+	assert_false(attach_set__provider(&c, site, 1, &key, &provider));
+	/* The vtable has the address of what calls the provider. */
+	loaded[0].provider_caller = 0x1800;
+	assert_true(attach_set__provider(&c, site, 0, &key, &provider));
+	loaded[0].provider_caller = 0;
+	assert_int_equal(key.distance, (uint32_t)-0x3800);
+	attach_set__clear(&c);
+}
+
+static void a_guard_says_what_it_is(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct attach_set c;
+	uint64_t k;
+
+	choose(&c, "all");
+	k = attach_set__cookie(&c, &filtered_sites[AT_TINY]);
+	assert_int_equal(wire_cookie_role(k), WIRE_ROLE_GUARD);
+	assert_int_equal(wire_cookie_lib(k), 3);
+	assert_int_equal(wire_cookie_query(k), TINY);
+	assert_int_equal(wire_cookie_group(k), 9);
+	assert_int_equal(wire_cookie_number(k), 2);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_ACTIVITY);
+	k = attach_set__cookie(&c, &filtered_sites[AT_DYNAMIC]);
+	assert_int_equal(8 * wire_cookie_label(k), 0x48);
+	k = attach_set__cookie(&c, &filtered_sites[AT_WAITING]);
+	assert_int_equal(wire_cookie_query(k), 1);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_BLOCKED);
+	k = attach_set__cookie(&c, &filtered_sites[AT_HASHES]);
+	assert_int_equal(wire_cookie_label(k), WIRE_LABEL_OF_QUERY);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_HASHING);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_int_equal(value.query, 0);
+	assert_int_equal(value.group, 7);
+	assert_int_equal(value.number, 1);
+	assert_int_equal(value.kind, WIRE_KIND_LOAD);
+	done(&c);
+}
+
+/* Only a guard whose argument can be read looks it up. */
+static void the_source_of_an_argument_is_in_a_table(void **state)
+{
+	struct plan_guard with[N_GUARDS];
+	struct plan plan = filtered;
+	struct wire_source source = {0};
+	struct attach_set c;
+	uint32_t key = 0;
+
+	memcpy(with, guards, sizeof(with));
+	with[TINY].source = (struct wire_source){.site = 7, .text = WIRE_ARGUMENT_STRING};
+	plan.guards = with;
+	assert_int_equal(attach_set__init(&c, &plan, NULL, 3, false), 0);
+	assert_int_equal(wire_cookie_label(attach_set__cookie(&c, &filtered_sites[AT_TINY])),
+			 WIRE_LABEL_WITH_ARGUMENT);
+	assert_true(attach_set__source(&c, &filtered_sites[AT_TINY], &key, &source));
+	assert_int_equal(key, wire_source_key(3, TINY));
+	assert_int_equal(source.site, 7);
+	assert_false(attach_set__source(&c, &filtered_sites[AT_DYNAMIC], &key, &source));
+	assert_false(attach_set__source(&c, &filtered_sites[AT_SHARED_END], &key, &source));
+	attach_set__clear(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_source_of_an_argument_is_in_a_table),
+		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
+		cmocka_unit_test(only_some_compilers_need_the_sites_of_an_optional_part),
+		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
+		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
+		cmocka_unit_test(a_guard_says_what_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
