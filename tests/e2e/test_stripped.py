@@ -29,11 +29,9 @@ REASONS = {equality.SHARED, equality.NAMED_TOO_EARLY, equality.FED}
 OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id")
 OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_offset", "sp_delta",
            "key_register", "key_slot")
-# Queries of the 1.97 nightly whose type of key only symbols show: the functions that drop the
-# guards of several types were folded into one, and none of these types names a definition.
-WITHOUT_TYPE = ("dropck_outlives", "evaluate_obligation", "reveal_opaque_types_in_bounds",
-                "type_op_prove_predicate", "upstream_async_drop_glue_for",
-                "upstream_drop_glue_for")
+# Queries of the 1.97 nightly whose type of key only symbols show: of their two types, both the
+# functions that drop guards and those that grow tables were folded into one.
+WITHOUT_TYPE = ("dropck_outlives", "type_op_prove_predicate")
 # Of an interval that is not a query; functions and scopes have no names in a copy.
 OF_GUARD = ("kind", "label", "label_slot", "label_of_query", "end_sites", "exact", "problem")
 # What is not the same in the plan of a copy without symbols; these arrays are compared apart.

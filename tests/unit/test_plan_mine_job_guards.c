@@ -6,9 +6,24 @@
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
 
-enum body { ONE, TWO, NOTHING, BOTH, MOST, NONE, SPLIT, BODIES };
+enum body {
+	ONE,
+	TWO,
+	NOTHING,
+	BOTH,
+	MOST,
+	NONE,
+	SPLIT,
+	DIRECT,
+	THROUGH,
+	CONTRADICTS,
+	TWO_TABLES,
+	BODIES
+};
 
-static const char *const names[] = {"one", "two", "nothing", "both", "most", "none", "split"};
+static const char *const names[] = {"one",     "two",	      "nothing",   "both",
+				    "most",    "none",	      "split",	   "direct",
+				    "through", "contradicts", "two_tables"};
 
 /* The assembled tests/fixtures/job_guards.s. */
 static struct elf_image *img;
@@ -26,7 +41,8 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < BODIES; i++)
 		bodies[i].addr = symbol(img, names[i])->addr;
 	for (uint32_t i = 1; i < BODIES; i++)
-		assert_true(bodies[i].addr > bodies[i - 1].addr);
+		if (bodies[i].addr <= bodies[i - 1].addr)
+			return -1;
 	return job_guards__find(img, &known, decoder, &plan, &found);
 }
 
@@ -64,12 +80,24 @@ static void other_bodies_have_no_known_type(void **state)
 	assert_int_equal(found[NONE].n, 0);
 }
 
+static void the_table_of_the_cache_leaves_some_types(void **state)
+{
+	for (enum body body = DIRECT; body <= THROUGH; body++) {
+		assert_int_equal(found[body].n, 1);
+		assert_string_equal(found[body].types[0].type, "LocalDefId");
+	}
+	assert_int_equal(found[CONTRADICTS].n, 0);
+	/* Which is the cache's is not known. */
+	assert_int_equal(found[TWO_TABLES].n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_body_drops_the_guard_of_its_keys),
 		cmocka_unit_test(folded_functions_have_several_types),
 		cmocka_unit_test(other_bodies_have_no_known_type),
+		cmocka_unit_test(the_table_of_the_cache_leaves_some_types),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

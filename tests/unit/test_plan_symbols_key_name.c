@@ -164,6 +164,22 @@ static void a_guard_holds_the_key(void **state)
 		     WIRE_KEY_UNKNOWN, "");
 }
 
+#define TABLE(row) "_RINvMs6_NtCs1_9hashbrown3rawINtB6_8RawTable" row "E14reserve_rehashuECs3_4main"
+#define RESULT                                                                \
+	"TINtNtNtCs2_12rustc_middle5query5erase10ErasedDataAhj1c_ENtNtNtCs2_" \
+	"12rustc_middle9dep_graph5graph12DepNodeIndexE"
+
+static void a_table_holds_the_key_and_the_size(void **state)
+{
+	assert_name(TABLE("TNtNtCs2_10rustc_span6def_id5DefId" RESULT "E"), WIRE_KEY_DEF, 28);
+	assert_type(TABLE("TNtNtCs2_10rustc_span6def_id5DefId" RESULT "E"), "DefId");
+	assert_name(TABLE("TTNtNtCs2_10rustc_span6def_id5DefIdjE" RESULT "E"), WIRE_KEY_UNKNOWN,
+		    28);
+	assert_type(TABLE("TTNtNtCs2_10rustc_span6def_id5DefIdjE" RESULT "E"), "(DefId, usize)");
+	assert_type(TABLE("NtNtCs2_10rustc_span6def_id5DefId"), "");
+	assert_type(TABLE("TNtNtCs2_10rustc_span6def_id5DefIdjE"), "");
+}
+
 #define TAGGED "_RNvMNtCs1_12rustc_middle7queriesNtB2_14TaggedQueryKey"
 
 static void functions_of_the_enum_of_queries(void **state)
@@ -231,6 +247,7 @@ int main(void)
 		cmocka_unit_test(back_references_are_followed),
 		cmocka_unit_test(a_task_that_executes_a_query_holds_the_cache),
 		cmocka_unit_test(a_guard_holds_the_key),
+		cmocka_unit_test(a_table_holds_the_key_and_the_size),
 		cmocka_unit_test(functions_of_the_enum_of_queries),
 		cmocka_unit_test(a_configuration_holds_the_cache),
 		cmocka_unit_test(other_types_are_unknown),

@@ -45,6 +45,17 @@ static const struct expectation today[] = {
 	 "current_sessionNtNtCslNYArtu3iFV_5alloc6string6StringNCINvMs1_BU_B1G_9with_taskRNtNtCs"
 	 "jrHSEGnQ3l9_3std4path4PathuE0E0uECs5FxD4tM6viY_14rustc_metadata",
 	 NAME_KEY_WITNESS, NAME_PART_ENTRY, NULL},
+	{"_RINvMs6_NtCsisHHR57e8H2_9hashbrown3rawINtB6_8RawTableTINtNtCs8NwYtU1Mohg_4core6opti"
+	 "on6OptionNtNtCs6IqgnrtlzSn_10rustc_span6symbol6SymbolETINtNtNtCsjxQzBqb8aDj_12rustc_"
+	 "middle5query5erase10ErasedDataAhj0_ENtNtNtB2j_9dep_graph5graph12DepNodeIndexEEE14res"
+	 "erve_rehashNCNvMs1_NtCs4k3LPBBIJ3O_21rustc_data_structures7shardedINtB4k_7ShardedINt"
+	 "NtB8_5table9HashTableBP_EE13insert_unique0ECsSR1oCmx5b7_16rustc_query_impl",
+	 NAME_KEY_TABLE, NAME_PART_ENTRY, NULL},
+	{"_RINvMs6_NtCsfzxCEe6FjLs_9hashbrown3rawINtB6_8RawTableTNtNtNtCsjxQzBqb8aDj_12rustc_m"
+	 "iddle9dep_graph8dep_node7DepNodeNtNtCs6IqgnrtlzSn_10rustc_span6def_id8CrateNumEE14re"
+	 "serve_rehashNCINvNtB8_3map11make_hasherBQ_B1P_NtCsfRZ3y7WvlIw_10rustc_hash13FxBuildH"
+	 "asherE0ECsSR1oCmx5b7_16rustc_query_impl",
+	 NAME_OTHER, NAME_PART_ENTRY, NULL},
 	{"_RNvXs_NtCsfhTr2ijyTAe_16rustc_query_impl9executionINtB4_14ActiveJobGuardNtNtCsjyvvofjlh"
 	 "eH_10rustc_span6def_id5DefIdENtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4dropB6_",
 	 NAME_KEY_GUARD, NAME_PART_ENTRY, NULL},

@@ -2,7 +2,9 @@
 /*
  * The type of a body's keys, where the body has no name: while its query runs, it holds a guard,
  * ActiveJobGuard<key>, and drops it if the provider panics. The functions that drop the guards are
- * exported, one for each type. Some are folded into one, so a body can have several types.
+ * exported, one for each type. Some are folded into one, so a body can have several types. Of
+ * these, only those remain that the table of the body's cache can have, if it calls a function of
+ * one, which are exported, too: itself, or by one function between.
  */
 #ifndef QPROF_PLAN_MINE_JOB_GUARDS_H
 #define QPROF_PLAN_MINE_JOB_GUARDS_H

@@ -221,6 +221,25 @@ static bool find_guarded(const struct demangled *d, struct text *key)
 	return next_item(&guard.args, key) && !guard.args.len;
 }
 
+/* The key of a table's row, and what is behind it: the value, and an index. */
+static bool find_tabled(const struct demangled *d, struct text *key, struct text *value)
+{
+	static const char start[] = "<hashbrown::raw::RawTable<", end[] = ">>::reserve_rehash::<";
+	struct text all, row;
+	const char *at = memmem(d->text, d->len, end, strlen(end));
+
+	if (!at || d->len < strlen(start) || memcmp(d->text, start, strlen(start)))
+		return false;
+	all = (struct text){d->text + strlen(start), (size_t)(at - d->text) - strlen(start)};
+	if (!next_item(&all, &row) || all.len || row.len < 2 || row.p[0] != '(')
+		return false;
+	row = (struct text){row.p + 1, row.len - 2};
+	if (!next_item(&row, key) || !next_item(&row, value) || row.len || value->p[0] != '(')
+		return false;
+	*value = (struct text){value->p + 1, value->len - 2};
+	return true;
+}
+
 static struct key_name of_guarded(struct text key)
 {
 	struct key_name out = {.key = WIRE_KEY_UNKNOWN};
@@ -239,12 +258,17 @@ struct key_name key_name__parse(const char *symbol)
 	struct key_name none = {.key = WIRE_KEY_UNKNOWN};
 	struct demangled d = {.len = 0};
 	struct type cache;
-	struct text list;
+	struct text list, value;
 
 	if (!demangle(symbol, strcspn(symbol, "."), &d))
 		return none;
 	if (find_guarded(&d, &list))
 		return of_guarded(list);
+	if (find_tabled(&d, &list, &value)) {
+		none = of_guarded(list);
+		read_size(&value, &none);
+		return none;
+	}
 	if (!find_cache(&d, &cache))
 		return none;
 	if (is_path(cache.path, "DynamicConfig") || is_path(cache.path, "QueryVTable")) {

@@ -14,6 +14,10 @@
  * The guard that a body holds while its query runs has the type of the key only:
  *
  *	<rustc_query_impl::execution::ActiveJobGuard<..::DefId> as core::ops::drop::Drop>::drop
+ *
+ * A cache that is a hash table calls a function of its table, which has the size of values, too:
+ *
+ *	<hashbrown::raw::RawTable<(..::DefId, (..::ErasedData<[u8; 8]>, ..))>>::reserve_rehash::<..>
  */
 #ifndef QPROF_PLAN_SYMBOLS_KEY_NAME_H
 #define QPROF_PLAN_SYMBOLS_KEY_NAME_H
@@ -32,7 +36,7 @@ struct key_name {
 };
 
 /*
- * `symbol` is a mangled body (NAME_BODY_...), NAME_KEY_WITNESS or NAME_KEY_GUARD, maybe with
+ * `symbol` is a mangled body (NAME_BODY_...), NAME_KEY_WITNESS, _GUARD or _TABLE, maybe with
  * suffixes. Of any other, in the legacy mangling, or of a type that is not known here, the key is
  * WIRE_KEY_UNKNOWN.
  */

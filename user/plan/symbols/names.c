@@ -605,6 +605,18 @@ static void match_trait_method(struct cursor c, struct name_info *info)
 			info->kind = store_accessors[i].kind;
 }
 
+/* `c` is just after "INvM": a cache's table of results grows. Their type is in that of its rows. */
+static void match_table(struct cursor c, struct name_info *info)
+{
+	static const char table[] = "9hashbrown3raw", value[] = "10ErasedData",
+			  grow[] = "EE14reserve_rehash";
+	const char *at = memmem(c.p, (size_t)(c.end - c.p), grow, strlen(grow));
+
+	if (at && memmem(c.p, (size_t)(at - c.p), table, strlen(table)) &&
+	    memmem(c.p, (size_t)(at - c.p), value, strlen(value)))
+		info->kind = NAME_KEY_TABLE;
+}
+
 static void match_v0(struct cursor name, struct name_info *info)
 {
 	struct cursor c = name;
@@ -612,6 +624,8 @@ static void match_v0(struct cursor name, struct name_info *info)
 
 	if (eat_prefix(&c, "INvNvM"))
 		match_cold_call(c, info);
+	else if (eat_prefix(&c, "INvM"))
+		match_table(c, info);
 	else if (eat_prefix(&c, "NvNvM"))
 		match_cold_hit(c, info);
 	else if (eat_prefix(&c, "NvM"))

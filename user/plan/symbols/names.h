@@ -18,6 +18,7 @@ enum name_kind {
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
 	NAME_KEY_WITNESS,   /* outline::<..::with_task::<(&QueryVTable<cache>, key), ..>> */
 	NAME_KEY_GUARD,	    /* <ActiveJobGuard<key> as Drop>::drop, before 1.95 JobOwner's */
+	NAME_KEY_TABLE,	    /* RawTable<(key, (value, DepNodeIndex))>::reserve_rehash::<..> */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
 	/* The same for guards of other events. */
 	NAME_COLD_ACTIVITY, /* generic_activity and its variants with arguments */
