@@ -13,8 +13,9 @@
 #include "plan/plan.h"
 
 /*
- * Set `label_of_query` of all guards that hash results, or else a problem. `owners` are the functions that hold these,
- * `mined` is parallel to the plan's bodies. 0 or -ENOMEM, or an error of elf_image__symbols().
+ * Set `label_of_query` of all guards that hash results, or else a problem. `owners` are the
+ * functions that hold these, `mined` is parallel to the plan's bodies. 0 or -ENOMEM, or an error of
+ * elf_image__symbols().
  */
 int hash_callers_find(struct elf_image *img, struct plan *plan, const struct mined_body *mined,
 		      const struct owners *owners);
