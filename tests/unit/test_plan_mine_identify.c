@@ -10,8 +10,8 @@
 #define OFFSET 0x20
 #define FRAME  0x58 /* of all bodies */
 
-static const char *const names[] = {"by_register", "by_stack", "again", "through_another"};
-enum body { BY_REGISTER, BY_STACK, AGAIN, ANOTHER, BODIES };
+static const char *const names[] = {"by_stack", "by_register", "again", "through_another"};
+enum body { BY_STACK, BY_REGISTER, AGAIN, ANOTHER, BODIES };
 
 static struct elf_image *img;
 static struct code_decoder *decoder;
@@ -130,6 +130,14 @@ static void it_is_passed_on_to_what_executes_for_the_body(void **state)
 		    mined[AGAIN].masks[0].vtable.slot == 0x30);
 }
 
+static void one_of_several_arguments_is_not_chosen(void **state)
+{
+	/* The only call that is left has it in two registers. */
+	bodies[BY_STACK].outlined = 0;
+	identify();
+	assert_unknown(&mined[AGAIN]);
+}
+
 static void callers_that_do_not_agree_show_nothing(void **state)
 {
 	queries[1].wrapper_incr = symbol(img, "wrapper_odd")->addr;
@@ -162,6 +170,7 @@ int main(void)
 		cmocka_unit_test_setup(an_argument_in_a_register_is_followed, prepare),
 		cmocka_unit_test_setup(an_argument_on_the_stack_stays_there, prepare),
 		cmocka_unit_test_setup(it_is_passed_on_to_what_executes_for_the_body, prepare),
+		cmocka_unit_test_setup(one_of_several_arguments_is_not_chosen, prepare),
 		cmocka_unit_test_setup(callers_that_do_not_agree_show_nothing, prepare),
 		cmocka_unit_test_setup(a_body_that_calls_through_another_argument_is_left_out,
 				       prepare),
