@@ -32,7 +32,7 @@ struct {
 
 __u64 last_context;
 
-/* What is at an address of user memory; 0 if it cannot be read now. */
+/* The word at an address of user memory; 0 if it cannot be read now. */
 static __always_inline __u64 contexts_word(__u64 at)
 {
 	__u64 value = 0;
@@ -42,7 +42,7 @@ static __always_inline __u64 contexts_word(__u64 at)
 	return value;
 }
 
-/* What the thread-local memory of the current thread has at an offset that is in the word `at`. */
+/* The word in the thread-local memory of the current thread, at an offset that `at` holds. */
 static __always_inline __u64 contexts_of_thread(__u64 at)
 {
 	__u64 offset = contexts_word(at);

@@ -209,13 +209,13 @@ static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
 	return 0;
 }
 
-/* What the callbacks of loops get. */
+/* The argument of the callbacks of loops. */
 struct names_loop {
 	struct names_slot *slot;
 	__u64 how;
 };
 
-/* What a definition is called whose own symbol is 0. */
+/* The symbol of the name of a definition whose own symbol is 0. */
 static __always_inline __u32 names_unnamed(const struct names_slot *s, __u32 tag)
 {
 	return s->layout.unnamed_tags >> tag & 1 ? s->layout.unnamed : 0;

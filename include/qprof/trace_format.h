@@ -83,7 +83,7 @@ enum {
 #define QPT_PROCESS_LATE   1u /* it ran before the probes were there */
 #define QPT_PROCESS_EXITED 2u /* the exit status is known */
 
-/* What is known of a SIGKILL that ended a process. */
+/* The reason of a SIGKILL that ended a process, as far as it is known. */
 #define QPT_KILL_MEMORY 1u /* the kernel chose it, as memory had run out */
 #define QPT_KILL_OTHER	2u /* it did not */
 

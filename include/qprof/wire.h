@@ -255,7 +255,7 @@ struct wire_layout {
 	struct wire_layout_calls calls;
 };
 
-/* What becomes of a context whose process dies. */
+/* The state of a context whose process dies. */
 enum wire_context_claim {
 	WIRE_CONTEXT_COPIED_NOW = 1, /* a thread copies its names */
 	WIRE_CONTEXT_EXITED,	     /* the same; the process has ended meanwhile */
@@ -420,7 +420,7 @@ struct wire_any_exec {
 	wire_u64 time_ns;
 };
 
-/* What the kernel knows of a SIGKILL. */
+/* The reason of a SIGKILL, as the kernel knows it. */
 enum wire_kill {
 	WIRE_KILL_UNKNOWN,
 	WIRE_KILL_MEMORY, /* the kernel chose the process, as memory had run out */
@@ -485,7 +485,7 @@ struct wire_knobs {
 	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
 	wire_u32 sampled;      /* 1: stacks are sampled */
-	/* What a sample stands for: */
+	/* A sample stands for: */
 	wire_u32 sample_ns;   /* WIRE_SAMPLE_CPU */
 	wire_u32 fault_bytes; /* WIRE_SAMPLE_FAULT */
 	wire_u32 light;	      /* of these: enum wire_light */

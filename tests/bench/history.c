@@ -48,7 +48,7 @@ static void *row(struct history *h, enum history_table_id table)
 	return history_rows__append(&h->rows, table) ?: (die("row", -ENOMEM), NULL);
 }
 
-/* What is the same in all builds, from 0 to `n` - 1. */
+/* A number that is the same in all builds, from 0 to `n` - 1. */
 static uint64_t fixed(uint64_t crate, uint64_t what, uint64_t n)
 {
 	struct rng rng = {crate << 32 | what};

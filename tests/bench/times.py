@@ -143,7 +143,7 @@ def compare(bench, rounds, of):
 
 
 def add_compile_arguments(parser):
-    """What to compile, and with which build of ours it is recorded."""
+    """Options: the crate to compile, and the build of ours that records it."""
     parser.add_argument("--build", default="build")
     parser.add_argument("--toolchain", default="stable")
     parser.add_argument("--crate", default="regex-syntax", choices=list(crates.FEATURES))

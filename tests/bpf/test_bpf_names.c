@@ -13,7 +13,7 @@
 #define BIG_RING  (128u << 20)
 #define PROCESSES 64
 
-/* What has come of one process. */
+/* The records that have come of one process. */
 struct copy {
 	uint32_t pid;
 	uint8_t *table;

@@ -113,7 +113,7 @@ static struct test *run(const char *script)
 	return t;
 }
 
-/* What the target has for definition `i`. */
+/* The span is that of the target's definition `i`. */
 static void assert_place(struct test *t, uint32_t i)
 {
 	uint32_t position = 10 * i, file = position / 1000;

@@ -163,7 +163,7 @@ static int remove_cache(void **state)
 	return system(command);
 }
 
-/* ---- What a stack is ------------------------------------------------------------------------- */
+/* ---- Stacks ---------------------------------------------------------------------------------- */
 
 static uint32_t file_of(const struct wire_sample *s, uint32_t i)
 {
@@ -566,7 +566,7 @@ static void waits_of_threads_are_their_own(void **state)
 	assert_int_equal(n, 4);
 }
 
-/* ---- What cannot be walked ------------------------------------------------------------------- */
+/* ---- Stacks that cannot be walked ------------------------------------------------------------ */
 
 /* Nobody has said that it is a compiler. */
 static void a_process_that_is_no_compiler_has_no_stack(void **state)

@@ -15,7 +15,7 @@ fail() {
 JARS='libzookeeper-java libslf4j-java liblog4j1.2-java libdropwizard-metrics-java libnetty-java
 	libsnappy-java libsnappy-jni libsnappy1v5 libcommons-cli-java'
 
-# What apt would install for a package: those that are missing here, by name.
+# The packages that apt would install for a package: those that are missing here, by name.
 missing() {
 	apt-get -q -s -o APT::Install-Recommends=0 -o APT::Get::AllowUnauthenticated=0 \
 		-o Debug::NoLocking=1 install "$1" 2>/dev/null | sed -n 's/^Inst \([^ ]*\).*/\1/p'

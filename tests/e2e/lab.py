@@ -43,7 +43,7 @@ class Skip(Exception):
 
 
 class NotDownloaded(Skip):
-    """What the test needs could not be downloaded: a fault of no machine, CI's included."""
+    """A package that the test needs could not be downloaded: a fault of no machine, CI's included."""
 
 
 def each(*cases):

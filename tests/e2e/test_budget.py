@@ -72,7 +72,7 @@ def results(t, trace):
 
 
 class Memory:
-    """What the profiler remembers of a library: the executions of each query, in the plan's order."""
+    """The profiler's memory of a library: the executions of each query, in the plan's order."""
 
     HEADER = struct.Struct("<8s5I4Q")  # up to the turn; compilers; their CPU time in us; others
     ONE = struct.Struct("<2Q")  # events; CPU time in us
@@ -194,7 +194,7 @@ def test_rows_of_items_hold_no_time_of_queries_without_probes(t):
     off = unprobed(t, some)
     exact, rows = (rows_by(t, trace, "items", "--by", "item") for trace in (full, some))
     assert not any("self_by" in row for row in exact.values())
-    # What there is of an item is exact: as many executions as there were of the queries with probes.
+    # Counts of an item are exact: as many executions as there were of the queries with probes.
     truth = about(t, full)
     for name, counts in about(t, some).items():
         probed = {query: n for query, n in truth[name].items() if query not in off}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What recording cost, as every output tells it."""
+"""The cost of recording, in every output."""
 
 import json
 import re

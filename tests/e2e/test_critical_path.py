@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What kept a build from being faster, of a workspace whose critical path is known by construction."""
+"""The critical path of a build, in a workspace whose critical path is known by construction."""
 
 import workspace
 

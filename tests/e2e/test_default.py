@@ -110,7 +110,7 @@ def test_exact_has_all_that_the_default_leaves_out(t):
 
 
 def test_traces_with_other_choices_are_compared(t):
-    """What both have probes for is compared, and limits on it pass; nothing is taken to be gone."""
+    """Queries with probes in both are compared, and limits on it pass; nothing is taken to be gone."""
     recorder = dense(t)
     some, _ = recorder.record("some")
     every, _ = recorder.record("all", "--exact")

@@ -301,7 +301,7 @@ def test_what_a_running_compiler_is_in_is_recorded_as_begun_before(t):
     before = [s for s in spans if s.get("began_before")]
     waited, = (s for s in before if s["query"] == query)
     assert waited["flags"] == 0 and waited["invocation"] is not None, waited
-    # What began in the recording nests in what did not.
+    # Intervals that began in the recording nest in those that began before.
     inside = [s for s in spans if s["tid"] == waited["tid"] and s["end_ns"] < waited["end_ns"]]
     assert inside and all(s["depth"] > waited["depth"] for s in inside), (waited, inside)
     assert any(s["query"] == "analysis" for s in spans if s not in before), before

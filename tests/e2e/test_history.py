@@ -81,7 +81,7 @@ def assert_numbers_of_report(t, trace):
                                c["executions"]) for c in report["build"]["crates"])
     found = {(q["crate"], q["query"]): [q["count"], q["self_ns"]] for q in tables["query"]}
     expected = sums_by_query(report, {c["crate"] for c in tables["compile"]})
-    # What has neither is no row.
+    # A query without executions and times has no row.
     assert found == {key: sums for key, sums in expected.items() if key in found or any(sums)}
     assert all(q["how"] == "exact" for q in tables["query"])
     for crate in {i["crate"] for i in tables["item"]}:
@@ -112,7 +112,7 @@ def test_a_build_is_there_once_with_its_commit(t):
     assert again.returncode == 0 and "2 builds are in" in again.stderr, again
     assert builds(t, store) == [build]
     assert_numbers_of_report(t, run.trace)
-    # What was committed since is not what was built.
+    # A commit that was made since was not built.
     git(t, top, "commit", "-q", "--allow-empty", "-m", "2")
     other = t.path("other.db")
     moved = t.run_qprof("history", "add", "--store", other, run.trace)

@@ -97,7 +97,7 @@ def test_each_build_is_on_both_servers_once(t):
     for server in servers:
         for table in ("build", "query"):
             lab.wait_for("all rows to be gone", lambda: counted(server, table) == 0, 60)
-    # What was removed can come again.
+    # A build that was removed can come again.
     works(history(t, "merge", "--store", one.address + "/fleet",
                   t.write("again.jsonl", "".join(lines_of(range(1))))))
     assert counted(one, "build") == 1 and counted(one, "query") == rows

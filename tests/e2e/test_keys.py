@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What each query was about: equal to rustc's own query keys, and where it is shown."""
+"""Keys of queries equal rustc's own, and are shown where they should be."""
 
 import base64
 import collections
@@ -149,7 +149,7 @@ def of_other_crates(t, trace):
 
 @each(*(lab.toolchains() or ("stable",)))
 def test_crates_of_one_build(t, toolchain):
-    """What a crate asks of one that was compiled before in the build always has its path."""
+    """A key in a crate that was compiled before in the build always has its path."""
     t.need_capture()
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
@@ -386,8 +386,8 @@ def defined(t, crate):
 
 @each(*(lab.toolchains() or ("stable",)))
 def test_instances_of_several_crates(t, toolchain):
-    """What each compile of a build makes of a library's functions is added up: the definitions in
-    its LLVM IR. A function that is only called is not made again, nor an instance that is shared."""
+    """The instances of a library's functions that the compiles of a build make are added up: the
+    definitions in their LLVM IR. A function that is only called is not made again, nor an instance that is shared."""
     for name, text in (("base", LIBRARY), ("first", PROGRAM % 5), ("second", PROGRAM % 7)):
         t.write(name + ".rs", text)
     rustc = t.toolchain(toolchain).rustc

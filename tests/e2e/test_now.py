@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What running compilers are in, while they are recorded: in the live table, as JSON, and in `top`."""
+"""The current queries of running compilers: in the live table, as JSON, and in `top`."""
 
 import json
 import os

@@ -83,7 +83,7 @@ def test_summary_is_the_report(t):
 
 
 def test_critical_path(t):
-    """What kept a build from being faster is what the report says, and leads to the compile."""
+    """The critical path is that of the report, and leads to the compile."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-j2")
     trace = t.capture(argv, env=env, cwd=top).trace
@@ -182,7 +182,7 @@ def test_summary_of_other_recordings(t, kind):
 
 # ---- Hostile names -----------------------------------------------------------------------------
 
-# What names, paths and commands of another user's files may be.
+# Names, paths and commands that another user's files may have.
 HOSTILE = ("<img src=x onerror=\"document.title='taken'\">", "</script><script>document.title='taken'</script>",
            "__proto__", "constructor", "\u202egnp.exe\u2066", "javascript:document.title='taken'", "x" * 50000,
            "\0\x1b[31m\n\r", "'\"><svg onload=\"document.title='taken'\">", "", "a::b</td></table>")

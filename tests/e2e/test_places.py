@@ -136,7 +136,7 @@ def assert_all_sorts(t, rustc, flags):
 
 
 def assert_calls(t, run, local=True):
-    """What macros of FILES made has the places where they were called.
+    """Items that macros of FILES made have the places where the macros were called.
 
     `local`: thread_local! of the standard library makes an item that has a place at all.
     """

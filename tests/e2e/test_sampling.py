@@ -89,7 +89,7 @@ def test_samples_beside_probes(t):
     found = lines(t, run.trace)
     assert t.report(run.trace)["lost"] == 0
     assert len(found["span"]) > 1000
-    # What probes saw at a sample is the name of an interval.
+    # A sample names an interval that probes saw.
     seen = {s["query"] for s in found["sample"] if "query" in s}
     assert seen and seen <= {s["query"] for s in found["span"]}, seen
     causes = {s["cause"] for s in found["sample"]}

@@ -91,7 +91,7 @@ def test_builds_at_once_have_a_trace_each(t):
 
 
 def assert_own_cost(report):
-    """What is in the trace, and no other build's."""
+    """The cost is that of the compilers in the trace, and of no other build."""
     cost, compilers = report["cost"], len(report["processes"])
     assert cost["breakpoints"] % compilers == 0 and cost["breakpoints"] > 500 * compilers, cost
     # Each interval has two; the rest are of calls that executed nothing.

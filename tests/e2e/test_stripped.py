@@ -34,7 +34,7 @@ OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_off
 WITHOUT_TYPE = ("dropck_outlives", "type_op_prove_predicate")
 # Of an interval that is not a query; functions and scopes have no names in a copy.
 OF_GUARD = ("kind", "label", "label_slot", "label_of_query", "end_sites", "exact", "problem")
-# What is not the same in the plan of a copy without symbols; these arrays are compared apart.
+# Members that differ in the plan of a copy without symbols; the arrays are compared apart.
 OTHER = {"file", "build_id", "symbols", "queries", "guards", "steps", "sites"}
 
 
@@ -67,7 +67,7 @@ def sites_of(plan):
 
 
 def assert_same_keys(own, stripped):
-    """What is read of each query, and its type; returns the queries whose type is missing."""
+    """The keys that are read, and their types; returns the queries whose type is missing."""
     for key in ("key", "key_sites", "start_role", "start_sites"):
         assert [q[key] for q in own["queries"]] == [q[key] for q in stripped["queries"]], key
     pairs = [(a, b) for a, b in zip(own["queries"], stripped["queries"])
@@ -162,7 +162,7 @@ def test_same_plan_without_symbols(t, toolchain):
 
 @each(*(lab.toolchains() or ("stable",)))
 def test_items_without_symbols(t, toolchain):
-    """What queries were about equals rustc's own query keys, names included."""
+    """Keys of queries equal rustc's own, names included."""
     t.need_capture()
     rustc = fake_toolchain(t, hide_symbols, t.toolchain(toolchain))
     toolchain = lab.Toolchain("stripped", rustc, os.path.dirname(os.path.dirname(rustc)))

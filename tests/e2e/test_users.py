@@ -164,7 +164,7 @@ def waiting_leads_no_table(walk):
 
 
 def for_programs(walk):
-    """What a CI reads: the path adds up, each compile has its peak of memory, fields have units."""
+    """The JSON that a CI reads: the path adds up, each compile has its peak of memory, fields have units."""
     build = document(walk, "report", "--json", walk.trace("build"))["build"]
     path = build["critical_path"]
     assert sum(step["ns"] for step in path["steps"]) == path["wall_ns"] and path["jobs"] == 2, path
@@ -176,7 +176,7 @@ def for_programs(walk):
 
 
 def export(walk, form, *options):
-    """What a format has: of folded stacks (stack, ns)."""
+    """The contents of an export; of folded stacks (stack, ns)."""
     path = walk.t.path("x." + form)
     done = walk.t.run_qprof("export", "--force", "-f", form, *options, "-o", path,
                             walk.trace("build"))

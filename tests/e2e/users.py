@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What three users came for, and what they recorded for it: a workspace of Debian's crates."""
+"""Three users' questions, and the recordings that answer them: a workspace of Debian's crates."""
 
 import os
 import shlex

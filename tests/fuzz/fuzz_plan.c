@@ -50,7 +50,7 @@ static void mine_symbol(const struct elf_image *img, struct code_decoder *d, str
 		sink += entry.pushed;
 }
 
-/* What shows the types of keys, whether or not there are bodies. */
+/* The readers of types of keys, whether or not there are bodies. */
 static void mine_types(struct elf_image *img, struct code_decoder *d)
 {
 	struct plan_query queries[] = {{.name = (char *)"def"}, {.name = (char *)"local"}};

@@ -100,7 +100,7 @@ def budget(world):
 
 @feature("without options: exact or sampled")
 def default_budget(world):
-    """What is probed has rustc's counts."""
+    """Probed queries have rustc's counts."""
     t = world.t
     env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
     run, profile = world.compile.profiled("default-budget", lambda argv: t.capture(

@@ -38,7 +38,7 @@ commands() {
 	qprof-bpf help "$@" | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p'
 }
 
-# What bash offers for the last of these words, with the completion in directory $1.
+# Words that bash offers for the last of these, with the completion in directory $1.
 offered() {
 	bash -c '. "$0/share/bash-completion/completions/qprof-bpf"
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

@@ -25,7 +25,7 @@ static void cells_become_columns(void **state)
 	text[0] = 'x';
 	assert_string_equal(r.build.branch, "main");
 	assert_int_equal(r.build.lost, 7);
-	/* What is not known stays so. */
+	/* An unknown value stays unknown. */
 	assert_int_equal(set(&r, "host", &(struct store_value){.type = STORE_NULL}), 0);
 	assert_int_equal(set(&r, "cpus", &(struct store_value){.type = STORE_NULL}), 0);
 	assert_null(r.build.host);

@@ -153,7 +153,7 @@ static void nothing_of_a_hostile_configuration_runs(void **state)
 	run("echo 2 >%s/a%s", repository, "");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
 	assert_int_equal(ask(repository, LATER).dirty, 1);
-	/* What files would pass through: then the changes are not asked for. */
+	/* A filter, which files would pass through: then git is not asked for changes. */
 	run("cd %s && git config filter.x.clean %s", repository, script);
 	run("echo '* filter=x' >%s/.git/info/attributes%s", repository, "");
 	assert_int_equal(strlen(ask(repository, LATER).commit), 40);

@@ -84,7 +84,7 @@ static void a_branch_has_its_own_noise(void **state)
 	assert_false(commits__result(within.c)->build.significant);
 }
 
-/* What a branch lost long ago is not blamed on the new build, and hides nothing. */
+/* An old regression of a branch is not blamed on the new build, and hides nothing. */
 static void the_last_level_is_the_base(void **state)
 {
 	_store_ struct store *s = history_builds_store("level.db");

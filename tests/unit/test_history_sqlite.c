@@ -237,7 +237,7 @@ static void what_only_old_builds_needed_is_pruned(void **state)
 	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item = 'syn::parse::Parser'"),
 			 1);
 	assert_true(size_of("a.db") < 200000);
-	/* What is left is whole, and takes further builds. */
+	/* The rest is whole, and takes further builds. */
 	expected = printed_text(store__each(s, write_build, out));
 	add_with_items(s, 2, 10);
 	assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);

@@ -73,7 +73,7 @@ int setfsuid(uid_t uid)
 static struct library_file *library;
 static char arg[] = "given";
 
-/* What the child does. */
+/* The child's work. */
 static int send_given(struct library_file *file, const void *given, struct file_writer *to)
 {
 	if (file != library || given != arg)
@@ -249,7 +249,7 @@ static void the_child_can_open_nothing(void **state)
 
 #define OWNER 12345
 
-/* What a prepare function finds. */
+/* Facts that a prepare function finds. */
 struct found {
 	bool ran;
 	uid_t uid;

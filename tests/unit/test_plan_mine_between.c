@@ -55,7 +55,7 @@ static int setup(void **state)
 	}
 	calls_through(PLAIN, PROVIDER);
 	calls_through(SHARED, PROVIDER);
-	/* What such a body calls through a vtable is another function of the query's. */
+	/* The function that such a body calls through a vtable is another one of the query's. */
 	calls_through(HASHING, PROVIDER + 8);
 	bodies[HASHING].incremental = true;
 	calls(HASHING, "closure");

@@ -7,7 +7,7 @@
 #include "../fixtures/symbols.h"
 #include "plan/symbols/names.h"
 
-/* What is found in a variant of the assembled tests/fixtures/query_engine.s. */
+/* The findings in a variant of the assembled tests/fixtures/query_engine.s. */
 struct result {
 	struct elf_image *img;
 	struct recovered names;

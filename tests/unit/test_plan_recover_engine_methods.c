@@ -11,7 +11,7 @@
 #define OFFSET 0x20
 #define OWN    39 /* it executes by itself */
 
-/* What is found in a variant of the assembled tests/fixtures/query_engine.s. */
+/* The findings in a variant of the assembled tests/fixtures/query_engine.s. */
 struct result {
 	struct elf_image *img;
 	struct engine_methods methods;

@@ -10,7 +10,7 @@
 #define N     40
 #define FIRST 4
 
-/* What is recovered from a variant of the assembled tests/fixtures/query_engine.s. */
+/* The names recovered from a variant of the assembled tests/fixtures/query_engine.s. */
 struct result {
 	struct elf_image *img;
 	struct recovered names;

@@ -8,7 +8,7 @@
 
 #define N 4
 
-/* What an assembled tests/fixtures/set_providers.s sets for a query; NULL: nothing. */
+/* An assembled tests/fixtures/set_providers.s sets this for a query; NULL: nothing. */
 static void assert_sets(const char *library, const char *query, uint32_t n, const char *expected)
 {
 	_elf_image_ struct elf_image *img = NULL;

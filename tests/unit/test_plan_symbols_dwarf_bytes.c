@@ -60,7 +60,7 @@ static void numbers_of_fixed_size_are_little_endian(void **state)
 	assert_int_equal(dwarf_bytes__left(&b), 0);
 }
 
-/* What is not there is 0, and so is all that follows it. */
+/* A missing byte is 0, and so is all that follows it. */
 static void a_missing_byte_is_remembered(void **state)
 {
 	struct dwarf_bytes b = READER("\x80");

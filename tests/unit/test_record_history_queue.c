@@ -50,7 +50,7 @@ static bool as_told(void *ends)
 	return *(bool *)ends;
 }
 
-/* What was run, in order; and what was said. */
+/* The commands that were run, in order, and the messages. */
 static char *log_of(const struct history_options *o, const char *const *paths, unsigned int seconds,
 		    struct output *said)
 {

@@ -2,7 +2,7 @@
 /*
  * The probes of a library that a recording has, decided once, before any is attached: those that
  * fit the budget by what earlier recordings have seen (rates.h), or by what is usual (usual.h).
- * What they leave out is sampled.
+ * The time of what they leave out is sampled.
  *
  * Queries are chosen by choice.h. Activities, waiting and loading are few, but each new compiler
  * pays for all breakpoints. So the groups (guard_groups.h) that earlier recordings never met are

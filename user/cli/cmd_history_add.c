@@ -42,7 +42,7 @@ static bool may_ask_git(const char *directory)
 	return geteuid() || (!stat(directory, &st) && !st.st_uid);
 }
 
-/* What the user says counts for more than git, and git for more than a CI's variables. */
+/* The user's options count for more than git, and git for more than a CI's variables. */
 static struct commit find_commit(const struct cli_history_add_options *o,
 				 const struct history_build *b, const char *directory,
 				 const char *path)

@@ -20,7 +20,7 @@
 #define MOST_CRATES  30
 #define MOST_QUERIES 30
 
-/* What is asked for. */
+/* A page that is made. */
 struct page {
 	struct store *store;
 	struct history_filter filter;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the commands that ask a history share. */
+/* Code that the commands share which ask a history. */
 #ifndef QPROF_CLI_HISTORY_ASK_H
 #define QPROF_CLI_HISTORY_ASK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What `history diff` and `history check` share: compare the sides, judge limits, print as diff. */
+/* Code that `history diff` and `history check` share: compare the sides, judge limits, print. */
 #ifndef QPROF_CLI_HISTORY_COMPARE_H
 #define QPROF_CLI_HISTORY_COMPARE_H
 

@@ -49,7 +49,7 @@ static bool is_name(const char *text)
 					  "0123456789_")] == '\0';
 }
 
-/* What follows the host: "", "/", "/db", "/prefix/db". *len is that of the prefix. */
+/* The path behind the host: "", "/", "/db", "/prefix/db". *len is that of the prefix. */
 static bool split_path(struct address *a, const char *path, size_t *len)
 {
 	const char *last = strrchr(path, '/');

@@ -196,8 +196,8 @@ static int flush(struct store *s)
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
 /*
- * What the server said or did is told here; what a function of the caller returned is passed on.
- * -EPROTO is the caller's alone.
+ * Prints an error for an answer or a failure of the server, and passes on what a function of the
+ * caller returned. -EPROTO is the caller's alone.
  */
 static int end_question(struct clickhouse *c, int err)
 {

@@ -31,7 +31,7 @@ static bool is_login(long code)
 	return code == 192 || code == 193 || code == 194 || code == 516;
 }
 
-/* What passes by itself: the server takes the same statement later. */
+/* Errors that pass by themselves: the server takes the same statement later. */
 static bool is_for_now(long code)
 {
 	static const long codes[] = {
@@ -206,7 +206,7 @@ static int pass_row(void *ctx, const struct store_value *cells, size_t n)
 	return a->returned;
 }
 
-/* What holds the rows may grow with the answer. */
+/* Takes a part of an answer. Memory for rows may grow with it, up to a limit. */
 static int take_rows(void *ctx, const char *bytes, size_t n)
 {
 	struct asked *a = ctx;

@@ -26,7 +26,7 @@ struct commit {
 void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh);
 
 /*
- * What is not known yet, from the environment; nothing if that is of another commit. `get` is
+ * Fill in the unknown fields from the environment, unless that is of another commit. `get` is
  * getenv(), or a test's.
  */
 void commit__add_ci(struct commit *c, char *(*get)(const char *name));

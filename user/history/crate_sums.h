@@ -9,7 +9,7 @@
 #include "analyze/model.h"
 #include "history/rows.h"
 
-/* What is added while a trace is read: the items of each process. All zeroes is empty. */
+/* The items of each process, which are added while a trace is read. All zeroes is empty. */
 struct crate_items {
 	struct items **at; /* by process index; NULL: the process has none */
 	uint32_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What differs between the SQL of the kinds of stores. All texts are constants. */
+/* The differences between the SQL of the kinds of stores. All texts are constants. */
 #ifndef QPROF_HISTORY_DIALECT_H
 #define QPROF_HISTORY_DIALECT_H
 

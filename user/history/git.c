@@ -55,7 +55,7 @@ exec_git(const struct git *g, const char *const *args, int out)
 	size_t n = 0;
 	sigset_t none;
 
-	/* What git starts ends with it. */
+	/* A process group, so that processes which git starts end with it. */
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

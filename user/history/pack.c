@@ -166,7 +166,7 @@ static uint64_t difference(const struct pack_row *row, unsigned int t)
 	return bytes_zigzag((uint64_t)(int64_t)more);
 }
 
-/* What makes the times of this column the fewest bits. */
+/* The number of bits to leave out with which the times of this column take the fewest bits. */
 static unsigned int best_less(const struct pack_rows *rows, unsigned int t)
 {
 	uint64_t bits[1 << LESS_BITS] = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a history keeps of one build: rows of four tables. history/columns.h describes them as data;
+ * Rows that a history keeps of one build: four tables. history/columns.h describes them as data;
  * docs/history.md documents them. Stores and formats go by that description, and know no field.
  */
 #ifndef QPROF_HISTORY_ROW_H

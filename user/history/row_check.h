@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What no row of a history may have: of rows that another user's file says it holds. */
+/* Checks rows of a history that come from another user's file, and so may hold anything. */
 #ifndef QPROF_HISTORY_ROW_CHECK_H
 #define QPROF_HISTORY_ROW_CHECK_H
 

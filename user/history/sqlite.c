@@ -354,7 +354,7 @@ static const struct store_ops ops = {
 	.close = close_store,
 };
 
-/* What cannot be made is told when the file cannot. */
+/* A directory that cannot be made is no error here: opening the file fails, and reports one. */
 static char *default_path(bool create)
 {
 	_free_ char *directory = xdg__path(XDG_DATA, "qprof-bpf");

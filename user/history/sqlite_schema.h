@@ -20,7 +20,7 @@
 /* The version of a file. */
 #define SQLITE_FILE_VERSION 2
 
-/* What leads from one version to the next: statements, and then a function. */
+/* A step from one version to the next: statements, and then a function. */
 struct sqlite_step {
 	const char *sql;
 	int (*run)(sqlite3 *db); /* returns SQLite's code; or NULL */

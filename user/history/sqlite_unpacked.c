@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "history/sqlite_packed.h"
 
-/* What a plan of SQLite gives; arguments come in this order. */
+/* The columns whose values a plan of SQLite gives; arguments come in this order. */
 enum given {
 	GIVEN_BUILD = 1 << 0,
 	GIVEN_CRATE = 1 << 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a store is asked with, and what it answers (history/store.h). */
+/* Values of questions to a store, and of its answers (history/store.h). */
 #ifndef QPROF_HISTORY_STORE_VALUE_H
 #define QPROF_HISTORY_STORE_VALUE_H
 

@@ -29,7 +29,7 @@ static enum store_type type_of(const char *name)
 	return begins_with(name, "Float") ? STORE_REAL : STORE_TEXT;
 }
 
-/* What a backslash and this letter stand for. */
+/* The character for which a backslash and this letter stand. */
 static char escaped(char letter)
 {
 	static const char letters[] = "bfnrt0", meant[] = "\b\f\n\r\t\0";

@@ -327,7 +327,7 @@ static bool is_better(const struct trend_change *a, const struct trend_change *b
 	return x != y ? x < y : a->confidence > b->confidence;
 }
 
-/* What several groups show is one change. */
+/* A change that several groups show is one change. */
 static void merge_groups(struct trend *t)
 {
 	size_t kept = 0;

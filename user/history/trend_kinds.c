@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* What builds of one group have in common, ORed. */
+/* Properties that all builds of a group share, ORed. */
 enum kind {
 	KIND_PROFILE = 1,
 	KIND_RECORDING = 2,

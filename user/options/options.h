@@ -302,7 +302,7 @@ struct cli_history_list_options {
 	bool wide;   /* lines are as long as their contents */
 };
 
-/* What a history is asked for; the order of the choices of --metric. */
+/* The number that a history is asked for; in the order of the choices of --metric. */
 enum cli_history_metric {
 	CLI_HISTORY_CPU,
 	CLI_HISTORY_WALL,

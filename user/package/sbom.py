@@ -208,7 +208,7 @@ def document(program, version):
 
 
 def copy_licences(sbom, directory):
-    """What packages of the static parts say of their licences, and the texts that these name."""
+    """Copy the licences of the statically linked packages, and the texts that these name."""
     os.makedirs(directory, exist_ok=True)
     static = {r["relatedSpdxElement"] for r in sbom["relationships"]
               if r["relationshipType"] == STATIC}

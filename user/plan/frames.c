@@ -198,7 +198,7 @@ static void show(struct walk *w, struct plan_shown shown)
 		w->out[w->n_out++] = shown;
 }
 
-/* What is known of the query of a body. Functions are those of one of the possible queries. */
+/* Facts about the query of a body. Functions are those of one of the possible queries. */
 struct clues {
 	const struct body *body;
 	uint32_t wrapper;  /* these: or PLAN_NONE */
@@ -264,7 +264,7 @@ static const struct body *body_of(const struct plan_frames *f, const struct plan
 		       : NULL;
 }
 
-/* What the frames around frame `i`, a body's, show of its query. */
+/* Facts that the frames around frame `i`, a body's, show about its query. */
 static struct clues clues_at(const struct walk *w, uint32_t i)
 {
 	const struct plan_frame *frame = frame_at(w, i), *inner = inside(w, i);

@@ -29,7 +29,7 @@ void plan_frames__free(struct plan_frames *f);
 DEFINE_CLEANUP(struct plan_frames, plan_frames__free)
 #define _plan_frames_ __cleanup(plan_frames__free_p)
 
-/* What an address shows. All zeroes: nothing. Valid as long as the frames. */
+/* The frame and the guard of an address. All zeroes: none. Valid as long as the frames. */
 struct plan_frame_code {
 	uint32_t frame; /* 1 + index */
 	uint32_t guard;

@@ -164,7 +164,7 @@ struct plan_held_key {
 	int32_t slot;
 };
 
-/* What a part of the code shows of a thread that is in it. */
+/* The state of a thread, as the part of the code that it is in shows it. */
 enum plan_frame_kind {
 	PLAN_FRAME_WRAPPER,  /* of query `of`: its body was called */
 	PLAN_FRAME_PROVIDER, /* of query `of` */

@@ -173,7 +173,7 @@ struct trace_decision {
 	uint8_t kind; /* enum trace_kind */
 };
 
-/* What is known of a SIGKILL. The values of the file. */
+/* The reason of a SIGKILL, as far as it is known. The values of the file. */
 enum trace_kill {
 	TRACE_KILL_UNKNOWN,
 	TRACE_KILL_MEMORY, /* the kernel chose it, as memory had run out */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the tables of a history have in their cells. */
+/* Cells of the tables of a history. */
 #ifndef QPROF_VIEW_HISTORY_CELLS_H
 #define QPROF_VIEW_HISTORY_CELLS_H
 

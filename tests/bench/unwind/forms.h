@@ -42,7 +42,7 @@ extern const struct form_class form_classes[FORMS];
 struct form {
 	const struct form_class *class;
 	size_t bytes; /* of tables and directories; rules are the same for all */
-	/* What the class needs of these. */
+	/* The inputs of the class. */
 	uint8_t *tables;
 	uint32_t size;
 	uint32_t *directory;

@@ -140,7 +140,7 @@ function withWaits(flame) {
 	return withTotals({...flame, self: flame.self.map((ns, i) => ns + flame.off[i])});
 }
 
-// What the summary needs, which is small next to the intervals.
+// The data of the summary, which are small next to the intervals.
 async function readSums() {
 	return {about: await readDocument("about"), report: await readDocument("report")};
 }

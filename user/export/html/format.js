@@ -73,7 +73,7 @@ function shortFile(file, room) {
 	return at < 0 ? file : "…" + file.slice(at);
 }
 
-// What an execution was of: "typeck(…::Parser::bump)", or the name alone where a path would have no room.
+// A query and its item: "typeck(…::Parser::bump)", or the name alone where a path would have no room.
 const LEAST_PATH = 8;
 
 function shortLabel(name, path, room) {

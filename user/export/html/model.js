@@ -7,7 +7,7 @@ const KIND = {
 	OFF: "OffCpu", LOAD: "IncrementalLoadResult", HASHING: "IncrementalResultHashing",
 };
 
-// What rustc's profiler calls them, in words.
+// Kinds of rustc's profiler, in words.
 const KIND_TEXTS = new Map([[KIND.QUERY, "query"], [KIND.PASS, "pass"], [KIND.HIT, "answered from memory"],
 	[KIND.BLOCKED, "waits for another thread’s execution"], [KIND.OFF, "off the CPU"],
 	[KIND.LOAD, "loads a result of the last build"], [KIND.HASHING, "hashes a result"]]);

@@ -41,7 +41,7 @@ class SummaryView {
 		return button(name, () => this.showCrate(row), {class: "link"});
 	}
 
-	// What a click on a name does, if the page has intervals.
+	// The action of a click on a name, if the page has intervals.
 	does(what) {
 		return (row) => this.model.about.spans ? () => what(row) : null;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What instructions compute of constants. `id` and `jump` are capstone's numbers of them. */
+/* Results of instructions on constants. `id` and `jump` are capstone's numbers of instructions. */
 #ifndef QPROF_PLAN_CODE_CONSTANTS_H
 #define QPROF_PLAN_CODE_CONSTANTS_H
 

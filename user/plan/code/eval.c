@@ -103,7 +103,7 @@ static void store_slot(const struct machine *m, struct path *p, int64_t at, uint
 		p->slots_lost = true;
 }
 
-/* What a slot held before the run; unknown if it was changed since. */
+/* The value that a slot held before the run; unknown if it was changed since. */
 static struct sum load_older(struct machine *m, const struct path *p, int64_t at, uint8_t size)
 {
 	struct sum_node node = {.kind = SUM_LOAD, .size = size};
@@ -367,7 +367,7 @@ static uint64_t target_of(struct machine *m, const struct path *p)
 		       : 0;
 }
 
-/* What is in the slots that an argument leads to. */
+/* The value in the slots that an argument leads to. */
 static struct sum passed(struct machine *m, const struct path *p, const struct sum *to, int at,
 			 uint8_t size)
 {

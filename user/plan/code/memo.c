@@ -14,7 +14,7 @@
 
 _Static_assert(INSN_LENGTH_MAX < ROOM, "room");
 
-/* What depends on the displacement. */
+/* How an entry depends on the displacement. */
 enum kind {
 	KIND_EXACT,	/* not known: the entry is of the instruction with this displacement */
 	KIND_IGNORED,	/* nothing; this and the next are of any displacement */

@@ -272,7 +272,7 @@ static void note_flags(struct machine *m, unsigned int id, uint64_t a, uint64_t 
 	};
 }
 
-/* What an instruction with two operands computes; false: it is none of these. */
+/* The result of an instruction with two operands; false: it is none of these. */
 static bool compute(unsigned int id, uint64_t a, uint64_t b, uint64_t *result)
 {
 	switch (id) {

@@ -4,11 +4,11 @@
  * memory of its own, along one path: a branch whose condition is not known falls through. eval.h
  * runs small functions along every path.
  *
- * What is not known stays so: bytes that the function was given, has read elsewhere, or computed in
- * a way that is not understood here. A function that gets an address in this memory as its first
- * argument is run as well, any other call is passed over. memcpy and memset are other libraries',
- * and have no name here: a call that leaves the library, whose arguments could be theirs, is
- * taken for one of them.
+ * Unknown are bytes that the function was given, has read elsewhere, or has computed in a way that
+ * is not understood here. A function that gets an address in this memory as its first argument is
+ * run as well, any other call is passed over. memcpy and memset are other libraries', and have no
+ * name here: a call that leaves the library, whose arguments could be theirs, is taken for one of
+ * them.
  */
 #ifndef QPROF_PLAN_CODE_STRAIGHT_H
 #define QPROF_PLAN_CODE_STRAIGHT_H

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "plan/mine/owners.h"
 
-/* What is between a body and its providers may differ by as much: starts are looked for that much
+/* Distances between a body and its providers may differ by as much: starts are looked for that much
  * further below. */
 #define DIFFER_MAX 256
 
@@ -128,7 +128,7 @@ static bool has_offset(const int64_t *offsets, size_t n, int64_t offset)
 	return false;
 }
 
-/* What a body calls through an address that was read elsewhere may be its provider. */
+/* A function that a body calls through an address that was read elsewhere may be its provider. */
 static bool calls_provider(const struct mined_body *m, int64_t offset)
 {
 	if (m->calls_others || (offset < 0 && m->n_offsets))
@@ -157,7 +157,7 @@ static bool find_below(const struct search *s, const struct mined_body *m, int64
 	return most && least && most - least <= DIFFER_MAX && !m->more_calls;
 }
 
-/* What is between a body and its provider; false if that is not known. */
+/* The distance between a body and its provider; false if it is not known. */
 static bool find_own(const struct search *s, uint32_t body, uint32_t *below)
 {
 	const struct mined_body *m = &s->mined[body];

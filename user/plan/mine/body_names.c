@@ -172,7 +172,7 @@ static int read_witnesses(struct search *s, const struct known_symbols *known)
 	return err;
 }
 
-/* What executes for a body has its types, and both bodies of a query have one cache. */
+/* A function that executes for a body has its types, and both bodies of a query have one cache. */
 static void lend_names(const struct plan *plan, struct body_name *bodies)
 {
 	for (uint32_t i = 0; i < plan->n_bodies; i++) {

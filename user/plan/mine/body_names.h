@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the names of bodies say about keys and values, also where bodies have no names: an
+ * Types of keys and values, from the names of bodies, also where bodies have no names: an
  * incremental body calls an instance of its own of a function that libraries export, directly or
  * through others of its types. That name holds the type of the cache, too. The guard of a body's
  * queries shows the type of their keys (job_guards.h): where there is no such function, or else as

@@ -79,7 +79,7 @@ static uint32_t beginning_at(const struct beginnings *b, const char *at)
 	return found;
 }
 
-/* What follows a mangled name: of the standard library, some compilers have legacy ones. */
+/* The suffix of a mangled name. Some compilers have legacy names of the standard library. */
 static const char *suffix_of(const char *name)
 {
 	const char *hash = strncmp(name, "_ZN", 3) ? NULL : strstr(name, "17h");

@@ -39,14 +39,14 @@ static int run(const struct sides_miner *m, const struct owner *f, struct eval *
 	return eval__run(&ef, out);
 }
 
-/* What cold_call was given, or reads through it. */
+/* A value that cold_call was given, or reads through it. */
 static bool is_captured(const struct eval *e, const struct sum *a, struct wire_place *place)
 {
 	return place_of(&e->nodes, a, place) && place->n &&
 	       (place->reg == WIRE_REG_DX || place->reg == WIRE_REG_CX);
 }
 
-/* What lies at the address that was captured. */
+/* The value at an address that was captured. */
 static bool is_captured_at(const struct eval *e, const struct sum *a, uint8_t size,
 			   struct wire_place *place)
 {

@@ -216,7 +216,7 @@ static int find_entries(const struct plan *plan, struct entries *e)
 	return 0;
 }
 
-/* What a part is of, or PLAN_NONE. */
+/* The owner of a part: a query, a body or a guard; or PLAN_NONE. */
 static uint32_t owner_of(const struct entries *e, const struct frame_draft *d)
 {
 	struct entry key = {.addr = d->entry, .kind = d->kind};

@@ -38,7 +38,7 @@ struct visit {
 	uint64_t self; /* within the globals */
 };
 
-/* What a function shows for a span. */
+/* Places that a function shows for a span. */
 struct shown {
 	uint64_t self;
 	uint64_t contexts, n_contexts; /* within the globals */

@@ -12,7 +12,7 @@ struct choice {
 	struct body_name *bodies;
 };
 
-/* What the queries of a body say of a type. */
+/* The answers of the queries of a body, for one type. */
 struct verdict {
 	uint32_t queries;
 	uint32_t answers[TAGGED_FITS + 1];

@@ -351,7 +351,7 @@ static int mine_reader(struct places_miner *m, size_t reader, const char **probl
 	return err;
 }
 
-/* What was found within a file is to be within its allocation. */
+/* Offsets were found within a file, and are needed within its allocation. */
 static void place_file(struct places_miner *m)
 {
 	struct wire_layout_places *l = &m->l;

@@ -6,7 +6,7 @@
 #include "plan/mine/layout_function.h"
 #include "plan/plan.h"
 
-/* What a definition with one tag is called. */
+/* The name of a definition with one tag. */
 struct layout_tag {
 	uint64_t variant; /* of DefPathDataName: the same for all that have a name of their own */
 	uint32_t symbol;  /* or WIRE_TAG_NAMED: the definition's own */

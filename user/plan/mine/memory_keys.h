@@ -42,8 +42,8 @@ struct memory_asked {
 };
 
 /*
- * What the code asks that was run. 1: one thing. 0: nothing, as it reads nothing there but what it
- * was given. -EINVAL: several, or it is unknown, as a function may have been inlined.
+ * The function that the code asks, of which `e` is a run. 1: there is one. 0: none, as the code
+ * reads nothing but what it was given. -EINVAL: several, or unknown, as one may have been inlined.
  */
 int memory_keys__asked(const struct memory_keys *m, const struct eval *e, struct memory_asked *out);
 

@@ -38,7 +38,8 @@ static bool find_jump(const struct passed_keys *p, const struct code_region *f, 
 	return found;
 }
 
-/* What the function passes on in the registers of `asked`; or, without those, all that it does. */
+/* Run the function for the values that it passes on in the registers of `asked`, or, without
+ * these, for all that it does. */
 static int run(const struct passed_keys *p, const struct code_region *f, const uint8_t *variant,
 	       uint64_t until, const struct wire_place *asked, struct eval **out)
 {

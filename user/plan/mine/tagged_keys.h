@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the key of each query is asked for its place in the source, from 1.96 on: a key is passed
- * around in an enum of all queries, TaggedQueryKey. Two of its functions are exported:
+ * Which function the key of each query is asked for its place in the source, from 1.96 on: a key is
+ * passed around in an enum of all queries, TaggedQueryKey. Two functions of the enum are exported:
  *
  *	query_name	the name of the query, by the tag
  *	default_span	calls the default_span of the key's type (memory_keys.h), by the tag

@@ -76,7 +76,7 @@ static bool ends_with(const char *name, const char *end)
 
 /* ---- Functions that print -------------------------------------------------------------------- */
 
-/* What a function calls with the same span prints spans, too. */
+/* A function that this one calls with the same span prints spans, too. */
 static int add_printer(struct search *s, uint64_t function)
 {
 	_free_ struct eval *e = NULL;
@@ -178,7 +178,7 @@ static int name_describer(struct search *s, uint64_t function)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* What cold_call was given, or reads through it. */
+/* A value that cold_call was given, or reads through it. */
 static bool is_captured(const struct eval *e, const struct sum *a)
 {
 	struct wire_place place;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions by which cold sides make arguments (mine/cold_sides.h), and that are not exported.
- * Told by what is passed between them and exported ones:
+ * The values that they exchange with exported functions show which is which:
  *
- *	LocalExpnId::expn_data		fills in a slot, of which a part is given to ExpnKind::descr
+ *	LocalExpnId::expn_data		fills in a slot; a part of it is given to ExpnKind::descr
  *	ExtCtxt::expansion_descr	calls both itself
- *	record_arg_with_span		gives its fourth argument, a span, to
- *SourceMap::span_to_string usize::__fmt_inner		is given the number by <usize as
- *Display>::fmt
+ *	record_arg_with_span		gives its fourth argument, a span, to span_to_string
+ *	usize::__fmt_inner		gets the number from <usize as Display>::fmt
  */
 #ifndef QPROF_PLAN_RECOVER_ARGUMENTS_H
 #define QPROF_PLAN_RECOVER_ARGUMENTS_H

@@ -101,7 +101,7 @@ static int follow_packed(void *arg, uint64_t place)
 	return mark(m, to);
 }
 
-/* What the dynamic linker writes into data. */
+/* Mark the functions whose addresses the dynamic linker writes into data. */
 static int follow_pointers(struct marker *m)
 {
 	size_t size;
