@@ -31,7 +31,7 @@ struct clickhouse {
 	struct spool spool;
 	bool spooled;		    /* `spool` is open */
 	int failed;		    /* why no more is sent; builds only wait then */
-	char away[HTTP_WHY_MAX];    /* why builds wait now, which is told at the end */
+	char away[HTTP_WHY_MAX];    /* why builds wait now, which is printed at the end */
 	const char *added;	    /* the build of store__add() */
 	bool known;		    /* the server had it already */
 	bool there;		    /* the server has it now */
@@ -296,7 +296,7 @@ static int drop_months(struct clickhouse *c, uint64_t before_ns)
 	return err;
 }
 
-/* Of the month that has the time in it. Rows of builds go last, as above. */
+/* Remove the rest of the month that has the time in it. Rows of builds go last, as above. */
 static int remove_rest(struct clickhouse *c, const char *count, uint64_t before_ns)
 {
 	uint64_t left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which version the tables on a server are of, and how they come to ours. */
+/* The version of the tables on a server, and the way from it to ours. */
 #ifndef QPROF_HISTORY_CLICKHOUSE_VERSION_H
 #define QPROF_HISTORY_CLICKHOUSE_VERSION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Of which commit a build was: what git and the variables of a CI service say. */
+/* The commit of a build, as git and the variables of a CI service have it. */
 #ifndef QPROF_HISTORY_COMMIT_H
 #define QPROF_HISTORY_COMMIT_H
 

@@ -14,7 +14,7 @@ const char *dialect__table(enum store_kind kind, enum history_table_id table);
 /* The same where rows that are there twice do no harm: that is quicker. */
 const char *dialect__rows(enum history_table_id table);
 
-/* Whether a question should first find out in which time its rows are: FINAL reads all columns. */
+/* Whether a question should first find the time of its rows, because FINAL reads all columns. */
 bool dialect__wants_window(enum store_kind kind);
 
 /*

@@ -284,7 +284,7 @@ static uint64_t peak_of(const struct model *m)
 	return known(most, most);
 }
 
-/* Of the CPU times, what recording added to them. */
+/* The part of the CPU times that recording added. */
 static uint64_t cost_of_cpu(const struct model *m, uint64_t cpu_ns)
 {
 	struct compare_cost cost = compare_cost_of(m, summary__n_processes(m->summary));

@@ -11,7 +11,7 @@
 
 #include "history/rows.h"
 
-/* Of the rows of a build: their "schema". */
+/* The "schema" of the rows of a build. */
 #define JSON_LINES_SCHEMA "qprof-rows"
 
 /*

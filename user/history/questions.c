@@ -91,7 +91,7 @@ static int told(const struct store *s, int err)
 	return err;
 }
 
-/* When the rows of builds are: from the first of these to the last. */
+/* The time of the rows of builds: from the first of these to the last. */
 struct window {
 	uint64_t from_ns, to_ns;
 	uint64_t rows; /* a build may have more than one */
@@ -107,7 +107,7 @@ static int take_window(void *ctx, const struct store_value *cells, size_t n)
 	return 0;
 }
 
-/* Of the `most` newest rows (0: of all) that match. */
+/* The window of the `most` newest rows (0: of all) that match. */
 static int ask_window(struct store *s, const struct history_filter *f, uint64_t most,
 		      struct window *out)
 {

@@ -90,7 +90,7 @@ static bool has_toolchain(const struct history_build *b, const struct history_bu
 	return is_text(b->toolchain, as->toolchain);
 }
 
-/* Whether no more of it failed: what failed did less. */
+/* Whether no more of its compiles failed: a compile that fails does less. */
 static bool has_no_more_failed(const struct history_build *b, const struct history_build *as)
 {
 	return b->failed == HISTORY_UNKNOWN || b->failed <= as->failed;
@@ -135,7 +135,7 @@ static void keep_newest(struct history_builds *builds, size_t most)
 	memmove(builds->at, builds->at + more, builds->n * sizeof(*builds->at));
 }
 
-/* Of a side that has others: builds whose numbers miss something. */
+/* Leave out builds whose numbers are incomplete, if the side has others. */
 static void leave_out_unsound(struct sides *s)
 {
 	const struct history_builds *new = &s->builds[COMPARE_NEW];
@@ -274,7 +274,7 @@ static int ask_newest(struct store *s, const char *workspace, struct history_bui
 	return 0;
 }
 
-/* Further builds of its commit tell more of it. */
+/* Further builds of the newest build's commit are judged with it. */
 static int ask_new(struct store *s, const struct sides_against *a, struct history_builds *out)
 {
 	_history_builds_ struct history_builds newest = {};

@@ -24,7 +24,7 @@
 #include "history/store_ops.h"
 
 #define BUSY_MS 10000
-/* Of a text or packed rows: far more than any has. */
+/* Bytes of a text or of packed rows: far more than any has. */
 #define VALUE_MAX (16 << 20)
 
 struct sqlite_store {

@@ -31,7 +31,7 @@ struct packed_table {
 	bool where; /* has a table of crates by key */
 };
 
-/* Of HISTORY_QUERY or HISTORY_ITEM. */
+/* The packed table of HISTORY_QUERY or HISTORY_ITEM. */
 struct packed_table packed_table(enum history_table_id id);
 
 static inline int64_t packed_id(int64_t build, int64_t crate)

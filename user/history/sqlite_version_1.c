@@ -5,7 +5,7 @@
 #include "history/sqlite_db.h"
 #include "history/sqlite_sums.h"
 
-/* Of a query: kind, how, count; self_ns, total_ns. */
+/* Numbers of a query: kind, how, count; self_ns, total_ns. */
 static const struct pack_format format = {.exact = 3, .times = 2};
 
 static int decode(sqlite3_stmt *stmt, struct pack_rows *rows)

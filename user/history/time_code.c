@@ -6,7 +6,7 @@
 #define MOST_BITS  10 /* significant ones of any time */
 #define TIME_BITS  55 /* of the longest time */
 
-/* Of the microseconds, from the highest set one. */
+/* The number of bits of the microseconds, from the highest set one. */
 static unsigned int bits_of(uint64_t us)
 {
 	return us ? 64 - (unsigned int)__builtin_clzll(us) : 0;

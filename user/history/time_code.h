@@ -13,7 +13,7 @@
 /* More than any code. */
 #define TIME_CODE_END (1u << 16)
 
-/* Of any number of ns. */
+/* The code of a time, which is any number of ns. */
 uint32_t time_code(uint64_t ns);
 /* The nearest time that has the code; at most UINT64_MAX - 1, of any number. */
 uint64_t time_code__ns(uint32_t code);

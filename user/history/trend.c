@@ -319,7 +319,7 @@ static bool is_same_change(const struct trend_change *a, const struct trend_chan
 	       y <= ALIKE * x;
 }
 
-/* Whether `a` says more closely when, or the same more surely. */
+/* Whether the commit of `a` is known more closely, or as closely and more surely. */
 static bool is_better(const struct trend_change *a, const struct trend_change *b)
 {
 	size_t x = a->point - a->former, y = b->point - b->former;

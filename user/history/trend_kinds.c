@@ -184,7 +184,7 @@ static bool is_known(uint64_t value)
 	return value != HISTORY_UNKNOWN;
 }
 
-/* The medians of a group tell what is usual. */
+/* The medians of a group are what is usual. */
 static void find_other_work(const struct sorted *group, size_t n, bool is_sum, uint64_t *scratch)
 {
 	uint64_t compiles, failed;

@@ -53,8 +53,7 @@ struct plan_shown {
 	uint32_t guard;	  /* PLAN_NONE: an execution */
 	uint8_t kind;	  /* enum wire_kind */
 	/*
-	 * Of an execution: of the queries that are possible, this is the only one whose provider
-	 * could have left no frame.
+	 * Of an execution: the only possible query whose provider could have left no frame.
 	 */
 	bool guessed;
 };

@@ -114,7 +114,7 @@ struct plan_guard {
 	uint8_t kind;	/* enum wire_kind, not WIRE_KIND_QUERY */
 	/* Within its scope, from 1. Guards that share an end site share a number. */
 	uint8_t number;
-	/* Of the label's address and length, bytes above sp at its start; or PLAN_NO_SLOT. */
+	/* The label's address and length: bytes above sp at its start; or PLAN_NO_SLOT. */
 	int32_t label_slot;
 	/* BLOCKED and LOAD: its label is that of the query which the site names. HASHING: that of
 	 * the query that it runs in. */
@@ -290,7 +290,7 @@ bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t 
 uint32_t plan__requests(const struct plan *plan);
 /* True if its key names a definition or a crate. */
 bool plan_query__names(const struct plan_query *q);
-/* Of the n_start sites of query `i`, the number at which its key can be read. */
+/* The number of the n_start sites of query `i` at which its key can be read. */
 uint32_t plan__key_sites(const struct plan *plan, uint32_t i);
 /* Number of its wrappers; n_request of them are probed for callers. */
 uint32_t plan_query__wrappers(const struct plan_query *q);

@@ -274,7 +274,7 @@ static inline struct insn_displacement displacement_of_modrm(const uint8_t *p, s
 	return (struct insn_displacement){(uint8_t)(at + n - size), size};
 }
 
-/* Of an instruction whose opcode ends at `at`. */
+/* The displacement of an instruction whose opcode ends at `at`. */
 static inline struct insn_displacement find_displacement(const uint8_t *p, size_t at, enum follow f)
 {
 	if (has_modrm(f))

@@ -47,7 +47,7 @@ struct frame {
 	uint32_t steps; /* left to the caller */
 };
 
-/* Of the last comparison or calculation. */
+/* Flags of the last comparison or calculation. */
 struct flags {
 	bool known, carry, zero, sign, overflow;
 };

@@ -108,7 +108,7 @@ static void note_call(const struct code_insn *insn, struct mined_body *out)
 		out->calls[out->n_calls++] = insn->target;
 }
 
-/* Of the instructions that the last walk__ends() reached. */
+/* Note the calls among the instructions that the last walk__ends() reached. */
 static void note_calls(const struct walk *w, struct mined_body *out)
 {
 	for (size_t i = 0; i < w->code->n; i++) {

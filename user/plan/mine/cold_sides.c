@@ -191,7 +191,7 @@ static int read_described(struct sides_miner *m, const struct eval *e, const str
 	return 0;
 }
 
-/* Of the expansion that was looked up, the place of its call. */
+/* Find the place of the call of the expansion that was looked up. */
 static void read_call_site(struct sides_miner *m, const struct eval *e, const struct sum *span,
 			   struct wire_source *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which of its operands the cold side of a guard makes the event's argument of. Two methods of the
+ * The operand of which the cold side of a guard makes the event's argument. Two methods of the
  * profiler take one:
  *
  *	generic_activity_with_arg::<&str>	cold_call(guard, profiler, closure)
@@ -9,9 +9,9 @@
  *	generic_activity_with_arg_recorder	cold_call(guard, profiler, label, closure)
  *		closure: what the caller's closure captures, of which it makes the argument's text
  *
- * Each cold_call is run symbolically (plan/code/eval.h), and the functions that it calls say what
- * becomes of what it was given: text that is interned, a Symbol that is printed, a number, an
- * expansion whose macro is described, a place in the source.
+ * Each cold_call is run symbolically (plan/code/eval.h). The functions that it calls show what the
+ * operand is: text that is interned, a Symbol that is printed, a number, an expansion whose macro
+ * is described, a place in the source.
  */
 #ifndef QPROF_PLAN_MINE_COLD_SIDES_H
 #define QPROF_PLAN_MINE_COLD_SIDES_H

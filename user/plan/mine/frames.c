@@ -184,7 +184,7 @@ static int by_entry(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Of functions that were folded into one, the same one is found each time. */
+/* The order is total, so that of functions folded into one the same is found each time. */
 static int in_order(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -326,7 +326,7 @@ static bool is_twin(const struct plan *plan, const struct part *a, const struct 
 	return a != b && x->scope == y->scope && x->number == y->number;
 }
 
-/* Of guards with one number only one runs, and behind where their paths meet none shows which. */
+/* Only one guard of a number runs, and no frame shows which, once their paths have met. */
 static void drop_twins(const struct plan *plan, struct cover *c)
 {
 	uint32_t n = 0;

@@ -105,7 +105,7 @@ static bool is_count(const struct eval *e, const struct eval_pair *c, uint8_t nu
 		sum_is_field(&e->nodes, &c->b, WIRE_REG_DI, 8, at));
 }
 
-/* Of the table of the compiled crate, it returns the address of an entry. */
+/* HygieneData::expn_data returns the address of an entry in the table of the compiled crate. */
 static const char *read_expansions(struct hygiene_miner *m, const struct eval *e)
 {
 	uint64_t table, count, more;

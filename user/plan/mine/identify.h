@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Where bodies have the number of the query that they run (recover/query_numbers.h). Its wrapper
- * makes the query's vtable in its frame and passes the address on to the body, and that to a
- * function that executes for it (outlined.h): each call shows which argument it is, and the body
- * where that is at its mask sites.
+ * Where bodies have the number of the query that they run (recover/query_numbers.h). The query's
+ * wrapper makes the vtable in its frame and passes the address on to the body. The body passes it
+ * on to a function that executes for it (outlined.h). Each call shows which argument the address
+ * is, and the code of the body where it is at the mask sites.
  */
 #ifndef QPROF_PLAN_MINE_IDENTIFY_H
 #define QPROF_PLAN_MINE_IDENTIFY_H

@@ -2,7 +2,7 @@
 /*
  * A second reading of the types of keys, where bodies have no names of their own: what the enum of
  * all queries asks the key of each query (tagged_keys.h). A type that this contradicts is unknown.
- * Of several that a body's guard can have, the one is taken that all queries of the body confirm.
+ * If a body's guard can have several types, the one is taken that all queries of the body confirm.
  */
 #ifndef QPROF_PLAN_MINE_KEY_CHOICE_H
 #define QPROF_PLAN_MINE_KEY_CHOICE_H

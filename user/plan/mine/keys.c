@@ -40,7 +40,7 @@ struct keys_finder {
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Of its non-incremental body, or else of the other; unknown if the two differ. */
+/* The type of its non-incremental body, or else of the other; unknown if the two differ. */
 static struct key_name name_of(const struct keys_finder *f, const struct plan_query *q)
 {
 	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
@@ -63,7 +63,7 @@ static bool is_given_addresses(const struct keys_finder *f, const struct plan_qu
 	return args.holders && !args.contexts;
 }
 
-/* Of a key that is otherwise passed as a value: where it is, at its address. */
+/* Where the definition is at the address of a key that is otherwise passed as a value. */
 static int set_address(struct memory_keys *memory, struct plan_query *q)
 {
 	int found = 1;

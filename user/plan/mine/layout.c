@@ -465,7 +465,7 @@ static int mine_function(struct layout_miner *m, size_t reader, const struct lay
 	return err;
 }
 
-/* Of several functions of a kind any will do: they are copies, and some are laid out apart. */
+/* Any of several functions of a kind will do: they are copies, and some are laid out apart. */
 static int mine_kind(struct layout_miner *m, size_t reader, const char **problem)
 {
 	int err = 0, tried = 0;

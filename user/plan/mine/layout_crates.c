@@ -33,7 +33,7 @@
 
 /* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
 #define COPIES_MAX 4
-/* Of CrateStore::def_key only the beginning is of use. */
+/* Only the beginning of CrateStore::def_key is of use. */
 #define DEF_KEY_STEPS 256
 
 struct crates_miner {
@@ -414,7 +414,7 @@ static int mine_function(struct crates_miner *m, size_t reader, const struct lay
 	return m->err;
 }
 
-/* Of several functions of a kind any will do: some are laid out apart, or get other arguments. */
+/* Any of several functions of a kind will do: some are laid out apart, or get other arguments. */
 static int mine_kind(struct crates_miner *m, size_t reader, const char **problem)
 {
 	int err = 0, tried = 0;

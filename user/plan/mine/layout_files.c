@@ -178,7 +178,7 @@ static bool read_freed(const struct eval *e, uint64_t from, uint64_t *text, uint
 	return n == 1;
 }
 
-/* Of its three words one is the capacity, which is zero if there is nothing to free. */
+/* One of its three words is the capacity, which is zero if there is nothing to free. */
 static bool read_words(const struct eval *e, uint64_t from, uint64_t *text, uint64_t *capacity)
 {
 	*text = *capacity = 3;

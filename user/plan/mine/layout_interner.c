@@ -24,7 +24,7 @@
 #include "base/array.h"
 #include "plan/symbols/relocated.h"
 
-/* Of the function that finds an interned span, as much is looked at. */
+/* Bytes that are read of the function that finds an interned span. */
 #define INDEX_CODE 64
 
 /* ---- A function that is given the table and the index ---------------------------------------- */

@@ -200,7 +200,7 @@ static bool is_span_data(const struct layout_function *f)
 	return f->kind == NAME_SPAN_DATA;
 }
 
-/* Of several functions of a kind any will do. */
+/* Any of several functions of a kind will do. */
 static int mine_any(struct places_miner *m, bool (*is)(const struct layout_function *f),
 		    int (*mine)(struct places_miner *, const struct layout_function *,
 				const char **),

@@ -259,7 +259,7 @@ static int read_tags(struct tags_miner *m, const struct shower *by, const struct
 	return err;
 }
 
-/* Of several functions of a kind any will do: some are laid out apart. */
+/* Any of several functions of a kind will do: some are laid out apart. */
 static int read_kind(struct tags_miner *m, const struct shower *by,
 		     const struct layout_function *functions, size_t n, struct layout_tags *out,
 		     bool *found)

@@ -8,7 +8,7 @@
 #include "plan/code/eval.h"
 
 #define WORD 4
-/* Of a function and the beginning of the one that it passes a definition on to. */
+/* Steps of a function and the beginning of the one that it passes a definition on to. */
 #define STEPS_MAX 64
 /* Bytes from the start of a key to the definition in it. */
 #define OFFSET_MAX 1024

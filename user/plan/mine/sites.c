@@ -264,7 +264,7 @@ static void choose_starts(struct chooser *c)
 	}
 }
 
-/* Of a query with a number. */
+/* Add the sites of a query with a number. */
 static int add_numbered(struct chooser *c, uint32_t i)
 {
 	struct plan_query *q = &c->plan->queries[i];

@@ -14,7 +14,7 @@
 
 /* Cold sides that are looked at: looking takes time, and code is untrusted. */
 #define SIDES_MAX 256
-/* Of the name of the function that gives a text a number. */
+/* A part of the name of the function that gives a text a number. */
 #define INTERN "26get_or_alloc_cached_string"
 
 static uint64_t find_thread_number(struct elf_image *img)

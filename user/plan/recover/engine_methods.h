@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The methods of rustc's QueryEngine (query_engine.h): from its vtable to the function that each
- * method calls, and the constants which that stores in its frame.
+ * The methods of rustc's QueryEngine (query_engine.h): the function that each method in its vtable
+ * calls, and the constants that this function stores in its frame.
  */
 #ifndef QPROF_PLAN_RECOVER_ENGINE_METHODS_H
 #define QPROF_PLAN_RECOVER_ENGINE_METHODS_H
@@ -19,7 +19,7 @@ struct engine_store {
 
 struct engine_method {
 	uint64_t wrapper; /* the one function that it calls */
-	bool executes; /* that one makes the guard of a provider itself: it passes no vtable on */
+	bool executes;	  /* the wrapper makes a provider's guard itself: it passes no vtable on */
 	uint32_t first_store, end_store;
 	uint32_t first_address, end_address;
 };
@@ -35,9 +35,9 @@ struct engine_methods {
 };
 
 /*
- * `known` are the image's symbols, among them the cold sides' of providers. Find the run of `n`
- * addresses of functions in the read-only data whose functions store numbers
- * that follow one another; the vtable may have others before and behind it. None (n is 0) if there
+ * `known` are the image's symbols, among them those of the cold sides of providers. Find the run of
+ * `n` addresses in the read-only data whose functions store numbers that follow one another; the
+ * vtable may have other addresses before and behind it. None (n is 0) if there
  * is no such run, or more than one. 0 or -ENOMEM.
  */
 int engine_methods__find(struct elf_image *img, const struct bounds *bounds,

@@ -13,7 +13,7 @@
 
 /* Guards of one function: 60 are the most seen. */
 #define SLOTS_MAX 256
-/* Of a function that drops: its prologue, and the test whether there is anything to be dropped. */
+/* Instructions of a function that drops: its prologue, and the test for anything to drop. */
 #define TEST_REACH 16
 
 struct addresses {

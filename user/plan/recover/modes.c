@@ -8,7 +8,7 @@ static bool runs(const struct plan *plan, uint32_t query_body, uint32_t body)
 	return query_body == body || plan__outlined(plan, query_body) == body;
 }
 
-/* Of the body's queries, how many have it for each mode. */
+/* The number of queries that have the body for each mode. */
 static void count_modes(const struct plan *plan, uint32_t body, uint32_t n[2])
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++) {

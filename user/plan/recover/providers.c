@@ -92,7 +92,7 @@ static int find_places(struct elf_image *img, const struct bounds *bounds,
 	return err;
 }
 
-/* Of `n` providers and places: whether each has its other one. */
+/* Pairs of `n` providers and places: whether each has its other one. */
 struct pairing {
 	const struct places *p;
 	uint64_t base; /* the first place */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The names of queries in a library without symbols whose compiler has a trait QueryEngine: its
- * methods are the queries, in the order of their declaration, and the vtable of the one type that
- * implements it is in the file. Each method calls a function of its own, which makes the query's
- * vtable in its frame: the number of the query (DepKind) is a constant there. Debug of DepKind,
- * which is exported, prints the name for that number.
+ * The names of queries in a library without symbols whose compiler has a trait QueryEngine: the
+ * methods of the trait are the queries, in the order of their declaration, and the vtable of the
+ * one type that implements it is in the file. Each method calls a function of its own, which makes
+ * the query's vtable in its frame: the number of the query (DepKind) is a constant there. Debug of
+ * DepKind, which is exported, prints the name for that number.
  *
  * A wrong name would not be noticed later. So the numbers must follow one another in the order of
  * the methods, their names must be those of the exported QueryDescription::describe of all queries,

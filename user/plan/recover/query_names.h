@@ -5,8 +5,8 @@
 
 #include "plan/recover/recovered.h"
 
-/* Of a query, the functions by which it is requested: without and with incremental compilation,
- * which may be one. 0 or -ENOMEM. */
+/* The functions by which a query is requested: without and with incremental compilation, which may
+ * be one. 0 or -ENOMEM. */
 int query_names__wrappers(struct recovered *out, const char *query, uint32_t len, uint64_t non_incr,
 			  uint64_t incr);
 int query_names__provider(struct recovered *out, const char *query, uint32_t len, uint64_t addr);

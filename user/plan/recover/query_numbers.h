@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The numbers of queries (rustc's DepKind) in compilers whose vtables hold them, but no address by
- * which queries are told apart: the provider's is one of the process's, not of the library's.
+ * The numbers of queries (rustc's DepKind), in compilers whose vtables identify a query by its
+ * number alone: the provider's address is read from a table that the process fills in.
  */
 #ifndef QPROF_PLAN_RECOVER_QUERY_NUMBERS_H
 #define QPROF_PLAN_RECOVER_QUERY_NUMBERS_H
@@ -13,7 +13,7 @@
 struct query_number {
 	uint64_t wrapper; /* the function that makes the query's vtable */
 	uint32_t number;  /* 16 bits, not 0 */
-	int64_t vtable;	  /* where in that one's frame it is: from sp at the entry */
+	int64_t vtable;	  /* its place in the wrapper's frame: from sp at the entry */
 };
 
 /* All zeroes: there are none. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Of all functions, those are run whose first bytes look like these:
+ * Functions are run whose first bytes look like these:
  *
  *	drop of OnceLock<GlobalCtxt>	mov  STATE(%rdi), %eax		far within the argument,
  *					test %eax, %eax			behind all of its parts
@@ -19,7 +19,7 @@
 #include "plan/code/eval.h"
 #include "plan/mine/owners.h"
 
-/* Of a function, as many bytes are looked at. */
+/* Bytes that are compared at the start of a function. */
 #define HEAD 48
 /* Functions of a kind that are run, and that get a name. */
 #define RUNS_MAX  1024
@@ -27,7 +27,7 @@
 /* Smaller things are not the compiler's context. */
 #define FAR	   0x10000
 #define OFFSET_MAX (1u << 24)
-/* Of a OnceLock: one of them is compared with. */
+/* States of a OnceLock: one of them is compared with. */
 #define STATES 8
 /* Parts that the drop of a context reads, or passes to other functions, at least. */
 #define PARTS_MIN 8

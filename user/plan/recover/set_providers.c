@@ -8,8 +8,7 @@
 #include "plan/code/straight.h"
 #include "plan/mine/callers.h"
 
-/* Of the places that are set, this share may hold what could not be followed: 1.85 has 10 of 301.
- */
+/* One in so many places may hold a value that could not be followed: 1.85 has 10 of 301. */
 #define UNKNOWN_SHARE 16
 /* A function that refuses is short. */
 #define STEPS_MAX 32

@@ -3,8 +3,8 @@
  * Runs the program of a function in .eh_frame: from each pc on, which rule holds. After DWARF 5,
  * 6.4.2.
  *
- * Of the registers only the CFA, rbp and the return address are in rules. Of expressions only those
- * are known that compilers, linkers and libc write for realigned stacks, PLTs and signal handlers.
+ * Rules contain only three registers: the CFA, rbp and the return address. Known expressions are
+ * those that compilers, linkers and libc write for realigned stacks, PLTs and signal handlers.
  */
 #ifndef QPROF_PLAN_SYMBOLS_CFA_H
 #define QPROF_PLAN_SYMBOLS_CFA_H

@@ -6,8 +6,8 @@
  *	NAME, .debug/NAME and /usr/lib/debug/DIRECTORY/NAME, for NAME in .gnu_debuglink
  *
  * A file is only taken if it has the library's build-id and a symbol table, belongs to root or to
- * the library's owner, and has a lasting identity (library_file.h): whoever can make such a file
- * can change the library too. It is opened here, and read by debug_symbols.h.
+ * the library's owner, and has a lasting identity (library_file.h): a user who can make such a
+ * file can change the library too. It is opened here, and read by debug_symbols.h.
  */
 #ifndef QPROF_PLAN_SYMBOLS_DEBUG_FILE_H
 #define QPROF_PLAN_SYMBOLS_DEBUG_FILE_H

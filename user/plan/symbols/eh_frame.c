@@ -8,7 +8,7 @@
 /* Marks a record whose length has 64 bits, which no compiler writes here. */
 #define LONG_LENGTH UINT32_MAX
 #define FORMAT_MASK 0x0f
-/* Of an augmentation, with its end. The longest known are zPLRS and zPLRB. */
+/* Bytes of an augmentation, with its end. The longest known are zPLRS and zPLRB. */
 #define AUGMENTATION_MAX 8
 
 void eh_frame_reader__init(struct eh_frame_reader *r, const struct eh_frame *frame)

@@ -195,7 +195,7 @@ static bool types_behind(const struct demangled *d, const char *start, struct te
 	return true;
 }
 
-/* Of a task that executes a query, it is in the type of the query's vtable. */
+/* The name of a task that executes a query has it in the type of the vtable. */
 static bool find_cache(const struct demangled *d, struct type *cache)
 {
 	struct text list;

@@ -369,7 +369,7 @@ static void match_callback(const struct path *path, struct name_info *info)
 
 /*
  * rustc_data_structures::outline::<F, R>, F a closure in the check that a task is new. The types of
- * the task are in F, and whoever wants them reads them all.
+ * the task are in F. key_name.h reads them.
  */
 static void match_outline(struct cursor args, struct name_info *info)
 {
@@ -562,7 +562,7 @@ static void match_display(struct cursor c, struct name_info *info)
 
 /*
  * `c` is just after the path of the impl: the drop of the guard of a query that runs. The type of
- * its key is in the guard's, and whoever wants it reads it.
+ * its key is in the guard's. key_name.h reads it.
  */
 static void match_job_guard(struct cursor c, struct name_info *info)
 {
