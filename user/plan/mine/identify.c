@@ -39,7 +39,7 @@ struct scene {
 	struct flow *flow;
 };
 
-/* Unknown if it is none, or may be one of several: calls that are not seen may pass only one. */
+/* Unknown unless there is one argument: of several, calls that are not seen may pass only one. */
 static struct flow_value value_of(struct arguments a)
 {
 	int64_t i = a.bits ? __builtin_ctz(a.bits) : 0, n = N_OF(argument_regs);

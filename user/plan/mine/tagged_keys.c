@@ -172,7 +172,7 @@ int tagged_keys__fits(struct tagged_keys *t, uint32_t query, const char *type)
 		return key->state == SILENT ? TAGGED_SILENT : TAGGED_UNKNOWN;
 	if (asks < 0)
 		return asks;
-	/* The query by which a place is found is not asked for one, whatever its key. */
+	/* The query that finds places, whose key is not asked for one, may have any type. */
 	if (key->state == SILENT)
 		return TAGGED_UNKNOWN;
 	if (!asks || key->asked.offset < offset)

@@ -44,13 +44,13 @@ static int run(const struct search *s, uint64_t entry, struct eval **out)
 
 	if (err)
 		return err;
-	/* Without a part, nothing is run. */
+	/* A function without a known part is not run. */
 	f.regions = owners.n ? owners.items[0].regions : NULL;
 	f.n_regions = owners.n ? owners.items[0].n_regions : 0;
 	return eval__run(&f, out);
 }
 
-/* It may be met in several cold sides. */
+/* Give the function this name, once: several cold sides may lead to it. */
 static int name(struct search *s, uint64_t function, const char *text)
 {
 	for (uint32_t i = 0; i < s->out->n; i++)
@@ -127,7 +127,7 @@ static int find_printers(struct search *s)
 	return err;
 }
 
-/* Records a text, and the place that its fourth argument is. */
+/* This function records a text, and a place, which is its fourth argument. */
 static int name_recorder(struct search *s, uint64_t function)
 {
 	_free_ struct eval *e = NULL;
@@ -143,7 +143,7 @@ static int name_recorder(struct search *s, uint64_t function)
 
 /* ---- Functions that describe an expansion ---------------------------------------------------- */
 
-/* The call that has filled in what is described by a later one, *by; NULL if there is none. */
+/* The call that fills in an expansion which a later call, *by, describes; NULL: there is none. */
 static const struct eval_call *find_look_up(const struct search *s, const struct eval *e,
 					    const struct eval_call **by)
 {
@@ -163,7 +163,7 @@ static const struct eval_call *find_look_up(const struct search *s, const struct
 	return NULL;
 }
 
-/* It makes a description where its first argument says, of its second. */
+/* This function writes a description of its second argument to its first. */
 static int name_describer(struct search *s, uint64_t function)
 {
 	const struct eval_call *look_up, *by;
