@@ -301,6 +301,7 @@ int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_form
 {
 	struct bit_reader r = {.at = bytes, .end = size ? bytes + size : bytes};
 	struct pack_row *wanted = key ? pack_rows__find(rows, key) : NULL;
+	uint32_t before = wanted ? (uint32_t)(wanted - rows->at) : rows->n;
 	struct times_head h = {};
 
 	if (key && !wanted)
@@ -309,11 +310,11 @@ int pack_times__decode(const uint8_t *bytes, size_t size, const struct pack_form
 	h.unknown = bit_reader__get(&r, 1);
 	for (unsigned int t = 0; t < f->times; t++)
 		h.less[t] = (unsigned int)bit_reader__get(&r, LESS_BITS);
-	for (struct pack_row *row = rows->at; row < (wanted ?: rows->at + rows->n) && !r.bad; row++)
+	for (uint32_t i = 0; i < before && !r.bad; i++)
 		if (wanted)
-			skip_row(&r, f, &h, row);
+			skip_row(&r, f, &h, &rows->at[i]);
 		else
-			read_row(&r, f, &h, row);
+			read_row(&r, f, &h, &rows->at[i]);
 	if (wanted)
 		read_row(&r, f, &h, wanted);
 	return wanted ? (r.bad ? -EBADMSG : 0) : bit_reader__ends(&r) ? 0 : -EBADMSG;
