@@ -279,6 +279,29 @@ static void a_compile_servers_compiler_is_followed_for_its_client(void **state)
 	assert_counts(0, 0, 0);
 }
 
+/* It may be a short compile, which ends while its arguments are compared with those of clients. */
+static void a_compiler_waits_while_it_is_compared_with_clients(void **state)
+{
+	begin(false, true);
+	world.attached_ns = 300;
+	world.has_client = true;
+	world.served = 7;
+	arrive(7, 200);
+	assert_int_equal(world.stops_at_comparison, 1);
+	assert_int_equal(world.n_stops, 1);
+	assert_true(world.followed[7]);
+	/* Nobody waits for this one: it runs on, and does not count as one that waited for probes.
+	 */
+	arrive(8, 200);
+	assert_int_equal(world.stops_at_comparison, 2);
+	assert_int_equal(world.n_stops, 2);
+	assert_int_equal(world.n_held, 0);
+	assert_false(world.followed[8]);
+	world.has_client = false;
+	arrive(9, 200);
+	assert_int_equal(world.n_stops, 2);
+}
+
 /* A look may take longer than the loader. */
 static void a_process_is_stopped_before_it_is_looked_at(void **state)
 {
@@ -535,6 +558,7 @@ int main(void)
 		TEST(a_compiler_that_is_gone_and_was_in_time_is_not_missing),
 		TEST(one_that_may_need_more_is_stopped_before_it_is_looked_at),
 		TEST(a_compile_servers_compiler_is_followed_for_its_client),
+		TEST(a_compiler_waits_while_it_is_compared_with_clients),
 		TEST(a_process_is_stopped_before_it_is_looked_at),
 		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),
 		TEST(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/outsiders.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "test.h"
+#include "../fixtures/output.h"
 
 #define IS(client, compiler) outsiders_is_client(client, sizeof(client), compiler, sizeof(compiler))
 
@@ -39,12 +44,130 @@ static void a_compiler_is_no_client(void **state)
 	assert_false(IS("", "rustc\0" CRATE));
 }
 
+/* A process that waits for its end, with these raw arguments. */
+static pid_t start(char *const argv[])
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execv("/bin/sh", argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Its arguments are those of the test until it has executed the shell. */
+static void wait_for_shell(struct look *look, pid_t pid, const char *first)
+{
+	char args[WIRE_ARGS_MAX] = "";
+
+	do
+		look__arguments(look, pid, args, sizeof(args));
+	while (strcmp(args, first));
+}
+
+static void execute(struct outsiders *o, pid_t pid, const char *args, size_t size)
+{
+	struct wire_exec e = {.pid = (wire_u32)pid, .args_len = (wire_u32)size};
+
+	memcpy(e.args, args, size);
+	assert_int_equal(outsiders__on_exec(o, &e), 0);
+}
+
+#define EXECUTE(o, pid, args) execute(o, pid, args, sizeof(args))
+
+static void a_compiler_may_serve_while_a_client_of_its_user_runs(void **state)
+{
+	struct outsiders *o = NULL;
+	pid_t client;
+
+	assert_int_equal(outsiders__new(NULL, NULL, &o), 0);
+	assert_false(outsiders__may_serve(o, 1, getuid()));
+	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	EXECUTE(o, client, "cargo\0build");
+	assert_false(outsiders__may_serve(o, 1, getuid()));
+	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	assert_true(outsiders__may_serve(o, 1, getuid()));
+	assert_false(outsiders__may_serve(o, 1, getuid() + 1));
+	/* It may execute another program, or end. */
+	EXECUTE(o, client, "true\0");
+	assert_false(outsiders__may_serve(o, 1, getuid()));
+	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	end(client);
+	assert_false(outsiders__may_serve(o, 1, getuid()));
+	outsiders__free(o);
+}
+
+static void a_compiler_serves_a_client_with_its_arguments(void **state)
+{
+	char *const argv[] = {"rustc",	 "-c", "kill -STOP $$",	     "--crate-name",
+			      "serde",	 "-C", "extra-filename=-12", "--out-dir",
+			      "/t/deps", NULL};
+	struct outsiders *o = NULL;
+	struct look *look = NULL;
+	pid_t client, compiler;
+
+	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	compiler = start(argv);
+	wait_for_shell(look, compiler, "rustc");
+	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	assert_true(outsiders__serves(o, compiler, getuid()));
+	/* Again, as for its second mapping. */
+	assert_true(outsiders__may_serve(o, compiler, getuid()));
+	assert_true(outsiders__serves(o, compiler, getuid()));
+	end(compiler);
+	end(client);
+	outsiders__free(o);
+	look__free(look);
+}
+
+/* Of one that has ended nothing is known: while a client runs it may have been the client's. */
+static void a_compiler_that_has_ended_may_have_served(void **state)
+{
+	struct outsiders *o = NULL;
+	struct look *look = NULL;
+	struct output out;
+	pid_t client, ended[2];
+
+	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	for (int i = 0; i < 2; i++) {
+		ended[i] = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+		end(ended[i]);
+	}
+	assert_false(outsiders__serves(o, ended[0], getuid()));
+	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	EXECUTE(o, client, "sccache\0rustc\0" CRATE);
+	assert_false(outsiders__serves(o, ended[1], getuid()));
+	end(client);
+	output_begin(&out);
+	outsiders__report(o);
+	output_end(&out);
+	assert_contains(out.text[1], "warning: 1 compiler of a server ended before ");
+	assert_one_line(out.text[1]);
+	output_free(&out);
+	outsiders__free(o);
+	look__free(look);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_has_the_compilers_arguments),
 		cmocka_unit_test(it_is_of_the_same_crate_and_build),
 		cmocka_unit_test(a_compiler_is_no_client),
+		cmocka_unit_test(a_compiler_may_serve_while_a_client_of_its_user_runs),
+		cmocka_unit_test(a_compiler_serves_a_client_with_its_arguments),
+		cmocka_unit_test(a_compiler_that_has_ended_may_have_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,6 +322,13 @@ static bool is_odd(const struct arrivals *all, const struct arrival *a,
 	       !libraries__look(all->parts.libs, a->file, &lib) && lib.planned && !lib.err;
 }
 
+/* Looking at it takes a while, and its compile may be a short one. */
+static bool may_serve(const struct arrivals *all, const struct arrival *a)
+{
+	return a->newcomer && !all->scope && all->started_ns &&
+	       outsiders__may_serve(all->outsiders, a->pid, a->user);
+}
+
 /*
  * A process has mapped a library. It waits if the library is not attached to, or if nothing follows
  * the process. It must stop before it runs any library code, which takes some 10 ms of its loader:
@@ -337,11 +344,14 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	if (has_arrived(all, pid) || was_looked_at(all, pid, library->time_ns))
 		return 0;
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
+	if (may_serve(all, &a))
+		stop(all, &a);
 	if (!is_wanted(all, &a)) {
+		arrival__clear(&a);
 		pass_by(all, pid, library);
 		return 0;
 	}
-	if (a.newcomer || is_to_be_stopped(all, pid, library))
+	if (!a.stop && (a.newcomer || is_to_be_stopped(all, pid, library)))
 		stop(all, &a);
 	none = look__library(all->parts.look, pid, &a.file, &a.loader);
 	if (!none || none == -ENOENT)
@@ -546,6 +556,8 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 	bool compiles = exe && is_compiler_program(exe);
 
 	see_parts(all, e);
+	if (outsiders__on_exec(all->outsiders, e))
+		return -ENOMEM;
 	if (err == -LOOK_SERVED && !all->parts.mappings && compiles)
 		missing__refused(&all->missing, (pid_t)e->pid, process_uid((pid_t)e->pid), exe,
 				 err);

@@ -19,6 +19,8 @@
 #define SEEN_KEPT 64
 /* Followed processes that may be a client; those that were followed first are left out. */
 #define CLIENTS_MOST 512
+/* Clients whose arguments are kept: the last ones, round and round. */
+#define CLIENTS_KEPT 64
 /* The compiler is among these words of a client's, after the first. */
 #define CLIENT_WORDS 3
 
@@ -26,6 +28,13 @@ struct outsider {
 	pid_t pid, parent;
 	char name[32], parent_name[32];
 	char crate[64]; /* empty: unknown */
+};
+
+/* A followed process that runs a compiler by another program. */
+struct client {
+	pid_t pid; /* 0: none */
+	char *args;
+	size_t size;
 };
 
 struct outsiders {
@@ -38,6 +47,9 @@ struct outsiders {
 		bool serves;
 	} seen[SEEN_KEPT];
 	uint32_t n_seen;
+	struct client clients[CLIENTS_KEPT];
+	uint32_t n_clients; /* that were ever kept */
+	uint32_t n_unread;  /* compilers that had ended, and may have been a client's */
 };
 
 int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out)
@@ -99,17 +111,82 @@ bool outsiders_is_client(const char *client, size_t client_size, const char *com
 		       command_line__codegen(b, "extra-filename"));
 }
 
+static void forget_client(struct outsiders *o, pid_t pid)
+{
+	for (size_t i = 0; i < CLIENTS_KEPT; i++)
+		if (o->clients[i].pid == pid) {
+			free(o->clients[i].args);
+			o->clients[i] = (struct client){};
+		}
+}
+
+int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e)
+{
+	size_t size = e->args_len < WIRE_ARGS_MAX ? e->args_len : WIRE_ARGS_MAX;
+	struct client *to = &o->clients[o->n_clients % CLIENTS_KEPT];
+
+	forget_client(o, (pid_t)e->pid);
+	if (!has_compiler(command_line_raw(e->args, size)))
+		return 0;
+	free(to->args);
+	*to = (struct client){.pid = (pid_t)e->pid, .args = malloc(size), .size = size};
+	if (!to->args) {
+		*to = (struct client){};
+		return -ENOMEM;
+	}
+	memcpy(to->args, e->args, size);
+	o->n_clients++;
+	return 0;
+}
+
+static bool runs(const struct client *client, uid_t user)
+{
+	return client->pid && process_is_running(client->pid) && process_uid(client->pid) == user;
+}
+
+static bool has_running_client(const struct outsiders *o, uid_t user)
+{
+	for (size_t i = 0; i < CLIENTS_KEPT; i++)
+		if (runs(&o->clients[i], user))
+			return true;
+	return false;
+}
+
+bool outsiders__may_serve(const struct outsiders *o, pid_t pid, uid_t user)
+{
+	for (size_t i = 0; i < SEEN_KEPT; i++)
+		if (o->seen[i].pid == pid)
+			return o->seen[i].serves;
+	return has_running_client(o, user);
+}
+
+static bool is_in(pid_t pid, const char *cwd)
+{
+	_free_ char *dir = process_cwd(pid);
+
+	return dir && !strcmp(dir, cwd);
+}
+
 static bool waits_for(const struct outsiders *o, pid_t client, const char *args, size_t size,
 		      const char *cwd)
 {
 	char theirs[WIRE_ARGS_MAX];
 	size_t len = look__arguments(o->look, client, theirs, sizeof(theirs));
-	_free_ char *dir = NULL;
 
-	if (!outsiders_is_client(theirs, len, args, size))
-		return false;
-	dir = process_cwd(client);
-	return dir && !strcmp(dir, cwd);
+	return outsiders_is_client(theirs, len, args, size) && is_in(client, cwd);
+}
+
+static bool has_kept_client(const struct outsiders *o, uid_t user, const char *args, size_t size,
+			    const char *cwd)
+{
+	for (size_t i = 0; i < CLIENTS_KEPT; i++) {
+		const struct client *one = &o->clients[i];
+
+		if (runs(one, user) && outsiders_is_client(one->args, one->size, args, size) &&
+		    is_in(one->pid, cwd))
+			return true;
+	}
+	return false;
 }
 
 static bool has_client(const struct outsiders *o, pid_t pid, uid_t user, const char *args,
@@ -119,7 +196,12 @@ static bool has_client(const struct outsiders *o, pid_t pid, uid_t user, const c
 	_free_ pid_t *pids = NULL;
 	size_t n = 0;
 
-	if (!size || !cwd || kernel__followed(o->kernel, &pids, &n))
+	if (!size || !cwd)
+		return false;
+	if (has_kept_client(o, user, args, size, cwd))
+		return true;
+	/* The records of their execs may not have been read yet. */
+	if (kernel__followed(o->kernel, &pids, &n))
 		return false;
 	for (size_t i = n > CLIENTS_MOST ? n - CLIENTS_MOST : 0; i < n; i++)
 		if (process_uid(pids[i]) == user && waits_for(o, pids[i], args, size, cwd))
@@ -163,7 +245,9 @@ bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 	o->n_seen++;
 	o->seen[at].pid = pid;
 	o->seen[at].serves = has_client(o, pid, user, args, size);
-	if (!o->seen[at].serves && size && compiles(command_line_raw(args, size)))
+	if (!size)
+		o->n_unread += has_running_client(o, user);
+	else if (!o->seen[at].serves && compiles(command_line_raw(args, size)))
 		note(o, pid, command_line_raw(args, size));
 	return o->seen[at].serves;
 }
@@ -184,6 +268,11 @@ void outsiders__report(const struct outsiders *o)
 	size_t size;
 	FILE *out = o->n ? open_memstream(&list, &size) : NULL;
 
+	if (o->n_unread)
+		diag_warn("%u compiler%s of a server ended before qprof-bpf could look at %s; the "
+			  "command may have waited for %s",
+			  o->n_unread, o->n_unread == 1 ? "" : "s",
+			  o->n_unread == 1 ? "it" : "them", o->n_unread == 1 ? "it" : "them");
 	if (!out)
 		return;
 	for (uint32_t i = 0; i < named; i++) {
@@ -203,5 +292,7 @@ void outsiders__report(const struct outsiders *o)
 
 void outsiders__free(struct outsiders *o)
 {
+	for (size_t i = 0; o && i < CLIENTS_KEPT; i++)
+		free(o->clients[i].args);
 	free(o);
 }

@@ -6,7 +6,8 @@
  * A compile server runs the compilers of its clients. A client below the recorded command waits for
  * one: it runs as the same user, in the same directory, and has the same crate, the same output
  * directory (unless the compiler has none) and the same suffix of file names in its arguments. Such
- * a compiler is part of the build, and is recorded.
+ * a compiler is part of the build, and is recorded. One that has ended before its arguments were
+ * read while a client ran may have been part of it: the recording says so.
  */
 #ifndef QPROF_CAPTURE_OUTSIDERS_H
 #define QPROF_CAPTURE_OUTSIDERS_H
@@ -18,6 +19,15 @@ struct outsiders;
 
 /* Both outlive it. 0 or -ENOMEM. */
 int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out);
+
+/* A followed process has executed a program: it may be a client from now on. 0 or -ENOMEM. */
+int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e);
+
+/*
+ * Whether a process that is not followed may be the compiler of a client that runs: then it waits
+ * until outsiders__serves() has looked at it, or it could have ended by then.
+ */
+bool outsiders__may_serve(const struct outsiders *o, pid_t pid, uid_t user);
 
 /*
  * A process that is not followed has mapped a compiler's library. True: a followed process waits
