@@ -26,6 +26,8 @@
 #define PAUSE_MIN_NS (MS / 2)
 #define PAUSE_MAX_NS (20 * MS)
 #define LOOK_FOR_NS  (2000 * MS)
+/* Of looks at one program that took too long; the last one counts. */
+#define LATE_LOOKS 4
 /* No compiler finishes sooner. A process that exited unseen later may have been a compiler. */
 #define SHORTEST_NS (10 * MS)
 
@@ -34,7 +36,8 @@
 
 struct young {
 	pid_t pid;
-	bool seen; /* its mappings were read once at least */
+	bool seen;	/* its mappings were read once at least */
+	uint8_t n_late; /* looks that took too long */
 	uint64_t exec_ns;
 	uint64_t due_ns; /* look at it then */
 	/*
@@ -174,6 +177,15 @@ static int report(const struct young *y, const struct library_file *file, mapped
 	return fn(ctx, y->pid, &library);
 }
 
+/*
+ * A look may take too long because the CPUs are busy. A process that blocks readers would delay
+ * each look at it, so it gets few.
+ */
+static bool is_looked_at_again(struct young *y, int found)
+{
+	return found == -ENOENT || (found == -ETIME && ++y->n_late < LATE_LOOKS);
+}
+
 /* True if the process must be looked at again. */
 static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int *err)
 {
@@ -182,17 +194,18 @@ static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int 
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), age = now > y->exec_ns ? now - y->exec_ns : 0;
 	uint64_t pause = execs_pause_ns(age);
 
+	if (pause && is_looked_at_again(y, found)) {
+		y->seen |= found == -ENOENT;
+		y->due_ns = now + pause;
+		return true;
+	}
 	if (!found || is_closed_compiler(y, found))
 		*err = report(y, file, fn, ctx);
 	else if (found == -ESRCH)
 		e->gone += !y->seen && age >= SHORTEST_NS;
 	else if (is_closed(found))
 		e->closed++;
-	if (found != -ENOENT || !pause)
-		return false;
-	y->seen = true;
-	y->due_ns = now + pause;
-	return true;
+	return false;
 }
 
 /* Set the timer to the next look; without one, it never fires. */
