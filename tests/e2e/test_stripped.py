@@ -20,10 +20,12 @@ from test_places import assert_all_sorts, assert_calls
 from test_targets import fake_toolchain
 
 MODES = ("debug", "release", "first-incremental", "second-incremental")
-DEBIAN = [(version, mode) for version in ("1.96", "1.85", "1.63") for mode in MODES]
+VERSIONS = ("1.96", "1.85", "1.63")
+DEBIAN = [(version, mode) for version in VERSIONS for mode in MODES]
 LABELLED = [(version, mode) for version in ("1.96", "1.85")
             for mode in ("first-incremental", "second-incremental", "edited-incremental")]
 QUERIES = ("-q", "-e", "query-provider")
+WHEN_TOLD = 'until [ -e "$0" ]; do sleep 0.1; done; "$@"'
 # Why a load, a hashing or an execution may have another label than in rustc's own profile.
 REASONS = {equality.SHARED, equality.NAMED_TOO_EARLY, equality.FED}
 OF_QUERY = ("name", "end_sites", "request_sites", "start_exact", "end_exact", "invocation_id")
@@ -227,6 +229,29 @@ def test_debian_counts(t, version, mode):
     late = sum(1 for span in spans if span["left"])
     assert not late, "%d ends are late" % late
     return "%d events, %d queries" % (sum(truth.values()), len(truth))
+
+
+def followed(t, argv):
+    """Record a shell that runs already; the compiler that it starts then is `argv`."""
+    go, trace = t.path("go"), t.path("trace.qpt")
+    if os.path.exists(go):
+        os.unlink(go)
+    shell = t.start_plain(["sh", "-c", WHEN_TOLD, go, *argv], env=BOOTSTRAP)
+    profiler = t.start_qprof(*QUERIES, "--force", "-o", trace, "--pid", str(shell.pid))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    t.write("go", "")
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    return lab.Run(shell.wait(), b"", err, trace)
+
+
+@each(*VERSIONS)
+def test_debian_compiler_of_a_running_command(t, version):
+    """A compiler is recorded from its first query on, if what starts it is followed by then."""
+    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, "debug")
+    run, profile = compile.profiled("both", lambda argv: followed(t, argv), "query-provider")
+    assert t.counts(run.trace) == profile.counts()
+    return "%d events" % sum(profile.counts().values())
 
 
 @each(*LABELLED)
