@@ -248,7 +248,11 @@ def followed(t, argv):
 @each(*VERSIONS)
 def test_debian_compiler_of_a_running_command(t, version):
     """A compiler is recorded from its first query on, if what starts it is followed by then."""
-    compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, "debug")
+    t.need_capture()
+    toolchain = debian_toolchains.toolchain(t, version)
+    # A plan may take longer than the compiler waits for it; this keeps it.
+    assert t.capture([toolchain.rustc, "-vV"]).status == 0
+    compile = Compile(t, toolchain, crates.SHORT, "debug")
     run, profile = compile.profiled("both", lambda argv: followed(t, argv), "query-provider")
     assert t.counts(run.trace) == profile.counts()
     return "%d events" % sum(profile.counts().values())
