@@ -269,8 +269,8 @@ static const char *source_text(enum symbol_source source)
 	if (source == SYMBOLS_OF_LIBRARY)
 		return "";
 	return source == SYMBOLS_RECOVERED
-		       ? "; it has no symbols: macros, and in some versions items, have no "
-			 "names, others are recovered from "
+		       ? "; it has no symbols: names, in some versions not those of items and "
+			 "macros, are recovered from "
 		       : "; its symbols are those of ";
 }
 

@@ -148,6 +148,13 @@ static void print_environment(FILE *out)
 	      "qprof\\-bpf below it, or below ~/.cache. Root keeps them in "
 	      "/var/cache/qprof\\-bpf, or below this directory if only root can write "
 	      "there.\n"
+	      ".TP\n.B XDG_DATA_HOME\nA history is qprof\\-bpf/history.db below it, or below "
+	      "~/.local/share.\n"
+	      ".TP\n.B XDG_STATE_HOME\nBuilds that wait for the server of a history are in "
+	      "qprof\\-bpf/spool below it, or below ~/.local/state.\n"
+	      ".TP\n.BR QPROF_CLICKHOUSE_USER \", \" QPROF_CLICKHOUSE_PASSWORD\nCredentials for "
+	      "the server of a history. Without them,\nqprof\\-bpf/clickhouse below "
+	      "XDG_CONFIG_HOME, or below ~/.config, has these.\n"
 	      ".TP\n.B RUSTUP_HOME\nWhere\n.B doctor\nlooks for toolchains, besides ~/.rustup.\n"
 	      ".TP\n.BR SUDO_UID \", \" SUDO_GID\nSet by\n.BR sudo (8):\nuser and group of the "
 	      "launched command and of files.\n",
