@@ -10,7 +10,7 @@ import lab
 from compiles import BOOTSTRAP, profiled
 from equality import Case
 from lab import each
-from test_stripped import hide_symbols, plan_of
+from test_stripped import hide_symbols
 from test_targets import fake_toolchain
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
@@ -72,18 +72,9 @@ def comparisons(t, rustc, mode):
         yield compare(t, argv, "build%d." % build)
 
 
-def without_places(counts):
-    """Macros without their places in the source."""
-    found = collections.Counter()
-    for (label, text), n in counts.items():
-        found[label, text.split(SEPARATOR)[0] if label.startswith("expand_") else text] += n
-    return found
-
-
-def assert_equal(t, rustc, mode, places=True):
+def assert_equal(t, rustc, mode):
     n, macros = 0, 0
     for ours, truth in comparisons(t, rustc, mode):
-        truth = truth if places else without_places(truth)
         assert ours == truth, (sorted(ours.items() - truth.items())[:5],
                                sorted(truth.items() - ours.items())[:5])
         n += sum(truth.values())
@@ -109,8 +100,7 @@ def test_equal_without_symbols(t, toolchain, mode):
 def test_equal_debian(t, version, mode):
     """Likewise of Debian's compilers, whose code is laid out in other ways."""
     t.need_capture()
-    plan = plan_of(t, debian_toolchains.library(version))
-    return assert_equal(t, debian_toolchains.toolchain(t, version).rustc, mode, plan["places"])
+    return assert_equal(t, debian_toolchains.toolchain(t, version).rustc, mode)
 
 
 def report(t, trace, what):

@@ -34,6 +34,11 @@ OF_SITE = ("role", "class", "address", "offset", "register", "slot", "vtable_off
 # Queries of the 1.97 nightly whose type of key only symbols show: of their two types, both the
 # functions that drop guards and those that grow tables were folded into one.
 WITHOUT_TYPE = ("dropck_outlives", "type_op_prove_predicate")
+# Queries of Debian's compilers whose key some start does not show.
+UNREAD = {
+    "1.96": {"closure_typeinfo", "def_kind", "lookup_deprecation_entry", "trigger_delayed_bug"},
+    "1.85": {"check_mono_item"},
+}
 # Of an interval that is not a query; functions and scopes have no names in a copy.
 OF_GUARD = ("kind", "label", "label_slot", "label_of_query", "end_sites", "exact", "problem")
 # Members that differ in the plan of a copy without symbols; the arrays are compared apart.
@@ -178,7 +183,11 @@ def test_debian_items(t, version, mode):
     """Likewise of Debian's compilers."""
     t.need_capture()
     compile = Compile(t, debian_toolchains.toolchain(t, version), crates.SHORT, mode)
-    found = keys.compare(compile, plan_of(t, debian_toolchains.library(version)))
+    plan = plan_of(t, debian_toolchains.library(version))
+    unread = {q["name"] for q in plan["queries"]
+              if q["key"] not in (None, "()") and q["key_sites"] < q["start_sites"]}
+    assert unread <= UNREAD[version], unread
+    found = keys.compare(compile, plan)
     found.assert_equal()
     return found.summary()
 
