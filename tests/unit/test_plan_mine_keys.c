@@ -108,6 +108,16 @@ static void a_closure_is_given_the_key_s_address(void **state)
 	assert_false(plan->queries[query("good")].key_by_address);
 }
 
+static void half_of_an_address_is_no_index(void **state)
+{
+	const struct plan_query *q = &plan->queries[query("captured_only")];
+
+	assert_int_equal(q->key, WIRE_KEY_LOCAL);
+	assert_false(q->key_by_address);
+	assert_int_equal(q->start_role, WIRE_ROLE_START);
+	assert_unknown("captured_only", WIRE_ROLE_START);
+}
+
 static void code_that_contradicts_is_not_believed(void **state)
 {
 	assert_unknown("contradicts", WIRE_ROLE_START);
@@ -163,6 +173,7 @@ int main(void)
 		cmocka_unit_test(a_key_that_names_nothing_has_no_place),
 		cmocka_unit_test(a_provider_is_called_with_context_and_key),
 		cmocka_unit_test(a_closure_is_given_the_key_s_address),
+		cmocka_unit_test(half_of_an_address_is_no_index),
 		cmocka_unit_test(code_that_contradicts_is_not_believed),
 		cmocka_unit_test(a_key_that_is_overwritten_before_the_site_is_unknown),
 		cmocka_unit_test(a_wrapper_is_called_with_a_span_too),

@@ -183,7 +183,10 @@ static bool is_plausible(struct keys_finder *f, const struct plan_query *q,
 	return q->key == WIRE_KEY_MEMORY ? seen || is_dereferenced(f, q) : !seen;
 }
 
-/* Position of the key among the provider's arguments, or negative. */
+/*
+ * Position of the key among the provider's arguments, or negative. A key at an address is read only
+ * if it is known what is there: otherwise a part of the address would be taken for an index.
+ */
 static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 {
 	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
@@ -191,6 +194,8 @@ static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 	int shift = shift_of_provider(args);
 
 	if (shift < 0 || (name.has_size && shift != (name.size > RESULT_MAX)))
+		return UNPROVEN;
+	if (!args.contexts && q->key != WIRE_KEY_MEMORY && !q->key_by_address)
 		return UNPROVEN;
 	if (!args.contexts)
 		return args.pointers & 1u << arguments[shift + 1] ? shift + 1 : WRONG;
