@@ -272,7 +272,7 @@ static int follow_jump(const struct memory_keys *m, const struct eval *e,
 static bool is_local(const struct memory_keys *m, const struct eval *e,
 		     const struct eval_call *call, uint64_t *at)
 {
-	return call->target == m->def_at && is_word_of_self(e, &call->halves[0], at) &&
+	return m->def_at && call->target == m->def_at && is_word_of_self(e, &call->halves[0], at) &&
 	       sum_is_constant(&call->halves[1]) && !call->halves[1].constant && *at < OFFSET_MAX;
 }
 
