@@ -93,6 +93,13 @@ void guard_left(struct call *c);
 #define VTABLE_INCR	 0x18
 #define VTABLE_INCR_SLOT 0x7ff8
 
+/* In front of it is the query's number, of 16 bits; those above are of something else. */
+#define VTABLE_NUMBER (-8)
+static inline uint64_t shape_number(uint32_t query)
+{
+	return 0xfedcba9876540101ull + query;
+}
+
 void provider_alpha(void), provider_beta(void), provider_delta(void), provider_epsilon(void);
 void provider_eta(void), provider_gamma(void), provider_zeta(void), provider_unknown(void);
 void provider_iota(void), provider_theta(void);

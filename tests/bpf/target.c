@@ -212,7 +212,10 @@ static struct vtable vtables[N_QUERIES + 1];
 
 static const struct vtable *vtable_of(unsigned int query, void (*provider)(void), int offset)
 {
+	uint64_t number = shape_number(query);
+
 	memcpy(vtables[query].bytes + offset, &provider, sizeof(provider));
+	memcpy(vtables[query].bytes + offset + VTABLE_NUMBER, &number, sizeof(number));
 	return &vtables[query];
 }
 

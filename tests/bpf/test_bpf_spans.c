@@ -190,6 +190,53 @@ static void a_provider_that_no_plan_knows(void **state)
 	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 3);
 }
 
+/* Where vtables are read, by the numbers in them. */
+static void number_queries(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		struct plan_site *site = &plan->sites[i];
+
+		if (site->role != WIRE_ROLE_IDENTIFY && site->role != WIRE_ROLE_GUARD_QUERY)
+			continue;
+		site->vtable_offset += VTABLE_NUMBER;
+		for (uint32_t k = 0; k < plan->n_queries; k++)
+			if (plan__serves(plan, &plan->queries[k], site->body))
+				plan->queries[k].number = (uint16_t)shape_number(k);
+	}
+}
+
+static void compare_numbered(const char *script, struct capture *c)
+{
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
+
+	capture_load(c, &opt, 0);
+	number_queries(c->plan);
+	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
+	capture_script(c, script);
+	assert_int_equal(c->status, 0);
+	assert_as_expected(c);
+}
+
+/* In a register and in a slot; of a load, too. */
+static void queries_are_told_apart_by_their_numbers(void **state)
+{
+	_capture_ struct capture c = CAPTURE_NONE;
+
+	need_capture();
+	compare_numbered("CdDCo a(C(d(D(C(o(b))))))", &c);
+	assert_whole(&c);
+}
+
+static void a_number_that_no_plan_knows(void **state)
+{
+	_capture_ struct capture c = CAPTURE_NONE;
+
+	need_capture();
+	compare_numbered("u(C)C(u(d)u)", &c);
+	assert_int_equal(c.counters[WIRE_DROP_UNKNOWN_PROVIDER], 3);
+	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 3);
+}
+
 static void without_end_probes_a_start_ends_the_last_one(void **state)
 {
 	static const uint8_t flags[] = {WIRE_SPAN_LEFT, WIRE_SPAN_LEFT, WIRE_SPAN_OPEN};
@@ -231,6 +278,8 @@ int main(void)
 		cmocka_unit_test(the_flags_are_counted),
 		cmocka_unit_test(attached_in_the_middle),
 		cmocka_unit_test(a_provider_that_no_plan_knows),
+		cmocka_unit_test(queries_are_told_apart_by_their_numbers),
+		cmocka_unit_test(a_number_that_no_plan_knows),
 		cmocka_unit_test(without_end_probes_a_start_ends_the_last_one),
 	};
 
