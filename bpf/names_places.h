@@ -13,6 +13,8 @@
 #define PLACES_ROOM	 (WIRE_PIECE_MAX - WIRE_FILE_NAME_MAX - PLACES_FILE_HEAD - 4)
 #define PLACES_BUCKETS	 32
 
+_Static_assert(NAMES_DEFINITIONS_MAX <= WIRE_SPANS_IN_ONE, "one bucket has all spans");
+
 /* The number of a field of a file, or 0. */
 static __always_inline __u64 places_word(struct names_slot *s, __u64 at)
 {

@@ -23,6 +23,7 @@ _Static_assert(sizeof(struct wire_provider_key) <= ENTRY_MAX, "key of providers 
 _Static_assert(sizeof(struct wire_provider) <= ENTRY_MAX, "providers");
 _Static_assert(sizeof(struct wire_step) <= ENTRY_MAX, "steps");
 _Static_assert(sizeof(struct wire_wrappers) <= ENTRY_MAX, "wrappers");
+_Static_assert(sizeof(struct wire_memory_key) <= VALUE_MAX, "keys in memory");
 _Static_assert(sizeof(struct wire_provider_key) == sizeof(uint64_t), "a key in tables_clear()");
 
 static int batch__send(struct batch *b)
