@@ -664,10 +664,8 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 #define WIRE_MEMORY_WORDS 6
 /* In place of the number of a word: */
 #define WIRE_CRATE_WORD 253 /* the first word is a crate, and there is no index */
-#define WIRE_LOCAL_WORD                                                           \
-	254 /* the first word is the index; the crate is the one that is compiled \
-	     */
-#define WIRE_NO_WORD 255
+#define WIRE_LOCAL_WORD 254 /* the first word is an index in the crate that is compiled */
+#define WIRE_NO_WORD	255
 struct wire_memory_key {
 	wire_u32 offset; /* of the words, in the key: bytes */
 	wire_u32 first;

@@ -7,8 +7,8 @@
  *   Many builds refer to one shape.
  * - The times are differences to those. A row of the shape may be absent in a build.
  *
- *	shape	count of rows; keys as differences; by column of numbers 1 and their common value,
- *or 0 and all values, each + 1 (0: unknown); by column of times the codes
+ *	shape	count of rows; keys as differences; by column of numbers 1 and their common
+ *		value, or 0 and all values, each + 1 (0: unknown); by column of times the codes
  *	times	bits: 1 if rows may be absent, 1 if times may be unknown; by column of times 3 bits,
  *		how much less than usual they differ. By row 1 if it is absent; else by time 1 if it
  *		is unknown; else how its code differs from what is expected, zigzag, as Rice code

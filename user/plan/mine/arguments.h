@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds which argument of a function is rustc's context, the TyCtxt: the pointer to a struct of
- *more than 100 KiB. No other argument of a query's functions is dereferenced that far from its
- *start.
+ * more than 100 KiB. No other argument of a query's functions is dereferenced that far from its
+ * start.
  *
  *	mov	%rsi, %r14
  *	...

@@ -3,11 +3,14 @@
  * The functions and what each of them shows, as 1.95 and 1.97 have them:
  *
  *	TyCtxt::def_path_table		add  $DEFINITIONS, %rax		tcx in, the table out
- *	DefPathTable::enumerated_..	mov  0x10(%rsi), %rcx		its count (or
- *layout_table.h) mov  0x8(%rsi), %rdx		its first entry shl  $4, %rcx
- *the size of one Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag mov
- *0xc(%r15,%rdi,1), %ebp	parent test %ebx, %ebx			the root's tag mov
- *0x4(%r15,%rdi,1), %r14	symbol and disambiguator cmp  $NO_PARENT, %ebp
+ *	DefPathTable::enumerated_..	mov  0x10(%rsi), %rcx		its count
+ *					mov  0x8(%rsi), %rdx		its first entry
+ *					shl  $4, %rcx			the size of one
+ *	Definitions::def_path		mov  (%r15,%rdi,1), %ebx	tag
+ *					mov  0xc(%r15,%rdi,1), %ebp	parent
+ *					test %ebx, %ebx			the root's tag
+ *					mov  0x4(%r15,%rdi,1), %r14	symbol and disambiguator
+ *					cmp  $NO_PARENT, %ebp
  *	DefPathData::name		a switch by tag: a symbol, or the one that it is given
  *	Symbol::as_str			mov  OFFSET(%rip), %rax		in the GOT
  *					mov  %fs:(%rax), %r14
@@ -18,6 +21,8 @@
  *					mov  0x8(%rcx,%rdx,8), %rdx
  *	drop of OnceLock<GlobalCtxt>	mov  STATE(%rdi), %eax
  *					test %eax, %eax
+ *
+ * Without the second one, Definitions::def_path shows the table, too (layout_table.h).
  */
 #include "plan/mine/layout.h"
 
