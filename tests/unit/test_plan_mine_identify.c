@@ -67,9 +67,9 @@ static int teardown(void **state)
 	return fixture_dir_teardown(state);
 }
 
-static void identify(void)
+static void identify_at(uint32_t offset)
 {
-	_query_numbers_ struct query_numbers numbers = {.offset = OFFSET};
+	_query_numbers_ struct query_numbers numbers = {.offset = offset};
 
 	for (uint32_t i = 0; i < N_OF(queries); i++) {
 		struct query_number number = {queries[i].wrapper_incr, 4 + i, -0x58 + 0x18};
@@ -78,6 +78,11 @@ static void identify(void)
 	}
 	query_numbers__sort(&numbers);
 	assert_int_equal(identify_by_number(img, decoder, &plan, mined, &numbers), 0);
+}
+
+static void identify(void)
+{
+	identify_at(OFFSET);
 }
 
 static int prepare(void **state)
@@ -130,6 +135,14 @@ static void it_is_passed_on_to_what_executes_for_the_body(void **state)
 		    mined[AGAIN].masks[0].vtable.slot == 0x30);
 }
 
+static void a_number_that_no_cookie_can_point_at_is_left_out(void **state)
+{
+	identify_at(OFFSET + 2);
+	assert_unknown(&mined[BY_REGISTER]);
+	assert_unknown(&mined[BY_STACK]);
+	assert_unknown(&mined[AGAIN]);
+}
+
 static void one_of_several_arguments_is_not_chosen(void **state)
 {
 	/* The only call that is left has it in two registers. */
@@ -170,6 +183,7 @@ int main(void)
 		cmocka_unit_test_setup(an_argument_in_a_register_is_followed, prepare),
 		cmocka_unit_test_setup(an_argument_on_the_stack_stays_there, prepare),
 		cmocka_unit_test_setup(it_is_passed_on_to_what_executes_for_the_body, prepare),
+		cmocka_unit_test_setup(a_number_that_no_cookie_can_point_at_is_left_out, prepare),
 		cmocka_unit_test_setup(one_of_several_arguments_is_not_chosen, prepare),
 		cmocka_unit_test_setup(callers_that_do_not_agree_show_nothing, prepare),
 		cmocka_unit_test_setup(a_body_that_calls_through_another_argument_is_left_out,

@@ -15,9 +15,9 @@
 
 /*
  * Make the mask sites name where the vtable is, and where in it the number; or nothing, if that is
- * not known, or not all calls of the body agree, or the body calls the provider of another one. The
- * queries' bodies are known and counted; `mined` is parallel to the bodies. 0 or -ENOMEM, or an
- * error of elf_image__symbols().
+ * not known, or no multiple of 8 bytes, or not all calls of the body agree, or the body calls the
+ * provider of another one. The queries' bodies are known and counted; `mined` is parallel to the
+ * bodies. 0 or -ENOMEM, or an error of elf_image__symbols().
  */
 int identify_by_number(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		       struct mined_body *mined, const struct query_numbers *numbers);
