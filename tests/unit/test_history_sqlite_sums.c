@@ -162,6 +162,22 @@ static void the_number_of_a_build_is_not_given_again(void **state)
 	assert_sums(s, 2);
 }
 
+/* As a file of another may have it: reading comes to an end. */
+static void the_largest_number_of_a_build_is_the_last(void **state)
+{
+	_store_ struct store *s = opened();
+
+	for (unsigned int i = 0; i < SQLITE_SUMS_TURNED; i++)
+		add(s, i, "whole");
+	assert_int_equal(store__select(s,
+				       "INSERT INTO sums_turned SELECT (2147483647 << 32) | "
+				       "(id & 4294967295), rows FROM sums_turned",
+				       NULL, 0, print_row, stderr),
+			 0);
+	assert_int_equal(number(s, "SELECT count(*) FROM query_series WHERE query = 'typeck'"),
+			 2 * SQLITE_SUMS_TURNED);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, directory_make, directory_remove)
 
 int main(void)
@@ -171,6 +187,7 @@ int main(void)
 		TEST(a_build_that_is_replaced_has_its_new_sums),
 		TEST(sums_go_with_their_builds),
 		TEST(the_number_of_a_build_is_not_given_again),
+		TEST(the_largest_number_of_a_build_is_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,12 +207,15 @@ static int add_sum(struct pack_rows *out, const struct pack_format *f, struct pa
 	return rc;
 }
 
-/* Builds that were turned together have a row for each query; those of one query are far apart. */
+/*
+ * Builds that were turned together have a row for each query; those of one query are far apart.
+ * Behind the largest number of a build, which a file of another may have, << would begin again.
+ */
 static const char turned[] =
 	"WITH RECURSIVE last(n) AS ("
 	"SELECT min(id) >> 32 FROM main.sums_turned UNION ALL "
 	"SELECT (SELECT id >> 32 FROM main.sums_turned WHERE id >= (last.n + 1) << 32 "
-	"ORDER BY id LIMIT 1) FROM last WHERE last.n IS NOT NULL) "
+	"ORDER BY id LIMIT 1) FROM last WHERE last.n < 2147483647) "
 	"SELECT t.rows FROM last CROSS JOIN main.sums_turned AS t ON t.id = last.n << 32 | ?";
 
 static int read_turned(sqlite3 *db, const struct pack_format *f, int64_t query,
