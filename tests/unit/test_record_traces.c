@@ -120,10 +120,12 @@ static void processes_of_no_build_share_a_trace(void **state)
 	unknown = dump_of("-u65534-p0.qpt");
 	assert_spans_of(unknown, GONE);
 	assert_spans_of(unknown, GONE + 1);
+	assert_contains(unknown, "\npart 1\n");
 	assert_contains(unknown, "whole\n");
 	snprintf(end, sizeof(end), "-u%u-p*.qpt", (unsigned int)getuid());
 	own = dump_of(end);
 	assert_spans_of(own, (uint32_t)getpid());
+	assert_null(strstr(own, "\npart "));
 	assert_contains(o.text[1], "-u65534-p0.qpt has compilers that were gone before their "
 				   "build could be found\n");
 }

@@ -198,6 +198,12 @@ static void tell_overhead(struct traces *t, struct one *o)
 	recorder__set_overhead(o->recorder, &own);
 }
 
+/* The trace has less than a build, or several. */
+static bool is_part(const struct one *o)
+{
+	return o->continued || o->part > 1 || !o->build.root;
+}
+
 static void end(struct traces *t, uint32_t i)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
@@ -209,7 +215,7 @@ static void end(struct traces *t, uint32_t i)
 		recorder__settle(o->recorder);
 	charge_since(t, o, start_ns);
 	tell_overhead(t, o);
-	if (o->recorder && (o->continued || o->part > 1))
+	if (o->recorder && is_part(o))
 		recorder__set_part(o->recorder, o->part);
 	counters_of(t, o, counters);
 	start_ns = cpu_ns();
@@ -288,15 +294,19 @@ static struct one *of_unknown(struct traces *t)
 
 static struct one *choose(struct traces *t, uint32_t pid)
 {
-	struct build_of b = build_of((pid_t)pid);
+	struct build_of b = build_of((pid_t)pid), shared;
 	struct one *o = by_build(t, &b);
 
 	if (o)
 		return o;
 	if (b.user == PROCESS_USER_UNKNOWN && !b.ticks)
 		return of_unknown(t);
-	b = limited(t, &b);
-	return by_build(t, &b) ?: add(t, &b);
+	shared = limited(t, &b);
+	if (shared.root)
+		return add(t, &b);
+	/* A full trace of the build is continued by the one that is shared. */
+	next_part(t, &b);
+	return by_build(t, &shared) ?: add(t, &shared);
 }
 
 static void forget_oldest_exit(struct traces *t, uint32_t pid)
