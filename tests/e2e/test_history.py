@@ -19,6 +19,7 @@ from test_service import Service, control_group, record_one
 from test_without_root import User
 
 FAILURE = 125
+DAMAGED = 3
 
 
 def rows_of(t, trace):
@@ -281,6 +282,9 @@ def test_damaged_and_empty_traces(t):
     assert done.returncode == 0 and "left out of trends" in done.stderr, done
     (build,) = builds(t, t.path("cut.db"))
     assert build["state"] == "unfinished", build
+    for bad in ("missing.qpt", t.write("nothing.qpt", "")):
+        done = t.run_qprof("history", "add", "--store", t.path("cut.db"), t.path(bad))
+        assert done.returncode == DAMAGED and done.stderr.count("\n") == 1, done
     done = t.run_qprof("history", "add", "--store", t.path("cut.db"), trace)
     assert done.returncode == 0 and "added 1 build" in done.stderr, done
     (build,) = builds(t, t.path("cut.db"))

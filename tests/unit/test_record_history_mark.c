@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* This program stands for qprof-bpf as well: "history add" fails of traces of user 9 only. */
+/* This program stands for qprof-bpf as well: "history add" fails of traces of user 9, and
+ * cannot read those of user 8. */
 #include "record/history_mark.h"
 
 #include <fcntl.h>
@@ -9,15 +10,20 @@
 #include "../fixtures/output.h"
 #include "base/cleanup.h"
 #include "base/first_environ.h"
+#include "options/exit_code.h"
 #include "test.h"
 
 #define LOG "QPROF_TEST_LOG"
 
 static int add(const char *path)
 {
-	int fd = open(getenv(LOG), O_WRONLY | O_APPEND | O_CREAT, 0600);
+	int fd = open(getenv(LOG), O_WRONLY | O_APPEND | O_CREAT, 0600), status = EXIT_CODE_OK;
 
-	return dprintf(fd, "%s\n", strrchr(path, '/') + 1) < 0 || strstr(path, "-u9-");
+	if (strstr(path, "-u8-"))
+		status = EXIT_CODE_DAMAGED;
+	if (strstr(path, "-u9-"))
+		status = EXIT_CODE_FAILURE;
+	return dprintf(fd, "%s\n", strrchr(path, '/') + 1) < 0 ? EXIT_CODE_FAILURE : status;
 }
 
 static bool never(void *ctx)
@@ -31,7 +37,7 @@ static void make_trace(const char *name)
 	static time_t now;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
 
-	now = now ?: time(NULL) + 10;
+	now = now ?: time(NULL) + 10000;
 	output_write(directory_path(name), "");
 	times[1].tv_sec = ++now;
 	assert_int_equal(utimensat(AT_FDCWD, directory_path(name), times, 0), 0);
@@ -71,6 +77,7 @@ static char *record(const char *store, const char *const *traces, size_t n)
 #define B    "qprof-20260101T000001Z-u1-p1.qpt"
 #define C    "qprof-20260101T000002Z-u1-p1.qpt"
 #define BAD  "qprof-20260101T000003Z-u9-p1.qpt"
+#define CUT  "qprof-20260101T000003Z-u8-p1.qpt"
 #define D    "qprof-20260101T000004Z-u1-p1.qpt"
 
 static void what_a_killed_recording_left_is_added(void **state)
@@ -112,6 +119,17 @@ static void one_that_fails_is_tried_again(void **state)
 	assert_string_equal(next, A "\n" BAD "\n" D "\n");
 }
 
+/* Else all after it would be added anew by each recording. */
+static void one_that_cannot_be_read_is_not_tried_again(void **state)
+{
+	static const char *const traces[] = {A, CUT, D, NULL};
+	_free_ char *first = record("a.db", traces, 3), *next = NULL;
+
+	assert_string_equal(first, A "\n" CUT "\n" D "\n");
+	next = record("a.db", NONE, 0);
+	assert_string_equal(next, D "\n");
+}
+
 static int make_log(void **state)
 {
 	return directory_make(state) || setenv(LOG, directory_path("log"), 1);
@@ -125,6 +143,7 @@ int main(int argc, char **argv)
 		TEST(what_a_killed_recording_left_is_added),
 		TEST(another_store_begins_anew),
 		TEST(one_that_fails_is_tried_again),
+		TEST(one_that_cannot_be_read_is_not_tried_again),
 	};
 
 	if (argc > 3 && !strcmp(argv[1], "history"))

@@ -22,9 +22,17 @@ struct adding {
 	const struct cli_history_add_options *options;
 	struct store *store;
 	size_t added;
-	size_t known; /* that the store has already */
+	size_t known;	 /* that the store has already */
+	bool unreadable; /* a trace; the store is not at fault */
 	bool failed;
 };
+
+/* Whether the trace cannot be read later either. */
+static bool is_of_the_trace(int err)
+{
+	return err == -ENOENT || err == -EBADMSG || err == -EINVAL || err == -E2BIG ||
+	       err == -EPROTONOSUPPORT;
+}
 
 static bool is_fresh(const struct history_build *b)
 {
@@ -125,6 +133,10 @@ static void add_trace(struct adding *a, const char *path)
 
 	history_rows__init(&rows);
 	err = read_rows(a, path, &rows);
+	if (is_of_the_trace(err)) {
+		a->unreadable = true;
+		return;
+	}
 	if (!err)
 		err = store__add(a->store, &rows);
 	a->failed |= err < 0 && !(err == -ENODATA && a->options->quiet);
@@ -164,5 +176,7 @@ int cmd_history_add(const struct cli_history_add_options *o)
 		a.failed = store__flush(s) < 0;
 	if (!o->quiet)
 		print_result(&a);
-	return a.failed ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+	if (a.failed)
+		return EXIT_CODE_FAILURE;
+	return a.unreadable ? EXIT_CODE_DAMAGED : EXIT_CODE_OK;
 }

@@ -40,7 +40,7 @@ static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_INCOMPLETE,
 	 "verify: the end is missing. doctor: a problem. diff, check: a limit."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
-	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
+	{EXIT_CODE_DAMAGED, "verify, history add: the trace is damaged, or no trace."},
 	{EXIT_CODE_LOST, "record, top, stuck: most of what ran was lost; an error line says why."},
 	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},
 	{EXIT_CODE_CANNOT_RUN, "The command to profile cannot be run."},

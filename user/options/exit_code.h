@@ -15,7 +15,7 @@ enum exit_code {
 	EXIT_CODE_ABOVE = 1,	    /* diff, history check: more than --fail-above allows */
 	EXIT_CODE_SICK = 1,	    /* doctor: recording does not work here */
 	EXIT_CODE_USAGE = 2,	    /* the command line is invalid; nothing was done */
-	EXIT_CODE_DAMAGED = 3,	    /* verify: the trace is damaged */
+	EXIT_CODE_DAMAGED = 3,	    /* verify, history add: the trace is damaged */
 	EXIT_CODE_LOST = 122,	    /* recorded, but most of it was lost (analyze/verdict.h) */
 	EXIT_CODE_FAILURE = 125,    /* qprof-bpf itself failed */
 	EXIT_CODE_CANNOT_RUN = 126, /* the command to profile exists but cannot be run */

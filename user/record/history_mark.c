@@ -43,7 +43,7 @@ static bool read_mark(int dir, const char *store, uint64_t *since_ns)
 	return true;
 }
 
-/* The trace, and all that were written before it, are in the history. */
+/* The trace, and all that were written before it, are dealt with. */
 static void move_mark(void *ctx, const char *path)
 {
 	const struct trace_dir *d = ctx;

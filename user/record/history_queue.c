@@ -16,6 +16,7 @@
 #include "base/first_environ.h"
 #include "base/invoker.h"
 #include "base/rights.h"
+#include "options/exit_code.h"
 
 #define PAUSE_NS  10000000
 #define SECOND_NS UINT64_C(1000000000)
@@ -206,6 +207,13 @@ void history_queue__tell(struct history_queue *q, void (*added)(void *ctx, const
 	q->tell_ctx = ctx;
 }
 
+/* Whether there is nothing left to do: a trace that cannot be read is not tried again. */
+static bool is_dealt_with(int status)
+{
+	return WIFEXITED(status) &&
+	       (WEXITSTATUS(status) == EXIT_CODE_OK || WEXITSTATUS(status) == EXIT_CODE_DAMAGED);
+}
+
 /* One that could not be added may be added by the next recording, and so may those after it. */
 static bool all_are_added(struct history_queue *q, bool added)
 {
@@ -223,7 +231,7 @@ static void reap(struct history_queue *q)
 	if (!q->pid || waitpid(q->pid, &status, WNOHANG) != q->pid)
 		return;
 	q->pid = 0;
-	if (all_are_added(q, WIFEXITED(status) && !WEXITSTATUS(status)) && q->tell)
+	if (all_are_added(q, is_dealt_with(status)) && q->tell)
 		q->tell(q->tell_ctx, q->added);
 	if (WIFSIGNALED(status))
 		diag_warn("%s is not in the history: signal %d ended \"history add\"", q->added,

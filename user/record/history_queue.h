@@ -31,7 +31,7 @@ void history_queue__put(struct history_queue *q, const char *path);
 
 /*
  * Have `added` called by the thread that records, for each trace that is dealt with: "history add"
- * succeeded, or there was nothing to add, and so it was with all before it.
+ * succeeded, or the trace has nothing to add or cannot be read, and so it was with all before it.
  */
 void history_queue__tell(struct history_queue *q, void (*added)(void *ctx, const char *path),
 			 void *ctx);
