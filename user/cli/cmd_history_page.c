@@ -94,8 +94,7 @@ static int ask_builds(struct page *p, const struct cli_history_page_options *o)
 	err = err ?: trend_builds__ask(p->store, &p->filter, &p->builds);
 	if (err)
 		return err;
-	/* A page has the workspace in no line of its own, and a note of each trend would be many.
-	 */
+	/* Each trend of the page would have the same note of the workspace. */
 	p->builds.elsewhere = false;
 	if (!p->builds.list.n)
 		return diag_error_r(-ENOENT,

@@ -124,7 +124,7 @@ static const struct member members[] = {
 	{"", "exact", "", "the numbers have no noise"},
 	{"", "least", "ratio", "smaller changes are none"},
 	{"", "absent", "builds", "without the crate, query or item"},
-	{"", "not_whole", "builds", "unfinished or damaged, so without a point"},
+	{"", "not_whole", "builds", "unfinished, damaged or parts of a build, so without a point"},
 	{"", "notes", "", "sentences about what was left out, and how numbers are compared"},
 	{"", "points", "", "builds, the oldest first; those of a commit follow each other"},
 	{"points[]", "build", "", "the UUID of the trace"},
