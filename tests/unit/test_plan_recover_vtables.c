@@ -73,6 +73,42 @@ static void wrappers_may_be_in_a_table_of_their_own(void **state)
 	assert_named("vtables_engine.so");
 }
 
+/* Of the queries, how many have a loader; each must be their own. */
+static uint32_t loaders_of(const char *name)
+{
+	__cleanup(result__destroy) struct result r = recovered(name);
+	uint32_t n = 0;
+
+	assert_null(r.problem);
+	for (uint32_t i = 0; i < r.names.n; i++) {
+		const char *text = r.names.text + r.names.items[i].at;
+		const char *query = strstr(text, "query_impl8query_");
+		char symbol_name[16];
+
+		if (!strstr(text, "17make_query_vtable"))
+			continue;
+		assert_non_null(query);
+		snprintf(symbol_name, sizeof(symbol_name), "load_%.2s",
+			 query + strlen("query_impl8query_"));
+		assert_int_equal(symbol(r.img, symbol_name)->addr, r.names.items[i].addr);
+		n++;
+	}
+	assert_int_equal(r.names.n, 3 * QUERIES + n);
+	return n;
+}
+
+static void functions_that_load_are_of_the_query_they_are_listed_for(void **state)
+{
+	assert_int_equal(loaders_of("vtables.so"), 0);
+	assert_int_equal(loaders_of("vtables_loads.so"), QUERIES / 5);
+}
+
+static void those_that_may_be_of_another_query_are_left_out(void **state)
+{
+	assert_int_equal(loaders_of("vtables_loads_before.so"), 0);
+	assert_int_equal(loaders_of("vtables_loads_both.so"), 0);
+}
+
 static void assert_refused(const char *name, const char *problem)
 {
 	__cleanup(result__destroy) struct result r = recovered(name);
@@ -96,6 +132,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queries_are_named),
 		cmocka_unit_test(wrappers_may_be_in_a_table_of_their_own),
+		cmocka_unit_test(functions_that_load_are_of_the_query_they_are_listed_for),
+		cmocka_unit_test(those_that_may_be_of_another_query_are_left_out),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 

@@ -286,12 +286,26 @@ static bool take_loader(const struct table *t, const struct loaders *l, struct q
 	return true;
 }
 
+/* One in front of the first name shows that each lies in front of its query's, not behind it. */
+static bool is_before_names(const struct table *t, const struct loaders *l)
+{
+	uint32_t first = STRAIGHT_RESULT;
+	uint64_t function;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		first = t->queries[i].at < first ? t->queries[i].at : first;
+	for (uint32_t at = first > FIELD_MOST ? first - FIELD_MOST : 0; at < first; at += 8)
+		if (function_at(t, 1, at, &function) && loaders__has(l, function))
+			return true;
+	return false;
+}
+
 /* Loads in functions without a name have no query. So all are left out rather than one is wrong. */
 static int find_loaders(struct table *t)
 {
 	__cleanup(loaders__destroy) struct loaders loaders;
 	int err = loaders__find(t->img, &loaders);
-	bool known = !err;
+	bool known = !err && !is_before_names(t, &loaders);
 
 	for (uint32_t i = 0; i < t->n && known; i++)
 		known = take_loader(t, &loaders, &t->queries[i]);
