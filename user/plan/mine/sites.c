@@ -190,6 +190,15 @@ static bool is_at_provider(struct chooser *c, const struct plan_query *q)
 	       at.emulated;
 }
 
+/* If the body of some query is unknown, any body may be that query's, too. */
+static bool all_have_bodies(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan->queries[i].body_incr == PLAN_NONE)
+			return false;
+	return true;
+}
+
 /*
  * One body serves both modes. What executes for it may do so for others, too, but has the number.
  */
@@ -199,7 +208,7 @@ static enum wire_role choose_numbered(const struct chooser *c, const struct plan
 
 	if (!has_masks(c, q->body_incr) || (outlined != PLAN_NONE && !can_identify(c, outlined)))
 		return 0;
-	if (c->plan->bodies[q->body_incr].n_queries == 1)
+	if (c->plan->bodies[q->body_incr].n_queries == 1 && all_have_bodies(c->plan))
 		return WIRE_ROLE_START_BODY;
 	return can_identify(c, q->body_incr) ? WIRE_ROLE_IDENTIFY : 0;
 }
