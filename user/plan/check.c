@@ -45,7 +45,7 @@ static bool source_is_sound(const struct wire_source *s)
 		(!s->value || s->value == WIRE_VALUE_CALL || place_is_sound(&s->number)));
 }
 
-static const char *expansions_excess(const struct wire_expansions *x)
+const char *plan_expansions_excess(const struct wire_expansions *x)
 {
 	if (!x->size)
 		return NULL;
@@ -239,5 +239,5 @@ const char *plan_excess(const struct plan *plan)
 	}
 	for (uint32_t i = 0; i < plan->n_steps && !excess; i++)
 		excess = plan_step_excess(&plan->steps[i]);
-	return excess ?: plan_layout_excess(&plan->layout) ?: expansions_excess(&plan->expansions);
+	return excess ?: plan_layout_excess(&plan->layout) ?: plan_expansions_excess(&plan->expansions);
 }

@@ -31,6 +31,7 @@ const char *plan_layout_excess(const struct plan_layout *layout);
 
 const char *plan_places_excess(const struct wire_layout_places *places);
 const char *plan_calls_excess(const struct wire_layout_calls *calls);
+const char *plan_expansions_excess(const struct wire_expansions *expansions);
 
 /* As plan_site_excess(), for a whole plan. */
 const char *plan_excess(const struct plan *plan);

@@ -266,6 +266,8 @@ int expansions_mine(struct elf_image *img, const struct callees *callees, const 
 	*problem = "there is no ExpnKind::descr";
 	err = mine_kind(&m, CALLEE_EXPANSION_KIND, read_kind, problem);
 	if (!err && !*problem)
+		*problem = plan_expansions_excess(&m.x);
+	if (!err && !*problem)
 		*out = m.x;
 	return err;
 }
