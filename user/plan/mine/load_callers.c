@@ -379,7 +379,8 @@ static int find_calls(struct finder *f)
 		struct scene s = {.mined = &f->mined[b]};
 		int err;
 
-		if (!o)
+		/* The search up the stack looks for a provider's address, not for a number. */
+		if (!o || plan__has_numbers(f->plan, b))
 			continue;
 		err = open_scene(f, o, &s);
 		for (size_t i = 0; i < f->code.n && !err; i++)

@@ -22,8 +22,9 @@
 
 /*
  * Fill plan->steps, by guard, and turn the GUARD sites that they lead on from into GUARD_CALLED.
- * A site for which no body is found stays GUARD. `owners` has the functions that hold guards,
- * `mined` is parallel to the plan's bodies. Returns 0, -ENOMEM or -EFAULT.
+ * A site for which no body is found, or only bodies whose queries have numbers, stays GUARD.
+ * `owners` has the functions that hold guards, `mined` is parallel to the plan's bodies. Returns 0,
+ * -ENOMEM or -EFAULT.
  */
 int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		      const struct mined_body *mined, const struct owners *owners);
