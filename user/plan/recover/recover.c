@@ -50,6 +50,9 @@ static int recover_cold_sides(struct elf_image *img, const struct bounds *bounds
 static int recover_queries(struct elf_image *img, const struct bounds *bounds, struct recovered *r,
 			   struct query_numbers *numbers, const char **problem)
 {
+	/* The first problem stays. */
+	if (*problem)
+		return 0;
 	return query_engine__is_in(img) ? query_engine__recover(img, bounds, r, numbers, problem)
 					: vtables__recover(img, bounds, r, problem);
 }
