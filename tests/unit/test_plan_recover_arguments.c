@@ -54,6 +54,7 @@ static void each_has_one_name_and_others_have_none(void **state)
 /* Cold sides are looked at all the same, and what they look up expansions with has its name. */
 static void functions_with_names_get_the_same(void **state)
 {
+	assert_int_equal(again.n, 1);
 	for (uint32_t i = 0; i < again.n; i++)
 		assert_int_equal(again.items[i].addr, symbol(named, "expansion")->addr);
 }

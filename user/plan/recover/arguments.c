@@ -85,7 +85,7 @@ static int add_printer(struct search *s, uint64_t function)
 	if (s->n_printers < PRINTERS_MAX)
 		s->printers[s->n_printers++] = function;
 	for (uint32_t i = 0; !err && i < e->n_calls && s->n_printers < PRINTERS_MAX; i++)
-		if (is_argument(e, &e->calls[i].second, WIRE_REG_SI) &&
+		if (e->calls[i].target && is_argument(e, &e->calls[i].second, WIRE_REG_SI) &&
 		    is_argument(e, &e->calls[i].third, WIRE_REG_DX))
 			s->printers[s->n_printers++] = e->calls[i].target;
 	return err;

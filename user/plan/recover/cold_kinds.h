@@ -14,8 +14,8 @@
 int cold_kinds__are_unnamed(struct elf_image *img);
 
 /*
- * Add names to those that have none, if all calls of a function test one bit: to those of
- * activities, or to the others. 0 or -ENOMEM.
+ * Add names to those that have none, if all calls of a function whose test is recognised test one
+ * bit: to those of activities, or to the others. 0 or -ENOMEM.
  */
 int cold_kinds__recover(struct elf_image *img, bool activities, struct recovered *out);
 
