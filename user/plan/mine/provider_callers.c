@@ -49,8 +49,11 @@ static int find(struct search *s, struct elf_image *img)
 	_owners_ struct owners owners = {0};
 	int err;
 
-	for (uint32_t i = 0; i < s->plan->n_queries; i++)
+	for (uint32_t i = 0; i < s->plan->n_queries; i++) {
 		s->providers[i] = s->plan->queries[i].provider;
+		if (!s->providers[i])
+			return 0;
+	}
 	err = callers__find(img, s->providers, s->plan->n_queries, &owners);
 	for (size_t i = 0; i < owners.n && !err && !s->several; i++)
 		if (!array__has_u64(s->providers, s->plan->n_queries, owners.items[i].entry))
