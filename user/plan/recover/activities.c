@@ -10,26 +10,13 @@
 #include "plan/code/eval.h"
 #include "plan/code/place.h"
 #include "plan/mine/callers.h"
+#include "plan/recover/dynsym.h"
 #include "plan/symbols/names.h"
 
 /* Cold sides that are looked at: looking takes time, and code is untrusted. */
 #define SIDES_MAX 256
 /* A part of the name of the function that gives a text a number. */
 #define INTERN "26get_or_alloc_cached_string"
-
-static uint64_t find_thread_number(struct elf_image *img)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	if (elf_image__symbols(img, &syms, &n))
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (strstr(syms[i].name, "9profiling13get_thread_id") &&
-		    !syms[i].name[syms[i].base_len])
-			return syms[i].addr;
-	return 0;
-}
 
 /* Through the third argument: what the closure has captured, or the label itself. */
 static bool is_captured(const struct eval *e, const struct sum *a, struct wire_place *place)
@@ -127,7 +114,7 @@ static int look_at(struct elf_image *img, const struct owner *o, size_t number,
 int activities__recover(struct elf_image *img, struct recovered *out, const char **problem)
 {
 	_owners_ struct owners owners = {0};
-	uint64_t thread_number = find_thread_number(img);
+	uint64_t thread_number = dynsym__function(img, DYNSYM_THREAD_NUMBER);
 	int err = thread_number ? callers__find(img, &thread_number, 1, &owners) : 0;
 	size_t looked = 0;
 

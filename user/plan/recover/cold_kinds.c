@@ -10,6 +10,7 @@
 #include "plan/code/walk.h"
 #include "plan/mine/callers.h"
 #include "plan/mine/profiler.h"
+#include "plan/recover/dynsym.h"
 #include "plan/symbols/known_symbols.h"
 
 /* Functions that are looked at: looking takes time, and code is untrusted. */
@@ -46,20 +47,6 @@ struct search {
 	uint32_t n;
 };
 
-static uint64_t find_thread_number(struct elf_image *img)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	if (elf_image__symbols(img, &syms, &n))
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (strstr(syms[i].name, "9profiling13get_thread_id") &&
-		    !syms[i].name[syms[i].base_len])
-			return syms[i].addr;
-	return 0;
-}
-
 int cold_kinds__are_unnamed(struct elf_image *img)
 {
 	_known_symbols_ struct known_symbols known;
@@ -74,7 +61,7 @@ int cold_kinds__are_unnamed(struct elf_image *img)
 static int find_sides(struct search *s)
 {
 	_owners_ struct owners owners = {0};
-	uint64_t thread_number = find_thread_number(s->img);
+	uint64_t thread_number = dynsym__function(s->img, DYNSYM_THREAD_NUMBER);
 	int err = thread_number ? callers__find(s->img, &thread_number, 1, &owners) : 0;
 
 	for (size_t i = 0; i < owners.n && s->n < SIDES_MAX && !err; i++) {

@@ -4,36 +4,24 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "plan/code/eval.h"
 #include "plan/code/place.h"
 #include "plan/code/scan.h"
 #include "plan/mine/callers.h"
+#include "plan/recover/dynsym.h"
 
 /* Functions that print times and are looked at: looking takes time, and code is untrusted. */
 #define PRINT_MAX 256
+/* A part of the name of the function that prints a time. */
+#define PRINTER "9profiling23print_time_passes_entry"
 
 struct droppers {
 	uint64_t addrs[PRINT_MAX];
 	bool called[PRINT_MAX];
 	uint32_t n;
 };
-
-static uint64_t find_printer(struct elf_image *img)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	if (elf_image__symbols(img, &syms, &n))
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (strstr(syms[i].name, "9profiling23print_time_passes_entry") &&
-		    !syms[i].name[syms[i].base_len])
-			return syms[i].addr;
-	return 0;
-}
 
 /* A part of what its first argument leads to. */
 static bool is_of_first(const struct eval *e, const struct sum *text)
@@ -85,7 +73,7 @@ static int find_called(struct elf_image *img, struct droppers *d)
 static int find_droppers(struct elf_image *img, struct droppers *d, const char **problem)
 {
 	_owners_ struct owners owners = {0};
-	uint64_t printer = find_printer(img);
+	uint64_t printer = dynsym__function(img, PRINTER);
 	int err = printer ? callers__find(img, &printer, 1, &owners) : 0;
 
 	if (owners.n > PRINT_MAX) {
