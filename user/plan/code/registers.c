@@ -5,6 +5,9 @@
 
 #include "plan/code/insn.h"
 
+const uint8_t code_arguments[CODE_ARGUMENTS] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
+						WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
+
 #define REG_CASE(r64, r32, r16, r8, wire) \
 	case X86_REG_##r64:               \
 	case X86_REG_##r32:               \

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/code/registers.h"
 #define SLOTS_MAX 24
 
 enum part {
@@ -235,12 +236,9 @@ static void store(const struct finder *f, struct state *s, const struct code_ins
  * sp. */
 static void call(const struct finder *f, struct state *s)
 {
-	static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
-					    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
-
-	for (size_t i = 0; i < sizeof(arguments); i++)
-		if (s->regs[arguments[i]] == PART_STACK)
-			forget_passed(f, s, s->address[arguments[i]]);
+	for (size_t i = 0; i < CODE_ARGUMENTS; i++)
+		if (s->regs[code_arguments[i]] == PART_STACK)
+			forget_passed(f, s, s->address[code_arguments[i]]);
 	forget(f, s, INT32_MIN, s->sp);
 }
 

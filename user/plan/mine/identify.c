@@ -6,14 +6,12 @@
 
 #include "base/array.h"
 #include "plan/code/flow.h"
+#include "plan/code/registers.h"
 #include "plan/mine/owners.h"
 #include "plan/mine/profiler.h"
 
 /* Arguments on the stack that are looked at. */
 #define STACK_MAX 8
-
-static const uint8_t argument_regs[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
-					WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
 
 /* The arguments of a function that are the vtable in all its calls: bits, those in registers first.
  */
@@ -42,12 +40,12 @@ struct scene {
 /* Unknown unless there is one argument: of several, calls that are not seen may pass only one. */
 static struct flow_value value_of(struct arguments a)
 {
-	int64_t i = a.bits ? __builtin_ctz(a.bits) : 0, n = N_OF(argument_regs);
+	int64_t i = a.bits ? __builtin_ctz(a.bits) : 0, n = CODE_ARGUMENTS;
 
 	if (!a.bits || a.bits & (a.bits - 1))
 		return (struct flow_value){0};
 	if (i < n)
-		return (struct flow_value){FLOW_ENTRY, argument_regs[i]};
+		return (struct flow_value){FLOW_ENTRY, code_arguments[i]};
 	/* The call pushes the return address. */
 	return (struct flow_value){FLOW_ARGUMENT, 8 * (i - n + 1)};
 }
@@ -62,10 +60,10 @@ static bool same(struct flow_value a, struct flow_value b)
 /* The arguments of the call before which `at` is that have the value. */
 static uint32_t passed(const struct flow_state *at, struct flow_value v)
 {
-	uint32_t bits = 0, n = N_OF(argument_regs);
+	uint32_t bits = 0, n = CODE_ARGUMENTS;
 
 	for (uint32_t i = 0; i < n; i++)
-		bits |= (uint32_t)same(at->regs[argument_regs[i]], v) << i;
+		bits |= (uint32_t)same(at->regs[code_arguments[i]], v) << i;
 	for (uint32_t i = 0; at->has_sp && i < STACK_MAX; i++) {
 		const struct flow_slot *slot = flow_state__slot(at, at->sp + 8 * i);
 

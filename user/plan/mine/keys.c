@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/registers.h"
 #include "plan/check.h"
 #include "plan/mine/arguments.h"
 #include "plan/mine/body_key.h"
@@ -13,9 +14,6 @@
 #include "plan/mine/key_choice.h"
 #include "plan/mine/memory_keys.h"
 #include "plan/mine/owners.h"
-
-static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
-				    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
 
 /* A larger result is written to an address that the caller gives. */
 #define RESULT_MAX 8
@@ -125,7 +123,7 @@ static int shift_of(uint16_t contexts, int before)
 	if (!contexts)
 		return UNPROVEN;
 	for (int shift = 0; shift < 2; shift++)
-		if (contexts == 1u << arguments[before + shift])
+		if (contexts == 1u << code_arguments[before + shift])
 			return shift;
 	return WRONG;
 }
@@ -139,9 +137,9 @@ static int shift_of_provider(struct mined_arguments args)
 /* The registers of a key, if its first one is that of argument `at`. */
 static uint16_t registers_of(uint8_t key, int at)
 {
-	uint16_t regs = (uint16_t)(1u << arguments[at]);
+	uint16_t regs = (uint16_t)(1u << code_arguments[at]);
 
-	return key == WIRE_KEY_DEF ? (uint16_t)(regs | 1u << arguments[at + 1]) : regs;
+	return key == WIRE_KEY_DEF ? (uint16_t)(regs | 1u << code_arguments[at + 1]) : regs;
 }
 
 /* A wrapper's result is an Option of the value, a body's the value and an aligned u32. */
@@ -169,7 +167,7 @@ static bool is_dereferenced(struct keys_finder *f, const struct plan_query *q)
 
 		if (shift == UNPROVEN)
 			shift = shift_by_size(&name, before);
-		seen = shift >= 0 && (args.pointers & 1u << arguments[shift + before + 2]);
+		seen = shift >= 0 && (args.pointers & 1u << code_arguments[shift + before + 2]);
 	}
 	return seen;
 }
@@ -198,7 +196,7 @@ static int key_of_provider(struct keys_finder *f, const struct plan_query *q)
 	if (!args.contexts && q->key != WIRE_KEY_MEMORY && !q->key_by_address)
 		return UNPROVEN;
 	if (!args.contexts)
-		return args.pointers & 1u << arguments[shift + 1] ? shift + 1 : WRONG;
+		return args.pointers & 1u << code_arguments[shift + 1] ? shift + 1 : WRONG;
 	return is_plausible(f, q, args, shift + 1) ? shift + 1 : WRONG;
 }
 
@@ -245,7 +243,7 @@ static void place_argument(struct keys_finder *f, struct plan_site *site)
 	uint8_t key = q->key_by_address && !wrapper ? WIRE_KEY_MEMORY : q->key;
 
 	if (at >= 0 && mine_arguments_kept(f->decoder, entry, site->addr, registers_of(key, at)))
-		site->key_reg = arguments[at];
+		site->key_reg = code_arguments[at];
 }
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
@@ -278,8 +276,8 @@ static bool key_of_body(struct keys_finder *f, uint32_t body, struct mine_key *o
 	    (name->has_size && shift != shift_by_size(name, true)) || !is_plausible(f, q, args, at))
 		return false;
 	*out = (struct mine_key){
-		.reg = arguments[at],
-		.crate = q->key == WIRE_KEY_DEF ? arguments[at + 1] : WIRE_REG_NONE,
+		.reg = code_arguments[at],
+		.crate = q->key == WIRE_KEY_DEF ? code_arguments[at + 1] : WIRE_REG_NONE,
 		.pointer = q->key == WIRE_KEY_MEMORY,
 	};
 	return true;
@@ -441,7 +439,7 @@ static int mine_copies(struct keys_finder *f)
 			if (at < 0)
 				continue;
 			held.query = k;
-			held.slot = slot_given(&f->code, i, arguments[at]);
+			held.slot = slot_given(&f->code, i, code_arguments[at]);
 			if (held.slot != MINED_NO_KEY)
 				err = hold(plan, &held);
 			break;
