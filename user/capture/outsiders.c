@@ -37,15 +37,17 @@ struct client {
 	size_t size;
 };
 
+struct seen {
+	pid_t pid;
+	bool serves;
+};
+
 struct outsiders {
 	const struct kernel *kernel;
 	struct look *look;
 	struct outsider named[NAMED];
 	uint32_t n;
-	struct {
-		pid_t pid;
-		bool serves;
-	} seen[SEEN_KEPT];
+	struct seen seen[SEEN_KEPT];
 	uint32_t n_seen;
 	struct client clients[CLIENTS_KEPT];
 	uint32_t n_clients; /* that were ever kept */
@@ -152,12 +154,19 @@ static bool has_running_client(const struct outsiders *o, uid_t user)
 	return false;
 }
 
-bool outsiders__may_serve(const struct outsiders *o, pid_t pid, uid_t user)
+static const struct seen *find_seen(const struct outsiders *o, pid_t pid)
 {
 	for (size_t i = 0; i < SEEN_KEPT; i++)
 		if (o->seen[i].pid == pid)
-			return o->seen[i].serves;
-	return has_running_client(o, user);
+			return &o->seen[i];
+	return NULL;
+}
+
+bool outsiders__may_serve(const struct outsiders *o, pid_t pid, uid_t user)
+{
+	const struct seen *seen = find_seen(o, pid);
+
+	return seen ? seen->serves : has_running_client(o, user);
 }
 
 static bool is_in(pid_t pid, const char *cwd)
@@ -236,20 +245,20 @@ static void note(struct outsiders *o, pid_t pid, struct command_line line)
 bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 {
 	char args[WIRE_ARGS_MAX];
-	size_t size, at = o->n_seen % SEEN_KEPT;
+	const struct seen *before = find_seen(o, pid);
+	struct seen *seen = &o->seen[o->n_seen % SEEN_KEPT];
+	size_t size;
 
-	for (size_t i = 0; i < SEEN_KEPT; i++)
-		if (o->seen[i].pid == pid)
-			return o->seen[i].serves;
+	if (before)
+		return before->serves;
 	size = look__arguments(o->look, pid, args, sizeof(args));
 	o->n_seen++;
-	o->seen[at].pid = pid;
-	o->seen[at].serves = has_client(o, pid, user, args, size);
+	*seen = (struct seen){pid, has_client(o, pid, user, args, size)};
 	if (!size)
 		o->n_unread += has_running_client(o, user);
-	else if (!o->seen[at].serves && compiles(command_line_raw(args, size)))
+	else if (!seen->serves && compiles(command_line_raw(args, size)))
 		note(o, pid, command_line_raw(args, size));
-	return o->seen[at].serves;
+	return seen->serves;
 }
 
 static void print_one(FILE *out, const struct outsider *one)
