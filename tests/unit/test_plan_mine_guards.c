@@ -72,7 +72,7 @@ static const struct plan_guard *whole(const char *name, const char *mark, const 
 	const struct plan_guard *g = guard(name, mark), *other;
 	const struct plan_site *site = site_at(addr_of(name, end), WIRE_ROLE_GUARD_END);
 
-	/* Whose result is hashed may be unknown. */
+	/* A hashing may be of an unknown query's result. */
 	if (g->problem && g->kind != WIRE_KIND_HASHING)
 		fail_msg("%s: %s", name, g->problem);
 	assert_true(g->exact);

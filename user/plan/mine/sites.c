@@ -200,7 +200,8 @@ static bool all_have_bodies(const struct plan *plan)
 }
 
 /*
- * One body serves both modes. What executes for it may do so for others, too, but has the number.
+ * One body serves both modes. A function that executes for it may execute for other bodies, too. It
+ * has the number of the query all the same.
  */
 static enum wire_role choose_numbered(const struct chooser *c, const struct plan_query *q)
 {
