@@ -118,6 +118,15 @@ static void a_file_that_others_may_read_is_refused(void **state)
 	assert_null(login.password);
 }
 
+static void a_fifo_is_not_waited_for(void **state)
+{
+	_http_login_ struct http_login login = {};
+
+	assert_int_equal(mkfifo(file, 0600), 0);
+	assert_int_equal(http_login__read(&login), -EINVAL);
+	assert_non_null(strstr(said, "it is no file"));
+}
+
 static void an_unknown_line_is_refused_and_not_shown(void **state)
 {
 	_http_login_ struct http_login login = {};
@@ -165,6 +174,7 @@ int main(void)
 		IN_HOME(the_file_has_user_and_password),
 		IN_HOME(the_environment_goes_before_the_file),
 		IN_HOME(a_file_that_others_may_read_is_refused),
+		IN_HOME(a_fifo_is_not_waited_for),
 		IN_HOME(an_unknown_line_is_refused_and_not_shown),
 		IN_HOME(the_file_has_a_timeout),
 		IN_HOME(without_a_file_there_is_no_login),

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "test.h"
 
 /* A time after everything that a test does. */
@@ -28,6 +29,7 @@ static int make_repository(void **state)
 	if (!mkdtemp(top))
 		return -1;
 	setenv("HOME", top, 1);
+	unsetenv("XDG_STATE_HOME");
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	snprintf(repository, sizeof(repository), "%s/r", top);
 	snprintf(marker, sizeof(marker), "%s/ran", top);
@@ -131,6 +133,64 @@ static void without_a_repository_nothing_is_known(void **state)
 	assert_false(empty.moved);
 }
 
+static void a_repository_of_sha256_is_read(void **state)
+{
+	run("rm -rf %s/.git && cd %s && " GIT "init -q --object-format=sha256 . && " GIT
+	    "add a && " GIT "commit -qm 1",
+	    repository, repository);
+	assert_int_equal(strlen(ask(repository, LATER).commit), 64);
+	assert_int_equal(ask(repository, LATER).dirty, 0);
+}
+
+static void modes_count_where_the_repository_says_so(void **state)
+{
+	run("chmod 755 %s/a%s", repository, "");
+	assert_int_equal(ask(repository, LATER).dirty, 1);
+	run("cd %s && git config core.fileMode false%s", repository, "");
+	assert_int_equal(ask(repository, LATER).dirty, 0);
+}
+
+static void a_filtered_file_that_was_touched_has_no_known_change(void **state)
+{
+	run("cd %s && echo '*.bin filter=x' >.gitattributes && echo raw >b.bin && "
+	    "touch -d 2020-01-01 b.bin && " GIT "-c filter.x.clean='echo stored' add . && " GIT
+	    "commit -qm 2%s",
+	    repository, "");
+	assert_int_equal(ask(repository, LATER).dirty, 0);
+	run("touch -d 2100-01-01 %s/b.bin%s", repository, "");
+	assert_int_equal(ask(repository, LATER).dirty, -1);
+}
+
+static void root_asks_where_nobody_else_may_write(void **state)
+{
+	char below[80];
+	size_t hash = geteuid() ? 40 : 0;
+
+	snprintf(below, sizeof(below), "%s/sub", repository);
+	run("mkdir %s && chmod 777 %s", below, below);
+	assert_int_equal(strlen(ask(below, LATER).commit), 40);
+	run("chmod 777 %s/.git%s", repository, "");
+	assert_int_equal(strlen(ask(repository, LATER).commit), hash);
+	run("chmod 755 %s/.git && chmod 777 %s", repository, top);
+	assert_int_equal(strlen(ask(repository, LATER).commit), hash);
+	run("chmod 1777 %s%s", top, "");
+	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
+}
+
+static void a_fifo_is_not_waited_for(void **state)
+{
+	run("rm %s/.git/HEAD && mkfifo %s/.git/HEAD", repository, repository);
+	assert_string_equal(ask(repository, LATER).commit, "");
+	run("rm -r %s/.git && mkfifo %s/.git", repository, repository);
+	assert_string_equal(ask(repository, LATER).commit, "");
+}
+
+static void nothing_is_left_behind(void **state)
+{
+	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
+	run("rmdir %s/.local/state/qprof-bpf%s", top, "");
+}
+
 static void write_script(void)
 {
 	FILE *f;
@@ -142,23 +202,127 @@ static void write_script(void)
 	chmod(script, 0700);
 }
 
+/* Programs that some command of git runs. */
+static const char every_program[] =
+	"[core]\nfsmonitor = %1$s\nsshCommand = %1$s\npager = %1$s\neditor = %1$s\n"
+	"askPass = %1$s\ngitProxy = %1$s\nalternateRefsCommand = %1$s\nhooksPath = %2$s/hooks\n"
+	"[filter \"x\"]\nclean = %1$s\nsmudge = %1$s\nprocess = %1$s\nrequired = true\n"
+	"[diff]\nexternal = %1$s\n[diff \"x\"]\ncommand = %1$s\ntextconv = %1$s\n"
+	"[merge \"x\"]\ndriver = %1$s\n[gpg]\nprogram = %1$s\n[gpg \"ssh\"]\nprogram = %1$s\n"
+	"[log]\nshowSignature = true\n[credential]\nhelper = !%1$s\n"
+	"[pager]\nstatus = %1$s\nlog = %1$s\nconfig = %1$s\n"
+	"[alias]\nstatus = !%1$s\nlog = !%1$s\nrev-parse = !%1$s\nls-files = !%1$s\n"
+	"[submodule]\nrecurse = true\n[status]\nsubmoduleSummary = true\n";
+
+static void write_text(const char *below, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", top, below);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void write_programs(const char *below)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), every_program, script, top);
+	write_text(below, text);
+}
+
+/* Files that git looks into, as they are newer than the index; and what they would pass through. */
+static void touch_files(void)
+{
+	run("cd %s && echo '* filter=x diff=x merge=x' >.gitattributes && " GIT
+	    "-c core.fsmonitor=false -c core.hooksPath=/dev/null add .gitattributes && "
+	    "touch -d 2100-01-01 a .gitattributes%s",
+	    repository, "");
+}
+
+static void assert_nothing_ran(void)
+{
+	struct commit c = ask(repository, LATER);
+
+	assert_int_equal(strlen(c.commit), 40);
+	assert_string_equal(c.branch, "main");
+	/* .gitattributes is new, and may differ by what the filter does to it. */
+	assert_int_equal(c.dirty, -1);
+	assert_int_not_equal(access(marker, F_OK), 0);
+}
+
 static void nothing_of_a_hostile_configuration_runs(void **state)
 {
 	write_script();
-	run("cd %s && git config core.fsmonitor %s", repository, script);
-	run("cd %s && git config core.sshCommand %s", repository, script);
-	run("cd %s && git config core.pager %s", repository, script);
-	run("cp %s %s/.git/hooks/post-index-change", script, repository);
-	run("cp %s %s/.git/hooks/reference-transaction", script, repository);
-	run("echo 2 >%s/a%s", repository, "");
-	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
-	assert_int_equal(ask(repository, LATER).dirty, 1);
-	/* A filter, which files would pass through: then git is not asked for changes. */
-	run("cd %s && git config filter.x.clean %s", repository, script);
-	run("echo '* filter=x' >%s/.git/info/attributes%s", repository, "");
-	assert_int_equal(strlen(ask(repository, LATER).commit), 40);
-	assert_int_equal(ask(repository, LATER).dirty, -1);
-	assert_int_not_equal(access(marker, F_OK), 0);
+	touch_files();
+	run("mkdir %s/hooks && cd %s/hooks && for h in post-index-change reference-transaction "
+	    "pre-auto-gc fsmonitor-watchman post-checkout; do cp ../evil $h && "
+	    "cp ../evil ../r/.git/hooks/$h; done",
+	    top, top);
+	write_programs("r/.git/config");
+	assert_nothing_ran();
+}
+
+/* The condition is true by the scope that no question about a single scope reads. */
+static void nothing_of_an_included_configuration_runs(void **state)
+{
+	write_script();
+	touch_files();
+	write_programs("evil.config");
+	run("cd %s && git config extensions.worktreeConfig true && "
+	    "git config 'includeIf.hasconfig:remote.*.url:https://x/**.path' %s/evil.config && "
+	    "git config --worktree remote.x.url https://x/y",
+	    repository, top);
+	assert_nothing_ran();
+}
+
+/* A user's own filter, such as git-lfs, would read settings that another wrote. */
+static void nothing_of_the_users_configuration_runs(void **state)
+{
+	write_script();
+	touch_files();
+	write_programs(".gitconfig");
+	assert_nothing_ran();
+}
+
+static void nothing_of_a_submodule_runs(void **state)
+{
+	write_script();
+	run("cd %s && " GIT "init -q s && cd s && echo 1 >b && " GIT "add b && " GIT
+	    "commit -qm 1 && cd .. && " GIT "add s 2>%s/said && " GIT "commit -qm 2 && echo 2 >s/b",
+	    repository, top);
+	touch_files();
+	write_programs("r/s/.git/config");
+	assert_nothing_ran();
+}
+
+static void nothing_of_an_alternate_runs(void **state)
+{
+	write_script();
+	run("cd %s && mv r of && git clone -q --shared of r%s", top, "");
+	touch_files();
+	write_programs("of/.git/config");
+	assert_nothing_ran();
+}
+
+/* A program of this name, where a relative directory of PATH leads to. */
+static void no_git_of_the_repository_runs(void **state)
+{
+	_free_ char *before = strdup(getenv("PATH"));
+	_free_ char *path = NULL;
+
+	write_script();
+	touch_files();
+	run("cp %s %s/git", script, repository);
+	assert_true(asprintf(&path, ".:%s", before) > 0);
+	setenv("PATH", path, 1);
+	assert_int_equal(chdir(repository), 0);
+	assert_nothing_ran();
+	assert_int_equal(chdir("/"), 0);
+	setenv("PATH", before, 1);
 }
 
 /* A commit that says it is signed, so that git would have its signature checked. */
@@ -289,7 +453,18 @@ int main(void)
 		WITH_REPOSITORY(a_head_that_moved_since_says_nothing),
 		WITH_REPOSITORY(a_head_without_a_reflog_has_not_moved),
 		WITH_REPOSITORY(without_a_repository_nothing_is_known),
+		WITH_REPOSITORY(a_repository_of_sha256_is_read),
+		WITH_REPOSITORY(modes_count_where_the_repository_says_so),
+		WITH_REPOSITORY(a_filtered_file_that_was_touched_has_no_known_change),
+		WITH_REPOSITORY(root_asks_where_nobody_else_may_write),
+		WITH_REPOSITORY(a_fifo_is_not_waited_for),
+		WITH_REPOSITORY(nothing_is_left_behind),
 		WITH_REPOSITORY(nothing_of_a_hostile_configuration_runs),
+		WITH_REPOSITORY(nothing_of_an_included_configuration_runs),
+		WITH_REPOSITORY(nothing_of_the_users_configuration_runs),
+		WITH_REPOSITORY(nothing_of_a_submodule_runs),
+		WITH_REPOSITORY(nothing_of_an_alternate_runs),
+		WITH_REPOSITORY(no_git_of_the_repository_runs),
 		WITH_REPOSITORY(no_program_checks_a_signature),
 		WITH_REPOSITORY(no_remote_is_asked_for_objects),
 		cmocka_unit_test(a_ci_says_commit_and_branch),

@@ -37,7 +37,7 @@ static void let_git_be(const char *script)
 static int ask(int left_ms, char *line, size_t size)
 {
 	static const char *const args[] = {"rev-parse", "HEAD", NULL};
-	struct git g = {directory, left_ms};
+	struct git g = {.directory = directory, .work_tree = "/w", .fd = -1, .left_ms = left_ms};
 
 	return git__ask(&g, args, line, size);
 }
@@ -78,18 +78,21 @@ static void git_may_not_take_longer(void **state)
 	assert_string_equal(line, "yes");
 }
 
-static void it_runs_in_the_directory_without_locks_or_transports(void **state)
+static void it_sees_no_environment_but_ours(void **state)
 {
 	char line[512];
 
 	setenv("GIT_DIR", "/nonexistent", 1);
-	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] [${GIT_ALLOW_PROTOCOL-any}] $*\"\n");
+	setenv("GIT_CONFIG_COUNT", "1", 1);
+	let_git_be("#!/bin/sh\necho \"$PWD [$GIT_DIR] [$GIT_WORK_TREE] [$HOME] "
+		   "[$GIT_CONFIG_COUNT] [${GIT_ALLOW_PROTOCOL-any}] $*\"\n");
 	assert_int_equal(ask(GIT_MS, line, sizeof(line)), 0);
 	unsetenv("GIT_DIR");
-	assert_int_equal(strncmp(line, directory, strlen(directory)), 0);
-	assert_contains(line, "[] [] --no-optional-locks");
-	assert_contains(line, "-c core.fsmonitor=false -c core.hooksPath=/dev/null");
-	assert_contains(line, "-c protocol.allow=never -c log.showSignature=false rev-parse HEAD");
+	unsetenv("GIT_CONFIG_COUNT");
+	assert_contains(line, "/ [");
+	assert_contains(line, directory);
+	assert_contains(line, "] [/w] [");
+	assert_contains(line, "] [] [] --no-pager rev-parse HEAD");
 }
 
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -100,7 +103,7 @@ int main(void)
 		WITH_PLACE(the_first_line_is_the_answer),
 		WITH_PLACE(an_error_is_no_answer),
 		WITH_PLACE(git_may_not_take_longer),
-		WITH_PLACE(it_runs_in_the_directory_without_locks_or_transports),
+		WITH_PLACE(it_sees_no_environment_but_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -41,15 +40,6 @@ static bool is_fresh(const struct history_build *b)
 	return now > b->start_ns && now - b->start_ns < b->wall_ns + FRESH_NS;
 }
 
-/* root asks about root's directories only: git reads what the owner of a repository has put there.
- */
-static bool may_ask_git(const char *directory)
-{
-	struct stat st;
-
-	return geteuid() || (!stat(directory, &st) && !st.st_uid);
-}
-
 /* The user's options count for more than git, and git for more than a CI's variables. */
 static struct commit find_commit(const struct cli_history_add_options *o,
 				 const struct history_build *b, const char *directory,
@@ -63,7 +53,7 @@ static struct commit find_commit(const struct cli_history_add_options *o,
 	/* A longer text is no commit of a CI's variables either. */
 	if (o->commit)
 		snprintf(c.commit, sizeof(c.commit), "%s", o->commit);
-	else if (directory && may_ask_git(directory))
+	else if (directory)
 		commit__ask_git(&c, directory, b->start_ns, is_fresh(b));
 	commit__add_ci(&c, getenv);
 	if ((c.moved || c.no_reflog) && !*c.commit)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/regular_file.h"
 #include "base/xdg.h"
 
 #define HTTP	  "http://"
@@ -113,7 +114,7 @@ static int check_file(FILE *f, const char *path)
 
 	if (fstat(fileno(f), &st))
 		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != geteuid()))
+	if (st.st_uid && st.st_uid != geteuid())
 		return diag_error_r(-EPERM, "%s is not a file of yours, so it is not used", path);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return diag_error_r(-EPERM,
@@ -177,14 +178,15 @@ static int check_timeout(const struct http_login *login, const char *path)
 
 static int read_file(struct http_login *login, const char *path)
 {
-	_fclose_ FILE *f = fopen(path, "re");
+	_fclose_ FILE *f = regular_file__stream(AT_FDCWD, path, 0);
 	char line[LINE_SIZE];
 	int err;
 
 	if (!f && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	if (!f)
-		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
+		return diag_error_r(-errno, "cannot read %s: %s", path,
+				    errno == EINVAL ? "it is no file" : strerror(errno));
 	err = check_file(f, path);
 	for (unsigned int n = 1; !err && fgets(line, sizeof(line), f); n++)
 		err = read_line(login, line, path, n);

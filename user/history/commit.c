@@ -50,45 +50,33 @@ static bool head_moved_at(struct git *g, uint64_t *seconds)
 }
 
 /*
- * Whether the repository itself configures programs that files pass through on their way into a
- * comparison: git would run them.
+ * Without the filter that .gitattributes names, git compares a file that was touched with what the
+ * filter made of it: then a change is none that counts.
  */
-static bool has_filters(struct git *g)
-{
-	static const char *const scopes[] = {"--local", "--worktree"};
-	char line[16];
-
-	for (size_t i = 0; i < N_OF(scopes); i++) {
-		const char *const args[] = {"config",	   scopes[i],	   "--includes",
-					    "--name-only", "--get-regexp", "^filter[.]",
-					    NULL};
-
-		if (git__ask(g, args, line, sizeof(line)) != -ENOENT)
-			return true;
-	}
-	return false;
-}
-
 static int has_changes(struct git *g)
 {
-	static const char *const args[] = {"status", "--porcelain", "--untracked-files=no",
-					   "--ignore-submodules=all", NULL};
-	char line[16];
+	static const char *const status[] = {"status", "--porcelain", "--untracked-files=no",
+					     "--ignore-submodules=all", NULL};
+	static const char *const filtered[] = {"ls-files", "--", ":/",
+					       ":(top,exclude,attr:!filter)", NULL};
+	char line[16], name[16];
 
-	if (has_filters(g) || git__ask(g, args, line, sizeof(line)))
+	if (git__ask(g, status, line, sizeof(line)))
 		return -1;
-	return *line != 0;
+	if (!*line)
+		return 0;
+	return git__ask(g, filtered, name, sizeof(name)) || *name ? -1 : 1;
 }
 
 void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh)
 {
 	static const char *const hash[] = {"rev-parse", "--verify", "HEAD^{commit}", NULL};
 	static const char *const branch[] = {"symbolic-ref", "--quiet", "--short", "HEAD", NULL};
-	struct git g = {directory, GIT_MS};
+	_git_ struct git g = GIT_NONE;
 	char text[COMMIT_MAX];
 	uint64_t seconds;
 
-	if (git__ask(&g, hash, text, sizeof(text)) || !is_hash(text))
+	if (git__open(&g, directory) || git__ask(&g, hash, text, sizeof(text)) || !is_hash(text))
 		return;
 	if (!head_moved_at(&g, &seconds)) {
 		c->no_reflog = true;

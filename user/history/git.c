@@ -8,51 +8,289 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/diag.h"
+#include "base/regular_file.h"
+#include "base/xdg.h"
 
-#define ARGS_MOST 32
+#define ARGS_MOST     32
+#define GIT_DIRECTORY "gitdir: "
 
-static const char *const always[] = {
-	"git",
-	"--no-optional-locks",
-	"--no-pager",
-	"-c",
-	"core.fsmonitor=false",
-	"-c",
-	"core.hooksPath=/dev/null",
-	"-c",
-	"protocol.allow=never",
-	/* git log would run the program that checks signatures. */
-	"-c",
-	"log.showSignature=false",
+/* ---- The repository -------------------------------------------------------------------------- */
+
+/* Real paths: without links. */
+struct repository {
+	char *top;    /* the directory with .git */
+	char *own;    /* of this worktree: HEAD, index, logs */
+	char *common; /* of all worktrees: objects, refs */
 };
 
-/* It asks nobody, fetches nothing, and takes the repository from the directory alone. */
-static void set_environment(void)
+static void repository__clear(struct repository *r)
 {
-	static const char *const without[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
-					      "GIT_COMMON_DIR", "GIT_TRACE"};
+	free(r->top);
+	free(r->own);
+	free(r->common);
+}
 
-	for (size_t i = 0; i < N_OF(without); i++)
-		unsetenv(without[i]);
-	setenv("GIT_TERMINAL_PROMPT", "0", 1);
-	setenv("GIT_NO_LAZY_FETCH", "1", 1);
-	/* Unlike protocol.allow, a repository cannot overrule it; older gits fetch lazily. */
-	setenv("GIT_ALLOW_PROTOCOL", "", 1);
-	setenv("GIT_SSH_COMMAND", "false", 1);
-	setenv("LC_ALL", "C", 1);
+/* A path in a file of `directory` may be relative to that. */
+static char *real_path(const char *directory, const char *path)
+{
+	_free_ char *joined = NULL;
+
+	if (asprintf(&joined, "%s/%s", *path == '/' ? "" : directory, path) < 0)
+		return NULL;
+	return realpath(joined, NULL);
+}
+
+/* Like git, not beyond the file system. */
+static char *find_top(const char *directory)
+{
+	_free_ char *at = realpath(directory, NULL);
+	struct stat st, first;
+
+	if (!at || stat(at, &first))
+		return NULL;
+	while (!stat(at, &st) && st.st_dev == first.st_dev) {
+		_free_ char *dot_git = real_path(at, ".git");
+		char *slash = strrchr(at, '/');
+
+		if (dot_git)
+			return take_ptr(at);
+		if (!at[1])
+			return NULL;
+		slash[slash == at] = 0;
+	}
+	return NULL;
+}
+
+/* .git is a file in a linked worktree and in a submodule. */
+static char *find_own(const char *top)
+{
+	_free_ char *dot_git = real_path(top, ".git");
+	_free_ char *line = NULL;
+	struct stat st;
+
+	if (!dot_git || stat(dot_git, &st))
+		return NULL;
+	if (S_ISDIR(st.st_mode))
+		return take_ptr(dot_git);
+	line = regular_file__line(AT_FDCWD, dot_git);
+	if (!line || strncmp(line, GIT_DIRECTORY, strlen(GIT_DIRECTORY)))
+		return NULL;
+	return real_path(top, line + strlen(GIT_DIRECTORY));
+}
+
+static char *find_common(const char *own)
+{
+	_free_ char *name = NULL;
+	_free_ char *line = NULL;
+
+	if (asprintf(&name, "%s/commondir", own) < 0)
+		return NULL;
+	line = regular_file__line(AT_FDCWD, name);
+	if (!line)
+		return errno == ENOENT ? strdup(own) : NULL;
+	return real_path(own, line);
+}
+
+/*
+ * Like git, a user only asks about own repositories. root asks about those that nobody else can
+ * change or replace: below a sticky directory, such as /tmp, only root can replace root's.
+ */
+static bool is_ours(const char *real)
+{
+	_free_ char *at = strdup(real);
+	mode_t allowed = 0;
+	struct stat st;
+
+	if (!at || lstat(at, &st) || st.st_uid != geteuid())
+		return false;
+	while (!geteuid()) {
+		char *slash = strrchr(at, '/');
+
+		if (st.st_uid || (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & allowed)))
+			return false;
+		if (!at[1])
+			break;
+		slash[slash == at] = 0;
+		allowed = S_ISVTX;
+		if (lstat(at, &st))
+			return false;
+	}
+	return true;
+}
+
+static int find_repository(struct repository *r, const char *directory)
+{
+	r->top = find_top(directory);
+	r->own = r->top ? find_own(r->top) : NULL;
+	r->common = r->own ? find_common(r->own) : NULL;
+	if (!r->common)
+		return -ENOENT;
+	return is_ours(r->top) && is_ours(r->own) && is_ours(r->common) ? 0 : -EPERM;
+}
+
+/* ---- A directory of our own ------------------------------------------------------------------ */
+
+static const char *const of_worktree[] = {"index", "logs"};
+static const char *const of_all[] = {"objects", "refs", "packed-refs", "info"};
+
+static int link_names(const char *from, int to, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		_free_ char *target = NULL;
+
+		if (asprintf(&target, "%s/%s", from, names[i]) < 0)
+			return -ENOMEM;
+		if (symlinkat(target, to, names[i]))
+			return -errno;
+	}
+	return 0;
+}
+
+static int write_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	_fclose_ FILE *f = fd < 0 ? NULL : fdopen(fd, "a");
+
+	return !f || fprintf(f, "%s\n", text) < 0 || fflush(f) ? -errno : 0;
+}
+
+/* git takes a HEAD that is a link for a branch's name, so it is copied. */
+static int fill_directory(const struct repository *r, int dir)
+{
+	_free_ char *name = NULL;
+	_free_ char *head = NULL;
+	int err;
+
+	if (asprintf(&name, "%s/HEAD", r->own) < 0)
+		return -ENOMEM;
+	head = regular_file__line(AT_FDCWD, name);
+	err = head ? write_file(dir, "HEAD", head) : -errno;
+	err = err ?: link_names(r->own, dir, of_worktree, N_OF(of_worktree));
+	err = err ?: link_names(r->common, dir, of_all, N_OF(of_all));
+	return err
+		       ?: write_file(dir, "config",
+				     "[core]\nbare = false\nrepositoryFormatVersion = 1");
+}
+
+/* Settings without which git would misread the repository; they name no program. */
+static const struct {
+	const char *key, *value, *section, *line;
+} kept[] = {
+	{"core.fileMode", "false", "[core]", "fileMode = false"},
+	{"core.symlinks", "false", "[core]", "symlinks = false"},
+	{"extensions.objectFormat", "sha256", "[extensions]", "objectFormat = sha256"},
+};
+
+static int copy_settings(struct git *g, const char *common)
+{
+	_free_ char *file = NULL;
+	char value[16];
+	int err = asprintf(&file, "%s/config", common) < 0 ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < N_OF(kept) && !err; i++) {
+		const char *const args[] = {"config", "--file",	   file, "--no-includes",
+					    "--get",  kept[i].key, NULL};
+
+		if (git__ask(g, args, value, sizeof(value)) || strcasecmp(value, kept[i].value))
+			continue;
+		err = write_file(g->fd, "config", kept[i].section)
+			      ?: write_file(g->fd, "config", kept[i].line);
+	}
+	return err;
+}
+
+static void unlink_all(int dir, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		unlinkat(dir, names[i], 0);
+}
+
+void git__close(struct git *g)
+{
+	static const char *const written[] = {"HEAD", "config"};
+
+	if (g->fd >= 0) {
+		unlink_all(g->fd, written, N_OF(written));
+		unlink_all(g->fd, of_worktree, N_OF(of_worktree));
+		unlink_all(g->fd, of_all, N_OF(of_all));
+		close(g->fd);
+		rmdir(g->directory);
+	}
+	free(g->directory);
+	free(g->work_tree);
+	*g = GIT_NONE;
+}
+
+static int make_directory(struct git *g)
+{
+	_free_ char *state = xdg__path(XDG_STATE, "qprof-bpf");
+	_free_ char *path = NULL;
+	int err = state ? xdg__make(state) : -ENOMEM;
+
+	if (!err && asprintf(&path, "%s/git.XXXXXX", state) < 0)
+		err = -ENOMEM;
+	if (err || !mkdtemp(path))
+		return diag_error_r(err ?: -errno,
+				    "cannot make a directory in %s to run git with: %s",
+				    state ?: "the home directory", strerror(err ? -err : errno));
+	g->directory = take_ptr(path);
+	g->fd = open(g->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return g->fd < 0 ? -errno : 0;
+}
+
+int git__open(struct git *g, const char *directory)
+{
+	__cleanup(repository__clear) struct repository r = {};
+	int err = find_repository(&r, directory);
+
+	*g = GIT_NONE;
+	if (err)
+		return err;
+	g->left_ms = GIT_MS;
+	g->work_tree = take_ptr(r.top);
+	err = make_directory(g) ?: fill_directory(&r, g->fd);
+	return err ?: copy_settings(g, r.common);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* git has no settings but those in our directory: the user's own may name filters too. */
+static void set_environment(const struct git *g)
+{
+	static const char *const fixed[][2] = {
+		{"GIT_CONFIG_NOSYSTEM", "1"},
+		{"GIT_ATTR_NOSYSTEM", "1"},
+		{"GIT_OPTIONAL_LOCKS", "0"},
+		{"GIT_TERMINAL_PROMPT", "0"},
+		{"GIT_NO_LAZY_FETCH", "1"},
+		{"GIT_ALLOW_PROTOCOL", ""},
+		{"LC_ALL", "C"},
+	};
+	char *path = strdup(getenv("PATH") ?: "/usr/bin:/bin");
+
+	if (!path || clearenv())
+		_exit(127);
+	setenv("PATH", path, 1);
+	setenv("HOME", g->directory, 1);
+	setenv("GIT_DIR", g->directory, 1);
+	setenv("GIT_WORK_TREE", g->work_tree, 1);
+	for (size_t i = 0; i < N_OF(fixed); i++)
+		setenv(fixed[i][0], fixed[i][1], 1);
 }
 
 static void __attribute__((noreturn))
 exec_git(const struct git *g, const char *const *args, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const char *argv[ARGS_MOST];
-	size_t n = 0;
+	const char *argv[ARGS_MOST] = {"git", "--no-pager"};
+	size_t n = 2;
 	sigset_t none;
 
 	/* A process group, so that processes which git starts end with it. */
@@ -60,14 +298,12 @@ exec_git(const struct git *g, const char *const *args, int out)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	for (size_t i = 0; i < N_OF(always); i++)
-		argv[n++] = always[i];
 	for (; *args && n + 1 < ARGS_MOST; args++)
 		argv[n++] = *args;
-	argv[n] = NULL;
-	set_environment();
+	set_environment(g);
+	/* Not in the repository: PATH may have a relative directory. */
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
-	    dup2(out, STDOUT_FILENO) < 0 || chdir(g->directory))
+	    dup2(out, STDOUT_FILENO) < 0 || chdir("/"))
 		_exit(127);
 	execvp(argv[0], (char *const *)argv);
 	_exit(127);
