@@ -191,6 +191,41 @@ static void the_store_does_not_grow_for_ever(void **state)
 	assert_in_range(count_entries(dir), 32, 64);
 }
 
+/* Advice has no other rule here. */
+static int store_advice(void)
+{
+	const struct plan_cache_key key = {.kind = "advice", .id = &id, .advice = true};
+
+	return plan_cache__write(&key, (const uint8_t *)"x", 1);
+}
+
+static void other_users_libraries_drive_out_nothing(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	const struct library_identity roots = id;
+
+	if (geteuid())
+		skip();
+	setenv("SUDO_UID", "54321", 1);
+	setenv("SUDO_GID", "54321", 1);
+	store();
+	for (int i = 0; i < 70; i++) {
+		id.ino++;
+		id.uid = OTHER_UID + 1;
+		assert_int_equal(plan_cache__store(&id, plan), -EPERM);
+		assert_int_equal(store_advice(), -EPERM);
+	}
+	assert_int_equal(count_entries(dir), 1);
+	id.uid = OTHER_UID;
+	store();
+	assert_int_equal(store_advice(), 0);
+	assert_loads();
+	id = roots;
+	assert_loads();
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+}
+
 static void xdg_cache_home_is_used_if_absolute(void **state)
 {
 	choose("elsewhere");
@@ -486,6 +521,7 @@ int main(void)
 		TEST(the_users_store_is_for_the_users_files),
 		TEST(an_inode_has_one_plan),
 		TEST(the_store_does_not_grow_for_ever),
+		TEST(other_users_libraries_drive_out_nothing),
 		TEST(xdg_cache_home_is_used_if_absolute),
 		TEST(a_truncated_file_is_ignored_and_replaced),
 		TEST(a_damaged_file_is_ignored),

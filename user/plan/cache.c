@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/invoker.h"
 #include "plan/cache_dir.h"
 #include "plan/codec.h"
 
@@ -34,6 +35,17 @@ static bool may_use(const struct plan_cache_key *key, enum cache_dir_kind kind)
 	if (key->advice)
 		return true;
 	return key->id->lasting && (kind == CACHE_DIR_SYSTEM || key->id->uid == geteuid());
+}
+
+/*
+ * A store keeps a limited number of files. If it held those of libraries that other users made,
+ * they could drive out the rest.
+ */
+static bool may_fill(const struct plan_cache_key *key)
+{
+	_invoker_ struct invoker inv = {};
+
+	return !key->id->uid || (!invoker__get(&inv) && key->id->uid == inv.uid);
 }
 
 /* A file of a cache in memory. */
@@ -117,7 +129,7 @@ int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size
 	size_t prefix;
 	int err = file_name(key, name, &prefix);
 
-	if (err || !may_use(key, kind))
+	if (err || !may_use(key, kind) || !may_fill(key))
 		return err ?: -EPERM;
 	err = cache_dir__open(kind, true, &s) ?: cache_dir__write(s, name, buf, len);
 	if (err)

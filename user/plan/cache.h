@@ -8,6 +8,9 @@
  * - the user's, $XDG_CACHE_HOME/qprof-bpf or ~/.cache/qprof-bpf, without root, for libraries that
  *   the user owns.
  *
+ * Both keep only what concerns libraries of root and of the invoker, so that those of other users
+ * drive nothing out. A recording plans these anew.
+ *
  * A file is known by its inode (library_file.h), so a copy of a library is another library. Plans
  * are proven before they are stored, by the process that stores them. One from the user's store is
  * proven again (proof.h).
@@ -39,8 +42,8 @@ struct plan_cache_key {
 	const char *kind;
 	uint32_t version;
 	const struct library_identity *id;
-	/* Only advice: the user's store may keep it for any library, even one whose identity is not
-	 * lasting. */
+	/* Only advice: it may be kept for a library whose identity is not lasting, and in the
+	 * user's store for one of root's. */
 	bool advice;
 };
 
