@@ -48,9 +48,35 @@ static void names_have_only_numbers_of_the_build(void **state)
 	assert_string_equal(second + strlen(path), "/qprof-19700101T000000Z-u1000-p4711-2.qpt");
 	assert_true(trace_dir_user(second + strlen(path) + 1, &user));
 	assert_int_equal(user, 1000);
-	assert_false(trace_dir_user("qprof-19700101T000000Z.qpt", &user));
-	assert_false(trace_dir_user("qprof-19700101T000000Z-u1-p1.txt", &user));
-	assert_false(trace_dir_user(".qpt", &user));
+}
+
+/* --keep removes what has such a name. */
+static void similar_names_are_not_ours(void **state)
+{
+	static const char *const similar[] = {
+		"qprof-19700101T000000Z.qpt",
+		"qprof-19700101T000000Z-u1-p1.txt",
+		"qprof-19700101T000000Z-u1-p1-before-regression.qpt",
+		"qprof-19700101T000000Z-u1-p1-2-before-regression.qpt",
+		"qprof-19700101T000000Z-u1-p1-2.qpt.qpt",
+		"qprof-19700101T000000Z-u1-p1-1.qpt",
+		"qprof-19700101T000000Z-u1-p1 .qpt",
+		"qprof-19700101T000000Z-u 1-p1.qpt",
+		"qprof-19700101T000000Z-u+1-p1.qpt",
+		"qprof-19700101T000000Z-u01-p1.qpt",
+		"qprof-19700101T000000Z-u4294967297-p1.qpt",
+		"qprof-1970010T000000Z-u1-p1.qpt",
+		"qprof- 9700101T000000Z-u1-p1.qpt",
+		"copy-of-qprof-19700101T000000Z-u1-p1.qpt",
+		".qpt",
+		"",
+	};
+	uint32_t user;
+
+	for (size_t i = 0; i < N_OF(similar); i++)
+		if (trace_dir_user(similar[i], &user))
+			fail_msg("%s is taken for a trace of ours", similar[i]);
+	assert_true(trace_dir_user("qprof-19700101T000000Z-u4294967295-p1.qpt", &user));
 }
 
 static void only_traces_are_listed(void **state)
@@ -116,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_DIR(names_have_only_numbers_of_the_build),
+		cmocka_unit_test(similar_names_are_not_ours),
 		IN_DIR(only_traces_are_listed),
 		IN_DIR(others_must_not_write_to_it),
 		IN_DIR(others_must_not_replace_it),

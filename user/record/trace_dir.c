@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/trace_dir.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 
-#define SUFFIX ".qpt"
+#define NUMBERS_MAX 64
 
 static bool is_of_another(const struct stat *st)
 {
@@ -86,28 +87,43 @@ int trace_dir__open(struct trace_dir *d, const char *path)
 	return check_owner(d->fd, path) ?: check_parents(d->path, path);
 }
 
+/* In a name, after the time. */
+static void write_numbers(char text[NUMBERS_MAX], uint32_t user, int root, unsigned int n)
+{
+	char more[16] = "";
+
+	if (n > 1)
+		snprintf(more, sizeof(more), "-%u", n);
+	snprintf(text, NUMBERS_MAX, "-u%" PRIu32 "-p%d%s.qpt", user, root, more);
+}
+
 char *trace_dir__name(const struct trace_dir *d, const struct build_of *b, time_t now,
 		      unsigned int n)
 {
-	char utc[32], more[16] = "", *name;
+	char utc[32], numbers[NUMBERS_MAX], *name;
 	struct tm tm;
 
 	strftime(utc, sizeof(utc), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-	if (n > 1)
-		snprintf(more, sizeof(more), "-%u", n);
-	if (asprintf(&name, "%s/qprof-%s-u%" PRIu32 "-p%d%s" SUFFIX, d->path, utc, b->user,
-		     (int)b->root, more) < 0)
+	write_numbers(numbers, b->user, (int)b->root, n);
+	if (asprintf(&name, "%s/qprof-%s%s", d->path, utc, numbers) < 0)
 		return NULL;
 	return name;
 }
 
+/* The name is removed by --keep: a copy of another name, however similar, is not ours. */
 bool trace_dir_user(const char *name, uint32_t *user)
 {
-	size_t len = strlen(name), end = strlen(SUFFIX);
-	int date, time, root;
+	char numbers[NUMBERS_MAX];
+	unsigned int n = 0;
+	int root;
 
-	return len > end && !strcmp(name + len - end, SUFFIX) &&
-	       sscanf(name, "qprof-%8dT%6dZ-u%" SCNu32 "-p%d", &date, &time, user, &root) == 4;
+	for (const char *form = "qprof-00000000T000000Z"; *form; form++, name++)
+		if (*form == '0' ? !isdigit((unsigned char)*name) : *name != *form)
+			return false;
+	if (sscanf(name, "-u%" SCNu32 "-p%d-%u", user, &root, &n) < 2)
+		return false;
+	write_numbers(numbers, *user, root, n);
+	return !strcmp(name, numbers);
 }
 
 static int add(const struct trace_dir *d, struct dir_traces *list, const char *name)
