@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import signal
+import subprocess
 
 import crates
 import lab
@@ -242,3 +243,24 @@ def test_quiet_means_quiet(t):
     """With -q, the output is only the command's."""
     run = t.capture(["sh", "-c", "echo out; echo err >&2; exit 3"])
     assert (run.status, run.stdout, run.stderr) == (3, b"out\n", b"err\n"), run
+
+
+@each((1,), (2,), (1, 2), (0, 1, 2))
+def test_closed_descriptors(t, *closed):
+    """The command has the descriptors that we were given. No file of ours gets the number of one."""
+    t.need_capture()
+    source = t.write("lib.rs", "pub fn f() -> u8 { 1 }\n")
+    look = "open=; for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && open=$open$fd; done\n" \
+           "echo \"$open\" > %s; exec %s --crate-type lib --emit=metadata %s" % (
+               t.path("open"), t.toolchain().rustc, source)
+    shut = "exec \"$@\" " + " ".join("%d>&-" % fd for fd in closed)
+    for options in ((), ("-q",)):
+        trace = t.path("trace.qpt")
+        done = subprocess.run(
+            ["sh", "-c", shut, "sh", t.qprof, "record", *options, "--force", "-o", trace, "--",
+             "sh", "-c", look],
+            capture_output=True, timeout=lab.TIMEOUT, cwd=t.dir, env=t.qprof_env())
+        assert done.returncode == 0, done
+        with open(t.path("open"), encoding="utf-8") as file:
+            assert file.read().strip() == "".join(str(fd) for fd in range(3) if fd not in closed)
+        assert t.run_qprof("verify", trace).returncode == 0

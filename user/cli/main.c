@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/first_environ.h"
@@ -39,6 +41,22 @@ static int dispatch(const struct cli *cli)
 	return cmd_finish_stdout(EXIT_CODE_OK);
 }
 
+/*
+ * The first file that is opened would get the number of a closed descriptor, and messages would go
+ * there. So something that can be neither read, written nor polled holds the number, as a closed
+ * one cannot. It is closed by exec: the command has the descriptors that we were given.
+ */
+static int hold_closed_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH | O_CLOEXEC) != fd)
+			return diag_error_r(-EBADF,
+					    "cannot run with descriptor %d closed; "
+					    "redirect it to /dev/null",
+					    fd);
+	return 0;
+}
+
 /* With a set-user-ID file, every user of the program would be root. */
 static int refuse_set_id(void)
 {
@@ -68,7 +86,9 @@ int main(int argc, char **argv)
 {
 	_cli_ struct cli cli = {};
 
-	/* First, while the environment is still the one for a launched command. */
+	if (hold_closed_descriptors())
+		return EXIT_CODE_FAILURE;
+	/* While the environment is still the one for a launched command. */
 	if (first_environ__save(argc, argv))
 		diag_warn("cannot save the environment that a command would have without us");
 	launch__save_signals();

@@ -26,13 +26,19 @@ int live_output__open(struct live_output *o, enum live_mode mode, bool prints)
 	return o->slow.to ? 0 : writer_thread__new(STDERR_FILENO, &o->slow.to);
 }
 
-/* The reader of the view may be gone (`| head`); the recording goes on for the trace. */
+/* Its reader is gone (`| head`), or there never was one (`2>&-`), which is no failure. */
+static bool is_unread(const struct live_output *o, int err)
+{
+	return err == -EPIPE || (err == -EBADF && o->to == stderr);
+}
+
+/* The recording goes on for the trace. */
 static void note_error(struct live_output *o, int err)
 {
 	if (o->err || !err)
 		return;
 	o->err = err;
-	if (err != -EPIPE)
+	if (!is_unread(o, err))
 		diag_error("cannot show what is recorded: %s; the recording goes on",
 			   strerror(-err));
 }
@@ -96,7 +102,7 @@ static int print_summary(struct live_output *o, int (*summary)(void *ctx, FILE *
 		err = -ENOMEM;
 	err2 = put_text(o, text, len) ?: wait_for_writer(o, o->writer);
 	err = err ?: err2;
-	if (err && err != -EPIPE && err != -ETIME)
+	if (err && !is_unread(o, err) && err != -ETIME)
 		diag_error("cannot print the summary: %s", strerror(-err));
 	return err;
 }
@@ -125,7 +131,7 @@ int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *t
 	if (err == -ETIME)
 		diag_error("not all of the output was written, as nothing reads it; see the trace "
 			   "with \"qprof-bpf report\"");
-	return err;
+	return is_unread(o, err) ? 0 : err;
 }
 
 void live_output__destroy(struct live_output *o)

@@ -41,8 +41,8 @@ void live_output__restore(struct live_output *o);
 
 /*
  * Wait until all output is written, and print the summary that `summary` writes; NULL: there is
- * none. Returns 0, the first error, or -ETIME if not all was written. Each error but -EPIPE is
- * printed.
+ * none. Returns 0, the first error, which was printed, or -ETIME if not all was written. A reader
+ * that is gone is no error, nor is a closed stderr.
  */
 int live_output__finish(struct live_output *o, int (*summary)(void *ctx, FILE *to), void *ctx);
 

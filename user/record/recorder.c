@@ -674,7 +674,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	judge(r, &ending.losses);
 	if (r->trace.place_err || r->err)
 		return r->trace.place_err ?: r->err;
-	return err == -EPIPE ? 0 : err;
+	return err;
 }
 
 void recorder__free(struct recorder *r)
