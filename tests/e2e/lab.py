@@ -258,6 +258,7 @@ class Lab:
     def __init__(self, build):
         self.qprof = os.path.abspath(os.path.join(build, "qprof-bpf"))
         self.started = []
+        self.caches = []
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="qprof-e2e-")
@@ -273,7 +274,8 @@ class Lab:
         # A toolchain may be mounted here: unmount it first, so that its files are not removed.
         for place in reversed(mounts_beneath(self.dir)):
             subprocess.run(["umount", "--lazy", place], check=True)
-        shutil.rmtree(self.dir, ignore_errors=True)
+        for path in (self.dir, *self.caches):
+            shutil.rmtree(path, ignore_errors=True)
 
     @contextlib.contextmanager
     def mounted(self, name, *arguments):
@@ -310,6 +312,13 @@ class Lab:
         os.makedirs(path, exist_ok=True)
         self.give(path)
         return path
+
+    def cache(self):
+        """XDG_CACHE_HOME for recordings that remember nothing of others. Root takes no cache below
+        a directory of the invoker's, and would use the machine's."""
+        self.caches.append(tempfile.mkdtemp(prefix="qprof-e2e-cache-"))
+        os.chmod(self.caches[-1], 0o755)
+        return self.caches[-1]
 
     def write(self, name, text):
         with open(self.path(name), "w") as f:

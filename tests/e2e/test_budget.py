@@ -45,7 +45,7 @@ def unprobed(t, trace):
 def with_budget(t, compile, name, budget):
     """Check the counts against rustc's own profiler in the same process; returns a summary."""
     # A cache of its own, so that it holds only what this test has taught.
-    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
+    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.cache()}
     run, profile = compile.profiled(name, lambda argv: t.capture(
         argv, ("-q", "-e", "query-provider", "--budget", budget), env, trace=name + ".qpt"))
     assert run.status == 0, run.stderr.decode()
@@ -116,7 +116,7 @@ class Memory:
 def test_what_is_remembered_decides(t):
     """A recording is remembered; of two queries, the one is left out that is remembered as hot."""
     t.need_capture()
-    cache = t.mkdir("cache")
+    cache = t.cache()
     env = {"XDG_CACHE_HOME": cache}
     compile = Compile(t, t.toolchain(), crates.SHORT, "debug")
     run = t.capture(compile.argv("all"), ("-q", "--exact"), env)
@@ -153,7 +153,7 @@ def test_queries_without_probes_are_sampled(t):
     """Their rows have no count, and their time is in no other row."""
     t.need_capture()
     argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"))
-    run = t.capture(argv, ("-q", "--budget", "1%"), {"XDG_CACHE_HOME": t.mkdir("cache")})
+    run = t.capture(argv, ("-q", "--budget", "1%"), {"XDG_CACHE_HOME": t.cache()})
     off = unprobed(t, run.trace)
     report = t.report(run.trace)
     rows = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
@@ -188,7 +188,7 @@ def test_rows_of_items_hold_no_time_of_queries_without_probes(t):
     """Where a query without probes may have run in the queries about an item, its row is marked."""
     t.need_capture()
     argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"))
-    env = {"XDG_CACHE_HOME": t.mkdir("cache")}
+    env = {"XDG_CACHE_HOME": t.cache()}
     full = t.capture(argv, ("-q", "--exact"), env, trace="full.qpt").trace
     some = t.capture(argv, ("-q", "--budget", "3%"), env, trace="some.qpt").trace
     off = unprobed(t, some)
@@ -230,7 +230,7 @@ def others(t, trace):
 
 
 def with_others(t, compile, name, *options):
-    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
+    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.cache()}
     run, profile = compile.profiled(
         name, lambda argv: t.capture(argv, options, env, trace=name + ".qpt"), "default")
     assert run.status == 0, run.stderr.decode()
@@ -284,7 +284,7 @@ def test_loading_is_probed_though_it_was_never_met(t):
 def callers(t, options):
     trace = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
                       ("-q", "--callers", "-e", "query-provider", *options),
-                      {"XDG_CACHE_HOME": t.mkdir("cache")}).trace
+                      {"XDG_CACHE_HOME": t.cache()}).trace
     seen = collections.Counter()
     for span in items(t, trace, "span"):
         at = span.get("caller")

@@ -34,7 +34,7 @@ class Recorder:
     def __init__(self, t, argv):
         t.need_capture()
         self.t, self.argv = t, argv
-        self.env = {"XDG_CACHE_HOME": t.mkdir("cache")}
+        self.env = {"XDG_CACHE_HOME": t.cache()}
 
     def record(self, name, *options, exact=False):
         run = self.t.capture(self.argv, options, self.env, trace=name + ".qpt", exact=exact)
@@ -158,7 +158,7 @@ def test_samples_that_are_asked_for_are_taken_from_the_beginning(t):
 def test_a_running_compiler_and_the_whole_machine(t):
     """Samples begin as soon as a library does not fit, whether recording has begun or not."""
     t.need_capture()
-    env = {"XDG_CACHE_HOME": t.mkdir("cache")}
+    env = {"XDG_CACHE_HOME": t.cache()}
     argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"), "--emit=metadata")
     build = t.start_plain(["sh", "-c", 'read line; "$@"', "sh", *argv], stdin=-1)
     profiler = t.start_qprof("-o", t.path("p.qpt"), "-p", str(build.pid), env=env, exact=False)

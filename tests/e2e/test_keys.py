@@ -201,7 +201,7 @@ def test_budget(t):
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "metadata")
     run = t.capture(compile.argv("out"), ("-q", "--budget", "10%"),
-                    {"XDG_CACHE_HOME": t.mkdir("cache")})
+                    {"XDG_CACHE_HOME": t.cache()})
     assert run.status == 0, run.stderr.decode()
     crate = crates.crate_name(crates.LONG)
     n = assert_all_local_are_named(t, run.trace, crate, plan_of(t, compile.rustc))

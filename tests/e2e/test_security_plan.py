@@ -323,7 +323,7 @@ def test_a_path_that_is_swapped_does_not_matter(t):
         f.write(b"\x90" * size)  # nop takes any breakpoint
     victims = Mapper(t, victim)
     profiler = t.start_qprof("-q", "-o", t.path("s.qpt"), "--system",
-                             env={"XDG_CACHE_HOME": t.mkdir("cache")})
+                             env={"XDG_CACHE_HOME": t.cache()})
     lab.wait_for("the recording", lambda: lab.begun(profiler))
     attached = 0
     for i in range(3):

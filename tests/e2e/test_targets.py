@@ -212,7 +212,7 @@ def test_first_time_through_rustup(t):
     flags = ["--emit=metadata", *crates.arguments(crates.SHORT, t.mkdir("out"))]
     direct = t.capture([t.rustc, *flags], trace="direct.qpt")
     assert direct.status == 0, direct.stderr.decode()
-    cold = t.capture([lab.rustc_shim(), *flags], env={"XDG_CACHE_HOME": t.mkdir("cache")})
+    cold = t.capture([lab.rustc_shim(), *flags], env={"XDG_CACHE_HOME": t.cache()})
     assert cold.status == 0, cold.stderr.decode()
     assert t.counts(cold.trace) == t.counts(direct.trace)
     assert t.report(cold.trace)["losses"]["end_without_start"] == 0
