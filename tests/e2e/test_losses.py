@@ -56,6 +56,19 @@ def test_questions_are_no_loss(t):
     assert run.status == 0 and not run.stderr, run
 
 
+def test_short_compilers_by_the_dozen_are_no_loss(t):
+    """They end while they are looked at, and xargs looks like the client of a server."""
+    source = t.write("few.rs", "pub fn f() {}")
+    script = ('seq 40 | xargs -P64 -I{} "$0" --crate-type lib --emit=metadata --out-dir out{} %s; '
+              'seq 100 | xargs -P64 -I{} "$0" -vV >/dev/null' % source)
+    run = t.capture(["sh", "-c", script, t.rustc], ("--exact",))
+    said = run.stderr.decode()
+    assert run.status == 0 and " of 140 compilers, 0 lost" in said, said
+    assert "missing" not in said and "had begun" not in said and "of a server" not in said, said
+    names = t.span_counts(run.trace)
+    assert names["Query", "crate_hash"] % 40 == 0 < names["Query", "crate_hash"], names
+
+
 # ---- Perf events are refused --------------------------------------------------------------------
 
 

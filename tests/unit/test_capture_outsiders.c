@@ -159,6 +159,32 @@ static void a_compiler_that_has_ended_may_have_served(void **state)
 	look__free(look);
 }
 
+/* The record of its exec, which only a followed process has, is read later. */
+static void a_followed_compiler_that_has_ended_has_not_served(void **state)
+{
+	struct outsiders *o = NULL;
+	struct look *look = NULL;
+	struct output out;
+	pid_t client, ended;
+
+	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(outsiders__new(NULL, look, &o), 0);
+	ended = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	end(ended);
+	client = start((char *const[]){"sh", "-c", "kill -STOP $$", NULL});
+	EXECUTE(o, client, "xargs\0-P64\0rustc\0" CRATE);
+	assert_false(outsiders__serves(o, ended, getuid()));
+	EXECUTE(o, ended, "rustc\0" CRATE);
+	end(client);
+	output_begin(&out);
+	outsiders__report(o);
+	output_end(&out);
+	assert_string_equal(out.text[1], "");
+	output_free(&out);
+	outsiders__free(o);
+	look__free(look);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +194,7 @@ int main(void)
 		cmocka_unit_test(a_compiler_may_serve_while_a_client_of_its_user_runs),
 		cmocka_unit_test(a_compiler_serves_a_client_with_its_arguments),
 		cmocka_unit_test(a_compiler_that_has_ended_may_have_served),
+		cmocka_unit_test(a_followed_compiler_that_has_ended_has_not_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

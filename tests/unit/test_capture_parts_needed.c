@@ -2,6 +2,7 @@
 /* This file defines fakes of the looks and /proc. The linker prefers them to the real functions. */
 #include "capture/parts_needed.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static struct {
 
 char *process_executable(pid_t pid)
 {
-	return world.exe ? strdup(world.exe) : NULL;
+	return world.exe && !world.gone ? strdup(world.exe) : NULL;
 }
 
 bool process_is_running(pid_t pid)
@@ -31,6 +32,8 @@ bool process_is_running(pid_t pid)
 
 size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
 {
+	if (world.gone)
+		return 0;
 	assert_true(world.len <= size);
 	memcpy(buf, world.args, world.len);
 	return world.len;
@@ -68,6 +71,15 @@ static void what_cannot_be_known_is_needed(void **state)
 	assert_needed(NULL, "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
 }
 
+static uint32_t needed(struct parts_needed *p)
+{
+	uint32_t parts;
+	int err = parts_needed__find(p, 7, &parts);
+
+	assert_int_equal(err, parts_needed__knows(p, 7) || !world.gone ? 0 : -EAGAIN);
+	return parts;
+}
+
 static struct wire_exec exec_of(const char *name, const char *args, size_t len)
 {
 	struct wire_exec e = {.type = WIRE_EXEC, .pid = 7, .args_len = (wire_u32)len};
@@ -90,12 +102,33 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 	world.len = 11;
 	world.gone = true;
 	assert_false(parts_needed__knows(p, 7));
-	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
 	assert_int_equal(parts_needed__exec(p, &asks), THREADS);
 	assert_true(parts_needed__knows(p, 7));
-	assert_int_equal(parts_needed__of(p, 7), THREADS);
+	assert_int_equal(needed(p), THREADS);
 	assert_int_equal(parts_needed__exec(p, &other), 0);
-	assert_int_equal(parts_needed__of(p, 7), 0);
+	assert_int_equal(needed(p), 0);
+	parts_needed__free(p);
+}
+
+/* Its memory is gone, though its state is still that of one that runs. */
+static void a_process_that_is_about_to_end_needed_what_its_exec_asked_for(void **state)
+{
+	struct parts_needed *p = parts_needed__new(NULL);
+	struct wire_exec asks = exec_of("rustc", "rustc\0a.rs", 11);
+	uint32_t parts;
+
+	assert_non_null(p);
+	world.exe = NULL;
+	world.len = 0;
+	world.gone = false;
+	assert_int_equal(parts_needed__find(p, 7, &parts), -EAGAIN);
+	parts_needed__exec(p, &asks);
+	assert_int_equal(parts_needed__find(p, 7, &parts), 0);
+	assert_int_equal(parts, 0);
+	world.exe = "/bin/rustc";
+	assert_int_equal(parts_needed__find(p, 7, &parts), 0);
+	assert_int_equal(parts, 0);
 	parts_needed__free(p);
 }
 
@@ -112,9 +145,9 @@ static void while_a_process_runs_all_of_its_command_line_counts(void **state)
 	world.len = 11;
 	world.gone = false;
 	assert_int_equal(parts_needed__exec(p, &cut), 0);
-	assert_int_equal(parts_needed__of(p, 7), 0);
+	assert_int_equal(needed(p), 0);
 	world.gone = true;
-	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
 	parts_needed__free(p);
 }
 
@@ -127,7 +160,7 @@ static void a_program_of_another_name_may_have_needed_all(void **state)
 	assert_non_null(p);
 	world.gone = true;
 	assert_int_equal(parts_needed__exec(p, &other), 0);
-	assert_int_equal(parts_needed__of(p, 7), PLAN_PARTS_OPTIONAL);
+	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
 	parts_needed__free(p);
 }
 
@@ -137,6 +170,7 @@ int main(void)
 		cmocka_unit_test(a_command_line_says_which_parts_are_needed),
 		cmocka_unit_test(what_cannot_be_known_is_needed),
 		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
+		cmocka_unit_test(a_process_that_is_about_to_end_needed_what_its_exec_asked_for),
 		cmocka_unit_test(while_a_process_runs_all_of_its_command_line_counts),
 		cmocka_unit_test(a_program_of_another_name_may_have_needed_all),
 	};

@@ -46,7 +46,7 @@ struct arrival {
 #define HELD_PER_USER	 128
 #define WAITING_PER_USER 256
 /* Processes that were looked at, by the last bits of their number. */
-#define LOOKED_KEPT 256
+#define LOOKED_KEPT 4096
 
 struct arrivals {
 	struct arrivals_parts parts;
@@ -180,7 +180,8 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	}
 	if (array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*a)))
 		return -ENOMEM;
-	a->parts |= a->newcomer ? parts_needed__of(all->parts_needed, a->pid) : 0;
+	if (a->newcomer)
+		parts_needed__find(all->parts_needed, a->pid, &a->parts);
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;
@@ -218,23 +219,16 @@ static bool was_in_time(struct arrivals *all, pid_t pid, int err, uint32_t parts
 	return is_in_time(all, &lib, parts, library->time_ns);
 }
 
+/* The records of its exec and of its mapping come in any order: the second one shows both. */
 static void see_needs(struct arrivals *all, pid_t pid, int err,
 		      const struct mapped_library *library)
 {
-	uint32_t parts = parts_needed__of(all->parts_needed, pid);
+	uint32_t parts;
 
-	if (parts && !was_in_time(all, pid, err, parts, library))
-		missing__unread(&all->missing, pid, library->path);
-}
-
-/* The records of its exec and of its mapping come in any order: the second one shows both. */
-static void see_needs_once_known(struct arrivals *all, pid_t pid, int err,
-				 const struct mapped_library *library)
-{
-	if (process_is_running(pid) || parts_needed__knows(all->parts_needed, pid))
-		see_needs(all, pid, err, library);
-	else
+	if (parts_needed__find(all->parts_needed, pid, &parts))
 		ended__add(&all->ended, pid, library);
+	else if (parts && !was_in_time(all, pid, err, parts, library))
+		missing__unread(&all->missing, pid, library->path);
 }
 
 /* The process cannot be read any more. A followed one may have been recorded in full. */
@@ -250,24 +244,33 @@ static void on_closed(struct arrivals *all, const struct arrival *a, int err,
 	else if (a->newcomer || !was_in_time(all, a->pid, err, 0, library))
 		missing__unread(&all->missing, a->pid, library->path);
 	else
-		see_needs_once_known(all, a->pid, err, library);
+		see_needs(all, a->pid, err, library);
 }
 
 /* Nothing follows a process that has ended: only its exec shows whether anything did. */
 static void pass_by(struct arrivals *all, pid_t pid, const struct mapped_library *library)
 {
-	if (!all->scope && !process_is_running(pid))
-		see_needs_once_known(all, pid, -ESRCH, library);
+	if (!all->scope &&
+	    (parts_needed__knows(all->parts_needed, pid) || !process_is_running(pid)))
+		see_needs(all, pid, -ESRCH, library);
 }
 
-/* True if a followed process needs nothing more. */
-static bool is_settled(struct arrivals *all, struct arrival *a, uint64_t time_ns)
+/*
+ * True if a followed process needs nothing more. One that has ended since its library was looked at
+ * cannot wait: once its exec is known, see_parts() sees what it needed.
+ */
+static bool is_settled(struct arrivals *all, struct arrival *a,
+		       const struct mapped_library *library)
 {
+	uint64_t time_ns = library->time_ns;
 	struct library_state lib = {0};
 	int err = libraries__look(all->parts.libs, a->file, &lib);
 
 	perf_attached__see(all->parts.kernel, &lib);
-	a->parts = parts_needed__of(all->parts_needed, a->pid);
+	if (parts_needed__find(all->parts_needed, a->pid, &a->parts)) {
+		ended__add(&all->ended, a->pid, library);
+		a->parts = 0;
+	}
 	a->parts = library_state__lacks(&lib, a->parts, time_ns);
 	if (err)
 		return false;
@@ -292,13 +295,20 @@ static void remember_look(struct arrivals *all, pid_t pid, uint64_t time_ns)
 	all->looked[pid % LOOKED_KEPT].time_ns = time_ns;
 }
 
+/* Nothing follows it any more, as it has ended. */
+static bool was_followed(const struct arrivals *all, pid_t pid)
+{
+	return parts_needed__knows(all->parts_needed, pid) && !process_is_running(pid);
+}
+
 /* False: the process is none of those to record. */
 static bool is_wanted(const struct arrivals *all, const struct arrival *a)
 {
 	if (!a->newcomer)
 		return true;
 	if (!all->scope)
-		return all->started_ns && outsiders__serves(all->outsiders, a->pid, a->user);
+		return all->started_ns && !was_followed(all, a->pid) &&
+		       outsiders__serves(all->outsiders, a->pid, a->user);
 	/* A process that is gone has no control group any more, so it counts as one of ours. */
 	return scope__holds(all->scope, a->pid) || !process_is_running(a->pid);
 }
@@ -358,7 +368,7 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 		remember_look(all, pid, now_ns);
 	if (none)
 		on_closed(all, &a, none, library);
-	else if (a.newcomer || !is_settled(all, &a, library->time_ns))
+	else if (a.newcomer || !is_settled(all, &a, library))
 		err = make_wait(all, &a);
 	else if (a.stop && is_odd(all, &a, library))
 		all->odd_dev = library->dev;
@@ -525,9 +535,13 @@ static int attach_beside(struct arrivals *all, const struct wire_exec *e, struct
 		.mapped_ns = e->time_ns,
 		.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_MAX_NS,
 	};
+	const struct mapped_library library = {
+		.time_ns = e->time_ns,
+		.path = library_file__path(file),
+	};
 	int err = 0;
 
-	if (!has_arrived(all, a.pid) && !is_settled(all, &a, e->time_ns))
+	if (!has_arrived(all, a.pid) && !is_settled(all, &a, &library))
 		err = make_wait(all, &a);
 	arrival__clear(&a);
 	return err;

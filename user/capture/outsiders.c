@@ -21,6 +21,7 @@
 #define CLIENTS_MOST 512
 /* Clients whose arguments are kept: the last ones, round and round. */
 #define CLIENTS_KEPT 64
+#define UNREAD_MOST  4096
 /* The compiler is among these words of a client's, after the first. */
 #define CLIENT_WORDS 3
 
@@ -51,7 +52,9 @@ struct outsiders {
 	uint32_t n_seen;
 	struct client clients[CLIENTS_KEPT];
 	uint32_t n_clients; /* that were ever kept */
-	uint32_t n_unread;  /* compilers that had ended, and may have been a client's */
+	/* Compilers that had ended, and may have been a client's. */
+	pid_t *unread;
+	uint32_t n_unread, unread_capacity;
 };
 
 int outsiders__new(const struct kernel *kernel, struct look *look, struct outsiders **out)
@@ -122,12 +125,24 @@ static void forget_client(struct outsiders *o, pid_t pid)
 		}
 }
 
+/* It was followed: the record of its exec was read later than that of its mapping. */
+static void forget_unread(struct outsiders *o, pid_t pid)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < o->n_unread; i++)
+		if (o->unread[i] != pid)
+			o->unread[kept++] = o->unread[i];
+	o->n_unread = kept;
+}
+
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e)
 {
 	size_t size = e->args_len < WIRE_ARGS_MAX ? e->args_len : WIRE_ARGS_MAX;
 	struct client *to = &o->clients[o->n_clients % CLIENTS_KEPT];
 
 	forget_client(o, (pid_t)e->pid);
+	forget_unread(o, (pid_t)e->pid);
 	if (!has_compiler(command_line_raw(e->args, size)))
 		return 0;
 	free(to->args);
@@ -242,6 +257,14 @@ static void note(struct outsiders *o, pid_t pid, struct command_line line)
 			 crate.at);
 }
 
+/* Without memory it is not counted. */
+static void note_unread(struct outsiders *o, pid_t pid)
+{
+	if (o->n_unread < UNREAD_MOST &&
+	    !array__reserve_one(&o->unread, o->n_unread, &o->unread_capacity, sizeof(*o->unread)))
+		o->unread[o->n_unread++] = pid;
+}
+
 bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 {
 	char args[WIRE_ARGS_MAX];
@@ -254,9 +277,9 @@ bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 	size = look__arguments(o->look, pid, args, sizeof(args));
 	o->n_seen++;
 	*seen = (struct seen){pid, has_client(o, pid, user, args, size)};
-	if (!size)
-		o->n_unread += has_running_client(o, user);
-	else if (!seen->serves && compiles(command_line_raw(args, size)))
+	if (!size && has_running_client(o, user))
+		note_unread(o, pid);
+	else if (size && !seen->serves && compiles(command_line_raw(args, size)))
 		note(o, pid, command_line_raw(args, size));
 	return seen->serves;
 }
@@ -303,5 +326,7 @@ void outsiders__free(struct outsiders *o)
 {
 	for (size_t i = 0; o && i < CLIENTS_KEPT; i++)
 		free(o->clients[i].args);
+	if (o)
+		free(o->unread);
 	free(o);
 }

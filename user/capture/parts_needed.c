@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/parts_needed.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,16 +87,29 @@ static bool is_known_compiler(const char *exe)
 	return is_compiler_name(name, strlen(name));
 }
 
-uint32_t parts_needed_by(struct look *look, pid_t pid)
+/* False: the process has ended, or is about to: nothing of it can be read, though it still runs. */
+static bool ask_proc(struct look *look, pid_t pid, uint32_t *parts)
 {
 	_free_ char *exe = process_executable(pid);
 	char args[MOST_ARGS];
 	size_t len;
 
-	if (!exe || !is_known_compiler(exe))
-		return PLAN_PARTS_OPTIONAL;
+	if (!exe)
+		return false;
+	*parts = PLAN_PARTS_OPTIONAL;
+	if (!is_known_compiler(exe))
+		return true;
 	len = look__arguments(look, pid, args, sizeof(args));
-	return asked_by(args, len, len == sizeof(args));
+	if (len)
+		*parts = asked_by(args, len, len == sizeof(args));
+	return len;
+}
+
+uint32_t parts_needed_by(struct look *look, pid_t pid)
+{
+	uint32_t parts;
+
+	return ask_proc(look, pid, &parts) ? parts : PLAN_PARTS_OPTIONAL;
 }
 
 bool parts_needed__knows(const struct parts_needed *p, pid_t pid)
@@ -109,12 +123,13 @@ uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid)
 					   : PLAN_PARTS_OPTIONAL;
 }
 
-uint32_t parts_needed__of(struct parts_needed *p, pid_t pid)
+/* Only /proc has all of a long command line. */
+int parts_needed__find(struct parts_needed *p, pid_t pid, uint32_t *parts)
 {
-	uint32_t parts = process_is_running(pid) ? parts_needed_by(p->look, pid) : 0;
-
-	/* Only /proc has all of a long command line, but not of a process that ended meanwhile. */
-	return process_is_running(pid) ? parts : parts_needed__asked(p, pid);
+	if (ask_proc(p->look, pid, parts))
+		return 0;
+	*parts = parts_needed__asked(p, pid);
+	return parts_needed__knows(p, pid) ? 0 : -EAGAIN;
 }
 
 void parts_needed__free(struct parts_needed *p)

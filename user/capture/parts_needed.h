@@ -14,7 +14,7 @@
 /* The parts that a word of some command line, or of a variable such as RUSTFLAGS, asks for. */
 uint32_t parts_asked_for(const char *text);
 
-/* Of a process that runs. */
+/* Of a process that runs. All if it cannot be read. */
 uint32_t parts_needed_by(struct look *look, pid_t pid);
 
 struct parts_needed;
@@ -28,7 +28,7 @@ struct parts_needed *parts_needed__new(struct look *look);
  */
 uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e);
 
-/* The last execve of the process is known. */
+/* The last execve of the process is known: it is or was a followed one. */
 bool parts_needed__knows(const struct parts_needed *p, pid_t pid);
 
 /*
@@ -37,8 +37,11 @@ bool parts_needed__knows(const struct parts_needed *p, pid_t pid);
  */
 uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid);
 
-/* Of a process that uses a library. Of one that has ended, by its last execve. */
-uint32_t parts_needed__of(struct parts_needed *p, pid_t pid);
+/*
+ * Of a process that uses a library: by /proc, or by its last execve once it has ended. -EAGAIN:
+ * neither shows it, and it may be all; the record of the execve may still be in the ring.
+ */
+int parts_needed__find(struct parts_needed *p, pid_t pid, uint32_t *parts);
 
 void parts_needed__free(struct parts_needed *p);
 
