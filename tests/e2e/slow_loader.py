@@ -87,14 +87,24 @@ def state_of(pid):
         return "X"
 
 
-def planners(profiler):
+def reads(pid, path):
+    try:
+        return any(os.readlink("/proc/%d/fd/%s" % (pid, fd)) == path
+                   for fd in os.listdir("/proc/%d/fd" % pid))
+    except OSError:
+        return False
+
+
+def planners(profiler, of=None):
+    """Of one library, if `of` is its path: other compilers may run on the machine."""
     return [pid for pid in lab.children(profiler.pid)
-            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: read"]
+            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: read"
+            and (not of or reads(pid, of))]
 
 
-def stop_planner(profiler):
+def stop_planner(profiler, of=None):
     """Stop a planner; returns it, or None."""
-    for planner in planners(profiler):
+    for planner in planners(profiler, of):
         with contextlib.suppress(ProcessLookupError):
             os.kill(planner, signal.SIGSTOP)
             lab.wait_for("the planner to stop", lambda: state_of(planner) in "TZX")

@@ -16,6 +16,7 @@ import crates
 import lab
 from slow_loader import compile_in_time, planners, stop_planner
 from test_follow import compile_command, ours, start_recording
+from test_security import status_of
 
 ALICE, BOB = 50001, 50002  # need no entry in the user database
 PER_USER = 16
@@ -311,9 +312,9 @@ def map_with_stopped_planner(t, profiler):
     process = mapper(t, ALICE)
     process.stdin.write(path + "\n")
     process.stdin.flush()
-    planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
+    planner = lab.wait_for("a planner", lambda: stop_planner(profiler, path))
     assert json.loads(process.stdout.readline()) == []
-    assert planners(profiler) == [planner], planners(profiler)
+    assert planners(profiler, path) == [planner], planners(profiler)
     # If it was planned before it was stopped, the process waits now.
     lab.wait_for("it to be let go",
                  lambda: "process %d had begun" % process.pid in profiler.said())
@@ -331,14 +332,45 @@ def check_counted(t, profiler, process, path):
 
 @lab.alone(HOLDS)
 def test_plan_that_fails_late(t):
-    """The process was let go after 3 s; if the plan fails later, the process is counted."""
+    """The process was let go after 3 s; if the plan fails later, the process is counted. A planner
+    that is killed is replaced twice."""
     profiler = begin(t)
     process, path, planner = map_with_stopped_planner(t, profiler)
+    killed = {planner}
     os.kill(planner, signal.SIGKILL)
-    lab.wait_for("the end of the planner", lambda: not planners(profiler))
+    for _ in range(2):
+        planner = lab.wait_for("another planner", lambda: stop_planner(profiler, path))
+        assert planner not in killed
+        killed.add(planner)
+        os.kill(planner, signal.SIGKILL)
+    lab.wait_for("the end of the planner", lambda: not planners(profiler, path))
     # Later mappings are handled after that.
     map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
     check_counted(t, profiler, process, path)
+
+
+@lab.alone(HOLDS)
+def test_planner_is_in_a_sandbox(t):
+    """No user shares its user id, and it may do nothing but read the library; in a root login too."""
+    profiler = begin(t)
+    _, path, planner = map_with_stopped_planner(t, profiler)
+    status = status_of(planner)
+    assert status["Uid"].split()[:3] == ["%d" % os.geteuid()] * 3, status
+    assert status["Seccomp"] == "2" and status["NoNewPrivs"] == "1", status
+    assert {status[name] for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")} == {"0" * 16}, status
+    opened = [os.readlink("/proc/%d/fd/%s" % (planner, fd)) for fd in
+              os.listdir("/proc/%d/fd" % planner)]
+    assert sorted(name.split(":")[0].split("/")[-1].split("-")[0] for name in opened) == [
+        "librustc_driver", "pipe"], opened
+    for signal_of_nobody in (signal.SIGKILL, signal.SIGSTOP):
+        done = subprocess.run(["kill", "-%d" % signal_of_nobody, str(planner)], user=65534,
+                              group=65534, extra_groups=[], capture_output=True)
+        assert b"not permitted" in done.stderr.lower(), done
+    assert os.path.exists("/proc/%d" % planner)
+    os.kill(planner, signal.SIGCONT)
+    lab.wait_for("the end of the planner", lambda: not planners(profiler, path))
+    err, _ = end(t, profiler)
+    assert "cannot be attached to" not in err, err
 
 
 @lab.alone(HOLDS)

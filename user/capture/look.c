@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/invoker.h"
-#include "base/rights.h"
+#include "base/sandbox.h"
 #include "capture/patience.h"
 #include "capture/privilege.h"
 #include "plan/library/mount.h"
@@ -311,8 +311,7 @@ static __attribute__((noreturn)) void serve(int fd, pid_t parent, uid_t invoker)
 		_exit(0);
 	prctl(PR_SET_NAME, "qprof-bpf: look");
 	own_nothing_but(fd);
-	/* It parses what other users wrote, so an exploit of it must gain as little as possible. */
-	if (rights__limit(privilege_to_look(privilege_effective())))
+	if (sandbox__enter(SANDBOX_LOOK, privilege_to_look(privilege_effective())))
 		_exit(1);
 	while (sent && recv(fd, &r, sizeof(r), 0) == sizeof(r)) {
 		_library_file_ struct library_file *file = NULL;

@@ -58,14 +58,13 @@ uint64_t privilege_to_record(bool perf_events, bool sudo)
 {
 	uint64_t keep = RIGHTS_CAP(CAP_BPF) | RIGHTS_CAP(CAP_PERFMON) | RIGHTS_CAP(CAP_SYS_PTRACE) |
 			RIGHTS_CAP(CAP_CHECKPOINT_RESTORE) | RIGHTS_CAP(CAP_DAC_READ_SEARCH) |
-			RIGHTS_CAP(CAP_KILL) | RIGHTS_CAP(CAP_SYS_RESOURCE);
+			RIGHTS_CAP(CAP_KILL) | RIGHTS_CAP(CAP_SYS_RESOURCE) |
+			RIGHTS_CAP(CAP_SETUID) | RIGHTS_CAP(CAP_SETGID);
 
 	if (perf_events || prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) < 0)
 		keep |= RIGHTS_CAP(CAP_SYS_ADMIN);
 	/* Files written at the end belong to the invoker, or to root, which may write anywhere. */
-	if (sudo)
-		keep |= RIGHTS_CAP(CAP_SETUID) | RIGHTS_CAP(CAP_SETGID);
-	else
+	if (!sudo)
 		keep |= RIGHTS_CAP(CAP_DAC_OVERRIDE);
 	return keep;
 }

@@ -22,8 +22,8 @@ uint64_t privilege_effective(void);
 /*
  * The capabilities that a recording uses after set-up: to attach to libraries that come later
  * (CAP_SYS_ADMIN with perf events), to read compilers and stop them by ptrace, to read their
- * libraries, to signal the command, to raise its limit of open files, and to write files for the
- * invoker.
+ * libraries, to signal the command, to raise its limit of open files, to write files for the
+ * invoker, and to open those that a library names as the library's owner.
  */
 uint64_t privilege_to_record(bool perf_events, bool sudo);
 

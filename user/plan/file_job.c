@@ -18,9 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/epoll.h"
 #include "base/rights.h"
+#include "base/sandbox.h"
 
 #define READ_BYTES 65536 /* the capacity of a pipe */
 /* The plan of rustc 1.97 takes 300 kB, its cache hits 200 kB, the unwind table of LLVM 4 MB. */
@@ -32,18 +35,28 @@
 #define LONGEST_PAUSE_NS 2000000
 /* Children that were killed and have not ended yet. */
 #define LEFT_MAX 64
+/* Children that another process may end, one after another, before the job fails. */
+#define TRIES_MAX 3
 
 uint64_t file_job_most_ns = 120000000000;
 uint64_t file_job_end_ns = 200000000;
 
 struct file_job {
 	pid_t pid; /* 0 once it was waited for */
-	int fd;
+	int fd;	   /* of the pipe */
+	int epoll; /* of `fd`, which another child replaces */
 	struct library_file *file;
+	file_job_prepare_fn *prepare;
+	file_job_fn *make;
+	void *arg;
+	int nice;
+	unsigned int tries;
+	int status; /* of the last child, */
+	int err;    /* or why there is none; if `ended` */
 	uint8_t *bytes;
 	size_t len;
 	size_t capacity;
-	bool ended; /* the child has closed its end */
+	bool ended; /* the last child has */
 	uint64_t deadline_ns;
 	char why[ERROR_LINE];
 };
@@ -79,7 +92,7 @@ static void close_all_but(unsigned int a, unsigned int b)
  */
 #define MOST_BYTES   (1ul << 30)
 #define MOST_SECONDS 60
-/* The user nobody, and the group nogroup. */
+/* The group nogroup. */
 #define NOBODY 65534
 
 /* The child inherits our address space, and RLIMIT_AS counts it. */
@@ -97,26 +110,12 @@ static void set_limits(void)
 {
 	const unsigned long most = inherited_bytes() + MOST_BYTES;
 	const struct rlimit bytes = {most, most};
-	const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS};
+	const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1}; /* SIGXCPU, then SIGKILL */
 	const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_AS, &bytes);
 	setrlimit(RLIMIT_CPU, &seconds);
 	setrlimit(RLIMIT_CORE, &none);
-}
-
-/*
- * A file may exploit its reader. So the child can open no other file, has no capability, and
- * becomes the user nobody if it may. If one of these limits fails, the others stay in force.
- */
-static void give_up_rights(void)
-{
-	const struct rlimit none = {0, 0};
-
-	setrlimit(RLIMIT_NOFILE, &none);
-	if (!geteuid() && !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY))
-		(void)!setresuid(NOBODY, NOBODY, NOBODY);
-	rights__limit(0);
 }
 
 static void die_with(pid_t parent)
@@ -143,8 +142,7 @@ static bool take_rights_of(uid_t owner)
  * The file names other files, so they are opened with its owner's rights: never with capabilities,
  * and under root as the owner; or not at all.
  */
-static void run_prepare(const struct file_job *j, file_job_prepare_fn *prepare, void *arg,
-			pid_t parent)
+static void run_prepare(const struct file_job *j, pid_t parent)
 {
 	const bool limited = geteuid() ? !rights__limit(0)
 				       : take_rights_of(library_file__identity(j->file)->uid);
@@ -152,7 +150,7 @@ static void run_prepare(const struct file_job *j, file_job_prepare_fn *prepare, 
 	/* A change of these ids resets the signal for the parent's death, and opening may hang. */
 	die_with(parent);
 	if (limited)
-		prepare(j->file, arg);
+		j->prepare(j->file, j->arg);
 }
 
 /* The parent handles all signals, except the one for its own death. */
@@ -169,29 +167,35 @@ static void become_child(int nice, unsigned int fd, unsigned int file_fd, pid_t 
 	die_with(parent);
 }
 
-static void become_reader(pid_t parent)
+/* A file may take over its reader, which then has nothing but the file and our pipe. */
+static int give_up_rights(const struct library_file *file)
 {
-	give_up_rights();
-	/* A change of user resets the signal for the parent's death. */
-	die_with(parent);
+	int err;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	err = sandbox__enter(SANDBOX_PARSE, 0);
+	return !err ? 0
+		    : diag_error_r(
+			      err,
+			      "cannot read %s: the kernel refuses a sandbox for its reader: %s; it "
+			      "needs CONFIG_SECCOMP_FILTER",
+			      library_file__path(file), strerror(-err));
 }
 
 /* The exit status is the errno; if it is not 0, the error line is the last part that is sent. */
-static __attribute__((noreturn)) void run(const struct file_job *j, file_job_prepare_fn *prepare,
-					  file_job_fn *make, void *arg, int nice, int fd,
-					  pid_t parent)
+static __attribute__((noreturn)) void run(const struct file_job *j, int fd, pid_t parent)
 {
 	struct file_writer w = {.fd = fd};
 	char why[ERROR_LINE] = "";
 	int err;
 
-	become_child(nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
-	if (prepare)
-		run_prepare(j, prepare, arg, parent);
-	become_reader(parent);
+	become_child(j->nice, (unsigned int)fd, (unsigned int)library_file__fd(j->file), parent);
+	if (j->prepare)
+		run_prepare(j, parent);
 	/* The parent prints the child's errors, or holds them back. */
 	diag_hold_errors(why, sizeof(why));
-	err = make(j->file, arg, &w) ?: w.error;
+	err = give_up_rights(j->file) ?: j->make(j->file, j->arg, &w) ?: w.error;
 	if (err)
 		file_writer__write(&w, why, sizeof(why));
 	_exit(-err);
@@ -245,20 +249,13 @@ static void end_child(struct file_job *j)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, file_job_fn *make,
-		    void *arg, int nice, struct file_job **out)
+static int start_child(struct file_job *j)
 {
-	_file_job_ struct file_job *j = calloc(1, sizeof(*j));
 	pid_t parent = getpid();
 	_close_ int theirs = -1;
 	int pair[2];
 
-	if (!j)
-		return -ENOMEM;
 	reap();
-	j->fd = -1;
-	j->deadline_ns = clock_ns(CLOCK_MONOTONIC) + file_job_most_ns;
-	j->file = library_file__ref(file);
 	if (pipe2(pair, O_CLOEXEC))
 		return -errno;
 	j->fd = pair[0];
@@ -270,14 +267,38 @@ int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, fil
 		return -errno;
 	}
 	if (!j->pid)
-		run(j, prepare, make, arg, nice, theirs, parent);
-	*out = take_ptr(j);
-	return 0;
+		run(j, theirs, parent);
+	j->tries++;
+	return epoll_watch(j->epoll, j->fd);
+}
+
+int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, file_job_fn *make,
+		    void *arg, int nice, struct file_job **out)
+{
+	_file_job_ struct file_job *j = calloc(1, sizeof(*j));
+	int err;
+
+	if (!j)
+		return -ENOMEM;
+	*j = (struct file_job){
+		.fd = -1,
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.file = library_file__ref(file),
+		.prepare = prepare,
+		.make = make,
+		.arg = arg,
+		.nice = nice,
+		.deadline_ns = clock_ns(CLOCK_MONOTONIC) + file_job_most_ns,
+	};
+	err = j->epoll < 0 ? -errno : start_child(j);
+	if (!err)
+		*out = take_ptr(j);
+	return err;
 }
 
 int file_job__fd(const struct file_job *j)
 {
-	return j->fd;
+	return j->epoll;
 }
 
 struct library_file *file_job__file(const struct file_job *j)
@@ -310,6 +331,34 @@ static bool is_late(const struct file_job *j)
 	return clock_ns(CLOCK_MONOTONIC) >= j->deadline_ns;
 }
 
+/* Another process has ended the child: not a limit of ours, and not a fault of its own. */
+static bool was_ended_by_others(int status)
+{
+	static const int own[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+				  SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
+
+	for (size_t i = 0; i < N_OF(own); i++)
+		if (WTERMSIG(status) == own[i])
+			return false;
+	return WIFSIGNALED(status);
+}
+
+/* The child has closed its end. Another one begins if it was ended. */
+static int end_try(struct file_job *j)
+{
+	int err = wait_for_child(j, &j->status);
+	const bool again = !err && was_ended_by_others(j->status) && j->tries < TRIES_MAX;
+
+	if (again) {
+		epoll_ctl(j->epoll, EPOLL_CTL_DEL, j->fd, NULL);
+		cleanup_close_p(&j->fd);
+		j->len = 0;
+		err = start_child(j);
+	}
+	j->ended = err || !again;
+	return err;
+}
+
 int file_job__read(struct file_job *j)
 {
 	while (!j->ended) {
@@ -324,10 +373,10 @@ int file_job__read(struct file_job *j)
 			return is_late(j) ? -ETIME : 0;
 		if (n < 0)
 			return -errno;
-		j->ended = n == 0;
 		j->len += (size_t)n;
+		j->err = n ? 0 : end_try(j);
 	}
-	return 1;
+	return j->err ?: 1;
 }
 
 static int ms_left(const struct file_job *j)
@@ -364,24 +413,27 @@ static int fail_as_told(struct file_job *j, int err)
 
 int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len)
 {
-	struct pollfd pfd = {.fd = j->fd, .events = POLLIN};
-	int err, status;
+	struct pollfd pfd = {.fd = j->epoll, .events = POLLIN};
+	int err;
 
 	while ((err = file_job__read(j)) == 0)
 		poll(&pfd, 1, ms_left(j));
-	if (err > 0)
-		err = wait_for_child(j, &status);
 	if (err == -ETIME)
 		return fail(j, err, "it took too long; see whether the machine is overloaded");
-	if (err)
+	if (err < 0)
 		return fail(j, err, "%s", strerror(-err));
-	if (WIFSIGNALED(status))
+	if (was_ended_by_others(j->status))
+		return fail(j, -EIO, "its reader was ended %u times, by signal %d", j->tries,
+			    WTERMSIG(j->status));
+	if (WIFSIGNALED(j->status) && WTERMSIG(j->status) == SIGXCPU)
+		return fail(j, -EIO, "it takes more than %d s of CPU time", MOST_SECONDS);
+	if (WIFSIGNALED(j->status))
 		return fail(j, -EIO,
 			    "reading it ended with signal %d; see whether the file is being "
 			    "replaced",
-			    WTERMSIG(status));
-	if (WEXITSTATUS(status))
-		return fail_as_told(j, -WEXITSTATUS(status));
+			    WTERMSIG(j->status));
+	if (WEXITSTATUS(j->status))
+		return fail_as_told(j, -WEXITSTATUS(j->status));
 	*bytes = j->bytes;
 	*len = j->len;
 	return 0;
@@ -392,6 +444,7 @@ void file_job__free(struct file_job *j)
 	if (!j)
 		return;
 	end_child(j);
+	cleanup_close_p(&j->epoll);
 	library_file__free(j->file);
 	free(j->bytes);
 	free(j);

@@ -2,8 +2,9 @@
 /*
  * A child process reads a file while the caller goes on, and sends what it has made of it: that
  * may take a second, and SIGBUS for a file that is truncated meanwhile ends only the child. The
- * child can then open no file and has no capability; its memory, its time and the bytes that it may
- * send are limited. A malicious file may take it over, so the caller must not trust these bytes.
+ * child is in a sandbox (base/sandbox.h); its memory, its time and the bytes that it may send are
+ * limited. A malicious file may take it over, so the caller must not trust these bytes. A child
+ * that something else kills, such as the OOM killer, is replaced twice.
  */
 #ifndef QPROF_PLAN_FILE_JOB_H
 #define QPROF_PLAN_FILE_JOB_H
@@ -60,7 +61,8 @@ int file_job__read(struct file_job *j);
 
 /*
  * Wait for the child, until its time is up. 0 and the bytes that it has sent, which are the job's;
- * or a negative errno: -EIO if it was killed. Prints nothing; file_job__why() has the reason.
+ * or a negative errno: -EIO if a signal has ended it. Prints nothing; file_job__why() has the
+ * reason.
  */
 int file_job__finish(struct file_job *j, const uint8_t **bytes, size_t *len);
 

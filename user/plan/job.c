@@ -35,7 +35,6 @@ static int make_plan(const struct plan_job *j, struct library_file *file, struct
 	uint64_t sent;
 	int err;
 
-	diag_verbose("reading %s for the first time", library_file__path(file));
 	err = plan__build(file, j->debug, &plan) ?: plan_encode(plan, &bytes, &len);
 	if (err)
 		return err;
@@ -87,6 +86,8 @@ static int start(struct library_file *file, struct plan *plan, bool hits, const 
 	j->plan = plan;
 	j->hits = hits;
 	j->downloaded = downloaded;
+	if (!plan)
+		diag_verbose("reading %s for the first time", library_file__path(file));
 	err = file_job__start(file, find_debug_file, make, j, nice, &j->job);
 	if (!err)
 		*out = take_ptr(j);
