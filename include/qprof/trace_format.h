@@ -6,6 +6,8 @@
 #ifndef QPROF_TRACE_FORMAT_H
 #define QPROF_TRACE_FORMAT_H
 
+#include <stdint.h>
+
 /* As PNG's: catches 7-bit transfers, line-end conversion, and text tools. */
 #define QPT_MAGIC      "\x89QPT\r\n\x1a\n"
 #define QPT_MAGIC_SIZE 8
@@ -178,11 +180,14 @@ enum {
 
 /*
  * Expansion: what a reader makes of a file may be so many bytes, and so many more for each byte of
- * the file. Recordings of rustc make 2 to 7. Beyond it a reader may refuse to go on.
+ * the file. Beyond it a reader may refuse to go on. It bounds the time that a hostile file takes. A
+ * recording stays below it whatever it holds: the tables have limits of their own, 1.5 GiB in all,
+ * and a writer stores payloads as they are once those that it compressed come to the writer's part.
  */
-#define QPT_EXPANSION_FREE   (1u << 20)
+#define QPT_EXPANSION_FREE   (UINT64_C(4) << 30)
+#define QPT_EXPANSION_WRITER (QPT_EXPANSION_FREE / 4) /* names of a file are read twice */
 #define QPT_EXPANSION_FACTOR 64u
-#define QPT_EXPANSION_TEXT   16u /* bytes of a text in a record that count as one */
+#define QPT_EXPANSION_TEXT   16u /* bytes of a repeated text that count as one */
 #define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
 #define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
 

@@ -587,20 +587,20 @@ def doubled(n):
 
 
 def expands():
-    """Files that expand far more than recordings do; readers refuse them without --no-limits."""
+    """Files that expand far more than recordings do; each is read, and takes little memory."""
     n = 65536
     batch = packed(SPANS, varint(n, 1, 5, 0, 0, 7, n), (0, 8 * n))
     one = info() + strings(0, "q") + processes(process(0, pid=1))
-    yield "spans", header() + one + batch * 20
+    yield "spans", header() + one + batch * 5
     # Equal records of 16 bytes each, without texts.
     yield "losses", header() + one + packed(LOSSES, varint(1 << 20), (0, 1 << 20)) * 8
     names = info() + doubled(21)
     long = process(0, pid=1, refs=(21,) * 6)
-    yield "commands", header() + names + processes(*[long] * 100)
+    yield "commands", header() + names + processes(*[long] * 20)
     yield "threads", header() + names + processes(process(0, pid=1)) + chunk(
-        THREADS, varint(200) + b"".join(varint(0, i, 20) for i in range(200))
+        THREADS, varint(50) + b"".join(varint(0, i, 20) for i in range(50))
     )
-    events = spans_payload([(0, 7, 100)], [(0, 0, 0, 1, 0, 1)] + [(0, 0, 0, 1 + zigzag(-1), 0, 1)] * 99, 5)
+    events = spans_payload([(0, 7, 20)], [(0, 0, 0, 1, 0, 1)] + [(0, 0, 0, 1 + zigzag(-1), 0, 1)] * 19, 5)
     yield "events", header() + names + processes(process(0, pid=1)) + mappings(1, (0, 0, 1, (20,))) + chunk(
         SPANS, events
     )
@@ -611,6 +611,10 @@ def expands():
     n = 65536
     columns = (1, n), varint(*range(1, 65)), (64, n - 64), b"\0", (2, n - 1), b"\0"
     yield "stacks", header() + one + packed(STACKS, varint(1, n, n), *columns)
+    # 70,000 times a name of 1 MiB, in records that are all zeroes.
+    yield "too-much", header() + info() + packed(STRINGS, varint(0, 1, 1 << 21), (ord("n"), 1 << 20)) + processes(
+        process(0, pid=1)
+    ) + packed(THREADS, varint(70000), (0, 3 * 70000))
     yield "places", header() + one + packed(PLACES, varint(0, 1 << 20) + b"\0\0\2", (0, 3 * ((1 << 20) - 1)))
 
 

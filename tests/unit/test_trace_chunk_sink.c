@@ -40,6 +40,31 @@ static uint32_t state_of_file(void)
 	return bytes_load_u32(bytes);
 }
 
+/* Readers refuse what expands to too much, so it is stored as it is from there on. */
+static void a_payload_is_compressed_within_the_expansion_limit(void **state)
+{
+	struct chunk_sink s;
+	uint64_t compressed, whole, bytes;
+
+	begin(&s);
+	compressed = s.file.bytes - QPT_HEADER_SIZE;
+	assert_int_equal(s.expanded, 100);
+	chunk_sink__destroy(&s);
+	directory_files(true);
+	begin(&s);
+	bytes = s.file.bytes;
+	s.expanded = QPT_EXPANSION_WRITER + QPT_EXPANSION_FACTOR * (bytes + 100);
+	assert_int_equal(
+		chunk_sink__write(&s, 200,
+				  &(struct byte_buffer){.data = (uint8_t[100]){1}, .size = 100},
+				  NULL),
+		0);
+	whole = s.file.bytes - bytes;
+	assert_int_equal(whole, QPT_CHUNK_HEADER_SIZE + 100);
+	assert_true(compressed < whole);
+	chunk_sink__destroy(&s);
+}
+
 static void short_writes_make_the_same_file(void **state)
 {
 	struct chunk_sink s;
@@ -112,6 +137,8 @@ static void a_file_that_is_there_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_payload_is_compressed_within_the_expansion_limit,
+					  reset),
 		cmocka_unit_test_teardown(short_writes_make_the_same_file, reset),
 		cmocka_unit_test_teardown(an_unsynced_file_stays_marked_unfinished, reset),
 		cmocka_unit_test_teardown(a_mark_that_cannot_be_cleared_stays, reset),

@@ -4,10 +4,14 @@
 #include <glob.h>
 
 #include "test.h"
+#include "../fixtures/temporary.h"
 #include "trace/reader.h"
 
-/* Read the file to its end and ask for the text of every span; fills `stats` and `read`. */
-static int read_all(const char *path, bool unlimited, struct trace_stats *stats, uint64_t *read)
+/* It expands to more than a reader makes. */
+#define TOO_MUCH "tests/golden/expands-too-much.qpt"
+
+/* Read the file to its end and ask for the text of every span. */
+static int read_all(const char *path, bool unlimited, struct trace_stats *stats)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_item item;
@@ -20,26 +24,58 @@ static int read_all(const char *path, bool unlimited, struct trace_stats *stats,
 			trace_reader__event(r, &item.span);
 	}
 	*stats = trace_reader__stats(r);
-	*read = trace_reader__bytes_read(r);
 	return err;
 }
 
-static void files_that_expand_are_refused(void **state)
+static void files_that_compress_well_are_read(void **state)
 {
+	struct trace_stats stats;
 	glob_t files;
 
 	assert_int_equal(glob("tests/golden/expands-*.qpt", 0, NULL, &files), 0);
-	assert_true(files.gl_pathc >= 6);
+	assert_true(files.gl_pathc >= 8);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		struct trace_stats stats = {};
-		uint64_t read = 0;
-
-		assert_int_equal(read_all(files.gl_pathv[i], false, &stats, &read), -E2BIG);
-		assert_true(stats.made_bytes <= QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * read);
-		assert_int_equal(read_all(files.gl_pathv[i], true, &stats, &read), 0);
-		assert_true(stats.made_bytes > QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * read);
+		if (!strcmp(files.gl_pathv[i], TOO_MUCH))
+			continue;
+		assert_int_equal(read_all(files.gl_pathv[i], false, &stats), 0);
+		assert_true(stats.made_bytes > 64 * stats.file_bytes);
 	}
 	globfree(&files);
+}
+
+static void a_file_that_expands_to_too_much_is_refused(void **state)
+{
+	struct trace_stats stats = {};
+
+	assert_int_equal(read_all(TOO_MUCH, false, &stats), -E2BIG);
+	assert_true(stats.made_bytes <= QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * 10000);
+	assert_int_equal(read_all(TOO_MUCH, true, &stats), 0);
+	assert_true(stats.made_bytes > QPT_EXPANSION_FREE);
+}
+
+/* The headers of its chunks are enough for that. */
+static void a_file_that_promises_too_much_is_not_begun(void **state)
+{
+	enum { EQUAL = 8, MIB = 4200 };
+	_trace_reader_ struct trace_reader *r = NULL;
+	FILE *in = fopen("tests/golden/expands-losses.qpt", "re");
+	FILE *out = fopen(temporary, "we");
+	char bytes[4096];
+	size_t size, chunk = 69;
+	const char *why;
+
+	assert_true(in && out);
+	size = fread(bytes, 1, sizeof(bytes), in);
+	assert_true(size < sizeof(bytes) && size > EQUAL * chunk);
+	assert_memory_equal(bytes + size - chunk, bytes + size - 2 * chunk, chunk);
+	fwrite(bytes, 1, size, out);
+	for (int i = EQUAL; i < MIB; i++)
+		fwrite(bytes + size - chunk, 1, chunk, out);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, &why), -E2BIG);
+	assert_string_equal(why, TRACE_REFUSED);
+	assert_int_equal(trace_reader__open_with(temporary, true, &r, &why), 0);
 }
 
 static void the_expansion_limit_grows_with_the_bytes_read(void **state)
@@ -56,6 +92,20 @@ static void the_expansion_limit_grows_with_the_bytes_read(void **state)
 	assert_int_equal(e.made, QPT_EXPANSION_FREE + 2 * QPT_EXPANSION_FACTOR);
 }
 
+/* A name that is left out for want of room must not look like one that is not known. */
+static void a_text_beyond_the_memory_refuses_the_trace(void **state)
+{
+	struct expansion e = {}, without = {.unlimited = true};
+	size_t kept = 90;
+
+	assert_true(expansion__keep(&e, &kept, 10, 100));
+	assert_int_equal(kept, 100);
+	assert_false(expansion__keep(&e, &kept, 1, 100));
+	assert_true(e.refused);
+	assert_true(expansion__keep(&without, &kept, 1, 100));
+	assert_false(expansion__keep(NULL, &kept, 1, 100));
+}
+
 static void nothing_is_refused_without_limits(void **state)
 {
 	struct expansion e = {.unlimited = true};
@@ -68,8 +118,12 @@ static void nothing_is_refused_without_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_that_expand_are_refused),
+		cmocka_unit_test(files_that_compress_well_are_read),
+		cmocka_unit_test(a_file_that_expands_to_too_much_is_refused),
+		cmocka_unit_test_setup_teardown(a_file_that_promises_too_much_is_not_begun,
+						temporary_make, temporary_remove),
 		cmocka_unit_test(the_expansion_limit_grows_with_the_bytes_read),
+		cmocka_unit_test(a_text_beyond_the_memory_refuses_the_trace),
 		cmocka_unit_test(nothing_is_refused_without_limits),
 	};
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/function_list.h"
 
+#include "qprof/trace_format.h"
+
 #include "test.h"
 #include "base/cleanup.h"
 
@@ -105,6 +107,20 @@ static void lines_beyond_a_chunk_are_refused(void **state)
 	assert_int_equal(function_list__lines(&l, 5, rows, N, 1, &b), -E2BIG);
 	assert_int_equal(b.size, 0);
 	assert_int_equal(function_list__lines(&l, 5, rows, 1000, 1, &b), 0);
+	assert_true(l.line_bytes >= 1000 && l.line_bytes <= b.size);
+}
+
+static void lines_beyond_a_trace_are_refused(void **state)
+{
+	const struct trace_line row = {0, 0, 1};
+	_function_list_ struct function_list l = {.line_bytes = QPT_LINE_BYTES_MAX - 3};
+	_byte_buffer_ struct byte_buffer b = {0};
+
+	assert_int_equal(add(&l, 5, 10), 0);
+	assert_int_equal(function_list__lines(&l, 5, &row, 1, 1, &b), -E2BIG);
+	assert_int_equal(b.size, 0);
+	l.line_bytes = 0;
+	assert_int_equal(function_list__lines(&l, 5, &row, 1, 1, &b), 0);
 }
 
 int main(void)
@@ -115,6 +131,7 @@ int main(void)
 		cmocka_unit_test(lines_are_two_pc_value_tables),
 		cmocka_unit_test(lines_that_do_not_fit_are_refused),
 		cmocka_unit_test(lines_beyond_a_chunk_are_refused),
+		cmocka_unit_test(lines_beyond_a_trace_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,8 @@
 #include "base/map.h"
 #include "base/table.h"
 
+#define THREAD_NAME_MOST 512 /* bytes; the kernel keeps 15 */
+
 /*
  * The meaning of a label: which part of a compile an activity marks, or why a thread was off the
  * CPU.
@@ -94,7 +96,8 @@ static struct thread *get_thread(struct build *b, uint32_t process, uint32_t tid
 
 int build__thread(struct build *b, const struct trace_thread *thread)
 {
-	_free_ char *name = thread->name ? strdup(thread->name) : NULL;
+	/* A hostile trace may repeat a long text in each thread. */
+	_free_ char *name = thread->name ? strndup(thread->name, THREAD_NAME_MOST) : NULL;
 	struct thread *t;
 
 	if (thread->process >= b->n_compilers)

@@ -202,7 +202,7 @@ int call_tree__callers(const struct call_tree *t, uint64_t least, struct call_no
 		if (add_callers(&t->down, i, up))
 			return -ENOMEM;
 		if (up->n > CALL_NODES_MOST)
-			return -E2BIG;
+			return -EOVERFLOW;
 	}
 	return 0;
 }

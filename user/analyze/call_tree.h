@@ -69,7 +69,7 @@ int call_tree__make(struct call_tree *t, const struct stack_sums *sums,
 /*
  * The tree from the inside out: the functions whose `self` value is at least `least`, and below
  * each its callers, down to CALL_CALLERS_MOST of them. `self` of a node is that of the stacks that
- * begin there. 0 or -ENOMEM; -E2BIG beyond CALL_NODES_MOST nodes, as
+ * begin there. 0 or -ENOMEM; -EOVERFLOW beyond CALL_NODES_MOST nodes, as
  * no recording has.
  */
 #define CALL_CALLERS_MOST 64

@@ -126,7 +126,7 @@ static inline const struct samples_totals *model__sampled(const struct model *m)
 /* As summary__fold(), for a model without further parts. Samples are in rows from the end on. */
 int model__fold(struct model *m, uint32_t process);
 
-/* Finish: call it once, after the last item. 0, -ENOMEM, or -E2BIG as samples__rows(). */
+/* Finish: call it once, after the last item. 0, -ENOMEM, or -EOVERFLOW as samples__rows(). */
 int model__end(struct model *m);
 
 /* Add all items of a reader and finish. Errors as trace_reader__next() and model__item(). */

@@ -350,7 +350,7 @@ static int end_process(struct making *m, uint32_t process)
 	const struct stack_interval *at = m->intervals->at;
 
 	if (m->rows.n > SAMPLES_ROWS_MOST)
-		return -E2BIG;
+		return -EOVERFLOW;
 	qsort(m->listed, m->n_listed, sizeof(*m->listed), descending);
 	for (uint32_t k = 0; k < m->n_listed; k++) {
 		uint32_t i = m->listed[k];

@@ -70,8 +70,8 @@ enum samples_watch {
 
 /*
  * All rows, ordered by process. `watch` may be NULL: all intervals are watched. Free with free().
- * -ENOMEM; -E2BIG beyond SAMPLES_ROWS_MOST, to which a small hostile trace could expand: a stack of
- * many queries in each of many processes.
+ * -ENOMEM; -EOVERFLOW beyond SAMPLES_ROWS_MOST, to which a small hostile trace could expand: a
+ * stack of many queries in each of many processes.
  */
 #define SAMPLES_ROWS_MOST (1u << 21)
 int samples__rows(struct samples *s,

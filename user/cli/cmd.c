@@ -49,6 +49,11 @@ int cmd_unreadable(const char *path, const char *why, int err)
 				    "cannot read %s: %s; to read it all the same, use "
 				    "--no-limits",
 				    path, TRACE_REFUSED);
+	if (err == -EOVERFLOW)
+		return diag_error_r(err,
+				    "cannot show all of %s: its samples have too many different "
+				    "stacks; choose compilers with --crate or --process",
+				    path);
 	if (err == -EFBIG)
 		return diag_error_r(err,
 				    "cannot print all of %s: it would take more than %u bytes for "

@@ -59,11 +59,12 @@ int cmd_has_items(const struct trace_reader *r, const struct items *items, const
 int cmd_unreadable(const char *path, const char *why, int err);
 
 /*
- * The output of a command has a size limit that depends on the size of the trace: a name of a
- * megabyte takes a few bytes there, and may be in every line of the output. `dump` prints about 100
- * bytes for each byte of a recording, and `report` fewer.
+ * The output of a command has a size limit, so that a hostile trace does not fill the disk: a name
+ * of a megabyte takes a few bytes there, and may be in every line of the output. A recording that
+ * compresses well has a large output too, and the limit is far above it. `dump` prints about 100
+ * bytes for each byte of most recordings, and `report` fewer.
  */
-#define CMD_OUTPUT_FREE	  (16u << 20)
+#define CMD_OUTPUT_FREE	  (UINT64_C(4) << 30)
 #define CMD_OUTPUT_FACTOR 1024u
 
 struct cmd_output {

@@ -16,6 +16,8 @@
 #include "options/exit_code.h"
 #include "base/output_file.h"
 
+#define NAMES_MOST (16u << 20) /* bytes of names and tables, on top of --max-size */
+
 /* Open the trace, to read what was chosen of it. The filter outlives the reader. */
 static int open_chosen(const struct cli_export_options *o, struct process_filter *filter,
 		       struct trace_reader **r)
@@ -112,7 +114,7 @@ static uint64_t most_bytes(const struct cli_export_options *o, const struct trac
 	if (o->format == CLI_FORMAT_HTML && most > EXPORT_PAGE_MOST)
 		most = EXPORT_PAGE_MOST;
 	if (formats[o->format].limited)
-		most += CMD_OUTPUT_FREE;
+		most += NAMES_MOST;
 	return most < bound ? most : bound;
 }
 

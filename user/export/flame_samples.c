@@ -171,7 +171,7 @@ int flame_samples__finish(struct flame_samples *s, struct flame **out)
 		if (add_cell(s, &s->cells.at[i]))
 			return -ENOMEM;
 		if (flame__n_nodes(s->flame) > FLAME_SAMPLES_MOST)
-			return -E2BIG;
+			return -EOVERFLOW;
 	}
 	err = flame__finish(s->flame);
 	if (!err)

@@ -7,7 +7,7 @@
  *
  * Memory: 48 bytes of each different stack of a process, 16 of each entry that they have in common,
  * and the tree. A small hostile trace could have one deep stack in many processes, so a tree of
- * more than FLAME_SAMPLES_MOST nodes is refused: -E2BIG.
+ * more than FLAME_SAMPLES_MOST nodes is refused: -EOVERFLOW.
  */
 #ifndef QPROF_EXPORT_FLAME_SAMPLES_H
 #define QPROF_EXPORT_FLAME_SAMPLES_H

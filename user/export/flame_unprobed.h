@@ -17,7 +17,7 @@ int unprobed__new(const struct trace_reader *r, struct unprobed **out);
 /* Take each item of the trace. Errors as model__item(). */
 int unprobed__item(struct unprobed *u, const struct trace_item *item);
 
-/* After the last item. -ENOMEM, or -E2BIG as samples__rows(). */
+/* After the last item. -ENOMEM, or -EOVERFLOW as samples__rows(). */
 int unprobed__end(struct unprobed *u);
 
 /* The part, from 0 to 1, of the label's time on the CPU; 1 where samples show no other query. */

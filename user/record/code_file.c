@@ -144,7 +144,7 @@ static int write_rows(void *ctx, size_t i, const struct lines_row *rows, size_t 
 			return err;
 	}
 	err = trace_writer__lines(lw->writer, lw->noted[i].first, lines, n);
-	/* The function has too many lines for a chunk, so it gets none. */
+	/* The lines are too many for a chunk or a trace, so the function gets none. */
 	return err == -E2BIG ? 0 : err;
 }
 

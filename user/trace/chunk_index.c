@@ -18,9 +18,10 @@ struct chunk_index {
 	struct offsets names;
 	bool has_late_names;
 	bool is_wrong;
-	size_t next;   /* in indexes: the next one to load */
-	uint64_t end;  /* where the entries of `cursor` end: its own INDEX chunk */
-	bool is_begun; /* `cursor` is in an INDEX chunk, before its end */
+	uint64_t expanded; /* bytes of the payloads that are compressed */
+	size_t next;	   /* in indexes: the next one to load */
+	uint64_t end;	   /* where the entries of `cursor` end: its own INDEX chunk */
+	bool is_begun;	   /* `cursor` is in an INDEX chunk, before its end */
 	struct index_cursor cursor;
 	struct index_entry entry;
 	bool has_entry; /* `entry` is of a chunk that was not passed yet */
@@ -71,6 +72,8 @@ static int find_all(struct chunk_index *ix)
 	while (!chunk_stream__seek(s, at) && chunk_stream__next_header(s) &&
 	       is_worth_a_look(ix, &s->header)) {
 		at = s->chunk_at + QPT_CHUNK_HEADER_SIZE + s->header.stored;
+		if (s->header.flags & QPT_CHUNK_ZSTD && s->header.raw <= QPT_PAYLOAD_MAX)
+			ix->expanded += s->header.raw;
 		if (add_chunk(ix, s->header.type, s->chunk_at, at))
 			return -ENOMEM;
 	}
@@ -99,6 +102,11 @@ const uint64_t *chunk_index__names(const struct chunk_index *ix, size_t *n)
 bool chunk_index__has_late_names(const struct chunk_index *ix)
 {
 	return ix->has_late_names;
+}
+
+uint64_t chunk_index__expanded(const struct chunk_index *ix)
+{
+	return ix->expanded;
 }
 
 bool chunk_index__is_wrong(const struct chunk_index *ix)

@@ -26,6 +26,9 @@ const uint64_t *chunk_index__names(const struct chunk_index *ix, size_t *n);
  */
 bool chunk_index__has_late_names(const struct chunk_index *ix);
 
+/* Bytes that the compressed payloads expand to, as their headers say. */
+uint64_t chunk_index__expanded(const struct chunk_index *ix);
+
 /*
  * The index entry of the chunk at `offset`; NULL if there is none, or (*err) without memory.
  * Offsets must ascend from call to call. Valid until the next call.

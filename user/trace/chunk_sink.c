@@ -23,6 +23,13 @@ static int level_of(uint8_t type)
 	return type == QPT_STRINGS || type == QPT_MAPPINGS ? COMPRESS_LEVEL_NAMES : COMPRESS_LEVEL;
 }
 
+/* Whether readers still accept the file if a payload of `raw` bytes is compressed to `stored`. */
+static bool may_compress(const struct chunk_sink *s, size_t raw, size_t stored)
+{
+	return s->expanded + raw <=
+	       QPT_EXPANSION_WRITER + QPT_EXPANSION_FACTOR * (s->file.bytes + stored);
+}
+
 /* Put a payload into s->stored after room for its header; compressed if that makes it smaller. */
 static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 			 struct chunk_header *h)
@@ -39,7 +46,8 @@ static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
 					     level_of(h->type));
 
-		if (!ZSTD_isError(n) && n < raw->size) {
+		if (!ZSTD_isError(n) && n < raw->size && may_compress(s, raw->size, n)) {
+			s->expanded += raw->size;
 			h->flags = QPT_CHUNK_ZSTD;
 			h->stored = n;
 			return 0;

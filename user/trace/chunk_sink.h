@@ -19,6 +19,7 @@ struct chunk_sink {
 	struct byte_buffer payload; /* of the caller: see chunk_sink__payload() */
 	struct byte_buffer index_payload;
 	ZSTD_CCtx *zstd;
+	uint64_t expanded; /* bytes of the payloads that were compressed */
 };
 
 /*

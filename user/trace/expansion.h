@@ -8,6 +8,7 @@
 #define QPROF_TRACE_EXPANSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "qprof/trace_format.h"
@@ -39,12 +40,29 @@ static inline bool expansion__make(struct expansion *e, uint64_t bytes)
 }
 
 /*
- * Count a text of `bytes` that one more record repeats, as the command line of a process. Each use
- * costs its length, but the texts of a recording are short and repeat often: a part is counted.
+ * Count a text of `bytes` that one more record or span repeats, as the command line of a process. A
+ * byte that is copied takes less time than one that is decoded: a part is counted.
  */
 static inline bool expansion__repeat(struct expansion *e, uint64_t bytes)
 {
 	return expansion__make(e, bytes / QPT_EXPANSION_TEXT);
+}
+
+/*
+ * Count a text of `bytes` that is kept in memory, of which *kept may be `most`. A text that is
+ * refused would look like a name that is not known.
+ */
+static inline bool expansion__keep(struct expansion *e, size_t *kept, size_t bytes, size_t most)
+{
+	if (!(e && e->unlimited) && (*kept > most || bytes > most - *kept)) {
+		if (e)
+			e->refused = true;
+		return false;
+	}
+	if (!expansion__make(e, bytes))
+		return false;
+	*kept += bytes;
+	return true;
 }
 
 #endif /* QPROF_TRACE_EXPANSION_H */

@@ -129,8 +129,9 @@ int function_list__lines(struct function_list *l, uint32_t first, const struct t
 		      ?: pctab_varint__encode(&l->table, &l->lines, QUANTUM_SHIFT);
 	if (err)
 		return err;
-	if (l->table.size > TABLES_MOST)
+	if (l->table.size > TABLES_MOST || l->table.size > QPT_LINE_BYTES_MAX - l->line_bytes)
 		return -E2BIG;
+	l->line_bytes += l->table.size;
 	f->has_lines = true;
 	byte_buffer__varint(out, (uint64_t)(f - l->all));
 	byte_buffer__bytes(out, l->table.data, l->table.size);

@@ -26,6 +26,7 @@ struct function_list {
 	uint32_t base; /* `first` of the first of them */
 	struct byte_buffer records;
 	struct pctab_runs ranges; /* pc: locindex - base; value: number of the function, or -1 */
+	uint32_t line_bytes;	  /* of all tables of lines so far */
 	/* Scratch. */
 	struct pctab_runs files, lines;
 	struct pctab_buffer table;
@@ -47,7 +48,7 @@ int function_list__payload(struct function_list *l, struct byte_buffer *out);
 
 /*
  * Append the record of a LINES chunk to `out`. Errors as trace_writer__lines(), and -E2BIG if it
- * does not fit a chunk; they append nothing. Without rows nothing is appended either.
+ * does not fit a chunk or a trace; they append nothing. Without rows nothing is appended either.
  */
 int function_list__lines(struct function_list *l, uint32_t first, const struct trace_line *rows,
 			 size_t n, uint32_t n_strings, struct byte_buffer *out);

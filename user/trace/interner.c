@@ -30,8 +30,9 @@ static int add(struct interner *t, const uint8_t *key, struct interned new, uint
 {
 	uint64_t stored = stored_most(&new);
 
-	if (new.length > QPT_TEXT_MAX || stored > QPT_STRING_BYTES_MAX - t->bytes ||
-	    t->n == QPT_STRINGS_MAX)
+	/* It must fit a chunk, behind others. */
+	if (new.length > QPT_TEXT_MAX || stored > QPT_PAYLOAD_MAX / 2 ||
+	    stored > QPT_STRING_BYTES_MAX - t->bytes || t->n == QPT_STRINGS_MAX)
 		return -E2BIG;
 	if (array__reserve_one(&t->strings, t->n, &t->capacity, sizeof(*t->strings)))
 		return -ENOMEM;

@@ -433,17 +433,32 @@ static int take_all_ahead(struct trace_reader *r)
 	return 0;
 }
 
-/* Find the index, and take the names of all chunks, as far as the file can seek and is sound. */
-static int look_ahead(struct trace_reader *r, const char *path)
+/* A file whose headers promise too much is refused before time is spent on it. */
+static int check_promise(struct trace_reader *r)
 {
-	const char *why;
+	struct expansion promised = {.unlimited = r->expansion.unlimited};
+
+	expansion__read(&promised, chunk_stream__file_size(&r->stream));
+	if (!expansion__make(&promised, chunk_index__expanded(r->index)))
+		r->expansion.refused = true;
+	return r->expansion.refused ? -E2BIG : 0;
+}
+
+/* Find the index, and take the names of all chunks, as far as the file can seek and is sound. */
+static int look_ahead(struct trace_reader *r, const char **why)
+{
 	int err;
 
 	if (!chunk_stream__can_seek(&r->stream))
 		return 0;
-	err = chunk_stream__open(&r->ahead, path, &why);
+	err = trace_reader__reopen(r, &r->ahead);
+	if (err) {
+		*why = strerrordesc_np(-err);
+		return err;
+	}
 	r->ahead.expansion = &r->expansion;
-	err = err ?: chunk_index__find(&r->ahead, &r->index) ?: take_all_ahead(r);
+	err = err ?: chunk_index__find(&r->ahead, &r->index) ?: check_promise(r);
+	err = err ?: take_all_ahead(r);
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
@@ -467,7 +482,7 @@ static int open_file(struct trace_reader *r, const char *path, const char **why)
 	int err = chunk_stream__open(&r->stream, path, why);
 
 	r->stream.expansion = &r->expansion;
-	return err ?: read_info(r, why) ?: look_ahead(r, path);
+	return err ?: read_info(r, why) ?: look_ahead(r, why);
 }
 
 int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,

@@ -24,13 +24,14 @@ int trace_reader__open(const char *path, struct trace_reader **out, const char *
 
 /*
  * The same; `unlimited` reads any trace. Without it, this function and trace_reader__next() refuse
- * a trace that expands beyond the limit of docs/trace-format.md, "Expansion": -E2BIG, and
+ * a trace that expands beyond the limits of docs/trace-format.md, "Expansion": -E2BIG, and
  * TRACE_REFUSED in `*why`.
  */
 int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,
 			    const char **why);
 
-#define TRACE_REFUSED "it expands to more than 64 times its size, as no recording does"
+#define TRACE_REFUSED \
+	"it expands to more than 4 GiB and 64 times its size, or its names to more than 256 MiB"
 
 /*
  * Whether the trace was refused, perhaps after the last item: texts are put together on demand. A

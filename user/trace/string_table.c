@@ -172,14 +172,12 @@ int string_table__text(struct string_table *t, uint32_t id, const char **text)
 		return -ENOENT;
 	s = &t->strings[id];
 	if (!s->text) {
-		if (s->length > QPT_NAME_BYTES_MAX - t->text_bytes ||
-		    !expansion__make(t->expansion, s->length))
+		if (!expansion__keep(t->expansion, &t->text_bytes, s->length, QPT_NAME_BYTES_MAX))
 			return -E2BIG;
 		new = malloc(s->length + 1UL);
 		if (!new)
 			return -ENOMEM;
 		*put_together(t, id, new) = '\0';
-		t->text_bytes += s->length;
 		s->text = new;
 	}
 	*text = s->text;
@@ -267,7 +265,7 @@ const char *string_table__passing_text(struct string_table *t, uint32_t id)
 		return NULL;
 	if (t->strings[id].text)
 		return t->strings[id].text;
-	if (!expansion__make(t->expansion, t->strings[id].length))
+	if (!expansion__repeat(t->expansion, t->strings[id].length))
 		return NULL;
 	byte_buffer__clear(&t->passing);
 	if (!byte_buffer__reserve(&t->passing, t->strings[id].length + 1UL))

@@ -75,7 +75,7 @@ int trace_writer__function(struct trace_writer *w, const struct trace_function *
 /*
  * Add the lines of the function whose range begins at `first`, once, at any time after it was
  * added. -EINVAL for rows that do not ascend or go beyond the function, or a file that is no
- * string; -E2BIG if they are too many for a chunk. Neither ends the writing.
+ * string; -E2BIG if they are too many for a chunk or a trace. Neither ends the writing.
  */
 int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
 			size_t n);

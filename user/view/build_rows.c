@@ -329,12 +329,16 @@ char *build_item_crate(const struct build_item *item)
 /* The last segments of a path that fit as a whole; else the last one, which does not fit. */
 static const char *last_segments(const char *path, size_t columns)
 {
-	for (const char *next; format_width(path) > columns; path = next + strlen("::")) {
-		next = strstr(path, "::");
-		if (!next)
-			break;
-	}
-	return path;
+	const char *fits = format_fit_end(path, columns), *next;
+
+	if (fits == path)
+		return path;
+	next = strstr(fits - path < 2 ? path : fits - 2, "::");
+	if (next)
+		return next + 2;
+	for (next = fits; next > path && (next - path < 2 || strncmp(next - 2, "::", 2)); next--)
+		;
+	return next;
 }
 
 /* The beginning of a name that does not fit, marked. NULL: no memory. */

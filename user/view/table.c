@@ -186,7 +186,7 @@ static const char *cell_text(const struct table *t, size_t row, size_t column)
 /* Print a name, cut to the column's width, and padded if another column follows. */
 static void print_name(const struct table *t, const char *text, FILE *out)
 {
-	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used = 0;
+	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used;
 	bool cut = text[bytes] && room > strlen(CUT);
 
 	if (cut && t->cut_beginnings) {
@@ -200,8 +200,7 @@ static void print_name(const struct table *t, const char *text, FILE *out)
 	if (t->name_last || !width_of_others(t))
 		return;
 	/* A wide character that does not fit leaves one column unused. */
-	while (format_fit(text, used) < bytes)
-		used++;
+	used = format_width(text) - format_width(text + bytes);
 	fprintf(out, "%*s", (int)(room - used - (cut ? strlen(CUT) : 0)), "");
 }
 
