@@ -165,6 +165,7 @@ static int make_traces(void **state)
 		return -1;
 	write_trace("base", 10, 10 * MS, true);
 	write_trace("slow", 10, 80 * MS, true);
+	write_trace("slower", 10, 11 * MS, true);
 	write_trace("more", 11, 10 * MS, true);
 	write_trace("killed", 10, 10 * MS, false);
 	write_lesser_traces();
@@ -272,6 +273,21 @@ static void a_change_below_the_minimum_passes_the_limit(void **state)
 	assert_contains(output.text[0],
 			"passed --fail-above 5%: self time 110 ms -> 810 ms, +700 ms "
 			"(+636.4 %): within noise\n");
+}
+
+/* One trace a side does not show whether this is noise, so the limit neither passes nor fails. */
+static void growth_above_the_limit_that_may_be_noise_has_no_verdict(void **state)
+{
+	static const char *const gates[] = {"5%", "9ms", "typeck=5%", "demo/*=5%"};
+	struct cli_diff_options o = {};
+
+	for (size_t i = 0; i < N_OF(gates); i++) {
+		assert_int_equal(diff("base", "slower", gates[i], &o), EXIT_CODE_FAILURE);
+		assert_contains(output.text[0], "NO VERDICT --fail-above ");
+		assert_contains(output.text[0],
+				"it may be noise, which fewer than five traces a side do not show");
+	}
+	assert_int_equal(diff("base", "slower", "11%", &o), EXIT_CODE_OK);
 }
 
 static void executions_are_compared_exactly(void **state)
@@ -513,6 +529,7 @@ int main(void)
 		cmocka_unit_test(a_query_that_got_slower_comes_first),
 		cmocka_unit_test(limits_decide_the_status),
 		cmocka_unit_test(a_change_below_the_minimum_passes_the_limit),
+		cmocka_unit_test(growth_above_the_limit_that_may_be_noise_has_no_verdict),
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(a_limit_on_a_query_is_of_a_metric_that_queries_have),
 		cmocka_unit_test(the_status_is_said_last),

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include "base/diag.h"
+#include "base/part.h"
 #include "options/exit_code.h"
 
 static bool matches(const char *glob, const char *text)
@@ -80,6 +81,18 @@ static bool may_be_hidden(const struct compare_result *r, const struct diff_gate
 	       is_above(gate, gate->row.cost_noise_ns[gate->metric]);
 }
 
+/* Of a time that grew by less, it does not matter why. */
+static bool is_worth_judging(const struct compare_result *r, const struct diff_gate *gate)
+{
+	uint64_t whole = r->build.of[gate->metric][COMPARE_BASE].median;
+	uint64_t least = part_of(whole, r->rules.min_ppm, 1000000);
+	int64_t change = compare_row__change(&gate->row, gate->metric);
+
+	if (!compare_metric_is_time(gate->metric))
+		return true;
+	return change > 0 && (uint64_t)change >= least && (uint64_t)change >= r->rules.min_ns;
+}
+
 /* Why a limit that is not exceeded has no verdict; NULL: it has passed. */
 static const char *doubt_of(bool whole, const struct diff_view *v, const struct diff_gate *gate)
 {
@@ -109,6 +122,11 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 		return "recording added more to one side, which may hide growth";
 	if (gate->is_above && row->too_noisy && compare_metric_is_time(metric))
 		return "there is too much noise";
+	if (gate->is_above && v->result->noise_is_estimated && is_worth_judging(v->result, gate))
+		return of_history
+			       ? "it may be noise, which fewer than five builds a side do not show"
+			       : "it may be noise, which fewer than five traces a side do not "
+				 "show";
 	return NULL;
 }
 
