@@ -186,16 +186,23 @@ def test_deleted_library(t):
     with User(t, BOTH) as user:
         compiler = own_toolchain(t, user)
         gate = Gate(t)
-        build = t.start([compiler] + user.compile(crates.LONG)[1:-1] + [gate.source],
-                        **user.arguments())
+        build = t.start(["sh", "-c", '"$@"; exit $?', "sh", compiler]
+                        + user.compile(crates.LONG)[1:-1] + [gate.source], **user.arguments())
         gate.reached()
-        os.unlink(glob.glob(t.path("old/lib/librustc_driver*"))[0])
-        done = user.run("-o", "trace.qpt", "--pid", str(build.pid))
+        (pid,) = lab.children(build.pid)
+        shutil.rmtree(t.path("old"))
+        done = user.run("-o", "trace.qpt", "--pid", str(pid))
         (line,) = done.stderr.splitlines()
         assert done.returncode == FAILURE and "CAP_CHECKPOINT_RESTORE" in line, done
-        goes_on_without(t, user, build.pid)
+        done = user.run("stuck", "--once", "-p", str(build.pid))
+        (line,) = done.stderr.splitlines()
+        assert "going on without" in line and "CAP_CHECKPOINT_RESTORE" in line, done
+        said = " ".join(done.stdout.split())
+        assert "compiler %d, started " % pid in said and "its queries are unknown: " in said, said
+        assert "no compiler runs" not in said and "first query" not in said, said
+        goes_on_without(t, user, pid)
         user.give(BOTH + ",cap_checkpoint_restore")
-        profiler = recording(t, user, build.pid)
+        profiler = recording(t, user, pid)
         gate.go_on()
         assert ended(profiler) == (0, "")
         assert t.counts(os.path.join(user.home, "trace.qpt"))

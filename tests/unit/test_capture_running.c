@@ -294,7 +294,8 @@ static void compilers_that_cannot_be_read_are_missing(void **state)
 	world.all[5].look_err = -EACCES;
 	assert_int_equal(follow(), 0);
 	assert_int_equal(world.n_missing, 3);
-	assert_int_equal(world.n_compilers, 0);
+	/* One that does not answer may be anything. */
+	assert_int_equal(world.n_compilers, 2);
 	assert_true(world.all[2].followed && world.all[5].followed);
 }
 

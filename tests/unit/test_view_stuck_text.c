@@ -128,6 +128,18 @@ static void where_no_compiler_works_others_do(void **state)
 		"  b: compiler 73, not at its first query yet, started 20.0 ms ago, running\n");
 }
 
+static void of_a_compiler_that_cannot_be_read_the_reason_is_printed(void **state)
+{
+	struct other unreadable = others[3];
+	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = &unreadable, .n_others = 1};
+	_free_ char *text = NULL;
+
+	unreadable.problem = "it was deleted; run with sudo";
+	text = text_of(&p, false);
+	assert_string_equal(text, "b: compiler 73, started 20.0 ms ago, running; its queries are "
+				  "unknown: it was deleted; run with sudo\n");
+}
+
 /* The text omits cargo, as it only waits for compilers that are shown. */
 static void a_compiler_has_what_it_started(void **state)
 {
@@ -181,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
 		cmocka_unit_test(where_no_compiler_works_others_do),
+		cmocka_unit_test(of_a_compiler_that_cannot_be_read_the_reason_is_printed),
 		cmocka_unit_test(a_compiler_has_what_it_started),
 		cmocka_unit_test(a_line_says_what_a_compiler_that_ran_before_is_in),
 		cmocka_unit_test(in_full_every_function_is_there),

@@ -58,8 +58,7 @@ static int library_of(const struct running *r, pid_t pid, bool asked_for,
 	return exe ? look__library_beside(r->look, pid, exe, file) : -ENOENT;
 }
 
-/* The reason why a process cannot be read, and the next step; NULL: the error has another cause. */
-static const char *why_closed(int err)
+const char *running_why_closed(int err)
 {
 	if (err == -EPERM)
 		return "its compiler was deleted meanwhile, and to read it still takes "
@@ -107,7 +106,7 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 {
 	_library_file_ struct library_file *file = NULL;
 	int err = library_of(r, pid, asked_for, &file, compiler);
-	const char *why = why_closed(err);
+	const char *why = running_why_closed(err);
 	bool lacks = false;
 
 	if (err == -ESRCH)
@@ -116,8 +115,9 @@ static int follow_one(const struct running *r, pid_t pid, bool asked_for, bool *
 		return diag_error_r(err, "cannot look into process %d: %s", (int)pid, why);
 	/* The children of this process may be recorded all the same. */
 	if (why) {
-		arrivals__add_missing(r->arrivals,
-				      err == -LOOK_SERVED || err == -ETIME || err == -EPERM);
+		/* Of the others it is unknown whether they use one. */
+		*compiler = err == -LOOK_SERVED || err == -EPERM;
+		arrivals__add_missing(r->arrivals, *compiler || err == -ETIME);
 		diag_warn("going on without process %d: %s", (int)pid, why);
 		return adopt(r, pid);
 	}

@@ -25,4 +25,7 @@ int running__follow(const struct running *r, pid_t pid, unsigned int *compilers)
 int running__follow_all(const struct running *r, const struct scope *scope,
 			unsigned int *compilers);
 
+/* Why a process cannot be read, and the next step, by the error; NULL: it has another cause. */
+const char *running_why_closed(int err);
+
 #endif /* QPROF_CAPTURE_RUNNING_H */

@@ -15,6 +15,9 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 
+/* The kernel adds this to the path of a file that was deleted. */
+#define DELETED " (deleted)"
+
 /* An environment may be long, and cargo's variables may come long after the inherited ones. */
 #define ENVIRON_MOST (1u << 20)
 
@@ -182,7 +185,12 @@ static char *read_link(pid_t pid, const char *file)
 
 char *process_executable(pid_t pid)
 {
-	return read_link(pid, "exe");
+	char *path = read_link(pid, "exe");
+	size_t len = path ? strlen(path) : 0, cut = strlen(DELETED);
+
+	if (len > cut && !strcmp(path + len - cut, DELETED))
+		path[len - cut] = '\0';
+	return path;
 }
 
 char *process_cwd(pid_t pid)

@@ -62,7 +62,7 @@ size_t process_arguments(pid_t pid, char *buf, size_t size);
  */
 size_t process_variable(pid_t pid, const char *name, char *buf, size_t size);
 
-/* Its executable, or NULL. To be freed. */
+/* Its executable, by the path that it had if it was deleted; or NULL. To be freed. */
 char *process_executable(pid_t pid);
 
 /* Its working directory, or NULL. To be freed. */

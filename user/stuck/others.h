@@ -17,7 +17,7 @@ enum other_kind {
 	OTHER_PROGRAM, /* an unknown program */
 	OTHER_LINKER,
 	OTHER_BUILD_SCRIPT,
-	OTHER_COMPILER, /* its library is not mapped yet: it has not begun */
+	OTHER_COMPILER, /* its library is not mapped yet: it has not begun; or see `problem` */
 };
 
 struct other {
@@ -31,7 +31,8 @@ struct other {
 	uint64_t age_ns;
 	uint64_t cpu_ns; /* of all its threads */
 	char state; /* R if any thread is running; else of the first thread, as in /proc/PID/stat */
-	const char *waits; /* the system call that its first thread waits in, or NULL */
+	const char *waits;   /* the system call that its first thread waits in, or NULL */
+	const char *problem; /* of a compiler: why its queries cannot be read; NULL: it has none */
 };
 
 /*

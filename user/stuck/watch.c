@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "capture/look.h"
+#include "capture/running.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
 #include "stuck/answers.h"
@@ -132,12 +133,17 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 	return 0;
 }
 
-/* A process that is not readable is judged by its name alone; *library is NULL then. */
-static bool is_compiler(struct watch *w, pid_t pid, struct library_file **library)
+/*
+ * A process that is not readable is judged by its name alone; *library is NULL then. *problem is
+ * why its library cannot be read, if that is known, or NULL.
+ */
+static bool is_compiler(struct watch *w, pid_t pid, struct library_file **library,
+			const char **problem)
 {
 	char name[32];
 	int err = look__library(w->look, pid, library, NULL);
 
+	*problem = running_why_closed(err);
 	if (err != -ETIME && err != -LOOK_SERVED)
 		return !err;
 	process_name(pid, name, sizeof(name));
@@ -168,7 +174,7 @@ static bool is_below_compiler(const struct snapshot *p, pid_t parent)
 	return false;
 }
 
-static int add_other(struct watch *w, pid_t pid, struct snapshot *p)
+static int add_other(struct watch *w, pid_t pid, const char *problem, struct snapshot *p)
 {
 	bool below = is_below_compiler(p, process_parent(pid));
 	int err = array__reserve_one(&p->others, p->n_others, &p->others_capacity,
@@ -181,6 +187,8 @@ static int add_other(struct watch *w, pid_t pid, struct snapshot *p)
 		other__clear(&p->others[p->n_others]);
 	else
 		p->n_others++;
+	if (!err && p->others[p->n_others - 1].kind == OTHER_COMPILER)
+		p->others[p->n_others - 1].problem = problem;
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -200,9 +208,10 @@ static void forget_gone(struct watch *w)
 static int add_any(struct watch *w, pid_t pid, struct snapshot *p)
 {
 	_library_file_ struct library_file *library = NULL;
+	const char *problem;
 
-	return is_compiler(w, pid, &library) ? add_process(w, pid, library, p)
-					     : add_other(w, pid, p);
+	return is_compiler(w, pid, &library, &problem) ? add_process(w, pid, library, p)
+						       : add_other(w, pid, problem, p);
 }
 
 int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
@@ -230,13 +239,14 @@ void watch__prepare(struct watch *w, pid_t pid)
 int watch__begin(struct watch *w, pid_t pid, uint64_t begun_ns, struct snapshot *p)
 {
 	_library_file_ struct library_file *library = NULL;
+	const char *problem;
 	int err = 0;
 
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - begun_ns;
 	w->begun_ns = begun_ns;
 	w->tables_until_ns = p->time_ns + TABLES_NS;
-	if (is_compiler(w, pid, &library) && library)
+	if (is_compiler(w, pid, &library, &problem) && library)
 		err = add_process(w, pid, library, p);
 	return err == -ESRCH ? 0 : err;
 }

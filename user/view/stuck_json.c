@@ -99,6 +99,7 @@ static void put_other(struct json *j, const struct other *o)
 	json__number(j, "cpu_ns", o->cpu_ns);
 	json__text(j, "state", state);
 	json__text(j, "system_call", o->waits);
+	json__text(j, "problem", o->problem);
 	json__put(j);
 }
 

@@ -281,13 +281,15 @@ static void put_other(const struct text *t, const struct other *o, int depth)
 		fputs("build script of ", to);
 	put_clean(to, compile ?: o->subject ?: o->name);
 	fprintf(to, ": %s %d, ", o->kind == OTHER_COMPILER ? "compiler" : "process", (int)o->pid);
-	if (o->kind == OTHER_COMPILER)
+	if (o->kind == OTHER_COMPILER && !o->problem)
 		fputs("not at its first query yet, ", to);
 	fprintf(to, "started %s ago, %s", format_duration(age, o->age_ns), state_of(o->state));
 	if (o->waits)
 		fprintf(to, " in %s", o->waits);
 	if (o->cpu_ns)
 		fprintf(to, ", %s of CPU time", format_duration(cpu, o->cpu_ns));
+	if (o->problem)
+		fprintf(to, "; its queries are unknown: %s", o->problem);
 	if (!fclose(to))
 		wrap_print(t->out, line, 0, t->style->width, 2 * (size_t)depth + 4);
 }
@@ -359,6 +361,14 @@ static void put_process(const struct text *t, const struct snapshot_process *pro
 	put_others(t, process->pid, 1);
 }
 
+static bool has_unreadable(const struct snapshot *p)
+{
+	for (uint32_t i = 0; i < p->n_others; i++)
+		if (p->others[i].problem)
+			return true;
+	return false;
+}
+
 int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *style)
 {
 	const struct text t = {out, p, style};
@@ -367,7 +377,7 @@ int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *st
 		if (p->processes[i].n_threads)
 			put_process(&t, &p->processes[i]);
 	}
-	if (!p->n)
+	if (!p->n && !has_unreadable(p))
 		fputs("no compiler runs now\n", out);
 	put_roots(&t);
 	return ferror(out) ? -EIO : 0;
