@@ -48,11 +48,14 @@ def test_a_report_agrees_with_the_intervals(t):
     document = t.report(run.trace)
     found = collections.Counter()
     for row in document["queries"]:
-        of_same_name = row.get("activities", 0)
-        found[row["kind"], row["name"]] += row["count"] - of_same_name
-        found["GenericActivity", row["name"]] += of_same_name
+        assert (row["kind"], row["name"]) not in found, row
+        found[row["kind"], row["name"]] = row["count"]
     differ = {key for key in found.keys() | listed.keys() if found[key] != listed[key]}
     assert not differ, [(key, found[key], listed[key]) for key in sorted(differ)[:5]]
+    # rustc has a query within an activity of its name.
+    names = collections.Counter(name for _, name in found)
+    both = {name for name in names if names[name] > 1}
+    assert "check_externally_implementable_items" in both or t.toolchain().name != "stable", both
     kinds = collections.Counter(kind for kind, _ in found.elements())
     assert kinds["Query"] > 1000 and kinds["GenericActivity"] > 20, kinds
     live = [json.loads(line) for line in run.stdout.splitlines()]

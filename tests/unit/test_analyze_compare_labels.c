@@ -18,10 +18,32 @@ static void a_text_has_one_number(void **state)
 	compare_labels__clear(&l);
 }
 
+static const char *name(const void *ctx, uint32_t id)
+{
+	return id == 1 ? "check" : NULL;
+}
+
+static void a_query_and_an_activity_of_one_name_have_two(void **state)
+{
+	const struct trace_texts names = {.text = name};
+	const struct summary_row query = {.label = 1}, activity = {.label = 1, .is_activity = true};
+	struct compare_labels l = {};
+	uint32_t plain, of_query, of_activity;
+
+	assert_int_equal(compare_labels__id(&l, "check", &plain), 0);
+	assert_int_equal(compare_labels__of_row(&l, &query, &names, &of_query), 0);
+	assert_int_equal(compare_labels__of_row(&l, &activity, &names, &of_activity), 0);
+	assert_int_equal(plain, of_query);
+	assert_int_not_equal(plain, of_activity);
+	assert_string_equal(l.texts[of_activity], "check");
+	compare_labels__clear(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_has_one_number),
+		cmocka_unit_test(a_query_and_an_activity_of_one_name_have_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

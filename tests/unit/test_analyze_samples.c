@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/samples.h"
+#include "analyze/summary.h"
 
 #include "analyze/model.h"
 #include "../fixtures/random.h"
@@ -115,8 +116,21 @@ static void grow_tree(struct rng *rng)
 		};
 }
 
+/* A query and an activity may have one label. */
+#define ROWS (2 * LABELS)
+
+static uint32_t row_number(uint32_t label, bool is_activity)
+{
+	return label + (is_activity ? LABELS : 0);
+}
+
+static uint32_t row_of_entry(uint32_t i)
+{
+	return row_number(tree[i].place, tree[i].kind == TRACE_STACK_ACTIVITY);
+}
+
 struct expected {
-	struct sample_sums of[PROCESSES][LABELS];
+	struct sample_sums of[PROCESSES][ROWS];
 };
 
 /* Of labels, when they are queries; other kinds are watched. */
@@ -129,12 +143,12 @@ static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind
 	return kind == TRACE_KIND_QUERY ? watches[label] : SAMPLES_WATCHED;
 }
 
-/* The innermost entries of a stack, 0: none; and the labels of those that are not hidden. */
+/* The innermost entries of a stack, 0: none; and the rows of those that are not hidden. */
 struct shown {
 	uint32_t seen, watched;
 	enum samples_watch watch; /* of `seen` */
 	bool has_item;		  /* an entry before the first that is watched may be about one */
-	bool labels[LABELS];
+	bool rows[ROWS];
 };
 
 static struct shown shown_in(uint32_t stack, bool is_watched)
@@ -150,7 +164,7 @@ static struct shown shown_in(uint32_t stack, bool is_watched)
 			watch = watches[tree[i].place];
 		if (watch == SAMPLES_HIDDEN)
 			continue;
-		s.labels[tree[i].place] = true;
+		s.rows[row_of_entry(i)] = true;
 		if (!s.seen) {
 			s.seen = i;
 			s.watch = watch;
@@ -167,14 +181,15 @@ static void expect(struct expected *e, const struct trace_sample *s, bool is_wat
 	const struct sample_sum one = {1, s->value};
 	struct shown shown = shown_in(s->stack, is_watched);
 	bool has_label = s->label != TRACE_NO_STRING;
-	uint32_t nearest = has_label ? s->label : tree[shown.watched].place;
+	uint32_t probed = row_number(s->label, s->kind == TRACE_KIND_ACTIVITY);
+	uint32_t nearest = has_label ? probed : row_of_entry(shown.watched);
 	bool is_own = has_label ? shown.watch == SAMPLES_WATCHED : shown.watched == shown.seen;
-	uint32_t owner = has_label && is_own ? s->label : tree[shown.seen].place;
+	uint32_t owner = has_label && is_own ? probed : row_of_entry(shown.seen);
 	struct sample_sums *of = e->of[s->process];
 
-	for (uint32_t label = 0; label < LABELS; label++)
-		if (shown.labels[label] || (has_label && label == s->label))
-			sample_sum__add(&of[label].total[s->cause], &one);
+	for (uint32_t row = 0; row < ROWS; row++)
+		if (shown.rows[row] || (has_label && row == probed))
+			sample_sum__add(&of[row].total[s->cause], &one);
 	if (has_label || shown.seen)
 		sample_sum__add(&of[owner].self[s->cause], &one);
 	if (s->cause != CPU || !(has_label || shown.watched))
@@ -194,8 +209,10 @@ static void assert_rows(struct samples *s, const struct expected *e, bool is_wat
 
 	assert_int_equal(samples__rows(s, is_watched ? watch_of : NULL, watches, &rows, &n), 0);
 	for (size_t i = 0; i < n; i++) {
+		uint32_t row = row_number(rows[i].label, summary_kinds_are_activity(rows[i].kinds));
+
 		assert_true(!i || rows[i - 1].process <= rows[i].process);
-		sample_sums__add(&found.of[rows[i].process][rows[i].label], &rows[i].sums);
+		sample_sums__add(&found.of[rows[i].process][row], &rows[i].sums);
 	}
 	assert_memory_equal(&found, e, sizeof(found));
 }
@@ -218,6 +235,7 @@ static void random_samples_agree_with_the_definition(void **state)
 				.stack = rng_below(&rng, ENTRIES),
 				.label = rng_below(&rng, 2) ? rng_below(&rng, LABELS)
 							    : TRACE_NO_STRING,
+				.kind = rng_below(&rng, 2) ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY,
 				.cause = 1 + rng_below(&rng, TRACE_SAMPLE_CAUSES - 1),
 			};
 

@@ -196,20 +196,25 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
 	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
-	rows = rows_of(s, SUMMARY_ALL, 1);
-	assert_int_equal(rows->count, 4);
+	rows = rows_of(s, SUMMARY_ALL, 2);
 	assert_int_equal(summary__counts(s, &counts), 0);
 	assert_int_equal(counts.queries, 1);
 	assert_int_equal(counts.activities, 3);
-	assert_int_equal(rows->total_ns, 20 + 40 + 1 + 10 + 100 + 1000);
-	assert_int_equal(rows->self_ns, 20 + 40 + 10 + 100 + 1000);
-	assert_int_equal(rows->hits, 12 + 1);
-	assert_int_equal(rows->blocked_ns, 40);
-	assert_int_equal(rows->load_ns, 9);
-	assert_int_equal(rows->hashing_ns, 3);
-	assert_int_equal(rows->max_ns, 1000);
-	assert_int_equal(rows->min_ns, 1);
-	assert_int_equal(summary_row__mean_ns(rows), (20 + 1 + 100 + 1000) / 4);
+	assert_true(rows[0].is_activity);
+	assert_int_equal(rows[0].count, 3);
+	assert_int_equal(rows[0].total_ns, 1 + 100 + 1000);
+	assert_int_equal(rows[0].self_ns, 1 + 100 + 1000);
+	assert_int_equal(rows[0].max_ns, 1000);
+	assert_int_equal(rows[0].min_ns, 1);
+	assert_int_equal(summary_row__mean_ns(&rows[0]), (1 + 100 + 1000) / 3);
+	assert_false(rows[1].is_activity);
+	assert_int_equal(rows[1].count, 1);
+	assert_int_equal(rows[1].total_ns, 20 + 40 + 10);
+	assert_int_equal(rows[1].self_ns, 20 + 40 + 9);
+	assert_int_equal(rows[1].hits, 12 + 1);
+	assert_int_equal(rows[1].blocked_ns, 40);
+	assert_int_equal(rows[1].load_ns, 9);
+	assert_int_equal(rows[1].hashing_ns, 3);
 	assert_int_equal(summary__tallies(s, &n)->sum, 77);
 	assert_int_equal(n, 1);
 }
@@ -400,11 +405,42 @@ static void activities_are_distinguished_from_queries(void **state)
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 3, TRACE_NO_INVOCATION);
 	span(s, 1, 1, TRACE_KIND_QUERY, 3, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KINDS_MAX - 1, 4, TRACE_NO_INVOCATION);
-	rows = rows_of(s, SUMMARY_ALL, 4);
-	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].label == 1);
+	rows = rows_of(s, SUMMARY_ALL, 5);
+	for (size_t i = 0; i < 5; i++) {
+		bool queries = rows[i].label == 2 || rows[i].kinds == 1u << TRACE_KIND_QUERY;
+
+		assert_int_equal(rows[i].is_activity, !queries);
 		/* Kinds that no query can have, too. */
-		assert_int_equal(rows[i].activities, rows[i].label != 2);
+		assert_int_equal(summary_row__is_activity(&rows[i]),
+				 !queries && rows[i].label != 4);
+	}
+}
+
+/* rustc has some names for a query and for the activity around it. */
+static void a_query_and_an_activity_of_one_name_are_two_rows(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	struct summary_counts counts;
+
+	for (int folded = 0; folded < 2; folded++) {
+		_free_ struct summary_row *rows = NULL;
+
+		for (uint32_t process = 0; process < 2 && !folded; process++) {
+			span(s, process, 1, TRACE_KIND_ACTIVITY, 1, TRACE_NO_INVOCATION);
+			span(s, process, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
+			span(s, process, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
+			span(s, process, 1, TRACE_KIND_BLOCKED, 1, TRACE_NO_INVOCATION);
+		}
+		if (folded)
+			assert_int_equal(summary__fold(s, 0), 0);
+		rows = rows_of(s, SUMMARY_ALL, 2);
+		for (size_t i = 0; i < 2; i++) {
+			assert_int_equal(rows[i].count, rows[i].is_activity ? 2 : 4);
+			assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].is_activity);
+		}
+		assert_int_equal(summary__counts(s, &counts), 0);
+		assert_int_equal(counts.queries, 4);
+		assert_int_equal(counts.activities, 2);
 	}
 }
 
@@ -493,6 +529,7 @@ static void samples_divide_the_time_between_probes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_query_and_an_activity_of_one_name_are_two_rows),
 		cmocka_unit_test(sums_agree_with_a_naive_model),
 		cmocka_unit_test(processes_are_copied_and_updated),
 		cmocka_unit_test(borrowed_texts_are_not_copied),

@@ -141,7 +141,7 @@ static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
 		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
 		.of[COMPARE_COUNT] = row->count,
-		.activities = row->activities,
+		.activities = row->is_activity ? row->count : 0,
 		.probes_ns = row->raw_self_ns - row->self_ns,
 	};
 }
@@ -193,8 +193,7 @@ static int add_compiler(struct compare *c, size_t place, const struct compare_co
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
 		whole.by |= cell.by;
-		err = compare_labels__id(&c->labels,
-					 names->text(names->ctx, compiler->rows[i].label), &label)
+		err = compare_labels__of_row(&c->labels, &compiler->rows[i], names, &label)
 			      ?: add_to_pair(c, place, unit, label, compiler->rows[i].kinds, &cell);
 		if (err)
 			return err;

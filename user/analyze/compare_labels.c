@@ -2,15 +2,17 @@
 #include "analyze/compare_labels.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 
-int compare_labels__id(struct compare_labels *l, const char *text, uint32_t *id)
+/* `key` identifies the text among all. */
+static int find_or_add(struct compare_labels *l, const char *key, const char *text, uint32_t *id)
 {
 	bool is_new;
-	int err = interner__id(&l->ids, text, id, &is_new);
+	int err = interner__id(&l->ids, key, id, &is_new);
 
 	if (err || !is_new)
 		return err;
@@ -18,6 +20,26 @@ int compare_labels__id(struct compare_labels *l, const char *text, uint32_t *id)
 		return -ENOMEM;
 	l->texts[l->n] = strdup(text);
 	return l->texts[l->n++] ? 0 : -ENOMEM;
+}
+
+int compare_labels__id(struct compare_labels *l, const char *text, uint32_t *id)
+{
+	return find_or_add(l, text, text, id);
+}
+
+int compare_labels__of_row(struct compare_labels *l, const struct summary_row *row,
+			   const struct trace_texts *names, uint32_t *id)
+{
+	const char *name = names->text(names->ctx, row->label);
+	_free_ char *key = NULL;
+
+	if (!row->is_activity)
+		return find_or_add(l, name, name, id);
+	if (asprintf(&key, "\n%s", name) < 0) {
+		key = NULL;
+		return -ENOMEM;
+	}
+	return find_or_add(l, key, name, id);
 }
 
 void compare_labels__clear(struct compare_labels *l)

@@ -7,7 +7,7 @@
 
 static int add(struct own_shares *s, const struct summary_row *row, enum own_shares_of of)
 {
-	struct own_share share = {row->samples.own.n, row->samples.nearest.n};
+	struct own_share share = {row->samples.own.n, row->samples.nearest.n}, *to;
 
 	if (row->self_by != SUMMARY_SELF_SHARE && row->self_by != SUMMARY_SELF_LIMIT)
 		return 0;
@@ -15,7 +15,13 @@ static int add(struct own_shares *s, const struct summary_row *row, enum own_sha
 		share.own += row->samples.itemless.n;
 	if (share.all && share.own >= share.all)
 		return 0;
-	return table__get(&s->of, row->label, .own = share.own, .all = share.all) ? 0 : -ENOMEM;
+	/* Times of items are by label: those of an activity of the same name are in them. */
+	to = table__get(&s->of, row->label);
+	if (!to)
+		return -ENOMEM;
+	to->own += share.own;
+	to->all += share.all;
+	return 0;
 }
 
 int own_shares__init(struct own_shares *s, const struct summary *summary, enum own_shares_of of)
@@ -59,10 +65,12 @@ static int add_process(struct process_shares *s, const struct summary *summary, 
 
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct sample_sums *samples = &rows[i].samples;
+		struct own_share *to = table__get(&s->of, (uint64_t)process << 32 | rows[i].label);
 
-		if (!table__get(&s->of, (uint64_t)process << 32 | rows[i].label,
-				.own = samples->own.n, .all = samples->nearest.n))
-			err = -ENOMEM;
+		if (!to)
+			return -ENOMEM;
+		to->own += samples->own.n;
+		to->all += samples->nearest.n;
 	}
 	return err;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/stack_intervals.h"
+#include "analyze/summary.h"
 #include "base/table.h"
 
 /* The innermost interval of a stack, and that of the probes. */
@@ -29,8 +30,8 @@ struct of_process {
 struct samples {
 	struct samples_totals totals;
 	struct stack_intervals intervals;
-	TABLE(struct pair) pairs;	    /* by interval << 32 | label */
-	TABLE(struct cell) cells;	    /* by process << 32 | pair */
+	TABLE(struct pair) pairs; /* by interval << 33 | is it an activity << 32 | label */
+	TABLE(struct cell) cells; /* by process << 32 | pair */
 	TABLE(struct of_process) processes; /* by process */
 };
 
@@ -53,11 +54,17 @@ static uint32_t kind_bit(unsigned int kind)
 	return 1u << (kind < TRACE_KIND_OTHER ? kind : TRACE_KIND_OTHER);
 }
 
+static uint64_t key_of(uint32_t n, uint32_t label, uint32_t kinds)
+{
+	return (uint64_t)n << 33 | (uint64_t)summary_kinds_are_activity(kinds) << 32 | label;
+}
+
 /* The cell of a sample; NULL without memory. */
 static struct cell *cell_of(struct samples *s, const struct trace_sample *sample, uint32_t interval)
 {
-	struct pair *pair = table__get(&s->pairs, (uint64_t)interval << 32 | sample->label,
-				       .interval = interval, .label = sample->label);
+	struct pair *pair =
+		table__get(&s->pairs, key_of(interval, sample->label, kind_bit(sample->kind)),
+			   .interval = interval, .label = sample->label);
 	uint32_t number;
 
 	if (!pair)
@@ -209,7 +216,7 @@ static void add_sums(struct sample_sum to[TRACE_SAMPLE_CAUSES],
 static struct samples_row *row_of(struct making *m, uint32_t process, uint32_t label,
 				  uint32_t kinds)
 {
-	struct samples_row *row = table__get(&m->rows, (uint64_t)process << 32 | label,
+	struct samples_row *row = table__get(&m->rows, key_of(process, label, kinds),
 					     .process = process, .label = label);
 
 	if (row)
@@ -238,12 +245,16 @@ static void add_within(struct making *m, uint32_t interval,
 	}
 }
 
-/* Whether an interval of the label is around, as the stack shows. */
-static bool is_around(const struct making *m, uint32_t interval, uint32_t label)
+/* Whether an interval of the row is around, as the stack shows. */
+static bool is_around(const struct making *m, uint32_t interval, uint32_t label, uint32_t kinds)
 {
-	for (uint32_t i = interval; i != STACK_INTERVAL_NONE; i = m->intervals->at[i].outer)
-		if (m->seen[i] == i && m->intervals->at[i].label == label)
+	for (uint32_t i = interval; i != STACK_INTERVAL_NONE; i = m->intervals->at[i].outer) {
+		const struct stack_interval *at = &m->intervals->at[i];
+
+		if (m->seen[i] == i &&
+		    key_of(0, at->label, kind_bit(at->kind)) == key_of(0, label, kinds))
 			return true;
+	}
 	return false;
 }
 
@@ -257,7 +268,7 @@ static int add_probed(struct making *m, uint32_t process, const struct pair *pai
 	if (!row)
 		return -ENOMEM;
 	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
-	if (!is_around(m, seen, pair->label))
+	if (!is_around(m, seen, pair->label, pair->kinds))
 		add_sums(row->sums.total, self);
 	if (is_own) {
 		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);

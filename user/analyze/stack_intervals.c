@@ -61,7 +61,10 @@ int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *i
 	return 0;
 }
 
-/* Labels get small numbers; a hidden interval has one that no other has. */
+/*
+ * Labels get small numbers, for a query and an activity each; a hidden interval has one that no
+ * other has.
+ */
 static int number_labels(const struct stack_intervals *s, const bool *is_hidden,
 			 struct tree_node *nodes, uint32_t *n)
 {
@@ -70,13 +73,15 @@ static int number_labels(const struct stack_intervals *s, const bool *is_hidden,
 
 	*n = 0;
 	for (uint32_t i = 0; i < s->n && !err; i++) {
-		uint32_t number = u64_map__get(&numbers, s->at[i].label);
+		bool is_activity = s->at[i].kind == TRACE_KIND_ACTIVITY;
+		uint64_t key = (uint64_t)is_activity << 32 | s->at[i].label;
+		uint32_t number = u64_map__get(&numbers, key);
 
 		if (s->at[i].is_unknown || is_hidden[i]) {
 			number = (*n)++;
 		} else if (number == U64_MAP_NONE) {
 			number = (*n)++;
-			err = u64_map__put(&numbers, s->at[i].label, number);
+			err = u64_map__put(&numbers, key, number);
 		}
 		nodes[i] = (struct tree_node){.parent = s->at[i].outer, .key = number};
 	}

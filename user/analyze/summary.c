@@ -47,7 +47,7 @@ struct summary {
 	uint32_t entries_capacity;
 	uint32_t free_entry;	    /* linked by next, or U64_MAP_NONE */
 	struct summed_process over; /* rows of all folded processes */
-	struct u64_map entry_of;    /* process << 32 | label -> index into entries */
+	struct u64_map entry_of;    /* key_of() -> index into entries */
 	struct recent recent[N_RECENT];
 	struct load_tracks loads;
 	struct trace_tally *tallies;
@@ -126,12 +126,17 @@ int summary__process(struct summary *s, const struct trace_process *p)
 /* The label of a free entry. */
 #define NO_LABEL UINT32_MAX
 /* Replaces the process in the keys of entries of folded processes. */
-#define OVER UINT32_MAX
+#define OVER (UINT32_MAX >> 1)
+
+static uint64_t key_of(uint32_t process, uint32_t label, bool is_activity)
+{
+	return (uint64_t)process << 33 | (uint64_t)is_activity << 32 | label;
+}
 
 static struct entry *add_entry(struct summary *s, uint64_t key)
 {
-	bool over = key >> 32 == OVER;
-	struct summed_process *p = over ? &s->over : &s->processes[key >> 32];
+	bool over = key >> 33 == OVER;
+	struct summed_process *p = over ? &s->over : &s->processes[key >> 33];
 	uint32_t i = s->free_entry;
 
 	if (i == U64_MAP_NONE) {
@@ -147,7 +152,7 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 		s->free_entry = s->entries[i].next;
 	s->entries[i] = (struct entry){
 		.next = p->entries,
-		.row = {.label = (uint32_t)key},
+		.row = {.label = (uint32_t)key, .is_activity = key >> 32 & 1},
 	};
 	p->entries = i;
 	p->n_entries++;
@@ -165,10 +170,14 @@ static void count_execution(struct entry *entry, const struct trace_span *span,
 	if (!row->count || alone < row->min_ns)
 		row->min_ns = alone;
 	row->count++;
-	row->activities += span->kind != TRACE_KIND_QUERY;
 	row->unwound += trace_span__is_unfinished(span);
 	row->executed_ns += duration;
 	entry->executed_probe_ns += times->probe_ns;
+}
+
+static uint32_t kind_bit(const struct trace_span *span)
+{
+	return 1u << (span->kind < TRACE_KIND_OTHER ? span->kind : TRACE_KIND_OTHER);
 }
 
 static void count_span(struct entry *entry, const struct trace_span *span,
@@ -177,7 +186,7 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
 
-	row->kinds |= 1u << (span->kind < TRACE_KIND_OTHER ? span->kind : TRACE_KIND_OTHER);
+	row->kinds |= kind_bit(span);
 	if (span->kind == TRACE_KIND_HIT) {
 		row->hits++;
 		return;
@@ -200,9 +209,10 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		count_execution(entry, span, times, duration);
 }
 
-static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label)
+static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label,
+				 bool is_activity)
 {
-	uint64_t key = (uint64_t)process << 32 | label;
+	uint64_t key = key_of(process, label, is_activity);
 	struct recent *recent = &s->recent[(label ^ process << 8) % N_RECENT];
 	struct entry *entry;
 	uint32_t i;
@@ -263,7 +273,8 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 		s->left_off += (span->flags & TRACE_SPAN_LEFT) != 0;
 		return 0;
 	}
-	entry = find_or_add(s, span->process, span->label);
+	entry = find_or_add(s, span->process, span->label,
+			    summary_kinds_are_activity(kind_bit(span)));
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, times);
@@ -295,7 +306,7 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 		return -EINVAL;
 	if (t->kind != TRACE_KIND_HIT_COUNT)
 		return add_tally(s, t);
-	entry = find_or_add(s, t->process, t->label);
+	entry = find_or_add(s, t->process, t->label, false);
 	if (!entry)
 		return -ENOMEM;
 	entry->row.hits += t->sum;
@@ -309,7 +320,7 @@ int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32
 
 	if (process >= s->n_processes)
 		return -EINVAL;
-	entry = find_or_add(s, process, label);
+	entry = find_or_add(s, process, label, summary_kinds_are_activity(kinds));
 	if (!entry)
 		return -ENOMEM;
 	entry->row.kinds |= kinds;
@@ -431,16 +442,15 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
-	to->activities += from->activities;
 	sample_sums__add(&to->samples, &from->samples);
 }
 
 static int compare_labels(const void *a, const void *b)
 {
-	uint32_t x = ((const struct summary_row *)a)->label;
-	uint32_t y = ((const struct summary_row *)b)->label;
+	const struct summary_row *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return x->label == y->label ? x->is_activity - y->is_activity
+				    : (x->label > y->label) - (x->label < y->label);
 }
 
 static int compare_cpu(const void *a, const void *b)
@@ -451,13 +461,13 @@ static int compare_cpu(const void *a, const void *b)
 	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
 }
 
-/* Merge adjacent rows with the same label; returns the number of rows left. */
+/* Merge adjacent rows of the same query or activity; returns the number of rows left. */
 static size_t merge_labels(struct summary_row *rows, size_t n)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (used && rows[used - 1].label == rows[i].label)
+		if (used && !compare_labels(&rows[used - 1], &rows[i]))
 			merge_row(&rows[used - 1], &rows[i]);
 		else
 			rows[used++] = rows[i];
@@ -578,10 +588,10 @@ int summary__counts(const struct summary *s, struct summary_counts *counts)
 /* Add an entry to the entry of its label for folded processes. */
 static int fold_entry(struct summary *s, uint32_t i)
 {
-	uint32_t label = s->entries[i].row.label;
-	uint32_t to_i = u64_map__get(&s->entry_of, (uint64_t)OVER << 32 | label);
-	struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, (uint64_t)OVER << 32 | label)
-						: &s->entries[to_i];
+	const struct summary_row *row = &s->entries[i].row;
+	uint64_t key = key_of(OVER, row->label, row->is_activity);
+	uint32_t to_i = u64_map__get(&s->entry_of, key);
+	struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[to_i];
 	const struct entry *from = &s->entries[i];
 
 	if (!to)
@@ -614,7 +624,8 @@ int summary__fold(struct summary *s, uint32_t process)
 
 		if (fold_entry(s, i))
 			return -ENOMEM;
-		u64_map__remove(&s->entry_of, (uint64_t)process << 32 | s->entries[i].row.label);
+		u64_map__remove(&s->entry_of, key_of(process, s->entries[i].row.label,
+						     s->entries[i].row.is_activity));
 		p->entries = s->entries[i].next;
 		p->n_entries--;
 		s->entries[i] = (struct entry){.next = s->free_entry, .row.label = NO_LABEL};

@@ -11,14 +11,16 @@
 #include "trace/trace.h"
 
 /*
- * All intervals with one label. Other kinds of intervals are added to executions as measureme's
- * summarize does: all count for self_ns; all but hashing, which is inside an execution, count for
- * total_ns. Off-CPU intervals have no row. Times exclude probe time, as far as it is known (struct
- * trace_times). Probe time is subtracted from the sum, not from each span, because some
- * spans are shorter than the average cost of their probes.
+ * All intervals with one label, of the query of that name or of the activity: rustc has both of
+ * some names. Other kinds of intervals are added to executions as measureme's summarize does: all
+ * count for self_ns; all but hashing, which is inside an execution, count for total_ns. Off-CPU
+ * intervals have no row. Times exclude probe time, as far as it is known (struct trace_times).
+ * Probe time is subtracted from the sum, not from each span, because some spans are shorter than
+ * the average cost of their probes.
  */
 struct summary_row {
 	uint32_t label;	  /* string id */
+	bool is_activity; /* or of a kind that is private to a file */
 	uint64_t count;	  /* executions that ran while recording */
 	uint64_t unwound; /* executions with trace_span__is_unfinished() */
 	uint64_t begun;	  /* intervals with trace_span__began_before() */
@@ -44,8 +46,6 @@ struct summary_row {
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
 	 */
 	uint32_t kinds;
-	/* Of count, with those of kinds private to a file; a query and one may have one name. */
-	uint64_t activities;
 	struct sample_sums samples; /* of the query, whose executions may not be recorded */
 	/* The rest is set by summary__rows(). */
 	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */
@@ -115,6 +115,12 @@ static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 	return row->count ? row->executed_ns / row->count : 0;
 }
 
+/* Kinds of intervals that are an activity's, as in struct summary_row. */
+static inline bool summary_kinds_are_activity(uint32_t kinds)
+{
+	return (kinds & (1u << TRACE_KIND_ACTIVITY | 1u << TRACE_KIND_OTHER)) != 0;
+}
+
 struct summary;
 
 /* 0, or -ENOMEM. */
@@ -170,8 +176,8 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 
 /*
  * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time on the
- * CPU (best_cpu_ns), then by label id. The caller frees the array; *n is its length. -ENOMEM, or
- * -EINVAL if the process is unknown.
+ * CPU (best_cpu_ns), then by label id and kind. The caller frees the array; *n is its length.
+ * -ENOMEM, or -EINVAL if the process is unknown.
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
@@ -183,8 +189,7 @@ struct summary_counts {
 
 static inline void summary_counts__add(struct summary_counts *to, const struct summary_row *row)
 {
-	to->queries += row->count - row->activities;
-	to->activities += row->activities;
+	*(row->is_activity ? &to->activities : &to->queries) += row->count;
 }
 
 /* Over all processes; the headline of every output. 0 or -ENOMEM. */

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "analyze/model.h"
+#include "base/map.h"
 #include "export/job.h"
 
 struct row {
 	const char *name;
 	uint64_t count;
 	uint64_t total_ns;
+	bool is_namesake; /* an activity with the name of a query */
 };
 
 static int compare(const void *a, const void *b)
@@ -30,6 +32,8 @@ static void put_row(struct out *o, const struct row *row)
 
 	/* Without commas and quotes, each line has three fields for any CSV reader. */
 	out__plain(o, row->name, ",\"", '_');
+	if (row->is_namesake)
+		out__text(o, " (activity)");
 	out__bytes(o, ",", 1);
 	out__number(o, row->count);
 	out__bytes(o, ",", 1);
@@ -41,23 +45,34 @@ static void put_row(struct out *o, const struct row *row)
 static int put_rows(struct export_job *job, const struct summary *s)
 {
 	_free_ struct summary_row *sums = NULL;
+	struct u64_map queries = {};
 	_free_ struct row *rows = NULL;
 	size_t n, used = 0;
 	int err = summary__rows(s, SUMMARY_ALL, &sums, &n);
 
+	for (size_t i = 0; i < n && !err; i++)
+		err = sums[i].is_activity ? 0 : u64_map__put(&queries, sums[i].label, 0);
 	rows = err ? NULL : calloc(n + 1, sizeof(*rows));
-	if (!rows)
+	if (!rows) {
+		u64_map__destroy(&queries);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < n; i++) {
 		/* The row has only cache hits; no provider ran. */
 		if (!sums[i].count && !sums[i].raw_total_ns)
 			continue;
-		rows[used++] = (struct row){trace_reader__string(job->r, sums[i].label),
-					    sums[i].count, sums[i].total_ns};
+		rows[used++] = (struct row){
+			.name = trace_reader__string(job->r, sums[i].label),
+			.count = sums[i].count,
+			.total_ns = sums[i].total_ns,
+			.is_namesake = sums[i].is_activity &&
+				       u64_map__get(&queries, sums[i].label) != U64_MAP_NONE,
+		};
 	}
 	qsort(rows, used, sizeof(*rows), compare);
 	for (size_t i = 0; i < used; i++)
 		put_row(job->out, &rows[i]);
+	u64_map__destroy(&queries);
 	job->written = used;
 	return 0;
 }

@@ -25,12 +25,8 @@ struct sum {
 	bool no_count;	    /* not all executions were counted */
 	bool no_total;
 	bool is_activity;
+	bool is_namesake; /* an activity with the name of a query of the crate */
 };
-
-/* Kinds of intervals of queries; all others are activities. */
-#define OF_QUERIES                                                                   \
-	(1u << TRACE_KIND_QUERY | 1u << TRACE_KIND_BLOCKED | 1u << TRACE_KIND_LOAD | \
-	 1u << TRACE_KIND_HASHING)
 
 struct sums {
 	struct sum *at;
@@ -65,9 +61,16 @@ static int by_name(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
-	if (x->crate != y->crate)
-		return strcmp(x->crate, y->crate);
-	return x->name == y->name ? 0 : strcmp(x->name, y->name);
+	int order = x->crate == y->crate ? 0 : strcmp(x->crate, y->crate);
+
+	if (!order)
+		order = x->name == y->name ? 0 : strcmp(x->name, y->name);
+	return order ?: x->is_activity - y->is_activity;
+}
+
+static bool is_of_one_name(const struct sum *a, const struct sum *b)
+{
+	return !strcmp(a->crate, b->crate) && !strcmp(a->name, b->name);
 }
 
 /* The most expensive first, in each crate. */
@@ -90,7 +93,6 @@ static void add_up(struct sum *to, const struct sum *from)
 	to->known |= from->known;
 	to->no_count |= from->no_count;
 	to->no_total |= from->no_total;
-	to->is_activity &= from->is_activity;
 }
 
 /* Make one of those of the same names, in the order of their times. */
@@ -108,6 +110,8 @@ static void merge(struct sums *s)
 			add_up(&s->at[n], &s->at[i]);
 	}
 	s->n = n + 1;
+	for (uint32_t i = 1; i < s->n; i++)
+		s->at[i].is_namesake = is_of_one_name(&s->at[i - 1], &s->at[i]);
 	qsort(s->at, s->n, sizeof(*s->at), by_time);
 }
 
@@ -144,7 +148,7 @@ static int add_query(struct sums *s, struct history_rows *rows, const struct mod
 		.no_count =
 			(!has_spans && !row->count) || decisions__is_off(&m->decisions, row->label),
 		.no_total = !has_spans,
-		.is_activity = row->kinds && !(row->kinds & OF_QUERIES),
+		.is_activity = row->is_activity,
 	};
 
 	if (!row->count && !row->best_cpu_ns && !row->total_ns)
@@ -156,14 +160,23 @@ static int add_query(struct sums *s, struct history_rows *rows, const struct mod
 static int put_query(struct history_rows *rows, const struct sum *s)
 {
 	struct history_query *row = history_rows__append(rows, HISTORY_QUERY);
+	const char *name = s->name;
+	_free_ char *text = NULL;
 
-	if (!row)
+	/* The kind of a row is in no store's key. */
+	if (s->is_namesake && asprintf(&text, "%s (activity)", s->name) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	if (text)
+		name = crate_sums_text(rows, text);
+	if (!row || !name)
 		return -ENOMEM;
 	*row = (struct history_query){
 		.build = rows->build.build,
 		.start_ns = rows->build.start_ns,
 		.crate = s->crate,
-		.query = s->name,
+		.query = name,
 		.kind = history_rows__text(rows, s->is_activity ? "activity" : "query"),
 		.how = history_rows__text(rows, how_of(s)),
 		.count = known_number(s->no_count, s->count),

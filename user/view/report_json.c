@@ -39,8 +39,6 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__text(j, "name", row->name);
 	json__text(j, "kind", row->kind);
 	json__known(j, "count", has_spans || row->count, row->count);
-	if (row->activities)
-		json__number(j, "activities", row->activities);
 	json__number(j, "unwound", row->unwound);
 	if (row->begun)
 		json__number(j, "began_before", row->begun);

@@ -128,7 +128,6 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.name = names->text(names->ctx, from->label),
 		.kind = summary_row__kind(from),
 		.instead = summary_row__instead(from),
-		.activities = from->activities < from->count ? from->activities : 0,
 		.count = from->count,
 		.unwound = from->unwound,
 		.begun = from->begun,

@@ -271,7 +271,6 @@ static const struct field query[] = {
 	 "Query: executions of a query; GenericActivity: an activity; null: private "
 	 "to a file"},
 	{"count", COUNT, "executions; null: unknown"},
-	{"activities", COUNT, "in the row of a query: how many of count are activities"},
 	{"unwound", COUNT, "executions that never reached their end"},
 	{"began_before", COUNT, "executions that began before the recording"},
 	{"total_ns", NS, "with what was called; null: unknown"},

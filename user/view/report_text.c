@@ -322,7 +322,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 	for (size_t k = 0; k < n; k++) {
 		if (!is_wanted(opt, names->text(names->ctx, rows[k].label)))
 			continue;
-		count += rows[k].count - rows[k].activities;
+		count += rows[k].is_activity ? 0 : rows[k].count;
 		cpu_ns += rows[k].self_cpu_ns;
 	}
 	if (sampled) {
