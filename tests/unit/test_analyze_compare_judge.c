@@ -72,6 +72,26 @@ static void too_much_noise_hides_all_but_the_largest_changes(void **state)
 	assert_true(compare_row__changed(&r.build, COMPARE_PEAK));
 }
 
+/* Rows that did the same say 5 %, but threads waited for a CPU for longer than they ran. */
+static void on_a_busy_machine_one_trace_a_side_shows_little(void **state)
+{
+	for (int busy = 0; busy < 2; busy++) {
+		struct compare_row crate = row_of(NULL, 1000 * MS, 530 * MS, 1);
+		struct compare_row rows[] = {row_of("typeck", 800 * MS, 800 * MS, 1),
+					     row_of("impl_trait_header", 10 * MS, 77 * MS, 1),
+					     row_of("mir_built", 100 * MS, 100 * MS, 1)};
+		struct compare_result r = result_of(&crate, rows, N_OF(rows), 1);
+
+		r.busy_ppm = busy ? 1500000 : 100000;
+		assert_int_equal(compare_judge__result(&r), 0);
+		assert_int_equal(r.noise_ppm, busy ? 600000 : 50000);
+		assert_int_equal(r.is_noise_of_busy, busy);
+		assert_int_equal(compare_row__changed(&r.build, COMPARE_CPU), !busy);
+		assert_int_equal(r.rows[0].significant, !busy);
+		assert_int_equal(r.crates[0].significant, !busy);
+	}
+}
+
 static void wall_time_needs_three_traces(void **state)
 {
 	for (uint32_t n = 1; n <= COMPARE_WALL_TRACES; n++) {
@@ -189,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_much_noise_hides_all_but_the_largest_changes),
+		cmocka_unit_test(on_a_busy_machine_one_trace_a_side_shows_little),
 		cmocka_unit_test(wall_time_needs_three_traces),
 		cmocka_unit_test(builds_of_another_kind_are_not_judged),
 		cmocka_unit_test(what_recording_cost_is_noise),

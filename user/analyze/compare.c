@@ -680,6 +680,19 @@ static int level(struct compare *c)
 	return 0;
 }
 
+static uint64_t busy_ppm(const struct compare *c)
+{
+	const struct cell *build = cells_of(c, WHOLE, WHOLE);
+	uint64_t most = 0;
+
+	for (uint32_t t = 0; build && t < n_traces(c); t++) {
+		uint64_t ppm = part_of(build[t].preempted_ns, 1000000, build[t].of[COMPARE_CPU]);
+
+		most = ppm > most ? ppm : most;
+	}
+	return most;
+}
+
 int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out)
 {
@@ -692,6 +705,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		.without_cost = is_without_cost(c),
 		.mixed_cpu = c->knows_off_cpu && c->knows_off_cpu < n_traces(c),
 		.any_unprobed = c->any_unprobed,
+		.busy_ppm = err ? 0 : busy_ppm(c),
 	};
 	memcpy(out->traces, c->n, sizeof(out->traces));
 	name_unprobed(c, out);

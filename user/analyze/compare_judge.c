@@ -6,8 +6,11 @@
 
 #include "analyze/compare_cost.h"
 
-#define NOISE_LEAST	 50000	/* ppm */
-#define NOISE_OF_PEAK	 100000 /* ppm */
+#define NOISE_LEAST   50000  /* ppm */
+#define NOISE_OF_PEAK 100000 /* ppm */
+#define PART_OF_BUSY  2
+/* Above COMPARE_NOISE_MOST, as a busy machine may have any time. */
+#define NOISE_OF_BUSY	 600000 /* ppm */
 #define FACTOR_OF_SUMS	 2
 #define FACTOR_OF_ROWS	 3
 #define FACTOR_OF_ERRORS 4
@@ -163,6 +166,7 @@ void compare_judge__by_estimate(struct compare_result *r)
 static int estimate_noise(struct compare_result *r)
 {
 	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
+	uint64_t busy = r->busy_ppm / PART_OF_BUSY;
 	size_t n = 0;
 
 	if (!pairs)
@@ -180,6 +184,11 @@ static int estimate_noise(struct compare_result *r)
 	r->estimated_ppm = spread_noise(pairs, n);
 	if (r->estimated_ppm < NOISE_LEAST)
 		r->estimated_ppm = NOISE_LEAST;
+	if (busy > NOISE_OF_BUSY)
+		busy = NOISE_OF_BUSY;
+	r->is_noise_of_busy = r->estimated_ppm < busy;
+	if (r->is_noise_of_busy)
+		r->estimated_ppm = busy;
 	if (!r->rules.base_has_noise &&
 	    spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
 		compare_judge__by_estimate(r);

@@ -183,6 +183,13 @@ struct compare_result {
 	 * which is an estimate too.
 	 */
 	bool noise_is_estimated;
+	/*
+	 * How long threads waited for a CPU, of the time that they ran, in millionths: in the trace
+	 * with the most of it. On a busy machine they share caches and cores, so half of that,
+	 * at most 60 %, counts as noise if the estimate is less.
+	 */
+	uint64_t busy_ppm;
+	bool is_noise_of_busy;
 	uint64_t estimated_ppm;		     /* the estimate, also where it is not used */
 	uint64_t noise_ppm;		     /* UINT64_MAX: unknown */
 	size_t n_crates_in[COMPARE_N_SIDES]; /* that a side has */

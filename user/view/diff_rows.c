@@ -368,6 +368,9 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 	}
 	fprintf(out, "noise is estimated, at %s %%",
 		format_percent(percent, r->noise_ppm, 1000000));
+	if (r->is_noise_of_busy)
+		fprintf(out, ", as threads waited for a CPU for %s %% of the time that they ran",
+			format_percent(percent, r->busy_ppm, 1000000));
 	if (r->too_noisy)
 		fprintf(out,
 			", which is too much to judge times, but for the largest changes: record "
