@@ -447,7 +447,10 @@ class Lab:
         """Executions per query, over all processes; fails if anything was lost."""
         document = self.report(trace)
         assert document["lost"] == 0, "lost: %s" % document.get("losses")
-        return collections.Counter({q["name"]: q["count"] for q in document["queries"]})
+        counts = collections.Counter()
+        for row in document["queries"]:
+            counts[row["name"]] += row["count"]
+        return counts
 
     def span_counts(self, trace):
         """{(kind, label): count} of spans(), without parsing each line."""

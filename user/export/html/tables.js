@@ -34,20 +34,8 @@ class TablesView {
 			this.open(0);
 	}
 
-	// A name whose intervals are all activities is a pass; all others are queries.
-	isPass(name) {
-		if (!this.passes) {
-			const {names, kinds} = this.model;
-			this.passes = new Map();
-			names.forEach((n, i) => this.passes.set(n, this.passes.get(n) !== false && kinds[i] === KIND.PASS));
-		}
-		return this.passes.get(name) === true;
-	}
-
 	queries(kind) {
-		// Rows by samples alone have no interval that would say it.
-		const isPass = (row) => this.isPass(row.name) || row.self_by === "samples" && row.kind === KIND.PASS;
-		const rows = this.model.report.queries.filter((row) => isPass(row) === (kind === KIND.PASS));
+		const rows = this.model.report.queries.filter((row) => (row.kind === KIND.PASS) === (kind === KIND.PASS));
 		const counted = rows.some((row) => row.count);
 		const all = this.model.report.queries, self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
 		const off = all.some((row) => row.self_off_ns), sampled = all.every((row) => row.self_by === "samples");
