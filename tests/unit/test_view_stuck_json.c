@@ -42,7 +42,7 @@ static void a_snapshot_is_a_line(void **state)
 		"\"others\":[{\"pid\":70,\"parent_pid\":1,\"kind\":\"build script\",\"name\":"
 		"\"build-script-build\",\"subject\":\"a\",\"command\":null,\"age_ns\":5,\"cpu_ns\":"
 		"6,"
-		"\"state\":\"S\",\"system_call\":\"wait4\"}]}\n";
+		"\"state\":\"S\",\"system_call\":\"wait4\",\"problem\":null}]}\n";
 	struct other other = {.pid = 70,
 			      .parent = 1,
 			      .kind = OTHER_BUILD_SCRIPT,
