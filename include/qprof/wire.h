@@ -397,12 +397,16 @@ struct wire_fork {
 	wire_u64 time_ns;
 };
 
-#define WIRE_ARGS_MAX 4096
+#define WIRE_ARGS_MAX	 4096
+#define WIRE_COMMAND_MAX (256 * 1024) /* web-sys has 84,000 */
 
-/* A followed process replaced its image. The arguments are the raw argv bytes, NUL-separated. */
+/*
+ * A followed process replaced its image. The arguments are the raw argv bytes, NUL-separated; after
+ * session_sink__exec() all of them, up to WIRE_COMMAND_MAX bytes from `args` on.
+ */
 struct wire_exec {
 	wire_u8 type;
-	wire_u8 truncated; /* 1 if args_len < the length of the command line */
+	wire_u8 truncated; /* 1 if args has not all arguments */
 	wire_u8 pad[2];
 	wire_u32 pid;
 	wire_u64 time_ns;

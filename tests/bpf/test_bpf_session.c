@@ -42,14 +42,15 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	return seen->refuses ? -ENOMEM : 0;
 }
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		      size_t len)
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
+		      const struct arguments *args)
 {
 	struct seen *seen = ctx;
 
 	assert_true(parent > 0 && now_ns > 0);
 	seen->running[seen->n_running++] = pid;
-	memcpy(seen->args, args, len < sizeof(seen->args) ? len : sizeof(seen->args));
+	memcpy(seen->args, args->bytes,
+	       args->size < sizeof(seen->args) ? args->size : sizeof(seen->args));
 	return 0;
 }
 

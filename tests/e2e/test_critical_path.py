@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The critical path of a build, in a workspace whose critical path is known by construction."""
 
+import shlex
+
 import workspace
 
 SLEEP_NS = 2_000_000_000
@@ -53,3 +55,23 @@ def check_texts(t, trace):
     assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
     assert "| `slow (build script)` | build script runs |" in \
         t.run_qprof("report", "--markdown", trace).stdout
+
+
+def test_long_commands(t):
+    """Crates behind 5,000 bytes of arguments, and in a file of arguments, are known and waited for."""
+    for name, text in (("a", "pub fn a() {}"), ("b", "extern crate a;"), ("c", "extern crate b;")):
+        t.write(f"{name}.rs", text)
+    lib = ["--crate-type=lib", "--emit=metadata,link", "-Ldependency=."]
+    cfgs = [f'--cfg=feature="{"x" * 90}{i}"' for i in range(50)]
+    t.write("args", "\n".join(["--extern", "b=libb.rlib", "--crate-name", "last", *lib, "c.rs", ""]))
+    commands = (["a.rs", *lib], ["b.rs", *lib, *cfgs, "--extern", "a=liba.rlib", "--crate-name", "b"], ["@args"])
+    script = " && ".join(shlex.join([t.rustc, *command]) for command in commands)
+    run = t.capture(["sh", "-c", script])
+    assert run.status == 0, run.stderr
+    build = t.report(run.trace)["build"]
+    assert [c["name"] for c in sorted(build["crates"], key=lambda c: c["pid"])] == ["a", "b", "last"], build["crates"]
+    path = build["critical_path"]
+    assert path["cut_commands"] == 0, path
+    # In a chain more jobs save nothing, and no crate waited for a job.
+    assert path["unlimited_ns"] == path["scheduled_ns"], path
+    assert not any(step["freed_job"] for step in path["steps"]), path

@@ -27,6 +27,9 @@ static void the_type_distinguishes_crates(void **state)
 	assert_name("x", "proc-macro", NULL, "x (proc-macro)");
 	assert_name(NULL, NULL, "rustc -vV", "rustc -vV");
 	assert_name(NULL, NULL, NULL, "unknown");
+	assert_name(NULL, NULL, "/opt/bin/rustc --cfg f1 ...", "rustc (crate unknown)");
+	assert_name(NULL, NULL, "rustc @args ...", "rustc (crate unknown)");
+	assert_name("a", "lib", "rustc --crate-name a --cfg f1 ...", "a");
 	assert_name("", NULL, "/opt/bin/rustc /a/b", "rustc /a/b");
 	assert_name(NULL, NULL, "/opt/bin/ x", "unknown");
 	assert_name("___", "lib", "rustc - --crate-name ___ --print=cfg", "rustc --print");
@@ -98,7 +101,11 @@ static void a_compiler_that_is_only_queried_compiles_nothing(void **state)
 	struct trace_process asks = process("___", "lib", "rustc - --crate-name ___ --print=cfg");
 	struct trace_process version = process(NULL, NULL, "rustc -vV");
 	struct trace_process compiles = process("a", "lib", "rustc --crate-name a a.rs --printer");
+	struct trace_process cut = process(NULL, NULL, "rustc @args ...");
+	struct trace_process cut_asks = process(NULL, NULL, "rustc --print cfg @args ...");
 
+	assert_false(compile_only_queries(&cut));
+	assert_true(compile_only_queries(&cut_asks));
 	assert_true(compile_only_queries(&asks));
 	assert_true(compile_only_queries(&version));
 	assert_false(compile_only_queries(&compiles));

@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/path_build.h"
+#include "../fixtures/random.h"
 
 struct expected {
 	uint32_t process;
@@ -168,6 +169,63 @@ static void waits_do_not_displace_what_can_be_tried(void **state)
 	assert_int_equal(tried, 32);
 }
 
+/* A library with a part that goes on beside what needs its metadata, on few jobs. */
+static void no_step_saves_more_than_it_took(void **state)
+{
+	struct rng r = rng_new();
+
+	for (int round = 0; round < 300; round++) {
+		struct path_compile of[12] = {};
+		char crates[N_OF(of)][8], commands[N_OF(of)][512];
+		_path_build_ struct path_build b;
+		_critical_path_ struct critical_path path;
+		uint64_t start = 0, metadata[N_OF(of)];
+
+		for (size_t i = 0; i < N_OF(of); i++) {
+			int len = snprintf(commands[i], sizeof(commands[i]), LIB("%zu", ""), i, i);
+			uint64_t codegen = start + 1 + rng_below(&r, 200);
+			uint64_t link = codegen + rng_below(&r, 300);
+
+			snprintf(crates[i], sizeof(crates[i]), "c%zu", i);
+			for (size_t on = 0; on < i; on++)
+				if (metadata[on] <= start && !rng_below(&r, 3))
+					len += snprintf(commands[i] + len,
+							sizeof(commands[i]) - len,
+							RMETA("c%zu", "%zu"), on, on, on);
+			of[i] = (struct path_compile){crates[i],
+						      "lib",
+						      commands[i],
+						      start,
+						      codegen,
+						      link,
+						      link + rng_below(&r, 20),
+						      0};
+			metadata[i] = start + 1 + rng_below(&r, link - start);
+			start += rng_below(&r, 150);
+		}
+		path_build__make_with(&b, of, metadata, N_OF(of));
+		assert_int_equal(critical_path__of(&path, b.build), 0);
+		for (size_t i = 0; i < path.n_steps; i++)
+			if (path.steps[i].saved_ns != PATH_UNKNOWN)
+				assert_in_range(path.steps[i].saved_ns, 0,
+						path.steps[i].end_ns - path.steps[i].start_ns);
+	}
+}
+
+static void compiles_whose_arguments_are_cut_are_counted(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", "--cfg x ..."), 0, 300, 310, 320, 0},
+		{"b", "lib", LIB("b1", "--cfg=..."), 300, 500, 550, 600, 0},
+	};
+	_path_build_ struct path_build b;
+	_critical_path_ struct critical_path path;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(critical_path__of(&path, b.build), 0);
+	assert_int_equal(path.n_cut, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +234,8 @@ int main(void)
 		cmocka_unit_test(the_run_of_a_build_script_is_a_step),
 		cmocka_unit_test(a_compile_may_wait_for_a_job),
 		cmocka_unit_test(time_between_two_commands_is_no_compile),
+		cmocka_unit_test(no_step_saves_more_than_it_took),
+		cmocka_unit_test(compiles_whose_arguments_are_cut_are_counted),
 		cmocka_unit_test(waits_do_not_displace_what_can_be_tried),
 		cmocka_unit_test(a_build_may_have_no_compile),
 	};

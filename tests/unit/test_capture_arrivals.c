@@ -15,7 +15,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 {
 	const struct wire_exec *e = record;
 
-	world.n_execs += size == sizeof(*e) && e->type == WIRE_EXEC;
+	world.n_execs += size >= offsetof(struct wire_exec, args) && e->type == WIRE_EXEC;
 	world.n_forks += size == sizeof(struct wire_fork) && e->type == WIRE_FORK;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "test.h"
+#include "../fixtures/directory.h"
 #include "capture/privilege.h"
 
 #define LONG_NS 60000000000 /* enough for an answer on a busy machine */
@@ -60,14 +61,160 @@ static void wait_for_children(void)
 static void arguments_are_those_of_the_process(void **state)
 {
 	_look_ struct look *l = NULL;
-	char args[4096];
-	size_t n;
+	_arguments_ struct arguments args = {0};
 
 	assert_int_equal(look__new(&l), 0);
-	n = look__arguments(l, getpid(), args, sizeof(args));
-	assert_in_range(n, 1, sizeof(args) - 1);
-	assert_non_null(strstr(args, "test_capture_look"));
-	assert_int_equal(look__arguments(l, getpid(), args, 3), 3);
+	assert_int_equal(look__arguments(l, getpid(), &args), 0);
+	assert_true(args.size && !args.cut);
+	assert_non_null(strstr(args.bytes, "test_capture_look"));
+}
+
+/* A process that has these arguments, until it is ended. */
+static pid_t execute(char *const argv[], const char *cwd)
+{
+	int ready[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!cwd || !chdir(cwd))
+			execv("/bin/sh", argv);
+		_exit(127);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &(char){0}, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* The shell stops itself. */
+#define SLEEPS "-c", "kill -STOP $$", "sh"
+
+static void many_arguments_come_in_several_answers(void **state)
+{
+	enum { LEN = 100000 };
+	_look_ struct look *l = NULL;
+	_arguments_ struct arguments args = {0};
+	static char a[LEN + 1], b[LEN + 1], c[LEN + 1];
+	char *const fits[] = {"rustc", SLEEPS, a, b, "--crate-name", "x", NULL};
+	char *const too_many[] = {"rustc", SLEEPS, a, b, c, "--crate-name", "x", NULL};
+	pid_t pid;
+
+	memset(a, 'a', LEN);
+	memset(b, 'b', LEN);
+	memset(c, 'c', LEN);
+	assert_int_equal(look__new(&l), 0);
+	pid = execute(fits, NULL);
+	assert_int_equal(look__arguments(l, pid, &args), 0);
+	end(pid);
+	assert_false(args.cut);
+	assert_true(args.size > 2 * LEN);
+	assert_memory_equal(args.bytes + args.size - 15, "--crate-name\0x", 15);
+	assert_memory_equal(args.bytes + args.size - 17, "b", 1);
+	arguments__clear(&args);
+	pid = execute(too_many, NULL);
+	assert_int_equal(look__arguments(l, pid, &args), 0);
+	end(pid);
+	assert_true(args.cut);
+	assert_in_range(args.size, 2 * LEN, WIRE_COMMAND_MAX);
+}
+
+static void write_file(const char *name, const char *text, size_t size)
+{
+	_close_ int fd = open(directory_path(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), size);
+}
+
+/* `wanted` is what stands for the file; NULL: it is not read. */
+static void assert_argument_file(struct look *l, const char *file, const char *wanted, size_t size)
+{
+	char word[512];
+	char *const argv[] = {"rustc", SLEEPS, word, "last", NULL};
+	static const char first[] = "rustc\0-c\0kill -STOP $$\0sh";
+	_arguments_ struct arguments args = {0};
+	size_t len;
+	pid_t pid;
+
+	snprintf(word, sizeof(word), "@%s", file);
+	len = strlen(word) + 1;
+	pid = execute(argv, directory);
+	assert_int_equal(look__arguments(l, pid, &args), 0);
+	end(pid);
+	assert_int_equal(args.cut, !wanted);
+	assert_int_equal(args.size, sizeof(first) + len + size + sizeof("last"));
+	assert_memory_equal(args.bytes + sizeof(first), word, len);
+	if (wanted)
+		assert_memory_equal(args.bytes + sizeof(first) + len, wanted, size);
+	assert_string_equal(args.bytes + sizeof(first) + len + size, "last");
+}
+
+static void the_arguments_in_a_file_follow_it(void **state)
+{
+	static const char wanted[] = "--crate-name\0a b\0\0@more\0last";
+	_look_ struct look *l = NULL;
+
+	assert_int_equal(look__new(&l), 0);
+	write_file("args", "--crate-name\r\na b\n\n@more\nlast", 29);
+	write_file("empty", "", 0);
+	assert_argument_file(l, "args", wanted, sizeof(wanted));
+	assert_argument_file(l, directory_path("args"), wanted, sizeof(wanted));
+	assert_argument_file(l, "empty", "", 0);
+	assert_int_equal(symlinkat(directory_path("args"), directory_fd, "link"), 0);
+	assert_argument_file(l, "link", wanted, sizeof(wanted));
+}
+
+/* Nor is any of them opened in a way that waits, or does something. */
+static void a_file_that_is_not_the_processs_own_is_not_read(void **state)
+{
+	_look_ struct look *l = NULL;
+	static char big[WIRE_COMMAND_MAX + 1];
+
+	assert_int_equal(look__new(&l), 0);
+	assert_argument_file(l, "none", NULL, 0);
+	assert_int_equal(mkfifo(directory_path("fifo"), 0600), 0);
+	assert_argument_file(l, "fifo", NULL, 0);
+	assert_argument_file(l, ".", NULL, 0);
+	assert_argument_file(l, "/dev/zero", NULL, 0);
+	assert_argument_file(l, "/proc/self/fd/0", NULL, 0);
+	assert_argument_file(l, "/proc/self/exe", NULL, 0);
+	write_file("nul", "a\0b", 3);
+	assert_argument_file(l, "nul", NULL, 0);
+	memset(big, 'x', sizeof(big));
+	write_file("big", big, sizeof(big));
+	assert_argument_file(l, "big", NULL, 0);
+	write_file("other", "secret", 6);
+	if (geteuid() || chown(directory_path("other"), 12345, 12345)) {
+		print_message("skipped: only root has files of others\n");
+		return;
+	}
+	assert_argument_file(l, "other", NULL, 0);
+}
+
+static void only_a_compiler_has_argument_files(void **state)
+{
+	char *const argv[] = {"cc", SLEEPS, "@args", NULL};
+	_arguments_ struct arguments args = {0};
+	_look_ struct look *l = NULL;
+	pid_t pid;
+
+	assert_int_equal(look__new(&l), 0);
+	write_file("args", "secret", 6);
+	pid = execute(argv, directory);
+	assert_int_equal(look__arguments(l, pid, &args), 0);
+	end(pid);
+	assert_false(args.cut);
+	assert_string_equal(args.bytes + args.size - sizeof("@args"), "@args");
 }
 
 static void memory_is_that_of_the_process(void **state)
@@ -133,11 +280,11 @@ static void the_child_keeps_no_more_than_it_uses(void **state)
 	uint64_t found[N_SETS];
 	struct look *l = NULL;
 	pid_t child;
-	char byte;
+	_arguments_ struct arguments args = {0};
 
 	wait_for_children();
 	assert_int_equal(look__new(&l), 0);
-	assert_int_equal(look__arguments(l, getpid(), &byte, 1), 1);
+	assert_int_equal(look__arguments(l, getpid(), &args), 0);
 	child = only_child();
 	for (int i = 0; i < N_SETS; i++)
 		found[i] = capabilities(child, sets[i]);
@@ -216,30 +363,30 @@ static void the_library_and_the_loader_are_found(void **state)
 static void a_child_that_does_not_answer_is_replaced(void **state)
 {
 	_look_ struct look *l = NULL;
-	char args[4096];
+	_arguments_ struct arguments args = {0};
 	pid_t first;
 
 	wait_for_children();
 	assert_int_equal(look__new(&l), 0);
-	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
+	assert_int_equal(look__memory(l, getpid(), NULL, 0, NULL), 0);
 	first = only_child();
 	assert_true(first > 0);
 	kill(first, SIGSTOP);
 	look_ns = 500000000;
-	assert_int_equal(look__arguments(l, getpid(), args, sizeof(args)), 0);
+	assert_int_equal(look__arguments(l, getpid(), &args), -ETIME);
 	look_ns = LONG_NS;
-	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
+	assert_int_equal(look__arguments(l, getpid(), &args), 0);
 	assert_true(waitpid(first, NULL, 0) == first || errno == ECHILD);
 }
 
 static void one_is_waited_for_though_the_machine_stood_still(void **state)
 {
 	_look_ struct look *l = NULL;
-	char args[4096];
+	_arguments_ struct arguments args = {0};
 
 	assert_int_equal(look__new(&l), 0);
 	stands_still = true;
-	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
+	assert_int_equal(look__arguments(l, getpid(), &args), 0);
 	assert_false(stands_still);
 }
 
@@ -253,8 +400,9 @@ static void it_ends_with_us_and_keeps_nothing_open(void **state)
 	pid = fork();
 	if (!pid) {
 		struct look *l = NULL;
+		struct arguments args = {0};
 
-		if (look__new(&l) || !look__arguments(l, getpid(), &byte, 1))
+		if (look__new(&l) || look__arguments(l, getpid(), &args))
 			_exit(1);
 		/* A stopped child cannot notice the exit by itself. */
 		kill(only_child(), SIGSTOP);
@@ -273,10 +421,16 @@ static void nothing_can_be_freed(void **state)
 	look__free(NULL);
 }
 
+#define in_directory(test) cmocka_unit_test_setup_teardown(test, directory_make, directory_remove)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_are_those_of_the_process),
+		cmocka_unit_test(many_arguments_come_in_several_answers),
+		in_directory(the_arguments_in_a_file_follow_it),
+		in_directory(a_file_that_is_not_the_processs_own_is_not_read),
+		in_directory(only_a_compiler_has_argument_files),
 		cmocka_unit_test(memory_is_that_of_the_process),
 		cmocka_unit_test(a_process_without_a_compiler_is_none),
 		cmocka_unit_test(the_child_keeps_no_more_than_it_uses),

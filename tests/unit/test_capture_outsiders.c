@@ -66,11 +66,14 @@ static void end(pid_t pid)
 /* Its arguments are those of the test until it has executed the shell. */
 static void wait_for_shell(struct look *look, pid_t pid, const char *first)
 {
-	char args[WIRE_ARGS_MAX] = "";
+	bool is_shell = false;
 
-	do
-		look__arguments(look, pid, args, sizeof(args));
-	while (strcmp(args, first));
+	while (!is_shell) {
+		_arguments_ struct arguments args = {0};
+
+		assert_int_equal(look__arguments(look, pid, &args), 0);
+		is_shell = args.size && !strcmp(args.bytes, first);
+	}
 }
 
 static void execute(struct outsiders *o, pid_t pid, const char *args, size_t size)

@@ -17,6 +17,7 @@ static struct {
 	const char *exe;
 	const char *args;
 	size_t len;
+	bool cut;
 	bool gone;
 } world;
 
@@ -30,13 +31,16 @@ bool process_is_running(pid_t pid)
 	return !world.gone;
 }
 
-size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+int look__arguments(struct look *l, pid_t pid, struct arguments *out)
 {
 	if (world.gone)
 		return 0;
-	assert_true(world.len <= size);
-	memcpy(buf, world.args, world.len);
-	return world.len;
+	out->bytes = malloc(world.len + 1);
+	assert_non_null(out->bytes);
+	memcpy(out->bytes, world.args, world.len);
+	out->size = world.len;
+	out->cut = world.cut;
+	return 0;
 }
 
 static void assert_needed(const char *exe, const char *args, size_t len, uint32_t needed)
@@ -59,12 +63,15 @@ static void a_command_line_says_which_parts_are_needed(void **state)
 	assert_needed("/bin/rustc", "rustc\0-Zquery_dep_graph", 24, INCREMENTAL);
 	assert_needed("/bin/rustc", "rustc\0-Zdump_dep-graph", 24, INCREMENTAL);
 	assert_needed("/bin/rustc", "rustc\0--codegen=incremental=d", 31, INCREMENTAL);
-	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, PLAN_PARTS_OPTIONAL);
+	assert_needed("/bin/rustdoc", "rustdoc\0@file\0-Zthreads=2", 26, THREADS);
 }
 
 static void what_cannot_be_known_is_needed(void **state)
 {
 	world.gone = false;
+	world.cut = true;
+	assert_needed("/bin/rustdoc", "rustdoc\0@file", 14, PLAN_PARTS_OPTIONAL);
+	world.cut = false;
 	assert_needed("/bin/rustc", "", 0, PLAN_PARTS_OPTIONAL);
 	assert_needed("/bin/my-driver", "my-driver\0a.rs", 15, PLAN_PARTS_OPTIONAL);
 	assert_needed("/bin/rustc (deleted)", "rustc\0a.rs", 11, PLAN_PARTS_OPTIONAL);
@@ -94,6 +101,7 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 {
 	struct parts_needed *p = parts_needed__new(NULL);
 	struct wire_exec asks = exec_of("rustc", "rustc\0-Zthreads=2", 18),
+			 file = exec_of("rustc", "rustc\0@file", 11),
 			 other = exec_of("rustc", "rustc\0a.rs", 11);
 
 	assert_non_null(p);
@@ -106,6 +114,7 @@ static void a_process_that_has_ended_needed_what_its_exec_asked_for(void **state
 	assert_int_equal(parts_needed__exec(p, &asks), THREADS);
 	assert_true(parts_needed__knows(p, 7));
 	assert_int_equal(needed(p), THREADS);
+	assert_int_equal(parts_needed__exec(p, &file), PLAN_PARTS_OPTIONAL);
 	assert_int_equal(parts_needed__exec(p, &other), 0);
 	assert_int_equal(needed(p), 0);
 	parts_needed__free(p);

@@ -149,11 +149,10 @@ int look__library_beside(struct look *l, pid_t pid, const char *exe, struct libr
 	return -ENOENT;
 }
 
-size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+int look__arguments(struct look *l, pid_t pid, struct arguments *out)
 {
-	assert_true(size > 0);
-	buf[0] = '\0';
-	return 1;
+	*out = (struct arguments){.bytes = calloc(1, 1), .size = 1};
+	return 0;
 }
 
 bool scope__holds(const struct scope *s, pid_t pid)
@@ -175,10 +174,10 @@ int sampling__expect_running(struct sampling *s, pid_t pid)
 
 /* ---- The session ----------------------------------------------------------------------------- */
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		      size_t len)
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
+		      const struct arguments *args)
 {
-	assert_true(world.all[pid].followed && now_ns && args && len);
+	assert_true(world.all[pid].followed && now_ns && args->bytes && args->size);
 	world.n_running++;
 	return 0;
 }

@@ -366,18 +366,19 @@ static void a_running_process_and_a_late_one_are_marked(void **state)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct session_sink sink = recorder__sink(r);
-	static const char args[] = "rustc\0--crate-name\0b";
+	static char text[] = "rustc\0--crate-name\0b";
+	const struct arguments args = {text, sizeof(text), true};
 	_free_ char *trace = NULL;
 
 	execute(r, 1);
 	execute(r, 2);
-	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, args, sizeof(args)), 0);
+	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, &args), 0);
 	assert_int_equal(sink.late(sink.ctx, 2), 0);
 	assert_int_equal(sink.late(sink.ctx, 4), 0);
 	trace = finished_trace(r);
 	assert_contains(trace, "pid=1 parent=0 start=1000 end=0 [");
 	assert_contains(trace, "pid=2 parent=0 start=1000 end=0 late [");
-	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b]");
+	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b ...]");
 }
 
 static void directories_and_thread_names_are_recorded(void **state)
@@ -556,11 +557,12 @@ static void a_process_that_ran_already_needs_no_record(void **state)
 {
 	FILE *live = fopen("/dev/null", "w");
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, false);
-	const char args[] = "rustc\0--crate-name\0a";
+	char text[] = "rustc\0--crate-name\0a";
+	const struct arguments args = {text, sizeof(text), false};
 	struct wire_exit e = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000};
 	struct session_sink sink = recorder__sink(r);
 
-	assert_int_equal(sink.running(sink.ctx, PID, 1, 1000, args, sizeof(args)), 0);
+	assert_int_equal(sink.running(sink.ctx, PID, 1, 1000, &args), 0);
 	assert_int_equal(give(r, &e, sizeof(e)), 0);
 	assert_int_equal(recorder__finish(r, no_counters), 0);
 	assert_false(recorder__lost_most(r));

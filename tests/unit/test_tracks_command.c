@@ -101,7 +101,8 @@ static void a_crate_without_a_name_has_its_files(void **state)
 		ARGS("rustc\0-vV", NULL),
 		ARGS("rustc\0--print\0cfg", NULL),
 		ARGS("rustc\0one\0two", NULL),
-		ARGS("rustc\0@args\0a.rs", NULL), /* the file may hold --crate-name */
+		ARGS("rustc\0@args\0--crate-name\0b\0a.rs", "b"),
+		ARGS("rustc\0@args\0a.rs", "a"),
 		ARGS("rustc\0dir/", NULL),
 		ARGS("rustc\0-o", NULL),
 		ARGS("cc\0a.rs", NULL),
@@ -127,6 +128,11 @@ static void a_name_may_be_in_what_was_cut(void **state)
 
 	assert_int_equal(command__parse(&c, args, sizeof(args) - 1, true), 0);
 	assert_null(c.crate);
+	command__clear(&c);
+	/* The file may hold it. */
+	assert_int_equal(command__parse(&c, "rustc\0@args\0a.rs", 16, true), 0);
+	assert_null(c.crate);
+	assert_string_equal(c.line, "rustc @args a.rs ...");
 	command__clear(&c);
 }
 

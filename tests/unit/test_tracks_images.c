@@ -88,7 +88,7 @@ static void an_unknown_pid_was_attached_late(void **state)
 	assert_null(f->out.processes[0].command);
 	/* Before its first span, which is not one that began before. */
 	assert_int_equal(f->out.processes[0].start_ns, 299);
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_string_equal(f->out.processes[0].crate, "a");
 	assert_int_equal(f->out.processes[0].parent_pid, 10);
 	assert_int_equal(tracks__processes(f->t), 1);
@@ -98,17 +98,17 @@ static void an_adopted_process_was_attached_late(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_true(f->out.processes[0].attached_late);
 	assert_int_equal(f->out.processes[0].start_ns, 50);
-	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5), 0);
+	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5, false), 0);
 	assert_int_equal(tracks__processes(f->t), 1);
 	/* The exec is recorded, so nothing after it is missing. */
 	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
 	assert_false(f->out.processes[1].attached_late);
 	assert_int_equal(f->out.processes[1].parent_pid, 10);
 	/* The kernel's record takes precedence over a later read of /proc. */
-	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1), 0);
+	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1, false), 0);
 	assert_string_equal(f->out.processes[1].crate, "b");
 }
 
@@ -117,7 +117,7 @@ static void what_ran_already_begins_with_the_recording(void **state)
 	struct fixture *f = *state;
 	const struct trace_process *p = f->out.processes;
 
-	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
 	assert_int_equal(do_exec(f->t, 12, 80, RUSTC("b")), 0);
 	assert_int_equal(tracks__begin(f->t, 100), 0);
 	assert_int_equal(p[0].start_ns, 100);

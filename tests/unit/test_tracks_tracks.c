@@ -269,6 +269,8 @@ static void a_malformed_record_changes_nothing(void **state)
 			 -EBADMSG);
 	exec.args_len = WIRE_ARGS_MAX + 1;
 	assert_int_equal(tracks__record(f->t, &exec, sizeof(exec)), -EBADMSG);
+	exec.args_len = WIRE_COMMAND_MAX + 1;
+	assert_int_equal(tracks__record(f->t, &exec, SIZE_MAX), -EBADMSG);
 	assert_int_equal(do_fork(f->t, 11, 11, 0), -EBADMSG);
 	assert_int_equal(tracks__processes(f->t), 0);
 	assert_int_equal(f->out.n_spans, 0);

@@ -154,6 +154,11 @@ char *compile_name(const struct trace_process *p)
 	if (package.at)
 		n = asprintf(&name, "%.*s (build script)%s", (int)package.len, package.at,
 			     tool_of(p));
+	else if (compile_is_cut(p))
+		n = asprintf(&name, "%.*s (crate unknown)",
+			     (int)(program_of(p).len < NAME_MAX_BYTES ? program_of(p).len
+								      : NAME_MAX_BYTES),
+			     program_of(p).at ?: "");
 	else
 		n = asprintf(&name, "%.*s", NAME_MAX_BYTES, shown_command(p));
 	return n < 0 ? NULL : name;
@@ -171,9 +176,18 @@ bool compile_is_doctest(const struct trace_process *p)
 	return false;
 }
 
+bool compile_is_cut(const struct trace_process *p)
+{
+	static const char mark[] = " ...";
+	size_t len = strlen(p->command ?: "");
+
+	return len >= strlen(mark) && !strcmp(p->command + len - strlen(mark), mark);
+}
+
 bool compile_only_queries(const struct trace_process *p)
 {
-	return !p->crate || command_line__value(command_line_joined(p->command), "--print").at;
+	return (!p->crate && !compile_is_cut(p)) ||
+	       command_line__value(command_line_joined(p->command), "--print").at;
 }
 
 bool compile_emits_metadata(const struct trace_process *p)

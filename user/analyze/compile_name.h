@@ -12,8 +12,8 @@
  * the tool unless that is rustc: "syn", "syn (build script)", "app (bin)", "app (test)",
  * "derive_x (proc-macro) clippy", "syn (doc)", "syn (doctests)". A build script has the name of its
  * package, because cargo calls all of them by one crate name. An example of the documentation is a
- * "doctest". Without a crate, the first bytes of the command. The caller frees the text; NULL if
- * out of memory.
+ * "doctest". Without a crate, the first bytes of the command, or "rustc (crate unknown)" if that is
+ * cut. The caller frees the text; NULL if out of memory.
  */
 char *compile_name(const struct trace_process *p);
 
@@ -30,7 +30,16 @@ char *compile_package(const struct trace_process *p);
 /* True if it compiles an example of the documentation, for rustdoc. */
 bool compile_is_doctest(const struct trace_process *p);
 
-/* True if the compiler only answers a question (--print), or has no crate to compile. */
+/*
+ * True if its arguments are not all known: they were too many, or in a file that could not be read.
+ * What it depends on is then unknown, and so may be its crate.
+ */
+bool compile_is_cut(const struct trace_process *p);
+
+/*
+ * True if the compiler only answers a question (--print), or has no crate to compile. A command
+ * that is cut is taken for a compile unless it shows a question.
+ */
 bool compile_only_queries(const struct trace_process *p);
 
 /* True if --emit includes the metadata that dependents can begin with. */

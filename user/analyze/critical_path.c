@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/compile_graph.h"
+#include "analyze/compile_name.h"
 #include "analyze/schedule.h"
 #include "base/array.h"
 #include "base/bisect.h"
@@ -244,21 +245,23 @@ static int try_step(const struct critical_path *path, const struct compile_graph
 		    const uint32_t *node_of, struct path_step *step)
 {
 	uint32_t node = node_of[step->process];
-	const struct build_process *p = g->nodes[node].compile;
-	struct schedule_without without = {.node = node, .run = step->part == PATH_RUN};
-	uint64_t ns;
-	int err;
+	uint64_t start_ns = start_of(g, node), ns;
+	/* Only where the path waited for it: codegen may go on beside what needs the metadata. */
+	const struct schedule_without without = {
+		.node = node,
+		.run = step->part == PATH_RUN,
+		.from_ns = step->start_ns - start_ns,
+		.to_ns = step->end_ns - start_ns,
+	};
+	int err = schedule_ns(g, path->jobs, &without, &ns);
 
-	/* All of the part, which may go on after the path has left it. */
-	without.to_ns = p->end_ns - p->start_ns;
-	for (int part = 0; (int)step->part < BUILD_N_PARTS && part <= (int)step->part; part++) {
-		without.from_ns = part ? without.to_ns : 0;
-		without.to_ns = without.from_ns + p->part_ns[part];
-	}
-	err = schedule_ns(g, path->jobs, &without, &ns);
-	if (!err)
-		step->saved_ns = ns < path->scheduled_ns ? path->scheduled_ns - ns : 0;
-	return err;
+	if (err)
+		return err;
+	step->saved_ns = ns < path->scheduled_ns ? path->scheduled_ns - ns : 0;
+	/* With few jobs, other compiles may come in a better order by chance. */
+	if (step->saved_ns > length_of(step))
+		step->saved_ns = length_of(step);
+	return 0;
 }
 
 static int try_steps(struct critical_path *path, const struct compile_graph *g, uint32_t n)
@@ -294,6 +297,8 @@ int critical_path__of(struct critical_path *path, const struct build *b)
 	build__processes(b, &n);
 	if (err || !g.n_nodes)
 		return err;
+	for (uint32_t i = 0; i < g.n_nodes; i++)
+		path->n_cut += compile_is_cut(g.nodes[i].compile->process);
 	path->jobs = schedule_jobs(&g) ?: 1;
 	err = walk_back(path, &g);
 	err = err ?: schedule_ns(&g, path->jobs, NULL, &path->scheduled_ns);

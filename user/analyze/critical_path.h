@@ -33,8 +33,8 @@ struct path_step {
 	uint64_t start_ns; /* on the trace's clock */
 	uint64_t end_ns;
 	/*
-	 * The build would end this much earlier if the step took no time; PATH_UNKNOWN for steps
-	 * that are too short to ask, and of PATH_OTHER.
+	 * The build would end this much earlier if the step took no time, at most what it took;
+	 * PATH_UNKNOWN for steps that are too short to ask, and of PATH_OTHER.
 	 */
 	uint64_t saved_ns;
 };
@@ -46,6 +46,7 @@ struct critical_path {
 	uint64_t start_ns; /* of the first compile, on the trace's clock */
 	uint64_t wall_ns;  /* from there to the end of the last one: the sum of the steps */
 	uint32_t jobs;	   /* compiles that ran at once at most */
+	uint32_t n_cut;	   /* compiles that may have waited for more: compile_is_cut() */
 	/* How long the build takes in a schedule (schedule.h) with as many jobs, and with any
 	 * number: what saved_ns is compared with, and what more CPUs could save. */
 	uint64_t scheduled_ns;

@@ -404,7 +404,8 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 		.child_pid = (wire_u32)a->pid,
 		.time_ns = now,
 	};
-	struct wire_exec exec = {.type = WIRE_EXEC, .pid = (wire_u32)a->pid, .time_ns = now};
+	struct wire_exec exec = {
+		.type = WIRE_EXEC, .truncated = true, .pid = (wire_u32)a->pid, .time_ns = now};
 	int err = kernel__follow(all->parts.kernel, a->pid);
 
 	/* One process of many that cannot be followed must not end the recording of the others. */
@@ -418,11 +419,9 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 		missing__unread(&all->missing, a->pid, library_file__path(a->file));
 		return -ESRCH;
 	}
-	exec.args_len =
-		(wire_u32)look__arguments(all->parts.look, a->pid, exec.args, sizeof(exec.args));
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
 	return all->sink.record(all->sink.ctx, &fork, sizeof(fork))
-		       ?: all->sink.record(all->sink.ctx, &exec, sizeof(exec))
+		       ?: session_sink__exec(&all->sink, all->parts.look, &exec)
 		       ?: session_sink__cwd(&all->sink, a->pid);
 }
 

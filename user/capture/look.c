@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/invoker.h"
@@ -51,6 +52,7 @@ struct request {
 	enum question question;
 	pid_t pid;
 	union {
+		uint64_t from; /* LOOK_ARGUMENTS: the first byte that is wanted */
 		/* LOOK_BESIDE: of the executable; LOOK_FILE: itself; LOOK_VARIABLE: the name */
 		char path[PATH_MAX];
 		struct {
@@ -68,6 +70,8 @@ struct answer {
 	int err;
 	struct look_range loader;
 	bool several;		    /* libraries are mapped */
+	bool more;		    /* arguments follow */
+	bool cut;		    /* as in struct arguments */
 	struct library_identity id; /* of the library, whose descriptor comes with the answer */
 	size_t len;
 	/* The path with its end, the arguments, the variable's value, or memory. */
@@ -210,6 +214,20 @@ static int answer_file(struct answer *a, const char *path, uid_t invoker,
 	return 0;
 }
 
+static void read_arguments(const struct request *r, uid_t invoker, struct answer *a)
+{
+	_arguments_ struct arguments all = {0};
+	size_t from;
+
+	a->err = arguments__read(r->pid, invoker, &all);
+	from = r->from < all.size ? r->from : all.size;
+	a->more = all.size - from > sizeof(a->bytes);
+	a->cut = all.cut;
+	a->len = a->more ? sizeof(a->bytes) : all.size - from;
+	if (a->len)
+		memcpy(a->bytes, all.bytes + from, a->len);
+}
+
 static void find_answer(const struct request *r, uid_t invoker, struct answer *a,
 			struct library_file **file)
 {
@@ -230,7 +248,7 @@ static void find_answer(const struct request *r, uid_t invoker, struct answer *a
 		a->err = path ? 0 : -ENOMEM;
 		break;
 	case LOOK_ARGUMENTS:
-		a->len = process_arguments(r->pid, a->bytes, sizeof(a->bytes));
+		read_arguments(r, invoker, a);
 		return;
 	case LOOK_VARIABLE:
 		a->len = process_variable(r->pid, r->path, a->bytes, sizeof(a->bytes));
@@ -535,18 +553,31 @@ int look__file(struct look *l, pid_t pid, const char *path, struct library_file 
 	return ask_about_path(l, LOOK_FILE, pid, path, file);
 }
 
-size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+int look__arguments(struct look *l, pid_t pid, struct arguments *out)
 {
 	struct request r = {.question = LOOK_ARGUMENTS, .pid = pid};
-	_close_ int none = -1;
-	struct answer a;
+	_arguments_ struct arguments all = {0};
+	struct answer a = {.more = true};
+	size_t capacity = 0;
 
-	if (ask(l, &r, &a, &none))
-		return 0;
-	if (a.len < size)
-		size = a.len;
-	memcpy(buf, a.bytes, size);
-	return size;
+	while (a.more && all.size < WIRE_COMMAND_MAX) {
+		_close_ int none = -1;
+		int err;
+
+		r.from = all.size;
+		err = ask(l, &r, &a, &none);
+		/* Some of the arguments may be without the rest, but not with that of others. */
+		if (!err &&
+		    ((a.more && a.len != sizeof(a.bytes)) || a.len > WIRE_COMMAND_MAX - all.size))
+			err = -EIO;
+		err = err ?: bytes__append(&all.bytes, &all.size, &capacity, a.bytes, a.len);
+		if (err)
+			return err;
+		all.cut |= a.cut;
+	}
+	*out = all;
+	all = (struct arguments){0};
+	return 0;
 }
 
 void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size)

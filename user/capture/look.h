@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/arguments.h"
 #include "capture/mapped_files.h"
 #include "plan/library/file.h"
 
@@ -96,8 +97,8 @@ int look__mapped_files(struct look *l, pid_t pid, struct mapped_files *out);
 int look__mapped_file(struct look *l, pid_t pid, const struct mapped_files *all,
 		      const struct mapped_file *m, struct library_file **file);
 
-/* As process_arguments(). */
-size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size);
+/* As arguments__read(), whose errors have none. */
+int look__arguments(struct look *l, pid_t pid, struct arguments *out);
 
 /* As process_variable(); "" without an answer. */
 void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size);

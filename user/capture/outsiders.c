@@ -11,7 +11,6 @@
 #include "base/format.h"
 #include "proc/command_line.h"
 #include "proc/processes.h"
-#include "proc/programs.h"
 
 /* Compilers that the line at the end names. */
 #define NAMED 3
@@ -34,8 +33,7 @@ struct outsider {
 /* A followed process that runs a compiler by another program. */
 struct client {
 	pid_t pid; /* 0: none */
-	char *args;
-	size_t size;
+	struct arguments args;
 };
 
 struct seen {
@@ -82,22 +80,15 @@ static bool is_same_or_left_out(struct word client, struct word compiler)
 	return client.at && (!compiler.at || is_same(client, compiler));
 }
 
-static bool is_compiler(struct word word)
-{
-	struct word name = word__last_component(word);
-
-	return name.at && is_compiler_name(name.at, name.len);
-}
-
 /* A client is no compiler itself; it may be a script, whose interpreter comes first. */
 static bool has_compiler(struct command_line line)
 {
 	bool found = false;
 
-	if (is_compiler(command_line__next(&line)))
+	if (word__names_compiler(command_line__next(&line)))
 		return false;
 	for (int i = 0; i < CLIENT_WORDS && !found; i++)
-		found = is_compiler(command_line__next(&line));
+		found = word__names_compiler(command_line__next(&line));
 	return found;
 }
 
@@ -120,8 +111,8 @@ static void forget_client(struct outsiders *o, pid_t pid)
 {
 	for (size_t i = 0; i < CLIENTS_KEPT; i++)
 		if (o->clients[i].pid == pid) {
-			free(o->clients[i].args);
-			o->clients[i] = (struct client){};
+			arguments__clear(&o->clients[i].args);
+			o->clients[i].pid = 0;
 		}
 }
 
@@ -138,20 +129,22 @@ static void forget_unread(struct outsiders *o, pid_t pid)
 
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e)
 {
-	size_t size = e->args_len < WIRE_ARGS_MAX ? e->args_len : WIRE_ARGS_MAX;
+	size_t size = e->args_len < WIRE_ARGS_MAX ? e->args_len : WIRE_ARGS_MAX, capacity = 0;
 	struct client *to = &o->clients[o->n_clients % CLIENTS_KEPT];
+	_arguments_ struct arguments args = {0};
 
 	forget_client(o, (pid_t)e->pid);
 	forget_unread(o, (pid_t)e->pid);
 	if (!has_compiler(command_line_raw(e->args, size)))
 		return 0;
-	free(to->args);
-	*to = (struct client){.pid = (pid_t)e->pid, .args = malloc(size), .size = size};
-	if (!to->args) {
-		*to = (struct client){};
+	/* Without all of them a client that runs is found by waits_for(). */
+	if (e->truncated && look__arguments(o->look, (pid_t)e->pid, &args))
+		return 0;
+	if (!e->truncated && bytes__append(&args.bytes, &args.size, &capacity, e->args, size))
 		return -ENOMEM;
-	}
-	memcpy(to->args, e->args, size);
+	arguments__clear(&to->args);
+	*to = (struct client){(pid_t)e->pid, args};
+	args = (struct arguments){0};
 	o->n_clients++;
 	return 0;
 }
@@ -194,10 +187,10 @@ static bool is_in(pid_t pid, const char *cwd)
 static bool waits_for(const struct outsiders *o, pid_t client, const char *args, size_t size,
 		      const char *cwd)
 {
-	char theirs[WIRE_ARGS_MAX];
-	size_t len = look__arguments(o->look, client, theirs, sizeof(theirs));
+	_arguments_ struct arguments theirs = {0};
 
-	return outsiders_is_client(theirs, len, args, size) && is_in(client, cwd);
+	return !look__arguments(o->look, client, &theirs) &&
+	       outsiders_is_client(theirs.bytes, theirs.size, args, size) && is_in(client, cwd);
 }
 
 static bool has_kept_client(const struct outsiders *o, uid_t user, const char *args, size_t size,
@@ -206,7 +199,8 @@ static bool has_kept_client(const struct outsiders *o, uid_t user, const char *a
 	for (size_t i = 0; i < CLIENTS_KEPT; i++) {
 		const struct client *one = &o->clients[i];
 
-		if (runs(one, user) && outsiders_is_client(one->args, one->size, args, size) &&
+		if (runs(one, user) &&
+		    outsiders_is_client(one->args.bytes, one->args.size, args, size) &&
 		    is_in(one->pid, cwd))
 			return true;
 	}
@@ -267,20 +261,21 @@ static void note_unread(struct outsiders *o, pid_t pid)
 
 bool outsiders__serves(struct outsiders *o, pid_t pid, uid_t user)
 {
-	char args[WIRE_ARGS_MAX];
+	_arguments_ struct arguments args = {0};
 	const struct seen *before = find_seen(o, pid);
 	struct seen *seen = &o->seen[o->n_seen % SEEN_KEPT];
-	size_t size;
+	struct command_line line;
 
 	if (before)
 		return before->serves;
-	size = look__arguments(o->look, pid, args, sizeof(args));
+	look__arguments(o->look, pid, &args);
+	line = command_line_raw(args.bytes, args.size);
 	o->n_seen++;
-	*seen = (struct seen){pid, has_client(o, pid, user, args, size)};
-	if (!size && has_running_client(o, user))
+	*seen = (struct seen){pid, has_client(o, pid, user, args.bytes, args.size)};
+	if (!args.size && has_running_client(o, user))
 		note_unread(o, pid);
-	else if (size && !seen->serves && compiles(command_line_raw(args, size)))
-		note(o, pid, command_line_raw(args, size));
+	else if (args.size && !seen->serves && compiles(line))
+		note(o, pid, line);
 	return seen->serves;
 }
 
@@ -325,7 +320,7 @@ void outsiders__report(const struct outsiders *o)
 void outsiders__free(struct outsiders *o)
 {
 	for (size_t i = 0; o && i < CLIENTS_KEPT; i++)
-		free(o->clients[i].args);
+		arguments__clear(&o->clients[i].args);
 	if (o)
 		free(o->unread);
 	free(o);

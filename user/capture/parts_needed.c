@@ -12,8 +12,6 @@
 
 /* Processes that are remembered, by the last bits of their number. */
 #define KEPT 4096
-/* Longer command lines may ask for anything. */
-#define MOST_ARGS 32768
 
 /* Words that ask for a part contain these: -Zthreads, -C incremental, -Zquery-dep-graph. */
 static const struct {
@@ -71,8 +69,8 @@ uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e)
 {
 	bool compiles = is_compiler_name(e->comm, strnlen(e->comm, sizeof(e->comm)));
 	pid_t pid = (pid_t)e->pid;
-	uint32_t parts =
-		compiles ? asked_by(e->args, e->args_len, e->truncated) : PLAN_PARTS_OPTIONAL;
+	bool hidden = e->truncated || command_line_file_at(e->args, e->args_len) < e->args_len;
+	uint32_t parts = compiles ? asked_by(e->args, e->args_len, hidden) : PLAN_PARTS_OPTIONAL;
 
 	p->asked[e->pid % KEPT].pid = pid;
 	p->asked[e->pid % KEPT].parts = parts;
@@ -91,18 +89,17 @@ static bool is_known_compiler(const char *exe)
 static bool ask_proc(struct look *look, pid_t pid, uint32_t *parts)
 {
 	_free_ char *exe = process_executable(pid);
-	char args[MOST_ARGS];
-	size_t len;
+	_arguments_ struct arguments args = {0};
 
 	if (!exe)
 		return false;
 	*parts = PLAN_PARTS_OPTIONAL;
 	if (!is_known_compiler(exe))
 		return true;
-	len = look__arguments(look, pid, args, sizeof(args));
-	if (len)
-		*parts = asked_by(args, len, len == sizeof(args));
-	return len;
+	look__arguments(look, pid, &args);
+	if (args.size)
+		*parts = asked_by(args.bytes, args.size, args.cut);
+	return args.size;
 }
 
 uint32_t parts_needed_by(struct look *look, pid_t pid)

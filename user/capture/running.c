@@ -22,8 +22,7 @@
  */
 static int adopt(const struct running *r, pid_t pid)
 {
-	char args[WIRE_ARGS_MAX];
-	size_t len;
+	_arguments_ struct arguments args = {0};
 	int err;
 
 	r->before_follow(r->ctx);
@@ -37,9 +36,10 @@ static int adopt(const struct running *r, pid_t pid)
 	if (!r->sink->running)
 		return 0;
 	/* May take as long as a look: the time below is that after it. */
-	len = look__arguments(r->look, pid, args, sizeof(args));
+	if (look__arguments(r->look, pid, &args))
+		args.cut = true;
 	err = r->sink->running(r->sink->ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
-			       args, len);
+			       &args);
 	return err ?: session_sink__cwd(r->sink, pid);
 }
 

@@ -550,7 +550,9 @@ static int on_record(void *ctx, const void *record, size_t size)
 	struct session *s = ctx;
 	const struct wire_exec *e = record;
 	const struct wire_label *label = record;
-	int err = s->sink.record(s->sink.ctx, record, size);
+	bool is_exec = size == sizeof(*e) && e->type == WIRE_EXEC;
+	int err = is_exec ? session_sink__exec(&s->sink, s->look, e)
+			  : s->sink.record(s->sink.ctx, record, size);
 
 	if (!err)
 		sampling__record(s->sampling, record, size);
@@ -560,7 +562,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
 		hide_label(s, label);
-	if (size != sizeof(*e) || e->type != WIRE_EXEC)
+	if (!is_exec)
 		return 0;
 	err = session_sink__cwd(&s->sink, (pid_t)e->pid);
 	return err ?: arrivals__on_exec(s->arrivals, e);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/look.h"
 #include "plan/plan.h"
 
 struct session_decision;
@@ -23,8 +24,8 @@ struct session_sink {
 	 */
 	void (*recorded)(void *ctx, uint8_t lib, const bool *queries, const bool *guards);
 	/* May be NULL. A process was running already when it was first followed. */
-	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		       size_t len);
+	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
+		       const struct arguments *args);
 	/* A wire record has arrived. */
 	int (*record)(void *ctx, const void *record, size_t size);
 	/*
@@ -48,6 +49,13 @@ struct session_sink {
 	/* With a budget: as in struct budget_sink. */
 	int (*decision)(void *ctx, const struct session_decision *d);
 };
+
+/*
+ * Pass on the record of an exec, with all arguments of a compiler: a record of the kernel half has
+ * only the first ones, and no argument files. Where they cannot be read, it is truncated.
+ */
+int session_sink__exec(const struct session_sink *sink, struct look *look,
+		       const struct wire_exec *e);
 
 /* Call sink->cwd with the working directory of a process that the sink knows. */
 int session_sink__cwd(const struct session_sink *sink, pid_t pid);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "proc/programs.h"
+
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 bool word__is(struct word word, const char *text)
@@ -28,6 +30,13 @@ struct word word__directory(struct word path)
 
 	return last.len == path.len ? (struct word){path.at, 0}
 				    : (struct word){path.at, path.len - last.len - 1};
+}
+
+bool word__names_compiler(struct word path)
+{
+	struct word name = word__last_component(path);
+
+	return name.at && is_compiler_name(name.at, name.len);
 }
 
 struct command_line command_line_joined(const char *text)
@@ -57,6 +66,14 @@ struct word command_line__next(struct command_line *rest)
 	end = memchr(at, rest->separator, (size_t)(rest->end - at)) ?: rest->end;
 	rest->at = end < rest->end ? end + 1 : end;
 	return (struct word){at, (size_t)(end - at)};
+}
+
+size_t command_line_file_at(const char *args, size_t size)
+{
+	for (size_t i = 1; i < size; i++)
+		if (args[i] == '@' && !args[i - 1])
+			return i;
+	return size;
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -108,6 +125,6 @@ bool command_line__may_contain(struct command_line line, const char *text, bool 
 	bool may = truncated || line.at == line.end;
 
 	for (struct word word; (word = command_line__next(&line)).at;)
-		may |= (word.len && *word.at == '@') || word__contains(word, text);
+		may |= word__contains(word, text);
 	return may;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads the command line of a compiler: its raw arguments, or its arguments joined by spaces, as a
- * trace has them. Arguments in an @file are not looked up.
+ * trace has them.
  */
 #ifndef QPROF_PROC_COMMAND_LINE_H
 #define QPROF_PROC_COMMAND_LINE_H
@@ -25,6 +25,9 @@ struct word word__last_component(struct word path);
 /* The path without its last component; an empty word without a slash. */
 struct word word__directory(struct word path);
 
+/* The path is that of a toolchain's compiler, by its file name. */
+bool word__names_compiler(struct word path);
+
 /* The words that are left to read. */
 struct command_line {
 	const char *at;
@@ -41,6 +44,10 @@ struct command_line command_line_raw(const char *args, size_t size);
 /* Take the next word; none at the end. */
 struct word command_line__next(struct command_line *rest);
 
+/* Where a word of raw arguments begins that names a file of arguments, "@path"; `size`: none does.
+ */
+size_t command_line_file_at(const char *args, size_t size);
+
 bool command_line__has(struct command_line line, const char *word);
 
 /* The first value of an option, as "--name value" or "--name=value". */
@@ -53,8 +60,8 @@ struct word command_line__codegen(struct command_line line, const char *name);
 struct word command_line__source(struct command_line line);
 
 /*
- * Whether a word may contain a text: one of arguments that were cut off (`truncated`), cannot be
- * read, or are in an @file.
+ * Whether a word may contain a text: one of those that are missing (`truncated`), or of arguments
+ * that cannot be read.
  */
 bool command_line__may_contain(struct command_line line, const char *text, bool truncated);
 

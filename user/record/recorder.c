@@ -260,15 +260,16 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 	return err ?: tracks__set_file(r->tracks, number, functions);
 }
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		      size_t len)
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
+		      const struct arguments *args)
 {
 	struct recorder *r = ctx;
 
 	r->n_adopted++;
 	if (r->opt.begun && begun__add(r->opt.begun, pid))
 		return -ENOMEM;
-	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args, len);
+	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args->bytes,
+			     args->size, args->cut);
 }
 
 static int on_record(void *ctx, const void *record, size_t size)

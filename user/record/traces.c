@@ -423,15 +423,15 @@ static int on_decision(void *ctx, const struct session_decision *d)
 	return past__decision(&t->past, d) ?: SINK_ALL(t, decision, d);
 }
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		      size_t len)
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
+		      const struct arguments *args)
 {
 	struct traces *t = ctx;
 	struct one *o = assign(t, (uint32_t)pid, (uint32_t)parent);
 
 	if (!o)
 		return -ENOMEM;
-	return o->recorder ? SINK(o, running, pid, parent, now_ns, args, len) : 0;
+	return o->recorder ? SINK(o, running, pid, parent, now_ns, args) : 0;
 }
 
 static int on_late(void *ctx, pid_t pid)

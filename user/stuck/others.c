@@ -112,9 +112,8 @@ static char *name_of(pid_t pid)
 
 int other__read(struct other *o, struct look *look, pid_t pid, bool below_compiler)
 {
-	char args[WIRE_ARGS_MAX];
+	_arguments_ struct arguments args = {0};
 	struct command c;
-	size_t len;
 	int err;
 
 	*o = (struct other){.pid = pid, .parent = process_parent(pid)};
@@ -123,8 +122,8 @@ int other__read(struct other *o, struct look *look, pid_t pid, bool below_compil
 	if (!o->name)
 		return err ?: -ENOMEM;
 	o->kind = other_kind_of(o->name, below_compiler);
-	len = look__arguments(look, pid, args, sizeof(args));
-	if (!command__parse(&c, args, len, len == sizeof(args))) {
+	if (!look__arguments(look, pid, &args) &&
+	    !command__parse(&c, args.bytes, args.size, args.cut)) {
 		o->command = take_ptr(c.line);
 		if (o->kind == OTHER_COMPILER) {
 			o->subject = take_ptr(c.crate);

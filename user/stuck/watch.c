@@ -81,11 +81,11 @@ static struct walker *walker_of(struct watch *w, pid_t pid)
 
 static void name_process(struct watch *w, struct snapshot_process *p)
 {
-	char args[WIRE_ARGS_MAX];
-	size_t len = look__arguments(w->look, p->pid, args, sizeof(args));
+	_arguments_ struct arguments args = {0};
 	struct command c;
 
-	if (command__parse(&c, args, len, len == sizeof(args)))
+	if (look__arguments(w->look, p->pid, &args) ||
+	    command__parse(&c, args.bytes, args.size, args.cut))
 		return;
 	p->crate = take_ptr(c.crate);
 	p->crate_type = take_ptr(c.crate_type);

@@ -6,14 +6,6 @@
 
 #include "base/array.h"
 #include "proc/command_line.h"
-#include "proc/programs.h"
-
-static bool is_compiler(struct word arg0)
-{
-	struct word name = word__last_component(arg0);
-
-	return is_compiler_name(name.at, name.len);
-}
 
 /*
  * If `arg` is the option `name`, put its value in `*value`: "--name=value", or the argument after
@@ -108,16 +100,17 @@ struct inputs {
 	struct word source; /* the first that ends in ".rs" */
 	struct word any;
 	unsigned int n;
-	bool unknown; /* an @file: it may hold anything */
+	bool unknown; /* some are missing */
 };
 
 static void add_input(struct inputs *in, struct word arg)
 {
+	if (arg.len && *arg.at == '@')
+		return;
 	if (arg.len > 3 && !memcmp(arg.at + arg.len - 3, ".rs", 3) && !in->source.at)
 		in->source = arg;
 	in->any = arg;
 	in->n++;
-	in->unknown = in->unknown || (arg.len && *arg.at == '@');
 }
 
 /* As rustc names a crate without --crate-name: the stem of the file, with '-' made '_'. */
@@ -147,7 +140,7 @@ static void skip_first(struct command_line *args)
 	struct command_line rest = *args;
 	struct word arg = command_line__next(&rest);
 
-	if (arg.len && (*arg.at == '+' || is_compiler(arg)))
+	if (arg.len && (*arg.at == '+' || word__names_compiler(arg)))
 		*args = rest;
 }
 
@@ -202,7 +195,7 @@ int command__parse(struct command *c, const char *args, size_t size, bool trunca
 	if (!arg0.at)
 		return 0;
 	c->line = join(args, size, truncated);
-	c->is_compiler = is_compiler(arg0);
+	c->is_compiler = word__names_compiler(arg0);
 	if (c->line && (!c->is_compiler || !parse_options(c, rest, truncated)))
 		return 0;
 	command__clear(c);

@@ -7,9 +7,10 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "qprof/wire.h"
 
 /* Bytes of a command line that are kept; the rest becomes "...". */
-#define COMMAND_MAX 65536
+#define COMMAND_MAX WIRE_COMMAND_MAX
 
 /* All texts are owned, and NULL where the arguments do not say. */
 struct command {
@@ -20,8 +21,8 @@ struct command {
 };
 
 /*
- * Parse NUL-separated arguments. `truncated`: the last ones are missing. Arguments in an @file are
- * not looked up. 0 or -ENOMEM, which leaves `*c` empty.
+ * Parse NUL-separated arguments. `truncated`: some are missing, the last ones or those of an @file;
+ * otherwise the lines of such a file follow its "@path". 0 or -ENOMEM, which leaves `*c` empty.
  */
 int command__parse(struct command *c, const char *args, size_t size, bool truncated);
 

@@ -227,8 +227,21 @@ static void set_command(struct image *image, struct command *c)
 	image->p.crate_type = take_ptr(c->crate_type);
 }
 
+/* A trace has room for 256 MiB of texts, and long commands of one user must not fill it. */
+static int parse_command(struct images *all, struct command *c, const char *args, size_t size,
+			 bool truncated)
+{
+	if (size > WIRE_ARGS_MAX && size > LONG_COMMANDS_MOST - all->long_commands) {
+		size = WIRE_ARGS_MAX;
+		truncated = true;
+	}
+	if (size > WIRE_ARGS_MAX)
+		all->long_commands += (uint32_t)size;
+	return command__parse(c, args, size, truncated);
+}
+
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len)
+		  const char *args, size_t args_len, bool truncated)
 {
 	struct image *image = images__find(all, pid);
 	_command_ struct command command = {0};
@@ -236,7 +249,7 @@ int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_
 
 	if (image && !image->exited && image->p.command)
 		return 0;
-	if (command__parse(&command, args, args_len, false))
+	if (parse_command(all, &command, args, args_len, truncated))
 		return -ENOMEM;
 	if (image && image->exited) {
 		err = let_go(all, image);
@@ -339,7 +352,7 @@ int images__on_exec(struct images *all, const struct wire_exec *r, const char *a
 	int err;
 
 	if (r->args_len)
-		err = command__parse(&command, args, r->args_len, r->truncated);
+		err = parse_command(all, &command, args, r->args_len, r->truncated);
 	else
 		err = command__parse(&command, r->comm, strnlen(r->comm, sizeof(r->comm)), true);
 	if (err)

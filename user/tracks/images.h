@@ -22,6 +22,9 @@
  */
 #define EXITED_KEPT 64
 
+/* Bytes of commands longer than WIRE_ARGS_MAX; the others are cut there. */
+#define LONG_COMMANDS_MOST (64u << 20)
+
 struct image {
 	struct trace_process p; /* p.index only if in_trace */
 	bool in_trace;
@@ -55,9 +58,10 @@ struct images {
 	uint32_t first_free; /* or U64_MAP_NONE */
 	uint32_t exited_pids[EXITED_KEPT];
 	uint64_t n_exited;
-	uint32_t n_processes; /* of the trace */
-	uint64_t n_unnamed;   /* executions whose key has no name */
-	uint32_t n_running;   /* of these, those that have not exited */
+	uint32_t n_processes;	/* of the trace */
+	uint64_t n_unnamed;	/* executions whose key has no name */
+	uint32_t n_running;	/* of these, those that have not exited */
+	uint32_t long_commands; /* bytes of commands that are longer than WIRE_ARGS_MAX */
 };
 
 /*
@@ -94,7 +98,7 @@ int images__on_names(struct images *all, uint32_t pid, const struct library *lib
 
 /* As tracks__adopt(), tracks__begin(), tracks__late() and tracks__cwd(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len);
+		  const char *args, size_t args_len, bool truncated);
 int images__begin(struct images *all, uint64_t time_ns);
 int images__late(struct images *all, uint32_t pid);
 int images__cwd(struct images *all, uint32_t pid, const char *cwd);

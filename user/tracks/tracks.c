@@ -188,9 +188,9 @@ struct trace_losses tracks__losses(const struct tracks *t,
 }
 
 int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len)
+		  const char *args, size_t args_len, bool truncated)
 {
-	return images__adopt(&t->images, pid, parent_pid, time_ns, args, args_len);
+	return images__adopt(&t->images, pid, parent_pid, time_ns, args, args_len, truncated);
 }
 
 int tracks__begin(struct tracks *t, uint64_t time_ns)
@@ -406,7 +406,7 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	if (size < args_at)
 		return -EBADMSG;
 	memcpy(&r, record, args_at);
-	if (r.args_len > WIRE_ARGS_MAX || r.args_len > size - args_at)
+	if (r.args_len > WIRE_COMMAND_MAX || r.args_len > size - args_at)
 		return -EBADMSG;
 	return images__on_exec(&t->images, &r, (const char *)record + args_at);
 }

@@ -111,7 +111,7 @@ struct trace_losses tracks__losses(const struct tracks *t,
  * arguments, as in WIRE_EXEC.
  */
 int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len);
+		  const char *args, size_t args_len, bool truncated);
 
 /*
  * The recording begins: the processes that were added start at this time, and their intervals that

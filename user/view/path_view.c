@@ -85,6 +85,12 @@ static void print_notes(FILE *out, const char *lead, const struct shown *s)
 	if (s->other_ns)
 		fprintf(out, "; other programs: %s", format_duration(buf, s->other_ns));
 	fputc('\n', out);
+	if (p->n_cut)
+		fprintf(out,
+			"%snot all arguments of %" PRIu32
+			" compile%s could be read: %s may have waited "
+			"for more\n",
+			lead, p->n_cut, p->n_cut == 1 ? "" : "s", p->n_cut == 1 ? "it" : "they");
 }
 
 static int add_step(struct table *t, const struct path_step *step, const struct build_rows *r,
@@ -187,6 +193,7 @@ int path_json(struct json *j, const struct build_rows *r, const struct build_vie
 	json__number(j, "jobs", path.jobs);
 	json__number(j, "scheduled_ns", path.scheduled_ns);
 	json__number(j, "unlimited_ns", path.unlimited_ns);
+	json__number(j, "cut_commands", path.n_cut);
 	json__print(j, ",\"critical_path\":");
 	json__put_open(j);
 	json__array(j, "steps");

@@ -373,6 +373,7 @@ static const struct field critical_path[] = {
 	{"jobs", COUNT, "compilers at once, at most"},
 	{"scheduled_ns", NS, "wall time of the build, scheduled again with as many jobs"},
 	{"unlimited_ns", NS, "the same with any number of jobs"},
+	{"cut_commands", COUNT, "compiles whose arguments could not all be read"},
 	{"steps", LIST, "in the order of time"},
 };
 

@@ -177,12 +177,13 @@ class SummaryView {
 			element("span", {}, element("span", {class: "sample " + kind}), " " + text)));
 	}
 
-	pathNotes({jobs, unlimited_ns: unlimited, scheduled_ns: scheduled, steps}) {
+	pathNotes({jobs, unlimited_ns: unlimited, scheduled_ns: scheduled, steps, cut_commands: cut}) {
 		const other = steps.reduce((sum, {part, ns}) => sum + (part === "other" ? ns : 0), 0);
 		const more = unlimited * 1.01 < scheduled ? `With any number of compilers at once the build would take ` +
 			`${this.time(unlimited)} instead of ${this.time(scheduled)}.` : "More compilers at once would save nothing.";
 		return `“Saves” is computed for ${plural(jobs, "compiler")} at once. ${more}` +
-			(other ? ` For ${this.time(other)} the build waited for no compiler.` : "");
+			(other ? ` For ${this.time(other)} the build waited for no compiler.` : "") +
+			(cut ? ` Not all arguments of ${plural(cut, "compile")} could be read, which may have waited for more.` : "");
 	}
 
 	isMuch(ns, whole = this.build.wall_ns) {

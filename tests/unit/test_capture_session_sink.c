@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* This file defines a fake of the look. The linker prefers it to the real function. */
+#include "capture/session_sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+static struct {
+	const char *args; /* of the process; NULL: it cannot be read */
+	size_t size;
+	bool cut;
+	unsigned int n_looks;
+	struct wire_exec seen;
+	char seen_args[512];
+} world;
+
+int look__arguments(struct look *l, pid_t pid, struct arguments *out)
+{
+	assert_int_equal(pid, 7);
+	world.n_looks++;
+	if (!world.args)
+		return -ETIME;
+	out->bytes = malloc(world.size);
+	assert_non_null(out->bytes);
+	memcpy(out->bytes, world.args, world.size);
+	out->size = world.size;
+	out->cut = world.cut;
+	return 0;
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	const size_t fixed = offsetof(struct wire_exec, args);
+
+	assert_true(size >= fixed);
+	memcpy(&world.seen, record, fixed);
+	assert_in_range(world.seen.args_len, 0, sizeof(world.seen_args));
+	assert_true(size >= fixed + world.seen.args_len);
+	memcpy(world.seen_args, (const char *)record + fixed, world.seen.args_len);
+	return 0;
+}
+
+#define TEXT(text) (text), sizeof(text)
+
+/* The kernel half has seen `args`; what is passed on must be `wanted`. */
+static void assert_passed_on(const char *args, size_t size, bool truncated, const char *wanted,
+			     size_t wanted_size, bool wanted_truncated)
+{
+	const struct session_sink sink = {.record = on_record};
+	struct wire_exec e = {.type = WIRE_EXEC, .truncated = truncated, .pid = 7};
+
+	e.time_ns = 123;
+	e.args_len = (wire_u32)size;
+	memcpy(e.args, args, size);
+	world.n_looks = 0;
+	assert_int_equal(session_sink__exec(&sink, NULL, &e), 0);
+	assert_int_equal(world.seen.pid, 7);
+	assert_int_equal(world.seen.time_ns, 123);
+	assert_int_equal(world.seen.truncated, wanted_truncated);
+	assert_int_equal(world.seen.args_len, wanted_size);
+	assert_memory_equal(world.seen_args, wanted, wanted_size);
+}
+
+static void set_arguments(const char *args, size_t size, bool cut)
+{
+	world.args = args;
+	world.size = size;
+	world.cut = cut;
+}
+
+static void a_whole_command_line_needs_no_look(void **state)
+{
+	assert_passed_on(TEXT("rustc\0a@b.rs"), false, TEXT("rustc\0a@b.rs"), false);
+	assert_int_equal(world.n_looks, 0);
+	/* Nor does that of another program, which is not shown. */
+	assert_passed_on(TEXT("cc\0@file"), false, TEXT("cc\0@file"), false);
+	assert_passed_on(TEXT("cc\0-"), true, TEXT("cc\0-"), true);
+	assert_int_equal(world.n_looks, 0);
+}
+
+static void a_long_command_line_is_completed(void **state)
+{
+	set_arguments(TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
+	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"),
+			 false);
+	assert_int_equal(world.n_looks, 1);
+	world.cut = true;
+	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"),
+			 true);
+	/* The kernel half could read none, or the process was found in /proc. */
+	world.cut = false;
+	assert_passed_on("", 0, true, TEXT("rustc\0--cfg\0x\0--crate-name\0a"), false);
+}
+
+static void an_argument_file_is_completed(void **state)
+{
+	set_arguments(TEXT("rustc\0@file\0--crate-name\0a\0b.rs"), false);
+	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false,
+			 TEXT("rustc\0@file\0--crate-name\0a\0b.rs"), false);
+	set_arguments(TEXT("rustc\0@file\0b.rs"), true);
+	assert_passed_on(TEXT("rustc\0@file\0b.rs"), false, TEXT("rustc\0@file\0b.rs"), true);
+}
+
+static void what_cannot_be_read_is_truncated(void **state)
+{
+	set_arguments(NULL, 0, false);
+	assert_passed_on(TEXT("rustc\0@file"), false, TEXT("rustc\0@file"), true);
+	assert_passed_on("", 0, true, "", 0, true);
+	/* It is gone. */
+	set_arguments("", 0, false);
+	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg"), true);
+	/* It executes another program by now. */
+	set_arguments(TEXT("/t/rustc\0--cfg\0x\0--crate-name\0a"), false);
+	assert_passed_on(TEXT("rustc\0--cfg"), true, TEXT("rustc\0--cfg"), true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_command_line_needs_no_look),
+		cmocka_unit_test(a_long_command_line_is_completed),
+		cmocka_unit_test(an_argument_file_is_completed),
+		cmocka_unit_test(what_cannot_be_read_is_truncated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/arguments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "plan/library/mount.h"
+#include "proc/command_line.h"
+#include "proc/processes.h"
+
+struct reading {
+	pid_t pid;
+	uid_t user;
+	uid_t invoker;
+	struct arguments *out;
+	size_t capacity;
+};
+
+/* ---- Argument files -------------------------------------------------------------------------- */
+
+static bool has_our_root(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
+	return !stat("/", &ours) && !stat(path, &theirs) && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
+}
+
+/* As the process would find it; without reading anything of it, as it may be a device. */
+static int find_file(pid_t pid, const char *path)
+{
+	bool absolute = *path == '/';
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_MAGICLINKS,
+	};
+	_close_ int dir = -1;
+	char from[64];
+
+	/* An absolute link in a relative path leads into the process's root, which may be another.
+	 */
+	if (absolute)
+		how.resolve |= RESOLVE_IN_ROOT;
+	else if (!has_our_root(pid))
+		how.resolve |= RESOLVE_NO_SYMLINKS;
+	snprintf(from, sizeof(from), "/proc/%d/%s", (int)pid, absolute ? "root" : "cwd");
+	dir = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+/* -1: it must not be read. The size is that of the file now. */
+static int open_file(const struct reading *r, const char *path, size_t *size)
+{
+	_close_ int found = find_file(r->pid, path);
+	struct file_mount mount;
+	struct stat st;
+	char again[64];
+
+	if (found < 0 || fstat(found, &st) || !S_ISREG(st.st_mode) || st.st_uid != r->user ||
+	    st.st_size > WIRE_COMMAND_MAX)
+		return -1;
+	if (file_mount__of(found, &mount) || file_mount__is_foreign(&mount, r->invoker))
+		return -1;
+	*size = (size_t)st.st_size;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+	return open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* The file as a whole, to be freed; NULL: unknown. */
+static char *read_file(const struct reading *r, struct word name, size_t *size)
+{
+	_free_ char *path = strndup(name.at, name.len), *text = NULL;
+	_close_ int fd = path ? open_file(r, path, size) : -1;
+
+	text = fd < 0 ? NULL : malloc(*size + 1);
+	if (!text || read(fd, text, *size + 1) != (ssize_t)*size || memchr(text, '\0', *size))
+		return NULL;
+	return take_ptr(text);
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+static int add_argument(struct reading *r, const char *text, size_t len)
+{
+	struct arguments *out = r->out;
+
+	if (len >= WIRE_COMMAND_MAX - out->size) {
+		out->cut = true;
+		return 0;
+	}
+	if (bytes__append(&out->bytes, &out->size, &r->capacity, text, len) ||
+	    bytes__append(&out->bytes, &out->size, &r->capacity, "", 1))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Each line is an argument, whatever it holds, as in rustc: a file in a file is not read. */
+static int add_file(struct reading *r, struct word name)
+{
+	size_t size;
+	_free_ char *text = read_file(r, name, &size);
+	int err = 0;
+
+	if (!text)
+		r->out->cut = true;
+	for (char *at = text; text && at < text + size && !err;) {
+		char *end = memchr(at, '\n', (size_t)(text + size - at)) ?: text + size;
+		size_t len = (size_t)(end - at);
+
+		if (end < text + size && len && at[len - 1] == '\r')
+			len--;
+		err = add_argument(r, at, len);
+		at = end + 1;
+	}
+	return err;
+}
+
+int arguments__read(pid_t pid, uid_t invoker, struct arguments *out)
+{
+	_free_ char *raw = malloc(WIRE_COMMAND_MAX + 1);
+	_arguments_ struct arguments found = {0};
+	struct reading r = {pid, process_uid(pid), invoker, &found, 0};
+	struct command_line line;
+	bool compiler = false;
+	size_t size;
+	int err = 0;
+
+	if (!raw)
+		return -ENOMEM;
+	size = process_arguments(pid, raw, WIRE_COMMAND_MAX + 1);
+	found.cut = size > WIRE_COMMAND_MAX;
+	line = command_line_raw(raw, size > WIRE_COMMAND_MAX ? WIRE_COMMAND_MAX : size);
+	for (struct word word; !err && (word = command_line__next(&line)).at;) {
+		bool is_file = compiler && word.len && *word.at == '@';
+
+		err = add_argument(&r, word.at, word.len);
+		if (!err && is_file)
+			err = add_file(&r, (struct word){word.at + 1, word.len - 1});
+		if (word.at == raw)
+			compiler = word__names_compiler(word);
+	}
+	if (!err) {
+		*out = found;
+		found = (struct arguments){0};
+	}
+	return err;
+}
