@@ -14,7 +14,7 @@
 #include "qprof/wire.h"
 #include "stack.h"
 
-const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
+const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20, .roles = ~0u};
 
 /* True during a capture. Probes are attached before it and stay after it. */
 volatile __u32 enabled;

@@ -62,6 +62,18 @@ int find_inode(struct bpf_raw_tracepoint_args *ctx)
 	return (int)bpf_find_vma(bpf_get_current_task_btf(), ctx->args[0], note_inode, NULL, 0);
 }
 
+/* The verifier leaves out a role whose sites are not attached. */
+static __always_inline bool is_attached(__u32 role)
+{
+	return knobs.roles >> role & 1;
+}
+
+#define ROLE(role, call)                          \
+	case role:                                \
+		if (is_attached(role))            \
+			return call(ctx, cookie); \
+		break
+
 /*
  * All sites but those that read labels. One program serves all roles, so that the verifier checks
  * what they share once: its work is most of the time that a recording takes to begin.
@@ -72,31 +84,18 @@ int qprof_site(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
 	switch (wire_cookie_role(cookie)) {
-	case WIRE_ROLE_START:
-		return site_start(ctx, cookie);
-	case WIRE_ROLE_START_BODY:
-		return site_start_body(ctx, cookie);
-	case WIRE_ROLE_WRAPPER:
-		return knobs.callers ? site_requested_wrapper(ctx, cookie)
-				     : site_wrapper(ctx, cookie);
-	case WIRE_ROLE_REQUEST:
-		return knobs.callers ? site_request(ctx, cookie) : 0;
-	case WIRE_ROLE_IDENTIFY:
-		return site_identify(ctx, cookie);
-	case WIRE_ROLE_END:
-		return site_end(ctx, cookie);
-	case WIRE_ROLE_CAUGHT:
-		return site_caught(ctx, cookie);
-	case WIRE_ROLE_GUARD_QUERY:
-		return site_guard_query(ctx, cookie);
-	case WIRE_ROLE_GUARD_CALLED:
-		return site_guard_called(ctx, cookie);
-	case WIRE_ROLE_GUARD_END:
-		return site_guard_end(ctx, cookie);
-	case WIRE_ROLE_TIMER_END:
-		return site_timer_end(ctx, cookie);
-	case WIRE_ROLE_HIT:
-		return site_hit(ctx, cookie);
+		ROLE(WIRE_ROLE_START, site_start);
+		ROLE(WIRE_ROLE_START_BODY, site_start_body);
+		ROLE(WIRE_ROLE_WRAPPER, site_wrapper);
+		ROLE(WIRE_ROLE_REQUEST, site_request);
+		ROLE(WIRE_ROLE_IDENTIFY, site_identify);
+		ROLE(WIRE_ROLE_END, site_end);
+		ROLE(WIRE_ROLE_CAUGHT, site_caught);
+		ROLE(WIRE_ROLE_GUARD_QUERY, site_guard_query);
+		ROLE(WIRE_ROLE_GUARD_CALLED, site_guard_called);
+		ROLE(WIRE_ROLE_GUARD_END, site_guard_end);
+		ROLE(WIRE_ROLE_TIMER_END, site_timer_end);
+		ROLE(WIRE_ROLE_HIT, site_hit);
 	}
 	return 0;
 }
@@ -107,9 +106,9 @@ int qprof_label_site(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	if (wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
+	if (is_attached(WIRE_ROLE_TIMER) && wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
 		return site_timer(ctx, cookie);
-	return site_guard(ctx, cookie);
+	return is_attached(WIRE_ROLE_GUARD) ? site_guard(ctx, cookie) : 0;
 }
 
 /* May sleep too: a part of the compiler's tables may be swapped out. */

@@ -134,7 +134,8 @@ static __noinline int site_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 
 static __always_inline int site_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	return site_push_named(ctx, cookie, FRAME_WRAPPED);
+	return knobs.callers ? site_requested_wrapper(ctx, cookie)
+			     : site_push_named(ctx, cookie, FRAME_WRAPPED);
 }
 
 /*

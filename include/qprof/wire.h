@@ -495,6 +495,7 @@ struct wire_knobs {
 	wire_u32 light;	      /* of these: enum wire_light */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
+	wire_u32 roles; /* 1 << enum wire_role: sites that may be attached */
 };
 
 /*
@@ -780,7 +781,7 @@ _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 36, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");

@@ -252,6 +252,44 @@ static void the_toolchain_is_asked(void **state)
 	free(old);
 }
 
+/* `rustc` and `rustup` are one program, as rustup installs them. */
+static void a_proxy_is_asked_as_rustup(void **state)
+{
+	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+
+	unsetenv("SUDO_UID");
+	unlink(at("bin/rustc"));
+	assert_int_equal(symlink("rustup", at("bin/rustc")), 0);
+	setenv("PATH", at("bin"), 1);
+	make_file("lib/librustc_driver-g.so", "g", 0644);
+	snprintf(script, sizeof(script),
+		 "#!/bin/sh\n[ \"$*\" = '+nightly which rustc' ] && echo %s/bin/rustc\n", top);
+	make_file("bin/rustup", script, 0755);
+	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-g.so"));
+	free(path);
+	path = NULL;
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
+
+	/* Without an answer of rustup, the proxy is asked as any rustc. */
+	snprintf(script, sizeof(script), "#!/bin/sh\n[ \"$1\" = --print ] && echo %s\n", top);
+	make_file("bin/rustup", script, 0755);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	free(path);
+
+	/* Another program beside it is not its rustup. */
+	unlink(at("bin/rustc"));
+	make_file("bin/rustup", "#!/bin/sh\necho /nonexistent/bin/rustc\n", 0755);
+	snprintf(script, sizeof(script), "echo %s", top);
+	fake_rustc(script);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	free(path);
+	unlink(at("bin/rustup"));
+	unlink(at("lib/librustc_driver-g.so"));
+	setenv("PATH", old, 1);
+	free(old);
+}
+
 /* stdin belongs to the recorded command, or is a terminal, which would stop the reader. */
 static void a_queried_compiler_gets_none_of_our_input(void **state)
 {
@@ -306,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_fifo_in_the_compilers_place_is_passed_over),
 		cmocka_unit_test(debians_place_is_known),
 		cmocka_unit_test(the_toolchain_is_asked),
+		cmocka_unit_test(a_proxy_is_asked_as_rustup),
 		cmocka_unit_test(a_queried_compiler_gets_none_of_our_input),
 		cmocka_unit_test(a_toolchain_that_fails_is_distinguished_from_none),
 	};

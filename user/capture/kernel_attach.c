@@ -104,7 +104,8 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 	if (err)
 		return err;
 	set.sites = sites;
-	err = tables_fill(&tables, &set);
+	/* Without a program for any site there is no room in the tables. */
+	err = a->loaded->skel->rodata->knobs.roles ? tables_fill(&tables, &set) : 0;
 	if (err)
 		return err;
 	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)

@@ -31,7 +31,8 @@ static bool wants_hits(const struct kernel_options *opt)
 
 /*
  * Choose the program for the sites of each role: none if no site of the role can pass the filter.
- * Starts and ends of queries always have one, as the cost of probes is measured with them.
+ * Starts and ends of queries have one with any filter but an empty one, as the cost of probes is
+ * measured with them.
  */
 static void list_programs(struct loaded *l, const struct kernel_options *opt)
 {
@@ -44,11 +45,12 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	bool guards = hashing || about_query || filter__may_pass(f, FILTER_ACTIVITY) ||
 		      filter__may_pass(f, FILTER_DYNAMIC);
 	bool timers = filter__may_pass(f, FILTER_TIMER), names = opt->keys && !opt->only_open;
+	bool any = !filter__is_empty(f) || opt->hits;
 
-	l->progs[WIRE_ROLE_START] = site;
-	l->progs[WIRE_ROLE_START_BODY] = site;
-	l->progs[WIRE_ROLE_END] = site;
-	l->progs[WIRE_ROLE_CAUGHT] = site;
+	l->progs[WIRE_ROLE_START] = any ? site : NULL;
+	l->progs[WIRE_ROLE_START_BODY] = queries ? site : NULL;
+	l->progs[WIRE_ROLE_END] = any ? site : NULL;
+	l->progs[WIRE_ROLE_CAUGHT] = any ? site : NULL;
 	l->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
 	l->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
 	l->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
@@ -60,9 +62,28 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
 	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
 	l->progs[WIRE_ROLE_DROP] = names ? l->skel->progs.qprof_drop_site : NULL;
+	l->skel->rodata->knobs.roles = 0;
+	for (uint32_t role = 0; role < ATTACH_ROLES; role++)
+		l->skel->rodata->knobs.roles |= l->progs[role] ? 1u << role : 0;
+	bpf_program__set_autoload(site, any);
+	bpf_program__set_autoload(label, guards || timers);
 	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, names);
 	bpf_program__set_autoload(l->skel->progs.on_signal, names);
-	bpf_program__set_autoload(label, guards || timers);
+}
+
+/* What no program looks up has one entry: the kernel allocates for all of them. */
+static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
+{
+	const struct qprof_bpf *s = l->skel;
+	struct bpf_map *const of_probes[] = {
+		s->maps.providers, s->maps.steps,  s->maps.memory_keys,
+		s->maps.overflow,  s->maps.labels, s->maps.sources,
+	};
+	int err = opt->callers ? 0 : bpf_map__set_max_entries(s->maps.wrappers, 1);
+
+	for (size_t i = 0; i < N_OF(of_probes) && !err && !s->rodata->knobs.roles; i++)
+		err = bpf_map__set_max_entries(of_probes[i], 1);
+	return err;
 }
 
 /* A recording without times off the CPU is better than none. */
@@ -201,7 +222,8 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.callers = opt->callers;
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.keys = opt->keys;
-	if ((opt->keys && set_names_slots(l)) || prepare_samples(l, &opt->sampling, switches))
+	if ((opt->keys && set_names_slots(l)) || set_table_sizes(l, opt) ||
+	    prepare_samples(l, &opt->sampling, switches))
 		return -errno;
 	return qprof_bpf__load(l->skel);
 }

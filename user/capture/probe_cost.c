@@ -17,9 +17,10 @@
 #include "base/diag.h"
 
 /* Each call is timed separately: the median ignores calls that were disturbed. */
-#define CALLS	      192
-#define STEPPED_CALLS 16
-#define WARM_CALLS    8 /* the first hits also pay for the page, and for the thread's storage */
+#define CALLS	      96
+#define STEPPED_CALLS 8
+#define IDLE_CALLS    32 /* without probes, they hardly differ */
+#define WARM_CALLS    8	 /* the first hits also pay for the page, and for the thread's storage */
 #define MOST_RECORDS  (WARM_CALLS + CALLS)
 
 #define MOST_HIT_NS 1000000
@@ -77,7 +78,7 @@ __asm__(".text\n"
 
 /* Durations of calls; in memory that the child shares with us. */
 struct timings {
-	uint64_t nothing_ns[CALLS]; /* of a function without probes: reading the clock */
+	uint64_t nothing_ns[IDLE_CALLS]; /* of a function without probes: reading the clock */
 	uint64_t emulated_ns[CALLS];
 	uint64_t stepped_ns[STEPPED_CALLS];
 	bool called;
@@ -210,7 +211,7 @@ static void call_all(struct timings *t)
 	if (!bytes)
 		return;
 	t->written = *(const volatile uint8_t *)(uintptr_t)qprof_cost_emulated_start != PUSH_RBP;
-	time_calls(nothing, bytes, size, CALLS, t->nothing_ns);
+	time_calls(nothing, bytes, size, IDLE_CALLS, t->nothing_ns);
 	time_calls(qprof_cost_emulated, bytes, size, CALLS, t->emulated_ns);
 	time_calls(qprof_cost_stepped, bytes, size, STEPPED_CALLS, t->stepped_ns);
 	t->called = true;
@@ -330,7 +331,7 @@ static int measure(struct kernel *k, struct timings *t, struct samples *s,
 	costs->rehearsal.spans = s->n_spans;
 	if (err)
 		return err;
-	idle_ns = median(t->nothing_ns, CALLS);
+	idle_ns = median(t->nothing_ns, IDLE_CALLS);
 	costs->emulated = cost_of(t->emulated_ns, CALLS, idle_ns, s, EMULATED);
 	costs->stepped = cost_of(t->stepped_ns, STEPPED_CALLS, idle_ns, s, STEPPED);
 	return 0;
