@@ -164,9 +164,10 @@ PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
-# Likewise a cached unwind table.
+# Likewise a cached unwind table, and the functions beside it.
 UNWIND_SRC := $(sort $(wildcard user/unwind/*.[ch] user/pctab/*.[ch])) include/qprof/wire_unwind.h \
-	$(addprefix user/plan/symbols/,cfa.c cfa.h dwarf_bytes.h eh_frame.c eh_frame.h)
+	$(addprefix user/plan/symbols/,cfa.c cfa.h dwarf_bytes.h eh_frame.c eh_frame.h \
+	elf_image.c elf_image.h elf_symbol.c elf_symbol.h functions.c functions.h)
 UNWIND_CODEC := $(B)/user/unwind/codec.o $(B)/fuzz/user/unwind/codec.o
 $(UNWIND_CODEC): $(UNWIND_SRC)
 $(UNWIND_CODEC): private OBJ_CFLAGS = \

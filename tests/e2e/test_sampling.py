@@ -291,7 +291,7 @@ def test_samples_beside_hostile_processes(t):
     inodes = {"%x" % entry.stat(follow_symlinks=False).st_ino
               for way in hostile for entry in os.scandir(t.path(way))}
     stored = {name.split("-")[2] for _, _, names in os.walk(t.path("cache")) for name in names
-              if name.startswith("unwind-")}
+              if name.startswith("code-")}
     assert stored and not stored & inodes, stored & inodes
     assert t.run_qprof("report", "--functions", trace).returncode == 0
     return "%d samples, %d KB, %d files without a table" % (len(own), most, refused)

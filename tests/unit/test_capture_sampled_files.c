@@ -189,7 +189,7 @@ static void a_stored_table_is_there_at_once(void **state)
 	open_files(BLOCKS, FAKE_FILES_MAX);
 	file = new_file("a.so");
 	settle(add(file, getuid()), &bias);
-	assert_int_equal(cache_home_count("unwind-"), 1);
+	assert_int_equal(cache_home_count("code-"), 1);
 	close_files();
 	open_files(BLOCKS, FAKE_FILES_MAX);
 	n_forks = 0;
@@ -209,7 +209,7 @@ static void tables_of_foreign_files_are_not_stored(void **state)
 	file = new_file("a.so");
 	assert_int_equal(settle(add(file, foreigner(0)), &bias), 0);
 	assert_true(has_table(1));
-	assert_int_equal(cache_home_count("unwind-"), 0);
+	assert_int_equal(cache_home_count("code-"), 0);
 	close_files();
 }
 

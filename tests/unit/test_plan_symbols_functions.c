@@ -25,7 +25,7 @@ static void assert_at(const struct functions *f, uint64_t pc, const char *symbol
 	struct function_range range;
 
 	if (!symbol) {
-		assert_false(functions__find(f, pc, &range));
+		assert_false(functions__find(f, pc, &range) && range.symbol);
 		return;
 	}
 	assert_true(functions__find(f, pc, &range));
@@ -52,14 +52,15 @@ static void a_pc_lies_in_one_function_or_in_none(void **state)
 	assert_at(f, UINT64_MAX, NULL, 0, 0);
 }
 
-static void folded_functions_have_the_name_of_the_longest_and_first(void **state)
+static void folded_functions_have_the_name_of_the_longest(void **state)
 {
 	static const struct elf_builder_symbol syms[] = {FUNC("c", TEXT, 8), FUNC("b", TEXT, 8),
 							 FUNC("a", TEXT, 4), FUNC("d", TEXT, 8)};
 	_functions_ struct functions *f = NULL;
 
 	assert_int_equal(open_symbols(syms, 4, &f), 0);
-	assert_at(f, TEXT + 2, "b", TEXT, 8);
+	/* Of equally long ones, the first in the table of names. */
+	assert_at(f, TEXT + 2, "c", TEXT, 8);
 }
 
 static void a_nested_function_splits_the_outer_one(void **state)
@@ -89,16 +90,12 @@ static void a_nested_function_splits_the_outer_one(void **state)
 
 static void a_file_without_symbols_has_no_functions(void **state)
 {
-	_functions_ struct functions *f = NULL;
+	_functions_ struct functions *f = NULL, *none = NULL;
 
-	assert_int_equal(open_symbols(NULL, 0, &f), -ENODATA);
-	assert_int_equal(functions_of("/nonexistent", &f), -ENOENT);
-	assert_null(f);
-}
-
-static int any_functions_of(const char *path, struct functions **out)
-{
-	return WITH_LIBRARY(path, functions__open_any(file_, out));
+	assert_int_equal(open_symbols(NULL, 0, &f), 0);
+	assert_at(f, TEXT, NULL, 0, 0);
+	assert_int_equal(functions_of("/nonexistent", &none), -ENOENT);
+	assert_null(none);
 }
 
 /* The symbols are in a table of this type. */
@@ -112,7 +109,7 @@ static struct functions *open_any(uint32_t type, const struct elf_builder_symbol
 	shdr = elf_builder__get(&b, ELF_BUILDER_SYMTAB);
 	shdr.sh_type = type;
 	elf_builder__put(&b, ELF_BUILDER_SYMTAB, shdr);
-	assert_int_equal(WITH_BYTES(b.buf, b.len, any_functions_of(path_, &f)), 0);
+	assert_int_equal(WITH_BYTES(b.buf, b.len, functions_of(path_, &f)), 0);
 	return f;
 }
 
@@ -136,7 +133,7 @@ static void symbols_for_the_linker_will_do(void **state)
 	assert_at(f, TEXT + 17, "b", TEXT + 16, 8);
 	/* There is no table of starts. */
 	assert_at(f, TEXT + 12, NULL, 0, 0);
-	assert_in_range(functions__bytes(f), 1, 10000);
+	assert_in_range(functions__memory(f), 1, 10000);
 }
 
 static void code_without_a_symbol_has_ranges(void **state)
@@ -164,16 +161,84 @@ static void a_file_may_have_nothing_at_all(void **state)
 	assert_at(f, TEXT + 4, NULL, 0, 0);
 }
 
+/* The bytes of a file's functions, of which a test damages a copy. */
+static uint8_t *copy_of(const struct functions *f, size_t *len)
+{
+	const uint8_t *bytes = functions__bytes(f, len);
+	uint8_t *copy = malloc(*len);
+
+	assert_non_null(copy);
+	return memcpy(copy, bytes, *len);
+}
+
+static const struct elf_builder_symbol few[] = {FUNC("a", TEXT + 4, 4), FUNC("bc", TEXT + 8, 4),
+						FUNC("d", TEXT + 16, 8)};
+
+static void functions_are_the_same_in_a_store(void **state)
+{
+	_functions_ struct functions *f = open_any(SHT_SYMTAB, few, 3), *back = NULL;
+	uint8_t id[ELF_BUILD_ID_MAX], same[ELF_BUILD_ID_MAX];
+	struct function_range x, y;
+	size_t len;
+	_free_ uint8_t *copy = copy_of(f, &len);
+
+	assert_int_equal(functions__of_bytes(copy, len, NULL, 0, &back), 0);
+	for (uint64_t pc = TEXT - 1; pc <= TEXT + ELF_BUILDER_TEXT_SIZE; pc++) {
+		bool found = functions__find(f, pc, &x);
+
+		assert_int_equal(functions__find(back, pc, &y), found);
+		if (!found)
+			continue;
+		assert_int_equal(x.addr, y.addr);
+		assert_int_equal(x.size, y.size);
+		assert_string_equal(x.symbol ?: "", y.symbol ?: "");
+	}
+	assert_int_equal(functions__build_id(f, id), functions__build_id(back, same));
+	assert_memory_equal(id, same, sizeof(id));
+}
+
+static void damaged_functions_are_refused(void **state)
+{
+	_functions_ struct functions *f = open_any(SHT_SYMTAB, few, 3), *back = NULL;
+	size_t len, ranges;
+	_free_ uint8_t *copy = copy_of(f, &len);
+
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(functions__of_bytes(copy, n, NULL, 0, &back), -EBADMSG);
+	/* All but the names has a checksum. */
+	ranges = len - sizeof("a\0bc\0d");
+	for (size_t i = 0; i < ranges; i++) {
+		copy[i] ^= 0x10;
+		assert_int_equal(functions__of_bytes(copy, len, NULL, 0, &back), -EBADMSG);
+		copy[i] ^= 0x10;
+	}
+	/* Without its end, a name would be read beyond the bytes. */
+	copy[len - 1] = 'x';
+	assert_int_equal(functions__of_bytes(copy, len, NULL, 0, &back), -EBADMSG);
+	copy[len - 1] = 0;
+	/* A checksum can be made for everything: two ranges that overlap, one without a size. */
+	memset(copy + FUNCTIONS_HEADER + FUNCTIONS_RANGE, 0, 4);
+	functions__seal(copy, len);
+	assert_int_equal(functions__of_bytes(copy, len, NULL, 0, &back), -EBADMSG);
+	memcpy(copy, functions__bytes(f, &len), len);
+	memset(copy + FUNCTIONS_HEADER + 4, 0, 4);
+	functions__seal(copy, len);
+	assert_int_equal(functions__of_bytes(copy, len, NULL, 0, &back), -EBADMSG);
+	assert_null(back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
-		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
+		cmocka_unit_test(folded_functions_have_the_name_of_the_longest),
 		cmocka_unit_test(a_nested_function_splits_the_outer_one),
 		cmocka_unit_test(a_file_without_symbols_has_no_functions),
 		cmocka_unit_test(symbols_for_the_linker_will_do),
 		cmocka_unit_test(code_without_a_symbol_has_ranges),
 		cmocka_unit_test(a_file_may_have_nothing_at_all),
+		cmocka_unit_test(functions_are_the_same_in_a_store),
+		cmocka_unit_test(damaged_functions_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void assert_fails(const char *path, int err)
 
 	assert_int_equal(make(file, &t), err);
 	assert_null(t);
-	assert_int_equal(cache_home_count("unwind-"), 0);
+	assert_int_equal(cache_home_count("code-"), 0);
 }
 
 static void a_table_comes_as_if_it_were_made_here(void **state)
@@ -80,6 +80,24 @@ static void a_table_comes_as_if_it_were_made_here(void **state)
 	/* The segments with which mappings are compared. */
 	assert_int_equal(there->n_segments, here->n_segments);
 	assert_memory_equal(there->segments, here->segments, sizeof(here->segments));
+}
+
+static void functions_come_with_it(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	_functions_ struct functions *here = NULL, *stored = NULL;
+	_unwind_table_ struct unwind_table *t = NULL;
+	const uint8_t *x, *y;
+	size_t len, same;
+
+	assert_int_equal(make(file, &t), 0);
+	assert_int_equal(functions__read(file, &here), 0);
+	assert_int_equal(unwind_load__functions(file, &stored), 0);
+	x = functions__bytes(here, &len);
+	y = functions__bytes(stored, &same);
+	assert_int_equal(len, same);
+	assert_memory_equal(x, y, len);
+	assert_true(len > FUNCTIONS_HEADER);
 }
 
 static void a_stored_table_needs_no_job(void **state)
@@ -109,7 +127,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 	}
 	assert_int_equal(ready, 1);
 	assert_int_equal(unwind_job__finish(j, false, &t), 0);
-	assert_int_equal(cache_home_count("unwind-"), 0);
+	assert_int_equal(cache_home_count("code-"), 0);
 }
 
 static void a_file_without_a_table_is_an_error(void **state)
@@ -185,7 +203,7 @@ static void a_file_that_is_truncated_meanwhile_is_an_error(void **state)
 	in_child = die_of_signals;
 	assert_int_equal(make(file, &t), -EIO);
 	assert_null(t);
-	assert_int_equal(cache_home_count("unwind-"), 0);
+	assert_int_equal(cache_home_count("code-"), 0);
 	close(copy_fd);
 	unlink(path);
 }
@@ -201,7 +219,7 @@ static void a_file_that_changes_is_not_cached(void **state)
 	file = open_file(path);
 	assert_int_equal(pwrite(copy_fd, "x", 1, 15), 1);
 	assert_int_equal(make(file, &t), 0);
-	assert_int_equal(cache_home_count("unwind-"), 0);
+	assert_int_equal(cache_home_count("code-"), 0);
 	close(copy_fd);
 	unlink(path);
 }
@@ -212,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_table_comes_as_if_it_were_made_here),
+		TEST(functions_come_with_it),
 		TEST(a_stored_table_needs_no_job),
 		TEST(one_can_wait_for_it_with_poll),
 		TEST(a_file_without_a_table_is_an_error),

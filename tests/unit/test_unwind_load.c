@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/load.h"
 
+#include <endian.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -32,13 +33,27 @@ static int teardown(void **state)
 	return cache_home_remove(state);
 }
 
-static void store(const struct unwind_table *t)
+/* Store a table, and behind it `n` bytes as functions. */
+static void store_with(const struct unwind_table *t, const uint8_t *functions, size_t n)
 {
-	_free_ uint8_t *bytes = NULL;
+	_free_ uint8_t *bytes = NULL, *both = NULL;
+	uint64_t size;
 	size_t len;
 
 	assert_int_equal(unwind_encode(t, &bytes, &len), 0);
-	unwind_load__store(file, bytes, len);
+	both = malloc(sizeof(size) + len + n);
+	assert_non_null(both);
+	size = htole64(len);
+	memcpy(both, &size, sizeof(size));
+	memcpy(both + sizeof(size), bytes, len);
+	if (n)
+		memcpy(both + sizeof(size) + len, functions, n);
+	unwind_load__store(file, both, sizeof(size) + len + n);
+}
+
+static void store(const struct unwind_table *t)
+{
+	store_with(t, NULL, 0);
 }
 
 static struct unwind_table *sample(uint32_t rule)
@@ -56,7 +71,7 @@ static void a_stored_table_is_loaded(void **state)
 
 	assert_int_equal(unwind_load__stored(file, &back), -ENOENT);
 	store(t);
-	assert_int_equal(cache_home_count("unwind-"), 1);
+	assert_int_equal(cache_home_count("code-"), 1);
 	assert_int_equal(unwind_load__stored(file, &back), 0);
 	for (uint64_t addr = ROWS_START; addr < ROWS_START + 1100; addr++)
 		assert_rule(unwind_table__rule(back, addr), unwind_table__rule(t, addr));
@@ -68,7 +83,7 @@ static void a_file_has_one_table(void **state)
 
 	store(t);
 	store(other);
-	assert_int_equal(cache_home_count("unwind-"), 1);
+	assert_int_equal(cache_home_count("code-"), 1);
 	assert_int_equal(unwind_load__stored(file, &back), 0);
 	assert_rule(unwind_table__rule(back, ROWS_START), RSP_RULE(40));
 }
@@ -88,12 +103,40 @@ static void another_identity_has_another_table(void **state)
 	unwind_table__free(back);
 }
 
+static void functions_are_beside_the_table(void **state)
+{
+	/* One of 4 bytes at 0x1000. */
+	uint8_t bytes[FUNCTIONS_HEADER + FUNCTIONS_RANGE + 2] = {0};
+	_functions_ struct functions *f = NULL, *none = NULL;
+	_unwind_table_ struct unwind_table *t = sample(1);
+	struct function_range range;
+
+	store(t);
+	assert_int_equal(unwind_load__functions(file, &none), -ENOENT);
+	bytes[9] = 0x10;
+	bytes[16] = 1;
+	bytes[20] = 2;
+	bytes[FUNCTIONS_HEADER + 4] = 4;
+	bytes[FUNCTIONS_HEADER + FUNCTIONS_RANGE] = 'f';
+	functions__seal(bytes, sizeof(bytes));
+	store_with(t, bytes, sizeof(bytes));
+	assert_int_equal(unwind_load__functions(file, &f), 0);
+	assert_true(functions__find(f, 0x1003, &range));
+	assert_string_equal(range.symbol, "f");
+	/* A file that is cut off, as by a full disk, is not used. */
+	store_with(t, bytes, sizeof(bytes) - 1);
+	assert_int_equal(unwind_load__functions(file, &none), -ENOENT);
+	assert_null(none);
+	/* Whoever has mapped the earlier one keeps it. */
+	assert_true(functions__find(f, 0x1000, &range));
+}
+
 static void what_is_no_table_is_not_loaded(void **state)
 {
 	struct unwind_table *back = NULL;
 
 	unwind_load__store(file, (const uint8_t *)"no table", 8);
-	assert_int_equal(cache_home_count("unwind-"), 1);
+	assert_int_equal(cache_home_count("code-"), 1);
 	assert_int_equal(unwind_load__stored(file, &back), -ENOENT);
 	unwind_load__store(file, (const uint8_t *)"", 0);
 	assert_int_equal(unwind_load__stored(file, &back), -ENOENT);
@@ -105,9 +148,8 @@ static void what_is_no_table_is_not_loaded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_stored_table_is_loaded),
-		TEST(a_file_has_one_table),
-		TEST(another_identity_has_another_table),
+		TEST(a_stored_table_is_loaded),		  TEST(a_file_has_one_table),
+		TEST(another_identity_has_another_table), TEST(functions_are_beside_the_table),
 		TEST(what_is_no_table_is_not_loaded),
 	};
 

@@ -16,9 +16,9 @@
 
 #define SYSTEM_BASE "/var/cache"
 #define DIR_NAME    "qprof-bpf"
-/* A plan of rustc takes 300 KB, the unwind table of LLVM 4 MB. With --system any user may have us
- * make plans. */
-#define FILE_SIZE_MAX (8u << 20)
+/* A plan of rustc takes 600 KB, the tables of its or LLVM's code 22 MB. With --system any user may
+ * have us make plans. */
+#define FILE_SIZE_MAX (64u << 20)
 #define FILES_MAX     64
 /* Older than any writer that still runs. */
 #define ABANDONED_S 3600
@@ -210,7 +210,7 @@ int cache_dir__map(const struct cache_dir *s, const char *name, void **map, size
 		return fd;
 	if (!size)
 		return -EBADMSG;
-	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	*map = p;

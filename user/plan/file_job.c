@@ -26,8 +26,8 @@
 #include "base/sandbox.h"
 
 #define READ_BYTES 65536 /* the capacity of a pipe */
-/* The plan of rustc 1.97 takes 300 kB, its cache hits 200 kB, the unwind table of LLVM 4 MB. */
-#define MOST_SENT (16u << 20)
+/* The plan of rustc 1.97 takes 600 kB, its cache hits 200 kB, the tables of LLVM's code 22 MB. */
+#define MOST_SENT (64u << 20)
 /* Bytes of the child's error line, which ends with zeroes. */
 #define ERROR_LINE 1024
 /* The first and the longest pause between checks whether a child has exited. */

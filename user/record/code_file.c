@@ -148,22 +148,20 @@ static int write_rows(void *ctx, size_t i, const struct lines_row *rows, size_t 
 	return err == -E2BIG ? 0 : err;
 }
 
+/* Lines of functions that were found; the image is read only now. */
 int code_file__write_lines(struct code_file *c, struct trace_writer *w)
 {
 	_free_ struct lines_range *ranges = calloc(c->n_noted + 1, sizeof(*ranges));
+	struct library_file *file = symbol_file__file(c->symbols);
+	_elf_image_ struct elf_image *img = NULL;
 	struct line_writer lw = {w, c->noted};
-	struct functions *functions;
-	struct elf_image *img;
 	int err;
 
 	if (!ranges)
 		return -ENOMEM;
-	if (!c->n_noted || symbol_file__is_foreign(c->symbols))
+	if (!c->n_noted || !file || symbol_file__is_foreign(c->symbols) ||
+	    !symbol_file__functions(c->symbols) || elf_image__read(file, &img))
 		return 0;
-	functions = symbol_file__functions(c->symbols);
-	if (!functions)
-		return 0;
-	img = functions__image(functions);
 	qsort(c->noted, c->n_noted, sizeof(*c->noted), by_address);
 	for (size_t i = 0; i < c->n_noted; i++)
 		ranges[i] = (struct lines_range){c->noted[i].addr, c->noted[i].size};

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/invoker.h"
 #include "plan/library/mount.h"
+#include "unwind/load.h"
 
 struct symbol_file {
 	struct code_symbols *owner;
@@ -135,7 +136,7 @@ const char *symbol_file__build_id(const struct symbol_file *f)
 static void set_build_id(struct symbol_file *f)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
-	uint32_t n = elf_image__identity(functions__image(f->functions), id);
+	uint32_t n = functions__build_id(f->functions, id);
 
 	format_hex(f->build_id, id, n);
 }
@@ -161,7 +162,7 @@ static size_t bytes_of_owner(const struct symbol_file *f)
 
 	for (const struct symbol_file *other = f->owner->first; other; other = other->next)
 		if (other->functions && other->foreign && other->uid == f->uid)
-			bytes += functions__bytes(other->functions);
+			bytes += functions__memory(other->functions);
 	return bytes;
 }
 
@@ -181,18 +182,25 @@ static void warn_of_room(struct code_symbols *s, const struct library_file *file
 	s->warned = true;
 }
 
+/* The store has the functions of the invoker's files and root's, once their unwind table is made.
+ */
 static void read_functions(struct symbol_file *f)
 {
 	f->is_read = true;
 	if (!f->file)
 		return;
+	if (!unwind_load__functions(f->file, &f->functions)) {
+		*bytes_of(f) += functions__memory(f->functions);
+		set_build_id(f);
+		return;
+	}
 	if (!has_room(f)) {
 		warn_of_room(f->owner, f->file);
 		return;
 	}
-	if (is_withheld(f) || functions__open_any(f->file, &f->functions))
+	if (is_withheld(f) || functions__read(f->file, &f->functions))
 		return;
-	*bytes_of(f) += functions__bytes(f->functions);
+	*bytes_of(f) += functions__memory(f->functions);
 	set_build_id(f);
 }
 
@@ -223,7 +231,7 @@ void symbol_file__free(struct symbol_file *f)
 		return;
 	unlink_file(f);
 	if (f->functions)
-		*bytes_of(f) -= functions__bytes(f->functions);
+		*bytes_of(f) -= functions__memory(f->functions);
 	functions__free(f->functions);
 	library_file__free(f->file);
 	free(f);

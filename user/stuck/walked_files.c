@@ -12,6 +12,7 @@
 #include "plan/library/mount.h"
 #include "plan/symbols/functions.h"
 #include "unwind/job.h"
+#include "unwind/load.h"
 #include "unwind/preserved.h"
 #include "unwind/vdso.h"
 
@@ -152,7 +153,7 @@ static void file__free(struct walked_file *f)
 	if (f->table)
 		f->all->table_bytes -= unwind_table__bytes(f->table);
 	if (f->functions)
-		f->all->symbol_bytes -= functions__bytes(f->functions);
+		f->all->symbol_bytes -= functions__memory(f->functions);
 	unwind_table__free(f->table);
 	give_up(f);
 	functions__free(f->functions);
@@ -267,12 +268,17 @@ static void read_symbols(struct walked_file *f)
 	char hidden[256];
 
 	f->symbols_read = true;
-	if (!f->file || f->all->symbol_bytes > WALKED_SYMBOLS_MAX || is_withheld(f->file))
+	if (!f->file)
 		return;
-	diag_hold_errors(hidden, sizeof(hidden));
-	if (!functions__open_any(f->file, &f->functions))
-		f->all->symbol_bytes += functions__bytes(f->functions);
-	diag_hold_errors(NULL, 0);
+	if (unwind_load__functions(f->file, &f->functions)) {
+		if (f->all->symbol_bytes > WALKED_SYMBOLS_MAX || is_withheld(f->file))
+			return;
+		diag_hold_errors(hidden, sizeof(hidden));
+		functions__read(f->file, &f->functions);
+		diag_hold_errors(NULL, 0);
+	}
+	if (f->functions)
+		f->all->symbol_bytes += functions__memory(f->functions);
 }
 
 const char *walked_file__symbol(struct walked_file *f, uint64_t addr)

@@ -2,7 +2,6 @@
 #include "unwind/codec.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "pctab/pctab.h"
@@ -181,14 +180,23 @@ static int read_items(struct dwarf_bytes *b, struct unwind_table *t)
 	return read_rules(b, t) && read_directory(b, t) && !b->bad ? 0 : -EBADMSG;
 }
 
+bool unwind_is_current(const uint8_t *buf, size_t len)
+{
+	struct dwarf_bytes b = {buf, buf + len, false};
+
+	return dwarf_bytes__number(&b, 4) == MAGIC && dwarf_bytes__number(&b, 4) == REVISION &&
+	       !b.bad;
+}
+
 static int read_table(const uint8_t *buf, size_t len, struct unwind_table *t)
 {
 	struct dwarf_bytes b = {buf, buf + len, false};
-	bool known = dwarf_bytes__number(&b, 4) == MAGIC && dwarf_bytes__number(&b, 4) == REVISION;
-	uint64_t sum = dwarf_bytes__number(&b, 8);
+	uint64_t sum;
 	int err;
 
-	if (b.bad || !known || sum != checksum(b.at, dwarf_bytes__left(&b)))
+	dwarf_bytes__number(&b, 8); /* magic, revision */
+	sum = dwarf_bytes__number(&b, 8);
+	if (b.bad || !unwind_is_current(buf, len) || sum != checksum(b.at, dwarf_bytes__left(&b)))
 		return -EBADMSG;
 	if (!read_header(&b, t) || size_of(t->n_segments, t->n_rules, t->pages, t->size) != len)
 		return -EBADMSG;

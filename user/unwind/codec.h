@@ -17,6 +17,7 @@
 #ifndef QPROF_UNWIND_CODEC_H
 #define QPROF_UNWIND_CODEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,9 @@ void unwind_codec__seal(uint8_t *buf, size_t len);
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int unwind_encode(const struct unwind_table *t, uint8_t **buf, size_t *len);
+
+/* True if they begin as unwind_encode() of this state of the code begins. */
+bool unwind_is_current(const uint8_t *buf, size_t len);
 
 /*
  * 0 and a table the caller frees, whose pc-value tables stay in `buf`; the caller gives it `bytes`

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/job.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -24,17 +25,32 @@ int unwind_table__of(struct library_file *file, struct unwind_table **out)
 		       ?: unwind_table__make(&input, &rows, out);
 }
 
-/* A file_job_fn. */
+/*
+ * A file_job_fn: sends what unwind_load__store() takes. Without functions a table is as good; they
+ * are read again when names are wanted.
+ */
 static int make(struct library_file *file, const void *arg, struct file_writer *to)
 {
+	_functions_ struct functions *functions = NULL;
+	_elf_image_ struct elf_image *img = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
 	_free_ uint8_t *bytes = NULL;
-	size_t len = 0;
+	size_t len = 0, functions_len = 0;
+	const uint8_t *sent;
+	uint64_t size;
 	int err;
 
 	(void)arg;
 	err = unwind_table__of(file, &t) ?: unwind_encode(t, &bytes, &len);
-	return err ?: file_writer__write(to, bytes, len);
+	if (err)
+		return err;
+	size = htole64(len);
+	file_writer__write(to, &size, sizeof(size));
+	err = file_writer__write(to, bytes, len);
+	if (err || elf_image__map(file, &img) || functions__of_image(img, &functions))
+		return err;
+	sent = functions__bytes(functions, &functions_len);
+	return file_writer__write(to, sent, functions_len);
 }
 
 int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,
@@ -68,23 +84,35 @@ static bool may_store(const struct library_file *file)
 	return library_file__identity(file)->lasting && library_file__is_same(file);
 }
 
+static bool are_functions(const struct unwind_parts *p)
+{
+	_functions_ struct functions *f = NULL;
+
+	return !p->functions_len ||
+	       !functions__of_bytes(p->functions, p->functions_len, NULL, 0, &f);
+}
+
 /* The child may have been taken over: what it sent is decoded before it is stored. */
 static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len, bool store,
 		      struct unwind_table **out)
 {
 	const struct library_file *file = file_job__file(j->job);
-	_free_ uint8_t *bytes = malloc(len + 1);
+	_free_ uint8_t *bytes = NULL;
+	struct unwind_parts parts;
 	struct unwind_table *t;
-	int err;
+	int err = unwind_load__split(sent, len, &parts);
 
+	if (err)
+		return err;
+	bytes = malloc(parts.table_len + 1);
 	if (!bytes)
 		return -ENOMEM;
-	memcpy(bytes, sent, len);
-	err = unwind_decode(bytes, len, &t);
+	memcpy(bytes, parts.table, parts.table_len);
+	err = unwind_decode(bytes, parts.table_len, &t);
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);
-	if (store && may_store(file))
+	if (store && may_store(file) && are_functions(&parts))
 		unwind_load__store(file, sent, len);
 	*out = t;
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The unwind table of a file: from the store (load.h), or else a child process (plan/file_job.h)
- * makes it while the caller goes on. That of LLVM takes 0.1 s.
+ * makes it while the caller goes on, with the functions of the file for the store. That of LLVM
+ * takes 0.1 s.
  */
 #ifndef QPROF_UNWIND_JOB_H
 #define QPROF_UNWIND_JOB_H

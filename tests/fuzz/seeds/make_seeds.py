@@ -306,6 +306,23 @@ def relr_seeds():
     yield "cut", u64(0x4cbf668, every)[:-1]
 
 
+# ---- fuzz_functions: the fuzzer sets magic and checksum -----------------------------------------
+
+
+def stored_functions(base, ranges, names):
+    head = bytes(8) + struct.pack("<Q", base) + u32(len(ranges), len(names), 20, 0)
+    return head + bytes(range(24)) + b"".join(u32(*r) for r in ranges) + names
+
+
+def functions_seeds():
+    ranges = ((0, 4, 0), (4, 12, NONE), (16, 8, 2), (24, 8, 0))
+    yield "named", stored_functions(0x401000, ranges, b"a\0bc\0")
+    yield "none", stored_functions(0, (), b"")
+    yield "outside", stored_functions(0x401000, ((0, 4, 9), (0xffffff00, 0xffffffff, 0)), b"a\0")
+    yield "overlapping", stored_functions(0x401000, ((0, 4, 0), (3, 4, 0)), b"a\0")
+    yield "endless", stored_functions(0x401000, ((0, 4, 0),), b"ab")
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
@@ -313,7 +330,8 @@ def main():
                           ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
                           ("fuzz_samples", sample_seeds()),
-                          ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds())):
+                          ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds()),
+                          ("fuzz_functions", functions_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:
