@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The data of the page; tests/e2e/test_trends_page.py opens it in a browser. */
 #include <json-c/json.h>
+#include <sqlite3.h>
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
@@ -136,6 +137,25 @@ static void without_builds_there_is_no_page(void **state)
 	assert_int_equal(access(directory_path("none.html"), F_OK), -1);
 }
 
+static void a_damaged_store_leaves_no_page(void **state)
+{
+	_free_ char *path = strdup(directory_path("harmed.db"));
+	const struct cli_history_page_options o = {.store = path,
+						   .output = directory_path("none.html")};
+	_output_ struct output out = {};
+	sqlite3 *db;
+
+	add_builds(path, 2, "whole");
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "UPDATE sums_recent SET rows = x'00'", NULL, NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(run(&o, &out), EXIT_CODE_FAILURE);
+	assert_one_line(out.text[1]);
+	assert_contains(out.text[1], "it is damaged");
+	assert_int_equal(access(o.output, F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +163,7 @@ int main(void)
 		cmocka_unit_test(names_are_no_part_of_the_page),
 		cmocka_unit_test(an_existing_file_stays),
 		cmocka_unit_test(without_builds_there_is_no_page),
+		cmocka_unit_test(a_damaged_store_leaves_no_page),
 	};
 
 	return cmocka_run_group_tests(tests, make_store, directory_remove);

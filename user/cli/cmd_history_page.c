@@ -199,9 +199,10 @@ static void print_written(const struct cli_history_page_options *o, const struct
 /* The page is made in memory: a store that fails leaves no file. */
 int cmd_history_page(const struct cli_history_page_options *o)
 {
-	__cleanup(page__clear) struct page p = {};
 	_close_ int page = memfd_create("page", MFD_CLOEXEC);
 	_out_ struct out *out = NULL;
+	/* Cleared first: its streams end in `out`. */
+	__cleanup(page__clear) struct page p = {};
 	size_t size;
 
 	if (page < 0 || out__new(page, &out)) {
