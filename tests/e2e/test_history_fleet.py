@@ -203,10 +203,13 @@ class Wrong(http.server.BaseHTTPRequestHandler):
         elif how == "proxy":
             self.send_response(500)
             self.send_header("Content-Length", "14")
-        elif how == "chunks":
+        elif how in ("chunks", "error"):
             self.protocol_version = "HTTP/1.1"
-            self.send_response(200)
+            self.send_response(200 if how == "chunks" else 500)
             self.send_header("Transfer-Encoding", "chunked")
+        elif how == "headers":
+            self.send_without_end(b"HTTP/1.1 200 OK\r\n", b"X-More: %s\r\n" % (b"a" * 8000))
+            return
         else:
             self.send_response(200)
             if how != "endless":
@@ -215,15 +218,22 @@ class Wrong(http.server.BaseHTTPRequestHandler):
         if how in ("half", "endless", "page", "proxy"):
             self.wfile.write(b"<html></html>\n")
         if how == "chunks":
-            self.send_chunks()
+            # Names, types, and rows.
+            self.send_without_end(chunk(b"version\tcluster\nInt64\tString\n"),
+                                  chunk(b"1\t%s\n" % (b"a" * 65536)))
+        if how == "error":
+            self.send_without_end(chunk(b"<html>"), chunk(b"a" * 65536))
 
-    def send_chunks(self):
-        """Names, types, and rows without end."""
-        chunk = b"version\tcluster\nInt64\tString\n"
+    def send_without_end(self, first, more):
         with contextlib.suppress(OSError):
+            self.wfile.write(first)
             while not self.server.ends.is_set():
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
-                chunk = b"1\t%s\n" % (b"a" * 65536)
+                self.wfile.write(more)
+                self.server.sent += len(more)
+
+
+def chunk(data):
+    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 @contextlib.contextmanager
@@ -233,11 +243,11 @@ def wrong_server(certificate=None):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.ends = threading.Event()
+    server.ends, server.sent = threading.Event(), 0
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield server.server_address[1]
+        yield server
     finally:
         server.ends.set()
         server.shutdown()
@@ -247,7 +257,10 @@ def wrong_server(certificate=None):
 
 WRONG = {"redirect": "redirects to another address", "down": "status 503", "half": "broke off",
          "endless": "does not say where it ends", "page": "not ClickHouse's", "proxy": "status 500",
-         "hangs": "does not answer in time", "chunks": "more than 512 MiB"}
+         "hangs": "does not answer in time", "chunks": "more than 512 MiB", "error": "status 500",
+         "headers": "headers without end"}
+# What a server may send that is asked twice, with what its socket holds.
+SENT_MAX = {"error": 32 << 20, "headers": 32 << 20}
 
 
 def waits(t, done, n):
@@ -265,9 +278,10 @@ def allow(t, seconds):
 
 def test_wrong_answers(t):
     lines = t.write("one.jsonl", "".join(lines_of(range(1))))
-    with wrong_server() as port:
+    with wrong_server() as server:
         for how, words in WRONG.items():
-            store = ("--store", "http://127.0.0.1:%d/%s/ci" % (port, how))
+            store = ("--store", "http://127.0.0.1:%d/%s/ci" % (server.server_address[1], how))
+            server.sent = 0
             allow(t, 1 if how == "hangs" else 300)
             asked = history(t, "list", *store)
             assert asked.returncode == 125 and words in asked.stderr, (how, asked)
@@ -276,6 +290,7 @@ def test_wrong_answers(t):
             added = history(t, "merge", *store, lines)
             assert added.returncode == 125 and words in added.stderr, (how, added)
             waits(t, added, 1)
+            assert server.sent <= SENT_MAX.get(how, server.sent), (how, server.sent)
     away = history(t, "list", "--store", "http://127.0.0.1:%d/ci" % clickhouse.free_ports(1)[0])
     assert away.returncode == 125 and "connect" in away.stderr.lower(), away
 
@@ -288,8 +303,8 @@ def test_a_certificate_is_verified(t):
     assert made.returncode == 0, made
     with open(key) as f, open(certificate, "a") as both:
         both.write(f.read())
-    with wrong_server(certificate) as port:
-        store = ("--store", "https://127.0.0.1:%d/page/ci" % port)
+    with wrong_server(certificate) as server:
+        store = ("--store", "https://127.0.0.1:%d/page/ci" % server.server_address[1])
         refused = history(t, "list", *store)
         assert refused.returncode == 125 and "certificate is not trusted" in refused.stderr, refused
         trusted = history(t, "list", *store, CURL_CA_BUNDLE=certificate)

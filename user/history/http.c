@@ -13,6 +13,7 @@
 
 #define CLIENT_LIBRARY "libcurl.so.4"
 #define CONNECT_S      5l
+#define HEADS_MAX      (256u << 10)
 
 struct http {
 	__typeof__(curl_easy_init) *init;
@@ -33,9 +34,11 @@ struct exchange {
 	struct http *h;
 	const struct http_post *post;
 	struct http_result *result;
-	size_t len;  /* of result->text */
-	bool framed; /* the answer says where it ends */
-	int err;     /* what `take` returned */
+	size_t len;   /* of result->text */
+	size_t heads; /* bytes of lines before the answer */
+	bool framed;  /* the answer says where it ends */
+	bool ended;   /* by us: no more of it is needed */
+	int err;      /* what `take` returned */
 };
 
 static void why(char text[HTTP_WHY_MAX], const char *fmt, ...)
@@ -85,6 +88,7 @@ static void keep_text(struct exchange *e, const char *bytes, size_t n)
 	memcpy(e->result->text + e->len, bytes, n);
 	e->len += n;
 	e->result->text[e->len] = '\0';
+	e->ended = n == room;
 }
 
 static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
@@ -94,12 +98,14 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *ctx)
 	(void)size; /* always 1 */
 	if (!e->result->status)
 		e->h->info(e->h->curl, CURLINFO_RESPONSE_CODE, &e->result->status);
-	if (e->result->status != 200)
+	/* Beside rows that were asked for, an answer is a text: a server may send it without end.
+	 */
+	if (e->result->status != 200 || !e->post->take)
 		keep_text(e, bytes, n);
-	else if (e->post->take)
+	else
 		e->err = e->post->take(e->post->ctx, bytes, n);
 	/* Another number than `n` ends the exchange. */
-	return e->err ? !n : n;
+	return e->err || e->ended ? !n : n;
 }
 
 static size_t take_header(char *line, size_t size, size_t n, void *ctx)
@@ -111,7 +117,12 @@ static size_t take_header(char *line, size_t size, size_t n, void *ctx)
 	    (n > 18 && !strncasecmp(line, "transfer-encoding:", 18)) ||
 	    (n > 6 && !strncasecmp(line, "HTTP/2", 6)))
 		e->framed = true;
-	return n;
+	e->heads += n;
+	if (e->heads <= HEADS_MAX)
+		return n;
+	why(e->result->why, "its answer has headers without end");
+	e->err = -EPROTO;
+	return !n;
 }
 
 /* ---- A client -------------------------------------------------------------------------------- */
@@ -226,6 +237,10 @@ static int judge_status(const struct exchange *e)
 			    "look whole; ask the server itself, not by this proxy");
 		return -EPROTO;
 	}
+	if (r->status == 200 && e->ended) {
+		why(r->why, "its answer is not ClickHouse's");
+		return -EPROTO;
+	}
 	if (r->status == 200)
 		return 0;
 	why(r->why, "it answers with status %ld", r->status);
@@ -286,7 +301,7 @@ int http__post(struct http *h, const struct http_post *post, struct http_result 
 	h->info(h->curl, CURLINFO_RESPONSE_CODE, &result->status);
 	if (e.err)
 		return e.err;
-	return code == CURLE_OK ? judge_status(&e) : judge_failure(&e, code);
+	return code == CURLE_OK || e.ended ? judge_status(&e) : judge_failure(&e, code);
 }
 
 void http__close(struct http *h)
