@@ -122,11 +122,11 @@ static void the_whole_build_replaces_an_unfinished_one(void **state)
 	assert_string_equal(read, expected);
 }
 
-static void change(const char *sql)
+static void change(const char *file, const char *sql)
 {
 	sqlite3 *db;
 
-	assert_int_equal(sqlite3_open(directory_path("a.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(directory_path(file), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 }
@@ -136,7 +136,7 @@ static void assert_wrong(struct store *s, const char *sql, const char *why)
 	_output_ struct output said = {};
 	_free_ char *read = NULL;
 
-	change(sql);
+	change("a.db", sql);
 	output_begin(&said);
 	read = printed_text(store__each(s, write_build, out) + EBADMSG);
 	output_end(&said);
@@ -267,7 +267,7 @@ static char *kept(int version, const char *extension, size_t *size)
 	return content;
 }
 
-static struct store *opened_as_kept(int version)
+static void keep(int version)
 {
 	_free_ char *content = NULL;
 	_fclose_ FILE *out = NULL;
@@ -278,6 +278,11 @@ static struct store *opened_as_kept(int version)
 	assert_non_null(out);
 	assert_int_equal(fwrite(content, 1, size, out), size);
 	assert_int_equal(fflush(out), 0);
+}
+
+static struct store *opened_as_kept(int version)
+{
+	keep(version);
 	return opened("kept.db");
 }
 
@@ -311,6 +316,53 @@ static void files_of_all_versions_are_read_and_written(void **state)
 		assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 		assert_int_equal(n, 1);
 		assert_int_equal(number_of_builds(s), builds);
+	}
+}
+
+/* In place of a table or beside the tables; each would run without end, or change the file. */
+static const char *const of_another[] = {
+	"ALTER TABLE builds RENAME TO b; CREATE VIEW builds AS WITH RECURSIVE r(n) AS "
+	"(SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
+	"CREATE TRIGGER t AFTER DELETE ON query_parts BEGIN DELETE FROM builds; END",
+	"CREATE VIEW more AS SELECT 1",
+	"CREATE INDEX more ON builds(abs(n))",
+	"CREATE TABLE more(x)",
+	"DROP INDEX builds_start",
+};
+
+static void a_file_with_other_objects_is_refused(void **state)
+{
+	for (int version = 1; version <= SQLITE_FILE_VERSION; version++)
+		for (size_t i = 0; i < N_OF(of_another); i++) {
+			struct store *s = NULL;
+			_output_ struct output said = {};
+
+			keep(version);
+			change("kept.db", of_another[i]);
+			assert_int_equal(CAPTURED(&said, sqlite__open(directory_path("kept.db"),
+								      STORE_WRITE, &s)),
+					 -EBADMSG);
+			assert_one_line(said.text[1]);
+			assert_contains(said.text[1], "not those of a history");
+			assert_null(s);
+		}
+}
+
+static void files_of_others_beside_it_are_refused(void **state)
+{
+	static const char *const beside[] = {"a.db-wal", "a.db-shm", "a.db-journal"};
+
+	store__close(opened("a.db"));
+	for (size_t i = 0; i < N_OF(beside); i++) {
+		struct store *s = NULL;
+		_output_ struct output said = {};
+
+		assert_int_equal(mkfifo(directory_path(beside[i]), 0600), 0);
+		assert_int_equal(
+			CAPTURED(&said, sqlite__open(directory_path("a.db"), STORE_READ, &s)),
+			-EPERM);
+		assert_contains(said.text[1], "remove it");
+		assert_int_equal(unlink(directory_path(beside[i])), 0);
 	}
 }
 
@@ -363,6 +415,8 @@ int main(void)
 		TEST(old_builds_are_pruned),
 		TEST(what_only_old_builds_needed_is_pruned),
 		TEST(files_of_all_versions_are_read_and_written),
+		TEST(a_file_with_other_objects_is_refused),
+		TEST(files_of_others_beside_it_are_refused),
 		TEST(a_build_beyond_the_limits_is_refused_whole),
 		TEST(only_its_owner_may_read_a_file),
 	};

@@ -388,6 +388,9 @@ static void distrust(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	/* There are views of ours, for which settle() allows them. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 	/* A mapped file that its owner truncates would end this process. */
@@ -406,11 +409,34 @@ static int settle(struct sqlite_store *s, bool write)
 	err = err ?: sqlite_schema__settle(s->db, name, write);
 	if (err)
 		return err;
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
 	s->names = sqlite_names__new(s->db);
 	if (!s->names)
 		return -ENOMEM;
 	return fail(s,
 		    sqlite_unpacked__add(s->db, s->names) ?: sqlite_series__add(s->db, s->names));
+}
+
+/* SQLite would take these for ours, wait for a FIFO, or write what a journal has into the store. */
+static int check_beside(const char *name, uid_t owner)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+	_free_ char *real = realpath(name, NULL);
+
+	for (size_t i = 0; real && i < N_OF(suffixes); i++) {
+		_free_ char *path = NULL;
+		struct stat st;
+
+		if (asprintf(&path, "%s%s", real, suffixes[i]) < 0)
+			return -ENOMEM;
+		if (!lstat(path, &st) &&
+		    (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != owner)))
+			return diag_error_r(-EPERM,
+					    "%s is not of the owner of %s; remove it, or give a "
+					    "file in a directory that only you may write to",
+					    path, name);
+	}
+	return real ? 0 : -errno;
 }
 
 /*
@@ -442,9 +468,11 @@ static int look_at_file(const char *name, enum store_access access, int why_not,
 				    "%s belongs to another user; give a file of your own, and take "
 				    "these builds with `qprof-bpf history merge`",
 				    name);
+	if (!*as_it_is)
+		return check_beside(name, st.st_uid);
 	if (asprintf(&log, "%s-wal", name) < 0)
 		return -ENOMEM;
-	if (*as_it_is && !stat(log, &st) && st.st_size)
+	if (!stat(log, &st) && st.st_size)
 		return diag_error_r(-EBUSY,
 				    "%s is in use by its owner; try again later, or have it "
 				    "written with `qprof-bpf history export`",

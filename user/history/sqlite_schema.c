@@ -83,8 +83,8 @@ static void print_packed(FILE *f, const char *table)
 		table, table, table, table);
 }
 
-/* The caller frees it. NULL: no memory. */
-static char *tables(void)
+/* Those of a version. The caller frees it. NULL: no memory. */
+static char *tables(int64_t version)
 {
 	char *text = NULL;
 	size_t size;
@@ -97,7 +97,8 @@ static char *tables(void)
 	print_compiles(f);
 	print_packed(f, "query");
 	print_packed(f, "item");
-	fputs(SQLITE_SUMS_TABLES ";", f);
+	if (version >= 2)
+		fputs(SQLITE_SUMS_TABLES ";", f);
 	fputs("CREATE TABLE item_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
 	      "PRIMARY KEY(name, crate)) WITHOUT ROWID;",
 	      f);
@@ -107,7 +108,7 @@ static char *tables(void)
 
 static int make_tables(sqlite3 *db, const char *name)
 {
-	_free_ char *sql = tables();
+	_free_ char *sql = tables(SQLITE_FILE_VERSION);
 	_free_ char *version = NULL;
 	int64_t objects;
 	int err = sql ? sqlite_db__number(db, name, "SELECT count(*) FROM sqlite_schema", &objects)
@@ -173,8 +174,9 @@ int sqlite_schema__migrate(sqlite3 *db, const char *name, int from, const struct
 
 /* ---- Whether they are ours ------------------------------------------------------------------- */
 
-#define OBJECTS \
-	"SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1"
+#define OBJECTS                                                                      \
+	"SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') " \
+	"FROM sqlite_schema ORDER BY 1"
 
 static int same_rows(sqlite3_stmt *a, sqlite3_stmt *b, bool *same)
 {
@@ -195,13 +197,13 @@ static int same_rows(sqlite3_stmt *a, sqlite3_stmt *b, bool *same)
 	return x == SQLITE_ROW || x == SQLITE_DONE ? SQLITE_OK : x;
 }
 
-/* A view or a trigger of another would run as ours. */
-static int check_objects(sqlite3 *db, const char *name)
+/* A view or a trigger of another would run as ours, so nothing is asked of other objects. */
+static int check_objects(sqlite3 *db, const char *name, int64_t version)
 {
 	_sqlite3_ sqlite3 *model = NULL;
 	_sqlite3_stmt_ sqlite3_stmt *found = NULL;
 	_sqlite3_stmt_ sqlite3_stmt *expected = NULL;
-	_free_ char *sql = tables();
+	_free_ char *sql = tables(version);
 	bool same = true;
 	int err, rc;
 
@@ -222,15 +224,18 @@ static int check_objects(sqlite3 *db, const char *name)
 				   name);
 }
 
-static int check_version(sqlite3 *db, const char *name, bool write, int64_t version)
+static int bring_up_to_date(sqlite3 *db, const char *name, bool write, int64_t version)
 {
+	int err;
+
 	if (version > SQLITE_FILE_VERSION)
 		return diag_error_r(-EPROTONOSUPPORT,
 				    "%s has tables of version %d, this qprof-bpf knows %d: use "
 				    "the qprof-bpf that wrote it, or a newer one",
 				    name, (int)version, SQLITE_FILE_VERSION);
-	if (version == SQLITE_FILE_VERSION)
-		return 0;
+	err = check_objects(db, name, version);
+	if (err || version == SQLITE_FILE_VERSION)
+		return err;
 	if (!write)
 		return diag_error_r(-EPROTONOSUPPORT,
 				    "%s has tables of the former version %d; `qprof-bpf history "
@@ -259,5 +264,5 @@ int sqlite_schema__settle(sqlite3 *db, const char *name, bool write)
 				    "%s is a database of another program; give another file with "
 				    "--store",
 				    name);
-	return check_version(db, name, write, version) ?: check_objects(db, name);
+	return bring_up_to_date(db, name, write, version);
 }
