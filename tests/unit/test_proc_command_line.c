@@ -56,6 +56,8 @@ static void a_path_has_a_last_component(void **state)
 	assert_word(word__last_component((struct word){0}), NULL);
 	assert_true(word__is((struct word){"bcd", 2}, "bc"));
 	assert_false(word__is((struct word){"bcd", 2}, "bcd"));
+	assert_true(word__is((struct word){0}, ""));
+	assert_false(word__contains((struct word){0}, "b"));
 }
 
 static void a_path_has_a_directory(void **state)

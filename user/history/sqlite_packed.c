@@ -131,7 +131,8 @@ static int take_rows(struct writer *w, const struct history_rows *rows, struct p
 		if (array__add(&out->at, &out->n, &out->capacity, &row))
 			return SQLITE_NOMEM;
 	}
-	qsort(out->at, out->n, sizeof(*out->at), by_crate_and_key);
+	if (out->n)
+		qsort(out->at, out->n, sizeof(*out->at), by_crate_and_key);
 	for (uint32_t i = 1; i < out->n; i++)
 		if (!by_crate_and_key(&out->at[i - 1], &out->at[i]))
 			return SQLITE_CONSTRAINT;
@@ -201,7 +202,8 @@ static int sum_rows(struct writer *w, struct packed_rows *rows, struct pack_rows
 
 	if (rc)
 		return rc;
-	qsort(rows->at, rows->n, sizeof(*rows->at), by_key);
+	if (rows->n)
+		qsort(rows->at, rows->n, sizeof(*rows->at), by_key);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct pack_row *row = &rows->at[i].row;
 
@@ -343,7 +345,8 @@ static int write_crates(struct writer *w, struct packed_rows *rows)
 	_pack_rows_ struct pack_rows part = {};
 	int rc = SQLITE_OK;
 
-	qsort(rows->at, rows->n, sizeof(*rows->at), by_crate_and_key);
+	if (rows->n)
+		qsort(rows->at, rows->n, sizeof(*rows->at), by_crate_and_key);
 	for (uint32_t i = 0; i < rows->n && !rc; i++) {
 		if (array__add(&part.at, &part.n, &part.capacity, &rows->at[i].row))
 			return SQLITE_NOMEM;

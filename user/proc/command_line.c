@@ -9,12 +9,12 @@
 
 bool word__is(struct word word, const char *text)
 {
-	return word.len == strlen(text) && !memcmp(word.at, text, word.len);
+	return word.len == strlen(text) && (!word.len || !memcmp(word.at, text, word.len));
 }
 
 bool word__contains(struct word word, const char *text)
 {
-	return memmem(word.at, word.len, text, strlen(text));
+	return word.len && memmem(word.at, word.len, text, strlen(text));
 }
 
 struct word word__last_component(struct word path)
