@@ -273,6 +273,7 @@ static void builds_are_chosen(void **state)
 	assert_int_equal(trend__ask(s, &q, &unknown), 0);
 	assert_int_equal(unknown.points[0].value, HISTORY_UNKNOWN);
 	assert_int_equal(unknown.reasons[TREND_NO_VALUE], 10);
+	assert_false(has_note(&unknown, "toolchains"));
 }
 
 static void what_has_no_number_is_refused(void **state)

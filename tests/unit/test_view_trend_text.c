@@ -45,7 +45,7 @@ static void each_build_has_a_line_if_the_user_wants(void **state)
 
 static void without_a_change_a_sentence_says_so(void **state)
 {
-	_free_ char *text = NULL, *few = NULL;
+	_free_ char *text = NULL, *few = NULL, *counted = NULL;
 
 	sample_trend(&sample, 30);
 	text = text_of(&(struct trend_look){.width = 80});
@@ -54,7 +54,11 @@ static void without_a_change_a_sentence_says_so(void **state)
 		"\nNo change beyond noise: one build differs from the next by 0.68 % (median).\n");
 	sample_trend(&sample, 5);
 	few = text_of(&(struct trend_look){});
-	assert_contains(few, "\n5 comparable builds are too few to tell a change from noise");
+	assert_contains(few, "\n5 comparable builds are too few to tell a change from noise: add "
+			     "more, 8 at least.\n");
+	sample.builds[2].executions = 7;
+	counted = text_of(&(struct trend_look){});
+	assert_contains(counted, "8 at least, or ask for --metric count, which has no noise.\n");
 }
 
 static void without_values_there_is_no_judgement(void **state)
@@ -70,8 +74,8 @@ static void without_values_there_is_no_judgement(void **state)
 	}
 	sample.trend.reasons[TREND_COUNTED] = 0;
 	text = text_of(&(struct trend_look){});
-	assert_contains(text, "\nNo build can be judged: executions are known of recordings with "
-			      "--exact.\n");
+	assert_contains(text, "\nNo build can be judged: executions are known where all queries "
+			      "had probes, as in recordings with --exact.\n");
 }
 
 static void counts_are_exact(void **state)

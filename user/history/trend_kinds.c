@@ -128,7 +128,7 @@ static bool toolchains_alternate(const struct trend *t, size_t distinct)
 		changes += last && by_text(last, p->build->toolchain);
 		last = p->build->toolchain ?: "";
 	}
-	return changes >= 2 * distinct;
+	return distinct > 1 && changes >= 2 * distinct;
 }
 
 static size_t count_groups(const struct sorted *all, size_t n)

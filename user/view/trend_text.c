@@ -382,6 +382,15 @@ static size_t n_in_largest(const struct trend *t)
 	return most;
 }
 
+/* Whether a trend of counts would have points. */
+static bool has_counts(const struct trend *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (is_counted(&t->points[i]) && t->points[i].build->executions != HISTORY_UNKNOWN)
+			return true;
+	return false;
+}
+
 static void say_no_change(FILE *out, const struct trend *t)
 {
 	char text[HISTORY_CELL_MAX];
@@ -390,16 +399,17 @@ static void say_no_change(FILE *out, const struct trend *t)
 	if (!n_counted(t))
 		fprintf(out, "No build can be judged%s.",
 			t->question.metric == TREND_COUNT
-				? ": executions are known of recordings with --exact"
+				? ": executions are known where all queries had probes, as in "
+				  "recordings with --exact"
 				: "");
 	else if (t->exact)
 		fprintf(out, "No change of %s or more.", history_change(text, t->least) + 1);
 	else if (n < 2 * CHANGE_POINTS_LEAST)
 		fprintf(out,
 			"%zu comparable build%s too few to tell a change from noise: add more, %u "
-			"at least, "
-			"or ask for --metric count, which has no noise.",
-			n, n == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST);
+			"at least%s.",
+			n, n == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST,
+			has_counts(t) ? ", or ask for --metric count, which has no noise" : "");
 	else
 		fprintf(out,
 			"No change beyond noise: one build differs from the next by %s (median).",
