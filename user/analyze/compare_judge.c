@@ -224,7 +224,8 @@ static void judge(struct compare_result *r, struct compare_row *rows, size_t n, 
 
 	for (size_t i = 0; i < n; i++)
 		compare_judge__row(r, &rows[i], !are_sums, are_sums);
-	qsort_r(rows, n, sizeof(*rows), compare_rows, &metric);
+	if (n)
+		qsort_r(rows, n, sizeof(*rows), compare_rows, &metric);
 }
 
 static void count_crates(struct compare_result *r)
