@@ -236,10 +236,13 @@ static int make_directory(struct git *g)
 
 	if (!err && asprintf(&path, "%s/git.XXXXXX", state) < 0)
 		err = -ENOMEM;
-	if (err || !mkdtemp(path))
-		return diag_error_r(err ?: -errno,
-				    "cannot make a directory in %s to run git with: %s",
-				    state ?: "the home directory", strerror(err ? -err : errno));
+	if (err || !mkdtemp(path)) {
+		err = err ?: -errno;
+		diag_warn("git is not asked, as no directory can be made in %s: %s; set "
+			  "XDG_STATE_HOME to one of yours, or give --commit",
+			  state ?: "the home directory", strerror(-err));
+		return err;
+	}
 	g->directory = take_ptr(path);
 	g->fd = open(g->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return g->fd < 0 ? -errno : 0;
