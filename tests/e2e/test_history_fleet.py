@@ -295,6 +295,24 @@ def test_wrong_answers(t):
     assert away.returncode == 125 and "connect" in away.stderr.lower(), away
 
 
+def test_every_failure_has_a_line(t):
+    """Also where an allocation fails, in a store that is a file and in one that is away."""
+    if not shutil.which("cc"):
+        raise lab.Skip("there is no C compiler")
+    source = os.path.join(os.path.dirname(__file__), "programs", "fails.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", t.path("fails.so"), source], check=True)
+    works(history(t, "merge", "--store", t.path("some.db"), t.write("one.jsonl", "".join(lines_of(range(3))))))
+    away, failed = "http://127.0.0.1:%d/ci" % clickhouse.free_ports(1)[0], 0
+    for command, store in (("export", away), ("export", t.path("some.db")), ("list", t.path("some.db"))):
+        for n in range(1, 31):
+            done = history(t, command, "--store", store, LD_PRELOAD=t.path("fails.so"), FAILS=str(n))
+            assert done.returncode in (0, 125), (command, store, n, done)
+            assert done.returncode == 0 or done.stderr.startswith("qprof-bpf: "), (command, store, n, done)
+            failed += "memory" in done.stderr
+    assert failed, "no allocation failed"
+    return "%d of them" % failed
+
+
 def test_a_certificate_is_verified(t):
     key, certificate = t.path("key.pem"), t.path("certificate.pem")
     made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",

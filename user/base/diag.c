@@ -127,10 +127,18 @@ static void vsay(const char *prefix, const char *fmt, va_list ap)
 		va_end(ap);                  \
 	}
 
+static unsigned int n_errors; /* any thread adds to it */
+
+unsigned int diag_errors(void)
+{
+	return __atomic_load_n(&n_errors, __ATOMIC_RELAXED);
+}
+
 void diag_error(const char *fmt, ...)
 {
 	va_list ap;
 
+	__atomic_add_fetch(&n_errors, 1, __ATOMIC_RELAXED);
 	va_start(ap, fmt);
 	if (held.text)
 		vsnprintf(held.text, held.size, fmt, ap);

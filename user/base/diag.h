@@ -43,6 +43,8 @@ void diag_wait_with(int fd, bool (*go_on)(void *ctx), void *ctx);
 
 /* "qprof-bpf: error: ..." Always printed. */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* How many errors there were, printed or kept. */
+unsigned int diag_errors(void);
 /* "qprof-bpf: warning: ..." Printed unless quiet. */
 void diag_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "qprof-bpf: ..." Printed unless quiet. */

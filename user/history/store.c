@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/store.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "base/diag.h"
 #include "history/store_ops.h"
+
+int store_told(const char *name, unsigned int before, int err)
+{
+	return err == -ENOMEM && diag_errors() == before
+		       ? diag_error_r(err, "%s: %s", name, strerror(-err))
+		       : err;
+}
+
+#define TOLD(s, call)                                   \
+	({                                              \
+		unsigned int before_ = diag_errors();   \
+		store_told((s)->name, before_, (call)); \
+	})
 
 enum store_kind store__kind(const struct store *s)
 {
@@ -15,28 +32,28 @@ const char *store__name(const struct store *s)
 
 int store__add(struct store *s, const struct history_rows *rows)
 {
-	return s->ops->add(s, rows);
+	return TOLD(s, s->ops->add(s, rows));
 }
 
 int store__flush(struct store *s)
 {
-	return s->ops->flush ? s->ops->flush(s) : 0;
+	return s->ops->flush ? TOLD(s, s->ops->flush(s)) : 0;
 }
 
 int store__select(struct store *s, const char *sql, const struct store_value *args, size_t n,
 		  store_row row, void *ctx)
 {
-	return s->ops->select(s, sql, args, n, row, ctx);
+	return TOLD(s, s->ops->select(s, sql, args, n, row, ctx));
 }
 
 int store__each(struct store *s, int (*take)(void *ctx, const struct history_rows *rows), void *ctx)
 {
-	return s->ops->each(s, take, ctx);
+	return TOLD(s, s->ops->each(s, take, ctx));
 }
 
 int store__prune(struct store *s, uint64_t before_ns, uint64_t *n)
 {
-	return s->ops->prune(s, before_ns, n);
+	return TOLD(s, s->ops->prune(s, before_ns, n));
 }
 
 void store__close(struct store *s)

@@ -26,4 +26,10 @@ struct store {
 	char *name; /* see store__name() */
 };
 
+/*
+ * Pass on `err`. An allocation that failed has no line of its own: it gets one if there was no
+ * error since diag_errors() was `before`.
+ */
+int store_told(const char *name, unsigned int before, int err);
+
 #endif /* QPROF_HISTORY_STORE_OPS_H */
