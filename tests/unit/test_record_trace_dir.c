@@ -136,6 +136,25 @@ static void others_must_not_replace_it(void **state)
 	assert_int_equal(open_below(), -EPERM);
 }
 
+/* In /tmp, where anybody can put it. */
+static void a_link_of_another_user_is_refused(void **state)
+{
+	struct trace_dir d;
+	char link[64], below[64];
+
+	snprintf(link, sizeof(link), "%s/link", path);
+	snprintf(below, sizeof(below), "%s/traces", path);
+	assert_int_equal(mkdir(below, 0700) ?: chmod(path, 01777) ?: symlink(below, link), 0);
+	assert_int_equal(trace_dir__open(&d, link), 0);
+	assert_string_equal(d.path, below);
+	trace_dir__close(&d);
+	if (geteuid())
+		return;
+	assert_int_equal(lchown(link, 1000, 1000), 0);
+	assert_int_equal(trace_dir__open(&d, link), -EPERM);
+	trace_dir__close(&d);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -146,6 +165,7 @@ int main(void)
 		IN_DIR(only_traces_are_listed),
 		IN_DIR(others_must_not_write_to_it),
 		IN_DIR(others_must_not_replace_it),
+		IN_DIR(a_link_of_another_user_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

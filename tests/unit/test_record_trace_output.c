@@ -149,6 +149,22 @@ static void a_link_stays_one_and_its_file_is_replaced(void **state)
 	assert_contains(text, "problem: unfinished");
 }
 
+/* In a directory like /tmp, where anybody can put it. */
+static void a_link_of_another_user_is_not_followed(void **state)
+{
+	char real[sizeof(path)];
+
+	if (geteuid())
+		skip();
+	strcpy(real, directory_path("real"));
+	output_write(real, "precious");
+	assert_int_equal(chmod(directory_path("."), 01777), 0);
+	assert_int_equal(symlink("real", path) ?: lchown(path, 1000, 1000), 0);
+	refuse(path, true, -ELOOP, "a symlink in it belongs to another user");
+	assert_int_equal(lchown(path, 0, 0), 0);
+	assert_int_equal(chmod(directory_path("."), 0700), 0);
+}
+
 static void a_path_that_is_not_a_regular_file_is_left_alone(void **state)
 {
 	/* An open() for writing would wait for a reader forever. */
@@ -228,6 +244,7 @@ int main(void)
 		TEST(a_discarded_trace_keeps_the_file_it_would_replace),
 		TEST(a_committed_trace_replaces_the_existing_file),
 		TEST(a_link_stays_one_and_its_file_is_replaced),
+		TEST(a_link_of_another_user_is_not_followed),
 		TEST(a_path_that_is_not_a_regular_file_is_left_alone),
 		TEST(a_file_that_cannot_take_its_place_stays_and_is_reported_once),
 		TEST(the_first_error_is_reported_and_kept),

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
+
 /* Checks whether `path` may be written to, without changing the file. Opens only a regular file. */
 static int check_replaceable(const char *path)
 {
@@ -48,17 +50,19 @@ static char *name_beside(const char *path)
 
 int output_file__choose(struct output_file *f, const char *path, bool force)
 {
+	_own_path_refusal_ struct own_path_refusal why = {0};
+	_free_ char *real = NULL;
 	struct stat st;
-	int err;
+	int err = own_path__resolve(path, false, &real, &why);
 
 	*f = (struct output_file){0};
+	if (err)
+		return err;
 	if (!force || (lstat(path, &st) && errno == ENOENT)) {
 		f->path = strdup(path);
 		return f->path ? 0 : -ENOMEM;
 	}
-	f->over = realpath(path, NULL);
-	if (!f->over)
-		return -errno;
+	f->over = take_ptr(real);
 	err = check_replaceable(f->over);
 	if (err)
 		return err;

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "options/exit_code.h"
 #include "base/output_file.h"
+#include "base/own_path.h"
 
 #define NAMES_MOST (16u << 20) /* bytes of names and tables, on top of --max-size */
 
@@ -32,6 +33,13 @@ static int open_chosen(const struct cli_export_options *o, struct process_filter
 
 static int open_directory(const char *path, int *fd)
 {
+	_own_path_refusal_ struct own_path_refusal why = {0};
+	_free_ char *real = NULL;
+	int err = own_path__resolve(path, false, &real, &why);
+
+	if (err)
+		return diag_error_r(err, "cannot write into %s: %s; choose another place with -o",
+				    path, own_path_error(err));
 	if (mkdir(path, 0777) && errno != EEXIST)
 		return diag_error_r(-errno, "cannot make %s: %s; choose another place with -o",
 				    path, strerror(errno));
@@ -160,7 +168,7 @@ static int no_output(const struct cli_export_options *o, int err)
 				    o->output);
 	return diag_error_r(err,
 			    "cannot write %s: %s; name a file with -o, or - for standard output",
-			    o->output, strerror(-err));
+			    o->output, own_path_error(err));
 }
 
 /* A directory may exist, so the error "exists already" would be wrong. */

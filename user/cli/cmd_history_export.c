@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/output_file.h"
+#include "base/own_path.h"
 #include "cli/history_ask.h"
 #include "history/json_lines.h"
 #include "history/store.h"
@@ -48,7 +49,7 @@ static int write_file(struct store *s, const struct cli_history_export_options *
 
 	err = err ?: open_output(&file, &out);
 	if (err)
-		return diag_error_r(err, "cannot write %s: %s%s", o->output, strerror(-err),
+		return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
 				    err == -EEXIST ? "; --force overwrites it" : "");
 	err = write_all(s, out);
 	if (!err && fclose(take_ptr(out)))

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include "base/output_file.h"
+#include "base/own_path.h"
 #include "export/trends_page.h"
 #include "history/subjects.h"
 #include "options/exit_code.h"
@@ -135,7 +136,7 @@ static int no_output(const struct cli_history_page_options *o, int err)
 				    o->output);
 	return diag_error_r(err,
 			    "cannot write %s: %s; name a file with -o, or - for standard output",
-			    o->output, strerror(-err));
+			    o->output, own_path_error(err));
 }
 
 /* 0 or a negative errno. */

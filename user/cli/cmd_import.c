@@ -11,6 +11,7 @@
 #include "qprof/measureme_format.h"
 #include "base/format.h"
 #include "base/output_file.h"
+#include "base/own_path.h"
 
 /* Sums over all files. */
 struct sums {
@@ -167,7 +168,7 @@ static int open_output(struct output_file *f, const char *output, bool force,
 				    output);
 	if (err)
 		return diag_error_r(err, "cannot create %s: %s; choose another place with -o",
-				    output, strerror(-err));
+				    output, own_path_error(err));
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/own_path.h"
 #include "base/xdg.h"
 #include "history/cells.h"
 #include "history/columns.h"
@@ -501,12 +502,17 @@ static int open_file(struct sqlite_store *s, enum store_access access)
 {
 	const char *name = s->store.name;
 	bool write = access != STORE_READ, as_it_is = false;
-	_close_ int fd = access == STORE_WRITE
-				 ? open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
-				 : -1;
-	_free_ char *uri = NULL;
-	int rc, err = look_at_file(name, access, errno, &as_it_is);
+	_own_path_refusal_ struct own_path_refusal why = {0};
+	_free_ char *real = NULL, *uri = NULL;
+	_close_ int fd = -1;
+	int rc, err = write ? own_path__resolve(name, false, &real, &why) : 0;
 
+	if (why.at)
+		return diag_error_r(err, "cannot write %s: %s; give a file of your own", name,
+				    own_path_error(err));
+	if (access == STORE_WRITE)
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	err = look_at_file(name, access, errno, &as_it_is);
 	if (err)
 		return err;
 	uri = as_it_is ? immutable_name(name) : NULL;

@@ -16,13 +16,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/own_path.h"
 
 #define NUMBERS_MAX 64
-
-static bool is_of_another(const struct stat *st)
-{
-	return st->st_uid && st->st_uid != geteuid();
-}
 
 static int check_owner(int fd, const char *path)
 {
@@ -30,7 +26,7 @@ static int check_owner(int fd, const char *path)
 
 	if (fstat(fd, &st))
 		return diag_error_r(-errno, "cannot look at %s: %s", path, strerror(errno));
-	if (is_of_another(&st) || st.st_mode & (S_IWGRP | S_IWOTH))
+	if (own_path_is_theirs(&st) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return diag_error_r(-EPERM,
 				    "other users may write to %s; name a directory that only you "
 				    "may write to (chmod go-w), as the traces are of all users",
@@ -38,53 +34,36 @@ static int check_owner(int fd, const char *path)
 	return 0;
 }
 
-static bool is_replaceable_in(const struct stat *parent)
+static int refuse(const char *path, const struct own_path_refusal *why)
 {
-	return is_of_another(parent) ||
-	       (parent->st_mode & (S_IWGRP | S_IWOTH) && !(parent->st_mode & S_ISVTX));
-}
-
-static int refuse_parent(const char *parent, const struct stat *st, const char *path)
-{
-	bool theirs = is_of_another(st);
-
+	if (why->is_link)
+		return diag_error_r(-EPERM,
+				    "%s leads over %s, a symlink of another user; name the "
+				    "directory itself",
+				    path, why->at);
 	return diag_error_r(
 		-EPERM,
 		"other users may replace %s, as %s%s%s; name a directory below ones that "
 		"only root or you may write to",
-		path, theirs ? "" : "they may write to ", parent, theirs ? " is theirs" : "");
-}
-
-/* `real` is absolute and has no links. */
-static int check_parents(const char *real, const char *path)
-{
-	_free_ char *parent = strdup(real);
-	struct stat st;
-
-	if (!parent)
-		return diag_error_r(-ENOMEM, "out of memory");
-	while (parent[1]) {
-		char *slash = strrchr(parent, '/');
-
-		slash[slash == parent] = '\0';
-		if (lstat(parent, &st))
-			return diag_error_r(-errno, "cannot look at %s: %s", parent,
-					    strerror(errno));
-		if (is_replaceable_in(&st))
-			return refuse_parent(parent, &st, path);
-	}
-	return 0;
+		path, why->theirs ? "" : "they may write to ", why->at,
+		why->theirs ? " is theirs" : "");
 }
 
 int trace_dir__open(struct trace_dir *d, const char *path)
 {
+	_own_path_refusal_ struct own_path_refusal why = {0};
+	int err;
+
 	*d = TRACE_DIR_NONE;
-	d->path = realpath(path, NULL);
-	if (d->path)
+	err = own_path__resolve(path, true, &d->path, &why);
+	if (why.at)
+		return refuse(path, &why);
+	if (!err)
 		d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (d->fd < 0)
-		return diag_error_r(-errno, "cannot write traces to %s: %s", path, strerror(errno));
-	return check_owner(d->fd, path) ?: check_parents(d->path, path);
+		return diag_error_r(err ?: -errno, "cannot write traces to %s: %s", path,
+				    strerror(err ? -err : errno));
+	return check_owner(d->fd, path);
 }
 
 /* In a name, after the time. */

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/invoker.h"
+#include "base/own_path.h"
 
 void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
 {
@@ -61,7 +62,7 @@ int trace_output__create(struct trace_output *o, const struct trace_info *info)
 				    "choose another name with -o",
 				    o->path);
 	return err ? diag_error_r(err, "cannot create %s: %s; choose another place with -o",
-				  o->path, strerror(-err))
+				  o->path, own_path_error(err))
 		   : 0;
 }
 
