@@ -6,8 +6,10 @@
  * six lines of memory, which rustc drives out of the caches between two samples; here it is one.
  *
  * Pure logic, compiled twice, like unwind.h. Each CPU has entries of its own, and the rule of a
- * place never changes. A program may be interrupted by another walk on its CPU at any instruction:
- * a writer takes the place away first, and a reader looks at it again afterwards.
+ * place never changes: the user half clears all entries before the number of a file is given to
+ * another one. A program may be interrupted by another walk on its CPU at any instruction: a writer
+ * takes the place away first, and a reader looks at it again afterwards. No rule at all may be what
+ * the user half has cleared meanwhile, so it is looked up again.
  */
 #ifndef QPROF_UNWIND_RECENT_H
 #define QPROF_UNWIND_RECENT_H
@@ -50,7 +52,7 @@ static inline int unwind_recall(wire_u64 place, struct wire_unwind_rule *rule)
 	UNWIND_IN_ORDER();
 	found.word = r->rule;
 	UNWIND_IN_ORDER();
-	if (r->place != place)
+	if (!found.word || r->place != place)
 		return 0;
 	*rule = found.rule;
 	return 1;

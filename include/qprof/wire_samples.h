@@ -2,9 +2,9 @@
 /*
  * Samples: the stack of a thread at a moment, unwound by the kernel half.
  *
- * A file whose code a process has mapped has a number from 1 on, for the whole capture. The user
- * half gives the kernel half the unwind tables of the files, and of each process which files it has
- * mapped where.
+ * A file whose code a process has mapped has a number from 1 on, which may be another file's once
+ * no process has the file mapped and no sample with it is left to be read. The user half gives the
+ * kernel half the unwind tables of the files, and of each process which files it has mapped where.
  */
 #ifndef QPROF_WIRE_SAMPLES_H
 #define QPROF_WIRE_SAMPLES_H

@@ -77,7 +77,7 @@ static void no_table_lies_in_two_blocks(void **state)
 	t = rows_table(&r);
 	unwind_area__init(&a, memory, UNWIND_BLOCKS);
 	assert_int_equal(unwind_area__add(&a, t, &f), 0);
-	assert_true(a.used > 2 * WIRE_UNWIND_BLOCK_BYTES);
+	assert_true(unwind_area__left(&a) < (UNWIND_BLOCKS - 2) * WIRE_UNWIND_BLOCK_BYTES);
 	assert_finds(&f, t, 17);
 	for (uint32_t page = 0; page < t->pages; page++) {
 		uint32_t at = unwind_page_table(&f, t->start + (uint64_t)page * PAGE);
@@ -93,17 +93,16 @@ static void a_full_area_stays_as_it_was(void **state)
 	_unwind_table_ struct unwind_table *t = random_table(&rng, 10 * PAGE, 20);
 	struct wire_unwind_file first, f = {.start = 5};
 	struct unwind_area a;
-	uint32_t used, n = 0;
+	uint32_t left, n = 0;
 
 	unwind_area__init(&a, memory, 1);
 	assert_int_equal(unwind_area__add(&a, t, &first), 0);
 	do {
-		used = a.used;
+		left = unwind_area__left(&a);
 		n++;
 	} while (!unwind_area__add(&a, t, &f));
 	assert_true(n > 1);
-	assert_int_equal(a.used, used);
-	assert_true(used <= WIRE_UNWIND_BLOCK_BYTES);
+	assert_int_equal(unwind_area__left(&a), left);
 	f = (struct wire_unwind_file){.start = 5};
 	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
 	assert_int_equal(f.start, 5);
@@ -137,6 +136,46 @@ static void nothing_is_put_behind_a_block(void **state)
 	}
 }
 
+/* Tables of many sizes come and go; each look-up finds its own rules, and in the end all is free.
+ */
+static void what_is_given_back_is_used_again(void **state)
+{
+	struct unwind_table *tables[12] = {0};
+	struct wire_unwind_file files[12];
+	struct rng rng = rng_new();
+	struct unwind_area a;
+	uint32_t all, refused = 0;
+
+	unwind_area__init(&a, memory, 2);
+	all = unwind_area__left(&a);
+	for (int round = 0; round < 300; round++) {
+		uint32_t i = (uint32_t)rng_below(&rng, N_OF(tables)), left;
+		struct unwind_table *t = random_table(&rng, 1 + rng_below(&rng, 6 * PAGE),
+						      1 + (uint32_t)rng_below(&rng, 30));
+
+		if (tables[i])
+			unwind_area__remove(&a, &files[i]);
+		unwind_table__free(tables[i]);
+		left = unwind_area__left(&a);
+		tables[i] = unwind_area__add(&a, t, &files[i]) ? NULL : t;
+		refused += !tables[i];
+		if (tables[i])
+			assert_true(left - unwind_area__left(&a) >= unwind_table__bytes(t));
+		else
+			unwind_table__free(t);
+		for (uint32_t j = 0; round % 50 == 0 && j < N_OF(tables); j++)
+			if (tables[j])
+				assert_finds(&files[j], tables[j], 97);
+	}
+	assert_true(refused && refused < 200);
+	for (uint32_t j = 0; j < N_OF(tables); j++) {
+		if (tables[j])
+			unwind_area__remove(&a, &files[j]);
+		unwind_table__free(tables[j]);
+	}
+	assert_int_equal(unwind_area__left(&a), all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +183,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(no_table_lies_in_two_blocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_area_stays_as_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_given_back_is_used_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_put_behind_a_block, setup, teardown),
 	};
 

@@ -22,8 +22,8 @@ struct output_file {
 /*
  * Choose a name to write to. With `force`, an existing file is replaced, and a link to one is
  * followed; without, `path` itself is chosen. Returns a negative errno without printing: -EINVAL if
- * the existing file is not a regular file, else as own_path__resolve(), whose own_path_error() names
- * it, or as open(2) for writing.
+ * the existing file is not a regular file, else as own_path__resolve(), whose own_path_error()
+ * names it, or as open(2) for writing.
  */
 int output_file__choose(struct output_file *f, const char *path, bool force);
 

@@ -270,8 +270,11 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.known = bpf_map__fd(s->maps.known_files),
 		.programs = bpf_map__fd(s->maps.known_programs),
 		.files = bpf_map__fd(s->maps.unwind_files),
+		.recent = bpf_map__fd(s->maps.unwind_rules),
 		.area = bpf_map__fd(s->maps.unwind_area),
 		.n_files = bpf_map__max_entries(s->maps.unwind_files),
+		.n_recent = bpf_map__max_entries(s->maps.unwind_rules),
+		.recent_bytes = bpf_map__value_size(s->maps.unwind_rules),
 		.n_blocks = bpf_map__max_entries(s->maps.unwind_area),
 	};
 	return true;

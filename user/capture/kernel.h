@@ -166,8 +166,10 @@ struct kernel_samples {
 	int known;			 /* struct wire_known_file, by struct wire_file_key */
 	int programs;			 /* of compilers; wire_u32, by struct wire_file_key */
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
+	int recent;			 /* rules that each CPU looked up last */
 	int area;			 /* n_blocks blocks of tables, to be mapped */
 	uint32_t n_files;
+	uint32_t n_recent, recent_bytes; /* of a value */
 	uint32_t n_blocks;
 };
 

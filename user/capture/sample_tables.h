@@ -28,7 +28,19 @@ int sample_tables__know(struct sample_tables *t, uint32_t number, const struct l
 /* Let the kernel half take each process that runs this program for a compiler. Errors as above. */
 int sample_tables__know_program(struct sample_tables *t, const struct library_file *file);
 
-/* Bytes of the area that are not used. */
+/*
+ * Take a file back: the kernel half finds neither the file nor its table any more. No process may
+ * have a mapping of it by sample_tables__map(). Other files get the table's bytes at once if they
+ * need them; the number may have samples until sample_tables__end_removals() was called, and what
+ * the kernel half sent was read after that. It can be used again then.
+ */
+void sample_tables__remove(struct sample_tables *t, uint32_t number);
+
+/* Wait until no stack is walked by what was removed, and give back its bytes. */
+void sample_tables__end_removals(struct sample_tables *t);
+
+/* Bytes of the area, and those of them that no table takes. */
+uint32_t sample_tables__bytes(const struct sample_tables *t);
 uint32_t sample_tables__left(const struct sample_tables *t);
 
 /* The numbers that files may have are below this one. */

@@ -12,12 +12,18 @@
 #include "unwind/job.h"
 #include "unwind/vdso.h"
 
+#define NEVER UINT64_MAX
+
 /* Of UNWIND_JOBS_MAX. */
 #define FOREIGN_JOBS_MAX 1
 
 uint64_t sampled_user_bytes = 9u << 20;
+uint64_t sampled_kept_bytes = 16u << 20;
 
 enum sampled_stage {
+	SAMPLED_FREE,	  /* the number is of no file */
+	SAMPLED_REMOVED,  /* stacks may still be walked by it */
+	SAMPLED_DRAINING, /* none are, but some that were may not have been read */
 	SAMPLED_QUEUED,
 	SAMPLED_MAKING,
 	SAMPLED_READY, /* its segments are known; it may have no table all the same */
@@ -29,9 +35,12 @@ struct sampled_file {
 	struct library_file *file; /* until its table is made; the vdso has none */
 	struct library_identity id;
 	uid_t user;
-	bool foreign; /* the user is */
-	bool refused; /* no table was taken, as a foreign user may have no more */
-	uint32_t bytes;
+	bool foreign;	     /* the user is */
+	bool refused;	     /* no table was taken, as there was no room */
+	uint32_t bytes;	     /* of its table; refused: that it would take */
+	uint32_t n_holders;  /* processes that have mapped it */
+	uint64_t used;	     /* when it was found last: see sampled_files.ticks */
+	uint64_t refused_at; /* as sampled_files.n_released */
 	struct unwind_job *job;
 	uint32_t n_segments;
 	struct elf_segment segments[UNWIND_SEGMENTS_MAX];
@@ -47,6 +56,8 @@ struct sampled_files {
 	uint32_t n;
 	uint32_t capacity;
 	uint32_t n_making;
+	uint64_t ticks;	     /* files that were found or added */
+	uint64_t n_released; /* files whose last holder released them */
 	uint64_t n_lost;
 	bool warned; /* a line has reported that there is no room for a table, or for a file */
 };
@@ -89,9 +100,164 @@ static uid_t user_of(const struct sampled_files *f, const struct library_identit
 static uint32_t number_of(const struct sampled_files *f, const struct library_identity *id)
 {
 	for (uint32_t i = 0; i < f->n; i++)
-		if (library_identity_is_one(&f->items[i]->id, id))
+		if (f->items[i]->stage >= SAMPLED_QUEUED &&
+		    library_identity_is_one(&f->items[i]->id, id))
 			return i + 1;
 	return 0;
+}
+
+/* ---- Room ------------------------------------------------------------------------------------ */
+
+/* What files are counted by. */
+enum room {
+	ROOM_NUMBERS,
+	ROOM_BYTES,
+};
+
+static uint64_t size_in(const struct sampled_file *s, enum room room)
+{
+	if (s->stage < SAMPLED_QUEUED)
+		return 0;
+	return room == ROOM_NUMBERS ? 1 : s->refused ? 0 : s->bytes;
+}
+
+/* The vdso is always held by somebody. */
+static bool is_removable(const struct sampled_file *s)
+{
+	return s->stage >= SAMPLED_READY && !s->n_holders && s->id.ino;
+}
+
+/* What a party has, without `but`, and how much of that cannot be removed. */
+struct share {
+	uint64_t all, held;
+};
+
+struct shares {
+	struct share user, foreign, own;
+};
+
+static void count(struct share *to, const struct sampled_file *s, uint64_t size)
+{
+	to->all += size;
+	to->held += is_removable(s) ? 0 : size;
+}
+
+static struct shares shares_of(const struct sampled_files *f, uid_t user, enum room room,
+			       const struct sampled_file *but)
+{
+	struct shares shares = {0};
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct sampled_file *s = f->items[i];
+		uint64_t size = s == but ? 0 : size_in(s, room);
+
+		count(s->foreign ? &shares.foreign : &shares.own, s, size);
+		if (s->foreign && s->user == user)
+			count(&shares.user, s, size);
+	}
+	return shares;
+}
+
+/* What there is for one foreign user, for all, and for everybody. */
+struct limits {
+	uint64_t user, foreign, all;
+};
+
+static struct limits limits_of(const struct sampled_files *f, enum room room)
+{
+	uint64_t bytes = sample_tables__bytes(f->tables);
+	uint64_t numbers = sample_tables__numbers(f->tables) - 1;
+
+	if (room == ROOM_NUMBERS)
+		return (struct limits){SAMPLED_PER_USER, numbers / 2, numbers};
+	return (struct limits){sampled_user_bytes,
+			       bytes > sampled_kept_bytes ? bytes - sampled_kept_bytes : 0, bytes};
+}
+
+/* A candidate to be removed. Where foreign users compete, the one who has the most loses first. */
+struct victim {
+	uint32_t number; /* 0: there is none */
+	uint64_t share;
+	uint64_t used;
+};
+
+/* `of`: a user whose files only are asked for; `own`: files that are not foreign, too. */
+static uint32_t least_needed(const struct sampled_files *f, const uid_t *of, bool own,
+			     enum room room)
+{
+	struct victim best = {0};
+	struct shares shares = {0};
+	uid_t counted = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct sampled_file *s = f->items[i];
+		struct victim v = {i + 1, 0, s->used};
+
+		if (!is_removable(s) || (!s->foreign && !own) ||
+		    (of && (!s->foreign || s->user != *of)))
+			continue;
+		if (s->foreign && !own) {
+			if (counted != s->user)
+				shares = shares_of(f, s->user, room, NULL);
+			counted = s->user;
+			v.share = shares.user.all;
+		}
+		if (!best.number || v.share > best.share ||
+		    (v.share == best.share && v.used < best.used))
+			best = v;
+	}
+	return best.number;
+}
+
+static bool remove_file(struct sampled_files *f, uint32_t number)
+{
+	struct sampled_file *s = number ? f->items[number - 1] : NULL;
+
+	if (!s)
+		return false;
+	sample_tables__remove(f->tables, number);
+	*s = (struct sampled_file){.stage = SAMPLED_REMOVED};
+	return true;
+}
+
+/* Whether a file of `size` would fit if all that can be removed were. */
+static bool can_fit(const struct sampled_files *f, const struct sampled_file *s, enum room room,
+		    uint64_t size)
+{
+	const struct shares has = shares_of(f, s->user, room, s);
+	const struct limits most = limits_of(f, room);
+
+	if (s->foreign &&
+	    (has.user.held + size > most.user || has.foreign.held + size > most.foreign))
+		return false;
+	return has.own.held + has.foreign.held + size <= most.all;
+}
+
+/*
+ * Remove files until one of `size` more is within all limits. False: those that are held leave no
+ * room. Own files that are not held make room for foreign ones beyond what is kept for them.
+ */
+static bool make_room(struct sampled_files *f, const struct sampled_file *s, enum room room,
+		      uint64_t size)
+{
+	const struct limits most = limits_of(f, room);
+	bool done = can_fit(f, s, room, size);
+
+	while (done) {
+		const struct shares has = shares_of(f, s->user, room, s);
+		uint32_t number;
+
+		if (s->foreign && has.user.all + size > most.user)
+			number = least_needed(f, &s->user, false, room);
+		else if (s->foreign && has.foreign.all + size > most.foreign)
+			number = least_needed(f, NULL, false, room);
+		else if (has.own.all + has.foreign.all + size > most.all)
+			number = least_needed(f, NULL, true, room);
+		else
+			return true;
+		done = remove_file(f, number);
+	}
+	return false;
 }
 
 /* A foreign user who maps a file first must not take its table away from others. */
@@ -102,8 +268,16 @@ uint32_t sampled_files__find(struct sampled_files *f, const struct library_ident
 
 	if (!s)
 		return 0;
-	s->foreign = s->foreign && sampled_files__is_foreign(f, user_of(f, id, user));
-	return s->refused && !s->foreign ? 0 : number;
+	s->used = ++f->ticks;
+	if (s->foreign && !sampled_files__is_foreign(f, user_of(f, id, user))) {
+		s->foreign = false;
+		s->refused_at = NEVER;
+	}
+	/* There may be room by now. */
+	if (s->refused && s->stage >= SAMPLED_READY && s->refused_at != f->n_released &&
+	    can_fit(f, s, ROOM_BYTES, s->bytes))
+		return 0;
+	return number;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -132,17 +306,6 @@ static void keep_segments(struct sampled_file *s, const struct unwind_table *t)
 	memcpy(s->segments, t->segments, s->n_segments * sizeof(s->segments[0]));
 }
 
-static bool has_room(const struct sampled_files *f, const struct sampled_file *s)
-{
-	uint64_t sum = s->bytes;
-
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->items[i] != s && f->items[i]->foreign && f->items[i]->user == s->user)
-			sum += f->items[i]->bytes;
-	return !s->foreign || (sum <= sampled_user_bytes &&
-			       sample_tables__left(f->tables) >= SAMPLED_KEPT + s->bytes);
-}
-
 /* The user half still reports the mappings of each process, a little later. */
 static void make_known(const struct sampled_files *f, uint32_t at)
 {
@@ -154,16 +317,32 @@ static void make_known(const struct sampled_files *f, uint32_t at)
 			     s->file ? library_file__path(s->file) : "the vdso", strerror(-err));
 }
 
+/* The area may have bytes enough and no place that is large enough. */
+static int put_table(struct sampled_files *f, uint32_t at, const struct unwind_table *t)
+{
+	struct sampled_file *s = f->items[at];
+	bool own;
+	int err;
+
+	if (!make_room(f, s, ROOM_BYTES, unwind_table__bytes(t)))
+		return -EDQUOT;
+	do {
+		err = sample_tables__add(f->tables, at + 1, t);
+		own = !s->foreign ||
+		      shares_of(f, s->user, ROOM_BYTES, s).own.all > sampled_kept_bytes;
+	} while (err == -ENOSPC && remove_file(f, least_needed(f, NULL, own, ROOM_BYTES)));
+	return err;
+}
+
 /* `err` is the result of making `t`. */
 static void take_table(struct sampled_files *f, uint32_t at, int err, const struct unwind_table *t)
 {
 	struct sampled_file *s = f->items[at];
 
-	s->bytes = err ? 0 : unwind_table__bytes(t);
-	s->refused = !err && !has_room(f, s);
-	err = err ?: s->refused ? -EDQUOT : sample_tables__add(f->tables, at + 1, t);
-	if (err)
-		s->bytes = 0;
+	err = err ?: put_table(f, at, t);
+	s->refused = t && (err == -EDQUOT || err == -ENOSPC);
+	s->refused_at = f->n_released;
+	s->bytes = t && (!err || s->refused) ? unwind_table__bytes(t) : 0;
 	if (err)
 		fail(f, s, err);
 	else
@@ -239,9 +418,31 @@ int sampled_files__fd(const struct sampled_files *f)
 	return f->epoll;
 }
 
+/* Called after a drain: no record has the number of a file that was removed before the last call.
+ */
+static void free_numbers(struct sampled_files *f)
+{
+	bool removed = false;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct sampled_file *s = f->items[i];
+
+		if (s->stage == SAMPLED_DRAINING) {
+			s->stage = SAMPLED_FREE;
+		} else if (s->stage == SAMPLED_REMOVED) {
+			s->stage = SAMPLED_DRAINING;
+			removed = true;
+		}
+	}
+	if (removed)
+		sample_tables__end_removals(f->tables);
+}
+
 bool sampled_files__settle(struct sampled_files *f)
 {
 	bool more = false;
+
+	free_numbers(f);
 
 	for (uint32_t i = 0; i < f->n && f->n_making; i++) {
 		struct sampled_file *s = f->items[i];
@@ -257,55 +458,57 @@ bool sampled_files__settle(struct sampled_files *f)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool has_number(const struct sampled_files *f, uid_t user)
-{
-	uint32_t most = sample_tables__numbers(f->tables) - 1, n_user = 0, n_foreign = 0;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		n_user += f->items[i]->foreign && f->items[i]->user == user;
-		n_foreign += f->items[i]->foreign;
-	}
-	if (sampled_files__is_foreign(f, user) &&
-	    (n_user >= SAMPLED_PER_USER || n_foreign >= most / 2))
-		return false;
-	return f->n < most;
-}
-
 bool sampled_files__may_add(struct sampled_files *f, const struct library_identity *id, uid_t user)
 {
-	bool may = number_of(f, id) || has_number(f, user_of(f, id, user));
+	const struct sampled_file new = {
+		.user = user_of(f, id, user),
+		.foreign = sampled_files__is_foreign(f, user_of(f, id, user)),
+	};
+	bool may = number_of(f, id) || make_room(f, &new, ROOM_NUMBERS, 1);
 
 	if (!may)
 		warn(f);
 	return may;
 }
 
-static int add(struct sampled_files *f, const struct sampled_file *new)
+static int add(struct sampled_files *f, const struct sampled_file *new, uint32_t *number)
 {
-	_free_ struct sampled_file *s = malloc(sizeof(*s));
-	int err =
-		s ? array__reserve_one(&f->items, f->n, &f->capacity, sizeof(*f->items)) : -ENOMEM;
+	uint32_t at = 0;
+	int err;
 
-	if (err)
-		return err;
-	*s = *new;
-	f->items[f->n++] = take_ptr(s);
+	while (at < f->n && f->items[at]->stage != SAMPLED_FREE)
+		at++;
+	if (at == f->n) {
+		_free_ struct sampled_file *s = malloc(sizeof(*s));
+
+		if (f->n + 1 == sample_tables__numbers(f->tables))
+			return -EAGAIN;
+		err = s ? array__reserve_one(&f->items, f->n, &f->capacity, sizeof(*f->items))
+			: -ENOMEM;
+		if (err)
+			return err;
+		f->items[f->n++] = take_ptr(s);
+	}
+	*f->items[at] = *new;
+	f->items[at]->used = ++f->ticks;
+	*number = at + 1;
 	return 0;
 }
 
 int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number)
 {
-	const struct sampled_file new = {.stage = SAMPLED_FAILED};
+	const struct sampled_file new = {.stage = SAMPLED_FAILED}; /* of root */
 	_unwind_table_ struct unwind_table *t = NULL;
 	int err;
 
 	*number = number_of(f, &new.id);
-	err = *number ? 0 : add(f, &new);
-	if (err || *number)
+	if (*number)
+		return 0;
+	err = add(f, &new, number);
+	if (err)
 		return err;
-	*number = f->n;
 	err = unwind_vdso__table(&t);
-	take_table(f, f->n - 1, err, t);
+	take_table(f, *number - 1, err, t);
 	return f->sink->file ? f->sink->file(f->sink->ctx, *number, NULL) : 0;
 }
 
@@ -317,6 +520,7 @@ static void retry(struct sampled_files *f, uint32_t number, struct library_file 
 	s->file = library_file__ref(file);
 	s->stage = SAMPLED_QUEUED;
 	s->refused = false;
+	s->bytes = 0;
 	f->n_lost--;
 }
 
@@ -324,7 +528,8 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 		       uint32_t *number)
 {
 	const struct library_identity *id = library_file__identity(file);
-	struct sampled_file new = {.id = *id, .user = user_of(f, id, user)};
+	struct sampled_file new = {
+		.stage = SAMPLED_QUEUED, .id = *id, .user = user_of(f, id, user)};
 	int err;
 
 	if (!sampled_files__may_add(f, id, user))
@@ -336,14 +541,23 @@ int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t
 		begin_queued(f);
 		return 0;
 	}
-	err = add(f, &new);
+	err = add(f, &new, number);
 	if (err)
 		return err;
-	f->items[f->n - 1]->file = library_file__ref(file);
-	*number = f->n;
+	f->items[*number - 1]->file = library_file__ref(file);
 	err = f->sink->file ? f->sink->file(f->sink->ctx, *number, file) : 0;
 	begin_queued(f);
 	return err;
+}
+
+void sampled_files__hold(struct sampled_files *f, uint32_t number)
+{
+	f->items[number - 1]->n_holders++;
+}
+
+void sampled_files__release(struct sampled_files *f, uint32_t number)
+{
+	f->n_released += !--f->items[number - 1]->n_holders;
 }
 
 int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t start,

@@ -4,13 +4,17 @@
  * table is made in the background, once for each file. A file without one can be placed at most:
  * stacks end in it.
  *
+ * A file that no process holds any more stays, as the next compile maps the same ones, until its
+ * number or its bytes are needed: then the one that was mapped least recently makes room, of the
+ * user who has the most where foreign users compete.
+ *
  * A *foreign* user is neither root nor the invoker. Limits keep room for the files of others. A
  * file is foreign if its owner is, or the user whose process has mapped it; it is not any more when
  * somebody else maps it whose own it could be. One foreign user may have SAMPLED_PER_USER files,
- * and sampled_user_bytes of tables, which is enough for a rustc. All together leave SAMPLED_KEPT
- * bytes of the tables' memory, and half of the numbers, to others. Tables of others are made first,
- * and those of foreign files one at a time; these are not stored, as a store has room for few
- * files.
+ * and sampled_user_bytes of tables, which is enough for a rustc. All together leave
+ * sampled_kept_bytes bytes of the tables' memory, and half of the numbers, to others; of the rest,
+ * others' files take only what no foreign one needs. Tables of others are made first, and those of
+ * foreign files one at a time; these are not stored, as a store has room for few files.
  */
 #ifndef QPROF_CAPTURE_SAMPLED_FILES_H
 #define QPROF_CAPTURE_SAMPLED_FILES_H
@@ -19,10 +23,9 @@
 #include "capture/session_sink.h"
 
 #define SAMPLED_PER_USER 128
-#define SAMPLED_KEPT	 (16u << 20)
 
-/* Tests make it smaller. */
-extern uint64_t sampled_user_bytes;
+/* Tests make them smaller. */
+extern uint64_t sampled_user_bytes, sampled_kept_bytes;
 
 struct sampled_files;
 
@@ -45,13 +48,21 @@ bool sampled_files__may_add(struct sampled_files *f, const struct library_identi
 
 /*
  * Add a file that a process of `user` has mapped, pass it to the sink, and begin its table.
- * -EDQUOT: a limit; -ENOMEM; or an error of the sink.
+ * -EDQUOT: a limit; -EAGAIN: all numbers are used now, but not after sampled_files__settle();
+ * -ENOMEM; or an error of the sink.
  */
 int sampled_files__add(struct sampled_files *f, struct library_file *file, uid_t user,
 		       uint32_t *number);
 
 /* The same of the vdso, once it is mapped anywhere; sampled_files__find() finds it by no inode. */
 int sampled_files__add_vdso(struct sampled_files *f, uint32_t *number);
+
+/*
+ * A process holds a file that it has mapped, as often as this is called, until it releases it as
+ * often. A file that is held is not removed.
+ */
+void sampled_files__hold(struct sampled_files *f, uint32_t number);
+void sampled_files__release(struct sampled_files *f, uint32_t number);
 
 /*
  * The number that is subtracted from an address of a mapping, which begins at `start` and at
@@ -64,7 +75,11 @@ int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t
 /* Polls readable when sampled_files__settle() has something to do. */
 int sampled_files__fd(const struct sampled_files *f);
 
-/* Take tables that are ready. True if sampled_files__bias() has more to say than before. */
+/*
+ * Take tables that are ready, and numbers of removed files. Between two calls, all records that the
+ * kernel half had sent are read. True if sampled_files__bias()
+ * has more to say than before.
+ */
 bool sampled_files__settle(struct sampled_files *f);
 
 /* Files that have no tables: a limit, or an error. */

@@ -34,6 +34,8 @@ struct sampled_process {
 	uint32_t lost;	    /* mappings that it has not, and never will */
 	uint64_t looked_ns; /* when the last look began */
 	uint64_t pause_ns;
+	uint16_t *files; /* that it holds, by their numbers */
+	uint32_t n_files;
 };
 
 struct sampling {
@@ -70,9 +72,17 @@ static struct sampled_process *find(const struct sampling *s, pid_t pid)
 	return NULL;
 }
 
+static void release(struct sampling *s, const uint16_t *files, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		sampled_files__release(s->files, files[i]);
+}
+
 static void forget(struct sampling *s, struct sampled_process *p)
 {
 	sample_tables__unmap(s->tables, p->pid);
+	release(s, p->files, p->n_files);
+	free(p->files);
 	*p = s->items[--s->n];
 }
 
@@ -130,7 +140,7 @@ static int foresee(struct sampling *s, const struct foreseen_file *f)
 	if (sampled_files__find(s->files, id, id->uid))
 		return 0;
 	err = sampled_files__add(s->files, f->file, id->uid, &number);
-	return err == -EDQUOT ? 0 : err;
+	return err == -EDQUOT || err == -EAGAIN ? 0 : err;
 }
 
 int sampling__foresee(struct sampling *s, const struct foreseen_files *files)
@@ -150,6 +160,8 @@ struct visit {
 	uid_t user;
 	struct mapped_files found;
 	uint32_t lost;
+	uint16_t files[MAPPED_FILES_MAX]; /* that are held for it */
+	uint32_t n_files;
 	struct wire_mappings to;
 };
 
@@ -168,13 +180,16 @@ static int number_of(struct sampling *s, struct visit *v, const struct mapped_fi
 	err = sampled_files__may_add(s->files, &m->id, v->user)
 		      ? look__mapped_file(s->look, v->process->pid, &v->found, m, &file)
 		      : -EDQUOT;
-	if (!err)
-		return sampled_files__add(s->files, file, v->user, number);
 	/* Others may be opened later: the file was being written to, or the child was busy. */
+	if (err && err != -EDQUOT && err != -LOOK_SERVED)
+		err = -EAGAIN;
+	err = err ?: sampled_files__add(s->files, file, v->user, number);
 	if (err == -EDQUOT || err == -LOOK_SERVED)
 		v->lost++;
-	else
+	else if (err == -EAGAIN)
 		sampling__mapped(s, v->process->pid);
+	else
+		return err;
 	return 0;
 }
 
@@ -186,6 +201,9 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
 
 	if (err || !new.file)
 		return err;
+	/* At once: the next file may need room. */
+	sampled_files__hold(s->files, new.file);
+	v->files[v->n_files++] = (uint16_t) new.file;
 	none = sampled_files__bias(s->files, new.file, m->start, m->offset, &new.bias);
 	p->pending += none == -EAGAIN;
 	if (!none)
@@ -207,6 +225,25 @@ static int find_mappings(struct sampling *s, struct sampled_process *p, struct m
 	return err;
 }
 
+/* The process holds what was found now, in place of what was found before. */
+static int hold_found(struct sampling *s, struct visit *v)
+{
+	struct sampled_process *p = v->process;
+	size_t size = v->n_files * sizeof(*p->files);
+	uint16_t *files = malloc(size ?: 1);
+
+	if (!files) {
+		release(s, v->files, v->n_files);
+		return -ENOMEM;
+	}
+	memcpy(files, v->files, size);
+	release(s, p->files, p->n_files);
+	free(p->files);
+	p->files = files;
+	p->n_files = v->n_files;
+	return 0;
+}
+
 static int look_at(struct sampling *s, struct sampled_process *p)
 {
 	struct visit v = {.process = p, .to.pid = (uint32_t)p->pid};
@@ -221,11 +258,12 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 	p->pending = p->n = 0;
 	v.lost = v.found.n_lost;
 	_Static_assert(MAPPED_FILES_MAX <= WIRE_MAPPINGS_MAX, "all mappings have room");
-	for (uint32_t i = 0; i < v.found.n; i++) {
+	err = 0;
+	for (uint32_t i = 0; i < v.found.n && !err; i++)
 		err = add_mapping(s, &v, &v.found.items[i]);
-		if (err)
-			return err;
-	}
+	err = err ?: hold_found(s, &v);
+	if (err)
+		return err;
 	if (v.lost > p->lost) {
 		s->n_lost += v.lost - p->lost;
 		p->lost = v.lost;
@@ -239,6 +277,9 @@ static int look_at(struct sampling *s, struct sampled_process *p)
 	err = p->n ? sample_tables__map(s->tables, &v.to) : 0;
 	if (err)
 		s->n_lost += p->n;
+	/* What the kernel half was told before is of files that are not held any more. */
+	if (err || (!p->n && n_before))
+		sample_tables__unmap(s->tables, p->pid);
 	return 0;
 }
 
@@ -462,6 +503,8 @@ void sampling__free(struct sampling *s)
 	if (!s)
 		return;
 	sample_events__free(s->events);
+	for (uint32_t i = 0; i < s->n; i++)
+		free(s->items[i].files);
 	sampled_files__free(s->files);
 	sample_tables__free(s->tables);
 	cleanup_close_p(&s->timer);
