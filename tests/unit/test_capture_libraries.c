@@ -616,11 +616,43 @@ static void users_take_turns(void **state)
 {
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(expect(copy_of(i < 5 ? ALICE : BOB, i)), 0);
-	/* Bob's plan begins beside Alice's first one, before her second one. */
-	assert_int_equal(children(), 2);
+	/* One of the two planners stays free for root and the invoker. */
+	assert_int_equal(children(), 1);
 	wait_for_planners();
 	settle_all(6);
-	assert_true(world.owners[0] == BOB || world.owners[1] == BOB);
+	assert_int_equal(world.owners[0], ALICE);
+	assert_int_equal(world.owners[1], BOB);
+}
+
+/* True: each planner has taken as much CPU time as the machine has run. */
+static bool takes_long;
+
+int clock_getcpuclockid(pid_t pid, clockid_t *clock)
+{
+	(void)pid;
+	*clock = takes_long ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+	return 0;
+}
+
+static void a_plan_that_takes_long_lets_others_go_first(void **state)
+{
+	_fclose_ FILE *f = NULL;
+	int planner;
+
+	assert_int_equal(expect(copy_of(ALICE, 0)), 0);
+	f = open_children();
+	assert_int_equal(fscanf(f, "%d", &planner), 1);
+	kill(planner, SIGSTOP);
+	/* Her own do not count, and root has a planner. */
+	takes_long = true;
+	assert_int_equal(expect(copy_of(ALICE, 1)), 0);
+	assert_int_equal(expect(copy_of(0, 2)), 0);
+	assert_int_equal(kill(planner, 0), 0);
+	assert_int_equal(expect(copy_of(BOB, 3)), 0);
+	takes_long = false;
+	settle_all(4);
+	for (int i = 0; world.owners[i] != BOB; i++)
+		assert_int_equal(world.owners[i], 0);
 }
 
 static void unused_ones_make_room(void **state)
@@ -762,6 +794,7 @@ int main(void)
 		TEST(one_that_failed_is_tried_again_when_it_has_changed),
 		TEST(few_are_planned_at_a_time),
 		TEST(users_take_turns),
+		TEST(a_plan_that_takes_long_lets_others_go_first),
 		TEST(unused_ones_make_room),
 		TEST(nothing_makes_room_while_a_process_cannot_be_looked_into),
 		TEST(a_process_that_cannot_be_looked_into_keeps_no_library_of_others),

@@ -56,20 +56,35 @@ static void users_take_turns(void **state)
 	bob = add(&t, BOB, LIBRARY_QUEUED);
 	assert_ptr_equal(library_table__next(&t, old, 0), alice[0]);
 	library_table__begin(&t, alice[0]);
-	/* One planner for a foreign user, two in all. */
+	/* One planner for all foreign users, two in all. */
+	assert_null(library_table__next(&t, old, 0));
+	assert_ptr_equal(library_table__waited_for(&t, old, 0), alice[0]);
+	bob->begin_ns = 1;
+	assert_null(library_table__waited_for(&t, old, 0));
+	bob->begin_ns = 0;
+	library_table__requeue(&t, alice[0]);
+	assert_null(library_table__waited_for(&t, old, 0));
 	assert_ptr_equal(library_table__next(&t, old, 0), bob);
 	library_table__begin(&t, bob);
-	root[0] = add(&t, ROOT, LIBRARY_QUEUED);
-	assert_null(library_table__next(&t, old, 0));
-	library_table__remove(&t, bob);
+	for (int i = 0; i < 3; i++)
+		root[i] = add(&t, ROOT, LIBRARY_QUEUED);
 	assert_ptr_equal(library_table__next(&t, old, 0), root[0]);
-	library_table__remove(&t, root[0]);
+	library_table__begin(&t, root[0]);
 	assert_null(library_table__next(&t, old, 0));
-	library_table__remove(&t, alice[0]);
+	library_table__remove(&t, root[0]);
+	assert_ptr_equal(library_table__next(&t, old, 0), root[1]);
+	library_table__remove(&t, bob);
+	assert_ptr_equal(library_table__next(&t, old, 0), alice[1]);
+	/* The one whose turn has ended comes last. */
+	library_table__begin(&t, alice[1]);
+	library_table__remove(&t, alice[1]);
+	library_table__remove(&t, root[1]);
+	library_table__remove(&t, root[2]);
+	assert_ptr_equal(library_table__next(&t, old, 0), alice[2]);
 	/* A library is not planned before its begin_ns. */
-	alice[1]->begin_ns = 10;
-	assert_ptr_equal(library_table__next(&t, old, 9), alice[2]);
-	assert_ptr_equal(library_table__next(&t, old, 10), alice[1]);
+	alice[2]->begin_ns = 10;
+	assert_ptr_equal(library_table__next(&t, old, 9), alice[0]);
+	assert_ptr_equal(library_table__next(&t, old, 10), alice[2]);
 	library_table__destroy(&t);
 	old_numbers__free(old);
 }

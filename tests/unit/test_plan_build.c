@@ -315,6 +315,16 @@ static void a_failed_plan_reports_its_reason(void **state)
 	assert_refused("/", -ENOEXEC, "not a regular file", "");
 }
 
+/* Early: no step of a plan takes a time that grows faster than the file. */
+static void symbols_that_say_too_much_are_refused(void **state)
+{
+	static const char *const names[] = {"hostile_queries.so", "hostile_bodies.so",
+					    "hostile_code.so"};
+
+	for (size_t i = 0; i < N_OF(names); i++)
+		assert_refused(fixture(names[i]), -EFBIG, "not those of a compiler", "queries");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +341,7 @@ int main(void)
 		cmocka_unit_test(older_names_are_read),
 		cmocka_unit_test(a_file_without_a_build_id_has_an_identity),
 		cmocka_unit_test(a_failed_plan_reports_its_reason),
+		cmocka_unit_test(symbols_that_say_too_much_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

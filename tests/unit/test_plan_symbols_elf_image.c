@@ -250,6 +250,41 @@ static void names_outside_the_string_table_are_left_out(void **state)
 	assert_int_equal(count_symbols(&b), 0);
 }
 
+/* Symbols may share a name, so a small file can have as many bytes of names as it likes. */
+static void the_bytes_of_all_names_are_limited(void **state)
+{
+	enum { N_SYMBOLS = 4200, NAME = 1 << 16 };
+	const Elf64_Sym sym = {
+		.st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+		.st_shndx = ELF_BUILDER_TEXT,
+		.st_value = TEXT,
+		.st_size = 1,
+	};
+	struct elf_builder b = build_plain();
+	Elf64_Shdr names = elf_builder__get(&b, ELF_BUILDER_STRTAB);
+	Elf64_Shdr table = elf_builder__get(&b, ELF_BUILDER_SYMTAB);
+	_free_ uint8_t *buf = NULL;
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+
+	names.sh_offset = (b.len + 7) / 8 * 8;
+	names.sh_size = NAME + 8;
+	table.sh_offset = names.sh_offset + names.sh_size;
+	table.sh_size = N_SYMBOLS * sizeof(sym);
+	elf_builder__put(&b, ELF_BUILDER_STRTAB, names);
+	elf_builder__put(&b, ELF_BUILDER_SYMTAB, table);
+	buf = calloc(1, table.sh_offset + table.sh_size);
+	assert_non_null(buf);
+	memcpy(buf, b.buf, b.len);
+	memset(buf + names.sh_offset, 'a', NAME);
+	for (size_t i = 0; i < N_SYMBOLS; i++)
+		memcpy(buf + table.sh_offset + i * sizeof(sym), &sym, sizeof(sym));
+	assert_int_equal(image_of_bytes(buf, table.sh_offset + table.sh_size, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), -EFBIG);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), -EFBIG);
+}
+
 static void a_symbol_table_that_cannot_be_read_is_none(void **state)
 {
 	struct elf_builder good = build_plain();
@@ -536,6 +571,7 @@ int main(void)
 		cmocka_unit_test(symbols_outside_the_code_are_left_out),
 		cmocka_unit_test(names_outside_the_string_table_are_left_out),
 		cmocka_unit_test(a_symbol_table_that_cannot_be_read_is_none),
+		cmocka_unit_test(the_bytes_of_all_names_are_limited),
 		cmocka_unit_test(a_segment_is_cut_at_the_end_of_the_file),
 		cmocka_unit_test(a_file_without_code_is_refused),
 		cmocka_unit_test(a_file_of_an_unsupported_format_is_refused),

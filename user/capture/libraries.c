@@ -23,6 +23,9 @@
 /* A library that is written to while it is planned is planned again after this time. */
 #define SETTLE_NS 100000000ull
 #define TRIES_MAX 8
+/* CPU time, and time, of a foreign plan while another user's waits. rustc's takes 1 s. */
+#define TURN_CPU_NS 2000000000ull
+#define TURN_NS	    10000000000ull
 /* Proofs of the plan of an attached library; a user can cause one by a change of the ctime. */
 #define CHECKS_MAX 16
 /* Lines for each event that a user can repeat at will. */
@@ -499,6 +502,7 @@ static void begin(struct libraries *l, struct library *lib)
 	int err = plan_load__stored(lib->file, &plan);
 
 	library_table__begin(&l->table, lib);
+	lib->begin_ns = now();
 	if (err == -ENOENT || (!err && l->ops.hits))
 		err = begin_job(l, lib, take_ptr(plan));
 	else if (!err)
@@ -507,10 +511,33 @@ static void begin(struct libraries *l, struct library *lib)
 		fail(l, lib, err);
 }
 
+/*
+ * A foreign plan that has had its turn is worth less than one that waits: it begins anew behind it,
+ * so that no file that takes long keeps other users from being recorded.
+ */
+static void end_turn(struct libraries *l)
+{
+	struct library *lib = library_table__waited_for(&l->table, l->old, now());
+
+	if (!lib || !lib->job ||
+	    (plan_job__cpu_ns(lib->job) < TURN_CPU_NS && now() < lib->begin_ns + TURN_NS))
+		return;
+	plan_job__free(take_job(l, lib));
+	if (++lib->tries < TRIES_MAX) {
+		library_table__requeue(&l->table, lib);
+		return;
+	}
+	if (l->n_failed < LINES_MAX)
+		diag_error("cannot plan %s: it takes too long while libraries of other users wait",
+			   library_file__path(lib->file));
+	fail(l, lib, -ETIME);
+}
+
 static void begin_plans(struct libraries *l)
 {
 	struct library *lib;
 
+	end_turn(l);
 	while ((lib = library_table__next(&l->table, l->old, now())))
 		begin(l, lib);
 }

@@ -175,14 +175,19 @@ struct library *library_table__oldest_failed(const struct library_table *t,
 
 /* ---- The queue of plans ---------------------------------------------------------------------- */
 
-/* A foreign user waits until enough of the numbers that are not free yet are. */
-static bool may_begin(const struct library_table *t, const struct library *lib,
-		      const struct old_numbers *old, uint64_t now_ns)
+static struct library *planned_foreign(const struct library_table *t)
 {
-	unsigned int planners = lib->foreign ? 1 : LIBRARIES_PLANNERS;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->items[i]->stage == LIBRARY_PLANNING && t->items[i]->foreign)
+			return t->items[i];
+	return NULL;
+}
 
-	if (lib->stage != LIBRARY_QUEUED || now_ns < lib->begin_ns ||
-	    library_table__count(t, LIBRARY_PLANNING, lib) >= planners)
+/* A foreign user waits until enough of the numbers that are not free yet are. */
+static bool is_ready(const struct library_table *t, const struct library *lib,
+		     const struct old_numbers *old, uint64_t now_ns)
+{
+	if (lib->stage != LIBRARY_QUEUED || now_ns < lib->begin_ns)
 		return false;
 	return !lib->foreign ||
 	       (count_live(t, lib) + old_numbers__of(old, lib->user) <= NUMBERS_PER_USER &&
@@ -192,6 +197,7 @@ static bool may_begin(const struct library_table *t, const struct library *lib,
 struct library *library_table__next(const struct library_table *t, const struct old_numbers *old,
 				    uint64_t now_ns)
 {
+	const bool foreign = !planned_foreign(t);
 	struct library *found = NULL;
 
 	if (library_table__count(t, LIBRARY_PLANNING, NULL) >= LIBRARIES_PLANNERS)
@@ -199,10 +205,29 @@ struct library *library_table__next(const struct library_table *t, const struct 
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct library *lib = t->items[i];
 
-		if (may_begin(t, lib, old, now_ns) && (!found || lib->rank < found->rank))
+		if ((foreign || !lib->foreign) && is_ready(t, lib, old, now_ns) &&
+		    (!found || lib->rank < found->rank))
 			found = lib;
 	}
 	return found;
+}
+
+struct library *library_table__waited_for(const struct library_table *t,
+					  const struct old_numbers *old, uint64_t now_ns)
+{
+	struct library *lib = planned_foreign(t);
+
+	for (uint32_t i = 0; i < t->n && lib; i++)
+		if (t->items[i]->foreign && !is_same_user(t->items[i], lib) &&
+		    is_ready(t, t->items[i], old, now_ns))
+			return lib;
+	return NULL;
+}
+
+void library_table__requeue(struct library_table *t, struct library *lib)
+{
+	lib->stage = LIBRARY_QUEUED;
+	lib->rank = rank_of(t, lib);
 }
 
 void library_table__begin(struct library_table *t, struct library *lib)

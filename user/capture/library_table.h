@@ -12,7 +12,7 @@
 
 /* Libraries of a foreign user at a time. */
 #define LIBRARIES_PER_USER 16
-/* Plans that are made at a time; of a foreign user's libraries one. */
+/* Plans that are made at a time; of all foreign users' libraries one. */
 #define LIBRARIES_PLANNERS 2
 
 /* The progress of a library. */
@@ -60,10 +60,10 @@ struct library {
 	unsigned int checks; /* how often the plan was proven again since */
 	int watch;	     /* of file_watch; or negative */
 	uint64_t rank;	     /* among queued libraries the lowest rank is next */
-	uint64_t begin_ns;   /* its plan begins no earlier */
+	uint64_t begin_ns;   /* its plan begins no earlier, or began then */
 	uint64_t used_ns;    /* the last request for it */
 	bool in_use;	     /* at the last scan */
-	unsigned int tries;  /* plans of it that ended with a changed file */
+	unsigned int tries;  /* plans of it that were not finished */
 	struct plan_job *job;
 	uint8_t number;
 	int part_err[PLAN_PARTS]; /* why it could not be attached, or 0 */
@@ -111,9 +111,19 @@ struct library *library_table__idlest(const struct library_table *t, const struc
 struct library *library_table__oldest_failed(const struct library_table *t,
 					     const struct library *of);
 
-/* The library to plan next, or NULL: users take turns, and each has a limit of planners. */
+/*
+ * The library to plan next, or NULL: users take turns. All foreign users together have one planner,
+ * so there is always one for root and the invoker.
+ */
 struct library *library_table__next(const struct library_table *t, const struct old_numbers *old,
 				    uint64_t now_ns);
+
+/* The foreign library that is being planned while one of another foreign user waits, or NULL. */
+struct library *library_table__waited_for(const struct library_table *t,
+					  const struct old_numbers *old, uint64_t now_ns);
+
+/* Its plan is given up for now: LIBRARY_QUEUED, behind those that wait. */
+void library_table__requeue(struct library_table *t, struct library *lib);
 
 /* The plan of `lib` begins: LIBRARY_PLANNING. Later ones of other users rank behind it. */
 void library_table__begin(struct library_table *t, struct library *lib);

@@ -29,6 +29,10 @@
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/known_symbols.h"
 
+/* rustc 1.97 has 321 queries and 428 bodies. What is done with them is not linear. */
+#define QUERIES_MOST 4096
+#define BODIES_MOST  4096
+
 /* A function: the known symbols with one base name, itself and its split-off parts. */
 struct function {
 	enum name_kind kind;
@@ -245,6 +249,8 @@ static int mine_bodies(struct builder *b)
 	b->mined = calloc(n + 1, sizeof(*b->mined));
 	if (!bodies || !regions || !b->plan->bodies || !b->mined)
 		return -ENOMEM;
+	if (n > BODIES_MOST)
+		return -EFBIG;
 	qsort(bodies, n, sizeof(*bodies), by_entry);
 	for (size_t i = 0, j; i < n && !err; i = j) {
 		for (j = i + 1; j < n && bodies[j]->entry == bodies[i]->entry;)
@@ -296,18 +302,18 @@ static int add_provider(struct builder *b, const struct function *f, struct plan
 				      f->n_regions);
 }
 
+/* The functions of a query follow each other. */
 static int add_query(struct builder *b, const struct function *f, struct plan_query **out)
 {
 	struct plan *plan = b->plan;
-	struct plan_query *q;
+	struct plan_query *q = plan->n_queries ? &plan->queries[plan->n_queries - 1] : NULL;
 
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		q = &plan->queries[i];
-		if (strlen(q->name) == f->query_len && !memcmp(q->name, f->query, f->query_len)) {
-			*out = q;
-			return 0;
-		}
+	if (q && strlen(q->name) == f->query_len && !memcmp(q->name, f->query, f->query_len)) {
+		*out = q;
+		return 0;
 	}
+	if (plan->n_queries == QUERIES_MOST)
+		return -EFBIG;
 	if (array__reserve_one(&plan->queries, plan->n_queries, &b->cap_queries, sizeof(*q)))
 		return -ENOMEM;
 	q = &plan->queries[plan->n_queries];
@@ -352,25 +358,35 @@ static int collect_query(struct builder *b, const struct function *f)
 	}
 }
 
-static int by_query_name(const void *a, const void *b)
+/* Then by their place in the builder, which is that of their names. */
+static int by_query(const void *a, const void *b)
 {
-	const struct plan_query *x = a, *y = b;
+	const struct function *x = *(const struct function *const *)a;
+	const struct function *y = *(const struct function *const *)b;
+	size_t len = x->query_len < y->query_len ? x->query_len : y->query_len;
+	int cmp = memcmp(x->query, y->query, len);
 
-	return strcmp(x->name, y->name);
+	if (cmp)
+		return cmp;
+	if (x->query_len != y->query_len)
+		return x->query_len < y->query_len ? -1 : 1;
+	return x < y ? -1 : x > y;
 }
 
 static int collect_queries(struct builder *b)
 {
-	for (size_t i = 0; i < b->n_funcs; i++) {
-		int err = b->funcs[i].query ? collect_query(b, &b->funcs[i]) : 0;
+	_free_ const struct function **sorted = calloc(b->n_funcs + 1, sizeof(*sorted));
+	size_t n = 0;
+	int err = sorted ? 0 : -ENOMEM;
 
-		if (err)
-			return err;
-	}
-	if (b->plan->n_queries)
-		qsort(b->plan->queries, b->plan->n_queries, sizeof(*b->plan->queries),
-		      by_query_name);
-	return 0;
+	for (size_t i = 0; sorted && i < b->n_funcs; i++)
+		if (b->funcs[i].query)
+			sorted[n++] = &b->funcs[i];
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), by_query);
+	for (size_t i = 0; i < n && !err; i++)
+		err = collect_query(b, sorted[i]);
+	return err;
 }
 
 static uint32_t group_of(struct plan *plan, uint32_t body)
@@ -611,6 +627,8 @@ static int build_steps(struct builder *b, struct library_file *file, struct debu
 	if (err)
 		return err;
 	err = place_probes(b);
+	if (!err && code_decoder__is_spent(b->decoder))
+		err = -EFBIG;
 	if (err == -E2BIG)
 		return diag_error_r(
 			-ENOTSUP, "%s has a function with more guards than a probe can tell apart",
@@ -635,6 +653,12 @@ int plan__build(struct library_file *file, struct debug_file *debug, struct plan
 		*out = take_ptr(b.plan);
 	else if (err == -ENOMEM)
 		diag_error("cannot plan %s: out of memory", path);
+	else if (err == -EFBIG)
+		diag_error(
+			"cannot plan %s: its symbols are not those of a compiler: they have more "
+			"than %u queries, %u bodies of try_execute_query, 65,536 functions of "
+			"rustc's profiler, 256 MiB of names, or 64 MiB of code",
+			path, QUERIES_MOST, BODIES_MOST);
 	else if (err == -ENODATA)
 		diag_error(
 			"%s is stripped: it has no symbol table and no debug file, and its queries "

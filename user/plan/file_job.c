@@ -301,6 +301,13 @@ int file_job__fd(const struct file_job *j)
 	return j->epoll;
 }
 
+uint64_t file_job__cpu_ns(const struct file_job *j)
+{
+	clockid_t clock;
+
+	return j->pid && !clock_getcpuclockid(j->pid, &clock) ? clock_ns(clock) : 0;
+}
+
 struct library_file *file_job__file(const struct file_job *j)
 {
 	return j->file;

@@ -50,6 +50,9 @@ int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, fil
 /* Polls readable when there is something for file_job__read() to do. */
 int file_job__fd(const struct file_job *j);
 
+/* The CPU time that its child has taken; 0: it has ended. */
+uint64_t file_job__cpu_ns(const struct file_job *j);
+
 /* The job's file. */
 struct library_file *file_job__file(const struct file_job *j);
 

@@ -110,6 +110,11 @@ int plan_job__fd(const struct plan_job *j)
 	return file_job__fd(j->job);
 }
 
+uint64_t plan_job__cpu_ns(const struct plan_job *j)
+{
+	return file_job__cpu_ns(j->job);
+}
+
 int plan_job__read(struct plan_job *j)
 {
 	return file_job__read(j->job);

@@ -26,6 +26,9 @@ int plan_job__start_hits(struct library_file *file, struct plan *plan, int nice,
 /* Polls readable when there is something for plan_job__read() to do. */
 int plan_job__fd(const struct plan_job *j);
 
+/* As file_job__cpu_ns(). */
+uint64_t plan_job__cpu_ns(const struct plan_job *j);
+
 /*
  * Take the bytes that have arrived, without waiting. 1: plan_job__finish() will not wait long.
  * 0: not yet. -ETIME: the time is up; -EFBIG: the child sends too much; or another errno.

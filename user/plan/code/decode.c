@@ -11,8 +11,13 @@
 #include "plan/code/opcode.h"
 #include "plan/code/registers.h"
 
+/* Bytes of functions: a plan of rustc takes 7 MB. Symbols may overlap, and be as many as they like.
+ */
+#define DECODED_MOST (64u << 20)
+
 struct code_decoder {
 	const struct elf_image *img;
+	uint64_t decoded; /* bytes */
 	struct code_memo *memo;
 	csh cs;
 	cs_insn *insn;
@@ -388,6 +393,11 @@ static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, u
 	return size;
 }
 
+bool code_decoder__is_spent(const struct code_decoder *d)
+{
+	return d->decoded > DECODED_MOST;
+}
+
 bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *insn)
 {
 	size_t len;
@@ -404,6 +414,9 @@ static int decode_region(struct code_decoder *d, const struct code_region *regio
 
 	if (!bytes || len < region->size)
 		return -EFAULT;
+	d->decoded += region->size;
+	if (code_decoder__is_spent(d))
+		return -EFBIG;
 	for (uint64_t at = 0; at < region->size;) {
 		size_t size;
 

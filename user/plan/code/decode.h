@@ -45,10 +45,14 @@ DEFINE_CLEANUP(struct code_decoder, code_decoder__free)
 /*
  * Decode all of `regions` (linear sweep; bytes that are no instruction are skipped). `code` is
  * reused: pass the same struct for one function after another, and code__free() it once.
- * Returns 0, -ENOMEM or -EFAULT (a region outside the file's code).
+ * Returns 0, -ENOMEM, -EFAULT (a region outside the file's code) or -EFBIG (all regions together
+ * are more than any compiler's: this decoder decodes no more).
  */
 int code_decoder__decode(struct code_decoder *d, const struct code_region *regions,
 			 size_t n_regions, struct code *code);
+
+/* It has returned -EFBIG. */
+bool code_decoder__is_spent(const struct code_decoder *d);
 
 /* Decode one instruction at `addr`; false if there is none. */
 bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *insn);

@@ -289,7 +289,8 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 /* A longer name is cut here: many symbols may share one. */
 #define BASE_MOST (1u << 16)
 
-static void set_base(struct elf_symbol *sym)
+/* Returns the bytes of the name. */
+static size_t set_base(struct elf_symbol *sym)
 {
 	size_t len = strnlen(sym->name, BASE_MOST);
 	const char *end = sym->name + len, *dot = memchr(sym->name, '.', len);
@@ -299,6 +300,7 @@ static void set_base(struct elf_symbol *sym)
 		end = memmem(dot, left, ".cold", 5) ?: memmem(dot, left, ".warm", 5) ?: end;
 	sym->base_len = (uint32_t)(end - sym->name);
 	sym->base_hash = (uint32_t)map_hash(sym->name, sym->base_len);
+	return len;
 }
 
 /* Set `sym` if it is a function whose code and name lie inside the file. */
@@ -332,15 +334,24 @@ static int compare_symbols(const void *a, const void *b)
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return strncmp(x->name, y->name, BASE_MOST);
 }
 
-/* For a plan. Others do without, as this reads all names. */
-static void set_bases_and_sort(struct elf_image *img)
+/*
+ * For a plan. Others do without, as this reads all names: 21 MB of rustc's. Names may overlap, so
+ * that a small file has as many bytes of them as it likes.
+ */
+static int set_bases_and_sort(struct elf_image *img)
 {
-	for (size_t i = 0; i < img->n_syms; i++)
-		set_base(&img->syms[i]);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < img->n_syms; i++) {
+		bytes += set_base(&img->syms[i]);
+		if (bytes > SYMBOL_NAMES_MAX)
+			return -EFBIG;
+	}
 	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+	return 0;
 }
 
 static int read_symbols(struct elf_image *img, uint32_t type)
@@ -392,18 +403,19 @@ int elf_image__take_symbols(struct elf_image *img, const GElf_Sym *symbols, size
 	for (size_t i = 0; i < n; i++)
 		img->n_syms +=
 			symbol_init(img, &symbols[i], names, names_size, &img->syms[img->n_syms]);
-	set_bases_and_sort(img);
-	return 0;
+	return set_bases_and_sort(img);
 }
 
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
 {
 	if (!img->syms) {
-		int err = read_symbols(img, SHT_SYMTAB);
+		int err = read_symbols(img, SHT_SYMTAB) ?: set_bases_and_sort(img);
 
-		if (err)
+		if (err) {
+			free(take_ptr(img->syms));
+			img->n_syms = 0;
 			return err;
-		set_bases_and_sort(img);
+		}
 	}
 	*syms = img->syms;
 	*n = img->n_syms;

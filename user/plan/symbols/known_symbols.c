@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/known_symbols.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+
+/* rustc 1.97 has 4,000. */
+#define KNOWN_MOST (1u << 16)
 
 int known_symbols__find(struct elf_image *img, struct known_symbols *out)
 {
@@ -18,7 +22,9 @@ int known_symbols__find(struct elf_image *img, struct known_symbols *out)
 
 		name_classify(syms[i].name, &known.info);
 		if (known.info.kind != NAME_OTHER)
-			err = array__add(&out->items, &out->n, &out->capacity, &known);
+			err = out->n == KNOWN_MOST
+				      ? -EFBIG
+				      : array__add(&out->items, &out->n, &out->capacity, &known);
 	}
 	return err;
 }
