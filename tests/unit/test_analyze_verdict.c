@@ -96,6 +96,30 @@ static void compilers_may_be_lost(void **state)
 	assert_int_equal(v.of, 7);
 }
 
+/* Linkers and the like are in the trace too, and so are compilers of which it has nothing else. */
+static void what_is_lost_is_a_part_of_the_compilers(void **state)
+{
+	_summary_ struct summary *s = compiled(0);
+	struct trace_losses l = {.count = {[TRACE_LOST_COMPILERS] = 2}};
+	struct verdict v;
+
+	for (uint32_t i = 0; i < 9; i++) {
+		const struct trace_process p = {.index = i,
+						.crate = i < 3 ? (char *)"serde" : NULL,
+						.attached_late = i < 3};
+
+		assert_int_equal(summary__process(s, &p), 0);
+	}
+	sample_span(s, 0, SAMPLE_TYPECK, 10, 10, 0);
+	v = verdict_of(s, &l);
+	assert_int_equal(v.state, VERDICT_LOST_COMPILERS);
+	assert_int_equal(v.lost, 2);
+	assert_int_equal(v.of, 3);
+	sample_span(s, 1, SAMPLE_TYPECK, 10, 10, 0);
+	l.count[TRACE_LOST_COMPILERS] = 1;
+	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
+}
+
 static struct verdict without_compilers(uint64_t mappings, char *crate, int32_t status)
 {
 	const struct trace_losses l = {.count = {[TRACE_LOST_MAPPINGS] = mappings}};
@@ -161,6 +185,7 @@ int main(void)
 		cmocka_unit_test(the_cause_and_the_share_are_reported),
 		cmocka_unit_test(several_causes_count_together),
 		cmocka_unit_test(compilers_may_be_lost),
+		cmocka_unit_test(what_is_lost_is_a_part_of_the_compilers),
 		cmocka_unit_test(no_compiler_and_a_lost_mapping_is_no_sound_recording),
 		cmocka_unit_test(a_compilation_without_an_interval_is_nothing),
 		cmocka_unit_test(others_need_not_execute_a_query),

@@ -27,6 +27,7 @@ struct summed_process {
 	uint32_t numbered_tid; /* the thread that numbered results */
 	bool many_number;      /* several threads numbered results */
 	bool is_folded;
+	bool had_rows;	   /* for a folded process */
 	bool only_queried; /* for a folded process: its command line compiles nothing */
 };
 
@@ -616,6 +617,7 @@ static void forget_texts(const struct summary *s, struct trace_process *p)
 int summary__fold(struct summary *s, uint32_t process)
 {
 	struct summed_process *p = &s->processes[process];
+	bool had_rows = summary__has_rows(s, process);
 
 	/* Cached entries may be reused for other keys. */
 	memset(s->recent, 0, sizeof(s->recent));
@@ -632,9 +634,17 @@ int summary__fold(struct summary *s, uint32_t process)
 		s->free_entry = i;
 	}
 	p->only_queried = compile_only_queries(&p->process);
+	p->had_rows = had_rows;
 	p->is_folded = true;
 	forget_texts(s, &p->process);
 	return 0;
+}
+
+bool summary__has_rows(const struct summary *s, uint32_t i)
+{
+	const struct summed_process *p = &s->processes[i];
+
+	return p->is_folded ? p->had_rows : p->n_entries > 0;
 }
 
 bool summary__only_queried(const struct summary *s, uint32_t process)

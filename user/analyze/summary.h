@@ -170,6 +170,9 @@ int summary__fold(struct summary *s, uint32_t process);
 /* As compile_only_queries(); also works for a folded process. */
 bool summary__only_queried(const struct summary *s, uint32_t process);
 
+/* Something was recorded or sampled of process `i`; also works for a folded process. */
+bool summary__has_rows(const struct summary *s, uint32_t i);
+
 uint32_t summary__n_processes(const struct summary *s);
 /* NULL past the end. Valid until the next summary__process(). */
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);

@@ -41,13 +41,21 @@ static uint64_t count_recorded(const struct summary *s)
 	return recorded;
 }
 
+/* Compilers that were recorded; and those that were late, and of which nothing was. */
+struct followed {
+	uint32_t recorded, lost;
+};
+
 /* A failed compile may have ended before its first query. */
-static void count_compiles(struct verdict *v, const struct summary *s)
+static void count_compiles(struct verdict *v, const struct summary *s, struct followed *f)
 {
 	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
 		const struct trace_process *p = summary__process_at(s, i);
+		bool compiles = !summary__only_queried(s, i), has_rows = summary__has_rows(s, i);
 
-		if (summary__only_queried(s, i))
+		f->recorded += has_rows || (compiles && !p->attached_late);
+		f->lost += !has_rows && compiles && p->attached_late;
+		if (!compiles)
 			continue;
 		v->compilers++;
 		if (p->exit_status)
@@ -90,16 +98,19 @@ static void judge_losses(struct verdict *v, const struct trace_losses *l, uint64
 	}
 }
 
-static void judge_compilers(struct verdict *v, const struct trace_losses *l, uint32_t followed)
+/* Those that are missing are in the trace, too, if they were late. */
+static void judge_compilers(struct verdict *v, const struct trace_losses *l,
+			    const struct followed *f)
 {
-	uint64_t lost = l->count[TRACE_LOST_COMPILERS];
+	uint64_t missing = l->count[TRACE_LOST_COMPILERS];
+	uint64_t lost = missing > f->lost ? missing : f->lost;
 
-	if (!verdict_is_most(lost, lost + followed))
+	if (!missing || !verdict_is_most(lost, lost + f->recorded))
 		return;
 	v->state = VERDICT_LOST_COMPILERS;
 	v->cause = TRACE_LOST_COMPILERS;
 	v->lost = lost;
-	v->of = lost + followed;
+	v->of = lost + f->recorded;
 }
 
 /* An interval proves that a compiler was recorded, whatever its command line is. */
@@ -118,12 +129,13 @@ struct verdict verdict_of(const struct summary *s, const struct trace_losses *lo
 {
 	uint64_t recorded = count_recorded(s);
 	struct verdict v = {.hits = losses ? losses->count[TRACE_COUNT_HITS] : 0};
+	struct followed followed = {};
 
-	count_compiles(&v, s);
+	count_compiles(&v, s, &followed);
 	if (losses)
 		judge_losses(&v, losses, recorded);
 	if (losses && !v.state)
-		judge_compilers(&v, losses, summary__n_processes(s));
+		judge_compilers(&v, losses, &followed);
 	if (losses && !v.state)
 		judge_mappings(&v, losses, recorded);
 	if (!v.state && v.compiles && !recorded && !summary__is_sampled(s))
