@@ -444,3 +444,61 @@ def test_a_library_cut_under_system_does_not_end_the_recording(t):
     profiler.send_signal(signal.SIGINT)
     lab.check_end(profiler.wait(timeout=lab.TIMEOUT), profiler.said())
     assert t.report(t.path("trace.qpt"))["queries"]
+
+
+# ---- Imported plans ----------------------------------------------------------------------------
+
+
+def importing(t, exported, library, cache):
+    return t.run_qprof("plan", "--import", exported, library,
+                       env={**os.environ, "XDG_CACHE_HOME": cache})
+
+
+def test_an_imported_plan_serves_recordings(t):
+    """Written by one store, imported into another: nothing of the library is planned again."""
+    t.need_capture()
+    library, exported, cache = library_of(t), t.path("rustc.plan"), t.mkdir("imported")
+    made = t.run_qprof("plan", "--output", exported, library,
+                       env={**os.environ, "XDG_CACHE_HOME": t.mkdir("made")})
+    assert made.returncode == 0, made.stderr
+    done = importing(t, exported, library, cache)
+    assert done.returncode == 0 and done.stdout == made.stdout, done.stderr
+    kept = sorted(n.partition("-")[0] for n in os.listdir(os.path.join(cache, "qprof-bpf")))
+    assert kept == ["code", "plan"], kept
+    with open(t.path("a.rs"), "w") as f:
+        f.write("pub fn a() {}\n")
+    recorded = t.run_qprof("-v", "-o", t.path("a.qpt"), "--", "rustc", "--crate-type=lib",
+                           "--emit=metadata", "-o", t.path("a.rmeta"), t.path("a.rs"),
+                           env={**os.environ, "XDG_CACHE_HOME": cache})
+    assert recorded.returncode == 0, recorded.stderr
+    assert "for the first time" not in recorded.stderr, recorded.stderr
+
+
+def test_a_plan_is_imported_for_its_own_library_only(t):
+    """Damaged, cut off, of another user, of a library with one more byte: nothing is kept."""
+    t.need_capture()
+    library, exported, cache = t.path("librustc_driver-own.so"), t.path("rustc.plan"), t.mkdir("c")
+    shutil.copy(library_of(t), library)
+    made = t.run_qprof("plan", "--no-cache", "--output", exported, library)
+    assert made.returncode == 0, made.stderr
+    with open(exported, "rb") as f:
+        good = f.read()
+
+    def refused(why):
+        done = importing(t, exported, library, cache)
+        assert done.returncode and why in done.stderr, (why, done.stderr)
+        assert not os.path.exists(os.path.join(cache, "qprof-bpf"))
+
+    for bad in (good[:100000], good[:-1], good[:500] + b"x" + good[501:], b""):
+        with open(exported, "wb") as f:
+            f.write(bad)
+        refused("damaged or cut off")
+    with open(exported, "wb") as f:
+        f.write(good)
+    os.chown(exported, ATTACKER, ATTACKER)
+    refused("other users may write to it")
+    os.chown(exported, os.getuid(), -1)
+    with open(library, "ab") as f:
+        f.write(b"\0")
+    time.sleep(MARGIN)
+    refused("the plan of another library")

@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "cli/find_library.h"
+#include "cli/plan_file.h"
 #include "plan/cache.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
@@ -49,6 +50,8 @@ static int make_with_download(struct library_file *file, struct plan **out)
 
 static int make(const struct cli_plan_options *o, struct library_file *file, struct plan **out)
 {
+	if (o->import)
+		return plan_file__import(file, o->import, out);
 	if (o->debuginfod)
 		return make_with_download(file, out);
 	return o->no_cache ? plan__make(file, NULL, out) : plan__load(file, out);
@@ -66,7 +69,7 @@ int cmd_plan(const struct cli_plan_options *o)
 	diag_verbose("reading %s", path);
 	if (!file && library_file__open(path, &file))
 		return EXIT_CODE_FAILURE;
-	if (make(o, file, &plan))
+	if (make(o, file, &plan) || (o->output && plan_file__write(file, plan, o->output)))
 		return EXIT_CODE_FAILURE;
 	if (o->json)
 		err = plan_json(stdout, plan);

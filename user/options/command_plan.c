@@ -30,6 +30,25 @@ static const struct cli_option options[] = {
 			"in a root login if it is root's. Otherwise a line shows how to install "
 			"the debug file for all recordings. Nothing else asks these servers.",
 	},
+	{
+		.name = "output",
+		.letter = 'o',
+		.arg = "FILE",
+		.kind = CLI_FILE,
+		.offset = AT(plan.output),
+		.help = "Also write all that a recording needs of the library to FILE, which must "
+			"not exist, for --import on another machine or in another image.",
+	},
+	{
+		.name = "import",
+		.arg = "FILE",
+		.kind = CLI_FILE,
+		.offset = AT(plan.import),
+		.help = "Take the plan from FILE, which plan --output has written for the same "
+			"library, prove it, and keep it, so that the first recording does not have "
+			"to make it. In a root login it is kept for all recordings, else for "
+			"yours without root. Nobody else may be able to write to FILE.",
+	},
 	{},
 };
 
@@ -47,6 +66,8 @@ static const struct cli_example examples[] = {
 	{"Another toolchain, with every query and site", "qprof-bpf plan --full +nightly"},
 	{"The compiler in a running process", "qprof-bpf plan 4711"},
 	{"For a program", "qprof-bpf plan --json"},
+	{"Keep the plan of an image's toolchain", "qprof-bpf plan --output /opt/rustc.plan"},
+	{"Use it, as root", "qprof-bpf plan --import /opt/rustc.plan"},
 	{},
 };
 

@@ -447,6 +447,8 @@ struct cli_plan_options {
 	bool full;
 	bool no_cache;
 	bool debuginfod;
+	const char *output; /* or NULL */
+	const char *import; /* likewise */
 };
 
 struct cli_doctor_options {

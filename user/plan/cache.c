@@ -184,18 +184,23 @@ int plan_cache__load(const struct library_identity *id, bool *by_root, struct pl
 	return err;
 }
 
-int plan_cache__store(const struct library_identity *id, const struct plan *plan)
+int plan_cache__encode(const struct plan *plan, uint8_t **buf, size_t *len)
 {
-	struct plan_cache_key key = key_of(id, plan->symbols);
 	/* Everybody may read the system's store, and a path could reveal a private directory. */
 	struct plan nowhere = *plan;
 	char path[] = "";
-	_free_ uint8_t *buf = NULL;
-	size_t len;
-	int err;
 
 	nowhere.path = path;
 	nowhere.symbols_file = NULL;
-	err = plan_encode(&nowhere, &buf, &len);
+	return plan_encode(&nowhere, buf, len);
+}
+
+int plan_cache__store(const struct library_identity *id, const struct plan *plan)
+{
+	struct plan_cache_key key = key_of(id, plan->symbols);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+	int err = plan_cache__encode(plan, &buf, &len);
+
 	return err ?: plan_cache__write(&key, buf, len);
 }

@@ -37,6 +37,9 @@ int plan_cache__load(const struct library_identity *id, bool *by_root, struct pl
  */
 int plan_cache__store(const struct library_identity *id, const struct plan *plan);
 
+/* A plan as it is stored: without the paths of files. 0 and *buf, the caller's; or -ENOMEM. */
+int plan_cache__encode(const struct plan *plan, uint8_t **buf, size_t *len);
+
 /* Other data about a library, in a file of its own, whose name begins with `kind`. */
 struct plan_cache_key {
 	const char *kind;

@@ -25,32 +25,44 @@ int unwind_table__of(struct library_file *file, struct unwind_table **out)
 		       ?: unwind_table__make(&input, &rows, out);
 }
 
-/*
- * A file_job_fn: sends what unwind_load__store() takes. Without functions a table is as good; they
- * are read again when names are wanted.
- */
-static int make(struct library_file *file, const void *arg, struct file_writer *to)
+/* Without functions a table is as good; they are read again when names are wanted. */
+int unwind_tables__encode(struct library_file *file, uint8_t **out, size_t *out_len)
 {
 	_functions_ struct functions *functions = NULL;
 	_elf_image_ struct elf_image *img = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
-	_free_ uint8_t *bytes = NULL;
-	size_t len = 0, functions_len = 0;
-	const uint8_t *sent;
+	_free_ uint8_t *table = NULL, *bytes = NULL;
+	const uint8_t *behind = NULL;
+	size_t len = 0, behind_len = 0;
 	uint64_t size;
-	int err;
+	int err = unwind_table__of(file, &t) ?: unwind_encode(t, &table, &len);
 
-	(void)arg;
-	err = unwind_table__of(file, &t) ?: unwind_encode(t, &bytes, &len);
 	if (err)
 		return err;
+	if (!elf_image__map(file, &img) && !functions__of_image(img, &functions))
+		behind = functions__bytes(functions, &behind_len);
+	bytes = malloc(UNWIND_LOAD_HEADER + len + behind_len);
+	if (!bytes)
+		return -ENOMEM;
 	size = htole64(len);
-	file_writer__write(to, &size, sizeof(size));
-	err = file_writer__write(to, bytes, len);
-	if (err || elf_image__map(file, &img) || functions__of_image(img, &functions))
-		return err;
-	sent = functions__bytes(functions, &functions_len);
-	return file_writer__write(to, sent, functions_len);
+	memcpy(bytes, &size, sizeof(size));
+	memcpy(bytes + UNWIND_LOAD_HEADER, table, len);
+	if (behind)
+		memcpy(bytes + UNWIND_LOAD_HEADER + len, behind, behind_len);
+	*out = take_ptr(bytes);
+	*out_len = UNWIND_LOAD_HEADER + len + behind_len;
+	return 0;
+}
+
+/* A file_job_fn: sends what unwind_load__store() takes. */
+static int make(struct library_file *file, const void *arg, struct file_writer *to)
+{
+	_free_ uint8_t *bytes = NULL;
+	size_t len;
+	int err = unwind_tables__encode(file, &bytes, &len);
+
+	(void)arg;
+	return err ?: file_writer__write(to, bytes, len);
 }
 
 int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,

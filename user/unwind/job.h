@@ -47,4 +47,7 @@ DEFINE_CLEANUP(struct unwind_job, unwind_job__free)
  */
 int unwind_table__of(struct library_file *file, struct unwind_table **out);
 
+/* The same with the functions of the file, as a store has them (load.h); the caller frees *bytes. */
+int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len);
+
 #endif /* QPROF_UNWIND_JOB_H */
