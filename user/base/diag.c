@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/format.h"
+
 static enum diag_level current_level = DIAG_NORMAL;
 
 static struct {
@@ -90,17 +92,17 @@ static void print_line(const char *line)
 
 /*
  * Lines hold paths and names that other users chose: they must not write to the terminal of the
- * user who records. Replaces control characters, also those of two bytes in UTF-8.
+ * user who records. format_clean() in place, as there may be no memory.
  */
 static void clean_line(char *line)
 {
-	for (unsigned char *p = (unsigned char *)line; *p; p++) {
-		bool is_c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+	while (*line) {
+		uint32_t cp;
+		size_t len = format_utf8(line, &cp);
+		bool is_clean = len && !format_is_unsafe(cp);
 
-		if (*p < 0x20 || *p == 0x7f || is_c1)
-			*p = '?';
-		if (is_c1)
-			*++p = '?';
+		for (len = len ?: 1; len; len--, line++)
+			*line = is_clean ? *line : '?';
 	}
 }
 

@@ -2,8 +2,6 @@
 #include "base/format.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -131,11 +129,41 @@ size_t format_utf8(const char *text, uint32_t *code_point)
 	return len;
 }
 
-/* C0, DEL and C1, and the characters that reorder the text around them. */
-static bool is_unsafe(uint32_t cp)
+bool format_is_unsafe(uint32_t cp)
 {
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
-	       (cp >= 0x2066 && cp <= 0x2069);
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x61c || cp == 0x200e ||
+	       cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
+}
+
+const char *format_json_escape(uint32_t cp, char scratch[FORMAT_ESCAPE])
+{
+	if (cp == '"')
+		return "\\\"";
+	if (cp == '\\')
+		return "\\\\";
+	if (!format_is_unsafe(cp))
+		return NULL;
+	snprintf(scratch, FORMAT_ESCAPE, "\\u%04" PRIx32, cp & 0xffff);
+	return scratch;
+}
+
+void format_put_json(FILE *out, const char *json, size_t len)
+{
+	const char *clean = json, *end = json + len;
+	char scratch[FORMAT_ESCAPE];
+
+	while (json < end) {
+		uint32_t cp = ' ';
+		size_t n = format_utf8(json, &cp) ?: 1;
+
+		if (cp != '\n' && format_is_unsafe(cp)) {
+			fwrite(clean, 1, (size_t)(json - clean), out);
+			fputs(format_json_escape(cp, scratch), out);
+			clean = json + n;
+		}
+		json += n;
+	}
+	fwrite(clean, 1, (size_t)(end - clean), out);
 }
 
 char *format_clean(const char *text)
@@ -148,7 +176,7 @@ char *format_clean(const char *text)
 		uint32_t cp;
 		size_t len = format_utf8(text, &cp);
 
-		if (len && !is_unsafe(cp))
+		if (len && !format_is_unsafe(cp))
 			out = mempcpy(out, text, len);
 		else
 			*out++ = '?';

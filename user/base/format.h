@@ -6,8 +6,10 @@
 #ifndef QPROF_BASE_FORMAT_H
 #define QPROF_BASE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define FORMAT_MAX 32
 
@@ -26,6 +28,20 @@ char *format_percent(char buf[FORMAT_MAX], uint64_t part, uint64_t whole);
 
 /* n per `ns` nanoseconds, as a rate per second; 0 if no time has passed. */
 uint64_t format_rate(uint64_t n, uint64_t ns);
+
+/*
+ * A terminal acts on it, or shows something else than what is there: C0, DEL and C1, the characters
+ * that change the direction of text, and the separators of lines and paragraphs. No output that may
+ * reach a terminal holds one of these out of a name.
+ */
+bool format_is_unsafe(uint32_t cp);
+
+/* How a JSON string has this character; NULL: as itself. All that is unsafe is escaped. */
+#define FORMAT_ESCAPE 8
+const char *format_json_escape(uint32_t cp, char scratch[FORMAT_ESCAPE]);
+
+/* Print JSON of a library, with what is unsafe in its strings escaped. Errors are the stream's. */
+void format_put_json(FILE *out, const char *json, size_t len);
 
 /*
  * A copy of `text` without control characters and broken UTF-8 ('?' for each byte of them), so

@@ -95,12 +95,12 @@ void out__microseconds(struct out *o, uint64_t ns)
 }
 
 /* The replacement of a character in a format; NULL: the character itself. */
-typedef const char *(*escape_fn)(uint32_t cp, char scratch[8]);
+typedef const char *(*escape_fn)(uint32_t cp, char scratch[FORMAT_ESCAPE]);
 
 static void put_escaped(struct out *o, const char *text, escape_fn escape)
 {
 	const char *clean = text;
-	char scratch[8];
+	char scratch[FORMAT_ESCAPE];
 	uint32_t cp;
 
 	while (*text) {
@@ -118,30 +118,14 @@ static void put_escaped(struct out *o, const char *text, escape_fn escape)
 	out__bytes(o, clean, text - clean);
 }
 
-static const char *escape_json(uint32_t cp, char scratch[8])
-{
-	static const char hex[] = "0123456789abcdef";
-
-	if (cp == '"')
-		return "\\\"";
-	if (cp == '\\')
-		return "\\\\";
-	if (cp >= 0x20)
-		return NULL;
-	memcpy(scratch, "\\u0000", 7);
-	scratch[4] = hex[cp >> 4];
-	scratch[5] = hex[cp & 15];
-	return scratch;
-}
-
 void out__json(struct out *o, const char *text)
 {
 	out__bytes(o, "\"", 1);
-	put_escaped(o, text, escape_json);
+	put_escaped(o, text, format_json_escape);
 	out__bytes(o, "\"", 1);
 }
 
-static const char *escape_xml(uint32_t cp, char scratch[8])
+static const char *escape_xml(uint32_t cp, char scratch[FORMAT_ESCAPE])
 {
 	(void)scratch;
 	switch (cp) {
@@ -159,19 +143,13 @@ static const char *escape_xml(uint32_t cp, char scratch[8])
 	case 0xffff:
 		return REPLACEMENT;
 	default:
-		return cp >= 0x20 ? NULL : REPLACEMENT;
+		return format_is_unsafe(cp) ? REPLACEMENT : NULL;
 	}
 }
 
 void out__xml(struct out *o, const char *text)
 {
 	put_escaped(o, text, escape_xml);
-}
-
-/* C0, C1, and the separators of lines and paragraphs. */
-static bool is_control(uint32_t cp)
-{
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029;
 }
 
 void out__plain(struct out *o, const char *text, const char *stops, char substitute)
@@ -183,7 +161,7 @@ void out__plain(struct out *o, const char *text, const char *stops, char substit
 		bool valid = (len = format_utf8(text, &cp));
 
 		len = len ?: 1;
-		if (valid && !is_control(cp) && (cp > 0x7f || !strchr(stops, (int)cp)))
+		if (valid && !format_is_unsafe(cp) && (cp > 0x7f || !strchr(stops, (int)cp)))
 			continue;
 		out__bytes(o, clean, text - clean);
 		if (valid)

@@ -35,15 +35,16 @@ void out__number(struct out *o, uint64_t n);
 /* Nanoseconds as microseconds, exact: "1234.567". */
 void out__microseconds(struct out *o, uint64_t ns);
 
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD (format_json_escape()). */
 void out__json(struct out *o, const char *text);
 
-/* Text for XML elements and attributes. Characters that XML forbids become U+FFFD. */
+/* Text for XML elements and attributes. Characters that XML forbids, or that are unsafe
+ * (format_is_unsafe()), become U+FFFD. */
 void out__xml(struct out *o, const char *text);
 
 /*
- * UTF-8 text. Invalid bytes become U+FFFD. All line ends, control characters and characters of
- * `stops`, which are ASCII, become `substitute`.
+ * UTF-8 text. Invalid bytes become U+FFFD. All unsafe characters, line ends among them, and
+ * characters of `stops`, which are ASCII, become `substitute`.
  */
 void out__plain(struct out *o, const char *text, const char *stops, char substitute);
 

@@ -20,16 +20,13 @@ static void put_text(FILE *out, const char *text)
 	while (*text) {
 		uint32_t cp;
 		size_t len = format_utf8(text, &cp);
+		char scratch[FORMAT_ESCAPE];
+		const char *escaped = len ? format_json_escape(cp, scratch) : "\xef\xbf\xbd";
 
-		if (!len)
-			fputs("\xef\xbf\xbd", out);
-		else if (cp < 0x20)
-			fprintf(out, "\\u%04" PRIx32, cp);
-		else {
-			if (cp == '"' || cp == '\\')
-				putc('\\', out);
+		if (escaped)
+			fputs(escaped, out);
+		else
 			fwrite(text, 1, len, out);
-		}
 		text += len ?: 1;
 	}
 	putc('"', out);

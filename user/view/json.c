@@ -129,8 +129,10 @@ static int put(struct json *j, size_t less)
 		text = json_object_to_json_string_length(j->object, PLAIN, &len);
 	if (!text)
 		j->err = j->err ?: -ENOMEM;
-	else if (fwrite(text, 1, len - less, j->out) < len - less || ferror(j->out))
-		j->err = -EIO;
+	else
+		format_put_json(j->out, text, len - less);
+	if (ferror(j->out))
+		j->err = j->err ?: -EIO;
 	json_object_put(take_ptr(j->object));
 	return j->err;
 }
@@ -162,15 +164,16 @@ void json__print_text(struct json *j, const char *text)
 {
 	struct json_object *object;
 	const char *printed;
+	size_t len;
 
 	if (j->err)
 		return;
 	object = text ? json_new_text(text) : NULL;
-	printed = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	printed = json_object_to_json_string_length(object, JSON_C_TO_STRING_PLAIN, &len);
 	if (!printed || (text && !object))
 		j->err = -ENOMEM;
 	else
-		json__print(j, printed);
+		format_put_json(j->out, printed, len);
 	json_object_put(object);
 }
 
