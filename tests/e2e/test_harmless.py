@@ -264,3 +264,18 @@ def test_closed_descriptors(t, *closed):
         with open(t.path("open"), encoding="utf-8") as file:
             assert file.read().strip() == "".join(str(fd) for fd in range(3) if fd not in closed)
         assert t.run_qprof("verify", trace).returncode == 0
+
+
+def test_removed_trace(t):
+    """The build goes on; the recording, of which nothing is left, is no success."""
+    place = t.mkdir("place")
+    source = t.write("lib.rs", "pub fn f() -> u8 { 1 }\n")
+    compile_it = "%s --crate-type lib --emit=metadata %s; rm -r %s; exit %%d" % (
+        t.toolchain().rustc, source, place)
+    for status, expected in ((0, 125), (3, 3)):
+        os.makedirs(place, exist_ok=True)
+        done = t.run_qprof("record", "-q", "-o", os.path.join(place, "a.qpt"), "--", "sh", "-c",
+                           compile_it % status)
+        assert done.returncode == expected, done
+        (line,) = done.stderr.splitlines()
+        assert "a.qpt was removed while it was written" in line, line

@@ -203,6 +203,58 @@ static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **
 	assert_int_equal(rmdir(path), 0);
 }
 
+/* Finish, with one line and an error if `removed`. */
+static void finish(struct trace_output *trace, bool removed)
+{
+	_output_ struct output o;
+
+	output_begin(&o);
+	trace_output__finish(trace, NULL);
+	output_end(&o);
+	assert_int_equal(trace->err, removed ? -ENOENT : 0);
+	if (removed) {
+		assert_ptr_equal(strchr(o.text[1], '\n') + 1, o.text[1] + strlen(o.text[1]));
+		assert_contains(o.text[1], "a.qpt was removed while it was written, or another");
+	} else {
+		assert_string_equal(o.text[1], "");
+	}
+}
+
+static void a_trace_that_was_removed_is_reported(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+
+	assert_int_equal(create_at(&trace, path, false), 0);
+	trace_output__commit(&trace);
+	assert_int_equal(unlink(path), 0);
+	finish(&trace, true);
+}
+
+static void a_trace_whose_place_another_took_is_reported(void **state)
+{
+	_trace_output_ struct trace_output first = {0}, second = {0};
+
+	assert_int_equal(create_at(&first, path, true), 0);
+	trace_output__commit(&first);
+	assert_int_equal(create_at(&second, path, true), 0);
+	trace_output__commit(&second);
+	finish(&first, true);
+	finish(&second, false);
+}
+
+/* It is whole, and the user knows where it is. */
+static void a_trace_may_be_moved(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+	char moved[sizeof(path)];
+
+	strcpy(moved, directory_path("moved"));
+	assert_int_equal(create_at(&trace, path, false), 0);
+	trace_output__commit(&trace);
+	assert_int_equal(rename(path, moved), 0);
+	finish(&trace, false);
+}
+
 static void the_first_error_is_reported_and_kept(void **state)
 {
 	_trace_output_ struct trace_output trace = {.path = strdup("b.qpt")};
@@ -241,6 +293,9 @@ int main(void)
 		TEST(ours_are_for_nobody_else_to_read),
 		TEST(a_place_that_cannot_be_written_to),
 		TEST(a_discarded_trace_leaves_no_file),
+		TEST(a_trace_that_was_removed_is_reported),
+		TEST(a_trace_whose_place_another_took_is_reported),
+		TEST(a_trace_may_be_moved),
 		TEST(a_discarded_trace_keeps_the_file_it_would_replace),
 		TEST(a_committed_trace_replaces_the_existing_file),
 		TEST(a_link_stays_one_and_its_file_is_replaced),

@@ -113,6 +113,24 @@ void trace_output__wrote(struct trace_output *o, int err)
 		   strerror(-err), remedy(o, err));
 }
 
+/*
+ * No name leads to the trace any more. A file system that counts no names is believed only if none
+ * is at the trace's place, either.
+ */
+static bool is_removed(const struct trace_output *o)
+{
+	_invoker_ struct invoker inv = {0};
+	struct stat ours, there;
+	bool is_there;
+
+	if (fstat(trace_writer__fd(o->writer), &ours) || ours.st_nlink || take_rights(o, &inv))
+		return false;
+	is_there = !stat(trace_output__place(o), &there) && there.st_ino == ours.st_ino &&
+		   there.st_dev == ours.st_dev;
+	invoker__return_file_rights(&inv);
+	return !is_there;
+}
+
 static int end(const struct trace_output *o, struct sealer *sealer)
 {
 	int fd, err = trace_writer__end(o->writer, &fd);
@@ -124,6 +142,13 @@ void trace_output__finish(struct trace_output *o, struct sealer *sealer)
 {
 	if (o->err)
 		return;
+	if (is_removed(o)) {
+		o->err = -ENOENT;
+		diag_error("%s was removed while it was written, or another recording with "
+			   "--force took its place: nothing of this recording is left%s",
+			   trace_output__place(o), o->ours ? "" : "; choose another name with -o");
+		return;
+	}
 	trace_output__wrote(o, sealer ? end(o, sealer) : trace_writer__finish(o->writer));
 }
 

@@ -322,6 +322,11 @@ int trace_writer__end(struct trace_writer *w, int *fd)
 	return flush_for_end(w, end) ?: chunk_sink__end(&w->sink, end, fd);
 }
 
+int trace_writer__fd(const struct trace_writer *w)
+{
+	return w->sink.file.fd;
+}
+
 uint64_t trace_writer__bytes(const struct trace_writer *w)
 {
 	return w->sink.file.bytes;

@@ -140,6 +140,9 @@ int trace_writer__finish(struct trace_writer *w);
 /* The same without what waits for the disk: *fd is the caller's, for trace_seal(). */
 int trace_writer__end(struct trace_writer *w, int *fd);
 
+/* Of the file; the writer's. -1 once it was ended. */
+int trace_writer__fd(const struct trace_writer *w);
+
 /* Bytes written so far. */
 uint64_t trace_writer__bytes(const struct trace_writer *w);
 
