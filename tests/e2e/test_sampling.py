@@ -284,8 +284,8 @@ def test_samples_beside_hostile_processes(t):
     own = [s for s in found["sample"] if s["pid"] == victim.pid]
     cut = [s for s in own if s["cut"]]
     assert len(own) >= 20 and len(cut) * 2 < len(own), (len(own), len(cut))
-    # They were looked at, and had what one user may have.
-    assert errors.count("no room for the unwind tables of more files") == 1, errors[-3000:]
+    # They were looked at. The 2,000 files of one of them make room for each other.
+    assert errors.count("no room for the unwind tables of more files") == 0, errors[-3000:]
     refused = len(re.findall("it has no unwind tables", errors))
     assert refused, errors[-3000:]
     inodes = {"%x" % entry.stat(follow_symlinks=False).st_ino
