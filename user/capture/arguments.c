@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -26,6 +24,7 @@ struct reading {
 
 /* ---- Argument files -------------------------------------------------------------------------- */
 
+/* In another one, such as a container's, links in a path lead elsewhere. */
 static bool has_our_root(pid_t pid)
 {
 	struct stat ours, theirs;
@@ -39,23 +38,14 @@ static bool has_our_root(pid_t pid)
 /* As the process would find it; without reading anything of it, as it may be a device. */
 static int find_file(pid_t pid, const char *path)
 {
-	bool absolute = *path == '/';
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_MAGICLINKS,
-	};
 	_close_ int dir = -1;
-	char from[64];
+	char cwd[64];
 
-	/* An absolute link in a relative path leads into the process's root, which may be another.
-	 */
-	if (absolute)
-		how.resolve |= RESOLVE_IN_ROOT;
-	else if (!has_our_root(pid))
-		how.resolve |= RESOLVE_NO_SYMLINKS;
-	snprintf(from, sizeof(from), "/proc/%d/%s", (int)pid, absolute ? "root" : "cwd");
-	dir = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	if (!has_our_root(pid))
+		return -1;
+	snprintf(cwd, sizeof(cwd), "/proc/%d/cwd", (int)pid);
+	dir = open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -1 : openat(dir, path, O_PATH | O_CLOEXEC);
 }
 
 /* -1: it must not be read. The size is that of the file now. */

@@ -5,8 +5,7 @@
  * every read.
  *
  * A process names a file that it may not read itself as easily as any other. So only a regular file
- * of the process's own user is read, as the process would find it: below its root directory, or its
- * working directory.
+ * of the process's own user is read, and none of a process with another root directory.
  */
 #ifndef QPROF_CAPTURE_ARGUMENTS_H
 #define QPROF_CAPTURE_ARGUMENTS_H
