@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/sample_build.h"
+#include "../fixtures/path_build.h"
 
 static const struct build_process *process_of(const struct sample_build *s, uint32_t index)
 {
@@ -203,6 +204,54 @@ static void strangers_are_refused(void **state)
 	build__free(NULL);
 }
 
+/* As sccache asks for: a has a result in the cache, b has not. */
+static void listings_of_a_cache_are_no_compiles(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", "a.rs --emit dep-info -C metadata=1", 0, 10, 10, 10, 0},
+		{"b", "lib", "b.rs --emit=dep-info -C metadata=2", 0, 10, 10, 10, 0},
+		{"b", "lib", "b.rs --emit=dep-info,link -C metadata=2", 10, 20, 30, 40, 0},
+		{"a", "lib", "a.rs --emit=dep-info -C metadata=1", 50, 60, 60, 60, 0},
+	};
+	_path_build_ struct path_build b;
+	const struct build_totals *t;
+
+	path_build__make(&b, of, N_OF(of));
+	t = build__totals(b.build);
+	assert_int_equal(t->compiles, 1);
+	assert_int_equal(t->listed, 3);
+	assert_int_equal(t->cached, 1);
+	assert_int_equal(t->asked, 0);
+}
+
+static void a_part_knows_the_whole(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", "a.rs", 0, 100, 200, 200, 0},
+		{"b", "lib", "b.rs", 50, 300, 350, 400, 0},
+	};
+	_path_build_ struct path_build whole, part, other;
+	const struct build_process *p;
+	uint32_t n;
+
+	path_build__make(&whole, of, N_OF(of));
+	assert_ptr_equal(build__whole(whole.build), whole.build);
+	assert_true(build__has(whole.build, 0));
+	path_build__make(&part, of, 1);
+	assert_int_equal(build__set_whole(part.build, whole.build), 0);
+	assert_ptr_equal(build__whole(part.build), whole.build);
+	assert_true(build__has(part.build, 0));
+	assert_false(build__has(part.build, 1));
+	assert_false(build__has(part.build, 2));
+	/* Alone in the whole, not in the part. */
+	p = build__processes(part.build, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(p[0].alone_ns, 50 * PATH_MS);
+	path_build__make(&other, of, 1);
+	assert_int_equal(build__set_whole(other.build, NULL), 0);
+	assert_null(build__whole(other.build));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +264,8 @@ int main(void)
 		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
 		cmocka_unit_test(results_are_numbered_by_queries),
 		cmocka_unit_test(strangers_are_refused),
+		cmocka_unit_test(listings_of_a_cache_are_no_compiles),
+		cmocka_unit_test(a_part_knows_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,12 @@ static void report_takes_one_file(void **state)
 	parse("qprof-bpf report -- -odd-name");
 	assert_string_equal(cli.report.file, "-odd-name");
 	refuse("qprof-bpf report", "usage: qprof-bpf report [OPTION...] FILE");
+	refuse("qprof-bpf report --callers x", "usage: qprof-bpf report [OPTION...] FILE");
+	refuse("qprof-bpf report --callers /dev/null",
+	       "'/dev/null' became the value of --callers, so no FILE is left");
+	refuse("qprof-bpf report --callers=/dev/null", "usage: qprof-bpf report");
+	refuse("qprof-bpf report --callers x --query /dev/null",
+	       "'/dev/null' became the value of --query");
 	refuse("qprof-bpf report a b", "unexpected 'b'");
 	parse("qprof-bpf report --callers type_of --callers 'x*' a");
 	assert_int_equal(cli.report.callers.n, 2);

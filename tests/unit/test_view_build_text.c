@@ -4,6 +4,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 #include "../fixtures/sampled_build.h"
+#include "../fixtures/path_build.h"
 
 static void a_build_is_as_agreed(void **state)
 {
@@ -141,6 +142,61 @@ static void the_most_memory_fits_a_line(void **state)
 			      "another_crate_of_a.. 118 MiB\n");
 }
 
+static void an_unseen_end_is_at_least(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", "a.rs", 0, 100, 200, 200, 0},
+		{"b", "lib", "b.rs", 50, 300, 350, 0, 0},
+	};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_path_build_ struct path_build b;
+	_free_ char *text = NULL;
+
+	path_build__make(&b, of, N_OF(of));
+	v.build = b.build;
+	v.items = NULL;
+	text = printed_build(build_text, &v);
+	assert_contains(text,
+			"build     at least 350 ms, crates compiled: 2 (1 not seen to end)\n");
+	assert_contains(text, "\n! b    >=300 ms ");
+	assert_contains(text, "\na        200 ms ");
+}
+
+static void a_part_has_the_path_of_the_whole(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 300, 310, 320, 0},
+		{"b", "lib", LIB("b1", RMETA("a", "a1")), 300, 500, 550, 600, 0},
+	};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_path_build_ struct path_build whole, part, alone;
+	_free_ char *text = NULL, *without = NULL, *json = NULL;
+
+	path_build__make(&whole, of, N_OF(of));
+	path_build__make(&part, of, 1);
+	assert_int_equal(build__set_whole(part.build, whole.build), 0);
+	v.build = part.build;
+	v.items = NULL;
+	text = printed_build(build_text, &v);
+	assert_contains(text, "compile   a: 320 ms");
+	assert_contains(text, "build     600 ms, crates compiled: 2, chosen: 1\n");
+	assert_contains(text, "\n> a                             front end   300 ms   300 ms\n"
+			      "b                               front end   200 ms   200 ms\n");
+	assert_contains(text, "  >: chosen, 300 ms of the 600 ms; the rest is the whole build's\n");
+	json = printed_build(build_json, &v);
+	assert_contains(json, "{\"wall_ns\":600000000,");
+	assert_contains(json, "\"name\":\"b\",\"pid\":101,\"part\":\"front_end\"");
+	assert_contains(json, "\"chosen\":true}");
+	assert_contains(json, "\"chosen\":false}");
+	path_build__make(&alone, of, 1);
+	assert_int_equal(build__set_whole(alone.build, NULL), 0);
+	v.build = alone.build;
+	without = printed_build(build_text, &v);
+	assert_lacks(without, "what kept it");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +208,8 @@ int main(void)
 		cmocka_unit_test(items_take_the_place_of_pairs),
 		cmocka_unit_test(the_most_memory_fits_a_line),
 		cmocka_unit_test(samples_alone_are_a_build),
+		cmocka_unit_test(an_unseen_end_is_at_least),
+		cmocka_unit_test(a_part_has_the_path_of_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,8 +73,36 @@ static void an_empty_trace_says_so(void **state)
 
 	assert_int_equal(summary__new(&s), 0);
 	text = report_of(s, NULL, &(struct report_options){});
-	assert_contains(text, "no query was executed\n");
+	assert_contains(text, "no compiler ran: cargo does not compile again what is up to date;\n"
+			      "touch src/lib.rs, or cargo clean, make it do so\n");
 	assert_contains(text, "lost: unknown");
+}
+
+static void version_checks_are_counted(void **state)
+{
+	struct trace_process p = {.command = "rustc -vV", .pid = 5};
+	struct summary *s;
+	_free_ char *one = NULL, *two = NULL, *other = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	one = report_of(s, NULL, &(struct report_options){});
+	assert_contains(one, "1 version check, nothing compiled\n");
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	p.index = 1;
+	p.command = "rustc - --crate-name ___ --print=cfg";
+	assert_int_equal(summary__process(s, &p), 0);
+	two = report_of(s, NULL, &(struct report_options){});
+	assert_contains(two, "2 version checks, nothing compiled\n");
+	assert_int_equal(summary__new(&s), 0);
+	p.index = 0;
+	p.crate = "a";
+	p.command = "rustc a.rs";
+	p.exit_status = 1;
+	assert_int_equal(summary__process(s, &p), 0);
+	other = report_of(s, NULL, &(struct report_options){});
+	assert_contains(other, "no query was executed\n");
 }
 
 static void the_head_says_what_recording_added(void **state)
@@ -431,6 +459,7 @@ int main(void)
 		cmocka_unit_test(columns_without_room_are_reported),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
+		cmocka_unit_test(version_checks_are_counted),
 		cmocka_unit_test(the_head_says_what_recording_added),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
 		cmocka_unit_test(waiting_is_no_work),

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/table.h"
+#include "proc/command_line.h"
 
 #define THREAD_NAME_MOST 512 /* bytes; the kernel keeps 15 */
 
@@ -61,6 +62,9 @@ struct build {
 	uint32_t interrupted_capacity;
 	struct build_process *processes; /* made at the end */
 	struct build_totals totals;
+	bool is_part;
+	const struct build *whole; /* of a part, or NULL */
+	bool *in_part;		   /* by process of the whole */
 };
 
 int build__new(const struct trace_texts *texts, struct build **out)
@@ -293,7 +297,8 @@ static void end_compiler(struct compiler *c)
 	/* Attached during codegen, and no codegen interval ended before the link. */
 	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
 		s->parts_known = false;
-	s->compiles = !compile_is_doctest(p) && (s->executions || !compile_only_queries(p));
+	s->compiles = !compile_is_doctest(p) && !compile_only_lists(p) &&
+		      (s->executions || !compile_only_queries(p));
 	divide(c);
 	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
 		s->metadata_ns = c->metadata_ns - s->start_ns;
@@ -342,8 +347,40 @@ static void add_totals(struct build_totals *all, const struct build_process *s)
 		add_ending(all, s->process);
 	else if (compile_is_doctest(s->process))
 		all->doctests++;
+	else if (compile_only_lists(s->process))
+		all->listed++;
 	else
 		all->asked++;
+}
+
+/* The crate and its -C metadata, which a cache passes on when it asks for a list. */
+static uint64_t crate_hash(const struct trace_process *p)
+{
+	struct word metadata = command_line__codegen(command_line_joined(p->command), "metadata");
+
+	return map_hash(p->crate ?: "", strlen(p->crate ?: "")) * 31 +
+	       map_hash(metadata.at ?: "", metadata.len);
+}
+
+static int count_cached(struct build *b)
+{
+	struct u64_map compiled = {};
+	int err = 0;
+
+	for (uint32_t i = 0; i < b->n_compilers && !err; i++)
+		if (b->processes[i].compiles)
+			err = u64_map__put(&compiled, crate_hash(b->processes[i].process), 0);
+	for (uint32_t i = 0; i < b->n_compilers && !err; i++) {
+		const struct trace_process *p = b->processes[i].process;
+		uint64_t hash = crate_hash(p);
+
+		if (!compile_only_lists(p) || u64_map__get(&compiled, hash) != U64_MAP_NONE)
+			continue;
+		b->totals.cached++;
+		err = u64_map__put(&compiled, hash, 0);
+	}
+	u64_map__destroy(&compiled);
+	return err;
 }
 
 static int find_running(struct build *b)
@@ -394,7 +431,56 @@ int build__end(struct build *b)
 		add_totals(&b->totals, &b->processes[i]);
 	}
 	drop_uninterrupted(b);
-	return find_running(b);
+	return count_cached(b) ?: find_running(b);
+}
+
+static int take_item(void *build, const struct trace_item *item)
+{
+	if (item->kind == TRACE_ITEM_PROCESS)
+		return build__process(build, item->process);
+	if (item->kind == TRACE_ITEM_THREAD)
+		return build__thread(build, &item->thread);
+	return item->kind == TRACE_ITEM_SPAN ? build__span(build, &item->span) : 0;
+}
+
+int build__read(struct build *b, struct trace_reader *r)
+{
+	return trace_reader__each(r, take_item, b) ?: build__end(b);
+}
+
+int build__set_whole(struct build *part, const struct build *whole)
+{
+	uint32_t at = 0;
+
+	part->is_part = true;
+	if (!whole)
+		return 0;
+	part->in_part = calloc(whole->n_compilers + 1UL, sizeof(*part->in_part));
+	if (!part->in_part)
+		return -ENOMEM;
+	part->whole = whole;
+	/* Those of the part come in the same order. */
+	for (uint32_t i = 0; i < whole->n_compilers && at < part->n_compilers; i++) {
+		const struct trace_process *p = &whole->compilers[i].process;
+		struct build_process *own = &part->processes[at];
+
+		if (p->pid != own->process->pid || p->start_ns != own->process->start_ns)
+			continue;
+		own->alone_ns = whole->processes[i].alone_ns;
+		part->in_part[i] = true;
+		at++;
+	}
+	return 0;
+}
+
+const struct build *build__whole(const struct build *b)
+{
+	return b->is_part ? b->whole : b;
+}
+
+bool build__has(const struct build *b, uint32_t index)
+{
+	return !b->in_part || (index < b->whole->n_compilers && b->in_part[index]);
 }
 
 const struct build_totals *build__totals(const struct build *b)
@@ -439,6 +525,7 @@ void build__free(struct build *b)
 	table__destroy(&b->threads);
 	free(b->interrupted);
 	free(b->processes);
+	free(b->in_part);
 	running__destroy(&b->totals.running);
 	u64_map__destroy(&b->sign_of);
 	free(b);

@@ -10,7 +10,7 @@
 
 #include "analyze/running.h"
 #include "analyze/waits.h"
-#include "trace/trace.h"
+#include "trace/reader.h"
 
 /* The consecutive parts of a compile; together they are its wall time. */
 enum build_part {
@@ -24,14 +24,15 @@ enum build_part {
 /* One compiler. Times are in ns. */
 struct build_process {
 	const struct trace_process *process; /* valid until the next build__process() */
-	/* It compiles a crate; false if it only answers a question (--print), or of a doctest. */
+	/* It compiles a crate; false if it only answers a question (--print), lists the sources of
+	 * a crate (compile_only_lists()), or of a doctest. */
 	bool compiles;
 	bool parts_known;  /* phases were recorded */
 	uint64_t start_ns; /* on the trace's clock */
 	uint64_t end_ns;   /* end of the process, or of its last span if that is unknown */
 	uint64_t part_ns[BUILD_N_PARTS];
 	uint64_t metadata_ns;  /* from its start until dependents could begin; 0: unknown */
-	uint64_t alone_ns;     /* while no other compiler ran */
+	uint64_t alone_ns;     /* while no other compiler ran, of the whole build if it is known */
 	uint64_t cpu_ns;       /* of its threads, each from its first span to its last */
 	uint64_t preempted_ns; /* runnable but not running; same threads and spans */
 	struct waits waits;    /* same threads and spans */
@@ -61,6 +62,8 @@ struct build_thread {
 struct build_totals {
 	uint32_t compiles;
 	uint32_t doctests;     /* compiles of examples of the documentation */
+	uint32_t listed;       /* compilers that listed the sources of a crate */
+	uint32_t cached;       /* crates that were listed and not compiled: a cache had them */
 	uint32_t asked;	       /* the other compilers: they only answered a question */
 	uint32_t failed;       /* compiles with an exit status other than 0 */
 	uint32_t killed;       /* compiles killed by a signal */
@@ -96,6 +99,21 @@ int build__span(struct build *b, const struct trace_span *span);
 
 /* Finish the build. Call it once, before the functions below. 0 or -ENOMEM. */
 int build__end(struct build *b);
+
+/* Add all items of a reader, and finish. Errors as trace_reader__next() and build__span(). */
+int build__read(struct build *b, struct trace_reader *r);
+
+/*
+ * After build__end(): this build holds some compilers of `whole`, which outlives it; NULL: the
+ * whole is not known. 0 or -ENOMEM.
+ */
+int build__set_whole(struct build *part, const struct build *whole);
+
+/* The build that this one is a part of, NULL if that is not known; else itself. */
+const struct build *build__whole(const struct build *b);
+
+/* False: it is a part, and process `index` of the whole is not in it. */
+bool build__has(const struct build *b, uint32_t index);
 
 const struct build_totals *build__totals(const struct build *b);
 

@@ -190,6 +190,11 @@ bool compile_only_queries(const struct trace_process *p)
 	       command_line__value(command_line_joined(p->command), "--print").at;
 }
 
+bool compile_only_lists(const struct trace_process *p)
+{
+	return word__is(command_line__value(command_line_joined(p->command), "--emit"), "dep-info");
+}
+
 bool compile_emits_metadata(const struct trace_process *p)
 {
 	struct word kinds = command_line__value(command_line_joined(p->command), "--emit");

@@ -42,6 +42,12 @@ bool compile_is_cut(const struct trace_process *p);
  */
 bool compile_only_queries(const struct trace_process *p);
 
+/*
+ * True if it only lists the sources of a crate, as a compile cache asks for before it looks whether
+ * it has the result: its --emit has dep-info alone.
+ */
+bool compile_only_lists(const struct trace_process *p);
+
 /* True if --emit includes the metadata that dependents can begin with. */
 bool compile_emits_metadata(const struct trace_process *p);
 

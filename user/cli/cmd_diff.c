@@ -150,7 +150,9 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 			  "too low",
 			  t->path, (unsigned long)t->lost);
 	if (!has_content(s))
-		diag_warn("%s: no query was executed; was everything built already?", t->path);
+		diag_warn("%s: no query was executed; was everything built already? cargo compiles "
+			  "again after touch src/lib.rs, or cargo clean",
+			  t->path);
 	warn_of_partial_compiles(t);
 	if (t->unwatched)
 		diag_warn(

@@ -393,6 +393,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	struct process_filter survey_filter;
+	__cleanup(whole_build__clear) struct whole_build whole = {};
 	_output_file_ struct output_file file = {0};
 	struct export_job job = {
 		.r = r,
@@ -413,6 +414,10 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 	    open_chosen(o, &survey_filter, &survey))
 		return EXIT_CODE_FAILURE;
 	job.survey = survey;
+	if (o->format == CLI_FORMAT_HTML && trace_reader__stats(r).file_bytes &&
+	    whole_build__read(&whole, &o->of, o->file))
+		return EXIT_CODE_FAILURE;
+	job.whole = whole.build;
 	if (!write_file(o, &job, filter, &file))
 		return EXIT_CODE_OK;
 	unfinished = NULL;

@@ -22,6 +22,7 @@ struct contents {
 	struct process_filter filter;
 	struct model model;
 	struct cost cost;
+	struct whole_build whole;
 };
 
 static bool asks_for_build(const struct cli_report_options *o)
@@ -97,9 +98,22 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	return err;
 }
 
+/* The build whose parts --crate and --process choose. A pipe cannot be read twice. */
+static int contents__read_whole(struct contents *c, struct trace_reader *r)
+{
+	int err = 0;
+
+	if (!c->model.build || !process_filter__is_set(&c->options->of))
+		return 0;
+	if (trace_reader__stats(r).file_bytes)
+		err = whole_build__read(&c->whole, &c->options->of, c->options->file);
+	return err ?: build__set_whole(c->model.build, c->whole.build);
+}
+
 static void contents__clear(struct contents *c)
 {
 	model__destroy(&c->model);
+	whole_build__clear(&c->whole);
 }
 
 static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
@@ -332,7 +346,7 @@ int cmd_report(const struct cli_report_options *o)
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	process_filter__apply(&c.filter, r);
-	err = contents__read(&c, r);
+	err = contents__read(&c, r) ?: contents__read_whole(&c, r);
 	bound.most = cmd_most_output(trace_reader__bytes_read(r));
 	out = err ? NULL : cmd_open_output(&bound);
 	if (!err)

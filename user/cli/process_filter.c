@@ -8,6 +8,7 @@
 #include "analyze/compile_name.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "cli/cmd.h"
 #include "options/value.h"
 
 bool process_filter__is_set(const struct cli_processes *of)
@@ -76,6 +77,27 @@ void process_filter__apply(struct process_filter *f, struct trace_reader *r)
 
 	if (process_filter__is_set(f->of))
 		trace_reader__filter(r, &filter);
+}
+
+int whole_build__read(struct whole_build *w, const struct cli_processes *of, const char *file)
+{
+	int err;
+
+	if (!process_filter__is_set(of))
+		return 0;
+	err = cmd_open_trace(file, &w->r);
+	if (err)
+		return err;
+	w->texts = trace_reader__texts(w->r);
+	err = build__new(&w->texts, &w->build) ?: build__read(w->build, w->r);
+	return err ? cmd_unreadable(file, NULL, err) : 0;
+}
+
+void whole_build__clear(struct whole_build *w)
+{
+	build__free(w->build);
+	trace_reader__free(w->r);
+	*w = (struct whole_build){};
 }
 
 int process_filter__check(const struct process_filter *f, const char *file)

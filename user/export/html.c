@@ -545,7 +545,8 @@ int export_html(struct export_job *job)
 		h.ahead = (struct export_job){.r = job->survey,
 					      .raw = job->raw,
 					      .short_names = true,
-					      .chosen = job->chosen};
+					      .chosen = job->chosen,
+					      .whole = job->whole};
 		sums = &h.ahead;
 	}
 	job->short_names = true;

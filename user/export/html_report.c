@@ -11,7 +11,8 @@
 struct html_report {
 	const struct trace_reader *r;
 	struct model model;
-	bool chosen; /* what recording cost only some processes is not known */
+	bool chosen;		   /* what recording cost only some processes is not known */
+	const struct build *whole; /* of which they were chosen; NULL: not known */
 };
 
 int html_report__new(struct export_job *job, struct html_report **out)
@@ -26,6 +27,7 @@ int html_report__new(struct export_job *job, struct html_report **out)
 		return -ENOMEM;
 	h->r = job->r;
 	h->chosen = job->chosen;
+	h->whole = job->whole;
 	*out = take_ptr(h);
 	return 0;
 }
@@ -71,6 +73,8 @@ int html_report__print(struct html_report *h, FILE *to)
 	struct cost cost;
 	int err = model__end(m);
 
+	if (!err && h->chosen)
+		err = build__set_whole(m->build, h->whole);
 	cost = cost_of(m);
 	if (!h->chosen)
 		opt.cost = &cost;

@@ -39,6 +39,7 @@ struct export_job {
 	bool wall;     /* merged stacks: times hold those off the CPU */
 	bool short_names; /* of functions in sampled stacks */
 	bool chosen;	  /* the readers return some processes only, which were asked for */
+	const struct build *whole; /* of a page: with `chosen`, all; NULL: not known */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
 	 * intervals; 0: none. out__limit() is for all formats.

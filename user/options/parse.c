@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "options/usage.h"
@@ -265,7 +266,13 @@ static bool has_operand(const struct cli *cli)
 	return *(const char *const *)field;
 }
 
-static int check(const struct cli *cli)
+/* The last word, if an option took it as its value. */
+struct taken {
+	const struct cli_option *by; /* NULL: none did */
+	const char *word;
+};
+
+static int check(const struct cli *cli, const struct taken *last)
 {
 	const struct cli_command *command = cli_command(cli->command);
 	int err = 0;
@@ -276,6 +283,12 @@ static int check(const struct cli *cli)
 		err = command->check(cli);
 	if (err != -ENODATA)
 		return err;
+	if (last->by && command->operand.name && !has_operand(cli) && !access(last->word, F_OK))
+		return diag_error_r(
+			-EINVAL,
+			"'%s' became the value of --%s, so no %s is left; see qprof-bpf "
+			"%s --help",
+			last->word, last->by->name, command->operand.name, command->name);
 	cli_print_usage_line(stderr, cli->command, cli->command_named);
 	return -EINVAL;
 }
@@ -364,7 +377,7 @@ static int check_implied(const struct cli *cli, int option, int got)
 			    o->name, o->name, optarg);
 }
 
-static int parse_options(int argc, char **argv, struct cli *cli)
+static int parse_options(int argc, char **argv, struct cli *cli, struct taken *last)
 {
 	struct getopt_tables tables;
 	int got, option = 0; /* the one before, if it came without an argument */
@@ -378,21 +391,24 @@ static int parse_options(int argc, char **argv, struct cli *cli)
 		if (err)
 			return err;
 		option = got > 1 && !optarg ? got : 0;
+		if (got > 1 && optarg && optind == argc && optarg == argv[argc - 1])
+			*last = (struct taken){find_option(cli->command, got), optarg};
 	}
 	return take_rest(argc, argv, cli);
 }
 
 int cli_parse(int argc, char **argv, struct cli *cli)
 {
+	struct taken last = {};
 	int named, err;
 
 	memset(cli, 0, sizeof(*cli));
 	named = take_command_name(argc, argv, cli);
 	if (named < 0)
 		return named;
-	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli);
+	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli, &last);
 	if (!err && !cli->show_help && !cli->show_version)
-		err = check(cli);
+		err = check(cli, &last);
 	if (err)
 		cli__clear(cli);
 	return err;

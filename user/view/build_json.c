@@ -19,18 +19,22 @@ static void add_waits(struct json *j, const struct waits *waits)
 	json__number(j, "waiting_in_neither_ns", waits->in_neither);
 }
 
-static void put_totals(struct json *j, const struct build_totals *t)
+/* `whole` are those of the build that this is a part of, or itself. */
+static void put_totals(struct json *j, const struct build_totals *t,
+		       const struct build_totals *whole)
 {
 	json__begin(j);
-	json__number(j, "wall_ns", t->running.end_ns - t->running.start_ns);
-	json__number(j, "compilers_ns", t->compiler_ns);
-	json__number(j, "tail_ns", t->running.tail_ns);
+	json__number(j, "wall_ns", whole->running.end_ns - whole->running.start_ns);
+	json__number(j, "compilers_ns", whole->compiler_ns);
+	json__number(j, "tail_ns", whole->running.tail_ns);
 	json__number(j, "compiles", t->compiles);
 	json__number(j, "failed", t->failed);
 	json__number(j, "killed", t->killed);
 	json__number(j, "killed_for_memory", t->memory_kills);
 	json__number(j, "unended", t->unended);
 	json__number(j, "doctests", t->doctests);
+	json__number(j, "listed", t->listed);
+	json__number(j, "cached", t->cached);
 	json__number(j, "asked", t->asked);
 	json__known(j, "cpu_ns", t->off_cpu_known, t->cpu_ns);
 	json__known(j, "preempted_ns", t->off_cpu_known, t->preempted_ns);
@@ -240,13 +244,14 @@ static void put_interrupted(struct json *j, const struct build_rows *r, const st
 int build_json(FILE *out, const struct build_view *v)
 {
 	const struct build_totals *totals = build__totals(v->build);
+	const struct build_totals *whole = build__totals(build__whole(v->build) ?: v->build);
 	_build_rows_ struct build_rows r = {};
 	struct json j = {.out = out, .err = build_rows__init(&r, v)};
 
 	if (j.err)
 		return j.err;
-	put_totals(&j, totals);
-	put_running(&j, &totals->running);
+	put_totals(&j, totals, whole);
+	put_running(&j, &whole->running);
 	put_reuse(&j, &r);
 	if (v->stacks)
 		put_shares(&j, &r);

@@ -15,20 +15,24 @@
 #define FIT	 10
 #define FIT_OPEN 5
 
-static void print_head(FILE *out, const struct build_totals *t)
+/* `whole` are those of the build that this is a part of, or itself. */
+static void print_head(FILE *out, const struct build_totals *t, const struct build_totals *whole)
 {
-	uint64_t wall_ns = t->running.end_ns - t->running.start_ns;
+	uint64_t wall_ns = whole->running.end_ns - whole->running.start_ns;
 	char buf[FORMAT_MAX * 2];
 
 	fprintf(out, "### rustc: %s, %" PRIu32 " %s compiled", format_duration(buf, wall_ns),
-		t->compiles, t->compiles == 1 ? "crate" : "crates");
+		whole->compiles, whole->compiles == 1 ? "crate" : "crates");
+	if (whole != t)
+		fprintf(out, ", %" PRIu32 " chosen", t->compiles);
 	if (t->failed || t->killed)
 		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed%s**", t->failed, t->killed,
 			build_memory_kills(buf, t));
 	fputs("\n\n", out);
 	if (wall_ns)
 		fprintf(out, "- %.2f compilers on average; one at a time for the last %s\n",
-			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
+			(double)whole->compiler_ns / wall_ns,
+			format_duration(buf, whole->running.tail_ns));
 	if (t->off_cpu_known)
 		build_print_threads(out, t, "- threads: ", "- waiting: ");
 	if (t->blocked_ns)
@@ -243,7 +247,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 		return err;
 	verdict = verdict_of(v->summary, v->losses);
 	verdict_lead(out, &verdict);
-	print_head(out, build__totals(v->build));
+	print_head(out, build__totals(v->build), build__totals(build__whole(v->build) ?: v->build));
 	build_print_samples(out, "- samples: ", 0, &r, v);
 	print_cost(out, v);
 	print_reuse(out, &r);

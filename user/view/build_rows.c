@@ -9,22 +9,42 @@
 #include "analyze/compile_name.h"
 #include "view/report_notes.h"
 
-static int name_crates(struct build_rows *r, const struct build_process *processes, uint32_t n)
+static int name_compilers(const struct build *b, struct build_crate **out)
 {
-	r->of = calloc(n + 1UL, sizeof(*r->of));
-	r->crates = calloc(n + 1UL, sizeof(struct build_crate *));
-	if (!r->of || !r->crates)
+	uint32_t n;
+	const struct build_process *processes = build__processes(b, &n);
+	struct build_crate *of = calloc(n + 1UL, sizeof(*of));
+
+	*out = of;
+	if (!of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		_free_ char *name = compile_name(processes[i].process);
 
-		r->of[i].process = &processes[i];
-		r->of[i].name = name ? format_clean(name) : NULL;
-		if (!r->of[i].name)
+		of[i].process = &processes[i];
+		of[i].name = name ? format_clean(name) : NULL;
+		if (!of[i].name)
 			return -ENOMEM;
-		if (processes[i].compiles)
-			r->crates[r->n_crates++] = &r->of[i];
 	}
+	return 0;
+}
+
+static int name_crates(struct build_rows *r, const struct build *b, uint32_t n)
+{
+	const struct build *whole = build__whole(b);
+
+	if (name_compilers(b, &r->of))
+		return -ENOMEM;
+	if (whole == b)
+		r->of_whole = r->of;
+	else if (whole && name_compilers(whole, &r->of_whole))
+		return -ENOMEM;
+	r->crates = calloc(n + 1UL, sizeof(struct build_crate *));
+	if (!r->crates)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		if (r->of[i].process->compiles)
+			r->crates[r->n_crates++] = &r->of[i];
 	return 0;
 }
 
@@ -39,6 +59,8 @@ static int compare_crates(const void *a, const void *b)
 	const struct build_crate *y = *(struct build_crate *const *)b;
 	uint64_t wall_x = wall_of(x), wall_y = wall_of(y);
 
+	if (build_crate_failed(x) != build_crate_failed(y))
+		return build_crate_failed(x) ? -1 : 1;
 	if (wall_x != wall_y)
 		return wall_x < wall_y ? 1 : -1;
 	return (x > y) - (x < y);
@@ -169,10 +191,10 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 int build_rows__init(struct build_rows *r, const struct build_view *v)
 {
 	uint32_t n;
-	const struct build_process *processes = build__processes(v->build, &n);
 
+	build__processes(v->build, &n);
 	*r = (struct build_rows){0};
-	if (name_crates(r, processes, n) || add_all(r, v) || add_items(r, v))
+	if (name_crates(r, v->build, n) || add_all(r, v) || add_items(r, v))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		if (add_pairs(r, v, i))
@@ -185,11 +207,18 @@ int build_rows__init(struct build_rows *r, const struct build_view *v)
 	return 0;
 }
 
+static void free_names(struct build_crate *of)
+{
+	for (size_t i = 0; of && of[i].name; i++)
+		free(of[i].name);
+	free(of);
+}
+
 void build_rows__clear(struct build_rows *r)
 {
-	for (size_t i = 0; r->of && r->of[i].name; i++)
-		free(r->of[i].name);
-	free(r->of);
+	if (r->of_whole != r->of)
+		free_names(r->of_whole);
+	free_names(r->of);
 	free(r->crates);
 	free(r->queries.rows);
 	free(r->passes.rows);

@@ -12,6 +12,12 @@ struct build_crate {
 	const struct build_process *process;
 };
 
+/* It failed, was killed, or was not seen to end. */
+static inline bool build_crate_failed(const struct build_crate *c)
+{
+	return c->process->process->exit_status;
+}
+
 struct build_query {
 	const char *crate; /* the crate of these rows; NULL: all crates */
 	const char *label;
@@ -31,8 +37,10 @@ struct build_item {
 };
 
 struct build_rows {
-	struct build_crate *of;	     /* all compilers, by index */
-	struct build_crate **crates; /* compiles, the longest first */
+	struct build_crate *of; /* all compilers, by index */
+	/* The same of the whole build; with all compilers `of`, NULL if it is not known. */
+	struct build_crate *of_whole;
+	struct build_crate **crates; /* compiles: those that failed first, then the longest */
 	size_t n_crates;
 	/* The most self time on the CPU first. */
 	struct build_queries queries; /* over all compilers */

@@ -33,7 +33,7 @@ static const struct fit fit_without_items = {
 static const struct fit fit_with_items = {
 	.steps = 3, .crates = 5, .queries = 3, .passes = 1, .items = 5};
 /* Of a single compile. */
-static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
+static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .items = 6};
 #define FIT_THREADS 3
 #define FIT_OPEN    3 /* in a thread */
 #define FIT_PEAKS   2
@@ -43,6 +43,9 @@ static const struct fit fit_one = {.queries = 10, .passes = 4, .items = 6};
 /* So that the crates with the most memory fit a line. */
 #define PEAK_CRATE_MOST 20
 #define QUERY_MOST	41
+
+/* Before the name of a compile that failed or did not end. */
+#define FAILED "!"
 
 /* Smaller numbers of parallel compilers have an entry each; the others share one. */
 #define RUNNING_MOST 4
@@ -72,6 +75,8 @@ static const char *print_number(FILE *out, const char *before, uint32_t n, const
 
 static void print_asked(FILE *out, const struct build_totals *t)
 {
+	if (t->cached)
+		fprintf(out, "; %" PRIu32 " from a cache", t->cached);
 	if (t->doctests)
 		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
 	if (t->asked)
@@ -97,7 +102,8 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 	char buf[FORMAT_MAX];
 	uint64_t cpu_ns;
 
-	fprintf(out, "compile   %s: %s", r->crates[0]->name,
+	fprintf(out, "compile   %s: %s%s", r->crates[0]->name,
+		p->process->end_ns ? "" : "at least ",
 		format_duration(buf, p->end_ns - p->start_ns));
 	if (build__cpu_ns(v->build, v->samples, p, &cpu_ns))
 		fprintf(out, ", %s on a CPU", format_duration(buf, cpu_ns));
@@ -111,12 +117,16 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 			format_duration(buf, p->part_ns[i]), i == BUILD_EXIT ? "\n" : "");
 }
 
-static void print_head(FILE *out, const struct build_totals *t)
+/* Of a part, the build that it is a part of; where that is not known, the part, and it says so. */
+static void print_head(FILE *out, const struct build *b)
 {
+	const struct build *whole = build__whole(b);
+	const struct build_totals *t = build__totals(whole ?: b);
 	char wall[FORMAT_MAX], count[FORMAT_MAX], killed[FORMAT_MAX * 3], more[FORMAT_MAX * 2];
 	const char *before = " (";
 
-	fprintf(out, "build     %s, crates compiled: %s",
+	fprintf(out, "%s%s%s, crates compiled: %s", whole ? "build     " : "chosen    ",
+		t->unended ? "at least " : "",
 		format_duration(wall, t->running.end_ns - t->running.start_ns),
 		format_count(count, t->compiles));
 	before = print_number(out, before, t->failed, "failed");
@@ -124,6 +134,8 @@ static void print_head(FILE *out, const struct build_totals *t)
 	before = print_number(out, before, t->killed, killed);
 	before = print_number(out, before, t->unended, "not seen to end");
 	fputs(before[0] == ',' ? ")" : "", out);
+	if (whole && whole != b)
+		fprintf(out, ", chosen: %s", format_count(count, build__totals(b)->compiles));
 	print_asked(out, t);
 }
 
@@ -225,18 +237,32 @@ static void add_name(struct table *t, const char *name, size_t most)
 	table__cellf(t, "%.*s", (int)(most ? format_fit(name, most) : strlen(name)), name);
 }
 
+/* The end may not be in the trace; nothing at all after the start, then. */
+static void add_wall(struct table *t, const struct build_process *p)
+{
+	uint64_t ns = p->end_ns - p->start_ns;
+	bool ended = p->process->end_ns;
+	char buf[FORMAT_MAX];
+
+	if (!ended && !ns)
+		table__cell(t, "-");
+	else
+		table__cellf(t, "%s%s", ended ? "" : ">=", format_duration(buf, ns));
+}
+
 static int add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
 {
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
 	uint64_t cpu_ns;
 	bool has_cpu = build__cpu_ns(v->build, v->samples, p, &cpu_ns);
-	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST);
+	const char *mark = build_crate_failed(c) ? FAILED " " : "";
+	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST - strlen(mark));
 
 	if (!name)
 		return -ENOMEM;
-	table__cell(t, name);
-	table__cell(t, format_duration(buf, p->end_ns - p->start_ns));
+	table__cellf(t, "%s%s", mark, name);
+	add_wall(t, p);
 	for (int part = 0; part < BUILD_EXIT; part++)
 		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
 	table__cell(t, has_cpu ? format_duration(buf, cpu_ns) : "-");
@@ -280,7 +306,13 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 		if (add_crate(t, r->crates[i], v))
 			return -ENOMEM;
 	fputc('\n', out);
-	return table__print(t, out, "");
+	if (table__print(t, out, ""))
+		return -ENOMEM;
+	if (build_crate_failed(r->crates[0]) && !v->wide)
+		fputs("  " FAILED
+		      " failed, was killed, or was not seen to end (exit: report --wide)\n",
+		      out);
+	return 0;
 }
 
 static int add_query(struct table *t, const struct build_query *q, const struct build_rows *r,
@@ -547,6 +579,7 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 int build_text(FILE *out, const struct build_view *v)
 {
 	const struct build_totals *totals = build__totals(v->build);
+	const struct build *whole = build__whole(v->build);
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
 	const struct fit *fit;
@@ -558,9 +591,11 @@ int build_text(FILE *out, const struct build_view *v)
 	verdict_lead(out, &verdict);
 	if (is_one(&r)) {
 		print_one(out, &r, v);
+		if (whole && whole != v->build)
+			print_head(out, v->build);
 	} else {
-		print_head(out, totals);
-		print_parallel(out, totals);
+		print_head(out, v->build);
+		print_parallel(out, build__totals(whole ?: v->build));
 		err = print_memory(out, &r);
 	}
 	if (err)
@@ -570,8 +605,10 @@ int build_text(FILE *out, const struct build_view *v)
 	print_reuse(out, &r);
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;
+	if (!is_one(&r) || v->full || whole != v->build)
+		err = path_text(out, fit->steps, &r, v);
 	if (!is_one(&r) || v->full)
-		err = path_text(out, fit->steps, &r, v) ?: print_crates(out, fit->crates, &r, v);
+		err = err ?: print_crates(out, fit->crates, &r, v);
 	err = err ?: print_items(out, fit->items, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
 	if (!is_one(&r))

@@ -342,6 +342,8 @@ static const struct field build[] = {
 	{"killed_for_memory", COUNT, "of these: by the kernel, as memory had run out"},
 	{"unended", COUNT, "of these: the end was not seen"},
 	{"doctests", COUNT, "compilers of doctests"},
+	{"listed", COUNT, "compilers that only listed the sources of a crate, for a cache"},
+	{"cached", COUNT, "crates that were listed and not compiled"},
 	{"asked", COUNT, "compilers that were only asked, such as for their version"},
 	WAIT_FIELDS,
 	{"running", LIST, "how long how many compilers existed at once"},
@@ -385,6 +387,7 @@ static const struct field step[] = {
 	{"ns", NS, "how long it took"},
 	{"saved_ns", NS, "by which the build ends earlier if the step took no time"},
 	{"freed_job", BOOL, "the next step waited for a job, not for a result"},
+	{"chosen", BOOL, "by --crate or --process, if they are used"},
 };
 
 static const struct field crate[] = {

@@ -237,8 +237,10 @@ static int print_groups(FILE *out, struct divided_note *note, const struct repor
 	bool counts;
 	int err = report_rows__groups(&r, opt);
 
-	if (err)
+	if (err || (opt->details && !r.n && !r.left_out))
 		return err;
+	if (opt->details)
+		fputc('\n', out);
 	counts = counts_activities(&r, opt);
 	t = new_groups_table(&r, opt, columns);
 	for (size_t i = 0; i < shown(r.n, opt); i++) {
@@ -290,9 +292,14 @@ static int print_items(FILE *out, const struct trace_texts *names, struct divide
 		       const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
-	int err = report_rows__items(&r, names, opt)
-			  ?: items_text(out, &r, shown(r.n, opt), opt->width, names);
+	int err = report_rows__items(&r, names, opt);
 
+	/* Beside other tables, one without rows says nothing. */
+	if (err || (opt->details && !r.n && !r.left_out))
+		return err;
+	if (opt->details)
+		fputc('\n', out);
+	err = items_text(out, &r, shown(r.n, opt), opt->width, names);
 	divided_note__add(note, &r);
 	print_more(out, r.n - shown(r.n, opt), opt->modules ? "module" : "item",
 		   opt->modules ? "modules" : "items");
@@ -526,19 +533,33 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 	of.top = opt->top ?: DETAILS;
 	if (opt->sort == REPORT_SORT_HITS)
 		of.sort = REPORT_SORT_CPU;
-	if (opt->items && items__any(opt->items)) {
-		fputc('\n', out);
+	if (opt->items && items__any(opt->items))
 		err = print_items(out, names, note, &of);
-	}
-	if (!err && opt->groups) {
-		fputc('\n', out);
+	if (!err && opt->groups)
 		err = print_groups(out, note, &of);
-	}
 	if (!err && opt->callers) {
 		fputc('\n', out);
 		err = print_callers(out, has_unprobed(r), note, &of);
 	}
 	return err;
+}
+
+/* The cause, if nothing was executed: most likely nothing was to compile. */
+static void print_nothing(FILE *out, const struct summary *s)
+{
+	uint32_t n = summary__n_processes(s), asked = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		asked += summary__only_queried(s, i);
+	if (!n)
+		fputs("no compiler ran: cargo does not compile again what is up to date;\n"
+		      "touch src/lib.rs, or cargo clean, make it do so\n",
+		      out);
+	else if (asked == n)
+		fprintf(out, "%" PRIu32 " version check%s, nothing compiled\n", n,
+			n == 1 ? "" : "s");
+	else
+		fputs("no query was executed\n", out);
 }
 
 /* Which queries have estimates is said next to them. */
@@ -566,8 +587,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	verdict_lead(out, &verdict);
 	if (report_rows__are_sampled(&r))
 		print_samples(out, opt, "\n");
-	if (!r.n && !r.left_out)
-		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
+	if (!r.n && !r.left_out && verdict.state)
+		fputs("no query was recorded\n", out);
+	else if (!r.n && !r.left_out)
+		print_nothing(out, s);
 	else if (opt->details && !r.n)
 		; /* A line said that nothing has such a name. */
 	else if (opt->details)

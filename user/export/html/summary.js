@@ -139,7 +139,8 @@ class SummaryView {
 	// The compiles, and the parts of them, that each moment of the build waited for.
 	path() {
 		const {critical_path: path, compiles} = this.build;
-		const steps = compiles > 1 && path ? path.steps.filter(({part}) => part !== "other") : [];
+		const isPart = path?.steps.some(({chosen}) => chosen !== undefined); // of a larger build
+		const steps = path && (compiles > 1 || isPart) ? path.steps.filter(({part}) => part !== "other") : [];
 		if (!steps.length)
 			return [];
 		const crateOf = (step) => this.crates.find((row) => row.pid === step.pid && row.name === step.name);
@@ -148,13 +149,14 @@ class SummaryView {
 			caption: "The critical path: what the build waited for, from its start to its end",
 			rows: steps, sort: 3, perPage: STEPS_SHOWN, bare: true, filter: false,
 			columns: [
-				{...nameColumn("Crate", (step) => step.name),
+				{...nameColumn("Crate", ({name, chosen}) => chosen ? "▸ " + name : name),
 					does: (step) => isKnown(step) ? () => this.showCrate(crateOf(step)) : null},
 				{title: "Part", value: (step) => PART_TEXTS.get(step.part) || step.part},
 				timeColumn("Took", (step) => step.ns, "The time in which the build waited for it"),
 				knownTimeColumn("Saves", (step) => step.saved_ns, "How much sooner the build would end if it took no time"),
 			],
-		}).root, element("p", {class: "legend"}, this.pathNotes(path))];
+		}).root, element("p", {class: "legend"}, this.pathNotes(path) +
+			(isPart ? " It is that of the whole build; ▸ marks what was chosen of it." : ""))];
 	}
 
 	// The steps side by side, in the order of time.
