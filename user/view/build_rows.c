@@ -371,11 +371,11 @@ static const char *last_segments(const char *path, size_t columns)
 }
 
 /* The beginning of a name that does not fit, marked. NULL: no memory. */
-static char *cut_name(const char *name, size_t most)
+char *build_cut_name(const char *name, size_t most)
 {
 	char *cut;
 
-	if (format_width(name) <= most)
+	if (!most || format_width(name) <= most)
 		return strdup(name);
 	return asprintf(&cut, "%.*s..", (int)format_fit(name, most - strlen("..")), name) < 0 ? NULL
 											      : cut;
@@ -403,7 +403,7 @@ char *build_item_name(const struct build_item *item, size_t most)
 		rest = more;
 	}
 	if (rest == path || format_width(rest) > most - strlen(".."))
-		return cut_name(rest, most);
+		return build_cut_name(rest, most);
 	return asprintf(&name, "%.*s..%s", (int)crate, path, rest) < 0 ? NULL : name;
 }
 
@@ -417,7 +417,7 @@ char *build_crate_name(const struct build_crate *crate, size_t most)
 	if (!most || format_width(crate->name) <= most)
 		return strdup(crate->name);
 	if (!kind || after + strlen("..") >= most)
-		return cut_name(crate->name, most);
+		return build_cut_name(crate->name, most);
 	before = format_fit(crate->name, most - after - strlen(".."));
 	return asprintf(&name, "%.*s..%s", (int)before, crate->name, kind) < 0 ? NULL : name;
 }

@@ -74,6 +74,12 @@ void build_print_threads(FILE *out, const struct build_totals *t, const char *th
 /* The number of rows to show out of `n`; `fit` is the default. */
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit);
 
+/*
+ * A name in at most so many columns (0: all of it): its beginning, marked, if it does not fit. The
+ * caller frees it; NULL: no memory.
+ */
+char *build_cut_name(const char *name, size_t most);
+
 /* The crate of an item: the first segment of its path. The caller frees it; NULL: no memory. */
 char *build_item_crate(const struct build_item *item);
 

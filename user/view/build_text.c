@@ -232,11 +232,6 @@ static const char *title(char buf[FORMAT_MAX * 2], const char *what, size_t show
 	return buf;
 }
 
-static void add_name(struct table *t, const char *name, size_t most)
-{
-	table__cellf(t, "%.*s", (int)(most ? format_fit(name, most) : strlen(name)), name);
-}
-
 /* The end may not be in the trace; nothing at all after the start, then. */
 static void add_wall(struct table *t, const struct build_process *p)
 {
@@ -319,12 +314,13 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 		     const struct build_view *v)
 {
 	_free_ char *whole = build_query_name(q);
-	_free_ char *name = whole ? format_clean(whole) : NULL;
+	_free_ char *clean = whole ? format_clean(whole) : NULL;
+	_free_ char *name = clean ? build_cut_name(clean, v->wide ? 0 : QUERY_MOST) : NULL;
 	char buf[FORMAT_MAX + 1];
 
 	if (!name)
 		return -ENOMEM;
-	add_name(t, name, v->wide ? 0 : QUERY_MOST);
+	table__cell(t, name);
 	table__cell(t, build_query_count(buf, q, r));
 	table__cell(t, build_query_cpu(buf, q, r));
 	table__cell(t, format_percent(buf, q->row.best_cpu_ns, r->cpu_ns));
@@ -385,8 +381,9 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	size_t path_most = v->wide ? 0 : places ? PLACED_PATH_MOST : PATH_MOST;
 	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
 	_free_ char *path = build_item_name(item, path_most), *place = NULL;
-	_free_ char *query =
+	_free_ char *clean =
 		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
+	_free_ char *query = clean ? build_cut_name(clean, label_most) : NULL;
 	char buf[FORMAT_MAX + 1];
 
 	if (!path || !query || place_text(v->names, item->row.item, &place))
@@ -397,7 +394,7 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 		table__cell(t, format_percent(buf, item->row.own.cpu_ns, r->cpu_ns));
 	if (v->wide && off_cpu)
 		table__cell(t, format_duration(buf, item->row.self_ns - item->row.cpu_ns));
-	add_name(t, query, label_most);
+	table__cell(t, query);
 	if (v->wide) {
 		table__cell(t, format_duration(buf, item->row.queries[0].own_ns));
 		table__cell(t, format_count(buf, item->row.executions));
