@@ -142,6 +142,16 @@ static void blocked_lines_are_dropped_and_counted(void **state)
 	close(fds[1]);
 }
 
+static void a_limit_is_the_next_step(void **state)
+{
+	assert_string_equal(diag_step(-EMFILE, "; try -o"),
+			    "; raise the limit of open files (ulimit -n)");
+	assert_string_equal(diag_step(-EFBIG, "; try -o"),
+			    "; raise the limit of the size of a file (ulimit -f)");
+	assert_string_equal(diag_step(-EACCES, "; try -o"), "; try -o");
+	assert_string_equal(diag_step(0, ""), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +160,7 @@ int main(void)
 		cmocka_unit_test(held_errors_are_not_printed),
 		cmocka_unit_test(at_the_end_a_line_waits_until_it_is_to_be_dropped),
 		cmocka_unit_test(blocked_lines_are_dropped_and_counted),
+		cmocka_unit_test(a_limit_is_the_next_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,11 +244,15 @@ static void the_counters_show_what_became_of_the_hits(void **state)
 static void limits_are_notes(void **state)
 {
 	const struct doctor_limits few = {1024, UINT64_C(1) << 20, true}, none = {1024, 0, false};
-	_findings_ struct findings f = {0}, unwritable = {0};
+	_findings_ struct findings f = {0}, unwritable = {0}, fewest = {0};
 
 	judge_limits(&unwritable, &none, &trials);
 	expect(&unwritable, "open files", FINDING_OK, "1024", NULL);
 	expect(&unwritable, "this directory", FINDING_NOTE, "cannot be written", "-o");
+	judge_limits(&fewest, &(struct doctor_limits){.files = 32, .can_write_here = true},
+		     &trials);
+	expect(&fewest, "open files", FINDING_PROBLEM, "32, and a recording takes about 128",
+	       "ulimit");
 	trials.uprobe_multi = -EINVAL;
 	judge_limits(&f, &few, &trials);
 	expect(&f, "open files", FINDING_NOTE, "1024", "ulimit");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/diag.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -152,3 +153,20 @@ void diag_error(const char *fmt, ...)
 DEFINE_SAY(diag_warn, "warning: ", DIAG_NORMAL)
 DEFINE_SAY(diag_info, "", DIAG_NORMAL)
 DEFINE_SAY(diag_verbose, "", DIAG_VERBOSE)
+
+const char *diag_step(int err, const char *otherwise)
+{
+	switch (err) {
+	case -EMFILE:
+		return "; raise the limit of open files (ulimit -n)";
+	case -ENFILE:
+		return "; raise the machine's limit of open files (fs.file-max)";
+	case -ENOMEM:
+		return "; give it more memory: the limit of the process (ulimit -v), of its "
+		       "control group, or the machine's";
+	case -EFBIG:
+		return "; raise the limit of the size of a file (ulimit -f)";
+	default:
+		return otherwise;
+	}
+}

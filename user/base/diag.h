@@ -52,6 +52,13 @@ void diag_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Printed with -v. */
 void diag_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * The next step after a negative errno, to follow its text: "; raise the limit of open files
+ * (ulimit -n)" if a limit of the process or the machine is the cause, as nothing else helps then.
+ * Else `otherwise`.
+ */
+const char *diag_step(int err, const char *otherwise);
+
 /* Print an error and evaluate to `err` (a negative errno), for `return diag_error_r(err, ...)`. */
 #define diag_error_r(err, ...)                \
 	({                                    \

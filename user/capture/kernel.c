@@ -65,7 +65,8 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 		return diag_error_r(err, "out of memory");
 	k->ring = ring_buffer__new(bpf_map__fd(k->loaded.skel->maps.ring), on_record, k, NULL);
 	if (!k->ring)
-		return diag_error_r(-errno, "cannot map the ring buffer: %s", strerror(errno));
+		return diag_error_r(-errno, "cannot map the ring buffer: %s%s", strerror(errno),
+				    diag_step(-errno, ""));
 	*out = take_ptr(k);
 	return 0;
 }
@@ -278,6 +279,11 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.n_blocks = bpf_map__max_entries(s->maps.unwind_area),
 	};
 	return true;
+}
+
+int kernel__unsampled(const struct kernel *k)
+{
+	return k->loaded.unsampled;
 }
 
 int kernel__hide_label(struct kernel *k, const struct wire_label *r)

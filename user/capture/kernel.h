@@ -176,6 +176,9 @@ struct kernel_samples {
 /* False: it was not loaded for samples. */
 bool kernel__samples(struct kernel *k, struct kernel_samples *out);
 
+/* Why samples on demand were not loaded; 0: they were, or were not asked for. */
+int kernel__unsampled(const struct kernel *k);
+
 /*
  * With samples of waits: a process that runs already was found. Its threads' waits are noted from
  * now on; those of processes that are forked later are anyway. Negative errno.

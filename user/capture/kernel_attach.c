@@ -143,7 +143,8 @@ static void explain(const struct attachments *a, const struct plan *plan, int er
 	else if (err == -EINTR)
 		diag_error("gave up attaching to %s: interrupted", plan->path);
 	else
-		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
+		diag_error("cannot attach to %s: %s%s", plan->path, strerror(-err),
+			   diag_step(err, ""));
 }
 
 void attachments__begin_recording(struct attachments *a)
@@ -198,7 +199,8 @@ int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct pl
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", false);
 	else if (err)
-		diag_error("cannot attach to the cache hits of %s: %s", plan->path, strerror(-err));
+		diag_error("cannot attach to the cache hits of %s: %s%s", plan->path,
+			   strerror(-err), diag_step(err, ""));
 	else
 		diag_verbose("attached %u more, for cache hits", hits->n);
 	return err;

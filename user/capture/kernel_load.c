@@ -115,7 +115,12 @@ static int explain_load(int err)
 	else if (err == -EINVAL && needs_sys_admin())
 		privilege_explain("load the BPF programs", 1);
 	else if (err == -ENOMEM)
-		diag_error("cannot load: out of memory; try a smaller --ring-size");
+		diag_error("cannot load the BPF programs: out of memory; try a smaller "
+			   "--ring-size, or give it more memory: the limit of the process "
+			   "(ulimit -v), of its control group, or the machine's");
+	else if (*diag_step(err, ""))
+		diag_error("cannot load the BPF programs: %s%s", strerror(-err),
+			   diag_step(err, ""));
 	else
 		diag_error("cannot load the BPF programs: %s; run again with -vv for the "
 			   "kernel's messages, and see \"qprof-bpf doctor\"",
@@ -254,6 +259,7 @@ static int load(struct loaded *l, const struct kernel_options *opt)
 	if (err && opt->sampling.on_demand) {
 		qprof_bpf__destroy(take_ptr(l->skel));
 		unsampled.sampling = (struct sampling_options){0};
+		l->unsampled = err;
 		err = load_some(l, &unsampled);
 	}
 	return err ? explain_load(err) : 0;

@@ -116,7 +116,8 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 		      ?: epoll_watch(s->epoll, sampled_files__fd(s->files))
 		      ?: epoll_watch(s->epoll, s->timer);
 	if (err)
-		return diag_error_r(err, "cannot take samples: %s", strerror(-err));
+		return diag_error_r(err, "cannot take samples: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	*out = take_ptr(s);
 	return 0;
 }

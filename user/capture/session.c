@@ -120,6 +120,21 @@ static void print_refused(int refused, const char *instead)
 	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
+/* The kernel refuses a program that it cannot run in these ways. Other reasons are limits. */
+static void print_unsampled(int err)
+{
+	bool is_kernel = err == -EACCES || err == -EINVAL || err == -ENOENT || err == -ESRCH ||
+			 err == -EOPNOTSUPP || err == -ENOTSUP;
+
+	if (is_kernel)
+		diag_info("this kernel cannot run the programs that take samples: all is recorded, "
+			  "whatever it costs");
+	else
+		diag_info("the programs that take samples cannot be loaded: %s%s. Without samples, "
+			  "all is recorded, whatever it costs",
+			  strerror(-err), diag_step(err, ""));
+}
+
 static int choose_probes(struct session *s, const struct plan *plan, struct kernel_probes *probes)
 {
 	kernel_probes__clear(probes);
@@ -136,8 +151,7 @@ static int demand_samples(struct session *s, const struct plan *plan, struct ker
 	if (s->sampling)
 		print_refused(refused, "Without samples, all is recorded, whatever it costs");
 	else
-		diag_info("this kernel cannot run the programs that take samples: all is recorded, "
-			  "whatever it costs");
+		print_unsampled(kernel__unsampled(s->kernel));
 	budget__give_up(s->budget);
 	return choose_probes(s, plan, probes);
 }
@@ -216,7 +230,8 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 		end_measuring(s);
 	err = choose(s, plan, &probes);
 	if (err)
-		return diag_error_r(err, "cannot attach to %s: %s", plan->path, strerror(-err));
+		return diag_error_r(err, "cannot attach to %s: %s%s", plan->path, strerror(-err),
+				    diag_step(err, ""));
 	return attach_sites(s, plan, foreign, &probes, number);
 }
 
@@ -380,7 +395,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	raise_file_limit();
 	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
 	if (err)
-		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	err = kernel__open(opt, &s->kernel)
 		      ?: budget__new(limit, opt->sampling.hz, &to, &s->budget);
 	if (err)
@@ -392,7 +408,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		err = running_names__new(s->kernel, s->look, &s->names);
 	err = err ?: watch_all(s, opt->parts);
 	if (err)
-		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
+		return diag_error_r(err, "cannot wait for records: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	/* Costs apply to spans. */
 	if (!opt->only_open && !filter__is_empty(opt->filter))
 		begin_measuring(s);
@@ -408,7 +425,8 @@ int session__add_library(struct session *s, const char *path)
 	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
 
 	if (err)
-		return diag_error_r(err, "cannot open %s: %s", path, strerror(-err));
+		return diag_error_r(err, "cannot open %s: %s%s", path, strerror(-err),
+				    diag_step(err, ""));
 	err = library_file__open(path, &file);
 	if (!err && sampling__is_demanded(s->sampling)) {
 		foreseen_files__add_own(&foreseen);

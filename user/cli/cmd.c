@@ -71,7 +71,8 @@ int cmd_unreadable(const char *path, const char *why, int err)
 			"cannot read %s: %s; sudo does not help, as reading is done with "
 			"your own rights",
 			path, why ?: strerror(-err));
-	return diag_error_r(err, "cannot read %s: %s", path, why ?: strerror(-err));
+	return diag_error_r(err, "cannot read %s: %s%s", path, why ?: strerror(-err),
+			    diag_step(err, ""));
 }
 
 int cmd_open_trace(const char *path, struct trace_reader **r)

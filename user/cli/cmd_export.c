@@ -31,6 +31,12 @@ static int open_chosen(const struct cli_export_options *o, struct process_filter
 	return err;
 }
 
+static int no_place(int err, const char *cannot, const char *path)
+{
+	return diag_error_r(err, "%s %s: %s%s", cannot, path, strerror(-err),
+			    diag_step(err, "; choose another place with -o"));
+}
+
 static int open_directory(const char *path, int *fd)
 {
 	_own_path_refusal_ struct own_path_refusal why = {0};
@@ -41,13 +47,10 @@ static int open_directory(const char *path, int *fd)
 		return diag_error_r(err, "cannot write into %s: %s; choose another place with -o",
 				    path, own_path_error(err));
 	if (mkdir(path, 0777) && errno != EEXIST)
-		return diag_error_r(-errno, "cannot make %s: %s; choose another place with -o",
-				    path, strerror(errno));
+		return no_place(-errno, "cannot make", path);
 	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*fd < 0)
-		return diag_error_r(-errno,
-				    "cannot write into %s: %s; choose another place with -o", path,
-				    strerror(errno));
+		return no_place(-errno, "cannot write into", path);
 	return 0;
 }
 
@@ -166,9 +169,8 @@ static int no_output(const struct cli_export_options *o, int err)
 				    "%s exists already; choose another name with -o, or overwrite "
 				    "it with --force",
 				    o->output);
-	return diag_error_r(err,
-			    "cannot write %s: %s; name a file with -o, or - for standard output",
-			    o->output, own_path_error(err));
+	return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
+			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 
 /* A directory may exist, so the error "exists already" would be wrong. */
@@ -268,9 +270,8 @@ static int write_format(const struct cli_export_options *o, struct export_job *j
 	if (out_err == -EFBIG)
 		return too_large(o, most);
 	if (out_err)
-		return diag_error_r(out_err, "cannot write %s: %s; choose another place with -o",
-				    is_stdout(o) ? "to standard output" : o->output,
-				    strerror(-out_err));
+		return no_place(out_err, "cannot write",
+				is_stdout(o) ? "to standard output" : o->output);
 	if (!err && trace_reader__is_refused(job->r))
 		err = -E2BIG;
 	if (!err)

@@ -134,9 +134,8 @@ static int no_output(const struct cli_history_page_options *o, int err)
 				    "%s exists already; choose another name with -o, or overwrite "
 				    "it with --force",
 				    o->output);
-	return diag_error_r(err,
-			    "cannot write %s: %s; name a file with -o, or - for standard output",
-			    o->output, own_path_error(err));
+	return diag_error_r(err, "cannot write %s: %s%s", o->output, own_path_error(err),
+			    diag_step(err, "; name a file with -o, or - for standard output"));
 }
 
 /* 0 or a negative errno. */

@@ -167,8 +167,8 @@ static int open_output(struct output_file *f, const char *output, bool force,
 				    "overwrite it with --force",
 				    output);
 	if (err)
-		return diag_error_r(err, "cannot create %s: %s; choose another place with -o",
-				    output, own_path_error(err));
+		return diag_error_r(err, "cannot create %s: %s%s", output, own_path_error(err),
+				    diag_step(err, "; choose another place with -o"));
 	return 0;
 }
 

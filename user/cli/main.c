@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -92,6 +93,8 @@ int main(int argc, char **argv)
 	if (first_environ__save(argc, argv))
 		diag_warn("cannot save the environment that a command would have without us");
 	launch__save_signals();
+	/* A file that exceeds RLIMIT_FSIZE is handled like a full disk: by an error line. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (refuse_set_id())
 		return EXIT_CODE_FAILURE;
 	if (cli_parse(argc, argv, &cli))

@@ -13,6 +13,7 @@
 #define ENOUGH_DISK (UINT64_C(100) << 20)
 /* Perf events for one compiler. */
 #define ENOUGH_FILES 8192
+#define LEAST_FILES  128 /* which any recording takes */
 
 static bool is_refusal(int err)
 {
@@ -230,6 +231,10 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 
 	if (limits->files == UINT64_MAX)
 		findings__add(f, FINDING_LIMITS, FINDING_OK, "open files", NULL, "no limit");
+	else if (limits->files < LEAST_FILES)
+		findings__add(f, FINDING_LIMITS, FINDING_PROBLEM, "open files",
+			      "raise it (ulimit -n)", "%" PRIu64 ", and a recording takes about %u",
+			      limits->files, LEAST_FILES);
 	else
 		findings__add(f, FINDING_LIMITS, few ? FINDING_NOTE : FINDING_OK, "open files",
 			      few ? "raise it (ulimit -n), as each probe is a perf event here"

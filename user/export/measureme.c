@@ -194,8 +194,8 @@ static int failed(const struct export *e, const struct plan *plan, int err)
 		return say_exists(e, plan->name);
 	if (err == -EFBIG)
 		return err;
-	return diag_error_r(err, "cannot write %s/%s: %s; choose another place with -o", e->dir,
-			    plan->name, strerror(-err));
+	return diag_error_r(err, "cannot write %s/%s: %s%s", e->dir, plan->name, strerror(-err),
+			    diag_step(err, "; choose another place with -o"));
 }
 
 static int changed(void)

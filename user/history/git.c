@@ -301,6 +301,7 @@ exec_git(const struct git *g, const char *const *args, int out)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	for (; *args && n + 1 < ARGS_MOST; args++)
 		argv[n++] = *args;
 	set_environment(g);

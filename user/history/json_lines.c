@@ -89,7 +89,7 @@ int json_lines__write(FILE *out, const struct history_rows *rows)
 			put_columns(out, t, history_rows__at(rows, id, i), ",");
 		}
 	}
-	return ferror(out) ? -EIO : 0;
+	return ferror(out) ? -(errno ?: EIO) : 0;
 }
 
 struct json_lines {
@@ -143,7 +143,7 @@ static int read_line(struct json_lines *l, size_t *len)
 			}
 			l->line[(*len)++] = c;
 		}
-	return ferror(l->in) ? -EIO : *len > 0;
+	return ferror(l->in) ? -(errno ?: EIO) : *len > 0;
 }
 
 /* The object of the next line, which the caller puts. 1; 0 at the end. */

@@ -180,8 +180,10 @@ int spool__put(struct spool *s, const struct history_rows *rows)
 		err = -errno;
 	if (err) {
 		unlinkat(s->dir, unwritten, 0);
-		return diag_error_r(err, "cannot keep the build in %s: %s", s->path,
-				    strerror(-err));
+		return diag_error_r(err, "cannot keep the build in %s: %s%s", s->path,
+				    strerror(-err),
+				    err == -ENOSPC || err == -EDQUOT ? "; free some space"
+								     : diag_step(err, ""));
 	}
 	fsync(s->dir);
 	bound(s, &before, name);

@@ -2,6 +2,7 @@
 #include "history/sqlite_db.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/diag.h"
@@ -32,9 +33,18 @@ static const struct meaning meanings[] = {
 
 int sqlite_db__error(sqlite3 *db, int rc, const char *name)
 {
+	int err;
+
 	for (size_t i = 0; i < N_OF(meanings); i++)
 		if (meanings[i].rc == (rc & 0xff))
 			return diag_error_r(meanings[i].err, "%s: %s", name, meanings[i].text);
+	err = db ? -sqlite3_system_errno(db) : 0;
+	if (err == -ENOSPC || err == -EDQUOT)
+		return diag_error_r(err, "%s: %s; free some space, and try again", name,
+				    strerror(-err));
+	if (err && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_IOERR))
+		return diag_error_r(err, "%s: %s: %s%s", name, sqlite3_errmsg(db), strerror(-err),
+				    diag_step(err, ""));
 	return diag_error_r(-EIO, "%s: %s", name, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 }
 

@@ -125,7 +125,9 @@ int background__prepare(struct background *b, const struct cli_record_options *o
 {
 	int err = start(b, o);
 
-	return err ? diag_error_r(err, "cannot start recording: %s", strerror(-err)) : 0;
+	return err ? diag_error_r(err, "cannot start recording: %s%s", strerror(-err),
+				  diag_step(err, ""))
+		   : 0;
 }
 
 /* An error is ignored: background__ended() notices a recording that is gone. */

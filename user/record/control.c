@@ -22,14 +22,13 @@ int control__open(struct control *c, bool has_command)
 				      SIGQUIT, SIGUSR1, SIGUSR2, 0};
 	const sigset_t set = signals_of(has_command ? command : always);
 
-	launch__save_signals();
 	/* A reader of our output that goes away (`| head`) must not end the recording. */
 	signal(SIGPIPE, SIG_IGN);
-	/* A trace that exceeds RLIMIT_FSIZE is handled like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	c->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return c->fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
+	return c->fd < 0 ? diag_error_r(-errno, "signalfd: %s%s", strerror(errno),
+					diag_step(-errno, ""))
+			 : 0;
 }
 
 static void mask_interrupts(int how)

@@ -103,7 +103,7 @@ static int print_summary(struct live_output *o, int (*summary)(void *ctx, FILE *
 	err2 = put_text(o, text, len) ?: wait_for_writer(o, o->writer);
 	err = err ?: err2;
 	if (err && !is_unread(o, err) && err != -ETIME)
-		diag_error("cannot print the summary: %s", strerror(-err));
+		diag_error("cannot print the summary: %s%s", strerror(-err), diag_step(err, ""));
 	return err;
 }
 

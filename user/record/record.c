@@ -495,7 +495,7 @@ static int watch(struct capture *c)
 			c->control.stop = true;
 	}
 	if (err)
-		diag_error("the recording ends early: %s", strerror(-err));
+		diag_error("the recording ends early: %s%s", strerror(-err), diag_step(err, ""));
 	return err;
 }
 
@@ -534,7 +534,8 @@ static int finish(struct capture *c)
 		diag_wait_with(c->control.fd, control__waits_for_stderr, &c->control);
 	}
 	if (err)
-		diag_error("the last records are missing: %s", strerror(-err));
+		diag_error("the last records are missing: %s%s", strerror(-err),
+			   diag_step(err, ""));
 	err2 = session__counters(c->session, counters);
 	if (err2)
 		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",

@@ -244,7 +244,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	if (!err && answers_of(r))
 		err = answers__library(answers_of(r), lib, plan);
 	if (err)
-		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
+		return diag_error_r(err, "cannot record %s: %s%s", plan->path, strerror(-err),
+				    diag_step(err, ""));
 	return 0;
 }
 
@@ -427,7 +428,8 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (!err && (opt->callers || sampling_options__any(&opt->sampling)))
 		err = code_names__new(opt->symbols, &r->code_names);
 	if (err)
-		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+		return diag_error_r(err, "cannot start recording: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	if (filter__wants_hits(opt->filter))
 		tracks__expect_hits(r->tracks);
 	*out = take_ptr(r);

@@ -25,7 +25,8 @@ static int check_owner(int fd, const char *path)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return diag_error_r(-errno, "cannot look at %s: %s", path, strerror(errno));
+		return diag_error_r(-errno, "cannot look at %s: %s%s", path, strerror(errno),
+				    diag_step(-errno, ""));
 	if (own_path_is_theirs(&st) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return diag_error_r(-EPERM,
 				    "other users may write to %s; name a directory that only you "
@@ -61,8 +62,8 @@ int trace_dir__open(struct trace_dir *d, const char *path)
 	if (!err)
 		d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (d->fd < 0)
-		return diag_error_r(err ?: -errno, "cannot write traces to %s: %s", path,
-				    strerror(err ? -err : errno));
+		return diag_error_r(err ?: -errno, "cannot write traces to %s: %s%s", path,
+				    strerror(err ? -err : errno), diag_step(err ?: -errno, ""));
 	return check_owner(d->fd, path);
 }
 

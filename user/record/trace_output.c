@@ -47,6 +47,15 @@ static int create_with_rights(struct trace_output *o, const struct trace_info *i
 	return err;
 }
 
+/* To follow "cannot write"; --traces has no -o. */
+static const char *remedy(const struct trace_output *o, int err)
+{
+	if (err == -ENOSPC || err == -EDQUOT)
+		return o->ours ? "; free some space"
+			       : "; free some space or choose another place with -o";
+	return diag_step(err, o->ours ? "" : "; choose another place with -o");
+}
+
 int trace_output__create(struct trace_output *o, const struct trace_info *info)
 {
 	int err = create_with_rights(o, info);
@@ -61,8 +70,8 @@ int trace_output__create(struct trace_output *o, const struct trace_info *info)
 				    "%s is no regular file, and a trace cannot go anywhere else; "
 				    "choose another name with -o",
 				    o->path);
-	return err ? diag_error_r(err, "cannot create %s: %s; choose another place with -o",
-				  o->path, own_path_error(err))
+	return err ? diag_error_r(err, "cannot create %s: %s%s", o->path, own_path_error(err),
+				  remedy(o, err))
 		   : 0;
 }
 
@@ -91,17 +100,6 @@ void trace_output__discard(struct trace_output *o)
 		return;
 	output_file__discard(&o->file);
 	invoker__return_file_rights(&inv);
-}
-
-/* To follow "cannot write"; --traces has no -o. */
-static const char *remedy(const struct trace_output *o, int err)
-{
-	bool full = err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
-
-	if (o->ours)
-		return full ? "; free some space" : "";
-	return full ? "; free some space or choose another place with -o"
-		    : "; choose another place with -o";
 }
 
 void trace_output__wrote(struct trace_output *o, int err)

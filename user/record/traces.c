@@ -683,7 +683,8 @@ int traces__open(const struct traces_options *o, struct traces **out)
 	t->recorder.ours = true;
 	err = code_symbols__new_default(&t->symbols) ?: sealer__new(trace_seal, &t->sealer);
 	if (err)
-		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+		return diag_error_r(err, "cannot start recording: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	t->history = o->history;
 	if (t->history)
 		sealer__tell(t->sealer, add_to_history, t->history);

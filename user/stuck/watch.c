@@ -261,7 +261,8 @@ static int open_parts(struct watch *w)
 		return diag_error_r(-ENOMEM, "out of memory");
 	err = look__new(&w->look);
 	if (err)
-		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
+		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
+				    diag_step(err, ""));
 	err = walked_files__new(w->look, &w->files);
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
