@@ -45,7 +45,8 @@ SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fr
 
 ifeq ($(SANITIZE),1)
 B := build-san
-OPT := -O1 -g3 $(SAN_FLAGS)
+# -g1: lines for stacks, and half of the time to link some hundred tests.
+OPT := -O1 -g1 $(SAN_FLAGS)
 else ifeq ($(DEBUG),1)
 B := build-debug
 OPT := -O0 -g3
@@ -133,7 +134,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/tick $(
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: replay replay-bin stacks-bin
+.PHONY: replay replay-bin stacks-bin sanitize sanitize-bin
 .PHONY: bench-store bench-times fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 .PHONY: sbom deb tarball check-packages
 
@@ -245,6 +246,13 @@ endif
 
 unit: unit-bin
 	@JOBS=$$(nproc) tests/cmocka.sh unit $(B) $(UNIT)
+
+# The unit tests, and the commands that need no privileges, under sanitizers.
+sanitize:
+	@+$(MAKE) --no-print-directory SANITIZE=1 DEBUG= RELEASE= sanitize-bin
+	@tests/sanitize.sh build-san $(B)/sanitize.total $(UNIT:$(B)/%=build-san/%)
+
+sanitize-bin: all unit-bin
 
 # The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
 # stacks and jumps out of frames, which sanitizers do not take.
@@ -499,6 +507,7 @@ help:
 	@echo 'sudo make bpf     the kernel half, on a test program of our own'
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
 	@echo 'make fuzz         search with the fuzzers, for FUZZ_SECONDS each (default 60)'
+	@echo 'make sanitize     unit tests and the commands without privileges, under ASan and UBSan'
 	@echo 'make replay       run what the fuzzers kept, and the same inputs made of it every time'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# tests/sanitize.sh BUILD_DIR TOTAL TEST...: runs unit tests that were built with SANITIZE=1 in
+# BUILD_DIR, and then the commands that need no privileges, on the traces, profiles and histories
+# of the repository. A report of a sanitizer is a failure; so is an exit with an error that has no
+# line. The sum goes to the file TOTAL.
+set -u
+
+build=$1
+total=$2
+shift 2
+qprof=$PWD/$build/qprof-bpf
+logs=$build/tests/stored
+rm -rf "$logs"
+mkdir -p "$logs/out"
+
+# The leak checker stops the threads of the process by ptrace, which a container may forbid.
+export UBSAN_OPTIONS="print_stacktrace=1:exitcode=99"
+options="exitcode=99:detect_stack_use_after_return=1"
+if ASAN_OPTIONS=detect_leaks=1 "$qprof" version 2>&1 | grep -q LeakSanitizer; then
+	echo "sanitize: leaks are not looked for, as this environment forbids ptrace"
+	options="$options:detect_leaks=0"
+fi
+export ASAN_OPTIONS="$options"
+
+JOBS=$(nproc) tests/cmocka.sh unit "$build" "$@" >"$logs/unit" 2>&1
+unit=$?
+grep -v '^# \|^\[       OK \]\|^\[ RUN\|^TEST_SEED' "$logs/unit"
+
+# One command line for each run. {} is a name of its own, for a file.
+commands() {
+	for trace in tests/golden/good-*.qpt; do
+		for view in verify dump "dump --query a*" report "report --json" "report --full" \
+			"report --markdown" "report --cost" "report --wide --by query" \
+			"report --by item" "report --by module" "report --by macro" \
+			"report --by cgu" "report --by crate" "report --by process" \
+			"report --by thread --json" "report --functions" "report --memory" \
+			"report --waits" "report --raw --by item --json" "diff $trace" \
+			"diff --json $trace" "diff --markdown --metric count $trace"; do
+			echo "$view $trace"
+		done
+		for format in perfetto chrome folded svg pprof speedscope counts html jsonl; do
+			echo "export -f $format -o {} $trace"
+		done
+		echo "export -f measureme -o {} $trace"
+		echo "history add --store {}.db --commit 1f2e3d4 --branch main $trace"
+	done
+	for trace in tests/golden/bad-*.qpt tests/golden/expands-[cmp]*.qpt; do
+		echo "verify $trace"
+		echo "report --json $trace"
+		echo "export -f perfetto -o {} $trace"
+	done
+	for profile in tests/golden/mm/*.mm_profdata; do
+		echo "import -o {} $profile"
+	done
+	store=tests/fixtures/history/version-2.db
+	cp "$store" "$logs/store.db"
+	for question in list "list --json" trend "trend --json" "trend --metric count"; do
+		case $question in
+		list*) echo "history $question --store $logs/store.db" ;;
+		*) echo "$question --store $logs/store.db" ;;
+		esac
+	done
+	echo "history export -o {} --store $logs/store.db"
+	echo "history page -o {} --store $logs/store.db"
+	echo "history check --against main --fail-above 5% --store $logs/store.db"
+	echo "history merge --store {}.db $store"
+	echo "history merge --store {}.db tests/fixtures/history/version-1.db"
+	echo "history merge --store {}.db tests/fixtures/history/version-2.jsonl"
+	echo "history merge --store {}.db tests/golden/history-rows.jsonl"
+	echo doctor --json
+	echo "report /dev/null"
+	echo "report $logs/no-such-file"
+}
+
+# shellcheck disable=SC2016 # the inner shell's
+commands | awk -v logs="$logs" '{ gsub(/{}/, logs "/out/" NR); print NR " " $0 }' |
+	xargs -d '\n' -n 1 -P "$(nproc)" sh -c '
+		qprof=$1 logs=$2
+		number=${3%% *} line=${3#* }
+		# shellcheck disable=SC2086 # words of a command line
+		$qprof $line >"$logs/$number.stdout" 2>"$logs/$number.stderr" </dev/null
+		status=$?
+		if [ $status = 99 ] || [ $status -gt 125 ]; then
+			echo "FAIL qprof-bpf $line: status $status"
+			grep -m 12 "runtime error\|Sanitizer\|^    #" "$logs/$number.stderr"
+		elif [ $status != 0 ] && [ ! -s "$logs/$number.stderr" ] && [ ! -s "$logs/$number.stdout" ]; then
+			echo "FAIL qprof-bpf $line: status $status without a line"
+		else
+			echo "PASS $line"
+		fi >"$logs/$number.result"' sh "$qprof" "$logs"
+
+cat "$logs"/*.result | grep -A 12 '^FAIL'
+passed=$(cat "$logs"/*.result | grep -c '^PASS')
+failed=$(cat "$logs"/*.result | grep -c '^FAIL')
+rm -rf "$logs"/out "$logs"/*.stdout
+sum=$(sed -n 's/^unit: //p' "$logs/unit")
+echo "sanitize: $passed passed, $failed failed, 0 skipped; unit tests $sum" | tee "$total"
+[ $unit = 0 ] && [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
