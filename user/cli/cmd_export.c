@@ -43,7 +43,7 @@ static int open_directory(const char *path, int *fd)
 	_free_ char *real = NULL;
 	int err = own_path__resolve(path, false, &real, &why);
 
-	if (err)
+	if (why.at)
 		return diag_error_r(err, "cannot write into %s: %s; choose another place with -o",
 				    path, own_path_error(err));
 	if (mkdir(path, 0777) && errno != EEXIST)
