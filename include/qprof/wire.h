@@ -13,6 +13,7 @@
 #include "qprof/wire_crates.h"
 #include "qprof/wire_places.h"
 #include "qprof/wire_samples.h"
+#include "qprof/wire_tables.h"
 #include "qprof/wire_types.h"
 
 /* First byte of every record. Values are explicit: the two halves may be built apart. */

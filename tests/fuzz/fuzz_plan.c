@@ -8,6 +8,7 @@
 #include "plan/mine/body.h"
 #include "plan/mine/job_guards.h"
 #include "plan/mine/last_field.h"
+#include "plan/mine/tables.h"
 #include "plan/mine/tagged_keys.h"
 #include "../fixtures/library.h"
 #include "fuzz.h"
@@ -76,6 +77,39 @@ static void mine_types(struct elf_image *img, struct code_decoder *d)
 	sink += (size_t)tagged_keys__fits(tagged, 1, "PseudoCanonicalInput<Pair>");
 }
 
+/* Every symbol is a query's wrapper, and the body of all queries too. */
+static void mine_tables(struct elf_image *img, struct code_decoder *d,
+			const struct elf_symbol *syms, size_t n)
+{
+	struct plan_query queries[] = {{.name = (char *)"query_10"},
+				       {.name = (char *)"query_11", .key = WIRE_KEY_UNIT}};
+	struct plan_body bodies[] = {{.addr = n ? syms[0].addr : 0}};
+	struct plan plan = {.queries = queries, .n_queries = 2, .bodies = bodies, .n_bodies = 1};
+	struct layout_function functions[2 * MOST_BODIES];
+	struct code_region regions[MOST_BODIES];
+	size_t n_functions = 0;
+
+	for (size_t i = 0; i < n && i < MOST_BODIES; i++) {
+		struct layout_function f = {NAME_WRAPPER_INCR,	 syms[i].addr,
+					    &regions[i],	 1,
+					    queries[i % 2].name, strlen(queries[0].name)};
+
+		regions[i] = (struct code_region){syms[i].addr, syms[i].size};
+		functions[n_functions++] = f;
+		f.kind = NAME_BODY_INCR;
+		functions[n_functions++] = f;
+	}
+	if (!tables__mine(img, d, functions, n_functions, &plan) && plan.tables.n)
+		expect(plan.tables.n_shards <= WIRE_SHARDS_MAX &&
+		       plan.tables.shard_size <= WIRE_SHARD_SIZE_MAX &&
+		       plan.tables.vec_count < PLAN_LAYOUT_MAX);
+	for (size_t i = 0; i < 2; i++) {
+		expect(queries[i].table.cache < PLAN_LAYOUT_MAX);
+		free(queries[i].table_problem);
+	}
+	free(plan.tables_problem);
+}
+
 static void mine_all(const char *path)
 {
 	_elf_image_ struct elf_image *img = NULL;
@@ -91,6 +125,7 @@ static void mine_all(const char *path)
 		mine_symbol(img, d, &code, &syms[i]);
 	code__free(&code);
 	mine_types(img, d);
+	mine_tables(img, d, syms, n);
 }
 
 static void check_plan(const struct plan *plan)

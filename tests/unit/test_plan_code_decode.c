@@ -178,12 +178,44 @@ static void tests_are_known(void **state)
 	/* testb $0x80 */
 	insn = DECODE(0xf6, 0x43, 0x10, 0x80);
 	assert_int_equal(insn.imm, 0x80);
-	/* test %eax, %eax; test %rax, %rcx; cmpq $1; cmpl $0; testl $2 */
-	assert_int_equal(DECODE(0x85, 0xc0).shape, CODE_OTHER);
+	/* test %eax, %eax; cmpb $0, 0x21(%rbx); cmp $2, %al; cmp $0x10, %rcx */
+	assert_shape(DECODE(0x85, 0xc0), CODE_TEST32_SELF, WIRE_REG_AX, ANY, 0);
+	assert_shape(DECODE(0x80, 0x7b, 0x21, 0x00), CODE_CMP8_ZERO, ANY, WIRE_REG_BX, 0x21);
+	insn = DECODE(0x3c, 0x02);
+	assert_shape(insn, CODE_CMP_IMM, WIRE_REG_AX, ANY, 0);
+	assert_int_equal(insn.imm, 2);
+	insn = DECODE(0x48, 0x83, 0xf9, 0x10);
+	assert_shape(insn, CODE_CMP_IMM, WIRE_REG_CX, ANY, 0);
+	assert_int_equal(insn.imm, 0x10);
+	/* test %rax, %rcx; cmpq $1; cmpl $0; testl $2 */
 	assert_int_equal(DECODE(0x48, 0x85, 0xc1).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x48, 0x83, 0x7c, 0x24, 0x10, 0x01).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x83, 0x7c, 0x24, 0x10, 0x00).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0xf7, 0x43, 0x10, 2, 0, 0, 0).shape, CODE_OTHER);
+}
+
+static void tables_are_known_by_what_is_done_to_them(void **state)
+{
+	struct code_insn insn;
+
+	/* movzbl 0x21(%r14), %eax; mov 0x21(%rsi), %r13b; movzwl 0x21(%rsi), %eax */
+	assert_shape(DECODE(0x41, 0x0f, 0xb6, 0x46, 0x21), CODE_LOAD8, WIRE_REG_AX,
+		     14 - 8 + WIRE_REG_R8, 0x21);
+	assert_shape(DECODE(0x44, 0x8a, 0x6e, 0x21), CODE_LOAD8, 13 - 8 + WIRE_REG_R8, WIRE_REG_SI,
+		     0x21);
+	assert_int_equal(DECODE(0x0f, 0xb7, 0x46, 0x21).shape, CODE_OTHER);
+	/* and $0x1f, %edx; shl $6, %edx; and $-32, %rsp, which is no number */
+	insn = DECODE(0x83, 0xe2, 0x1f);
+	assert_shape(insn, CODE_AND_IMM, WIRE_REG_DX, ANY, 0);
+	assert_int_equal(insn.imm, 0x1f);
+	insn = DECODE(0xc1, 0xe2, 0x06);
+	assert_shape(insn, CODE_SHL_IMM, WIRE_REG_DX, ANY, 0);
+	assert_int_equal(insn.imm, 6);
+	assert_int_equal(DECODE(0x48, 0x83, 0xe4, 0xe0).shape, CODE_OTHER);
+	/* lock xadd %rax, 0x1b8(%r14); lock xadd %ecx, 0x10(%rax) */
+	assert_shape(DECODE(0xf0, 0x49, 0x0f, 0xc1, 0x86, 0xb8, 0x01, 0x00, 0x00), CODE_XADD64, ANY,
+		     14 - 8 + WIRE_REG_R8, 0x1b8);
+	assert_int_equal(DECODE(0xf0, 0x0f, 0xc1, 0x48, 0x10).shape, CODE_OTHER);
 }
 
 static void addresses_and_calls_are_known(void **state)
@@ -366,6 +398,7 @@ int main(void)
 		cmocka_unit_test(flows_are_reported_with_their_targets),
 		cmocka_unit_test(moves_are_known),
 		cmocka_unit_test(tests_are_known),
+		cmocka_unit_test(tables_are_known_by_what_is_done_to_them),
 		cmocka_unit_test(addresses_and_calls_are_known),
 		cmocka_unit_test(constants_are_known),
 		cmocka_unit_test(every_store_is_reported),

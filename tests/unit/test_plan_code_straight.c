@@ -178,6 +178,32 @@ static void wide_stores_are_forgotten_whole(void **state)
 	assert_unknown(s, 1024);
 }
 
+static void constants_of_the_library_are_known(void **state)
+{
+	_straight_ struct straight *s = ran("library_words", 0);
+
+	assert_word(s, 0, symbol(img, "constants")->addr);
+	assert_word(s, 8, 0);
+	assert_word(s, 16, 7);
+	assert_unknown(s, 24);
+	assert_unknown(s, 32);
+}
+
+static void copies_are_made(void **state)
+{
+	_straight_ struct straight *s = ran("copied", 0);
+	uint64_t words[3];
+
+	assert_true(straight__bytes(s, 64, words, sizeof(words)));
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(words[i], i + 1);
+	assert_word(s, 0, 1);
+	assert_unknown(s, 8);
+	assert_unknown(s, 16);
+	assert_false(straight__bytes(s, 0, words, sizeof(words)));
+	assert_false(straight__bytes(s, STRAIGHT_RESULT - 8, words, sizeof(words)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +220,8 @@ int main(void)
 		cmocka_unit_test(flags_do_not_decide_what_asks_rcx),
 		cmocka_unit_test(a_move_that_is_not_made_clears_the_upper_half),
 		cmocka_unit_test(wide_stores_are_forgotten_whole),
+		cmocka_unit_test(constants_of_the_library_are_known),
+		cmocka_unit_test(copies_are_made),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

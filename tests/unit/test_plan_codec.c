@@ -224,6 +224,22 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[3].key_slot, 8);
 	WRONG(plan->queries[0].key, WIRE_KEY_MAX);
 	WRONG(plan->queries[0].memory.offset, PLAN_LAYOUT_MAX);
+	WRONG(plan->queries[0].table.kind, WIRE_CACHE_MAX);
+	WRONG(plan->queries[0].table.fed, 2);
+	WRONG(plan->queries[0].table.name, PLAN_LAYOUT_MAX);
+	WRONG(plan->queries[0].table.active, PLAN_LAYOUT_MAX);
+	WRONG(plan->queries[0].table.cache, PLAN_LAYOUT_MAX);
+	WRONG(plan->queries[0].table.others, PLAN_LAYOUT_MAX);
+	WRONG(plan->queries[0].table.length, 1);	    /* not that of its name */
+	WRONG(plan->queries[1].table.kind, WIRE_CACHE_VEC); /* and a problem */
+	WRONG(plan->tables.n, 3);
+	WRONG(plan->tables.n, 0); /* but a query has a table */
+	WRONG(plan->tables.n_shards, WIRE_SHARDS_MAX + 1);
+	WRONG(plan->tables.shard_size, WIRE_SHARD_SIZE_MAX + 1);
+	WRONG(plan->tables.vec_count, PLAN_LAYOUT_MAX);
+	WRONG(plan->tables.items, WIRE_SHARD_SIZE_MAX);
+	WRONG(plan->tables.mode, WIRE_SHARD_SIZE_MAX);
+	WRONG(plan->tables.shards, WIRE_SHARD_SIZE_MAX);
 	WRONG(plan->sites[1].addr, 0x1200); /* below the previous site */
 	WRONG(plan->queries[0].body_non_incr, 2);
 	WRONG(plan->queries[0].body_incr, 2);

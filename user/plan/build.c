@@ -19,6 +19,7 @@
 #include "plan/mine/layout.h"
 #include "plan/mine/outlined.h"
 #include "plan/mine/provider_callers.h"
+#include "plan/mine/tables.h"
 #include "plan/mine/layout_context.h"
 #include "plan/mine/layout_places.h"
 #include "plan/mine/layout_crates.h"
@@ -568,22 +569,12 @@ static int keep_problem(char **to, const char *problem)
 }
 
 /* An unknown layout is no error: names are left out. */
-static int find_layout(struct builder *b)
+static int find_layout(struct builder *b, const struct layout_function *functions, size_t n)
 {
-	_free_ struct layout_function *functions = calloc(b->n_funcs + 1, sizeof(*functions));
 	struct plan_layout *l = &b->plan->layout;
 	const char *problem;
-	size_t n = 0;
 	int err;
 
-	if (!functions)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->n_funcs; i++) {
-		const struct function *f = &b->funcs[i];
-
-		functions[n++] = (struct layout_function){f->kind,	f->entry, f->regions,
-							  f->n_regions, f->query, f->query_len};
-	}
 	err = layout_mine(b->img, b->decoder, functions, n, l, &problem);
 	if (err || problem)
 		return err ?: keep_problem(&l->problem, problem);
@@ -601,21 +592,39 @@ static int find_layout(struct builder *b)
 	return err ?: add_drop_site(b);
 }
 
+/* When the tables of results can be read; only the drop of the context is left without it. */
+static void find_finish(struct builder *b)
+{
+	for (size_t i = 0; i < b->n_funcs; i++)
+		if (b->funcs[i].kind == NAME_QUERY_STRINGS)
+			b->plan->tables.finished = b->funcs[i].entry;
+}
+
 static int place_probes(struct builder *b)
 {
+	_free_ struct layout_function *functions = calloc(b->n_funcs + 1, sizeof(*functions));
 	_keys_finder_ struct keys_finder *keys = NULL;
-	int err = keys_finder__new(b->img, &b->known, b->decoder, b->plan, &keys);
+	int err = functions ? keys_finder__new(b->img, &b->known, b->decoder, b->plan, &keys)
+			    : -ENOMEM;
 
 	if (err)
 		return err;
+	for (size_t i = 0; i < b->n_funcs; i++) {
+		const struct function *f = &b->funcs[i];
+
+		functions[i] = (struct layout_function){f->kind,      f->entry, f->regions,
+							f->n_regions, f->query, f->query_len};
+	}
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (err)
 		return err;
-	err = find_layout(b)
+	find_finish(b);
+	err = find_layout(b, functions, b->n_funcs)
 		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames);
 	/* Before guards are given up that no probe can see: these need none. */
 	err = err ?: frames_place(b->plan, &b->frames);
-	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys);
+	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys)
+		       ?: tables__mine(b->img, b->decoder, functions, b->n_funcs, b->plan);
 }
 
 static int build_steps(struct builder *b, struct library_file *file, struct debug_file *debug)

@@ -208,6 +208,40 @@ static void code_memory_key(struct codec *c, struct wire_memory_key *m)
 	require(c, m->offset < PLAN_LAYOUT_MAX);
 }
 
+static void code_query_table(struct codec *c, struct wire_query_table *t)
+{
+	code_u64(c, &t->text);
+	code_u32(c, &t->length);
+	code_u32(c, &t->name);
+	code_u32(c, &t->active);
+	code_u32(c, &t->cache);
+	code_u32(c, &t->others);
+	code_u8(c, &t->kind);
+	code_u8(c, &t->fed);
+	require(c, t->kind < WIRE_CACHE_MAX && t->fed <= 1);
+	require(c, t->name < PLAN_LAYOUT_MAX && t->active < PLAN_LAYOUT_MAX);
+	require(c, t->cache < PLAN_LAYOUT_MAX && t->others < PLAN_LAYOUT_MAX);
+}
+
+/* Before the queries. */
+static void code_tables(struct codec *c, struct wire_tables *t)
+{
+	code_u64(c, &t->finished);
+	code_u32(c, &t->n);
+	code_u32(c, &t->vec_count);
+	code_u32(c, &t->items);
+	code_u32(c, &t->mode);
+	code_u32(c, &t->sharded);
+	code_u32(c, &t->shards);
+	code_u32(c, &t->n_shards);
+	code_u32(c, &t->shard_size);
+	code_u32(c, &t->once);
+	require(c, t->n <= WIRE_TABLES_MAX && t->n_shards <= WIRE_SHARDS_MAX);
+	require(c, t->shard_size <= WIRE_SHARD_SIZE_MAX);
+	require(c, t->vec_count < PLAN_LAYOUT_MAX && t->items < WIRE_SHARD_SIZE_MAX);
+	require(c, t->mode < WIRE_SHARD_SIZE_MAX && t->shards < WIRE_SHARD_SIZE_MAX);
+}
+
 static void code_query(struct codec *c, struct plan_query *q, const struct plan *plan)
 {
 	code_string(c, &q->name);
@@ -232,8 +266,12 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->key_by_address);
 	require(c, q->number <= UINT16_MAX);
 	code_memory_key(c, &q->memory);
+	code_query_table(c, &q->table);
+	code_string(c, &q->table_problem);
+	require(c, !q->table.kind || (!q->table_problem && plan->tables.n));
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);
+	require(c, !q->table.kind || c->err || strlen(q->name) == q->table.length);
 	require(c, index_ok(q->body_non_incr, plan->n_bodies));
 	require(c, index_ok(q->body_incr, plan->n_bodies));
 }
@@ -511,6 +549,8 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->bodies = code_array(c, plan->bodies, &plan->n_bodies, sizeof(*plan->bodies));
 	for (uint32_t i = 0; !c->err && i < plan->n_bodies; i++)
 		code_body(c, &plan->bodies[i], plan);
+	code_tables(c, &plan->tables);
+	code_string(c, &plan->tables_problem);
 	plan->queries = code_array(c, plan->queries, &plan->n_queries, sizeof(*plan->queries));
 	for (uint32_t i = 0; !c->err && i < plan->n_queries; i++)
 		code_query(c, &plan->queries[i], plan);
@@ -535,6 +575,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 	if (!c->reading || c->err)
 		return;
 	check_order(c, plan);
+	require(c, !plan->tables.n || plan->tables.n == plan->n_queries);
 	require(c, !plan_excess(plan));
 }
 

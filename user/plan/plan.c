@@ -15,6 +15,7 @@ void plan__free(struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		free(plan->queries[i].name);
 		free(plan->queries[i].key_type);
+		free(plan->queries[i].table_problem);
 	}
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		free(plan->bodies[i].problem);
@@ -39,12 +40,22 @@ void plan__free(struct plan *plan)
 	free(plan->layout.places_problem);
 	free(plan->layout.calls_problem);
 	free(plan->keys_problem);
+	free(plan->tables_problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
 	free(plan->symbols_file);
 	plan_hits__free(plan->hits);
 	free(plan);
+}
+
+uint32_t plan__tables(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		n += plan->queries[i].table.kind != WIRE_CACHE_UNKNOWN;
+	return n;
 }
 
 uint32_t plan__body_at(const struct plan *plan, uint64_t addr)
@@ -207,6 +218,18 @@ const char *plan_key_name(enum wire_key key)
 	default:
 		return NULL;
 	}
+}
+
+const char *plan_cache_name(enum wire_cache kind)
+{
+	static const char *const names[] = {
+		[WIRE_CACHE_VEC] = "VecCache",
+		[WIRE_CACHE_DEF] = "DefIdCache",
+		[WIRE_CACHE_HASH] = "DefaultCache",
+		[WIRE_CACHE_ONCE] = "SingleCache",
+	};
+
+	return kind < N_OF(names) ? names[kind] : NULL;
 }
 
 const char *plan_reg_name(enum wire_reg reg)

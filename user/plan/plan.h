@@ -82,6 +82,8 @@ struct plan_query {
 	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
 	bool has_id;	/* every one of its end sites knows the invocation id */
 	bool stays;	/* its provider has a frame while it calls other functions */
+	struct wire_query_table table; /* of its results; `kind` is 0: not known */
+	char *table_problem;	       /* why it is not known, or NULL */
 };
 
 /* One body of try_execute_query: the function that calls providers. Shared by many queries. */
@@ -247,8 +249,10 @@ struct plan {
 	struct plan_layout layout;
 	struct wire_expansions expansions; /* `size` is 0: not known */
 	char *expansions_problem;	   /* why they are unknown, or NULL */
-	char *keys_problem;	/* why definitions in keys in memory are not found, or NULL */
-	struct plan_hits *hits; /* NULL: not looked for. They are not stored with the plan. */
+	char *keys_problem;	   /* why definitions in keys in memory are not found, or NULL */
+	struct wire_tables tables; /* of the results of queries; `n` is 0: not known */
+	char *tables_problem;	   /* why they are unknown, or NULL */
+	struct plan_hits *hits;	   /* NULL: not looked for. They are not stored with the plan. */
 };
 
 /*
@@ -290,6 +294,8 @@ bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t 
 uint32_t plan__requests(const struct plan *plan);
 /* True if its key names a definition or a crate. */
 bool plan_query__names(const struct plan_query *q);
+/* The number of queries whose table of results is known. */
+uint32_t plan__tables(const struct plan *plan);
 /* The number of the n_start sites of query `i` at which its key can be read. */
 uint32_t plan__key_sites(const struct plan *plan, uint32_t i);
 /* Number of its wrappers; n_request of them are probed for callers. */
@@ -309,6 +315,8 @@ const char *plan_role_name(enum wire_role role);
 const char *plan_kind_name(enum wire_kind kind);
 /* The type in rustc's sources; NULL if it is unknown. */
 const char *plan_key_name(enum wire_key key);
+/* The type in rustc's sources; NULL if it is unknown. */
+const char *plan_cache_name(enum wire_cache kind);
 const char *plan_reg_name(enum wire_reg reg);
 
 #endif /* QPROF_PLAN_PLAN_H */

@@ -24,6 +24,20 @@ static void add_slot(struct json *j, const char *key, int32_t slot)
 		json__null(j, key);
 }
 
+/* Offsets within the GlobalCtxt. */
+static void put_table(struct json *j, const struct plan *plan, const struct plan_query *q)
+{
+	const struct wire_query_table *t = &q->table;
+
+	json__text(j, "cache", plan_cache_name(t->kind));
+	add_address(j, "cache_offset", t->cache);
+	add_address(j, "cache_of_others_offset", t->others);
+	add_address(j, "active_offset", t->active);
+	add_address(j, "name_offset", t->name);
+	json__bool(j, "may_be_fed", t->fed);
+	json__text(j, "cache_problem", plan->tables_problem ?: q->table_problem);
+}
+
 static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_query *q = &plan->queries[i];
@@ -46,6 +60,7 @@ static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 	json__bool(j, "end_exact", q->end_exact);
 	json__bool(j, "invocation_id", q->has_id);
 	json__text(j, "in_stacks", plan_shows_name(plan_query__shows(plan, i)));
+	put_table(j, plan, q);
 	json__put(j);
 }
 
@@ -170,6 +185,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__bool(&j, "calls", plan->layout.wire.calls.context_size);
 	json__text(&j, "calls_problem", plan->layout.calls_problem);
 	json__text(&j, "macros_problem", plan->expansions_problem);
+	json__bool(&j, "results", plan->tables.n > 0);
+	json__text(&j, "results_problem", plan->tables_problem);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);
 	put_array(&j, "bodies", plan, plan->n_bodies, put_body);

@@ -164,6 +164,20 @@ static void print_keys_summary(FILE *out, const struct plan *plan)
 		names, plan->n_queries, read);
 }
 
+static void print_results_summary(FILE *out, const struct plan *plan)
+{
+	uint32_t n = plan__tables(plan), fed = 0;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		fed += plan->queries[i].table.fed;
+	if (plan->tables.n)
+		fprintf(out,
+			"results     of %" PRIu32 " of %" PRIu32
+			" queries can be counted in the compiler's memory; %" PRIu32
+			" may be fed some\n",
+			n, plan->n_queries, fed);
+}
+
 static bool is_shown(const struct plan *plan, const struct plan_query *q)
 {
 	return plan_query__shows(plan, (uint32_t)(q - plan->queries)) != PLAN_SHOWS_NOT;
@@ -185,6 +199,9 @@ static void print_problem(FILE *out, const struct plan *plan, const struct plan_
 	if (!is_shown(plan, q))
 		fprintf(out, "  %s: sampled stacks do not show it; its time is its parent's\n",
 			name ?: "");
+	if (plan->tables.n && !q->table.kind)
+		fprintf(out, "  %s: its results cannot be counted: %s\n", name ?: "",
+			q->table_problem ?: "unknown");
 }
 
 static void print_problems(FILE *out, const struct plan *plan)
@@ -194,7 +211,8 @@ static void print_problems(FILE *out, const struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
 
-		if (is_complete(q) && has_callers(q) && is_shown(plan, q))
+		if (is_complete(q) && has_callers(q) && is_shown(plan, q) &&
+		    (q->table.kind || !plan->tables.n))
 			continue;
 		fputs(any ? "" : "\nproblems\n", out);
 		any = true;
@@ -215,7 +233,7 @@ static int print_queries(FILE *out, const struct plan *plan)
 	static const struct table_column columns[] = {
 		{"query", 0},  {"wrapper", 0},	   {"incremental", 0}, {"provider", 0},
 		{"starts", 0}, {"ends", 0},	   {"exact", 0},       {"in stacks", 0},
-		{"key", 0},    {"type of key", 0},
+		{"key", 0},    {"type of key", 0}, {"cache", 0},       {"at", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
@@ -232,6 +250,8 @@ static int print_queries(FILE *out, const struct plan *plan)
 		table__cell(t, plan_shows_name(plan_query__shows(plan, i)));
 		table__cell(t, plan_key_name(q->key) ?: "-");
 		table__cell(t, q->key_type ?: "-");
+		table__cell(t, plan_cache_name(q->table.kind) ?: "-");
+		cell_address(t, q->table.cache);
 	}
 	fputc('\n', out);
 	return table__print(t, out, "");
@@ -300,6 +320,9 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 	if (l->wire.places.known && !l->wire.calls.context_size)
 		fprintf(out, "calls       of macros that made definitions cannot be read: %s\n",
 			l->calls_problem ?: "unknown");
+	if (!plan->tables.n)
+		fprintf(out, "results     of queries cannot be counted: %s\n",
+			plan->tables_problem ?: "unknown");
 	if (plan->keys_problem)
 		fprintf(out, "memory      keys that are in memory cannot be read: %s\n",
 			plan->keys_problem);
@@ -327,6 +350,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	print_symbols(out, plan);
 	print_queries_summary(out, plan);
 	print_keys_summary(out, plan);
+	print_results_summary(out, plan);
 	err = print_sites_summary(out, plan);
 	if (err)
 		return err;

@@ -196,8 +196,10 @@ static void set_to(struct code_insn *out, const cs_x86_op *dst, int64_t imm)
 
 static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x86_op *src)
 {
-	if (dst->type == X86_OP_REG && dst->size >= 4 && is_plain_memory(src)) {
-		out->shape = dst->size == 4 ? CODE_LOAD32 : CODE_LOAD64;
+	if (dst->type == X86_OP_REG && dst->size != 2 && is_plain_memory(src)) {
+		out->shape = dst->size == 1   ? CODE_LOAD8
+			     : dst->size == 4 ? CODE_LOAD32
+					      : CODE_LOAD64;
 		out->reg = code_register(dst->reg);
 		set_memory(out, src);
 	} else if (is_plain_memory(dst) && (dst->size == 4 || dst->size == 8) &&
@@ -233,8 +235,8 @@ static void shape_of_go(struct code_insn *out, const cs_x86_op *target)
 
 static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x86_op *b)
 {
-	if (a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg && a->size == 8) {
-		out->shape = CODE_TEST_SELF;
+	if (a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg && a->size >= 4) {
+		out->shape = a->size == 8 ? CODE_TEST_SELF : CODE_TEST32_SELF;
 		out->reg = code_register(a->reg);
 	} else if (is_plain_memory(a) && a->size == 1 && b->type == X86_OP_IMM) {
 		out->shape = CODE_TEST_MASK;
@@ -247,6 +249,20 @@ static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x8
 		out->shape = CODE_TEST_IMM;
 		out->reg = code_register(a->reg);
 		out->imm = (uint32_t)b->imm << (high ? 8 : 0);
+	}
+}
+
+static void shape_of_cmp(struct code_insn *out, const cs_x86_op *a, const cs_x86_op *b)
+{
+	if (b->type != X86_OP_IMM)
+		return;
+	if (a->type == X86_OP_REG) {
+		out->shape = CODE_CMP_IMM;
+		out->reg = code_register(a->reg);
+		out->imm = (uint32_t)b->imm;
+	} else if (is_plain_memory(a) && b->imm == 0 && (a->size == 1 || a->size == 8)) {
+		out->shape = a->size == 8 ? CODE_CMP64_ZERO : CODE_CMP8_ZERO;
+		set_memory(out, a);
 	}
 }
 
@@ -296,8 +312,27 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 		shape_of_lea(out, a, b, insn);
 		break;
 	case X86_INS_CMP:
-		if (is_plain_memory(a) && a->size == 8 && b->type == X86_OP_IMM && b->imm == 0) {
-			out->shape = CODE_CMP64_ZERO;
+		shape_of_cmp(out, a, b);
+		break;
+	case X86_INS_MOVZX:
+		if (is_plain_memory(b) && b->size == 1) {
+			out->shape = CODE_LOAD8;
+			out->reg = code_register(a->reg);
+			set_memory(out, b);
+		}
+		break;
+	case X86_INS_AND:
+	case X86_INS_SHL:
+		if (a->type == X86_OP_REG && b->type == X86_OP_IMM &&
+		    code_register(a->reg) < CODE_REG_SP) {
+			out->shape = insn->id == X86_INS_AND ? CODE_AND_IMM : CODE_SHL_IMM;
+			out->reg = code_register(a->reg);
+			out->imm = (uint32_t)b->imm;
+		}
+		break;
+	case X86_INS_XADD:
+		if (is_plain_memory(a) && a->size == 8) {
+			out->shape = CODE_XADD64;
 			set_memory(out, a);
 		}
 		break;

@@ -27,6 +27,7 @@ enum code_flow {
 /* The few shapes mining recognises; everything else is CODE_OTHER. */
 enum code_shape {
 	CODE_OTHER,
+	CODE_LOAD8,	 /* mov or movzx reg, byte [base+disp] */
 	CODE_LOAD32,	 /* mov reg, dword [base+disp] */
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
 	CODE_LOAD128,	 /* movups xmm, [base+disp], and its like */
@@ -37,7 +38,13 @@ enum code_shape {
 	CODE_MOVE64,	 /* mov reg, base: between 64-bit registers */
 	CODE_SET,	 /* mov reg, imm, or xor reg, reg: imm is all 64 bits of it */
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */
-	CODE_TEST_SELF,	 /* test reg, reg */
+	CODE_CMP8_ZERO,	 /* cmp byte [base+disp], 0 */
+	CODE_CMP_IMM,	 /* cmp reg, imm: of any width */
+	CODE_AND_IMM,	 /* and reg, imm: likewise */
+	CODE_SHL_IMM,	 /* shl reg, imm: likewise */
+	CODE_XADD64,	 /* xadd qword [base+disp], reg */
+	CODE_TEST_SELF,	 /* test reg, reg: between 64-bit registers */
+	CODE_TEST32_SELF,
 	CODE_TEST_MASK,	 /* test byte [base+disp], imm */
 	CODE_TEST_IMM,	 /* test reg, imm: of any width */
 	CODE_LEA,	 /* lea reg, [base+disp] */

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "plan/code/insn.h"
 #include "plan/code/registers.h"
+#include "plan/symbols/relocated.h"
 
 #define REGS	(CODE_REG_SP + 1)
 #define VECTORS 16
@@ -39,6 +40,11 @@ struct area {
 	uint8_t *known; /* of each byte: whether it is */
 };
 
+/* A constant of the library. */
+struct word {
+	uint64_t addr, value;
+};
+
 /* A call that is being run. */
 struct frame {
 	uint64_t back; /* where it returns to */
@@ -60,6 +66,7 @@ struct machine {
 	struct bytes regs[REGS];
 	struct bytes vectors[VECTORS];
 	struct flags flags;
+	struct word words[64];
 	struct frame frames[CALLS_MAX];
 	uint32_t n_frames;
 	uint64_t at;
@@ -127,23 +134,66 @@ static bool find_area(struct machine *m, uint64_t addr, uint64_t size, struct ar
 	return false;
 }
 
-/* Outside our memory only pointers to functions are known: those in the global offset table. */
+/*
+ * A word of the library's constants: those that a table begins with are the same for many. One that
+ * the dynamic linker takes from another library reads as 0.
+ */
+static uint64_t constant_word(struct machine *m, uint64_t addr)
+{
+	struct word *w = &m->words[addr / 8 % N_OF(m->words)];
+	const uint8_t *bytes;
+	size_t len;
+
+	if (w->addr == addr)
+		return w->value;
+	*w = (struct word){addr, relocated__value(m->img, addr)};
+	bytes = elf_image__bytes(m->img, addr, &len);
+	if (!w->value && bytes && len >= 8)
+		memcpy(&w->value, bytes, 8);
+	return w->value;
+}
+
+static bool is_in(const struct elf_image *img, const char *section, uint64_t addr, size_t size)
+{
+	uint64_t start, n;
+
+	return elf_image__section(img, section, &start, &n) && addr >= start && size <= n &&
+	       addr - start <= n - size;
+}
+
+/* Outside our memory constants are known, and pointers to functions in the global offset table. */
+static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
+{
+	struct bytes v = unknown;
+	uint64_t function = size == 8 ? elf_image__through(m->img, addr) : 0;
+
+	if (function)
+		return constant(function);
+	if (addr % 8 || size % 8 || size > WIDEST ||
+	    (!is_in(m->img, ".rodata", addr, size) && !is_in(m->img, ".data.rel.ro", addr, size)))
+		return unknown;
+	for (size_t at = 0; at < size; at += 8) {
+		uint64_t word = constant_word(m, addr + at);
+
+		memcpy(v.b + at, &word, 8);
+	}
+	v.known = mask_of(size);
+	return v;
+}
+
 static struct bytes load(struct machine *m, uint64_t addr, size_t size)
 {
 	struct bytes v = unknown;
 	struct area *a;
 	size_t at;
-	uint64_t function;
 
-	if (find_area(m, addr, size, &a, &at)) {
-		for (size_t i = 0; i < size; i++) {
-			v.b[i] = a->b[at + i];
-			v.known |= (uint16_t)(a->known[at + i] << i);
-		}
-		return v;
+	if (!find_area(m, addr, size, &a, &at))
+		return load_constant(m, addr, size);
+	for (size_t i = 0; i < size; i++) {
+		v.b[i] = a->b[at + i];
+		v.known |= (uint16_t)(a->known[at + i] << i);
 	}
-	function = size == 8 ? elf_image__through(m->img, addr) : 0;
-	return function ? constant(function) : unknown;
+	return v;
 }
 
 static void store(struct machine *m, uint64_t addr, size_t size, const struct bytes *v)
@@ -298,25 +348,34 @@ static bool compute(unsigned int id, uint64_t a, uint64_t b, uint64_t *result)
 	}
 }
 
-/* rep movs and rep stos write what rcx counts, not one element. */
-static void forget_repeated(struct machine *m)
+/* rep movs and rep stos write what rcx counts, not one element. True if all of it is known. */
+static bool repeat(struct machine *m)
 {
 	const cs_x86 *x = &m->insn->detail->x86;
 	const cs_x86_op *to = &x->operands[0];
-	uint64_t addr, n;
-	struct area *a;
-	size_t at, room;
+	bool copies = (x->opcode[0] | 1) == 0xa5;
+	struct area *a, *src;
+	size_t at, from_at, room;
+	uint64_t addr, from, n;
 
 	if (x->prefix[0] != X86_PREFIX_REP || !x->op_count || to->type != X86_OP_MEM || !to->size ||
 	    !address_of(m, to, &addr) || !find_area(m, addr, 0, &a, &at))
-		return;
+		return false;
 	if (!number(&m->regs[WIRE_REG_CX], 8, &n))
 		n = UINT64_MAX;
 	room = a->size - at;
 	if (n < room / to->size)
 		room = n * to->size;
+	if (copies && number(&m->regs[WIRE_REG_SI], 8, &from) &&
+	    find_area(m, from, room, &src, &from_at) &&
+	    (src != a || from_at >= at || at - from_at >= room)) {
+		memmove(a->b + at, src->b + from_at, room);
+		memmove(a->known + at, src->known + from_at, room);
+		return true;
+	}
 	memset(a->b + at, 0, room);
 	memset(a->known + at, 0, room);
+	return false;
 }
 
 /* Any other instruction may change whatever it names, and the flags. */
@@ -324,12 +383,12 @@ static void forget(struct machine *m)
 {
 	const cs_detail *detail = m->insn->detail;
 	const cs_x86 *x = &detail->x86;
+	bool known = repeat(m);
 
-	forget_repeated(m);
 	m->flags.known = false;
 	/* Where it writes may depend on what it changes. */
 	for (int i = 0; i < x->op_count; i++)
-		if (i == 0 || x->operands[i].type == X86_OP_REG)
+		if ((i == 0 && !known) || x->operands[i].type == X86_OP_REG)
 			set(m, &x->operands[i], unknown);
 	for (int i = 0; i < detail->regs_write_count; i++) {
 		uint8_t r = code_register(detail->regs_write[i]);
@@ -726,17 +785,22 @@ int straight__run(const struct elf_image *img, uint64_t entry, uint64_t argument
 	return err;
 }
 
-bool straight__word(const struct straight *s, uint32_t at, uint64_t *value)
+bool straight__bytes(const struct straight *s, uint32_t at, void *to, uint32_t n)
 {
 	const struct area *a = &s->result;
 
-	if (at > a->size - sizeof(*value))
+	if (at > a->size || n > a->size - at)
 		return false;
-	for (size_t i = 0; i < sizeof(*value); i++)
+	for (size_t i = 0; i < n; i++)
 		if (!a->known[at + i])
 			return false;
-	memcpy(value, a->b + at, sizeof(*value));
+	memcpy(to, a->b + at, n);
 	return true;
+}
+
+bool straight__word(const struct straight *s, uint32_t at, uint64_t *value)
+{
+	return straight__bytes(s, at, value, sizeof(*value));
 }
 
 void straight__free(struct straight *s)

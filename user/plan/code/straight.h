@@ -4,11 +4,11 @@
  * memory of its own, along one path: a branch whose condition is not known falls through. eval.h
  * runs small functions along every path.
  *
- * Unknown are bytes that the function was given, has read elsewhere, or has computed in a way that
- * is not understood here. A function that gets an address in this memory as its first argument is
- * run as well, any other call is passed over. memcpy and memset are other libraries', and have no
- * name here: a call that leaves the library, whose arguments could be theirs, is taken for one of
- * them.
+ * Unknown are bytes that the function was given, has read elsewhere (the library's constants are
+ * known), or has computed in a way that is not understood here. A function that gets an address in
+ * this memory as its first argument is run as well, any other call is passed over. memcpy and
+ * memset are other libraries', and have no name here: a call that leaves the library, whose
+ * arguments could be theirs, is taken for one of them.
  */
 #ifndef QPROF_PLAN_CODE_STRAIGHT_H
 #define QPROF_PLAN_CODE_STRAIGHT_H
@@ -31,6 +31,9 @@ struct straight;
  */
 int straight__run(const struct elf_image *img, uint64_t entry, uint64_t argument,
 		  struct straight **out);
+
+/* Copy `n` bytes at `at` of the struct; false if some are not known, or not within it. */
+bool straight__bytes(const struct straight *s, uint32_t at, void *to, uint32_t n);
 
 /* The 8 bytes at `at` of the struct; false if they are not known, or not within it. */
 bool straight__word(const struct straight *s, uint32_t at, uint64_t *value);

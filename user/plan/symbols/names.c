@@ -390,6 +390,10 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 	else if (path->n == 3 && path->generic && word_is(w[0], "rustc_query_impl") &&
 		 word_is(w[1], "plumbing") && word_is(w[2], "__rust_begin_short_backtrace"))
 		match_provider_closure(rest, info);
+	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_query_impl") &&
+		 word_is(w[1], "profiling_support") &&
+		 word_is(w[2], "alloc_self_profile_query_strings"))
+		info->kind = NAME_QUERY_STRINGS;
 	else if (path->n == 2 && word_is(w[0], "__rustc") && word_is(w[1], "__rust_panic_cleanup"))
 		info->kind = NAME_PANIC_CLEANUP;
 	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_span") &&

@@ -33,6 +33,7 @@ enum name_kind {
 	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
 	NAME_TIMER,	    /* SelfProfilerRef::verbose_generic_activity */
 	/* Functions whose code shows where names of definitions are: */
+	NAME_QUERY_STRINGS,    /* profiling_support::alloc_self_profile_query_strings */
 	NAME_DROP_CONTEXT,     /* drop_in_place::<OnceLock<GlobalCtxt>> or drop_glue */
 	NAME_DEF_PATH_TABLE,   /* TyCtxt::def_path_table */
 	NAME_ENUMERATED_KEYS,  /* DefPathTable::enumerated_keys_and_path_hashes */

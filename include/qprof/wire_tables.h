@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
+/*
+ * The part of wire.h for a compiler's own tables of queries: a cache of the results of each query,
+ * whose size is the number of results, and a table of its active jobs. All are in the GlobalCtxt.
+ */
+#ifndef QPROF_WIRE_TABLES_H
+#define QPROF_WIRE_TABLES_H
+
+#include "qprof/wire_types.h"
+
+enum wire_cache {
+	WIRE_CACHE_UNKNOWN = 0,
+	WIRE_CACHE_VEC,	 /* VecCache: by the number of a local definition, or of a crate */
+	WIRE_CACHE_DEF,	 /* DefIdCache: such a one, and a hash table for other crates */
+	WIRE_CACHE_HASH, /* DefaultCache: a hash table */
+	WIRE_CACHE_ONCE, /* SingleCache: one result, or none */
+	WIRE_CACHE_MAX,
+};
+
+/* Of one query. Offsets are bytes within the GlobalCtxt. */
+struct wire_query_table {
+	wire_u64 text;	 /* ELF address of the query's name: the vtable has its address */
+	wire_u32 length; /* of the name; the vtable has it behind the address */
+	wire_u32 name;	 /* of these two words */
+	wire_u32 active; /* of the hash table of active jobs */
+	wire_u32 cache;	 /* WIRE_CACHE_ONCE: of its state */
+	wire_u32 others; /* WIRE_CACHE_DEF: of the hash table */
+	wire_u8 kind;	 /* enum wire_cache */
+	wire_u8 fed;	 /* 1: queries may feed it results that it has not computed */
+	wire_u8 pad[2];
+};
+
+/* Of all queries of a library. */
+struct wire_tables {
+	/*
+	 * ELF address of alloc_self_profile_query_strings, which a compile that succeeds calls
+	 * once, with the GlobalCtxt in rdi, when it has executed all its queries; 0: it has none.
+	 */
+	wire_u64 finished;
+	wire_u32 n;	    /* queries of the plan; 0: nothing is known */
+	wire_u32 vec_count; /* within a VecCache: u64, how many results it has */
+	/* Within a hash table: */
+	wire_u32 items;	  /* u64, how many entries it has */
+	wire_u32 mode;	  /* u8 */
+	wire_u32 sharded; /* the mode of one that is the address of several others */
+	wire_u32 shards;  /* that address; 0 bytes into each of them there is a hash table */
+	wire_u32 n_shards;
+	wire_u32 shard_size;
+	wire_u32 once; /* the state of a SingleCache that has a result */
+	wire_u32 pad;
+};
+
+/* What the limits of a plan are, and of a reading. */
+#define WIRE_TABLES_MAX	    2048
+#define WIRE_SHARDS_MAX	    256
+#define WIRE_SHARD_SIZE_MAX 256
+
+_Static_assert(sizeof(struct wire_query_table) == 32, "wire_query_table");
+_Static_assert(sizeof(struct wire_tables) == 48, "wire_tables");
+
+#endif /* QPROF_WIRE_TABLES_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/tables.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+#include "base/array.h"
+
+#define FIRST  10
+#define N      40
+#define BASE   0x370
+#define BODIES 4
+
+/* The assembled tests/fixtures/tables.s, as a plan has it. */
+struct library {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan plan;
+	struct plan_query queries[N];
+	struct plan_body bodies[BODIES];
+	struct code_region regions[N + BODIES];
+	struct layout_function functions[N + BODIES];
+	char names[N][16];
+};
+
+static void add_function(struct library *l, uint32_t i, enum name_kind kind, const char *name)
+{
+	const struct elf_symbol *sym = symbol(l->img, name);
+
+	l->regions[i] = (struct code_region){sym->addr, sym->size};
+	l->functions[i] = (struct layout_function){
+		.kind = kind, .entry = sym->addr, .regions = &l->regions[i], .n_regions = 1};
+}
+
+static struct library *library(const char *file)
+{
+	static const uint8_t keys[] = {WIRE_KEY_LOCAL, WIRE_KEY_DEF, WIRE_KEY_UNKNOWN,
+				       WIRE_KEY_UNIT};
+	struct library *l = calloc(1, sizeof(*l));
+	char name[16];
+
+	assert_non_null(l);
+	assert_int_equal(image_of(fixture(file), &l->img), 0);
+	assert_int_equal(code_decoder__new(l->img, &l->decoder), 0);
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t kind = (FIRST + i) % BODIES;
+
+		snprintf(l->names[i], sizeof(l->names[i]), "query_%u", FIRST + i);
+		l->queries[i] = (struct plan_query){.name = l->names[i],
+						    .key = keys[kind],
+						    .key_type = (char *)"of some type",
+						    .body_non_incr = kind,
+						    .body_incr = PLAN_NONE};
+		snprintf(name, sizeof(name), "wrapper_%u", FIRST + i);
+		add_function(l, i, NAME_WRAPPER_NON_INCR, name);
+		l->functions[i].query = l->names[i];
+		l->functions[i].query_len = strlen(l->names[i]);
+	}
+	for (uint32_t b = 0; b < BODIES; b++) {
+		snprintf(name, sizeof(name), "body_%u", b);
+		add_function(l, N + b, NAME_BODY_NON_INCR, name);
+		l->bodies[b].addr = symbol(l->img, name)->addr;
+	}
+	l->plan.queries = l->queries;
+	l->plan.n_queries = N;
+	l->plan.bodies = l->bodies;
+	l->plan.n_bodies = BODIES;
+	return l;
+}
+
+static void mine(struct library *l)
+{
+	assert_int_equal(
+		tables__mine(l->img, l->decoder, l->functions, N_OF(l->functions), &l->plan), 0);
+}
+
+static void library__free(struct library *l)
+{
+	for (uint32_t i = 0; i < N; i++)
+		free(l->queries[i].table_problem);
+	free(l->plan.tables_problem);
+	code_decoder__free(l->decoder);
+	elf_image__free(l->img);
+	free(l);
+}
+
+static void all_caches_are_found(void **state)
+{
+	static const uint8_t kinds[] = {WIRE_CACHE_VEC, WIRE_CACHE_DEF, WIRE_CACHE_HASH,
+					WIRE_CACHE_ONCE};
+	/* As the fixture has them, from the state on. */
+	static const uint32_t caches[] = {0x48, 0x28, 0x28, 0x48},
+			      names[] = {0x28, 0x1a8, 0x50, 0x28},
+			      sizes[] = {0x1a8, 0x1d0, 0x78, 0x60};
+	struct library *l = library("tables.so");
+	uint32_t at = BASE;
+
+	mine(l);
+	assert_null(l->plan.tables_problem);
+	assert_int_equal(plan__tables(&l->plan), N);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct wire_query_table *t = &l->queries[i].table;
+		uint32_t kind = (FIRST + i) % BODIES;
+
+		assert_null(l->queries[i].table_problem);
+		assert_int_equal(t->kind, kinds[kind]);
+		assert_int_equal(t->active, at);
+		assert_int_equal(t->cache, at + caches[kind]);
+		assert_int_equal(t->others, kinds[kind] == WIRE_CACHE_DEF ? at + 0x180 : 0);
+		assert_int_equal(t->name, at + names[kind]);
+		assert_int_equal(t->length, strlen(l->names[i]));
+		assert_int_equal(t->fed, (FIRST + i) % 10 == 1);
+		at += sizes[kind];
+	}
+	library__free(l);
+}
+
+static void bodies_show_what_a_table_means(void **state)
+{
+	struct library *l = library("tables.so");
+	const struct wire_tables *t = &l->plan.tables;
+
+	mine(l);
+	assert_int_equal(t->n, N);
+	assert_int_equal(t->vec_count, 0x150);
+	assert_int_equal(t->items, 0x18);
+	assert_int_equal(t->mode, 0x21);
+	assert_int_equal(t->sharded, 2);
+	assert_int_equal(t->shards, 0);
+	assert_int_equal(t->n_shards, 32);
+	assert_int_equal(t->shard_size, 64);
+	assert_int_equal(t->once, 0);
+	library__free(l);
+}
+
+static void assert_refused(const char *file, const char *problem)
+{
+	struct library *l = library(file);
+
+	mine(l);
+	assert_string_equal(l->plan.tables_problem, problem);
+	assert_int_equal(l->plan.tables.n, 0);
+	assert_int_equal(plan__tables(&l->plan), 0);
+	library__free(l);
+}
+
+static void what_code_does_not_show_is_not_guessed(void **state)
+{
+	assert_refused("tables_bases.so",
+		       "the wrappers of queries do not agree on where the vtables are");
+	assert_refused("tables_uncounted.so",
+		       "the bodies of queries do not show how many entries a table has");
+}
+
+static void a_query_without_its_tables_is_left_out_alone(void **state)
+{
+	struct library *l = library("tables_no_state.so");
+
+	mine(l);
+	assert_null(l->plan.tables_problem);
+	assert_int_equal(plan__tables(&l->plan), N - 1);
+	assert_string_equal(l->queries[20 - FIRST].table_problem,
+			    "its table of active jobs was not found");
+	library__free(l);
+}
+
+static void a_key_must_be_one_that_the_cache_has(void **state)
+{
+	struct library *l = library("tables.so");
+
+	l->queries[3].key = WIRE_KEY_UNIT;
+	l->queries[5].key = WIRE_KEY_DEF;
+	mine(l);
+	assert_int_equal(plan__tables(&l->plan), N - 2);
+	assert_string_equal(l->queries[3].table_problem,
+			    "its key is not one that such a cache has");
+	assert_int_equal(l->queries[5].table.kind, 0);
+	library__free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_caches_are_found),
+		cmocka_unit_test(bodies_show_what_a_table_means),
+		cmocka_unit_test(what_code_does_not_show_is_not_guessed),
+		cmocka_unit_test(a_query_without_its_tables_is_left_out_alone),
+		cmocka_unit_test(a_key_must_be_one_that_the_cache_has),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}
