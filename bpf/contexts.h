@@ -64,6 +64,7 @@ static __noinline int contexts_note(struct thread_stack *t, __u32 lib, __u64 ip)
 	if (!bias)
 		return 0;
 	bias -= l->current.code;
+	found->bias = bias;
 	found->context = contexts_of_thread(bias + l->current.offset);
 	if (found->context)
 		found->context = contexts_word(found->context + l->current.context);

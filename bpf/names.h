@@ -49,6 +49,13 @@ struct names_slot {
 	__u32 n_entries; /* in the cache */
 	__u32 n_piece;	 /* in its piece */
 	struct wire_layout layout;
+	/* Of the results that are counted now: tables.h. */
+	__u64 gcx;     /* address of the GlobalCtxt */
+	__u64 bias;    /* from ELF addresses of the library to those of the process */
+	__u64 shard;   /* address of the number of entries in the next shard */
+	__u64 entries; /* of a hash table */
+	struct wire_tables tables;
+	struct wire_counts counts;
 	struct wire_piece piece;
 	struct wire_piece gathered; /* entries that are read one by one */
 	struct wire_symbols texts;

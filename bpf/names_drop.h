@@ -9,6 +9,7 @@
 #include "names.h"
 #include "names_places.h"
 #include "names_crates.h"
+#include "tables.h"
 #include "threads.h"
 
 /* All tables, of the context and the globals at these addresses. */
@@ -134,9 +135,40 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 	contexts_forget(t->pid);
 	t->context_tries = 0;
 	s = names_begin(t->pid, lib, l);
+	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
+		    WIRE_COUNTS_DROPPED);
 	names_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context,
 		   names_globals(PT_REGS_IP(ctx) - l->drop + l->globals));
 	names_end(s, t->pid, lib, 1);
+	off_cpu_done(t);
+	return 0;
+}
+
+/* Likewise with WIRE_CONTEXT_FINISHED: results are counted before others are loaded. */
+static __always_inline int names_finished(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 lib = wire_cookie_lib(cookie);
+	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
+	const struct wire_tables *w = bpf_map_lookup_elem(&tables, &lib);
+	struct names_slot *s;
+	struct thread_stack *t;
+	__u64 now;
+
+	if (!l || !w || !w->n)
+		return 0;
+	t = thread_begin_hit(&now);
+	if (!t || thread_has_stopped(t))
+		return 0;
+	s = names_begin(t->pid, lib, l);
+	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx) - w->finished,
+		    WIRE_COUNTS_FINISHED);
+	if (s) {
+		maps_count_n(WIRE_COUNT_NAMES_NS,
+			     bpf_ktime_get_ns() - (s->until_ns - NAMES_DYING_NS));
+		__sync_lock_test_and_set(&s->owner, 0);
+	} else {
+		maps_count_n(WIRE_LOST_RESULTS, w->n);
+	}
 	off_cpu_done(t);
 	return 0;
 }

@@ -25,6 +25,7 @@ static __always_inline int names_copy_dying(__u32 pid, struct wire_context *foun
 	if (!l || !l->size)
 		return 0;
 	s = names_begin(pid, lib, l);
+	tables_copy(s, NAMES_DYING, found->context, found->bias, WIRE_COUNTS_DYING);
 	names_copy(s, NAMES_DYING, found->context, found->globals);
 	return names_end(s, pid, lib, 0);
 }

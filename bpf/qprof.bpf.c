@@ -115,7 +115,10 @@ int qprof_label_site(struct pt_regs *ctx)
 SEC("uprobe.s/drop_site")
 int qprof_drop_site(struct pt_regs *ctx)
 {
-	return names_drop(ctx, bpf_get_attach_cookie(ctx));
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	return wire_cookie_query(cookie) == WIRE_CONTEXT_FINISHED ? names_finished(ctx, cookie)
+								  : names_drop(ctx, cookie);
 }
 
 /*

@@ -33,6 +33,7 @@ enum wire_type {
 	WIRE_NAMES_END = 14,
 	WIRE_ARGUMENT = 15,
 	WIRE_SAMPLE = 16,
+	WIRE_COUNTS = 17,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -267,6 +268,7 @@ enum wire_context_claim {
 struct wire_context {
 	wire_u64 context; /* address of the GlobalCtxt */
 	wire_u64 globals; /* address of the globals */
+	wire_u64 bias;	  /* from ELF addresses of the library to those of the process */
 	wire_u64 serial;  /* no other entry has it: if it is the same after a read, all was there */
 	wire_u32 lib;
 	wire_u32 claimed; /* enum wire_context_claim, or 0 */
@@ -474,6 +476,7 @@ enum wire_counter {
 	WIRE_COUNT_TICKS,	    /* ticks of the CPU's clock in followed processes */
 	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
+	WIRE_LOST_RESULTS,	    /* queries whose results could not be counted, or sent */
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
 	WIRE_LOST_COMPILERS,	   /* compilers that are not recorded, or not to their end */
@@ -568,7 +571,11 @@ enum wire_role {
 	WIRE_ROLE_TIMER,	/* entry of SelfProfilerRef::verbose_generic_activity */
 	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
 	WIRE_ROLE_HIT,		/* a result was found in its cache */
-	WIRE_ROLE_DROP, /* the query context is dropped: entry of the drop glue of its OnceLock */
+	/*
+	 * The query context is dropped: entry of the drop glue of its OnceLock. With
+	 * WIRE_CONTEXT_FINISHED in place of a query: struct wire_tables' `finished`.
+	 */
+	WIRE_ROLE_DROP,
 };
 
 #define WIRE_ROLE_MAX 16 /* 4 bits of a cookie */
@@ -682,6 +689,7 @@ struct wire_memory_key {
 };
 
 #define WIRE_NO_QUERY		 0xffffu
+#define WIRE_CONTEXT_FINISHED	 1u
 #define WIRE_NO_SLOT		 0xffffu
 #define WIRE_NO_GROUP		 0xffffu
 #define WIRE_SP_BIAS		 2048
@@ -794,7 +802,7 @@ _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout) == 416, "wire_layout");
-_Static_assert(sizeof(struct wire_context) == 32, "wire_context");
+_Static_assert(sizeof(struct wire_context) == 40, "wire_context");
 _Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");

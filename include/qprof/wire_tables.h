@@ -55,6 +55,46 @@ struct wire_tables {
 #define WIRE_SHARDS_MAX	    256
 #define WIRE_SHARD_SIZE_MAX 256
 
+/* When results were counted. */
+enum wire_counts_moment {
+	WIRE_COUNTS_FINISHED = 1, /* all queries were executed: struct wire_tables' `finished` */
+	WIRE_COUNTS_DROPPED,	  /* the query context is dropped */
+	WIRE_COUNTS_DYING,	  /* the compiler dies */
+};
+
+#define WIRE_NO_COUNT	 0xffffffffu
+#define WIRE_RESULTS_MAX 0x7fffffffu /* a greater number is no count */
+
+struct wire_count {
+	wire_u32 results; /* WIRE_NO_COUNT: not known */
+	wire_u32 others; /* WIRE_CACHE_DEF: of other crates' definitions, which are no part of it */
+	/*
+	 * Executions without a result: they run, or have ended by unwinding, which leaves their
+	 * entries in the table of active jobs.
+	 */
+	wire_u32 active;
+};
+
+/*
+ * The results of some queries of a compiler. Records of one moment come in order; the sender leaves
+ * out the unused end of `items`.
+ */
+#define WIRE_COUNTS_MAX 128
+struct wire_counts {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 moment; /* enum wire_counts_moment */
+	wire_u8 pad;
+	wire_u32 pid;
+	wire_u32 first; /* query */
+	wire_u32 n;	/* queries */
+	wire_u32 of;	/* queries in all records of this moment */
+	wire_u32 pad2;
+	wire_u64 time_ns;
+	struct wire_count items[WIRE_COUNTS_MAX];
+};
+
+_Static_assert(sizeof(struct wire_counts) == 32 + 12 * WIRE_COUNTS_MAX, "wire_counts");
 _Static_assert(sizeof(struct wire_query_table) == 32, "wire_query_table");
 _Static_assert(sizeof(struct wire_tables) == 48, "wire_tables");
 

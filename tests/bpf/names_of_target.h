@@ -108,6 +108,41 @@ static inline uint64_t names_call(uint32_t i)
 	return i % 7 == 3 ? 0xffffull << 32 | i : 3ull << 32 | 10 * i;
 }
 
+/*
+ * Results of queries: the vtable of query `i` is names_results(i) bytes into the context. What it
+ * counts, and what is wrong with it, depends on `i`.
+ */
+enum {
+	NAMES_ACTIVE = 0,
+	NAMES_CACHE = 0x28,
+	NAMES_OTHERS = 0x40, /* 0x28 bytes, as any table */
+	NAMES_QUERY_NAME = 0x70,
+	NAMES_VEC_COUNT = 8,
+	NAMES_ITEMS = 0x18,
+	NAMES_MODE = 0x21,
+	NAMES_SHARDED = 2,
+	NAMES_SHARDS = 32,
+	NAMES_SHARD_SIZE = 64,
+	NAMES_QUERY_LENGTH = 9,
+};
+enum names_results {
+	RESULTS_VEC,
+	RESULTS_DEF,
+	RESULTS_SHARDS,
+	RESULTS_ONCE,
+	RESULTS_NONE,	   /* a SingleCache without a result */
+	RESULTS_MANY,	   /* 2^60 of them */
+	RESULTS_NOWHERE,   /* shards at no address */
+	RESULTS_MANY_EACH, /* shards of 2^60 */
+	RESULTS_OTHER_NAME,
+	NAMES_RESULTS,
+};
+
+static inline uint32_t names_results(uint32_t i)
+{
+	return 0x800 + 0x80 * i;
+}
+
 #define NAMES_READY	   0xfffffffffffffff0ull
 #define NAMES_SOURCES	   20
 #define NAMES_SOURCE_LINES 400

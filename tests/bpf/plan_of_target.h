@@ -268,6 +268,35 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 #undef NO_REG
 #undef GUARD_SITE
 
+/* Tables of results, of as many queries as the fake query contexts have. */
+static inline void plan_results_of_target(struct plan *plan, uint64_t text)
+{
+	static const uint8_t kinds[NAMES_RESULTS] = {
+		[RESULTS_DEF] = WIRE_CACHE_DEF,	     [RESULTS_SHARDS] = WIRE_CACHE_HASH,
+		[RESULTS_ONCE] = WIRE_CACHE_ONCE,    [RESULTS_NONE] = WIRE_CACHE_ONCE,
+		[RESULTS_NOWHERE] = WIRE_CACHE_HASH, [RESULTS_MANY_EACH] = WIRE_CACHE_HASH,
+	};
+
+	plan->tables = (struct wire_tables){.n = NAMES_RESULTS,
+					    .vec_count = NAMES_VEC_COUNT,
+					    .items = NAMES_ITEMS,
+					    .mode = NAMES_MODE,
+					    .sharded = NAMES_SHARDED,
+					    .n_shards = NAMES_SHARDS,
+					    .shard_size = NAMES_SHARD_SIZE};
+	assert_true(plan->n_queries >= NAMES_RESULTS);
+	for (uint32_t i = 0; i < NAMES_RESULTS; i++)
+		plan->queries[i].table = (struct wire_query_table){
+			.text = text,
+			.length = NAMES_QUERY_LENGTH,
+			.name = names_results(i) + NAMES_QUERY_NAME,
+			.active = names_results(i) + NAMES_ACTIVE,
+			.cache = names_results(i) + NAMES_CACHE,
+			.others = names_results(i) + NAMES_OTHERS,
+			.kind = kinds[i] ?: WIRE_CACHE_VEC,
+		};
+}
+
 /* The layout of the fake query contexts (names_of_target.h), with definitions of `row_size` bytes.
  */
 static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
@@ -300,6 +329,7 @@ static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
 	memset(l->tags, 0xff, sizeof(l->tags));
 	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
 	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
+	plan_results_of_target(plan, l->drop);
 	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
 	assert_non_null(plan->sites);
 	site = &plan->sites[plan->n_sites++];

@@ -31,7 +31,7 @@ struct object {
 struct context {
 	struct object table, symbols, texts, context, globals;
 	struct object store, crates, metadata, caches;
-	struct object spans, interned, map, list, files, lines, contexts, expansions;
+	struct object spans, interned, map, list, files, lines, contexts, expansions, shards;
 	uint32_t n;
 };
 
@@ -75,6 +75,7 @@ static void fill_symbols(struct context *c)
 
 static void fill_crates(struct context *c, uint32_t n);
 static void fill_places(struct context *c);
+static void fill_results(struct context *c);
 
 static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 {
@@ -92,6 +93,7 @@ static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 	put(&c.globals, NAMES_SYMBOL_TABLE, (uint64_t)c.symbols.at);
 	put(&c.globals, NAMES_N_SYMBOLS, NAMES_SYMBOLS);
 	fill_places(&c);
+	fill_results(&c);
 	names_globals = c.globals.at;
 	return c;
 }
@@ -204,6 +206,37 @@ static void fill_places(struct context *c)
 	put(&c->map, NAMES_FILES, (uint64_t)c->list.at);
 	put(&c->map, NAMES_N_FILES, NAMES_SOURCES);
 	put(&c->globals, NAMES_SOURCE_MAP, (uint64_t)c->map.at);
+}
+
+/* Twice as many shards as are in use: the first half is of the sums, the other of the lies. */
+static void fill_results(struct context *c)
+{
+	c->shards = map(2ul * NAMES_SHARDS * NAMES_SHARD_SIZE);
+	for (uint32_t i = 0; i < 2 * NAMES_SHARDS; i++)
+		put(&c->shards, i * (size_t)NAMES_SHARD_SIZE + NAMES_ITEMS,
+		    i < NAMES_SHARDS ? i : 1ull << 60);
+	for (uint32_t i = 0; i < NAMES_RESULTS; i++) {
+		size_t at = NAMES_CONTEXT + names_results(i), cache = at + NAMES_CACHE;
+		uint64_t half = NAMES_SHARDS * NAMES_SHARD_SIZE;
+
+		put(&c->context, at + NAMES_ACTIVE + NAMES_ITEMS, i);
+		put(&c->context, at + NAMES_QUERY_NAME,
+		    (uint64_t)names_drop + (i == RESULTS_OTHER_NAME));
+		put(&c->context, at + NAMES_QUERY_NAME + 8, NAMES_QUERY_LENGTH);
+		if (i == RESULTS_ONCE || i == RESULTS_NONE) {
+			put(&c->context, cache, i == RESULTS_ONCE ? 0 : 3);
+		} else if (i == RESULTS_SHARDS || i == RESULTS_NOWHERE || i == RESULTS_MANY_EACH) {
+			put(&c->context, cache,
+			    i == RESULTS_NOWHERE  ? NOWHERE
+			    : i == RESULTS_SHARDS ? (uint64_t)c->shards.at
+						  : (uint64_t)c->shards.at + half);
+			c->context.at[cache + NAMES_MODE] = NAMES_SHARDED;
+		} else {
+			put(&c->context, cache + NAMES_VEC_COUNT,
+			    i == RESULTS_MANY ? 1ull << 60 : 100 + i);
+			put(&c->context, at + NAMES_OTHERS + NAMES_ITEMS, 7);
+		}
+	}
 }
 
 static void save(struct object *o)

@@ -28,6 +28,8 @@ struct names {
 	uint32_t n_ends;
 	struct wire_names_end last;
 	size_t n_pieces, n_texts, n_resent, bytes;
+	struct wire_counts counts;
+	uint32_t n_counts;
 };
 
 static struct copy *copy_of(struct names *n, uint32_t pid)
@@ -134,6 +136,11 @@ static void on_names(void *ctx, const void *record, size_t size)
 		return take_piece(&t->names, record, size);
 	case WIRE_SYMBOLS:
 		return take_texts(&t->names, record, size);
+	case WIRE_COUNTS:
+		assert_in_range(size, offsetof(struct wire_counts, items), sizeof(t->names.counts));
+		memcpy(&t->names.counts, record, size);
+		t->names.n_counts++;
+		return;
 	default:
 		assert_int_equal(size, sizeof(struct wire_names_end));
 		take_end(&t->names, &t->capture, record);
@@ -320,6 +327,38 @@ static void a_layout_of_size_0(void **state)
 	need_capture();
 	t = run("N10 H0", 0, 0);
 	assert_int_equal(t->names.bytes, 0);
+}
+
+/* By its number, as target_names.c makes them. */
+static void assert_results(const struct wire_count *c)
+{
+	assert_int_equal(c[RESULTS_VEC].results, 100);
+	assert_int_equal(c[RESULTS_VEC].others, 0);
+	assert_int_equal(c[RESULTS_DEF].results, 101);
+	assert_int_equal(c[RESULTS_DEF].others, 7);
+	assert_int_equal(c[RESULTS_DEF].active, RESULTS_DEF);
+	assert_int_equal(c[RESULTS_SHARDS].results, NAMES_SHARDS * (NAMES_SHARDS - 1) / 2);
+	assert_int_equal(c[RESULTS_ONCE].results, 1);
+	assert_int_equal(c[RESULTS_NONE].results, 0);
+	assert_int_equal(c[RESULTS_NONE].active, RESULTS_NONE);
+	for (uint32_t i = RESULTS_MANY; i < NAMES_RESULTS; i++)
+		assert_int_equal(c[i].results, WIRE_NO_COUNT);
+}
+
+static void results_are_counted_or_unknown(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("N10", 16, 1);
+	assert_int_equal(t->names.n_counts, 1);
+	assert_int_equal(t->names.counts.moment, WIRE_COUNTS_DROPPED);
+	assert_int_equal(t->names.counts.first, 0);
+	assert_int_equal(t->names.counts.of, NAMES_RESULTS);
+	assert_int_equal(t->names.counts.n, NAMES_RESULTS);
+	assert_results(t->names.counts.items);
+	/* Each lie is a loss of one query's. */
+	assert_int_equal(t->capture.counters[WIRE_LOST_RESULTS], NAMES_RESULTS - RESULTS_MANY);
 }
 
 static void no_room_is_missing(void **state)
@@ -579,6 +618,7 @@ int main(void)
 		cmocka_unit_test(deadly_signals_are_seen),
 		cmocka_unit_test(not_asked_for),
 		cmocka_unit_test(a_layout_of_size_0),
+		cmocka_unit_test(results_are_counted_or_unknown),
 		cmocka_unit_test(no_room_is_missing),
 		cmocka_unit_test(a_count_of_2_to_the_63),
 		cmocka_unit_test(tables_that_are_nowhere),

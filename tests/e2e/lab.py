@@ -34,6 +34,26 @@ COST_LINKS = 4  # links that measure the cost of probes; these come first, and g
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 SPAN = re.compile(r'^\{"type":"span",[^\n]*?"query":%s(?:,"kind":%s)?' % (TEXT, TEXT), re.M)
 
+EXECUTED = re.compile(r'^\{"type":"span","process":(\d+),"pid":\d+,"tid":\d+,"query":"([^"]*)",'
+                      r'"kind":"Query"', re.M)
+RESULTS = re.compile(r'^\{"type":"tally","process":(\d+),"kind":"QueryResults","name":"([^"]*)",'
+                     r'"events":(\d+),"sum":(\d+)\}', re.M)
+
+
+def assert_results(dumped):
+    """Where both are known, the compiler's tables have as many executions as probes have seen."""
+    if '"attached_late":true' in dumped:
+        return
+    executed = collections.Counter(EXECUTED.findall(dumped))
+    results = {(process, name): (int(n), int(unsure))
+               for process, name, n, unsure in RESULTS.findall(dumped)}
+    counted = {process for process, _ in results}
+    wrong = ["%s: %d executions, %s results" % (key[1], n, results.get(key))
+             for key, n in executed.items() if key[0] in counted
+             and not results.get(key, (0, 0))[0] - results.get(key, (0, 0))[1] <= n
+             <= results.get(key, (0, 0))[0]]
+    assert not wrong, "tables and probes differ: %s" % wrong[:10]
+
 Run = collections.namedtuple("Run", "status stdout stderr trace")
 Toolchain = collections.namedtuple("Toolchain", "name rustc sysroot")
 
@@ -458,6 +478,7 @@ class Lab:
         assert done.returncode == 0, "dump: %s" % done.stderr
         found = collections.Counter(SPAN.findall(done.stdout))
         assert sum(found.values()) == done.stdout.count('\n{"type":"span"')
+        assert_results(done.stdout)
         counts = collections.Counter()
         for (label, kind), n in found.items():
             kind = json.loads('"%s"' % kind) or "Query"

@@ -20,6 +20,7 @@ static struct plan *whole_plan(void)
 	plan->queries[0].n_request = 2;
 	plan->queries[1].n_request = 1;
 	plan->queries[1].body_incr = 1;
+	plan->queries[1].table.kind = WIRE_CACHE_HASH;
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		plan->sites[i].cls = PLAN_EMULATED;
 	return plan;
@@ -115,7 +116,7 @@ static void full_lists_queries_and_sites(void **state)
 		      "DefId  ");
 	assert_contains(text,
 			"typeck      0x2000            -    0x2200       1     2     no         no "
-			"     -  PseudoCanonicalInput<Ty>\n");
+			"     -  PseudoCanonicalInput<Ty> ");
 	assert_contains(text, "0x1201");
 	assert_contains(text, "r15");
 	assert_contains(text, "sp+84");

@@ -305,12 +305,17 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
-	if (t->kind != TRACE_KIND_HIT_COUNT)
+	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_RESULTS)
 		return add_tally(s, t);
 	entry = find_or_add(s, t->process, t->label, false);
 	if (!entry)
 		return -ENOMEM;
-	entry->row.hits += t->sum;
+	if (t->kind == TRACE_KIND_HIT_COUNT) {
+		entry->row.hits += t->sum;
+	} else {
+		entry->row.results += t->events;
+		entry->row.results_unsure += t->sum;
+	}
 	return 0;
 }
 
@@ -440,6 +445,8 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->off_ns += from->off_ns;
 	to->self_off_ns += from->self_off_ns;
 	to->self_cpu_ns += from->self_cpu_ns;
+	to->results += from->results;
+	to->results_unsure += from->results_unsure;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
@@ -491,12 +498,25 @@ static struct summary_row row_of(const struct entry *entry)
 	return row;
 }
 
+/*
+ * Only the compiler's tables have it: of use where not all queries were recorded. Elsewhere all its
+ * results were fed.
+ */
+static bool is_hidden(const struct summary *s, const struct entry *entry)
+{
+	const struct summary_row *row = &entry->row;
+
+	return row->results && !s->has_unwatched && !row->kinds && !row->hits &&
+	       !sample_sums__any(&row->samples);
+}
+
 static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
 {
 	size_t n = 0;
 
 	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		rows[n++] = row_of(&s->entries[i]);
+		if (!is_hidden(s, &s->entries[i]))
+			rows[n++] = row_of(&s->entries[i]);
 	return n;
 }
 
@@ -505,7 +525,7 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_entries; i++)
-		if (s->entries[i].row.label != NO_LABEL)
+		if (s->entries[i].row.label != NO_LABEL && !is_hidden(s, &s->entries[i]))
 			rows[n++] = row_of(&s->entries[i]);
 	qsort(rows, n, sizeof(*rows), compare_labels);
 	return merge_labels(rows, n);
@@ -546,7 +566,7 @@ static void judge_self(const struct summary *s, struct summary_row *row)
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
 	row->best_self_ns = row->self_ns;
 	row->best_cpu_ns = row->self_cpu_ns;
-	if (!has_intervals(row) && sample_sums__any(of)) {
+	if (!has_intervals(row) && (sample_sums__any(of) || row->results)) {
 		row->self_by = SUMMARY_SELF_SAMPLES;
 		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
 		row->best_error_ns = row->sampled_error_ns;

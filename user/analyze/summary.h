@@ -40,6 +40,12 @@ struct summary_row {
 	uint64_t self_off_ns; /* off-CPU time within raw_self_ns */
 	/* Of self_ns, on the CPU: the sum of those of the processes, each at least 0 (on_cpu.h). */
 	uint64_t self_cpu_ns;
+	/*
+	 * Of a query, as the compilers had them in memory: its results, and those among them that
+	 * may be no executions, because they were fed or loaded.
+	 */
+	uint64_t results;
+	uint64_t results_unsure;
 	uint64_t loads; /* see struct reuse */
 	uint64_t loaded;
 	/*
@@ -107,6 +113,12 @@ static inline const char *summary_row__instead(const struct summary_row *row)
 	if (row->kinds & 1u << TRACE_KIND_BLOCKED)
 		return " (waited for)";
 	return row->kinds & 1u << TRACE_KIND_HASHING ? " (hashed)" : "";
+}
+
+/* True if `results` are the executions of a query of which no interval was recorded. */
+static inline bool summary_row__is_counted(const struct summary_row *row)
+{
+	return !row->count && row->results && !row->results_unsure;
 }
 
 /* Mean time of an execution; 0 without any. */

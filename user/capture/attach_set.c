@@ -290,6 +290,10 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 		return called_cookie(set, site);
 	case WIRE_ROLE_REQUEST:
 		return request_cookie(set, site);
+	case WIRE_ROLE_DROP:
+		query = site->addr == set->plan->layout.wire.drop ? WIRE_NO_QUERY
+								  : WIRE_CONTEXT_FINISHED;
+		return wire_cookie(site->role, set->lib, query, WIRE_NO_GROUP, WIRE_REG_NONE, 0);
 	case WIRE_ROLE_GUARD:
 	case WIRE_ROLE_GUARD_END:
 		return guard_cookie(set, site);

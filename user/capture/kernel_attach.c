@@ -73,6 +73,8 @@ static struct tables tables_of(const struct attachments *a)
 		.steps = bpf_map__fd(s->maps.steps),
 		.wrappers = bpf_map__fd(s->maps.wrappers),
 		.memory_keys = bpf_map__fd(s->maps.memory_keys),
+		.tables = bpf_map__fd(s->maps.tables),
+		.query_tables = bpf_map__fd(s->maps.query_tables),
 		.layouts = bpf_map__fd(s->maps.layouts),
 		.sources = bpf_map__fd(s->maps.sources),
 		.expansions = bpf_map__fd(s->maps.expansions),

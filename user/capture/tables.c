@@ -24,6 +24,7 @@ _Static_assert(sizeof(struct wire_provider) <= ENTRY_MAX, "providers");
 _Static_assert(sizeof(struct wire_step) <= ENTRY_MAX, "steps");
 _Static_assert(sizeof(struct wire_wrappers) <= ENTRY_MAX, "wrappers");
 _Static_assert(sizeof(struct wire_memory_key) <= VALUE_MAX, "keys in memory");
+_Static_assert(sizeof(struct wire_query_table) <= VALUE_MAX, "tables of queries");
 _Static_assert(sizeof(struct wire_provider_key) == sizeof(uint64_t), "a key in tables_clear()");
 
 static int batch__send(struct batch *b)
@@ -143,6 +144,29 @@ static int fill_layout(int map, const struct attach_set *set)
 	return bpf_map_update_elem(map, &lib, &layout, BPF_ANY) ? -errno : 0;
 }
 
+/* Those of queries whose table is not known have none. */
+static int fill_query_tables(const struct tables *t, const struct attach_set *set)
+{
+	struct batch b = {
+		.map = t->query_tables,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(struct wire_query_table),
+	};
+	uint32_t lib = set->lib;
+	int err = 0;
+
+	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++) {
+		uint32_t key = wire_wrapper_key(set->lib, i);
+
+		if (set->plan->queries[i].table.kind)
+			err = batch__add(&b, &key, &set->plan->queries[i].table);
+	}
+	err = err ?: batch__send(&b);
+	if (err)
+		return err;
+	return bpf_map_update_elem(t->tables, &lib, &set->plan->tables, BPF_ANY) ? -errno : 0;
+}
+
 static int fill_expansions(int map, const struct attach_set *set)
 {
 	uint32_t lib = set->lib;
@@ -178,6 +202,7 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
 			  ?: fill_layout(t->layouts, set)
 			  ?: fill_expansions(t->expansions, set)
+			  ?: fill_query_tables(t, set)
 			  ?: fill_sources(t->sources, set)
 			  ?: fill_memory_keys(t->memory_keys, set);
 
@@ -215,4 +240,5 @@ void tables_clear(const struct tables *t, uint8_t lib)
 	clear(t->wrappers, lib, lib_of_wrapper);
 	clear(t->sources, lib, lib_of_wrapper);
 	clear(t->memory_keys, lib, lib_of_wrapper);
+	clear(t->query_tables, lib, lib_of_wrapper);
 }

@@ -14,6 +14,8 @@ struct tables {
 	int sources;
 	int expansions;
 	int memory_keys;
+	int tables;
+	int query_tables;
 };
 
 /* Insert the entries that the sites of a set look up. Negative errno. */

@@ -542,10 +542,10 @@ static int find_queries(struct builder *b, struct library_file *file)
 	return identify_by_number(b->img, b->decoder, b->plan, b->mined, &b->numbers);
 }
 
-static int add_drop_site(struct builder *b)
+static int add_context_site(struct builder *b, uint64_t addr)
 {
 	struct plan_site site = {
-		.addr = b->plan->layout.wire.drop,
+		.addr = addr,
 		.query = PLAN_NONE,
 		.body = PLAN_NONE,
 		.guard = PLAN_NONE,
@@ -589,15 +589,16 @@ static int find_layout(struct builder *b, const struct layout_function *function
 		err = layout_mine_places(b->img, functions, n, &l->wire, &l->wire.places, &problem);
 	if (!err && problem)
 		err = keep_problem(&l->places_problem, problem);
-	return err ?: add_drop_site(b);
+	return err ?: add_context_site(b, l->wire.drop);
 }
 
 /* When the tables of results can be read; only the drop of the context is left without it. */
-static void find_finish(struct builder *b)
+static int find_finish(struct builder *b)
 {
 	for (size_t i = 0; i < b->n_funcs; i++)
 		if (b->funcs[i].kind == NAME_QUERY_STRINGS)
 			b->plan->tables.finished = b->funcs[i].entry;
+	return b->plan->tables.finished ? add_context_site(b, b->plan->tables.finished) : 0;
 }
 
 static int place_probes(struct builder *b)
@@ -618,8 +619,8 @@ static int place_probes(struct builder *b)
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (err)
 		return err;
-	find_finish(b);
 	err = find_layout(b, functions, b->n_funcs)
+		      ?: find_finish(b)
 		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames);
 	/* Before guards are given up that no probe can see: these need none. */
 	err = err ?: frames_place(b->plan, &b->frames);

@@ -49,6 +49,20 @@ void plan__free(struct plan *plan)
 	free(plan);
 }
 
+/*
+ * rustc makes a definition with its kind, and with its visibility once names are resolved: their
+ * providers answer for other crates only. The tests hold these counts against the probes'.
+ */
+enum plan_fed plan_query__fed(const struct plan_query *q)
+{
+	if (!q->table.fed)
+		return PLAN_FED_NOT;
+	return q->table.kind == WIRE_CACHE_DEF &&
+			       (!strcmp(q->name, "def_kind") || !strcmp(q->name, "visibility"))
+		       ? PLAN_FED_LOCAL
+		       : PLAN_FED_SOME;
+}
+
 uint32_t plan__tables(const struct plan *plan)
 {
 	uint32_t n = 0;

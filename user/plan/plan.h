@@ -294,6 +294,14 @@ bool plan__serves(const struct plan *plan, const struct plan_query *q, uint32_t 
 uint32_t plan__requests(const struct plan *plan);
 /* True if its key names a definition or a crate. */
 bool plan_query__names(const struct plan_query *q);
+/* Which results of a query may be fed: come from another query, without an execution. */
+enum plan_fed {
+	PLAN_FED_NOT,
+	PLAN_FED_LOCAL, /* all of the crate that is compiled, and no others */
+	PLAN_FED_SOME,	/* some of the crate that is compiled, perhaps */
+};
+
+enum plan_fed plan_query__fed(const struct plan_query *q);
 /* The number of queries whose table of results is known. */
 uint32_t plan__tables(const struct plan *plan);
 /* The number of the n_start sites of query `i` at which its key can be read. */

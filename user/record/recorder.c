@@ -190,6 +190,14 @@ static int on_place(void *ctx, const struct trace_place *place)
 	return 0;
 }
 
+static int on_tally(void *ctx, const struct trace_tally *t)
+{
+	struct recorder *r = ctx;
+
+	trace_output__write(&r->trace, trace_writer__tally, t);
+	return summary__tally(r->model.summary, t);
+}
+
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
 	return filter__passes_dynamic(((const struct recorder *)ctx)->opt.filter, label);
@@ -217,7 +225,10 @@ static struct answers *answers_of(const struct recorder *r)
 
 static void on_recorded(void *ctx, uint8_t lib, const bool *queries, const bool *guards)
 {
-	answers__recorded(answers_of(ctx), lib, queries, guards);
+	const struct recorder *r = ctx;
+
+	tracks__recorded(r->tracks, lib, guards);
+	answers__recorded(answers_of(r), lib, queries, guards);
 }
 
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
@@ -234,7 +245,9 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
 	if (!err && r->opt.keys) {
-		err = query_keys__set(r->tracks, lib, plan);
+		err = query_keys__set(r->tracks, lib, plan,
+				      !r->opt.filter ||
+					      filter__passes(r->opt.filter, FILTER_LOAD, NULL));
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
@@ -405,6 +418,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.foreign = on_foreign,
 		.map = on_map,
 		.place = on_place,
+		.tally = on_tally,
 		.wants = wants_label,
 	};
 	const struct model_options options = {

@@ -476,6 +476,7 @@ static uint32_t pid_of(const void *record, size_t size)
 		[WIRE_NAMES_END] = offsetof(struct wire_names_end, pid),
 		[WIRE_ARGUMENT] = offsetof(struct wire_argument, pid),
 		[WIRE_SAMPLE] = offsetof(struct wire_sample, pid),
+		[WIRE_COUNTS] = offsetof(struct wire_counts, pid),
 	};
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 	uint32_t pid = NO_PID;

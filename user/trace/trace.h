@@ -46,8 +46,14 @@ enum trace_kind {
 	TRACE_KIND_HIT,		  /* QueryCacheHit: an instant, its start and end are one */
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
-	TRACE_KIND_OFF_CPU,	  /* OffCpu: the thread was on no CPU; ours, not measureme's */
-	TRACE_KIND_OTHER,	  /* the first of the kinds that a file adds */
+	/*
+	 * QueryResults, a tally, ours: the results that a query has, or had when the compiler had
+	 * executed all its queries; the sum is how many of them may be no executions: they were fed
+	 * by another query, or loaded without an interval.
+	 */
+	TRACE_KIND_RESULTS,
+	TRACE_KIND_OFF_CPU, /* OffCpu: the thread was on no CPU; ours, not measureme's */
+	TRACE_KIND_OTHER,   /* the first of the kinds that a file adds */
 	TRACE_KINDS_MAX = 144,
 };
 
@@ -237,6 +243,7 @@ enum trace_loss {
 	TRACE_LOST_COMPILERS,
 	TRACE_COUNT_NO_NAMES,
 	TRACE_COUNT_NO_SAMPLE,
+	TRACE_COUNT_NO_RESULTS,
 	TRACE_LOSS_MAX,
 };
 

@@ -118,6 +118,33 @@ int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
 	return err;
 }
 
+/* Results may have come from the disk; the command is cut if it is very long. */
+static bool is_incremental(const struct image *image)
+{
+	return image->p.command && strstr(image->p.command, "incremental");
+}
+
+int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib)
+{
+	struct image *image;
+	int err = 0;
+
+	image = images__in_trace(all, r->pid, r->time_ns, &err);
+	if (!image)
+		return err;
+	image->counted = lib;
+	image->counted_serial = lib->serial;
+	return results__add(&image->results, lib, is_incremental(image), r);
+}
+
+static int give_results(struct images *all, struct image *image)
+{
+	if (!image->in_trace || !image->counted || image->counted->serial != image->counted_serial)
+		return 0;
+	return results__give(&image->results, image->counted, is_incremental(image), all->sink,
+			     image->p.index);
+}
+
 static void forget(struct images *all, struct image *image)
 {
 	u64_map__remove(&all->image_of, image->p.pid);
@@ -126,6 +153,7 @@ static void forget(struct images *all, struct image *image)
 	trace_process__clear(&image->p);
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
+	results__clear(&image->results);
 	forget_names(image);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
@@ -136,7 +164,7 @@ static int let_go(struct images *all, struct image *image)
 {
 	uint32_t process = image->p.index;
 	bool report = image->in_trace && all->sink->over;
-	int err = name_keys(all, image);
+	int err = name_keys(all, image) ?: give_results(all, image);
 
 	forget(all, image);
 	if (err)
@@ -500,7 +528,7 @@ int images__settle(struct images *all)
 	int err = 0;
 
 	for (uint32_t i = 0; i < all->n && !err; i++)
-		err = name_keys(all, &all->at[i]);
+		err = name_keys(all, &all->at[i]) ?: give_results(all, &all->at[i]);
 	return err;
 }
 
@@ -510,6 +538,7 @@ void images__destroy(struct images *all)
 		trace_process__clear(&all->at[i].p);
 		executions__clear(&all->at[i].executions);
 		keys__clear(&all->at[i].keys);
+		results__clear(&all->at[i].results);
 		forget_names(&all->at[i]);
 	}
 	dependencies__destroy(&all->dependencies);

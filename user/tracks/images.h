@@ -14,6 +14,7 @@
 #include "tracks/executions.h"
 #include "tracks/keys.h"
 #include "tracks/library.h"
+#include "tracks/results.h"
 #include "tracks/sink.h"
 
 /*
@@ -39,6 +40,9 @@ struct image {
 	struct definitions definitions;
 	struct sources sources;
 	struct crates crates;
+	struct results results;
+	const struct library *counted; /* of its results, or NULL */
+	uint32_t counted_serial;       /* as library_serial */
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */
@@ -95,6 +99,9 @@ int images__on_exit(struct images *all, const struct wire_exit *r);
 
 /* All names of a pid's compiler have come. What it knows of other crates is kept for others. */
 int images__on_names(struct images *all, uint32_t pid, const struct library *lib);
+
+/* Results of a pid's compiler were counted, which uses `lib`. */
+int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib);
 
 /* As tracks__adopt(), tracks__begin(), tracks__late() and tracks__cwd(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,

@@ -71,6 +71,34 @@ int library__set_arguments(struct library *lib, const struct plan_guard *guards)
 	return 0;
 }
 
+int library__set_results(struct library *lib, const struct plan *plan, bool loads)
+{
+	uint8_t *fed = malloc(lib->n_labels + 1UL);
+	bool *guards = calloc(lib->n_guards + 1UL, sizeof(*guards));
+
+	if (!fed || !guards) {
+		free(fed);
+		free(guards);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < lib->n_labels; i++)
+		fed[i] = (uint8_t)plan_query__fed(&plan->queries[i]);
+	for (uint32_t i = 0; i < lib->n_guards; i++)
+		guards[i] = plan->guards[i].kind == WIRE_KIND_LOAD;
+	free(lib->fed);
+	free(lib->loads);
+	lib->fed = fed;
+	lib->loads = guards;
+	lib->no_loads = !loads;
+	return 0;
+}
+
+void library__recorded(struct library *lib, const bool *guards)
+{
+	for (uint32_t i = 0; lib->loads && i < lib->n_guards; i++)
+		lib->no_loads = lib->no_loads || (lib->loads[i] && !guards[i]);
+}
+
 int library__set_frames(struct library *lib, const struct plan *plan)
 {
 	struct plan_frames *frames = NULL;
@@ -98,6 +126,8 @@ void library__clear(struct library *lib)
 	free(lib->labels);
 	free(lib->guards);
 	free(lib->keys);
+	free(lib->fed);
+	free(lib->loads);
 	free(lib->argued);
 	plan_frames__free(lib->frames);
 	free(lib->build_id);

@@ -20,7 +20,10 @@ struct library {
 	const struct tracks_functions *functions; /* the caller's, or NULL */
 	struct plan_frames *frames;		  /* what stacks show, or NULL */
 	uint8_t *keys;				  /* enum wire_key of its queries, or NULL */
-	bool *argued; /* by guard: its argument can be read; NULL unless `keys` is set */
+	uint8_t *fed;  /* enum plan_fed of its queries; NULL: their results are not counted */
+	bool *loads;   /* by guard: its intervals are loads; NULL unless `fed` is set */
+	bool no_loads; /* some loads are not recorded */
+	bool *argued;  /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
 	uint32_t serial;	   /* unique, while a library's number is reused */
 };
@@ -35,6 +38,10 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 
 /* As tracks__set_arguments(). -ENOMEM, which changes nothing. */
 int library__set_arguments(struct library *lib, const struct plan_guard *guards);
+
+/* As tracks__set_results() and tracks__recorded(). -ENOMEM, which changes nothing. */
+int library__set_results(struct library *lib, const struct plan *plan, bool loads);
+void library__recorded(struct library *lib, const bool *guards);
 
 /* As tracks__set_frames(). -ENOMEM, which changes nothing. */
 int library__set_frames(struct library *lib, const struct plan *plan);

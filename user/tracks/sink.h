@@ -44,6 +44,8 @@ struct tracks_sink {
 	int (*map)(void *ctx, const struct trace_mapping *m);
 	/* As trace_writer__place(), of such a name. */
 	int (*place)(void *ctx, const struct trace_place *place);
+	/* How many results a query has in a process (TRACE_KIND_RESULTS); once, when it is over. */
+	int (*tally)(void *ctx, const struct trace_tally *t);
 	/* A string is the name of a crate other than the one that is compiled; NULL: unwanted. */
 	int (*foreign)(void *ctx, uint32_t id);
 	/* Whether spans with this dynamic label are wanted; NULL: all are. */

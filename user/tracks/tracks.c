@@ -118,6 +118,16 @@ int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard
 	return library__set_arguments(&t->libraries[lib], guards);
 }
 
+int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads)
+{
+	return library__set_results(&t->libraries[lib], plan, loads);
+}
+
+void tracks__recorded(struct tracks *t, uint8_t lib, const bool *guards)
+{
+	library__recorded(&t->libraries[lib], guards);
+}
+
 const char *tracks__argument(const struct tracks *t, uint64_t number)
 {
 	return arguments__text(&t->arguments, number);
@@ -324,6 +334,9 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	image = images__of(&t->images, r->pid, &t->libraries[r->lib], r->start_ns, &err);
 	if (!image)
 		return err;
+	if (r->kind == WIRE_KIND_LOAD &&
+	    results__load(&image->results, &t->libraries[r->lib], r->query))
+		return -ENOMEM;
 	if (t->expects_hits && r->kind == WIRE_KIND_QUERY &&
 	    executions__note(&image->executions, r->invocation, r->query))
 		return -ENOMEM;
@@ -465,6 +478,20 @@ static int record_sample(struct tracks *t, const void *record, size_t size)
 	return samples__record(&t->samples, &context, record, size);
 }
 
+static int record_counts(struct tracks *t, const void *record, size_t size)
+{
+	const size_t items_at = offsetof(struct wire_counts, items);
+	struct wire_counts r = {0};
+
+	/* The sender leaves out the unused end of items. */
+	if (size < items_at || size > sizeof(r))
+		return -EBADMSG;
+	memcpy(&r, record, size);
+	if (r.n > WIRE_COUNTS_MAX || size - items_at != r.n * sizeof(*r.items))
+		return -EBADMSG;
+	return images__on_counts(&t->images, &r, &t->libraries[r.lib]);
+}
+
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
 	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
@@ -511,6 +538,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return record_sample(t, record, size);
 	if (type == WIRE_SYMBOLS)
 		return record_symbols(t, record, size);
+	if (type == WIRE_COUNTS)
+		return record_counts(t, record, size);
 	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
 	    size != record_sizes[type])
 		return -EBADMSG;

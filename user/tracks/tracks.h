@@ -59,6 +59,15 @@ uint64_t tracks__unknown_hits(const struct tracks *t);
 int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 		     const struct plan_layout *layout);
 
+/*
+ * The results of its queries are counted; `loads`: all loads from the disk are recorded. `plan` is
+ * that of the library, whose guards were set, and not kept. 0 or -ENOMEM.
+ */
+int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads);
+
+/* Only the guards for which `guards` is true are recorded. */
+void tracks__recorded(struct tracks *t, uint8_t lib, const bool *guards);
+
 /* Which of the guards of tracks__set_guards() have an argument that can be read. */
 int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard *guards);
 

@@ -134,7 +134,10 @@ static void put_query(struct json *j, const struct build_query *q, const struct 
 	}
 	json__text(j, "name", q->label);
 	json__text(j, "kind", summary_row__kind(&q->row));
-	json__known(j, "count", has_spans, q->row.count);
+	if (summary_row__is_counted(&q->row))
+		json__number(j, "count", q->row.results);
+	else
+		json__known(j, "count", has_spans, q->row.count);
 	json__known(j, "total_ns", has_spans, q->row.total_ns);
 	json__known(j, "self_ns", has_spans, q->row.self_ns);
 	json__number(j, "self_off_ns", q->row.self_off_ns);

@@ -38,7 +38,12 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 
 	json__text(j, "name", row->name);
 	json__text(j, "kind", row->kind);
-	json__known(j, "count", has_spans || row->count, row->count);
+	if (row->results && !row->results_unsure)
+		json__number(j, "count", row->results);
+	else
+		json__known(j, "count", (has_spans || row->count) && !row->results, row->count);
+	if (row->results)
+		json__number(j, "results", row->results);
 	json__number(j, "unwound", row->unwound);
 	if (row->begun)
 		json__number(j, "began_before", row->begun);

@@ -129,6 +129,8 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.kind = summary_row__kind(from),
 		.instead = summary_row__instead(from),
 		.count = from->count,
+		.results = from->count ? 0 : from->results,
+		.results_unsure = from->count ? 0 : from->results_unsure,
 		.unwound = from->unwound,
 		.begun = from->begun,
 		.total_ns = from->total_ns,

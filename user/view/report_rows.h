@@ -12,6 +12,9 @@
 struct report_row {
 	const char *name;
 	uint64_t count;
+	/* Of queries that are not recorded: as struct summary_row. */
+	uint64_t results;
+	uint64_t results_unsure;
 	uint64_t unwound;
 	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */

@@ -271,6 +271,9 @@ static const struct field query[] = {
 	 "Query: executions of a query; GenericActivity: an activity; null: private "
 	 "to a file"},
 	{"count", COUNT, "executions; null: unknown"},
+	{"results", COUNT,
+	 "of a query that is not recorded: in the compilers' memory; without a count, some "
+	 "may be no executions"},
 	{"unwound", COUNT, "executions that never reached their end"},
 	{"began_before", COUNT, "executions that began before the recording"},
 	{"total_ns", NS, "with what was called; null: unknown"},

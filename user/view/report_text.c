@@ -40,13 +40,29 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
+/*
+ * Of a query that is not recorded: as the compiler's tables have it; they may hold results of other
+ * queries, or of the last build.
+ */
+static void add_count(struct table *t, const struct report_row *row)
+{
+	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
+	char buf[FORMAT_MAX];
+
+	if (row->results)
+		table__cellf(t, "%s%s", format_count(buf, row->results),
+			     row->results_unsure ? " results" : "");
+	else
+		table__cell(t, is_sampled && !row->count ? "-" : format_count(buf, row->count));
+}
+
 /* Executions, total time, and self time on the CPU; what is not exact is marked. */
 static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
 	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
 	char buf[FORMAT_MAX];
 
-	table__cell(t, is_sampled && !row->count ? "-" : format_count(buf, row->count));
+	add_count(t, row);
 	table__cellf(t, "%s%s", is_sampled ? REPORT_ESTIMATE : "",
 		     format_duration(buf, report_row__total_ns(row)));
 	table__cellf(t, "%s%s", report_self_mark(row->self_by), format_duration(buf, row->cpu_ns));

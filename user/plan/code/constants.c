@@ -3,6 +3,7 @@
 
 #include <capstone/capstone.h>
 #include <string.h>
+#include "plan/symbols/relocated.h"
 
 unsigned int constants_condition(unsigned int move)
 {
@@ -125,5 +126,29 @@ bool constants_in_thread(const struct elf_image *img, uint64_t function, uint64_
 		return false;
 	memcpy(&disp, p + sizeof(base), sizeof(disp));
 	*word = function + size + (uint64_t)(int64_t)disp;
+	return true;
+}
+
+static bool is_in(const struct elf_image *img, const char *section, uint64_t at, uint64_t size)
+{
+	uint64_t start, n;
+
+	return elf_image__section(img, section, &start, &n) && at >= start && size <= n &&
+	       at - start <= n - size;
+}
+
+bool constants_word(const struct elf_image *img, uint64_t at, uint64_t *word)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	if (at % 8 || (!is_in(img, ".rodata", at, 8) && !is_in(img, ".data.rel.ro", at, 8)))
+		return false;
+	bytes = elf_image__bytes(img, at, &len);
+	if (!bytes || len < sizeof(*word))
+		return false;
+	*word = relocated__value(img, at);
+	if (!*word)
+		memcpy(word, bytes, sizeof(*word));
 	return true;
 }

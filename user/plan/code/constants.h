@@ -20,6 +20,12 @@ struct sum constants_fold(unsigned int id, const struct sum *a, const struct sum
 /* A small number in the file. A larger one may be a pointer, which the dynamic linker changes. */
 struct sum constants_load(const struct elf_image *img, uint64_t at, uint8_t size);
 
+/*
+ * An aligned word of .rodata or .data.rel.ro, as the dynamic linker leaves it; one that it takes
+ * from another library reads as 0. False: `at` is no such. Takes long: see relocated.h.
+ */
+bool constants_word(const struct elf_image *img, uint64_t at, uint64_t *word);
+
 /* The function returns a place in the thread's storage, and *word has its offset there. */
 bool constants_in_thread(const struct elf_image *img, uint64_t function, uint64_t *word);
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/constants.h"
 #include "plan/code/insn.h"
 #include "plan/code/registers.h"
-#include "plan/symbols/relocated.h"
 
 #define REGS	(CODE_REG_SP + 1)
 #define VECTORS 16
@@ -134,50 +134,31 @@ static bool find_area(struct machine *m, uint64_t addr, uint64_t size, struct ar
 	return false;
 }
 
-/*
- * A word of the library's constants: those that a table begins with are the same for many. One that
- * the dynamic linker takes from another library reads as 0.
- */
-static uint64_t constant_word(struct machine *m, uint64_t addr)
+/* The words that tables begin with are the same for many, and finding one takes long. */
+static bool constant_word(struct machine *m, uint64_t addr, uint64_t *value)
 {
 	struct word *w = &m->words[addr / 8 % N_OF(m->words)];
-	const uint8_t *bytes;
-	size_t len;
 
-	if (w->addr == addr)
-		return w->value;
-	*w = (struct word){addr, relocated__value(m->img, addr)};
-	bytes = elf_image__bytes(m->img, addr, &len);
-	if (!w->value && bytes && len >= 8)
-		memcpy(&w->value, bytes, 8);
-	return w->value;
-}
-
-static bool is_in(const struct elf_image *img, const char *section, uint64_t addr, size_t size)
-{
-	uint64_t start, n;
-
-	return elf_image__section(img, section, &start, &n) && addr >= start && size <= n &&
-	       addr - start <= n - size;
+	if (addr && w->addr != addr && constants_word(m->img, addr, &w->value))
+		w->addr = addr;
+	*value = w->value;
+	return addr && w->addr == addr;
 }
 
 /* Outside our memory constants are known, and pointers to functions in the global offset table. */
 static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
 {
-	struct bytes v = unknown;
-	uint64_t function = size == 8 ? elf_image__through(m->img, addr) : 0;
+	uint64_t function = size == 8 ? elf_image__through(m->img, addr) : 0, words[2] = {0};
+	struct bytes v = {.known = mask_of(size)};
 
 	if (function)
 		return constant(function);
-	if (addr % 8 || size % 8 || size > WIDEST ||
-	    (!is_in(m->img, ".rodata", addr, size) && !is_in(m->img, ".data.rel.ro", addr, size)))
+	if (size % 8 || size > WIDEST)
 		return unknown;
-	for (size_t at = 0; at < size; at += 8) {
-		uint64_t word = constant_word(m, addr + at);
-
-		memcpy(v.b + at, &word, 8);
-	}
-	v.known = mask_of(size);
+	for (size_t i = 0; i < size / 8; i++)
+		if (!constant_word(m, addr + 8 * i, &words[i]))
+			return unknown;
+	memcpy(v.b, words, size);
 	return v;
 }
 
