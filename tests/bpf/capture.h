@@ -194,6 +194,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 	case WIRE_PIECE:
 	case WIRE_SYMBOLS:
 	case WIRE_NAMES_END:
+	case WIRE_COUNTS:
 	case WIRE_ARGUMENT:
 		if (r->on_names) {
 			r->on_names(r->names, record, size);
