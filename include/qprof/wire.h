@@ -257,23 +257,6 @@ struct wire_layout {
 	struct wire_layout_calls calls;
 };
 
-/* The state of a context whose process dies. */
-enum wire_context_claim {
-	WIRE_CONTEXT_COPIED_NOW = 1, /* a thread copies its names */
-	WIRE_CONTEXT_EXITED,	     /* the same; the process has ended meanwhile */
-	WIRE_CONTEXT_COPIED,
-};
-
-/* The query context of a running compiler, as the kernel half keeps it by pid. */
-struct wire_context {
-	wire_u64 context; /* address of the GlobalCtxt */
-	wire_u64 globals; /* address of the globals */
-	wire_u64 bias;	  /* from ELF addresses of the library to those of the process */
-	wire_u64 serial;  /* no other entry has it: if it is the same after a read, all was there */
-	wire_u32 lib;
-	wire_u32 claimed; /* enum wire_context_claim, or 0 */
-};
-
 /* Why a thread left its CPU. */
 enum wire_off_reason {
 	WIRE_OFF_PREEMPTED = 1,	  /* it could have gone on */
@@ -802,7 +785,6 @@ _Static_assert(sizeof(struct wire_memory_key) == 44, "wire_memory_key");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_layout) == 416, "wire_layout");
-_Static_assert(sizeof(struct wire_context) == 40, "wire_context");
 _Static_assert(sizeof(struct wire_names_end) == 24, "wire_names_end");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
 /*
- * The part of wire.h for a compiler's own tables of queries: a cache of the results of each query,
- * whose size is the number of results, and a table of its active jobs. All are in the GlobalCtxt.
+ * The part of wire.h for a compiler's query context, and its own tables of queries: a cache of the
+ * results of each query, whose size is the number of results, and a table of its active jobs. All
+ * are in the GlobalCtxt.
  */
 #ifndef QPROF_WIRE_TABLES_H
 #define QPROF_WIRE_TABLES_H
 
 #include "qprof/wire_types.h"
+
+/* The state of a context whose process dies. */
+enum wire_context_claim {
+	WIRE_CONTEXT_COPIED_NOW = 1, /* a thread copies its names */
+	WIRE_CONTEXT_EXITED,	     /* the same; the process has ended meanwhile */
+	WIRE_CONTEXT_COPIED,
+};
+
+/* The query context of a running compiler, as the kernel half keeps it by pid. */
+struct wire_context {
+	wire_u64 context; /* address of the GlobalCtxt */
+	wire_u64 globals; /* address of the globals */
+	wire_u64 bias;	  /* from ELF addresses of the library to those of the process */
+	wire_u64 serial;  /* no other entry has it: if it is the same after a read, all was there */
+	wire_u32 lib;
+	wire_u32 claimed; /* enum wire_context_claim, or 0 */
+};
 
 enum wire_cache {
 	WIRE_CACHE_UNKNOWN = 0,
@@ -94,6 +112,7 @@ struct wire_counts {
 	struct wire_count items[WIRE_COUNTS_MAX];
 };
 
+_Static_assert(sizeof(struct wire_context) == 40, "wire_context");
 _Static_assert(sizeof(struct wire_counts) == 32 + 12 * WIRE_COUNTS_MAX, "wire_counts");
 _Static_assert(sizeof(struct wire_query_table) == 32, "wire_query_table");
 _Static_assert(sizeof(struct wire_tables) == 48, "wire_tables");
