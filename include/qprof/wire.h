@@ -476,10 +476,9 @@ struct wire_knobs {
 	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
 	wire_u32 sampled;      /* 1: stacks are sampled */
-	/* A sample stands for: */
-	wire_u32 sample_ns;   /* WIRE_SAMPLE_CPU */
-	wire_u32 fault_bytes; /* WIRE_SAMPLE_FAULT */
-	wire_u32 light;	      /* of these: enum wire_light */
+	wire_u32 sample_ns;    /* that a WIRE_SAMPLE_CPU stands for */
+	wire_u32 fault_bytes;  /* that a WIRE_SAMPLE_FAULT stands for */
+	wire_u32 light;	       /* of these: enum wire_light */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
 	wire_u32 roles; /* 1 << enum wire_role: sites that may be attached */
