@@ -214,6 +214,20 @@ static void tables_of_foreign_files_are_not_stored(void **state)
 	close_files();
 }
 
+/* A recording may be shorter than the time that its tables take. */
+static void tables_that_are_being_made_are_stored_at_the_end(void **state)
+{
+	_library_file_ struct library_file *file = NULL, *foreign = NULL;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	file = new_file("a.so");
+	foreign = new_file("b.so");
+	add(file, getuid());
+	add(foreign, foreigner(0));
+	close_files();
+	assert_int_equal(cache_home_count("code-"), 1);
+}
+
 /* cmocka's handler would go on with the test in the child. */
 static void die_of_signals(void)
 {
@@ -605,6 +619,7 @@ int main(void)
 		WITH_CACHE(a_file_gets_a_table_and_a_bias),
 		WITH_CACHE(a_stored_table_is_there_at_once),
 		WITH_CACHE(tables_of_foreign_files_are_not_stored),
+		WITH_CACHE(tables_that_are_being_made_are_stored_at_the_end),
 		WITH_CACHE(files_without_tables_are_counted),
 		WITH_CACHE(the_vdso_has_one_number_and_its_table),
 		WITH_CACHE(a_foreign_user_may_have_so_many_files),

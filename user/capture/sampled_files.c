@@ -2,10 +2,12 @@
 #include "capture/sampled_files.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/epoll.h"
 #include "base/invoker.h"
@@ -16,6 +18,9 @@
 
 /* Of UNWIND_JOBS_MAX. */
 #define FOREIGN_JOBS_MAX 1
+
+/* For tables that are being made when a recording ends. */
+#define LAST_WAIT_NS 1000000000
 
 uint64_t sampled_user_bytes = 9u << 20;
 uint64_t sampled_kept_bytes = 16u << 20;
@@ -575,10 +580,36 @@ uint64_t sampled_files__lost(const struct sampled_files *f)
 	return f->n_lost;
 }
 
+/*
+ * Store the tables that are being made. A short recording would throw them away, as would the next
+ * one, and each would take the CPU time.
+ */
+static void finish_own(struct sampled_files *f)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + LAST_WAIT_NS;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct sampled_file *s = f->items[i];
+		_unwind_table_ struct unwind_table *t = NULL;
+
+		if (!s->job || s->foreign)
+			continue;
+		for (; !unwind_job__read(s->job) && now_ns < until_ns;
+		     now_ns = clock_ns(CLOCK_MONOTONIC)) {
+			struct pollfd pfd = {.fd = unwind_job__fd(s->job), .events = POLLIN};
+
+			poll(&pfd, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+		}
+		if (unwind_job__read(s->job) == 1)
+			unwind_job__finish(s->job, true, &t);
+	}
+}
+
 void sampled_files__free(struct sampled_files *f)
 {
 	if (!f)
 		return;
+	finish_own(f);
 	for (uint32_t i = 0; i < f->n; i++) {
 		unwind_job__free(f->items[i]->job);
 		library_file__free(f->items[i]->file);

@@ -85,6 +85,9 @@ bool sampled_files__settle(struct sampled_files *f);
 /* Files that have no tables: a limit, or an error. */
 uint64_t sampled_files__lost(const struct sampled_files *f);
 
+/*
+ * Tables that are being made are stored first, but for those of foreign files: this may take 1 s.
+ */
 void sampled_files__free(struct sampled_files *f);
 DEFINE_CLEANUP(struct sampled_files, sampled_files__free)
 #define _sampled_files_ __cleanup(sampled_files__free_p)
