@@ -32,12 +32,12 @@ static struct library_file *open_file(const char *path)
 	return file;
 }
 
-static struct unwind_job *start(struct library_file *file)
+static struct unwind_job *start(struct library_file *file, bool store)
 {
 	struct unwind_table *stored = NULL;
 	struct unwind_job *j = NULL;
 
-	assert_int_equal(unwind_job__begin(file, NICE, &stored, &j), 0);
+	assert_int_equal(unwind_job__begin(file, NICE, store, &stored, &j), 0);
 	assert_null(stored);
 	assert_non_null(j);
 	return j;
@@ -45,9 +45,9 @@ static struct unwind_job *start(struct library_file *file)
 
 static int make(struct library_file *file, struct unwind_table **out)
 {
-	_unwind_job_ struct unwind_job *j = start(file);
+	_unwind_job_ struct unwind_job *j = start(file, true);
 
-	return unwind_job__finish(j, true, out);
+	return unwind_job__finish(j, out);
 }
 
 static void assert_fails(const char *path, int err)
@@ -107,7 +107,7 @@ static void a_stored_table_needs_no_job(void **state)
 	struct unwind_job *j = NULL;
 
 	assert_int_equal(make(file, &made), 0);
-	assert_int_equal(unwind_job__begin(file, NICE, &stored, &j), 0);
+	assert_int_equal(unwind_job__begin(file, NICE, true, &stored, &j), 0);
 	assert_null(j);
 	assert_non_null(stored);
 	assert_int_equal(stored->functions, made->functions);
@@ -117,7 +117,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 {
 	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
 	_unwind_table_ struct unwind_table *t = NULL;
-	_unwind_job_ struct unwind_job *j = start(file);
+	_unwind_job_ struct unwind_job *j = start(file, false);
 	int ready;
 
 	while (!(ready = unwind_job__read(j))) {
@@ -126,7 +126,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 		assert_int_equal(poll(&pfd, 1, -1), 1);
 	}
 	assert_int_equal(ready, 1);
-	assert_int_equal(unwind_job__finish(j, false, &t), 0);
+	assert_int_equal(unwind_job__finish(j, &t), 0);
 	assert_int_equal(cache_home_count("code-"), 0);
 }
 

@@ -366,7 +366,7 @@ static void begin(struct sampled_files *f, uint32_t at)
 {
 	struct sampled_file *s = f->items[at];
 	_unwind_table_ struct unwind_table *t = NULL;
-	int err = unwind_job__begin(s->file, f->nice, &t, &s->job);
+	int err = unwind_job__begin(s->file, f->nice, !s->foreign, &t, &s->job);
 
 	if (!err && s->job)
 		err = epoll_watch(f->epoll, unwind_job__fd(s->job));
@@ -413,7 +413,7 @@ static void finish(struct sampled_files *f, uint32_t at)
 	int err;
 
 	epoll_ctl(f->epoll, EPOLL_CTL_DEL, unwind_job__fd(job), NULL);
-	err = unwind_job__finish(job, !s->foreign, &t);
+	err = unwind_job__finish(job, &t);
 	f->n_making--;
 	take_table(f, at, err, t);
 }
@@ -601,7 +601,7 @@ static void finish_own(struct sampled_files *f)
 			poll(&pfd, 1, (int)((until_ns - now_ns) / 1000000) + 1);
 		}
 		if (unwind_job__read(s->job) == 1)
-			unwind_job__finish(s->job, true, &t);
+			unwind_job__finish(s->job, &t);
 	}
 }
 

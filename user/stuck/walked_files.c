@@ -73,7 +73,7 @@ static void begin(struct walked_file *f)
 	struct unwind_table *t = NULL;
 
 	f->wants_table = false;
-	if (!has_room(f->all) || unwind_job__begin(f->file, 0, &t, &f->job))
+	if (!has_room(f->all) || unwind_job__begin(f->file, 0, true, &t, &f->job))
 		return;
 	if (t) {
 		take_table(f, t);
@@ -95,7 +95,7 @@ static void finish(struct walked_file *f)
 {
 	struct unwind_table *t;
 
-	if (!unwind_job__finish(f->job, true, &t)) {
+	if (!unwind_job__finish(f->job, &t)) {
 		if (has_room(f->all))
 			take_table(f, t);
 		else

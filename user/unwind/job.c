@@ -12,6 +12,7 @@
 
 struct unwind_job {
 	struct file_job *job;
+	bool store;
 };
 
 int unwind_table__of(struct library_file *file, struct unwind_table **out)
@@ -26,7 +27,7 @@ int unwind_table__of(struct library_file *file, struct unwind_table **out)
 }
 
 /* Without functions a table is as good; they are read again when names are wanted. */
-int unwind_tables__encode(struct library_file *file, uint8_t **out, size_t *out_len)
+static int encode(struct library_file *file, bool with_functions, uint8_t **out, size_t *out_len)
 {
 	_functions_ struct functions *functions = NULL;
 	_elf_image_ struct elf_image *img = NULL;
@@ -39,7 +40,7 @@ int unwind_tables__encode(struct library_file *file, uint8_t **out, size_t *out_
 
 	if (err)
 		return err;
-	if (!elf_image__map(file, &img) && !functions__of_image(img, &functions))
+	if (with_functions && !elf_image__map(file, &img) && !functions__of_image(img, &functions))
 		behind = functions__bytes(functions, &behind_len);
 	bytes = malloc(UNWIND_LOAD_HEADER + len + behind_len);
 	if (!bytes)
@@ -54,18 +55,23 @@ int unwind_tables__encode(struct library_file *file, uint8_t **out, size_t *out_
 	return 0;
 }
 
+int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len)
+{
+	return encode(file, true, bytes, len);
+}
+
 /* A file_job_fn: sends what unwind_load__store() takes. */
 static int make(struct library_file *file, const void *arg, struct file_writer *to)
 {
+	const struct unwind_job *j = arg;
 	_free_ uint8_t *bytes = NULL;
 	size_t len;
-	int err = unwind_tables__encode(file, &bytes, &len);
+	int err = encode(file, j->store, &bytes, &len);
 
-	(void)arg;
 	return err ?: file_writer__write(to, bytes, len);
 }
 
-int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,
+int unwind_job__begin(struct library_file *file, int nice, bool store, struct unwind_table **table,
 		      struct unwind_job **job)
 {
 	_unwind_job_ struct unwind_job *j = NULL;
@@ -74,7 +80,10 @@ int unwind_job__begin(struct library_file *file, int nice, struct unwind_table *
 	if (!unwind_load__stored(file, table))
 		return 0;
 	j = calloc(1, sizeof(*j));
-	err = j ? file_job__start(file, NULL, make, NULL, nice, &j->job) : -ENOMEM;
+	if (!j)
+		return -ENOMEM;
+	j->store = store;
+	err = file_job__start(file, NULL, make, j, nice, &j->job);
 	if (!err)
 		*job = take_ptr(j);
 	return err;
@@ -105,7 +114,7 @@ static bool are_functions(const struct unwind_parts *p)
 }
 
 /* The child may have been taken over: what it sent is decoded before it is stored. */
-static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len, bool store,
+static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 		      struct unwind_table **out)
 {
 	const struct library_file *file = file_job__file(j->job);
@@ -124,13 +133,13 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len, boo
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);
-	if (store && may_store(file) && are_functions(&parts))
+	if (j->store && may_store(file) && are_functions(&parts))
 		unwind_load__store(file, sent, len);
 	*out = t;
 	return 0;
 }
 
-int unwind_job__finish(struct unwind_job *j, bool store, struct unwind_table **out)
+int unwind_job__finish(struct unwind_job *j, struct unwind_table **out)
 {
 	const char *path = library_file__path(file_job__file(j->job));
 	const uint8_t *bytes;
@@ -139,7 +148,7 @@ int unwind_job__finish(struct unwind_job *j, bool store, struct unwind_table **o
 
 	if (err)
 		diag_verbose("no unwind table: %s", file_job__why(j->job));
-	else if ((err = take_table(j, bytes, len, store, out)))
+	else if ((err = take_table(j, bytes, len, out)))
 		diag_verbose("no unwind table: cannot read %s: %s", path, strerror(-err));
 	return err;
 }

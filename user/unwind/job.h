@@ -19,10 +19,11 @@ struct unwind_job;
 
 /*
  * Set *table to the stored table of `file`, or *job to one that makes it at this nice value, which
- * keeps a reference to the file; the other one stays as it is. A stored table is read here, in less
- * time than the start of a child takes. 0 or a negative errno; prints nothing.
+ * keeps a reference to the file; the other one stays as it is. With `store` it makes the functions
+ * of the file too, and both are kept between runs. A stored table is read here, in less time than
+ * the start of a child takes. 0 or a negative errno; prints nothing.
  */
-int unwind_job__begin(struct library_file *file, int nice, struct unwind_table **table,
+int unwind_job__begin(struct library_file *file, int nice, bool store, struct unwind_table **table,
 		      struct unwind_job **job);
 
 /* See plan/file_job.h. */
@@ -30,11 +31,11 @@ int unwind_job__fd(const struct unwind_job *j);
 int unwind_job__read(struct unwind_job *j);
 
 /*
- * Wait for the table, until its time is up, and, with `store`, keep it between runs. -ENODATA: the
- * file has no .eh_frame, or nothing in it has a rule; -EFBIG: it is far larger than a compiler's;
+ * Wait for the table, until its time is up, and store it if that was asked for. -ENODATA: the file
+ * has no .eh_frame, or nothing in it has a rule; -EFBIG: it is far larger than a compiler's;
  * other errors as unwind_table__of() and file_job__finish(). Only -v prints a line about an error.
  */
-int unwind_job__finish(struct unwind_job *j, bool store, struct unwind_table **out);
+int unwind_job__finish(struct unwind_job *j, struct unwind_table **out);
 
 /* As file_job__free(). */
 void unwind_job__free(struct unwind_job *j);
@@ -47,7 +48,8 @@ DEFINE_CLEANUP(struct unwind_job, unwind_job__free)
  */
 int unwind_table__of(struct library_file *file, struct unwind_table **out);
 
-/* The same with the functions of the file, as a store has them (load.h); the caller frees *bytes. */
+/* The same with the functions of the file, as a store has them (load.h); the caller frees *bytes.
+ */
 int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len);
 
 #endif /* QPROF_UNWIND_JOB_H */
