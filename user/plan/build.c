@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "plan/check.h"
+#include "plan/mine/active_jobs.h"
 #include "plan/mine/guards.h"
 #include "plan/mine/between.h"
 #include "plan/mine/body.h"
@@ -601,6 +602,77 @@ static int find_finish(struct builder *b)
 	return b->plan->tables.finished ? add_context_site(b, b->plan->tables.finished) : 0;
 }
 
+/* The entry of a query, of which both bodies must show the same. */
+static struct plan_job_entry common_entry(const struct plan *plan, const struct plan_query *q,
+					  const struct active_jobs *of_bodies)
+{
+	static const struct plan_job_entry none;
+	const struct plan_job_entry *found = NULL;
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
+
+	for (size_t i = 0; i < N_OF(bodies); i++) {
+		const struct plan_job_entry *e;
+
+		if (bodies[i] >= plan->n_bodies)
+			continue;
+		e = &of_bodies[bodies[i]].entry;
+		if (!e->size || (found && memcmp(e, found, sizeof(*e))))
+			return none;
+		found = e;
+	}
+	return found ? *found : none;
+}
+
+/* What all bodies must agree on. */
+static const char *agree_on_jobs(const struct active_jobs *of_bodies, uint32_t n,
+				 struct plan_jobs *out)
+{
+	const struct active_jobs *first = NULL, *table = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct active_jobs *a = &of_bodies[i];
+
+		if (!a->entry.size)
+			continue;
+		first = first ?: a;
+		if (a->current != first->current)
+			return "bodies find the job around at different places";
+		if (!a->has_table)
+			continue;
+		table = table ?: a;
+		if (a->ctrl != table->ctrl || a->mask != table->mask)
+			return "bodies read tables of active jobs in different ways";
+	}
+	if (!first || !table)
+		return "no body shows its table of active jobs";
+	*out = (struct plan_jobs){
+		.current = first->current, .ctrl = table->ctrl, .mask = table->mask, .known = true};
+	return NULL;
+}
+
+/* Unknown jobs are no error: samples have none. */
+static int find_active_jobs(struct builder *b)
+{
+	struct plan *plan = b->plan;
+	_free_ struct active_jobs *jobs = calloc(plan->n_bodies + 1UL, sizeof(*jobs));
+	const char *problem;
+
+	if (!jobs)
+		return -ENOMEM;
+	if (!plan->layout.wire.current.known)
+		return keep_problem(&plan->jobs.problem, "a thread's current context is unknown");
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (active_jobs_mine(b->img, plan->bodies[i].addr, plan->layout.wire.current.offset,
+				     &jobs[i], &problem))
+			return -ENOMEM;
+	problem = agree_on_jobs(jobs, plan->n_bodies, &plan->jobs);
+	if (problem)
+		return keep_problem(&plan->jobs.problem, problem);
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		plan->queries[i].active = common_entry(plan, &plan->queries[i], jobs);
+	return 0;
+}
+
 static int place_probes(struct builder *b)
 {
 	_free_ struct layout_function *functions = calloc(b->n_funcs + 1, sizeof(*functions));
@@ -619,7 +691,7 @@ static int place_probes(struct builder *b)
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (err)
 		return err;
-	err = find_layout(b, functions, b->n_funcs)
+	err = find_layout(b, functions, b->n_funcs) ?: find_active_jobs(b)
 		      ?: find_finish(b)
 		      ?: guards_add(b->img, &b->known, b->decoder, b->plan, b->mined, &b->frames);
 	/* Before guards are given up that no probe can see: these need none. */

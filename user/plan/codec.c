@@ -266,6 +266,13 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->key_by_address);
 	require(c, q->number <= UINT16_MAX);
 	code_memory_key(c, &q->memory);
+	code_u8(c, &q->active.size);
+	code_u8(c, &q->active.key);
+	code_u8(c, &q->active.job);
+	code_u8(c, &q->active.parent);
+	require(c, !q->active.size || (q->active.key <= q->active.size &&
+				       q->active.job + 8 <= q->active.size &&
+				       q->active.parent + 8 <= q->active.size));
 	code_query_table(c, &q->table);
 	code_string(c, &q->table_problem);
 	require(c, !q->table.kind || (!q->table_problem && plan->tables.n));
@@ -540,6 +547,12 @@ static void code_plan(struct codec *c, struct plan *plan)
 	code_bytes(c, plan->build_id, plan->build_id_len);
 	code_string(c, &plan->path);
 	code_string(c, &plan->rustc_version);
+	code_u32(c, &plan->jobs.current);
+	code_u8(c, &plan->jobs.ctrl);
+	code_u8(c, &plan->jobs.mask);
+	code_bool(c, &plan->jobs.known);
+	code_string(c, &plan->jobs.problem);
+	require(c, plan->jobs.current < PLAN_LAYOUT_MAX);
 	code_string(c, &plan->mangling);
 	code_u8(c, &plan->symbols);
 	code_string(c, &plan->symbols_file);

@@ -37,6 +37,7 @@ void plan__free(struct plan *plan)
 	free(plan->layout.problem);
 	free(plan->layout.crates_problem);
 	free(plan->layout.current_problem);
+	free(plan->jobs.problem);
 	free(plan->layout.places_problem);
 	free(plan->layout.calls_problem);
 	free(plan->keys_problem);

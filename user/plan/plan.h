@@ -58,6 +58,23 @@ struct plan_site {
 	int32_t key_slot; /* or PLAN_NO_SLOT */
 };
 
+/* An entry of a query's table of active jobs (mine/active_jobs.h). Offsets are bytes. */
+struct plan_job_entry {
+	uint8_t size; /* 0: not known */
+	uint8_t key;
+	uint8_t job;
+	uint8_t parent; /* the job around */
+};
+
+/* Where a compiler keeps the queries that run. */
+struct plan_jobs {
+	uint32_t current; /* within a thread's ImplicitCtxt: the job that the thread executes */
+	uint8_t ctrl;	  /* within a hash table: the address of its control bytes */
+	uint8_t mask;	  /* likewise: the number of its buckets less 1 */
+	bool known;
+	char *problem; /* why they are unknown, or NULL */
+};
+
 /* One query: where it is requested, where its provider starts. An absent address is 0. */
 struct plan_query {
 	char *name;
@@ -74,6 +91,7 @@ struct plan_query {
 	uint8_t key;	/* enum wire_key */
 	bool key_by_address; /* its provider is given the address of a key of another type */
 	struct wire_memory_key memory; /* of a WIRE_KEY_MEMORY, and of a key_by_address */
+	struct plan_job_entry active;  /* of its jobs while they run */
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */
@@ -247,6 +265,7 @@ struct plan {
 	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
 	uint64_t mask_disp;
 	struct plan_layout layout;
+	struct plan_jobs jobs;
 	struct wire_expansions expansions; /* `size` is 0: not known */
 	char *expansions_problem;	   /* why they are unknown, or NULL */
 	char *keys_problem;	   /* why definitions in keys in memory are not found, or NULL */

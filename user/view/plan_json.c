@@ -59,6 +59,7 @@ static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 	json__bool(j, "start_exact", q->start_exact);
 	json__bool(j, "end_exact", q->end_exact);
 	json__bool(j, "invocation_id", q->has_id);
+	json__bool(j, "active_jobs", q->active.size != 0);
 	json__text(j, "in_stacks", plan_shows_name(plan_query__shows(plan, i)));
 	put_table(j, plan, q);
 	json__put(j);
@@ -180,6 +181,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "crates_problem", plan->layout.crates_problem);
 	json__bool(&j, "running_names", plan->layout.wire.current.known);
 	json__text(&j, "running_names_problem", plan->layout.current_problem);
+	json__bool(&j, "jobs", plan->jobs.known);
+	json__text(&j, "jobs_problem", plan->jobs.problem);
 	json__bool(&j, "places", plan->layout.wire.places.known);
 	json__text(&j, "places_problem", plan->layout.places_problem);
 	json__bool(&j, "calls", plan->layout.wire.calls.context_size);

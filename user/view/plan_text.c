@@ -69,7 +69,7 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 
 static void print_queries_summary(FILE *out, const struct plan *plan)
 {
-	uint32_t start = 0, end = 0, id = 0, callers = 0, shown = 0, always = 0;
+	uint32_t start = 0, end = 0, id = 0, callers = 0, shown = 0, always = 0, jobs = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		enum plan_shows shows = plan_query__shows(plan, i);
@@ -80,6 +80,7 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 		end += plan->queries[i].end_exact;
 		id += plan->queries[i].has_id;
 		callers += has_callers(&plan->queries[i]);
+		jobs += plan->queries[i].active.size != 0;
 	}
 	fprintf(out, "\nqueries     %" PRIu32 "\n", plan->n_queries);
 	print_share(out, "with start and end", plan_complete_queries(plan), plan->n_queries);
@@ -87,6 +88,7 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 	print_share(out, "with end", end, plan->n_queries);
 	print_share(out, "with invocation id", id, plan->n_queries);
 	print_share(out, "with callers", callers, plan->n_queries);
+	print_share(out, "with active jobs", jobs, plan->n_queries);
 	print_share(out, "in sampled stacks", shown, plan->n_queries);
 	print_share(out, "  even if forced", always, plan->n_queries);
 }
@@ -314,6 +316,9 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 		fprintf(out,
 			"running     compilers, and those that were killed, have no names: %s\n",
 			l->current_problem ?: "unknown");
+	if (!plan->jobs.known)
+		fprintf(out, "jobs        of sampled threads are not known: %s\n",
+			plan->jobs.problem ?: "unknown");
 	if (l->wire.size && !l->wire.places.known)
 		fprintf(out, "places      files and lines of definitions cannot be read: %s\n",
 			l->places_problem ?: "unknown");

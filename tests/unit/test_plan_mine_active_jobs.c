@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/active_jobs.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/jobs.s. */
+static struct elf_image *img;
+
+static int setup(void **state)
+{
+	return fixture_dir_setup(state) ?: image_of(fixture("jobs.so"), &img);
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static const char *mine(const char *body, struct active_jobs *out)
+{
+	const char *problem = "not set";
+
+	*out = (struct active_jobs){.current = 77};
+	assert_int_equal(active_jobs_mine(img, symbol(img, body)->addr, symbol(img, "slot")->addr,
+					  out, &problem),
+			 0);
+	return problem;
+}
+
+static struct active_jobs found(const char *body, uint8_t size, uint8_t key, uint8_t job,
+				uint8_t parent)
+{
+	struct active_jobs out;
+
+	assert_null(mine(body, &out));
+	assert_int_equal(out.current, 0x18);
+	assert_int_equal(out.entry.size, size);
+	assert_int_equal(out.entry.key, key);
+	assert_int_equal(out.entry.job, job);
+	assert_int_equal(out.entry.parent, parent);
+	return out;
+}
+
+static void an_entry_is_filled_in_field_by_field(void **state)
+{
+	struct active_jobs out = found("by_value", 0x28, 0, 8, 0x18);
+
+	assert_true(out.has_table);
+	assert_int_equal(out.ctrl, 0);
+	assert_int_equal(out.mask, 8);
+}
+
+static void fields_have_any_order(void **state)
+{
+	assert_false(found("spilled", 0x20, 0x18, 0, 8).has_table);
+}
+
+static void all_branches_are_followed(void **state)
+{
+	found("branches", 0x30, 0, 0x10, 0x20);
+}
+
+static void a_large_key_may_be_copied(void **state)
+{
+	found("copied", 0x78, 0, 0x58, 0x68);
+}
+
+static void a_table_of_one_entry_has_no_key(void **state)
+{
+	found("unit", 0x20, 0, 0, 0x10);
+}
+
+static void what_shows_no_entry_is_a_problem(void **state)
+{
+	static const char *const bodies[] = {"elsewhere", "alone", "above", "endless"};
+
+	for (size_t i = 0; i < N_OF(bodies); i++) {
+		struct active_jobs out;
+
+		assert_non_null(mine(bodies[i], &out));
+		assert_int_equal(out.current, 77);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_entry_is_filled_in_field_by_field),
+		cmocka_unit_test(fields_have_any_order),
+		cmocka_unit_test(all_branches_are_followed),
+		cmocka_unit_test(a_large_key_may_be_copied),
+		cmocka_unit_test(a_table_of_one_entry_has_no_key),
+		cmocka_unit_test(what_shows_no_entry_is_a_problem),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
