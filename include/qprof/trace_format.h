@@ -64,6 +64,7 @@ enum qpt_chunk_type {
 	QPT_FILES = 24,
 	QPT_OVERHEAD = 25,
 	QPT_PART = 26,
+	QPT_JOBS = 28,
 };
 
 /*
@@ -121,6 +122,7 @@ enum {
 /* Flags of SAMPLING. */
 #define QPT_SAMPLING_OFF_CPU 1u
 #define QPT_SAMPLING_LIGHT   2u
+#define QPT_SAMPLING_QUERIES 4u
 
 /*
  * The codes of places in a column: of a new location, of another new place, of the places in a
@@ -148,7 +150,8 @@ enum {
 
 /* Columns of a batch of samples that may be left out. */
 #define QPT_SAMPLE_COLUMN_PROBES 1u
-#define QPT_SAMPLE_COLUMNS_ALL	 QPT_SAMPLE_COLUMN_PROBES
+#define QPT_SAMPLE_COLUMN_JOBS	 2u
+#define QPT_SAMPLE_COLUMNS_ALL	 (QPT_SAMPLE_COLUMN_PROBES | QPT_SAMPLE_COLUMN_JOBS)
 
 /* In a table of ranges: these locindexes lie in no function. */
 #define QPT_NO_FUNCTION (-1)
@@ -172,6 +175,7 @@ enum {
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
 #define QPT_SAMPLES_MAX	     65536u	  /* samples in one chunk */
+#define QPT_JOBS_MAX	     (1u << 22)	  /* jobs in one file */
 #define QPT_STACKS_MAX	     (1u << 24)	  /* entries of stacks in one file */
 #define QPT_STACK_CHUNK_MAX  65536u	  /* entries of stacks in one chunk */
 #define QPT_STACK_PLACES_MAX (1u << 22)	  /* different places of them in one file */
@@ -190,5 +194,6 @@ enum {
 #define QPT_EXPANSION_TEXT   16u /* bytes of a repeated text that count as one */
 #define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
 #define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
+#define QPT_EXPANSION_JOB    16u /* what a job counts */
 
 #endif /* QPROF_TRACE_FORMAT_H */

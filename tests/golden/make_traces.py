@@ -530,7 +530,7 @@ def bad():
     for name, payload, what in (
         ("process", samples_payload(0, 0, (1, 1, [sample])), "samples of a process it does not hold"),
         ("threads", samples_payload(0, 0, (0, 1, [sample]))[:6] + b"\3" + bytes(9), add_up),
-        ("columns", samples_payload(0, 0, (0, 1, [sample + (0, 0)]), columns=2), add_up),
+        ("columns", samples_payload(0, 0, (0, 1, [sample + (0, 0)]), columns=4), add_up),
         ("cause", samples_payload(0, 0, (0, 1, [(0,) + sample[1:]])), "a sample has an unknown cause"),
         ("cut", samples_payload(0, 0, (0, 1, [(1, 5) + sample[2:]])), "a sample has an unknown cause"),
         ("late", samples_payload(0, 0, (0, 1, [(2, 0, -100, 100, 1)])), "a sample ends before it starts"),

@@ -21,6 +21,7 @@ struct seen {
 	struct self_time *self_time; /* NULL with a filter, which hides the spans within a span */
 	bool has_costs;		     /* the probe costs of spans are known */
 	struct dump_stacks stacks;
+	uint32_t jobs; /* that were printed */
 	struct cmd_output bound;
 	FILE *out;
 };
@@ -136,6 +137,25 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 	return err ?: dump_span(s->out, span, seen__get(s, span->process), &texts);
 }
 
+/* The jobs up to that of a sample. */
+static int dump_jobs(struct seen *s, uint32_t last)
+{
+	const struct trace_reader *r = s->r;
+	int err = 0;
+
+	for (; s->jobs < last && !err; s->jobs++) {
+		const struct trace_job *job = trace_reader__job(r, s->jobs + 1);
+		uint32_t event = job ? trace_reader__job_string(r, job) : TRACE_NO_STRING;
+
+		if (job)
+			err = dump_job(s->out, s->jobs + 1, job,
+				       trace_reader__string(r, job->query),
+				       event == TRACE_NO_STRING ? NULL
+								: trace_reader__string(r, event));
+	}
+	return err;
+}
+
 static int dump_sample_item(struct seen *s, const struct trace_sample *sample)
 {
 	const char *name = NULL, *kind = NULL;
@@ -145,6 +165,7 @@ static int dump_sample_item(struct seen *s, const struct trace_sample *sample)
 		name = trace_reader__string(s->r, sample->label);
 		kind = trace_reader__kind(s->r, sample->kind);
 	}
+	err = err ?: dump_jobs(s, sample->job);
 	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), name, kind);
 }
 

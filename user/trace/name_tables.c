@@ -11,6 +11,7 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion)
 		.expansion = expansion,
 		.places.expansion = expansion,
 		.stacks.expansion = expansion,
+		.jobs.expansion = expansion,
 	};
 	t->mapped = calloc(1, sizeof(*t->mapped));
 	if (!t->mapped)
@@ -108,6 +109,8 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return string_pairs__take(&t->files, in, t->n_strings);
 	case QPT_STACKS:
 		return take_stacks(t, in, why);
+	case QPT_JOBS:
+		return job_table__take(&t->jobs, in, n_processes, t->n_strings, why);
 	case QPT_FOREIGN:
 		*why = "a list of other crates is malformed";
 		return take_foreign(t, in, t->n_strings);
@@ -187,6 +190,7 @@ void name_tables__destroy(struct name_tables *t)
 	string_pairs__destroy(&t->key_types);
 	string_pairs__destroy(&t->files);
 	stack_table__destroy(&t->stacks);
+	job_table__destroy(&t->jobs);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

@@ -135,6 +135,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_LINES:
 	case QPT_FILES:
 	case QPT_STACKS:
+	case QPT_JOBS:
 		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
 		break;
 	case QPT_PROCESSES:
@@ -606,6 +607,20 @@ const char *trace_reader__event(const struct trace_reader *r, const struct trace
 const struct trace_stack *trace_reader__stack(const struct trace_reader *r, uint32_t id)
 {
 	return stack_table__get(&r->names.stacks, id);
+}
+
+const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t id)
+{
+	return job_table__get(&r->names.jobs, id);
+}
+
+uint32_t trace_reader__job_string(const struct trace_reader *r, const struct trace_job *job)
+{
+	const struct trace_span as_in_file = {.process = job->process,
+					      .invocation = job->invocation};
+
+	return job->invocation == TRACE_NO_INVOCATION ? TRACE_NO_STRING
+						      : name_tables__event(&r->names, &as_in_file);
 }
 
 uint32_t trace_reader__stacks(const struct trace_reader *r)

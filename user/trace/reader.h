@@ -140,6 +140,12 @@ bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
 const struct trace_stack *trace_reader__stack(const struct trace_reader *r, uint32_t id);
 uint32_t trace_reader__stacks(const struct trace_reader *r);
 
+/* A job of a sample that was read; NULL if there is none. Valid until the next item is read. */
+const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t id);
+
+/* What it is about: as trace_reader__event_string(). */
+uint32_t trace_reader__job_string(const struct trace_reader *r, const struct trace_job *job);
+
 /* Counts of the parts that were read so far. */
 struct trace_stats {
 	uint64_t chunks;

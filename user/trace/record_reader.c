@@ -225,6 +225,7 @@ int record_reader__sampling(struct byte_reader *in, struct trace_item *item, con
 		return -EBADMSG;
 	item->sampling.off_cpu = flags & QPT_SAMPLING_OFF_CPU;
 	item->sampling.light = flags & QPT_SAMPLING_LIGHT;
+	item->sampling.queries = flags & QPT_SAMPLING_QUERIES;
 	item->kind = TRACE_ITEM_SAMPLING;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct sample_codec {
 	uint64_t base_ns;
 	uint32_t stacks;
 	bool has_probes;
+	bool has_jobs;
 };
 
 /* The expected next sample of a thread. */
@@ -85,10 +86,11 @@ static int group_by_thread(struct sample_codec *c, const struct trace_sample *sa
 		if (batch_threads__add(&c->threads, i, samples[i].process, samples[i].tid))
 			return -ENOMEM;
 	batch_threads__arrange(&c->threads);
-	c->has_probes = false;
+	c->has_probes = c->has_jobs = false;
 	for (uint32_t i = 0; i < n; i++) {
 		c->samples[batch_threads__place(&c->threads, i)] = samples[i];
 		c->has_probes |= samples[i].label != TRACE_NO_STRING || samples[i].depth;
+		c->has_jobs |= samples[i].job != TRACE_NO_JOB;
 	}
 	c->base_ns = samples[0].time_ns;
 	return 0;
@@ -100,7 +102,8 @@ static void encode_head(const struct sample_codec *c, uint32_t n, struct byte_bu
 	byte_buffer__varint(out, c->threads.n);
 	byte_buffer__varint(out, c->base_ns);
 	byte_buffer__varint(out, c->stacks);
-	byte_buffer__varint(out, c->has_probes ? QPT_SAMPLE_COLUMN_PROBES : 0);
+	byte_buffer__varint(out, (c->has_probes ? QPT_SAMPLE_COLUMN_PROBES : 0) |
+					 (c->has_jobs ? QPT_SAMPLE_COLUMN_JOBS : 0));
 	batch_threads__store(&c->threads, out);
 }
 
@@ -174,6 +177,18 @@ static uint8_t *encode_probes(const struct sample_codec *c, uint32_t n, uint8_t 
 	return p;
 }
 
+/* Mostly the next one, or the same as before. */
+static uint8_t *encode_jobs(const struct sample_codec *c, uint32_t n, uint8_t *p)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		p = bytes_store_varint(p, bytes_zigzag(c->samples[i].job - last));
+		last = c->samples[i].job;
+	}
+	return p;
+}
+
 int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samples, uint32_t n,
 			 uint32_t stacks, struct byte_buffer *out)
 {
@@ -183,14 +198,16 @@ int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samp
 		return -ENOMEM;
 	c->stacks = stacks;
 	encode_head(c, n, out);
-	/* A byte and five varints per sample. */
-	if (!byte_buffer__reserve(out, n * (1 + 5 * (size_t)BYTES_VARINT_MAX)))
+	/* A byte and six varints per sample. */
+	if (!byte_buffer__reserve(out, n * (1 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_values(c, n, out->data + out->size);
 	p = encode_times(c, p);
 	p = encode_stacks(c, p);
 	if (c->has_probes)
 		p = encode_probes(c, n, p);
+	if (c->has_jobs)
+		p = encode_jobs(c, n, p);
 	out->size = p - out->data;
 	return 0;
 }
@@ -199,11 +216,14 @@ static const char *decode_head(struct sample_codec *c, struct byte_reader *r, ui
 			       uint32_t n_processes)
 {
 	uint32_t n_threads = byte_reader__varint_max(r, n);
+	uint64_t columns;
 	int err;
 
 	c->base_ns = byte_reader__varint(r);
 	c->stacks = byte_reader__varint_max(r, UINT32_MAX);
-	c->has_probes = byte_reader__varint_max(r, QPT_SAMPLE_COLUMNS_ALL);
+	columns = byte_reader__varint_max(r, QPT_SAMPLE_COLUMNS_ALL);
+	c->has_probes = columns & QPT_SAMPLE_COLUMN_PROBES;
+	c->has_jobs = columns & QPT_SAMPLE_COLUMN_JOBS;
 	err = batch_threads__load(&c->threads, r, n_threads, n, n_processes);
 	if (err == -ENOENT)
 		return "samples of a process it does not hold";
@@ -298,6 +318,20 @@ static const char *decode_probes(struct sample_codec *c, struct byte_reader *r, 
 	return NULL;
 }
 
+static const char *decode_jobs(struct sample_codec *c, struct byte_reader *r, uint32_t n,
+			       uint32_t n_jobs)
+{
+	uint64_t job = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		job += bytes_unzigzag(byte_reader__varint(r));
+		if (job > n_jobs)
+			return "a sample has a job the file does not hold";
+		c->samples[i].job = (uint32_t)job;
+	}
+	return NULL;
+}
+
 int sample_codec__decode(struct sample_codec *c, const uint8_t *data, size_t size,
 			 const struct sample_limits *limits, const struct trace_sample **samples,
 			 uint32_t *n, const char **why)
@@ -320,6 +354,8 @@ int sample_codec__decode(struct sample_codec *c, const uint8_t *data, size_t siz
 		*why = decode_stacks(c, &r, limits->stacks);
 	if (!*why && c->has_probes)
 		*why = decode_probes(c, &r, count, limits->strings);
+	if (!*why && c->has_jobs)
+		*why = decode_jobs(c, &r, count, limits->jobs);
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of samples does not fill its chunk";
 	if (*why)

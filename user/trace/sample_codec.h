@@ -29,6 +29,7 @@ struct sample_limits {
 	uint32_t processes;
 	uint32_t strings;
 	uint32_t stacks; /* entries + 1: TRACE_NO_STACK may always be */
+	uint32_t jobs;
 };
 
 /*

@@ -31,6 +31,7 @@ int sample_reader__begin(struct sample_reader *r, const struct byte_reader *in, 
 		.processes = r->records->processes.n,
 		.strings = r->names->n_strings,
 		.stacks = r->names->stacks.n + 1,
+		.jobs = r->names->jobs.n,
 	};
 	const struct trace_sample *batch;
 	uint32_t n;

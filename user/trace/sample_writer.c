@@ -6,6 +6,7 @@
 
 #define BATCH_SAMPLES 4096u
 #define NEW_STACKS    16384u /* entries before they become a chunk */
+#define NEW_JOBS      16384u /* likewise */
 
 static int fail(struct sample_writer *w, int err)
 {
@@ -27,7 +28,8 @@ int sample_writer__sampling(struct sample_writer *w, const struct trace_sampling
 	byte_buffer__varint(payload, s->hz);
 	byte_buffer__varint(payload, s->fault_period);
 	byte_buffer__varint(payload, (s->off_cpu ? QPT_SAMPLING_OFF_CPU : 0) |
-					     (s->light ? QPT_SAMPLING_LIGHT : 0));
+					     (s->light ? QPT_SAMPLING_LIGHT : 0) |
+					     (s->queries ? QPT_SAMPLING_QUERIES : 0));
 	w->begun = true;
 	return chunk_sink__write(w->names->sink, QPT_SAMPLING, payload, NULL);
 }
@@ -57,10 +59,36 @@ int sample_writer__stack(struct sample_writer *w, const struct trace_stack *s, u
 	return w->stacks.n_new >= NEW_STACKS ? write_stacks(w) : 0;
 }
 
+static int write_jobs(struct sample_writer *w)
+{
+	struct byte_buffer *payload;
+	int err = name_writer__flush(w->names);
+
+	if (err || !w->jobs.n)
+		return err;
+	payload = chunk_sink__payload(w->names->sink);
+	err = job_table__payload(&w->jobs, payload);
+	return err ? fail(w, err) : chunk_sink__write(w->names->sink, QPT_JOBS, payload, NULL);
+}
+
+int sample_writer__job(struct sample_writer *w, const struct trace_job *job, uint32_t *id)
+{
+	int err = w->names->sink->file.error;
+
+	if (err)
+		return err;
+	if (job->process >= w->names->n_processes || job->query >= w->names->strings.n)
+		return -EINVAL;
+	err = job_table__add(&w->jobs, job, id);
+	if (err)
+		return err == -ENOMEM ? fail(w, err) : err;
+	return w->jobs.n >= NEW_JOBS ? write_jobs(w) : 0;
+}
+
 static int write_samples(struct sample_writer *w)
 {
 	struct byte_buffer *payload;
-	int err = write_stacks(w);
+	int err = write_stacks(w) ?: write_jobs(w);
 
 	if (err || !w->n_batch)
 		return err;
@@ -79,7 +107,8 @@ static int write_samples(struct sample_writer *w)
 static bool is_sound(const struct sample_writer *w, const struct trace_sample *s)
 {
 	return w->begun && s->process < w->names->n_processes && s->stack <= w->stacks.table.n &&
-	       s->cause && s->cause < TRACE_SAMPLE_CAUSES && s->cut < TRACE_CUT_MAX &&
+	       s->job <= w->jobs.first + w->jobs.n && s->cause && s->cause < TRACE_SAMPLE_CAUSES &&
+	       s->cut < TRACE_CUT_MAX &&
 	       (s->label == TRACE_NO_STRING || s->label < w->names->strings.n) &&
 	       (s->cause != TRACE_SAMPLE_OFF_CPU || s->value <= UINT64_MAX - s->time_ns);
 }
@@ -113,6 +142,7 @@ int sample_writer__flush(struct sample_writer *w)
 void sample_writer__destroy(struct sample_writer *w)
 {
 	stack_writer__destroy(&w->stacks);
+	job_table__destroy(&w->jobs);
 	sample_codec__free(w->codec);
 	free(w->batch);
 }

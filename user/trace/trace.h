@@ -406,6 +406,19 @@ struct trace_stack {
 
 #define TRACE_STACK_DEPTH_MAX 2048
 
+#define TRACE_NO_JOB 0u
+
+/*
+ * An execution of a query that samples met. Jobs have numbers from 1 on; that around has a smaller
+ * one.
+ */
+struct trace_job {
+	uint32_t process;    /* index in the file, whatever filter a reader has */
+	uint32_t query;	     /* string id of its name */
+	uint32_t invocation; /* mapped to what it is about; or TRACE_NO_INVOCATION */
+	uint32_t parent;     /* the job around; TRACE_NO_JOB: none, or not known */
+};
+
 /* A stack of a thread at a moment. */
 struct trace_sample {
 	uint64_t time_ns;
@@ -413,6 +426,7 @@ struct trace_sample {
 	uint32_t process; /* index */
 	uint32_t tid;
 	uint32_t stack; /* the innermost entry; TRACE_NO_STACK: none was recorded */
+	uint32_t job;	/* the innermost; TRACE_NO_JOB: none, or not known */
 	/*
 	 * The view of the probes at that moment: the label (TRACE_NO_STRING: in no interval, or not
 	 * known, as in the trap of a probe; never virtual) and kind of the innermost interval, and
@@ -435,6 +449,8 @@ struct trace_sampling {
 	 */
 	bool light;
 	bool off_cpu; /* stacks of threads that leave the CPU */
+	/* No execution of a query is recorded: their times are those of samples, which have jobs. */
+	bool queries;
 };
 
 /* Whether the stack of a sample was not asked for. `light` is that of struct trace_sampling. */

@@ -221,6 +221,11 @@ int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uin
 	return sample_writer__stack(&w->samples, s, id);
 }
 
+int trace_writer__job(struct trace_writer *w, const struct trace_job *job, uint32_t *id)
+{
+	return sample_writer__job(&w->samples, job, id);
+}
+
 int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s)
 {
 	return sample_writer__sample(&w->samples, s);

@@ -104,7 +104,13 @@ int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *
 int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id);
 
 /*
- * Add a sample. Its process, label, kind and stack must have been added before, and
+ * Add a job, whose process, query and parent were added before; *id is its number. -EINVAL if that
+ * is not so; -E2BIG beyond what a trace may hold. Neither ends the writing.
+ */
+int trace_writer__job(struct trace_writer *w, const struct trace_job *job, uint32_t *id);
+
+/*
+ * Add a sample. Its process, label, kind, stack and job must have been added before, and
  * trace_writer__sampling() called. The samples of a thread come in the order of the moments at
  * which they were taken.
  */

@@ -206,6 +206,19 @@ int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
 	return put_line(&j);
 }
 
+int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *query,
+	     const char *event)
+{
+	struct json j = begin_line(out, "type", "job");
+
+	json__number(&j, "id", id);
+	json__known(&j, "parent", job->parent != TRACE_NO_JOB, job->parent);
+	json__number(&j, "process", job->process);
+	json__text(&j, "query", query);
+	json__text(&j, "event", event);
+	return put_line(&j);
+}
+
 int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
 		const char *name, const char *kind)
 {
@@ -219,6 +232,8 @@ int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_proc
 	json__number(&j, "value", s->value);
 	json__known(&j, "stack", s->stack != TRACE_NO_STACK, s->stack);
 	json__text(&j, "cut", s->cut ? sample_cut_name(s->cut) : NULL);
+	if (s->job != TRACE_NO_JOB)
+		json__number(&j, "job", s->job);
 	if (!name)
 		return put_line(&j);
 	json__text(&j, "query", name);

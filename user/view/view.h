@@ -212,6 +212,9 @@ struct dump_stack_texts {
 int dump_sampling(FILE *out, const struct trace_sampling *s);
 int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
 	       const struct dump_stack_texts *texts);
+/* `event`: what it is about, or NULL. */
+int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *query,
+	     const char *event);
 /* `name` and `kind` are those of the interval that probes saw; NULL: none. */
 int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
 		const char *name, const char *kind);

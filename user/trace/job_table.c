@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/job_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "qprof/trace_format.h"
+
+int job_table__add(struct job_table *t, const struct trace_job *job, uint32_t *id)
+{
+	uint32_t n = t->first + t->n;
+
+	if (job->parent > n)
+		return -EINVAL;
+	if (n == QPT_JOBS_MAX)
+		return -E2BIG;
+	if (array__add(&t->items, &t->n, &t->capacity, job))
+		return -ENOMEM;
+	*id = n + 1;
+	return 0;
+}
+
+int job_table__payload(struct job_table *t, struct byte_buffer *out)
+{
+	uint64_t process = 0, invocation = 0;
+
+	byte_buffer__varint(out, t->n);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct trace_job *job = &t->items[i];
+		uint64_t number = (uint32_t)(job->invocation + 1); /* 0: none */
+
+		byte_buffer__varint(out, bytes_zigzag(job->process - process));
+		byte_buffer__varint(out, job->query);
+		byte_buffer__varint(out, bytes_zigzag(number - invocation));
+		byte_buffer__varint(out, job->parent ? t->first + i + 1 - job->parent : 0);
+		process = job->process;
+		invocation = number;
+	}
+	t->first += t->n;
+	t->n = 0;
+	return out->failed ? -ENOMEM : 0;
+}
+
+int job_table__take(struct job_table *t, struct byte_reader *in, uint32_t n_processes,
+		    uint32_t n_strings, const char **why)
+{
+	uint64_t process = 0, invocation = 0;
+	/* Each takes at least four bytes, so the payload limits the count. */
+	uint64_t n = byte_reader__varint_max(in, (uint64_t)(in->end - in->at) / 4);
+
+	*why = "a list of jobs is malformed";
+	if (n > QPT_JOBS_MAX - t->n)
+		return -EBADMSG;
+	if (!expansion__make(t->expansion, n * QPT_EXPANSION_JOB))
+		return -E2BIG;
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		struct trace_job job;
+		uint64_t back;
+
+		process += bytes_unzigzag(byte_reader__varint(in));
+		job.query = byte_reader__varint_max(in, UINT32_MAX);
+		invocation += bytes_unzigzag(byte_reader__varint(in));
+		back = byte_reader__varint(in);
+		if (process >= n_processes || job.query >= n_strings || invocation > UINT32_MAX ||
+		    back > t->n)
+			return -EBADMSG;
+		job.process = (uint32_t)process;
+		job.invocation = (uint32_t)invocation - 1;
+		job.parent = back ? (uint32_t)(t->n + 1 - back) : TRACE_NO_JOB;
+		if (array__add(&t->items, &t->n, &t->capacity, &job))
+			return -ENOMEM;
+	}
+	return in->bad || in->at != in->end ? -EBADMSG : 0;
+}
+
+void job_table__destroy(struct job_table *t)
+{
+	free(t->items);
+}
