@@ -17,6 +17,7 @@
 
 #include "environment.h"
 #include "internals.h"
+#include "jobs.h"
 #include "maps.h"
 #include "sample_intervals.h"
 #include "sample_mappings.h"
@@ -172,6 +173,8 @@ static __always_inline int sample_unwind(struct unwind *u, int in_kernel, __u32 
 					     : WIRE_SAMPLE_FRAMES;
 	u->sample.n = 0;
 	u->sample.cut = WIRE_CUT_NO_MAP;
+	u->sample.job = 0;
+	u->lib = 0;
 	if (!sample_is_of_compiler(u))
 		return 0;
 	if (in_kernel)
@@ -251,6 +254,7 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s->value = value;
 	sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
+	jobs_note(&slot->unwind, which);
 	sample_send(s);
 	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - s->time_ns);
 	__sync_lock_test_and_set(&slot->taken, 0);

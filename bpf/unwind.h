@@ -38,8 +38,11 @@ struct unwind {
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
-	wire_u32 table;	     /* of the page that the last pc is in */
-	wire_u32 most;	     /* frames to walk */
+	wire_u32 table; /* of the page that the last pc is in */
+	wire_u32 most;	/* frames to walk */
+	wire_u32 lib;	/* of a compiler, in which a frame was; 0: none */
+	wire_u32 pad2;
+	wire_u64 lib_bias;   /* of that library's mapping */
 	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
 	wire_u8 bp_lost;     /* bp is unknown */
 	wire_u8 ended;
@@ -50,6 +53,8 @@ struct unwind {
 
 /* Set u->mapping to the one that holds `pc`; nonzero: there is none. */
 static int unwind_find_mapping(struct unwind *u, wire_u64 pc);
+/* The number of a compiler's library that a file is, or 0. */
+static wire_u32 unwind_lib(wire_u32 file);
 /* The tables of a file, or NULL. */
 static const struct wire_unwind_file *unwind_file(wire_u32 number);
 /* Read 8 or 16 bytes of user memory; nonzero: they are not resident, or not mapped. */
@@ -95,6 +100,10 @@ UNWIND_APART int unwind_locate(struct unwind *u)
 		return unwind_end(u, WIRE_CUT_NO_MAP);
 	}
 	unwind_add(u, wire_place(u->mapping.file, u->pc - u->mapping.bias));
+	if (!u->lib) {
+		u->lib = unwind_lib(u->mapping.file);
+		u->lib_bias = u->mapping.bias;
+	}
 	return 0;
 }
 

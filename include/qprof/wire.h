@@ -34,6 +34,7 @@ enum wire_type {
 	WIRE_ARGUMENT = 15,
 	WIRE_SAMPLE = 16,
 	WIRE_COUNTS = 17,
+	WIRE_JOB = 18,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -455,6 +456,7 @@ enum wire_counter {
 	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
 	WIRE_COUNT_SAMPLES,	    /* samples of stacks that were sent */
 	WIRE_LOST_SAMPLES_RING,	    /* the same lost: the ring buffer was full */
+	WIRE_LOST_JOBS,		    /* no room in the ring for a job of a sample */
 	WIRE_LOST_SAMPLES_NESTED,   /* the same lost: the memory for one was in use */
 	WIRE_COUNT_TICKS,	    /* ticks of the CPU's clock in followed processes */
 	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */

@@ -70,12 +70,64 @@ struct wire_sample {
 	wire_u32 tid;
 	wire_u64 time_ns; /* WIRE_SAMPLE_OFF_CPU: when it left the CPU */
 	wire_u64 value;
+	wire_u64 job; /* number of the query that the thread executes; 0: none, or not known */
 	wire_u32 n; /* frames */
 	wire_u32 pad2;
 	wire_u64 frames[WIRE_SAMPLE_FRAMES];
 };
 
-_Static_assert(__builtin_offsetof(struct wire_sample, frames) == 48, "wire_sample");
+_Static_assert(__builtin_offsetof(struct wire_sample, frames) == 56, "wire_sample");
+
+/*
+ * A query that runs in a process, by the number that the compiler gives it. It comes before the
+ * first sample that was taken in it, as do the jobs around.
+ */
+struct wire_job {
+	wire_u8 type; /* WIRE_JOB */
+	wire_u8 lib;
+	wire_u16 query;
+	wire_u32 pid;
+	wire_u64 job;
+	wire_u64 parent; /* the job around; 0: none */
+	wire_u64 key;	 /* wire_key(); 0: none, or not known */
+};
+
+_Static_assert(sizeof(struct wire_job) == 32, "wire_job");
+
+/* Where a query keeps its active jobs: of an entry, offsets in bytes. */
+struct wire_job_table {
+	wire_u32 at; /* of the table, within the GlobalCtxt; 0: not known */
+	wire_u8 size;
+	wire_u8 key_at;
+	wire_u8 job;
+	wire_u8 parent;
+	wire_u8 key; /* enum wire_key */
+	wire_u8 pad[3];
+};
+
+#define WIRE_JOB_TABLES	 1024 /* a power of two */
+#define WIRE_TABLE_WORDS 5    /* words of a table's struct that are read */
+
+/*
+ * All of a library. A table is a hash table as hashbrown has it: words of a struct are the address
+ * of control bytes, and the number of buckets less 1; an entry ends `size` bytes for each bucket
+ * before it below the control bytes. Or, if the byte `mode` says so, the first word is the address
+ * of so many such structs, at a distance of `shard` bytes.
+ */
+struct wire_job_tables {
+	wire_u32 current;  /* within a thread's ImplicitCtxt: the job that the thread executes */
+	wire_u8 mode_at;   /* of the byte, within the struct */
+	wire_u8 sharded;   /* its value for shards */
+	wire_u8 ctrl;	   /* words within the struct */
+	wire_u8 mask;
+	wire_u8 n_entries; /* likewise: how many there are */
+	wire_u8 pad[3];
+	wire_u32 n_shards;
+	wire_u32 shard;
+	wire_u32 n;
+	struct wire_job_table items[WIRE_JOB_TABLES];
+};
+
 
 /*
  * The executable mappings of a process that are of known files: addresses, and what is subtracted

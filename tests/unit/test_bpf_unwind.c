@@ -48,6 +48,11 @@ static struct unwind_recent *unwind_recent(wire_u32 at)
 	return &w.recent[at];
 }
 
+static wire_u32 unwind_lib(wire_u32 file)
+{
+	return 0;
+}
+
 static const struct wire_unwind_file *unwind_file(wire_u32 number)
 {
 	return number < N_OF(w.files) ? &w.files[number] : NULL;

@@ -25,7 +25,7 @@ static void samples_reach_the_trace_and_are_counted(void **state)
 	struct trace_sample s = sampled_trace_sample(5, TRACE_NO_STACK);
 	_free_ char *text = NULL;
 
-	sample_output__begin(&o, &options);
+	sample_output__begin(&o, &options, false);
 	s.stack = add(&o, TRACE_NO_STACK, TRACE_STACK_QUERY, SAMPLED_TYPECK);
 	sample_output__sample(&o, &s);
 	s.cut = TRACE_CUT_NO_MAP;
@@ -51,7 +51,7 @@ static void a_stack_that_was_not_asked_for_is_not_cut(void **state)
 	struct trace_sample s = sampled_trace_sample(5, TRACE_NO_STACK);
 	_free_ char *text = NULL;
 
-	sample_output__begin(&o, &light);
+	sample_output__begin(&o, &light, false);
 	s.cut = TRACE_CUT_TOO_DEEP;
 	sample_output__sample(&o, &s);
 	s.cause = TRACE_SAMPLE_FAULT;
@@ -69,7 +69,7 @@ static void without_samples_nothing_is_written(void **state)
 	struct sample_output o = {.trace = &trace};
 	_free_ char *text = NULL;
 
-	sample_output__begin(&o, &(struct sampling_options){0});
+	sample_output__begin(&o, &(struct sampling_options){0}, false);
 	assert_int_equal(trace_writer__finish(trace.writer), 0);
 	text = dump_trace(temporary);
 	assert_lacks(text, "sampling");
@@ -84,7 +84,7 @@ static void a_stack_without_room_is_left_out_whole(void **state)
 	_free_ char *text = NULL;
 	struct output out;
 
-	sample_output__begin(&o, &options);
+	sample_output__begin(&o, &options, false);
 	output_begin(&out);
 	for (int round = 0; round < 2; round++) {
 		s.stack = TRACE_NO_STACK;
@@ -119,7 +119,7 @@ static void nothing_goes_into_a_trace_that_failed(void **state)
 	struct sample_output o = {.trace = &trace};
 	const struct trace_sample s = sampled_trace_sample(5, TRACE_NO_STACK);
 
-	sample_output__begin(&o, &options);
+	sample_output__begin(&o, &options, false);
 	assert_int_equal(add(&o, TRACE_NO_STACK, TRACE_STACK_LOCATION, 1), TRACE_NO_STACK);
 	sample_output__sample(&o, &s);
 	assert_int_equal(trace.err, -ENOSPC);

@@ -39,6 +39,11 @@ static struct unwind_recent *unwind_recent(wire_u32 at)
 	return NULL;
 }
 
+static wire_u32 unwind_lib(wire_u32 file)
+{
+	return 0;
+}
+
 static const struct wire_unwind_file *unwind_file(wire_u32 number)
 {
 	return NULL;

@@ -147,6 +147,8 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
 	switch (site->role) {
 	case WIRE_ROLE_CAUGHT:
 		return true;
+	case WIRE_ROLE_DROP:
+		return !filter__is_empty(set->filter);
 	case WIRE_ROLE_REQUEST:
 		return set->queries && set->callers;
 	case WIRE_ROLE_GUARD:

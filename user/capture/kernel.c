@@ -273,6 +273,7 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		.files = bpf_map__fd(s->maps.unwind_files),
 		.recent = bpf_map__fd(s->maps.unwind_rules),
 		.area = bpf_map__fd(s->maps.unwind_area),
+		.libs = s->bss->jobs_libs,
 		.n_files = bpf_map__max_entries(s->maps.unwind_files),
 		.n_recent = bpf_map__max_entries(s->maps.unwind_rules),
 		.recent_bytes = bpf_map__value_size(s->maps.unwind_rules),

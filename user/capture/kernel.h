@@ -168,6 +168,7 @@ struct kernel_samples {
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
 	int recent;			 /* rules that each CPU looked up last */
 	int area;			 /* n_blocks blocks of tables, to be mapped */
+	volatile uint8_t *libs; /* by a file's number: the compiler's library that it is, or 0 */
 	uint32_t n_files;
 	uint32_t n_recent, recent_bytes; /* of a value */
 	uint32_t n_blocks;

@@ -78,6 +78,7 @@ static struct tables tables_of(const struct attachments *a)
 		.layouts = bpf_map__fd(s->maps.layouts),
 		.sources = bpf_map__fd(s->maps.sources),
 		.expansions = bpf_map__fd(s->maps.expansions),
+		.jobs = s->rodata->knobs.sampled ? bpf_map__fd(s->maps.job_tables) : -1,
 	};
 }
 

@@ -196,6 +196,9 @@ static int prepare_samples(struct loaded *l, const struct sampling_options *opt,
 	bpf_map__set_autocreate(l->skel->maps.unwind_area, any);
 	bpf_map__set_autocreate(l->skel->maps.known_files, any);
 	bpf_map__set_autocreate(l->skel->maps.known_programs, any);
+	bpf_map__set_autocreate(l->skel->maps.job_tables, any);
+	bpf_map__set_autocreate(l->skel->maps.jobs_sent, any);
+	bpf_map__set_autocreate(l->skel->maps.jobs_scans, any);
 	if (!any && bpf_map__set_max_entries(l->skel->maps.noted, 1))
 		return -errno;
 	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)

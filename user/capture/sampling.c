@@ -56,7 +56,10 @@ struct sampling {
 	uint64_t n_lost;   /* mappings without room */
 	uint64_t n_missed; /* ticks, by events that are closed */
 	uint64_t swept_ns;
-	bool warned; /* a line has reported that there are too many processes */
+	/* Of the libraries that are attached to, by their numbers; `ino` is 0: none is. */
+	struct library_identity libs[WIRE_MAX_LIBS + 1];
+	uint32_t n_libs; /* numbers up to this were used */
+	bool warned;	 /* a line has reported that there are too many processes */
 };
 
 static uint64_t now(void)
@@ -122,6 +125,39 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 	return 0;
 }
 
+/* ---- Compilers' libraries -------------------------------------------------------------------- */
+
+/* The kernel half reads jobs of threads that have a frame in a compiler's library. */
+static void tie(struct sampling *s, uint32_t number, const struct library_identity *id)
+{
+	uint8_t lib = 0;
+
+	for (uint32_t i = 1; i <= s->n_libs; i++)
+		if (s->libs[i].ino && library_identity_is_one(&s->libs[i], id))
+			lib = (uint8_t)i;
+	if (s->kernel.libs && number < s->kernel.n_files)
+		s->kernel.libs[number] = lib;
+}
+
+void sampling__library(struct sampling *s, uint8_t lib, struct library_file *file)
+{
+	struct library_identity id = {0};
+	uint32_t number;
+
+	if (!s)
+		return;
+	if (file)
+		id = *library_file__identity(file);
+	s->libs[lib] = id;
+	s->n_libs = lib > s->n_libs ? lib : s->n_libs;
+	for (uint32_t i = 0; s->kernel.libs && !file && i < s->kernel.n_files; i++)
+		if (s->kernel.libs[i] == lib)
+			s->kernel.libs[i] = 0;
+	number = file ? sampled_files__find(s->files, &id, id.uid) : 0;
+	if (number)
+		tie(s, number, &id);
+}
+
 /* ---- Files before any process ---------------------------------------------------------------- */
 
 bool sampling__is_demanded(const struct sampling *s)
@@ -141,6 +177,8 @@ static int foresee(struct sampling *s, const struct foreseen_file *f)
 	if (sampled_files__find(s->files, id, id->uid))
 		return 0;
 	err = sampled_files__add(s->files, f->file, id->uid, &number);
+	if (!err)
+		tie(s, number, id);
 	return err == -EDQUOT || err == -EAGAIN ? 0 : err;
 }
 
@@ -205,6 +243,7 @@ static int add_mapping(struct sampling *s, struct visit *v, const struct mapped_
 	/* At once: the next file may need room. */
 	sampled_files__hold(s->files, new.file);
 	v->files[v->n_files++] = (uint16_t) new.file;
+	tie(s, new.file, &m->id);
 	none = sampled_files__bias(s->files, new.file, m->start, m->offset, &new.bias);
 	p->pending += none == -EAGAIN;
 	if (!none)

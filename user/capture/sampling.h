@@ -36,6 +36,9 @@ bool sampling__is_demanded(const struct sampling *s);
 /* Begin the tables of files that no compiler has mapped yet. -ENOMEM, or an error of the sink. */
 int sampling__foresee(struct sampling *s, const struct foreseen_files *files);
 
+/* A library of compilers was attached to; or, with NULL, is not any more. */
+void sampling__library(struct sampling *s, uint8_t lib, struct library_file *file);
+
 /* A compiler was found. It runs, or waits for its probes. */
 int sampling__expect(struct sampling *s, pid_t pid);
 

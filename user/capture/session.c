@@ -203,6 +203,7 @@ static int attach_sites(struct session *s, const struct plan *plan, bool foreign
 		running_names__set_library(s->names, lib, plan);
 	if (plan->hits)
 		err = attach_hits(s, plan, lib);
+	sampling__library(s->sampling, lib, plan->file);
 	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
 	/* Last: an error before this detaches the library, of which the budget would learn. */
 	err = err ?: kernel_probes__attached(probes, s->budget, lib, plan);
@@ -253,6 +254,7 @@ static void release(void *session, uint8_t lib)
 {
 	struct session *s = session;
 
+	sampling__library(s->sampling, lib, NULL);
 	kernel__release(s->kernel, lib);
 }
 

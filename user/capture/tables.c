@@ -3,7 +3,10 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 #define ENTRY_MAX 12
 #define VALUE_MAX sizeof(struct wire_source)
@@ -196,6 +199,53 @@ static int fill_sources(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
+static uint8_t word_of(uint32_t offset)
+{
+	return (uint8_t)(offset / sizeof(uint64_t));
+}
+
+/* Nothing is filled in if a part of it is not known: then samples have no jobs. */
+static int fill_jobs(int map, const struct attach_set *set)
+{
+	const struct plan *plan = set->plan;
+	const struct wire_tables *t = &plan->tables;
+	_free_ struct wire_job_tables *all = NULL;
+	uint32_t lib = set->lib;
+
+	if (map < 0 || !plan->jobs.known || !t->n || t->shards || t->items % 8 ||
+	    plan->jobs.ctrl % 8 || plan->jobs.mask % 8)
+		return 0;
+	all = calloc(1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	*all = (struct wire_job_tables){
+		.current = plan->jobs.current,
+		.mode_at = (uint8_t)t->mode,
+		.sharded = (uint8_t)t->sharded,
+		.ctrl = word_of(plan->jobs.ctrl),
+		.mask = word_of(plan->jobs.mask),
+		.n_entries = word_of(t->items),
+		.n_shards = t->n_shards,
+		.shard = t->shard_size,
+		.n = plan->n_queries < WIRE_JOB_TABLES ? plan->n_queries : WIRE_JOB_TABLES,
+	};
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		if (!q->active.size || !q->table.kind)
+			continue;
+		all->items[i] = (struct wire_job_table){
+			.at = q->table.active,
+			.size = q->active.size,
+			.key_at = q->active.key,
+			.job = q->active.job,
+			.parent = q->active.parent,
+			.key = q->key,
+		};
+	}
+	return bpf_map_update_elem(map, &lib, all, BPF_ANY) ? -errno : 0;
+}
+
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
 	int err = fill_sites(t->providers, set, sizeof(struct wire_provider), add_providers)
@@ -204,7 +254,8 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_expansions(t->expansions, set)
 			  ?: fill_query_tables(t, set)
 			  ?: fill_sources(t->sources, set)
-			  ?: fill_memory_keys(t->memory_keys, set);
+			  ?: fill_memory_keys(t->memory_keys, set)
+			  ?: fill_jobs(t->jobs, set);
 
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }
@@ -241,4 +292,6 @@ void tables_clear(const struct tables *t, uint8_t lib)
 	clear(t->sources, lib, lib_of_wrapper);
 	clear(t->memory_keys, lib, lib_of_wrapper);
 	clear(t->query_tables, lib, lib_of_wrapper);
+	if (t->jobs >= 0)
+		bpf_map_delete_elem(t->jobs, &(uint32_t){lib});
 }

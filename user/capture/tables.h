@@ -16,6 +16,7 @@ struct tables {
 	int memory_keys;
 	int tables;
 	int query_tables;
+	int jobs; /* -1: no samples are taken */
 };
 
 /* Insert the entries that the sites of a set look up. Negative errno. */

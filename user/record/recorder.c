@@ -129,6 +129,13 @@ static int on_sample(void *ctx, const struct trace_sample *sample)
 		       ?: now_sampled__sample(&r->now_sampled, sample);
 }
 
+static int on_job(void *ctx, const struct trace_job *job, uint32_t *id)
+{
+	struct recorder *r = ctx;
+
+	return sample_output__job(&r->samples, job, id);
+}
+
 static int on_thread(void *ctx, const struct trace_thread *t)
 {
 	struct recorder *r = ctx;
@@ -324,7 +331,8 @@ static int on_sampled(void *ctx)
 	struct recorder *r = ctx;
 
 	if (!r->sampled)
-		sample_output__begin(&r->samples, &r->opt.sampling);
+		sample_output__begin(&r->samples, &r->opt.sampling,
+				     !filter__may_pass(r->opt.filter, FILTER_QUERY));
 	r->sampled = sampling_options__any(&r->opt.sampling);
 	return 0;
 }
@@ -412,6 +420,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.function = on_function,
 		.stack = on_stack,
 		.sample = on_sample,
+		.job = on_job,
 		.label = label_of,
 		.text = on_text,
 		.compose = on_compose,

@@ -5,13 +5,15 @@
 
 #include "base/diag.h"
 
-void sample_output__begin(struct sample_output *o, const struct sampling_options *options)
+void sample_output__begin(struct sample_output *o, const struct sampling_options *options,
+			  bool queries)
 {
 	const struct trace_sampling sampling = {
 		.hz = options->hz,
 		.fault_period = options->fault_period,
 		.light = options->light != WIRE_LIGHT_NOT,
 		.off_cpu = options->off_cpu,
+		.queries = queries,
 	};
 
 	o->light = sampling.light;
@@ -39,6 +41,19 @@ void sample_output__stack(struct sample_output *o, const struct trace_stack *s, 
 		refuse(o);
 	else
 		trace_output__wrote(o->trace, err);
+}
+
+int sample_output__job(struct sample_output *o, const struct trace_job *job, uint32_t *id)
+{
+	int err;
+
+	*id = TRACE_NO_JOB;
+	if (o->trace->err)
+		return 0;
+	err = trace_writer__job(o->trace->writer, job, id);
+	if (err != -E2BIG)
+		trace_output__wrote(o->trace, err);
+	return 0;
 }
 
 void sample_output__sample(struct sample_output *o, const struct trace_sample *s)

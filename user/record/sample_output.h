@@ -20,14 +20,18 @@ struct sample_output {
 	uint64_t n_no_room; /* of these, those whose stack found no room */
 };
 
-/* Before the first sample: how they are taken. Nothing is written if there will be none. */
-void sample_output__begin(struct sample_output *o, const struct sampling_options *options);
+/* Before the first sample: how they are taken; `queries`: as in struct trace_sampling. Nothing is
+ * written if there will be none. */
+void sample_output__begin(struct sample_output *o, const struct sampling_options *options,
+			  bool queries);
 
 /*
  * As trace_writer__stack(), from the outermost entry of a sample to the innermost one; the sample
  * follows. *id is TRACE_NO_STACK if there is no room, or the trace has failed.
  */
 void sample_output__stack(struct sample_output *o, const struct trace_stack *s, uint32_t *id);
+/* As trace_writer__job(). *id is TRACE_NO_JOB if there is no room, or the trace has failed. */
+int sample_output__job(struct sample_output *o, const struct trace_job *job, uint32_t *id);
 void sample_output__sample(struct sample_output *o, const struct trace_sample *s);
 
 #endif /* QPROF_RECORD_SAMPLE_OUTPUT_H */

@@ -154,6 +154,7 @@ static void forget(struct images *all, struct image *image)
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
 	results__clear(&image->results);
+	jobs__clear(&image->jobs);
 	forget_names(image);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
@@ -539,6 +540,7 @@ void images__destroy(struct images *all)
 		executions__clear(&all->at[i].executions);
 		keys__clear(&all->at[i].keys);
 		results__clear(&all->at[i].results);
+		jobs__clear(&all->at[i].jobs);
 		forget_names(&all->at[i]);
 	}
 	dependencies__destroy(&all->dependencies);

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "trace/self_time.h"
 #include "tracks/executions.h"
+#include "tracks/jobs.h"
 #include "tracks/keys.h"
 #include "tracks/library.h"
 #include "tracks/results.h"
@@ -37,6 +38,7 @@ struct image {
 	uint64_t cpu_before_ns;	  /* of the process, before it */
 	struct executions executions;
 	struct keys keys;
+	struct jobs jobs;
 	struct definitions definitions;
 	struct sources sources;
 	struct crates crates;

@@ -323,6 +323,26 @@ static int set_interval(const struct samples_context *c, const struct wire_sampl
 	return err;
 }
 
+/* The query that the compiler itself says the thread executes. */
+static int set_job(const struct samples_context *c, const struct wire_sample *r,
+		   const struct library *lib, struct image *image, uint32_t *job)
+{
+	const struct jobs_context context = {
+		.sink = c->sink,
+		.library = lib,
+		.keys = &image->keys,
+		.process = image->p.index,
+	};
+
+	if (!lib || !r->job)
+		return 0;
+	if (lib->keys && !image->library) {
+		image->library = lib;
+		image->library_serial = lib->serial;
+	}
+	return jobs__in_trace(&image->jobs, &context, r->job, job);
+}
+
 static int convert_held(struct samples *s, const struct samples_context *c,
 			struct held_sample *held)
 {
@@ -387,6 +407,9 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 	if (!image)
 		return err;
 	held.sample.process = image->p.index;
+	err = set_job(c, r, held.lib, image, &held.sample.job);
+	if (err)
+		return err;
 	return hold(s, c, &held);
 }
 

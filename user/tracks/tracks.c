@@ -502,6 +502,14 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 	return images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
 }
 
+/* The image is put into the trace by the sample that comes next. */
+static int on_job(struct tracks *t, const struct wire_job *r)
+{
+	struct image *image = images__find(&t->images, r->pid);
+
+	return image && t->libraries[r->lib].labels ? jobs__note(&image->jobs, r) : 0;
+}
+
 /* All but those whose size may vary. */
 static const size_t record_sizes[] = {
 	[WIRE_SPAN] = sizeof(struct wire_span),
@@ -512,6 +520,7 @@ static const size_t record_sizes[] = {
 	[WIRE_HIT] = sizeof(struct wire_hit),
 	[WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
 	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
+	[WIRE_JOB] = sizeof(struct wire_job),
 };
 
 int tracks__record(struct tracks *t, const void *record, size_t size)
@@ -526,6 +535,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_hit hit;
 		struct wire_off_cpu off_cpu;
 		struct wire_names_end names_end;
+		struct wire_job job;
 	} r;
 
 	if (type == WIRE_EXEC)
@@ -559,6 +569,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return on_hit(t, &r.hit);
 	case WIRE_OFF_CPU:
 		return on_off_cpu(t, &r.off_cpu);
+	case WIRE_JOB:
+		return on_job(t, &r.job);
 	default:
 		return on_names_end(t, &r.names_end);
 	}
