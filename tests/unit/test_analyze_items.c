@@ -348,6 +348,41 @@ static void deep_and_many_intervals_are_added_up(void **state)
 	done();
 }
 
+static void sample(uint32_t label, uint32_t item, uint64_t ns)
+{
+	assert_int_equal(items__sample(items, label, item, ns), 0);
+}
+
+static void times_of_samples_have_errors(void **state)
+{
+	assert_false(items__any(items));
+	for (int i = 0; i < 9; i++)
+		sample(TYPECK, ONE, 100);
+	for (int i = 0; i < 16; i++)
+		sample(MIR_BUILT, ONE, 100);
+	sample(CODEGEN, NONE, 100);
+	assert_true(items__any(items));
+	end(2);
+	assert_row(ONE, 0, 0, 2500);
+	assert_row(NONE, 0, 0, 100);
+	for (size_t i = 0; i < n_rows; i++) {
+		if (rows[i].item != ONE)
+			continue;
+		assert_int_equal(rows[i].own.cpu_ns, 2500);
+		/* 300 of typeck and 400 of mir_built are independent. */
+		assert_int_equal(own_time__error(&rows[i].own), 500);
+		assert_int_equal(rows[i].queries[0].label, MIR_BUILT);
+	}
+	done();
+}
+
+static void only_a_path_is_an_item(void **state)
+{
+	assert_int_equal(items__is(items, ONE), 1);
+	assert_int_equal(items__is(items, EMPTY), 0);
+	assert_int_equal(items__is(items, UNIT), 0);
+}
+
 static void nothing_has_no_rows(void **state)
 {
 	end(0);
@@ -373,6 +408,8 @@ int main(void)
 		TEST(the_time_of_probes_is_taken_off),
 		TEST(an_uncounted_interval_is_still_around_others),
 		TEST(deep_and_many_intervals_are_added_up),
+		TEST(times_of_samples_have_errors),
+		TEST(only_a_path_is_an_item),
 		TEST(nothing_has_no_rows),
 	};
 

@@ -20,8 +20,9 @@ struct cell {
 	uint64_t executions;
 	uint64_t charged;
 	uint64_t self_ns;
-	uint64_t off_ns;   /* off-CPU time within self_ns */
-	uint64_t probe_ns; /* probe time within self_ns */
+	uint64_t off_ns;	   /* off-CPU time within self_ns */
+	uint64_t probe_ns;	   /* probe time within self_ns */
+	struct sample_sum sampled; /* besides, on the CPU */
 };
 
 /* Intervals of one label and depth that wait for an execution around them that has an item. */
@@ -108,8 +109,7 @@ static struct named *named(struct items *m, uint32_t string)
 				     .is_item = is_item(m->texts.text(m->texts.ctx, string)));
 }
 
-/* 1 or 0; or -ENOMEM. */
-static int names_item(struct items *m, uint32_t string)
+int items__is(struct items *m, uint32_t string)
 {
 	const struct named *known;
 
@@ -148,6 +148,16 @@ static int add(struct items *m, uint32_t item, const struct waiting *w, bool own
 	c->self_ns += w->self_ns;
 	c->off_ns += w->off_ns;
 	c->probe_ns += w->probe_ns;
+	return 0;
+}
+
+int items__sample(struct items *m, uint32_t label, uint32_t item, uint64_t value)
+{
+	struct cell *c = cell(m, item, label);
+
+	if (!c)
+		return -ENOMEM;
+	sample_sum__add(&c->sampled, &(struct sample_sum){1, value});
 	return 0;
 }
 
@@ -199,7 +209,7 @@ static struct track *track_of(struct items *m, const struct trace_span *span)
 int items__around(struct items *m, const struct trace_span *span, uint32_t item)
 {
 	struct track *t = track_of(m, span);
-	int named = span->kind == TRACE_KIND_QUERY ? names_item(m, item) : 0;
+	int named = span->kind == TRACE_KIND_QUERY ? items__is(m, item) : 0;
 
 	if (!t || named < 0)
 		return -ENOMEM;
@@ -221,7 +231,7 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 		.off_ns = times->self_off_ns,
 		.probe_ns = times->self_probe_ns,
 	};
-	int named = span->kind == TRACE_KIND_QUERY ? names_item(m, item) : 0;
+	int named = span->kind == TRACE_KIND_QUERY ? items__is(m, item) : 0;
 
 	if (!t || named < 0)
 		return -ENOMEM;
@@ -303,6 +313,11 @@ static struct item_cell cell_of(struct items *m, const struct cell *c)
 	};
 
 	items__divide_cell(m, &cell);
+	if (c->sampled.n) {
+		cell.self_ns += c->sampled.value;
+		cell.cpu_ns += c->sampled.value;
+		own_time__add_sampled(&cell.own, &c->sampled);
+	}
 	return cell;
 }
 

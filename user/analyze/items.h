@@ -63,6 +63,16 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 /* A span that is not counted, but that others may be charged to. Likewise. */
 int items__around(struct items *m, const struct trace_span *span, uint32_t item);
 
+/*
+ * Count a sample of the CPU, in an interval with this label, which is charged to `item`: the string
+ * id of what the nearest execution around it was about that items__is() takes, or TRACE_NO_STRING.
+ * -ENOMEM.
+ */
+int items__sample(struct items *m, uint32_t label, uint32_t item, uint64_t value);
+
+/* Whether a text names an item: 1 or 0; or -ENOMEM. */
+int items__is(struct items *m, uint32_t string);
+
 /* Some execution was about an item. */
 bool items__any(const struct items *m);
 

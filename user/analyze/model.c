@@ -56,6 +56,16 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
+static const struct trace_job *job_of(const void *reader, uint32_t id)
+{
+	return trace_reader__job(reader, id);
+}
+
+static uint32_t job_item(const void *reader, const struct trace_job *job)
+{
+	return trace_reader__job_string(reader, job);
+}
+
 struct model_options model_options_of(const struct trace_reader *r)
 {
 	return (struct model_options){
@@ -63,6 +73,8 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.texts = trace_reader__texts(r),
 		.budget_ppm = trace_reader__info(r)->budget_ppm,
 		.item = item_of,
+		.job = job_of,
+		.job_item = job_item,
 		.foreign = foreign_of,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
@@ -146,7 +158,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 {
 	uint32_t item;
 
-	if (span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]) ||
+	if (m->samples_items || span->kind == TRACE_KIND_HIT ||
+	    (m->own && !m->own[span->process]) ||
 	    (span->kind == TRACE_KIND_BLOCKED && m->options.no_blocked_items))
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
@@ -259,7 +272,60 @@ static int take_sampling(struct model *m, const struct trace_sampling *sampling)
 	if (need_samples(m))
 		return -ENOMEM;
 	samples__set_sampling(m->samples, sampling);
+	m->samples_items = sampling->queries;
 	return 0;
+}
+
+/* The innermost interval that the stack of a sample shows; else that of the probes. */
+static uint32_t innermost_label(const struct model *m, const struct trace_sample *sample)
+{
+	struct trace_stack entry;
+
+	for (uint32_t id = sample->stack; stack_source__entry(&m->options.stacks, id, &entry);
+	     id = entry.parent)
+		if (entry.kind >= TRACE_STACK_QUERY && entry.kind != TRACE_STACK_UNKNOWN)
+			return entry.place;
+	return sample->label;
+}
+
+/* The item of the nearest job that is about one: 0 and *item, or -ENOMEM. */
+static int item_around(struct model *m, const struct trace_sample *sample, uint32_t *item)
+{
+	uint32_t id = sample->job;
+
+	*item = TRACE_NO_STRING;
+	while (id != TRACE_NO_JOB && m->options.job) {
+		const struct trace_job *job = m->options.job(m->options.item_ctx, id);
+		struct trace_span about = {.kind = TRACE_KIND_QUERY};
+		uint32_t string;
+		int is;
+
+		if (!job)
+			break;
+		string = m->options.job_item(m->options.item_ctx, job);
+		is = string == TRACE_NO_STRING ? 0 : items__is(m->items, string);
+		about.label = job->query;
+		if (is < 0 || (is && m->modules && modules__span(m->modules, &about, string)))
+			return -ENOMEM;
+		if (is) {
+			*item = string;
+			break;
+		}
+		id = job->parent < id ? job->parent : TRACE_NO_JOB;
+	}
+	return 0;
+}
+
+static int take_item_sample(struct model *m, const struct trace_sample *sample)
+{
+	uint32_t label, item;
+
+	if (sample->cause != TRACE_SAMPLE_CPU || (m->own && !m->own[sample->process]))
+		return 0;
+	label = innermost_label(m, sample);
+	if (label == TRACE_NO_STRING || !wants(m, label))
+		return 0;
+	return item_around(m, sample, &item) ?: items__sample(m->items, label, item, sample->value);
 }
 
 static int take_sample(struct model *m, const struct trace_sample *sample)
@@ -269,6 +335,8 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 	if (sample->process >= summary__n_processes(m->summary))
 		return -EINVAL;
 	err = need_samples(m) ?: samples__add(m->samples, sample);
+	if (!err && m->items && m->samples_items)
+		err = take_item_sample(m, sample);
 	if (!err && m->hot)
 		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))

@@ -51,6 +51,9 @@ struct model_options {
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
 	/* Likewise, if that is a definition of another crate; NULL: not known. */
 	uint32_t (*foreign)(const void *ctx, const struct trace_span *span);
+	/* A job of a sample, or NULL; and likewise what it is about. */
+	const struct trace_job *(*job)(const void *ctx, uint32_t id);
+	uint32_t (*job_item)(const void *ctx, const struct trace_job *job);
 	const void *item_ctx;
 	/* For items, or NULL: as items__count_instances(). */
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
@@ -91,8 +94,9 @@ struct model {
 	bool has_losses;
 	bool has_costs;
 	bool has_overhead;
-	uint32_t part; /* of a build that has several traces; 0: it has this one */
-	bool *own;     /* by process index, with own_items */
+	uint32_t part;	    /* of a build that has several traces; 0: it has this one */
+	bool samples_items; /* items have the times of samples, not of intervals */
+	bool *own;	    /* by process index, with own_items */
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
 	uint64_t self_probe_ns;

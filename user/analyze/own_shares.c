@@ -122,6 +122,15 @@ void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t labe
 	add_divided(t, find(s, label), cpu_ns);
 }
 
+void own_time__add_sampled(struct own_time *t, const struct sample_sum *sum)
+{
+	double error = (double)sample_sum__error(sum);
+
+	t->cpu_ns += sum->value;
+	t->variance += error * error;
+	t->is_share = t->is_share || sum->n;
+}
+
 void own_time__merge(struct own_time *to, const struct own_time *from)
 {
 	to->cpu_ns += from->cpu_ns;

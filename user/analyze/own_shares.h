@@ -72,6 +72,9 @@ struct own_time {
  */
 void own_time__add(struct own_time *t, const struct own_shares *s, uint32_t label, uint64_t cpu_ns);
 
+/* Add the time that samples stand for. */
+void own_time__add_sampled(struct own_time *t, const struct sample_sum *sum);
+
 /* Add a sum of intervals of other labels. */
 void own_time__merge(struct own_time *to, const struct own_time *from);
 
