@@ -71,7 +71,7 @@ struct wire_sample {
 	wire_u64 time_ns; /* WIRE_SAMPLE_OFF_CPU: when it left the CPU */
 	wire_u64 value;
 	wire_u64 job; /* number of the query that the thread executes; 0: none, or not known */
-	wire_u32 n; /* frames */
+	wire_u32 n;   /* frames */
 	wire_u32 pad2;
 	wire_u64 frames[WIRE_SAMPLE_FRAMES];
 };
@@ -115,10 +115,10 @@ struct wire_job_table {
  * of so many such structs, at a distance of `shard` bytes.
  */
 struct wire_job_tables {
-	wire_u32 current;  /* within a thread's ImplicitCtxt: the job that the thread executes */
-	wire_u8 mode_at;   /* of the byte, within the struct */
-	wire_u8 sharded;   /* its value for shards */
-	wire_u8 ctrl;	   /* words within the struct */
+	wire_u32 current; /* within a thread's ImplicitCtxt: the job that the thread executes */
+	wire_u8 mode_at;  /* of the byte, within the struct */
+	wire_u8 sharded;  /* its value for shards */
+	wire_u8 ctrl;	  /* words within the struct */
 	wire_u8 mask;
 	wire_u8 n_entries; /* likewise: how many there are */
 	wire_u8 pad[3];
@@ -127,7 +127,6 @@ struct wire_job_tables {
 	wire_u32 n;
 	struct wire_job_table items[WIRE_JOB_TABLES];
 };
-
 
 /*
  * The executable mappings of a process that are of known files: addresses, and what is subtracted

@@ -148,10 +148,9 @@ static int dump_jobs(struct seen *s, uint32_t last)
 		uint32_t event = job ? trace_reader__job_string(r, job) : TRACE_NO_STRING;
 
 		if (job)
-			err = dump_job(s->out, s->jobs + 1, job,
-				       trace_reader__string(r, job->query),
-				       event == TRACE_NO_STRING ? NULL
-								: trace_reader__string(r, event));
+			err = dump_job(
+				s->out, s->jobs + 1, job, trace_reader__string(r, job->query),
+				event == TRACE_NO_STRING ? NULL : trace_reader__string(r, event));
 	}
 	return err;
 }

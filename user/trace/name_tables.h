@@ -41,9 +41,9 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
  * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _FOREIGN, _MAPPINGS,
- * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS or _JOBS. `n_processes` are the processes up to
- * there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed; -ENOMEM; -E2BIG if it
- * expands to too much.
+ * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS or _JOBS. `n_processes` are the processes up
+ * to there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed; -ENOMEM; -E2BIG if
+ * it expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
 		      const char **why);

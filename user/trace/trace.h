@@ -449,7 +449,8 @@ struct trace_sampling {
 	 */
 	bool light;
 	bool off_cpu; /* stacks of threads that leave the CPU */
-	/* No execution of a query is recorded: their times are those of samples, which have jobs. */
+	/* No execution of a query is recorded: their times are those of samples, which have jobs.
+	 */
 	bool queries;
 };
 
