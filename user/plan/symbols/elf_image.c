@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdw.h>
+#include <endian.h>
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -516,12 +517,6 @@ static int starts_of_frames(struct elf_image *img)
 	return 0;
 }
 
-static bool is_start(const struct elf_image *img, const GElf_Sym *sym)
-{
-	return GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
-	       find_code(img, sym->st_value);
-}
-
 /*
  * The names of symbols are not read, as comparing names for elf_image__symbols() can take very
  * long.
@@ -544,7 +539,8 @@ static int starts_of_symbols(struct elf_image *img)
 	if (!img->starts)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (gelf_getsym(data, (int)i, &sym) && is_start(img, &sym))
+		if (gelf_getsym(data, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+		    sym.st_shndx != SHN_UNDEF && find_code(img, sym.st_value))
 			img->starts[img->n_starts++] = sym.st_value;
 	qsort(img->starts, img->n_starts, sizeof(*img->starts), array__by_u64);
 	return img->n_starts ? 0 : -ENODATA;
@@ -735,34 +731,28 @@ static uint32_t crc_section(const struct elf_image *img, uint32_t type, const ch
 {
 	GElf_Shdr shdr;
 
-	if (!find_section(img, type, name, &shdr))
-		return 0;
-	return crc_range(img, shdr.sh_offset, shdr.sh_size);
-}
-
-static void put_u32(uint8_t *p, uint32_t v)
-{
-	for (int i = 0; i < 4; i++)
-		p[i] = v >> (8 * i);
+	return find_section(img, type, name, &shdr) ? crc_range(img, shdr.sh_offset, shdr.sh_size)
+						    : 0;
 }
 
 _Static_assert(ELF_BUILD_ID_MAX >= 20, "room for an identity");
 
 uint32_t elf_image__identity(struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX])
 {
-	uint32_t len = elf_image__build_id(img, id), headers;
+	uint32_t len = elf_image__build_id(img, id);
 	GElf_Ehdr ehdr;
 
 	if (len || !gelf_getehdr(img->elf, &ehdr))
 		return len;
-	headers = crc_range(img, 0, ehdr.e_ehsize);
-	headers ^= crc_range(img, ehdr.e_phoff, (uint64_t)ehdr.e_phnum * ehdr.e_phentsize);
-	put_u32(id, img->size);
-	put_u32(id + 4, headers);
-	put_u32(id + 8, crc_range(img, ehdr.e_shoff, (uint64_t)ehdr.e_shnum * ehdr.e_shentsize));
-	put_u32(id + 12, crc_section(img, SHT_SYMTAB, NULL));
-	put_u32(id + 16, crc_section(img, SHT_PROGBITS, ".eh_frame_hdr"));
-	return 20;
+	const uint32_t words[] = {
+		htole32((uint32_t)img->size),
+		htole32(crc_range(img, 0, ehdr.e_ehsize) ^
+			crc_range(img, ehdr.e_phoff, (uint64_t)ehdr.e_phnum * ehdr.e_phentsize)),
+		htole32(crc_range(img, ehdr.e_shoff, (uint64_t)ehdr.e_shnum * ehdr.e_shentsize)),
+		htole32(crc_section(img, SHT_SYMTAB, NULL)),
+		htole32(crc_section(img, SHT_PROGBITS, ".eh_frame_hdr"))};
+	memcpy(id, words, sizeof(words));
+	return sizeof(words);
 }
 
 const char *elf_image__rustc_version(const struct elf_image *img)
