@@ -287,8 +287,7 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 	return find_segment(img, addr, true);
 }
 
-/* A longer name is cut here: many symbols may share one. */
-#define BASE_MOST (1u << 16)
+#define BASE_MOST (1u << 16) /* a longer name is cut here: many symbols may share one */
 
 /* Returns the bytes of the name. */
 static size_t set_base(struct elf_symbol *sym)
@@ -735,8 +734,6 @@ static uint32_t crc_section(const struct elf_image *img, uint32_t type, const ch
 						    : 0;
 }
 
-_Static_assert(ELF_BUILD_ID_MAX >= 20, "room for an identity");
-
 uint32_t elf_image__identity(struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX])
 {
 	uint32_t len = elf_image__build_id(img, id);
@@ -751,6 +748,7 @@ uint32_t elf_image__identity(struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX]
 		htole32(crc_range(img, ehdr.e_shoff, (uint64_t)ehdr.e_shnum * ehdr.e_shentsize)),
 		htole32(crc_section(img, SHT_SYMTAB, NULL)),
 		htole32(crc_section(img, SHT_PROGBITS, ".eh_frame_hdr"))};
+	_Static_assert(sizeof(words) <= ELF_BUILD_ID_MAX, "room for an identity");
 	memcpy(id, words, sizeof(words));
 	return sizeof(words);
 }
