@@ -32,6 +32,24 @@ struct {
 
 __u64 last_context;
 
+/* By tgid: contexts that were forgotten. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u32);
+} epochs SEC(".maps");
+
+__u32 last_epoch;
+
+/* No other context of process `pid`, or of another one that has its pid, has this number. */
+static __always_inline __u32 contexts_epoch(__u32 pid)
+{
+	const __u32 *epoch = bpf_map_lookup_elem(&epochs, &pid);
+
+	return epoch ? *epoch : 0;
+}
+
 /* The word at an address of user memory; 0 if it cannot be read now. */
 static __always_inline __u64 contexts_word(__u64 at)
 {
@@ -87,10 +105,20 @@ static __always_inline void contexts_see(struct thread_stack *t, __u32 lib, __u6
 			contexts_note(t, lib, ip) ? CONTEXTS_FOUND : t->context_tries + 1;
 }
 
+STACK_APART int contexts_renew(__u32 pid)
+{
+	__u32 epoch = __sync_fetch_and_add(&last_epoch, 1) + 1;
+
+	bpf_map_update_elem(&epochs, &pid, &epoch, BPF_ANY);
+	return 0;
+}
+
 /* The context of process `pid` is dropped, or the process has another program or none. */
 static __always_inline void contexts_forget(__u32 pid)
 {
 	bpf_map_delete_elem(&contexts, &pid);
+	if (knobs.sampled)
+		contexts_renew(pid);
 }
 
 /*

@@ -254,7 +254,10 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s->value = value;
 	sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
-	jobs_note(&slot->unwind, which);
+	if (cause == WIRE_SAMPLE_CPU)
+		jobs_find(&slot->unwind);
+	else
+		jobs_note(&slot->unwind);
 	sample_send(s);
 	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - s->time_ns);
 	__sync_lock_test_and_set(&slot->taken, 0);

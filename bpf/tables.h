@@ -152,7 +152,7 @@ static long tables_read_query(__u32 i, void *p)
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
 
 	if (names_is_late(c->how, s)) {
-		maps_count_n(WIRE_LOST_RESULTS, s->tables.n - i);
+		maps_count_n(WIRE_LOST_RESULTS, s->tables.n - (i & ~(WIRE_COUNTS_MAX - 1u)));
 		return 1;
 	}
 	NAMES_KEEP(at);

@@ -58,7 +58,7 @@ STACK_APART int wait_begin(struct wait *w, __u64 now)
 	sample_begin(&w->unwind.sample, WIRE_SAMPLE_OFF_CPU, id, now);
 	sample_note(&w->unwind.sample, 1, 0);
 	sample_unwind(&w->unwind, 0, WIRE_LIGHT_NOT);
-	jobs_note(&w->unwind, SAMPLE_SLOTS);
+	jobs_note(&w->unwind);
 	/* The waits of programs that are no compilers are not wanted. */
 	w->since_ns = w->unwind.sample.n ? now : 0;
 	return 0;

@@ -25,7 +25,7 @@ for suite in unit lint replay; do
 	[ "$(cat "$build/$suite.status")" = 0 ] || status=1
 done
 # Not as the user who ran sudo: these tests load BPF programs.
-find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.d' | sort |
+find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.[do]' | sort |
 	xargs tests/cmocka.sh bpf "$build" || status=1
 tests/e2e/run.sh "$build" || status=1
 

@@ -456,11 +456,11 @@ enum wire_counter {
 	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
 	WIRE_COUNT_SAMPLES,	    /* samples of stacks that were sent */
 	WIRE_LOST_SAMPLES_RING,	    /* the same lost: the ring buffer was full */
-	WIRE_LOST_JOBS,		    /* no room in the ring for a job of a sample */
 	WIRE_LOST_SAMPLES_NESTED,   /* the same lost: the memory for one was in use */
 	WIRE_COUNT_TICKS,	    /* ticks of the CPU's clock in followed processes */
 	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
+	WIRE_LOST_JOBS,		    /* samples in an execution that was in no table */
 	WIRE_LOST_RESULTS,	    /* queries whose results could not be counted, or sent */
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */

@@ -80,7 +80,8 @@ _Static_assert(__builtin_offsetof(struct wire_sample, frames) == 56, "wire_sampl
 
 /*
  * A query that runs in a process, by the number that the compiler gives it. It comes before the
- * first sample that was taken in it, as do the jobs around.
+ * first sample of the CPU that was taken in it, as do the jobs around, as far as they could be read
+ * and sent.
  */
 struct wire_job {
 	wire_u8 type; /* WIRE_JOB */
@@ -106,7 +107,8 @@ struct wire_job_table {
 };
 
 #define WIRE_JOB_TABLES	 1024 /* a power of two */
-#define WIRE_TABLE_WORDS 5    /* words of a table's struct that are read */
+#define WIRE_JOB_SHARDS	 32
+#define WIRE_TABLE_WORDS 5 /* words of a table's struct that are read */
 
 /*
  * All of a library. A table is a hash table as hashbrown has it: words of a struct are the address

@@ -262,6 +262,14 @@ def mounts_beneath(path):
 SHARED = None
 
 
+def by_name(rows):
+    """Executions by name: a query and an activity may share one."""
+    counts = collections.Counter()
+    for row in rows:
+        counts[row["name"]] += row["count"] or 0
+    return counts
+
+
 def exactly(arguments):
     """Arguments of qprof-bpf: if they record, each execution is recorded, as tests compare them."""
     words = [word.partition("=")[0] for word in arguments]
@@ -467,10 +475,7 @@ class Lab:
         """Executions per query, over all processes; fails if anything was lost."""
         document = self.report(trace)
         assert document["lost"] == 0, "lost: %s" % document.get("losses")
-        counts = collections.Counter()
-        for row in document["queries"]:
-            counts[row["name"]] += row["count"]
-        return counts
+        return by_name(document["queries"])
 
     def span_counts(self, trace):
         """{(kind, label): count} of spans(), without parsing each line."""

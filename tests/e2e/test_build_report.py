@@ -86,14 +86,14 @@ def check_crate(crate, process, threads):
 def check_rows(document):
     """Rows of queries, passes and pairs equal those of the tables, sorted by time on the CPU."""
     build = document["build"]
-    tables = {None: {q["name"]: q for q in document["queries"]}}
+    tables = {None: {(q["name"], q["kind"]): q for q in document["queries"]}}
     for process in document["processes"]:
-        tables[process["pid"]] = {q["name"]: q for q in process["queries"]}
+        tables[process["pid"]] = {(q["name"], q["kind"]): q for q in process["queries"]}
     for key in ("queries", "passes", "pairs"):
         on_cpu = [row["self_cpu_ns"] for row in build[key]]
         assert on_cpu and on_cpu == sorted(on_cpu, reverse=True), on_cpu
         for row in build[key]:
-            there = tables[row.get("pid")][row["name"]]
+            there = tables[row.get("pid")][row["name"], row["kind"]]
             assert (row["count"], row["self_ns"]) == (there["count"], there["self_ns"]), row
             # In each process, a thread waits for no longer than the query takes.
             least = max(0, row["self_ns"] - row["self_off_ns"])

@@ -212,7 +212,7 @@ def test_whole_machine(t):
     assert all(p["exit"] == 0 and p["parent_pid"] for p in processes)
     expected = t.counts(known.trace)
     for process in processes:
-        assert {q["name"]: q["count"] for q in process["queries"]} == expected
+        assert lab.by_name(process["queries"]) == expected
 
 
 @lab.alone("a compiler of another test that is gone has no control group any more")

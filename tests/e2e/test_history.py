@@ -60,9 +60,12 @@ def repository(t):
 def sums_by_query(report, names):
     """{(name of the compile, query): [executions, CPU time]} of a report."""
     sums = {}
+    queries = {row["name"] for row in report["queries"] if row["kind"] == "Query"}
     for process in report["processes"]:
         for row in process["queries"] if process["name"] in names else ():
-            of = sums.setdefault((process["name"], row["name"]), [0, 0])
+            # An activity that has the name of a query is told from it.
+            named = row["name"] + " (activity)" * (row["kind"] != "Query" and row["name"] in queries)
+            of = sums.setdefault((process["name"], named), [0, 0])
             of[0] += row["count"]
             of[1] += row.get("self_cpu_ns", row["self_ns"])
     return sums

@@ -26,7 +26,7 @@ def sites(t):
     assert plan["names"], plan["names_problem"]
     queries, found = plan["queries"], {"end": {}}
     for site in plan["sites"]:
-        if site["role"] == "drop":
+        if site["role"] == "drop" and site["address"] != plan["finished"]:
             found["drop"] = site["address"]
         elif site["role"] == "end" and site["class"] == "emulated" and not site["sp_delta"]:
             found["end"][site["body"]] = site["address"]

@@ -11,7 +11,6 @@ from lab import each
 # A probe reports its interval from its own hit on, and the compiler enters its job a little later:
 # between the two, a trap of microseconds, they say different things.
 SAME = 0.97
-KNOWN = 0.97
 
 
 class Jobs:
@@ -44,6 +43,9 @@ class Jobs:
             # In the trap of a probe nothing is known of the moment.
             if "query" not in sample:
                 continue
+            # Nor where the unwind tables of a library are not there yet.
+            if sample["cut"] == "no_map":
+                continue
             span, job = self.innermost(sample), self.jobs.get(sample.get("job"))
             if not span or not job:
                 n["unknown" if span else "no execution"] += 1
@@ -75,7 +77,7 @@ def test_jobs_are_those_that_probes_see(t, how):
     assert compared >= 100, n
     assert n["same"] >= SAME * compared, (n, others)
     assert n["another item"] <= 0.005 * compared, (n, others)
-    assert n["same"] + n["another query"] >= KNOWN * compared, (n, others)
+    assert n["unknown"] <= 0.005 * compared, (n, others)
     return "%s: %s" % (how, dict(n))
 
 

@@ -89,7 +89,7 @@ def counts(t, trace):
     """Like t.counts(), but other users' programs that end before they are looked at may be lost."""
     document = t.report(trace)
     assert document["lost"] == document["losses"]["mappings"], document["losses"]
-    return {q["name"]: q["count"] for q in document["queries"]}
+    return lab.by_name(document["queries"])
 
 
 @lab.alone("a program of another test that is gone before it was looked at is a loss")
@@ -142,7 +142,7 @@ def test_whole_machine_without_perf_events(t):
     end_recording(profiler)
     (process,) = ours(t, t.report(t.path("trace.qpt"))["processes"])
     assert not process["attached_late"], process["command"]
-    assert {q["name"]: q["count"] for q in process["queries"]} == t.counts(known.trace)
+    assert lab.by_name(process["queries"]) == t.counts(known.trace)
 
 
 def test_samples_without_perf_events(t):

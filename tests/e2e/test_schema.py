@@ -11,7 +11,7 @@ import test_planted
 ROWS = [()] + [("--by", by) for by in ("item", "module", "macro", "cgu", "crate", "process", "thread")]
 
 # Fields of traces that are not here: incremental compiles, and what only a recording of them has.
-NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|began_before|freed_job)$|"
+NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|began_before|freed_job|chosen|results)$|"
                       r"^(processes\[\]\.)?queries\[\]\.raw_|^macros\[\]|\.sampled(\.|$)|"
                       r"^items\[\]\.call_|^(callers|budget\.queries|budget\.others)\[\]|"
                       r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)|"

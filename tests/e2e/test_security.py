@@ -410,7 +410,7 @@ def test_a_recording_gives_up_what_it_does_not_use(t):
     lab.check_end(code, err)
     *_, last = [p for p in t.report(t.path("a.qpt"))["processes"]
                 if compiler in (p["command"] or "")]
-    counts = {q["name"]: q["count"] for q in last["queries"]}
+    counts = lab.by_name(last["queries"])
     assert counts["typeck"] > 10, counts
     assert os.stat(t.path("a.qpt")).st_uid == NAMELESS
 

@@ -193,7 +193,7 @@ def test_touched_library_of_a_compiler(t):
     err, document = end(t, profiler)
     assert "was written to" in err, err
     before, after = ours(t, document["processes"])
-    counts = [{q["name"]: q["count"] for q in p["queries"]} for p in (before, after)]
+    counts = [lab.by_name(p["queries"]) for p in (before, after)]
     assert sum(counts[0].values()) > 1000 and counts[0] == counts[1], counts
 
 

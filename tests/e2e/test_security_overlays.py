@@ -143,7 +143,7 @@ def test_compilers_on_overlays_are_counted_once(t):
     for compiler in compilers:
         (process,) = [p for p in document["processes"] if compiler in (p["command"] or "")]
         assert not process["attached_late"], process["command"]
-        assert {q["name"]: q["count"] for q in process["queries"]} == known, process["command"]
+        assert lab.by_name(process["queries"]) == known, process["command"]
     return "%d executions each" % sum(known.values())
 
 

@@ -71,7 +71,7 @@ static void a_large_key_may_be_copied(void **state)
 
 static void a_table_of_one_entry_has_no_key(void **state)
 {
-	found("unit", 0x20, 0, 0, 0x10);
+	found("unit", 0x20, PLAN_NO_KEY, 0, 0x10);
 }
 
 static void what_shows_no_entry_is_a_problem(void **state)

@@ -285,6 +285,11 @@ static uint32_t innermost_label(const struct model *m, const struct trace_sample
 	     id = entry.parent)
 		if (entry.kind >= TRACE_STACK_QUERY && entry.kind != TRACE_STACK_UNKNOWN)
 			return entry.place;
+	if (sample->label == TRACE_NO_STRING && sample->job != TRACE_NO_JOB && m->options.job) {
+		const struct trace_job *job = m->options.job(m->options.item_ctx, sample->job);
+
+		return job ? job->query : TRACE_NO_STRING;
+	}
 	return sample->label;
 }
 

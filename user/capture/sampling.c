@@ -214,8 +214,10 @@ static int number_of(struct sampling *s, struct visit *v, const struct mapped_fi
 	*number = sampled_files__find(s->files, &m->id, v->user);
 	if (*number)
 		return 0;
-	if (!m->id.ino)
-		return sampled_files__add_vdso(s->files, number);
+	if (!m->id.ino) {
+		err = sampled_files__add_vdso(s->files, number);
+		return err == -EAGAIN ? 0 : err;
+	}
 	err = sampled_files__may_add(s->files, &m->id, v->user)
 		      ? look__mapped_file(s->look, v->process->pid, &v->found, m, &file)
 		      : -EDQUOT;

@@ -199,6 +199,12 @@ static int fill_sources(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
+/* One of those that the kernel half reads. */
+static bool is_word(uint32_t offset)
+{
+	return offset % 8 == 0 && offset < 8 * WIRE_TABLE_WORDS;
+}
+
 static uint8_t word_of(uint32_t offset)
 {
 	return (uint8_t)(offset / sizeof(uint64_t));
@@ -212,8 +218,10 @@ static int fill_jobs(int map, const struct attach_set *set)
 	_free_ struct wire_job_tables *all = NULL;
 	uint32_t lib = set->lib;
 
-	if (map < 0 || !plan->jobs.known || !t->n || t->shards || t->items % 8 ||
-	    plan->jobs.ctrl % 8 || plan->jobs.mask % 8)
+	if (map < 0 || !plan->jobs.known || !t->n || t->shards || !is_word(t->items) ||
+	    !is_word(plan->jobs.ctrl) || !is_word(plan->jobs.mask) ||
+	    t->mode >= 8 * WIRE_TABLE_WORDS || t->sharded > UINT8_MAX ||
+	    t->n_shards > WIRE_JOB_SHARDS || t->shard_size % 8)
 		return 0;
 	all = calloc(1, sizeof(*all));
 	if (!all)
@@ -240,7 +248,7 @@ static int fill_jobs(int map, const struct attach_set *set)
 			.key_at = q->active.key,
 			.job = q->active.job,
 			.parent = q->active.parent,
-			.key = q->key,
+			.key = q->active.key == PLAN_NO_KEY ? WIRE_KEY_UNKNOWN : q->key,
 		};
 	}
 	return bpf_map_update_elem(map, &lib, all, BPF_ANY) ? -errno : 0;

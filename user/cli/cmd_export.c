@@ -46,9 +46,10 @@ static int open_directory(const char *path, int *fd)
 	if (why.at)
 		return diag_error_r(err, "cannot write into %s: %s; choose another place with -o",
 				    path, own_path_error(err));
-	if (mkdir(path, 0777) && errno != EEXIST)
+	/* Without links, which may be others by now. */
+	if (mkdir(real ?: path, 0777) && errno != EEXIST)
 		return no_place(-errno, "cannot make", path);
-	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*fd = open(real ?: path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (real ? O_NOFOLLOW : 0));
 	if (*fd < 0)
 		return no_place(-errno, "cannot write into", path);
 	return 0;

@@ -28,8 +28,8 @@ CLI_COMMANDS(CLI_TABLE)
 		.name = "no-limits", \
 		.kind = CLI_FLAG, \
 		.offset = AT(no_limits), \
-		.help = "Read a trace that expands to more than 64 times its size, and " \
-			"print more than 1,024 times its size. No recording does; a file " \
+		.help = "Read a trace that expands to more than 4 GiB and 64 times its size, " \
+			"and print more than 4 GiB. No recording does; a file " \
 			"made to do harm may take all the time and memory there is.", \
 	}
 

@@ -237,7 +237,7 @@ static void code_tables(struct codec *c, struct wire_tables *t)
 	code_u32(c, &t->shard_size);
 	code_u32(c, &t->once);
 	require(c, t->n <= WIRE_TABLES_MAX && t->n_shards <= WIRE_SHARDS_MAX);
-	require(c, t->shard_size <= WIRE_SHARD_SIZE_MAX);
+	require(c, t->shard_size <= WIRE_SHARD_SIZE_MAX && t->sharded <= UINT8_MAX);
 	require(c, t->vec_count < PLAN_LAYOUT_MAX && t->items < WIRE_SHARD_SIZE_MAX);
 	require(c, t->mode < WIRE_SHARD_SIZE_MAX && t->shards < WIRE_SHARD_SIZE_MAX);
 }
@@ -270,9 +270,10 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u8(c, &q->active.key);
 	code_u8(c, &q->active.job);
 	code_u8(c, &q->active.parent);
-	require(c, !q->active.size || (q->active.key <= q->active.size &&
-				       q->active.job + 8 <= q->active.size &&
-				       q->active.parent + 8 <= q->active.size));
+	require(c, !q->active.size ||
+			   ((q->active.key <= q->active.size || q->active.key == PLAN_NO_KEY) &&
+			    q->active.job + 8 <= q->active.size &&
+			    q->active.parent + 8 <= q->active.size));
 	code_query_table(c, &q->table);
 	code_string(c, &q->table_problem);
 	require(c, !q->table.kind || (!q->table_problem && plan->tables.n));
@@ -547,12 +548,6 @@ static void code_plan(struct codec *c, struct plan *plan)
 	code_bytes(c, plan->build_id, plan->build_id_len);
 	code_string(c, &plan->path);
 	code_string(c, &plan->rustc_version);
-	code_u32(c, &plan->jobs.current);
-	code_u8(c, &plan->jobs.ctrl);
-	code_u8(c, &plan->jobs.mask);
-	code_bool(c, &plan->jobs.known);
-	code_string(c, &plan->jobs.problem);
-	require(c, plan->jobs.current < PLAN_LAYOUT_MAX);
 	code_string(c, &plan->mangling);
 	code_u8(c, &plan->symbols);
 	code_string(c, &plan->symbols_file);
@@ -564,6 +559,12 @@ static void code_plan(struct codec *c, struct plan *plan)
 		code_body(c, &plan->bodies[i], plan);
 	code_tables(c, &plan->tables);
 	code_string(c, &plan->tables_problem);
+	code_u32(c, &plan->jobs.current);
+	code_u8(c, &plan->jobs.ctrl);
+	code_u8(c, &plan->jobs.mask);
+	code_bool(c, &plan->jobs.known);
+	code_string(c, &plan->jobs.problem);
+	require(c, plan->jobs.current < PLAN_LAYOUT_MAX);
 	plan->queries = code_array(c, plan->queries, &plan->n_queries, sizeof(*plan->queries));
 	for (uint32_t i = 0; !c->err && i < plan->n_queries; i++)
 		code_query(c, &plan->queries[i], plan);

@@ -58,10 +58,12 @@ struct plan_site {
 	int32_t key_slot; /* or PLAN_NO_SLOT */
 };
 
+#define PLAN_NO_KEY 0xff
+
 /* An entry of a query's table of active jobs (mine/active_jobs.h). Offsets are bytes. */
 struct plan_job_entry {
 	uint8_t size; /* 0: not known */
-	uint8_t key;
+	uint8_t key;  /* or PLAN_NO_KEY */
 	uint8_t job;
 	uint8_t parent; /* the job around */
 };

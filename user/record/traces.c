@@ -477,6 +477,7 @@ static uint32_t pid_of(const void *record, size_t size)
 		[WIRE_ARGUMENT] = offsetof(struct wire_argument, pid),
 		[WIRE_SAMPLE] = offsetof(struct wire_sample, pid),
 		[WIRE_COUNTS] = offsetof(struct wire_counts, pid),
+		[WIRE_JOB] = offsetof(struct wire_job, pid),
 	};
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 	uint32_t pid = NO_PID;

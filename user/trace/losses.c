@@ -37,6 +37,7 @@ static const struct {
 	[TRACE_COUNT_NO_NAMES] = {"names", "piece of a compiler's names that was not copied",
 				  false},
 	[TRACE_COUNT_NO_SAMPLE] = {"samples", "sample that was not taken or found no room", false},
+	[TRACE_COUNT_NO_JOB] = {"jobs", "sample in an execution that is unknown", false},
 	[TRACE_COUNT_NO_RESULTS] = {"results", "query whose results could not be counted", false},
 };
 

@@ -118,10 +118,22 @@ int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
 	return err;
 }
 
-/* Results may have come from the disk; the command is cut if it is very long. */
+/* Results may have come from the disk. A command that was cut ends as command__parse() has it. */
 static bool is_incremental(const struct image *image)
 {
-	return image->p.command && strstr(image->p.command, "incremental");
+	const char *command = image->p.command;
+	size_t len = command ? strlen(command) : 0;
+
+	return !command || strstr(command, "incremental") ||
+	       (len >= 4 && !strcmp(command + len - 4, " ..."));
+}
+
+/* Nor is it known how many: loads from before are in no record. */
+static enum results_loads loads_of(const struct image *image)
+{
+	if (!is_incremental(image))
+		return RESULTS_NO_LOADS;
+	return image->p.attached_late ? RESULTS_LOADS_UNSEEN : RESULTS_LOADS_SEEN;
 }
 
 int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib)
@@ -134,14 +146,14 @@ int images__on_counts(struct images *all, const struct wire_counts *r, const str
 		return err;
 	image->counted = lib;
 	image->counted_serial = lib->serial;
-	return results__add(&image->results, lib, is_incremental(image), r);
+	return results__add(&image->results, lib, loads_of(image), r);
 }
 
 static int give_results(struct images *all, struct image *image)
 {
 	if (!image->in_trace || !image->counted || image->counted->serial != image->counted_serial)
 		return 0;
-	return results__give(&image->results, image->counted, is_incremental(image), all->sink,
+	return results__give(&image->results, image->counted, loads_of(image), all->sink,
 			     image->p.index);
 }
 

@@ -11,7 +11,8 @@
 
 int jobs__note(struct jobs *j, const struct wire_job *r)
 {
-	const struct job new = {.parent = r->parent, .key = r->key, .query = r->query};
+	const struct job new = {
+		.parent = r->parent, .key = r->key, .query = r->query, .lib = r->lib};
 
 	if (!r->job || j->n == JOBS_MAX || u64_map__get(&j->known, r->job) != U64_MAP_NONE)
 		return 0;
@@ -37,12 +38,14 @@ static int put(const struct jobs_context *c, struct job *job, uint32_t parent)
 	};
 	int err;
 
-	if (job->query >= c->library->n_labels || c->library->labels[job->query] == TRACKS_NO_LABEL)
+	if (job->refused || job->lib != c->lib || job->query >= c->library->n_labels ||
+	    c->library->labels[job->query] == TRACKS_NO_LABEL)
 		return 0;
 	out.query = c->library->labels[job->query];
 	err = c->library->keys ? keys__note(c->keys, job->key, &out.invocation) : 0;
 	err = err ?: c->sink->job(c->sink->ctx, &out, &job->id);
-	return err == -E2BIG ? 0 : err;
+	job->refused = !job->id;
+	return err;
 }
 
 int jobs__in_trace(struct jobs *j, const struct jobs_context *c, uint64_t number, uint32_t *id)

@@ -17,8 +17,10 @@
 struct job {
 	uint64_t parent; /* the compiler's number; 0: none */
 	uint64_t key;
-	uint32_t query; /* of the library's */
-	uint32_t id;	/* in the trace, or TRACE_NO_JOB */
+	uint32_t id; /* in the trace, or TRACE_NO_JOB */
+	uint16_t query;
+	uint8_t lib;  /* whose query it is */
+	bool refused; /* the trace has no room for it */
 };
 
 /* All zeroes is empty. */
@@ -34,6 +36,7 @@ int jobs__note(struct jobs *j, const struct wire_job *r);
 struct jobs_context {
 	const struct tracks_sink *sink;
 	const struct library *library;
+	uint8_t lib;	   /* its number */
 	struct keys *keys; /* the names of what jobs are about */
 	uint32_t process;
 };

@@ -38,15 +38,19 @@ static int prepare(struct results *r, uint32_t n)
  * execution follows. When the context is dropped, results have come from the disk that no interval
  * shows.
  */
-static void add_up(struct results *r, const struct library *lib, bool incremental)
+static void add_up(struct results *r, const struct library *lib, enum results_loads loads)
 {
-	bool other = incremental && r->moment != WIRE_COUNTS_FINISHED;
+	bool other = loads != RESULTS_NO_LOADS && r->moment != WIRE_COUNTS_FINISHED;
+	bool unseen = loads == RESULTS_LOADS_UNSEEN || (lib->no_loads && loads != RESULTS_NO_LOADS);
 
+	/* A part of the reading was lost: the sums of all contexts are not known. */
+	for (uint32_t i = 0; i < r->n && r->got != r->n; i++)
+		r->sums[i].events = UNKNOWN;
 	for (uint32_t i = 0; i < r->n && r->got == r->n; i++) {
 		const struct wire_count *c = &r->reading[i];
 		struct trace_tally *sum = &r->sums[i];
 		uint64_t n = (uint64_t)c->results + c->others + c->active;
-		uint64_t unsure = lib->no_loads && incremental ? n : r->loads[i];
+		uint64_t unsure = unseen ? n : r->loads[i];
 
 		if (c->results == WIRE_NO_COUNT || sum->events == UNKNOWN) {
 			sum->events = UNKNOWN;
@@ -69,7 +73,7 @@ static bool is_whole(const struct results *r)
 	return r->n && r->got == r->n;
 }
 
-int results__add(struct results *r, const struct library *lib, bool incremental,
+int results__add(struct results *r, const struct library *lib, enum results_loads loads,
 		 const struct wire_counts *record)
 {
 	bool kept, last = record->n == record->of - record->first;
@@ -96,7 +100,7 @@ int results__add(struct results *r, const struct library *lib, bool incremental,
 		r->got += record->n;
 	}
 	if (last && record->moment != WIRE_COUNTS_FINISHED)
-		add_up(r, lib, incremental);
+		add_up(r, lib, loads);
 	return 0;
 }
 
@@ -110,7 +114,7 @@ int results__load(struct results *r, const struct library *lib, uint32_t query)
 	return 0;
 }
 
-int results__give(struct results *r, const struct library *lib, bool incremental,
+int results__give(struct results *r, const struct library *lib, enum results_loads loads,
 		  const struct tracks_sink *sink, uint32_t process)
 {
 	int err = 0;
@@ -119,7 +123,7 @@ int results__give(struct results *r, const struct library *lib, bool incremental
 		return 0;
 	/* The context was not dropped: the process ended before. */
 	if (is_whole(r))
-		add_up(r, lib, incremental);
+		add_up(r, lib, loads);
 	for (uint32_t i = 0; i < r->n && !err && sink->tally; i++) {
 		struct trace_tally *t = &r->sums[i];
 

@@ -20,18 +20,24 @@ struct results {
 	uint32_t n_sums;
 };
 
+/* Whether some results were loaded from the disk, by what is known of the compiler. */
+enum results_loads {
+	RESULTS_NO_LOADS,
+	RESULTS_LOADS_SEEN,   /* each load was recorded, up to the moment of WIRE_COUNTS_FINISHED */
+	RESULTS_LOADS_UNSEEN, /* some may not have been: it ran before its probes were there */
+};
+
 /*
- * Add a record of a compiler that uses `lib`. `incremental`: it may have loaded results that no
- * event shows. 0, -ENOMEM, or -EBADMSG: it makes no sense.
+ * Add a record of a compiler that uses `lib`. 0, -ENOMEM, or -EBADMSG: it makes no sense.
  */
-int results__add(struct results *r, const struct library *lib, bool incremental,
+int results__add(struct results *r, const struct library *lib, enum results_loads loads,
 		 const struct wire_counts *record);
 
 /* A result of a query of `lib` was loaded from the disk, or looked for. 0 or -ENOMEM. */
 int results__load(struct results *r, const struct library *lib, uint32_t query);
 
 /* Give the sink the sums of process `process`, and forget them. As sink. */
-int results__give(struct results *r, const struct library *lib, bool incremental,
+int results__give(struct results *r, const struct library *lib, enum results_loads loads,
 		  const struct tracks_sink *sink, uint32_t process);
 
 void results__clear(struct results *r);

@@ -330,13 +330,18 @@ static int set_job(const struct samples_context *c, const struct wire_sample *r,
 	const struct jobs_context context = {
 		.sink = c->sink,
 		.library = lib,
+		.lib = (uint8_t)(lib - c->libraries),
 		.keys = &image->keys,
 		.process = image->p.index,
 	};
+	int err;
 
 	if (!lib || !r->job)
 		return 0;
-	if (lib->keys && !image->library) {
+	if (lib->keys) {
+		err = images__on_query(c->images, image, r->time_ns);
+		if (err)
+			return err;
 		image->library = lib;
 		image->library_serial = lib->serial;
 	}

@@ -30,7 +30,10 @@ struct tracks_sink {
 	 */
 	int (*stack)(void *ctx, const struct trace_stack *entry, uint32_t *id);
 	int (*sample)(void *ctx, const struct trace_sample *sample);
-	/* As trace_writer__job(). NULL: samples have no jobs. */
+	/*
+	 * As trace_writer__job(), but *id is TRACE_NO_JOB if there is no room. NULL: samples have
+	 * no jobs.
+	 */
 	int (*job)(void *ctx, const struct trace_job *job, uint32_t *id);
 	/*
 	 * Set *id to the string id of a dynamic label, or of the reason why a thread was off the

@@ -497,8 +497,11 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
 
 	t->n_names_missing += r->missing;
-	if (image)
+	if (image) {
 		image->dropped_ns = r->time_ns;
+		/* Those of the next context have the same numbers. */
+		jobs__clear(&image->jobs);
+	}
 	return images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
 }
 

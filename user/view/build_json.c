@@ -137,7 +137,8 @@ static void put_query(struct json *j, const struct build_query *q, const struct 
 	if (summary_row__is_counted(&q->row))
 		json__number(j, "count", q->row.results);
 	else
-		json__known(j, "count", has_spans, q->row.count);
+		json__known(j, "count", has_spans && (q->row.count || !q->row.results),
+			    q->row.count);
 	json__known(j, "total_ns", has_spans, q->row.total_ns);
 	json__known(j, "self_ns", has_spans, q->row.self_ns);
 	json__number(j, "self_off_ns", q->row.self_off_ns);

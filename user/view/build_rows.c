@@ -234,7 +234,7 @@ const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
 		return format_count(buf, q->row.samples.self[TRACE_SAMPLE_CPU].n);
 	if (summary_row__is_counted(&q->row))
 		return format_count(buf, q->row.results);
-	if (!q->row.count && q->row.self_by == SUMMARY_SELF_SAMPLES)
+	if (!q->row.count && (q->row.results || q->row.self_by == SUMMARY_SELF_SAMPLES))
 		return "-";
 	return format_count(buf, q->row.count);
 }

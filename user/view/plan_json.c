@@ -181,6 +181,7 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "crates_problem", plan->layout.crates_problem);
 	json__bool(&j, "running_names", plan->layout.wire.current.known);
 	json__text(&j, "running_names_problem", plan->layout.current_problem);
+	add_address(&j, "finished", plan->tables.finished);
 	json__bool(&j, "jobs", plan->jobs.known);
 	json__text(&j, "jobs_problem", plan->jobs.problem);
 	json__bool(&j, "places", plan->layout.wire.places.known);

@@ -334,7 +334,7 @@ static bool repeat(struct machine *m)
 {
 	const cs_x86 *x = &m->insn->detail->x86;
 	const cs_x86_op *to = &x->operands[0];
-	bool copies = (x->opcode[0] | 1) == 0xa5;
+	bool copies = (x->opcode[0] | 1) == 0xa5, counted;
 	struct area *a, *src;
 	size_t at, from_at, room;
 	uint64_t addr, from, n;
@@ -342,12 +342,11 @@ static bool repeat(struct machine *m)
 	if (x->prefix[0] != X86_PREFIX_REP || !x->op_count || to->type != X86_OP_MEM || !to->size ||
 	    !address_of(m, to, &addr) || !find_area(m, addr, 0, &a, &at))
 		return false;
-	if (!number(&m->regs[WIRE_REG_CX], 8, &n))
-		n = UINT64_MAX;
 	room = a->size - at;
-	if (n < room / to->size)
+	counted = number(&m->regs[WIRE_REG_CX], 8, &n) && n <= room / to->size;
+	if (counted)
 		room = n * to->size;
-	if (copies && number(&m->regs[WIRE_REG_SI], 8, &from) &&
+	if (copies && counted && number(&m->regs[WIRE_REG_SI], 8, &from) &&
 	    find_area(m, from, room, &src, &from_at) &&
 	    (src != a || from_at >= at || at - from_at >= room)) {
 		memmove(a->b + at, src->b + from_at, room);
@@ -400,7 +399,9 @@ static void calculate(struct machine *m)
 
 	if (is_cleared(m)) {
 		set(m, a, constant(0));
-		note_flags(m, X86_INS_XOR, 0, 0, 0, 8);
+		/* Those on vectors leave the flags as they are. */
+		if (id == X86_INS_XOR)
+			note_flags(m, id, 0, 0, 0, 8);
 		return;
 	}
 	if (x->op_count != 2 || !number(&left, a->size, &l) || !number(&right, a->size, &r) ||

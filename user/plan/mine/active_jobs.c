@@ -2,7 +2,7 @@
 /*
  * A body is run on values of which only the origin is known, and each instruction once, by the
  * first path that comes to it. What another path would have is not looked at: the caller compares
- * the bodies with each other, and the kernel half checks each job that it reads.
+ * the bodies with each other, and the kernel half checks the numbers of jobs that it reads.
  */
 #include "plan/mine/active_jobs.h"
 
@@ -437,7 +437,7 @@ static bool read_entry(const struct machine *m, uint32_t at, bool loosely, struc
 	out->current = (uint32_t)parent->value.at;
 	out->entry = (struct plan_job_entry){
 		.size = (uint8_t)-low,
-		.key = has_key ? (uint8_t)(key_at - low) : 0,
+		.key = has_key ? (uint8_t)(key_at - low) : PLAN_NO_KEY,
 		.job = (uint8_t)(job->at - low),
 		.parent = (uint8_t)(parent->at - low),
 	};
@@ -450,7 +450,7 @@ static void read_table(const struct machine *m, const struct store *job, struct 
 	const struct value *parts[] = {&job->base_value, &job->index_value};
 	uint64_t vtable = m->context_argument - 1; /* before the context */
 
-	for (size_t i = 0; i < N_OF(parts) && vtable < CODE_ARGUMENTS; i++)
+	for (size_t i = 0; i < N_OF(parts) && m->context_argument < CODE_ARGUMENTS; i++)
 		if (parts[i]->origin == ORIGIN_KEY && parts[i]->at / FAR == vtable &&
 		    m->masks[vtable] && parts[i]->at % FAR <= UINT8_MAX) {
 			out->ctrl = (uint8_t)(parts[i]->at % FAR);
