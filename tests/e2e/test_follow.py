@@ -86,6 +86,10 @@ sys.exit(0 if os.WIFEXITED(status) else 99)
     assert_in_time(process, talk(run))
 
 
+# The status of a recording that lost more than half of its compilers.
+MOSTLY_LOST = 122
+
+
 def start_waiting(t):
     """(stopped planner, parent of a compiler that waits for its plan, profiler)"""
     env = nothing_known(t)
@@ -129,8 +133,13 @@ def test_suspended_while_compilers_wait(t):
         profiler.send_signal(signal.SIGCONT)
         os.kill(planner, signal.SIGCONT)
     err = profiler.stderr.read().decode()
-    assert profiler.wait(timeout=lab.TIMEOUT) == 0, err
+    status = profiler.wait(timeout=lab.TIMEOUT)
     assert "1 compiler waited " in err and "had begun before the probes" in err, err
+    # The recording may end before the plan is made: then the compiler counts as lost.
+    if status == MOSTLY_LOST:
+        assert "1 of 1 compilers were lost" in err, err
+        return
+    assert status == 0, err
     (process,) = t.report(t.path("x.qpt"))["processes"]
     assert process["attached_late"], process
 

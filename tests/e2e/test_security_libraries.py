@@ -347,29 +347,6 @@ def test_plan_that_fails_late(t):
     check_counted(t, profiler, process, path)
 
 
-@lab.alone(HOLDS)
-def test_planner_is_in_a_sandbox(t):
-    """No user shares its user id, and it may do nothing but read the library; in a root login too."""
-    profiler = begin(t)
-    _, path, planner = map_with_stopped_planner(t, profiler)
-    status = status_of(planner)
-    assert status["Uid"].split()[:3] == ["%d" % os.geteuid()] * 3, status
-    assert status["Seccomp"] == "2" and status["NoNewPrivs"] == "1", status
-    assert {status[name] for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")} == {"0" * 16}, status
-    opened = [os.readlink("/proc/%d/fd/%s" % (planner, fd)) for fd in
-              os.listdir("/proc/%d/fd" % planner)]
-    assert sorted(name.split(":")[0].split("/")[-1].split("-")[0] for name in opened) == [
-        "librustc_driver", "pipe"], opened
-    for signal_of_nobody in (signal.SIGKILL, signal.SIGSTOP):
-        done = subprocess.run(["kill", "-%d" % signal_of_nobody, str(planner)], user=65534,
-                              group=65534, extra_groups=[], capture_output=True)
-        assert b"not permitted" in done.stderr.lower(), done
-    assert os.path.exists("/proc/%d" % planner)
-    os.kill(planner, signal.SIGCONT)
-    lab.wait_for("the end of the planner", lambda: not planners(profiler, path))
-    err, _ = end(t, profiler)
-    assert "cannot be attached to" not in err, err
-
 
 @lab.alone(HOLDS)
 def test_plan_that_is_not_made_before_the_end(t):

@@ -25,10 +25,11 @@ def test_probes_are_taken_off(t):
     assert 2 * count <= probes["hits"] < 2.1 * count, (probes, count)
     assert 0 < probes["probe_ns"] < probes["wall_ns"], probes
 
-    with_probes = {q["name"]: q for q in raw["queries"]}
+    with_probes = {(q["name"], q["kind"]): q for q in raw["queries"]}
     for q in report["queries"]:
-        assert q["self_ns"] < q["raw_self_ns"] == with_probes[q["name"]]["self_ns"], q
-        assert q["total_ns"] < q["raw_total_ns"] == with_probes[q["name"]]["total_ns"], q
+        there = with_probes[q["name"], q["kind"]]
+        assert q["self_ns"] < q["raw_self_ns"] == there["self_ns"], q
+        assert q["total_ns"] < q["raw_total_ns"] == there["total_ns"], q
     taken_off = sum(q["raw_self_ns"] - q["self_ns"] for q in report["queries"])
     assert 0.5 * probes["probe_ns"] < taken_off <= probes["probe_ns"], (taken_off, probes)
     return "%d hits, %.0f ns each" % (probes["hits"], probes["emulated_ps"] / 1e3)

@@ -39,9 +39,9 @@ DEVELOPER = (
      r"^memory    at most: \S.* %s, \S.* %s$" % (MEMORY, MEMORY)),
     ("What is slow in this one crate?", "report --crate itertools build",
      r"^compile   itertools: %s" % TIME, r"^parts     front end %s, codegen %s" % (TIME, TIME),
-     r"^item \(\d+ of \d+\)", r"^query \(10 of \d+\) ", r"^typeck +%s +~?%s" % (EXECUTIONS, TIME)),
+     r"^> itertools +front end ", r"^item \(\d+ of \d+\)", r"^query \(10 of \d+\) "),
     ("And in all of a package?", "report --crate proc-macro2 build",
-     r"crates compiled: 2\b", r"^proc-macro2 \(build script\) +", r"^proc_macro2 +"),
+     r"crates compiled: \d+, chosen: 2\b", r"^proc-ma\S* \(build script\) +", r"^proc_macro2 +"),
     ("Which of its functions and modules?", "report --by item --crate itertools --top 10 build",
      r"itertools::\w+"),
     ("I rebuilt one crate: what did that take?", "report again",
@@ -61,7 +61,7 @@ DEVELOPER = (
      r"^late: compiler \d+, started %s ago$" % TIME,
      r"^ +at least +%s  resolver_for_lowering_raw$" % TIME),
     ("Why are crates missing?", "said outsiders",
-     r"not recorded, as the command did not start it: .* --system records it"),
+     r"not recorded, as the command did not start (?:it|them): .* --system records (?:it|them)"),
 )
 OWNER = (
     ("For the summary of the job", "report --markdown build",
@@ -71,7 +71,7 @@ OWNER = (
      r"^peak memory: +.*, most in \S", r"^CPU time of crates$", r"^ *\+%s +new .*  log$" % TIME),
     ("For the one crate that I look after", "diff --crate tool build other", r"^wall time: "),
     ("Which function, and which query?", "diff --crate tool exact-build exact-other",
-     r"^ *change +% +base +new +executions +at +item$", r"tool::limits::LIMIT$",
+     r"^ *change +% +base +new +(?:executions +)?at +item$", r"tool::limits::LIMIT$",
      r"crate/query$", r"tool \(bin\)/eval_to_allocation_raw$"),
     ("May this be merged?", "diff --metric results --fail-above 1% before build",
      r"^results: +%s -> %s, (?:no change|.*: within what the probes of a budget may miss)$" %
