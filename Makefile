@@ -41,7 +41,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # The list of what is linked (sbom) is made of the linker's map.
 LINK_OPT = -Wl,-Map=$@.map
-SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	-DUNDER_SANITIZERS
 
 ifeq ($(SANITIZE),1)
 B := build-san
@@ -131,7 +132,22 @@ UNWIND_TABLES := $(B)/tests/bench/unwind_tables
 UNWIND_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/unwind/*.c)))
 BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/tick $(B)/tests/bench/store \
 	$(B)/tests/bench/history $(GO_TABLES) $(UNWIND_TABLES)
-FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
+# What unit tests under sanitizers, replayers and fuzzers are linked with. Only a search needs to know
+# which code an input reached, and that doubles the time of the rest, so it has objects of its own.
+ifneq ($(filter fuzz fuzz-bin,$(MAKECMDGOALS)),)
+S := $(B)/search
+COVERAGE := -fsanitize=fuzzer-no-link
+else
+S := $(B)/fuzz
+endif
+FUZZ_OBJ := $(patsubst $(B)/%,$(S)/%,$(LIB_OBJ))
+# Without sanitizers: one steps through each of its instructions; the others would take 17 to 54 s of
+# CPU each, as they add millions of things, and are a third of the time of all.
+PLAIN_UNIT := $(filter %/test_bpf_sample_intervals %/test_capture_sampled_files \
+	%/test_record_recorder %/test_trace_id_map %/test_trace_limits %/test_trace_string_table,$(UNIT))
+SAN_UNIT := $(patsubst $(B)/%,$(S)/%,$(filter-out $(PLAIN_UNIT),$(UNIT)))
+SAN_BIN := $(S)/qprof-bpf
+SAN_MAIN := $(S)/$(MAIN:.c=.o)
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin sanitize sanitize-bin
@@ -160,8 +176,9 @@ $(B)/user/%.o: user/%.c $(B)/flags
 
 # A cached plan is good only for the program that made it: another may mine more, or read it wrong.
 PLAN_SRC := $(sort $(wildcard user/plan/*.[ch] user/plan/*/*.[ch])) include/qprof/wire.h \
-	include/qprof/wire_arguments.h include/qprof/wire_crates.h include/qprof/wire_places.h
-PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
+	include/qprof/wire_arguments.h include/qprof/wire_crates.h include/qprof/wire_places.h \
+	include/qprof/wire_tables.h
+PLAN_CODEC := $(B)/user/plan/codec.o $(S)/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
@@ -169,17 +186,17 @@ $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(
 UNWIND_SRC := $(sort $(wildcard user/unwind/*.[ch] user/pctab/*.[ch])) include/qprof/wire_unwind.h \
 	$(addprefix user/plan/symbols/,cfa.c cfa.h dwarf_bytes.h eh_frame.c eh_frame.h \
 	elf_image.c elf_image.h elf_symbol.c elf_symbol.h functions.c functions.h)
-UNWIND_CODEC := $(B)/user/unwind/codec.o $(B)/fuzz/user/unwind/codec.o
+UNWIND_CODEC := $(B)/user/unwind/codec.o $(S)/user/unwind/codec.o
 $(UNWIND_CODEC): $(UNWIND_SRC)
 $(UNWIND_CODEC): private OBJ_CFLAGS = \
 	-DUNWIND_REVISION=$(firstword $(shell cksum $(UNWIND_SRC) | cksum))u
 
 # Files that a source includes as they are; they are not in dependency files.
-$(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
-HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o
+$(B)/user/export/svg.o $(S)/user/export/svg.o: user/export/svg.js
+HTML_OBJ := $(B)/user/export/html.o $(S)/user/export/html.o
 $(HTML_OBJ): $(B)/html/page/head.html
 $(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html/page"'
-TRENDS_OBJ := $(B)/user/export/trends_page.o $(B)/fuzz/user/export/trends_page.o
+TRENDS_OBJ := $(B)/user/export/trends_page.o $(S)/user/export/trends_page.o
 $(TRENDS_OBJ): $(B)/html/trends/head.html
 $(TRENDS_OBJ): private OBJ_CFLAGS = -DTRENDS_PAGE='"$(B)/html/trends"'
 
@@ -191,7 +208,7 @@ $(B)/html/%/head.html: $(HTML_SRC)
 	$(Q)user/export/html/assemble.sh user/export/html $(@D) $*
 
 # Generated, so the first build needs it before the dependency files list the files that include it.
-$(OBJ) $(FUZZ_OBJ): | $(SKEL)
+$(OBJ) $(FUZZ_OBJ) $(SAN_MAIN): | $(SKEL)
 
 $(LIB): $(LIB_OBJ)
 	@echo "  AR      $@"
@@ -247,16 +264,10 @@ endif
 unit: unit-bin
 	@JOBS=$$(nproc) tests/cmocka.sh unit $(B) $(UNIT)
 
-# The unit tests, and the commands that need no privileges, under sanitizers.
-sanitize:
-	@+$(MAKE) --no-print-directory SANITIZE=1 DEBUG= RELEASE= sanitize-bin
-	@tests/sanitize.sh build-san $(B)/sanitize.total $(UNIT:$(B)/%=build-san/%)
-
-sanitize-bin: all unit-bin
-
 # The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
 # stacks and jumps out of frames, which sanitizers do not take.
-$(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/target_names.c tests/bpf/target_chains.c tests/bpf/shapes.S $(B)/flags
+$(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/target_names.c tests/bpf/target_dying.c \
+		tests/bpf/target_jobs.c tests/bpf/target_chains.c tests/bpf/shapes.S $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(CFLAGS)) $(DEPFLAGS) -MF $@.d -o $@ \
@@ -317,30 +328,31 @@ e2e: all stacks-bin
 lint: all
 	@CC='$(CC)' CLANG='$(CLANG)' tests/lint/run.sh $(B)
 
-$(B)/fuzz/user/%.o: user/%.c $(B)/flags
+$(S)/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
-	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
-		-fsanitize=fuzzer-no-link $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) $(COVERAGE) \
+		$(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
-$(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
+$(S)/libqprof.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
 FUZZ_CC = $(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS)
 
-$(B)/tests/fuzz/%.o: tests/fuzz/%.c $(B)/flags
+$(S)/tests/fuzz/%.o: tests/fuzz/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(FUZZ_CC) $(COVERAGE) $(DEPFLAGS) -c -o $@ $<
 
 # One fuzzer, two programs: libFuzzer's searches, ours runs the same inputs every time.
-$(FUZZ): %: %.o $(B)/fuzz/libqprof.a
+$(FUZZ): $(B)/%: $(S)/%.o $(S)/libqprof.a
+	@mkdir -p $(@D)
 	@echo "  FUZZ    $@"
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-$(REPLAY): $(B)/tests/fuzz/replay/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o \
-		$(B)/fuzz/libqprof.a
+$(REPLAY): $(B)/tests/fuzz/replay/%: $(S)/tests/fuzz/%.o $(S)/tests/fuzz/replay.o \
+		$(S)/libqprof.a
 	@mkdir -p $(@D)
 	@echo "  FUZZ    $@"
 	$(Q)$(FUZZ_CC) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
@@ -356,6 +368,31 @@ fuzz: fuzz-bin
 replay: replay-bin
 	@tests/fuzz/replay.sh $(B) $(REPLAY)
 
+# Tests themselves are not optimised, as most of the time is the compiler's. `make unit` shows gcc's
+# warnings; a test that is not listed does not compile here, either.
+$(SAN_UNIT:=.o): $(S)/%.o: %.c $(B)/flags | $(S)/libqprof.a
+	@mkdir -p $(@D)
+	@echo "  SANCC   $<"
+	$(Q)$(FUZZ_CC) -O0 -g1 -Wno-everything -Wunused-function $(DEPFLAGS) -c -o $@ $<
+
+# Some hundred programs: it takes a third of the time.
+LLD := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+
+$(SAN_UNIT) $(SAN_BIN): $(S)/libqprof.a
+	@echo "  SANLINK $@"
+	$(Q)$(FUZZ_CC) $(LLD) -o $@ $(filter %.o,$^) $(S)/libqprof.a $(TEST_LIBS) $(LDLIBS)
+
+$(SAN_UNIT): %: %.o
+$(SAN_BIN): $(SAN_MAIN)
+$(GO_TABLES_TEST:$(B)/%=$(S)/%): $(filter-out %/main.o,$(GO_TABLES_OBJ))
+
+sanitize-bin: $(SAN_BIN) $(SAN_UNIT) $(PLAIN_UNIT)
+
+# The unit tests, and the commands that need no privileges, under sanitizers. FAST=1: one of five of
+# the latter.
+sanitize: sanitize-bin
+	@tests/sanitize.sh $(B) $(SAN_BIN) $(SAN_UNIT) $(PLAIN_UNIT)
+
 # ---- For people: these install what is missing first --------------------------------------------
 
 # Built files belong to the user who ran sudo; only steps that need the kernel run as root.
@@ -370,7 +407,7 @@ demo:
 
 check:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all unit-bin bpf-bin stacks-bin replay-bin
+	@+$(SUBMAKE) all bpf-bin stacks-bin replay-bin sanitize-bin bench-bin
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:
@@ -503,11 +540,11 @@ help:
 	@echo 'sudo make check   set up, build, run every test'
 	@echo
 	@echo 'make              build $(BIN)'
-	@echo 'make unit         unit tests: no root, no BPF, no rustc'
+	@echo 'make unit         unit tests without sanitizers: no root, no BPF, no rustc'
 	@echo 'sudo make bpf     the kernel half, on a test program of our own'
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
 	@echo 'make fuzz         search with the fuzzers, for FUZZ_SECONDS each (default 60)'
-	@echo 'make sanitize     unit tests and the commands without privileges, under ASan and UBSan'
+	@echo 'make sanitize     unit tests and the commands without privileges, under ASan and UBSan; FAST=1'
 	@echo 'make replay       run what the fuzzers kept, and the same inputs made of it every time'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
@@ -533,5 +570,5 @@ help:
 	@echo 'V=1               show the commands'
 
 PROGRAMS := $(BENCH) $(B)/tests/bpf/target
--include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(B)/tests/stacks/copy.bpf.d $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
--include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d) $(UNWIND_TABLES_OBJ:.o=.d) $(STACKS_OBJ:.o=.d)
+-include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(B)/tests/stacks/copy.bpf.d $(FUZZ_OBJ:.o=.d) $(FUZZ:$(B)/%=$(S)/%.d) $(SAN_UNIT:=.d) $(SAN_MAIN:.o=.d) $(PROGRAMS:=.d)
+-include $(S)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d) $(UNWIND_TABLES_OBJ:.o=.d) $(STACKS_OBJ:.o=.d)

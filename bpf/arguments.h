@@ -32,8 +32,8 @@ static __always_inline int argument_load(__u64 *to, __u64 at, __u32 size)
 {
 	*to = 0;
 	if (size == 4)
-		return bpf_copy_from_user(to, 4, (void *)at);
-	return bpf_copy_from_user(to, 8, (void *)at);
+		return maps_read_user(to, 4, at);
+	return maps_read_user(to, 8, at);
 }
 
 /* Read what is at a place into t->scratch.value. Nonzero if that fails. */
@@ -57,7 +57,7 @@ static __noinline int argument_place(struct pt_regs *ctx, struct thread_stack *t
 }
 
 /* Copy the text of `length` bytes at `text`. Nonzero if that fails. */
-static __noinline int argument_copy(struct thread_stack *t, __u64 text, __u64 length)
+STACK_APART int argument_copy(struct thread_stack *t, __u64 text, __u64 length)
 {
 	struct wire_argument *r;
 	__u64 n;
@@ -72,12 +72,11 @@ static __noinline int argument_copy(struct thread_stack *t, __u64 text, __u64 le
 		return -1;
 	NAMES_KEEP(n);
 	r->size = n;
-	return n ? bpf_copy_from_user(r->bytes, n, (void *)text) : 0;
+	return n ? maps_read_user(r->bytes, n, text) : 0;
 }
 
 /* Read the address of the globals of the thread's session into t->scratch.value. */
-static __noinline int argument_globals(struct thread_stack *t, const struct wire_layout *l,
-				       __u64 bias)
+STACK_APART int argument_globals(struct thread_stack *t, const struct wire_layout *l, __u64 bias)
 {
 	__u64 *value;
 
@@ -89,8 +88,7 @@ static __noinline int argument_globals(struct thread_stack *t, const struct wire
 }
 
 /* Copy the text of a symbol; t->scratch.value are the globals. */
-static __noinline int argument_symbol(struct thread_stack *t, const struct wire_layout *l,
-				      __u32 symbol)
+STACK_APART int argument_symbol(struct thread_stack *t, const struct wire_layout *l, __u32 symbol)
 {
 	__u64 *value, at;
 
@@ -111,8 +109,8 @@ static __noinline int argument_symbol(struct thread_stack *t, const struct wire_
 }
 
 /* Copy the name of the macro of an expansion; t->scratch.value are the globals. */
-static __noinline int argument_macro(struct thread_stack *t, __u32 lib, const struct wire_layout *l,
-				     __u32 number)
+STACK_APART int argument_macro(struct thread_stack *t, __u32 lib, const struct wire_layout *l,
+			       __u32 number)
 {
 	const struct wire_expansions *x = bpf_map_lookup_elem(&expansions, &lib);
 	__u64 *value, globals, at, macro, symbol;
@@ -128,7 +126,7 @@ static __noinline int argument_macro(struct thread_stack *t, __u32 lib, const st
 	if (x->call && argument_load(&t->scratch.argument.number, at + x->call, 8))
 		t->scratch.argument.number = 0;
 	at += x->kind;
-	if (bpf_copy_from_user(t->scratch.kind, WIRE_KIND_BYTES, (void *)at))
+	if (maps_read_user(t->scratch.kind, WIRE_KIND_BYTES, at))
 		return -1;
 	macro = x->macro;
 	symbol = x->symbol;
@@ -173,7 +171,7 @@ static __noinline int argument_text(struct pt_regs *ctx, struct thread_stack *t,
 	return argument_symbol(t, l, first);
 }
 
-static __noinline int argument_send(struct thread_stack *t)
+STACK_APART int argument_send(struct thread_stack *t)
 {
 	struct wire_argument *r;
 	__u64 size;

@@ -2,7 +2,8 @@
 /*
  * Where the query contexts of running compilers are, so that names can be read before a context is
  * dropped: by the programs that see a process die (names_dying.h), and by the user half. A context
- * is found when a thread's first query starts, as every thread in a query has it at hand.
+ * is found when a thread's first query starts, as every thread in a query has it at hand, or when a
+ * sample meets one (jobs.h).
  */
 #ifndef QPROF_CONTEXTS_H
 #define QPROF_CONTEXTS_H
@@ -92,6 +93,7 @@ static __noinline int contexts_note(struct thread_stack *t, __u32 lib, __u64 ip)
 	found->serial = __sync_fetch_and_add(&last_context, 1) + 1;
 	found->lib = lib;
 	found->claimed = 0;
+	found->counted_ns = 0;
 	/* Another thread of the process may have found it before. */
 	bpf_map_update_elem(&contexts, &t->pid, found, BPF_NOEXIST);
 	return 1;

@@ -7,10 +7,11 @@
 #include "maps.h"
 #include "off_cpu.h"
 
-/* An end without a start mostly belongs to a query that is not recorded, if there is any. */
 static void stack_count(enum wire_counter counter)
 {
-	if (!governed || counter != WIRE_DROP_END_WITHOUT_START)
+	if (counter == WIRE_LOST_STACK_FULL)
+		maps_lose(counter);
+	else
 		maps_count(counter);
 }
 
@@ -80,7 +81,10 @@ STACK_APART int stack_send_span(struct thread_stack *t, const struct frame *f, w
 		return 0;
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
-		maps_count(WIRE_LOST_RING_FULL);
+		if (f->kind == WIRE_KIND_LOAD)
+			maps_lose(WIRE_LOST_RING_FULL);
+		else
+			maps_count(WIRE_LOST_RING_FULL);
 		return 0;
 	}
 	*s = (struct wire_span){
@@ -114,16 +118,17 @@ static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
 	bpf_loop(n, fn, ctx, 0);
 }
 
-static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth)
+STACK_APART int off_cpu_send_interval(struct thread_stack *t, const struct off_interval *i,
+				      wire_u32 depth)
 {
 	struct wire_off_cpu *r;
 
-	if (knobs.silent)
-		return;
+	if (!t || !i || knobs.silent)
+		return 0;
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		maps_count(WIRE_LOST_RING_FULL);
-		return;
+		return 0;
 	}
 	*r = (struct wire_off_cpu){
 		.type = WIRE_OFF_CPU,
@@ -138,6 +143,12 @@ static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, w
 	bpf_ringbuf_submit(r, maps_wakeup_flags());
 	/* Not in t->spans, which an interrupted hit may be changing. */
 	t->off_cpu.n_sent++;
+	return 0;
+}
+
+static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth)
+{
+	off_cpu_send_interval(t, i, depth);
 }
 
 #endif /* QPROF_ENVIRONMENT_H */

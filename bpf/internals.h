@@ -263,37 +263,34 @@ static __always_inline __u64 internals_bias(__u64 ip)
 	return m.start - m.page * 4096;
 }
 
-#define internals_has_file_keys()                                       \
-	(bpf_core_field_exists(struct vm_area_struct, vm_file) &&       \
-	 bpf_core_field_exists(struct vm_area_struct, vm_pgoff) &&      \
-	 bpf_core_field_exists(struct mm_struct, exe_file) &&           \
-	 bpf_core_field_exists(struct file, f_inode) &&                 \
-	 bpf_core_field_exists(struct inode, i_ino) &&                  \
-	 bpf_core_field_exists(struct inode, i_size) &&                 \
-	 bpf_core_field_exists(struct inode, i_sb) &&                   \
-	 bpf_core_field_exists(struct super_block, s_dev) &&            \
-	 (bpf_core_field_exists(struct inode, i_ctime_sec) ||           \
-	  bpf_core_field_exists(struct inode___since_6_6, __i_ctime) || \
-	  bpf_core_field_exists(struct inode___until_6_5, i_ctime)))
+#define internals_has_file_keys()                                  \
+	(bpf_core_field_exists(struct vm_area_struct, vm_file) &&  \
+	 bpf_core_field_exists(struct vm_area_struct, vm_pgoff) && \
+	 bpf_core_field_exists(struct mm_struct, exe_file) &&      \
+	 bpf_core_field_exists(struct file, f_inode) &&            \
+	 bpf_core_field_exists(struct inode, i_ino) &&             \
+	 bpf_core_field_exists(struct inode, i_size) &&            \
+	 bpf_core_field_exists(struct inode, i_sb) &&              \
+	 bpf_core_field_exists(struct super_block, s_dev) &&       \
+	 (bpf_core_field_exists(struct inode, i_ctime_sec) ||      \
+	  bpf_core_field_exists(struct inode, __i_ctime) ||        \
+	  bpf_core_field_exists(struct inode, i_ctime)))
 
 /* From 6.13 on the kernel sets this bit of the nanoseconds when a process reads the time. */
 #define CTIME_QUERIED (1u << 31)
 
 static __always_inline void internals_ctime(struct inode *inode, struct wire_file_key *key)
 {
-	struct timespec64 t = {};
-
 	if (bpf_core_field_exists(struct inode, i_ctime_sec)) {
 		key->ctime_s = BPF_CORE_READ(inode, i_ctime_sec);
 		key->ctime_ns = BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED;
-		return;
+	} else if (bpf_core_field_exists(struct inode, __i_ctime)) {
+		key->ctime_s = BPF_CORE_READ(inode, __i_ctime.tv_sec);
+		key->ctime_ns = BPF_CORE_READ(inode, __i_ctime.tv_nsec);
+	} else if (bpf_core_field_exists(struct inode, i_ctime)) {
+		key->ctime_s = BPF_CORE_READ(inode, i_ctime.tv_sec);
+		key->ctime_ns = BPF_CORE_READ(inode, i_ctime.tv_nsec);
 	}
-	if (bpf_core_field_exists(struct inode___since_6_6, __i_ctime))
-		t = BPF_CORE_READ((struct inode___since_6_6 *)inode, __i_ctime);
-	else if (bpf_core_field_exists(struct inode___until_6_5, i_ctime))
-		t = BPF_CORE_READ((struct inode___until_6_5 *)inode, i_ctime);
-	key->ctime_s = t.tv_sec;
-	key->ctime_ns = t.tv_nsec;
 }
 
 /* Nonzero, and *key is all zeroes: there is no file, or this kernel does not show what it is. */

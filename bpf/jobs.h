@@ -5,9 +5,10 @@
  *
  * The jobs that are active are sent when a sample finds one that was not sent before, all at once:
  * those around the sampled one are among them. Everything here is the compiler's memory, and may
- * hold anything: so many tables, buckets and entries are looked at, and what does not fit is left
- * out. A table may change while it is read, if the compiler has several threads: then a job may be
- * missing, and its samples are counted.
+ * hold anything: so many tables, buckets and entries are looked at, a table whose query has not the
+ * name that the plan says is another one's, and what does not fit is left out. A table may change
+ * while it is read, if the compiler has several threads, and the thread may have been interrupted
+ * in a change: then a job may be missing, and its samples are counted.
  */
 #ifndef QPROF_JOBS_H
 #define QPROF_JOBS_H
@@ -52,32 +53,39 @@ struct {
 /* Limits of one look: buckets of a table, groups of them in all tables, jobs that are sent. */
 #define JOBS_BUCKETS_MAX 4096
 #define JOBS_GROUP	 16
-#define JOBS_GROUPS_MAX	 (JOBS_BUCKETS_MAX / JOBS_GROUP)
 #define JOBS_GROUPS_ALL	 1024
 #define JOBS_SENDS_MAX	 512
-/* All shards of a table are read at once. */
-#define JOBS_SHARDS_BYTES 2048
 
-/* The working memory of a look, by CPU. Only the program at a tick of the clock looks. */
+/*
+ * A switch has the run queue locked, and no rate: after a look there the CPU rests for so many
+ * times what the look took.
+ */
+#define JOBS_REST 8
+
+/* The working memory of a look, by CPU and cause of the sample: sampling.h. */
 struct jobs_scan {
 	__u64 context;
-	__u64 ctrl; /* of the table that is looked at */
+	__u64 bias;	/* from ELF addresses of the library to those of the process */
+	__u64 youngest; /* the sample's job: no other around it has a greater number */
+	__u64 ctrl;	/* of the table that is looked at */
 	__u32 lib;
 	__u32 query;
-	__u32 left;	/* entries of the table that were not found yet */
-	__u32 buckets;	/* of the table */
-	__u32 groups;	/* that may still be read */
-	__u32 sends;	/* jobs that may still be sent */
+	__u32 left;    /* entries of the table that were not found yet */
+	__u32 buckets; /* of the table */
+	__u32 groups;  /* that may still be read */
+	__u32 sends;   /* jobs that may still be sent */
+	struct wire_context found;
 	__u64 words[8]; /* of a table's struct */
-	__u8 shards[JOBS_SHARDS_BYTES];
+	__u8 shards[WIRE_JOB_SHARDS_BYTES];
 	__u8 group[JOBS_GROUP];
 	struct jobs_sent_key sent;
 	struct wire_job record;
+	__u64 rest_ns; /* at a switch no table is looked at until then */
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, WIRE_SAMPLE_CAUSES);
 	__type(key, __u32);
 	__type(value, struct jobs_scan);
 } jobs_scans SEC(".maps");
@@ -114,8 +122,8 @@ static __always_inline const struct wire_job_table *jobs_table(const struct wire
 }
 
 /*
- * The entry at `at` of a query's table. A thread may be filling it in: its job is younger than that
- * around.
+ * The entry at `at` of a query's table. One that this thread is filling in is younger than the job
+ * that it executes. Another thread may put another job there meanwhile, whose number differs.
  */
 STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __u64 at)
 {
@@ -125,43 +133,57 @@ STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __
 		return 0;
 	s->record.job = contexts_word(at + t->job);
 	s->record.parent = contexts_word(at + t->parent);
-	if (!s->record.job || s->record.job >> 48 || s->record.parent >= s->record.job)
+	if (!s->record.job || s->record.job > s->youngest || s->record.parent >= s->record.job)
 		return 0;
 	s->sent.job = s->record.job;
 	known = bpf_map_lookup_elem(&jobs_sent, &s->sent);
 	if (known && *known == JOBS_SENT)
 		return 0;
-	s->sends--;
 	s->record.query = s->query;
 	s->record.key = jobs_key(s, t, at);
+	if (contexts_word(at + t->job) != s->record.job)
+		return 0;
+	s->sends--;
 	if (!bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), maps_wakeup_flags()))
 		bpf_map_update_elem(&jobs_sent, &s->sent, &sent, BPF_ANY);
 	return 0;
 }
 
-/* 16 control bytes: the highest bit of that of a full bucket is not set. */
-static long jobs_see_group(__u32 i, struct jobs_ctx *c)
+/* Read the control bytes of a group of buckets, 16 bytes. Nonzero if that fails. */
+static __always_inline int jobs_read_group(struct jobs_scan *s, __u32 bucket)
+{
+	if (!s->groups)
+		return 1;
+	s->groups--;
+	return bpf_probe_read_user(s->group, sizeof(s->group), (void *)(s->ctrl + bucket)) != 0;
+}
+
+/* The highest bit of a full bucket's control byte is not set. */
+static long jobs_see_bucket(__u32 i, struct jobs_ctx *c)
 {
 	struct jobs_scan *s = c->s;
 	const struct wire_job_table *t;
-	__u32 bucket = i * JOBS_GROUP;
+	__u32 k = i & (JOBS_GROUP - 1);
 
-	if (!s || !c->all || !s->left || !s->groups || bucket >= s->buckets)
+	if (!s || !c->all || !s->left || i >= s->buckets || (!k && jobs_read_group(s, i)))
 		return 1;
+	if (s->group[k] & 0x80)
+		return 0;
 	t = jobs_table(c->all, s->query);
-	s->groups--;
-	if (bpf_probe_read_user(s->group, sizeof(s->group), (void *)(s->ctrl + bucket)))
-		return 1;
-	for (__u32 k = 0; k < JOBS_GROUP; k++) {
-		if (s->group[k] & 0x80 || bucket + k >= s->buckets || !s->left)
-			continue;
-		s->left--;
-		jobs_see(s, t, s->ctrl - (__u64)(bucket + k + 1) * t->size);
-	}
+	s->left--;
+	jobs_see(s, t, s->ctrl - (__u64)(i + 1) * t->size);
 	return 0;
 }
 
-/* The table whose struct is in s->words. */
+static __always_inline int jobs_has_name(const struct jobs_scan *s, const struct wire_job_table *t)
+{
+	__u64 name[2] = {};
+
+	return !bpf_probe_read_user(name, sizeof(name), (void *)(s->context + t->name)) &&
+	       name[0] == s->bias + t->text && name[1] == t->length;
+}
+
+/* The table whose struct is in s->words. Most have no entry. */
 static __always_inline int jobs_see_table(struct jobs_scan *s, const struct wire_job_tables *all)
 {
 	struct jobs_ctx c = {s, all};
@@ -169,12 +191,13 @@ static __always_inline int jobs_see_table(struct jobs_scan *s, const struct wire
 
 	n = s->words[all->n_entries & 7];
 	mask = s->words[all->mask & 7];
-	if (!n || n > mask || mask >= JOBS_BUCKETS_MAX)
+	if (!n || n > mask || mask >= JOBS_BUCKETS_MAX ||
+	    !jobs_has_name(s, jobs_table(all, s->query)))
 		return 0;
 	s->ctrl = s->words[all->ctrl & 7];
 	s->left = n;
 	s->buckets = mask + 1;
-	bpf_loop(JOBS_GROUPS_MAX, jobs_see_group, &c, 0);
+	bpf_loop(JOBS_BUCKETS_MAX, jobs_see_bucket, &c, 0);
 	return 0;
 }
 
@@ -187,12 +210,24 @@ static long jobs_see_shard(__u32 i, struct jobs_ctx *c)
 		return 1;
 	at = i * c->all->shard;
 	for (__u32 k = 0; k < WIRE_TABLE_WORDS; k++) {
-		__u32 word = (at + 8 * k) & (JOBS_SHARDS_BYTES - 8);
+		__u32 word = (at + 8 * k) & (WIRE_JOB_SHARDS_BYTES - 8);
 
 		s->words[k] = *(const __u64 *)(s->shards + word);
 	}
 	jobs_see_table(s, c->all);
 	return 0;
+}
+
+/* Most tables have no entry in any shard. Beyond the last shard there may be anything. */
+static __always_inline int jobs_in_shards(const struct jobs_scan *s,
+					  const struct wire_job_tables *all)
+{
+	__u32 at = 8 * (all->n_entries & 7);
+	__u64 any = 0;
+
+	for (int i = 0; i < WIRE_JOB_SHARDS; i++, at += all->shard)
+		any |= *(const __u64 *)(s->shards + (at & (WIRE_JOB_SHARDS_BYTES - 8)));
+	return any != 0;
 }
 
 static long jobs_see_query(__u32 i, struct jobs_ctx *c)
@@ -209,7 +244,8 @@ static long jobs_see_query(__u32 i, struct jobs_ctx *c)
 		return 0;
 	if (((const __u8 *)s->words)[all->mode_at & 63] != all->sharded)
 		return jobs_see_table(s, all);
-	if (!bpf_probe_read_user(s->shards, sizeof(s->shards), (void *)s->words[0]))
+	if (!bpf_probe_read_user(s->shards, sizeof(s->shards), (void *)s->words[0]) &&
+	    jobs_in_shards(s, all))
 		bpf_loop(WIRE_JOB_SHARDS, jobs_see_shard, c, 0);
 	return 0;
 }
@@ -223,6 +259,7 @@ STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all
 
 	if (!s || !all || !sample)
 		return 0;
+	s->youngest = sample->job;
 	s->groups = JOBS_GROUPS_ALL;
 	s->sends = JOBS_SENDS_MAX;
 	s->record.type = WIRE_JOB;
@@ -248,19 +285,41 @@ STACK_APART __u64 jobs_note(struct unwind *u)
 	if (!u || !lib || !tables || !l || !l->current.known)
 		return 0;
 	current = contexts_of_thread(u->lib_bias + l->current.offset);
-	if (current)
-		u->sample.job = contexts_word(current + tables->current);
+	if (current && bpf_probe_read_user(&u->sample.job, sizeof(u->sample.job),
+					   (void *)(current + tables->current))) {
+		u->sample.job = 0;
+		maps_count(WIRE_LOST_JOBS);
+	}
 	return current;
+}
+
+/* The context of a thread that is in an execution is not being dropped. */
+STACK_APART int jobs_note_context(struct jobs_scan *s, const struct wire_layout *l, __u64 bias)
+{
+	if (!s || !l || !knobs.keys)
+		return 0;
+	s->found.context = s->context;
+	s->found.bias = bias;
+	s->found.globals = contexts_of_thread(bias + l->globals);
+	if (!s->found.globals || bpf_map_lookup_elem(&contexts, &s->sent.pid))
+		return 0;
+	s->found.serial = __sync_fetch_and_add(&last_context, 1) + 1;
+	s->found.lib = s->lib;
+	s->found.claimed = 0;
+	s->found.counted_ns = 0;
+	bpf_map_update_elem(&contexts, &s->sent.pid, &s->found, BPF_NOEXIST);
+	return 0;
 }
 
 /* The same, and send the job if it is new. */
 STACK_APART int jobs_find(struct unwind *u)
 {
 	__u64 current = jobs_note(u);
-	__u32 zero = 0, lib = u ? u->lib : 0, *known;
+	__u32 lib = u ? u->lib : 0, cause = u ? u->sample.cause : 0, *known;
 	const struct wire_job_tables *tables = bpf_map_lookup_elem(&job_tables, &lib);
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	struct jobs_scan *s = bpf_map_lookup_elem(&jobs_scans, &zero);
+	struct jobs_scan *s = bpf_map_lookup_elem(&jobs_scans, &cause);
+	__u64 since_ns, now_ns;
 
 	if (!u || !current || !u->sample.job || !tables || !l || !s)
 		return 0;
@@ -272,10 +331,19 @@ STACK_APART int jobs_find(struct unwind *u)
 		maps_count(WIRE_LOST_JOBS);
 	if (known)
 		return 0;
+	since_ns = bpf_ktime_get_ns();
+	if (cause == WIRE_SAMPLE_OFF_CPU && since_ns < s->rest_ns) {
+		maps_count(WIRE_LOST_JOBS);
+		return 0;
+	}
 	s->lib = lib;
+	s->bias = u->lib_bias;
 	s->context = contexts_word(current + l->current.context);
 	if (s->context)
-		jobs_look(s, tables, &u->sample);
+		jobs_note_context(s, l, u->lib_bias);
+	jobs_look(s, tables, &u->sample);
+	now_ns = bpf_ktime_get_ns();
+	s->rest_ns = now_ns + JOBS_REST * (now_ns - since_ns);
 	return 0;
 }
 

@@ -26,9 +26,41 @@ static __always_inline __u32 label_send(const struct wire_label_key *key)
 	return state.label;
 }
 
+/* The verifier knows a pointer only on the stack. */
+struct label_ctx {
+	struct thread_stack *t;
+	__u64 text;
+};
+
+static long label_see_vma(struct task_struct *task, struct vm_area_struct *vma, struct label_ctx *c)
+{
+	struct wire_label_place *p = &c->t->scratch.label.place;
+	__u64 offset;
+
+	if (internals_mapped_file(task, vma, &offset, &p->file))
+		return 0;
+	p->offset = offset + c->text - vma->vm_start;
+	c->t->scratch.label.in_file = 1;
+	return 0;
+}
+
+/* Make the key that of a place in a file. Nonzero: `text` is in none. */
+static __noinline int label_find_place(struct thread_stack *t, __u64 text, __u32 lib)
+{
+	struct label_ctx c = {t, text};
+
+	if (!t)
+		return -1;
+	__builtin_memset(t->scratch.label.text, 0, sizeof(t->scratch.label.text));
+	t->scratch.label.place.lib = lib;
+	return bpf_find_vma(bpf_get_current_task_btf(), text, label_see_vma, &c, 0) ||
+	       !t->scratch.label.in_file;
+}
+
 /*
  * Give the current event the label of `len` bytes at `text`. A rustc that does not profile has
- * never read the text, so its page may be absent: the calling program must be sleepable.
+ * never read the text, so its page may be absent: the calling program must be sleepable. Where it
+ * does not wait for the page, the user half reads the text in the file.
  */
 static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64 len, __u32 timer)
 {
@@ -46,7 +78,8 @@ static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64
 	asm volatile("" : "+r"(n));
 	if (n > sizeof(key->text))
 		return;
-	if (len != (__u32)len || (n && bpf_copy_from_user(key->text, n, (void *)text))) {
+	if (len != (__u32)len ||
+	    (n && maps_read_user(key->text, n, text) && label_find_place(t, text, f->lib))) {
 		maps_count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;

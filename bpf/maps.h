@@ -19,9 +19,6 @@ const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20, .roles = ~0u}
 /* True during a capture. Probes are attached before it and stay after it. */
 volatile __u32 enabled;
 
-/* True once a library has queries without probes. */
-volatile __u32 governed;
-
 /* Threads that flush_all skipped because a hit was changing their stacks. */
 volatile __u32 n_busy;
 
@@ -196,6 +193,19 @@ static __always_inline void maps_count(__u32 counter)
 	maps_count_n(counter, 1);
 }
 
+/* When a start, a load or what was fed was last lost, of any process; 0: never. */
+__u64 last_loss_ns;
+
+/* The same, of these. The time does not go back where another program came between. */
+static __always_inline void maps_lose(__u32 counter)
+{
+	__u64 before = last_loss_ns, now = bpf_ktime_get_ns();
+
+	if (now > before && __sync_val_compare_and_swap(&last_loss_ns, before, now) != before)
+		last_loss_ns = bpf_ktime_get_ns();
+	maps_count(counter);
+}
+
 /*
  * A wakeup costs more than a span. The reader polls many times a second; only the few records that
  * are sent just beyond a multiple of wakeup_bytes wake it. A longer record than the window may step
@@ -209,6 +219,23 @@ static __always_inline __u64 maps_wakeup_flags(void)
 			       waiting >= knobs.wakeup_bytes
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;
+}
+
+/*
+ * Copy memory of the current process, in a program that may sleep. Nonzero if that fails. A page
+ * that is not there is waited for only in processes of root and of the user who records: what
+ * serves a page may never answer, and while a program waits, no probe of any recording goes.
+ */
+static __noinline long maps_read_user(void *to, __u32 n, __u64 from)
+{
+	__u32 uid;
+
+	if (!bpf_probe_read_user(to, n, (void *)from))
+		return 0;
+	uid = (__u32)bpf_get_current_uid_gid();
+	if (uid && uid != knobs.invoker)
+		return -1;
+	return bpf_copy_from_user(to, n, (void *)from);
 }
 
 #endif /* QPROF_MAPS_H */

@@ -54,6 +54,12 @@ struct names_slot {
 	__u64 bias;    /* from ELF addresses of the library to those of the process */
 	__u64 shard;   /* address of the number of entries in the next shard */
 	__u64 entries; /* of a hash table */
+	__u32 n_keys;  /* of the query whose keys are copied now */
+	/* Of its cache, a hash table: hash_keys.h. */
+	__u64 ctrl;
+	__u64 buckets;	    /* of the table, or shard, that is looked at */
+	__u64 entries_size; /* bytes of the entries of all tables that may still be read */
+	struct wire_query_table query;
 	struct wire_tables tables;
 	struct wire_counts counts;
 	struct wire_piece piece;
@@ -92,7 +98,7 @@ static __always_inline long names_read(__u64 how, void *to, __u32 n, __u64 from)
 {
 	if (how == NAMES_DYING)
 		return bpf_probe_read_user(to, n, (void *)from);
-	return bpf_copy_from_user(to, n, (void *)from);
+	return maps_read_user(to, n, from);
 }
 
 /*
@@ -134,7 +140,7 @@ static __always_inline void names_send(struct names_slot *s, __u64 how, void *re
 }
 
 /* Send the texts that are waiting. */
-static __noinline int names_flush(struct names_slot *s, __u64 how)
+STACK_APART int names_flush(struct names_slot *s, __u64 how)
 {
 	__u64 size;
 
@@ -350,7 +356,7 @@ static __noinline int names_copy_definitions(struct names_slot *s, __u64 how, __
 }
 
 /* Send the entries that were read one by one, and are waiting. */
-static __noinline int names_flush_gathered(struct names_slot *s, __u64 how)
+STACK_APART int names_flush_gathered(struct names_slot *s, __u64 how)
 {
 	__u64 size;
 

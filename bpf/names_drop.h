@@ -9,6 +9,7 @@
 #include "names.h"
 #include "names_places.h"
 #include "names_crates.h"
+#include "operands.h"
 #include "tables.h"
 #include "threads.h"
 
@@ -33,14 +34,21 @@ static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context,
 	return 0;
 }
 
-/* Give the slot back, which may be NULL, and send what became of the copy. */
-static __noinline int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 dropped)
+/* Give the slot back, which may be NULL. */
+STACK_APART int names_give_back(struct names_slot *s)
+{
+	if (!s)
+		return 0;
+	maps_count_n(WIRE_COUNT_NAMES_NS, bpf_ktime_get_ns() - (s->until_ns - NAMES_DYING_NS));
+	__sync_lock_test_and_set(&s->owner, 0);
+	return 0;
+}
+
+/* The same, and send what became of the copy. */
+STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 dropped)
 {
 	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	__u64 now = bpf_ktime_get_ns();
 
-	if (s)
-		maps_count_n(WIRE_COUNT_NAMES_NS, now - (s->until_ns - NAMES_DYING_NS));
 	if (r) {
 		*r = (struct wire_names_end){
 			.type = WIRE_NAMES_END,
@@ -49,15 +57,13 @@ static __noinline int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u3
 			.pid = pid,
 			.definitions = s ? s->definitions : 0,
 			.missing = s ? s->missing : 1,
-			.time_ns = now,
+			.time_ns = bpf_ktime_get_ns(),
 		};
 		bpf_ringbuf_submit(r, maps_wakeup_flags());
 	} else {
 		maps_count(WIRE_LOST_PROCESS_RECORD);
 	}
-	if (s)
-		__sync_lock_test_and_set(&s->owner, 0);
-	return 0;
+	return names_give_back(s);
 }
 
 struct names_search {
@@ -103,7 +109,7 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 }
 
 /* The globals of the current thread; 0: unknown. */
-static __noinline __u64 names_globals(__u64 at)
+STACK_APART __u64 names_globals(__u64 at)
 {
 	__u64 offset = 0, globals = 0;
 
@@ -137,6 +143,9 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 	s = names_begin(t->pid, lib, l);
 	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
 		    WIRE_COUNTS_DROPPED);
+	if (!t->sent_keys)
+		tables_copy_keys(s, NAMES_DROP);
+	t->sent_keys = 0;
 	names_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context,
 		   names_globals(PT_REGS_IP(ctx) - l->drop + l->globals));
 	names_end(s, t->pid, lib, 1);
@@ -162,14 +171,40 @@ static __always_inline int names_finished(struct pt_regs *ctx, __u64 cookie)
 	s = names_begin(t->pid, lib, l);
 	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx) - w->finished,
 		    WIRE_COUNTS_FINISHED);
-	if (s) {
-		maps_count_n(WIRE_COUNT_NAMES_NS,
-			     bpf_ktime_get_ns() - (s->until_ns - NAMES_DYING_NS));
-		__sync_lock_test_and_set(&s->owner, 0);
-	} else {
-		maps_count_n(WIRE_LOST_RESULTS, w->n);
-	}
+	tables_copy_keys(s, NAMES_DROP);
+	t->sent_keys = s != NULL;
+	names_give_back(s);
 	off_cpu_done(t);
+	return 0;
+}
+
+/*
+ * With WIRE_CONTEXT_FED. It changes nothing of the thread's, so no end of the capture waits for it.
+ * A thread without storage is counted as such, and what it feeds is lost.
+ */
+static __always_inline int names_fed(struct pt_regs *ctx, __u64 cookie)
+{
+	struct thread_stack *t = thread_current();
+	__u32 reg = wire_cookie_reg(cookie);
+	__u64 cache = wire_cookie_group(cookie);
+	struct wire_fed *r;
+
+	if (!t)
+		return 0;
+	if (reg != WIRE_REG_NONE)
+		cache = operand_reg(ctx, reg) + 8 * cache;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r) {
+		maps_lose(WIRE_LOST_RING_FULL);
+		return 0;
+	}
+	*r = (struct wire_fed){
+		.type = WIRE_FED,
+		.lib = wire_cookie_lib(cookie),
+		.pid = t->pid,
+		.cache = cache,
+	};
+	bpf_ringbuf_submit(r, maps_wakeup_flags());
 	return 0;
 }
 

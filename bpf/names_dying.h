@@ -25,7 +25,11 @@ static __always_inline int names_copy_dying(__u32 pid, struct wire_context *foun
 	if (!l || !l->size)
 		return 0;
 	s = names_begin(pid, lib, l);
-	tables_copy(s, NAMES_DYING, found->context, found->bias, WIRE_COUNTS_DYING);
+	/* Without probes, contexts before this one may be unknown. */
+	tables_copy(s, NAMES_DYING, found->context, found->bias,
+		    knobs.unprobed ? WIRE_COUNTS_RUNNING : WIRE_COUNTS_DYING);
+	if (!knobs.unprobed)
+		tables_copy_keys(s, NAMES_DYING);
 	names_copy(s, NAMES_DYING, found->context, found->globals);
 	return names_end(s, pid, lib, 0);
 }
@@ -40,8 +44,20 @@ static __always_inline struct wire_context *names_context(__u32 *pid)
 	return enabled ? bpf_map_lookup_elem(&contexts, pid) : NULL;
 }
 
+/* Without probes the context may have been dropped, but not while this thread is in it. */
+static __noinline int names_is_dropped(const struct wire_context *found)
+{
+	__u32 lib = found->lib;
+	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
+	__u64 current = l ? contexts_of_thread(found->bias + l->current.offset) : 0;
+
+	return !current || contexts_word(current + l->current.context) != found->context;
+}
+
 static __always_inline int names_die(__u32 pid, struct wire_context *found)
 {
+	if (knobs.unprobed && names_is_dropped(found))
+		return 0;
 	if (__sync_val_compare_and_swap(&found->claimed, 0, WIRE_CONTEXT_COPIED_NOW))
 		return 0;
 	names_copy_dying(pid, found);

@@ -2,7 +2,8 @@
 /*
  * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3
  * reads per definition, 4,097 failures, and 96 MiB of records; of other crates (names_crates.h) at
- * most 16,384, 4 reads for each, and 1,048,576 entries of caches, 3 reads for each.
+ * most 16,384, 4 reads for each, and 1,048,576 entries of caches, 3 reads for each; of results
+ * (tables.h) 4,194,304 keys, and 128 MiB of hash tables.
  */
 #ifndef QPROF_NAMES_LIMITS_H
 #define QPROF_NAMES_LIMITS_H
@@ -20,6 +21,11 @@
 /* Crates that a compiler knows, and entries of all their caches. */
 #define NAMES_CRATES_MAX  (1u << 14)
 #define NAMES_ENTRIES_MAX (1u << 20)
+/* Keys of the results of all queries. */
+#define NAMES_KEYS_MAX (1u << 22)
+/* Bytes of the entries of all hash tables whose keys are read. */
+#define NAMES_HASH_MAX	     (128u << 20)
+#define NAMES_DYING_HASH_MAX (16u << 20)
 /* Of one table: a piece holds 4 KiB. */
 #define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */

@@ -67,28 +67,43 @@ static inline void noted_add(volatile struct noted_mappings *n, wire_u32 pid,
 	to->seal = noted_seal(serial, m);
 }
 
+/* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
+static void noted_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
+
+struct noted_search {
+	const volatile struct noted_mappings *in;
+	struct wire_mapping *out;
+	wire_u64 serial;
+	wire_u64 pc;
+	int found;
+};
+
+static long noted_find_at(wire_u32 i, void *p)
+{
+	struct noted_search *s = p;
+	const volatile struct noted_mapping *item = &s->in->items[i & (NOTED_MAX - 1)];
+	struct wire_mapping *out = s->out;
+
+	if (s->pc - item->mapping.start >= item->mapping.end - item->mapping.start)
+		return 0;
+	out->start = item->mapping.start;
+	out->end = item->mapping.end;
+	out->bias = item->mapping.bias;
+	out->file = item->mapping.file;
+	s->found = item->seal == noted_seal(s->serial, out) &&
+		   s->pc - out->start < out->end - out->start;
+	return s->found;
+}
+
 /* Set *out to the mapping that holds `pc`; nonzero: there is none, and *out may be anything. */
 static inline int noted_find(const volatile struct noted_mappings *n, wire_u32 pid, wire_u64 pc,
 			     struct wire_mapping *out)
 {
-	wire_u64 serial = n->serial;
+	struct noted_search s = {.in = n, .out = out, .serial = n->serial, .pc = pc};
 
-	if (!serial || n->pid != pid)
-		return 1;
-	for (wire_u32 i = 0; i < NOTED_MAX; i++) {
-		const volatile struct noted_mapping *item = &n->items[i];
-
-		if (pc - item->mapping.start >= item->mapping.end - item->mapping.start)
-			continue;
-		out->start = item->mapping.start;
-		out->end = item->mapping.end;
-		out->bias = item->mapping.bias;
-		out->file = item->mapping.file;
-		if (item->seal == noted_seal(serial, out) &&
-		    pc - out->start < out->end - out->start)
-			return 0;
-	}
-	return 1;
+	if (s.serial && n->pid == pid)
+		noted_loop(NOTED_MAX, noted_find_at, &s);
+	return !s.found;
 }
 
 #endif /* QPROF_NOTED_H */

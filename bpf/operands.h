@@ -102,17 +102,12 @@ static __always_inline __u64 operand_make_key(__u32 key, __u32 at, __u32 krate)
 	return 0;
 }
 
-/*
- * The definition in the key at `address`, of the query that `id` is (wire_wrapper_key()); 0 if it
- * cannot be read.
- */
-static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
+/* The definition in the words of a key that are at m->offset; 0 if there is none. */
+static __always_inline __u64 operand_key_of_words(const struct wire_memory_key *m,
+						  const __u32 words[WIRE_MEMORY_WORDS])
 {
-	const struct wire_memory_key *m = bpf_map_lookup_elem(&memory_keys, &id);
-	__u32 words[WIRE_MEMORY_WORDS] = {}, variant, word;
+	__u32 variant, word;
 
-	if (!m || bpf_probe_read_user(words, sizeof(words), (void *)(address + m->offset)))
-		return 0;
 	variant = (m->narrow ? words[0] & 0xff : words[0]) - m->first;
 	word = m->other;
 	if (variant < WIRE_VARIANTS) {
@@ -138,6 +133,20 @@ static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
 		return operand_make_key(WIRE_KEY_CRATE, words[0], 0);
 	}
 	return 0;
+}
+
+/*
+ * The definition in the key at `address`, of the query that `id` is (wire_wrapper_key()); 0 if it
+ * cannot be read.
+ */
+static __noinline __u64 operand_key_in_memory(__u64 address, __u32 id)
+{
+	const struct wire_memory_key *m = bpf_map_lookup_elem(&memory_keys, &id);
+	__u32 words[WIRE_MEMORY_WORDS] = {};
+
+	if (!m || bpf_probe_read_user(words, sizeof(words), (void *)(address + m->offset)))
+		return 0;
+	return operand_key_of_words(m, words);
 }
 
 /*

@@ -16,6 +16,7 @@
 #include "processes.h"
 #include "sampling.h"
 #include "sites.h"
+#include "tick_counts.h"
 #include "waits.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -117,8 +118,14 @@ int qprof_drop_site(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	return wire_cookie_query(cookie) == WIRE_CONTEXT_FINISHED ? names_finished(ctx, cookie)
-								  : names_drop(ctx, cookie);
+	switch (wire_cookie_query(cookie)) {
+	case WIRE_CONTEXT_FED:
+		return names_fed(ctx, cookie);
+	case WIRE_CONTEXT_FINISHED:
+		return names_finished(ctx, cookie);
+	default:
+		return names_drop(ctx, cookie);
+	}
 }
 
 /*
@@ -175,6 +182,14 @@ SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
 	return sample_take(ctx, WIRE_SAMPLE_CPU, knobs.sample_ns);
+}
+
+/* In its place, where no site is attached. */
+SEC("perf_event")
+int sample_cpu_and_count(struct bpf_perf_event_data *ctx)
+{
+	sample_take(ctx, WIRE_SAMPLE_CPU, knobs.sample_ns);
+	return tick_counts();
 }
 
 SEC("perf_event")

@@ -44,8 +44,8 @@ static inline void sample_note_nothing(struct wire_sample *s, wire_u8 busy)
 	s->label = 0;
 }
 
-/* Note in `s` which interval is on top of the stack. */
-STACK_APART int sample_note_interval(struct thread_stack *t, struct wire_sample *s)
+/* Note in `s` which interval is on top of the stack, and return the sp that it began at, or 0. */
+STACK_APART wire_u64 sample_note_interval(struct thread_stack *t, struct wire_sample *s)
 {
 	struct sample_search c = {.t = t};
 	const struct frame *f;
@@ -66,7 +66,7 @@ STACK_APART int sample_note_interval(struct thread_stack *t, struct wire_sample 
 	s->depth = stack_depth_above(f);
 	s->kind = f->kind;
 	s->label = f->label;
-	return 0;
+	return f->sp;
 }
 
 #endif /* QPROF_SAMPLE_INTERVALS_H */

@@ -78,6 +78,11 @@ static __always_inline int sample_is_of_compiler(struct unwind *u)
 
 /* ---- Mappings that were noted ---------------------------------------------------------------- */
 
+static void noted_loop(__u32 n, long (*fn)(__u32 i, void *ctx), void *ctx)
+{
+	bpf_loop(n, fn, ctx, 0);
+}
+
 STACK_APART int sample_find_noted(struct unwind *u, __u64 pc)
 {
 	const volatile struct noted_mappings *n;

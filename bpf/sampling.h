@@ -172,6 +172,7 @@ static __always_inline int sample_unwind(struct unwind *u, int in_kernel, __u32 
 		  : light == WIRE_LIGHT_NEAR ? WIRE_LIGHT_FRAMES
 					     : WIRE_SAMPLE_FRAMES;
 	u->sample.n = 0;
+	u->sample.inner = WIRE_INNER_UNKNOWN;
 	u->sample.cut = WIRE_CUT_NO_MAP;
 	u->sample.job = 0;
 	u->lib = 0;
@@ -210,7 +211,7 @@ STACK_APART int sample_send(struct wire_sample *s)
  * may be at a hit then, unless it was interrupted in user mode. `is_needed`: frames will not show
  * the interval of a thread that has no stack here.
  */
-STACK_APART int sample_note(struct wire_sample *s, int in_kernel, int is_needed)
+STACK_APART __u64 sample_note(struct wire_sample *s, int in_kernel, int is_needed)
 {
 	struct thread_stack *t = bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), NULL, 0);
 
@@ -252,12 +253,9 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s = &slot->unwind.sample;
 	sample_begin(s, cause, id, bpf_ktime_get_ns());
 	s->value = value;
-	sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
+	slot->unwind.interval = sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
-	if (cause == WIRE_SAMPLE_CPU)
-		jobs_find(&slot->unwind);
-	else
-		jobs_note(&slot->unwind);
+	jobs_find(&slot->unwind);
 	sample_send(s);
 	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - s->time_ns);
 	__sync_lock_test_and_set(&slot->taken, 0);

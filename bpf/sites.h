@@ -295,7 +295,7 @@ static __always_inline int site_guard(struct pt_regs *ctx, __u64 cookie)
 			argument_read(ctx, t, cookie);
 	} else if (label < WIRE_LABEL_WITH_ARGUMENT) {
 		/* If the slot is unreadable, use a length that no label has. */
-		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(PT_REGS_SP(ctx) + 8 * label)))
+		if (maps_read_user(slot, sizeof(slot), PT_REGS_SP(ctx) + 8 * label))
 			slot[1] = ~0ull;
 		label_read(t, slot[0], slot[1], 0);
 	}

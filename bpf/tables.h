@@ -2,12 +2,18 @@
 /*
  * Reads how many results a compiler has of each query (wire_tables.h): when it has executed all its
  * queries, when its query context is dropped, or when it dies. Each query's name must be where its
- * vtable is said to be; else its count is unknown. At most WIRE_TABLES_MAX queries are read, and of
+ * vtable is said to be; else its count is unknown. The user half counts what is lost, as it knows
+ * whether another reading of the context has it. At most WIRE_TABLES_MAX queries are read, and of
  * each two words, a name's place and two hash tables of WIRE_SHARDS_MAX parts.
+ *
+ * Then the keys of the results that a VecCache or a hash table has (hash_keys.h), which are what
+ * the executions were about: those of a query are sent whole, or what is missing shows that they
+ * are not.
  */
 #ifndef QPROF_TABLES_H
 #define QPROF_TABLES_H
 
+#include "hash_keys.h"
 #include "names.h"
 
 /* By library. All zeroes: not known. */
@@ -118,10 +124,10 @@ static __noinline int tables_count(struct names_slot *s, __u64 how,
 		s->counts.items[place].results = WIRE_NO_COUNT;
 	else
 		s->counts.items[place].active = s->entries;
-	return s->entries <= WIRE_RESULTS_MAX;
+	return 0;
 }
 
-static __noinline int tables_send(struct names_slot *s, __u64 how, __u32 n)
+STACK_APART int tables_send(struct names_slot *s, __u64 how, __u32 n)
 {
 	__u64 size = n;
 
@@ -135,11 +141,11 @@ static __noinline int tables_send(struct names_slot *s, __u64 how, __u32 n)
 	if (size > sizeof(s->counts.items))
 		return 0;
 	s->counts.n = n;
-	if (!names_are_valid(how, s) || names_is_late(how, s) ||
-	    bpf_ringbuf_output(&ring, &s->counts,
-			       sizeof(s->counts) - sizeof(s->counts.items) + size,
-			       BPF_RB_FORCE_WAKEUP))
-		maps_count_n(WIRE_LOST_RESULTS, n);
+	if (names_are_valid(how, s) && !names_is_late(how, s))
+		bpf_ringbuf_output(&ring, &s->counts,
+				   sizeof(s->counts) - sizeof(s->counts.items) + size,
+				   s->counts.moment == WIRE_COUNTS_RUNNING ? maps_wakeup_flags()
+									   : BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -151,10 +157,8 @@ static long tables_read_query(__u32 i, void *p)
 	__u32 key = wire_wrapper_key(s->counts.lib, i);
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
 
-	if (names_is_late(c->how, s)) {
-		maps_count_n(WIRE_LOST_RESULTS, s->tables.n - (i & ~(WIRE_COUNTS_MAX - 1u)));
+	if (names_is_late(c->how, s))
 		return 1;
-	}
 	NAMES_KEEP(at);
 	at &= WIRE_COUNTS_MAX - 1;
 	if (!at)
@@ -162,10 +166,86 @@ static long tables_read_query(__u32 i, void *p)
 	s->counts.items[at].results = WIRE_NO_COUNT;
 	s->counts.items[at].others = 0;
 	s->counts.items[at].active = 0;
-	if (q && !tables_count(s, c->how, q, at))
-		maps_count(WIRE_LOST_RESULTS);
+	if (q)
+		tables_count(s, c->how, q, at);
 	if (at == WIRE_COUNTS_MAX - 1 || i + 1 >= s->tables.n)
 		tables_send(s, c->how, at + 1);
+	return 0;
+}
+
+static long tables_send_piece(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
+	__u64 at = (__u64)i * WIRE_KEYS_MAX, in_bucket = at, bucket = 0, n, address = 0;
+
+	if (at >= s->n_keys || names_is_late(c->how, s))
+		return 1;
+	for (__u32 k = 0; k < WIRE_VEC_BUCKETS; k++) {
+		if (at < (__u64)s->tables.first << k)
+			break;
+		in_bucket = at - ((__u64)s->tables.first << k);
+		bucket = k + 1;
+	}
+	n = s->n_keys - at;
+	n = (n < WIRE_KEYS_MAX ? n : WIRE_KEYS_MAX) * sizeof(__u32);
+	NAMES_KEEP(n);
+	if (!n || n > WIRE_PIECE_MAX)
+		return 1;
+	/* What is behind it would be taken for the rest. */
+	if (names_read(c->how, &address, 8, s->address + 8 * bucket) ||
+	    names_read(c->how, s->piece.bytes, n, address + in_bucket * sizeof(__u32)))
+		return 1;
+	s->piece.offset = at * sizeof(__u32);
+	s->piece.size = n;
+	names_send(s, c->how, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	return s->missing != 0;
+}
+
+static long tables_send_keys(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
+	__u32 key = wire_wrapper_key(s->counts.lib, i);
+	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
+	__u64 n = 0;
+
+	if (names_is_late(c->how, s))
+		return 1;
+	if (!q || !q->keys || !tables_has_name(s, c->how, q))
+		return 0;
+	if (q->kind == WIRE_CACHE_HASH) {
+		s->query = *q;
+		hash_send_keys(c, i);
+		/* The user half counts what is lost. */
+		s->missing = 0;
+		return 0;
+	}
+	if (!s->tables.first ||
+	    names_read(c->how, &n, 8, s->gcx + q->cache + s->tables.vec_count) ||
+	    n > s->entries_left)
+		return 0;
+	s->entries_left -= n;
+	s->n_keys = n;
+	s->address = s->gcx + q->cache + s->tables.buckets;
+	s->piece.number = i;
+	bpf_loop(NAMES_KEYS_MAX / WIRE_KEYS_MAX, tables_send_piece, c, 0);
+	s->missing = 0;
+	return 0;
+}
+
+/* The keys, after tables_copy(). */
+static __noinline int tables_copy_keys(struct names_slot *s, __u64 how)
+{
+	struct names_loop c = {s, how};
+
+	if (!s || !knobs.keys || !s->tables.n)
+		return 0;
+	s->entries_size = how == NAMES_DYING ? NAMES_DYING_HASH_MAX : NAMES_HASH_MAX;
+	s->entries_left = how == NAMES_DYING ? NAMES_DYING_MAX : NAMES_KEYS_MAX;
+	s->piece.table = WIRE_TABLE_RESULTS;
+	bpf_loop(s->tables.n & (2 * WIRE_TABLES_MAX - 1), tables_send_keys, &c, 0);
+	s->piece.number = 0;
 	return 0;
 }
 
@@ -179,6 +259,7 @@ static __noinline int tables_copy(struct names_slot *s, __u64 how, __u64 context
 
 	if (!s)
 		return 0;
+	s->tables.n = 0;
 	lib = s->piece.lib;
 	w = bpf_map_lookup_elem(&tables, &lib);
 	if (!w || !w->n || w->n > WIRE_TABLES_MAX)
@@ -191,6 +272,8 @@ static __noinline int tables_copy(struct names_slot *s, __u64 how, __u64 context
 	s->counts.moment = moment;
 	s->counts.pid = s->piece.pid;
 	s->counts.of = w->n;
+	s->counts.context = context;
+	s->counts.lost_ns = last_loss_ns;
 	s->counts.time_ns = bpf_ktime_get_ns();
 	bpf_loop(w->n & (2 * WIRE_TABLES_MAX - 1), tables_read_query, &c, 0);
 	return 0;

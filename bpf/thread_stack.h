@@ -119,11 +119,11 @@ struct thread_stack {
 	wire_u32 n_lost;      /* starts that found no room, all younger than the top frame */
 	wire_u32 seg_guessed; /* the mapping is unknown: the bounds are a guess around sp */
 	wire_u32 n_requests;
-	wire_u64 hits;	       /* probe hits that are not in the counters yet */
-	wire_u64 spans;	       /* the same for spans sent */
-	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
-	wire_u32 changes;      /* hits that have begun, for a reader on another CPU */
-	wire_u32 pad;
+	wire_u64 hits;		/* probe hits that are not in the counters yet */
+	wire_u64 spans;		/* the same for spans sent */
+	wire_u32 requests_end;	/* index behind the youngest, modulo STACK_REQUESTS */
+	wire_u32 changes;	/* hits that have begun, for a reader on another CPU */
+	wire_u32 sent_keys;	/* of this context's results: tables.h */
 	wire_u32 context_tries; /* contexts.h */
 	struct off_cpu off_cpu;
 	struct scratch scratch;

@@ -57,7 +57,7 @@ STACK_APART int thread_begin(void)
 	t = maps_storage(bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
 		maps_count(WIRE_COUNT_HITS);
-		maps_count(WIRE_LOST_NO_STORAGE);
+		maps_lose(WIRE_LOST_NO_STORAGE);
 		return 0;
 	}
 	t->hits++;

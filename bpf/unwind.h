@@ -35,6 +35,7 @@ struct unwind_found {
 struct unwind {
 	wire_u64 pc, sp, bp;
 	wire_u64 r11;		     /* of the innermost frame */
+	wire_u64 interval;	     /* the sp that the interval began at; 0: not known */
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
@@ -243,7 +244,12 @@ UNWIND_APART int unwind_to_caller(struct unwind *u)
 		return unwind_end(u, WIRE_CUT_NOT);
 	if (u->rule.base == WIRE_UNWIND_SIGNAL)
 		return unwind_signal(u);
-	if (unwind_find_cfa(u, u->rule.base) || unwind_load(u))
+	if (unwind_find_cfa(u, u->rule.base))
+		return 1;
+	/* A frame that was called from there ends at that sp, or by a return address above it. */
+	if (u->sample.inner != WIRE_INNER_UNKNOWN && u->sp <= u->interval + 8)
+		u->sample.inner = u->sample.n;
+	if (unwind_load(u))
 		return 1;
 	/* The kernel, and clone(2) of some libraries, leave this below the outermost frame. */
 	return u->pc ? 0 : unwind_end(u, WIRE_CUT_NOT);
@@ -269,6 +275,8 @@ static inline void unwind_begin(struct unwind *u)
 	u->interrupted = 1;
 	u->bp_lost = 0;
 	u->sample.n = 0;
+	/* On another stack, which may be anywhere, nothing is known. */
+	u->sample.inner = u->interval && u->sp <= u->interval ? 0 : WIRE_INNER_UNKNOWN;
 }
 
 /* Take back the last frame, which was in no known file. Its mapping is in u->mapping now. */
@@ -298,7 +306,8 @@ static inline int unwind_walk(struct unwind *u)
 
 /*
  * Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. The search has no
- * branches, each of which would double what the verifier follows.
+ * branches, each of which would double what the verifier follows; nor has it a mask of all bits or
+ * none, of which the verifier follows both since 6.18.
  */
 static inline int unwind_search(struct unwind *u, const struct wire_mappings *m, wire_u64 pc)
 {
@@ -310,7 +319,8 @@ static inline int unwind_search(struct unwind *u, const struct wire_mappings *m,
 
 		UNWIND_KEEP(next);
 		is_behind = (pc - m->items[next & (WIRE_MAPPINGS_MAX - 1)].start) >> 63;
-		at += step & (is_behind - 1);
+		UNWIND_KEEP(is_behind);
+		at = next - step * is_behind;
 	}
 	UNWIND_KEEP(at);
 	u->mapping = m->items[at & (WIRE_MAPPINGS_MAX - 1)];

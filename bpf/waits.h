@@ -48,20 +48,27 @@ STACK_APART int wait_count_time(__u64 since_ns)
 	return 0;
 }
 
-/* The current thread leaves its CPU. */
-STACK_APART int wait_begin(struct wait *w, __u64 now)
+STACK_APART int wait_note_stack(struct wait *w, __u64 now)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 
 	if (!w)
 		return 0;
 	sample_begin(&w->unwind.sample, WIRE_SAMPLE_OFF_CPU, id, now);
-	sample_note(&w->unwind.sample, 1, 0);
-	sample_unwind(&w->unwind, 0, WIRE_LIGHT_NOT);
-	jobs_note(&w->unwind);
+	w->unwind.interval = sample_note(&w->unwind.sample, 1, 0);
+	return sample_unwind(&w->unwind, 0, WIRE_LIGHT_NOT);
+}
+
+/*
+ * The current thread leaves its CPU. Its job is looked for now, as its memory is another's when it
+ * is back, and not in wait_note_stack(): calls would nest too deep.
+ */
+static __always_inline void wait_begin(struct wait *w, __u64 now)
+{
+	wait_note_stack(w, now);
+	jobs_find(&w->unwind);
 	/* The waits of programs that are no compilers are not wanted. */
 	w->since_ns = w->unwind.sample.n ? now : 0;
-	return 0;
 }
 
 /* The thread is back, or the capture stops. */

@@ -12,15 +12,16 @@ rm -f "$build"/*.total
 trap 'tests/as-user.sh true' EXIT
 
 # These suites are independent, so they run in parallel; their outputs are shown one by one.
-for suite in unit lint replay; do
+# The unit tests run under sanitizers.
+for suite in sanitize lint replay; do
 	# shellcheck disable=SC2086 # $MAKE is a command line
 	{
-		$MAKE $suite >"$build/$suite.log" 2>&1
+		$MAKE $suite FAST=1 >"$build/$suite.log" 2>&1
 		echo $? >"$build/$suite.status"
 	} &
 done
 wait
-for suite in unit lint replay; do
+for suite in sanitize lint replay; do
 	cat "$build/$suite.log"
 	[ "$(cat "$build/$suite.status")" = 0 ] || status=1
 done
@@ -30,7 +31,7 @@ find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.[do]' | sort |
 tests/e2e/run.sh "$build" || status=1
 
 echo
-for suite in unit lint fuzz bpf e2e; do
+for suite in unit sanitize lint fuzz bpf e2e; do
 	cat "$build/$suite.total" 2>/dev/null || {
 		echo "$suite: did not run"
 		status=1

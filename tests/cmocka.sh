@@ -37,6 +37,11 @@ for test in "$@"; do
 	ok=$(count '^\[       OK \] ')
 	skip=$(grep '^\[  SKIPPED \] ' "$log" | grep -v 'test(s)' | sort -u | wc -l)
 	fail=$((run - ok - skip))
+	# It crashed, or a sanitizer ended it.
+	last=$(sed -n 's/^\[ RUN      \] //p' "$log" | tail -n 1)
+	if [ -n "$last" ] && ! grep -q "^\[ *\(OK\|FAILED\|SKIPPED\) *\] $last\$" "$log"; then
+		echo "[  FAILED  ] $last: ${test##*/} ended with status $status within it"
+	fi
 	if [ "$status" -ne 0 ] && [ $fail -eq 0 ]; then
 		echo "[  FAILED  ] ${test##*/} ended with status $status"
 		fail=1

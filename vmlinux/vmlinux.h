@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The few kernel types the BPF half touches, cut by hand. CO-RE finds the real offsets at load
- * time by name, so only names and types matter here. A full dump would be three megabytes.
+ * time by name, so only names and types matter here. A full dump would be three megabytes. libbpf
+ * compares the name of each type that is relocated with those of all of the kernel's types, which
+ * takes more than a millisecond: have few.
  */
 /* The guard is the name libbpf looks for: with it, PT_REGS_SP() uses the kernel's field names. */
 #ifndef __VMLINUX_H__
@@ -74,6 +76,12 @@ struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
 
+/* Likewise: the context of an iterator's program. */
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 typedef struct {
@@ -140,16 +148,11 @@ struct inode {
 	unsigned long i_ino;
 	long long i_size;
 	struct super_block *i_sb;
-	__s64 i_ctime_sec; /* since 6.11 */
-	__u32 i_ctime_nsec;
-};
-
-struct inode___since_6_6 {
-	struct timespec64 __i_ctime;
-};
-
-struct inode___until_6_5 {
+	/* A kernel has one of these: until 6.5, until 6.10, since 6.11. */
 	struct timespec64 i_ctime;
+	struct timespec64 __i_ctime;
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
 };
 
 struct file {
@@ -169,16 +172,6 @@ struct sigaction {
 
 struct k_sigaction {
 	struct sigaction sa;
-};
-
-struct bpf_iter_meta {
-	__u64 session_id;
-	__u64 seq_num;
-};
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
 };
 
 #pragma clang attribute pop

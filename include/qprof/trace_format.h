@@ -65,6 +65,7 @@ enum qpt_chunk_type {
 	QPT_OVERHEAD = 25,
 	QPT_PART = 26,
 	QPT_JOBS = 28,
+	QPT_RESULTS = 29,
 };
 
 /*
@@ -107,9 +108,6 @@ enum {
 
 /* In the labels of spans: this bit and a virtual id. */
 #define QPT_VIRTUAL 0x80000000u
-
-/* Of a decision: no execution is recorded. 0 and 1 are reserved. */
-#define QPT_WATCH_OFF 2u
 
 /* Columns of a batch of spans that may be left out. */
 #define QPT_COLUMN_CALLERS 1u
@@ -180,6 +178,7 @@ enum {
 #define QPT_STACK_CHUNK_MAX  65536u	  /* entries of stacks in one chunk */
 #define QPT_STACK_PLACES_MAX (1u << 22)	  /* different places of them in one file */
 #define QPT_STACK_DEPTH_MAX  2048u	  /* entries of one stack */
+#define QPT_JOB_DEPTH_MAX    2048u	  /* jobs around each other */
 #define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
 
 /*
@@ -194,6 +193,11 @@ enum {
 #define QPT_EXPANSION_TEXT   16u /* bytes of a repeated text that count as one */
 #define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
 #define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
-#define QPT_EXPANSION_JOB    16u /* what a job counts */
+#define QPT_EXPANSION_JOB    20u /* what a job counts */
+/*
+ * Items of all RESULTS: so many, and one more for each byte of the file. Each may be a sum of its
+ * own. A writer stores them as they are, a byte at least for each, once the others are used up.
+ */
+#define QPT_RESULTS_FREE (1u << 24)
 
 #endif /* QPROF_TRACE_FORMAT_H */

@@ -12,6 +12,7 @@
 #include "qprof/wire_arguments.h"
 #include "qprof/wire_crates.h"
 #include "qprof/wire_places.h"
+#include "qprof/wire_labels.h"
 #include "qprof/wire_samples.h"
 #include "qprof/wire_tables.h"
 #include "qprof/wire_types.h"
@@ -35,6 +36,7 @@ enum wire_type {
 	WIRE_SAMPLE = 16,
 	WIRE_COUNTS = 17,
 	WIRE_JOB = 18,
+	WIRE_FED = 19,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -162,6 +164,8 @@ enum wire_table {
 	 * the first. An entry whose control byte has the highest bit set is unused.
 	 */
 	WIRE_TABLE_KEYS = 13,
+	/* Keys of the results of query `number` (wire_tables.h), after the counts. */
+	WIRE_TABLE_RESULTS = 18,
 };
 
 /*
@@ -278,37 +282,8 @@ struct wire_off_cpu {
 	wire_u64 end_ns;
 };
 
-#define WIRE_LABEL_MAX 64
-
 /* A label that could not be read, or whose text could not be sent. */
 #define WIRE_LABEL_LOST 0xffffffffu
-
-/*
- * A dynamic label: its text is only in the compiler's memory. The kernel half's key for it. The
- * rest of `text` is zero.
- */
-struct wire_label_key {
-	wire_u32 len;	/* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
-	wire_u32 timer; /* 1: read at WIRE_ROLE_TIMER, 0: at another guard */
-	char text[WIRE_LABEL_MAX];
-};
-
-/*
- * Sent when a label is first read. Numbers count from 1 for the whole capture, across processes. In
- * a race one label may get two numbers.
- */
-struct wire_label {
-	wire_u8 type;
-	wire_u8 pad[3];
-	wire_u32 label;
-	struct wire_label_key key;
-};
-
-/* The kernel half's entry for a label; the user half may set `hidden`. */
-struct wire_label_state {
-	wire_u32 label;
-	wire_u32 hidden; /* 1: its intervals are not recorded */
-};
 
 /* A thread of a followed process hits its first probe, in this image of the process. */
 struct wire_thread {
@@ -461,7 +436,6 @@ enum wire_counter {
 	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
 	WIRE_LOST_JOBS,		    /* samples in an execution that was in no table */
-	WIRE_LOST_RESULTS,	    /* queries whose results could not be counted, or sent */
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
 	WIRE_LOST_COMPILERS,	   /* compilers that are not recorded, or not to their end */
@@ -483,7 +457,9 @@ struct wire_knobs {
 	wire_u32 light;	       /* of these: enum wire_light */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
-	wire_u32 roles; /* 1 << enum wire_role: sites that may be attached */
+	wire_u32 roles;	   /* 1 << enum wire_role: sites that may be attached */
+	wire_u32 invoker;  /* the user who records: of others no absent page is waited for */
+	wire_u32 unprobed; /* 1: none is, so that contexts are dropped unseen */
 };
 
 /*
@@ -557,7 +533,9 @@ enum wire_role {
 	WIRE_ROLE_HIT,		/* a result was found in its cache */
 	/*
 	 * The query context is dropped: entry of the drop glue of its OnceLock. With
-	 * WIRE_CONTEXT_FINISHED in place of a query: struct wire_tables' `finished`.
+	 * WIRE_CONTEXT_FINISHED in place of a query: struct wire_tables' `finished`. With
+	 * WIRE_CONTEXT_FED: the query `group` was fed; or if `reg` is a register, the one whose
+	 * cache is 8 * group bytes above what it holds.
 	 */
 	WIRE_ROLE_DROP,
 };
@@ -674,6 +652,7 @@ struct wire_memory_key {
 
 #define WIRE_NO_QUERY		 0xffffu
 #define WIRE_CONTEXT_FINISHED	 1u
+#define WIRE_CONTEXT_FED	 2u
 #define WIRE_NO_SLOT		 0xffffu
 #define WIRE_NO_GROUP		 0xffffu
 #define WIRE_SP_BIAS		 2048
@@ -770,11 +749,8 @@ _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 48 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_any_exec) == 16, "wire_any_exec");
 _Static_assert(sizeof(struct wire_exit) == 32, "wire_exit");
-_Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_key");
-_Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
-_Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 40, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 48, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");

@@ -49,6 +49,8 @@ static inline wire_u64 wire_place(wire_u32 file, wire_u64 addr)
 
 #define WIRE_NO_FILE 0u /* of a pc in no known file; the address is that in the process */
 
+#define WIRE_INNER_UNKNOWN 0xffffffffu
+
 /*
  * The innermost frame comes first: its place is the thread's pc. All other places are return
  * addresses. The sender leaves out the unused end of `frames`.
@@ -72,7 +74,8 @@ struct wire_sample {
 	wire_u64 value;
 	wire_u64 job; /* number of the query that the thread executes; 0: none, or not known */
 	wire_u32 n;   /* frames */
-	wire_u32 pad2;
+	/* That run within the frame that the interval began in; WIRE_INNER_UNKNOWN. */
+	wire_u32 inner;
 	wire_u64 frames[WIRE_SAMPLE_FRAMES];
 };
 
@@ -95,8 +98,14 @@ struct wire_job {
 
 _Static_assert(sizeof(struct wire_job) == 32, "wire_job");
 
-/* Where a query keeps its active jobs: of an entry, offsets in bytes. */
+/*
+ * Where a query keeps its active jobs: of an entry, offsets in bytes. The query's name is where
+ * struct wire_query_table says, or the table is another query's.
+ */
 struct wire_job_table {
+	wire_u64 text;
+	wire_u32 length;
+	wire_u32 name;
 	wire_u32 at; /* of the table, within the GlobalCtxt; 0: not known */
 	wire_u8 size;
 	wire_u8 key_at;
@@ -106,9 +115,11 @@ struct wire_job_table {
 	wire_u8 pad[3];
 };
 
-#define WIRE_JOB_TABLES	 1024 /* a power of two */
-#define WIRE_JOB_SHARDS	 32
-#define WIRE_TABLE_WORDS 5 /* words of a table's struct that are read */
+#define WIRE_JOB_TABLES 1024 /* a power of two */
+#define WIRE_JOB_SHARDS 32
+/* All shards of a table are read at once. */
+#define WIRE_JOB_SHARDS_BYTES 2048
+#define WIRE_TABLE_WORDS      5 /* words of a table's struct that are read */
 
 /*
  * All of a library. A table is a hash table as hashbrown has it: words of a struct are the address

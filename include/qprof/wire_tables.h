@@ -23,7 +23,8 @@ struct wire_context {
 	wire_u64 bias;	  /* from ELF addresses of the library to those of the process */
 	wire_u64 serial;  /* no other entry has it: if it is the same after a read, all was there */
 	wire_u32 lib;
-	wire_u32 claimed; /* enum wire_context_claim, or 0 */
+	wire_u32 claimed;    /* enum wire_context_claim, or 0 */
+	wire_u64 counted_ns; /* when its results were last read at a tick, or 0 */
 };
 
 enum wire_cache {
@@ -43,9 +44,13 @@ struct wire_query_table {
 	wire_u32 active; /* of the hash table of active jobs */
 	wire_u32 cache;	 /* WIRE_CACHE_ONCE: of its state */
 	wire_u32 others; /* WIRE_CACHE_DEF: of the hash table */
-	wire_u8 kind;	 /* enum wire_cache */
-	wire_u8 fed;	 /* 1: queries may feed it results that it has not computed */
-	wire_u8 pad[2];
+	/* WIRE_CACHE_HASH: bytes from one entry to the next, and of its key in it. 0: not known. */
+	wire_u32 entry_size;
+	wire_u32 key_at;
+	wire_u8 kind; /* enum wire_cache */
+	wire_u8 fed;  /* 1: queries may feed it results that it has not computed */
+	wire_u8 keys; /* 1: those of the first part of its cache, or of its entries, are copied */
+	wire_u8 key;  /* enum wire_key, of an entry's */
 };
 
 /* Of all queries of a library. */
@@ -64,20 +69,39 @@ struct wire_tables {
 	wire_u32 shards;  /* that address; 0 bytes into each of them there is a hash table */
 	wire_u32 n_shards;
 	wire_u32 shard_size;
+	wire_u32 ctrl; /* u64, the address of its control bytes, below which its entries are */
+	wire_u32 mask; /* u64, how many control bytes it has, less 1 */
 	wire_u32 once; /* the state of a SingleCache that has a result */
-	wire_u32 pad;
+	/*
+	 * Within a VecCache: the addresses of buckets with the keys of its results, u32 each, plus
+	 * `mark`. The first bucket has `first` keys, a multiple of WIRE_KEYS_MAX; each other one
+	 * as many as all before it. 0: not known.
+	 */
+	wire_u32 buckets;
+	wire_u32 first;
+	wire_u32 mark;
 };
+
+/* In one record: struct wire_piece, WIRE_TABLE_RESULTS. */
+#define WIRE_KEYS_MAX 1024
+/* In place of a key, plus `mark`: it is of another crate, or of no definition. */
+#define WIRE_KEY_OF_OTHERS 0xffffffffu
+/* Of a hash table. */
+#define WIRE_ENTRY_MAX 512
 
 /* What the limits of a plan are, and of a reading. */
 #define WIRE_TABLES_MAX	    2048
 #define WIRE_SHARDS_MAX	    256
 #define WIRE_SHARD_SIZE_MAX 256
+#define WIRE_VEC_BUCKETS    24
+#define WIRE_VEC_FIRST_MAX  (1u << 20)
 
 /* When results were counted. */
 enum wire_counts_moment {
 	WIRE_COUNTS_FINISHED = 1, /* all queries were executed: struct wire_tables' `finished` */
 	WIRE_COUNTS_DROPPED,	  /* the query context is dropped */
 	WIRE_COUNTS_DYING,	  /* the compiler dies */
+	WIRE_COUNTS_RUNNING,	  /* it runs, or is not known to have made no more */
 };
 
 #define WIRE_NO_COUNT	 0xffffffffu
@@ -109,12 +133,24 @@ struct wire_counts {
 	wire_u32 of;	/* queries in all records of this moment */
 	wire_u32 pad2;
 	wire_u64 time_ns;
+	wire_u64 lost_ns; /* when a load or a struct wire_fed was last lost, of any process; or 0 */
+	wire_u64 context; /* address of the GlobalCtxt */
 	struct wire_count items[WIRE_COUNTS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_context) == 40, "wire_context");
-_Static_assert(sizeof(struct wire_counts) == 32 + 12 * WIRE_COUNTS_MAX, "wire_counts");
-_Static_assert(sizeof(struct wire_query_table) == 32, "wire_query_table");
-_Static_assert(sizeof(struct wire_tables) == 48, "wire_tables");
+/* A query was fed one result of the crate that is compiled: its VecCache has it. */
+struct wire_fed {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 pad[2];
+	wire_u32 pid;
+	wire_u64 cache; /* address; or the query's number, which is none */
+};
+
+_Static_assert(sizeof(struct wire_fed) == 16, "wire_fed");
+_Static_assert(sizeof(struct wire_context) == 48, "wire_context");
+_Static_assert(sizeof(struct wire_counts) == 48 + 12 * WIRE_COUNTS_MAX, "wire_counts");
+_Static_assert(sizeof(struct wire_query_table) == 40, "wire_query_table");
+_Static_assert(sizeof(struct wire_tables) == 64, "wire_tables");
 
 #endif /* QPROF_WIRE_TABLES_H */

@@ -5,7 +5,6 @@ overhead   the cost of profiling, compared with a plain compile and rustc's own 
 keys       the cost of what queries are about, compared with --no-keys
 workspace  the cost for a whole build of many packages, by cargo
 small      the same for a build of few small crates, and for cargo doc of a tiny one
-budget     whether --budget holds
 sampling   the cost of samples without probes
 memory     the same of page faults, with their stacks and without
 hits       cache hits of hello world, compared with rustc's own
@@ -28,7 +27,6 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 
-import budget  # noqa: E402
 import builds  # noqa: E402
 import export_rates  # noqa: E402
 import fleet  # noqa: E402
@@ -43,10 +41,10 @@ import service_memory  # noqa: E402
 import small_builds  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits", "set-up",
+PARTS = ("overhead", "keys", "workspace", "small", "sampling", "memory", "hits", "set-up",
          "service", "store", "history", "export", "pctab", "unwind")
 ON_DEMAND = ("fleet",)
-OF_COMPILER = {"overhead", "keys", "workspace", "small", "budget", "sampling", "memory", "hits",
+OF_COMPILER = {"overhead", "keys", "workspace", "small", "sampling", "memory", "hits",
                "set-up", "service"}
 HAS_TARGETS = "regex-syntax, debug"
 
@@ -94,8 +92,6 @@ def of_compiler(options):
             rows += builds.measure(bench, options.rounds)
         if "small" in options.part:
             rows += small_builds.measure(bench, options.rounds)
-        if "budget" in options.part:
-            rows += budget.measure(bench, options.rounds)
         if "sampling" in options.part:
             rows += sample_costs.measure(bench, options.rounds)
         if "memory" in options.part:

@@ -95,7 +95,6 @@ static void make_build(struct history *h, uint64_t number)
 		.profile = text(h, "debug"),
 		.cpus = 8,
 		.how = text(h, "exact"),
-		.budget_ppm = HISTORY_UNKNOWN,
 		.state = text(h, "whole"),
 		.cost_ppm = 31000,
 		.wall_ns = noisy(h, 20000000000),

@@ -142,6 +142,16 @@ def compare(bench, rounds, of):
     print_overheads(results, of)
 
 
+def raise_priority():
+    """Of this process and those that it starts, against all of the machine."""
+    os.setpriority(os.PRIO_PROCESS, 0, -20)
+    try:
+        with open("/proc/self/autogroup", "w") as f:  # a session competes with others as a whole
+            f.write("-20")
+    except OSError:  # a kernel without, or with it turned off
+        pass
+
+
 def add_compile_arguments(parser):
     """Options: the crate to compile, and the build of ours that records it."""
     parser.add_argument("--build", default="build")
@@ -164,7 +174,7 @@ def main():
                       options.flags)
         print("%s %s: %d rounds" % (options.crate, " ".join(options.flags) or "debug",
                                     options.rounds))
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
+        raise_priority()
         compare(bench, options.rounds, min if options.least else statistics.median)
 
 

@@ -195,6 +195,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 	case WIRE_SYMBOLS:
 	case WIRE_NAMES_END:
 	case WIRE_COUNTS:
+	case WIRE_FED:
 	case WIRE_ARGUMENT:
 		if (r->on_names) {
 			r->on_names(r->names, record, size);
@@ -250,6 +251,7 @@ static inline void capture_open_with(struct capture *c, const struct kernel_opti
 {
 	capture_load(c, opt, skip_role);
 	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
+	assert_true(c->lib);
 	if (opt->hits)
 		assert_int_equal(kernel__attach_hits(c->kernel, c->lib, c->plan,
 						     &(struct plan_hits){.items = c->hits, .n = 3}),

@@ -124,6 +124,10 @@ enum {
 	NAMES_SHARDS = 32,
 	NAMES_SHARD_SIZE = 64,
 	NAMES_QUERY_LENGTH = 9,
+	NAMES_VEC_KEYS = 0x10, /* addresses of buckets, up to the name */
+	NAMES_VEC_FIRST = WIRE_KEYS_MAX,
+	NAMES_VEC_MARK = 2,
+	NAMES_VEC_RESULTS = 5000,
 };
 enum names_results {
 	RESULTS_VEC,
@@ -135,8 +139,47 @@ enum names_results {
 	RESULTS_NOWHERE,   /* shards at no address */
 	RESULTS_MANY_EACH, /* shards of 2^60 */
 	RESULTS_OTHER_NAME,
+	RESULTS_KEYS,	      /* in four buckets */
+	RESULTS_KEYS_NOWHERE, /* the same, of which the third is at no address */
+	RESULTS_HASH,	      /* keys in a hash table */
+	RESULTS_HASH_SHARDS,  /* keys in memory, some of other crates, in shards */
+	RESULTS_HASH_NOWHERE,
+	RESULTS_HASH_MANY,    /* 2^60 buckets */
+	RESULTS_HASH_SPARSE,  /* 2^16 buckets, of which only the first ones are there */
+	RESULTS_HASH_ENDLESS, /* the same table again and again: all shards are one */
 	NAMES_RESULTS,
 };
+
+/* Of a query that is fed: the address of its vtable. */
+#define NAMES_FED_VTABLE 0x7f1234567000ull
+
+/* The keys of RESULTS_KEYS. */
+static inline uint32_t names_key(uint32_t i)
+{
+	return 3 * i;
+}
+
+/* Hash tables: control bytes, and behind them, upwards from one bucket to the next, entries. */
+enum {
+	NAMES_HASH_CTRL = 0,
+	NAMES_HASH_MASK = 8,
+	NAMES_HASH_ENTRY = 20,
+	NAMES_HASH_KEY = 4,
+	NAMES_HASH_MEMORY = 4, /* of the definition in a key in memory */
+	NAMES_HASH_BUCKETS = 2048,
+	NAMES_HASH_SHARD_BUCKETS = 64,
+	NAMES_HASH_LARGE = 1 << 20,
+};
+
+static inline int names_bucket_is_full(uint32_t i)
+{
+	return i % 3 != 1;
+}
+
+static inline int names_bucket_is_of_others(uint32_t i)
+{
+	return i % 5 == 2;
+}
 
 static inline uint32_t names_results(uint32_t i)
 {
@@ -196,14 +239,43 @@ enum names_lie {
 	LIE_EXPANSIONS,	  /* 2^63 expansions, which are nowhere */
 };
 
+/*
+ * How a process lies that dies with a query context. Each count is of NAMES_RESULTS queries, in a
+ * page that other processes may share.
+ */
+enum names_death {
+	DEATH_HONEST,
+	DEATH_NAMES,	    /* the names of all queries are elsewhere */
+	DEATH_NOWHERE,	    /* the context is unmapped */
+	DEATH_KERNEL,	    /* the context is in the kernel */
+	DEATH_NOT_RESIDENT, /* its page is not in the process, but could be */
+	DEATH_PROTECTED,    /* its page may not be read */
+	DEATH_COUNTS,	    /* 2^60 results of each query */
+	DEATH_CIRCLES,	   /* buckets are the list of buckets, shards of a table the table itself */
+	DEATH_KEYS_MANY,   /* as many keys of each query as are read of all, all readable */
+	DEATH_KEYS_ABSENT, /* buckets that are not resident */
+	DEATH_SHARDS,	   /* each of three tables of each query has WIRE_SHARDS_MAX shards */
+	DEATH_MOVING,	   /* another process changes all of it */
+	DEATH_DEFINITIONS, /* 10 million definitions, and as many results with keys */
+	NAMES_DEATHS,
+};
+#define NAMES_MOVED	     1000 /* the other number of results of DEATH_MOVING is larger by that */
+#define NAMES_CIRCLE	     100  /* results of each query of DEATH_CIRCLES */
+#define NAMES_10_MILLION     10000000u
+#define NAMES_THREAD_CONTEXT 0x10 /* in what the thread has */
+
 /* The target's exit status if its memory has changed, and if it cannot make such a context. */
 #define NAMES_CHANGED	 98
 #define NAMES_IMPOSSIBLE 97
 
 void names_drop_table(uint32_t n, uint32_t row_size);
 void names_drop_crates(uint32_t n);
+void names_feed_results(uint32_t n);
 void names_drop_places(uint32_t n);
 void names_lie(enum names_lie lie);
+/* Lets the thread have such a context, until it dies or drops it. */
+void names_have(enum names_death how);
+void names_drop_had(void);
 
 static inline uint32_t names_tag(uint32_t row)
 {

@@ -272,9 +272,13 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 static inline void plan_results_of_target(struct plan *plan, uint64_t text)
 {
 	static const uint8_t kinds[NAMES_RESULTS] = {
-		[RESULTS_DEF] = WIRE_CACHE_DEF,	     [RESULTS_SHARDS] = WIRE_CACHE_HASH,
-		[RESULTS_ONCE] = WIRE_CACHE_ONCE,    [RESULTS_NONE] = WIRE_CACHE_ONCE,
-		[RESULTS_NOWHERE] = WIRE_CACHE_HASH, [RESULTS_MANY_EACH] = WIRE_CACHE_HASH,
+		[RESULTS_DEF] = WIRE_CACHE_DEF,
+		[RESULTS_SHARDS] = WIRE_CACHE_HASH,
+		[RESULTS_ONCE] = WIRE_CACHE_ONCE,
+		[RESULTS_NONE] = WIRE_CACHE_ONCE,
+		[RESULTS_NOWHERE] = WIRE_CACHE_HASH,
+		[RESULTS_MANY_EACH] = WIRE_CACHE_HASH,
+		[RESULTS_HASH... RESULTS_HASH_ENDLESS] = WIRE_CACHE_HASH,
 	};
 
 	plan->tables = (struct wire_tables){.n = NAMES_RESULTS,
@@ -283,9 +287,18 @@ static inline void plan_results_of_target(struct plan *plan, uint64_t text)
 					    .mode = NAMES_MODE,
 					    .sharded = NAMES_SHARDED,
 					    .n_shards = NAMES_SHARDS,
-					    .shard_size = NAMES_SHARD_SIZE};
-	assert_true(plan->n_queries >= NAMES_RESULTS);
-	for (uint32_t i = 0; i < NAMES_RESULTS; i++)
+					    .shard_size = NAMES_SHARD_SIZE,
+					    .ctrl = NAMES_HASH_CTRL,
+					    .mask = NAMES_HASH_MASK,
+					    .buckets = NAMES_VEC_KEYS,
+					    .first = NAMES_VEC_FIRST,
+					    .mark = NAMES_VEC_MARK};
+	plan->queries = realloc(plan->queries, NAMES_RESULTS * sizeof(*plan->queries));
+	for (; plan->n_queries < NAMES_RESULTS; plan->n_queries++)
+		plan->queries[plan->n_queries] = (struct plan_query){
+			.name = strdup("zzz"), .body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
+	for (uint32_t i = 0; i < NAMES_RESULTS; i++) {
+		plan->queries[i].key = WIRE_KEY_LOCAL;
 		plan->queries[i].table = (struct wire_query_table){
 			.text = text,
 			.length = NAMES_QUERY_LENGTH,
@@ -295,6 +308,36 @@ static inline void plan_results_of_target(struct plan *plan, uint64_t text)
 			.others = names_results(i) + NAMES_OTHERS,
 			.kind = kinds[i] ?: WIRE_CACHE_VEC,
 		};
+		if (i < RESULTS_HASH)
+			continue;
+		plan->queries[i].key = i == RESULTS_HASH ? WIRE_KEY_LOCAL : WIRE_KEY_MEMORY;
+		plan->queries[i].memory = (struct wire_memory_key){.offset = NAMES_HASH_MEMORY};
+		plan->queries[i].table.entry_size = NAMES_HASH_ENTRY;
+		plan->queries[i].table.key_at = NAMES_HASH_KEY;
+		plan->queries[i].table.key = plan->queries[i].key;
+	}
+}
+
+static inline void add_drop_site(struct plan *plan, const struct elf_image *img, uint64_t addr,
+				 uint32_t query, uint8_t reg)
+{
+	struct plan_site *site;
+
+	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
+	assert_non_null(plan->sites);
+	site = &plan->sites[plan->n_sites++];
+	*site = (struct plan_site){
+		.role = WIRE_ROLE_DROP,
+		.addr = addr,
+		.query = query,
+		.body = PLAN_NONE,
+		.reg = reg,
+		.slot = -1,
+		.vtable_offset = reg == WIRE_REG_NONE ? 0 : NAMES_CACHE,
+		.key_reg = WIRE_REG_NONE,
+		.key_slot = PLAN_NO_SLOT,
+	};
+	assert_true(elf_image__offset(img, site->addr, &site->offset));
 }
 
 /* The layout of the fake query contexts (names_of_target.h), with definitions of `row_size` bytes.
@@ -304,7 +347,6 @@ static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
 	_elf_image_ struct elf_image *img = NULL;
 	struct wire_layout *l = &plan->layout.wire;
 	const struct elf_symbol *syms;
-	struct plan_site *site;
 	size_t n;
 
 	assert_int_equal(image_of(plan->path, &img), 0);
@@ -330,20 +372,10 @@ static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
 	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
 	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
 	plan_results_of_target(plan, l->drop);
-	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
-	assert_non_null(plan->sites);
-	site = &plan->sites[plan->n_sites++];
-	*site = (struct plan_site){
-		.role = WIRE_ROLE_DROP,
-		.addr = l->drop,
-		.query = PLAN_NONE,
-		.body = PLAN_NONE,
-		.reg = WIRE_REG_NONE,
-		.slot = -1,
-		.key_reg = WIRE_REG_NONE,
-		.key_slot = PLAN_NO_SLOT,
-	};
-	assert_true(elf_image__offset(img, site->addr, &site->offset));
+	add_drop_site(plan, img, l->drop, PLAN_NONE, WIRE_REG_NONE);
+	add_drop_site(plan, img, address_of(syms, n, "names_feed"), PLAN_NONE, WIRE_REG_DI);
+	add_drop_site(plan, img, address_of(syms, n, "names_feed_query"), RESULTS_DEF,
+		      WIRE_REG_NONE);
 }
 
 #endif /* QPROF_TESTS_BPF_PLAN_OF_TARGET_H */

@@ -346,9 +346,18 @@
 	pop %rbp
 	ret
 
+	function names_feed
+	push %rbp
+	pop %rbp
+	function names_feed_query
+	nop
+	ret
+
 	/* The layout's word with the offset in the thread-local memory; found as a function is. */
 	function names_globals_offset
 	.quad names_globals@tpoff
+	function jobs_current_offset
+	.quad jobs_current@tpoff
 
 	/* names_drop while the thread-local base (rsi) is 0: arch_prctl(ARCH_SET_FS, 0). */
 	function names_drop_without_base

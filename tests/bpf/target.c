@@ -30,8 +30,11 @@
  *   0             the capture begins here, so open frames are unknown to it
  *   NN JN         a context with N definitions of 16, of 64 bytes is dropped (names_of_target.h)
  *   KN            a context of 3 definitions that knows N crates is dropped
+ *   nN            two queries are fed N results each
  *   VN            a context of N definitions, with spans and source files, is dropped
  *   HN            a context that lies is dropped (enum names_lie)
+ *   YN            the thread has a context that lies (enum names_death); O drops that one
+ *   jN(script)    runs the script with tables of active jobs that lie (enum jobs_lie)
  *   ZN            sleeps N microseconds
  *   FN IN         spins for N ms of CPU time, the same within the kernel (target_chains.h)
  *   RN            the same in a function whose CFA is by r11
@@ -56,6 +59,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "jobs_of_target.h"
 #include "names_of_target.h"
 #include "qprof/wire.h"
 #include "shapes.h"
@@ -599,6 +603,10 @@ static void block(char what, unsigned int arg, const char *inner)
 		return in_child(inner, execute);
 	case 'X':
 		return execute(inner);
+	case 'j':
+		jobs_lie(arg);
+		run(inner);
+		return jobs_over();
 	case 'A':
 	case 'B':
 	case 'G':
@@ -663,10 +671,16 @@ static void step(char what, unsigned int arg)
 		return names_drop_table(arg, what == 'N' ? 16 : 64);
 	case 'K':
 		return names_drop_crates(arg);
+	case 'n':
+		return names_feed_results(arg);
 	case 'V':
 		return names_drop_places(arg);
 	case 'H':
 		return names_lie(arg);
+	case 'Y':
+		return names_have(arg);
+	case 'O':
+		return names_drop_had();
 	case 'w':
 		return wrapper_alone();
 	case '!':
@@ -718,7 +732,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKVHFIREPQ", what);
+		bool takes_number = strchr("r*pqkZNJKVHYFIREPQjn", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -30,8 +30,9 @@ struct object {
 
 struct context {
 	struct object table, symbols, texts, context, globals;
-	struct object store, crates, metadata, caches;
+	struct object store, crates, metadata, caches, keys;
 	struct object spans, interned, map, list, files, lines, contexts, expansions, shards;
+	struct object hash, hash_shards, large;
 	uint32_t n;
 };
 
@@ -76,10 +77,13 @@ static void fill_symbols(struct context *c)
 static void fill_crates(struct context *c, uint32_t n);
 static void fill_places(struct context *c);
 static void fill_results(struct context *c);
+static void fill_hash(struct context *c);
+static void fill_keys(struct context *c);
 
 static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 {
-	struct context c = {.n = n, .context = map(PAGE), .globals = map(PAGE), .store = map(PAGE)};
+	struct context c = {
+		.n = n, .context = map(2 * PAGE), .globals = map(PAGE), .store = map(PAGE)};
 
 	c.table = map((size_t)n * row_size);
 	for (uint32_t i = 0; i < n; i++)
@@ -93,7 +97,9 @@ static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 	put(&c.globals, NAMES_SYMBOL_TABLE, (uint64_t)c.symbols.at);
 	put(&c.globals, NAMES_N_SYMBOLS, NAMES_SYMBOLS);
 	fill_places(&c);
+	fill_keys(&c);
 	fill_results(&c);
+	fill_hash(&c);
 	names_globals = c.globals.at;
 	return c;
 }
@@ -223,6 +229,8 @@ static void fill_results(struct context *c)
 		put(&c->context, at + NAMES_QUERY_NAME,
 		    (uint64_t)names_drop + (i == RESULTS_OTHER_NAME));
 		put(&c->context, at + NAMES_QUERY_NAME + 8, NAMES_QUERY_LENGTH);
+		if (i >= RESULTS_KEYS)
+			continue;
 		if (i == RESULTS_ONCE || i == RESULTS_NONE) {
 			put(&c->context, cache, i == RESULTS_ONCE ? 0 : 3);
 		} else if (i == RESULTS_SHARDS || i == RESULTS_NOWHERE || i == RESULTS_MANY_EACH) {
@@ -235,6 +243,79 @@ static void fill_results(struct context *c)
 			put(&c->context, cache + NAMES_VEC_COUNT,
 			    i == RESULTS_MANY ? 1ull << 60 : 100 + i);
 			put(&c->context, at + NAMES_OTHERS + NAMES_ITEMS, 7);
+			put(&c->context, cache + NAMES_VEC_KEYS, (uint64_t)c->keys.at);
+		}
+	}
+}
+
+/* All shards of a query are one table: the first part of a good one, or a large one. */
+static void fill_shards(struct context *c, size_t at, uint64_t ctrl, uint64_t buckets)
+{
+	for (uint32_t i = 0; i < NAMES_SHARDS; i++) {
+		size_t shard = at + i * (size_t)NAMES_SHARD_SIZE;
+
+		put(&c->hash_shards, shard + NAMES_HASH_CTRL, ctrl);
+		put(&c->hash_shards, shard + NAMES_HASH_MASK, buckets - 1);
+		put(&c->hash_shards, shard + NAMES_ITEMS, 10);
+	}
+}
+
+static void fill_hash(struct context *c)
+{
+	size_t ctrl = (size_t)NAMES_HASH_BUCKETS * NAMES_HASH_ENTRY;
+	uint64_t table, many = NAMES_HASH_LARGE;
+
+	c->hash = map(ctrl + NAMES_HASH_BUCKETS);
+	table = (uint64_t)c->hash.at + ctrl;
+	/* Without anything in its entries; all are full. */
+	c->large = map(many * (NAMES_HASH_ENTRY + 1));
+	c->hash_shards = map(2ul * NAMES_SHARDS * NAMES_SHARD_SIZE);
+	for (uint32_t i = 0; i < NAMES_HASH_BUCKETS; i++) {
+		uint32_t key[4] = {names_key(i), names_key(i), names_bucket_is_of_others(i)};
+
+		c->hash.at[ctrl + i] = names_bucket_is_full(i) ? (char)(i & 0x7f) : -1 - (i & 1);
+		memcpy(c->hash.at + ctrl - (i + 1ul) * NAMES_HASH_ENTRY + NAMES_HASH_KEY, key,
+		       sizeof(key));
+	}
+	fill_shards(c, 0, table, NAMES_HASH_SHARD_BUCKETS);
+	fill_shards(c, NAMES_SHARDS * NAMES_SHARD_SIZE,
+		    (uint64_t)c->large.at + many * NAMES_HASH_ENTRY, many);
+	for (uint32_t i = RESULTS_HASH; i <= RESULTS_HASH_ENDLESS; i++) {
+		size_t cache = NAMES_CONTEXT + names_results(i) + NAMES_CACHE;
+		uint64_t shards = (uint64_t)c->hash_shards.at;
+
+		put(&c->context, cache + NAMES_HASH_CTRL,
+		    i == RESULTS_HASH_NOWHERE	? NOWHERE
+		    : i == RESULTS_HASH_SHARDS	? shards
+		    : i == RESULTS_HASH_ENDLESS ? shards + NAMES_SHARDS * NAMES_SHARD_SIZE
+						: table);
+		put(&c->context, cache + NAMES_HASH_MASK,
+		    i == RESULTS_HASH_MANY     ? (1ull << 60) - 1
+		    : i == RESULTS_HASH_SPARSE ? (1ull << 16) - 1
+					       : NAMES_HASH_BUCKETS - 1);
+		put(&c->context, cache + NAMES_ITEMS, i);
+		if (i == RESULTS_HASH_SHARDS || i == RESULTS_HASH_ENDLESS)
+			c->context.at[cache + NAMES_MODE] = NAMES_SHARDED;
+	}
+}
+
+/* Of a query with keys in four buckets, each of a size of its own. */
+static void fill_keys(struct context *c)
+{
+	c->keys = map(NAMES_VEC_RESULTS * sizeof(uint32_t));
+	for (uint32_t i = 0; i < NAMES_VEC_RESULTS; i++)
+		((uint32_t *)c->keys.at)[i] = names_key(i) + NAMES_VEC_MARK;
+	for (uint32_t i = RESULTS_KEYS; i <= RESULTS_KEYS_NOWHERE; i++) {
+		size_t cache = NAMES_CONTEXT + names_results(i) + NAMES_CACHE;
+		uint32_t begin = 0;
+
+		put(&c->context, cache + NAMES_VEC_COUNT, NAMES_VEC_RESULTS);
+		for (int bucket = 0; begin < NAMES_VEC_RESULTS; bucket++) {
+			int nowhere = i == RESULTS_KEYS_NOWHERE && bucket == 2;
+
+			put(&c->context, cache + NAMES_VEC_KEYS + 8ul * bucket,
+			    nowhere ? NOWHERE : (uint64_t)c->keys.at + 4ul * begin);
+			begin = begin ? 2 * begin : NAMES_VEC_FIRST;
 		}
 	}
 }
@@ -284,6 +365,12 @@ void names_drop_table(uint32_t n, uint32_t row_size)
 	struct context c = make(n, row_size, 0);
 
 	drop(&c, LIE_COUNT);
+}
+
+void names_feed_results(uint32_t n)
+{
+	while (n--)
+		names_feed(NAMES_FED_VTABLE);
 }
 
 void names_drop_crates(uint32_t n)

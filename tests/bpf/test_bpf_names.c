@@ -30,6 +30,9 @@ struct names {
 	size_t n_pieces, n_texts, n_resent, bytes;
 	struct wire_counts counts;
 	uint32_t n_counts;
+	uint32_t *keys[NAMES_RESULTS]; /* of results */
+	uint32_t n_keys[NAMES_RESULTS];
+	uint32_t n_fed[2]; /* by their vtable, by their number */
 };
 
 static struct copy *copy_of(struct names *n, uint32_t pid)
@@ -42,11 +45,27 @@ static struct copy *copy_of(struct names *n, uint32_t pid)
 	return &n->copies[n->n_copies++];
 }
 
+/* The counts come first. */
+static void take_keys(struct names *n, const struct wire_piece *r)
+{
+	uint32_t **keys = &n->keys[r->number], *n_keys = &n->n_keys[r->number];
+
+	assert_in_range(r->number, 0, NAMES_RESULTS - 1);
+	assert_true(n->n_counts > 0);
+	assert_int_equal(r->offset, *n_keys * sizeof(uint32_t));
+	*keys = realloc(*keys, r->offset + r->size);
+	assert_non_null(*keys);
+	memcpy(*keys + *n_keys, r->bytes, r->size);
+	*n_keys += r->size / sizeof(uint32_t);
+}
+
 static void take_piece(struct names *n, const struct wire_piece *r, size_t size)
 {
 	struct copy *c = copy_of(n, r->pid);
 
 	assert_int_equal(size, sizeof(*r) - WIRE_PIECE_MAX + r->size);
+	if (r->table == WIRE_TABLE_RESULTS)
+		return take_keys(n, r);
 	n->n_pieces++;
 	if (!n->row_size)
 		return;
@@ -121,6 +140,15 @@ static void take_end(struct names *n, const struct capture *capture, const struc
 	n->last = *r;
 }
 
+static void take_fed(struct names *n, const struct capture *capture, const struct wire_fed *r)
+{
+	assert_int_equal(r->lib, capture->lib);
+	assert_int_equal(r->pid, capture->pid);
+	if (r->cache != RESULTS_DEF)
+		assert_int_equal(r->cache, NAMES_FED_VTABLE + NAMES_CACHE);
+	n->n_fed[r->cache == RESULTS_DEF]++;
+}
+
 struct test {
 	struct capture capture;
 	struct names names;
@@ -141,6 +169,10 @@ static void on_names(void *ctx, const void *record, size_t size)
 		memcpy(&t->names.counts, record, size);
 		t->names.n_counts++;
 		return;
+	case WIRE_FED:
+		assert_int_equal(size, sizeof(struct wire_fed));
+		take_fed(&t->names, &t->capture, record);
+		return;
 	default:
 		assert_int_equal(size, sizeof(struct wire_names_end));
 		take_end(&t->names, &t->capture, record);
@@ -152,6 +184,8 @@ static void close_test(struct test *t)
 	capture_close(&t->capture);
 	for (size_t i = 0; i < t->names.n_copies; i++)
 		free(t->names.copies[i].table);
+	for (size_t i = 0; i < NAMES_RESULTS; i++)
+		free(t->names.keys[i]);
 	free(t);
 }
 
@@ -162,21 +196,28 @@ static void cleanup_test(struct test **t)
 }
 #define _test_ __attribute__((cleanup(cleanup_test)))
 
-static struct test *open_test(uint32_t row_size, size_t ring_bytes)
+static struct test *open_filtered(uint32_t row_size, size_t ring_bytes, const struct filter *filter)
 {
-	const struct kernel_options opt = {
-		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = ring_bytes, .keys = true};
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI,
+					   .ring_bytes = ring_bytes,
+					   .keys = true,
+					   .filter = filter};
 	struct test *t = calloc(1, sizeof(*t));
 
 	assert_non_null(t);
 	capture_load(&t->capture, &opt, 0);
 	plan_names_of_target(t->capture.plan, row_size);
-	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
-			 0);
+	assert_int_equal(
+		kernel__attach(t->capture.kernel, t->capture.plan, filter, &t->capture.lib), 0);
 	t->capture.got.on_names = on_names;
 	t->capture.got.names = t;
 	t->names.row_size = row_size;
 	return t;
+}
+
+static struct test *open_test(uint32_t row_size, size_t ring_bytes)
+{
+	return open_filtered(row_size, ring_bytes, NULL);
 }
 
 static void assert_not_disturbed(const struct capture *c)
@@ -341,8 +382,9 @@ static void assert_results(const struct wire_count *c)
 	assert_int_equal(c[RESULTS_ONCE].results, 1);
 	assert_int_equal(c[RESULTS_NONE].results, 0);
 	assert_int_equal(c[RESULTS_NONE].active, RESULTS_NONE);
-	for (uint32_t i = RESULTS_MANY; i < NAMES_RESULTS; i++)
+	for (uint32_t i = RESULTS_MANY; i < RESULTS_KEYS; i++)
 		assert_int_equal(c[i].results, WIRE_NO_COUNT);
+	assert_int_equal(c[RESULTS_KEYS].results, NAMES_VEC_RESULTS);
 }
 
 static void results_are_counted_or_unknown(void **state)
@@ -357,8 +399,126 @@ static void results_are_counted_or_unknown(void **state)
 	assert_int_equal(t->names.counts.of, NAMES_RESULTS);
 	assert_int_equal(t->names.counts.n, NAMES_RESULTS);
 	assert_results(t->names.counts.items);
-	/* Each lie is a loss of one query's. */
-	assert_int_equal(t->capture.counters[WIRE_LOST_RESULTS], NAMES_RESULTS - RESULTS_MANY);
+}
+
+static void assert_keys(const struct names *n, uint32_t query, uint32_t n_keys)
+{
+	assert_int_equal(n->n_keys[query], n_keys);
+	for (uint32_t i = 0; i < n_keys; i++)
+		assert_int_equal(n->keys[query][i], names_key(i) + NAMES_VEC_MARK);
+}
+
+/* Keys of the first buckets of a table, from number `from` on, or of other crates. */
+static uint32_t assert_hash(const struct names *n, uint32_t query, uint32_t from, uint32_t buckets)
+{
+	for (uint32_t i = 0; i < buckets; i++) {
+		bool others = query == RESULTS_HASH_SHARDS && names_bucket_is_of_others(i);
+		uint32_t key = others ? WIRE_KEY_OF_OTHERS : names_key(i) + NAMES_VEC_MARK;
+
+		if (names_bucket_is_full(i))
+			assert_int_equal(n->keys[query][from++], key);
+	}
+	return from;
+}
+
+static void assert_hashes(const struct names *n)
+{
+	uint32_t keys = 0;
+	assert_int_equal(assert_hash(n, RESULTS_HASH, 0, NAMES_HASH_BUCKETS),
+			 n->n_keys[RESULTS_HASH]);
+	for (uint32_t i = 0; i < NAMES_SHARDS; i++)
+		keys = assert_hash(n, RESULTS_HASH_SHARDS, keys, NAMES_HASH_SHARD_BUCKETS);
+	assert_int_equal(n->n_keys[RESULTS_HASH_SHARDS], keys);
+	assert_int_equal(n->n_keys[RESULTS_HASH_NOWHERE] + n->n_keys[RESULTS_HASH_MANY], 0);
+	assert_in_range(n->n_keys[RESULTS_HASH_SPARSE], 1, 2 * NAMES_HASH_BUCKETS);
+	assert_in_range(n->n_keys[RESULTS_HASH_ENDLESS], NAMES_HASH_LARGE, NAMES_KEYS_MAX);
+}
+
+/* Where executions are not recorded: of each query as many as it has, or too few. */
+static void results_have_keys(void **state)
+{
+	static const char *const list = "default";
+	_filter_ struct filter *filter = NULL;
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	t = open_filtered(16, BIG_RING, filter);
+	capture_script(&t->capture, "N10");
+	assert_not_disturbed(&t->capture);
+	assert_int_equal(t->names.n_ends, 1);
+	assert_int_equal(t->names.last.missing, 0);
+	assert_results(t->names.counts.items);
+	assert_keys(&t->names, RESULTS_VEC, 100);
+	assert_keys(&t->names, RESULTS_DEF, 101);
+	assert_keys(&t->names, RESULTS_KEYS, NAMES_VEC_RESULTS);
+	assert_keys(&t->names, RESULTS_KEYS_NOWHERE, 2 * NAMES_VEC_FIRST);
+	for (uint32_t i = RESULTS_SHARDS; i < RESULTS_KEYS; i++)
+		assert_keys(&t->names, i, 0);
+	assert_hashes(&t->names);
+}
+
+static void recorded_executions_have_keys_of_their_own(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("N10", 16, 1);
+	for (uint32_t i = 0; i < NAMES_RESULTS; i++)
+		assert_keys(&t->names, i, 0);
+}
+
+/* They are more than the ring: what is behind a piece without room is not sent. */
+static void keys_without_room_are_not_whole(void **state)
+{
+	static const char *const list = "default";
+	_filter_ struct filter *filter = NULL;
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	t = open_filtered(16, 16384, filter);
+	t->names.row_size = 0;
+	capture_begin(&t->capture, "N10");
+	capture_finish_undrained(&t->capture);
+	capture_stop(&t->capture);
+	assert_int_equal(t->names.n_counts, 1);
+	assert_keys(&t->names, RESULTS_VEC, 100);
+	assert_true(t->names.n_keys[RESULTS_KEYS] < NAMES_VEC_RESULTS);
+	assert_keys(&t->names, RESULTS_KEYS,
+		    t->names.n_keys[RESULTS_KEYS] / WIRE_KEYS_MAX * WIRE_KEYS_MAX);
+}
+
+static void what_is_fed_is_sent(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("n3N10", 16, 1);
+	assert_int_equal(t->names.n_fed[0], 3);
+	assert_int_equal(t->names.n_fed[1], 3);
+	assert_int_equal(t->names.counts.lost_ns, 0);
+}
+
+/* The counts say when that come when there is room again. */
+static void what_is_fed_without_room_is_counted(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = open_test(16, 16384);
+	t->names.row_size = 0;
+	capture_begin(&t->capture, "n1000.N10");
+	capture_wait_for_dot(&t->capture);
+	capture_drain(&t->capture);
+	assert_int_equal(write(t->capture.to_target, "", 1), 1);
+	capture_finish_target(&t->capture);
+	capture_stop(&t->capture);
+	assert_int_equal(t->names.n_counts, 1);
+	assert_in_range(t->names.counts.lost_ns, 1, t->names.counts.time_ns);
+	assert_int_equal(t->names.n_fed[0] + t->names.n_fed[1] +
+				 t->capture.counters[WIRE_LOST_RING_FULL],
+			 2000);
 }
 
 static void no_room_is_missing(void **state)
@@ -619,6 +779,11 @@ int main(void)
 		cmocka_unit_test(not_asked_for),
 		cmocka_unit_test(a_layout_of_size_0),
 		cmocka_unit_test(results_are_counted_or_unknown),
+		cmocka_unit_test(results_have_keys),
+		cmocka_unit_test(recorded_executions_have_keys_of_their_own),
+		cmocka_unit_test(keys_without_room_are_not_whole),
+		cmocka_unit_test(what_is_fed_is_sent),
+		cmocka_unit_test(what_is_fed_without_room_is_counted),
 		cmocka_unit_test(no_room_is_missing),
 		cmocka_unit_test(a_count_of_2_to_the_63),
 		cmocka_unit_test(tables_that_are_nowhere),

@@ -23,7 +23,8 @@ EVENTS = "default,incr-result-hashing"
 ALL = ("-q", "-e", "all")
 DEFAULT = ("-q",)
 # The default leaves out these and all hashing.
-TINY = ("metadata_decode_*", "mir_pass_*", "incr_comp_encode_dep_graph")
+TINY = ("metadata_decode_*", "mir_pass_*", "incr_comp_encode_dep_graph", "compute_debuginfo_type_name",
+        "encode_query_results_for", "query_key_hash_verify*")
 # With -Zthreads, counts depend on the order of threads; several runs of rustc alone show the range.
 SPREAD_RUNS = 5
 MOST_SPREAD_RUNS = 25

@@ -5,7 +5,7 @@ import collections
 import json
 
 import workspace
-from lab import each
+from lab import alone_lines, each
 
 # Activities that begin a part of a compile.
 CODEGEN = ("codegen_crate", "finish_ongoing_codegen", "LLVM_", "codegen_module")
@@ -78,9 +78,8 @@ def check_crate(crate, process, threads):
     assert crate["waiting_in_passes_ns"] == sums["passes"], (crate, sums)
     assert crate["waiting_in_neither_ns"] == sums["neither"], (crate, sums)
     assert crate["preempted_ns"] == sums["preempted"], (crate, sums)
-    clock = sum(max(s["end_ns"] for s in thread) - min(s["start_ns"] for s in thread)
-                for thread in threads.values())
-    assert crate["cpu_ns"] == clock - sum(sums.values()), (crate, clock, sums)
+    # By the kernel, without what recording added.
+    assert 0 < crate["cpu_ns"] < process["cpu_ns"], (crate, process)
 
 
 def check_rows(document):
@@ -136,7 +135,7 @@ def test_workspace(t, toolchain):
 
 
 def check_text(t, trace, build):
-    lines = t.run_qprof("report", trace).stdout.splitlines()
+    lines = alone_lines(t.run_qprof("report", trace).stdout)
     assert lines[0].startswith("build ") and "crates compiled: 6;" in lines[0], lines
     assert len(lines) <= 40 and max(map(len, lines)) <= 80, "\n".join(lines)
     table = next(i for i, line in enumerate(lines) if line.startswith("crate "))

@@ -3,6 +3,7 @@
 
 import shlex
 
+import lab
 import workspace
 
 SLEEP_NS = 2_000_000_000
@@ -47,7 +48,7 @@ def test_chain(t):
 
 
 def check_texts(t, trace):
-    lines = t.run_qprof("report", trace).stdout.splitlines()
+    lines = lab.alone_lines(t.run_qprof("report", trace).stdout)
     table = next(i for i, l in enumerate(lines) if l.startswith("what kept it from being faster"))
     # On a busy machine a compile may take longer than the build script sleeps.
     rows = lines[table + 1:table + 4]

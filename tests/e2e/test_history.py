@@ -79,9 +79,9 @@ def assert_numbers_of_report(t, trace):
     assert build["executions"] == report["query_executions"]
     assert build["compiles"] == len(tables["compile"]) == report["build"]["compiles"]
     assert build["wall_ns"] == report["build"]["wall_ns"]
-    compiles = sorted((c["crate"], c["wall_ns"], c["cpu_ns"], c["front_end_ns"], c["codegen_ns"], c["executions"])
+    compiles = sorted((c["crate"], c["wall_ns"], c["front_end_ns"], c["codegen_ns"], c["executions"])
                       for c in tables["compile"])
-    assert compiles == sorted((c["name"], c["wall_ns"], c["cpu_ns"], c["front_end_ns"], c["codegen_ns"],
+    assert compiles == sorted((c["name"], c["wall_ns"], c["front_end_ns"], c["codegen_ns"],
                                c["executions"]) for c in report["build"]["crates"])
     found = {(q["crate"], q["query"]): [q["count"], q["self_ns"]] for q in tables["query"]}
     expected = sums_by_query(report, {c["crate"] for c in tables["compile"]})
@@ -97,6 +97,38 @@ def assert_numbers_of_report(t, trace):
         if sum(p["crate"] == name for p in report["processes"]) == 1:
             assert all(known[i["item"]] == (i["count"], i["self_ns"]) for i in items), crate
         assert [i["self_ns"] for i in items] == sorted((i["self_ns"] for i in items), reverse=True)
+
+
+def test_a_default_recording_has_rows(t):
+    """Counts of rustc's tables, and times of samples, of queries and items, as the report has them."""
+    t.need_capture()
+    argv = [t.rustc] + crates.arguments(crates.LONG, t.dir, "--emit=metadata")
+    run = t.capture(argv, ("-q", "--history", "--store", t.path("default.db")), exact=False)
+    assert run.status == 0, run.stderr
+    tables, report = rows_of(t, run.trace), t.report(run.trace)
+    (build,), (compiled,), (crate,) = tables["build"], tables["compile"], report["build"]["crates"]
+    assert build["how"] == "sampled" and build["executions"] is None and build["lost"] == 0, build
+    assert build["results"] == compiled["results"] == crate["results"] > 0, (build, compiled)
+    expected = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
+    found = {row["query"]: row for row in tables["query"] if row["kind"] == "query"}
+    for name, row in found.items():
+        assert row["how"] == "sampled" and row["self_ns"] == expected[name]["sampled_self_ns"], row
+        assert row["count"] == (expected[name]["count"] or None), row
+    assert sum(row["count"] is not None for row in found.values()) > 100, found
+    by_item = json.loads(t.run_qprof("report", "--json", "--by", "item", "--top", "0", run.trace).stdout)
+    known = {i["name"]: i for i in by_item["items"]}
+    assert tables["item"] and any(i["self_ns"] for i in tables["item"])
+    for item in tables["item"]:
+        of = known[item["item"]]
+        assert (item["how"], item["count"]) == ("sampled", None), item
+        assert item["self_ns"] == of.get("self_cpu_ns", of["self_ns"]), (item, of)
+    first = tables["item"][0]
+    for what in (("--item", first["item"]), ("--item", first["item"], "--crate", first["crate"])):
+        done = t.run_qprof("trend", "--json", "--store", t.path("default.db"), *what)
+        assert done.returncode == 0, done
+        (point,) = json.loads(done.stdout)["points"]
+        assert point["how"] == "sampled" and abs(point["value"] / first["self_ns"] - 1) < 0.05, (point, first)
+    return "%d items" % len(tables["item"])
 
 
 def test_a_build_is_there_once_with_its_commit(t):

@@ -36,6 +36,20 @@ def works(done):
     return done
 
 
+def make_former(server, database, cluster=""):
+    """Tables as version 1 had them."""
+    def alter(table, what):
+        server.ask("ALTER TABLE %s %s %s" % (table, "ON CLUSTER `%s`" % cluster if cluster else "", what),
+                   database=database)
+
+    end = "_local" if cluster else ""
+    alter("build" + end, "DROP COLUMN results")
+    alter("build" + end, "ADD COLUMN budget_ppm Nullable(Int64)")
+    alter("compile" + end, "DROP COLUMN results")
+    alter("qprof_schema", "DROP PARTITION tuple()")
+    server.ask("INSERT INTO qprof_schema VALUES (1, '%s')" % cluster, database=database)
+
+
 # ---- Every build is there once -----------------------------------------------------------------
 
 
@@ -69,7 +83,11 @@ def nothing_waits(t, server):
 @lab.alone("two servers, a ZooKeeper and eight writers")
 def test_each_build_is_on_both_servers_once(t):
     servers = one, other = clickhouse.two(t)
-    works(history(t, "migrate", "--store", one.address + "/fleet", "--cluster", clickhouse.CLUSTER))
+    # A server that has just begun may drop a first connection.
+    lab.wait_for("tables on both servers", lambda: not history(
+        t, "migrate", "--store", one.address + "/fleet", "--cluster", clickhouse.CLUSTER).returncode)
+    make_former(one, "fleet", clickhouse.CLUSTER)
+    assert "of version 2 now" in works(history(t, "migrate", "--store", one.address + "/fleet")).stderr
     pushers = [push(t, servers[i % 2], i) for i in range(PUSHERS)]
     lab.wait_for("some builds", lambda: counted(one, "build") >= BUILDS // 10)
     assert all(pusher.poll() is None for pusher in pushers[:2]), "they are at their end already"
@@ -158,6 +176,29 @@ def test_a_server_answers_as_a_file(t):
     left = json.loads(works(history(t, "list", "--json", "--store", address)).stdout)
     assert not left["builds"], left
     return "%d questions" % len(QUESTIONS + documented())
+
+
+def test_tables_of_the_former_version(t):
+    """As of a server: estimates and budgets are forgotten in the background, all else stays."""
+    server = clickhouse.one(t)
+    address, file = server.address + "/ci", t.path("former.db")
+    works(history(t, "migrate", "--store", address))
+    lines = lab.read_text(os.path.join(lab.ROOT, "tests/fixtures/history/version-2.jsonl"))
+    make_former(server, "ci")
+    for table in ("build", "compile", "query", "item"):
+        rows = [line for line in lines.splitlines() if json.loads(line)["table"] == table]
+        server.ask("INSERT INTO %s FORMAT JSONEachRow\n%s" % (table, "\n".join(rows)),
+                   database="ci", input_format_skip_unknown_fields=1)
+    refused = history(t, "list", "--store", address)
+    assert refused.returncode == 125 and "history migrate" in refused.stderr, refused
+    assert "of version 2 now" in works(history(t, "migrate", "--store", address)).stderr
+    lab.wait_for("the mutations", lambda: server.ask(
+        "SELECT count() FROM system.mutations WHERE database = 'ci' AND NOT is_done") == "0\n", 60)
+    works(history(t, "merge", "--store", file, os.path.join(lab.ROOT, "tests/fixtures/history/version-2.jsonl")))
+    exported = [works(history(t, "export", "--store", store)).stdout for store in (address, file)]
+    assert as_set(exported[0]) == as_set(exported[1])
+    assert "estimated" not in exported[0] and "budget" not in exported[0]
+    assert "of version 2 already" in works(history(t, "migrate", "--store", address)).stderr
 
 
 def test_passwords(t):

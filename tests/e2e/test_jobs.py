@@ -3,10 +3,14 @@
 
 import bisect
 import collections
+import glob
 import json
+import os
+import time
 
 import crates
-from lab import each
+import debian_toolchains
+from lab import children, each, full_pipe, read_text, wait_for
 
 # A probe reports its interval from its own hit on, and the compiler enters its job a little later:
 # between the two, a trap of microseconds, they say different things.
@@ -55,7 +59,10 @@ class Jobs:
             else:
                 # An execution about nothing, or an unknown key, is about no item.
                 theirs = "" if span.get("event") in (None, "()") else span["event"]
-                n["same" if (job["event"] or "") == theirs else "another item"] += 1
+                same = (job["event"] or "") == theirs
+                n["same" if same else "another item"] += 1
+                if not same:
+                    others[job["query"], theirs, job["event"]] += 1
         return n, others
 
 
@@ -63,10 +70,12 @@ def compile_argv(t, *flags):
     return [t.rustc, *crates.arguments("regex-syntax", t.mkdir("out"), *flags)]
 
 
-@each(("stable",), ("nightly",), ("threads",))
+@each("stable", "nightly", "threads", "1.96", "1.85")
 def test_jobs_are_those_that_probes_see(t, how):
     t.need_capture()
     argv = compile_argv(t, "--emit=metadata", *(["-Zthreads=4"] if how == "threads" else []))
+    if how in ("1.96", "1.85"):  # Debian's, without symbols
+        argv[0] = debian_toolchains.toolchain(t, how).rustc
     if how == "nightly":
         argv[0] = t.toolchain("nightly").rustc
     env = {"RUSTC_BOOTSTRAP": "1"} if how == "threads" else None
@@ -77,7 +86,8 @@ def test_jobs_are_those_that_probes_see(t, how):
     assert compared >= 100, n
     assert n["same"] >= SAME * compared, (n, others)
     assert n["another item"] <= 0.005 * compared, (n, others)
-    assert n["unknown"] <= 0.005 * compared, (n, others)
+    # In 1.85 some jobs about types are not found; they stay unknown.
+    assert n["unknown"] <= 0.01 * compared, (n, others)
     return "%s: %s" % (how, dict(n))
 
 
@@ -95,10 +105,69 @@ pub mod here {
 def record_planted(t, *options):
     argv = [t.rustc, "--edition=2021", "--crate-type=lib", "--crate-name=planted", "--emit=metadata",
             "--out-dir", t.mkdir("out"), t.write("planted.rs", PLANTED)]
-    done = t.capture(argv, options=("-q", "-e", "default,-query-provider", "--sample=999", *options),
+    done = t.capture(argv, options=("-q", "--sample=999", *options),
                      exact=False)
     assert done.status == 0, done.stderr.decode()
     return done
+
+
+def check_nested(intervals):
+    """Those of a thread are in each other, or one after another."""
+    for rows in intervals.values():
+        around = []
+        for start, end in sorted(rows, key=lambda row: (row[0], -row[1])):
+            while around and around[-1] < start:
+                around.pop()
+            assert not around or end <= around[-1] or start == around[-1], rows
+            around.append(end)
+
+
+def check_intervals(t, trace):
+    """What several samples met is an interval again, and no execution."""
+    dumped = [json.loads(line) for line in t.run_qprof("dump", trace).stdout.splitlines()]
+    assert "--exact" in dumped[0]["queries"], dumped[0]
+    rows = [row for row in dumped if row.get("type") == "interval"]
+    assert all(row["sampled"] and row["samples"] > 1 for row in rows)
+    assert not any(row.get("type") == "span" and row["kind"] == "Query" for row in dumped)
+    samples = collections.Counter(row["tid"] for row in dumped if row.get("type") == "sample")
+    evaluated = {}
+    for key in ("planted::here::LONG", "planted::here::SHORT"):
+        found = [row for row in rows if row["query"] == "eval_to_allocation_raw" and row["key"] == key]
+        assert len(found) == 1, (key, found)
+        evaluated[key] = found[0]
+    first, second = sorted(evaluated.values(), key=lambda row: row["start_ns"])
+    assert first["end_ns"] <= second["start_ns"], (first, second)
+    assert sum(row["samples"] for row in evaluated.values()) <= samples[first["tid"]]
+    around = [row for row in rows if row["depth"] < first["depth"] and row["start_ns"] <= first["start_ns"]
+              and first["end_ns"] <= row["end_ns"]]
+    assert len(around) == first["depth"], (first, around)
+    by_thread = collections.defaultdict(list)
+    for row in rows:
+        by_thread[row["tid"]].append((row["start_ns"], row["end_ns"]))
+    check_nested(by_thread)
+    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
+    query = next(row for row in report["queries"] if row["name"] == "eval_to_allocation_raw")
+    longest = max(row["end_ns"] - row["start_ns"] for row in evaluated.values())
+    assert query["sampled_max_ns"] == longest and query["max_ns"] is None, (query, longest)
+    return evaluated
+
+
+def check_timeline(t, trace, evaluated):
+    """Between activities, and marked."""
+    done = t.run_qprof("export", "-f", "chrome", "-o", t.path("timeline.json"), trace)
+    assert done.returncode == 0 and "queries are by samples" in done.stderr, done
+    with open(t.path("timeline.json"), encoding="utf-8") as f:
+        events = [e for e in json.load(f)["traceEvents"] if e["ph"] == "X"]
+    by_thread = collections.defaultdict(list)
+    for e in events:
+        assert (e["cat"] == "Query") == (e["args"].get("end") == "sampled"), e
+        start = round(e["ts"] * 1000)
+        by_thread[e["tid"]].append((start, start + round(e["dur"] * 1000)))
+    check_nested(by_thread)
+    kinds = {e["cat"] for e in events}
+    assert {"Query", "GenericActivity"} <= kinds, kinds
+    keys = {e["args"].get("key") for e in events if e["name"] == "eval_to_allocation_raw"}
+    assert evaluated.keys() <= keys, keys
 
 
 def test_items_have_times_without_a_probe_in_a_query(t):
@@ -110,6 +179,7 @@ def test_items_have_times_without_a_probe_in_a_query(t):
     assert 2 < first["self_ns"] / second["self_ns"] < 4.5, (first, second)
     assert first["queries"][0]["name"] == "eval_to_allocation_raw", first
     assert first["file"].endswith("planted.rs") and first["line"] == 5, first
+    check_timeline(t, done.trace, check_intervals(t, done.trace))
     return "%s %.2f s, %s %.2f s" % (first["name"], first["self_ns"] / 1e9,
                                      second["name"], second["self_ns"] / 1e9)
 
@@ -120,3 +190,72 @@ def test_without_keys_no_item_is_named(t):
     assert not any(j["event"] for j in Jobs(t, done.trace).jobs.values())
     refused = t.run_qprof("report", "--by", "item", done.trace)
     assert refused.returncode == 125 and "--no-keys" in refused.stderr, refused
+
+
+# One function has a warning, which the compiler writes from within a query about it.
+WARNING = """
+pub mod here {
+    pub fn waits() { let unused = 1; }
+    pub fn works() -> u32 { 2 }
+}
+"""
+WAIT = 0.3
+
+
+def is_writing(process):
+    """Whether a thread of the command waits for room in its standard error."""
+    return any(read_text(path).startswith("1 0x2 ") for pid in children(process.pid)
+               for path in glob.glob("/proc/%d/task/*/syscall" % pid))
+
+
+@each("default", "exact")
+def test_waits_are_of_the_items_that_they_are_in(t, mode):
+    """The compiler's standard error is a full pipe, which nobody empties for a while."""
+    end, other = full_pipe()
+    trace = t.path("trace.qpt")
+    with os.fdopen(end, "wb"), os.fdopen(other, "rb", 0) as pipe:
+        process = t.start_qprof(
+            "-q", "--off-cpu-stacks", "-o", trace, "--", "sh", "-c",
+            'exec "$@" 2>/proc/%d/fd/%d' % (os.getpid(), end), "sh", t.rustc, "--edition=2021",
+            "--crate-type=lib", "--crate-name=planted", "--emit=metadata", "--out-dir", t.mkdir("out"),
+            t.write("planted.rs", WARNING), exact=mode == "exact")
+        wait_for("the compiler to wait", lambda: is_writing(process))
+        time.sleep(WAIT)
+        os.set_blocking(pipe.fileno(), False)
+        wait_for("the end", lambda: (pipe.read(1 << 16), process.poll())[1] is not None)
+    assert process.returncode == 0, process.communicate()
+    report = json.loads(t.run_qprof("report", "--by", "item", "--json", trace).stdout)
+    waits = {row["name"]: row["sampled_off_ns"] for row in report["items"] if "sampled_off_ns" in row}
+    item = "planted::here::waits"
+    assert waits[item] >= WAIT * 1e9, waits
+    assert sum(waits.values()) == sum(q.get("sampled_off_ns", 0) for q in report["queries"]), waits
+    row = next(row for row in report["items"] if row["name"] == item)
+    if mode == "exact":
+        # All the time that its thread was off the CPU in it, by the probes; short waits have no sample.
+        assert waits[item] <= 1.001 * (row["self_ns"] - row["self_cpu_ns"]), (waits, row)
+    text = t.run_qprof("report", "--by", "item", trace).stdout
+    assert ("waiting" in text) == (mode == "default"), text
+    return "%s: %.2f s" % (mode, waits[item] / 1e9)
+
+
+BIG = "pub mod here { pub static BIG: [u64; 4 << 20] = [7; 4 << 20]; pub static SMALL: u8 = 1; }"
+
+
+def test_memory_of_items_is_summed_over_compilers(t):
+    """By default as with probes in all queries."""
+    source = t.write("planted.rs", BIG)
+    compile = "%s --edition=2021 --crate-type=lib --emit=metadata --out-dir %s %s"
+    script = "; ".join(compile % (t.rustc, t.mkdir("out%d" % i), source) for i in range(2))
+    found = {}
+    for exact in (False, True):
+        done = t.capture(["sh", "-c", script], options=("-q", "--memory=10"), exact=exact)
+        assert done.status == 0, done.stderr.decode()
+        memory = json.loads(t.run_qprof("report", "--memory", "--json", "--min", "0.01%",
+                                        done.trace).stdout)
+        (one, two) = memory["crates"]
+        items = {row["name"]: row["bytes"] for row in memory["items"]}
+        assert sum(items.values()) == sum(row["bytes"] for row in memory["queries"]), memory
+        found[exact] = items["planted::here::BIG"]
+        assert found[exact] == max(items.values()) > max(one["bytes"], two["bytes"]), memory
+    assert 0.95 < found[False] / found[True] < 1.05, found
+    return "%.1f MiB, exact %.1f MiB" % (found[False] / 2**20, found[True] / 2**20)

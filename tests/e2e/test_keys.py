@@ -196,20 +196,6 @@ def test_no_keys(t, toolchain):
     return "%d bytes, without keys %d" % tuple(sizes)
 
 
-def test_budget(t):
-    """With a budget, executions that are recorded have their keys; the others are sampled."""
-    t.need_capture()
-    compile = Compile(t, t.toolchain(), crates.LONG, "metadata")
-    run = t.capture(compile.argv("out"), ("-q", "--budget", "10%"),
-                    {"XDG_CACHE_HOME": t.cache()})
-    assert run.status == 0, run.stderr.decode()
-    crate = crates.crate_name(crates.LONG)
-    n = assert_all_local_are_named(t, run.trace, crate, plan_of(t, compile.rustc))
-    document = t.report(run.trace)
-    assert document["lost"] == 0, document["losses"]
-    return "%d executions are named" % n
-
-
 def rename_text_of_symbols(source, target):
     """Rename rustc_span::Symbol::as_str() in the symbol table of a copy."""
     shutil.copy2(source, target)

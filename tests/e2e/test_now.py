@@ -38,11 +38,11 @@ def rustc_that_waits(t, gate):
 class Live:
     """A recording whose live view goes into a file."""
 
-    def __init__(self, t, options, argv):
+    def __init__(self, t, options, argv, exact=True):
         self.path = t.path("live")
         with open(self.path, "wb") as out:
             self.process = t.start_qprof("-i", "100ms", "-o", t.path("trace.qpt"), *options, "--",
-                                         *argv, stdout=out, stderr=out)
+                                         *argv, stdout=out, stderr=out, exact=exact)
 
     def text(self):
         with open(self.path, encoding="utf-8") as f:
@@ -69,9 +69,10 @@ def ends_with(places, crate, end):
     return [name for its, name, event in places if its == crate and (event or "").endswith(end)]
 
 
-def test_json(t):
-    """The item that is evaluated, in each object once it is known."""
-    live = Live(t, ("--json",), rustc_that_hangs(t))
+@each("exact", "default")
+def test_json(t, how):
+    """The item that is evaluated, in each object once it is known; by default by samples."""
+    live = Live(t, ("--json",), rustc_that_hangs(t), how == "exact")
     # Before, the constant's types are checked.
     (name, *_) = lab.wait_for("the item", lambda: [name for name in ends_with(
         live.places(), "hangs", "hangs::one::planted::{{constant}}") if name.startswith("eval_to_")])

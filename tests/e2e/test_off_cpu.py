@@ -109,7 +109,7 @@ def test_a_linker_is_waited_for(t):
 
 def test_off_cpu_is_recorded_only_if_asked_for(t):
     run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
-                    ("-q", "-e", "default,-off-cpu"))
+                    ("-q", "-e", "default,query-provider,-off-cpu"))
     assert run.status == 0, run.stderr.decode()
     assert not any(is_off(s) for s in t.spans(run.trace, off_cpu=True))
     assert not any("self_off_ns" in q for q in t.report(run.trace)["queries"])

@@ -11,6 +11,7 @@ from browser import Browser
 from lab import each
 from test_build_report import FOR_TWO_SECONDS, SLOW
 from test_export import build
+from test_jobs import record_planted
 from test_page import READY, VIEWS, assert_quiet, make_page, open_view, opened, table
 
 # The rows of the tables of the summary, by their headings: {heading: [{title: value}]}
@@ -50,6 +51,8 @@ def test_summary_is_the_report(t):
         assert set(figures) >= {"Peak memory", "Compilers at once"}, figures
         cost = report["cost"]["share_of_cpu"]
         assert figures["Recording cost"][0] == b.ask("formatPercent(%r, 1)" % cost), figures
+        assert [row["Crate"] for row in tables["Crates"]] == [row["name"] for row in report["build"]["crates"]], tables
+        assert [row["End"] for row in tables["Crates"]] == ["failed", ""], tables["Crates"]
         crates = {row["Crate"]: row for row in tables["Crates"]}
         assert len(crates) == len(report["build"]["crates"]) == 2, crates
         for row in report["build"]["crates"]:
@@ -68,7 +71,8 @@ def test_summary_is_the_report(t):
         # A name leads to its compiler in the timeline.
         b.ask("document.querySelectorAll('#view-summary > section')[1].querySelector('tbody button').click()")
         assert b.ask("location.hash") == "#timeline"
-        first = max(report["build"]["crates"], key=lambda row: row["wall_ns"])
+        # What failed comes first.
+        first = report["build"]["crates"][0]
         assert b.ask("""(() => { const v = app.views.timeline, p = app.model.processes.find((p) => p.pid === %d);
           return [v.folded[p.index], v.from === p.start, v.to === p.end]; })()""" % first["pid"]) == [
               False, True, True]
@@ -140,15 +144,15 @@ def test_summary_needs_no_interval(t):
         assert b.ask("document.getElementById('view-summary').hidden") is False
 
 
-@each("samples", "budget", "one", "killed")
+@each("samples", "default", "one", "killed")
 def test_summary_of_other_recordings(t, kind):
-    options = {"samples": ("-e", "none", "--sample"), "budget": ("--budget", "3%")}.get(kind, ())
+    options = {"samples": ("-e", "none", "--sample")}.get(kind, ())
     argv = [t.rustc, *crates.arguments("semver", t.mkdir("out"))]
     if kind == "killed":
         slow = t.write("slow.rs", SLOW)
         argv = ["sh", "-c", "%s --crate-type lib --out-dir %s %s & %s; kill -9 $!; wait" % (
             t.rustc, t.mkdir("out"), slow, FOR_TWO_SECONDS)]
-    trace = t.capture(argv, options=("-q", *options)).trace
+    trace = t.capture(argv, options=("-q", *options), exact=kind not in ("samples", "default")).trace
     report = json.loads(t.run_qprof("report", "--json", trace).stdout)
     (crate,) = report["build"]["crates"]
     with opened(t, trace) as b:
@@ -159,25 +163,51 @@ def test_summary_of_other_recordings(t, kind):
         assert not {"Compilers at once", "Alone"} & {*figures, *row}, (figures, row)
         text = b.ask("document.getElementById('view-summary').textContent")
         if kind == "samples":
-            assert int(row["CPU"]) == crate["sampled_cpu_ns"] and "Codegen" not in row, row
-            assert "Samples" in figures and "by samples" in text, figures
-            assert b.ask("document.querySelectorAll('#view-summary tbody button').length") == 0
-        elif kind == "budget":
-            # A small budget may leave nothing of which rustc's numbers of results are read.
-            assert ("Query results" in figures) == (crate["results"] is not None), (figures, crate)
-            assert crate["results"] is None or figures["Query results"][0] == b.ask("'~' + formatCount(%d)" % crate["results"]), figures
+            assert int(row["CPU"]) == crate["cpu_ns"] and "Codegen" not in row, row
+            assert figures["Queries executed"][0].startswith("≥") and "by samples" in text, figures
+        elif kind == "default":
+            assert figures["Queries executed"][0] == b.ask("'≥ ' + formatCount(%d)" % report["query_executions"]), figures
         elif kind == "killed":
             assert figures["Crates compiled"] == ["1", "1 killed"], figures
             assert "was killed by SIGKILL" in text and "was in eval_to_allocation_raw (" in text, text
         queries = tables["Queries that cost most"]
         assert [int(row[CPU]) for row in queries] == most(report["queries"], cpu_self), queries
-        marks = dict(b.ask("""[...document.querySelectorAll('#view-summary section:last-child tbody tr')].map((row) =>
-          [row.children[0].dataset.value, row.children[1].textContent[0]])"""))
-        for row in report["queries"] if kind != "samples" else ():
-            if row["name"] in marks and row.get("self_by") in ("share", "limit"):
-                assert marks[row["name"]] in "~≤", (row, marks)
         assert_quiet(b)
     return str(figures)
+
+
+def test_queries_without_a_probe(t):
+    """They have counts and times, and lead to the intervals that samples made, and to no others."""
+    t.need_capture()
+    trace = record_planted(t).trace
+    report = json.loads(t.run_qprof("report", "--json", trace).stdout)
+    rows = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
+    sampled_in = {name for name, row in rows.items() if row.get("sampled_max_ns")}
+    with opened(t, trace) as b:
+        assert "the executions that several samples met" in b.ask("document.getElementById('notes').textContent")
+        tables, figures = b.ask(SUMMARY), b.ask(FIGURES)
+        assert figures["Queries executed"][0] == b.ask("'≥ ' + formatCount(%d)" % report["query_executions"]), figures
+        items = tables["Items that cost most"]
+        assert items[0]["Item"] == "planted::here::LONG" and int(items[0][CPU]) > 0, items
+        assert all(row["Item"].startswith("planted") for row in items), items
+        found = {row["Query or pass"]: row for row in tables["Queries that cost most"]}["eval_to_allocation_raw"]
+        assert int(found["Executions"]) == rows["eval_to_allocation_raw"]["count"], found
+        buttons = b.ask("[...document.querySelectorAll('#view-summary tbody button')].map((button) => button.textContent)")
+        assert set(buttons) & set(rows) <= sampled_in and "eval_to_allocation_raw" in buttons, buttons
+        open_view(b, "tables")
+        leading = b.ask("[...document.querySelectorAll('#view-tables tbody tr')].filter((row) => "
+                        "row.querySelector('td.actions button')).map((row) => row.cells[0].textContent)")
+        assert leading and set(leading) <= sampled_in, (leading, sampled_in)
+        queries = table(b, 0)
+        assert {row[0] for row in queries} == set(rows), queries
+        assert {row[0]: int(row[1]) for row in queries} == {
+            name: row["count"] if row["count"] is not None else row["results"] for name, row in rows.items()}
+        assert all("0 ns" != cell for row in table(b, 3) for cell in row)
+        open_view(b, "flame")
+        names = b.ask("app.views.flame.tree.names")
+        assert "eval_to_allocation_raw" in names and not any(name.startswith("[") for name in names), names
+        assert_quiet(b)
+    return "%d queries" % len(rows)
 
 
 # ---- Hostile names -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import json
 import crates
 import exports
 from test_export import export
+from test_jobs import record_planted
 
 
 def record(t, trace):
@@ -114,3 +115,47 @@ def test_reports_of_samples(t):
     same = json.loads(printed(t, "diff", "--json", trace, trace))
     assert same["build"]["change"] == 0 and not any(row["significant"] for row in same["rows"])
     return "%d rows, %d functions" % (len(rows), len(functions["functions"]))
+
+
+def test_queries_without_a_probe(t):
+    """Their executions are those of the compiler's tables, and what only intervals show is unknown."""
+    t.need_capture()
+    trace = record_planted(t).trace
+    report = json.loads(printed(t, "report", "--json", trace))
+    queries = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
+    counted = {name: row["count"] for name, row in queries.items() if row["count"] is not None}
+    unsure = [row for row in queries.values() if row["count"] is None]
+    argv = [t.rustc, "--edition=2021", "--crate-type=lib", "--crate-name=planted", "--emit=metadata",
+            "--out-dir", t.mkdir("out"), t.path("planted.rs")]
+    exact = json.loads(printed(t, "report", "--json", t.capture(argv, ("-q",), trace="exact.qpt").trace))
+    executed = {row["name"]: row["count"] for row in exact["queries"] if row["kind"] == "Query"}
+    assert len(counted) > 100 and counted.items() <= executed.items(), counted.items() - executed.items()
+    # The rest of the results may have been fed.
+    assert report["query_executions"] <= exact["query_executions"] <= \
+        report["query_executions"] + report["unsure_results"]
+    assert sum(counted.values()) <= report["query_executions"]
+    assert sum(row["results"] for row in unsure) >= report["unsure_results"] > 0
+    (crate,) = report["build"]["crates"]
+    assert crate["executions"] == report["query_executions"], crate
+    (group,) = json.loads(printed(t, "report", "--json", "--by", "crate", trace))["groups"]
+    assert group["count"] == report["query_executions"], group
+    assert all(row["self_off_ns"] is None for row in report["build"]["queries"])
+    # An activity does not have the time of the queries within it.
+    passes = {row["name"]: row for row in report["queries"] if row["kind"] == "GenericActivity"}
+    assert all(row["self_by"] != "spans" or row["samples"] for row in passes.values() if row["best_self_ns"])
+    items = report["build"]["items"]
+    assert items and all(row["name"].split("::")[0] == "planted" for row in items), items
+    assert items[0]["executions"] and all(row["charged"] is None for row in items), items
+    assert "| `planted::here::LONG` at `" in printed(t, "report", "--markdown", trace)
+
+    assert crate["waiting_in_queries_ns"] is None, crate
+    text = printed(t, "report", trace)
+    assert " in passes and queries, " in text, text
+    (row,) = [line.split() for line in text.splitlines() if line.startswith("eval_to_allocation_raw ")]
+    assert row[1] == str(counted["eval_to_allocation_raw"]) and float(row[4]) > 0 and float(row[5]) > 0, row
+    # No table of --query is without a row.
+    for name in ("typeck", "eval_to_allocation_raw", "crate_hash"):
+        lines = printed(t, "report", "--query", name, trace).splitlines()
+        heads = [i for i, line in enumerate(lines) if " %  " in line or line.startswith("query ")]
+        assert heads and all(lines[i + 1].strip() for i in heads), lines
+    return "%d queries, %d of them unsure" % (len(queries), len(unsure))

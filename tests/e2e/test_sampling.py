@@ -76,7 +76,7 @@ def test_samples_without_probes(t):
     assert " samples" in line and " queries" not in line, line
     found = lines(t, run.trace)
     assert not found["span"], found["span"][:3]
-    assert [(s["hz"], s["fault_period"], s["off_cpu"]) for s in found["sampling"]] == [(499, 0, False)]
+    assert [(s["hz"], s["fault_period"], s["off_cpu"]) for s in found["sampling"]] == [(251, 0, False)]
     assert {s["cause"] for s in found["sample"]} == {"cpu"}
     (process,) = found["process"][-1:]
     assert process["crate"] == "regex_syntax" and process["exit_status"] == 0, process
@@ -238,14 +238,14 @@ def test_samples_of_an_ordinary_user(t):
 
 
 def test_samples_or_events(t):
-    """Without both, there is nothing to record; a budget has nothing to keep without probes."""
+    """Without a probe there are samples, whether they are asked for or not."""
     t.need_capture()
-    done = t.run_qprof("-q", *NO_PROBES, "-o", t.path("a.qpt"), "--", "true")
-    assert done.returncode == FAILURE
-    one_error_line(done, "nothing is left to record", "--sample")
-    done = t.run_qprof("-q", *NO_PROBES, "--sample", "--budget=5%", "-o", t.path("a.qpt"), "--", "true")
-    one_error_line(done, "budget")
-    assert not os.path.exists(t.path("a.qpt"))
+    for options in ((), ("--sample",)):
+        run = t.capture([t.rustc, "-vV"], ("-q", *NO_PROBES, *options))
+        assert run.status == 0, run.stderr
+        (sampling,) = [line for line in map(json.loads, t.run_qprof("dump", run.trace).stdout.splitlines())
+                       if line.get("type") == "sampling"]
+        assert sampling["hz"] == 251, sampling
 
 
 def most_memory(pid):
@@ -278,7 +278,9 @@ def test_samples_beside_hostile_processes(t):
     most = most_memory(profiler.pid)
     status, _, _ = t.interrupt(profiler)
     errors = lab.read_text(t.path("said"))
-    assert status == 0, errors
+    # One that executes itself for ever may be gone before it is looked at. The victim may not.
+    assert status == (lab.MOST_LOST if "compilers were lost" in errors else 0), errors
+    assert not re.search(r"process %d .*: it is missing" % victim.pid, errors), errors
     assert most < MOST_KB, most
     found = lines(t, trace)
     own = [s for s in found["sample"] if s["pid"] == victim.pid]

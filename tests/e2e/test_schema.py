@@ -13,7 +13,9 @@ ROWS = [()] + [("--by", by) for by in ("item", "module", "macro", "cgu", "crate"
 # Fields of traces that are not here: incremental compiles, and what only a recording of them has.
 NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|began_before|freed_job|chosen|results)$|"
                       r"^(processes\[\]\.)?queries\[\]\.raw_|^macros\[\]|\.sampled(\.|$)|"
-                      r"^items\[\]\.call_|^(callers|budget\.queries|budget\.others)\[\]|"
+                      r"queries\[\]\.sampled_max_ns$|^items\[\]\.call_|^(callers)\[\]|_at_least$|"
+                      r"^unsure_results$|^cost\.other_recordings$|"
+                      r"^(build\.)?(items|modules)\[\]\.(memory_bytes|sampled_off_ns)$|"
                       r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)|"
                       r"^(groups|items|modules|build\.items)\[\](\.queries\[\])?\.(self_by|best_self_)")
 

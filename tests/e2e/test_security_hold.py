@@ -2,7 +2,10 @@
 """A user's process cannot hold up another user's process, or the recording."""
 
 import contextlib
+import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -96,3 +99,75 @@ def test_main_thread_in_vfork(t):
                   if t.path("out") in (p["command"] or "")]
     assert process["exit"] == 0, process
     return "%.3f s" % most
+
+
+PAGES_MOST = 120  # seconds of a recording that nothing holds up; it takes ten
+
+
+def as_one(uid, **env):
+    """A prefix for the shell: the program has this user's ids, and no variable but these."""
+    words = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "env", "-i",
+             "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536", "PATH=" + os.environ["PATH"]]
+    return shlex.join(words + ["%s=%s" % pair for pair in env.items()])
+
+
+@contextlib.contextmanager
+def served(t, uid, path):
+    """A file of a FUSE mount of the user, with the bytes at `path`. Its server answers the process that
+    looks it up first, none of its children, and prints whom it did not answer."""
+    place = t.mkdir("fuse")
+    server = t.start(["python3", os.path.join(lab.ROOT, "tests/e2e/fuse.py"), place, path, str(uid),
+                      "file"], text=True)
+    try:
+        if server.stdout.readline() != "ready\n":
+            raise lab.Skip(server.stderr.read().strip())
+        t.write("fuse.stall", "")
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def stalled_sites(t, rustc):
+    """Where probes look at memory: a context that is dropped or finished, an activity's label."""
+    plan = json.loads(t.run_qprof("plan", "--json", rustc).stdout)
+    labels = {i for i, guard in enumerate(plan["guards"]) if guard["label_slot"] is not None}
+    drops = [site["address"] for site in plan["sites"] if site["role"] == "drop"]
+    starts = [site["address"] for site in plan["sites"] if site["role"] == "guard"
+              and site["guard"] in labels]
+    assert drops and starts, plan["sites"]
+    return drops + starts[:3]
+
+
+@lab.each(False, True)
+def test_pages_that_never_come(t, exact):
+    """A user's compiler has its context and its texts in a file whose server does not answer; SIGKILL
+    does not end such a wait. Still the compiler of another user is counted, and the recording ends."""
+    need_users(t)
+    program = compiled(t, "stalled_compiler")
+    zeroes = t.write("zeroes", "\0" * (1 << 18))
+    os.chmod(t.dir, 0o755)
+    with everybodys_toolchain(t) as rustc, served(t, ONE, zeroes) as server:
+        libraries = os.path.join(os.path.dirname(os.path.dirname(rustc)), "lib")
+        (library,) = [n for n in os.listdir(libraries) if n.startswith("librustc_driver-")]
+        out = own_directory(t, "out", OTHER)
+        stalled = [program, os.path.join(libraries, library), "fuse/file", *stalled_sites(t, rustc)]
+        command = [rustc] + crates.arguments(crates.SHORT, out, "--emit=metadata")
+        script = "%s %s >stalled.out 2>&1 &\nwhile ! test -e stalled; do sleep 0.1; done\ncd out\n%s %s\n" % (
+            as_one(ONE, LD_LIBRARY_PATH=libraries), shlex.join(stalled), as_one(OTHER),
+            shlex.join(command))
+        profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-ec", script,
+                                 exact=exact, stdout=subprocess.DEVNULL)
+        assert server.stdout.readline().startswith("stalled")
+        t.write("stalled", "")
+        _, err = profiler.communicate(timeout=PAGES_MOST)
+        assert profiler.returncode == 0, err
+    dumped = t.run_qprof("dump", t.path("trace.qpt")).stdout
+    processes = [json.loads(line) for line in dumped.splitlines() if line.startswith('{"type":"process"')]
+    (number,) = {str(p["index"]) for p in processes if out in (p["command"] or "")}
+    known = [name for process, at_least, name, _, _ in lab.RESULTS.findall(dumped)
+             if process == number and not at_least]
+    assert exact or len(known) > 100, known
+    # The pages of some labels are not there either, and those are read from the library.
+    assert not re.search(r'^{"type":"span","process":%s,.*"<unknown>"' % number, dumped, re.M), number

@@ -134,7 +134,7 @@ def record_waiting_compiler(t, *options):
     return profiler, pid
 
 
-@each((), ("--callers",), ("-e", "query-cache-hit"), ("--budget", "50%"))
+@each((), ("--callers",), ("-e", "query-cache-hit"), ("-e", "default"))
 def test_every_breakpoint_is_on_an_instruction(t, *options):
     """Finds all breakpoints, and decodes from the functions' starts with Capstone."""
     t.need_capture()

@@ -5,11 +5,13 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import time
 
 import lab
 import workspace
+from slow_loader import driver
 
 SPIN = """
 #![allow(long_running_const_eval)]
@@ -20,12 +22,12 @@ FOR_EVER = "spin(u64::MAX)"
 BEGINNING = 0.5
 
 
-def compiling(t, source, *arguments):
+def compiling(t, source, *arguments, rustc=None):
     """A compiler at work on this source, after it has used some CPU time."""
     t.need_capture()
     path = t.write("hang.rs", SPIN + source)
     process = t.start_plain(
-        [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("hang.rmeta"),
+        [rustc or t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("hang.rmeta"),
          *arguments, path])
     deadline = time.monotonic() + lab.TIMEOUT
     while cpu_seconds(process.pid) < BEGINNING and time.monotonic() < deadline:
@@ -190,6 +192,32 @@ def tracers(pid):
         with open("/proc/%d/task/%s/status" % (pid, tid)) as f:
             found |= {line.split()[1] for line in f if line.startswith("TracerPid")}
     return found
+
+
+@lab.each("toolchain", "library")
+def test_a_compiler_whose_files_are_gone(t, part):
+    """It is read by its mapping, by the recording of it too."""
+    compiler = t.own_toolchain("toolchain")
+    rustc = compiling(t, "pub const SLOW: () = { spin(%s); };" % FOR_EVER, rustc=compiler)
+    if part == "library":
+        os.unlink(driver(compiler))
+    else:
+        shutil.rmtree(t.path("toolchain"))
+    thread = thread_in(look(t, rustc.pid), "eval_to_allocation_raw")
+    assert thread["open"][-1]["key"] == "hang::SLOW", thread
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "-p", str(rustc.pid))
+    t.attached(profiler)
+    before = cpu_seconds(rustc.pid)
+    lab.wait_for("samples", lambda: cpu_seconds(rustc.pid) > before + 0.2)
+    profiler.send_signal(signal.SIGINT)
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0 and not err, err
+    rustc.kill()
+    rustc.wait()
+    document = t.report(t.path("trace.qpt"))
+    (process,) = document["processes"]
+    (row,) = [q for q in process["queries"] if q["name"] == "eval_to_allocation_raw"]
+    assert row["count"] >= 1, row
 
 
 def test_killed_at_any_moment_it_leaves_the_compiler_running(t):

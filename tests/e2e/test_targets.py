@@ -247,6 +247,12 @@ def test_command_not_found(t):
     assert done.returncode == NOT_FOUND and "no-such-command" in done.stderr, done.stderr
 
 
+def test_plan_of_a_toolchain_that_is_not_there(t):
+    done = t.run_qprof("plan", "+no-such-toolchain")
+    assert done.returncode == 125, done
+    assert "`rustc +no-such-toolchain --print sysroot` failed" in done.stderr, done.stderr
+
+
 # ---- Ends of a recording ------------------------------------------------------------------------
 
 

@@ -218,11 +218,11 @@ def test_samples_alone(t):
         s.wait("status=137")
 
 
-def items_of(t, trace):
-    """Paths that a report by item has."""
+def items_of(t, trace, timed=False):
+    """Paths that a report by item has, or has times of."""
     done = t.run_qprof("report", "--by", "item", "--json", trace)
     assert done.returncode == 0, done.stderr
-    return {row["name"] for row in json.loads(done.stdout)["items"] if row["name"]}
+    return {row["name"] for row in json.loads(done.stdout)["items"] if row["name"] and (row["self_ns"] or not timed)}
 
 
 def test_items_of_a_command(t):
@@ -257,6 +257,21 @@ def test_items_of_a_command(t):
         s.wait("Items of regex_syntax (", "1 of %d" % (len(items) + 1), "(no item)")
         s.keys("i")
         s.wait("Queries of regex_syntax (")
+    assert any(path.endswith(first.lstrip(".")) for path in items), first
+    return "%d items" % len(items)
+
+
+def test_items_by_samples(t):
+    """A default recording has those of its report, once the compiler has ended."""
+    run = t.capture(["sh", script(t, 1)], ("-q",), exact=False)
+    assert run.status == 0, run.stderr.decode()
+    items = items_of(t, run.trace, timed=True)
+    with Screen(t, top(t, run.trace)) as s:
+        s.keys("i")
+        first = s.wait("Items  1 of %d" % len(items), "regex_syntax", "~")
+        s.keys("Enter")
+        s.wait("Items of regex_syntax (", "1 of %d" % (len(items) + 1), "(no item)")
+    first = rows(first)[0][2:].split()[0]
     assert any(path.endswith(first.lstrip(".")) for path in items), first
     return "%d items" % len(items)
 

@@ -30,6 +30,25 @@ static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
 }
 
 /*
+ * The next record of an input of records, each behind its size in two bytes. The last one may be
+ * cut off. NULL: there is none.
+ */
+static inline const uint8_t *fuzz_record(const uint8_t **data, size_t *left, size_t *size)
+{
+	const uint8_t *record;
+
+	if (*left < 2)
+		return NULL;
+	record = *data + 2;
+	*size = (*data)[0] | (size_t)(*data)[1] << 8;
+	*left -= 2;
+	*size = *size < *left ? *size : *left;
+	*left -= *size;
+	*data = record + *size;
+	return record;
+}
+
+/*
  * Printing an error line per input would take most of the time. libFuzzer keeps its own stream.
  * The result is that of LLVMFuzzerInitialize().
  */

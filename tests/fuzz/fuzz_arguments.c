@@ -26,19 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct tracks_sink sink = {.text = on_text};
 	struct arguments a = {0};
+	const uint8_t *record;
+	size_t n;
 
 	n_strings = 0;
-	while (size >= 2) {
-		size_t n = data[0] | (size_t)data[1] << 8;
-		int err;
+	while ((record = fuzz_record(&data, &size, &n))) {
+		int err = arguments__record(&a, &sink, record, n);
 
-		data += 2;
-		size -= 2;
-		n = n < size ? n : size;
-		err = arguments__record(&a, &sink, data, n);
 		expect(!err || err == -EBADMSG);
-		data += n;
-		size -= n;
 	}
 	for (uint64_t i = 0; i < ASKED; i++) {
 		const struct argument *found = arguments__at(&a, i);

@@ -6,6 +6,7 @@
 #include "../fixtures/elf_builder.h"
 #include "plan/codec.h"
 #include "plan/mine/body.h"
+#include "plan/mine/feeds.h"
 #include "plan/mine/job_guards.h"
 #include "plan/mine/last_field.h"
 #include "plan/mine/tables.h"
@@ -102,12 +103,22 @@ static void mine_tables(struct elf_image *img, struct code_decoder *d,
 	if (!tables__mine(img, d, functions, n_functions, &plan) && plan.tables.n)
 		expect(plan.tables.n_shards <= WIRE_SHARDS_MAX &&
 		       plan.tables.shard_size <= WIRE_SHARD_SIZE_MAX &&
-		       plan.tables.vec_count < PLAN_LAYOUT_MAX);
+		       plan.tables.vec_count < PLAN_LAYOUT_MAX &&
+		       plan.tables.buckets < PLAN_LAYOUT_MAX &&
+		       plan.tables.first % WIRE_KEYS_MAX == 0);
+	/* Code that feeds queries is looked for, whether or not tables were found. */
+	plan.tables.n = 2;
+	if (!feeds__mine(img, d, &plan))
+		for (uint32_t i = 0; i < plan.n_sites; i++)
+			expect(plan_site__feeds(&plan.sites[i]) &&
+			       plan_site__feed_fits(plan.sites[i].vtable_offset));
 	for (size_t i = 0; i < 2; i++) {
 		expect(queries[i].table.cache < PLAN_LAYOUT_MAX);
 		free(queries[i].table_problem);
 	}
+	free(plan.sites);
 	free(plan.tables_problem);
+	free(plan.feeds_problem);
 }
 
 static void mine_all(const char *path)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Takes any bytes as records of samples, beside those that a process begins and ends with. Entries
- * of stacks have parents that were there before, and samples have entries and processes that exist.
+ * Takes any bytes as records of samples and of jobs, beside those that a process begins and ends
+ * with. Entries of stacks and jobs have parents that were there before, and samples have entries,
+ * jobs and processes that exist.
  *
  * An input is records, each behind its size in two bytes.
  */
@@ -11,8 +12,10 @@
 #include "fuzz.h"
 
 #define STACKS_MAX 5000
+#define JOBS	   1000
 
-static uint32_t n_stacks, n_processes, n_strings;
+static uint32_t depths[JOBS + 1]; /* of jobs */
+static uint32_t n_jobs, n_stacks, n_processes, n_strings;
 
 static int on_process(void *ctx, const struct trace_process *p)
 {
@@ -44,8 +47,21 @@ static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
 static int on_sample(void *ctx, const struct trace_sample *s)
 {
 	(void)ctx;
-	expect(s->process < n_processes && s->stack <= n_stacks);
+	expect(s->process < n_processes && s->stack <= n_stacks && s->job <= n_jobs);
 	expect(s->cause && s->cause < TRACE_SAMPLE_CAUSES && s->cut < TRACE_CUT_MAX);
+	return 0;
+}
+
+static int on_job(void *ctx, const struct trace_job *job, uint64_t key, uint32_t *id)
+{
+	(void)ctx, (void)key;
+	expect(job->parent <= n_jobs && job->process < n_processes);
+	expect(job->query == 10 || job->query == 11);
+	*id = n_jobs == JOBS ? TRACE_NO_JOB : ++n_jobs;
+	if (*id) {
+		depths[*id] = depths[job->parent] + 1;
+		expect(depths[*id] <= TRACE_JOB_DEPTH_MAX);
+	}
 	return 0;
 }
 
@@ -106,6 +122,7 @@ static struct tracks *new_tracks(void)
 		.label = on_label,
 		.stack = on_stack,
 		.sample = on_sample,
+		.job = on_job,
 		.function = on_function,
 	};
 	static const struct tracks_functions functions = {NULL, find, name, NULL, 1};
@@ -122,27 +139,21 @@ static struct tracks *new_tracks(void)
 /* Other records are the other fuzzers'. */
 static bool is_wanted(const uint8_t *record, size_t n)
 {
-	return n && (*record == WIRE_SAMPLE || *record == WIRE_EXEC || *record == WIRE_FORK ||
-		     *record == WIRE_EXIT || *record == WIRE_LABEL);
+	return n && (*record == WIRE_SAMPLE || *record == WIRE_JOB || *record == WIRE_EXEC ||
+		     *record == WIRE_FORK || *record == WIRE_EXIT || *record == WIRE_LABEL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_tracks_ struct tracks *t = new_tracks();
+	const uint8_t *record;
+	size_t n;
 
-	n_stacks = n_processes = n_strings = 0;
-	while (size >= 2) {
-		size_t n = data[0] | (size_t)data[1] << 8;
-		int err = 0;
+	n_jobs = n_stacks = n_processes = n_strings = 0;
+	while ((record = fuzz_record(&data, &size, &n))) {
+		int err = is_wanted(record, n) ? tracks__record(t, record, n) : 0;
 
-		data += 2;
-		size -= 2;
-		n = n < size ? n : size;
-		if (is_wanted(data, n))
-			err = tracks__record(t, data, n);
 		expect(!err || err == -EBADMSG);
-		data += n;
-		size -= n;
 	}
 	expect(!tracks__release_samples(t));
 	return 0;

@@ -83,6 +83,22 @@ static void use_stack(const struct trace_reader *r, uint32_t id)
 			(at.function->file ? strlen(at.function->file) : 0);
 }
 
+/* Those around are older, and not many. */
+static void use_jobs(const struct trace_reader *r, uint32_t id)
+{
+	const struct trace_job *job;
+
+	for (uint32_t n = 0; (job = trace_reader__job(r, id)); id = job->parent) {
+		uint32_t about = trace_reader__job_string(r, job);
+
+		if (job->parent >= id || n++ == TRACE_JOB_DEPTH_MAX)
+			abort();
+		sink += strlen(trace_reader__string(r, job->query));
+		if (about != TRACE_NO_STRING)
+			sink += strlen(trace_reader__string(r, about));
+	}
+}
+
 static void use_sample(const struct trace_reader *r, const struct trace_sample *s)
 {
 	if (s->stack != TRACE_NO_STACK && !trace_reader__stack(r, s->stack))
@@ -90,6 +106,9 @@ static void use_sample(const struct trace_reader *r, const struct trace_sample *
 	if (s->cause == TRACE_SAMPLE_OFF_CPU && s->time_ns + s->value < s->time_ns)
 		abort();
 	use_stack(r, s->stack);
+	if (s->job != TRACE_NO_JOB && !trace_reader__job(r, s->job))
+		abort();
+	use_jobs(r, s->job);
 	if (s->label != TRACE_NO_STRING)
 		sink += strlen(trace_reader__string(r, s->label)) +
 			strlen(trace_reader__kind(r, s->kind));
@@ -110,8 +129,9 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 		use_sample(r, &item->sample);
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
-	} else if (item->kind == TRACE_ITEM_DECISION) {
-		sink += strlen(trace_reader__string(r, item->decision.label));
+	} else if (item->kind == TRACE_ITEM_RESULTS) {
+		for (uint32_t i = 0; i < item->results.n; i++)
+			sink += strlen(trace_reader__string(r, item->results.items[i]));
 	}
 }
 

@@ -12,9 +12,9 @@ import struct
 import sys
 
 from qpt_format import (
-    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, SAMPLES, SAMPLING,
-    SPANS, STACKS, STRINGS, THREADS, U64, Stacks, chunk, decision, decisions, end, functions, header, index, indexed, info,
-    keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
+    COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, RESULTS, SAMPLES, SAMPLING,
+    SPANS, STACKS, STRINGS, THREADS, U64, Stacks, chunk, end, functions, header, index, indexed, info,
+    jobs, keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
     spans_payload, stacks, string, strings, tallies, text, varint, zigzag, zstd_stored,
 )
 
@@ -134,7 +134,7 @@ def good():
     )
     took = chunk(OVERHEAD, varint(1, 7)) + chunk(OVERHEAD, varint(8, 10, 20, 30, 40, 50, 2, 7000, 99))
     yield "overhead", header() + info() + took + end(0, 0, 0), (
-        INFO_LINE + "overhead 7 0 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000 99\n" + WHOLE
+        INFO_LINE + "overhead 7 0 0 0 0 0 0 0 0 0 0\noverhead 10 20 30 40 50 2 7000 99 0 0 0\n" + WHOLE
     )
     yield "part", header() + info() + chunk(PART, varint(3)) + end(0, 0, 0), INFO_LINE + "part 3\n" + WHOLE
     at = len(header() + BODY)
@@ -182,21 +182,6 @@ def good():
         + "tally 0 mir_built [Query] 1 5\n"
         + WHOLE
     )
-    # Waiting has no probes; loads of mir_built have none, either, as is decided twice.
-    yield "decisions-of-kinds", (
-        header() + info() + NAMES
-        + strings(4, "QueryBlocked", "IncrementalLoadResult", "<all>", "waits", "loads")
-        + labels((7, 4, 6), (8, 5, 1)) + ONE
-        + decisions(decision(2500, 7, 2, 0, 30000), decision(2500, 8, 2, 0, 30000))
-        + decisions(decision(2600, 8, 2, 9, 30000)) + end(9, 1, 0)
-    ), (
-        INFO_LINE
-        + ONE_LINE
-        + "decision 2500 <all> [QueryBlocked] off 0 of 30000\n"
-        + "decision 2500 mir_built [IncrementalLoadResult] off 0 of 30000\n"
-        + "decision 2600 mir_built [IncrementalLoadResult] off 9 of 30000\n"
-        + WHOLE
-    )
     # The later of two types of one query holds; a type may be that of several.
     yield "keys", (
         header() + info() + NAMES + strings(4, "DefId", "Instance") + keys((0, 4), (1, 4)) + ONE
@@ -205,27 +190,6 @@ def good():
         INFO_LINE
         + ONE_LINE
         + "key of typeck: Instance\nkey of mir_built: DefId\n"
-        + WHOLE
-    )
-    # Kinds of earlier versions are unknown kinds.
-    unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
-    last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))
-    yield "decisions", (
-        header() + info() + NAMES + unrecorded + labels((6, 4, 0), (7, 5, 0)) + ONE
-        + decisions(decision(2500, 0, 2, 61000, 50000), decision(2500, 1, 2, 61000, 50000))
-        + chunk(SPANS, BATCH)
-        + decisions(decision(3200, 1, 2, 12000, 50000, extra=b"\xff\xff"))
-        + chunk(DECISIONS, zstd_stored(varint(1) + last), flags=1, raw=len(last) + 1)
-        + tallies((0, 6, 1234567, 0), (0, 7, 1000, 2500000)) + end(8, 1, 4)
-    ), (
-        INFO_LINE
-        + ONE_LINE
-        + "decision 2500 typeck off 61000 of 50000\ndecision 2500 mir_built off 61000 of 50000\n"
-        + BATCH_LINES
-        + "decision 3200 mir_built off 12000 of 50000\n"
-        + f"decision {1 << 63} typeck off {1 << 40} of 0\n"
-        + "tally 0 typeck [QueryCounted] 1234567 0\n"
-        + "tally 0 typeck [QueryEstimated] 1000 2500000\n"
         + WHOLE
     )
     yield "callers", (
@@ -286,6 +250,21 @@ def good():
     extra = varint(300 << 20, 1500, 1) + b"\xff\xff\xff"  # the peak of its memory, CPU time, kill, and more
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=extra))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
+    within = jobs((0, 1, None, 0), (0, 0, 7, 1)) + jobs((0, 1, None, 1), (0, 1, None, 0))
+    in_jobs = [(1, 0, 1000, 5000, 1, 3), (1, 0, 1000, 6000, 0, 0), (3, 0, 4096, 7000, 1, 4), (1, 0, 1000, 8000, 1, 2)]
+    yield "jobs", (
+        header() + info() + CODE + ONE + sampling(499, 100, 0) + stacks((0, 0, 3)) + within
+        + chunk(SAMPLES, samples_payload(4999, 1, (0, 9, in_jobs), columns=2)) + mappings(0, (7, 0, 1, [4])) + end(6, 1, 0, 1)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "sampling 499 Hz, faults by 100\n"
+        + "sample 0/9 cpu 5000 1000 job=3:mir_built job=2:typeck(7) job=1:mir_built stack=1: rustc::ask+2\n"
+        + "sample 0/9 cpu 6000 1000 stack=0:\n"
+        + "sample 0/9 fault 7000 4096 job=4:mir_built stack=1: rustc::ask+2\n"
+        + "sample 0/9 cpu 8000 1000 job=2:typeck(7) job=1:mir_built stack=1: rustc::ask+2\n"
+        + WHOLE
+    )
     yield "later-additions", (
         header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 24)) + end(4, 1, 0)
     ), (
@@ -483,23 +462,10 @@ def bad():
         yield f"keys-{name}", header() + info() + NAMES + chunk(KEYS, payload), problem(
             INFO_LINE, damaged(start + len(NAMES), "a list of types of keys is malformed")
         )
-    first = decision(1, 0, 2, 2, 3)
-    for name, payload in (
-        ("label", varint(1) + decision(1, 4, 2, 2, 3)),
-        ("watch", varint(1) + decision(1, 0, 3, 2, 3)),
-        ("counted", varint(1) + decision(1, 0, 1, 2, 3)),
-        ("short", varint(1, 4, 1, 0, 2, 2)),
-        ("size", varint(1, 6, 1, 0, 2, 2, 3)),
-        ("bytes-left", varint(1) + first + b"\0"),
-    ):
-        yield f"decisions-{name}", header() + info() + NAMES + chunk(DECISIONS, payload), problem(
-            INFO_LINE, damaged(start + len(NAMES), "a decision is malformed")
-        )
-    yield "decisions-fewer", header() + info() + NAMES + chunk(DECISIONS, varint(2) + first), problem(
-        INFO_LINE + "decision 1 typeck off 2 of 3\n", damaged(start + len(NAMES), "a decision is malformed")
-    )
-    yield "decisions-empty", header() + info() + decisions(), problem(
-        INFO_LINE, damaged(start, "a list of decisions is empty")
+    # What a recording with a budget leaves out is not known any more.
+    off = chunk(DECISIONS, varint(1, 10, 2500, 0, 2, 61000, 50000))
+    yield "decisions", header() + info() + NAMES + ONE + off + chunk(SPANS, BATCH) + end(5, 1, 4), (
+        INFO_LINE + ONE_LINE + "refused: EPROTONOSUPPORT\n"
     )
     code_lines = INFO_LINE + ONE_LINE + "sampling 1 Hz, faults by 0\n"
     code = header() + info() + CODE + ONE + sampling(1, 0, 0)
@@ -525,6 +491,16 @@ def bad():
         ("deep", Stacks().payload(*deep), "a list of stacks is malformed"),
     ):
         yield f"stacks-{name}", code + chunk(STACKS, payload), problem(code_lines, damaged(len(code), what))
+    for name, records in (
+        ("process", [(1, 0, None, 0)]),
+        ("query", [(0, 6, None, 0)]),
+        ("parent", [(0, 0, None, 1)]),
+        ("invocation", [(0, 0, (1 << 32) - 1, 0)]),
+        ("deep", [(0, 0, None, min(i, 1)) for i in range(2049)]),
+    ):
+        yield f"jobs-{name}", code + jobs(*records), problem(
+            code_lines, damaged(len(code), "a list of jobs is malformed")
+        )
     sample = (1, 0, 5, 100, 1)
     code += stacks((0, 0, 3))
     add_up, no_name = "the threads of a batch do not add up", "a sample has a name the file does not hold"
@@ -540,6 +516,7 @@ def bad():
         ("depth", samples_payload(0, 0, (0, 1, [sample + (65536, 0)]), columns=1), "a sample is nested too deep"),
         ("label", samples_payload(0, 0, (0, 1, [sample + (1, 8)]), columns=1), no_name),
         ("same", samples_payload(0, 0, (0, 1, [sample + (1, 1)]), columns=1), no_name),
+        ("job", samples_payload(0, 0, (0, 1, [sample + (1,)]), columns=2), "a sample has a job the file does not hold"),
         ("none", samples_payload(0, 0), "a batch of samples has a bad size"),
         ("bytes-left", samples_payload(0, 0, (0, 1, [sample])) + b"\0", "a batch of samples does not fill its chunk"),
     ):
@@ -616,6 +593,9 @@ def expands():
     yield "too-much", header() + info() + packed(STRINGS, varint(0, 1, 1 << 21), (ord("n"), 1 << 20)) + processes(
         process(0, pid=1)
     ) + packed(THREADS, varint(70000), (0, 3 * 70000))
+    # 20 million items, each the same string.
+    lists = ((varint(0, 0, 0, 4096), (0, 4096)) * 1000)
+    yield "too-many-results", header() + one + packed(RESULTS, varint(1000), *lists) * 5
     yield "places", header() + one + packed(PLACES, varint(0, 1 << 20) + b"\0\0\2", (0, 3 * ((1 << 20) - 1)))
 
 

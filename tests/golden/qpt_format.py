@@ -7,6 +7,8 @@ INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, F
     1, 14
 )
 LABELS, TALLIES, PLACES, KEYS, FOREIGN, SAMPLING, STACKS, SAMPLES, FILES, OVERHEAD, PART = range(16, 27)
+JOBS = 28
+RESULTS = 29
 U64 = 1 << 64
 
 
@@ -140,15 +142,6 @@ def tallies(*records):
     return chunk(TALLIES, varint(len(records)) + b"".join(varint(*r) for r in records))
 
 
-def decision(time, label, watch, cost, budget, extra=b""):
-    record = varint(time, label, watch, cost, budget) + extra
-    return varint(len(record)) + record
-
-
-def decisions(*records):
-    return chunk(DECISIONS, varint(len(records)) + b"".join(records))
-
-
 def mappings(space, *runs):
     """runs: (first, how, n, string differences)"""
     payload = varint(space, len(runs))
@@ -237,8 +230,21 @@ def sampling(hz, faults, flags, extra=b""):
     return chunk(SAMPLING, varint(hz, faults, flags) + extra)
 
 
+def jobs(*records):
+    """records: (process, query, invocation or None, distance to the parent or 0)"""
+    out, process, number = b"", 0, 0
+    for its_process, query, invocation, back in records:
+        its = 0 if invocation is None else invocation + 1
+        out += varint(zigzag(its_process - process), query, zigzag(its - number), back)
+        process, number = its_process, its
+    return chunk(JOBS, varint(len(records)) + out)
+
+
 def samples_payload(base, base_stack, *threads, columns=0):
-    """threads: (process, tid, samples); samples: (cause, cut, value, time, stack[, depth, label code])"""
+    """
+    threads: (process, tid, samples); samples: (cause, cut, value, time, stack[, depth, label code]),
+    or, with columns=2, (..., stack, job)
+    """
     rows = [row for *_, of_thread in threads for row in of_thread]
     out = varint(len(rows), len(threads), base, base_stack, columns)
     out += b"".join(varint(process, tid, len(of_thread)) for process, tid, of_thread in threads)
@@ -262,7 +268,7 @@ def samples_payload(base, base_stack, *threads, columns=0):
     for row in rows if columns else []:
         out += varint(zigzag(row[5] - depth))
         depth = row[5]
-    return out + varint(*(row[6] for row in rows if columns))
+    return out + varint(*(row[6] for row in rows if columns & ~2))
 
 
 def index(previous, first, *entries):

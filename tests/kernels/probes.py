@@ -13,7 +13,7 @@ from world import (BOOTSTRAP, MULTI, Lab, Late, assert_equal, ended, feature, pa
 import crates
 import equality
 import lab
-import test_budget
+import test_default
 import test_follow
 import test_stuck
 import test_top
@@ -93,24 +93,17 @@ def attach_perf(world):
     return "%d executions of %d queries" % (sum(counts.values()), len(some))
 
 
-@feature("--budget")
-def budget(world):
-    return test_budget.with_budget(world.t, world.compile, "budget", "5%")
-
-
-@feature("without options: exact or sampled")
-def default_budget(world):
-    """Probed queries have rustc's counts."""
+@feature("without options: counts and samples")
+def default(world):
+    """Counts are rustc's."""
     t = world.t
-    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
-    run, profile = world.compile.profiled("default-budget", lambda argv: t.capture(
-        argv, ("-q",), env, trace="default-budget.qpt", exact=False))
+    run, profile = world.compile.profiled("default", lambda argv: t.capture(
+        argv, ("-q",), BOOTSTRAP, trace="default.qpt", exact=False))
     assert run.status == 0, (run.status, run.stderr.decode())
-    recorded, off = test_budget.executions(t, run.trace), test_budget.unprobed(t, run.trace)
-    assert_equal(recorded, collections.Counter(
-        {query: n for query, n in profile.counts().items() if query not in off}))
-    assert not off or t.report(run.trace)["samples"]["n"]
-    return "%d queries exact, %d not probed" % (len(recorded), len(off))
+    counted, truth = test_default.counts(t, run.trace), profile.counts()
+    assert_equal(collections.Counter(counted), collections.Counter({name: truth[name] for name in counted}))
+    assert t.report(run.trace)["samples"]["n"]
+    return "%d queries counted" % len(counted)
 
 
 # ---- Followed processes -------------------------------------------------------------------------

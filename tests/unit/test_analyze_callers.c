@@ -115,70 +115,12 @@ static void executions_of_unknown_callers_share_one_row(void **state)
 	assert_int_equal(row_of(rows, n, NULL)->lines, 0);
 }
 
-/* Of 4 samples in the query 1, one was its own. */
-static void time_of_other_queries_is_taken_off(void **state)
-{
-	const struct trace_span spans[] = {{.end_ns = 100, .caller = 110, .label = 1},
-					   {.end_ns = 100, .caller = 110, .label = 2},
-					   {.end_ns = 100, .caller = 120, .label = 2},
-					   {.end_ns = 100, .caller = 450, .label = 2}};
-	_free_ struct caller_row *rows = NULL;
-	_callers_ struct callers *c = NULL;
-	struct own_shares shares = {};
-	size_t n;
-
-	assert_int_equal(callers__new(&c), 0);
-	for (size_t i = 0; i < N_OF(spans); i++)
-		assert_int_equal(callers__span(c, &spans[i], &(struct trace_times){.self_ns = 80}),
-				 0);
-	assert_non_null(table__get(&shares.of, 1, .own = 1, .all = 4));
-	callers__divide(c, &shares);
-	rows = rows_of(c, &n);
-	assert_int_equal(n, 2);
-	assert_int_equal(row_of(rows, n, "a::asks")->cpu_ns, 240);
-	assert_int_equal(row_of(rows, n, "a::asks")->own.cpu_ns, 20 + 160);
-	assert_int_equal(row_of(rows, n, "a::asks")->line_count, 2);
-	assert_int_equal(row_of(rows, n, "a::asks")->lines, 2);
-	assert_int_equal(row_of(rows, n, "b::asks")->own.cpu_ns, 80);
-	own_shares__destroy(&shares);
-}
-
-/* The share of label 1 is 0.5 +- 0.05, that of label 2 is 0.5 +- 0.25. */
-static void lines_of_a_function_share_the_error_of_a_query(void **state)
-{
-	const struct trace_span spans[] = {
-		{.caller = 110, .label = 1}, {.caller = 120, .label = 1},
-		{.caller = 250, .label = 1}, {.caller = 250, .label = 2},
-		{.caller = 450, .label = 1}, {.caller = 301, .label = 1}};
-	_free_ struct caller_row *rows = NULL;
-	_callers_ struct callers *c = NULL;
-	struct own_shares shares = {};
-	size_t n;
-
-	assert_int_equal(callers__new(&c), 0);
-	for (size_t i = 0; i < N_OF(spans); i++)
-		assert_int_equal(
-			callers__span(c, &spans[i], &(struct trace_times){.self_ns = 1000}), 0);
-	assert_non_null(table__get(&shares.of, 1, .own = 50, .all = 100));
-	assert_non_null(table__get(&shares.of, 2, .own = 2, .all = 4));
-	callers__divide(c, &shares);
-	rows = rows_of(c, &n);
-	assert_int_equal(n, 3);
-	assert_int_equal(own_time__error(&row_of(rows, n, "c::asks")->own), 50);
-	assert_int_equal(own_time__error(&row_of(rows, n, "a::asks")->own), 100);
-	/* sqrt(100^2 + 250^2) */
-	assert_int_equal(own_time__error(&row_of(rows, n, "b::asks")->own), 269);
-	own_shares__destroy(&shares);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_functions_and_their_most_frequent_line),
 		cmocka_unit_test(functions_of_one_name_are_one_row),
 		cmocka_unit_test(executions_of_unknown_callers_share_one_row),
-		cmocka_unit_test(time_of_other_queries_is_taken_off),
-		cmocka_unit_test(lines_of_a_function_share_the_error_of_a_query),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,37 +95,6 @@ static bool is_typeck(const void *ctx, const struct compare_unit *unit, const ch
 	return unit && query && !strcmp(query, "typeck");
 }
 
-/* Without probes in one trace, the executions of a query are in no sum, and it is not gone. */
-static void executions_of_queries_without_probes_are_left_out(void **state)
-{
-	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
-						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
-	static const struct sample_row new[] = {{"a", "lib", "typeck", 51, 100 * MS, NULL}};
-	const struct compare_rules counts = {.metric = COMPARE_COUNT}, times = {.min_ns = 5 * MS};
-	_compare_result_ struct compare_result r, of_times;
-	_compare_ struct compare *c;
-	struct compare_row sum;
-
-	assert_int_equal(compare__new(1, 1, &c), 0);
-	sample_add(c, COMPARE_BASE, base, 2);
-	sample_add(c, COMPARE_NEW, new, 1);
-	assert_int_equal(compare__unprobed(c, COMPARE_NEW, "layout_of"), 0);
-	assert_int_equal(compare__result(c, &counts, &r), 0);
-	assert_true(sample_find(&r, "a", "typeck")->significant);
-	assert_false(sample_find(&r, "a", "layout_of")->compared);
-	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
-	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 51);
-	assert_int_equal(r.crates[0].of[COMPARE_COUNT][COMPARE_BASE].median, 50);
-	assert_true(r.build.unprobed[COMPARE_BASE] && r.on_cpu);
-	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 1);
-	assert_true(sum.compared);
-	/* Again, and by time: no sample met it, so it is not compared either. */
-	assert_int_equal(compare__result(c, &times, &of_times), 0);
-	assert_int_equal(of_times.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
-	assert_false(sample_find(&of_times, "a", "layout_of")->compared);
-	assert_true(sample_find(&of_times, "a", "typeck")->compared);
-}
-
 static bool is_nothing(const void *ctx, const struct compare_unit *unit, const char *query)
 {
 	return false;
@@ -218,7 +187,7 @@ static void probes_make_single_traces_vague(void **state)
 /* A build of a crate that was off the CPU for a part of its time, beside one of cargo's questions.
  */
 static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns, uint64_t peak,
-		      const struct compare_cost *cost)
+		      const struct cost *cost)
 {
 	struct sample_names texts = {{"typeck", "<preempted>"}, 2};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
@@ -261,7 +230,7 @@ static void add_costs(struct compare *c, enum compare_side side, uint64_t off_ns
 static void crates_and_the_build_have_costs(void **state)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
-	const struct compare_cost unknown = {};
+	const struct cost unknown = {};
 	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;
 
@@ -284,22 +253,98 @@ static void crates_and_the_build_have_costs(void **state)
 	assert_int_equal(r.crates[0].of[COMPARE_RESULTS][COMPARE_NEW].median, 71);
 }
 
+/* A short query of one crate, and another crate; both waited for a CPU for `off` of their time. */
+static void add_busy(struct compare *c, enum compare_side side, uint64_t header_ns,
+		     uint64_t macro_ns, double off)
+{
+	struct sample_names texts = {{"typeck", "impl_trait_header", "<preempted>"}, 3};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	const struct trace_process all[] = {
+		{.crate = (char *)"proc_macro2", .end_ns = 4000 * MS},
+		{.crate = (char *)"syn", .index = 1, .end_ns = 4000 * MS}};
+	const struct {
+		uint32_t process, label;
+		struct trace_times times;
+	} rows[] = {{0, 0, {.self_ns = macro_ns}},
+		    {1, 0, {.self_ns = 400 * MS}},
+		    {1, 1, {header_ns + 4 * MS, .probe_ns = 4 * MS, .self_probe_ns = 4 * MS}}};
+	uint64_t at_ns = 0;
+	_summary_ struct summary *s = NULL;
+	struct build *b = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(build__new(&names, &b), 0);
+	for (size_t i = 0; i < N_OF(all); i++) {
+		assert_int_equal(summary__process(s, &all[i]), 0);
+		assert_int_equal(build__process(b, &all[i]), 0);
+	}
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		uint64_t self_ns = rows[i].times.self_ns;
+		struct trace_span span = {.start_ns = at_ns,
+					  .end_ns = at_ns + self_ns,
+					  .process = rows[i].process,
+					  .label = rows[i].label};
+
+		assert_int_equal(summary__span(s, &span, &rows[i].times), 0);
+		assert_int_equal(build__span(b, &span), 0);
+		span.kind = TRACE_KIND_OFF_CPU;
+		span.label = 2;
+		span.end_ns = at_ns + (uint64_t)((double)self_ns * off);
+		assert_int_equal(build__span(b, &span), 0);
+		at_ns += self_ns;
+	}
+	assert_int_equal(build__end(b), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+	compare__costs(c, side, b, NULL, &(struct cost){});
+	build__free(b);
+}
+
+/* A probe costs more, and all else takes longer, while other programs use the caches. */
+static void what_a_busy_machine_adds_is_no_change(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	static const double off[] = {0, 0.2, 0.6};
+
+	for (size_t i = 0; i < N_OF(off); i++) {
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+		const struct compare_row *header;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_busy(c, COMPARE_BASE, 2 * MS, 1000 * MS, off[i]);
+		add_busy(c, COMPARE_NEW, 15400000, 530 * MS, off[i]);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		header = sample_find(&r, "syn", "impl_trait_header");
+		assert_int_equal(compare_row__change(header, COMPARE_SELF), 13400000);
+		assert_int_equal(header->significant, i == 0);
+		assert_string_equal(r.crates[0].unit->crate, "proc_macro2");
+		assert_int_equal(r.crates[0].significant, i < 2);
+		assert_int_equal(compare_row__changed(&r.crates[0], COMPARE_CPU), i < 2);
+	}
+}
+
 /* If it is known of all traces. */
 static void cpu_times_are_without_the_cost_of_recording(void **state)
 {
 	const struct compare_rules rules = {.metric = COMPARE_CPU};
-	enum {
-		IN_CPU = 1 << COMPARE_COST_PROBES | 1 << COMPARE_COST_SAMPLES |
-			 1 << COMPARE_COST_NAMES
-	};
-	const struct compare_cost base = {
-		.known = true,
-		.ns = {4 * MS, 2 * MS, 10 * MS, 3 * MS, 6 * MS, 20 * MS},
-		.in_cpu = IN_CPU,
+	const struct cost base = {
+		.whole = true,
+		.ns = {[COST_PROBES] = 4 * MS,
+		       [COST_SAMPLES] = 2 * MS,
+		       [COST_BREAKPOINTS] = 10 * MS,
+		       [COST_NAMES] = 3 * MS,
+		       [COST_OWN] = 20 * MS},
+		.spent_ns = 30 * MS,
+		.waited_ns = 6 * MS,
 		.n_waited = 2,
 	};
-	const struct compare_cost new[] = {
-		{.known = true, .ns = {8 * MS, MS, 3 * MS, 3 * MS}, .in_cpu = IN_CPU},
+	const struct cost new[] = {
+		{.whole = true,
+		 .ns = {[COST_PROBES] = 8 * MS,
+			[COST_SAMPLES] = MS,
+			[COST_BREAKPOINTS] = 3 * MS,
+			[COST_NAMES] = 3 * MS},
+		 .spent_ns = 60 * MS},
 		{},
 	};
 
@@ -311,19 +356,22 @@ static void cpu_times_are_without_the_cost_of_recording(void **state)
 		add_costs(c, COMPARE_BASE, 50 * MS, 40, &base);
 		add_costs(c, COMPARE_NEW, 20 * MS, 70, &new[i]);
 		assert_int_equal(compare__result(c, &rules, &r), 0);
-		assert_int_equal(r.without_cost, new[i].known);
+		assert_int_equal(r.without_cost, new[i].whole);
 		assert_int_equal(r.build.of[COMPARE_CPU][COMPARE_BASE].median,
-				 (new[i].known ? 21 : 30) * MS);
+				 (new[i].whole ? 11 : 30) * MS);
 		assert_int_equal(r.build.of[COMPARE_WALL][COMPARE_BASE].median, 100 * MS);
-		if (!new[i].known)
+		if (!new[i].whole)
 			continue;
 		assert_int_equal(r.crates[0].of[COMPARE_CPU][COMPARE_NEW].median, 48 * MS);
-		assert_int_equal(r.build.recording_ns[COMPARE_NEW], 12 * MS);
-		/* Each part for itself: 4 + 1, and in wall times also 7 + 6 + 20. */
-		assert_int_equal(r.build.recording_apart_ns, 5 * MS);
+		assert_int_equal(r.build.recording_ns[COMPARE_NEW], 15 * MS);
+		/* Each part for itself: 4 + 1 + 7, and in wall times also 6 + 20. */
+		assert_int_equal(r.build.recording_apart_ns, 12 * MS);
 		assert_int_equal(r.build.recording_apart_wall_ns, 38 * MS);
-		/* One of two that waited, and nine tenths of the wall time of the build. */
-		assert_int_equal(r.crates[0].recording_apart_wall_ns, 33 * MS);
+		/*
+		 * Half of the breakpoints, one of two that waited, and nine tenths of the wall time
+		 * of the build.
+		 */
+		assert_int_equal(r.crates[0].recording_apart_wall_ns, 29500000);
 	}
 }
 
@@ -393,128 +441,131 @@ static void items_can_be_summed(void **state)
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
 
-/* Of two queries about an item, and an activity that is charged to it. */
-static void add_unprobed_items(struct compare *c, enum compare_side side, const char *unprobed,
-			       uint64_t typeck_ns)
+/* An item with `n` samples of 1 ms, or with one execution that took as long. */
+static void add_item(struct compare *c, enum compare_side side, bool sampled, uint64_t n)
 {
-	const struct sample_row row = {"app", "lib", "app::f", 1, 40 * MS, NULL};
+	const struct sample_row row = {"app", "lib", "typeck", 1, 40 * MS, NULL};
 	struct sample_names texts = {};
 	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
-	struct summary *s = sample_build(&row, 1, &texts);
-	uint32_t item = sample_id(&texts, "app::f");
-	struct trace_span span = {.end_ns = 50 * MS, .depth = 0};
+	_summary_ struct summary *s = sample_build(&row, 1, &texts);
+	uint32_t item = sample_id(&texts, "app::f"), typeck = sample_id(&texts, "typeck");
+	const struct trace_span span = {.end_ns = n * MS, .label = typeck};
 	_items_ struct items *items = NULL;
 
 	assert_int_equal(items__new(&names, &items), 0);
-	span.depth = 1;
-	span.label = sample_id(&texts, "expand");
-	span.kind = TRACE_KIND_ACTIVITY;
-	assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = 7 * MS},
-				     TRACE_NO_STRING),
-			 0);
-	span.depth = 0;
-	span.kind = TRACE_KIND_QUERY;
-	span.label = sample_id(&texts, "typeck");
-	assert_int_equal(
-		items__span(items, &span, &(struct trace_times){.self_ns = typeck_ns}, item), 0);
-	span.start_ns = span.end_ns;
-	span.end_ns += 20 * MS;
-	span.label = sample_id(&texts, "layout_of");
-	assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = 20 * MS}, item),
-			 0);
-	if (unprobed)
-		assert_int_equal(compare__unprobed(c, side, unprobed), 0);
+	if (sampled)
+		summary__set_unwatched(s);
+	else
+		assert_int_equal(
+			items__span(items, &span, &(struct trace_times){.self_ns = n * MS}, item),
+			0);
+	for (uint64_t i = 0; sampled && i < n; i++)
+		assert_int_equal(items__sample(items, typeck, item, TRACE_SAMPLE_CPU, MS), 0);
 	assert_int_equal(compare__items(c, side, items, &names), 0);
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
-	summary__free(s);
 }
 
-/* One query about two items, in the base of 40 and 80 ms; samples show 90 % to be its own. */
-static void add_shared_items(struct compare *c, enum compare_side side, struct own_shares *shares)
+/* 100 and 180 samples have errors of 10 and 13.4 of them. */
+static void items_by_samples_have_errors_and_no_count(void **state)
 {
-	const struct sample_row row = {"app", "lib", "q", 1, 40 * MS, NULL};
-	struct sample_names texts = {};
-	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
-	struct summary *s = sample_build(&row, 1, &texts);
-	struct trace_span span = {.label = sample_id(&texts, "typeck")};
-	static const char *const paths[] = {"app::f", "app::g"};
-	_items_ struct items *items = NULL;
+	static const struct {
+		bool base, new;
+		uint64_t error_us;
+		bool counted;
+	} cases[] = {
+		{true, true, 16733, false}, {false, true, 13416, false}, {false, false, 0, true}};
 
-	assert_int_equal(items__new(&names, &items), 0);
-	for (uint32_t i = 0; i < N_OF(paths); i++) {
-		uint64_t ns = side == COMPARE_BASE ? (i + 1) * 40 * MS : 0;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct compare_rules times = {}, counts = {.metric = COMPARE_COUNT};
+		_compare_result_ struct compare_result by_time, by_count;
+		_compare_ struct compare *c;
+		const struct compare_row *row;
 
-		span.start_ns = span.end_ns;
-		span.end_ns += ns;
-		assert_int_equal(items__span(items, &span, &(struct trace_times){.self_ns = ns},
-					     sample_id(&texts, paths[i])),
-				 0);
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_item(c, COMPARE_BASE, cases[i].base, 100);
+		add_item(c, COMPARE_NEW, cases[i].new, 180);
+		assert_int_equal(compare__result(c, &times, &by_time), 0);
+		row = find_item(&by_time, "app::f");
+		assert_true(row->compared);
+		assert_int_equal(compare_row__change(row, COMPARE_SELF), 80 * MS);
+		assert_int_equal(row->error_ns[COMPARE_SELF] / 1000, cases[i].error_us);
+		assert_int_equal(compare__result(c, &counts, &by_count), 0);
+		assert_int_equal(find_item(&by_count, "app::f")->compared, cases[i].counted);
 	}
-	assert_non_null(table__get(&shares->of, span.label, .own = 90000, .all = 100000));
-	items__divide(items, shares);
-	assert_int_equal(compare__items(c, side, items, &names), 0);
-	assert_int_equal(compare__trace(c, side, s, &names), 0);
-	summary__free(s);
-}
-
-static bool is_item(const void *ctx, const struct compare_unit *unit, const char *query)
-{
-	return !unit && query && (!ctx || !strcmp(ctx, query));
 }
 
 /*
- * Half of the tenth that was taken off: 2 ms and 4 ms, of one share. As the errors of two queries
- * they would be 4.47 ms.
+ * A trace without probes in queries that lists `n` results of typeck, and some of layout_of, of
+ * which `kind` says what is known; both about app::f.
  */
-static void errors_of_one_query_add_up_over_items(void **state)
+static void add_listed(struct compare *c, enum compare_side side, uint32_t n, uint8_t kind)
 {
-	static const struct {
-		const char *path;
-		uint64_t error_ns;
-	} cases[] = {{"app::f", 2 * MS}, {"app::g", 4 * MS}, {NULL, 6 * MS}};
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	struct own_shares shares[COMPARE_N_SIDES] = {};
-	_compare_result_ struct compare_result r;
-	_compare_ struct compare *c;
+	const struct sample_row row = {"app", "lib", "typeck", 1, 40 * MS, NULL};
+	const struct trace_tally tally = {.kind = TRACE_KIND_RESULTS, .events = 1};
+	struct sample_names texts = {};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	_summary_ struct summary *s = sample_build(&row, 1, &texts);
+	const uint32_t f = sample_id(&texts, "app::f"), of[] = {f, f, f};
+	const struct trace_results typeck = {
+		.label = sample_id(&texts, "typeck"), .n = n, .items = of};
+	const struct trace_results others = {.label = sample_id(&texts, "layout_of"),
+					     .kind = kind,
+					     .n = kind != TRACE_RESULTS_UNKNOWN,
+					     .items = of};
+	_items_ struct items *items = NULL;
 
-	assert_int_equal(compare__new(1, 1, &c), 0);
-	add_shared_items(c, COMPARE_BASE, &shares[COMPARE_BASE]);
-	add_shared_items(c, COMPARE_NEW, &shares[COMPARE_NEW]);
-	assert_int_equal(compare__result(c, &rules, &r), 0);
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct compare_row row;
-
-		assert_true(compare__sum(c, &r, true, is_item, cases[i].path, &row) > 0);
-		assert_in_range(row.error_ns[COMPARE_SELF], cases[i].error_ns - 1000,
-				cases[i].error_ns + 1000);
-	}
-	own_shares__destroy(&shares[COMPARE_BASE]);
-	own_shares__destroy(&shares[COMPARE_NEW]);
+	assert_int_equal(items__new(&names, &items), 0);
+	summary__set_unwatched(s);
+	assert_int_equal(summary__tally(s, &tally), 0);
+	assert_int_equal(items__results(items, &typeck), 0);
+	assert_int_equal(items__results(items, &others), 0);
+	assert_int_equal(items__sample(items, typeck.label, TRACE_NO_STRING, TRACE_SAMPLE_CPU, MS),
+			 0);
+	assert_int_equal(compare__items(c, side, items, &names), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
 }
 
-/* Only one side has probes of typeck, so only the other queries of the item are compared. */
-static void items_are_compared_without_queries_that_had_no_probes(void **state)
+/* Those of queries that all traces list. Nothing is listed of what is about no item. */
+static void items_of_the_compilers_tables_are_counted(void **state)
 {
-	const struct compare_rules rules = {.min_ns = 5 * MS};
-	const struct compare_row *row;
+	static const struct {
+		uint8_t base, new;
+		uint64_t count[2];
+	} cases[] = {
+		{TRACE_RESULTS_EXECUTED, TRACE_RESULTS_EXECUTED, {2 + 1, 3 + 1}},
+		{TRACE_RESULTS_EXECUTED, TRACE_RESULTS_UNSURE, {2, 3}},
+		{TRACE_RESULTS_UNKNOWN, TRACE_RESULTS_EXECUTED, {2, 3}},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct compare_rules rules = {.metric = COMPARE_COUNT};
+		_compare_result_ struct compare_result r;
+		const struct compare_row *row;
+		_compare_ struct compare *c;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_listed(c, COMPARE_BASE, 2, cases[i].base);
+		add_listed(c, COMPARE_NEW, 3, cases[i].new);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		row = find_item(&r, "app::f");
+		assert_true(row->compared);
+		assert_int_equal(row->of[COMPARE_COUNT][COMPARE_BASE].median, cases[i].count[0]);
+		assert_int_equal(row->of[COMPARE_COUNT][COMPARE_NEW].median, cases[i].count[1]);
+		assert_false(find_item(&r, COMPARE_NO_ITEM)->compared);
+	}
+}
+
+static void a_listed_item_is_not_compared_with_a_recorded_one(void **state)
+{
+	const struct compare_rules rules = {.metric = COMPARE_COUNT};
 	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;
 
 	assert_int_equal(compare__new(1, 1, &c), 0);
-	add_unprobed_items(c, COMPARE_BASE, NULL, 30 * MS);
-	add_unprobed_items(c, COMPARE_NEW, "typeck", 400 * MS);
-	/* Also for a trace too many. */
-	assert_int_equal(compare__items(c, COMPARE_NEW, NULL, NULL), -EINVAL);
+	add_item(c, COMPARE_BASE, false, 100);
+	add_listed(c, COMPARE_NEW, 1, TRACE_RESULTS_EXECUTED);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(r.n_unprobed, 1);
-	assert_string_equal(r.unprobed[0], "typeck");
-	row = find_item(&r, "app::f");
-	assert_true(row->compared);
-	for (int side = 0; side < COMPARE_N_SIDES; side++) {
-		/* Nor what ran within typeck, which is charged to something else there. */
-		assert_int_equal(row->of[COMPARE_SELF][side].median, 20 * MS);
-		assert_int_equal(row->of[COMPARE_COUNT][side].median, 1);
-	}
+	assert_false(find_item(&r, "app::f")->compared);
 }
 
 /* Without its items, a trace would look as if it had none of those of the others. */
@@ -534,19 +585,28 @@ static void items_of_some_traces_are_no_rows(void **state)
 	assert_int_equal(r.n_rows, 1);
 }
 
-/* A build of one crate in which typeck has `n` samples of 1 ms, and layout_of 100; or intervals. */
-static void add_sampled(struct compare *c, enum compare_side side, uint64_t n, bool spans)
+/*
+ * A build of one crate in which typeck has `n` samples of 1 ms, and layout_of 100; or intervals.
+ * With `results`, no query has probes, and the compiler's tables have so many of typeck.
+ */
+static void add_sampled(struct compare *c, enum compare_side side, uint64_t n, bool spans,
+			uint64_t results)
 {
 	static const char *const names[] = {"typeck", "layout_of"};
 	struct sample_names texts = {};
 	const struct trace_texts of = {&texts, .text = sample_name};
 	const struct trace_process p = {
 		.pid = 1, .end_ns = 1000 * MS, .crate = (char *)"a", .crate_type = (char *)"lib"};
+	const struct trace_tally tally = {.kind = TRACE_KIND_RESULTS, .events = results};
 	_summary_ struct summary *s = NULL;
 
 	assert_int_equal(summary__new(&s), 0);
 	assert_int_equal(summary__process(s, &p), 0);
 	summary__set_sampled(s);
+	if (results) {
+		summary__set_unwatched(s);
+		assert_int_equal(summary__tally(s, &tally), 0);
+	}
 	for (size_t i = 0; i < N_OF(names); i++) {
 		uint64_t samples = i ? 100 : n;
 		const struct sample_sums sums = {
@@ -569,8 +629,8 @@ static struct compare *sampled(uint64_t base, uint64_t new, bool spans)
 	struct compare *c;
 
 	assert_int_equal(compare__new(1, 1, &c), 0);
-	add_sampled(c, COMPARE_BASE, base, false);
-	add_sampled(c, COMPARE_NEW, new, spans);
+	add_sampled(c, COMPARE_BASE, base, false, 0);
+	add_sampled(c, COMPARE_NEW, new, spans, 0);
 	return c;
 }
 
@@ -613,27 +673,61 @@ static void samples_are_not_compared_with_intervals(void **state)
 	assert_false(sample_find(&by_count, "a", "typeck")->compared);
 }
 
+/* The compiler's tables know how often typeck was executed, and nothing does of layout_of. */
+static void executions_are_in_sums_if_all_traces_know_them(void **state)
+{
+	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
+						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
+	const struct compare_rules counts = {.metric = COMPARE_COUNT}, times = {.min_ns = 5 * MS};
+	_compare_result_ struct compare_result r, of_times;
+	_compare_ struct compare *c;
+	struct compare_row sum;
+
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	sample_add(c, COMPARE_BASE, base, 2);
+	add_sampled(c, COMPARE_NEW, 100, false, 51);
+	assert_int_equal(compare__result(c, &counts, &r), 0);
+	assert_true(r.on_cpu);
+	assert_int_equal(r.n_uncounted, 1);
+	assert_true(sample_find(&r, "a", "typeck")->significant);
+	assert_int_equal(compare_row__change(sample_find(&r, "a", "typeck"), COMPARE_COUNT), 1);
+	assert_false(sample_find(&r, "a", "layout_of")->compared);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 51);
+	assert_int_equal(r.crates[0].of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 1);
+	assert_true(sum.compared);
+	/* Times on the CPU are compared whoever knows them; the second result is as the first. */
+	assert_int_equal(compare__result(c, &times, &of_times), 0);
+	assert_int_equal(of_times.n_uncounted, 1);
+	assert_int_equal(of_times.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
+	assert_true(sample_find(&of_times, "a", "layout_of")->compared);
+	assert_true(sample_find(&of_times, "a", "typeck")->compared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queries_are_paired_and_sorted),
 		cmocka_unit_test(executions_are_facts),
 		cmocka_unit_test(noise_is_estimated_from_single_traces),
-		cmocka_unit_test(executions_of_queries_without_probes_are_left_out),
 		cmocka_unit_test(small_changes_are_left_out),
 		cmocka_unit_test(the_sum_covers_the_selected_rows),
 		cmocka_unit_test(waiting_is_no_self_time),
 		cmocka_unit_test(probes_make_single_traces_vague),
 		cmocka_unit_test(crates_and_the_build_have_costs),
+		cmocka_unit_test(what_a_busy_machine_adds_is_no_change),
 		cmocka_unit_test(cpu_times_are_without_the_cost_of_recording),
 		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
 		cmocka_unit_test(items_are_paired_by_path),
 		cmocka_unit_test(items_can_be_summed),
-		cmocka_unit_test(items_are_compared_without_queries_that_had_no_probes),
-		cmocka_unit_test(errors_of_one_query_add_up_over_items),
+		cmocka_unit_test(items_by_samples_have_errors_and_no_count),
+		cmocka_unit_test(items_of_the_compilers_tables_are_counted),
+		cmocka_unit_test(a_listed_item_is_not_compared_with_a_recorded_one),
 		cmocka_unit_test(items_of_some_traces_are_no_rows),
 		cmocka_unit_test(samples_have_errors_of_their_own),
 		cmocka_unit_test(samples_are_not_compared_with_intervals),
+		cmocka_unit_test(executions_are_in_sums_if_all_traces_know_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,24 +167,45 @@ static void what_recording_cost_is_noise(void **state)
 	}
 }
 
-/* Those behind the last probe of a budget are not known. */
-static void results_must_change_by_more_than_a_budget_may_miss(void **state)
+static void results_are_facts(void **state)
+{
+	struct compare_row crate = row_of(NULL, 1000, 1001, 1);
+	struct compare_result r = result_of(&crate, NULL, 0, 1);
+
+	r.rules.different_recording = true;
+	assert_int_equal(compare_judge__result(&r), 0);
+	assert_true(compare_row__knows(&r.build, COMPARE_RESULTS));
+	assert_true(compare_row__changed(&r.build, COMPARE_RESULTS));
+}
+
+/* Not even if neither side knows it. */
+static void an_unknown_number_of_executions_is_not_compared(void **state)
 {
 	static const struct {
-		bool unprobed;
-		uint64_t new;
-		bool changed;
-	} cases[] = {{false, 1001, true}, {true, 1004, false}, {true, 1006, true}};
+		uint8_t base, new;
+		bool self, count;
+	} cases[] = {
+		{COMPARE_BY_SPANS, COMPARE_BY_SPANS, true, true},
+		{COMPARE_BY_SAMPLES, COMPARE_BY_SAMPLES, true, true},
+		{COMPARE_BY_SAMPLES, COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED, true, false},
+		{COMPARE_BY_SPANS | COMPARE_UNCOUNTED, COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED,
+		 false, false},
+	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct compare_row crate = row_of(NULL, 1000, cases[i].new, 1);
-		struct compare_result r = result_of(&crate, NULL, 0, 1);
+		struct compare_row crate = row_of(NULL, 500 * MS, 900 * MS, 1);
+		struct compare_row row = row_of("typeck", 100 * MS, 300 * MS, 1);
+		struct compare_result r = result_of(&crate, &row, 1, 1);
 
-		r.any_unprobed = cases[i].unprobed;
-		r.rules.different_recording = true;
+		row.by[COMPARE_BASE] = cases[i].base;
+		row.by[COMPARE_NEW] = cases[i].new;
 		assert_int_equal(compare_judge__result(&r), 0);
-		assert_true(compare_row__knows(&r.build, COMPARE_RESULTS));
-		assert_int_equal(compare_row__changed(&r.build, COMPARE_RESULTS), cases[i].changed);
+		assert_int_equal(compare_row__knows(&row, COMPARE_SELF), cases[i].self);
+		assert_int_equal(compare_row__knows(&row, COMPARE_COUNT), cases[i].count);
+		r.on_cpu = true;
+		assert_int_equal(compare_judge__result(&r), 0);
+		assert_true(compare_row__knows(&row, COMPARE_SELF));
+		assert_int_equal(compare_row__knows(&row, COMPARE_COUNT), cases[i].count);
 	}
 }
 
@@ -213,7 +234,8 @@ int main(void)
 		cmocka_unit_test(wall_time_needs_three_traces),
 		cmocka_unit_test(builds_of_another_kind_are_not_judged),
 		cmocka_unit_test(what_recording_cost_is_noise),
-		cmocka_unit_test(results_must_change_by_more_than_a_budget_may_miss),
+		cmocka_unit_test(results_are_facts),
+		cmocka_unit_test(an_unknown_number_of_executions_is_not_compared),
 		cmocka_unit_test(a_build_of_other_crates_is_not_judged),
 	};
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 static const struct compare_recording clean = {
-	.compiles = 3, .budget_ppm = 250000, .probed = true, .sampled = true, .off_cpu = true};
+	.compiles = 3, .probed = true, .sampled = true, .off_cpu = true};
 
 static void what_differs_is_found_between_sides_and_within_one(void **state)
 {
@@ -15,19 +15,17 @@ static void what_differs_is_found_between_sides_and_within_one(void **state)
 	assert_int_equal(compare_sides_differ(all, 1, 2), COMPARE_CLEAN_AND_INCREMENTAL);
 	all[0].reusing = 2;
 	assert_int_equal(compare_sides_differ(all, 1, 2), 0);
-	all[1].budget_ppm = 0;
+	all[1].probed = false;
 	assert_int_equal(compare_sides_differ(all, 2, 1), COMPARE_OTHER_RECORDING);
 }
 
-/* A toolchain's first recordings leave much of a budget unused. */
-static void first_recordings_cost_otherwise(void **state)
+static void what_is_recorded_differs_and_not_what_it_costs(void **state)
 {
 	struct compare_recording all[] = {clean, clean};
 
 	all[0].cost_ppm = 80000;
 	all[1].cost_ppm = 250000;
 	assert_int_equal(compare_sides_differ(all, 1, 1), 0);
-	/* Nothing was left out: no budget, and no samples. */
 	all[1] = (struct compare_recording){.compiles = 3, .probed = true, .off_cpu = true};
 	assert_int_equal(compare_sides_differ(all, 1, 1), COMPARE_OTHER_RECORDING);
 }
@@ -52,12 +50,14 @@ static void recordings_are_told_in_words(void **state)
 {
 	const struct compare_recording exact = {.probed = true, .off_cpu = true};
 	const struct compare_recording samples = {.sampled = true, .cost_ppm = 21000};
+	const struct compare_recording counts = {.off_cpu = true};
 	char buf[COMPARE_RECORDING_TEXT];
 
-	assert_string_equal(compare_recording_text(buf, &clean), "a budget of 25.0 % and samples");
+	assert_string_equal(compare_recording_text(buf, &clean), "all probes and samples");
 	assert_string_equal(compare_recording_text(buf, &exact), "all probes");
+	assert_string_equal(compare_recording_text(buf, &counts), "counts alone");
 	assert_string_equal(compare_recording_text(buf, &samples),
-			    "samples alone, without off-CPU times (+2.1 % of CPU time)");
+			    "counts and samples, without off-CPU times (+2.1 % in compilers)");
 }
 
 static void a_recording_is_that_of_its_model(void **state)
@@ -66,26 +66,32 @@ static void a_recording_is_that_of_its_model(void **state)
 	const struct trace_span load = {.kind = TRACE_KIND_LOAD, .end_ns = 5};
 	const struct model_options options = {.parts = MODEL_BUILD, .texts = {NULL, NULL}};
 	struct compare_recording r;
+	struct cost cost;
 	_model_ struct model m = {};
 
 	assert_int_equal(model__init(&m, &options), 0);
 	assert_int_equal(summary__process(m.summary, &compile), 0);
+	assert_int_equal(build__process(m.build, &compile), 0);
+	assert_int_equal(build__end(m.build), 0);
 	assert_int_equal(summary__span(m.summary, &load, &(struct trace_times){}), 0);
 	m.has_overhead = true;
 	m.overhead.of[TRACE_OVERHEAD_PROBES] = 100;
 	m.overhead.of[TRACE_OVERHEAD_OWN] = 70; /* of another process */
-	r = compare_recording_of(&m);
+	cost = cost_of(&m, 1);
+	r = compare_recording_of(&m, &cost);
 	assert_int_equal(r.compiles, 1);
 	assert_int_equal(r.reusing, 1);
 	assert_int_equal(r.cost_ppm, 100000);
 	assert_true(r.probed && !r.sampled && !r.off_cpu);
+	m.by_samples = true;
+	assert_false(compare_recording_of(&m, &cost).probed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_differs_is_found_between_sides_and_within_one),
-		cmocka_unit_test(first_recordings_cost_otherwise),
+		cmocka_unit_test(what_is_recorded_differs_and_not_what_it_costs),
 		cmocka_unit_test(a_trace_without_compiles_does_not_differ),
 		cmocka_unit_test(recordings_are_told_in_words),
 		cmocka_unit_test(a_recording_is_that_of_its_model),

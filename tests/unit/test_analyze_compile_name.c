@@ -137,10 +137,11 @@ static void own_crates_are_not_of_a_registry(void **state)
 		"rustc --crate-name app src/main.rs --crate-type bin",
 		"rustc --crate-name app /home/me/../other/src/lib.rs",
 		"rustc --crate-name build_script_build build.rs --check-cfg cfg(docsrs)",
+		"rustc --crate-name app --cap-lints=warn -Cdebuginfo=1 main.rs",
 	};
 	static const char *const foreign[] = {
-		"rustc --crate-name syn vendor/syn/src/lib.rs --cap-lints allow",
-		"rustc --crate-name syn vendor/syn/src/lib.rs --cap-lints=warn -L x",
+		"rustc --crate-name syn vendor/syn/src/lib.rs -C metadata=1 --cap-lints allow",
+		"rustc --crate-name syn vendor/syn/src/lib.rs -Cmetadata=1 --cap-lints=warn -L x",
 		"rustc --crate-name syn /home/me/.cargo/registry/src/index-1/syn-2.0/src/lib.rs",
 		"rustc --crate-name x /home/me/.cargo/git/checkouts/x-1/2/src/lib.rs",
 		"rustc --crate-name core /r/toolchain/lib/rustlib/src/rust/library/core/src/lib.rs",

@@ -25,7 +25,7 @@ static struct trace_process process(uint32_t index, uint64_t cpu_ns)
 /* Two compilers that used 900 and 300 ns, and 40 hits. */
 static void make(struct model *m, const struct trace_overhead *overhead, bool cpu)
 {
-	const struct model_options options = {.texts = {.text = no_text}, .budget_ppm = 70000};
+	const struct model_options options = {.texts = {.text = no_text}};
 	struct trace_process a = process(0, cpu ? 900 : 0), b = process(1, cpu ? 300 : 0);
 	struct trace_item items[] = {
 		{.kind = TRACE_ITEM_COSTS, .costs = costs},
@@ -53,17 +53,11 @@ static void the_parts_add_up(void **state)
 	struct cost c;
 
 	make(&m, &overhead, true);
-	c = cost_of(&m);
+	c = cost_of(&m, 2);
 	for (int i = 0; i < COST_PARTS; i++)
 		sum += c.ns[i];
 	assert_true(c.whole);
 	assert_int_equal(c.added_ns, 260);
-	/* 75 of 1,000 ns come with each compiler. */
-	assert_int_equal(c.budget_ppm, 70000);
-	assert_int_equal(cost__fixed_ns(&c), 75);
-	assert_true(cost__fixed_exceeds_budget(&c));
-	c.budget_ppm = 75000;
-	assert_false(cost__fixed_exceeds_budget(&c));
 	assert_int_equal(sum, c.added_ns);
 	assert_int_equal(c.hits, 40);
 	assert_int_equal(c.breakpoints, 14);
@@ -73,6 +67,7 @@ static void the_parts_add_up(void **state)
 	assert_int_equal(c.waited_ns, 5000);
 	assert_int_equal(c.n_waited, 2);
 	/* 1,200 ns less the four parts that are in it. */
+	assert_int_equal(c.in_compilers_ns, 200);
 	assert_int_equal(c.compilers_ns, 1000);
 	assert_int_equal(cost__share_ppm(&c), 260000);
 }
@@ -84,10 +79,13 @@ static void without_parts_the_hits_are_known(void **state)
 	struct cost c;
 
 	make(&m, NULL, true);
-	c = cost_of(&m);
+	c = cost_of(&m, 2);
 	assert_false(c.whole);
 	assert_int_equal(c.added_ns, 40 * 500);
 	assert_int_equal(c.ns[COST_PROBES], c.added_ns);
+	/* Not the rest, so it stays in the CPU time. */
+	assert_int_equal(c.in_compilers_ns, 0);
+	assert_int_equal(c.compilers_ns, 1200);
 }
 
 static void without_cpu_times_there_is_no_share(void **state)
@@ -97,10 +95,123 @@ static void without_cpu_times_there_is_no_share(void **state)
 	struct cost c;
 
 	make(&m, &overhead, false);
-	c = cost_of(&m);
+	c = cost_of(&m, 2);
 	assert_int_equal(c.added_ns, 260);
 	assert_int_equal(c.compilers_ns, 0);
 	assert_int_equal(cost__share_ppm(&c), 0);
+}
+
+/* Two compilers: one with three of four intervals, and three quarters of the CPU time. */
+static void fill(struct model *m, bool alone)
+{
+	const struct trace_process all[] = {
+		{.cpu_ns = 75000, .end_ns = 9},
+		{.index = 1, .cpu_ns = 25000, .end_ns = 9},
+	};
+	const struct model_options options = {.parts = MODEL_BUILD, .texts.text = no_text};
+	const uint64_t parts[] = {4000, 300, 20, 800, 90, 2, 14, 45, 60};
+
+	assert_int_equal(model__init(m, &options), 0);
+	for (size_t i = 0; i < (alone ? 1 : 2); i++)
+		assert_int_equal(model__item(m, &(struct trace_item){.kind = TRACE_ITEM_PROCESS,
+								     .process = &all[i]}),
+				 0);
+	for (uint64_t i = 0; i < (alone ? 30 : 40); i++) {
+		struct trace_item item = {
+			.kind = TRACE_ITEM_SPAN,
+			.span = {.process = i / 30, .start_ns = i, .end_ns = i + 1}};
+
+		assert_int_equal(model__item(m, &item), 0);
+	}
+	m->has_losses = true;
+	m->losses.count[TRACE_COUNT_HITS] = 240;
+	m->has_overhead = true;
+	memcpy(m->overhead.of, parts, sizeof(parts));
+	assert_int_equal(model__end(m), 0);
+}
+
+static void each_compiler_has_a_part_of_it(void **state)
+{
+	uint32_t n;
+	_model_ struct model m = {};
+	const struct build_process *all;
+	uint64_t one_ns, other_ns, both_ns;
+	struct cost c;
+
+	fill(&m, false);
+	c = cost_of(&m, 2);
+	all = build__processes(m.build, &n);
+	assert_true(cost__cpu_ns(&c, m.build, NULL, &all[0], &one_ns));
+	assert_true(cost__cpu_ns(&c, m.build, NULL, &all[1], &other_ns));
+	assert_true(cost__cpu_ns(&c, m.build, NULL, NULL, &both_ns));
+	/* Three quarters of hits and samples, half of the rest. */
+	assert_int_equal(one_ns, 75000 - 3000 - 150 - 15 - 30);
+	assert_int_equal(both_ns, c.compilers_ns);
+	assert_int_equal(both_ns, one_ns + other_ns);
+	assert_int_equal(both_ns, 100000 - c.in_compilers_ns);
+	/* Where it is not known, it is in there. */
+	assert_true(cost__cpu_ns(NULL, m.build, NULL, NULL, &both_ns));
+	assert_int_equal(both_ns, 100000);
+}
+
+/* Of one who has a quarter of the hits, and is one of three. */
+static void a_part_of_a_recording_has_a_part_of_it(void **state)
+{
+	_model_ struct model m = {};
+	struct cost c;
+
+	fill(&m, true);
+	/* How many samples the others had is not known. */
+	c = cost_of(&m, 3);
+	assert_true(c.is_part && !c.whole);
+	assert_int_equal(c.compilers_ns, 75000);
+	m.overhead.of[TRACE_OVERHEAD_SAMPLES] = 0;
+	c = cost_of(&m, 3);
+	assert_true(c.is_part && c.whole);
+	assert_int_equal(c.ns[COST_PROBES], 1000);
+	assert_int_equal(c.ns[COST_BREAKPOINTS], 100);
+	assert_int_equal(c.ns[COST_NAMES], 20);
+	assert_int_equal(c.in_compilers_ns, 1120);
+	/* It may be one of the two that waited. */
+	assert_int_equal(c.n_waited, 1);
+}
+
+/*
+ * A compiler that was attached to while it ran, with a thread that met no probe from then on: only
+ * samples have its CPU time. Of another one all is known.
+ */
+static void a_thread_that_met_no_probe_ran_all_the_same(void **state)
+{
+	const struct model_options options = {.parts = MODEL_BUILD, .texts.text = no_text};
+	struct trace_process late = process(0, 900), seen = process(1, 300);
+	const struct trace_sampling sampling = {.queries = true};
+	struct trace_item items[] = {
+		{.kind = TRACE_ITEM_PROCESS, .process = &late},
+		{.kind = TRACE_ITEM_PROCESS, .process = &seen},
+		{.kind = TRACE_ITEM_SAMPLING, .sampling = sampling},
+		{.kind = TRACE_ITEM_SPAN,
+		 .span = {.tid = 5, .kind = TRACE_KIND_OFF_CPU, .start_ns = 1, .end_ns = 2}},
+		{.kind = TRACE_ITEM_SAMPLE,
+		 .sample = {.cause = TRACE_SAMPLE_CPU, .tid = 6, .time_ns = 2, .value = 700}},
+		{.kind = TRACE_ITEM_SAMPLE,
+		 .sample = {.cause = TRACE_SAMPLE_CPU,
+			    .process = 1,
+			    .tid = 7,
+			    .time_ns = 2,
+			    .value = 700}},
+	};
+	_model_ struct model m = {};
+	uint64_t ns;
+
+	late.attached_late = true;
+	assert_int_equal(model__init(&m, &options), 0);
+	for (size_t i = 0; i < N_OF(items); i++)
+		assert_int_equal(model__item(&m, &items[i]), 0);
+	assert_int_equal(model__end(&m), 0);
+	assert_true(build__totals(m.build)->off_cpu_known);
+	assert_int_equal(build__totals(m.build)->late, 1);
+	assert_true(cost__cpu_ns(NULL, m.build, m.samples, NULL, &ns));
+	assert_int_equal(ns, 700 + 300);
 }
 
 int main(void)
@@ -109,6 +220,9 @@ int main(void)
 		cmocka_unit_test(the_parts_add_up),
 		cmocka_unit_test(without_parts_the_hits_are_known),
 		cmocka_unit_test(without_cpu_times_there_is_no_share),
+		cmocka_unit_test(each_compiler_has_a_part_of_it),
+		cmocka_unit_test(a_part_of_a_recording_has_a_part_of_it),
+		cmocka_unit_test(a_thread_that_met_no_probe_ran_all_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

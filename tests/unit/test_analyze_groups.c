@@ -170,93 +170,25 @@ static void records_of_an_unannounced_process_are_refused(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
 }
 
-static void add_share(struct process_shares *s, uint32_t process, uint32_t label, uint64_t own,
-		      uint64_t all)
+static void time_on_the_cpu_is_a_part_of_self_time(void **state)
 {
-	assert_non_null(
-		table__get(&s->of, (uint64_t)process << 32 | label, .own = own, .all = all));
-}
-
-/* Of 10 samples in the query 1, 4 were its own. */
-static void time_of_other_queries_is_taken_off(bool by_query, uint64_t own_ns, uint64_t all_own_ns)
-{
-	const struct trace_span spans[] = {{.end_ns = 100, .tid = 5, .label = 1},
-					   {.end_ns = 100, .tid = 6, .label = 1},
-					   {.end_ns = 100, .tid = 6, .label = 2}};
+	const struct trace_span spans[] = {
+		{.end_ns = 100, .tid = 5}, {.end_ns = 100, .tid = 6}, {.end_ns = 100, .tid = 6}};
 	const struct trace_times times = {.self_ns = 110, .self_probe_ns = 10, .self_off_ns = 50};
 	_groups_ struct groups *g = NULL;
-	struct process_shares shares = {};
 	struct group_row *rows;
 
 	assert_int_equal(groups__new(&g), 0);
-	if (by_query)
-		groups__by_query(g);
 	add_process(g, 0, 1, "a");
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(groups__span(g, &spans[i], &times), 0);
-	add_share(&shares, 0, 1, 4, 10);
-	groups__divide(g, &shares);
 	rows = rows_of(g, GROUP_BY_THREAD, 2);
+	assert_int_equal(row(rows, 2, "a 1/6")->self_ns, 200);
 	assert_int_equal(row(rows, 2, "a 1/6")->cpu_ns, 100);
-	assert_int_equal(row(rows, 2, "a 1/6")->own.cpu_ns, own_ns);
 	group_rows__free(rows, 2);
 	rows = rows_of(g, GROUP_BY_CRATE, 1);
 	assert_int_equal(rows[0].cpu_ns, 150);
-	assert_int_equal(rows[0].own.cpu_ns, all_own_ns);
 	group_rows__free(rows, 1);
-	process_shares__destroy(&shares);
-}
-
-static void some_queries_have_their_own_time(void **state)
-{
-	time_of_other_queries_is_taken_off(true, 20 + 50, 20 + 20 + 50);
-}
-
-/* Whatever ran in a thread is its time. */
-static void all_queries_have_all_the_time(void **state)
-{
-	time_of_other_queries_is_taken_off(false, 100, 150);
-}
-
-/*
- * In process 0 the share of label 1 is 0.5 +- 0.05; in process 1 it is 0.2 +- 0.04, and that of
- * label 2 is 0.5 +- 0.25. In both together that of label 1 is 0.35 +- 0.0337.
- */
-static void each_process_has_its_own_share_of_a_query(void **state)
-{
-	const struct trace_span spans[] = {{.end_ns = 1000, .tid = 5, .label = 1},
-					   {.end_ns = 1000, .tid = 6, .label = 1},
-					   {.end_ns = 1000, .tid = 7, .label = 1, .process = 1},
-					   {.end_ns = 1000, .tid = 7, .label = 2, .process = 1}};
-	_groups_ struct groups *g = NULL;
-	struct process_shares shares = {};
-	struct group_row *rows;
-
-	assert_int_equal(groups__new(&g), 0);
-	groups__by_query(g);
-	add_process(g, 0, 1, "a");
-	add_process(g, 1, 2, "a");
-	for (size_t i = 0; i < N_OF(spans); i++)
-		assert_int_equal(groups__span(g, &spans[i], &(struct trace_times){.self_ns = 1000}),
-				 0);
-	add_share(&shares, 0, 1, 50, 100);
-	add_share(&shares, 1, 1, 20, 100);
-	add_share(&shares, 1, 2, 2, 4);
-	groups__divide(g, &shares);
-	rows = rows_of(g, GROUP_BY_THREAD, 3);
-	assert_int_equal(own_time__error(&row(rows, 3, "a 1/6")->own), 50);
-	group_rows__free(rows, 3);
-	rows = rows_of(g, GROUP_BY_PROCESS, 2);
-	assert_int_equal(own_time__error(&row(rows, 2, "a 1")->own), 100);
-	assert_int_equal(row(rows, 2, "a 1")->own.cpu_ns, 1000);
-	assert_int_equal(row(rows, 2, "a 2")->own.cpu_ns, 200 + 500);
-	group_rows__free(rows, 2);
-	/* sqrt((3000 * 0.0337)^2 + 250^2) */
-	rows = rows_of(g, GROUP_BY_CRATE, 1);
-	assert_int_equal(rows[0].own.cpu_ns, 1050 + 500);
-	assert_int_equal(own_time__error(&rows[0].own), 270);
-	group_rows__free(rows, 1);
-	process_shares__destroy(&shares);
 }
 
 /* Activities do not count as executions, nor version checks of cargo as crates. */
@@ -294,18 +226,49 @@ static void executions_are_those_of_queries(void **state)
 	group_rows__free(rows_of(g, GROUP_BY_CRATE, 2), 2);
 }
 
+/* Only where no probe saw them; not those that were fed. */
+static void results_are_executions_without_probes(void **state)
+{
+	const struct trace_tally results[] = {
+		{.process = 0, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
+		{.process = 0, .kind = TRACE_KIND_RESULTS, .events = 3},
+		{.process = 1, .kind = TRACE_KIND_RESULTS, .events = 9},
+	};
+	_groups_ struct groups *g = NULL;
+	struct group_row *rows;
+
+	assert_int_equal(groups__new(&g), 0);
+	add_process(g, 0, 1, "a");
+	add_process(g, 1, 2, "b");
+	for (size_t i = 0; i < N_OF(results); i++)
+		assert_int_equal(groups__results(g, &results[i]), 0);
+	for (uint32_t process = 0; process < 2; process++) {
+		const struct trace_span span = {
+			.tid = 1,
+			.end_ns = 10,
+			.kind = process ? TRACE_KIND_QUERY : TRACE_KIND_ACTIVITY,
+			.process = process,
+		};
+
+		assert_int_equal(groups__span(g, &span, &none), 0);
+	}
+	rows = rows_of(g, GROUP_BY_CRATE, 2);
+	assert_int_equal(row(rows, 2, "a")->count, 50 - 8 + 3);
+	assert_int_equal(row(rows, 2, "b")->count, 1);
+	group_rows__free(rows, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
-		cmocka_unit_test(some_queries_have_their_own_time),
-		cmocka_unit_test(all_queries_have_all_the_time),
 		cmocka_unit_test(threads_without_executions_have_rows),
 		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(records_of_an_unannounced_process_are_refused),
-		cmocka_unit_test(each_process_has_its_own_share_of_a_query),
+		cmocka_unit_test(time_on_the_cpu_is_a_part_of_self_time),
 		cmocka_unit_test(executions_are_those_of_queries),
+		cmocka_unit_test(results_are_executions_without_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,32 +123,6 @@ static void time_on_the_cpu_is_a_part(void **state)
 	done();
 }
 
-/* Of 10 samples in typeck, 3 were its own. */
-static void time_of_other_queries_is_taken_off(void **state)
-{
-	struct own_shares shares = {};
-
-	assert_non_null(table__get(&shares.of, TYPECK, .own = 3, .all = 10));
-	items__divide(items, &shares);
-	waited(TYPECK, 0, 1101, 100, ONE);
-	waited(MIR_BUILT, 0, 501, 0, ONE);
-	waited(MIR_BUILT, 0, 401, 0, TWO);
-	end(2);
-	assert_row(ONE, 2, 0, 1600);
-	assert_int_equal(rows[0].cpu_ns, 1500);
-	assert_int_equal(rows[0].own.cpu_ns, 300 + 500);
-	assert_int_equal(rows[0].own.others_ns, 700);
-	assert_int_equal(own_time__by(&rows[0].own), SUMMARY_SELF_SHARE);
-	/* The query that is known to have worked most is the first. */
-	assert_int_equal(rows[0].queries[0].label, MIR_BUILT);
-	assert_int_equal(rows[0].queries[1].cpu_ns, 1000);
-	assert_int_equal(rows[0].queries[1].own_ns, 300);
-	assert_int_equal(rows[1].own.cpu_ns, 400);
-	assert_int_equal(own_time__by(&rows[1].own), SUMMARY_SELF_SPANS);
-	own_shares__destroy(&shares);
-	done();
-}
-
 static bool is_keyed_by_instance(const void *ctx, uint32_t label)
 {
 	return label == MIR_BUILT || label == CODEGEN;
@@ -350,7 +324,7 @@ static void deep_and_many_intervals_are_added_up(void **state)
 
 static void sample(uint32_t label, uint32_t item, uint64_t ns)
 {
-	assert_int_equal(items__sample(items, label, item, ns), 0);
+	assert_int_equal(items__sample(items, label, item, TRACE_SAMPLE_CPU, ns), 0);
 }
 
 static void times_of_samples_have_errors(void **state)
@@ -368,11 +342,101 @@ static void times_of_samples_have_errors(void **state)
 	for (size_t i = 0; i < n_rows; i++) {
 		if (rows[i].item != ONE)
 			continue;
-		assert_int_equal(rows[i].own.cpu_ns, 2500);
+		assert_int_equal(rows[i].cpu_ns, 2500);
+		assert_int_equal(rows[i].sampled[TRACE_SAMPLE_CPU].value, 2500);
 		/* 300 of typeck and 400 of mir_built are independent. */
-		assert_int_equal(own_time__error(&rows[i].own), 500);
+		assert_int_equal(sample_sum__error(&rows[i].sampled[TRACE_SAMPLE_CPU]), 500);
 		assert_int_equal(rows[i].queries[0].label, MIR_BUILT);
 	}
+	done();
+}
+
+static void results(uint32_t label, uint8_t kind, uint32_t n, const uint32_t *of)
+{
+	const struct trace_results r = {.label = label, .kind = kind, .n = n, .items = of};
+
+	assert_int_equal(items__results(items, &r), 0);
+}
+
+static const struct item_row *row_of(uint32_t item)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].item == item)
+			return &rows[i];
+	fail_msg("no row");
+	return NULL;
+}
+
+/* Of an item that nothing else is known of, executions are unknown. */
+static void waits_and_memory_are_sums_of_their_own(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	assert_int_equal(items__sample(items, TYPECK, ONE, TRACE_SAMPLE_OFF_CPU, 70), 0);
+	assert_int_equal(items__sample(items, MIR_BUILT, ONE, TRACE_SAMPLE_OFF_CPU, 30), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(items__sample(items, TYPECK, TWO, TRACE_SAMPLE_FAULT, 4096), 0);
+	end(2);
+	assert_row(ONE, 0, 0, 0);
+	assert_row(TWO, 0, 0, 0);
+	assert_int_equal(row_of(ONE)->cpu_ns, 0);
+	assert_int_equal(row_of(ONE)->sampled[TRACE_SAMPLE_OFF_CPU].value, 100);
+	assert_int_equal(row_of(TWO)->sampled[TRACE_SAMPLE_FAULT].value, 16384);
+	assert_int_equal(sample_sum__error(&row_of(TWO)->sampled[TRACE_SAMPLE_FAULT]), 8192);
+	assert_true(item_row__is_counted(row_of(ONE)));
+	assert_false(item_row__is_counted(row_of(TWO)));
+	done();
+}
+
+/* Where probes see activities, there was no execution. */
+static void with_memory_what_has_time_is_counted(void **state)
+{
+	activity(CODEGEN, 0, 5);
+	assert_int_equal(items__sample(items, CODEGEN, NONE, TRACE_SAMPLE_FAULT, 4096), 0);
+	end(1);
+	assert_row(NONE, 0, 0, 5);
+	assert_true(item_row__is_counted(row_of(NONE)));
+	done();
+}
+
+/* Two definitions may have one path. Of an item that only samples are in, nothing is known. */
+static void results_are_executions(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 3, (uint32_t[]){ONE, ONE, TWO});
+	results(MIR_BUILT, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	assert_int_equal(items__sample(items, TYPECK, ONE, TRACE_SAMPLE_CPU, 1000), 0);
+	assert_int_equal(items__sample(items, TYPECK, NONE, TRACE_SAMPLE_CPU, 1000), 0);
+	end(3);
+	assert_int_equal(item_row__executions(row_of(ONE)), 3);
+	assert_true(item_row__is_counted(row_of(ONE)));
+	assert_false(row_of(ONE)->at_least);
+	assert_false(item_row__knows_charged(row_of(ONE)));
+	assert_int_equal(row_of(ONE)->n_queries, 1);
+	assert_int_equal(item_row__executions(row_of(TWO)), 1);
+	assert_true(item_row__is_counted(row_of(TWO)));
+	assert_int_equal(row_of(TWO)->n_queries, 0);
+	assert_false(item_row__is_counted(row_of(NONE)));
+	done();
+}
+
+static void unsure_results_are_no_executions(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	results(MIR_BUILT, TRACE_RESULTS_UNSURE, 2, (uint32_t[]){ONE, TWO});
+	end(2);
+	assert_int_equal(item_row__executions(row_of(ONE)), 1);
+	assert_true(row_of(ONE)->at_least);
+	assert_int_equal(item_row__executions(row_of(TWO)), 0);
+	assert_false(item_row__is_counted(row_of(TWO)));
+	done();
+}
+
+static void results_that_are_unknown_could_be_any_items(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	results(MIR_BUILT, TRACE_RESULTS_UNKNOWN, 0, NULL);
+	end(1);
+	assert_int_equal(item_row__executions(row_of(ONE)), 1);
+	assert_true(row_of(ONE)->at_least);
 	done();
 }
 
@@ -396,12 +460,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_time_of_all_queries_about_an_item_is_added_up),
 		TEST(time_on_the_cpu_is_a_part),
-		TEST(time_of_other_queries_is_taken_off),
 		TEST(instances_are_counted),
 		TEST(instances_of_other_crates_are_added),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),
+		TEST(waits_and_memory_are_sums_of_their_own),
+		TEST(with_memory_what_has_time_is_counted),
 		TEST(threads_are_separate),
 		TEST(an_activity_is_about_nothing),
 		TEST(the_most_expensive_queries_are_kept_in_order),
@@ -409,6 +474,9 @@ int main(void)
 		TEST(an_uncounted_interval_is_still_around_others),
 		TEST(deep_and_many_intervals_are_added_up),
 		TEST(times_of_samples_have_errors),
+		TEST(results_are_executions),
+		TEST(unsure_results_are_no_executions),
+		TEST(results_that_are_unknown_could_be_any_items),
 		TEST(only_a_path_is_an_item),
 		TEST(nothing_has_no_rows),
 	};

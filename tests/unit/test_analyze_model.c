@@ -248,11 +248,8 @@ static void raw_times_keep_the_time_of_probes(void **state)
 	}
 }
 
-static void decisions_and_losses_are_kept(void **state)
+static void losses_are_kept(void **state)
 {
-	const struct trace_item decision = {
-		.kind = TRACE_ITEM_DECISION,
-		.decision = {.time_ns = 150, .kind = TRACE_KIND_LOAD, .budget_ppm = 50000}};
 	const struct trace_item losses = {.kind = TRACE_ITEM_LOSSES,
 					  .losses.count[TRACE_LOST_RING_FULL] = 3};
 	_model_ struct model m = {};
@@ -260,13 +257,138 @@ static void decisions_and_losses_are_kept(void **state)
 	start(&m, 0);
 	assert_false(m.has_losses);
 	assert_int_equal(model__item(&m, &losses), 0);
-	assert_int_equal(model__item(&m, &decision), 0);
-	add_spans(&m);
-	assert_int_equal(model__end(&m), 0);
-	assert_int_equal(m.decisions.rows.n, 1);
-	assert_int_equal(m.decisions.ppm, 50000);
 	assert_true(m.has_losses);
 	assert_int_equal(trace_losses__total(&m.losses), 3);
+}
+
+/* layout_of within typeck, which is about ONE. */
+static const struct trace_job *job_of(const void *ctx, uint32_t id)
+{
+	static const struct trace_job jobs[] = {[1] = {.query = TYPECK, .parent = TRACE_NO_JOB},
+						[2] = {.query = LAYOUT_OF, .parent = 1}};
+
+	return &jobs[id];
+}
+
+static uint32_t job_item(const void *ctx, uint32_t process, const struct trace_job *job)
+{
+	assert_int_equal(process, 0);
+	return job->query == TYPECK ? ONE : TRACE_NO_STRING;
+}
+
+static void sample_of(struct model *m, uint8_t cause, uint32_t label, uint32_t job,
+		      uint64_t time_ns)
+{
+	const struct trace_item item = {
+		.kind = TRACE_ITEM_SAMPLE,
+		.sample = {.time_ns = time_ns,
+			   .tid = 7,
+			   .cause = cause,
+			   .value = 30,
+			   .label = label,
+			   .kind = label == TRACE_NO_STRING ? 0 : TRACE_KIND_ACTIVITY,
+			   .job = job,
+			   .stack = TRACE_NO_STACK},
+	};
+
+	assert_int_equal(model__item(m, &item), 0);
+}
+
+static void sample(struct model *m, uint32_t label, uint32_t job, uint64_t time_ns)
+{
+	sample_of(m, TRACE_SAMPLE_CPU, label, job, time_ns);
+}
+
+/* The only probes are of an activity. */
+static void without_probes_of_queries_times_are_those_of_samples(void **state)
+{
+	const struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING,
+					    .sampling = {.hz = 499, .queries = true}};
+	_free_ struct summary_row *rows = NULL;
+	_free_ struct item_row *items = NULL;
+	_model_ struct model m = {};
+	size_t n;
+
+	start_with(&m, (struct model_options){
+			       .parts = MODEL_ITEMS, .job = job_of, .job_item = job_item});
+	assert_false(m.by_samples);
+	assert_int_equal(model__item(&m, &sampling), 0);
+	assert_true(m.by_samples);
+	span(&m, TRACE_KIND_ACTIVITY, WAITING, 0, 100, 200);
+	sample(&m, WAITING, TRACE_NO_JOB, 120);
+	sample(&m, TRACE_NO_STRING, 2, 140);
+	sample(&m, TRACE_NO_STRING, 2, 160);
+	assert_int_equal(model__end(&m), 0);
+	assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SAMPLES);
+	assert_int_equal(rows[0].best_self_ns, 30);
+	assert_int_equal(rows[0].total_ns, 100);
+	/* No stack shows the query that two samples met: an item has it, and no row. */
+	assert_int_equal(rows[0].sampled_max_ns, 0);
+	assert_int_equal(items__rows(m.items, &items, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(item_at(items, n, ONE).cpu_ns, 60);
+	assert_int_equal(item_at(items, n, ONE).sampled[TRACE_SAMPLE_CPU].n, 2);
+	assert_int_equal(item_at(items, n, ONE).queries[0].label, LAYOUT_OF);
+	assert_int_equal(item_at(items, n, ONE).executions, 0);
+	/* The interval itself is no time of an item: it may hold that of queries. */
+	assert_int_equal(item_at(items, n, TRACE_NO_STRING).self_ns, 30);
+}
+
+/* Where probes see queries, too; a sample of the CPU is then no time of an item. */
+static void waits_and_memory_are_charged_to_items(void **state)
+{
+	for (int queries = 0; queries < 2; queries++) {
+		const struct trace_item sampling = {.kind = TRACE_ITEM_SAMPLING,
+						    .sampling = {.hz = 499, .queries = queries}};
+		_free_ struct item_row *items = NULL;
+		_model_ struct model m = {};
+		uint64_t cpu_ns = queries ? 30 : 0;
+		size_t n;
+
+		start_with(&m, (struct model_options){
+				       .parts = MODEL_ITEMS, .job = job_of, .job_item = job_item});
+		assert_int_equal(model__item(&m, &sampling), 0);
+		sample(&m, TRACE_NO_STRING, 2, 10);
+		sample_of(&m, TRACE_SAMPLE_OFF_CPU, TRACE_NO_STRING, 2, 100);
+		sample_of(&m, TRACE_SAMPLE_FAULT, TRACE_NO_STRING, 2, 140);
+		sample_of(&m, TRACE_SAMPLE_FAULT, WAITING, TRACE_NO_JOB, 150);
+		/* In no interval. */
+		sample_of(&m, TRACE_SAMPLE_OFF_CPU, TRACE_NO_STRING, TRACE_NO_JOB, 160);
+		assert_int_equal(model__end(&m), 0);
+		assert_int_equal(items__rows(m.items, &items, &n), 0);
+		assert_int_equal(n, 2);
+		assert_int_equal(item_at(items, n, ONE).self_ns, cpu_ns);
+		assert_int_equal(item_at(items, n, ONE).sampled[TRACE_SAMPLE_OFF_CPU].value, 30);
+		assert_int_equal(item_at(items, n, ONE).sampled[TRACE_SAMPLE_FAULT].value, 30);
+		assert_int_equal(
+			item_at(items, n, TRACE_NO_STRING).sampled[TRACE_SAMPLE_FAULT].value, 30);
+		assert_int_equal(item_at(items, n, TRACE_NO_STRING).sampled[TRACE_SAMPLE_OFF_CPU].n,
+				 0);
+	}
+}
+
+/* Where only the innermost function of a page fault is known, and probes see queries. */
+static void light_memory_is_not_charged_beside_probes(void **state)
+{
+	for (int queries = 0; queries < 2; queries++) {
+		const struct trace_item sampling = {
+			.kind = TRACE_ITEM_SAMPLING,
+			.sampling = {.fault_period = 100, .light = true, .queries = queries}};
+		_free_ struct item_row *items = NULL;
+		_model_ struct model m = {};
+		size_t n;
+
+		start_with(&m, (struct model_options){
+				       .parts = MODEL_ITEMS, .job = job_of, .job_item = job_item});
+		assert_int_equal(model__item(&m, &sampling), 0);
+		assert_int_equal(model__charges(&m, TRACE_SAMPLE_FAULT), queries);
+		sample_of(&m, TRACE_SAMPLE_FAULT, TRACE_NO_STRING, 2, 140);
+		assert_int_equal(model__end(&m), 0);
+		assert_int_equal(items__rows(m.items, &items, &n), 0);
+		assert_int_equal(n, queries);
+	}
 }
 
 static void items_that_fit_nothing_are_refused(void **state)
@@ -314,7 +436,7 @@ static uint64_t executions_of_items(const char *command, bool own_items)
 
 static void own_items_are_not_of_dependencies(void **state)
 {
-	const char *dependency = "rustc --crate-name a a.rs --cap-lints allow";
+	const char *dependency = "rustc --crate-name a a.rs -C metadata=1 --cap-lints allow";
 
 	assert_int_equal(executions_of_items("rustc --crate-name a a.rs", true), 2);
 	assert_int_equal(executions_of_items(dependency, true), 0);
@@ -331,7 +453,10 @@ int main(void)
 		cmocka_unit_test(all_off_cpu_time_is_of_groups),
 		cmocka_unit_test(only_wanted_labels_are_of_groups_and_callers),
 		cmocka_unit_test(raw_times_keep_the_time_of_probes),
-		cmocka_unit_test(decisions_and_losses_are_kept),
+		cmocka_unit_test(losses_are_kept),
+		cmocka_unit_test(without_probes_of_queries_times_are_those_of_samples),
+		cmocka_unit_test(waits_and_memory_are_charged_to_items),
+		cmocka_unit_test(light_memory_is_not_charged_beside_probes),
 		cmocka_unit_test(items_that_fit_nothing_are_refused),
 		cmocka_unit_test(own_items_are_not_of_dependencies),
 	};

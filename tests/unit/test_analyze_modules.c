@@ -147,24 +147,23 @@ static void queries_of_several_items_are_one(void **state)
 	assert_int_equal(row->sums.queries[1].self_ns, 5);
 }
 
-/* The share of typeck is 0.5 +- 0.05, that of model_of is 0.5 +- 0.25. */
-static void items_of_a_module_share_the_error_of_a_query(void **state)
+static void samples_of_the_items_of_a_module_are_added_up(void **state)
 {
-	struct own_shares shares = {};
+	static const uint32_t of[] = {FUNCTION, CLOSURE, CLOSURE, CRATE};
 	_both_ struct both b;
 
 	both__begin(&b);
-	assert_non_null(table__get(&shares.of, TYPECK, .own = 50, .all = 100));
-	assert_non_null(table__get(&shares.of, MODEL_OF, .own = 2, .all = 4));
-	items__divide(b.items, &shares);
-	add(&b, TYPECK, FUNCTION, 1000);
-	add(&b, TYPECK, CLOSURE, 1000);
-	add(&b, MODEL_OF, CRATE, 1000);
-	/* sqrt(100^2 + 250^2) */
-	assert_row(&b, "app", 3, 3000);
-	assert_int_equal(row_of(&b, "app")->sums.own.cpu_ns, 1500);
-	assert_int_equal(own_time__error(&row_of(&b, "app")->sums.own), 269);
-	own_shares__destroy(&shares);
+	for (size_t i = 0; i < N_OF(of); i++) {
+		const struct trace_span span = {.label = of[i] == CRATE ? MODEL_OF : TYPECK};
+
+		assert_int_equal(modules__span(b.modules, &span, of[i]), 0);
+		for (uint8_t cause = TRACE_SAMPLE_CPU; cause < TRACE_SAMPLE_CAUSES; cause++)
+			assert_int_equal(items__sample(b.items, span.label, of[i], cause, 1000), 0);
+	}
+	assert_row(&b, "app", 3, 4000);
+	assert_int_equal(row_of(&b, "app")->sums.cpu_ns, 4000);
+	for (uint8_t cause = TRACE_SAMPLE_CPU; cause < TRACE_SAMPLE_CAUSES; cause++)
+		assert_int_equal(sample_sum__error(&row_of(&b, "app")->sums.sampled[cause]), 2000);
 }
 
 static void time_outside_of_items_has_no_path(void **state)
@@ -204,7 +203,7 @@ int main(void)
 		cmocka_unit_test(an_item_counts_for_the_innermost_module_or_impl),
 		cmocka_unit_test(without_modules_there_are_crates_and_impls),
 		cmocka_unit_test(queries_of_several_items_are_one),
-		cmocka_unit_test(items_of_a_module_share_the_error_of_a_query),
+		cmocka_unit_test(samples_of_the_items_of_a_module_are_added_up),
 		cmocka_unit_test(time_outside_of_items_has_no_path),
 		cmocka_unit_test(a_type_is_not_cut),
 		cmocka_unit_test(nothing_has_no_rows),

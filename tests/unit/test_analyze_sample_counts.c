@@ -38,8 +38,7 @@ static void assert_row(const struct sample_count *row, uint32_t label, uint64_t 
 static void the_innermost_interval_has_the_sample(void **state)
 {
 	__cleanup(sample_counts__destroy) struct sample_counts c = {};
-	_free_ struct sample_count *rows = NULL;
-	size_t n;
+	const struct sample_count *rows;
 
 	SAMPLE(&c, A, B);
 	SAMPLE(&c, A, B);
@@ -48,10 +47,10 @@ static void the_innermost_interval_has_the_sample(void **state)
 	SAMPLE(&c, A, B, A, B, C);
 	sample(&c, (const uint32_t[]){A, 0}, TRACE_SAMPLE_OFF_CPU);
 	sample(&c, (const uint32_t[]){0}, TRACE_SAMPLE_CPU);
-	assert_int_equal(sample_counts__rows(&c, &rows, &n), 0);
-	assert_int_equal(n, 4);
-	assert_row(&rows[0], B, 2, 3);
-	assert_row(&rows[1], A, 1, 4);
+	rows = c.rows.at;
+	assert_int_equal(c.rows.n, 4);
+	assert_row(&rows[0], A, 1, 4);
+	assert_row(&rows[1], B, 2, 3);
 	assert_row(&rows[2], C, 1, 1);
 	assert_int_equal(rows[2].kind, TRACE_KIND_ACTIVITY);
 	assert_row(&rows[3], TRACE_NO_STRING, 1, 1);

@@ -133,81 +133,63 @@ struct expected {
 	struct sample_sums of[PROCESSES][ROWS];
 };
 
-/* Of labels, when they are queries; other kinds are watched. */
-static const enum samples_watch watches[LABELS] = {
-	[2] = SAMPLES_UNWATCHED, [3] = SAMPLES_UNWATCHED_ITEM, [4] = SAMPLES_HIDDEN};
+/* Executions of this query are hidden. */
+#define HIDDEN 4
 
-static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
+static bool hides(const void *ctx, uint32_t label, uint8_t kind)
 {
-	assert_ptr_equal(ctx, watches);
-	return kind == TRACE_KIND_QUERY ? watches[label] : SAMPLES_WATCHED;
+	assert_ptr_equal(ctx, tree);
+	return kind == TRACE_KIND_QUERY && label == HIDDEN;
 }
 
-/* The innermost entries of a stack, 0: none; and the rows of those that are not hidden. */
+/* The innermost entry of a stack that is not hidden, 0: none; and the rows of all that are not. */
 struct shown {
-	uint32_t seen, watched;
-	enum samples_watch watch; /* of `seen` */
-	bool has_item;		  /* an entry before the first that is watched may be about one */
+	uint32_t seen;
 	bool rows[ROWS];
 };
 
-static struct shown shown_in(uint32_t stack, bool is_watched)
+static struct shown shown_in(uint32_t stack, bool hiding)
 {
 	struct shown s = {};
 
 	for (uint32_t i = stack; i; i = tree[i].parent) {
-		enum samples_watch watch = SAMPLES_WATCHED;
-
 		if (tree[i].kind == TRACE_STACK_LOCATION || tree[i].kind == TRACE_STACK_UNKNOWN)
 			continue;
-		if (is_watched && tree[i].kind == TRACE_STACK_QUERY)
-			watch = watches[tree[i].place];
-		if (watch == SAMPLES_HIDDEN)
+		if (hiding && tree[i].kind == TRACE_STACK_QUERY && tree[i].place == HIDDEN)
 			continue;
 		s.rows[row_of_entry(i)] = true;
-		if (!s.seen) {
-			s.seen = i;
-			s.watch = watch;
-		}
-		s.has_item |= !s.watched && watch == SAMPLES_UNWATCHED_ITEM;
-		if (!s.watched && watch == SAMPLES_WATCHED)
-			s.watched = i;
+		s.seen = s.seen ?: i;
 	}
 	return s;
 }
 
-static void expect(struct expected *e, const struct trace_sample *s, bool is_watched)
+/* Probes know queries best, and stacks may show a query in an activity that has probes. */
+static void expect(struct expected *e, const struct trace_sample *s, bool hiding)
 {
 	const struct sample_sum one = {1, s->value};
-	struct shown shown = shown_in(s->stack, is_watched);
-	bool has_label = s->label != TRACE_NO_STRING;
-	uint32_t probed = row_number(s->label, s->kind == TRACE_KIND_ACTIVITY);
-	uint32_t nearest = has_label ? probed : row_of_entry(shown.watched);
-	bool is_own = has_label ? shown.watch == SAMPLES_WATCHED : shown.watched == shown.seen;
-	uint32_t owner = has_label && is_own ? probed : row_of_entry(shown.seen);
+	struct shown shown = shown_in(s->stack, hiding);
+	bool by_probes =
+		s->label != TRACE_NO_STRING && (!shown.seen || s->kind == TRACE_KIND_QUERY);
+	uint32_t owner = by_probes ? row_number(s->label, s->kind == TRACE_KIND_ACTIVITY)
+				   : row_of_entry(shown.seen);
 	struct sample_sums *of = e->of[s->process];
 
-	for (uint32_t row = 0; row < ROWS; row++)
-		if (shown.rows[row] || (has_label && row == probed))
-			sample_sum__add(&of[row].total[s->cause], &one);
-	if (has_label || shown.seen)
-		sample_sum__add(&of[owner].self[s->cause], &one);
-	if (s->cause != CPU || !(has_label || shown.watched))
+	if (!by_probes && !shown.seen)
 		return;
-	sample_sum__add(&of[nearest].nearest, &one);
-	if (is_own)
-		sample_sum__add(&of[nearest].own, &one);
-	else if (!shown.has_item)
-		sample_sum__add(&of[nearest].itemless, &one);
+	shown.rows[owner] = true;
+	for (uint32_t row = 0; row < ROWS; row++)
+		if (shown.rows[row])
+			sample_sum__add(&of[row].total[s->cause], &one);
+	sample_sum__add(&of[owner].self[s->cause], &one);
 }
 
-static void assert_rows(struct samples *s, const struct expected *e, bool is_watched)
+static void assert_rows(struct samples *s, const struct expected *e, bool hiding)
 {
 	struct expected found = {};
 	_free_ struct samples_row *rows = NULL;
 	size_t n;
 
-	assert_int_equal(samples__rows(s, is_watched ? watch_of : NULL, watches, &rows, &n), 0);
+	assert_int_equal(samples__rows(s, hiding ? hides : NULL, tree, &rows, &n), 0);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = row_number(rows[i].label, summary_kinds_are_activity(rows[i].kinds));
 
@@ -224,7 +206,7 @@ static void random_samples_agree_with_the_definition(void **state)
 
 	for (int round = 0; round < 20; round++) {
 		_samples_ struct samples *s = NULL;
-		struct expected e = {}, watched = {};
+		struct expected e = {}, hiding = {};
 
 		grow_tree(&rng);
 		assert_int_equal(samples__new(&source, &s), 0);
@@ -240,55 +222,15 @@ static void random_samples_agree_with_the_definition(void **state)
 			};
 
 			expect(&e, &sample, false);
-			expect(&watched, &sample, true);
+			expect(&hiding, &sample, true);
 			assert_int_equal(samples__add(s, &sample), 0);
 			/* Rows may be asked for in between. */
 			if (i == 500)
 				assert_rows(s, &e, false);
 		}
 		assert_rows(s, &e, false);
-		assert_rows(s, &watched, true);
+		assert_rows(s, &hiding, true);
 	}
-}
-
-static void assert_compared(struct samples *s,
-			    enum samples_watch (*watch)(const void *, uint32_t, uint8_t),
-			    uint64_t compared, uint64_t differ)
-{
-	_free_ struct samples_row *rows = NULL;
-	size_t n;
-
-	assert_int_equal(samples__rows(s, watch, watches, &rows, &n), 0);
-	assert_int_equal(samples__totals(s)->compared, compared);
-	assert_int_equal(samples__totals(s)->differ, differ);
-}
-
-/* Their probes see the query around. */
-static void queries_without_probes_are_not_compared(void **state)
-{
-	const struct stack_source source = {.entry = entry};
-	_samples_ struct samples *s = NULL;
-	struct trace_sample sample = {
-		.stack = 3, .label = 1, .kind = TRACE_KIND_QUERY, .cause = CPU};
-
-	tree[1] = (struct trace_stack){.place = 1, .kind = TRACE_STACK_QUERY};
-	tree[2] = (struct trace_stack){.parent = 1, .place = 2, .kind = TRACE_STACK_QUERY};
-	tree[3] = (struct trace_stack){.parent = 2, .place = 3, .kind = TRACE_STACK_QUERY};
-	assert_int_equal(samples__new(&source, &s), 0);
-	assert_int_equal(samples__add(s, &sample), 0);
-	assert_compared(s, NULL, 1, 1);
-	assert_compared(s, watch_of, 1, 0);
-	sample.label = 0;
-	assert_int_equal(samples__add(s, &sample), 0);
-	assert_compared(s, watch_of, 2, 1);
-	/* None of the stack's queries has probes. */
-	tree[1].place = 2;
-	tree[2] = tree[1];
-	samples__free(take_ptr(s));
-	assert_int_equal(samples__new(&source, &s), 0);
-	sample.stack = 1;
-	assert_int_equal(samples__add(s, &sample), 0);
-	assert_compared(s, watch_of, 0, 0);
 }
 
 static void probes_and_stacks_are_compared(void **state)
@@ -297,6 +239,8 @@ static void probes_and_stacks_are_compared(void **state)
 	_samples_ struct samples *s = NULL;
 	struct trace_sample sample = {
 		.stack = 2, .label = 2, .kind = TRACE_KIND_QUERY, .cause = CPU};
+	_free_ struct samples_row *rows = NULL;
+	size_t n;
 
 	tree[1] = (struct trace_stack){.place = 2, .kind = TRACE_STACK_QUERY};
 	/* Not every activity that a stack shows has probes. */
@@ -310,7 +254,9 @@ static void probes_and_stacks_are_compared(void **state)
 	assert_int_equal(samples__add(s, &sample), 0);
 	sample.label = TRACE_NO_STRING;
 	assert_int_equal(samples__add(s, &sample), 0);
-	assert_compared(s, NULL, 2, 1);
+	assert_int_equal(samples__rows(s, NULL, NULL, &rows, &n), 0);
+	assert_int_equal(samples__totals(s)->compared, 2);
+	assert_int_equal(samples__totals(s)->differ, 1);
 	sample.cause = 0;
 	assert_int_equal(samples__add(s, &sample), -EINVAL);
 	sample.cause = TRACE_SAMPLE_CAUSES;
@@ -333,7 +279,6 @@ int main(void)
 			temporary_remove),
 		cmocka_unit_test(random_samples_agree_with_the_definition),
 		cmocka_unit_test(probes_and_stacks_are_compared),
-		cmocka_unit_test(queries_without_probes_are_not_compared),
 		cmocka_unit_test(an_error_is_the_root_of_the_number),
 	};
 

@@ -197,7 +197,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(summary__tally(s, &size), 0);
 	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
 	rows = rows_of(s, SUMMARY_ALL, 2);
-	assert_int_equal(summary__counts(s, &counts), 0);
+	assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
 	assert_int_equal(counts.queries, 1);
 	assert_int_equal(counts.activities, 3);
 	assert_true(rows[0].is_activity);
@@ -395,6 +395,73 @@ static void loads_are_distinguished_from_executions(void **state)
 	assert_int_equal(summary__reuse(s, 1).loads, 0);
 }
 
+static void tally(struct summary *s, uint32_t process, uint32_t kind, uint32_t label, uint64_t n)
+{
+	const struct trace_tally t = {
+		.process = process, .label = label, .kind = kind, .events = n};
+
+	assert_int_equal(summary__tally(s, &t), 0);
+}
+
+static void command(struct summary *s, uint32_t process, const char *command)
+{
+	const char *crate = strstr(command, "--crate-name ");
+	const struct trace_process p = {
+		.index = process, .command = (char *)command, .crate = (char *)crate};
+
+	assert_int_equal(summary__process(s, &p), 0);
+}
+
+static void assert_result(const struct summary *s, uint32_t process, uint32_t label, uint64_t n,
+			  bool missing)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n_rows, found = 0;
+
+	assert_int_equal(summary__rows(s, process, &rows, &n_rows), 0);
+	for (size_t i = 0; i < n_rows; i++) {
+		if (rows[i].label != label)
+			continue;
+		found++;
+		assert_int_equal(rows[i].results, n);
+		assert_int_equal(rows[i].results_missing, missing);
+		assert_int_equal(summary_row__is_counted(&rows[i]), !missing);
+	}
+	assert_int_equal(found, n != 0);
+}
+
+static void a_sum_misses_what_was_not_read(void **state)
+{
+	_summary_ struct summary *s = NULL;
+
+	assert_int_equal(summary__new(&s), 0);
+	summary__set_unwatched(s);
+	command(s, 0, "rustc --crate-name a a.rs");
+	command(s, 1, "rustc --crate-name b b.rs");
+	command(s, 2, "rustc -vV");
+	tally(s, 0, TRACE_KIND_RESULTS, 1, 10);
+	tally(s, 0, TRACE_KIND_RESULTS, 2, 20);
+	tally(s, 0, TRACE_KIND_RESULTS, 3, 30);
+	/* The second one was not read, or not yet. */
+	assert_result(s, SUMMARY_ALL, 1, 10, true);
+	assert_result(s, 0, 1, 10, false);
+	tally(s, 1, TRACE_KIND_RESULTS, 1, 1);
+	tally(s, 1, TRACE_KIND_RESULTS_AT_LEAST, 2, 2);
+	tally(s, 1, TRACE_KIND_RESULTS_AT_LEAST, 3, 0);
+	tally(s, 1, TRACE_KIND_RESULTS_AT_LEAST, 4, 0);
+	for (int folded = 0; folded < 2; folded++) {
+		assert_result(s, SUMMARY_ALL, 1, 11, false);
+		assert_result(s, SUMMARY_ALL, 2, 22, true);
+		assert_result(s, SUMMARY_ALL, 3, 30, true);
+		assert_result(s, SUMMARY_ALL, 4, 0, true);
+		assert_int_equal(summary__fold(s, folded), 0);
+	}
+	assert_int_equal(summary__fold(s, 2), 0);
+	assert_result(s, SUMMARY_ALL, 1, 11, false);
+	command(s, 3, "rustc --crate-name c c.rs");
+	assert_result(s, SUMMARY_ALL, 1, 11, true);
+}
+
 static void activities_are_distinguished_from_queries(void **state)
 {
 	_summary_ struct summary *s = new_summary();
@@ -438,19 +505,39 @@ static void a_query_and_an_activity_of_one_name_are_two_rows(void **state)
 			assert_int_equal(rows[i].count, rows[i].is_activity ? 2 : 4);
 			assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].is_activity);
 		}
-		assert_int_equal(summary__counts(s, &counts), 0);
+		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
 		assert_int_equal(counts.queries, 4);
 		assert_int_equal(counts.activities, 2);
 	}
 }
 
-static struct sample_sums sampled(uint64_t self, uint64_t nearest)
+/* Of queries without probes; of others the recorded ones count. */
+static void tables_of_the_compiler_count_executions(void **state)
+{
+	const struct trace_tally tallies[] = {
+		{.label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
+		{.label = 2, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
+		{.label = 3, .kind = TRACE_KIND_RESULTS, .events = 3},
+	};
+	_summary_ struct summary *s = new_summary();
+	struct summary_counts counts;
+
+	for (size_t i = 0; i < N_OF(tallies); i++)
+		assert_int_equal(summary__tally(s, &tallies[i]), 0);
+	summary__set_unwatched(s);
+	for (int recorded = 0; recorded < 2; recorded++) {
+		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
+		assert_int_equal(counts.queries, (recorded ? 1 : 20) + 42 + 3);
+		assert_int_equal(counts.unsure, 8);
+		span(s, 0, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
+	}
+}
+
+static struct sample_sums sampled(uint64_t self)
 {
 	return (struct sample_sums){
 		.self[TRACE_SAMPLE_CPU] = {self, 1000 * self},
 		.total[TRACE_SAMPLE_CPU] = {self + 7, 1000 * (self + 7)},
-		.nearest = {nearest, 1000 * nearest},
-		.own = {self, 1000 * self},
 	};
 }
 
@@ -458,7 +545,7 @@ static void a_query_without_intervals_has_its_samples(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL, *one = NULL;
-	const struct sample_sums sums = sampled(2, 2), more = sampled(7, 7);
+	const struct sample_sums sums = sampled(2), more = sampled(7);
 
 	assert_false(summary__is_sampled(s));
 	summary__set_sampled(s);
@@ -486,44 +573,43 @@ static void a_query_without_intervals_has_its_samples(void **state)
 	assert_int_equal(rows[0].best_self_ns, 9000);
 }
 
-/* Of 100 samples between the probes of label 1, 80 were its own. */
-static void samples_divide_the_time_between_probes(void **state)
+/* Self times of what has probes would hold those of queries; total times are exact. */
+static void without_probes_of_queries_all_self_times_are_by_samples(void **state)
 {
+	const struct trace_tally tally = {.label = 3, .kind = TRACE_KIND_RESULTS, .events = 7};
+	const struct sample_sums more = sampled(100), fewer = sampled(25);
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
-	const struct sample_sums own = sampled(80, 100), all = sampled(5, 5);
-	const struct trace_span spans[] = {{.end_ns = 1000000, .label = 1},
-					   {.end_ns = 500000, .label = 2},
-					   {.end_ns = 100, .label = 3}};
 
-	for (size_t i = 0; i < N_OF(spans); i++) {
-		/* A tenth of the second was off the CPU, where no sample is. */
-		const struct trace_times times = {
-			.self_ns = spans[i].end_ns,
-			.self_off_ns = i == 1 ? 50000 : 0,
-		};
+	for (uint32_t label = 1; label <= 2; label++) {
+		const struct trace_span activity = {
+			.end_ns = 500000, .label = label, .kind = TRACE_KIND_ACTIVITY};
 
-		assert_int_equal(summary__span(s, &spans[i], &times), 0);
+		assert_int_equal(
+			summary__span(s, &activity, &(struct trace_times){.self_ns = 500000}), 0);
 	}
 	summary__set_sampled(s);
-	assert_int_equal(summary__samples(s, 0, 1, 1, &own), 0);
-	assert_int_equal(summary__samples(s, 0, 2, 1, &all), 0);
-	rows = rows_of(s, SUMMARY_ALL, 3);
-	assert_int_equal(rows[0].best_self_ns, 1000000);
-	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SPANS);
-	free(rows);
 	summary__set_unwatched(s);
+	assert_true(summary__is_unwatched(s));
+	assert_int_equal(summary__tally(s, &tally), 0);
+	assert_int_equal(summary__samples(s, 0, 1, 1u << TRACE_KIND_ACTIVITY, &fewer), 0);
+	assert_int_equal(summary__samples(s, 0, 3, 1u << TRACE_KIND_QUERY, &more), 0);
 	rows = rows_of(s, SUMMARY_ALL, 3);
-	assert_int_equal(rows[0].self_by, SUMMARY_SELF_SHARE);
-	assert_int_equal(rows[0].self_ns, 1000000);
-	assert_int_equal(rows[0].best_self_ns, 800000);
-	assert_int_equal(rows[0].best_error_ns, 40000); /* sqrt(0.8 * 0.2 / 100) */
-	assert_int_equal(rows[1].self_by, SUMMARY_SELF_SPANS);
-	assert_int_equal(rows[1].best_self_ns, 450000);
-	assert_int_equal(rows[1].best_error_ns, 0);
-	/* No sample: nobody knows. */
-	assert_int_equal(rows[2].self_by, SUMMARY_SELF_LIMIT);
-	assert_int_equal(rows[2].best_self_ns, 100);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(rows[i].self_by, SUMMARY_SELF_SAMPLES);
+	assert_int_equal(rows[0].label, 3);
+	assert_int_equal(rows[0].best_self_ns, 100000);
+	assert_int_equal(rows[0].best_error_ns, 10000);
+	assert_int_equal(rows[0].count, 0);
+	assert_int_equal(summary_row__executions(&rows[0]), 7);
+	assert_int_equal(rows[1].label, 1);
+	assert_int_equal(rows[1].best_self_ns, 25000);
+	assert_int_equal(rows[1].best_cpu_ns, 25000);
+	assert_int_equal(rows[1].total_ns, 500000);
+	assert_int_equal(summary_row__executions(&rows[1]), 1);
+	/* Nothing met it. */
+	assert_int_equal(rows[2].best_self_ns, 0);
+	assert_int_equal(rows[2].self_ns, 500000);
 }
 
 int main(void)
@@ -542,9 +628,11 @@ int main(void)
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
 		cmocka_unit_test(loads_are_distinguished_from_executions),
+		cmocka_unit_test(a_sum_misses_what_was_not_read),
 		cmocka_unit_test(activities_are_distinguished_from_queries),
 		cmocka_unit_test(a_query_without_intervals_has_its_samples),
-		cmocka_unit_test(samples_divide_the_time_between_probes),
+		cmocka_unit_test(tables_of_the_compiler_count_executions),
+		cmocka_unit_test(without_probes_of_queries_all_self_times_are_by_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

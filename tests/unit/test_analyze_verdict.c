@@ -115,7 +115,7 @@ static void what_is_lost_is_a_part_of_the_compilers(void **state)
 	assert_int_equal(v.state, VERDICT_LOST_COMPILERS);
 	assert_int_equal(v.lost, 2);
 	assert_int_equal(v.of, 3);
-	sample_span(s, 1, SAMPLE_TYPECK, 10, 10, 0);
+	assert_int_equal(summary__sample(s, &(struct trace_sample){.process = 1}), 0);
 	l.count[TRACE_LOST_COMPILERS] = 1;
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }

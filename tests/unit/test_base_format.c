@@ -140,6 +140,30 @@ static void broken_utf8_is_replaced_byte_by_byte(void **state)
 	assert_clean("\xf4\x90\x80\x80", "????");
 }
 
+static void what_is_cut_off_has_a_mark(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *want;
+	} cases[] = {
+		{"eval_to_allocation_raw", 14, "eval_to_allo.."},
+		{"abcdef", 6, "abcdef"},
+		{"abcdef", 3, "a.."},
+		{"abcdef", 2, "ab"},
+		{"abcdef", 0, ""},
+		{"", 5, ""},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char text[32];
+
+		strcpy(text, cases[i].text);
+		format_cut(text, cases[i].columns);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
 static void width_counts_columns_not_bytes(void **state)
 {
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
@@ -177,6 +201,7 @@ int main(void)
 		cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),
 		cmocka_unit_test(width_counts_columns_not_bytes),
 		cmocka_unit_test(bytes_are_two_digits_each),
+		cmocka_unit_test(what_is_cut_off_has_a_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

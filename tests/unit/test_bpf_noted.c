@@ -8,6 +8,12 @@
 
 static const struct wire_mapping a = {0x1000, 0x3000, 0x100, 1, 0}, b = {0x5000, 0x6000, 0, 2, 0};
 
+static void noted_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
+{
+	for (wire_u32 i = 0; i < n && !fn(i, ctx); i++)
+		;
+}
+
 static struct noted_mappings begun(wire_u32 pid, wire_u64 serial)
 {
 	struct noted_mappings n = {0};

@@ -30,7 +30,7 @@ static const struct plan plan = {
 
 static uint64_t cookie_at(uint32_t at, uint8_t lib, bool callers)
 {
-	struct attach_set c = {.plan = &plan, .lib = lib, .callers = callers, .queries = true};
+	struct attach_set c = {.plan = &plan, .lib = lib, .callers = callers};
 
 	return attach_set__cookie(&c, &sites[at]);
 }
@@ -117,7 +117,7 @@ static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
 
 static bool wrappers_of(uint32_t query, struct wire_wrappers *w)
 {
-	struct attach_set c = {.plan = &plan, .callers = true, .queries = true};
+	struct attach_set c = {.plan = &plan, .callers = true};
 
 	return attach_set__wrappers(&c, query, w);
 }
@@ -177,7 +177,7 @@ static const struct plan keyed_plan = {
 static uint64_t keyed_cookie(uint8_t role, uint32_t query, uint8_t key_reg, int32_t key_slot,
 			     int32_t sp_delta)
 {
-	const struct attach_set c = {.plan = &keyed_plan, .queries = true};
+	const struct attach_set c = {.plan = &keyed_plan};
 
 	keyed_site = (struct plan_site){.role = role,
 					.query = query,
@@ -251,7 +251,7 @@ static void a_body_may_have_the_key_on_its_stack(void **state)
 
 static struct wire_provider identified(uint32_t query, uint8_t key_reg, int32_t key_slot)
 {
-	const struct attach_set c = {.plan = &keyed_plan, .queries = true};
+	const struct attach_set c = {.plan = &keyed_plan};
 	struct wire_provider_key key;
 	struct wire_provider value;
 
@@ -291,7 +291,7 @@ static void a_provider_says_where_the_key_is(void **state)
 /* With callers, the cookie of a wrapper has no room for it: it is in the table. */
 static void a_wrapper_with_callers_has_the_key_in_the_table(void **state)
 {
-	const struct attach_set c = {.plan = &keyed_plan, .callers = true, .queries = true};
+	const struct attach_set c = {.plan = &keyed_plan, .callers = true};
 	struct wire_wrappers w;
 
 	keyed_cookie(WIRE_ROLE_WRAPPER, 1, WIRE_REG_DX, PLAN_NO_SLOT, 8);
@@ -312,7 +312,7 @@ static void a_wrapper_with_callers_has_the_key_in_the_table(void **state)
 static void a_hidden_query_has_no_key(void **state)
 {
 	const char *events = "query-provider,-local";
-	struct attach_set c = {.plan = &keyed_plan, .callers = true, .queries = true};
+	struct attach_set c = {.plan = &keyed_plan, .callers = true};
 	_filter_ struct filter *filter = NULL;
 	struct wire_wrappers w;
 	uint64_t cookie;
@@ -446,7 +446,7 @@ static void identify_says_that_a_number_is_there(void **state)
 static bool provider_at(uint32_t at, uint32_t query, uint8_t lib, struct wire_provider_key *key,
 			struct wire_provider *value)
 {
-	struct attach_set c = {.plan = &plan, .lib = lib, .queries = true};
+	struct attach_set c = {.plan = &plan, .lib = lib};
 
 	return attach_set__provider(&c, &sites[at], query, key, value);
 }

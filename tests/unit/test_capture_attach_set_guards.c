@@ -111,7 +111,8 @@ static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 	/*                                  start, caught, phase, tiny, dynamic, waiting, hashes,
 	 *                                  other, loading, phase's end, shared end, timer */
 	assert_wants("all", "SCPTDWHXLEET");
-	assert_wants("default", "SCPtdWhXLEET");
+	assert_wants("default", "sCPtdWhXLEET");
+	assert_wants("default,query-provider", "SCPtdWhXLEET");
 	assert_wants("query-provider", "SCptdwhxleet");
 	assert_wants("passes", "sCptdwhxleeT");
 	assert_wants("generic-activity", "sCPTDwhXlEET");
@@ -120,6 +121,70 @@ static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 	assert_wants("incr-cache-load", "sCptdwhxLeet");
 	assert_wants("incr-result-hashing", "SCptdwHxleet");
 	assert_wants("generic-activity,-other,-meta*", "sCPtDwhxlEeT");
+}
+
+/* Three bodies: one of two queries, of which one shares the next with a third; one of the last. */
+enum { ALPHA, BETA, GAMMA, DELTA, N_SHARERS };
+static struct plan_query sharers[N_SHARERS] = {
+	[ALPHA] = {.name = (char *)"alpha", .body_non_incr = 0, .body_incr = PLAN_NONE},
+	[BETA] = {.name = (char *)"beta", .body_non_incr = 0, .body_incr = 1},
+	[GAMMA] = {.name = (char *)"gamma", .body_non_incr = PLAN_NONE, .body_incr = 1},
+	[DELTA] = {.name = (char *)"delta", .body_non_incr = 2, .body_incr = PLAN_NONE},
+};
+
+#define OF_QUERY(r, q)                                                                         \
+	{                                                                                      \
+		.role = (r), .query = (q), .body = 0, .guard = PLAN_NONE, .slot = PLAN_NO_SLOT \
+	}
+#define OF_BODY(r, b)                                                             \
+	{                                                                         \
+		.role = (r), .query = PLAN_NONE, .body = (b), .guard = PLAN_NONE, \
+		.slot = PLAN_NO_SLOT                                              \
+	}
+
+static struct plan_site shared_sites[] = {
+	OF_QUERY(WIRE_ROLE_START, ALPHA),   OF_QUERY(WIRE_ROLE_WRAPPER, BETA),
+	OF_QUERY(WIRE_ROLE_START, GAMMA),   OF_QUERY(WIRE_ROLE_START_BODY, DELTA),
+	OF_BODY(WIRE_ROLE_END, 0),	    OF_BODY(WIRE_ROLE_IDENTIFY, 1),
+	OF_BODY(WIRE_ROLE_END, 2),	    OF_QUERY(WIRE_ROLE_REQUEST, ALPHA),
+	OF_QUERY(WIRE_ROLE_REQUEST, DELTA), OF_BODY(WIRE_ROLE_CAUGHT, PLAN_NONE),
+};
+
+/* One letter per site, as above. */
+static void assert_follows(const char *events, bool callers, const char *want)
+{
+	const struct plan plan = {
+		.bodies = bodies,
+		.n_bodies = 3,
+		.queries = sharers,
+		.n_queries = N_SHARERS,
+		.sites = shared_sites,
+		.n_sites = N_OF(shared_sites),
+	};
+	_filter_ struct filter *f = NULL;
+	_attach_set_ struct attach_set c = {0};
+
+	assert_int_equal(filter__new(&events, 1, &f), 0);
+	assert_int_equal(attach_set__init(&c, &plan, f, 3, callers), 0);
+	for (size_t i = 0; i < N_OF(shared_sites); i++)
+		if (attach_set__wants(&c, &shared_sites[i]) != (want[i] < 'a'))
+			fail_msg("%s: site %zu", events, i);
+}
+
+/* An end of a body is of any of its queries, which are followed together. */
+static void a_named_query_has_the_sites_of_its_bodies_alone(void **state)
+{
+	assert_follows("default", false, "abgdeieqrC");
+	assert_follows("default,delta", false, "abgDeiEqrC");
+	assert_follows("default,alpha", false, "ABGdEIeqrC");
+	assert_follows("gamma", false, "ABGdEIeqrC");
+	assert_follows("default,alpha,-alpha", false, "abgdeieqrC");
+	assert_follows("alpha,delta", false, "ABGDEIEqrC");
+	assert_follows("query-provider", false, "ABGDEIEqrC");
+	assert_follows("default,incr-result-hashing", false, "ABGDEIEqrC");
+	/* Other requests show that one is over. */
+	assert_follows("default,delta", true, "ABGDEIEQRC");
+	assert_follows("default", true, "abgdeieqrC");
 }
 
 static enum plan_part wanted_part(int site)
@@ -319,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_source_of_an_argument_is_in_a_table),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
+		cmocka_unit_test(a_named_query_has_the_sites_of_its_bodies_alone),
 		cmocka_unit_test(only_some_compilers_need_the_sites_of_an_optional_part),
 		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
 		cmocka_unit_test(a_load_is_asked_for_by_its_callers),

@@ -45,7 +45,8 @@ static void each_word_stands_for_its_kind(void **state)
 	assert_classes("incr-result-hashing", "h");
 	assert_classes("all", "qatpblh");
 	assert_classes("query-cache-hit", "qc");
-	assert_classes("default", "qapbl");
+	assert_classes("default", "apbl");
+	assert_classes("default,query-provider", "qapbl");
 	assert_classes("none", "");
 	assert_classes("passes,query-provider", "pq");
 }
@@ -72,11 +73,12 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 {
 	_filter_ struct filter *f = NULL;
 
-	assert_classes("-passes", "qabl");
-	assert_classes("-query-provider,-passes", "abl");
-	assert_classes("-query-cache-hit", "qapbl");
+	assert_classes("-passes", "abl");
+	assert_classes("-query-blocked,-passes", "al");
+	assert_classes("-query-cache-hit", "apbl");
 	assert_int_equal(filter__new(NULL, 0, &f), 0);
-	assert_true(filter__passes(f, FILTER_QUERY, "typeck"));
+	assert_false(filter__passes(f, FILTER_QUERY, "typeck"));
+	assert_true(filter__passes(f, FILTER_LOAD, "typeck"));
 	assert_false(filter__passes(f, FILTER_HASHING, "typeck"));
 }
 
@@ -84,8 +86,9 @@ static void the_default_leaves_out_what_is_tiny(void **state)
 {
 	assert_false(passes("default", FILTER_ACTIVITY, "metadata_decode_entry_type_of"));
 	assert_false(passes("default", FILTER_ACTIVITY, "incr_comp_encode_dep_graph"));
+	assert_false(passes("default", FILTER_ACTIVITY, "encode_query_results_for"));
 	assert_true(passes("default", FILTER_ACTIVITY, "metadata_register_crate"));
-	assert_true(passes("default", FILTER_QUERY, "mir_pass_like_query"));
+	assert_true(passes("default,query-provider", FILTER_QUERY, "mir_pass_like_query"));
 	assert_true(passes("default,mir_pass_*", FILTER_DYNAMIC, "mir_pass_inline"));
 	assert_true(passes("generic-activity", FILTER_DYNAMIC, "mir_pass_inline"));
 }
@@ -100,16 +103,77 @@ static bool wants_off_cpu(const char *list)
 /* off-cpu and the other words do not affect each other. */
 static void off_cpu_is_recorded_unless_taken_away(void **state)
 {
-	_filter_ struct filter *f = made("none,off-cpu");
-
 	assert_true(wants_off_cpu("query-provider"));
 	assert_true(wants_off_cpu("none,passes"));
 	assert_false(wants_off_cpu("passes,-off-cpu"));
 	assert_true(wants_off_cpu("-off-cpu,off-cpu"));
-	assert_classes("off-cpu", "qapbl");
-	assert_classes("-off-cpu", "qapbl");
+	assert_classes("off-cpu", "apbl");
+	assert_classes("-off-cpu", "apbl");
 	assert_classes("query-provider,-off-cpu", "q");
-	assert_true(filter__is_empty(f));
+}
+
+/* "none" takes away what needs a site, and "-counts" all. */
+static void counts_may_be_read_without_sites(void **state)
+{
+	static const struct {
+		const char *list;
+		bool counts, readings;
+	} cases[] = {
+		{"none", false, true},		{"none,counts", true, true},
+		{"none,-counts", false, false}, {"-counts,none", false, false},
+		{"default", true, true},	{"-counts", false, false},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		_filter_ struct filter *f = made(cases[i].list);
+
+		assert_int_equal(filter__wants_counts(f), cases[i].counts);
+		assert_int_equal(filter__wants_readings(f), cases[i].readings);
+	}
+	assert_true(filter__wants_readings(NULL));
+}
+
+/* Nor do counts, but "none" takes them away too. */
+static void a_list_is_empty_if_it_has_no_counts_either(void **state)
+{
+	static const char *const empty[] = {
+		"none",		"counts,none",	"none,off-cpu",		 "llvm,-counts",
+		"-all,-counts", "-counts,-all", "passes,-passes,-counts"};
+	static const char *const wanting[] = {"none,counts", "counts",	       "-all",
+					      "-counts",     "-none",	       "llvm",
+					      "none,passes", "passes,-passes", "passes,-counts"};
+
+	for (size_t i = 0; i < N_OF(empty); i++) {
+		_filter_ struct filter *f = made(empty[i]);
+
+		if (!filter__is_empty(f))
+			fail_msg("%s", empty[i]);
+	}
+	for (size_t i = 0; i < N_OF(wanting); i++) {
+		_filter_ struct filter *f = made(wanting[i]);
+
+		if (filter__is_empty(f))
+			fail_msg("%s", wanting[i]);
+	}
+	assert_classes("counts", "apbl");
+	assert_classes("-counts", "apbl");
+	assert_classes("none,counts", "");
+}
+
+static bool may_probe_queries(const char *list)
+{
+	_filter_ struct filter *f = made(list);
+
+	return filter__may_probe_queries(f);
+}
+
+static void queries_have_probes_only_if_asked_for(void **state)
+{
+	assert_false(may_probe_queries("default"));
+	assert_false(may_probe_queries("none"));
+	assert_true(may_probe_queries("default,typeck"));
+	assert_true(may_probe_queries("incr-result-hashing"));
+	assert_true(filter__may_probe_queries(NULL));
 }
 
 /* A site whose label is not known is needed if any label may pass there. */
@@ -141,7 +205,7 @@ static void dynamic_labels_are_judged_by_their_guard(void **state)
 
 static void an_unavailable_event_is_named(void **state)
 {
-	_filter_ struct filter *f = made("llvm,passes,artifact-sizes,llvm"), *only = made("llvm");
+	_filter_ struct filter *f = made("llvm,passes,artifact-sizes,llvm");
 	_filter_ struct filter *without = made("-llvm");
 	const char *why = NULL;
 
@@ -149,10 +213,7 @@ static void an_unavailable_event_is_named(void **state)
 	assert_non_null(why);
 	assert_string_equal(filter__missing(f, 1, &why), "artifact-sizes");
 	assert_null(filter__missing(f, 2, &why));
-	assert_false(filter__is_empty(f));
-	assert_true(filter__is_empty(only));
 	assert_null(filter__missing(without, 0, &why));
-	assert_false(filter__is_empty(without));
 }
 
 static void several_lists_are_one(void **state)
@@ -168,16 +229,17 @@ static void several_lists_are_one(void **state)
 
 static void a_list_passes_all_queries_or_not(void **state)
 {
-	static const char *const all[] = {"default",	    "all",     "query-provider",
-					  "-passes",	    "a*,all",  "-type_of,default",
-					  "all,-passes,a*", "none,all"};
-	static const char *const some[] = {"none",
-					   "passes",
-					   "-type_of",
-					   "typeck",
-					   "all,none",
-					   "all,-mir_*",
-					   "default,-query-provider,typeck"};
+	static const char *const all[] = {"default,query-provider",
+					  "all",
+					  "query-provider",
+					  "a*,all",
+					  "-type_of,query-provider",
+					  "all,-passes,a*",
+					  "none,all"};
+	static const char *const some[] = {
+		"none",	    "default",	  "-passes",
+		"passes",   "-type_of",	  "typeck",
+		"all,none", "all,-mir_*", "query-provider,-query-provider,typeck"};
 
 	for (size_t i = 0; i < N_OF(all); i++) {
 		_filter_ struct filter *f = made(all[i]);
@@ -207,6 +269,7 @@ static void no_filter_passes_all_but_cache_hits(void **state)
 		assert_int_equal(filter__passes(NULL, class, "typeck"), class != FILTER_HIT);
 		assert_int_equal(filter__may_pass(NULL, class), class != FILTER_HIT);
 	}
+	assert_false(filter__is_empty(NULL));
 	assert_false(filter__wants_hits(NULL));
 }
 
@@ -218,7 +281,10 @@ int main(void)
 		cmocka_unit_test(a_list_that_only_takes_away_takes_from_the_default),
 		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
 		cmocka_unit_test(off_cpu_is_recorded_unless_taken_away),
+		cmocka_unit_test(counts_may_be_read_without_sites),
+		cmocka_unit_test(a_list_is_empty_if_it_has_no_counts_either),
 		cmocka_unit_test(a_site_whose_label_may_pass_is_kept),
+		cmocka_unit_test(queries_have_probes_only_if_asked_for),
 		cmocka_unit_test(dynamic_labels_are_judged_by_their_guard),
 		cmocka_unit_test(an_unavailable_event_is_named),
 		cmocka_unit_test(several_lists_are_one),

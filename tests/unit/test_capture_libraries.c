@@ -383,6 +383,30 @@ static void few_are_planned_at_a_time(void **state)
 	}
 }
 
+/* As a toolchain that is installed again while its compilers run. */
+static void a_copy_of_an_attached_one_needs_no_planner(void **state)
+{
+	struct library_state lib;
+	const char *path;
+	int fd;
+
+	assert_int_equal(add(copy("driver_v0.so", 0)), 0);
+	path = copy("driver_v0.so", 1);
+	assert_int_equal(expect(path), 0);
+	assert_int_equal(look(path, &lib), 0);
+	assert_int_equal(lib.err, 0);
+	assert_true(lib.attached_ns);
+	assert_int_equal(world.n, 2);
+	/* The size is the same, and the code is not. */
+	path = copy("driver_v0.so", 2);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, (uint8_t[]){0xcc}, 1, (off_t)site_offset), 1);
+	close(fd);
+	assert_int_equal(expect(path), 0);
+	assert_int_equal(look(path, &lib), 0);
+	assert_false(lib.planned);
+}
+
 #define ALICE 50001
 #define BOB   50002
 
@@ -592,6 +616,7 @@ int main(void)
 		TEST(a_signal_ends_the_wait_for_a_plan),
 		TEST(one_that_failed_is_tried_again_when_it_has_changed),
 		TEST(few_are_planned_at_a_time),
+		TEST(a_copy_of_an_attached_one_needs_no_planner),
 		TEST(users_take_turns),
 		TEST(a_plan_that_takes_long_lets_others_go_first),
 		TEST(unused_ones_make_room),

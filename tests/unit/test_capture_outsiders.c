@@ -155,7 +155,9 @@ static void a_compiler_that_has_ended_may_have_served(void **state)
 	output_begin(&out);
 	outsiders__report(o);
 	output_end(&out);
-	assert_contains(out.text[1], "warning: 1 compiler of a server ended before ");
+	assert_contains(
+		out.text[1],
+		"warning: not recorded: 1 compiler that others started, and that ended before ");
 	assert_one_line(out.text[1]);
 	output_free(&out);
 	outsiders__free(o);

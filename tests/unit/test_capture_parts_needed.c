@@ -61,8 +61,8 @@ static void a_command_line_says_which_parts_are_needed(void **state)
 	assert_needed("/bin/rustc", "rustc\0-Cincremental=d\0-Zthreads=2", 34, PLAN_PARTS_OPTIONAL);
 	assert_needed("/bin/rustc", "rustc\0-Zquery-dep-graph", 24, INCREMENTAL);
 	assert_needed("/bin/rustc", "rustc\0-Zquery_dep_graph", 24, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0-Zdump_dep-graph", 24, INCREMENTAL);
-	assert_needed("/bin/rustc", "rustc\0--codegen=incremental=d", 31, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0-Zdump_dep-graph", 23, INCREMENTAL);
+	assert_needed("/bin/rustc", "rustc\0--codegen=incremental=d", 30, INCREMENTAL);
 	assert_needed("/bin/rustdoc", "rustdoc\0@file\0-Zthreads=2", 26, THREADS);
 }
 

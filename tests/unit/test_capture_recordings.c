@@ -56,6 +56,35 @@ static void a_hidden_recording_is_counted(void **state)
 	assert_int_equal(r.hidden, 1);
 }
 
+/* A helper of a recorder has its file, and ours has our own. */
+static void each_other_recording_counts_once(void **state)
+{
+	char ours[64], first[64], second[64];
+	uint32_t n;
+
+	snprintf(ours, sizeof(ours), "%s/ours.qpt", fake_root);
+	snprintf(first, sizeof(first), "%s/first.qpt", fake_root);
+	snprintf(second, sizeof(second), "%s/second.qpt", fake_root);
+	fake_root_file("/ours.qpt", TRACE);
+	fake_root_file("/first.qpt", TRACE);
+	fake_root_file("/second.qpt", TRACE);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 0);
+	add_fd("/proc/self", 7, ours, "02100001");
+	fake_root_file("/proc/40/comm", "qprof-bpf\n");
+	add_fd("/proc/40", 7, ours, "02100001");
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 0);
+	fake_root_file("/proc/41/comm", "qprof-bpf\n");
+	add_fd("/proc/41", 4, first, "02100001");
+	fake_root_file("/proc/42/comm", "qprof-bpf\n");
+	add_fd("/proc/42", 4, first, "02100001");
+	add_fd("/proc/42", 5, second, "02100001");
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	/* One recording, whose helper has one of its two traces. */
+	assert_int_equal(n, 1);
+}
+
 static void nothing_runs(void **state)
 {
 	_recordings_ struct recordings r = {};
@@ -71,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(traces_that_are_written_are_found),
 		TEST(a_hidden_recording_is_counted),
+		TEST(each_other_recording_counts_once),
 		TEST(nothing_runs),
 	};
 

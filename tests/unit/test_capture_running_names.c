@@ -7,14 +7,17 @@
 #include "test.h"
 
 /*
- * In place of the kernel half and of the child that looks: one compiler, with one definition, whose
- * context is at CONTEXT, and is noted as `serial` until `reads_left` reads were made.
+ * In place of the kernel half and of the child that looks: compilers from PID on, with one
+ * definition, whose context is at CONTEXT, and is noted as `serial` until `reads_left` reads were
+ * made.
  */
 #define PID	11
 #define CONTEXT 0x1000
 #define GLOBALS 0x2000
 #define TABLE	0x3000
 
+static int n_compilers;
+static bool is_dying;
 static uint64_t serial;
 static int reads_left;
 static uint64_t definitions; /* how many */
@@ -33,20 +36,25 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 int kernel__context(const struct kernel *k, pid_t pid, struct wire_context *out)
 {
 	(void)k;
-	if (pid != PID || !serial)
+	if (pid < PID || pid >= PID + n_compilers || !serial)
 		return -ENOENT;
 	*out = (struct wire_context){
-		.context = CONTEXT, .globals = GLOBALS, .serial = serial, .lib = 2};
+		.context = CONTEXT,
+		.globals = GLOBALS,
+		.serial = serial,
+		.lib = 2,
+		.claimed = is_dying ? WIRE_CONTEXT_COPIED : 0,
+	};
 	return 0;
 }
 
 int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n)
 {
 	(void)k;
-	*pids = calloc(2, sizeof(**pids));
-	(*pids)[0] = PID - 1;
-	(*pids)[1] = PID;
-	*n = 2;
+	*n = (size_t)n_compilers + 1;
+	*pids = calloc(*n, sizeof(**pids));
+	for (size_t i = 0; i < *n; i++)
+		(*pids)[i] = PID - 1 + (pid_t)i;
 	return 0;
 }
 
@@ -56,7 +64,7 @@ int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, ui
 		 uint8_t *bytes)
 {
 	(void)l;
-	assert_int_equal(pid, PID);
+	assert_in_range(pid, PID, PID + n_compilers - 1);
 	if (!reads_left--)
 		serial++;
 	n_reads++;
@@ -92,7 +100,8 @@ static int setup(void **state)
 				       .problem = (char *)"the plan's"}};
 
 	(void)state;
-	serial = 1;
+	serial = n_compilers = 1;
+	is_dying = false;
 	reads_left = -1;
 	definitions = 1;
 	delay_ns = n_reads = 0;
@@ -169,6 +178,93 @@ static void a_process_that_delays_each_read(void **state)
 	assert_in_range(n_reads, 1, 10);
 }
 
+/* A library with one query, which has one result; its name, too, is all zeroes. */
+static void set_counted(void)
+{
+	struct plan_query query = {.table = {.kind = WIRE_CACHE_ONCE}};
+	struct plan plan = {.tables = {.n = 1}, .queries = &query, .n_queries = 1};
+
+	running_names__set_library(names, 2, &plan);
+}
+
+static int add_results(void *ctx, const void *record, size_t size)
+{
+	const struct wire_counts *r = record;
+	int *n = ctx;
+
+	(void)size;
+	assert_int_equal(r->type, WIRE_COUNTS);
+	assert_int_equal(r->moment, WIRE_COUNTS_RUNNING);
+	assert_int_equal(r->pid, PID + *n);
+	assert_int_equal(r->items[0].results, 1);
+	++*n;
+	return 0;
+}
+
+static void each_compiler_is_read_once_in_a_round(void **state)
+{
+	int n = 0;
+
+	set_counted();
+	n_compilers = 0;
+	assert_false(running_names__begin_round(names));
+	n_compilers = 3;
+	assert_int_equal(running_names__count(names, add_results, &n), 0);
+	assert_int_equal(n, 0);
+	assert_true(running_names__begin_round(names));
+	assert_int_equal(running_names__count(names, add_results, &n), 1);
+	assert_int_equal(n, 3);
+	assert_false(running_names__begin_round(names));
+	assert_int_equal(running_names__count(names, add_results, &n), 0);
+	assert_int_equal(n, 3);
+	now_ns += RUNNING_NAMES_ROUND_NS;
+	n = 0;
+	assert_true(running_names__begin_round(names));
+	assert_int_equal(running_names__count(names, add_results, &n), 1);
+	assert_int_equal(n, 3);
+}
+
+/* The ring is drained between them. */
+static void many_compilers_take_several_calls(void **state)
+{
+	int n = 0, calls = 0;
+
+	set_counted();
+	n_compilers = 16;
+	delay_ns = RUNNING_NAMES_COUNT_NS / 4;
+	assert_true(running_names__begin_round(names));
+	while (!running_names__count(names, add_results, &n)) {
+		assert_int_equal(n, 4 * ++calls);
+		/* The round goes on, however long it takes. */
+		now_ns += RUNNING_NAMES_ROUND_NS;
+		assert_false(running_names__begin_round(names));
+	}
+	assert_int_equal(n, 16);
+	assert_int_equal(calls, 3);
+}
+
+/* One that drops its context, before it is read or meanwhile, or dies; and one that delays. */
+static void a_compiler_that_is_not_read(void **state)
+{
+	int n = 0;
+
+	set_counted();
+	running_names__begin_round(names);
+	assert_int_equal(running_names__count(names, add_results, &n), 1);
+	n = 0;
+	for (int i = 0; i < 5; i++) {
+		now_ns += RUNNING_NAMES_ROUND_NS;
+		is_dying = i == 0;
+		assert_true(running_names__begin_round(names));
+		serial += i == 1;
+		reads_left = i == 2 ? 0 : -1;
+		is_dying = i == 3;
+		delay_ns = i == 4 ? RUNNING_NAMES_ROUND_NS : 0;
+		assert_int_equal(running_names__count(names, add_results, &n), 1);
+		assert_int_equal(n, i == 4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +272,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_dropped_meanwhile_is_discarded, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_delays_each_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_compiler_is_read_once_in_a_round, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(many_compilers_take_several_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_compiler_that_is_not_read, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -539,6 +539,19 @@ static void own_files_do_not_count_against_the_foreign_half(void **state)
 	close_files();
 }
 
+/* However much memory there is. */
+static void half_of_the_memory_is_for_foreign_users(void **state)
+{
+	uint64_t ino = 1;
+
+	sampled_kept_bytes = 0;
+	for (uint32_t n_blocks = 2; n_blocks <= BLOCKS; n_blocks *= 4) {
+		open_files(n_blocks, FAKE_FILES_MAX);
+		assert_true(has_table(map(ino++, foreigner(0))));
+		close_files();
+	}
+}
+
 /* A foreign user who maps the files of others first must not take their tables from them. */
 static void a_file_that_others_map_too_is_not_foreign(void **state)
 {
@@ -625,6 +638,7 @@ int main(void)
 		WITH_CACHE(a_foreign_user_may_have_so_many_files),
 		WITH_CACHE(foreign_users_leave_half_of_the_numbers),
 		WITH_CACHE(foreign_users_leave_room_for_tables),
+		WITH_CACHE(half_of_the_memory_is_for_foreign_users),
 		WITH_CACHE(one_foreign_user_leaves_room_to_the_next),
 		WITH_CACHE(a_file_that_others_map_too_is_not_foreign),
 		WITH_CACHE(files_of_others_come_before_foreign_ones),

@@ -100,26 +100,6 @@ static void callers_are_dumped(void **state)
 	assert_int_equal(count(text, "\"caller\""), 6);
 }
 
-static void decisions_are_dumped_as_they_are_filtered(void **state)
-{
-	static const char *const file = "tests/golden/good-decisions.qpt";
-	const char *query = "mir*";
-	_free_ char *all = DUMP(.file = file);
-	_free_ char *one_query = DUMP(.file = file, .queries = one(&query));
-	_free_ char *early = DUMP(.file = file, .to_ns = 1500);
-	_free_ char *kinds = DUMP(.file = "tests/golden/good-decisions-of-kinds.qpt");
-
-	assert_contains(kinds, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"<all>\","
-			       "\"kind\":\"QueryBlocked\",\"watch\":\"off\",\"cost_ppm\":0,"
-			       "\"budget_ppm\":30000}\n");
-	assert_contains(all, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"typeck\","
-			     "\"kind\":\"Query\",\"watch\":\"off\",\"cost_ppm\":61000,\"budget_"
-			     "ppm\":50000}\n");
-	assert_int_equal(count(all, "\"type\":\"decision\""), 4);
-	assert_int_equal(count(one_query, "\"type\":\"decision\""), 2);
-	assert_int_equal(count(early, "\"type\":\"decision\""), 2);
-}
-
 static void samples_are_dumped_as_they_are_filtered(void **state)
 {
 	static const char *const file = "tests/golden/good-samples.qpt";
@@ -186,7 +166,6 @@ static void the_schema_is_that_of_the_lines(void **state)
 					    "tests/golden/good-threads-and-costs.qpt",
 					    "tests/golden/good-kinds.qpt",
 					    "tests/golden/good-callers.qpt",
-					    "tests/golden/good-decisions.qpt",
 					    "tests/golden/good-samples.qpt",
 					    "tests/golden/good-later-additions.qpt"};
 	_free_ char *text = DUMP(.schema = true);
@@ -208,7 +187,6 @@ int main(void)
 		cmocka_unit_test(filters_pick_spans),
 		cmocka_unit_test(events_and_threads_are_dumped),
 		cmocka_unit_test(callers_are_dumped),
-		cmocka_unit_test(decisions_are_dumped_as_they_are_filtered),
 		cmocka_unit_test(samples_are_dumped_as_they_are_filtered),
 		cmocka_unit_test(the_header_names_the_clock),
 		cmocka_unit_test(the_schema_is_that_of_the_lines),

@@ -225,18 +225,20 @@ static void samples_are_exported_if_there_is_nothing_else(void **state)
 	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_FOLDED};
 
 	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
-	assert_contains(o.text[1], "has samples and no interval: stacks are of functions");
+	assert_contains(o.text[1],
+			"does not have all executions of queries: stacks are of functions");
 	assert_contains(o.text[1], "wrote 10 stacks");
 	options.functions = true;
 	assert_contains(stacks(options, EXIT_CODE_OK), "llvm::SelectionDAG::Legalize");
-	assert_lacks(o.text[1], "no interval");
+	assert_lacks(o.text[1], "no executions");
 	options.format = CLI_FORMAT_SVG;
 	assert_contains(stacks(options, EXIT_CODE_OK), "rustc&#39;s stacks on the CPU");
 	assert_contains(o.text[0], "SelectionDAG::Legalize (LLVM) (10.0 ms, 17.2 %; self 0 ns)");
 	/* Of queries, of which it has none. */
 	options = (struct cli_export_options){
 		.file = options.file, .format = CLI_FORMAT_FOLDED, .keys = true};
-	assert_string_equal(stacks(options, EXIT_CODE_OK), "");
+	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
+	assert_contains(o.text[1], "record it with --exact\n");
 	unlink(options.file);
 }
 
@@ -253,6 +255,23 @@ static void samples_are_exported_by_cause(void **state)
 	options.memory = false;
 	options.waits = true;
 	assert_contains(stacks(options, EXIT_CODE_OK), "rustc's waits");
+	unlink(options.file);
+}
+
+static void counts_are_exported_where_no_query_has_probes(void **state)
+{
+	struct cli_export_options options = {.file = sampled(), .format = CLI_FORMAT_COUNTS};
+
+	assert_contains(stacks(options, EXIT_CODE_OK), "\ntypeck,1234,0.026000000\n");
+	/* Not known; then that of both compilers. */
+	assert_contains(o.text[0], "\nevaluate_obligation,0,0.010000000\n");
+	assert_true(!strncmp(o.text[0], "analysis,2,0.036000000\n", 23));
+	/* Each event of this format would be an execution. */
+	options.format = CLI_FORMAT_MEASUREME;
+	assert_string_equal(stacks(options, EXIT_CODE_FAILURE), "");
+	assert_contains(o.text[1],
+			"has not all executions of queries, which measureme's events need: "
+			"record it with --exact\n");
 	unlink(options.file);
 }
 
@@ -282,6 +301,7 @@ int main(void)
 		cmocka_unit_test(an_interrupted_export_leaves_no_file),
 		cmocka_unit_test(samples_are_exported_if_there_is_nothing_else),
 		cmocka_unit_test(samples_are_exported_by_cause),
+		cmocka_unit_test(counts_are_exported_where_no_query_has_probes),
 		cmocka_unit_test(samples_that_are_not_there_are_an_error),
 	};
 

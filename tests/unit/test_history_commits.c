@@ -54,8 +54,8 @@ static void crates_and_queries_are_paired(void **state)
 	r = commits__result(c.c);
 	assert_int_equal(r->n_crates, 2);
 	assert_int_equal(r->n_rows, 6);
-	/* Only typeck had probes in the sample, so that only its executions are in sums. */
-	assert_int_equal(r->n_unprobed, 2);
+	/* Only typeck is counted in the sample, so that only its executions are in sums. */
+	assert_int_equal(r->n_uncounted, 2);
 	assert_int_equal(r->build.of[COMPARE_COUNT][COMPARE_NEW].median, 2001);
 	assert_int_equal(commits__sum(c.c, is_typeck, NULL, false, &sum), 2);
 	assert_int_equal(sum.of[COMPARE_COUNT][COMPARE_BASE].median, 2001);

@@ -150,7 +150,7 @@ static void the_build_has_what_the_trace_says(void **state)
 	assert_int_equal(b->failed, 1);
 	assert_int_equal(b->executions, 2);
 	assert_int_equal(b->peak_bytes, 100 << 20);
-	assert_true(b->budget_ppm == HISTORY_UNKNOWN);
+	assert_true(b->results == HISTORY_UNKNOWN);
 	assert_true(b->dirty == HISTORY_UNKNOWN);
 	assert_null(b->commit);
 	assert_null(b->command);
@@ -207,7 +207,7 @@ static void queries_are_summed_over_compiles_of_one_name(void **state)
 	assert_int_equal(pass->total_ns, 2500);
 }
 
-static void samples_alone_are_said_to_be_samples(void **state)
+static void times_by_samples_are_said_to_be_so_beside_counts(void **state)
 {
 	_trace_reader_ struct trace_reader *r = sampled_build_open();
 	_history_rows_ struct history_rows rows;
@@ -223,10 +223,95 @@ static void samples_alone_are_said_to_be_samples(void **state)
 	for (size_t i = 0; i < n; i++) {
 		const struct history_query *row = history_rows__at(&rows, HISTORY_QUERY, i);
 
+		/* The tables have some results of evaluate_obligation from the last build. */
+		uint64_t count = !strcmp(row->query, "typeck")	   ? 1234
+				 : !strcmp(row->query, "analysis") ? 1
+								   : HISTORY_UNKNOWN;
+
 		assert_string_equal(row->how, "sampled");
-		assert_true(row->count == HISTORY_UNKNOWN);
+		assert_true(row->count == count);
 		assert_true(row->total_ns == HISTORY_UNKNOWN);
 	}
+}
+
+#define SAMPLE_NS UINT64_C(2000000)
+
+/* As a recording without an option; of the tables, those of the first compiler alone or of both. */
+static struct extracted extract_by_default(uint32_t tables)
+{
+	const struct trace_info info = {.tool = (char *)"t", .kernel = (char *)"k"};
+	const struct trace_sampling sampling = {.hz = 499, .queries = true};
+	struct trace_job job = {.parent = TRACE_NO_JOB};
+	struct trace_stack entry = {.parent = TRACE_NO_STACK, .kind = TRACE_STACK_QUERY};
+	struct trace_sample sample = {.value = SAMPLE_NS,
+				      .tid = 100,
+				      .label = TRACE_NO_STRING,
+				      .cause = TRACE_SAMPLE_CPU};
+	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct trace_mapping item = {.n = 1};
+	struct extracted e = {};
+	uint32_t fed;
+
+	temporary_name(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
+	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &job.query), 0);
+	assert_int_equal(trace_writer__intern(w, "type_of", &fed), 0);
+	assert_int_equal(trace_writer__intern(w, "app::f", &item.string), 0);
+	assert_int_equal(trace_writer__map(w, &item), 0);
+	assert_int_equal(trace_writer__job(w, &job, &sample.job), 0);
+	entry.place = job.query;
+	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
+	assert_int_equal(trace_writer__sample(w, &sample), 0);
+	for (uint32_t i = 0; i < tables; i++) {
+		const struct trace_tally typeck = {i, job.query, TRACE_KIND_RESULTS, 10, 0},
+					 type_of = {i, fed, TRACE_KIND_RESULTS, 5, i};
+
+		assert_int_equal(trace_writer__tally(w, &typeck), 0);
+		assert_int_equal(trace_writer__tally(w, &type_of), 0);
+	}
+	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(trace_reader__open(path, &e.reader, NULL), 0);
+	unlink(path);
+	history_rows__init(&e.rows);
+	e.err = history_extract(e.reader, &e.rows, &e.directory);
+	assert_int_equal(e.err, 0);
+	return e;
+}
+
+static void counts_are_those_of_the_compilers_tables(void **state)
+{
+	_extracted_ struct extracted e = extract_by_default(2);
+	const struct history_compile *compile = history_rows__at(&e.rows, HISTORY_COMPILE, 1);
+	const struct history_item *item = history_rows__at(&e.rows, HISTORY_ITEM, 0);
+
+	assert_string_equal(e.rows.build.how, "sampled");
+	assert_true(e.rows.build.executions == HISTORY_UNKNOWN);
+	assert_int_equal(e.rows.build.results, 30);
+	assert_int_equal(compile->results, 15);
+	assert_string_equal(query(&e, "typeck")->how, "sampled");
+	assert_int_equal(query(&e, "typeck")->count, 20);
+	assert_int_equal(query(&e, "typeck")->self_ns, SAMPLE_NS);
+	/* A result of one compile may be no execution, so the sum is not known. */
+	assert_true(query(&e, "type_of")->count == HISTORY_UNKNOWN);
+	assert_int_equal(history_rows__n(&e.rows, HISTORY_ITEM), 1);
+	assert_string_equal(item->item, "app::f");
+	assert_string_equal(item->how, "sampled");
+	assert_true(item->count == HISTORY_UNKNOWN);
+	assert_int_equal(item->self_ns, SAMPLE_NS);
+}
+
+static void without_the_tables_of_all_compilers_nothing_is_counted(void **state)
+{
+	_extracted_ struct extracted e = extract_by_default(1);
+
+	assert_true(e.rows.build.results == HISTORY_UNKNOWN);
+	assert_true(query(&e, "typeck")->count == HISTORY_UNKNOWN);
+	assert_int_equal(query(&e, "typeck")->self_ns, SAMPLE_NS);
 }
 
 static void a_trace_without_a_compile_is_refused(void **state)
@@ -262,7 +347,9 @@ int main(void)
 		cmocka_unit_test(the_build_has_what_the_trace_says),
 		cmocka_unit_test(each_compile_has_a_row),
 		cmocka_unit_test(queries_are_summed_over_compiles_of_one_name),
-		cmocka_unit_test(samples_alone_are_said_to_be_samples),
+		cmocka_unit_test(times_by_samples_are_said_to_be_so_beside_counts),
+		cmocka_unit_test(counts_are_those_of_the_compilers_tables),
+		cmocka_unit_test(without_the_tables_of_all_compilers_nothing_is_counted),
 		cmocka_unit_test(a_trace_without_a_compile_is_refused),
 		cmocka_unit_test(a_trace_that_is_not_whole_says_so),
 		cmocka_unit_test(the_id_is_the_traces_or_made_of_its_beginning),

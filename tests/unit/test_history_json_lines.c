@@ -8,7 +8,7 @@
 
 #define ID    "0f1e2d3c-4b5a-4978-8695-000000000001"
 #define BUILD "\"build\":\"" ID "\",\"start_ns\":5"
-#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/1\","
+#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/2\","
 
 /* The first build of a text; its problem is "" if there is none. */
 struct result {
@@ -190,7 +190,7 @@ static void what_is_no_object_is_refused(void **state)
 
 static void the_first_line_is_checked(void **state)
 {
-	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/2\"}");
+	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/3\"}");
 
 	assert_int_equal(r.err, -EPROTONOSUPPORT);
 	assert_string_equal(r.problem, "line 1: a newer version of qprof-bpf wrote it");
@@ -199,12 +199,34 @@ static void the_first_line_is_checked(void **state)
 		       "line 1: its schema is not qprof-rows");
 	assert_problem("{\"table\":\"build\",\"schema\":\"qprof-rows/0\"}",
 		       "line 1: its schema has an unknown version");
-	assert_problem("{\"table\":\"build\",\"schema\":\"qprof-rows/1x\"}",
+	assert_problem("{\"table\":\"build\",\"schema\":\"qprof-rows/2x\"}",
 		       "line 1: its schema has an unknown version");
 	assert_problem(HEAD BUILD "}", "line 1: it has no \"compile_rows\"");
 	assert_problem(HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":0,"
 			    "\"build\":\"0F1E2D3C-4b5a-4978-8695-000000000001\",\"start_ns\":1}",
 		       "line 1: \"build\" is no UUID in lower case");
+}
+
+#define OF_VERSION(n, more)                                                                     \
+	"{\"table\":\"build\",\"schema\":\"qprof-rows/" n                                       \
+	"\",\"compile_rows\":0,\"query_rows\":0,"                                               \
+	"\"item_rows\":2," BUILD more "}\n"                                                     \
+	"{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"b\",\"how\":\"estimated\"}\n" \
+	"{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"c\",\"how\":\"exact\"}\n"
+
+/* As a spool or an export may still have it. */
+static void a_build_with_a_budget_comes_without_estimates(void **state)
+{
+	_result_ struct result r =
+		read_text(OF_VERSION("1", ",\"how\":\"budget\",\"budget_ppm\":250000"));
+
+	assert_int_equal(r.err, 1);
+	assert_string_equal(r.rows.build.how, "sampled");
+	assert_true(r.rows.build.results == HISTORY_UNKNOWN);
+	assert_int_equal(history_rows__n(&r.rows, HISTORY_ITEM), 1);
+	assert_string_equal(((const struct history_item *)r.rows.rows[HISTORY_ITEM])->item, "c");
+	assert_problem(OF_VERSION("2", ",\"budget_ppm\":250000"),
+		       "line 1: the table \"build\" has no column \"budget_ppm\"");
 }
 
 static void bytes_that_are_no_lines_are_refused(void **state)
@@ -248,6 +270,7 @@ int main(void)
 		cmocka_unit_test(values_are_checked),
 		cmocka_unit_test(what_is_no_object_is_refused),
 		cmocka_unit_test(the_first_line_is_checked),
+		cmocka_unit_test(a_build_with_a_budget_comes_without_estimates),
 		cmocka_unit_test(bytes_that_are_no_lines_are_refused),
 		cmocka_unit_test(nothing_is_read_after_an_error),
 	};

@@ -89,6 +89,29 @@ static void builds_that_miss_something_are_left_out(void **state)
 	assert_int_equal(sides__of_commits(s, "a", "ab", &any, &exact), 0);
 }
 
+static void builds_that_were_recorded_otherwise_are_left_out(void **state)
+{
+	_store_ struct store *s = history_builds_store("recorded.db");
+	_sides_ struct sides sampled = {}, exact = {}, other = {};
+
+	for (unsigned int i = 0; i < 4; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = "a",
+							    .branch = "main",
+							    .how = i % 2 ? "exact" : "sampled"});
+	history_builds_add(s, 4, &(struct history_change){.commit = "b", .how = "sampled"});
+	assert_int_equal(sides__against(s, &main_branch, &sampled), 0);
+	assert_int_equal(sampled.n[COMPARE_BASE], 2);
+	assert_string_equal(sampled.all[0]->how, "sampled");
+	history_builds_add(s, 5, &(struct history_change){.commit = "c", .how = "exact"});
+	assert_int_equal(sides__against(s, &main_branch, &exact), 0);
+	assert_int_equal(exact.n[COMPARE_BASE], 2);
+	assert_string_equal(exact.all[0]->how, "exact");
+	/* If there is no other. */
+	assert_int_equal(sides__of_commits(s, "b", "c", &any, &other), 0);
+	assert_int_equal(other.n[COMPARE_BASE], 1);
+}
+
 /* Those before it, of other commits, the last of them. */
 static void the_newest_build_is_judged_by_a_branch(void **state)
 {
@@ -136,6 +159,7 @@ int main(void)
 		cmocka_unit_test(other_kinds_are_left_out),
 		cmocka_unit_test(workspaces_are_compared_apart),
 		cmocka_unit_test(builds_that_miss_something_are_left_out),
+		cmocka_unit_test(builds_that_were_recorded_otherwise_are_left_out),
 		cmocka_unit_test(the_newest_build_is_judged_by_a_branch),
 		cmocka_unit_test(what_cannot_be_judged_is_an_error),
 	};

@@ -247,6 +247,65 @@ static void toolchains_are_told_apart(void **state)
 	assert_true(upgrade.changes[0].toolchain);
 }
 
+/* Compilers of which the version was not seen, among others of one toolchain. */
+static void one_toolchain_takes_no_turns(void **state)
+{
+	_store_ struct store *s = history_builds_store("unseen.db");
+	_trend_ struct trend t = {};
+	struct trend_question q = asks(TREND_RESULTS);
+
+	for (unsigned int i = 0; i < 20; i++)
+		history_builds_add(s, i,
+				   &(struct history_change){.commit = commit(i),
+							    .no_toolchain = i % 3 == 0,
+							    .results = i < 10 ? 1000 : 1100});
+	assert_int_equal(trend__ask(s, &q, &t), 0);
+	assert_false(has_note(&t, "toolchains"));
+	assert_int_equal(t.n_groups, 1);
+	assert_int_equal(t.n_changes, 1);
+}
+
+/* Executions are known with --exact only; of a whole build or crate, results are in any recording.
+ */
+static void kinds_of_recordings_have_no_step_in_results(void **state)
+{
+	_store_ struct store *s = history_builds_store("recordings.db");
+	_trend_ struct trend results = {}, crate = {}, counts = {}, times = {};
+	struct trend_question q = asks(TREND_RESULTS);
+	struct noise r = {.state = 21};
+
+	for (unsigned int i = 0; i < 40; i++) {
+		bool sampled = i >= 20;
+
+		history_builds_add(s, i,
+				   &(struct history_change){
+					   .commit = commit(i),
+					   .how = sampled ? "sampled" : "exact",
+					   .cpu_ns = cpu_of(&r, sampled),
+					   .count = sampled ? HISTORY_UNKNOWN : 1000,
+					   .results = i < 30 ? 2000 : 2100,
+				   });
+	}
+	assert_int_equal(trend__ask(s, &q, &results), 0);
+	assert_true(results.exact && results.n_groups == 1);
+	assert_int_equal(results.n_changes, 1);
+	assert_int_equal(results.changes[0].point, 30);
+	q.of.crate = "syn";
+	assert_int_equal(trend__ask(s, &q, &crate), 0);
+	assert_int_equal(crate.n_changes, 1);
+	assert_int_equal(crate.points[39].value, 2100);
+	q = asks(TREND_COUNT);
+	assert_int_equal(trend__ask(s, &q, &counts), 0);
+	assert_int_equal(counts.n_changes, 0);
+	assert_int_equal(counts.reasons[TREND_NO_VALUE], 20);
+	assert_true(has_note(&counts, "--metric results compares them): 20 builds"));
+	/* Times are of two kinds. */
+	q = asks(TREND_CPU);
+	assert_int_equal(trend__ask(s, &q, &times), 0);
+	assert_int_equal(times.n_groups, 2);
+	assert_int_equal(times.n_changes, 0);
+}
+
 static void builds_are_chosen(void **state)
 {
 	_store_ struct store *s = history_builds_store("chosen.db");
@@ -284,6 +343,8 @@ static void what_has_no_number_is_refused(void **state)
 
 	q.of.query = "typeck";
 	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
+	q.metric = TREND_RESULTS;
+	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
 	q = asks(TREND_WALL);
 	q.of.item = "a::b";
 	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
@@ -300,6 +361,8 @@ int main(void)
 		cmocka_unit_test(other_changes_of_hosts_are_kept),
 		cmocka_unit_test(many_hosts_are_one),
 		cmocka_unit_test(toolchains_are_told_apart),
+		cmocka_unit_test(one_toolchain_takes_no_turns),
+		cmocka_unit_test(kinds_of_recordings_have_no_step_in_results),
 		cmocka_unit_test(builds_are_chosen),
 		cmocka_unit_test(what_has_no_number_is_refused),
 	};

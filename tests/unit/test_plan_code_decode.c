@@ -155,11 +155,15 @@ static void moves_are_known(void **state)
 	/* mov 0x10(%rsp), %eax; mov %ecx, %ebx */
 	assert_shape(DECODE(0x8b, 0x44, 0x24, 0x10), CODE_LOAD32, WIRE_REG_AX, SP, 0x10);
 	assert_shape(DECODE(0x89, 0xcb), CODE_MOVE32, WIRE_REG_BX, WIRE_REG_CX, 0);
-	/* Not known: other sizes, an index, a segment, or a constant. */
+	/* mov (%rax,%rcx,8), %rax; mov %ecx, (%rax,%r15,4) */
+	assert_shape(DECODE(0x48, 0x8b, 0x04, 0xc8), CODE_LOAD_ITEM, WIRE_REG_AX, WIRE_REG_AX, 0);
+	assert_int_equal(DECODE(0x48, 0x8b, 0x04, 0xc8).imm, 8);
+	assert_shape(DECODE(0x42, 0x89, 0x0c, 0xb8), CODE_STORE_ITEM, WIRE_REG_CX, WIRE_REG_AX, 0);
+	assert_int_equal(DECODE(0x42, 0x89, 0x0c, 0xb8).imm, 4);
+	/* Not known: other sizes, a segment, or a constant. */
 	assert_int_equal(DECODE(0x66, 0x8b, 0x44, 0x24, 0x10).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x66, 0x89, 0x54, 0x24, 0x24).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x66, 0x89, 0xcb).shape, CODE_OTHER);
-	assert_int_equal(DECODE(0x48, 0x8b, 0x04, 0xc8).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x64, 0x48, 0x8b, 0x00).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0xc7, 0x44, 0x24, 0x24, 1, 0, 0, 0).shape, CODE_OTHER);
 }

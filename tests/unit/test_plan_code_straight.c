@@ -204,6 +204,13 @@ static void copies_are_made(void **state)
 	assert_false(straight__bytes(s, STRAIGHT_RESULT - 8, words, sizeof(words)));
 }
 
+static void the_mode_of_one_thread_decides(void **state)
+{
+	_straight_ struct straight *s = ran("mode", 0);
+
+	assert_word(s, 0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +229,7 @@ int main(void)
 		cmocka_unit_test(wide_stores_are_forgotten_whole),
 		cmocka_unit_test(constants_of_the_library_are_known),
 		cmocka_unit_test(copies_are_made),
+		cmocka_unit_test(the_mode_of_one_thread_decides),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -232,11 +232,19 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->queries[0].table.others, PLAN_LAYOUT_MAX);
 	WRONG(plan->queries[0].table.length, 1);	    /* not that of its name */
 	WRONG(plan->queries[1].table.kind, WIRE_CACHE_VEC); /* and a problem */
+	WRONG(plan->queries[0].table.entry_size, WIRE_ENTRY_MAX + 1);
+	WRONG(plan->queries[0].table.key_at, 1); /* beyond the entry */
+	WRONG(plan->queries[0].table.key, WIRE_KEY_MAX);
+	WRONG(plan->tables.ctrl, WIRE_SHARD_SIZE_MAX);
+	WRONG(plan->tables.mask, WIRE_SHARD_SIZE_MAX);
 	WRONG(plan->tables.n, 3);
 	WRONG(plan->tables.n, 0); /* but a query has a table */
 	WRONG(plan->tables.n_shards, WIRE_SHARDS_MAX + 1);
 	WRONG(plan->tables.shard_size, WIRE_SHARD_SIZE_MAX + 1);
 	WRONG(plan->tables.vec_count, PLAN_LAYOUT_MAX);
+	WRONG(plan->tables.buckets, PLAN_LAYOUT_MAX);
+	WRONG(plan->tables.first, WIRE_KEYS_MAX + 1);
+	WRONG(plan->tables.first, 2 * WIRE_VEC_FIRST_MAX);
 	WRONG(plan->tables.items, WIRE_SHARD_SIZE_MAX);
 	WRONG(plan->tables.mode, WIRE_SHARD_SIZE_MAX);
 	WRONG(plan->tables.shards, WIRE_SHARD_SIZE_MAX);

@@ -86,6 +86,25 @@ static void what_shows_no_entry_is_a_problem(void **state)
 	}
 }
 
+static void what_is_beside_a_state_is_the_key(void **state_p)
+{
+	static const struct plan_job_entry state = {32, PLAN_NO_KEY, 0, 16};
+	struct plan_job_entry before = {96, PLAN_NO_KEY, 64, 80}, behind = {96, PLAN_NO_KEY, 0, 16},
+			      another = {96, PLAN_NO_KEY, 64, 88},
+			      between = {96, PLAN_NO_KEY, 32, 48}, known = {96, 8, 64, 80};
+
+	active_jobs_infer_key(&before, &state);
+	assert_int_equal(before.key, 0);
+	active_jobs_infer_key(&behind, &state);
+	assert_int_equal(behind.key, 32);
+	active_jobs_infer_key(&another, &state);
+	assert_int_equal(another.key, PLAN_NO_KEY);
+	active_jobs_infer_key(&between, &state);
+	assert_int_equal(between.key, PLAN_NO_KEY);
+	active_jobs_infer_key(&known, &state);
+	assert_int_equal(known.key, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +114,7 @@ int main(void)
 		cmocka_unit_test(a_large_key_may_be_copied),
 		cmocka_unit_test(a_table_of_one_entry_has_no_key),
 		cmocka_unit_test(what_shows_no_entry_is_a_problem),
+		cmocka_unit_test(what_is_beside_a_state_is_the_key),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

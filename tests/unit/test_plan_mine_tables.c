@@ -131,6 +131,21 @@ static void bodies_show_what_a_table_means(void **state)
 	assert_int_equal(t->n_shards, 32);
 	assert_int_equal(t->shard_size, 64);
 	assert_int_equal(t->once, 0);
+	assert_int_equal(t->buckets, 0xa8);
+	assert_int_equal(t->first, 0x1000);
+	assert_int_equal(t->mark, 2);
+	library__free(l);
+}
+
+/* Results are counted all the same. */
+static void keys_whose_buckets_are_not_understood_are_unknown(void **state)
+{
+	struct library *l = library("tables_other_buckets.so");
+
+	mine(l);
+	assert_int_equal(plan__tables(&l->plan), N);
+	assert_int_equal(l->plan.tables.vec_count, 0x150);
+	assert_int_equal(l->plan.tables.first, 0);
 	library__free(l);
 }
 
@@ -165,6 +180,18 @@ static void a_query_without_its_tables_is_left_out_alone(void **state)
 	library__free(l);
 }
 
+/* What another flag says is no proof that results are not fed. */
+static void a_flag_must_lead_to_the_complaint(void **state)
+{
+	struct library *l = library("tables_other_flag.so");
+
+	mine(l);
+	assert_int_equal(plan__tables(&l->plan), N);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(l->queries[i].table.fed, 1);
+	library__free(l);
+}
+
 static void a_key_must_be_one_that_the_cache_has(void **state)
 {
 	struct library *l = library("tables.so");
@@ -184,8 +211,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_caches_are_found),
 		cmocka_unit_test(bodies_show_what_a_table_means),
+		cmocka_unit_test(keys_whose_buckets_are_not_understood_are_unknown),
 		cmocka_unit_test(what_code_does_not_show_is_not_guessed),
 		cmocka_unit_test(a_query_without_its_tables_is_left_out_alone),
+		cmocka_unit_test(a_flag_must_lead_to_the_complaint),
 		cmocka_unit_test(a_key_must_be_one_that_the_cache_has),
 	};
 

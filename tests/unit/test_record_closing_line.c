@@ -73,30 +73,11 @@ static void samples_are_counted_if_they_were_asked_for(void **state)
 	free(text);
 }
 
-static void queries_without_probes_have_a_line(void **state)
-{
-	struct closing_line l = {.unprobed = 12, .compilers = 1, .place = "a.qpt"};
-	char *text = printed(&l);
-
-	assert_contains(text, "12 queries have no probes: their times are from samples; --exact "
-			      "records each execution");
-	free(text);
-	l.unprobed = 1;
-	text = printed(&l);
-	assert_contains(text, "1 query has no probes: ");
-	free(text);
-	l.unprobed = 0;
-	text = printed(&l);
-	assert_null(strstr(text, "probes"));
-	free(text);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_counts_what_was_recorded),
 		cmocka_unit_test(samples_are_counted_if_they_were_asked_for),
-		cmocka_unit_test(queries_without_probes_have_a_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

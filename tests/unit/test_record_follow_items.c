@@ -227,6 +227,79 @@ static void a_pipe_has_no_items(void **state)
 	pclose(pipe);
 }
 
+/* The number of a job of `query` about what has number 7. */
+static uint32_t write_job(struct trace_writer *w, uint32_t process, uint32_t query)
+{
+	const struct trace_job job = {.process = process, .query = query, .invocation = 7};
+	uint32_t id;
+
+	assert_int_equal(trace_writer__job(w, &job, &id), 0);
+	return id;
+}
+
+static void write_sample(struct trace_writer *w, uint32_t process, uint32_t query, uint32_t job,
+			 uint64_t time_ns)
+{
+	const struct trace_stack stack = {.kind = TRACE_STACK_QUERY, .place = query};
+	struct trace_sample sample = {
+		.process = process,
+		.tid = process + 1,
+		.time_ns = time_ns,
+		.value = 2000,
+		.job = job,
+		.label = TRACE_NO_STRING,
+		.cause = TRACE_SAMPLE_CPU,
+	};
+
+	assert_int_equal(trace_writer__stack(w, &stack, &sample.stack), 0);
+	assert_int_equal(trace_writer__sample(w, &sample), 0);
+}
+
+static void items_of_samples_are_those_of_their_jobs(void **state)
+{
+	const struct trace_sampling sampling = {.hz = 499, .queries = true};
+	_trace_writer_ struct trace_writer *w = begin();
+	_follow_items_ struct follow_items items = {};
+	_follow_ struct follow f = {};
+	uint32_t job;
+
+	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	write_process(w, 0, "serde");
+	write_process(w, 1, "app");
+	/* Activities of such a recording have probes; their time is that of samples all the same.
+	 */
+	write_spans(w, 1);
+	job = write_job(w, 1, TYPECK);
+	for (uint32_t i = 0; i < 3; i++)
+		write_sample(w, 1, TYPECK, job, i);
+	write_sample(w, 1, LAYOUT_OF, write_job(w, 1, LAYOUT_OF), 3);
+	write_sample(w, 1, LAYOUT_OF, TRACE_NO_JOB, 4);
+	write_sample(w, 0, TYPECK, write_job(w, 0, TYPECK), 5);
+	assert_int_equal(trace_writer__flush(w), 0);
+	open_follow(&f);
+	read_on(&f, &items);
+	assert_int_equal(items.list.n, 0);
+
+	write_name(w, 1, "app::main");
+	assert_int_equal(trace_writer__flush(w), 0);
+	read_on(&f, &items);
+	assert_int_equal(items.list.n, 2);
+	check(&items, &f, 0, 1, "app::main", 8000);
+	assert_true(items.list.at[0].sampled);
+	assert_int_equal(items.list.at[0].most.label, TYPECK);
+	assert_int_equal(items.list.at[1].item, TRACE_NO_STRING);
+	assert_int_equal(items.list.at[1].self_ns, 2000);
+	read_on(&f, &items);
+	assert_int_equal(items.list.changes, 1);
+
+	write_sample(w, 1, TYPECK, job, 6);
+	write_name(w, 0, "serde::de");
+	assert_int_equal(trace_writer__finish(w), 0);
+	read_on(&f, &items);
+	assert_int_equal(items.list.n, 3);
+	check(&items, &f, 0, 1, "app::main", 10000);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, temporary_make, temporary_remove)
 
 int main(void)
@@ -237,6 +310,7 @@ int main(void)
 		TEST(other_crates_and_off_cpu_times_are_no_items),
 		TEST(a_pass_may_take_several_calls),
 		TEST(a_pipe_has_no_items),
+		TEST(items_of_samples_are_those_of_their_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

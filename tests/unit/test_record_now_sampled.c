@@ -15,6 +15,15 @@ static const char *text(const void *ctx, uint32_t id)
 
 static const struct trace_texts texts = {.text = text};
 
+/* Keys of items of this crate have names. */
+static int item_of(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out)
+{
+	return asprintf(out, "a::item%u in %d", (unsigned int)(uint32_t)key, (int)pid) < 0;
+}
+
+static const struct now_source source = {.item = item_of};
+static struct recent_jobs jobs;
+
 /* Processes 0 and 1 run, process 2 has ended. */
 static struct summary *compilers(void)
 {
@@ -66,7 +75,7 @@ static void what_most_samples_have_is_told(void **state)
 		add(&n, 0, i % 3 ? LAYOUT : TYPECK, i % 3 ? 250 : 101);
 	add(&n, 1, -1, 160);
 	add(&n, 2, TYPECK, 1);
-	now_sampled__answer(&n, s, &texts, &answer);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
 	assert_int_equal(answer.n, 2);
 	assert_int_equal(answer.at[0].pid, 11);
 	assert_string_equal(answer.at[0].name, "(no query)");
@@ -76,10 +85,10 @@ static void what_most_samples_have_is_told(void **state)
 	/* The library function within is charged to its caller. */
 	assert_string_equal(answer.at[1].function, "ty::walk");
 	/* Since then there was no sample. */
-	now_sampled__answer(&n, s, &texts, &answer);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
 	assert_int_equal(answer.n, 0);
 	add(&n, 0, TYPECK, 1);
-	now_sampled__answer(&n, s, &texts, &answer);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
 	assert_int_equal(answer.n, 1);
 	assert_string_equal(answer.at[0].name, "typeck");
 	assert_string_equal(answer.at[0].function, "FnCtxt::check_expr");
@@ -95,17 +104,55 @@ static void waits_say_nothing(void **state)
 
 	now_sampled__entry(&n, &interval);
 	assert_int_equal(now_sampled__sample(&n, &wait), 0);
-	now_sampled__answer(&n, s, &texts, &answer);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
 	assert_int_equal(answer.n, 0);
 	/* Nor is it taken for a part of the next stack. */
 	add(&n, 0, -1, 1);
-	now_sampled__answer(&n, s, &texts, &answer);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
 	assert_string_equal(answer.at[0].name, "(no query)");
+}
+
+static void sample_in(struct now_sampled *n, uint32_t job)
+{
+	const struct trace_stack interval = {.kind = TRACE_STACK_QUERY, .place = LAYOUT};
+	const struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .job = job};
+
+	now_sampled__entry(n, &interval);
+	assert_int_equal(now_sampled__sample(n, &sample), 0);
+}
+
+/* As where there are probes, the innermost execution that is about an item is named. */
+static void the_item_of_a_long_execution_is_told(void **state)
+{
+	static const struct trace_job outer = {.query = TYPECK},
+				      inner = {.query = LAYOUT, .parent = 5};
+	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
+	_summary_ struct summary *s = compilers();
+	struct top_nows answer;
+
+	assert_int_equal(recent_jobs__add(&jobs, 5, &outer, wire_key(WIRE_KEY_LOCAL_CRATE, 7)), 0);
+	assert_int_equal(recent_jobs__add(&jobs, 6, &inner, 0), 0);
+	/* An execution that the stack does not show, and others. */
+	for (uint32_t job = 5; job < 8; job++) {
+		sample_in(&n, job);
+		now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
+		assert_int_equal(answer.n, 1);
+		assert_string_equal(answer.at[0].name, job == 6 ? "typeck" : "layout_of");
+		assert_string_equal(answer.at[0].item, job == 6 ? "a::item7 in 10" : "");
+	}
+	/* Of several short ones none is, though they were all in one query. */
+	for (uint32_t job = 4; job < 7; job++)
+		sample_in(&n, job);
+	now_sampled__answer(&n, &source, &jobs, s, &texts, &answer);
+	assert_string_equal(answer.at[0].name, "layout_of");
+	assert_string_equal(answer.at[0].item, "");
+	recent_jobs__clear(&jobs);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_item_of_a_long_execution_is_told),
 		cmocka_unit_test(what_most_samples_have_is_told),
 		cmocka_unit_test(waits_say_nothing),
 	};

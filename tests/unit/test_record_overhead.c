@@ -21,6 +21,7 @@ static void parts_are_numbers_times_costs(void **state)
 		.breakpoints = 3000,
 		.own_ns = 100,
 		.set_up_ns = 90,
+		.read_ns = 600,
 	};
 	struct trace_overhead o = overhead_of(&in);
 
@@ -33,14 +34,15 @@ static void parts_are_numbers_times_costs(void **state)
 	assert_int_equal(o.of[TRACE_OVERHEAD_NAMES], 44);
 	assert_int_equal(o.of[TRACE_OVERHEAD_OWN], 130);
 	assert_int_equal(o.of[TRACE_OVERHEAD_SET_UP], 90);
+	assert_int_equal(o.of[TRACE_OVERHEAD_READ], 600);
 	assert_int_equal(o.of[TRACE_OVERHEAD_WAITED], 77);
 	assert_int_equal(o.of[TRACE_OVERHEAD_N_WAITED], 2);
 }
 
-/* While it is recorded, nothing is measured yet. */
-static void breakpoints_and_ticks_have_usual_costs(void **state)
+/* While it is recorded, nothing is measured yet; hits never are where no query has a probe. */
+static void hits_breakpoints_and_ticks_have_usual_costs(void **state)
 {
-	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_TICKS] = 1};
+	const uint64_t counters[WIRE_COUNTER_MAX] = {[WIRE_COUNT_HITS] = 1, [WIRE_COUNT_TICKS] = 1};
 	const struct probe_costs costs = {};
 	struct overhead_input in = {
 		.counters = counters,
@@ -48,6 +50,7 @@ static void breakpoints_and_ticks_have_usual_costs(void **state)
 		.breakpoints = 10,
 	};
 
+	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_PROBES] > 0);
 	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_BREAKPOINTS] > 0);
 	assert_true(overhead_of(&in).of[TRACE_OVERHEAD_SAMPLES] > 0);
 }
@@ -72,7 +75,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_numbers_times_costs),
-		cmocka_unit_test(breakpoints_and_ticks_have_usual_costs),
+		cmocka_unit_test(hits_breakpoints_and_ticks_have_usual_costs),
 		cmocka_unit_test(compilers_have_the_breakpoints_of_their_time),
 		cmocka_unit_test(the_command_is_not_ours),
 	};

@@ -3,51 +3,66 @@
 
 #include "test.h"
 
-static struct sampling_options asked(const struct cli_record_options *o, uint64_t ppm, bool queries,
-				     const char *events)
+static struct sampling_options asked(const struct cli_record_options *o, const char *events)
 {
-	const struct budget_limit limit = {.ppm = ppm, .only_queries = queries};
 	_filter_ struct filter *f = NULL;
 
 	assert_int_equal(filter__new(&events, events ? 1 : 0, &f), 0);
-	return samples_asked(o, limit, f);
+	return samples_asked(o, f);
 }
 
-static void a_budget_samples_the_cpu(void **state)
+/* Nobody asked for those without which only times would be missing. */
+static void times_are_sampled_where_some_query_has_no_probe(void **state)
 {
-	const struct cli_record_options none = {}, memory = {.fault_period = 7};
-	struct sampling_options s = asked(&none, 250000, true, NULL);
+	static const struct {
+		const char *events;
+		struct cli_record_options o;
+		uint32_t hz;
+		bool implied;
+	} cases[] = {
+		{NULL, {}, 251, true},
+		{"passes", {}, 251, true},
+		{"none,counts", {}, 251, true},
+		{"none", {}, 251, false},
+		{NULL, {.sample_hz = 99}, 99, false},
+		{NULL, {.fault_period = 7}, 251, false},
+		{NULL, {.off_cpu_stacks = true}, 251, false},
+		{"default,query-provider", {}, 0, false},
+		{"typeck", {}, 251, true},
+		{"default,typeck", {}, 251, true},
+		{"query-provider,-typeck", {}, 251, true},
+		{"query-provider", {.sample_hz = 99}, 99, false},
+	};
 
-	assert_int_equal(s.hz, 499);
-	assert_true(s.on_demand);
-	s = asked(&memory, 250000, true, NULL);
-	assert_int_equal(s.hz, 499);
-	assert_int_equal(s.fault_period, 7);
-	assert_int_equal(s.light, WIRE_LIGHT_NOT);
-	assert_false(s.on_demand);
-	assert_false(sampling_options__any(&(struct sampling_options){0}));
-	s = asked(&none, 0, false, "none");
-	assert_false(sampling_options__any(&s));
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct sampling_options s = asked(&cases[i].o, cases[i].events);
+
+		assert_int_equal(s.hz, cases[i].hz);
+		assert_int_equal(s.implied, cases[i].implied);
+		assert_int_equal(s.fault_period, cases[i].o.fault_period);
+		assert_int_equal(s.light, WIRE_LIGHT_NOT);
+		assert_int_equal(sampling_options__any(&s), cases[i].hz != 0);
+	}
 }
 
 /* Only then do the probes know the query of a page fault. */
 static void no_stack_is_walked_if_every_query_has_a_probe(void **state)
 {
 	const struct cli_record_options light = {.light_period = 9};
-	struct sampling_options s = asked(&light, 0, false, "query-provider");
+	struct sampling_options s = asked(&light, "query-provider");
 
 	assert_int_equal(s.fault_period, 9);
 	assert_int_equal(s.light, WIRE_LIGHT_HERE);
-	assert_int_equal(asked(&light, 0, false, NULL).light, WIRE_LIGHT_HERE);
-	assert_int_equal(asked(&light, 250000, true, NULL).light, WIRE_LIGHT_NEAR);
-	assert_int_equal(asked(&light, 0, false, "none").light, WIRE_LIGHT_NEAR);
-	assert_int_equal(asked(&light, 0, false, "-type_of").light, WIRE_LIGHT_NEAR);
+	assert_int_equal(asked(&light, "default,query-provider").light, WIRE_LIGHT_HERE);
+	assert_int_equal(asked(&light, NULL).light, WIRE_LIGHT_NEAR);
+	assert_int_equal(asked(&light, "none").light, WIRE_LIGHT_NEAR);
+	assert_int_equal(asked(&light, "query-provider,-type_of").light, WIRE_LIGHT_NEAR);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_budget_samples_the_cpu),
+		cmocka_unit_test(times_are_sampled_where_some_query_has_no_probe),
 		cmocka_unit_test(no_stack_is_walked_if_every_query_has_a_probe),
 	};
 

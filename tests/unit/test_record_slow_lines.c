@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/slow_lines.h"
+#include "record/slow_sampled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,6 +171,87 @@ static void few_lines_wait(void **state)
 	end(&x);
 }
 
+static const char *name_of(const void *ctx, uint32_t id)
+{
+	return id == 3 ? "mir_borrowck" : "analysis";
+}
+
+static void sample_in(struct slow_sampled *s, uint64_t time_ns, uint32_t job)
+{
+	const struct trace_sample sample = {
+		.time_ns = time_ns, .tid = 9, .job = job, .cause = TRACE_SAMPLE_CPU};
+
+	assert_int_equal(slow_sampled__sample(s, &sample), 0);
+}
+
+/* Where no query has a probe. An activity's own time holds that of queries. */
+static void executions_that_samples_met_are_slow_too(void **state)
+{
+	const struct trace_texts names = {.text = name_of};
+	const struct trace_job outer = {.query = 2}, inner = {.query = 3, .parent = 70001};
+	const struct trace_process over = {.index = 0, .end_ns = 500 * MS};
+	struct recent_jobs jobs = {};
+	struct slow_sampled s;
+	struct lines x;
+
+	begin(&x);
+	x.readable = "a::one";
+	slow_sampled__open(&s, &x.l, &jobs, &names);
+	assert_int_equal(recent_jobs__add(&jobs, 70001, &outer, 0), 0);
+	assert_int_equal(recent_jobs__add(&jobs, 70002, &inner, wire_key(WIRE_KEY_LOCAL_CRATE, 7)),
+			 0);
+	sample_in(&s, 0, 70001);
+	sample_in(&s, 10 * MS, 70002);
+	sample_in(&s, 200 * MS, 70002);
+	/* Too short. */
+	sample_in(&s, 210 * MS, 70001);
+	assert_contains(printed(&x),
+			"qprof-bpf: slow: mir_borrowck(a::one) 190 ms (by samples) in ");
+	see(&x, 0, 7);
+	assert_contains(printed(&x), "typeck(a::one) 200 ms (with its queries) in ");
+	/* The one around is explained by it, when its compiler has exited. */
+	assert_int_equal(slow_sampled__process(&s, &over), 0);
+	assert_int_equal(slow_sampled__tick(&s), 0);
+	assert_string_equal(printed(&x), "");
+	assert_int_equal(s.intervals.n, 0);
+	sample_in(&s, 600 * MS, 70001);
+	sample_in(&s, 800 * MS, 70001);
+	assert_int_equal(slow_sampled__over(&s, TRACE_NO_PROCESS), 0);
+	assert_contains(printed(&x), "qprof-bpf: slow: analysis 200 ms (by samples) in ");
+	slow_sampled__clear(&s);
+	recent_jobs__clear(&jobs);
+	end(&x);
+}
+
+/* An execution may be in more jobs than are kept. */
+static void a_line_whose_key_is_forgotten_waits_for_its_name(void **state)
+{
+	const struct trace_texts names = {.text = name_of};
+	const struct trace_job job = {.query = 3};
+	const struct trace_process over = {.index = 0, .end_ns = 500 * MS};
+	struct recent_jobs jobs = {};
+	struct slow_sampled s;
+	struct lines x;
+
+	begin(&x);
+	x.readable = "a::one";
+	slow_sampled__open(&s, &x.l, &jobs, &names);
+	assert_int_equal(recent_jobs__add(&jobs, 1, &job, wire_key(WIRE_KEY_LOCAL_CRATE, 7)), 0);
+	sample_in(&s, 0, 1);
+	sample_in(&s, 200 * MS, 1);
+	assert_int_equal(recent_jobs__add(&jobs, 1 + RECENT_JOBS, &job, 0), 0);
+	assert_int_equal(slow_sampled__over(&s, 0), 0);
+	assert_string_equal(printed(&x), "");
+	assert_int_equal(x.l.n_held, 1);
+	/* None comes of a compiler that has exited. */
+	assert_int_equal(slow_sampled__process(&s, &over), 0);
+	assert_int_equal(slow_sampled__tick(&s), 0);
+	assert_contains(printed(&x), "qprof-bpf: slow: mir_borrowck 200 ms (by samples) in ");
+	slow_sampled__clear(&s);
+	recent_jobs__clear(&jobs);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +265,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_that_has_no_name_does_not_wait,
 						temporary_make, temporary_remove),
 		cmocka_unit_test_setup_teardown(few_lines_wait, temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(executions_that_samples_met_are_slow_too,
+						temporary_make, temporary_remove),
+		cmocka_unit_test_setup_teardown(a_line_whose_key_is_forgotten_waits_for_its_name,
+						temporary_make, temporary_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ static struct cost cost_in(const char *end)
 	options.parts = MODEL_BUILD;
 	assert_int_equal(model__init(&m, &options), 0);
 	assert_int_equal(model__read(&m, r), 0);
-	return cost_of(&m);
+	return cost_of(&m, summary__n_processes(m.summary));
 }
 
 /* So long that what the test itself takes is a small part. */

@@ -76,7 +76,7 @@ static void change_stack(void)
 	call_on(stack + STACK_SIZE - 4096, on_other_stack);
 }
 
-static void descend_to_the_end(void)
+static void run_to_the_end(void)
 {
 	volatile int sum = 0;
 
@@ -87,7 +87,7 @@ static void descend_to_the_end(void)
 static pid_t start(void (*end)(void))
 {
 	at_the_end = end;
-	return running_child__start(descend_to_the_end);
+	return running_child__start(run_to_the_end);
 }
 
 /* All that a walk needs. */

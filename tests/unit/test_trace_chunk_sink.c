@@ -65,6 +65,30 @@ static void a_payload_is_compressed_within_the_expansion_limit(void **state)
 	chunk_sink__destroy(&s);
 }
 
+/* The same of lists of results, of which each item takes a byte at least. */
+static void results_are_compressed_within_their_limit(void **state)
+{
+	uint64_t bytes[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct chunk_sink s;
+
+		directory_files(true);
+		begin(&s);
+		s.results = i ? QPT_RESULTS_FREE + s.file.bytes : 0;
+		bytes[i] = s.file.bytes;
+		assert_int_equal(chunk_sink__write(&s, QPT_RESULTS,
+						   &(struct byte_buffer){.data = (uint8_t[100]){1},
+									 .size = 100},
+						   NULL),
+				 0);
+		bytes[i] = s.file.bytes - bytes[i];
+		chunk_sink__destroy(&s);
+	}
+	assert_true(bytes[0] < bytes[1]);
+	assert_int_equal(bytes[1], QPT_CHUNK_HEADER_SIZE + 100);
+}
+
 static void short_writes_make_the_same_file(void **state)
 {
 	struct chunk_sink s;
@@ -139,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_payload_is_compressed_within_the_expansion_limit,
 					  reset),
+		cmocka_unit_test_teardown(results_are_compressed_within_their_limit, reset),
 		cmocka_unit_test_teardown(short_writes_make_the_same_file, reset),
 		cmocka_unit_test_teardown(an_unsynced_file_stays_marked_unfinished, reset),
 		cmocka_unit_test_teardown(a_mark_that_cannot_be_cleared_stays, reset),

@@ -9,6 +9,7 @@
 
 /* It expands to more than a reader makes. */
 #define TOO_MUCH "tests/golden/expands-too-much.qpt"
+#define TOO_MANY "tests/golden/expands-too-many-results.qpt"
 
 /* Read the file to its end and ask for the text of every span. */
 static int read_all(const char *path, bool unlimited, struct trace_stats *stats)
@@ -35,7 +36,7 @@ static void files_that_compress_well_are_read(void **state)
 	assert_int_equal(glob("tests/golden/expands-*.qpt", 0, NULL, &files), 0);
 	assert_true(files.gl_pathc >= 8);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		if (!strcmp(files.gl_pathv[i], TOO_MUCH))
+		if (!strcmp(files.gl_pathv[i], TOO_MUCH) || !strcmp(files.gl_pathv[i], TOO_MANY))
 			continue;
 		assert_int_equal(read_all(files.gl_pathv[i], false, &stats), 0);
 		assert_true(stats.made_bytes > 64 * stats.file_bytes);
@@ -51,6 +52,15 @@ static void a_file_that_expands_to_too_much_is_refused(void **state)
 	assert_true(stats.made_bytes <= QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * 10000);
 	assert_int_equal(read_all(TOO_MUCH, true, &stats), 0);
 	assert_true(stats.made_bytes > QPT_EXPANSION_FREE);
+}
+
+/* Each item may be a sum of its own in what reads the trace. */
+static void more_results_than_a_writer_lists_are_refused(void **state)
+{
+	struct trace_stats stats = {};
+
+	assert_int_equal(read_all(TOO_MANY, false, &stats), -E2BIG);
+	assert_int_equal(read_all(TOO_MANY, true, &stats), 0);
 }
 
 /* The headers of its chunks are enough for that. */
@@ -120,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_that_compress_well_are_read),
 		cmocka_unit_test(a_file_that_expands_to_too_much_is_refused),
+		cmocka_unit_test(more_results_than_a_writer_lists_are_refused),
 		cmocka_unit_test_setup_teardown(a_file_that_promises_too_much_is_not_begun,
 						temporary_make, temporary_remove),
 		cmocka_unit_test(the_expansion_limit_grows_with_the_bytes_read),

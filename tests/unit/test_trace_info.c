@@ -10,7 +10,6 @@ static const struct trace_info full = {
 	.clock = TRACE_CLOCK_REALTIME,
 	.clock_start_ns = 1ULL << 60,
 	.realtime_start_ns = 7,
-	.budget_ppm = 20000,
 	.id = {{0x0f, 0x1e, [6] = 0x40, [8] = 0x80, [15] = 0xff}},
 	.cpus = 8,
 	.command = "cargo build",
@@ -37,7 +36,6 @@ static void a_payload_is_read_as_it_was_stored(void **state)
 	assert_int_equal(info.clock, full.clock);
 	assert_int_equal(info.clock_start_ns, full.clock_start_ns);
 	assert_int_equal(info.realtime_start_ns, full.realtime_start_ns);
-	assert_int_equal(info.budget_ppm, full.budget_ppm);
 	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
 	assert_int_equal(info.cpus, full.cpus);
 	assert_string_equal(info.command, full.command);
@@ -58,12 +56,12 @@ static void no_command_is_read_as_none(void **state)
 	byte_buffer__destroy(&out);
 }
 
-/* Older writers ended the payload after the host, the clock or the budget; all are valid. */
+/* Older writers ended the payload after the host, the clock or a budget; all are valid. */
 static void a_cut_payload_is_refused(void **state)
 {
 	struct byte_buffer out = {0};
 	/* Bytes at the end. */
-	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), budget = 3, clock = 1;
+	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), budget = 1, clock = 1;
 	struct trace_info info;
 
 	trace_info__store(&full, &out);
@@ -76,6 +74,26 @@ static void a_cut_payload_is_refused(void **state)
 		trace_info__clear(&info);
 	}
 	byte_buffer__destroy(&out);
+}
+
+static void a_budget_of_earlier_versions_is_passed_over(void **state)
+{
+	struct byte_buffer now = {0}, earlier = {0};
+	size_t later = sizeof(full.id) + 1 + 1 + strlen(full.command), before;
+	struct trace_info info;
+
+	trace_info__store(&full, &now);
+	before = now.size - later - 1;
+	byte_buffer__bytes(&earlier, now.data, before);
+	byte_buffer__varint(&earlier, 30000);
+	byte_buffer__bytes(&earlier, now.data + before + 1, later);
+	assert_int_equal(take(earlier.data, earlier.size, &info), 0);
+	assert_int_equal(info.clock, full.clock);
+	assert_memory_equal(&info.id, &full.id, sizeof(info.id));
+	assert_string_equal(info.command, full.command);
+	trace_info__clear(&info);
+	byte_buffer__destroy(&now);
+	byte_buffer__destroy(&earlier);
 }
 
 static void a_text_with_a_nul_is_refused(void **state)
@@ -93,6 +111,7 @@ int main(void)
 		cmocka_unit_test(a_payload_is_read_as_it_was_stored),
 		cmocka_unit_test(no_command_is_read_as_none),
 		cmocka_unit_test(a_cut_payload_is_refused),
+		cmocka_unit_test(a_budget_of_earlier_versions_is_passed_over),
 		cmocka_unit_test(a_text_with_a_nul_is_refused),
 	};
 

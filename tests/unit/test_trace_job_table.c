@@ -51,8 +51,10 @@ static void jobs_come_back_from_several_chunks(void **state)
 		}
 	}
 	assert_int_equal(to.n, N_OF(all));
-	for (uint32_t i = 0; i < N_OF(all); i++)
+	for (uint32_t i = 0; i < N_OF(all); i++) {
+		all[i].depth = all[i].parent ? all[all[i].parent - 1].depth + 1 : 1;
 		assert_memory_equal(job_table__get(&to, i + 1), &all[i], sizeof(all[i]));
+	}
 	assert_null(job_table__get(&to, TRACE_NO_JOB));
 	assert_null(job_table__get(&to, N_OF(all) + 1));
 }

@@ -337,7 +337,6 @@ static void add_random_item(struct written *t)
 	};
 	const struct trace_tally tally = {process, any_name(t), TRACE_KIND_ARTIFACT_SIZE,
 					  any_number(t), any_number(t)};
-	const struct trace_decision decision = {at, any_name(t), any_number(t), any_number(t), 0};
 	const struct trace_thread thread = {process, tid, "thread"};
 
 	switch (rng_below(r, 40)) {
@@ -357,7 +356,7 @@ static void add_random_item(struct written *t)
 		is_taken(trace_writer__tally(t->w, &tally));
 		break;
 	case 5:
-		is_taken(trace_writer__decision(t->w, &decision));
+		add_random_name(t);
 		break;
 	case 6:
 		is_taken(trace_writer__thread(t->w, &thread));
@@ -368,10 +367,7 @@ static void add_random_item(struct written *t)
 	case 8:
 		is_taken(trace_writer__key_type(t->w, any_name(t), "DefId"));
 		break;
-	case 9:
-		add_random_name(t);
-		break;
-	case 10 ... 15:
+	case 9 ... 15:
 		add_stack(t, t->stack ? rng_below(r, t->stack + 1) : 0, rng_below(r, 7),
 			  rng_below(r, 2) ? rng_below(r, t->end) : any_name(t));
 		break;

@@ -582,11 +582,7 @@ static bool golden_wants(const struct trace_item *item, const struct trace_reade
 			 const struct trace_process *const *processes)
 {
 	const struct trace_span *s = &item->span;
-	const struct trace_decision *d = &item->decision;
 
-	if (item->kind == TRACE_ITEM_DECISION)
-		return d->time_ns >= filter->from_ns && d->time_ns <= filter->to_ns &&
-		       golden_label(wish, trace_reader__string(r, d->label));
 	return s->end_ns >= filter->from_ns && s->start_ns <= filter->to_ns &&
 	       golden_label(wish, trace_reader__string(r, s->label)) &&
 	       golden_process(wish, processes[s->process]);
@@ -612,7 +608,7 @@ static char *golden_items(const char *file, struct golden_wish *wish, bool by_ha
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
 		if (item.kind == TRACE_ITEM_PROCESS)
 			processes[item.process->index] = item.process;
-		if (item.kind != TRACE_ITEM_SPAN && item.kind != TRACE_ITEM_DECISION)
+		if (item.kind != TRACE_ITEM_SPAN)
 			continue;
 		if (!by_hand || golden_wants(&item, r, &filter, wish, processes))
 			trace_dump_item(out, r, &item);

@@ -109,6 +109,7 @@ static void names_of_other_crates_are_kept(void **state)
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_mapping m = {.process = 0, .first = 7, .n = 1};
 	const struct trace_span span = {.tid = 1, .invocation = 7};
+	_free_ char *text = NULL;
 
 	assert_int_equal(trace_writer__intern(w, "core", &m.string), 0);
 	assert_int_equal(trace_writer__foreign(w, m.string + 1), -EINVAL);
@@ -116,7 +117,8 @@ static void names_of_other_crates_are_kept(void **state)
 	assert_int_equal(trace_writer__foreign(w, m.string), 0);
 	assert_int_equal(trace_writer__map(w, &m), 0);
 	assert_int_equal(trace_writer__span(w, &span), 0);
-	assert_non_null(strstr(finished_trace(w), " #7 event=core foreign\nwhole\n"));
+	text = finished_trace(w);
+	assert_non_null(strstr(text, " #7 event=core foreign\nwhole\n"));
 }
 
 /* A list that is long enough is compressed. */
@@ -381,36 +383,46 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: "));
 }
 
-static void decisions_come_back(void **state)
+static void the_largest_tally_comes_back(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
-	const struct trace_decision off = {UINT64_MAX, 1, 61000, 50000, TRACE_KIND_QUERY};
 	const struct trace_tally tally = {
 		.label = 1, .kind = TRACE_KIND_HIT_COUNT, .events = UINT64_MAX};
-	static const char line[] = "\ndecision 18446744073709551615 typeck off 61000 of 50000\n";
-	struct trace_decision wrong = off, waiting = off;
 	_free_ char *text = NULL;
-	int n = 0;
 
-	wrong.label = 100;
-	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
-	wrong = off;
-	wrong.kind = TRACE_KIND_OTHER;
-	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
-	waiting.kind = TRACE_KIND_BLOCKED;
-	assert_int_equal(trace_writer__decision(w, &waiting), 0);
-	/* More than one chunk takes. */
-	for (int i = 0; i < 10000; i++)
-		assert_int_equal(trace_writer__decision(w, &off), 0);
 	assert_int_equal(trace_writer__tally(w, &tally), 0);
 	assert_int_equal(trace_writer__flush(w), 0);
 	text = dump_trace(path);
-	for (const char *at = text; (at = strstr(at, line)); at++)
-		n++;
-	assert_int_equal(n, 10000);
-	assert_non_null(strstr(text, " typeck [QueryBlocked] off 61000 of 50000\n"));
 	assert_non_null(
 		strstr(text, "tally 0 typeck [QueryCacheHitCount] 18446744073709551615 0\n"));
+}
+
+/* The strings come back in the order in which they were given, and as often. */
+static void results_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	_free_ char *text = NULL;
+	uint32_t items[4], typeck;
+	struct trace_results r = {.kind = TRACE_RESULTS_UNSURE, .n = 4, .items = items};
+
+	assert_int_equal(trace_writer__intern(w, "a::one", &items[1]), 0);
+	assert_int_equal(trace_writer__intern(w, "a::two", &items[0]), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &typeck), 0);
+	items[2] = items[3] = items[1];
+	r.label = typeck;
+	assert_int_equal(trace_writer__results(w, &r), 0);
+	r = (struct trace_results){.kind = TRACE_RESULTS_UNKNOWN, .label = typeck};
+	assert_int_equal(trace_writer__results(w, &r), 0);
+	assert_int_equal(trace_writer__flush(w), 0);
+	text = dump_trace(path);
+	assert_non_null(strstr(text, "results 0 typeck 1: a::two a::one a::one a::one\n"
+				     "results 0 typeck 2:\n"));
+	r = (struct trace_results){.process = 1};
+	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
+	r = (struct trace_results){.n = 1, .items = &(uint32_t){1000}};
+	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
+	r = (struct trace_results){.n = TRACE_RESULTS_MAX + 1, .items = NULL};
+	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
 }
 
 int main(void)
@@ -426,7 +438,8 @@ int main(void)
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
 		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
 		cmocka_unit_test_teardown(callers_need_their_function, remove_file),
-		cmocka_unit_test_teardown(decisions_come_back, remove_file),
+		cmocka_unit_test_teardown(the_largest_tally_comes_back, remove_file),
+		cmocka_unit_test_teardown(results_come_back, remove_file),
 		cmocka_unit_test_teardown(functions_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),

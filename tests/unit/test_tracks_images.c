@@ -389,6 +389,111 @@ static void a_directory_is_kept_with_what_runs_in_it(void **state)
 	assert_null(p[2].cwd);
 }
 
+/* Query 71 may be fed, and is seen to be. */
+static void set_results(struct fixture *f)
+{
+	static char name[] = "typeck";
+	struct plan_query queries[3] = {{.name = name}, {.name = name}, {.name = name}};
+	const struct plan plan = {.queries = queries, .n_queries = N_OF(queries)};
+
+	queries[1].key = WIRE_KEY_LOCAL;
+	queries[1].table =
+		(struct wire_query_table){.kind = WIRE_CACHE_VEC, .cache = 0x1000, .fed = 1};
+	assert_int_equal(tracks__set_results(f->t, 2, &plan, true, false), 0);
+}
+
+static int keep_tally(void *ctx, const struct trace_tally *t)
+{
+	struct trace_tally *by_process = ctx;
+
+	if (t->label == 71)
+		by_process[t->process] = *t;
+	return 0;
+}
+
+static void count_5(struct fixture *f, uint32_t pid, uint64_t lost_ns)
+{
+	struct wire_counts r = {.type = WIRE_COUNTS,
+				.lib = 2,
+				.moment = WIRE_COUNTS_FINISHED,
+				.pid = pid,
+				.n = 3,
+				.of = 3,
+				.lost_ns = lost_ns,
+				.time_ns = 300,
+				.items[1].results = 5};
+
+	assert_int_equal(tracks__record(f->t, &r, offsetof(struct wire_counts, items[3])), 0);
+}
+
+/* A process with 5 results: how many are no executions for sure; -1: it is not known. */
+static int fed_of_5(struct fixture *f, uint32_t pid, uint32_t process, uint64_t lost_ns)
+{
+	struct trace_tally tallies[8] = {0};
+	const struct tracks_sink sink = {.ctx = tallies, .tally = keep_tally};
+
+	count_5(f, pid, lost_ns);
+	assert_int_equal(tracks__show_results(f->t, &sink), 0);
+	return tallies[process].sum ? -1 : 5 - (int)tallies[process].events;
+}
+
+static void feed(struct fixture *f, uint32_t pid)
+{
+	const struct wire_fed r = {.type = WIRE_FED, .lib = 2, .pid = pid, .cache = 1};
+
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+}
+
+static void what_was_fed_is_of_an_image(void **state)
+{
+	struct fixture *f = *state;
+
+	set_results(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
+	feed(f, 11);
+	feed(f, 11);
+	feed(f, 12);
+	assert_int_equal(fed_of_5(f, 11, 0, 0), 2);
+	/* A record was lost, which may have been of one that ran then; not of one that began later.
+	 */
+	assert_int_equal(fed_of_5(f, 12, 1, 210), -1);
+	assert_int_equal(do_exec(f->t, 13, 220, RUSTC("c")), 0);
+	feed(f, 13);
+	assert_int_equal(fed_of_5(f, 13, 2, 210), 1);
+	/* A child has results that its parent was fed. */
+	assert_int_equal(do_fork(f->t, 13, 14, 300), 0);
+	assert_int_equal(fed_of_5(f, 14, 3, 210), -1);
+	assert_int_equal(tracks__adopt(f->t, 15, 10, 50, RUSTC("d"), sizeof(RUSTC("d")), false), 0);
+	assert_int_equal(fed_of_5(f, 15, 4, 0), -1);
+}
+
+/* As when a file was written to, and a compiler uses it again. */
+static void results_outlive_their_library(void **state)
+{
+	static const uint32_t labels[3] = {70, 71, 72};
+	struct fixture *f = *state;
+	const struct sunk *out = &f->out;
+
+	set_results(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
+	count_5(f, 11, 0);
+	count_5(f, 12, 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(out->n_tallies, 0);
+	assert_int_equal(tracks__set_library(f->t, 2, labels, 3, NULL, NULL), 0);
+	assert_int_equal(out->n_tallies, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(out->tallies[i].process, i);
+		assert_int_equal(out->tallies[i].label, 71);
+		assert_int_equal(out->tallies[i].events, 5);
+	}
+	set_results(f);
+	assert_int_equal(tracks__settle(f->t), 0);
+	assert_int_equal(out->n_tallies, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -416,6 +521,8 @@ int main(void)
 		TEST(a_pid_that_exited_twice_is_remembered_by_the_last),
 		TEST(a_forked_compiler_runs_its_parents_command),
 		TEST(a_command_without_arguments_is_known_by_its_name),
+		TEST(what_was_fed_is_of_an_image),
+		TEST(results_outlive_their_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

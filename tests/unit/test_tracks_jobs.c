@@ -9,12 +9,12 @@
 static struct {
 	struct jobs jobs;
 	struct keys keys;
-	struct trace_job out[16];
+	struct trace_job out[2 * TRACE_JOB_DEPTH_MAX];
 	uint32_t n;
 	uint32_t most; /* that the trace holds */
 } w;
 
-static int on_job(void *ctx, const struct trace_job *job, uint32_t *id)
+static int on_job(void *ctx, const struct trace_job *job, uint64_t key, uint32_t *id)
 {
 	*id = TRACE_NO_JOB;
 	if (w.n == w.most)
@@ -83,12 +83,16 @@ static void a_job_is_in_the_trace_once(void **state)
 {
 	note(1, 0, 0, 0);
 	note(2, 1, 1, 0);
-	note(2, 7, 0, 0);
+	note(2, 1, 1, 0);
 	assert_int_equal(in_trace(1), 1);
 	assert_int_equal(in_trace(2), 2);
 	assert_int_equal(in_trace(2), 2);
 	assert_int_equal(w.n, 2);
 	assert_int_equal(w.out[1].query, BORROWCK);
+	/* Of another context, whose jobs have the same numbers. */
+	note(2, 7, 0, 0);
+	assert_int_equal(in_trace(2), 3);
+	assert_int_equal(w.out[2].query, TYPECK);
 }
 
 static void an_unknown_job_is_none(void **state)
@@ -118,6 +122,26 @@ static void a_circle_ends(void **state)
 	assert_int_equal(w.out[0].parent, TRACE_NO_JOB);
 }
 
+/* At once, or in parts. */
+static void a_chain_has_an_end(void **state)
+{
+	const uint32_t n = 3 * TRACE_JOB_DEPTH_MAX / 2;
+	uint32_t depth[2 * TRACE_JOB_DEPTH_MAX + 1] = {0};
+
+	for (uint32_t i = 1; i <= n; i++)
+		note(i, i - 1, 0, 0);
+	in_trace(TRACE_JOB_DEPTH_MAX - 1);
+	assert_int_not_equal(in_trace(n), TRACE_NO_JOB);
+	/* One is too deep. */
+	assert_int_equal(w.n, n - 1);
+	for (uint32_t i = 0; i < w.n; i++) {
+		assert_in_range(w.out[i].parent, 0, i);
+		depth[i + 1] = depth[w.out[i].parent] + 1;
+		assert_in_range(depth[i + 1], 1, TRACE_JOB_DEPTH_MAX);
+	}
+	assert_int_equal(depth[TRACE_JOB_DEPTH_MAX], TRACE_JOB_DEPTH_MAX);
+}
+
 static void a_full_trace_has_no_further_job(void **state)
 {
 	w.most = 1;
@@ -140,6 +164,7 @@ int main(void)
 		TEST(an_unknown_job_is_none),
 		TEST(an_unknown_job_around_is_none),
 		TEST(a_circle_ends),
+		TEST(a_chain_has_an_end),
 		TEST(a_full_trace_has_no_further_job),
 	};
 

@@ -30,7 +30,6 @@ static void losses_are_mapped_cause_by_cause(void **state)
 		{WIRE_LOST_SAMPLES_RING, TRACE_COUNT_NO_SAMPLE},
 		{WIRE_LOST_SAMPLES_NESTED, TRACE_COUNT_NO_SAMPLE},
 		{WIRE_LOST_SAMPLES_CPU, TRACE_COUNT_NO_SAMPLE},
-		{WIRE_LOST_RESULTS, TRACE_COUNT_NO_RESULTS},
 		{WIRE_LOST_JOBS, TRACE_COUNT_NO_JOB},
 	};
 	const struct tracks_sink sink = {0};

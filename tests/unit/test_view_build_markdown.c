@@ -3,6 +3,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
+#include "view/build_rows.h"
 
 static void a_build_is_as_agreed(void **state)
 {
@@ -28,23 +29,26 @@ static void tables_stay_whole(void **state)
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }
 
-static void kinds_with_unwatched_time_are_reported(void **state)
+static void what_did_not_end_well_is_marked(void **state)
 {
-	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
 	struct build_view v = sample_build__make(&s);
-	_free_ char *text = NULL, *queries_only = NULL;
+	struct build_totals *totals = (struct build_totals *)build__totals(v.build);
+	struct trace_process *first;
+	_build_rows_ struct build_rows r = {};
+	_free_ char *text = NULL;
 
-	d.ppm = 30000;
-	v.decisions = &d;
+	assert_int_equal(build_rows__init(&r, &v), 0);
+	first = (struct trace_process *)r.crates[0]->process->process;
+	first->end_ns = 0;
+	first->exit_status = TRACE_EXIT_UNKNOWN;
+	totals->unended = 1;
+	totals->cached = 3;
 	text = printed_build(build_markdown, &v);
-	assert_contains(text,
-			"\nbudget: 3.0 % of CPU time; 1 query has no probes\n"
-			"not probed: QueryBlocked, 2 kinds of activities; their intervals are "
-			"missing\n");
-	d.rows.n = 1;
-	queries_only = printed_build(build_markdown, &v);
-	assert_lacks(queries_only, "not probed");
+	assert_contains(text, "### rustc: at least 700 ms, 4 crates compiled");
+	assert_contains(text, ", **1 not seen to end**; 3 from a cache\n");
+	assert_contains(text, "\n| ! `");
+	assert_contains(text, " | >=");
 }
 
 static void items_are_a_table(void **state)
@@ -65,7 +69,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
-		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
+		cmocka_unit_test(what_did_not_end_well_is_marked),
 		cmocka_unit_test(items_are_a_table),
 	};
 

@@ -45,24 +45,6 @@ static void top_is_of_each_table(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void kinds_with_unwatched_time_are_reported(void **state)
-{
-	struct decisions d = sample_build__decisions();
-	_sample_build_ struct sample_build s = {};
-	struct build_view v = sample_build__make(&s);
-	_free_ char *text = NULL, *queries_only = NULL;
-
-	v.decisions = &d;
-	text = printed_build(build_text, &v);
-	assert_contains(text, " % of CPU time; 1 query has no probes; "
-			      "--by query --top 0 names them\nnot probed: QueryBlocked, "
-			      "2 kinds of activities; their intervals are missing\n");
-	d.rows.n = 1;
-	queries_only = printed_build(build_text, &v);
-	assert_contains(queries_only, "1 query has no probes");
-	assert_lacks(queries_only, "not probed: ");
-}
-
 static void nothing_is_said_of_no_build(void **state)
 {
 	_sample_build_ struct sample_build s = {};
@@ -75,7 +57,7 @@ static void nothing_is_said_of_no_build(void **state)
 	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
 	assert_string_equal(text, "build     0 ns, crates compiled: 0\n"
-				  "threads   not recorded when they were on a CPU\n\nlost: 0\n");
+				  "threads   not recorded when they waited\n\nlost: 0\n");
 }
 
 static void items_take_the_place_of_pairs(void **state)
@@ -203,7 +185,6 @@ int main(void)
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
-		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 		cmocka_unit_test(items_take_the_place_of_pairs),
 		cmocka_unit_test(the_most_memory_fits_a_line),

@@ -9,6 +9,7 @@ static const struct cost known = {
 	.added_ns = 250000000,
 	.set_up_ns = 40000000,
 	.whole = true,
+	.in_compilers_ns = 200000000,
 	.compilers_ns = 1000000000,
 	.hits = 100000,
 	.breakpoints = 14000,
@@ -29,9 +30,26 @@ static void every_part_has_a_line(void **state)
 			    "qprof-bpf itself                             50.0 ms   5.0        -\n"
 			    "  of it once, for set-up                     40.0 ms   4.0        -\n"
 			    "together                                      250 ms  25.0        -\n"
+			    "  of it in compilers                          200 ms  20.0        -\n"
 			    "\n"
-			    "100 %: 1.00 s of CPU that the compilers used without it\n"
+			    "100 %: 1.00 s, the CPU time of the compilers without it\n"
 			    "1 compiler waited for probes, 5.00 ms in all, which is no CPU time\n");
+}
+
+static void other_recordings_have_a_line(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"- 1 other recording ran at the same time: its probes make compilers slower\n",
+		"- 2 other recordings ran at the same time: their probes make compilers slower\n",
+	};
+
+	for (size_t n = 0; n < N_OF(lines); n++) {
+		const struct cost c = {.n_beside = n};
+		_free_ char *text = printed_text((cost_text_beside(out, &c, "- "), 0));
+
+		assert_string_equal(text, lines[n]);
+	}
 }
 
 static void the_line_has_the_share(void **state)
@@ -57,22 +75,16 @@ static void the_line_tells_a_large_set_up(void **state)
 				  "used; 1.00 s of it once, for set-up");
 }
 
-static void the_line_tells_that_compilers_were_too_short_for_the_budget(void **state)
+/* It is in no sum: the next recording has it from the store. */
+static void the_line_tells_that_a_toolchain_was_new(void **state)
 {
 	struct cost c = known;
-	_free_ char *kept = NULL, *exceeded = NULL;
+	_free_ char *text = NULL;
 
-	c.set_up_ns = 0;
-	c.budget_ppm = 75000;
-	kept = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
-	assert_string_equal(kept,
-			    "recording added 250 ms of CPU, 25.0 % of what the compilers used");
-	c.budget_ppm = 30000;
-	exceeded = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
-	assert_string_equal(
-		exceeded, "recording added 250 ms of CPU, 25.0 % of what the compilers used; "
-			  "breakpoints and copies of names alone took 7.5 % of that, more than the "
-			  "budget of 3.0 %");
+	c.read_ns = 1800000000;
+	text = printed_text(cost_text_line(out, &c, "; ") ? 0 : -1);
+	assert_string_equal(text, "recording added 250 ms of CPU, 25.0 % of what the compilers "
+				  "used; 1.80 s more, before, to read a new toolchain");
 }
 
 static void what_is_not_told_is_not_printed(void **state)
@@ -105,9 +117,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_part_has_a_line),
+		cmocka_unit_test(other_recordings_have_a_line),
 		cmocka_unit_test(the_line_has_the_share),
-		cmocka_unit_test(the_line_tells_that_compilers_were_too_short_for_the_budget),
 		cmocka_unit_test(the_line_tells_a_large_set_up),
+		cmocka_unit_test(the_line_tells_that_a_toolchain_was_new),
 		cmocka_unit_test(what_is_not_told_is_not_printed),
 		cmocka_unit_test(json_has_the_share),
 	};

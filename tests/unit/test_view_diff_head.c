@@ -6,16 +6,12 @@
 
 static void what_makes_builds_hard_to_compare_is_said(void **state)
 {
-	const struct compare_recording budget = {.compiles = 5,
-						 .budget_ppm = 250000,
-						 .cost_ppm = 121000,
-						 .probed = true,
-						 .sampled = true,
-						 .off_cpu = true};
+	const struct compare_recording sampled = {
+		.compiles = 5, .cost_ppm = 21000, .sampled = true, .off_cpu = true};
 	const struct compare_recording exact = {
 		.compiles = 4, .reusing = 3, .probed = true, .off_cpu = true};
 	const struct diff_trace traces[] = {
-		{.side = COMPARE_BASE, .compiler = "rustc 1", .recording = budget},
+		{.side = COMPARE_BASE, .compiler = "rustc 1", .recording = sampled},
 		{.side = COMPARE_NEW, .compiler = "rustc 2", .recording = exact}};
 	const struct compare_result r = {
 		.few_crates = true, .n_crates = 3, .n_crates_in = {3, 1}, .n_crates_in_both = 1};
@@ -35,8 +31,9 @@ static void what_makes_builds_hard_to_compare_is_said(void **state)
 		"- different work: crates compiled: 3 in base, 1 in new, 1 in both: the "
 		"whole build is not compared\n"
 		"- different compilers: base by `rustc 1`, new by `rustc 2`\n"
-		"- recorded differently: base with a budget of 25.0 % and samples (+12.1 % of CPU "
-		"time), new with all probes: CPU and wall time hold the cost of recording, which "
+		"- recorded differently: base with counts and samples (+2.1 % in "
+		"compilers), new with all probes: CPU and wall time hold the cost of recording, "
+		"which "
 		"differs, and are not compared; record all with --exact and the same options to "
 		"compare them\n");
 }
@@ -59,8 +56,8 @@ static void costs_of_recording_that_are_known_are_taken_out(void **state)
 				      "times\n");
 	r.mixed_cpu = true;
 	mixed = printed_text((diff_head__differences(out, &v, ""), 0));
-	assert_contains(mixed, ": CPU times are not compared: those of a trace without off-CPU "
-			       "times are counted by samples\n");
+	assert_contains(mixed, ": CPU times are not compared: those of a trace are counted by "
+			       "samples\n");
 }
 
 /* Beside the CPU time, whatever the rows are about; noise is only of what is compared. */
@@ -71,12 +68,15 @@ static void what_is_taken_out_of_cpu_times_is_said(void **state)
 		const char *text;
 	} cases[] = {
 		{{.without_cost = true},
-		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new; half "
+		 "- CPU times are without what recording added in compilers: 14.0 ms in base, 0 ns "
+		 "in new; half "
 		 "of the difference counts as noise\n"},
 		{{.without_cost = true, .rules.different_work = true},
-		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new\n"},
+		 "- CPU times are without what recording added in compilers: 14.0 ms in base, 0 ns "
+		 "in new\n"},
 		{{.without_cost = true, .mixed_cpu = true},
-		 "- CPU times are without what recording added: 14.0 ms in base, 0 ns in new\n"},
+		 "- CPU times are without what recording added in compilers: 14.0 ms in base, 0 ns "
+		 "in new\n"},
 		{{}, ""},
 	};
 
@@ -95,6 +95,26 @@ static void what_is_taken_out_of_cpu_times_is_said(void **state)
 	}
 }
 
+static void other_recordings_beside_a_side_are_a_reason(void **state)
+{
+	const char *const sides[] = {NULL, "beside base:", "beside new:", "beside both:"};
+
+	for (unsigned int i = 0; i < N_OF(sides); i++) {
+		const struct diff_trace traces[] = {
+			{.side = COMPARE_BASE, .recording = {.n_beside = i & 1}},
+			{.side = COMPARE_NEW, .recording = {.n_beside = i & 2}}};
+		const struct compare_result r = {};
+		const struct diff_view v = {.result = &r, .traces = traces, .n_traces = 2};
+		_free_ char *text = printed_text(
+			diff_head__differences(out, &v, "") == (sides[i] != NULL) ? 0 : -1);
+
+		if (sides[i])
+			assert_contains(text, sides[i]);
+		else
+			assert_string_equal(text, "");
+	}
+}
+
 static void a_trace_without_compiles_was_not_recorded_differently(void **state)
 {
 	const struct diff_trace traces[] = {
@@ -109,7 +129,7 @@ static void a_trace_without_compiles_was_not_recorded_differently(void **state)
 	_free_ char *text = printed_text((diff_head__differences(out, &v, ""), 0));
 
 	assert_contains(text, "recorded differently: base with all probes, without off-CPU times, "
-			      "new with samples alone, without off-CPU times: ");
+			      "new with counts and samples, without off-CPU times: ");
 }
 
 static void texts_of_a_trace_cannot_move_the_cursor(void **state)
@@ -168,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_of_recording_that_are_known_are_taken_out),
 		cmocka_unit_test(what_is_taken_out_of_cpu_times_is_said),
+		cmocka_unit_test(other_recordings_beside_a_side_are_a_reason),
 		cmocka_unit_test(a_trace_without_compiles_was_not_recorded_differently),
 		cmocka_unit_test(texts_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_makes_builds_hard_to_compare_is_said),

@@ -104,21 +104,26 @@ static void names_of_a_trace_cannot_move_the_cursor(void **state)
 	assert_contains(markdown, "(`a'?[2J`)\n");
 }
 
-static void what_rows_of_items_lack_is_said(void **state)
+/* And in sums only those are that all traces count. */
+static void executions_that_are_not_known_are_not_printed(void **state)
 {
-	const struct compare_result r = {.n_unprobed = 4, .unprobed = {"typeck", "a\033", "b"}};
-	const struct diff_rows items = {.by_item = true, .n_all = 1}, none = {.by_item = true};
-	const struct compare_row row = {.unit = NULL, .query = "q"};
-	const struct diff_rows queries = {.uncompared = 1, .n_all = 1, .first_uncompared = {&row}};
-	_free_ char *text = printed_text((diff_print_uncompared(out, &items, &r, false), 0));
-	_free_ char *no_items = printed_text((diff_print_uncompared(out, &none, &r, false), 0));
-	_free_ char *other = printed_text((diff_print_uncompared(out, &queries, &r, false), 0));
+	const struct compare_result r = {.n_uncounted = 4};
+	struct compare_row row = {
+		.query = "q",
+		.by = {COMPARE_BY_SPANS, COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED},
+	};
+	_free_ char *query = NULL, *sum = NULL;
+	char buf[DIFF_CELL_MAX];
 
-	assert_string_equal(text, "an item's time is that of queries about it: nothing is charged "
-				  "to it, and 4 queries are left out, as they were without probes "
-				  "in some trace (typeck, a?, b, ...); --exact records all\n");
-	assert_string_equal(no_items, "");
-	assert_lacks(other, "items");
+	row.of[COMPARE_COUNT][COMPARE_BASE].median = row.of[COMPARE_COUNT][COMPARE_NEW].median = 7;
+	assert_string_equal(diff_count(buf, &row), "-");
+	query = printed_text((diff_print_change(out, &row, COMPARE_COUNT, &r), 0));
+	assert_string_equal(query, "7 -> 7, no change");
+	row.query = NULL;
+	row.by[COMPARE_NEW] = COMPARE_BY_SAMPLES;
+	assert_string_equal(diff_count(buf, &row), "7");
+	sum = printed_text((diff_print_change(out, &row, COMPARE_COUNT, &r), 0));
+	assert_string_equal(sum, "7 -> 7, of queries counted in all traces, no change");
 }
 
 static void what_is_within_noise_is_named(void **state)
@@ -168,7 +173,7 @@ static void a_metric_of_crates_has_no_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_rows_of_items_lack_is_said),
+		cmocka_unit_test(executions_that_are_not_known_are_not_printed),
 		cmocka_unit_test(names_of_a_trace_cannot_move_the_cursor),
 		cmocka_unit_test(what_is_within_noise_is_named),
 		cmocka_unit_test(a_metric_of_crates_has_no_rows),

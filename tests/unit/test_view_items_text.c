@@ -16,9 +16,9 @@ static const struct trace_texts names = {.text = text_of};
 static const struct item_row items[] = {
 	{.executions = 1200,
 	 .self_ns = 900,
-	 .queries = {{0, 700, 650, 600}, {1, 200, 200, 200}, {2, 100, 100, 100}},
+	 .queries = {{0, 700, 600}, {1, 200, 200}, {2, 100, 100}},
 	 .n_queries = 3},
-	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90, 90}}, .n_queries = 1},
+	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90}}, .n_queries = 1},
 	{.self_ns = 10},
 };
 
@@ -63,9 +63,61 @@ static void only_as_many_as_asked_for_are_printed(void **state)
 	assert_lacks(text, REPORT_NO_ITEM);
 }
 
+static void what_no_sample_met_has_no_time(void **state)
+{
+	const struct item_row item = {.results = 5};
+	struct report_row row = {.name = "a::two", .item = &item, .self_by = SUMMARY_SELF_SAMPLES};
+	const struct report_rows r = {.rows = &row, .n = 1, .cpu_ns = 1000};
+	_free_ char *text = printed_text(items_text(out, &r, 1, 0, &names));
+
+	assert_contains(text, "   -       -           5           a::two\n");
+}
+
+static void waits_by_samples_are_a_column(void **state)
+{
+	const struct item_row item = {.results = 5};
+	struct report_row rows[] = {
+		{.name = "a::one",
+		 .item = &item,
+		 .self_by = SUMMARY_SELF_SAMPLES,
+		 .extra[REPORT_SAMPLED_OFF] = 70000},
+		{.name = "a::two", .item = &item, .self_by = SUMMARY_SELF_SAMPLES},
+	};
+	struct report_rows r = {.rows = rows,
+				.n = 2,
+				.cpu_ns = 1000,
+				.by[SUMMARY_SELF_SAMPLES] = 2,
+				.extra[REPORT_SAMPLED_OFF] = 70000};
+	_free_ char *text = printed_text(items_text(out, &r, 2, 0, &names)), *exact = NULL;
+
+	assert_contains(text, "self  self %  waiting  executions");
+	assert_contains(text, "   -       -  70.0 us           5           a::one\n");
+	assert_contains(text, "   -       -        -           5           a::two\n");
+	/* Beside times of intervals there is off-cpu, which has them. */
+	r.by[SUMMARY_SELF_SPANS] = 1;
+	exact = printed_text(items_text(out, &r, 2, 0, &names));
+	assert_lacks(exact, "waiting");
+}
+
+static void executions_by_tables_may_be_a_lower_limit(void **state)
+{
+	char buf[REPORT_EXECUTIONS_MAX];
+	const struct item_row all = {.results = 1234}, some = {.results = 27, .at_least = true},
+			      unsure = {.unsure = 1, .at_least = true},
+			      sampled = {.sampled[TRACE_SAMPLE_CPU] = {1, 1}};
+
+	assert_string_equal(report_item_executions(buf, &all), "1,234");
+	assert_string_equal(report_item_executions(buf, &some), ">= 27");
+	assert_string_equal(report_item_executions(buf, &unsure), "-");
+	assert_string_equal(report_item_executions(buf, &sampled), "-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_no_sample_met_has_no_time),
+		cmocka_unit_test(waits_by_samples_are_a_column),
+		cmocka_unit_test(executions_by_tables_may_be_a_lower_limit),
 		cmocka_unit_test(rows_list_the_most_expensive_queries),
 		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
 	};

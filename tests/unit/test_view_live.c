@@ -48,28 +48,6 @@ static char *two_intervals(enum live_mode mode)
 	return text;
 }
 
-static void a_budget_says_what_is_not_in_the_rows(void **test_state)
-{
-	static const enum live_mode modes[] = {LIVE_BLOCKS, LIVE_JSON};
-	static const char *const said[] = {"lost 0  recorded executions only\n",
-					   "\"lost\":0,\"recorded_only\":true,"};
-
-	for (int i = 0; i < 2; i++) {
-		_summary_ struct summary *s = sample_one();
-		struct live_state state = state_at(2, s);
-		_live_view_ struct live_view *v = NULL;
-		_free_ char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		state.recorded_only = true;
-		assert_int_equal(live_view__new(out, modes[i], &v), 0);
-		assert_int_equal(live_view__draw(v, &state), 0);
-		fclose(out);
-		assert_contains(text, said[i]);
-	}
-}
-
 static void blocks_follow_each_other(void **state)
 {
 	_free_ char *text = two_intervals(LIVE_BLOCKS);
@@ -116,6 +94,12 @@ static char *two_sampled_intervals(enum live_mode mode)
 {
 	_summary_ struct summary *s = sample_three();
 	struct live_state state = state_at(2, s);
+	struct trace_tally running[] = {
+		{.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS_AT_LEAST, .events = 1000},
+		{.label = SAMPLE_TYPECK, .kind = TRACE_KIND_RESULTS, .events = 20},
+		{.label = SAMPLE_LAYOUT_OF, .kind = TRACE_KIND_RESULTS, .events = 7, .sum = 2},
+	};
+	struct live_results results = {.at = running, .n = N_OF(running), .rounds = 1};
 	struct sample_counts counts = {};
 	struct live_view *v;
 	char *text = NULL;
@@ -123,12 +107,28 @@ static char *two_sampled_intervals(enum live_mode mode)
 	FILE *out = open_memstream(&text, &len);
 
 	state.samples = &counts;
+	state.results = &results;
 	assert_int_equal(live_view__new(out, mode, &v), 0);
 	count(&counts, SAMPLE_TYPECK, 3);
 	count(&counts, TRACE_NO_STRING, 1);
 	assert_int_equal(live_view__draw(v, &state), 0);
 	count(&counts, SAMPLE_LAYOUT_OF, 998);
 	state.now_ns += 2 * SECOND;
+	running[0].events += 500;
+	results.rounds++;
+	assert_int_equal(live_view__draw(v, &state), 0);
+	/* All is over, and in the summary. Between two rounds, rates stay. */
+	state.now_ns += SECOND / 10;
+	state.running = 0;
+	results.n = 0;
+	for (uint32_t i = 0; i < N_OF(running); i++) {
+		running[i].kind = TRACE_KIND_RESULTS;
+		for (uint32_t process = 0; process < 3; process++) {
+			running[i].process = process;
+			assert_int_equal(summary__tally(s, &running[i]), 0);
+			running[i].events = running[i].sum = 0;
+		}
+	}
 	assert_int_equal(live_view__draw(v, &state), 0);
 	live_view__free(v);
 	sample_counts__destroy(&counts);
@@ -356,7 +356,6 @@ static void no_color_and_dumb_terminals_are_respected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_budget_says_what_is_not_in_the_rows),
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(an_output_that_is_not_a_terminal_gets_blocks),
 		cmocka_unit_test(json_is_one_object_per_line),

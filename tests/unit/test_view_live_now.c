@@ -51,12 +51,12 @@ static void lines_come_in_the_order_of_the_compilers(void **state)
 	assert_int_equal(live_now__print(found, n, 80, "  ", out), 0);
 	fclose(out);
 	assert_string_equal(wide, "  serde                     typeck(serde::de::value::?[2J)\n"
-				  "  a_crate_with_a_name_that  codegen_module(x-cgu.0, 12)\n");
+				  "  a_crate_with_a_name_th..  codegen_module(x-cgu.0, 12)\n");
 	out = open_memstream(&narrow, &len);
 	assert_int_equal(live_now__print(found, n, 30, "", out), 0);
 	fclose(out);
 	assert_string_equal(narrow, "serde                     type\n"
-				    "a_crate_with_a_name_that  code\n");
+				    "a_crate_with_a_name_th..  code\n");
 }
 
 static void more_compilers_than_are_told_of_have_no_line(void **state)

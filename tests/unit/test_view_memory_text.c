@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/parsed_json.h"
+#include "../fixtures/sample_items.h"
 #include "../fixtures/sampled_trace.h"
 #include "../fixtures/sampled_tree.h"
 
@@ -28,6 +29,40 @@ static void crates_queries_and_parts_are_tables(void **state)
 	view = view_of(&s);
 	text = printed_text(memory_text(out, &view));
 	assert_golden("view/memory.txt", text);
+}
+
+/* Those without memory have no row. */
+static void items_are_a_table(void **state)
+{
+	_sampled_tree_ struct sampled_tree s = {};
+	_items_ struct items *items = NULL;
+	struct memory_view view;
+	_free_ char *text = NULL, *json = NULL, *text_of_least = NULL;
+
+	sampled_tree__make(&s, TRACE_SAMPLE_FAULT, NULL);
+	view = view_of(&s);
+	view.names = &sample_item_texts;
+	assert_int_equal(items__new(&sample_item_texts, &items), 0);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(items__sample(items, SI_TYPECK, SI_FUNCTION, TRACE_SAMPLE_FAULT,
+					       SAMPLED_FAULT),
+				 0);
+	assert_int_equal(
+		items__sample(items, SI_TYPECK, TRACE_NO_STRING, TRACE_SAMPLE_FAULT, SAMPLED_FAULT),
+		0);
+	assert_int_equal(items__sample(items, SI_TYPECK, SI_MODULE, TRACE_SAMPLE_CPU, 1), 0);
+	view.items = items;
+	text = printed_text(memory_text(out, &view));
+	assert_contains(text, "\n charged        +-     %  item\n"
+			      "3.52 MiB  1.17 MiB  25.7  app::shapes::area\n"
+			      " 400 KiB   400 KiB   2.9  (no item)\n\n");
+	json = printed_text(memory_json(out, &view));
+	json_object_put(parsed_json(json));
+	assert_contains(json, "\"items\":[\n{\"name\":\"app::shapes::area\",\"samples\":9,"
+			      "\"bytes\":3686400,\"error_bytes\":1228800},\n{\"name\":null,");
+	view.least = 9 * SAMPLED_FAULT;
+	text_of_least = printed_text(memory_text(out, &view));
+	assert_contains(text_of_least, "app::shapes::area\n  and 1 more item\n");
 }
 
 static void rows_with_less_are_left_out(void **state)
@@ -102,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crates_queries_and_parts_are_tables),
+		cmocka_unit_test(items_are_a_table),
 		cmocka_unit_test(rows_with_less_are_left_out),
 		cmocka_unit_test(the_document_is_stable),
 		cmocka_unit_test_setup_teardown(without_stacks_there_is_no_total, temporary_make,

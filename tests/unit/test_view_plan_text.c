@@ -87,6 +87,18 @@ static void a_problem_names_its_cause(void **state)
 	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
 }
 
+static void results_that_are_not_counted_by_item_are_a_problem(void **state)
+{
+	_plan_ struct plan *plan = whole_plan();
+	_free_ char *before = text_of(plan, false), *text = NULL;
+
+	assert_contains(before, "results     of 2 of 2 queries can be counted in the compiler's "
+				"memory, of 1 by item; 1 may be fed some\n");
+	plan->queries[1].result_keys_problem = strdup("no size");
+	text = text_of(plan, false);
+	assert_contains(text, "problems\n  typeck: its results are not counted by item: no size\n");
+}
+
 static void many_intervals_without_an_exact_end_are_counted(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
@@ -143,6 +155,8 @@ static void almost_all_is_not_100_percent(void **state)
 	for (int i = 0; i < 2; i++) {
 		free(plan->queries[i].name);
 		free(plan->queries[i].key_type);
+		free(plan->queries[i].table_problem);
+		free(plan->queries[i].result_keys_problem);
 	}
 	free(plan->queries);
 	plan->queries = queries;
@@ -213,6 +227,7 @@ int main(void)
 		cmocka_unit_test(the_summary_counts_guards_by_kind),
 		cmocka_unit_test(a_whole_plan_has_no_problems),
 		cmocka_unit_test(a_problem_names_its_cause),
+		cmocka_unit_test(results_that_are_not_counted_by_item_are_a_problem),
 		cmocka_unit_test(many_intervals_without_an_exact_end_are_counted),
 		cmocka_unit_test(full_lists_queries_and_sites),
 		cmocka_unit_test(full_says_whether_names_can_be_read),

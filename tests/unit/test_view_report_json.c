@@ -230,37 +230,50 @@ static uint64_t number_of(struct json_object *rows, size_t i, const char *key)
 							   : UINT64_MAX;
 }
 
-/* Two functions with 10 ms each, of which samples show 3 ms as their own; the second waited. */
-static void time_on_the_cpu_is_whole_and_the_best_is_a_share(void **state)
+/* Three items of 10 ms each: one waited, and the time of one is by samples. */
+static void the_part_of_items_on_the_cpu_is_a_member(void **state)
 {
 	static const struct trace_times times[] = {{.self_ns = 10000000},
 						   {.self_ns = 10000000, .self_off_ns = 1000}};
 	const struct trace_span span = {.label = SI_TYPECK, .end_ns = 1};
 	_items_ struct items *items = NULL;
 	_summary_ struct summary *s = sample_one();
-	struct own_shares shares = {};
-	struct report_options opt = {.divided = true};
+	struct report_options opt = {};
 	struct json_object *report, *rows;
 	_free_ char *text = NULL;
 
 	assert_int_equal(items__new(&sample_item_texts, &items), 0);
 	for (uint32_t i = 0; i < N_OF(times); i++)
 		assert_int_equal(items__span(items, &span, &times[i], SI_FUNCTION + i), 0);
-	assert_non_null(table__get(&shares.of, SI_TYPECK, .own = 3, .all = 10));
-	items__divide(items, &shares);
+	for (int i = 0; i < 4; i++)
+		for (uint8_t cause = TRACE_SAMPLE_CPU; cause < TRACE_SAMPLE_CAUSES; cause++)
+			assert_int_equal(
+				items__sample(items, SI_TYPECK, SI_FUNCTION + 2, cause, 2500000),
+				0);
 	opt.items = items;
 	text = printed_text(report_json(out, s, NULL, &sample_item_texts, &opt));
 	report = parsed_json(text);
 	rows = member(report, "items");
-	assert_int_equal(number_of(rows, 0, "self_cpu_ns"), UINT64_MAX);
-	assert_int_equal(number_of(rows, 0, "best_self_ns"), 3000000);
-	assert_int_equal(number_of(rows, 1, "self_cpu_ns"), 9999000);
-	assert_int_equal(number_of(rows, 1, "best_self_ns"), 2999700);
-	rows = member(json_object_array_get_idx(rows, 1), "queries");
-	assert_int_equal(number_of(rows, 0, "self_cpu_ns"), 9999000);
-	assert_int_equal(number_of(rows, 0, "best_self_ns"), 2999700);
+	assert_int_equal(json_object_array_length(rows), 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		bool sampled = number_of(rows, i, "executions") == 0;
+		bool waited = i == 2;
+
+		assert_int_equal(number_of(rows, i, "self_ns"), 10000000);
+		assert_int_equal(number_of(rows, i, "self_cpu_ns"), waited ? 9999000 : UINT64_MAX);
+		assert_int_equal(number_of(member(row, "queries"), 0, "self_cpu_ns"),
+				 waited ? 9999000 : UINT64_MAX);
+		assert_int_equal(number_of(rows, i, "best_self_ns"),
+				 sampled ? 10000000 : UINT64_MAX);
+		assert_int_equal(number_of(rows, i, "best_self_error_ns"),
+				 sampled ? 5000000 : UINT64_MAX);
+		assert_int_equal(number_of(rows, i, "sampled_off_ns"),
+				 sampled ? 10000000 : UINT64_MAX);
+		assert_int_equal(number_of(rows, i, "memory_bytes"),
+				 sampled ? 10000000 : UINT64_MAX);
+	}
 	json_object_put(report);
-	own_shares__destroy(&shares);
 }
 
 /* Of a crate, the sum of its processes: one of them seems to have waited longer than it ran. */
@@ -328,7 +341,7 @@ int main(void)
 		cmocka_unit_test(items_are_an_array_of_their_own),
 		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
 		cmocka_unit_test(hits_of_a_part_of_a_trace_are_unknown),
-		cmocka_unit_test(time_on_the_cpu_is_whole_and_the_best_is_a_share),
+		cmocka_unit_test(the_part_of_items_on_the_cpu_is_a_member),
 		cmocka_unit_test(time_of_a_crate_is_that_of_its_processes),
 		cmocka_unit_test(samples_are_members_of_all_rows),
 	};

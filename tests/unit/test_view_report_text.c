@@ -268,24 +268,6 @@ static char *report_of_items(bool by_module, struct report_options opt)
 	return text;
 }
 
-static void tables_of_something_else_do_not_list_queries_without_probes(void **state)
-{
-	const struct trace_decision off = {100, SAMPLE_LAYOUT_OF, 1, 50000, TRACE_KIND_QUERY};
-	struct decisions d = {0};
-	char *text;
-
-	assert_int_equal(decisions__add(&d, &off), 0);
-	text = report_of_items(false, (struct report_options){.decisions = &d});
-	assert_contains(text, "1 query has no probes; report --by query names them\n");
-	assert_lacks(text, "not probed");
-	free(text);
-	/* No number of rows names them in this table. */
-	text = report_of_items(false, (struct report_options){.decisions = &d, .top = 5});
-	assert_contains(text, "1 query has no probes; report --by query names them\n");
-	free(text);
-	decisions__destroy(&d);
-}
-
 static bool is_nothing(const void *ctx, const char *name)
 {
 	return false;
@@ -350,13 +332,11 @@ static void samples_alone_are_a_table(void **state)
 }
 
 /* Samples of typeck, beside its intervals. */
-static struct summary *sample_sampled(uint64_t self, uint64_t nearest)
+static struct summary *sample_sampled(uint64_t self)
 {
 	const struct sample_sums sums = {
 		.self[TRACE_SAMPLE_CPU] = {self, 2000 * self},
 		.total[TRACE_SAMPLE_CPU] = {self, 2000 * self},
-		.nearest = {nearest, 2000 * nearest},
-		.own = {self, 2000 * self},
 	};
 	struct summary *s = sample_one();
 
@@ -367,7 +347,7 @@ static struct summary *sample_sampled(uint64_t self, uint64_t nearest)
 
 static void samples_are_beside_intervals(void **state)
 {
-	_free_ char *text = report_of(sample_sampled(400, 400), NULL, &(struct report_options){});
+	_free_ char *text = report_of(sample_sampled(400), NULL, &(struct report_options){});
 
 	assert_contains(text, "     max  sampled       +-\n");
 	assert_contains(text,
@@ -375,50 +355,83 @@ static void samples_are_beside_intervals(void **state)
 			"  40.0 us\n");
 }
 
-static void samples_divide_what_was_not_recorded(void **state)
+/* An activity had probes, and no query; the compiler's tables have results of three. */
+static struct summary *sample_without_probes(void)
 {
-	struct summary *s = sample_sampled(300, 400);
-	const struct sample_sums other = {
-		.self[TRACE_SAMPLE_CPU] = {100, 200000},
-		.total[TRACE_SAMPLE_CPU] = {100, 200000},
+	const struct trace_process p = {.pid = 4711, .crate = "regex_syntax"};
+	const struct trace_span pass = {
+		.end_ns = 9000000, .label = SAMPLE_TYPECK, .kind = TRACE_KIND_ACTIVITY};
+	const struct trace_tally tallies[] = {
+		{.kind = TRACE_KIND_RESULTS, .label = SAMPLE_TYPECK, .events = 1234},
+		{.kind = TRACE_KIND_RESULTS, .label = SAMPLE_LAYOUT_OF, .events = 7},
+		{.kind = TRACE_KIND_RESULTS, .label = SAMPLE_HOSTILE, .events = 5, .sum = 1},
 	};
-	_free_ char *text = NULL;
+	const struct sample_sums met = {
+		.self[TRACE_SAMPLE_CPU] = {100, 200000},
+		.total[TRACE_SAMPLE_CPU] = {400, 800000},
+	};
+	struct summary *s = NULL;
 
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	summary__set_sampled(s);
 	summary__set_unwatched(s);
-	assert_int_equal(summary__samples(s, 0, SAMPLE_HOSTILE, 1, &other), 0);
-	text = report_of(s, NULL, &(struct report_options){});
-	assert_golden("view/report_shared.txt", text);
+	assert_int_equal(summary__span(s, &pass, &(struct trace_times){.self_ns = 9000000}), 0);
+	assert_int_equal(summary__samples(s, 0, SAMPLE_TYPECK, 1u << TRACE_KIND_QUERY, &met), 0);
+	assert_int_equal(summary__samples(s, 0, 7, 1u << TRACE_KIND_QUERY, &met), 0);
+	for (size_t i = 0; i < N_OF(tallies); i++)
+		assert_int_equal(summary__tally(s, &tallies[i]), 0);
+	return s;
 }
 
-/* A thread that waited, of a query of which samples show 30 percent as its own. */
-static void a_threads_part_of_a_query_is_marked(void **state)
+static void without_probes_of_queries_counts_are_beside_samples(void **state)
 {
-	const struct trace_process p = {.pid = 1, .crate = "a"};
-	const struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
-	const struct trace_times times = {.self_ns = 10000000};
-	const struct trace_span off = {.tid = 7, .start_ns = 1, .end_ns = 5000001};
-	_groups_ struct groups *groups = NULL;
-	struct process_shares shares = {};
-	struct report_options opt = {
-		.by = GROUP_BY_THREAD, .divided = true, .query = is_typeck, .min_ns = 4000000};
-	char *text;
+	_free_ char *text = report_of(sample_without_probes(), NULL, &(struct report_options){});
 
+	assert_golden("view/report_counted.txt", text);
+}
+
+/* It is no execution: counts are as before. */
+static void the_longest_sampled_interval_is_beside_samples(void **state)
+{
+	const struct trace_span intervals[] = {
+		{.end_ns = 70000000, .label = SAMPLE_TYPECK, .flags = TRACE_SPAN_SAMPLED},
+		{.end_ns = 20000000, .label = SAMPLE_TYPECK, .flags = TRACE_SPAN_SAMPLED},
+	};
+	struct report_options opt = {.details = true, .width = 100};
+	struct summary *s = sample_without_probes();
+	_free_ char *text = NULL;
+
+	for (size_t i = 0; i < N_OF(intervals); i++)
+		assert_int_equal(summary__sampled_interval(s, &intervals[i]), 0);
+	text = report_of(s, NULL, &opt);
+	assert_contains(text, "+-  self %      max\n");
+	assert_contains(text,
+			"typeck                1,234   800 us  200 us  20.0 us    50.0  70.0 ms\n");
+	/* The activity of that name has the one of its own probes. */
+	assert_contains(text, " -  9.00 ms\n");
+	assert_contains(text, "in all: 1,245 executions of queries");
+	assert_contains(text, "max is from the first to the last sample of\n  an execution");
+}
+
+static void queries_without_probes_are_sorted_and_explained_too(void **state)
+{
+	struct report_options opt = {.sort = REPORT_SORT_COUNT, .top = 1};
+	_free_ char *text = report_of(sample_without_probes(), NULL, &opt);
+	_free_ char *asked = NULL, *groups_text = NULL;
+	_groups_ struct groups *groups = NULL;
+
+	assert_contains(text, "\ntypeck  1,234  ");
+	assert_contains(text, "  and 4 more queries\n");
+	opt = (struct report_options){.details = true, .query = is_typeck};
+	asked = report_of(sample_without_probes(), NULL, &opt);
+	assert_contains(asked, "query   count ");
+	assert_contains(asked, "self times are by samples, on the CPU");
+	/* Below another table it is one line. */
 	assert_int_equal(groups__new(&groups), 0);
-	groups__by_query(groups);
-	assert_int_equal(groups__process(groups, &p), 0);
-	assert_int_equal(groups__span(groups, &span, &times), 0);
-	assert_int_equal(groups__off_cpu(groups, &off, false), 0);
-	assert_non_null(table__get(&shares.of, SAMPLE_TYPECK, .own = 3, .all = 10));
-	groups__divide(groups, &shares);
-	opt.groups = groups;
-	text = report_of(sample_one(), NULL, &opt);
-	assert_lacks(text, "a 1/7");
-	free(text);
-	opt.min_ns = 0;
-	text = report_of(sample_one(), NULL, &opt);
-	assert_contains(text, "  5.00 ms  ~3.00 ms     0 ns\n");
-	free(text);
-	process_shares__destroy(&shares);
+	opt = (struct report_options){.groups = groups};
+	groups_text = report_of(sample_without_probes(), NULL, &opt);
+	assert_contains(groups_text, "\ntimes of queries and items are by samples, on the CPU; ");
 }
 
 /* Without activities, the same number is called executions. */
@@ -426,29 +439,24 @@ static void activities_are_counted_where_they_were_asked_for(void **state)
 {
 	const struct trace_process p = {.pid = 1, .crate = "a"};
 	struct trace_span span = {.tid = 7, .label = SAMPLE_TYPECK, .end_ns = 20000000};
-	_groups_ struct groups *asked = NULL, *all = NULL;
-	struct groups *of[2];
-	char *text;
+	_groups_ struct groups *groups = NULL;
+	struct report_options all = {}, asked = {.query = is_typeck};
+	_free_ char *queries = NULL, *both = NULL, *named = NULL;
 
-	assert_int_equal(groups__new(&asked), 0);
-	assert_int_equal(groups__new(&all), 0);
-	groups__by_query(asked);
-	of[0] = asked;
-	of[1] = all;
-	for (size_t i = 0; i < N_OF(of); i++) {
-		span.kind = TRACE_KIND_QUERY;
-		assert_int_equal(groups__process(of[i], &p), 0);
-		assert_int_equal(groups__span(of[i], &span, &(struct trace_times){}), 0);
-		text = report_of(sample_one(), NULL, &(struct report_options){.groups = of[i]});
-		assert_contains(text, "crate  executions ");
-		free(text);
-		span.kind = TRACE_KIND_ACTIVITY;
-		assert_int_equal(groups__span(of[i], &span, &(struct trace_times){}), 0);
-		text = report_of(sample_one(), NULL, &(struct report_options){.groups = of[i]});
-		assert_contains(text, i ? "crate  executions " : "crate  count ");
-		assert_contains(text, i ? "a               1 " : "a          2 ");
-		free(text);
-	}
+	assert_int_equal(groups__new(&groups), 0);
+	all.groups = asked.groups = groups;
+	assert_int_equal(groups__process(groups, &p), 0);
+	assert_int_equal(groups__span(groups, &span, &(struct trace_times){}), 0);
+	queries = report_of(sample_one(), NULL, &asked);
+	assert_contains(queries, "crate  executions ");
+	span.kind = TRACE_KIND_ACTIVITY;
+	assert_int_equal(groups__span(groups, &span, &(struct trace_times){}), 0);
+	both = report_of(sample_one(), NULL, &all);
+	assert_contains(both, "crate  executions ");
+	assert_contains(both, "a               1 ");
+	named = report_of(sample_one(), NULL, &asked);
+	assert_contains(named, "crate  count ");
+	assert_contains(named, "a          2 ");
 }
 
 int main(void)
@@ -467,7 +475,6 @@ int main(void)
 		cmocka_unit_test(hits_sort_too),
 		cmocka_unit_test(one_query_is_all_that_is_counted),
 		cmocka_unit_test(items_follow_the_query_that_they_are_of),
-		cmocka_unit_test(tables_of_something_else_do_not_list_queries_without_probes),
 		cmocka_unit_test(a_name_that_nothing_has_gets_no_empty_table),
 		cmocka_unit_test(items_are_a_table),
 		cmocka_unit_test(modules_are_items_added_up),
@@ -475,8 +482,9 @@ int main(void)
 		cmocka_unit_test(small_modules_are_left_out),
 		cmocka_unit_test(samples_alone_are_a_table),
 		cmocka_unit_test(samples_are_beside_intervals),
-		cmocka_unit_test(samples_divide_what_was_not_recorded),
-		cmocka_unit_test(a_threads_part_of_a_query_is_marked),
+		cmocka_unit_test(without_probes_of_queries_counts_are_beside_samples),
+		cmocka_unit_test(the_longest_sampled_interval_is_beside_samples),
+		cmocka_unit_test(queries_without_probes_are_sorted_and_explained_too),
 		cmocka_unit_test(activities_are_counted_where_they_were_asked_for),
 	};
 

@@ -39,6 +39,24 @@ static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t o
 	assert_string_equal(got, want);
 }
 
+static void a_self_time_is_zero_or_unknown(void **state)
+{
+	static const uint64_t self_ns[] = {0, SLOW_WITH_QUERIES};
+	static const char *const want[] = {"(self 0 ns)", "(with its queries)"};
+	const struct trace_span s = span_of(100 * MS);
+
+	for (int i = 0; i < 2; i++) {
+		const struct trace_times times = {.self_ns = self_ns[i]};
+		_free_ char *got = NULL;
+		size_t len;
+		FILE *f = open_memstream(&got, &len);
+
+		assert_int_equal(slow_print(f, f, &s, &times, &process, "typeck", NULL), 0);
+		fclose(f);
+		assert_non_null(strstr(got, want[i]));
+	}
+}
+
 static void an_interval_of_the_compiler_is_as_long_as_without_probes(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
@@ -131,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_interval_of_the_compiler_is_as_long_as_without_probes),
+		cmocka_unit_test(a_self_time_is_zero_or_unknown),
 		cmocka_unit_test(a_line_has_name_duration_and_place),
 		cmocka_unit_test(a_line_marks_other_kinds_and_missing_ends),
 		cmocka_unit_test(a_crate_may_have_no_name_or_a_hostile_one),

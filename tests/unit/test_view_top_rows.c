@@ -158,6 +158,22 @@ static void items_are_of_one_process_or_of_all(void **state)
 	item_list__clear(&list);
 }
 
+static void items_of_samples_have_no_counts(void **state)
+{
+	struct listed_item item = {.cpu_ns = 2000000, .item = SI_FUNCTION, .sampled = true};
+	struct item_list list = {.at = &item, .n = 1};
+	struct top_rows rows;
+	_top_world_ struct top_world w;
+
+	top_world_make(&w);
+	w.data.names = &top_item_texts;
+	w.data.items = &list;
+	assert_int_equal(top_rows__make(&w.data, TOP_ITEMS, 0, NULL, &rows), 0);
+	assert_cell(&rows, TOP_ITEMS, 0, "on-cpu", "~2.00 ms");
+	assert_cell(&rows, TOP_ITEMS, 0, "count", "-");
+	top_rows__clear(&rows);
+}
+
 static const char *long_text(const void *ctx, uint32_t id)
 {
 	static char text[2 * TOP_CELL_MAX];
@@ -308,6 +324,49 @@ static void samples_alone_have_rows(void **state)
 	top_rows__clear(&rows);
 }
 
+static uint32_t label_of(const struct model *m, const char *name)
+{
+	_free_ struct summary_row *rows = NULL;
+	uint32_t label = TRACE_NO_STRING;
+	size_t n;
+
+	assert_int_equal(summary__rows(m->summary, SUMMARY_ALL, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(m->options.texts.text(m->options.texts.ctx, rows[i].label), name))
+			label = rows[i].label;
+	return label;
+}
+
+/* As a report has them, after each update: estimates are marked, and the unknown is no 0. */
+/* The time of an interval may be that of queries, so that only samples tell it. */
+static void queries_without_probes_are_among_passes(void **state)
+{
+	_sampled_build_ struct sampled_build b;
+	struct trace_item span = {
+		.kind = TRACE_ITEM_SPAN,
+		.span = {.end_ns = 15000000, .kind = TRACE_KIND_ACTIVITY},
+	};
+	struct top_data data;
+	struct top_rows rows;
+
+	sampled_build__make(&b, MODEL_THREADS | MODEL_HOT, 0);
+	span.span.label = label_of(&b.model, "analysis");
+	assert_int_equal(model__item(&b.model, &span), 0);
+	data = sampled_data(&b);
+	for (int update = 0; update < 2; update++) {
+		assert_int_equal(model__show_samples(&b.model), 0);
+		assert_int_equal(top_rows__make(&data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
+		assert_cell(&rows, TOP_QUERIES, 0, "query", "typeck");
+		assert_cell(&rows, TOP_QUERIES, 0, "on-cpu", "~18.0 ms");
+		assert_cell(&rows, TOP_QUERIES, 0, "off-cpu", "-");
+		assert_cell(&rows, TOP_QUERIES, 0, "self", "-");
+		assert_cell(&rows, TOP_QUERIES, 0, "count", "1.23k");
+		assert_cell(&rows, TOP_QUERIES, 1, "query", "analysis");
+		assert_cell(&rows, TOP_QUERIES, 1, "on-cpu", "~10.0 ms");
+		top_rows__clear(&rows);
+	}
+}
+
 static void sampled_threads_show_their_hottest_function(void **state)
 {
 	_sampled_build_ struct sampled_build b;
@@ -409,10 +468,12 @@ int main(void)
 		cmocka_unit_test(a_process_without_a_crate_has_its_command),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
 		cmocka_unit_test(items_are_of_one_process_or_of_all),
+		cmocka_unit_test(items_of_samples_have_no_counts),
 		cmocka_unit_test(of_a_path_the_end_is_shown),
 		cmocka_unit_test(threads_name_their_process_only_among_others),
 		cmocka_unit_test(the_last_interval_has_its_argument),
 		cmocka_unit_test(samples_alone_have_rows),
+		cmocka_unit_test(queries_without_probes_are_among_passes),
 		cmocka_unit_test(sampled_threads_show_their_hottest_function),
 		cmocka_unit_test(rates_are_since_the_past),
 		cmocka_unit_test(the_largest_and_the_first_letter_come_first),

@@ -37,6 +37,7 @@ struct compiler {
 	uint64_t link_end_ns;
 	uint64_t metadata_ns; /* when the metadata was written; 0: never */
 	bool linking;	      /* a link interval started and did not end */
+	bool counted;	      /* its results are those of its tables */
 };
 
 struct thread {
@@ -209,12 +210,24 @@ static int take_open(struct build *b, struct thread *t, const struct trace_span 
 	return 0;
 }
 
-/* Numbers are given in the order of the ends, to executions without probes too. */
-static void take_execution(struct build_process *p, const struct trace_span *span)
+/* Where no table was read: numbers are given in the order of the ends. */
+static void take_execution(struct compiler *c, const struct trace_span *span)
 {
+	struct build_process *p = &c->sums;
+
 	p->executions++;
-	if (trace_span__has_number(span) && span->invocation >= p->results)
+	if (!c->counted && trace_span__has_number(span) && span->invocation >= p->results)
 		p->results = span->invocation + 1UL;
+}
+
+void build__results(struct build *b, uint32_t process, uint64_t n)
+{
+	struct compiler *c = process < b->n_compilers ? &b->compilers[process] : NULL;
+
+	if (!c)
+		return;
+	c->sums.results = c->counted ? c->sums.results + n : n;
+	c->counted = true;
 }
 
 static int take_interval(struct build *b, struct thread *t, const struct trace_span *span)
@@ -222,9 +235,10 @@ static int take_interval(struct build *b, struct thread *t, const struct trace_s
 	struct compiler *c = &b->compilers[span->process];
 	enum sign sign;
 
+	c->sums.intervals++;
 	wait_track__span(&t->waits, span, &c->sums.waits);
 	if (span->kind == TRACE_KIND_QUERY)
-		take_execution(&c->sums, span);
+		take_execution(c, span);
 	else if (span->kind == TRACE_KIND_BLOCKED)
 		c->sums.blocked_ns += span->end_ns - span->start_ns;
 	if (span->kind == TRACE_KIND_ACTIVITY) {
@@ -251,6 +265,17 @@ int build__span(struct build *b, const struct trace_span *span)
 	if (span->kind == TRACE_KIND_OFF_CPU)
 		return take_off_cpu(b, t, span);
 	return take_interval(b, t, span);
+}
+
+int build__sample(struct build *b, const struct trace_sample *sample)
+{
+	uint64_t end_ns = trace_sample__end_ns(sample), *last_ns;
+
+	if (sample->process >= b->n_compilers)
+		return -EINVAL;
+	last_ns = &b->compilers[sample->process].sums.end_ns;
+	*last_ns = end_ns > *last_ns ? end_ns : *last_ns;
+	return 0;
 }
 
 static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
@@ -283,7 +308,7 @@ static void divide(struct compiler *c)
 	s->part_ns[BUILD_EXIT] = s->end_ns - exit;
 }
 
-/* Fill in the times of a compiler. `end_ns` holds the end of its last span so far. */
+/* Fill in the times of a compiler. `end_ns` holds the end of its last span or sample so far. */
 static void end_compiler(struct compiler *c)
 {
 	struct build_process *s = &c->sums;
@@ -336,12 +361,14 @@ static void add_ending(struct build_totals *all, const struct trace_process *p)
 static void add_totals(struct build_totals *all, const struct build_process *s)
 {
 	all->compiler_ns += s->end_ns - s->start_ns;
-	all->cpu_ns += s->cpu_ns;
+	all->intervals += s->intervals;
+	all->late += s->process->attached_late;
 	all->preempted_ns += s->preempted_ns;
 	all->waits.in_queries += s->waits.in_queries;
 	all->waits.in_passes += s->waits.in_passes;
 	all->waits.in_neither += s->waits.in_neither;
 	all->blocked_ns += s->blocked_ns;
+	all->executions += s->executions;
 	all->compiles += s->compiles;
 	if (s->compiles)
 		add_ending(all, s->process);
@@ -440,6 +467,8 @@ static int take_item(void *build, const struct trace_item *item)
 		return build__process(build, item->process);
 	if (item->kind == TRACE_ITEM_THREAD)
 		return build__thread(build, &item->thread);
+	if (item->kind == TRACE_ITEM_SAMPLE)
+		return build__sample(build, &item->sample);
 	return item->kind == TRACE_ITEM_SPAN ? build__span(build, &item->span) : 0;
 }
 
@@ -497,12 +526,20 @@ const struct build_process *build__processes(const struct build *b, uint32_t *n)
 bool build__cpu_ns(const struct build *b, const struct samples *samples,
 		   const struct build_process *p, uint64_t *ns)
 {
+	uint64_t sampled =
+		samples ? samples__process(samples, p->process->index)[TRACE_SAMPLE_CPU].value : 0;
+
 	*ns = 0;
-	if (b->totals.off_cpu_known)
-		*ns = p->cpu_ns;
+	if (p->process->cpu_ns && !p->process->attached_late)
+		*ns = p->process->cpu_ns;
+	else if (b->totals.off_cpu_known)
+		/* A thread that meets no probe after it was attached to is only in samples. */
+		*ns = p->process->attached_late && sampled > p->cpu_ns ? sampled : p->cpu_ns;
 	else if (samples)
-		*ns = samples__process(samples, p->process->index)[TRACE_SAMPLE_CPU].value;
-	return b->totals.off_cpu_known || samples;
+		*ns = sampled;
+	else
+		*ns = p->process->cpu_ns;
+	return *ns || b->totals.off_cpu_known || samples;
 }
 
 const struct build_thread *build__interrupted(const struct build *b, uint32_t *n)

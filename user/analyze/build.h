@@ -29,7 +29,7 @@ struct build_process {
 	bool compiles;
 	bool parts_known;  /* phases were recorded */
 	uint64_t start_ns; /* on the trace's clock */
-	uint64_t end_ns;   /* end of the process, or of its last span if that is unknown */
+	uint64_t end_ns;   /* of the process; if that is unknown, of its last span or sample */
 	uint64_t part_ns[BUILD_N_PARTS];
 	uint64_t metadata_ns;  /* from its start until dependents could begin; 0: unknown */
 	uint64_t alone_ns;     /* while no other compiler ran, of the whole build if it is known */
@@ -37,8 +37,11 @@ struct build_process {
 	uint64_t preempted_ns; /* runnable but not running; same threads and spans */
 	struct waits waits;    /* same threads and spans */
 	uint64_t blocked_ns;   /* in QueryBlocked */
+	uint64_t intervals;    /* recorded, but those off the CPU */
 	uint64_t executions;   /* of queries that have probes */
-	uint64_t results; /* that rustc has numbered, up to the last one that a span has; 0: none */
+	/* In the tables of its queries; where these are not known, those that rustc has numbered,
+	 * up to the last one that a span has. 0: none is known. */
+	uint64_t results;
 };
 
 /* The intervals that were open when the process of the thread ended, the innermost first. */
@@ -60,6 +63,9 @@ struct build_thread {
 };
 
 struct build_totals {
+	uint64_t intervals;
+	uint64_t
+		executions; /* of queries, that were recorded; 0: waits are in passes, or nowhere */
 	uint32_t compiles;
 	uint32_t doctests;     /* compiles of examples of the documentation */
 	uint32_t listed;       /* compilers that listed the sources of a crate */
@@ -69,9 +75,9 @@ struct build_totals {
 	uint32_t killed;       /* compiles killed by a signal */
 	uint32_t memory_kills; /* of these, by the kernel as memory had run out */
 	uint32_t unended;      /* compiles whose end was not seen */
-	bool off_cpu_known;    /* off-CPU times were recorded, so CPU times are known */
+	bool off_cpu_known;    /* off-CPU times were recorded */
+	uint32_t late;	       /* that ran before: of these, times off the CPU may be missing */
 	uint64_t compiler_ns;  /* wall time of all compilers, summed */
-	uint64_t cpu_ns;
 	uint64_t preempted_ns;
 	struct waits waits;
 	uint64_t blocked_ns;
@@ -94,8 +100,14 @@ int build__process(struct build *b, const struct trace_process *p);
 /* Set the name of a thread; it is copied. Errors as build__process(). */
 int build__thread(struct build *b, const struct trace_thread *t);
 
+/* A query has so many results more, by the compiler's own table. */
+void build__results(struct build *b, uint32_t process, uint64_t n);
+
 /* Add a span of any kind. -ENOMEM; -EINVAL as summary__span(). */
 int build__span(struct build *b, const struct trace_span *span);
+
+/* The process ran when the sample was taken: no more is taken of it. -EINVAL as above. */
+int build__sample(struct build *b, const struct trace_sample *sample);
 
 /* Finish the build. Call it once, before the functions below. 0 or -ENOMEM. */
 int build__end(struct build *b);
@@ -121,8 +133,10 @@ const struct build_totals *build__totals(const struct build *b);
 const struct build_process *build__processes(const struct build *b, uint32_t *n);
 
 /*
- * The CPU time of a compiler: of its threads where off-CPU times were recorded, else by samples,
- * which may be NULL. False, and *ns is 0: neither is known.
+ * The CPU time of a compiler, with what recording added to it (cost__cpu_ns() is without), as the
+ * kernel counted it. Of one that still runs, or had begun before the recording did, that of its
+ * threads where off-CPU times were recorded, else by samples, which may be NULL; of one that had
+ * begun before, the larger of both. False, and *ns is 0: none is known.
  */
 bool build__cpu_ns(const struct build *b, const struct samples *samples,
 		   const struct build_process *p, uint64_t *ns);

@@ -26,8 +26,7 @@ struct site {
 };
 
 struct callers {
-	TABLE(struct site) sites;	 /* by label << 32 | locindex */
-	const struct own_shares *shares; /* or NULL */
+	TABLE(struct site) sites; /* by label << 32 | locindex */
 };
 
 int callers__new(struct callers **out)
@@ -92,20 +91,17 @@ static int compare(const void *a, const void *b)
 	return by ?: (x->line > y->line) - (x->line < y->line);
 }
 
-/* Returns the self time on the CPU, which is still to be divided. */
-static uint64_t add_to_row(struct caller_row *row, const struct site *s)
+static void add_to_row(struct caller_row *row, const struct site *s)
 {
 	uint64_t self_ns = trace_without_probes(s->self_ns, s->self_probe_ns);
-	uint64_t cpu_ns = on_cpu_ns(self_ns, s->self_off_ns);
 
 	row->count += s->count;
 	row->unwound += s->unwound;
 	row->total_ns += trace_without_probes(s->total_ns, s->probe_ns);
 	row->self_ns += self_ns;
-	row->cpu_ns += cpu_ns;
+	row->cpu_ns += on_cpu_ns(self_ns, s->self_off_ns);
 	if (s->max_ns > row->max_ns)
 		row->max_ns = s->max_ns;
-	return cpu_ns;
 }
 
 /* Finish a line: all `count` executions from this line of the row's function were added. */
@@ -122,47 +118,25 @@ static void end_line(struct caller_row *row, const struct site *s, uint64_t coun
 }
 
 /* Sites are sorted, so sites of one function are adjacent, and so are sites of one line. */
-static int merge(const struct site *sites, size_t n, struct caller_row *rows, uint32_t *used,
-		 struct own_sums *own)
+static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 {
 	uint64_t of_line = 0;
+	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct site *s = &sites[i];
 		bool last = i + 1 == n || !same_function(s, s + 1);
 
 		if (!i || !same_function(s - 1, s))
-			rows[(*used)++] = (struct caller_row){.function = s->function};
-		if (own_sums__add(own, *used - 1, s->label, add_to_row(&rows[*used - 1], s)))
-			return -ENOMEM;
+			rows[used++] = (struct caller_row){.function = s->function};
+		add_to_row(&rows[used - 1], s);
 		of_line += s->count;
 		if (last || !same_line(s, s + 1)) {
-			end_line(&rows[*used - 1], s, of_line);
+			end_line(&rows[used - 1], s, of_line);
 			of_line = 0;
 		}
 	}
-	return 0;
-}
-
-static int make_rows(const struct site *sites, size_t n, const struct own_shares *shares,
-		     struct caller_row *rows, uint32_t *used)
-{
-	_own_sums_ struct own_sums sums = {};
-	_free_ struct own_time *own = NULL;
-	int err = merge(sites, n, rows, used, &sums);
-
-	if (!err)
-		own = own_sums__divide(&sums, shares, *used);
-	if (!own)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < *used; i++)
-		rows[i].own = own[i];
-	return 0;
-}
-
-void callers__divide(struct callers *c, const struct own_shares *shares)
-{
-	c->shares = shares;
+	return used;
 }
 
 int callers__rows(const struct callers *c, const struct caller_locator *locator,
@@ -170,8 +144,6 @@ int callers__rows(const struct callers *c, const struct caller_locator *locator,
 {
 	_free_ struct site *sites = calloc(c->sites.n + 1UL, sizeof(*sites));
 	_free_ struct caller_row *made = calloc(c->sites.n + 1UL, sizeof(*made));
-	uint32_t used = 0;
-	int err;
 
 	if (!sites || !made)
 		return -ENOMEM;
@@ -180,11 +152,8 @@ int callers__rows(const struct callers *c, const struct caller_locator *locator,
 		resolve(&sites[i], locator);
 	}
 	qsort(sites, c->sites.n, sizeof(*sites), compare);
-	err = make_rows(sites, c->sites.n, c->shares, made, &used);
-	if (err)
-		return err;
+	*n = merge(sites, c->sites.n, made);
 	*rows = take_ptr(made);
-	*n = used;
 	return 0;
 }
 

@@ -8,7 +8,6 @@
 #ifndef QPROF_ANALYZE_CALLERS_H
 #define QPROF_ANALYZE_CALLERS_H
 
-#include "analyze/own_shares.h"
 #include "trace/trace.h"
 
 struct callers;
@@ -19,8 +18,7 @@ struct caller_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* Times without probe time, as far as it is known. */
 	uint64_t self_ns;
-	uint64_t cpu_ns;     /* of self_ns on the CPU: analyze/on_cpu.h */
-	struct own_time own; /* of that, what was the executions' own */
+	uint64_t cpu_ns; /* of self_ns on the CPU: analyze/on_cpu.h */
 	uint64_t max_ns;
 	/* The line with the most executions, and their number; NULL: no line is known. */
 	const char *file;
@@ -41,9 +39,6 @@ int callers__new(struct callers **out);
 /* Count a span. -ENOMEM. */
 int callers__span(struct callers *c, const struct trace_span *span,
 		  const struct trace_times *times);
-
-/* As items__divide(). */
-void callers__divide(struct callers *c, const struct own_shares *shares);
 
 /*
  * One row per function name, and one for executions with an unknown caller, in no particular order.

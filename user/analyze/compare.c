@@ -15,6 +15,9 @@
 #define WHOLE UINT32_MAX       /* as a label: the whole unit; as a unit: all units */
 #define ITEMS (UINT32_MAX - 1) /* as a unit: the label is an item */
 
+/* After the parts of a cost: wall time of compilers until their library was attached to. */
+#define WAITED COST_PARTS
+
 struct pair {
 	uint32_t kinds; /* of its intervals: summary_row.kinds */
 	uint32_t unit;
@@ -28,27 +31,23 @@ struct cell {
 	uint64_t on_cpu_ns;    /* of self time */
 	uint64_t preempted_ns; /* of a compiler, or of the build */
 	uint64_t probes_ns;
-	uint64_t activities;		      /* of the executions; those of a crate have none */
-	uint64_t intervals;		      /* of a compiler, or of the build */
-	uint64_t cost_ns[COMPARE_COST_PARTS]; /* of a compiler, or of the build */
-	unsigned int cost_in_cpu;	      /* 1 << part: parts of its CPU time */
-	double variance[COMPARE_N_METRICS];   /* of times by samples, ns^2 */
-	uint8_t by;			      /* enum compare_by */
+	uint64_t activities;		    /* of the executions; those of a crate have none */
+	uint64_t cost_ns[WAITED + 1];	    /* of a compiler, or of the build */
+	double variance[COMPARE_N_METRICS]; /* of times by samples, ns^2 */
+	uint8_t by;			    /* enum compare_by */
 };
 
 struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	uint32_t with_items;		/* traces */
-	bool any_unprobed;		/* queries had no probes in some trace */
+	uint32_t n_sampled;		/* traces in which times are by samples */
+	bool any_blind;			/* some trace does not know what it has no row of */
 	uint32_t knows_off_cpu;		/* traces that have off-CPU times */
+	uint32_t cpu_by_samples;	/* traces in which the kernel's CPU times are missing */
 	uint32_t knows_cost;		/* traces that have the cost of recording */
 	bool levelled;			/* level() is done */
-	/* By label: queries that had no probes. */
-	struct {
-		bool in[COMPARE_N_SIDES];
-	} * unprobed;
-	uint32_t n_unprobed;
+	uint32_t n_uncounted;		/* queries whose executions not all traces know */
 	struct compare_items items;
 	struct compare_units units;
 	/* Of the trace that was added last: units by process index, or WHOLE. */
@@ -107,10 +106,12 @@ static struct cell sampled_cell_of(const struct summary_row *row)
 	return (struct cell){
 		.of[COMPARE_SELF] = row->best_self_ns,
 		.of[COMPARE_TOTAL] = row->samples.total[TRACE_SAMPLE_CPU].value,
+		.of[COMPARE_COUNT] = summary_row__executions(row),
+		.activities = row->is_activity ? row->count : 0,
 		.on_cpu_ns = row->best_self_ns,
 		.variance[COMPARE_SELF] = squared(row->sampled_error_ns),
 		.variance[COMPARE_TOTAL] = squared(row->sampled_total_error_ns),
-		.by = COMPARE_BY_SAMPLES,
+		.by = COMPARE_BY_SAMPLES | (summary_row__executions(row) ? 0 : COMPARE_UNCOUNTED),
 	};
 }
 
@@ -119,25 +120,17 @@ static uint64_t less(uint64_t ns, uint64_t part_ns)
 	return ns > part_ns ? ns - part_ns : 0;
 }
 
-/*
- * Convert a row; every comparison reads its values from here. Where queries had no probes, self
- * times are on the CPU already.
- */
-static struct cell cell_of(const struct summary_row *row, bool is_unwatched)
+/* Convert a row; every comparison reads its values from here. */
+static struct cell cell_of(const struct summary_row *row)
 {
 	/* A blocked thread does no work; the thread it waits for counts that time. */
-	uint64_t blocked_ns = is_unwatched ? 0 : row->blocked_ns;
-	uint64_t self_ns = less(row->best_self_ns, blocked_ns);
-	/* A time that no sample divides may be anything up to it. */
-	uint64_t error_ns =
-		row->self_by == SUMMARY_SELF_LIMIT ? row->best_self_ns : row->best_error_ns;
+	uint64_t self_ns = less(row->best_self_ns, row->blocked_ns);
 
 	if (row->self_by == SUMMARY_SELF_SAMPLES)
 		return sampled_cell_of(row);
 	return (struct cell){
 		.of[COMPARE_SELF] = self_ns,
 		.on_cpu_ns = row->best_cpu_ns < self_ns ? row->best_cpu_ns : self_ns,
-		.variance[COMPARE_SELF] = squared(error_ns),
 		.by = COMPARE_BY_SPANS,
 		.of[COMPARE_TOTAL] = row->total_ns,
 		.of[COMPARE_COUNT] = row->count,
@@ -167,7 +160,6 @@ static int add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_t 
 	to->on_cpu_ns += cell->on_cpu_ns;
 	to->probes_ns += cell->probes_ns;
 	to->activities += cell->activities;
-	to->intervals += cell->intervals;
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->variance[m] += cell->variance[m];
 	to->by |= cell->by;
@@ -177,22 +169,21 @@ static int add_to_pair(struct compare *c, size_t place, uint32_t unit, uint32_t 
 }
 
 static int add_compiler(struct compare *c, size_t place, const struct compare_compiler *compiler,
-			uint32_t unit, bool is_unwatched, const struct trace_texts *names)
+			uint32_t unit, const struct trace_texts *names)
 {
 	struct cell whole = {};
 
 	for (size_t i = 0; i < compiler->n; i++) {
-		struct cell cell = cell_of(&compiler->rows[i], is_unwatched);
+		struct cell cell = cell_of(&compiler->rows[i]);
 		uint32_t label;
 		int err;
 
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT] - cell.activities;
 		whole.on_cpu_ns += cell.on_cpu_ns;
-		whole.intervals += cell.of[COMPARE_COUNT];
 		/* No sample is in the self time of two queries. */
 		whole.variance[COMPARE_SELF] += cell.variance[COMPARE_SELF];
-		whole.by |= cell.by;
+		whole.by |= cell.by & ~COMPARE_UNCOUNTED;
 		err = compare_labels__of_row(&c->labels, &compiler->rows[i], names, &label)
 			      ?: add_to_pair(c, place, unit, label, compiler->rows[i].kinds, &cell);
 		if (err)
@@ -232,12 +223,13 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cs.n; i++) {
-		int err = add_compiler(c, place_of(c, side, 0), &cs.all[i], unit_of[i],
-				       summary__is_unwatched(s), names);
+		int err = add_compiler(c, place_of(c, side, 0), &cs.all[i], unit_of[i], names);
 
 		if (err)
 			return err;
 	}
+	c->n_sampled += summary__is_unwatched(s);
+	c->any_blind |= summary__is_unwatched(s) && summary__misses_results(s);
 	c->seen[side]++;
 	return keep_units(c, &cs, unit_of, summary__n_processes(s));
 }
@@ -251,59 +243,37 @@ static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t la
 	return pair ? &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c)] : NULL;
 }
 
-/*
- * A crate has the part of its intervals, of its CPU time, of its wall time, and of one compiler of
- * all. Of compilers that waited it may be one.
- */
-static void add_crate_recording(struct cell *cell, const struct cell *build,
-				const struct compare_cost *cost, uint32_t n_crates)
+/* `one` is a compiler of the build. */
+static void add_crate_recording(struct cell *cell, const struct cell *whole, const struct build *b,
+				const struct samples *samples, const struct cost *cost,
+				const struct build_process *one)
 {
-	const uint64_t *of = cost->ns;
-	uint64_t *ns = cell->cost_ns;
-
-	ns[COMPARE_COST_PROBES] =
-		part_of(of[COMPARE_COST_PROBES], cell->intervals, build->intervals);
-	ns[COMPARE_COST_SAMPLES] =
-		part_of(of[COMPARE_COST_SAMPLES], cell->of[COMPARE_CPU], build->of[COMPARE_CPU]);
-	ns[COMPARE_COST_OWN] =
-		part_of(of[COMPARE_COST_OWN], cell->of[COMPARE_WALL], build->of[COMPARE_WALL]);
-	ns[COMPARE_COST_BREAKPOINTS] = part_of(of[COMPARE_COST_BREAKPOINTS], 1, n_crates);
-	ns[COMPARE_COST_NAMES] = part_of(of[COMPARE_COST_NAMES], 1, n_crates);
-	ns[COMPARE_COST_WAITED] = part_of(of[COMPARE_COST_WAITED], 1, cost->n_waited);
-	cell->cost_in_cpu = cost->in_cpu;
-}
-
-static void add_recording(struct compare *c, const struct compare_cost *cost, size_t place)
-{
-	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
-	uint32_t n = 0;
-
-	if (!cost->known)
-		return;
-	c->knows_cost++;
-	memcpy(build->cost_ns, cost->ns, sizeof(build->cost_ns));
-	build->cost_in_cpu = cost->in_cpu;
-	for (uint32_t i = 0; i < c->n_last_units; i++)
-		n += c->last_units[i] != WHOLE;
-	for (uint32_t i = 0; i < c->n_last_units; i++)
-		if (c->last_units[i] != WHOLE)
-			add_crate_recording(cells_of(c, c->last_units[i], WHOLE) + place, build,
-					    cost, n);
+	for (int part = 0; part < COST_OWN; part++)
+		cell->cost_ns[part] = cost__of_compiler(cost, part, b, samples, one);
+	cell->cost_ns[COST_OWN] =
+		part_of(cost->ns[COST_OWN], cell->of[COMPARE_WALL], whole->of[COMPARE_WALL]);
+	/* It may be one of those that waited. */
+	cell->cost_ns[WAITED] = part_of(cost->waited_ns, 1, cost->n_waited);
 }
 
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
-		    const struct samples *samples, const struct compare_cost *cost)
+		    const struct samples *samples, const struct cost *cost)
 {
 	const struct running *running = &build__totals(b)->running;
 	uint32_t n;
 	const struct build_process *all = build__processes(b, &n);
-	bool knows_results = true;
+	bool knows_results = true, by_samples = false;
 	size_t place = place_of(c, side, 1);
 	struct cell *build = cells_of(c, WHOLE, WHOLE) + place;
 
 	build->of[COMPARE_WALL] = running->end_ns - running->start_ns;
 	build->preempted_ns = build__totals(b)->preempted_ns;
 	c->knows_off_cpu += build__totals(b)->off_cpu_known;
+	c->knows_cost += cost->whole;
+	if (cost->whole) {
+		memcpy(build->cost_ns, cost->ns, sizeof(cost->ns));
+		build->cost_ns[WAITED] = cost->waited_ns;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t cpu_ns, peak = all[i].process->peak_bytes;
 		uint32_t unit = i < c->n_last_units ? c->last_units[i] : WHOLE;
@@ -311,6 +281,7 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 
 		build__cpu_ns(b, samples, &all[i], &cpu_ns);
 		build->of[COMPARE_CPU] += cpu_ns;
+		by_samples |= !all[i].process->cpu_ns && !build__totals(b)->off_cpu_known;
 		if (peak > build->of[COMPARE_PEAK])
 			build->of[COMPARE_PEAK] = peak;
 		if (unit == WHOLE)
@@ -323,11 +294,13 @@ void compare__costs(struct compare *c, enum compare_side side, const struct buil
 		cell->preempted_ns = all[i].preempted_ns;
 		build->of[COMPARE_RESULTS] += all[i].results;
 		knows_results &= all[i].results || !all[i].compiles;
+		if (cost->whole)
+			add_crate_recording(cell, build, b, samples, cost, &all[i]);
 	}
+	c->cpu_by_samples += by_samples;
 	/* Without those of one compile, the sum says nothing. */
 	if (!knows_results)
 		build->of[COMPARE_RESULTS] = 0;
-	add_recording(c, cost, place);
 }
 
 int compare__items(struct compare *c, enum compare_side side, struct items *items,
@@ -347,7 +320,6 @@ struct sums {
 	uint64_t *recording;		     /* the same: what it added */
 	uint8_t by[COMPARE_N_SIDES];
 	bool in[COMPARE_N_SIDES];
-	bool unprobed[COMPARE_N_SIDES];
 	uint64_t preempted_ns; /* its ranges, added up */
 	/* Likewise, of each part; the first is of those in CPU times. */
 	uint64_t recording_apart_ns, recording_apart_wall_ns;
@@ -385,35 +357,26 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	}
 	memset(s->in, 0, sizeof(s->in));
 	memset(s->by, 0, sizeof(s->by));
-	memset(s->unprobed, 0, sizeof(s->unprobed));
 	memset(s->recording, 0, n_traces(c) * sizeof(*s->recording));
 	s->probes_ns = s->preempted_ns = 0;
 	s->recording_apart_ns = s->recording_apart_wall_ns = 0;
 }
 
-static bool is_unprobed(const struct compare *c, uint32_t query, int side)
-{
-	return query < c->n_unprobed && c->unprobed[query].in[side];
-}
-
 static void sums__add_recording(struct sums *s, const struct compare *c, const struct cell *cells)
 {
-	for (int part = 0; part < COMPARE_COST_PARTS; part++) {
+	for (int part = 0; part <= WAITED; part++) {
 		uint64_t least = UINT64_MAX, most = 0;
-		bool in_cpu = false;
 
 		for (uint32_t t = 0; t < n_traces(c); t++) {
 			uint64_t ns = cells[t].cost_ns[part];
 
-			if (cells[t].cost_in_cpu >> part & 1) {
+			if (part < COST_OWN)
 				s->recording[t] += ns;
-				in_cpu = true;
-			}
 			most = ns > most ? ns : most;
 			least = ns < least ? ns : least;
 		}
 		s->recording_apart_wall_ns += most - least;
-		if (in_cpu)
+		if (part < COST_OWN)
 			s->recording_apart_ns += most - least;
 	}
 }
@@ -444,23 +407,23 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 	/* Queries and items have no cost of their own. */
 	if (of->label == WHOLE)
 		sums__add_recording(s, c, cells);
-	for (int side = 0; side < COMPARE_N_SIDES; side++) {
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		s->in[side] |= of->in[side];
-		s->unprobed[side] |= of->unit != ITEMS && is_unprobed(c, of->label, side);
-	}
 }
 
 /* The largest of both sides, added up. */
 static uint64_t error_of(const double *variance, const struct compare *c)
 {
-	double most[COMPARE_N_SIDES] = {};
+	double most[COMPARE_N_SIDES] = {}, error;
 
 	for (uint32_t t = 0; t < n_traces(c); t++) {
 		double *of = &most[t < c->n[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW];
 
 		*of = variance[t] > *of ? variance[t] : *of;
 	}
-	return (uint64_t)(sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5);
+	error = sqrt(most[COMPARE_BASE] + most[COMPARE_NEW]) + 0.5;
+	/* Times of a hostile trace. */
+	return error < 0x1p64 ? (uint64_t)error : UINT64_MAX;
 }
 
 /* Sorts the values of the sums in place, so the sums are used up. */
@@ -478,7 +441,6 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 		spread_of(s->recording + c->n[COMPARE_BASE], c->n[COMPARE_NEW]).median;
 	memcpy(row.in, s->in, sizeof(row.in));
 	memcpy(row.by, s->by, sizeof(row.by));
-	memcpy(row.unprobed, s->unprobed, sizeof(row.unprobed));
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
 		row.error_ns[m] = error_of(s->variance[m], c);
 		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
@@ -542,19 +504,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 	return 0;
 }
 
-int compare__unprobed(struct compare *c, enum compare_side side, const char *query)
-{
-	uint32_t label;
-	int err = compare_labels__id(&c->labels, query, &label);
-
-	if (err || array__reserve_at(&c->unprobed, label, &c->n_unprobed, sizeof(*c->unprobed)))
-		return err ?: -ENOMEM;
-	c->unprobed[label].in[side] = true;
-	c->any_unprobed = true;
-	return 0;
-}
-
-/* Executions of a query that not all traces have are in no sum. */
+/* Executions of a query that are not known in all traces are in no sum. */
 static void leave_out(struct compare *c, const struct pair *of)
 {
 	struct cell *cells = cells_of(c, of->unit, of->label);
@@ -568,13 +518,10 @@ static void leave_out(struct compare *c, const struct pair *of)
 	}
 }
 
-/*
- * Waiting says nothing of a query. Where queries had no probes, samples stand for them, which have
- * no waiting in them.
- */
+/* Waiting says nothing of a query, and samples have none in them. */
 static bool is_on_cpu(const struct compare *c)
 {
-	return c->any_unprobed || c->knows_off_cpu == n_traces(c);
+	return c->n_sampled || c->knows_off_cpu == n_traces(c);
 }
 
 static bool is_without_cost(const struct compare *c)
@@ -587,73 +534,60 @@ static void take_cost_out(struct compare *c)
 	for (size_t i = 0; i < (size_t)c->pairs.n * n_traces(c); i++) {
 		struct cell *cell = &c->cells[i];
 
-		for (int part = 0; part < COMPARE_COST_PARTS; part++)
-			if (cell->cost_in_cpu >> part & 1)
-				cell->of[COMPARE_CPU] =
-					less(cell->of[COMPARE_CPU], cell->cost_ns[part]);
+		for (int part = 0; part < COST_OWN; part++)
+			cell->of[COMPARE_CPU] = less(cell->of[COMPARE_CPU], cell->cost_ns[part]);
 	}
 }
 
-static bool is_probed_everywhere(const struct compare *c, uint32_t query)
+/*
+ * Executions by item are recorded in all traces, or listed in all, of the crate's own definitions.
+ * There they are those of the queries that each trace lists.
+ */
+static bool counts_item(const struct compare *c, const struct compare_item *item)
 {
-	return !is_unprobed(c, query, COMPARE_BASE) && !is_unprobed(c, query, COMPARE_NEW);
+	bool listed = c->n_sampled == n_traces(c) && c->items.n_listing == n_traces(c) &&
+		      !c->any_blind && strcmp(c->labels.texts[item->item], COMPARE_NO_ITEM) != 0;
+
+	return !c->n_sampled || listed;
 }
 
-/*
- * In a trace where a query had no probes, nothing is known of what it did for an item, and what ran
- * within it is charged to something else. So only what other queries did about the item itself is
- * the same in all traces.
- */
-static bool is_known_everywhere(const struct compare *c, const struct compare_item *item)
+static uint64_t executions_of(const struct compare *c, const struct compare_item *item)
 {
-	if (!c->any_unprobed)
-		return true;
-	return item->executions && is_probed_everywhere(c, item->query) &&
-	       !compare_items__is_charged(&c->items, item);
+	if (!c->n_sampled)
+		return item->executions;
+	return compare_items__lists(&c->items, item->query) ? item->results : 0;
 }
 
 static int add_items(struct compare *c)
 {
-	uint32_t kept = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < c->items.n && !err; i++) {
 		const struct compare_item *item = &c->items.all[i];
 		const struct cell cell = {
 			.of[COMPARE_SELF] = item->self_ns,
-			.of[COMPARE_COUNT] = item->executions,
-			.on_cpu_ns = item->own_cpu_ns,
+			.of[COMPARE_COUNT] = executions_of(c, item),
+			.on_cpu_ns = item->cpu_ns,
 			.probes_ns = item->probes_ns,
 			.variance[COMPARE_SELF] = squared(item->error_ns),
-			.by = COMPARE_BY_SPANS,
+			.by = (item->error_ns || item->results ? COMPARE_BY_SAMPLES
+							       : COMPARE_BY_SPANS) |
+			      (counts_item(c, item) ? 0 : COMPARE_UNCOUNTED),
 		};
 
-		if (!is_known_everywhere(c, item))
-			continue;
 		err = add_to_pair(c, item->trace, ITEMS, item->item, 0, &cell);
-		/* Sums of items need it: compare_items__variance(). */
-		if (item->error_ns)
-			c->items.all[kept++] = *item;
 	}
-	c->items.n = kept;
 	return err;
 }
 
-static void name_unprobed(const struct compare *c, struct compare_result *r)
+static bool is_counted(const struct compare *c, const struct cell *cells)
 {
-	for (uint32_t label = 0; label < c->n_unprobed; label++) {
-		if (is_probed_everywhere(c, label))
-			continue;
-		if (r->n_unprobed < COMPARE_UNPROBED_NAMED)
-			r->unprobed[r->n_unprobed] = c->labels.texts[label];
-		r->n_unprobed++;
-	}
+	for (uint32_t t = 0; t < n_traces(c); t++)
+		if (cells[t].by & COMPARE_UNCOUNTED || (c->any_blind && !cells[t].by))
+			return false;
+	return true;
 }
 
-/*
- * Make the traces comparable: times without waiting and without the cost of recording, and no
- * executions that some do not have.
- */
 static int level(struct compare *c)
 {
 	int err;
@@ -666,16 +600,18 @@ static int level(struct compare *c)
 		return err;
 	if (is_without_cost(c))
 		take_cost_out(c);
-	if (!is_on_cpu(c))
-		return 0;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
 
-		for (uint32_t t = 0; t < n_traces(c); t++)
+		for (uint32_t t = 0; is_on_cpu(c) && t < n_traces(c); t++)
 			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
-		if (pair->unit != ITEMS && !is_probed_everywhere(c, pair->label))
-			leave_out(c, pair);
+		if (pair->unit == ITEMS || pair->label == WHOLE || is_counted(c, cells))
+			continue;
+		for (uint32_t t = 0; t < n_traces(c); t++)
+			cells[t].by |= COMPARE_UNCOUNTED;
+		leave_out(c, pair);
+		c->n_uncounted++;
 	}
 	return 0;
 }
@@ -703,36 +639,23 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		.has_items = c->with_items == n_traces(c),
 		.on_cpu = is_on_cpu(c),
 		.without_cost = is_without_cost(c),
-		.mixed_cpu = c->knows_off_cpu && c->knows_off_cpu < n_traces(c),
-		.any_unprobed = c->any_unprobed,
+		.mixed_cpu = c->cpu_by_samples && c->cpu_by_samples < n_traces(c),
 		.busy_ppm = err ? 0 : busy_ppm(c),
 	};
 	memcpy(out->traces, c->n, sizeof(out->traces));
-	name_unprobed(c, out);
+	out->n_uncounted = c->n_uncounted;
 	err = err ?: compare_units__name(&c->units) ?: fill_rows(c, out);
-	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		out->build.unprobed[side] = c->any_unprobed;
 	return err ?: compare_judge__result(out);
-}
-
-/* The errors of one query are common to all items, so they do not add up as those of others. */
-static int set_item_errors(struct sums *s, const struct compare *c, const bool *picked)
-{
-	double *variance = s->variance[COMPARE_SELF];
-
-	memset(variance, 0, n_traces(c) * sizeof(*variance));
-	return compare_items__variance(&c->items, picked, variance);
 }
 
 int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
 		 compare_pick *pick, const void *ctx, struct compare_row *out)
 {
 	__cleanup(sums__clear) struct sums s;
-	_free_ bool *picked = calloc(c->labels.n + 1UL, sizeof(*picked));
 	bool has_query = false, is_build = false;
 	int n = 0;
 
-	if (sums__init(&s, c) || !picked)
+	if (sums__init(&s, c))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
@@ -743,19 +666,13 @@ int compare__sum(const struct compare *c, const struct compare_result *r, bool o
 		if (!pick(ctx, unit_of(c, pair), query))
 			continue;
 		sums__add(&s, c, i);
-		if (query)
-			picked[pair->label] = true;
 		has_query = query;
 		is_build |= pair->unit == WHOLE;
 		n++;
 	}
-	if (has_query && of_items && set_item_errors(&s, c, picked))
-		return -ENOMEM;
 	*out = row_of(&s, c);
 	out->is_build = is_build;
 	out->knows_recording = r->without_cost && !has_query;
-	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)
-		out->unprobed[side] = c->any_unprobed;
 	compare_judge__row(r, out, has_query, n > 1 || !has_query);
 	return n;
 }
@@ -769,7 +686,6 @@ void compare__free(struct compare *c)
 	compare_units__clear(&c->units);
 	free(c->last_units);
 	table__destroy(&c->pairs);
-	free(c->unprobed);
 	free(c->cells);
 	free(c);
 }

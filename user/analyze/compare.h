@@ -7,8 +7,8 @@
 #define QPROF_ANALYZE_COMPARE_H
 
 #include "analyze/build.h"
-#include "analyze/compare_cost.h"
 #include "analyze/compare_rows.h"
+#include "analyze/cost.h"
 #include "analyze/items.h"
 #include "analyze/samples.h"
 #include "analyze/summary.h"
@@ -27,26 +27,18 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 
 /*
  * The items of the trace that is added next, paired by path. Items are rows only if all traces have
- * them. If a query had no probes in some trace, rows have only what others did about the items
- * themselves; these must be divided by the shares of queries. Errors as of compare__trace().
+ * them. Errors as of compare__trace().
  */
 int compare__items(struct compare *c, enum compare_side side, struct items *items,
 		   const struct trace_texts *names);
 
 /*
- * A query had no probes in the trace that is added last, or next, on this side. Its executions are
- * not compared, and in no sum. Self times of all traces are then those on the CPU, as far as it is
- * known when threads were off it. -ENOMEM.
- */
-int compare__unprobed(struct compare *c, enum compare_side side, const char *query);
-
-/*
  * The times of the build whose trace was added last; `samples` (or NULL) have the CPU times
- * that the build does not know. If the cost of recording is known of all traces, it is taken out of
- * CPU times.
+ * that the kernel does not. If the cost of recording is known of all traces, it is taken out of CPU
+ * times, as cost__cpu_ns() does.
  */
 void compare__costs(struct compare *c, enum compare_side side, const struct build *b,
-		    const struct samples *samples, const struct compare_cost *cost);
+		    const struct samples *samples, const struct cost *cost);
 
 /*
  * Call after the last trace. Texts belong to `c`. Clear with compare_result__clear(), even after a

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/compare_cost.h"
-
 #define NOISE_LEAST   50000  /* ppm */
 #define NOISE_OF_PEAK 100000 /* ppm */
 #define PART_OF_BUSY  2
@@ -17,19 +15,21 @@
 /* An estimate of so much noise is a bad one. */
 #define FACTOR_IF_TOO_NOISY 5
 #define CHANCE_OF_CRATE	    200
-/* So many of them, and less by default, may come after the last probe of a budget. */
-#define PART_OF_RESULTS 200
-#define MILLION		1000000
+/* A probe may cost so many times as much where other programs use the caches. */
+#define PROBES_OF_BUSY 3
+#define LEAST_OF_BUSY  100000 /* ppm */
+#define MILLION	       1000000
 
-/* Samples count no executions, and waiting is not in their times. */
+/* Waiting is not in the times of samples. */
 static bool is_known_alike(const struct compare_result *r, const struct compare_row *row,
 			   enum compare_metric metric)
 {
 	uint8_t base = row->by[COMPARE_BASE], new = row->by[COMPARE_NEW];
 
 	if (metric == COMPARE_COUNT)
-		return (base | new) != COMPARE_BY_SAMPLES;
-	return !base || !new || base &new || (r->on_cpu && metric == COMPARE_SELF);
+		return !((base | new) & COMPARE_UNCOUNTED);
+	return !base || !new || (base & new & ~COMPARE_UNCOUNTED) ||
+	       (r->on_cpu && metric == COMPARE_SELF);
 }
 
 /* For times that depend on what else ran on the machine. */
@@ -55,13 +55,9 @@ static bool is_cost_compared(const struct compare_result *r, const struct compar
 	return true;
 }
 
-/*
- * Self times of a unit always add up: time of queries without probes counts for the caller.
- */
 static bool is_compared(const struct compare_result *r, const struct compare_row *row,
 			enum compare_metric metric, bool has_query)
 {
-	bool is_count = metric == COMPARE_COUNT;
 
 	if (r->rules.different_work || (r->few_crates && row->is_build))
 		return false;
@@ -71,9 +67,6 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 		return false;
 	if (metric == COMPARE_TOTAL && !has_query && !are_enough(r))
 		return false;
-	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++)
-		if (row->unprobed[side] && (is_count || !row->in[side]))
-			return false;
 	return true;
 }
 
@@ -89,21 +82,29 @@ static uint64_t least_of(const struct compare_result *r, const struct compare_ro
 		least = part;
 	/* Estimates of the probes' time, and what only a short query has more of by chance. */
 	if (r->noise_is_estimated && !is_sum)
-		least += row->probes_ns + row->crate_self_ns / CHANCE_OF_CRATE;
+		least += row->probes_ns * (r->busy_ppm > LEAST_OF_BUSY ? PROBES_OF_BUSY : 1) +
+			 row->crate_self_ns / CHANCE_OF_CRATE;
 	if (metric == COMPARE_WALL || metric == COMPARE_TOTAL)
 		least += row->preempted_ns;
 	return least + FACTOR_OF_ERRORS * row->error_ns[metric];
 }
 
-/* The time that recording may have added to one side more than to the other. */
+/*
+ * The time that recording may have added to one side more than to the other. Paired builds took up
+ * to one and a half times the cost that was reported (docs/overhead.md). So half of what the costs
+ * are apart may be left in a CPU time that they were taken out of, and one and a half times as much
+ * is in a wall time, of which nothing was taken out.
+ */
 static uint64_t cost_noise(const struct compare_result *r, const struct compare_row *row,
 			   enum compare_metric metric)
 {
 	if (!r->without_cost)
 		return 0;
 	if (metric == COMPARE_CPU)
-		return compare_cost_in_cpu(row->recording_apart_ns);
-	return metric == COMPARE_WALL ? compare_cost_in_wall(row->recording_apart_wall_ns) : 0;
+		return row->recording_apart_ns / 2;
+	return metric == COMPARE_WALL
+		       ? row->recording_apart_wall_ns + row->recording_apart_wall_ns / 2
+		       : 0;
 }
 
 static bool is_changed(const struct compare_result *r, const struct compare_row *row,
@@ -118,9 +119,7 @@ static bool is_changed(const struct compare_result *r, const struct compare_row 
 		factor *= FACTOR_IF_TOO_NOISY;
 	if (metric == COMPARE_PEAK)
 		limits.noise_ppm = NOISE_OF_PEAK;
-	else if (metric == COMPARE_RESULTS)
-		limits.least = r->any_unprobed ? base->median / PART_OF_RESULTS : 0;
-	else if (metric != COMPARE_COUNT) {
+	else if (metric != COMPARE_COUNT && metric != COMPARE_RESULTS) {
 		limits.least = least_of(r, row, metric, is_sum) + cost_noise;
 		if (__builtin_mul_overflow(r->noise_ppm, factor, &limits.noise_ppm))
 			limits.noise_ppm = UINT64_MAX;

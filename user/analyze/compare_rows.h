@@ -29,8 +29,6 @@ enum compare_metric {
 #define COMPARE_WALL_TRACES 3
 #define COMPARE_NOISE_MOST  500000 /* millionths; with more noise no verdict is worth anything */
 
-#define COMPARE_UNPROBED_NAMED 3
-
 /* The name of the row of what no item is around. */
 #define COMPARE_NO_ITEM "(no item)"
 
@@ -78,11 +76,6 @@ struct compare_row {
 	 * never significant.
 	 */
 	bool compared;
-	/*
-	 * Of a query: it had no probes in a trace of that side, so its executions are unknown. Of
-	 * the build: some query had none in some trace, and the count has none of these.
-	 */
-	bool unprobed[COMPARE_N_SIDES];
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
 	/*
 	 * Of whole crates: how differently long their threads waited for a CPU, in the traces with
@@ -116,6 +109,8 @@ enum compare_by {
 	COMPARE_BY_SPANS = 1,
 	/* Time on the CPU; comparable with that of intervals if all self times are on the CPU. */
 	COMPARE_BY_SAMPLES = 2,
+	/* The number of executions is not known. */
+	COMPARE_UNCOUNTED = 4,
 };
 
 struct compare_rules {
@@ -165,12 +160,10 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 }
 
 struct compare_result {
-	bool has_items;	   /* all traces have some */
-	bool on_cpu;	   /* self times are */
-	bool any_unprobed; /* some query had no probes in some trace */
-	/* These queries, and the first of them. Rows of items are without what they did. */
-	size_t n_unprobed;
-	const char *unprobed[COMPARE_UNPROBED_NAMED];
+	bool has_items; /* all traces have some */
+	bool on_cpu;	/* self times are */
+	/* Queries whose executions are not known in all traces: no sum has them. */
+	size_t n_uncounted;
 	bool without_cost; /* CPU times are without what recording added */
 	bool mixed_cpu;	   /* some traces know CPU times by samples only: they are not judged */
 	struct compare_rules rules;

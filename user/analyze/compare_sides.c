@@ -5,23 +5,15 @@
 #include <stdio.h>
 
 #include "analyze/compile_name.h"
-#include "analyze/cost.h"
 #include "base/format.h"
 #include "base/part.h"
 
-static uint64_t cost_ppm(const struct model *m)
-{
-	struct cost c = cost_of(m);
-
-	return part_of(c.added_ns - c.ns[COST_OWN], 1000000, c.compilers_ns);
-}
-
-struct compare_recording compare_recording_of(const struct model *m)
+struct compare_recording compare_recording_of(const struct model *m, const struct cost *cost)
 {
 	struct compare_recording r = {
-		.budget_ppm = m->decisions.ppm,
-		.cost_ppm = cost_ppm(m),
-		.probed = summary__spans(m->summary),
+		.cost_ppm = part_of(cost->in_compilers_ns, 1000000, cost->compilers_ns),
+		.n_beside = cost->n_beside,
+		.probed = summary__spans(m->summary) && !m->by_samples,
 		.sampled = summary__is_sampled(m->summary),
 		.off_cpu = build__totals(m->build)->off_cpu_known,
 	};
@@ -39,8 +31,7 @@ static bool is_recorded_alike(const struct compare_recording *a, const struct co
 {
 	if (!a->compiles || !b->compiles)
 		return true;
-	return a->budget_ppm == b->budget_ppm && a->probed == b->probed &&
-	       a->sampled == b->sampled && a->off_cpu == b->off_cpu;
+	return a->probed == b->probed && a->sampled == b->sampled && a->off_cpu == b->off_cpu;
 }
 
 /* Whether anything was compiled, and so whether the trace shows how it was recorded. */
@@ -81,17 +72,14 @@ char *compare_recording_text(char buf[COMPARE_RECORDING_TEXT], const struct comp
 {
 	const char *samples = r->sampled ? " and samples" : "";
 	const char *off_cpu = r->off_cpu ? "" : ", without off-CPU times";
-	char budget[FORMAT_MAX], percent[FORMAT_MAX], cost[FORMAT_MAX + 24] = "";
+	char percent[FORMAT_MAX], cost[FORMAT_MAX + 24] = "";
 
 	if (r->cost_ppm)
-		snprintf(cost, sizeof(cost), " (+%s %% of CPU time)",
+		snprintf(cost, sizeof(cost), " (+%s %% in compilers)",
 			 format_percent(percent, r->cost_ppm, 1000000));
 	if (!r->probed)
 		snprintf(buf, COMPARE_RECORDING_TEXT, "%s%s%s",
-			 r->sampled ? "samples alone" : "no probes", off_cpu, cost);
-	else if (r->budget_ppm)
-		snprintf(buf, COMPARE_RECORDING_TEXT, "a budget of %s %%%s%s%s",
-			 format_percent(budget, r->budget_ppm, 1000000), samples, off_cpu, cost);
+			 r->sampled ? "counts and samples" : "counts alone", off_cpu, cost);
 	else
 		snprintf(buf, COMPARE_RECORDING_TEXT, "all probes%s%s%s", samples, off_cpu, cost);
 	return buf;

@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/model.h"
+#include "analyze/cost.h"
 
 /* How one trace was made. */
 struct compare_recording {
-	uint32_t compiles;   /* compilers that compiled a crate; `reusing` is a part of them */
-	uint32_t reusing;    /* read results of an earlier compile */
-	uint64_t budget_ppm; /* 0: none, or all queries fitted the default one */
-	/* The cost of recording, in millionths of the compilers' CPU time; 0: unknown. */
+	uint32_t compiles; /* compilers that compiled a crate; `reusing` is a part of them */
+	uint32_t reusing;  /* read results of an earlier compile */
+	/* What recording added in compilers, in millionths of their CPU time; 0: unknown. */
 	uint64_t cost_ppm;
-	bool probed; /* it has intervals of queries */
+	uint64_t n_beside; /* other recordings that ran at the same time */
+	bool probed;	   /* it has intervals of queries */
 	bool sampled;
 	bool off_cpu; /* it knows when threads were off the CPU */
 };
@@ -24,16 +24,16 @@ struct compare_recording {
 /* Bits: how the sides differ. */
 enum compare_difference {
 	COMPARE_CLEAN_AND_INCREMENTAL = 1, /* only one side reused results */
-	/* Budget, probes, samples or off-CPU times. Recording adds other times then. */
+	/* Probes, samples or off-CPU times. Recording adds other times then. */
 	COMPARE_OTHER_RECORDING = 2,
 };
 
-struct compare_recording compare_recording_of(const struct model *m);
+struct compare_recording compare_recording_of(const struct model *m, const struct cost *cost);
 
 /* The differences of `n_base` recordings from the `n_new` that follow them. */
 unsigned int compare_sides_differ(const struct compare_recording *all, size_t n_base, size_t n_new);
 
-/* Print "all probes" or "a budget of 25.0 % and samples", and the cost; `buf` is returned. */
+/* Print "all probes" or "counts and samples", and the cost; `buf` is returned. */
 #define COMPARE_RECORDING_TEXT 128
 char *compare_recording_text(char buf[COMPARE_RECORDING_TEXT], const struct compare_recording *r);
 

@@ -3,24 +3,25 @@
 
 #include "base/part.h"
 
-static const struct build_process *in_build(const struct model *m, uint32_t process)
+static uint64_t less(uint64_t ns, uint64_t part_ns)
 {
-	uint32_t n;
-	const struct build_process *all = m->build ? build__processes(m->build, &n) : NULL;
-
-	return all && process < n && build__totals(m->build)->off_cpu_known ? &all[process] : NULL;
+	return ns > part_ns ? ns - part_ns : 0;
 }
 
-/*
- * The kernel's figure, from the exit of a process. Of one that still runs, or had begun before the
- * recording did, the time that its threads spent on a CPU while they were recorded.
- */
-static uint64_t cpu_ns(const struct model *m, uint32_t process)
+/* With what recording added. */
+static bool sum_up(const struct build *b, const struct samples *samples, uint64_t *ns)
 {
-	const struct trace_process *p = summary__process_at(m->summary, process);
-	const struct build_process *b = in_build(m, process);
+	uint32_t n;
+	const struct build_process *all = build__processes(b, &n);
+	bool known = false;
+	uint64_t one;
 
-	return b && (p->attached_late || !p->cpu_ns) ? b->cpu_ns : p->cpu_ns;
+	*ns = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		known |= build__cpu_ns(b, samples, &all[i], &one);
+		*ns += one;
+	}
+	return known;
 }
 
 static uint64_t hits_of(const struct model *m)
@@ -44,26 +45,59 @@ static void take_parts(struct cost *c, const struct model *m)
 	c->ns[COST_OWN] = of[TRACE_OVERHEAD_OWN];
 	c->set_up_ns = of[TRACE_OVERHEAD_SET_UP] < c->ns[COST_OWN] ? of[TRACE_OVERHEAD_SET_UP]
 								   : c->ns[COST_OWN];
+	c->read_ns = of[TRACE_OVERHEAD_READ];
 	c->breakpoints = of[TRACE_OVERHEAD_N_BREAKPOINTS];
 	c->waited_ns = of[TRACE_OVERHEAD_WAITED];
 	c->n_waited = of[TRACE_OVERHEAD_N_WAITED];
+	c->n_beside = of[TRACE_OVERHEAD_N_BESIDE];
 	if (!c->whole && m->has_costs)
 		c->ns[COST_PROBES] =
 			(uint64_t)((long double)c->hits * m->costs.ps[TRACE_COST_EMULATED] / 1000);
 }
 
-struct cost cost_of(const struct model *m)
+static void cut_to(uint64_t *ns, uint64_t part, uint64_t whole)
 {
-	struct cost c = {.hits = hits_of(m), .budget_ppm = m->decisions.ppm};
-	uint64_t all_ns = 0, in_compilers_ns;
+	if (part < whole)
+		*ns = part_of(*ns, part, whole);
+}
+
+static void take_share(struct cost *c, const struct model *m, uint64_t recorded)
+{
+	/* Each interval has two. */
+	uint64_t hits = 2 * summary__spans(m->summary), n = summary__n_processes(m->summary);
+
+	c->is_part = true;
+	if (!c->whole || c->ns[COST_SAMPLES]) {
+		*c = (struct cost){.is_part = true, .hits = hits};
+		return;
+	}
+	cut_to(&c->ns[COST_PROBES], hits, c->hits);
+	cut_to(&c->ns[COST_OWN], hits, c->hits);
+	cut_to(&c->ns[COST_BREAKPOINTS], n, recorded);
+	cut_to(&c->ns[COST_NAMES], n, recorded);
+	/* Which of them waited is unknown, so these may have. */
+	cut_to(&c->waited_ns, n, c->n_waited);
+	if (n < c->n_waited)
+		c->n_waited = n;
+}
+
+struct cost cost_of(const struct model *m, uint64_t recorded)
+{
+	struct cost c = {.hits = hits_of(m)};
 
 	take_parts(&c, m);
+	if (summary__n_processes(m->summary) < recorded)
+		take_share(&c, m, recorded);
 	for (int i = 0; i < COST_PARTS; i++)
 		c.added_ns += c.ns[i];
-	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++)
-		all_ns += cpu_ns(m, i);
-	in_compilers_ns = c.added_ns - c.ns[COST_OWN];
-	c.compilers_ns = all_ns > in_compilers_ns ? all_ns - in_compilers_ns : 0;
+	if (c.whole)
+		c.in_compilers_ns = c.added_ns - c.ns[COST_OWN];
+	if (m->build)
+		sum_up(m->build, m->samples, &c.spent_ns);
+	else
+		for (uint32_t i = 0; i < summary__n_processes(m->summary); i++)
+			c.spent_ns += summary__process_at(m->summary, i)->cpu_ns;
+	c.compilers_ns = less(c.spent_ns, c.in_compilers_ns);
 	return c;
 }
 
@@ -72,14 +106,32 @@ uint64_t cost__share_ppm(const struct cost *c)
 	return part_of(c->added_ns, 1000000, c->compilers_ns);
 }
 
-uint64_t cost__fixed_ns(const struct cost *c)
+uint64_t cost__of_compiler(const struct cost *c, enum cost_part part, const struct build *b,
+			   const struct samples *samples, const struct build_process *p)
 {
-	return c->ns[COST_BREAKPOINTS] + c->ns[COST_NAMES];
+	uint64_t cpu_ns;
+	uint32_t n;
+
+	if (part == COST_PROBES)
+		return part_of(c->ns[part], p->intervals, build__totals(b)->intervals);
+	if (part == COST_SAMPLES) {
+		build__cpu_ns(b, samples, p, &cpu_ns);
+		return part_of(c->ns[part], cpu_ns, c->spent_ns);
+	}
+	build__processes(b, &n);
+	return part_of(c->ns[part], 1, n);
 }
 
-bool cost__fixed_exceeds_budget(const struct cost *c)
+bool cost__cpu_ns(const struct cost *c, const struct build *b, const struct samples *samples,
+		  const struct build_process *p, uint64_t *ns)
 {
-	return c->budget_ppm && c->compilers_ns &&
-	       (long double)cost__fixed_ns(c) * 1000000 >
-		       (long double)c->budget_ppm * c->compilers_ns;
+	bool known = p ? build__cpu_ns(b, samples, p, ns) : sum_up(b, samples, ns);
+	uint64_t added_ns = 0;
+
+	if (!c || !c->whole)
+		return known;
+	for (int part = 0; part < COST_OWN && p; part++)
+		added_ns += cost__of_compiler(c, part, b, samples, p);
+	*ns = less(*ns, p ? added_ns : c->in_compilers_ns);
+	return known;
 }

@@ -29,44 +29,19 @@ struct thread {
 	struct sums sums;
 };
 
-/* With groups__by_query(): the time of one query in one thread. */
-struct query_time {
-	uint32_t thread; /* index */
-	uint32_t label;
-	uint64_t self_ns;
-	uint64_t self_off_ns;
-	uint64_t self_probe_ns;
-};
-
 struct groups {
 	struct trace_process *processes;
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	TABLE(struct thread) threads;	     /* by process << 32 | tid */
-	TABLE(struct query_time) queries;    /* by thread << 32 | label */
-	const struct process_shares *shares; /* or NULL */
-	bool by_query;
+	TABLE(struct thread) threads; /* by process << 32 | tid */
+	uint64_t *results;	      /* by process: those that are executions */
+	uint32_t n_results;
 };
 
 int groups__new(struct groups **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
-}
-
-void groups__by_query(struct groups *g)
-{
-	g->by_query = true;
-}
-
-bool groups__are_by_query(const struct groups *g)
-{
-	return g->by_query;
-}
-
-void groups__divide(struct groups *g, const struct process_shares *shares)
-{
-	g->shares = shares;
 }
 
 int groups__process(struct groups *g, const struct trace_process *p)
@@ -129,20 +104,6 @@ int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preemp
 	return 0;
 }
 
-static int add_to_query(struct groups *g, uint32_t i, const struct trace_span *span,
-			const struct trace_times *times)
-{
-	struct query_time *q = table__get(&g->queries, (uint64_t)i << 32 | span->label, .thread = i,
-					  .label = span->label);
-
-	if (!q)
-		return -ENOMEM;
-	q->self_ns += times->self_ns;
-	q->self_off_ns += times->self_off_ns;
-	q->self_probe_ns += times->self_probe_ns;
-	return 0;
-}
-
 int groups__span(struct groups *g, const struct trace_span *span, const struct trace_times *times)
 {
 	uint64_t alone;
@@ -163,7 +124,15 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	alone = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
 	if (alone > s->row.max_ns)
 		s->row.max_ns = alone;
-	return g->by_query ? add_to_query(g, (uint32_t)(t - g->threads.at), span, times) : 0;
+	return 0;
+}
+
+int groups__results(struct groups *g, const struct trace_tally *t)
+{
+	if (array__reserve_at(&g->results, t->process, &g->n_results, sizeof(*g->results)))
+		return -ENOMEM;
+	g->results[t->process] += t->events - t->sum;
+	return 0;
 }
 
 static void add_row(struct group_row *to, const struct group_row *from)
@@ -197,7 +166,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 		to->end_ns = from->end_ns;
 }
 
-/* Without a name, and without what samples say. */
+/* Without a name. */
 static struct group_row row_of(const struct sums *s)
 {
 	struct group_row row = s->row;
@@ -270,6 +239,9 @@ static struct sums *sum_processes(const struct groups *g)
 	for (uint32_t i = 0; sums && i < g->threads.n; i++)
 		if (g->threads.at[i].sums.spans)
 			add_sums(&sums[g->threads.at[i].process], &g->threads.at[i].sums);
+	for (uint32_t i = 0; sums && i < g->n_processes && i < g->n_results; i++)
+		if (!sums[i].row.count)
+			sums[i].row.count = g->results[i];
 	return sums;
 }
 
@@ -325,56 +297,6 @@ static int process_rows(const struct groups *g, bool crates, struct making *m)
 	return err;
 }
 
-/* The times of queries by thread or process. */
-static int sum_queries(const struct groups *g, bool threads, struct own_sums *sums)
-{
-	for (uint32_t i = 0; i < g->queries.n; i++) {
-		const struct query_time *q = &g->queries.at[i];
-		uint64_t self_ns = trace_without_probes(q->self_ns, q->self_probe_ns);
-		uint32_t of = threads ? q->thread : g->threads.at[q->thread].process;
-
-		if (own_sums__add(sums, of, q->label, on_cpu_ns(self_ns, q->self_off_ns)))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Samples say what part was own in a process, in all its threads alike. */
-static int sum_rows(const struct groups *g, bool threads, const struct making *m,
-		    struct own_sums *sums)
-{
-	_own_sums_ struct own_sums from = {};
-	int err = sum_queries(g, threads, &from);
-
-	for (uint32_t i = 0; i < from.of.n && !err; i++) {
-		const struct own_sum *sum = &from.of.at[i];
-		uint32_t process = threads ? g->threads.at[sum->row].process : sum->row;
-		const struct own_share *samples =
-			process_shares__find(g->shares, process, sum->label);
-
-		err = own_sums__add(sums, m->in[sum->row], sum->label, sum->cpu_ns);
-		if (!err && samples)
-			err = own_sums__add_samples(sums, m->in[sum->row], sum->label, samples);
-	}
-	return err;
-}
-
-static int add_own(const struct groups *g, bool threads, struct making *m)
-{
-	_own_sums_ struct own_sums sums = {};
-	_free_ struct own_time *own = NULL;
-
-	if (sum_rows(g, threads, m, &sums))
-		return -ENOMEM;
-	own = own_sums__divide(&sums, NULL, m->n);
-	if (!own)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n; i++)
-		m->rows[i].own =
-			g->by_query ? own[i] : (struct own_time){.cpu_ns = m->rows[i].cpu_ns};
-	return 0;
-}
-
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
 {
 	__cleanup(making__clear) struct making m = {};
@@ -387,7 +309,6 @@ int groups__rows(const struct groups *g, enum group_by by, struct group_row **ro
 	if (!m.rows || !m.in)
 		return -ENOMEM;
 	err = threads ? thread_rows(g, &m) : process_rows(g, by == GROUP_BY_CRATE, &m);
-	err = err ?: add_own(g, threads, &m);
 	if (err)
 		return err;
 	*n = m.n;
@@ -409,6 +330,6 @@ void groups__free(struct groups *g)
 		return;
 	free(g->processes);
 	table__destroy(&g->threads);
-	table__destroy(&g->queries);
+	free(g->results);
 	free(g);
 }

@@ -6,7 +6,6 @@
 #ifndef QPROF_ANALYZE_GROUPS_H
 #define QPROF_ANALYZE_GROUPS_H
 
-#include "analyze/own_shares.h"
 #include "trace/trace.h"
 
 struct groups;
@@ -23,15 +22,15 @@ struct group_row {
 	 * distinguish rows.
 	 */
 	char *name;
-	uint32_t processes;  /* for a crate: its processes */
-	uint64_t count;	     /* executions of queries */
+	uint32_t processes; /* for a crate: its processes */
+	uint64_t count; /* executions of queries; where no probe saw them, of the compilers' tables
+			 */
 	uint64_t activities; /* besides, with those of kinds private to a file */
 	uint64_t unwound;
-	uint64_t self_ns;    /* without probe time, as far as it is known */
-	uint64_t cpu_ns;     /* its part on the CPU: analyze/on_cpu.h */
-	struct own_time own; /* of that, what was the queries' own; with groups__by_query() */
-	uint64_t wall_ns;    /* from first start to last end; for a crate, summed over processes */
-	uint64_t max_ns;     /* without probe time, as self_ns */
+	uint64_t self_ns; /* without probe time, as far as it is known */
+	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	uint64_t wall_ns; /* from first start to last end; for a crate, summed over processes */
+	uint64_t max_ns;  /* without probe time, as self_ns */
 	/* Off-CPU time: within the measured self_ns; and, by cause, within wall_ns of a thread. */
 	uint64_t self_off_ns;
 	uint64_t preempted_ns;
@@ -43,24 +42,14 @@ struct group_row {
 int groups__new(struct groups **out);
 
 /*
- * The groups get the spans of some queries only, so that time of others within them may have to be
- * divided: sum up by query, too. Otherwise all the time is the group's. Before the first span.
- */
-void groups__by_query(struct groups *g);
-bool groups__are_by_query(const struct groups *g);
-
-/*
- * Divide the times that rows get from now on. Not copied: `shares` must outlive the groups. Without
- * it, or without groups__by_query(), all the time is own.
- */
-void groups__divide(struct groups *g, const struct process_shares *shares);
-
-/*
  * Add or update a process, or the name of a thread. Texts are not copied and must outlive the
  * groups, as a reader's do: many processes of a trace share one text. Errors as summary__process().
  */
 int groups__process(struct groups *g, const struct trace_process *p);
 int groups__thread(struct groups *g, const struct trace_thread *t);
+
+/* Add a tally of TRACE_KIND_RESULTS. 0 or -ENOMEM. */
+int groups__results(struct groups *g, const struct trace_tally *t);
 
 /* Count a span. -ENOMEM; -EINVAL if its process is unknown. */
 int groups__span(struct groups *g, const struct trace_span *span, const struct trace_times *times);

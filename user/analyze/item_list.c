@@ -38,6 +38,7 @@ static struct listed_item *list(uint32_t process, struct items *items, size_t *n
 			.most = rows[i].queries[0],
 			.item = rows[i].item,
 			.process = process,
+			.sampled = !item_row__is_counted(&rows[i]),
 		};
 	if (at)
 		qsort(at, *n, sizeof(*at), compare_items);

@@ -15,6 +15,7 @@ struct listed_item {
 	struct item_part most; /* its most expensive query */
 	uint32_t item;
 	uint32_t process; /* index */
+	bool sampled;	  /* not item_row__is_counted(): times are those of samples */
 };
 
 /* All zeroes is empty. */

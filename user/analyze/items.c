@@ -10,19 +10,18 @@
 #include "base/array.h"
 #include "base/table.h"
 
-#define NO_CELL UINT32_MAX
-
 /* The time of one query about one item, or of intervals that are charged to it. */
 struct cell {
 	uint32_t item;
 	uint32_t label;
-	uint32_t next; /* of the item, or NO_CELL */
 	uint64_t executions;
 	uint64_t charged;
+	uint64_t results; /* of the compilers' tables */
+	uint64_t unsure;
 	uint64_t self_ns;
-	uint64_t off_ns;	   /* off-CPU time within self_ns */
-	uint64_t probe_ns;	   /* probe time within self_ns */
-	struct sample_sum sampled; /* besides, on the CPU */
+	uint64_t off_ns;				/* off-CPU time within self_ns */
+	uint64_t probe_ns;				/* probe time within self_ns */
+	struct sample_sum sampled[TRACE_SAMPLE_CAUSES]; /* besides */
 };
 
 /* Intervals of one label and depth that wait for an execution around them that has an item. */
@@ -41,22 +40,19 @@ struct track {
 	uint32_t capacity;
 };
 
-/* There are far more cells than items, so cells have no index of their own. */
 struct named {
 	bool is_item;
-	uint32_t first; /* its first cell, or NO_CELL */
 };
 
 struct items {
 	struct trace_texts texts;
 	struct instances instances;
-	struct cell *cells;
-	uint32_t n_cells;
-	uint32_t cells_capacity;
-	uint32_t first_of_none;		 /* of TRACE_NO_STRING: as in struct named */
-	TABLE(struct track) tracks;	 /* by process << 32 | tid */
-	TABLE(struct named) names;	 /* by string id */
-	const struct own_shares *shares; /* or NULL */
+	TABLE(struct cell) cells; /* by item << 32 | label */
+	bool misses_results;
+	uint32_t *unlisted; /* labels of queries; a compiler has some hundred */
+	uint32_t n_unlisted, unlisted_capacity;
+	TABLE(struct track) tracks; /* by process << 32 | tid */
+	TABLE(struct named) names;  /* by string id */
 };
 
 int items__new(const struct trace_texts *texts, struct items **out)
@@ -65,7 +61,6 @@ int items__new(const struct trace_texts *texts, struct items **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->texts = *texts;
-	(*out)->first_of_none = NO_CELL;
 	return 0;
 }
 
@@ -105,7 +100,7 @@ static bool is_item(const char *text)
 static struct named *named(struct items *m, uint32_t string)
 {
 	return table__find(&m->names, string)
-		       ?: table__get(&m->names, string, .first = NO_CELL,
+		       ?: table__get(&m->names, string,
 				     .is_item = is_item(m->texts.text(m->texts.ctx, string)));
 }
 
@@ -122,20 +117,9 @@ int items__is(struct items *m, uint32_t string)
 /* The cell of a label; it is made if there is none. NULL: no memory. */
 static struct cell *cell(struct items *m, uint32_t item, uint32_t label)
 {
-	struct named *known = item == TRACE_NO_STRING ? NULL : named(m, item);
-	uint32_t *first = known ? &known->first : &m->first_of_none, i = *first;
-
-	if (!known && item != TRACE_NO_STRING)
+	if (item != TRACE_NO_STRING && !named(m, item))
 		return NULL;
-	while (i != NO_CELL && m->cells[i].label != label)
-		i = m->cells[i].next;
-	if (i != NO_CELL)
-		return &m->cells[i];
-	if (array__reserve_one(&m->cells, m->n_cells, &m->cells_capacity, sizeof(*m->cells)))
-		return NULL;
-	m->cells[m->n_cells] = (struct cell){.item = item, .label = label, .next = *first};
-	*first = m->n_cells;
-	return &m->cells[m->n_cells++];
+	return table__get(&m->cells, (uint64_t)item << 32 | label, .item = item, .label = label);
 }
 
 static int add(struct items *m, uint32_t item, const struct waiting *w, bool own)
@@ -151,14 +135,54 @@ static int add(struct items *m, uint32_t item, const struct waiting *w, bool own
 	return 0;
 }
 
-int items__sample(struct items *m, uint32_t label, uint32_t item, uint64_t value)
+int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value)
 {
 	struct cell *c = cell(m, item, label);
 
 	if (!c)
 		return -ENOMEM;
-	sample_sum__add(&c->sampled, &(struct sample_sum){1, value});
+	sample_sum__add(&c->sampled[cause], &(struct sample_sum){1, value});
 	return 0;
+}
+
+static int note_unlisted(struct items *m, uint32_t label)
+{
+	for (uint32_t i = 0; i < m->n_unlisted; i++)
+		if (m->unlisted[i] == label)
+			return 0;
+	return array__add(&m->unlisted, &m->n_unlisted, &m->unlisted_capacity, &label);
+}
+
+const uint32_t *items__unlisted(const struct items *m, uint32_t *n)
+{
+	*n = m->n_unlisted;
+	return m->unlisted;
+}
+
+int items__results(struct items *m, const struct trace_results *r)
+{
+	if (r->kind != TRACE_RESULTS_EXECUTED && note_unlisted(m, r->label))
+		return -ENOMEM;
+	if (r->kind == TRACE_RESULTS_UNKNOWN)
+		m->misses_results = true;
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct cell *c = cell(m, r->items[i], r->label);
+
+		if (!c)
+			return -ENOMEM;
+		++*(r->kind == TRACE_RESULTS_EXECUTED ? &c->results : &c->unsure);
+	}
+	return 0;
+}
+
+void items__miss_results(struct items *m)
+{
+	m->misses_results = true;
+}
+
+bool items__misses_results(const struct items *m)
+{
+	return m->misses_results;
 }
 
 /* Charge all that waits below `depth` to an item. */
@@ -267,7 +291,7 @@ static void note_query(struct item_row *row, const struct item_cell *cell)
 {
 	uint32_t at = row->n_queries;
 
-	while (at && row->queries[at - 1].own_ns < cell->own.cpu_ns)
+	while (at && row->queries[at - 1].cpu_ns < cell->cpu_ns)
 		at--;
 	if (at == ITEM_QUERIES)
 		return;
@@ -275,63 +299,52 @@ static void note_query(struct item_row *row, const struct item_cell *cell)
 		row->n_queries++;
 	memmove(&row->queries[at + 1], &row->queries[at],
 		(row->n_queries - 1 - at) * sizeof(*row->queries));
-	row->queries[at] =
-		(struct item_part){cell->label, cell->self_ns, cell->cpu_ns, cell->own.cpu_ns};
+	row->queries[at] = (struct item_part){cell->label, cell->self_ns, cell->cpu_ns};
 }
 
 void item_row__add(struct item_row *row, const struct item_cell *cell)
 {
 	row->executions += cell->executions;
 	row->charged += cell->charged;
+	row->results += cell->results;
+	row->unsure += cell->unsure;
 	row->self_ns += cell->self_ns;
 	row->cpu_ns += cell->cpu_ns;
-	own_time__merge(&row->own, &cell->own);
+	sample_sums_of__add(row->sampled, cell->sampled);
 	if (cell->instances && cell->executions > row->instances)
 		row->instances = cell->executions;
-	note_query(row, cell);
-}
-
-void items__divide_cell(const struct items *m, struct item_cell *cell)
-{
-	cell->own = (struct own_time){};
-	own_time__add(&cell->own, m->shares, cell->label, cell->cpu_ns);
+	if (cell->self_ns || cell->executions || cell->charged)
+		note_query(row, cell);
 }
 
 static struct item_cell cell_of(struct items *m, const struct cell *c)
 {
 	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
+	uint64_t sampled_ns = c->sampled[TRACE_SAMPLE_CPU].value;
 	struct item_cell cell = {
 		.item = c->item,
 		.label = c->label,
 		.executions = c->executions,
 		.charged = c->charged,
-		.self_ns = self_ns,
-		.cpu_ns = on_cpu_ns(self_ns, c->off_ns),
+		.results = c->results,
+		.unsure = c->unsure,
+		.self_ns = self_ns + sampled_ns,
+		.cpu_ns = on_cpu_ns(self_ns, c->off_ns) + sampled_ns,
 		.probe_ns = c->self_ns - self_ns,
 		.instances =
 			c->item != TRACE_NO_STRING && instances__counts(&m->instances, c->label),
 	};
 
-	items__divide_cell(m, &cell);
-	if (c->sampled.n) {
-		cell.self_ns += c->sampled.value;
-		cell.cpu_ns += c->sampled.value;
-		own_time__add_sampled(&cell.own, &c->sampled);
-	}
+	memcpy(cell.sampled, c->sampled, sizeof(cell.sampled));
 	return cell;
-}
-
-void items__divide(struct items *m, const struct own_shares *shares)
-{
-	m->shares = shares;
 }
 
 int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)
 {
 	int err = charge_rest(m);
 
-	for (uint32_t i = 0; i < m->n_cells && !err; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells[i]);
+	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
+		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
 
 		err = take(ctx, &cell);
 	}
@@ -357,10 +370,10 @@ static size_t sort_cells(struct items *m)
 {
 	size_t n = 0;
 
-	if (m->n_cells)
-		qsort(m->cells, m->n_cells, sizeof(*m->cells), by_item);
-	for (uint32_t i = 0; i < m->n_cells; i++)
-		n += !i || m->cells[i].item != m->cells[i - 1].item;
+	if (m->cells.n)
+		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
+	for (uint32_t i = 0; i < m->cells.n; i++)
+		n += !i || m->cells.at[i].item != m->cells.at[i - 1].item;
 	return n;
 }
 
@@ -374,14 +387,15 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	*rows = calloc(sort_cells(m) + 1, sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_cells; i++) {
-		const struct item_cell cell = cell_of(m, &m->cells[i]);
+	for (uint32_t i = 0; i < m->cells.n; i++) {
+		const struct item_cell cell = cell_of(m, &m->cells.at[i]);
 
 		if (!row || row->item != cell.item) {
 			row = &(*rows)[(*n)++];
 			row->item = cell.item;
 		}
 		item_row__add(row, &cell);
+		row->at_least = row->unsure || m->misses_results;
 	}
 	return add_made_elsewhere(m, *rows, *n);
 }
@@ -392,7 +406,8 @@ void items__free(struct items *m)
 		return;
 	for (uint32_t i = 0; i < m->tracks.n; i++)
 		free(m->tracks.at[i].waiting);
-	free(m->cells);
+	table__destroy(&m->cells);
+	free(m->unlisted);
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
 	instances__destroy(&m->instances);

@@ -7,7 +7,7 @@
 #ifndef QPROF_ANALYZE_ITEMS_H
 #define QPROF_ANALYZE_ITEMS_H
 
-#include "analyze/own_shares.h"
+#include "analyze/sampled.h"
 #include "trace/trace.h"
 
 struct items;
@@ -19,7 +19,6 @@ struct item_part {
 	uint32_t label; /* string id */
 	uint64_t self_ns;
 	uint64_t cpu_ns; /* its part on the CPU: analyze/on_cpu.h */
-	uint64_t own_ns; /* of that, what is known to be for the item: struct own_time */
 };
 
 /* The time of one query about one item. */
@@ -28,27 +27,55 @@ struct item_cell {
 	uint32_t label;
 	uint64_t executions;
 	uint64_t charged;
+	uint64_t results; /* executions, by the compilers' tables */
+	uint64_t unsure;  /* results that may be no executions */
 	uint64_t self_ns;
 	uint64_t cpu_ns;
-	struct own_time own; /* of cpu_ns, what was for the item */
-	uint64_t probe_ns;   /* that was subtracted from self_ns */
-	bool instances;	     /* it is executed once for each instance of the item */
+	struct sample_sum sampled[TRACE_SAMPLE_CAUSES]; /* as in item_row */
+	uint64_t probe_ns;				/* that was subtracted from self_ns */
+	bool instances; /* it is executed once for each instance of the item */
 };
 
 struct item_row {
 	uint32_t item;	     /* string id of its path, or TRACE_NO_STRING: none is around */
 	uint64_t executions; /* of queries about it */
 	uint64_t charged;    /* executions without an item that are charged to it */
+	uint64_t results;    /* these two as in item_cell */
+	uint64_t unsure;
+	bool at_least; /* there may be more executions than `results` */
 	/* Of a generic function, by all compiles: analyze/instances.h. 0: unknown. Not of a module,
 	 * and with those that other crates made only from items__rows(). */
 	uint64_t instances;
-	uint64_t self_ns;    /* of all of them, without probe time as far as it is known */
-	uint64_t cpu_ns;     /* its part on the CPU: analyze/on_cpu.h */
-	struct own_time own; /* of that, what was for the item */
+	uint64_t self_ns; /* of all of them, without probe time as far as it is known */
+	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
+	/* Of the CPU, the part of that which samples stand for; others are in none of these. */
+	struct sample_sum sampled[TRACE_SAMPLE_CAUSES];
 	struct item_part
-		queries[ITEM_QUERIES]; /* by own_ns, the largest first; label 0, 0 ns: none */
+		queries[ITEM_QUERIES]; /* by cpu_ns, the largest first; label 0, 0 ns: none */
 	uint32_t n_queries;
 };
+
+static inline uint64_t item_row__executions(const struct item_row *row)
+{
+	return row->executions + row->results;
+}
+
+/* Whether its executions are known: not if there are only samples of them. */
+static inline bool item_row__is_counted(const struct item_row *row)
+{
+	const struct sample_sum *of = row->sampled;
+	bool only_samples =
+		of[TRACE_SAMPLE_CPU].n ||
+		(!row->self_ns && (of[TRACE_SAMPLE_OFF_CPU].n || of[TRACE_SAMPLE_FAULT].n));
+
+	return item_row__executions(row) || row->charged || !(only_samples || row->unsure);
+}
+
+/* Whether those that are charged to it are known. */
+static inline bool item_row__knows_charged(const struct item_row *row)
+{
+	return item_row__is_counted(row) && !row->results;
+}
 
 /* `texts` outlives the items. 0, or -ENOMEM. */
 int items__new(const struct trace_texts *texts, struct items **out);
@@ -64,11 +91,24 @@ int items__span(struct items *m, const struct trace_span *span, const struct tra
 int items__around(struct items *m, const struct trace_span *span, uint32_t item);
 
 /*
- * Count a sample of the CPU, in an interval with this label, which is charged to `item`: the string
- * id of what the nearest execution around it was about that items__is() takes, or TRACE_NO_STRING.
- * -ENOMEM.
+ * Count a sample (enum trace_sample_cause), in an interval with this label, which is charged to
+ * `item`: the string id of what the nearest execution around it was about that items__is() takes,
+ * or TRACE_NO_STRING. -ENOMEM.
  */
-int items__sample(struct items *m, uint32_t label, uint32_t item, uint64_t value);
+int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value);
+
+/* Count executions of a query by the compiler's tables. 0 or -ENOMEM. */
+int items__results(struct items *m, const struct trace_results *results);
+
+/*
+ * The queries of which some results are not listed, or may be no executions; *n is the number of
+ * labels, which belong to the items. Of any other query all results are listed.
+ */
+const uint32_t *items__unlisted(const struct items *m, uint32_t *n);
+
+/* There may be executions that are in no results. */
+void items__miss_results(struct items *m);
+bool items__misses_results(const struct items *m);
 
 /* Whether a text names an item: 1 or 0; or -ENOMEM. */
 int items__is(struct items *m, uint32_t string);
@@ -87,12 +127,6 @@ bool items__counts_instances_by(struct items *m, uint32_t label);
 /* Such a query was executed about a definition of another crate, with this path. 0 or -ENOMEM. */
 int items__foreign_instance(struct items *m, uint32_t label, uint32_t path);
 
-/*
- * Divide times by these shares, which must outlive the items. Without a call, all the time between
- * the probes of an execution is its item's.
- */
-void items__divide(struct items *m, const struct own_shares *shares);
-
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);
 
@@ -101,9 +135,6 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n);
  * value that is not 0.
  */
 int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx);
-
-/* Divide the time of a cell that was added up from several of one label. */
-void items__divide_cell(const struct items *m, struct item_cell *cell);
 
 /* Add a query, which was not added before, to a row of all zeroes or more. */
 void item_row__add(struct item_row *row, const struct item_cell *cell);

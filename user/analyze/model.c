@@ -34,18 +34,6 @@ static bool keyed_by_instance(const void *ctx, uint32_t label)
 	return type && !strcmp(type, "Instance");
 }
 
-/* By the type of its key, in rustc's words: docs/items.md. */
-static bool may_be_about_item(const void *ctx, uint32_t label)
-{
-	static const char *const parts[] = {"Def", "OwnerId", "Instance", "GlobalId"};
-	const char *type = trace_reader__key_type(ctx, label);
-
-	for (size_t i = 0; type && i < N_OF(parts); i++)
-		if (strstr(type, parts[i]))
-			return true;
-	return !type;
-}
-
 static const struct trace_stack *stack_entry(const void *ctx, uint32_t id)
 {
 	return trace_reader__stack(ctx, id);
@@ -56,14 +44,12 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
-static const struct trace_job *job_of(const void *reader, uint32_t id)
+/* As item_of(). */
+static uint32_t job_item(const void *reader, uint32_t process, const struct trace_job *job)
 {
-	return trace_reader__job(reader, id);
-}
+	uint32_t id = trace_reader__job_string(reader, job);
 
-static uint32_t job_item(const void *reader, const struct trace_job *job)
-{
-	return trace_reader__job_string(reader, job);
+	return trace_reader__is_foreign(reader, process, id) ? TRACE_NO_STRING : id;
 }
 
 struct model_options model_options_of(const struct trace_reader *r)
@@ -71,16 +57,19 @@ struct model_options model_options_of(const struct trace_reader *r)
 	return (struct model_options){
 		.borrow_texts = true,
 		.texts = trace_reader__texts(r),
-		.budget_ppm = trace_reader__info(r)->budget_ppm,
 		.item = item_of,
-		.job = job_of,
+		.job = trace_reader__job_of,
 		.job_item = job_item,
 		.foreign = foreign_of,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
-		.may_be_about_item = may_be_about_item,
 		.stacks = {r, stack_entry, locate},
 	};
+}
+
+static int take_sampled_interval(void *model, const struct sampled_interval *interval)
+{
+	return summary__sampled_interval(((struct model *)model)->summary, &interval->span);
 }
 
 static int add_parts(struct model *m, unsigned int parts)
@@ -102,7 +91,13 @@ static int add_parts(struct model *m, unsigned int parts)
 
 int model__init(struct model *m, const struct model_options *options)
 {
-	*m = (struct model){.options = *options, .decisions.ppm = options->budget_ppm};
+	*m = (struct model){.options = *options};
+	m->sampled_intervals = (struct sampled_intervals){
+		.job = options->job,
+		.job_ctx = options->item_ctx,
+		.take = take_sampled_interval,
+		.take_ctx = m,
+	};
 	if (summary__new(&m->summary) || self_time__new(&m->self_time))
 		return -ENOMEM;
 	for (unsigned int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
@@ -113,8 +108,6 @@ int model__init(struct model *m, const struct model_options *options)
 		return -ENOMEM;
 	if (m->items)
 		items__count_instances(m->items, options->keyed_by_instance, options->item_ctx);
-	if (m->groups && options->wants)
-		groups__by_query(m->groups);
 	return 0;
 }
 
@@ -123,9 +116,9 @@ static const char *label_text(const struct model *m, uint32_t label)
 	return m->options.texts.text(m->options.texts.ctx, label);
 }
 
-static bool wants(const struct model *m, uint32_t label)
+static bool wants(const struct model_options *o, uint32_t label)
 {
-	return !m->options.wants || m->options.wants(m->options.wants_ctx, label_text(m, label));
+	return !o->wants || o->wants(o->wants_ctx, o->texts.text(o->texts.ctx, label));
 }
 
 /* If only some labels are wanted, only the off-CPU times of their own intervals count. */
@@ -143,7 +136,7 @@ static int take_foreign(struct model *m, const struct trace_span *span)
 	uint32_t path;
 
 	if (!m->options.foreign || span->kind != TRACE_KIND_QUERY ||
-	    !items__counts_instances_by(m->items, span->label) || !wants(m, span->label))
+	    !items__counts_instances_by(m->items, span->label) || !wants(&m->options, span->label))
 		return 0;
 	path = m->options.foreign(m->options.item_ctx, span);
 	return path == TRACE_NO_STRING ? 0 : items__foreign_instance(m->items, span->label, path);
@@ -158,8 +151,7 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 {
 	uint32_t item;
 
-	if (m->samples_items || span->kind == TRACE_KIND_HIT ||
-	    (m->own && !m->own[span->process]) ||
+	if (m->by_samples || span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]) ||
 	    (span->kind == TRACE_KIND_BLOCKED && m->options.no_blocked_items))
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
@@ -167,8 +159,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 		return -ENOMEM;
 	if (item == TRACE_NO_STRING && take_foreign(m, span))
 		return -ENOMEM;
-	return wants(m, span->label) ? items__span(m->items, span, times, item)
-				     : items__around(m->items, span, item);
+	return wants(&m->options, span->label) ? items__span(m->items, span, times, item)
+					       : items__around(m->items, span, item);
 }
 
 static int take_interval(struct model *m, const struct trace_span *span,
@@ -179,14 +171,16 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	m->self_ns += times->self_ns;
 	m->self_probe_ns += times->self_probe_ns;
 	m->self_off_ns += times->self_off_ns;
-	if (m->threads)
+	if (m->by_samples && m->options.job && span->kind == TRACE_KIND_QUERY)
+		err = sampled_intervals__probed(&m->sampled_intervals, span->label);
+	if (!err && m->threads)
 		err = threads__span(m->threads, span, times);
 	if (!err && m->subjects)
 		err = subjects__span(m->subjects, span, times,
 				     m->options.item(m->options.item_ctx, span));
 	if (!err && m->items)
 		err = take_item_of(m, span, times);
-	if (err || (!m->groups && !m->callers) || !wants(m, span->label))
+	if (err || (!m->groups && !m->callers) || !wants(&m->options, span->label))
 		return err;
 	if (m->groups)
 		err = groups__span(m->groups, span, times);
@@ -261,6 +255,28 @@ static void take_costs(struct model *m, const struct trace_costs *costs)
 		self_time__set_costs(m->self_time, costs);
 }
 
+static int take_tally(struct model *m, const struct trace_tally *tally)
+{
+	int err = summary__tally(m->summary, tally);
+
+	if (err || tally->kind != TRACE_KIND_RESULTS)
+		return err;
+	if (m->build)
+		build__results(m->build, tally->process, tally->events);
+	return m->groups && wants(&m->options, tally->label) ? groups__results(m->groups, tally)
+							     : 0;
+}
+
+static int take_results(struct model *m, const struct trace_results *results)
+{
+	if (results->process >= summary__n_processes(m->summary))
+		return -EINVAL;
+	if (!m->items || (m->own && !m->own[results->process]) ||
+	    !wants(&m->options, results->label))
+		return 0;
+	return items__results(m->items, results);
+}
+
 static int need_samples(struct model *m)
 {
 	summary__set_sampled(m->summary);
@@ -272,21 +288,30 @@ static int take_sampling(struct model *m, const struct trace_sampling *sampling)
 	if (need_samples(m))
 		return -ENOMEM;
 	samples__set_sampling(m->samples, sampling);
-	m->samples_items = sampling->queries;
+	m->by_samples = sampling->queries;
+	if (sampling->queries)
+		summary__set_unwatched(m->summary);
 	return 0;
 }
 
-/* The innermost interval that the stack of a sample shows; else that of the probes. */
-static uint32_t innermost_label(const struct model *m, const struct trace_sample *sample)
+uint32_t model_sample_label(const struct model_options *o, const struct trace_sample *sample)
 {
+	uint32_t activity = TRACE_NO_STRING;
 	struct trace_stack entry;
 
-	for (uint32_t id = sample->stack; stack_source__entry(&m->options.stacks, id, &entry);
-	     id = entry.parent)
-		if (entry.kind >= TRACE_STACK_QUERY && entry.kind != TRACE_STACK_UNKNOWN)
+	for (uint32_t id = sample->stack; stack_source__entry(&o->stacks, id, &entry);
+	     id = entry.parent) {
+		if (entry.kind < TRACE_STACK_QUERY || entry.kind == TRACE_STACK_UNKNOWN)
+			continue;
+		if (entry.kind != TRACE_STACK_ACTIVITY)
 			return entry.place;
-	if (sample->label == TRACE_NO_STRING && sample->job != TRACE_NO_JOB && m->options.job) {
-		const struct trace_job *job = m->options.job(m->options.item_ctx, sample->job);
+		if (activity == TRACE_NO_STRING)
+			activity = entry.place;
+	}
+	if (activity != TRACE_NO_STRING)
+		return activity;
+	if (sample->label == TRACE_NO_STRING && sample->job != TRACE_NO_JOB && o->job) {
+		const struct trace_job *job = o->job(o->item_ctx, sample->job);
 
 		return job ? job->query : TRACE_NO_STRING;
 	}
@@ -294,23 +319,24 @@ static uint32_t innermost_label(const struct model *m, const struct trace_sample
 }
 
 /* The item of the nearest job that is about one: 0 and *item, or -ENOMEM. */
-static int item_around(struct model *m, const struct trace_sample *sample, uint32_t *item)
+static int item_around(const struct model_options *o, struct items *items, struct modules *modules,
+		       const struct trace_sample *sample, uint32_t *item)
 {
 	uint32_t id = sample->job;
 
 	*item = TRACE_NO_STRING;
-	while (id != TRACE_NO_JOB && m->options.job) {
-		const struct trace_job *job = m->options.job(m->options.item_ctx, id);
+	while (id != TRACE_NO_JOB && o->job) {
+		const struct trace_job *job = o->job(o->item_ctx, id);
 		struct trace_span about = {.kind = TRACE_KIND_QUERY};
 		uint32_t string;
 		int is;
 
 		if (!job)
 			break;
-		string = m->options.job_item(m->options.item_ctx, job);
-		is = string == TRACE_NO_STRING ? 0 : items__is(m->items, string);
+		string = o->job_item(o->item_ctx, sample->process, job);
+		is = string == TRACE_NO_STRING ? 0 : items__is(items, string);
 		about.label = job->query;
-		if (is < 0 || (is && m->modules && modules__span(m->modules, &about, string)))
+		if (is < 0 || (is && modules && modules__span(modules, &about, string)))
 			return -ENOMEM;
 		if (is) {
 			*item = string;
@@ -321,27 +347,42 @@ static int item_around(struct model *m, const struct trace_sample *sample, uint3
 	return 0;
 }
 
+int model_charge_sample(const struct model_options *o, struct items *items, struct modules *modules,
+			const struct trace_sample *sample)
+{
+	uint32_t label = model_sample_label(o, sample), item;
+
+	if (label == TRACE_NO_STRING || !wants(o, label))
+		return 0;
+	return item_around(o, items, modules, sample, &item)
+		       ?: items__sample(items, label, item, sample->cause, sample->value);
+}
+
+bool model__charges(const struct model *m, uint8_t cause)
+{
+	bool light = m->samples && samples__totals(m->samples)->sampling.light;
+
+	return m->by_samples || cause == TRACE_SAMPLE_OFF_CPU ||
+	       (cause == TRACE_SAMPLE_FAULT && !light);
+}
+
 static int take_item_sample(struct model *m, const struct trace_sample *sample)
 {
-	uint32_t label, item;
-
-	if (sample->cause != TRACE_SAMPLE_CPU || (m->own && !m->own[sample->process]))
+	if (!m->items || !model__charges(m, sample->cause) || (m->own && !m->own[sample->process]))
 		return 0;
-	label = innermost_label(m, sample);
-	if (label == TRACE_NO_STRING || !wants(m, label))
-		return 0;
-	return item_around(m, sample, &item) ?: items__sample(m->items, label, item, sample->value);
+	return model_charge_sample(&m->options, m->items, m->modules, sample);
 }
 
 static int take_sample(struct model *m, const struct trace_sample *sample)
 {
-	int err;
+	int err = summary__sample(m->summary, sample)
+			  ?: need_samples(m) ?: samples__add(m->samples, sample);
 
-	if (sample->process >= summary__n_processes(m->summary))
-		return -EINVAL;
-	err = need_samples(m) ?: samples__add(m->samples, sample);
-	if (!err && m->items && m->samples_items)
-		err = take_item_sample(m, sample);
+	if (!err && m->build)
+		err = build__sample(m->build, sample);
+	if (!err && m->by_samples && m->options.job)
+		err = sampled_intervals__sample(&m->sampled_intervals, sample);
+	err = err ?: take_item_sample(m, sample);
 	if (!err && m->hot)
 		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))
@@ -359,9 +400,9 @@ int model__item(struct model *m, const struct trace_item *item)
 	case TRACE_ITEM_THREAD:
 		return take_thread(m, &item->thread);
 	case TRACE_ITEM_TALLY:
-		return summary__tally(m->summary, &item->tally);
-	case TRACE_ITEM_DECISION:
-		return decisions__add(&m->decisions, &item->decision);
+		return take_tally(m, &item->tally);
+	case TRACE_ITEM_RESULTS:
+		return take_results(m, &item->results);
 	case TRACE_ITEM_LOSSES:
 		m->losses = item->losses;
 		m->has_losses = true;
@@ -391,9 +432,8 @@ int model__fold(struct model *m, uint32_t process)
 	return summary__fold(m->summary, process);
 }
 
-/* For samples__rows(): the decisions, and the labels that have intervals. */
+/* For samples__rows(): the labels that have intervals. */
 struct watching {
-	const struct model *m;
 	struct u64_map recorded;
 	bool any_recorded;
 };
@@ -409,7 +449,6 @@ static int watching__init(struct watching *w, const struct model *m)
 	size_t n;
 	int err = summary__rows(m->summary, SUMMARY_ALL, &rows, &n);
 
-	w->m = m;
 	w->any_recorded = summary__spans(m->summary);
 	for (size_t i = 0; i < n && !err; i++)
 		if (rows[i].count || rows[i].raw_total_ns || rows[i].raw_self_ns)
@@ -421,57 +460,37 @@ static int watching__init(struct watching *w, const struct model *m)
  * Activities that were not asked for, beside intervals that were: their time is that of what is
  * around them. Queries are rows in any case.
  */
-static enum samples_watch watch_of(const void *ctx, uint32_t label, uint8_t kind)
+static bool hides(const void *ctx, uint32_t label, uint8_t kind)
 {
 	const struct watching *w = ctx;
-	const struct model_options *o = &w->m->options;
 
-	if (decisions__is_off(&w->m->decisions, label))
-		return o->may_be_about_item && !o->may_be_about_item(o->item_ctx, label)
-			       ? SAMPLES_UNWATCHED
-			       : SAMPLES_UNWATCHED_ITEM;
-	if (!w->any_recorded || u64_map__get(&w->recorded, label) != U64_MAP_NONE)
-		return SAMPLES_WATCHED;
-	return kind == TRACE_KIND_ACTIVITY ? SAMPLES_HIDDEN : SAMPLES_UNWATCHED;
+	return kind == TRACE_KIND_ACTIVITY && w->any_recorded &&
+	       u64_map__get(&w->recorded, label) == U64_MAP_NONE;
 }
 
-static int end_samples(struct model *m)
+int model__show_samples(struct model *m)
 {
 	__cleanup(watching__clear) struct watching w = {};
 	_free_ struct samples_row *rows = NULL;
 	size_t n = 0;
 	int err = 0;
 
-	if (decisions__queries(&m->decisions))
-		summary__set_unwatched(m->summary);
+	summary__forget_samples(m->summary);
 	if (m->samples)
-		err = watching__init(&w, m) ?: samples__rows(m->samples, watch_of, &w, &rows, &n);
+		err = watching__init(&w, m) ?: samples__rows(m->samples, hides, &w, &rows, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = summary__samples(m->summary, rows[i].process, rows[i].label, rows[i].kinds,
 				       &rows[i].sums);
 	return err;
 }
 
-static int divide(struct model *m)
-{
-	int err = own_shares__init(&m->own_shares, m->summary, OWN_SHARES_OF_QUERY)
-			  ?: own_shares__init(&m->item_shares, m->summary, OWN_SHARES_OF_ITEM);
-
-	if (m->items)
-		items__divide(m->items, m->options.wants ? &m->own_shares : &m->item_shares);
-	if (!err && m->groups && groups__are_by_query(m->groups)) {
-		err = process_shares__init(&m->process_shares, m->summary);
-		groups__divide(m->groups, &m->process_shares);
-	}
-	if (m->callers)
-		callers__divide(m->callers, &m->own_shares);
-	return err;
-}
-
 int model__end(struct model *m)
 {
-	int err = end_samples(m) ?: divide(m);
+	int err = model__show_samples(m);
 
+	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
+	if (m->items && m->by_samples && summary__misses_results(m->summary))
+		items__miss_results(m->items);
 	return err || !m->build ? err : build__end(m->build);
 }
 
@@ -499,11 +518,8 @@ void model__destroy(struct model *m)
 	samples__free(m->samples);
 	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
 		stack_sums__destroy(&m->stacks[cause]);
+	sampled_intervals__destroy(&m->sampled_intervals);
 	free(m->own);
 	self_time__free(m->self_time);
-	own_shares__destroy(&m->own_shares);
-	own_shares__destroy(&m->item_shares);
-	process_shares__destroy(&m->process_shares);
-	decisions__destroy(&m->decisions);
 	*m = (struct model){};
 }

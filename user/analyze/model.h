@@ -8,12 +8,11 @@
 
 #include "analyze/build.h"
 #include "analyze/callers.h"
-#include "analyze/decisions.h"
 #include "analyze/groups.h"
 #include "analyze/hot_functions.h"
 #include "analyze/items.h"
 #include "analyze/modules.h"
-#include "analyze/own_shares.h"
+#include "analyze/sampled_intervals.h"
 #include "analyze/samples.h"
 #include "analyze/stack_sums.h"
 #include "analyze/subjects.h"
@@ -40,7 +39,6 @@ struct model_options {
 	bool raw;	    /* times keep the time of probes */
 	bool borrow_texts;  /* as summary__borrow_texts() */
 	struct trace_texts texts;
-	uint64_t budget_ppm; /* of struct trace_info */
 	/*
 	 * NULL: all labels are wanted. Else callers, groups and items have only intervals and
 	 * tallies of wanted labels, and groups have no off-CPU times by cause.
@@ -53,12 +51,10 @@ struct model_options {
 	uint32_t (*foreign)(const void *ctx, const struct trace_span *span);
 	/* A job of a sample, or NULL; and likewise what it is about. */
 	const struct trace_job *(*job)(const void *ctx, uint32_t id);
-	uint32_t (*job_item)(const void *ctx, const struct trace_job *job);
+	uint32_t (*job_item)(const void *ctx, uint32_t process, const struct trace_job *job);
 	const void *item_ctx;
 	/* For items, or NULL: as items__count_instances(). */
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
-	/* With item_ctx, or NULL: whether executions of a query may be about an item. */
-	bool (*may_be_about_item)(const void *ctx, uint32_t label);
 	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
 	struct stack_source stacks;
 	unsigned int
@@ -80,23 +76,17 @@ struct model {
 	struct subjects *subjects;
 	struct self_time *self_time;
 	struct samples *samples;		       /* NULL: the trace has none */
+	struct sampled_intervals sampled_intervals;    /* with options.job */
 	struct stack_sums stacks[TRACE_SAMPLE_CAUSES]; /* of stack_causes */
-	struct decisions decisions;
-	/* The shares that divide the times of the sums above; of items, unless only some labels are
-	 * wanted.
-	 */
-	struct own_shares own_shares;
-	struct own_shares item_shares;
-	struct process_shares process_shares; /* if groups need them */
 	struct trace_losses losses;
 	struct trace_costs costs;
 	struct trace_overhead overhead;
 	bool has_losses;
 	bool has_costs;
 	bool has_overhead;
-	uint32_t part;	    /* of a build that has several traces; 0: it has this one */
-	bool samples_items; /* items have the times of samples, not of intervals */
-	bool *own;	    /* by process index, with own_items */
+	uint32_t part;	 /* of a build that has several traces; 0: it has this one */
+	bool by_samples; /* not all queries have probes: times are those of samples */
+	bool *own;	 /* by process index, with own_items */
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
 	uint64_t self_probe_ns;
@@ -121,6 +111,26 @@ int model__item(struct model *m, const struct trace_item *item);
 /* Add a span whose times are computed already. Errors as model__item(). */
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times);
 
+/*
+ * The label that a sample is counted for, or TRACE_NO_STRING: the innermost query that
+ * its stack shows, or without one the innermost activity (one within a query may be of those that
+ * are not asked for); else the interval of the probes, or the query of its job.
+ */
+uint32_t model_sample_label(const struct model_options *o, const struct trace_sample *sample);
+
+/*
+ * Charge a sample to the item that its innermost interval is charged to; `modules` (or NULL) learn
+ * from the items around. One in no interval is not counted. 0 or -ENOMEM.
+ */
+int model_charge_sample(const struct model_options *o, struct items *items, struct modules *modules,
+			const struct trace_sample *sample);
+
+/*
+ * Whether items have the samples of a cause. Where probes see all queries, times are not those of
+ * samples of the CPU, and of a page fault without its stack it is mostly unknown what it was about.
+ */
+bool model__charges(const struct model *m, uint8_t cause);
+
 /* Its sums of samples; NULL if it has none. */
 static inline const struct samples_totals *model__sampled(const struct model *m)
 {
@@ -129,6 +139,12 @@ static inline const struct samples_totals *model__sampled(const struct model *m)
 
 /* As summary__fold(), for a model without further parts. Samples are in rows from the end on. */
 int model__fold(struct model *m, uint32_t process);
+
+/*
+ * Have the rows of the summary know the samples so far; more items may follow. 0, -ENOMEM, or
+ * -EOVERFLOW as samples__rows().
+ */
+int model__show_samples(struct model *m);
 
 /* Finish: call it once, after the last item. 0, -ENOMEM, or -EOVERFLOW as samples__rows(). */
 int model__end(struct model *m);

@@ -240,8 +240,11 @@ static int take_cell(void *ctx, const struct item_cell *cell)
 		return -ENOMEM;
 	sum->cell.executions += cell->executions;
 	sum->cell.charged += cell->charged;
+	sum->cell.results += cell->results;
+	sum->cell.unsure += cell->unsure;
 	sum->cell.self_ns += cell->self_ns;
 	sum->cell.cpu_ns += cell->cpu_ns;
+	sample_sums_of__add(sum->cell.sampled, cell->sampled);
 	return 0;
 }
 
@@ -252,12 +255,10 @@ int modules__rows(const struct modules *m, struct items *items, struct module_ro
 
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < r.sums.n; i++) {
-		struct sum *sum = &r.sums.at[i];
-
-		items__divide_cell(items, &sum->cell);
-		item_row__add(&r.rows[sum->row].sums, &sum->cell);
-	}
+	for (uint32_t i = 0; i < r.sums.n; i++)
+		item_row__add(&r.rows[r.sums.at[i].row].sums, &r.sums.at[i].cell);
+	for (uint32_t i = 0; i < r.n; i++)
+		r.rows[i].sums.at_least = r.rows[i].sums.unsure || items__misses_results(items);
 	*n = r.n;
 	*rows = take_ptr(r.rows);
 	return 0;

@@ -2,7 +2,6 @@
 #include "analyze/sample_counts.h"
 
 #include <errno.h>
-#include <string.h>
 
 void sample_counts__entry(struct sample_counts *c, const struct trace_stack *entry)
 {
@@ -59,27 +58,6 @@ int sample_counts__sample(struct sample_counts *c, const struct trace_sample *sa
 
 	c->n_labels = 0;
 	return err;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct sample_count *x = a, *y = b;
-
-	if (x->self.value != y->self.value)
-		return x->self.value < y->self.value ? 1 : -1;
-	return (x->label > y->label) - (x->label < y->label);
-}
-
-int sample_counts__rows(const struct sample_counts *c, struct sample_count **rows, size_t *n)
-{
-	*rows = calloc(c->rows.n + 1UL, sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
-	*n = c->rows.n;
-	if (*n)
-		memcpy(*rows, c->rows.at, *n * sizeof(**rows));
-	qsort(*rows, *n, sizeof(**rows), compare);
-	return 0;
 }
 
 void sample_counts__destroy(struct sample_counts *c)

@@ -35,9 +35,6 @@ void sample_counts__entry(struct sample_counts *c, const struct trace_stack *ent
 /* The sample of these entries. Samples of other causes are not counted. 0 or -ENOMEM. */
 int sample_counts__sample(struct sample_counts *c, const struct trace_sample *sample);
 
-/* All rows, the one with the most samples of its own first: free with free(). 0 or -ENOMEM. */
-int sample_counts__rows(const struct sample_counts *c, struct sample_count **rows, size_t *n);
-
 void sample_counts__destroy(struct sample_counts *c);
 
 #endif /* QPROF_ANALYZE_SAMPLE_COUNTS_H */

@@ -29,56 +29,23 @@ static inline uint64_t sample_sum__error(const struct sample_sum *sum)
 	return sum->n ? (uint64_t)((double)sum->value / sqrt((double)sum->n) + 0.5) : 0;
 }
 
-/* Of the samples between the probes of a query, those that show its own time. */
-struct own_share {
-	uint64_t own;
-	uint64_t all; /* 0: there is no sample */
-};
-
-/* The three functions below need a sample. */
-static inline double own_share__part(const struct own_share *s)
-{
-	return (double)s->own / (double)s->all;
-}
-
-/* The own part of a time, in ns. */
-static inline uint64_t own_share__ns(const struct own_share *s, uint64_t ns)
-{
-	return (uint64_t)((double)ns * own_share__part(s) + 0.5);
-}
-
-/* Its standard error, if samples are taken at random (binomial). */
-static inline double own_share__error(const struct own_share *s, uint64_t ns)
-{
-	double part = own_share__part(s);
-
-	return (double)ns * sqrt(part * (1 - part) / (double)s->all);
-}
-
 /* Of one query in one process or in all, by enum trace_sample_cause. */
 struct sample_sums {
 	struct sample_sum self[TRACE_SAMPLE_CAUSES];  /* it was the innermost */
 	struct sample_sum total[TRACE_SAMPLE_CAUSES]; /* it was in the stack, however often */
-	/*
-	 * Of the CPU: it was the innermost that probes watched, as they saw it; and those of these
-	 * in which no query ran that they did not watch. So the share of the latter is that of its
-	 * own in the time between its probes that nothing probed within it took.
-	 */
-	struct sample_sum nearest;
-	struct sample_sum own;
-	/* Of nearest, not of own: all queries that ran in it without probes are about no item. */
-	struct sample_sum itemless;
 };
+
+static inline void sample_sums_of__add(struct sample_sum to[TRACE_SAMPLE_CAUSES],
+				       const struct sample_sum from[TRACE_SAMPLE_CAUSES])
+{
+	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
+		sample_sum__add(&to[cause], &from[cause]);
+}
 
 static inline void sample_sums__add(struct sample_sums *to, const struct sample_sums *from)
 {
-	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++) {
-		sample_sum__add(&to->self[cause], &from->self[cause]);
-		sample_sum__add(&to->total[cause], &from->total[cause]);
-	}
-	sample_sum__add(&to->nearest, &from->nearest);
-	sample_sum__add(&to->own, &from->own);
-	sample_sum__add(&to->itemless, &from->itemless);
+	sample_sums_of__add(to->self, from->self);
+	sample_sums_of__add(to->total, from->total);
 }
 
 /* Whether there is a sample in which it was. */

@@ -136,11 +136,8 @@ struct making {
 	const struct stack_intervals *intervals;
 	TABLE(struct samples_row) rows;			  /* by process << 32 | label */
 	struct sample_sum (*within)[TRACE_SAMPLE_CAUSES]; /* by interval */
-	/* By interval: itself or the innermost around it that is not hidden, or is watched. */
-	uint32_t *seen, *watched;
-	bool *is_hidden, *is_unwatched, *is_first;
-	/* It or one around it, within the watched one, may be about an item. */
-	bool *has_item;
+	uint32_t *seen; /* by interval: itself or the innermost around it that is not hidden */
+	bool *is_hidden, *is_first;
 	bool *is_listed; /* by interval */
 	uint32_t *listed;
 	uint32_t n_listed;
@@ -151,10 +148,7 @@ static void making__clear(struct making *m)
 	table__destroy(&m->rows);
 	free(m->within);
 	free(m->seen);
-	free(m->watched);
 	free(m->is_hidden);
-	free(m->is_unwatched);
-	free(m->has_item);
 	free(m->is_first);
 	free(m->is_listed);
 	free(m->listed);
@@ -165,52 +159,31 @@ static int making__init(struct making *m, const struct stack_intervals *interval
 	m->intervals = intervals;
 	m->within = calloc(intervals->n + 1UL, sizeof(*m->within));
 	m->seen = calloc(intervals->n + 1UL, sizeof(*m->seen));
-	m->watched = calloc(intervals->n + 1UL, sizeof(*m->watched));
 	m->is_hidden = calloc(intervals->n + 1UL, sizeof(*m->is_hidden));
-	m->is_unwatched = calloc(intervals->n + 1UL, sizeof(*m->is_unwatched));
 	m->is_first = calloc(intervals->n + 1UL, sizeof(*m->is_first));
-	m->has_item = calloc(intervals->n + 1UL, sizeof(*m->has_item));
 	m->is_listed = calloc(intervals->n + 1UL, sizeof(*m->is_listed));
 	m->listed = calloc(intervals->n + 1UL, sizeof(*m->listed));
-	return m->within && m->seen && m->watched && m->is_hidden && m->is_unwatched &&
-			       m->is_first && m->has_item && m->is_listed && m->listed
+	return m->within && m->seen && m->is_hidden && m->is_first && m->is_listed && m->listed
 		       ? 0
 		       : -ENOMEM;
 }
 
-typedef enum samples_watch (*watch_fn)(const void *ctx, uint32_t label, uint8_t kind);
+typedef bool (*hides_fn)(const void *ctx, uint32_t label, uint8_t kind);
 
 /* Outer intervals have smaller numbers. */
-static void find_watched(struct making *m, watch_fn watch, const void *ctx)
+static void find_seen(struct making *m, hides_fn hides, const void *ctx)
 {
 	const struct stack_interval *at = m->intervals->at;
 
 	for (uint32_t i = 0; i < m->intervals->n; i++) {
 		uint32_t outer = at[i].outer;
-		enum samples_watch how = SAMPLES_WATCHED;
 
-		if (at[i].is_unknown)
-			how = SAMPLES_HIDDEN;
-		else if (watch)
-			how = watch(ctx, at[i].label, at[i].kind);
-		m->is_hidden[i] = how == SAMPLES_HIDDEN;
-		m->is_unwatched[i] = how == SAMPLES_UNWATCHED || how == SAMPLES_UNWATCHED_ITEM;
-		m->has_item[i] = how == SAMPLES_UNWATCHED_ITEM ||
-				 (how != SAMPLES_WATCHED && outer != STACK_INTERVAL_NONE &&
-				  m->has_item[outer]);
-		m->seen[i] = m->watched[i] = i;
-		if (how == SAMPLES_HIDDEN)
+		m->is_hidden[i] =
+			at[i].is_unknown || (hides && hides(ctx, at[i].label, at[i].kind));
+		m->seen[i] = i;
+		if (m->is_hidden[i])
 			m->seen[i] = outer == STACK_INTERVAL_NONE ? outer : m->seen[outer];
-		if (how != SAMPLES_WATCHED)
-			m->watched[i] = outer == STACK_INTERVAL_NONE ? outer : m->watched[outer];
 	}
-}
-
-static void add_sums(struct sample_sum to[TRACE_SAMPLE_CAUSES],
-		     const struct sample_sum from[TRACE_SAMPLE_CAUSES])
-{
-	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
-		sample_sum__add(&to[cause], &from[cause]);
 }
 
 static struct samples_row *row_of(struct making *m, uint32_t process, uint32_t label,
@@ -237,7 +210,7 @@ static void add_within(struct making *m, uint32_t interval,
 {
 	if (interval == STACK_INTERVAL_NONE)
 		return;
-	add_sums(m->within[interval], self);
+	sample_sums_of__add(m->within[interval], self);
 	for (uint32_t i = interval; i != STACK_INTERVAL_NONE && !m->is_listed[i];
 	     i = m->intervals->at[i].outer) {
 		m->is_listed[i] = true;
@@ -258,74 +231,16 @@ static bool is_around(const struct making *m, uint32_t interval, uint32_t label,
 	return false;
 }
 
-/* The probes saw an interval: their innermost, and the sample's unless the stack shows more. */
-static int add_probed(struct making *m, uint32_t process, const struct pair *pair, uint32_t seen,
-		      const struct sample_sum self[TRACE_SAMPLE_CAUSES])
-{
-	bool is_own = seen == STACK_INTERVAL_NONE || !m->is_unwatched[seen];
-	struct samples_row *row = row_of(m, process, pair->label, pair->kinds);
-
-	if (!row)
-		return -ENOMEM;
-	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
-	if (!is_around(m, seen, pair->label, pair->kinds))
-		add_sums(row->sums.total, self);
-	if (is_own) {
-		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);
-		add_sums(row->sums.self, self);
-		return 0;
-	}
-	if (!m->has_item[seen])
-		sample_sum__add(&row->sums.itemless, &self[TRACE_SAMPLE_CPU]);
-	row = row_of_interval(m, process, seen);
-	if (row)
-		add_sums(row->sums.self, self);
-	return row ? 0 : -ENOMEM;
-}
-
-/* The probes saw nothing: the stack has the innermost interval, and the one that they watch. */
-static int add_shown(struct making *m, uint32_t process, uint32_t interval, uint32_t seen,
-		     const struct sample_sum self[TRACE_SAMPLE_CAUSES])
-{
-	uint32_t watched = m->watched[interval];
-	struct samples_row *row = row_of_interval(m, process, seen);
-
-	if (!row)
-		return -ENOMEM;
-	add_sums(row->sums.self, self);
-	if (watched == STACK_INTERVAL_NONE)
-		return 0;
-	row = row_of_interval(m, process, watched);
-	if (!row)
-		return -ENOMEM;
-	sample_sum__add(&row->sums.nearest, &self[TRACE_SAMPLE_CPU]);
-	if (watched == seen)
-		sample_sum__add(&row->sums.own, &self[TRACE_SAMPLE_CPU]);
-	else if (!m->has_item[seen])
-		sample_sum__add(&row->sums.itemless, &self[TRACE_SAMPLE_CPU]);
-	return 0;
-}
-
-/* The innermost execution that the probes should have seen too, or STACK_INTERVAL_NONE. */
-static uint32_t watched_query(const struct making *m, uint32_t interval)
-{
-	const struct stack_interval *at = m->intervals->at;
-	uint32_t i = interval == STACK_INTERVAL_NONE ? interval : at[interval].query;
-
-	while (i != STACK_INTERVAL_NONE && m->is_unwatched[i]) {
-		i = at[i].outer;
-		if (i != STACK_INTERVAL_NONE)
-			i = at[i].query;
-	}
-	return i;
-}
-
 static void compare_with_probes(const struct making *m, struct samples_totals *totals,
 				const struct cell *cell, const struct pair *pair)
 {
-	uint32_t query = watched_query(m, pair->interval);
+	uint32_t query = pair->interval == STACK_INTERVAL_NONE
+				 ? STACK_INTERVAL_NONE
+				 : m->intervals->at[pair->interval].query;
 
-	if (query == STACK_INTERVAL_NONE || m->intervals->at[query].is_unknown)
+	/* Probes of some queries do not say what is innermost. */
+	if (query == STACK_INTERVAL_NONE || m->intervals->at[query].is_unknown ||
+	    totals->sampling.queries)
 		return;
 	totals->compared += cell->executions;
 	if (m->intervals->at[query].label != pair->label)
@@ -337,14 +252,23 @@ static int add_cell(struct making *m, struct samples *s, const struct cell *cell
 	const struct pair *pair = &s->pairs.at[cell->pair];
 	uint32_t seen = pair->interval == STACK_INTERVAL_NONE ? STACK_INTERVAL_NONE
 							      : m->seen[pair->interval];
+	bool probed = pair->label != TRACE_NO_STRING;
+	struct samples_row *row;
 
 	compare_with_probes(m, &s->totals, cell, pair);
 	add_within(m, seen, cell->self);
-	if (pair->label != TRACE_NO_STRING)
-		return add_probed(m, cell->process, pair, seen, cell->self);
-	if (seen == STACK_INTERVAL_NONE)
+	if (!probed && seen == STACK_INTERVAL_NONE)
 		return 0;
-	return add_shown(m, cell->process, pair->interval, seen, cell->self);
+	if (probed && (seen == STACK_INTERVAL_NONE || !summary_kinds_are_activity(pair->kinds)))
+		row = row_of(m, cell->process, pair->label, pair->kinds);
+	else
+		row = row_of_interval(m, cell->process, seen);
+	if (!row)
+		return -ENOMEM;
+	sample_sums_of__add(row->sums.self, cell->self);
+	if (!is_around(m, seen, row->label, row->kinds))
+		sample_sums_of__add(row->sums.total, cell->self);
+	return 0;
 }
 
 static int descending(const void *a, const void *b)
@@ -370,9 +294,9 @@ static int end_process(struct making *m, uint32_t process)
 		if (m->is_first[i] && !row)
 			return -ENOMEM;
 		if (row)
-			add_sums(row->sums.total, m->within[i]);
+			sample_sums_of__add(row->sums.total, m->within[i]);
 		if (at[i].outer != STACK_INTERVAL_NONE)
-			add_sums(m->within[at[i].outer], m->within[i]);
+			sample_sums_of__add(m->within[at[i].outer], m->within[i]);
 		for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
 			m->within[i][cause] = (struct sample_sum){0};
 		m->is_listed[i] = false;
@@ -410,7 +334,7 @@ static int add_cells(struct making *m, struct samples *s)
 	return 0;
 }
 
-int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct samples_row **rows,
+int samples__rows(struct samples *s, hides_fn hides, const void *ctx, struct samples_row **rows,
 		  size_t *n)
 {
 	__cleanup(making__clear) struct making m = {};
@@ -421,7 +345,7 @@ int samples__rows(struct samples *s, watch_fn watch, const void *ctx, struct sam
 	if (err)
 		return err;
 	s->totals.compared = s->totals.differ = 0;
-	find_watched(&m, watch, ctx);
+	find_seen(&m, hides, ctx);
 	err = stack_intervals__first(&s->intervals, m.is_hidden, m.is_first) ?: add_cells(&m, s);
 	if (err)
 		return err;

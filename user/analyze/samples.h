@@ -4,9 +4,9 @@
  * Memory grows with the number of entries of stacks (4 bytes each) and with the different chains of
  * queries in each process.
  *
- * A sample belongs to the innermost interval that the probes saw, unless its stack shows a query
- * within it that they did not watch; where they saw none, to the innermost interval of the stack.
- * An execution of an unknown query belongs to the interval around it.
+ * A sample belongs to the query that the probes saw as the innermost interval; if they saw another
+ * or none, to the innermost interval of its stack, and if that has none, to what they saw. An
+ * execution of an unknown query belongs to the interval around it.
  */
 #ifndef QPROF_ANALYZE_SAMPLES_H
 #define QPROF_ANALYZE_SAMPLES_H
@@ -60,22 +60,14 @@ struct samples_row {
 	struct sample_sums sums;
 };
 
-/* How probes watched an interval that a stack shows. */
-enum samples_watch {
-	SAMPLES_WATCHED,
-	SAMPLES_UNWATCHED,	/* not, though others like it: for sample_sums.nearest */
-	SAMPLES_UNWATCHED_ITEM, /* likewise, and it may be about an item: for .itemless */
-	SAMPLES_HIDDEN,		/* nor should it be seen: its samples belong to what is around it */
-};
-
 /*
- * All rows, ordered by process. `watch` may be NULL: all intervals are watched. Free with free().
+ * All rows, ordered by process. Samples of an interval that `hides` names belong to what is around
+ * it; it may be NULL. Free with free().
  * -ENOMEM; -EOVERFLOW beyond SAMPLES_ROWS_MOST, to which a small hostile trace could expand: a
  * stack of many queries in each of many processes.
  */
 #define SAMPLES_ROWS_MOST (1u << 21)
-int samples__rows(struct samples *s,
-		  enum samples_watch (*watch)(const void *ctx, uint32_t label, uint8_t kind),
+int samples__rows(struct samples *s, bool (*hides)(const void *ctx, uint32_t label, uint8_t kind),
 		  const void *ctx, struct samples_row **rows, size_t *n);
 
 /* The samples of a process, of any query or none. */

@@ -20,12 +20,14 @@ struct entry {
 
 struct summed_process {
 	struct trace_process process;
-	uint64_t last_ns; /* latest end of a span */
+	uint64_t last_ns; /* latest end of a span, or sample */
 	uint32_t entries; /* newest entry, or U64_MAP_NONE */
 	uint32_t n_entries;
 	struct reuse reuse;
 	uint32_t numbered_tid; /* the thread that numbered results */
 	bool many_number;      /* several threads numbered results */
+	bool is_counted;       /* its results were read, if not all */
+	bool was_sampled;
 	bool is_folded;
 	bool had_rows;	   /* for a folded process */
 	bool only_queried; /* for a folded process: its command line compiles nothing */
@@ -305,7 +307,8 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
-	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_RESULTS)
+	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_RESULTS &&
+	    t->kind != TRACE_KIND_RESULTS_AT_LEAST)
 		return add_tally(s, t);
 	entry = find_or_add(s, t->process, t->label, false);
 	if (!entry)
@@ -315,7 +318,21 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 	} else {
 		entry->row.results += t->events;
 		entry->row.results_unsure += t->sum;
+		entry->row.results_missing |= t->kind == TRACE_KIND_RESULTS_AT_LEAST;
+		s->processes[t->process].is_counted = true;
 	}
+	return 0;
+}
+
+int summary__sample(struct summary *s, const struct trace_sample *sample)
+{
+	uint64_t end_ns = trace_sample__end_ns(sample), *last_ns;
+
+	if (sample->process >= s->n_processes)
+		return -EINVAL;
+	last_ns = &s->processes[sample->process].last_ns;
+	*last_ns = end_ns > *last_ns ? end_ns : *last_ns;
+	s->processes[sample->process].was_sampled = true;
 	return 0;
 }
 
@@ -332,6 +349,27 @@ int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32
 	entry->row.kinds |= kinds;
 	sample_sums__add(&entry->row.samples, sums);
 	return 0;
+}
+
+int summary__sampled_interval(struct summary *s, const struct trace_span *span)
+{
+	uint64_t ns = span->end_ns - span->start_ns;
+	struct entry *entry;
+
+	if (span->process >= s->n_processes)
+		return -EINVAL;
+	entry = ns ? find_or_add(s, span->process, span->label, false) : NULL;
+	if (!entry)
+		return ns ? -ENOMEM : 0;
+	if (ns > entry->row.sampled_max_ns)
+		entry->row.sampled_max_ns = ns;
+	return 0;
+}
+
+void summary__forget_samples(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->n_entries; i++)
+		s->entries[i].row.samples = (struct sample_sums){};
 }
 
 void summary__set_sampled(struct summary *s)
@@ -447,10 +485,13 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->self_cpu_ns += from->self_cpu_ns;
 	to->results += from->results;
 	to->results_unsure += from->results_unsure;
+	to->results_missing |= from->results_missing;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
 	sample_sums__add(&to->samples, &from->samples);
+	if (from->sampled_max_ns > to->sampled_max_ns)
+		to->sampled_max_ns = from->sampled_max_ns;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -461,12 +502,15 @@ static int compare_labels(const void *a, const void *b)
 				    : (x->label > y->label) - (x->label < y->label);
 }
 
+/* Of rows that no sample met, those of many executions come first. */
 static int compare_cpu(const void *a, const void *b)
 {
-	uint64_t x = ((const struct summary_row *)a)->best_cpu_ns;
-	uint64_t y = ((const struct summary_row *)b)->best_cpu_ns;
+	const struct summary_row *x = a, *y = b;
+	uint64_t n_x = summary_row__executions(x), n_y = summary_row__executions(y);
 
-	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
+	if (x->best_cpu_ns != y->best_cpu_ns)
+		return (x->best_cpu_ns < y->best_cpu_ns) - (x->best_cpu_ns > y->best_cpu_ns);
+	return n_x == n_y ? compare_labels(a, b) : (n_x < n_y) - (n_x > n_y);
 }
 
 /* Merge adjacent rows of the same query or activity; returns the number of rows left. */
@@ -500,14 +544,13 @@ static struct summary_row row_of(const struct entry *entry)
 
 /*
  * Only the compiler's tables have it: of use where not all queries were recorded. Elsewhere all its
- * results were fed.
+ * results were fed. Or only jobs have it: no stack shows the query.
  */
-static bool is_hidden(const struct summary *s, const struct entry *entry)
+static bool is_hidden(const struct summary *s, const struct summary_row *row)
 {
-	const struct summary_row *row = &entry->row;
+	bool alone = row->results ? !s->has_unwatched : row->results_missing || row->sampled_max_ns;
 
-	return row->results && !s->has_unwatched && !row->kinds && !row->hits &&
-	       !sample_sums__any(&row->samples);
+	return alone && !row->kinds && !row->hits && !sample_sums__any(&row->samples);
 }
 
 static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
@@ -515,46 +558,40 @@ static size_t copy_rows(const struct summary *s, uint32_t process, struct summar
 	size_t n = 0;
 
 	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		if (!is_hidden(s, &s->entries[i]))
+		if (!is_hidden(s, &s->entries[i].row))
 			rows[n++] = row_of(&s->entries[i]);
 	return n;
 }
 
+bool summary__misses_results(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->n_processes; i++)
+		if (!s->processes[i].is_counted && !summary__only_queried(s, i))
+			return true;
+	return false;
+}
+
 static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 {
-	size_t n = 0;
+	bool missing = summary__misses_results(s);
+	size_t n = 0, used = 0;
 
 	for (uint32_t i = 0; i < s->n_entries; i++)
-		if (s->entries[i].row.label != NO_LABEL && !is_hidden(s, &s->entries[i]))
+		if (s->entries[i].row.label != NO_LABEL)
 			rows[n++] = row_of(&s->entries[i]);
 	qsort(rows, n, sizeof(*rows), compare_labels);
-	return merge_labels(rows, n);
+	n = merge_labels(rows, n);
+	for (size_t i = 0; i < n; i++) {
+		rows[i].results_missing |= rows[i].results && missing;
+		if (!is_hidden(s, &rows[i]))
+			rows[used++] = rows[i];
+	}
+	return used;
 }
 
 static bool has_intervals(const struct summary_row *row)
 {
 	return row->raw_total_ns || row->raw_self_ns || row->count;
-}
-
-/*
- * Self time between its probes, of which samples say what part was its own. Samples are of the CPU,
- * and so is the time.
- */
-static void judge_share(struct summary_row *row)
-{
-	const struct own_share share = {row->samples.own.n, row->samples.nearest.n};
-	uint64_t cpu_ns = row->self_cpu_ns;
-
-	row->best_self_ns = row->best_cpu_ns = cpu_ns;
-	if (!share.all) {
-		row->self_by = SUMMARY_SELF_LIMIT;
-		return;
-	}
-	if (share.own >= share.all)
-		return;
-	row->self_by = SUMMARY_SELF_SHARE;
-	row->best_self_ns = row->best_cpu_ns = own_share__ns(&share, cpu_ns);
-	row->best_error_ns = (uint64_t)(own_share__error(&share, cpu_ns) + 0.5);
 }
 
 /* Errors do not add up, so they are those of the merged sums. */
@@ -566,12 +603,10 @@ static void judge_self(const struct summary *s, struct summary_row *row)
 	row->sampled_total_error_ns = sample_sum__error(&of->total[TRACE_SAMPLE_CPU]);
 	row->best_self_ns = row->self_ns;
 	row->best_cpu_ns = row->self_cpu_ns;
-	if (!has_intervals(row) && (sample_sums__any(of) || row->results)) {
+	if (s->has_unwatched || (!has_intervals(row) && (sample_sums__any(of) || row->results))) {
 		row->self_by = SUMMARY_SELF_SAMPLES;
 		row->best_self_ns = row->best_cpu_ns = of->self[TRACE_SAMPLE_CPU].value;
 		row->best_error_ns = row->sampled_error_ns;
-	} else if (s->has_unwatched) {
-		judge_share(row);
 	}
 }
 
@@ -593,16 +628,25 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	return 0;
 }
 
-int summary__counts(const struct summary *s, struct summary_counts *counts)
+int summary__counts(const struct summary *s, uint32_t process, struct summary_counts *counts)
 {
 	_free_ struct summary_row *rows = NULL;
+	bool any;
 	size_t n;
+	int err = summary__rows(s, process, &rows, &n);
 
-	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
-		return -ENOMEM;
+	if (err)
+		return err;
 	*counts = (struct summary_counts){0};
 	for (size_t i = 0; i < n; i++)
 		summary_counts__add(counts, &rows[i]);
+	any = counts->queries && !s->has_unwatched;
+	for (size_t i = 0; i < n && !any; i++) {
+		if (rows[i].count)
+			continue;
+		counts->queries += rows[i].results - rows[i].results_unsure;
+		counts->unsure += rows[i].results_unsure;
+	}
 	return 0;
 }
 
@@ -637,7 +681,7 @@ static void forget_texts(const struct summary *s, struct trace_process *p)
 int summary__fold(struct summary *s, uint32_t process)
 {
 	struct summed_process *p = &s->processes[process];
-	bool had_rows = summary__has_rows(s, process);
+	bool had_rows = summary__recorded(s, process);
 
 	/* Cached entries may be reused for other keys. */
 	memset(s->recent, 0, sizeof(s->recent));
@@ -660,11 +704,11 @@ int summary__fold(struct summary *s, uint32_t process)
 	return 0;
 }
 
-bool summary__has_rows(const struct summary *s, uint32_t i)
+bool summary__recorded(const struct summary *s, uint32_t i)
 {
 	const struct summed_process *p = &s->processes[i];
 
-	return p->is_folded ? p->had_rows : p->n_entries > 0;
+	return p->was_sampled || (p->is_folded ? p->had_rows : p->n_entries > 0);
 }
 
 bool summary__only_queried(const struct summary *s, uint32_t process)

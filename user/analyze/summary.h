@@ -46,20 +46,21 @@ struct summary_row {
 	 */
 	uint64_t results;
 	uint64_t results_unsure;
-	uint64_t loads; /* see struct reuse */
+	bool results_missing; /* there may be more: not all that a compiler had are known */
+	uint64_t loads;	      /* see struct reuse */
 	uint64_t loaded;
 	/*
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
 	 */
 	uint32_t kinds;
 	struct sample_sums samples; /* of the query, whose executions may not be recorded */
+	uint64_t sampled_max_ns;    /* of an execution that several samples met; 0: of none */
 	/* The rest is set by summary__rows(). */
 	uint64_t sampled_error_ns; /* sample_sum__error() of CPU time: self, and total */
 	uint64_t sampled_total_error_ns;
 	/*
 	 * The self time that is known best, and its standard error; without the probes' time. On
-	 * the CPU where samples have a part in it, and in all rows of a trace in which probes did
-	 * not watch all queries.
+	 * the CPU if it is by samples, as it is in all rows where no query has probes.
 	 */
 	uint64_t best_self_ns;
 	uint64_t best_error_ns;
@@ -69,13 +70,7 @@ struct summary_row {
 
 /* How the self time is known. */
 enum summary_self {
-	SUMMARY_SELF_SPANS, /* by intervals: exact */
-	/*
-	 * By intervals, of which samples say how much was the query's own: not all queries within
-	 * it were recorded.
-	 */
-	SUMMARY_SELF_SHARE,
-	SUMMARY_SELF_LIMIT,   /* the same, but there is no sample: it is at most this */
+	SUMMARY_SELF_SPANS,   /* by intervals: exact */
 	SUMMARY_SELF_SAMPLES, /* by samples alone: time on the CPU */
 };
 
@@ -118,7 +113,13 @@ static inline const char *summary_row__instead(const struct summary_row *row)
 /* True if `results` are the executions of a query of which no interval was recorded. */
 static inline bool summary_row__is_counted(const struct summary_row *row)
 {
-	return !row->count && row->results && !row->results_unsure;
+	return !row->count && row->results && !row->results_unsure && !row->results_missing;
+}
+
+/* Recorded executions, or those that `results` are; 0: not known, or none. */
+static inline uint64_t summary_row__executions(const struct summary_row *row)
+{
+	return summary_row__is_counted(row) ? row->results : row->count;
 }
 
 /* Mean time of an execution; 0 without any. */
@@ -157,6 +158,9 @@ int summary__span(struct summary *s, const struct trace_span *span,
  */
 int summary__tally(struct summary *s, const struct trace_tally *t);
 
+/* The process ran when the sample was taken, and was recorded. -EINVAL as above. */
+int summary__sample(struct summary *s, const struct trace_sample *sample);
+
 /*
  * Add the samples of a label, after its process; `kinds` as in struct summary_row. Errors as
  * summary__span().
@@ -164,11 +168,26 @@ int summary__tally(struct summary *s, const struct trace_tally *t);
 int summary__samples(struct summary *s, uint32_t process, uint32_t label, uint32_t kinds,
 		     const struct sample_sums *sums);
 
+/*
+ * Add an interval of analyze/sampled_intervals.h, after its process; it is no execution. Errors as
+ * summary__span().
+ */
+int summary__sampled_interval(struct summary *s, const struct trace_span *span);
+
+/* Take off what summary__samples() added. */
+void summary__forget_samples(struct summary *s);
+
+/*
+ * Whether of some compiler no results were read: it may have executed any query. Only where no
+ * query has probes does that matter.
+ */
+bool summary__misses_results(const struct summary *s);
+
 /* The trace has samples, or could have. */
 void summary__set_sampled(struct summary *s);
 bool summary__is_sampled(const struct summary *s);
 
-/* Probes do not watch all queries, so that the self times of others hold times of these. */
+/* Not all queries have probes, so that the self times of intervals hold times of others. */
 void summary__set_unwatched(struct summary *s);
 bool summary__is_unwatched(const struct summary *s);
 
@@ -183,7 +202,7 @@ int summary__fold(struct summary *s, uint32_t process);
 bool summary__only_queried(const struct summary *s, uint32_t process);
 
 /* Something was recorded or sampled of process `i`; also works for a folded process. */
-bool summary__has_rows(const struct summary *s, uint32_t i);
+bool summary__recorded(const struct summary *s, uint32_t i);
 
 uint32_t summary__n_processes(const struct summary *s);
 /* NULL past the end. Valid until the next summary__process(). */
@@ -198,7 +217,12 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
 struct summary_counts {
-	uint64_t queries;    /* executions of queries */
+	/*
+	 * Executions of queries: recorded, or, of those of which none is, by the compilers' tables
+	 * where not all queries have probes.
+	 */
+	uint64_t queries;
+	uint64_t unsure;     /* results in these tables that may be no executions */
 	uint64_t activities; /* passes, and parts of them */
 };
 
@@ -207,8 +231,8 @@ static inline void summary_counts__add(struct summary_counts *to, const struct s
 	*(row->is_activity ? &to->activities : &to->queries) += row->count;
 }
 
-/* Over all processes; the headline of every output. 0 or -ENOMEM. */
-int summary__counts(const struct summary *s, struct summary_counts *counts);
+/* Of a process, or SUMMARY_ALL; the headline of every output. Errors as summary__rows(). */
+int summary__counts(const struct summary *s, uint32_t process, struct summary_counts *counts);
 
 /* Results that process `i` reused from the last compile. The process must be known. */
 struct reuse summary__reuse(const struct summary *s, uint32_t i);
@@ -229,7 +253,7 @@ uint64_t summary__spans(const struct summary *s);
 /* The latest known time. */
 uint64_t summary__end_ns(const struct summary *s);
 
-/* Sum of the run times of all processes; if an end is unknown, up to the last span. */
+/* Sum of the run times of all processes; if an end is unknown, up to the last span or sample. */
 uint64_t summary__wall_ns(const struct summary *s);
 
 void summary__free(struct summary *s);

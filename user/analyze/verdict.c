@@ -51,10 +51,10 @@ static void count_compiles(struct verdict *v, const struct summary *s, struct fo
 {
 	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
 		const struct trace_process *p = summary__process_at(s, i);
-		bool compiles = !summary__only_queried(s, i), has_rows = summary__has_rows(s, i);
+		bool compiles = !summary__only_queried(s, i), recorded = summary__recorded(s, i);
 
-		f->recorded += has_rows || (compiles && !p->attached_late);
-		f->lost += !has_rows && compiles && p->attached_late;
+		f->recorded += recorded || (compiles && !p->attached_late);
+		f->lost += !recorded && compiles && p->attached_late;
 		if (!compiles)
 			continue;
 		v->compilers++;

@@ -67,7 +67,8 @@ int bytes__append(char **bytes_p, size_t *len, size_t *capacity, const void *byt
 		*bytes_p = grown;
 		*capacity = more;
 	}
-	memcpy(*bytes_p + *len, bytes, size);
+	if (size)
+		memcpy(*bytes_p + *len, bytes, size);
 	*len += size;
 	return 0;
 }
@@ -78,6 +79,13 @@ bool array__has_u64(const uint64_t *array, size_t n, uint64_t value)
 		if (array[i] == value)
 			return true;
 	return false;
+}
+
+int array__by_u32(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
 }
 
 int array__by_u64(const void *a, const void *b)

@@ -43,7 +43,8 @@ int bytes__append(char **bytes_p, size_t *len, size_t *capacity, const void *byt
 /* Whether any of `n` numbers is `value`. */
 bool array__has_u64(const uint64_t *array, size_t n, uint64_t value);
 
-/* For qsort() and bsearch(), of items that begin with a uint64_t: the order of these numbers. */
+/* For qsort() and bsearch(), of items that begin with such a number: the order of these numbers. */
+int array__by_u32(const void *a, const void *b);
 int array__by_u64(const void *a, const void *b);
 
 #endif /* QPROF_BASE_ARRAY_H */

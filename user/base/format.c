@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 
+#define CUT ".."
+
 struct unit {
 	uint64_t size;
 	const char *name;
@@ -224,6 +226,17 @@ size_t format_fit(const char *text, size_t columns)
 		at += bytes;
 	}
 	return at - text;
+}
+
+void format_cut(char *text, size_t columns)
+{
+	size_t mark = columns > strlen(CUT) ? strlen(CUT) : 0, at; /* bytes */
+
+	if (format_width(text) <= columns)
+		return;
+	at = format_fit(text, columns - mark);
+	memcpy(text + at, CUT, mark);
+	text[at + mark] = '\0';
 }
 
 const char *format_fit_end(const char *text, size_t columns)

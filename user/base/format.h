@@ -55,6 +55,9 @@ size_t format_width(const char *text);
 /* Bytes of the longest prefix of clean text that fits `columns`. */
 size_t format_fit(const char *text, size_t columns);
 
+/* Cut clean text to columns; ".." at its end says so, if there is room for it. */
+void format_cut(char *text, size_t columns);
+
 /* The longest end of clean text that fits `columns`: a pointer into it. */
 const char *format_fit_end(const char *text, size_t columns);
 

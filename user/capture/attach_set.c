@@ -42,15 +42,61 @@ static bool wants_guard_site(const struct attach_set *set, const struct plan_sit
 	return query_passes(set, class, site->query);
 }
 
-/* An interval of hashing gets its label from the query that it runs in. */
-static bool wants_queries(const struct attach_set *set)
+/* Follow the queries of a body that serves a followed one. True if that added any. */
+static bool follow_body(struct attach_set *set, uint32_t body)
 {
-	if (filter__passes(set->filter, FILTER_HASHING, NULL))
-		return true;
+	const struct plan *plan = set->plan;
+	bool followed = false, added = false;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		followed |= set->queries[i] && plan__serves(plan, &plan->queries[i], body);
+	for (uint32_t i = 0; i < plan->n_queries && followed; i++) {
+		if (set->queries[i] || !plan__serves(plan, &plan->queries[i], body))
+			continue;
+		set->queries[i] = added = true;
+	}
+	return added;
+}
+
+/*
+ * An end of a body is that of any query that it serves, so these are followed together: an end
+ * without a start would be paired with another's. An interval of hashing gets its label from the
+ * query that it runs in, and a request of any query shows that older ones are over.
+ */
+static void follow_queries(struct attach_set *set)
+{
+	const struct plan *plan = set->plan;
+	bool more = true;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		set->queries[i] = query_passes(set, FILTER_QUERY, i);
+		set->any_query |= set->queries[i];
+	}
+	set->all_queries = filter__passes(set->filter, FILTER_HASHING, NULL) ||
+			   (set->any_query && set->callers);
+	while (more && set->any_query && !set->all_queries) {
+		more = false;
+		for (uint32_t i = 0; i < plan->n_bodies; i++)
+			more |= follow_body(set, i);
+	}
+}
+
+static bool follows_body(const struct attach_set *set, uint32_t body)
+{
 	for (uint32_t i = 0; i < set->plan->n_queries; i++)
-		if (query_passes(set, FILTER_QUERY, i))
+		if (set->queries[i] && plan__serves(set->plan, &set->plan->queries[i], body))
 			return true;
 	return false;
+}
+
+/* Of a query's start, or of a body's queries. A site that belongs to neither is everyone's. */
+static bool wants_query_site(const struct attach_set *set, const struct plan_site *site)
+{
+	if (set->all_queries)
+		return true;
+	if (site->query != PLAN_NONE)
+		return set->queries[site->query];
+	return site->body == PLAN_NONE ? set->any_query : follows_body(set, site->body);
 }
 
 static int compare_guards(const void *a, const void *b)
@@ -109,7 +155,10 @@ static int allocate(struct attach_set *set)
 	set->ends = calloc(n, sizeof(*set->ends));
 	set->end_parts = calloc(n, sizeof(*set->end_parts));
 	set->first_step = calloc(n, sizeof(*set->first_step));
-	return set->guards && set->ends && set->end_parts && set->first_step ? 0 : -ENOMEM;
+	set->queries = calloc(set->plan->n_queries + 1UL, sizeof(*set->queries));
+	return set->guards && set->ends && set->end_parts && set->first_step && set->queries
+		       ? 0
+		       : -ENOMEM;
 }
 
 int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
@@ -125,7 +174,7 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 	}
 	for (uint32_t i = plan->n_steps; i--;)
 		set->first_step[plan->steps[i].guard] = i;
-	set->queries = wants_queries(set);
+	follow_queries(set);
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
 
@@ -142,15 +191,13 @@ int attach_set__init(struct attach_set *set, const struct plan *plan, const stru
 
 bool attach_set__wants(const struct attach_set *set, const struct plan_site *site)
 {
-	if (set->sites && !set->sites[site - set->plan->sites])
-		return false;
 	switch (site->role) {
 	case WIRE_ROLE_CAUGHT:
 		return true;
 	case WIRE_ROLE_DROP:
 		return !filter__is_empty(set->filter);
 	case WIRE_ROLE_REQUEST:
-		return set->queries && set->callers;
+		return set->callers && wants_query_site(set, site);
 	case WIRE_ROLE_GUARD:
 	case WIRE_ROLE_GUARD_QUERY:
 	case WIRE_ROLE_GUARD_CALLED:
@@ -161,7 +208,7 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
 	case WIRE_ROLE_TIMER_END:
 		return filter__may_pass(set->filter, FILTER_TIMER);
 	default:
-		return set->queries;
+		return wants_query_site(set, site);
 	}
 }
 
@@ -293,6 +340,12 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 	case WIRE_ROLE_REQUEST:
 		return request_cookie(set, site);
 	case WIRE_ROLE_DROP:
+		if (plan_site__feeds(site))
+			return wire_cookie(site->role, set->lib, WIRE_CONTEXT_FED,
+					   site->query == PLAN_NONE
+						   ? (uint32_t)site->vtable_offset / 8
+						   : site->query,
+					   reg, 0);
 		query = site->addr == set->plan->layout.wire.drop ? WIRE_NO_QUERY
 								  : WIRE_CONTEXT_FINISHED;
 		return wire_cookie(site->role, set->lib, query, WIRE_NO_GROUP, WIRE_REG_NONE, 0);
@@ -454,5 +507,6 @@ void attach_set__clear(struct attach_set *set)
 	free(set->ends);
 	free(set->end_parts);
 	free(set->first_step);
+	free(set->queries);
 	*set = (struct attach_set){0};
 }

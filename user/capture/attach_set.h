@@ -20,10 +20,11 @@
 struct attach_set {
 	const struct plan *plan;
 	const struct filter *filter; /* NULL: everything passes */
-	const bool *sites;	     /* of the plan: no others are attached; NULL: no limit */
 	uint8_t lib;
 	bool callers;	      /* requests are probed too */
-	bool queries;	      /* queries are followed, even if only for other intervals */
+	bool *queries;	      /* by query: it is followed, even if only for another of its body */
+	bool any_query;	      /* one is */
+	bool all_queries;     /* all are */
 	bool *guards;	      /* by guard of the plan: a site of it is attached */
 	bool *ends;	      /* by guard: of it, or of another that its end sites end, likewise */
 	uint8_t *end_parts;   /* by guard: enum plan_part of its end sites */

@@ -16,11 +16,17 @@
 /* The label is checked too: see is_default(). */
 #define DEFAULT BIT(FILTER_CLASSES)
 
-/* Globs of labels that the default leaves out: they occur thousands of times. */
+/*
+ * Globs of labels that the default leaves out: they occur thousands of times, or their code is
+ * there once for each query, and each site is a breakpoint that every compiler installs.
+ */
 static const char *const tiny_labels[] = {
 	"metadata_decode_*",
 	"mir_pass_*",
 	"incr_comp_encode_dep_graph",
+	"compute_debuginfo_type_name",
+	"encode_query_results_for",
+	"query_key_hash_verify*",
 	NULL,
 };
 
@@ -63,6 +69,8 @@ struct filter {
 	const char *why[N_EVENTS];
 	size_t n_missing;
 	bool no_off_cpu;
+	bool no_counts;
+	bool no_readings; /* "-counts" */
 };
 
 static char *join(const char *const *lists, size_t n)
@@ -111,10 +119,15 @@ static int add_word(struct filter *f, const char *text)
 		f->no_off_cpu = w->taken_away;
 		return 0;
 	}
+	if (!strcmp(text, "counts")) {
+		f->no_counts = f->no_readings = w->taken_away;
+		return 0;
+	}
 	if (!strcmp(text, "none")) {
-		/* "none" means the same as "-all". */
+		/* "none" means the same as "-all", and "-counts". */
 		w->taken_away = !w->taken_away;
 		text = "all";
+		f->no_counts = w->taken_away;
 	}
 	f->n++;
 	for (size_t i = 0; i < N_EVENTS; i++) {
@@ -183,7 +196,7 @@ static bool is_tiny(const char *label)
 static bool is_default(enum filter_class class, const char *label)
 {
 	return class != FILTER_DYNAMIC && class != FILTER_HASHING && class != FILTER_HIT &&
-	       (class == FILTER_QUERY || !is_tiny(label));
+	       class != FILTER_QUERY && !is_tiny(label);
 }
 
 static bool fits(const struct word *w, enum filter_class class, const char *label)
@@ -230,6 +243,12 @@ bool filter__may_pass(const struct filter *f, enum filter_class class)
 	return false;
 }
 
+/* Queries have names of small letters. */
+static bool may_be_query(const char *glob)
+{
+	return !is_tiny(glob) && !strpbrk(glob, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 bool filter__passes_all_queries(const struct filter *f)
 {
 	for (size_t i = f ? f->n : 0; i-- > 0;) {
@@ -237,10 +256,15 @@ bool filter__passes_all_queries(const struct filter *f)
 
 		if (fits(w, FILTER_QUERY, NULL))
 			return !w->taken_away;
-		if (!w->classes && w->taken_away)
+		if (!w->classes && w->taken_away && may_be_query(w->glob))
 			return false;
 	}
 	return !f;
+}
+
+bool filter__may_probe_queries(const struct filter *f)
+{
+	return filter__may_pass(f, FILTER_QUERY) || filter__may_pass(f, FILTER_HASHING);
 }
 
 bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label)
@@ -269,12 +293,27 @@ bool filter__wants_off_cpu(const struct filter *f)
 	return !f->no_off_cpu;
 }
 
+bool filter__wants_counts(const struct filter *f)
+{
+	return !f || !f->no_counts;
+}
+
+bool filter__wants_readings(const struct filter *f)
+{
+	return !f || !f->no_readings;
+}
+
 bool filter__is_empty(const struct filter *f)
+{
+	return f && f->no_counts && !filter__selects_any(f);
+}
+
+bool filter__selects_any(const struct filter *f)
 {
 	for (int class = 0; class < FILTER_CLASSES; class ++)
 		if (class != FILTER_HIT && filter__may_pass(f, class))
-			return false;
-	return !filter__wants_hits(f);
+			return true;
+	return filter__wants_hits(f);
 }
 
 void filter__free(struct filter *f)

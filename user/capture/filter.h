@@ -3,17 +3,18 @@
  * Selects the intervals to record, by a list of rustc's names of event filters
  * (-Zself-profile-events), a name of our own, and globs on labels. Knows no sites.
  *
- *   default            passes, queries, loads, blocking, and activities except the labels that
- *                      occur thousands of times
+ *   default            passes, loads, blocking, and activities except the labels that occur
+ *                      thousands of times, or once for each query
  *   query-provider     executions of queries
  *   generic-activity   phases and similar activities, including passes
  *   passes             the activities that -Ztime-passes prints
  *   query-blocked      incr-cache-load    incr-result-hashing
  *   all                every interval of any kind
  *   query-cache-hit    cache hits, and query-provider: a query with a hit was executed before
- *   none
+ *   none               nothing, and of counts what is read without a site
  *   off-cpu            the times that threads are off the CPU: recorded with any list that does
  *                      not take it away; selects nothing else
+ *   counts             the numbers of results in the compiler's own tables: likewise
  *   GLOB               intervals with a matching label
  *   -WORD              take away the intervals of WORD
  *
@@ -56,6 +57,9 @@ bool filter__passes(const struct filter *f, enum filter_class class, const char 
 /* True if an interval whose label is unknown yet may be recorded. */
 bool filter__may_pass(const struct filter *f, enum filter_class class);
 
+/* True if some query may have probes: executions may be recorded, or what is hashed as they end. */
+bool filter__may_probe_queries(const struct filter *f);
+
 /* True if an interval with this dynamic label is recorded. */
 bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label);
 
@@ -71,7 +75,16 @@ bool filter__wants_hits(const struct filter *f);
 /* True if the times that threads spend off the CPU are recorded. */
 bool filter__wants_off_cpu(const struct filter *f);
 
-/* True if no available interval is requested. */
+/* True if the numbers of results in the compiler's own tables are. */
+bool filter__wants_counts(const struct filter *f);
+
+/* True if they are read at least where no site is needed for it. */
+bool filter__wants_readings(const struct filter *f);
+
+/* True if some available interval is requested. */
+bool filter__selects_any(const struct filter *f);
+
+/* True if no available interval and no counts are requested. */
 bool filter__is_empty(const struct filter *f);
 
 void filter__free(struct filter *f);

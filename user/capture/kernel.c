@@ -38,12 +38,50 @@ struct kernel {
 	kernel_record_fn fn;
 	void *ctx;
 	size_t handed_over; /* bytes of the ring, in this drain */
+	uint64_t n_labels_lost;
+	struct wire_label label; /* the newest, as the kernel half knows it */
 };
+
+/* A label's text is not known. */
+static const char unknown[] = "<unknown>";
+
+/*
+ * The text of a label whose page was not there. The file may be another one, if the process has
+ * mapped another, or if the library's number was given away.
+ */
+static void read_label(struct kernel *k, struct wire_label_key *key)
+{
+	const struct wire_label_place place = key->place;
+	size_t n = key->len < sizeof(key->text) ? key->len : sizeof(key->text);
+	int fd = attachments__fd(k->attachments, place.lib);
+	char text[sizeof(key->text)] = {0};
+	struct wire_file_key file;
+
+	key->in_file = 0;
+	if (fd < 0 || kernel__file_key(k, fd, &file) || memcmp(&file, &place.file, sizeof(file)) ||
+	    pread(fd, text, n, (off_t)place.offset) != (ssize_t)n) {
+		k->n_labels_lost++;
+		key->len = sizeof(unknown) - 1;
+		memset(text, 0, sizeof(text));
+		memcpy(text, unknown, sizeof(unknown));
+	}
+	memcpy(key->text, text, sizeof(text));
+}
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct kernel *k = ctx;
-	int err = k->fn(k->ctx, data, size);
+	struct wire_label label;
+	int err;
+
+	if (size == sizeof(label) && *(const uint8_t *)data == WIRE_LABEL) {
+		memcpy(&label, data, sizeof(label));
+		k->label = label;
+		if (label.key.in_file)
+			read_label(k, &label.key);
+		data = &label;
+	}
+	err = k->fn(k->ctx, data, size);
 
 	k->handed_over += size + RECORD_HEADER;
 	return !err && k->handed_over >= k->ring_bytes ? ENOUGH : err;
@@ -77,7 +115,7 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 		   uint8_t *lib)
 {
 	uint8_t number;
-	int err = kernel__attach_sites(k, plan, filter, NULL, false, &number);
+	int err = kernel__attach_always(k, plan, filter, false, &number);
 
 	if (err)
 		return err;
@@ -92,11 +130,11 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 	return err;
 }
 
-int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
-			 const bool *sites, bool foreign, uint8_t *lib)
+int kernel__attach_always(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			  bool foreign, uint8_t *lib)
 {
-	return attachments__attach(k->attachments, plan, filter, sites,
-				   foreign ? KERNEL_LIBS_KEPT : 0, lib);
+	return attachments__attach(k->attachments, plan, filter, foreign ? KERNEL_LIBS_KEPT : 1,
+				   lib);
 }
 
 int kernel__attach_part(struct kernel *k, uint8_t lib, const struct plan *plan, enum plan_part part)
@@ -255,6 +293,12 @@ int kernel__file_key(struct kernel *k, int fd, struct wire_file_key *key)
 	return key->ino ? 0 : -ENODATA;
 }
 
+static const struct bpf_program *sample_cpu_of(const struct qprof_bpf *s)
+{
+	return bpf_program__autoload(s->progs.sample_cpu) ? s->progs.sample_cpu
+							  : s->progs.sample_cpu_and_count;
+}
+
 bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 {
 	const struct qprof_bpf *s = k->loaded.skel;
@@ -263,7 +307,7 @@ bool kernel__samples(struct kernel *k, struct kernel_samples *out)
 		return false;
 	*out = (struct kernel_samples){
 		.kernel = k,
-		.cpu = s->rodata->knobs.sample_ns ? s->progs.sample_cpu : NULL,
+		.cpu = s->rodata->knobs.sample_ns ? sample_cpu_of(s) : NULL,
 		.fault = s->rodata->knobs.fault_bytes ? s->progs.sample_fault : NULL,
 		.waits = s->links.on_wait,
 		.mappings = bpf_map__fd(s->maps.mappings),
@@ -290,14 +334,12 @@ int kernel__unsampled(const struct kernel *k)
 int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 {
 	struct wire_label_state state = {.label = r->label, .hidden = 1};
+	const struct wire_label_key *key = &r->key;
 
-	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.labels), &r->key, &state,
-				   BPF_ANY);
-}
+	if (r->label == k->label.label)
+		key = &k->label.key;
 
-void kernel__set_governed(struct kernel *k)
-{
-	k->loaded.skel->bss->governed = true;
+	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.labels), key, &state, BPF_ANY);
 }
 
 void kernel__enable(struct kernel *k, bool on)
@@ -481,6 +523,7 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 			counters[i] += values[cpu];
 	}
 	counters[WIRE_LOST_SAMPLES_NESTED] += misses_of(k->loaded.skel->progs.on_wait);
+	counters[WIRE_COUNT_NO_LABEL] += k->n_labels_lost;
 	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
 	counters[WIRE_LOST_PROCESS_RECORD] += process_misses(k);
 	return 0;

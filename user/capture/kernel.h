@@ -31,20 +31,20 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
  * Attach the sites of a plan that `filter` needs, of all parts; NULL: all that the kernel half was
- * opened for. Records of the library carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries at a time.
+ * opened for. Records of the library carry `*lib`, which is never 0: a file of samples that is no
+ * library has that. -ENOSPC if WIRE_MAX_LIBS - 1 libraries (number 0 has none) are attached to.
  * Prints one line on failure. Two threads may call this at a time.
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib);
 
 /*
- * The same of the part that is always attached, only with sites whose entries are true, by site of
- * the plan; NULL: there is no such limit. KERNEL_LIBS_KEPT of the numbers that a budget learns of
- * are not for `foreign` libraries, those of unprivileged users.
+ * The same of the part that is always attached. KERNEL_LIBS_KEPT of the numbers are not for
+ * `foreign` libraries, those of unprivileged users.
  */
 #define KERNEL_LIBS_KEPT 8
-int kernel__attach_sites(struct kernel *k, const struct plan *plan, const struct filter *filter,
-			 const bool *sites, bool foreign, uint8_t *lib);
+int kernel__attach_always(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			  bool foreign, uint8_t *lib);
 
 /*
  * Attach another part of library `lib`, unless that was done. Perf events have no parts. Prints one
@@ -99,8 +99,7 @@ void kernel__begin_detach(struct kernel *k, uint8_t lib);
 /*
  * Detach, and free the number for another library. No thread's stack and no record in the ring
  * buffer may have this number any more. With perf events, a later call frees the number, once they
- * are gone. Without them, the first LEARNING_LIBS numbers (budget/learning.h) are never freed, as
- * a budget learns by them.
+ * are gone.
  */
 void kernel__release(struct kernel *k, uint8_t lib);
 
@@ -121,9 +120,6 @@ bool kernel__follows_any(const struct kernel *k);
 
 /* Send no more intervals that have this dynamic label, as the filter leaves it out. */
 int kernel__hide_label(struct kernel *k, const struct wire_label *r);
-
-/* Libraries have queries without probes from now on: ends without starts are no loss. */
-void kernel__set_governed(struct kernel *k);
 
 /* Start or stop counting, at once for all probes. */
 void kernel__enable(struct kernel *k, bool on);
@@ -177,7 +173,7 @@ struct kernel_samples {
 /* False: it was not loaded for samples. */
 bool kernel__samples(struct kernel *k, struct kernel_samples *out);
 
-/* Why samples on demand were not loaded; 0: they were, or were not asked for. */
+/* Why samples that nobody asked for were not loaded; 0: they were, or are not to be taken. */
 int kernel__unsampled(const struct kernel *k);
 
 /*

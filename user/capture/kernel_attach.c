@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "budget/learning.h"
 #include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
@@ -20,9 +19,10 @@
 struct attachment {
 	struct links *links;
 	struct perf_probes *perf; /* in place of links */
-	bool taken;		  /* two threads may try to take it */
-	bool leaving;		  /* being detached; see kernel__begin_detach() */
-	bool released;		  /* likewise, and given back when that is over */
+	struct library_file *file;
+	bool taken;    /* two threads may try to take it */
+	bool leaving;  /* being detached; see kernel__begin_detach() */
+	bool released; /* likewise, and given back when that is over */
 };
 
 struct attachments {
@@ -95,7 +95,7 @@ static int attach_perf(struct attachments *a, const struct attach_set *set, bool
 }
 
 static int attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-		  const bool *sites, unsigned int n)
+		  unsigned int n)
 {
 	bool callers = a->loaded->progs[WIRE_ROLE_REQUEST];
 	/* Before counting begins no compiler waits for the probes, only the user does. */
@@ -106,15 +106,17 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 
 	if (err)
 		return err;
-	set.sites = sites;
-	/* Without a program for any site there is no room in the tables. */
-	err = a->loaded->skel->rodata->knobs.roles ? tables_fill(&tables, &set) : 0;
+	/* Else there is no room in the tables. */
+	err = a->loaded->skel->rodata->knobs.roles || a->loaded->skel->rodata->knobs.keys
+		      ? tables_fill(&tables, &set)
+		      : 0;
 	if (err)
 		return err;
 	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)
 			       : attach_perf(a, &set, background, &a->libs[n].perf);
 	if (err)
 		return err;
+	a->libs[n].file = library_file__ref(plan->file);
 	if (background)
 		diag_info("attaching %u probes to %s; compilers that use it meanwhile wait for 3 s "
 			  "at most, and are late then",
@@ -158,7 +160,7 @@ void attachments__begin_recording(struct attachments *a)
 static void release(struct attachments *a, uint8_t lib);
 
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-			const bool *sites, unsigned int least, uint8_t *lib)
+			unsigned int least, uint8_t *lib)
 {
 	unsigned int n = take_number(a, least);
 	int err;
@@ -166,7 +168,7 @@ int attachments__attach(struct attachments *a, const struct plan *plan, const st
 	if (n >= WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(a, plan, filter, sites, n);
+	err = attach(a, plan, filter, n);
 	if (err) {
 		explain(a, plan, err);
 		attachments__begin_detach(a, (uint8_t)n);
@@ -257,6 +259,11 @@ void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t
 	}
 }
 
+int attachments__fd(const struct attachments *a, uint32_t lib)
+{
+	return lib < WIRE_MAX_LIBS && a->libs[lib].file ? library_file__fd(a->libs[lib].file) : -1;
+}
+
 bool attachments__has_parts(const struct attachments *a)
 {
 	return a->loaded->multi;
@@ -278,6 +285,7 @@ void attachments__begin_detach(struct attachments *a, uint8_t lib)
 
 static void take_away(struct attachment *lib)
 {
+	library_file__free(take_ptr(lib->file));
 	links__free(take_ptr(lib->links));
 	perf_probes__free(take_ptr(lib->perf));
 }
@@ -316,11 +324,7 @@ void attachments__release(struct attachments *a, uint8_t lib)
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		if (a->libs[i].released)
 			release(a, (uint8_t)i);
-	/* A budget needs links, so no budget knows the numbers of perf events. */
-	if (lib >= LEARNING_LIBS || !a->loaded->multi)
-		release(a, lib);
-	else
-		attachments__detach(a, lib);
+	release(a, lib);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -429,6 +433,7 @@ void attachments__leave(struct attachments *a)
 
 static void free_library(const struct attachments *a, const struct attachment *l)
 {
+	library_file__free(l->file);
 	if (a->owned_elsewhere) {
 		links__abandon(l->links);
 		perf_probes__abandon(l->perf);

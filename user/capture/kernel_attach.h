@@ -16,7 +16,7 @@ int attachments__new(const struct loaded *l, struct attachments **out);
  * attached; NULL: there is no limit. Two threads may call this at a time.
  */
 int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
-			const bool *sites, unsigned int least, uint8_t *lib);
+			unsigned int least, uint8_t *lib);
 /* Attach another part of a library, if its links are not there yet. Prints one line on failure. */
 int attachments__attach_part(struct attachments *a, uint8_t lib, const struct plan *plan,
 			     enum plan_part part);
@@ -40,6 +40,9 @@ void attachments__release(struct attachments *a, uint8_t lib);
  * costs it, in ns (0: not measured). That takes a while; `each_ns` may be NULL.
  */
 void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns);
+
+/* The file of an attached library, open for reading; -1: there is none by this number. */
+int attachments__fd(const struct attachments *a, uint32_t lib);
 
 /* Only uprobe_multi links attach a library in parts. */
 bool attachments__has_parts(const struct attachments *a);

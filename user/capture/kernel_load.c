@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/invoker.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
 
@@ -31,25 +33,24 @@ static bool wants_hits(const struct kernel_options *opt)
 
 /*
  * Choose the program for the sites of each role: none if no site of the role can pass the filter.
- * Starts and ends of queries have one with any filter but an empty one, as the cost of probes is
- * measured with them.
  */
 static void list_programs(struct loaded *l, const struct kernel_options *opt)
 {
 	const struct filter *f = opt->filter;
 	struct bpf_program *site = l->skel->progs.qprof_site,
 			   *label = l->skel->progs.qprof_label_site;
-	bool hashing = filter__may_pass(f, FILTER_HASHING);
-	bool queries = hashing || filter__may_pass(f, FILTER_QUERY);
+	bool queries = filter__may_probe_queries(f);
 	bool about_query = filter__may_pass(f, FILTER_BLOCKED) || filter__may_pass(f, FILTER_LOAD);
-	bool guards = hashing || about_query || filter__may_pass(f, FILTER_ACTIVITY) ||
-		      filter__may_pass(f, FILTER_DYNAMIC);
+	bool guards = about_query || filter__may_pass(f, FILTER_HASHING) ||
+		      filter__may_pass(f, FILTER_ACTIVITY) || filter__may_pass(f, FILTER_DYNAMIC);
 	bool timers = filter__may_pass(f, FILTER_TIMER), names = opt->keys && !opt->only_open;
 	bool any = !filter__is_empty(f) || opt->hits;
+	/* Contexts are known by samples. */
+	bool counts = !any && names && filter__wants_readings(f) && opt->sampling.hz;
 
-	l->progs[WIRE_ROLE_START] = any ? site : NULL;
+	l->progs[WIRE_ROLE_START] = queries ? site : NULL;
 	l->progs[WIRE_ROLE_START_BODY] = queries ? site : NULL;
-	l->progs[WIRE_ROLE_END] = any ? site : NULL;
+	l->progs[WIRE_ROLE_END] = queries ? site : NULL;
 	l->progs[WIRE_ROLE_CAUGHT] = any ? site : NULL;
 	l->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
 	l->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
@@ -61,26 +62,36 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
 	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
 	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
-	l->progs[WIRE_ROLE_DROP] = names ? l->skel->progs.qprof_drop_site : NULL;
+	l->progs[WIRE_ROLE_DROP] = names && any ? l->skel->progs.qprof_drop_site : NULL;
 	l->skel->rodata->knobs.roles = 0;
 	for (uint32_t role = 0; role < ATTACH_ROLES; role++)
 		l->skel->rodata->knobs.roles |= l->progs[role] ? 1u << role : 0;
 	bpf_program__set_autoload(site, any);
 	bpf_program__set_autoload(label, guards || timers);
-	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, names);
+	l->skel->rodata->knobs.unprobed = !any;
+	bpf_program__set_autoload(l->skel->progs.sample_cpu, opt->sampling.hz && !counts);
+	bpf_program__set_autoload(l->skel->progs.sample_cpu_and_count, counts);
+	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, names && any);
 	bpf_program__set_autoload(l->skel->progs.on_signal, names);
 }
+
+/* Processes of one build at a time; of the whole machine there may be 65,536. */
+#define TARGETS_BUILD 16384
 
 /* What no program looks up has one entry: the kernel allocates for all of them. */
 static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 {
 	const struct qprof_bpf *s = l->skel;
 	struct bpf_map *const of_probes[] = {
-		s->maps.providers, s->maps.steps,  s->maps.memory_keys,
-		s->maps.overflow,  s->maps.labels, s->maps.sources,
+		s->maps.providers, s->maps.steps, s->maps.overflow, s->maps.labels, s->maps.sources,
 	};
 	int err = opt->callers ? 0 : bpf_map__set_max_entries(s->maps.wrappers, 1);
 
+	if (!err && !s->rodata->knobs.roles && !opt->keys)
+		err = bpf_map__set_max_entries(s->maps.memory_keys, 1);
+
+	if (!err && opt->one_build)
+		err = bpf_map__set_max_entries(s->maps.targets, TARGETS_BUILD);
 	for (size_t i = 0; i < N_OF(of_probes) && !err && !s->rodata->knobs.roles; i++)
 		err = bpf_map__set_max_entries(of_probes[i], 1);
 	return err;
@@ -103,8 +114,20 @@ static bool needs_sys_admin(void)
 	       privilege_missing(privilege_effective(), 1, missing, sizeof(missing));
 }
 
+/* Where libbpf asks what the kernel can do, no descriptor looks like no such feature. */
+#define LEAST_FILES 128 /* as doctor says */
+
+static bool lacks_files(void)
+{
+	struct rlimit files;
+
+	return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < LEAST_FILES;
+}
+
 static int explain_load(int err)
 {
+	if (err == -EINVAL && lacks_files())
+		err = -EMFILE;
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return diag_error_r(
 			-ENOENT, "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
@@ -167,16 +190,21 @@ static int set_names_slots(struct loaded *l)
 	return bpf_map__set_max_entries(l->skel->maps.names_slots, slots);
 }
 
-/* Files whose code is sampled, and blocks of 1 MiB for their tables: a rustc needs 7. */
-#define SAMPLED_FILES  2048
-#define SAMPLED_BLOCKS 32
-#define PAGE_BYTES     4096
+/*
+ * Files whose code is sampled, and blocks of 1 MiB for their tables, which the kernel clears: a
+ * rustc needs 7.
+ */
+#define SAMPLED_FILES	     2048
+#define SAMPLED_BLOCKS	     32
+#define SAMPLED_BLOCKS_BUILD 16
+#define PAGE_BYTES	     4096
 /* Shorter waits are not worth their record. */
 #define WAIT_NS 50000
 
 /* The maps and programs for samples are created with samples only. */
-static int prepare_samples(struct loaded *l, const struct sampling_options *opt, bool switches)
+static int prepare_samples(struct loaded *l, const struct kernel_options *all, bool switches)
 {
+	const struct sampling_options *opt = &all->sampling;
 	struct wire_knobs *knobs = &l->skel->rodata->knobs;
 	bool any = sampling_options__any(opt), waits = opt->off_cpu && switches;
 
@@ -185,7 +213,6 @@ static int prepare_samples(struct loaded *l, const struct sampling_options *opt,
 	knobs->fault_bytes = opt->fault_period * PAGE_BYTES;
 	knobs->light = opt->light;
 	knobs->wait_ns = waits ? WAIT_NS : 0;
-	bpf_program__set_autoload(l->skel->progs.sample_cpu, opt->hz);
 	bpf_program__set_autoload(l->skel->progs.sample_fault, opt->fault_period);
 	bpf_program__set_autoload(l->skel->progs.on_wait, waits);
 	bpf_program__set_autoload(l->skel->progs.prepare_waits, waits);
@@ -202,7 +229,17 @@ static int prepare_samples(struct loaded *l, const struct sampling_options *opt,
 	if (!any && bpf_map__set_max_entries(l->skel->maps.noted, 1))
 		return -errno;
 	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)
-		       ?: bpf_map__set_max_entries(l->skel->maps.unwind_area, SAMPLED_BLOCKS);
+		       ?: bpf_map__set_max_entries(l->skel->maps.unwind_area,
+						   all->one_build ? SAMPLED_BLOCKS_BUILD
+								  : SAMPLED_BLOCKS);
+}
+
+/* Root, if that is not known. */
+static uid_t invoker_uid(void)
+{
+	_invoker_ struct invoker inv = {0};
+
+	return invoker__get(&inv) ? 0 : inv.uid;
 }
 
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
@@ -230,8 +267,9 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.callers = opt->callers;
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.keys = opt->keys;
+	l->skel->rodata->knobs.invoker = invoker_uid();
 	if ((opt->keys && set_names_slots(l)) || set_table_sizes(l, opt) ||
-	    prepare_samples(l, &opt->sampling, switches))
+	    prepare_samples(l, opt, switches))
 		return -errno;
 	return qprof_bpf__load(l->skel);
 }
@@ -259,7 +297,7 @@ static int load(struct loaded *l, const struct kernel_options *opt)
 	int err = load_some(l, opt);
 
 	/* Nobody has asked for samples. */
-	if (err && opt->sampling.on_demand) {
+	if (err && opt->sampling.implied) {
 		qprof_bpf__destroy(take_ptr(l->skel));
 		unsampled.sampling = (struct sampling_options){0};
 		l->unsampled = err;

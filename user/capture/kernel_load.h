@@ -15,7 +15,7 @@ struct loaded {
 	/* The program for the sites of each role; NULL: such sites are not attached. */
 	struct bpf_program *progs[ATTACH_ROLES];
 	bool multi;    /* by uprobe_multi links; else by perf events */
-	int unsampled; /* negative errno: samples on demand are not possible */
+	int unsampled; /* negative errno: samples that nobody asked for are not possible */
 };
 
 /* 0, or a negative errno after one line. Then `l` is empty. */

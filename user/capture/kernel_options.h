@@ -26,6 +26,7 @@ struct kernel_options {
 	bool hits;	/* prepare for kernel__attach_hits(), whatever the filter */
 	uint32_t parts; /* PLAN_PART_BITs: compilers that need these are expected */
 	bool off_cpu;	/* record when threads that have hit a probe are off their CPU */
+	bool one_build; /* few toolchains compile at a time: less room for what samples need */
 	struct sampling_options sampling; /* load what takes samples; see kernel__samples() */
 	bool show_open; /* kernel__show_open() is used, besides what is recorded */
 	/* Only kernel__show_open() is used: intervals that end are not recorded. */

@@ -495,12 +495,32 @@ static int begin_job(struct libraries *l, struct library *lib, struct plan *stor
 	return err;
 }
 
+/*
+ * A library may take the place of a copy of itself, as when a toolchain is installed again. On a
+ * busy machine a plan of its own takes longer than its compilers are held. No user's plan is used
+ * for another's library, and only one is tried, as a user may have many files of one size.
+ */
+static int take_plan_of_copy(const struct libraries *l, const struct library *lib,
+			     struct plan **plan)
+{
+	for (uint32_t i = 0; i < l->table.n; i++) {
+		const struct library *of = l->table.items[i];
+
+		if (of->stage == LIBRARY_ATTACHED && of->user == lib->user &&
+		    of->id.size == lib->id.size)
+			return plan_load__of_copy(lib->file, of->plan, plan) ? -ENOENT : 0;
+	}
+	return -ENOENT;
+}
+
 /* A stored plan is read here: that takes less time than the start of a child. */
 static void begin(struct libraries *l, struct library *lib)
 {
 	_plan_ struct plan *plan = NULL;
 	int err = plan_load__stored(lib->file, &plan);
 
+	if (err == -ENOENT)
+		err = take_plan_of_copy(l, lib, &plan);
 	library_table__begin(&l->table, lib);
 	lib->begin_ns = now();
 	if (err == -ENOENT || (!err && l->ops.hits))
@@ -642,9 +662,12 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 	uint64_t end_ns = now() + ADD_NS;
 	struct library_state state;
 
-	while (libraries__look(l, file, &state) || !state.planned) {
+	for (;;) {
 		int err = libraries__expect(l, file, user);
 
+		/* A stored plan is there now. */
+		if (!libraries__look(l, file, &state) && state.planned)
+			return state.err;
 		if (signals_end_recording())
 			return -EINTR;
 		if (now() > end_ns)
@@ -655,7 +678,6 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 		poll(&pfd, 1, 20);
 		libraries__settle(l);
 	}
-	return state.err;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

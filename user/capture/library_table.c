@@ -11,8 +11,8 @@
 #define NUMBERS_PER_USER (2 * LIBRARIES_PER_USER)
 /* Of all foreign users together; the rest of WIRE_MAX_LIBS is for root and the invoker. */
 #define FOREIGN_NUMBERS 160
-/* The measurement of the probe costs takes one more. */
-#define MOST_NUMBERS (WIRE_MAX_LIBS - 1)
+/* The measurement of the probe costs takes one more, and number 0 has no library. */
+#define MOST_NUMBERS (WIRE_MAX_LIBS - 2)
 /* Failed libraries that are remembered. */
 #define FAILED_MAX	256
 #define FAILED_PER_USER 32

@@ -172,19 +172,21 @@ static int open_allowed(const char *path, uid_t invoker, struct library_file **f
 static void read_memory(const struct request *r, struct answer *a)
 {
 	uint32_t n = r->memory.n < LOOK_RANGES_MAX ? r->memory.n : LOOK_RANGES_MAX;
+	struct iovec from[LOOK_RANGES_MAX], to = {.iov_base = a->bytes};
 
 	for (uint32_t i = 0; i < n && !a->err; i++) {
 		const struct look_memory *range = &r->memory.ranges[i];
-		struct iovec from = {(void *)(uintptr_t)range->addr, range->size};
-		struct iovec to = {a->bytes + a->len, range->size};
 
-		if (range->size > sizeof(a->bytes) - a->len)
+		from[i] = (struct iovec){(void *)(uintptr_t)range->addr, range->size};
+		if (range->size > sizeof(a->bytes) - to.iov_len)
 			a->err = -E2BIG;
-		else if (range->size &&
-			 process_vm_readv(r->pid, &to, 1, &from, 1, 0) != (ssize_t)range->size)
-			a->err = -EFAULT;
-		a->len += a->err ? 0 : range->size;
+		else
+			to.iov_len += range->size;
 	}
+	if (!a->err && to.iov_len &&
+	    process_vm_readv(r->pid, &to, 1, from, n, 0) != (ssize_t)to.iov_len)
+		a->err = -EFAULT;
+	a->len = a->err ? 0 : to.iov_len;
 }
 
 static void read_mappings(const struct request *r, struct answer *a)
@@ -606,13 +608,14 @@ int look__memory(struct look *l, pid_t pid, const struct look_memory *ranges, ui
 	if (n > LOOK_RANGES_MAX)
 		return -E2BIG;
 	r.memory.n = n;
-	memcpy(r.memory.ranges, ranges, n * sizeof(*ranges));
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		r.memory.ranges[i] = ranges[i];
 		len += ranges[i].size;
+	}
 	err = ask(l, &r, &a, &none);
 	if (!err && a.len != len)
 		err = -EIO;
-	if (!err)
+	if (!err && len)
 		memcpy(bytes, a.bytes, len);
 	return err;
 }

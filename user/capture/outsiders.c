@@ -296,10 +296,12 @@ void outsiders__report(const struct outsiders *o)
 	FILE *out = o->n ? open_memstream(&list, &size) : NULL;
 
 	if (o->n_unread)
-		diag_warn("%u compiler%s of a server ended before qprof-bpf could look at %s; the "
-			  "command may have waited for %s",
-			  o->n_unread, o->n_unread == 1 ? "" : "s",
-			  o->n_unread == 1 ? "it" : "them", o->n_unread == 1 ? "it" : "them");
+		diag_warn(
+			"not recorded: %u compiler%s that others started, and that ended before "
+			"qprof-bpf could look at %s; a recorded process waited for %s if a server, "
+			"as sccache's, compiles for it",
+			o->n_unread, o->n_unread == 1 ? "" : "s", o->n_unread == 1 ? "it" : "them",
+			o->n_unread == 1 ? "it" : "them");
 	if (!out)
 		return;
 	for (uint32_t i = 0; i < named; i++) {
@@ -310,11 +312,10 @@ void outsiders__report(const struct outsiders *o)
 		fprintf(out, " and %u more", o->n - named);
 	if (fclose(out))
 		return;
-	diag_info(
-		"not recorded, as the command did not start %s: %u compiler%s that ran meanwhile, "
-		"%s. If %s part of the build, --system records %s",
-		o->n == 1 ? "it" : "them", o->n, o->n == 1 ? "" : "s", list,
-		o->n == 1 ? "it is" : "they are", o->n == 1 ? "it" : "them");
+	diag_info("not recorded, as nothing recorded started %s: %u compiler%s that ran meanwhile, "
+		  "%s. If %s part of the build, --system records %s",
+		  o->n == 1 ? "it" : "them", o->n, o->n == 1 ? "" : "s", list,
+		  o->n == 1 ? "it is" : "they are", o->n == 1 ? "it" : "them");
 }
 
 void outsiders__free(struct outsiders *o)

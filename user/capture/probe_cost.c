@@ -23,8 +23,6 @@
 #define WARM_CALLS    8	 /* the first hits also pay for the page, and for the thread's storage */
 #define MOST_RECORDS  (WARM_CALLS + CALLS)
 
-#define MOST_HIT_NS 1000000
-
 /*
  * Half of the second-level cache is touched between two calls. In a bare loop only the probes use
  * the caches, so a probe costs less than in a compiler (docs/time.md).
@@ -298,22 +296,6 @@ static struct probe_cost cost_of(uint64_t *calls_ns, size_t n, uint64_t idle_ns,
 	return fired ? c : (struct probe_cost){0};
 }
 
-/*
- * For tests, which must not depend on this machine: a hit seems to take so many nanoseconds. A
- * program file with rights of its own takes no such word from its environment.
- */
-static bool take_from_environment(struct probe_costs *costs)
-{
-	const char *set = secure_getenv("QPROF_TEST_HIT_NS");
-	unsigned long ns = set && *set >= '0' && *set <= '9' ? strtoul(set, NULL, 10) : 0;
-
-	if (!ns || ns > MOST_HIT_NS)
-		return false;
-	diag_info("a probe is taken to cost %lu ns, as QPROF_TEST_HIT_NS says", ns);
-	costs->emulated = (struct probe_cost){.hit_ps = ns * 1000, .inside_ps = ns * 1000};
-	return true;
-}
-
 static int measure(struct kernel *k, struct timings *t, struct samples *s,
 		   struct probe_costs *costs)
 {
@@ -349,5 +331,5 @@ int probe_costs__measure(struct kernel *k, struct probe_costs *costs)
 		return -ENOMEM;
 	err = s ? measure(k, t, s, costs) : -ENOMEM;
 	munmap(t, sizeof(*t));
-	return take_from_environment(costs) ? 0 : err;
+	return err;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "qprof/trace_format.h"
 
@@ -37,14 +38,14 @@ static bool is_for_writing(const char *fdinfo_path)
 static bool is_trace(const char *path)
 {
 	uint8_t magic[QPT_MAGIC_SIZE];
-	_fclose_ FILE *f = NULL;
+	_close_ int fd = -1;
 	struct stat st;
 
-	/* Opening a pipe would block. */
+	/* Opening a pipe would block, as would a file that is leased. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
-	f = fopen(path, "re");
-	return f && fread(magic, sizeof(magic), 1, f) == 1 &&
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
 	       !memcmp(magic, QPT_MAGIC, sizeof(magic));
 }
 
@@ -91,7 +92,15 @@ static int look_at(struct recordings *r, const char *process, pid_t pid)
 	return err;
 }
 
-int recordings__find(const char *root, struct recordings *r)
+/* Root's, or ours: what others call themselves and have open may be to mislead, or to block. */
+static bool is_trusted(const char *process)
+{
+	struct stat st;
+
+	return !stat(process, &st) && (!st.st_uid || st.st_uid == getuid());
+}
+
+static int find(const char *root, bool trusted, struct recordings *r)
 {
 	_free_ char *pattern = NULL;
 	glob_t found = {};
@@ -110,20 +119,74 @@ int recordings__find(const char *root, struct recordings *r)
 		if (pid == getpid() || !is_ours(path))
 			continue;
 		*strrchr(path, '/') = '\0';
+		if (trusted && !is_trusted(path))
+			continue;
 		err = look_at(r, path, pid);
 	}
 	globfree(&found);
 	return err;
 }
 
+int recordings__find(const char *root, struct recordings *r)
+{
+	return find(root, false, r);
+}
+
+static bool is_same(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* Ours has the files that we have open; a helper has its recorder's. */
+static bool is_another(const struct recordings *r, size_t i, const glob_t *own)
+{
+	struct stat st;
+
+	/* It has ended. */
+	if (stat(r->at[i].path, &st))
+		return false;
+	for (size_t k = 0; k < own->gl_pathc; k++)
+		if (is_same(own->gl_pathv[k], &st))
+			return false;
+	for (size_t k = 0; k < i; k++)
+		if (r->at[k].pid == r->at[i].pid || is_same(r->at[k].path, &st))
+			return false;
+	return true;
+}
+
+int recordings__beside(const char *root, uint32_t *n)
+{
+	_recordings_ struct recordings r;
+	_free_ char *pattern = NULL;
+	glob_t own = {};
+	uint32_t others = 0;
+	int err = find(root, true, &r);
+
+	if (err)
+		return err;
+	if (asprintf(&pattern, "%s/proc/self/fd/*", root) < 0) {
+		pattern = NULL;
+		return -ENOMEM;
+	}
+	if (r.n)
+		glob(pattern, GLOB_NOSORT, NULL, &own);
+	for (size_t i = 0; i < r.n; i++)
+		others += is_another(&r, i, &own);
+	globfree(&own);
+	*n = others;
+	return 0;
+}
+
 pid_t recordings__writer_of(const struct recordings *r, const char *path)
 {
-	struct stat is, st;
+	struct stat is;
 
 	if (stat(path, &is))
 		return 0;
 	for (size_t i = 0; i < r->n; i++)
-		if (!stat(r->at[i].path, &st) && st.st_dev == is.st_dev && st.st_ino == is.st_ino)
+		if (is_same(r->at[i].path, &is))
 			return r->at[i].pid;
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -26,6 +27,11 @@ struct recordings {
  * `root`/proc; `root` is "" except in tests. 0 or -ENOMEM; `*r` needs clearing in any case.
  */
 int recordings__find(const char *root, struct recordings *r);
+
+/*
+ * The number of other recordings of root and of our own user, at `root` as above. 0 or -ENOMEM.
+ */
+int recordings__beside(const char *root, uint32_t *n);
 
 /* The process that writes the file at `path`, or 0. */
 pid_t recordings__writer_of(const struct recordings *r, const char *path);

@@ -6,6 +6,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "capture/compiler_results.h"
+
+/* A compiler of a round. */
+struct counted {
+	pid_t pid;
+	uint64_t serial; /* of its context */
+};
 
 struct running_names {
 	const struct kernel *kernel;
@@ -13,6 +20,12 @@ struct running_names {
 	pid_t pid;	   /* that is read now, ... */
 	uint64_t until_ns; /* ... until then */
 	struct plan_layout layouts[WIRE_MAX_LIBS + 1];
+	struct compiler_tables tables[WIRE_MAX_LIBS + 1];
+	/* Compilers whose results are read; those before `next` were. */
+	struct counted *round;
+	size_t n_round, next;
+	bool in_round;
+	uint64_t round_ns; /* it began then; 0: there was none */
 };
 
 int running_names__new(const struct kernel *k, struct look *look, struct running_names **out)
@@ -30,7 +43,16 @@ int running_names__new(const struct kernel *k, struct look *look, struct running
 void running_names__set_library(struct running_names *r, uint8_t lib, const struct plan *plan)
 {
 	struct plan_layout *l = &r->layouts[lib];
+	struct compiler_tables *t = &r->tables[lib];
 
+	free(t->queries);
+	t->tables = plan->tables;
+	t->queries = calloc(plan->n_queries + 1UL, sizeof(*t->queries));
+	/* Then nothing is known of them. */
+	if (!t->queries || t->tables.n != plan->n_queries)
+		t->tables.n = 0;
+	for (uint32_t i = 0; i < t->tables.n; i++)
+		t->queries[i] = plan->queries[i].table;
 	*l = plan->layout;
 	/* These belong to the plan. */
 	l->problem = l->crates_problem = l->current_problem = l->places_problem = l->calls_problem =
@@ -61,7 +83,8 @@ static int begin(struct running_names *r, pid_t pid, uint64_t until_ns, struct r
 	r->until_ns = until_ns;
 	to->memory = (struct compiler_memory){r, read_memory};
 	to->context = (struct compiler_context){to->found.context, to->found.globals};
-	return err;
+	/* The kernel half copies what one that dies has: its memory may go at any time. */
+	return err ?: to->found.claimed ? -ENOENT : 0;
 }
 
 /* False: what was read may be of memory that has been freed. */
@@ -69,7 +92,8 @@ static bool was_there(const struct running_names *r, const struct reading *readi
 {
 	struct wire_context now;
 
-	return !kernel__context(r->kernel, r->pid, &now) && now.serial == reading->found.serial;
+	return !kernel__context(r->kernel, r->pid, &now) && now.serial == reading->found.serial &&
+	       !now.claimed;
 }
 
 int running_names__path(struct running_names *r, pid_t pid, const char *crate, uint32_t index,
@@ -130,19 +154,27 @@ static int pass_on(const struct waiting *w, compiler_names_fn record, void *ctx)
 	return err;
 }
 
-/* An unreadable compiler has no names; it is no error. */
+/* An unreadable compiler has no names and no results; it is no error. */
 static int copy_one(struct running_names *r, pid_t pid, struct waiting *w, compiler_names_fn record,
 		    void *ctx)
 {
 	struct reading reading;
+	uint8_t lib;
+	size_t n;
 
 	w->n = 0;
-	if (begin(r, pid, w->until_ns, &reading) ||
-	    compiler_names__copy(&reading.memory, &r->layouts[(uint8_t)reading.found.lib],
-				 &reading.context, pid, (uint8_t)reading.found.lib, keep, w) ||
-	    !was_there(r, &reading))
+	if (begin(r, pid, w->until_ns, &reading))
 		return 0;
-	return pass_on(w, record, ctx);
+	lib = (uint8_t)reading.found.lib;
+	/* First, as they take less time. */
+	if (compiler_results__copy(&reading.memory, &r->tables[lib], &reading.found, pid,
+				   clock_ns(CLOCK_MONOTONIC), keep, w))
+		w->n = 0;
+	n = w->n;
+	if (compiler_names__copy(&reading.memory, &r->layouts[lib], &reading.context, pid, lib,
+				 keep, w))
+		w->n = n;
+	return w->n && was_there(r, &reading) ? pass_on(w, record, ctx) : 0;
 }
 
 int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx)
@@ -160,7 +192,64 @@ int running_names__copy(struct running_names *r, compiler_names_fn record, void 
 	return err;
 }
 
+bool running_names__begin_round(struct running_names *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	_free_ pid_t *pids = NULL;
+	struct wire_context c;
+	size_t n = 0;
+
+	if (r->in_round || (r->round_ns && now_ns - r->round_ns < RUNNING_NAMES_ROUND_NS))
+		return false;
+	free(take_ptr(r->round));
+	r->n_round = r->next = 0;
+	if (!kernel__followed(r->kernel, &pids, &n))
+		r->round = calloc(n + 1, sizeof(*r->round));
+	for (size_t i = 0; r->round && i < n; i++)
+		if (!kernel__context(r->kernel, pids[i], &c) && !c.claimed)
+			r->round[r->n_round++] = (struct counted){pids[i], c.serial};
+	/* Do not let the first compiler wait for the second round. */
+	r->in_round = r->n_round || r->round_ns;
+	r->round_ns = r->in_round ? now_ns : 0;
+	return r->in_round;
+}
+
+/* What cannot be read now is read in the next round. */
+static int count_one(struct running_names *r, const struct counted *c, struct waiting *w,
+		     compiler_names_fn record, void *ctx)
+{
+	struct reading reading;
+	int err;
+
+	w->n = 0;
+	if (begin(r, c->pid, clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_PATH_NS, &reading) ||
+	    reading.found.serial != c->serial)
+		return 0;
+	err = compiler_results__copy(&reading.memory, &r->tables[(uint8_t)reading.found.lib],
+				     &reading.found, c->pid, clock_ns(CLOCK_MONOTONIC), keep, w);
+	return !err && was_there(r, &reading) ? pass_on(w, record, ctx) : 0;
+}
+
+int running_names__count(struct running_names *r, compiler_names_fn record, void *ctx)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + RUNNING_NAMES_COUNT_NS;
+	struct waiting w = {};
+	bool ends;
+	int err = 0;
+
+	while (!err && r->next < r->n_round && clock_ns(CLOCK_MONOTONIC) < until_ns)
+		err = count_one(r, &r->round[r->next++], &w, record, ctx);
+	free(w.bytes);
+	ends = r->in_round && r->next == r->n_round;
+	r->in_round &= !ends;
+	return err ?: ends;
+}
+
 void running_names__free(struct running_names *r)
 {
+	if (r)
+		free(r->round);
+	for (uint32_t i = 0; r && i <= WIRE_MAX_LIBS; i++)
+		free(r->tables[i].queries);
 	free(r);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Names of definitions of compilers that are followed and still run. The kernel half notes where
- * their query contexts are, and removes the note before a context is dropped: what was read while
- * the note stayed the same was there.
+ * Names of definitions, and numbers of results, of compilers that still run. The kernel half notes
+ * where their query contexts are, and removes the note before a context is dropped: what was read
+ * while the note stayed the same was there.
  */
 #ifndef QPROF_CAPTURE_RUNNING_NAMES_H
 #define QPROF_CAPTURE_RUNNING_NAMES_H
@@ -28,13 +28,31 @@ int running_names__path(struct running_names *r, pid_t pid, const char *crate, u
 			char **out);
 
 /*
- * Pass copies of all definitions of all compilers to `record`, as far as they can be read within
- * RUNNING_NAMES_NS and RUNNING_NAMES_BYTES for each. Call it while the kernel half counts. 0, or an
- * error of `record`.
+ * Pass numbers of results and copies of all definitions of all compilers to `record`, as far as
+ * they can be read within RUNNING_NAMES_NS and RUNNING_NAMES_BYTES for each. Call it while the
+ * kernel half counts. 0, or an error of `record`.
  */
 #define RUNNING_NAMES_NS    1000000000ull
 #define RUNNING_NAMES_BYTES (96u << 20)
 int running_names__copy(struct running_names *r, compiler_names_fn record, void *ctx);
+
+/*
+ * Begin a round in which the results of each compiler are read once, while it runs on. False: there
+ * was no compiler yet, or the last round is not over, or began less than RUNNING_NAMES_ROUND_NS
+ * ago. What the kernel half has
+ * sent so far is to be drained before the first running_names__count(): it is about what ran before
+ * these compilers, under their pids.
+ */
+#define RUNNING_NAMES_ROUND_NS 900000000ull
+bool running_names__begin_round(struct running_names *r);
+
+/*
+ * Pass the numbers of results of the round's next compilers to `record`, for about
+ * RUNNING_NAMES_COUNT_NS, as the ring is not drained meanwhile. 1: the round is over; 0; or an
+ * error of `record`.
+ */
+#define RUNNING_NAMES_COUNT_NS 10000000ull
+int running_names__count(struct running_names *r, compiler_names_fn record, void *ctx);
 
 void running_names__free(struct running_names *r);
 

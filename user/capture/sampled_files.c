@@ -23,7 +23,7 @@
 #define LAST_WAIT_NS 1000000000
 
 uint64_t sampled_user_bytes = 9u << 20;
-uint64_t sampled_kept_bytes = 16u << 20;
+uint64_t sampled_kept_bytes;
 
 enum sampled_stage {
 	SAMPLED_FREE,	  /* the number is of no file */
@@ -168,15 +168,19 @@ struct limits {
 	uint64_t user, foreign, all;
 };
 
+static uint64_t kept_bytes(const struct sampled_files *f)
+{
+	return sampled_kept_bytes ?: sample_tables__bytes(f->tables) / 2;
+}
+
 static struct limits limits_of(const struct sampled_files *f, enum room room)
 {
-	uint64_t bytes = sample_tables__bytes(f->tables);
+	uint64_t bytes = sample_tables__bytes(f->tables), kept = kept_bytes(f);
 	uint64_t numbers = sample_tables__numbers(f->tables) - 1;
 
 	if (room == ROOM_NUMBERS)
 		return (struct limits){SAMPLED_PER_USER, numbers / 2, numbers};
-	return (struct limits){sampled_user_bytes,
-			       bytes > sampled_kept_bytes ? bytes - sampled_kept_bytes : 0, bytes};
+	return (struct limits){sampled_user_bytes, bytes > kept ? bytes - kept : 0, bytes};
 }
 
 /* A candidate to be removed. Where foreign users compete, the one who has the most loses first. */
@@ -333,8 +337,7 @@ static int put_table(struct sampled_files *f, uint32_t at, const struct unwind_t
 		return -EDQUOT;
 	do {
 		err = sample_tables__add(f->tables, at + 1, t);
-		own = !s->foreign ||
-		      shares_of(f, s->user, ROOM_BYTES, s).own.all > sampled_kept_bytes;
+		own = !s->foreign || shares_of(f, s->user, ROOM_BYTES, s).own.all > kept_bytes(f);
 	} while (err == -ENOSPC && remove_file(f, least_needed(f, NULL, own, ROOM_BYTES)));
 	return err;
 }

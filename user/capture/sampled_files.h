@@ -11,10 +11,10 @@
  * A *foreign* user is neither root nor the invoker. Limits keep room for the files of others. A
  * file is foreign if its owner is, or the user whose process has mapped it; it is not any more when
  * somebody else maps it whose own it could be. One foreign user may have SAMPLED_PER_USER files,
- * and sampled_user_bytes of tables, which is enough for a rustc. All together leave
- * sampled_kept_bytes bytes of the tables' memory, and half of the numbers, to others; of the rest,
- * others' files take only what no foreign one needs. Tables of others are made first, and those of
- * foreign files one at a time; these are not stored, as a store has room for few files.
+ * and sampled_user_bytes of tables, which is enough for a rustc. All together leave half of the
+ * tables' memory, and half of the numbers, to others; of the rest, others' files take only what no
+ * foreign one needs. Tables of others are made first, and those of foreign files one at a time;
+ * these are not stored, as a store has room for few files.
  */
 #ifndef QPROF_CAPTURE_SAMPLED_FILES_H
 #define QPROF_CAPTURE_SAMPLED_FILES_H
@@ -24,7 +24,10 @@
 
 #define SAMPLED_PER_USER 128
 
-/* Tests make them smaller. */
+/*
+ * Limits, which tests make smaller. sampled_kept_bytes: the tables' memory that foreign users leave
+ * to root and the invoker; 0: half of it.
+ */
 extern uint64_t sampled_user_bytes, sampled_kept_bytes;
 
 struct sampled_files;

@@ -46,7 +46,6 @@ struct sampling {
 	struct sample_tables *tables;
 	struct sampled_files *files;
 	struct sample_events *events; /* NULL: no samples are taken */
-	bool demanded;		      /* samples are wanted */
 	int epoll;		      /* of the files and the timer */
 	int timer;		      /* expires when a process is to be looked at again */
 	uint64_t timer_ns;	      /* at this time; 0: it is not set */
@@ -108,7 +107,6 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->opt = *opt;
-	s->demanded = !opt->on_demand;
 	s->kernel = *k;
 	s->look = look;
 	s->sink = *sink;
@@ -159,11 +157,6 @@ void sampling__library(struct sampling *s, uint8_t lib, struct library_file *fil
 }
 
 /* ---- Files before any process ---------------------------------------------------------------- */
-
-bool sampling__is_demanded(const struct sampling *s)
-{
-	return s && s->demanded;
-}
 
 /* A file that is refused here is taken, or counted, when a compiler maps it. */
 static int foresee(struct sampling *s, const struct foreseen_file *f)
@@ -377,7 +370,7 @@ int sampling__expect(struct sampling *s, pid_t pid)
 		p = &s->items[s->n - 1];
 	}
 	/* A known one may have executed another compiler, whose record is not read yet. */
-	return s->demanded ? look_at(s, p) : 0;
+	return look_at(s, p);
 }
 
 int sampling__expect_running(struct sampling *s, pid_t pid)
@@ -410,7 +403,7 @@ void sampling__mapped(struct sampling *s, pid_t pid)
 {
 	struct sampled_process *p = s ? find(s, pid) : NULL;
 
-	if (!p || p->changed || !s->demanded)
+	if (!p || p->changed)
 		return;
 	p->changed = true;
 	wake_at(s, p->looked_ns + p->pause_ns);
@@ -505,22 +498,9 @@ static int open_events(struct sampling *s)
 	return sample_events__open(&s->opt, s->kernel.cpu, s->kernel.fault, &s->events);
 }
 
-/* The kernel half takes no sample before the recording begins. */
-int sampling__demand(struct sampling *s)
-{
-	int err = !s ? -ENODATA : s->demanded ? 0 : open_events(s);
-
-	if (err || s->demanded)
-		return err;
-	s->demanded = true;
-	for (uint32_t i = 0; i < s->n && !err; i++)
-		err = look_at(s, &s->items[i]);
-	return err;
-}
-
 int sampling__start(struct sampling *s)
 {
-	return s->demanded ? open_events(s) : 0;
+	return open_events(s);
 }
 
 void sampling__stop(struct sampling *s)

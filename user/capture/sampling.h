@@ -30,9 +30,6 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
  * do nothing, and return 0.
  */
 
-/* Samples are taken from the start: it is worth to foresee files. */
-bool sampling__is_demanded(const struct sampling *s);
-
 /* Begin the tables of files that no compiler has mapped yet. -ENOMEM, or an error of the sink. */
 int sampling__foresee(struct sampling *s, const struct foreseen_files *files);
 
@@ -61,16 +58,9 @@ int sampling__settle(struct sampling *s);
 int sampling__fd(const struct sampling *s);
 
 /*
- * Samples are needed: of all processes found so far, and from the start of the recording on. Before
- * the first call, with `on_demand`, processes are only remembered. 0, or why none are taken, as
- * sampling__start() says; -ENODATA if `s` is NULL.
- */
-int sampling__demand(struct sampling *s);
-
-/*
- * Begin to take samples, unless they are on demand and there was none. -ENODATA: the kernel half
- * takes none of those that were asked for; other errors are of perf events (perf_refusal.h),
- * without which it takes no others than waits. Prints nothing.
+ * Begin to take samples. -ENODATA: the kernel half takes none of those that were asked for; other
+ * errors are of perf events (perf_refusal.h), without which it takes no others than waits. Prints
+ * nothing.
  */
 int sampling__start(struct sampling *s);
 void sampling__stop(struct sampling *s);

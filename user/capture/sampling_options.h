@@ -14,7 +14,7 @@ struct sampling_options {
 	uint32_t fault_period; /* page faults for each sample; 0: none */
 	enum wire_light light; /* how much of the stack of these is walked */
 	bool off_cpu;	       /* stacks of threads that wait */
-	bool on_demand;	       /* nothing is sampled before sampling__demand() */
+	bool implied;	       /* nobody asked for them: without them the recording goes on */
 };
 
 /* Most page faults for each sample. */

@@ -68,7 +68,8 @@ bool scope_cgroup_holds(const char *line, const char *mount, const char *dir)
 	/* Skip the lines of older hierarchies. */
 	while (line && strncmp(line, VERSION_2, strlen(VERSION_2))) {
 		line = strchr(line, '\n');
-		line += line != NULL;
+		if (line)
+			line++;
 	}
 	if (!line || !*line)
 		return false;

@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "base/epoll.h"
 #include "base/invoker.h"
-#include "capture/kernel_budget.h"
 #include "capture/perf_refusal.h"
 #include "capture/running.h"
 #include "capture/running_names.h"
@@ -23,13 +22,9 @@ struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
-	struct budget *budget;	     /* NULL only while it is being opened */
 	struct probe_costs costs;
 	pthread_t measurer; /* measures `costs`; meanwhile other threads may only attach */
 	bool measuring;
-	bool governed;	/* there is a limit to keep */
-	bool on_demand; /* samples are */
-	bool callers;	/* are recorded */
 	struct libraries *libs;
 	struct mappings *mappings; /* NULL: the kernel reports no mappings, ... */
 	int no_mappings;	   /* ... for this reason, a negative errno */
@@ -38,6 +33,7 @@ struct session {
 	struct running_names *names; /* NULL: without keys */
 	struct sampling *sampling;   /* NULL: without samples */
 	int wake_fd;		     /* an eventfd that ptrace stops write to */
+	bool samples_are_implied;    /* nobody asked for them */
 	bool following;		     /* a process; older mapping records are dropped */
 	bool warned_no_hide;	     /* a line has reported that a label cannot be hidden */
 	struct scope *scope;	     /* compilers of it are followed as they start; or NULL */
@@ -57,11 +53,7 @@ static void *measure_costs(void *session)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = probe_costs__measure(s->kernel, &s->costs);
 
-	if (err && s->governed)
-		diag_warn("all is recorded, whatever it costs: what a probe costs could not be "
-			  "measured: %s",
-			  strerror(-err));
-	else if (err)
+	if (err)
 		diag_verbose("cannot measure what a probe costs: %s", strerror(-err));
 	else
 		diag_verbose("a probe costs %" PRIu64 " ns here, on a stepped instruction %" PRIu64
@@ -85,8 +77,6 @@ static void end_measuring(struct session *s)
 	if (s->measuring)
 		pthread_join(s->measurer, NULL);
 	s->measuring = false;
-	if (s->budget)
-		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 }
 
 static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
@@ -120,6 +110,8 @@ static void print_refused(int refused, const char *instead)
 	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
+#define WITHOUT_SAMPLES "queries have counts, but no times; --exact records each execution"
+
 /* The kernel refuses a program that it cannot run in these ways. Other reasons are limits. */
 static void print_unsampled(int err)
 {
@@ -127,44 +119,12 @@ static void print_unsampled(int err)
 			 err == -EOPNOTSUPP || err == -ENOTSUP;
 
 	if (is_kernel)
-		diag_info("this kernel cannot run the programs that take samples: all is recorded, "
-			  "whatever it costs");
+		diag_info(
+			"this kernel cannot run the programs that take samples: " WITHOUT_SAMPLES);
 	else
-		diag_info("the programs that take samples cannot be loaded: %s%s. Without samples, "
-			  "all is recorded, whatever it costs",
+		diag_info("the programs that take samples cannot be loaded: %s%s. Without "
+			  "samples, " WITHOUT_SAMPLES,
 			  strerror(-err), diag_step(err, ""));
-}
-
-static int choose_probes(struct session *s, const struct plan *plan, struct kernel_probes *probes)
-{
-	kernel_probes__clear(probes);
-	return kernel_probes__choose(probes, s->budget, plan, s->filter, s->callers);
-}
-
-/* Some queries have no probes, so samples must show their time. */
-static int demand_samples(struct session *s, const struct plan *plan, struct kernel_probes *probes)
-{
-	int refused = sampling__demand(s->sampling);
-
-	if (!refused)
-		return s->sink.sampled ? s->sink.sampled(s->sink.ctx) : 0;
-	if (s->sampling)
-		print_refused(refused, "Without samples, all is recorded, whatever it costs");
-	else
-		print_unsampled(kernel__unsampled(s->kernel));
-	budget__give_up(s->budget);
-	return choose_probes(s, plan, probes);
-}
-
-static int choose(struct session *s, const struct plan *plan, struct kernel_probes *probes)
-{
-	int err = choose_probes(s, plan, probes);
-
-	if (!err && s->on_demand && kernel_probes__leave_out(probes, plan))
-		err = demand_samples(s, plan, probes);
-	if (!err && kernel_probes__leave_out(probes, plan))
-		kernel__set_governed(s->kernel);
-	return err;
 }
 
 /*
@@ -184,17 +144,45 @@ static void measure_breakpoints(struct session *s)
 	s->breakpoint_ns = ns ?: s->breakpoint_ns;
 }
 
+/* Else measuring would take longer than they did: overhead.c has a usual cost. */
+#define MANY_TICKS 150
+
+static bool has_many_ticks(const struct session *s)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+
+	return !kernel__counters(s->kernel, counters) && counters[WIRE_COUNT_TICKS] >= MANY_TICKS;
+}
+
 static void measure_tick(struct session *s)
 {
 	s->tick_ns = s->tick_ns ?: tick_cost_ns();
 }
 
-static int attach_sites(struct session *s, const struct plan *plan, bool foreign,
-			struct kernel_probes *probes, uint8_t *number)
+/* Tell what is recorded of a library. */
+static int report_recorded(struct session *s, const struct plan *plan, uint8_t lib)
 {
+	_attach_set_ struct attach_set set = {0};
+	_free_ bool *queries = calloc(plan->n_queries + 1UL, sizeof(*queries));
+	int err = queries ? attach_set__init(&set, plan, s->filter, lib, false) : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		queries[i] = filter__passes(s->filter, FILTER_QUERY, plan->queries[i].name);
+	if (!err)
+		s->sink.recorded(s->sink.ctx, lib, queries, set.guards);
+	return err;
+}
+
+/*
+ * The measuring thread goes on meanwhile: both wait for the same grace period of the kernel when
+ * they write the first breakpoints. No process of this library is followed while costs are
+ * measured.
+ */
+static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
+{
+	struct session *s = session;
 	uint8_t lib;
-	int err = kernel__attach_sites(s->kernel, plan, s->filter, probes->chosen->sites, foreign,
-				       &lib);
+	int err = kernel__attach_always(s->kernel, plan, s->filter, foreign, &lib);
 
 	if (err)
 		return err;
@@ -205,35 +193,11 @@ static int attach_sites(struct session *s, const struct plan *plan, bool foreign
 		err = attach_hits(s, plan, lib);
 	sampling__library(s->sampling, lib, plan->file);
 	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
-	/* Last: an error before this detaches the library, of which the budget would learn. */
-	err = err ?: kernel_probes__attached(probes, s->budget, lib, plan);
+	if (!err && s->sink.recorded)
+		err = report_recorded(s, plan, lib);
 	if (!err && measures_early(s) && !s->breakpoint_ns)
 		measure_breakpoints(s);
-	if (err || !s->sink.recorded)
-		return err;
-	kernel_probes__keep_chosen(probes, plan);
-	s->sink.recorded(s->sink.ctx, lib, probes->queries, probes->guards);
-	return 0;
-}
-
-static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
-{
-	struct session *s = session;
-	_kernel_probes_ struct kernel_probes probes = {};
-	int err;
-
-	/*
-	 * The measuring thread goes on meanwhile: both wait for the same grace period of the kernel
-	 * when they write the first breakpoints. No process of this library is followed while
-	 * costs are measured. Only a budget needs the costs before it attaches.
-	 */
-	if (s->governed)
-		end_measuring(s);
-	err = choose(s, plan, &probes);
-	if (err)
-		return diag_error_r(err, "cannot attach to %s: %s%s", plan->path, strerror(-err),
-				    diag_step(err, ""));
-	return attach_sites(s, plan, foreign, &probes, number);
+	return err;
 }
 
 static int attach_part(void *session, uint8_t lib, const struct plan *plan, enum plan_part part)
@@ -371,49 +335,45 @@ static int open_sampling(struct session *s, const struct kernel_options *opt)
 {
 	struct kernel_samples k;
 
+	if (kernel__unsampled(s->kernel))
+		print_unsampled(kernel__unsampled(s->kernel));
 	if (!kernel__samples(s->kernel, &k))
 		return 0;
 	return sampling__open(&opt->sampling, &k, s->look, &s->sink, s->nice, &s->sampling);
 }
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  struct budget_limit limit, struct session **out)
+		  struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
-	struct budget_sink to = {sink->ctx, sink->decision};
 	int err;
 
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
 	s->filter = opt->filter;
+	s->samples_are_implied = opt->sampling.implied;
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->governed = limit.ppm;
-	s->on_demand = opt->sampling.on_demand;
-	s->callers = opt->callers;
 	hurry();
 	raise_file_limit();
 	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s%s", strerror(-err),
 				    diag_step(err, ""));
-	err = kernel__open(opt, &s->kernel)
-		      ?: budget__new(limit, opt->sampling.hz, &to, &s->budget);
+	err = kernel__open(opt, &s->kernel) ?: open_sampling(s, opt);
 	if (err)
 		return err;
-	err = open_sampling(s, opt);
-	if (err)
-		return err;
-	if (opt->keys && !opt->only_open)
+	/* Without a probe, a context that was dropped looks as before. */
+	if (opt->keys && !opt->only_open && !filter__is_empty(opt->filter))
 		err = running_names__new(s->kernel, s->look, &s->names);
 	err = err ?: watch_all(s, opt->parts);
 	if (err)
 		return diag_error_r(err, "cannot wait for records: %s%s", strerror(-err),
 				    diag_step(err, ""));
-	/* Costs apply to spans. */
-	if (!opt->only_open && !filter__is_empty(opt->filter))
+	/* Activities alone have few hits: the time to measure would be more than theirs. */
+	if (!opt->only_open && filter__may_probe_queries(opt->filter))
 		begin_measuring(s);
 	*out = take_ptr(s);
 	return 0;
@@ -430,7 +390,7 @@ int session__add_library(struct session *s, const char *path)
 		return diag_error_r(err, "cannot open %s: %s%s", path, strerror(-err),
 				    diag_step(err, ""));
 	err = library_file__open(path, &file);
-	if (!err && sampling__is_demanded(s->sampling)) {
+	if (!err && s->sampling) {
 		foreseen_files__add_own(&foreseen);
 		foreseen_files__add_toolchain(&foreseen, path);
 	}
@@ -528,7 +488,12 @@ static int explain_no_samples(const struct session *s, int err)
 		return diag_error_r(err, "no samples can be taken, and there are no probes: %s%s%s",
 				    why, fix ? ". To change that: " : "; leave out -e none",
 				    fix ?: "");
-	diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "", fix ?: "");
+	if (s->samples_are_implied)
+		diag_info("%s. Without samples, " WITHOUT_SAMPLES "%s%s", why,
+			  fix ? ". To change that: " : "", fix ?: "");
+	else
+		diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "",
+			  fix ?: "");
 	return 0;
 }
 
@@ -576,8 +541,6 @@ static int on_record(void *ctx, const void *record, size_t size)
 
 	if (!err)
 		sampling__record(s->sampling, record, size);
-	if (!err && s->budget)
-		err = budget__record(s->budget, record, size);
 	if (err || !size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
@@ -603,11 +566,6 @@ int session__suspend(struct session *s)
 	int err = arrivals__n(s->arrivals) ? session__drain(s) : 0;
 
 	return err ?: arrivals__let_all_go(s->arrivals);
-}
-
-int session__tick(struct session *s)
-{
-	return s->budget ? budget__tick(s->budget) : 0;
 }
 
 int session__show_open(struct session *s, const uint32_t *tids, size_t n)
@@ -640,9 +598,20 @@ static void copy_names(struct session *s)
 		diag_warn("cannot read the names of compilers that still run: %s", strerror(-err));
 }
 
+int session__count(struct session *s)
+{
+	int err = 0;
+
+	if (!s->names)
+		return 0;
+	if (running_names__begin_round(s->names))
+		err = session__drain(s);
+	return err ?: running_names__count(s->names, on_record, s);
+}
+
 int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key, char **out)
 {
-	if (!s->names || key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+	if (!s->names || wire_key_crate(key) != WIRE_KEY_LOCAL_CRATE)
 		return -ENOENT;
 	return running_names__path(s->names, pid, crate, (uint32_t)key, out);
 }
@@ -669,9 +638,9 @@ int session__stop(struct session *s)
 	arrivals__end(s->arrivals, true);
 	arrivals__report(s->arrivals);
 	measure_breakpoints(s);
-	if (sampling__is_demanded(s->sampling))
+	if (s->sampling && has_many_ticks(s))
 		measure_tick(s);
-	return !err && s->budget ? budget__finish(s->budget) : err;
+	return err;
 }
 
 int session__fd(const struct session *s)
@@ -746,7 +715,6 @@ void session__free(struct session *s)
 	sampling__free(s->sampling);
 	scope__free(s->scope);
 	mappings__free(s->mappings);
-	budget__free(s->budget);
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
 	running_names__free(s->names);

@@ -6,7 +6,6 @@
 #ifndef QPROF_CAPTURE_SESSION_H
 #define QPROF_CAPTURE_SESSION_H
 
-#include "budget/budget.h"
 #include "capture/kernel.h"
 #include "capture/probe_cost.h"
 #include "capture/session_sink.h"
@@ -14,12 +13,11 @@
 struct session;
 
 /*
- * opt->filter selects the intervals; it outlives the session. Queries that do not fit the limit
- * have no probes. With samples on demand they are demanded for these; where the kernel takes none,
- * a line says so, and everything is probed.
+ * opt->filter selects the intervals; it outlives the session. Where the kernel takes no samples,
+ * and nobody asked for them, a line says what is missing.
  */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  struct budget_limit limit, struct session **out);
+		  struct session **out);
 
 /*
  * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure. A
@@ -76,8 +74,11 @@ int session__put_begun(struct session *s, pid_t tid, uint64_t start_ns,
  * other errors.
  */
 int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key, char **out);
-/* To be called now and then, after session__drain(). */
-int session__tick(struct session *s);
+/*
+ * Read how many results the compilers that run have so far, each at most about once a second, some
+ * in each call. Their records go to the sink. 1: all were read once more; 0; or an error.
+ */
+int session__count(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
 int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);

@@ -11,8 +11,6 @@
 #include "capture/look.h"
 #include "plan/plan.h"
 
-struct session_decision;
-
 /* Every function returns 0 or a negative errno, which ends the call that caused it. */
 struct session_sink {
 	void *ctx;
@@ -43,11 +41,6 @@ struct session_sink {
 	 * sample with it. A sink that keeps the file takes a reference.
 	 */
 	int (*file)(void *ctx, uint32_t number, struct library_file *file);
-	/* May be NULL. Samples that were on demand are taken from now on. Comes before the first.
-	 */
-	int (*sampled)(void *ctx);
-	/* With a budget: as in struct budget_sink. */
-	int (*decision)(void *ctx, const struct session_decision *d);
 };
 
 /*

@@ -142,9 +142,16 @@ static int fill_layout(int map, const struct attach_set *set)
 	uint32_t lib = set->lib;
 
 	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (plan->sites[i].role == WIRE_ROLE_DROP)
+		if (plan->sites[i].role == WIRE_ROLE_DROP && !plan_site__feeds(&plan->sites[i]))
 			layout.current.code = plan->sites[i].addr - plan->sites[i].offset;
 	return bpf_map_update_elem(map, &lib, &layout, BPF_ANY) ? -errno : 0;
+}
+
+/* Where all executions are recorded, their keys are too. Of fed results there is no execution. */
+static bool wants_keys(const struct attach_set *set, const struct plan_query *q)
+{
+	return !filter__passes_all_queries(set->filter) && plan_query__has_keys(q) &&
+	       plan_query__fed(set->plan, q) != PLAN_FED_LOCAL;
 }
 
 /* Those of queries whose table is not known have none. */
@@ -159,10 +166,13 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 	int err = 0;
 
 	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++) {
+		const struct plan_query *q = &set->plan->queries[i];
 		uint32_t key = wire_wrapper_key(set->lib, i);
+		struct wire_query_table table = q->table;
 
-		if (set->plan->queries[i].table.kind)
-			err = batch__add(&b, &key, &set->plan->queries[i].table);
+		table.keys = wants_keys(set, q);
+		if (table.kind)
+			err = batch__add(&b, &key, &table);
 	}
 	err = err ?: batch__send(&b);
 	if (err)
@@ -221,7 +231,8 @@ static int fill_jobs(int map, const struct attach_set *set)
 	if (map < 0 || !plan->jobs.known || !t->n || t->shards || !is_word(t->items) ||
 	    !is_word(plan->jobs.ctrl) || !is_word(plan->jobs.mask) ||
 	    t->mode >= 8 * WIRE_TABLE_WORDS || t->sharded > UINT8_MAX ||
-	    t->n_shards > WIRE_JOB_SHARDS || t->shard_size % 8)
+	    t->n_shards > WIRE_JOB_SHARDS || t->shard_size % 8 ||
+	    t->n_shards * t->shard_size > WIRE_JOB_SHARDS_BYTES)
 		return 0;
 	all = calloc(1, sizeof(*all));
 	if (!all)
@@ -243,6 +254,9 @@ static int fill_jobs(int map, const struct attach_set *set)
 		if (!q->active.size || !q->table.kind)
 			continue;
 		all->items[i] = (struct wire_job_table){
+			.text = q->table.text,
+			.length = q->table.length,
+			.name = q->table.name,
 			.at = q->table.active,
 			.size = q->active.size,
 			.key_at = q->active.key,
@@ -260,7 +274,7 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
 			  ?: fill_layout(t->layouts, set)
 			  ?: fill_expansions(t->expansions, set)
-			  ?: fill_query_tables(t, set)
+			  ?: (filter__wants_readings(set->filter) ? fill_query_tables(t, set) : 0)
 			  ?: fill_sources(t->sources, set)
 			  ?: fill_memory_keys(t->memory_keys, set)
 			  ?: fill_jobs(t->jobs, set);

@@ -60,6 +60,11 @@ int cmd_unreadable(const char *path, const char *why, int err)
 				    "each of its own, and %s; to print it all the same, use "
 				    "--no-limits",
 				    path, CMD_OUTPUT_FACTOR, format_bytes(size, CMD_OUTPUT_FREE));
+	if (err == -EPROTONOSUPPORT && !why)
+		return diag_error_r(err,
+				    "cannot read %s: it was recorded with a budget, of which "
+				    "newer versions know nothing; use the qprof-bpf that wrote it",
+				    path);
 	if (err == -EPROTONOSUPPORT)
 		return diag_error_r(err,
 				    "cannot read %s: %s; use the qprof-bpf that wrote it, or "

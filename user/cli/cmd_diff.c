@@ -154,31 +154,9 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 			  "again after touch src/lib.rs, or cargo clean",
 			  t->path);
 	warn_of_partial_compiles(t);
-	if (t->unwatched)
-		diag_warn(
-			"%s: to keep within a budget activities, waiting or loading were not "
-			"recorded all the time: fewer of them may be in the trace than there were",
-			t->path);
 	sides->whole &= !t->problem && !t->lost && !t->late && !t->cut;
 	/* A build in which nothing was compiled is always faster. */
 	sides->whole &= has_content(s);
-}
-
-static int add_unprobed(struct compare *c, struct diff_trace *t, const struct model *m)
-{
-	const struct decisions *d = &m->decisions;
-	const struct trace_texts *names = &m->options.texts;
-	int err = 0;
-
-	for (uint32_t i = 0; i < d->rows.n && !err; i++) {
-		uint32_t label = d->rows.at[i].label;
-
-		if (!decisions__is_off(d, label))
-			continue;
-		t->unprobed++;
-		err = compare__unprobed(c, t->side, names->text(names->ctx, label));
-	}
-	return err;
 }
 
 static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
@@ -186,7 +164,7 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 {
 	struct model_options options = model_options_of(r);
 	bool is_part = process_filter__is_set(sides->filter.of);
-	struct compare_cost cost;
+	struct cost cost;
 	int err;
 
 	options.parts = MODEL_BUILD | (by != CLI_DIFF_BY_QUERY ? MODEL_ITEMS : 0);
@@ -194,22 +172,19 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
 		return err;
-	t->recording = compare_recording_of(m);
+	cost = cost_of(m, trace_reader__stats(r).processes);
+	t->recording = compare_recording_of(m, &cost);
 	/* A share that all compilers have in the CPU time of the chosen ones means nothing. */
 	if (is_part)
 		t->recording.cost_ppm = 0;
-	cost = compare_cost_of(m, trace_reader__stats(r).processes);
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
-	/* The time charged to an item is left out if there are shares. */
-	if (m->items)
-		items__divide(m->items, &m->own_shares);
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))
 		err = compare__items(c, t->side, m->items, &options.texts);
 	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
 		compare__costs(c, t->side, m->build, m->samples, &cost);
-	err = err ?: add_unprobed(c, t, m) ?: keep_texts(sides, t, r, m->summary);
+	err = err ?: keep_texts(sides, t, r, m->summary);
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
 
@@ -229,7 +204,6 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 	if (by == CLI_DIFF_BY_ITEM && cmd_has_items(r, m.items, t->path))
 		return -ENODATA;
 	sides->bytes += trace_reader__bytes_read(r);
-	t->unwatched = trace_reader__stats(r).unwatched;
 	count_compiles(t, m.summary);
 	warn_of_faults(sides, t, m.summary);
 	return 0;
@@ -349,7 +323,10 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (gates__judge(&o->gates, &result.rules, sum_of, &sum_from, gates))
+	if (gates__judge(&o->gates, &result.rules, sum_of, &sum_from,
+			 sum_from.of_items ? "report --by item"
+					   : "report --by query|crate; an item: add --by item",
+			 gates))
 		return EXIT_CODE_FAILURE;
 	gates__decide(sides->whole, &view, gates);
 	if (print(o, &view, sides->bytes))

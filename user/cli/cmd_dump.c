@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/sampled_intervals.h"
 #include "base/array.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
@@ -21,7 +22,10 @@ struct seen {
 	struct self_time *self_time; /* NULL with a filter, which hides the spans within a span */
 	bool has_costs;		     /* the probe costs of spans are known */
 	struct dump_stacks stacks;
-	uint32_t jobs; /* that were printed */
+	struct sampled_intervals sampled;
+	bool has_header; /* it was printed */
+	bool by_query;	 /* the samples are those of some queries only: no interval is whole */
+	uint32_t jobs;	 /* that were printed */
 	struct cmd_output bound;
 	FILE *out;
 };
@@ -31,6 +35,7 @@ static void seen__clear(struct seen *s)
 	free(s->by_index);
 	self_time__free(s->self_time);
 	dump_stacks__clear(&s->stacks);
+	sampled_intervals__destroy(&s->sampled);
 }
 
 static int seen__add(struct seen *s, const struct trace_process *p)
@@ -137,6 +142,22 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 	return err ?: dump_span(s->out, span, seen__get(s, span->process), &texts);
 }
 
+static int dump_sampled(void *ctx, const struct sampled_interval *interval)
+{
+	const struct trace_span *span = &interval->span;
+	struct seen *s = ctx;
+	struct dump_place place;
+	const struct dump_span_texts texts = {
+		.name = trace_reader__string(s->r, span->label),
+		.kind = trace_reader__kind(s->r, span->kind),
+		.event = trace_reader__event(s->r, span),
+		.place = find_place(s->r, span, &place) ? &place : NULL,
+		.key_type = trace_reader__key_type(s->r, span->label),
+	};
+
+	return dump_interval(s->out, interval, seen__get(s, span->process), &texts);
+}
+
 /* The jobs up to that of a sample. */
 static int dump_jobs(struct seen *s, uint32_t last)
 {
@@ -155,8 +176,9 @@ static int dump_jobs(struct seen *s, uint32_t last)
 	return err;
 }
 
-static int dump_sample_item(struct seen *s, const struct trace_sample *sample)
+static int dump_sample_item(struct seen *s, const struct trace_item *item)
 {
+	const struct trace_sample *sample = &item->sample;
 	const char *name = NULL, *kind = NULL;
 	int err = dump_stacks__print(&s->stacks, s->r, sample->stack, s->out);
 
@@ -164,8 +186,15 @@ static int dump_sample_item(struct seen *s, const struct trace_sample *sample)
 		name = trace_reader__string(s->r, sample->label);
 		kind = trace_reader__kind(s->r, sample->kind);
 	}
-	err = err ?: dump_jobs(s, sample->job);
+	err = err ?: dump_jobs(s, sample->job) ?: sampled_intervals__item(&s->sampled, item);
 	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), name, kind);
+}
+
+static int dump_item_results(struct seen *s, const struct trace_results *results)
+{
+	const struct trace_texts names = trace_reader__texts(s->r);
+
+	return dump_results(s->out, results, &names);
 }
 
 static int dump_item(struct seen *s, const struct trace_item *item)
@@ -180,18 +209,18 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	case TRACE_ITEM_THREAD:
 		return dump_thread(s->out, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		return dump_span_item(s, &item->span);
+		err = sampled_intervals__item(&s->sampled, item);
+		return err ?: dump_span_item(s, &item->span);
 	case TRACE_ITEM_TALLY:
 		return dump_tally(s->out, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
-	case TRACE_ITEM_DECISION:
-		return dump_decision(s->out, &item->decision,
-				     trace_reader__string(r, item->decision.label),
-				     trace_reader__kind(r, item->decision.kind));
+	case TRACE_ITEM_RESULTS:
+		return dump_item_results(s, &item->results);
 	case TRACE_ITEM_SAMPLING:
-		return dump_sampling(s->out, &item->sampling);
+		err = s->by_query ? 0 : sampled_intervals__item(&s->sampled, item);
+		return err ?: dump_sampling(s->out, &item->sampling);
 	case TRACE_ITEM_SAMPLE:
-		return dump_sample_item(s, &item->sample);
+		return dump_sample_item(s, item);
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(s->out, &item->losses);
 	case TRACE_ITEM_COSTS:
@@ -209,16 +238,31 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 static int take_item(void *ctx, const struct trace_item *item)
 {
 	struct seen *s = ctx;
+	int err = 0;
 
 	s->bound.most = cmd_most_output(trace_reader__bytes_read(s->r));
-	return dump_item(s, item);
+	/* How a recording samples comes before all else. */
+	if (!s->has_header)
+		err = dump_header(s->out, trace_reader__info(s->r),
+				  item->kind == TRACE_ITEM_SAMPLING && item->sampling.queries &&
+					  !s->by_query);
+	s->has_header = true;
+	return err ?: dump_item(s, item);
 }
 
 static int dump_items(struct trace_reader *r, struct seen *s)
 {
+	int err;
+
 	s->r = r;
 	s->bound.most = cmd_most_output(trace_reader__bytes_read(r));
-	return dump_header(s->out, trace_reader__info(r)) ?: trace_reader__each(r, take_item, s);
+	s->sampled = (struct sampled_intervals){
+		.job = trace_reader__job_of, .job_ctx = r, .take = dump_sampled, .take_ctx = s};
+	err = trace_reader__each(r, take_item, s)
+		      ?: sampled_intervals__over(&s->sampled, TRACE_NO_PROCESS);
+	if (!s->has_header)
+		err = dump_header(s->out, trace_reader__info(r), false) ?: err;
+	return err;
 }
 
 int cmd_dump(const struct cli_dump_options *o)
@@ -237,6 +281,7 @@ int cmd_dump(const struct cli_dump_options *o)
 	set_filter(r, &wishes);
 	if (is_filtered(o) || !self_time__new(&seen.self_time))
 		seen.out = cmd_open_output(&seen.bound);
+	seen.by_query = o->queries.n;
 	if (seen.out)
 		err = dump_items(r, &seen);
 	err = cmd_close_output(&seen.bound, seen.out, err);

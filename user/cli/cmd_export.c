@@ -250,6 +250,8 @@ static void print_written(const struct cli_export_options *o, const struct expor
 	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
 		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
 		  format_bytes(size, out__size(job->out)));
+	if (export_note(job, NOTE_SAMPLED, note))
+		diag_info("%s", note);
 	if (export_note(job, NOTE_ADJUSTED, note))
 		diag_warn("%s", note);
 	if (export_note(job, NOTE_LEFT_OUT, note))
@@ -331,10 +333,14 @@ static uint8_t cause_asked_for(const struct cli_export_options *o)
 /* The contents of a trace that are known only after it was read. */
 struct held {
 	bool spans;
+	bool by_samples; /* queries have no probes */
 	bool samples[TRACE_SAMPLE_CAUSES];
 };
 
-/* Read up to a sample of the cause, or with cause 0 up to an interval. */
+/*
+ * Read up to a sample of the cause, or with cause 0 up to what decides: an interval of a query, or
+ * a sample of a recording in which queries have no probes.
+ */
 static int look_for(const struct cli_export_options *o, uint8_t cause, struct held *held)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -346,12 +352,30 @@ static int look_for(const struct cli_export_options *o, uint8_t cause, struct he
 		return err;
 	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
 		held->spans |= item.kind == TRACE_ITEM_SPAN;
+		held->by_samples |= item.kind == TRACE_ITEM_SAMPLING && item.sampling.queries;
 		if (item.kind == TRACE_ITEM_SAMPLE)
 			held->samples[item.sample.cause] = true;
-		if (cause ? held->samples[cause] : held->spans)
+		if (cause	       ? held->samples[cause]
+		    : held->by_samples ? held->samples[TRACE_SAMPLE_CPU]
+				       : held->spans)
 			break;
 	}
 	return err ? cmd_unreadable(o->file, NULL, err) : 0;
+}
+
+/* Refuse a trace without executions. How a recording samples comes before its intervals. */
+static int need_executions(const struct cli_export_options *o, const char *what)
+{
+	struct held held = {};
+
+	if (look_for(o, 0, &held))
+		return -EINVAL;
+	if (!held.by_samples)
+		return 0;
+	return diag_error_r(-ENODATA,
+			    "%s has not all executions of queries, which %s need: record it with "
+			    "--exact",
+			    o->file, what);
 }
 
 static int no_samples(const struct cli_export_options *o, uint8_t cause)
@@ -376,17 +400,21 @@ static int choose_cause(const struct cli_export_options *o, const struct trace_r
 	struct held held = {};
 
 	*cause = cause_asked_for(o);
-	if (!is_of_stacks(o) || o->keys || o->by || !trace_reader__stats(r).file_bytes)
+	if (!is_of_stacks(o) || !trace_reader__stats(r).file_bytes)
 		return 0;
+	if (o->keys || o->by)
+		return need_executions(o, o->keys ? "stacks with keys" : "stacks of items");
 	if (look_for(o, *cause, &held))
 		return -EINVAL;
 	if (*cause)
 		return held.samples[*cause] ? 0 : no_samples(o, *cause);
-	for (uint8_t i = TRACE_SAMPLE_CPU; i < TRACE_SAMPLE_CAUSES && !held.spans && !*cause; i++)
-		if (held.samples[i])
+	for (uint8_t i = TRACE_SAMPLE_CPU; i < TRACE_SAMPLE_CAUSES && !*cause; i++)
+		if (held.samples[i] && (held.by_samples || !held.spans))
 			*cause = i;
 	if (*cause)
-		diag_info("%s has samples and no interval: stacks are of functions", o->file);
+		diag_info("%s does not have all executions of queries: stacks are of functions, by "
+			  "samples",
+			  o->file);
 	return 0;
 }
 
@@ -446,8 +474,6 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 		diag_warn("the stacks of %s have no place in this format: html, perfetto, folded, "
 			  "svg, pprof and speedscope have one",
 			  o->file);
-	if (export_note(&job, NOTE_UNWATCHED, note))
-		diag_warn("%s", note);
 	if (export_note(&job, NOTE_LOST, note))
 		diag_warn("%s; what is left was exported", note);
 }
@@ -460,7 +486,11 @@ int cmd_export(const struct cli_export_options *o)
 
 	if (open_chosen(o, &filter, &r))
 		return EXIT_CODE_FAILURE;
-	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r, &filter);
+	if (o->format == CLI_FORMAT_MEASUREME)
+		status = need_executions(o, "measureme's events") ? EXIT_CODE_FAILURE
+								  : to_measureme(o, r);
+	else
+		status = to_stream(o, r, &filter);
 	if (status == EXIT_CODE_OK && process_filter__check(&filter, o->file))
 		return EXIT_CODE_FAILURE;
 	if (status == EXIT_CODE_OK)

@@ -65,7 +65,9 @@ static int add_build(struct page *p)
 
 static int add_subject(struct page *p, const struct history_series *of)
 {
-	return add_trend(p, of, TREND_CPU) ?: add_trend(p, of, TREND_COUNT);
+	int err = add_trend(p, of, TREND_CPU) ?: add_trend(p, of, TREND_COUNT);
+
+	return err || of->query ? err : add_trend(p, of, TREND_RESULTS);
 }
 
 static int add_subjects(struct page *p)

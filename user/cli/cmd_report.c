@@ -58,7 +58,7 @@ static bool is_asked_for(const void *ctx, const char *name)
 static unsigned int parts_of(const struct cli_report_options *o)
 {
 	if (sampled_report_is_asked_for(o))
-		return 0;
+		return o->memory && !o->functions && !o->tree ? MODEL_ITEMS : 0;
 	if (o->by == CLI_BY_ITEM)
 		return MODEL_ITEMS;
 	if (o->by == CLI_BY_MODULE)
@@ -94,7 +94,7 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	options.wants_ctx = labels;
 	err = model__init(&c->model, &options) ?: model__read(&c->model, r);
 	if (!err)
-		c->cost = cost_of(&c->model);
+		c->cost = cost_of(&c->model, trace_reader__stats(r).processes);
 	return err;
 }
 
@@ -160,11 +160,9 @@ static struct report_options view_options(const struct contents *c, const struct
 					m->self_off_ns),
 		.costs = m->has_costs ? &m->costs : NULL,
 		/* Of the recording as a whole. */
-		.cost = process_filter__is_set(c->filter.of) ? NULL : &c->cost,
+		.cost = c->cost.is_part ? NULL : &c->cost,
 		.raw = o->raw,
-		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.samples = m->samples,
-		.divided = own_shares__any(&m->own_shares),
 	};
 }
 
@@ -222,14 +220,12 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.losses = losses,
 		.names = names,
 		.costs = opt->costs,
-		.cost = opt->cost,
+		.cost = &c->cost,
 		.raw = opt->raw,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
-		.decisions = opt->decisions,
-		.divided = opt->divided,
 		.samples = m->samples,
 		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};
@@ -248,14 +244,10 @@ static bool is_named(const struct contents *c, const struct summary_row *rows, s
 		     const char *glob)
 {
 	const struct trace_texts *names = &c->model.options.texts;
-	const struct decisions *d = &c->model.decisions;
 	const struct cli_texts one = {&glob, 1};
 
 	for (size_t i = 0; i < n; i++)
 		if (value_matches(&one, names->text(names->ctx, rows[i].label)))
-			return true;
-	for (uint32_t i = 0; i < d->rows.n; i++)
-		if (value_matches(&one, names->text(names->ctx, d->rows.at[i].label)))
 			return true;
 	return false;
 }
@@ -306,7 +298,8 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 		return -ENODATA;
 	if (c->options->callers.n && no_callers(r, c->options->file))
 		return -ENODATA;
-	if (opt.items && !opt.details && cmd_has_items(r, c->model.items, c->options->file))
+	if (opt.items && !opt.details && !sampled_report_is_asked_for(c->options) &&
+	    cmd_has_items(r, c->model.items, c->options->file))
 		return -ENODATA;
 	if (opt.sort == REPORT_SORT_HITS && !has_hits(c->model.summary))
 		diag_warn("%s has no cache hits; record them with -e query-cache-hit",

@@ -207,7 +207,6 @@ static int refresh_data(struct watch *w, bool first)
 		.hot = w->follow.model.hot,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
-		.recorded_only = info->budget_ppm,
 		.now = &w->now,
 		.reader = w->follow.reader,
 		.items = w->has_items ? &w->items.list : NULL,
@@ -216,6 +215,8 @@ static int refresh_data(struct watch *w, bool first)
 	bool more;
 	int err = follow__read(&w->follow, &more);
 
+	if (!err && more && w->follow.model.samples)
+		err = model__show_samples(&w->follow.model);
 	if (err)
 		return err;
 	background__now(&w->background, &w->now);

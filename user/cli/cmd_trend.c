@@ -12,9 +12,8 @@
 static struct trend_question question_of(const struct cli_trend_options *o)
 {
 	static const enum trend_metric metrics[] = {
-		[CLI_HISTORY_CPU] = TREND_CPU,
-		[CLI_HISTORY_WALL] = TREND_WALL,
-		[CLI_HISTORY_COUNT] = TREND_COUNT,
+		[CLI_HISTORY_CPU] = TREND_CPU,	     [CLI_HISTORY_WALL] = TREND_WALL,
+		[CLI_HISTORY_COUNT] = TREND_COUNT,   [CLI_HISTORY_RESULTS] = TREND_RESULTS,
 		[CLI_HISTORY_MEMORY] = TREND_MEMORY,
 	};
 

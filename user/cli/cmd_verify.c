@@ -77,8 +77,6 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		line("", v->left, " intervals " REPORT_LEFT_TEXT);
 	if (v->left_off)
 		line("", v->left_off, " times off the CPU " REPORT_LEFT_TEXT);
-	if (s->decisions)
-		line("decisions", s->decisions, " on what to watch, within a budget");
 	if (s->mapped)
 		line("virtual ids", s->mapped, " with a text");
 	if (s->functions) {

@@ -71,7 +71,11 @@ static int find_of_toolchain(const char *toolchain, char **path)
 {
 	int err = plan_find__of_toolchain("rustc", toolchain, NULL, path);
 
-	if (err)
+	if (err == -EIO && toolchain)
+		diag_error("`rustc +%s --print sysroot` failed; for the toolchains there are: "
+			   "rustup toolchain list",
+			   toolchain);
+	else if (err)
 		diag_error("%s", plan_find__toolchain_error(err));
 	return err;
 }

@@ -46,7 +46,7 @@ static bool is_above(const struct diff_gate *gate, uint64_t more)
 }
 
 int gates__judge(const struct cli_gates *from, const struct compare_rules *rules, gates_sum *sum,
-		 void *ctx, struct diff_gate *gates)
+		 void *ctx, const char *names, struct diff_gate *gates)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		const struct cli_gate *gate = &from->gates[i];
@@ -60,9 +60,7 @@ int gates__judge(const struct cli_gates *from, const struct compare_rules *rules
 				-ENOENT,
 				"--fail-above %s: none of the %s has that; for the names "
 				"there are: qprof-bpf %s",
-				gate->text, diff_noun(rules),
-				rules->of_history ? "history diff COMMIT COMMIT"
-						  : "report --by query|item|crate");
+				gate->text, diff_noun(rules), names);
 		to->text = gate->text;
 		to->limit_ns = gate->limit.ns;
 		to->limit_bytes = gate->limit_bytes;
@@ -112,10 +110,10 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 				  : "it needs three traces a side, recorded alike";
 	if (!row->compared)
 		return "it is not known on both sides";
-	if (metric == COMPARE_COUNT && v->result->any_unprobed &&
+	if (metric == COMPARE_COUNT && v->result->n_uncounted &&
 	    !row->of[metric][COMPARE_BASE].median && !row->of[metric][COMPARE_NEW].median)
-		return of_history ? "no query had probes in all builds"
-				  : "no query had probes in all traces";
+		return of_history ? "no query is counted in all builds"
+				  : "no query is counted in all traces";
 	if (gate->is_above && compare_row__is_doubted(row, metric))
 		return "what recording cost may explain it";
 	if (may_be_hidden(v->result, gate))

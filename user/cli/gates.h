@@ -10,11 +10,11 @@
 typedef int gates_sum(void *ctx, compare_pick *pick, const void *pick_ctx, struct compare_row *out);
 
 /*
- * Fill in a gate for each limit, and judge by its row alone. 0, or -ENOENT and -ENOMEM after an
- * error line.
+ * Fill in a gate for each limit, and judge by its row alone. `names`: the command that prints the
+ * names of rows. 0, or -ENOENT and -ENOMEM after an error line.
  */
 int gates__judge(const struct cli_gates *from, const struct compare_rules *rules, gates_sum *sum,
-		 void *ctx, struct diff_gate *gates);
+		 void *ctx, const char *names, struct diff_gate *gates);
 
 /*
  * Decide on the limits, which are `gates` of the view, and on the exit status by them. `whole`: no

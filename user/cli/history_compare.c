@@ -13,9 +13,8 @@
 static enum compare_metric metric_of(unsigned int metric)
 {
 	static const enum compare_metric metrics[] = {
-		[CLI_HISTORY_CPU] = COMPARE_CPU,
-		[CLI_HISTORY_WALL] = COMPARE_WALL,
-		[CLI_HISTORY_COUNT] = COMPARE_COUNT,
+		[CLI_HISTORY_CPU] = COMPARE_CPU,     [CLI_HISTORY_WALL] = COMPARE_WALL,
+		[CLI_HISTORY_COUNT] = COMPARE_COUNT, [CLI_HISTORY_RESULTS] = COMPARE_RESULTS,
 		[CLI_HISTORY_MEMORY] = COMPARE_PEAK,
 	};
 
@@ -29,7 +28,7 @@ static uint64_t known(uint64_t number)
 
 static struct diff_trace trace_of(const struct history_build *b, enum compare_side side)
 {
-	bool has_budget = b->how && strcmp(b->how, "exact");
+	bool sampled = b->how && strcmp(b->how, "exact");
 
 	return (struct diff_trace){
 		.path = b->build,
@@ -42,10 +41,9 @@ static struct diff_trace trace_of(const struct history_build *b, enum compare_si
 			{
 				.compiles = (uint32_t)known(b->compiles),
 				.reusing = (uint32_t)known(b->reused),
-				.budget_ppm = known(b->budget_ppm),
 				.cost_ppm = known(b->cost_ppm),
-				.probed = !b->how || strcmp(b->how, "sampled") != 0,
-				.sampled = has_budget,
+				.probed = !sampled,
+				.sampled = sampled,
 				.off_cpu = true,
 			},
 	};
@@ -184,7 +182,7 @@ static int judge(const struct history_compare *h, const struct commits *c, const
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (gates__judge(from, &r->rules, sum_of, &sum_from, gates))
+	if (gates__judge(from, &r->rules, sum_of, &sum_from, "history diff COMMIT COMMIT", gates))
 		return EXIT_CODE_FAILURE;
 	gates__decide(t->whole, &v, gates);
 	tell_sides(sides);

@@ -89,6 +89,9 @@ static int print_memory(const struct cli_report_options *o, const struct model *
 		.samples = m->samples,
 		.tree = &tree,
 		.summary = m->summary,
+		.items = m->items && items__any(m->items) && model__charges(m, TRACE_SAMPLE_FAULT)
+				 ? m->items
+				 : NULL,
 		.names = &m->options.texts,
 		.least = least_of(o, m->stacks[TRACE_SAMPLE_FAULT].all.value),
 		.top = o->top,

@@ -117,7 +117,7 @@ static void put_arguments(struct chrome *c, const struct trace_span *s)
 
 	out__text(c->out, ",\"args\":{\"depth\":");
 	out__number(c->out, s->depth);
-	if (s->invocation != TRACE_NO_INVOCATION)
+	if (s->invocation != TRACE_NO_INVOCATION && !(s->flags & TRACE_SPAN_SAMPLED))
 		put_number(c, "invocation", s->invocation);
 	put_key_of(c, s);
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))

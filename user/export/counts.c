@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * provider,count,seconds: a row for each query and phase, by total time.
+ * provider,count,seconds: a row for each query and phase, by total time. Where queries have no
+ * probes, their times are by samples; a count of 0 is not known.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,13 +59,17 @@ static int put_rows(struct export_job *job, const struct summary *s)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
+		uint64_t count = summary_row__executions(&sums[i]);
+
 		/* The row has only cache hits; no provider ran. */
-		if (!sums[i].count && !sums[i].raw_total_ns)
+		if (!count && !sums[i].raw_total_ns && !sample_sums__any(&sums[i].samples))
 			continue;
 		rows[used++] = (struct row){
 			.name = trace_reader__string(job->r, sums[i].label),
-			.count = sums[i].count,
-			.total_ns = sums[i].total_ns,
+			.count = count,
+			.total_ns = sums[i].raw_total_ns
+					    ? sums[i].total_ns
+					    : sums[i].samples.total[TRACE_SAMPLE_CPU].value,
 			.is_namesake = sums[i].is_activity &&
 				       u64_map__get(&queries, sums[i].label) != U64_MAP_NONE,
 		};

@@ -8,7 +8,6 @@
 #include "base/table.h"
 #include "export/flame_frames.h"
 #include "export/flame_tree.h"
-#include "export/flame_unprobed.h"
 #include "export/process_title.h"
 #include "trace/interner.h"
 #include "trace/self_time.h"
@@ -41,10 +40,9 @@ struct flame {
 	struct flame_frames frames;
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
-	struct unprobed *unprobed; /* NULL: all queries have probes, so far */
-	struct interner names;	   /* of added nodes; a frame has the number of its name */
-	struct u64_map tops;	   /* name -> process */
-	bool has_off;		   /* a stack was off the CPU */
+	struct interner names; /* of added nodes; a frame has the number of its name */
+	struct u64_map tops;   /* name -> process */
+	bool has_off;	       /* a stack was off the CPU */
 };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -231,30 +229,7 @@ static int take_span(struct flame *f, const struct trace_span *s)
 	return 0;
 }
 
-/* Decisions come before the intervals that they are about. */
-static int begin_unprobed(struct flame *f)
-{
-	int err = unprobed__new(f->job->r, &f->unprobed);
-
-	for (uint32_t i = 0; i < f->n_processes && !err; i++) {
-		struct trace_item item = {.kind = TRACE_ITEM_PROCESS,
-					  .process = f->processes[i].process};
-
-		err = unprobed__item(f->unprobed, &item);
-	}
-	return err;
-}
-
-static int take_unprobed(struct flame *f, const struct trace_item *item)
-{
-	int err = 0;
-
-	if (!f->unprobed && !f->job->raw && item->kind == TRACE_ITEM_DECISION)
-		err = begin_unprobed(f);
-	return err || !f->unprobed ? err : unprobed__item(f->unprobed, item);
-}
-
-static int take_item(struct flame *f, const struct trace_item *item)
+int flame__item(struct flame *f, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
@@ -268,11 +243,6 @@ static int take_item(struct flame *f, const struct trace_item *item)
 	default:
 		return 0;
 	}
-}
-
-int flame__item(struct flame *f, const struct trace_item *item)
-{
-	return take_item(f, item) ?: take_unprobed(f, item);
 }
 
 /* ---- Stacks of anything else ----------------------------------------------------------------- */
@@ -433,45 +403,6 @@ static int take_off_all(struct flame *f)
 	return 0;
 }
 
-/* ---- Queries without probes ------------------------------------------------------------------ */
-
-/* Move the time that was not the node's own to a child. */
-static int divide(struct flame *f, uint32_t i)
-{
-	const struct flame_node *n = &f->tree.nodes[i];
-	double own = unprobed__own(f->unprobed, f->frames.all.at[n->frame].label);
-	uint64_t others = n->self[FLAME_CPU] - (uint64_t)((double)n->self[FLAME_CPU] * own + 0.5);
-	uint32_t frame, child;
-
-	if (own >= 1 || !others)
-		return 0;
-	frame = flame_frames__named(&f->frames, UINT64_MAX, FLAME_UNPROBED, strlen(FLAME_UNPROBED));
-	child = frame == FLAME_NONE ? FLAME_NONE : flame_tree__new(&f->tree, frame);
-	if (child == FLAME_NONE || flame_tree__attach(&f->tree, i, child))
-		return -ENOMEM;
-	for (int value = 0; value < FLAME_VALUES; value++) {
-		uint64_t *all = &f->tree.nodes[i].self[value];
-		/* By rounding, one value may be less than the other. */
-		uint64_t part = others < *all ? others : *all;
-
-		*all -= part;
-		f->tree.nodes[child].self[value] = part;
-	}
-	return 0;
-}
-
-static int divide_all(struct flame *f)
-{
-	uint32_t n = f->tree.n;
-	int err = f->unprobed ? unprobed__end(f->unprobed) : 0;
-
-	/* Unused nodes have no parent, and neither have processes. */
-	for (uint32_t i = 0; i < n && f->unprobed && !err; i++)
-		if (f->tree.nodes[i].parent != FLAME_NONE)
-			err = divide(f, i);
-	return err;
-}
-
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b, void *ctx)
@@ -531,8 +462,7 @@ int flame__new(struct export_job *job, struct flame **out)
 
 int flame__finish(struct flame *f)
 {
-	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: divide_all(f) ?:
-	       sort_all(f);
+	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: sort_all(f);
 }
 
 static int take(void *ctx, const struct trace_item *item)
@@ -636,6 +566,5 @@ void flame__free(struct flame *f)
 	u64_map__destroy(&f->tops);
 	interner__destroy(&f->names);
 	self_time__free(f->self_time);
-	unprobed__free(f->unprobed);
 	free(f);
 }

@@ -21,12 +21,6 @@
 struct flame;
 
 /*
- * The name of a node's child that has the time of queries without probes, which samples say was not
- * the node's own. Without samples, and with job->raw, it is the node's.
- */
-#define FLAME_UNPROBED "queries without probes"
-
-/*
  * Read job->r to its end. The self times of a query in a process, on the CPU and in all, add up to
  * those of `report`, or with job->raw to those of `report --raw`. The probe costs of a query are
  * subtracted from its stacks, none of which goes below 0; the rest is spread over its other stacks.

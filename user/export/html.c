@@ -460,6 +460,7 @@ static int print_about(struct html *h, FILE *to)
 	json__bool(&j, "raw", h->job->raw);
 	json__bool(&j, "chosen", h->job->chosen);
 	json__number(&j, "spans", h->job->written);
+	json__number(&j, "sampled", h->job->sampled);
 	json__number(&j, "left_out", h->job->left_out);
 	json__number(&j, "adjusted", h->job->adjusted);
 	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
@@ -487,20 +488,11 @@ static int put_sums(struct html *h)
 		       ?: put_document(h, "report", print_report);
 }
 
-static int take_ahead(void *ctx, const struct trace_item *item)
-{
-	struct html *h = ctx;
-
-	if (item->kind == TRACE_ITEM_SPAN)
-		size_limit__add(&h->limit, &item->span);
-	return take_item(h, item);
-}
-
 /* Read the trace for the first time, and compute the room left for intervals. */
 static int look_ahead(struct html *h)
 {
 	uint64_t used, left;
-	int err = trace_reader__each(h->ahead.r, take_ahead, h) ?: put_sums(h);
+	int err = size_limit__read(&h->limit, h->ahead.r, take_item, h) ?: put_sums(h);
 
 	if (err)
 		return err;

@@ -11,7 +11,7 @@
 struct html_report {
 	const struct trace_reader *r;
 	struct model model;
-	bool chosen;		   /* what recording cost only some processes is not known */
+	bool chosen;
 	const struct build *whole; /* of which they were chosen; NULL: not known */
 };
 
@@ -50,8 +50,6 @@ static struct build_view build_of(const struct model *m, const struct report_opt
 		.costs = opt->costs,
 		.raw = opt->raw,
 		.problem = opt->problem,
-		.decisions = opt->decisions,
-		.divided = opt->divided,
 		.samples = opt->samples,
 		.stacks = stacks->all.n ? stacks : NULL,
 	};
@@ -75,13 +73,11 @@ int html_report__print(struct html_report *h, FILE *to)
 
 	if (!err && h->chosen)
 		err = build__set_whole(m->build, h->whole);
-	cost = cost_of(m);
-	if (!h->chosen)
+	cost = cost_of(m, trace_reader__stats(h->r).processes);
+	if (!cost.is_part)
 		opt.cost = &cost;
-	opt.divided = own_shares__any(&m->own_shares);
-	if (m->decisions.rows.n)
-		opt.decisions = &m->decisions;
 	build = build_of(m, &opt);
+	build.cost = &cost;
 	opt.build = &build;
 	return err
 		       ?: report_json(to, m->summary, m->has_losses ? &m->losses : NULL,

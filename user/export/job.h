@@ -49,6 +49,7 @@ struct export_job {
 
 	/* Results. */
 	uint64_t written;	   /* intervals and instants, or different stacks, or rows */
+	uint64_t sampled;	   /* of these, intervals that samples met */
 	uint64_t left_out;	   /* intervals left out for the size limit */
 	uint64_t samples_left_out; /* samples, for the same reason */
 	uint64_t least_ns;	   /* the shortest duration that is kept; 0: no minimum */

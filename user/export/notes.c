@@ -28,15 +28,14 @@ static bool lost(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 	return n;
 }
 
-static bool unwatched(const struct export_job *job, char text[EXPORT_NOTE_MAX])
+static bool sampled(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
-	bool any = trace_reader__stats(job->r).unwatched;
-
-	if (any)
+	if (job->sampled)
 		snprintf(text, EXPORT_NOTE_MAX,
-			 "activities, waiting or loading were not watched all the time, to keep "
-			 "within a budget: their intervals are incomplete");
-	return any;
+			 "queries are by samples: an interval is from the first to the last sample "
+			 "that met an execution, and most have none; --exact records each "
+			 "execution, and hits");
+	return job->sampled;
 }
 
 static bool left_out(const struct export_job *job, char text[EXPORT_NOTE_MAX])
@@ -87,8 +86,8 @@ bool export_note(const struct export_job *job, enum export_note which, char text
 {
 	static bool (*const notes[])(const struct export_job *, char *) = {
 		[NOTE_PROBLEM] = problem,
+		[NOTE_SAMPLED] = sampled,
 		[NOTE_LOST] = lost,
-		[NOTE_UNWATCHED] = unwatched,
 		[NOTE_LEFT_OUT] = left_out,
 		[NOTE_SAMPLES_LEFT_OUT] = samples_left_out,
 		[NOTE_ADJUSTED] = adjusted,

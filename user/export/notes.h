@@ -12,9 +12,9 @@
 
 enum export_note {
 	NOTE_PROBLEM, /* the trace is incomplete */
+	NOTE_SAMPLED, /* intervals of queries are those that samples met */
 	NOTE_LOST,
-	NOTE_UNWATCHED, /* other intervals not recorded, for the same reason */
-	NOTE_LEFT_OUT,	/* intervals left out for the size limit */
+	NOTE_LEFT_OUT, /* intervals left out for the size limit */
 	NOTE_SAMPLES_LEFT_OUT,
 	NOTE_ADJUSTED,
 	EXPORT_NOTES,

@@ -197,7 +197,7 @@ static void annotate_all(struct perfetto *p, const struct trace_span *s)
 	const struct trace_reader *r = p->job->r;
 	struct trace_location at;
 
-	if (s->invocation != TRACE_NO_INVOCATION)
+	if (s->invocation != TRACE_NO_INVOCATION && !(s->flags & TRACE_SPAN_SAMPLED))
 		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
 	annotate_key(p, s);
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/size_limit.h"
 
+#include "base/cleanup.h"
+#include "export/span_merge.h"
+
 /* A span takes at least two bytes of a trace. */
 #define LEAST_STORED_BYTES 2
 
@@ -48,11 +51,38 @@ bool size_limit_is_due(const struct export_job *job, uint32_t span_bytes)
 	return !bytes || bytes * 64 / LEAST_STORED_BYTES * span_bytes >= job->max_bytes;
 }
 
-static int take_item(void *ctx, const struct trace_item *item)
+/* A reading of a trace whose intervals are counted. */
+struct survey {
+	struct span_merge merge;
+	int (*item)(void *ctx, const struct trace_item *item);
+	void *ctx;
+};
+
+static void survey__clear(struct survey *s)
 {
-	if (item->kind == TRACE_ITEM_SPAN)
-		size_limit__add(ctx, &item->span);
+	span_merge__destroy(&s->merge);
+}
+
+static int take_item(void *survey, const struct trace_item *item)
+{
+	struct survey *s = survey;
+
+	return span_merge__item(&s->merge, item) ?: (s->item ? s->item(s->ctx, item) : 0);
+}
+
+static int take_span(void *ctx, const struct trace_span *span)
+{
+	size_limit__add(ctx, span);
 	return 0;
+}
+
+int size_limit__read(struct size_limit *f, struct trace_reader *r,
+		     int (*item)(void *ctx, const struct trace_item *item), void *ctx)
+{
+	__cleanup(survey__clear) struct survey s = {.item = item, .ctx = ctx};
+
+	span_merge__init(&s.merge, r, take_span, f);
+	return trace_reader__each(r, take_item, &s) ?: span_merge__end(&s.merge);
 }
 
 int size_limit_least(struct export_job *job, uint32_t span_bytes)
@@ -62,7 +92,7 @@ int size_limit_least(struct export_job *job, uint32_t span_bytes)
 
 	if (!size_limit_is_due(job, span_bytes))
 		return 0;
-	err = trace_reader__each(job->survey, take_item, &f);
+	err = size_limit__read(&f, job->survey, NULL, NULL);
 	if (err)
 		return err;
 	job->least_ns = size_limit__least(&f, job->max_bytes / span_bytes);

@@ -18,6 +18,13 @@ struct size_limit {
 
 void size_limit__add(struct size_limit *f, const struct trace_span *s);
 
+/*
+ * Add all intervals that a timeline of the trace has, and pass each item to `item`, or NULL. 0 or a
+ * negative errno.
+ */
+int size_limit__read(struct size_limit *f, struct trace_reader *r,
+		     int (*item)(void *ctx, const struct trace_item *item), void *ctx);
+
 /* The least duration, ns, for which at most `most` spans are as long or longer; 0: all spans. */
 uint64_t size_limit__least(const struct size_limit *f, uint64_t most);
 

@@ -11,6 +11,7 @@
 #include "export/parallelism.h"
 #include "export/process_title.h"
 #include "export/size_limit.h"
+#include "export/span_merge.h"
 
 /* Above the pids of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
@@ -26,10 +27,11 @@ struct timeline {
 	struct u64_map thread_of; /* process << 32 | tid -> number of the thread */
 	uint32_t n_threads;
 	struct nesting nesting; /* uses these numbers */
+	struct span_merge merge;
 	struct parallelism parallelism[TIMELINE_COUNTERS];
 	struct memory_growth growth;
 	uint32_t grown;	  /* the process whose memory was passed on last; or n_processes */
-	uint64_t last_ns; /* the latest end of any interval */
+	uint64_t last_ns; /* the latest end of any interval, or sample */
 };
 
 const char *timeline_counter_text(enum timeline_counter counter)
@@ -44,6 +46,8 @@ const char *timeline_counter_text(enum timeline_counter counter)
 
 const char *timeline_end_text(const struct trace_span *s)
 {
+	if (s->flags & TRACE_SPAN_SAMPLED)
+		return "sampled";
 	if (s->flags & TRACE_SPAN_UNWOUND)
 		return "unwound";
 	return s->flags & TRACE_SPAN_LEFT ? "left" : "open";
@@ -59,6 +63,7 @@ static void timeline__free(struct timeline *t)
 	u64_map__destroy(&t->pids);
 	u64_map__destroy(&t->thread_of);
 	nesting__destroy(&t->nesting);
+	span_merge__destroy(&t->merge);
 	memory_growth__destroy(&t->growth);
 	free(t);
 }
@@ -146,9 +151,10 @@ static bool is_work(const struct trace_span *s)
 	       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
 }
 
-static int take_span(struct timeline *t, const struct trace_span *stored)
+static int take_span(void *ctx, const struct trace_span *stored)
 {
 	struct trace_span fitted = *stored, *s = &fitted;
+	struct timeline *t = ctx;
 	struct timeline_thread thread;
 	int err = get_thread(t, s->process, s->tid, &thread);
 
@@ -169,6 +175,7 @@ static int take_span(struct timeline *t, const struct trace_span *stored)
 		return 0;
 	}
 	t->job->written++;
+	t->job->sampled += (s->flags & TRACE_SPAN_SAMPLED) != 0;
 	return t->format->span(t->ctx, &thread, s);
 }
 
@@ -178,8 +185,8 @@ static int take_sample(struct timeline *t, const struct trace_sample *s)
 	struct timeline_thread thread;
 	int err = 0;
 
-	if (s->time_ns > t->last_ns)
-		t->last_ns = s->time_ns;
+	if (trace_sample__end_ns(s) > t->last_ns)
+		t->last_ns = trace_sample__end_ns(s);
 	if (t->format->memory && s->cause == TRACE_SAMPLE_FAULT)
 		err = memory_growth__add(&t->growth, &fault);
 	if (err || !t->format->sample)
@@ -195,6 +202,7 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 {
 	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
 
+	err = err ?: span_merge__item(&t->merge, item);
 	if (err)
 		return err;
 	switch (item->kind) {
@@ -202,8 +210,6 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 		return add_process(t, item->process);
 	case TRACE_ITEM_THREAD:
 		return take_thread(t, &item->thread);
-	case TRACE_ITEM_SPAN:
-		return take_span(t, &item->span);
 	case TRACE_ITEM_SAMPLE:
 		return take_sample(t, &item->sample);
 	default:
@@ -244,11 +250,13 @@ static int put_memory(void *ctx, const struct memory_fault *sum)
 	return err ?: t->format->memory(t->ctx, p, sum->at_ns, sum->bytes);
 }
 
-/* Pass on process titles that have changed since, and the counters. */
+/* Pass on the last intervals, process titles that have changed since, and the counters. */
 static int finish(struct timeline *t)
 {
-	int err;
+	int err = span_merge__end(&t->merge);
 
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < t->n_processes; i++) {
 		const struct trace_process *p = t->processes[i].process;
 		uint64_t end_ns = p->end_ns ?: t->last_ns;
@@ -280,6 +288,7 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 	t->job = job;
 	t->format = format;
 	t->ctx = ctx;
+	span_merge__init(&t->merge, job->r, take_span, t);
 	for (int i = 0; i < TIMELINE_COUNTERS; i++)
 		parallelism__init(&t->parallelism[i], trace_reader__info(job->r)->clock_start_ns);
 	err = size_limit_least(job, format->span_bytes);

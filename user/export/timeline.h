@@ -5,8 +5,11 @@
  * over time and the memory of each process that was touched, and the shortest intervals are left
  * out to meet the size limit.
  *
+ * Where queries have no probes, their intervals are those that samples met, with
+ * TRACE_SPAN_SAMPLED.
+ *
  * Memory: per process, thread, interval that no other encloses yet (export/nesting.h), and sampled
- * page fault (export/memory_growth.h).
+ * page fault (export/memory_growth.h). With sampled intervals, as export/span_merge.h says.
  */
 #ifndef QPROF_EXPORT_TIMELINE_H
 #define QPROF_EXPORT_TIMELINE_H
@@ -38,7 +41,7 @@ enum timeline_counter {
 /* The counter's name. */
 const char *timeline_counter_text(enum timeline_counter counter);
 
-/* How a span with flags ended: "unwound", "left" or "open". */
+/* How a span with flags ended: "unwound", "left" or "open"; or "sampled" (TRACE_SPAN_SAMPLED). */
 const char *timeline_end_text(const struct trace_span *s);
 
 /* The callbacks of a format. All return 0 or a negative errno. */

@@ -119,14 +119,42 @@ void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum hist
 		t->cluster, t->database, table->name);
 }
 
+void clickhouse_tables__drop_distributed(const struct clickhouse_tables *t,
+					 enum history_table_id id, FILE *out)
+{
+	fputs("DROP TABLE IF EXISTS ", out);
+	put_name(t, history_table(id)->name, false, out);
+	put_cluster(t, out);
+}
+
 void clickhouse_tables__add_column(const struct clickhouse_tables *t, enum history_table_id id,
-				   const struct history_column *c, bool local, FILE *out)
+				   const struct history_column *c, FILE *out)
 {
 	fputs("ALTER TABLE ", out);
-	put_name(t, history_table(id)->name, local, out);
+	put_name(t, history_table(id)->name, true, out);
 	put_cluster(t, out);
 	fprintf(out, " ADD COLUMN \"%s\" ", c->name);
 	put_type(c, out);
+}
+
+void clickhouse_tables__forget_budgets(const struct clickhouse_tables *t, enum history_table_id id,
+				       FILE *out)
+{
+	fputs("ALTER TABLE ", out);
+	put_name(t, history_table(id)->name, true, out);
+	put_cluster(t, out);
+	/* 18.16 would remove rows of which a condition is null. */
+	fputs(id == HISTORY_BUILD ? " UPDATE how = 'sampled' WHERE coalesce(how, '') = 'budget'"
+				  : " DELETE WHERE coalesce(how, '') = 'estimated'",
+	      out);
+}
+
+void clickhouse_tables__drop_budget(const struct clickhouse_tables *t, FILE *out)
+{
+	fputs("ALTER TABLE ", out);
+	put_name(t, history_table(HISTORY_BUILD)->name, true, out);
+	put_cluster(t, out);
+	fputs(" DROP COLUMN " CLICKHOUSE_BUDGET, out);
 }
 
 void clickhouse_tables__print(const struct clickhouse_tables *t, FILE *out)

@@ -21,6 +21,9 @@
 /* The start of a build. Its month is the partition of all its rows. */
 #define CLICKHOUSE_START_TIME "toDateTime(intDiv(start_ns, 1000000000), 'UTC')"
 
+/* The column that builds have in version 1 alone. */
+#define CLICKHOUSE_BUDGET "budget_ppm"
+
 struct clickhouse_tables {
 	const char *database;
 	const char *cluster; /* NULL: one server */
@@ -38,12 +41,22 @@ void clickhouse_tables__local(const struct clickhouse_tables *t, enum history_ta
 /* The one that stands for all; of a cluster only. */
 void clickhouse_tables__distributed(const struct clickhouse_tables *t, enum history_table_id id,
 				    FILE *out);
+void clickhouse_tables__drop_distributed(const struct clickhouse_tables *t,
+					 enum history_table_id id, FILE *out);
 /* Have the table that holds rows forget those that are older than `keep_days`. */
 void clickhouse_tables__keep(const struct clickhouse_tables *t, enum history_table_id id,
 			     FILE *out);
-/* Add a column that a table of an older version lacks; `local`: to the table that holds rows. */
+/*
+ * Of version 1: have the table that holds rows forget the estimates, or that builds had budgets, in
+ * the background. Not of HISTORY_COMPILE, which has neither.
+ */
+void clickhouse_tables__forget_budgets(const struct clickhouse_tables *t, enum history_table_id id,
+				       FILE *out);
+/* Remove CLICKHOUSE_BUDGET from the table that holds rows. */
+void clickhouse_tables__drop_budget(const struct clickhouse_tables *t, FILE *out);
+/* Add a column that the table that holds rows, of an older version, lacks. */
 void clickhouse_tables__add_column(const struct clickhouse_tables *t, enum history_table_id id,
-				   const struct history_column *c, bool local, FILE *out);
+				   const struct history_column *c, FILE *out);
 
 /* All of them, each ended by a semicolon, for a person. */
 void clickhouse_tables__print(const struct clickhouse_tables *t, FILE *out);

@@ -89,8 +89,9 @@ struct migration {
 	struct clickhouse_server *server;
 	struct clickhouse_tables tables;
 	enum history_table_id id;
-	bool local;	  /* of the table that is looked at */
 	bool *has;	  /* its columns, in the order of history/columns.h */
+	bool has_budget;  /* it has CLICKHOUSE_BUDGET */
+	bool is_former;	  /* the tables are there already, in a former version */
 	char version[32]; /* of the server */
 };
 
@@ -122,6 +123,7 @@ static int note_column(void *ctx, const struct store_value *cells, size_t n)
 	if (n != 1 || cells->type != STORE_TEXT)
 		return -EPROTO;
 	c = history_table__column(t, cells->text);
+	m->has_budget |= m->id == HISTORY_BUILD && !strcmp(cells->text, CLICKHOUSE_BUDGET);
 	if (c)
 		m->has[c - t->columns] = true;
 	return 0;
@@ -129,11 +131,11 @@ static int note_column(void *ctx, const struct store_value *cells, size_t n)
 
 static int add_column(struct migration *m, const struct history_column *c)
 {
-	return RUN(m, clickhouse_tables__add_column(&m->tables, m->id, c, m->local, out));
+	return RUN(m, clickhouse_tables__add_column(&m->tables, m->id, c, out));
 }
 
-/* A table of an older version lacks the columns that came after it. */
-static int add_columns(struct migration *m)
+/* The rows of an older version lack the columns that came after it, and may have one that went. */
+static int adapt_columns(struct migration *m)
 {
 	const struct history_table *t = history_table(m->id);
 	_free_ bool *has = calloc(t->n, sizeof(*has));
@@ -143,13 +145,16 @@ static int add_columns(struct migration *m)
 	if (!has)
 		return -ENOMEM;
 	m->has = has;
+	m->has_budget = false;
 	snprintf(sql, sizeof(sql),
 		 "SELECT name FROM system.columns WHERE database = '%s' AND table = '%s%s'",
-		 m->tables.database, t->name, m->local && m->tables.cluster ? "_local" : "");
+		 m->tables.database, t->name, m->tables.cluster ? "_local" : "");
 	err = clickhouse_server__select(m->server, sql, note_column, m);
 	for (size_t i = 0; !err && i < t->n; i++)
 		if (!has[i])
 			err = add_column(m, &t->columns[i]);
+	if (!err && m->has_budget)
+		err = RUN(m, clickhouse_tables__drop_budget(&m->tables, out));
 	return err;
 }
 
@@ -157,16 +162,18 @@ static int make_table(struct migration *m)
 {
 	int err = RUN(m, clickhouse_tables__local(&m->tables, m->id, out));
 
-	m->local = true;
 	if (!err)
-		err = add_columns(m);
+		err = adapt_columns(m);
+	if (!err && m->is_former && m->id != HISTORY_COMPILE)
+		err = RUN(m, clickhouse_tables__forget_budgets(&m->tables, m->id, out));
 	if (!err && m->tables.keep_days)
 		err = RUN(m, clickhouse_tables__keep(&m->tables, m->id, out));
 	if (err || !m->tables.cluster)
 		return err;
-	m->local = false;
-	err = RUN(m, clickhouse_tables__distributed(&m->tables, m->id, out));
-	return err ? err : add_columns(m);
+	/* It has no rows, and 18.16 alters none on a cluster that has replicas. */
+	if (m->is_former)
+		err = RUN(m, clickhouse_tables__drop_distributed(&m->tables, m->id, out));
+	return err ?: RUN(m, clickhouse_tables__distributed(&m->tables, m->id, out));
 }
 
 static int make_tables(struct migration *m)
@@ -239,6 +246,7 @@ static int migrate(struct migration *m, struct clickhouse_version *v)
 		err = refuse_newer(m->server, v);
 	if (!err)
 		err = check_cluster(m, v);
+	m->is_former = v->version && v->version < HISTORY_VERSION;
 	m->server->outside = true;
 	if (!err)
 		err = RUN(m, clickhouse_tables__database(&m->tables, out));

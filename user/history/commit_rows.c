@@ -20,7 +20,7 @@ struct pair {
 /* The name of a query, and whether a build had no probes for it. */
 struct query {
 	const char *name;
-	bool unprobed;
+	bool uncounted;
 	bool *in; /* of each build: some crate has it */
 };
 
@@ -102,25 +102,18 @@ static size_t find_build(const struct commit_rows *r, const char *id)
 	return i;
 }
 
-static uint64_t without_cost(const struct history_build *b, uint64_t cpu_ns)
-{
-	uint64_t ppm = b->cost_ppm > 1000000 ? 0 : b->cost_ppm;
-
-	return cpu_ns - (uint64_t)((long double)cpu_ns * ppm / 1000000);
-}
-
-/* "build", "crate", "target", "cpu_ns", "wall_ns", "executions", "peak_bytes" */
+/* "build", "crate", "target", "cpu_ns", "wall_ns", "executions", "peak_bytes", "results" */
 static int take_compile(void *ctx, const struct store_value *cells, size_t n)
 {
 	struct commit_rows *r = ctx;
-	size_t build = n == 7 ? find_build(r, sql_text(&cells[0])) : 0;
-	const char *crate = n == 7 ? sql_text(&cells[1]) : NULL;
+	size_t build = n == 8 ? find_build(r, sql_text(&cells[0])) : 0;
+	const char *crate = n == 8 ? sql_text(&cells[1]) : NULL;
 	struct commit_cell *to;
 	uint64_t wall, peak;
 	struct pair *pair;
 	uint32_t unit;
 
-	if (n != 7)
+	if (n != 8)
 		return -EPROTO;
 	if (build == r->n_builds || !crate)
 		return 0;
@@ -132,10 +125,11 @@ static int take_compile(void *ctx, const struct store_value *cells, size_t n)
 	wall = known(&cells[4]);
 	peak = known(&cells[6]);
 	to->in = true;
-	to->of[COMPARE_CPU] += without_cost(r->builds[build], known(&cells[3]));
+	to->of[COMPARE_CPU] += history_build__without_cost(r->builds[build], known(&cells[3]));
 	to->of[COMPARE_WALL] += wall;
 	to->of[COMPARE_TOTAL] += wall;
 	to->of[COMPARE_COUNT] += known(&cells[5]);
+	to->of[COMPARE_RESULTS] += known(&cells[7]);
 	if (peak > to->of[COMPARE_PEAK])
 		to->of[COMPARE_PEAK] = peak;
 	return 0;
@@ -143,11 +137,7 @@ static int take_compile(void *ctx, const struct store_value *cells, size_t n)
 
 static uint8_t by_of(const char *how)
 {
-	if (how && !strcmp(how, "exact"))
-		return COMPARE_BY_SPANS;
-	if (how && !strcmp(how, "estimated"))
-		return COMPARE_BY_SPANS | COMPARE_BY_SAMPLES;
-	return COMPARE_BY_SAMPLES;
+	return how && !strcmp(how, "exact") ? COMPARE_BY_SPANS : COMPARE_BY_SAMPLES;
 }
 
 /* "build", "crate", "query", "kind", "how", "count", "self_ns", "total_ns" */
@@ -175,12 +165,13 @@ static int take_query(void *ctx, const struct store_value *cells, size_t n)
 		1u << (kind && !strcmp(kind, "activity") ? TRACE_KIND_ACTIVITY : TRACE_KIND_QUERY);
 	to->in = true;
 	to->by |= by_of(sql_text(&cells[4]));
-	to->unprobed |= sql_number(&cells[5]) == HISTORY_UNKNOWN;
+	if (sql_number(&cells[5]) == HISTORY_UNKNOWN)
+		to->by |= COMPARE_UNCOUNTED;
 	to->of[COMPARE_COUNT] += known(&cells[5]);
 	to->of[COMPARE_SELF] += known(&cells[6]);
 	to->of[COMPARE_TOTAL] += known(&cells[7]);
 	r->queries.at[query].in[build] = true;
-	r->queries.at[query].unprobed |= to->unprobed;
+	r->queries.at[query].uncounted |= to->by & COMPARE_UNCOUNTED;
 	return 0;
 }
 
@@ -205,30 +196,30 @@ static int ask(struct store *s, struct commit_rows *r, enum history_table_id tab
 	return sql__select(&q, s, take, r);
 }
 
-/* Queries that a build knows nothing of: it had no probes for some, and no sample of these. */
-static void find_unprobed(struct commit_rows *r)
+/* Queries that a build has no number of: it knows that of some queries only. */
+static void find_uncounted(struct commit_rows *r)
 {
 	for (uint32_t i = 0; i < r->queries.n; i++)
 		for (size_t b = 0; b < r->n_builds; b++)
 			if (r->builds[b]->executions == HISTORY_UNKNOWN && !r->queries.at[i].in[b])
-				r->queries.at[i].unprobed = true;
+				r->queries.at[i].uncounted = true;
 	for (uint32_t i = 0; i < r->pairs.n; i++) {
 		const struct pair *p = &r->pairs.at[i];
 
 		for (size_t b = 0; p->query != NONE && b < r->n_builds; b++)
 			if (!r->queries.at[p->query].in[b] &&
 			    r->builds[b]->executions == HISTORY_UNKNOWN)
-				r->cells[i * r->n_builds + b].unprobed = true;
+				r->cells[i * r->n_builds + b].by |= COMPARE_UNCOUNTED;
 	}
 }
 
 /* Sums of queries: of times all; of executions those that all builds have, if some have not all. */
 static int add_to_crates(struct commit_rows *r)
 {
-	bool any_unprobed = commit_rows__unprobed(r, NULL);
+	bool any_uncounted = commit_rows__uncounted(r);
 	uint32_t n = r->pairs.n;
 
-	for (uint32_t i = 0; any_unprobed && i < n; i++)
+	for (uint32_t i = 0; any_uncounted && i < n; i++)
 		for (size_t b = 0; r->pairs.at[i].query == NONE && b < r->n_builds; b++)
 			r->cells[i * r->n_builds + b].of[COMPARE_COUNT] = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -244,7 +235,7 @@ static int add_to_crates(struct commit_rows *r)
 				return -ENOMEM;
 			from = &r->cells[i * r->n_builds + b];
 			to->of[COMPARE_SELF] += from->of[COMPARE_SELF];
-			if (any_unprobed && !r->queries.at[p.query].unprobed &&
+			if (any_uncounted && !r->queries.at[p.query].uncounted &&
 			    p.kinds & 1u << TRACE_KIND_QUERY)
 				to->of[COMPARE_COUNT] += from->of[COMPARE_COUNT];
 		}
@@ -270,11 +261,13 @@ static void fill_build(struct commit_rows *r)
 		}
 		to->in = true;
 		if (build->cpu_ns != HISTORY_UNKNOWN)
-			to->of[COMPARE_CPU] = without_cost(build, build->cpu_ns);
+			to->of[COMPARE_CPU] = history_build__without_cost(build, build->cpu_ns);
 		if (build->wall_ns != HISTORY_UNKNOWN)
 			to->of[COMPARE_WALL] = build->wall_ns;
 		if (build->peak_bytes != HISTORY_UNKNOWN)
 			to->of[COMPARE_PEAK] = build->peak_bytes;
+		if (build->results != HISTORY_UNKNOWN)
+			to->of[COMPARE_RESULTS] = build->results;
 	}
 }
 
@@ -293,7 +286,7 @@ int commit_rows__read(struct store *s, const struct history_build *const *builds
 		return diag_error_r(-ENOMEM, "out of memory");
 	err = ask(s, r, HISTORY_COMPILE,
 		  "\"build\", \"crate\", \"target\", \"cpu_ns\", \"wall_ns\", \"executions\", "
-		  "\"peak_bytes\"",
+		  "\"peak_bytes\", \"results\"",
 		  take_compile)
 		      ?: ask(s, r, HISTORY_QUERY,
 			     "\"build\", \"crate\", \"query\", \"kind\", \"how\", \"count\", "
@@ -301,7 +294,7 @@ int commit_rows__read(struct store *s, const struct history_build *const *builds
 			     take_query);
 	if (err)
 		return err;
-	find_unprobed(r);
+	find_uncounted(r);
 	if (add_to_crates(r))
 		return diag_error_r(-ENOMEM, "out of memory");
 	fill_build(r);
@@ -338,17 +331,12 @@ uint32_t commit_rows__kinds(const struct commit_rows *r, uint32_t pair)
 	return r->pairs.at[pair].kinds;
 }
 
-size_t commit_rows__unprobed(const struct commit_rows *r, const char *names[COMPARE_UNPROBED_NAMED])
+size_t commit_rows__uncounted(const struct commit_rows *r)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < r->queries.n; i++) {
-		if (!r->queries.at[i].unprobed)
-			continue;
-		if (names && n < COMPARE_UNPROBED_NAMED)
-			names[n] = r->queries.at[i].name;
-		n++;
-	}
+	for (uint32_t i = 0; i < r->queries.n; i++)
+		n += r->queries.at[i].uncounted;
 	return n;
 }
 

@@ -13,8 +13,7 @@ struct commit_rows;
 struct commit_cell {
 	uint64_t of[COMPARE_N_METRICS]; /* CPU time of crates is without the cost of recording */
 	bool in;
-	bool unprobed; /* of a query */
-	uint8_t by;    /* enum compare_by */
+	uint8_t by; /* enum compare_by */
 };
 
 /* Prints an error line. */
@@ -29,9 +28,8 @@ const char *commit_rows__query(const struct commit_rows *r, uint32_t pair); /* o
 const struct compare_unit *commit_rows__unit(const struct commit_rows *r, uint32_t pair);
 uint32_t commit_rows__kinds(const struct commit_rows *r, uint32_t pair);
 
-/* The number of queries that had no probes in some build; the first of their names. */
-size_t commit_rows__unprobed(const struct commit_rows *r,
-			     const char *names[COMPARE_UNPROBED_NAMED]);
+/* The number of queries whose executions are not known in some build. */
+size_t commit_rows__uncounted(const struct commit_rows *r);
 
 void commit_rows__free(struct commit_rows *r);
 DEFINE_CLEANUP(struct commit_rows, commit_rows__free)

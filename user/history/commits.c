@@ -58,7 +58,6 @@ static void sums__add(struct sums *s, const struct commits *c, uint32_t pair)
 		to->of[COMPARE_PEAK] =
 			peak > from[i].of[COMPARE_PEAK] ? peak : from[i].of[COMPARE_PEAK];
 		to->in |= from[i].in;
-		to->unprobed |= from[i].unprobed;
 		to->by |= from[i].by;
 	}
 }
@@ -77,7 +76,6 @@ static void set_side(const struct sums *s, struct compare_row *row, int side, si
 		row->of[m][side] = spread(s, m, from, to);
 	for (size_t i = from; i < to; i++) {
 		row->in[side] |= s->cells[i].in;
-		row->unprobed[side] |= s->cells[i].unprobed;
 		row->by[side] |= s->cells[i].by;
 	}
 }
@@ -93,7 +91,7 @@ static uint64_t error_of(const struct compare_row *row, int metric)
 	return (uint64_t)sqrtl(variance);
 }
 
-static uint64_t cost_of(const struct history_build *b, uint64_t cpu_ns)
+static uint64_t in_compilers_of(const struct history_build *b, uint64_t cpu_ns)
 {
 	/* `cpu_ns` is without it. */
 	return b->cost_ppm >= 1000000
@@ -113,7 +111,7 @@ static void set_recording(const struct commits *c, const struct sums *s, struct 
 	for (int side = 0; side < COMPARE_N_SIDES; side++) {
 		for (size_t i = from[side]; i < to[side]; i++)
 			s->values[i - from[side]] =
-				cost_of(c->builds[i], s->cells[i].of[COMPARE_CPU]);
+				in_compilers_of(c->builds[i], s->cells[i].of[COMPARE_CPU]);
 		cost[side] = spread_of(s->values, to[side] - from[side]);
 		row->recording_ns[side] = cost[side].median;
 	}
@@ -192,11 +190,8 @@ static int judge(struct commits *c, const struct compare_rules *rules)
 		.traces = {c->n_base, c->n - c->n_base},
 	};
 	r->rules.base_has_noise = c->n_base >= MANY_BUILDS;
-	r->n_unprobed = commit_rows__unprobed(c->rows, r->unprobed);
-	r->any_unprobed = r->n_unprobed;
+	r->n_uncounted = commit_rows__uncounted(c->rows);
 	err = fill_rows(c);
-	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		r->build.unprobed[side] = r->any_unprobed;
 	return err ?: compare_judge__result(r);
 }
 
@@ -235,9 +230,10 @@ const struct compare_result *commits__result(const struct commits *c)
 static int find_level(const struct commits *c, const struct sums *s, enum compare_metric metric,
 		      size_t *first)
 {
+	bool exact = metric == COMPARE_COUNT || metric == COMPARE_RESULTS;
 	const struct change_points_options o = {
-		.exact = metric == COMPARE_COUNT,
-		.least = metric == COMPARE_COUNT ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS,
+		.exact = exact,
+		.least = exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS,
 	};
 	_free_ struct change_point *changes = NULL;
 	_free_ double *values = calloc(c->n_base, sizeof(*values));
@@ -284,8 +280,6 @@ int commits__sum(const struct commits *c, compare_pick *pick, const void *ctx, b
 		return err;
 	*out = row_of(c, &s, first, has_query);
 	out->is_build = is_build;
-	for (int side = 0; !has_query && side < COMPARE_N_SIDES; side++)
-		out->unprobed[side] = r->any_unprobed;
 	/* A level that is new has too few builds to show its noise. */
 	if (r->rules.base_has_noise && c->n_base - first < MANY_BUILDS)
 		compare_judge__by_estimate(&few);

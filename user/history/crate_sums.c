@@ -7,13 +7,6 @@
 #include "base/array.h"
 #include "base/format.h"
 
-/* How the time of a sum is known: what its parts say, ORed. */
-enum known {
-	KNOWN_EXACTLY = 1,
-	KNOWN_BY_SAMPLES = 2,
-	KNOWN_ROUGHLY = 4,
-};
-
 /* The sum over all processes of a crate, of a query or an item. */
 struct sum {
 	const char *crate; /* texts of the rows, so equal texts are one */
@@ -21,8 +14,8 @@ struct sum {
 	uint64_t count;
 	uint64_t self_ns;
 	uint64_t total_ns;
-	unsigned int known; /* enum known */
-	bool no_count;	    /* not all executions were counted */
+	bool is_sampled; /* its time is, of some process */
+	bool no_count;	 /* not all executions were counted */
 	bool no_total;
 	bool is_activity;
 	bool is_namesake; /* an activity with the name of a query of the crate */
@@ -90,7 +83,7 @@ static void add_up(struct sum *to, const struct sum *from)
 	to->count += from->count;
 	to->self_ns += from->self_ns;
 	to->total_ns += from->total_ns;
-	to->known |= from->known;
+	to->is_sampled |= from->is_sampled;
 	to->no_count |= from->no_count;
 	to->no_total |= from->no_total;
 }
@@ -115,18 +108,9 @@ static void merge(struct sums *s)
 	qsort(s->at, s->n, sizeof(*s->at), by_time);
 }
 
-static unsigned int known_by(enum summary_self by)
-{
-	if (by == SUMMARY_SELF_SPANS)
-		return KNOWN_EXACTLY;
-	return by == SUMMARY_SELF_SAMPLES ? KNOWN_BY_SAMPLES : KNOWN_ROUGHLY;
-}
-
 static const char *how_of(const struct sum *s)
 {
-	if (s->known == KNOWN_EXACTLY)
-		return "exact";
-	return s->known == KNOWN_BY_SAMPLES ? "sampled" : "estimated";
+	return s->is_sampled ? "sampled" : "exact";
 }
 
 static uint64_t known_number(bool unknown, uint64_t number)
@@ -138,20 +122,25 @@ static int add_query(struct sums *s, struct history_rows *rows, const struct mod
 		     const char *crate, const struct summary_row *row)
 {
 	const struct trace_texts *texts = &m->options.texts;
-	bool has_spans = row->self_by != SUMMARY_SELF_SAMPLES;
+	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
+	bool has_spans = !is_sampled || row->raw_total_ns;
+	bool by_tables = m->by_samples && !row->is_activity;
+	/* A compiler of which nothing was read may have executed any query. */
+	bool all_tables = rows->build.results != HISTORY_UNKNOWN;
+	uint64_t count = summary_row__executions(row);
 	struct sum sum = {
 		.crate = crate,
-		.count = row->count,
+		.count = count,
 		.self_ns = row->best_cpu_ns,
 		.total_ns = row->total_ns,
-		.known = known_by(row->self_by),
-		.no_count =
-			(!has_spans && !row->count) || decisions__is_off(&m->decisions, row->label),
+		.is_sampled = is_sampled,
+		.no_count = by_tables ? !count || !all_tables : !count && !has_spans,
 		.no_total = !has_spans,
 		.is_activity = row->is_activity,
 	};
 
-	if (!row->count && !row->best_cpu_ns && !row->total_ns)
+	/* Results that may be no executions make a sum unknown. */
+	if (!count && !row->best_cpu_ns && !row->total_ns && !(by_tables && row->results))
 		return 0;
 	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->label));
 	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
@@ -206,16 +195,36 @@ int crate_sums__queries(struct history_rows *rows, const struct model *m, const 
 	return err;
 }
 
-int crate_items__span(struct crate_items *c, const struct model_options *o,
-		      const struct trace_span *span, const struct trace_times *times)
+/* Those of a process; NULL: no memory. */
+static struct items *items_of(struct crate_items *c, const struct model *m, uint32_t process)
 {
-	if (span->kind == TRACE_KIND_OFF_CPU || span->kind == TRACE_KIND_HIT)
+	if (array__reserve_at(&c->at, process, &c->n, sizeof(struct items *)) ||
+	    (!c->at[process] && items__new(&m->options.texts, &c->at[process])))
+		return NULL;
+	return c->at[process];
+}
+
+int crate_items__span(struct crate_items *c, const struct model *m, const struct trace_span *span,
+		      const struct trace_times *times)
+{
+	const struct model_options *o = &m->options;
+	struct items *items;
+
+	if (m->by_samples || span->kind == TRACE_KIND_OFF_CPU || span->kind == TRACE_KIND_HIT)
 		return 0;
-	if (array__reserve_at(&c->at, span->process, &c->n, sizeof(struct items *)))
-		return -ENOMEM;
-	if (!c->at[span->process] && items__new(&o->texts, &c->at[span->process]))
-		return -ENOMEM;
-	return items__span(c->at[span->process], span, times, o->item(o->item_ctx, span));
+	items = items_of(c, m, span->process);
+	return items ? items__span(items, span, times, o->item(o->item_ctx, span)) : -ENOMEM;
+}
+
+int crate_items__sample(struct crate_items *c, const struct model *m,
+			const struct trace_sample *sample)
+{
+	struct items *items;
+
+	if (!m->by_samples || sample->cause != TRACE_SAMPLE_CPU)
+		return 0;
+	items = items_of(c, m, sample->process);
+	return items ? model_charge_sample(&m->options, items, NULL, sample) : -ENOMEM;
 }
 
 void crate_items__destroy(struct crate_items *c)
@@ -233,12 +242,12 @@ static int add_item(struct sums *s, struct history_rows *rows, const struct mode
 	struct sum sum = {
 		.crate = crate,
 		.count = row->executions,
-		.self_ns = row->own.cpu_ns,
-		.known = known_by(own_time__by(&row->own)),
-		.no_count = decisions__queries(&m->decisions),
+		.self_ns = row->cpu_ns,
+		.is_sampled = row->sampled[TRACE_SAMPLE_CPU].n,
+		.no_count = m->by_samples,
 	};
 
-	if (row->item == TRACE_NO_STRING)
+	if (row->item == TRACE_NO_STRING || !row->n_queries)
 		return 0;
 	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->item));
 	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
@@ -269,7 +278,6 @@ static int add_items(struct sums *s, struct history_rows *rows, const struct mod
 	size_t n = 0;
 	int err;
 
-	items__divide(items, &m->item_shares);
 	err = items__rows(items, &of, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_item(s, rows, m, crate, &of[i]);

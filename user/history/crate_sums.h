@@ -15,14 +15,17 @@ struct crate_items {
 	uint32_t n;
 };
 
-/* Count a span, as model__span() does. 0 or -ENOMEM. */
-int crate_items__span(struct crate_items *c, const struct model_options *o,
-		      const struct trace_span *span, const struct trace_times *times);
+/* Count a span or a sample that the model has. 0 or -ENOMEM. */
+int crate_items__span(struct crate_items *c, const struct model *m, const struct trace_span *span,
+		      const struct trace_times *times);
+int crate_items__sample(struct crate_items *c, const struct model *m,
+			const struct trace_sample *sample);
 
 void crate_items__destroy(struct crate_items *c);
 
 /*
- * Append the rows of all queries, and of the HISTORY_ITEMS most expensive items of each crate.
+ * Append the rows of all queries, and of the HISTORY_ITEMS most expensive items of each crate,
+ * behind the numbers of the build.
  * `crates` has the name of each of the model's processes, texts of `rows`; NULL: it compiles
  * nothing. 0, -ENOMEM or -EINVAL.
  */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analyze/compare_cost.h"
 #include "analyze/compare_sides.h"
 #include "analyze/compile_name.h"
 #include "analyze/model.h"
@@ -44,7 +43,7 @@ static int take_span(struct extraction *e, const struct trace_span *span)
 		return -EINVAL;
 	err = self_time__span(e->self_time, span, &times);
 	return err	   ?: model__span(&e->model, span, &times)
-		       ?: crate_items__span(&e->items, &e->model.options, span, &times);
+		       ?: crate_items__span(&e->items, &e->model, span, &times);
 }
 
 static int take_item(void *ctx, const struct trace_item *item)
@@ -55,7 +54,10 @@ static int take_item(void *ctx, const struct trace_item *item)
 		return take_span(e, &item->span);
 	if (item->kind == TRACE_ITEM_COSTS)
 		self_time__set_costs(e->self_time, &item->costs);
-	return model__item(&e->model, item);
+	return model__item(&e->model, item)
+		       ?: (item->kind == TRACE_ITEM_SAMPLE
+				   ? crate_items__sample(&e->items, &e->model, &item->sample)
+				   : 0);
 }
 
 static int read_all(struct extraction *e)
@@ -129,7 +131,7 @@ static uint64_t exit_of(const struct trace_process *p)
 /* Whether executions of all queries were counted. */
 static bool all_counted(const struct model *m)
 {
-	return summary__spans(m->summary) && !decisions__queries(&m->decisions);
+	return summary__spans(m->summary) && !m->by_samples;
 }
 
 static void fill_times(struct history_compile *row, const struct model *m,
@@ -154,6 +156,7 @@ static int add_compile(struct extraction *e, const struct build_process *p, cons
 	size_t number = history_rows__n(e->rows, HISTORY_COMPILE);
 	struct history_compile *row = history_rows__append(e->rows, HISTORY_COMPILE);
 	const char *target = target_of(p->process);
+	struct summary_counts counts;
 
 	if (!row)
 		return -ENOMEM;
@@ -165,7 +168,10 @@ static int add_compile(struct extraction *e, const struct build_process *p, cons
 	row->tool = tool_of(e->rows, p->process);
 	fill_times(row, &e->model, p);
 	row->peak_bytes = known(p->process->peak_bytes, p->process->peak_bytes);
-	row->executions = known(all_counted(&e->model), p->executions);
+	if (summary__counts(e->model.summary, p->process->index, &counts))
+		return -ENOMEM;
+	row->executions = known(all_counted(&e->model) && !counts.unsure, counts.queries);
+	row->results = known(p->results, p->results);
 	row->exit_status = exit_of(p->process);
 	return target && !row->target ? -ENOMEM : 0;
 }
@@ -250,26 +256,22 @@ static const char *state_of(const struct extraction *e)
 
 static const char *how_of(const struct model *m)
 {
-	if (!summary__spans(m->summary))
-		return "sampled";
-	return decisions__queries(&m->decisions) ? "budget" : "exact";
+	return all_counted(m) ? "exact" : "sampled";
 }
 
-/* The sum of the compilers' times; unknown if none is known. */
-static uint64_t cpu_of(const struct model *m)
+/* A sum without some compile's would be a change that none was. */
+static uint64_t results_of(const struct model *m)
 {
 	uint32_t n;
 	const struct build_process *all = build__processes(m->build, &n);
 	uint64_t sum = 0;
-	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ns = 0;
-
-		any |= build__cpu_ns(m->build, m->samples, &all[i], &ns);
-		sum += ns;
+		if (all[i].compiles && !all[i].results)
+			return HISTORY_UNKNOWN;
+		sum += all[i].compiles ? all[i].results : 0;
 	}
-	return known(any, sum);
+	return crate_sums_number(sum);
 }
 
 static uint64_t peak_of(const struct model *m)
@@ -284,34 +286,22 @@ static uint64_t peak_of(const struct model *m)
 	return known(most, most);
 }
 
-/* The part of the CPU times that recording added. */
-static uint64_t cost_of_cpu(const struct model *m, uint64_t cpu_ns)
-{
-	struct compare_cost cost = compare_cost_of(m, summary__n_processes(m->summary));
-	uint64_t added = 0;
-
-	for (int part = 0; part < COMPARE_COST_PARTS; part++)
-		if (cost.in_cpu & 1u << part)
-			added += cost.ns[part];
-	if (!cost.known || cpu_ns == HISTORY_UNKNOWN || !cpu_ns)
-		return HISTORY_UNKNOWN;
-	return part_of(added < cpu_ns ? added : cpu_ns, 1000000, cpu_ns);
-}
-
 static int fill_numbers(struct history_build *b, const struct model *m)
 {
 	const struct build_totals *totals = build__totals(m->build);
-	struct compare_recording recording = compare_recording_of(m);
+	struct cost cost = cost_of(m, summary__n_processes(m->summary));
+	struct compare_recording recording = compare_recording_of(m, &cost);
 	struct summary_counts counts = {};
-	int err = summary__counts(m->summary, &counts);
+	int err = summary__counts(m->summary, SUMMARY_ALL, &counts);
 
-	b->budget_ppm = known(m->decisions.ppm, m->decisions.ppm);
 	b->lost = known(m->has_losses, trace_losses__total(&m->losses));
 	b->wall_ns = crate_sums_number(totals->running.end_ns - totals->running.start_ns);
-	b->cpu_ns = cpu_of(m);
-	b->cost_ppm = cost_of_cpu(m, b->cpu_ns);
+	b->cpu_ns = known(cost.spent_ns, cost.spent_ns);
+	b->cost_ppm = known(cost.whole && cost.spent_ns,
+			    1000000 - part_of(1000000, cost.compilers_ns, cost.spent_ns));
 	b->peak_bytes = peak_of(m);
-	b->executions = known(all_counted(m), counts.queries);
+	b->executions = known(all_counted(m) && !counts.unsure, counts.queries);
+	b->results = results_of(m);
 	b->compiles = totals->compiles;
 	b->failed = totals->failed + totals->killed;
 	b->reused = recording.reusing;

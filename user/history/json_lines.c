@@ -98,6 +98,7 @@ struct json_lines {
 	char *line;
 	uint64_t number; /* of the line, from 1 */
 	uint64_t announced[HISTORY_TABLES];
+	bool had_budgets; /* the build is of version 1 */
 	int err;
 	char problem[256];
 };
@@ -225,6 +226,8 @@ static int take_row(struct json_lines *l, struct history_rows *rows, enum histor
 		const struct history_column *c = history_table__column(t, key);
 		int err;
 
+		if (!c && l->had_budgets && !strcmp(key, "budget_ppm"))
+			continue;
 		if (!c)
 			return fail(l, -EBADMSG, "the table \"%s\" has no column \"%.64s\"",
 				    t->name, key);
@@ -280,8 +283,18 @@ static int take_schema(struct json_lines *l, struct json_object *o)
 		return fail(l, -EPROTONOSUPPORT, "a newer version of qprof-bpf wrote it");
 	if (*end || !version)
 		return fail(l, -EBADMSG, "its schema has an unknown version");
+	l->had_budgets = version == 1;
 	json_object_object_del(o, "schema");
 	return 0;
+}
+
+/* What recordings of version 1 estimated as their budget left it out; no row of today is one. */
+static bool is_estimate(const struct json_lines *l, const struct history_table *t, const void *row)
+{
+	const struct history_column *c = history_table__column(t, "how");
+	const char *how = c ? history_column__text(c, row) : NULL;
+
+	return l->had_budgets && how && !strcmp(how, "estimated");
 }
 
 static int take_announced(struct json_lines *l, struct json_object *o)
@@ -312,7 +325,11 @@ static int take_build(struct json_lines *l, struct history_rows *rows, struct js
 		return err;
 	if (id != HISTORY_BUILD)
 		return fail(l, -EBADMSG, "it belongs to no build: more rows than were announced");
-	return take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, id, o, &rows->build);
+	err = take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, id, o, &rows->build);
+	if (err || !l->had_budgets || !rows->build.how || strcmp(rows->build.how, "budget"))
+		return err;
+	rows->build.how = history_rows__text(rows, "sampled");
+	return rows->build.how ? 0 : -ENOMEM;
 }
 
 /* All rows of the other tables begin with these two columns. */
@@ -341,6 +358,10 @@ static int take_other(struct json_lines *l, struct history_rows *rows, struct js
 	err = take_row(l, rows, id, o, row);
 	if (!err && !is_of_build(t, row, &rows->build))
 		return fail(l, -EBADMSG, "it is not of the build before it");
+	if (!err && is_estimate(l, t, row)) {
+		rows->n[id]--;
+		l->announced[id]--;
+	}
 	return err;
 }
 

@@ -25,7 +25,8 @@ int json_lines__write(FILE *out, const struct history_rows *rows);
 
 /*
  * A reader of such lines, which trusts none of them: every row must have the columns of its table
- * and no others, with values of their types, and a build must be whole.
+ * and no others, with values of their types, and a build must be whole. Of lines of version 1 it
+ * leaves out the estimates.
  */
 struct json_lines;
 

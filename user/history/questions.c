@@ -265,19 +265,18 @@ static const struct kind_of_sums of_compiles = {
 	HISTORY_COMPILE,
 	"sum(\"cpu_ns\"), count(\"cpu_ns\"), max(\"wall_ns\"), count(\"wall_ns\"), "
 	"sum(\"executions\"), count(\"executions\"), max(\"peak_bytes\"), count(\"peak_bytes\"), "
-	"max(\"exit_status\")",
+	"sum(\"results\"), count(\"results\"), max(\"exit_status\")",
 };
 
 static const struct kind_of_sums of_queries = {
 	HISTORY_QUERY,
 	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"total_ns\"), count(\"total_ns\"), "
-	"sum(\"count\"), count(\"count\"), min(\"how\"), max(\"how\")",
+	"sum(\"count\"), count(\"count\"), max(\"how\")",
 };
 
 static const struct kind_of_sums of_items = {
 	HISTORY_ITEM,
-	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"count\"), count(\"count\"), min(\"how\"), "
-	"max(\"how\")",
+	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"count\"), count(\"count\"), max(\"how\")",
 };
 
 struct sums_asked {
@@ -292,14 +291,6 @@ static uint64_t known_sum(const struct store_value *sum_and_count, uint64_t rows
 						     : HISTORY_UNKNOWN;
 }
 
-/* "estimated" is the first of the alphabet, "sampled" the last, and "exact" between them. */
-static const char *least_exact(const struct store_value *first_and_last)
-{
-	const char *first = sql_text(&first_and_last[0]), *last = sql_text(&first_and_last[1]);
-
-	return first && !strcmp(first, "estimated") ? first : last;
-}
-
 static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 {
 	const struct sums_asked *a = ctx;
@@ -307,11 +298,12 @@ static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 	struct history_sums sums = {
 		.wall_ns = HISTORY_UNKNOWN,
 		.peak_bytes = HISTORY_UNKNOWN,
+		.results = HISTORY_UNKNOWN,
 		.exit_status = HISTORY_UNKNOWN,
 	};
 	uint64_t rows;
 
-	if (n < 8 || n != (a->kind == &of_compiles ? 11 : a->kind == &of_queries ? 10 : 8))
+	if (n < 7 || n != (a->kind == &of_compiles ? 13 : a->kind == &of_queries ? 9 : 7))
 		return -EPROTO;
 	sums.build = sql_text(&cells[0]);
 	rows = sql_number(&cells[n - 1]);
@@ -320,16 +312,18 @@ static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 	sums.cpu_ns = known_sum(c, rows);
 	if (a->kind == &of_items) {
 		sums.count = known_sum(c + 2, rows);
-		sums.how = least_exact(c + 4);
+		sums.how = sql_text(c + 4);
 		return a->take(a->ctx, &sums);
 	}
 	sums.wall_ns = known_sum(c + 2, rows);
 	sums.count = known_sum(c + 4, rows);
 	if (a->kind == &of_queries) {
-		sums.how = least_exact(c + 6);
+		/* The last of the alphabet is "sampled". */
+		sums.how = sql_text(c + 6);
 	} else {
 		sums.peak_bytes = known_sum(c + 6, rows);
-		sums.exit_status = sql_number(c + 8);
+		sums.results = known_sum(c + 8, rows);
+		sums.exit_status = sql_number(c + 10);
 	}
 	return a->take(a->ctx, &sums);
 }

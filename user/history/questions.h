@@ -67,6 +67,7 @@ struct history_sums {
 	uint64_t wall_ns; /* of crates: of the compile that took longest; of queries their total */
 	uint64_t count;
 	uint64_t peak_bytes;  /* of the compile with the most; unknown of queries and items */
+	uint64_t results;     /* likewise */
 	uint64_t exit_status; /* the largest of all compiles; of crates only */
 	const char *how;      /* the least exact of all; NULL of crates */
 };

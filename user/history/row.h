@@ -35,19 +35,28 @@ struct history_build {
 	const char *profile;   /* "debug", "release", ... */
 	const char *workspace; /* the base name of its directory */
 	uint64_t cpus;
-	const char *how;     /* "exact", "budget" or "sampled" */
-	uint64_t budget_ppm; /* of the compilers' CPU time; unknown: none */
-	const char *state;   /* "whole", "unfinished" or "damaged" */
-	uint64_t lost;	     /* records */
-	uint64_t cost_ppm;   /* of cpu_ns, what recording added to it */
+	const char *how;   /* "exact" or "sampled" */
+	const char *state; /* "whole", "unfinished" or "damaged" */
+	uint64_t lost;	   /* records */
+	uint64_t cost_ppm; /* of cpu_ns, what recording added in compilers */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t peak_bytes; /* of the compiler with the most */
-	uint64_t executions; /* of queries; unknown if some had no probes */
+	uint64_t executions; /* of queries; unknown if not all were recorded */
+	uint64_t results;    /* of queries; unknown if some compile's are */
 	uint64_t compiles;
 	uint64_t failed; /* compiles that ended with an error */
 	uint64_t reused; /* compiles that reused results of an earlier one */
 };
+
+/* A CPU time of the build, or of a compile of it, without what recording added, if that is known.
+ */
+static inline uint64_t history_build__without_cost(const struct history_build *b, uint64_t cpu_ns)
+{
+	if (cpu_ns == HISTORY_UNKNOWN || b->cost_ppm > 1000000)
+		return cpu_ns;
+	return cpu_ns - (uint64_t)((long double)cpu_ns * b->cost_ppm / 1000000);
+}
 
 /* One compile: a rustc, clippy-driver or rustdoc that compiled a crate. */
 struct history_compile {
@@ -65,6 +74,7 @@ struct history_compile {
 	uint64_t link_ns;
 	uint64_t peak_bytes;
 	uint64_t executions;
+	uint64_t results;
 	uint64_t exit_status; /* 0 to 255; 128 and the number of the signal that ended it */
 };
 
@@ -75,8 +85,8 @@ struct history_query {
 	const char *crate;
 	const char *query;
 	const char *kind;  /* "query", or "activity": a pass or a part of one */
-	const char *how;   /* "exact", "sampled" or "estimated": how self_ns is known */
-	uint64_t count;	   /* executions; unknown without probes */
+	const char *how;   /* "exact" or "sampled": how self_ns is known */
+	uint64_t count;	   /* executions */
 	uint64_t self_ns;  /* CPU time */
 	uint64_t total_ns; /* with the queries that it called */
 };

@@ -101,9 +101,10 @@ static bool is_sound(const struct history_build *b, const struct history_build *
 	return (!b->lost || b->lost == HISTORY_UNKNOWN) && has_no_more_failed(b, as);
 }
 
-static bool has_counts(const struct history_build *b, const struct history_build *as)
+/* Times of samples are no times of recorded executions. */
+static bool is_recorded_alike(const struct history_build *b, const struct history_build *as)
 {
-	return b->executions != HISTORY_UNKNOWN || as->executions == HISTORY_UNKNOWN;
+	return is_text(b->how, as->how);
 }
 
 /* Failed compiles of most builds are usual, as those of build scripts that try the compiler. */
@@ -145,8 +146,8 @@ static void leave_out_unsound(struct sides *s)
 		if (any(&s->builds[i], is_sound, &like))
 			keep(&s->builds[i], is_sound, &like);
 	like = new->at[new->n - 1];
-	if (any(&s->builds[COMPARE_BASE], has_counts, &like))
-		keep(&s->builds[COMPARE_BASE], has_counts, &like);
+	if (any(&s->builds[COMPARE_BASE], is_recorded_alike, &like))
+		keep(&s->builds[COMPARE_BASE], is_recorded_alike, &like);
 }
 
 /* A build that failed took less, whatever its commit made slower. */

@@ -23,8 +23,8 @@ struct sides {
  * The newest new build decides: others must have its workspace and profile, and if both sides have
  * builds of its host, only these are taken. Builds of a source with changes that are in no commit
  * are left out, if a commit is asked for. If there are others, so are incremental builds, those
- * that lost records or in which more compiles failed than in most of base, and of base those of
- * which executions are not known, as they are of new.
+ * that lost records or in which more compiles failed than in most of base, and of base those that
+ * were not recorded as the newest new one was.
  */
 
 /*

@@ -141,28 +141,22 @@ static int take_rows(struct writer *w, const struct history_rows *rows, struct p
 
 /* ---- Sums over crates ------------------------------------------------------------------------ */
 
-/* Numbers of the words of `how`, the least exact first. */
-struct how_words {
-	uint64_t at[2];
-	unsigned int column; /* in `exact` */
+/* The column `how` among the numbers of a row, and the number of the word that a sum has of any. */
+struct how {
+	unsigned int column;
+	uint64_t sampled;
 };
 
-static int how_words(struct writer *w, struct how_words *out)
+static int find_how(struct writer *w, struct how *out)
 {
-	static const char *const words[] = {"estimated", "sampled"};
+	int64_t id = 0;
+	int rc = sqlite_names__add(w->names, "sampled", &id);
 
 	for (unsigned int i = 0; i < w->p->format.exact; i++)
 		if (!strcmp(w->p->exact[i]->name, "how"))
 			out->column = i;
-	for (size_t i = 0; i < N_OF(words); i++) {
-		int64_t id;
-		int rc = sqlite_names__add(w->names, words[i], &id);
-
-		if (rc)
-			return rc;
-		out->at[i] = (uint64_t)id;
-	}
-	return SQLITE_OK;
+	out->sampled = (uint64_t)id;
+	return rc;
 }
 
 static void add_number(uint64_t *sum, uint64_t number)
@@ -172,14 +166,11 @@ static void add_number(uint64_t *sum, uint64_t number)
 		*sum = PACK_UNKNOWN;
 }
 
-static void add_row(const struct packed_table *p, const struct how_words *how, struct pack_row *sum,
+static void add_row(const struct packed_table *p, const struct how *how, struct pack_row *sum,
 		    const struct pack_row *row)
 {
-	uint64_t *word = &sum->exact[how->column], other = row->exact[how->column];
-
-	for (size_t i = 0; i < N_OF(how->at) && *word != how->at[i]; i++)
-		if (other == how->at[i])
-			*word = other;
+	if (row->exact[how->column] == how->sampled)
+		sum->exact[how->column] = how->sampled;
 	for (unsigned int i = 0; i < p->format.exact; i++)
 		if (p->exact[i]->type == HISTORY_NUMBER)
 			add_number(&sum->exact[i], row->exact[i]);
@@ -197,8 +188,8 @@ static int by_key(const void *a, const void *b)
 /* The order of `rows` changes. */
 static int sum_rows(struct writer *w, struct packed_rows *rows, struct pack_rows *out)
 {
-	struct how_words how = {};
-	int rc = how_words(w, &how);
+	struct how how = {};
+	int rc = find_how(w, &how);
 
 	if (rc)
 		return rc;

@@ -12,46 +12,58 @@
 #include "history/sqlite_names.h"
 #include "history/sqlite_sums.h"
 #include "history/sqlite_version_1.h"
+#include "history/sqlite_version_2.h"
 
 /* "qprf": of files that are ours. */
 #define APPLICATION_ID 0x71707266
 
-/* From version i + 1 to i + 2. Rows of history_table() must not be used here: they are today's. */
-static const struct sqlite_step steps[] = {
-	{"CREATE TABLE sums_recent(n INTEGER PRIMARY KEY, rows BLOB NOT NULL);"
-	 "CREATE TABLE sums_turned(id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
-	 sqlite_version_1__move_sums},
-};
-_Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
-
-/* ---- Today's tables -------------------------------------------------------------------------- */
+/* ---- The tables of a version ----------------------------------------------------------------- */
 
 /* The columns of compile that its build has too. */
 #define OF_BUILD 2
 
-static void print_builds(FILE *f)
+/* Version 3 brought results. Those before it have a budget, behind "how" of a build. */
+static bool has_column(int64_t version, const struct history_column *c)
+{
+	return version >= 3 || strcmp(c->name, "results");
+}
+
+static bool has_budget_behind(int64_t version, const struct history_column *c)
+{
+	return version < 3 && !strcmp(c->name, "how");
+}
+
+static void print_builds(FILE *f, int64_t version)
 {
 	const struct history_table *t = history_table(HISTORY_BUILD);
 
 	fputs("CREATE TABLE builds(n INTEGER PRIMARY KEY", f);
 	for (size_t i = 0; i < t->n; i++)
-		fprintf(f, ", \"%s\" %s%s%s", t->columns[i].name,
-			t->columns[i].type == HISTORY_TEXT ? "TEXT" : "INTEGER",
-			t->columns[i].required ? " NOT NULL" : "", i ? "" : " UNIQUE");
+		if (has_column(version, &t->columns[i]))
+			fprintf(f, ", \"%s\" %s%s%s%s", t->columns[i].name,
+				t->columns[i].type == HISTORY_TEXT ? "TEXT" : "INTEGER",
+				t->columns[i].required ? " NOT NULL" : "", i ? "" : " UNIQUE",
+				has_budget_behind(version, &t->columns[i])
+					? ", \"budget_ppm\" INTEGER"
+					: "");
 	fputs("); CREATE INDEX builds_start ON builds(start_ns); CREATE VIEW build AS SELECT ", f);
 	for (size_t i = 0; i < t->n; i++)
-		fprintf(f, "%s\"%s\"", i ? ", " : "", t->columns[i].name);
+		if (has_column(version, &t->columns[i]))
+			fprintf(f, "%s\"%s\"%s", i ? ", " : "", t->columns[i].name,
+				has_budget_behind(version, &t->columns[i]) ? ", \"budget_ppm\""
+									   : "");
 	fputs(" FROM builds;", f);
 }
 
-static void print_compiles(FILE *f)
+static void print_compiles(FILE *f, int64_t version)
 {
 	const struct history_table *t = history_table(HISTORY_COMPILE);
 
 	fputs("CREATE TABLE compiles(n INTEGER NOT NULL", f);
 	for (size_t i = OF_BUILD; i < t->n; i++)
-		fprintf(f, ", \"%s\" INTEGER%s", t->columns[i].name,
-			t->columns[i].required ? " NOT NULL" : "");
+		if (has_column(version, &t->columns[i]))
+			fprintf(f, ", \"%s\" INTEGER%s", t->columns[i].name,
+				t->columns[i].required ? " NOT NULL" : "");
 	fputs(", PRIMARY KEY(n, number)) WITHOUT ROWID;"
 	      "CREATE INDEX compiles_crate ON compiles(crate, n);"
 	      "CREATE VIEW compile AS SELECT builds.build, builds.start_ns",
@@ -59,6 +71,8 @@ static void print_compiles(FILE *f)
 	for (size_t i = OF_BUILD; i < t->n; i++) {
 		const struct history_column *c = &t->columns[i];
 
+		if (!has_column(version, c))
+			continue;
 		if (!strcmp(c->name, "crate"))
 			fputs(", names.text AS crate", f);
 		else if (c->type == HISTORY_TEXT)
@@ -93,8 +107,8 @@ static char *tables(int64_t version)
 	if (!f)
 		return NULL;
 	fputs(SQLITE_NAMES_TABLE ";", f);
-	print_builds(f);
-	print_compiles(f);
+	print_builds(f, version);
+	print_compiles(f, version);
 	print_packed(f, "query");
 	print_packed(f, "item");
 	if (version >= 2)
@@ -105,6 +119,61 @@ static char *tables(int64_t version)
 	fclose(f);
 	return text;
 }
+
+/* ---- From version to version ----------------------------------------------------------------- */
+
+/* The columns that a table has in version 2 and in version 3. */
+static void print_kept(FILE *f, enum history_table_id id, size_t first)
+{
+	const struct history_table *t = history_table(id);
+
+	fputc('n', f);
+	for (size_t i = first; i < t->n; i++)
+		if (has_column(2, &t->columns[i]))
+			fprintf(f, ", \"%s\"", t->columns[i].name);
+}
+
+/* The tables are made anew, as SQLite adds a column behind all else and drops none before 3.35. */
+static int take_to_version_3(sqlite3 *db)
+{
+	_free_ char *sql = NULL;
+	size_t size;
+	FILE *f = open_memstream(&sql, &size);
+	int rc;
+
+	if (!f)
+		return SQLITE_NOMEM;
+	fputs("DROP VIEW build; DROP VIEW compile;"
+	      "DROP INDEX builds_start; DROP INDEX compiles_crate;"
+	      "ALTER TABLE builds RENAME TO former_builds;"
+	      "ALTER TABLE compiles RENAME TO former_compiles;",
+	      f);
+	print_builds(f, 3);
+	print_compiles(f, 3);
+	for (int id = HISTORY_BUILD; id <= HISTORY_COMPILE; id++) {
+		const char *table = history_table(id)->name;
+
+		fprintf(f, "INSERT INTO %ss(", table);
+		print_kept(f, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
+		fputs(") SELECT ", f);
+		print_kept(f, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
+		fprintf(f, " FROM former_%ss; DROP TABLE former_%ss;", table, table);
+	}
+	fputs("UPDATE builds SET how = 'sampled' WHERE how = 'budget'", f);
+	fclose(f);
+	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return rc ?: sqlite_version_2__remove_estimates(db);
+}
+
+/* From version i + 1 to i + 2. Packed rows of history_table() must not be used: they are today's.
+ */
+static const struct sqlite_step steps[] = {
+	{"CREATE TABLE sums_recent(n INTEGER PRIMARY KEY, rows BLOB NOT NULL);"
+	 "CREATE TABLE sums_turned(id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
+	 sqlite_version_1__move_sums},
+	{"", take_to_version_3},
+};
+_Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
 
 static int make_tables(sqlite3 *db, const char *name)
 {

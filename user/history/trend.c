@@ -17,6 +17,7 @@ static const struct {
 	[TREND_CPU] = {"cpu", "ns"},
 	[TREND_WALL] = {"wall", "ns"},
 	[TREND_COUNT] = {"count", "executions"},
+	[TREND_RESULTS] = {"results", "results"},
 	[TREND_MEMORY] = {"memory", "bytes"},
 };
 
@@ -46,13 +47,6 @@ static bool is_of_builds(const struct history_series *of)
 	return !of->crate && !of->query && !of->item;
 }
 
-static uint64_t without_cost(uint64_t cpu_ns, const struct history_build *b)
-{
-	if (cpu_ns == HISTORY_UNKNOWN || b->cost_ppm == HISTORY_UNKNOWN || b->cost_ppm > 1000000)
-		return cpu_ns;
-	return cpu_ns - (uint64_t)((long double)cpu_ns * b->cost_ppm / 1000000);
-}
-
 /* The sums of a whole build are in its row. */
 static struct history_sums sums_of_build(const struct history_build *b)
 {
@@ -60,6 +54,7 @@ static struct history_sums sums_of_build(const struct history_build *b)
 		.cpu_ns = b->cpu_ns,
 		.wall_ns = b->wall_ns,
 		.count = b->executions,
+		.results = b->results,
 		.peak_bytes = b->peak_bytes,
 		.exit_status = HISTORY_UNKNOWN,
 	};
@@ -75,23 +70,22 @@ static uint64_t value_of(const struct trend *t, const struct history_build *b,
 		return s->wall_ns;
 	case TREND_COUNT:
 		return s->count;
+	case TREND_RESULTS:
+		return s->results;
 	case TREND_MEMORY:
 		return s->peak_bytes;
 	default:
-		return has_cost ? without_cost(s->cpu_ns, b) : s->cpu_ns;
+		return has_cost ? history_build__without_cost(b, s->cpu_ns) : s->cpu_ns;
 	}
 }
 
 static const char *how_of(const struct trend *t, const struct history_build *b,
 			  const struct history_sums *s)
 {
-	static const char *const all[] = {"exact", "sampled", "estimated"};
-
 	if (t->exact)
 		return "exact";
-	for (size_t i = 0; s->how && i < N_OF(all); i++)
-		if (!strcmp(s->how, all[i]))
-			return all[i];
+	if (s->how)
+		return strcmp(s->how, "exact") ? "sampled" : "exact";
 	return b->how;
 }
 
@@ -371,10 +365,20 @@ static const char *builds_text(char text[32], uint64_t n)
 	return text;
 }
 
+/* rustc's tables hold results of some queries that may be no executions. */
+static const char *why_unknown(const struct trend_question *q)
+{
+	if (q->metric != TREND_COUNT)
+		return "the number is not known";
+	return q->of.query || q->of.item
+		       ? "only recordings with --exact count it"
+		       : "some of their queries have no count (--metric results compares them)";
+}
+
 static int note_left_out(struct trend *t)
 {
-	static const char *const texts[TREND_REASONS] = {
-		[TREND_NO_VALUE] = "the number is not known",
+	const char *const texts[TREND_REASONS] = {
+		[TREND_NO_VALUE] = why_unknown(&t->question),
 		[TREND_LOST] = "records were lost",
 		[TREND_FAILED] = "compiles failed",
 		[TREND_OTHER_WORK] = "they did other work: incremental, or of other crates",
@@ -416,6 +420,9 @@ static int check(const struct trend_question *q)
 	if (q->metric == TREND_MEMORY && (q->of.query || q->of.item))
 		return diag_error_r(-EINVAL, "queries and items have no memory of their own: ask "
 					     "for that of a crate");
+	if (q->metric == TREND_RESULTS && (q->of.query || q->of.item))
+		return diag_error_r(-EINVAL, "results are of whole builds and crates: ask for the "
+					     "count of queries and items");
 	if (q->metric == TREND_WALL && q->of.item)
 		return diag_error_r(-EINVAL, "items have no wall time: ask for cpu or count");
 	if (q->of.query && q->of.item)
@@ -483,7 +490,7 @@ int trend__of(struct store *s, const struct trend_question *q, const struct tren
 {
 	_trend_ struct trend t = {
 		.question = *q,
-		.exact = q->metric == TREND_COUNT,
+		.exact = q->metric == TREND_COUNT || q->metric == TREND_RESULTS,
 		.n_builds = b->list.n,
 		.not_whole = b->not_whole,
 	};

@@ -6,9 +6,9 @@
 
 #include "history/trend_points.h"
 
-/* "cpu", "wall", "count", "memory". */
+/* "cpu", "wall", "count", "results", "memory". */
 const char *trend_metric_name(enum trend_metric metric);
-/* "ns", "executions", "bytes". */
+/* "ns", "executions", "results", "bytes". */
 const char *trend_metric_unit(enum trend_metric metric);
 
 /* "other work"; NULL of TREND_COUNTED. */

@@ -58,7 +58,7 @@ static int by_kinds(const struct history_build *a, const struct history_build *b
 	int order = kinds & KIND_PROFILE ? by_text(a->profile, b->profile) : 0;
 
 	if (!order && kinds & KIND_RECORDING)
-		order = by_text(a->how, b->how) ?: by_number(a->budget_ppm, b->budget_ppm);
+		order = by_text(a->how, b->how);
 	if (!order && kinds & KIND_HOST)
 		order = by_text(a->host, b->host);
 	if (!order && kinds & KIND_CPUS)
@@ -123,10 +123,11 @@ static bool toolchains_alternate(const struct trend *t, size_t distinct)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct trend_point *p = &t->points[i];
 
-		if (p->reason != TREND_COUNTED)
+		/* One that is not known may be any of them. */
+		if (p->reason != TREND_COUNTED || !p->build->toolchain)
 			continue;
-		changes += last && by_text(last, p->build->toolchain);
-		last = p->build->toolchain ?: "";
+		changes += last && strcmp(last, p->build->toolchain);
+		last = p->build->toolchain;
 	}
 	return distinct > 1 && changes >= 2 * distinct;
 }
@@ -143,12 +144,16 @@ static size_t count_groups(const struct sorted *all, size_t n)
 static int choose_kinds(struct trend *t, struct sorted *scratch, unsigned int *kinds)
 {
 	bool of_times = t->question.metric == TREND_CPU || t->question.metric == TREND_WALL;
-	size_t n, hosts;
+	size_t n, hosts, toolchains;
 	int err = 0;
 
 	*kinds = KIND_PROFILE;
 	n = sort_points(t, KIND_TOOLCHAIN, scratch);
-	if (toolchains_alternate(t, count_groups(scratch, n))) {
+	toolchains = count_groups(scratch, n);
+	/* Those that are not known come first. */
+	if (n && !scratch[0].build->toolchain)
+		toolchains--;
+	if (toolchains_alternate(t, toolchains)) {
 		*kinds |= KIND_TOOLCHAIN;
 		err = trend__note(t, "toolchains take turns: builds of each are judged apart");
 	}

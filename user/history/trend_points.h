@@ -10,10 +10,11 @@
 #define TREND_LEAST_OF_OTHERS 0.01
 
 enum trend_metric {
-	TREND_CPU,    /* ns; of whole builds and crates without what recording added */
-	TREND_WALL,   /* ns */
-	TREND_COUNT,  /* executions of queries; exact */
-	TREND_MEMORY, /* bytes: the peak of one compiler */
+	TREND_CPU,     /* ns; of whole builds and crates without what recording added */
+	TREND_WALL,    /* ns */
+	TREND_COUNT,   /* executions of queries; exact */
+	TREND_RESULTS, /* of queries, of whole builds and crates; exact */
+	TREND_MEMORY,  /* bytes: the peak of one compiler */
 	TREND_METRICS,
 };
 
@@ -40,7 +41,7 @@ enum trend_reason {
 struct trend_point {
 	const struct history_build *build; /* commit, branch, start, label, host, toolchain... */
 	uint64_t value;			   /* in the metric's unit, or HISTORY_UNKNOWN */
-	const char *how;		   /* "exact", "sampled", "estimated", "budget"; or NULL */
+	const char *how;		   /* "exact", "sampled"; or NULL */
 	bool begins;			   /* it is the first of its commit, or has none */
 	enum trend_reason reason;
 	uint32_t group; /* builds of other groups are not comparable; from 0 */
@@ -67,7 +68,7 @@ struct trend_builds {
 
 struct trend {
 	struct trend_question question; /* its texts are the caller's */
-	bool exact;			/* without noise: counts */
+	bool exact;			/* without noise: counts and results */
 	struct trend_point *points;	/* the oldest first */
 	size_t n;
 	struct trend_change *changes; /* the oldest first */

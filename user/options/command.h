@@ -114,10 +114,15 @@ CLI_COMMANDS(CLI_TABLE)
 			"incr-result-hashing, all, none; passes (the activities that " \
 			"-Ztime-passes prints); or globs of labels. A - before a word " \
 			"excludes it; the last word that matches decides. default is " \
-			"passes, queries, loads, blocking, and all activities but those " \
-			"that occur in thousands: metadata_decode_*, mir_pass_* and " \
-			"incr_comp_encode_dep_graph. When the threads are off the CPU is " \
-			"recorded with any list, unless -off-cpu is in it. " \
+			"passes, loads, blocking, and all activities but those that occur " \
+			"in thousands or for each query: metadata_decode_*, mir_pass_*, " \
+			"incr_comp_encode_dep_graph, compute_debuginfo_type_name, " \
+			"encode_query_results_for and query_key_hash_verify*; and no query. " \
+			"When the threads are off " \
+			"the CPU and how many results queries have is recorded with any " \
+			"list, unless -off-cpu or -counts is in it; none has lower limits " \
+			"of these counts. Where a query is not in the list, stacks are " \
+			"sampled. " \
 			"query-cache-hit, which is not in all, adds an instant for each " \
 			"result found in a cache: millions, from thousands of additional " \
 			"probes, for small programs; if some are lost, --ring-size 256m " \
@@ -205,11 +210,12 @@ CLI_COMMANDS(CLI_TABLE)
 		.arg = "METRIC", \
 		.kind = CLI_CHOICE, \
 		.offset = AT(at), \
-		.choices = "cpu|wall|count|memory", \
+		.choices = "cpu|wall|count|results|memory", \
 		.initial = "cpu", \
 		.help = "What is compared: cpu, the CPU time; wall, how long it took; count, " \
-			"executions of queries, which have no noise; memory, " \
-			"the most that a compiler had resident. Queries have cpu and count.", \
+			"executions of queries, and results, how many rustc made, which have no " \
+			"noise; memory, the most that a compiler had resident. Queries have cpu " \
+			"and count.", \
 	}
 
 #define HISTORY_CLUSTER_OPTION(at) \
@@ -269,13 +275,12 @@ CLI_COMMANDS(CLI_TABLE)
 		.arg = "HZ", \
 		.kind = CLI_NUMBER, \
 		.offset = AT(at.sample_hz), \
-		.implied = "499", \
+		.implied = "251", \
 		.positive = true, \
-		.help = "Also sample the stacks of the compilers' threads, HZ times for each " \
-			"second of their CPU time: from 1 to 10000, or 499 if no number is " \
-			"given. Samples show which functions run within a query, and in no " \
-			"query, and they take far less time than probes; with -e none there " \
-			"are no probes at all.", \
+		.help = "Sample the stacks of the compilers' threads, HZ times for each " \
+			"second of their CPU time: from 1 to 10000, or 251 if no number is " \
+			"given, as without this option where not all queries are recorded. Samples " \
+			"show which functions run within a query, and in no query.", \
 	}, \
 	{ \
 		.name = "memory", \
@@ -308,24 +313,11 @@ CLI_COMMANDS(CLI_TABLE)
 
 #define RECORDING_COST_OPTIONS(at) \
 	{ \
-		.name = "budget", \
-		.arg = "PERCENT", \
-		.kind = CLI_THRESHOLD, \
-		.offset = AT(at.budget), \
-		.positive = true, \
-		.help = "Let probes and samples take at most this part of the compilers' CPU " \
-			"time, such as 5%. The hottest queries then have no probes: their " \
-			"times are from samples, and their number is unknown. Intervals " \
-			"that are no query and were never seen before are left out. " \
-			"Reports mark and list them. Without it the budget is 25%, only " \
-			"queries are left out, and there are samples only if some are. There " \
-			"is none with --events, --slow, --callers or --attach perf.", \
-	}, \
-	{ \
 		.name = "exact", \
 		.kind = CLI_FLAG, \
 		.offset = AT(at.exact), \
-		.help = "Record each execution of every query, whatever that costs.", \
+		.help = "Record each execution of every query: when it began and ended, and " \
+			"what it was about. Takes up to several times the CPU time.", \
 	}, \
 	{ \
 		.name = "ring-size", \

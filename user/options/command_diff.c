@@ -45,8 +45,7 @@ static const struct cli_option options[] = {
 			"time of their compilers, without what recording added; wall, how long the "
 			"build or a crate took; peak, "
 			"the most memory that a compiler had resident; results, how many results "
-			"of "
-			"queries rustc made, which traces of a budget know as well.",
+			"of queries rustc made.",
 	},
 	{
 		.name = "min",

@@ -46,7 +46,8 @@ static const char about[] =
 	"that was asked for are not read. Needs no privileges.";
 
 static const struct cli_example examples[] = {
-	{"Every execution of typeck", "qprof-bpf dump --query typeck debug.qpt"},
+	{"Every execution of typeck, of a recording with --exact",
+	 "qprof-bpf dump --query typeck exact.qpt"},
 	{"What one crate did in the second second",
 	 "qprof-bpf dump --process serde --from 1s --to 2s debug.qpt"},
 	{"What a line can be, for a program", "qprof-bpf dump --schema"},

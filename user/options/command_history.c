@@ -39,10 +39,10 @@ int cli_check_history_gate(const struct cli_gate *gate, unsigned int metric)
 				    "--fail-above '%s' is a size, which only --metric memory "
 				    "compares",
 				    gate->text);
-	if (gate->query && (metric == CLI_HISTORY_WALL || metric == CLI_HISTORY_MEMORY))
+	if (gate->query && metric != CLI_HISTORY_CPU && metric != CLI_HISTORY_COUNT)
 		return diag_error_r(-EINVAL,
-				    "--fail-above '%s' is a query, which has no wall time and no "
-				    "memory of its own: name crates, as in 'syn/*=10%%'",
+				    "--fail-above '%s' is a query, which has no wall time, results "
+				    "or memory of its own: name crates, as in 'syn/*=10%%'",
 				    gate->text);
 	return 0;
 }

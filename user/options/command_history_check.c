@@ -78,7 +78,7 @@ static const struct cli_example examples[] = {
 	{"Fail if the newest build takes over 5% more CPU time than main",
 	 "qprof-bpf history check --against main --last 20 --fail-above 5%"},
 	{"Fail if there is more to do: one build of main is enough",
-	 "qprof-bpf history check --against main --metric count --fail-above 1%"},
+	 "qprof-bpf history check --against main --metric results --fail-above 1%"},
 	{"A comment for a pull request",
 	 "qprof-bpf history check --against main --fail-above 5% --markdown"},
 	{},

@@ -49,7 +49,7 @@ static const char about[] =
 
 static const struct cli_example examples[] = {
 	{"What a commit changed", "qprof-bpf history diff 1f2e3d4 5a6b7c8"},
-	{"How much more there is to do", "qprof-bpf history diff --metric count 1f2e3d4 5a6b7c8"},
+	{"How much more there is to do", "qprof-bpf history diff --metric results 1f2e3d4 5a6b7c8"},
 	{},
 };
 

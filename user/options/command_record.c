@@ -67,11 +67,14 @@ static const struct cli_option options[] = {
 		.offset = AT(record.slow_ns),
 		.positive = true,
 		.help = "Print a line to standard error for each interval that took this "
-			"long or longer, as soon as it has ended: its name, how long it "
-			"took, the same without what ran within it (self), and off the CPU; "
-			"then the crate and process. Of intervals within each other it is the "
-			"innermost that explains the time: at least half of it is in none that a "
-			"line was printed about. Also with --quiet and --json.",
+			"long or longer, soon after it has ended: its name, how long it took, "
+			"the same without what ran within it (self), and off the CPU; then the "
+			"crate and process. Of intervals within each other it is the innermost "
+			"that explains the time: at least half of it is in none that a line was "
+			"printed about. Queries are seen by samples: from the first to the last "
+			"of an execution. With less than two periods of these (7.97ms), and no "
+			"--events, all queries have probes, as with --exact. Also with --quiet "
+			"and --json.",
 	},
 	{
 		.name = "json",
@@ -122,9 +125,9 @@ static const char about[] =
 	"or that runs on the machine or in a control group. Shows live counts per query on a "
 	"terminal, writes a trace, and ends with the report of the build, or of the one crate. "
 	"The word record may be left out.\n\n"
-	"Each execution is recorded as long as that takes at most a quarter of the compilers' "
-	"CPU time. Beyond that the hottest queries have no probes: their times are from samples, "
-	"and a line at the end counts them. --exact records each execution of all.\n\n"
+	"How often each query was executed is read from the compiler's own tables, and is exact. "
+	"Times of queries are from samples, with their error. --exact records each execution of "
+	"each query instead, which takes up to several times the CPU time.\n\n"
 	"Works on the installed toolchain, with no flag that would change what it builds. "
 	"The command's exit status is passed on. If it is 0, but more than half of the "
 	"intervals or of the compilers were lost, or nothing was recorded of the crates that "
@@ -148,8 +151,8 @@ static const struct cli_example examples[] = {
 	 "sudo qprof-bpf --history -- cargo build"},
 	{"Record each execution of every query, whatever it costs",
 	 "sudo qprof-bpf --exact -- cargo build"},
-	{"Sample native stacks instead of probing queries",
-	 "sudo qprof-bpf --sample -e none -- cargo build"},
+	{"Only take samples: no breakpoint in any compiler",
+	 "sudo qprof-bpf -e none -- cargo build"},
 	{"Send live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
 	{"Print only what takes 100 milliseconds or more, as it happens",
@@ -187,11 +190,6 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (o->fault_period && o->light_period)
 		return diag_error_r(-EINVAL, "--memory and --memory-light exclude each other: "
 					     "record stacks, or only queries and functions");
-	if (o->budget.ns)
-		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
-	if (o->exact && o->budget.ppm)
-		return diag_error_r(-EINVAL, "--exact and --budget exclude each other: record "
-					     "everything, or what fits");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
 	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
 		return diag_error_r(-EINVAL,

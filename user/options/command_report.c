@@ -152,7 +152,7 @@ static const struct cli_option options[] = {
 		.offset = AT(report.memory),
 		.help = "Show what made memory resident, by the page faults of a recording with "
 			"--memory: crates of the build beside the peak of their compiler, queries, "
-			"and parts of the compiler.",
+			"items, and parts of the compiler.",
 	},
 	{
 		.name = "waits",

@@ -35,12 +35,12 @@ static const struct cli_option options[] = {
 		.arg = "METRIC",
 		.kind = CLI_CHOICE,
 		.offset = AT(trend.metric),
-		.choices = "cpu|wall|count|memory",
+		.choices = "cpu|wall|count|results|memory",
 		.initial = "cpu",
 		.help = "What is followed: cpu, the CPU time; wall, how long it took; count, "
-			"executions of queries, which have no noise; memory, "
-			"the most that a compiler had resident. Queries and items have cpu and "
-			"count.",
+			"executions of queries, and results, how many rustc made, which have no "
+			"noise; memory, the most that a compiler had resident. Queries and items "
+			"have cpu and count.",
 	},
 	HISTORY_BUILDS_OPTIONS(trend.builds),
 	{
@@ -67,7 +67,7 @@ static const char about[] =
 static const struct cli_example examples[] = {
 	{"Since when does the build take longer?", "qprof-bpf trend"},
 	{"Since when does one crate have more to do?",
-	 "qprof-bpf trend --crate syn --metric count"},
+	 "qprof-bpf trend --crate syn --metric results"},
 	{"A query over the last 50 builds of main",
 	 "qprof-bpf trend --query typeck --branch main --last 50"},
 	{},
@@ -80,11 +80,9 @@ static int check(const struct cli *cli)
 	if (o->query && o->item)
 		return diag_error_r(-EINVAL, "--query and --item exclude each other: a history has "
 					     "the sums of each alone");
-	if ((o->query || o->item) &&
-	    (o->metric == CLI_HISTORY_WALL || o->metric == CLI_HISTORY_MEMORY))
-		return diag_error_r(-EINVAL,
-				    "queries and items have no --metric wall and no memory: use "
-				    "cpu or count");
+	if ((o->query || o->item) && o->metric != CLI_HISTORY_CPU && o->metric != CLI_HISTORY_COUNT)
+		return diag_error_r(-EINVAL, "queries and items have no --metric wall, results or "
+					     "memory: use cpu or count");
 	return 0;
 }
 

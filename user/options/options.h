@@ -174,14 +174,13 @@ struct cli_record_options {
 	int now_fd;   /* with begun_fd: send what compilers are in here, as struct top_nows */
 	bool callers;
 	bool no_keys;
-	struct cli_threshold budget; /* a percentage; 0: none */
-	bool exact;		     /* probe everything, whatever it costs */
-	uint64_t sample_hz;	     /* 0: no samples */
-	uint64_t fault_period;	     /* page faults for each sample; 0: none */
-	uint64_t light_period;	     /* the same, of samples without their stacks */
-	bool off_cpu_stacks;	     /* samples of threads that leave the CPU */
-	uint64_t ring_bytes;	     /* a power of two, at least a page */
-	unsigned int attach;	     /* enum cli_attach */
+	bool exact;	       /* probe everything, whatever it costs */
+	uint64_t sample_hz;    /* 0: no samples */
+	uint64_t fault_period; /* page faults for each sample; 0: none */
+	uint64_t light_period; /* the same, of samples without their stacks */
+	bool off_cpu_stacks;   /* samples of threads that leave the CPU */
+	uint64_t ring_bytes;   /* a power of two, at least a page */
+	unsigned int attach;   /* enum cli_attach */
 };
 
 static inline uint64_t cli_interval_ns(const struct cli_record_options *o)
@@ -307,6 +306,7 @@ enum cli_history_metric {
 	CLI_HISTORY_CPU,
 	CLI_HISTORY_WALL,
 	CLI_HISTORY_COUNT,
+	CLI_HISTORY_RESULTS,
 	CLI_HISTORY_MEMORY,
 };
 

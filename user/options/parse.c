@@ -206,6 +206,9 @@ static int bad_option(const struct cli *cli, char **argv, int got)
 	if (optopt)
 		return diag_error_r(-EINVAL, "unknown option -%c; see qprof-bpf %s --help", optopt,
 				    name);
+	if (!strncmp(argv[optind - 1], "--budget", strlen("--budget")))
+		return diag_error_r(-EINVAL, "--budget is gone: without it no query has probes, "
+					     "--exact records each execution");
 	return diag_error_r(-EINVAL, "unknown or ambiguous option %s; see qprof-bpf %s --help",
 			    argv[optind - 1], name);
 }

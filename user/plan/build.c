@@ -14,6 +14,7 @@
 #include "plan/mine/guards.h"
 #include "plan/mine/between.h"
 #include "plan/mine/body.h"
+#include "plan/mine/feeds.h"
 #include "plan/mine/frames.h"
 #include "plan/mine/identify.h"
 #include "plan/mine/keys.h"
@@ -623,6 +624,25 @@ static struct plan_job_entry common_entry(const struct plan *plan, const struct 
 	return found ? *found : none;
 }
 
+/* Queries without a key, which have one size of entry, show what the others have beside theirs. */
+static void infer_keys(struct plan *plan)
+{
+	struct plan_job_entry state = {0};
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		if (q->key != WIRE_KEY_UNIT || !q->active.size)
+			continue;
+		if (state.size && memcmp(&q->active, &state, sizeof(state)))
+			return;
+		state = q->active;
+	}
+	for (uint32_t i = 0; i < plan->n_queries && state.size; i++)
+		if (plan->queries[i].key != WIRE_KEY_UNIT && plan->queries[i].active.size)
+			active_jobs_infer_key(&plan->queries[i].active, &state);
+}
+
 /* What all bodies must agree on. */
 static const char *agree_on_jobs(const struct active_jobs *of_bodies, uint32_t n,
 				 struct plan_jobs *out)
@@ -670,6 +690,7 @@ static int find_active_jobs(struct builder *b)
 		return keep_problem(&plan->jobs.problem, problem);
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		plan->queries[i].active = common_entry(plan, &plan->queries[i], jobs);
+	infer_keys(plan);
 	return 0;
 }
 
@@ -697,7 +718,8 @@ static int place_probes(struct builder *b)
 	/* Before guards are given up that no probe can see: these need none. */
 	err = err ?: frames_place(b->plan, &b->frames);
 	return err ?: leave_out_stepped(b->plan) ?: keys_finder__place(keys)
-		       ?: tables__mine(b->img, b->decoder, functions, b->n_funcs, b->plan);
+		       ?: tables__mine(b->img, b->decoder, functions, b->n_funcs, b->plan)
+		       ?: feeds__mine(b->img, b->decoder, b->plan);
 }
 
 static int build_steps(struct builder *b, struct library_file *file, struct debug_file *debug)

@@ -190,6 +190,7 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	require(c, is_guard_role(s->role) == (s->guard != PLAN_NONE));
 	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_DROP);
 	require(c, s->role != WIRE_ROLE_HIT);
+	require(c, !plan_site__feeds(s) || plan_site__feed_fits(s->vtable_offset));
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 	require(c, s->key_reg <= WIRE_REG_R15 || s->key_reg == WIRE_REG_NONE);
@@ -216,9 +217,13 @@ static void code_query_table(struct codec *c, struct wire_query_table *t)
 	code_u32(c, &t->active);
 	code_u32(c, &t->cache);
 	code_u32(c, &t->others);
+	code_u32(c, &t->entry_size);
+	code_u32(c, &t->key_at);
 	code_u8(c, &t->kind);
 	code_u8(c, &t->fed);
-	require(c, t->kind < WIRE_CACHE_MAX && t->fed <= 1);
+	code_u8(c, &t->key);
+	require(c, t->kind < WIRE_CACHE_MAX && t->fed <= 1 && t->key < WIRE_KEY_MAX);
+	require(c, t->entry_size <= WIRE_ENTRY_MAX && t->key_at <= t->entry_size);
 	require(c, t->name < PLAN_LAYOUT_MAX && t->active < PLAN_LAYOUT_MAX);
 	require(c, t->cache < PLAN_LAYOUT_MAX && t->others < PLAN_LAYOUT_MAX);
 }
@@ -235,11 +240,19 @@ static void code_tables(struct codec *c, struct wire_tables *t)
 	code_u32(c, &t->shards);
 	code_u32(c, &t->n_shards);
 	code_u32(c, &t->shard_size);
+	code_u32(c, &t->ctrl);
+	code_u32(c, &t->mask);
 	code_u32(c, &t->once);
+	code_u32(c, &t->buckets);
+	code_u32(c, &t->first);
+	code_u32(c, &t->mark);
 	require(c, t->n <= WIRE_TABLES_MAX && t->n_shards <= WIRE_SHARDS_MAX);
 	require(c, t->shard_size <= WIRE_SHARD_SIZE_MAX && t->sharded <= UINT8_MAX);
 	require(c, t->vec_count < PLAN_LAYOUT_MAX && t->items < WIRE_SHARD_SIZE_MAX);
 	require(c, t->mode < WIRE_SHARD_SIZE_MAX && t->shards < WIRE_SHARD_SIZE_MAX);
+	require(c, t->ctrl < WIRE_SHARD_SIZE_MAX && t->mask < WIRE_SHARD_SIZE_MAX);
+	require(c, t->buckets < PLAN_LAYOUT_MAX && t->first <= WIRE_VEC_FIRST_MAX);
+	require(c, t->first % WIRE_KEYS_MAX == 0);
 }
 
 static void code_query(struct codec *c, struct plan_query *q, const struct plan *plan)
@@ -276,10 +289,11 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 			    q->active.parent + 8 <= q->active.size));
 	code_query_table(c, &q->table);
 	code_string(c, &q->table_problem);
+	code_string(c, &q->result_keys_problem);
 	require(c, !q->table.kind || (!q->table_problem && plan->tables.n));
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);
-	require(c, !q->table.kind || c->err || strlen(q->name) == q->table.length);
+	require(c, !q->table.kind || (q->name && strlen(q->name) == q->table.length));
 	require(c, index_ok(q->body_non_incr, plan->n_bodies));
 	require(c, index_ok(q->body_incr, plan->n_bodies));
 }
@@ -559,6 +573,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 		code_body(c, &plan->bodies[i], plan);
 	code_tables(c, &plan->tables);
 	code_string(c, &plan->tables_problem);
+	code_string(c, &plan->feeds_problem);
 	code_u32(c, &plan->jobs.current);
 	code_u8(c, &plan->jobs.ctrl);
 	code_u8(c, &plan->jobs.mask);

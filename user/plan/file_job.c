@@ -67,6 +67,7 @@ struct file_job {
  */
 static pid_t left[LEFT_MAX];
 static unsigned int n_left;
+static uint64_t ended_ns; /* CPU time of those that have ended */
 
 /*
  * A probe's link lives as long as a process holds it. If the child held the links of the parent, a
@@ -203,12 +204,23 @@ static __attribute__((noreturn)) void run(const struct file_job *j, int fd, pid_
 
 /* ---- Children that end ----------------------------------------------------------------------- */
 
+/* As waitpid() with WNOHANG. */
+static pid_t wait_for(pid_t pid, int *status)
+{
+	struct rusage usage;
+	pid_t ended = wait4(pid, status, WNOHANG, &usage);
+
+	if (ended > 0)
+		ended_ns += clock_of_usage(&usage);
+	return ended;
+}
+
 static void reap(void)
 {
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < n_left; i++)
-		if (!waitpid(left[i], NULL, WNOHANG))
+		if (!wait_for(left[i], NULL))
 			left[kept++] = left[i];
 	n_left = kept;
 }
@@ -222,7 +234,7 @@ static int wait_for_child(struct file_job *j, int *status)
 	uint64_t pause_ns = FIRST_PAUSE_NS, waited_ns = 0;
 	pid_t pid = j->pid, ended;
 
-	while (!(ended = waitpid(pid, status, WNOHANG)) && waited_ns < file_job_end_ns) {
+	while (!(ended = wait_for(pid, status)) && waited_ns < file_job_end_ns) {
 		nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
 		waited_ns += pause_ns;
 		pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
@@ -299,6 +311,11 @@ int file_job__start(struct library_file *file, file_job_prepare_fn *prepare, fil
 int file_job__fd(const struct file_job *j)
 {
 	return j->epoll;
+}
+
+uint64_t file_job_ended_ns(void)
+{
+	return ended_ns;
 }
 
 uint64_t file_job__cpu_ns(const struct file_job *j)

@@ -53,6 +53,9 @@ int file_job__fd(const struct file_job *j);
 /* The CPU time that its child has taken; 0: it has ended. */
 uint64_t file_job__cpu_ns(const struct file_job *j);
 
+/* That all children that have ended have taken, of all jobs of this process. */
+uint64_t file_job_ended_ns(void);
+
 /* The job's file. */
 struct library_file *file_job__file(const struct file_job *j);
 

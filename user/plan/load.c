@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "plan/cache.h"
+#include "plan/codec.h"
 #include "plan/proof.h"
 #include "plan/symbols/debug_file.h"
 
@@ -60,6 +61,35 @@ int plan_load__check(struct library_file *file, const struct plan *plan)
 	err = elf_image__read(file, &img);
 	diag_hold_errors(NULL, 0);
 	return err ?: proof__of_plan(img, plan, &bad);
+}
+
+static int prove_copy(struct elf_image *img, const struct plan *plan, uint64_t *bad)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint32_t len = elf_image__identity(img, id);
+
+	if (len != plan->build_id_len || memcmp(id, plan->build_id, len))
+		return -EBADMSG;
+	return proof__of_plan(img, plan, bad);
+}
+
+int plan_load__of_copy(struct library_file *file, const struct plan *plan, struct plan **out)
+{
+	_plan_ struct plan *copy = NULL;
+	_free_ uint8_t *buf = NULL;
+	char hidden[256];
+	size_t len;
+	uint64_t bad;
+	int err = plan_encode(plan, &buf, &len) ?: plan_decode(buf, len, &copy);
+
+	if (err)
+		return err;
+	diag_hold_errors(hidden, sizeof(hidden));
+	err = prove(file, copy, prove_copy, &bad);
+	diag_hold_errors(NULL, 0);
+	if (!err)
+		*out = take_ptr(copy);
+	return err;
 }
 
 /*

@@ -16,6 +16,11 @@ int plan_load__prove(struct library_file *file, struct plan *plan);
 int plan_load__check(struct library_file *file, const struct plan *plan);
 
 /*
+ * The plan of another file, proven on this one. -EBADMSG: this is no copy of it. Prints nothing.
+ */
+int plan_load__of_copy(struct library_file *file, const struct plan *plan, struct plan **out);
+
+/*
  * The plan that a store holds of this file: proven again, unless root has proven it; then only the
  * code of each site is compared. -ENOENT if there is none, or an error of
  * elf_image__read(), printed.

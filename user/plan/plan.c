@@ -16,6 +16,7 @@ void plan__free(struct plan *plan)
 		free(plan->queries[i].name);
 		free(plan->queries[i].key_type);
 		free(plan->queries[i].table_problem);
+		free(plan->queries[i].result_keys_problem);
 	}
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		free(plan->bodies[i].problem);
@@ -42,6 +43,7 @@ void plan__free(struct plan *plan)
 	free(plan->layout.calls_problem);
 	free(plan->keys_problem);
 	free(plan->tables_problem);
+	free(plan->feeds_problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
@@ -52,16 +54,58 @@ void plan__free(struct plan *plan)
 
 /*
  * rustc makes a definition with its kind, and with its visibility once names are resolved: their
- * providers answer for other crates only. The tests hold these counts against the probes'.
+ * providers answer for other crates only. No table says so: which local provider a query has, none
+ * or one that panics, is in a table that the compiler fills in when it runs. So these two are known
+ * by their names. The tests hold their counts against the probes'.
  */
-enum plan_fed plan_query__fed(const struct plan_query *q)
+static bool is_fed_always(const struct plan_query *q)
 {
+	return q->table.kind == WIRE_CACHE_DEF &&
+	       (!strcmp(q->name, "def_kind") || !strcmp(q->name, "visibility"));
+}
+
+/* Definitions that are made after names were resolved have their span from the start. */
+bool plan_query__is_fed_often(const struct plan_query *q)
+{
+	return is_fed_always(q) || !strcmp(q->name, "def_span");
+}
+
+bool plan_site__feeds(const struct plan_site *s)
+{
+	return s->role == WIRE_ROLE_DROP && (s->reg != WIRE_REG_NONE || s->query != PLAN_NONE);
+}
+
+bool plan_site__feed_fits(int64_t offset)
+{
+	return offset >= 0 && offset % 8 == 0 && offset / 8 < WIRE_NO_GROUP;
+}
+
+/*
+ * Crates are fed by generic code, of which rustdoc's executable has an instance of its own. All
+ * that makes definitions is in the library.
+ */
+enum plan_fed plan_query__fed(const struct plan *plan, const struct plan_query *q)
+{
+	bool definitions = q->key == WIRE_KEY_DEF || q->key == WIRE_KEY_LOCAL;
+	bool vec = q->table.kind == WIRE_CACHE_DEF || q->table.kind == WIRE_CACHE_VEC;
+
+	if (!q->table.kind)
+		return PLAN_FED_UNKNOWN;
 	if (!q->table.fed)
 		return PLAN_FED_NOT;
-	return q->table.kind == WIRE_CACHE_DEF &&
-			       (!strcmp(q->name, "def_kind") || !strcmp(q->name, "visibility"))
-		       ? PLAN_FED_LOCAL
+	if (is_fed_always(q))
+		return PLAN_FED_LOCAL;
+	return vec && definitions && !plan->feeds_problem && !plan_query__is_fed_often(q)
+		       ? PLAN_FED_SEEN
 		       : PLAN_FED_SOME;
+}
+
+bool plan_query__has_keys(const struct plan_query *q)
+{
+	if (q->table.kind == WIRE_CACHE_HASH)
+		return q->table.entry_size && q->table.key;
+	return (q->table.kind == WIRE_CACHE_VEC || q->table.kind == WIRE_CACHE_DEF) &&
+	       (q->key == WIRE_KEY_LOCAL || q->key == WIRE_KEY_DEF || q->key == WIRE_KEY_CRATE);
 }
 
 uint32_t plan__tables(const struct plan *plan)
@@ -188,6 +232,11 @@ const char *plan_role_name(enum wire_role role)
 	};
 
 	return role && role < N_OF(names) ? names[role] : "unknown";
+}
+
+const char *plan_site__role_name(const struct plan_site *s)
+{
+	return plan_site__feeds(s) ? "feed" : plan_role_name(s->role);
 }
 
 const char *plan_symbols_name(enum symbol_source source)

@@ -44,7 +44,10 @@ struct plan_site {
 	 */
 	uint8_t reg;  /* or WIRE_REG_NONE */
 	int32_t slot; /* or PLAN_NO_SLOT */
-	/* IDENTIFY: of the provider's address in the vtable, bytes; or of the query's number. */
+	/*
+	 * IDENTIFY: of the provider's address in the vtable, bytes; or of the query's number. DROP
+	 * with `reg`: of the cache of the query that is fed, from what this holds.
+	 */
 	int32_t vtable_offset;
 	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function
 	 * that calls, so 8 at the first instruction. */
@@ -104,6 +107,7 @@ struct plan_query {
 	bool stays;	/* its provider has a frame while it calls other functions */
 	struct wire_query_table table; /* of its results; `kind` is 0: not known */
 	char *table_problem;	       /* why it is not known, or NULL */
+	char *result_keys_problem;     /* why those of a hash table are not, or NULL */
 };
 
 /* One body of try_execute_query: the function that calls providers. Shared by many queries. */
@@ -273,6 +277,7 @@ struct plan {
 	char *keys_problem;	   /* why definitions in keys in memory are not found, or NULL */
 	struct wire_tables tables; /* of the results of queries; `n` is 0: not known */
 	char *tables_problem;	   /* why they are unknown, or NULL */
+	char *feeds_problem;	   /* why not all sites that feed queries are, or NULL */
 	struct plan_hits *hits;	   /* NULL: not looked for. They are not stored with the plan. */
 };
 
@@ -318,11 +323,24 @@ bool plan_query__names(const struct plan_query *q);
 /* Which results of a query may be fed: come from another query, without an execution. */
 enum plan_fed {
 	PLAN_FED_NOT,
-	PLAN_FED_LOCAL, /* all of the crate that is compiled, and no others */
-	PLAN_FED_SOME,	/* some of the crate that is compiled, perhaps */
+	PLAN_FED_LOCAL,	  /* all of the crate that is compiled, and no others */
+	PLAN_FED_SOME,	  /* some of the crate that is compiled, perhaps */
+	PLAN_FED_SEEN,	  /* likewise, and each is seen by a site */
+	PLAN_FED_UNKNOWN, /* its table is not known */
 };
 
-enum plan_fed plan_query__fed(const struct plan_query *q);
+enum plan_fed plan_query__fed(const struct plan *plan, const struct plan_query *q);
+/* True if a query is fed with most definitions: no site sees it. */
+bool plan_query__is_fed_often(const struct plan_query *q);
+/* True if a query is fed at the site, which has the role WIRE_ROLE_DROP. */
+bool plan_site__feeds(const struct plan_site *s);
+/* Whether a cookie has room for the vtable_offset of such a site. */
+bool plan_site__feed_fits(int64_t offset);
+/*
+ * The keys of its results about the crate's own definitions can be read: these are in a VecCache,
+ * by their numbers, or in a hash table whose entries are known.
+ */
+bool plan_query__has_keys(const struct plan_query *q);
 /* The number of queries whose table of results is known. */
 uint32_t plan__tables(const struct plan *plan);
 /* The number of the n_start sites of query `i` at which its key can be read. */
@@ -340,6 +358,9 @@ bool plan_site__has_key(const struct plan_site *site);
 /* Where its symbols come from, as part of a sentence: "the library". */
 const char *plan_symbols_name(enum symbol_source source);
 const char *plan_role_name(enum wire_role role);
+/* The same of a site; "feed" where a query is fed, though its program is that of the role "drop".
+ */
+const char *plan_site__role_name(const struct plan_site *s);
 /* As rustc's profiles name the kind of event. */
 const char *plan_kind_name(enum wire_kind kind);
 /* The type in rustc's sources; NULL if it is unknown. */

@@ -46,10 +46,6 @@ void closing_line__print(const struct closing_line *l)
 		diag_info("of %" PRIu64
 			  " cache hits the query is unknown: its execution was not recorded",
 			  l->unknown_hits);
-	if (l->unprobed)
-		diag_info("%" PRIu32 " %s no probes: their times are from samples; --exact records "
-			  "each execution",
-			  l->unprobed, l->unprobed == 1 ? "query has" : "queries have");
 	format_bytes(size, l->bytes);
 	intervals_text(intervals, l);
 	samples_text(samples, l);

@@ -17,7 +17,6 @@ struct closing_line {
 	 * build, or fed.
 	 */
 	uint64_t unknown_hits;
-	uint32_t unprobed; /* queries that have no probes, though nobody asked for that */
 	uint32_t compilers;
 	uint64_t lost;
 	const char *place; /* of the trace */

@@ -84,6 +84,7 @@ struct overhead_input cost_share__input(const struct cost_share *one, const stru
 	in.counters = counters;
 	in.own_ns = one->own_ns;
 	in.set_up_ns = 0;
+	in.read_ns = 0;
 	in.session.helpers_ns = 0;
 	in.session.waited_ns = one->waited_ns;
 	in.session.n_waited = one->n_waited;

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
+#include "record/samples_asked.h"
 
 /* Print one line with the requested events that are not available. */
 static void print_missing(const struct filter *f)
@@ -34,28 +37,64 @@ static bool uses_perf_events(const struct cli_record_options *o)
 	       !uprobe_multi_is_available();
 }
 
-/* Each perf event takes long to attach while a compiler runs, and long to remove. */
-static int new_default(const struct cli_record_options *o, struct filter **out, bool *queries_only)
+/* Single executions are to be seen, unless the list says which. */
+static bool wants_executions(const struct cli_record_options *o)
 {
-	const char *fewer = "query-provider";
+	bool is_short = o->slow_ns && !samples_show_slow(o);
 
-	*queries_only = uses_perf_events(o);
-	return filter__new(&fewer, *queries_only ? 1 : 0, out);
+	return o->exact || (!o->events.n && (is_short || o->callers));
 }
 
-int filter_asked(const struct cli_record_options *o, struct filter **out, bool *queries_only)
+/* Each perf event takes long to attach while a compiler runs, and long to remove. */
+static int new_filter(const struct cli_record_options *o, struct filter **out)
 {
 	const struct cli_texts *events = &o->events;
-	int err = events->n ? filter__new(events->texts, events->n, out)
-			    : new_default(o, out, queries_only);
+	_free_ const char **lists = calloc(events->n + 1UL, sizeof(*lists));
+	bool rest = events->n ? *events->texts[0] == '-' : !uses_perf_events(o);
+	size_t n = 0;
+
+	if (!lists)
+		return -ENOMEM;
+	if (wants_executions(o))
+		lists[n++] = rest ? "default,query-provider" : "query-provider";
+	else if (!events->n && !rest)
+		lists[n++] = "none,counts";
+	for (size_t i = 0; i < events->n; i++)
+		lists[n++] = events->texts[i];
+	return filter__new(lists, n, out);
+}
+
+/* Which option gives all queries probes that were not asked for; NULL: none does. */
+static const char *needs_probes(const struct cli_record_options *o, const struct filter *f)
+{
+	if (o->exact)
+		return NULL;
+	if (wants_executions(o))
+		return o->callers ? "--callers" : "--slow with less than two periods of samples";
+	if (filter__wants_hits(f))
+		return "query-cache-hit";
+	if (filter__passes(f, FILTER_HASHING, NULL) && !filter__passes_all_queries(f))
+		return "incr-result-hashing";
+	return o->callers && filter__may_probe_queries(f) && !filter__passes_all_queries(f)
+		       ? "--callers"
+		       : NULL;
+}
+
+int filter_asked(const struct cli_record_options *o, struct filter **out)
+{
+	int err = new_filter(o, out);
+	const char *why, *needing;
 
 	if (err == -EINVAL)
 		return diag_error_r(err, "there is an empty word in the list of --events");
 	if (err)
 		return diag_error_r(err, "out of memory");
 	print_missing(*out);
-	if (filter__is_empty(*out) && !cli_samples(o))
-		return diag_error_r(-EINVAL, "nothing is left to record; add --sample, or see "
-					     "--events in \"qprof-bpf help record\"");
+	needing = needs_probes(o, *out);
+	if (needing && !o->quiet)
+		diag_info("%s needs probes in all queries, as --exact has", needing);
+	if (filter__missing(*out, 0, &why) && !filter__selects_any(*out))
+		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
+					     "\"qprof-bpf help record\"");
 	return 0;
 }

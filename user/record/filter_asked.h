@@ -6,10 +6,9 @@
 #include "options/options.h"
 
 /*
- * The events that the options ask for; a line names those that cannot be recorded. *queries_only
- * becomes true if none were asked for, and the kernel is too slow for all. 0, or a negative errno
- * after an error line: -EINVAL if none is left.
+ * The events that the options ask for; a line names those that cannot be recorded. 0, or a negative
+ * errno after an error line: -EINVAL if nothing else was asked for.
  */
-int filter_asked(const struct cli_record_options *o, struct filter **out, bool *queries_only);
+int filter_asked(const struct cli_record_options *o, struct filter **out);
 
 #endif /* QPROF_RECORD_FILTER_ASKED_H */

@@ -4,11 +4,21 @@
 #define QPROF_RECORD_FOLLOW_H
 
 #include "analyze/model.h"
+#include "base/table.h"
 #include "trace/reader.h"
+
+/* Samples of the CPU of one process: one for all that have the same label and job. */
+struct kept_samples {
+	TABLE(struct trace_sample) by; /* job << 32 | label; values are added up */
+	uint64_t n;		       /* samples so far */
+};
 
 struct follow {
 	struct trace_reader *reader;
 	struct model model; /* with MODEL_THREADS and MODEL_HOT */
+	/* By process index; only where times of queries are those of samples (by_samples). */
+	struct kept_samples *samples;
+	uint32_t n_samples; /* processes in it */
 	bool over;	    /* the trace cannot grow any more */
 };
 

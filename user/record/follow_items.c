@@ -10,11 +10,15 @@
 /* Sums of single queries are kept of so many spans at a time, or of one process. */
 #define SPANS_PER_PASS 1000000
 
-/* Spans of each process. */
+/* Spans, or samples, of each process. */
 static uint64_t *count_spans(const struct follow *from, uint32_t n)
 {
 	uint64_t *spans = calloc(n + 1UL, sizeof(*spans));
 
+	for (uint32_t i = 0; spans && i < n && i < from->n_samples; i++)
+		spans[i] = from->samples[i].n;
+	if (from->model.by_samples)
+		return spans;
 	for (uint32_t i = 0; spans && i < threads__n(from->model.threads); i++) {
 		struct thread_row row = threads__at(from->model.threads, i);
 
@@ -139,6 +143,22 @@ static int read_some(struct follow_items *f, const struct follow *from)
 	return err ?: more;
 }
 
+/* Samples were kept while the trace was read: they need no second pass. */
+static int read_samples(struct follow_items *f, const struct follow *from)
+{
+	uint32_t first = UINT32_MAX, last = 0;
+	int err = choose(f, from, &first, &last);
+
+	for (uint32_t i = 0; i < f->n_processes && i < from->n_samples && !err; i++) {
+		const struct kept_samples *kept = &from->samples[i];
+
+		for (uint32_t k = 0; f->processes[i].items && k < kept->by.n && !err; k++)
+			err = model_charge_sample(&from->model.options, f->processes[i].items, NULL,
+						  &kept->by.at[k]);
+	}
+	return err ?: end_pass(f);
+}
+
 static int open_replay(struct follow_items *f, const struct follow *from)
 {
 	int err = trace_replay__new(from->reader, &f->replay);
@@ -151,6 +171,8 @@ int follow_items__read(struct follow_items *f, const struct follow *from, uint64
 {
 	int err = 0;
 
+	if (from->model.by_samples)
+		return read_samples(f, from);
 	if (!f->replay && !f->is_single)
 		err = open_replay(f, from);
 	if (f->is_single)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The items of a trace that is followed. A compiler's executions get their names when it ends, so
- * its spans are read once more then; only if somebody asks for items.
+ * its spans are read once more then, or its samples, which the follower keeps, are counted; only if
+ * somebody asks for items.
  */
 #ifndef QPROF_RECORD_FOLLOW_ITEMS_H
 #define QPROF_RECORD_FOLLOW_ITEMS_H
@@ -30,8 +31,8 @@ struct follow_items {
 
 /*
  * Read the items of compilers that have names by now, until `until_ns` (CLOCK_MONOTONIC): call it
- * again while `n_left` is not 0. The list has those that were read. A trace that cannot be read
- * twice, as from a pipe, has no items. 0 or -ENOMEM, and `f` needs destroying in any case.
+ * again while `n_left` is not 0. The list has those that were read. A trace of spans that cannot be
+ * read twice, as from a pipe, has no items. 0 or -ENOMEM, and `f` needs destroying in any case.
  */
 int follow_items__read(struct follow_items *f, const struct follow *from, uint64_t until_ns);
 

@@ -47,7 +47,7 @@ bool now__ask(struct now *n, const struct now_source *from, const struct summary
 static bool is_about_item(const struct wire_open_frame *f)
 {
 	return f->kind == WIRE_KIND_QUERY && f->key &&
-	       f->key >> 32 == wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32;
+	       wire_key_crate(f->key) == WIRE_KEY_LOCAL_CRATE;
 }
 
 /* How much is known of what an interval is about: 2: an item; 1: an argument; 0: nothing. */
@@ -114,8 +114,7 @@ static const struct wire_open_frame *frame_of(const struct now *n, uint32_t proc
 	return best;
 }
 
-/* A path too long keeps its end. */
-static void set_item(struct top_now *to, const char *path)
+void now_set_item(struct top_now *to, const char *path)
 {
 	size_t len = strlen(path), most = sizeof(to->item) - 1;
 	const char *from = len > most ? path + len - most : path;
@@ -138,11 +137,11 @@ static bool answer_for(const struct now *n, const struct now_source *from,
 	strncpy(to->name, name, sizeof(to->name) - 1);
 	if (is_about_item(f) && from->item &&
 	    !from->item(from->ctx, (pid_t)p->pid, p->crate, f->key, &item))
-		set_item(to, item);
+		now_set_item(to, item);
 	if (f->kind == WIRE_KIND_ACTIVITY && from->argument)
 		argument = from->argument(from->ctx, f);
 	if (argument)
-		set_item(to, argument);
+		now_set_item(to, argument);
 	return true;
 }
 

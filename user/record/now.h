@@ -56,4 +56,7 @@ void now__stack(struct now *n, const struct wire_open_stack *r);
 void now__answer(const struct now *n, const struct now_source *from, const struct summary *s,
 		 struct top_nows *out);
 
+/* Set the item to a path. One that is too long keeps its end. */
+void now_set_item(struct top_now *to, const char *path);
+
 #endif /* QPROF_RECORD_NOW_H */

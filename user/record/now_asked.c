@@ -53,7 +53,7 @@ int now_asked__answer(const struct now_asked *a, struct session *s, bool names)
 
 	if (a->sampled) {
 		a->now->asked_ns = clock_ns(CLOCK_MONOTONIC);
-		now_sampled__answer(a->sampled, a->summary, a->texts, a->answer);
+		now_sampled__answer(a->sampled, &from, a->jobs, a->summary, a->texts, a->answer);
 		return 0;
 	}
 	if (!now__ask(a->now, &from, a->summary, clock_ns(CLOCK_MONOTONIC)))

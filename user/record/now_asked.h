@@ -11,7 +11,8 @@
 /* Parts of a recorder. */
 struct now_asked {
 	struct now *now;
-	struct now_sampled *sampled; /* NULL: there are probes, so the kernel half is asked */
+	struct now_sampled *sampled;	/* NULL: there are probes, so the kernel half is asked */
+	const struct recent_jobs *jobs; /* of the samples */
 	const struct tracks *tracks;
 	const struct summary *summary;
 	const struct trace_texts *texts;

@@ -60,12 +60,14 @@ void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry)
 
 static void vote(struct now_vote *v, uint32_t value)
 {
-	if (v->votes && v->value == value)
+	if (v->votes && v->value == value) {
 		v->votes++;
-	else if (v->votes > 1)
+		v->met++;
+	} else if (v->votes > 1) {
 		v->votes--;
-	else
-		*v = (struct now_vote){value, 1};
+	} else {
+		*v = (struct now_vote){value, 1, 1};
+	}
 }
 
 int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample)
@@ -77,12 +79,42 @@ int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample
 		if (!p)
 			return -ENOMEM;
 		vote(&p->label, n->in_interval ? n->label : TRACE_NO_STRING);
+		vote(&p->job, sample->job);
+		p->n++;
 		if (n->function)
 			vote(&p->function, n->function);
 	}
 	n->in_interval = false;
 	n->function = 0;
 	return 0;
+}
+
+/* Jobs around one that are looked at for an item. */
+#define AROUND_MOST 256
+
+static bool is_about_item(const struct recent_job *job)
+{
+	return wire_key_crate(job->key) == WIRE_KEY_LOCAL_CRATE;
+}
+
+/* Name the item of the execution that most samples were in, or of one around it. */
+static void name_item(const struct now_sampled_process *p, const struct now_source *from,
+		      const struct recent_jobs *jobs, const struct trace_process *process,
+		      const struct trace_texts *texts, struct top_now *to)
+{
+	const struct recent_job *job = recent_jobs__find(jobs, p->job.value);
+	_free_ char *item = NULL;
+
+	if (p->job.met <= p->n / 2 || !from->item || !job || job->job.query != p->label.value)
+		return;
+	for (int i = 0; i < AROUND_MOST && job && !is_about_item(job); i++)
+		job = recent_jobs__find(jobs, job->job.parent);
+	if (!job || !is_about_item(job) ||
+	    from->item(from->ctx, (pid_t)process->pid, process->crate, job->key, &item) || !item)
+		return;
+	*to->name = '\0';
+	strncat(to->name, texts->text(texts->ctx, job->job.query), sizeof(to->name) - 1);
+	now_set_item(to, item);
 }
 
 static void answer_for(const struct now_sampled *n, const struct now_sampled_process *p,
@@ -99,7 +131,8 @@ static void answer_for(const struct now_sampled *n, const struct now_sampled_pro
 			sizeof(to->function) - 1);
 }
 
-void now_sampled__answer(struct now_sampled *n, const struct summary *s,
+void now_sampled__answer(struct now_sampled *n, const struct now_source *from,
+			 const struct recent_jobs *jobs, const struct summary *s,
 			 const struct trace_texts *texts, struct top_nows *out)
 {
 	out->n = 0;
@@ -107,10 +140,13 @@ void now_sampled__answer(struct now_sampled *n, const struct summary *s,
 		const struct trace_process *process = summary__process_at(s, i);
 		struct now_sampled_process *p =
 			process->end_ns ? NULL : table__find(&n->processes, process->index);
+		struct top_now *to = &out->at[out->n];
 
 		if (!p || !p->label.votes)
 			continue;
-		answer_for(n, p, process->pid, texts, &out->at[out->n++]);
+		answer_for(n, p, process->pid, texts, to);
+		name_item(p, from, jobs, process, texts, to);
+		out->n++;
 		*p = (struct now_sampled_process){0};
 	}
 }

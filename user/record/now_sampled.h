@@ -2,7 +2,7 @@
 /*
  * The queries that the compilers of a recording are in, by their samples: where there are no
  * probes, nothing else shows it. Of each, the query and the function that it was in most since the
- * last answer.
+ * last answer, and the item if that was one execution.
  *
  * Memory: a few words for each compiler, and the names of at most NOW_SAMPLED_FUNCTIONS functions.
  */
@@ -10,6 +10,8 @@
 #define QPROF_RECORD_NOW_SAMPLED_H
 
 #include "analyze/summary.h"
+#include "record/now.h"
+#include "record/recent_jobs.h"
 #include "base/table.h"
 #include "view/top_now.h"
 
@@ -19,11 +21,14 @@
 struct now_vote {
 	uint32_t value;
 	uint32_t votes;
+	uint32_t met; /* samples that have it, without those before it was voted out */
 };
 
 struct now_sampled_process {
 	struct now_vote label;	  /* TRACE_NO_STRING: in no query */
+	struct now_vote job;	  /* TRACE_NO_JOB: none, or not known */
 	struct now_vote function; /* index + 1; 0: unknown */
+	uint32_t n;		  /* samples */
 };
 
 /* A function that a sample met. */
@@ -53,8 +58,13 @@ void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry);
 /* The sample of these entries; others than of the CPU say nothing. 0 or -ENOMEM. */
 int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample);
 
-/* The queries that running compilers were in since the last call, the latest compiler first. */
-void now_sampled__answer(struct now_sampled *n, const struct summary *s,
+/*
+ * The queries that running compilers were in since the last call, the latest compiler first. Where
+ * that was one execution, the innermost around it that is about an item is named, as in
+ * now__answer(), by `from->item` unless that is NULL.
+ */
+void now_sampled__answer(struct now_sampled *n, const struct now_source *from,
+			 const struct recent_jobs *jobs, const struct summary *s,
 			 const struct trace_texts *texts, struct top_nows *out);
 
 void now_sampled__destroy(struct now_sampled *n);

@@ -15,6 +15,8 @@ struct overhead_input {
 	uint64_t breakpoints; /* of all compilers that were recorded */
 	uint64_t own_ns;      /* overhead_own_ns() */
 	uint64_t set_up_ns;   /* of it, what comes once */
+	uint64_t read_ns;     /* to read files of a toolchain for the first time; not in own_ns */
+	uint32_t beside;      /* other recordings that the last look found */
 };
 
 /* Compilers, each with the breakpoints that there were when it was counted. All zeroes is empty. */
@@ -30,7 +32,10 @@ struct trace_costs overhead_costs(const struct probe_costs *costs);
 
 struct trace_overhead overhead_of(const struct overhead_input *in);
 
-/* CPU time of this process and its children that have ended, without that of a launched command. */
-uint64_t overhead_own_ns(uint64_t command_ns);
+/*
+ * CPU time of this process and its children that have ended, without so much of others: a launched
+ * command, and what was read before it started.
+ */
+uint64_t overhead_own_ns(uint64_t others_ns);
 
 #endif /* QPROF_RECORD_OVERHEAD_H */

@@ -15,16 +15,6 @@ static void forget(struct past_library *l)
 	*l = (struct past_library){0};
 }
 
-static void forget_decisions(struct past *p, uint8_t lib)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < p->n_decisions; i++)
-		if (p->decisions[i].lib != lib)
-			p->decisions[kept++] = p->decisions[i];
-	p->n_decisions = kept;
-}
-
 int past__library(struct past *p, uint8_t lib, const struct plan *plan)
 {
 	struct past_library *l = &p->libraries[lib];
@@ -32,7 +22,6 @@ int past__library(struct past *p, uint8_t lib, const struct plan *plan)
 
 	/* The number may be reused from a library that is detached. */
 	forget(l);
-	forget_decisions(p, lib);
 	err = plan_encode(plan, &l->plan, &l->len);
 	if (!err && plan->file)
 		l->file = library_file__ref(plan->file);
@@ -63,20 +52,6 @@ int past__label(struct past *p, const struct wire_label *label)
 	return array__add(&p->labels, &p->n_labels, &p->labels_capacity, label);
 }
 
-int past__decision(struct past *p, const struct session_decision *d)
-{
-	/* A library may be attached to again and again. */
-	for (uint32_t i = 0; i < p->n_decisions; i++) {
-		struct session_decision *old = &p->decisions[i];
-
-		if (old->lib == d->lib && old->query == d->query && old->kind == d->kind) {
-			*old = *d;
-			return 0;
-		}
-	}
-	return array__add(&p->decisions, &p->n_decisions, &p->decisions_capacity, d);
-}
-
 static int tell_library(const struct past_library *l, uint8_t lib, const struct session_sink *to)
 {
 	_plan_ struct plan *plan = NULL;
@@ -91,7 +66,7 @@ static int tell_library(const struct past_library *l, uint8_t lib, const struct 
 
 int past__tell(const struct past *p, const struct session_sink *to)
 {
-	int err = p->sampled ? to->sampled(to->ctx) : 0;
+	int err = 0;
 
 	for (unsigned int i = 0; i <= WIRE_MAX_LIBS && !err; i++)
 		if (p->libraries[i].plan)
@@ -100,8 +75,6 @@ int past__tell(const struct past *p, const struct session_sink *to)
 		err = to->file(to->ctx, p->files[i].number, p->files[i].file);
 	for (uint32_t i = 0; i < p->n_labels && !err; i++)
 		err = to->record(to->ctx, &p->labels[i], sizeof(p->labels[i]));
-	for (uint32_t i = 0; i < p->n_decisions && !err; i++)
-		err = to->decision(to->ctx, &p->decisions[i]);
 	return err;
 }
 
@@ -113,6 +86,5 @@ void past__clear(struct past *p)
 		library_file__free(p->files[i].file);
 	free(p->files);
 	free(p->labels);
-	free(p->decisions);
 	*p = (struct past){0};
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The reports of a session that are about no process, for recorders that begin later: libraries
- * with their plans, files of samples, labels, decisions.
+ * with their plans, files of samples, labels.
  */
 #ifndef QPROF_RECORD_PAST_H
 #define QPROF_RECORD_PAST_H
 
-#include "budget/budget.h"
 #include "capture/session_sink.h"
 #include "qprof/wire.h"
 
@@ -28,16 +27,12 @@ struct past {
 	uint32_t n_files, files_capacity;
 	struct wire_label *labels;
 	uint32_t n_labels, labels_capacity;
-	struct session_decision *decisions;
-	uint32_t n_decisions, decisions_capacity;
-	bool sampled;
 };
 
 /* 0 or -ENOMEM. */
 int past__library(struct past *p, uint8_t lib, const struct plan *plan);
 int past__file(struct past *p, uint32_t number, struct library_file *file);
 int past__label(struct past *p, const struct wire_label *label);
-int past__decision(struct past *p, const struct session_decision *d);
 
 /* Report all of it to a sink. Negative errno. */
 int past__tell(const struct past *p, const struct session_sink *to);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 
-int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads)
+int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan)
 {
 	_free_ uint8_t *keys = calloc(plan->n_queries + 1UL, sizeof(*keys));
 
@@ -18,8 +18,7 @@ int query_keys__set(struct tracks *t, uint8_t lib, const struct plan *plan, bool
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		keys[i] = plan->queries[i].key;
 	return tracks__set_keys(t, lib, keys, &plan->layout)
-		       ?: tracks__set_arguments(t, lib, plan->guards)
-		       ?: tracks__set_results(t, lib, plan, loads);
+		       ?: tracks__set_arguments(t, lib, plan->guards);
 }
 
 /* Errors of the file end the recording elsewhere. */

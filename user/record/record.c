@@ -15,9 +15,11 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "capture/recordings.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "options/exit_code.h"
+#include "plan/file_job.h"
 #include "plan/library/find.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
@@ -26,7 +28,6 @@
 #include "record/history_queue.h"
 #include "record/launch.h"
 #include "record/likely.h"
-#include "record/limit_asked.h"
 #include "record/recorder.h"
 #include "record/samples_asked.h"
 #include "record/trace_output.h"
@@ -45,8 +46,6 @@ struct capture {
 	const struct cli_record_options *opt;
 	recorder_report_fn report;
 	struct filter *filter;
-	bool queries_only; /* the default: the kernel has only perf events */
-	struct budget_limit limit;
 	bool shows_now; /* what compilers are in, somewhere */
 	struct recorder *recorder;
 	struct traces *traces;	       /* in its place, with a trace for each build */
@@ -59,7 +58,10 @@ struct capture {
 	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	uint64_t next_tick_ns;
-	uint64_t set_up_ns; /* CPU time of this process until the recording began */
+	uint64_t set_up_ns; /* CPU time of this process until the recording began, without: */
+	uint64_t read_ns;   /* children that read files, which later recordings need not */
+	uint64_t looked_ns; /* for other recordings */
+	uint32_t beside;    /* of these at the last look */
 };
 
 static void capture_fini(struct capture *c)
@@ -91,27 +93,6 @@ static void suspend(void *capture)
 		diag_warn("some of what was recorded is lost: %s", strerror(-err));
 	if (c->recorder)
 		recorder__leave_terminal(c->recorder);
-}
-
-/*
- * The label of hashing comes from the queries around it, so all queries would have to be recorded.
- * Cache hits cost many times more than any budget allows.
- */
-static int check_budget(const struct capture *c)
-{
-	const char *what = filter__wants_hits(c->filter) ? "query-cache-hit" : NULL;
-
-	if (filter__may_pass(c->filter, FILTER_HASHING))
-		what = "incr-result-hashing";
-	if (c->opt->budget.ppm && filter__is_empty(c->filter))
-		return diag_error_r(-EINVAL, "a budget is for probes, and --events leaves none: "
-					     "leave out --budget");
-	if (!c->opt->budget.ppm || !what)
-		return 0;
-	return diag_error_r(-EINVAL,
-			    "no budget can be kept with %s; leave out --budget, or add "
-			    "\",-%s\" to --events",
-			    what, what);
 }
 
 static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
@@ -182,8 +163,7 @@ static int open_recorder(struct capture *c)
 		.filter = c->filter,
 		.callers = o->callers,
 		.keys = !o->no_keys,
-		.budget_ppm = o->budget.ppm,
-		.sampling = samples_asked(c->opt, c->limit, c->filter),
+		.sampling = samples_asked(c->opt, c->filter),
 		.slow_ns = o->slow_ns,
 		.name = o->no_keys ? NULL : name_of_key,
 		.name_ctx = c,
@@ -216,27 +196,26 @@ static int open_session(struct capture *c)
 		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
 		[CLI_ATTACH_PERF] = KERNEL_ATTACH_PERF,
 	};
-	/* Without a probe, there are no callers and keys to read, and no thread to watch. */
+	/* Without a probe, there are no callers to read, and no thread to watch. */
 	bool probes = !filter__is_empty(c->filter);
+	const struct sampling_options sampling = samples_asked(c->opt, c->filter);
 	struct kernel_options ko = {
 		.filter = c->filter,
-		.off_cpu = probes && filter__wants_off_cpu(c->filter),
+		.off_cpu = filter__selects_any(c->filter) && filter__wants_off_cpu(c->filter),
 		.attach = attach[c->opt->attach],
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = probes && c->opt->callers,
-		.keys = probes && !c->opt->no_keys,
-		.sampling = samples_asked(c->opt, c->limit, c->filter),
+		.keys = (probes || sampling.hz) && !c->opt->no_keys,
+		.sampling = sampling,
+		.one_build = c->opt->command,
 		.parts = likely_parts(c->opt->command),
 		.show_open = c->shows_now || (!c->opt->command && !c->traces),
 	};
 
-	int err = session__open(&ko, &sink, c->limit, &c->session);
+	int err = session__open(&ko, &sink, &c->session);
 
 	if (!err && probes && !c->opt->command && !c->traces)
 		err = begun__open(&c->begun, c->session);
-	if (!err && c->queries_only && !c->opt->quiet)
-		diag_info("recording queries only, as perf events are slow to attach and to "
-			  "remove; --events=default records the rest too");
 	return err;
 }
 
@@ -346,12 +325,11 @@ static int prepare_command(struct capture *c)
 
 static int begin(struct capture *c)
 {
-	int err = filter_asked(c->opt, &c->filter, &c->queries_only);
+	int err = filter_asked(c->opt, &c->filter);
 
-	err = err ?: check_budget(c) ?: control__open(&c->control, c->opt->command);
+	err = err ?: control__open(&c->control, c->opt->command);
 	if (err)
 		return err;
-	c->limit = limit_asked(c->opt, c->queries_only);
 	/* Fork early: the child then inherits no descriptor that is opened later. */
 	if (c->opt->command) {
 		err = prepare_command(c);
@@ -374,13 +352,16 @@ static int begin(struct capture *c)
 
 static uint64_t own_ns(const struct capture *c)
 {
-	return overhead_own_ns(c->control.launch ? launch__cpu_ns(c->control.launch) : 0);
+	uint64_t command_ns = c->control.launch ? launch__cpu_ns(c->control.launch) : 0;
+
+	return overhead_own_ns(command_ns + c->read_ns);
 }
 
 static int set_up(struct capture *c)
 {
 	int err = begin(c);
 
+	c->read_ns = file_job_ended_ns();
 	c->set_up_ns = own_ns(c);
 
 	/* No command was launched, and none will be. */
@@ -407,6 +388,18 @@ static int ask_now(struct capture *c)
 	return 0;
 }
 
+/* A look takes some milliseconds. One that began and ended between two is not seen. */
+#define BESIDE_NS UINT64_C(10000000000)
+
+static void look_beside(struct capture *c)
+{
+	uint32_t n;
+
+	if (!recordings__beside("", &n))
+		c->beside = n;
+	c->looked_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
 static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct overhead_input in = {
@@ -414,6 +407,8 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 		.costs = session__costs(c->session),
 		.own_ns = own_ns(c),
 		.set_up_ns = c->set_up_ns,
+		.read_ns = c->read_ns,
+		.beside = c->beside,
 	};
 
 	session__cost(c->session, &in.session);
@@ -423,14 +418,29 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 		recorder__set_overhead(c->recorder, &in);
 }
 
+/* The numbers of a live view without probes of queries. */
+static int count_results(struct capture *c)
+{
+	int err = recorder__counts(c->recorder) ? session__count(c->session) : 0;
+
+	if (err > 0)
+		recorder__counted(c->recorder);
+	return err < 0 ? err : 0;
+}
+
 static int tick(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	int err = c->shows_now ? ask_now(c) : 0;
 
+	if (c->recorder)
+		err = err ?: count_results(c);
+
 	err = err ?: session__counters(c->session, counters);
 	if (err)
 		return err;
+	if (clock_ns(CLOCK_MONOTONIC) - c->looked_ns >= BESIDE_NS)
+		look_beside(c);
 	set_overhead(c, counters);
 	return c->traces ? traces__tick(c->traces, counters)
 			 : recorder__tick(c->recorder, counters);
@@ -476,7 +486,7 @@ static int watch_once(struct capture *c, struct pollfd *fds)
 
 	if (err)
 		return err;
-	err = session__drain(c->session) ?: session__tick(c->session);
+	err = session__drain(c->session);
 	if (err || clock_ns(CLOCK_MONOTONIC) < c->next_tick_ns)
 		return err;
 	c->next_tick_ns += cli_interval_ns(c->opt);
@@ -488,6 +498,7 @@ static int watch(struct capture *c)
 	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
 	int err = fds ? 0 : -ENOMEM;
 
+	look_beside(c);
 	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + cli_interval_ns(c->opt);
 	while (!err && !c->control.stop) {
 		err = watch_once(c, fds);
@@ -505,6 +516,7 @@ static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER
 {
 	if (c->recorder)
 		recorder__settle(c->recorder);
+	look_beside(c);
 	set_overhead(c, counters);
 	return c->traces ? traces__finish(c->traces, counters)
 			 : recorder__finish(c->recorder, counters);

@@ -7,6 +7,7 @@
 
 #include "analyze/model.h"
 #include "analyze/sample_counts.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/format.h"
@@ -17,6 +18,7 @@
 #include "record/live_output.h"
 #include "record/query_keys.h"
 #include "record/sample_output.h"
+#include "record/slow_sampled.h"
 #include "record/totals.h"
 #include "record/trace_head.h"
 #include "record/trace_output.h"
@@ -42,13 +44,17 @@ struct recorder {
 	struct label_names labels;
 	struct item_output items;
 	struct sample_output samples;
-	struct sample_counts counts; /* for the live view, if `only_samples` */
+	struct sample_counts counts; /* for the live view, if `by_samples` */
 	struct now_sampled now_sampled;
-	bool only_samples;
+	struct recent_jobs jobs;	  /* of the samples, if `by_samples` */
+	struct slow_sampled slow_sampled; /* with --slow, likewise */
+	bool by_samples;
+	struct live_results results; /* likewise */
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
 	uint64_t bad_records, n_queries, n_hits;
 	struct breakpoints breakpoints;
+	uint32_t beside; /* most other recordings that were seen at once */
 	struct now now;
 	struct top_nows answer; /* what compilers are in, as it was last asked for */
 	uint32_t n_adopted;	/* processes that were running when they were first followed */
@@ -63,7 +69,8 @@ static int on_process(void *ctx, const struct trace_process *p)
 
 	trace_output__write(&r->trace, trace_writer__process, p);
 	return model__item(&r->model,
-			   &(struct trace_item){.kind = TRACE_ITEM_PROCESS, .process = p});
+			   &(struct trace_item){.kind = TRACE_ITEM_PROCESS, .process = p})
+		       ?: slow_sampled__process(&r->slow_sampled, p);
 }
 
 static const char *name_of(const void *ctx, uint32_t id)
@@ -82,7 +89,7 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_tim
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	if (r->live.slow.to)
 		slow_lines__see(&r->live.slow, s, times, name_of(r, s->label));
-	return model__span(&r->model, s, times);
+	return slow_sampled__span(&r->slow_sampled, s) ?: model__span(&r->model, s, times);
 }
 
 /*
@@ -102,7 +109,7 @@ static int on_function(void *ctx, uint32_t file, const struct trace_function *f)
 	struct recorder *r = ctx;
 
 	trace_output__write(&r->trace, trace_writer__function, f);
-	return (r->only_samples ? now_sampled__function(&r->now_sampled, f) : 0)
+	return (r->by_samples ? now_sampled__function(&r->now_sampled, f) : 0)
 		       ?: code_names__note(r->code_names, file, f);
 }
 
@@ -111,7 +118,7 @@ static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
 	struct recorder *r = ctx;
 
 	sample_output__stack(&r->samples, entry, id);
-	if (r->only_samples) {
+	if (r->by_samples) {
 		sample_counts__entry(&r->counts, entry);
 		now_sampled__entry(&r->now_sampled, entry);
 	}
@@ -121,19 +128,22 @@ static int on_stack(void *ctx, const struct trace_stack *entry, uint32_t *id)
 static int on_sample(void *ctx, const struct trace_sample *sample)
 {
 	struct recorder *r = ctx;
+	int err = summary__sample(r->model.summary, sample);
 
 	sample_output__sample(&r->samples, sample);
-	if (!r->only_samples)
-		return 0;
+	if (err || !r->by_samples)
+		return err;
 	return sample_counts__sample(&r->counts, sample)
-		       ?: now_sampled__sample(&r->now_sampled, sample);
+		       ?: now_sampled__sample(&r->now_sampled, sample)
+		       ?: slow_sampled__sample(&r->slow_sampled, sample);
 }
 
-static int on_job(void *ctx, const struct trace_job *job, uint32_t *id)
+static int on_job(void *ctx, const struct trace_job *job, uint64_t key, uint32_t *id)
 {
 	struct recorder *r = ctx;
+	int err = sample_output__job(&r->samples, job, id);
 
-	return sample_output__job(&r->samples, job, id);
+	return err ?: (r->by_samples ? recent_jobs__add(&r->jobs, *id, job, key) : 0);
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -186,9 +196,12 @@ static int on_foreign(void *ctx, uint32_t id)
 
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
-	slow_lines__named(&((struct recorder *)ctx)->live.slow, m, ITEMS_OF(ctx));
-	item_output__map(ITEMS_OF(ctx), m);
-	return 0;
+	struct recorder *r = ctx;
+	int err = slow_sampled__over(&r->slow_sampled, m->process);
+
+	slow_lines__named(&r->live.slow, m, &r->items);
+	item_output__map(&r->items, m);
+	return err;
 }
 
 static int on_place(void *ctx, const struct trace_place *place)
@@ -203,6 +216,14 @@ static int on_tally(void *ctx, const struct trace_tally *t)
 
 	trace_output__write(&r->trace, trace_writer__tally, t);
 	return summary__tally(r->model.summary, t);
+}
+
+static int on_results(void *ctx, const struct trace_results *results)
+{
+	struct recorder *r = ctx;
+
+	trace_output__write(&r->trace, trace_writer__results, results);
+	return 0;
 }
 
 static bool wants_label(void *ctx, const struct wire_label_key *label)
@@ -252,9 +273,11 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
 	if (!err && r->opt.keys) {
-		err = query_keys__set(r->tracks, lib, plan,
-				      !r->opt.filter ||
-					      filter__passes(r->opt.filter, FILTER_LOAD, NULL));
+		err = query_keys__set(r->tracks, lib, plan);
+		if (!err && filter__wants_readings(r->opt.filter))
+			err = tracks__set_results(r->tracks, lib, plan,
+						  filter__passes(r->opt.filter, FILTER_LOAD, NULL),
+						  r->by_samples);
 		query_keys__write_types(&r->trace, plan, labels);
 		query_keys__note_problem(&r->names_problem, plan);
 	}
@@ -304,6 +327,9 @@ static int on_record(void *ctx, const void *record, size_t size)
 	if (now__take(&r->now, record, size))
 		return 0;
 	r->live.slow.key = size == sizeof(*span) && span->type == WIRE_SPAN ? span->key : 0;
+	/* What it was in is over, and gets its names. */
+	if (r->slow_sampled.jobs && size && span->type == WIRE_NAMES_END)
+		recorder__release_samples(r);
 	err = tracks__record(r->tracks, record, size);
 	/* An invalid record counts as lost; it does not end the recording. */
 	if (err != -EBADMSG)
@@ -326,17 +352,6 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
 }
 
-static int on_sampled(void *ctx)
-{
-	struct recorder *r = ctx;
-
-	if (!r->sampled)
-		sample_output__begin(&r->samples, &r->opt.sampling,
-				     !filter__may_pass(r->opt.filter, FILTER_QUERY));
-	r->sampled = sampling_options__any(&r->opt.sampling);
-	return 0;
-}
-
 int recorder__create_file(struct recorder *r)
 {
 	_trace_head_ struct trace_head head;
@@ -347,10 +362,10 @@ int recorder__create_file(struct recorder *r)
 		return diag_error_r(err, "out of memory");
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
-	info.budget_ppm = r->opt.budget_ppm;
 	err = trace_output__create(&r->trace, &info);
-	if (!err && !r->opt.sampling.on_demand)
-		on_sampled(r);
+	if (!err)
+		sample_output__begin(&r->samples, &r->opt.sampling, r->by_samples);
+	r->sampled = !err && sampling_options__any(&r->opt.sampling);
 	return err;
 }
 
@@ -370,6 +385,8 @@ void recorder__set_overhead(struct recorder *r, const struct overhead_input *in)
 	struct trace_item item = {.kind = TRACE_ITEM_OVERHEAD};
 	struct overhead_input known = *in;
 
+	r->beside = in->beside > r->beside ? in->beside : r->beside;
+	known.beside = r->beside;
 	known.breakpoints = breakpoints__count(&r->breakpoints, tracks__processes(r->tracks),
 					       in->session.breakpoints);
 	if (r->code_names && !r->opt.symbols)
@@ -428,18 +445,18 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.map = on_map,
 		.place = on_place,
 		.tally = on_tally,
+		.results = on_results,
 		.wants = wants_label,
 	};
 	const struct model_options options = {
 		.texts = {.ctx = r, .text = name_of},
-		.budget_ppm = opt->budget_ppm,
 	};
 	int err;
 
 	if (!r)
 		return diag_error_r(-ENOMEM, "out of memory");
 	r->opt = *opt;
-	r->only_samples = opt->filter && filter__is_empty(opt->filter);
+	r->by_samples = !filter__passes_all_queries(opt->filter);
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->trace.path = strdup(opt->output);
@@ -447,7 +464,12 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->trace.ours = opt->ours;
 	r->items.trace = r->samples.trace = &r->trace;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
+	if (!err && r->by_samples)
+		summary__set_unwatched(r->model.summary);
 	err = err ?: tracks__new(&sink, &r->tracks) ?: open_live(r);
+	if (!err && r->by_samples && opt->slow_ns)
+		slow_sampled__open(&r->slow_sampled, &r->live.slow, &r->jobs,
+				   &r->model.options.texts);
 	if (!err && (opt->callers || sampling_options__any(&opt->sampling)))
 		err = code_names__new(opt->symbols, &r->code_names);
 	if (err)
@@ -457,35 +479,6 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		tracks__expect_hits(r->tracks);
 	*out = take_ptr(r);
 	return 0;
-}
-
-/* Kinds have the same numbers in both halves: see tracks.c. */
-static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
-{
-	if (d->query == SESSION_ALL)
-		return label_of(r, TRACE_ALL_LABELS, label);
-	*label = d->kind == WIRE_KIND_QUERY ? tracks__query_label(r->tracks, d->lib, d->query)
-					    : tracks__guard_label(r->tracks, d->lib, d->query);
-	return 0;
-}
-
-static int on_decision(void *ctx, const struct session_decision *d)
-{
-	struct recorder *r = ctx;
-	struct trace_item item = {.kind = TRACE_ITEM_DECISION};
-	int err;
-
-	item.decision = (struct trace_decision){
-		.time_ns = d->time_ns,
-		.kind = d->kind,
-		.cost_ppm = d->cost_ppm,
-		.budget_ppm = d->budget_ppm,
-	};
-	err = label_of_decision(r, d, &item.decision.label);
-	if (err)
-		return err;
-	trace_output__write(&r->trace, trace_writer__decision, &item.decision);
-	return model__item(&r->model, &item);
 }
 
 struct session_sink recorder__sink(struct recorder *r)
@@ -499,8 +492,6 @@ struct session_sink recorder__sink(struct recorder *r)
 		.record = on_record,
 		.late = on_late,
 		.cwd = on_cwd,
-		.sampled = on_sampled,
-		.decision = on_decision,
 	};
 }
 
@@ -521,6 +512,33 @@ static struct trace_losses losses_of(struct recorder *r, const uint64_t counters
 	return losses;
 }
 
+static int on_result(void *ctx, const struct trace_tally *t)
+{
+	struct live_results *all = ctx;
+
+	return array__add(&all->at, &all->n, &all->capacity, t);
+}
+
+bool recorder__counts(const struct recorder *r)
+{
+	return r->by_samples && r->opt.mode != LIVE_NONE;
+}
+
+void recorder__counted(struct recorder *r)
+{
+	r->results.rounds++;
+}
+
+/* Those that the summary does not have. */
+static void show_results(struct recorder *r)
+{
+	const struct tracks_sink sink = {.ctx = &r->results, .tally = on_result};
+
+	r->results.n = 0;
+	if (recorder__counts(r))
+		r->err = tracks__show_results(r->tracks, &sink) ?: r->err;
+}
+
 static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX],
 				bool last)
 {
@@ -530,15 +548,17 @@ static struct trace_losses tick(struct recorder *r, const uint64_t counters[WIRE
 		.start_ns = r->start_ns,
 		.processes = tracks__processes(r->tracks),
 		.running = tracks__running(r->tracks),
-		.recorded_only = r->model.decisions.ppm,
 		.last = last,
 		.losses = &losses,
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
 		.now = r->now.asked_ns && !last ? &r->answer : NULL,
-		.samples = r->only_samples ? &r->counts : NULL,
+		.samples = r->by_samples ? &r->counts : NULL,
+		.results = &r->results,
 	};
 
+	r->err = slow_sampled__tick(&r->slow_sampled) ?: r->err;
+	show_results(r);
 	recorder__commit_file(r);
 	trace_output__write(&r->trace, trace_writer__losses, &losses);
 	trace_output__write(&r->trace, trace_writer__flush);
@@ -557,7 +577,8 @@ struct now_asked recorder__now(struct recorder *r)
 	recorder__release_samples(r);
 	return (struct now_asked){
 		.now = &r->now,
-		.sampled = r->only_samples ? &r->now_sampled : NULL,
+		.sampled = r->by_samples ? &r->now_sampled : NULL,
+		.jobs = &r->jobs,
 		.tracks = r->tracks,
 		.summary = r->model.summary,
 		.texts = &r->model.options.texts,
@@ -577,8 +598,13 @@ uint32_t recorder__processes(const struct recorder *r)
 
 static void closing_line(const struct recorder *r, const struct trace_losses *losses)
 {
+	struct summary_counts counts = {};
+
+	/* Without memory they are missing from the line. */
+	if (r->by_samples && filter__wants_counts(r->opt.filter))
+		summary__counts(r->model.summary, SUMMARY_ALL, &counts);
 	closing_line__print(&(struct closing_line){
-		.queries = r->n_queries,
+		.queries = r->by_samples ? counts.queries : r->n_queries,
 		.others = summary__spans(r->model.summary) - r->n_queries - r->n_hits,
 		.hits = r->n_hits,
 		.sampled = r->sampled,
@@ -586,7 +612,6 @@ static void closing_line(const struct recorder *r, const struct trace_losses *lo
 		.samples_cut = r->samples.n_cut,
 		.samples_lost = losses->count[TRACE_COUNT_NO_SAMPLE],
 		.unknown_hits = tracks__unknown_hits(r->tracks),
-		.unprobed = r->opt.budget_ppm ? 0 : decisions__queries(&r->model.decisions),
 		.compilers = tracks__processes(r->tracks),
 		.lost = trace_losses__total(losses),
 		.place = trace_output__place(&r->trace),
@@ -615,10 +640,12 @@ static int write_summary(void *ending, FILE *to)
 					CLOSING_ROWS);
 }
 
-/* A compilation that was recorded from its start executes queries. */
+/* A compilation that was recorded from its start executes queries, and has passes. */
 static bool expects_intervals(const struct recorder *r, const struct verdict *v)
 {
-	return filter__passes(r->opt.filter, FILTER_QUERY, NULL) && v->compiles > r->n_adopted;
+	return (filter__passes(r->opt.filter, FILTER_QUERY, NULL) ||
+		filter__passes(r->opt.filter, FILTER_TIMER, NULL)) &&
+	       v->compiles > r->n_adopted;
 }
 
 /* Called even if nothing else is printed: a missing number must not be taken for a small one. */
@@ -678,6 +705,7 @@ void recorder__settle(struct recorder *r)
 	r->err = tracks__settle(r->tracks) ?: r->err;
 	if (r->err)
 		diag_error("the last records are missing: %s", strerror(-r->err));
+	r->err = slow_sampled__over(&r->slow_sampled, TRACE_NO_PROCESS) ?: r->err;
 	slow_lines__over(&r->live.slow, TRACE_NO_PROCESS);
 	write_lines(r);
 }
@@ -712,7 +740,10 @@ void recorder__free(struct recorder *r)
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
 	sample_counts__destroy(&r->counts);
+	free(r->results.at);
 	now_sampled__destroy(&r->now_sampled);
+	slow_sampled__clear(&r->slow_sampled);
+	recent_jobs__clear(&r->jobs);
 	model__destroy(&r->model);
 	trace_output__destroy(&r->trace);
 	label_names__clear(&r->labels);

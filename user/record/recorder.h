@@ -52,8 +52,7 @@ struct recorder_options {
 	 */
 	bool (*wait)(void *ctx, int fd);
 	void *wait_ctx;
-	uint64_t budget_ppm; /* requested share of CPU time for the probes; 0: none was requested */
-	struct sampling_options sampling; /* how stacks are sampled, or are on demand */
+	struct sampling_options sampling; /* how stacks are sampled */
 	struct begun *begun; /* gets what the session reports, until it is cleared; or NULL */
 	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
 };
@@ -93,6 +92,11 @@ struct session_sink recorder__sink(struct recorder *r);
  * error of records that have waited until now is returned, as the sink's function returns others.
  */
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* The live view shows the results of compilers that run, if they are read (session__count()). */
+bool recorder__counts(const struct recorder *r);
+/* All of them were read since the last call: rates of results are since then. */
+void recorder__counted(struct recorder *r);
 
 /* Bytes of the trace so far. */
 uint64_t recorder__bytes(const struct recorder *r);

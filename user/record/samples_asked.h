@@ -3,13 +3,18 @@
 #ifndef QPROF_RECORD_SAMPLES_ASKED_H
 #define QPROF_RECORD_SAMPLES_ASKED_H
 
-#include "budget/budget.h"
 #include "capture/filter.h"
 #include "capture/sampling_options.h"
 #include "options/options.h"
 
-/* `limit`: all zeroes without a budget. What has no probes for the sake of a budget is sampled. */
-struct sampling_options samples_asked(const struct cli_record_options *o, struct budget_limit limit,
+/*
+ * Whether samples show the intervals that --slow asks for: those of two periods and more. False
+ * without --slow.
+ */
+bool samples_show_slow(const struct cli_record_options *o);
+
+/* Where no query has probes, samples have their times. */
+struct sampling_options samples_asked(const struct cli_record_options *o,
 				      const struct filter *filter);
 
 #endif /* QPROF_RECORD_SAMPLES_ASKED_H */

@@ -23,7 +23,9 @@ static bool read_item(struct slow_lines *l, const struct trace_process *p, char 
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (!l->name || l->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+	if (l->name && l->forgot_key)
+		return false;
+	if (!l->name || wire_key_crate(l->key) != WIRE_KEY_LOCAL_CRATE)
 		return true;
 	if (now - l->named_since_ns > 1000000000) {
 		l->named_since_ns = now;
@@ -40,6 +42,7 @@ static void print(struct slow_lines *l, const struct trace_span *s, const struct
 		  const char *label, const char *item)
 {
 	const struct trace_process *p = summary__process_at(l->processes, s->process);
+	struct trace_times known = *times;
 	_free_ char *line = NULL;
 	size_t len = 0;
 	FILE *to;
@@ -51,7 +54,9 @@ static void print(struct slow_lines *l, const struct trace_span *s, const struct
 	to = open_memstream(&line, &len);
 	if (!to)
 		return;
-	slow_print(to, stderr, s, times, p, label, item);
+	if (l->by_samples)
+		known.self_ns = SLOW_WITH_QUERIES;
+	slow_print(to, stderr, s, &known, p, label, item);
 	if (!fclose(to))
 		writer_thread__put(l->to, line, len);
 }
@@ -88,7 +93,8 @@ void slow_lines__see(struct slow_lines *l, const struct trace_span *s,
 	/* An interval is at least as long as those within it with the time of probes only. */
 	if (!p || s->end_ns - s->start_ns < l->least_ns || !slow_is_interval(s))
 		return;
-	if (!explained__take(&l->explained, s, slow_ns(s, times), slow_ns(s, times) >= l->least_ns))
+	if (!explained__take(s->flags & TRACE_SPAN_SAMPLED ? &l->sampled : &l->explained, s,
+			     slow_ns(s, times), slow_ns(s, times) >= l->least_ns))
 		return;
 	if (s->kind == TRACE_KIND_QUERY)
 		is_known = read_item(l, p, &item);
@@ -135,4 +141,5 @@ void slow_lines__clear(struct slow_lines *l)
 	while (l->n_held)
 		free(l->held[--l->n_held].label);
 	explained__clear(&l->explained);
+	explained__clear(&l->sampled);
 }

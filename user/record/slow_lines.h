@@ -28,10 +28,13 @@ struct slow_lines {
 	uint64_t least_ns;
 	const struct summary *processes; /* of the recorder */
 	struct explained explained;	 /* intervals that lines were printed about */
+	struct explained sampled;	 /* likewise, of those with TRACE_SPAN_SAMPLED */
 	/* As in struct recorder_options. */
 	int (*name)(void *ctx, pid_t pid, const char *crate, uint64_t key, char **out);
 	void *name_ctx;
-	uint64_t key; /* of the span that is being recorded, or 0 */
+	uint64_t key;	 /* of the span that is being recorded, or 0 */
+	bool forgot_key; /* it had one that is not known any more: its name may come */
+	bool by_samples; /* self times are not known: they hold those of queries */
 	uint64_t named_since_ns;
 	uint32_t n_named; /* names that were looked for since then */
 	struct slow_held held[SLOW_LINES_HELD];

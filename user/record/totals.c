@@ -7,13 +7,12 @@
 int totals__print(struct model *m, const struct trace_losses *losses, struct totals_layout layout,
 		  FILE *to)
 {
-	const struct cost cost = cost_of(m);
+	const struct cost cost = cost_of(m, summary__n_processes(m->summary));
 	const struct report_options report = {
 		.top = layout.rows,
 		.width = layout.columns,
 		.costs = m->has_costs ? &m->costs : NULL,
 		.cost = &cost,
-		.decisions = m->decisions.ppm ? &m->decisions : NULL,
 		.totals_only = true,
 	};
 

@@ -15,7 +15,7 @@ struct trace_head {
 };
 
 /*
- * The head of a new trace of this machine, without its times and its budget. `command` is
+ * The head of a new trace of this machine, without its times. `command` is
  * NULL-terminated, or NULL. The texts belong to `head`, which is destroyed in any case. 0 or
  * -ENOMEM.
  */

@@ -408,21 +408,6 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 	return past__file(&t->past, number, file) ?: SINK_ALL(t, file, number, file);
 }
 
-static int on_sampled(void *ctx)
-{
-	struct traces *t = ctx;
-
-	t->past.sampled = true;
-	return SINK_ALL(t, sampled);
-}
-
-static int on_decision(void *ctx, const struct session_decision *d)
-{
-	struct traces *t = ctx;
-
-	return past__decision(&t->past, d) ?: SINK_ALL(t, decision, d);
-}
-
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
 		      const struct arguments *args)
 {
@@ -478,6 +463,7 @@ static uint32_t pid_of(const void *record, size_t size)
 		[WIRE_SAMPLE] = offsetof(struct wire_sample, pid),
 		[WIRE_COUNTS] = offsetof(struct wire_counts, pid),
 		[WIRE_JOB] = offsetof(struct wire_job, pid),
+		[WIRE_FED] = offsetof(struct wire_fed, pid),
 	};
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 	uint32_t pid = NO_PID;
@@ -545,8 +531,6 @@ struct session_sink traces__sink(struct traces *t)
 		.late = on_late,
 		.waited = on_waited,
 		.cwd = on_cwd,
-		.sampled = on_sampled,
-		.decision = on_decision,
 	};
 }
 

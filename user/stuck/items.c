@@ -84,7 +84,7 @@ uint64_t item_key(const struct plan_held_key *held, const struct wire_memory_key
 
 static bool is_local(uint64_t key)
 {
-	return key && key >> 32 == wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32;
+	return key && wire_key_crate(key) == WIRE_KEY_LOCAL_CRATE;
 }
 
 /* The name of a row further in with the same key, or NULL. */

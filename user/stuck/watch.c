@@ -285,11 +285,11 @@ int watch__open(struct watch **out)
 
 	if (err)
 		return err;
-	err = filter__new(NULL, 0, &w->filter);
+	err = filter__new(&(const char *){"default,query-provider"}, 1, &w->filter);
 	if (err)
 		return diag_error_r(err, "out of memory");
 	opt.filter = w->filter;
-	err = session__open(&opt, &sink, (struct budget_limit){0}, &w->session);
+	err = session__open(&opt, &sink, &w->session);
 	if (err)
 		return err;
 	*out = take_ptr(w);

@@ -24,8 +24,11 @@ static int level_of(uint8_t type)
 }
 
 /* Whether readers still accept the file if a payload of `raw` bytes is compressed to `stored`. */
-static bool may_compress(const struct chunk_sink *s, size_t raw, size_t stored)
+static bool may_compress(const struct chunk_sink *s, uint8_t type, size_t raw, size_t stored)
 {
+	/* Each item takes a byte at least. */
+	if (type == QPT_RESULTS && s->results + raw > QPT_RESULTS_FREE + s->file.bytes + stored)
+		return false;
 	return s->expanded + raw <=
 	       QPT_EXPANSION_WRITER + QPT_EXPANSION_FACTOR * (s->file.bytes + stored);
 }
@@ -46,13 +49,15 @@ static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
 					     level_of(h->type));
 
-		if (!ZSTD_isError(n) && n < raw->size && may_compress(s, raw->size, n)) {
+		if (!ZSTD_isError(n) && n < raw->size && may_compress(s, h->type, raw->size, n)) {
 			s->expanded += raw->size;
 			h->flags = QPT_CHUNK_ZSTD;
 			h->stored = n;
+			s->results += h->type == QPT_RESULTS ? raw->size : 0;
 			return 0;
 		}
 	}
+	s->results += h->type == QPT_RESULTS ? raw->size : 0;
 	if (raw->size)
 		memcpy(payload, raw->data, raw->size);
 	h->stored = raw->size;

@@ -20,6 +20,7 @@ struct chunk_sink {
 	struct byte_buffer index_payload;
 	ZSTD_CCtx *zstd;
 	uint64_t expanded; /* bytes of the payloads that were compressed */
+	uint64_t results;  /* bytes of all payloads of QPT_RESULTS */
 };
 
 /*

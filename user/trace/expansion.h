@@ -15,8 +15,10 @@
 
 /* All zeroes: nothing was read yet. */
 struct expansion {
-	uint64_t read; /* bytes of the file */
-	uint64_t made; /* bytes that were made of them so far */
+	uint64_t read;	  /* bytes of the file */
+	uint64_t made;	  /* bytes that were made of them so far */
+	uint64_t size;	  /* of the file, when it was opened */
+	uint64_t results; /* items of RESULTS so far */
 	bool unlimited;
 	bool refused; /* for good: some of the trace was not made */
 };
@@ -36,6 +38,18 @@ static inline bool expansion__make(struct expansion *e, uint64_t bytes)
 		e->refused = true;
 	if (!e->refused)
 		e->made += bytes;
+	return !e->refused;
+}
+
+/* Count `n` items of RESULTS: all readers that sum them up have a sum for each, at most. */
+static inline bool expansion__results(struct expansion *e, uint64_t n)
+{
+	if (!e)
+		return true;
+	e->results += n;
+	if (!e->unlimited &&
+	    e->results > QPT_RESULTS_FREE + (e->size > e->read ? e->size : e->read))
+		e->refused = true;
 	return !e->refused;
 }
 

@@ -17,7 +17,7 @@ struct trace_filter {
 	 */
 	bool (*process)(void *ctx, const struct trace_process *p);
 	/*
-	 * Selects labels of spans, tallies and decisions by text, and samples by the label of the
+	 * Selects labels of spans and tallies by text, and samples by the label of the
 	 * innermost interval on their stack; NULL selects all. Asked once per label.
 	 */
 	bool (*label)(void *ctx, const char *text);

@@ -25,7 +25,7 @@ void trace_info__store(const struct trace_info *info, struct byte_buffer *out)
 	store_text(out, info->kernel);
 	store_text(out, info->host);
 	byte_buffer__varint(out, info->clock);
-	byte_buffer__varint(out, info->budget_ppm);
+	byte_buffer__varint(out, 0); /* a budget of earlier versions */
 	byte_buffer__bytes(out, info->id.bytes, sizeof(info->id.bytes));
 	byte_buffer__varint(out, info->cpus);
 	store_text(out, info->command);
@@ -46,7 +46,7 @@ static int take_text(struct byte_reader *in, char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-/* Members that the first writers did not store, but for the clock and the budget. */
+/* Members that the first writers did not store, but for the clock. */
 static int take_later(struct trace_info *info, struct byte_reader *in)
 {
 	const uint8_t *id = byte_reader__bytes(in, sizeof(info->id.bytes));
@@ -71,11 +71,11 @@ int trace_info__take(struct trace_info *info, struct byte_reader *in)
 	for (size_t i = 0; i < N_OF(texts); i++)
 		if (take_text(in, texts[i]))
 			return -ENOMEM;
-	/* The first writers stored neither a clock, as they had only one, nor a budget. */
+	/* The first writers stored neither a clock, as they had only one, nor what follows. */
 	if (!in->bad && in->at != in->end)
 		info->clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
 	if (!in->bad && in->at != in->end)
-		info->budget_ppm = byte_reader__varint(in);
+		byte_reader__varint(in); /* a budget of earlier versions */
 	if (!in->bad && in->at != in->end && take_later(info, in))
 		return -ENOMEM;
 	return in->bad ? -EBADMSG : 0;

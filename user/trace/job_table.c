@@ -7,6 +7,9 @@
 #include "base/array.h"
 #include "qprof/trace_format.h"
 
+_Static_assert(TRACE_JOB_DEPTH_MAX == QPT_JOB_DEPTH_MAX, "the same limit");
+_Static_assert(sizeof(struct trace_job) == QPT_EXPANSION_JOB, "what it counts");
+
 int job_table__add(struct job_table *t, const struct trace_job *job, uint32_t *id)
 {
 	uint32_t n = t->first + t->n;
@@ -68,6 +71,9 @@ int job_table__take(struct job_table *t, struct byte_reader *in, uint32_t n_proc
 		job.process = (uint32_t)process;
 		job.invocation = (uint32_t)invocation - 1;
 		job.parent = back ? (uint32_t)(t->n + 1 - back) : TRACE_NO_JOB;
+		job.depth = back ? t->items[job.parent - 1].depth + 1 : 1;
+		if (job.depth > QPT_JOB_DEPTH_MAX)
+			return -EBADMSG;
 		if (array__add(&t->items, &t->n, &t->capacity, &job))
 			return -ENOMEM;
 	}

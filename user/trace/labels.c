@@ -19,6 +19,7 @@ static const char *const texts[TRACE_KIND_OTHER] = {
 	[TRACE_KIND_HIT_COUNT] = "QueryCacheHitCount",
 	[TRACE_KIND_ARTIFACT_SIZE] = "ArtifactSize",
 	[TRACE_KIND_RESULTS] = "QueryResults",
+	[TRACE_KIND_RESULTS_AT_LEAST] = "QueryResultsAtLeast",
 	[TRACE_KIND_OFF_CPU] = "OffCpu",
 };
 

@@ -30,7 +30,6 @@ int name_writer__flush(struct name_writer *w)
 
 	err = err ?: pending__write(&w->new_labels, w->sink, QPT_LABELS, NULL);
 	err = err ?: pending__write(&w->new_keys, w->sink, QPT_KEYS, NULL);
-	err = err ?: pending__write(&w->new_decisions, w->sink, QPT_DECISIONS, NULL);
 	err = err ?: pending__write(&w->new_processes, w->sink, QPT_PROCESSES, NULL);
 	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
 	err = err ?: pending__write(&w->new_foreign, w->sink, QPT_FOREIGN, NULL);
@@ -393,33 +392,12 @@ int name_writer__thread(struct name_writer *w, const struct trace_thread *t)
 	return added(w, &w->new_threads);
 }
 
-int name_writer__decision(struct name_writer *w, const struct trace_decision *d)
-{
-	uint8_t record[5 * BYTES_VARINT_MAX], *at = record;
-	uint32_t label = d->label;
-	int err;
-
-	if (w->sink->file.error)
-		return w->sink->file.error;
-	if (label >= w->strings.n)
-		return -EINVAL;
-	err = name_writer__disk_label(w, &label, d->kind);
-	if (err)
-		return err;
-	at = bytes_store_varint(at, d->time_ns);
-	at = bytes_store_varint(at, label);
-	at = bytes_store_varint(at, QPT_WATCH_OFF);
-	at = bytes_store_varint(at, d->cost_ppm);
-	at = bytes_store_varint(at, d->budget_ppm);
-	return add_sized(w, &w->new_decisions, record, at - record);
-}
-
 void name_writer__destroy(struct name_writer *w)
 {
-	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
-				 &w->new_threads, &w->new_mappings, &w->new_processes,
-				 &w->new_lines,	  &w->new_places,   &w->new_keys,
-				 &w->new_foreign, &w->new_files};
+	struct pending *all[] = {&w->new_strings,  &w->new_labels,    &w->new_threads,
+				 &w->new_mappings, &w->new_processes, &w->new_lines,
+				 &w->new_places,   &w->new_keys,      &w->new_foreign,
+				 &w->new_files};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Writes what the spans and tallies of a trace refer to: strings, labels, processes, threads,
- * mappings, places, files, functions, lines; and decisions. Records wait until their chunk is full,
+ * mappings, places, files, functions, lines. Records wait until their chunk is full,
  * or until name_writer__flush(), which comes before each chunk that refers to them.
  *
  * The functions without a comment are as those of trace_writer, which this is a part of.
@@ -32,7 +32,6 @@ struct name_writer {
 	struct function_list functions;
 	struct pending new_strings;
 	struct pending new_labels;
-	struct pending new_decisions;
 	struct pending new_processes;
 	struct pending new_threads;
 	struct u64_map foreign; /* string ids in new_foreign, now or before */
@@ -66,7 +65,6 @@ int name_writer__function(struct name_writer *w, const struct trace_function *f)
 int name_writer__lines(struct name_writer *w, uint32_t first, const struct trace_line *rows,
 		       size_t n);
 int name_writer__kind(struct name_writer *w, const char *text, uint8_t *kind);
-int name_writer__decision(struct name_writer *w, const struct trace_decision *d);
 
 /* As name_writer__disk_label(), of a kind other than TRACE_KIND_QUERY. */
 int name_writer__label_of_kind(struct name_writer *w, uint32_t *label, uint8_t kind);

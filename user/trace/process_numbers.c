@@ -49,6 +49,8 @@ static uint32_t *process_in(struct trace_item *item)
 		return &item->thread.process;
 	case TRACE_ITEM_TALLY:
 		return &item->tally.process;
+	case TRACE_ITEM_RESULTS:
+		return &item->results.process;
 	case TRACE_ITEM_SAMPLE:
 		return &item->sample.process;
 	default:

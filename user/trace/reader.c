@@ -141,9 +141,11 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_PROCESSES:
 	case QPT_THREADS:
 	case QPT_TALLIES:
-	case QPT_DECISIONS:
+	case QPT_RESULTS:
 		err = record_reader__begin(&r->records, type, in, &why);
 		break;
+	case QPT_DECISIONS: /* of a recording with a budget: what it means is not known any more */
+		return -EPROTONOSUPPORT;
 	case QPT_SPANS:
 		return begin_spans(r);
 	case QPT_SAMPLES:
@@ -439,7 +441,8 @@ static int check_promise(struct trace_reader *r)
 {
 	struct expansion promised = {.unlimited = r->expansion.unlimited};
 
-	expansion__read(&promised, chunk_stream__file_size(&r->stream));
+	r->expansion.size = chunk_stream__file_size(&r->stream);
+	expansion__read(&promised, r->expansion.size);
 	if (!expansion__make(&promised, chunk_index__expanded(r->index)))
 		r->expansion.refused = true;
 	return r->expansion.refused ? -E2BIG : 0;
@@ -614,6 +617,11 @@ const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t
 	return job_table__get(&r->names.jobs, id);
 }
 
+const struct trace_job *trace_reader__job_of(const void *reader, uint32_t id)
+{
+	return trace_reader__job(reader, id);
+}
+
 uint32_t trace_reader__job_string(const struct trace_reader *r, const struct trace_job *job)
 {
 	const struct trace_span as_in_file = {.process = job->process,
@@ -639,8 +647,6 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	struct trace_stats stats = r->stats;
 
 	stats.threads = r->records.n_names;
-	stats.decisions = r->records.n_decisions;
-	stats.unwatched = r->records.n_unwatched;
 	stats.lost = r->records.n_lost;
 	stats.strings = r->names.n_strings;
 	stats.processes = r->records.processes.n;

@@ -30,8 +30,9 @@ int trace_reader__open(const char *path, struct trace_reader **out, const char *
 int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,
 			    const char **why);
 
-#define TRACE_REFUSED \
-	"it expands to more than 4 GiB and 64 times its size, or its names to more than 256 MiB"
+#define TRACE_REFUSED                                                                              \
+	"it expands to more than 4 GiB and 64 times its size, its names to more than 256 MiB, or " \
+	"its lists of results to more than 16 million and one for each byte"
 
 /*
  * Whether the trace was refused, perhaps after the last item: texts are put together on demand. A
@@ -142,6 +143,8 @@ uint32_t trace_reader__stacks(const struct trace_reader *r);
 
 /* A job of a sample that was read; NULL if there is none. Valid until the next item is read. */
 const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t id);
+/* The same, as a function of any context. */
+const struct trace_job *trace_reader__job_of(const void *reader, uint32_t id);
 
 /* What it is about: as trace_reader__event_string(). */
 uint32_t trace_reader__job_string(const struct trace_reader *r, const struct trace_job *job);
@@ -154,10 +157,8 @@ struct trace_stats {
 	uint64_t spans;		     /* in the chunks that were read */
 	uint64_t passed_over;	     /* in those that were not, as the index says */
 	uint64_t threads;	     /* names */
-	uint64_t decisions;
-	uint64_t unwatched;	  /* of these, to watch none of a kind other than queries */
-	uint64_t lost;		  /* records, as the trace says */
-	uint64_t unknown_labels;  /* spans whose label is virtual and has no text */
+	uint64_t lost;		     /* records, as the trace says */
+	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
 	uint64_t unknown_events;  /* spans for whose event id trace_reader__event() has no text */
 	uint64_t mapped;	  /* virtual ids that were given a text */
 	uint64_t callers;	  /* spans with a caller */

@@ -2,6 +2,7 @@
 #include "trace/record_reader.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 
@@ -133,26 +134,30 @@ static int take_tally(struct record_reader *r, struct byte_reader *in, struct tr
 	return 0;
 }
 
-static int take_decision(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+static int take_results(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
 {
-	struct byte_reader fields = take_fields(in);
-	struct trace_decision d;
-	uint64_t watch;
+	struct trace_results list = {.process = byte_reader__varint_max(in, UINT32_MAX)};
+	uint64_t last = 0;
 
-	if (!is_whole(r, in))
+	if (!r->items)
+		r->items = malloc(TRACE_RESULTS_MAX * sizeof(*r->items));
+	if (!r->items)
+		return -ENOMEM;
+	list.label = byte_reader__varint_max(in, UINT32_MAX);
+	list.kind = byte_reader__varint_max(in, TRACE_RESULTS_UNKNOWN);
+	list.n = byte_reader__varint_max(in, TRACE_RESULTS_MAX);
+	if (!expansion__results(r->names->expansion, list.n))
+		return -E2BIG;
+	for (uint32_t i = 0; i < list.n && !in->bad; i++) {
+		last += bytes_unzigzag(byte_reader__varint(in));
+		in->bad |= last >= r->names->n_strings;
+		r->items[i] = (uint32_t)last;
+	}
+	if (!is_whole(r, in) || list.process >= r->processes.n || list.label >= r->names->n_strings)
 		return -EBADMSG;
-	d.time_ns = byte_reader__varint(&fields);
-	d.label = byte_reader__varint_max(&fields, UINT32_MAX);
-	watch = byte_reader__varint(&fields);
-	d.cost_ppm = byte_reader__varint(&fields);
-	d.budget_ppm = byte_reader__varint(&fields);
-	if (fields.bad || watch != QPT_WATCH_OFF || d.label >= r->names->n_strings)
-		return -EBADMSG;
-	labels__resolve(&r->names->labels, &d.label, &d.kind);
-	r->n_decisions++;
-	r->n_unwatched += d.kind != TRACE_KIND_QUERY;
-	item->kind = TRACE_ITEM_DECISION;
-	item->decision = d;
+	list.items = r->items;
+	item->kind = TRACE_ITEM_RESULTS;
+	item->results = list;
 	return 0;
 }
 
@@ -166,8 +171,8 @@ static const struct list {
 	[QPT_THREADS] = {take_thread, "a list of processes or threads is empty",
 			 "a thread record is malformed"},
 	[QPT_TALLIES] = {take_tally, "a list of tallies is empty", "a tally is malformed"},
-	[QPT_DECISIONS] = {take_decision, "a list of decisions is empty",
-			   "a decision is malformed"},
+	[QPT_RESULTS] = {take_results, "a list of results is empty",
+			 "a list of results is malformed"},
 };
 
 int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_reader *in,
@@ -264,4 +269,5 @@ void record_reader__destroy(struct record_reader *r)
 {
 	process_list__destroy(&r->processes);
 	thread_set__destroy(&r->threads);
+	free(r->items);
 }

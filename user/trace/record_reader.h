@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads the records of a trace that are not spans: processes, threads, tallies and decisions, of
+ * Reads the records of a trace that are not spans: processes, threads, tallies and results, of
  * which a chunk holds a list, and losses, costs and how a recording samples.
  */
 #ifndef QPROF_TRACE_RECORD_READER_H
@@ -18,16 +18,15 @@ struct record_reader {
 	struct thread_set threads; /* the owner adds those of spans */
 	uint8_t type;		   /* of the current list */
 	uint32_t n_left;	   /* records of the list that were not read yet */
+	uint32_t *items;	   /* of the last results */
 	/* Read so far; as in struct trace_stats. */
 	uint64_t n_names;
-	uint64_t n_decisions;
-	uint64_t n_unwatched;
 	uint64_t n_lost;
 };
 
 /*
- * Begin the list of a chunk of type QPT_PROCESSES, _THREADS, _TALLIES or _DECISIONS. -EBADMSG, with
- * a text for a person in `*why`, if it is empty.
+ * Begin the list of a chunk of type QPT_PROCESSES, _THREADS, _TALLIES or _RESULTS. -EBADMSG, with a
+ * text for a person in `*why`, if it is empty.
  */
 int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_reader *in,
 			 const char **why);

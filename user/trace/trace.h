@@ -23,6 +23,11 @@ enum trace_span_flag {
 	TRACE_SPAN_UNWOUND = 1, /* left by unwinding */
 	TRACE_SPAN_LEFT = 2,	/* left, and noticed later: the end is an upper bound */
 	TRACE_SPAN_OPEN = 4,	/* never ended: its thread exited or the capture stopped */
+	/*
+	 * In no file: samples met it (analyze/sampled_intervals.h). It is at least as long, and
+	 * there may be any number of others: such intervals are never counted as executions.
+	 */
+	TRACE_SPAN_SAMPLED = 8,
 };
 
 #define TRACE_SPAN_FLAGS_ALL (TRACE_SPAN_UNWOUND | TRACE_SPAN_LEFT | TRACE_SPAN_OPEN)
@@ -52,6 +57,11 @@ enum trace_kind {
 	 * by another query, or loaded without an interval.
 	 */
 	TRACE_KIND_RESULTS,
+	/*
+	 * QueryResultsAtLeast, the same, of a compiler that may have made more: it still ran, or
+	 * those of one of its query contexts are unknown. No events: nothing is known.
+	 */
+	TRACE_KIND_RESULTS_AT_LEAST,
 	TRACE_KIND_OFF_CPU, /* OffCpu: the thread was on no CPU; ours, not measureme's */
 	TRACE_KIND_OTHER,   /* the first of the kinds that a file adds */
 	TRACE_KINDS_MAX = 144,
@@ -166,17 +176,24 @@ struct trace_tally {
 	uint64_t sum; /* of their values */
 };
 
-/* The label of a decision on all intervals of a kind. */
-#define TRACE_ALL_LABELS "<all>"
+/* What is known of the results that struct trace_results lists. The values of the file. */
+enum trace_results_kind {
+	TRACE_RESULTS_EXECUTED, /* each is of one execution */
+	TRACE_RESULTS_UNSURE, /* each is of one execution at most: it may have been fed or loaded */
+	TRACE_RESULTS_UNKNOWN, /* no list: the query has more, and it is not known about what */
+};
 
-/* From this time on, the intervals of this kind and label are not recorded, of any process. */
-struct trace_decision {
-	uint64_t time_ns; /* on the trace's clock */
-	uint32_t label;	  /* string id of its name, or of TRACE_ALL_LABELS; never virtual */
-	/* The part of the processes' CPU time that recording was expected to take, and may take. */
-	uint64_t cost_ppm;
-	uint64_t budget_ppm;
-	uint8_t kind; /* enum trace_kind */
+/*
+ * What results of a query are about that a process had, some of them at a time. A string is there
+ * more than once if several definitions have that path.
+ */
+#define TRACE_RESULTS_MAX 4096
+struct trace_results {
+	uint32_t process;      /* index */
+	uint32_t label;	       /* string id */
+	uint32_t n;	       /* at most TRACE_RESULTS_MAX */
+	uint8_t kind;	       /* enum trace_results_kind */
+	const uint32_t *items; /* string ids of paths */
 };
 
 /* The reason of a SIGKILL, as far as it is known. The values of the file. */
@@ -326,6 +343,10 @@ enum trace_overhead_part {
 	TRACE_OVERHEAD_N_BREAKPOINTS,
 	TRACE_OVERHEAD_SET_UP, /* of TRACE_OVERHEAD_OWN, what comes once, however long it records */
 	TRACE_OVERHEAD_NAMES,  /* of the compilers, for copies of names */
+	TRACE_OVERHEAD_READ,   /* our own, not in OWN: the toolchain's files, for the first time */
+	/* Other recordings that ran at the same time: the most that one look found. No cost of
+	 * ours. */
+	TRACE_OVERHEAD_N_BESIDE,
 	TRACE_OVERHEAD_MAX,
 };
 
@@ -411,14 +432,17 @@ struct trace_stack {
 
 /*
  * An execution of a query that samples met. Jobs have numbers from 1 on; that around has a smaller
- * one.
+ * one, and there are TRACE_JOB_DEPTH_MAX around each other at most.
  */
 struct trace_job {
 	uint32_t process;    /* index in the file, whatever filter a reader has */
 	uint32_t query;	     /* string id of its name */
 	uint32_t invocation; /* mapped to what it is about; or TRACE_NO_INVOCATION */
 	uint32_t parent;     /* the job around; TRACE_NO_JOB: none, or not known */
+	uint32_t depth;	     /* 1: outermost; set by readers */
 };
+
+#define TRACE_JOB_DEPTH_MAX 2048
 
 /* A stack of a thread at a moment. */
 struct trace_sample {
@@ -450,7 +474,9 @@ struct trace_sampling {
 	 */
 	bool light;
 	bool off_cpu; /* stacks of threads that leave the CPU */
-	/* No execution of a query is recorded: their times are those of samples, which have jobs.
+	/*
+	 * Not all queries have probes: times of all are those of samples, which have jobs. All
+	 * executions of a query are recorded, or none.
 	 */
 	bool queries;
 };
@@ -459,6 +485,12 @@ struct trace_sampling {
 static inline bool trace_sample__is_light(const struct trace_sample *s, bool light)
 {
 	return light && s->cause == TRACE_SAMPLE_FAULT;
+}
+
+/* Up to when it says what the thread did: a wait begins at time_ns. */
+static inline uint64_t trace_sample__end_ns(const struct trace_sample *s)
+{
+	return s->cause == TRACE_SAMPLE_OFF_CPU ? s->time_ns + s->value : s->time_ns;
 }
 
 /* The clock of a trace's times; stable on disk. */
@@ -486,7 +518,6 @@ struct trace_info {
 	enum trace_clock clock;
 	uint64_t clock_start_ns;    /* on that clock, when the capture began */
 	uint64_t realtime_start_ns; /* CLOCK_REALTIME at the same moment, ns since the epoch */
-	uint64_t budget_ppm;	    /* of CPU time, for the probes; 0: no budget was set */
 	struct trace_id id;
 	uint64_t cpus; /* of the machine; 0: unknown */
 	char *command; /* that was recorded, joined by spaces; NULL: none, or it is unknown */

@@ -131,9 +131,8 @@ bool verdicts__want_record(struct verdicts *v, const struct trace_item *item)
 		return want_process(v, item->thread.process);
 	case TRACE_ITEM_TALLY:
 		return want_label(v, item->tally.label) && want_process(v, item->tally.process);
-	case TRACE_ITEM_DECISION:
-		return want_time(v, item->decision.time_ns, item->decision.time_ns) &&
-		       want_label(v, item->decision.label);
+	case TRACE_ITEM_RESULTS:
+		return want_label(v, item->results.label) && want_process(v, item->results.process);
 	default:
 		return want_process(v, item->process->index);
 	}

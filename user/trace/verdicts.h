@@ -36,7 +36,7 @@ bool verdicts__want_span(struct verdicts *v, const struct trace_span *s);
 /* Whether the filter wants a sample. With labels, one whose stack shows no interval is not. */
 bool verdicts__want_sample(struct verdicts *v, const struct trace_sample *s);
 
-/* Whether the filter wants a thread, a tally, a decision or a process. */
+/* Whether the filter wants a thread, a tally or a process. */
 bool verdicts__want_record(struct verdicts *v, const struct trace_item *item);
 
 /* Whether the filter may want a span of this chunk. */

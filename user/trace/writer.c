@@ -24,6 +24,7 @@ struct trace_writer {
 	uint64_t n_spans; /* written */
 	struct batch_summer summer;
 	struct pending tallies;
+	struct pending results;
 	struct trace_losses losses;
 	bool losses_given;
 	bool losses_changed; /* since they were written */
@@ -53,7 +54,8 @@ static int write_spans(struct trace_writer *w)
 static int write_tallies(struct trace_writer *w)
 {
 	return name_writer__flush(&w->names)
-		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL);
+		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL)
+		       ?: pending__write(&w->results, &w->sink, QPT_RESULTS, NULL);
 }
 
 static int write_losses(struct trace_writer *w)
@@ -176,11 +178,6 @@ int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
 	return name_writer__kind(&w->names, text, kind);
 }
 
-int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d)
-{
-	return name_writer__decision(&w->names, d);
-}
-
 /* Most spans have no caller: only for the others is the end of the ranges looked up. */
 static bool has_caller(const struct trace_writer *w, uint32_t caller)
 {
@@ -249,6 +246,30 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 	byte_buffer__varint(body, t->events);
 	byte_buffer__varint(body, t->sum);
 	return pending__add(&w->tallies) ? write_tallies(w) : 0;
+}
+
+int trace_writer__results(struct trace_writer *w, const struct trace_results *r)
+{
+	struct byte_buffer *body = &w->results.body;
+	uint32_t last = 0;
+
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (r->process >= w->names.n_processes || r->label >= w->names.strings.n ||
+	    r->n > TRACE_RESULTS_MAX)
+		return -EINVAL;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->items[i] >= w->names.strings.n)
+			return -EINVAL;
+	byte_buffer__varint(body, r->process);
+	byte_buffer__varint(body, r->label);
+	byte_buffer__varint(body, r->kind);
+	byte_buffer__varint(body, r->n);
+	for (uint32_t i = 0; i < r->n; i++) {
+		byte_buffer__varint(body, bytes_zigzag((uint64_t)r->items[i] - last));
+		last = r->items[i];
+	}
+	return pending__add(&w->results) ? write_tallies(w) : 0;
 }
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
@@ -344,6 +365,7 @@ void trace_writer__free(struct trace_writer *w)
 	sample_writer__destroy(&w->samples);
 	name_writer__destroy(&w->names);
 	byte_buffer__destroy(&w->tallies.body);
+	byte_buffer__destroy(&w->results.body);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
 	chunk_sink__destroy(&w->sink);

@@ -120,10 +120,10 @@ int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s);
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
 /*
- * Add a decision of a budget, in the order in which they are made. -EINVAL if its label, which
- * is never virtual, has not been added.
+ * Add what results of a query are about; its process and strings must have been added before.
+ * -EINVAL.
  */
-int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d);
+int trace_writer__results(struct trace_writer *w, const struct trace_results *results);
 
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);

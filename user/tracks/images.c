@@ -82,26 +82,33 @@ int images__on_names(struct images *all, uint32_t pid, const struct library *lib
 	return crates__share(&image->crates, &how);
 }
 
-/* Name what the executions of an image were about. */
-static int name_keys(struct images *all, struct image *image)
+static struct keys_naming naming_of(struct images *all, struct image *image,
+				    const struct library *lib)
 {
-	const struct library *lib = image->library;
-	struct keys_naming how = {
+	return (struct keys_naming){
 		.sink = all->sink,
 		.definitions = &image->definitions,
 		.sources = &image->sources,
 		.crates = &image->crates,
 		.dependencies = &all->dependencies,
+		.layout = &lib->layout,
 		.crate = image->p.crate,
 		.process = image->p.index,
 	};
+}
+
+/* Name what the executions of an image were about. */
+static int name_keys(struct images *all, struct image *image)
+{
+	const struct library *lib = image->library;
+	struct keys_naming how;
 
 	if (!image->in_trace || !lib || !all->sink->map)
 		return 0;
 	/* How its table is read is not known any more. */
 	if (lib->serial != image->library_serial)
 		forget_names(image);
-	how.layout = &lib->layout;
+	how = naming_of(all, image, lib);
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }
 
@@ -128,12 +135,17 @@ static bool is_incremental(const struct image *image)
 	       (len >= 4 && !strcmp(command + len - 4, " ..."));
 }
 
-/* Nor is it known how many: loads from before are in no record. */
+/*
+ * Nor is it known how many: loads from before are in no record, or in that of the process that was
+ * forked.
+ */
 static enum results_loads loads_of(const struct image *image)
 {
+	bool late = image->p.attached_late || image->is_fork;
+
 	if (!is_incremental(image))
-		return RESULTS_NO_LOADS;
-	return image->p.attached_late ? RESULTS_LOADS_UNSEEN : RESULTS_LOADS_SEEN;
+		return late ? RESULTS_NO_LOADS_LATE : RESULTS_NO_LOADS;
+	return late ? RESULTS_LOADS_UNSEEN : RESULTS_LOADS_SEEN;
 }
 
 int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib)
@@ -146,15 +158,95 @@ int images__on_counts(struct images *all, const struct wire_counts *r, const str
 		return err;
 	image->counted = lib;
 	image->counted_serial = lib->serial;
-	return results__add(&image->results, lib, loads_of(image), r);
+	err = results__add(&image->results, lib, loads_of(image), r, &all->n_uncounted);
+	/* Of which compiler is not known: one that ran then. */
+	image->results.records_lost |= r->lost_ns > image->p.start_ns;
+	return err;
+}
+
+static bool has_results(const struct image *image)
+{
+	return image->in_trace && image->counted && image->counted->serial == image->counted_serial;
+}
+
+struct item_naming {
+	struct keys *keys;
+	struct keys_naming how;
+};
+
+static int name_item(void *ctx, uint32_t index, uint32_t *string)
+{
+	struct item_naming *n = ctx;
+
+	return keys__name_definition(n->keys, &n->how, index, string);
+}
+
+/* Give away what the results were about of a context that is over. */
+static int give_items(struct images *all, struct image *image, bool end)
+{
+	const struct library *lib = image->counted;
+	struct item_naming naming;
+	struct item_results_naming how = {
+		.ctx = &naming,
+		.name = name_item,
+		.sink = all->sink,
+		.lib = lib,
+		.process = image->p.index,
+	};
+	int err;
+
+	if (!has_results(image) || !all->sink->results || !all->sink->map || !lib->keys ||
+	    !lib->items || lib->n_labels != image->results.n)
+		return 0;
+	naming = (struct item_naming){&image->keys, naming_of(all, image, lib)};
+	if (!image->definitions.table.size)
+		item_results__miss_all(&image->results.items);
+	err = item_results__give(&image->results.items, &how, &all->n_unnamed, &all->n_uncounted);
+	return err || !end ? err : item_results__end(&image->results.items, &how);
+}
+
+int images__on_drop(struct images *all, struct image *image, const struct library *lib)
+{
+	return results__drop(&image->results, lib, loads_of(image), &all->n_uncounted)
+		       ?: give_items(all, image, false);
+}
+
+int images__show_results(const struct images *all, const struct tracks_sink *sink)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->n && !err; i++) {
+		const struct image *image = &all->at[i];
+
+		if (has_results(image))
+			err = results__show(&image->results, image->counted, loads_of(image), sink,
+					    image->p.index);
+	}
+	return err;
 }
 
 static int give_results(struct images *all, struct image *image)
 {
-	if (!image->in_trace || !image->counted || image->counted->serial != image->counted_serial)
+	if (!has_results(image))
 		return 0;
-	return results__give(&image->results, image->counted, loads_of(image), all->sink,
-			     image->p.index);
+	results__end(&image->results, image->counted, loads_of(image), &all->n_uncounted);
+	return give_items(all, image, true)
+		       ?: results__give(&image->results, image->counted, all->sink, image->p.index);
+}
+
+int images__leave(struct images *all, const struct library *lib)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->n && !err; i++) {
+		struct image *image = &all->at[i];
+
+		if (image->counted != lib)
+			continue;
+		err = give_results(all, image);
+		image->counted = NULL;
+	}
+	return err;
 }
 
 static void forget(struct images *all, struct image *image)

@@ -66,6 +66,7 @@ struct images {
 	uint64_t n_exited;
 	uint32_t n_processes;	/* of the trace */
 	uint64_t n_unnamed;	/* executions whose key has no name */
+	uint64_t n_uncounted;	/* queries whose results are unknown, of each query context */
 	uint32_t n_running;	/* of these, those that have not exited */
 	uint32_t long_commands; /* bytes of commands that are longer than WIRE_ARGS_MAX */
 };
@@ -104,6 +105,18 @@ int images__on_names(struct images *all, uint32_t pid, const struct library *lib
 
 /* Results of a pid's compiler were counted, which uses `lib`. */
 int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib);
+
+/* Give the `tally` of a sink what is known by now of the results of all images. */
+int images__show_results(const struct images *all, const struct tracks_sink *sink);
+
+/*
+ * Another library gets the place of `lib`: give away the results of its compilers, of which those
+ * that exited are remembered, and of which no record follows.
+ */
+int images__leave(struct images *all, const struct library *lib);
+
+/* The query context of an image's compiler was dropped. */
+int images__on_drop(struct images *all, struct image *image, const struct library *lib);
 
 /* As tracks__adopt(), tracks__begin(), tracks__late() and tracks__cwd(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,

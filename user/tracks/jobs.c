@@ -6,15 +6,23 @@
 
 #include "base/array.h"
 
-/* A chain of jobs beyond is cut: no stack of rustc's is so deep. */
-#define CHAIN_MAX 4096
+static bool is_same(const struct job *a, const struct job *b)
+{
+	return a->parent == b->parent && a->key == b->key && a->query == b->query &&
+	       a->lib == b->lib;
+}
 
 int jobs__note(struct jobs *j, const struct wire_job *r)
 {
 	const struct job new = {
 		.parent = r->parent, .key = r->key, .query = r->query, .lib = r->lib};
 
-	if (!r->job || j->n == JOBS_MAX || u64_map__get(&j->known, r->job) != U64_MAP_NONE)
+	uint32_t known = r->job ? u64_map__get(&j->known, r->job) : U64_MAP_NONE;
+
+	/* Without probes another context has jobs of the same numbers, and no drop is between. */
+	if (known != U64_MAP_NONE && !is_same(&j->items[known], &new))
+		j->items[known] = new;
+	if (!r->job || j->n == JOBS_MAX || known != U64_MAP_NONE)
 		return 0;
 	if (array__reserve_one(&j->items, j->n, &j->capacity, sizeof(*j->items)))
 		return -ENOMEM;
@@ -29,41 +37,45 @@ static struct job *find(const struct jobs *j, uint64_t number)
 	return at == U64_MAP_NONE ? NULL : &j->items[at];
 }
 
-static int put(const struct jobs_context *c, struct job *job, uint32_t parent)
+static int put(const struct jobs_context *c, struct job *job, const struct job *parent)
 {
 	struct trace_job out = {
 		.process = c->process,
 		.invocation = TRACE_NO_INVOCATION,
-		.parent = parent,
+		.parent = parent ? parent->id : TRACE_NO_JOB,
 	};
 	int err;
 
 	if (job->refused || job->lib != c->lib || job->query >= c->library->n_labels ||
 	    c->library->labels[job->query] == TRACKS_NO_LABEL)
 		return 0;
+	job->depth = out.parent ? parent->depth + 1 : 1;
+	job->refused = job->depth > TRACE_JOB_DEPTH_MAX;
+	if (job->refused)
+		return 0;
 	out.query = c->library->labels[job->query];
 	err = c->library->keys ? keys__note(c->keys, job->key, &out.invocation) : 0;
-	err = err ?: c->sink->job(c->sink->ctx, &out, &job->id);
+	err = err ?: c->sink->job(c->sink->ctx, &out, job->key, &job->id);
 	job->refused = !job->id;
 	return err;
 }
 
 int jobs__in_trace(struct jobs *j, const struct jobs_context *c, uint64_t number, uint32_t *id)
 {
-	struct job *chain[CHAIN_MAX];
-	struct job *job = c->sink->job ? find(j, number) : NULL;
-	uint32_t n = 0, parent;
+	/* One of more, or a circle, which no compiler makes, begins anew. */
+	struct job *chain[TRACE_JOB_DEPTH_MAX];
+	struct job *job = c->sink->job ? find(j, number) : NULL, *parent;
+	uint32_t n = 0;
 	int err = 0;
 
 	*id = TRACE_NO_JOB;
-	for (; job && !job->id && n < CHAIN_MAX; job = find(j, job->parent))
+	for (; job && !job->id && n < TRACE_JOB_DEPTH_MAX; job = find(j, job->parent))
 		chain[n++] = job;
-	/* What is in a circle, which no compiler makes, is around nothing. */
-	parent = job ? job->id : TRACE_NO_JOB;
+	parent = job && job->id ? job : NULL;
 	while (n-- && !err) {
 		if (!chain[n]->id)
 			err = put(c, chain[n], parent);
-		parent = chain[n]->id;
+		parent = chain[n];
 	}
 	job = find(j, number);
 	*id = job ? job->id : TRACE_NO_JOB;

@@ -17,10 +17,11 @@
 struct job {
 	uint64_t parent; /* the compiler's number; 0: none */
 	uint64_t key;
-	uint32_t id; /* in the trace, or TRACE_NO_JOB */
+	uint32_t id;	/* in the trace, or TRACE_NO_JOB */
+	uint32_t depth; /* in the trace */
 	uint16_t query;
 	uint8_t lib;  /* whose query it is */
-	bool refused; /* the trace has no room for it */
+	bool refused; /* the trace has no room for it, or it is too deep */
 };
 
 /* All zeroes is empty. */

@@ -21,7 +21,6 @@ struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
 		[TRACE_COUNT_NO_CALLER] = WIRE_COUNT_NO_CALLER,
 		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
 		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
-		[TRACE_COUNT_NO_RESULTS] = WIRE_LOST_RESULTS,
 		[TRACE_COUNT_NO_JOB] = WIRE_LOST_JOBS,
 	};
 	_Static_assert(TRACE_COUNT_NO_JOB == TRACE_LOSS_MAX - 1, "a cause without a counter");
@@ -31,6 +30,7 @@ struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
 		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = 0;
 	losses.count[TRACE_COUNT_NO_NAMES] = 0;
+	losses.count[TRACE_COUNT_NO_RESULTS] = 0;
 	losses.count[TRACE_COUNT_NO_SAMPLE] = counters[WIRE_LOST_SAMPLES_RING] +
 					      counters[WIRE_LOST_SAMPLES_NESTED] +
 					      counters[WIRE_LOST_SAMPLES_CPU];

@@ -172,7 +172,7 @@ static int place_key(const struct keys_naming *how, struct key *key)
 	int err;
 
 	if (key->placed || key->string == TRACE_NO_STRING || !how->sink->place ||
-	    key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+	    wire_key_crate(key->key) != WIRE_KEY_LOCAL_CRATE)
 		return 0;
 	key->placed = true;
 	if (!sources__find(how->sources, &how->layout->wire.places, (uint32_t)key->key, &found))
@@ -269,6 +269,12 @@ static int name_keys(struct keys *k, const struct keys_naming *how)
 	return err;
 }
 
+/* Nothing may be added to NULL, not even 0. */
+static const uint32_t *own_unnamed(const struct keys *k)
+{
+	return k->own ? k->own + k->n_own_named : NULL;
+}
+
 static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
 {
 	int err = name_keys(k, how);
@@ -276,7 +282,7 @@ static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_u
 	if (!err)
 		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
 	if (!err)
-		err = map_all(k, how, k->own + k->n_own_named, k->n_own - k->n_own_named,
+		err = map_all(k, how, own_unnamed(k), k->n_own - k->n_own_named,
 			      KEYS_OWN_IDS + k->n_own_named, n_unnamed);
 	return err;
 }
@@ -289,12 +295,24 @@ int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unname
 		err = map_keys(k, how, n_unnamed);
 	} else {
 		count_unnamed(k, k->key_of, k->n, n_unnamed);
-		count_unnamed(k, k->own + k->n_own_named, k->n_own - k->n_own_named, n_unnamed);
+		count_unnamed(k, own_unnamed(k), k->n_own - k->n_own_named, n_unnamed);
 	}
 	k->named = true;
 	k->n_own_named = k->n_own;
 	free(take_ptr(k->key_of));
 	k->n = 0;
+	return err;
+}
+
+int keys__name_definition(struct keys *k, const struct keys_naming *how, uint32_t index,
+			  uint32_t *string)
+{
+	uint64_t number = wire_key(WIRE_KEY_LOCAL_CRATE, index);
+	struct key *key = table__get(&k->distinct, number, .key = number);
+	int err = key ? name_key(k, how, key) ?: place_key(how, key) : -ENOMEM;
+
+	if (!err)
+		*string = key->string;
 	return err;
 }
 

@@ -71,23 +71,50 @@ int library__set_arguments(struct library *lib, const struct plan_guard *guards)
 	return 0;
 }
 
-int library__set_results(struct library *lib, const struct plan *plan, bool loads)
+static enum library_items items_of(const struct plan *plan, const struct plan_query *q)
 {
+	if (q->key == WIRE_KEY_UNKNOWN || q->key == WIRE_KEY_UNIT ||
+	    plan_query__fed(plan, q) == PLAN_FED_LOCAL)
+		return LIBRARY_NO_ITEMS;
+	if (!plan_query__has_keys(q))
+		return LIBRARY_ITEMS_UNREAD;
+	if (q->table.kind == WIRE_CACHE_HASH)
+		return q->key == WIRE_KEY_MEMORY ? LIBRARY_ITEMS_MANY : LIBRARY_ITEMS;
+	if (!plan->tables.first)
+		return LIBRARY_ITEMS_UNREAD;
+	return q->key == WIRE_KEY_CRATE ? LIBRARY_ITEM_CRATE : LIBRARY_ITEMS;
+}
+
+int library__set_results(struct library *lib, const struct plan *plan, bool loads, bool items)
+{
+	uint8_t *kinds = calloc(lib->n_labels + 1UL, sizeof(*kinds));
 	uint8_t *fed = malloc(lib->n_labels + 1UL);
 	bool *guards = calloc(lib->n_guards + 1UL, sizeof(*guards));
+	uint32_t *caches = calloc(lib->n_labels + 1UL, sizeof(*caches));
 
-	if (!fed || !guards) {
+	if (!fed || !guards || !caches || !kinds) {
+		free(kinds);
 		free(fed);
+		free(caches);
 		free(guards);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < lib->n_labels; i++)
-		fed[i] = (uint8_t)plan_query__fed(&plan->queries[i]);
+		fed[i] = (uint8_t)plan_query__fed(plan, &plan->queries[i]);
+	for (uint32_t i = 0; i < lib->n_labels; i++)
+		caches[i] = plan->queries[i].table.cache;
+	for (uint32_t i = 0; i < lib->n_labels && items; i++)
+		kinds[i] = (uint8_t)items_of(plan, &plan->queries[i]);
 	for (uint32_t i = 0; i < lib->n_guards; i++)
 		guards[i] = plan->guards[i].kind == WIRE_KIND_LOAD;
 	free(lib->fed);
 	free(lib->loads);
+	free(lib->caches);
+	free(lib->items);
+	lib->items = kinds;
+	lib->key_mark = plan->tables.mark;
 	lib->fed = fed;
+	lib->caches = caches;
 	lib->loads = guards;
 	lib->no_loads = !loads;
 	return 0;
@@ -127,7 +154,9 @@ void library__clear(struct library *lib)
 	free(lib->guards);
 	free(lib->keys);
 	free(lib->fed);
+	free(lib->items);
 	free(lib->loads);
+	free(lib->caches);
 	free(lib->argued);
 	plan_frames__free(lib->frames);
 	free(lib->build_id);

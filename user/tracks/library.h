@@ -9,6 +9,15 @@
 #include "trace/trace.h"
 #include "tracks/caller_index.h"
 
+/* Which results of a query that are executions are about items. */
+enum library_items {
+	LIBRARY_NO_ITEMS,
+	LIBRARY_ITEMS,	      /* those of the crate's own definitions, and their keys are read */
+	LIBRARY_ITEMS_MANY,   /* likewise, and several may be about one definition */
+	LIBRARY_ITEM_CRATE,   /* that of the crate itself, likewise; others are of other crates */
+	LIBRARY_ITEMS_UNREAD, /* some, and their keys are not */
+};
+
 /* All zeroes was not set. */
 struct library {
 	uint32_t *labels; /* string ids of its queries' names */
@@ -20,10 +29,13 @@ struct library {
 	const struct tracks_functions *functions; /* the caller's, or NULL */
 	struct plan_frames *frames;		  /* what stacks show, or NULL */
 	uint8_t *keys;				  /* enum wire_key of its queries, or NULL */
-	uint8_t *fed;  /* enum plan_fed of its queries; NULL: their results are not counted */
-	bool *loads;   /* by guard: its intervals are loads; NULL unless `fed` is set */
-	bool no_loads; /* some loads are not recorded */
-	bool *argued;  /* by guard: its argument can be read; NULL unless `keys` is set */
+	uint8_t *fed;	   /* enum plan_fed of its queries; NULL: their results are not counted */
+	uint8_t *items;	   /* enum library_items of its queries; NULL unless `fed` is set */
+	uint32_t key_mark; /* wire_tables' `mark` */
+	uint32_t *caches;  /* of its queries, within the GlobalCtxt; NULL unless `fed` is set */
+	bool *loads;	   /* by guard: its intervals are loads; NULL unless `fed` is set */
+	bool no_loads;	   /* some loads are not recorded */
+	bool *argued;	   /* by guard: its argument can be read; NULL unless `keys` is set */
 	struct plan_layout layout; /* if `keys` is not NULL; without `problem` */
 	uint32_t serial;	   /* unique, while a library's number is reused */
 };
@@ -40,7 +52,7 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 int library__set_arguments(struct library *lib, const struct plan_guard *guards);
 
 /* As tracks__set_results() and tracks__recorded(). -ENOMEM, which changes nothing. */
-int library__set_results(struct library *lib, const struct plan *plan, bool loads);
+int library__set_results(struct library *lib, const struct plan *plan, bool loads, bool items);
 void library__recorded(struct library *lib, const bool *guards);
 
 /* As tracks__set_frames(). -ENOMEM, which changes nothing. */

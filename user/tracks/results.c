@@ -5,14 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query whose number was unknown once. */
-#define UNKNOWN UINT64_MAX
+#include "base/array.h"
+#include "plan/plan.h"
+
+/* A context has fewer queries that are fed. */
+#define FEEDS_MOST 1024
 
 void results__clear(struct results *r)
 {
 	free(r->reading);
+	free(r->next);
 	free(r->loads);
 	free(r->sums);
+	free(r->feeds);
+	free(r->fed);
+	item_results__clear(&r->items);
 	*r = (struct results){0};
 }
 
@@ -23,49 +30,132 @@ static int prepare(struct results *r, uint32_t n)
 		return 0;
 	results__clear(r);
 	r->reading = calloc(n + 1UL, sizeof(*r->reading));
+	r->next = calloc(n + 1UL, sizeof(*r->next));
 	r->sums = calloc(n + 1UL, sizeof(*r->sums));
 	r->loads = calloc(n + 1UL, sizeof(*r->loads));
-	if (!r->reading || !r->sums || !r->loads) {
+	r->fed = calloc(n + 1UL, sizeof(*r->fed));
+	if (!r->reading || !r->next || !r->sums || !r->loads || !r->fed) {
 		results__clear(r);
 		return -ENOMEM;
 	}
-	r->n = r->n_sums = n;
+	r->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		r->sums[i].kind = TRACE_KIND_RESULTS;
 	return 0;
 }
 
 /*
- * All results were executed, but those that were fed or loaded. Some loads find nothing, and an
- * execution follows. When the context is dropped, results have come from the disk that no interval
- * shows.
+ * Add what the reading has of a query to its sum. All results were executed, but those that were
+ * fed or loaded. Some loads find nothing, and an execution follows. When the context is dropped,
+ * results have come from the disk that no interval shows. False: the reading has nothing of it.
  */
-static void add_up(struct results *r, const struct library *lib, enum results_loads loads)
+static bool add_query(const struct results *r, const struct library *lib, enum results_loads loads,
+		      uint32_t i, struct trace_tally *sum)
 {
-	bool other = loads != RESULTS_NO_LOADS && r->moment != WIRE_COUNTS_FINISHED;
-	bool unseen = loads == RESULTS_LOADS_UNSEEN || (lib->no_loads && loads != RESULTS_NO_LOADS);
+	bool late = loads == RESULTS_NO_LOADS_LATE || loads == RESULTS_LOADS_UNSEEN;
+	bool loaded = loads == RESULTS_LOADS_SEEN || loads == RESULTS_LOADS_UNSEEN;
+	bool other = loaded && r->moment != WIRE_COUNTS_FINISHED;
+	bool unseen = loaded && (late || r->records_lost || lib->no_loads);
+	const struct wire_count *c = &r->reading[i];
+	uint64_t n = (uint64_t)c->results + c->others + c->active;
+	uint64_t unsure = unseen ? n : r->loads[i];
 
-	/* A part of the reading was lost: the sums of all contexts are not known. */
-	for (uint32_t i = 0; i < r->n && r->got != r->n; i++)
-		r->sums[i].events = UNKNOWN;
-	for (uint32_t i = 0; i < r->n && r->got == r->n; i++) {
-		const struct wire_count *c = &r->reading[i];
-		struct trace_tally *sum = &r->sums[i];
-		uint64_t n = (uint64_t)c->results + c->others + c->active;
-		uint64_t unsure = unseen ? n : r->loads[i];
+	/* Or a part of the reading was lost. */
+	if (c->results == WIRE_NO_COUNT || r->got != r->n) {
+		sum->kind = TRACE_KIND_RESULTS_AT_LEAST;
+		return false;
+	}
+	if (lib->fed[i] == PLAN_FED_LOCAL)
+		n -= c->results;
+	else if (lib->fed[i] == PLAN_FED_SEEN && !late && !r->records_lost &&
+		 r->moment != WIRE_COUNTS_RUNNING && r->fed[i] <= c->results)
+		n -= r->fed[i];
+	else if (lib->fed[i] == PLAN_FED_SOME || lib->fed[i] == PLAN_FED_SEEN)
+		unsure += c->results;
+	if (r->moment == WIRE_COUNTS_RUNNING)
+		sum->kind = TRACE_KIND_RESULTS_AT_LEAST;
+	sum->events += n;
+	sum->sum += other || unsure > n ? n : unsure;
+	return true;
+}
 
-		if (c->results == WIRE_NO_COUNT || sum->events == UNKNOWN) {
-			sum->events = UNKNOWN;
-			continue;
-		}
-		if (lib->fed[i] == PLAN_FED_LOCAL)
-			n -= c->results;
-		else if (lib->fed[i] == PLAN_FED_SOME)
-			unsure += c->results;
-		sum->events += n;
-		sum->sum += other || unsure > n ? n : unsure;
+/*
+ * What the results are about that the reading has of a query, of which `unsure` may be no
+ * executions. False: it was read, and is not known.
+ */
+static bool settle_items(struct results *r, const struct library *lib, uint32_t i, bool known,
+			 uint64_t unsure)
+{
+	const struct wire_count *c = &r->reading[i];
+	uint8_t items = lib->items ? lib->items[i] : LIBRARY_NO_ITEMS;
+	bool reads = items != LIBRARY_ITEMS_UNREAD && r->moment != WIRE_COUNTS_RUNNING;
+
+	if (items == LIBRARY_NO_ITEMS)
+		return true;
+	if (!known || (reads ? c->active : c->results || c->others || c->active)) {
+		item_results__miss(&r->items, i);
+		return true;
+	}
+	return !reads || !c->results || item_results__settle(&r->items, i, c->results, unsure);
+}
+
+static void add_up(struct results *r, const struct library *lib, enum results_loads loads,
+		   uint64_t *lost)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint64_t before = r->sums[i].sum;
+		bool known = add_query(r, lib, loads, i, &r->sums[i]);
+
+		if (!known)
+			*lost += lib->fed[i] != PLAN_FED_UNKNOWN;
+		/* Which results were fed is not known, but how many. */
+		if (!settle_items(r, lib, i, known, r->sums[i].sum - before + r->fed[i]))
+			++*lost;
 	}
 	memset(r->loads, 0, r->n * sizeof(*r->loads));
 	r->got = 0;
 	r->moment = 0;
+	r->over = false;
+}
+
+static uint64_t fed_to(const struct results *r, uint64_t cache)
+{
+	for (uint32_t i = 0; i < r->n_feeds; i++)
+		if (r->feeds[i].cache == cache)
+			return r->feeds[i].n;
+	return 0;
+}
+
+/* The memory of a context that is dropped may be another one's. */
+static void forget_feeds(struct results *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_feeds; i++)
+		if (r->feeds[i].cache >= r->n && r->feeds[i].cache - r->context >= PLAN_LAYOUT_MAX)
+			r->feeds[n++] = r->feeds[i];
+	r->n_feeds = n;
+}
+
+int results__fed(struct results *r, const struct library *lib, uint64_t cache)
+{
+	struct results_feed feed = {cache, 1};
+
+	if (!lib->fed)
+		return 0;
+	if (prepare(r, lib->n_labels))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->n_feeds; i++) {
+		if (r->feeds[i].cache != cache)
+			continue;
+		r->feeds[i].n++;
+		return 0;
+	}
+	if (r->n_feeds == FEEDS_MOST) {
+		r->records_lost = true;
+		return 0;
+	}
+	return array__add(&r->feeds, &r->n_feeds, &r->feeds_capacity, &feed);
 }
 
 static bool is_whole(const struct results *r)
@@ -73,66 +163,182 @@ static bool is_whole(const struct results *r)
 	return r->n && r->got == r->n;
 }
 
+/* What of the reading's results was fed, as known now. */
+static void note_fed(struct results *r, const struct library *lib, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		uint64_t n = fed_to(r, i) + fed_to(r, r->context + lib->caches[i]);
+
+		r->fed[i] = n < WIRE_NO_COUNT ? (uint32_t)n : WIRE_NO_COUNT;
+	}
+}
+
+/*
+ * A reading is of this context: results of another one before it are added to the sums. Without
+ * probes it is not seen when one is dropped; one that is read again, beside another, counts as it
+ * was. False: the reading does not count.
+ */
+static bool take_context(struct results *r, const struct library *lib, enum results_loads loads,
+			 uint64_t context, uint64_t *lost)
+{
+	for (uint32_t i = 0; i < r->n_past; i++)
+		if (r->past[i] == context)
+			return false;
+	if (!r->got || r->moment != WIRE_COUNTS_RUNNING || r->context == context)
+		return true;
+	if (r->n_past == RESULTS_PAST_MAX)
+		return false;
+	r->past[r->n_past++] = r->context;
+	add_up(r, lib, loads, lost);
+	return true;
+}
+
+/* A reading of a compiler that runs replaces the one before when it is whole. */
+static int add_running(struct results *r, const struct library *lib, enum results_loads loads,
+		       const struct wire_counts *record, uint64_t *lost)
+{
+	struct wire_count *reading = r->next;
+
+	if (!record->first)
+		r->n_next = 0;
+	if (record->first != r->n_next)
+		return 0;
+	memcpy(&reading[record->first], record->items, record->n * sizeof(*record->items));
+	r->n_next += record->n;
+	if (r->n_next != r->n || !take_context(r, lib, loads, record->context, lost))
+		return 0;
+	r->next = r->reading;
+	r->reading = reading;
+	r->context = record->context;
+	r->moment = WIRE_COUNTS_RUNNING;
+	r->got = r->n;
+	r->closed = false;
+	note_fed(r, lib, 0, r->n);
+	return lib->items ? item_results__begin(&r->items, r->n) : 0;
+}
+
 int results__add(struct results *r, const struct library *lib, enum results_loads loads,
-		 const struct wire_counts *record)
+		 const struct wire_counts *record, uint64_t *lost)
 {
 	bool kept, last = record->n == record->of - record->first;
+	int err = 0;
 
-	if (!record->moment || record->moment > WIRE_COUNTS_DYING || record->n > WIRE_COUNTS_MAX ||
-	    !record->n || record->of != lib->n_labels || record->first >= record->of ||
-	    record->n > record->of - record->first)
+	if (!record->moment || record->moment > WIRE_COUNTS_RUNNING ||
+	    record->n > WIRE_COUNTS_MAX || !record->n || record->of != lib->n_labels ||
+	    record->first >= record->of || record->n > record->of - record->first)
 		return -EBADMSG;
 	/* The library's number was given to another, whose queries are not these. */
 	if (!lib->fed)
 		return 0;
 	if (prepare(r, record->of))
 		return -ENOMEM;
+	/* The record that says so was lost, so what was fed since then was added to the rest. */
+	if (!record->first && r->over) {
+		add_up(r, lib, loads, lost);
+		r->records_lost = true;
+	}
 	/* What was read when all queries were executed is the better one. */
 	kept = record->moment != WIRE_COUNTS_FINISHED && r->moment == WIRE_COUNTS_FINISHED &&
 	       is_whole(r);
+	if (record->moment == WIRE_COUNTS_RUNNING)
+		return kept ? 0 : add_running(r, lib, loads, record, lost);
 	if (!kept && !record->first) {
 		r->moment = record->moment;
 		r->got = 0;
+		err = lib->items ? item_results__begin(&r->items, r->n) : 0;
 	}
+	r->closed = kept;
 	if (!kept && record->first == r->got && record->moment == r->moment) {
 		memcpy(&r->reading[record->first], record->items,
 		       record->n * sizeof(*record->items));
+		r->context = record->context;
+		note_fed(r, lib, record->first, record->first + record->n);
 		r->got += record->n;
 	}
+	/* Before the drop a better one may follow. */
 	if (last && record->moment != WIRE_COUNTS_FINISHED)
-		add_up(r, lib, loads);
+		r->over = true;
+	return err;
+}
+
+int results__add_keys(struct results *r, const struct library *lib, const struct wire_piece *piece)
+{
+	return lib->items && !r->closed ? item_results__add(&r->items, lib, piece) : 0;
+}
+
+int results__drop(struct results *r, const struct library *lib, enum results_loads loads,
+		  uint64_t *lost)
+{
+	if (!lib->fed)
+		return 0;
+	if (prepare(r, lib->n_labels))
+		return -ENOMEM;
+	add_up(r, lib, loads, lost);
+	forget_feeds(r);
 	return 0;
 }
 
 int results__load(struct results *r, const struct library *lib, uint32_t query)
 {
-	if (!lib->fed || query >= lib->n_labels)
+	if (!lib->fed)
 		return 0;
 	if (prepare(r, lib->n_labels))
 		return -ENOMEM;
+	if (query >= lib->n_labels) {
+		r->records_lost = true;
+		return 0;
+	}
 	r->loads[query] += r->moment != WIRE_COUNTS_FINISHED;
 	return 0;
 }
 
-int results__give(struct results *r, const struct library *lib, enum results_loads loads,
-		  const struct tracks_sink *sink, uint32_t process)
+void results__end(struct results *r, const struct library *lib, enum results_loads loads,
+		  uint64_t *lost)
 {
+	if (r->got && lib->fed && lib->n_labels == r->n)
+		add_up(r, lib, loads, lost);
+}
+
+int results__give(struct results *r, const struct library *lib, const struct tracks_sink *sink,
+		  uint32_t process)
+{
+	bool any = false;
 	int err = 0;
 
 	if (!r->n || !lib->fed || lib->n_labels != r->n)
 		return 0;
-	/* The context was not dropped: the process ended before. */
-	if (is_whole(r))
-		add_up(r, lib, loads);
-	for (uint32_t i = 0; i < r->n && !err && sink->tally; i++) {
+	for (uint32_t i = 0; i < r->n; i++)
+		any = any || r->sums[i].events;
+	for (uint32_t i = 0; i < r->n && any && !err && sink->tally; i++) {
 		struct trace_tally *t = &r->sums[i];
 
 		t->process = process;
 		t->label = lib->labels[i];
-		t->kind = TRACE_KIND_RESULTS;
-		if (t->events && t->events != UNKNOWN)
+		if (t->events || t->kind == TRACE_KIND_RESULTS_AT_LEAST)
 			err = sink->tally(sink->ctx, t);
 	}
 	results__clear(r);
+	return err;
+}
+
+int results__show(const struct results *r, const struct library *lib, enum results_loads loads,
+		  const struct tracks_sink *sink, uint32_t process)
+{
+	int err = 0;
+
+	if (!lib->fed || lib->n_labels != r->n)
+		return 0;
+	for (uint32_t i = 0; i < r->n && !err; i++) {
+		struct trace_tally t = r->sums[i];
+
+		t.process = process;
+		t.label = lib->labels[i];
+		/* All of its records come at once: until they have, the sums are all that is known.
+		 */
+		if (r->got)
+			add_query(r, lib, loads, i, &t);
+		if (t.events)
+			err = sink->tally(sink->ctx, &t);
+	}
 	return err;
 }

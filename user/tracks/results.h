@@ -4,8 +4,17 @@
 #define QPROF_TRACKS_RESULTS_H
 
 #include "plan/plan.h"
+#include "tracks/item_results.h"
 #include "tracks/library.h"
 #include "tracks/sink.h"
+
+struct results_feed {
+	uint64_t cache; /* address, or number of the query */
+	uint64_t n;
+};
+
+/* Of a compiler without probes; those beyond are not counted. */
+#define RESULTS_PAST_MAX 4
 
 /* All zeroes is empty. */
 struct results {
@@ -15,9 +24,22 @@ struct results {
 	uint32_t got;	 /* of these, so far: all pieces came in order */
 	uint8_t moment;	 /* enum wire_counts_moment of the reading */
 	uint64_t *loads; /* of results, so far: those that come later are not in the reading */
-	/* The sums of those before. */
+	bool over;	 /* the context of the reading was dropped, and its keys may follow */
+	bool closed;	 /* the keys that come are not those of the reading */
+	struct item_results items;
+	/* The sums of those before; TRACE_KIND_RESULTS_AT_LEAST: of one it was unknown. */
 	struct trace_tally *sums;
-	uint32_t n_sums;
+	/* By cache: how many results it was fed. */
+	struct results_feed *feeds;
+	uint32_t n_feeds, feeds_capacity;
+	bool records_lost; /* of what was fed or loaded there may be more */
+	uint32_t *fed;	   /* of the reading's queries, when it was made */
+	uint64_t context;  /* of the reading */
+	/* While it runs: a reading that is not whole yet, and contexts before that of the reading.
+	 */
+	struct wire_count *next;
+	uint32_t n_next, n_past;
+	uint64_t past[RESULTS_PAST_MAX];
 };
 
 /* Whether some results were loaded from the disk, by what is known of the compiler. */
@@ -25,19 +47,43 @@ enum results_loads {
 	RESULTS_NO_LOADS,
 	RESULTS_LOADS_SEEN,   /* each load was recorded, up to the moment of WIRE_COUNTS_FINISHED */
 	RESULTS_LOADS_UNSEEN, /* some may not have been: it ran before its probes were there */
+	RESULTS_NO_LOADS_LATE, /* likewise, but there are none */
 };
 
 /*
- * Add a record of a compiler that uses `lib`. 0, -ENOMEM, or -EBADMSG: it makes no sense.
+ * Add a record of a compiler that uses `lib`. 0, -ENOMEM, or -EBADMSG: it makes no sense. *lost
+ * grows by the queries of a context that is over whose results are in none of its readings, and by
+ * those whose keys are not.
  */
 int results__add(struct results *r, const struct library *lib, enum results_loads loads,
-		 const struct wire_counts *record);
+		 const struct wire_counts *record, uint64_t *lost);
+
+/* Add keys of results. 0, -ENOMEM, or -EBADMSG. */
+int results__add_keys(struct results *r, const struct library *lib, const struct wire_piece *piece);
+
+/* The context was dropped: no more readings of it come. 0 or -ENOMEM. */
+int results__drop(struct results *r, const struct library *lib, enum results_loads loads,
+		  uint64_t *lost);
 
 /* A result of a query of `lib` was loaded from the disk, or looked for. 0 or -ENOMEM. */
 int results__load(struct results *r, const struct library *lib, uint32_t query);
 
-/* Give the sink the sums of process `process`, and forget them. As sink. */
-int results__give(struct results *r, const struct library *lib, enum results_loads loads,
+/* The cache at this address was fed a result. 0 or -ENOMEM. */
+int results__fed(struct results *r, const struct library *lib, uint64_t cache);
+
+/* The process is over, which may not have dropped its context. */
+void results__end(struct results *r, const struct library *lib, enum results_loads loads,
+		  uint64_t *lost);
+
+/* After that, give the sink the sums of process `process`, and forget them. As sink. */
+int results__give(struct results *r, const struct library *lib, const struct tracks_sink *sink,
+		  uint32_t process);
+
+/*
+ * Give the sink what results__give() would give now, by the last reading, which the next one
+ * replaces. Nothing is forgotten.
+ */
+int results__show(const struct results *r, const struct library *lib, enum results_loads loads,
 		  const struct tracks_sink *sink, uint32_t process);
 
 void results__clear(struct results *r);

@@ -172,10 +172,22 @@ static int descend(const struct samples_context *c, struct trace_stack entry, ui
 	return c->sink->stack(c->sink->ctx, &entry, stack);
 }
 
+/*
+ * The innermost activity that the probes saw: code shows the names of some only. *seen has no entry
+ * if it is in the stack, or if its frame is not known.
+ */
+static int add_seen(const struct samples_context *c, struct trace_stack *seen, uint32_t *stack)
+{
+	int err = seen->kind ? descend(c, *seen, stack) : 0;
+
+	*seen = (struct trace_stack){};
+	return err;
+}
+
 /* The intervals that run in frame `i`, and the frame itself. */
 static int add_frame(const struct samples *s, const struct samples_context *c,
 		     const struct library *lib, uint32_t i, uint32_t n_shown, uint32_t *next,
-		     uint32_t *stack)
+		     struct trace_stack *seen, uint32_t *stack)
 {
 	const struct trace_stack frame = {.place = s->locations[i], .kind = TRACE_STACK_LOCATION};
 	int err = 0;
@@ -183,10 +195,16 @@ static int add_frame(const struct samples *s, const struct samples_context *c,
 	for (; *next < n_shown && s->shown[*next].frame == i && !err; ++*next) {
 		struct trace_stack entry;
 
-		if (has_entry(&s->shown[*next]))
-			err = entry_of(c, lib, &s->shown[*next], &entry)
-				      ?: descend(c, entry, stack);
+		if (!has_entry(&s->shown[*next]))
+			continue;
+		err = entry_of(c, lib, &s->shown[*next], &entry);
+		if (!err && seen && seen->kind == entry.kind)
+			err = add_seen(c, seen, stack);
+		else if (!err)
+			err = descend(c, entry, stack);
 	}
+	if (!err && seen)
+		err = add_seen(c, seen, stack);
 	return err ?: descend(c, frame, stack);
 }
 
@@ -259,6 +277,7 @@ static int convert(struct samples *s, const struct samples_context *c, const str
 		   const struct library *lib, struct trace_sample *sample)
 {
 	uint32_t n_shown = 0, next = 0, *stack = &sample->stack;
+	struct trace_stack seen = {};
 	int err;
 
 	if (!c->sink->stack)
@@ -271,8 +290,13 @@ static int convert(struct samples *s, const struct samples_context *c, const str
 					     SAMPLES_SHOWN_MAX);
 	if (r->light)
 		err = convert_light(s, c, r, lib, n_shown, sample);
+	if (sample->label != TRACE_NO_STRING && sample->kind == TRACE_KIND_ACTIVITY &&
+	    r->inner <= r->n)
+		seen = (struct trace_stack){.place = sample->label, .kind = TRACE_STACK_ACTIVITY};
+	if (!err && !r->light && r->inner == r->n)
+		err = add_seen(c, &seen, stack);
 	for (uint32_t i = r->light ? 0 : r->n; i-- && !err;)
-		err = add_frame(s, c, lib, i, n_shown, &next, stack);
+		err = add_frame(s, c, lib, i, n_shown, &next, i == r->inner ? &seen : NULL, stack);
 	return err == -E2BIG ? 0 : err;
 }
 

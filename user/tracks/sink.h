@@ -31,10 +31,10 @@ struct tracks_sink {
 	int (*stack)(void *ctx, const struct trace_stack *entry, uint32_t *id);
 	int (*sample)(void *ctx, const struct trace_sample *sample);
 	/*
-	 * As trace_writer__job(), but *id is TRACE_NO_JOB if there is no room. NULL: samples have
-	 * no jobs.
+	 * As trace_writer__job(), but *id is TRACE_NO_JOB if there is no room. `key` as in struct
+	 * wire_job. NULL: samples have no jobs.
 	 */
-	int (*job)(void *ctx, const struct trace_job *job, uint32_t *id);
+	int (*job)(void *ctx, const struct trace_job *job, uint64_t key, uint32_t *id);
 	/*
 	 * Set *id to the string id of a dynamic label, or of the reason why a thread was off the
 	 * CPU. NULL: records of either are refused.
@@ -49,8 +49,16 @@ struct tracks_sink {
 	int (*map)(void *ctx, const struct trace_mapping *m);
 	/* As trace_writer__place(), of such a name. */
 	int (*place)(void *ctx, const struct trace_place *place);
-	/* How many results a query has in a process (TRACE_KIND_RESULTS); once, when it is over. */
+	/*
+	 * How many results a query has in a process (TRACE_KIND_RESULTS, or _AT_LEAST); once, when
+	 * it is over. None of a process of which nothing is known.
+	 */
 	int (*tally)(void *ctx, const struct trace_tally *t);
+	/*
+	 * What results of a query are about, in any number of parts, before its process is over.
+	 * NULL: unwanted.
+	 */
+	int (*results)(void *ctx, const struct trace_results *results);
 	/* A string is the name of a crate other than the one that is compiled; NULL: unwanted. */
 	int (*foreign)(void *ctx, uint32_t id);
 	/* Whether spans with this dynamic label are wanted; NULL: all are. */

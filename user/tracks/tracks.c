@@ -73,6 +73,7 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 {
 	int err = t->libraries[lib].labels ? tracks__release_samples(t) : 0;
 
+	err = err ?: images__leave(&t->images, &t->libraries[lib]);
 	err = err ?: library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
 	if (err)
 		return err;
@@ -118,9 +119,10 @@ int tracks__set_arguments(struct tracks *t, uint8_t lib, const struct plan_guard
 	return library__set_arguments(&t->libraries[lib], guards);
 }
 
-int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads)
+int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads,
+			bool items)
 {
-	return library__set_results(&t->libraries[lib], plan, loads);
+	return library__set_results(&t->libraries[lib], plan, loads, items);
 }
 
 void tracks__recorded(struct tracks *t, uint8_t lib, const bool *guards)
@@ -194,6 +196,7 @@ struct trace_losses tracks__losses(const struct tracks *t,
 
 	losses.count[TRACE_COUNT_NO_CALLER] += caller_index__unplaced(t->callers);
 	losses.count[TRACE_COUNT_NO_NAMES] = t->n_names_missing;
+	losses.count[TRACE_COUNT_NO_RESULTS] = t->images.n_uncounted;
 	return losses;
 }
 
@@ -216,6 +219,11 @@ int tracks__late(struct tracks *t, uint32_t pid)
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
 {
 	return images__cwd(&t->images, pid, cwd);
+}
+
+int tracks__show_results(const struct tracks *t, const struct tracks_sink *sink)
+{
+	return images__show_results(&t->images, sink);
 }
 
 uint32_t tracks__running(const struct tracks *t)
@@ -452,6 +460,8 @@ static int record_piece(struct tracks *t, const char *record, size_t size)
 		return image ? sources__add(&image->sources, &r) : 0;
 	case WIRE_TABLE_CRATES:
 		return image ? crates__add(&image->crates, &r) : 0;
+	case WIRE_TABLE_RESULTS:
+		return image ? results__add_keys(&image->results, &t->libraries[r.lib], &r) : 0;
 	case WIRE_TABLE_KEYS:
 		return image ? crates__add_keys(&image->crates, &t->libraries[r.lib].layout, &r)
 			     : 0;
@@ -495,14 +505,23 @@ static int record_counts(struct tracks *t, const void *record, size_t size)
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
 	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
+	int err = 0;
 
 	t->n_names_missing += r->missing;
 	if (image) {
 		image->dropped_ns = r->time_ns;
 		/* Those of the next context have the same numbers. */
 		jobs__clear(&image->jobs);
+		err = images__on_drop(&t->images, image, &t->libraries[r->lib]);
 	}
-	return images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
+	return err ?: images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
+}
+
+static int on_fed(struct tracks *t, const struct wire_fed *r)
+{
+	struct image *image = images__find(&t->images, r->pid);
+
+	return image ? results__fed(&image->results, &t->libraries[r->lib], r->cache) : 0;
 }
 
 /* The image is put into the trace by the sample that comes next. */
@@ -524,6 +543,7 @@ static const size_t record_sizes[] = {
 	[WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
 	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
 	[WIRE_JOB] = sizeof(struct wire_job),
+	[WIRE_FED] = sizeof(struct wire_fed),
 };
 
 int tracks__record(struct tracks *t, const void *record, size_t size)
@@ -539,6 +559,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_off_cpu off_cpu;
 		struct wire_names_end names_end;
 		struct wire_job job;
+		struct wire_fed fed;
 	} r;
 
 	if (type == WIRE_EXEC)
@@ -572,6 +593,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return on_hit(t, &r.hit);
 	case WIRE_OFF_CPU:
 		return on_off_cpu(t, &r.off_cpu);
+	case WIRE_FED:
+		return on_fed(t, &r.fed);
 	case WIRE_JOB:
 		return on_job(t, &r.job);
 	default:

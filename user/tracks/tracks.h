@@ -60,10 +60,12 @@ int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
 		     const struct plan_layout *layout);
 
 /*
- * The results of its queries are counted; `loads`: all loads from the disk are recorded. `plan` is
- * that of the library, whose guards were set, and not kept. 0 or -ENOMEM.
+ * The results of its queries are counted; `loads`: all loads from the disk are recorded; `items`:
+ * their keys are copied. `plan` is that of the library, whose guards were set, and not kept. 0 or
+ * -ENOMEM.
  */
-int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads);
+int tracks__set_results(struct tracks *t, uint8_t lib, const struct plan *plan, bool loads,
+			bool items);
 
 /* Only the guards for which `guards` is true are recorded. */
 void tracks__recorded(struct tracks *t, uint8_t lib, const bool *guards);
@@ -151,6 +153,12 @@ int tracks__late(struct tracks *t, uint32_t pid);
 
 /* Set the working directory of the process that runs as `pid` now; copied. No effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
+
+/*
+ * Give the `tally` of another sink the numbers of results, as far as they are known, of compilers
+ * of which the sink has none yet. They get others with each reading: these are no sums to add to.
+ */
+int tracks__show_results(const struct tracks *t, const struct tracks_sink *sink);
 
 /* Processes of the trace that have not exited yet. */
 uint32_t tracks__running(const struct tracks *t);

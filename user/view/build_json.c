@@ -12,17 +12,23 @@
 /* Rows of queries, passes and pairs, unless all are requested. Crates are never left out. */
 #define FIT 20
 
-static void add_waits(struct json *j, const struct waits *waits)
+/* `all`: every query has a probe. Else what is around queries has their waits. */
+static void add_waits(struct json *j, const struct waits *waits, bool all)
 {
-	json__number(j, "waiting_in_queries_ns", waits->in_queries);
-	json__number(j, "waiting_in_passes_ns", waits->in_passes);
+	json__known(j, "waiting_in_queries_ns", all, waits->in_queries);
+	json__number(j, "waiting_in_passes_ns",
+		     all ? waits->in_passes : waits->in_queries + waits->in_passes);
 	json__number(j, "waiting_in_neither_ns", waits->in_neither);
 }
 
-/* `whole` are those of the build that this is a part of, or itself. */
-static void put_totals(struct json *j, const struct build_totals *t,
-		       const struct build_totals *whole)
+static void put_totals(struct json *j, const struct build_view *v)
 {
+	const struct build_totals *t = build__totals(v->build);
+	/* Of the build that this is a part of, or itself. */
+	const struct build_totals *whole = build__totals(build__whole(v->build) ?: v->build);
+	uint64_t cpu_ns;
+	bool has_cpu = build_cpu_ns(v, NULL, &cpu_ns);
+
 	json__begin(j);
 	json__number(j, "wall_ns", whole->running.end_ns - whole->running.start_ns);
 	json__number(j, "compilers_ns", whole->compiler_ns);
@@ -36,10 +42,10 @@ static void put_totals(struct json *j, const struct build_totals *t,
 	json__number(j, "listed", t->listed);
 	json__number(j, "cached", t->cached);
 	json__number(j, "asked", t->asked);
-	json__known(j, "cpu_ns", t->off_cpu_known, t->cpu_ns);
+	json__known(j, "cpu_ns", has_cpu, cpu_ns);
 	json__known(j, "preempted_ns", t->off_cpu_known, t->preempted_ns);
 	if (t->off_cpu_known)
-		add_waits(j, &t->waits);
+		add_waits(j, &t->waits, t->executions && !summary__is_unwatched(v->summary));
 	json__number(j, "blocked_ns", t->blocked_ns);
 	json__put_open(j);
 }
@@ -77,6 +83,8 @@ static void put_crate(struct json *j, const struct build_crate *c, const struct 
 	};
 	const struct build_process *p = c->process;
 	const struct build_totals *totals = build__totals(v->build);
+	uint64_t cpu_ns;
+	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
 
 	json__text(j, "name", c->name);
 	json__number(j, "pid", p->process->pid);
@@ -87,12 +95,12 @@ static void put_crate(struct json *j, const struct build_crate *c, const struct 
 		json__known(j, parts[i], p->parts_known, p->part_ns[i]);
 	json__known(j, "metadata_ns", p->metadata_ns, p->metadata_ns);
 	json__number(j, "alone_ns", p->alone_ns);
-	json__known(j, "cpu_ns", totals->off_cpu_known, p->cpu_ns);
+	json__known(j, "cpu_ns", has_cpu, cpu_ns);
 	json__known(j, "preempted_ns", totals->off_cpu_known, p->preempted_ns);
 	if (totals->off_cpu_known)
-		add_waits(j, &p->waits);
+		add_waits(j, &p->waits, totals->executions && !summary__is_unwatched(v->summary));
 	json__number(j, "blocked_ns", p->blocked_ns);
-	json__number(j, "executions", p->executions);
+	json__number(j, "executions", build_executions(v, p));
 	json__known(j, "results", p->results, p->results);
 	json__known(j, "peak_bytes", p->process->peak_bytes, p->process->peak_bytes);
 	if (v->samples)
@@ -126,7 +134,8 @@ static void put_crates(struct json *j, const struct build_rows *r, const struct 
 static void put_query(struct json *j, const struct build_query *q, const struct build_rows *r,
 		      const struct build_view *v)
 {
-	bool has_spans = q->row.self_by != SUMMARY_SELF_SAMPLES;
+	bool by_spans = q->row.self_by != SUMMARY_SELF_SAMPLES;
+	bool has_spans = by_spans || q->row.raw_total_ns;
 
 	if (q->crate) {
 		json__text(j, "crate", q->crate);
@@ -137,11 +146,11 @@ static void put_query(struct json *j, const struct build_query *q, const struct 
 	if (summary_row__is_counted(&q->row))
 		json__number(j, "count", q->row.results);
 	else
-		json__known(j, "count", has_spans && (q->row.count || !q->row.results),
+		json__known(j, "count", q->row.count || (has_spans && !q->row.results),
 			    q->row.count);
 	json__known(j, "total_ns", has_spans, q->row.total_ns);
-	json__known(j, "self_ns", has_spans, q->row.self_ns);
-	json__number(j, "self_off_ns", q->row.self_off_ns);
+	json__known(j, "self_ns", by_spans, q->row.self_ns);
+	json__known(j, "self_off_ns", by_spans, q->row.self_off_ns);
 	json__number(j, "self_cpu_ns", q->row.best_cpu_ns);
 	if (v->samples) {
 		json__number(j, "best_self_ns", q->row.best_self_ns);
@@ -169,6 +178,7 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 {
 	const struct trace_place *place = trace_texts__place(v->names, item->row.item);
 	const struct item_part *most = &item->row.queries[0];
+	const struct sample_sum *sampled = item->row.sampled;
 	_free_ char *crate = build_item_crate(item);
 
 	if (!crate)
@@ -179,17 +189,25 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 		json__text(j, "file", v->names->text(v->names->ctx, place->file));
 		json__number(j, "line", place->line);
 	}
-	json__number(j, "executions", item->row.executions);
-	json__number(j, "charged", item->row.charged);
+	json__known(j, "executions", item_row__is_counted(&item->row),
+		    item_row__executions(&item->row));
+	if (item->row.at_least)
+		json__bool(j, "executions_at_least", true);
+	json__known(j, "charged", item_row__knows_charged(&item->row), item->row.charged);
 	json__number(j, "self_ns", item->row.self_ns);
-	json__number(j, "self_cpu_ns", item->row.own.cpu_ns);
-	if (v->divided) {
-		json__text(j, "self_by", report_self_by(own_time__by(&item->row.own)));
-		json__number(j, "best_self_error_ns", own_time__error(&item->row.own));
+	json__number(j, "self_cpu_ns", item->row.cpu_ns);
+	if (sampled[TRACE_SAMPLE_CPU].n) {
+		json__text(j, "self_by", report_self_by(SUMMARY_SELF_SAMPLES));
+		json__number(j, "best_self_error_ns",
+			     sample_sum__error(&sampled[TRACE_SAMPLE_CPU]));
 	}
+	if (sampled[TRACE_SAMPLE_OFF_CPU].n)
+		json__number(j, "sampled_off_ns", sampled[TRACE_SAMPLE_OFF_CPU].value);
+	if (sampled[TRACE_SAMPLE_FAULT].n)
+		json__number(j, "memory_bytes", sampled[TRACE_SAMPLE_FAULT].value);
 	json__text(j, "query", v->names->text(v->names->ctx, most->label));
 	json__number(j, "query_self_ns", most->self_ns);
-	json__number(j, "query_self_cpu_ns", most->own_ns);
+	json__number(j, "query_self_cpu_ns", most->cpu_ns);
 	return json__put(j);
 }
 
@@ -247,15 +265,14 @@ static void put_interrupted(struct json *j, const struct build_rows *r, const st
 
 int build_json(FILE *out, const struct build_view *v)
 {
-	const struct build_totals *totals = build__totals(v->build);
-	const struct build_totals *whole = build__totals(build__whole(v->build) ?: v->build);
+	const struct build *whole = build__whole(v->build) ?: v->build;
 	_build_rows_ struct build_rows r = {};
 	struct json j = {.out = out, .err = build_rows__init(&r, v)};
 
 	if (j.err)
 		return j.err;
-	put_totals(&j, totals, whole);
-	put_running(&j, &whole->running);
+	put_totals(&j, v);
+	put_running(&j, &build__totals(whole)->running);
 	put_reuse(&j, &r);
 	if (v->stacks)
 		put_shares(&j, &r);

@@ -15,26 +15,32 @@
 #define FIT	 10
 #define FIT_OPEN 5
 
-/* `whole` are those of the build that this is a part of, or itself. */
-static void print_head(FILE *out, const struct build_totals *t, const struct build_totals *whole)
+static void print_head(FILE *out, const struct build_view *v)
 {
+	const struct build_totals *t = build__totals(v->build);
+	/* Of the build that this is a part of, or itself. */
+	const struct build_totals *whole = build__totals(build__whole(v->build) ?: v->build);
 	uint64_t wall_ns = whole->running.end_ns - whole->running.start_ns;
 	char buf[FORMAT_MAX * 2];
 
-	fprintf(out, "### rustc: %s, %" PRIu32 " %s compiled", format_duration(buf, wall_ns),
-		whole->compiles, whole->compiles == 1 ? "crate" : "crates");
+	fprintf(out, "### rustc: %s%s, %" PRIu32 " %s compiled", whole->unended ? "at least " : "",
+		format_duration(buf, wall_ns), whole->compiles,
+		whole->compiles == 1 ? "crate" : "crates");
 	if (whole != t)
 		fprintf(out, ", %" PRIu32 " chosen", t->compiles);
 	if (t->failed || t->killed)
 		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed%s**", t->failed, t->killed,
 			build_memory_kills(buf, t));
+	if (t->unended)
+		fprintf(out, ", **%" PRIu32 " not seen to end**", t->unended);
+	if (whole->cached)
+		fprintf(out, "; %" PRIu32 " from a cache", whole->cached);
 	fputs("\n\n", out);
 	if (wall_ns)
 		fprintf(out, "- %.2f compilers on average; one at a time for the last %s\n",
 			(double)whole->compiler_ns / wall_ns,
 			format_duration(buf, whole->running.tail_ns));
-	if (t->off_cpu_known)
-		build_print_threads(out, t, "- threads: ", "- waiting: ");
+	build_print_threads(out, v, "- threads: ", "- waiting: ");
 	if (t->blocked_ns)
 		fprintf(out, "- blocked in queries that another thread executed: %s\n",
 			format_duration(buf, t->blocked_ns));
@@ -42,7 +48,9 @@ static void print_head(FILE *out, const struct build_totals *t, const struct bui
 
 static void print_cost(FILE *out, const struct build_view *v)
 {
-	if (!v->cost || !v->cost->added_ns)
+	if (v->cost)
+		cost_text_beside(out, v->cost, "- ");
+	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
 		return;
 	fputs("- ", out);
 	cost_text_line(out, v->cost, "; ");
@@ -67,19 +75,17 @@ static void print_more(FILE *out, size_t n, size_t shown)
 static int print_crate(FILE *out, const struct build_crate *c, const struct build_view *v)
 {
 	const struct build_process *p = c->process;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], wall[BUILD_WALL_MAX];
 	uint64_t cpu_ns;
 	int err;
 
-	fputs("| ", out);
+	fputs(build_crate_failed(c) ? "| " BUILD_FAILED " " : "| ", out);
 	err = markdown_code(out, c->name);
-	fprintf(out, " | %s |", format_duration(buf, p->end_ns - p->start_ns));
+	fprintf(out, " | %s |", build_wall(wall, p));
 	for (int part = 0; part < BUILD_EXIT; part++)
 		fprintf(out, " %s |",
 			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
-	fprintf(out, " %s |",
-		build__cpu_ns(v->build, v->samples, p, &cpu_ns) ? format_duration(buf, cpu_ns)
-								: "-");
+	fprintf(out, " %s |", build_cpu_ns(v, p, &cpu_ns) ? format_duration(buf, cpu_ns) : "-");
 	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
 	fprintf(out, " %s |", build_peak(buf, p));
 	fprintf(out, " %s |\n", report_notes__exit(buf, p->process));
@@ -106,16 +112,16 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
 {
 	_free_ char *name = build_query_name(q);
-	char count[FORMAT_MAX], cpu[FORMAT_MAX + 1], percent[FORMAT_MAX], off[FORMAT_MAX];
+	char count[FORMAT_MAX * 2], cpu[FORMAT_MAX + 1], percent[FORMAT_MAX], last[FORMAT_MAX];
 	int err;
 
 	if (!name)
 		return -ENOMEM;
 	fputs("| ", out);
 	err = markdown_code(out, name);
-	fprintf(out, " | %s | %s | %s | %s |\n", build_query_count(count, q, r),
+	fprintf(out, " | %s | %s | %s | %s |\n", report_count(count, &q->row),
 		build_query_cpu(cpu, q, r), format_percent(percent, q->row.best_cpu_ns, r->cpu_ns),
-		format_duration(off, q->row.self_off_ns));
+		r->is_sampled ? build_query_error(last, q) : build_query_off(last, q));
 	return err;
 }
 
@@ -126,9 +132,9 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 
 	if (!q->n)
 		return 0;
-	fprintf(out, "\n| %s | %s | %s | %% | off-cpu |\n|---|---:|---:|---:|---:|\n", what,
-		r->is_sampled ? "samples" : "executions",
-		report_title_cpu(build__totals(v->build)->off_cpu_known));
+	fprintf(out, "\n| %s | %s | %s | %% | %s |\n|---|---:|---:|---:|---:|\n", what,
+		"executions", report_title_cpu(build__totals(v->build)->off_cpu_known),
+		r->is_sampled ? "+-" : "off-cpu");
 	for (size_t i = 0; i < shown; i++) {
 		if (print_query(out, &q->rows[i], r))
 			return -ENOMEM;
@@ -151,10 +157,10 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 		fputs(" at ", out);
 		err = err ?: markdown_code(out, place);
 	}
-	fprintf(out, " | %s | %s | ", build_item_cpu(cpu, item),
-		format_percent(percent, item->row.own.cpu_ns, r->cpu_ns));
+	fprintf(out, " | %s | %s | ", format_duration(cpu, item->row.cpu_ns),
+		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
 	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
-	fprintf(out, " %s |\n", format_duration(cpu, most->own_ns));
+	fprintf(out, " %s |\n", format_duration(cpu, most->cpu_ns));
 	return err;
 }
 
@@ -213,17 +219,13 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	return 0;
 }
 
-static int print_notes(FILE *out, const struct build_view *v)
+static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	char buf[FORMAT_MAX];
 	int err = 0;
 
-	if (v->decisions) {
-		fputc('\n', out);
-		report_notes__kept_budget(out, v->decisions, "");
-	}
-	if (v->divided)
-		fputs(REPORT_MARKS_TEXT "\n", out);
+	if (r->is_sampled)
+		fputs("\n" REPORT_SAMPLED_TEXT "\n", out);
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else
@@ -247,7 +249,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 		return err;
 	verdict = verdict_of(v->summary, v->losses);
 	verdict_lead(out, &verdict);
-	print_head(out, build__totals(v->build), build__totals(build__whole(v->build) ?: v->build));
+	print_head(out, v);
 	build_print_samples(out, "- samples: ", 0, &r, v);
 	print_cost(out, v);
 	print_reuse(out, &r);
@@ -258,5 +260,5 @@ int build_markdown(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
-	return err ?: print_notes(out, v);
+	return err ?: print_notes(out, &r, v);
 }

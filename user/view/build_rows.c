@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/compile_name.h"
+#include "analyze/cost.h"
 #include "view/report_notes.h"
 
 static int name_compilers(const struct build *b, struct build_crate **out)
@@ -70,8 +71,12 @@ static int compare_queries(const void *a, const void *b)
 {
 	const struct build_query *x = a, *y = b;
 
+	uint64_t n_x = summary_row__executions(&x->row), n_y = summary_row__executions(&y->row);
+
 	if (x->row.best_cpu_ns != y->row.best_cpu_ns)
 		return x->row.best_cpu_ns < y->row.best_cpu_ns ? 1 : -1;
+	if (n_x != n_y)
+		return n_x < n_y ? 1 : -1;
 	return strcmp(x->label, y->label) ?: (x->process > y->process) - (x->process < y->process);
 }
 
@@ -141,12 +146,13 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct build_item *x = a, *y = b;
 
-	if (x->row.own.cpu_ns != y->row.own.cpu_ns)
-		return x->row.own.cpu_ns < y->row.own.cpu_ns ? 1 : -1;
+	if (x->row.cpu_ns != y->row.cpu_ns)
+		return x->row.cpu_ns < y->row.cpu_ns ? 1 : -1;
 	return strcmp(x->path, y->path);
 }
 
-/* Time that no item is around is no row here: it is in the other tables. */
+/* Time that no item is around is no row here: it is in the other tables. Nor is what has no time.
+ */
 static int add_items(struct build_rows *r, const struct build_view *v)
 {
 	_free_ struct item_row *rows = NULL;
@@ -160,7 +166,7 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 	if (!r->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].item == TRACE_NO_STRING)
+		if (rows[i].item == TRACE_NO_STRING || !rows[i].n_queries)
 			continue;
 		r->items[r->n_items++] = (struct build_item){
 			.path = v->names->text(v->names->ctx, rows[i].item),
@@ -227,16 +233,28 @@ void build_rows__clear(struct build_rows *r)
 	*r = (struct build_rows){0};
 }
 
-const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
-			      const struct build_rows *r)
+char *build_query_error(char buf[FORMAT_MAX], const struct build_query *q)
 {
-	if (r->is_sampled)
-		return format_count(buf, q->row.samples.self[TRACE_SAMPLE_CPU].n);
-	if (summary_row__is_counted(&q->row))
-		return format_count(buf, q->row.results);
-	if (!q->row.count && (q->row.results || q->row.self_by == SUMMARY_SELF_SAMPLES))
+	if (!q->row.best_error_ns)
+		return strcpy(buf, "-");
+	return format_duration(buf, q->row.best_error_ns);
+}
+
+const char *build_query_off(char buf[FORMAT_MAX], const struct build_query *q)
+{
+	if (q->row.self_by == SUMMARY_SELF_SAMPLES)
 		return "-";
-	return format_count(buf, q->row.count);
+	return format_duration(buf, q->row.self_off_ns);
+}
+
+uint64_t build_executions(const struct build_view *v, const struct build_process *p)
+{
+	struct summary_counts counts = {};
+
+	if (p->executions && !summary__is_unwatched(v->summary))
+		return p->executions;
+	summary__counts(v->summary, p->process->index, &counts);
+	return counts.queries;
 }
 
 static char *print_marked(char buf[FORMAT_MAX + 1], const char *mark, uint64_t ns)
@@ -250,16 +268,22 @@ static char *print_marked(char buf[FORMAT_MAX + 1], const char *mark, uint64_t n
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r)
 {
-	const char *mark = r->is_sampled ? "" : report_self_mark(q->row.self_by);
-
-	return print_marked(buf, mark, q->row.best_cpu_ns);
+	if (r->is_sampled && !q->row.best_cpu_ns)
+		return strcpy(buf, "-");
+	return print_marked(buf, r->is_sampled ? "" : report_self_mark(q->row.self_by),
+			    q->row.best_cpu_ns);
 }
 
-char *build_item_cpu(char buf[FORMAT_MAX + 1], const struct build_item *item)
+const char *build_wall(char buf[BUILD_WALL_MAX], const struct build_process *p)
 {
-	const struct own_time *own = &item->row.own;
+	uint64_t ns = p->end_ns - p->start_ns;
+	bool ended = p->process->end_ns;
+	char text[FORMAT_MAX];
 
-	return print_marked(buf, report_self_mark(own_time__by(own)), own->cpu_ns);
+	if (!ended && !ns)
+		return "-";
+	snprintf(buf, BUILD_WALL_MAX, "%s%s", ended ? "" : ">=", format_duration(text, ns));
+	return buf;
 }
 
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p)
@@ -304,7 +328,7 @@ void build_print_samples(FILE *out, const char *lead, size_t width, const struct
 {
 	_free_ char *shares = v->stacks ? shares_of(r) : NULL;
 	const struct sample_sum *cpu;
-	char count[FORMAT_MAX], time[FORMAT_MAX];
+	char count[FORMAT_MAX];
 	int len;
 
 	if (!v->samples)
@@ -312,8 +336,7 @@ void build_print_samples(FILE *out, const char *lead, size_t width, const struct
 	cpu = &samples__totals(v->samples)->of[TRACE_SAMPLE_CPU];
 	if (!cpu->n)
 		return;
-	len = fprintf(out, "%s%s of %s on the CPU%s", lead, format_count(count, cpu->n),
-		      format_duration(time, cpu->value), shares ? ":" : "");
+	len = fprintf(out, "%s%s%s", lead, format_count(count, cpu->n), shares ? ":" : "");
 	if (shares && width && len + strlen(" ") + strlen(shares) > width)
 		fprintf(out, "\n%*s%s", (int)strlen(lead), "", shares);
 	else if (shares)
@@ -323,24 +346,47 @@ void build_print_samples(FILE *out, const char *lead, size_t width, const struct
 
 void build_print_reuse(FILE *out, const struct reuse *reuse)
 {
-	char executed[FORMAT_MAX], loaded[FORMAT_MAX];
+	char count[FORMAT_MAX];
 
-	fprintf(out, "%s executed, %s%s loaded", format_count(executed, reuse->executed),
-		reuse__may_miss(reuse) ? REPORT_ESTIMATE : "", format_count(loaded, reuse->loaded));
+	/* Where no query has a probe, nothing tells what was executed from what was taken over. */
+	if (!reuse->unprobed)
+		fprintf(out, "%s executed, ", format_count(count, reuse->executed));
+	fprintf(out, "%s%s loaded", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
+		format_count(count, reuse->loaded));
 }
 
-void build_print_threads(FILE *out, const struct build_totals *t, const char *threads,
+bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns)
+{
+	return cost__cpu_ns(v->cost, v->build, v->samples, p, ns);
+}
+
+void build_print_threads(FILE *out, const struct build_view *v, const char *threads,
 			 const char *waiting)
 {
+	const struct build_totals *t = build__totals(v->build);
+	const char *least = t->late ? "at least " : "";
+	uint64_t cpu_ns;
 	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
 	char neither[FORMAT_MAX];
 
-	fprintf(out, "%s%s on a CPU, %s ready but waiting for a CPU\n", threads,
-		format_duration(cpu, t->cpu_ns), format_duration(preempted, t->preempted_ns));
-	fprintf(out, "%s%s in queries, %s in passes, %s elsewhere\n", waiting,
-		format_duration(queries, t->waits.in_queries),
-		format_duration(passes, t->waits.in_passes),
-		format_duration(neither, t->waits.in_neither));
+	fputs(threads, out);
+	if (build_cpu_ns(v, NULL, &cpu_ns))
+		fprintf(out, "%s of CPU time, ", format_duration(cpu, cpu_ns));
+	if (!t->off_cpu_known) {
+		fputs("not recorded when they waited\n", out);
+		return;
+	}
+	fprintf(out, "%s%s ready but waiting for a CPU\n%s%s", least,
+		format_duration(preempted, t->preempted_ns), waiting, least);
+	/* Where not all queries have probes, what is around them has their waits. */
+	if (t->executions && !summary__is_unwatched(v->summary))
+		fprintf(out, "%s in queries, %s in passes",
+			format_duration(queries, t->waits.in_queries),
+			format_duration(passes, t->waits.in_passes));
+	else
+		fprintf(out, "%s in passes and queries",
+			format_duration(passes, t->waits.in_queries + t->waits.in_passes));
+	fprintf(out, ", %s elsewhere\n", format_duration(neither, t->waits.in_neither));
 }
 
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit)
@@ -375,12 +421,11 @@ static const char *last_segments(const char *path, size_t columns)
 /* The beginning of a name that does not fit, marked. NULL: no memory. */
 char *build_cut_name(const char *name, size_t most)
 {
-	char *cut;
+	char *cut = strdup(name);
 
-	if (!most || format_width(name) <= most)
-		return strdup(name);
-	return asprintf(&cut, "%.*s..", (int)format_fit(name, most - strlen("..")), name) < 0 ? NULL
-											      : cut;
+	if (cut && most)
+		format_cut(cut, most);
+	return cut;
 }
 
 char *build_item_name(const struct build_item *item, size_t most)

@@ -12,6 +12,9 @@ struct build_crate {
 	const struct build_process *process;
 };
 
+/* Before the name of such a compile. */
+#define BUILD_FAILED "!"
+
 /* It failed, was killed, or was not seen to end. */
 static inline bool build_crate_failed(const struct build_crate *c)
 {
@@ -67,8 +70,14 @@ void build_rows__clear(struct build_rows *r);
 /* Print "1,234 executed, ~56 loaded". */
 void build_print_reuse(FILE *out, const struct reuse *reuse);
 
-/* Print the times of threads on and off the CPU: two lines, which begin with these texts. */
-void build_print_threads(FILE *out, const struct build_totals *t, const char *threads,
+/* As cost__cpu_ns(). */
+bool build_cpu_ns(const struct build_view *v, const struct build_process *p, uint64_t *ns);
+
+/*
+ * Print the CPU time of the compilers, and when their threads were off the CPU, if that is known:
+ * two lines, which begin with these texts.
+ */
+void build_print_threads(FILE *out, const struct build_view *v, const char *threads,
 			 const char *waiting);
 
 /* The number of rows to show out of `n`; `fit` is the default. */
@@ -96,25 +105,33 @@ char *build_item_name(const struct build_item *item, size_t most);
  */
 char *build_crate_name(const struct build_crate *crate, size_t most);
 
-/* Executions, "-" if no probe counted them; or samples, if there is nothing else. In `buf`, or
- * static. */
-const char *build_query_count(char buf[FORMAT_MAX], const struct build_query *q,
-			      const struct build_rows *r);
+/* Where queries have no probes: the standard error of the time on the CPU. */
+char *build_query_error(char buf[FORMAT_MAX], const struct build_query *q);
+
+/* Likewise of the self time off the CPU: "-" without probes. */
+const char *build_query_off(char buf[FORMAT_MAX], const struct build_query *q);
+
+/* Executions of queries of a compile: recorded, or else by its own tables. */
+uint64_t build_executions(const struct build_view *v, const struct build_process *p);
 
 /* The self time on the CPU that is known best, marked if it is an estimate beside others that are
  * none. */
 char *build_query_cpu(char buf[FORMAT_MAX + 1], const struct build_query *q,
 		      const struct build_rows *r);
 
-/* Likewise, of an item. */
-char *build_item_cpu(char buf[FORMAT_MAX + 1], const struct build_item *item);
+/*
+ * How long it took: ">=2.50 s" if its end is not in the trace, and "-" if nothing is after its
+ * start. In `buf`, or static.
+ */
+#define BUILD_WALL_MAX (FORMAT_MAX + 2)
+const char *build_wall(char buf[BUILD_WALL_MAX], const struct build_process *p);
 
 /* The most memory that a compiler had; "-" if that is unknown. */
 const char *build_peak(char buf[FORMAT_MAX], const struct build_process *p);
 
 /*
- * Print "5,813 of 5.82 s on the CPU: 62.0 % front end, 3.1 % codegen, 34.9 % LLVM", a line that
- * begins with `lead`; nothing without samples of the CPU.
+ * Print "5,813: 62.0 % front end, 3.1 % codegen, 34.9 % LLVM", a line that begins with `lead`;
+ * nothing without samples of the CPU.
  */
 void build_print_samples(FILE *out, const char *lead, size_t width, const struct build_rows *r,
 			 const struct build_view *v);

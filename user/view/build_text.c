@@ -44,9 +44,6 @@ static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .item
 #define PEAK_CRATE_MOST 20
 #define QUERY_MOST	41
 
-/* Before the name of a compile that failed or did not end. */
-#define FAILED "!"
-
 /* Smaller numbers of parallel compilers have an entry each; the others share one. */
 #define RUNNING_MOST 4
 
@@ -55,7 +52,9 @@ static const struct fit fit_one = {.steps = 3, .queries = 10, .passes = 4, .item
 
 static void print_cost(FILE *out, const struct build_view *v)
 {
-	if (!v->cost || !v->cost->added_ns)
+	if (v->cost)
+		cost_text_beside(out, v->cost, "beside    ");
+	if (!v->cost || v->cost->is_part || !v->cost->added_ns)
 		return;
 	fputs("cost      ", out);
 	cost_text_line(out, v->cost, ";\n          ");
@@ -78,7 +77,7 @@ static void print_asked(FILE *out, const struct build_totals *t)
 	if (t->cached)
 		fprintf(out, "; %" PRIu32 " from a cache", t->cached);
 	if (t->doctests)
-		fprintf(out, "; %" PRIu32 " doctests", t->doctests);
+		fprintf(out, "; %" PRIu32 " doctest%s", t->doctests, t->doctests == 1 ? "" : "s");
 	if (t->asked)
 		fprintf(out, "; %" PRIu32 " version check%s", t->asked, t->asked == 1 ? "" : "s");
 	fputc('\n', out);
@@ -100,13 +99,10 @@ static void print_one(FILE *out, const struct build_rows *r, const struct build_
 	};
 	const struct build_process *p = r->crates[0]->process;
 	char buf[FORMAT_MAX];
-	uint64_t cpu_ns;
 
 	fprintf(out, "compile   %s: %s%s", r->crates[0]->name,
 		p->process->end_ns ? "" : "at least ",
 		format_duration(buf, p->end_ns - p->start_ns));
-	if (build__cpu_ns(v->build, v->samples, p, &cpu_ns))
-		fprintf(out, ", %s on a CPU", format_duration(buf, cpu_ns));
 	if (p->process->peak_bytes)
 		fprintf(out, ", at most %s of memory", build_peak(buf, p));
 	if (p->process->exit_status)
@@ -195,14 +191,12 @@ static int print_memory(FILE *out, const struct build_rows *r)
 	return 0;
 }
 
-static void print_threads(FILE *out, const struct build_totals *t, bool sampled)
+static void print_threads(FILE *out, const struct build_view *v)
 {
+	const struct build_totals *t = build__totals(v->build);
 	char blocked[FORMAT_MAX];
 
-	if (t->off_cpu_known)
-		build_print_threads(out, t, "threads   ", "waiting   ");
-	else if (!sampled)
-		fputs("threads   not recorded when they were on a CPU\n", out);
+	build_print_threads(out, v, "threads   ", "waiting   ");
 	if (t->blocked_ns)
 		fprintf(out, "blocked   %s in queries that another thread executed\n",
 			format_duration(blocked, t->blocked_ns));
@@ -232,32 +226,19 @@ static const char *title(char buf[FORMAT_MAX * 2], const char *what, size_t show
 	return buf;
 }
 
-/* The end may not be in the trace; nothing at all after the start, then. */
-static void add_wall(struct table *t, const struct build_process *p)
-{
-	uint64_t ns = p->end_ns - p->start_ns;
-	bool ended = p->process->end_ns;
-	char buf[FORMAT_MAX];
-
-	if (!ended && !ns)
-		table__cell(t, "-");
-	else
-		table__cellf(t, "%s%s", ended ? "" : ">=", format_duration(buf, ns));
-}
-
 static int add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
 {
 	const struct build_process *p = c->process;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], wall[BUILD_WALL_MAX];
 	uint64_t cpu_ns;
-	bool has_cpu = build__cpu_ns(v->build, v->samples, p, &cpu_ns);
-	const char *mark = build_crate_failed(c) ? FAILED " " : "";
+	bool has_cpu = build_cpu_ns(v, p, &cpu_ns);
+	const char *mark = build_crate_failed(c) ? BUILD_FAILED " " : "";
 	_free_ char *name = build_crate_name(c, v->wide ? 0 : CRATE_MOST - strlen(mark));
 
 	if (!name)
 		return -ENOMEM;
 	table__cellf(t, "%s%s", mark, name);
-	add_wall(t, p);
+	table__cell(t, build_wall(wall, p));
 	for (int part = 0; part < BUILD_EXIT; part++)
 		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
 	table__cell(t, has_cpu ? format_duration(buf, cpu_ns) : "-");
@@ -265,7 +246,7 @@ static int add_crate(struct table *t, const struct build_crate *c, const struct 
 	if (!v->wide)
 		return 0;
 	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
-	table__cell(t, format_count(buf, p->executions));
+	table__cell(t, format_count(buf, build_executions(v, p)));
 	table__cell(t, build_peak(buf, p));
 	table__cellf(t, "%" PRIu32, p->process->pid);
 	table__cell(t, report_notes__exit(buf, p->process));
@@ -304,7 +285,7 @@ static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
 	if (table__print(t, out, ""))
 		return -ENOMEM;
 	if (build_crate_failed(r->crates[0]) && !v->wide)
-		fputs("  " FAILED
+		fputs("  " BUILD_FAILED
 		      " failed, was killed, or was not seen to end (exit: report --wide)\n",
 		      out);
 	return 0;
@@ -316,16 +297,18 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 	_free_ char *whole = build_query_name(q);
 	_free_ char *clean = whole ? format_clean(whole) : NULL;
 	_free_ char *name = clean ? build_cut_name(clean, v->wide ? 0 : QUERY_MOST) : NULL;
-	char buf[FORMAT_MAX + 1];
+	char buf[FORMAT_MAX * 2];
 
 	if (!name)
 		return -ENOMEM;
 	table__cell(t, name);
-	table__cell(t, build_query_count(buf, q, r));
+	table__cell(t, report_count(buf, &q->row));
 	table__cell(t, build_query_cpu(buf, q, r));
 	table__cell(t, format_percent(buf, q->row.best_cpu_ns, r->cpu_ns));
-	if (build__totals(v->build)->off_cpu_known)
-		table__cell(t, format_duration(buf, q->row.self_off_ns));
+	if (r->is_sampled)
+		table__cell(t, build_query_error(buf, q));
+	else if (build__totals(v->build)->off_cpu_known)
+		table__cell(t, build_query_off(buf, q));
 	return 0;
 }
 
@@ -337,12 +320,12 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	char first[FORMAT_MAX * 2];
 	const struct table_column columns[] = {
 		{title(first, what, shown, q->n), v->wide ? 0 : QUERY_MOST},
-		{r->is_sampled ? "samples" : "executions", 0},
+		{"executions", 0},
 		{report_title_cpu(off_cpu), 0},
 		{report_title_share(off_cpu), 0},
-		{REPORT_OFF, 0},
+		{r->is_sampled ? "+-" : REPORT_OFF, 0},
 	};
-	_table_ struct table *t = table__new(columns, off_cpu ? 5 : 4);
+	_table_ struct table *t = table__new(columns, off_cpu || r->is_sampled ? 5 : 4);
 
 	if (!shown)
 		return 0;
@@ -384,20 +367,22 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	_free_ char *clean =
 		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
 	_free_ char *query = clean ? build_cut_name(clean, label_most) : NULL;
-	char buf[FORMAT_MAX + 1];
+	char buf[FORMAT_MAX + 1], executions[REPORT_EXECUTIONS_MAX];
 
 	if (!path || !query || place_text(v->names, item->row.item, &place))
 		return -ENOMEM;
 	table__cell(t, path);
-	table__cell(t, build_item_cpu(buf, item));
+	table__cell(t, format_duration(buf, item->row.cpu_ns));
 	if (!places || v->wide)
-		table__cell(t, format_percent(buf, item->row.own.cpu_ns, r->cpu_ns));
+		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
 	if (v->wide && off_cpu)
-		table__cell(t, format_duration(buf, item->row.self_ns - item->row.cpu_ns));
+		table__cell(t, item_row__is_counted(&item->row)
+				       ? format_duration(buf, item->row.self_ns - item->row.cpu_ns)
+				       : "-");
 	table__cell(t, query);
 	if (v->wide) {
-		table__cell(t, format_duration(buf, item->row.queries[0].own_ns));
-		table__cell(t, format_count(buf, item->row.executions));
+		table__cell(t, format_duration(buf, item->row.queries[0].cpu_ns));
+		table__cell(t, report_item_executions(executions, &item->row));
 	}
 	if (places)
 		table__cell(t, v->wide ? place : place_in_package(place));
@@ -560,10 +545,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	fputc('\n', out);
 	if (is_one(r) && !v->full)
 		fputs("all queries: --by query; every row of these tables: --full\n", out);
-	if (v->decisions)
-		report_notes__kept_budget(out, v->decisions, "; --by query --top 0 names them");
-	if (v->divided)
-		fputs(REPORT_MARKS_TEXT "\n", out);
+	if (r->is_sampled)
+		fputs(REPORT_SAMPLED_TEXT "\n", out);
 	if (v->samples)
 		samples_text_notes(out, samples__totals(v->samples));
 	print_begun(out, r);
@@ -575,7 +558,6 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 
 int build_text(FILE *out, const struct build_view *v)
 {
-	const struct build_totals *totals = build__totals(v->build);
 	const struct build *whole = build__whole(v->build);
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
@@ -597,7 +579,7 @@ int build_text(FILE *out, const struct build_view *v)
 	}
 	if (err)
 		return err;
-	print_threads(out, totals, v->samples);
+	print_threads(out, v);
 	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
 	print_reuse(out, &r);
 	print_cost(out, v);

@@ -10,18 +10,6 @@
 /* The line has what set-up took if it is this part of the whole, or more. */
 #define SET_UP_SHARE 4
 
-/* No choice of probes could have kept the budget. */
-static void print_fixed(FILE *out, const struct cost *c, const char *before)
-{
-	char fixed[FORMAT_MAX], budget[FORMAT_MAX];
-
-	fprintf(out,
-		"%sbreakpoints and copies of names alone took %s %% of that, more than the budget "
-		"of %s %%",
-		before, format_percent(fixed, cost__fixed_ns(c), c->compilers_ns),
-		format_percent(budget, c->budget_ppm, 1000000));
-}
-
 bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 {
 	char added[FORMAT_MAX], percent[FORMAT_MAX];
@@ -36,9 +24,21 @@ bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 	if (c->set_up_ns && c->set_up_ns >= c->added_ns / SET_UP_SHARE)
 		fprintf(out, "%s%s of it once, for set-up", before,
 			format_duration(added, c->set_up_ns));
-	if (cost__fixed_exceeds_budget(c))
-		print_fixed(out, c, before);
+	if (c->read_ns && c->read_ns >= c->added_ns / SET_UP_SHARE)
+		fprintf(out, "%s%s more, before, to read a new toolchain", before,
+			format_duration(added, c->read_ns));
 	return true;
+}
+
+void cost_text_beside(FILE *out, const struct cost *c, const char *before)
+{
+	bool one = c->n_beside == 1;
+
+	if (c->n_beside)
+		fprintf(out,
+			"%s%" PRIu64 " other recording%s ran at the same time: %s probes make "
+			"compilers slower\n",
+			before, c->n_beside, one ? "" : "s", one ? "its" : "their");
 }
 
 static void add_row(struct table *t, const char *name, uint64_t ns, const struct cost *c,
@@ -77,6 +77,10 @@ static void add_parts(struct table *t, const struct cost *c)
 	if (c->set_up_ns)
 		add_row(t, "  of it once, for set-up", c->set_up_ns, c, "-");
 	add_row(t, "together", c->added_ns, c, "-");
+	if (c->whole)
+		add_row(t, "  of it in compilers", c->in_compilers_ns, c, "-");
+	if (c->read_ns)
+		add_row(t, "not in it: a new toolchain, read once", c->read_ns, c, "-");
 }
 
 int cost_text(FILE *out, const struct cost *c)
@@ -98,7 +102,7 @@ int cost_text(FILE *out, const struct cost *c)
 	if (err)
 		return err;
 	if (c->compilers_ns)
-		fprintf(out, "\n100 %%: %s of CPU that the compilers used without it\n",
+		fprintf(out, "\n100 %%: %s, the CPU time of the compilers without it\n",
 			format_duration(buf, c->compilers_ns));
 	else
 		fputs("\nThe CPU time of the compilers is unknown.\n", out);
@@ -110,6 +114,7 @@ int cost_text(FILE *out, const struct cost *c)
 			format_duration(buf, c->waited_ns));
 	else if (c->whole)
 		fputs("no compiler waited for its probes\n", out);
+	cost_text_beside(out, c, "");
 	if (!c->whole)
 		fputs("An earlier version recorded it, which measured the hits only.\n", out);
 	return 0;
@@ -130,14 +135,18 @@ void cost_json(struct json *j, const struct cost *c)
 	else
 		json__null(j, "share_of_cpu");
 	json__number(j, "added_ns", c->added_ns);
-	json__known(j, "compilers_ns", c->compilers_ns, c->compilers_ns);
+	json__known(j, "in_compilers_ns", c->whole, c->in_compilers_ns);
+	json__known(j, "cpu_ns", c->compilers_ns, c->compilers_ns);
 	for (int i = 0; i < COST_PARTS; i++)
 		json__known(j, keys[i], c->whole || i == COST_PROBES, c->ns[i]);
 	json__known(j, "set_up_ns", c->set_up_ns, c->set_up_ns);
+	json__known(j, "read_ns", c->whole, c->read_ns);
 	json__known(j, "waited_ns", c->whole, c->waited_ns);
 	json__known(j, "waited", c->whole, c->n_waited);
 	json__number(j, "hits", c->hits);
 	json__known(j, "breakpoints", c->whole, c->breakpoints);
+	if (c->n_beside)
+		json__number(j, "other_recordings", c->n_beside);
 	json__print(j, ",\"cost\":");
 	json__put(j);
 }

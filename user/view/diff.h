@@ -16,8 +16,6 @@ struct diff_trace {
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	bool has_lost;	     /* `lost` is known */
 	uint64_t lost;
-	uint32_t unprobed;     /* queries that had no probes, and may have been executed */
-	bool unwatched;	       /* activities, waits or loads were not watched all the time */
 	uint32_t compiles;     /* compilers that compiled a crate; the next two are parts of it: */
 	uint32_t late;	       /* ran before their probes were attached */
 	uint32_t cut;	       /* killed, or their end was not seen */

@@ -64,8 +64,7 @@ static const char *recording_verdict(const struct compare_result *r)
 		return "CPU and wall time hold the cost of recording, which differs, and are not "
 		       "compared; record all with --exact and the same options to compare them";
 	if (r->mixed_cpu)
-		return "CPU times are not compared: those of a trace without off-CPU times are "
-		       "counted by samples";
+		return "CPU times are not compared: those of a trace are counted by samples";
 	return "the cost of recording differs, and is taken out of CPU times";
 }
 
@@ -106,6 +105,28 @@ static void print_compilers(FILE *out, const struct diff_trace *const *traces, b
 	fputc('\n', out);
 }
 
+/* Whether other recordings ran beside a trace of the side. */
+static bool has_beside(const struct diff_view *v, enum compare_side side)
+{
+	for (size_t i = 0; i < v->n_traces; i++)
+		if (v->traces[i].side == side && v->traces[i].recording.n_beside)
+			return true;
+	return false;
+}
+
+static bool print_beside(FILE *out, const struct diff_view *v, const char *lead)
+{
+	bool base = has_beside(v, COMPARE_BASE), new = has_beside(v, COMPARE_NEW);
+
+	if (!base && !new)
+		return false;
+	fprintf(out,
+		"%sother recordings ran beside %s: their probes make compilers slower, so times "
+		"may differ without a change\n",
+		lead, base && new ? "both" : side_texts[base ? COMPARE_BASE : COMPARE_NEW]);
+	return true;
+}
+
 bool diff_head__differences(FILE *out, const struct diff_view *v, const char *lead)
 {
 	const struct diff_trace *const *other = v->other_compilers;
@@ -131,6 +152,7 @@ bool diff_head__differences(FILE *out, const struct diff_view *v, const char *le
 		print_recordings(out, v);
 		any = true;
 	}
+	any |= print_beside(out, v, lead);
 	return any;
 }
 
@@ -174,7 +196,9 @@ static void print_recording(FILE *out, const struct compare_result *r, const cha
 
 	if (!r->without_cost || (!ns[COMPARE_BASE] && !ns[COMPARE_NEW]))
 		return;
-	fprintf(out, "%sCPU times are without what recording added: %s in base, %s in new%s\n",
+	fprintf(out,
+		"%sCPU times are without what recording added in compilers: %s in base, "
+		"%s in new%s\n",
 		lead, format_duration(base, ns[COMPARE_BASE]),
 		format_duration(new, ns[COMPARE_NEW]),
 		compared ? "; half of the difference counts as noise" : "");
@@ -194,7 +218,7 @@ void diff_head__costs(FILE *out, const struct diff_view *v, const char *lead)
 		print_cost(out, v, COMPARE_SELF, lead);
 	if (diff_has_counts(r))
 		print_cost(out, v, COMPARE_COUNT, lead);
-	if (r->any_unprobed && r->rules.metric != COMPARE_RESULTS)
+	if (r->n_uncounted && r->rules.metric != COMPARE_RESULTS)
 		print_cost(out, v, COMPARE_RESULTS, lead);
 	print_recording(out, r, lead);
 }

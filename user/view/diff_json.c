@@ -54,7 +54,8 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	if (!row->query) {
 		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
 		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
-		json__known(&object, "recording_ns", row->knows_recording, row->recording_ns[side]);
+		json__known(&object, "in_compilers_ns", row->knows_recording,
+			    row->recording_ns[side]);
 		add_cost(&object, "peak_bytes", &row->of[COMPARE_PEAK][side]);
 		add_cost(&object, "results", &row->of[COMPARE_RESULTS][side]);
 	}
@@ -141,15 +142,13 @@ static void put_traces(struct json *j, const struct diff_view *v)
 		json__text(j, "side", side_names[t->side]);
 		json__text(j, "problem", t->problem);
 		json__known(j, "lost", t->has_lost, t->lost);
-		json__number(j, "unprobed", t->unprobed);
 		json__number(j, "compiles", t->compiles);
 		json__number(j, "late", t->late);
 		json__number(j, "cut", t->cut);
 		json__number(j, "killed_for_memory", t->memory_kills);
 		json__text(j, "compiler", t->compiler);
-		json__bool(j, "unwatched", t->unwatched);
 		json__number(j, "reusing", t->recording.reusing);
-		add_percent(j, "budget_percent", (double)t->recording.budget_ppm / 10000);
+		json__number(j, "other_recordings", t->recording.n_beside);
 		json__bool(j, "probed", t->recording.probed);
 		json__bool(j, "sampled", t->recording.sampled);
 		json__bool(j, "off_cpu", t->recording.off_cpu);

@@ -55,9 +55,9 @@ static bool in_both(const struct compare_result *result, const struct compare_ro
 	return !known;
 }
 
-static bool is_unprobed(const struct compare_row *row)
+static bool is_uncounted(const struct compare_row *row)
 {
-	return row->unprobed[COMPARE_BASE] || row->unprobed[COMPARE_NEW];
+	return (row->by[COMPARE_BASE] | row->by[COMPARE_NEW]) & COMPARE_UNCOUNTED;
 }
 
 static void note_uncompared(struct diff_rows *r, const struct compare_row *row)
@@ -102,7 +102,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item
 	for (size_t i = 0; i < n; i++) {
 		const struct compare_row *row = &rows[i];
 
-		r->recount += !is_unprobed(row) && compare_row__change(row, COMPARE_COUNT) != 0;
+		r->recount += !is_uncounted(row) && compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
 			note_uncompared(r, row);
 		else if (!row->significant)
@@ -184,7 +184,7 @@ char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row)
 	const struct spread *of = row->of[COMPARE_COUNT];
 	char base[FORMAT_MAX], new[FORMAT_MAX];
 
-	if (is_unprobed(row))
+	if (is_uncounted(row))
 		return strcpy(buf, "-");
 	format_count(base, of[COMPARE_BASE].median);
 	format_count(new, of[COMPARE_NEW].median);
@@ -239,12 +239,10 @@ static const char *note_of(const struct compare_row *row, enum compare_metric me
 		return "";
 	if (compare_row__is_doubted(row, metric))
 		return ": what recording cost may explain it";
-	if (metric == COMPARE_RESULTS)
-		return ": within what the probes of a budget may miss";
 	if (metric == COMPARE_COUNT && same_medians(row, metric))
 		return "";
 	/* Those of one source are equal; here a side has several. */
-	if (metric == COMPARE_COUNT)
+	if (metric == COMPARE_COUNT || metric == COMPARE_RESULTS)
 		return r->rules.of_history ? ": builds of one side differ as much"
 					   : ": traces of one side differ as much";
 	return r->too_noisy && compare_metric_is_time(metric) ? ": too much noise for a verdict"
@@ -259,8 +257,8 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
-	if (metric == COMPARE_COUNT && !row->query && is_unprobed(row))
-		fprintf(out, ", of queries with probes in all %s", diff_noun(&r->rules));
+	if (metric == COMPARE_COUNT && !row->query && r->n_uncounted)
+		fprintf(out, ", of queries counted in all %s", diff_noun(&r->rules));
 	if (!compare_row__change(row, metric)) {
 		fputs(", no change", out);
 		return;
@@ -288,37 +286,16 @@ static const char *rows_text(const struct diff_rows *rows, size_t n)
 	return n == 1 ? "query of a crate" : "queries of crates";
 }
 
-static void print_left_out(FILE *out, const struct compare_result *r, bool markdown)
-{
-	size_t n = r->n_unprobed < COMPARE_UNPROBED_NAMED ? r->n_unprobed : COMPARE_UNPROBED_NAMED;
-
-	fprintf(out,
-		"an item's time is that of queries about it: nothing is charged to it, and "
-		"%zu %s without probes in some trace (",
-		r->n_unprobed,
-		r->n_unprobed == 1 ? "query is left out, as it was"
-				   : "queries are left out, as they were");
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ", " : "", out);
-		diff_print_raw(out, r->unprobed[i], markdown);
-	}
-	fprintf(out, "%s); --exact records all\n", n < r->n_unprobed ? ", ..." : "");
-}
-
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
 			   bool markdown)
 {
 	size_t n =
 		rows->uncompared < DIFF_UNCOMPARED_NAMED ? rows->uncompared : DIFF_UNCOMPARED_NAMED;
 
-	if (rows->by_item && rows->n_all && r->n_unprobed)
-		print_left_out(out, r, markdown);
 	if (!n || r->rules.different_work)
 		return;
-	fprintf(out,
-		"not compared, as they had no probes or too few samples, to keep within a budget: "
-		"%zu %s (",
-		rows->uncompared, rows_text(rows, rows->uncompared));
+	fprintf(out, "not compared, as their number or time is not known in all %s: %zu %s (",
+		diff_noun(&r->rules), rows->uncompared, rows_text(rows, rows->uncompared));
 	for (size_t i = 0; i < n; i++) {
 		_free_ char *name = diff_name(rows->first_uncompared[i]);
 

@@ -22,7 +22,7 @@ static int put_line(struct json *j)
 	return j->err;
 }
 
-int dump_header(FILE *out, const struct trace_info *info)
+int dump_header(FILE *out, const struct trace_info *info, bool by_samples)
 {
 	struct json j = begin_line(out, "schema", "qprof-dump/2");
 	char id[TRACE_ID_TEXT];
@@ -33,8 +33,6 @@ int dump_header(FILE *out, const struct trace_info *info)
 	json__text(&j, "clock", trace_clock_name(info->clock));
 	json__number(&j, "clock_start_ns", info->clock_start_ns);
 	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
-	if (info->budget_ppm)
-		json__number(&j, "budget_ppm", info->budget_ppm);
 	if (trace_id__is_set(&info->id)) {
 		trace_id__text(&info->id, id);
 		json__text(&j, "id", id);
@@ -43,6 +41,9 @@ int dump_header(FILE *out, const struct trace_info *info)
 		json__number(&j, "cpus", info->cpus);
 	if (info->command)
 		json__text(&j, "command", info->command);
+	if (by_samples)
+		json__text(&j, "queries",
+			   "intervals by samples; --exact records each execution, and hits");
 	return put_line(&j);
 }
 
@@ -116,6 +117,16 @@ static void put_place(struct json *j, const struct dump_place *place)
 	json__number(j, "call_line", place->call_line);
 }
 
+static void put_event(struct json *j, const struct dump_span_texts *texts, bool is_query)
+{
+	json__text(j, "event", texts->event);
+	if (is_query) {
+		json__text(j, "key", texts->event && *texts->event ? texts->event : NULL);
+		json__text(j, "key_type", texts->key_type);
+	}
+	put_place(j, texts->place);
+}
+
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts)
 {
@@ -126,12 +137,7 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "tid", span->tid);
 	json__text(&j, "query", texts->name);
 	json__text(&j, "kind", texts->kind);
-	json__text(&j, "event", texts->event);
-	if (span->kind == TRACE_KIND_QUERY) {
-		json__text(&j, "key", texts->event && *texts->event ? texts->event : NULL);
-		json__text(&j, "key_type", texts->key_type);
-	}
-	put_place(&j, texts->place);
+	put_event(&j, texts, span->kind == TRACE_KIND_QUERY);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
 	if (texts->probes)
@@ -151,6 +157,27 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	return put_line(&j);
 }
 
+int dump_interval(FILE *out, const struct sampled_interval *interval, const struct trace_process *p,
+		  const struct dump_span_texts *texts)
+{
+	struct json j = begin_line(out, "type", "interval");
+	const struct trace_span *span = &interval->span;
+
+	json__bool(&j, "sampled", true);
+	json__number(&j, "process", span->process);
+	json__number(&j, "pid", p ? p->pid : 0);
+	json__number(&j, "tid", span->tid);
+	json__text(&j, "query", texts->name);
+	json__text(&j, "kind", texts->kind);
+	put_event(&j, texts, true);
+	json__number(&j, "start_ns", span->start_ns);
+	json__number(&j, "end_ns", span->end_ns);
+	json__number(&j, "depth", span->depth);
+	json__number(&j, "job", interval->job);
+	json__number(&j, "samples", interval->samples);
+	return put_line(&j);
+}
+
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind)
 {
 	struct json j = begin_line(out, "type", "tally");
@@ -163,17 +190,26 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 	return put_line(&j);
 }
 
-int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind)
+int dump_results(FILE *out, const struct trace_results *r, const struct trace_texts *names)
 {
-	struct json j = begin_line(out, "type", "decision");
+	static const char *const kinds[] = {
+		[TRACE_RESULTS_EXECUTED] = "executed",
+		[TRACE_RESULTS_UNSURE] = "unsure",
+		[TRACE_RESULTS_UNKNOWN] = "unknown",
+	};
+	struct json j = begin_line(out, "type", "results");
 
-	json__number(&j, "time_ns", d->time_ns);
-	json__text(&j, "query", name);
-	json__text(&j, "kind", kind);
-	json__text(&j, "watch", "off");
-	json__number(&j, "cost_ppm", d->cost_ppm);
-	json__number(&j, "budget_ppm", d->budget_ppm);
-	return put_line(&j);
+	json__number(&j, "process", r->process);
+	json__text(&j, "query", names->text(names->ctx, r->label));
+	json__text(&j, "kind", kinds[r->kind]);
+	json__put_open(&j);
+	json__array(&j, "items");
+	for (uint32_t i = 0; i < r->n && !j.err; i++) {
+		json__print(&j, i ? "," : "");
+		json__print_text(&j, names->text(names->ctx, r->items[i]));
+	}
+	json__print(&j, "]}\n");
+	return j.err;
 }
 
 int dump_sampling(FILE *out, const struct trace_sampling *s)
@@ -282,6 +318,8 @@ int dump_overhead(FILE *out, const struct trace_overhead *overhead)
 		[TRACE_OVERHEAD_N_BREAKPOINTS] = "breakpoints",
 		[TRACE_OVERHEAD_SET_UP] = "set_up_ns",
 		[TRACE_OVERHEAD_NAMES] = "names_ns",
+		[TRACE_OVERHEAD_READ] = "read_ns",
+		[TRACE_OVERHEAD_N_BESIDE] = "other_recordings",
 	};
 	struct json j = begin_line(out, "type", "overhead");
 

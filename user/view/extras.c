@@ -19,6 +19,7 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 	[REPORT_SAMPLED_TOTAL] = {"sampled_total_ns", NULL, true, SAMPLED(total, CPU)},
 	[REPORT_SAMPLED_TOTAL_ERROR] = {"sampled_total_error_ns", NULL, true,
 					AT(sampled_total_error_ns)},
+	[REPORT_SAMPLED_MAX] = {"sampled_max_ns", NULL, true, AT(sampled_max_ns)},
 	[REPORT_SAMPLED_OFF] = {"sampled_off_ns", NULL, true, SAMPLED(self, OFF_CPU)},
 	[REPORT_MEMORY] = {"memory_bytes", NULL, false, SAMPLED(self, FAULT)},
 	[REPORT_MEMORY_TOTAL] = {"memory_total_bytes", NULL, false, SAMPLED(total, FAULT)},
@@ -34,5 +35,8 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra)
 {
+	/* What an interval waited may be another's wait, where queries have no probes. */
+	if (extra == REPORT_OFF_CPU && row->self_by == SUMMARY_SELF_SAMPLES)
+		return 0;
 	return *(const uint64_t *)((const char *)row + report_extras[extra].offset);
 }

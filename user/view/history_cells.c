@@ -16,7 +16,7 @@ char *history_value(char buf[HISTORY_CELL_MAX], enum trend_metric metric, uint64
 {
 	if (value == HISTORY_UNKNOWN)
 		return strcpy(buf, UNKNOWN);
-	if (metric == TREND_COUNT)
+	if (metric == TREND_COUNT || metric == TREND_RESULTS)
 		return format_count(buf, value);
 	return metric == TREND_MEMORY ? format_bytes(buf, value) : format_duration(buf, value);
 }

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <string.h>
+
 #include "history/columns.h"
 #include "view/history_list_view.h"
 #include "view/json.h"
 #include "view/schema.h"
 
 #define SCHEMA "qprof-history/1"
+
+/* Both as reports and comparisons have them, in place of the columns that the store has. */
+static void put_cpu(struct json *j, const struct history_build *b)
+{
+	uint64_t ns = history_build__without_cost(b, b->cpu_ns);
+	bool known = ns != HISTORY_UNKNOWN;
+
+	json__known(j, "cpu_ns", known, ns);
+	json__known(j, "in_compilers_ns", known && b->cost_ppm != HISTORY_UNKNOWN, b->cpu_ns - ns);
+}
 
 static void put_build(struct json *j, const struct history_build *build)
 {
@@ -14,6 +26,12 @@ static void put_build(struct json *j, const struct history_build *build)
 		const struct history_column *c = &t->columns[i];
 		uint64_t number;
 
+		if (!strcmp(c->name, "cost_ppm"))
+			continue;
+		if (!strcmp(c->name, "cpu_ns")) {
+			put_cpu(j, build);
+			continue;
+		}
 		if (c->type == HISTORY_TEXT) {
 			json__text(j, c->name, history_column__text(c, build));
 			continue;
@@ -48,8 +66,19 @@ int history_list_schema(FILE *out)
 	schema__begin(&s, out, SCHEMA);
 	schema__field(&s, "", "schema", "", SCHEMA);
 	schema__field(&s, "", "builds", "", "builds, the newest last; null: not known");
-	for (size_t i = 0; i < t->n; i++)
-		schema__field(&s, "builds[]", t->columns[i].name, t->columns[i].unit,
-			      t->columns[i].text);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct history_column *c = &t->columns[i];
+
+		if (!strcmp(c->name, "cost_ppm"))
+			continue;
+		if (strcmp(c->name, "cpu_ns")) {
+			schema__field(&s, "builds[]", c->name, c->unit, c->text);
+			continue;
+		}
+		schema__field(&s, "builds[]", "cpu_ns", "ns",
+			      "the CPU time of the compilers, without in_compilers_ns");
+		schema__field(&s, "builds[]", "in_compilers_ns", "ns",
+			      "what recording added in compilers; null: not known, and in cpu_ns");
+	}
 	return schema__end(&s);
 }

@@ -42,7 +42,7 @@ static void add_build(struct table *t, const struct history_build *b)
 	table__cell(t, history_date(buf, b->start_ns));
 	table__cell(t, history_commit(buf, b));
 	table__cell(t, history_value(buf, TREND_WALL, b->wall_ns));
-	table__cell(t, history_value(buf, TREND_CPU, b->cpu_ns));
+	table__cell(t, history_value(buf, TREND_CPU, history_build__without_cost(b, b->cpu_ns)));
 	table__cell(t, history_value(buf, TREND_MEMORY, b->peak_bytes));
 	table__cell(t, history_value(buf, TREND_COUNT, b->compiles));
 	table__cell(t, history_toolchain(buf, b->toolchain));

@@ -46,7 +46,7 @@ void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns)
 	if (cut[0])
 		memcpy(text, cut, sizeof(cut));
 	else
-		text[format_fit(text, columns)] = '\0';
+		format_cut(text, columns);
 }
 
 void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns)

@@ -34,7 +34,7 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 	for (uint32_t i = 0; i < item->n_queries && i < most; i++)
 		fprintf(to, "%s%s %s", i ? ", " : "",
 			names->text(names->ctx, item->queries[i].label),
-			format_duration(buf, item->queries[i].own_ns));
+			format_duration(buf, item->queries[i].cpu_ns));
 	if (fclose(to))
 		return -ENOMEM;
 	table__cell(t, text);
@@ -43,13 +43,16 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 
 /* Columns that only some traces have. */
 struct extras {
-	bool off_cpu, instances, places;
+	bool off_cpu, waiting, instances, places;
 };
 
 static struct extras extras_of(const struct report_rows *r, size_t n,
 			       const struct trace_texts *names)
 {
-	struct extras has = {.off_cpu = report_rows__know_off_cpu(r)};
+	struct extras has = {
+		.off_cpu = report_rows__know_off_cpu(r),
+		.waiting = report_rows__are_sampled(r) && r->extra[REPORT_SAMPLED_OFF],
+	};
 
 	for (size_t i = 0; i < n && !r->modules; i++) {
 		const struct item_row *item = r->rows[i].item;
@@ -70,7 +73,30 @@ static int add_place(struct table *t, const struct item_row *item, const struct 
 	return 0;
 }
 
-#define COLUMNS_MAX 8
+/* What no sample met has no time. */
+static void add_time(struct table *t, const struct report_row *row, const struct report_rows *all)
+{
+	char buf[FORMAT_MAX];
+
+	if (row->self_by == SUMMARY_SELF_SAMPLES && !row->cpu_ns) {
+		table__cell(t, "-");
+		table__cell(t, "-");
+		return;
+	}
+	table__cellf(t, "%s%s", report_rows__are_sampled(all) ? "" : report_self_mark(row->self_by),
+		     format_duration(buf, row->cpu_ns));
+	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
+}
+
+static void add_waiting(struct table *t, const struct report_row *row)
+{
+	uint64_t ns = row->extra[REPORT_SAMPLED_OFF];
+	char buf[FORMAT_MAX];
+
+	table__cell(t, ns ? format_duration(buf, ns) : "-");
+}
+
+#define COLUMNS_MAX 9
 
 static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modules,
 			     const struct extras *has)
@@ -81,6 +107,8 @@ static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modu
 	columns[n++] = (struct table_column){report_title_share(has->off_cpu), 0};
 	if (has->off_cpu)
 		columns[n++] = (struct table_column){REPORT_OFF, 0};
+	if (has->waiting)
+		columns[n++] = (struct table_column){REPORT_WAITING, 0};
 	columns[n++] = (struct table_column){"executions", 0};
 	if (modules)
 		columns[n++] = (struct table_column){"items", 0};
@@ -100,7 +128,7 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	struct table_column columns[COLUMNS_MAX];
 	size_t n_columns = choose_columns(columns, r->modules, &has);
 	_table_ struct table *t = table__new(columns, n_columns);
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], executions[REPORT_EXECUTIONS_MAX];
 
 	table__name_last(t);
 	table__keep_of_name(t, PATH_KEPT);
@@ -113,12 +141,12 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
 
-		table__cellf(t, "%s%s", report_self_mark(row->self_by),
-			     format_duration(buf, row->cpu_ns));
-		table__cell(t, format_percent(buf, row->cpu_ns, r->cpu_ns));
+		add_time(t, row, r);
 		if (has.off_cpu)
 			table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
-		table__cell(t, format_count(buf, row->count));
+		if (has.waiting)
+			add_waiting(t, row);
+		table__cell(t, report_item_executions(executions, row->item));
 		if (r->modules)
 			table__cell(t, format_count(buf, row->items));
 		else if (has.instances)

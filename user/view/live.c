@@ -8,6 +8,8 @@
 #include "base/writer_thread.h"
 #include "view/json.h"
 #include "view/live_now.h"
+#include "view/live_rows.h"
+#include "view/samples_text.h"
 #include "view/screen.h"
 #include "view/table.h"
 #include "view/view.h"
@@ -33,14 +35,15 @@ struct live_view {
 	uint64_t last_ns; /* time of the last draw; 0: never drawn */
 	uint64_t last_events, last_queries;
 	TABLE(uint64_t) seen; /* counts at the last draw, by label */
+	struct live_rates results;
 };
 
 /* The values of one interval, for all modes. */
 struct frame {
 	const struct live_state *state;
 	struct summary_row *rows;
-	struct sample_count *sampled; /* with state->samples, instead of `rows` */
-	uint64_t *rates;	      /* per second, one for each row */
+	struct live_row *sampled; /* with state->samples, instead of `rows` */
+	uint64_t *rates;	  /* per second, one for each row */
 	size_t n_rows;
 	uint64_t events; /* or samples */
 	struct summary_counts counts;
@@ -115,11 +118,17 @@ static int frame__fill(struct frame *f, struct live_view *v, const struct live_s
 {
 	uint64_t since = v->last_ns ?: state->start_ns;
 	uint64_t ns = state->now_ns > since ? state->now_ns - since : 0;
+	uint32_t n = 0;
 	int err;
 
 	f->state = state;
-	err = state->samples ? sample_counts__rows(state->samples, &f->sampled, &f->n_rows)
-			     : summary__rows(state->summary, SUMMARY_ALL, &f->rows, &f->n_rows);
+	if (state->samples) {
+		err = live_rows__make(state, &f->sampled, &n)
+			      ?: live_rates__set(&v->results, state, f->sampled, n);
+		f->n_rows = n;
+	} else {
+		err = summary__rows(state->summary, SUMMARY_ALL, &f->rows, &f->n_rows);
+	}
 	if (err)
 		return err;
 	f->rates = calloc(f->n_rows ?: 1, sizeof(*f->rates));
@@ -163,25 +172,29 @@ static void print_header(const struct frame *f, FILE *out)
 	if (!s->samples)
 		fprintf(out, "  activities %s", format_count(count, f->counts.activities));
 	fprintf(out, "  lost %s", format_count(lost, f->lost));
-	if (s->recorded_only)
-		fputs("  recorded executions only", out);
 }
 
 static struct table *table_of_samples(const struct frame *f, size_t n)
 {
 	static const struct table_column columns[] = {
-		{"query", 0}, {"samples", 7}, {"rate/s", 6},
-		{"total", 7}, {"self", 7},    {"self %", 6},
+		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"samples", 7},
+		{"total", 7}, {"self", 7},  {"self %", 6},
 	};
 	struct table *t = table__new(columns, N_OF(columns));
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX * 2];
 
 	for (size_t i = 0; i < n; i++) {
-		const struct sample_count *row = &f->sampled[i];
+		const struct live_row *row = &f->sampled[i];
 
 		table__cell(t, row_name(f, i));
+		table__cell(t, report_count(buf, &(struct summary_row){
+							 .results = row->count,
+							 .results_unsure = row->unsure,
+							 .results_missing = row->at_least,
+							 .self_by = SUMMARY_SELF_SAMPLES,
+						 }));
+		table__cell(t, row->is_rated ? format_short(buf, row->rate) : "-");
 		table__cell(t, format_count(buf, row->self.n));
-		table__cell(t, format_short(buf, f->rates[i]));
 		table__cell(t, format_duration(buf, row->total.value));
 		table__cell(t, format_duration(buf, row->self.value));
 		table__cell(t, format_percent(buf, row->self.value, f->state->samples->all.value));
@@ -313,12 +326,18 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 
 static void put_json_sampled(struct json *j, const struct frame *f, size_t i)
 {
-	const struct sample_count *row = &f->sampled[i];
+	const struct live_row *row = &f->sampled[i];
 	bool is_known = row->label != TRACE_NO_STRING;
 
 	json__item(j, i);
 	json__text(j, "name", is_known ? row_name(f, i) : NULL);
 	json__text(j, "kind", is_known ? trace_kind_text(row->kind) : NULL);
+	json__known(j, "count", row->count && !row->unsure, row->count);
+	if (row->unsure)
+		json__number(j, "results", row->count);
+	if (row->at_least)
+		json__bool(j, "at_least", true);
+	json__known(j, "count_rate", row->is_rated, row->rate);
 	json__number(j, "samples", row->self.n);
 	json__number(j, "rate", f->rates[i]);
 	json__number(j, "total_ns", row->total.value);
@@ -359,8 +378,6 @@ static int draw_json(const struct frame *f, FILE *out)
 	if (s->samples)
 		json__number(&j, "samples", f->events);
 	json__number(&j, "lost", f->lost);
-	if (s->recorded_only)
-		json__bool(&j, "recorded_only", true);
 	json__put_open(&j);
 	if (s->now)
 		live_now__json(f->now, f->n_now, &j);
@@ -449,5 +466,6 @@ void live_view__free(struct live_view *v)
 		return;
 	screen__free(v->screen);
 	table__destroy(&v->seen);
+	table__destroy(&v->results.rates);
 	free(v);
 }

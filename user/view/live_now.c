@@ -56,7 +56,7 @@ static int make_names(struct names *names, const struct live_now *found, size_t 
 		names->at[i] = name ? format_clean(name) : NULL;
 		if (!names->at[i])
 			return -ENOMEM;
-		names->at[i][format_fit(names->at[i], NAME_WIDTH)] = '\0';
+		format_cut(names->at[i], NAME_WIDTH);
 		width = format_width(names->at[i]);
 		names->width = width > names->width ? width : names->width;
 	}

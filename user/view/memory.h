@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Print what made memory resident, by sampled page faults: crates, queries, parts of the compiler.
+/*
+ * Print what made memory resident, by sampled page faults: crates, queries, items, parts of the
+ * compiler.
  */
 #ifndef QPROF_VIEW_MEMORY_H
 #define QPROF_VIEW_MEMORY_H
@@ -7,6 +9,7 @@
 #include <stdio.h>
 
 #include "analyze/call_tree.h"
+#include "analyze/items.h"
 #include "analyze/samples.h"
 #include "analyze/summary.h"
 
@@ -14,6 +17,7 @@ struct memory_view {
 	const struct samples *samples;
 	const struct call_tree *tree; /* of TRACE_SAMPLE_FAULT */
 	const struct summary *summary;
+	struct items *items; /* NULL: none is known */
 	const struct trace_texts *names;
 	uint64_t least;	     /* bytes; rows with less are left out */
 	size_t top;	     /* rows of each table; 0: all; text only */
@@ -41,6 +45,9 @@ struct memory_rows {
 	struct summary_row *queries;
 	size_t n_queries;
 	size_t queries_left_out;
+	struct item_row *items;
+	size_t n_items;
+	size_t items_left_out;
 };
 
 int memory_rows__init(struct memory_rows *r, const struct memory_view *v);

@@ -46,6 +46,29 @@ static void put_queries(struct json *j, const struct memory_rows *r, const struc
 	json__print(j, "]");
 }
 
+/* Missing where no item is known. */
+static void put_items(struct json *j, const struct memory_rows *r, const struct memory_view *v)
+{
+	if (!v->items)
+		return;
+	json__array(j, "items");
+	for (size_t i = 0; i < r->n_items && !j->err; i++) {
+		uint32_t item = r->items[i].item;
+		const struct trace_place *place = trace_texts__place(v->names, item);
+
+		json__line(j, i);
+		json__text(j, "name",
+			   item == TRACE_NO_STRING ? NULL : v->names->text(v->names->ctx, item));
+		if (place) {
+			json__text(j, "file", v->names->text(v->names->ctx, place->file));
+			json__number(j, "line", place->line);
+		}
+		add_sum(j, &r->items[i].sampled[TRACE_SAMPLE_FAULT]);
+		json__put(j);
+	}
+	json__print(j, "]");
+}
+
 static void put_parts(struct json *j, const struct memory_view *v)
 {
 	const struct functions_view parts = {.tree = v->tree, .least = v->least};
@@ -75,6 +98,7 @@ int memory_json(FILE *out, const struct memory_view *v)
 	samples_json(&j, samples__totals(v->samples));
 	put_crates(&j, &r);
 	put_queries(&j, &r, v);
+	put_items(&j, &r, v);
 	put_parts(&j, v);
 	json__print(&j, "}\n");
 	return j.err;

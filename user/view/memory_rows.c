@@ -79,10 +79,42 @@ static int add_queries(struct memory_rows *r, const struct memory_view *v)
 	return 0;
 }
 
+static int compare_items(const void *a, const void *b)
+{
+	const struct item_row *x = a, *y = b;
+	uint64_t of_x = x->sampled[TRACE_SAMPLE_FAULT].value;
+	uint64_t of_y = y->sampled[TRACE_SAMPLE_FAULT].value;
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	return (x->item > y->item) - (x->item < y->item);
+}
+
+static int add_items(struct memory_rows *r, const struct memory_view *v)
+{
+	size_t n, used = 0;
+
+	if (!v->items)
+		return 0;
+	if (items__rows(v->items, &r->items, &n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct sample_sum *sum = &r->items[i].sampled[TRACE_SAMPLE_FAULT];
+
+		if (sum->n && sum->value >= v->least)
+			r->items[used++] = r->items[i];
+		else
+			r->items_left_out += sum->n != 0;
+	}
+	r->n_items = used;
+	qsort(r->items, used, sizeof(*r->items), compare_items);
+	return 0;
+}
+
 int memory_rows__init(struct memory_rows *r, const struct memory_view *v)
 {
 	*r = (struct memory_rows){};
-	return add_crates(r, v) ?: add_queries(r, v);
+	return add_crates(r, v) ?: add_queries(r, v) ?: add_items(r, v);
 }
 
 void memory_rows__clear(struct memory_rows *r)
@@ -91,5 +123,6 @@ void memory_rows__clear(struct memory_rows *r)
 		free(r->crates[i].name);
 	free(r->crates);
 	free(r->queries);
+	free(r->items);
 	*r = (struct memory_rows){};
 }

@@ -6,9 +6,12 @@
 #include "base/cleanup.h"
 #include "view/functions.h"
 #include "view/memory.h"
+#include "view/place_text.h"
+#include "view/report_rows.h"
 #include "view/table.h"
 
-#define WIDER "report --wide"
+#define WIDER	  "report --wide"
+#define PATH_KEPT 40 /* as in the table of items */
 
 static void print_head(FILE *out, const struct samples_totals *t)
 {
@@ -102,6 +105,53 @@ static int print_queries(FILE *out, const struct memory_rows *r, const struct me
 	return err;
 }
 
+static bool any_place(const struct memory_rows *r, size_t n, const struct trace_texts *names)
+{
+	while (n && !trace_texts__place(names, r->items[n - 1].item))
+		n--;
+	return n;
+}
+
+static int add_item(struct table *t, const struct item_row *row, bool places,
+		    const struct memory_view *v)
+{
+	_free_ char *place = NULL;
+
+	if (place_text(v->names, row->item, &place))
+		return -ENOMEM;
+	add_sum(t, &row->sampled[TRACE_SAMPLE_FAULT], v);
+	if (places)
+		table__cell(t, place);
+	table__cell(t, row->item == TRACE_NO_STRING ? REPORT_NO_ITEM
+						    : v->names->text(v->names->ctx, row->item));
+	return 0;
+}
+
+static int print_items(FILE *out, const struct memory_rows *r, const struct memory_view *v)
+{
+	size_t n = shown(r->n_items, v), n_columns = 3;
+	bool places = any_place(r, n, v->names);
+	struct table_column columns[5] = {{"charged", 0}, {"+-", 0}, {"%", 0}};
+	_table_ struct table *t = NULL;
+	int err;
+
+	if (!r->n_items)
+		return 0;
+	if (places)
+		columns[n_columns++].title = "at";
+	columns[n_columns++].title = "item";
+	t = table__new(columns, n_columns);
+	table__name_last(t);
+	table__keep_of_name(t, PATH_KEPT);
+	for (size_t i = 0; i < n; i++)
+		if (add_item(t, &r->items[i], places, v))
+			return -ENOMEM;
+	fputc('\n', out);
+	err = table__print_within(t, out, v->width, WIDER);
+	print_more(out, r->n_items - n + r->items_left_out, "item", "items");
+	return err;
+}
+
 /* The allocator touches memory for its callers, so the parts have what they are charged. */
 static int print_parts(FILE *out, const struct memory_view *v)
 {
@@ -138,7 +188,8 @@ int memory_text(FILE *out, const struct memory_view *v)
 	if (err)
 		return err;
 	print_head(out, samples__totals(v->samples));
-	err = print_crates(out, &r, v) ?: print_queries(out, &r, v) ?: print_parts(out, v);
+	err = print_crates(out, &r, v) ?: print_queries(out, &r, v)
+		      ?: print_items(out, &r, v) ?: print_parts(out, v);
 	if (err)
 		return err;
 	fputs("\ntouched for the first time; memory that was freed again is in it\n", out);

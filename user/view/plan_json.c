@@ -36,6 +36,10 @@ static void put_table(struct json *j, const struct plan *plan, const struct plan
 	add_address(j, "name_offset", t->name);
 	json__bool(j, "may_be_fed", t->fed);
 	json__text(j, "cache_problem", plan->tables_problem ?: q->table_problem);
+	json__bool(j, "result_keys", plan_query__has_keys(q));
+	json__number(j, "cache_entry_size", t->entry_size);
+	json__number(j, "cache_key_offset", t->key_at);
+	json__text(j, "result_keys_problem", q->result_keys_problem);
 }
 
 static void put_query(struct json *j, const struct plan *plan, uint32_t i)
@@ -115,7 +119,7 @@ static void put_site(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_site *site = &plan->sites[i];
 
-	json__text(j, "role", plan_role_name(site->role));
+	json__text(j, "role", plan_site__role_name(site));
 	json__text(j, "class", site->cls == PLAN_STEPPED ? "stepped" : "emulated");
 	add_address(j, "address", site->addr);
 	add_address(j, "offset", site->offset);
@@ -191,6 +195,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "macros_problem", plan->expansions_problem);
 	json__bool(&j, "results", plan->tables.n > 0);
 	json__text(&j, "results_problem", plan->tables_problem);
+	json__bool(&j, "result_keys", plan->tables.first > 0);
+	json__text(&j, "feeds_problem", plan->feeds_problem);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);
 	put_array(&j, "bodies", plan, plan->n_bodies, put_body);

@@ -96,19 +96,20 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 static int print_sites_summary(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {{"role", 0}, {"emulated", 0}, {"stepped", 0}};
-	uint32_t counts[N_ROLES][2] = {}, stepped = 0, requests = plan__requests(plan);
+	uint32_t counts[N_ROLES + 1][2] = {}, stepped = 0, requests = plan__requests(plan);
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
 
-		counts[site->role % N_ROLES][site->cls == PLAN_STEPPED]++;
+		counts[plan_site__feeds(site) ? N_ROLES : site->role % N_ROLES]
+		      [site->cls == PLAN_STEPPED]++;
 		stepped += site->cls == PLAN_STEPPED;
 	}
-	for (int role = 0; role < N_ROLES; role++) {
+	for (int role = 0; role <= N_ROLES; role++) {
 		if (!counts[role][0] && !counts[role][1])
 			continue;
-		table__cell(t, plan_role_name(role));
+		table__cell(t, role < N_ROLES ? plan_role_name(role) : "feed");
 		table__cellf(t, "%" PRIu32, counts[role][PLAN_EMULATED]);
 		table__cellf(t, "%" PRIu32, counts[role][PLAN_STEPPED]);
 	}
@@ -168,16 +169,21 @@ static void print_keys_summary(FILE *out, const struct plan *plan)
 
 static void print_results_summary(FILE *out, const struct plan *plan)
 {
-	uint32_t n = plan__tables(plan), fed = 0;
+	uint32_t n = plan__tables(plan), fed = 0, items = 0;
 
-	for (uint32_t i = 0; i < plan->n_queries; i++)
-		fed += plan->queries[i].table.fed;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		fed += q->table.fed;
+		items += plan_query__has_keys(q) &&
+			 (plan->tables.first || q->table.kind == WIRE_CACHE_HASH);
+	}
 	if (plan->tables.n)
 		fprintf(out,
 			"results     of %" PRIu32 " of %" PRIu32
-			" queries can be counted in the compiler's memory; %" PRIu32
-			" may be fed some\n",
-			n, plan->n_queries, fed);
+			" queries can be counted in the compiler's memory, of %" PRIu32
+			" by item; %" PRIu32 " may be fed some\n",
+			n, plan->n_queries, items, fed);
 }
 
 static bool is_shown(const struct plan *plan, const struct plan_query *q)
@@ -204,6 +210,9 @@ static void print_problem(FILE *out, const struct plan *plan, const struct plan_
 	if (plan->tables.n && !q->table.kind)
 		fprintf(out, "  %s: its results cannot be counted: %s\n", name ?: "",
 			q->table_problem ?: "unknown");
+	if (q->result_keys_problem)
+		fprintf(out, "  %s: its results are not counted by item: %s\n", name ?: "",
+			q->result_keys_problem);
 }
 
 static void print_problems(FILE *out, const struct plan *plan)
@@ -214,7 +223,7 @@ static void print_problems(FILE *out, const struct plan *plan)
 		const struct plan_query *q = &plan->queries[i];
 
 		if (is_complete(q) && has_callers(q) && is_shown(plan, q) &&
-		    (q->table.kind || !plan->tables.n))
+		    (q->table.kind || !plan->tables.n) && !q->result_keys_problem)
 			continue;
 		fputs(any ? "" : "\nproblems\n", out);
 		any = true;
@@ -273,7 +282,7 @@ static void cell_place(struct table *t, uint8_t reg, int32_t slot)
 static void add_site(struct table *t, const struct plan *plan, const struct plan_site *site)
 {
 	table__cell(t, site->query < plan->n_queries ? plan->queries[site->query].name : "-");
-	table__cell(t, plan_role_name(site->role));
+	table__cell(t, plan_site__role_name(site));
 	table__cell(t, site->cls == PLAN_STEPPED ? "stepped" : "emulated");
 	cell_address(t, site->addr);
 	cell_address(t, site->offset);
@@ -328,6 +337,12 @@ static void print_names(FILE *out, const struct plan *plan, bool full)
 	if (!plan->tables.n)
 		fprintf(out, "results     of queries cannot be counted: %s\n",
 			plan->tables_problem ?: "unknown");
+	else if (!plan->tables.first)
+		fputs("results     of queries are not counted by item: no body of a query shows "
+		      "where their keys are\n",
+		      out);
+	if (plan->tables.n && plan->feeds_problem)
+		fprintf(out, "feeds       of queries cannot be counted: %s\n", plan->feeds_problem);
 	if (plan->keys_problem)
 		fprintf(out, "memory      keys that are in memory cannot be read: %s\n",
 			plan->keys_problem);

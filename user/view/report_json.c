@@ -34,21 +34,24 @@ static bool has_extra(const struct report_row *row, int extra, const struct samp
 static void put_row(struct json *j, const struct report_row *row, bool taken_off,
 		    const struct samples_totals *sampled)
 {
-	bool has_spans = row->self_by != SUMMARY_SELF_SAMPLES;
+	bool by_spans = row->self_by != SUMMARY_SELF_SAMPLES;
+	bool has_spans = by_spans || row->raw_total_ns;
 
 	json__text(j, "name", row->name);
 	json__text(j, "kind", row->kind);
-	if (row->results && !row->results_unsure)
+	if (row->results && !row->results_unsure && !row->results_missing)
 		json__number(j, "count", row->results);
 	else
-		json__known(j, "count", (has_spans || row->count) && !row->results, row->count);
+		json__known(j, "count", row->count || (has_spans && !row->results), row->count);
 	if (row->results)
 		json__number(j, "results", row->results);
+	if (row->results && row->results_missing)
+		json__bool(j, "results_at_least", true);
 	json__number(j, "unwound", row->unwound);
 	if (row->begun)
 		json__number(j, "began_before", row->begun);
 	json__known(j, "total_ns", has_spans, row->total_ns);
-	json__known(j, "self_ns", has_spans, row->exact_self_ns);
+	json__known(j, "self_ns", by_spans, row->exact_self_ns);
 	json__known(j, "mean_ns", row->count, row->mean_ns);
 	json__known(j, "min_ns", row->count, row->min_ns);
 	json__known(j, "max_ns", row->count, row->max_ns);
@@ -66,7 +69,7 @@ static void put_row(struct json *j, const struct report_row *row, bool taken_off
 	json__put(j);
 }
 
-static void put_group(struct json *j, const struct report_row *row, bool divided)
+static void put_group(struct json *j, const struct report_row *row)
 {
 	json__text(j, "name", row->name);
 	json__number(j, "processes", row->processes);
@@ -76,8 +79,6 @@ static void put_group(struct json *j, const struct report_row *row, bool divided
 	json__number(j, "wall_ns", row->total_ns);
 	json__number(j, "self_ns", row->exact_self_ns);
 	json__number(j, "max_ns", row->max_ns);
-	if (divided)
-		add_best(j, row);
 	if (row->extra[REPORT_OFF_CPU]) {
 		json__number(j, "self_cpu_ns", row->exact_cpu_ns);
 		json__number(j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
@@ -99,12 +100,12 @@ static void put_groups(struct json *j, const struct report_options *opt)
 	json__array(j, "groups");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_group(j, &r.rows[i], opt->divided);
+		put_group(j, &r.rows[i]);
 	}
 	json__print(j, "]");
 }
 
-static void put_caller(struct json *j, const struct report_row *row, bool divided)
+static void put_caller(struct json *j, const struct report_row *row)
 {
 	const struct caller_row *c = row->caller;
 
@@ -114,8 +115,6 @@ static void put_caller(struct json *j, const struct report_row *row, bool divide
 	json__number(j, "total_ns", c->total_ns);
 	json__number(j, "self_ns", c->self_ns);
 	json__number(j, "max_ns", c->max_ns);
-	if (divided)
-		add_best(j, row);
 	if (c->cpu_ns != c->self_ns)
 		json__number(j, "self_cpu_ns", c->cpu_ns);
 	json__text(j, "file", c->file);
@@ -133,7 +132,7 @@ static void put_callers(struct json *j, const struct report_options *opt)
 	json__array(j, "callers");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_caller(j, &r.rows[i], opt->divided);
+		put_caller(j, &r.rows[i]);
 	}
 	json__print(j, "]");
 }
@@ -164,8 +163,6 @@ static void put_parts(struct json *j, const struct item_row *item, const struct 
 		json__number(j, "self_ns", part->self_ns);
 		if (part->cpu_ns != part->self_ns)
 			json__number(j, "self_cpu_ns", part->cpu_ns);
-		if (part->own_ns != part->cpu_ns)
-			json__number(j, "best_self_ns", part->own_ns);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -182,15 +179,21 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 		json__number(j, "items", row->items);
 	else
 		put_place(j, names, item->item);
-	json__number(j, "executions", item->executions);
-	json__number(j, "charged", item->charged);
+	json__known(j, "executions", item_row__is_counted(item), item_row__executions(item));
+	if (item->at_least)
+		json__bool(j, "executions_at_least", true);
+	json__known(j, "charged", item_row__knows_charged(item), item->charged);
 	if (!is_module)
 		json__known(j, "instances", item->instances, item->instances);
 	json__number(j, "self_ns", item->self_ns);
-	if (opt->divided)
+	if (row->self_by == SUMMARY_SELF_SAMPLES)
 		add_best(j, row);
 	if (item->cpu_ns != item->self_ns)
 		json__number(j, "self_cpu_ns", item->cpu_ns);
+	if (row->extra[REPORT_SAMPLED_OFF])
+		json__number(j, "sampled_off_ns", row->extra[REPORT_SAMPLED_OFF]);
+	if (row->extra[REPORT_MEMORY])
+		json__number(j, "memory_bytes", row->extra[REPORT_MEMORY]);
 	json__put_open(j);
 	put_parts(j, item, names);
 	json__print(j, "}");
@@ -316,55 +319,6 @@ static void put_probes(struct json *j, const struct summary *s, const struct rep
 	json__put(j);
 }
 
-static void put_budget_row(struct json *j, const struct decided *row,
-			   const struct trace_texts *names)
-{
-	json__text(j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
-	json__text(j, "name", names->text(names->ctx, row->label));
-	json__number(j, "decisions", row->decisions);
-	json__text(j, "watch", "off");
-	json__put(j);
-}
-
-/* Print the decisions on queries, or on other intervals. */
-static void put_budget_rows(struct json *j, const char *key, const struct decisions *d,
-			    const struct trace_texts *names, bool queries)
-{
-	size_t n = 0;
-
-	json__array(j, key);
-	for (uint32_t i = 0; i < d->rows.n && !j->err; i++) {
-		if ((d->rows.at[i].kind == TRACE_KIND_QUERY) != queries)
-			continue;
-		json__item(j, n++);
-		put_budget_row(j, &d->rows.at[i], names);
-	}
-	json__print(j, "]");
-}
-
-static bool has_others(const struct decisions *d)
-{
-	for (uint32_t i = 0; i < d->rows.n; i++) {
-		if (d->rows.at[i].kind != TRACE_KIND_QUERY)
-			return true;
-	}
-	return false;
-}
-
-static void put_budget(struct json *j, const struct decisions *d, const struct trace_texts *names)
-{
-	json__begin(j);
-	json__number(j, "budget_ppm", d->ppm);
-	json__number(j, "decisions", d->total);
-	json__number(j, "last_cost_ppm", d->last_cost_ppm);
-	json__print(j, ",\"budget\":");
-	json__put_open(j);
-	put_budget_rows(j, "queries", d, names, true);
-	if (has_others(d))
-		put_budget_rows(j, "others", d, names, false);
-	json__print(j, "}");
-}
-
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt)
 {
@@ -376,16 +330,16 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	json__text(&j, "problem", opt->problem);
 	json__known(&j, "lost", losses, losses ? trace_losses__total(losses) : 0);
 	json__losses(&j, "losses", losses);
-	j.err = summary__counts(s, &counts);
+	j.err = summary__counts(s, SUMMARY_ALL, &counts);
 	json__number(&j, "query_executions", counts.queries);
+	if (counts.unsure)
+		json__number(&j, "unsure_results", counts.unsure);
 	json__number(&j, "activities", counts.activities);
 	json__put_open(&j);
 	if (opt->costs)
 		put_probes(&j, s, opt);
 	if (opt->cost)
 		cost_json(&j, opt->cost);
-	if (opt->decisions)
-		put_budget(&j, opt->decisions, names);
 	if (opt->samples)
 		samples_json(&j, samples__totals(opt->samples));
 	if (opt->groups)

@@ -21,10 +21,11 @@ static int add_reuse(struct table *t, const struct trace_process *p, const struc
 
 	if (!name)
 		return -ENOMEM;
-	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
+	format_cut(name, NAME_MOST);
+	table__cell(t, name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cell(t, format_count(buf, reuse->executed));
+	table__cell(t, reuse->unprobed ? "?" : format_count(buf, reuse->executed));
 	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse->loaded));
 	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
@@ -37,8 +38,9 @@ static void explain_reuse(FILE *out, const struct reuse *all)
 	      "  results and neither are lower bounds\n",
 	      out);
 	if (all->unprobed)
-		fputs("some queries have no probes: executed lacks their executions, ~ loaded "
-		      "includes loads\n  of theirs that found nothing, and neither is unknown\n",
+		fputs("not all queries have probes: ~ loaded includes loads that found nothing, "
+		      "and "
+		      "executed\n  and neither are unknown; --exact records each execution\n",
 		      out);
 }
 
@@ -76,124 +78,6 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		fprintf(out, "  and %zu more %s\n", more, more == 1 ? "process" : "processes");
 	explain_reuse(out, &all);
 	return 0;
-}
-
-/* Apply the row options. A query that no sample met has no row. */
-static bool is_watch_wanted(const struct report_rows *queries, const char *name,
-			    const struct report_options *opt)
-{
-	for (size_t i = 0; (opt->min_ns || opt->min_ppm) && i < queries->n; i++)
-		if (!strcmp(queries->rows[i].name, name))
-			return true;
-	if (opt->min_ns || opt->min_ppm)
-		return false;
-	return !opt->query || opt->query(opt->query_ctx, name);
-}
-
-/* The names of all that has no probes. */
-static int list_unprobed(FILE *out, const struct report_rows *queries,
-			 const struct trace_texts *names, const struct report_options *opt)
-{
-	static const struct table_column columns[] = {{"not probed", 0}, {"kind", 0}};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-
-	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
-		const struct decided *row = &opt->decisions->rows.at[i];
-		const char *name = names->text(names->ctx, row->label);
-
-		if (row->kind == TRACE_KIND_QUERY && !is_watch_wanted(queries, name, opt))
-			continue;
-		table__cell(t, name);
-		table__cell(t, trace_kind_text(row->kind) ?: "<unknown>");
-	}
-	return t && !table__rows(t) ? 0 : table__print(t, out, "");
-}
-
-/* Print the kinds of other intervals without probes; nothing if all have some. */
-static void print_unprobed_kinds(FILE *out, const struct decisions *d)
-{
-	bool printed[TRACE_KIND_OTHER] = {false};
-	const char *before = "not probed: ";
-	uint32_t activities = 0;
-
-	for (uint32_t i = 0; i < d->rows.n; i++) {
-		uint8_t kind = d->rows.at[i].kind;
-
-		activities += kind == TRACE_KIND_ACTIVITY;
-		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
-		    kind >= TRACE_KIND_OTHER || printed[kind])
-			continue;
-		printed[kind] = true;
-		fprintf(out, "%s%s", before, trace_kind_text(kind));
-		before = ", ";
-	}
-	if (activities) {
-		fprintf(out, "%s%" PRIu32 " kinds of activities", before, activities);
-		before = ", ";
-	}
-	if (*before == ',')
-		fputs("; their intervals are missing\n", out);
-}
-
-void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name)
-{
-	uint32_t n = decisions__queries(d);
-	char percent[FORMAT_MAX];
-
-	fprintf(out, "budget: %s %% of CPU time; ", format_percent(percent, d->ppm, 1000000));
-	if (n)
-		fprintf(out, "%" PRIu32 " %s no probes%s\n", n,
-			n == 1 ? "query has" : "queries have", how_to_name);
-	else
-		fputs("all queries were recorded\n", out);
-	print_unprobed_kinds(out, d);
-}
-
-/* "": they are named here. They are many, and of interest where queries are. */
-static const char *how_to_name(const struct report_options *opt)
-{
-	if (!opt->details && report_options__has_other_rows(opt))
-		return "; report --by query names them";
-	return opt->top ? "; --top 0 names them" : "";
-}
-
-int report_notes__budget(FILE *out, const struct report_rows *queries,
-			 const struct trace_texts *names, const struct report_options *opt)
-{
-	const char *how = how_to_name(opt);
-
-	if (!opt->decisions)
-		return 0;
-	fputc('\n', out);
-	report_notes__kept_budget(out, opt->decisions, how);
-	return *how ? 0 : list_unprobed(out, queries, names, opt);
-}
-
-void divided_note__add(struct divided_note *note, const struct report_rows *r)
-{
-	bool by_item = r->items || r->modules;
-
-	note->any |= r->n + r->left_out;
-	note->by_item |= by_item;
-	note->marked |= report_rows__are_shared(r);
-	note->others_ns += by_item ? r->others_ns : 0;
-}
-
-void divided_note__print(const struct divided_note *note, FILE *out, const struct decisions *d)
-{
-	char others[FORMAT_MAX];
-
-	if (!note->any || !d || !decisions__queries(d))
-		return;
-	if (note->marked)
-		fputs("~ the part of the time between probes that samples show to be its own; < at "
-		      "most this\n",
-		      out);
-	if (note->others_ns)
-		fprintf(out, "of queries without probes, about items that are not known: %s\n",
-			format_duration(others, note->others_ns));
-	fputs("executions of queries without probes are in no row", out);
-	fputs(note->by_item || note->marked ? "\n" : "; their time is in the rows\n", out);
 }
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s)

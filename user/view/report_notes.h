@@ -10,17 +10,6 @@
 /* Print reused results: a line for each compiler that loaded anything. */
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);
 
-/*
- * Print the budget, how many queries have no probes, which other intervals have none, and the names
- * of all if the number of rows is unlimited. Nothing if there was no budget.
- */
-int report_notes__budget(FILE *out, const struct report_rows *queries,
-			 const struct trace_texts *names, const struct report_options *opt);
-
-/* Print the budget, how many queries have no probes and how to see their names, and the kinds of
- * other intervals without probes. */
-void report_notes__kept_budget(FILE *out, const struct decisions *d, const char *how_to_name);
-
 /* The note on intervals without an exact end; every view uses the same words and numbers. */
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK
 #define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"
@@ -36,20 +25,9 @@ void begun_note__end(const struct begun_note *note, FILE *out);
 
 void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s);
 
-/* The part of queries without probes in the rows of items, groups and callers. All zeroes: no rows.
- */
-struct divided_note {
-	bool any;
-	bool by_item;
-	bool marked;
-	uint64_t others_ns; /* of items: about one of them, but in no row */
-};
-void divided_note__add(struct divided_note *note, const struct report_rows *r);
-/* Explain the rows, if the budget of `d` left out queries; NULL: there was none. */
-void divided_note__print(const struct divided_note *note, FILE *out, const struct decisions *d);
-
-/* Explain the marks of self times in a report of a build. */
-#define REPORT_MARKS_TEXT "~ what samples show to be its own; < at most this"
+/* Below tables whose times are by samples. */
+#define REPORT_SAMPLED_TEXT \
+	"times of queries and items are by samples, on the CPU; --exact records each execution"
 
 /* Print how many compilers ran before the capture, if any did. */
 void report_notes__late(FILE *out, const struct summary *s);

@@ -2,9 +2,39 @@
 #include "view/report_rows.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/on_cpu.h"
+
+char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row)
+{
+	char count[FORMAT_MAX];
+
+	if (!row->count && row->results)
+		snprintf(buf, FORMAT_MAX * 2, "%s%s%s",
+			 row->results_missing ? REPORT_LEAST " " : "",
+			 format_count(count, row->results),
+			 !row->results_unsure ? ""
+			 : row->results == 1  ? " result"
+					      : " results");
+	else if (!row->count && row->self_by == SUMMARY_SELF_SAMPLES)
+		strcpy(buf, "-");
+	else
+		format_count(buf, row->count);
+	return buf;
+}
+
+char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row)
+{
+	return report_count(buf, &(struct summary_row){
+					 .count = row->count,
+					 .results = row->results,
+					 .results_unsure = row->results_unsure,
+					 .results_missing = row->results_missing,
+					 .self_by = row->self_by,
+				 });
+}
 
 static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
@@ -12,11 +42,11 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 	case REPORT_SORT_TOTAL:
 		return report_row__total_ns(row);
 	case REPORT_SORT_COUNT:
-		return row->count;
+		return row->count + row->results;
 	case REPORT_SORT_MAX:
-		return row->max_ns;
+		return row->count ? row->max_ns : row->extra[REPORT_SAMPLED_MAX];
 	case REPORT_SORT_OFF:
-		return row->extra[REPORT_OFF_CPU];
+		return row->extra[REPORT_OFF_CPU] ?: row->extra[REPORT_SAMPLED_OFF];
 	case REPORT_SORT_HITS:
 		return row->extra[REPORT_HITS];
 	case REPORT_SORT_INSTANCES:
@@ -28,12 +58,19 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 	}
 }
 
+static uint64_t executions(const struct report_row *row)
+{
+	return row->results_unsure ? 0 : row->count + row->results;
+}
+
 static int compare(const void *a, const void *b, void *opt_p)
 {
 	const struct report_options *opt = opt_p;
 	const struct report_row *x = a, *y = b;
 	uint64_t kx = key_of(x, opt->sort), ky = key_of(y, opt->sort);
 
+	if (opt->sort != REPORT_SORT_NAME && kx == ky && executions(x) != executions(y))
+		return (executions(x) < executions(y)) - (executions(x) > executions(y));
 	if (opt->sort == REPORT_SORT_NAME || kx == ky)
 		return strcmp(x->name, y->name);
 	return (kx < ky) - (kx > ky);
@@ -63,7 +100,6 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->unwound += r->rows[i].unwound;
 		r->self_ns += r->rows[i].self_ns;
 		r->cpu_ns += r->rows[i].cpu_ns;
-		r->others_ns += r->rows[i].others_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		r->peak_bytes += r->rows[i].peak_bytes;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
@@ -73,9 +109,6 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->self_ns = r->cpu_ns = samples__totals(opt->samples)->of[TRACE_SAMPLE_CPU].value;
 	if (r->groups && opt->all_cpu_ns > r->cpu_ns)
 		r->cpu_ns = opt->all_cpu_ns;
-	/* It is of some item, but of which? */
-	if (r->items || r->modules)
-		r->cpu_ns += r->others_ns;
 	for (size_t i = 0; i < r->n; i++)
 		if (is_wanted(r, &r->rows[i], opt))
 			r->rows[used++] = r->rows[i];
@@ -88,8 +121,6 @@ const char *report_self_by(uint8_t self_by)
 {
 	static const char *const by[] = {
 		[SUMMARY_SELF_SPANS] = "spans",
-		[SUMMARY_SELF_SHARE] = "share",
-		[SUMMARY_SELF_LIMIT] = "limit",
 		[SUMMARY_SELF_SAMPLES] = "samples",
 	};
 
@@ -100,25 +131,19 @@ const char *report_self_mark(uint8_t self_by)
 {
 	static const char *const marks[] = {
 		[SUMMARY_SELF_SPANS] = "",
-		[SUMMARY_SELF_SHARE] = REPORT_ESTIMATE,
-		[SUMMARY_SELF_LIMIT] = REPORT_LIMIT,
 		[SUMMARY_SELF_SAMPLES] = REPORT_ESTIMATE,
 	};
 
 	return marks[self_by];
 }
 
-/* As in rows of queries: a self time is on the CPU where it is not that of intervals alone. */
 static void set_self(struct report_row *row, uint64_t self_ns, uint64_t cpu_ns,
-		     const struct own_time *own)
+		     const struct sample_sum *sampled)
 {
-	row->self_by = own_time__by(own);
-	row->exact_self_ns = self_ns;
-	row->exact_cpu_ns = cpu_ns;
-	row->cpu_ns = own->cpu_ns;
-	row->self_ns = row->self_by == SUMMARY_SELF_SPANS ? self_ns : own->cpu_ns;
-	row->self_error_ns = own_time__error(own);
-	row->others_ns = own->others_ns;
+	row->self_by = sampled && sampled->n ? SUMMARY_SELF_SAMPLES : SUMMARY_SELF_SPANS;
+	row->exact_self_ns = row->self_ns = self_ns;
+	row->exact_cpu_ns = row->cpu_ns = cpu_ns;
+	row->self_error_ns = sampled ? sample_sum__error(sampled) : 0;
 	row->extra[REPORT_OFF_CPU] = self_ns - cpu_ns;
 }
 
@@ -131,6 +156,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.count = from->count,
 		.results = from->count ? 0 : from->results,
 		.results_unsure = from->count ? 0 : from->results_unsure,
+		.results_missing = from->results_missing,
 		.unwound = from->unwound,
 		.begun = from->begun,
 		.total_ns = from->total_ns,
@@ -189,7 +215,7 @@ static struct report_row row_of_group(const struct group_row *g, bool all_querie
 		.processes = g->processes,
 	};
 
-	set_self(&row, g->self_ns, g->cpu_ns, &g->own);
+	set_self(&row, g->self_ns, g->cpu_ns, NULL);
 	row.extra[REPORT_OFF_CPU] = g->self_off_ns;
 	/* Of a thread whose off-CPU times are known, its table shows all time on the CPU. */
 	if (off_ns && all_queries)
@@ -237,23 +263,38 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 			.max_ns = c->max_ns,
 			.caller = c,
 		};
-		set_self(&r->rows[i], c->self_ns, c->cpu_ns, &c->own);
+		set_self(&r->rows[i], c->self_ns, c->cpu_ns, NULL);
 	}
 	r->n = n;
 	select_rows(r, opt);
 	return 0;
 }
 
+const char *report_item_executions(char buf[REPORT_EXECUTIONS_MAX], const struct item_row *item)
+{
+	char number[FORMAT_MAX];
+
+	if (!item_row__is_counted(item))
+		return "-";
+	snprintf(buf, REPORT_EXECUTIONS_MAX, "%s%s", item->at_least ? REPORT_LEAST " " : "",
+		 format_count(number, item_row__executions(item)));
+	return buf;
+}
+
 static struct report_row row_of_item(const struct item_row *item, const char *name)
 {
 	struct report_row row = {
 		.name = item->item == TRACE_NO_STRING ? REPORT_NO_ITEM : name,
-		.count = item->executions,
+		.count = item_row__executions(item),
 		.total_ns = item->self_ns,
 		.item = item,
 	};
 
-	set_self(&row, item->self_ns, item->cpu_ns, &item->own);
+	set_self(&row, item->self_ns, item->cpu_ns, &item->sampled[TRACE_SAMPLE_CPU]);
+	if (item->results || item->unsure || !item_row__is_counted(item))
+		row.self_by = SUMMARY_SELF_SAMPLES;
+	row.extra[REPORT_SAMPLED_OFF] = item->sampled[TRACE_SAMPLE_OFF_CPU].value;
+	row.extra[REPORT_MEMORY] = item->sampled[TRACE_SAMPLE_FAULT].value;
 	return row;
 }
 

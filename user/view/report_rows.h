@@ -3,6 +3,7 @@
 #ifndef QPROF_VIEW_REPORT_ROWS_H
 #define QPROF_VIEW_REPORT_ROWS_H
 
+#include "base/format.h"
 #include "view/extras.h"
 #include "view/view.h"
 
@@ -15,6 +16,7 @@ struct report_row {
 	/* Of queries that are not recorded: as struct summary_row. */
 	uint64_t results;
 	uint64_t results_unsure;
+	bool results_missing;
 	uint64_t unwound;
 	uint64_t begun;	   /* intervals that began before the recording */
 	uint64_t total_ns; /* wall time in rows that are not queries */
@@ -26,8 +28,7 @@ struct report_row {
 	uint64_t cpu_ns;
 	uint64_t self_error_ns; /* its standard error */
 	uint64_t exact_self_ns; /* of intervals */
-	uint64_t exact_cpu_ns;	/* its part on the CPU, undivided */
-	uint64_t others_ns;	/* not in self_ns: time of queries without probes, on the CPU */
+	uint64_t exact_cpu_ns;	/* its part on the CPU */
 	uint8_t self_by;	/* enum summary_self */
 	uint64_t raw_total_ns;	/* for queries: with probe time */
 	uint64_t raw_self_ns;
@@ -47,10 +48,10 @@ struct report_row {
 	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
 
-/* The total time, by samples where only these are. */
+/* The total time, by samples where no interval was recorded. */
 static inline uint64_t report_row__total_ns(const struct report_row *row)
 {
-	if (row->self_by == SUMMARY_SELF_SAMPLES)
+	if (!row->raw_total_ns && row->self_by == SUMMARY_SELF_SAMPLES)
 		return row->extra[REPORT_SAMPLED_TOTAL];
 	return row->total_ns;
 }
@@ -67,9 +68,8 @@ struct report_rows {
 	uint64_t cpu_ns;
 	uint64_t clamped;		       /* for queries: summary_row.clamped */
 	uint64_t by[SUMMARY_SELF_SAMPLES + 1]; /* number of rows, by self_by */
-	uint64_t others_ns;
-	uint64_t off_ns;     /* preempted plus waiting */
-	uint64_t peak_bytes; /* of memory, added up: whether any is known */
+	uint64_t off_ns;		       /* preempted plus waiting */
+	uint64_t peak_bytes;		       /* of memory, added up: whether any is known */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
@@ -88,6 +88,8 @@ static inline bool report_rows__know_off_cpu(const struct report_rows *r)
 /* Titles of columns: of self time, which is in two parts where off-CPU times are known. */
 #define REPORT_SELF "self"
 #define REPORT_OFF  "off-cpu"
+/* Of waits that samples have. */
+#define REPORT_WAITING "waiting"
 
 static inline const char *report_title_cpu(bool off_cpu)
 {
@@ -102,20 +104,26 @@ static inline const char *report_title_share(bool off_cpu)
 /* Whether only samples show what queries cost. */
 static inline bool report_rows__are_sampled(const struct report_rows *r)
 {
-	return r->by[SUMMARY_SELF_SAMPLES] && !r->by[SUMMARY_SELF_SPANS] &&
-	       !r->by[SUMMARY_SELF_SHARE] && !r->by[SUMMARY_SELF_LIMIT];
-}
-
-/* Whether self times are estimates where not all queries were recorded. */
-static inline bool report_rows__are_shared(const struct report_rows *r)
-{
-	return r->by[SUMMARY_SELF_SHARE] || r->by[SUMMARY_SELF_LIMIT];
+	return r->by[SUMMARY_SELF_SAMPLES] && !r->by[SUMMARY_SELF_SPANS];
 }
 
 /* Marks numbers that include an estimate. */
 #define REPORT_ESTIMATE "~"
-/* Marks upper limits. */
-#define REPORT_LIMIT "<"
+/* Marks lower limits. */
+#define REPORT_LEAST ">="
+
+/*
+ * Executions; "20 results", if it is not known which of these are executions of this build; "-":
+ * nothing is known.
+ */
+char *report_count(char buf[FORMAT_MAX * 2], const struct summary_row *row);
+char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row);
+
+/* Room for report_item_executions(). */
+#define REPORT_EXECUTIONS_MAX (FORMAT_MAX + 4)
+
+/* The executions of an item: "27", ">= 27", or "-". Returns buf. */
+const char *report_item_executions(char buf[REPORT_EXECUTIONS_MAX], const struct item_row *item);
 
 /* In JSON, how a self time is known (enum summary_self). */
 const char *report_self_by(uint8_t self_by);

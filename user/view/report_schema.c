@@ -34,11 +34,11 @@ static const struct field document[] = {
 	{"problem", TEXT, "why the trace is not whole; null: it is"},
 	{"lost", COUNT, "records that were lost; null: unknown"},
 	{"losses", OBJECT, "counts by cause; null: unknown"},
-	{"query_executions", COUNT, "executions of queries that have probes"},
+	{"query_executions", COUNT, "executions of queries: recorded, or by the compilers' tables"},
+	{"unsure_results", COUNT, "results in these tables that may be none; missing: none"},
 	{"activities", COUNT, "activities: passes, and parts of them"},
 	{"probes", OBJECT, "what the probes cost, if that was measured"},
 	{"cost", OBJECT, "what recording cost; not with --crate and --process"},
-	{"budget", OBJECT, "what a budget left out, if there was one"},
 	{"samples", OBJECT, "if stacks were sampled"},
 	{"groups", LIST, "with --by crate, process, thread"},
 	{"macros", LIST, "with --by macro"},
@@ -62,34 +62,24 @@ static const struct field probes[] = {
 };
 
 static const struct field cost[] = {
-	{"share_of_cpu", SHARE, "added_ns by compilers_ns; null: unknown"},
+	{"share_of_cpu", SHARE, "added_ns by cpu_ns; null: unknown"},
 	{"added_ns", NS, "CPU time that recording added"},
-	{"compilers_ns", NS, "CPU time of the compilers without it"},
+	{"in_compilers_ns", NS, "of added_ns, what is not own_ns; null: unknown"},
+	{"cpu_ns", NS, "CPU time of the compilers, without in_compilers_ns if that is known"},
 	{"probes_ns", NS, "hits of probes"},
 	{"breakpoints_ns", NS, "writing breakpoints into processes"},
 	{"samples_ns", NS, "samples, with the ticks of the clock"},
 	{"names_ns", NS, "copies of names, as each compiler ends; 0 in older traces"},
 	{"own_ns", NS, "of the recorder itself"},
 	{"set_up_ns", NS, "of own_ns, what comes once, however long it records; null: unknown"},
+	{"read_ns", NS,
+	 "not in added_ns: to read the toolchain's files, for the first time; 0 in older traces"},
 	{"waited_ns", NS, "for which compilers waited for the recorder"},
 	{"waited", COUNT, "such waits"},
 	{"hits", COUNT, "of probes"},
 	{"breakpoints", COUNT, "that were written"},
-};
-
-static const struct field budget[] = {
-	{"budget_ppm", PPM, "of the compilers' CPU time"},
-	{"decisions", COUNT, "to leave out probes"},
-	{"last_cost_ppm", PPM, "what recording was expected to take, by the last decision"},
-	{"queries", LIST, "queries without probes"},
-	{"others", LIST, "other intervals of this sort"},
-};
-
-static const struct field decided[] = {
-	{"kind", TEXT, "kind of its intervals"},
-	{"name", TEXT, "of the query or activity; <all>: of all of this kind"},
-	{"decisions", COUNT, "about it"},
-	{"watch", TEXT, "off: it has no probes"},
+	{"other_recordings", COUNT,
+	 "that ran at the same time, whose probes make compilers slower; missing: none was seen"},
 };
 
 static const struct field samples[] = {
@@ -131,16 +121,6 @@ static const struct field sampled_memory[] = {
 };
 
 /* Of rows that may hold the time of queries without probes. */
-#define DIVIDED_FIELDS                                                                        \
-	{"self_by", TEXT,                                                                     \
-	 "how best_self_ns is known: spans, share, limit; if a budget left out queries"},     \
-		{"best_self_ns", NS,                                                          \
-		 "if known by spans, self_ns; else the best known part of self_cpu_ns; with " \
-		 "self_by"},                                                                  \
-	{                                                                                     \
-		"best_self_error_ns", NS, "its standard error; with self_by"                  \
-	}
-
 static const struct field group[] = {
 	{"name", TEXT, "crate, process or thread"},
 	{"processes", COUNT, "of the crate"},
@@ -151,7 +131,6 @@ static const struct field group[] = {
 	{"self_ns", NS, "self time of all intervals"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
 	{"self_off_ns", NS, "its part off the CPU; missing: none"},
-	DIVIDED_FIELDS,
 	{"max_ns", NS, "the longest interval"},
 	{"preempted_ns", NS, "of a thread: ready, while others ran"},
 	{"waiting_ns", NS, "of a thread: waiting"},
@@ -189,13 +168,20 @@ static const struct field unit[] = {
 	{"size", COUNT, "rustc's estimate; null: unknown"},
 };
 
-#define ITEM_FIELDS                                                                             \
-	{"executions", COUNT, "of queries about it"},                                           \
-		{"charged", COUNT, "executions without an item of their own, within these"},    \
-		{"self_ns", NS, "of all of these, and of activities within"},                   \
-		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"}, DIVIDED_FIELDS, \
-	{                                                                                       \
-		"queries", LIST, "the three with the most time on the CPU"                      \
+#define ITEM_FIELDS                                                                          \
+	{"executions", COUNT, "of queries about it; null: unknown"},                         \
+		{"executions_at_least", BOOL,                                                \
+		 "true: there may be more, by the compilers' tables; else missing"},         \
+		{"charged", COUNT, "executions without an item of their own, within; null"}, \
+		{"self_ns", NS, "of all of these, and of activities within"},                \
+		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},              \
+		{"self_by", TEXT, "samples, if times are by these; else missing"},           \
+		{"best_self_ns", NS, "self_ns; with self_by"},                               \
+		{"best_self_error_ns", NS, "its standard error; with self_by"},              \
+		{"sampled_off_ns", NS, "waits in these"},                                    \
+		{"memory_bytes", BYTES, "memory that page faults made resident in these"},   \
+	{                                                                                    \
+		"queries", LIST, "the three with the most time on the CPU"                   \
 	}
 
 static const struct field item[] = {
@@ -218,7 +204,6 @@ static const struct field item_query[] = {
 	{"name", TEXT, "query or activity"},
 	{"self_ns", NS, "for the item"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
-	{"best_self_ns", NS, "what samples show to be its own of that; missing: all of it"},
 };
 
 static const struct field caller[] = {
@@ -228,7 +213,6 @@ static const struct field caller[] = {
 	{"total_ns", NS, "with what was called"},
 	{"self_ns", NS, "without that"},
 	{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},
-	DIVIDED_FIELDS,
 	{"max_ns", NS, "the longest execution"},
 	{"file", TEXT, "of the line with most requests; null: unknown"},
 	{"line", COUNT, "that line, from 1; null: unknown"},
@@ -274,6 +258,8 @@ static const struct field query[] = {
 	{"results", COUNT,
 	 "of a query that is not recorded: in the compilers' memory; without a count, some "
 	 "may be no executions"},
+	{"results_at_least", BOOL,
+	 "true: there may be more, as not all that compilers had could be read; else missing"},
 	{"unwound", COUNT, "executions that never reached their end"},
 	{"began_before", COUNT, "executions that began before the recording"},
 	{"total_ns", NS, "with what was called; null: unknown"},
@@ -292,11 +278,14 @@ static const struct field query[] = {
 	{"incremental_hashing_ns", NS, "hashing results"},
 	{"loads", COUNT, "attempts to load a result of the last build"},
 	{"loaded", COUNT, "results that were loaded, at least"},
-	{"self_by", TEXT, "how best_self_ns is known: spans, share, limit, samples"},
+	{"self_by", TEXT, "how best_self_ns is known: spans, samples"},
 	BEST_FIELDS,
 	{"sampled_self_error_ns", NS, "standard error of sampled_self_ns"},
 	{"sampled_total_ns", NS, "CPU time of samples with the query in their stack"},
 	{"sampled_total_error_ns", NS, "standard error of sampled_total_ns"},
+	{"sampled_max_ns", NS,
+	 "from the first to the last sample of the execution in which these lie furthest apart; "
+	 "missing: no execution met several"},
 	{"sampled_off_ns", NS, "waits in it"},
 	{"memory_bytes", BYTES, "memory that page faults made resident in it"},
 	{"memory_total_bytes", BYTES, "the same with what it called"},
@@ -325,14 +314,14 @@ static const struct field build_incremental[] = {
 	REUSE_FIELDS,
 };
 
-#define WAIT_FIELDS                                                                          \
-	{"cpu_ns", NS, "threads on the CPU; null: not recorded"},                            \
-		{"preempted_ns", NS, "threads ready, while others ran; null: not recorded"}, \
-		{"waiting_in_queries_ns", NS, "threads waiting, in queries"},                \
-		{"waiting_in_passes_ns", NS, "threads waiting, in activities"},              \
-		{"waiting_in_neither_ns", NS, "threads waiting, elsewhere"},                 \
-	{                                                                                    \
-		"blocked_ns", NS, "threads in queries that another thread executed"          \
+#define WAIT_FIELDS                                                                            \
+	{"cpu_ns", NS, "CPU time, without what recording added if known; null: unknown"},      \
+		{"preempted_ns", NS, "threads ready, while others ran; null: not recorded"},   \
+		{"waiting_in_queries_ns", NS, "threads waiting, in queries; null: in passes"}, \
+		{"waiting_in_passes_ns", NS, "threads waiting, in activities"},                \
+		{"waiting_in_neither_ns", NS, "threads waiting, elsewhere"},                   \
+	{                                                                                      \
+		"blocked_ns", NS, "threads in queries that another thread executed"            \
 	}
 
 static const struct field build[] = {
@@ -406,10 +395,10 @@ static const struct field crate[] = {
 	{"metadata_ns", NS, "until its metadata was written; null: not written, or unknown"},
 	{"alone_ns", NS, "in which it was the only compiler"},
 	WAIT_FIELDS,
-	{"executions", COUNT, "of queries that have probes"},
+	{"executions", COUNT, "of queries: recorded, or by its tables"},
 	{"results", COUNT, "results that the compile numbered; null: unknown"},
 	{"peak_bytes", BYTES, "the most resident memory; null: unknown"},
-	{"sampled_cpu_ns", NS, "CPU time by samples"},
+	{"sampled_cpu_ns", NS, "that its samples of the CPU stand for"},
 };
 
 static const struct field build_item[] = {
@@ -417,12 +406,16 @@ static const struct field build_item[] = {
 	{"name", TEXT, "path"},
 	{"file", TEXT, "where it begins; missing: unknown"},
 	{"line", COUNT, "line there, from 1"},
-	{"executions", COUNT, "of queries about it"},
-	{"charged", COUNT, "executions without an item of their own, within these"},
+	{"executions", COUNT, "of queries about it; null: unknown"},
+	{"executions_at_least", BOOL,
+	 "true: there may be more, by the compilers' tables; else missing"},
+	{"charged", COUNT, "executions without an item of their own, within these; null"},
 	{"self_ns", NS, "of all of these, and of activities within"},
 	{"self_cpu_ns", NS, "the best known self time on the CPU; orders the rows"},
-	{"self_by", TEXT, "how it is known: spans, share, limit; if a budget left out queries"},
+	{"self_by", TEXT, "how it is known: spans, samples"},
 	{"best_self_error_ns", NS, "its standard error; with self_by"},
+	{"sampled_off_ns", NS, "waits in these"},
+	{"memory_bytes", BYTES, "memory that page faults made resident in these"},
 	{"query", TEXT, "the query with the most time on the CPU"},
 	{"query_self_ns", NS, "self time of this query for the item"},
 	{"query_self_cpu_ns", NS, "the best known part of that on the CPU"},
@@ -433,7 +426,7 @@ static const struct field build_item[] = {
 		{"count", COUNT, "executions; null: unknown"},                               \
 		{"total_ns", NS, "with what was called; null: unknown"},                     \
 		{"self_ns", NS, "without that; null: unknown"},                              \
-		{"self_off_ns", NS, "its part off the CPU"},                                 \
+		{"self_off_ns", NS, "its part off the CPU; null: unknown"},                  \
 		{"self_cpu_ns", NS, "the best known self time on the CPU; orders the rows"}, \
 		BEST_FIELDS
 
@@ -469,8 +462,6 @@ static const struct object objects[] = {
 	{{""}, FIELDS(document)},
 	{{"probes"}, FIELDS(probes)},
 	{{"cost"}, FIELDS(cost)},
-	{{"budget"}, FIELDS(budget)},
-	{{"budget.queries[]", "budget.others[]"}, FIELDS(decided)},
 	{{"samples"}, FIELDS(samples)},
 	{{"samples.cut"}, FIELDS(cut)},
 	{{"samples.cpu", "samples.off_cpu"}, FIELDS(sampled_time)},

@@ -40,43 +40,21 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
-/*
- * Of a query that is not recorded: as the compiler's tables have it; they may hold results of other
- * queries, or of the last build.
- */
-static void add_count(struct table *t, const struct report_row *row)
-{
-	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
-	char buf[FORMAT_MAX];
-
-	if (row->results)
-		table__cellf(t, "%s%s", format_count(buf, row->results),
-			     row->results_unsure ? " results" : "");
-	else
-		table__cell(t, is_sampled && !row->count ? "-" : format_count(buf, row->count));
-}
-
 /* Executions, total time, and self time on the CPU; what is not exact is marked. */
-static void add_sums(struct table *t, const struct report_row *row, const struct report_rows *all)
+static void add_sums(struct table *t, const struct report_row *row)
 {
 	bool is_sampled = row->self_by == SUMMARY_SELF_SAMPLES;
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX * 2];
 
-	add_count(t, row);
+	table__cell(t, report_row__count(buf, row));
 	table__cellf(t, "%s%s", is_sampled ? REPORT_ESTIMATE : "",
 		     format_duration(buf, report_row__total_ns(row)));
 	table__cellf(t, "%s%s", report_self_mark(row->self_by), format_duration(buf, row->cpu_ns));
-	if (report_rows__are_shared(all))
-		table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "");
 }
 
 static bool shows_extra(const struct report_rows *all, int extra)
 {
-	/* Self times have these in them already. */
-	bool is_sampled = extra == REPORT_SAMPLED_SELF || extra == REPORT_SAMPLED_ERROR;
-
-	return all->extra[extra] && report_extras[extra].title && extra != REPORT_OFF_CPU &&
-	       !(is_sampled && report_rows__are_shared(all));
+	return all->extra[extra] && report_extras[extra].title && extra != REPORT_OFF_CPU;
 }
 
 /* The other part of self, and both. */
@@ -84,8 +62,22 @@ static void add_off_cpu(struct table *t, const struct report_row *row)
 {
 	char buf[FORMAT_MAX];
 
-	table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
-	table__cell(t, format_duration(buf, row->self_ns));
+	bool known = row->self_by != SUMMARY_SELF_SAMPLES;
+
+	table__cell(t, known ? format_duration(buf, row->extra[REPORT_OFF_CPU]) : "-");
+	table__cell(t, known ? format_duration(buf, row->self_ns) : "-");
+}
+
+/* Samples met the longest execution first and last so far apart. */
+static void add_max(struct table *t, const struct report_row *row)
+{
+	uint64_t sampled_ns = row->extra[REPORT_SAMPLED_MAX];
+	char buf[FORMAT_MAX];
+
+	if (row->count || !sampled_ns)
+		table__cell(t, row->count ? format_duration(buf, row->max_ns) : "-");
+	else
+		table__cellf(t, REPORT_ESTIMATE "%s", format_duration(buf, sampled_ns));
 }
 
 static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all)
@@ -93,12 +85,12 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	char buf[FORMAT_MAX];
 
 	table__cellf(t, "%s%s%s", row->name, row->instead, row->unwound ? " " MARK : "");
-	add_sums(t, row, all);
+	add_sums(t, row);
 	table__cell(t, format_percent(buf, row->cpu_ns, all->cpu_ns));
 	if (report_rows__know_off_cpu(all))
 		add_off_cpu(t, row);
 	table__cell(t, row->count ? format_duration(buf, row->mean_ns) : "-");
-	table__cell(t, row->count ? format_duration(buf, row->max_ns) : "-");
+	add_max(t, row);
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (!shows_extra(all, i))
 			continue;
@@ -153,8 +145,6 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	/* Loaded results have a column of their own. */
 	if (r->extra[REPORT_LOADS])
 		columns[1].title = "executed";
-	if (report_rows__are_shared(r))
-		columns[n_columns++].title = "+-";
 	columns[n_columns++].title = report_title_share(off_cpu);
 	if (off_cpu) {
 		columns[n_columns++].title = REPORT_OFF;
@@ -173,6 +163,12 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r->n - shown(r->n, opt), "query", "queries");
 	return err;
+}
+
+static int print_table(FILE *out, const struct report_rows *r, const struct report_options *opt)
+{
+	return report_rows__are_sampled(r) ? print_sampled(out, r, opt)
+					   : print_queries(out, r, opt);
 }
 
 /* Only for threads with known off-CPU times. */
@@ -206,7 +202,7 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 /* Asked for by name, they count, as in the table of queries. */
 static bool counts_activities(const struct report_rows *groups, const struct report_options *opt)
 {
-	return groups->activities && groups__are_by_query(opt->groups);
+	return groups->activities && opt->query;
 }
 
 #define GROUP_COLUMNS_MOST 9
@@ -244,7 +240,7 @@ static struct table *new_groups_table(const struct report_rows *r, const struct 
 	return table__new(columns, n_columns);
 }
 
-static int print_groups(FILE *out, struct divided_note *note, const struct report_options *opt)
+static int print_groups(FILE *out, const struct report_options *opt)
 {
 	struct table_column columns[GROUP_COLUMNS_MOST] = {0};
 	_report_rows_ struct report_rows r = {};
@@ -278,13 +274,11 @@ static int print_groups(FILE *out, struct divided_note *note, const struct repor
 		table__spare(t, REPORT_SELF);
 	}
 	err = table__print_within(t, out, opt->width, WIDER);
-	divided_note__add(note, &r);
 	print_more(out, r.n - shown(r.n, opt), "row", "rows");
 	return err;
 }
 
-static int print_callers(FILE *out, bool unprobed, struct divided_note *note,
-			 const struct report_options *opt)
+static int print_callers(FILE *out, bool unprobed, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__callers(&r, opt);
@@ -298,14 +292,12 @@ static int print_callers(FILE *out, bool unprobed, struct divided_note *note,
 		      out);
 		return 0;
 	}
-	divided_note__add(note, &r);
 	err = callers_text(out, &r, shown(r.n, opt));
 	print_more(out, r.n - shown(r.n, opt), "caller", "callers");
 	return err;
 }
 
-static int print_items(FILE *out, const struct trace_texts *names, struct divided_note *note,
-		       const struct report_options *opt)
+static int print_items(FILE *out, const struct trace_texts *names, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__items(&r, names, opt);
@@ -316,7 +308,6 @@ static int print_items(FILE *out, const struct trace_texts *names, struct divide
 	if (opt->details)
 		fputc('\n', out);
 	err = items_text(out, &r, shown(r.n, opt), opt->width, names);
-	divided_note__add(note, &r);
 	print_more(out, r.n - shown(r.n, opt), opt->modules ? "module" : "item",
 		   opt->modules ? "modules" : "items");
 	return err;
@@ -352,7 +343,8 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i,
 		count = samples__process(sampled, i)[TRACE_SAMPLE_CPU].n;
 		cpu_ns = samples__process(sampled, i)[TRACE_SAMPLE_CPU].value;
 	}
-	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
+	format_cut(name, NAME_MOST);
+	table__cell(t, name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, report_notes__exit(buf, p));
 	table__cell(t, format_count(buf, count));
@@ -447,17 +439,13 @@ static const char *with_or_without(const struct report_options *opt)
 
 static void print_cost(FILE *out, const struct report_options *opt)
 {
-	const struct decisions *d = opt->decisions;
-	char expected[FORMAT_MAX];
-
 	if (opt->cost && cost_text_line(out, opt->cost, "; ")) {
 		if (opt->costs)
 			fprintf(out, "; the times above are %s", with_or_without(opt));
 		fputc('\n', out);
 	}
-	if (d && d->total)
-		fprintf(out, "probes and samples were expected to take %s %% of CPU time\n",
-			format_percent(expected, d->last_cost_ppm, 1000000));
+	if (opt->cost)
+		cost_text_beside(out, opt->cost, "");
 }
 
 static void print_clamped(FILE *out, uint64_t clamped)
@@ -479,15 +467,6 @@ static bool has_unprobed(const struct report_rows *r)
 	return false;
 }
 
-/* Rows that may hold time of others have marks, which are explained. */
-static void print_marks(FILE *out, const struct report_rows *r, const struct divided_note *note,
-			const struct report_options *opt)
-{
-	if (opt->details || (!opt->groups && !opt->subjects && !opt->items && !opt->callers))
-		samples_text_marks(out, r);
-	divided_note__print(note, out, opt->decisions);
-}
-
 static void print_begun(FILE *out, const struct report_rows *queries)
 {
 	struct begun_note note = {};
@@ -504,10 +483,13 @@ static void print_counts(FILE *out, const struct summary *s)
 	char queries[FORMAT_MAX], activities[FORMAT_MAX];
 	struct summary_counts counts;
 
-	if (summary__counts(s, &counts) || !(counts.queries + counts.activities))
+	if (summary__counts(s, SUMMARY_ALL, &counts) || !(counts.queries + counts.activities))
 		return;
-	fprintf(out, "in all: %s executions of queries, %s activities\n",
-		format_count(queries, counts.queries), format_count(activities, counts.activities));
+	fprintf(out, "in all: %s executions of queries, ", format_count(queries, counts.queries));
+	if (counts.unsure)
+		fprintf(out, "%s result%s that may be none, ", format_count(queries, counts.unsure),
+			counts.unsure == 1 ? "" : "s");
+	fprintf(out, "%s activities\n", format_count(activities, counts.activities));
 }
 
 static void print_samples(FILE *out, const struct report_options *opt, const char *after)
@@ -517,8 +499,7 @@ static void print_samples(FILE *out, const struct report_options *opt, const cha
 }
 
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
-			const struct trace_losses *losses, const struct divided_note *note,
-			const struct report_options *opt)
+			const struct trace_losses *losses, const struct report_options *opt)
 {
 	fputc('\n', out);
 	print_counts(out, s);
@@ -526,7 +507,10 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 	if (!report_rows__are_sampled(r))
 		print_samples(out, opt, "");
 	report_notes__unfinished(out, r->unwound, s);
-	print_marks(out, r, note, opt);
+	if (opt->details || !report_options__has_other_rows(opt))
+		samples_text_marks(out, r);
+	else if (report_rows__are_sampled(r))
+		fputs(REPORT_SAMPLED_TEXT "\n", out);
 	if (opt->samples)
 		samples_text_notes(out, samples__totals(opt->samples));
 	print_clamped(out, r->clamped);
@@ -541,7 +525,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 
 /* The items that the shown queries were about, the threads in which they ran, and their callers. */
 static int print_details(FILE *out, const struct trace_texts *names, const struct report_rows *r,
-			 struct divided_note *note, const struct report_options *opt)
+			 const struct report_options *opt)
 {
 	struct report_options of = *opt;
 	int err = 0;
@@ -550,12 +534,12 @@ static int print_details(FILE *out, const struct trace_texts *names, const struc
 	if (opt->sort == REPORT_SORT_HITS)
 		of.sort = REPORT_SORT_CPU;
 	if (opt->items && items__any(opt->items))
-		err = print_items(out, names, note, &of);
+		err = print_items(out, names, &of);
 	if (!err && opt->groups)
-		err = print_groups(out, note, &of);
+		err = print_groups(out, &of);
 	if (!err && opt->callers) {
 		fputc('\n', out);
-		err = print_callers(out, has_unprobed(r), note, &of);
+		err = print_callers(out, has_unprobed(r), &of);
 	}
 	return err;
 }
@@ -578,15 +562,12 @@ static void print_nothing(FILE *out, const struct summary *s)
 		fputs("no query was executed\n", out);
 }
 
-/* Which queries have estimates is said next to them. */
 static int print_all(FILE *out, const struct summary *s, const struct trace_texts *names,
 		     const struct report_rows *r, const struct report_options *opt)
 {
-	int err = report_rows__are_sampled(r) ? print_sampled(out, r, opt)
-					      : print_queries(out, r, opt);
+	int err = print_table(out, r, opt);
 
-	return err ?: report_notes__budget(out, r, names, opt)
-			      ?: print_processes(out, s, names, r, opt);
+	return err ?: print_processes(out, s, names, r, opt);
 }
 
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
@@ -594,7 +575,6 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__queries(&r, s, SUMMARY_ALL, names, opt);
-	struct divided_note note = {};
 	struct verdict verdict;
 
 	if (err)
@@ -610,23 +590,21 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->details && !r.n)
 		; /* A line said that nothing has such a name. */
 	else if (opt->details)
-		err = print_queries(out, &r, opt) ?: print_details(out, names, &r, &note, opt);
+		err = print_table(out, &r, opt) ?: print_details(out, names, &r, opt);
 	else if (opt->groups)
-		err = print_groups(out, &note, opt);
+		err = print_groups(out, opt);
 	else if (opt->subjects)
 		err = subjects_text(out, opt);
 	else if (opt->items)
-		err = print_items(out, names, &note, opt);
+		err = print_items(out, names, opt);
 	else if (opt->callers)
-		err = print_callers(out, has_unprobed(&r), &note, opt);
+		err = print_callers(out, has_unprobed(&r), opt);
 	else
 		err = print_all(out, s, names, &r, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
-	if (opt->details || report_options__has_other_rows(opt))
-		err = err ?: report_notes__budget(out, &r, names, opt);
 	if (err)
 		return err;
-	print_notes(out, s, &r, losses, &note, opt);
+	print_notes(out, s, &r, losses, opt);
 	return 0;
 }

@@ -13,48 +13,60 @@
 bool samples_text_head(FILE *out, const struct samples_totals *t)
 {
 	const struct sample_sum *cpu = &t->of[TRACE_SAMPLE_CPU];
-	char count[FORMAT_MAX], time[FORMAT_MAX], percent[FORMAT_MAX];
+	char count[FORMAT_MAX], percent[FORMAT_MAX];
 
 	if (!cpu->n) {
 		if (t->of[TRACE_SAMPLE_FAULT].n)
 			fputs("page faults were sampled: report --memory shows them\n", out);
 		return t->of[TRACE_SAMPLE_FAULT].n;
 	}
-	fprintf(out, "%s samples of %s on the CPU, ", format_count(count, cpu->n),
-		format_duration(time, cpu->value));
+	fprintf(out, "%s samples, ", format_count(count, cpu->n));
 	if (t->sampling.hz)
-		fprintf(out, "%" PRIu32 " a second, ", t->sampling.hz);
+		fprintf(out, "%" PRIu32 " a second of CPU time, ", t->sampling.hz);
 	fprintf(out, "%s %% in queries\n",
 		format_percent(percent, cpu->n - t->no_query[TRACE_SAMPLE_CPU].n, cpu->n));
 	return true;
 }
 
-static void add_row(struct table *t, const struct report_row *row, const struct report_rows *all)
+static void add_time(struct table *t, uint64_t ns)
 {
 	char buf[FORMAT_MAX];
 
+	table__cell(t, ns ? format_duration(buf, ns) : "-");
+}
+
+static void add_row(struct table *t, const struct report_row *row, const struct report_rows *all)
+{
+	char buf[FORMAT_MAX * 2];
+
 	table__cell(t, row->name);
-	table__cell(t, format_count(buf, row->extra[REPORT_SAMPLES]));
-	table__cell(t, format_duration(buf, row->extra[REPORT_SAMPLED_TOTAL]));
-	table__cell(t, format_duration(buf, row->self_ns));
-	table__cell(t, row->self_error_ns ? format_duration(buf, row->self_error_ns) : "-");
-	table__cell(t, format_percent(buf, row->self_ns, all->self_ns));
+	table__cell(t, report_row__count(buf, row));
+	add_time(t, report_row__total_ns(row));
+	add_time(t, row->self_ns);
+	add_time(t, row->self_error_ns);
+	table__cell(t, row->self_ns ? format_percent(buf, row->self_ns, all->self_ns) : "-");
+	if (all->extra[REPORT_SAMPLED_MAX])
+		add_time(t, row->count ? row->max_ns : row->extra[REPORT_SAMPLED_MAX]);
 	if (all->extra[REPORT_SAMPLED_OFF])
-		table__cell(t, format_duration(buf, row->extra[REPORT_SAMPLED_OFF]));
+		add_time(t, row->extra[REPORT_SAMPLED_OFF]);
 }
 
 int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t width,
 		      const char *option)
 {
-	static const struct table_column columns[] = {
-		{"query", 0}, {"samples", 0}, {"total", 0},   {"self", 0},
-		{"+-", 0},    {"self %", 0},  {"waiting", 0},
-	};
-	_table_ struct table *t =
-		table__new(columns, N_OF(columns) - !r->extra[REPORT_SAMPLED_OFF]);
+	struct table_column columns[8] = {{"query", 0}, {"count", 0}, {"total", 0},
+					  {"self", 0},	{"+-", 0},    {"self %", 0}};
+	_table_ struct table *t = NULL;
+	size_t n_columns = 6;
 
+	if (r->extra[REPORT_SAMPLED_MAX])
+		columns[n_columns++].title = "max";
+	if (r->extra[REPORT_SAMPLED_OFF])
+		columns[n_columns++].title = REPORT_WAITING;
+	t = table__new(columns, n_columns);
 	table__keep_of_name(t, NAME_KEPT);
-	table__spare(t, "samples");
+	if (r->extra[REPORT_SAMPLED_MAX])
+		table__spare(t, "max");
 	for (size_t i = 0; i < n; i++)
 		add_row(t, &r->rows[i], r);
 	return table__print_within(t, out, width, option);
@@ -62,15 +74,17 @@ int samples_text_rows(FILE *out, const struct report_rows *r, size_t n, size_t w
 
 void samples_text_marks(FILE *out, const struct report_rows *r)
 {
-	if (report_rows__are_shared(r))
-		fputs("self is on the CPU, as not all queries were recorded: ~ the part of its "
-		      "time\n  between its probes that samples show to be its own, +- the "
-		      "standard error;\n  < at most this\n",
-		      out);
-	if (r->by[SUMMARY_SELF_SAMPLES] && !report_rows__are_sampled(r))
-		fputs("~ times without a count are by samples: time on the CPU\n", out);
 	if (report_rows__are_sampled(r))
-		fputs("times are by samples, on the CPU; +- is the standard error of self\n", out);
+		fprintf(out,
+			"self times are by samples, on the CPU, as are totals of queries; +- is "
+			"the "
+			"standard\n  error of self, - no sample; %s--exact records each "
+			"execution\n",
+			r->extra[REPORT_SAMPLED_MAX]
+				? "max is from the first to the last sample of\n  an execution; "
+				: "");
+	else if (r->by[SUMMARY_SELF_SAMPLES])
+		fputs("~ times without a count are by samples: time on the CPU\n", out);
 }
 
 static void print_cuts(FILE *out, const struct samples_totals *t)

@@ -45,20 +45,35 @@ static const char *note_of(const struct trace_span *s, const struct trace_proces
 	}
 }
 
+/* Its self time; by samples it is not known. */
+static void put_self(FILE *to, const struct trace_span *s, const struct trace_times *times)
+{
+	char self[FORMAT_MAX];
+
+	if (s->flags & TRACE_SPAN_SAMPLED)
+		fputs("by samples", to);
+	else if (times->self_ns == SLOW_WITH_QUERIES)
+		fputs("with its queries", to);
+	else
+		fprintf(to, "self %s",
+			format_duration(
+				self, trace_without_probes(times->self_ns, times->self_probe_ns)));
+}
+
 static int put_line(FILE *to, const struct trace_span *s, const struct trace_times *times,
 		    const struct trace_process *p, const char *name, const char *item)
 {
 	_free_ char *clean = format_clean(name);
 	_free_ char *about = item ? format_clean(item) : NULL;
 	_free_ char *compile = compile_name(p), *crate = compile ? format_clean(compile) : NULL;
-	char total[FORMAT_MAX], self[FORMAT_MAX], waited[FORMAT_MAX];
+	char total[FORMAT_MAX], waited[FORMAT_MAX];
 
 	if (!clean || !crate)
 		return -ENOMEM;
 	format_duration(total, slow_ns(s, times));
-	format_duration(self, trace_without_probes(times->self_ns, times->self_probe_ns));
-	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (self %s", clean, about ? "(" : "", about ?: "",
-		about ? ")" : "", total, self);
+	fprintf(to, "qprof-bpf: slow: %s%s%s%s %s (", clean, about ? "(" : "", about ?: "",
+		about ? ")" : "", total);
+	put_self(to, s, times);
 	if (times->off_ns)
 		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
 	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s, p), crate, p->pid);

@@ -13,10 +13,14 @@ bool slow_is_interval(const struct trace_span *s);
 /* How long it took, without probe time. */
 uint64_t slow_ns(const struct trace_span *s, const struct trace_times *times);
 
+/* As trace_times.self_ns: what is known is that of an activity and of the queries in it. */
+#define SLOW_WITH_QUERIES UINT64_MAX
+
 /*
- * Print one line about `s` to `to`; `name` is its label, `item` what it was about, or NULL. If
- * `screen`, where the line will appear, is a terminal, the line replaces the one with the cursor in
- * its first column, such as cargo's progress. 0 or -ENOMEM.
+ * Print one line about `s` to `to`; `name` is its label; times->self_ns may be SLOW_WITH_QUERIES;
+ * `item` what it was about, or NULL. If `screen`, where the line will appear, is a terminal, the
+ * line replaces the one with the cursor in its first column, such as cargo's progress. 0 or
+ * -ENOMEM.
  */
 int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
 	       const struct trace_process *p, const char *name, const char *item);

@@ -127,6 +127,7 @@ void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table,
 	const struct top_cell *cell = &rows->at[i].cells[column];
 	enum top_kind kind = top_layout(table)->columns[column].kind;
 	const char *text = cell_text(rows->names, cell, kind);
+	char duration[FORMAT_MAX];
 
 	_Static_assert(TOP_CELL_MAX >= FORMAT_MAX, "a number fits where a text does");
 	if (kind == TOP_SOURCE)
@@ -138,7 +139,8 @@ void top_rows__show(const struct top_rows *rows, size_t i, enum top_table table,
 	else if (kind == TOP_NUMBER)
 		snprintf(buf, TOP_CELL_MAX, "%" PRIu64, cell->number);
 	else if (kind == TOP_TIME)
-		format_duration(buf, cell->number);
+		snprintf(buf, TOP_CELL_MAX, "%s%s", cell->mark ?: "",
+			 format_duration(duration, cell->number));
 	else
 		format_short(buf, cell->number);
 }

@@ -117,7 +117,7 @@ static char *counts_of(const struct top_data *d)
 	if (top_data__has_only_samples(d))
 		n = asprintf(&text, "samples %s",
 			     format_count(count, samples_totals__n(samples__totals(d->samples))));
-	else if (summary__counts(d->summary, &counts))
+	else if (summary__counts(d->summary, SUMMARY_ALL, &counts))
 		return NULL;
 	else
 		n = asprintf(&text, "queries %s", format_count(count, counts.queries));
@@ -165,17 +165,14 @@ __attribute__((format(printf, 3, 4))) static void put_place_of(struct canvas *c,
 	putf(c, TOP_PLACE, "%s%s%s", text, in[0] ? IN : "", in);
 }
 
-/*
- * Items are those of compilers that have ended. With a budget, times are those of the executions
- * that were recorded.
- */
+/* Items are those of compilers that have ended. */
 static int print_missing(const struct top_shown *t, char **out)
 {
 	const struct top_data *d = t->data;
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
 	if (t->table != TOP_ITEMS)
-		return d->recorded_only ? asprintf(out, "  (recorded executions only)") : 0;
+		return summary__is_unwatched(d->summary) ? asprintf(out, "  (by samples)") : 0;
 	if (t->process != SUMMARY_ALL)
 		return 0;
 	for (uint32_t i = 0; i < n && d->source == TOP_RECORDING; i++)

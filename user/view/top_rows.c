@@ -9,6 +9,7 @@
 
 #include "analyze/compile_name.h"
 #include "base/array.h"
+#include "view/report_rows.h"
 
 /* Columns of an interval beside a process or a thread, whose name needs space. */
 #define CRATE_WIDTH 32 /* without a crate it is a command */
@@ -248,8 +249,10 @@ static void set_cut(struct top_cell *cell, const char *text, size_t columns)
 {
 	_free_ char *clean = format_clean(text);
 
-	if (clean)
-		set_text(cell, "%.*s", (int)format_fit(clean, columns), clean);
+	if (!clean)
+		return;
+	format_cut(clean, columns);
+	set_text(cell, "%s", clean);
 }
 
 const struct top_now *top_now_of(const struct top_data *data, const struct trace_process *p)
@@ -284,7 +287,7 @@ static int add_intervals(const struct top_data *data, uint32_t process, struct t
 		return err;
 	*most = n ? rows[0].label : TRACE_NO_STRING;
 	for (size_t q = 0; q < n; q++) {
-		row->events += rows[q].count;
+		row->events += summary_row__is_counted(&rows[q]) ? rows[q].results : rows[q].count;
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_cpu_ns;
 	}
 	return 0;
@@ -348,15 +351,20 @@ static int make_processes(const struct top_data *data, uint32_t process, struct 
 static void make_query(const struct top_data *data, const struct summary_row *q,
 		       struct top_row *row)
 {
+	bool sampled = q->self_by == SUMMARY_SELF_SAMPLES;
+
 	row->id = q->label;
-	row->events = q->count;
+	row->events = summary_row__is_counted(q) ? q->results : q->count;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
-	row->cells[QUERY_ON_CPU].number = q->self_cpu_ns;
-	row->cells[QUERY_SELF].number = q->self_ns;
-	row->cells[QUERY_COUNT].number = row->events;
-	row->cells[QUERY_TOTAL].number = q->total_ns;
-	row->cells[QUERY_OFF].number = q->self_off_ns;
-	row->cells[QUERY_MEAN].number = summary_row__mean_ns(q);
+	row->cells[QUERY_ON_CPU].number = q->best_cpu_ns;
+	row->cells[QUERY_ON_CPU].mark = report_self_mark(q->self_by);
+	row->cells[QUERY_SELF].number = sampled ? TOP_UNKNOWN : q->self_ns;
+	row->cells[QUERY_COUNT].number = sampled && !row->events ? TOP_UNKNOWN : row->events;
+	row->cells[QUERY_TOTAL].number =
+		sampled ? q->samples.total[TRACE_SAMPLE_CPU].value : q->total_ns;
+	row->cells[QUERY_TOTAL].mark = sampled ? REPORT_ESTIMATE : NULL;
+	row->cells[QUERY_OFF].number = sampled ? TOP_UNKNOWN : q->self_off_ns;
+	row->cells[QUERY_MEAN].number = sampled ? TOP_UNKNOWN : summary_row__mean_ns(q);
 }
 
 /* By samples there are shares of CPU time, and no executions. */
@@ -432,7 +440,8 @@ static void make_item(const struct listed_item *item, struct top_row *row)
 	row->process = item->process;
 	row->cells[ITEM_PATH].number = row->cells[ITEM_PLACE].number = item->item;
 	row->cells[ITEM_ON_CPU].number = item->cpu_ns;
-	row->cells[ITEM_COUNT].number = item->executions;
+	row->cells[ITEM_ON_CPU].mark = item->sampled ? REPORT_ESTIMATE : NULL;
+	row->cells[ITEM_COUNT].number = item->sampled ? TOP_UNKNOWN : item->executions;
 	row->cells[ITEM_MOST].number = item->most.label;
 }
 

@@ -29,7 +29,6 @@ struct top_data {
 	const struct trace_texts *names;
 	const struct trace_losses *losses; /* NULL: unknown */
 	const char *title;		   /* path of the watched trace */
-	bool recorded_only;		   /* there is a budget: times of others are in no row */
 	enum top_source source;
 	uint64_t now_ns;	    /* on the trace's clock */
 	uint64_t start_ns;	    /* start of the recording */
@@ -85,7 +84,8 @@ const struct top_layout *top_layout(enum top_table table);
 
 struct top_cell {
 	uint64_t number;
-	char *text; /* of TOP_TEXT, TOP_INTERVAL and TOP_FUNCTION; NULL: empty */
+	const char *mark; /* before a time that is not exact; NULL: it is */
+	char *text;	  /* of TOP_TEXT, TOP_INTERVAL and TOP_FUNCTION; NULL: empty */
 };
 
 struct top_row {

@@ -23,10 +23,8 @@
 #define SPARK_NO_END 120 /* columns, where lines have no limit */
 
 static const char *const metric_titles[TREND_METRICS] = {
-	[TREND_CPU] = "CPU time",
-	[TREND_WALL] = "Wall time",
-	[TREND_COUNT] = "Executions",
-	[TREND_MEMORY] = "Peak memory",
+	[TREND_CPU] = "CPU time",    [TREND_WALL] = "Wall time",     [TREND_COUNT] = "Executions",
+	[TREND_RESULTS] = "Results", [TREND_MEMORY] = "Peak memory",
 };
 
 /* "It takes 3 % more CPU time". */
@@ -34,9 +32,8 @@ static const struct {
 	const char *verb;
 	const char *noun;
 } metric_words[TREND_METRICS] = {
-	[TREND_CPU] = {"takes", "CPU time"},
-	[TREND_WALL] = {"takes", "time"},
-	[TREND_COUNT] = {"has", "executions"},
+	[TREND_CPU] = {"takes", "CPU time"},   [TREND_WALL] = {"takes", "time"},
+	[TREND_COUNT] = {"has", "executions"}, [TREND_RESULTS] = {"has", "results"},
 	[TREND_MEMORY] = {"needs", "memory"},
 };
 
@@ -382,34 +379,41 @@ static size_t n_in_largest(const struct trend *t)
 	return most;
 }
 
-/* Whether a trend of counts would have points. */
-static bool has_counts(const struct trend *t)
+/* The metric without noise that some build has, or of queries may have; NULL: none. */
+static const char *exact_metric(const struct trend *t)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (is_counted(&t->points[i]) && t->points[i].build->executions != HISTORY_UNKNOWN)
-			return true;
-	return false;
+	const struct history_series *of = &t->question.of;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct history_build *b = t->points[i].build;
+
+		if (!is_counted(&t->points[i]))
+			continue;
+		if (b->results != HISTORY_UNKNOWN && !of->query && !of->item)
+			return "results";
+		if (b->executions != HISTORY_UNKNOWN || of->query)
+			return "count";
+	}
+	return NULL;
 }
 
 static void say_no_change(FILE *out, const struct trend *t)
 {
 	char text[HISTORY_CELL_MAX];
 	size_t n = n_in_largest(t);
+	const char *exact = exact_metric(t);
 
 	if (!n_counted(t))
-		fprintf(out, "No build can be judged%s.",
-			t->question.metric == TREND_COUNT
-				? ": executions are known where all queries had probes, as in "
-				  "recordings with --exact"
-				: "");
+		fputs("No build can be judged.", out);
 	else if (t->exact)
 		fprintf(out, "No change of %s or more.", history_change(text, t->least) + 1);
 	else if (n < 2 * CHANGE_POINTS_LEAST)
 		fprintf(out,
 			"%zu comparable build%s too few to tell a change from noise: add more, %u "
-			"at least%s.",
+			"at least%s%s%s.",
 			n, n == 1 ? " is" : "s are", 2 * CHANGE_POINTS_LEAST,
-			has_counts(t) ? ", or ask for --metric count, which has no noise" : "");
+			exact ? ", or ask for --metric " : "", exact ?: "",
+			exact ? ", which has no noise" : "");
 	else
 		fprintf(out,
 			"No change beyond noise: one build differs from the next by %s (median).",

@@ -8,12 +8,12 @@
 
 #include <stdio.h>
 
-#include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/items.h"
 #include "analyze/subjects.h"
 #include "analyze/modules.h"
+#include "analyze/sampled_intervals.h"
 #include "analyze/samples.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
@@ -29,19 +29,26 @@ enum live_mode {
 	LIVE_NONE,
 };
 
+/* Results of queries, of compilers of which `summary` has none yet; each has its own. */
+struct live_results {
+	struct trace_tally *at;
+	uint32_t n, capacity;
+	uint64_t rounds; /* of readings of all of them */
+};
+
 struct live_state {
 	uint64_t now_ns;    /* CLOCK_MONOTONIC */
 	uint64_t start_ns;  /* start of the capture */
 	uint32_t processes; /* compilers seen so far */
 	uint32_t running;
-	bool recorded_only; /* queries without probes are in no row */
-	bool last;	    /* draw in any case: see live_view__write_by() */
+	bool last; /* draw in any case: see live_view__write_by() */
 	const struct trace_losses *losses;
 	const struct summary *summary;
 	const struct trace_texts *names;
 	const struct top_nows *now; /* what compilers are in; NULL: not known */
 	/* Nothing but samples is recorded, so that the rows are by these; NULL: by intervals. */
 	const struct sample_counts *samples;
+	const struct live_results *results; /* with `samples`; NULL: none */
 };
 
 /* `out` must outlive the view, and is not closed. 0 or -ENOMEM. */
@@ -103,12 +110,10 @@ struct report_options {
 	struct subjects *subjects;
 	/* Show queries, and below them those of items, groups and callers that are there. */
 	bool details;
-	const struct decisions *decisions; /* NULL: there was no budget */
-	const struct cost *cost;	   /* NULL: not measured */
-	const struct samples *samples;	   /* NULL: the trace has none */
-	bool divided;			   /* own_shares__any(): samples divide times of queries */
-	const struct build_view *build;	   /* NULL: no build in the JSON */
-	bool totals_only;		   /* print no rows per process */
+	const struct cost *cost;	/* NULL: not measured */
+	const struct samples *samples;	/* NULL: the trace has none */
+	const struct build_view *build; /* NULL: no build in the JSON */
+	bool totals_only;		/* print no rows per process */
 	uint64_t all_cpu_ns; /* self time on the CPU of all rows; with groups, 100 percent */
 };
 
@@ -147,11 +152,6 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "waiting_ns"; in queries "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits",
  * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
- * If there was a budget, before "processes", "budget": {"budget_ppm" (of CPU time), "decisions",
- * "last_cost_ppm" (what recording was expected to take, by the last decision),
- * "queries": [{"name", "decisions", "watch" (always "off": it has no probes)}], "others" (other
- * intervals without probes; left out if there are none; as a query, with its "kind"; the name
- * "<all>" stands for all of it)}.
  * If no execution was recorded, "mean_ns", "min_ns" and "max_ns" are null.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
  * (lower bound of the loads that found something), and a process "incremental": {"executed",
@@ -172,9 +172,9 @@ int report_schema(FILE *out);
 
 /*
  * The lines of `qprof-bpf dump`, schema "qprof-dump/2": a header, then one object per item. 0 or
- * a negative errno.
+ * a negative errno. `by_samples`: queries have no probes.
  */
-int dump_header(FILE *out, const struct trace_info *info);
+int dump_header(FILE *out, const struct trace_info *info, bool by_samples);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
 
@@ -199,9 +199,12 @@ struct dump_span_texts {
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
+/* Of the texts, times and caller do not matter. */
+int dump_interval(FILE *out, const struct sampled_interval *interval, const struct trace_process *p,
+		  const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
+int dump_results(FILE *out, const struct trace_results *r, const struct trace_texts *names);
 /* `kind` is measureme's name. */
-int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind);
 /* The texts for the numbers of an entry of a stack, and of a sample. */
 struct dump_stack_texts {
 	const char *name;		       /* of an interval; NULL: unknown */

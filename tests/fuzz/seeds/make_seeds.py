@@ -230,12 +230,17 @@ OF_WRAPPER, OF_BODY, OF_RUN, OF_HASHING, BEHIND_CALL, OF_PROVIDER, OF_ACTIVITY =
     0x1010, 0x2010, 0x2110, 0x2150, 0x2205, 0x3810, 0x4010)
 
 
-def sample(pid, *stack, cause=CPU, cut=0, query=NO_QUERY, depth=0, kind=0, busy=0, label=0):
+def sample(pid, *stack, cause=CPU, cut=0, query=NO_QUERY, depth=0, kind=0, busy=0, label=0,
+           job=0):
     """The outermost frame comes first."""
-    record = struct.pack("<4BHH4B3IQQII", 16, cause, cut, 0, query, depth, kind, busy, 0, 0, label, pid,
-                         pid + 1, 500, 1000000, len(stack), 0)
+    record = struct.pack("<4BHH4B3IQQQII", 16, cause, cut, 0, query, depth, kind, busy, 0, 0, label, pid,
+                         pid + 1, 500, 1000000, job, len(stack), 0)
     record += b"".join(struct.pack("<Q", place) for place in reversed(stack))
     return struct.pack("<H", len(record)) + record
+
+
+def job(pid, number, around=0, query=0, key=0):
+    return struct.pack("<H2BHI3Q", 32, 18, 0, query, pid, number, around, key)
 
 
 def in_file(number, *addresses):
@@ -251,6 +256,10 @@ def sample_seeds():
                             *in_file(2, 0x1000))
     yield "probes", sample(9, *query, query=1, depth=3) + sample(9, *query, depth=2, kind=1, label=7) + \
         sample(9, *query, query=1, depth=3, busy=1)
+    yield "jobs", job(9, 7, 5, query=1, key=3) + job(9, 5) + sample(9, *query, job=7) + sample(9, job=5) + \
+        sample(9, job=6) + job(9, 8, 7) + sample(9, job=8, cause=FAULT)
+    yield "circle", job(9, 1, 2) + job(9, 2, 1, query=1) + job(9, 3, 3, query=2) + sample(9, job=1) + \
+        sample(9, job=3) + b"".join(job(10, i + 1, i) for i in range(40)) + sample(10, *query, job=40)
     yield "empty", sample(9) + sample(9, *query, cause=FAULT) + sample(9, cut=1)
 
 
@@ -323,6 +332,115 @@ def functions_seeds():
     yield "endless", stored_functions(0x401000, ((0, 4, 0),), b"ab")
 
 
+# ---- fuzz_compiler_memory: where things are, and the memory -------------------------------------
+
+MEMORY, QUERIES, QUERY_SIZE = 0x10000, 40, 128
+
+
+def compiler_memory(data, shards=4, step=0, change=0):
+    """Tables of queries: the name's address 9 and length 5, a cache at 16, another at 72. Definitions: rows
+    of 16 bytes with a number, the parent, a tag and a symbol; symbols of 16 bytes with address and length."""
+    tables = bytes((16, 24, 33, 2, 0, shards // 2, 32, 7))
+    layout = bytes((0, 4, 1, 16 - 8, 0, 0, 8, 0, 8, 8, 12, 0))
+    return tables + layout + bytes((9, 5, 0, 16, 72, QUERY_SIZE, step, change)) + data
+
+
+def counted(number, sharded=False):
+    """The memory of queries with `number` results, or as many in each shard."""
+    shards = MEMORY + QUERIES * QUERY_SIZE
+    one = bytearray(QUERY_SIZE)
+    one[:16] = struct.pack("<QQ", 9, 5)
+    for at in (16, 72):
+        struct.pack_into("<4QH", one, at, shards if sharded else 7, 0, number, number, 0x200 * sharded)
+    shard = struct.pack("<4Q", 0, 0, 0, number).ljust(64, b"\0")
+    return bytes(one) * QUERIES + shard * 4
+
+
+def defined(n):
+    """Definitions, each the parent of the next one, and 8 symbols."""
+    rows, symbols, texts = MEMORY + 256, MEMORY + 256 + 16 * n, MEMORY + 256 + 16 * n + 128
+    data = struct.pack("<QQ", rows, n).ljust(64, b"\0") + struct.pack("<QQ", symbols, 8)
+    data = data.ljust(256, b"\0") + u32(0, NONE, 1, 0)
+    data += b"".join(u32(0, i - 1, 0, i % 8) for i in range(1, n))
+    return data + b"".join(struct.pack("<QQ", texts + i, 3 + i) for i in range(8)) + b"abcdefghijklmnopqrst"
+
+
+def compiler_seeds():
+    yield "counts", compiler_memory(counted(5))
+    yield "shards", compiler_memory(counted(5, True))
+    yield "many_shards", compiler_memory(counted(5, True), shards=400)
+    yield "huge", compiler_memory(counted(1 << 60))
+    yield "changing", compiler_memory(counted(5, True), step=129, change=2)
+    yield "names", compiler_memory(defined(60))
+    yield "deep", compiler_memory(defined(300), step=7, change=1)
+
+
+# ---- fuzz_results: records of a compiler's tables, each behind its size --------------------------
+
+FINISHED, DROPPED, DYING = 1, 2, 3
+NO_COUNT = 0xffffffff
+DEFINITIONS, RESULTS = 1, 18
+CONTEXT = 0x7f0000000000
+
+
+def behind_size(record):
+    return struct.pack("<H", len(record)) + record
+
+
+def exec_record(pid, *args):
+    args = b"".join(arg + b"\0" for arg in args)
+    return behind_size(struct.pack("<4BIQI16sIQ", 3, 0, 0, 0, pid, 100, len(args), b"rustc", 0, 0) + args)
+
+
+def counts(pid, moment, items, first=0, of=5, lost=0):
+    return behind_size(struct.pack("<4B5I3Q", 17, 0, moment, 0, pid, first, len(items), of, 0, 300, lost, CONTEXT)
+                       + b"".join(u32(*item) for item in items))
+
+
+def piece(pid, kind, number, offset, data):
+    return behind_size(struct.pack("<4B5I", 12, 0, kind, 0, pid, number, offset, len(data), 0) + data)
+
+
+def result_keys(pid, query, *keys, first=0):
+    return piece(pid, RESULTS, query, 4 * first, u32(*(key + 1 for key in keys)))
+
+
+def fed(pid, cache):
+    return behind_size(struct.pack("<4BIQ", 19, 0, 0, 0, pid, cache))
+
+
+def loaded(pid, query):
+    return behind_size(struct.pack("<4BHHIIQQIIQ", 1, 0, 0, 3, query, 0, pid, pid, 150, 160, NONE, 0, 0))
+
+
+def dropped(pid, is_drop=1):
+    return behind_size(struct.pack("<4BIIIQ", 14, 0, is_drop, 0, pid, 4, 0, 400))
+
+
+def named(pid):
+    table = u32(1, 0, 0xffffff01, 0, 0, 40, 0, 0, 0, 41, 0, 0, 0, 40, 1, 1)
+    symbols = u32(40, 3) + b"ast\0" + u32(41, 1) + b"b\0\0\0"
+    return piece(pid, DEFINITIONS, 0, 0, table) + behind_size(
+        struct.pack("<4BIII", 13, 0, 0, 0, pid, len(symbols), 0) + symbols)
+
+
+def result_seeds():
+    rustc, incremental = exec_record(9, b"rustc", b"a.rs"), exec_record(9, b"rustc", b"-Cincremental=x")
+    some = [(3, 0, 0), (4, 2, 0), (3, 0, 0), (2, 0, 0), (7, 0, 1)]
+    keys = result_keys(9, 0, 1, 2, 3) + result_keys(9, 2, 3, 1, 2) + result_keys(9, 3, 0, 7)
+    yield "whole", rustc + counts(9, FINISHED, some) + keys + counts(9, DROPPED, some) + named(9) + dropped(9)
+    yield "fed", rustc + fed(9, 2) + fed(9, CONTEXT + 0x300) + counts(9, DROPPED, some) + keys + named(9) + dropped(9)
+    yield "more_fed", rustc + b"".join(fed(9, 2) for i in range(5)) + counts(9, DROPPED, some)
+    yield "loaded", incremental + loaded(9, 0) + loaded(9, 4) + counts(9, FINISHED, some) + keys + dropped(9)
+    yield "lost", incremental + loaded(9, 0) + counts(9, FINISHED, some, lost=200) + keys + dropped(9)
+    yield "gaps", rustc + counts(9, DYING, some[:2]) + counts(9, DYING, some[3:], first=3) + keys
+    yield "twice", rustc + counts(9, DROPPED, some) + result_keys(9, 0, 1, 1, 3) + \
+        result_keys(9, 2, 1, 2) + result_keys(9, 2, 3, first=5) + result_keys(9, 3, 1 << 24, 0) + named(9) + dropped(9)
+    yield "huge", rustc + counts(9, DYING, [(NO_COUNT - 1,) * 3, (NO_COUNT, 0, 0)] + some[2:]) + keys
+    yield "contexts", rustc + (counts(9, FINISHED, some) + keys + named(9) + dropped(9)) * 3 + \
+        counts(9, DYING, some) + dropped(9, 0)
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
                           ("fuzz_function_name", name_seeds()),
@@ -330,6 +448,8 @@ def main():
                           ("fuzz_sources", source_seeds()),
                           ("fuzz_arguments", argument_seeds()),
                           ("fuzz_samples", sample_seeds()),
+                          ("fuzz_results", result_seeds()),
+                          ("fuzz_compiler_memory", compiler_seeds()),
                           ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds()),
                           ("fuzz_functions", functions_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)

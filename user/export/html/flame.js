@@ -88,14 +88,16 @@ function treeOfAll({flame, about}) {
 	return mergedTree(flame, about.frames);
 }
 
-// Stacks of the processes as if they were one.
-function mergedTree(flame, frames) {
+// Stacks of the processes as if they were one; those of their frames that are wanted.
+function mergedTree(flame, frames, wanted = () => true) {
 	const tree = new FlameTree(), found = new Map(), at = new Int32Array(flame.n);
 	tree.add("all compilers", -1, 0, 0, 0);
 	for (let i = 0; i < flame.n; i++) {
-		if (flame.depth[i])
-			at[i] = tree.child(found, at[flame.parent[i]], flame.frame[i], frames);
-		tree.total[at[i]] += flame.total[i];
+		const up = flame.depth[i] ? at[flame.parent[i]] : 0;
+		const has = flame.depth[i] && wanted(frames[flame.frame[i]]);
+		at[i] = has ? tree.child(found, up, flame.frame[i], frames) : up;
+		if (has || !flame.depth[i])
+			tree.total[at[i]] += flame.total[i];
 		tree.self[at[i]] += flame.self[i];
 		tree.count[at[i]] += flame.depth[i] ? flame.count[i] : 0;
 	}
@@ -184,6 +186,14 @@ function treeOfStacks({frames, flame, cause}) {
 	return tree;
 }
 
+// Of these, only the queries and passes.
+function treeOfSampledQueries({frames, flame}) {
+	const tree = mergedTree(flame, frames, (name) => /^\[[^ ]+\]$/.test(name));
+	tree.counted = "sample";
+	tree.names = tree.names.map((name) => name.replace(/^\[|\]$/g, ""));
+	return tree;
+}
+
 const FLAME_MODES = [
 	["total time, from callers to callees", treeByTotal],
 	["self time, of each query with its callers", treeBySelf],
@@ -215,9 +225,12 @@ class FlameView {
 		// As one, when there is but one, it is the first.
 		const modes = FLAME_MODES.slice(0, this.model.processes.length > 1 ? BY_ITEM : 2);
 		const first = BY_ITEM + 1; // number of the first mode of samples
-		this.samples = this.model.stacks.map((stacks) => () => treeOfStacks(stacks));
-		const texts = [...modes.map(([text]) => text), ...this.model.stacks.map(({cause}) => STACK_TEXTS[cause])];
-		this.first = this.model.spans.n || !this.samples.length ? 0 : modes.length;
+		this.samples = this.model.stacks.map((stacks) => [STACK_TEXTS[stacks.cause], () => treeOfStacks(stacks)]);
+		const cpu = this.model.stacks.find(({cause}) => cause === "cpu");
+		if (this.model.samplesQueries && cpu)
+			this.samples.unshift(["queries: time on the CPU, by samples", () => treeOfSampledQueries(cpu)]);
+		const texts = [...modes, ...this.samples].map(([text]) => text);
+		this.first = this.model.samplesQueries && this.samples.length ? modes.length : 0;
 		const mode = select(texts, this.first, (value) => this.setMode(this.modeOf(value)));
 		this.modeOf = (value) => value < modes.length ? value : first + value - modes.length;
 		this.width = labelled("Width is", mode);
@@ -259,7 +272,7 @@ class FlameView {
 		this.mode = mode;
 		this.width.hidden = mode === BY_ITEM;
 		this.switch.hidden = mode > BY_ITEM || !this.model.flame.off.some(Boolean);
-		this.tree = this.trees[mode] = this.trees[mode] || (mode > BY_ITEM ? this.samples[mode - BY_ITEM - 1]() :
+		this.tree = this.trees[mode] = this.trees[mode] || (mode > BY_ITEM ? this.samples[mode - BY_ITEM - 1][1]() :
 			FLAME_MODES[mode][1](this.stacks));
 		this.search(this.input.value);
 		this.zoomTo(0);

@@ -28,25 +28,29 @@ function cpuSelfOf(row) {
 	return isEstimate ? row.best_self_ns : row.self_cpu_ns ?? row.self_ns;
 }
 
-// Executions of a query that had no probes are unknown: null.
-function executionsOf(row) {
-	return row.count || (row.self_by === "samples" ? null : 0);
-}
-
 // The same of what only intervals have.
 function knownOf(row, key) {
 	return row.self_by === "samples" ? null : row[key] || 0;
 }
 
-// Marks a self time that is an estimate, or may hold other queries, beside others that are exact.
+// Whether probes saw intervals of it.
+function hasIntervals(row) {
+	return row.self_by !== "samples";
+}
+
+// Whether views of intervals can show one: of probes, or by samples.
+function isShown(row) {
+	return hasIntervals(row) || Boolean(row.sampled_max_ns);
+}
+
+// Marks a self time that is an estimate, beside others that are exact.
 function selfMark(row, allSampled) {
-	return allSampled ? "" : row.self_by === "limit" ? "≤ " : row.self_by === "share" || row.self_by === "samples" ? "~" : "";
+	return !allSampled && row.self_by === "samples" ? "~" : "";
 }
 
 // The meaning of the marks that there are, for a caption.
 function markText(rows, allSampled) {
-	const used = new Set(rows.map((row) => selfMark(row, allSampled).trim()));
-	return (used.has("~") ? "; ~ is an estimate" : "") + (used.has("≤") ? "; ≤ may hold the time of other queries" : "");
+	return rows.some((row) => selfMark(row, allSampled)) ? "; ~ is an estimate" : "";
 }
 
 // Names have any length; space on a page is limited.

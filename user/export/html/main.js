@@ -5,8 +5,6 @@
 const VIEWS = new Map([["summary", SummaryView], ["timeline", TimelineView], ["queries", QueriesView],
 	["tables", TablesView], ["flame", FlameView]]);
 
-const OTHERS_NAMED = 5; // intervals that a budget left out
-
 class App {
 	constructor(model) {
 		this.model = model;
@@ -177,10 +175,6 @@ class App {
 	// Notes on the accuracy of the numbers.
 	notes() {
 		const {about, report} = this.model, {probes} = report;
-		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ?
-			KIND_TEXTS.get(row.kind) || row.kind : shorten(row.name));
-		if (others.length > OTHERS_NAMED)
-			others.push(`${plural(others.splice(OTHERS_NAMED).length, "other")}`);
 		const notes = [
 			about.chosen && "This page has only the compilers that --crate or --process chose.",
 			about.note && `This page is reduced: ${about.note}. Boxes and intervals are only those in it; ` +
@@ -189,12 +183,12 @@ class App {
 				"and were cut.",
 			report.problem && `The trace is not whole: ${report.problem}. The page shows what could be read.`,
 			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
-			report.budget?.queries.length && `To keep within a budget, ${plural(report.budget.queries.length, "query", "queries")} ` +
-				"had no probes: their executions have no interval, and their times are by samples.",
-			others.length && "To keep within a budget, these were not watched all the time, and their " +
-				`intervals are incomplete: ${others.join(", ")}.`,
 			report.samples && !about.spans && "No interval was recorded: times are by samples, and the number of " +
-				"executions is unknown.",
+				`executions is ${report.query_executions ? "that of the compilers’ own tables" : "unknown"}.`,
+			this.model.samplesQueries && about.spans && "Times of queries are by samples, and their executions are counted " +
+				"by the compilers’ own tables. Build timeline and trace of queries have the passes" + (about.sampled ?
+					", and of the queries the executions that several samples met, from the first sample to the last" : "") +
+				"; --exact records each execution, and hits.",
 		];
 		byId("notes").append(...notes.filter(Boolean).map((text) => element("p", {class: "note"}, text)));
 		if (about.spans && report.queries.length && probes && probes.taken_off)

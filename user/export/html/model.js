@@ -57,6 +57,12 @@ class Model {
 		this.findExtremes();
 	}
 
+	// No query had a probe: only samples and the compilers' tables know of them.
+	get samplesQueries() {
+		const {queries, samples} = this.report;
+		return Boolean(samples) && !queries.some((row) => row.kind === KIND.QUERY && hasIntervals(row));
+	}
+
 	get isComplete() {
 		return this.spans !== undefined;
 	}
@@ -166,7 +172,7 @@ class Model {
 
 	durationOfItem(path) {
 		const i = this.longestOfItems.get(path);
-		return i === undefined ? 0 : this.duration(i);
+		return i === undefined ? null : this.duration(i);
 	}
 
 	// The bytes that page faults had made resident in a process by a time; 0 before the first sample.
@@ -189,6 +195,11 @@ class Model {
 
 	kindText(i) {
 		return KIND_TEXTS.get(this.kind(i)) || this.kind(i);
+	}
+
+	// Whether samples met it; else a probe saw it begin and end.
+	isSampled(i) {
+		return (this.spans.flags[i] & 8) !== 0;
 	}
 
 	// Its name, in words if it is no name of the compiler's.

@@ -65,8 +65,10 @@ class QueriesView {
 
 	legend() {
 		const sample = (kind, text) => element("span", {}, element("span", {class: "sample " + kind}), " " + text);
-		return element("p", {class: "legend"}, sample("pass", "pass"), sample("miss", "query, executed"),
-			sample("hit", "query, answered from memory"), sample("other", "waiting, loading, hashing"),
+		const {sampled} = this.model.about;
+		return element("p", {class: "legend"}, sample("pass", "pass"),
+			sample("miss", sampled ? "query, an execution that several samples met" : "query, executed"),
+			...sampled ? [] : [sample("hit", "query, answered from memory")], sample("other", "waiting, loading, hashing"),
 			" — a box lies in the one that called it; 100 % are all that the compiler’s threads did");
 	}
 
@@ -381,6 +383,7 @@ class QueriesView {
 			place && shorten(place.text),
 			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
 				`self ${formatDuration(model.selfTime(i))}`,
+			model.isSampled(i) && "from the first to the last sample that met it",
 			this.around(i),
 		].filter(Boolean);
 	}

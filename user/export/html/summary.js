@@ -18,6 +18,17 @@ const PART_CLASSES = new Map([["front_end", "front"], ["codegen", "codegen"], ["
 const SIGNALS = new Map([[2, "SIGINT"], [3, "SIGQUIT"], [4, "SIGILL"], [6, "SIGABRT"], [7, "SIGBUS"], [8, "SIGFPE"],
 	[9, "SIGKILL"], [11, "SIGSEGV"], [13, "SIGPIPE"], [15, "SIGTERM"], [24, "SIGXCPU"], [25, "SIGXFSZ"]]);
 
+const UNENDED = "not seen";
+
+// How a compile that did not end well did; "" if it did.
+function endOf({process: p}) {
+	if (!p || p.exit === 0)
+		return "";
+	if (p.killed_for_memory)
+		return "killed for want of memory";
+	return p.signal ? SIGNALS.get(p.signal) || "signal " + p.signal : p.exit === null ? UNENDED : "failed";
+}
+
 class SummaryView {
 	constructor(root, model, app) {
 		Object.assign(this, {model, app, build: model.report.build});
@@ -55,10 +66,10 @@ class SummaryView {
 	figures() {
 		const {build} = this, {compiles, failed, killed, unended, killed_for_memory: memory} = build;
 		const kills = memory ? `killed, ${formatCount(memory)} of them for want of memory` : "killed";
-		const endings = [[failed, "failed"], [killed, kills], [unended, "not seen to end"]]
+		const endings = [[failed, "failed"], [killed, kills], [unended, "not seen to end"], [build.cached, "from a cache"]]
 			.filter(([n]) => n).map(([n, text]) => `${formatCount(n)} ${text}`);
 		const figures = [
-			["Wall time", formatDuration(build.wall_ns), compiles > 1 ?
+			["Wall time", (unended ? "≥ " : "") + formatDuration(build.wall_ns), compiles > 1 ?
 				"from the first compiler to the last" : "of the compiler"],
 			this.cpuFigure(),
 			compiles > 1 || endings.length ? ["Crates compiled", formatCount(compiles), endings.join(", ")] : null,
@@ -72,20 +83,10 @@ class SummaryView {
 				note ? element("dd", {class: "note-of"}, note) : null)));
 	}
 
-	// On a CPU: as recorded for each thread, else by samples, else unknown.
-	cpuOf(row) {
-		return row.cpu_ns ?? row.sampled_cpu_ns ?? null;
-	}
-
-	get cpu() {
-		const known = this.crates.map((row) => this.cpuOf(row)).filter((ns) => ns !== null);
-		return this.build.cpu_ns ?? (known.length ? known.reduce((sum, ns) => sum + ns, 0) : null);
-	}
-
 	cpuFigure() {
-		const {cpu, build} = this;
+		const {cpu_ns: cpu} = this.build, {cost} = this.model.report;
 		return cpu === null ? null : ["CPU time", formatDuration(cpu),
-			build.cpu_ns === null ? "of the compilers, by samples" : "of all threads of the compilers"];
+			"of the compilers" + (cost && cost.in_compilers_ns !== null ? ", without what recording added" : "")];
 	}
 
 	parallelFigure() {
@@ -101,10 +102,10 @@ class SummaryView {
 	}
 
 	costFigure() {
-		const {probes, cost} = this.model.report, {cpu} = this;
+		const {probes, cost} = this.model.report, {cpu_ns: cpu} = this.build;
 		if (cost && cost.share_of_cpu !== null)
 			return ["Recording cost", formatPercent(cost.share_of_cpu, 1), `of the compilers’ CPU time: ` +
-				`${this.time(cost.added_ns)} more than ${this.time(cost.compilers_ns)}`];
+				`${this.time(cost.added_ns)} more than ${this.time(cost.cpu_ns)}`];
 		if (!probes || !probes.probe_ns)
 			return null;
 		return cpu ? ["Probes cost", formatPercent(probes.probe_ns, cpu), `of the CPU time, ${this.time(probes.probe_ns)}`] :
@@ -112,16 +113,9 @@ class SummaryView {
 	}
 
 	countFigure() {
-		const {report} = this.model, of = (key) => report.queries.reduce((sum, row) =>
-			sum + (row.kind === KIND.QUERY && row[key] || 0), 0);
-		const counted = of("count");
-		const results = this.crates.reduce((sum, row) => sum + (row.results ?? NaN), 0);
-		if (report.budget && counted)
-			return results ? ["Query results", "~" + formatCount(results),
-				`${formatCount(counted)} executions recorded, to keep within a budget`] :
-				["Executions recorded", formatCount(counted), "others were left out, to keep within a budget"];
-		const {activities} = report;
-		return counted ? ["Queries executed", formatCount(counted), activities ? plural(activities, "activity", "activities") : ""] :
+		const {report} = this.model, {activities} = report;
+		const {query_executions: executed, unsure_results: unsure} = report;
+		return executed ? ["Queries executed", (unsure ? "≥ " : "") + formatCount(executed), activities ? plural(activities, "activity", "activities") : ""] :
 			report.samples ? ["Samples", formatCount(report.samples.n), "no query was probed"] : null;
 	}
 
@@ -305,17 +299,20 @@ class SummaryView {
 			return "";
 		return element("section", {}, element("h2", {}, crates.length > 1 ? "Crates" : "Crate"), this.partsLegend(known),
 			new DataTable({
-				caption: "What was compiled, the longest first" + (this.model.about.spans ? "; a name leads to the timeline" : ""),
-				rows: crates, sort: 1, bare: true, filter: crates.length > CRATES_IN_SIGHT,
+				caption: "What was compiled, " + (crates.some(endOf) ? "first what did not end well, then the longest" :
+					"the longest first") + (this.model.about.spans ? "; a name leads to the timeline" : ""),
+				rows: crates, sort: 1, first: (row) => endOf(row) !== "", bare: true, filter: crates.length > CRATES_IN_SIGHT,
 				columns: [
 					{...nameColumn("Crate", (row) => row.name), does: this.does((row) => this.showCrate(row))},
-					...time("Wall", "wall_ns", "From the start of the compiler to its end"),
+					...time("Wall", "wall_ns", "From the start of the compiler to its end").map((column) =>
+						({...column, text: (row) => (endOf(row) === UNENDED ? "≥ " : "") + column.text(row)})),
+					...crates.some(endOf) ? [{title: "End", value: endOf}] : [],
 					...known("front_end_ns") ? [{title: "Parts", value: (row) => row.wall_ns, isPicture: true,
 						node: (row) => this.bar(PARTS.map(([key]) => row[key] || 0), longest)}] : [],
 					...time("Front end", "front_end_ns", "Until machine code began to be generated"),
 					...time("Codegen", "codegen_ns", "From the start of codegen to its end, with LLVM"),
 					...time("Link", "link_ns", "Including the linker"),
-					...this.cpu === null ? [] : [knownTimeColumn("CPU", (row) => this.cpuOf(row), "Of all its threads")],
+					...this.build.cpu_ns === null ? [] : [knownTimeColumn("CPU", (row) => row.cpu_ns, "CPU time of the compiler")],
 					...crates.length > 1 ? time("Alone", "alone_ns", "While no other compiler ran") : [],
 					...known("peak_bytes") ? [bytesColumn("Peak memory", (row) => row.peak_bytes || 0, PEAK_HINT)] : [],
 				],
@@ -331,11 +328,6 @@ class SummaryView {
 
 	lists() {
 		return element("div", {class: "most"}, this.items(), this.queries());
-	}
-
-	// Of executions that were left out for a budget, nothing is known about items.
-	within() {
-		return this.model.report.budget ? "; of executions that were recorded within the budget only" : "";
 	}
 
 	ten(rows, value) {
@@ -354,12 +346,12 @@ class SummaryView {
 			caption: (off || sampled ? "By time on the CPU, without the queries that they called" :
 				"By self time: without the queries that they called") + markText(rows, sampled), rows, sort: 1, bare: true, filter: false,
 			columns: [
-				{...nameColumn("Query or pass", (row) => row.name), does: this.does((row) =>
-					this.app.soon(() => this.app.showName(row.name)))},
+				{...nameColumn("Query or pass", (row) => row.name), does: (row) => isShown(row) ?
+					this.does(() => this.app.soon(() => this.app.showName(row.name)))(row) : null},
 				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, SELF_HINT, sampled),
 				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, all, "Of all queries and passes"),
 				...off ? [knownTimeColumn(OFF_TITLE, (row) => knownOf(row, "self_off_ns"), OFF_HINT)] : [],
-				...counted ? [knownCountColumn("Executions", executionsOf)] : [],
+				...counted ? [executionsColumn()] : [],
 			],
 		}).root);
 	}
@@ -370,15 +362,16 @@ class SummaryView {
 		const all = (this.model.report.items || []).filter((row) => row.name !== null);
 		const mine = all.filter((row) => own.has(row.name.split("::")[0]));
 		const rows = this.ten(mine.length ? mine : all, cpuSelfOf), off = all.some((row) => row.self_cpu_ns !== undefined);
+		const sampled = all.every((row) => row.self_by === "samples");
 		if (!rows.length)
 			return "";
 		return element("section", {}, element("h2", {}, "Items that cost most"), new DataTable({
 			caption: (mine.length && mine.length < all.length ? "Functions, types and modules of your own crates" :
-				"Functions, types and modules") + `, with all queries about each${this.within()}${markText(rows)}`, rows, sort: 1, bare: true, filter: false,
+				"Functions, types and modules") + `, with all queries about each${sampled ? ", by samples" : markText(rows)}`, rows, sort: 1, bare: true, filter: false,
 			columns: [
-				{...nameColumn("Item", (row) => row.name), does: this.does((row) =>
+				{...nameColumn("Item", (row) => row.name), does: sampled ? undefined : this.does((row) =>
 					this.app.soon(() => this.app.showItem(row.name, "timeline")))},
-				selfColumn(off ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it"),
+				selfColumn(off || sampled ? CPU_TITLE : "Self", cpuSelfOf, "Of the queries about it", sampled),
 				{title: "Most in", value: (row) => row.queries[0]?.name || ""},
 				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],

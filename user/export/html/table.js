@@ -3,14 +3,16 @@
 //
 // A column is {title, hint, value(row), text(row), link(row), does(row), node(row), numeric}: rows are ordered by
 // value, and show text, or the value itself, as a link if there is an address, as a button if does(row) is a
-// function; or an element. An action is {title, does(row)}. A bare table has no line above it unless it has several pages.
+// function; or an element. An action is {title, does(row), when(row)}. Rows with first(row) come first until another
+// order is asked for. A bare table has no line above it unless it has several pages.
 
 const ROWS_PER_PAGE = 50;
 const FILE_ROOM = 36; // characters of the path of a file
 
 class DataTable {
-	constructor({caption, columns, rows, actions = [], sort = 0, perPage = ROWS_PER_PAGE, filter = true, bare = false}) {
-		Object.assign(this, {caption, columns, rows, actions, sort, perPage});
+	constructor({caption, columns, rows, actions = [], sort = 0, perPage = ROWS_PER_PAGE, filter = true, bare = false,
+		first = () => false}) {
+		Object.assign(this, {caption, columns, rows, actions, sort, perPage, first});
 		this.descending = Boolean(columns[sort].numeric);
 		this.wanted = "";
 		this.page = 0;
@@ -44,6 +46,7 @@ class DataTable {
 	}
 
 	sortBy(i) {
+		this.first = () => false;
 		this.descending = this.sort === i ? !this.descending : Boolean(this.columns[i].numeric);
 		this.sort = i;
 		this.page = 0;
@@ -68,7 +71,7 @@ class DataTable {
 		const order = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 		return this.rows
 			.filter((row) => !this.wanted || String(name(row)).toLowerCase().includes(this.wanted))
-			.sort((a, b) => (this.descending ? -1 : 1) * order(value(a), value(b)) || order(name(a), name(b)));
+			.sort((a, b) => this.first(b) - this.first(a) || (this.descending ? -1 : 1) * order(value(a), value(b)) || order(name(a), name(b)));
 	}
 
 	show() {
@@ -86,10 +89,10 @@ class DataTable {
 
 	row(row) {
 		const cells = this.columns.map((column, i) => this.cell(row, column, i === 0));
-		const actions = this.actions.map((action) =>
+		const actions = this.actions.filter((action) => !action.when || action.when(row)).map((action) =>
 			button(action.title, () => action.does(row), {class: "link",
 				"aria-label": action.title + ": " + shorten(String(this.columns[0].value(row)))}));
-		return element("tr", {}, ...cells, actions.length ? element("td", {class: "actions"}, ...actions) : null);
+		return element("tr", {}, ...cells, this.actions.length ? element("td", {class: "actions"}, ...actions) : null);
 	}
 
 	cell(row, column, first) {
@@ -133,15 +136,31 @@ function timeColumn(title, value, hint) {
 	return {title, hint, value, text: (row) => formatDuration(value(row)), numeric: true, unit: " ns"};
 }
 
-// A self time, with a mark where it is not exact.
+// A self time, with a mark where it is not exact. What no sample met has none.
 function selfColumn(title, value, hint, allSampled) {
-	return {...timeColumn(title, value, hint), text: (row) => selfMark(row, allSampled) + formatDuration(value(row))};
+	return {...timeColumn(title, value, hint), text: (row) => row.self_by === "samples" && !value(row) ? "-" :
+		selfMark(row, allSampled) + formatDuration(value(row))};
 }
 
 // Of which null is unknown.
 function knownCountColumn(title, value, hint) {
 	return {title, hint, value: (row) => value(row) ?? -1, numeric: true,
 		text: (row) => value(row) === null ? "-" : formatCount(value(row))};
+}
+
+// Executions of a query. Without probes they are those in the compiler's tables, whose results may be no executions of
+// some queries, and of which some may not have been read.
+function executionsColumn() {
+	const most = (row) => row.count || row.results || (hasIntervals(row) ? 0 : null);
+	const {text, ...column} = knownCountColumn("Executions", most, "≤ is the number of results, which may have other origins; ≥: there may be more");
+	const mark = (row) => row.results_at_least ? "≥ " : "≤ ";
+	return {...column, text: (row) => (!row.count && row.results ? mark(row) : "") + text(row)};
+}
+
+// Of an item.
+function itemExecutionsColumn() {
+	const {text, ...column} = knownCountColumn("Executions", (row) => row.executions, "≥: there may be more");
+	return {...column, text: (row) => (row.executions_at_least && row.executions !== null ? "≥ " : "") + text(row)};
 }
 
 // Likewise.

@@ -38,31 +38,34 @@ class TablesView {
 		const rows = this.model.report.queries.filter((row) => (row.kind === KIND.PASS) === (kind === KIND.PASS));
 		const counted = rows.some((row) => row.count);
 		const all = this.model.report.queries, self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
-		const off = all.some((row) => row.self_off_ns), sampled = all.every((row) => row.self_by === "samples");
+		const sampled = !rows.some(hasIntervals), off = !sampled && all.some((row) => row.self_off_ns);
 		const extras = [["samples", "Samples", countColumn, "In which it ran itself"],
-			...counted ? [["sampled_self_ns", "Sampled", timeColumn, "Self time on the CPU, by samples"]] : [],
+			...counted && !sampled ? [["sampled_self_ns", "Sampled", timeColumn, "Self time on the CPU, by samples"]] : [],
 			["sampled_self_error_ns", "±", timeColumn, "Standard error of the time by samples"],
 			["hits", "Hits", countColumn, "Requests answered from memory, without an execution"],
 			["blocked_ns", "Blocked", timeColumn, "Waiting for another thread’s execution"],
 			["loads", "Loads", countColumn, "Results looked for in the incremental cache"]];
 		return new DataTable({
-			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" :
+			caption: kind === KIND.PASS ? "Passes and other activities of the compiler" + markText(rows, sampled) :
+				sampled ? "Queries: their times are by samples" + (counted ? ", their executions by the compilers’ own tables" : "") :
 				"Queries: all executions of each" + markText(rows, sampled),
 			rows, sort: (counted ? 3 : 2) + off,
 			columns: [
 				nameColumn(kind === KIND.PASS ? "Pass" : "Query", (row) => row.name),
-				...counted ? [knownCountColumn("Executions", executionsOf)] : [],
+				...counted ? [executionsColumn()] : [],
 				timeColumn("Total", (row) => row.total_ns ?? row.sampled_total_ns ?? 0, "With the queries that it called"),
-				selfColumn("Self", selfOf, SELF_HINT, sampled),
+				selfColumn(sampled ? CPU_TITLE : "Self", selfOf, SELF_HINT, sampled),
 				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which it ran", sampled)] : [],
-				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self, "Of all queries and passes"),
+				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, self, "Of all queries and passes"),
 				...off ? [knownTimeColumn(OFF_TITLE, (row) => knownOf(row, "self_off_ns"), OFF_HINT)] : [],
-				...counted ? [knownTimeColumn("Mean", (row) => knownOf(row, "mean_ns"), "Of one execution"),
+				...counted && !sampled ? [knownTimeColumn("Mean", (row) => knownOf(row, "mean_ns"), "Of one execution"),
 					knownTimeColumn("Max", (row) => knownOf(row, "max_ns"), "The longest execution")] : [],
+				...rows.some((row) => row.sampled_max_ns) ? [knownTimeColumn("Longest", (row) => row.sampled_max_ns,
+					"Of the executions that several samples met: from the first to the last")] : [],
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column, hint]) => column(title, (row) => row[key] || 0, hint)),
 			],
-			actions: [{title: "Timeline", does: (row) => this.app.showName(row.name)}],
+			actions: [{title: "Timeline", does: (row) => this.app.showName(row.name), when: isShown}],
 		});
 	}
 
@@ -97,25 +100,28 @@ class TablesView {
 				"Recordings do, unless made with --no-keys, and so do profiles of " +
 				"rustc -Zself-profile-events=default,query-keys, imported with “qprof-bpf import”.");
 		const self = all.reduce((sum, row) => sum + cpuSelfOf(row), 0);
-		const off = all.some((row) => row.self_cpu_ns !== undefined);
+		const off = all.some((row) => row.self_cpu_ns !== undefined), sampled = rows.every((row) => row.self_by === "samples");
+		const counted = rows.some((row) => row.executions !== null);
+		const when = (row) => !sampled || this.model.longestOfItems.has(row.name);
 		const extras = [["instances", "Instances", countColumn]];
 		return new DataTable({
-			caption: "Items: all queries about each" + markText(rows),
-			rows, sort: 2 + off,
+			caption: "Items: all queries about each" + (sampled ? ", by samples" : markText(rows)),
+			rows, sort: 1 + counted + (!sampled && off),
 			columns: [
 				nameColumn("Item", (row) => row.name),
-				countColumn("Executions", (row) => row.executions),
-				selfColumn("Self", selfOf, "Of the queries about it"),
+				...counted ? [itemExecutionsColumn()] : [],
+				selfColumn(sampled ? CPU_TITLE : "Self", selfOf, "Of the queries about it", sampled),
 				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
-				shareColumn(off ? "CPU %" : "Self %", cpuSelfOf, self),
+				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, self),
 				...extras.filter(([key]) => rows.some((row) => row[key]))
 					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
-				timeColumn("Longest", (row) => this.model.durationOfItem(row.name)),
+				...sampled && !this.model.about.sampled ? [] :
+					[knownTimeColumn("Longest", (row) => this.model.durationOfItem(row.name))],
 				{title: "Most in", value: (row) => row.queries[0]?.name || "", text: (row) => this.mostIn(row)},
 				...this.model.places.size ? [placeColumn(this.model)] : [],
 			],
-			actions: [{title: "Timeline", does: (row) => this.app.showItem(row.name, "timeline")},
-				{title: "Trace", does: (row) => this.app.showItem(row.name, "queries")}],
+			actions: [{title: "Timeline", does: (row) => this.app.showItem(row.name, "timeline"), when},
+				{title: "Trace", does: (row) => this.app.showItem(row.name, "queries"), when}],
 		});
 	}
 }

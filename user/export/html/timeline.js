@@ -621,7 +621,8 @@ class TimelineView {
 	describe(i, place = this.model.place(this.model.key(i))) {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
 		const flags = ["left by a panic or a compile error", "may be shown too long",
-			"still running when its thread, or the recording, ended"];
+			"still running when its thread, or the recording, ended",
+			"from the first to the last sample that met it"];
 		return [
 			`${shorten(model.title(i))}   ${shorten(model.kindText(i))}`,
 			shorten(model.key(i)),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The page of `history page`: the changes that were found, the chart of a trend, and all trends.
 
-const METRIC_TITLES = {cpu: "CPU time", wall: "Wall time", count: "Executions", memory: "Peak memory"};
+const METRIC_TITLES = {cpu: "CPU time", wall: "Wall time", count: "Executions", results: "Results",
+	memory: "Peak memory"};
 const COMMIT_SHOWN = 12;
 const LEAST_RANGE = {true: 0.01, false: 0.1}; // the height of a chart, of what it shows; by exactness
 const OUTER = 20; // one value in so many, at each end, may be an outlier
@@ -11,7 +12,7 @@ const POINT_PX = 3.2;
 function valueText(trend, value) {
 	if (value === null)
 		return "-";
-	return trend.metric === "count" ? formatCount(Math.round(value)) :
+	return trend.metric === "count" || trend.metric === "results" ? formatCount(Math.round(value)) :
 		trend.metric === "memory" ? formatBytes(Math.round(value)) : formatDuration(value);
 }
 

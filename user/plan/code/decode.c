@@ -194,12 +194,32 @@ static void set_to(struct code_insn *out, const cs_x86_op *dst, int64_t imm)
 	out->imm = (uint32_t)imm;
 }
 
+static bool is_item(const cs_x86_op *op)
+{
+	return op->type == X86_OP_MEM && op->mem.index != X86_REG_INVALID &&
+	       op->mem.segment == X86_REG_INVALID;
+}
+
+static void set_item(struct code_insn *out, enum code_shape shape, const cs_x86_op *reg,
+		     const cs_x86_op *item)
+{
+	out->shape = (uint8_t)shape;
+	out->reg = code_register(reg->reg);
+	out->imm = (uint32_t)item->mem.scale;
+	set_memory(out, item);
+}
+
 static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x86_op *src)
 {
 	if (dst->type == X86_OP_REG && dst->size != 2 && is_plain_memory(src)) {
 		out->shape = dst->size == 1   ? CODE_LOAD8
 			     : dst->size == 4 ? CODE_LOAD32
 					      : CODE_LOAD64;
+		out->reg = code_register(dst->reg);
+		set_memory(out, src);
+	} else if (dst->type == X86_OP_REG && dst->size == 4 && src->type == X86_OP_MEM &&
+		   src->mem.segment == X86_REG_INVALID) {
+		out->shape = CODE_LOAD32_INDEXED;
 		out->reg = code_register(dst->reg);
 		set_memory(out, src);
 	} else if (is_plain_memory(dst) && (dst->size == 4 || dst->size == 8) &&
@@ -216,6 +236,10 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 	} else if (is_plain_memory(dst) && dst->size == 8 && src->type == X86_OP_IMM) {
 		out->shape = CODE_STORE_IMM;
 		out->imm = (uint32_t)src->imm;
+	} else if (dst->type == X86_OP_REG && dst->size == 8 && is_item(src)) {
+		set_item(out, CODE_LOAD_ITEM, dst, src);
+	} else if (is_item(dst) && dst->size == 4 && !dst->mem.disp && src->type == X86_OP_REG) {
+		set_item(out, CODE_STORE_ITEM, src, dst);
 	}
 }
 
@@ -315,17 +339,20 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 		shape_of_cmp(out, a, b);
 		break;
 	case X86_INS_MOVZX:
-		if (is_plain_memory(b) && b->size == 1) {
-			out->shape = CODE_LOAD8;
+		if (b->type == X86_OP_MEM && b->mem.segment == X86_REG_INVALID && b->size == 1) {
+			out->shape = is_plain_memory(b) ? CODE_LOAD8 : CODE_LOAD8_INDEXED;
 			out->reg = code_register(a->reg);
 			set_memory(out, b);
 		}
 		break;
+	case X86_INS_ADD:
 	case X86_INS_AND:
 	case X86_INS_SHL:
 		if (a->type == X86_OP_REG && b->type == X86_OP_IMM &&
 		    code_register(a->reg) < CODE_REG_SP) {
-			out->shape = insn->id == X86_INS_AND ? CODE_AND_IMM : CODE_SHL_IMM;
+			out->shape = insn->id == X86_INS_ADD   ? CODE_ADD_IMM
+				     : insn->id == X86_INS_AND ? CODE_AND_IMM
+							       : CODE_SHL_IMM;
 			out->reg = code_register(a->reg);
 			out->imm = (uint32_t)b->imm;
 		}

@@ -27,10 +27,16 @@ enum code_flow {
 /* The few shapes mining recognises; everything else is CODE_OTHER. */
 enum code_shape {
 	CODE_OTHER,
-	CODE_LOAD8,	 /* mov or movzx reg, byte [base+disp] */
-	CODE_LOAD32,	 /* mov reg, dword [base+disp] */
-	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
-	CODE_LOAD128,	 /* movups xmm, [base+disp], and its like */
+	CODE_LOAD8,   /* mov or movzx reg, byte [base+disp] */
+	CODE_LOAD32,  /* mov reg, dword [base+disp] */
+	CODE_LOAD64,  /* mov reg, qword [base+disp] */
+	CODE_LOAD128, /* movups xmm, [base+disp], and its like */
+	/* movzx or mov reg, [base+index*scale+disp]; index and scale are not kept */
+	CODE_LOAD8_INDEXED,
+	CODE_LOAD32_INDEXED,
+	/* mov reg, qword [base+index*imm+disp]; mov dword [base+index*imm], reg: likewise */
+	CODE_LOAD_ITEM,
+	CODE_STORE_ITEM,
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
 	CODE_STORE64,	 /* mov qword [base+disp], reg */
 	CODE_STORE_IMM,	 /* mov qword [base+disp], imm */
@@ -40,6 +46,7 @@ enum code_shape {
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */
 	CODE_CMP8_ZERO,	 /* cmp byte [base+disp], 0 */
 	CODE_CMP_IMM,	 /* cmp reg, imm: of any width */
+	CODE_ADD_IMM,	 /* add reg, imm: likewise */
 	CODE_AND_IMM,	 /* and reg, imm: likewise */
 	CODE_SHL_IMM,	 /* shl reg, imm: likewise */
 	CODE_XADD64,	 /* xadd qword [base+disp], reg */

@@ -97,10 +97,8 @@ static struct bytes constant(uint64_t value)
 /* The lowest `size` bytes as a number. */
 static bool number(const struct bytes *v, size_t size, uint64_t *out)
 {
-	uint16_t mask = mask_of(size);
-
 	*out = 0;
-	if (size > sizeof(*out) || (v->known & mask) != mask)
+	if (size > sizeof(*out) || (v->known & mask_of(size)) != mask_of(size))
 		return false;
 	memcpy(out, v->b, size);
 	return true;
@@ -145,6 +143,12 @@ static bool constant_word(struct machine *m, uint64_t addr, uint64_t *value)
 	return addr && w->addr == addr;
 }
 
+/* The only byte that such functions read elsewhere is the compiler's mode. */
+static struct bytes outside(size_t size)
+{
+	return size == 1 ? constant(1) : unknown; /* one thread */
+}
+
 /* Outside our memory constants are known, and pointers to functions in the global offset table. */
 static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
 {
@@ -154,7 +158,7 @@ static struct bytes load_constant(struct machine *m, uint64_t addr, size_t size)
 	if (function)
 		return constant(function);
 	if (size % 8 || size > WIDEST)
-		return unknown;
+		return outside(size);
 	for (size_t i = 0; i < size / 8; i++)
 		if (!constant_word(m, addr + 8 * i, &words[i]))
 			return unknown;
@@ -247,8 +251,9 @@ static struct bytes get(struct machine *m, const cs_x86_op *op)
 	case X86_OP_REG:
 		return get_register(m, op->reg);
 	case X86_OP_MEM:
-		return op->size <= WIDEST && address_of(m, op, &addr) ? load(m, addr, op->size)
-								      : unknown;
+		if (op->size > WIDEST)
+			return unknown;
+		return address_of(m, op, &addr) ? load(m, addr, op->size) : outside(op->size);
 	default:
 		return unknown;
 	}

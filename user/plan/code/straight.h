@@ -5,10 +5,11 @@
  * runs small functions along every path.
  *
  * Unknown are bytes that the function was given, has read elsewhere (the library's constants are
- * known), or has computed in a way that is not understood here. A function that gets an address in
- * this memory as its first argument is run as well, any other call is passed over. memcpy and
- * memset are other libraries', and have no name here: a call that leaves the library, whose
- * arguments could be theirs, is taken for one of them.
+ * known), or has computed in a way that is not understood here. A single byte elsewhere is taken
+ * for the compiler's mode, by which it chooses between a table and its shards: there is one thread.
+ * A function that gets an address in this memory as its first argument is run as well, any other
+ * call is passed over. memcpy and memset are other libraries', and have no name here: a call that
+ * leaves the library, whose arguments could be theirs, is taken for one of them.
  */
 #ifndef QPROF_PLAN_CODE_STRAIGHT_H
 #define QPROF_PLAN_CODE_STRAIGHT_H

@@ -36,4 +36,10 @@ struct active_jobs {
 int active_jobs_mine(const struct elf_image *img, uint64_t entry, uint64_t slot,
 		     struct active_jobs *out, const char **problem);
 
+/*
+ * An entry is a key and the state of its execution. `state` is one without a key: what is left of
+ * `entry`, whose key no store has shown, is the key.
+ */
+void active_jobs_infer_key(struct plan_job_entry *entry, const struct plan_job_entry *state);
+
 #endif /* QPROF_PLAN_MINE_ACTIVE_JOBS_H */

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A vtable, as the function that makes it leaves it behind in 1.95 and 1.97:
- *
- *	state	empty table of active jobs: the address of a group of empty slots, three words of 0
- *	cache	DefIdCache: zeroes, and a table; DefaultCache: a table; else it is behind the name
- *	name	address and length
- *	...	functions; VecCache: zeroes; SingleCache: a state that says that there is nothing
- *
- * and in the code of wrappers and bodies, whose argument is the address of the state:
+ * In the code of wrappers and bodies, whose argument is the address of a vtable:
  *
  *	wrapper		lea  VTABLE(tcx), %rsi
  *	body		movzbl MODE(%rsi), %eax; cmp $SHARDED, %al
@@ -15,9 +8,17 @@
  *			cmpq $0, LEFT(%r12)		is there room for another entry
  *			decq ITEMS(%r12)		the other word that is changed in place; or
  *			movdqu LEFT(%r12), %xmm1; psubq %xmm0, %xmm1; movdqu %xmm1, LEFT(%r12)
- *			cmpb $0, FED(%r14)
- *			lock xadd %rax, COUNT(%r14)	in a VecCache
+ *			cmpb $0, FED(%r14)		fed.h
+ *			lock xadd %rax, COUNT(%r14)	in a VecCache; or
+ *			add  $CACHE, %r14; mov %r14, %rsi; call COMPLETE, which has that
  *			mov  CACHE(%r14), %eax; test %eax, %eax		in a SingleCache
+ *
+ * or, where vtables have places:
+ *
+ *			mov  STATE_WORD(%rsi), %rax; lea (tcx, %rax), %r13; add $STATES, %r13
+ *			movzbl STATES+MODE(tcx, %rax), %eax
+ *			mov  CACHE_WORD(%rsi), %rax; lea (tcx, %rax), %rsi; add $CACHES, %rsi
+ *			mov  CACHES+ONCE(tcx, %rax), %eax; cmp $DONE, %eax
  */
 #include "plan/mine/tables.h"
 
@@ -26,45 +27,17 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bisect.h"
-#include "plan/code/straight.h"
-#include "plan/recover/addresses.h"
-#include "plan/symbols/bounds.h"
+#include "plan/mine/fed.h"
+#include "plan/mine/hash_keys.h"
+#include "plan/mine/vec_keys.h"
+#include "plan/mine/votes.h"
+#include "plan/mine/vtables.h"
 
-#define NONE UINT32_MAX
-/* Words of a table before its lock. */
-#define TABLE_WORDS 4
-/* The empty slots that an empty table leads to. */
-#define GROUP 16
-/* How far a query's vtable goes on behind its name, at most. */
-#define BEHIND_NAME  1024
-#define NAME_MAX_LEN 128
-/* A VecCache has some forty words. */
-#define VEC_MIN (16 * 8)
-
-/* A query's vtable, in the struct that the run fills in. */
-struct vtable {
-	uint32_t query;		/* of the plan's */
-	uint32_t at;		/* of its name */
-	uint32_t end;		/* where the next one begins */
-	uint32_t state, second; /* tables before the name; or NONE */
-	uint32_t zeroes;	/* where a VecCache is, or NONE */
-	uint32_t once;		/* where a SingleCache is, or NONE */
-	uint64_t text;
-	uint8_t kind; /* enum wire_cache */
-	uint8_t fed;
-	const char *problem;
-};
-
-/* What bodies say about one number: each that says anything has one voice per value. */
-struct votes {
-	struct {
-		uint64_t value;
-		uint32_t n;
-		uint32_t last; /* body */
-	} items[32];
-	uint32_t n;
-};
+#define NONE VTABLE_NONE
+/* Instructions that may lie between the address of a cache and the call that gets it. */
+#define ARGUMENTS 8
+/* Instructions that may lie between a place and what it is added to. */
+#define NEAR_PLACE 6
 
 struct miner {
 	struct elf_image *img;
@@ -72,327 +45,21 @@ struct miner {
 	const struct layout_function *functions;
 	size_t n_functions;
 	struct plan *plan;
-	struct straight *run;
-	struct vtable *vtables; /* by place */
-	uint32_t n, capacity;
-	uint32_t *tables; /* places of empty tables */
-	uint32_t n_tables, cap_tables;
-	uint32_t table_size, vec_size;
-	struct code code;
+	struct vtables t;
+	/* Within the context, all tables of active jobs, and all caches; or what holds both. */
+	uint32_t states, caches;
+	struct bounds bounds;
+	struct code code, callee;
 	const char *problem;
 };
 
 static void miner__destroy(struct miner *m)
 {
-	straight__free(m->run);
-	free(m->vtables);
-	free(m->tables);
+	vtables__destroy(&m->t);
+	bounds__destroy(&m->bounds);
 	code__free(&m->code);
+	code__free(&m->callee);
 }
-
-/* ---- Votes ----------------------------------------------------------------------------------- */
-
-static void votes__add(struct votes *v, uint32_t body, uint64_t value)
-{
-	uint32_t i = 0;
-
-	while (i < v->n && v->items[i].value != value)
-		i++;
-	if (i == N_OF(v->items))
-		return;
-	if (i == v->n) {
-		v->items[v->n++].value = value;
-		v->items[i].n = 0;
-	} else if (v->items[i].last == body) {
-		return;
-	}
-	v->items[i].n++;
-	v->items[i].last = body;
-}
-
-/* The value that at least `least` bodies have, and three times as many as any other. */
-static bool votes__decide(const struct votes *v, uint32_t least, uint64_t *value)
-{
-	uint32_t best = 0, next = 0;
-
-	*value = 0;
-	for (uint32_t i = 0; i < v->n; i++) {
-		if (v->items[i].n > best) {
-			next = best;
-			best = v->items[i].n;
-			*value = v->items[i].value;
-		} else if (v->items[i].n > next) {
-			next = v->items[i].n;
-		}
-	}
-	return best && best >= least && best >= 3 * next;
-}
-
-/* ---- The run --------------------------------------------------------------------------------- */
-
-static int compare_name(const void *key, const void *item)
-{
-	const struct plan_query *q = item;
-
-	return strcmp(key, q->name);
-}
-
-/* The plan's query whose name is `n` bytes at an address of the library, or NONE. */
-static uint32_t query_named(const struct miner *m, uint64_t addr, uint64_t n)
-{
-	const struct plan *plan = m->plan;
-	const struct plan_query *q;
-	char name[NAME_MAX_LEN + 1];
-	const uint8_t *text;
-	size_t room;
-
-	if (n < 2 || n > NAME_MAX_LEN)
-		return NONE;
-	text = elf_image__bytes(m->img, addr, &room);
-	if (!text || room < n || memchr(text, 0, n))
-		return NONE;
-	memcpy(name, text, n);
-	name[n] = '\0';
-	q = bsearch(name, plan->queries, plan->n_queries, sizeof(*q), compare_name);
-	return q ? (uint32_t)(q - plan->queries) : NONE;
-}
-
-static int find_names(struct miner *m)
-{
-	int err = 0;
-
-	for (uint32_t at = 0; at + 16 <= STRAIGHT_RESULT && !err; at += 8) {
-		struct vtable v = {.at = at, .second = NONE, .zeroes = NONE, .once = NONE};
-		uint64_t length;
-
-		if (m->n > m->plan->n_queries || !straight__word(m->run, at, &v.text) ||
-		    !straight__word(m->run, at + 8, &length))
-			continue;
-		v.query = query_named(m, v.text, length);
-		if (v.query != NONE)
-			err = array__add(&m->vtables, &m->n, &m->capacity, &v);
-	}
-	return err;
-}
-
-static bool is_zero(const struct miner *m, uint32_t at, uint32_t n)
-{
-	for (uint64_t word; n >= 8; at += 8, n -= 8)
-		if (!straight__word(m->run, at, &word) || word)
-			return false;
-	return true;
-}
-
-/* An empty table has no slots of its own: its first word leads to a constant. */
-static bool is_table(const struct miner *m, uint32_t at)
-{
-	const uint8_t *group;
-	uint64_t addr;
-	size_t room;
-
-	if (!straight__word(m->run, at, &addr) || !addr || !is_zero(m, at + 8, 3 * 8))
-		return false;
-	group = elf_image__bytes(m->img, addr, &room);
-	if (!group || room < GROUP)
-		return false;
-	for (size_t i = 0; i < GROUP; i++)
-		if (group[i] != 0xff)
-			return false;
-	return true;
-}
-
-static int find_tables(struct miner *m)
-{
-	uint32_t last = m->vtables[m->n - 1].at;
-	int err = 0;
-
-	for (uint32_t at = 0; at < last && !err; at += 8)
-		if (is_table(m, at))
-			err = array__add(&m->tables, &m->n_tables, &m->cap_tables, &at);
-	m->table_size = NONE;
-	for (uint32_t i = 1; i < m->n_tables; i++)
-		if (m->tables[i] - m->tables[i - 1] < m->table_size)
-			m->table_size = m->tables[i] - m->tables[i - 1];
-	return err;
-}
-
-/* The tables between the name before and a vtable's own; what follows those is its head. */
-static void read_head(struct miner *m, struct vtable *v, uint32_t from)
-{
-	uint32_t first = bisect(m->n_tables, i, m->tables[i] < from), n = 0;
-
-	while (first + n < m->n_tables && m->tables[first + n] < v->at)
-		n++;
-	if (!n || n > 2) {
-		v->problem = n ? "it has more tables than are known"
-			       : "its table of active jobs was not found";
-		v->state = v->at;
-		return;
-	}
-	v->state = m->tables[first];
-	if (n == 1)
-		return;
-	v->second = m->tables[first + 1];
-	if (v->second == v->state + m->table_size) {
-		v->kind = WIRE_CACHE_HASH;
-	} else if (is_zero(m, v->state + m->table_size, v->second - v->state - m->table_size)) {
-		v->kind = WIRE_CACHE_DEF;
-		v->zeroes = v->state + m->table_size;
-	} else {
-		v->problem = "something unknown is between its tables";
-	}
-}
-
-/* What lies between the two tables of a DefIdCache is a VecCache: most are of this size. */
-static bool find_vec_size(struct miner *m)
-{
-	struct votes sizes = {0};
-	uint64_t size;
-
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->vtables[i].kind == WIRE_CACHE_DEF)
-			votes__add(&sizes, i, m->vtables[i].second - m->vtables[i].zeroes);
-	if (!votes__decide(&sizes, 2, &size) || size < VEC_MIN)
-		return false;
-	m->vec_size = (uint32_t)size;
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->vtables[i].kind == WIRE_CACHE_DEF &&
-		    m->vtables[i].second - m->vtables[i].zeroes != size)
-			m->vtables[i].problem = "the first part of its cache has another size";
-	return true;
-}
-
-/* The VecCaches behind names that are all at one distance from them. */
-static void find_vec_caches(struct miner *m)
-{
-	struct votes distances = {0};
-	uint64_t by;
-
-	for (uint32_t i = 0; i < m->n; i++) {
-		const struct vtable *v = &m->vtables[i];
-		uint32_t n = 0;
-
-		if (v->problem || v->kind)
-			continue;
-		for (uint32_t at = v->at + 16; at < v->end; at += 8) {
-			n = is_zero(m, at, 8) ? n + 8 : 0;
-			if (n == m->vec_size)
-				votes__add(&distances, i, at + 8 - n - v->at);
-		}
-	}
-	if (!votes__decide(&distances, 2, &by))
-		return;
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct vtable *v = &m->vtables[i];
-
-		if (v->problem || v->kind || v->at + by + m->vec_size > v->end ||
-		    !is_zero(m, v->at + (uint32_t)by, m->vec_size))
-			continue;
-		v->kind = WIRE_CACHE_VEC;
-		v->zeroes = v->at + (uint32_t)by;
-	}
-}
-
-/*
- * A query without a key has one result. The state is the only number of its size that is the same
- * in the vtables of all these queries, wherever it is; the bodies show what it is compared with.
- */
-static void find_single_caches(struct miner *m, uint32_t initial)
-{
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct vtable *v = &m->vtables[i];
-		uint32_t n = 0;
-
-		if (v->problem || v->kind)
-			continue;
-		for (uint32_t at = v->at + 16, value; at < v->end; at += 4) {
-			if (!straight__bytes(m->run, at, &value, 4) || value != initial)
-				continue;
-			v->once = at;
-			n++;
-		}
-		if (n == 1)
-			v->kind = WIRE_CACHE_ONCE;
-		else
-			v->problem =
-				n ? "several words could be its cache" : "its cache was not found";
-	}
-}
-
-static bool key_fits(const struct plan_query *q, uint8_t kind)
-{
-	if (!q->key_type)
-		return true;
-	switch (kind) {
-	case WIRE_CACHE_VEC:
-		return q->key == WIRE_KEY_LOCAL || q->key == WIRE_KEY_CRATE;
-	case WIRE_CACHE_DEF:
-		return q->key == WIRE_KEY_DEF;
-	case WIRE_CACHE_ONCE:
-		return q->key == WIRE_KEY_UNIT;
-	default:
-		return q->key != WIRE_KEY_UNIT;
-	}
-}
-
-static void check_kinds(struct miner *m)
-{
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct vtable *v = &m->vtables[i];
-
-		if (!v->problem && !key_fits(&m->plan->queries[v->query], v->kind))
-			v->problem = "its key is not one that such a cache has";
-	}
-}
-
-/* std's Once that has not run; find_once() finds out what it is afterwards. */
-#define ONCE_INITIAL 3
-
-static int read_run(struct miner *m)
-{
-	_bounds_ struct bounds bounds;
-	struct address_counts counts;
-	int err = bounds__find(m->img, &bounds) ?: addresses__count(m->img, &bounds, &counts);
-
-	if (!err && !counts.n)
-		err = -ENODATA;
-	err = err ?: straight__run(m->img, counts.items[0].function, 0, &m->run);
-	if (err == -ENOTSUP || err == -ENODATA) {
-		m->problem = "the function that makes the vtables of queries was not found";
-		return 0;
-	}
-	err = err ?: find_names(m);
-	if (!err && m->n < 2)
-		m->problem = "the vtables of queries are not in one table";
-	if (err || m->problem)
-		return err;
-	err = find_tables(m);
-	if (err)
-		return err;
-	if (m->n_tables < 2 || m->table_size < (TABLE_WORDS + 1) * 8) {
-		m->problem = "the vtables of queries have no empty tables";
-		return 0;
-	}
-	for (uint32_t i = 0; i < m->n; i++)
-		read_head(m, &m->vtables[i], i ? m->vtables[i - 1].at + 16 : 0);
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct vtable *v = &m->vtables[i];
-		uint32_t most = v->at + BEHIND_NAME;
-
-		v->end = i + 1 < m->n ? m->vtables[i + 1].state : most;
-		v->end = v->end < most ? v->end : most;
-	}
-	if (!find_vec_size(m)) {
-		m->problem = "the caches of definitions have no common size";
-		return 0;
-	}
-	find_vec_caches(m);
-	find_single_caches(m, ONCE_INITIAL);
-	check_kinds(m);
-	return 0;
-}
-
-/* ---- Code ------------------------------------------------------------------------------------ */
 
 static bool is_wrapper(const struct layout_function *f)
 {
@@ -401,9 +68,9 @@ static bool is_wrapper(const struct layout_function *f)
 
 static const struct vtable *vtable_of(const struct miner *m, uint32_t query)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->vtables[i].query == query)
-			return &m->vtables[i];
+	for (uint32_t i = 0; i < m->t.n; i++)
+		if (m->t.items[i].query == query)
+			return &m->t.items[i];
 	return NULL;
 }
 
@@ -411,18 +78,11 @@ static const struct vtable *vtable_of(const struct miner *m, uint32_t query)
 static int wrapper_bases(struct miner *m, const struct layout_function *f, uint32_t **bases,
 			 uint32_t *n, uint32_t *capacity)
 {
-	const struct plan_query *q = NULL;
-	const struct vtable *v;
-	char name[NAME_MAX_LEN + 1];
+	const struct vtable *v =
+		vtable_of(m, vtables__query(m->plan, (const uint8_t *)f->query, f->query_len));
 	uint32_t from = *n;
 	int err;
 
-	if (f->query_len > NAME_MAX_LEN)
-		return 0;
-	memcpy(name, f->query, f->query_len);
-	name[f->query_len] = '\0';
-	q = bsearch(name, m->plan->queries, m->plan->n_queries, sizeof(*q), compare_name);
-	v = q ? vtable_of(m, (uint32_t)(q - m->plan->queries)) : NULL;
 	if (!v || v->problem)
 		return 0;
 	err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
@@ -430,7 +90,7 @@ static int wrapper_bases(struct miner *m, const struct layout_function *f, uint3
 		return err == -EFAULT ? 0 : err;
 	for (size_t i = 0; i < m->code.n && !err; i++) {
 		const struct code_insn *insn = &m->code.insns[i];
-		int64_t base = insn->disp - v->state;
+		int64_t base = insn->disp - v->begin;
 		bool seen = false;
 
 		if (insn->shape != CODE_LEA || insn->base >= CODE_REG_SP || base < 0 ||
@@ -445,13 +105,6 @@ static int wrapper_bases(struct miner *m, const struct layout_function *f, uint3
 		}
 	}
 	return err;
-}
-
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* All wrappers that take the address of a vtable have one base in common. */
@@ -472,7 +125,7 @@ static int find_base(struct miner *m, uint32_t *base)
 	if (err)
 		return err;
 	if (n)
-		qsort(bases, n, sizeof(*bases), compare_u32);
+		qsort(bases, n, sizeof(*bases), array__by_u32);
 	for (uint32_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && bases[j] == bases[i];)
 			j++;
@@ -489,7 +142,10 @@ static int find_base(struct miner *m, uint32_t *base)
 
 /* What the bodies of queries have shown. */
 struct evidence {
+	struct votes states, caches; /* where vtables have places */
 	struct votes left, changed, mode, shards, count, once;
+	struct votes fed[WIRE_CACHE_MAX]; /* from the name to the byte */
+	struct vec_keys keys;
 	uint32_t bodies, vecs, singles;
 };
 
@@ -500,7 +156,8 @@ static void see_change(const struct miner *m, size_t i, uint32_t body, struct ev
 	bool pair = insn->shape == CODE_LOAD128;
 	bool changes = insn->shape == CODE_OTHER && insn->stores == 8;
 
-	if (insn->disp < 8 || insn->disp % 8 || insn->disp + (pair ? 16 : 8) > TABLE_WORDS * 8)
+	if (insn->disp < 8 || insn->disp % 8 ||
+	    insn->disp + (pair ? 16 : 8) > VTABLE_TABLE_WORDS * 8)
 		return;
 	for (size_t k = i + 1; pair && !changes && k < m->code.n && k < i + 6; k++)
 		changes = m->code.insns[k].stores == 16 && m->code.insns[k].base == insn->base &&
@@ -516,114 +173,281 @@ static void see_change(const struct miner *m, size_t i, uint32_t body, struct ev
 static void see_mode(const struct miner *m, size_t i, uint32_t body, struct evidence *e)
 {
 	const struct code_insn *insn = &m->code.insns[i];
+	bool places = m->t.have_places;
+	int64_t at = insn->disp - (places ? m->states : 0);
 
-	if (insn->shape != CODE_LOAD8 || insn->base >= CODE_REG_SP || insn->disp < 8 ||
-	    insn->disp >= m->table_size)
+	if (insn->shape != (places ? CODE_LOAD8_INDEXED : CODE_LOAD8) || at < 8 ||
+	    at >= m->t.table_size)
 		return;
 	for (size_t k = i + 1; k < m->code.n && k < i + 3; k++) {
 		const struct code_insn *next = &m->code.insns[k];
 
 		if (next->shape == CODE_CMP_IMM && next->reg == insn->reg && next->imm > 1 &&
 		    next->imm < 256)
-			votes__add(&e->mode, body, (uint64_t)insn->disp << 32 | next->imm);
+			votes__add(&e->mode, body, (uint64_t)at << 32 | next->imm);
 	}
 }
 
-/* The number of a shard is taken from the hash, and multiplied by its size. */
+/*
+ * The number of a shard is taken from the hash, and multiplied by its size. The mask may have been
+ * multiplied instead.
+ */
 static void see_shards(const struct miner *m, size_t i, uint32_t body, struct evidence *e)
 {
 	const struct code_insn *insn = &m->code.insns[i];
-	uint32_t n = insn->imm + 1;
+	uint32_t size = insn->imm & -insn->imm, n = size ? insn->imm / size + 1 : 0;
 	int64_t at = -1;
 
-	if (insn->shape != CODE_AND_IMM || n < 2 || n > WIRE_SHARDS_MAX || n & (n - 1))
-		return;
 	for (size_t k = i; k-- && i - k < 6;)
 		if (m->code.insns[k].shape == CODE_LOAD64 && at < 0 &&
 		    m->code.insns[k].base < CODE_REG_SP)
 			at = m->code.insns[k].disp;
-	for (size_t k = i + 1; k < m->code.n && k < i + 3; k++) {
+	for (size_t k = i + 1; k < m->code.n && k < i + 3 && size == 1; k++) {
 		const struct code_insn *next = &m->code.insns[k];
 
-		if (next->shape == CODE_SHL_IMM && next->reg == insn->reg && next->imm < 16 &&
-		    1u << next->imm <= WIRE_SHARD_SIZE_MAX && at >= 0 && at < m->table_size)
-			votes__add(&e->shards, body,
-				   (uint64_t)at << 32 | n << 16 | 1u << next->imm);
+		if (next->shape == CODE_SHL_IMM && next->reg == insn->reg && next->imm < 16)
+			size = 1u << next->imm;
 	}
+	if (n < 2 || n > WIRE_SHARDS_MAX || n & (n - 1) || size < m->t.table_size ||
+	    size > WIRE_SHARD_SIZE_MAX || at < 0 || at >= m->t.table_size)
+		return;
+	votes__add(&e->shards, body, (uint64_t)at << 32 | n << 16 | size);
+}
+
+/* Where a body finds what is `at` among the caches: from the vtable, or from all caches. */
+static int64_t shown(const struct miner *m, const struct vtable *v, uint32_t at)
+{
+	return m->t.have_places ? m->caches : at - (int64_t)v->begin;
 }
 
 static void see_once(const struct miner *m, const struct vtable *v, size_t i, uint32_t body,
 		     struct evidence *e)
 {
-	const struct code_insn *insn = &m->code.insns[i];
-	bool here = insn->shape == CODE_LOAD32 && insn->disp == v->once - v->state;
+	const struct code_insn *insn = &m->code.insns[i], *next = insn + 1;
+	bool here = insn->shape == CODE_LOAD32 && insn->disp == shown(m, v, v->once);
+
+	if (i + 1 == m->code.n || next->reg != insn->reg)
+		return;
+	if (m->t.have_places) {
+		if (insn->shape == CODE_LOAD32_INDEXED && insn->disp == m->caches &&
+		    next->shape == CODE_CMP_IMM)
+			votes__add(&e->once, body, next->imm);
+		return;
+	}
 
 	/* Or its address was taken before. */
 	for (size_t k = i; !here && insn->shape == CODE_LOAD32 && !insn->disp && k--;)
 		here = m->code.insns[k].shape == CODE_LEA && m->code.insns[k].reg == insn->base &&
-		       m->code.insns[k].disp == v->once - v->state;
-	if (here && i + 1 < m->code.n && m->code.insns[i + 1].shape == CODE_TEST32_SELF &&
-	    m->code.insns[i + 1].reg == insn->reg)
+		       m->code.insns[k].disp == shown(m, v, v->once);
+	if (here && next->shape == CODE_TEST32_SELF)
 		votes__add(&e->once, body, 0);
 }
 
-static void see_body(const struct miner *m, const struct vtable *v, uint32_t body,
-		     struct evidence *e, struct votes *fed)
+/* The function that puts a result into a VecCache, if it is no part of the body. */
+static int see_complete(struct miner *m, const struct vtable *v, size_t i, uint32_t body,
+			struct evidence *e)
 {
+	const struct bound *f = bounds__at(&m->bounds, m->code.insns[i].target);
+	bool takes_cache = false;
+	int err;
+
+	for (size_t k = i; k-- && i - k <= ARGUMENTS && !takes_cache;) {
+		const struct code_insn *insn = &m->code.insns[k];
+		int64_t by = insn->shape == CODE_LEA	   ? insn->disp
+			     : insn->shape == CODE_ADD_IMM ? (int64_t)insn->imm
+							   : -1;
+
+		takes_cache = by == shown(m, v, v->zeroes);
+	}
+	if (!takes_cache || !f || f->addr != m->code.insns[i].target)
+		return 0;
+	err = code_decoder__decode(m->decoder, &(struct code_region){f->addr, f->size}, 1,
+				   &m->callee);
+	for (size_t k = 0; k < m->callee.n && !err; k++) {
+		const struct code_insn *insn = &m->callee.insns[k];
+
+		if (insn->shape == CODE_XADD64 && insn->base < CODE_REG_SP && insn->disp >= 0 &&
+		    insn->disp + 8 <= m->t.vec_size) {
+			votes__add(&e->count, body, (uint64_t)insn->disp);
+			vec_keys__see(&e->keys, &m->callee, k, 0, m->t.vec_size, body);
+		}
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The byte by which a body tells whether another query may feed a result to its query. */
+static void note_fed(struct miner *m, uint32_t body, const struct votes *fed, bool proven,
+		     struct evidence *e)
+{
+	for (uint32_t i = 0; i < m->t.n; i++) {
+		struct vtable *v = &m->t.items[i];
+
+		if (v->problem || m->plan->queries[v->query].body_non_incr != body)
+			continue;
+		v->fed_at = fed->n == 1 ? (uint32_t)fed->items[0].value : NONE;
+		v->fed_proven = proven && fed->n == 1;
+		if (v->fed_proven)
+			votes__add(&e->fed[v->kind], body, fed->items[0].value + v->begin - v->at);
+	}
+}
+
+/*
+ * A vtable has the distance of the query's table from where all tables begin, which is added to the
+ * distance. The same of caches.
+ */
+static int see_places(struct miner *m, const struct vtable *v, uint64_t entry, uint32_t body,
+		      struct evidence *e)
+{
+	(void)v, (void)entry;
+	e->bodies++;
+	for (size_t i = 0, state = SIZE_MAX, cache = SIZE_MAX; i < m->code.n; i++) {
+		const struct code_insn *insn = &m->code.insns[i];
+
+		if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP) {
+			state = insn->disp == m->t.items[0].at + m->t.state_word ? i : state;
+			cache = insn->disp == m->t.items[0].at + m->t.cache_word ? i : cache;
+		}
+		if (insn->shape != CODE_ADD_IMM || insn->imm % 8 || insn->imm >= PLAN_LAYOUT_MAX)
+			continue;
+		if (state != SIZE_MAX && i - state <= NEAR_PLACE)
+			votes__add(&e->states, body, insn->imm);
+		if (cache != SIZE_MAX && i - cache <= NEAR_PLACE)
+			votes__add(&e->caches, body, insn->imm);
+	}
+	return 0;
+}
+
+/* The entries of caches that are hash tables, of all queries of a body. */
+static int see_hash(struct miner *m, const struct vtable *v, uint64_t entry, uint32_t body)
+{
+	bool places = m->t.have_places;
+	struct body_run_table table = {
+		.at = places ? m->caches : v->second - v->begin,
+		.has_place = places,
+		.word = places ? m->t.items[0].at + m->t.cache_word : 0,
+		.ctrl = m->plan->jobs.ctrl,
+		.mask = m->plan->jobs.mask,
+	};
+	const char *problem = NULL;
+	struct hash_keys found = {0};
+	int err = 0;
+
+	if (!m->plan->jobs.known)
+		problem = "it is not known how bodies read their caches";
+	else
+		err = hash_keys__mine(m->img, entry, &table, &found, &problem);
+	for (uint32_t i = 0; i < m->t.n; i++) {
+		struct vtable *of = &m->t.items[i];
+
+		if (of->problem || m->plan->queries[of->query].body_non_incr != body)
+			continue;
+		of->hash = found;
+		of->hash_problem = problem;
+	}
+	return err;
+}
+
+static int see_body(struct miner *m, const struct vtable *v, uint64_t entry, uint32_t body,
+		    struct evidence *e)
+{
+	struct votes fed = {0};
+	bool proven = false;
+	int err = 0;
+
 	e->bodies++;
 	e->vecs += v->kind == WIRE_CACHE_VEC || v->kind == WIRE_CACHE_DEF;
 	e->singles += v->kind == WIRE_CACHE_ONCE;
-	for (size_t i = 0; i < m->code.n; i++) {
+	for (size_t i = 0; i < m->code.n && !err; i++) {
 		const struct code_insn *insn = &m->code.insns[i];
 		int64_t at = insn->disp;
 
 		if (insn->shape == CODE_AND_IMM)
 			see_shards(m, i, body, e);
+		if (insn->flow == CODE_CALL && v->zeroes != NONE)
+			err = see_complete(m, v, i, body, e);
 		if (insn->base >= CODE_REG_SP || at < 0)
 			continue;
 		see_mode(m, i, body, e);
-		if (insn->shape == CODE_CMP64_ZERO && at >= 8 && at < TABLE_WORDS * 8)
+		if (insn->shape == CODE_CMP64_ZERO && at >= 8 && at < VTABLE_TABLE_WORDS * 8)
 			votes__add(&e->left, body, (uint64_t)at);
 		see_change(m, i, body, e);
-		if (insn->shape == CODE_CMP8_ZERO && at >= m->table_size && at < v->end - v->state)
-			votes__add(fed, body, (uint64_t)at);
-		if (insn->shape == CODE_XADD64 && v->zeroes != NONE && at >= v->zeroes - v->state &&
-		    at + 8 <= v->zeroes - v->state + m->vec_size)
-			votes__add(&e->count, body, (uint64_t)at - (v->zeroes - v->state));
+		if (insn->shape == CODE_CMP8_ZERO && at >= m->t.table_size &&
+		    at < v->end - v->begin) {
+			votes__add(&fed, body, (uint64_t)at);
+			err = err ?: fed__prove(m->img, &m->code, entry, i, &proven);
+		}
+		at -= shown(m, v, v->zeroes);
+		if (insn->shape == CODE_XADD64 && v->zeroes != NONE && at >= 0 &&
+		    at + 8 <= m->t.vec_size) {
+			votes__add(&e->count, body, (uint64_t)at);
+			vec_keys__see(&e->keys, &m->code, i, shown(m, v, v->zeroes), m->t.vec_size,
+				      body);
+		}
 		if (v->kind == WIRE_CACHE_ONCE)
 			see_once(m, v, i, body, e);
 	}
+	if (!err && v->kind == WIRE_CACHE_HASH && plan_query__names(&m->plan->queries[v->query]))
+		err = see_hash(m, v, entry, body);
+	if (!err)
+		note_fed(m, body, &fed, proven, e);
+	return err;
 }
 
-/* The byte by which a body tells whether another query may feed a result to its query. */
-static void take_fed(struct miner *m, uint32_t body, const struct votes *fed)
+/*
+ * Vtables with caches of one kind have the byte at one distance from the name, but where the cache
+ * is behind the name, and of any size. So it is known too where the code of a few bodies, after
+ * calls that do not return, seems to lead to the complaint on another way.
+ */
+static void decide_fed(struct miner *m, const struct evidence *e)
 {
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct vtable *v = &m->vtables[i];
+	for (uint32_t i = 0; i < m->t.n; i++) {
+		struct vtable *v = &m->t.items[i];
+		uint64_t by;
 		uint8_t byte;
 
-		if (v->problem || m->plan->queries[v->query].body_non_incr != body)
+		v->fed = 1;
+		if (v->problem || v->fed_at == NONE)
 			continue;
-		if (fed->n == 1 &&
-		    straight__bytes(m->run, v->state + (uint32_t)fed->items[0].value, &byte, 1) &&
-		    byte <= 1)
+		if (!v->fed_proven &&
+		    (v->kind == WIRE_CACHE_ONCE || !votes__decide(&e->fed[v->kind], 2, &by) ||
+		     v->begin + v->fed_at != v->at + by))
+			continue;
+		if (straight__bytes(m->t.run, v->begin + v->fed_at, &byte, 1) && byte <= 1)
 			v->fed = byte;
-		else
-			v->fed = 1;
 	}
 }
 
-static int read_bodies(struct miner *m, struct evidence *e)
+/* Without any name it is not known which may be fed. */
+static void decide_fed_by_name(struct miner *m)
+{
+	const char *name;
+	size_t at = 0, len;
+	bool any = fed__next_name(m->img, &at, &len);
+
+	for (uint32_t i = 0; i < m->t.n; i++)
+		m->t.items[i].fed = !any;
+	at = 0;
+	while ((name = fed__next_name(m->img, &at, &len))) {
+		uint32_t query = vtables__query(m->plan, (const uint8_t *)name, len);
+
+		for (uint32_t i = 0; i < m->t.n && query != NONE; i++)
+			m->t.items[i].fed |= m->t.items[i].query == query;
+	}
+}
+
+typedef int see_fn(struct miner *m, const struct vtable *v, uint64_t entry, uint32_t body,
+		   struct evidence *e);
+
+static int each_body(struct miner *m, see_fn *see, struct evidence *e)
 {
 	for (uint32_t b = 0; b < m->plan->n_bodies; b++) {
 		const struct vtable *v = NULL;
-		struct votes fed = {0};
 		bool found = false;
 
-		for (uint32_t i = 0; i < m->n && !v; i++)
-			if (!m->vtables[i].problem &&
-			    m->plan->queries[m->vtables[i].query].body_non_incr == b)
-				v = &m->vtables[i];
+		for (uint32_t i = 0; i < m->t.n && !v; i++)
+			if (!m->t.items[i].problem &&
+			    m->plan->queries[m->t.items[i].query].body_non_incr == b)
+				v = &m->t.items[i];
 		for (size_t i = 0; v && i < m->n_functions && !found; i++) {
 			const struct layout_function *f = &m->functions[i];
 			int err;
@@ -631,15 +455,36 @@ static int read_bodies(struct miner *m, struct evidence *e)
 			if (f->entry != m->plan->bodies[b].addr || is_wrapper(f))
 				continue;
 			err = code_decoder__decode(m->decoder, f->regions, f->n_regions, &m->code);
+			found = !err;
+			err = found ? see(m, v, f->entry, b, e) : err;
 			if (err == -ENOMEM)
 				return err;
-			found = !err;
-			if (found)
-				see_body(m, v, b, e, &fed);
 		}
-		take_fed(m, b, &fed);
 	}
 	return 0;
+}
+
+static int read_bodies(struct miner *m, struct evidence *e)
+{
+	uint64_t states, caches;
+	int err = m->t.have_places ? each_body(m, see_places, e) : 0;
+
+	if (m->t.have_places && !err) {
+		if (!votes__decide(&e->states, e->bodies / 2, &states) ||
+		    !votes__decide(&e->caches, e->bodies / 2, &caches)) {
+			m->problem = "the bodies of queries do not show where all tables begin";
+			return 0;
+		}
+		m->states = (uint32_t)states;
+		m->caches = (uint32_t)caches;
+		e->bodies = 0;
+	}
+	err = err ?: each_body(m, see_body, e);
+	if (!err && m->t.have_places)
+		decide_fed_by_name(m);
+	else if (!err)
+		decide_fed(m, e);
+	return err;
 }
 
 /* The number of entries that there is room for is compared with 0; the other one is how many there
@@ -686,8 +531,12 @@ static bool decide(struct miner *m, const struct evidence *e, struct wire_tables
 		.shards = (uint32_t)(shards >> 32),
 		.n_shards = (uint32_t)shards >> 16,
 		.shard_size = (uint32_t)shards & 0xffff,
+		.ctrl = m->plan->jobs.ctrl,
+		.mask = m->plan->jobs.mask,
 		.once = e->singles ? (uint32_t)once : UINT32_MAX,
 	};
+	/* Else the keys of results are not known, but how many there are. */
+	vec_keys__decide(&e->keys, e->vecs, out);
 	return true;
 }
 
@@ -699,22 +548,33 @@ static int set_problem(char **to, const char *problem)
 	return !problem || *to ? 0 : -ENOMEM;
 }
 
-static void take_table(struct miner *m, const struct vtable *v, uint32_t base)
+static struct wire_query_table table_of(const struct miner *m, const struct vtable *v,
+					uint32_t base)
 {
-	struct plan_query *q = &m->plan->queries[v->query];
+	bool places = m->t.have_places;
+	uint32_t caches = places ? m->caches : base;
 
-	q->table = (struct wire_query_table){
+	return (struct wire_query_table){
 		.text = v->text,
-		.length = (uint32_t)strlen(q->name),
+		.length = (uint32_t)strlen(m->plan->queries[v->query].name),
 		.name = base + v->at,
-		.active = base + v->state,
-		.cache = base + (v->kind == WIRE_CACHE_ONCE   ? v->once
-				 : v->kind == WIRE_CACHE_HASH ? v->second
-							      : v->zeroes),
-		.others = v->kind == WIRE_CACHE_DEF ? base + v->second : 0,
+		.active = (places ? m->states : base) + v->state,
+		.cache = caches + (v->kind == WIRE_CACHE_ONCE	? v->once
+				   : v->kind == WIRE_CACHE_HASH ? v->second
+								: v->zeroes),
+		.others = v->kind == WIRE_CACHE_DEF ? caches + v->second : 0,
+		.entry_size = v->hash.size,
+		.key_at = v->hash.key,
 		.kind = v->kind,
 		.fed = v->fed,
+		.key = v->hash.size ? m->plan->queries[v->query].key : WIRE_KEY_UNKNOWN,
 	};
+}
+
+static bool is_within(const struct wire_query_table *t)
+{
+	return t->name < PLAN_LAYOUT_MAX && t->active < PLAN_LAYOUT_MAX &&
+	       t->cache < PLAN_LAYOUT_MAX && t->others < PLAN_LAYOUT_MAX;
 }
 
 static int give(struct miner *m, uint32_t base)
@@ -724,17 +584,23 @@ static int give(struct miner *m, uint32_t base)
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct vtable *v = vtable_of(m, i);
 		const char *problem = v ? v->problem : "it is not in the table of vtables";
+		struct wire_query_table table;
 
-		for (uint32_t k = 0; k < m->n && !problem; k++)
-			if (m->vtables[k].query == i && &m->vtables[k] != v)
+		for (uint32_t k = 0; k < m->t.n && !problem; k++)
+			if (m->t.items[k].query == i && &m->t.items[k] != v)
 				problem = "it is in the table of vtables twice";
 		if (!problem && v->kind == WIRE_CACHE_ONCE && plan->tables.once == UINT32_MAX)
 			problem = "no body shows the state of a cache that has a result";
-		if (!problem && base + v->end >= PLAN_LAYOUT_MAX)
-			problem = "it is too far within the context";
-		if (!problem)
-			take_table(m, v, base);
-		if (set_problem(&plan->queries[i].table_problem, problem))
+		if (!problem) {
+			table = table_of(m, v, base);
+			if (is_within(&table))
+				plan->queries[i].table = table;
+			else
+				problem = "it is too far within the context";
+		}
+		if (set_problem(&plan->queries[i].table_problem, problem) ||
+		    set_problem(&plan->queries[i].result_keys_problem,
+				problem ? NULL : v->hash_problem))
 			return -ENOMEM;
 	}
 	return 0;
@@ -750,14 +616,18 @@ static int mine(struct miner *m)
 		m->problem = "it has more queries than a reading has room for";
 		return 0;
 	}
-	err = read_run(m);
-	if (err || m->problem)
-		return err;
-	err = find_base(m, &base);
-	if (err || m->problem)
-		return err;
-	err = read_bodies(m, &e);
-	if (err || !decide(m, &e, &m->plan->tables))
+	err = bounds__find(m->img, &m->bounds);
+	if (err == -ENODATA) {
+		m->problem = "it has no .eh_frame";
+		return 0;
+	}
+	err = err ?: vtables__read(m->img, &m->bounds, m->plan, &m->t);
+	m->problem = m->t.problem;
+	if (!err && !m->problem)
+		err = find_base(m, &base);
+	if (!err && !m->problem)
+		err = read_bodies(m, &e);
+	if (err || m->problem || !decide(m, &e, &m->plan->tables))
 		return err;
 	return give(m, base);
 }

@@ -515,7 +515,7 @@ static const struct {
 /* `c` is just after "NvM": an impl's own path, its type, the method. */
 static void match_accessor(struct cursor c, struct name_info *info)
 {
-	struct word crate, module = {0}, type, method;
+	struct word crate, module = {"", 0}, type, method;
 	uint32_t n;
 
 	if (eat(&c, 's') && !eat_base62(&c))

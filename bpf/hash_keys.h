@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads the keys of the results that a hash table has: control bytes go up from an address, entries
+ * down. Of each full one a number is sent: the definition that its key is about, or that this is
+ * none of the crate's own. Some may be about one definition.
+ *
+ * A table may be anything: it is read in pieces, forwards, and of all no more buckets than there
+ * may be keys, and no more bytes than NAMES_HASH_MAX. It may have more full buckets than entries,
+ * or fewer: what is sent are then too many keys, or too few, and so none.
+ */
+#ifndef QPROF_HASH_KEYS_H
+#define QPROF_HASH_KEYS_H
+
+#include "names.h"
+#include "operands.h"
+
+/* Control bytes in a piece, whose entries have at least 4 bytes. */
+#define HASH_CONTROL_MAX  448
+#define HASH_CONTROL_FREE 0x80
+#define HASH_ENTRIES_MAX  (WIRE_PIECE_MAX - HASH_CONTROL_MAX - 4 * WIRE_MEMORY_WORDS)
+
+/* The number of the key that is at `at` in the piece. */
+static __always_inline __u32 hash_key(struct names_slot *s, __u64 at)
+{
+	const struct wire_memory_key *m = NULL;
+	const __u32 *words;
+	__u32 id;
+	__u64 key;
+
+	id = wire_wrapper_key(s->counts.lib, s->gathered.number);
+	if (s->query.key == WIRE_KEY_MEMORY) {
+		m = bpf_map_lookup_elem(&memory_keys, &id);
+		if (!m)
+			return WIRE_KEY_OF_OTHERS;
+		at += m->offset;
+	}
+	NAMES_KEEP(at);
+	if (at > WIRE_PIECE_MAX - WIRE_MEMORY_WORDS * sizeof(*words))
+		return WIRE_KEY_OF_OTHERS;
+	words = (const __u32 *)(s->piece.bytes + at);
+	key = m ? operand_key_of_words(m, words)
+		: operand_make_key(s->query.key, words[0], words[1]);
+	if (!key || wire_key_crate(key) != WIRE_KEY_LOCAL_CRATE)
+		return WIRE_KEY_OF_OTHERS;
+	return (__u32)key + s->tables.mark;
+}
+
+static long hash_add_key(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
+	__u64 n = s->n_piece, control = i, at;
+
+	NAMES_KEEP(control);
+	if (control >= HASH_CONTROL_MAX)
+		return 1;
+	if (s->piece.bytes[control] & HASH_CONTROL_FREE)
+		return 0;
+	if (s->gathered.size > WIRE_PIECE_MAX - 4)
+		names_flush_gathered(s, c->how);
+	at = s->gathered.size;
+	NAMES_KEEP(at);
+	if (at > WIRE_PIECE_MAX - 4)
+		return 1;
+	*(__u32 *)(s->gathered.bytes + at) =
+		hash_key(s, n + (n - 1 - i) * s->query.entry_size + s->query.key_at);
+	s->gathered.size = at + 4;
+	return 0;
+}
+
+static long hash_read_piece(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
+	__u64 size = s->query.entry_size, n, first, bytes;
+
+	n = size ? HASH_ENTRIES_MAX / size : 0;
+	n = n < HASH_CONTROL_MAX ? n : HASH_CONTROL_MAX;
+	first = i * n;
+	if (first >= s->buckets || s->missing || names_is_late(c->how, s))
+		return 1;
+	if (n > s->buckets - first)
+		n = s->buckets - first;
+	bytes = n * size;
+	NAMES_KEEP(n);
+	NAMES_KEEP(bytes);
+	if (!n || n > HASH_CONTROL_MAX || !bytes || bytes > HASH_ENTRIES_MAX ||
+	    names_read(c->how, s->piece.bytes, n, s->ctrl + first) ||
+	    names_read(c->how, s->piece.bytes + n, bytes, s->ctrl - first * size - bytes)) {
+		s->missing++;
+		return 1;
+	}
+	s->n_piece = n;
+	bpf_loop(n, hash_add_key, c, 0);
+	return 0;
+}
+
+/* A table without shards is the only one. */
+static long hash_add_shard(__u32 i, void *p)
+{
+	struct names_loop *c = p;
+	struct names_slot *s = c->slot;
+	__u64 mask = 0, at = s->shard, size = s->query.entry_size;
+
+	s->shard += s->tables.shard_size;
+	if (names_read(c->how, &s->ctrl, 8, at + s->tables.ctrl) ||
+	    names_read(c->how, &mask, 8, at + s->tables.mask)) {
+		s->missing++;
+		return 1;
+	}
+	/* An empty table has no entries, and one control byte. */
+	if (!mask)
+		return 0;
+	if (mask >= s->entries_left || (mask + 1) * size > s->entries_size) {
+		s->missing++;
+		return 1;
+	}
+	s->buckets = mask + 1;
+	s->entries_left -= s->buckets;
+	s->entries_size -= s->buckets * size;
+	bpf_loop(NAMES_HASH_MAX / 4 / HASH_CONTROL_MAX, hash_read_piece, c, 0);
+	return s->missing != 0;
+}
+
+/* Send the keys of query `number`, of the context whose tables are read. */
+static __always_inline void hash_send_keys(struct names_loop *c, __u32 number)
+{
+	struct names_slot *s = c->slot;
+	__u32 shards = 1;
+	__u8 mode = 0;
+
+	names_gather(s, WIRE_TABLE_RESULTS);
+	s->gathered.number = number;
+	s->shard = s->gcx + s->query.cache;
+	if (names_read(c->how, &mode, 1, s->shard + s->tables.mode))
+		return;
+	if (mode == s->tables.sharded) {
+		shards = s->tables.n_shards & (2 * WIRE_SHARDS_MAX - 1);
+		if (names_read(c->how, &s->shard, 8, s->shard + s->tables.shards))
+			return;
+	}
+	bpf_loop(shards, hash_add_shard, c, 0);
+	if (!s->missing)
+		names_flush_gathered(s, c->how);
+	s->gathered.number = 0;
+}
+
+#endif /* QPROF_HASH_KEYS_H */

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/feeds.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+#include "base/array.h"
+
+/* The assembled tests/fixtures/feeds.s, as a plan has it. */
+struct library {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan plan;
+};
+
+static struct plan_query queries[] = {
+	{.name = (char *)"def_span", .table = {.kind = WIRE_CACHE_DEF, .cache = 0x2000, .fed = 1}},
+	{.name = (char *)"mir_built", .table = {.kind = WIRE_CACHE_VEC, .cache = 0x1000, .fed = 1}},
+};
+
+static struct library library(const char *file)
+{
+	struct library l = {.plan = {.queries = queries,
+				     .n_queries = N_OF(queries),
+				     .tables = {.n = N_OF(queries), .vec_count = 0x150}}};
+
+	assert_int_equal(image_of(fixture(file), &l.img), 0);
+	assert_int_equal(code_decoder__new(l.img, &l.decoder), 0);
+	assert_int_equal(feeds__mine(l.img, l.decoder, &l.plan), 0);
+	return l;
+}
+
+static void library__clear(struct library *l)
+{
+	free(l->plan.sites);
+	free(l->plan.feeds_problem);
+	code_decoder__free(l->decoder);
+	elf_image__free(l->img);
+}
+
+/* The site in a function. */
+static const struct plan_site *site(const struct library *l, const char *function)
+{
+	const struct elf_symbol *sym = symbol(l->img, function);
+
+	for (uint32_t i = 0; i < l->plan.n_sites; i++)
+		if (l->plan.sites[i].addr - sym->addr < sym->size)
+			return &l->plan.sites[i];
+	fail_msg("%s has no site", function);
+	return NULL;
+}
+
+static void each_addition_to_a_cache_is_a_site(void **state)
+{
+	struct library l = library("feeds.so");
+	const struct plan_site *s = site(&l, "feed_vtable");
+
+	assert_null(l.plan.feeds_problem);
+	assert_int_equal(l.plan.n_sites, 2);
+	assert_true(plan_site__feeds(s));
+	assert_int_equal(s->query, PLAN_NONE);
+	assert_int_equal(s->reg, WIRE_REG_R14);
+	assert_int_equal(s->vtable_offset, 0x28);
+	s = site(&l, "feed_inlined");
+	assert_true(plan_site__feeds(s));
+	assert_int_equal(s->query, 1);
+	assert_int_equal(s->reg, WIRE_REG_NONE);
+	library__clear(&l);
+}
+
+/* As functions that share code show it twice. */
+static void a_site_is_there_once(void **state)
+{
+	struct library l = library("feeds.so");
+
+	assert_int_equal(feeds__mine(l.img, l.decoder, &l.plan), 0);
+	assert_null(l.plan.feeds_problem);
+	assert_int_equal(l.plan.n_sites, 2);
+	/* And is about one query. */
+	for (uint32_t i = 0; i < l.plan.n_sites; i++)
+		l.plan.sites[i].vtable_offset += 8;
+	assert_int_equal(feeds__mine(l.img, l.decoder, &l.plan), 0);
+	assert_string_equal(l.plan.feeds_problem, "code feeds one query or another");
+	assert_int_equal(l.plan.n_sites, 0);
+	library__clear(&l);
+}
+
+static void what_is_fed_unseen_is_not_known(void **state)
+{
+	struct library l = library("feeds_hidden.so");
+
+	assert_int_equal(l.plan.n_sites, 0);
+	assert_string_equal(l.plan.feeds_problem,
+			    "a function that feeds queries does not show where it feeds one");
+	library__clear(&l);
+}
+
+static void a_library_without_the_complaint_shows_nothing(void **state)
+{
+	struct library l = library("tables.so");
+
+	assert_string_equal(l.plan.feeds_problem,
+			    "no function has the complaint of those that feed queries");
+	library__clear(&l);
+}
+
+static void only_definitions_of_the_library_are_seen(void **state)
+{
+	struct plan plan = {.n_queries = 1};
+	struct plan_query q = {.name = (char *)"type_of",
+			       .key = WIRE_KEY_DEF,
+			       .table = {.kind = WIRE_CACHE_DEF, .fed = 1}};
+
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SEEN);
+	plan.feeds_problem = (char *)"some";
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SOME);
+	plan.feeds_problem = NULL;
+	q.key = WIRE_KEY_CRATE;
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SOME);
+	q.key = WIRE_KEY_DEF;
+	q.name = (char *)"def_span";
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_SOME);
+	q.name = (char *)"def_kind";
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_LOCAL);
+	q.table.fed = 0;
+	assert_int_equal(plan_query__fed(&plan, &q), PLAN_FED_NOT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_addition_to_a_cache_is_a_site),
+		cmocka_unit_test(a_site_is_there_once),
+		cmocka_unit_test(what_is_fed_unseen_is_not_known),
+		cmocka_unit_test(a_library_without_the_complaint_shows_nothing),
+		cmocka_unit_test(only_definitions_of_the_library_are_seen),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}

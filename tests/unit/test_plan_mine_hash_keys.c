@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/hash_keys.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/hash_keys.s. */
+static struct elf_image *img;
+
+static int setup(void **state)
+{
+	return fixture_dir_setup(state) ?: image_of(fixture("hash_keys.so"), &img);
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static const char *mine_at(const char *body, const struct body_run_table *cache,
+			   struct hash_keys *out)
+{
+	const char *problem = "not set";
+
+	*out = (struct hash_keys){77, 77};
+	assert_int_equal(hash_keys__mine(img, symbol(img, body)->addr, cache, out, &problem), 0);
+	return problem;
+}
+
+static const char *mine(const char *body, struct hash_keys *out)
+{
+	return mine_at(body, &(struct body_run_table){.at = 0x28, .ctrl = 0, .mask = 8}, out);
+}
+
+static void found(const char *body, uint32_t size, uint32_t key)
+{
+	struct hash_keys out;
+
+	assert_null(mine(body, &out));
+	assert_int_equal(out.size, size);
+	assert_int_equal(out.key, key);
+}
+
+static void a_key_is_stored_beside_its_value(void **state)
+{
+	found("by_value", 12, 4);
+	found("shifted", 16, 0);
+	found("shards", 8, 0);
+}
+
+static void a_key_in_memory_is_copied(void **state)
+{
+	found("in_memory", 0x38, 8);
+}
+
+static void another_function_gets_the_cache(void **state)
+{
+	found("given_away", 0x20, 8);
+}
+
+static void a_cache_may_have_a_place(void **state)
+{
+	struct body_run_table cache = {.at = 0x5000, .mask = 8, .has_place = true, .word = 0x10};
+	struct hash_keys out;
+
+	assert_null(mine_at("placed", &cache, &out));
+	assert_int_equal(out.size, 16);
+	assert_int_equal(out.key, 8);
+	cache.word = 0x18;
+	assert_non_null(mine_at("placed", &cache, &out));
+}
+
+static void what_does_not_agree_is_a_problem(void **state)
+{
+	static const char *const bodies[] = {"another", "two_sizes", "two_places",
+					     "beyond",	"no_key",    "no_context"};
+
+	for (size_t i = 0; i < N_OF(bodies); i++) {
+		struct hash_keys out;
+
+		assert_non_null(mine(bodies[i], &out));
+		assert_int_equal(out.size, 77);
+		assert_int_equal(out.key, 77);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_is_stored_beside_its_value),
+		cmocka_unit_test(a_key_in_memory_is_copied),
+		cmocka_unit_test(another_function_gets_the_cache),
+		cmocka_unit_test(a_cache_may_have_a_place),
+		cmocka_unit_test(what_does_not_agree_is_a_problem),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

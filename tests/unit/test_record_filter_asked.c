@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/filter_asked.h"
+
+#include "test.h"
+
+#define LISTS_MOST 2
+
+/* Whether the events that are asked for have typeck, another query, and passes. */
+static void assert_asked(const struct cli_record_options *o, const char *const lists[LISTS_MOST],
+			 bool typeck, bool others, bool passes)
+{
+	_filter_ struct filter *f = NULL;
+	struct cli_record_options of = *o;
+	size_t n = 0;
+
+	while (n < LISTS_MOST && lists && lists[n])
+		n++;
+	of.events = (struct cli_texts){(const char **)lists, n};
+	assert_int_equal(filter_asked(&of, &f), 0);
+	assert_int_equal(filter__passes(f, FILTER_QUERY, "typeck"), typeck);
+	assert_int_equal(filter__passes(f, FILTER_QUERY, "type_of"), others);
+	assert_int_equal(filter__passes(f, FILTER_TIMER, "link"), passes);
+}
+
+static void queries_are_recorded_where_executions_are_wanted(void **state)
+{
+	static const struct cli_record_options exact = {.exact = true, .quiet = true};
+	/* Beside a list, these are about what it names. */
+	static const struct cli_record_options others[] = {{.slow_ns = 5}, {.callers = true}, {}};
+	static const struct {
+		const char *lists[LISTS_MOST];
+		bool default_typeck, default_others, passes;
+		bool typeck, others;
+	} cases[] = {
+		{{"passes"}, false, false, true, true, true},
+		{{"none"}, false, false, false, false, false},
+		{{"-passes"}, false, false, false, true, true},
+		{{"-type_of"}, false, false, true, true, false},
+		{{"typeck"}, true, false, false, true, true},
+		{{"none,typeck"}, true, false, false, true, false},
+		{{"passes", "typeck"}, true, false, true, true, true},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		assert_asked(&exact, cases[i].lists, cases[i].typeck, cases[i].others,
+			     cases[i].passes);
+		for (size_t k = 0; k < N_OF(others); k++)
+			assert_asked(&others[k], cases[i].lists, cases[i].default_typeck,
+				     cases[i].default_others, cases[i].passes);
+	}
+	for (size_t k = 0; k < N_OF(others); k++)
+		assert_asked(&others[k], NULL, others[k].slow_ns || others[k].callers,
+			     others[k].slow_ns || others[k].callers, true);
+}
+
+/* Samples show intervals of two periods and more. */
+static void short_intervals_need_probes_in_queries(void **state)
+{
+	static const struct {
+		struct cli_record_options o;
+		bool queries;
+	} cases[] = {
+		{{.slow_ns = 7960000}, true},
+		{{.slow_ns = 7970000}, false},
+		{{.slow_ns = 7970000, .callers = true}, true},
+		{{.slow_ns = 7970000, .sample_hz = 99}, true},
+		{{.slow_ns = 1100000, .sample_hz = 1999}, false},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++)
+		assert_asked(&cases[i].o, NULL, cases[i].queries, cases[i].queries, true);
+}
+
+/* They are slow to attach: no more of them than are needed. */
+static void perf_events_have_a_shorter_default(void **state)
+{
+	static const struct {
+		struct cli_record_options o;
+		bool queries, passes;
+	} cases[] = {
+		{{.attach = CLI_ATTACH_MULTI}, false, true},
+		{{.attach = CLI_ATTACH_MULTI, .exact = true}, true, true},
+		{{.attach = CLI_ATTACH_PERF}, false, false},
+		{{.attach = CLI_ATTACH_PERF, .exact = true}, true, false},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++)
+		assert_asked(&cases[i].o, NULL, cases[i].queries, cases[i].queries,
+			     cases[i].passes);
+}
+
+static void an_empty_word_is_refused(void **state)
+{
+	const char *list = "passes,";
+	const struct cli_record_options o = {.events = {&list, 1}};
+	struct filter *f = NULL;
+
+	assert_int_equal(filter_asked(&o, &f), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queries_are_recorded_where_executions_are_wanted),
+		cmocka_unit_test(short_intervals_need_probes_in_queries),
+		cmocka_unit_test(perf_events_have_a_shorter_default),
+		cmocka_unit_test(an_empty_word_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/item_results.h"
+
+#include "test.h"
+#include "base/array.h"
+#include "tracks/results.h"
+
+#define N    6
+#define MARK 2
+
+static uint8_t fed[N] = {PLAN_FED_NOT, PLAN_FED_LOCAL, PLAN_FED_SOME,
+			 PLAN_FED_NOT, PLAN_FED_NOT,   PLAN_FED_NOT};
+static uint8_t items[N] = {LIBRARY_ITEMS,      LIBRARY_NO_ITEMS,     LIBRARY_ITEMS,
+			   LIBRARY_ITEM_CRATE, LIBRARY_ITEMS_UNREAD, LIBRARY_ITEMS_MANY};
+static uint32_t labels[N] = {10, 11, 12, 13, 14, 15}, caches[N] = {8, 16, 24, 32, 40, 48};
+static const struct library lib = {
+	.labels = labels,
+	.n_labels = N,
+	.fed = fed,
+	.items = items,
+	.key_mark = MARK,
+	.caches = caches,
+};
+
+struct got {
+	char text[4096]; /* "10:1,2 12?3 14!" */
+	uint32_t names;
+};
+
+static uint64_t lost, unnamed;
+
+static void append(struct got *got, const char *format, uint32_t value)
+{
+	size_t used = strlen(got->text);
+
+	snprintf(got->text + used, sizeof(got->text) - used, format, value);
+}
+
+static int on_results(void *ctx, const struct trace_results *r)
+{
+	static const char kinds[] = {':', '?', '!'};
+	struct got *got = ctx;
+
+	assert_int_equal(r->process, 3);
+	append(got, got->text[0] ? " %u" : "%u", r->label);
+	append(got, "%c", kinds[r->kind]);
+	for (uint32_t i = 0; i < r->n; i++)
+		append(got, i ? ",%u" : "%u", r->items[i]);
+	return 0;
+}
+
+/* Definition 9 has no name. */
+static int name(void *ctx, uint32_t index, uint32_t *string)
+{
+	struct got *got = ctx;
+
+	got->names++;
+	*string = index == 9 ? TRACE_NO_STRING : 100 + index;
+	return 0;
+}
+
+static void begin(struct results *r, uint8_t moment, const uint32_t n[N])
+{
+	struct wire_counts c = {.moment = moment, .n = N, .of = N};
+
+	for (int i = 0; i < N; i++)
+		c.items[i].results = n[i];
+	assert_int_equal(results__add(r, &lib, RESULTS_NO_LOADS, &c, &lost), 0);
+}
+
+/* Keys of a query, the first of which has number `from`. */
+static void add(struct results *r, uint32_t query, uint32_t from, uint32_t n, const uint32_t *keys)
+{
+	struct wire_piece p = {.number = query, .offset = 4 * from, .size = 4 * n};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t key = keys[i] + MARK;
+
+		memcpy(p.bytes + 4 * i, &key, 4);
+	}
+	assert_int_equal(results__add_keys(r, &lib, &p), 0);
+}
+
+static struct got give(struct results *r, bool end)
+{
+	struct got got = {0};
+	const struct tracks_sink sink = {.ctx = &got, .results = on_results};
+	const struct item_results_naming how = {
+		.ctx = &got, .name = name, .sink = &sink, .lib = &lib, .process = 3};
+
+	assert_int_equal(item_results__give(&r->items, &how, &unnamed, &lost), 0);
+	if (end)
+		assert_int_equal(item_results__end(&r->items, &how), 0);
+	return got;
+}
+
+static struct got drop(struct results *r)
+{
+	assert_int_equal(results__drop(r, &lib, RESULTS_NO_LOADS, &lost), 0);
+	return give(r, false);
+}
+
+static void setup(void)
+{
+	lost = unnamed = 0;
+}
+
+/* In the order of definitions, each of which is named once. */
+static void each_result_is_about_a_definition(void **state)
+{
+	static const uint32_t n[N] = {4, 3, 2, 2, 0};
+	struct results r = {0};
+	struct got got;
+
+	setup();
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add(&r, 0, 0, 2, (uint32_t[]){70, 3});
+	add(&r, 0, 2, 2, (uint32_t[]){9, 1});
+	add(&r, 2, 0, 2, (uint32_t[]){3, 1});
+	add(&r, 3, 0, 2, (uint32_t[]){0, 5});
+	got = drop(&r);
+	assert_string_equal(got.text, "10:101,103,170 12?101,103 13:100");
+	assert_int_equal(got.names, 5);
+	assert_int_equal(unnamed, 1);
+	/* One of them has no name. */
+	assert_string_equal(give(&r, true).text, "10!");
+	assert_int_equal(lost, 0);
+	results__clear(&r);
+}
+
+/* Such as the instances of a function. */
+static void several_may_be_about_one_definition(void **state)
+{
+	static const uint32_t n[N] = {0, 0, 0, 0, 0, 7}, others = WIRE_KEY_OF_OTHERS - MARK;
+	struct results r = {0};
+
+	setup();
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add(&r, 5, 0, 4, (uint32_t[]){7, 3, others, 7});
+	add(&r, 5, 4, 3, (uint32_t[]){7, others, 70});
+	assert_string_equal(drop(&r).text, "15:103,107,107,107,170");
+	/* As many are missing as of another crate would be. */
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add(&r, 5, 0, 4, (uint32_t[]){7, 3, others, 7});
+	assert_string_equal(drop(&r).text, "");
+	assert_string_equal(give(&r, true).text, "15!");
+	assert_int_equal(lost, 1);
+	results__clear(&r);
+}
+
+/* The reading at a drop has no fewer results, and each context names its own definitions. */
+static void a_second_context_has_results_of_its_own(void **state)
+{
+	static const uint32_t n[N] = {1, 0, 0, 0, 0}, none[N] = {0};
+	struct results r = {0};
+
+	setup();
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add(&r, 0, 0, 1, (uint32_t[]){1});
+	begin(&r, WIRE_COUNTS_DROPPED, n);
+	add(&r, 0, 0, 1, (uint32_t[]){2});
+	assert_string_equal(drop(&r).text, "10:101");
+	begin(&r, WIRE_COUNTS_DROPPED, n);
+	add(&r, 0, 0, 1, (uint32_t[]){2});
+	assert_string_equal(drop(&r).text, "10:102");
+	begin(&r, WIRE_COUNTS_DYING, none);
+	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
+	assert_string_equal(give(&r, true).text, "");
+	assert_int_equal(lost, 0);
+	results__clear(&r);
+}
+
+static void keys_that_are_not_read_are_unknown(void **state)
+{
+	static const uint32_t n[N] = {0, 0, 0, 0, 2};
+	struct results r = {0};
+
+	setup();
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	assert_string_equal(drop(&r).text, "");
+	assert_string_equal(give(&r, true).text, "14!");
+	assert_int_equal(lost, 0);
+	results__clear(&r);
+}
+
+static void of_keys_that_are_not_whole_none_is_given(void **state)
+{
+	static const uint32_t n[N] = {3, 0, 0, 0, 0};
+	static const struct {
+		uint32_t from, n;
+		uint32_t keys[4];
+	} wrong[] = {
+		{0, 2, {1, 2}},		      /* the rest is lost */
+		{1, 2, {1, 2}},		      /* the first one is */
+		{0, 4, {1, 2, 3, 4}},	      /* more than there are */
+		{0, 3, {1, 2, 1}},	      /* twice the same */
+		{0, 3, {1, 2, (uint32_t)-1}}, /* below the mark: being written */
+		{0, 3, {1, 2, 1u << 24}},     /* no crate has so many definitions */
+		{0, 3, {1, 2, WIRE_KEY_OF_OTHERS - MARK}},
+	};
+
+	for (size_t i = 0; i < N_OF(wrong); i++) {
+		struct results r = {0};
+
+		setup();
+		begin(&r, WIRE_COUNTS_FINISHED, n);
+		add(&r, 0, wrong[i].from, wrong[i].n, wrong[i].keys);
+		assert_string_equal(drop(&r).text, "");
+		assert_string_equal(give(&r, true).text, "10!");
+		assert_int_equal(lost, 1);
+		results__clear(&r);
+	}
+}
+
+/* One key of each query, the largest that may be true: it takes a set of 2 MiB. */
+static void sets_of_many_queries_are_not_endless(void **state)
+{
+	static uint32_t many_labels[64];
+	static uint8_t many_items[64];
+	const struct library many = {.labels = many_labels, .n_labels = 64, .items = many_items};
+	const uint32_t key = (1u << 24) - 1;
+	struct wire_piece p = {.size = 4};
+	struct item_results r = {0};
+	struct got got = {0};
+	const struct tracks_sink sink = {.ctx = &got, .results = on_results};
+	const struct item_results_naming how = {
+		.ctx = &got, .name = name, .sink = &sink, .lib = &many, .process = 3};
+
+	setup();
+	memcpy(p.bytes, &key, sizeof(key));
+	assert_int_equal(item_results__begin(&r, 64), 0);
+	for (p.number = 0; p.number < 64; p.number++) {
+		assert_int_equal(item_results__add(&r, &many, &p), 0);
+		assert_true(item_results__settle(&r, p.number, 1, 0));
+	}
+	assert_int_equal(item_results__give(&r, &how, &unnamed, &lost), 0);
+	assert_int_equal(got.names, 1);
+	assert_int_equal(lost, 32);
+	item_results__clear(&r);
+}
+
+/* Nothing says when its context ended: a better reading may come, or the end of the process. */
+static void a_compiler_that_dies_has_what_was_read_last(void **state)
+{
+	static const uint32_t n[N] = {1, 0, 0, 0, 0};
+	struct results r = {0};
+
+	setup();
+	begin(&r, WIRE_COUNTS_RUNNING, n);
+	begin(&r, WIRE_COUNTS_DYING, n);
+	add(&r, 0, 0, 1, (uint32_t[]){4});
+	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
+	assert_string_equal(give(&r, true).text, "10:104");
+	begin(&r, WIRE_COUNTS_RUNNING, n);
+	results__end(&r, &lib, RESULTS_NO_LOADS, &lost);
+	assert_string_equal(give(&r, true).text, "10!");
+	assert_int_equal(lost, 0);
+	results__clear(&r);
+}
+
+static void malformed_pieces_are_refused(void **state)
+{
+	static const uint32_t n[N] = {1, 0, 0, 0, 0};
+	struct wire_piece p = {.number = N, .size = 4};
+	struct results r = {0};
+
+	setup();
+	assert_int_equal(results__add_keys(&r, &lib, &(struct wire_piece){.size = 4}), 0);
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
+	p = (struct wire_piece){.size = 3};
+	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
+	results__clear(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_result_is_about_a_definition),
+		cmocka_unit_test(several_may_be_about_one_definition),
+		cmocka_unit_test(a_second_context_has_results_of_its_own),
+		cmocka_unit_test(keys_that_are_not_read_are_unknown),
+		cmocka_unit_test(of_keys_that_are_not_whole_none_is_given),
+		cmocka_unit_test(sets_of_many_queries_are_not_endless),
+		cmocka_unit_test(a_compiler_that_dies_has_what_was_read_last),
+		cmocka_unit_test(malformed_pieces_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

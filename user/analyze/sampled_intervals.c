@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/sampled_intervals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* A job that the thread is in. The samples and the last time of those within are added later. */
+struct open_job {
+	uint64_t first_ns, last_ns;
+	uint64_t samples;
+	uint32_t job, query, invocation;
+};
+
+struct sampled_thread {
+	uint32_t process, tid;
+	uint64_t now_ns;       /* the latest time of its samples */
+	struct open_job *open; /* the outermost first, which have smaller numbers */
+	uint32_t n, capacity;
+};
+
+static int end_innermost(struct sampled_intervals *s, struct sampled_thread *t)
+{
+	const struct open_job ended = t->open[--t->n];
+	struct open_job *outer = t->n ? &t->open[t->n - 1] : NULL;
+	struct sampled_interval out = {.job = ended.job, .samples = ended.samples};
+
+	if (outer) {
+		outer->samples += ended.samples;
+		outer->last_ns = ended.last_ns;
+	}
+	if (ended.samples < 2 || u64_map__get(&s->probed, ended.query) != U64_MAP_NONE)
+		return 0;
+	out.span = (struct trace_span){
+		.start_ns = ended.first_ns,
+		.end_ns = ended.last_ns,
+		.process = t->process,
+		.tid = t->tid,
+		.label = ended.query,
+		.invocation = ended.invocation,
+		.caller = TRACE_NO_LOCATION,
+		.depth = (uint16_t)t->n,
+		.flags = TRACE_SPAN_SAMPLED,
+		.kind = TRACE_KIND_QUERY,
+	};
+	return s->take(s->take_ctx, &out);
+}
+
+/* End the jobs that are not around `job` or it: a job around has a smaller number. */
+static int end_others(struct sampled_intervals *s, struct sampled_thread *t, uint32_t job)
+{
+	int err = 0;
+
+	while (!err && t->n && t->open[t->n - 1].job > job)
+		err = end_innermost(s, t);
+	return err;
+}
+
+/*
+ * Leave open only what is around the job, or it, and set *n to the number of jobs within these,
+ * which are new: the innermost first. None is new if the job is not known.
+ */
+static int find_new(struct sampled_intervals *s, struct sampled_thread *t, uint32_t number,
+		    struct open_job new[SAMPLED_DEPTH_MAX], uint32_t *n)
+{
+	const struct trace_job *job;
+	int err = 0;
+
+	for (*n = 0; number && *n < SAMPLED_DEPTH_MAX; number = job->parent) {
+		if (*n && number >= new[*n - 1].job)
+			break;
+		err = end_others(s, t, number);
+		if (err || (t->n && t->open[t->n - 1].job == number))
+			return err;
+		job = s->job(s->job_ctx, number);
+		if (!job)
+			break;
+		new[(*n)++] = (struct open_job){
+			.job = number, .query = job->query, .invocation = job->invocation};
+	}
+	return end_others(s, t, 0);
+}
+
+static struct sampled_thread *thread_of(struct sampled_intervals *s,
+					const struct trace_sample *sample)
+{
+	const struct sampled_thread new = {.process = sample->process, .tid = sample->tid};
+	uint64_t key = (uint64_t)sample->process << 32 | sample->tid;
+	uint32_t i = u64_map__get(&s->thread_of, key);
+
+	if (i != U64_MAP_NONE)
+		return &s->threads[i];
+	if (array__reserve_one(&s->threads, s->n, &s->capacity, sizeof(*s->threads)) ||
+	    u64_map__put(&s->thread_of, key, s->n))
+		return NULL;
+	s->threads[s->n] = new;
+	return &s->threads[s->n++];
+}
+
+/* Jobs begin and end as the samples say: times of a thread never go back. */
+static int open_jobs(struct sampled_thread *t, const struct trace_sample *sample,
+		     struct open_job *new, uint32_t n)
+{
+	uint64_t end_ns = trace_sample__end_ns(sample);
+
+	if (t->now_ns < sample->time_ns)
+		t->now_ns = sample->time_ns;
+	while (n--) {
+		new[n].first_ns = new[n].last_ns = t->now_ns;
+		if (array__add(&t->open, &t->n, &t->capacity, &new[n]))
+			return -ENOMEM;
+	}
+	if (t->now_ns < end_ns)
+		t->now_ns = end_ns;
+	if (t->n) {
+		t->open[t->n - 1].last_ns = t->now_ns;
+		t->open[t->n - 1].samples++;
+	}
+	return 0;
+}
+
+int sampled_intervals__sample(struct sampled_intervals *s, const struct trace_sample *sample)
+{
+	struct open_job new[SAMPLED_DEPTH_MAX];
+	struct sampled_thread *t;
+	uint32_t n;
+
+	if (sample->job == TRACE_NO_JOB)
+		return 0;
+	t = thread_of(s, sample);
+	if (!t)
+		return -ENOMEM;
+	return find_new(s, t, sample->job, new, &n) ?: open_jobs(t, sample, new, n);
+}
+
+int sampled_intervals__probed(struct sampled_intervals *s, uint32_t label)
+{
+	return u64_map__put(&s->probed, label, 0);
+}
+
+int sampled_intervals__item(struct sampled_intervals *s, const struct trace_item *item)
+{
+	if (item->kind == TRACE_ITEM_SAMPLING)
+		s->is_on = item->sampling.queries;
+	if (item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_QUERY && s->is_on)
+		return sampled_intervals__probed(s, item->span.label);
+	if (item->kind != TRACE_ITEM_SAMPLE || !s->is_on)
+		return 0;
+	return sampled_intervals__sample(s, &item->sample);
+}
+
+/* The last one takes its place. */
+static int forget_thread(struct sampled_intervals *s, uint32_t i)
+{
+	const struct sampled_thread over = s->threads[i], last = s->threads[--s->n];
+
+	free(over.open);
+	u64_map__remove(&s->thread_of, (uint64_t)over.process << 32 | over.tid);
+	if (i == s->n)
+		return 0;
+	s->threads[i] = last;
+	return u64_map__put(&s->thread_of, (uint64_t)last.process << 32 | last.tid, i);
+}
+
+int sampled_intervals__over(struct sampled_intervals *s, uint32_t process)
+{
+	int err = 0;
+
+	for (uint32_t i = s->n; i-- && !err;)
+		if (process == TRACE_NO_PROCESS || s->threads[i].process == process)
+			err = end_others(s, &s->threads[i], 0) ?: forget_thread(s, i);
+	return err;
+}
+
+void sampled_intervals__destroy(struct sampled_intervals *s)
+{
+	while (s->n)
+		free(s->threads[--s->n].open);
+	free(s->threads);
+	u64_map__destroy(&s->thread_of);
+	u64_map__destroy(&s->probed);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/feeds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/scan.h"
+#include "plan/code/walk.h"
+#include "plan/mine/fed.h"
+#include "plan/mine/owners.h"
+#include "plan/mine/sites.h"
+
+#define COMPLAINT_LEN strlen(FED_COMPLAINT)
+/* lea reg, [rip+x] */
+#define LEA_SIZE 7
+/* The last index of a node of the dependency graph, and two limits that are compared with. */
+#define INDEX_END 0xffffff00u
+/* Of the branch behind the addition, in instructions. */
+#define NEAR 10
+
+struct miner {
+	struct elf_image *img;
+	struct plan *plan;
+	struct code code;
+	uint64_t *texts; /* addresses of instructions that take the complaint's */
+	uint32_t n_texts, cap_texts;
+	const char *problem;
+};
+
+static void miner__destroy(struct miner *m)
+{
+	code__free(&m->code);
+	free(m->texts);
+}
+
+static int find_texts(void *arg, const struct code_span *span)
+{
+	struct miner *m = arg;
+	int err = 0;
+
+	for (size_t i = 0; i + LEA_SIZE <= span->len && !err; i++) {
+		const uint8_t *p = span->bytes + i, *text;
+		uint64_t addr = span->addr + i;
+		int32_t by;
+		size_t room;
+
+		if (p[1] != 0x8d || (p[0] & 0xfb) != 0x48 || (p[2] & 0xc7) != 0x05)
+			continue;
+		memcpy(&by, p + 3, sizeof(by));
+		text = elf_image__bytes(m->img, addr + LEA_SIZE + (uint64_t)(int64_t)by, &room);
+		if (!text || room <= COMPLAINT_LEN)
+			continue;
+		text += *text == COMPLAINT_LEN; /* a byte with its length may be in front of it */
+		if (!memcmp(text, FED_COMPLAINT, COMPLAINT_LEN))
+			err = array__add(&m->texts, &m->n_texts, &m->cap_texts, &addr);
+	}
+	return err;
+}
+
+static bool is_locked_xadd(const struct miner *m, const struct code_insn *insn)
+{
+	size_t room;
+	const uint8_t *b = elf_image__bytes(m->img, insn->addr, &room);
+
+	return b && room >= insn->size && insn->size > 4 && b[0] == 0xf0 &&
+	       memmem(b + 1, 4, "\x0f\xc1", 2);
+}
+
+static bool is_shift_by_32(const struct miner *m, const struct code_insn *insn)
+{
+	size_t room;
+	const uint8_t *b = elf_image__bytes(m->img, insn->addr, &room);
+
+	return b && insn->size == 4 && room >= 4 && b[1] == 0xc1 && (b[2] & 0xf8) == 0xe8 &&
+	       b[3] == 32;
+}
+
+/* The query whose cache is at this place of the context, or PLAN_NONE. */
+static uint32_t query_at(const struct plan *plan, int64_t cache)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan->queries[i].table.kind && plan->queries[i].table.cache == cache)
+			return i;
+	return PLAN_NONE;
+}
+
+/*
+ * The branch behind the addition `i`, or SIZE_MAX; which query it is about, or else which register
+ * still has its vtable.
+ */
+static size_t site_of(const struct miner *m, size_t i, struct plan_site *site)
+{
+	const struct code_insn *add = &m->code.insns[i];
+	int64_t cache = add->disp - m->plan->tables.vec_count;
+	bool shifted = false;
+
+	if (add->shape != CODE_XADD64 || add->base >= CODE_REG_SP || !plan_site__feed_fits(cache))
+		return SIZE_MAX;
+	site->query = query_at(m->plan, cache);
+	site->reg = site->query == PLAN_NONE ? add->base : WIRE_REG_NONE;
+	site->vtable_offset = site->query == PLAN_NONE ? (int32_t)cache : 0;
+	for (size_t k = code__after(&m->code, i); k < m->code.n && k <= i + NEAR;
+	     k = code__after(&m->code, k)) {
+		const struct code_insn *insn = &m->code.insns[k];
+
+		if (insn->flow == CODE_JCC)
+			return shifted && insn->emulated ? k : SIZE_MAX;
+		if (insn->flow != CODE_FALLS ||
+		    (site->reg != WIRE_REG_NONE && insn->writes & 1u << site->reg))
+			return SIZE_MAX;
+		shifted = shifted || is_shift_by_32(m, insn);
+	}
+	return SIZE_MAX;
+}
+
+/* The branch behind a new index, or SIZE_MAX. */
+static size_t new_index(const struct miner *m, size_t i)
+{
+	const struct code_insn *insn = &m->code.insns[i];
+	size_t next = code__after(&m->code, i);
+
+	if (!i || insn->shape != CODE_CMP_IMM || (insn->imm | 1) != (INDEX_END | 1) ||
+	    !is_locked_xadd(m, insn - 1) || next >= m->code.n ||
+	    m->code.insns[next].flow != CODE_JCC)
+		return SIZE_MAX;
+	return next;
+}
+
+/* Where the index goes on that is not beyond the last one: behind the branch, or where it leads. */
+static size_t goes_on(const struct miner *m, const struct walk *w, size_t branch)
+{
+	size_t room;
+	const uint8_t *b = elf_image__bytes(m->img, m->code.insns[branch].addr, &room);
+	uint8_t condition = !b || room < 2 ? 0 : (b[0] == 0x0f ? b[1] : b[0]) & 0xf;
+
+	/* jb and jbe */
+	return condition == 2 || condition == 6 ? w->to[branch] : code__after(&m->code, branch);
+}
+
+/* Whether control may come from `from` to a site before it takes another index. */
+static bool reaches_site(const struct walk *w, size_t from, const uint8_t *stops, uint8_t *seen,
+			 size_t *work)
+{
+	size_t n = 0;
+	bool found = false;
+
+	memset(seen, 0, w->code->n);
+	if (from < w->code->n)
+		work[n++] = from;
+	while (n && !found) {
+		size_t i = work[--n], next[2] = {SIZE_MAX, w->to[i]};
+
+		found = stops[i] == 's';
+		if (stops[i] || seen[i]++)
+			continue;
+		if (code_insn__goes_on(&w->code->insns[i]))
+			next[0] = code__after(w->code, i);
+		for (int k = 0; k < 2; k++)
+			if (next[k] < w->code->n && !seen[next[k]])
+				work[n++] = next[k];
+	}
+	return found;
+}
+
+/* Queries without a key have no VecCache. */
+static bool has_one_result(const struct owner *o)
+{
+	return strstr(o->name, "SingleCache") != NULL;
+}
+
+/* Mark sites, and new indices. The function shows all that it feeds if each of these has a site. */
+static int check(struct miner *m, const struct owner *o, uint8_t *stops, uint32_t n_sites)
+{
+	_free_ uint8_t *seen = calloc(m->code.n + 1, 1);
+	_free_ size_t *work = calloc(2 * m->code.n + 1, sizeof(*work));
+	struct walk w;
+	int err;
+
+	if (!seen || !work)
+		return -ENOMEM;
+	if (!n_sites)
+		m->problem = "a function that feeds a query does not show where";
+	err = walk__init(&w, m->img, &m->code, o->entry);
+	for (size_t i = 0; i < m->code.n && !err; i++)
+		if (stops[i] == 'i' && !reaches_site(&w, goes_on(m, &w, i), stops, seen, work))
+			m->problem =
+				"a function that feeds queries does not show where it feeds one";
+	walk__fini(&w);
+	return err;
+}
+
+static int add_site(struct miner *m, struct plan_site site)
+{
+	if (site.query != PLAN_NONE && plan_query__is_fed_often(&m->plan->queries[site.query]))
+		return 0;
+	site.body = site.guard = PLAN_NONE;
+	site.role = WIRE_ROLE_DROP;
+	site.cls = PLAN_EMULATED;
+	site.slot = site.key_slot = PLAN_NO_SLOT;
+	site.key_reg = WIRE_REG_NONE;
+	return sites_add(m->img, m->plan, site);
+}
+
+static int read_owner(struct miner *m, struct code_decoder *decoder, const struct owner *o)
+{
+	_free_ uint8_t *stops = NULL;
+	uint32_t n = 0;
+	int err;
+
+	if (has_one_result(o))
+		return 0;
+	err = code_decoder__decode(decoder, o->regions, o->n_regions, &m->code);
+	if (err == -EFAULT)
+		m->problem = "a function that feeds queries lies outside the code";
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	stops = calloc(m->code.n + 1, 1);
+	if (!stops)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->code.n && !err; i++) {
+		struct plan_site site = {0};
+		size_t index = new_index(m, i), at = site_of(m, i, &site);
+
+		if (index != SIZE_MAX)
+			stops[index] = 'i';
+		if (at == SIZE_MAX)
+			continue;
+		stops[at] = 's';
+		n++;
+		site.addr = m->code.insns[at].addr;
+		err = add_site(m, site);
+	}
+	return err ?: check(m, o, stops, n);
+}
+
+static bool is_owned(const struct owners *owners, uint64_t addr)
+{
+	for (size_t i = 0; i < owners->n; i++)
+		for (size_t k = 0; k < owners->items[i].n_regions; k++)
+			if (addr - owners->items[i].regions[k].addr <
+			    owners->items[i].regions[k].size)
+				return true;
+	return false;
+}
+
+static int mine(struct miner *m, struct code_decoder *decoder)
+{
+	_owners_ struct owners owners = {0};
+	int err;
+
+	if (!m->plan->tables.n) {
+		m->problem = "the tables of results are not known";
+		return 0;
+	}
+	err = code_scan__spans(m->img, find_texts, m);
+	if (!err && !m->n_texts)
+		m->problem = "no function has the complaint of those that feed queries";
+	if (err || m->problem)
+		return err;
+	err = owners__find(m->img, m->texts, m->n_texts, &owners);
+	for (uint32_t i = 0; i < m->n_texts && !err; i++)
+		if (!is_owned(&owners, m->texts[i]))
+			m->problem = "code that feeds queries is in no known function";
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = read_owner(m, decoder, &owners.items[i]);
+	return err;
+}
+
+static bool is_same(const struct plan_site *a, const struct plan_site *b)
+{
+	return a->query == b->query && a->reg == b->reg && a->vtable_offset == b->vtable_offset;
+}
+
+/* Functions may share code: a site is there once, and feeds the same query in all of them. */
+static void unite_sites(struct miner *m)
+{
+	struct plan_site *sites = m->plan->sites;
+	uint32_t n = 0;
+
+	sites_sort(m->plan);
+	for (uint32_t i = 0; i < m->plan->n_sites; i++) {
+		const struct plan_site *last = n ? &sites[n - 1] : NULL;
+
+		if (!last || last->addr != sites[i].addr || !plan_site__feeds(&sites[i]) ||
+		    !plan_site__feeds(last))
+			sites[n++] = sites[i];
+		else if (!is_same(last, &sites[i]))
+			m->problem = "code feeds one query or another";
+	}
+	m->plan->n_sites = n;
+}
+
+/* The others stay. */
+static void remove_sites(struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (!plan_site__feeds(&plan->sites[i]))
+			plan->sites[n++] = plan->sites[i];
+	plan->n_sites = n;
+}
+
+int feeds__mine(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
+{
+	__cleanup(miner__destroy) struct miner m = {.img = img, .plan = plan};
+	int err = mine(&m, decoder);
+
+	unite_sites(&m);
+	if (!err && m.problem) {
+		remove_sites(plan);
+		plan->feeds_problem = strdup(m.problem);
+		err = plan->feeds_problem ? 0 : -ENOMEM;
+	}
+	return err;
+}

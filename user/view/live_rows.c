@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/live_rows.h"
+
+#include <errno.h>
+
+#include "analyze/sample_counts.h"
+#include "base/format.h"
+
+struct rows {
+	TABLE(struct live_row) by_key;
+};
+
+static struct live_row *row_of(struct rows *all, uint32_t label, uint8_t kind)
+{
+	return table__get(&all->by_key, live_row__key(label, kind == TRACE_KIND_ACTIVITY),
+			  .label = label, .kind = kind);
+}
+
+static int add_samples(struct rows *all, const struct sample_counts *samples)
+{
+	for (uint32_t i = 0; i < samples->rows.n; i++) {
+		const struct sample_count *from = &samples->rows.at[i];
+		struct live_row *to = row_of(all, from->label, from->kind);
+
+		if (!to)
+			return -ENOMEM;
+		to->self = from->self;
+		to->total = from->total;
+	}
+	return 0;
+}
+
+/* Intervals that are over, and the results of compilers that are. */
+static int add_summary(struct rows *all, const struct summary *s)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
+	int err = summary__rows(s, SUMMARY_ALL, &rows, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint8_t kind = rows[i].is_activity ? TRACE_KIND_ACTIVITY : TRACE_KIND_QUERY;
+		uint64_t count = rows[i].count + rows[i].results;
+		struct live_row *to = count ? row_of(all, rows[i].label, kind) : NULL;
+
+		err = count && !to ? -ENOMEM : 0;
+		if (!to)
+			continue;
+		to->count += count;
+		to->unsure += rows[i].results_unsure;
+		to->at_least |= rows[i].results_missing;
+	}
+	return err;
+}
+
+static int add_results(struct rows *all, const struct live_results *results)
+{
+	for (uint32_t i = 0; i < results->n; i++) {
+		const struct trace_tally *from = &results->at[i];
+		struct live_row *to = row_of(all, from->label, TRACE_KIND_QUERY);
+
+		if (!to)
+			return -ENOMEM;
+		to->count += from->events;
+		to->unsure += from->sum;
+		to->at_least |= from->kind == TRACE_KIND_RESULTS_AT_LEAST;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct live_row *x = a, *y = b;
+
+	if (x->self.value != y->self.value)
+		return x->self.value < y->self.value ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->label > y->label) - (x->label < y->label);
+}
+
+int live_rows__make(const struct live_state *state, struct live_row **rows, uint32_t *n)
+{
+	struct rows all = {};
+	int err = add_samples(&all, state->samples) ?: add_summary(&all, state->summary);
+
+	if (!err && state->results)
+		err = add_results(&all, state->results);
+	/* A compiler that runs may execute any query once more. */
+	for (uint32_t i = 0; i < all.by_key.n; i++)
+		if (all.by_key.at[i].kind != TRACE_KIND_ACTIVITY && all.by_key.at[i].count)
+			all.by_key.at[i].at_least |= state->running > 0;
+	if (!err && all.by_key.n)
+		qsort(all.by_key.at, all.by_key.n, sizeof(*all.by_key.at), compare);
+	*rows = err ? NULL : take_ptr(all.by_key.at);
+	*n = err ? 0 : all.by_key.n;
+	table__destroy(&all.by_key);
+	return err;
+}
+
+int live_rates__set(struct live_rates *all, const struct live_state *state, struct live_row *rows,
+		    uint32_t n)
+{
+	bool anew = state->results && state->results->rounds != all->rounds;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct live_row *row = &rows[i];
+		uint64_t key = live_row__key(row->label, row->kind == TRACE_KIND_ACTIVITY);
+		struct live_rate *rate = table__get(&all->rates, key, .count = 0);
+
+		if (!rate)
+			return -ENOMEM;
+		if (anew) {
+			uint64_t more = row->count > rate->count ? row->count - rate->count : 0;
+
+			rate->rate = format_rate(more, state->now_ns - all->last_ns);
+			rate->count = row->count;
+		}
+		row->rate = rate->rate;
+		row->is_rated = row->count && (all->is_known || (anew && all->last_ns));
+	}
+	if (!anew)
+		return 0;
+	all->is_known = all->last_ns;
+	all->last_ns = state->now_ns;
+	all->rounds = state->results->rounds;
+	return 0;
+}
