@@ -76,8 +76,10 @@ def each(*cases):
 
 
 def alone_lines(report):
-    """The lines of a report but the one that tells of other recordings: of other tests, perhaps."""
-    return [line for line in report.splitlines() if not line.startswith("beside ")]
+    """The lines of a report or a comparison but those about other recordings: of other tests,
+    perhaps."""
+    return [line for line in report.splitlines()
+            if not line.startswith(("beside ", "other recordings ran beside "))]
 
 
 def alone(why):

@@ -53,7 +53,7 @@ def test_slow_function(t):
     assert (first["crate"], first["type"]) == ("demo", "lib"), first
     assert first["query"] == "eval_to_allocation_raw" and first["significant"], first
     assert document["noise"]["percent"] >= 5 and document["gates"][0]["exceeded"], document["gates"]
-    text = t.run_qprof("diff", "base.qpt", "new.qpt").stdout.splitlines()
+    text = lab.alone_lines(t.run_qprof("diff", "base.qpt", "new.qpt").stdout)
     assert [line.split(":")[0] for line in text[:5]] == HEAD, text
     item, row = (next(i for i, line in enumerate(text) if line.endswith("  " + title)) + 1
                  for title in ("item", "crate/query"))
@@ -82,7 +82,7 @@ def test_identical_builds(t):
     for base, new in zip(sides["base"], sides["new"]):
         done = t.run_qprof("diff", "--metric", "count", "--fail-above", "0%", base, new)
         assert done.returncode == 0, done.stdout
-        assert "no change" in done.stdout.splitlines()[0], done.stdout
+        assert "no change" in lab.alone_lines(done.stdout)[0], done.stdout
 
 
 def test_numbers_are_those_of_the_report(t):
@@ -149,7 +149,7 @@ def test_a_clean_build_and_an_incremental_one(t):
             f.write("pub fn more() {}\n")
     done = t.run_qprof("diff", "--fail-above", "5%", "clean.qpt", "again.qpt")
     assert done.returncode == NO_VERDICT, done
-    first = done.stdout.splitlines()[0]
+    first = lab.alone_lines(done.stdout)[0]
     assert first.startswith("different work: base is a clean build; in new 1 of 1 compiles "), first
     again = t.run_qprof("diff", "--metric", "count", "--fail-above", "5%", "again.qpt", "again.qpt")
     assert again.returncode == 0 and "different" not in again.stdout, again
