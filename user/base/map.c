@@ -3,12 +3,30 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #define FIRST_CAPACITY 64
 
-/* MurmurHash3's finaliser: every key bit reaches the low bits, which are all that is used. */
+/* Without random numbers, early in a boot, these. */
+uint64_t map_secrets[2] = {0xa0761d6478bd642f, 0xe7037ed1a0b428db};
+
+/* Children that are forked have the same. */
+static __attribute__((constructor)) void pick_secrets(void)
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		return;
+	map_secrets[0] = random[0];
+	/* An odd factor loses nothing. */
+	map_secrets[1] = random[1] | 1;
+}
+
+/* After map_fold(), MurmurHash3's finaliser: every bit reaches the low bits, which alone are used.
+ */
 static uint64_t mix(uint64_t key)
 {
+	key = map_fold(key);
 	key ^= key >> 33;
 	key *= 0xff51afd7ed558ccdULL;
 	key ^= key >> 33;

@@ -41,6 +41,21 @@ void u64_map__clear(struct u64_map *map);
 /* Forget all keys, free the memory; the map may be used again. */
 void u64_map__destroy(struct u64_map *map);
 
+/*
+ * Two numbers that each process picks anew. Keys come from traces, libraries and processes of
+ * others, who could else choose them so that all of them meet in one slot. So no hash may be
+ * stored, and no output may depend on the order of hashes.
+ */
+extern uint64_t map_secrets[2];
+
+/* One word of a key. The product has 128 bits, and all of them depend on both numbers. */
+static inline uint64_t map_fold(uint64_t word)
+{
+	unsigned __int128 product = (unsigned __int128)(word ^ map_secrets[0]) * map_secrets[1];
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /* The hash by which a text or another key of any size is looked up in a map, 8 bytes at a time. */
 static inline uint64_t map_hash(const void *key, size_t size)
 {
@@ -55,8 +70,7 @@ static inline uint64_t map_hash(const void *key, size_t size)
 			memcpy(&word, bytes, sizeof(word));
 		else
 			memcpy(&word, bytes, n);
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
+		hash = map_fold(hash ^ word);
 	}
 	return hash;
 }

@@ -13,7 +13,7 @@
 static uint32_t find_slot(const struct stack_writer *w, const uint32_t *slots, uint32_t n_slots,
 			  const struct trace_stack *s)
 {
-	uint64_t hash = ((uint64_t)s->parent << 32 | s->place) * 0x9e3779b97f4a7c15 + s->kind;
+	uint64_t hash = map_fold(((uint64_t)s->parent << 32 | s->place) ^ (uint64_t)s->kind << 56);
 	uint32_t at;
 
 	hash = (hash ^ hash >> 32) * 0xff51afd7ed558ccd;

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/format.h"
-#include "base/map.h"
 #include "trace/bytes.h"
 
 enum { VERSION_BYTE = 6, VARIANT_BYTE = 8 };
@@ -40,9 +39,25 @@ struct name_hash {
 	uint64_t of[2];
 };
 
+/* Histories keep it: it never changes. */
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
+{
+	uint64_t hash = size;
+
+	for (size_t n; size; bytes += n, size -= n) {
+		uint64_t word = 0;
+
+		n = size < sizeof(word) ? size : sizeof(word);
+		memcpy(&word, bytes, n);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
 static void add_bytes(struct name_hash *h, const void *bytes, size_t size)
 {
-	uint64_t part = map_hash(bytes, size);
+	uint64_t part = hash_of(bytes, size);
 
 	for (int i = 0; i < 2; i++) {
 		h->of[i] = (h->of[i] ^ part) * 0xbf58476d1ce4e5b9;
