@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/diag.h"
@@ -40,10 +42,39 @@ int cmd_has_items(const struct trace_reader *r, const struct items *items, const
 			    file);
 }
 
+/*
+ * Make room for what one more trace may take. The limit is one of the kernel's, for all that any
+ * table keeps of a trace. Under the address sanitizer the limit would be for its own memory.
+ */
+static void bound_memory(const char *path)
+{
+#ifndef __SANITIZE_ADDRESS__
+	static uint64_t most = CMD_MEMORY_FREE;
+	static struct rlimit own;
+	struct rlimit data;
+	struct stat st;
+
+	if (no_limits || (!own.rlim_cur && getrlimit(RLIMIT_DATA, &own)))
+		return;
+	data = own;
+	if (!stat(path, &st) && __builtin_add_overflow(most, st.st_size * CMD_MEMORY_FACTOR, &most))
+		most = RLIM_INFINITY;
+	if (most < data.rlim_cur)
+		data.rlim_cur = most;
+	setrlimit(RLIMIT_DATA, &data);
+#endif
+}
+
 int cmd_unreadable(const char *path, const char *why, int err)
 {
 	char size[FORMAT_MAX];
 
+	if (err == -ENOMEM && !no_limits)
+		return diag_error_r(err,
+				    "cannot read %s: it takes more memory than there is, or than "
+				    "%s and %u bytes for each of its own; to try it without this "
+				    "limit, use --no-limits",
+				    path, format_bytes(size, CMD_MEMORY_FREE), CMD_MEMORY_FACTOR);
 	if (err == -E2BIG)
 		return diag_error_r(err,
 				    "cannot read %s: %s; to read it all the same, use "
@@ -83,8 +114,10 @@ int cmd_unreadable(const char *path, const char *why, int err)
 int cmd_open_trace(const char *path, struct trace_reader **r)
 {
 	const char *why = NULL;
-	int err = trace_reader__open_with(path, no_limits, r, &why);
+	int err;
 
+	bound_memory(path);
+	err = trace_reader__open_with(path, no_limits, r, &why);
 	return err ? cmd_unreadable(path, why, err) : 0;
 }
 

@@ -37,11 +37,19 @@ int cmd_finish_stdout(int status);
 int cmd_drop_rights(void);
 
 /*
- * Whether a trace that expands to more than a recording does is refused, and the output printed
- * from it has a size limit (struct cmd_output). Both are true at first.
+ * Whether a trace that expands to more than a recording does is refused, what is kept of it has a
+ * size limit, and so has the output printed from it (struct cmd_output). All are true at first.
  */
 void cmd_set_limits(bool limits);
 bool cmd_has_limits(void);
+
+/*
+ * Memory of a command that reads traces. A hostile trace has another name, item, query or stack in
+ * each of millions of intervals that take few bytes of it, and each of them may have a sum. The
+ * limit is above what ten million definitions take.
+ */
+#define CMD_MEMORY_FREE	  (UINT64_C(8) << 30)
+#define CMD_MEMORY_FACTOR 64u
 
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);
