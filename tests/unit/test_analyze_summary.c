@@ -533,6 +533,40 @@ static void tables_of_the_compiler_count_executions(void **state)
 	}
 }
 
+/* One compiler has recorded executions, and another was found after its own: a total is their sum.
+ */
+static void a_total_is_the_sum_of_its_compilers(void **state)
+{
+	const struct trace_tally tallies[] = {
+		{.process = 0, .label = 1, .kind = TRACE_KIND_RESULTS, .events = 20},
+		{.process = 1, .label = 1, .kind = TRACE_KIND_RESULTS, .events = 50, .sum = 8},
+	};
+	_summary_ struct summary *s = new_summary();
+	struct summary_counts counts;
+
+	for (size_t i = 0; i < N_OF(tallies); i++)
+		assert_int_equal(summary__tally(s, &tallies[i]), 0);
+	summary__set_unwatched(s);
+	for (int i = 0; i < 20; i++)
+		span(s, 0, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
+	for (int folded = 0; folded < 3; folded++) {
+		_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 1);
+		uint64_t sum = 0;
+
+		for (uint32_t process = 0; process < 2 && !folded; process++) {
+			assert_int_equal(summary__counts(s, process, &counts), 0);
+			sum += counts.queries;
+		}
+		assert_true(folded || sum == 20 + 42);
+		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
+		assert_int_equal(counts.queries, 20 + 42);
+		assert_int_equal(counts.unsure, 8);
+		assert_int_equal(summary_row__executions(&rows[0]), 20 + 42);
+		if (folded < 2)
+			assert_int_equal(summary__fold(s, (uint32_t)folded), 0);
+	}
+}
+
 static struct sample_sums sampled(uint64_t self)
 {
 	return (struct sample_sums){
@@ -632,6 +666,7 @@ int main(void)
 		cmocka_unit_test(activities_are_distinguished_from_queries),
 		cmocka_unit_test(a_query_without_intervals_has_its_samples),
 		cmocka_unit_test(tables_of_the_compiler_count_executions),
+		cmocka_unit_test(a_total_is_the_sum_of_its_compilers),
 		cmocka_unit_test(without_probes_of_queries_all_self_times_are_by_samples),
 	};
 

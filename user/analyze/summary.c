@@ -461,6 +461,15 @@ uint64_t summary__wall_ns(const struct summary *s)
 	return wall;
 }
 
+/* Before it is merged with those of other compilers. */
+static void note_beside(struct summary_row *row)
+{
+	if (row->count)
+		return;
+	row->results_beside = row->results - row->results_unsure;
+	row->unsure_beside = row->results_unsure;
+}
+
 static void merge_row(struct summary_row *to, const struct summary_row *from)
 {
 	if (from->max_ns > to->max_ns)
@@ -486,6 +495,8 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->results += from->results;
 	to->results_unsure += from->results_unsure;
 	to->results_missing |= from->results_missing;
+	to->results_beside += from->results_beside;
+	to->unsure_beside += from->unsure_beside;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
@@ -531,6 +542,8 @@ static size_t merge_labels(struct summary_row *rows, size_t n)
 static struct summary_row row_of(const struct entry *entry)
 {
 	struct summary_row row = entry->row;
+
+	note_beside(&row);
 
 	row.raw_total_ns = row.total_ns;
 	row.raw_self_ns = row.self_ns;
@@ -642,10 +655,8 @@ int summary__counts(const struct summary *s, uint32_t process, struct summary_co
 		summary_counts__add(counts, &rows[i]);
 	any = counts->queries && !s->has_unwatched;
 	for (size_t i = 0; i < n && !any; i++) {
-		if (rows[i].count)
-			continue;
-		counts->queries += rows[i].results - rows[i].results_unsure;
-		counts->unsure += rows[i].results_unsure;
+		counts->queries += rows[i].results_beside;
+		counts->unsure += rows[i].unsure_beside;
 	}
 	return 0;
 }
@@ -653,15 +664,16 @@ int summary__counts(const struct summary *s, uint32_t process, struct summary_co
 /* Add an entry to the entry of its label for folded processes. */
 static int fold_entry(struct summary *s, uint32_t i)
 {
-	const struct summary_row *row = &s->entries[i].row;
-	uint64_t key = key_of(OVER, row->label, row->is_activity);
+	struct summary_row row = s->entries[i].row;
+	uint64_t key = key_of(OVER, row.label, row.is_activity);
 	uint32_t to_i = u64_map__get(&s->entry_of, key);
 	struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[to_i];
 	const struct entry *from = &s->entries[i];
 
 	if (!to)
 		return -ENOMEM;
-	merge_row(&to->row, &from->row);
+	note_beside(&row);
+	merge_row(&to->row, &row);
 	to->probe_ns += from->probe_ns;
 	to->self_probe_ns += from->self_probe_ns;
 	to->executed_probe_ns += from->executed_probe_ns;

@@ -47,7 +47,10 @@ struct summary_row {
 	uint64_t results;
 	uint64_t results_unsure;
 	bool results_missing; /* there may be more: not all that a compiler had are known */
-	uint64_t loads;	      /* see struct reuse */
+	/* The same two, of those compilers that have no recorded execution. */
+	uint64_t results_beside; /* without what is unsure */
+	uint64_t unsure_beside;
+	uint64_t loads; /* see struct reuse */
 	uint64_t loaded;
 	/*
 	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
@@ -116,10 +119,12 @@ static inline bool summary_row__is_counted(const struct summary_row *row)
 	return !row->count && row->results && !row->results_unsure && !row->results_missing;
 }
 
-/* Recorded executions, or those that `results` are; 0: not known, or none. */
+/* Recorded executions, with what the results of other compilers are; 0: not known, or none. */
 static inline uint64_t summary_row__executions(const struct summary_row *row)
 {
-	return summary_row__is_counted(row) ? row->results : row->count;
+	if (row->count)
+		return row->count + row->results_beside;
+	return summary_row__is_counted(row) ? row->results : 0;
 }
 
 /* Mean time of an execution; 0 without any. */

@@ -153,7 +153,7 @@ static struct report_row row_of(const struct summary_row *from, const struct tra
 		.name = names->text(names->ctx, from->label),
 		.kind = summary_row__kind(from),
 		.instead = summary_row__instead(from),
-		.count = from->count,
+		.count = from->count ? summary_row__executions(from) : 0,
 		.results = from->count ? 0 : from->results,
 		.results_unsure = from->count ? 0 : from->results_unsure,
 		.results_missing = from->results_missing,
