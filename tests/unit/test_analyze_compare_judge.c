@@ -92,6 +92,45 @@ static void on_a_busy_machine_one_trace_a_side_shows_little(void **state)
 	}
 }
 
+/*
+ * By samples, of syn with one constant changed in the program that uses it: threads waited for a
+ * CPU for 3 and 9 times as long as they ran. Known or not, that is no change.
+ */
+static void samples_of_a_busy_machine_show_no_change(void **state)
+{
+	static const struct {
+		const char *query;
+		uint64_t base, new, error;
+	} recorded[] = {
+		{"LLVM_module_codegen_emit_obj", 1513943940, 1462151121, 108889624},
+		{"codegen_module", 768924159, 824701041, 79681260},
+		{"typeck", 342629418, 521912253, 58688912},
+		{"mir_borrowck", 422310678, 454183182, 59093204},
+		{"mir_built", 131474079, 187250961, 35634543},
+		{"optimized_mir", 123505953, 155378457, 33333062},
+		{"check_well_formed", 59760945, 143426268, 28451901},
+		{"fn_abi_of_instance", 35856567, 111553764, 24234109},
+	};
+
+	for (int busy = 0; busy < 2; busy++) {
+		struct compare_row crate = row_of(NULL, 7360 * MS, 9770 * MS, 1);
+		struct compare_row rows[N_OF(recorded)];
+		struct compare_result r = result_of(&crate, rows, N_OF(rows), 1);
+
+		for (size_t i = 0; i < N_OF(rows); i++) {
+			rows[i] = row_of(recorded[i].query, recorded[i].base, recorded[i].new, 1);
+			rows[i].by[0] = rows[i].by[1] = COMPARE_BY_SAMPLES;
+			rows[i].error_ns[COMPARE_SELF] = recorded[i].error;
+		}
+		r.on_cpu = true;
+		r.busy_ppm = busy ? 9179000 : 0;
+		assert_int_equal(compare_judge__result(&r), 0);
+		for (size_t i = 0; i < N_OF(rows); i++)
+			assert_false(r.rows[i].significant);
+		assert_true(!busy || !compare_row__changed(&r.build, COMPARE_CPU));
+	}
+}
+
 static void wall_time_needs_three_traces(void **state)
 {
 	for (uint32_t n = 1; n <= COMPARE_WALL_TRACES; n++) {
@@ -231,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_much_noise_hides_all_but_the_largest_changes),
 		cmocka_unit_test(on_a_busy_machine_one_trace_a_side_shows_little),
+		cmocka_unit_test(samples_of_a_busy_machine_show_no_change),
 		cmocka_unit_test(wall_time_needs_three_traces),
 		cmocka_unit_test(builds_of_another_kind_are_not_judged),
 		cmocka_unit_test(what_recording_cost_is_noise),
