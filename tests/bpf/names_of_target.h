@@ -257,6 +257,7 @@ enum names_death {
 	DEATH_SHARDS,	   /* each of three tables of each query has WIRE_SHARDS_MAX shards */
 	DEATH_MOVING,	   /* another process changes all of it */
 	DEATH_DEFINITIONS, /* 10 million definitions, and as many results with keys */
+	DEATH_HASHES,	   /* hash tables of 2^60 buckets, nowhere, and one in all shards */
 	NAMES_DEATHS,
 };
 #define NAMES_MOVED	     1000 /* the other number of results of DEATH_MOVING is larger by that */

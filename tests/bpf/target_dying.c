@@ -100,11 +100,36 @@ static void put_shards(uint32_t query, size_t table, const char *shards)
 	page[table_of(query) + table + NAMES_MODE] = NAMES_SHARDED;
 }
 
+/* Returns the control bytes of a table whose first `n` buckets are full. */
+static const char *make_hash(uint32_t n)
+{
+	size_t entries = (size_t)NAMES_HASH_SHARD_BUCKETS * NAMES_HASH_ENTRY;
+	char *ctrl = map(entries + NAMES_HASH_SHARD_BUCKETS) + entries;
+
+	for (uint32_t i = 0; i < NAMES_HASH_SHARD_BUCKETS; i++) {
+		uint32_t key[] = {names_key(i), names_key(i), 0};
+
+		ctrl[i] = i < n ? (char)i : -1;
+		memcpy(ctrl - (i + 1ul) * NAMES_HASH_ENTRY + NAMES_HASH_KEY, key, sizeof(key));
+	}
+	return ctrl;
+}
+
+static void put_hash(uint32_t query, const char *ctrl, uint64_t buckets)
+{
+	size_t cache = table_of(query) + NAMES_CACHE;
+
+	put(page, cache + NAMES_HASH_CTRL, (uint64_t)ctrl);
+	put(page, cache + NAMES_HASH_MASK, buckets - 1);
+}
+
 static void tell_the_truth(void)
 {
 	for (uint32_t i = 0; i < NAMES_RESULTS; i++) {
 		put_name(i, names_drop);
 		put_count(i, i);
+		if (i >= RESULTS_HASH)
+			put_hash(i, make_hash(i), NAMES_HASH_SHARD_BUCKETS);
 	}
 	put(page, table_of(RESULTS_NONE) + NAMES_CACHE, 3);
 }
@@ -130,6 +155,42 @@ static void move(void)
 		change_for_ever();
 	while (!*(volatile uint64_t *)(page + BEGUN))
 		usleep(100);
+}
+
+/* Each query with a hash table has another lie. `large` is a table of NAMES_DYING_MAX full buckets.
+ */
+static void lie_of_hash(uint32_t query, const char *large, const char *shards)
+{
+	switch (query) {
+	case RESULTS_HASH:
+		return put_hash(query, make_hash(query), 1ull << 60);
+	case RESULTS_HASH_SHARDS:
+	case RESULTS_HASH_ENDLESS:
+		return put_shards(query, NAMES_CACHE, shards);
+	case RESULTS_HASH_NOWHERE:
+		return put_hash(query, (char *)NOWHERE, NAMES_HASH_BUCKETS);
+	case RESULTS_HASH_MANY:
+		return put_hash(query, large, NAMES_DYING_MAX);
+	case RESULTS_HASH_SPARSE:
+		return put_hash(query, (char *)IN_KERNEL, NAMES_HASH_BUCKETS);
+	default:
+		return;
+	}
+}
+
+static void have_hashes(char *shards)
+{
+	size_t entries = (size_t)NAMES_DYING_MAX * NAMES_HASH_ENTRY;
+	char *large = map(entries + NAMES_DYING_MAX) + entries;
+
+	/* What may not sleep reads only what is there. */
+	memset(large - entries, 0, entries + NAMES_DYING_MAX);
+	for (uint32_t i = 0; i < WIRE_SHARDS_MAX; i++) {
+		put(shards, i * (size_t)NAMES_SHARD_SIZE + NAMES_HASH_CTRL, (uint64_t)large);
+		put(shards, i * (size_t)NAMES_SHARD_SIZE + NAMES_HASH_MASK, NAMES_DYING_MAX - 1);
+	}
+	for (uint32_t i = RESULTS_HASH; i < NAMES_RESULTS; i++)
+		lie_of_hash(i, large, shards);
 }
 
 static void lie_of_query(enum names_death how, uint32_t query, const char *keys, const char *shards)
@@ -204,6 +265,8 @@ void names_have(enum names_death how)
 		move();
 	else if (how == DEATH_DEFINITIONS)
 		have_many_definitions();
+	else if (how == DEATH_HASHES)
+		have_hashes(shards);
 }
 
 void names_drop_had(void)

@@ -18,7 +18,7 @@ struct test {
 	struct capture capture;
 	struct wire_count counts[WIRE_TABLES_MAX];
 	uint32_t n_counts, n_queries, n_keys[NAMES_RESULTS], sum_keys;
-	bool zero_keys[NAMES_RESULTS]; /* some key is 0 */
+	uint64_t keys[NAMES_RESULTS]; /* their sums */
 	uint32_t n_ends;
 	size_t bytes; /* of the lie */
 	struct wire_names_end lie, honest;
@@ -42,6 +42,8 @@ static void take_keys(struct test *t, const struct wire_piece *r)
 	if (r->table != WIRE_TABLE_RESULTS || t->n_ends)
 		return;
 	assert_int_equal(r->offset, *n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < r->size / sizeof(uint32_t); i++)
+		t->keys[r->number % NAMES_RESULTS] += ((const uint32_t *)r->bytes)[i];
 	*n += r->size / sizeof(uint32_t);
 	t->sum_keys += r->size / sizeof(uint32_t);
 }
@@ -158,6 +160,28 @@ static uint32_t honest_count(uint32_t query)
 	return query == RESULTS_ONCE ? 1 : query == RESULTS_NONE ? 0 : query;
 }
 
+/* The first of all keys, of queries with a hash table; others have no buckets. */
+static void assert_honest_keys(const struct test *t, uint32_t query)
+{
+	uint32_t n = query < RESULTS_HASH ? 0 : query;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += names_key(i) + NAMES_VEC_MARK;
+	assert_int_equal(t->n_keys[query], n);
+	assert_int_equal(t->keys[query], sum);
+}
+
+/* Those that are sent although the number of results is unknown, or not theirs: of hash tables. */
+static uint32_t keys_of_hash_tables(void)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = RESULTS_HASH; i < NAMES_RESULTS; i++)
+		sum += i;
+	return sum;
+}
+
 /* However it ends: by a signal, by itself, or with a drop. */
 static void an_honest_end_has_counts(void **state)
 {
@@ -168,8 +192,10 @@ static void an_honest_end_has_counts(void **state)
 		_test_ struct test *t = lie_with(DEATH_HONEST, ends[k], NULL);
 
 		assert_int_equal(t->n_counts, NAMES_RESULTS);
-		for (uint32_t i = 0; i < NAMES_RESULTS; i++)
+		for (uint32_t i = 0; i < NAMES_RESULTS; i++) {
 			assert_int_equal(t->counts[i].results, honest_count(i));
+			assert_honest_keys(t, i);
+		}
 	}
 }
 
@@ -198,7 +224,7 @@ static void counts_of_2_to_the_60(void **state)
 		assert_int_equal(t->counts[i].results, i == RESULTS_ONCE   ? 1
 						       : i == RESULTS_NONE ? 0
 									   : WIRE_NO_COUNT);
-	assert_int_equal(t->sum_keys, 0);
+	assert_int_equal(t->sum_keys, keys_of_hash_tables());
 	assert_true(t->bytes < HEADERS);
 }
 
@@ -230,6 +256,24 @@ static void more_keys_than_are_copied(void **state)
 	assert_int_equal(t->counts[RESULTS_VEC].results, NAMES_DYING_MAX);
 }
 
+static void hash_tables_that_lie(void **state)
+{
+	need_capture();
+	for (int k = 0; k < 2; k++) {
+		_test_ struct test *t = k ? die(DEATH_HASHES) : drop(DEATH_HASHES);
+
+		assert_int_equal(t->n_counts, NAMES_RESULTS);
+		/* Shards have counts of their own. */
+		for (uint32_t i = 0; i < NAMES_RESULTS; i++)
+			if (i != RESULTS_HASH_SHARDS && i != RESULTS_HASH_ENDLESS)
+				assert_int_equal(t->counts[i].results, honest_count(i));
+		assert_int_equal(t->n_keys[RESULTS_HASH] + t->n_keys[RESULTS_HASH_NOWHERE] +
+					 t->n_keys[RESULTS_HASH_SPARSE],
+				 0);
+		assert_in_range(t->sum_keys, !k, k ? NAMES_DYING_MAX : NAMES_KEYS_MAX);
+	}
+}
+
 /* Each number is one that was there, or none. */
 static void tables_that_move_meanwhile(void **state)
 {
@@ -254,7 +298,7 @@ static void ten_million(struct test *t, uint32_t named)
 	assert_int_equal(t->n_counts, NAMES_RESULTS);
 	assert_int_equal(t->counts[RESULTS_VEC].results, NAMES_10_MILLION);
 	assert_int_equal(t->counts[RESULTS_KEYS].results, NAMES_10_MILLION);
-	assert_int_equal(t->sum_keys, 0);
+	assert_int_equal(t->sum_keys, keys_of_hash_tables());
 	assert_int_equal(t->lie.definitions, named);
 	assert_true(t->lie.missing > 0);
 	assert_true(t->bytes < named * 16ul + HEADERS);
@@ -285,7 +329,7 @@ static void as_many_reads_as_possible(struct plan *plan)
 	}
 }
 
-/* After 20 ms no record is sent; a reading of which some are missing has no counts. */
+/* After 20 ms no record is sent: where counts are missing, no key follows. */
 static void the_reading_ends(void **state)
 {
 	_test_ struct test *t = NULL;
@@ -293,7 +337,7 @@ static void the_reading_ends(void **state)
 	need_capture();
 	t = lie_with(DEATH_SHARDS, "ik9", as_many_reads_as_possible);
 	assert_int_equal(t->n_counts % WIRE_COUNTS_MAX, 0);
-	assert_int_equal(t->sum_keys, 0);
+	assert_int_equal(t->sum_keys, t->n_counts < WIRE_TABLES_MAX ? 0 : keys_of_hash_tables());
 	print_message("%u of %u queries in %lu us\n", t->n_counts, WIRE_TABLES_MAX,
 		      (long)t->capture.counters[WIRE_COUNT_NAMES_NS] / 1000);
 }
@@ -306,6 +350,7 @@ int main(void)
 		cmocka_unit_test(counts_of_2_to_the_60),
 		cmocka_unit_test(tables_that_point_to_themselves),
 		cmocka_unit_test(more_keys_than_are_copied),
+		cmocka_unit_test(hash_tables_that_lie),
 		cmocka_unit_test(tables_that_move_meanwhile),
 		cmocka_unit_test(ten_million_definitions),
 		cmocka_unit_test(the_reading_ends),
