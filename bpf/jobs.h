@@ -96,6 +96,24 @@ struct jobs_ctx {
 	const struct wire_job_tables *all;
 };
 
+/*
+ * What was done about the job that s->sent names; NULL: nothing. Linux 6.1 takes keys and
+ * values from the stack or from a map, not from the memory that a function is given.
+ */
+static __always_inline __u32 *jobs_known(const struct jobs_scan *s)
+{
+	struct jobs_sent_key key = s->sent;
+
+	return bpf_map_lookup_elem(&jobs_sent, &key);
+}
+
+static __always_inline long jobs_remember(const struct jobs_scan *s, __u32 done, __u64 flags)
+{
+	struct jobs_sent_key key = s->sent;
+
+	return bpf_map_update_elem(&jobs_sent, &key, &done, flags);
+}
+
 static wire_u32 unwind_lib(wire_u32 file)
 {
 	return jobs_libs[file & (JOBS_FILES - 1)];
@@ -127,7 +145,7 @@ static __always_inline const struct wire_job_table *jobs_table(const struct wire
  */
 STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __u64 at)
 {
-	__u32 sent = JOBS_SENT, *known;
+	__u32 *known;
 
 	if (!s || !t || !s->sends)
 		return 0;
@@ -136,7 +154,7 @@ STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __
 	if (!s->record.job || s->record.job > s->youngest || s->record.parent >= s->record.job)
 		return 0;
 	s->sent.job = s->record.job;
-	known = bpf_map_lookup_elem(&jobs_sent, &s->sent);
+	known = jobs_known(s);
 	if (known && *known == JOBS_SENT)
 		return 0;
 	s->record.query = s->query;
@@ -145,7 +163,7 @@ STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __
 		return 0;
 	s->sends--;
 	if (!bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), maps_wakeup_flags()))
-		bpf_map_update_elem(&jobs_sent, &s->sent, &sent, BPF_ANY);
+		jobs_remember(s, JOBS_SENT, BPF_ANY);
 	return 0;
 }
 
@@ -254,7 +272,6 @@ static long jobs_see_query(__u32 i, struct jobs_ctx *c)
 STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all,
 			  const struct wire_sample *sample)
 {
-	__u32 unknown = JOBS_UNKNOWN;
 	struct jobs_ctx c = {s, all};
 
 	if (!s || !all || !sample)
@@ -268,7 +285,7 @@ STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all
 	bpf_loop(WIRE_JOB_TABLES, jobs_see_query, &c, 0);
 	s->sent.job = sample->job;
 	/* It is not looked for at each sample. */
-	if (!bpf_map_update_elem(&jobs_sent, &s->sent, &unknown, BPF_NOEXIST))
+	if (!jobs_remember(s, JOBS_UNKNOWN, BPF_NOEXIST))
 		maps_count(WIRE_LOST_JOBS);
 	return 0;
 }
@@ -294,13 +311,15 @@ STACK_APART __u64 jobs_note(struct unwind *u)
 }
 
 /* The context of a thread that is in an execution is not being dropped. */
-STACK_APART int jobs_note_context(struct jobs_scan *s, const struct wire_layout *l, __u64 bias)
+STACK_APART int jobs_note_context(__u32 cause, const struct wire_layout *l)
 {
+	struct jobs_scan *s = bpf_map_lookup_elem(&jobs_scans, &cause);
+
 	if (!s || !l || !knobs.keys)
 		return 0;
 	s->found.context = s->context;
-	s->found.bias = bias;
-	s->found.globals = contexts_of_thread(bias + l->globals);
+	s->found.bias = s->bias;
+	s->found.globals = contexts_of_thread(s->bias + l->globals);
 	if (!s->found.globals || bpf_map_lookup_elem(&contexts, &s->sent.pid))
 		return 0;
 	s->found.serial = __sync_fetch_and_add(&last_context, 1) + 1;
@@ -326,7 +345,7 @@ STACK_APART int jobs_find(struct unwind *u)
 	s->sent.job = u->sample.job;
 	s->sent.pid = u->sample.pid;
 	s->sent.epoch = contexts_epoch(u->sample.pid);
-	known = bpf_map_lookup_elem(&jobs_sent, &s->sent);
+	known = jobs_known(s);
 	if (known && *known == JOBS_UNKNOWN)
 		maps_count(WIRE_LOST_JOBS);
 	if (known)
@@ -340,7 +359,7 @@ STACK_APART int jobs_find(struct unwind *u)
 	s->bias = u->lib_bias;
 	s->context = contexts_word(current + l->current.context);
 	if (s->context)
-		jobs_note_context(s, l, u->lib_bias);
+		jobs_note_context(cause, l);
 	jobs_look(s, tables, &u->sample);
 	now_ns = bpf_ktime_get_ns();
 	s->rest_ns = now_ns + JOBS_REST * (now_ns - since_ns);

@@ -107,9 +107,13 @@ static __always_inline long names_read(__u64 how, void *to, __u32 n, __u64 from)
  */
 static __always_inline int names_are_valid(__u64 how, struct names_slot *s)
 {
+	__u32 pid;
+
 	if (how != NAMES_DYING)
 		return 1;
-	return bpf_map_lookup_elem(&contexts, &s->piece.pid) != NULL;
+	/* Linux 6.1 takes no key from the memory that a function is given. */
+	pid = s->piece.pid;
+	return bpf_map_lookup_elem(&contexts, &pid) != NULL;
 }
 
 /* A copy that has kept its CPU for too long is given up. */
