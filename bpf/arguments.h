@@ -27,13 +27,18 @@ struct {
 	__type(value, struct wire_expansions);
 } expansions SEC(".maps");
 
-/* Read `size` bytes, 4 or 8, as a number. Nonzero if that fails. */
-static __always_inline int argument_load(__u64 *to, __u64 at, __u32 size)
+/* Read `size` bytes, 4 or 8, into t->scratch.value. Nonzero if that fails. */
+STACK_APART int argument_load(struct thread_stack *t, __u64 at, __u32 size)
 {
-	*to = 0;
-	if (size == 4)
-		return maps_read_user(to, 4, at);
-	return maps_read_user(to, 8, at);
+	__u64 n = size == 4 ? 4 : 8;
+
+	if (!t)
+		return -1;
+	t->scratch.value = 0;
+	NAMES_KEEP(n);
+	if (n > sizeof(t->scratch.value))
+		return -1;
+	return maps_read_user(&t->scratch.value, n, at);
 }
 
 /* Read what is at a place into t->scratch.value. Nonzero if that fails. */
@@ -50,7 +55,7 @@ static __noinline int argument_place(struct pt_regs *ctx, struct thread_stack *t
 	for (__u32 i = 0; i < WIRE_PLACE_LOADS; i++) {
 		if (i >= p->n)
 			break;
-		if (argument_load(value, *value + (__s64)p->at[i], i + 1 < p->n ? 8 : p->size))
+		if (argument_load(t, *value + (__s64)p->at[i], i + 1 < p->n ? 8 : p->size))
 			return -1;
 	}
 	return 0;
@@ -78,13 +83,10 @@ STACK_APART int argument_copy(struct thread_stack *t, __u64 text, __u64 length)
 /* Read the address of the globals of the thread's session into t->scratch.value. */
 STACK_APART int argument_globals(struct thread_stack *t, const struct wire_layout *l, __u64 bias)
 {
-	__u64 *value;
-
 	if (!t || !l || !l->size)
 		return -1;
-	value = &t->scratch.value;
-	return argument_load(value, bias + l->globals, 8) ||
-	       argument_load(value, internals_fs_base() + *value, 8);
+	return argument_load(t, bias + l->globals, 8) ||
+	       argument_load(t, internals_fs_base() + t->scratch.value, 8);
 }
 
 /* Copy the text of a symbol; t->scratch.value are the globals. */
@@ -96,14 +98,14 @@ STACK_APART int argument_symbol(struct thread_stack *t, const struct wire_layout
 		return -1;
 	value = &t->scratch.value;
 	at = *value;
-	if (argument_load(value, at + l->n_symbols, 8) || symbol >= *value ||
-	    argument_load(value, at + l->symbols, 8))
+	if (argument_load(t, at + l->n_symbols, 8) || symbol >= *value ||
+	    argument_load(t, at + l->symbols, 8))
 		return -1;
 	at = *value + (__u64)symbol * l->symbol_size;
-	if (argument_load(value, at + l->length, 8))
+	if (argument_load(t, at + l->length, 8))
 		return -1;
 	symbol = *value;
-	if (*value != symbol || argument_load(value, at + l->text, 8))
+	if (*value != symbol || argument_load(t, at + l->text, 8))
 		return -1;
 	return argument_copy(t, *value, symbol);
 }
@@ -119,12 +121,12 @@ STACK_APART int argument_macro(struct thread_stack *t, __u32 lib, const struct w
 		return -1;
 	value = &t->scratch.value;
 	globals = *value;
-	if (argument_load(value, globals + x->count, 8) || number >= *value ||
-	    argument_load(value, globals + x->table, 8))
+	if (argument_load(t, globals + x->count, 8) || number >= *value ||
+	    argument_load(t, globals + x->table, 8))
 		return -1;
 	at = *value + (__u64)number * x->size;
-	if (x->call && argument_load(&t->scratch.argument.number, at + x->call, 8))
-		t->scratch.argument.number = 0;
+	if (x->call && !argument_load(t, at + x->call, 8))
+		t->scratch.argument.number = *value;
 	at += x->kind;
 	if (maps_read_user(t->scratch.kind, WIRE_KIND_BYTES, at))
 		return -1;

@@ -57,7 +57,7 @@ static long hash_add_key(__u32 i, void *p)
 	if (s->piece.bytes[control] & HASH_CONTROL_FREE)
 		return 0;
 	if (s->gathered.size > WIRE_PIECE_MAX - 4)
-		names_flush_gathered(s, c->how);
+		names_flush_gathered(s);
 	at = s->gathered.size;
 	NAMES_KEEP(at);
 	if (at > WIRE_PIECE_MAX - 4)
@@ -77,16 +77,14 @@ static long hash_read_piece(__u32 i, void *p)
 	n = size ? HASH_ENTRIES_MAX / size : 0;
 	n = n < HASH_CONTROL_MAX ? n : HASH_CONTROL_MAX;
 	first = i * n;
-	if (first >= s->buckets || s->missing || names_is_late(c->how, s))
+	if (first >= s->buckets || s->missing || names_is_late(s))
 		return 1;
 	if (n > s->buckets - first)
 		n = s->buckets - first;
 	bytes = n * size;
-	NAMES_KEEP(n);
-	NAMES_KEEP(bytes);
 	if (!n || n > HASH_CONTROL_MAX || !bytes || bytes > HASH_ENTRIES_MAX ||
-	    names_read(c->how, s->piece.bytes, n, s->ctrl + first) ||
-	    names_read(c->how, s->piece.bytes + n, bytes, s->ctrl - first * size - bytes)) {
+	    names_fetch(s, NAMES_AT(piece.bytes), n, s->ctrl + first) ||
+	    names_fetch(s, NAMES_AT(piece.bytes) + n, bytes, s->ctrl - first * size - bytes)) {
 		s->missing++;
 		return 1;
 	}
@@ -100,11 +98,11 @@ static long hash_add_shard(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
-	__u64 mask = 0, at = s->shard, size = s->query.entry_size;
+	__u64 mask, at = s->shard, size = s->query.entry_size;
 
 	s->shard += s->tables.shard_size;
-	if (names_read(c->how, &s->ctrl, 8, at + s->tables.ctrl) ||
-	    names_read(c->how, &mask, 8, at + s->tables.mask)) {
+	if (names_word(s, &s->ctrl, at + s->tables.ctrl) ||
+	    names_word(s, &mask, at + s->tables.mask)) {
 		s->missing++;
 		return 1;
 	}
@@ -127,21 +125,20 @@ static __always_inline void hash_send_keys(struct names_loop *c, __u32 number)
 {
 	struct names_slot *s = c->slot;
 	__u32 shards = 1;
-	__u8 mode = 0;
 
 	names_gather(s, WIRE_TABLE_RESULTS);
 	s->gathered.number = number;
 	s->shard = s->gcx + s->query.cache;
-	if (names_read(c->how, &mode, 1, s->shard + s->tables.mode))
+	if (names_fetch(s, NAMES_AT(word), 1, s->shard + s->tables.mode))
 		return;
-	if (mode == s->tables.sharded) {
+	if ((__u8)s->word == s->tables.sharded) {
 		shards = s->tables.n_shards & (2 * WIRE_SHARDS_MAX - 1);
-		if (names_read(c->how, &s->shard, 8, s->shard + s->tables.shards))
+		if (names_word(s, &s->shard, s->shard + s->tables.shards))
 			return;
 	}
 	bpf_loop(shards, hash_add_shard, c, 0);
 	if (!s->missing)
-		names_flush_gathered(s, c->how);
+		names_flush_gathered(s);
 	s->gathered.number = 0;
 }
 

@@ -14,7 +14,7 @@
 #include "qprof/wire.h"
 #include "stack.h"
 
-const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20, .roles = ~0u};
+const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20, .roles = ~0u, .again = 1};
 
 /* True during a capture. Probes are attached before it and stay after it. */
 volatile __u32 enabled;
@@ -222,11 +222,12 @@ static __always_inline __u64 maps_wakeup_flags(void)
 }
 
 /*
- * Copy memory of the current process, in a program that may sleep. Nonzero if that fails. A page
- * that is not there is waited for only in processes of root and of the user who records: what
- * serves a page may never answer, and while a program waits, no probe of any recording goes.
+ * Copy memory of the current process. Nonzero if that fails. In a program that may sleep, a page
+ * that is not there is waited for, but only in processes of root and of the user who records: what
+ * serves a page may never answer, and while a program waits, no probe of any recording goes. In
+ * other programs the user half replaces the call that may sleep by its failure (kernel_load.c).
  */
-static __noinline long maps_read_user(void *to, __u32 n, __u64 from)
+static __always_inline long maps_read_user(void *to, __u32 n, __u64 from)
 {
 	__u32 uid;
 

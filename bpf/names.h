@@ -34,11 +34,14 @@ struct names_slot {
 	__u32 text_bytes;  /* of the texts so far */
 	__u32 missing;
 	__u32 line_bytes; /* of the lines of files so far */
-	__u64 until_ns;	  /* of a copy that may not sleep */
+	__u64 begun_ns;
+	__u64 until_ns; /* the copy is given up then */
+	__u32 dying;	/* the process has its context still, but other threads may drop it */
 	__u64 globals;	  /* address */
 	__u64 interned;	  /* address */
 	__u64 n_interned;
 	__u64 files; /* address */
+	__u64 word;  /* that was read last */
 	/* In the table that is copied now, the spans: bytes from one to the next, and before it. */
 	__u32 span_step, span_at;
 	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol, or an interned span */
@@ -85,66 +88,84 @@ volatile __u32 n_names_slots = 1;
 #define NAMES_KEEP(value) asm volatile("" : "+r"(value))
 
 /*
- * How a copy is made: the first argument of all functions. It is a constant in each program, where
- * the verifier drops the other way.
+ * Reads are a function apart, as are all functions of a copy that are called in several places: the
+ * verifier checks each once, where it would else check what a read can end in for each caller.
+ * Such a function cannot be passed an address in the slot, but an offset.
  */
-enum names_how {
-	NAMES_DROP = 1, /* in a program that may sleep, before the context's memory is freed */
-	NAMES_DYING,	/* in one that may not, while other threads may drop the context */
-};
+#define NAMES_AT(field) __builtin_offsetof(struct names_slot, field)
 
-/* Copy `n` bytes of the compiler's memory. Nonzero if that fails. */
-static __always_inline long names_read(__u64 how, void *to, __u32 n, __u64 from)
+/* Copy `n` bytes of the compiler's memory, WIRE_PIECE_MAX at most, to `at` in the slot. Nonzero if
+ * that fails. */
+STACK_APART int names_fetch(struct names_slot *s, __u64 at, __u64 n, __u64 from)
 {
-	if (how == NAMES_DYING)
-		return bpf_probe_read_user(to, n, (void *)from);
-	return maps_read_user(to, n, from);
+	if (!s || at > sizeof(*s) - WIRE_PIECE_MAX || n > WIRE_PIECE_MAX)
+		return -1;
+	return maps_read_user((__u8 *)s + at, n, from);
 }
 
-/*
- * False if what was read may be of memory that was freed: the drop of a context first removes its
- * entry.
- */
-static __always_inline int names_are_valid(__u64 how, struct names_slot *s)
+STACK_APART int names_fetch_word(struct names_slot *s, __u64 from)
 {
-	__u32 pid;
+	if (!s)
+		return -1;
+	s->word = 0;
+	return maps_read_user(&s->word, 8, from);
+}
 
-	if (how != NAMES_DYING)
-		return 1;
-	/* Linux 6.1 takes no key from the memory that a function is given. */
-	pid = s->piece.pid;
-	return bpf_map_lookup_elem(&contexts, &pid) != NULL;
+/* Read a word of the compiler's memory. Nonzero if that fails. */
+static __always_inline int names_word(struct names_slot *s, __u64 *to, __u64 from)
+{
+	int err = names_fetch_word(s, from);
+
+	*to = s->word;
+	return err;
 }
 
 /* A copy that has kept its CPU for too long is given up. */
-static __always_inline int names_is_late(__u64 how, const struct names_slot *s)
+static __always_inline int names_is_late(const struct names_slot *s)
 {
-	return how == NAMES_DYING && bpf_ktime_get_ns() >= s->until_ns;
+	return bpf_ktime_get_ns() >= s->until_ns;
+}
+
+/*
+ * What was read may be of memory that was freed, or is too late: the drop of a context first
+ * removes its entry.
+ */
+static __always_inline int names_are_void(struct names_slot *s)
+{
+	return names_is_late(s) || (s->dying && !bpf_map_lookup_elem(&contexts, &s->piece.pid));
 }
 
 /* True if nothing more is to be read. */
-static __always_inline int names_is_over(__u64 how, struct names_slot *s)
+static __always_inline int names_is_over(struct names_slot *s)
 {
-	if (names_is_late(how, s))
+	if (names_is_late(s))
 		s->missing = NAMES_MISSING_MAX + 1;
 	return s->missing > NAMES_MISSING_MAX;
 }
 
 /* These records are large: between two looks of the reader they could fill the ring. */
-static __always_inline void names_send(struct names_slot *s, __u64 how, void *record, __u64 size)
+static __always_inline void names_send(struct names_slot *s, void *record, __u64 size)
 {
 	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < knobs.wakeup_bytes
 			      ? BPF_RB_NO_WAKEUP
 			      : BPF_RB_FORCE_WAKEUP;
 
-	if (!names_are_valid(how, s) || names_is_late(how, s))
+	if (names_are_void(s))
 		s->missing = NAMES_MISSING_MAX + 1;
 	else if (bpf_ringbuf_output(&ring, record, size, flags))
 		s->missing++;
 }
 
+/* Send the piece, of so many bytes. */
+STACK_APART int names_send_bytes(struct names_slot *s, __u64 n)
+{
+	if (s && n <= WIRE_PIECE_MAX)
+		names_send(s, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	return 0;
+}
+
 /* Send the texts that are waiting. */
-STACK_APART int names_flush(struct names_slot *s, __u64 how)
+STACK_APART int names_flush(struct names_slot *s)
 {
 	__u64 size;
 
@@ -156,7 +177,7 @@ STACK_APART int names_flush(struct names_slot *s, __u64 how)
 		return 0;
 	NAMES_KEEP(size);
 	if (size)
-		names_send(s, how, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
+		names_send(s, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
 	s->texts.size = 0;
 	return 0;
 }
@@ -173,48 +194,42 @@ static __always_inline int names_was_sent(struct names_slot *s, __u32 symbol)
 }
 
 /* Read where the text of a symbol is, and how long. Nonzero if that fails. */
-static __always_inline int names_find_text(struct names_slot *s, __u64 how, __u32 symbol,
-					   __u64 *text, __u64 *length)
+static __always_inline int names_find_text(struct names_slot *s, __u32 symbol, __u64 *text,
+					   __u64 *length)
 {
 	__u64 at = s->symbols + (__u64)symbol * s->layout.symbol_size;
 	__u64 size = s->layout.symbol_size, text_at = s->layout.text, length_at = s->layout.length;
 
 	asm volatile("" : "+r"(size), "+r"(text_at), "+r"(length_at));
 	if (symbol >= s->n_symbols || size > NAMES_ENTRY_MAX || text_at > NAMES_ENTRY_MAX - 8 ||
-	    length_at > NAMES_ENTRY_MAX - 8 || names_read(how, s->entry, size, at))
+	    length_at > NAMES_ENTRY_MAX - 8 || names_fetch(s, NAMES_AT(entry), size, at))
 		return -1;
 	*text = *(__u64 *)(s->entry + text_at);
 	*length = *(__u64 *)(s->entry + length_at);
 	return 0;
 }
 
-/* Bytes of texts that are sent. */
-static __always_inline __u32 names_texts_max(__u64 how)
-{
-	return how == NAMES_DYING ? NAMES_DYING_TEXTS_MAX : NAMES_TEXTS_MAX;
-}
-
 /* Append the text of a symbol. */
-static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
+STACK_APART int names_add(struct names_slot *s, __u32 symbol)
 {
 	__u64 text, length, n, used;
 
 	if (!s || names_was_sent(s, symbol))
 		return 0;
-	if (s->text_bytes > names_texts_max(how) ||
-	    names_find_text(s, how, symbol, &text, &length)) {
+	if (s->text_bytes > (s->dying ? NAMES_DYING_TEXTS_MAX : NAMES_TEXTS_MAX) ||
+	    names_find_text(s, symbol, &text, &length)) {
 		s->missing++;
 		return 0;
 	}
 	n = length < WIRE_SYMBOL_MAX ? length : WIRE_SYMBOL_MAX;
 	if (s->texts.size > NAMES_ROOM)
-		names_flush(s, how);
+		names_flush(s);
 	used = s->texts.size;
 	/* Keeps the bounds in the registers that are used below, where the verifier sees them. */
 	asm volatile("" : "+r"(n), "+r"(used));
 	if (used > NAMES_ROOM || n > WIRE_SYMBOL_MAX)
 		return 0;
-	if (n && names_read(how, s->texts.bytes + used + 8, n, text)) {
+	if (n && names_fetch(s, NAMES_AT(texts.bytes) + used + 8, n, text)) {
 		s->missing++;
 		return 0;
 	}
@@ -226,10 +241,9 @@ static __noinline int names_add(struct names_slot *s, __u64 how, __u32 symbol)
 	return 0;
 }
 
-/* The argument of the callbacks of loops. */
+/* The argument of the callbacks of loops: the verifier knows a pointer only on the stack. */
 struct names_loop {
 	struct names_slot *slot;
-	__u64 how;
 };
 
 /* The symbol of the name of a definition whose own symbol is 0. */
@@ -239,11 +253,14 @@ static __always_inline __u32 names_unnamed(const struct names_slot *s, __u32 tag
 }
 
 /* Append the text of the definition that is at `at` in the piece. */
-static __always_inline long names_add_definition(struct names_slot *s, __u64 how, __u64 at)
+STACK_APART int names_add_definition(struct names_slot *s, __u64 at)
 {
-	__u64 symbol_at = at + s->layout.symbol;
+	__u64 symbol_at;
 	__u32 tag, symbol;
 
+	if (!s)
+		return 1;
+	symbol_at = at + s->layout.symbol;
 	at += s->layout.tag;
 	asm volatile("" : "+r"(at), "+r"(symbol_at));
 	if (s->missing > NAMES_MISSING_MAX || at > WIRE_PIECE_MAX - 4 ||
@@ -256,7 +273,7 @@ static __always_inline long names_add_definition(struct names_slot *s, __u64 how
 	if (symbol == WIRE_TAG_NAMED)
 		symbol = *(__u32 *)(s->piece.bytes + symbol_at) ?: names_unnamed(s, tag);
 	if (symbol != WIRE_TAG_UNKNOWN)
-		names_add(s, how, symbol);
+		names_add(s, symbol);
 	return 0;
 }
 
@@ -264,7 +281,7 @@ static long names_add_symbol(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 
-	return names_add_definition(c->slot, c->how, (__u64)i * c->slot->layout.size);
+	return names_add_definition(c->slot, (__u64)i * c->slot->layout.size) != 0;
 }
 
 /* Behind the last piece lies what an earlier one left. */
@@ -277,37 +294,37 @@ static __always_inline void names_add_symbols(struct names_loop *c)
 }
 
 /* 1: it was sent; 0: it was not; -1: there is none. */
-static __always_inline int names_send_piece(const struct names_loop *c, __u32 i)
+STACK_APART int names_send_piece(struct names_slot *s, __u32 i)
 {
-	struct names_slot *s = c->slot;
-	__u64 n = s->piece_bytes, at = i * n;
+	__u64 n, at;
 
+	if (!s)
+		return -1;
+	n = s->piece_bytes;
+	at = i * n;
 	if (at >= s->bytes || s->missing > NAMES_MISSING_MAX)
 		return -1;
 	if (n > s->bytes - at)
 		n = s->bytes - at;
-	NAMES_KEEP(n);
-	if (n > WIRE_PIECE_MAX)
-		return -1;
-	NAMES_KEEP(n);
 	if (!n)
 		return -1;
-	if (names_read(c->how, s->piece.bytes, n, s->address + at)) {
+	if (names_fetch(s, NAMES_AT(piece.bytes), n, s->address + at)) {
 		s->missing++;
 		return 0;
 	}
 	s->piece.offset = at;
 	s->piece.size = n;
-	names_send(s, c->how, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	names_send_bytes(s, n);
 	return 1;
 }
 
 static long names_copy_piece(__u32 i, void *p)
 {
-	int sent = names_send_piece(p, i);
+	struct names_loop *c = p;
+	int sent = names_send_piece(c->slot, i);
 
 	if (sent > 0)
-		names_add_symbols(p);
+		names_add_symbols(c);
 	return sent < 0;
 }
 
@@ -315,12 +332,12 @@ static long names_copy_piece(__u32 i, void *p)
  * Copy `bytes` from `address` on, as a table of elements of `size` bytes each. The piece that is
  * waiting is the slot's alone: no other thread has it until the end.
  */
-static __noinline int names_copy_table(struct names_slot *s, __u64 how, __u64 address, __u32 bytes,
-				       __u32 size)
+static __always_inline int names_copy_table(struct names_slot *s, __u64 address, __u32 bytes,
+					    __u32 size)
 {
-	struct names_loop c = {s, how};
+	struct names_loop c = {s};
 
-	if (!s || !size || size > WIRE_PIECE_MAX)
+	if (!size || size > WIRE_PIECE_MAX)
 		return 0;
 	s->address = address;
 	s->bytes = bytes;
@@ -330,37 +347,35 @@ static __noinline int names_copy_table(struct names_slot *s, __u64 how, __u64 ad
 }
 
 /* Read where the texts of symbols are: their address and number are in the globals. */
-static __noinline int names_find_symbols(struct names_slot *s, __u64 how, __u64 globals)
+static __always_inline int names_find_symbols(struct names_slot *s, __u64 globals)
 {
-	if (!s)
-		return -1;
-	return names_read(how, &s->symbols, 8, globals + s->layout.symbols) ||
-	       names_read(how, &s->n_symbols, 8, globals + s->layout.n_symbols);
+	return names_word(s, &s->symbols, globals + s->layout.symbols) ||
+	       names_word(s, &s->n_symbols, globals + s->layout.n_symbols);
 }
 
-static __noinline int names_copy_definitions(struct names_slot *s, __u64 how, __u64 context)
+STACK_APART int names_copy_definitions(struct names_slot *s, __u64 context)
 {
-	__u64 most = how == NAMES_DYING ? NAMES_DYING_MAX : NAMES_DEFINITIONS_MAX;
-	__u64 table = 0, n = 0;
+	__u64 most, table, n;
 
 	if (!s)
 		return 0;
-	if (names_read(how, &table, 8, context + s->layout.table) ||
-	    names_read(how, &n, 8, context + s->layout.count)) {
+	if (names_word(s, &table, context + s->layout.table) ||
+	    names_word(s, &n, context + s->layout.count)) {
 		s->missing++;
 		return 0;
 	}
+	most = s->dying ? NAMES_DYING_MAX : NAMES_DEFINITIONS_MAX;
 	if (n > most) {
 		s->missing++;
 		n = most;
 	}
 	s->definitions = n;
 	s->piece.table = WIRE_TABLE_DEFINITIONS;
-	return names_copy_table(s, how, table, n * s->layout.size, s->layout.size);
+	return names_copy_table(s, table, n * s->layout.size, s->layout.size);
 }
 
 /* Send the entries that were read one by one, and are waiting. */
-STACK_APART int names_flush_gathered(struct names_slot *s, __u64 how)
+STACK_APART int names_flush_gathered(struct names_slot *s)
 {
 	__u64 size;
 
@@ -372,7 +387,7 @@ STACK_APART int names_flush_gathered(struct names_slot *s, __u64 how)
 		return 0;
 	NAMES_KEEP(size);
 	if (size)
-		names_send(s, how, &s->gathered, sizeof(s->gathered) - WIRE_PIECE_MAX + size);
+		names_send(s, &s->gathered, sizeof(s->gathered) - WIRE_PIECE_MAX + size);
 	s->gathered.offset += size;
 	s->gathered.size = 0;
 	return 0;

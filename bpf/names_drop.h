@@ -14,22 +14,22 @@
 #include "threads.h"
 
 /* All tables, of the context and the globals at these addresses. */
-static __noinline int names_copy(struct names_slot *s, __u64 how, __u64 context, __u64 globals)
+static __always_inline int names_copy(struct names_slot *s, __u64 context, __u64 globals)
 {
 	if (!s)
 		return 0;
-	if (names_find_symbols(s, how, globals)) {
+	if (names_find_symbols(s, globals)) {
 		s->missing++;
 		return 0;
 	}
-	names_copy_definitions(s, how, context);
-	names_copy_crates(s, how, context);
-	names_flush(s, how);
+	names_copy_definitions(s, context);
+	names_copy_crates(s, context);
+	names_flush(s);
 	s->globals = globals;
 	if (s->layout.places.known) {
-		places_copy_spans(s, how, context);
-		places_copy_calls(s, how);
-		places_copy_files(s, how);
+		places_copy_spans(s, context);
+		places_copy_calls(s);
+		places_copy_files(s);
 	}
 	return 0;
 }
@@ -39,7 +39,7 @@ STACK_APART int names_give_back(struct names_slot *s)
 {
 	if (!s)
 		return 0;
-	maps_count_n(WIRE_COUNT_NAMES_NS, bpf_ktime_get_ns() - (s->until_ns - NAMES_DYING_NS));
+	maps_count_n(WIRE_COUNT_NAMES_NS, bpf_ktime_get_ns() - s->begun_ns);
 	__sync_lock_test_and_set(&s->owner, 0);
 	return 0;
 }
@@ -82,9 +82,12 @@ static long names_take(__u32 i, void *p)
 	return 1;
 }
 
-/* Take a free slot, for a copy by this layout; NULL if there is none. */
+/*
+ * Take a free slot, for a copy by this layout that may take `most_ns`, or as long as it likes if
+ * that is 0; NULL if there is none.
+ */
 static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
-						      const struct wire_layout *l)
+						      const struct wire_layout *l, __u64 most_ns)
 {
 	struct names_search c = {.tid = (__u32)bpf_get_current_pid_tgid()};
 	struct names_slot *s;
@@ -99,7 +102,9 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 	s->text_bytes = 0;
 	s->layout = *l;
 	s->line_bytes = 0;
-	s->until_ns = bpf_ktime_get_ns() + NAMES_DYING_NS;
+	s->begun_ns = bpf_ktime_get_ns();
+	s->until_ns = most_ns ? s->begun_ns + most_ns : ~0ull;
+	s->dying = most_ns != 0;
 	s->piece.type = s->gathered.type = WIRE_PIECE;
 	s->piece.number = s->gathered.number = 0;
 	s->texts.type = WIRE_SYMBOLS;
@@ -113,8 +118,8 @@ STACK_APART __u64 names_globals(__u64 at)
 {
 	__u64 offset = 0, globals = 0;
 
-	if (names_read(NAMES_DROP, &offset, 8, at) ||
-	    names_read(NAMES_DROP, &globals, 8, internals_fs_base() + offset))
+	if (maps_read_user(&offset, 8, at) ||
+	    maps_read_user(&globals, 8, internals_fs_base() + offset))
 		return 0;
 	return globals;
 }
@@ -140,13 +145,13 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 	/* The memory of the context is freed when this program has ended. */
 	contexts_forget(t->pid);
 	t->context_tries = 0;
-	s = names_begin(t->pid, lib, l);
-	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
+	s = names_begin(t->pid, lib, l, 0);
+	tables_copy(s, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
 		    WIRE_COUNTS_DROPPED);
 	if (!t->sent_keys)
-		tables_copy_keys(s, NAMES_DROP);
+		tables_copy_keys(s);
 	t->sent_keys = 0;
-	names_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx) + l->context,
+	names_copy(s, PT_REGS_PARM1(ctx) + l->context,
 		   names_globals(PT_REGS_IP(ctx) - l->drop + l->globals));
 	names_end(s, t->pid, lib, 1);
 	off_cpu_done(t);
@@ -168,10 +173,9 @@ static __always_inline int names_finished(struct pt_regs *ctx, __u64 cookie)
 	t = thread_begin_hit(&now);
 	if (!t || thread_has_stopped(t))
 		return 0;
-	s = names_begin(t->pid, lib, l);
-	tables_copy(s, NAMES_DROP, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx) - w->finished,
-		    WIRE_COUNTS_FINISHED);
-	tables_copy_keys(s, NAMES_DROP);
+	s = names_begin(t->pid, lib, l, 0);
+	tables_copy(s, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx) - w->finished, WIRE_COUNTS_FINISHED);
+	tables_copy_keys(s);
 	t->sent_keys = s != NULL;
 	names_give_back(s);
 	off_cpu_done(t);

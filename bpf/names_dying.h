@@ -24,13 +24,13 @@ static __always_inline int names_copy_dying(__u32 pid, struct wire_context *foun
 	l = bpf_map_lookup_elem(&layouts, &lib);
 	if (!l || !l->size)
 		return 0;
-	s = names_begin(pid, lib, l);
+	s = names_begin(pid, lib, l, NAMES_DYING_NS);
 	/* Without probes, contexts before this one may be unknown. */
-	tables_copy(s, NAMES_DYING, found->context, found->bias,
+	tables_copy(s, found->context, found->bias,
 		    knobs.unprobed ? WIRE_COUNTS_RUNNING : WIRE_COUNTS_DYING);
 	if (!knobs.unprobed)
-		tables_copy_keys(s, NAMES_DYING);
-	names_copy(s, NAMES_DYING, found->context, found->globals);
+		tables_copy_keys(s);
+	names_copy(s, found->context, found->globals);
 	return names_end(s, pid, lib, 0);
 }
 

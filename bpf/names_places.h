@@ -23,7 +23,7 @@ static __always_inline __u64 places_word(struct names_slot *s, __u64 at)
 }
 
 /* Append an interned span. */
-static __noinline int places_add_interned(struct names_slot *s, __u64 how, __u32 index)
+STACK_APART int places_add_interned(struct names_slot *s, __u32 index)
 {
 	const struct wire_layout_places *l;
 	__u64 size, position, context, used;
@@ -38,12 +38,12 @@ static __noinline int places_add_interned(struct names_slot *s, __u64 how, __u32
 	if (size > NAMES_ENTRY_MAX || position > NAMES_ENTRY_MAX - 4 ||
 	    context > NAMES_ENTRY_MAX - 4)
 		return 0;
-	if (names_read(how, s->entry, size, s->interned + index * size)) {
+	if (names_fetch(s, NAMES_AT(entry), size, s->interned + index * size)) {
 		s->missing++;
 		return 0;
 	}
 	if (s->gathered.size > PLACES_ROOM)
-		names_flush_gathered(s, how);
+		names_flush_gathered(s);
 	used = s->gathered.size;
 	NAMES_KEEP(used);
 	if (used > PLACES_ROOM)
@@ -67,14 +67,14 @@ static long places_add_span(__u32 i, void *p)
 		return 1;
 	span = *(__u64 *)(s->piece.bytes + at);
 	if ((span >> 32 & 0xffff) == 0xffff)
-		places_add_interned(s, c->how, span);
+		places_add_interned(s, span);
 	return 0;
 }
 
 static long places_copy_piece(__u32 i, void *p)
 {
 	struct names_loop *c = p;
-	int sent = names_send_piece(c, i);
+	int sent = names_send_piece(c->slot, i);
 
 	if (sent > 0 && c->slot->span_step)
 		bpf_loop(c->slot->piece.size / c->slot->span_step, places_add_span, c, 0);
@@ -101,9 +101,9 @@ static long places_copy_bucket(__u32 i, void *p)
 	struct places_ctx *c = p;
 	struct names_slot *s = c->loop.slot;
 	__u32 n = c->n < c->left ? c->n : c->left;
-	__u64 bucket = 0;
+	__u64 bucket;
 
-	if (!n || names_read(c->loop.how, &bucket, 8, c->at + 8 * i)) {
+	if (!n || names_word(s, &bucket, c->at + 8 * i)) {
 		s->missing += n != 0;
 		return 1;
 	}
@@ -114,17 +114,17 @@ static long places_copy_bucket(__u32 i, void *p)
 	return 0;
 }
 
-static __noinline int places_copy_spans(struct names_slot *s, __u64 how, __u64 context)
+STACK_APART int places_copy_spans(struct names_slot *s, __u64 context)
 {
-	struct places_ctx c = {.loop = {.slot = s, .how = how}};
-	__u64 n = 0;
+	struct places_ctx c = {.loop = {s}};
+	__u64 n;
 
 	if (!s)
 		return 0;
 	c.at = context + s->layout.places.spans;
-	if (names_read(how, &n, 8, context + s->layout.places.n_spans) ||
-	    names_read(how, &s->interned, 8, s->globals + s->layout.places.interned) ||
-	    names_read(how, &s->n_interned, 8, s->globals + s->layout.places.n_interned)) {
+	if (names_word(s, &n, context + s->layout.places.n_spans) ||
+	    names_word(s, &s->interned, s->globals + s->layout.places.interned) ||
+	    names_word(s, &s->n_interned, s->globals + s->layout.places.n_interned)) {
 		s->missing++;
 		return 0;
 	}
@@ -138,11 +138,11 @@ static __noinline int places_copy_spans(struct names_slot *s, __u64 how, __u64 c
 	s->span_at = 0;
 	names_gather(s, WIRE_TABLE_INTERNED);
 	bpf_loop(PLACES_BUCKETS, places_copy_bucket, &c, 0);
-	return names_flush_gathered(s, how);
+	return names_flush_gathered(s);
 }
 
 /* Append what is in `file`, and the name of it. */
-static __noinline int places_add_file(struct names_slot *s, __u64 how, __u32 number)
+STACK_APART int places_add_file(struct names_slot *s, __u32 number)
 {
 	const struct wire_layout_places *l;
 	__u64 used, n;
@@ -150,7 +150,7 @@ static __noinline int places_add_file(struct names_slot *s, __u64 how, __u32 num
 	if (!s)
 		return 0;
 	if (s->gathered.size > PLACES_ROOM)
-		names_flush_gathered(s, how);
+		names_flush_gathered(s);
 	l = &s->layout.places;
 	n = places_word(s, l->name_length);
 	if (n > places_word(s, l->name_capacity))
@@ -161,11 +161,8 @@ static __noinline int places_add_file(struct names_slot *s, __u64 how, __u32 num
 		n = 0;
 	if (used > PLACES_ROOM)
 		return 0;
-	NAMES_KEEP(n);
-	if (n > WIRE_FILE_NAME_MAX)
-		return 0;
-	if (n && names_read(how, s->gathered.bytes + used + PLACES_FILE_HEAD, n,
-			    places_word(s, l->name))) {
+	if (n && names_fetch(s, NAMES_AT(gathered.bytes) + used + PLACES_FILE_HEAD, n,
+			     places_word(s, l->name))) {
 		s->missing++;
 		return 0;
 	}
@@ -187,10 +184,10 @@ static long places_copy_file(__u32 i, void *p)
 	__u64 size = l->file_size, at = 0, n;
 
 	NAMES_KEEP(size);
-	if (size > WIRE_FILE_SIZE_MAX || names_is_over(c->how, s))
+	if (size > WIRE_FILE_SIZE_MAX || names_is_over(s))
 		return 1;
-	if (names_read(c->how, &at, 8, s->files + 8 * (__u64)i) ||
-	    names_read(c->how, s->file, size, at)) {
+	if (names_word(s, &at, s->files + 8 * (__u64)i) ||
+	    names_fetch(s, NAMES_AT(file), size, at)) {
 		s->missing++;
 		return 0;
 	}
@@ -201,23 +198,23 @@ static long places_copy_file(__u32 i, void *p)
 		s->missing++;
 		return 0;
 	}
-	places_add_file(s, c->how, i);
+	places_add_file(s, i);
 	s->line_bytes += n * 4;
 	s->piece.number = i;
 	places_copy_table(c, places_word(s, l->lines), n * 4);
 	return 0;
 }
 
-static __noinline int places_copy_files(struct names_slot *s, __u64 how)
+STACK_APART int places_copy_files(struct names_slot *s)
 {
-	struct names_loop c = {.slot = s, .how = how};
-	__u64 map = 0, n = 0;
+	struct names_loop c = {s};
+	__u64 map, n;
 
 	if (!s)
 		return 0;
-	if (names_read(how, &map, 8, s->globals + s->layout.places.source_map) ||
-	    names_read(how, &s->files, 8, map + s->layout.places.files) ||
-	    names_read(how, &n, 8, map + s->layout.places.n_files)) {
+	if (names_word(s, &map, s->globals + s->layout.places.source_map) ||
+	    names_word(s, &s->files, map + s->layout.places.files) ||
+	    names_word(s, &n, map + s->layout.places.n_files)) {
 		s->missing++;
 		return 0;
 	}
@@ -230,20 +227,18 @@ static __noinline int places_copy_files(struct names_slot *s, __u64 how)
 	s->span_step = 0;
 	names_gather(s, WIRE_TABLE_FILES);
 	bpf_loop(n, places_copy_file, &c, 0);
-	return names_flush_gathered(s, how);
+	return names_flush_gathered(s);
 }
 
 /* A table of which the globals have the address and the number of elements. */
-static __noinline int places_copy_elements(struct names_slot *s, __u64 how, __u32 at, __u32 n_at,
-					   __u32 size)
+STACK_APART int places_copy_elements(struct names_slot *s, __u32 at, __u32 n_at, __u32 size)
 {
-	struct names_loop c = {.slot = s, .how = how};
-	__u64 table = 0, n = 0;
+	struct names_loop c = {s};
+	__u64 table, n;
 
 	if (!s || !size || size > WIRE_EXPANSION_MAX)
 		return 0;
-	if (names_read(how, &table, 8, s->globals + at) ||
-	    names_read(how, &n, 8, s->globals + n_at)) {
+	if (names_word(s, &table, s->globals + at) || names_word(s, &n, s->globals + n_at)) {
 		s->missing++;
 		return 0;
 	}
@@ -258,7 +253,7 @@ static __noinline int places_copy_elements(struct names_slot *s, __u64 how, __u3
 }
 
 /* Where macros were called: the expansions that spans come from. */
-static __noinline int places_copy_calls(struct names_slot *s, __u64 how)
+STACK_APART int places_copy_calls(struct names_slot *s)
 {
 	const struct wire_layout_calls *l;
 
@@ -268,12 +263,12 @@ static __noinline int places_copy_calls(struct names_slot *s, __u64 how)
 	names_gather(s, WIRE_TABLE_INTERNED);
 	s->span_step = 0;
 	s->piece.table = WIRE_TABLE_CONTEXTS;
-	places_copy_elements(s, how, l->contexts, l->n_contexts, l->context_size);
+	places_copy_elements(s, l->contexts, l->n_contexts, l->context_size);
 	s->span_step = l->expansion_size;
 	s->span_at = l->call;
 	s->piece.table = WIRE_TABLE_EXPANSIONS;
-	places_copy_elements(s, how, l->expansions, l->n_expansions, l->expansion_size);
-	return names_flush_gathered(s, how);
+	places_copy_elements(s, l->expansions, l->n_expansions, l->expansion_size);
+	return names_flush_gathered(s);
 }
 
 #endif /* QPROF_NAMES_PLACES_H */

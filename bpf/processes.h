@@ -14,12 +14,14 @@
 
 enum process_event { PROCESS_FORK, PROCESS_EXEC };
 
-/* Both programs of an event call this first, in the same thread. */
+/* Both programs of an event, if there are two, call this first, in the same thread. */
 static __always_inline void process_see(enum process_event kind, __u32 event, int again)
 {
 	__u64 key = (__u64)kind << 32 | (__u32)bpf_get_current_pid_tgid();
 	__u32 *before;
 
+	if (!knobs.again)
+		return;
 	if (!again) {
 		/* The second program will find nothing, and count the event as made up for. */
 		if (bpf_map_update_elem(&seen, &key, &event, BPF_ANY))
@@ -149,7 +151,7 @@ static __always_inline int process_begin_image(__u32 pid, int again)
 		return 0;
 	contexts_forget(pid);
 	process_unmap(pid);
-	if (!again)
+	if (knobs.again && !again)
 		*target = TARGET_EXECUTED;
 	process_prepare_thread(bpf_get_current_task_btf());
 	return 1;

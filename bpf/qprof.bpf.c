@@ -131,7 +131,8 @@ int qprof_drop_site(struct pt_regs *ctx)
 /*
  * Fork, exec and exit have two programs each; the second does what the first has not done. The
  * kernel skips a program that is active on the CPU, and from 7.0 on these may be preempted: then
- * the first program of another thread is skipped, but hardly ever both.
+ * the first program of another thread is skipped, but hardly ever both. Before 7.0 only the first
+ * ones are loaded.
  */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
@@ -206,6 +207,15 @@ static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)
 }
 
 /*
+ * The kernel may have skipped both programs of a thread's exit, or one of them may have found no
+ * storage (until 6.1), but the program of the thread's last switch is never skipped.
+ */
+static __always_inline bool exit_may_be_unseen(void)
+{
+	return knobs.again || !internals_can_disable_preemption();
+}
+
+/*
  * Runs at every switch of every CPU, with interrupts off. Only threads of followed processes have
  * storage: a new thread gets it in on_fork(), an older one at its first hit. Any other thread costs
  * only the look-up. An interval that began while the capture was enabled is ended even after it was
@@ -224,8 +234,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	if (from)
 		off_cpu_leave(from, off_cpu_reason(preempt, prev_state), now);
-	/* The kernel may have skipped both programs of the thread's exit, but never this one. */
-	if (from && prev_state & TASK_DEAD)
+	if (from && exit_may_be_unseen() && prev_state & TASK_DEAD)
 		process_end_thread(internals_is_last_thread(prev));
 	if (to)
 		off_cpu_return(to, now);
@@ -237,7 +246,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_last_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	if (prev_state & TASK_DEAD && bpf_task_storage_get(&stacks, prev, NULL, 0))
+	if (exit_may_be_unseen() && prev_state & TASK_DEAD &&
+	    bpf_task_storage_get(&stacks, prev, NULL, 0))
 		process_end_thread(internals_is_last_thread(prev));
 	return 0;
 }

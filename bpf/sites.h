@@ -285,7 +285,7 @@ static __always_inline int site_guard(struct pt_regs *ctx, __u64 cookie)
 	__u64 now;
 	struct thread_stack *t = thread_begin_hit(&now);
 	__u32 label = wire_cookie_label(cookie);
-	__u64 slot[2] = {}; /* where its text is, and how long */
+	__u64 at = PT_REGS_SP(ctx) + 8 * label, text;
 
 	if (!t || thread_has_stopped(t))
 		return 0;
@@ -294,10 +294,12 @@ static __always_inline int site_guard(struct pt_regs *ctx, __u64 cookie)
 		if (knobs.keys)
 			argument_read(ctx, t, cookie);
 	} else if (label < WIRE_LABEL_WITH_ARGUMENT) {
-		/* If the slot is unreadable, use a length that no label has. */
-		if (maps_read_user(slot, sizeof(slot), PT_REGS_SP(ctx) + 8 * label))
-			slot[1] = ~0ull;
-		label_read(t, slot[0], slot[1], 0);
+		/* Where the text is, and how long: of an unreadable one, as no label is. */
+		argument_load(t, at, 8);
+		text = t->scratch.value;
+		if (argument_load(t, at + 8, 8))
+			t->scratch.value = ~0ull;
+		label_read(t, text, t->scratch.value, 0);
 	}
 	stack_on_guard(t, label == WIRE_LABEL_OF_QUERY, now);
 	off_cpu_done(t);

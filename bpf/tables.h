@@ -37,9 +37,9 @@ static long tables_add_shard(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
-	__u64 n = 0;
+	__u64 n;
 
-	if (names_read(c->how, &n, 8, s->shard) || n > WIRE_RESULTS_MAX) {
+	if (names_word(s, &n, s->shard) || n > WIRE_RESULTS_MAX) {
 		s->entries = WIRE_NO_COUNT;
 		return 1;
 	}
@@ -49,22 +49,21 @@ static long tables_add_shard(__u32 i, void *p)
 }
 
 /* Set s->entries to those of the hash table at `at`; beyond WIRE_RESULTS_MAX: not known. */
-static __noinline int tables_entries(struct names_slot *s, __u64 how, __u64 at)
+STACK_APART int tables_entries(struct names_slot *s, __u64 at)
 {
-	struct names_loop c = {s, how};
-	__u8 mode = 0;
+	struct names_loop c = {s};
 
 	if (!s)
 		return 0;
 	s->entries = WIRE_NO_COUNT;
-	if (names_read(how, &mode, 1, at + s->tables.mode))
+	if (names_fetch(s, NAMES_AT(word), 1, at + s->tables.mode))
 		return 0;
-	if (mode != s->tables.sharded) {
-		if (names_read(how, &s->entries, 8, at + s->tables.items))
+	if ((__u8)s->word != s->tables.sharded) {
+		if (names_word(s, &s->entries, at + s->tables.items))
 			s->entries = WIRE_NO_COUNT;
 		return 0;
 	}
-	if (names_read(how, &s->shard, 8, at + s->tables.shards))
+	if (names_word(s, &s->shard, at + s->tables.shards))
 		return 0;
 	s->shard += s->tables.items;
 	s->entries = 0;
@@ -73,41 +72,40 @@ static __noinline int tables_entries(struct names_slot *s, __u64 how, __u64 at)
 }
 
 /* True if the vtable of a query is where it is said to be: its name's address and length are. */
-static __always_inline int tables_has_name(struct names_slot *s, __u64 how,
-					   const struct wire_query_table *q)
+STACK_APART int tables_has_name(struct names_slot *s, const struct wire_query_table *q)
 {
-	__u64 name[2] = {};
+	const __u64 *name;
 
-	return !names_read(how, name, 16, s->gcx + q->name) && name[0] == s->bias + q->text &&
-	       name[1] == q->length;
+	if (!s || !q || names_fetch(s, NAMES_AT(entry), 16, s->gcx + q->name))
+		return 0;
+	name = (const __u64 *)s->entry;
+	return name[0] == s->bias + q->text && name[1] == q->length;
 }
 
 /* The results of a query: of local definitions or all, and of other crates' definitions. */
-static __noinline int tables_count(struct names_slot *s, __u64 how,
-				   const struct wire_query_table *q, __u32 at)
+STACK_APART int tables_count(struct names_slot *s, const struct wire_query_table *q, __u32 at)
 {
 	__u64 n = WIRE_NO_COUNT, place = at;
-	__u32 state = 0;
 
-	if (!s || !q || !tables_has_name(s, how, q))
+	if (!s || !q || !tables_has_name(s, q))
 		return 0;
 	s->entries = 0;
 	switch (q->kind) {
 	case WIRE_CACHE_DEF:
-		tables_entries(s, how, s->gcx + q->others);
+		tables_entries(s, s->gcx + q->others);
 		/* fall through */
 	case WIRE_CACHE_VEC:
-		if (names_read(how, &n, 8, s->gcx + q->cache + s->tables.vec_count))
+		if (names_word(s, &n, s->gcx + q->cache + s->tables.vec_count))
 			n = WIRE_NO_COUNT;
 		break;
 	case WIRE_CACHE_HASH:
-		tables_entries(s, how, s->gcx + q->cache);
+		tables_entries(s, s->gcx + q->cache);
 		n = s->entries;
 		s->entries = 0;
 		break;
 	case WIRE_CACHE_ONCE:
-		if (!names_read(how, &state, 4, s->gcx + q->cache))
-			n = state == s->tables.once;
+		if (!names_fetch(s, NAMES_AT(word), 4, s->gcx + q->cache))
+			n = (__u32)s->word == s->tables.once;
 		break;
 	}
 	if (n > WIRE_RESULTS_MAX || s->entries > WIRE_RESULTS_MAX)
@@ -116,7 +114,7 @@ static __noinline int tables_count(struct names_slot *s, __u64 how,
 	place &= WIRE_COUNTS_MAX - 1;
 	s->counts.items[place].results = n;
 	s->counts.items[place].others = s->entries;
-	tables_entries(s, how, s->gcx + q->active);
+	tables_entries(s, s->gcx + q->active);
 	place = at;
 	NAMES_KEEP(place);
 	place &= WIRE_COUNTS_MAX - 1;
@@ -127,7 +125,7 @@ static __noinline int tables_count(struct names_slot *s, __u64 how,
 	return 0;
 }
 
-STACK_APART int tables_send(struct names_slot *s, __u64 how, __u32 n)
+STACK_APART int tables_send(struct names_slot *s, __u32 n)
 {
 	__u64 size = n;
 
@@ -141,7 +139,7 @@ STACK_APART int tables_send(struct names_slot *s, __u64 how, __u32 n)
 	if (size > sizeof(s->counts.items))
 		return 0;
 	s->counts.n = n;
-	if (names_are_valid(how, s) && !names_is_late(how, s))
+	if (!names_are_void(s))
 		bpf_ringbuf_output(&ring, &s->counts,
 				   sizeof(s->counts) - sizeof(s->counts.items) + size,
 				   s->counts.moment == WIRE_COUNTS_RUNNING ? maps_wakeup_flags()
@@ -157,7 +155,7 @@ static long tables_read_query(__u32 i, void *p)
 	__u32 key = wire_wrapper_key(s->counts.lib, i);
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
 
-	if (names_is_late(c->how, s))
+	if (names_is_late(s))
 		return 1;
 	NAMES_KEEP(at);
 	at &= WIRE_COUNTS_MAX - 1;
@@ -167,38 +165,44 @@ static long tables_read_query(__u32 i, void *p)
 	s->counts.items[at].others = 0;
 	s->counts.items[at].active = 0;
 	if (q)
-		tables_count(s, c->how, q, at);
+		tables_count(s, q, at);
 	if (at == WIRE_COUNTS_MAX - 1 || i + 1 >= s->tables.n)
-		tables_send(s, c->how, at + 1);
+		tables_send(s, at + 1);
 	return 0;
+}
+
+/* The bucket that has key `at`: the first one has `first`, each other one as many as all before. */
+STACK_APART int tables_bucket(__u32 first, __u32 at)
+{
+	int bucket = 0;
+
+	for (; bucket < WIRE_VEC_BUCKETS; bucket++)
+		if (at < (__u64)first << bucket)
+			break;
+	return bucket;
 }
 
 static long tables_send_piece(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 	struct names_slot *s = c->slot;
-	__u64 at = (__u64)i * WIRE_KEYS_MAX, in_bucket = at, bucket = 0, n, address = 0;
+	__u64 at = (__u64)i * WIRE_KEYS_MAX, in_bucket = at, n, address;
+	__u32 bucket;
 
-	if (at >= s->n_keys || names_is_late(c->how, s))
+	if (at >= s->n_keys || names_is_late(s))
 		return 1;
-	for (__u32 k = 0; k < WIRE_VEC_BUCKETS; k++) {
-		if (at < (__u64)s->tables.first << k)
-			break;
-		in_bucket = at - ((__u64)s->tables.first << k);
-		bucket = k + 1;
-	}
+	bucket = tables_bucket(s->tables.first, at);
+	if (bucket)
+		in_bucket -= (__u64)s->tables.first << ((bucket - 1) & 31);
 	n = s->n_keys - at;
 	n = (n < WIRE_KEYS_MAX ? n : WIRE_KEYS_MAX) * sizeof(__u32);
-	NAMES_KEEP(n);
-	if (!n || n > WIRE_PIECE_MAX)
-		return 1;
 	/* What is behind it would be taken for the rest. */
-	if (names_read(c->how, &address, 8, s->address + 8 * bucket) ||
-	    names_read(c->how, s->piece.bytes, n, address + in_bucket * sizeof(__u32)))
+	if (names_word(s, &address, s->address + 8ull * bucket) ||
+	    names_fetch(s, NAMES_AT(piece.bytes), n, address + in_bucket * sizeof(__u32)))
 		return 1;
 	s->piece.offset = at * sizeof(__u32);
 	s->piece.size = n;
-	names_send(s, c->how, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	names_send_bytes(s, n);
 	return s->missing != 0;
 }
 
@@ -208,11 +212,11 @@ static long tables_send_keys(__u32 i, void *p)
 	struct names_slot *s = c->slot;
 	__u32 key = wire_wrapper_key(s->counts.lib, i);
 	const struct wire_query_table *q = bpf_map_lookup_elem(&query_tables, &key);
-	__u64 n = 0;
+	__u64 n;
 
-	if (names_is_late(c->how, s))
+	if (names_is_late(s))
 		return 1;
-	if (!q || !q->keys || !tables_has_name(s, c->how, q))
+	if (!q || !q->keys || !tables_has_name(s, q))
 		return 0;
 	if (q->kind == WIRE_CACHE_HASH) {
 		s->query = *q;
@@ -222,7 +226,7 @@ static long tables_send_keys(__u32 i, void *p)
 		return 0;
 	}
 	if (!s->tables.first ||
-	    names_read(c->how, &n, 8, s->gcx + q->cache + s->tables.vec_count) ||
+	    names_word(s, &n, s->gcx + q->cache + s->tables.vec_count) ||
 	    n > s->entries_left)
 		return 0;
 	s->entries_left -= n;
@@ -235,14 +239,14 @@ static long tables_send_keys(__u32 i, void *p)
 }
 
 /* The keys, after tables_copy(). */
-static __noinline int tables_copy_keys(struct names_slot *s, __u64 how)
+STACK_APART int tables_copy_keys(struct names_slot *s)
 {
-	struct names_loop c = {s, how};
+	struct names_loop c = {s};
 
 	if (!s || !knobs.keys || !s->tables.n)
 		return 0;
-	s->entries_size = how == NAMES_DYING ? NAMES_DYING_HASH_MAX : NAMES_HASH_MAX;
-	s->entries_left = how == NAMES_DYING ? NAMES_DYING_MAX : NAMES_KEYS_MAX;
+	s->entries_size = s->dying ? NAMES_DYING_HASH_MAX : NAMES_HASH_MAX;
+	s->entries_left = s->dying ? NAMES_DYING_MAX : NAMES_KEYS_MAX;
 	s->piece.table = WIRE_TABLE_RESULTS;
 	bpf_loop(s->tables.n & (2 * WIRE_TABLES_MAX - 1), tables_send_keys, &c, 0);
 	s->piece.number = 0;
@@ -250,10 +254,9 @@ static __noinline int tables_copy_keys(struct names_slot *s, __u64 how)
 }
 
 /* Send the counts of all queries, of the context and the library at these addresses. */
-static __noinline int tables_copy(struct names_slot *s, __u64 how, __u64 context, __u64 bias,
-				  __u32 moment)
+STACK_APART int tables_copy(struct names_slot *s, __u64 context, __u64 bias, __u32 moment)
 {
-	struct names_loop c = {s, how};
+	struct names_loop c = {s};
 	const struct wire_tables *w;
 	__u32 lib;
 

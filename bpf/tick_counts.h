@@ -45,12 +45,12 @@ STACK_APART int tick_renew(struct wire_context *found, __u64 context, __u32 pid)
 static __noinline int tick_read(__u64 context, __u64 bias, __u32 lib)
 {
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	struct names_slot *s = l ? names_begin(bpf_get_current_pid_tgid() >> 32, lib, l) : NULL;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct names_slot *s = l ? names_begin(pid, lib, l, TICK_COUNTS_NS) : NULL;
 
 	if (!s)
 		return 0;
-	s->until_ns += TICK_COUNTS_NS - NAMES_DYING_NS;
-	tables_copy(s, NAMES_DYING, context, bias, WIRE_COUNTS_RUNNING);
+	tables_copy(s, context, bias, WIRE_COUNTS_RUNNING);
 	__sync_lock_test_and_set(&s->owner, 0);
 	return 0;
 }

@@ -460,6 +460,7 @@ struct wire_knobs {
 	wire_u32 roles;	   /* 1 << enum wire_role: sites that may be attached */
 	wire_u32 invoker;  /* the user who records: of others no absent page is waited for */
 	wire_u32 unprobed; /* 1: none is, so that contexts are dropped unseen */
+	wire_u32 again;	   /* 1: fork, exec and exit have a second program each */
 };
 
 /*
@@ -750,7 +751,7 @@ _Static_assert(sizeof(struct wire_exec) == 48 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_any_exec) == 16, "wire_any_exec");
 _Static_assert(sizeof(struct wire_exit) == 32, "wire_exit");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 48, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 52, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "capture.h"
+#include "capture/kernel_load.h"
 #include "capture/uprobe_multi.h"
 #include "execs.skel.h"
 #include "qprof.skel.h"
@@ -62,8 +63,10 @@ static int load_with_frame(int16_t bytes)
 static struct qprof_bpf *load_all(const char *btf)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf);
-	struct qprof_bpf *skel = qprof_bpf__open_opts(&opts);
+	struct qprof_bpf *skel;
 
+	assert_int_equal(programs__register(), 0);
+	skel = qprof_bpf__open_opts(&opts);
 	assert_non_null(skel);
 	if (uprobe_multi_is_available()) {
 		int type = uprobe_multi_attach_type();

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -25,6 +26,56 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 		return 0;
 	return vfprintf(stderr, fmt, ap);
 }
+
+/* ---- Programs that may not sleep ------------------------------------------------------------- */
+
+/* The kernel refuses such a program if it has a call that may sleep. There the call fails. */
+static int replace_sleep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long unused)
+{
+	const struct bpf_insn fails = {
+		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = -EFAULT};
+	size_t n = bpf_program__insn_cnt(prog);
+	_free_ struct bpf_insn *insns = calloc(n, sizeof(*insns));
+
+	(void)opts, (void)unused;
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	for (size_t i = 0; i < n; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
+		    insns[i].imm == BPF_FUNC_copy_from_user)
+			insns[i] = fails;
+	return bpf_program__set_insns(prog, insns, n);
+}
+
+static int attach_raw_tp(const struct bpf_program *prog, long unused, struct bpf_link **link)
+{
+	const char *name = strchr(bpf_program__section_name(prog), '/');
+
+	(void)unused;
+	*link = name ? bpf_program__attach_raw_tracepoint(prog, name + 1) : NULL;
+	return *link ? 0 : -errno;
+}
+
+int programs__register(void)
+{
+	static bool done;
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = replace_sleep);
+	int err;
+
+	if (done)
+		return 0;
+	err = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
+	if (err >= 0) {
+		opts.prog_attach_fn = attach_raw_tp;
+		err = libbpf_register_prog_handler("raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
+						   &opts);
+	}
+	done = err >= 0;
+	return done ? 0 : err;
+}
+
+/* ---- Choosing ------------------------------------------------------------------------------- */
 
 static bool wants_hits(const struct kernel_options *opt)
 {
@@ -234,6 +285,28 @@ static int prepare_samples(struct loaded *l, const struct kernel_options *all, b
 								  : SAMPLED_BLOCKS);
 }
 
+/*
+ * From 7.0 on the kernel may preempt a program of a tracepoint, and skips it in other threads of
+ * that CPU meanwhile. Where this is wrong, what is skipped is counted as lost.
+ */
+static bool tracepoints_are_preempted(void)
+{
+	struct utsname u;
+	unsigned int major;
+
+	return uname(&u) || sscanf(u.release, "%u.", &major) != 1 || major >= 7;
+}
+
+static void choose_second_programs(struct loaded *l)
+{
+	bool again = tracepoints_are_preempted();
+
+	l->skel->rodata->knobs.again = again;
+	bpf_program__set_autoload(l->skel->progs.on_fork_again, again);
+	bpf_program__set_autoload(l->skel->progs.on_exec_again, again);
+	bpf_program__set_autoload(l->skel->progs.on_exit_again, again);
+}
+
 /* Root, if that is not known. */
 static uid_t invoker_uid(void)
 {
@@ -249,6 +322,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	if (!l->skel)
 		return -errno;
 	list_programs(l, opt);
+	choose_second_programs(l);
 	bpf_program__set_autoload(l->skel->progs.on_switch, switches && opt->off_cpu);
 	bpf_program__set_autoload(l->skel->progs.on_last_switch,
 				  switches && !opt->off_cpu && !opt->only_open);
@@ -367,6 +441,8 @@ static int attach_lifecycle(struct loaded *l)
 		s->links.on_signal = bpf_program__attach(s->progs.on_signal);
 
 	for (size_t i = 0; i < N_OF(needed); i++) {
+		if (!bpf_program__autoload(needed[i].prog))
+			continue;
 		*needed[i].link = bpf_program__attach(needed[i].prog);
 		if (!*needed[i].link)
 			return diag_error_r(
@@ -414,7 +490,8 @@ int loaded__init(struct loaded *l, const struct kernel_options *opt)
 
 	*l = (struct loaded){0};
 	libbpf_set_print(print_libbpf);
-	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: load_and_attach(l, opt);
+	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: programs__register()
+		  ?: load_and_attach(l, opt);
 	if (err)
 		loaded__clear(l);
 	return err;

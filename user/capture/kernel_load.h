@@ -18,6 +18,12 @@ struct loaded {
 	int unsampled; /* negative errno: samples that nobody asked for are not possible */
 };
 
+/*
+ * To be called before the programs are opened, whose calls that may sleep are there for programs
+ * that may sleep only. 0, or a negative errno.
+ */
+int programs__register(void);
+
 /* 0, or a negative errno after one line. Then `l` is empty. */
 int loaded__init(struct loaded *l, const struct kernel_options *opt);
 

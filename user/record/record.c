@@ -41,6 +41,12 @@
 #define SERVICE_SECONDS 30
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
+/*
+ * The pause after a drain that something has woken us for: a loader maps ten libraries within some
+ * ms, and each of these would wake us. It is short beside the 10 ms in which a compiler that is not
+ * attached to must be stopped.
+ */
+#define REST_MS 1
 
 struct capture {
 	const struct cli_record_options *opt;
@@ -58,6 +64,7 @@ struct capture {
 	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	uint64_t next_tick_ns;
+	bool woken; /* by records */
 	uint64_t set_up_ns; /* CPU time of this process until the recording began, without: */
 	uint64_t read_ns;   /* children that read files, which later recordings need not */
 	uint64_t looked_ns; /* for other recordings */
@@ -471,8 +478,11 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
+	if (c->woken && !session__waiting(c->session))
+		poll(fds, 1, REST_MS);
 	if (poll(fds, n, wait_ms(c)) < 0)
 		return errno == EINTR ? 0 : -errno;
+	c->woken = fds[1].revents;
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		if (fds[2 + i].revents & POLLIN)
 			close(take_fd(c->pidfds[i]));
