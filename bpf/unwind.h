@@ -301,9 +301,6 @@ static inline int unwind_walk(struct unwind *u)
 	return 0;
 }
 
-/* Keeps the compiler from dropping a bound that it knows of, and the verifier does not. */
-#define UNWIND_KEEP(value) __asm__ volatile("" : "+r"(value))
-
 /*
  * Set u->mapping to the one of `m` that holds `pc`; nonzero: there is none. The search has no
  * branches, each of which would double what the verifier follows; nor has it a mask of all bits or

@@ -6,7 +6,7 @@
  * define unwind_block().
  *
  * Every offset is masked to its block, so that a damaged area gives a wrong rule at most. Counting
- * takes words of 8 bytes without branches inside: the verifier follows each branch of each round.
+ * has no branches in its rounds, as the verifier follows each branch of each round.
  */
 #ifndef QPROF_UNWIND_LOOKUP_H
 #define QPROF_UNWIND_LOOKUP_H
@@ -23,8 +23,13 @@ static const wire_u8 *unwind_block(wire_u32 number);
 #define UNWIND_APART static inline
 #endif
 
-#define UNWIND_LOW_BITS	 0x0101010101010101ull
-#define UNWIND_HIGH_BITS 0x8080808080808080ull
+/*
+ * Keeps the compiler from dropping a bound that it knows of, and the verifier does not, and from
+ * making a branch.
+ */
+#define UNWIND_KEEP(value) __asm__ volatile("" : "+r"(value))
+
+#define UNWIND_LOW_BITS 0x0101010101010101ull
 
 /* The 8 bytes at an offset in a block. */
 static inline wire_u64 unwind_word(const wire_u8 *block, wire_u32 at)
@@ -47,25 +52,13 @@ static inline wire_u64 unwind_low(wire_u64 word, wire_u32 n)
 	return word & ((1ull << (n & 63)) - 1);
 }
 
-/* How many of 8 bytes, the first ones in a row, are at most `limit`. */
-static inline wire_u32 unwind_count_up_to(wire_u64 bytes, wire_u32 limit)
-{
-	wire_u64 x = bytes, y = limit * UNWIND_LOW_BITS, above, first;
-	/* Per byte, whether the low 7 bits of y reach those of x; no borrow crosses a byte. */
-	wire_u64 low = (y | UNWIND_HIGH_BITS) - (x & ~UNWIND_HIGH_BITS);
-
-	above = ~((~x & y) | (~(x ^ y) & low)) & UNWIND_HIGH_BITS;
-	/* The bits below the lowest one; all if there is none. */
-	first = (above & -above) - 1;
-	return (wire_u32)((((first & UNWIND_HIGH_BITS) >> 7) * UNWIND_LOW_BITS) >> 56);
-}
-
 /* The first `n` of 32 fields of 2 bits, all of them if n is larger; n is not 0. */
 static inline wire_u64 unwind_first_fields(wire_u64 fields, wire_u32 n)
 {
 	wire_u64 over = (wire_u64)n - 32, is_less = over >> 63;
 
-	return fields & (~0ull >> ((0 - is_less) & (0 - 2 * over) & 63));
+	UNWIND_KEEP(is_less);
+	return fields & (~0ull >> (is_less * (0 - 2 * over) & 63));
 }
 
 /* The sum of the bytes that 32 fields of 2 bits stand for: 0, 1, 2 or 4 each. */
@@ -83,22 +76,21 @@ static inline wire_u32 unwind_sum_lengths(wire_u64 fields)
 UNWIND_APART wire_u32 unwind_count_pcs(wire_u32 at, wire_u32 n, wire_u32 pc)
 {
 	const wire_u8 *block = unwind_block(at >> WIRE_UNWIND_BLOCK_SHIFT);
-	wire_u32 count = 0;
+	wire_u64 count = 0;
 
 	if (!block)
 		return 0;
-	/* The last word may count more than the pcs, which the end cuts off. */
-	for (wire_u32 i = 0; i < 256; i += 8) {
-		wire_u32 here;
+	for (wire_u64 step = 128; step; step /= 2) {
+		wire_u64 next = count + step, is_above;
 
-		if (i >= n)
-			break;
-		here = unwind_count_up_to(unwind_word(block, at + i), pc);
-		count += here;
-		if (here < 8)
-			break;
+		UNWIND_KEEP(next);
+		/* The last of them is above `pc`, or is none of the n. */
+		is_above = (pc - (unwind_word(block, at + (wire_u32)next - 1) & 0xff)) >> 63 |
+			   (n - next) >> 63;
+		UNWIND_KEEP(is_above);
+		count = next - step * is_above;
 	}
-	return count < n ? count : n;
+	return (wire_u32)count;
 }
 
 /* The bytes of the first n values whose fields begin at `at` in the area. */

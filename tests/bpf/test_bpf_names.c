@@ -340,7 +340,8 @@ static void deadly_signals_are_seen(void **state)
 
 	need_capture();
 	t = open_test(16, BIG_RING);
-	assert_int_equal(n_links("sched_process_exit"), 2);
+	/* Two where the kernel may skip one. */
+	assert_in_range(n_links("sched_process_exit"), 1, 2);
 	assert_int_equal(n_links("signal_deliver"), 1);
 	capture_script(&t->capture, "a");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/recordings.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -10,16 +11,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proc/processes.h"
 #include "qprof/trace_format.h"
 
 #define PROGRAM "qprof-bpf"
 
-static bool is_ours(const char *comm_path)
+/* The machine may have thousands of processes: three calls for each. */
+static bool is_ours(int proc, const char *pid)
 {
-	_fclose_ FILE *f = fopen(comm_path, "re");
-	char name[32] = "";
+	char path[NAME_MAX + 8], name[32];
+	_close_ int fd = -1;
+	ssize_t n;
 
-	return f && fgets(name, sizeof(name), f) && !strcmp(name, PROGRAM "\n");
+	snprintf(path, sizeof(path), "%s/comm", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, name, sizeof(name));
+	return n == sizeof(PROGRAM) && !memcmp(name, PROGRAM "\n", sizeof(PROGRAM));
 }
 
 /* True if the descriptor N of /proc/PID/fdinfo/N is open for writing. */
@@ -100,30 +107,27 @@ static bool is_trusted(const char *process)
 	return !stat(process, &st) && (!st.st_uid || st.st_uid == getuid());
 }
 
+/* `trusted`: only what is_trusted(), and none of our helpers, which have our files. */
 static int find(const char *root, bool trusted, struct recordings *r)
 {
-	_free_ char *pattern = NULL;
-	glob_t found = {};
+	_closedir_ DIR *proc = NULL;
+	char path[PATH_MAX];
+	struct dirent *ent;
 	int err = 0;
 
 	*r = (struct recordings){};
-	if (asprintf(&pattern, "%s/proc/[0-9]*/comm", root) < 0) {
-		pattern = NULL;
-		return -ENOMEM;
-	}
-	glob(pattern, GLOB_NOSORT, NULL, &found);
-	for (size_t i = 0; i < found.gl_pathc && !err; i++) {
-		char *path = found.gl_pathv[i];
-		pid_t pid = atoi(path + strlen(root) + strlen("/proc/"));
+	snprintf(path, sizeof(path), "%s/proc", root);
+	proc = opendir(path);
+	while (proc && !err && (ent = readdir(proc))) {
+		pid_t pid = atoi(ent->d_name);
 
-		if (pid == getpid() || !is_ours(path))
+		if (pid <= 0 || pid == getpid() || !is_ours(dirfd(proc), ent->d_name))
 			continue;
-		*strrchr(path, '/') = '\0';
-		if (trusted && !is_trusted(path))
+		snprintf(path, sizeof(path), "%s/proc/%d", root, (int)pid);
+		if (trusted && (!is_trusted(path) || process_parent(pid) == getpid()))
 			continue;
 		err = look_at(r, path, pid);
 	}
-	globfree(&found);
 	return err;
 }
 
