@@ -4,6 +4,13 @@
 
 #include "../fixtures/fake_root.h"
 
+#define LOCKS                                                 \
+	"1: POSIX  ADVISORY  WRITE 43 00:22:1 0 EOF\n"         \
+	"2: FLOCK  ADVISORY  WRITE 43 00:22:2 0 EOF\n"         \
+	"3: FLOCK  ADVISORY  READ 42 00:22:3 0 EOF\n"          \
+	"4: FLOCK  ADVISORY  READ 40 00:22:3 0 EOF\n"          \
+	"4: -> FLOCK  ADVISORY  WRITE 43 00:22:3 0 EOF\n"      \
+	"5: FLOCK  ADVISORY  READ 41 00:22:3 0 EOF\n"
 #define TRACE "\x89QPT\r\n\x1a\n and more"
 
 static void add_fd(const char *process, int fd, const char *target, const char *flags)
@@ -59,7 +66,7 @@ static void a_hidden_recording_is_counted(void **state)
 /* A helper of a recorder has its file, and ours has our own. */
 static void each_other_recording_counts_once(void **state)
 {
-	char ours[64], first[64], second[64];
+	char ours[64], first[64], second[64], third[64];
 	uint32_t n;
 
 	snprintf(ours, sizeof(ours), "%s/ours.qpt", fake_root);
@@ -67,7 +74,10 @@ static void each_other_recording_counts_once(void **state)
 	snprintf(second, sizeof(second), "%s/second.qpt", fake_root);
 	fake_root_file("/ours.qpt", TRACE);
 	fake_root_file("/first.qpt", TRACE);
+	snprintf(third, sizeof(third), "%s/third.qpt", fake_root);
 	fake_root_file("/second.qpt", TRACE);
+	fake_root_file("/third.qpt", TRACE);
+	fake_root_file("/proc/locks", LOCKS);
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	assert_int_equal(n, 0);
 	add_fd("/proc/self", 7, ours, "02100001");
@@ -80,8 +90,10 @@ static void each_other_recording_counts_once(void **state)
 	fake_root_file("/proc/42/comm", "qprof-bpf\n");
 	add_fd("/proc/42", 4, first, "02100001");
 	add_fd("/proc/42", 5, second, "02100001");
+	fake_root_file("/proc/43/comm", "qprof-bpf\n");
+	add_fd("/proc/43", 5, third, "02100001");
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
-	/* One recording, whose helper has one of its two traces. */
+	/* One recording, whose helper has one of its two traces. Process 43 has no mark. */
 	assert_int_equal(n, 1);
 }
 

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/recordings.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proc/processes.h"
 #include "qprof/trace_format.h"
 
 #define PROGRAM "qprof-bpf"
 
-/* The machine may have thousands of processes: three calls for each. */
-static bool is_ours(int proc, const char *pid)
+/* `process` is /proc/PID. */
+static bool is_ours(const char *process)
 {
-	char path[NAME_MAX + 8], name[32];
-	_close_ int fd = -1;
-	ssize_t n;
+	char path[PATH_MAX], name[32] = "";
+	_fclose_ FILE *f = NULL;
 
-	snprintf(path, sizeof(path), "%s/comm", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, name, sizeof(name));
-	return n == sizeof(PROGRAM) && !memcmp(name, PROGRAM "\n", sizeof(PROGRAM));
+	snprintf(path, sizeof(path), "%s/comm", process);
+	f = fopen(path, "re");
+	return f && fgets(name, sizeof(name), f) && !strcmp(name, PROGRAM "\n");
 }
 
 /* True if the descriptor N of /proc/PID/fdinfo/N is open for writing. */
@@ -71,7 +68,6 @@ static int add(struct recordings *r, pid_t pid, const char *path)
 	return new->file &&new->path ? 0 : -ENOMEM;
 }
 
-/* `process` is /proc/PID. */
 static int look_at(struct recordings *r, const char *process, pid_t pid)
 {
 	_free_ char *pattern = NULL, *info = NULL;
@@ -107,33 +103,61 @@ static bool is_trusted(const char *process)
 	return !stat(process, &st) && (!st.st_uid || st.st_uid == getuid());
 }
 
-/* `trusted`: only what is_trusted(), and none of our helpers, which have our files. */
-static int find(const char *root, bool trusted, struct recordings *r)
+int recordings__find(const char *root, struct recordings *r)
 {
-	_closedir_ DIR *proc = NULL;
-	char path[PATH_MAX];
-	struct dirent *ent;
+	_free_ char *pattern = NULL;
+	glob_t found = {};
 	int err = 0;
 
 	*r = (struct recordings){};
-	snprintf(path, sizeof(path), "%s/proc", root);
-	proc = opendir(path);
-	while (proc && !err && (ent = readdir(proc))) {
-		pid_t pid = atoi(ent->d_name);
-
-		if (pid <= 0 || pid == getpid() || !is_ours(dirfd(proc), ent->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/proc/%d", root, (int)pid);
-		if (trusted && (!is_trusted(path) || process_parent(pid) == getpid()))
-			continue;
-		err = look_at(r, path, pid);
+	if (asprintf(&pattern, "%s/proc/[0-9]*", root) < 0) {
+		pattern = NULL;
+		return -ENOMEM;
 	}
+	glob(pattern, GLOB_NOSORT, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc && !err; i++) {
+		const char *process = found.gl_pathv[i];
+		pid_t pid = atoi(strrchr(process, '/') + 1);
+
+		if (pid != getpid() && is_ours(process))
+			err = look_at(r, process, pid);
+	}
+	globfree(&found);
 	return err;
 }
 
-int recordings__find(const char *root, struct recordings *r)
+/* ---- Beside ours ----------------------------------------------------------------------------- */
+
+int recordings__mark(void)
 {
-	return find(root, false, r);
+	_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		flock(fd, LOCK_SH | LOCK_NB);
+	return take_fd(fd);
+}
+
+/* A recording has a mark: /proc has one directory for each process, and looking at all takes ms. */
+static int find_marked(const char *root, struct recordings *r)
+{
+	_fclose_ FILE *locks = NULL;
+	char path[PATH_MAX], line[256];
+	pid_t last = 0;
+	int err = 0, pid;
+
+	*r = (struct recordings){};
+	snprintf(path, sizeof(path), "%s/proc/locks", root);
+	locks = fopen(path, "re");
+	while (locks && !err && fgets(line, sizeof(line), locks)) {
+		if (sscanf(line, "%*u: FLOCK ADVISORY READ %d", &pid) != 1 || pid <= 0 ||
+		    pid == last || pid == getpid())
+			continue;
+		last = pid;
+		snprintf(path, sizeof(path), "%s/proc/%d", root, pid);
+		if (is_ours(path) && is_trusted(path))
+			err = look_at(r, path, pid);
+	}
+	return err;
 }
 
 static bool is_same(const char *path, const struct stat *file)
@@ -143,7 +167,7 @@ static bool is_same(const char *path, const struct stat *file)
 	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
-/* Ours has the files that we have open; a helper has its recorder's. */
+/* Ours has the files that we have open. */
 static bool is_another(const struct recordings *r, size_t i, const glob_t *own)
 {
 	struct stat st;
@@ -166,7 +190,7 @@ int recordings__beside(const char *root, uint32_t *n)
 	_free_ char *pattern = NULL;
 	glob_t own = {};
 	uint32_t others = 0;
-	int err = find(root, true, &r);
+	int err = find_marked(root, &r);
 
 	if (err)
 		return err;

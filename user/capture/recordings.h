@@ -29,7 +29,14 @@ struct recordings {
 int recordings__find(const char *root, struct recordings *r);
 
 /*
- * The number of other recordings of root and of our own user, at `root` as above. 0 or -ENOMEM.
+ * Let recordings__beside() of other recordings find this one, for as long as the descriptor is
+ * open: a lock on our program, which anybody may share. -1: they do not find it.
+ */
+int recordings__mark(void);
+
+/*
+ * The number of other recordings of root and of our own user that have a mark, at `root` as above.
+ * 0 or -ENOMEM.
  */
 int recordings__beside(const char *root, uint32_t *n);
 

@@ -69,6 +69,7 @@ struct capture {
 	uint64_t read_ns;   /* children that read files, which later recordings need not */
 	uint64_t looked_ns; /* for other recordings */
 	uint32_t beside;    /* of these at the last look */
+	int mark;	    /* for their looks */
 };
 
 static void capture_fini(struct capture *c)
@@ -84,6 +85,7 @@ static void capture_fini(struct capture *c)
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
+	cleanup_close_p(&c->mark);
 	diag_wait_with(-1, NULL, NULL);
 	control__destroy(&c->control);
 }
@@ -635,7 +637,8 @@ static void add_to_history(struct capture *c, bool recorded)
 
 int record_run(const struct cli_record_options *o, recorder_report_fn report)
 {
-	struct capture c = {.opt = o, .report = report, .control.fd = -1};
+	struct capture c = {
+		.opt = o, .report = report, .control.fd = -1, .mark = recordings__mark()};
 	int code, status;
 	bool launched;
 
