@@ -126,25 +126,41 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	bpf_program__set_autoload(l->skel->progs.on_signal, names);
 }
 
-/* Processes of one build at a time; of the whole machine there may be 65,536. */
+/*
+ * Processes of one build at a time; of the whole machine there may be 65,536. Likewise entries of a
+ * table for all libraries: rustc 1.95 has 1,900 in the largest one, with all sites.
+ */
 #define TARGETS_BUILD 16384
+#define LIBS_BUILD    16384
+/* Frames beyond those of their threads, where no queries are among them. */
+#define OVERFLOW_ACTIVITIES 4096
 
 /* What no program looks up has one entry: the kernel allocates for all of them. */
 static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 {
 	const struct qprof_bpf *s = l->skel;
-	struct bpf_map *const of_probes[] = {
-		s->maps.providers, s->maps.steps, s->maps.overflow, s->maps.labels, s->maps.sources,
+	bool probes = s->rodata->knobs.roles, queries = l->progs[WIRE_ROLE_START];
+	uint32_t of_libs = opt->one_build ? LIBS_BUILD : 0;
+	/* 0: as it is. */
+	const struct {
+		struct bpf_map *map;
+		uint32_t n;
+	} sizes[] = {
+		{s->maps.targets, opt->one_build ? TARGETS_BUILD : 0},
+		{s->maps.wrappers, opt->callers ? of_libs : 1},
+		{s->maps.memory_keys, probes || opt->keys ? of_libs : 1},
+		{s->maps.query_tables, probes || opt->keys ? of_libs : 1},
+		{s->maps.providers, probes ? of_libs : 1},
+		{s->maps.steps, probes ? of_libs : 1},
+		{s->maps.overflow, !probes ? 1 : queries ? 0 : OVERFLOW_ACTIVITIES},
+		{s->maps.labels, probes ? 0 : 1},
+		{s->maps.sources, probes ? 0 : 1},
 	};
-	int err = opt->callers ? 0 : bpf_map__set_max_entries(s->maps.wrappers, 1);
+	int err = 0;
 
-	if (!err && !s->rodata->knobs.roles && !opt->keys)
-		err = bpf_map__set_max_entries(s->maps.memory_keys, 1);
-
-	if (!err && opt->one_build)
-		err = bpf_map__set_max_entries(s->maps.targets, TARGETS_BUILD);
-	for (size_t i = 0; i < N_OF(of_probes) && !err && !s->rodata->knobs.roles; i++)
-		err = bpf_map__set_max_entries(of_probes[i], 1);
+	for (size_t i = 0; i < N_OF(sizes) && !err; i++)
+		if (sizes[i].n)
+			err = bpf_map__set_max_entries(sizes[i].map, sizes[i].n);
 	return err;
 }
 
