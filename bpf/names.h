@@ -132,7 +132,10 @@ static __always_inline int names_is_late(const struct names_slot *s)
  */
 static __always_inline int names_are_void(struct names_slot *s)
 {
-	return names_is_late(s) || (s->dying && !bpf_map_lookup_elem(&contexts, &s->piece.pid));
+	/* Linux 6.1 takes no key from the memory that a function is given. */
+	__u32 pid = s->piece.pid;
+
+	return names_is_late(s) || (s->dying && !bpf_map_lookup_elem(&contexts, &pid));
 }
 
 /* True if nothing more is to be read. */
