@@ -66,6 +66,7 @@ enum qpt_chunk_type {
 	QPT_PART = 26,
 	QPT_JOBS = 28,
 	QPT_RESULTS = 29,
+	QPT_LLVM = 30,
 };
 
 /*
@@ -149,7 +150,13 @@ enum {
 /* Columns of a batch of samples that may be left out. */
 #define QPT_SAMPLE_COLUMN_PROBES 1u
 #define QPT_SAMPLE_COLUMN_JOBS	 2u
-#define QPT_SAMPLE_COLUMNS_ALL	 (QPT_SAMPLE_COLUMN_PROBES | QPT_SAMPLE_COLUMN_JOBS)
+#define QPT_SAMPLE_COLUMN_LLVM	 4u
+#define QPT_SAMPLE_COLUMNS_ALL \
+	(QPT_SAMPLE_COLUMN_PROBES | QPT_SAMPLE_COLUMN_JOBS | QPT_SAMPLE_COLUMN_LLVM)
+
+/* The low bits of an entry of LLVM say what it is, the next one is set in the code generator. */
+#define QPT_LLVM_SCOPE_MASK 3u
+#define QPT_LLVM_CODEGEN    4u
 
 /* In a table of ranges: these locindexes lie in no function. */
 #define QPT_NO_FUNCTION (-1)
@@ -174,6 +181,7 @@ enum {
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
 #define QPT_SAMPLES_MAX	     65536u	  /* samples in one chunk */
 #define QPT_JOBS_MAX	     (1u << 22)	  /* jobs in one file */
+#define QPT_LLVM_MAX	     (1u << 20)	  /* entries of LLVM in one file */
 #define QPT_STACKS_MAX	     (1u << 24)	  /* entries of stacks in one file */
 #define QPT_STACK_CHUNK_MAX  65536u	  /* entries of stacks in one chunk */
 #define QPT_STACK_PLACES_MAX (1u << 22)	  /* different places of them in one file */
@@ -194,6 +202,7 @@ enum {
 #define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
 #define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
 #define QPT_EXPANSION_JOB    20u /* what a job counts */
+#define QPT_EXPANSION_LLVM   12u /* what an entry of LLVM counts */
 /*
  * Items of all RESULTS: so many, and one more for each byte of the file. Each may be a sum of its
  * own. A writer stores them as they are, a byte at least for each, once the others are used up.

@@ -99,6 +99,18 @@ static void use_jobs(const struct trace_reader *r, uint32_t id)
 	}
 }
 
+static void use_llvm(const struct trace_reader *r, uint32_t id)
+{
+	const struct trace_llvm *entry = trace_reader__llvm(r, id);
+
+	if (!entry || entry->scope >= TRACE_LLVM_SCOPES)
+		abort();
+	if (entry->pass != TRACE_NO_STRING)
+		sink += strlen(trace_reader__string(r, entry->pass));
+	if (entry->function != TRACE_NO_STRING)
+		sink += strlen(trace_reader__string(r, entry->function));
+}
+
 static void use_sample(const struct trace_reader *r, const struct trace_sample *s)
 {
 	if (s->stack != TRACE_NO_STACK && !trace_reader__stack(r, s->stack))
@@ -109,6 +121,8 @@ static void use_sample(const struct trace_reader *r, const struct trace_sample *
 	if (s->job != TRACE_NO_JOB && !trace_reader__job(r, s->job))
 		abort();
 	use_jobs(r, s->job);
+	if (s->llvm != TRACE_NO_LLVM)
+		use_llvm(r, s->llvm);
 	if (s->label != TRACE_NO_STRING)
 		sink += strlen(trace_reader__string(r, s->label)) +
 			strlen(trace_reader__kind(r, s->kind));

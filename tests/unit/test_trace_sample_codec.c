@@ -10,7 +10,8 @@
 #define PERIOD_NS 2004008u
 
 /* Every process, string and stack exists. */
-static const struct sample_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+static const struct sample_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+					       UINT32_MAX};
 
 static int encode(const struct trace_sample *samples, uint32_t n, uint32_t stacks,
 		  struct byte_buffer *out)
@@ -25,7 +26,8 @@ static bool same(const struct trace_sample *a, const struct trace_sample *b)
 {
 	return a->time_ns == b->time_ns && a->value == b->value && a->process == b->process &&
 	       a->tid == b->tid && a->stack == b->stack && a->label == b->label &&
-	       a->depth == b->depth && a->cause == b->cause && a->cut == b->cut && a->job == b->job;
+	       a->depth == b->depth && a->cause == b->cause && a->cut == b->cut &&
+	       a->job == b->job && a->llvm == b->llvm;
 }
 
 /* The next sample of the thread of `of` from `i` on. */
@@ -124,6 +126,7 @@ static void any_values_come_back(void **state)
 			.cause = 1 + rng_below(&rng, 3),
 			.cut = rng_below(&rng, TRACE_CUT_MAX),
 			.job = rng_any_size(&rng) % UINT32_MAX,
+			.llvm = rng_any_size(&rng) % UINT32_MAX,
 		};
 		if (s[i].cause == TRACE_SAMPLE_OFF_CPU && s[i].value > UINT64_MAX - s[i].time_ns)
 			s[i].value = UINT64_MAX - s[i].time_ns;
@@ -177,9 +180,13 @@ static void every_cut_is_noticed(void **state)
 
 static void what_is_not_there_is_noticed(void **state)
 {
-	const struct trace_sample s = {
-		.process = 4, .stack = 7, .job = 3, .label = 9, .cause = TRACE_SAMPLE_CPU};
-	struct sample_limits limits = {5, 10, 8, 3};
+	const struct trace_sample s = {.process = 4,
+				       .stack = 7,
+				       .job = 3,
+				       .llvm = 2,
+				       .label = 9,
+				       .cause = TRACE_SAMPLE_CPU};
+	struct sample_limits limits = {5, 10, 8, 3, 2};
 	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 
@@ -188,15 +195,18 @@ static void what_is_not_there_is_noticed(void **state)
 	limits.processes = 4;
 	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "samples of a process it does not hold");
-	limits = (struct sample_limits){5, 9, 8, 3};
+	limits = (struct sample_limits){5, 9, 8, 3, 2};
 	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "a sample has a name the file does not hold");
-	limits = (struct sample_limits){5, 10, 7, 3};
+	limits = (struct sample_limits){5, 10, 7, 3, 2};
 	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "a sample has a stack the file does not hold");
-	limits = (struct sample_limits){5, 10, 8, 2};
+	limits = (struct sample_limits){5, 10, 8, 2, 2};
 	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "a sample has a job the file does not hold");
+	limits = (struct sample_limits){5, 10, 8, 3, 1};
+	assert_int_equal(decode_within(bytes.data, bytes.size, &limits, &why), -EBADMSG);
+	assert_string_equal(why, "a sample has an entry of LLVM the file does not hold");
 }
 
 /* n, threads, base, base stack, columns, the table; then a cause, a value, a time and a stack. */
@@ -215,7 +225,12 @@ static void malformed_batches_are_refused(void **state)
 		{{1, 1, 9, 0, 0, 0, 7, 1, 1, 0, 0, 1},
 		 12,
 		 "a sample has a stack the file does not hold"},
-		{{1, 1, 9, 0, 4, 0, 7, 1, 1, 0, 0, 0}, 12, "the threads of a batch do not add up"},
+		{{1, 1, 9, 0, 8, 0, 7, 1, 1, 0, 0, 0}, 12, "the threads of a batch do not add up"},
+		/* Entry 1 of LLVM of one. */
+		{{1, 1, 9, 0, 4, 0, 7, 1, 1, 0, 0, 0, 2}, 13, NULL},
+		{{1, 1, 9, 0, 4, 0, 7, 1, 1, 0, 0, 0, 1},
+		 13,
+		 "a sample has an entry of LLVM the file does not hold"},
 		/* Job -1, and 1. */
 		{{1, 1, 9, 0, 2, 0, 7, 1, 1, 0, 0, 0, 1},
 		 13,

@@ -43,6 +43,31 @@ static void samples_come_back_with_their_stacks(void **state)
 		      "whole\n");
 }
 
+static void samples_come_back_with_what_llvm_was_doing(void **state)
+{
+	const struct trace_llvm entries[] = {
+		{SAMPLED_TYPECK, SAMPLED_MIR_BUILT, TRACE_LLVM_FUNCTION, true},
+		{SAMPLED_TYPECK, TRACE_NO_STRING, TRACE_LLVM_MODULE, false},
+	};
+	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
+	struct trace_sample s = sampled_trace_sample(1000, TRACE_NO_STACK);
+	_free_ char *text = NULL;
+
+	sampled_trace_begin(w);
+	s.llvm = 1;
+	assert_int_equal(trace_writer__sample(w, &s), -EINVAL);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(trace_writer__llvm(w, &entries[i / 2], &s.llvm), 0);
+		assert_int_equal(s.llvm, 1 + i / 2);
+		assert_int_equal(trace_writer__sample(w, &s), 0);
+		s.time_ns += 1000;
+	}
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(temporary);
+	assert_contains(text, "cpu 2000 2004008 llvm=codegen:typeck:function:mir_built stack=0");
+	assert_contains(text, "cpu 4000 2004008 llvm=typeck:module stack=0");
+}
+
 static void it_says_that_stacks_were_not_asked_for(void **state)
 {
 	_trace_writer_ struct trace_writer *w = sampled_trace_open(temporary);
@@ -152,6 +177,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(samples_come_back_with_their_stacks, temporary_make,
 						temporary_remove),
+		cmocka_unit_test_setup_teardown(samples_come_back_with_what_llvm_was_doing,
+						temporary_make, temporary_remove),
 		cmocka_unit_test_setup_teardown(it_says_that_stacks_were_not_asked_for,
 						temporary_make, temporary_remove),
 		cmocka_unit_test_setup_teardown(what_was_not_added_is_refused, temporary_make,

@@ -12,6 +12,7 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion)
 		.places.expansion = expansion,
 		.stacks.expansion = expansion,
 		.jobs.expansion = expansion,
+		.llvm.expansion = expansion,
 	};
 	t->mapped = calloc(1, sizeof(*t->mapped));
 	if (!t->mapped)
@@ -111,6 +112,8 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return take_stacks(t, in, why);
 	case QPT_JOBS:
 		return job_table__take(&t->jobs, in, n_processes, t->n_strings, why);
+	case QPT_LLVM:
+		return llvm_table__take(&t->llvm, in, t->n_strings, why);
 	case QPT_FOREIGN:
 		*why = "a list of other crates is malformed";
 		return take_foreign(t, in, t->n_strings);
@@ -191,6 +194,7 @@ void name_tables__destroy(struct name_tables *t)
 	string_pairs__destroy(&t->files);
 	stack_table__destroy(&t->stacks);
 	job_table__destroy(&t->jobs);
+	llvm_table__destroy(&t->llvm);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

@@ -14,6 +14,7 @@
 #include "trace/labels.h"
 #include "trace/place_table.h"
 #include "trace/job_table.h"
+#include "trace/llvm_table.h"
 #include "trace/stack_table.h"
 #include "trace/string_pairs.h"
 #include "trace/string_table.h"
@@ -32,6 +33,7 @@ struct name_tables {
 	uint32_t n_functions; /* up to the current chunk; the table may hold more */
 	struct stack_table stacks;
 	struct job_table jobs;
+	struct llvm_table llvm;
 	uint64_t ahead_end; /* the names of chunks before this offset are in the tables already */
 	struct expansion *expansion;
 };
@@ -41,9 +43,9 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
  * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _FOREIGN, _MAPPINGS,
- * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS or _JOBS. `n_processes` are the processes up
- * to there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed; -ENOMEM; -E2BIG if
- * it expands to too much.
+ * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS, _JOBS or _LLVM. `n_processes` are the
+ * processes up to there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed;
+ * -ENOMEM; -E2BIG if it expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
 		      const char **why);

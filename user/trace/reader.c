@@ -136,6 +136,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_FILES:
 	case QPT_STACKS:
 	case QPT_JOBS:
+	case QPT_LLVM:
 		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
 		break;
 	case QPT_PROCESSES:
@@ -615,6 +616,11 @@ const struct trace_stack *trace_reader__stack(const struct trace_reader *r, uint
 const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t id)
 {
 	return job_table__get(&r->names.jobs, id);
+}
+
+const struct trace_llvm *trace_reader__llvm(const struct trace_reader *r, uint32_t id)
+{
+	return llvm_table__get(&r->names.llvm, id);
 }
 
 const struct trace_job *trace_reader__job_of(const void *reader, uint32_t id)

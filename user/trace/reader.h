@@ -149,6 +149,9 @@ const struct trace_job *trace_reader__job_of(const void *reader, uint32_t id);
 /* What it is about: as trace_reader__event_string(). */
 uint32_t trace_reader__job_string(const struct trace_reader *r, const struct trace_job *job);
 
+/* An entry of LLVM of a sample that was read; NULL if there is none. Valid until the next item. */
+const struct trace_llvm *trace_reader__llvm(const struct trace_reader *r, uint32_t id);
+
 /* Counts of the parts that were read so far. */
 struct trace_stats {
 	uint64_t chunks;

@@ -22,6 +22,7 @@ struct sample_codec {
 	uint32_t stacks;
 	bool has_probes;
 	bool has_jobs;
+	bool has_llvm;
 };
 
 /* The expected next sample of a thread. */
@@ -86,11 +87,12 @@ static int group_by_thread(struct sample_codec *c, const struct trace_sample *sa
 		if (batch_threads__add(&c->threads, i, samples[i].process, samples[i].tid))
 			return -ENOMEM;
 	batch_threads__arrange(&c->threads);
-	c->has_probes = c->has_jobs = false;
+	c->has_probes = c->has_jobs = c->has_llvm = false;
 	for (uint32_t i = 0; i < n; i++) {
 		c->samples[batch_threads__place(&c->threads, i)] = samples[i];
 		c->has_probes |= samples[i].label != TRACE_NO_STRING || samples[i].depth;
 		c->has_jobs |= samples[i].job != TRACE_NO_JOB;
+		c->has_llvm |= samples[i].llvm != TRACE_NO_LLVM;
 	}
 	c->base_ns = samples[0].time_ns;
 	return 0;
@@ -103,7 +105,8 @@ static void encode_head(const struct sample_codec *c, uint32_t n, struct byte_bu
 	byte_buffer__varint(out, c->base_ns);
 	byte_buffer__varint(out, c->stacks);
 	byte_buffer__varint(out, (c->has_probes ? QPT_SAMPLE_COLUMN_PROBES : 0) |
-					 (c->has_jobs ? QPT_SAMPLE_COLUMN_JOBS : 0));
+					 (c->has_jobs ? QPT_SAMPLE_COLUMN_JOBS : 0) |
+					 (c->has_llvm ? QPT_SAMPLE_COLUMN_LLVM : 0));
 	batch_threads__store(&c->threads, out);
 }
 
@@ -189,6 +192,17 @@ static uint8_t *encode_jobs(const struct sample_codec *c, uint32_t n, uint8_t *p
 	return p;
 }
 
+static uint8_t *encode_llvm(const struct sample_codec *c, uint32_t n, uint8_t *p)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		p = bytes_store_varint(p, bytes_zigzag(c->samples[i].llvm - last));
+		last = c->samples[i].llvm;
+	}
+	return p;
+}
+
 int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samples, uint32_t n,
 			 uint32_t stacks, struct byte_buffer *out)
 {
@@ -198,8 +212,8 @@ int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samp
 		return -ENOMEM;
 	c->stacks = stacks;
 	encode_head(c, n, out);
-	/* A byte and six varints per sample. */
-	if (!byte_buffer__reserve(out, n * (1 + 6 * (size_t)BYTES_VARINT_MAX)))
+	/* A byte and seven varints per sample. */
+	if (!byte_buffer__reserve(out, n * (1 + 7 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_values(c, n, out->data + out->size);
 	p = encode_times(c, p);
@@ -208,6 +222,8 @@ int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samp
 		p = encode_probes(c, n, p);
 	if (c->has_jobs)
 		p = encode_jobs(c, n, p);
+	if (c->has_llvm)
+		p = encode_llvm(c, n, p);
 	out->size = p - out->data;
 	return 0;
 }
@@ -224,6 +240,7 @@ static const char *decode_head(struct sample_codec *c, struct byte_reader *r, ui
 	columns = byte_reader__varint_max(r, QPT_SAMPLE_COLUMNS_ALL);
 	c->has_probes = columns & QPT_SAMPLE_COLUMN_PROBES;
 	c->has_jobs = columns & QPT_SAMPLE_COLUMN_JOBS;
+	c->has_llvm = columns & QPT_SAMPLE_COLUMN_LLVM;
 	err = batch_threads__load(&c->threads, r, n_threads, n, n_processes);
 	if (err == -ENOENT)
 		return "samples of a process it does not hold";
@@ -332,6 +349,20 @@ static const char *decode_jobs(struct sample_codec *c, struct byte_reader *r, ui
 	return NULL;
 }
 
+static const char *decode_llvm(struct sample_codec *c, struct byte_reader *r, uint32_t n,
+			       uint32_t n_llvm)
+{
+	uint64_t entry = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		entry += bytes_unzigzag(byte_reader__varint(r));
+		if (entry > n_llvm)
+			return "a sample has an entry of LLVM the file does not hold";
+		c->samples[i].llvm = (uint32_t)entry;
+	}
+	return NULL;
+}
+
 int sample_codec__decode(struct sample_codec *c, const uint8_t *data, size_t size,
 			 const struct sample_limits *limits, const struct trace_sample **samples,
 			 uint32_t *n, const char **why)
@@ -356,6 +387,8 @@ int sample_codec__decode(struct sample_codec *c, const uint8_t *data, size_t siz
 		*why = decode_probes(c, &r, count, limits->strings);
 	if (!*why && c->has_jobs)
 		*why = decode_jobs(c, &r, count, limits->jobs);
+	if (!*why && c->has_llvm)
+		*why = decode_llvm(c, &r, count, limits->llvm);
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of samples does not fill its chunk";
 	if (*why)

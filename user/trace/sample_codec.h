@@ -30,6 +30,7 @@ struct sample_limits {
 	uint32_t strings;
 	uint32_t stacks; /* entries + 1: TRACE_NO_STACK may always be */
 	uint32_t jobs;
+	uint32_t llvm;
 };
 
 /*

@@ -32,6 +32,7 @@ int sample_reader__begin(struct sample_reader *r, const struct byte_reader *in, 
 		.strings = r->names->n_strings,
 		.stacks = r->names->stacks.n + 1,
 		.jobs = r->names->jobs.n,
+		.llvm = r->names->llvm.n,
 	};
 	const struct trace_sample *batch;
 	uint32_t n;

@@ -7,6 +7,7 @@
 #define BATCH_SAMPLES 4096u
 #define NEW_STACKS    16384u /* entries before they become a chunk */
 #define NEW_JOBS      16384u /* likewise */
+#define NEW_LLVM      16384u
 
 static int fail(struct sample_writer *w, int err)
 {
@@ -85,10 +86,32 @@ int sample_writer__job(struct sample_writer *w, const struct trace_job *job, uin
 	return w->jobs.n >= NEW_JOBS ? write_jobs(w) : 0;
 }
 
+static int write_llvm(struct sample_writer *w)
+{
+	struct byte_buffer *payload;
+	int err = name_writer__flush(w->names);
+
+	if (err || w->llvm.written == w->llvm.n)
+		return err;
+	payload = chunk_sink__payload(w->names->sink);
+	err = llvm_table__payload(&w->llvm, payload);
+	return err ? fail(w, err) : chunk_sink__write(w->names->sink, QPT_LLVM, payload, NULL);
+}
+
+int sample_writer__llvm(struct sample_writer *w, const struct trace_llvm *entry, uint32_t *id)
+{
+	int err = w->names->sink->file.error;
+
+	err = err ?: llvm_table__add(&w->llvm, entry, w->names->strings.n, id);
+	if (err)
+		return err == -ENOMEM ? fail(w, err) : err;
+	return w->llvm.n - w->llvm.written >= NEW_LLVM ? write_llvm(w) : 0;
+}
+
 static int write_samples(struct sample_writer *w)
 {
 	struct byte_buffer *payload;
-	int err = write_stacks(w) ?: write_jobs(w);
+	int err = write_stacks(w) ?: write_jobs(w) ?: write_llvm(w);
 
 	if (err || !w->n_batch)
 		return err;
@@ -107,8 +130,8 @@ static int write_samples(struct sample_writer *w)
 static bool is_sound(const struct sample_writer *w, const struct trace_sample *s)
 {
 	return w->begun && s->process < w->names->n_processes && s->stack <= w->stacks.table.n &&
-	       s->job <= w->jobs.first + w->jobs.n && s->cause && s->cause < TRACE_SAMPLE_CAUSES &&
-	       s->cut < TRACE_CUT_MAX &&
+	       s->job <= w->jobs.first + w->jobs.n && s->llvm <= w->llvm.n && s->cause &&
+	       s->cause < TRACE_SAMPLE_CAUSES && s->cut < TRACE_CUT_MAX &&
 	       (s->label == TRACE_NO_STRING || s->label < w->names->strings.n) &&
 	       (s->cause != TRACE_SAMPLE_OFF_CPU || s->value <= UINT64_MAX - s->time_ns);
 }
@@ -143,6 +166,7 @@ void sample_writer__destroy(struct sample_writer *w)
 {
 	stack_writer__destroy(&w->stacks);
 	job_table__destroy(&w->jobs);
+	llvm_table__destroy(&w->llvm);
 	sample_codec__free(w->codec);
 	free(w->batch);
 }

@@ -8,6 +8,7 @@
 #define QPROF_TRACE_SAMPLE_WRITER_H
 
 #include "trace/job_table.h"
+#include "trace/llvm_table.h"
 #include "trace/name_writer.h"
 #include "trace/sample_codec.h"
 #include "trace/stack_writer.h"
@@ -17,6 +18,7 @@ struct sample_writer {
 	struct name_writer *names; /* the owner's */
 	struct stack_writer stacks;
 	struct job_table jobs; /* that wait to become one chunk */
+	struct llvm_table llvm;
 	struct sample_codec *codec;
 	struct trace_sample *batch; /* samples that wait to become one chunk */
 	uint32_t n_batch;
@@ -27,6 +29,7 @@ struct sample_writer {
 int sample_writer__sampling(struct sample_writer *w, const struct trace_sampling *s);
 int sample_writer__stack(struct sample_writer *w, const struct trace_stack *s, uint32_t *id);
 int sample_writer__job(struct sample_writer *w, const struct trace_job *job, uint32_t *id);
+int sample_writer__llvm(struct sample_writer *w, const struct trace_llvm *entry, uint32_t *id);
 int sample_writer__sample(struct sample_writer *w, const struct trace_sample *s);
 
 /* Write all that waits, after the names that it refers to. */

@@ -444,6 +444,28 @@ struct trace_job {
 
 #define TRACE_JOB_DEPTH_MAX 2048
 
+#define TRACE_NO_LLVM 0u
+
+/* Where LLVM was; stable on disk. */
+enum trace_llvm_scope {
+	TRACE_LLVM_NONE,     /* in a pass that is about no function and no module, or not known */
+	TRACE_LLVM_FUNCTION, /* in a pass over a function */
+	TRACE_LLVM_SCC,	     /* over functions that call each other, of which this is the first */
+	TRACE_LLVM_MODULE,   /* over a module; `function` is none */
+	TRACE_LLVM_SCOPES,
+};
+
+/*
+ * What LLVM was doing in a thread that was sampled, as it notes for its crash messages. Entries
+ * have numbers from 1 on, and each is there once.
+ */
+struct trace_llvm {
+	uint32_t pass;	   /* string id of its name, as LLVM's type; TRACE_NO_STRING: not known */
+	uint32_t function; /* string id of its symbol, mangled; TRACE_NO_STRING: none, not known */
+	uint8_t scope;	   /* enum trace_llvm_scope */
+	bool codegen;	   /* in the code generator (the older pass manager), not the optimiser */
+};
+
 /* A stack of a thread at a moment. */
 struct trace_sample {
 	uint64_t time_ns;
@@ -452,6 +474,7 @@ struct trace_sample {
 	uint32_t tid;
 	uint32_t stack; /* the innermost entry; TRACE_NO_STACK: none was recorded */
 	uint32_t job;	/* the innermost; TRACE_NO_JOB: none, or not known */
+	uint32_t llvm;	/* a number of struct trace_llvm; TRACE_NO_LLVM: not in LLVM, or unknown */
 	/*
 	 * The view of the probes at that moment: the label (TRACE_NO_STRING: in no interval, or not
 	 * known, as in the trap of a probe; never virtual) and kind of the innermost interval, and

@@ -223,6 +223,11 @@ int trace_writer__job(struct trace_writer *w, const struct trace_job *job, uint3
 	return sample_writer__job(&w->samples, job, id);
 }
 
+int trace_writer__llvm(struct trace_writer *w, const struct trace_llvm *entry, uint32_t *id)
+{
+	return sample_writer__llvm(&w->samples, entry, id);
+}
+
 int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s)
 {
 	return sample_writer__sample(&w->samples, s);

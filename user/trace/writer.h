@@ -110,8 +110,14 @@ int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uin
 int trace_writer__job(struct trace_writer *w, const struct trace_job *job, uint32_t *id);
 
 /*
- * Add a sample. Its process, label, kind, stack and job must have been added before, and
- * trace_writer__sampling() called. The samples of a thread come in the order of the moments at
+ * The number of an entry of LLVM, the same for the same one; its strings were added before. -EINVAL
+ * if that is not so; -E2BIG beyond what a trace may hold. Neither ends the writing.
+ */
+int trace_writer__llvm(struct trace_writer *w, const struct trace_llvm *entry, uint32_t *id);
+
+/*
+ * Add a sample. Its process, label, kind, stack, job and entry of LLVM must have been added before,
+ * and trace_writer__sampling() called. The samples of a thread come in the order of the moments at
  * which they were taken.
  */
 int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s);
