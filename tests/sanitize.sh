@@ -58,8 +58,8 @@ commands() {
 		echo "import -o {} $profile"
 	done
 	# SQLite leaves files beside a store that it reads.
-	cp tests/fixtures/history/version-3.db "$logs/store.db"
-	cp tests/fixtures/history/version-3.db tests/fixtures/history/version-1.db "$logs"
+	cp tests/fixtures/history/version-4.db "$logs/store.db"
+	cp tests/fixtures/history/version-4.db tests/fixtures/history/version-1.db "$logs"
 	for question in list "list --json" trend "trend --json" "trend --metric count"; do
 		case $question in
 		list*) echo "history $question --store $logs/store.db" ;;
@@ -69,7 +69,7 @@ commands() {
 	echo "history export -o {} --store $logs/store.db"
 	echo "history page -o {} --store $logs/store.db"
 	echo "history check --against main --fail-above 5% --store $logs/store.db"
-	echo "history merge --store {}.db $logs/version-3.db"
+	echo "history merge --store {}.db $logs/version-4.db"
 	echo "history merge --store {}.db $logs/version-1.db"
 	echo "history merge --store {}.db tests/fixtures/history/version-2.jsonl"
 	echo "history merge --store {}.db tests/golden/history-rows.jsonl"

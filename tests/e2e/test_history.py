@@ -107,20 +107,23 @@ def test_a_default_recording_has_rows(t):
     assert run.status == 0, run.stderr
     tables, report = rows_of(t, run.trace), t.report(run.trace)
     (build,), (compiled,), (crate,) = tables["build"], tables["compile"], report["build"]["crates"]
-    assert build["how"] == "sampled" and build["executions"] is None and build["lost"] == 0, build
+    assert build["how"] == "sampled" and build["lost"] == 0, build
     assert build["results"] == compiled["results"] == crate["results"] > 0, (build, compiled)
     expected = {row["name"]: row for row in report["queries"] if row["kind"] == "Query"}
     found = {row["query"]: row for row in tables["query"] if row["kind"] == "query"}
     for name, row in found.items():
         assert row["how"] == "sampled" and row["self_ns"] == expected[name]["sampled_self_ns"], row
         assert row["count"] == (expected[name]["count"] or None), row
-    assert sum(row["count"] is not None for row in found.values()) > 100, found
+    counted = {name: row["count"] for name, row in found.items() if row["count"] is not None}
+    assert len(counted) > 100, found
+    assert build["executions"] == compiled["executions"] == sum(counted.values()), (build, compiled)
+    assert set(build["uncounted"].split()) >= set(found) - set(counted), build
     by_item = json.loads(t.run_qprof("report", "--json", "--by", "item", "--top", "0", run.trace).stdout)
     known = {i["name"]: i for i in by_item["items"]}
     assert tables["item"] and any(i["self_ns"] for i in tables["item"])
     for item in tables["item"]:
         of = known[item["item"]]
-        assert (item["how"], item["count"]) == ("sampled", None), item
+        assert (item["how"], item["count"]) == ("sampled", of["executions"] or None), (item, of)
         assert item["self_ns"] == of.get("self_cpu_ns", of["self_ns"]), (item, of)
     first = tables["item"][0]
     for what in (("--item", first["item"]), ("--item", first["item"], "--crate", first["crate"])):
@@ -129,6 +132,28 @@ def test_a_default_recording_has_rows(t):
         (point,) = json.loads(done.stdout)["points"]
         assert point["how"] == "sampled" and abs(point["value"] / first["self_ns"] - 1) < 0.05, (point, first)
     return "%d items" % len(tables["item"])
+
+
+def test_a_mixed_history_has_no_step(t):
+    """With and without --exact, a build, a crate and a query have the same executions and results."""
+    t.need_capture()
+    argv = [t.rustc] + crates.arguments(crates.LONG, t.dir, "--emit=metadata")
+    store, values = t.path("mixed.db"), {}
+    for i, exact in enumerate((False, True, False)):
+        run = t.capture(argv, ("-q", "--history", "--store", store), trace="%d.qpt" % i, exact=exact)
+        assert run.status == 0, run.stderr
+    (crate,) = {row["crate"] for row in rows_of(t, t.path("1.qpt"))["compile"]}
+    for what in ((), ("--crate", crate), ("--query", "typeck"), ("--query", "mir_built", "--crate", crate)):
+        for metric in ("count",) if "--query" in what else ("count", "results"):
+            done = t.run_qprof("trend", "--json", "--store", store, "--metric", metric, *what)
+            assert done.returncode == 0, done
+            trend = json.loads(done.stdout)
+            assert [p["left_out"] for p in trend["points"]] == [None] * 3, trend
+            assert len({p["value"] for p in trend["points"]}) == 1, (what, metric, trend)
+            values[metric] = trend["points"][0]["value"]
+            # Those that are about each definition, or executed once, and no others.
+            assert (trend["uncounted"] is None) == (metric == "results" or "--query" in what), trend
+    return "%d executions, %d results" % (values["count"], values["results"])
 
 
 def test_a_build_is_there_once_with_its_commit(t):

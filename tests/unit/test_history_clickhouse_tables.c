@@ -40,7 +40,7 @@ static void one_server_has_plain_tables(void **state)
 	has(text, "\"self_ns\" Nullable(Int64)");
 	has(text, "ENGINE = ReplacingMergeTree() PARTITION BY toYYYYMM(toDateTime(intDiv(start_ns, "
 		  "1000000000), 'UTC')) ORDER BY (crate, query, start_ns, build)");
-	has(text, "INSERT INTO ci.qprof_schema VALUES (2, '');\n");
+	has(text, "INSERT INTO ci.qprof_schema VALUES (3, '');\n");
 	assert_int_equal(times(text, "ENGINE = ReplacingMergeTree()"), HISTORY_TABLES + 1);
 	assert_null(strstr(text, "CLUSTER"));
 	assert_null(strstr(text, "TTL"));

@@ -217,7 +217,8 @@ static void times_by_samples_are_said_to_be_so_beside_counts(void **state)
 	history_rows__init(&rows);
 	assert_int_equal(history_extract(r, &rows, &directory), 0);
 	assert_string_equal(rows.build.how, "sampled");
-	assert_true(rows.build.executions == HISTORY_UNKNOWN);
+	assert_int_equal(rows.build.executions, 1236);
+	assert_string_equal(rows.build.uncounted, "evaluate_obligation");
 	n = history_rows__n(&rows, HISTORY_QUERY);
 	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
@@ -236,8 +237,8 @@ static void times_by_samples_are_said_to_be_so_beside_counts(void **state)
 
 #define SAMPLE_NS UINT64_C(2000000)
 
-/* As a recording without an option; of the tables, those of the first compiler alone or of both. */
-static struct extracted extract_by_default(uint32_t tables)
+/* As a recording without an option, with the tables of that many of both compilers. */
+static struct extracted extract_tables(uint32_t tables, uint8_t kind)
 {
 	const struct trace_info info = {.tool = (char *)"t", .kernel = (char *)"k"};
 	const struct trace_sampling sampling = {.hz = 499, .queries = true};
@@ -267,11 +268,18 @@ static struct extracted extract_by_default(uint32_t tables)
 	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
 	assert_int_equal(trace_writer__sample(w, &sample), 0);
 	for (uint32_t i = 0; i < tables; i++) {
-		const struct trace_tally typeck = {i, job.query, TRACE_KIND_RESULTS, 10, 0},
-					 type_of = {i, fed, TRACE_KIND_RESULTS, 5, i};
+		const struct trace_tally typeck = {i, job.query, kind, 10, 0},
+					 type_of = {i, fed, kind, 5, i};
+		const struct trace_results of_item = {
+			.items = (uint32_t[]){item.string, item.string},
+			.n = 2,
+			.process = i,
+			.label = job.query,
+			.kind = TRACE_RESULTS_EXECUTED};
 
 		assert_int_equal(trace_writer__tally(w, &typeck), 0);
 		assert_int_equal(trace_writer__tally(w, &type_of), 0);
+		assert_int_equal(trace_writer__results(w, &of_item), 0);
 	}
 	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
@@ -283,6 +291,11 @@ static struct extracted extract_by_default(uint32_t tables)
 	return e;
 }
 
+static struct extracted extract_by_default(uint32_t tables)
+{
+	return extract_tables(tables, TRACE_KIND_RESULTS);
+}
+
 static void counts_are_those_of_the_compilers_tables(void **state)
 {
 	_extracted_ struct extracted e = extract_by_default(2);
@@ -290,7 +303,10 @@ static void counts_are_those_of_the_compilers_tables(void **state)
 	const struct history_item *item = history_rows__at(&e.rows, HISTORY_ITEM, 0);
 
 	assert_string_equal(e.rows.build.how, "sampled");
-	assert_true(e.rows.build.executions == HISTORY_UNKNOWN);
+	/* A result of type_of may be no execution, in one of the two compiles. */
+	assert_int_equal(e.rows.build.executions, 20);
+	assert_int_equal(compile->executions, 10);
+	assert_string_equal(e.rows.build.uncounted, "type_of");
 	assert_int_equal(e.rows.build.results, 30);
 	assert_int_equal(compile->results, 15);
 	assert_string_equal(query(&e, "typeck")->how, "sampled");
@@ -301,7 +317,7 @@ static void counts_are_those_of_the_compilers_tables(void **state)
 	assert_int_equal(history_rows__n(&e.rows, HISTORY_ITEM), 1);
 	assert_string_equal(item->item, "app::f");
 	assert_string_equal(item->how, "sampled");
-	assert_true(item->count == HISTORY_UNKNOWN);
+	assert_int_equal(item->count, 4);
 	assert_int_equal(item->self_ns, SAMPLE_NS);
 }
 
@@ -310,8 +326,20 @@ static void without_the_tables_of_all_compilers_nothing_is_counted(void **state)
 	_extracted_ struct extracted e = extract_by_default(1);
 
 	assert_true(e.rows.build.results == HISTORY_UNKNOWN);
+	assert_true(e.rows.build.executions == HISTORY_UNKNOWN);
+	assert_null(e.rows.build.uncounted);
 	assert_true(query(&e, "typeck")->count == HISTORY_UNKNOWN);
 	assert_int_equal(query(&e, "typeck")->self_ns, SAMPLE_NS);
+}
+
+/* Of a compiler that still ran when the recording ended. */
+static void lower_limits_of_results_are_no_results(void **state)
+{
+	_extracted_ struct extracted e = extract_tables(2, TRACE_KIND_RESULTS_AT_LEAST);
+
+	assert_true(e.rows.build.results == HISTORY_UNKNOWN);
+	assert_true(e.rows.build.executions == HISTORY_UNKNOWN);
+	assert_true(query(&e, "typeck")->count == HISTORY_UNKNOWN);
 }
 
 static void a_trace_without_a_compile_is_refused(void **state)
@@ -350,6 +378,7 @@ int main(void)
 		cmocka_unit_test(times_by_samples_are_said_to_be_so_beside_counts),
 		cmocka_unit_test(counts_are_those_of_the_compilers_tables),
 		cmocka_unit_test(without_the_tables_of_all_compilers_nothing_is_counted),
+		cmocka_unit_test(lower_limits_of_results_are_no_results),
 		cmocka_unit_test(a_trace_without_a_compile_is_refused),
 		cmocka_unit_test(a_trace_that_is_not_whole_says_so),
 		cmocka_unit_test(the_id_is_the_traces_or_made_of_its_beginning),

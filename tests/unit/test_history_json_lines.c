@@ -8,7 +8,7 @@
 
 #define ID    "0f1e2d3c-4b5a-4978-8695-000000000001"
 #define BUILD "\"build\":\"" ID "\",\"start_ns\":5"
-#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/2\","
+#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/3\","
 
 /* The first build of a text; its problem is "" if there is none. */
 struct result {
@@ -190,7 +190,7 @@ static void what_is_no_object_is_refused(void **state)
 
 static void the_first_line_is_checked(void **state)
 {
-	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/3\"}");
+	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/4\"}");
 
 	assert_int_equal(r.err, -EPROTONOSUPPORT);
 	assert_string_equal(r.problem, "line 1: a newer version of qprof-bpf wrote it");

@@ -265,8 +265,7 @@ static void one_toolchain_takes_no_turns(void **state)
 	assert_int_equal(t.n_changes, 1);
 }
 
-/* Executions are known with --exact only; of a whole build or crate, results are in any recording.
- */
+/* Executions of a former version are known with --exact only; results are in any recording. */
 static void kinds_of_recordings_have_no_step_in_results(void **state)
 {
 	_store_ struct store *s = history_builds_store("recordings.db");
@@ -298,7 +297,7 @@ static void kinds_of_recordings_have_no_step_in_results(void **state)
 	assert_int_equal(trend__ask(s, &q, &counts), 0);
 	assert_int_equal(counts.n_changes, 0);
 	assert_int_equal(counts.reasons[TREND_NO_VALUE], 20);
-	assert_true(has_note(&counts, "--metric results compares them): 20 builds"));
+	assert_true(has_note(&counts, "executions of some compiler are not known: 20 builds"));
 	/* Times are of two kinds. */
 	q = asks(TREND_CPU);
 	assert_int_equal(trend__ask(s, &q, &times), 0);

@@ -576,6 +576,19 @@ static size_t copy_rows(const struct summary *s, uint32_t process, struct summar
 	return n;
 }
 
+int summary__each(const struct summary *s, uint32_t process,
+		  int (*take)(void *ctx, const struct summary_row *row), void *ctx)
+{
+	int err = process < s->n_processes ? 0 : -EINVAL;
+
+	if (err)
+		return err;
+	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE && !err;
+	     i = s->entries[i].next)
+		err = take(ctx, &s->entries[i].row);
+	return err;
+}
+
 bool summary__misses_results(const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->n_processes; i++)

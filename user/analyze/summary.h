@@ -63,7 +63,7 @@ struct summary_row {
 	uint64_t sampled_total_error_ns;
 	/*
 	 * The self time that is known best, and its standard error; without the probes' time. On
-	 * the CPU if it is by samples, as it is in all rows where no query has probes.
+	 * the CPU if it is by samples, as it is in all rows where not all queries have probes.
 	 */
 	uint64_t best_self_ns;
 	uint64_t best_error_ns;
@@ -220,6 +220,14 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
+
+/*
+ * Call `take` for each query and activity of a process, also for those that have no row, in no
+ * particular order, with what was counted of it and none of the rest. 0, -EINVAL, or the first
+ * value that is not 0.
+ */
+int summary__each(const struct summary *s, uint32_t process,
+		  int (*take)(void *ctx, const struct summary_row *row), void *ctx);
 
 struct summary_counts {
 	/*

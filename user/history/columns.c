@@ -42,7 +42,10 @@ static const struct history_column build_columns[] = {
 	NUMBER(build, wall_ns, "ns", "the duration of the build"),
 	NUMBER(build, cpu_ns, "ns", "the CPU time of the compilers, with cost_ppm of it"),
 	NUMBER(build, peak_bytes, "bytes", "the peak memory of the compiler that had the most"),
-	NUMBER(build, executions, "", "executions of queries; null: not all were recorded"),
+	NUMBER(build, executions, "",
+	       "executions of queries, without those of uncounted; null: not known"),
+	NAME(build, uncounted,
+	     "queries whose results may be no executions, with a space between each two"),
 	NUMBER(build, results, "", "results of queries, as rustc counts them"),
 	NUMBER(build, compiles, "", "the number of compiles"),
 	NUMBER(build, failed, "", "compiles that ended with an error or by a signal"),
@@ -64,7 +67,8 @@ static const struct history_column compile_columns[] = {
 	NUMBER(compile, codegen_ns, "ns", "from the start of code generation to that of the link"),
 	NUMBER(compile, link_ns, "ns", "the time of rustc's link"),
 	NUMBER(compile, peak_bytes, "bytes", "its peak memory"),
-	NUMBER(compile, executions, "", "executions of queries; null: not all were recorded"),
+	NUMBER(compile, executions, "",
+	       "executions of queries, without those of its build's uncounted"),
 	NUMBER(compile, results, "", "results of queries, as rustc counts them"),
 	NUMBER(compile, exit_status, "",
 	       "its exit status; 128 and the number of the signal that ended it"),
@@ -88,7 +92,9 @@ static const struct history_column item_columns[] = {
 	KEY_NAME(item, crate, "the name of the compile, as in the table compile"),
 	KEY_TEXT(item, item, "the path of the item"),
 	NAME(item, how, "how self_ns is known: exact or sampled"),
-	NUMBER(item, count, "", "executions of queries about it; null: they were sampled"),
+	NUMBER(item, count, "",
+	       "executions of queries about it; of sampled ones, those that the compiler's tables "
+	       "list"),
 	NUMBER(item, self_ns, "ns", "the CPU time of these, and of others that are charged to it"),
 };
 

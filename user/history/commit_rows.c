@@ -17,7 +17,7 @@ struct pair {
 	uint32_t kinds;
 };
 
-/* The name of a query, and whether a build had no probes for it. */
+/* The name of a query, and whether some build does not count it. */
 struct query {
 	const char *name;
 	bool uncounted;
@@ -196,19 +196,25 @@ static int ask(struct store *s, struct commit_rows *r, enum history_table_id tab
 	return sql__select(&q, s, take, r);
 }
 
-/* Queries that a build has no number of: it knows that of some queries only. */
+/* A build without a row of a query counts it as not executed, unless it does not count it. */
+static bool is_uncounted_in(const struct commit_rows *r, const struct query *q, size_t build)
+{
+	const struct history_build *b = r->builds[build];
+
+	return b->executions == HISTORY_UNKNOWN ? !q->in[build]
+						: history_build__leaves_out(b, q->name);
+}
+
 static void find_uncounted(struct commit_rows *r)
 {
 	for (uint32_t i = 0; i < r->queries.n; i++)
 		for (size_t b = 0; b < r->n_builds; b++)
-			if (r->builds[b]->executions == HISTORY_UNKNOWN && !r->queries.at[i].in[b])
-				r->queries.at[i].uncounted = true;
+			r->queries.at[i].uncounted |= is_uncounted_in(r, &r->queries.at[i], b);
 	for (uint32_t i = 0; i < r->pairs.n; i++) {
 		const struct pair *p = &r->pairs.at[i];
 
 		for (size_t b = 0; p->query != NONE && b < r->n_builds; b++)
-			if (!r->queries.at[p->query].in[b] &&
-			    r->builds[b]->executions == HISTORY_UNKNOWN)
+			if (is_uncounted_in(r, &r->queries.at[p->query], b))
 				r->cells[i * r->n_builds + b].by |= COMPARE_UNCOUNTED;
 	}
 }

@@ -66,7 +66,7 @@ static bool is_of_one_name(const struct sum *a, const struct sum *b)
 	return !strcmp(a->crate, b->crate) && !strcmp(a->name, b->name);
 }
 
-/* The most expensive first, in each crate. */
+/* The most expensive first, in each crate; of those that no sample met, the most executed. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
@@ -75,6 +75,8 @@ static int by_time(const void *a, const void *b)
 		return strcmp(x->crate, y->crate);
 	if (x->self_ns != y->self_ns)
 		return x->self_ns < y->self_ns ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
@@ -227,6 +229,16 @@ int crate_items__sample(struct crate_items *c, const struct model *m,
 	return items ? model_charge_sample(&m->options, items, NULL, sample) : -ENOMEM;
 }
 
+int crate_items__results(struct crate_items *c, const struct model *m,
+			 const struct trace_results *results)
+{
+	struct items *items = m->by_samples ? items_of(c, m, results->process) : NULL;
+
+	if (!m->by_samples)
+		return 0;
+	return items ? items__results(items, results) : -ENOMEM;
+}
+
 void crate_items__destroy(struct crate_items *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
@@ -235,19 +247,20 @@ void crate_items__destroy(struct crate_items *c)
 	*c = (struct crate_items){};
 }
 
+/* Not all executions were recorded: those that the tables list count, if these list all. */
 static int add_item(struct sums *s, struct history_rows *rows, const struct model *m,
-		    const char *crate, const struct item_row *row)
+		    const char *crate, const struct item_row *row, bool no_count)
 {
 	const struct trace_texts *texts = &m->options.texts;
 	struct sum sum = {
 		.crate = crate,
-		.count = row->executions,
+		.count = m->by_samples ? row->results : row->executions,
 		.self_ns = row->cpu_ns,
-		.is_sampled = row->sampled[TRACE_SAMPLE_CPU].n,
-		.no_count = m->by_samples,
+		.is_sampled = m->by_samples,
+		.no_count = no_count || (m->by_samples && !row->results),
 	};
 
-	if (row->item == TRACE_NO_STRING || !row->n_queries)
+	if (row->item == TRACE_NO_STRING || !(row->n_queries || row->results))
 		return 0;
 	sum.name = crate_sums_text(rows, texts->text(texts->ctx, row->item));
 	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
@@ -275,12 +288,14 @@ static int add_items(struct sums *s, struct history_rows *rows, const struct mod
 		     const char *crate, struct items *items)
 {
 	_free_ struct item_row *of = NULL;
+	bool no_count = m->by_samples &&
+			(items__misses_results(items) || rows->build.executions == HISTORY_UNKNOWN);
 	size_t n = 0;
 	int err;
 
 	err = items__rows(items, &of, &n);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_item(s, rows, m, crate, &of[i]);
+		err = add_item(s, rows, m, crate, &of[i], no_count);
 	return err;
 }
 

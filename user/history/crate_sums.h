@@ -15,11 +15,13 @@ struct crate_items {
 	uint32_t n;
 };
 
-/* Count a span or a sample that the model has. 0 or -ENOMEM. */
+/* Count a span, a sample or results that the model has. 0 or -ENOMEM. */
 int crate_items__span(struct crate_items *c, const struct model *m, const struct trace_span *span,
 		      const struct trace_times *times);
 int crate_items__sample(struct crate_items *c, const struct model *m,
 			const struct trace_sample *sample);
+int crate_items__results(struct crate_items *c, const struct model *m,
+			 const struct trace_results *results);
 
 void crate_items__destroy(struct crate_items *c);
 

@@ -11,6 +11,7 @@
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/part.h"
+#include "history/counted.h"
 #include "history/crate_sums.h"
 #include "proc/command_line.h"
 #include "trace/trace_id.h"
@@ -21,6 +22,7 @@ struct extraction {
 	struct model model;
 	struct self_time *self_time;
 	struct crate_items items;
+	struct counted counted;
 	const char **crates; /* by process: its name, or NULL */
 };
 
@@ -29,6 +31,7 @@ static void extraction__clear(struct extraction *e)
 	model__destroy(&e->model);
 	self_time__free(e->self_time);
 	crate_items__destroy(&e->items);
+	counted__clear(&e->counted);
 	free(e->crates);
 }
 
@@ -49,15 +52,20 @@ static int take_span(struct extraction *e, const struct trace_span *span)
 static int take_item(void *ctx, const struct trace_item *item)
 {
 	struct extraction *e = ctx;
+	int err;
 
 	if (item->kind == TRACE_ITEM_SPAN)
 		return take_span(e, &item->span);
 	if (item->kind == TRACE_ITEM_COSTS)
 		self_time__set_costs(e->self_time, &item->costs);
-	return model__item(&e->model, item)
-		       ?: (item->kind == TRACE_ITEM_SAMPLE
-				   ? crate_items__sample(&e->items, &e->model, &item->sample)
-				   : 0);
+	err = model__item(&e->model, item);
+	if (err)
+		return err;
+	if (item->kind == TRACE_ITEM_SAMPLE)
+		return crate_items__sample(&e->items, &e->model, &item->sample);
+	if (item->kind == TRACE_ITEM_RESULTS)
+		return crate_items__results(&e->items, &e->model, &item->results);
+	return 0;
 }
 
 static int read_all(struct extraction *e)
@@ -151,26 +159,43 @@ static void fill_times(struct history_compile *row, const struct model *m,
 	row->link_ns = known(p->parts_known, p->part_ns[BUILD_LINK]);
 }
 
+/* By the compilers' tables if not all executions were recorded. */
+static int executions_of(const struct extraction *e, uint32_t process, uint64_t *executions)
+{
+	struct summary_counts counts = {};
+	int err = 0;
+
+	if (all_counted(&e->model)) {
+		err = summary__counts(e->model.summary, process, &counts);
+		*executions = counts.queries;
+	} else {
+		err = counted__executions(&e->counted, &e->model, process, executions);
+	}
+	return err;
+}
+
 static int add_compile(struct extraction *e, const struct build_process *p, const char *crate)
 {
+	struct history_build *b = &e->rows->build;
+	uint64_t executions;
 	size_t number = history_rows__n(e->rows, HISTORY_COMPILE);
 	struct history_compile *row = history_rows__append(e->rows, HISTORY_COMPILE);
 	const char *target = target_of(p->process);
-	struct summary_counts counts;
 
-	if (!row)
+	if (!row || executions_of(e, p->process->index, &executions))
 		return -ENOMEM;
-	row->build = e->rows->build.build;
-	row->start_ns = e->rows->build.start_ns;
+	row->build = b->build;
+	row->start_ns = b->start_ns;
 	row->number = number;
 	row->crate = crate;
 	row->target = target ? crate_sums_text(e->rows, target) : NULL;
 	row->tool = tool_of(e->rows, p->process);
 	fill_times(row, &e->model, p);
 	row->peak_bytes = known(p->process->peak_bytes, p->process->peak_bytes);
-	if (summary__counts(e->model.summary, p->process->index, &counts))
-		return -ENOMEM;
-	row->executions = known(all_counted(&e->model) && !counts.unsure, counts.queries);
+	if (b->executions != HISTORY_UNKNOWN) {
+		row->executions = crate_sums_number(executions);
+		b->executions = crate_sums_number(b->executions + executions);
+	}
 	row->results = known(p->results, p->results);
 	row->exit_status = exit_of(p->process);
 	return target && !row->target ? -ENOMEM : 0;
@@ -260,12 +285,14 @@ static const char *how_of(const struct model *m)
 }
 
 /* A sum without some compile's would be a change that none was. */
-static uint64_t results_of(const struct model *m)
+static uint64_t results_of(const struct extraction *e)
 {
 	uint32_t n;
-	const struct build_process *all = build__processes(m->build, &n);
+	const struct build_process *all = build__processes(e->model.build, &n);
 	uint64_t sum = 0;
 
+	if (e->counted.at_least)
+		return HISTORY_UNKNOWN;
 	for (uint32_t i = 0; i < n; i++) {
 		if (all[i].compiles && !all[i].results)
 			return HISTORY_UNKNOWN;
@@ -286,13 +313,32 @@ static uint64_t peak_of(const struct model *m)
 	return known(most, most);
 }
 
-static int fill_numbers(struct history_build *b, const struct model *m)
+/*
+ * Which executions are counted; add_compiles() counts them. A compiler of which nothing was read
+ * may have executed any query.
+ */
+static int fill_counted(struct extraction *e)
+{
+	struct history_build *b = &e->rows->build;
+	int err = counted__read(&e->counted, &e->model, e->crates);
+
+	b->results = err ? HISTORY_UNKNOWN : results_of(e);
+	b->executions = 0;
+	if (err || all_counted(&e->model))
+		return err;
+	err = counted__names(&e->counted, &e->model, e->rows, &b->uncounted);
+	if (err != -E2BIG && b->results != HISTORY_UNKNOWN)
+		return err;
+	b->uncounted = NULL;
+	b->executions = HISTORY_UNKNOWN;
+	return 0;
+}
+
+static void fill_numbers(struct history_build *b, const struct model *m)
 {
 	const struct build_totals *totals = build__totals(m->build);
 	struct cost cost = cost_of(m, summary__n_processes(m->summary));
 	struct compare_recording recording = compare_recording_of(m, &cost);
-	struct summary_counts counts = {};
-	int err = summary__counts(m->summary, SUMMARY_ALL, &counts);
 
 	b->lost = known(m->has_losses, trace_losses__total(&m->losses));
 	b->wall_ns = crate_sums_number(totals->running.end_ns - totals->running.start_ns);
@@ -300,12 +346,9 @@ static int fill_numbers(struct history_build *b, const struct model *m)
 	b->cost_ppm = known(cost.whole && cost.spent_ns,
 			    1000000 - part_of(1000000, cost.compilers_ns, cost.spent_ns));
 	b->peak_bytes = peak_of(m);
-	b->executions = known(all_counted(m) && !counts.unsure, counts.queries);
-	b->results = results_of(m);
 	b->compiles = totals->compiles;
 	b->failed = totals->failed + totals->killed;
 	b->reused = recording.reusing;
-	return err;
 }
 
 static int fill_texts(struct extraction *e)
@@ -347,7 +390,9 @@ static int extract(struct extraction *e)
 	if (!build__totals(e->model.build)->compiles)
 		return -ENODATA;
 	err = name_crates(e) ?: begin_build(e) ?: fill_texts(e);
-	err = err ?: fill_numbers(&e->rows->build, &e->model) ?: add_compiles(e);
+	if (!err)
+		fill_numbers(&e->rows->build, &e->model);
+	err = err ?: fill_counted(e) ?: add_compiles(e);
 	err = err	   ?: crate_sums__queries(e->rows, &e->model, e->crates)
 		      ?: crate_sums__items(e->rows, &e->model, &e->items, e->crates);
 	/* Names are expanded when they are asked for. */

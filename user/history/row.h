@@ -6,8 +6,10 @@
 #ifndef QPROF_HISTORY_ROW_H
 #define QPROF_HISTORY_ROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A number that is not known; null in every output. */
 #define HISTORY_UNKNOWN UINT64_MAX
@@ -42,8 +44,11 @@ struct history_build {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t peak_bytes; /* of the compiler with the most */
-	uint64_t executions; /* of queries; unknown if not all were recorded */
-	uint64_t results;    /* of queries; unknown if some compile's are */
+	uint64_t executions; /* of queries, but for those of `uncounted` */
+	/* Queries whose executions are not known, of some compile: sorted names, with a space
+	 * between each two. NULL: there is none, or `executions` is not known either. */
+	const char *uncounted;
+	uint64_t results; /* of queries; unknown if some compile's are */
 	uint64_t compiles;
 	uint64_t failed; /* compiles that ended with an error */
 	uint64_t reused; /* compiles that reused results of an earlier one */
@@ -56,6 +61,17 @@ static inline uint64_t history_build__without_cost(const struct history_build *b
 	if (cpu_ns == HISTORY_UNKNOWN || b->cost_ppm > 1000000)
 		return cpu_ns;
 	return cpu_ns - (uint64_t)((long double)cpu_ns * b->cost_ppm / 1000000);
+}
+
+/* Whether a query is one of b->uncounted. */
+static inline bool history_build__leaves_out(const struct history_build *b, const char *query)
+{
+	size_t n = strlen(query);
+
+	for (const char *at = b->uncounted; n && at && (at = strstr(at, query)); at += n)
+		if ((at == b->uncounted || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
 }
 
 /* One compile: a rustc, clippy-driver or rustdoc that compiled a crate. */
@@ -73,7 +89,7 @@ struct history_compile {
 	uint64_t codegen_ns;
 	uint64_t link_ns;
 	uint64_t peak_bytes;
-	uint64_t executions;
+	uint64_t executions; /* but for those of the build's `uncounted` */
 	uint64_t results;
 	uint64_t exit_status; /* 0 to 255; 128 and the number of the signal that ended it */
 };
@@ -98,7 +114,7 @@ struct history_item {
 	const char *crate;
 	const char *item; /* its path */
 	const char *how;
-	uint64_t count;	  /* executions of queries about it */
+	uint64_t count;	  /* executions of queries about it; sampled: of those that are listed */
 	uint64_t self_ns; /* CPU time */
 };
 

@@ -22,9 +22,11 @@
 /* The columns of compile that its build has too. */
 #define OF_BUILD 2
 
-/* Version 3 brought results. Those before it have a budget, behind "how" of a build. */
+/* Those before version 3 have a budget, behind "how" of a build. */
 static bool has_column(int64_t version, const struct history_column *c)
 {
+	if (!strcmp(c->name, "uncounted"))
+		return version >= 4;
 	return version >= 3 || strcmp(c->name, "results");
 }
 
@@ -122,24 +124,23 @@ static char *tables(int64_t version)
 
 /* ---- From version to version ----------------------------------------------------------------- */
 
-/* The columns that a table has in version 2 and in version 3. */
-static void print_kept(FILE *f, enum history_table_id id, size_t first)
+/* The columns that a table has had since a version. */
+static void print_kept(FILE *f, int64_t version, enum history_table_id id, size_t first)
 {
 	const struct history_table *t = history_table(id);
 
 	fputc('n', f);
 	for (size_t i = first; i < t->n; i++)
-		if (has_column(2, &t->columns[i]))
+		if (has_column(version, &t->columns[i]))
 			fprintf(f, ", \"%s\"", t->columns[i].name);
 }
 
 /* The tables are made anew, as SQLite adds a column behind all else and drops none before 3.35. */
-static int take_to_version_3(sqlite3 *db)
+static int remake(sqlite3 *db, int64_t version)
 {
 	_free_ char *sql = NULL;
 	size_t size;
 	FILE *f = open_memstream(&sql, &size);
-	int rc;
 
 	if (!f)
 		return SQLITE_NOMEM;
@@ -148,21 +149,34 @@ static int take_to_version_3(sqlite3 *db)
 	      "ALTER TABLE builds RENAME TO former_builds;"
 	      "ALTER TABLE compiles RENAME TO former_compiles;",
 	      f);
-	print_builds(f, 3);
-	print_compiles(f, 3);
+	print_builds(f, version);
+	print_compiles(f, version);
 	for (int id = HISTORY_BUILD; id <= HISTORY_COMPILE; id++) {
 		const char *table = history_table(id)->name;
 
 		fprintf(f, "INSERT INTO %ss(", table);
-		print_kept(f, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
+		print_kept(f, version - 1, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
 		fputs(") SELECT ", f);
-		print_kept(f, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
+		print_kept(f, version - 1, id, id == HISTORY_BUILD ? 0 : OF_BUILD);
 		fprintf(f, " FROM former_%ss; DROP TABLE former_%ss;", table, table);
 	}
-	fputs("UPDATE builds SET how = 'sampled' WHERE how = 'budget'", f);
 	fclose(f);
-	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static int take_to_version_3(sqlite3 *db)
+{
+	int rc = remake(db, 3);
+
+	rc = rc
+		     ?: sqlite3_exec(db, "UPDATE builds SET how = 'sampled' WHERE how = 'budget'",
+				     NULL, NULL, NULL);
 	return rc ?: sqlite_version_2__remove_estimates(db);
+}
+
+static int take_to_version_4(sqlite3 *db)
+{
+	return remake(db, 4);
 }
 
 /* From version i + 1 to i + 2. Packed rows of history_table() must not be used: they are today's.
@@ -172,6 +186,7 @@ static const struct sqlite_step steps[] = {
 	 "CREATE TABLE sums_turned(id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
 	 sqlite_version_1__move_sums},
 	{"", take_to_version_3},
+	{"", take_to_version_4},
 };
 _Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
 

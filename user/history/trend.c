@@ -9,6 +9,7 @@
 #include "analyze/change_points.h"
 #include "base/array.h"
 #include "base/diag.h"
+#include "history/trend_counted.h"
 #include "history/trend_kinds.h"
 
 static const struct {
@@ -368,11 +369,15 @@ static const char *builds_text(char text[32], uint64_t n)
 /* rustc's tables hold results of some queries that may be no executions. */
 static const char *why_unknown(const struct trend_question *q)
 {
+	if (q->metric == TREND_RESULTS)
+		return "rustc's tables were not read, or not to the end, of some compiler";
 	if (q->metric != TREND_COUNT)
 		return "the number is not known";
-	return q->of.query || q->of.item
-		       ? "only recordings with --exact count it"
-		       : "some of their queries have no count (--metric results compares them)";
+	if (q->of.query)
+		return "its results in rustc's tables may be no executions (record with --exact)";
+	if (q->of.item)
+		return "rustc's tables do not list its executions (record with --exact)";
+	return "executions of some compiler are not known";
 }
 
 static int note_left_out(struct trend *t)
@@ -430,11 +435,16 @@ static int check(const struct trend_question *q)
 	return 0;
 }
 
-static int judge(struct trend *t)
+static int judge(struct store *s, struct trend *t)
 {
-	int err = order_points(t) ?: trend_kinds__sort_out(t) ?: find_changes(t)
-		?: note_left_out(t) ?: note_cost(t);
+	int err = order_points(t) ?: trend_kinds__sort_out(t);
 
+	if (err)
+		return diag_error_r(err, "out of memory");
+	err = trend_counted__level(s, t);
+	if (err)
+		return err;
+	err = find_changes(t) ?: note_left_out(t) ?: note_cost(t);
 	return err ? diag_error_r(err, "out of memory") : 0;
 }
 
@@ -497,7 +507,7 @@ int trend__of(struct store *s, const struct trend_question *q, const struct tren
 	int err = check(q);
 
 	t.least = t.exact ? TREND_LEAST_OF_COUNTS : TREND_LEAST_OF_OTHERS;
-	err = err ?: note_workspace(&t, b) ?: make_points(s, &t, &b->list) ?: judge(&t);
+	err = err ?: note_workspace(&t, b) ?: make_points(s, &t, &b->list) ?: judge(s, &t);
 	if (err)
 		return err;
 	*out = t;
@@ -523,6 +533,7 @@ void trend__clear(struct trend *t)
 		free(t->notes[i]);
 	free(t->points);
 	free(t->changes);
+	free(t->uncounted);
 	trend_builds__clear(&t->own);
 	*t = (struct trend){};
 }

@@ -15,6 +15,7 @@ enum kind {
 	KIND_HOST = 4,
 	KIND_CPUS = 8,
 	KIND_TOOLCHAIN = 16,
+	KIND_COUNTED = 32, /* executions of the same queries are counted */
 };
 
 /* Counted points in the order of their kinds; C has no qsort() with a context. */
@@ -65,6 +66,8 @@ static int by_kinds(const struct history_build *a, const struct history_build *b
 		order = by_number(a->cpus, b->cpus);
 	if (!order && kinds & KIND_TOOLCHAIN)
 		order = by_text(a->toolchain, b->toolchain);
+	if (!order && kinds & KIND_COUNTED)
+		order = by_text(a->how, b->how) ?: by_text(a->uncounted, b->uncounted);
 	return order;
 }
 
@@ -141,6 +144,19 @@ static size_t count_groups(const struct sorted *all, size_t n)
 	return groups;
 }
 
+/* The rows of an item are no sums of queries, of which some could be left out. */
+static int choose_kinds_of_item(struct trend *t, struct sorted *scratch, unsigned int *kinds)
+{
+	size_t n = sort_points(t, KIND_COUNTED, scratch);
+
+	*kinds |= KIND_COUNTED;
+	return count_groups(scratch, n) < 2
+		       ? 0
+		       : trend__note(t,
+				     "builds that count executions of other queries, as those with "
+				     "--exact do, are judged apart");
+}
+
 static int choose_kinds(struct trend *t, struct sorted *scratch, unsigned int *kinds)
 {
 	bool of_times = t->question.metric == TREND_CPU || t->question.metric == TREND_WALL;
@@ -157,6 +173,8 @@ static int choose_kinds(struct trend *t, struct sorted *scratch, unsigned int *k
 		*kinds |= KIND_TOOLCHAIN;
 		err = trend__note(t, "toolchains take turns: builds of each are judged apart");
 	}
+	if (!err && t->question.metric == TREND_COUNT && t->question.of.item)
+		err = choose_kinds_of_item(t, scratch, kinds);
 	if (!of_times || err)
 		return err;
 	n = sort_points(t, KIND_HOST, scratch);

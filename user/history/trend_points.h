@@ -80,8 +80,9 @@ struct trend {
 	size_t n_builds;	       /* with or without a point */
 	uint64_t not_whole;	       /* further builds, which are not whole: no points */
 	double least;		       /* smaller changes, as a ratio, are none */
+	char *uncounted; /* queries whose executions are in no value, as history_build's; or NULL */
 	/* Sentences without a period: what was left out, and how numbers were made comparable. */
-	char *notes[TREND_REASONS + 7];
+	char *notes[TREND_REASONS + 8];
 	size_t n_notes;
 	struct trend_builds own; /* what points refer to, if it is of no other trend */
 };

@@ -47,6 +47,7 @@ static void put_head(struct json *j, const struct trend *t)
 	json__text(j, "unit", trend_metric_unit(t->question.metric));
 	json__bool(j, "exact", t->exact);
 	add_real(j, "least", t->least);
+	json__text(j, "uncounted", t->uncounted);
 	json__number(j, "absent", t->absent);
 	json__number(j, "not_whole", t->not_whole);
 	add_notes(j, t);
@@ -123,6 +124,8 @@ static const struct member members[] = {
 	{"", "unit", "", "of value, before and after: ns, executions, results or bytes"},
 	{"", "exact", "", "the numbers have no noise"},
 	{"", "least", "ratio", "smaller changes are none"},
+	{"", "uncounted", "",
+	 "queries whose executions are in no value, as some build does not count them; null: none"},
 	{"", "absent", "builds", "without the crate, query or item"},
 	{"", "not_whole", "builds", "unfinished, damaged or parts of a build, so without a point"},
 	{"", "notes", "", "sentences about what was left out, and how numbers are compared"},
