@@ -100,17 +100,22 @@ static void write_lesser_traces(void)
 	write_compiler("newer", &newer, 10, 10 * MS, true);
 }
 
-/* Begin a trace with one execution of mir_built. */
+/* Begin a trace with one execution of typeck, as of one query the noise is not known, and one of
+ * mir_built. */
 static struct trace_writer *begin_executed(const char *name, const struct trace_process *p,
 					   uint32_t *mir_built)
 {
 	struct trace_writer *w = begin(name);
 	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
 
-	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir_built", mir_built), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
 	assert_int_equal(trace_writer__process(w, p), 0);
 	assert_int_equal(trace_writer__span(w, &span), 0);
-	*mir_built = span.label;
+	span.start_ns = span.end_ns;
+	span.end_ns += 10 * MS;
+	span.label = *mir_built;
+	assert_int_equal(trace_writer__span(w, &span), 0);
 	return w;
 }
 

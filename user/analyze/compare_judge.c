@@ -135,6 +135,7 @@ void compare_judge__row(const struct compare_result *r, struct compare_row *row,
 
 	row->known = row->changed = row->doubted = 0;
 	row->too_noisy = r->too_noisy;
+	row->noise_ppm = r->noise_ppm;
 	for (unsigned int m = 0; m < COMPARE_N_METRICS; m++) {
 		bool known = is_compared(r, row, m, has_query);
 		uint64_t noise = cost_noise(r, row, m);

@@ -70,7 +70,8 @@ struct compare_row {
 	uint8_t changed;
 	/* Of those that did not: would have, if what recording cost were known exactly. */
 	uint8_t doubted;
-	bool too_noisy; /* it was judged with so much noise: compare_result.too_noisy */
+	bool too_noisy; /* these two as in compare_result, of the noise it was judged with */
+	uint64_t noise_ppm;
 	/*
 	 * True if the metric of the rules is known on both sides. A row that is not compared is
 	 * never significant.

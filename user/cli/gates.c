@@ -79,6 +79,21 @@ static bool may_be_hidden(const struct compare_result *r, const struct diff_gate
 	       is_above(gate, gate->row.cost_noise_ns[gate->metric]);
 }
 
+/*
+ * Whether there is so much noise that it means nothing that a time did not grow by more than the
+ * limit: noise of this size would hide that.
+ */
+static bool noise_may_hide(const struct diff_gate *gate)
+{
+	const struct compare_row *row = &gate->row;
+	uint64_t base = row->of[gate->metric][COMPARE_BASE].median;
+	long double noise = (long double)base * row->noise_ppm / 1000000;
+
+	if (!row->too_noisy || !compare_metric_is_time(gate->metric))
+		return false;
+	return row->noise_ppm == UINT64_MAX || noise > INT64_MAX || is_above(gate, (uint64_t)noise);
+}
+
 /* Of a time that grew by less, it does not matter why. */
 static bool is_worth_judging(const struct compare_result *r, const struct diff_gate *gate)
 {
@@ -118,7 +133,7 @@ static const char *doubt_of(bool whole, const struct diff_view *v, const struct 
 		return "what recording cost may explain it";
 	if (may_be_hidden(v->result, gate))
 		return "recording added more to one side, which may hide growth";
-	if (gate->is_above && row->too_noisy && compare_metric_is_time(metric))
+	if (noise_may_hide(gate))
 		return "there is too much noise";
 	if (gate->is_above && v->result->noise_is_estimated && is_worth_judging(v->result, gate))
 		return of_history
