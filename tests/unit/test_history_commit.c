@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "history/commit.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +63,27 @@ static void git_says_commit_and_branch(void **state)
 	assert_string_equal(c.branch, "main");
 	assert_int_equal(c.dirty, 0);
 	assert_false(c.moved);
+}
+
+static void revisions_are_those_of_the_repository(void **state)
+{
+	static const char *const none[] = {"HEAD~1", "nonsense", "", "-h", "--all", "HEAD HEAD"};
+	char commit[COMMIT_MAX], other[COMMIT_MAX] = "";
+
+	assert_int_equal(commit__resolve("HEAD", repository, commit), 0);
+	assert_string_equal(commit, ask(repository, LATER).commit);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_int_equal(commit__resolve(none[i], repository, other), -EINVAL);
+	assert_string_equal(other, "");
+	run("cd %s && " GIT "commit -qm 2 --allow-empty && " GIT "tag -a -m t v1%s", repository,
+	    "");
+	assert_int_equal(commit__resolve("main~1", repository, other), 0);
+	assert_string_equal(other, commit);
+	assert_int_equal(commit__resolve("v1", repository, other), 0);
+	assert_string_equal(other, ask(repository, LATER).commit);
+	commit[9] = 0;
+	assert_int_equal(commit__resolve(commit, repository, other), 0);
+	assert_int_equal(commit__resolve("HEAD", top, other), -ENOENT);
 }
 
 static void changes_are_seen_in_tracked_files(void **state)
@@ -447,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_REPOSITORY(git_says_commit_and_branch),
+		WITH_REPOSITORY(revisions_are_those_of_the_repository),
 		WITH_REPOSITORY(changes_are_seen_in_tracked_files),
 		WITH_REPOSITORY(a_detached_head_has_no_branch),
 		WITH_REPOSITORY(a_worktree_has_its_own_branch),

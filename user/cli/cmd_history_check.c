@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
+#include <errno.h>
+
 #include "cli/history_ask.h"
 #include "cli/history_compare.h"
 #include "view/diff.h"
@@ -11,15 +13,16 @@
 static int ask(struct store *s, const void *options, struct sides *out)
 {
 	const struct cli_history_check_options *o = options;
+	char found[COMMIT_MAX];
 	const struct sides_against a = {
-		.commit = o->commit,
+		.commit = o->commit ? history_commit_of(s, o->commit, o->workspace, found) : NULL,
 		.branch = o->against,
 		.toolchain = o->toolchain,
 		.workspace = o->workspace,
 		.last = o->last,
 	};
 
-	return sides__against(s, &a, out);
+	return o->commit && !a.commit ? -ENOENT : sides__against(s, &a, out);
 }
 
 int cmd_history_check(const struct cli_history_check_options *o)

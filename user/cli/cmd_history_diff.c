@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/cmd.h"
 
+#include <errno.h>
+
 #include "cli/history_ask.h"
 #include "cli/history_compare.h"
 #include "view/diff.h"
@@ -9,8 +11,12 @@ static int ask(struct store *s, const void *options, struct sides *out)
 {
 	const struct cli_history_diff_options *o = options;
 	const struct history_filter f = {.toolchain = o->toolchain, .workspace = o->workspace};
+	char of_base[COMMIT_MAX], of_new[COMMIT_MAX];
+	const char *base = history_commit_of(s, o->commits.texts[0], o->workspace, of_base);
+	const char *new =
+		base ? history_commit_of(s, o->commits.texts[1], o->workspace, of_new) : NULL;
 
-	return sides__of_commits(s, o->commits.texts[0], o->commits.texts[1], &f, out);
+	return new ? sides__of_commits(s, base, new, &f, out) : -ENOENT;
 }
 
 int cmd_history_diff(const struct cli_history_diff_options *o)

@@ -94,6 +94,33 @@ void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns,
 		c->dirty = has_changes(&g);
 }
 
+int commit__resolve(const char *revision, const char *directory, char commit[COMMIT_MAX])
+{
+	_free_ char *peeled = NULL;
+	_git_ struct git g = GIT_NONE;
+	char text[COMMIT_MAX];
+	int err;
+
+	/* git would take it for an option. */
+	if (*revision == '-' || !*revision)
+		return -EINVAL;
+	if (asprintf(&peeled, "%s^{commit}", revision) < 0) {
+		peeled = NULL;
+		return -ENOMEM;
+	}
+	err = git__open(&g, directory);
+	if (!err) {
+		const char *const args[] = {"rev-parse", "--verify", "--quiet", peeled, NULL};
+
+		err = git__ask(&g, args, text, sizeof(text));
+		if (err == -ENOENT || (!err && !is_hash(text)))
+			err = -EINVAL;
+	}
+	if (!err)
+		strcpy(commit, text);
+	return err;
+}
+
 /* The variables of one service. Of two branches, the first is that of a merge request. */
 static const struct service {
 	const char *commit;

@@ -26,6 +26,13 @@ struct commit {
 void commit__ask_git(struct commit *c, const char *directory, uint64_t start_ns, bool is_fresh);
 
 /*
+ * The commit that a revision such as "HEAD~1", "main" or "v1.2" is in the repository of a
+ * directory. 0; -ENOENT: there is no repository; -EPERM: as git__open(); -EINVAL: git knows no such
+ * revision, or there is no git; or another negative errno.
+ */
+int commit__resolve(const char *revision, const char *directory, char commit[COMMIT_MAX]);
+
+/*
  * Fill in the unknown fields from the environment, unless that is of another commit. `get` is
  * getenv(), or a test's.
  */

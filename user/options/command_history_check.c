@@ -12,7 +12,8 @@ static const struct cli_option options[] = {
 		.arg = "COMMIT",
 		.kind = CLI_TEXT,
 		.offset = AT(history_check.commit),
-		.help = "Judge the builds of this commit. Without it, the newest build is judged.",
+		.help = "Judge the builds of this commit, or revision of the git repository of the "
+			"current directory. Without it, the newest build is judged.",
 	},
 	{
 		.name = "against",
