@@ -310,6 +310,8 @@ static void assert_refused(const char *path, int err, const char *cause, const c
 static void a_failed_plan_reports_its_reason(void **state)
 {
 	assert_refused(fixture("driver_stripped.so"), -ENODATA, "no symbol table", "rustup");
+	assert_refused(fixture("parts_stripped.so"), -ENODATA, "is no library of a compiler",
+		       "librustc_driver");
 	assert_refused(fixture("bodies.so"), -ENOTSUP, "no rustc queries", "get_query_");
 	assert_refused(fixture("nothing.so"), -ENOENT, "cannot open", "");
 	assert_refused("/", -ENOEXEC, "not a regular file", "");

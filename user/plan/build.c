@@ -763,6 +763,10 @@ int plan__build(struct library_file *file, struct debug_file *debug, struct plan
 			"than %u queries, %u bodies of try_execute_query, 65,536 functions of "
 			"rustc's profiler, 256 MiB of names, or 64 MiB of code",
 			path, QUERIES_MOST, BODIES_MOST);
+	else if (err == -ENODATA && b.unrecovered == recover_no_compiler)
+		diag_error("%s is no library of a compiler: %s; name a rustc, or its "
+			   "librustc_driver",
+			   path, b.unrecovered);
 	else if (err == -ENODATA)
 		diag_error(
 			"%s is stripped: it has no symbol table and no debug file, and its queries "

@@ -2,7 +2,11 @@
 #include "plan/recover/recover.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "plan/recover/activities.h"
 #include "plan/recover/arguments.h"
 #include "plan/recover/bodies.h"
@@ -74,6 +78,37 @@ int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const
 		       ?: recovered__give(&r, &bounds, img);
 }
 
+const char recover_no_compiler[] = "nothing in it names a source file of rustc";
+
+#define PIECE	    (1u << 20)
+#define SEARCH_MOST (1u << 29) /* rustc's libraries have 150 MiB */
+
+/* Messages of panics have the paths of sources, also in a library without symbols. */
+static bool is_compiler(const struct library_file *file)
+{
+	static const char source[] = "compiler/rustc_";
+	const size_t kept = sizeof(source) - 2;
+	_free_ char *piece = malloc(kept + PIECE);
+	size_t have = 0;
+
+	for (off_t at = 0; piece && at < SEARCH_MOST;) {
+		ssize_t n = pread(library_file__fd(file), piece + have, PIECE, at);
+
+		if (n <= 0)
+			return false;
+		if (memmem(piece, have + (size_t)n, source, sizeof(source) - 1))
+			return true;
+		at += n;
+		have += (size_t)n;
+		/* The text may go on in the next piece. */
+		if (have > kept) {
+			memmove(piece, piece + have - kept, kept);
+			have = kept;
+		}
+	}
+	return true;
+}
+
 int recover__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
 		 enum symbol_source *source, struct query_numbers *numbers, const char **problem)
 {
@@ -91,6 +126,8 @@ int recover__map(struct library_file *file, struct debug_file *debug, struct elf
 			*problem = "it has no unwind table";
 		else if (!err && *problem)
 			err = -ENODATA;
+		if (*problem && !is_compiler(file))
+			*problem = recover_no_compiler;
 	}
 	if (!err)
 		*out = take_ptr(img);

@@ -18,6 +18,9 @@
  */
 int recover__symbols(struct elf_image *img, struct query_numbers *numbers, const char **problem);
 
+/* A problem: it is no compiler, so no symbols would help. */
+extern const char recover_no_compiler[];
+
 /*
  * As debug_symbols__map(), and then this, if there are no symbols: *source is SYMBOLS_RECOVERED.
  * -ENODATA, and *problem: they were not recovered; otherwise *problem is NULL.
