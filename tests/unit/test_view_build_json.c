@@ -57,12 +57,25 @@ static void items_are_there_if_known(void **state)
 	json_object_put(object);
 }
 
+static void waits_of_a_late_compiler_are_lower_limits(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *whole = printed_build(build_json, &v), *text = NULL;
+
+	assert_null(strstr(whole, "\"waits_at_least\":true"));
+	((struct build_totals *)build__totals(v.build))->late = 1;
+	text = printed_build(build_json, &v);
+	assert_contains(text, "\"waits_at_least\":true,\"blocked_ns\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(items_are_there_if_known),
+		cmocka_unit_test(waits_of_a_late_compiler_are_lower_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,27 @@ static void unknown_values_are_null(void **state)
 	free(text);
 }
 
+static int with_other_recordings(FILE *out, const struct diff_view *v)
+{
+	_free_ struct diff_trace *traces = calloc(v->n_traces, sizeof(*traces));
+	struct diff_view with = *v;
+
+	assert_non_null(traces);
+	memcpy(traces, v->traces, v->n_traces * sizeof(*traces));
+	traces[v->n_traces - 1].recording.n_beside = 2;
+	with.traces = traces;
+	return diff_json(out, &with);
+}
+
+static void recordings_beside_a_trace_are_a_difference(void **state)
+{
+	_free_ char *without = sample_diff(diff_json, 1, COMPARE_SELF, 0);
+	_free_ char *with = sample_diff(with_other_recordings, 1, COMPARE_SELF, 0);
+
+	assert_null(strstr(without, "\"other_recordings\"]"));
+	assert_contains(with, "\"other_recordings\"],");
+}
+
 static void items_are_no_queries(void **state)
 {
 	_free_ char *text =
@@ -54,6 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_stable_and_valid),
 		cmocka_unit_test(unknown_values_are_null),
+		cmocka_unit_test(recordings_beside_a_trace_are_a_difference),
 		cmocka_unit_test(items_are_no_queries),
 	};
 

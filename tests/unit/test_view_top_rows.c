@@ -61,6 +61,25 @@ static void ends_of_processes_are_reported(void **state)
 	top_rows__clear(&rows);
 }
 
+static void what_is_over_has_the_span_of_the_build(void **state)
+{
+	_top_world_ struct top_world w;
+	uint64_t start_ns = UINT64_MAX, n;
+
+	top_world_make(&w);
+	n = summary__n_processes(w.summary);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t of = summary__process_at(w.summary, i)->start_ns;
+
+		start_ns = of < start_ns ? of : start_ns;
+	}
+	w.data.start_ns = start_ns > 5 ? start_ns - 5 : 0;
+	/* The third has no end. */
+	top_data__span_build(&w.data);
+	assert_int_equal(w.data.start_ns, start_ns);
+	assert_int_equal(w.data.now_ns, 3 * TOP_SECOND);
+}
+
 static void a_process_that_runs_shows_what_it_is_in(void **state)
 {
 	static const struct top_nows nows = {
@@ -464,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_of_processes_are_reported),
+		cmocka_unit_test(what_is_over_has_the_span_of_the_build),
 		cmocka_unit_test(a_process_that_runs_shows_what_it_is_in),
 		cmocka_unit_test(a_process_without_a_crate_has_its_command),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Executions that several samples met, as intervals: where no query has a probe. Samples of a
- * thread that follow one another with one job are in one execution, also where the thread waited
+ * Executions that several samples met, as intervals: of queries without probes. Samples of a thread
+ * that follow one another with one job are in one execution, also where the thread waited
  * between them. The interval reaches from the first of them to the last, so the execution began up
  * to a sampling period earlier, and ended up to one later. Samples in inner jobs are in those
  * around, too. One whose job is not known says nothing: it ends no interval.

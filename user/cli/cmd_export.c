@@ -250,6 +250,9 @@ static void print_written(const struct cli_export_options *o, const struct expor
 	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
 		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
 		  format_bytes(size, out__size(job->out)));
+	if (job->cpu_by_samples)
+		diag_info("seconds are CPU time by samples, 0 where none was; a count of 0 is not "
+			  "known");
 	if (export_note(job, NOTE_SAMPLED, note))
 		diag_info("%s", note);
 	if (export_note(job, NOTE_ADJUSTED, note))
@@ -333,13 +336,13 @@ static uint8_t cause_asked_for(const struct cli_export_options *o)
 /* The contents of a trace that are known only after it was read. */
 struct held {
 	bool spans;
-	bool by_samples; /* queries have no probes */
+	bool by_samples; /* not all queries have probes */
 	bool samples[TRACE_SAMPLE_CAUSES];
 };
 
 /*
  * Read up to a sample of the cause, or with cause 0 up to what decides: an interval of a query, or
- * a sample of a recording in which queries have no probes.
+ * a sample of a recording in which not all queries have probes.
  */
 static int look_for(const struct cli_export_options *o, uint8_t cause, struct held *held)
 {

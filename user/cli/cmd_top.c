@@ -227,6 +227,8 @@ static int refresh_data(struct watch *w, bool first)
 	data.now_ns = summary__end_ns(w->follow.model.summary);
 	if (data.source == TOP_RECORDING && info->clock == TRACE_CLOCK_MONOTONIC)
 		data.now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (data.source != TOP_RECORDING)
+		top_data__span_build(&data);
 	if (data.now_ns < data.start_ns)
 		data.now_ns = data.start_ns;
 	return top__update(w->top, &data);

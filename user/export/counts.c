@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * provider,count,seconds: a row for each query and phase, by total time. Where queries have no
- * probes, their times are by samples; a count of 0 is not known.
+ * provider,count,seconds: a row for each query and phase, by total time. Where not all queries have
+ * probes, the times of all rows are CPU time by samples; a count of 0 is not known.
  */
 #include <errno.h>
 #include <string.h>
@@ -43,13 +43,13 @@ static void put_row(struct out *o, const struct row *row)
 	out__text(o, fraction);
 }
 
-static int put_rows(struct export_job *job, const struct summary *s)
+static int put_rows(struct export_job *job, const struct model *m)
 {
 	_free_ struct summary_row *sums = NULL;
 	struct u64_map queries = {};
 	_free_ struct row *rows = NULL;
 	size_t n, used = 0;
-	int err = summary__rows(s, SUMMARY_ALL, &sums, &n);
+	int err = summary__rows(m->summary, SUMMARY_ALL, &sums, &n);
 
 	for (size_t i = 0; i < n && !err; i++)
 		err = sums[i].is_activity ? 0 : u64_map__put(&queries, sums[i].label, 0);
@@ -67,9 +67,9 @@ static int put_rows(struct export_job *job, const struct summary *s)
 		rows[used++] = (struct row){
 			.name = trace_reader__string(job->r, sums[i].label),
 			.count = count,
-			.total_ns = sums[i].raw_total_ns
-					    ? sums[i].total_ns
-					    : sums[i].samples.total[TRACE_SAMPLE_CPU].value,
+			.total_ns = m->by_samples || !sums[i].raw_total_ns
+					    ? sums[i].samples.total[TRACE_SAMPLE_CPU].value
+					    : sums[i].total_ns,
 			.is_namesake = sums[i].is_activity &&
 				       u64_map__get(&queries, sums[i].label) != U64_MAP_NONE,
 		};
@@ -90,5 +90,6 @@ int export_counts(struct export_job *job)
 
 	options.raw = job->raw;
 	err = model__init(&m, &options) ?: model__read(&m, job->r);
-	return err ?: put_rows(job, m.summary);
+	job->cpu_by_samples = m.by_samples;
+	return err ?: put_rows(job, &m);
 }

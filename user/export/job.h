@@ -49,6 +49,7 @@ struct export_job {
 
 	/* Results. */
 	uint64_t written;	   /* intervals and instants, or different stacks, or rows */
+	bool cpu_by_samples;	   /* times are CPU time by samples; set by export_counts() */
 	uint64_t sampled;	   /* of these, intervals that samples met */
 	uint64_t left_out;	   /* intervals left out for the size limit */
 	uint64_t samples_left_out; /* samples, for the same reason */

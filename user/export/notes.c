@@ -32,9 +32,9 @@ static bool sampled(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
 	if (job->sampled)
 		snprintf(text, EXPORT_NOTE_MAX,
-			 "queries are by samples: an interval is from the first to the last sample "
-			 "that met an execution, and most have none; --exact records each "
-			 "execution, and hits");
+			 "queries without probes are by samples: an interval is from the first to "
+			 "the last sample that met an execution, and most have none; --exact "
+			 "records each execution, and hits");
 	return job->sampled;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The intervals of a trace whose queries have no probes: those of activities and waits, which
- * probes saw, and those of queries, which samples met (analyze/sampled_intervals.h). Each thread's
- * come nested and in the order of their ends, with the depths that follow.
+ * The intervals of a trace in which not all queries have probes: those that probes saw, of
+ * activities, waits and some queries, and those of other queries, which samples met
+ * (analyze/sampled_intervals.h). Each thread's come nested and in the order of their ends, with the
+ * depths that follow.
  *
  * Where a sampled interval and an activity overlap and neither is in the other, the execution began
  * before the activity, or ended after it, as executions and activities nest: the interval is made
@@ -34,8 +35,8 @@ void span_merge__init(struct span_merge *m, const struct trace_reader *r,
 		      int (*take)(void *ctx, const struct trace_span *span), void *take_ctx);
 
 /*
- * Take the next item. Spans of a trace whose queries have probes go on at once. 0, -ENOMEM, or the
- * error of `take`.
+ * Take the next item. Spans of a trace whose queries all have probes go on at once. 0, -ENOMEM, or
+ * the error of `take`.
  */
 int span_merge__item(struct span_merge *m, const struct trace_item *item);
 

@@ -5,8 +5,7 @@
  * over time and the memory of each process that was touched, and the shortest intervals are left
  * out to meet the size limit.
  *
- * Where queries have no probes, their intervals are those that samples met, with
- * TRACE_SPAN_SAMPLED.
+ * Intervals of queries without probes are those that samples met, with TRACE_SPAN_SAMPLED.
  *
  * Memory: per process, thread, interval that no other encloses yet (export/nesting.h), and sampled
  * page fault (export/memory_growth.h). With sampled intervals, as export/span_merge.h says.

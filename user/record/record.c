@@ -427,7 +427,7 @@ static void set_overhead(struct capture *c, const uint64_t counters[WIRE_COUNTER
 		recorder__set_overhead(c->recorder, &in);
 }
 
-/* The numbers of a live view without probes of queries. */
+/* The numbers of a live view of queries without probes. */
 static int count_results(struct capture *c)
 {
 	int err = recorder__counts(c->recorder) ? session__count(c->session) : 0;

@@ -13,7 +13,7 @@
  */
 bool samples_show_slow(const struct cli_record_options *o);
 
-/* Where no query has probes, samples have their times. */
+/* Where not all queries have probes, samples have their times. */
 struct sampling_options samples_asked(const struct cli_record_options *o,
 				      const struct filter *filter);
 

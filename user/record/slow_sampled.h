@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The intervals of record --slow where queries have no probes: executions that several samples met,
+ * The intervals of record --slow of queries without probes: executions that several samples met,
  * which so are at least two sampling periods long.
  */
 #ifndef QPROF_RECORD_SLOW_SAMPLED_H

@@ -44,8 +44,10 @@ static void put_totals(struct json *j, const struct build_view *v)
 	json__number(j, "asked", t->asked);
 	json__known(j, "cpu_ns", has_cpu, cpu_ns);
 	json__known(j, "preempted_ns", t->off_cpu_known, t->preempted_ns);
-	if (t->off_cpu_known)
+	if (t->off_cpu_known) {
 		add_waits(j, &t->waits, t->executions && !summary__is_unwatched(v->summary));
+		json__bool(j, "waits_at_least", t->late);
+	}
 	json__number(j, "blocked_ns", t->blocked_ns);
 	json__put_open(j);
 }
@@ -97,8 +99,10 @@ static void put_crate(struct json *j, const struct build_crate *c, const struct 
 	json__number(j, "alone_ns", p->alone_ns);
 	json__known(j, "cpu_ns", has_cpu, cpu_ns);
 	json__known(j, "preempted_ns", totals->off_cpu_known, p->preempted_ns);
-	if (totals->off_cpu_known)
+	if (totals->off_cpu_known) {
 		add_waits(j, &p->waits, totals->executions && !summary__is_unwatched(v->summary));
+		json__bool(j, "waits_at_least", p->process->attached_late);
+	}
 	json__number(j, "blocked_ns", p->blocked_ns);
 	json__number(j, "executions", build_executions(v, p));
 	json__known(j, "results", p->results, p->results);

@@ -348,7 +348,8 @@ void build_print_reuse(FILE *out, const struct reuse *reuse)
 {
 	char count[FORMAT_MAX];
 
-	/* Where no query has a probe, nothing tells what was executed from what was taken over. */
+	/* Where not all queries have probes, nothing tells what was executed from what was taken
+	 * over. */
 	if (!reuse->unprobed)
 		fprintf(out, "%s executed, ", format_count(count, reuse->executed));
 	fprintf(out, "%s%s loaded", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",

@@ -105,10 +105,10 @@ char *build_item_name(const struct build_item *item, size_t most);
  */
 char *build_crate_name(const struct build_crate *crate, size_t most);
 
-/* Where queries have no probes: the standard error of the time on the CPU. */
+/* Where not all queries have probes: the standard error of the time on the CPU. */
 char *build_query_error(char buf[FORMAT_MAX], const struct build_query *q);
 
-/* Likewise of the self time off the CPU: "-" without probes. */
+/* Likewise of the self time off the CPU: "-" there. */
 const char *build_query_off(char buf[FORMAT_MAX], const struct build_query *q);
 
 /* Executions of queries of a compile: recorded, or else by its own tables. */

@@ -200,6 +200,14 @@ static void add_noise(struct json *j, const struct compare_result *r)
 	json__value(j, "noise", json__take(&noise));
 }
 
+static bool has_beside(const struct diff_view *v)
+{
+	for (size_t i = 0; i < v->n_traces; i++)
+		if (v->traces[i].recording.n_beside)
+			return true;
+	return false;
+}
+
 static void add_differences(struct json *j, const struct diff_view *v)
 {
 	const struct {
@@ -210,6 +218,7 @@ static void add_differences(struct json *j, const struct diff_view *v)
 		{"crates", v->result->few_crates},
 		{"compiler", v->other_compilers[COMPARE_BASE]},
 		{"recording", v->differences & COMPARE_OTHER_RECORDING},
+		{"other_recordings", has_beside(v)},
 	};
 	struct json_object *names = json_object_new_array();
 

@@ -65,7 +65,7 @@ char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 /* "+12.3", "x21.1k" from tenfold on, "new" if the base is 0, "gone" if the new value is 0. */
 char *diff_percent(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		   enum compare_metric metric);
-/* "1,234", or "1,234 -> 1,235" if it changed; "-" if it had no probes in a trace. */
+/* "1,234", or "1,234 -> 1,235" if it changed; "-" if a trace does not count it. */
 char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row);
 /* The wider of both sides' ranges. */
 char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,

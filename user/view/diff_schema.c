@@ -26,7 +26,8 @@ static const struct member document[] = {
 	{"min_percent", "number", "the same, percent of the build"},
 	{"noise", "noise", "estimated noise of times; null: measured, or none"},
 	{"differences", "[string",
-	 "what makes the sides hard to compare: incremental, crates, compiler, recording"},
+	 "what makes the sides hard to compare: incremental, crates, compiler, recording, "
+	 "other_recordings"},
 	{"exit_status", "integer", "0, 1 or 125, by the limits"},
 	{"traces", "[trace", "base first"},
 	{"gates", "[gate", "the limits of --fail-above"},

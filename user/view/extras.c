@@ -35,7 +35,7 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra)
 {
-	/* What an interval waited may be another's wait, where queries have no probes. */
+	/* What an interval waited may be another's wait, where not all have probes. */
 	if (extra == REPORT_OFF_CPU && row->self_by == SUMMARY_SELF_SAMPLES)
 		return 0;
 	return *(const uint64_t *)((const char *)row + report_extras[extra].offset);

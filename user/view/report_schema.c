@@ -320,6 +320,7 @@ static const struct field build_incremental[] = {
 		{"waiting_in_queries_ns", NS, "threads waiting, in queries; null: in passes"}, \
 		{"waiting_in_passes_ns", NS, "threads waiting, in activities"},                \
 		{"waiting_in_neither_ns", NS, "threads waiting, elsewhere"},                   \
+		{"waits_at_least", BOOL, "these are lower limits: attached late"},             \
 	{                                                                                      \
 		"blocked_ns", NS, "threads in queries that another thread executed"            \
 	}

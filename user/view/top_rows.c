@@ -207,6 +207,24 @@ static void sampled_rows__clear(struct sampled_rows *s)
 	free(s->hot);
 }
 
+void top_data__span_build(struct top_data *data)
+{
+	uint64_t start_ns = UINT64_MAX, end_ns = 0;
+	uint32_t n = summary__n_processes(data->summary);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_process *p = summary__process_at(data->summary, i);
+		uint64_t end = p->end_ns ?: data->now_ns;
+
+		start_ns = p->start_ns < start_ns ? p->start_ns : start_ns;
+		end_ns = end > end_ns ? end : end_ns;
+	}
+	if (n) {
+		data->start_ns = start_ns;
+		data->now_ns = end_ns;
+	}
+}
+
 static int find_sampled(const struct top_data *data, struct sampled_rows *out)
 {
 	out->only = top_data__has_only_samples(data);

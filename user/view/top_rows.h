@@ -109,6 +109,9 @@ static inline bool top_data__has_only_samples(const struct top_data *data)
 	return data->samples && !summary__spans(data->summary);
 }
 
+/* Of a recording that is over, the span is that of the build, as in reports. */
+void top_data__span_build(struct top_data *data);
+
 /* Whether the rows have a column: others are not shown. */
 bool top_rows__has_column(const struct top_rows *rows, enum top_table table, size_t column);
 

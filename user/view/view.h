@@ -172,7 +172,7 @@ int report_schema(FILE *out);
 
 /*
  * The lines of `qprof-bpf dump`, schema "qprof-dump/2": a header, then one object per item. 0 or
- * a negative errno. `by_samples`: queries have no probes.
+ * a negative errno. `by_samples`: not all queries have probes.
  */
 int dump_header(FILE *out, const struct trace_info *info, bool by_samples);
 int dump_process(FILE *out, const struct trace_process *p);

@@ -148,7 +148,7 @@ function knownCountColumn(title, value, hint) {
 		text: (row) => value(row) === null ? "-" : formatCount(value(row))};
 }
 
-// Executions of a query. Without probes they are those in the compiler's tables, whose results may be no executions of
+// Executions of a query. Of a query without probes they are those in the compiler's tables, whose results may be no executions of
 // some queries, and of which some may not have been read.
 function executionsColumn() {
 	const most = (row) => row.count || row.results || (hasIntervals(row) ? 0 : null);
