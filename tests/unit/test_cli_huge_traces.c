@@ -3,7 +3,7 @@
  * Traces of a few hundred kilobytes that stand for very much: of a million definitions, of two
  * million items of results, of names that were made to collide. Every command reads them in memory
  * that is bounded, or says in a line that it does not. Such a trace takes no time that grows with
- * the square of its size: the test would not end. Ten million definitions take 5.7 GiB.
+ * the square of its size: the test would not end.
  */
 #include <fcntl.h>
 #include <sys/resource.h>

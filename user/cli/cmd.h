@@ -45,8 +45,8 @@ bool cmd_has_limits(void);
 
 /*
  * Memory of a command that reads traces. A hostile trace has another name, item, query or stack in
- * each of millions of intervals that take few bytes of it, and each of them may have a sum. The
- * limit is above what ten million definitions take.
+ * each of millions of intervals that take few bytes of it, and each of them may have a sum. A
+ * million definitions take 0.7 GiB.
  */
 #define CMD_MEMORY_FREE	  (UINT64_C(8) << 30)
 #define CMD_MEMORY_FACTOR 64u
