@@ -37,8 +37,8 @@ struct names_slot {
 	__u64 begun_ns;
 	__u64 until_ns; /* the copy is given up then */
 	__u32 dying;	/* the process has its context still, but other threads may drop it */
-	__u64 globals;	  /* address */
-	__u64 interned;	  /* address */
+	__u64 globals;	/* address */
+	__u64 interned; /* address */
 	__u64 n_interned;
 	__u64 files; /* address */
 	__u64 word;  /* that was read last */

@@ -225,8 +225,7 @@ static long tables_send_keys(__u32 i, void *p)
 		s->missing = 0;
 		return 0;
 	}
-	if (!s->tables.first ||
-	    names_word(s, &n, s->gcx + q->cache + s->tables.vec_count) ||
+	if (!s->tables.first || names_word(s, &n, s->gcx + q->cache + s->tables.vec_count) ||
 	    n > s->entries_left)
 		return 0;
 	s->entries_left -= n;

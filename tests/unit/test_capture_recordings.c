@@ -4,12 +4,12 @@
 
 #include "../fixtures/fake_root.h"
 
-#define LOCKS                                                 \
-	"1: POSIX  ADVISORY  WRITE 43 00:22:1 0 EOF\n"         \
-	"2: FLOCK  ADVISORY  WRITE 43 00:22:2 0 EOF\n"         \
-	"3: FLOCK  ADVISORY  READ 42 00:22:3 0 EOF\n"          \
-	"4: FLOCK  ADVISORY  READ 40 00:22:3 0 EOF\n"          \
-	"4: -> FLOCK  ADVISORY  WRITE 43 00:22:3 0 EOF\n"      \
+#define LOCKS                                             \
+	"1: POSIX  ADVISORY  WRITE 43 00:22:1 0 EOF\n"    \
+	"2: FLOCK  ADVISORY  WRITE 43 00:22:2 0 EOF\n"    \
+	"3: FLOCK  ADVISORY  READ 42 00:22:3 0 EOF\n"     \
+	"4: FLOCK  ADVISORY  READ 40 00:22:3 0 EOF\n"     \
+	"4: -> FLOCK  ADVISORY  WRITE 43 00:22:3 0 EOF\n" \
 	"5: FLOCK  ADVISORY  READ 41 00:22:3 0 EOF\n"
 #define TRACE "\x89QPT\r\n\x1a\n and more"
 

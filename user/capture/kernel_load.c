@@ -152,7 +152,9 @@ static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 		{s->maps.query_tables, probes || opt->keys ? of_libs : 1},
 		{s->maps.providers, probes ? of_libs : 1},
 		{s->maps.steps, probes ? of_libs : 1},
-		{s->maps.overflow, !probes ? 1 : queries ? 0 : OVERFLOW_ACTIVITIES},
+		{s->maps.overflow, !probes   ? 1
+				   : queries ? 0
+					     : OVERFLOW_ACTIVITIES},
 		{s->maps.labels, probes ? 0 : 1},
 		{s->maps.sources, probes ? 0 : 1},
 	};

@@ -64,7 +64,7 @@ struct capture {
 	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	uint64_t next_tick_ns;
-	bool woken; /* by records */
+	bool woken;	    /* by records */
 	uint64_t set_up_ns; /* CPU time of this process until the recording began, without: */
 	uint64_t read_ns;   /* children that read files, which later recordings need not */
 	uint64_t looked_ns; /* for other recordings */
@@ -397,7 +397,7 @@ static int ask_now(struct capture *c)
 	return 0;
 }
 
-/* A look takes some milliseconds. One that began and ended between two is not seen. */
+/* One that began and ended between two looks is not seen. */
 #define BESIDE_NS UINT64_C(10000000000)
 
 static void look_beside(struct capture *c)

@@ -17,9 +17,9 @@
 #include "base/invoker.h"
 #include "plan/library/file.h"
 
-#define LIBRARY_BEGIN "librustc_driver"
-#define LIBRARY_END   ".so"
-#define LIBRARY_PATTERN	LIBRARY_BEGIN "*" LIBRARY_END
+#define LIBRARY_BEGIN	"librustc_driver"
+#define LIBRARY_END	".so"
+#define LIBRARY_PATTERN LIBRARY_BEGIN "*" LIBRARY_END
 #define DELETED		" (deleted)"
 #define EXIT_NO_COMMAND 127
 #define MAPPED_TRIES	100
