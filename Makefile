@@ -192,6 +192,14 @@ $(UNWIND_CODEC): $(UNWIND_SRC)
 $(UNWIND_CODEC): private OBJ_CFLAGS = \
 	-DUNWIND_REVISION=$(firstword $(shell cksum $(UNWIND_SRC) | cksum))u
 
+# And what the same file has of LLVM.
+LLVM_SRC := $(sort $(wildcard user/plan/mine/llvm*.[ch])) include/qprof/wire_llvm.h \
+	user/plan/code/decode.c user/plan/code/insn.h user/plan/symbols/got.c user/plan/symbols/cxx_name.c
+LLVM_CODEC := $(B)/user/plan/mine/llvm.o $(S)/user/plan/mine/llvm.o
+$(LLVM_CODEC): $(LLVM_SRC)
+$(LLVM_CODEC): private OBJ_CFLAGS = \
+	-DLLVM_REVISION=$(firstword $(shell cksum $(LLVM_SRC) | cksum))u
+
 # Files that a source includes as they are; they are not in dependency files.
 $(B)/user/export/svg.o $(S)/user/export/svg.o: user/export/svg.js
 HTML_OBJ := $(B)/user/export/html.o $(S)/user/export/html.o

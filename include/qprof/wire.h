@@ -13,6 +13,7 @@
 #include "qprof/wire_crates.h"
 #include "qprof/wire_places.h"
 #include "qprof/wire_labels.h"
+#include "qprof/wire_llvm.h"
 #include "qprof/wire_samples.h"
 #include "qprof/wire_tables.h"
 #include "qprof/wire_types.h"
@@ -37,6 +38,7 @@ enum wire_type {
 	WIRE_COUNTS = 17,
 	WIRE_JOB = 18,
 	WIRE_FED = 19,
+	WIRE_LLVM_NAME = 20,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -436,6 +438,7 @@ enum wire_counter {
 	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
 	WIRE_LOST_JOBS,		    /* samples in an execution that was in no table */
+	WIRE_LOST_LLVM,		    /* samples in LLVM whose list could not be read, or was wrong */
 	/* Counted by the user half: */
 	WIRE_LOST_MAPPINGS,	   /* mappings that the kernel did not report */
 	WIRE_LOST_COMPILERS,	   /* compilers that are not recorded, or not to their end */

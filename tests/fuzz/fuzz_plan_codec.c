@@ -59,6 +59,8 @@ static void read_stack(const struct plan *plan)
 	}
 }
 
+static const struct plan_llvm no_llvm;
+
 static void decode(const uint8_t *bytes, size_t size)
 {
 	_plan_ struct plan *plan = NULL;
@@ -69,7 +71,7 @@ static void decode(const uint8_t *bytes, size_t size)
 		return;
 	expect(!plan_encode(plan, &again, &len));
 	expect(len == size && !memcmp(again, bytes, size));
-	expect(!plan_text(nowhere, plan, true) && !plan_json(nowhere, plan));
+	expect(!plan_text(nowhere, plan, &no_llvm, true) && !plan_json(nowhere, plan, &no_llvm));
 	read_stack(plan);
 }
 

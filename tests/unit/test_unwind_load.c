@@ -37,18 +37,18 @@ static int teardown(void **state)
 static void store_with(const struct unwind_table *t, const uint8_t *functions, size_t n)
 {
 	_free_ uint8_t *bytes = NULL, *both = NULL;
-	uint64_t size;
+	uint64_t sizes[2] = {0};
 	size_t len;
 
 	assert_int_equal(unwind_encode(t, &bytes, &len), 0);
-	both = malloc(sizeof(size) + len + n);
+	both = malloc(UNWIND_LOAD_HEADER + len + n);
 	assert_non_null(both);
-	size = htole64(len);
-	memcpy(both, &size, sizeof(size));
-	memcpy(both + sizeof(size), bytes, len);
+	sizes[0] = htole64(len);
+	memcpy(both, sizes, sizeof(sizes));
+	memcpy(both + UNWIND_LOAD_HEADER, bytes, len);
 	if (n)
-		memcpy(both + sizeof(size) + len, functions, n);
-	unwind_load__store(file, both, sizeof(size) + len + n);
+		memcpy(both + UNWIND_LOAD_HEADER + len, functions, n);
+	unwind_load__store(file, both, UNWIND_LOAD_HEADER + len + n);
 }
 
 static void store(const struct unwind_table *t)

@@ -8,7 +8,7 @@
 
 static struct json_object *json_of(const struct plan *plan)
 {
-	_free_ char *text = printed_text(plan_json(out, plan));
+	_free_ char *text = printed_text(plan_json(out, plan, &(struct plan_llvm){0}));
 
 	return parsed_json(text);
 }

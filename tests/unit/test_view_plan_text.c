@@ -7,7 +7,7 @@
 
 static char *text_of(const struct plan *plan, bool full)
 {
-	return printed_text(plan_text(out, plan, full));
+	return printed_text(plan_text(out, plan, &(struct plan_llvm){0}, full));
 }
 
 /* The sample plan without its problems. */
@@ -220,6 +220,22 @@ static void full_says_whether_names_can_be_read(void **state)
 	free(text);
 }
 
+static void a_line_says_whether_llvm_is_understood(void **state)
+{
+	static struct llvm_plan known = {.problem = LLVM_FOUND}, other = {.problem = LLVM_NO_NAMES};
+	struct plan_llvm llvm = {.path = (char *)"/lib/libLLVM.so", .plan = &known};
+	_plan_ struct plan *plan = whole_plan();
+	_free_ char *without = text_of(plan, false), *with = NULL, *wrong = NULL;
+
+	with = printed_text(plan_text(out, plan, &llvm, false));
+	llvm.plan = &other;
+	wrong = printed_text(plan_text(out, plan, &llvm, false));
+	assert_contains(without, "\nLLVM        passes and functions are not known in samples: there is "
+				 "no library of LLVM's beside it");
+	assert_contains(with, "\nLLVM        /lib/libLLVM.so\n");
+	assert_contains(wrong, "not known in samples: Value::getName() does not show where names are\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +249,7 @@ int main(void)
 		cmocka_unit_test(full_says_whether_names_can_be_read),
 		cmocka_unit_test(almost_all_is_not_100_percent),
 		cmocka_unit_test(an_empty_plan_can_be_printed),
+		cmocka_unit_test(a_line_says_whether_llvm_is_understood),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

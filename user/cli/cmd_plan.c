@@ -7,6 +7,7 @@
 #include "options/exit_code.h"
 #include "cli/find_library.h"
 #include "cli/plan_file.h"
+#include "cli/plan_llvm.h"
 #include "plan/cache.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
@@ -62,6 +63,7 @@ int cmd_plan(const struct cli_plan_options *o)
 	_free_ char *path = NULL;
 	_library_file_ struct library_file *file = NULL;
 	_plan_ struct plan *plan = NULL;
+	_plan_llvm_ struct plan_llvm llvm = {0};
 	int err;
 
 	if (find_library(o->target, &path, &file))
@@ -71,10 +73,11 @@ int cmd_plan(const struct cli_plan_options *o)
 		return EXIT_CODE_FAILURE;
 	if (make(o, file, &plan) || (o->output && plan_file__write(file, plan, o->output)))
 		return EXIT_CODE_FAILURE;
+	plan_llvm__find(path, !o->no_cache, &llvm);
 	if (o->json)
-		err = plan_json(stdout, plan);
+		err = plan_json(stdout, plan, &llvm);
 	else
-		err = plan_text(stdout, plan, o->full || diag_level() >= DIAG_VERBOSE);
+		err = plan_text(stdout, plan, &llvm, o->full || diag_level() >= DIAG_VERBOSE);
 	if (err) {
 		diag_error("cannot print the plan: %s", strerror(-err));
 		return EXIT_CODE_FAILURE;

@@ -200,7 +200,7 @@ static bool are_tables(const struct plan_file *f)
 	struct unwind_parts p;
 
 	return !unwind_load__split(f->code, f->code_len, &p) &&
-	       !unwind_decode(p.table, p.table_len, &table) &&
+	       !unwind_load__table(&p, &table) &&
 	       (!p.functions_len ||
 		!functions__of_bytes(p.functions, p.functions_len, NULL, 0, &functions));
 }

@@ -26,33 +26,52 @@ int unwind_table__of(struct library_file *file, struct unwind_table **out)
 		       ?: unwind_table__make(&input, &rows, out);
 }
 
-/* Without functions a table is as good; they are read again when names are wanted. */
+/* The parts of a file in memory of their own, behind their sizes. */
+static int join(const struct unwind_parts *p, uint8_t **out, size_t *out_len)
+{
+	const uint64_t sizes[] = {htole64(p->table_len), htole64(p->llvm_len)};
+	uint8_t *bytes, *at;
+
+	_Static_assert(sizeof(sizes) == UNWIND_LOAD_HEADER, "header");
+	*out_len = UNWIND_LOAD_HEADER + p->table_len + p->llvm_len + p->functions_len;
+	bytes = malloc(*out_len);
+	if (!bytes)
+		return -ENOMEM;
+	at = mempcpy(bytes, sizes, sizeof(sizes));
+	at = mempcpy(at, p->table, p->table_len);
+	if (p->llvm_len)
+		at = mempcpy(at, p->llvm, p->llvm_len);
+	if (p->functions_len)
+		memcpy(at, p->functions, p->functions_len);
+	*out = bytes;
+	return 0;
+}
+
+/*
+ * Without the others a table is as good: functions are read again when names are wanted, and what
+ * LLVM does is not known. They come last, as they take the image's symbols.
+ */
 static int encode(struct library_file *file, bool with_functions, uint8_t **out, size_t *out_len)
 {
 	_functions_ struct functions *functions = NULL;
 	_elf_image_ struct elf_image *img = NULL;
 	_unwind_table_ struct unwind_table *t = NULL;
-	_free_ uint8_t *table = NULL, *bytes = NULL;
-	const uint8_t *behind = NULL;
-	size_t len = 0, behind_len = 0;
-	uint64_t size;
-	int err = unwind_table__of(file, &t) ?: unwind_encode(t, &table, &len);
+	_llvm_plan_ struct llvm_plan *llvm = NULL;
+	_free_ uint8_t *table = NULL, *llvm_bytes = NULL;
+	struct unwind_parts p = {0};
+	int err = unwind_table__of(file, &t) ?: unwind_encode(t, &table, &p.table_len);
 
 	if (err)
 		return err;
-	if (with_functions && !elf_image__map(file, &img) && !functions__of_image(img, &functions))
-		behind = functions__bytes(functions, &behind_len);
-	bytes = malloc(UNWIND_LOAD_HEADER + len + behind_len);
-	if (!bytes)
-		return -ENOMEM;
-	size = htole64(len);
-	memcpy(bytes, &size, sizeof(size));
-	memcpy(bytes + UNWIND_LOAD_HEADER, table, len);
-	if (behind)
-		memcpy(bytes + UNWIND_LOAD_HEADER + len, behind, behind_len);
-	*out = take_ptr(bytes);
-	*out_len = UNWIND_LOAD_HEADER + len + behind_len;
-	return 0;
+	p.table = table;
+	if (!elf_image__map(file, &img) && !llvm_plan__mine(img, &llvm) && llvm)
+		err = llvm_plan__encode(llvm, &llvm_bytes, &p.llvm_len);
+	if (err)
+		return err;
+	p.llvm = llvm_bytes;
+	if (with_functions && img && !functions__of_image(img, &functions))
+		p.functions = functions__bytes(functions, &p.functions_len);
+	return join(&p, out, out_len);
 }
 
 int unwind_tables__encode(struct library_file *file, uint8_t **bytes, size_t *len)
@@ -129,7 +148,8 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, parts.table, parts.table_len);
-	err = unwind_decode(bytes, parts.table_len, &t);
+	parts.table = bytes;
+	err = unwind_load__table(&parts, &t);
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);

@@ -19,17 +19,25 @@ static struct plan_cache_key key_of(const struct library_file *file)
 
 int unwind_load__split(const uint8_t *bytes, size_t len, struct unwind_parts *out)
 {
-	uint64_t size;
+	uint64_t sizes[2];
 
 	if (len < UNWIND_LOAD_HEADER)
 		return -EBADMSG;
-	memcpy(&size, bytes, sizeof(size));
-	size = le64toh(size);
+	memcpy(sizes, bytes, sizeof(sizes));
+	sizes[0] = le64toh(sizes[0]);
+	sizes[1] = le64toh(sizes[1]);
 	bytes += UNWIND_LOAD_HEADER;
 	len -= UNWIND_LOAD_HEADER;
-	if (size > len)
+	if (sizes[0] > len || sizes[1] > len - sizes[0])
 		return -EBADMSG;
-	*out = (struct unwind_parts){bytes, bytes + size, size, len - size};
+	*out = (struct unwind_parts){
+		.table = bytes,
+		.table_len = sizes[0],
+		.llvm = bytes + sizes[0],
+		.llvm_len = sizes[1],
+		.functions = bytes + sizes[0] + sizes[1],
+		.functions_len = len - sizes[0] - sizes[1],
+	};
 	return 0;
 }
 
@@ -60,6 +68,18 @@ static int refuse(const struct library_file *file, const struct mapped *m, int e
 	return -ENOENT;
 }
 
+int unwind_load__table(const struct unwind_parts *p, struct unwind_table **out)
+{
+	_unwind_table_ struct unwind_table *t = NULL;
+	int err = unwind_decode(p->table, p->table_len, &t);
+
+	if (!err && p->llvm_len)
+		err = llvm_plan__decode(p->llvm, p->llvm_len, &t->llvm);
+	if (!err)
+		*out = take_ptr(t);
+	return err;
+}
+
 int unwind_load__stored(const struct library_file *file, struct unwind_table **out)
 {
 	struct unwind_table *t;
@@ -70,7 +90,7 @@ int unwind_load__stored(const struct library_file *file, struct unwind_table **o
 		return -ENOENT;
 	/* All of it is read at once. The pages of the names behind it stay where they are. */
 	madvise(m.map, UNWIND_LOAD_HEADER + m.parts.table_len, MADV_POPULATE_READ);
-	err = unwind_decode(m.parts.table, m.parts.table_len, &t);
+	err = unwind_load__table(&m.parts, &t);
 	if (err)
 		return refuse(file, &m, err);
 	t->map = m.map;

@@ -166,6 +166,7 @@ void unwind_table__free(struct unwind_table *t)
 {
 	if (!t)
 		return;
+	llvm_plan__free(t->llvm);
 	free(t->rules);
 	free(t->directory);
 	free(t->bytes);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "plan/mine/llvm.h"
 #include "unwind/rows.h"
 
 /* Of the pc-value tables of one file. Those of LLVM 22 have 4 MB. */
@@ -39,6 +40,8 @@ struct unwind_table {
 	uint32_t functions;
 	uint32_t unreadable; /* records of .eh_frame left out, wholly or from a pc on */
 	uint32_t refused;    /* runs whose rule found no room */
+	/* What the file shows of LLVM, which comes with its table (load.h); NULL: nothing. */
+	struct llvm_plan *llvm;
 	/* The memory that holds `tables`, if the table owns it: either of the two. */
 	uint8_t *bytes; /* malloc'd */
 	void *map;

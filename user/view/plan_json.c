@@ -160,7 +160,18 @@ static void put_array(struct json *j, const char *key, const struct plan *plan, 
 	json__print(j, "]");
 }
 
-int plan_json(FILE *out, const struct plan *plan)
+static void add_llvm(struct json *to, const struct plan_llvm *llvm)
+{
+	struct json j = {};
+
+	json__begin(&j);
+	json__text(&j, "file", llvm->path);
+	json__number(&j, "passes", llvm->plan ? llvm->plan->passes.n : 0);
+	json__text(&j, "problem", plan_llvm_problem(llvm));
+	json__value(to, "llvm", json__take(&j));
+}
+
+int plan_json(FILE *out, const struct plan *plan, const struct plan_llvm *llvm)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
 	bool known = plan->mask_disp && plan->mask_disp != PLAN_MASK_DISAGREES;
@@ -197,6 +208,7 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "results_problem", plan->tables_problem);
 	json__bool(&j, "result_keys", plan->tables.first > 0);
 	json__text(&j, "feeds_problem", plan->feeds_problem);
+	add_llvm(&j, llvm);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);
 	put_array(&j, "bodies", plan, plan->n_bodies, put_body);

@@ -357,7 +357,26 @@ static void print_symbols(FILE *out, const struct plan *plan)
 		plan_symbols_name(plan->symbols), file && *file ? ": " : "", file ?: "");
 }
 
-int plan_text(FILE *out, const struct plan *plan, bool full)
+const char *plan_llvm_problem(const struct plan_llvm *llvm)
+{
+	if (!llvm->plan)
+		return "there is no library of LLVM's beside it: LLVM may be a part of it, or of "
+		       "none";
+	return llvm_problem_text(llvm->plan->problem);
+}
+
+static void print_llvm(FILE *out, const struct plan_llvm *llvm)
+{
+	const char *problem = plan_llvm_problem(llvm);
+
+	if (problem)
+		fprintf(out, "LLVM        passes and functions are not known in samples: %s\n",
+			problem);
+	else
+		print_field(out, "LLVM", llvm->path);
+}
+
+int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, bool full)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
 	int err;
@@ -380,6 +399,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 		return err;
 	print_problems(out, plan);
 	print_names(out, plan, full);
+	print_llvm(out, llvm);
 	if (!full)
 		return 0;
 	return print_queries(out, plan) ?: plan_guards_list(out, plan) ?: print_sites(out, plan);

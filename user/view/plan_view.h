@@ -6,13 +6,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "plan/mine/llvm.h"
 #include "plan/plan.h"
+
+/* LLVM's library beside the compiler's. */
+struct plan_llvm {
+	char *path;		/* NULL: there is none */
+	struct llvm_plan *plan; /* NULL likewise */
+};
+
+/* Why nothing is known of what LLVM does in samples; NULL: it is. */
+const char *plan_llvm_problem(const struct plan_llvm *llvm);
 
 /*
  * The file, how much of it can be recorded, its sites by role and class, and every problem by name;
  * with `full`, also tables of the queries and the sites. 0 or -ENOMEM.
  */
-int plan_text(FILE *out, const struct plan *plan, bool full);
+int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, bool full);
 
 /*
  * The whole plan, schema "qprof-plan/1":
@@ -22,7 +32,9 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  * (body symbols that share their address with one before them), "artifact_sizes" (places that
  * record one), "names" (true if names of definitions can be read), "names_problem" (why not, or
  * null), "running_names" (true if they can be read before the compiler drops its query context
- * too), "running_names_problem" (why not, or null), "queries": [{"name", "wrapper",
+ * too), "running_names_problem" (why not, or null), "llvm": {"file" (LLVM's library, or null),
+ * "passes" (whose names are known), "problem" (why samples do not have what LLVM does, or null)},
+ * "queries": [{"name", "wrapper",
  * "wrapper_incremental", "provider", "body", "body_incremental", "start_role", "key" ("DefId",
  * "CrateNum", "()", "Instance", "LocalDefId" for all types of local definitions; null: another
  * type, or unknown), "key_by_address" (its provider is given the address of such a key),
@@ -39,7 +51,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  * Addresses are "0x..." texts, null where absent; body, query and guard are indices into their
  * arrays.
  */
-int plan_json(FILE *out, const struct plan *plan);
+int plan_json(FILE *out, const struct plan *plan, const struct plan_llvm *llvm);
 
 /* Build-id in hex; `text` needs 2 * PLAN_BUILD_ID_MAX + 1 bytes. */
 void plan_build_id_text(const struct plan *plan, char *text);

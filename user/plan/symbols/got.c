@@ -153,6 +153,15 @@ uint64_t got__value(const struct got *g, uint64_t slot)
 	return s ? s->value : 0;
 }
 
+bool got__slot(const struct got *g, uint32_t i, uint64_t *slot, uint64_t *value)
+{
+	if (i >= g->n)
+		return false;
+	*slot = g->slots[i].at;
+	*value = g->slots[i].value;
+	return true;
+}
+
 void got__free(struct got *g)
 {
 	if (!g)

@@ -7,6 +7,7 @@
 #define QPROF_PLAN_SYMBOLS_GOT_H
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got
  * 0 if it is another file's, or there is no such slot.
  */
 uint64_t got__value(const struct got *g, uint64_t slot);
+
+/* The `i`-th slot of those that have an address of this file, by their addresses; false: the end. */
+bool got__slot(const struct got *g, uint32_t i, uint64_t *slot, uint64_t *value);
 
 void got__free(struct got *g);
 DEFINE_CLEANUP(struct got, got__free)

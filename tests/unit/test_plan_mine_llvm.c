@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/llvm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/llvm.s, or another library. */
+static struct llvm_plan *plan_of(const char *name)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct llvm_plan *p = NULL;
+
+	assert_int_equal(image_of(fixture(name), &img), 0);
+	assert_int_equal(llvm_plan__mine(img, &p), 0);
+	return p;
+}
+
+static void assert_layout(const struct wire_llvm *l)
+{
+	assert_int_equal(l->head, 0x48);
+	assert_int_equal(l->next, 1);
+	for (int i = 0; i < WIRE_LLVM_KINDS; i++) {
+		assert_true(l->vtables[i] && l->vtables[i] < l->size);
+		assert_int_equal(l->pass[i], i == WIRE_LLVM_LEGACY ? 2 : 4);
+		assert_int_equal(l->unit[i], 3);
+	}
+	/* One behind the other in the file. */
+	assert_int_equal(l->vtables[WIRE_LLVM_OF_FUNCTION] - l->vtables[WIRE_LLVM_LEGACY], 48);
+	assert_int_equal(l->vtables[WIRE_LLVM_OF_MODULE] - l->vtables[WIRE_LLVM_LEGACY], 96);
+	assert_int_equal(l->kind_at, 0);
+	assert_int_equal(l->kind, 13);
+	assert_int_equal(l->named_at, 7);
+	assert_int_equal(l->named, 0x10);
+	assert_int_equal(l->type_at, 8);
+	assert_int_equal(l->context, 0x18);
+	assert_int_equal(l->impl, 0x20);
+	assert_int_equal(l->names, 0xa0);
+	assert_int_equal(l->count, 0xb0);
+	assert_int_equal(l->length, 0);
+	assert_int_equal(l->bytes, 16);
+	assert_true(l->module && l->module < l->size);
+	assert_true(llvm_layout_is_sound(l));
+}
+
+static void exported_functions_show_the_layout(void **state)
+{
+	static const char *const same[] = {"llvm.so", "llvm_stripped.so", "llvm_packed.so"};
+
+	for (size_t i = 0; i < N_OF(same); i++) {
+		_llvm_plan_ struct llvm_plan *p = plan_of(same[i]);
+
+		assert_non_null(p);
+		assert_int_equal(p->problem, LLVM_FOUND);
+		assert_layout(&p->layout);
+	}
+}
+
+static void what_is_otherwise_is_refused_with_a_reason(void **state)
+{
+	static const struct {
+		const char *name;
+		enum llvm_problem problem;
+	} wrong[] = {
+		{"llvm_HEAD_BY_FS.so", LLVM_NO_HEAD},	  {"llvm_NO_BACK_LINK.so", LLVM_NO_HEAD},
+		{"llvm_OTHER_HASH.so", LLVM_NO_NAMES},	  {"llvm_TWO_KINDS.so", LLVM_NO_KIND},
+		{"llvm_NO_PASS.so", LLVM_NO_PASS_MANAGER}, {"llvm_TWO_VTABLES.so", LLVM_NO_PASS_MANAGER},
+	};
+
+	for (size_t i = 0; i < N_OF(wrong); i++) {
+		_llvm_plan_ struct llvm_plan *p = plan_of(wrong[i].name);
+
+		assert_non_null(p);
+		assert_int_equal(p->problem, wrong[i].problem);
+		assert_int_equal(p->layout.size, 0);
+		assert_non_null(llvm_problem_text(p->problem));
+	}
+	assert_null(llvm_problem_text(LLVM_FOUND));
+	assert_null(llvm_problem_text(LLVM_PROBLEMS));
+}
+
+static bool has_pass(const struct llvm_plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->passes.n; i++)
+		if (!strcmp(p->passes.items[i].name, name)) {
+			assert_string_equal(
+				llvm_passes__name(&p->passes, p->passes.items[i].vtable), name);
+			return true;
+		}
+	return false;
+}
+
+static void passes_have_names_by_function_symbol_or_type(void **state)
+{
+	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"), *stripped = plan_of("llvm_stripped.so");
+
+	assert_int_equal(p->passes.n, 6);
+	assert_true(has_pass(p, "DCEPass"));
+	assert_true(has_pass(p, "RequireAnalysisPass"));
+	assert_true(has_pass(p, "X86DAGToDAGISelLegacy"));
+	assert_true(has_pass(p, "HiddenLegacy"));
+	assert_true(has_pass(p, "DAG selection"));
+	assert_true(has_pass(p, "InstCombinePass"));
+	assert_null(llvm_passes__name(&p->passes, 8));
+	/* The symbols of two are gone, and one of them returns its name. */
+	assert_int_equal(stripped->passes.n, 5);
+	assert_true(has_pass(stripped, "HiddenLegacy"));
+	assert_false(has_pass(stripped, "X86DAGToDAGISelLegacy"));
+}
+
+static void a_library_without_llvm_has_no_plan(void **state)
+{
+	assert_null(plan_of("eval.so"));
+}
+
+/* ---- As bytes -------------------------------------------------------------------------------- */
+
+static void a_plan_is_the_same_after_it_was_stored(void **state)
+{
+	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"), *back = NULL;
+	_free_ uint8_t *bytes = NULL;
+	size_t len;
+
+	assert_int_equal(llvm_plan__encode(p, &bytes, &len), 0);
+	assert_int_equal(llvm_plan__decode(bytes, len, &back), 0);
+	assert_int_equal(back->problem, LLVM_FOUND);
+	assert_layout(&back->layout);
+	assert_memory_equal(&back->layout, &p->layout, sizeof(p->layout));
+	assert_int_equal(back->passes.n, p->passes.n);
+	for (uint32_t i = 0; i < p->passes.n; i++) {
+		assert_int_equal(back->passes.items[i].vtable, p->passes.items[i].vtable);
+		assert_string_equal(back->passes.items[i].name, p->passes.items[i].name);
+	}
+}
+
+/* Decode `len` bytes after a change of byte `at`, sealed again; -1: after none. */
+static int decode_with(const uint8_t *bytes, size_t len, size_t at, uint8_t value, bool seal)
+{
+	_free_ uint8_t *copy = malloc(len + 1);
+	_llvm_plan_ struct llvm_plan *p = NULL;
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	if (at < len)
+		copy[at] = value;
+	if (seal)
+		llvm_plan__seal(copy, len);
+	return llvm_plan__decode(copy, len, &p);
+}
+
+static void damaged_bytes_are_refused(void **state)
+{
+	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so");
+	_free_ uint8_t *bytes = NULL;
+	size_t len, layout = LLVM_PLAN_HEADER;
+
+	assert_int_equal(llvm_plan__encode(p, &bytes, &len), 0);
+	assert_int_equal(decode_with(bytes, len, len, 0, false), 0);
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(decode_with(bytes, len, i, bytes[i] ^ 1, false), -EBADMSG);
+	for (size_t n = LLVM_PLAN_HEADER; n < len; n++)
+		assert_int_equal(decode_with(bytes, n, n, 0, true), -EBADMSG);
+	/* The problem; the size of all; a vtable beyond it; a word that no entry has. */
+	assert_int_equal(decode_with(bytes, len, 16, LLVM_PROBLEMS, true), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, layout + 15, 1, true), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, layout + 31, 1, true), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, layout + 32, WIRE_LLVM_WORDS, true), -EBADMSG);
+	/* A name that does not end, and one that is not printable. */
+	assert_int_equal(decode_with(bytes, len, len - 1, 'x', true), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, len - 2, '\n', true), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exported_functions_show_the_layout),
+		cmocka_unit_test(what_is_otherwise_is_refused_with_a_reason),
+		cmocka_unit_test(passes_have_names_by_function_symbol_or_type),
+		cmocka_unit_test(a_library_without_llvm_has_no_plan),
+		cmocka_unit_test(a_plan_is_the_same_after_it_was_stored),
+		cmocka_unit_test(damaged_bytes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/llvm_passes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/code/opcode.h"
+#include "plan/symbols/cxx_name.h"
+
+/* Of a vtable. No pass has more. */
+#define FUNCTIONS_MAX 48
+/* The names of a PassModel, and of a Pass, are among the functions from the third on. */
+#define NAME_FIRST 2
+#define NAME_END   6
+/* No name of a type is longer, with its template arguments. */
+#define TEXT_MAX 4096
+
+int llvm_passes__add(struct llvm_passes *p, uint64_t vtable, const char *name, size_t len)
+{
+	struct llvm_pass new = {.vtable = vtable, .name = strndup(name, len)};
+	int err = new.name ? array__add(&p->items, &p->n, &p->capacity, &new) : -ENOMEM;
+
+	if (err)
+		free(new.name);
+	return err;
+}
+
+const char *llvm_passes__name(const struct llvm_passes *p, uint64_t vtable)
+{
+	const struct llvm_pass *found =
+		p->n ? bsearch(&vtable, p->items, p->n, sizeof(*p->items), array__by_u64) : NULL;
+
+	return found ? found->name : NULL;
+}
+
+void llvm_passes__destroy(struct llvm_passes *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->items[i].name);
+	free(p->items);
+	*p = (struct llvm_passes){0};
+}
+
+/* A text with its length. */
+struct text {
+	const char *at;
+	size_t len;
+};
+
+/* The class alone: "llvm::Wrapper<llvm::X>" is "Wrapper". */
+static struct text class_of(struct text t)
+{
+	const char *end = memchr(t.at, '<', t.len), *colon;
+
+	if (end)
+		t.len = (size_t)(end - t.at);
+	colon = memrchr(t.at, ':', t.len);
+	if (colon) {
+		t.len -= (size_t)(colon + 1 - t.at);
+		t.at = colon + 1;
+	}
+	return t;
+}
+
+static bool is_name(struct text t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (t.at[i] < ' ' || t.at[i] > '~')
+			return false;
+	return t.len && t.len <= LLVM_PASS_NAME_MAX;
+}
+
+/* ---- A function that returns a constant ------------------------------------------------------ */
+
+#define ENDBR64_SIZE 4
+
+static bool returned_text(const struct elf_image *img, uint64_t function, struct text *out)
+{
+	static const uint8_t endbr64[ENDBR64_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
+	uint64_t text = 0;
+	size_t len, room, at = 0;
+	const uint8_t *p = elf_image__code(img, function, &len);
+
+	*out = (struct text){0};
+	if (p && len > ENDBR64_SIZE && !memcmp(p, endbr64, ENDBR64_SIZE))
+		at = ENDBR64_SIZE;
+	for (int i = 0; p && i < 3 && at < len; i++) {
+		size_t left = len - at;
+
+		if (left >= 7 && p[at] == 0x48 && p[at + 1] == OPCODE_LEA && p[at + 2] == 0x05) {
+			text = opcode_target(p + at + 3, function + at + 7);
+			at += 7;
+		} else if (left >= 5 && p[at] == 0xba) {
+			out->len = opcode_u32(p + at + 1);
+			at += 5;
+		} else if (p[at] == 0xc3) {
+			out->at = (const char *)elf_image__bytes(img, text, &room);
+			return out->at && out->len && out->len <= room && out->len < TEXT_MAX;
+		} else {
+			return false;
+		}
+	}
+	return false;
+}
+
+/* ---- The name of a class --------------------------------------------------------------------- */
+
+/* A mangled name behind "_ZTV" or "_ZTS". */
+static int add_class(struct llvm_passes *p, uint64_t vtable, const char *mangled)
+{
+	char symbol[TEXT_MAX];
+	_free_ char *path = NULL;
+	struct text t;
+
+	if ((size_t)snprintf(symbol, sizeof(symbol), "_Z%s", mangled) >= sizeof(symbol))
+		return 0;
+	path = cxx_name(symbol);
+	if (!path)
+		return 0;
+	t = class_of((struct text){path, strlen(path)});
+	return is_name(t) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
+}
+
+/*
+ * "N4llvm6detail9PassModelI": what runs it, then the pass. The first is a name of namespace llvm,
+ * or one within another name of it.
+ */
+static const char *modelled(const char *mangled)
+{
+	static const char *const before[] = {"NS_8FunctionE", "NS_6ModuleE", "NS_4LoopE",
+					     "NS_13LazyCallGraph3SCCE", "NS_15MachineFunctionE"};
+	const char *at = strstr(mangled, "6detail9PassModelI");
+
+	if (!at)
+		return NULL;
+	at += strlen("6detail9PassModelI");
+	for (size_t i = 0; i < N_OF(before); i++)
+		if (!strncmp(at, before[i], strlen(before[i])))
+			return at + strlen(before[i]);
+	return NULL;
+}
+
+/* The pass's name: "NS_15InstCombinePassE", of namespace llvm; or "N12_GLOBAL__N_1..", or alone. */
+static int add_modelled(struct llvm_passes *p, uint64_t vtable, const char *pass)
+{
+	char nested[TEXT_MAX];
+
+	if (strncmp(pass, "NS_", 3) != 0)
+		return add_class(p, vtable, pass);
+	if ((size_t)snprintf(nested, sizeof(nested), "N4llvm%s", pass + 3) >= sizeof(nested))
+		return 0;
+	return add_class(p, vtable, nested);
+}
+
+/* The name in the type that is before a vtable: its second word. */
+static const char *type_name(const struct llvm_symbols *s, const struct elf_image *img,
+			     uint64_t vtable)
+{
+	uint64_t type = got__value(s->data, vtable - 8);
+	uint64_t name = type ? got__value(s->data, type + 8) : 0;
+	size_t room;
+	const char *text = name ? (const char *)elf_image__bytes(img, name, &room) : NULL;
+
+	return text && memchr(text, '\0', room < TEXT_MAX ? room : TEXT_MAX) ? text : NULL;
+}
+
+static bool has_pass_function(const struct llvm_symbols *s, const uint64_t *functions, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && s->n_of_passes; i++)
+		if (bsearch(&functions[i], s->of_passes, s->n_of_passes, sizeof(*s->of_passes),
+			    array__by_u64))
+			return true;
+	return false;
+}
+
+static int add_returned(struct llvm_passes *p, const struct elf_image *img, uint64_t vtable,
+			const uint64_t *functions, uint32_t n)
+{
+	struct text t;
+
+	for (uint32_t i = NAME_FIRST; i < n && i < NAME_END; i++)
+		if (returned_text(img, functions[i], &t)) {
+			t = class_of(t);
+			return is_name(t) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
+		}
+	return 0;
+}
+
+/* ---- All vtables ----------------------------------------------------------------------------- */
+
+static int see_vtable(struct llvm_passes *p, const struct elf_image *img,
+		      const struct llvm_symbols *s, uint64_t vtable)
+{
+	uint64_t functions[FUNCTIONS_MAX];
+	const char *name, *model;
+	uint32_t n, before = p->n;
+	int err = 0;
+
+	if (!llvm_symbols__functions(s, img, vtable, functions, FUNCTIONS_MAX, &n) ||
+	    n <= NAME_FIRST)
+		return 0;
+	name = llvm_symbols__vtable(s, vtable);
+	name = name ? name + 4 : type_name(s, img, vtable);
+	model = name ? modelled(name) : NULL;
+	if (model)
+		err = add_modelled(p, vtable, model);
+	else if (name && has_pass_function(s, functions, n))
+		err = add_class(p, vtable, name);
+	return err || p->n > before ? err : add_returned(p, img, vtable, functions, n);
+}
+
+int llvm_passes__mine(const struct elf_image *img, const struct llvm_symbols *s,
+		      struct llvm_passes *out)
+{
+	uint64_t slot, value;
+	int err = 0;
+
+	*out = (struct llvm_passes){0};
+	for (uint32_t i = 0; s->data && !err && out->n < LLVM_PASSES_MAX &&
+			     got__slot(s->data, i, &slot, &value);
+	     i++)
+		err = see_vtable(out, img, s, slot);
+	return err;
+}
