@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "internals.h"
 #include "jobs.h"
+#include "llvm.h"
 #include "maps.h"
 #include "sample_intervals.h"
 #include "sample_mappings.h"
@@ -185,7 +186,11 @@ static __always_inline int sample_unwind(struct unwind *u, int in_kernel, __u32 
 	u->sample.inner = WIRE_INNER_UNKNOWN;
 	u->sample.cut = WIRE_CUT_NO_MAP;
 	u->sample.job = 0;
+	u->sample.llvm = WIRE_LLVM_UNKNOWN;
+	u->sample.llvm_pass = 0;
+	u->sample.llvm_function = 0;
 	u->lib = 0;
+	u->llvm = 0;
 	if (!sample_is_of_compiler(u))
 		return 0;
 	if (in_kernel)
@@ -266,6 +271,8 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	slot->unwind.interval = sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
 	jobs_find(&slot->unwind);
+	if (cause == WIRE_SAMPLE_CPU && slot->unwind.llvm)
+		llvm_note(&slot->unwind);
 	sample_send(s);
 	maps_count_n(WIRE_COUNT_SAMPLES_NS, bpf_ktime_get_ns() - s->time_ns);
 	__sync_lock_test_and_set(&slot->taken, 0);

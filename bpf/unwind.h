@@ -42,12 +42,14 @@ struct unwind {
 	wire_u32 table; /* of the page that the last pc is in */
 	wire_u32 most;	/* frames to walk */
 	wire_u32 lib;	/* of a compiler, in which a frame was; 0: none */
-	wire_u32 pad2;
+	wire_u32 lib_file; /* number of that library's file */
 	wire_u64 lib_bias;   /* of that library's mapping */
+	wire_u64 llvm_bias;  /* of the mapping of */
+	wire_u32 llvm;	     /* LLVM's library, by its file, in which a frame was; 0: none */
 	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
 	wire_u8 bp_lost;     /* bp is unknown */
 	wire_u8 ended;
-	wire_u8 pad[5];
+	wire_u8 pad[1];
 	struct unwind_found found; /* what was looked up last */
 	struct wire_sample sample;
 };
@@ -56,6 +58,8 @@ struct unwind {
 static int unwind_find_mapping(struct unwind *u, wire_u64 pc);
 /* The number of a compiler's library that a file is, or 0. */
 static wire_u32 unwind_lib(wire_u32 file);
+/* Whether a file is LLVM's library, whose layout is known. */
+static int unwind_is_llvm(wire_u32 file);
 /* The tables of a file, or NULL. */
 static const struct wire_unwind_file *unwind_file(wire_u32 number);
 /* Read 8 or 16 bytes of user memory; nonzero: they are not resident, or not mapped. */
@@ -103,7 +107,12 @@ UNWIND_APART int unwind_locate(struct unwind *u)
 	unwind_add(u, wire_place(u->mapping.file, u->pc - u->mapping.bias));
 	if (!u->lib) {
 		u->lib = unwind_lib(u->mapping.file);
+		u->lib_file = u->mapping.file;
 		u->lib_bias = u->mapping.bias;
+	}
+	if (!u->llvm && unwind_is_llvm(u->mapping.file)) {
+		u->llvm = u->mapping.file;
+		u->llvm_bias = u->mapping.bias;
 	}
 	return 0;
 }

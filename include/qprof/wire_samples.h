@@ -66,20 +66,22 @@ struct wire_sample {
 	wire_u8 kind;
 	wire_u8 busy;  /* 1: a hit was changing the stack, so nothing is known of it */
 	wire_u8 light; /* enum wire_light: fewer frames than the stack has were asked for */
-	wire_u8 pad;
+	wire_u8 llvm;  /* enum wire_llvm_scope */
 	wire_u32 label;
 	wire_u32 pid;
 	wire_u32 tid;
 	wire_u64 time_ns; /* WIRE_SAMPLE_OFF_CPU: when it left the CPU */
 	wire_u64 value;
 	wire_u64 job; /* number of the query that the thread executes; 0: none, or not known */
+	wire_u64 llvm_pass;	/* wire_place() of its vtable; 0: none, or not known */
+	wire_u64 llvm_function; /* number of its name; 0: none */
 	wire_u32 n;   /* frames */
 	/* That run within the frame that the interval began in; WIRE_INNER_UNKNOWN. */
 	wire_u32 inner;
 	wire_u64 frames[WIRE_SAMPLE_FRAMES];
 };
 
-_Static_assert(__builtin_offsetof(struct wire_sample, frames) == 56, "wire_sample");
+_Static_assert(__builtin_offsetof(struct wire_sample, frames) == 72, "wire_sample");
 
 /*
  * A query that runs in a process, by the number that the compiler gives it. It comes before the

@@ -20,6 +20,7 @@
 #define MOST_FILES   64
 #define MOST_SAMPLES 20000
 #define MOST_JOBS    200000
+#define MOST_NAMES   64
 
 static struct {
 	struct capture c;
@@ -28,11 +29,13 @@ static struct {
 	char *files[MOST_FILES];
 	struct wire_sample *samples;
 	struct wire_job *jobs;
-	size_t n, n_jobs;
+	struct wire_llvm_name names[MOST_NAMES];
+	size_t n, n_jobs, n_names;
 	const struct elf_symbol *syms;
 	size_t n_syms;
 	struct elf_image *img;
 	bool untold;			     /* the user half hears of no process */
+	bool keys;			     /* names are wanted; set it before open_with() */
 	void (*complete)(struct plan *plan); /* before it is attached; or NULL */
 } w;
 
@@ -55,6 +58,11 @@ static inline int on_record(void *ctx, const void *record, size_t size)
 		memcpy(&w.jobs[w.n_jobs++], record, size);
 		return 0;
 	}
+	if (s->type == WIRE_LLVM_NAME) {
+		assert_in_range(w.n_names, 0, MOST_NAMES - 1);
+		memcpy(&w.names[w.n_names++], record, size);
+		return 0;
+	}
 	if (s->type != WIRE_SAMPLE)
 		return keep_record(&w.c.got, record, size);
 	assert_true(size >= offsetof(struct wire_sample, frames));
@@ -73,7 +81,11 @@ static inline void drain(void)
 static inline void open_with(const struct sampling_options *sampling)
 {
 	const struct kernel_options opt = {
-		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .sampling = *sampling};
+		.attach = KERNEL_ATTACH_MULTI,
+		.ring_bytes = RING,
+		.sampling = *sampling,
+		.keys = w.keys,
+	};
 	const struct session_sink sink = {.file = on_file};
 	struct kernel_samples k;
 

@@ -358,6 +358,14 @@
 	.quad names_globals@tpoff
 	function jobs_current_offset
 	.quad jobs_current@tpoff
+	function llvm_head_offset
+	.quad llvm_head@tpoff
+	function llvm_module
+	.quad 1
+	function llvm_no_module
+	.quad 1000000
+	function llvm_vtables
+	.quad 0
 
 	/* names_drop while the thread-local base (rsi) is 0: arch_prctl(ARCH_SET_FS, 0). */
 	function names_drop_without_base

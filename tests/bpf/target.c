@@ -35,6 +35,7 @@
  *   HN            a context that lies is dropped (enum names_lie)
  *   YN            the thread has a context that lies (enum names_death); O drops that one
  *   jN(script)    runs the script with tables of active jobs that lie (enum jobs_lie)
+ *   %N(script)    runs the script with a list of LLVM that may lie (enum llvm_lie)
  *   ZN            sleeps N microseconds
  *   FN IN         spins for N ms of CPU time, the same within the kernel (target_chains.h)
  *   RN            the same in a function whose CFA is by r11
@@ -60,6 +61,7 @@
 #include <unistd.h>
 
 #include "jobs_of_target.h"
+#include "llvm_of_target.h"
 #include "names_of_target.h"
 #include "qprof/wire.h"
 #include "shapes.h"
@@ -576,6 +578,16 @@ static void end_process(char how, unsigned int arg)
 	raise((int)arg);
 }
 
+/* Entries lie on the stack, further out than what runs. */
+static void in_llvm(enum llvm_lie lie, const char *inner)
+{
+	char room[LLVM_ROOM] __attribute__((aligned(16))) = {0};
+
+	llvm_lie(lie, room);
+	run(inner);
+	llvm_over();
+}
+
 static void block(char what, unsigned int arg, const char *inner)
 {
 	switch (what) {
@@ -603,6 +615,8 @@ static void block(char what, unsigned int arg, const char *inner)
 		return in_child(inner, execute);
 	case 'X':
 		return execute(inner);
+	case '%':
+		return in_llvm(arg, inner);
 	case 'j':
 		jobs_lie(arg);
 		run(inner);
@@ -732,7 +746,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZNJKVHYFIREPQjn", what);
+		bool takes_number = strchr("r*pqkZNJKVHYFIREPQjn%", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Takes any bytes as records of samples and of jobs, beside those that a process begins and ends
- * with. Entries of stacks and jobs have parents that were there before, and samples have entries,
- * jobs and processes that exist.
+ * Takes any bytes as records of samples, of jobs and of names of LLVM's functions, beside those that
+ * a process begins and ends with. Entries of stacks and jobs have parents that were there before,
+ * and samples have entries, jobs and processes that exist. All texts are printable.
  *
  * An input is records, each behind its size in two bytes.
  */
@@ -15,7 +15,7 @@
 #define JOBS	   1000
 
 static uint32_t depths[JOBS + 1]; /* of jobs */
-static uint32_t n_jobs, n_stacks, n_processes, n_strings;
+static uint32_t n_jobs, n_stacks, n_processes, n_strings, n_texts, n_llvm;
 
 static int on_process(void *ctx, const struct trace_process *p)
 {
@@ -48,6 +48,7 @@ static int on_sample(void *ctx, const struct trace_sample *s)
 {
 	(void)ctx;
 	expect(s->process < n_processes && s->stack <= n_stacks && s->job <= n_jobs);
+	expect(s->llvm <= n_llvm);
 	expect(s->cause && s->cause < TRACE_SAMPLE_CAUSES && s->cut < TRACE_CUT_MAX);
 	return 0;
 }
@@ -62,6 +63,27 @@ static int on_job(void *ctx, const struct trace_job *job, uint64_t key, uint32_t
 		depths[*id] = depths[job->parent] + 1;
 		expect(depths[*id] <= TRACE_JOB_DEPTH_MAX);
 	}
+	return 0;
+}
+
+static int on_text(void *ctx, const char *text, uint32_t *id)
+{
+	(void)ctx;
+	expect(*text && strlen(text) < WIRE_LLVM_NAME_MAX);
+	for (; *text; text++)
+		expect(*text > ' ' && *text <= '~');
+	*id = n_texts++;
+	return 0;
+}
+
+static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
+{
+	(void)ctx;
+	expect(entry->scope < TRACE_LLVM_SCOPES);
+	expect(entry->pass == TRACE_NO_STRING || entry->pass < n_texts);
+	expect(entry->function == TRACE_NO_STRING ||
+	       (entry->function < n_texts && entry->scope == TRACE_LLVM_FUNCTION));
+	*id = ++n_llvm;
 	return 0;
 }
 
@@ -124,15 +146,19 @@ static struct tracks *new_tracks(void)
 		.sample = on_sample,
 		.job = on_job,
 		.function = on_function,
+		.text = on_text,
+		.llvm = on_llvm,
 	};
 	static const struct tracks_functions functions = {NULL, find, name, NULL, 1};
 	static const uint32_t labels[] = {10, 11};
+	static struct llvm_pass pass = {.vtable = 0x5000, .name = (char *)"InstCombinePass"};
+	static struct llvm_plan llvm = {.passes = {.items = &pass, .n = 1}};
 	struct tracks *t = NULL;
 
 	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 2, "ab", NULL));
 	expect(!tracks__set_guards(t, 0, labels, 1) && !tracks__set_frames(t, 0, &plan));
 	tracks__set_functions(t, 0, &functions);
-	expect(!tracks__set_file(t, 1, &functions));
+	expect(!tracks__set_file(t, 1, &functions) && !tracks__set_llvm(t, 1, &llvm));
 	return t;
 }
 
@@ -140,7 +166,8 @@ static struct tracks *new_tracks(void)
 static bool is_wanted(const uint8_t *record, size_t n)
 {
 	return n && (*record == WIRE_SAMPLE || *record == WIRE_JOB || *record == WIRE_EXEC ||
-		     *record == WIRE_FORK || *record == WIRE_EXIT || *record == WIRE_LABEL);
+		     *record == WIRE_FORK || *record == WIRE_EXIT || *record == WIRE_LABEL ||
+		     *record == WIRE_LLVM_NAME);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -149,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *record;
 	size_t n;
 
-	n_jobs = n_stacks = n_processes = n_strings = 0;
+	n_jobs = n_stacks = n_processes = n_strings = n_texts = n_llvm = 0;
 	while ((record = fuzz_record(&data, &size, &n))) {
 		int err = is_wanted(record, n) ? tracks__record(t, record, n) : 0;
 

@@ -266,14 +266,14 @@ def good():
         + WHOLE
     )
     yield "later-additions", (
-        header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 24)) + end(4, 1, 0)
+        header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 25)) + end(4, 1, 0)
     ), (
         INFO_LINE
         + ONE_LINE.replace("end=0", "end=0 peak=314572800 cpu=1500 kill=1")
         + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
         + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12"
         + " hits=13 hits_other=14 label=15 caller=16 mappings=17 compilers=18 names=19 samples=20 results=21"
-        + " jobs=22\n"
+        + " jobs=22 llvm=23\n"
         + WHOLE
     )
 
@@ -507,7 +507,7 @@ def bad():
     for name, payload, what in (
         ("process", samples_payload(0, 0, (1, 1, [sample])), "samples of a process it does not hold"),
         ("threads", samples_payload(0, 0, (0, 1, [sample]))[:6] + b"\3" + bytes(9), add_up),
-        ("columns", samples_payload(0, 0, (0, 1, [sample + (0, 0)]), columns=4), add_up),
+        ("columns", samples_payload(0, 0, (0, 1, [sample + (0, 0)]), columns=8), add_up),
         ("cause", samples_payload(0, 0, (0, 1, [(0,) + sample[1:]])), "a sample has an unknown cause"),
         ("cut", samples_payload(0, 0, (0, 1, [(1, 5) + sample[2:]])), "a sample has an unknown cause"),
         ("late", samples_payload(0, 0, (0, 1, [(2, 0, -100, 100, 1)])), "a sample ends before it starts"),

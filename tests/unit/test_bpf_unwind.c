@@ -48,6 +48,12 @@ static struct unwind_recent *unwind_recent(wire_u32 at)
 	return &w.recent[at];
 }
 
+static int unwind_is_llvm(wire_u32 file)
+{
+	(void)file;
+	return 0;
+}
+
 static wire_u32 unwind_lib(wire_u32 file)
 {
 	return 0;

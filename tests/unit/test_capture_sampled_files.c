@@ -40,7 +40,19 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 	return 0;
 }
 
-static const struct session_sink sink = {.file = on_file};
+static uint32_t llvm_number, n_llvm; /* the last file that shows passes of LLVM, and how many do */
+static enum llvm_problem llvm_problem;
+
+static int on_llvm(void *ctx, uint32_t number, struct llvm_plan *plan)
+{
+	assert_int_not_equal(plan->passes.n, 0);
+	llvm_number = number;
+	llvm_problem = plan->problem;
+	n_llvm++;
+	return 0;
+}
+
+static const struct session_sink sink = {.file = on_file, .llvm = on_llvm};
 
 /* The n-th child of the test since begin(), which a child knows as well. */
 static unsigned int n_forks;
@@ -79,16 +91,21 @@ static void close_files(void)
 	close(kernel.area);
 }
 
-/* A copy of the fixture, which is ours and has been for long. */
-static struct library_file *new_file(const char *name)
+/* A copy of a fixture, which is ours and has been for long. */
+static struct library_file *copy_of(const char *which, const char *name)
 {
 	struct library_file *file = NULL;
 	char command[512];
 
-	snprintf(command, sizeof(command), "cp %s/unwind.so %s/%s", fixture_dir, fixture_dir, name);
+	snprintf(command, sizeof(command), "cp %s/%s %s/%s", fixture_dir, which, fixture_dir, name);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(library_file__try(fixture(name), &file), 0);
 	return file;
+}
+
+static struct library_file *new_file(const char *name)
+{
+	return copy_of("unwind.so", name);
 }
 
 /* A file with the fixture's bytes, and the identity of another one. */
@@ -179,6 +196,48 @@ static void a_file_gets_a_table_and_a_bias(void **state)
 	assert_int_equal(sampled_files__lost(files), 0);
 	/* No segment has code there. */
 	assert_int_equal(sampled_files__bias(files, number, 0, 1 << 30, &bias), -ENOENT);
+	close_files();
+}
+
+/* Made, and then stored: the sink and the kernel half are given the same. */
+static void llvms_library_has_a_layout(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	struct wire_llvm made;
+	uint64_t bias;
+
+	n_llvm = 0;
+	file = copy_of("llvm.so", "a.so");
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	settle(add(file, getuid()), &bias);
+	assert_int_equal(n_llvm, 1);
+	assert_int_equal(llvm_number, 1);
+	assert_int_equal(llvm_problem, LLVM_FOUND);
+	assert_int_equal(fake.llvm_files[1], 1);
+	assert_int_equal(fake.llvm.head, 0x48);
+	made = fake.llvm;
+	close_files();
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	add(file, getuid());
+	assert_int_equal(n_llvm, 2);
+	assert_memory_equal(&fake.llvm, &made, sizeof(made));
+	sample_tables__remove(tables, 1);
+	assert_int_equal(fake.llvm_files[1], 0);
+	assert_int_equal(fake.n_llvm_removed, 1);
+	close_files();
+}
+
+static void a_library_that_is_not_understood_has_none(void **state)
+{
+	_library_file_ struct library_file *file = copy_of("llvm_OTHER_HASH.so", "a.so");
+	uint64_t bias;
+
+	n_llvm = 0;
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	settle(add(file, getuid()), &bias);
+	assert_int_equal(n_llvm, 1);
+	assert_int_equal(llvm_problem, LLVM_NO_NAMES);
+	assert_int_equal(fake.llvm_files[1], 0);
 	close_files();
 }
 
@@ -630,6 +689,8 @@ int main(void)
 #define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, begin, cache_home_remove)
 	const struct CMUnitTest tests[] = {
 		WITH_CACHE(a_file_gets_a_table_and_a_bias),
+		WITH_CACHE(llvms_library_has_a_layout),
+		WITH_CACHE(a_library_that_is_not_understood_has_none),
 		WITH_CACHE(a_stored_table_is_there_at_once),
 		WITH_CACHE(tables_of_foreign_files_are_not_stored),
 		WITH_CACHE(tables_that_are_being_made_are_stored_at_the_end),

@@ -31,6 +31,7 @@ static void losses_are_mapped_cause_by_cause(void **state)
 		{WIRE_LOST_SAMPLES_NESTED, TRACE_COUNT_NO_SAMPLE},
 		{WIRE_LOST_SAMPLES_CPU, TRACE_COUNT_NO_SAMPLE},
 		{WIRE_LOST_JOBS, TRACE_COUNT_NO_JOB},
+		{WIRE_LOST_LLVM, TRACE_COUNT_NO_LLVM},
 	};
 	const struct tracks_sink sink = {0};
 	struct tracks *t = NULL;

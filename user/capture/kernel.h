@@ -164,7 +164,9 @@ struct kernel_samples {
 	int files;			 /* struct wire_unwind_file, by number, below n_files */
 	int recent;			 /* rules that each CPU looked up last */
 	int area;			 /* n_blocks blocks of tables, to be mapped */
+	int llvm;			 /* struct wire_llvm, by a file's number; -1: not wanted */
 	volatile uint8_t *libs; /* by a file's number: the compiler's library that it is, or 0 */
+	volatile uint8_t *llvm_files; /* likewise: 1 if it is in `llvm` */
 	uint32_t n_files;
 	uint32_t n_recent, recent_bytes; /* of a value */
 	uint32_t n_blocks;

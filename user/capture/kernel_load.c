@@ -295,6 +295,9 @@ static int prepare_samples(struct loaded *l, const struct kernel_options *all, b
 	bpf_map__set_autocreate(l->skel->maps.job_tables, any);
 	bpf_map__set_autocreate(l->skel->maps.jobs_sent, any);
 	bpf_map__set_autocreate(l->skel->maps.jobs_scans, any);
+	bpf_map__set_autocreate(l->skel->maps.llvm_layouts, opt->hz);
+	bpf_map__set_autocreate(l->skel->maps.llvm_sent, opt->hz);
+	bpf_map__set_autocreate(l->skel->maps.llvm_scans, opt->hz);
 	if (!any && bpf_map__set_max_entries(l->skel->maps.noted, 1))
 		return -errno;
 	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)

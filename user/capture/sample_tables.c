@@ -88,11 +88,30 @@ int sample_tables__add(struct sample_tables *t, uint32_t number, const struct un
 	return 0;
 }
 
+int sample_tables__set_llvm(struct sample_tables *t, uint32_t number, const struct wire_llvm *l)
+{
+	if (!t->kernel.llvm_files || t->kernel.llvm < 0)
+		return 0;
+	if (bpf_map_update_elem(t->kernel.llvm, &number, l, BPF_ANY))
+		return -errno;
+	t->kernel.llvm_files[number] = 1;
+	return 0;
+}
+
+static void forget_llvm(struct sample_tables *t, uint32_t number)
+{
+	if (!t->kernel.llvm_files || !t->kernel.llvm_files[number])
+		return;
+	t->kernel.llvm_files[number] = 0;
+	bpf_map_delete_elem(t->kernel.llvm, &number);
+}
+
 void sample_tables__remove(struct sample_tables *t, uint32_t number)
 {
 	const struct wire_unwind_file none = {0};
 	struct told_file *f = &t->files[number];
 
+	forget_llvm(t, number);
 	if (f->is_known)
 		bpf_map_delete_elem(t->kernel.known, &f->key);
 	if (f->table.pages)

@@ -342,6 +342,23 @@ static int put_table(struct sampled_files *f, uint32_t at, const struct unwind_t
 	return err;
 }
 
+/* Samples are as good without: nothing is known of LLVM then. */
+static void take_llvm(struct sampled_files *f, uint32_t at, struct llvm_plan *llvm)
+{
+	const char *path = library_file__path(f->items[at]->file);
+	int err = 0;
+
+	if (f->sink->llvm)
+		err = f->sink->llvm(f->sink->ctx, at + 1, llvm);
+	if (!err && !llvm->problem)
+		err = sample_tables__set_llvm(f->tables, at + 1, &llvm->layout);
+	if (err)
+		diag_verbose("what LLVM does is not known in %s: %s", path, strerror(-err));
+	else if (llvm->problem && llvm->problem != LLVM_NO_LIBRARY)
+		diag_verbose("what LLVM does is not known in %s: %s", path,
+			     llvm_problem_text(llvm->problem));
+}
+
 /* `err` is the result of making `t`. */
 static void take_table(struct sampled_files *f, uint32_t at, int err, const struct unwind_table *t)
 {
@@ -361,6 +378,8 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 		s->stage = SAMPLED_READY;
 		if (!s->refused)
 			make_known(f, at);
+		if (t->llvm && s->file)
+			take_llvm(f, at, t->llvm);
 	}
 	library_file__free(take_ptr(s->file));
 }

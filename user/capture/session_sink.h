@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "capture/look.h"
+#include "plan/mine/llvm.h"
 #include "plan/plan.h"
 
 /* Every function returns 0 or a negative errno, which ends the call that caused it. */
@@ -41,6 +42,11 @@ struct session_sink {
 	 * sample with it. A sink that keeps the file takes a reference.
 	 */
 	int (*file)(void *ctx, uint32_t number, struct library_file *file);
+	/*
+	 * May be NULL. Shows the passes of LLVM in that file, after `file`, and before any sample
+	 * with a pass of it. A sink that keeps it takes a reference.
+	 */
+	int (*llvm)(void *ctx, uint32_t number, struct llvm_plan *plan);
 };
 
 /*

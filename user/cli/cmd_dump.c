@@ -179,15 +179,19 @@ static int dump_jobs(struct seen *s, uint32_t last)
 static int dump_sample_item(struct seen *s, const struct trace_item *item)
 {
 	const struct trace_sample *sample = &item->sample;
-	const char *name = NULL, *kind = NULL;
+	struct dump_sample_texts texts = {.llvm = trace_reader__llvm(s->r, sample->llvm)};
 	int err = dump_stacks__print(&s->stacks, s->r, sample->stack, s->out);
 
 	if (sample->label != TRACE_NO_STRING) {
-		name = trace_reader__string(s->r, sample->label);
-		kind = trace_reader__kind(s->r, sample->kind);
+		texts.name = trace_reader__string(s->r, sample->label);
+		texts.kind = trace_reader__kind(s->r, sample->kind);
 	}
+	if (texts.llvm && texts.llvm->pass != TRACE_NO_STRING)
+		texts.pass = trace_reader__string(s->r, texts.llvm->pass);
+	if (texts.llvm && texts.llvm->function != TRACE_NO_STRING)
+		texts.function = trace_reader__string(s->r, texts.llvm->function);
 	err = err ?: dump_jobs(s, sample->job) ?: sampled_intervals__item(&s->sampled, item);
-	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), name, kind);
+	return err ?: dump_sample(s->out, sample, seen__get(s, sample->process), &texts);
 }
 
 static int dump_item_results(struct seen *s, const struct trace_results *results)

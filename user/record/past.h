@@ -18,6 +18,7 @@ struct past_library {
 struct past_file {
 	uint32_t number;
 	struct library_file *file; /* NULL: the kernel's vdso */
+	struct llvm_plan *llvm;	   /* or NULL */
 };
 
 /* All zeroes is empty. */
@@ -32,6 +33,7 @@ struct past {
 /* 0 or -ENOMEM. */
 int past__library(struct past *p, uint8_t lib, const struct plan *plan);
 int past__file(struct past *p, uint32_t number, struct library_file *file);
+int past__llvm(struct past *p, uint32_t number, struct llvm_plan *plan);
 int past__label(struct past *p, const struct wire_label *label);
 
 /* Report all of it to a sink. Negative errno. */

@@ -146,6 +146,13 @@ static int on_job(void *ctx, const struct trace_job *job, uint64_t key, uint32_t
 	return err ?: (r->by_samples ? recent_jobs__add(&r->jobs, *id, job, key) : 0);
 }
 
+static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
+{
+	struct recorder *r = ctx;
+
+	return sample_output__llvm(&r->samples, entry, id);
+}
+
 static int on_thread(void *ctx, const struct trace_thread *t)
 {
 	struct recorder *r = ctx;
@@ -304,6 +311,13 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 	return err ?: tracks__set_file(r->tracks, number, functions);
 }
 
+static int on_llvm_plan(void *ctx, uint32_t number, struct llvm_plan *plan)
+{
+	struct recorder *r = ctx;
+
+	return tracks__set_llvm(r->tracks, number, plan);
+}
+
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
 		      const struct arguments *args)
 {
@@ -438,6 +452,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.stack = on_stack,
 		.sample = on_sample,
 		.job = on_job,
+		.llvm = on_llvm,
 		.label = label_of,
 		.text = on_text,
 		.compose = on_compose,
@@ -488,6 +503,7 @@ struct session_sink recorder__sink(struct recorder *r)
 		.library = on_library,
 		.recorded = on_recorded,
 		.file = on_file,
+		.llvm = on_llvm_plan,
 		.running = on_running,
 		.record = on_record,
 		.late = on_late,

@@ -56,6 +56,19 @@ int sample_output__job(struct sample_output *o, const struct trace_job *job, uin
 	return 0;
 }
 
+int sample_output__llvm(struct sample_output *o, const struct trace_llvm *entry, uint32_t *id)
+{
+	int err;
+
+	*id = TRACE_NO_LLVM;
+	if (o->trace->err)
+		return 0;
+	err = trace_writer__llvm(o->trace->writer, entry, id);
+	if (err != -E2BIG)
+		trace_output__wrote(o->trace, err);
+	return 0;
+}
+
 void sample_output__sample(struct sample_output *o, const struct trace_sample *s)
 {
 	struct trace_sample sample = *s;

@@ -32,6 +32,9 @@ void sample_output__begin(struct sample_output *o, const struct sampling_options
 void sample_output__stack(struct sample_output *o, const struct trace_stack *s, uint32_t *id);
 /* As trace_writer__job(). *id is TRACE_NO_JOB if there is no room, or the trace has failed. */
 int sample_output__job(struct sample_output *o, const struct trace_job *job, uint32_t *id);
+
+/* The same of what LLVM was doing; TRACE_NO_LLVM. */
+int sample_output__llvm(struct sample_output *o, const struct trace_llvm *entry, uint32_t *id);
 void sample_output__sample(struct sample_output *o, const struct trace_sample *s);
 
 #endif /* QPROF_RECORD_SAMPLE_OUTPUT_H */

@@ -408,6 +408,13 @@ static int on_file(void *ctx, uint32_t number, struct library_file *file)
 	return past__file(&t->past, number, file) ?: SINK_ALL(t, file, number, file);
 }
 
+static int on_llvm(void *ctx, uint32_t number, struct llvm_plan *plan)
+{
+	struct traces *t = ctx;
+
+	return past__llvm(&t->past, number, plan) ?: SINK_ALL(t, llvm, number, plan);
+}
+
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns,
 		      const struct arguments *args)
 {
@@ -464,6 +471,7 @@ static uint32_t pid_of(const void *record, size_t size)
 		[WIRE_COUNTS] = offsetof(struct wire_counts, pid),
 		[WIRE_JOB] = offsetof(struct wire_job, pid),
 		[WIRE_FED] = offsetof(struct wire_fed, pid),
+		[WIRE_LLVM_NAME] = offsetof(struct wire_llvm_name, pid),
 	};
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 	uint32_t pid = NO_PID;
@@ -526,6 +534,7 @@ struct session_sink traces__sink(struct traces *t)
 		.ctx = t,
 		.library = on_library,
 		.file = on_file,
+		.llvm = on_llvm,
 		.running = on_running,
 		.record = on_record,
 		.late = on_late,

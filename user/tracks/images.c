@@ -259,6 +259,7 @@ static void forget(struct images *all, struct image *image)
 	keys__clear(&image->keys);
 	results__clear(&image->results);
 	jobs__clear(&image->jobs);
+	llvm_names__clear(&image->llvm);
 	forget_names(image);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
@@ -645,6 +646,7 @@ void images__destroy(struct images *all)
 		keys__clear(&all->at[i].keys);
 		results__clear(&all->at[i].results);
 		jobs__clear(&all->at[i].jobs);
+		llvm_names__clear(&all->at[i].llvm);
 		forget_names(&all->at[i]);
 	}
 	dependencies__destroy(&all->dependencies);

@@ -15,6 +15,7 @@
 #include "tracks/jobs.h"
 #include "tracks/keys.h"
 #include "tracks/library.h"
+#include "tracks/llvm.h"
 #include "tracks/results.h"
 #include "tracks/sink.h"
 
@@ -39,6 +40,7 @@ struct image {
 	struct executions executions;
 	struct keys keys;
 	struct jobs jobs;
+	struct llvm_names llvm;
 	struct definitions definitions;
 	struct sources sources;
 	struct crates crates;

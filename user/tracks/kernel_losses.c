@@ -22,8 +22,9 @@ struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
 		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
 		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
 		[TRACE_COUNT_NO_JOB] = WIRE_LOST_JOBS,
+		[TRACE_COUNT_NO_LLVM] = WIRE_LOST_LLVM,
 	};
-	_Static_assert(TRACE_COUNT_NO_JOB == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_COUNT_NO_LLVM == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)

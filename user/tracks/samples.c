@@ -23,7 +23,19 @@ int samples__set_file(struct samples *s, uint32_t number, const struct tracks_fu
 	if (err)
 		return err;
 	s->files[number].functions = functions;
+	llvm_plan__free(take_ptr(s->files[number].llvm));
 	s->is_stale = true;
+	return 0;
+}
+
+int samples__set_llvm(struct samples *s, uint32_t number, struct llvm_plan *llvm)
+{
+	int err = array__reserve_at(&s->files, number, &s->n_files, sizeof(*s->files));
+
+	if (err)
+		return err;
+	llvm_plan__free(s->files[number].llvm);
+	s->files[number].llvm = llvm_plan__ref(llvm);
 	return 0;
 }
 
@@ -372,6 +384,21 @@ static int set_job(const struct samples_context *c, const struct wire_sample *r,
 	return jobs__in_trace(&image->jobs, &context, r->job, job);
 }
 
+/* The file of the pass may have another number when the sample is released. */
+static int set_llvm(struct samples *s, const struct samples_context *c, const struct wire_sample *r,
+		    const struct image *image, uint32_t *id)
+{
+	const struct sampled_file *file = file_of(s, r->llvm_pass);
+	const struct llvm_context context = {
+		.sink = c->sink,
+		.names = &image->llvm,
+		.passes = file ? file->llvm : NULL,
+		.n_unnamed = &s->n_unnamed,
+	};
+
+	return llvm_entry(&context, r, id);
+}
+
 static int convert_held(struct samples *s, const struct samples_context *c,
 			struct held_sample *held)
 {
@@ -436,7 +463,8 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 	if (!image)
 		return err;
 	held.sample.process = image->p.index;
-	err = set_job(c, r, held.lib, image, &held.sample.job);
+	err = set_job(c, r, held.lib, image, &held.sample.job)
+		      ?: set_llvm(s, c, r, image, &held.sample.llvm);
 	if (err)
 		return err;
 	return hold(s, c, &held);
@@ -444,6 +472,8 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 
 void samples__clear(struct samples *s)
 {
+	for (uint32_t i = 0; i < s->n_files; i++)
+		llvm_plan__free(s->files[i].llvm);
 	free(s->files);
 	free(s->places);
 	u64_map__destroy(&s->known);

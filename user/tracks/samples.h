@@ -26,6 +26,7 @@
 struct sampled_file {
 	const struct tracks_functions *functions; /* NULL: unknown */
 	const struct library *library;		  /* of a compiler, or NULL */
+	struct llvm_plan *llvm;			  /* the samples'; or NULL */
 };
 
 /* The facts known of an address. */
@@ -44,6 +45,7 @@ struct samples {
 	uint32_t n_places, places_capacity;
 	struct held_samples held;
 	uint64_t held_since_ns; /* the time of the first of them */
+	uint64_t n_unnamed;	/* that are of a function of LLVM without a name */
 	/* Of the stack that is being converted. */
 	struct plan_frame_code codes[WIRE_SAMPLE_FRAMES];
 	uint32_t locations[WIRE_SAMPLE_FRAMES];
@@ -64,6 +66,9 @@ bool samples__has_file(const struct samples *s, uint32_t number);
 
 /* The functions of a file, which outlive the samples. 0 or -ENOMEM. */
 int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions);
+
+/* What a file shows of LLVM, after its functions. 0 or -ENOMEM. */
+int samples__set_llvm(struct samples *s, uint32_t number, struct llvm_plan *llvm);
 
 /* A library, or the functions of one, changed. */
 void samples__forget(struct samples *s);

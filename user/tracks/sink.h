@@ -36,6 +36,11 @@ struct tracks_sink {
 	 */
 	int (*job)(void *ctx, const struct trace_job *job, uint64_t key, uint32_t *id);
 	/*
+	 * As trace_writer__llvm(), but *id is TRACE_NO_LLVM if there is no room. NULL: samples do
+	 * not have what LLVM was doing.
+	 */
+	int (*llvm)(void *ctx, const struct trace_llvm *entry, uint32_t *id);
+	/*
 	 * Set *id to the string id of a dynamic label, or of the reason why a thread was off the
 	 * CPU. NULL: records of either are refused.
 	 */

@@ -163,6 +163,11 @@ int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_func
 	return err ?: samples__set_file(&t->samples, number, functions);
 }
 
+int tracks__set_llvm(struct tracks *t, uint32_t number, struct llvm_plan *llvm)
+{
+	return samples__set_llvm(&t->samples, number, llvm);
+}
+
 int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan)
 {
 	samples__forget(&t->samples);
@@ -196,6 +201,7 @@ struct trace_losses tracks__losses(const struct tracks *t,
 
 	losses.count[TRACE_COUNT_NO_CALLER] += caller_index__unplaced(t->callers);
 	losses.count[TRACE_COUNT_NO_NAMES] = t->n_names_missing;
+	losses.count[TRACE_COUNT_NO_LLVM] += t->samples.n_unnamed;
 	losses.count[TRACE_COUNT_NO_RESULTS] = t->images.n_uncounted;
 	return losses;
 }
@@ -488,6 +494,19 @@ static int record_sample(struct tracks *t, const void *record, size_t size)
 	return samples__record(&t->samples, &context, record, size);
 }
 
+static int record_llvm_name(struct tracks *t, const void *record, size_t size)
+{
+	const size_t at = offsetof(struct wire_llvm_name, pid);
+	struct image *image;
+	uint32_t pid;
+
+	if (size < at + sizeof(pid))
+		return -EBADMSG;
+	memcpy(&pid, (const char *)record + at, sizeof(pid));
+	image = images__find(&t->images, pid);
+	return llvm_names__record(image ? &image->llvm : NULL, &t->sink, record, size);
+}
+
 static int record_counts(struct tracks *t, const void *record, size_t size)
 {
 	const size_t items_at = offsetof(struct wire_counts, items);
@@ -570,6 +589,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return arguments__record(&t->arguments, &t->sink, record, size);
 	if (type == WIRE_SAMPLE)
 		return record_sample(t, record, size);
+	if (type == WIRE_LLVM_NAME)
+		return record_llvm_name(t, record, size);
 	if (type == WIRE_SYMBOLS)
 		return record_symbols(t, record, size);
 	if (type == WIRE_COUNTS)

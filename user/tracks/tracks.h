@@ -6,6 +6,7 @@
 #ifndef QPROF_TRACKS_TRACKS_H
 #define QPROF_TRACKS_TRACKS_H
 
+#include "plan/mine/llvm.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
 #include "trace/trace.h"
@@ -103,6 +104,9 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
  * library with frames, stacks show its intervals. 0 or -ENOMEM.
  */
 int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_functions *functions);
+
+/* What that file shows of LLVM, after its functions. Keeps a reference. 0 or -ENOMEM. */
+int tracks__set_llvm(struct tracks *t, uint32_t number, struct llvm_plan *llvm);
 
 /* Let the frames of a plan show the intervals of a library that was set. 0 or -ENOMEM. */
 int tracks__set_frames(struct tracks *t, uint8_t lib, const struct plan *plan);

@@ -255,8 +255,26 @@ int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *qu
 	return put_line(&j);
 }
 
+static void put_llvm(struct json *to, const struct dump_sample_texts *texts)
+{
+	static const char *const scopes[TRACE_LLVM_SCOPES] = {
+		[TRACE_LLVM_NONE] = "none",
+		[TRACE_LLVM_FUNCTION] = "function",
+		[TRACE_LLVM_SCC] = "scc",
+		[TRACE_LLVM_MODULE] = "module",
+	};
+	struct json j = {};
+
+	json__begin(&j);
+	json__text(&j, "scope", scopes[texts->llvm->scope]);
+	json__bool(&j, "codegen", texts->llvm->codegen);
+	json__text(&j, "pass", texts->pass);
+	json__text(&j, "function", texts->function);
+	json__value(to, "llvm", json__take(&j));
+}
+
 int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
-		const char *name, const char *kind)
+		const struct dump_sample_texts *texts)
 {
 	struct json j = begin_line(out, "type", "sample");
 
@@ -270,10 +288,12 @@ int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_proc
 	json__text(&j, "cut", s->cut ? sample_cut_name(s->cut) : NULL);
 	if (s->job != TRACE_NO_JOB)
 		json__number(&j, "job", s->job);
-	if (!name)
+	if (texts->llvm)
+		put_llvm(&j, texts);
+	if (!texts->name)
 		return put_line(&j);
-	json__text(&j, "query", name);
-	json__text(&j, "kind", kind);
+	json__text(&j, "query", texts->name);
+	json__text(&j, "kind", texts->kind);
 	json__number(&j, "depth", s->depth);
 	return put_line(&j);
 }

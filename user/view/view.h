@@ -218,9 +218,16 @@ int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
 /* `event`: what it is about, or NULL. */
 int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *query,
 	     const char *event);
-/* `name` and `kind` are those of the interval that probes saw; NULL: none. */
+
+/* What a sample refers to. */
+struct dump_sample_texts {
+	const char *name, *kind;       /* of the interval that probes saw; NULL: none */
+	const struct trace_llvm *llvm; /* NULL: not in LLVM, or not known */
+	const char *pass, *function;   /* of `llvm`; NULL: not known, or none */
+};
+
 int dump_sample(FILE *out, const struct trace_sample *s, const struct trace_process *p,
-		const char *name, const char *kind);
+		const struct dump_sample_texts *texts);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 int dump_overhead(FILE *out, const struct trace_overhead *overhead);

@@ -231,16 +231,20 @@ OF_WRAPPER, OF_BODY, OF_RUN, OF_HASHING, BEHIND_CALL, OF_PROVIDER, OF_ACTIVITY =
 
 
 def sample(pid, *stack, cause=CPU, cut=0, query=NO_QUERY, depth=0, kind=0, busy=0, label=0,
-           job=0):
+           job=0, llvm=0, pass_at=0, function=0):
     """The outermost frame comes first."""
-    record = struct.pack("<4BHH4B3IQQQII", 16, cause, cut, 0, query, depth, kind, busy, 0, 0, label, pid,
-                         pid + 1, 500, 1000000, job, len(stack), 0)
+    record = struct.pack("<4BHH4B3IQQQQQII", 16, cause, cut, 0, query, depth, kind, busy, 0, llvm, label, pid,
+                         pid + 1, 500, 1000000, job, pass_at, function, len(stack), 0)
     record += b"".join(struct.pack("<Q", place) for place in reversed(stack))
     return struct.pack("<H", len(record)) + record
 
 
 def job(pid, number, around=0, query=0, key=0):
     return struct.pack("<H2BHI3Q", 32, 18, 0, query, pid, number, around, key)
+
+
+def llvm_name(pid, number, text):
+    return struct.pack("<HBBHIQ", 16 + len(text), 20, 0, len(text), pid, number) + text
 
 
 def in_file(number, *addresses):
@@ -260,7 +264,31 @@ def sample_seeds():
         sample(9, job=6) + job(9, 8, 7) + sample(9, job=8, cause=FAULT)
     yield "circle", job(9, 1, 2) + job(9, 2, 1, query=1) + job(9, 3, 3, query=2) + sample(9, job=1) + \
         sample(9, job=3) + b"".join(job(10, i + 1, i) for i in range(40)) + sample(10, *query, job=40)
+    in_pass = [1 << 48 | 0x5000, 1 << 48 | 0x5001, 2 << 48 | 0x5000]
+    yield "llvm", sample(9, *query) + llvm_name(9, 77, b"_RNvC1a1f") + \
+        b"".join(sample(9, *query, llvm=scope, pass_at=at, function=77) for scope in (1, 0x81, 2, 3, 4, 0x7f)
+                 for at in in_pass) + llvm_name(9, 78, b"a\0\xff b") + sample(9, *query, llvm=1, function=78) + \
+        sample(9, *query, llvm=1, function=79) + llvm_name(9, 80, b"x" * 2047) + llvm_name(10, 81, b"y")
     yield "empty", sample(9) + sample(9, *query, cause=FAULT) + sample(9, cut=1)
+
+
+# ---- fuzz_llvm: what a store has of LLVM, which the fuzzer seals ---------------------------------
+
+def llvm_plan(problem, size, *passes):
+    kinds = b"".join(struct.pack("<QBB", at, word, 3) for at, word in ((0x100, 4), (0x200, 4), (0x300, 2)))
+    layout = struct.pack("<QQQ", 0x40, size, 0x48) + kinds + \
+        struct.pack("<8B4I", 1, 0, 13, 7, 16, 8, 0, 16, 0, 0, 0xa0, 0xb0)
+    names = b"".join(name + b"\0" for _, name in passes)
+    return bytes(16) + struct.pack("<Q", problem) + layout + u32(len(passes), len(names)) + \
+        b"".join(struct.pack("<Q", vtable) for vtable, _ in passes) + names
+
+
+def llvm_seeds():
+    yield "library", llvm_plan(0, 0x1000, (0x10, b"DCEPass"), (0x18, b"X86DAGToDAGISelLegacy"))
+    yield "compiler", llvm_plan(1, 0, (0x10, b"BitcodeWriterPass"))
+    yield "none", llvm_plan(6, 0)
+    yield "order", llvm_plan(0, 0x1000, (0x18, b"A"), (0x10, b"B"))
+    yield "small", llvm_plan(0, 0x250)
 
 
 # ---- fuzz_crates: where fields are, and records with crates, entries of caches, or texts ---------
@@ -450,6 +478,7 @@ def main():
                           ("fuzz_samples", sample_seeds()),
                           ("fuzz_results", result_seeds()),
                           ("fuzz_compiler_memory", compiler_seeds()),
+                          ("fuzz_llvm", llvm_seeds()),
                           ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds()),
                           ("fuzz_functions", functions_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)

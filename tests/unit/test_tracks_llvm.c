@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/llvm.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "test.h"
+
+static struct {
+	char texts[8][WIRE_LLVM_NAME_MAX];
+	uint32_t n_texts;
+	struct trace_llvm last;
+	uint32_t n_entries;
+} got;
+
+static int on_text(void *ctx, const char *text, uint32_t *id)
+{
+	for (*id = 0; *id < got.n_texts; ++*id)
+		if (!strcmp(got.texts[*id], text))
+			return 0;
+	assert_in_range(got.n_texts, 0, N_OF(got.texts) - 1);
+	strcpy(got.texts[got.n_texts++], text);
+	return 0;
+}
+
+static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
+{
+	got.last = *entry;
+	*id = ++got.n_entries;
+	return 0;
+}
+
+static const struct tracks_sink sink = {.text = on_text, .llvm = on_llvm};
+
+static struct llvm_pass passes[] = {{.vtable = 0x5000, .name = (char *)"InstCombinePass"},
+				    {.vtable = 0x6000, .name = (char *)"X86AsmPrinter"}};
+static const struct llvm_plan plan = {.passes = {.items = passes, .n = N_OF(passes)}};
+
+static int set_up(void **state)
+{
+	memset(&got, 0, sizeof(got));
+	return 0;
+}
+
+static int name(struct llvm_names *n, uint64_t number, const char *text)
+{
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = number};
+
+	r.size = (wire_u16)strlen(text);
+	memcpy(r.bytes, text, r.size);
+	return llvm_names__record(n, &sink, &r, offsetof(struct wire_llvm_name, bytes) + r.size);
+}
+
+/* The entry of a sample, or TRACE_NO_LLVM. */
+static uint32_t entry(const struct llvm_names *n, uint8_t scope, uint64_t vtable, uint64_t function,
+		      uint64_t *n_unnamed)
+{
+	const struct wire_sample r = {
+		.llvm = scope, .llvm_pass = wire_place(3, vtable), .llvm_function = function};
+	const struct llvm_context c = {&sink, n, &plan, n_unnamed};
+	uint32_t id = 99;
+
+	assert_int_equal(llvm_entry(&c, &r, &id), 0);
+	return id;
+}
+
+static void a_sample_has_its_pass_and_its_function(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 77, "_RNvC1a1f"), 0);
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 77, &unnamed), 1);
+	assert_int_equal(got.last.scope, TRACE_LLVM_FUNCTION);
+	assert_false(got.last.codegen);
+	assert_string_equal(got.texts[got.last.pass], "InstCombinePass");
+	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION | WIRE_LLVM_CODEGEN, 0x6000, 77, &unnamed), 2);
+	assert_true(got.last.codegen);
+	assert_string_equal(got.texts[got.last.pass], "X86AsmPrinter");
+	assert_int_equal(unnamed, 0);
+	llvm_names__clear(&n);
+}
+
+static void scopes_without_a_function(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 77, "f"), 0);
+	entry(&n, WIRE_LLVM_MODULE, 0x5000, 77, &unnamed);
+	assert_int_equal(got.last.scope, TRACE_LLVM_MODULE);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	entry(&n, WIRE_LLVM_NONE, 0, 0, &unnamed);
+	assert_int_equal(got.last.scope, TRACE_LLVM_NONE);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	got.n_entries = 0;
+	assert_int_equal(entry(&n, WIRE_LLVM_UNKNOWN, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
+	assert_int_equal(entry(&n, WIRE_LLVM_SCOPES, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
+	assert_int_equal(got.n_entries, 0);
+	llvm_names__clear(&n);
+}
+
+static void what_has_no_name_is_counted(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5001, 77, &unnamed), 1);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 1);
+	/* The function itself has none. */
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 0, &unnamed);
+	assert_int_equal(unnamed, 1);
+}
+
+static void a_name_is_printable(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 1, "a b\n\xff~"), 0);
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 1, &unnamed);
+	assert_string_equal(got.texts[got.last.function], "a?b??~");
+	/* The number has another name now. */
+	assert_int_equal(name(&n, 1, "g"), 0);
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 1, &unnamed);
+	assert_string_equal(got.texts[got.last.function], "g");
+	llvm_names__clear(&n);
+}
+
+static void malformed_records_are_refused(void **state)
+{
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 1, .size = 4};
+	const size_t head = offsetof(struct wire_llvm_name, bytes);
+	struct llvm_names n = {0};
+
+	assert_int_equal(llvm_names__record(&n, &sink, &r, head - 1), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, &sink, &r, head + 3), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, &sink, &r, head + 5), -EBADMSG);
+	r.size = 0;
+	assert_int_equal(llvm_names__record(&n, &sink, &r, head), -EBADMSG);
+	r.size = WIRE_LLVM_NAME_MAX;
+	assert_int_equal(llvm_names__record(&n, &sink, &r, sizeof(r)), -EBADMSG);
+	/* Its process is not known. */
+	assert_int_equal(name(NULL, 1, "f"), 0);
+	assert_int_equal(got.n_texts, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_sample_has_its_pass_and_its_function, set_up),
+		cmocka_unit_test_setup(scopes_without_a_function, set_up),
+		cmocka_unit_test_setup(what_has_no_name_is_counted, set_up),
+		cmocka_unit_test_setup(a_name_is_printable, set_up),
+		cmocka_unit_test_setup(malformed_records_are_refused, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
