@@ -276,7 +276,7 @@ unit: unit-bin
 # The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
 # stacks and jumps out of frames, which sanitizers do not take.
 $(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/target_names.c tests/bpf/target_dying.c \
-		tests/bpf/target_jobs.c tests/bpf/target_chains.c tests/bpf/shapes.S $(B)/flags
+		tests/bpf/target_jobs.c tests/bpf/target_llvm.c tests/bpf/target_chains.c tests/bpf/shapes.S $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(CFLAGS)) $(DEPFLAGS) -MF $@.d -o $@ \

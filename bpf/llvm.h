@@ -3,9 +3,9 @@
  * Which pass of LLVM a sampled thread is in, and on which function it works (wire_llvm.h).
  *
  * Everything here is the compiler's memory, and may hold anything. So many entries and buckets are
- * looked at; an entry lies on the thread's stack, further out than the one before, and its vtable is
- * one of LLVM's; a function is a value of that kind; a name has a limit. If any of that is not so,
- * or cannot be read now, nothing is known of the sample, and it is counted. The list and the
+ * looked at; an entry lies on the thread's stack, further out than the one before, and its vtable
+ * is one of LLVM's; a function is a value of that kind; a name has a limit. If any of that is not
+ * so, or cannot be read now, nothing is known of the sample, and it is counted. The list and the
  * LLVMContext are the thread's own, so nobody changes them meanwhile; the thread itself may have
  * been interrupted in a change of the table of names.
  */
@@ -165,8 +165,8 @@ static long llvm_see_bucket(__u32 i, struct llvm_ctx *c)
 {
 	struct llvm_scan *s = c->s;
 
-	if (!s ||
-	    llvm_read(s->pair, sizeof(s->pair), s->buckets + (s->bucket & s->mask) * WIRE_LLVM_BUCKET))
+	if (!s || llvm_read(s->pair, sizeof(s->pair),
+			    s->buckets + (s->bucket & s->mask) * WIRE_LLVM_BUCKET))
 		return 1;
 	if (s->pair[0] == s->function) {
 		s->name = s->pair[1];
@@ -339,7 +339,7 @@ STACK_APART int llvm_note(struct unwind *u)
 		if (s->name)
 			llvm_send_name(s, u->sample.pid);
 	}
-	u->sample.llvm = s->function ? WIRE_LLVM_FUNCTION
+	u->sample.llvm = s->function  ? WIRE_LLVM_FUNCTION
 			 : s->entries ? WIRE_LLVM_MODULE
 				      : WIRE_LLVM_NONE;
 	u->sample.llvm |= s->is_legacy ? WIRE_LLVM_CODEGEN : 0;

@@ -39,10 +39,10 @@ struct unwind {
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
-	wire_u32 table; /* of the page that the last pc is in */
-	wire_u32 most;	/* frames to walk */
-	wire_u32 lib;	/* of a compiler, in which a frame was; 0: none */
-	wire_u32 lib_file; /* number of that library's file */
+	wire_u32 table;	     /* of the page that the last pc is in */
+	wire_u32 most;	     /* frames to walk */
+	wire_u32 lib;	     /* of a compiler, in which a frame was; 0: none */
+	wire_u32 lib_file;   /* number of that library's file */
 	wire_u64 lib_bias;   /* of that library's mapping */
 	wire_u64 llvm_bias;  /* of the mapping of */
 	wire_u32 llvm;	     /* LLVM's library, by its file, in which a frame was; 0: none */

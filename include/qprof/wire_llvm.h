@@ -33,10 +33,10 @@ struct wire_llvm {
 	wire_u8 kind_at; /* u8: */
 	wire_u8 kind;	 /* a function's */
 	wire_u8 named_at;
-	wire_u8 named;	  /* the bit of that byte that says that it has a name */
-	wire_u8 type_at;  /* the address of its type, */
-	wire_u8 length;	  /* u64, within the entry of a name */
-	wire_u8 bytes;	  /* likewise, the name */
+	wire_u8 named;	 /* the bit of that byte that says that it has a name */
+	wire_u8 type_at; /* the address of its type, */
+	wire_u8 length;	 /* u64, within the entry of a name */
+	wire_u8 bytes;	 /* likewise, the name */
 	wire_u8 pad;
 	wire_u32 context; /* within which is that of the LLVMContext, */
 	wire_u32 impl;	  /* within which is that of */
@@ -55,8 +55,8 @@ struct wire_llvm {
 #define WIRE_LLVM_EMPTY	 0xfffffffffffff000ull
 
 /* More: nothing is known of the sample. */
-#define WIRE_LLVM_ENTRIES 8
-#define WIRE_LLVM_STEPS	  64
+#define WIRE_LLVM_ENTRIES  8
+#define WIRE_LLVM_STEPS	   64
 #define WIRE_LLVM_NAME_MAX 2048 /* bytes; a power of two; a name is shorter */
 
 /* What a thread works on, as a sample has it. */

@@ -36,17 +36,17 @@ enum {
 #define LLVM_LONGEST 2047
 
 enum llvm_lie {
-	LLVM_TRUTH,	   /* PassManager<Function> within PassManager<Module>: LLVM_INNER */
-	LLVM_EMPTY_LIST,   /* in LLVM, in no pass */
-	LLVM_NO_MEMORY,	   /* as LLVM_TRUTH: the layout has another module, which has no memory */
-	LLVM_OF_MODULE,	   /* the innermost is of a module */
-	LLVM_LEGACIES,	   /* the inner legacy entry has a basic block, the outer one LLVM_OUTER */
-	LLVM_RELEASING,	   /* a legacy entry without a value */
-	LLVM_OTHER_ENTRY,  /* an entry of another kind is around: LLVM_INNER */
-	LLVM_UNNAMED,	   /* the function has no name */
-	LLVM_LONG_NAME,	   /* of LLVM_LONGEST bytes */
-	LLVM_COLLIDING,	   /* the function is some buckets further: LLVM_INNER */
-	LLVM_TRUTHS,	   /* all above are known */
+	LLVM_TRUTH,	  /* PassManager<Function> within PassManager<Module>: LLVM_INNER */
+	LLVM_EMPTY_LIST,  /* in LLVM, in no pass */
+	LLVM_NO_MEMORY,	  /* as LLVM_TRUTH: the layout has another module, which has no memory */
+	LLVM_OF_MODULE,	  /* the innermost is of a module */
+	LLVM_LEGACIES,	  /* the inner legacy entry has a basic block, the outer one LLVM_OUTER */
+	LLVM_RELEASING,	  /* a legacy entry without a value */
+	LLVM_OTHER_ENTRY, /* an entry of another kind is around: LLVM_INNER */
+	LLVM_UNNAMED,	  /* the function has no name */
+	LLVM_LONG_NAME,	  /* of LLVM_LONGEST bytes */
+	LLVM_COLLIDING,	  /* the function is some buckets further: LLVM_INNER */
+	LLVM_TRUTHS,	  /* all above are known */
 	LLVM_HEAD_NOWHERE = LLVM_TRUTHS,
 	LLVM_HEAD_KERNEL,
 	LLVM_HEAD_UNALIGNED,
@@ -61,11 +61,11 @@ enum llvm_lie {
 	LLVM_TYPE_NOWHERE,
 	LLVM_CONTEXT_NOWHERE,
 	LLVM_IMPL_NOWHERE,
-	LLVM_COUNT_ODD,	  /* no power of two */
+	LLVM_COUNT_ODD, /* no power of two */
 	LLVM_COUNT_ZERO,
 	LLVM_TABLE_NOWHERE,
-	LLVM_TABLE_FULL,  /* of other values: no bucket is empty */
-	LLVM_MISSING,	  /* the function is not in the table */
+	LLVM_TABLE_FULL, /* of other values: no bucket is empty */
+	LLVM_MISSING,	 /* the function is not in the table */
 	LLVM_NAME_NOWHERE,
 	LLVM_NAME_ENDLESS, /* of 2^60 bytes */
 	LLVM_NAME_EMPTY,

@@ -235,8 +235,8 @@ static void of_names(enum llvm_lie lie)
 
 void llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM])
 {
-	char **all[] = {&at.value,	&at.block, &at.type, &at.context, &at.impl,
-			&at.buckets, &at.name,	&at.pass};
+	char **all[] = {&at.value, &at.block,	&at.type, &at.context,
+			&at.impl,  &at.buckets, &at.name, &at.pass};
 
 	for (size_t i = 0; !at.pass && i < sizeof(all) / sizeof(*all); i++)
 		*all[i] = map(2 * PAGE);

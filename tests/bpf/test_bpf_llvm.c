@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Samples of a thread with a list as LLVM keeps it. A list that lies in any field makes the sample's
- * pass and function unknown, which is counted; the sample comes all the same, and the list behind it
- * is read again.
+ * Samples of a thread with a list as LLVM keeps it. A list that lies in any field makes the
+ * sample's pass and function unknown, which is counted; the sample comes all the same, and the list
+ * behind it is read again.
  */
 #include "llvm_of_target.h"
 #include "sampled_target.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Takes any bytes as records of samples, of jobs and of names of LLVM's functions, beside those that
- * a process begins and ends with. Entries of stacks and jobs have parents that were there before,
- * and samples have entries, jobs and processes that exist. All texts are printable.
+ * Takes any bytes as records of samples, of jobs and of names of LLVM's functions, beside those
+ * that a process begins and ends with. Entries of stacks and jobs have parents that were there
+ * before, and samples have entries, jobs and processes that exist. All texts are printable.
  *
  * An input is records, each behind its size in two bytes.
  */

@@ -65,9 +65,12 @@ static void what_is_otherwise_is_refused_with_a_reason(void **state)
 		const char *name;
 		enum llvm_problem problem;
 	} wrong[] = {
-		{"llvm_HEAD_BY_FS.so", LLVM_NO_HEAD},	  {"llvm_NO_BACK_LINK.so", LLVM_NO_HEAD},
-		{"llvm_OTHER_HASH.so", LLVM_NO_NAMES},	  {"llvm_TWO_KINDS.so", LLVM_NO_KIND},
-		{"llvm_NO_PASS.so", LLVM_NO_PASS_MANAGER}, {"llvm_TWO_VTABLES.so", LLVM_NO_PASS_MANAGER},
+		{"llvm_HEAD_BY_FS.so", LLVM_NO_HEAD},
+		{"llvm_NO_BACK_LINK.so", LLVM_NO_HEAD},
+		{"llvm_OTHER_HASH.so", LLVM_NO_NAMES},
+		{"llvm_TWO_KINDS.so", LLVM_NO_KIND},
+		{"llvm_NO_PASS.so", LLVM_NO_PASS_MANAGER},
+		{"llvm_TWO_VTABLES.so", LLVM_NO_PASS_MANAGER},
 	};
 
 	for (size_t i = 0; i < N_OF(wrong); i++) {
@@ -95,7 +98,8 @@ static bool has_pass(const struct llvm_plan *p, const char *name)
 
 static void passes_have_names_by_function_symbol_or_type(void **state)
 {
-	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"), *stripped = plan_of("llvm_stripped.so");
+	_llvm_plan_ struct llvm_plan *p = plan_of("llvm.so"),
+				     *stripped = plan_of("llvm_stripped.so");
 
 	assert_int_equal(p->passes.n, 6);
 	assert_true(has_pass(p, "DCEPass"));

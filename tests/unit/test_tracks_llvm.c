@@ -75,7 +75,8 @@ static void a_sample_has_its_pass_and_its_function(void **state)
 	assert_false(got.last.codegen);
 	assert_string_equal(got.texts[got.last.pass], "InstCombinePass");
 	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
-	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION | WIRE_LLVM_CODEGEN, 0x6000, 77, &unnamed), 2);
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION | WIRE_LLVM_CODEGEN, 0x6000, 77, &unnamed),
+			 2);
 	assert_true(got.last.codegen);
 	assert_string_equal(got.texts[got.last.pass], "X86AsmPrinter");
 	assert_int_equal(unnamed, 0);

@@ -230,10 +230,12 @@ static void a_line_says_whether_llvm_is_understood(void **state)
 	with = printed_text(plan_text(out, plan, &llvm, false));
 	llvm.plan = &other;
 	wrong = printed_text(plan_text(out, plan, &llvm, false));
-	assert_contains(without, "\nLLVM        passes and functions are not known in samples: there is "
-				 "no library of LLVM's beside it");
+	assert_contains(without,
+			"\nLLVM        passes and functions are not known in samples: there is "
+			"no library of LLVM's beside it");
 	assert_contains(with, "\nLLVM        /lib/libLLVM.so\n");
-	assert_contains(wrong, "not known in samples: Value::getName() does not show where names are\n");
+	assert_contains(wrong,
+			"not known in samples: Value::getName() does not show where names are\n");
 }
 
 int main(void)

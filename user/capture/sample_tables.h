@@ -28,7 +28,8 @@ int sample_tables__know(struct sample_tables *t, uint32_t number, const struct l
 /* Let the kernel half take each process that runs this program for a compiler. Errors as above. */
 int sample_tables__know_program(struct sample_tables *t, const struct library_file *file);
 
-/* Let the kernel half read the lists of threads that run this file, which is LLVM's. Negative errno.
+/* Let the kernel half read the lists of threads that run this file, which is LLVM's. Negative
+ * errno.
  */
 int sample_tables__set_llvm(struct sample_tables *t, uint32_t number, const struct wire_llvm *l);
 

@@ -199,8 +199,7 @@ static bool are_tables(const struct plan_file *f)
 	_functions_ struct functions *functions = NULL;
 	struct unwind_parts p;
 
-	return !unwind_load__split(f->code, f->code_len, &p) &&
-	       !unwind_load__table(&p, &table) &&
+	return !unwind_load__split(f->code, f->code_len, &p) && !unwind_load__table(&p, &table) &&
 	       (!p.functions_len ||
 		!functions__of_bytes(p.functions, p.functions_len, NULL, 0, &functions));
 }

@@ -6,8 +6,8 @@
 #include "view/plan_view.h"
 
 /*
- * Look for a library of LLVM's beside `library`, and read it, unless a store has what it shows; with
- * `store` that is kept. Always fills in *out, which is valid until plan_llvm__clear().
+ * Look for a library of LLVM's beside `library`, and read it, unless a store has what it shows;
+ * with `store` that is kept. Always fills in *out, which is valid until plan_llvm__clear().
  */
 void plan_llvm__find(const char *library, bool store, struct plan_llvm *out);
 void plan_llvm__clear(struct plan_llvm *l);

@@ -38,7 +38,8 @@ static const struct {
 				  false},
 	[TRACE_COUNT_NO_SAMPLE] = {"samples", "sample that was not taken or found no room", false},
 	[TRACE_COUNT_NO_JOB] = {"jobs", "sample in an execution that is unknown", false},
-	[TRACE_COUNT_NO_LLVM] = {"llvm", "sample in LLVM whose pass and function are unknown", false},
+	[TRACE_COUNT_NO_LLVM] = {"llvm", "sample in LLVM whose pass and function are unknown",
+				 false},
 	[TRACE_COUNT_NO_RESULTS] = {"results", "query whose results could not be counted", false},
 };
 

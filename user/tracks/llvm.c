@@ -53,9 +53,9 @@ static uint32_t function_of(const struct llvm_context *c, const struct wire_samp
 
 static int set_pass(const struct llvm_context *c, const struct wire_sample *r, uint32_t *pass)
 {
-	const char *name = c->passes ? llvm_passes__name(&c->passes->passes,
-							 r->llvm_pass & (~0ull >> 16))
-				     : NULL;
+	const char *name =
+		c->passes ? llvm_passes__name(&c->passes->passes, r->llvm_pass & (~0ull >> 16))
+			  : NULL;
 
 	*pass = TRACE_NO_STRING;
 	return name ? c->sink->text(c->sink->ctx, name, pass) : 0;

@@ -30,9 +30,9 @@ void llvm_names__clear(struct llvm_names *n);
 /* What a sample is converted with. */
 struct llvm_context {
 	const struct tracks_sink *sink;
-	const struct llvm_names *names;	 /* of its process */
+	const struct llvm_names *names; /* of its process */
 	const struct llvm_plan *passes; /* of the file that the pass's vtable is in, or NULL */
-	uint64_t *n_unnamed;		 /* samples whose function has no name */
+	uint64_t *n_unnamed;		/* samples whose function has no name */
 };
 
 /*

@@ -50,7 +50,7 @@ void llvm_plan__free(struct llvm_plan *p)
 
 /* The fields of the layout, in their order; whether they are written or read. */
 struct fields {
-	uint8_t *to;		/* NULL: they are read */
+	uint8_t *to; /* NULL: they are read */
 	struct dwarf_bytes *from;
 };
 

@@ -20,7 +20,7 @@
 #include "plan/mine/llvm_passes.h"
 
 struct llvm_plan {
-	uint32_t users; /* less 1; all of one thread */
+	uint32_t users;		   /* less 1; all of one thread */
 	enum llvm_problem problem; /* LLVM_FOUND: the layout is known */
 	struct wire_llvm layout;
 	struct llvm_passes passes;

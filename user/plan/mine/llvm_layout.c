@@ -211,8 +211,7 @@ static void see_next(struct sweep *s)
 	if (s->insn.shape != CODE_STORE64 || !is_argument(to, 0) || what->root != ROOT_RESULT ||
 	    what->n != 1 || what->value != s->out->module || what->at[0] != s->out->head)
 		return;
-	s->found = s->insn.disp > 0 && s->insn.disp < 8 * WIRE_LLVM_WORDS &&
-		   s->insn.disp % 8 == 0;
+	s->found = s->insn.disp > 0 && s->insn.disp < 8 * WIRE_LLVM_WORDS && s->insn.disp % 8 == 0;
 	s->out->next = (uint8_t)(s->insn.disp / 8);
 }
 

@@ -218,8 +218,8 @@ int llvm_passes__mine(const struct elf_image *img, const struct llvm_symbols *s,
 	int err = 0;
 
 	*out = (struct llvm_passes){0};
-	for (uint32_t i = 0; s->data && !err && out->n < LLVM_PASSES_MAX &&
-			     got__slot(s->data, i, &slot, &value);
+	for (uint32_t i = 0;
+	     s->data && !err && out->n < LLVM_PASSES_MAX && got__slot(s->data, i, &slot, &value);
 	     i++)
 		err = see_vtable(out, img, s, slot);
 	return err;

@@ -8,8 +8,8 @@
 #include "base/array.h"
 
 /* Symbols of either table, and virtual functions of a class, that are looked at. */
-#define SYMBOLS_MAX	(2u << 20)
-#define VTABLES_MAX	(1u << 16)
+#define SYMBOLS_MAX	   (2u << 20)
+#define VTABLES_MAX	   (1u << 16)
 #define PASS_FUNCTIONS_MAX 256
 
 /* A name, or the beginning and the end of one: template arguments are of one version. */

@@ -30,9 +30,9 @@ struct llvm_vtable {
 };
 
 struct llvm_symbols {
-	struct Elf *elf; /* holds the names */
+	struct Elf *elf;		     /* holds the names */
 	struct code_region of[LLVM_SYMBOLS]; /* address 0: there is none */
-	struct llvm_vtable *vtables; /* by address */
+	struct llvm_vtable *vtables;	     /* by address */
 	uint32_t n_vtables, vtables_capacity;
 	uint64_t *of_passes; /* virtual functions of llvm::Pass, sorted */
 	uint32_t n_of_passes, of_passes_capacity;

@@ -34,7 +34,8 @@ int got__read(Elf *elf, const struct got_part *parts, size_t n_parts, struct got
  */
 uint64_t got__value(const struct got *g, uint64_t slot);
 
-/* The `i`-th slot of those that have an address of this file, by their addresses; false: the end. */
+/* The `i`-th slot of those that have an address of this file, by their addresses; false: the end.
+ */
 bool got__slot(const struct got *g, uint32_t i, uint64_t *slot, uint64_t *value);
 
 void got__free(struct got *g);
