@@ -7,7 +7,7 @@ static void assert_text(const char *symbol, const char *expected)
 {
 	struct demangled d = {0};
 
-	assert_true(demangle_v0(symbol, strlen(symbol), &d));
+	assert_true(demangle_v0(symbol, strlen(symbol), V0_FULL, &d));
 	assert_int_equal(d.len, strlen(expected));
 	assert_memory_equal(d.text, expected, d.len);
 }
@@ -16,7 +16,7 @@ static void assert_none(const char *symbol)
 {
 	struct demangled d = {0};
 
-	assert_false(demangle_v0(symbol, strlen(symbol), &d));
+	assert_false(demangle_v0(symbol, strlen(symbol), V0_FULL, &d));
 }
 
 static void paths(void **state)
@@ -153,15 +153,17 @@ static void nothing_is_read_behind_the_end(void **state)
 				     "NtCs2_1b1Vu8gdel_5qa";
 	struct demangled d = {0};
 
-	assert_true(demangle_v0(symbol, strlen(symbol), &d));
+	assert_true(demangle_v0(symbol, strlen(symbol), V0_FULL, &d));
 	for (size_t len = 1; len < strlen(symbol); len++) {
 		char *part = malloc(len);
 
 		for (char c = '0'; c <= 'z'; c++) {
 			memcpy(part, symbol, len);
 			part[len - 1] = c;
-			d.len = 0;
-			demangle_v0(part, len, &d);
+			for (int style = V0_FULL; style <= V0_DEFINITION; style++) {
+				d.len = 0;
+				demangle_v0(part, len, style, &d);
+			}
 		}
 		free(part);
 	}

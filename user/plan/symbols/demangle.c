@@ -173,6 +173,6 @@ bool demangle(const char *symbol, size_t len, struct demangled *d)
 	if (len >= 3 && !memcmp(symbol, "_ZN", 3))
 		return demangle_legacy(symbol + 3, len - 3, d);
 	if (len >= 2 && !memcmp(symbol, "_R", 2) && has_only(symbol, len, "_"))
-		return demangle_v0(symbol + 2, len - 2, d);
+		return demangle_v0(symbol + 2, len - 2, V0_FULL, d);
 	return false;
 }

@@ -60,6 +60,14 @@ static void put_special(struct v0_reader *r, char namespace, const struct v0_nam
 	v0__put(r, "}");
 }
 
+/* As rustc's paths of definitions show it. */
+static void put_impl_number(struct v0_reader *r, uint64_t number)
+{
+	v0__put(r, "::{impl#");
+	v0__put_number(r, number);
+	v0__put(r, "}");
+}
+
 static void read_nested(struct v0_reader *r, bool in_value)
 {
 	char namespace = v0__next(r);
@@ -73,11 +81,17 @@ static void read_nested(struct v0_reader *r, bool in_value)
 	name = v0__read_name(r);
 	if (r->bad)
 		return;
-	if (isupper((unsigned char)namespace)) {
+	if (r->style == V0_DEFINITION && namespace == 'I' && v0_name__is_empty(&name)) {
+		put_impl_number(r, number);
+	} else if (isupper((unsigned char)namespace)) {
 		put_special(r, namespace, &name, number);
 	} else if (!v0_name__is_empty(&name)) {
 		v0__put(r, "::");
 		v0__put_name(r, &name);
+		if (r->style == V0_DEFINITION && number) {
+			v0__put(r, "#");
+			v0__put_number(r, number);
+		}
 	}
 }
 
@@ -90,27 +104,125 @@ static void read_crate(struct v0_reader *r)
 	v0__put_name(r, &name);
 }
 
+/* Read without writing. */
+static void skip(struct v0_reader *r, void (*read)(struct v0_reader *r))
+{
+	bool was_silent = r->silent;
+
+	r->silent = true;
+	read(r);
+	r->silent = was_silent;
+}
+
+static void read_outer_path(struct v0_reader *r)
+{
+	read_path(r, false);
+}
+
+/*
+ * The outermost sign of a type, and "_" for all within it. Only the impl of a trait is of different
+ * other types: an inherent one is of one type and its arguments, which are not written.
+ */
+static void read_any_type(struct v0_reader *r, bool is_inherent)
+{
+	char tag = r->at < r->len ? r->s[r->at] : '\0';
+	const char *any = tag == 'R'   ? "&_"
+			  : tag == 'Q' ? "&mut _"
+			  : tag == 'P' ? "*const _"
+			  : tag == 'O' ? "*mut _"
+			  : tag == 'S' ? "[_]"
+			  : tag == 'A' ? "[_; _]"
+				       : "";
+
+	if (!*any && is_inherent) {
+		read_type(r);
+		return;
+	}
+	v0__put(r, *any ? any : "_");
+	skip(r, read_type);
+}
+
+/* Whether what was written from `start` on ends with the number of an impl. */
+static bool ends_with_impl(const struct demangled *d, size_t start)
+{
+	static const char impl[] = "{impl#";
+	const char *last = memrchr(d->text + start, '{', d->len - start);
+
+	return last && (size_t)(d->text + d->len - last) > strlen(impl) &&
+	       !memcmp(last, impl, strlen(impl)) && d->text[d->len - 1] == '}';
+}
+
+/*
+ * An impl as a definition: the module that it is in, and its number there. A method of a trait
+ * that no impl has is one of the trait.
+ */
+static void read_impl_definition(struct v0_reader *r, char tag)
+{
+	size_t start = r->out->len;
+	uint64_t number = 0;
+
+	if (tag != 'Y') {
+		number = v0__read_optional(r, 's');
+		read_path(r, false);
+	}
+	/* The path of an impl whose arguments are not known has its number itself. */
+	if (tag != 'Y' && !r->bad && !r->silent && !ends_with_impl(r->out, start))
+		put_impl_number(r, number);
+	skip(r, read_type);
+	if (tag == 'Y')
+		read_path(r, false);
+	if (tag == 'X')
+		skip(r, read_outer_path);
+}
+
+/* "<module::Type>" needs no brackets. */
+static void drop_brackets(struct v0_reader *r, size_t start)
+{
+	char *text = r->out->text + start;
+	size_t len = r->out->len - start;
+
+	if (r->bad || r->silent)
+		return;
+	if (len < 3 || !(isalpha((unsigned char)text[1]) || text[1] == '_') ||
+	    memchr(text, ' ', len) || !memmem(text, len, "::", 2))
+		return;
+	memmove(text, text + 1, len - 2);
+	r->out->len -= 2;
+}
+
 /*
  * "<Type>" and "<Type as Trait>". The path of the impl is read and not written: it means nothing to
  * a person.
  */
-static void read_impl(struct v0_reader *r, char tag, bool in_value)
+static void read_impl(struct v0_reader *r, char tag)
 {
-	bool was_silent = r->silent;
+	size_t start = r->out->len;
 
+	if (r->style == V0_DEFINITION || (r->style != V0_FULL && tag == 'Y')) {
+		read_impl_definition(r, tag);
+		return;
+	}
 	if (tag != 'Y') {
 		v0__read_optional(r, 's');
-		r->silent = true;
-		read_path(r, in_value);
-		r->silent = was_silent;
+		skip(r, read_outer_path);
 	}
 	v0__put(r, "<");
-	read_type(r);
+	if (r->style == V0_ANY_TYPE)
+		read_any_type(r, tag == 'M');
+	else
+		read_type(r);
 	if (tag != 'M') {
 		v0__put(r, " as ");
 		read_path(r, false);
 	}
 	v0__put(r, ">");
+	if (r->style != V0_FULL && tag == 'M')
+		drop_brackets(r, start);
+}
+
+static void read_arguments(struct v0_reader *r)
+{
+	read_list(r, read_generic_argument, ", ");
 }
 
 static void read_path_rule(struct v0_reader *r, bool in_value)
@@ -128,12 +240,16 @@ static void read_path_rule(struct v0_reader *r, bool in_value)
 	case 'M':
 	case 'X':
 	case 'Y':
-		read_impl(r, tag, in_value);
+		read_impl(r, tag);
 		break;
 	case 'I':
 		read_path(r, in_value);
+		if (r->style != V0_FULL) {
+			skip(r, read_arguments);
+			break;
+		}
 		v0__put(r, in_value ? "::<" : "<");
-		read_list(r, read_generic_argument, ", ");
+		read_arguments(r);
 		v0__put(r, ">");
 		break;
 	case 'B':
@@ -260,9 +376,13 @@ static bool read_open_path(struct v0_reader *r)
 		}
 	} else if (v0__eat(r, 'I')) {
 		read_path(r, false);
-		v0__put(r, "<");
-		read_list(r, read_generic_argument, ", ");
-		is_open = true;
+		if (r->style != V0_FULL) {
+			skip(r, read_arguments);
+		} else {
+			v0__put(r, "<");
+			read_arguments(r);
+			is_open = true;
+		}
 	} else {
 		read_path(r, false);
 	}
@@ -452,9 +572,9 @@ static void read_const(struct v0_reader *r)
 	v0__leave(r);
 }
 
-bool demangle_v0(const char *s, size_t len, struct demangled *d)
+bool demangle_v0(const char *s, size_t len, enum v0_style style, struct demangled *d)
 {
-	struct v0_reader r = {.s = s, .len = len, .out = d};
+	struct v0_reader r = {.s = s, .len = len, .out = d, .style = style};
 
 	/* Lower case is reserved for later extensions, such as versions of the mangling. */
 	if (!len || !isupper((unsigned char)*s))

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "plan/symbols/demangle.h"
 
-/* Returns the end of the mangled name; a suffix may follow. A legacy name contains dots itself. */
-static const char *suffix_of(const char *symbol)
+/* A legacy name contains dots itself. */
+const char *function_name_suffix(const char *symbol)
 {
 	const char *end;
 
@@ -45,7 +45,7 @@ static struct demangled *demangle_base(const char *symbol, const char **suffix)
 	_free_ struct demangled *d = malloc(sizeof(*d));
 	size_t len;
 
-	*suffix = suffix_of(symbol);
+	*suffix = function_name_suffix(symbol);
 	if (!d)
 		return NULL;
 	len = (size_t)(*suffix - symbol);

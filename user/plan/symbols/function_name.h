@@ -24,4 +24,9 @@ char *function_name(const char *symbol);
  */
 char *function_path(const char *symbol);
 
+/*
+ * The end of the mangled name in a symbol: what follows, if anything, is the suffix of a compiler.
+ */
+const char *function_name_suffix(const char *symbol);
+
 #endif /* QPROF_PLAN_SYMBOLS_FUNCTION_NAME_H */

@@ -16,11 +16,25 @@
 
 #include "plan/symbols/demangled.h"
 
+/*
+ * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION
+ * are the same for all instances of a definition. */
+enum v0_style {
+	V0_FULL, /* in Rust syntax */
+	/* Without generic arguments: "hashbrown::raw::RawTable::reserve", "<T as Trait>::f" */
+	V0_PLAIN,
+	/* The same with "_" for the type of an impl: that of one for all types is the instance's */
+	V0_ANY_TYPE,
+	/* As rustc's own path of the definition: "alloc::vec::{impl#5}::push" */
+	V0_DEFINITION,
+};
+
 struct v0_reader {
 	const char *s;
 	size_t len, at;
 	struct demangled *out;
 	unsigned int depth, steps;
+	enum v0_style style;
 	uint64_t bound; /* the number of lifetimes named by the enclosing "for<>" */
 	bool silent;	/* reads without writing */
 	bool bad;	/* the symbol is invalid or over a limit: all reading and writing stops */
