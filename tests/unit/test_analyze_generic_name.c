@@ -126,7 +126,7 @@ static void suffixes_are_no_part_of_a_name(void **state)
 		{"_RNvCs30x0kSY1adC_1s5main2.llvm.12345", "s::main2", .crate = "s"},
 		{"_ZN1s5main217hd8c70f6db0312d40E.llvm.12345", "s::main2", .crate = "s"},
 		{"_ZN1s5main217hd8c70f6db0312d40E.specialized.1", "s::main2", .crate = "s"},
-		{"plain.llvm.12345", "plain"},
+		{"plain.llvm.12345", "plain", NULL, NULL, NULL},
 	};
 
 	assert_names(rows, N_OF(rows));
@@ -135,15 +135,15 @@ static void suffixes_are_no_part_of_a_name(void **state)
 static void what_is_no_rust_symbol_stays(void **state)
 {
 	static const struct expected rows[] = {
-		{"plain", "plain"},
-		{"", ""},
-		{"llvm.memcpy.p0.p0.i64", "llvm.memcpy.p0.p0.i64"},
-		{"_ZN4llvm3FooE", "_ZN4llvm3FooE"},
-		{"_RNvC1a", "_RNvC1a"},
+		{"plain", "plain", NULL, NULL, NULL},
+		{"", "", NULL, NULL, NULL},
+		{"llvm.memcpy.p0.p0.i64", "llvm.memcpy.p0.p0.i64", NULL, NULL, NULL},
+		{"_ZN4llvm3FooE", "_ZN4llvm3FooE", NULL, NULL, NULL},
+		{"_RNvC1a", "_RNvC1a", NULL, NULL, NULL},
 		/* Brackets that do not close, or close nothing. */
-		{"_ZN9_$LT$$LT$17h0123456789abcdefE", "<<"},
-		{"_ZN4$GT$17h0123456789abcdefE", ">"},
-		{"_ZN13$LT$impl$u20$17h0123456789abcdefE", "<impl "},
+		{"_ZN9_$LT$$LT$17h0123456789abcdefE", "<<", NULL, NULL, NULL},
+		{"_ZN4$GT$17h0123456789abcdefE", ">", NULL, NULL, NULL},
+		{"_ZN13$LT$impl$u20$17h0123456789abcdefE", "<impl ", NULL, NULL, NULL},
 	};
 
 	assert_names(rows, N_OF(rows));

@@ -44,6 +44,11 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
+static const struct trace_llvm *llvm_entry(const void *ctx, uint32_t id)
+{
+	return trace_reader__llvm(ctx, id);
+}
+
 /* As item_of(). */
 static uint32_t job_item(const void *reader, uint32_t process, const struct trace_job *job)
 {
@@ -64,6 +69,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
 		.stacks = {r, stack_entry, locate},
+		.llvm = {.ctx = r, .entry = llvm_entry},
 	};
 }
 
@@ -81,6 +87,8 @@ static int add_parts(struct model *m, unsigned int parts)
 	    (parts & MODEL_HOT &&
 	     hot_functions__new(&m->options.stacks, &m->options.texts, &m->hot)) ||
 	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
+	    (parts & MODEL_LLVM &&
+	     llvm__new(&m->options.llvm, &m->options.stacks, &m->options.texts, &m->llvm)) ||
 	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)) ||
 	    (parts & (MODEL_MACROS | MODEL_UNITS) &&
 	     subjects__new(&m->options.texts,
@@ -225,6 +233,8 @@ static int take_process(struct model *m, const struct trace_process *p)
 		err = build__process(m->build, p);
 	if (!err && m->groups)
 		err = groups__process(m->groups, p);
+	if (!err && m->llvm)
+		err = llvm__process(m->llvm, p);
 	if (!err && m->subjects)
 		err = subjects__process(m->subjects, p);
 	return err;
@@ -383,6 +393,8 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 	if (!err && m->by_samples && m->options.job)
 		err = sampled_intervals__sample(&m->sampled_intervals, sample);
 	err = err ?: take_item_sample(m, sample);
+	if (!err && m->llvm)
+		err = llvm__sample(m->llvm, sample);
 	if (!err && m->hot)
 		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))
@@ -515,6 +527,7 @@ void model__destroy(struct model *m)
 	items__free(m->items);
 	modules__free(m->modules);
 	subjects__free(m->subjects);
+	llvm__free(m->llvm);
 	samples__free(m->samples);
 	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
 		stack_sums__destroy(&m->stacks[cause]);

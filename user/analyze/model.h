@@ -11,6 +11,7 @@
 #include "analyze/groups.h"
 #include "analyze/hot_functions.h"
 #include "analyze/items.h"
+#include "analyze/llvm.h"
 #include "analyze/modules.h"
 #include "analyze/sampled_intervals.h"
 #include "analyze/samples.h"
@@ -32,6 +33,7 @@ enum model_part {
 	MODEL_MACROS = 64,
 	MODEL_UNITS = 128, /* without MODEL_MACROS */
 	MODEL_HOT = 256,   /* with MODEL_THREADS: the threads of samples, too */
+	MODEL_LLVM = 512,
 };
 
 struct model_options {
@@ -57,6 +59,7 @@ struct model_options {
 	bool (*keyed_by_instance)(const void *ctx, uint32_t label);
 	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
 	struct stack_source stacks;
+	struct llvm_source llvm;
 	unsigned int
 		stack_causes; /* samples to keep by stack: 1 << enum trace_sample_cause, ORed */
 	bool own_items; /* items have only what ran in the user's own crates: compile_is_own() */
@@ -74,6 +77,7 @@ struct model {
 	struct items *items;
 	struct modules *modules;
 	struct subjects *subjects;
+	struct llvm *llvm;
 	struct self_time *self_time;
 	struct samples *samples;		       /* NULL: the trace has none */
 	struct sampled_intervals sampled_intervals;    /* with options.job */

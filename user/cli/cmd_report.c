@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <string.h>
 
 #include "analyze/cost.h"
 #include "analyze/model.h"
@@ -33,8 +34,8 @@ static bool asks_for_build(const struct cli_report_options *o)
 /* Whether no option asks for rows other than those of a build. */
 static bool may_be_of_build(const struct cli_report_options *o)
 {
-	bool rows =
-		o->queries.n || o->callers.n || o->min.ns || o->min.ppm || o->sort != CLI_SORT_CPU;
+	bool rows = o->queries.n || o->callers.n || o->llvm.n || o->min.ns || o->min.ppm ||
+		    o->sort != CLI_SORT_CPU;
 
 	return asks_for_build(o) || (o->by == CLI_BY_AUTO && !rows);
 }
@@ -67,13 +68,15 @@ static unsigned int parts_of(const struct cli_report_options *o)
 		return MODEL_MACROS;
 	if (o->by == CLI_BY_CGU)
 		return MODEL_UNITS;
-	if (o->by > CLI_BY_CGU)
+	if (o->by == CLI_BY_PASS || o->by == CLI_BY_GENERIC || o->llvm.n)
+		return MODEL_LLVM;
+	if (o->by >= CLI_BY_CRATE)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
 	if (shows_details(o))
 		return MODEL_ITEMS | MODEL_GROUPS | MODEL_CALLERS;
-	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS : 0;
+	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS | MODEL_LLVM : 0;
 }
 
 static int contents__read(struct contents *c, struct trace_reader *r)
@@ -121,6 +124,31 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
+/* A function's name is seldom written out: the end of its path will do. */
+static bool is_of_llvm(const void *ctx, const char *name)
+{
+	const struct cli_texts *wanted = ctx;
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < wanted->n; i++) {
+		size_t end = strlen(wanted->texts[i]);
+
+		if (len >= end && !strcmp(name + len - end, wanted->texts[i]) &&
+		    (len == end || (len > end + 1 && !strncmp(name + len - end - 2, "::", 2))))
+			return true;
+	}
+	return value_matches(wanted, name);
+}
+
+static enum report_llvm llvm_rows_of(const struct cli_report_options *o)
+{
+	if (o->llvm.n)
+		return REPORT_LLVM_FUNCTION;
+	return o->by == CLI_BY_PASS	 ? REPORT_LLVM_PASS
+	       : o->by == CLI_BY_GENERIC ? REPORT_LLVM_GENERIC
+					 : REPORT_LLVM_NONE;
+}
+
 static struct report_options view_options(const struct contents *c, const struct trace_reader *r,
 					  FILE *screen)
 {
@@ -154,6 +182,10 @@ static struct report_options view_options(const struct contents *c, const struct
 		.items = m->build ? NULL : m->items,
 		.modules = m->modules,
 		.subjects = m->subjects,
+		.llvm = m->llvm,
+		.llvm_by = llvm_rows_of(o),
+		.llvm_wants = o->llvm.n ? is_of_llvm : NULL,
+		.llvm_ctx = &o->llvm,
 		.locator = {r, locate},
 		.by = by[o->by],
 		.all_cpu_ns = on_cpu_ns(trace_without_probes(m->self_ns, m->self_probe_ns),
@@ -227,6 +259,7 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
 		.samples = m->samples,
+		.llvm = m->llvm,
 		.stacks = m->stacks[TRACE_SAMPLE_CPU].all.n ? &m->stacks[TRACE_SAMPLE_CPU] : NULL,
 	};
 

@@ -63,14 +63,17 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.by),
-		.choices = "build|query|item|module|macro|cgu|crate|process|thread",
+		.choices = "build|query|item|module|macro|cgu|pass|generic|crate|process|thread",
 		.first = CLI_BY_BUILD,
 		.help = "What is shown: build (crates, items, queries, passes, waiting), or one "
 			"table, whose rows are: query; item (a function, type or module of a "
 			"crate, with the queries about it); module (the items of a module or "
 			"impl, added up); macro (a procedural macro, with the crates that call "
 			"it); "
-			"cgu (a codegen unit, with the steps of its code generation); crate; "
+			"cgu (a codegen unit, with the steps of its code generation); pass (a pass "
+			"of LLVM, by samples); generic (a function that LLVM compiles, with all "
+			"its "
+			"instances, the crate that defines it and those that use it); crate; "
 			"process; thread. Without it, a build, or "
 			"what is known of the one crate that was compiled, if no other option "
 			"is about rows; otherwise queries. In rows that are not queries, wall is "
@@ -106,6 +109,15 @@ static const struct cli_option options[] = {
 		.offset = AT(report.queries),
 		.help = QUERY_HELP " Without --by, the items that the queries were about, the "
 				   "crates and, if they were recorded, the callers follow.",
+	},
+	{
+		.name = "llvm",
+		.arg = "FUNCTION",
+		.kind = CLI_TEXTS,
+		.offset = AT(report.llvm),
+		.help = "Show the passes of LLVM that compile a function, by samples: FUNCTION is "
+			"its path, the end of it, its symbol, or a GLOB for one of these. May be "
+			"given several times: any of them.",
 	},
 	PROCESS_OPTIONS(report.of),
 	{
@@ -201,6 +213,9 @@ static const struct cli_example examples[] = {
 	{"The procedural macros of a build", "qprof-bpf report --by macro debug.qpt"},
 	{"One crate of a build, and what kept it busy",
 	 "qprof-bpf report --crate regex-syntax debug.qpt"},
+	{"The functions that LLVM spends its time on, each with all its instances",
+	 "qprof-bpf report --by generic --top 20 release.qpt"},
+	{"What LLVM does with one of them", "qprof-bpf report --llvm parse_expr release.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
@@ -220,10 +235,10 @@ static int check_samples(const struct cli_report_options *o)
 {
 	bool functions = o->functions || o->tree;
 
-	if (o->by || o->callers.n || o->markdown || o->full || o->raw)
+	if (o->by || o->callers.n || o->llvm.n || o->markdown || o->full || o->raw)
 		return diag_error_r(-EINVAL,
 				    "--functions, --tree, --memory and --waits choose the rows: "
-				    "leave out --by, --callers, --markdown, --full and "
+				    "leave out --by, --callers, --llvm, --markdown, --full and "
 				    "--raw");
 	if (o->memory && o->waits)
 		return diag_error_r(-EINVAL, "--memory and --waits exclude each other");
@@ -240,6 +255,25 @@ static int check_samples(const struct cli_report_options *o)
 		return diag_error_r(-EINVAL,
 				    "rows of samples are sorted by self; functions also by "
 				    "--sort total");
+	return 0;
+}
+
+/* LLVM has its own rows, which are made of samples. */
+static int check_llvm(const struct cli_report_options *o)
+{
+	bool generic = o->by == CLI_BY_GENERIC;
+
+	if (o->llvm.n && (o->by || o->callers.n || o->markdown || o->full))
+		return diag_error_r(-EINVAL, "--llvm chooses the rows: leave out --by, --callers, "
+					     "--markdown and --full");
+	if (o->queries.n || o->callers.n)
+		return diag_error_r(-EINVAL, "LLVM runs in no query: leave out --query and "
+					     "--callers");
+	if (o->sort > CLI_SORT_SELF && o->sort != CLI_SORT_NAME &&
+	    !(generic && o->sort == CLI_SORT_INSTANCES))
+		return diag_error_r(-EINVAL,
+				    "rows of LLVM are sorted by self or name; with --by generic "
+				    "also by --sort instances");
 	return 0;
 }
 
@@ -263,6 +297,8 @@ static int check(const struct cli *cli)
 				    "--by build, --markdown and --full are about the report of a "
 				    "build: leave out other --by, --query, --callers, --sort and "
 				    "--min");
+	if (o->llvm.n || o->by == CLI_BY_PASS || o->by == CLI_BY_GENERIC)
+		return check_llvm(o);
 	if (o->queries.n && (o->by == CLI_BY_MACRO || o->by == CLI_BY_CGU))
 		return diag_error_r(-EINVAL, "macros and codegen units are no queries: leave out "
 					     "--query");

@@ -78,6 +78,8 @@ enum cli_by {
 	CLI_BY_MODULE,
 	CLI_BY_MACRO,
 	CLI_BY_CGU,
+	CLI_BY_PASS,	/* of LLVM */
+	CLI_BY_GENERIC, /* functions that LLVM compiles */
 	CLI_BY_CRATE,
 	CLI_BY_PROCESS,
 	CLI_BY_THREAD,
@@ -226,6 +228,7 @@ struct cli_report_options {
 	unsigned int sort; /* enum cli_sort */
 	struct cli_threshold min;
 	struct cli_texts queries; /* globs; none = all */
+	struct cli_texts llvm;	  /* names of functions: rows are their passes of LLVM */
 	struct cli_texts callers; /* globs for queries; none: rows are not callers */
 	bool functions;		  /* rows are native functions */
 	unsigned int tree;	  /* enum cli_tree: functions as a tree */

@@ -18,6 +18,7 @@ struct build_view {
 	bool raw;			 /* do not subtract probe time */
 	const struct samples *samples;	 /* NULL: the trace has none */
 	const struct stack_sums *stacks; /* with samples: those of the CPU; or NULL */
+	struct llvm *llvm;		 /* with samples; NULL: not looked for */
 	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	size_t top;	     /* rows in each table; 0: as many as fit */
 	bool full;	     /* print every row and all details */

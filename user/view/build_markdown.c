@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "view/llvm_view.h"
 #include "view/build_rows.h"
 #include "view/cost_view.h"
 #include "view/markdown.h"
@@ -251,6 +252,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	verdict_lead(out, &verdict);
 	print_head(out, v);
 	build_print_samples(out, "- samples: ", 0, &r, v);
+	llvm_print_line(out, "- LLVM: ", &r.llvm);
 	print_cost(out, v);
 	print_reuse(out, &r);
 	err = path_markdown(out, FIT, &r, v);

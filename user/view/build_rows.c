@@ -200,7 +200,8 @@ int build_rows__init(struct build_rows *r, const struct build_view *v)
 
 	build__processes(v->build, &n);
 	*r = (struct build_rows){0};
-	if (name_crates(r, v->build, n) || add_all(r, v) || add_items(r, v))
+	if (name_crates(r, v->build, n) || add_all(r, v) || add_items(r, v) ||
+	    (v->llvm && llvm__rows(v->llvm, NULL, NULL, &r->llvm)))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		if (add_pairs(r, v, i))
@@ -230,6 +231,7 @@ void build_rows__clear(struct build_rows *r)
 	free(r->passes.rows);
 	free(r->pairs.rows);
 	free(r->items);
+	llvm_rows__clear(&r->llvm);
 	*r = (struct build_rows){0};
 }
 

@@ -59,6 +59,7 @@ struct build_rows {
 	uint32_t n_reuse;
 	uint64_t cpu_ns; /* of queries and passes of all compilers; with is_sampled all CPU time */
 	bool is_sampled; /* only samples show what queries cost */
+	struct llvm_rows llvm;
 	struct sample_sum shares[SAMPLE_SHARES]; /* of the samples of the CPU, if there are any */
 };
 

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "view/build_rows.h"
 #include "view/cost_view.h"
+#include "view/llvm_view.h"
 #include "view/report_notes.h"
 #include "view/path_view.h"
 #include "view/report_rows.h"
@@ -581,6 +582,7 @@ int build_text(FILE *out, const struct build_view *v)
 		return err;
 	print_threads(out, v);
 	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
+	llvm_print_line(out, "LLVM      ", &r.llvm);
 	print_reuse(out, &r);
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;

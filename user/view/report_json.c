@@ -7,6 +7,7 @@
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
+#include "view/llvm_view.h"
 #include "view/samples_json.h"
 #include "view/subjects_view.h"
 
@@ -346,6 +347,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		put_groups(&j, opt);
 	if (opt->subjects)
 		subjects_json(&j, opt);
+	if (opt->llvm)
+		llvm_json(&j, opt);
 	if (opt->items)
 		put_items(&j, names, opt);
 	if (opt->callers)

@@ -43,6 +43,7 @@ static const struct field document[] = {
 	{"groups", LIST, "with --by crate, process, thread"},
 	{"macros", LIST, "with --by macro"},
 	{"units", LIST, "with --by cgu: codegen units"},
+	{"llvm", OBJECT, "what LLVM did, by samples; missing: none is in LLVM, or other rows"},
 	{"items", LIST, "with --by item"},
 	{"modules", LIST, "with --by module"},
 	{"callers", LIST, "with --callers"},
@@ -299,6 +300,68 @@ static const struct field tally[] = {
 	{"sum", COUNT, "in the kind's unit"},
 };
 
+#define SELF_FIELDS                                      \
+	{"self_ns", NS, "CPU time of samples in it"},    \
+	{                                                \
+		"error_ns", NS, "standard error of that" \
+	}
+
+static const struct field llvm[] = {
+	{"total_ns", NS, "CPU time of samples in LLVM"},
+	{"error_ns", NS, "standard error of that"},
+	{"known", BOOL, "passes and functions were read; else the lists are empty"},
+	{"machine_code_ns", NS,
+	 "of total_ns: in passes of the code generator, debug information, object files"},
+	{"optimisation_ns", NS, "of total_ns: in other passes"},
+	{"components_ns", NS,
+	 "of total_ns: in passes over functions that call each other, in the first of these"},
+	{"no_function_ns", NS, "of total_ns: for no function"},
+	{"passes", LIST, "of LLVM"},
+	{"functions", LIST, "that LLVM compiles: instances of generic ones are several"},
+	{"generics", LIST, "the same functions, with all their instances"},
+	{"no_function", LIST, "what it did for no function"},
+};
+
+static const struct field llvm_pass[] = {
+	{"name", TEXT, "of the type, without Pass at its end; null: unknown"},
+	{"type", TEXT, "LLVM's type; null: unknown"},
+	{"codegen", BOOL, "of the code generator, which the older pass manager runs"},
+	SELF_FIELDS,
+};
+
+static const struct field llvm_function[] = {
+	{"path", TEXT, "in Rust syntax"},
+	{"symbol", TEXT, "mangled"},
+	{"generic", TEXT, "path of its entry in generics"},
+	{"crate", TEXT, "that defines it; null: unknown"},
+	{"item", TEXT, "that it is an instance of; missing: unknown"},
+	SELF_FIELDS,
+	{"components_ns", NS,
+	 "of self_ns: in passes over functions that call each other, of which it is the first; "
+	 "missing: none"},
+};
+
+static const struct field llvm_generic[] = {
+	{"path", TEXT, "without generic arguments"},
+	{"crate", TEXT, "that defines it; null: unknown"},
+	{"instances", COUNT, "symbols"},
+	{"instances_at_least", BOOL, "true: those that samples met; there may be more"},
+	SELF_FIELDS,
+	{"crate_count", COUNT, "crates that it was compiled in"},
+	{"crates", LIST, "the three of these with the most time"},
+};
+
+static const struct field llvm_crate[] = {
+	{"name", TEXT, "null: unknown"},
+	SELF_FIELDS,
+};
+
+static const struct field llvm_rest[] = {
+	{"name", TEXT, "of the work, the pass or the native function"},
+	{"kind", TEXT, "of the name: work, pass, native or unknown"},
+	SELF_FIELDS,
+};
+
 #define REUSE_FIELDS                                                                 \
 	{"executed", COUNT, "executions of queries"},                                \
 		{"loads", COUNT, "attempts to load a result"},                       \
@@ -479,6 +542,12 @@ static const struct object objects[] = {
 	{{"processes[].incremental"}, FIELDS(incremental)},
 	{{"queries[]", "processes[].queries[]"}, FIELDS(query)},
 	{{"tallies[]"}, FIELDS(tally)},
+	{{"llvm"}, FIELDS(llvm)},
+	{{"llvm.passes[]"}, FIELDS(llvm_pass)},
+	{{"llvm.functions[]"}, FIELDS(llvm_function)},
+	{{"llvm.generics[]"}, FIELDS(llvm_generic)},
+	{{"llvm.generics[].crates[]"}, FIELDS(llvm_crate)},
+	{{"llvm.no_function[]"}, FIELDS(llvm_rest)},
 	{{"build"}, FIELDS(build)},
 	{{"build.running[]"}, FIELDS(running)},
 	{{"build.sampled"}, FIELDS(sampled_parts)},

@@ -9,6 +9,7 @@
 #include "view/callers_text.h"
 #include "view/cost_view.h"
 #include "view/items_text.h"
+#include "view/llvm_view.h"
 #include "view/subjects_view.h"
 #include "view/extras.h"
 #include "base/format.h"
@@ -583,7 +584,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	verdict_lead(out, &verdict);
 	if (report_rows__are_sampled(&r))
 		print_samples(out, opt, "\n");
-	if (!r.n && !r.left_out && verdict.state)
+	if (opt->llvm_by)
+		err = llvm_text(out, opt);
+	else if (!r.n && !r.left_out && verdict.state)
 		fputs("no query was recorded\n", out);
 	else if (!r.n && !r.left_out)
 		print_nothing(out, s);

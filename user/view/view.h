@@ -11,6 +11,7 @@
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/items.h"
+#include "analyze/llvm.h"
 #include "analyze/subjects.h"
 #include "analyze/modules.h"
 #include "analyze/sampled_intervals.h"
@@ -83,6 +84,14 @@ enum report_sort {
 	REPORT_SORTS,
 };
 
+/* Rows of LLVM. */
+enum report_llvm {
+	REPORT_LLVM_NONE,
+	REPORT_LLVM_PASS,
+	REPORT_LLVM_GENERIC,
+	REPORT_LLVM_FUNCTION, /* passes of those that llvm_wants */
+};
+
 /* All zeroes: every query. */
 struct report_options {
 	size_t top;	     /* rows of queries and processes to show; 0 = all; text only */
@@ -108,6 +117,11 @@ struct report_options {
 	const struct modules *modules; /* with items: by module; NULL = each item */
 	/* Show these macros or codegen units instead of queries; NULL = queries. */
 	struct subjects *subjects;
+	struct llvm *llvm; /* for the JSON, and for: */
+	/* Show LLVM's passes or functions instead of queries. */
+	enum report_llvm llvm_by;
+	bool (*llvm_wants)(const void *ctx, const char *name); /* NULL: every function */
+	const void *llvm_ctx;
 	/* Show queries, and below them those of items, groups and callers that are there. */
 	bool details;
 	const struct cost *cost;	/* NULL: not measured */
@@ -120,7 +134,7 @@ struct report_options {
 /* Whether it has rows of something else than queries: instead of them, or with `details` below. */
 static inline bool report_options__has_other_rows(const struct report_options *opt)
 {
-	return opt->groups || opt->subjects || opt->items || opt->callers;
+	return opt->groups || opt->subjects || opt->items || opt->callers || opt->llvm_by;
 }
 
 /* The table of `qprof-bpf report`, also printed at the end of a capture. */
@@ -159,7 +173,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * least; null: not known)}; see docs/events.md.
  * If the trace has samples, "samples" before "processes", and in queries "self_by", "best_self_ns"
  * and so on: docs/report.md has them.
- * Before "processes", if rows are queries, "build": docs/report.md has its fields.
+ * Before "processes", "llvm", if samples are in LLVM, and if rows are queries, "build":
+ * docs/report.md has their fields.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct trace_texts *names, const struct report_options *opt);

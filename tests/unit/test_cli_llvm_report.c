@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "../fixtures/llvm_build.h"
+#include "../fixtures/output.h"
+#include "../fixtures/schema_fields.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "view/view.h"
+
+/* With LLVM's entries, and without. */
+static char path[] = "/tmp/qprof-llvm-XXXXXX.qpt", unknown[] = "/tmp/qprof-llvm-XXXXXX.qpt";
+
+/* The output of the last command; the next one frees it. */
+static struct output o;
+
+static const char *report(struct cli_report_options options)
+{
+	int status;
+
+	options.file = options.file ?: path;
+	output_free(&o);
+	output_begin(&o);
+	status = cmd_report(&options);
+	output_end(&o);
+	assert_int_equal(status, EXIT_CODE_OK);
+	assert_string_equal(o.text[1], "");
+	return o.text[0];
+}
+
+static void passes_are_a_table(void **state)
+{
+	assert_golden("view/llvm_passes.txt",
+		      report((struct cli_report_options){.by = CLI_BY_PASS, .wide = true}));
+}
+
+static void functions_are_a_table_with_their_instances(void **state)
+{
+	assert_golden(
+		"view/llvm_generics.txt",
+		report((struct cli_report_options){.by = CLI_BY_GENERIC, .wide = true, .top = 8}));
+}
+
+static void a_function_has_its_passes(void **state)
+{
+	const char *names[] = {"huge", "app::huge", LB_HUGE, "*::huge"}, *big = "generic_big",
+		   *none = "uge";
+
+	for (size_t i = 0; i < N_OF(names); i++)
+		assert_golden("view/llvm_function.txt",
+			      report((struct cli_report_options){.llvm = {&names[i], 1}}));
+	assert_golden("view/llvm_instances.txt",
+		      report((struct cli_report_options){.llvm = {&big, 1}, .top = 3}));
+	report((struct cli_report_options){.llvm = {&none, 1}});
+	assert_contains(o.text[0], "no sample of LLVM is in a function of that name\n");
+}
+
+static void rows_are_chosen_and_sorted(void **state)
+{
+	const char *dep = "dep", *more;
+
+	report((struct cli_report_options){.by = CLI_BY_GENERIC, .min = {.ppm = 100000}});
+	assert_contains(o.text[0], "app::huge");
+	assert_lacks(o.text[0], "drop_in_place");
+	assert_lacks(o.text[0], " more function");
+	report((struct cli_report_options){.by = CLI_BY_GENERIC, .of = {.crates = {&dep, 1}}});
+	assert_contains(o.text[0], "LLVM 11.0 ms: 100.0 % optimisation\n");
+	assert_contains(o.text[0], "core::ptr::drop_in_place\n");
+	assert_lacks(o.text[0], "huge");
+	report((struct cli_report_options){
+		.by = CLI_BY_GENERIC, .sort = CLI_SORT_INSTANCES, .top = 2});
+	more = strstr(o.text[0], ">=200");
+	assert_non_null(more);
+	assert_non_null(strstr(more, "drop_in_place"));
+	report((struct cli_report_options){.by = CLI_BY_PASS, .sort = CLI_SORT_NAME});
+	assert_true(strstr(o.text[0], "GVN") < strstr(o.text[0], "InstCombine"));
+}
+
+static void a_build_has_one_line_of_it(void **state)
+{
+	static const char line[] = "423 ms: 11.3 % machine code, 86.8 % optimisation, 1.9 % other; "
+				   "first: InstCombine 70.9 %\n";
+
+	report((struct cli_report_options){});
+	assert_contains(o.text[0], "LLVM      ");
+	assert_contains(o.text[0], line);
+	report((struct cli_report_options){.markdown = true});
+	assert_contains(o.text[0], "- LLVM: ");
+	assert_contains(o.text[0], line);
+}
+
+/* JSON of a build, and of LLVM's tables. */
+static void a_document_has_all_rows(void **state)
+{
+	const struct cli_report_options asked[] = {{.json = true},
+						   {.json = true, .by = CLI_BY_PASS},
+						   {.json = true, .by = CLI_BY_GENERIC}};
+
+	for (size_t i = 0; i < N_OF(asked); i++) {
+		struct json_object *document = parsed_json(report(asked[i]));
+		struct json_object *llvm = member(document, "llvm"), *first;
+
+		assert_int_equal(json_object_get_int64(member(llvm, "total_ns")), 423000000);
+		assert_int_equal(json_object_get_int64(member(llvm, "no_function_ns")), 26000000);
+		assert_int_equal(json_object_array_length(member(llvm, "passes")), 7);
+		assert_int_equal(json_object_array_length(member(llvm, "functions")), 305);
+		assert_int_equal(json_object_array_length(member(llvm, "generics")), 104);
+		assert_int_equal(json_object_array_length(member(llvm, "no_function")), 5);
+		first = json_object_array_get_idx(member(llvm, "generics"), 0);
+		assert_string_equal(json_object_get_string(member(first, "path")),
+				    "app::generic_big");
+		assert_int_equal(json_object_get_int64(member(first, "instances")), 200);
+		assert_true(json_object_get_boolean(member(first, "instances_at_least")));
+		/* 200 samples of 1 ms */
+		assert_int_equal(json_object_get_int64(member(first, "error_ns")), 14142136);
+		json_object_put(document);
+	}
+}
+
+static void each_field_has_its_unit(void **state)
+{
+	_free_ char *schema = printed_text(report_schema(out));
+	struct json_object *fields = parsed_json(schema), *document;
+
+	schema_fields = member(fields, "fields");
+	document = parsed_json(report((struct cli_report_options){.json = true}));
+	schema_check(member(document, "llvm"), "llvm");
+	json_object_put(document);
+	json_object_put(fields);
+}
+
+static void a_reason_is_given_where_nothing_is_known(void **state)
+{
+	struct json_object *document;
+
+	report((struct cli_report_options){.file = unknown});
+	assert_contains(o.text[0],
+			"LLVM      123 ms, of passes and functions that were not read\n");
+	report((struct cli_report_options){.file = unknown, .by = CLI_BY_PASS});
+	assert_contains(o.text[0], "LLVM's passes and functions were not read");
+	report((struct cli_report_options){.file = "tests/golden/good-plain.qpt",
+					   .by = CLI_BY_GENERIC});
+	assert_contains(o.text[0], "the CPU was not sampled");
+	document = parsed_json(report((struct cli_report_options){.file = unknown, .json = true}));
+	assert_false(json_object_get_boolean(member(member(document, "llvm"), "known")));
+	json_object_put(document);
+}
+
+static int setup(void **state)
+{
+	temporary_name(path);
+	temporary_name(unknown);
+	llvm_build_write(path, true);
+	llvm_build_write(unknown, false);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	output_free(&o);
+	unlink(path);
+	unlink(unknown);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(passes_are_a_table),
+		cmocka_unit_test(functions_are_a_table_with_their_instances),
+		cmocka_unit_test(a_function_has_its_passes),
+		cmocka_unit_test(rows_are_chosen_and_sorted),
+		cmocka_unit_test(a_build_has_one_line_of_it),
+		cmocka_unit_test(a_document_has_all_rows),
+		cmocka_unit_test(each_field_has_its_unit),
+		cmocka_unit_test(a_reason_is_given_where_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/llvm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/code_name.h"
+#include "analyze/llvm_sums.h"
+#include "analyze/llvm_words.h"
+#include "base/array.h"
+
+/* What an entry of stacks, with those around it, says of LLVM. */
+struct llvm_place {
+	uint32_t native; /* number of the innermost function of LLVM, plus 1 */
+	uint8_t words;	 /* index in the words, plus 1 */
+	bool known;
+};
+
+int llvm__new(const struct llvm_source *source, const struct stack_source *stacks,
+	      const struct trace_texts *texts, struct llvm **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->source = *source;
+	(*out)->texts = *texts;
+	(*out)->code.source = *stacks;
+	(*out)->code.texts = *texts;
+	return 0;
+}
+
+int llvm__process(struct llvm *l, const struct trace_process *p)
+{
+	if (array__reserve_at(&l->crates, p->index, &l->n_crates, sizeof(*l->crates)))
+		return -ENOMEM;
+	l->crates[p->index] = p->crate;
+	return 0;
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+/* Of an entry whose parent's place is known. */
+static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
+{
+	const struct code_function *function;
+	struct trace_stack entry;
+	uint32_t number;
+
+	if (!stack_source__entry(&l->code.source, id, &entry))
+		return 0;
+	if (entry.parent != TRACE_NO_STACK)
+		*place = l->places[entry.parent];
+	if (entry.kind != TRACE_STACK_LOCATION)
+		return 0;
+	if (code_functions__find(&l->code, &entry, &number))
+		return -ENOMEM;
+	function = &l->code.at[number];
+	if (function->part == CODE_NO_PART || strcmp(l->code.parts[function->part], CODE_LLVM))
+		return 0;
+	place->native = number + 1;
+	number = llvm_words__find(function->name);
+	if (number != LLVM_NO_WORDS)
+		place->words = (uint8_t)(number + 1);
+	return 0;
+}
+
+/* Outer entries have smaller numbers, so those are known first. */
+static int place_of(struct llvm *l, uint32_t stack, struct llvm_place *out)
+{
+	uint32_t n = l->n_known;
+	int err;
+
+	*out = (struct llvm_place){};
+	if (stack == TRACE_NO_STACK)
+		return 0;
+	if (stack >= l->n_places &&
+	    array__reserve_at(&l->places, stack, &l->n_places, sizeof(*l->places)))
+		return -ENOMEM;
+	for (; n <= stack; l->n_known = ++n) {
+		err = find_place(l, n, &l->places[n]);
+		if (err)
+			return err;
+	}
+	*out = l->places[stack];
+	return 0;
+}
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+static const struct trace_llvm *entry_of(const struct llvm *l, uint32_t id)
+{
+	return id != TRACE_NO_LLVM && l->source.entry ? l->source.entry(l->source.ctx, id) : NULL;
+}
+
+/* What names the time of no function. */
+static uint64_t rest_key(const struct trace_llvm *entry, const struct llvm_place *place)
+{
+	if (place->words)
+		return (uint64_t)LLVM_REST_WORDS << 32 | (place->words - 1u);
+	if (entry && entry->pass != TRACE_NO_STRING)
+		return (uint64_t)LLVM_REST_PASS << 32 | entry->pass;
+	if (place->native)
+		return (uint64_t)LLVM_REST_NATIVE << 32 | (place->native - 1);
+	return (uint64_t)LLVM_REST_UNKNOWN << 32;
+}
+
+static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_place *place,
+			      bool is_rest)
+{
+	if (is_rest && place->words)
+		return llvm_words__work(place->words - 1u);
+	if (!entry)
+		return LLVM_ELSE;
+	if (entry->codegen)
+		return LLVM_MACHINE_CODE;
+	return entry->pass == TRACE_NO_STRING ? LLVM_ELSE : LLVM_OPTIMISES;
+}
+
+/* Time of no function. */
+static int add_rest(struct llvm *l, const struct trace_llvm *entry, const struct llvm_place *place,
+		    const struct sample_sum *one)
+{
+	uint64_t key = rest_key(entry, place);
+	struct llvm_rest_sum *rest = table__get(&l->rests, key, .key = key);
+
+	if (!rest)
+		return -ENOMEM;
+	sample_sum__add(&rest->self, one);
+	sample_sum__add(&l->totals.no_function, one);
+	return 0;
+}
+
+int llvm__sample(struct llvm *l, const struct trace_sample *sample)
+{
+	const struct sample_sum one = {1, sample->value};
+	const struct trace_llvm *entry = entry_of(l, sample->llvm);
+	struct llvm_place place;
+	struct llvm_cell *cell;
+	bool is_rest = !entry || entry->function == TRACE_NO_STRING;
+
+	if (sample->cause != TRACE_SAMPLE_CPU)
+		return 0;
+	l->n_samples++;
+	if (place_of(l, sample->stack, &place))
+		return -ENOMEM;
+	if (!entry && !place.native)
+		return 0;
+	l->n_entries += entry != NULL;
+	sample_sum__add(&l->totals.all, &one);
+	sample_sum__add(&l->totals.of[work_of(entry, &place, is_rest)], &one);
+	if (is_rest && add_rest(l, entry, &place, &one))
+		return -ENOMEM;
+	if (!entry)
+		return 0;
+	cell = table__get(&l->cells, (uint64_t)sample->process << 32 | sample->llvm,
+			  .process = sample->process, .entry = *entry);
+	if (!cell)
+		return -ENOMEM;
+	sample_sum__add(&cell->self, &one);
+	if (!is_rest)
+		sample_sum__add(&l->totals.functions, &one);
+	if (!is_rest && entry->scope == TRACE_LLVM_SCC)
+		sample_sum__add(&l->totals.components, &one);
+	return 0;
+}
+
+void llvm__free(struct llvm *l)
+{
+	if (!l)
+		return;
+	code_functions__destroy(&l->code);
+	table__destroy(&l->cells);
+	table__destroy(&l->rests);
+	free(l->places);
+	free(l->crates);
+	free(l);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * CPU time in LLVM, by its samples: by pass, by the function of the source that it compiles, by
+ * generic function, and what it does for no function. Knows no output format.
+ *
+ * A sample is in LLVM if it has an entry of LLVM (struct trace_llvm), or if a function of LLVM is
+ * in its stack. Memory: 40 bytes for each pair of a process and an entry, 8 bytes for each entry
+ * of stacks; while there are rows, the names of functions.
+ */
+#ifndef QPROF_ANALYZE_LLVM_H
+#define QPROF_ANALYZE_LLVM_H
+
+#include "analyze/sampled.h"
+#include "base/cleanup.h"
+
+struct llvm;
+
+struct llvm_source {
+	const void *ctx;
+	/* NULL: there is none of this number. As trace_reader__llvm(). */
+	const struct trace_llvm *(*entry)(const void *ctx, uint32_t id);
+	/*
+	 * The item that a symbol is an instance of, which its path does not show: the string id of
+	 * the item's path, or TRACE_NO_STRING. The function is NULL if no recording knows it.
+	 */
+	uint32_t (*item)(const void *ctx, uint32_t process, uint32_t symbol);
+	/*
+	 * All instances of its definition that the compilers of the trace made; 0: not known. Or
+	 * NULL.
+	 */
+	uint32_t (*instances)(const void *ctx, uint32_t process, uint32_t symbol);
+};
+
+/* What LLVM was at. */
+enum llvm_work {
+	LLVM_OPTIMISES,	   /* in a pass over its own code */
+	LLVM_MACHINE_CODE, /* in the code generator, or writing debug information or objects */
+	LLVM_ELSE,	   /* bitcode, import of functions, making and freeing its code */
+	LLVM_WORKS,
+};
+
+/* Why nothing is known of passes and functions. */
+enum llvm_unknown {
+	LLVM_KNOWN,
+	LLVM_NO_SAMPLES, /* the CPU was not sampled */
+	LLVM_NOT_RUN,	 /* no sample is in LLVM */
+	LLVM_NO_ENTRIES, /* samples are in LLVM, and what it did was not read */
+};
+
+struct llvm_totals {
+	struct sample_sum all;
+	struct sample_sum of[LLVM_WORKS];
+	struct sample_sum functions;  /* of all, for a function */
+	struct sample_sum components; /* of these, in passes over functions that call each other */
+	struct sample_sum no_function;
+};
+
+struct llvm_pass {
+	char *name;	  /* that LLVM's type has, without "Pass" at its end; NULL: not known */
+	const char *type; /* the whole name of the type, the trace's; or NULL */
+	bool codegen;	  /* of the code generator */
+	struct sample_sum self;
+};
+
+struct llvm_function {
+	char *path; /* in Rust syntax, with generic arguments as far as the symbol has them */
+	const char *symbol;    /* the trace's, with the suffix of one of its modules */
+	const char *generic;   /* path of its struct llvm_generic */
+	const char *crate;     /* likewise */
+	uint32_t item;	       /* string id of the item it is an instance of, or TRACE_NO_STRING */
+	const char *item_path; /* its text, or NULL */
+	struct sample_sum self;
+	/* Of self, in passes over functions that call each other, of which it is the first. */
+	struct sample_sum components;
+};
+
+#define LLVM_PARTS 3
+
+/* The time of a generic function in one crate. */
+struct llvm_part {
+	const char *crate; /* NULL: unknown */
+	struct sample_sum self;
+};
+
+/* A definition, with all instances. */
+struct llvm_generic {
+	char *path;	    /* struct generic_name */
+	char *crate;	    /* that defines it; NULL: not known */
+	uint32_t symbols;   /* of instances that samples met: there are as many at least */
+	uint32_t instances; /* all of them; 0: not known */
+	struct sample_sum self;
+	uint32_t n_crates;		     /* that it was compiled in */
+	struct llvm_part crates[LLVM_PARTS]; /* the most expensive, in order */
+};
+
+/* What LLVM did for no function. */
+struct llvm_rest {
+	char *name; /* in words, or of a pass, or of a native function */
+	enum llvm_rest_kind {
+		LLVM_REST_WORDS,
+		LLVM_REST_PASS,
+		LLVM_REST_NATIVE,
+		LLVM_REST_UNKNOWN,
+	} kind;
+	struct sample_sum self;
+};
+
+/* The most expensive first. Texts may be the sums' or the trace's. */
+struct llvm_rows {
+	struct llvm_totals totals;
+	enum llvm_unknown unknown;
+	struct llvm_pass *passes;
+	struct llvm_function *functions;
+	struct llvm_generic *generics;
+	struct llvm_rest *rests;
+	uint32_t n_passes, n_functions, n_generics, n_rests;
+};
+
+/* What these refer to outlives the sums. 0 or -ENOMEM. */
+int llvm__new(const struct llvm_source *source, const struct stack_source *stacks,
+	      const struct trace_texts *texts, struct llvm **out);
+
+/* Add or update a process, whose texts outlive the sums. 0 or -ENOMEM. */
+int llvm__process(struct llvm *l, const struct trace_process *p);
+
+/* Add a sample; those of other causes are ignored. 0 or -ENOMEM. */
+int llvm__sample(struct llvm *l, const struct trace_sample *sample);
+
+/*
+ * Make the rows. `wants` or NULL: only of functions whose path, path without arguments, or symbol
+ * it wants; nothing for no function is in the rows then. 0 or -ENOMEM; clear them in any case.
+ */
+int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
+	       struct llvm_rows *out);
+void llvm_rows__clear(struct llvm_rows *rows);
+#define _llvm_rows_ __cleanup(llvm_rows__clear)
+
+void llvm__free(struct llvm *l);
+DEFINE_CLEANUP(struct llvm, llvm__free)
+#define _llvm_ __cleanup(llvm__free_p)
+
+#endif /* QPROF_ANALYZE_LLVM_H */

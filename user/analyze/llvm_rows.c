@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/generic_name.h"
+#include "analyze/llvm_sums.h"
+#include "analyze/llvm_words.h"
+#include "base/array.h"
+#include "plan/symbols/function_name.h"
+
+#define NONE UINT32_MAX
+
+/* What a symbol stands for; it was named when a sample first had it. */
+struct named {
+	uint32_t function; /* index in the rows; NONE: it is not wanted */
+};
+
+/* The time of a generic function in the compiles of a crate. */
+struct use {
+	uint32_t generic;
+	uint32_t crate; /* number of the name plus 1; 0: unknown */
+	struct sample_sum self;
+};
+
+struct making {
+	struct llvm *of;
+	bool (*wants)(const void *ctx, const char *name);
+	const void *ctx;
+	struct llvm_rows *rows;
+	uint32_t passes_capacity, functions_capacity, generics_capacity, rests_capacity;
+	TABLE(struct named) named; /* by string of the symbol */
+	struct interner symbols;   /* without suffix: the number of each is its function's */
+	uint32_t *function_of;	   /* by number of a symbol */
+	uint32_t n_function_of;
+	uint32_t *generic_of; /* by index of a function */
+	uint32_t n_generic_of;
+	struct interner definitions; /* the number of each is that of the generic */
+	struct interner crates;
+	const char **crate_names; /* by number */
+	uint32_t n_crate_names;
+	TABLE(struct { uint32_t row; }) passes; /* by string of the type << 1 | codegen */
+	TABLE(struct use) uses;			/* by generic << 32 | crate */
+};
+
+static void making__clear(struct making *m)
+{
+	table__destroy(&m->named);
+	table__destroy(&m->passes);
+	table__destroy(&m->uses);
+	interner__destroy(&m->symbols);
+	interner__destroy(&m->definitions);
+	interner__destroy(&m->crates);
+	free(m->function_of);
+	free(m->generic_of);
+	free(m->crate_names);
+}
+
+static const char *text_of(const struct making *m, uint32_t id)
+{
+	return m->of->texts.text(m->of->texts.ctx, id);
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+/* "InstCombine" of "InstCombinePass", "X86DAGToDAGISel" of "X86DAGToDAGISelLegacy". */
+static char *pass_name(const char *type)
+{
+	static const char *const ends[] = {"WrapperPass", "LegacyPass", "PassLegacy", "Legacy",
+					   "Pass"};
+	size_t n = strlen(type);
+
+	for (size_t i = 0; i < N_OF(ends); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (n > end && !strcmp(type + n - end, ends[i]))
+			return strndup(type, n - end);
+	}
+	return strdup(type);
+}
+
+static int add_pass(struct making *m, const struct llvm_cell *cell)
+{
+	struct llvm_rows *rows = m->rows;
+	uint64_t key = (uint64_t)cell->entry.pass << 1 | cell->entry.codegen;
+	__auto_type known = table__get(&m->passes, key, .row = NONE);
+
+	if (!known)
+		return -ENOMEM;
+	if (known->row == NONE) {
+		struct llvm_pass row = {.codegen = cell->entry.codegen};
+
+		if (cell->entry.pass != TRACE_NO_STRING) {
+			row.type = text_of(m, cell->entry.pass);
+			row.name = pass_name(row.type);
+			if (!row.name)
+				return -ENOMEM;
+		}
+		if (array__add(&rows->passes, &rows->n_passes, &m->passes_capacity, &row)) {
+			free(row.name);
+			return -ENOMEM;
+		}
+		known->row = rows->n_passes - 1;
+	}
+	sample_sum__add(&rows->passes[known->row].self, &cell->self);
+	return 0;
+}
+
+/* ---- Functions and generics ------------------------------------------------------------------ */
+
+/* Set to another name where instances of one definition are written in different ways. */
+static int merge_path(struct llvm_generic *generic, struct generic_name *name)
+{
+	if (!name->any_path || !strcmp(generic->path, name->path))
+		return 0;
+	free(generic->path);
+	generic->path = strdup(name->any_path);
+	return generic->path ? 0 : -ENOMEM;
+}
+
+/* The generic that the symbol of a cell is a new instance of. */
+static int find_generic(struct making *m, const struct llvm_cell *cell, struct generic_name *name,
+			uint32_t *out)
+{
+	const struct llvm_source *source = &m->of->source;
+	struct llvm_rows *rows = m->rows;
+	struct llvm_generic row = {};
+	bool is_new;
+
+	if (interner__id(&m->definitions, name->definition, out, &is_new))
+		return -ENOMEM;
+	if (!is_new) {
+		rows->generics[*out].symbols++;
+		return merge_path(&rows->generics[*out], name);
+	}
+	row.symbols = 1;
+	if (source->instances)
+		row.instances = source->instances(source->ctx, cell->process, cell->entry.function);
+	row.path = name->path;
+	row.crate = name->crate;
+	if (array__add(&rows->generics, &rows->n_generics, &m->generics_capacity, &row))
+		return -ENOMEM;
+	name->path = name->crate = NULL;
+	return 0;
+}
+
+static bool is_wanted(const struct making *m, const char *symbol, const char *path,
+		      const struct generic_name *name)
+{
+	return !m->wants || m->wants(m->ctx, path) || m->wants(m->ctx, name->path) ||
+	       (name->any_path && m->wants(m->ctx, name->any_path)) || m->wants(m->ctx, symbol);
+}
+
+/* The function of a symbol that no sample had so far. */
+static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t *out)
+{
+	struct llvm_rows *rows = m->rows;
+	const struct llvm_source *source = &m->of->source;
+	struct llvm_function row = {.symbol = text_of(m, cell->entry.function),
+				    .item = TRACE_NO_STRING};
+	_free_ char *base = strndup(row.symbol, generic_name_symbol_length(row.symbol));
+	_free_ char *path = base ? function_name(base) : NULL;
+	_generic_name_ struct generic_name name = {};
+
+	*out = NONE;
+	if (!path || generic_name__of(row.symbol, &name))
+		return -ENOMEM;
+	if (!is_wanted(m, row.symbol, path, &name))
+		return 0;
+	if (array__reserve_at(&m->generic_of, rows->n_functions, &m->n_generic_of,
+			      sizeof(*m->generic_of)) ||
+	    find_generic(m, cell, &name, &m->generic_of[rows->n_functions]))
+		return -ENOMEM;
+	if (source->item)
+		row.item = source->item(source->ctx, cell->process, cell->entry.function);
+	if (row.item != TRACE_NO_STRING)
+		row.item_path = text_of(m, row.item);
+	row.path = path;
+	if (array__add(&rows->functions, &rows->n_functions, &m->functions_capacity, &row))
+		return -ENOMEM;
+	take_ptr(path);
+	*out = rows->n_functions - 1;
+	return 0;
+}
+
+/* Of a string that was not looked up so far. Symbols that differ in their suffix are one. */
+static int find_symbol(struct making *m, const struct llvm_cell *cell, uint32_t *out)
+{
+	const char *symbol = text_of(m, cell->entry.function);
+	_free_ char *base = strndup(symbol, generic_name_symbol_length(symbol));
+	uint32_t number;
+	bool is_new;
+	int err = 0;
+
+	if (!base || interner__id(&m->symbols, base, &number, &is_new) ||
+	    array__reserve_at(&m->function_of, number, &m->n_function_of, sizeof(*out)))
+		return -ENOMEM;
+	if (is_new)
+		err = add_function(m, cell, &m->function_of[number]);
+	*out = m->function_of[number];
+	return err;
+}
+
+static int add_use(struct making *m, const struct llvm_cell *cell, uint32_t generic)
+{
+	const struct llvm *l = m->of;
+	const char *name = cell->process < l->n_crates ? l->crates[cell->process] : NULL;
+	uint32_t crate = 0;
+	struct use *use;
+	bool is_new;
+
+	if (name && *name) {
+		if (interner__id(&m->crates, name, &crate, &is_new) ||
+		    array__reserve_at(&m->crate_names, crate + 1, &m->n_crate_names,
+				      sizeof(*m->crate_names)))
+			return -ENOMEM;
+		m->crate_names[++crate] = name;
+	}
+	use = table__get(&m->uses, (uint64_t)generic << 32 | crate, .generic = generic,
+			 .crate = crate);
+	if (!use)
+		return -ENOMEM;
+	sample_sum__add(&use->self, &cell->self);
+	return 0;
+}
+
+static int add_function_time(struct making *m, const struct llvm_cell *cell, bool *wanted)
+{
+	struct named *named = table__find(&m->named, cell->entry.function);
+	struct llvm_function *function;
+	uint32_t number, generic;
+
+	if (named) {
+		number = named->function;
+	} else if (find_symbol(m, cell, &number) ||
+		   !table__get(&m->named, cell->entry.function, .function = number)) {
+		return -ENOMEM;
+	}
+	*wanted = number != NONE;
+	if (!*wanted)
+		return 0;
+	function = &m->rows->functions[number];
+	sample_sum__add(&function->self, &cell->self);
+	if (cell->entry.scope == TRACE_LLVM_SCC)
+		sample_sum__add(&function->components, &cell->self);
+	generic = m->generic_of[number];
+	sample_sum__add(&m->rows->generics[generic].self, &cell->self);
+	return add_use(m, cell, generic);
+}
+
+static int add_cells(struct making *m)
+{
+	for (uint32_t i = 0; i < m->of->cells.n; i++) {
+		const struct llvm_cell *cell = &m->of->cells.at[i];
+		bool wanted = !m->wants;
+
+		if (cell->entry.function != TRACE_NO_STRING && add_function_time(m, cell, &wanted))
+			return -ENOMEM;
+		if (wanted && add_pass(m, cell))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- Rows of these ------------------------------------------------------------------ */
+
+/* Keep the most expensive ones, in order. */
+static void add_part(struct llvm_generic *generic, struct llvm_part part)
+{
+	generic->n_crates++;
+	for (int i = 0; i < LLVM_PARTS; i++) {
+		struct llvm_part next = generic->crates[i];
+
+		if (next.self.value >= part.self.value && next.self.n)
+			continue;
+		generic->crates[i] = part;
+		part = next;
+	}
+}
+
+static void add_uses(struct making *m)
+{
+	for (uint32_t i = 0; i < m->uses.n; i++) {
+		const struct use *use = &m->uses.at[i];
+
+		add_part(&m->rows->generics[use->generic],
+			 (struct llvm_part){use->crate ? m->crate_names[use->crate] : NULL,
+					    use->self});
+	}
+}
+
+/* Generics have their last names, and will move. */
+static void name_generics(struct llvm_rows *rows, const uint32_t *generic_of)
+{
+	for (uint32_t i = 0; i < rows->n_functions; i++) {
+		const struct llvm_generic *generic = &rows->generics[generic_of[i]];
+
+		rows->functions[i].generic = generic->path;
+		rows->functions[i].crate = generic->crate;
+	}
+}
+
+/* NULL: no memory. */
+static char *rest_name(const struct making *m, uint64_t key)
+{
+	uint32_t number = (uint32_t)key;
+
+	switch (key >> 32) {
+	case LLVM_REST_WORDS:
+		return strdup(llvm_words__text(number));
+	case LLVM_REST_PASS:
+		return pass_name(text_of(m, number));
+	case LLVM_REST_NATIVE:
+		return strdup(m->of->code.at[number].name);
+	}
+	return strdup("not known");
+}
+
+static int add_rests(struct making *m)
+{
+	struct llvm_rows *rows = m->rows;
+
+	for (uint32_t i = 0; i < m->of->rests.n && !m->wants; i++) {
+		const struct llvm_rest_sum *sum = &m->of->rests.at[i];
+		struct llvm_rest row = {
+			.name = rest_name(m, sum->key),
+			.kind = (enum llvm_rest_kind)(sum->key >> 32),
+			.self = sum->self,
+		};
+
+		if (!row.name ||
+		    array__add(&rows->rests, &rows->n_rests, &m->rests_capacity, &row)) {
+			free(row.name);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int compare(const struct sample_sum *x, const char *x_name, const struct sample_sum *y,
+		   const char *y_name)
+{
+	return (x->value < y->value) - (x->value > y->value) ?: strcmp(x_name ?: "", y_name ?: "");
+}
+
+#define DEFINE_ORDER(type, text)                                      \
+	static int by_##type(const void *a, const void *b)            \
+	{                                                             \
+		const struct type *x = a, *y = b;                     \
+                                                                      \
+		return compare(&x->self, x->text, &y->self, y->text); \
+	}
+DEFINE_ORDER(llvm_pass, name)
+DEFINE_ORDER(llvm_function, symbol)
+DEFINE_ORDER(llvm_generic, path)
+DEFINE_ORDER(llvm_rest, name)
+
+static void sort(struct llvm_rows *rows)
+{
+	if (rows->n_passes)
+		qsort(rows->passes, rows->n_passes, sizeof(*rows->passes), by_llvm_pass);
+	if (rows->n_functions)
+		qsort(rows->functions, rows->n_functions, sizeof(*rows->functions),
+		      by_llvm_function);
+	if (rows->n_generics)
+		qsort(rows->generics, rows->n_generics, sizeof(*rows->generics), by_llvm_generic);
+	if (rows->n_rests)
+		qsort(rows->rests, rows->n_rests, sizeof(*rows->rests), by_llvm_rest);
+}
+
+static enum llvm_unknown unknown_of(const struct llvm *l)
+{
+	if (!l->n_samples)
+		return LLVM_NO_SAMPLES;
+	if (!l->totals.all.n)
+		return LLVM_NOT_RUN;
+	return l->n_entries ? LLVM_KNOWN : LLVM_NO_ENTRIES;
+}
+
+int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
+	       struct llvm_rows *out)
+{
+	__cleanup(making__clear) struct making m = {
+		.of = l, .wants = wants, .ctx = ctx, .rows = out};
+	int err;
+
+	*out = (struct llvm_rows){.totals = l->totals, .unknown = unknown_of(l)};
+	err = add_cells(&m) ?: add_rests(&m);
+	if (err)
+		return err;
+	add_uses(&m);
+	name_generics(out, m.generic_of);
+	sort(out);
+	return 0;
+}
+
+void llvm_rows__clear(struct llvm_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->n_passes; i++)
+		free(rows->passes[i].name);
+	for (uint32_t i = 0; i < rows->n_functions; i++)
+		free(rows->functions[i].path);
+	for (uint32_t i = 0; i < rows->n_generics; i++) {
+		free(rows->generics[i].path);
+		free(rows->generics[i].crate);
+	}
+	for (uint32_t i = 0; i < rows->n_rests; i++)
+		free(rows->rests[i].name);
+	free(rows->passes);
+	free(rows->functions);
+	free(rows->generics);
+	free(rows->rests);
+	*rows = (struct llvm_rows){};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Print the time in LLVM (analyze/llvm.h) by pass and by function. */
+#ifndef QPROF_VIEW_LLVM_VIEW_H
+#define QPROF_VIEW_LLVM_VIEW_H
+
+#include "view/json.h"
+#include "view/view.h"
+
+/* The table that report_options.llvm_by asks for. 0 or a negative errno. */
+int llvm_text(FILE *out, const struct report_options *opt);
+
+/*
+ * Print ,"llvm":{...}; docs/report.md has the fields. With llvm_wants, only of these functions.
+ * Nothing if no sample is in LLVM.
+ */
+void llvm_json(struct json *j, const struct report_options *opt);
+
+/*
+ * Print "LLVM 12.4 s: 41.2 % machine code, 38.0 % optimisation; first: InstCombine 8.1 %" for the
+ * report of a build, after `lead`; nothing if no sample is in LLVM.
+ */
+void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows);
+
+#endif /* QPROF_VIEW_LLVM_VIEW_H */
