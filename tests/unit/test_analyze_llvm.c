@@ -189,18 +189,13 @@ static uint32_t instances(const void *ctx, uint32_t process, uint32_t symbol)
 /* What a recording may know beside symbols. */
 static void items_and_all_instances_are_asked_for(void **state)
 {
-	char path[] = "/tmp/qprof-llvm-XXXXXX.qpt";
-	_trace_reader_ struct trace_reader *r = NULL;
+	_trace_reader_ struct trace_reader *r = llvm_build_open(true);
 	_llvm_rows_ struct llvm_rows rows = {};
 	_llvm_ struct llvm *l = NULL;
 	struct model_options options;
 	struct trace_item it;
 	uint32_t items = 0;
 
-	temporary_name(path);
-	llvm_build_write(path, true);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
-	unlink(path);
 	options = model_options_of(r);
 	options.llvm.item = item;
 	options.llvm.instances = instances;

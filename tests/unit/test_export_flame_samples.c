@@ -2,6 +2,7 @@
 #include "export/flame_samples.h"
 
 #include "test.h"
+#include "../fixtures/llvm_build.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sampled_build.h"
 #include "export/stack.h"
@@ -15,7 +16,7 @@ static char *stacks_of(struct export_job *job)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	job->r = sampled_build_open();
+	job->r = job->r ?: sampled_build_open();
 	assert_int_equal(flame__build(job, &f), 0);
 	stack__begin(&s, f, 0, UINT32_MAX);
 	while (stack__next(&s) == 1) {
@@ -66,6 +67,21 @@ static void waits_are_in_the_wall_time_alone(void **state)
 				 "30000000\n");
 }
 
+/* Before LLVM's own functions, or behind all that are known. */
+static void what_llvm_compiles_is_in_the_stack(void **state)
+{
+	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .r = llvm_build_open(true)};
+	_free_ char *text = stacks_of(&job);
+
+	assert_contains(text, "app (bin) (100);rustc_codegen_llvm::back::write::codegen;"
+			      "[InstCombine];[app::generic_big];"
+			      "llvm::legacy::PassManagerImpl::run 200 200000000\n");
+	assert_contains(text, ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n");
+	assert_contains(text, "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
+			      "llvm::DwarfDebug::endModule 8 8000000\n");
+	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 50 50000000\n");
+}
+
 static void a_trace_may_have_none(void **state)
 {
 	struct export_job job = {};
@@ -98,6 +114,7 @@ int main(void)
 		cmocka_unit_test(stacks_go_from_queries_to_functions),
 		cmocka_unit_test(each_cause_has_its_stacks),
 		cmocka_unit_test(waits_are_in_the_wall_time_alone),
+		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
 		cmocka_unit_test(a_trace_may_have_none),
 		cmocka_unit_test(a_sample_of_no_process_is_refused),
 	};

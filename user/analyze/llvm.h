@@ -116,6 +116,12 @@ struct llvm_rows {
 	uint32_t n_passes, n_functions, n_generics, n_rests;
 };
 
+/*
+ * "InstCombine" of the type "InstCombinePass", "X86DAGToDAGISel" of "X86DAGToDAGISelLegacy". Freed
+ * by the caller; NULL: no memory.
+ */
+char *llvm_pass_name(const char *type);
+
 /* What these refer to outlives the sums. 0 or -ENOMEM. */
 int llvm__new(const struct llvm_source *source, const struct stack_source *stacks,
 	      const struct trace_texts *texts, struct llvm **out);

@@ -63,8 +63,7 @@ static const char *text_of(const struct making *m, uint32_t id)
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-/* "InstCombine" of "InstCombinePass", "X86DAGToDAGISel" of "X86DAGToDAGISelLegacy". */
-static char *pass_name(const char *type)
+char *llvm_pass_name(const char *type)
 {
 	static const char *const ends[] = {"WrapperPass", "LegacyPass", "PassLegacy", "Legacy",
 					   "Pass"};
@@ -92,7 +91,7 @@ static int add_pass(struct making *m, const struct llvm_cell *cell)
 
 		if (cell->entry.pass != TRACE_NO_STRING) {
 			row.type = text_of(m, cell->entry.pass);
-			row.name = pass_name(row.type);
+			row.name = llvm_pass_name(row.type);
 			if (!row.name)
 				return -ENOMEM;
 		}
@@ -309,7 +308,7 @@ static char *rest_name(const struct making *m, uint64_t key)
 	case LLVM_REST_WORDS:
 		return strdup(llvm_words__text(number));
 	case LLVM_REST_PASS:
-		return pass_name(text_of(m, number));
+		return llvm_pass_name(text_of(m, number));
 	case LLVM_REST_NATIVE:
 		return strdup(m->of->code.at[number].name);
 	}

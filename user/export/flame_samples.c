@@ -7,6 +7,7 @@
 
 #include "analyze/code_functions.h"
 #include "analyze/code_name.h"
+#include "analyze/generic_name.h"
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -14,12 +15,23 @@
 
 #define NO_STACK "(no stack)"
 
-/* The samples of a process with one stack. */
-struct cell {
+/* A stack of a process. */
+struct place {
 	uint32_t process;
 	uint32_t stack;
+};
+
+/* The samples of a process with one stack and one entry of LLVM, if any. */
+struct cell {
+	struct place at;
+	uint32_t llvm;
 	struct sample_sum sum;
 	uint64_t off_ns; /* the part that was off the CPU */
+};
+
+/* The pass of LLVM, and the function that it compiles; or NULL. */
+struct llvm_frames {
+	char *of[2];
 };
 
 struct flame_samples {
@@ -27,8 +39,11 @@ struct flame_samples {
 	uint8_t cause;
 	bool with_waits;
 	struct stack_source source;
-	struct flame *flame;	  /* until it is finished */
-	TABLE(struct cell) cells; /* by process << 32 | stack */
+	struct flame *flame;	    /* until it is finished */
+	TABLE(struct place) places; /* by process << 32 | stack */
+	TABLE(struct cell) cells;   /* by number of a place << 32 | entry of LLVM */
+	struct llvm_frames *llvm;   /* by entry of LLVM */
+	uint32_t n_llvm;
 	struct code_functions functions;
 	char **names; /* by number of a function */
 	uint32_t n_names;
@@ -65,7 +80,9 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 	const struct trace_sample *sample = &item->sample;
 	bool waits = sample->cause != s->cause;
 	const struct sample_sum one = {!waits, sample->value};
+	struct place *place;
 	struct cell *cell;
+	uint32_t number;
 
 	if (item->kind == TRACE_ITEM_PROCESS)
 		return flame__item(s->flame, item);
@@ -73,8 +90,13 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 		return 0;
 	if (flame__process(s->flame, sample->process) == FLAME_NONE)
 		return -EINVAL;
-	cell = table__get(&s->cells, (uint64_t)sample->process << 32 | sample->stack,
-			  .process = sample->process, .stack = sample->stack);
+	place = table__get(&s->places, (uint64_t)sample->process << 32 | sample->stack,
+			   .process = sample->process, .stack = sample->stack);
+	if (!place)
+		return -ENOMEM;
+	number = (uint32_t)(place - s->places.at);
+	cell = table__get(&s->cells, (uint64_t)number << 32 | sample->llvm, .at = *place,
+			  .llvm = sample->llvm);
 	if (!cell)
 		return -ENOMEM;
 	sample_sum__add(&cell->sum, &one);
@@ -117,15 +139,16 @@ static const char *name_of(struct flame_samples *s, const struct trace_stack *en
 /* List the entries of a stack that have no node yet. *node: that of the next one outwards. */
 static int find_path(struct flame_samples *s, const struct cell *cell, uint32_t *node)
 {
-	uint32_t id = cell->stack;
+	uint32_t id = cell->at.stack;
 	struct trace_stack entry;
 
 	s->n_path = 0;
-	*node = flame__process(s->flame, cell->process);
+	*node = flame__process(s->flame, cell->at.process);
 	while (stack_source__entry(&s->source, id, &entry)) {
-		uint32_t known = u64_map__get(&s->nodes, (uint64_t)cell->process << 32 | id);
+		uint32_t known = u64_map__get(&s->nodes, (uint64_t)cell->at.process << 32 | id);
 
-		if (known != U64_MAP_NONE) {
+		/* Below a function that LLVM compiles, an entry has other nodes. */
+		if (known != U64_MAP_NONE && cell->llvm == TRACE_NO_LLVM) {
 			*node = known;
 			return 0;
 		}
@@ -147,14 +170,108 @@ static uint32_t add_entry(struct flame_samples *s, uint32_t process, uint32_t pa
 	return node;
 }
 
+/* ---- What LLVM compiles ---------------------------------------------------------------------- */
+
+static char *in_brackets(const char *text)
+{
+	char *name;
+
+	return text && asprintf(&name, "[%s]", text) >= 0 ? name : NULL;
+}
+
+static int name_llvm(const struct flame_samples *s, const struct trace_llvm *entry,
+		     struct llvm_frames *frames)
+{
+	const struct trace_texts texts = s->functions.texts;
+
+	if (entry->pass != TRACE_NO_STRING) {
+		_free_ char *pass = llvm_pass_name(texts.text(texts.ctx, entry->pass));
+
+		frames->of[0] = in_brackets(pass);
+		if (!frames->of[0])
+			return -ENOMEM;
+	}
+	if (entry->function != TRACE_NO_STRING) {
+		_generic_name_ struct generic_name name = {};
+
+		if (generic_name__of(texts.text(texts.ctx, entry->function), &name))
+			return -ENOMEM;
+		frames->of[1] = in_brackets(name.path);
+		if (!frames->of[1])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The names of an entry, which are made once; NULL: no memory. */
+static const struct llvm_frames *llvm_of(struct flame_samples *s, uint32_t id)
+{
+	const struct trace_llvm *entry = trace_reader__llvm(s->job->r, id);
+	struct llvm_frames *frames;
+
+	if (array__reserve_at(&s->llvm, id, &s->n_llvm, sizeof(*s->llvm)))
+		return NULL;
+	frames = &s->llvm[id];
+	if (!entry || frames->of[0] || frames->of[1])
+		return frames;
+	return name_llvm(s, entry, frames) ? NULL : frames;
+}
+
+static uint32_t add_llvm(struct flame_samples *s, uint32_t node, uint32_t id)
+{
+	const struct llvm_frames *frames = llvm_of(s, id);
+
+	if (!frames)
+		return FLAME_NONE;
+	for (size_t i = 0; i < N_OF(frames->of) && node != FLAME_NONE; i++)
+		if (frames->of[i])
+			node = flame__add(s->flame, node, frames->of[i], strlen(frames->of[i]));
+	return node;
+}
+
+static bool is_llvm(struct flame_samples *s, const struct trace_stack *entry)
+{
+	uint32_t number, part;
+
+	if (entry->kind != TRACE_STACK_LOCATION ||
+	    code_functions__find(&s->functions, entry, &number))
+		return false;
+	part = s->functions.at[number].part;
+	return part != CODE_NO_PART && !strcmp(s->functions.parts[part], CODE_LLVM);
+}
+
+/* The path, from `node` on, with the pass and its function before the first function of LLVM. */
+static uint32_t add_path(struct flame_samples *s, uint32_t node, uint32_t llvm)
+{
+	bool put = false;
+
+	while (s->n_path && node != FLAME_NONE) {
+		struct trace_stack entry = {};
+		const char *name = NULL;
+
+		if (stack_source__entry(&s->source, s->path[--s->n_path], &entry))
+			name = name_of(s, &entry);
+		if (name && !put && is_llvm(s, &entry)) {
+			node = add_llvm(s, node, llvm);
+			put = true;
+		}
+		if (node == FLAME_NONE || !name)
+			return FLAME_NONE;
+		node = flame__add(s->flame, node, name, strlen(name));
+	}
+	return put || node == FLAME_NONE ? node : add_llvm(s, node, llvm);
+}
+
 static int add_cell(struct flame_samples *s, const struct cell *cell)
 {
-	uint32_t node, top = flame__process(s->flame, cell->process);
+	uint32_t node, top = flame__process(s->flame, cell->at.process);
 
 	if (find_path(s, cell, &node))
 		return -ENOMEM;
+	if (cell->llvm != TRACE_NO_LLVM)
+		node = add_path(s, node, cell->llvm);
 	while (s->n_path && node != FLAME_NONE)
-		node = add_entry(s, cell->process, node, s->path[--s->n_path]);
+		node = add_entry(s, cell->at.process, node, s->path[--s->n_path]);
 	if (node == top)
 		node = flame__add(s->flame, top, NO_STACK, strlen(NO_STACK));
 	if (node == FLAME_NONE)
@@ -184,7 +301,13 @@ void flame_samples__free(struct flame_samples *s)
 	if (!s)
 		return;
 	flame__free(s->flame);
+	table__destroy(&s->places);
 	table__destroy(&s->cells);
+	for (uint32_t i = 0; i < s->n_llvm; i++) {
+		free(s->llvm[i].of[0]);
+		free(s->llvm[i].of[1]);
+	}
+	free(s->llvm);
 	code_functions__destroy(&s->functions);
 	for (uint32_t i = 0; i < s->n_names; i++)
 		free(s->names[i]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sampled stacks as a merged tree (export/flame.h): below each process the functions that its
- * threads were in, from the outermost, with the queries between. `count` of a node is the number of
+ * threads were in, from the outermost, with the queries between, and before LLVM's own functions
+ * its pass and the function that it compiles. `count` of a node is the number of
  * samples, `self` what they stand for: ns, or bytes. With waits, which can be added to samples of
  * the CPU, the wall time is the sum of both; they are not in `count`.
  *

@@ -8,6 +8,9 @@
 #include "view/build.h"
 #include "view/view.h"
 
+/* Rows of LLVM's tables: a build has ten thousands of functions, most of them met once. */
+#define LLVM_MOST 2000
+
 struct html_report {
 	const struct trace_reader *r;
 	struct model model;
@@ -20,7 +23,7 @@ int html_report__new(struct export_job *job, struct html_report **out)
 	_html_report_ struct html_report *h = calloc(1, sizeof(*h));
 	struct model_options options = model_options_of(job->r);
 
-	options.parts = MODEL_GROUPS | MODEL_ITEMS | MODEL_BUILD;
+	options.parts = MODEL_GROUPS | MODEL_ITEMS | MODEL_BUILD | MODEL_LLVM;
 	options.raw = job->raw;
 	options.stack_causes = 1u << TRACE_SAMPLE_CPU;
 	if (!h || model__init(&h->model, &options))
@@ -66,6 +69,8 @@ int html_report__print(struct html_report *h, FILE *to)
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = m->options.raw,
 		.samples = m->samples,
+		.llvm = m->llvm,
+		.llvm_most = LLVM_MOST,
 	};
 	struct build_view build;
 	struct cost cost;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/llvm_view.h"
 
+static uint32_t most(const struct report_options *opt, uint32_t n)
+{
+	return opt->llvm_most && opt->llvm_most < n ? opt->llvm_most : n;
+}
+
 static void put_self(struct json *j, const struct sample_sum *self)
 {
 	json__number(j, "self_ns", self->value);
@@ -23,10 +28,10 @@ static void put_passes(struct json *j, const struct llvm_rows *rows)
 	json__print(j, "]");
 }
 
-static void put_functions(struct json *j, const struct llvm_rows *rows)
+static void put_functions(struct json *j, const struct llvm_rows *rows, uint32_t n)
 {
 	json__array(j, "functions");
-	for (uint32_t i = 0; i < rows->n_functions && !j->err; i++) {
+	for (uint32_t i = 0; i < n && !j->err; i++) {
 		const struct llvm_function *function = &rows->functions[i];
 
 		json__line(j, i);
@@ -56,10 +61,10 @@ static void put_crates(struct json *j, const struct llvm_generic *generic)
 	json__print(j, "]");
 }
 
-static void put_generics(struct json *j, const struct llvm_rows *rows)
+static void put_generics(struct json *j, const struct llvm_rows *rows, uint32_t n)
 {
 	json__array(j, "generics");
-	for (uint32_t i = 0; i < rows->n_generics && !j->err; i++) {
+	for (uint32_t i = 0; i < n && !j->err; i++) {
 		const struct llvm_generic *generic = &rows->generics[i];
 
 		json__line(j, i);
@@ -108,6 +113,8 @@ static void put_totals(struct json *j, const struct llvm_rows *rows)
 	json__number(j, "optimisation_ns", t->of[LLVM_OPTIMISES].value);
 	json__number(j, "components_ns", t->components.value);
 	json__number(j, "no_function_ns", t->no_function.value);
+	json__number(j, "function_count", rows->n_functions);
+	json__number(j, "generic_count", rows->n_generics);
 	json__put_open(j);
 }
 
@@ -121,8 +128,8 @@ void llvm_json(struct json *j, const struct report_options *opt)
 	json__print(j, ",\"llvm\":");
 	put_totals(j, &rows);
 	put_passes(j, &rows);
-	put_functions(j, &rows);
-	put_generics(j, &rows);
+	put_functions(j, &rows, most(opt, rows.n_functions));
+	put_generics(j, &rows, most(opt, rows.n_generics));
 	put_rests(j, &rows);
 	json__print(j, "}");
 }

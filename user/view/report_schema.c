@@ -316,6 +316,8 @@ static const struct field llvm[] = {
 	{"components_ns", NS,
 	 "of total_ns: in passes over functions that call each other, in the first of these"},
 	{"no_function_ns", NS, "of total_ns: for no function"},
+	{"function_count", COUNT, "entries of functions; a page has the first ones"},
+	{"generic_count", COUNT, "entries of generics; likewise"},
 	{"passes", LIST, "of LLVM"},
 	{"functions", LIST, "that LLVM compiles: instances of generic ones are several"},
 	{"generics", LIST, "the same functions, with all their instances"},

@@ -122,6 +122,7 @@ struct report_options {
 	enum report_llvm llvm_by;
 	bool (*llvm_wants)(const void *ctx, const char *name); /* NULL: every function */
 	const void *llvm_ctx;
+	uint32_t llvm_most; /* rows of each list in the JSON; 0: all */
 	/* Show queries, and below them those of items, groups and callers that are there. */
 	bool details;
 	const struct cost *cost;	/* NULL: not measured */

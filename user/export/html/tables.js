@@ -11,6 +11,9 @@ class TablesView {
 			["Crates", () => this.crates()],
 			["Passes", () => this.queries(KIND.PASS)],
 			["Items", () => this.items()],
+			...model.report.llvm?.known ? [
+				["LLVM’s passes", () => this.llvmPasses()],
+				["LLVM’s functions", () => this.llvmFunctions()]] : [],
 		];
 		this.choices = element("fieldset", {class: "choices"}, element("legend", {class: "hidden"}, "Rows are"),
 			...this.tables.map(([title], i) => this.choice(title, i)));
@@ -85,6 +88,49 @@ class TablesView {
 					[bytesColumn("Peak memory", (row) => row.peak_bytes || 0, PEAK_HINT)] : [],
 			],
 			actions: [{title: "Timeline", does: (row) => this.app.showCrate(row.name)}],
+		});
+	}
+
+	// Columns of LLVM's time, which is by samples.
+	llvmTimes() {
+		return [timeColumn("CPU time", (row) => row.self_ns, "Of the samples in it"),
+			timeColumn("±", (row) => row.error_ns, "Standard error of that"),
+			shareColumn("LLVM %", (row) => row.self_ns, this.model.report.llvm.total_ns, "Of all samples in LLVM")];
+	}
+
+	llvmPasses() {
+		return new DataTable({
+			caption: "Passes of LLVM, by samples",
+			rows: this.model.report.llvm.passes, sort: 1,
+			columns: [
+				nameColumn("Pass", (row) => row.name ?? "(unknown)"),
+				...this.llvmTimes(),
+				{title: "For", value: (row) => row.codegen ? "machine code" : "optimisation"},
+			],
+		});
+	}
+
+	// "app 20 ms, dep 6 ms, and 3 more"
+	usedIn({crates, crate_count: n}) {
+		return crates.map(({name, self_ns: ns}) => (name ?? "(unknown)") +
+			(n > 1 ? ` ${formatDuration(ns).replace(" ", "\u00a0")}` : "")).join(", ") +
+			(n > crates.length ? `, and ${n - crates.length} more` : "");
+	}
+
+	llvmFunctions() {
+		const {generics: rows, generic_count: n} = this.model.report.llvm;
+		return new DataTable({
+			caption: "Functions that LLVM compiles, with all their instances, by samples" +
+				(n > rows.length ? `: the first ${formatCount(rows.length)} of ${formatCount(n)}` : ""),
+			rows, sort: 1,
+			columns: [
+				nameColumn("Function", (row) => row.path),
+				...this.llvmTimes(),
+				{title: "Instances", numeric: true, value: (row) => row.instances, hint: "≥: as many symbols were met",
+					text: (row) => (row.instances_at_least ? "≥ " : "") + formatCount(row.instances)},
+				{title: "Defined in", value: (row) => row.crate ?? ""},
+				{title: "Used in", value: (row) => row.crates[0]?.name ?? "", text: (row) => this.usedIn(row)},
+			],
 		});
 	}
 
