@@ -43,6 +43,7 @@ static void use_model(struct model *m, const struct trace_reader *r)
 	const struct caller_locator locator = {r, locate};
 	struct summary_row *rows;
 	struct caller_row *callers;
+	_llvm_rows_ struct llvm_rows llvm = {};
 	struct group_row *groups;
 	size_t n;
 
@@ -61,6 +62,9 @@ static void use_model(struct model *m, const struct trace_reader *r)
 			abort();
 		group_rows__free(groups, n);
 	}
+	if (llvm__rows(m->llvm, NULL, NULL, &llvm))
+		abort();
+	sink += llvm.n_functions;
 	sink += build__totals(m->build)->compiles + threads__n(m->threads);
 }
 
@@ -237,7 +241,7 @@ static void read_all(const char *path, unsigned int way)
 		return;
 	}
 	options = model_options_of(r);
-	options.parts = MODEL_BUILD | MODEL_CALLERS | MODEL_GROUPS | MODEL_THREADS;
+	options.parts = MODEL_BUILD | MODEL_CALLERS | MODEL_GROUPS | MODEL_THREADS | MODEL_LLVM;
 	if (model__init(&m, &options))
 		abort();
 	choose_way(r, way);

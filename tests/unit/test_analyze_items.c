@@ -367,6 +367,20 @@ static const struct item_row *row_of(uint32_t item)
 	return NULL;
 }
 
+/* LLVM runs in no query: its time is beside that of the item's own, if it has a row. */
+static void the_time_of_llvm_is_a_sum_of_its_own(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){2, 70}), 0);
+	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
+	assert_int_equal(items__llvm(items, TWO, &(struct sample_sum){1, 30}), 0);
+	end(1);
+	assert_int_equal(row_of(ONE)->llvm.n, 3);
+	assert_int_equal(row_of(ONE)->llvm.value, 100);
+	assert_int_equal(row_of(ONE)->cpu_ns, 0);
+	done();
+}
+
 /* Of an item that nothing else is known of, executions are unknown. */
 static void waits_and_memory_are_sums_of_their_own(void **state)
 {
@@ -465,6 +479,7 @@ int main(void)
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),
+		TEST(the_time_of_llvm_is_a_sum_of_its_own),
 		TEST(waits_and_memory_are_sums_of_their_own),
 		TEST(with_memory_what_has_time_is_counted),
 		TEST(threads_are_separate),

@@ -194,6 +194,7 @@ static void reports(const char *path)
 		{.cost = true},
 		{.by = CLI_BY_QUERY, .wide = true},
 		{.by = CLI_BY_ITEM, .json = true},
+		{.by = CLI_BY_GENERIC},
 		{.by = CLI_BY_THREAD},
 		{.by = CLI_BY_PROCESS},
 		{.functions = true},

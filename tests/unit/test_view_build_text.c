@@ -76,6 +76,25 @@ static void items_take_the_place_of_pairs(void **state)
 	assert_contains(full, " most in  on-cpu there  executions\n");
 }
 
+/* Rows are ordered by both parts. */
+static void items_have_the_time_of_llvm(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *text = NULL, *markdown = NULL, *json = NULL;
+
+	sample_build__items(&s, &v);
+	assert_int_equal(items__llvm(s.items, SB_ITEM, &(struct sample_sum){500, 500000000}), 0);
+	text = printed_build(build_text, &v);
+	assert_golden("view/build_items_llvm.txt", text);
+	markdown = printed_build(build_markdown, &v);
+	assert_contains(markdown, " | % | LLVM | most in |\n|---|---:|---:|---:|---|\n");
+	assert_contains(markdown, " | 500 ms | `");
+	assert_contains(markdown, " | - | `");
+	json = printed_build(build_json, &v);
+	assert_contains(json, "\"llvm_ns\":500000000,\"llvm_error_ns\":22360680");
+}
+
 static void samples_alone_are_a_build(void **state)
 {
 	_sampled_build_ struct sampled_build b = {};
@@ -187,6 +206,7 @@ int main(void)
 		cmocka_unit_test(top_is_of_each_table),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 		cmocka_unit_test(items_take_the_place_of_pairs),
+		cmocka_unit_test(items_have_the_time_of_llvm),
 		cmocka_unit_test(the_most_memory_fits_a_line),
 		cmocka_unit_test(samples_alone_are_a_build),
 		cmocka_unit_test(an_unseen_end_is_at_least),

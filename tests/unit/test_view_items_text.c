@@ -73,6 +73,22 @@ static void what_no_sample_met_has_no_time(void **state)
 	assert_contains(text, "   -       -           5           a::two\n");
 }
 
+static void llvm_is_a_column_where_its_time_is_known(void **state)
+{
+	const struct item_row compiled = {.results = 5, .llvm = {3, 6000000}},
+			      other = {.results = 5};
+	struct report_row rows[] = {
+		{.name = "a::one", .item = &compiled, .self_by = SUMMARY_SELF_SAMPLES},
+		{.name = "a::two", .item = &other, .self_by = SUMMARY_SELF_SAMPLES},
+	};
+	const struct report_rows r = {.rows = rows, .n = 2, .cpu_ns = 1000};
+	_free_ char *text = printed_text(items_text(out, &r, 2, 0, &names));
+
+	assert_contains(text, "self  self %     LLVM  executions");
+	assert_contains(text, "   -       -  6.00 ms           5           a::one\n");
+	assert_contains(text, "   -       -        -           5           a::two\n");
+}
+
 static void waits_by_samples_are_a_column(void **state)
 {
 	const struct item_row item = {.results = 5};
@@ -116,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_no_sample_met_has_no_time),
+		cmocka_unit_test(llvm_is_a_column_where_its_time_is_known),
 		cmocka_unit_test(waits_by_samples_are_a_column),
 		cmocka_unit_test(executions_by_tables_may_be_a_lower_limit),
 		cmocka_unit_test(rows_list_the_most_expensive_queries),

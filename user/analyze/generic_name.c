@@ -223,6 +223,7 @@ static bool name_other(struct slice symbol, struct generic_name *out)
 int generic_name__of(const char *symbol, struct generic_name *out)
 {
 	struct slice base = {symbol, generic_name_symbol_length(symbol)};
+	struct slice most = {symbol, base.len < SYMBOL_MAX ? base.len : SYMBOL_MAX};
 	_free_ struct demangled *d = malloc(sizeof(*d));
 	struct generic_name name = {};
 	bool named;
@@ -234,7 +235,7 @@ int generic_name__of(const char *symbol, struct generic_name *out)
 				  : name_legacy((struct slice){d->text, d->len}, &name));
 	if (!named) {
 		generic_name__clear(&name);
-		named = name_other(base, &name);
+		named = name_other(most, &name);
 	}
 	if (!named) {
 		generic_name__clear(&name);

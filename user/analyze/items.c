@@ -44,6 +44,11 @@ struct named {
 	bool is_item;
 };
 
+/* By LLVM. */
+struct compiled {
+	struct sample_sum self;
+};
+
 struct items {
 	struct trace_texts texts;
 	struct instances instances;
@@ -51,8 +56,9 @@ struct items {
 	bool misses_results;
 	uint32_t *unlisted; /* labels of queries; a compiler has some hundred */
 	uint32_t n_unlisted, unlisted_capacity;
-	TABLE(struct track) tracks; /* by process << 32 | tid */
-	TABLE(struct named) names;  /* by string id */
+	TABLE(struct track) tracks;	 /* by process << 32 | tid */
+	TABLE(struct named) names;	 /* by string id */
+	TABLE(struct compiled) compiled; /* by item */
 };
 
 int items__new(const struct trace_texts *texts, struct items **out)
@@ -142,6 +148,16 @@ int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause,
 	if (!c)
 		return -ENOMEM;
 	sample_sum__add(&c->sampled[cause], &(struct sample_sum){1, value});
+	return 0;
+}
+
+int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
+{
+	struct compiled *compiled = table__get(&m->compiled, item, .self = {});
+
+	if (!compiled)
+		return -ENOMEM;
+	sample_sum__add(&compiled->self, self);
 	return 0;
 }
 
@@ -351,6 +367,16 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 	return err;
 }
 
+static void add_compiled(struct items *m, struct item_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n && m->compiled.n; i++) {
+		const struct compiled *compiled = table__find(&m->compiled, rows[i].item);
+
+		if (compiled)
+			rows[i].llvm = compiled->self;
+	}
+}
+
 static int add_made_elsewhere(struct items *m, struct item_row *rows, size_t n)
 {
 	_free_ struct instances_made *made = calloc(n + 1, sizeof(*made));
@@ -397,6 +423,7 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 		item_row__add(row, &cell);
 		row->at_least = row->unsure || m->misses_results;
 	}
+	add_compiled(m, *rows, *n);
 	return add_made_elsewhere(m, *rows, *n);
 }
 
@@ -410,6 +437,7 @@ void items__free(struct items *m)
 	free(m->unlisted);
 	table__destroy(&m->tracks);
 	table__destroy(&m->names);
+	table__destroy(&m->compiled);
 	instances__destroy(&m->instances);
 	free(m);
 }

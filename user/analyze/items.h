@@ -50,6 +50,8 @@ struct item_row {
 	uint64_t cpu_ns;  /* its part on the CPU: analyze/on_cpu.h */
 	/* Of the CPU, the part of that which samples stand for; others are in none of these. */
 	struct sample_sum sampled[TRACE_SAMPLE_CAUSES];
+	/* Of LLVM, for it or its instances; in none of the other times. */
+	struct sample_sum llvm;
 	struct item_part
 		queries[ITEM_QUERIES]; /* by cpu_ns, the largest first; label 0, 0 ns: none */
 	uint32_t n_queries;
@@ -96,6 +98,12 @@ int items__around(struct items *m, const struct trace_span *span, uint32_t item)
  * or TRACE_NO_STRING. -ENOMEM.
  */
 int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value);
+
+/*
+ * LLVM's time for a function of an item. An item about which no query is known has no row. 0 or
+ * -ENOMEM.
+ */
+int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self);
 
 /* Count executions of a query by the compiler's tables. 0 or -ENOMEM. */
 int items__results(struct items *m, const struct trace_results *results);

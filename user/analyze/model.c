@@ -496,11 +496,28 @@ int model__show_samples(struct model *m)
 	return err;
 }
 
+/* Items of the functions that LLVM compiled, where the recording knows which these are. */
+static int charge_llvm(struct model *m)
+{
+	_llvm_rows_ struct llvm_rows rows = {};
+	int err = 0;
+
+	if (!m->items || !m->llvm || !m->options.llvm.item)
+		return 0;
+	err = llvm__rows(m->llvm, NULL, NULL, &rows);
+	for (uint32_t i = 0; i < rows.n_functions && !err; i++)
+		if (rows.functions[i].item != TRACE_NO_STRING)
+			err = items__llvm(m->items, rows.functions[i].item,
+					  &rows.functions[i].self);
+	return err;
+}
+
 int model__end(struct model *m)
 {
 	int err = model__show_samples(m);
 
 	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
+	err = err ?: charge_llvm(m);
 	if (m->items && m->by_samples && summary__misses_results(m->summary))
 		items__miss_results(m->items);
 	return err || !m->build ? err : build__end(m->build);

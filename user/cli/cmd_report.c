@@ -61,7 +61,7 @@ static unsigned int parts_of(const struct cli_report_options *o)
 	if (sampled_report_is_asked_for(o))
 		return o->memory && !o->functions && !o->tree ? MODEL_ITEMS : 0;
 	if (o->by == CLI_BY_ITEM)
-		return MODEL_ITEMS;
+		return MODEL_ITEMS | MODEL_LLVM;
 	if (o->by == CLI_BY_MODULE)
 		return MODEL_ITEMS | MODEL_MODULES;
 	if (o->by == CLI_BY_MACRO)
@@ -182,7 +182,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.items = m->build ? NULL : m->items,
 		.modules = m->modules,
 		.subjects = m->subjects,
-		.llvm = m->llvm,
+		.llvm = o->by == CLI_BY_ITEM ? NULL : m->llvm,
 		.llvm_by = llvm_rows_of(o),
 		.llvm_wants = o->llvm.n ? is_of_llvm : NULL,
 		.llvm_ctx = &o->llvm,

@@ -209,6 +209,10 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 		json__number(j, "sampled_off_ns", sampled[TRACE_SAMPLE_OFF_CPU].value);
 	if (sampled[TRACE_SAMPLE_FAULT].n)
 		json__number(j, "memory_bytes", sampled[TRACE_SAMPLE_FAULT].value);
+	if (item->row.llvm.n) {
+		json__number(j, "llvm_ns", item->row.llvm.value);
+		json__number(j, "llvm_error_ns", sample_sum__error(&item->row.llvm));
+	}
 	json__text(j, "query", v->names->text(v->names->ctx, most->label));
 	json__number(j, "query_self_ns", most->self_ns);
 	json__number(j, "query_self_cpu_ns", most->cpu_ns);

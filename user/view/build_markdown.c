@@ -144,8 +144,8 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	return 0;
 }
 
-static int print_item(FILE *out, const struct build_item *item, const struct build_rows *r,
-		      const struct build_view *v)
+static int print_item(FILE *out, const struct build_item *item, bool llvm,
+		      const struct build_rows *r, const struct build_view *v)
 {
 	const struct item_part *most = &item->row.queries[0];
 	_free_ char *place = NULL;
@@ -160,6 +160,9 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 	}
 	fprintf(out, " | %s | %s | ", format_duration(cpu, item->row.cpu_ns),
 		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
+	if (llvm)
+		fprintf(out, "%s | ",
+			item->row.llvm.n ? format_duration(cpu, item->row.llvm.value) : "-");
 	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
 	fprintf(out, " %s |\n", format_duration(cpu, most->cpu_ns));
 	return err;
@@ -168,13 +171,15 @@ static int print_item(FILE *out, const struct build_item *item, const struct bui
 static int print_items(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_items, FIT);
+	bool llvm = build_rows__have_llvm(r, shown);
 
 	if (!r->n_items)
 		return 0;
-	fprintf(out, "\n| item | %s | %% | most in |\n|---|---:|---:|---|\n",
-		report_title_cpu(build__totals(v->build)->off_cpu_known));
+	fprintf(out, "\n| item | %s | %% |%s most in |\n|---|---:|---:|%s---|\n",
+		report_title_cpu(build__totals(v->build)->off_cpu_known), llvm ? " LLVM |" : "",
+		llvm ? "---:|" : "");
 	for (size_t i = 0; i < shown; i++) {
-		if (print_item(out, &r->items[i], r, v))
+		if (print_item(out, &r->items[i], llvm, r, v))
 			return -ENOMEM;
 	}
 	print_more(out, r->n_items, shown);

@@ -146,8 +146,11 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct build_item *x = a, *y = b;
 
-	if (x->row.cpu_ns != y->row.cpu_ns)
-		return x->row.cpu_ns < y->row.cpu_ns ? 1 : -1;
+	uint64_t of_x = x->row.cpu_ns + x->row.llvm.value;
+	uint64_t of_y = y->row.cpu_ns + y->row.llvm.value;
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
 	return strcmp(x->path, y->path);
 }
 
@@ -175,6 +178,14 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 	}
 	qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
 	return 0;
+}
+
+bool build_rows__have_llvm(const struct build_rows *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (r->items[i].row.llvm.n)
+			return true;
+	return false;
 }
 
 static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t process)

@@ -68,6 +68,9 @@ int build_rows__init(struct build_rows *r, const struct build_view *v);
 void build_rows__clear(struct build_rows *r);
 #define _build_rows_ __cleanup(build_rows__clear)
 
+/* Whether the recording knows the time that LLVM took for one of the first items. */
+bool build_rows__have_llvm(const struct build_rows *r, size_t n);
+
 /* Print "1,234 executed, ~56 loaded". */
 void build_print_reuse(FILE *out, const struct reuse *reuse);
 

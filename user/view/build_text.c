@@ -348,7 +348,13 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 #define LABEL_MOST	  22
 #define PLACED_PATH_MOST  30
 #define PLACED_LABEL_MOST 14
-#define ITEM_COLUMNS	  8
+#define LLVM_COLUMNS	  9
+#define ITEM_COLUMNS	  9
+
+static size_t path_columns(bool places, bool llvm)
+{
+	return (places ? PLACED_PATH_MOST : PATH_MOST) - (llvm ? LLVM_COLUMNS : 0);
+}
 
 static bool has_places(const struct build_rows *r, size_t n, const struct build_view *v)
 {
@@ -358,11 +364,11 @@ static bool has_places(const struct build_rows *r, size_t n, const struct build_
 	return false;
 }
 
-static int add_item(struct table *t, const struct build_item *item, bool places,
+static int add_item(struct table *t, const struct build_item *item, bool places, bool llvm,
 		    const struct build_rows *r, const struct build_view *v)
 {
 	bool off_cpu = build__totals(v->build)->off_cpu_known;
-	size_t path_most = v->wide ? 0 : places ? PLACED_PATH_MOST : PATH_MOST;
+	size_t path_most = v->wide ? 0 : path_columns(places, llvm);
 	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
 	_free_ char *path = build_item_name(item, path_most), *place = NULL;
 	_free_ char *clean =
@@ -376,6 +382,8 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	table__cell(t, format_duration(buf, item->row.cpu_ns));
 	if (!places || v->wide)
 		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
+	if (llvm)
+		table__cell(t, item->row.llvm.n ? format_duration(buf, item->row.llvm.value) : "-");
 	if (v->wide && off_cpu)
 		table__cell(t, item_row__is_counted(&item->row)
 				       ? format_duration(buf, item->row.self_ns - item->row.cpu_ns)
@@ -391,17 +399,17 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 }
 
 /* Returns their number. */
-static size_t item_columns(const char *first, bool places, bool wide, bool off_cpu,
+static size_t item_columns(const char *first, bool places, bool llvm, bool wide, bool off_cpu,
 			   struct table_column columns[ITEM_COLUMNS])
 {
 	size_t n = 0;
 
-	columns[n++] = (struct table_column){first, wide     ? 0
-						    : places ? PLACED_PATH_MOST
-							     : PATH_MOST};
+	columns[n++] = (struct table_column){first, wide ? 0 : path_columns(places, llvm)};
 	columns[n++] = (struct table_column){report_title_cpu(off_cpu), 0};
 	if (!places || wide)
 		columns[n++] = (struct table_column){report_title_share(off_cpu), 0};
+	if (llvm)
+		columns[n++] = (struct table_column){"LLVM", 0};
 	if (wide && off_cpu)
 		columns[n++] = (struct table_column){REPORT_OFF, 0};
 	columns[n++] = (struct table_column){"most in", 0};
@@ -418,17 +426,17 @@ static int print_items(FILE *out, size_t fit, const struct build_rows *r,
 		       const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_items, fit);
-	bool places = has_places(r, shown, v);
+	bool places = has_places(r, shown, v), llvm = build_rows__have_llvm(r, shown);
 	char first[FORMAT_MAX * 2];
 	struct table_column columns[ITEM_COLUMNS];
-	size_t n = item_columns(title(first, "item", shown, r->n_items), places, v->wide,
+	size_t n = item_columns(title(first, "item", shown, r->n_items), places, llvm, v->wide,
 				build__totals(v->build)->off_cpu_known, columns);
 	_table_ struct table *t = table__new(columns, n);
 
 	if (!r->n_items)
 		return 0;
 	for (size_t i = 0; i < shown; i++) {
-		if (add_item(t, &r->items[i], places, r, v))
+		if (add_item(t, &r->items[i], places, llvm, r, v))
 			return -ENOMEM;
 	}
 	fputc('\n', out);

@@ -43,7 +43,7 @@ static int add_queries(struct table *t, const struct item_row *item, uint32_t mo
 
 /* Columns that only some traces have. */
 struct extras {
-	bool off_cpu, waiting, instances, places;
+	bool off_cpu, waiting, instances, places, llvm;
 };
 
 static struct extras extras_of(const struct report_rows *r, size_t n,
@@ -58,6 +58,7 @@ static struct extras extras_of(const struct report_rows *r, size_t n,
 		const struct item_row *item = r->rows[i].item;
 
 		has.instances = has.instances || item->instances;
+		has.llvm = has.llvm || item->llvm.n;
 		has.places = has.places || trace_texts__place(names, item->item);
 	}
 	return has;
@@ -96,7 +97,7 @@ static void add_waiting(struct table *t, const struct report_row *row)
 	table__cell(t, ns ? format_duration(buf, ns) : "-");
 }
 
-#define COLUMNS_MAX 9
+#define COLUMNS_MAX 10
 
 static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modules,
 			     const struct extras *has)
@@ -109,6 +110,8 @@ static size_t choose_columns(struct table_column columns[COLUMNS_MAX], bool modu
 		columns[n++] = (struct table_column){REPORT_OFF, 0};
 	if (has->waiting)
 		columns[n++] = (struct table_column){REPORT_WAITING, 0};
+	if (has->llvm)
+		columns[n++] = (struct table_column){"LLVM", 0};
 	columns[n++] = (struct table_column){"executions", 0};
 	if (modules)
 		columns[n++] = (struct table_column){"items", 0};
@@ -146,6 +149,10 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
 			table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
 		if (has.waiting)
 			add_waiting(t, row);
+		if (has.llvm)
+			table__cell(t, row->item->llvm.n
+					       ? format_duration(buf, row->item->llvm.value)
+					       : "-");
 		table__cell(t, report_item_executions(executions, row->item));
 		if (r->modules)
 			table__cell(t, format_count(buf, row->items));

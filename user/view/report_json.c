@@ -195,6 +195,10 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 		json__number(j, "sampled_off_ns", row->extra[REPORT_SAMPLED_OFF]);
 	if (row->extra[REPORT_MEMORY])
 		json__number(j, "memory_bytes", row->extra[REPORT_MEMORY]);
+	if (item->llvm.n) {
+		json__number(j, "llvm_ns", item->llvm.value);
+		json__number(j, "llvm_error_ns", sample_sum__error(&item->llvm));
+	}
 	json__put_open(j);
 	put_parts(j, item, names);
 	json__print(j, "}");

@@ -169,20 +169,22 @@ static const struct field unit[] = {
 	{"size", COUNT, "rustc's estimate; null: unknown"},
 };
 
-#define ITEM_FIELDS                                                                          \
-	{"executions", COUNT, "of queries about it; null: unknown"},                         \
-		{"executions_at_least", BOOL,                                                \
-		 "true: there may be more, by the compilers' tables; else missing"},         \
-		{"charged", COUNT, "executions without an item of their own, within; null"}, \
-		{"self_ns", NS, "of all of these, and of activities within"},                \
-		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},              \
-		{"self_by", TEXT, "samples, if times are by these; else missing"},           \
-		{"best_self_ns", NS, "self_ns; with self_by"},                               \
-		{"best_self_error_ns", NS, "its standard error; with self_by"},              \
-		{"sampled_off_ns", NS, "waits in these"},                                    \
-		{"memory_bytes", BYTES, "memory that page faults made resident in these"},   \
-	{                                                                                    \
-		"queries", LIST, "the three with the most time on the CPU"                   \
+#define ITEM_FIELDS                                                                            \
+	{"executions", COUNT, "of queries about it; null: unknown"},                           \
+		{"executions_at_least", BOOL,                                                  \
+		 "true: there may be more, by the compilers' tables; else missing"},           \
+		{"charged", COUNT, "executions without an item of their own, within; null"},   \
+		{"self_ns", NS, "of all of these, and of activities within"},                  \
+		{"self_cpu_ns", NS, "its part on the CPU; missing: all of it"},                \
+		{"self_by", TEXT, "samples, if times are by these; else missing"},             \
+		{"best_self_ns", NS, "self_ns; with self_by"},                                 \
+		{"best_self_error_ns", NS, "its standard error; with self_by"},                \
+		{"sampled_off_ns", NS, "waits in these"},                                      \
+		{"memory_bytes", BYTES, "memory that page faults made resident in these"},     \
+		{"llvm_ns", NS, "time of LLVM for it, by samples; missing: none, or unknown"}, \
+		{"llvm_error_ns", NS, "standard error of that"},                               \
+	{                                                                                      \
+		"queries", LIST, "the three with the most time on the CPU"                     \
 	}
 
 static const struct field item[] = {
@@ -482,6 +484,8 @@ static const struct field build_item[] = {
 	{"best_self_error_ns", NS, "its standard error; with self_by"},
 	{"sampled_off_ns", NS, "waits in these"},
 	{"memory_bytes", BYTES, "memory that page faults made resident in these"},
+	{"llvm_ns", NS, "time of LLVM for it, by samples; missing: none, or unknown"},
+	{"llvm_error_ns", NS, "standard error of that"},
 	{"query", TEXT, "the query with the most time on the CPU"},
 	{"query_self_ns", NS, "self time of this query for the item"},
 	{"query_self_cpu_ns", NS, "the best known part of that on the CPU"},
