@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "analyze/llvm.h"
+#include "analyze/llvm_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/code_name.h"
-#include "analyze/llvm_sums.h"
 #include "analyze/llvm_words.h"
 #include "base/array.h"
 
