@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "../fixtures/export_trace.h"
+#include "../fixtures/llvm_build.h"
 #include "../fixtures/sampled_build.h"
 
 static char *exported(struct export_job *job, size_t *size)
@@ -53,6 +54,24 @@ static void names_are_sent_once(void **state)
 	assert_int_equal(count(bytes, size, "memory touched"), 3);
 }
 
+/* One entry of a pass and a function in each stack, and their names once. */
+static void what_llvm_compiles_is_in_the_stack(void **state)
+{
+	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
+	struct export_job job = {};
+	_free_ char *bytes = NULL;
+	size_t size;
+
+	temporary_name(path);
+	llvm_build_write(path, true);
+	bytes = export_of(path, export_perfetto, &job, &size);
+	unlink(path);
+	assert_int_equal(count(bytes, size, "[app::generic_big]"), 1);
+	assert_int_equal(count(bytes, size, "[InstCombine]"), 1);
+	assert_int_equal(count(bytes, size, "[app::huge]"), 1);
+	assert_int_equal(count(bytes, size, "[app::small::s"), 100);
+}
+
 /* Waits have different durations: they are slices, with the stack as a text. */
 static void waits_are_slices_with_a_stack(void **state)
 {
@@ -83,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_as_they_were),
 		cmocka_unit_test(names_are_sent_once),
+		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
 		cmocka_unit_test(waits_are_slices_with_a_stack),
 		cmocka_unit_test(samples_beyond_the_size_limit_are_left_out),
 	};

@@ -127,6 +127,13 @@ int code_functions__find(struct code_functions *f, const struct trace_stack *ent
 	return find_interval(f, entry, out);
 }
 
+bool code_functions__is_of(const struct code_functions *f, uint32_t number, const char *part)
+{
+	uint32_t of = f->at[number].part;
+
+	return of != CODE_NO_PART && !strcmp(f->parts[of], part);
+}
+
 void code_functions__destroy(struct code_functions *f)
 {
 	for (uint32_t i = 0; i < f->n; i++)

@@ -45,6 +45,9 @@ struct code_functions {
 /* The number of what an entry stands for. 0 or -ENOMEM. */
 int code_functions__find(struct code_functions *f, const struct trace_stack *entry, uint32_t *out);
 
+/* Whether a function of this number is of a part (analyze/code_name.h). */
+bool code_functions__is_of(const struct code_functions *f, uint32_t number, const char *part);
+
 void code_functions__destroy(struct code_functions *f);
 
 #endif /* QPROF_ANALYZE_CODE_FUNCTIONS_H */

@@ -42,7 +42,6 @@ int llvm__process(struct llvm *l, const struct trace_process *p)
 /* Of an entry whose parent's place is known. */
 static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
 {
-	const struct code_function *function;
 	struct trace_stack entry;
 	uint32_t number;
 
@@ -54,11 +53,10 @@ static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
 		return 0;
 	if (code_functions__find(&l->code, &entry, &number))
 		return -ENOMEM;
-	function = &l->code.at[number];
-	if (function->part == CODE_NO_PART || strcmp(l->code.parts[function->part], CODE_LLVM))
+	if (!code_functions__is_of(&l->code, number, CODE_LLVM))
 		return 0;
 	place->native = number + 1;
-	number = llvm_words__find(function->name);
+	number = llvm_words__find(l->code.at[number].name);
 	if (number != LLVM_NO_WORDS)
 		place->words = (uint8_t)(number + 1);
 	return 0;

@@ -7,11 +7,11 @@
 
 #include "analyze/code_functions.h"
 #include "analyze/code_name.h"
-#include "analyze/generic_name.h"
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/table.h"
+#include "export/llvm_frames.h"
 
 #define NO_STACK "(no stack)"
 
@@ -29,11 +29,6 @@ struct cell {
 	uint64_t off_ns; /* the part that was off the CPU */
 };
 
-/* The pass of LLVM, and the function that it compiles; or NULL. */
-struct llvm_frames {
-	char *of[2];
-};
-
 struct flame_samples {
 	struct export_job *job;
 	uint8_t cause;
@@ -42,8 +37,7 @@ struct flame_samples {
 	struct flame *flame;	    /* until it is finished */
 	TABLE(struct place) places; /* by process << 32 | stack */
 	TABLE(struct cell) cells;   /* by number of a place << 32 | entry of LLVM */
-	struct llvm_frames *llvm;   /* by entry of LLVM */
-	uint32_t n_llvm;
+	struct llvm_frames llvm;
 	struct code_functions functions;
 	char **names; /* by number of a function */
 	uint32_t n_names;
@@ -66,6 +60,7 @@ int flame_samples__new(struct export_job *job, uint8_t cause, bool with_waits,
 	s->with_waits = with_waits;
 	s->source = options.stacks;
 	s->functions = (struct code_functions){.source = s->source, .texts = options.texts};
+	s->llvm = (struct llvm_frames){.r = job->r};
 	*out = take_ptr(s);
 	return 0;
 }
@@ -170,74 +165,16 @@ static uint32_t add_entry(struct flame_samples *s, uint32_t process, uint32_t pa
 	return node;
 }
 
-/* ---- What LLVM compiles ---------------------------------------------------------------------- */
-
-static char *in_brackets(const char *text)
-{
-	char *name;
-
-	return text && asprintf(&name, "[%s]", text) >= 0 ? name : NULL;
-}
-
-static int name_llvm(const struct flame_samples *s, const struct trace_llvm *entry,
-		     struct llvm_frames *frames)
-{
-	const struct trace_texts texts = s->functions.texts;
-
-	if (entry->pass != TRACE_NO_STRING) {
-		_free_ char *pass = llvm_pass_name(texts.text(texts.ctx, entry->pass));
-
-		frames->of[0] = in_brackets(pass);
-		if (!frames->of[0])
-			return -ENOMEM;
-	}
-	if (entry->function != TRACE_NO_STRING) {
-		_generic_name_ struct generic_name name = {};
-
-		if (generic_name__of(texts.text(texts.ctx, entry->function), &name))
-			return -ENOMEM;
-		frames->of[1] = in_brackets(name.path);
-		if (!frames->of[1])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* The names of an entry, which are made once; NULL: no memory. */
-static const struct llvm_frames *llvm_of(struct flame_samples *s, uint32_t id)
-{
-	const struct trace_llvm *entry = trace_reader__llvm(s->job->r, id);
-	struct llvm_frames *frames;
-
-	if (array__reserve_at(&s->llvm, id, &s->n_llvm, sizeof(*s->llvm)))
-		return NULL;
-	frames = &s->llvm[id];
-	if (!entry || frames->of[0] || frames->of[1])
-		return frames;
-	return name_llvm(s, entry, frames) ? NULL : frames;
-}
-
 static uint32_t add_llvm(struct flame_samples *s, uint32_t node, uint32_t id)
 {
-	const struct llvm_frames *frames = llvm_of(s, id);
+	const struct llvm_frame *frame = llvm_frames__of(&s->llvm, id);
 
-	if (!frames)
+	if (!frame)
 		return FLAME_NONE;
-	for (size_t i = 0; i < N_OF(frames->of) && node != FLAME_NONE; i++)
-		if (frames->of[i])
-			node = flame__add(s->flame, node, frames->of[i], strlen(frames->of[i]));
+	for (size_t i = 0; i < N_OF(frame->names) && node != FLAME_NONE; i++)
+		if (frame->names[i])
+			node = flame__add(s->flame, node, frame->names[i], strlen(frame->names[i]));
 	return node;
-}
-
-static bool is_llvm(struct flame_samples *s, const struct trace_stack *entry)
-{
-	uint32_t number, part;
-
-	if (entry->kind != TRACE_STACK_LOCATION ||
-	    code_functions__find(&s->functions, entry, &number))
-		return false;
-	part = s->functions.at[number].part;
-	return part != CODE_NO_PART && !strcmp(s->functions.parts[part], CODE_LLVM);
 }
 
 /* The path, from `node` on, with the pass and its function before the first function of LLVM. */
@@ -251,7 +188,7 @@ static uint32_t add_path(struct flame_samples *s, uint32_t node, uint32_t llvm)
 
 		if (stack_source__entry(&s->source, s->path[--s->n_path], &entry))
 			name = name_of(s, &entry);
-		if (name && !put && is_llvm(s, &entry)) {
+		if (name && !put && llvm_frames__precede(&s->functions, &entry)) {
 			node = add_llvm(s, node, llvm);
 			put = true;
 		}
@@ -303,11 +240,7 @@ void flame_samples__free(struct flame_samples *s)
 	flame__free(s->flame);
 	table__destroy(&s->places);
 	table__destroy(&s->cells);
-	for (uint32_t i = 0; i < s->n_llvm; i++) {
-		free(s->llvm[i].of[0]);
-		free(s->llvm[i].of[1]);
-	}
-	free(s->llvm);
+	llvm_frames__destroy(&s->llvm);
 	code_functions__destroy(&s->functions);
 	for (uint32_t i = 0; i < s->n_names; i++)
 		free(s->names[i]);

@@ -10,6 +10,7 @@
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "export/llvm_frames.h"
 #include "export/perfetto_fields.h"
 #include "export/protobuf.h"
 #include "trace/interner.h"
@@ -27,6 +28,10 @@ enum space {
 	SENT_FILE,
 };
 
+/* Names of what LLVM did, as functions, and stacks with these, have numbers from here on. */
+#define LLVM_FUNCTIONS (1u << 31)
+#define LLVM_STACKS    (1u << 31)
+
 /* Numbers are those of all sequences; iids are 1 more. */
 struct perfetto_samples {
 	struct export_job *job;
@@ -34,6 +39,10 @@ struct perfetto_samples {
 	struct code_functions functions;
 	struct interner files; /* by build id and path */
 	struct u64_map frames; /* kind << 32 | place -> number */
+	struct llvm_frames llvm;
+	struct interner llvm_names;
+	struct u64_map llvm_stacks; /* stack << 32 | entry of LLVM -> number */
+	uint32_t n_llvm_stacks;
 	uint32_t n_frames;
 	struct u64_map sent[TRACE_SAMPLE_CAUSES]; /* enum space << 32 | number */
 	bool begun[TRACE_SAMPLE_CAUSES];
@@ -53,6 +62,7 @@ int perfetto_samples__new(struct export_job *job, struct perfetto_samples **out)
 		return -ENOMEM;
 	s->job = job;
 	s->functions = (struct code_functions){.source = options.stacks, .texts = options.texts};
+	s->llvm = (struct llvm_frames){.r = job->r};
 	*out = s;
 	return 0;
 }
@@ -226,30 +236,114 @@ static int send_frame(struct perfetto_samples *s, uint8_t cause, const struct tr
 	return 0;
 }
 
-/* Frames come before the message that has their ids. */
-static int send_stack(struct perfetto_samples *s, uint8_t cause, uint32_t id)
+/* *iid: of a frame that is no code and has this name. */
+static int send_named(struct perfetto_samples *s, uint8_t cause, const char *name, uint32_t *iid)
+{
+	uint32_t number, function, file;
+	bool first;
+	int new;
+
+	if (interner__id(&s->llvm_names, name, &number, &first))
+		return -ENOMEM;
+	*iid = function = LLVM_FUNCTIONS + number;
+	new = is_new(s, cause, SENT_FRAME, function);
+	if (new <= 0)
+		return new;
+	put_string(s, INTERNED_FUNCTION_NAMES, function, name);
+	if (send_file(s, cause, NULL, &file))
+		return -ENOMEM;
+	protobuf__varint(&s->entry, ENTRY_IID, *iid);
+	protobuf__varint(&s->entry, FRAME_FUNCTION_ID, function);
+	protobuf__varint(&s->entry, FRAME_MAPPING_ID, file);
+	protobuf__varint(&s->entry, FRAME_REL_PC, function);
+	put_entry(s, INTERNED_FRAMES);
+	return 0;
+}
+
+/* Add the frames of an entry of LLVM to the stack in `packet`; none of TRACE_NO_LLVM. */
+static int put_llvm(struct perfetto_samples *s, uint8_t cause, uint32_t llvm)
+{
+	const struct llvm_frame *frame;
+
+	if (llvm == TRACE_NO_LLVM)
+		return 0;
+	frame = llvm_frames__of(&s->llvm, llvm);
+	if (!frame)
+		return -ENOMEM;
+	for (size_t i = 0; i < N_OF(frame->names); i++) {
+		uint32_t iid;
+
+		if (!frame->names[i])
+			continue;
+		if (send_named(s, cause, frame->names[i], &iid))
+			return -ENOMEM;
+		protobuf__varint(&s->packet, CALLSTACK_FRAME_IDS, iid);
+	}
+	return 0;
+}
+
+/* Add the frames of a stack to that in `packet`, with those of LLVM before its own functions. */
+static int put_frames(struct perfetto_samples *s, uint8_t cause, uint32_t id, uint32_t llvm)
 {
 	const struct stack_source *source = &s->functions.source;
 	struct trace_stack entry;
-	int new = is_new(s, cause, SENT_STACK, id);
 
-	if (new <= 0)
-		return new;
 	s->n_path = 0;
 	for (uint32_t at = id; stack_source__entry(source, at, &entry); at = entry.parent)
 		if (array__add(&s->path, &s->n_path, &s->path_capacity, &at))
 			return -ENOMEM;
-	byte_buffer__clear(&s->packet);
 	for (uint32_t i = s->n_path; i-- > 0;) {
 		uint32_t iid;
 
 		if (!stack_source__entry(source, s->path[i], &entry))
 			continue;
+		if (llvm != TRACE_NO_LLVM && llvm_frames__precede(&s->functions, &entry)) {
+			if (put_llvm(s, cause, llvm))
+				return -ENOMEM;
+			llvm = TRACE_NO_LLVM;
+		}
 		if (send_frame(s, cause, &entry, &iid))
 			return -ENOMEM;
 		protobuf__varint(&s->packet, CALLSTACK_FRAME_IDS, iid);
 	}
-	protobuf__varint(&s->packet, ENTRY_IID, id);
+	return put_llvm(s, cause, llvm);
+}
+
+/* The iid of the stack of a sample. */
+static int number_stack(struct perfetto_samples *s, const struct trace_sample *sample,
+			uint32_t *iid)
+{
+	uint64_t key = (uint64_t)sample->stack << 32 | sample->llvm;
+	uint32_t number;
+
+	*iid = sample->stack;
+	if (sample->llvm == TRACE_NO_LLVM)
+		return 0;
+	number = u64_map__get(&s->llvm_stacks, key);
+	if (number == U64_MAP_NONE) {
+		number = s->n_llvm_stacks++;
+		if (u64_map__put(&s->llvm_stacks, key, number))
+			return -ENOMEM;
+	}
+	*iid = LLVM_STACKS + number;
+	return 0;
+}
+
+/* *iid: of its stack; 0: it has none. Frames come before the message that has their ids. */
+static int send_stack(struct perfetto_samples *s, const struct trace_sample *sample, uint32_t *iid)
+{
+	uint8_t cause = sample->cause;
+	int new;
+
+	if (number_stack(s, sample, iid))
+		return -ENOMEM;
+	new = *iid == TRACE_NO_STACK ? 0 : is_new(s, cause, SENT_STACK, *iid);
+	if (new <= 0)
+		return new;
+	byte_buffer__clear(&s->packet);
+	if (put_frames(s, cause, sample->stack, sample->llvm))
+		return -ENOMEM;
+	protobuf__varint(&s->packet, ENTRY_IID, *iid);
 	protobuf__message(&s->interned, INTERNED_CALLSTACKS, &s->packet);
 	byte_buffer__clear(&s->packet);
 	return 0;
@@ -267,20 +361,20 @@ int perfetto_samples__add(struct perfetto_samples *s, const struct timeline_thre
 		[TRACE_CUT_TOO_DEEP] = UNWIND_MAX_FRAMES,
 	};
 	uint8_t cause = sample->cause;
+	uint32_t stack;
 	int err = 0;
 
 	if (cause != TRACE_SAMPLE_CPU && cause != TRACE_SAMPLE_FAULT)
 		return 0;
 	if (!s->begun[cause])
 		err = begin(s, cause);
-	if (!err && sample->stack != TRACE_NO_STACK)
-		err = send_stack(s, cause, sample->stack);
+	err = err ?: send_stack(s, sample, &stack);
 	if (err)
 		return err;
 	protobuf__varint(&s->entry, PERF_SAMPLE_PID, t->process->pid);
 	protobuf__varint(&s->entry, PERF_SAMPLE_TID, t->tid);
-	if (sample->stack != TRACE_NO_STACK)
-		protobuf__varint(&s->entry, PERF_SAMPLE_CALLSTACK_IID, sample->stack);
+	if (stack)
+		protobuf__varint(&s->entry, PERF_SAMPLE_CALLSTACK_IID, stack);
 	if (sample->cut != TRACE_CUT_NOT)
 		protobuf__varint(&s->entry, PERF_SAMPLE_UNWIND_ERROR, errors[sample->cut]);
 	protobuf__varint(&s->packet, PACKET_TIMESTAMP, sample->time_ns);
@@ -334,6 +428,9 @@ void perfetto_samples__free(struct perfetto_samples *s)
 	code_functions__destroy(&s->functions);
 	interner__destroy(&s->files);
 	u64_map__destroy(&s->frames);
+	u64_map__destroy(&s->llvm_stacks);
+	interner__destroy(&s->llvm_names);
+	llvm_frames__destroy(&s->llvm);
 	for (int cause = 0; cause < TRACE_SAMPLE_CAUSES; cause++)
 		u64_map__destroy(&s->sent[cause]);
 	free(s->path);
