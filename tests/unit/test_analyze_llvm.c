@@ -11,7 +11,7 @@ static void assert_ms(struct sample_sum sum, uint64_t ms)
 	assert_int_equal(sum.value, ms * LLVM_BUILD_PERIOD);
 }
 
-static const struct llvm_pass *pass(const struct llvm_rows *rows, const char *name)
+static const struct llvm_pass_row *pass(const struct llvm_rows *rows, const char *name)
 {
 	for (uint32_t i = 0; i < rows->n_passes; i++)
 		if (!strcmp(rows->passes[i].name, name))
@@ -228,7 +228,7 @@ static void the_reason_is_known_where_nothing_is(void **state)
 
 	llvm_build__make(&b, 0, false);
 	assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
-	assert_int_equal(rows.unknown, LLVM_NO_ENTRIES);
+	assert_int_equal(rows.unknown, LLVM_NOT_READ);
 	assert_ms(rows.totals.all, 123);
 	assert_int_equal(rows.n_passes, 0);
 	assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);

@@ -44,7 +44,7 @@ enum llvm_unknown {
 	LLVM_KNOWN,
 	LLVM_NO_SAMPLES, /* the CPU was not sampled */
 	LLVM_NOT_RUN,	 /* no sample is in LLVM */
-	LLVM_NO_ENTRIES, /* samples are in LLVM, and what it did was not read */
+	LLVM_NOT_READ,	 /* samples are in LLVM, and what it did was not read */
 };
 
 struct llvm_totals {
@@ -55,7 +55,7 @@ struct llvm_totals {
 	struct sample_sum no_function;
 };
 
-struct llvm_pass {
+struct llvm_pass_row {
 	char *name;	  /* that LLVM's type has, without "Pass" at its end; NULL: not known */
 	const char *type; /* the whole name of the type, the trace's; or NULL */
 	bool codegen;	  /* of the code generator */
@@ -109,7 +109,7 @@ struct llvm_rest {
 struct llvm_rows {
 	struct llvm_totals totals;
 	enum llvm_unknown unknown;
-	struct llvm_pass *passes;
+	struct llvm_pass_row *passes;
 	struct llvm_function *functions;
 	struct llvm_generic *generics;
 	struct llvm_rest *rests;

@@ -87,7 +87,7 @@ static int add_pass(struct making *m, const struct llvm_cell *cell)
 	if (!known)
 		return -ENOMEM;
 	if (known->row == NONE) {
-		struct llvm_pass row = {.codegen = cell->entry.codegen};
+		struct llvm_pass_row row = {.codegen = cell->entry.codegen};
 
 		if (cell->entry.pass != TRACE_NO_STRING) {
 			row.type = text_of(m, cell->entry.pass);
@@ -349,7 +349,7 @@ static int compare(const struct sample_sum *x, const char *x_name, const struct 
                                                                       \
 		return compare(&x->self, x->text, &y->self, y->text); \
 	}
-DEFINE_ORDER(llvm_pass, name)
+DEFINE_ORDER(llvm_pass_row, name)
 DEFINE_ORDER(llvm_function, symbol)
 DEFINE_ORDER(llvm_generic, path)
 DEFINE_ORDER(llvm_rest, name)
@@ -357,7 +357,7 @@ DEFINE_ORDER(llvm_rest, name)
 static void sort(struct llvm_rows *rows)
 {
 	if (rows->n_passes)
-		qsort(rows->passes, rows->n_passes, sizeof(*rows->passes), by_llvm_pass);
+		qsort(rows->passes, rows->n_passes, sizeof(*rows->passes), by_llvm_pass_row);
 	if (rows->n_functions)
 		qsort(rows->functions, rows->n_functions, sizeof(*rows->functions),
 		      by_llvm_function);
@@ -373,7 +373,7 @@ static enum llvm_unknown unknown_of(const struct llvm *l)
 		return LLVM_NO_SAMPLES;
 	if (!l->totals.all.n)
 		return LLVM_NOT_RUN;
-	return l->n_entries ? LLVM_KNOWN : LLVM_NO_ENTRIES;
+	return l->n_entries ? LLVM_KNOWN : LLVM_NOT_READ;
 }
 
 int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,

@@ -16,7 +16,7 @@ static void put_passes(struct json *j, const struct llvm_rows *rows)
 {
 	json__array(j, "passes");
 	for (uint32_t i = 0; i < rows->n_passes && !j->err; i++) {
-		const struct llvm_pass *pass = &rows->passes[i];
+		const struct llvm_pass_row *pass = &rows->passes[i];
 
 		json__line(j, i);
 		json__text(j, "name", pass->name);

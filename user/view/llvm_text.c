@@ -87,7 +87,7 @@ static void print_unknown(FILE *out, enum llvm_unknown unknown)
 	static const char *const why[] = {
 		[LLVM_NO_SAMPLES] = "the CPU was not sampled: LLVM's passes are known by samples",
 		[LLVM_NOT_RUN] = "no sample is in LLVM: it did not run, or too shortly",
-		[LLVM_NO_ENTRIES] =
+		[LLVM_NOT_READ] =
 			"LLVM's passes and functions were not read: the recording is of an older "
 			"version, or\nLLVM is part of another library, or not as it is known to be",
 	};
@@ -198,7 +198,7 @@ static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
 	table__name_last(t);
 	table__keep_of_name(t, NAME_KEPT);
 	for (uint32_t i = 0; i < rows->n_passes; i++) {
-		const struct llvm_pass *pass = &rows->passes[i];
+		const struct llvm_pass_row *pass = &rows->passes[i];
 
 		if (!is_shown(opt, &pass->self, all) || n++ >= most(opt, rows->n_passes))
 			continue;
@@ -326,7 +326,7 @@ static int print_chosen(FILE *out, const struct llvm_rows *rows, const struct re
 
 static int passes_by_name(const void *a, const void *b)
 {
-	const struct llvm_pass *x = a, *y = b;
+	const struct llvm_pass_row *x = a, *y = b;
 
 	return strcmp(x->name ?: "", y->name ?: "");
 }
