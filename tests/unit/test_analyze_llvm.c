@@ -146,6 +146,79 @@ static void what_is_of_no_function_has_a_name(void **state)
 	}
 }
 
+/* A trace of its own: strings, functions, and stacks of one function. */
+static const char *own_text(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {"FunctionToLoopPassAdaptor",
+					    "ModuleToPostOrderCGSCCPassAdaptor", "GVNPass",
+					    "_RNvCs1_3app4huge"};
+
+	return texts[id];
+}
+
+static const struct trace_stack *own_stack(const void *ctx, uint32_t id)
+{
+	static const struct trace_stack stacks[] = {
+		{}, {.place = 1}, {.parent = 1, .place = 2}, {.parent = 1, .place = 3}};
+
+	return id < N_OF(stacks) ? &stacks[id] : NULL;
+}
+
+static bool own_location(const void *ctx, uint32_t locindex, struct trace_location *out)
+{
+	static const struct trace_function functions[] = {
+		{.first = 1, .name = "llvm::PassManager::run", .file = LLVM_BUILD_LIB},
+		{.first = 2, .name = "llvm::LICMPass::run", .file = LLVM_BUILD_LIB},
+		{.first = 3, .name = "llvm::InlinerPass::run", .file = LLVM_BUILD_LIB},
+	};
+
+	out->function = &functions[locindex - 1];
+	return true;
+}
+
+static const struct trace_llvm *own_entry(const void *ctx, uint32_t id)
+{
+	static const struct trace_llvm entries[] = {
+		{.pass = 0, .function = 3, .scope = TRACE_LLVM_FUNCTION},
+		{.pass = 1, .function = TRACE_NO_STRING, .scope = TRACE_LLVM_MODULE},
+		{.pass = 2, .function = 3, .scope = TRACE_LLVM_FUNCTION}};
+
+	return id ? &entries[id - 1] : NULL;
+}
+
+/* LLVM makes no entry for passes over loops, and over functions that call each other. */
+static void a_pass_behind_an_adaptor_is_in_the_stack(void **state)
+{
+	const struct llvm_source source = {.entry = own_entry};
+	const struct stack_source stacks = {.entry = own_stack, .locate = own_location};
+	const struct trace_texts texts = {.text = own_text};
+	/* An entry of LLVM and a stack each. */
+	static const uint32_t samples[][2] = {{1, 1}, {1, 2}, {1, 2}, {2, 3}, {2, 3},
+					      {2, 3}, {3, 2}, {3, 2}, {3, 2}, {3, 2}};
+	_llvm_rows_ struct llvm_rows rows = {};
+	_llvm_ struct llvm *l = NULL;
+
+	assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
+	for (size_t i = 0; i < N_OF(samples); i++) {
+		const struct trace_sample sample = {.value = LLVM_BUILD_PERIOD,
+						    .cause = TRACE_SAMPLE_CPU,
+						    .llvm = samples[i][0],
+						    .stack = samples[i][1]};
+
+		assert_int_equal(llvm__sample(l, &sample), 0);
+	}
+	assert_int_equal(llvm__rows(l, NULL, NULL, &rows), 0);
+	assert_int_equal(rows.n_passes, 4);
+	assert_ms(pass(&rows, "GVN")->self, 4);
+	assert_ms(pass(&rows, "Inliner")->self, 3);
+	assert_string_equal(pass(&rows, "Inliner")->type, "InlinerPass");
+	assert_ms(pass(&rows, "LICM")->self, 2);
+	assert_ms(pass(&rows, "FunctionToLoopPassAdaptor")->self, 1);
+	assert_int_equal(rows.n_rests, 1);
+	assert_string_equal(rows.rests[0].name, "Inliner");
+	assert_int_equal(rows.rests[0].kind, LLVM_REST_PASS);
+}
+
 static bool is_huge(const void *ctx, const char *name)
 {
 	return !strcmp(name, "app::huge");
@@ -248,6 +321,7 @@ int main(void)
 		cmocka_unit_test(instances_are_added_up),
 		cmocka_unit_test(functions_are_symbols),
 		cmocka_unit_test(what_is_of_no_function_has_a_name),
+		cmocka_unit_test(a_pass_behind_an_adaptor_is_in_the_stack),
 		cmocka_unit_test(the_passes_of_a_function),
 		cmocka_unit_test(items_and_all_instances_are_asked_for),
 		cmocka_unit_test(the_reason_is_known_where_nothing_is),

@@ -56,9 +56,9 @@ struct llvm_totals {
 };
 
 struct llvm_pass_row {
-	char *name;	  /* that LLVM's type has, without "Pass" at its end; NULL: not known */
-	const char *type; /* the whole name of the type, the trace's; or NULL */
-	bool codegen;	  /* of the code generator */
+	char *name;   /* that LLVM's type has, without "Pass" at its end; NULL: not known */
+	char *type;   /* the whole name of the type; or NULL */
+	bool codegen; /* of the code generator */
 	struct sample_sum self;
 };
 

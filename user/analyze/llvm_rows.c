@@ -39,14 +39,16 @@ struct making {
 	struct interner crates;
 	const char **crate_names; /* by number */
 	uint32_t n_crate_names;
-	TABLE(struct { uint32_t row; }) passes; /* by string of the type << 1 | codegen */
-	TABLE(struct use) uses;			/* by generic << 32 | crate */
+	struct interner pass_keys; /* the number of each is that of the row */
+	struct u64_map passes;	   /* string of the type << 1 | codegen -> row */
+	TABLE(struct use) uses;	   /* by generic << 32 | crate */
 };
 
 static void making__clear(struct making *m)
 {
 	table__destroy(&m->named);
-	table__destroy(&m->passes);
+	u64_map__destroy(&m->passes);
+	interner__destroy(&m->pass_keys);
 	table__destroy(&m->uses);
 	interner__destroy(&m->symbols);
 	interner__destroy(&m->definitions);
@@ -78,30 +80,66 @@ char *llvm_pass_name(const char *type)
 	return strdup(type);
 }
 
+/* The type of the pass of a cell, as the entry or the stack has it. Empty: not known. */
+static char *pass_type(const struct making *m, const struct llvm_at *at)
+{
+	const char *native;
+	size_t len;
+
+	if (at->native != LLVM_NO_NATIVE) {
+		len = llvm_native_pass(m->of->code.at[at->native].name, &native);
+		return strndup(native, len);
+	}
+	return strdup(at->entry.pass == TRACE_NO_STRING ? "" : text_of(m, at->entry.pass));
+}
+
+/* The row of a type, which is taken. */
+static int add_pass_row(struct making *m, char *type, bool codegen)
+{
+	struct llvm_pass_row row = {.codegen = codegen};
+	struct llvm_rows *rows = m->rows;
+
+	if (*type) {
+		row.type = type;
+		row.name = llvm_pass_name(type);
+	} else {
+		free(type);
+	}
+	if ((row.type && !row.name) ||
+	    array__add(&rows->passes, &rows->n_passes, &m->passes_capacity, &row)) {
+		free(row.type);
+		free(row.name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_pass(struct making *m, const struct llvm_at *at, uint32_t *out)
+{
+	_free_ char *type = pass_type(m, at), *key = NULL;
+	bool is_new;
+
+	if (!type || asprintf(&key, "%d %s", at->entry.codegen, type) < 0) {
+		key = NULL;
+		return -ENOMEM;
+	}
+	if (interner__id(&m->pass_keys, key, out, &is_new))
+		return -ENOMEM;
+	return is_new ? add_pass_row(m, take_ptr(type), at->entry.codegen) : 0;
+}
+
 static int add_pass(struct making *m, const struct llvm_cell *cell)
 {
-	struct llvm_rows *rows = m->rows;
-	uint64_t key = (uint64_t)cell->entry.pass << 1 | cell->entry.codegen;
-	__auto_type known = table__get(&m->passes, key, .row = NONE);
+	uint64_t key = (uint64_t)cell->at.entry.pass << 1 | cell->at.entry.codegen;
+	uint32_t row = cell->at.native == LLVM_NO_NATIVE ? u64_map__get(&m->passes, key) : NONE;
 
-	if (!known)
-		return -ENOMEM;
-	if (known->row == NONE) {
-		struct llvm_pass_row row = {.codegen = cell->entry.codegen};
-
-		if (cell->entry.pass != TRACE_NO_STRING) {
-			row.type = text_of(m, cell->entry.pass);
-			row.name = llvm_pass_name(row.type);
-			if (!row.name)
-				return -ENOMEM;
-		}
-		if (array__add(&rows->passes, &rows->n_passes, &m->passes_capacity, &row)) {
-			free(row.name);
+	if (row == NONE) {
+		if (find_pass(m, &cell->at, &row))
 			return -ENOMEM;
-		}
-		known->row = rows->n_passes - 1;
+		if (cell->at.native == LLVM_NO_NATIVE && u64_map__put(&m->passes, key, row))
+			return -ENOMEM;
 	}
-	sample_sum__add(&rows->passes[known->row].self, &cell->self);
+	sample_sum__add(&m->rows->passes[row].self, &cell->self);
 	return 0;
 }
 
@@ -134,7 +172,8 @@ static int find_generic(struct making *m, const struct llvm_cell *cell, struct g
 	}
 	row.symbols = 1;
 	if (source->instances)
-		row.instances = source->instances(source->ctx, cell->process, cell->entry.function);
+		row.instances =
+			source->instances(source->ctx, cell->process, cell->at.entry.function);
 	row.path = name->path;
 	row.crate = name->crate;
 	if (array__add(&rows->generics, &rows->n_generics, &m->generics_capacity, &row))
@@ -155,7 +194,7 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 {
 	struct llvm_rows *rows = m->rows;
 	const struct llvm_source *source = &m->of->source;
-	struct llvm_function row = {.symbol = text_of(m, cell->entry.function),
+	struct llvm_function row = {.symbol = text_of(m, cell->at.entry.function),
 				    .item = TRACE_NO_STRING};
 	_free_ char *base = strndup(row.symbol, generic_name_symbol_length(row.symbol));
 	_free_ char *path = base ? function_name(base) : NULL;
@@ -171,7 +210,7 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 	    find_generic(m, cell, &name, &m->generic_of[rows->n_functions]))
 		return -ENOMEM;
 	if (source->item)
-		row.item = source->item(source->ctx, cell->process, cell->entry.function);
+		row.item = source->item(source->ctx, cell->process, cell->at.entry.function);
 	if (row.item != TRACE_NO_STRING)
 		row.item_path = text_of(m, row.item);
 	row.path = path;
@@ -185,7 +224,7 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 /* Of a string that was not looked up so far. Symbols that differ in their suffix are one. */
 static int find_symbol(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
-	const char *symbol = text_of(m, cell->entry.function);
+	const char *symbol = text_of(m, cell->at.entry.function);
 	_free_ char *base = strndup(symbol, generic_name_symbol_length(symbol));
 	uint32_t number;
 	bool is_new;
@@ -225,14 +264,14 @@ static int add_use(struct making *m, const struct llvm_cell *cell, uint32_t gene
 
 static int add_function_time(struct making *m, const struct llvm_cell *cell, bool *wanted)
 {
-	struct named *named = table__find(&m->named, cell->entry.function);
+	struct named *named = table__find(&m->named, cell->at.entry.function);
 	struct llvm_function *function;
 	uint32_t number, generic;
 
 	if (named) {
 		number = named->function;
 	} else if (find_symbol(m, cell, &number) ||
-		   !table__get(&m->named, cell->entry.function, .function = number)) {
+		   !table__get(&m->named, cell->at.entry.function, .function = number)) {
 		return -ENOMEM;
 	}
 	*wanted = number != NONE;
@@ -240,7 +279,7 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 		return 0;
 	function = &m->rows->functions[number];
 	sample_sum__add(&function->self, &cell->self);
-	if (cell->entry.scope == TRACE_LLVM_SCC)
+	if (cell->at.entry.scope == TRACE_LLVM_SCC)
 		sample_sum__add(&function->components, &cell->self);
 	generic = m->generic_of[number];
 	sample_sum__add(&m->rows->generics[generic].self, &cell->self);
@@ -253,7 +292,8 @@ static int add_cells(struct making *m)
 		const struct llvm_cell *cell = &m->of->cells.at[i];
 		bool wanted = !m->wants;
 
-		if (cell->entry.function != TRACE_NO_STRING && add_function_time(m, cell, &wanted))
+		if (cell->at.entry.function != TRACE_NO_STRING &&
+		    add_function_time(m, cell, &wanted))
 			return -ENOMEM;
 		if (wanted && add_pass(m, cell))
 			return -ENOMEM;
@@ -299,6 +339,22 @@ static void name_generics(struct llvm_rows *rows, const uint32_t *generic_of)
 	}
 }
 
+/* The name of a pass by the number of its function; NULL: no memory. */
+static char *native_pass(const struct making *m, uint32_t number)
+{
+	const char *pass;
+	size_t len = llvm_native_pass(m->of->code.at[number].name, &pass);
+	_free_ char *type = strndup(pass, len);
+
+	return type ? llvm_pass_name(type) : NULL;
+}
+
+static enum llvm_rest_kind rest_kind(uint64_t key)
+{
+	return key >> 32 == LLVM_REST_STACK_PASS ? LLVM_REST_PASS
+						 : (enum llvm_rest_kind)(key >> 32);
+}
+
 /* NULL: no memory. */
 static char *rest_name(const struct making *m, uint64_t key)
 {
@@ -309,6 +365,8 @@ static char *rest_name(const struct making *m, uint64_t key)
 		return strdup(llvm_words__text(number));
 	case LLVM_REST_PASS:
 		return llvm_pass_name(text_of(m, number));
+	case LLVM_REST_STACK_PASS:
+		return native_pass(m, number);
 	case LLVM_REST_NATIVE:
 		return strdup(m->of->code.at[number].name);
 	}
@@ -323,7 +381,7 @@ static int add_rests(struct making *m)
 		const struct llvm_rest_sum *sum = &m->of->rests.at[i];
 		struct llvm_rest row = {
 			.name = rest_name(m, sum->key),
-			.kind = (enum llvm_rest_kind)(sum->key >> 32),
+			.kind = rest_kind(sum->key),
 			.self = sum->self,
 		};
 
@@ -395,8 +453,10 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 
 void llvm_rows__clear(struct llvm_rows *rows)
 {
-	for (uint32_t i = 0; i < rows->n_passes; i++)
+	for (uint32_t i = 0; i < rows->n_passes; i++) {
 		free(rows->passes[i].name);
+		free(rows->passes[i].type);
+	}
 	for (uint32_t i = 0; i < rows->n_functions; i++)
 		free(rows->functions[i].path);
 	for (uint32_t i = 0; i < rows->n_generics; i++) {

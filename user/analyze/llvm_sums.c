@@ -12,6 +12,7 @@
 /* What an entry of stacks, with those around it, says of LLVM. */
 struct llvm_place {
 	uint32_t native; /* number of the innermost function of LLVM, plus 1 */
+	uint32_t pass;	 /* likewise, of the function run() of a pass */
 	uint8_t words;	 /* index in the words, plus 1 */
 	bool known;
 };
@@ -43,6 +44,7 @@ int llvm__process(struct llvm *l, const struct trace_process *p)
 static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
 {
 	struct trace_stack entry;
+	const char *pass;
 	uint32_t number;
 
 	if (!stack_source__entry(&l->code.source, id, &entry))
@@ -56,6 +58,8 @@ static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
 	if (!code_functions__is_of(&l->code, number, CODE_LLVM))
 		return 0;
 	place->native = number + 1;
+	if (llvm_native_pass(l->code.at[number].name, &pass))
+		place->pass = number + 1;
 	number = llvm_words__find(l->code.at[number].name);
 	if (number != LLVM_NO_WORDS)
 		place->words = (uint8_t)(number + 1);
@@ -83,6 +87,43 @@ static int place_of(struct llvm *l, uint32_t stack, struct llvm_place *out)
 	return 0;
 }
 
+size_t llvm_native_pass(const char *native, const char **pass)
+{
+	static const char begin[] = "llvm::", end[] = "Pass::run";
+	size_t len = strlen(native), ends = strlen(end);
+
+	if (strncmp(native, begin, strlen(begin)) || len < strlen(begin) + ends ||
+	    strcmp(native + len - ends, end))
+		return 0;
+	*pass = native + strlen(begin);
+	return (size_t)(native + len - strlen("::run") - *pass);
+}
+
+/*
+ * Adaptors run the passes over loops and over functions that call each other, for which LLVM makes
+ * no entry.
+ */
+static bool is_adaptor(const struct llvm *l, const struct trace_llvm *entry)
+{
+	static const char end[] = "Adaptor";
+	const char *pass =
+		entry->pass == TRACE_NO_STRING ? "" : l->texts.text(l->texts.ctx, entry->pass);
+	size_t len = strlen(pass);
+
+	return len > strlen(end) && !strcmp(pass + len - strlen(end), end);
+}
+
+/* The number of an entry with the pass that a stack shows; TABLE_NONE: no memory. */
+static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *entry,
+			  const struct llvm_place *place)
+{
+	uint32_t native = place->pass && is_adaptor(l, entry) ? place->pass - 1 : LLVM_NO_NATIVE;
+	struct llvm_at *at =
+		table__get(&l->ats, (uint64_t)id << 32 | native, .entry = *entry, .native = native);
+
+	return at ? (uint32_t)(at - l->ats.at) : TABLE_NONE;
+}
+
 /* ---- Samples --------------------------------------------------------------------------------- */
 
 static const struct trace_llvm *entry_of(const struct llvm *l, uint32_t id)
@@ -91,10 +132,13 @@ static const struct trace_llvm *entry_of(const struct llvm *l, uint32_t id)
 }
 
 /* What names the time of no function. */
-static uint64_t rest_key(const struct trace_llvm *entry, const struct llvm_place *place)
+static uint64_t rest_key(const struct llvm *l, const struct trace_llvm *entry,
+			 const struct llvm_place *place)
 {
 	if (place->words)
 		return (uint64_t)LLVM_REST_WORDS << 32 | (place->words - 1u);
+	if (entry && place->pass && is_adaptor(l, entry))
+		return (uint64_t)LLVM_REST_STACK_PASS << 32 | (place->pass - 1);
 	if (entry && entry->pass != TRACE_NO_STRING)
 		return (uint64_t)LLVM_REST_PASS << 32 | entry->pass;
 	if (place->native)
@@ -118,7 +162,7 @@ static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_
 static int add_rest(struct llvm *l, const struct trace_llvm *entry, const struct llvm_place *place,
 		    const struct sample_sum *one)
 {
-	uint64_t key = rest_key(entry, place);
+	uint64_t key = rest_key(l, entry, place);
 	struct llvm_rest_sum *rest = table__get(&l->rests, key, .key = key);
 
 	if (!rest)
@@ -135,6 +179,7 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	struct llvm_place place;
 	struct llvm_cell *cell;
 	bool is_rest = !entry || entry->function == TRACE_NO_STRING;
+	uint32_t number;
 
 	if (sample->cause != TRACE_SAMPLE_CPU)
 		return 0;
@@ -150,8 +195,11 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 		return -ENOMEM;
 	if (!entry)
 		return 0;
-	cell = table__get(&l->cells, (uint64_t)sample->process << 32 | sample->llvm,
-			  .process = sample->process, .entry = *entry);
+	number = number_of(l, sample->llvm, entry, &place);
+	if (number == TABLE_NONE)
+		return -ENOMEM;
+	cell = table__get(&l->cells, (uint64_t)sample->process << 32 | number,
+			  .process = sample->process, .at = l->ats.at[number]);
 	if (!cell)
 		return -ENOMEM;
 	sample_sum__add(&cell->self, &one);
@@ -167,6 +215,7 @@ void llvm__free(struct llvm *l)
 	if (!l)
 		return;
 	code_functions__destroy(&l->code);
+	table__destroy(&l->ats);
 	table__destroy(&l->cells);
 	table__destroy(&l->rests);
 	free(l->places);

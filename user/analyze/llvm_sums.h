@@ -7,15 +7,29 @@
 #include "analyze/llvm.h"
 #include "base/table.h"
 
-/* The samples of a process with one entry. */
+#define LLVM_NO_NATIVE UINT32_MAX
+
+/* An entry, and the pass that the stack shows where the entry has an adaptor. */
+struct llvm_at {
+	struct trace_llvm entry;
+	uint32_t native; /* number of its function run(), or LLVM_NO_NATIVE */
+};
+
+/* The samples of a process with one of these. */
 struct llvm_cell {
 	uint32_t process;
-	struct trace_llvm entry;
+	struct llvm_at at;
 	struct sample_sum self;
 };
 
+/* "InlinerPass" of "llvm::InlinerPass::run"; 0: the function is of no pass. */
+size_t llvm_native_pass(const char *native, const char **pass);
+
+/* A kind of names beside those of enum llvm_rest_kind: of a pass that the stack shows. */
+#define LLVM_REST_STACK_PASS (LLVM_REST_UNKNOWN + 1)
+
 struct llvm_rest_sum {
-	uint64_t key; /* enum llvm_rest_kind << 32 | number of the name */
+	uint64_t key; /* kind << 32 | number of the name */
 	struct sample_sum self;
 };
 
@@ -30,7 +44,8 @@ struct llvm {
 	uint32_t n_known;
 	const char **crates; /* by process */
 	uint32_t n_crates;
-	TABLE(struct llvm_cell) cells;	   /* by process << 32 | entry */
+	TABLE(struct llvm_at) ats;	   /* by entry << 32 | native */
+	TABLE(struct llvm_cell) cells;	   /* by process << 32 | number of these */
 	TABLE(struct llvm_rest_sum) rests; /* by key */
 	struct llvm_totals totals;
 	uint64_t n_samples; /* of the CPU */

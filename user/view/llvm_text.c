@@ -60,9 +60,16 @@ static void print_works(FILE *out, const struct llvm_totals *t)
 	}
 }
 
+/* So that the line fits. */
+static double percent_of(const struct sample_sum *part, const struct sample_sum *all)
+{
+	return 100 * (double)part->value / (double)all->value;
+}
+
 void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows)
 {
 	const struct llvm_totals *t = &rows->totals;
+	const struct llvm_pass_row *first = rows->passes;
 	_free_ char *name = NULL;
 	char buf[FORMAT_MAX];
 
@@ -73,12 +80,13 @@ void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows)
 		fputs(", of passes and functions that were not read\n", out);
 		return;
 	}
-	print_works(out, t);
-	if (rows->n_passes && rows->passes[0].name)
-		name = format_clean(rows->passes[0].name);
+	fprintf(out, ": %.0f %% %s, %.0f %% %s", percent_of(&t->of[LLVM_MACHINE_CODE], &t->all),
+		works[LLVM_MACHINE_CODE], percent_of(&t->of[LLVM_OPTIMISES], &t->all),
+		works[LLVM_OPTIMISES]);
+	if (rows->n_passes && first->name)
+		name = format_clean(first->name);
 	if (name)
-		fprintf(out, "; first: %s %s %%", name,
-			format_percent(buf, rows->passes[0].self.value, t->all.value));
+		fprintf(out, "; first: %s %.0f %%", name, percent_of(&first->self, &t->all));
 	fputc('\n', out);
 }
 

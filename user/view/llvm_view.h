@@ -16,7 +16,7 @@ int llvm_text(FILE *out, const struct report_options *opt);
 void llvm_json(struct json *j, const struct report_options *opt);
 
 /*
- * Print "LLVM 12.4 s: 41.2 % machine code, 38.0 % optimisation; first: InstCombine 8.1 %" for the
+ * Print "LLVM 12.4 s: 41 % machine code, 38 % optimisation; first: InstCombine 8 %" for the
  * report of a build, after `lead`; nothing if no sample is in LLVM.
  */
 void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows);
