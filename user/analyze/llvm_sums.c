@@ -100,16 +100,19 @@ size_t llvm_native_pass(const char *native, const char **pass)
 }
 
 /*
- * Adaptors run the passes over loops and over functions that call each other, for which LLVM makes
- * no entry.
+ * Whether the stack may know more: of a pass without a name, and of adaptors, which run the passes
+ * over loops and over functions that call each other, for which LLVM makes no entry.
  */
-static bool is_adaptor(const struct llvm *l, const struct trace_llvm *entry)
+static bool is_vague(const struct llvm *l, const struct trace_llvm *entry)
 {
 	static const char end[] = "Adaptor";
-	const char *pass =
-		entry->pass == TRACE_NO_STRING ? "" : l->texts.text(l->texts.ctx, entry->pass);
-	size_t len = strlen(pass);
+	const char *pass;
+	size_t len;
 
+	if (entry->pass == TRACE_NO_STRING)
+		return true;
+	pass = l->texts.text(l->texts.ctx, entry->pass);
+	len = strlen(pass);
 	return len > strlen(end) && !strcmp(pass + len - strlen(end), end);
 }
 
@@ -117,7 +120,7 @@ static bool is_adaptor(const struct llvm *l, const struct trace_llvm *entry)
 static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *entry,
 			  const struct llvm_place *place)
 {
-	uint32_t native = place->pass && is_adaptor(l, entry) ? place->pass - 1 : LLVM_NO_NATIVE;
+	uint32_t native = place->pass && is_vague(l, entry) ? place->pass - 1 : LLVM_NO_NATIVE;
 	struct llvm_at *at =
 		table__get(&l->ats, (uint64_t)id << 32 | native, .entry = *entry, .native = native);
 
@@ -137,7 +140,7 @@ static uint64_t rest_key(const struct llvm *l, const struct trace_llvm *entry,
 {
 	if (place->words)
 		return (uint64_t)LLVM_REST_WORDS << 32 | (place->words - 1u);
-	if (entry && place->pass && is_adaptor(l, entry))
+	if (entry && place->pass && is_vague(l, entry))
 		return (uint64_t)LLVM_REST_STACK_PASS << 32 | (place->pass - 1);
 	if (entry && entry->pass != TRACE_NO_STRING)
 		return (uint64_t)LLVM_REST_PASS << 32 | entry->pass;

@@ -9,7 +9,7 @@
 
 #define LLVM_NO_NATIVE UINT32_MAX
 
-/* An entry, and the pass that the stack shows where the entry has an adaptor. */
+/* An entry, and the pass that the stack shows where the entry has none, or an adaptor. */
 struct llvm_at {
 	struct trace_llvm entry;
 	uint32_t native; /* number of its function run(), or LLVM_NO_NATIVE */

@@ -13,7 +13,7 @@
 #include "view/wrap.h"
 
 /* Minimum columns of a name; other columns are left out first. */
-#define NAME_KEPT 28
+#define NAME_KEPT 36
 
 /* Rows of functions above the passes of several. */
 #define FUNCTIONS_SHOWN 10
@@ -211,7 +211,9 @@ static int print_passes(FILE *out, const struct llvm_rows *rows, uint64_t all,
 		if (!is_shown(opt, &pass->self, all) || n++ >= most(opt, rows->n_passes))
 			continue;
 		add_times(t, &pass->self, all);
-		table__cell(t, works[pass->codegen ? LLVM_MACHINE_CODE : LLVM_OPTIMISES]);
+		table__cell(t, pass->codegen ? works[LLVM_MACHINE_CODE]
+			       : pass->name  ? works[LLVM_OPTIMISES]
+					     : "");
 		table__cell(t, pass->name ?: UNKNOWN);
 	}
 	err = table__print_within(t, out, opt->width, "report --wide");
@@ -244,31 +246,59 @@ static int add_crates(struct table *t, const struct llvm_generic *generic)
 	return 0;
 }
 
+/* Of a single crate, all are used in it. */
+static bool has_several_crates(const struct llvm_rows *rows)
+{
+	const char *first = rows->n_generics ? rows->generics[0].crates[0].crate : NULL;
+
+	for (uint32_t i = 0; i < rows->n_generics; i++) {
+		const struct llvm_generic *generic = &rows->generics[i];
+
+		if (generic->n_crates > 1 ||
+		    strcmp(generic->crates[0].crate ?: UNKNOWN, first ?: UNKNOWN) != 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_generic(struct table *t, const struct llvm_generic *generic, uint64_t all,
+		       bool crates)
+{
+	char buf[FORMAT_MAX];
+
+	add_times(t, &generic->self, all);
+	table__cell(t, llvm_instances(buf, generic));
+	table__cell(t, generic->crate ?: "-");
+	if (crates && add_crates(t, generic))
+		return -ENOMEM;
+	table__cell(t, generic->path);
+	return 0;
+}
+
 static int print_generics(FILE *out, const struct llvm_rows *rows, uint64_t all,
 			  const struct report_options *opt)
 {
-	const struct table_column columns[] = {
-		{"self", 0},	   {"+-", 0},	   {share_title(opt), 0}, {"instances", 0},
-		{"defined in", 0}, {"used in", 0}, {"function", 0}};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
-	char buf[FORMAT_MAX];
+	bool crates = has_several_crates(rows);
+	struct table_column columns[] = {{"self", 0},	   {"+-", 0},	      {share_title(opt), 0},
+					 {"instances", 0}, {"defined in", 0}, {"used in", 0},
+					 {"function", 0}};
+	_table_ struct table *t = NULL;
 	size_t n = 0;
 	int err = 0;
 
+	if (!crates)
+		columns[5] = columns[6];
+	t = table__new(columns, N_OF(columns) - !crates);
 	table__name_last(t);
 	table__keep_of_name(t, NAME_KEPT);
+	table__cut_beginnings(t);
 	table__spare(t, "+-");
 	table__spare(t, share_title(opt));
 	for (uint32_t i = 0; i < rows->n_generics && !err; i++) {
 		const struct llvm_generic *generic = &rows->generics[i];
 
-		if (!is_shown(opt, &generic->self, all) || n++ >= most(opt, rows->n_generics))
-			continue;
-		add_times(t, &generic->self, all);
-		table__cell(t, llvm_instances(buf, generic));
-		table__cell(t, generic->crate ?: "-");
-		err = add_crates(t, generic);
-		table__cell(t, generic->path);
+		if (is_shown(opt, &generic->self, all) && n++ < most(opt, rows->n_generics))
+			err = add_generic(t, generic, all, crates);
 	}
 	err = err ?: table__print_within(t, out, opt->width, "report --wide");
 	if (!err)
@@ -290,6 +320,7 @@ static int print_functions(FILE *out, const struct llvm_rows *rows, uint64_t all
 		n = FUNCTIONS_SHOWN;
 	table__name_last(t);
 	table__keep_of_name(t, NAME_KEPT);
+	table__cut_beginnings(t);
 	for (uint32_t i = 0; i < n; i++) {
 		add_times(t, &rows->functions[i].self, all);
 		table__cell(t, rows->functions[i].crate ?: "-");
@@ -320,11 +351,10 @@ static int print_chosen(FILE *out, const struct llvm_rows *rows, const struct re
 		format_duration(time, sum.value),
 		format_percent(share, sum.value, rows->totals.all.value),
 		format_count(n, rows->n_functions), rows->n_functions == 1 ? "" : "s");
-	if (rows->n_generics)
-		err = rows->n_functions > rows->n_generics || rows->n_generics == 1
-			      ? print_generics(out, rows, sum.value, opt)
-			      : 0;
-	fputc('\n', out);
+	if (rows->n_functions > rows->n_generics || rows->n_functions == 1) {
+		err = print_generics(out, rows, sum.value, opt);
+		fputc('\n', out);
+	}
 	if (!err && rows->n_functions > 1)
 		err = print_functions(out, rows, sum.value, opt);
 	return err ?: print_passes(out, rows, sum.value, opt);
