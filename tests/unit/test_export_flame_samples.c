@@ -79,7 +79,7 @@ static void what_llvm_compiles_is_in_the_stack(void **state)
 	assert_contains(text, ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n");
 	assert_contains(text, "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
 			      "llvm::DwarfDebug::endModule 8 8000000\n");
-	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 50 50000000\n");
+	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 57 57000000\n");
 }
 
 static void a_trace_may_have_none(void **state)

@@ -60,7 +60,8 @@ static int find_place(struct llvm *l, uint32_t id, struct llvm_place *place)
 	place->native = number + 1;
 	if (llvm_native_pass(l->code.at[number].name, &pass))
 		place->pass = number + 1;
-	number = llvm_words__find(l->code.at[number].name);
+	/* The outermost function shows what the rest is for. */
+	number = place->words ? LLVM_NO_WORDS : llvm_words__find(l->code.at[number].name);
 	if (number != LLVM_NO_WORDS)
 		place->words = (uint8_t)(number + 1);
 	return 0;
@@ -92,6 +93,9 @@ size_t llvm_native_pass(const char *native, const char **pass)
 	static const char begin[] = "llvm::", end[] = "Pass::run";
 	size_t len = strlen(native), ends = strlen(end);
 
+	/* It runs other passes again and again. */
+	if (!strcmp(native, "llvm::DevirtSCCRepeatedPass::run"))
+		return 0;
 	if (strncmp(native, begin, strlen(begin)) || len < strlen(begin) + ends ||
 	    strcmp(native + len - ends, end))
 		return 0;
@@ -129,16 +133,34 @@ static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *
 
 /* ---- Samples --------------------------------------------------------------------------------- */
 
-static const struct trace_llvm *entry_of(const struct llvm *l, uint32_t id)
+/*
+ * The entry of a sample; NULL: none is known, or it is empty. A thread that is in no pass has an
+ * empty one, and is in LLVM only if its stack says so.
+ */
+static const struct trace_llvm *entry_of(struct llvm *l, uint32_t id)
 {
-	return id != TRACE_NO_LLVM && l->source.entry ? l->source.entry(l->source.ctx, id) : NULL;
+	const struct trace_llvm *entry =
+		id != TRACE_NO_LLVM && l->source.entry ? l->source.entry(l->source.ctx, id) : NULL;
+
+	l->n_entries += entry != NULL;
+	if (entry && entry->scope == TRACE_LLVM_NONE && entry->pass == TRACE_NO_STRING &&
+	    entry->function == TRACE_NO_STRING)
+		return NULL;
+	return entry;
+}
+
+/* Whether words are better than the name of the pass. */
+static bool has_words(const struct trace_llvm *entry, const struct llvm_place *place)
+{
+	return place->words && (!entry || entry->pass == TRACE_NO_STRING ||
+				llvm_words__beat_passes(place->words - 1u));
 }
 
 /* What names the time of no function. */
 static uint64_t rest_key(const struct llvm *l, const struct trace_llvm *entry,
 			 const struct llvm_place *place)
 {
-	if (place->words)
+	if (has_words(entry, place))
 		return (uint64_t)LLVM_REST_WORDS << 32 | (place->words - 1u);
 	if (entry && place->pass && is_vague(l, entry))
 		return (uint64_t)LLVM_REST_STACK_PASS << 32 | (place->pass - 1);
@@ -152,7 +174,7 @@ static uint64_t rest_key(const struct llvm *l, const struct trace_llvm *entry,
 static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_place *place,
 			      bool is_rest)
 {
-	if (is_rest && place->words)
+	if (is_rest && has_words(entry, place))
 		return llvm_words__work(place->words - 1u);
 	if (!entry)
 		return LLVM_ELSE;
@@ -191,7 +213,6 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 		return -ENOMEM;
 	if (!entry && !place.native)
 		return 0;
-	l->n_entries += entry != NULL;
 	sample_sum__add(&l->totals.all, &one);
 	sample_sum__add(&l->totals.of[work_of(entry, &place, is_rest)], &one);
 	if (is_rest && add_rest(l, entry, &place, &one))

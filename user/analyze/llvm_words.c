@@ -54,6 +54,8 @@ static const struct {
 	{"WinCOFFWriter", OBJECT},
 	{"BitcodeWriter", BITCODE},
 	{"BitcodeReader", BITCODE},
+	{"BitcodeModule", BITCODE},
+	{"getLazyBitcodeModule", BITCODE},
 	{"ModuleBitcodeWriter", BITCODE},
 	{"ThinLTOBitcodeWriter", BITCODE},
 	{"BitstreamWriter", BITCODE},
@@ -65,6 +67,7 @@ static const struct {
 	{"LLVMRustParseBitcode", BITCODE},
 	{"LLVMRustThinLTOBuffer", BITCODE},
 	{"FunctionImporter", IMPORT},
+	{"FunctionImportGlobalProcessing", IMPORT},
 	{"IRMover", IMPORT},
 	{"IRLinker", IMPORT},
 	{"Linker::", IMPORT},
@@ -81,11 +84,10 @@ static const struct {
 	{"LLVMRustDIBuilder", MAKING},
 	{"LLVMRustGetOrInsert", MAKING},
 	{"DIBuilder", MAKING},
-	{"LLVMContext::~", FREEING},
-	{"LLVMContextImpl::~", FREEING},
+	{"Attribute", MAKING},
+	{"LLVMContextImpl", FREEING},
 	{"LLVMContextDispose", FREEING},
 	{"LLVMDisposeModule", FREEING},
-	{"Module::~", FREEING},
 	{"Module::dropAllReferences", FREEING},
 };
 
@@ -105,6 +107,11 @@ uint32_t llvm_words__find(const char *native)
 		if (!strncmp(name, functions[i].begins, strlen(functions[i].begins)))
 			return functions[i].words;
 	return LLVM_NO_WORDS;
+}
+
+bool llvm_words__beat_passes(uint32_t number)
+{
+	return number < IMPORT;
 }
 
 const char *llvm_words__text(uint32_t number)

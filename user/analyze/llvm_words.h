@@ -14,4 +14,7 @@ uint32_t llvm_words__find(const char *native);
 const char *llvm_words__text(uint32_t number);
 enum llvm_work llvm_words__work(uint32_t number);
 
+/* Whether they say more than the name of the pass in which it ran. */
+bool llvm_words__beat_passes(uint32_t number);
+
 #endif /* QPROF_ANALYZE_LLVM_WORDS_H */
