@@ -93,8 +93,9 @@ size_t llvm_native_pass(const char *native, const char **pass)
 	static const char begin[] = "llvm::", end[] = "Pass::run";
 	size_t len = strlen(native), ends = strlen(end);
 
-	/* It runs other passes again and again. */
-	if (!strcmp(native, "llvm::DevirtSCCRepeatedPass::run"))
+	/* These run other passes. */
+	if (!strcmp(native, "llvm::DevirtSCCRepeatedPass::run") ||
+	    !strcmp(native, "llvm::ModuleInlinerWrapperPass::run"))
 		return 0;
 	if (strncmp(native, begin, strlen(begin)) || len < strlen(begin) + ends ||
 	    strcmp(native + len - ends, end))
