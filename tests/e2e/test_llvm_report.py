@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Reports say which functions LLVM spends its time on: a crate with planted ones."""
+
+import json
+
+from lab import each
+
+INSTANCES = 200
+SMALL = 1000
+STEPS = 600
+FLAGS = ("--crate-type=lib", "--crate-name=planted", "-Ccodegen-units=1", "-Cembed-bitcode=no")
+
+
+def planted(t):
+    body = "".join("    for j in 0..v.len() { let x = v[j] ^ s.wrapping_add(N * %d); v[j] = x.rotate_left(%d); "
+                   "s = s.wrapping_mul(x | 1); if s & %d != 0 { s ^= v[(s as usize) %% v.len()] } }\n"
+                   % (i * 7919 + 13, i + 1, 1 << i) for i in range(6))
+    text = "#[inline(never)]\npub fn generic_big<const N: u64>(v: &mut [u64]) -> u64 {\n    let mut s = N;\n%s    s\n}\n" % body
+    text += "pub fn use_all(v: &mut [u64]) -> u64 {\n    let mut s = 0u64;\n%s    s\n}\n" % "".join(
+        "    s ^= generic_big::<%d>(v);\n" % i for i in range(INSTANCES))
+    text += "pub fn huge(mut x: u64, v: &[u64]) -> u64 {\n    let mut y = x;\n%s    x ^ y\n}\n" % "".join(
+        "    if x & %d == 0 { y = y.wrapping_add(v[(x as usize) %% v.len()]) } else { x ^= y >> %d }\n"
+        % (i * 7 + 1, i % 13 + 1) for i in range(STEPS))
+    text += "".join("pub fn small_%d(a: u32) -> u32 { a.wrapping_mul(%d) / 7 + a %% %d }\n" % (i, i + 3, i + 2)
+                    for i in range(SMALL))
+    return t.write("planted.rs", text)
+
+
+def report(t, trace, *options):
+    done = t.run_qprof("report", *options, trace)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def assert_sums(document):
+    """Time is of a function or of none, and all of it is of what the stacks call LLVM."""
+    llvm = document["llvm"]
+    assert llvm["known"]
+    for rows in (llvm["generics"], llvm["functions"]):
+        assert sum(row["self_ns"] for row in rows) == llvm["total_ns"] - llvm["no_function_ns"]
+    assert sum(row["self_ns"] for row in llvm["no_function"]) == llvm["no_function_ns"]
+    assert sum(row["self_ns"] for row in llvm["passes"]) <= llvm["total_ns"]
+    stacks = document["build"]["sampled"]["llvm_ns"]
+    assert abs(llvm["total_ns"] - stacks) <= 0.1 * stacks, (llvm["total_ns"], stacks)
+
+
+@each(("legacy", "debug"), ("legacy", "release"), ("v0", "release"))
+def test_planted_functions_are_the_first_rows(t, mangling, how):
+    t.need_capture()
+    argv = [t.rustc, planted(t), *FLAGS, *(["-O"] if how == "release" else []), "-o", t.path("planted.rlib")]
+    # Stable's own choice is the legacy one.
+    argv += ["-Csymbol-mangling-version=v0"] if mangling == "v0" else []
+    run = t.capture(argv, options=("-q", "-e", "none", "--sample=1999"), exact=False)
+    assert run.status == 0, run.stderr.decode()
+    document = json.loads(report(t, run.trace, "--json"))
+    assert_sums(document)
+    generics, functions = document["llvm"]["generics"], document["llvm"]["functions"]
+    paths = [row["path"] for row in generics]
+    assert paths[:2] == ["planted::generic_big", "planted::huge"], paths[:5]
+    assert INSTANCES // 2 <= generics[0]["instances"] <= INSTANCES and generics[0]["instances_at_least"], generics[0]
+    assert {row["crate"] for row in generics[:2]} == {"planted"}, generics[:2]
+    assert functions[0]["generic"] == "planted::huge", functions[:3]
+    assert sum(path.startswith("planted::small_") for path in paths) <= SMALL
+    table = report(t, run.trace, "--by", "generic")
+    assert table.index("planted::generic_big\n") < table.index("planted::huge\n"), table
+    assert "X86DAGToDAGISel" in report(t, run.trace, "--llvm", "huge"), "no pass of huge"
+    assert "machine code, " in report(t, run.trace), "no line of LLVM"
+    return "%d of %d instances met" % (generics[0]["instances"], INSTANCES)
