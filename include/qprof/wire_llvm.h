@@ -59,7 +59,7 @@ struct wire_llvm {
 #define WIRE_LLVM_STEPS	   64
 #define WIRE_LLVM_NAME_MAX 2048 /* bytes; a power of two; a name is shorter */
 
-/* What a thread works on, as a sample has it. */
+/* The unit that a thread works on, as a sample has it. */
 enum wire_llvm_scope {
 	WIRE_LLVM_UNKNOWN = 0, /* not LLVM, or its library has no layout, or a check failed */
 	WIRE_LLVM_FUNCTION,

@@ -31,7 +31,7 @@ def planted(t):
 
 
 class Seen:
-    """What the samples of a trace say of LLVM."""
+    """The samples of a trace, with their entries of LLVM."""
 
     def __init__(self, t, trace):
         done = t.run_qprof("dump", trace)

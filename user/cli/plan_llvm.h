@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What is known of LLVM's library beside a compiler's. */
+/* Finds LLVM's library beside a compiler's, and the facts known of it. */
 #ifndef QPROF_CLI_PLAN_LLVM_H
 #define QPROF_CLI_PLAN_LLVM_H
 

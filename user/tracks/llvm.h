@@ -27,7 +27,7 @@ int llvm_names__record(struct llvm_names *n, const struct tracks_sink *sink, con
 
 void llvm_names__clear(struct llvm_names *n);
 
-/* What a sample is converted with. */
+/* The parts that convert a sample. */
 struct llvm_context {
 	const struct tracks_sink *sink;
 	const struct llvm_names *names; /* of its process */

@@ -67,7 +67,7 @@ bool samples__has_file(const struct samples *s, uint32_t number);
 /* The functions of a file, which outlive the samples. 0 or -ENOMEM. */
 int samples__set_file(struct samples *s, uint32_t number, const struct tracks_functions *functions);
 
-/* What a file shows of LLVM, after its functions. 0 or -ENOMEM. */
+/* Set the facts that a file shows of LLVM, after its functions. 0 or -ENOMEM. */
 int samples__set_llvm(struct samples *s, uint32_t number, struct llvm_plan *llvm);
 
 /* A library, or the functions of one, changed. */

@@ -105,7 +105,7 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
  */
 int tracks__set_file(struct tracks *t, uint32_t number, const struct tracks_functions *functions);
 
-/* What that file shows of LLVM, after its functions. Keeps a reference. 0 or -ENOMEM. */
+/* The facts that this file shows of LLVM, after its functions. Keeps a reference. 0 or -ENOMEM. */
 int tracks__set_llvm(struct tracks *t, uint32_t number, struct llvm_plan *llvm);
 
 /* Let the frames of a plan show the intervals of a library that was set. 0 or -ENOMEM. */

@@ -235,7 +235,7 @@ int dump_stack(FILE *out, uint32_t id, const struct trace_stack *s,
 int dump_job(FILE *out, uint32_t id, const struct trace_job *job, const char *query,
 	     const char *event);
 
-/* What a sample refers to. */
+/* Texts and entries that a sample refers to. */
 struct dump_sample_texts {
 	const char *name, *kind;       /* of the interval that probes saw; NULL: none */
 	const struct trace_llvm *llvm; /* NULL: not in LLVM, or not known */

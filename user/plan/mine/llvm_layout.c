@@ -123,7 +123,7 @@ static void step(struct sweep *s)
 		s->now.regs[insn->reg] = new;
 }
 
-/* What two ways to one instruction agree on. */
+/* Keep the values on which two ways to one instruction agree. */
 static void join(struct values *a, const struct values *b)
 {
 	for (int r = 0; r < CODE_REG_SP; r++)
