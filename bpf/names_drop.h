@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A compiler drops its query context: a slot is taken, all tables of names are copied (names.h),
- * and the slot is given back.
+ * A compiler is about to drop its query context: a slot is taken, all tables of names are copied
+ * (names.h), and the slot is given back.
  */
 #ifndef QPROF_NAMES_DROP_H
 #define QPROF_NAMES_DROP_H
@@ -45,7 +45,7 @@ STACK_APART int names_give_back(struct names_slot *s)
 }
 
 /* The same, and send what became of the copy. */
-STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 dropped)
+STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 moment)
 {
 	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
@@ -53,7 +53,7 @@ STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 drop
 		*r = (struct wire_names_end){
 			.type = WIRE_NAMES_END,
 			.lib = lib,
-			.dropped = dropped,
+			.moment = moment,
 			.pid = pid,
 			.definitions = s ? s->definitions : 0,
 			.missing = s ? s->missing : 1,
@@ -92,6 +92,8 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 	struct names_search c = {.tid = (__u32)bpf_get_current_pid_tgid()};
 	struct names_slot *s;
 
+	if (!l)
+		return NULL;
 	bpf_loop(n_names_slots, names_take, &c, 0);
 	s = c.slot;
 	if (!s)
@@ -124,60 +126,68 @@ STACK_APART __u64 names_globals(__u64 at)
 	return globals;
 }
 
-/*
- * WIRE_ROLE_DROP. A thread that is killed here comes to the end of the program all the same, its
- * reads failing, so the slot is given back.
- */
-static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
+/* Where the context is that a slot was taken for, and its library. */
+STACK_APART int names_place(struct names_slot *s, __u64 parm1, __u64 ip, __u32 moment)
 {
-	__u32 lib = wire_cookie_lib(cookie);
+	const struct wire_tables *w;
+	__u32 lib;
+
+	if (!s)
+		return 0;
+	lib = s->piece.lib;
+	w = bpf_map_lookup_elem(&tables, &lib);
+	if (!w)
+		return 0;
+	s->gcx = moment == WIRE_COUNTS_FINISHED ? parm1 : parm1 + s->layout.context;
+	s->bias = ip - (moment == WIRE_COUNTS_FINISHED ? w->finished : s->layout.drop);
+	return 0;
+}
+
+STACK_APART int names_note_over(struct thread_stack *t, struct names_slot *s, __u32 lib,
+				__u32 moment)
+{
+	if (!t)
+		return 0;
+	/* Without a slot the drop tries again. */
+	t->finished = s && moment == WIRE_COUNTS_FINISHED;
+	t->context_tries = t->finished ? CONTEXTS_FOUND : 0;
+	return s || moment == WIRE_COUNTS_DROPPED ? names_end(s, t->pid, lib, moment) : 0;
+}
+
+/*
+ * WIRE_ROLE_DROP: a query context is dropped; or, with WIRE_COUNTS_FINISHED, it has executed all
+ * its queries. All is copied at the first of these: rustdoc drops its context in a copy of that
+ * function that lies in its own program, where no probe is, and results are to be counted before
+ * others are loaded. A thread that is killed here comes to the end of the program all the same, its
+ * reads failing, so the slot is given back. `moment` is compared elsewhere: the verifier would
+ * follow all of this once for each.
+ */
+static __always_inline int names_over(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 lib = wire_cookie_lib(cookie), moment = wire_cookie_query(cookie);
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
 	struct names_slot *s;
 	struct thread_stack *t;
 	__u64 now;
 
-	if (!l || !l->size)
+	if (!l || (!l->size && moment == WIRE_COUNTS_DROPPED))
 		return 0;
 	/* As a hit: when the capture stops, it waits for the end of the copy. */
 	t = thread_begin_hit(&now);
 	if (!t || thread_has_stopped(t))
 		return 0;
-	/* The memory of the context is freed when this program has ended. */
+	/* The memory of the context is freed when this program has ended, or soon. */
 	contexts_forget(t->pid);
-	t->context_tries = 0;
 	s = names_begin(t->pid, lib, l, 0);
-	tables_copy(s, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
-		    WIRE_COUNTS_DROPPED);
-	if (!t->sent_keys)
+	names_place(s, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx), moment);
+	if (s)
+		tables_copy(s, s->gcx, s->bias, moment);
+	if (s && !t->finished) {
 		tables_copy_keys(s);
-	t->sent_keys = 0;
-	names_copy(s, PT_REGS_PARM1(ctx) + l->context,
-		   names_globals(PT_REGS_IP(ctx) - l->drop + l->globals));
-	names_end(s, t->pid, lib, 1);
-	off_cpu_done(t);
-	return 0;
-}
-
-/* Likewise with WIRE_CONTEXT_FINISHED: results are counted before others are loaded. */
-static __always_inline int names_finished(struct pt_regs *ctx, __u64 cookie)
-{
-	__u32 lib = wire_cookie_lib(cookie);
-	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	const struct wire_tables *w = bpf_map_lookup_elem(&tables, &lib);
-	struct names_slot *s;
-	struct thread_stack *t;
-	__u64 now;
-
-	if (!l || !w || !w->n)
-		return 0;
-	t = thread_begin_hit(&now);
-	if (!t || thread_has_stopped(t))
-		return 0;
-	s = names_begin(t->pid, lib, l, 0);
-	tables_copy(s, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx) - w->finished, WIRE_COUNTS_FINISHED);
-	tables_copy_keys(s);
-	t->sent_keys = s != NULL;
-	names_give_back(s);
+		if (s->layout.size)
+			names_copy(s, s->gcx, names_globals(s->bias + s->layout.globals));
+	}
+	names_note_over(t, s, lib, moment);
 	off_cpu_done(t);
 	return 0;
 }

@@ -118,14 +118,8 @@ int qprof_drop_site(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	switch (wire_cookie_query(cookie)) {
-	case WIRE_CONTEXT_FED:
-		return names_fed(ctx, cookie);
-	case WIRE_CONTEXT_FINISHED:
-		return names_finished(ctx, cookie);
-	default:
-		return names_drop(ctx, cookie);
-	}
+	return wire_cookie_query(cookie) == WIRE_CONTEXT_FED ? names_fed(ctx, cookie)
+							     : names_over(ctx, cookie);
 }
 
 /*

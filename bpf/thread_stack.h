@@ -123,7 +123,7 @@ struct thread_stack {
 	wire_u64 spans;		/* the same for spans sent */
 	wire_u32 requests_end;	/* index behind the youngest, modulo STACK_REQUESTS */
 	wire_u32 changes;	/* hits that have begun, for a reader on another CPU */
-	wire_u32 sent_keys;	/* of this context's results: tables.h */
+	wire_u32 finished;	/* all of this context was copied: names_drop.h */
 	wire_u32 context_tries; /* contexts.h */
 	struct off_cpu off_cpu;
 	struct scratch scratch;

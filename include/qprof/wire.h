@@ -206,7 +206,11 @@ struct wire_symbols {
 struct wire_names_end {
 	wire_u8 type;
 	wire_u8 lib;
-	wire_u8 dropped; /* 1: the context is gone, and what runs later has another one */
+	/*
+	 * enum wire_counts_moment; 0: it runs on. After WIRE_COUNTS_FINISHED and _DROPPED queries
+	 * have another context. A drop after the former has no names.
+	 */
+	wire_u8 moment;
 	wire_u8 pad;
 	wire_u32 pid;
 	wire_u32 definitions; /* in the table */
@@ -536,8 +540,8 @@ enum wire_role {
 	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
 	WIRE_ROLE_HIT,		/* a result was found in its cache */
 	/*
-	 * The query context is dropped: entry of the drop glue of its OnceLock. With
-	 * WIRE_CONTEXT_FINISHED in place of a query: struct wire_tables' `finished`. With
+	 * In place of a query, WIRE_COUNTS_DROPPED: the query context is dropped, at the entry of
+	 * the drop glue of its OnceLock. WIRE_COUNTS_FINISHED: struct wire_tables' `finished`.
 	 * WIRE_CONTEXT_FED: the query `group` was fed; or if `reg` is a register, the one whose
 	 * cache is 8 * group bytes above what it holds.
 	 */
@@ -655,8 +659,7 @@ struct wire_memory_key {
 };
 
 #define WIRE_NO_QUERY		 0xffffu
-#define WIRE_CONTEXT_FINISHED	 1u
-#define WIRE_CONTEXT_FED	 2u
+#define WIRE_CONTEXT_FED	 0xfffeu
 #define WIRE_NO_SLOT		 0xffffu
 #define WIRE_NO_GROUP		 0xffffu
 #define WIRE_SP_BIAS		 2048

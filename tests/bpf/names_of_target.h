@@ -277,6 +277,7 @@ void names_lie(enum names_lie lie);
 /* Lets the thread have such a context, until it dies or drops it. */
 void names_have(enum names_death how);
 void names_drop_had(void);
+void names_finish_had(void);
 
 static inline uint32_t names_tag(uint32_t row)
 {

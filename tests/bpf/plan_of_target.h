@@ -372,7 +372,9 @@ static inline void plan_names_of_target(struct plan *plan, uint32_t row_size)
 	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
 	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
 	plan_results_of_target(plan, l->drop);
+	plan->tables.finished = address_of(syms, n, "names_finish");
 	add_drop_site(plan, img, l->drop, PLAN_NONE, WIRE_REG_NONE);
+	add_drop_site(plan, img, plan->tables.finished, PLAN_NONE, WIRE_REG_NONE);
 	add_drop_site(plan, img, address_of(syms, n, "names_feed"), PLAN_NONE, WIRE_REG_DI);
 	add_drop_site(plan, img, address_of(syms, n, "names_feed_query"), RESULTS_DEF,
 		      WIRE_REG_NONE);

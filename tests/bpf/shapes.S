@@ -346,6 +346,11 @@
 	pop %rbp
 	ret
 
+	function names_finish
+	push %rbp
+	pop %rbp
+	ret
+
 	function names_feed
 	push %rbp
 	pop %rbp

@@ -108,6 +108,9 @@ void provider_iota(void), provider_theta(void);
 void names_drop(const void *context);
 void names_drop_without_base(const void *context, void *base);
 
+/* Has that of struct wire_tables' `finished`. */
+void names_finish(const void *gcx);
+
 /* Has two sites where a query is fed: of the one whose vtable this is, and of RESULTS_DEF. */
 void names_feed(uint64_t vtable);
 

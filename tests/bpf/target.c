@@ -33,7 +33,8 @@
  *   nN            two queries are fed N results each
  *   VN            a context of N definitions, with spans and source files, is dropped
  *   HN            a context that lies is dropped (enum names_lie)
- *   YN            the thread has a context that lies (enum names_death); O drops that one
+ *   YN            the thread has a context that lies (enum names_death); O drops that one;
+ *                 after + it has executed all its queries
  *   jN(script)    runs the script with tables of active jobs that lie (enum jobs_lie)
  *   %N(script)    runs the script with a list of LLVM that may lie (enum llvm_lie)
  *   ZN            sleeps N microseconds
@@ -695,6 +696,8 @@ static void step(char what, unsigned int arg)
 		return names_have(arg);
 	case 'O':
 		return names_drop_had();
+	case '+':
+		return names_finish_had();
 	case 'w':
 		return wrapper_alone();
 	case '!':

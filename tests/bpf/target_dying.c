@@ -269,6 +269,11 @@ void names_have(enum names_death how)
 		have_hashes(shards);
 }
 
+void names_finish_had(void)
+{
+	names_finish(page + NAMES_CONTEXT);
+}
+
 void names_drop_had(void)
 {
 	names_drop(page);

@@ -19,8 +19,8 @@ struct test {
 	struct wire_count counts[WIRE_TABLES_MAX];
 	uint32_t n_counts, n_queries, n_keys[NAMES_RESULTS], sum_keys;
 	uint64_t keys[NAMES_RESULTS]; /* their sums */
-	uint32_t n_ends;
-	size_t bytes; /* of the lie */
+	uint32_t n_ends, n_again;     /* pieces of the lie behind its end */
+	size_t bytes;		      /* of the lie */
 	struct wire_names_end lie, honest;
 };
 
@@ -39,6 +39,7 @@ static void take_keys(struct test *t, const struct wire_piece *r)
 {
 	uint32_t *n = &t->n_keys[r->number % NAMES_RESULTS];
 
+	t->n_again += t->n_ends && r->pid == t->lie.pid;
 	if (r->table != WIRE_TABLE_RESULTS || t->n_ends)
 		return;
 	assert_int_equal(r->offset, *n * sizeof(uint32_t));
@@ -125,9 +126,11 @@ static struct test *lie_with(enum names_death how, const char *end,
 	snprintf(script, sizeof(script), "f(Y%d%s)N50", how, end);
 	capture_script(&t->capture, script);
 	assert_true(WIFEXITED(t->capture.status) && !WEXITSTATUS(t->capture.status));
-	assert_int_equal(t->n_ends, 2);
-	assert_int_equal(t->lie.dropped, *end == 'O');
-	assert_int_equal(t->honest.dropped, 1);
+	assert_int_equal(t->n_ends, 2 + !strcmp(end, "+O"));
+	assert_int_equal(t->lie.moment, *end == '+'   ? WIRE_COUNTS_FINISHED
+					: *end == 'O' ? WIRE_COUNTS_DROPPED
+						      : WIRE_COUNTS_DYING);
+	assert_int_equal(t->honest.moment, WIRE_COUNTS_DROPPED);
 	assert_int_equal(t->honest.definitions, 50);
 	assert_int_equal(t->honest.missing, 0);
 	assert_in_range(t->lie.missing, 0, NAMES_MISSING_MAX + 2);
@@ -196,6 +199,22 @@ static void an_honest_end_has_counts(void **state)
 			assert_int_equal(t->counts[i].results, honest_count(i));
 			assert_honest_keys(t, i);
 		}
+	}
+}
+
+/* Whether it is dropped by a function that has no probe, by one that has, or dies before. */
+static void a_context_that_has_finished_is_copied_once(void **state)
+{
+	static const char *const ends[] = {"+", "+ik9", "+iq0", "+O"};
+
+	need_capture();
+	for (size_t k = 0; k < N_OF(ends); k++) {
+		_test_ struct test *t = lie_with(DEATH_KEYS_MANY, ends[k], NULL);
+
+		assert_int_equal(t->n_counts, NAMES_RESULTS);
+		assert_int_equal(t->counts[RESULTS_VEC].results, NAMES_DYING_MAX);
+		assert_true(t->sum_keys > 0);
+		assert_int_equal(t->n_again, 0);
 	}
 }
 
@@ -346,6 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_end_has_counts),
+		cmocka_unit_test(a_context_that_has_finished_is_copied_once),
 		cmocka_unit_test(what_cannot_be_read_has_no_count),
 		cmocka_unit_test(counts_of_2_to_the_60),
 		cmocka_unit_test(tables_that_point_to_themselves),

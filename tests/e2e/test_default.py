@@ -145,6 +145,40 @@ def test_both_modes_count_items_alike(t, *arguments):
     return "%d executions of %d queries" % (sum(counted.values()), len(sure))
 
 
+DOCUMENTED = """
+pub struct Shape { pub sides: u32 }
+pub trait Area { fn area(&self) -> u32; }
+impl Area for Shape { fn area(&self) -> u32 { self.sides } }
+#[allow(long_running_const_eval)]
+pub mod here { pub const LONG: u32 = count(3_000_000);
+    pub const fn count(n: u32) -> u32 { let mut i = 0; while i < n { i += 1 } i } }
+"""
+
+
+def test_rustdoc_has_items(t):
+    """It drops its query context by a function of its own, where no probe is."""
+    if not os.path.exists(os.path.join(os.path.dirname(t.rustc), "rustdoc")):
+        raise lab.Skip("no rustdoc in the toolchain")
+    argv = [os.path.join(os.path.dirname(t.rustc), "rustdoc"), "--edition=2021", "--crate-name=planted",
+            "-o", t.mkdir("doc"), t.write("planted.rs", DOCUMENTED)]
+    default, exact = record(t, "default", argv=argv), record(t, "exact", "--exact", argv=argv)
+    assert t.report(default)["lost"] == 0, t.report(default)["losses"]
+    n = 0
+    for query in ("typeck", "generics_of", "adt_def", "eval_to_const_value_raw", "associated_item"):
+        by_default, rows = executions_of_items(t, default, query)
+        assert by_default == executions_of_items(t, exact, query)[0], query
+        assert not any("executions_at_least" in row for row in rows), rows
+        n += sum(by_default.values())
+    assert n >= 8, n
+    done = t.run_qprof("report", "--by", "item", "--json", default)
+    longest = next(row for row in json.loads(done.stdout)["items"] if row["name"])
+    assert longest["name"] == "planted::here::LONG" and longest["line"] == 6, longest
+    assert longest["queries"][0]["name"] == "eval_to_allocation_raw", longest
+    named = {s["event"] for s in items(t, exact, "span") if s["kind"] == "Query"}
+    assert {"planted::Shape", "planted::here::count", "planted::{{impl}}::area"} <= named, named
+    return "%d executions, %.2f s in %s" % (n, longest["self_ns"] / 1e9, longest["name"])
+
+
 @lab.each((), ("--ring-size", "256K"))
 def test_compilers_that_end_at_once(t, *options):
     """What has no room is unknown and counted as lost: of no query a part is taken for all."""

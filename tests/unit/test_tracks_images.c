@@ -444,6 +444,33 @@ static void feed(struct fixture *f, uint32_t pid)
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
 }
 
+static void end_names(struct fixture *f, uint8_t moment)
+{
+	const struct wire_names_end r = {
+		.type = WIRE_NAMES_END, .lib = 2, .moment = moment, .pid = 11, .time_ns = 310};
+
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+}
+
+/* Whether or not its drop is seen, each context counts once. */
+static void a_finished_context_counts_once(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_tally tallies[8] = {0};
+	const struct tracks_sink sink = {.ctx = tallies, .tally = keep_tally};
+
+	set_results(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	for (uint32_t i = 1; i <= 4; i++) {
+		count_5(f, 11, 0);
+		end_names(f, WIRE_COUNTS_FINISHED);
+		if (i % 2)
+			end_names(f, WIRE_COUNTS_DROPPED);
+		assert_int_equal(tracks__show_results(f->t, &sink), 0);
+		assert_int_equal(tallies[0].events, 5 * i);
+	}
+}
+
 static void what_was_fed_is_of_an_image(void **state)
 {
 	struct fixture *f = *state;
@@ -521,6 +548,7 @@ int main(void)
 		TEST(a_pid_that_exited_twice_is_remembered_by_the_last),
 		TEST(a_forked_compiler_runs_its_parents_command),
 		TEST(a_command_without_arguments_is_known_by_its_name),
+		TEST(a_finished_context_counts_once),
 		TEST(what_was_fed_is_of_an_image),
 		TEST(results_outlive_their_library),
 	};

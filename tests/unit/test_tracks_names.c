@@ -434,7 +434,7 @@ static void a_second_context_has_names_of_its_own(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_names_end end = {
-		.type = WIRE_NAMES_END, .pid = 11, .dropped = 1, .time_ns = 310};
+		.type = WIRE_NAMES_END, .pid = 11, .moment = WIRE_COUNTS_DROPPED, .time_ns = 310};
 	struct wire_span later = span(11, 0, 320, 330), left = span(11, 0, 309, 340);
 	struct wire_piece r = names_piece(11, 0);
 	struct wire_symbols texts = names_texts(11);
@@ -468,7 +468,7 @@ static void a_second_context_has_files_of_its_own(void **state)
 	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
 	static const uint32_t labels[] = {90};
 	struct wire_names_end end = {
-		.type = WIRE_NAMES_END, .pid = 11, .dropped = 1, .time_ns = 310};
+		.type = WIRE_NAMES_END, .pid = 11, .moment = WIRE_COUNTS_DROPPED, .time_ns = 310};
 	struct plan_layout layout = names_layout();
 	struct wire_span later = span(11, 0, 320, 330);
 	struct fixture *f = *state;

@@ -346,8 +346,8 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 						   ? (uint32_t)site->vtable_offset / 8
 						   : site->query,
 					   reg, 0);
-		query = site->addr == set->plan->layout.wire.drop ? WIRE_NO_QUERY
-								  : WIRE_CONTEXT_FINISHED;
+		query = site->addr == set->plan->layout.wire.drop ? WIRE_COUNTS_DROPPED
+								  : WIRE_COUNTS_FINISHED;
 		return wire_cookie(site->role, set->lib, query, WIRE_NO_GROUP, WIRE_REG_NONE, 0);
 	case WIRE_ROLE_GUARD:
 	case WIRE_ROLE_GUARD_END:

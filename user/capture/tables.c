@@ -162,10 +162,14 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 		.key_size = sizeof(uint32_t),
 		.value_size = sizeof(struct wire_query_table),
 	};
+	struct wire_tables all = set->plan->tables;
 	uint32_t lib = set->lib;
 	int err = 0;
 
-	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++) {
+	/* Names are copied all the same where `finished` is reached. */
+	if (!filter__wants_readings(set->filter))
+		all.n = 0;
+	for (uint32_t i = 0; i < set->plan->n_queries && all.n && !err; i++) {
 		const struct plan_query *q = &set->plan->queries[i];
 		uint32_t key = wire_wrapper_key(set->lib, i);
 		struct wire_query_table table = q->table;
@@ -177,7 +181,7 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 	err = err ?: batch__send(&b);
 	if (err)
 		return err;
-	return bpf_map_update_elem(t->tables, &lib, &set->plan->tables, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(t->tables, &lib, &all, BPF_ANY) ? -errno : 0;
 }
 
 static int fill_expansions(int map, const struct attach_set *set)
@@ -274,7 +278,7 @@ int tables_fill(const struct tables *t, const struct attach_set *set)
 			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
 			  ?: fill_layout(t->layouts, set)
 			  ?: fill_expansions(t->expansions, set)
-			  ?: (filter__wants_readings(set->filter) ? fill_query_tables(t, set) : 0)
+			  ?: fill_query_tables(t, set)
 			  ?: fill_sources(t->sources, set)
 			  ?: fill_memory_keys(t->memory_keys, set)
 			  ?: fill_jobs(t->jobs, set);

@@ -66,15 +66,14 @@ static void forget_names(struct image *image)
 }
 
 /* No other crate depends on a program, such as a build script. */
-int images__on_names(struct images *all, uint32_t pid, const struct library *lib)
+int images__on_names(struct images *all, struct image *image, const struct library *lib)
 {
-	struct image *image = images__find(all, pid);
 	struct crates_naming how = {
 		.layout = &lib->layout,
 		.dependencies = &all->dependencies,
 	};
 
-	if (!image || !lib->keys)
+	if (!lib->keys)
 		return 0;
 	how.definitions = &image->definitions;
 	if (image->p.crate_type && !strcmp(image->p.crate_type, "bin"))
@@ -148,22 +147,6 @@ static enum results_loads loads_of(const struct image *image)
 	return late ? RESULTS_LOADS_UNSEEN : RESULTS_LOADS_SEEN;
 }
 
-int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib)
-{
-	struct image *image;
-	int err = 0;
-
-	image = images__in_trace(all, r->pid, r->time_ns, &err);
-	if (!image)
-		return err;
-	image->counted = lib;
-	image->counted_serial = lib->serial;
-	err = results__add(&image->results, lib, loads_of(image), r, &all->n_uncounted);
-	/* Of which compiler is not known: one that ran then. */
-	image->results.records_lost |= r->lost_ns > image->p.start_ns;
-	return err;
-}
-
 static bool has_results(const struct image *image)
 {
 	return image->in_trace && image->counted && image->counted->serial == image->counted_serial;
@@ -209,6 +192,41 @@ int images__on_drop(struct images *all, struct image *image, const struct librar
 {
 	return results__drop(&image->results, lib, loads_of(image), &all->n_uncounted)
 		       ?: give_items(all, image, false);
+}
+
+/*
+ * A context begins, and no drop of the one before was seen, as when rustdoc drops it. The results
+ * of that one are whole; of the executions that were noted it is not known whose they are.
+ */
+static int end_finished(struct images *all, struct image *image, const struct library *lib)
+{
+	int err = images__on_drop(all, image, lib);
+
+	image->finished = false;
+	image->has_another = true;
+	jobs__clear(&image->jobs);
+	forget_names(image);
+	return err ?: name_keys(all, image);
+}
+
+int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib)
+{
+	struct image *image;
+	int err = 0;
+
+	image = images__in_trace(all, r->pid, r->time_ns, &err);
+	if (!image)
+		return err;
+	if (r->moment == WIRE_COUNTS_FINISHED && !r->first && image->finished)
+		err = end_finished(all, image, lib);
+	if (err)
+		return err;
+	image->counted = lib;
+	image->counted_serial = lib->serial;
+	err = results__add(&image->results, lib, loads_of(image), r, &all->n_uncounted);
+	/* Of which compiler is not known: one that ran then. */
+	image->results.records_lost |= r->lost_ns > image->p.start_ns;
+	return err;
 }
 
 int images__show_results(const struct images *all, const struct tracks_sink *sink)

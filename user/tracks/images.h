@@ -50,6 +50,7 @@ struct image {
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */
+	bool finished;		       /* its context has, and is not known to be dropped */
 	bool has_another;	       /* query context; its invocation ids count from 0 again */
 	uint32_t next_free;	       /* of an unused one */
 };
@@ -102,8 +103,8 @@ int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
 
 int images__on_exit(struct images *all, const struct wire_exit *r);
 
-/* All names of a pid's compiler have come. What it knows of other crates is kept for others. */
-int images__on_names(struct images *all, uint32_t pid, const struct library *lib);
+/* All names of a compiler have come. What it knows of other crates is kept for others. */
+int images__on_names(struct images *all, struct image *image, const struct library *lib);
 
 /* Results of a pid's compiler were counted, which uses `lib`. */
 int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib);

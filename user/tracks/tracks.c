@@ -523,17 +523,22 @@ static int record_counts(struct tracks *t, const void *record, size_t size)
 
 static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
-	struct image *image = r->dropped ? images__find(&t->images, r->pid) : NULL;
+	struct image *image = images__find(&t->images, r->pid);
+	const struct library *lib = &t->libraries[r->lib];
+	bool named = image && image->finished;
 	int err = 0;
 
 	t->n_names_missing += r->missing;
-	if (image) {
+	if (!image)
+		return 0;
+	image->finished = r->moment == WIRE_COUNTS_FINISHED;
+	if (r->moment == WIRE_COUNTS_DROPPED) {
 		image->dropped_ns = r->time_ns;
 		/* Those of the next context have the same numbers. */
 		jobs__clear(&image->jobs);
-		err = images__on_drop(&t->images, image, &t->libraries[r->lib]);
+		err = images__on_drop(&t->images, image, lib);
 	}
-	return err ?: images__on_names(&t->images, r->pid, &t->libraries[r->lib]);
+	return err || named ? err : images__on_names(&t->images, image, lib);
 }
 
 static int on_fed(struct tracks *t, const struct wire_fed *r)
