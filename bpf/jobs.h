@@ -64,6 +64,7 @@ struct {
 
 /* The working memory of a look, by CPU and cause of the sample: sampling.h. */
 struct jobs_scan {
+	__u64 current; /* address of the thread's ImplicitCtxt */
 	__u64 context;
 	__u64 bias;	/* from ELF addresses of the library to those of the process */
 	__u64 youngest; /* the sample's job: no other around it has a greater number */
@@ -268,46 +269,43 @@ static long jobs_see_query(__u32 i, struct jobs_ctx *c)
 	return 0;
 }
 
-/* Send all jobs of the process that are active and were not sent, among them that of the sample. */
-STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all,
-			  const struct wire_sample *sample)
+/* Send all jobs of the process that are active and were not sent, among them s->sent. */
+STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all)
 {
 	struct jobs_ctx c = {s, all};
 
-	if (!s || !all || !sample)
+	if (!s || !all)
 		return 0;
-	s->youngest = sample->job;
+	s->youngest = s->sent.job;
 	s->groups = JOBS_GROUPS_ALL;
 	s->sends = JOBS_SENDS_MAX;
 	s->record.type = WIRE_JOB;
-	s->record.pid = sample->pid;
+	s->record.pid = s->sent.pid;
 	s->record.lib = s->lib;
 	bpf_loop(WIRE_JOB_TABLES, jobs_see_query, &c, 0);
-	s->sent.job = sample->job;
+	s->sent.job = s->youngest;
 	/* It is not looked for at each sample. */
 	if (!jobs_remember(s, JOBS_UNKNOWN, BPF_NOEXIST))
 		maps_count(WIRE_LOST_JOBS);
 	return 0;
 }
 
-/* Note the number of the current thread's job in its sample. The address of its ImplicitCtxt, or 0.
- */
-STACK_APART __u64 jobs_note(struct unwind *u)
+/* The address of the current thread's ImplicitCtxt, or 0. */
+static __always_inline __u64 jobs_current(const struct wire_layout *l, __u64 bias)
 {
-	__u32 lib = u ? u->lib : 0;
-	const struct wire_job_tables *tables = bpf_map_lookup_elem(&job_tables, &lib);
-	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	__u64 current;
+	return l && l->current.known ? contexts_of_thread(bias + l->current.offset) : 0;
+}
 
-	if (!u || !lib || !tables || !l || !l->current.known)
-		return 0;
-	current = contexts_of_thread(u->lib_bias + l->current.offset);
-	if (current && bpf_probe_read_user(&u->sample.job, sizeof(u->sample.job),
-					   (void *)(current + tables->current))) {
-		u->sample.job = 0;
+/* The number of the job of a thread, by its ImplicitCtxt; 0: it has none, or it is not known. */
+static __always_inline __u64 jobs_number(const struct wire_job_tables *all, __u64 current)
+{
+	__u64 job = 0;
+
+	if (current && bpf_probe_read_user(&job, sizeof(job), (void *)(current + all->current))) {
 		maps_count(WIRE_LOST_JOBS);
+		return 0;
 	}
-	return current;
+	return job;
 }
 
 /* The context of a thread that is in an execution is not being dropped. */
@@ -330,40 +328,61 @@ STACK_APART int jobs_note_context(__u32 cause, const struct wire_layout *l)
 	return 0;
 }
 
-/* The same, and send the job if it is new. */
-STACK_APART int jobs_find(struct unwind *u)
+/*
+ * The number of the current thread's job, of a compiler that has library `lib` mapped with this
+ * bias; 0: it has none, or it is not known. It is sent if it is new. The address of the thread's
+ * ImplicitCtxt is in *s afterwards, which is the working memory of `cause`.
+ */
+STACK_APART __u64 jobs_find(struct jobs_scan *s, __u32 lib, __u64 bias, __u32 cause)
 {
-	__u64 current = jobs_note(u);
-	__u32 lib = u ? u->lib : 0, cause = u ? u->sample.cause : 0, *known;
-	const struct wire_job_tables *tables = bpf_map_lookup_elem(&job_tables, &lib);
+	const struct wire_job_tables *all = bpf_map_lookup_elem(&job_tables, &lib);
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	struct jobs_scan *s = bpf_map_lookup_elem(&jobs_scans, &cause);
-	__u64 since_ns, now_ns;
+	__u64 since_ns, now_ns, job;
+	__u32 *known;
 
-	if (!u || !current || !u->sample.job || !tables || !l || !s)
+	if (!s || !lib || !all || !l)
 		return 0;
-	s->sent.job = u->sample.job;
-	s->sent.pid = u->sample.pid;
-	s->sent.epoch = contexts_epoch(u->sample.pid);
+	s->current = jobs_current(l, bias);
+	job = jobs_number(all, s->current);
+	if (!job)
+		return 0;
+	s->sent.job = job;
+	s->sent.pid = bpf_get_current_pid_tgid() >> 32;
+	s->sent.epoch = contexts_epoch(s->sent.pid);
 	known = jobs_known(s);
 	if (known && *known == JOBS_UNKNOWN)
 		maps_count(WIRE_LOST_JOBS);
 	if (known)
-		return 0;
+		return job;
 	since_ns = bpf_ktime_get_ns();
 	if (cause == WIRE_SAMPLE_OFF_CPU && since_ns < s->rest_ns) {
 		maps_count(WIRE_LOST_JOBS);
-		return 0;
+		return job;
 	}
 	s->lib = lib;
-	s->bias = u->lib_bias;
-	s->context = contexts_word(current + l->current.context);
+	s->bias = bias;
+	s->context = contexts_word(s->current + l->current.context);
 	if (s->context)
 		jobs_note_context(cause, l);
-	jobs_look(s, tables, &u->sample);
+	jobs_look(s, all);
 	now_ns = bpf_ktime_get_ns();
 	s->rest_ns = now_ns + JOBS_REST * (now_ns - since_ns);
-	return 0;
+	return job;
+}
+
+/* Note the job of a sampled thread. Few frames may be in no library. */
+static __always_inline void jobs_sample(struct unwind *u)
+{
+	__u32 cause = u->sample.cause, pid = u->sample.pid;
+	const struct wire_context *c = u->lib ? NULL : bpf_map_lookup_elem(&contexts, &pid);
+
+	if (c) {
+		u->lib = c->lib;
+		u->lib_bias = c->bias;
+	}
+	u->sample.job_lib = u->lib;
+	u->sample.job =
+		jobs_find(bpf_map_lookup_elem(&jobs_scans, &cause), u->lib, u->lib_bias, cause);
 }
 
 #endif /* QPROF_JOBS_H */

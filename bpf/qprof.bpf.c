@@ -9,6 +9,7 @@
 #include "begun.h"
 #include "environment.h"
 #include "internals.h"
+#include "job_waits.h"
 #include "maps.h"
 #include "names_dying.h"
 #include "off_cpu.h"
@@ -228,10 +229,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	if (from)
 		off_cpu_leave(from, off_cpu_reason(preempt, prev_state), now);
+	if (from && knobs.job_wait_ns && wait_is_one(preempt, prev_state))
+		job_wait_begin(from, now);
+	/* The kernel may have skipped both programs of the thread's exit, but never this one. */
 	if (from && exit_may_be_unseen() && prev_state & TASK_DEAD)
 		process_end_thread(internals_is_last_thread(prev));
 	if (to)
 		off_cpu_return(to, now);
+	if (to && knobs.job_wait_ns && to->wait.since_ns)
+		job_wait_end(to, now);
 	return 0;
 }
 
@@ -295,6 +301,8 @@ int flush_all(struct bpf_iter__task *ctx)
 	if (knobs.wait_ns)
 		wait_end(bpf_task_storage_get(&waits, task, NULL, 0), bpf_ktime_get_ns());
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
+	if (knobs.job_wait_ns)
+		job_wait_end(t, bpf_ktime_get_ns());
 	if (t && off_cpu_is_busy(t))
 		n_busy++;
 	else if (t)

@@ -30,7 +30,9 @@ struct sample_slot {
 	struct unwind unwind;
 };
 
-#define SAMPLE_SLOTS 2
+/* By cause: of a tick and a fault, and of a wait without a stack (job_waits.h). */
+#define SAMPLE_SLOT_WAIT 2
+#define SAMPLE_SLOTS	 3
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -270,7 +272,7 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	s->value = value;
 	slot->unwind.interval = sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
-	jobs_find(&slot->unwind);
+	jobs_sample(&slot->unwind);
 	if (cause == WIRE_SAMPLE_CPU && slot->unwind.llvm)
 		llvm_note(&slot->unwind);
 	sample_send(s);

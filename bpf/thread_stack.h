@@ -110,6 +110,17 @@ struct scratch {
 	wire_u8 kind[WIRE_KIND_BYTES];
 };
 
+/* Where the thread waits: job_waits.h. */
+struct thread_wait {
+	wire_u64 since_ns; /* 0: it does not */
+	wire_u64 job;
+	wire_u64 current; /* address of its ImplicitCtxt */
+	wire_u32 lib;	  /* whose job it is */
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 pad;
+};
+
 struct thread_stack {
 	wire_u64 seg_lo; /* bounds of the mapping that holds the sp of the last event */
 	wire_u64 seg_hi;
@@ -126,6 +137,7 @@ struct thread_stack {
 	wire_u32 finished;	/* all of this context was copied: names_drop.h */
 	wire_u32 context_tries; /* contexts.h */
 	struct off_cpu off_cpu;
+	struct thread_wait wait;
 	struct scratch scratch;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];

@@ -66,7 +66,7 @@ STACK_APART int wait_note_stack(struct wait *w, __u64 now)
 static __always_inline void wait_begin(struct wait *w, __u64 now)
 {
 	wait_note_stack(w, now);
-	jobs_find(&w->unwind);
+	jobs_sample(&w->unwind);
 	/* The waits of programs that are no compilers are not wanted. */
 	w->since_ns = w->unwind.sample.n ? now : 0;
 }

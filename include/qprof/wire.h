@@ -464,6 +464,7 @@ struct wire_knobs {
 	wire_u32 light;	       /* of these: enum wire_light */
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
+	wire_u32 job_wait_ns; /* the same, of those that have no stack, but a job */
 	wire_u32 roles;	   /* 1 << enum wire_role: sites that may be attached */
 	wire_u32 invoker;  /* the user who records: of others no absent page is waited for */
 	wire_u32 unprobed; /* 1: none is, so that contexts are dropped unseen */

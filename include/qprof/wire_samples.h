@@ -75,7 +75,9 @@ struct wire_sample {
 	wire_u64 job; /* number of the query that the thread executes; 0: none, or not known */
 	wire_u64 llvm_pass;	/* wire_place() of its vtable; 0: none, or not known */
 	wire_u64 llvm_function; /* number of its name; 0: none */
-	wire_u32 n;		/* frames */
+	wire_u16 n;		/* frames */
+	wire_u8 job_lib;	/* the library whose job it is, or 0 */
+	wire_u8 pad;
 	/* That run within the frame that the interval began in; WIRE_INNER_UNKNOWN. */
 	wire_u32 inner;
 	wire_u64 frames[WIRE_SAMPLE_FRAMES];

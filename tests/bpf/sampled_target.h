@@ -37,6 +37,8 @@ static struct {
 	bool untold;			     /* the user half hears of no process */
 	bool keys;			     /* names are wanted; set it before open_with() */
 	void (*complete)(struct plan *plan); /* before it is attached; or NULL */
+	/* With it, keys are read, and times off the CPU recorded; or NULL. */
+	const struct filter *filter;
 } w;
 
 static inline int on_file(void *ctx, uint32_t number, struct library_file *file)
@@ -84,7 +86,9 @@ static inline void open_with(const struct sampling_options *sampling)
 		.attach = KERNEL_ATTACH_MULTI,
 		.ring_bytes = RING,
 		.sampling = *sampling,
-		.keys = w.keys,
+		.keys = w.keys || w.filter,
+		.off_cpu = w.filter != NULL,
+		.filter = w.filter,
 	};
 	const struct session_sink sink = {.file = on_file};
 	struct kernel_samples k;
@@ -97,7 +101,7 @@ static inline void open_with(const struct sampling_options *sampling)
 	assert_int_equal(elf_image__symbols(w.img, &w.syms, &w.n_syms), 0);
 	if (w.complete)
 		w.complete(w.c.plan);
-	assert_int_equal(kernel__attach(w.c.kernel, w.c.plan, NULL, &w.c.lib), 0);
+	assert_int_equal(kernel__attach(w.c.kernel, w.c.plan, w.filter, &w.c.lib), 0);
 	assert_int_equal(look__new(&w.look), 0);
 	assert_true(kernel__samples(w.c.kernel, &k));
 	assert_int_equal(sampling__open(sampling, &k, w.look, &sink, 0, &w.sampling), 0);

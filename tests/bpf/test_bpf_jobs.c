@@ -41,6 +41,13 @@ static void complete(struct plan *plan)
 	}
 }
 
+/* Where the globals would be is not read. */
+static void complete_with_globals(struct plan *plan)
+{
+	complete(plan);
+	plan->layout.wire.globals = plan->layout.wire.current.offset;
+}
+
 /* What a thread does in its job, and the samples that it has there. */
 struct doing {
 	struct sampling_options sampling;
@@ -148,6 +155,45 @@ static void waits_and_page_faults_have_their_jobs_too(void **state)
 	}
 }
 
+/*
+ * The first query, whose result is hashed, has a probe; executions are not recorded. Samples show
+ * where the context is; the wait itself has no stack. One that is too short is not sent.
+ */
+static void waits_without_stacks_have_their_jobs(void **state)
+{
+	static const char *const list = "default,incr-result-hashing";
+	const struct sampling_options sampling = {.hz = HZ};
+	_filter_ struct filter *filter = NULL;
+	size_t n = 0, without = 0;
+
+	need_capture();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	w.filter = filter;
+	w.complete = complete_with_globals;
+	open_with(&sampling);
+	for (int i = 0; i < TRIES && !n; i++) {
+		if (i)
+			end_run();
+		run_once(".ij0(F40Z20000Z1)Z30000");
+		for (size_t k = without = 0; k < w.n; k++) {
+			const struct wire_sample *s = &w.samples[k];
+
+			if (s->cause != WIRE_SAMPLE_OFF_CPU)
+				continue;
+			assert_int_equal(s->n, 0);
+			assert_int_equal(s->pid, w.c.pid);
+			assert_in_range(s->value, 50000, UINT64_MAX);
+			n += s->value >= 20000000 && s->job == jobs_inner(JOBS_TRUTH) &&
+			     s->job_lib == w.c.lib;
+			without += s->value >= 30000000 && !s->job;
+		}
+	}
+	assert_int_equal(n, 1);
+	assert_int_equal(without, 1);
+	assert_true_jobs(JOBS_TRUTH);
+	w.filter = NULL;
+}
+
 static void those_in_jobs_that_no_table_has_are_counted(void **state)
 {
 	static const struct doing *const all[] = {&waiting, &touching};
@@ -216,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(jobs_around_come_with_their_keys),
 		TEST(waits_and_page_faults_have_their_jobs_too),
+		TEST(waits_without_stacks_have_their_jobs),
 		TEST(those_in_jobs_that_no_table_has_are_counted),
 		TEST(lies_make_jobs_unknown),
 		TEST(what_a_thread_has_is_nowhere),

@@ -208,14 +208,15 @@ def is_writing(process):
                for path in glob.glob("/proc/%d/task/*/syscall" % pid))
 
 
-@each("default", "exact")
+@each("default", "stacks", "exact")
 def test_waits_are_of_the_items_that_they_are_in(t, mode):
     """The compiler's standard error is a full pipe, which nobody empties for a while."""
+    options = [] if mode == "default" else ["--off-cpu-stacks"]
     end, other = full_pipe()
     trace = t.path("trace.qpt")
     with os.fdopen(end, "wb"), os.fdopen(other, "rb", 0) as pipe:
         process = t.start_qprof(
-            "-q", "--off-cpu-stacks", "-o", trace, "--", "sh", "-c",
+            "-q", *options, "-o", trace, "--", "sh", "-c",
             'exec "$@" 2>/proc/%d/fd/%d' % (os.getpid(), end), "sh", t.rustc, "--edition=2021",
             "--crate-type=lib", "--crate-name=planted", "--emit=metadata", "--out-dir", t.mkdir("out"),
             t.write("planted.rs", WARNING), exact=mode == "exact")
@@ -234,7 +235,10 @@ def test_waits_are_of_the_items_that_they_are_in(t, mode):
         # All the time that its thread was off the CPU in it, by the probes; short waits have no sample.
         assert waits[item] <= 1.001 * (row["self_ns"] - row["self_cpu_ns"]), (waits, row)
     text = t.run_qprof("report", "--by", "item", trace).stdout
-    assert ("waiting" in text) == (mode == "default"), text
+    assert ("waiting" in text) == (mode != "exact"), text
+    # By default only the query is known.
+    shown = t.run_qprof("report", "--waits", trace)
+    assert (shown.returncode, "--off-cpu-stacks" in shown.stderr) == ((125, True) if mode == "default" else (0, False))
     return "%s: %.2f s" % (mode, waits[item] / 1e9)
 
 
@@ -242,20 +246,21 @@ BIG = "pub mod here { pub static BIG: [u64; 4 << 20] = [7; 4 << 20]; pub static 
 
 
 def test_memory_of_items_is_summed_over_compilers(t):
-    """By default as with probes in all queries."""
+    """By default as with probes in all queries, and without stacks."""
     source = t.write("planted.rs", BIG)
     compile = "%s --edition=2021 --crate-type=lib --emit=metadata --out-dir %s %s"
     script = "; ".join(compile % (t.rustc, t.mkdir("out%d" % i), source) for i in range(2))
     found = {}
-    for exact in (False, True):
-        done = t.capture(["sh", "-c", script], options=("-q", "--memory=10"), exact=exact)
+    for exact, option in ((False, "--memory=10"), (True, "--memory=10"), (True, "--memory-light=10")):
+        done = t.capture(["sh", "-c", script], options=("-q", option), exact=exact)
         assert done.status == 0, done.stderr.decode()
         memory = json.loads(t.run_qprof("report", "--memory", "--json", "--min", "0.01%",
                                         done.trace).stdout)
         (one, two) = memory["crates"]
         items = {row["name"]: row["bytes"] for row in memory["items"]}
-        assert sum(items.values()) == sum(row["bytes"] for row in memory["queries"]), memory
-        found[exact] = items["planted::here::BIG"]
-        assert found[exact] == max(items.values()) > max(one["bytes"], two["bytes"]), memory
-    assert 0.95 < found[False] / found[True] < 1.05, found
-    return "%.1f MiB, exact %.1f MiB" % (found[False] / 2**20, found[True] / 2**20)
+        known = sum(row["bytes"] for row in memory["queries"])
+        assert sum(items.values()) == known + memory["samples"]["faults"]["unknown_query_bytes"], memory
+        found[exact, option] = items["planted::here::BIG"]
+        assert items["planted::here::BIG"] == max(items.values()) > max(one["bytes"], two["bytes"]), memory
+    assert max(found.values()) < 1.05 * min(found.values()), found
+    return " ".join("%.1f MiB" % (n / 2**20) for n in found.values())

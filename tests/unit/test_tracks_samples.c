@@ -236,6 +236,44 @@ static void a_light_sample_has_the_innermost_function_and_query(void **state)
 	check_light(f, &r, "");
 }
 
+/* A wait in a job: the queries are those of the jobs around. */
+static void a_sample_without_frames_has_the_queries_of_its_job(void **state)
+{
+	struct wire_job outer = {.type = WIRE_JOB, .lib = LIB, .pid = 11, .job = 7, .query = 2};
+	struct wire_job inner = {
+		.type = WIRE_JOB, .lib = LIB, .pid = 11, .job = 9, .parent = 7, .query = 1};
+	struct wire_sample r = sample_of(NULL, 0);
+	struct fixture *f = *state;
+
+	assert_int_equal(tracks__record(f->t, &outer, sizeof(outer)), 0);
+	assert_int_equal(tracks__record(f->t, &inner, sizeof(inner)), 0);
+	r.cause = WIRE_SAMPLE_OFF_CPU;
+	r.inner = WIRE_INNER_UNKNOWN;
+	r.job = 9;
+	r.job_lib = LIB;
+	assert_int_equal(take(f, &r), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71");
+	assert_int_equal(f->out.samples[0].cut, TRACE_CUT_NOT);
+	/* In an activity within it, or around. */
+	r.lib = LIB;
+	r.kind = WIRE_KIND_ACTIVITY;
+	r.query = 0;
+	r.depth = 1;
+	assert_int_equal(take(f, &r), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71");
+	r.inner = 0;
+	assert_int_equal(take(f, &r), 0);
+	assert_string_equal(stack_of(f, f->out.samples[0].stack), "q72 q71 a90");
+	/* A job that no record is of, in no library, or in one that is not known. */
+	r.depth = 0;
+	for (uint32_t i = 0; i < 3; i++) {
+		r.job = i ? 9 : 8;
+		r.job_lib = i ? (i - 1) * 77 : LIB;
+		assert_int_equal(take(f, &r), 0);
+		assert_string_equal(stack_of(f, f->out.samples[0].stack), "");
+	}
+}
+
 static void probes_that_see_all_queries_name_that_of_a_light_sample(void **state)
 {
 	static const uint64_t stack[] = {IN(DRIVER, PROVIDER)};
@@ -674,6 +712,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_stack_becomes_entries_with_its_queries),
 		TEST(a_light_sample_has_the_innermost_function_and_query),
+		TEST(a_sample_without_frames_has_the_queries_of_its_job),
 		TEST(probes_that_see_all_queries_name_that_of_a_light_sample),
 		TEST(a_query_that_nothing_shows_is_marked),
 		TEST(other_intervals_have_their_labels),

@@ -373,12 +373,15 @@ bool model__charges(const struct model *m, uint8_t cause)
 	bool light = m->samples && samples__totals(m->samples)->sampling.light;
 
 	return m->by_samples || cause == TRACE_SAMPLE_OFF_CPU ||
-	       (cause == TRACE_SAMPLE_FAULT && !light);
+	       (cause == TRACE_SAMPLE_FAULT && (!light || m->fault_jobs));
 }
 
 static int take_item_sample(struct model *m, const struct trace_sample *sample)
 {
-	if (!m->items || !model__charges(m, sample->cause) || (m->own && !m->own[sample->process]))
+	m->fault_jobs |= sample->cause == TRACE_SAMPLE_FAULT && sample->job != TRACE_NO_JOB;
+	/* Executions that were recorded have their CPU time. */
+	if (!m->items || (sample->cause == TRACE_SAMPLE_CPU && !m->by_samples) ||
+	    (m->own && !m->own[sample->process]))
 		return 0;
 	return model_charge_sample(&m->options, m->items, m->modules, sample);
 }
@@ -399,6 +402,9 @@ static int take_sample(struct model *m, const struct trace_sample *sample)
 		err = threads__sample(m->threads, sample) ?: hot_functions__add(m->hot, sample);
 	if (err || !(m->options.stack_causes & 1u << sample->cause))
 		return err;
+	/* Waits have queries by the jobs of their threads, but no functions. */
+	if (sample->cause == TRACE_SAMPLE_OFF_CPU && !samples__totals(m->samples)->sampling.off_cpu)
+		return 0;
 	return stack_sums__add(&m->stacks[sample->cause], sample);
 }
 

@@ -90,6 +90,7 @@ struct model {
 	bool has_overhead;
 	uint32_t part;	 /* of a build that has several traces; 0: it has this one */
 	bool by_samples; /* not all queries have probes: times are those of samples */
+	bool fault_jobs; /* samples of page faults have jobs */
 	bool *own;	 /* by process index, with own_items */
 	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
@@ -131,7 +132,7 @@ int model_charge_sample(const struct model_options *o, struct items *items, stru
 
 /*
  * Whether items have the samples of a cause. Where probes see all queries, times are not those of
- * samples of the CPU, and of a page fault without its stack it is mostly unknown what it was about.
+ * samples of the CPU; an earlier version recorded no jobs of page faults without stacks.
  */
 bool model__charges(const struct model *m, uint8_t cause);
 

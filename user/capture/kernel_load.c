@@ -282,6 +282,9 @@ static int prepare_samples(struct loaded *l, const struct kernel_options *all, b
 	knobs->fault_bytes = opt->fault_period * PAGE_BYTES;
 	knobs->light = opt->light;
 	knobs->wait_ns = waits ? WAIT_NS : 0;
+	/* Where all executions are recorded, so is the time that each was off the CPU. */
+	knobs->job_wait_ns =
+		opt->hz && !waits && !filter__passes_all_queries(all->filter) ? WAIT_NS : 0;
 	bpf_program__set_autoload(l->skel->progs.sample_fault, opt->fault_period);
 	bpf_program__set_autoload(l->skel->progs.on_wait, waits);
 	bpf_program__set_autoload(l->skel->progs.prepare_waits, waits);

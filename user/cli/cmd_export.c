@@ -337,6 +337,7 @@ static uint8_t cause_asked_for(const struct cli_export_options *o)
 struct held {
 	bool spans;
 	bool by_samples; /* not all queries have probes */
+	bool wait_stacks;
 	bool samples[TRACE_SAMPLE_CAUSES];
 };
 
@@ -356,8 +357,10 @@ static int look_for(const struct cli_export_options *o, uint8_t cause, struct he
 	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
 		held->spans |= item.kind == TRACE_ITEM_SPAN;
 		held->by_samples |= item.kind == TRACE_ITEM_SAMPLING && item.sampling.queries;
+		held->wait_stacks |= item.kind == TRACE_ITEM_SAMPLING && item.sampling.off_cpu;
 		if (item.kind == TRACE_ITEM_SAMPLE)
-			held->samples[item.sample.cause] = true;
+			held->samples[item.sample.cause] |=
+				item.sample.cause != TRACE_SAMPLE_OFF_CPU || held->wait_stacks;
 		if (cause	       ? held->samples[cause]
 		    : held->by_samples ? held->samples[TRACE_SAMPLE_CPU]
 				       : held->spans)

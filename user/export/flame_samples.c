@@ -33,6 +33,7 @@ struct flame_samples {
 	struct export_job *job;
 	uint8_t cause;
 	bool with_waits;
+	bool wait_stacks; /* waits have stacks */
 	struct stack_source source;
 	struct flame *flame;	    /* until it is finished */
 	TABLE(struct place) places; /* by process << 32 | stack */
@@ -67,6 +68,8 @@ int flame_samples__new(struct export_job *job, uint8_t cause, bool with_waits,
 
 static bool is_taken(const struct flame_samples *s, uint8_t cause)
 {
+	if (cause == TRACE_SAMPLE_OFF_CPU && !s->wait_stacks)
+		return false;
 	return cause == s->cause || (s->with_waits && cause == TRACE_SAMPLE_OFF_CPU);
 }
 
@@ -79,6 +82,8 @@ int flame_samples__item(struct flame_samples *s, const struct trace_item *item)
 	struct cell *cell;
 	uint32_t number;
 
+	if (item->kind == TRACE_ITEM_SAMPLING)
+		s->wait_stacks = item->sampling.off_cpu;
 	if (item->kind == TRACE_ITEM_PROCESS)
 		return flame__item(s->flame, item);
 	if (item->kind != TRACE_ITEM_SAMPLE || !is_taken(s, sample->cause))

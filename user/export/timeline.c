@@ -29,6 +29,7 @@ struct timeline {
 	struct nesting nesting; /* uses these numbers */
 	struct span_merge merge;
 	struct parallelism parallelism[TIMELINE_COUNTERS];
+	bool wait_stacks; /* waits have stacks */
 	struct memory_growth growth;
 	uint32_t grown;	  /* the process whose memory was passed on last; or n_processes */
 	uint64_t last_ns; /* the latest end of any interval, or sample */
@@ -189,7 +190,7 @@ static int take_sample(struct timeline *t, const struct trace_sample *s)
 		t->last_ns = trace_sample__end_ns(s);
 	if (t->format->memory && s->cause == TRACE_SAMPLE_FAULT)
 		err = memory_growth__add(&t->growth, &fault);
-	if (err || !t->format->sample)
+	if (err || !t->format->sample || (s->cause == TRACE_SAMPLE_OFF_CPU && !t->wait_stacks))
 		return err;
 	if (!has_room(t->job)) {
 		t->job->samples_left_out++;
@@ -210,6 +211,9 @@ static int take_item(struct timeline *t, const struct trace_item *item)
 		return add_process(t, item->process);
 	case TRACE_ITEM_THREAD:
 		return take_thread(t, &item->thread);
+	case TRACE_ITEM_SAMPLING:
+		t->wait_stacks = item->sampling.off_cpu;
+		return 0;
 	case TRACE_ITEM_SAMPLE:
 		return take_sample(t, &item->sample);
 	default:

@@ -19,7 +19,7 @@ struct held_samples {
 };
 
 struct held_sample {
-	struct trace_sample sample; /* without a stack */
+	struct trace_sample sample; /* without a stack, or one without frames */
 	const struct library *lib;  /* that has a frame in the stack; NULL: none */
 	struct wire_sample wire;
 };

@@ -82,6 +82,27 @@ int jobs__in_trace(struct jobs *j, const struct jobs_context *c, uint64_t number
 	return err;
 }
 
+int jobs__stack(const struct jobs *j, const struct jobs_context *c, uint64_t number,
+		uint32_t *stack)
+{
+	const struct job *chain[TRACE_JOB_DEPTH_MAX], *job = find(j, number);
+	uint32_t n = 0;
+	int err = 0;
+
+	for (; job && n < TRACE_JOB_DEPTH_MAX; job = find(j, job->parent))
+		chain[n++] = job;
+	while (n-- && !err && c->sink->stack) {
+		struct trace_stack entry = {.parent = *stack, .kind = TRACE_STACK_QUERY};
+
+		if (chain[n]->lib != c->lib || chain[n]->query >= c->library->n_labels)
+			continue;
+		entry.place = c->library->labels[chain[n]->query];
+		if (entry.place != TRACKS_NO_LABEL)
+			err = c->sink->stack(c->sink->ctx, &entry, stack);
+	}
+	return err == -E2BIG ? 0 : err;
+}
+
 void jobs__clear(struct jobs *j)
 {
 	u64_map__destroy(&j->known);

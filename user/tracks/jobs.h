@@ -48,6 +48,13 @@ struct jobs_context {
  */
 int jobs__in_trace(struct jobs *j, const struct jobs_context *c, uint64_t number, uint32_t *id);
 
+/*
+ * Add the queries of a job and of those around it inside *stack, which becomes the innermost of
+ * them: as far as they are known, for a sample that has no frames. As sink.
+ */
+int jobs__stack(const struct jobs *j, const struct jobs_context *c, uint64_t number,
+		uint32_t *stack);
+
 void jobs__clear(struct jobs *j);
 
 #endif /* QPROF_TRACKS_JOBS_H */

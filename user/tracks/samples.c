@@ -90,8 +90,9 @@ static const struct sampled_file *file_of(const struct samples *s, uint64_t plac
 	return number < s->n_files ? &s->files[number] : NULL;
 }
 
-/* The library of a compiler that the stack has a frame in; NULL: in none. */
-static const struct library *library_in(const struct samples *s, const struct wire_sample *r)
+/* The library of a compiler that the stack has a frame in, or else that of its job, or NULL. */
+static const struct library *library_in(const struct samples *s, const struct samples_context *c,
+					const struct wire_sample *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct sampled_file *file = file_of(s, r->frames[i]);
@@ -99,7 +100,7 @@ static const struct library *library_in(const struct samples *s, const struct wi
 		if (file && file->library)
 			return file->library;
 	}
-	return NULL;
+	return r->job_lib && c->libraries[r->job_lib].labels ? &c->libraries[r->job_lib] : NULL;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -361,7 +362,7 @@ static int set_interval(const struct samples_context *c, const struct wire_sampl
 
 /* The query that the compiler itself says the thread executes. */
 static int set_job(const struct samples_context *c, const struct wire_sample *r,
-		   const struct library *lib, struct image *image, uint32_t *job)
+		   const struct library *lib, struct image *image, struct trace_sample *sample)
 {
 	const struct jobs_context context = {
 		.sink = c->sink,
@@ -381,7 +382,8 @@ static int set_job(const struct samples_context *c, const struct wire_sample *r,
 		image->library = lib;
 		image->library_serial = lib->serial;
 	}
-	return jobs__in_trace(&image->jobs, &context, r->job, job);
+	err = jobs__in_trace(&image->jobs, &context, r->job, &sample->job);
+	return err || r->n ? err : jobs__stack(&image->jobs, &context, r->job, &sample->stack);
 }
 
 /* The file of the pass may have another number when the sample is released. */
@@ -458,12 +460,12 @@ int samples__record(struct samples *s, const struct samples_context *c, const vo
 	err = set_interval(c, r, &held.sample);
 	if (err || !c->sink->sample)
 		return err;
-	held.lib = library_in(s, r);
+	held.lib = library_in(s, c, r);
 	image = image_of(c, r, held.lib, &err);
 	if (!image)
 		return err;
 	held.sample.process = image->p.index;
-	err = set_job(c, r, held.lib, image, &held.sample.job)
+	err = set_job(c, r, held.lib, image, &held.sample)
 		      ?: set_llvm(s, c, r, image, &held.sample.llvm);
 	if (err)
 		return err;
