@@ -207,8 +207,8 @@ struct wire_names_end {
 	wire_u8 type;
 	wire_u8 lib;
 	/*
-	 * enum wire_counts_moment; 0: it runs on. After WIRE_COUNTS_FINISHED and _DROPPED queries
-	 * have another context. A drop after the former has no names.
+	 * enum wire_counts_moment; 0: it runs on. Queries behind WIRE_COUNTS_DROPPED have another
+	 * context. A drop behind WIRE_COUNTS_FINISHED has no names.
 	 */
 	wire_u8 moment;
 	wire_u8 pad;
