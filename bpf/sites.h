@@ -289,6 +289,9 @@ static __always_inline int site_guard(struct pt_regs *ctx, __u64 cookie)
 
 	if (!t || thread_has_stopped(t))
 		return 0;
+	/* So a wait has its job before the first sample. */
+	if (knobs.keys)
+		contexts_see(t, wire_cookie_lib(cookie), PT_REGS_IP(ctx));
 	site_guard_event(t, ctx, cookie);
 	if (label == WIRE_LABEL_WITH_ARGUMENT) {
 		if (knobs.keys)
