@@ -465,10 +465,10 @@ struct wire_knobs {
 	/* WIRE_SAMPLE_OFF_CPU: shorter waits are not sent. 0: none are. */
 	wire_u32 wait_ns;
 	wire_u32 job_wait_ns; /* the same, of those that have no stack, but a job */
-	wire_u32 roles;	   /* 1 << enum wire_role: sites that may be attached */
-	wire_u32 invoker;  /* the user who records: of others no absent page is waited for */
-	wire_u32 unprobed; /* 1: none is, so that contexts are dropped unseen */
-	wire_u32 again;	   /* 1: fork, exec and exit have a second program each */
+	wire_u32 roles;	      /* 1 << enum wire_role: sites that may be attached */
+	wire_u32 invoker;     /* the user who records: of others no absent page is waited for */
+	wire_u32 unprobed;    /* 1: none is, so that contexts are dropped unseen */
+	wire_u32 again;	      /* 1: fork, exec and exit have a second program each */
 };
 
 /*
