@@ -81,7 +81,8 @@ struct jobs_scan {
 	__u8 group[JOBS_GROUP];
 	struct jobs_sent_key sent;
 	struct wire_job record;
-	__u64 rest_ns; /* at a switch no table is looked at until then */
+	__u64 since_ns; /* of the look */
+	__u64 rest_ns;	/* at a switch no table is looked at until then */
 };
 
 struct {
@@ -98,14 +99,19 @@ struct jobs_ctx {
 };
 
 /*
- * What was done about the job that s->sent names; NULL: nothing. Linux 6.1 takes keys and
- * values from the stack or from a map, not from the memory that a function is given.
+ * What was done about the job that s->sent names; 0: nothing. Linux 6.1 takes keys and values from
+ * the stack or from a map, not from the memory that a function is given.
  */
-static __always_inline __u32 *jobs_known(const struct jobs_scan *s)
+STACK_APART __u32 jobs_done(const struct jobs_scan *s)
 {
-	struct jobs_sent_key key = s->sent;
+	struct jobs_sent_key key;
+	__u32 *done;
 
-	return bpf_map_lookup_elem(&jobs_sent, &key);
+	if (!s)
+		return 0;
+	key = s->sent;
+	done = bpf_map_lookup_elem(&jobs_sent, &key);
+	return done ? *done : 0;
 }
 
 static __always_inline long jobs_remember(const struct jobs_scan *s, __u32 done, __u64 flags)
@@ -146,8 +152,6 @@ static __always_inline const struct wire_job_table *jobs_table(const struct wire
  */
 STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __u64 at)
 {
-	__u32 *known;
-
 	if (!s || !t || !s->sends)
 		return 0;
 	s->record.job = contexts_word(at + t->job);
@@ -155,8 +159,7 @@ STACK_APART int jobs_see(struct jobs_scan *s, const struct wire_job_table *t, __
 	if (!s->record.job || s->record.job > s->youngest || s->record.parent >= s->record.job)
 		return 0;
 	s->sent.job = s->record.job;
-	known = jobs_known(s);
-	if (known && *known == JOBS_SENT)
+	if (jobs_done(s) == JOBS_SENT)
 		return 0;
 	s->record.query = s->query;
 	s->record.key = jobs_key(s, t, at);
@@ -337,37 +340,35 @@ STACK_APART __u64 jobs_find(struct jobs_scan *s, __u32 lib, __u64 bias, __u32 ca
 {
 	const struct wire_job_tables *all = bpf_map_lookup_elem(&job_tables, &lib);
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	__u64 since_ns, now_ns, job;
-	__u32 *known;
+	__u32 done;
 
 	if (!s || !lib || !all || !l)
 		return 0;
-	s->current = jobs_current(l, bias);
-	job = jobs_number(all, s->current);
-	if (!job)
-		return 0;
-	s->sent.job = job;
-	s->sent.pid = bpf_get_current_pid_tgid() >> 32;
-	s->sent.epoch = contexts_epoch(s->sent.pid);
-	known = jobs_known(s);
-	if (known && *known == JOBS_UNKNOWN)
-		maps_count(WIRE_LOST_JOBS);
-	if (known)
-		return job;
-	since_ns = bpf_ktime_get_ns();
-	if (cause == WIRE_SAMPLE_OFF_CPU && since_ns < s->rest_ns) {
-		maps_count(WIRE_LOST_JOBS);
-		return job;
-	}
 	s->lib = lib;
 	s->bias = bias;
+	s->current = jobs_current(l, bias);
+	s->sent.job = jobs_number(all, s->current);
+	if (!s->sent.job)
+		return 0;
+	s->sent.pid = bpf_get_current_pid_tgid() >> 32;
+	s->sent.epoch = contexts_epoch(s->sent.pid);
+	done = jobs_done(s);
+	if (done == JOBS_UNKNOWN)
+		maps_count(WIRE_LOST_JOBS);
+	if (done)
+		return s->sent.job;
+	s->since_ns = bpf_ktime_get_ns();
+	if (cause == WIRE_SAMPLE_OFF_CPU && s->since_ns < s->rest_ns) {
+		maps_count(WIRE_LOST_JOBS);
+		return s->sent.job;
+	}
 	s->context = contexts_word(s->current + l->current.context);
 	if (s->context)
 		jobs_note_context(cause, l);
 	jobs_look(s, all);
-	now_ns = bpf_ktime_get_ns();
-	s->rest_ns = now_ns + JOBS_REST * (now_ns - since_ns);
-	return job;
+	s->rest_ns = bpf_ktime_get_ns();
+	s->rest_ns += JOBS_REST * (s->rest_ns - s->since_ns);
+	return s->sent.job;
 }
 
 /* Note the job of a sampled thread. Few frames may be in no library. */

@@ -758,7 +758,7 @@ _Static_assert(sizeof(struct wire_exec) == 48 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_any_exec) == 16, "wire_any_exec");
 _Static_assert(sizeof(struct wire_exit) == 32, "wire_exit");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 52, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 56, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 40, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 48, "wire_open_stack");
 _Static_assert(sizeof(struct wire_begun) == 24, "wire_begun");
