@@ -67,6 +67,7 @@ enum qpt_chunk_type {
 	QPT_JOBS = 28,
 	QPT_RESULTS = 29,
 	QPT_LLVM = 30,
+	QPT_SYMBOLS = 31,
 };
 
 /*
@@ -182,6 +183,7 @@ enum {
 #define QPT_SAMPLES_MAX	     65536u	  /* samples in one chunk */
 #define QPT_JOBS_MAX	     (1u << 22)	  /* jobs in one file */
 #define QPT_LLVM_MAX	     (1u << 20)	  /* entries of LLVM in one file */
+#define QPT_SYMBOLS_MAX	     (1u << 22)	  /* symbols in one file */
 #define QPT_STACKS_MAX	     (1u << 24)	  /* entries of stacks in one file */
 #define QPT_STACK_CHUNK_MAX  65536u	  /* entries of stacks in one chunk */
 #define QPT_STACK_PLACES_MAX (1u << 22)	  /* different places of them in one file */
@@ -203,6 +205,7 @@ enum {
 #define QPT_EXPANSION_STACK  16u /* what an entry of a stack counts */
 #define QPT_EXPANSION_JOB    20u /* what a job counts */
 #define QPT_EXPANSION_LLVM   12u /* what an entry of LLVM counts */
+#define QPT_EXPANSION_SYMBOL 32u /* what a symbol counts */
 /*
  * Items of all RESULTS: so many, and one more for each byte of the file. Each may be a sum of its
  * own. A writer stores them as they are, a byte at least for each, once the others are used up.

@@ -115,6 +115,18 @@ static void use_llvm(const struct trace_reader *r, uint32_t id)
 		sink += strlen(trace_reader__string(r, entry->function));
 }
 
+static void use_symbols(const struct trace_reader *r)
+{
+	for (uint32_t process = 0; process < 4; process++)
+		for (uint32_t symbol = 0; symbol < 16; symbol++) {
+			uint32_t item = trace_reader__symbol_item(r, process, symbol);
+
+			if (item != TRACE_NO_STRING)
+				sink += strlen(trace_reader__string(r, item)) +
+					trace_reader__is_foreign(r, process, item);
+		}
+}
+
 static void use_sample(const struct trace_reader *r, const struct trace_sample *s)
 {
 	if (s->stack != TRACE_NO_STACK && !trace_reader__stack(r, s->stack))
@@ -255,6 +267,7 @@ static void read_all(const char *path, unsigned int way)
 	check_cost(r, items);
 	for (uint32_t id = 1; id <= trace_reader__stacks(r); id++)
 		use_stack(r, id);
+	use_symbols(r);
 	use_model(&m, r);
 	sink += trace_reader__stats(r).chunks;
 	if (!(way & 28))

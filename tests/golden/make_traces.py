@@ -13,9 +13,9 @@ import sys
 
 from qpt_format import (
     COSTS, DECISIONS, FILES, FOREIGN, FUNCTIONS, KEYS, LINES, LOSSES, MAPPINGS, OVERHEAD, PART, PLACES, RESULTS, SAMPLES, SAMPLING,
-    SPANS, STACKS, STRINGS, THREADS, U64, Stacks, chunk, end, functions, header, index, indexed, info,
+    SPANS, STACKS, STRINGS, SYMBOLS, THREADS, U64, Stacks, chunk, end, functions, header, index, indexed, info,
     jobs, keys, labels, lines, losses, mappings, packed, places, process, processes, samples_payload, sampling,
-    spans_payload, stacks, string, strings, tallies, text, varint, zigzag, zstd_stored,
+    spans_payload, stacks, string, strings, symbols, tallies, text, varint, zigzag, zstd_stored,
 )
 
 INFO_LINE = "info [qprof-bpf 0.1.0] [6.18.0] [builder] 1000 1700000000000000000\n"
@@ -265,6 +265,10 @@ def good():
         + "sample 0/9 cpu 8000 1000 job=2:typeck(7) job=1:mir_built stack=1: rustc::ask+2\n"
         + WHOLE
     )
+    # Of a process's symbol, the last item counts. Readers look them up.
+    yield "symbols", (
+        header() + info() + NAMES + ONE + symbols((0, 0, 1), (0, 2, 3)) + symbols((0, 0, 3)) + end(4, 1, 0)
+    ), (INFO_LINE + ONE_LINE + WHOLE)
     yield "later-additions", (
         header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 25)) + end(4, 1, 0)
     ), (
@@ -500,6 +504,17 @@ def bad():
     ):
         yield f"jobs-{name}", code + jobs(*records), problem(
             code_lines, damaged(len(code), "a list of jobs is malformed")
+        )
+    for name, payload in (
+        ("none", varint(0)),
+        ("process", varint(1, 1, 0, 0)),
+        ("symbol", varint(1, 0, 6, 0)),
+        ("item", varint(1, 0, 0, 6)),
+        ("short", varint(2, 0, 0, 0)),
+        ("long", varint(1, 0, 0, 0, 0)),
+    ):
+        yield f"symbols-{name}", code + chunk(SYMBOLS, payload), problem(
+            code_lines, damaged(len(code), "a list of symbols is malformed")
         )
     sample = (1, 0, 5, 100, 1)
     code += stacks((0, 0, 3))

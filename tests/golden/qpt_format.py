@@ -8,6 +8,7 @@ INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, F
 )
 LABELS, TALLIES, PLACES, KEYS, FOREIGN, SAMPLING, STACKS, SAMPLES, FILES, OVERHEAD, PART = range(16, 27)
 JOBS = 28
+SYMBOLS = 31
 RESULTS = 29
 U64 = 1 << 64
 
@@ -238,6 +239,11 @@ def jobs(*records):
         out += varint(zigzag(its_process - process), query, zigzag(its - number), back)
         process, number = its_process, its
     return chunk(JOBS, varint(len(records)) + out)
+
+
+def symbols(*records):
+    """records: (process, string id of the symbol, string id of the item)"""
+    return chunk(SYMBOLS, varint(len(records)) + b"".join(varint(*record) for record in records))
 
 
 def samples_payload(base, base_stack, *threads, columns=0):

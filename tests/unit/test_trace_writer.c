@@ -12,6 +12,7 @@
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
 #include "trace/bytes.h"
+#include "trace/reader.h"
 
 static const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
 static char path[sizeof(directory) + 8];
@@ -425,6 +426,29 @@ static void results_come_back(void **state)
 	assert_int_equal(trace_writer__results(w, &r), -EINVAL);
 }
 
+static void symbols_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	_trace_reader_ struct trace_reader *r = NULL;
+	const char *why = NULL;
+	struct trace_symbol s = {.process = 0};
+	struct trace_item item;
+
+	assert_int_equal(trace_writer__intern(w, "_ZN1a3oneE", &s.symbol), 0);
+	assert_int_equal(trace_writer__intern(w, "a::one", &s.item), 0);
+	assert_int_equal(trace_writer__symbol(w, &s), 0);
+	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.process = 1}), -EINVAL);
+	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.symbol = 1000}), -EINVAL);
+	assert_int_equal(trace_writer__symbol(w, &(struct trace_symbol){.item = 1000}), -EINVAL);
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(trace_reader__open(path, &r, &why), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		continue;
+	assert_int_equal(trace_reader__symbol_item(r, 0, s.symbol), s.item);
+	assert_int_equal(trace_reader__symbol_item(r, 0, s.item), TRACE_NO_STRING);
+	assert_int_equal(trace_reader__symbol_item(r, 1, s.symbol), TRACE_NO_STRING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +464,7 @@ int main(void)
 		cmocka_unit_test_teardown(callers_need_their_function, remove_file),
 		cmocka_unit_test_teardown(the_largest_tally_comes_back, remove_file),
 		cmocka_unit_test_teardown(results_come_back, remove_file),
+		cmocka_unit_test_teardown(symbols_come_back, remove_file),
 		cmocka_unit_test_teardown(functions_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),

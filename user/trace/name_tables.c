@@ -13,6 +13,7 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion)
 		.stacks.expansion = expansion,
 		.jobs.expansion = expansion,
 		.llvm.expansion = expansion,
+		.symbols.expansion = expansion,
 	};
 	t->mapped = calloc(1, sizeof(*t->mapped));
 	if (!t->mapped)
@@ -114,6 +115,8 @@ int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_
 		return job_table__take(&t->jobs, in, n_processes, t->n_strings, why);
 	case QPT_LLVM:
 		return llvm_table__take(&t->llvm, in, t->n_strings, why);
+	case QPT_SYMBOLS:
+		return symbol_table__take(&t->symbols, in, n_processes, t->n_strings, why);
 	case QPT_FOREIGN:
 		*why = "a list of other crates is malformed";
 		return take_foreign(t, in, t->n_strings);
@@ -195,6 +198,7 @@ void name_tables__destroy(struct name_tables *t)
 	stack_table__destroy(&t->stacks);
 	job_table__destroy(&t->jobs);
 	llvm_table__destroy(&t->llvm);
+	symbol_table__destroy(&t->symbols);
 	if (t->mapped)
 		id_map__destroy(t->mapped);
 	free(t->mapped);

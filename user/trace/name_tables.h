@@ -18,6 +18,7 @@
 #include "trace/stack_table.h"
 #include "trace/string_pairs.h"
 #include "trace/string_table.h"
+#include "trace/symbol_table.h"
 
 #define NAME_UNKNOWN "<unknown>"
 
@@ -34,6 +35,7 @@ struct name_tables {
 	struct stack_table stacks;
 	struct job_table jobs;
 	struct llvm_table llvm;
+	struct symbol_table symbols;
 	uint64_t ahead_end; /* the names of chunks before this offset are in the tables already */
 	struct expansion *expansion;
 };
@@ -43,8 +45,8 @@ int name_tables__init(struct name_tables *t, struct expansion *expansion);
 
 /*
  * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _FOREIGN, _MAPPINGS,
- * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS, _JOBS or _LLVM. `n_processes` are the
- * processes up to there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed;
+ * _FUNCTIONS, _LINES, _PLACES, _KEYS, _FILES, _STACKS, _JOBS, _LLVM or _SYMBOLS. `n_processes` are
+ * the processes up to there. 0; -EBADMSG, with a text for a person in `*why`, if it is malformed;
  * -ENOMEM; -E2BIG if it expands to too much.
  */
 int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,

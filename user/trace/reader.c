@@ -137,6 +137,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_STACKS:
 	case QPT_JOBS:
 	case QPT_LLVM:
+	case QPT_SYMBOLS:
 		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
 		break;
 	case QPT_PROCESSES:
@@ -621,6 +622,12 @@ const struct trace_job *trace_reader__job(const struct trace_reader *r, uint32_t
 const struct trace_llvm *trace_reader__llvm(const struct trace_reader *r, uint32_t id)
 {
 	return llvm_table__get(&r->names.llvm, id);
+}
+
+uint32_t trace_reader__symbol_item(const struct trace_reader *r, uint32_t process, uint32_t symbol)
+{
+	return symbol_table__item(&r->names.symbols, process_numbers__index(&r->numbers, process),
+				  symbol);
 }
 
 const struct trace_job *trace_reader__job_of(const void *reader, uint32_t id)

@@ -124,6 +124,12 @@ uint32_t trace_reader__mappings(const struct trace_reader *r, uint32_t process);
 bool trace_reader__is_foreign(const struct trace_reader *r, uint32_t process, uint32_t id);
 
 /*
+ * The item that a symbol of a process, the string id of which is `symbol`, is an instance of: the
+ * string id of its path, or TRACE_NO_STRING. Known once all of the process was read.
+ */
+uint32_t trace_reader__symbol_item(const struct trace_reader *r, uint32_t process, uint32_t symbol);
+
+/*
  * The location of a locindex; false if it lies in no function that was read. Lines are known once
  * their chunk was read, which for a file (not a pipe) is before the first item. out->function is
  * valid until the next item is read, texts until the reader is freed.

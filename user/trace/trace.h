@@ -196,6 +196,13 @@ struct trace_results {
 	const uint32_t *items; /* string ids of paths */
 };
 
+/* In a process, a symbol that it generated code under is that of an instance of an item. */
+struct trace_symbol {
+	uint32_t process; /* index */
+	uint32_t symbol;  /* string id */
+	uint32_t item;	  /* string id of its path */
+};
+
 /* The reason of a SIGKILL, as far as it is known. The values of the file. */
 enum trace_kill {
 	TRACE_KILL_UNKNOWN,

@@ -9,6 +9,7 @@
 #include "trace/name_writer.h"
 #include "trace/sample_writer.h"
 #include "trace/span_codec.h"
+#include "trace/symbol_table.h"
 
 #define BATCH_SPANS 4096
 
@@ -25,6 +26,8 @@ struct trace_writer {
 	struct batch_summer summer;
 	struct pending tallies;
 	struct pending results;
+	struct pending symbols;
+	uint32_t n_symbols;
 	struct trace_losses losses;
 	bool losses_given;
 	bool losses_changed; /* since they were written */
@@ -55,7 +58,8 @@ static int write_tallies(struct trace_writer *w)
 {
 	return name_writer__flush(&w->names)
 		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL)
-		       ?: pending__write(&w->results, &w->sink, QPT_RESULTS, NULL);
+		       ?: pending__write(&w->results, &w->sink, QPT_RESULTS, NULL)
+		       ?: pending__write(&w->symbols, &w->sink, QPT_SYMBOLS, NULL);
 }
 
 static int write_losses(struct trace_writer *w)
@@ -277,6 +281,20 @@ int trace_writer__results(struct trace_writer *w, const struct trace_results *r)
 	return pending__add(&w->results) ? write_tallies(w) : 0;
 }
 
+int trace_writer__symbol(struct trace_writer *w, const struct trace_symbol *s)
+{
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (s->process >= w->names.n_processes || s->symbol >= w->names.strings.n ||
+	    s->item >= w->names.strings.n)
+		return -EINVAL;
+	if (w->n_symbols == QPT_SYMBOLS_MAX)
+		return 0;
+	w->n_symbols++;
+	symbol_table__store(s, &w->symbols.body);
+	return pending__add(&w->symbols) ? write_tallies(w) : 0;
+}
+
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
 {
 	if (w->sink.file.error)
@@ -371,6 +389,7 @@ void trace_writer__free(struct trace_writer *w)
 	name_writer__destroy(&w->names);
 	byte_buffer__destroy(&w->tallies.body);
 	byte_buffer__destroy(&w->results.body);
+	byte_buffer__destroy(&w->symbols.body);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
 	chunk_sink__destroy(&w->sink);

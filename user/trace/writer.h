@@ -131,6 +131,12 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
  */
 int trace_writer__results(struct trace_writer *w, const struct trace_results *results);
 
+/*
+ * Add a symbol; its process and strings must have been added before. Beyond what a trace may hold
+ * they are left out.
+ */
+int trace_writer__symbol(struct trace_writer *w, const struct trace_symbol *symbol);
+
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);
 
