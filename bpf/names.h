@@ -62,6 +62,7 @@ struct names_slot {
 	__u64 ctrl;
 	__u64 buckets;	    /* of the table, or shard, that is looked at */
 	__u64 entries_size; /* bytes of the entries of all tables that may still be read */
+	__u64 symbol_bytes; /* of the symbols of results so far */
 	struct wire_query_table query;
 	struct wire_tables tables;
 	struct wire_counts counts;

@@ -3,7 +3,7 @@
  * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3
  * reads per definition, 4,097 failures, and 96 MiB of records; of other crates (names_crates.h) at
  * most 16,384, 4 reads for each, and 1,048,576 entries of caches, 3 reads for each; of results
- * (tables.h) 4,194,304 keys, and 128 MiB of hash tables.
+ * (tables.h) 4,194,304 keys, 128 MiB of hash tables, and 64 MiB of symbols.
  */
 #ifndef QPROF_NAMES_LIMITS_H
 #define QPROF_NAMES_LIMITS_H
@@ -26,6 +26,8 @@
 /* Bytes of the entries of all hash tables whose keys are read. */
 #define NAMES_HASH_MAX	     (128u << 20)
 #define NAMES_DYING_HASH_MAX (16u << 20)
+/* Bytes of the symbols of instances. */
+#define NAMES_SYMBOLS_MAX (64u << 20)
 /* Of one table: a piece holds 4 KiB. */
 #define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */

@@ -246,6 +246,7 @@ STACK_APART int tables_copy_keys(struct names_slot *s)
 		return 0;
 	s->entries_size = s->dying ? NAMES_DYING_HASH_MAX : NAMES_HASH_MAX;
 	s->entries_left = s->dying ? NAMES_DYING_MAX : NAMES_KEYS_MAX;
+	s->symbol_bytes = 0;
 	s->piece.table = WIRE_TABLE_RESULTS;
 	bpf_loop(s->tables.n & (2 * WIRE_TABLES_MAX - 1), tables_send_keys, &c, 0);
 	s->piece.number = 0;

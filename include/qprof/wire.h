@@ -168,6 +168,7 @@ enum wire_table {
 	WIRE_TABLE_KEYS = 13,
 	/* Keys of the results of query `number` (wire_tables.h), after the counts. */
 	WIRE_TABLE_RESULTS = 18,
+	WIRE_TABLE_INSTANCES = 19, /* likewise: struct wire_instance */
 };
 
 /*

@@ -51,7 +51,44 @@ struct wire_query_table {
 	wire_u8 fed;  /* 1: queries may feed it results that it has not computed */
 	wire_u8 keys; /* 1: those of the first part of its cache, or of its entries, are copied */
 	wire_u8 key;  /* enum wire_key, of an entry's */
+	/*
+	 * 1: its key is exactly an Instance, so instead of a key of WIRE_TABLE_RESULTS a struct
+	 * wire_instance is sent of each entry.
+	 */
+	wire_u8 instances;
+	/* 1: its value is a text, whose address and length are `text_at` bytes within an entry. */
+	wire_u8 has_text;
+	wire_u8 pad[2];
+	wire_u32 text_at;
 };
+
+/* An entry of the cache of such a query. */
+struct wire_instance {
+	wire_u64 key;	 /* wire_key() of the definition; 0: there is none */
+	wire_u64 symbol; /* wire_symbol_hash() of its symbol, or 0: not known, or not asked for */
+};
+
+/*
+ * Symbols are sent and compared by this, as there are many and they are long. It is made of the
+ * length and of blocks of the text, the last of which is filled up with zeroes. Of a text that is
+ * longer only the first WIRE_SYMBOL_HASHED bytes count.
+ */
+#define WIRE_SYMBOL_HASHED 4096
+#define WIRE_SYMBOL_BLOCK  16
+/* A longer one is none. */
+#define WIRE_SYMBOL_LENGTH_MAX (1u << 20)
+
+static inline wire_u64 wire_symbol_add(wire_u64 hash, wire_u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
+}
+
+static inline wire_u64 wire_symbol_add_block(wire_u64 hash,
+					     const wire_u64 words[WIRE_SYMBOL_BLOCK / 8])
+{
+	return wire_symbol_add(wire_symbol_add(hash, words[0]), words[1]);
+}
 
 /* Of all queries of a library. */
 struct wire_tables {
@@ -150,7 +187,9 @@ struct wire_fed {
 _Static_assert(sizeof(struct wire_fed) == 16, "wire_fed");
 _Static_assert(sizeof(struct wire_context) == 48, "wire_context");
 _Static_assert(sizeof(struct wire_counts) == 48 + 12 * WIRE_COUNTS_MAX, "wire_counts");
-_Static_assert(sizeof(struct wire_query_table) == 40, "wire_query_table");
+_Static_assert(sizeof(struct wire_query_table) == 48, "wire_query_table");
+_Static_assert(sizeof(struct wire_instance) == 16, "wire_instance");
+_Static_assert(WIRE_SYMBOL_HASHED % WIRE_SYMBOL_BLOCK == 0, "blocks of symbols");
 _Static_assert(sizeof(struct wire_tables) == 64, "wire_tables");
 
 #endif /* QPROF_WIRE_TABLES_H */

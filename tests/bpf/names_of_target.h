@@ -144,9 +144,11 @@ enum names_results {
 	RESULTS_HASH,	      /* keys in a hash table */
 	RESULTS_HASH_SHARDS,  /* keys in memory, some of other crates, in shards */
 	RESULTS_HASH_NOWHERE,
-	RESULTS_HASH_MANY,    /* 2^60 buckets */
-	RESULTS_HASH_SPARSE,  /* 2^16 buckets, of which only the first ones are there */
-	RESULTS_HASH_ENDLESS, /* the same table again and again: all shards are one */
+	RESULTS_HASH_MANY,	/* 2^60 buckets */
+	RESULTS_HASH_SPARSE,	/* 2^16 buckets, of which only the first ones are there */
+	RESULTS_HASH_ENDLESS,	/* the same table again and again: all shards are one */
+	RESULTS_INSTANCES,	/* with symbols, some of which lie */
+	RESULTS_INSTANCES_MANY, /* very many, of which each has a large symbol */
 	NAMES_RESULTS,
 };
 
@@ -170,6 +172,45 @@ enum {
 	NAMES_HASH_SHARD_BUCKETS = 64,
 	NAMES_HASH_LARGE = 1 << 20,
 };
+
+/* Of instances: a key as of the others, and a symbol. All buckets are full. */
+enum {
+	NAMES_INSTANCE = 40,
+	NAMES_INSTANCE_TEXT = 24,
+	NAMES_INSTANCES = 256,
+	NAMES_INSTANCES_MANY = 1 << 16,
+	NAMES_INSTANCE_ROOM = WIRE_SYMBOL_HASHED + 512, /* for a symbol */
+};
+
+/* The lies of symbols: those of the other instances are as they are said to be. */
+enum names_symbol_lie {
+	SYMBOL_EMPTY,
+	SYMBOL_ENDLESS,
+	SYMBOL_NOWHERE,
+	SYMBOL_KERNEL,
+	SYMBOL_UNPRINTABLE,
+	SYMBOL_LIES,
+};
+
+/* Of instance `i`: SYMBOL_LIES or more if it does not lie. */
+static inline uint32_t names_symbol_lie(uint32_t i)
+{
+	return i % 16;
+}
+
+/* Its text, which ends in NUL; the length. Some are whole blocks, some longer than is hashed. */
+static inline uint32_t names_instance_symbol(uint32_t i, char text[NAMES_INSTANCE_ROOM])
+{
+	uint32_t n = i % 32 == 6    ? WIRE_SYMBOL_HASHED + i
+		     : i % 32 == 22 ? WIRE_SYMBOL_HASHED
+		     : i % 32 == 7  ? 1
+				    : 16 + i;
+
+	for (uint32_t k = 0; k < n; k++)
+		text[k] = (char)('A' + (i + k * k) % 50);
+	text[n] = '\0';
+	return n;
+}
 
 static inline int names_bucket_is_full(uint32_t i)
 {

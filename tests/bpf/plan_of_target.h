@@ -278,7 +278,7 @@ static inline void plan_results_of_target(struct plan *plan, uint64_t text)
 		[RESULTS_NONE] = WIRE_CACHE_ONCE,
 		[RESULTS_NOWHERE] = WIRE_CACHE_HASH,
 		[RESULTS_MANY_EACH] = WIRE_CACHE_HASH,
-		[RESULTS_HASH... RESULTS_HASH_ENDLESS] = WIRE_CACHE_HASH,
+		[RESULTS_HASH... RESULTS_INSTANCES_MANY] = WIRE_CACHE_HASH,
 	};
 
 	plan->tables = (struct wire_tables){.n = NAMES_RESULTS,
@@ -315,6 +315,13 @@ static inline void plan_results_of_target(struct plan *plan, uint64_t text)
 		plan->queries[i].table.entry_size = NAMES_HASH_ENTRY;
 		plan->queries[i].table.key_at = NAMES_HASH_KEY;
 		plan->queries[i].table.key = plan->queries[i].key;
+		if (i < RESULTS_INSTANCES)
+			continue;
+		free(plan->queries[i].key_type);
+		plan->queries[i].key_type = strdup("Instance");
+		plan->queries[i].table.entry_size = NAMES_INSTANCE;
+		plan->queries[i].table.has_text = 1;
+		plan->queries[i].table.text_at = NAMES_INSTANCE_TEXT;
 	}
 }
 

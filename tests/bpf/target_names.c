@@ -33,6 +33,7 @@ struct context {
 	struct object store, crates, metadata, caches, keys;
 	struct object spans, interned, map, list, files, lines, contexts, expansions, shards;
 	struct object hash, hash_shards, large;
+	struct object instances, instances_many, instance_texts;
 	uint32_t n;
 };
 
@@ -78,6 +79,7 @@ static void fill_crates(struct context *c, uint32_t n);
 static void fill_places(struct context *c);
 static void fill_results(struct context *c);
 static void fill_hash(struct context *c);
+static void fill_instances(struct context *c);
 static void fill_keys(struct context *c);
 
 static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
@@ -100,6 +102,7 @@ static struct context make(uint32_t n, uint32_t row_size, uint32_t n_crates)
 	fill_keys(&c);
 	fill_results(&c);
 	fill_hash(&c);
+	fill_instances(&c);
 	names_globals = c.globals.at;
 	return c;
 }
@@ -296,6 +299,65 @@ static void fill_hash(struct context *c)
 		put(&c->context, cache + NAMES_ITEMS, i);
 		if (i == RESULTS_HASH_SHARDS || i == RESULTS_HASH_ENDLESS)
 			c->context.at[cache + NAMES_MODE] = NAMES_SHARDED;
+	}
+}
+
+/* The entry of a bucket: a key of the crate, of another one, or of none; and a symbol. */
+static void fill_instance(char *entry, uint32_t i, uint64_t text, uint64_t length)
+{
+	uint32_t key[4] = {names_key(i), names_key(i), i % 3 ? i % 3 - 1 : UINT32_MAX};
+
+	memcpy(entry + NAMES_HASH_KEY, key, sizeof(key));
+	memcpy(entry + NAMES_INSTANCE_TEXT, &text, sizeof(text));
+	memcpy(entry + NAMES_INSTANCE_TEXT + 8, &length, sizeof(length));
+}
+
+static void fill_instances(struct context *c)
+{
+	size_t ctrl = (size_t)NAMES_INSTANCES * NAMES_INSTANCE;
+	size_t ctrl_of_many = (size_t)NAMES_INSTANCES_MANY * NAMES_INSTANCE;
+
+	c->instance_texts = map((size_t)NAMES_INSTANCES * NAMES_INSTANCE_ROOM);
+	c->instances = map(ctrl + NAMES_INSTANCES);
+	for (uint32_t i = 0; i < NAMES_INSTANCES; i++) {
+		char *at = c->instance_texts.at + (size_t)i * NAMES_INSTANCE_ROOM;
+		uint64_t length = names_instance_symbol(i, at), text = (uint64_t)at;
+
+		switch (names_symbol_lie(i)) {
+		case SYMBOL_EMPTY:
+			length = 0;
+			break;
+		case SYMBOL_ENDLESS:
+			length = 1ull << 40;
+			break;
+		case SYMBOL_NOWHERE:
+			text = NOWHERE;
+			break;
+		case SYMBOL_KERNEL:
+			text = 0xffffffff81000000;
+			break;
+		case SYMBOL_UNPRINTABLE:
+			at[0] = '\n';
+			break;
+		}
+		fill_instance(c->instances.at + ctrl - (i + 1ul) * NAMES_INSTANCE, i, text, length);
+	}
+	c->instances_many = map(ctrl_of_many + NAMES_INSTANCES_MANY);
+	for (uint32_t i = 0; i < NAMES_INSTANCES_MANY; i++)
+		fill_instance(c->instances_many.at + ctrl_of_many - (i + 1ul) * NAMES_INSTANCE, i,
+			      (uint64_t)c->instance_texts.at + 6ul * NAMES_INSTANCE_ROOM,
+			      WIRE_SYMBOL_HASHED);
+	for (uint32_t i = RESULTS_INSTANCES; i <= RESULTS_INSTANCES_MANY; i++) {
+		size_t cache = NAMES_CONTEXT + names_results(i) + NAMES_CACHE;
+		int many = i == RESULTS_INSTANCES_MANY;
+
+		put(&c->context, cache + NAMES_HASH_CTRL,
+		    many ? (uint64_t)c->instances_many.at + ctrl_of_many
+			 : (uint64_t)c->instances.at + ctrl);
+		put(&c->context, cache + NAMES_HASH_MASK,
+		    (many ? NAMES_INSTANCES_MANY : NAMES_INSTANCES) - 1);
+		put(&c->context, cache + NAMES_ITEMS,
+		    many ? NAMES_INSTANCES_MANY : NAMES_INSTANCES);
 	}
 }
 

@@ -66,8 +66,9 @@ static void take_piece(struct names *n, const struct wire_piece *r, size_t size)
 	assert_int_equal(size, sizeof(*r) - WIRE_PIECE_MAX + r->size);
 	if (r->table == WIRE_TABLE_RESULTS)
 		return take_keys(n, r);
-	n->n_pieces++;
-	if (!n->row_size)
+	n->n_pieces += r->table != WIRE_TABLE_INSTANCES;
+	n->bytes -= r->table == WIRE_TABLE_INSTANCES ? size : 0;
+	if (!n->row_size || r->table == WIRE_TABLE_INSTANCES)
 		return;
 	assert_int_equal(r->offset, c->size);
 	if (c->size + r->size > c->room) {

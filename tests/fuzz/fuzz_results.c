@@ -68,7 +68,14 @@ static int on_results(void *ctx, const struct trace_results *r)
 	return 0;
 }
 
-/* A key in a VecCache; all fed; some fed, each seen; those of crates; a hash table. */
+static int on_symbol(void *ctx, const struct trace_symbol *s)
+{
+	(void)ctx;
+	expect(s->process < n_processes && s->item < n_strings);
+	return 0;
+}
+
+/* A key in a VecCache; all fed; some fed, each seen; those of crates; instances. */
 static struct plan_query queries[] = {
 	{.name = "a", .key = WIRE_KEY_LOCAL, .table = {.kind = WIRE_CACHE_VEC, .cache = 0x100}},
 	{.name = "def_kind",
@@ -78,9 +85,13 @@ static struct plan_query queries[] = {
 	 .key = WIRE_KEY_LOCAL,
 	 .table = {.kind = WIRE_CACHE_VEC, .cache = 0x300, .fed = 1}},
 	{.name = "of", .key = WIRE_KEY_CRATE, .table = {.kind = WIRE_CACHE_VEC, .cache = 0x400}},
-	{.name = "table",
-	 .key = WIRE_KEY_LOCAL,
-	 .table = {.kind = WIRE_CACHE_HASH, .cache = 0x500}},
+	{.name = "symbol_name",
+	 .key = WIRE_KEY_MEMORY,
+	 .key_type = "Instance",
+	 .table = {.kind = WIRE_CACHE_HASH,
+		   .cache = 0x500,
+		   .entry_size = 56,
+		   .key = WIRE_KEY_MEMORY}},
 };
 static struct plan_guard guards[] = {{.kind = WIRE_KIND_LOAD}};
 static const struct plan plan = {
@@ -106,10 +117,11 @@ static struct tracks *new_tracks(void)
 		.map = on_map,
 		.tally = on_tally,
 		.results = on_results,
+		.symbol = on_symbol,
 	};
 	static const uint32_t labels[] = {10, 11, 12, 13, 14};
 	static const uint8_t keys[] = {WIRE_KEY_LOCAL, WIRE_KEY_DEF, WIRE_KEY_LOCAL, WIRE_KEY_CRATE,
-				       WIRE_KEY_LOCAL};
+				       WIRE_KEY_MEMORY};
 	struct tracks *t = NULL;
 
 	expect(!tracks__new(&sink, &t) && !tracks__set_library(t, 0, labels, 5, "ab", NULL));
@@ -127,7 +139,7 @@ static bool is_wanted(const uint8_t *record, size_t n)
 	if (n && *record == WIRE_PIECE) {
 		memset(&piece, 0, sizeof(piece));
 		memcpy(&piece, record, n < sizeof(piece) ? n : sizeof(piece));
-		return piece.table == WIRE_TABLE_RESULTS ||
+		return piece.table == WIRE_TABLE_RESULTS || piece.table == WIRE_TABLE_INSTANCES ||
 		       (piece.table == WIRE_TABLE_DEFINITIONS && piece.offset < 1 << 16);
 	}
 	return n && (*record == WIRE_COUNTS || *record == WIRE_FED || *record == WIRE_SYMBOLS ||

@@ -25,7 +25,7 @@ static const char *mine_at(const char *body, const struct body_run_table *cache,
 {
 	const char *problem = "not set";
 
-	*out = (struct hash_keys){77, 77};
+	*out = (struct hash_keys){.size = 77, .key = 77};
 	assert_int_equal(hash_keys__mine(img, symbol(img, body)->addr, cache, out, &problem), 0);
 	return problem;
 }
@@ -54,6 +54,24 @@ static void a_key_is_stored_beside_its_value(void **state)
 static void a_key_in_memory_is_copied(void **state)
 {
 	found("in_memory", 0x38, 8);
+}
+
+static void a_text_is_moved_at_once(void **state)
+{
+	static const char *const others[] = {"no_number", "text_in_parts", "two_texts", "in_memory",
+					     "by_value"};
+	struct hash_keys out;
+
+	assert_null(mine("text", &out));
+	assert_true(out.has_text);
+	assert_int_equal(out.text, 0x10);
+	assert_null(mine("text_behind", &out));
+	assert_true(out.has_text);
+	assert_int_equal(out.text, 0x18);
+	for (size_t i = 0; i < N_OF(others); i++) {
+		assert_null(mine(others[i], &out));
+		assert_false(out.has_text);
+	}
 }
 
 static void another_function_gets_the_cache(void **state)
@@ -92,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_is_stored_beside_its_value),
 		cmocka_unit_test(a_key_in_memory_is_copied),
+		cmocka_unit_test(a_text_is_moved_at_once),
 		cmocka_unit_test(another_function_gets_the_cache),
 		cmocka_unit_test(a_cache_may_have_a_place),
 		cmocka_unit_test(what_does_not_agree_is_a_problem),

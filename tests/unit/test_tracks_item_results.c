@@ -50,12 +50,14 @@ static int on_results(void *ctx, const struct trace_results *r)
 }
 
 /* Definition 9 has no name. */
-static int name(void *ctx, uint32_t index, uint32_t *string)
+static int name(void *ctx, uint64_t definition, uint32_t *string)
 {
 	struct got *got = ctx;
 
 	got->names++;
-	*string = index == 9 ? TRACE_NO_STRING : 100 + index;
+	*string = definition == wire_key(WIRE_KEY_LOCAL_CRATE, 9)
+			  ? TRACE_NO_STRING
+			  : 100 * (wire_key_crate(definition) + 1) + (uint32_t)definition;
 	return 0;
 }
 
@@ -125,6 +127,72 @@ static void each_result_is_about_a_definition(void **state)
 	/* One of them has no name. */
 	assert_string_equal(give(&r, true).text, "10!");
 	assert_int_equal(lost, 0);
+	results__clear(&r);
+}
+
+static const uint8_t three_of_instances[N] = {LIBRARY_ITEMS_INSTANCES, LIBRARY_NO_ITEMS,
+					      LIBRARY_NO_ITEMS,	       LIBRARY_ITEMS_INSTANCES,
+					      LIBRARY_NO_ITEMS,	       LIBRARY_ITEMS_INSTANCES};
+
+static void add_instances(struct results *r, uint32_t query, uint32_t n, const uint64_t *keys)
+{
+	struct wire_piece p = {.table = WIRE_TABLE_INSTANCES, .number = query, .size = 16 * n};
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct wire_instance instance = {keys[i], 77};
+
+		memcpy(p.bytes + 16 * i, &instance, 16);
+	}
+	assert_int_equal(results__add_keys(r, &lib, &p), 0);
+}
+
+/* Of other crates', those of the query that has the fewest: 200 and more. */
+static void instances_are_of_any_crate(void **state)
+{
+	static const uint32_t n[N] = {4, 0, 0, 6, 0, 5}, none[N] = {4, 0, 0, 6, 0, 0};
+	const uint64_t own = wire_key(0, 3), other = wire_key(1, 5), another = wire_key(1, 4);
+	uint8_t before[N];
+	struct results r = {0};
+
+	setup();
+	memcpy(before, items, N);
+	memcpy(items, three_of_instances, N);
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
+	add_instances(&r, 3, 6, (uint64_t[]){own, own, other, another, other, other});
+	add_instances(&r, 5, 5, (uint64_t[]){own, 0, other, 0, other});
+	assert_string_equal(drop(&r).text, "10:103 10:204,205,205 13:103,103 15:103");
+	/* One that has none: so the compiler made none. */
+	begin(&r, WIRE_COUNTS_FINISHED, none);
+	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
+	add_instances(&r, 3, 6, (uint64_t[]){own, own, other, another, other, other});
+	assert_string_equal(drop(&r).text, "10:103 13:103,103");
+	/* One that is not whole. */
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	add_instances(&r, 0, 4, (uint64_t[]){own, other, another, other});
+	assert_string_equal(drop(&r).text, "10:103");
+	assert_int_equal(lost, 2);
+	memcpy(items, before, N);
+	results__clear(&r);
+}
+
+static void instances_that_are_malformed(void **state)
+{
+	static const uint32_t n[N] = {2, 0, 0, 0, 0, 0};
+	struct wire_piece p = {.table = WIRE_TABLE_INSTANCES, .size = 24};
+	uint8_t before[N];
+	struct results r = {0};
+
+	setup();
+	memcpy(before, items, N);
+	memcpy(items, three_of_instances, N);
+	begin(&r, WIRE_COUNTS_FINISHED, n);
+	assert_int_equal(results__add_keys(&r, &lib, &p), -EBADMSG);
+	/* A definition with such a number there is in no crate. */
+	add_instances(&r, 0, 2, (uint64_t[]){wire_key(0, 3), wire_key(0, 1 << 24)});
+	assert_string_equal(drop(&r).text, "");
+	assert_int_equal(lost, 1);
+	memcpy(items, before, N);
 	results__clear(&r);
 }
 
@@ -278,6 +346,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_result_is_about_a_definition),
 		cmocka_unit_test(several_may_be_about_one_definition),
+		cmocka_unit_test(instances_are_of_any_crate),
+		cmocka_unit_test(instances_that_are_malformed),
 		cmocka_unit_test(a_second_context_has_results_of_its_own),
 		cmocka_unit_test(keys_that_are_not_read_are_unknown),
 		cmocka_unit_test(of_keys_that_are_not_whole_none_is_given),

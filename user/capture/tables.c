@@ -174,7 +174,9 @@ static int fill_query_tables(const struct tables *t, const struct attach_set *se
 		uint32_t key = wire_wrapper_key(set->lib, i);
 		struct wire_query_table table = q->table;
 
-		table.keys = wants_keys(set, q);
+		/* Symbols are no execution's key. */
+		table.keys = wants_keys(set, q) || q->table.has_text;
+		table.instances = plan_query__of_instances(q);
 		if (table.kind)
 			err = batch__add(&b, &key, &table);
 	}

@@ -222,8 +222,11 @@ static void code_query_table(struct codec *c, struct wire_query_table *t)
 	code_u8(c, &t->kind);
 	code_u8(c, &t->fed);
 	code_u8(c, &t->key);
+	code_u8(c, &t->has_text);
+	code_u32(c, &t->text_at);
 	require(c, t->kind < WIRE_CACHE_MAX && t->fed <= 1 && t->key < WIRE_KEY_MAX);
 	require(c, t->entry_size <= WIRE_ENTRY_MAX && t->key_at <= t->entry_size);
+	require(c, t->has_text <= 1 && t->text_at <= t->entry_size);
 	require(c, t->name < PLAN_LAYOUT_MAX && t->active < PLAN_LAYOUT_MAX);
 	require(c, t->cache < PLAN_LAYOUT_MAX && t->others < PLAN_LAYOUT_MAX);
 }

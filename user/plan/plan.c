@@ -108,6 +108,17 @@ bool plan_query__has_keys(const struct plan_query *q)
 	       (q->key == WIRE_KEY_LOCAL || q->key == WIRE_KEY_DEF || q->key == WIRE_KEY_CRATE);
 }
 
+bool plan_query__of_instances(const struct plan_query *q)
+{
+	return q->key == WIRE_KEY_MEMORY && q->key_type && !strcmp(q->key_type, "Instance");
+}
+
+/* rustc has no other name for it. */
+bool plan_query__has_symbols(const struct plan_query *q)
+{
+	return plan_query__of_instances(q) && !strcmp(q->name, "symbol_name");
+}
+
 uint32_t plan__tables(const struct plan *plan)
 {
 	uint32_t n = 0;

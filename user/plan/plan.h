@@ -341,6 +341,10 @@ bool plan_site__feed_fits(int64_t offset);
  * by their numbers, or in a hash table whose entries are known.
  */
 bool plan_query__has_keys(const struct plan_query *q);
+/* Its key is exactly an Instance: a function with its generic arguments. */
+bool plan_query__of_instances(const struct plan_query *q);
+/* And its results are the symbols of these. */
+bool plan_query__has_symbols(const struct plan_query *q);
 /* The number of queries whose table of results is known. */
 uint32_t plan__tables(const struct plan *plan);
 /* The number of the n_start sites of query `i` at which its key can be read. */

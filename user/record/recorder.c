@@ -233,6 +233,14 @@ static int on_results(void *ctx, const struct trace_results *results)
 	return 0;
 }
 
+static int on_symbol(void *ctx, const struct trace_symbol *symbol)
+{
+	struct recorder *r = ctx;
+
+	trace_output__write(&r->trace, trace_writer__symbol, symbol);
+	return 0;
+}
+
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
 	return filter__passes_dynamic(((const struct recorder *)ctx)->opt.filter, label);
@@ -461,6 +469,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.place = on_place,
 		.tally = on_tally,
 		.results = on_results,
+		.symbol = on_symbol,
 		.wants = wants_label,
 	};
 	const struct model_options options = {

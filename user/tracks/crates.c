@@ -158,7 +158,8 @@ int crates__string(struct crates *c, const struct crates_naming *how, uint32_t c
 	uint32_t root;
 
 	*id = TRACE_NO_STRING;
-	*numbered = false;
+	if (numbered)
+		*numbered = false;
 	if (err || !of || !of->root)
 		return err;
 	root = of->root - 1;
@@ -171,7 +172,7 @@ int crates__string(struct crates *c, const struct crates_naming *how, uint32_t c
 	if (!err && *id == TRACE_NO_STRING)
 		err = dependencies__string(how->dependencies, of->stable_id, root, index, how->sink,
 					   id);
-	if (err || *id != TRACE_NO_STRING)
+	if (err || *id != TRACE_NO_STRING || !numbered)
 		return err;
 	*numbered = true;
 	return numbered_string(how->sink, root, index, id);

@@ -46,8 +46,8 @@ struct crates_naming {
 
 /*
  * Set *id to the string of a definition of another crate: its path, or `crate[index]` without one,
- * and then *numbered is set; or TRACE_NO_STRING if the crate has no name. 0, -ENOMEM, or the sink's
- * error.
+ * and then *numbered is set, unless `numbered` is NULL; or else TRACE_NO_STRING. 0, -ENOMEM, or the
+ * sink's error.
  */
 int crates__string(struct crates *c, const struct crates_naming *how, uint32_t crate,
 		   uint32_t index, uint32_t *id, bool *numbered);

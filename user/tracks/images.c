@@ -111,19 +111,6 @@ static int name_keys(struct images *all, struct image *image)
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }
 
-int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
-{
-	int err;
-
-	if (!image->dropped_ns || start_ns <= image->dropped_ns)
-		return 0;
-	err = name_keys(all, image);
-	forget_names(image);
-	image->dropped_ns = 0;
-	image->has_another = true;
-	return err;
-}
-
 /* Results may have come from the disk. A command that was cut ends as command__parse() has it. */
 static bool is_incremental(const struct image *image)
 {
@@ -157,11 +144,26 @@ struct item_naming {
 	struct keys_naming how;
 };
 
-static int name_item(void *ctx, uint32_t index, uint32_t *string)
+static int name_item(void *ctx, uint64_t definition, uint32_t *string)
 {
 	struct item_naming *n = ctx;
 
-	return keys__name_definition(n->keys, &n->how, index, string);
+	return keys__name_definition(n->keys, &n->how, definition, string);
+}
+
+static struct item_results_naming item_naming_of(struct images *all, struct image *image,
+						 struct item_naming *naming)
+{
+	const struct library *lib = image->counted;
+
+	*naming = (struct item_naming){&image->keys, naming_of(all, image, lib)};
+	return (struct item_results_naming){
+		.ctx = naming,
+		.name = name_item,
+		.sink = all->sink,
+		.lib = lib,
+		.process = image->p.index,
+	};
 }
 
 /* Give away what the results were about of a context that is over. */
@@ -169,23 +171,60 @@ static int give_items(struct images *all, struct image *image, bool end)
 {
 	const struct library *lib = image->counted;
 	struct item_naming naming;
-	struct item_results_naming how = {
-		.ctx = &naming,
-		.name = name_item,
-		.sink = all->sink,
-		.lib = lib,
-		.process = image->p.index,
-	};
+	struct item_results_naming how;
 	int err;
 
 	if (!has_results(image) || !all->sink->results || !all->sink->map || !lib->keys ||
 	    !lib->items || lib->n_labels != image->results.n)
 		return 0;
-	naming = (struct item_naming){&image->keys, naming_of(all, image, lib)};
+	how = item_naming_of(all, image, &naming);
 	if (!image->definitions.table.size)
 		item_results__miss_all(&image->results.items);
 	err = item_results__give(&image->results.items, &how, &all->n_unnamed, &all->n_uncounted);
 	return err || !end ? err : item_results__end(&image->results.items, &how);
+}
+
+/* Give away the symbols that the trace has, before the names of their context are forgotten. */
+static int give_symbols(struct images *all, struct image *image)
+{
+	struct item_naming naming;
+	struct item_results_naming how;
+
+	if (!has_results(image) || !all->sink->symbol || !all->sink->map || !image->counted->keys ||
+	    !image->definitions.table.size)
+		return 0;
+	how = item_naming_of(all, image, &naming);
+	return symbols__give(&image->symbols, &how);
+}
+
+int images__on_instances(struct images *all, const struct wire_piece *r, const struct library *lib)
+{
+	struct image *image = images__find(all, r->pid);
+
+	if (!image)
+		return 0;
+	return symbols__add(&image->symbols, r) ?: results__add_keys(&image->results, lib, r);
+}
+
+int images__want_symbol(struct images *all, uint32_t pid, const char *symbol, uint32_t string)
+{
+	struct image *image = images__find(all, pid);
+
+	return image && all->sink->symbol ? symbols__want(&image->symbols, symbol, string) : 0;
+}
+
+int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
+{
+	int err;
+
+	if (!image->dropped_ns || start_ns <= image->dropped_ns)
+		return 0;
+	err = name_keys(all, image) ?: give_symbols(all, image);
+	forget_names(image);
+	symbols__clear(&image->symbols);
+	image->dropped_ns = 0;
+	image->has_another = true;
+	return err;
 }
 
 int images__on_drop(struct images *all, struct image *image, const struct library *lib)
@@ -249,6 +288,7 @@ static int give_results(struct images *all, struct image *image)
 		return 0;
 	results__end(&image->results, image->counted, loads_of(image), &all->n_uncounted);
 	return give_items(all, image, true)
+		       ?: give_symbols(all, image)
 		       ?: results__give(&image->results, image->counted, all->sink, image->p.index);
 }
 
@@ -276,6 +316,7 @@ static void forget(struct images *all, struct image *image)
 	executions__clear(&image->executions);
 	keys__clear(&image->keys);
 	results__clear(&image->results);
+	symbols__clear(&image->symbols);
 	jobs__clear(&image->jobs);
 	llvm_names__clear(&image->llvm);
 	forget_names(image);
@@ -663,6 +704,7 @@ void images__destroy(struct images *all)
 		executions__clear(&all->at[i].executions);
 		keys__clear(&all->at[i].keys);
 		results__clear(&all->at[i].results);
+		symbols__clear(&all->at[i].symbols);
 		jobs__clear(&all->at[i].jobs);
 		llvm_names__clear(&all->at[i].llvm);
 		forget_names(&all->at[i]);

@@ -18,6 +18,7 @@
 #include "tracks/llvm.h"
 #include "tracks/results.h"
 #include "tracks/sink.h"
+#include "tracks/symbols.h"
 
 /*
  * Exited processes that are remembered. The threads of a process report from several CPUs: its last
@@ -45,6 +46,7 @@ struct image {
 	struct sources sources;
 	struct crates crates;
 	struct results results;
+	struct symbols symbols;
 	const struct library *counted; /* of its results, or NULL */
 	uint32_t counted_serial;       /* as library_serial */
 	const struct library *library; /* of its keys, or NULL */
@@ -108,6 +110,15 @@ int images__on_names(struct images *all, struct image *image, const struct libra
 
 /* Results of a pid's compiler were counted, which uses `lib`. */
 int images__on_counts(struct images *all, const struct wire_counts *r, const struct library *lib);
+
+/* Instances of such results have come. */
+int images__on_instances(struct images *all, const struct wire_piece *r, const struct library *lib);
+
+/*
+ * The trace has a symbol, the text of `string`, of a function that a pid's compiler generates: tell
+ * the sink which item it is an instance of, once that is known.
+ */
+int images__want_symbol(struct images *all, uint32_t pid, const char *symbol, uint32_t string);
 
 /* Give the `tally` of a sink what is known by now of the results of all images. */
 int images__show_results(const struct images *all, const struct tracks_sink *sink);

@@ -16,14 +16,15 @@
 static void forget(struct item_keys *k)
 {
 	free(take_ptr(k->at));
-	k->n = k->capacity = k->others = 0;
+	free(take_ptr(k->foreign));
+	k->n = k->capacity = k->others = k->n_foreign = k->foreign_capacity = 0;
 	k->ready = k->unsure = false;
 }
 
 void item_results__clear(struct item_results *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		free(r->of[i].at);
+		forget(&r->of[i]);
 	free(r->of);
 	*r = (struct item_results){0};
 }
@@ -46,23 +47,51 @@ int item_results__begin(struct item_results *r, uint32_t n)
 
 static bool is_many(const struct library *lib, uint32_t query)
 {
-	return lib->items && lib->items[query] == LIBRARY_ITEMS_MANY;
+	return lib->items && (lib->items[query] == LIBRARY_ITEMS_MANY ||
+			      lib->items[query] == LIBRARY_ITEMS_INSTANCES);
+}
+
+static int add_instances(struct item_keys *k, const struct wire_piece *piece, uint32_t n)
+{
+	struct wire_instance instance;
+	uint32_t index;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		memcpy(&instance, piece->bytes + i * sizeof(instance), sizeof(instance));
+		index = (uint32_t)instance.key;
+		if (instance.key && index >= INDEX_MAX)
+			return 0;
+		if (instance.key && wire_key_crate(instance.key) == WIRE_KEY_LOCAL_CRATE) {
+			err = array__add(&k->at, &k->n, &k->capacity, &index);
+			continue;
+		}
+		k->others++;
+		if (instance.key)
+			err = array__add(&k->foreign, &k->n_foreign, &k->foreign_capacity,
+					 &instance.key);
+	}
+	return err ? -ENOMEM : 0;
 }
 
 /* Behind a gap, or a number that is no key, the rest is left out: then too few are there. */
 int item_results__add(struct item_results *r, const struct library *lib,
 		      const struct wire_piece *piece)
 {
-	uint32_t n = piece->size / sizeof(uint32_t), key;
+	bool instances = piece->table == WIRE_TABLE_INSTANCES;
+	uint32_t each = instances ? sizeof(struct wire_instance) : sizeof(uint32_t);
+	uint32_t n = piece->size / each, key;
 	struct item_keys *k;
 
-	if (piece->size % sizeof(uint32_t) || n > WIRE_KEYS_MAX || piece->number >= lib->n_labels)
+	if (piece->size % each || n > WIRE_KEYS_MAX || piece->number >= lib->n_labels)
 		return -EBADMSG;
 	if (piece->number >= r->n)
 		return 0;
 	k = &r->of[piece->number];
-	if (k->ready || (uint64_t)k->n + k->others != piece->offset / sizeof(uint32_t))
+	if (k->ready || (uint64_t)k->n + k->others != piece->offset / each)
 		return 0;
+	if (instances)
+		return add_instances(k, piece, n);
 	for (uint32_t i = 0; i < n; i++) {
 		memcpy(&key, piece->bytes + i * sizeof(key), sizeof(key));
 		if (key == WIRE_KEY_OF_OTHERS && is_many(lib, piece->number)) {
@@ -176,7 +205,7 @@ static int give_one(struct naming *m, uint32_t index, uint64_t *n_unnamed)
 	int err = 0;
 
 	if (!*string) {
-		err = m->how->name(m->how->ctx, index, string);
+		err = m->how->name(m->how->ctx, wire_key(WIRE_KEY_LOCAL_CRATE, index), string);
 		++*string;
 	}
 	if (err)
@@ -213,10 +242,53 @@ static int give_query(struct naming *m, bool only_crate, uint64_t *n_unnamed)
 	return err ?: flush(m);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The query with the fewest instances, or NULL: of one it is unknown how many there are. */
+static struct item_keys *fewest(const struct item_results *r, const struct library *lib)
+{
+	struct item_keys *found = NULL;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct item_keys *k = &r->of[i];
+
+		if (lib->items[i] != LIBRARY_ITEMS_INSTANCES)
+			continue;
+		if (k->unknown || k->unsure)
+			return NULL;
+		if (!found || k->n + k->others < found->n + found->others)
+			found = k;
+	}
+	return found && found->ready ? found : NULL;
+}
+
+static int give_foreign(struct naming *m, struct item_keys *k)
+{
+	uint32_t string = TRACE_NO_STRING;
+	int err = 0;
+
+	qsort(k->foreign, k->n_foreign, sizeof(*k->foreign), by_key);
+	for (uint32_t i = 0; i < k->n_foreign && !err; i++) {
+		if (!i || k->foreign[i] != k->foreign[i - 1])
+			err = m->how->name(m->how->ctx, k->foreign[i], &string);
+		if (err || string == TRACE_NO_STRING)
+			continue;
+		m->run[m->out.n++] = string;
+		err = m->out.n == TRACE_RESULTS_MAX ? flush(m) : 0;
+	}
+	return err ?: flush(m);
+}
+
 int item_results__give(struct item_results *r, const struct item_results_naming *how,
 		       uint64_t *n_unnamed, uint64_t *lost)
 {
 	__cleanup(naming__free_p) struct naming *m = naming__new(r, how);
+	const struct item_keys *least = fewest(r, how->lib);
 	int err = m ? 0 : -ENOMEM;
 	uint64_t words = 0;
 
@@ -239,6 +311,8 @@ int item_results__give(struct item_results *r, const struct item_results_naming 
 				.items = m->run,
 			};
 			err = give_query(m, how->lib->items[i] == LIBRARY_ITEM_CRATE, &unnamed);
+			if (!err && k == least)
+				err = give_foreign(m, k);
 			/* The list lacks these. */
 			k->unknown |= unnamed > 0;
 			*n_unnamed += unnamed;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The keys of the results that a compiler had when it was read, by query: the numbers of its own
- * definitions. They come in pieces after the counts (results.h), which say how many there are.
- * Those of a query are given away whole, or not at all.
+ * definitions, and of instances also those of other crates' definitions. They come in pieces after
+ * the counts (results.h), which say how many there are. Those of a query are given away whole, or
+ * not at all.
  */
 #ifndef QPROF_TRACKS_ITEM_RESULTS_H
 #define QPROF_TRACKS_ITEM_RESULTS_H
@@ -14,10 +15,12 @@
 struct item_keys {
 	uint32_t *at;
 	uint32_t n, capacity;
-	uint32_t others; /* keys that are about no definition of the crate */
-	bool ready;	 /* all are there */
-	bool unsure;	 /* some may be of no execution */
-	bool unknown;	 /* those of an earlier reading were not whole */
+	uint32_t others;   /* keys that are about no definition of the crate */
+	uint64_t *foreign; /* of these, those of instances of other crates' definitions */
+	uint32_t n_foreign, foreign_capacity;
+	bool ready;   /* all are there */
+	bool unsure;  /* some may be of no execution */
+	bool unknown; /* those of an earlier reading were not whole */
 };
 
 /* All zeroes is empty. */
@@ -29,7 +32,7 @@ struct item_results {
 /* A reading of `n` queries begins: those of the last one that were not given are unknown. */
 int item_results__begin(struct item_results *r, uint32_t n);
 
-/* Take a piece, of a query of the reading. 0, -EBADMSG, or -ENOMEM. */
+/* Take a piece, of a query of the reading, of keys or instances. 0, -EBADMSG, or -ENOMEM. */
 int item_results__add(struct item_results *r, const struct library *lib,
 		      const struct wire_piece *piece);
 
@@ -45,17 +48,19 @@ void item_results__miss_all(struct item_results *r);
 
 struct item_results_naming {
 	void *ctx;
-	/* Set *string to the name of definition `index`, or to TRACE_NO_STRING. */
-	int (*name)(void *ctx, uint32_t index, uint32_t *string);
+	/* Set *string to the path of a definition (wire_key()), or to TRACE_NO_STRING. */
+	int (*name)(void *ctx, uint64_t definition, uint32_t *string);
 	const struct tracks_sink *sink;
 	const struct library *lib;
 	uint32_t process;
 };
 
 /*
- * Give the sink those that are ready, and forget them. *n_unnamed rises by those without a name.
- * *lost rises by queries whose keys cannot be true, or are those of too many definitions. 0,
- * -ENOMEM, or the sink's error.
+ * Give the sink those that are ready, and forget them. Instances of other crates' definitions that
+ * have a path are those of the query that has the fewest: others are asked about instances that the
+ * compiler only refers to, and which code of the other crate has. *n_unnamed rises by those without
+ * a name. *lost rises by queries whose keys cannot be true, or are those of too many definitions.
+ * 0, -ENOMEM, or the sink's error.
  */
 int item_results__give(struct item_results *r, const struct item_results_naming *how,
 		       uint64_t *n_unnamed, uint64_t *lost);

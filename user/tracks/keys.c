@@ -131,7 +131,9 @@ static int name_part(const struct keys_naming *how, const struct key_part *part,
 					     4, string);
 }
 
-static int name_foreign(const struct keys_naming *how, struct key *key)
+/* Without `numbered`, only if it has a path. */
+static int name_foreign(const struct keys_naming *how, uint64_t key, uint32_t *string,
+			bool *numbered)
 {
 	const struct crates_naming naming = {
 		.sink = how->sink,
@@ -140,8 +142,8 @@ static int name_foreign(const struct keys_naming *how, struct key *key)
 		.dependencies = how->dependencies,
 	};
 
-	return crates__string(how->crates, &naming, wire_key_crate(key->key), (uint32_t)key->key,
-			      &key->string, &key->numbered);
+	return crates__string(how->crates, &naming, wire_key_crate(key), (uint32_t)key, string,
+			      numbered);
 }
 
 static int name_key(const struct keys *k, const struct keys_naming *how, struct key *key)
@@ -158,7 +160,7 @@ static int name_key(const struct keys *k, const struct keys_naming *how, struct 
 	if (key->key == KEY_UNIT)
 		return how->sink->text(how->sink->ctx, "()", &key->string);
 	if (wire_key_crate(key->key) != WIRE_KEY_LOCAL_CRATE)
-		return name_foreign(how, key);
+		return name_foreign(how, key->key, &key->string, &key->numbered);
 	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
 				   how->sink, &key->string);
 }
@@ -304,13 +306,16 @@ int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unname
 	return err;
 }
 
-int keys__name_definition(struct keys *k, const struct keys_naming *how, uint32_t index,
+int keys__name_definition(struct keys *k, const struct keys_naming *how, uint64_t definition,
 			  uint32_t *string)
 {
-	uint64_t number = wire_key(WIRE_KEY_LOCAL_CRATE, index);
-	struct key *key = table__get(&k->distinct, number, .key = number);
-	int err = key ? name_key(k, how, key) ?: place_key(how, key) : -ENOMEM;
+	struct key *key;
+	int err;
 
+	if (wire_key_crate(definition) != WIRE_KEY_LOCAL_CRATE)
+		return name_foreign(how, definition, string, NULL);
+	key = table__get(&k->distinct, definition, .key = definition);
+	err = key ? name_key(k, how, key) ?: place_key(how, key) : -ENOMEM;
 	if (!err)
 		*string = key->string;
 	return err;

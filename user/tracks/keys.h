@@ -99,10 +99,10 @@ struct keys_naming {
 int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed);
 
 /*
- * Set *string to the name of a definition of the crate, or to TRACE_NO_STRING; its place is
+ * Set *string to the path of a definition (wire_key()), or to TRACE_NO_STRING; its place is
  * reported once. 0, -ENOMEM, or the sink's error.
  */
-int keys__name_definition(struct keys *k, const struct keys_naming *how, uint32_t index,
+int keys__name_definition(struct keys *k, const struct keys_naming *how, uint64_t definition,
 			  uint32_t *string);
 
 void keys__clear(struct keys *k);

@@ -78,6 +78,8 @@ static enum library_items items_of(const struct plan *plan, const struct plan_qu
 		return LIBRARY_NO_ITEMS;
 	if (!plan_query__has_keys(q))
 		return LIBRARY_ITEMS_UNREAD;
+	if (q->table.kind == WIRE_CACHE_HASH && plan_query__of_instances(q))
+		return LIBRARY_ITEMS_INSTANCES;
 	if (q->table.kind == WIRE_CACHE_HASH)
 		return q->key == WIRE_KEY_MEMORY ? LIBRARY_ITEMS_MANY : LIBRARY_ITEMS;
 	if (!plan->tables.first)

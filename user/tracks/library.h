@@ -12,8 +12,10 @@
 /* Which results of a query that are executions are about items. */
 enum library_items {
 	LIBRARY_NO_ITEMS,
-	LIBRARY_ITEMS,	      /* those of the crate's own definitions, and their keys are read */
-	LIBRARY_ITEMS_MANY,   /* likewise, and several may be about one definition */
+	LIBRARY_ITEMS,	    /* those of the crate's own definitions, and their keys are read */
+	LIBRARY_ITEMS_MANY, /* likewise, and several may be about one definition */
+	/* Likewise, each about an instance; those of other crates' definitions are read too. */
+	LIBRARY_ITEMS_INSTANCES,
 	LIBRARY_ITEM_CRATE,   /* that of the crate itself, likewise; others are of other crates */
 	LIBRARY_ITEMS_UNREAD, /* some, and their keys are not */
 };

@@ -64,6 +64,8 @@ struct tracks_sink {
 	 * NULL: unwanted.
 	 */
 	int (*results)(void *ctx, const struct trace_results *results);
+	/* As trace_writer__symbol(), before its process is over. NULL: unwanted. */
+	int (*symbol)(void *ctx, const struct trace_symbol *symbol);
 	/* A string is the name of a crate other than the one that is compiled; NULL: unwanted. */
 	int (*foreign)(void *ctx, uint32_t id);
 	/* Whether spans with this dynamic label are wanted; NULL: all are. */

@@ -468,6 +468,8 @@ static int record_piece(struct tracks *t, const char *record, size_t size)
 		return image ? crates__add(&image->crates, &r) : 0;
 	case WIRE_TABLE_RESULTS:
 		return image ? results__add_keys(&image->results, &t->libraries[r.lib], &r) : 0;
+	case WIRE_TABLE_INSTANCES:
+		return images__on_instances(&t->images, &r, &t->libraries[r.lib]);
 	case WIRE_TABLE_KEYS:
 		return image ? crates__add_keys(&image->crates, &t->libraries[r.lib].layout, &r)
 			     : 0;

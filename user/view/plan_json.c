@@ -39,6 +39,7 @@ static void put_table(struct json *j, const struct plan *plan, const struct plan
 	json__bool(j, "result_keys", plan_query__has_keys(q));
 	json__number(j, "cache_entry_size", t->entry_size);
 	json__number(j, "cache_key_offset", t->key_at);
+	json__known(j, "cache_symbol_offset", t->has_text, t->text_at);
 	json__text(j, "result_keys_problem", q->result_keys_problem);
 }
 

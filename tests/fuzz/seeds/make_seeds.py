@@ -407,7 +407,7 @@ def compiler_seeds():
 
 FINISHED, DROPPED, DYING = 1, 2, 3
 NO_COUNT = 0xffffffff
-DEFINITIONS, RESULTS = 1, 18
+DEFINITIONS, RESULTS, INSTANCES = 1, 18, 19
 CONTEXT = 0x7f0000000000
 
 
@@ -431,6 +431,12 @@ def piece(pid, kind, number, offset, data):
 
 def result_keys(pid, query, *keys, first=0):
     return piece(pid, RESULTS, query, 4 * first, u32(*(key + 1 for key in keys)))
+
+
+def instances(pid, query, *entries, first=0):
+    """entries: (crate, index, hash of the symbol)"""
+    return piece(pid, INSTANCES, query, 16 * first,
+                 b"".join(struct.pack("<QQ", crate + 1 << 32 | index, symbol) for crate, index, symbol in entries))
 
 
 def fed(pid, cache):
@@ -465,6 +471,10 @@ def result_seeds():
     yield "twice", rustc + counts(9, DROPPED, some) + result_keys(9, 0, 1, 1, 3) + \
         result_keys(9, 2, 1, 2) + result_keys(9, 2, 3, first=5) + result_keys(9, 3, 1 << 24, 0) + named(9) + dropped(9)
     yield "huge", rustc + counts(9, DYING, [(NO_COUNT - 1,) * 3, (NO_COUNT, 0, 0)] + some[2:]) + keys
+    made = instances(9, 4, (0, 1, 77), (0, 1, 78), (1, 5, 79), (0, 3, 77)) + instances(9, 4, *[(1, 5, 0)] * 3, first=4)
+    yield "instances", rustc + counts(9, FINISHED, some) + keys + made + named(9) + dropped(9)
+    yield "bad_instances", rustc + counts(9, FINISHED, some) + instances(9, 4, (0, 1 << 24, 1), (-1, 0, 5)) + \
+        piece(9, INSTANCES, 4, 0, bytes(24)) + made + named(9) + dropped(9)
     yield "contexts", rustc + (counts(9, FINISHED, some) + keys + named(9) + dropped(9)) * 3 + \
         counts(9, DYING, some) + dropped(9, 0)
 

@@ -3,12 +3,60 @@
 
 #include "qprof/wire.h"
 
+#define TEXT_SIZE   16
+#define NUMBER_SIZE 4
+
 /* Of the key: argument `argument`, or what it leads to. */
 static bool is_of_key(const struct run_value *v, uint64_t argument, int64_t *at)
 {
 	*at = v->origin == ORIGIN_KEY ? (int64_t)(v->at % BODY_RUN_FAR) : 0;
 	return (v->origin == ORIGIN_KEY && v->at / BODY_RUN_FAR == argument) ||
 	       (v->origin == ORIGIN_ARGUMENT && v->at == argument);
+}
+
+static bool is_apart(const struct run_access *a, int64_t from, int64_t end)
+{
+	return a->at + a->size <= from || a->at >= end;
+}
+
+/*
+ * Where a result is that is a text, its address and its length, which are moved at once: apart from
+ * all that is of the key, and beside the number of the result's node.
+ */
+static bool find_text(const struct body_run *r, int64_t size, uint64_t key, uint32_t *at)
+{
+	int64_t begin = 0, end = -size, text = 0, unused;
+	bool has_number = false;
+
+	for (uint32_t i = 0; i < r->n_accesses; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (!is_of_key(&a->value, key, &unused))
+			continue;
+		begin = a->at < begin ? a->at : begin;
+		end = a->at + a->size > end ? a->at + a->size : end;
+	}
+	for (uint32_t i = 0; i < r->n_accesses; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (a->size != TEXT_SIZE || !is_apart(a, begin, end))
+			continue;
+		if (text && text != a->at)
+			return false;
+		text = a->at;
+	}
+	for (uint32_t i = 0; i < r->n_accesses && text; i++) {
+		const struct run_access *a = &r->accesses[i];
+
+		if (a->size != NUMBER_SIZE || !is_apart(a, begin, end))
+			continue;
+		if (!is_apart(a, text, text + TEXT_SIZE))
+			return false;
+		has_number |= a->at == text + TEXT_SIZE || a->at == text - 8;
+	}
+	if (has_number)
+		*at = (uint32_t)(text + size);
+	return has_number;
 }
 
 static const char *find_keys(const struct body_run *r, uint64_t key, struct hash_keys *out)
@@ -33,7 +81,8 @@ static const char *find_keys(const struct body_run *r, uint64_t key, struct hash
 		return "its body does not show where its cache has the key";
 	if (size > WIRE_ENTRY_MAX)
 		return "an entry of its cache is larger than a reading has room for";
-	*out = (struct hash_keys){(uint32_t)size, (uint32_t)at};
+	*out = (struct hash_keys){.size = (uint32_t)size, .key = (uint32_t)at};
+	out->has_text = find_text(r, size, key, &out->text);
 	return NULL;
 }
 

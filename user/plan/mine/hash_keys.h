@@ -13,6 +13,12 @@
  *	movups	(%key), %xmm0
  *	movups	%xmm0, -SIZE+KEY(%rbx,%rdx,1)
  *
+ * A result of 16 bytes is moved there at once, and beside it the number of its node, 4 bytes. It is
+ * a text, an address and a length, if the query is one whose results are:
+ *
+ *	movups	%xmm1, -SIZE+TEXT(%rbx,%rdx,1)
+ *	mov	%r15d, -SIZE+NUMBER(%rbx,%rdx,1)
+ *
  * All that is stored, read and compared there must lie in entries of one size, and all that is of
  * the key must show the same place.
  */
@@ -24,6 +30,8 @@
 struct hash_keys {
 	uint32_t size; /* of an entry */
 	uint32_t key;  /* in an entry */
+	bool has_text;
+	uint32_t text; /* in an entry: address and length of a text */
 };
 
 /*

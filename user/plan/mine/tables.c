@@ -568,6 +568,9 @@ static struct wire_query_table table_of(const struct miner *m, const struct vtab
 		.kind = v->kind,
 		.fed = v->fed,
 		.key = v->hash.size ? m->plan->queries[v->query].key : WIRE_KEY_UNKNOWN,
+		.has_text =
+			v->hash.has_text && plan_query__has_symbols(&m->plan->queries[v->query]),
+		.text_at = v->hash.text,
 	};
 }
 
