@@ -325,11 +325,14 @@ pub fn all(v: &mut Vec<u64>) -> u64 {
 """
 
 
-@each(*(lab.toolchains() or ("stable",)))
-def test_a_generic_function_with_many_instances_is_first(t, toolchain):
+IN_BOTH_MODES = [(name, mode) for name in (lab.toolchains() or ("stable",)) for mode in ("exact", "default")]
+
+
+@each(*IN_BOTH_MODES)
+def test_a_generic_function_with_many_instances_is_first(t, toolchain, mode):
     program = t.write("generic.rs", GENERIC % " ".join(map(str, range(40))))
     run = t.capture([t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj",
-                     "--out-dir", t.mkdir("out"), program])
+                     "--out-dir", t.mkdir("out"), program], exact=mode == "exact")
     assert run.status == 0, run.stderr.decode()
     done = t.run_qprof("report", "--by", "item", "--sort", "instances", "--json", run.trace)
     assert done.returncode == 0, done.stderr
@@ -370,14 +373,14 @@ def defined(t, crate):
         re.search(r"4base\d+(both|others|plain|inlined|own)", name) for name in names) if match)
 
 
-@each(*(lab.toolchains() or ("stable",)))
-def test_instances_of_several_crates(t, toolchain):
+@each(*IN_BOTH_MODES)
+def test_instances_of_several_crates(t, toolchain, mode):
     """The instances of a library's functions that the compiles of a build make are added up: the
     definitions in their LLVM IR. A function that is only called is not made again, nor an instance that is shared."""
     for name, text in (("base", LIBRARY), ("first", PROGRAM % 5), ("second", PROGRAM % 7)):
         t.write(name + ".rs", text)
     rustc = t.toolchain(toolchain).rustc
-    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",))
+    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",), exact=mode == "exact")
     assert run.status == 0, run.stderr.decode()
     made = sum((defined(t, crate) for crate in ("base", "first", "second")), collections.Counter())
     assert set(made) == {"both", "others", "plain", "inlined", "own"}, made
@@ -387,6 +390,29 @@ def test_instances_of_several_crates(t, toolchain):
              if row["name"] and row["name"].startswith("base::")}
     assert {name: found[name] for name in made} == dict(made), (found, made)
     return ", ".join("%s %d" % item for item in sorted(made.items()))
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_instances_are_the_items_that_rustc_generates(t, toolchain):
+    """Without a probe in a query: by definition, those of the crate and of others that have a path, as many as rustc
+    itself lists, and none too many."""
+    program = t.write("generic.rs", GENERIC % " ".join(map(str, range(40))))
+    argv = [t.toolchain(toolchain).rustc, "--crate-type=lib", "--emit=obj", "-Zprint-mono-items", "--out-dir",
+            t.mkdir("out"), program]
+    run = t.capture(argv, env={"RUSTC_BOOTSTRAP": "1"}, exact=False)
+    assert run.status == 0, run.stderr.decode()
+    generated = re.findall(r"^MONO_ITEM fn (.*?) @@", run.stdout.decode(), re.M)
+    # A path without its generic arguments, and a closure's without its number.
+    plain = collections.Counter(re.sub(r"::<.*?>(?=::|$)|#0", "", name) for name in generated
+                                if re.match(r"(huge|twice|all)\b", name))
+    rows = json.loads(t.run_qprof("report", "--by", "item", "--json", run.trace).stdout)["items"]
+    found = {row["name"].partition("::")[2].replace("{{closure}}", "{closure}"): row["instances"] for row in rows
+             if row["name"] and row["instances"]}
+    assert found == dict(plain), (found, plain)
+    lines = [json.loads(line) for line in t.run_qprof("dump", run.trace).stdout.splitlines()]
+    listed = [line for line in lines if line.get("type") == "results" and line["query"] == "size_estimate"]
+    own = sum(item.startswith("generic::") for line in listed for item in line["items"])
+    assert own == sum(plain.values()) <= sum(len(line["items"]) for line in listed) <= len(generated), listed
 
 
 def page_blocks(data):

@@ -401,6 +401,30 @@ static void waits_and_memory_are_sums_of_their_own(void **state)
 	done();
 }
 
+/* By the tables: those of the crate are the most results, those of others are listed once. */
+static void results_are_instances(void **state)
+{
+	const struct trace_results foreign = {.label = MIR_BUILT,
+					      .kind = TRACE_RESULTS_EXECUTED,
+					      .n = 2,
+					      .items = (uint32_t[]){ONE, ONE}},
+				   not_counted = {.label = TYPECK,
+						  .kind = TRACE_RESULTS_EXECUTED,
+						  .n = 1,
+						  .items = (uint32_t[]){ONE}};
+
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	results(MIR_BUILT, TRACE_RESULTS_EXECUTED, 3, (uint32_t[]){ONE, ONE, TWO});
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	assert_int_equal(items__foreign_results(items, &foreign), 0);
+	assert_int_equal(items__foreign_results(items, &not_counted), 0);
+	end(2);
+	assert_int_equal(instances_of(ONE), 2 + 2);
+	assert_int_equal(instances_of(TWO), 1);
+	assert_int_equal(item_row__executions(row_of(ONE)), 3);
+	done();
+}
+
 /* Where probes see activities, there was no execution. */
 static void with_memory_what_has_time_is_counted(void **state)
 {
@@ -476,6 +500,7 @@ int main(void)
 		TEST(time_on_the_cpu_is_a_part),
 		TEST(instances_are_counted),
 		TEST(instances_of_other_crates_are_added),
+		TEST(results_are_instances),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),

@@ -39,6 +39,16 @@ int instances__foreign(struct instances *i, uint32_t label, uint32_t path)
 	return instances__own(i, label);
 }
 
+int instances__list(struct instances *i, uint32_t path)
+{
+	struct foreign_instances *f = table__get(&i->listed, path, .path = path);
+
+	if (!f)
+		return -ENOMEM;
+	f->executions++;
+	return 0;
+}
+
 /* Items by their texts. */
 struct text_index {
 	const struct trace_texts *texts;
@@ -85,6 +95,15 @@ static int index_items(struct text_index *x, size_t n)
 	return 0;
 }
 
+static void add_made(struct text_index *x, uint32_t path, uint64_t made)
+{
+	uint64_t hash;
+	struct instances_made *item = made ? find_item(x, text_of(x, path), &hash) : NULL;
+
+	if (item)
+		item->made += made;
+}
+
 static uint32_t n_queries(const struct instances *i)
 {
 	uint32_t n = 0;
@@ -118,21 +137,20 @@ int instances__made(struct instances *i, const struct trace_texts *texts,
 {
 	__cleanup(text_index__destroy) struct text_index x = {.texts = texts, .items = items};
 	uint32_t queries = n_queries(i);
-	uint64_t hash;
 
 	if (index_items(&x, n))
 		return -ENOMEM;
-	if (!i->foreign.n || queries < 2)
+	if (!i->foreign.n || queries < 2) {
+		for (uint32_t at = 0; at < i->listed.n; at++)
+			add_made(&x, i->listed.at[at].path, i->listed.at[at].executions);
 		return 0;
+	}
 	/* Nothing is looked up by its place any more. */
 	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
 	for (uint32_t at = 0; at < i->foreign.n;) {
 		uint32_t path = i->foreign.at[at].path;
-		uint64_t made = least_of(i, &at, queries);
-		struct instances_made *item = made ? find_item(&x, text_of(&x, path), &hash) : NULL;
 
-		if (item)
-			item->made += made;
+		add_made(&x, path, least_of(i, &at, queries));
 	}
 	return 0;
 }
@@ -141,4 +159,5 @@ void instances__destroy(struct instances *i)
 {
 	table__destroy(&i->queries);
 	table__destroy(&i->foreign);
+	table__destroy(&i->listed);
 }

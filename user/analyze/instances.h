@@ -4,7 +4,8 @@
  * exactly an Instance. Of a function of the crate itself each such query is executed at most once
  * for each instance, so the most executions are their number. Of another crate's function some
  * queries are also executed for instances that the compile only refers to, as they were made in the
- * other one; so it made as many as the least of them was executed.
+ * other one; so it made as many as the least of them was executed. By the compilers' tables, the
+ * results of that query alone are listed.
  */
 #ifndef QPROF_ANALYZE_INSTANCES_H
 #define QPROF_ANALYZE_INSTANCES_H
@@ -30,6 +31,7 @@ struct instances {
 	const void *ctx;
 	TABLE(struct instance_query) queries;	 /* by label */
 	TABLE(struct foreign_instances) foreign; /* by path << 32 | label */
+	TABLE(struct foreign_instances) listed;	 /* by the compilers' tables; by path */
 };
 
 /* Whether a query's key is an Instance. Without memory it is not. */
@@ -41,6 +43,9 @@ int instances__own(struct instances *i, uint32_t label);
 /* A query that counts was executed about another crate's definition. 0 or -ENOMEM. */
 int instances__foreign(struct instances *i, uint32_t label, uint32_t path);
 
+/* A compiler's tables list an instance of another crate's definition. 0 or -ENOMEM. */
+int instances__list(struct instances *i, uint32_t path);
+
 /* The instances of an item that compiles of other crates made. */
 struct instances_made {
 	uint32_t item; /* string id, or TRACE_NO_STRING */
@@ -49,7 +54,8 @@ struct instances_made {
 
 /*
  * Set `made` of each item. Paths of other crates' executions have other strings, but the same
- * texts. All are 0, unless at least two queries were executed with a path. 0 or -ENOMEM.
+ * texts. All are 0, unless at least two queries were executed with a path, or tables list some. 0
+ * or -ENOMEM.
  */
 int instances__made(struct instances *i, const struct trace_texts *texts,
 		    struct instances_made *items, size_t n);

@@ -191,6 +191,17 @@ int items__results(struct items *m, const struct trace_results *r)
 	return 0;
 }
 
+int items__foreign_results(struct items *m, const struct trace_results *r)
+{
+	bool lists =
+		r->kind == TRACE_RESULTS_EXECUTED && instances__counts(&m->instances, r->label);
+	int err = 0;
+
+	for (uint32_t i = 0; lists && i < r->n && !err; i++)
+		err = instances__list(&m->instances, r->items[i]);
+	return err;
+}
+
 void items__miss_results(struct items *m)
 {
 	m->misses_results = true;
@@ -327,8 +338,8 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 	row->self_ns += cell->self_ns;
 	row->cpu_ns += cell->cpu_ns;
 	sample_sums_of__add(row->sampled, cell->sampled);
-	if (cell->instances && cell->executions > row->instances)
-		row->instances = cell->executions;
+	if (cell->instances && cell->executions + cell->results > row->instances)
+		row->instances = cell->executions + cell->results;
 	if (cell->self_ns || cell->executions || cell->charged)
 		note_query(row, cell);
 }

@@ -108,6 +108,9 @@ int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self);
 /* Count executions of a query by the compiler's tables. 0 or -ENOMEM. */
 int items__results(struct items *m, const struct trace_results *results);
 
+/* The same, about definitions of another crate: of instances they are counted. 0 or -ENOMEM. */
+int items__foreign_results(struct items *m, const struct trace_results *results);
+
 /*
  * The queries of which some results are not listed, or may be no executions; *n is the number of
  * labels, which belong to the items. Of any other query all results are listed.

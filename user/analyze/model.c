@@ -27,6 +27,11 @@ static uint32_t foreign_of(const void *ctx, const struct trace_span *span)
 		       : TRACE_NO_STRING;
 }
 
+static bool foreign_results(const void *ctx, const struct trace_results *r)
+{
+	return r->n && trace_reader__is_foreign(ctx, r->process, r->items[0]);
+}
+
 static bool keyed_by_instance(const void *ctx, uint32_t label)
 {
 	const char *type = trace_reader__key_type(ctx, label);
@@ -66,6 +71,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.job = trace_reader__job_of,
 		.job_item = job_item,
 		.foreign = foreign_of,
+		.foreign_results = foreign_results,
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
 		.stacks = {r, stack_entry, locate},
@@ -284,7 +290,10 @@ static int take_results(struct model *m, const struct trace_results *results)
 	if (!m->items || (m->own && !m->own[results->process]) ||
 	    !wants(&m->options, results->label))
 		return 0;
-	return items__results(m->items, results);
+	return m->options.foreign_results &&
+			       m->options.foreign_results(m->options.item_ctx, results)
+		       ? items__foreign_results(m->items, results)
+		       : items__results(m->items, results);
 }
 
 static int need_samples(struct model *m)

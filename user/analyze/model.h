@@ -51,6 +51,8 @@ struct model_options {
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
 	/* Likewise, if that is a definition of another crate; NULL: not known. */
 	uint32_t (*foreign)(const void *ctx, const struct trace_span *span);
+	/* Whether results are about another crate's definitions, by the first of them; or NULL. */
+	bool (*foreign_results)(const void *ctx, const struct trace_results *results);
 	/* A job of a sample, or NULL; and likewise what it is about. */
 	const struct trace_job *(*job)(const void *ctx, uint32_t id);
 	uint32_t (*job_item)(const void *ctx, uint32_t process, const struct trace_job *job);
