@@ -17,8 +17,9 @@
 #include "plan/symbols/demangled.h"
 
 /*
- * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION
- * are the same for all instances of a definition. */
+ * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION are the same for all instances of a
+ * definition.
+ */
 enum v0_style {
 	V0_FULL, /* in Rust syntax */
 	/* Without generic arguments: "hashbrown::raw::RawTable::reserve", "<T as Trait>::f" */
