@@ -64,7 +64,6 @@ struct llvm_scan {
 	__u32 failed;
 	__u32 pad;
 	__u64 pair[2];
-	struct llvm_sent_key sent;
 	struct wire_llvm_name record;
 };
 
@@ -261,14 +260,15 @@ STACK_APART int llvm_copy_name(struct llvm_scan *s, const struct wire_llvm *l, _
 
 STACK_APART int llvm_send_name(struct llvm_scan *s, __u32 pid)
 {
+	/* Linux 6.1 takes no key from the memory that a function is given. */
+	struct llvm_sent_key key = {.pid = pid};
 	__u32 sent = 1;
 	__u64 size;
 
 	if (!s)
 		return 0;
-	s->sent.number = s->number;
-	s->sent.pid = pid;
-	if (bpf_map_lookup_elem(&llvm_sent, &s->sent))
+	key.number = s->number;
+	if (bpf_map_lookup_elem(&llvm_sent, &key))
 		return 0;
 	s->record.type = WIRE_LLVM_NAME;
 	s->record.pid = pid;
@@ -281,7 +281,7 @@ STACK_APART int llvm_send_name(struct llvm_scan *s, __u32 pid)
 	if (!bpf_ringbuf_output(&ring, &s->record,
 				__builtin_offsetof(struct wire_llvm_name, bytes) + size,
 				maps_wakeup_flags()))
-		bpf_map_update_elem(&llvm_sent, &s->sent, &sent, BPF_ANY);
+		bpf_map_update_elem(&llvm_sent, &key, &sent, BPF_ANY);
 	return 0;
 }
 

@@ -270,6 +270,24 @@ static int set_names_slots(struct loaded *l)
 /* Shorter waits are not worth their record. */
 #define WAIT_NS 50000
 
+/*
+ * The programs of switches have functions that look these up, and before 6.8 the verifier follows
+ * each function of a program, called or not: a map that was not created is an error there.
+ */
+static int shrink_unsampled(struct loaded *l)
+{
+	struct qprof_bpf *s = l->skel;
+	struct bpf_map *const maps[] = {
+		s->maps.noted,	   s->maps.sample_slots, s->maps.job_tables,
+		s->maps.jobs_sent, s->maps.jobs_scans,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < N_OF(maps) && !err; i++)
+		err = bpf_map__set_max_entries(maps[i], 1);
+	return err;
+}
+
 /* The maps and programs for samples are created with samples only. */
 static int prepare_samples(struct loaded *l, const struct kernel_options *all, bool switches)
 {
@@ -289,19 +307,15 @@ static int prepare_samples(struct loaded *l, const struct kernel_options *all, b
 	bpf_program__set_autoload(l->skel->progs.on_wait, waits);
 	bpf_program__set_autoload(l->skel->progs.prepare_waits, waits);
 	bpf_map__set_autocreate(l->skel->maps.waits, waits);
-	bpf_map__set_autocreate(l->skel->maps.sample_slots, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_files, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_rules, any);
 	bpf_map__set_autocreate(l->skel->maps.unwind_area, any);
 	bpf_map__set_autocreate(l->skel->maps.known_files, any);
 	bpf_map__set_autocreate(l->skel->maps.known_programs, any);
-	bpf_map__set_autocreate(l->skel->maps.job_tables, any);
-	bpf_map__set_autocreate(l->skel->maps.jobs_sent, any);
-	bpf_map__set_autocreate(l->skel->maps.jobs_scans, any);
-	bpf_map__set_autocreate(l->skel->maps.llvm_layouts, opt->hz);
-	bpf_map__set_autocreate(l->skel->maps.llvm_sent, opt->hz);
-	bpf_map__set_autocreate(l->skel->maps.llvm_scans, opt->hz);
-	if (!any && bpf_map__set_max_entries(l->skel->maps.noted, 1))
+	bpf_map__set_autocreate(l->skel->maps.llvm_layouts, any);
+	bpf_map__set_autocreate(l->skel->maps.llvm_sent, any);
+	bpf_map__set_autocreate(l->skel->maps.llvm_scans, any);
+	if (!any && shrink_unsampled(l))
 		return -errno;
 	return bpf_map__set_max_entries(l->skel->maps.unwind_files, SAMPLED_FILES)
 		       ?: bpf_map__set_max_entries(l->skel->maps.unwind_area,
