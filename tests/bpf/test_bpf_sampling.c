@@ -47,7 +47,7 @@ static void a_thread_has_a_start_of_its_own(void **state)
 
 		if (find(s, 0, "chain_spin") == s->n)
 			continue;
-		assert_true(s->tid != s->pid && at < s->n - 1);
+		assert_true(s->tid != s->pid && at + 1 < s->n);
 		assert_int_equal(find(s, 0, "main"), s->n);
 		n++;
 	}

@@ -371,7 +371,7 @@ static void a_malformed_record_is_refused(void **state)
 	assert_int_equal(tracks__record(f->t, &r, size - 1), -EBADMSG);
 	r.n = WIRE_SAMPLE_FRAMES + 1;
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
-	r.n = 1u << 31;
+	r.n = UINT16_MAX;
 	assert_int_equal(tracks__record(f->t, &r, size), -EBADMSG);
 	r = good;
 	r.cause = 0;
