@@ -175,7 +175,9 @@ static void assert_honest_keys(const struct test *t, uint32_t query)
 	for (uint32_t i = 0; i < n; i++)
 		sum += names_key(i) + NAMES_VEC_MARK;
 	assert_int_equal(t->n_keys[query], n);
-	assert_int_equal(t->keys[query], sum);
+	/* What instances are sent as is compared in test_bpf_instances.c. */
+	if (query < RESULTS_INSTANCES)
+		assert_int_equal(t->keys[query], sum);
 }
 
 /* Those that are sent although the number of results is unknown, or not theirs: of hash tables. */
