@@ -181,13 +181,13 @@ static int read_passes(struct dwarf_bytes *b, struct llvm_passes *p)
 
 static int read_plan(struct dwarf_bytes *b, struct llvm_plan *p)
 {
+	uint64_t problem = dwarf_bytes__number(b, 8);
 	struct fields f = {.from = b};
 
-	p->problem = (enum llvm_problem)dwarf_bytes__number(b, 8);
 	layout(&f, &p->layout);
-	if (b->bad || (unsigned int)p->problem >= LLVM_PROBLEMS ||
-	    (!p->problem && !llvm_layout_is_sound(&p->layout)))
+	if (b->bad || problem >= LLVM_PROBLEMS || (!problem && !llvm_layout_is_sound(&p->layout)))
 		return -EBADMSG;
+	p->problem = (enum llvm_problem)problem;
 	return read_passes(b, &p->passes);
 }
 
