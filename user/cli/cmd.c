@@ -48,7 +48,9 @@ int cmd_has_items(const struct trace_reader *r, const struct items *items, const
  */
 static void bound_memory(const char *path)
 {
-#ifndef __SANITIZE_ADDRESS__
+#ifdef UNDER_SANITIZERS
+	(void)path;
+#else
 	static uint64_t most = CMD_MEMORY_FREE;
 	static struct rlimit own;
 	struct rlimit data;
