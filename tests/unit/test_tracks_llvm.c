@@ -48,7 +48,7 @@ static int name(struct llvm_names *n, uint64_t number, const char *text)
 
 	r.size = (wire_u16)strlen(text);
 	memcpy(r.bytes, text, r.size);
-	return llvm_names__record(n, &sink, &r, offsetof(struct wire_llvm_name, bytes) + r.size);
+	return llvm_names__record(n, NULL, &sink, &r, offsetof(struct wire_llvm_name, bytes) + r.size);
 }
 
 /* The entry of a sample, or TRACE_NO_LLVM. */
@@ -131,19 +131,47 @@ static void a_name_is_printable(void **state)
 	llvm_names__clear(&n);
 }
 
+static int on_symbol(void *ctx, const struct trace_symbol *s)
+{
+	return 0;
+}
+
+/* The whole symbol, under the string that the entries of samples have. */
+static void the_item_of_a_function_is_wanted(void **state)
+{
+	static const char symbol[] = "_ZN1a1bE.llvm.1234";
+	const struct tracks_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
+	struct wire_llvm_name r = {
+		.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
+	const size_t size = offsetof(struct wire_llvm_name, bytes) + r.size;
+	struct llvm_names n = {0};
+	struct symbols symbols = {0};
+
+	memcpy(r.bytes, symbol, r.size);
+	assert_int_equal(llvm_names__record(&n, &symbols, &sink, &r, size), 0);
+	assert_int_equal(symbols.wanted.n, 0);
+	strcpy(got.texts[got.n_texts++], "another");
+	assert_int_equal(llvm_names__record(&n, &symbols, &gives, &r, size), 0);
+	assert_int_equal(symbols.wanted.n, 1);
+	assert_int_equal(symbols.wanted.at[0].string, u64_map__get(&n.strings, 7));
+	assert_int_equal(symbols.wanted.at[0].hash, symbols__hash("_ZN1a1bE"));
+	symbols__clear(&symbols);
+	llvm_names__clear(&n);
+}
+
 static void malformed_records_are_refused(void **state)
 {
 	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 1, .size = 4};
 	const size_t head = offsetof(struct wire_llvm_name, bytes);
 	struct llvm_names n = {0};
 
-	assert_int_equal(llvm_names__record(&n, &sink, &r, head - 1), -EBADMSG);
-	assert_int_equal(llvm_names__record(&n, &sink, &r, head + 3), -EBADMSG);
-	assert_int_equal(llvm_names__record(&n, &sink, &r, head + 5), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head - 1), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 3), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 5), -EBADMSG);
 	r.size = 0;
-	assert_int_equal(llvm_names__record(&n, &sink, &r, head), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head), -EBADMSG);
 	r.size = WIRE_LLVM_NAME_MAX;
-	assert_int_equal(llvm_names__record(&n, &sink, &r, sizeof(r)), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, sizeof(r)), -EBADMSG);
 	/* Its process is not known. */
 	assert_int_equal(name(NULL, 1, "f"), 0);
 	assert_int_equal(got.n_texts, 0);
@@ -156,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup(scopes_without_a_function, set_up),
 		cmocka_unit_test_setup(what_has_no_name_is_counted, set_up),
 		cmocka_unit_test_setup(a_name_is_printable, set_up),
+		cmocka_unit_test_setup(the_item_of_a_function_is_wanted, set_up),
 		cmocka_unit_test_setup(malformed_records_are_refused, set_up),
 	};
 

@@ -206,13 +206,6 @@ int images__on_instances(struct images *all, const struct wire_piece *r, const s
 	return symbols__add(&image->symbols, r) ?: results__add_keys(&image->results, lib, r);
 }
 
-int images__want_symbol(struct images *all, uint32_t pid, const char *symbol, uint32_t string)
-{
-	struct image *image = images__find(all, pid);
-
-	return image && all->sink->symbol ? symbols__want(&image->symbols, symbol, string) : 0;
-}
-
 int images__on_query(struct images *all, struct image *image, uint64_t start_ns)
 {
 	int err;

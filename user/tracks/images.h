@@ -114,12 +114,6 @@ int images__on_counts(struct images *all, const struct wire_counts *r, const str
 /* Instances of such results have come. */
 int images__on_instances(struct images *all, const struct wire_piece *r, const struct library *lib);
 
-/*
- * The trace has a symbol, the text of `string`, of a function that a pid's compiler generates: tell
- * the sink which item it is an instance of, once that is known.
- */
-int images__want_symbol(struct images *all, uint32_t pid, const char *symbol, uint32_t string);
-
 /* Give the `tally` of a sink what is known by now of the results of all images. */
 int images__show_results(const struct images *all, const struct tracks_sink *sink);
 

@@ -15,8 +15,8 @@ static bool read_record(const void *record, size_t size, struct wire_llvm_name *
 	return out->size && out->size < WIRE_LLVM_NAME_MAX && size == bytes_at + out->size;
 }
 
-int llvm_names__record(struct llvm_names *n, const struct tracks_sink *sink, const void *record,
-		       size_t size)
+int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
+		       const struct tracks_sink *sink, const void *record, size_t size)
 {
 	struct wire_llvm_name r;
 	uint32_t id;
@@ -31,6 +31,8 @@ int llvm_names__record(struct llvm_names *n, const struct tracks_sink *sink, con
 			r.bytes[i] = '?';
 	r.bytes[r.size] = '\0';
 	err = sink->text(sink->ctx, (const char *)r.bytes, &id);
+	if (!err && symbols && sink->symbol)
+		err = symbols__want(symbols, (const char *)r.bytes, id);
 	return err ?: u64_map__put(&n->strings, r.number, id);
 }
 

@@ -12,6 +12,7 @@
 #include "plan/mine/llvm.h"
 #include "qprof/wire.h"
 #include "tracks/sink.h"
+#include "tracks/symbols.h"
 
 /* Of one compiler: functions beyond have no name. */
 #define LLVM_NAMES_MAX (1u << 18)
@@ -21,9 +22,12 @@ struct llvm_names {
 	struct u64_map strings; /* number -> string id */
 };
 
-/* The record of a name. 0, -EBADMSG, -ENOMEM, or the sink's error. `n` may be NULL: unknown. */
-int llvm_names__record(struct llvm_names *n, const struct tracks_sink *sink, const void *record,
-		       size_t size);
+/*
+ * The record of a name, of a compiler whose symbols are `symbols`: the item of this one is wanted.
+ * 0, -EBADMSG, -ENOMEM, or the sink's error. `n` and `symbols` may be NULL: unknown.
+ */
+int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
+		       const struct tracks_sink *sink, const void *record, size_t size);
 
 void llvm_names__clear(struct llvm_names *n);
 

@@ -506,7 +506,8 @@ static int record_llvm_name(struct tracks *t, const void *record, size_t size)
 		return -EBADMSG;
 	memcpy(&pid, (const char *)record + at, sizeof(pid));
 	image = images__find(&t->images, pid);
-	return llvm_names__record(image ? &image->llvm : NULL, &t->sink, record, size);
+	return image ? llvm_names__record(&image->llvm, &image->symbols, &t->sink, record, size)
+		     : llvm_names__record(NULL, NULL, &t->sink, record, size);
 }
 
 static int record_counts(struct tracks *t, const void *record, size_t size)
