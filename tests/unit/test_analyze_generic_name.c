@@ -162,6 +162,42 @@ static void a_definition_that_is_too_long_is_left_as_it_is(void **state)
 	assert_null(name.crate);
 }
 
+/* Where it is not told, several definitions may have one name. */
+static void a_symbol_may_tell_its_definition(void **state)
+{
+	static const struct {
+		const char *symbol;
+		bool is_one;
+	} rows[] = {
+		{"_RNvMs5_Cs30x0kSY1adC_1sINtB5_4WraphE4only", true},
+		{"_ZN3app3Foo3new17h0123456789abcdefE", true},
+		{"_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17hb60666b1258c12dcE",
+		 true},
+		{"_ZN4core3ptr69drop_in_place$LT$fn$LP$u8$RP$$u20$.$GT$$u20$alloc..string..String$"
+		 "GT$"
+		 "17hb60666b1258c12dcE",
+		 true},
+		{"_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE", false},
+		{"_ZN4core3fmt49_$LT$impl$u20$core..fmt..Debug$u20$for$u20$u8$GT$3fmt"
+		 "17h0123456789abcdefE",
+		 false},
+		{"_ZN47_$LT$app..Foo$u20$as$u20$core..clone..Clone$GT$5clone"
+		 "17h0123456789abcdefE",
+		 false},
+		{"_ZN3app1f28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", false},
+		{"_ZN3app1f28_$u7b$$u7b$closure$u7d$$u7d$1g17h0123456789abcdefE", false},
+		{"no_mangle", true},
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		_generic_name_ struct generic_name name = {};
+
+		assert_int_equal(generic_name__of(rows[i].symbol, &name), 0);
+		if (name.is_one != rows[i].is_one)
+			fail_msg("%s: %s", rows[i].symbol, name.path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +206,7 @@ int main(void)
 		cmocka_unit_test(suffixes_are_no_part_of_a_name),
 		cmocka_unit_test(what_is_no_rust_symbol_stays),
 		cmocka_unit_test(a_definition_that_is_too_long_is_left_as_it_is),
+		cmocka_unit_test(a_symbol_may_tell_its_definition),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,12 +6,12 @@
 #define NONE TRACE_NO_STRING
 
 /* Strings 0 to 3 are labels, the others what executions are about. */
-enum { TYPECK, LAYOUT_OF, MIR_BUILT, CODEGEN, ONE, TWO, EMPTY, UNIT };
+enum { TYPECK, LAYOUT_OF, MIR_BUILT, CODEGEN, ONE, TWO, EMPTY, UNIT, ONE_ELSEWHERE };
 
 static const char *text_of(const void *ctx, uint32_t id)
 {
-	static const char *const texts[] = {"typeck", "layout_of", "mir_built", "codegen",
-					    "a::one", "a::two",	   "",		"()"};
+	static const char *const texts[] = {"typeck", "layout_of", "mir_built", "codegen", "a::one",
+					    "a::two", "",	   "()",	"a::one"};
 
 	assert_in_range(id, 0, N_OF(texts) - 1);
 	return texts[id];
@@ -381,6 +381,83 @@ static void the_time_of_llvm_is_a_sum_of_its_own(void **state)
 	done();
 }
 
+/* Another crate's definition has another string, with the text that it has in its own crate. */
+static void the_time_of_llvm_is_of_a_text(void **state)
+{
+	results(TYPECK, TRACE_RESULTS_EXECUTED, 1, (uint32_t[]){ONE});
+	assert_int_equal(items__llvm(items, ONE_ELSEWHERE, &(struct sample_sum){2, 70}), 0);
+	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
+	end(1);
+	assert_int_equal(row_of(ONE)->llvm.n, 3);
+	done();
+}
+
+/* Results of a query with an Instance as its key, of a compiler; of ONE in two strings. */
+static void list(uint32_t process, uint8_t kind, uint32_t item)
+{
+	const struct trace_results r = {.process = process,
+					.label = MIR_BUILT,
+					.kind = kind,
+					.n = item != NONE,
+					.items = &item};
+
+	items__note_compiler(items, &r);
+	if (item == ONE_ELSEWHERE)
+		assert_int_equal(items__foreign_results(items, &r), 0);
+	else
+		assert_int_equal(items__results(items, &r), 0);
+}
+
+static void assert_compiled(uint64_t n, bool all)
+{
+	bool has_all;
+
+	assert_int_equal(items__llvm(items, ONE, &(struct sample_sum){1, 30}), 0);
+	assert_int_equal(items__count_compiled(items), 0);
+	assert_int_equal(items__compiled(items, ONE_ELSEWHERE, &has_all), n);
+	assert_int_equal(has_all, all);
+	assert_int_equal(items__compiled(items, ONE, &has_all), n);
+	assert_int_equal(items__compiled(items, TWO, &has_all), 0);
+	assert_false(has_all);
+}
+
+static void all_instances_of_what_llvm_compiles_are_known(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	list(1, TRACE_RESULTS_EXECUTED, ONE);
+	list(1, TRACE_RESULTS_EXECUTED, ONE);
+	list(1, TRACE_RESULTS_EXECUTED, ONE_ELSEWHERE);
+	list(1, TRACE_RESULTS_EXECUTED, TWO);
+	/* Of queries with other keys nothing need be known. */
+	results(TYPECK, TRACE_RESULTS_UNSURE, 1, (uint32_t[]){ONE});
+	assert_compiled(3, true);
+}
+
+/* A compiler leaves out what it has no path of. */
+static void instances_of_two_compilers_are_a_limit(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	list(0, TRACE_RESULTS_EXECUTED, ONE);
+	list(1, TRACE_RESULTS_EXECUTED, ONE_ELSEWHERE);
+	assert_compiled(2, false);
+}
+
+static void instances_that_are_not_listed_are_unknown(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	list(1, TRACE_RESULTS_EXECUTED, ONE);
+	list(1, TRACE_RESULTS_UNSURE, TWO);
+	assert_compiled(1, false);
+}
+
+static void instances_of_a_compiler_that_was_not_read_are_unknown(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	list(1, TRACE_RESULTS_EXECUTED, ONE);
+	items__miss_results(items);
+	assert_compiled(1, false);
+}
+
 /* Of an item that nothing else is known of, executions are unknown. */
 static void waits_and_memory_are_sums_of_their_own(void **state)
 {
@@ -501,6 +578,11 @@ int main(void)
 		TEST(instances_are_counted),
 		TEST(instances_of_other_crates_are_added),
 		TEST(results_are_instances),
+		TEST(the_time_of_llvm_is_of_a_text),
+		TEST(all_instances_of_what_llvm_compiles_are_known),
+		TEST(instances_of_two_compilers_are_a_limit),
+		TEST(instances_that_are_not_listed_are_unknown),
+		TEST(instances_of_a_compiler_that_was_not_read_are_unknown),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),
 		TEST(what_no_item_is_around_is_a_row_of_its_own),

@@ -78,7 +78,8 @@ static void instances_are_added_up(void **state)
 	assert_string_equal(rows.generics[0].path, "app::generic_big");
 	assert_ms(rows.generics[0].self, 200);
 	assert_int_equal(rows.generics[0].symbols, 200);
-	assert_int_equal(rows.generics[0].instances, 0);
+	assert_int_equal(rows.generics[0].instances, 200);
+	assert_true(rows.generics[0].at_least);
 	assert_string_equal(rows.generics[0].crate, "app");
 	/* LLVM's own suffix makes no instance. */
 	assert_string_equal(rows.generics[1].path, "app::huge");
@@ -249,44 +250,182 @@ static void the_passes_of_a_function(void **state)
 	assert_int_equal(instances.n_generics, 1);
 }
 
+/* Of the symbols of "app", "dep" knows none; drop_in_place of it is known to "dep" alone. */
 static uint32_t item(const void *ctx, uint32_t process, uint32_t symbol)
 {
-	return process == 1 ? 1 : TRACE_NO_STRING;
+	const char *text = trace_reader__texts(ctx).text(ctx, symbol);
+
+	return strstr(text, "generic_big") ? 1
+	       : strstr(text, "NvXs4_")	   ? 2
+	       : !strcmp(text, LB_DROP_B)  ? 3
+					   : TRACE_NO_STRING;
 }
 
-static uint32_t instances(const void *ctx, uint32_t process, uint32_t symbol)
+static uint64_t instances(const void *ctx, uint32_t item, bool *all)
 {
-	return process ? 0 : 1000;
+	static const uint64_t of[] = {[1] = 1000, [2] = 1, [3] = 7};
+
+	*all = !*(const bool *)ctx;
+	return of[item];
+}
+
+static void read_rows(struct trace_reader *r, struct llvm *l, bool misses, struct llvm_rows *rows)
+{
+	struct trace_item it;
+
+	llvm__set_instances(l, &(struct llvm_instances){&misses, instances});
+	while (!trace_reader__next(r, &it) && it.kind != TRACE_ITEM_END)
+		if (it.kind == TRACE_ITEM_SAMPLE)
+			assert_int_equal(llvm__sample(l, &it.sample), 0);
+	assert_int_equal(llvm__rows(l, NULL, NULL, rows), 0);
+}
+
+static void assert_instances(const struct llvm_rows *rows, const char *path, uint64_t n,
+			     bool at_least)
+{
+	assert_int_equal(generic(rows, path)->instances, n);
+	assert_int_equal(generic(rows, path)->at_least, at_least);
 }
 
 /* What a recording may know beside symbols. */
 static void items_and_all_instances_are_asked_for(void **state)
 {
+	for (int misses = 0; misses < 2; misses++) {
+		_trace_reader_ struct trace_reader *r = llvm_build_open(true);
+		_llvm_rows_ struct llvm_rows rows = {};
+		_llvm_ struct llvm *l = NULL;
+		struct model_options options = model_options_of(r);
+		uint32_t items = 0;
+
+		options.llvm.item = item;
+		assert_int_equal(llvm__new(&options.llvm, &options.stacks, &options.texts, &l), 0);
+		read_rows(r, l, misses, &rows);
+		assert_instances(&rows, "app::generic_big", 1000, misses);
+		assert_instances(&rows, "core::ptr::drop_in_place", 7, misses);
+		/* There cannot be fewer than samples met. */
+		assert_instances(&rows, "<_ as s::Name>::name", 2, true);
+		assert_instances(&rows, "app::huge", 1, true);
+		for (uint32_t i = 0; i < rows.n_functions; i++) {
+			items += rows.functions[i].item != TRACE_NO_STRING;
+			assert_int_equal(rows.functions[i].item != TRACE_NO_STRING,
+					 !!rows.functions[i].item_path);
+		}
+		assert_int_equal(items, 200 + 2 + 1);
+		/* No process was added. */
+		assert_int_equal(rows.generics[0].n_crates, 1);
+		assert_null(rows.generics[0].crates[0].crate);
+	}
+}
+
+/* One name of several definitions has the instances of neither. */
+static uint32_t two_items(const void *ctx, uint32_t process, uint32_t symbol)
+{
+	const char *text = trace_reader__texts(ctx).text(ctx, symbol);
+
+	return !strcmp(text, LB_DROP_A) ? 1 : !strcmp(text, LB_DROP_B) ? 3 : TRACE_NO_STRING;
+}
+
+static void definitions_of_one_name_have_no_number(void **state)
+{
 	_trace_reader_ struct trace_reader *r = llvm_build_open(true);
 	_llvm_rows_ struct llvm_rows rows = {};
 	_llvm_ struct llvm *l = NULL;
-	struct model_options options;
-	struct trace_item it;
-	uint32_t items = 0;
+	struct model_options options = model_options_of(r);
 
-	options = model_options_of(r);
-	options.llvm.item = item;
-	options.llvm.instances = instances;
+	options.llvm.item = two_items;
 	assert_int_equal(llvm__new(&options.llvm, &options.stacks, &options.texts, &l), 0);
-	while (!trace_reader__next(r, &it) && it.kind != TRACE_ITEM_END)
-		if (it.kind == TRACE_ITEM_SAMPLE)
-			assert_int_equal(llvm__sample(l, &it.sample), 0);
-	assert_int_equal(llvm__rows(l, NULL, NULL, &rows), 0);
-	assert_int_equal(generic(&rows, "app::generic_big")->instances, 1000);
-	assert_int_equal(generic(&rows, "<_ as s::Name>::name")->instances, 0);
-	for (uint32_t i = 0; i < rows.n_functions; i++) {
-		items += rows.functions[i].item == 1;
-		assert_int_equal(rows.functions[i].item == 1, !!rows.functions[i].item_path);
+	read_rows(r, l, false, &rows);
+	assert_true(generic(&rows, "core::ptr::drop_in_place")->at_least);
+}
+
+/* Two compilers of "app" and "dep"; the second one generates an instance of the first one's code.
+ */
+static void join_write(const char *path, uint32_t compilers)
+{
+	const struct trace_sampling sampling = {.hz = 999, .queries = true};
+	struct trace_sample sample = {.time_ns = 5000,
+				      .value = LLVM_BUILD_PERIOD,
+				      .stack = TRACE_NO_STACK,
+				      .label = TRACE_NO_STRING,
+				      .cause = TRACE_SAMPLE_CPU};
+	struct trace_llvm entry = {.scope = LB_FN};
+	uint32_t symbol, label, app, item, foreign;
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer__open(path, &(struct trace_info){.tool = "t"}, &w), 0);
+	label = llvm_build_text(w, "symbol_name");
+	symbol = llvm_build_text(w, "_RINvCs1_3app11generic_bigKj1_EB2_");
+	item = llvm_build_text(w, "app::generic_big");
+	app = llvm_build_text(w, "app");
+	assert_int_equal(trace_writer__key_type(w, label, "Instance"), 0);
+	assert_int_equal(trace_writer__foreign(w, app), 0);
+	assert_int_equal(
+		trace_writer__compose(
+			w, (const struct trace_piece[]){{.id = app}, {.text = "::generic_big"}}, 2,
+			&foreign),
+		0);
+	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	entry.pass = llvm_build_text(w, "GVNPass");
+	entry.function = symbol;
+	assert_int_equal(trace_writer__llvm(w, &entry, &sample.llvm), 0);
+	for (uint32_t i = 0; i < compilers; i++) {
+		const struct trace_process p = {.index = i,
+						.pid = 100 + i,
+						.start_ns = 1000,
+						.end_ns = 400000000,
+						.command = "/usr/bin/rustc a.rs",
+						.crate = i ? "dep" : "app",
+						.crate_type = "lib"};
+		uint32_t path_of[] = {i ? foreign : item, i ? foreign : item};
+		const struct trace_results results = {.process = i,
+						      .label = label,
+						      .kind = TRACE_RESULTS_EXECUTED,
+						      .n = 2,
+						      .items = path_of};
+		const struct trace_tally counted = {
+			.process = i, .label = label, .kind = TRACE_KIND_RESULTS, .events = 2};
+
+		assert_int_equal(trace_writer__process(w, &p), 0);
+		sample.process = i;
+		sample.tid = 100 + i;
+		for (int k = 0; k < 3; k++, sample.time_ns += LLVM_BUILD_PERIOD)
+			assert_int_equal(trace_writer__sample(w, &sample), 0);
+		assert_int_equal(trace_writer__results(w, &results), 0);
+		assert_int_equal(trace_writer__tally(w, &counted), 0);
+		assert_int_equal(
+			trace_writer__symbol(w, &(struct trace_symbol){i, symbol, path_of[0]}), 0);
 	}
-	assert_int_equal(items, 3);
-	/* No process was added. */
-	assert_int_equal(rows.generics[0].n_crates, 1);
-	assert_null(rows.generics[0].crates[0].crate);
+	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+/* An item's row has the time of all its instances, and the generic function their number. */
+static void a_trace_joins_items_and_functions(void **state)
+{
+	for (uint32_t compilers = 1; compilers <= 2; compilers++) {
+		char path[] = "/tmp/qprof-join-XXXXXX.qpt";
+		_llvm_build_ struct llvm_build b = {};
+		_llvm_rows_ struct llvm_rows rows = {};
+		_free_ struct item_row *items = NULL;
+		struct model_options options;
+		size_t n;
+
+		temporary_name(path);
+		join_write(path, compilers);
+		assert_int_equal(trace_reader__open(path, &b.r, NULL), 0);
+		unlink(path);
+		options = model_options_of(b.r);
+		options.parts = MODEL_LLVM | MODEL_ITEMS;
+		assert_int_equal(model__init(&b.model, &options), 0);
+		assert_int_equal(model__read(&b.model, b.r), 0);
+		assert_int_equal(llvm__rows(b.model.llvm, NULL, NULL, &rows), 0);
+		assert_instances(&rows, "app::generic_big", 2 * compilers, compilers > 1);
+		assert_string_equal(rows.functions[0].item_path, "app::generic_big");
+		assert_int_equal(items__rows(b.model.items, &items, &n), 0);
+		assert_int_equal(n, 1 + (items[0].item == TRACE_NO_STRING));
+		assert_ms(items[n - 1].llvm, 3 * compilers);
+		assert_int_equal(items[n - 1].instances, 2 * compilers);
+	}
 }
 
 static void the_reason_is_known_where_nothing_is(void **state)
@@ -324,6 +463,8 @@ int main(void)
 		cmocka_unit_test(a_pass_behind_an_adaptor_is_in_the_stack),
 		cmocka_unit_test(the_passes_of_a_function),
 		cmocka_unit_test(items_and_all_instances_are_asked_for),
+		cmocka_unit_test(definitions_of_one_name_have_no_number),
+		cmocka_unit_test(a_trace_joins_items_and_functions),
 		cmocka_unit_test(the_reason_is_known_where_nothing_is),
 	};
 

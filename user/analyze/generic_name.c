@@ -167,6 +167,27 @@ static char *written(const struct impl *impl)
 	return text;
 }
 
+/*
+ * Whether a legacy symbol is that of one definition: not in a generic impl or an impl of a trait,
+ * of which there may be several, and no closure, nor in one. Arguments of the function itself, as
+ * of drop_in_place, are at the end.
+ */
+static bool tells_definition(struct slice text)
+{
+	size_t last = 0, depth = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.s[i] == '<')
+			depth++;
+		else if (text.s[i] == '>' && depth && text.s[i - 1] != '-')
+			depth--;
+		else if (!depth && i + 2 < text.len && !memcmp(text.s + i, "::", 2))
+			last = i + 2;
+	}
+	return !memchr(text.s, '<', last) && !memchr(text.s, '{', last) &&
+	       (last == text.len || (text.s[last] != '<' && text.s[last] != '{'));
+}
+
 /* As name_v0(). */
 static bool name_legacy(struct slice text, struct generic_name *out)
 {
@@ -181,6 +202,7 @@ static bool name_legacy(struct slice text, struct generic_name *out)
 		crate = impl.module.len ? crate_of(impl.module)
 					: crate_of_impl(impl.type, impl.trait);
 	halve_braces(whole);
+	out->is_one = tells_definition(text);
 	out->path = code_name_plain(whole);
 	out->definition = out->path ? strdup(out->path) : NULL;
 	out->crate = crate.len ? copy(crate) : NULL;
@@ -209,6 +231,7 @@ static bool name_v0(struct slice symbol, struct demangled *d, struct generic_nam
 		out->any_path = NULL;
 	}
 	out->crate = strndup(out->definition, strcspn(out->definition, ":"));
+	out->is_one = true;
 	return out->crate;
 }
 
@@ -217,7 +240,17 @@ static bool name_other(struct slice symbol, struct generic_name *out)
 {
 	out->path = copy(symbol);
 	out->definition = copy(symbol);
+	out->is_one = true;
 	return out->path && out->definition;
+}
+
+/* A legacy symbol has a point in place of "-". */
+static struct slice with_arrows(struct demangled *d)
+{
+	for (size_t i = 1; i < d->len; i++)
+		if (d->text[i] == '>' && d->text[i - 1] == '.')
+			d->text[i - 1] = '-';
+	return (struct slice){d->text, d->len};
 }
 
 int generic_name__of(const char *symbol, struct generic_name *out)
@@ -231,8 +264,7 @@ int generic_name__of(const char *symbol, struct generic_name *out)
 	if (!d)
 		return -ENOMEM;
 	named = base.len <= SYMBOL_MAX && demangle(symbol, base.len, d) && d->len &&
-		(symbol[1] == 'R' ? name_v0(base, d, &name)
-				  : name_legacy((struct slice){d->text, d->len}, &name));
+		(symbol[1] == 'R' ? name_v0(base, d, &name) : name_legacy(with_arrows(d), &name));
 	if (!named) {
 		generic_name__clear(&name);
 		named = name_other(most, &name);

@@ -6,6 +6,7 @@
 #ifndef QPROF_ANALYZE_GENERIC_NAME_H
 #define QPROF_ANALYZE_GENERIC_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -31,6 +32,8 @@ struct generic_name {
 	 * are one, and so are methods of one name of a type.
 	 */
 	char *definition;
+	/* No other definition looks like this one. */
+	bool is_one;
 	/*
 	 * The crate with the definition. A legacy symbol of a method of a trait does not show
 	 * where the impl is: it is taken for that of its type, or for that of the trait if the

@@ -95,13 +95,15 @@ static int index_items(struct text_index *x, size_t n)
 	return 0;
 }
 
-static void add_made(struct text_index *x, uint32_t path, uint64_t made)
+static int add_made(void *ctx, uint32_t path, uint64_t made)
 {
+	const struct text_index *x = ctx;
 	uint64_t hash;
 	struct instances_made *item = made ? find_item(x, text_of(x, path), &hash) : NULL;
 
 	if (item)
 		item->made += made;
+	return 0;
 }
 
 static uint32_t n_queries(const struct instances *i)
@@ -132,27 +134,33 @@ static uint64_t least_of(const struct instances *i, uint32_t *at, uint32_t n)
 	return seen < n ? 0 : least;
 }
 
+int instances__each_made(struct instances *i, int (*take)(void *ctx, uint32_t path, uint64_t made),
+			 void *ctx)
+{
+	uint32_t queries = n_queries(i);
+	int err = 0;
+
+	if (!i->foreign.n || queries < 2) {
+		for (uint32_t at = 0; at < i->listed.n && !err; at++)
+			err = take(ctx, i->listed.at[at].path, i->listed.at[at].executions);
+		return err;
+	}
+	/* Nothing is looked up by its place any more. */
+	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
+	for (uint32_t at = 0; at < i->foreign.n && !err;) {
+		uint32_t path = i->foreign.at[at].path;
+
+		err = take(ctx, path, least_of(i, &at, queries));
+	}
+	return err;
+}
+
 int instances__made(struct instances *i, const struct trace_texts *texts,
 		    struct instances_made *items, size_t n)
 {
 	__cleanup(text_index__destroy) struct text_index x = {.texts = texts, .items = items};
-	uint32_t queries = n_queries(i);
 
-	if (index_items(&x, n))
-		return -ENOMEM;
-	if (!i->foreign.n || queries < 2) {
-		for (uint32_t at = 0; at < i->listed.n; at++)
-			add_made(&x, i->listed.at[at].path, i->listed.at[at].executions);
-		return 0;
-	}
-	/* Nothing is looked up by its place any more. */
-	qsort(i->foreign.at, i->foreign.n, sizeof(*i->foreign.at), by_path);
-	for (uint32_t at = 0; at < i->foreign.n;) {
-		uint32_t path = i->foreign.at[at].path;
-
-		add_made(&x, path, least_of(i, &at, queries));
-	}
-	return 0;
+	return index_items(&x, n) ?: instances__each_made(i, add_made, &x);
 }
 
 void instances__destroy(struct instances *i)

@@ -60,6 +60,13 @@ struct instances_made {
 int instances__made(struct instances *i, const struct trace_texts *texts,
 		    struct instances_made *items, size_t n);
 
+/*
+ * Give `take` the instances that compiles of other crates made of the definition with a path; of
+ * one path there may be several strings. 0, or its first value that is not 0.
+ */
+int instances__each_made(struct instances *i, int (*take)(void *ctx, uint32_t path, uint64_t made),
+			 void *ctx);
+
 void instances__destroy(struct instances *i);
 
 #endif /* QPROF_ANALYZE_INSTANCES_H */

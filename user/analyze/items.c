@@ -46,7 +46,9 @@ struct named {
 
 /* By LLVM. */
 struct compiled {
+	uint32_t item; /* one of the strings with its text */
 	struct sample_sum self;
+	uint64_t own, made; /* instances, by its own crate and by others */
 };
 
 struct items {
@@ -58,7 +60,10 @@ struct items {
 	uint32_t n_unlisted, unlisted_capacity;
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
-	TABLE(struct compiled) compiled; /* by item */
+	TABLE(struct compiled) compiled; /* by the hash of the text: find_compiled() */
+	uint32_t compiler;		 /* with results of instances, plus 1 */
+	bool several_compilers;
+	bool lists_instances; /* all of them, of the only compiler: set at the end */
 };
 
 int items__new(const struct trace_texts *texts, struct items **out)
@@ -151,14 +156,86 @@ int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause,
 	return 0;
 }
 
+/* That of an item's text, or NULL and the key at which it would be. */
+static struct compiled *find_compiled(const struct items *m, uint32_t item, uint64_t *key)
+{
+	const char *text = m->texts.text(m->texts.ctx, item);
+
+	for (*key = map_hash(text, strlen(text));; ++*key) {
+		uint32_t at = u64_map__get(&m->compiled.index.index_of, *key);
+
+		if (at == U64_MAP_NONE)
+			return NULL;
+		if (m->compiled.at[at].item == item ||
+		    !strcmp(m->texts.text(m->texts.ctx, m->compiled.at[at].item), text))
+			return &m->compiled.at[at];
+	}
+}
+
 int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self)
 {
-	struct compiled *compiled = table__get(&m->compiled, item, .self = {});
+	uint64_t key;
+	struct compiled *compiled =
+		find_compiled(m, item, &key) ?: table__get(&m->compiled, key, .item = item);
 
 	if (!compiled)
 		return -ENOMEM;
 	sample_sum__add(&compiled->self, self);
 	return 0;
+}
+
+static int add_made(void *ctx, uint32_t path, uint64_t made)
+{
+	uint64_t key;
+	struct compiled *compiled = find_compiled(ctx, path, &key);
+
+	if (compiled)
+		compiled->made += made;
+	return 0;
+}
+
+static bool lists_instances(struct items *m)
+{
+	if (!m->compiler || m->several_compilers || m->misses_results)
+		return false;
+	for (uint32_t i = 0; i < m->n_unlisted; i++)
+		if (instances__counts(&m->instances, m->unlisted[i]))
+			return false;
+	return true;
+}
+
+int items__count_compiled(struct items *m)
+{
+	for (uint32_t i = 0; i < m->cells.n && m->compiled.n; i++) {
+		const struct cell *c = &m->cells.at[i];
+		uint64_t n = c->executions + c->results, key;
+		struct compiled *compiled;
+
+		if (c->item == TRACE_NO_STRING || !n || !instances__counts(&m->instances, c->label))
+			continue;
+		compiled = find_compiled(m, c->item, &key);
+		if (compiled && compiled->own < n)
+			compiled->own = n;
+	}
+	m->lists_instances = lists_instances(m);
+	return m->compiled.n ? instances__each_made(&m->instances, add_made, m) : 0;
+}
+
+uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
+{
+	uint64_t key;
+	const struct compiled *compiled = find_compiled(m, item, &key);
+
+	*all = compiled && m->lists_instances;
+	return compiled ? compiled->own + compiled->made : 0;
+}
+
+void items__note_compiler(struct items *m, const struct trace_results *r)
+{
+	if (!instances__counts(&m->instances, r->label))
+		return;
+	m->several_compilers |= m->compiler && m->compiler != r->process + 1;
+	m->compiler = r->process + 1;
 }
 
 static int note_unlisted(struct items *m, uint32_t label)
@@ -381,7 +458,10 @@ int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *
 static void add_compiled(struct items *m, struct item_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n && m->compiled.n; i++) {
-		const struct compiled *compiled = table__find(&m->compiled, rows[i].item);
+		uint64_t key;
+		const struct compiled *compiled = rows[i].item == TRACE_NO_STRING
+							  ? NULL
+							  : find_compiled(m, rows[i].item, &key);
 
 		if (compiled)
 			rows[i].llvm = compiled->self;

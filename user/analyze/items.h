@@ -100,10 +100,20 @@ int items__around(struct items *m, const struct trace_span *span, uint32_t item)
 int items__sample(struct items *m, uint32_t label, uint32_t item, uint8_t cause, uint64_t value);
 
 /*
- * LLVM's time for a function of an item. An item about which no query is known has no row. 0 or
- * -ENOMEM.
+ * LLVM's time for a function of an item, by its text: that of another crate's definition is another
+ * string than in its own crate. An item about which no query is known has no row. 0 or -ENOMEM.
  */
 int items__llvm(struct items *m, uint32_t item, const struct sample_sum *self);
+
+/* All executions are known now: count the instances of the items that LLVM has compiled. -ENOMEM.
+ */
+int items__count_compiled(struct items *m);
+
+/*
+ * The instances that compilers made of such an item: 0: not known; *all: that is their number, not
+ * a lower limit.
+ */
+uint64_t items__compiled(const struct items *m, uint32_t item, bool *all);
 
 /* Count executions of a query by the compiler's tables. 0 or -ENOMEM. */
 int items__results(struct items *m, const struct trace_results *results);
@@ -116,6 +126,13 @@ int items__foreign_results(struct items *m, const struct trace_results *results)
  * labels, which belong to the items. Of any other query all results are listed.
  */
 const uint32_t *items__unlisted(const struct items *m, uint32_t *n);
+
+/*
+ * A compiler's results are known, whether or not they are counted. Definitions of other crates are
+ * left out by a compiler that does not know their path, so of several compilers their instances are
+ * a lower limit.
+ */
+void items__note_compiler(struct items *m, const struct trace_results *results);
 
 /* There may be executions that are in no results. */
 void items__miss_results(struct items *m);

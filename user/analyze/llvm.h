@@ -24,11 +24,12 @@ struct llvm_source {
 	 * the item's path, or TRACE_NO_STRING. The function is NULL if no recording knows it.
 	 */
 	uint32_t (*item)(const void *ctx, uint32_t process, uint32_t symbol);
-	/*
-	 * All instances of its definition that the compilers of the trace made; 0: not known. Or
-	 * NULL.
-	 */
-	uint32_t (*instances)(const void *ctx, uint32_t process, uint32_t symbol);
+};
+
+/* Instances of an item that the compilers of the trace made: items__compiled(). */
+struct llvm_instances {
+	const void *ctx;
+	uint64_t (*of)(const void *ctx, uint32_t item, bool *all); /* NULL: not known */
 };
 
 /* What LLVM was at. */
@@ -86,8 +87,11 @@ struct llvm_part {
 struct llvm_generic {
 	char *path;	    /* struct generic_name */
 	char *crate;	    /* that defines it; NULL: not known */
-	uint32_t symbols;   /* of instances that samples met: there are as many at least */
-	uint32_t instances; /* all of them; 0: not known */
+	uint32_t symbols;   /* of instances that samples met */
+	uint64_t instances; /* by the compilers' tables, else symbols */
+	bool at_least;	    /* there may be more instances */
+	uint32_t item;	    /* string id of the definition, or of one of these; TRACE_NO_STRING */
+	bool is_one;	    /* no other definition is known to have this name */
 	struct sample_sum self;
 	uint32_t n_crates;		     /* that it was compiled in */
 	struct llvm_part crates[LLVM_PARTS]; /* the most expensive, in order */
@@ -125,6 +129,9 @@ char *llvm_pass_name(const char *type);
 /* What these refer to outlives the sums. 0 or -ENOMEM. */
 int llvm__new(const struct llvm_source *source, const struct stack_source *stacks,
 	      const struct trace_texts *texts, struct llvm **out);
+
+/* All items are known now. `instances`->ctx outlives the sums. */
+void llvm__set_instances(struct llvm *l, const struct llvm_instances *instances);
 
 /* Add or update a process, whose texts outlive the sums. 0 or -ENOMEM. */
 int llvm__process(struct llvm *l, const struct trace_process *p);

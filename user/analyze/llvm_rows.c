@@ -155,13 +155,11 @@ static int merge_path(struct llvm_generic *generic, struct generic_name *name)
 	return generic->path ? 0 : -ENOMEM;
 }
 
-/* The generic that the symbol of a cell is a new instance of. */
-static int find_generic(struct making *m, const struct llvm_cell *cell, struct generic_name *name,
-			uint32_t *out)
+/* The generic that a symbol is a new instance of. */
+static int find_generic(struct making *m, struct generic_name *name, uint32_t *out)
 {
-	const struct llvm_source *source = &m->of->source;
 	struct llvm_rows *rows = m->rows;
-	struct llvm_generic row = {};
+	struct llvm_generic row = {.item = TRACE_NO_STRING, .is_one = name->is_one};
 	bool is_new;
 
 	if (interner__id(&m->definitions, name->definition, out, &is_new))
@@ -171,9 +169,6 @@ static int find_generic(struct making *m, const struct llvm_cell *cell, struct g
 		return merge_path(&rows->generics[*out], name);
 	}
 	row.symbols = 1;
-	if (source->instances)
-		row.instances =
-			source->instances(source->ctx, cell->process, cell->at.entry.function);
 	row.path = name->path;
 	row.crate = name->crate;
 	if (array__add(&rows->generics, &rows->n_generics, &m->generics_capacity, &row))
@@ -193,7 +188,6 @@ static bool is_wanted(const struct making *m, const char *symbol, const char *pa
 static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
 	struct llvm_rows *rows = m->rows;
-	const struct llvm_source *source = &m->of->source;
 	struct llvm_function row = {.symbol = text_of(m, cell->at.entry.function),
 				    .item = TRACE_NO_STRING};
 	_free_ char *base = strndup(row.symbol, generic_name_symbol_length(row.symbol));
@@ -207,12 +201,8 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 		return 0;
 	if (array__reserve_at(&m->generic_of, rows->n_functions, &m->n_generic_of,
 			      sizeof(*m->generic_of)) ||
-	    find_generic(m, cell, &name, &m->generic_of[rows->n_functions]))
+	    find_generic(m, &name, &m->generic_of[rows->n_functions]))
 		return -ENOMEM;
-	if (source->item)
-		row.item = source->item(source->ctx, cell->process, cell->at.entry.function);
-	if (row.item != TRACE_NO_STRING)
-		row.item_path = text_of(m, row.item);
 	row.path = path;
 	if (array__add(&rows->functions, &rows->n_functions, &m->functions_capacity, &row))
 		return -ENOMEM;
@@ -262,6 +252,25 @@ static int add_use(struct making *m, const struct llvm_cell *cell, uint32_t gene
 	return 0;
 }
 
+/* One of the compilers that made a function may know its item. */
+static void note_item(struct making *m, const struct llvm_cell *cell, uint32_t number)
+{
+	const struct llvm_source *source = &m->of->source;
+	struct llvm_function *function = &m->rows->functions[number];
+	struct llvm_generic *generic = &m->rows->generics[m->generic_of[number]];
+
+	if (!source->item || function->item != TRACE_NO_STRING)
+		return;
+	function->item = source->item(source->ctx, cell->process, cell->at.entry.function);
+	if (function->item == TRACE_NO_STRING)
+		return;
+	function->item_path = text_of(m, function->item);
+	if (generic->item == TRACE_NO_STRING)
+		generic->item = function->item;
+	else if (strcmp(text_of(m, generic->item), function->item_path) != 0)
+		generic->is_one = false;
+}
+
 static int add_function_time(struct making *m, const struct llvm_cell *cell, bool *wanted)
 {
 	struct named *named = table__find(&m->named, cell->at.entry.function);
@@ -277,6 +286,7 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 	*wanted = number != NONE;
 	if (!*wanted)
 		return 0;
+	note_item(m, cell, number);
 	function = &m->rows->functions[number];
 	sample_sum__add(&function->self, &cell->self);
 	if (cell->at.entry.scope == TRACE_LLVM_SCC)
@@ -336,6 +346,26 @@ static void name_generics(struct llvm_rows *rows, const uint32_t *generic_of)
 
 		rows->functions[i].generic = generic->path;
 		rows->functions[i].crate = generic->crate;
+	}
+}
+
+/*
+ * Only if all functions with the name of a row are of one definition, the number of its instances
+ * is that of the row.
+ */
+static void count_instances(const struct making *m)
+{
+	const struct llvm_instances *known = &m->of->instances;
+
+	for (uint32_t i = 0; i < m->rows->n_generics; i++) {
+		struct llvm_generic *g = &m->rows->generics[i];
+		bool all = false;
+
+		if (known->of && g->item != TRACE_NO_STRING)
+			g->instances = known->of(known->ctx, g->item, &all);
+		g->at_least = !all || !g->is_one || g->instances < g->symbols;
+		if (g->instances < g->symbols)
+			g->instances = g->symbols;
 	}
 }
 
@@ -447,6 +477,7 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 		return err;
 	add_uses(&m);
 	name_generics(out, m.generic_of);
+	count_instances(&m);
 	sort(out);
 	return 0;
 }

@@ -30,6 +30,11 @@ int llvm__new(const struct llvm_source *source, const struct stack_source *stack
 	return 0;
 }
 
+void llvm__set_instances(struct llvm *l, const struct llvm_instances *instances)
+{
+	l->instances = *instances;
+}
+
 int llvm__process(struct llvm *l, const struct trace_process *p)
 {
 	if (array__reserve_at(&l->crates, p->index, &l->n_crates, sizeof(*l->crates)))

@@ -37,6 +37,7 @@ struct llvm_place;
 
 struct llvm {
 	struct llvm_source source;
+	struct llvm_instances instances;
 	struct trace_texts texts;
 	struct code_functions code;
 	struct llvm_place *places; /* by number of an entry of stacks */

@@ -54,6 +54,11 @@ static const struct trace_llvm *llvm_entry(const void *ctx, uint32_t id)
 	return trace_reader__llvm(ctx, id);
 }
 
+static uint32_t llvm_item(const void *ctx, uint32_t process, uint32_t symbol)
+{
+	return trace_reader__symbol_item(ctx, process, symbol);
+}
+
 /* As item_of(). */
 static uint32_t job_item(const void *reader, uint32_t process, const struct trace_job *job)
 {
@@ -75,7 +80,7 @@ struct model_options model_options_of(const struct trace_reader *r)
 		.item_ctx = r,
 		.keyed_by_instance = keyed_by_instance,
 		.stacks = {r, stack_entry, locate},
-		.llvm = {.ctx = r, .entry = llvm_entry},
+		.llvm = {.ctx = r, .entry = llvm_entry, .item = llvm_item},
 	};
 }
 
@@ -287,6 +292,8 @@ static int take_results(struct model *m, const struct trace_results *results)
 {
 	if (results->process >= summary__n_processes(m->summary))
 		return -EINVAL;
+	if (m->items)
+		items__note_compiler(m->items, results);
 	if (!m->items || (m->own && !m->own[results->process]) ||
 	    !wants(&m->options, results->label))
 		return 0;
@@ -511,6 +518,11 @@ int model__show_samples(struct model *m)
 	return err;
 }
 
+static uint64_t compiled_instances(const void *items, uint32_t item, bool *all)
+{
+	return items__compiled(items, item, all);
+}
+
 /* Items of the functions that LLVM compiled, where the recording knows which these are. */
 static int charge_llvm(struct model *m)
 {
@@ -524,7 +536,8 @@ static int charge_llvm(struct model *m)
 		if (rows.functions[i].item != TRACE_NO_STRING)
 			err = items__llvm(m->items, rows.functions[i].item,
 					  &rows.functions[i].self);
-	return err;
+	llvm__set_instances(m->llvm, &(struct llvm_instances){m->items, compiled_instances});
+	return err ?: items__count_compiled(m->items);
 }
 
 int model__end(struct model *m)
@@ -532,9 +545,9 @@ int model__end(struct model *m)
 	int err = model__show_samples(m);
 
 	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
-	err = err ?: charge_llvm(m);
 	if (m->items && m->by_samples && summary__misses_results(m->summary))
 		items__miss_results(m->items);
+	err = err ?: charge_llvm(m);
 	return err || !m->build ? err : build__end(m->build);
 }
 

@@ -68,8 +68,11 @@ static unsigned int parts_of(const struct cli_report_options *o)
 		return MODEL_MACROS;
 	if (o->by == CLI_BY_CGU)
 		return MODEL_UNITS;
-	if (o->by == CLI_BY_PASS || o->by == CLI_BY_GENERIC || o->llvm.n)
+	if (o->by == CLI_BY_PASS)
 		return MODEL_LLVM;
+	/* The items' instances. */
+	if (o->by == CLI_BY_GENERIC || o->llvm.n)
+		return MODEL_LLVM | MODEL_ITEMS;
 	if (o->by >= CLI_BY_CRATE)
 		return MODEL_GROUPS;
 	if (o->callers.n)
@@ -179,7 +182,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.groups = m->groups,
 		.callers = trace_reader__stats(r).callers || o->callers.n ? m->callers : NULL,
 		.details = shows_details(o),
-		.items = m->build ? NULL : m->items,
+		.items = m->build || llvm_rows_of(o) ? NULL : m->items,
 		.modules = m->modules,
 		.subjects = m->subjects,
 		.llvm = o->by == CLI_BY_ITEM ? NULL : m->llvm,

@@ -70,8 +70,8 @@ static void put_generics(struct json *j, const struct llvm_rows *rows, uint32_t 
 		json__line(j, i);
 		json__text(j, "path", generic->path);
 		json__text(j, "crate", generic->crate);
-		json__number(j, "instances", generic->instances ?: generic->symbols);
-		json__bool(j, "instances_at_least", !generic->instances);
+		json__number(j, "instances", generic->instances);
+		json__bool(j, "instances_at_least", generic->at_least);
 		put_self(j, &generic->self);
 		json__number(j, "crate_count", generic->n_crates);
 		json__put_open(j);

@@ -31,14 +31,13 @@ static const char *const works[LLVM_WORKS] = {
 
 static const enum llvm_work order[] = {LLVM_MACHINE_CODE, LLVM_OPTIMISES, LLVM_ELSE};
 
-/* "200", or ">=12": the symbols that samples met. */
+/* "200", or ">=12". */
 static char *llvm_instances(char buf[FORMAT_MAX], const struct llvm_generic *generic)
 {
 	char count[FORMAT_MAX];
 
-	if (generic->instances)
-		return format_count(buf, generic->instances);
-	snprintf(buf, FORMAT_MAX, ">=%s", format_count(count, generic->symbols));
+	snprintf(buf, FORMAT_MAX, "%s%s", generic->at_least ? ">=" : "",
+		 format_count(count, generic->instances));
 	return buf;
 }
 
@@ -376,15 +375,10 @@ static int generics_by_name(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static uint32_t instances_of(const struct llvm_generic *generic)
-{
-	return generic->instances ?: generic->symbols;
-}
-
 static int generics_by_instances(const void *a, const void *b)
 {
 	const struct llvm_generic *x = a, *y = b;
-	uint32_t nx = instances_of(x), ny = instances_of(y);
+	uint64_t nx = x->instances, ny = y->instances;
 
 	return (nx < ny) - (nx > ny)
 		       ?: (x->self.value < y->self.value) - (x->self.value > y->self.value)

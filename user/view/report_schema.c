@@ -348,8 +348,8 @@ static const struct field llvm_function[] = {
 static const struct field llvm_generic[] = {
 	{"path", TEXT, "without generic arguments"},
 	{"crate", TEXT, "that defines it; null: unknown"},
-	{"instances", COUNT, "symbols"},
-	{"instances_at_least", BOOL, "true: those that samples met; there may be more"},
+	{"instances", COUNT, "that the compilers made, or whose symbols samples met"},
+	{"instances_at_least", BOOL, "true: there may be more"},
 	SELF_FIELDS,
 	{"crate_count", COUNT, "crates that it was compiled in"},
 	{"crates", LIST, "the three of these with the most time"},
@@ -486,7 +486,7 @@ static const struct field build_item[] = {
 	{"memory_bytes", BYTES, "memory that page faults made resident in these"},
 	{"llvm_ns", NS, "time of LLVM for it, by samples; missing: none, or unknown"},
 	{"llvm_error_ns", NS, "standard error of that"},
-	{"query", TEXT, "the query with the most time on the CPU"},
+	{"query", TEXT, "the query with the most time on the CPU; missing: only LLVM has any"},
 	{"query_self_ns", NS, "self time of this query for the item"},
 	{"query_self_cpu_ns", NS, "the best known part of that on the CPU"},
 };
