@@ -48,7 +48,8 @@ static int name(struct llvm_names *n, uint64_t number, const char *text)
 
 	r.size = (wire_u16)strlen(text);
 	memcpy(r.bytes, text, r.size);
-	return llvm_names__record(n, NULL, &sink, &r, offsetof(struct wire_llvm_name, bytes) + r.size);
+	return llvm_names__record(n, NULL, &sink, &r,
+				  offsetof(struct wire_llvm_name, bytes) + r.size);
 }
 
 /* The entry of a sample, or TRACE_NO_LLVM. */
@@ -141,8 +142,7 @@ static void the_item_of_a_function_is_wanted(void **state)
 {
 	static const char symbol[] = "_ZN1a1bE.llvm.1234";
 	const struct tracks_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
-	struct wire_llvm_name r = {
-		.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
 	const size_t size = offsetof(struct wire_llvm_name, bytes) + r.size;
 	struct llvm_names n = {0};
 	struct symbols symbols = {0};

@@ -213,9 +213,11 @@ static int put_item(struct json *j, const struct build_item *item, const struct 
 		json__number(j, "llvm_ns", item->row.llvm.value);
 		json__number(j, "llvm_error_ns", sample_sum__error(&item->row.llvm));
 	}
-	json__text(j, "query", v->names->text(v->names->ctx, most->label));
-	json__number(j, "query_self_ns", most->self_ns);
-	json__number(j, "query_self_cpu_ns", most->cpu_ns);
+	if (item->row.n_queries) {
+		json__text(j, "query", v->names->text(v->names->ctx, most->label));
+		json__number(j, "query_self_ns", most->self_ns);
+		json__number(j, "query_self_cpu_ns", most->cpu_ns);
+	}
 	return json__put(j);
 }
 

@@ -147,7 +147,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 static int print_item(FILE *out, const struct build_item *item, bool llvm,
 		      const struct build_rows *r, const struct build_view *v)
 {
-	const struct item_part *most = &item->row.queries[0];
+	const struct item_most most = build_item_most(item, v->names);
 	_free_ char *place = NULL;
 	char cpu[FORMAT_MAX + 1], percent[FORMAT_MAX];
 	int err;
@@ -158,13 +158,14 @@ static int print_item(FILE *out, const struct build_item *item, bool llvm,
 		fputs(" at ", out);
 		err = err ?: markdown_code(out, place);
 	}
-	fprintf(out, " | %s | %s | ", format_duration(cpu, item->row.cpu_ns),
+	fprintf(out, " | %s | %s | ",
+		item->row.n_queries ? format_duration(cpu, item->row.cpu_ns) : "-",
 		format_percent(percent, item->row.cpu_ns, r->cpu_ns));
 	if (llvm)
 		fprintf(out, "%s | ",
 			item->row.llvm.n ? format_duration(cpu, item->row.llvm.value) : "-");
-	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
-	fprintf(out, " %s |\n", format_duration(cpu, most->cpu_ns));
+	err = err ?: markdown_code(out, most.name);
+	fprintf(out, " %s |\n", format_duration(cpu, most.cpu_ns));
 	return err;
 }
 

@@ -169,7 +169,7 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 	if (!r->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].item == TRACE_NO_STRING || !rows[i].n_queries)
+		if (rows[i].item == TRACE_NO_STRING || (!rows[i].n_queries && !rows[i].llvm.n))
 			continue;
 		r->items[r->n_items++] = (struct build_item){
 			.path = v->names->text(v->names->ctx, rows[i].item),
@@ -178,6 +178,16 @@ static int add_items(struct build_rows *r, const struct build_view *v)
 	}
 	qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
 	return 0;
+}
+
+struct item_most build_item_most(const struct build_item *item, const struct trace_texts *names)
+{
+	const struct item_row *row = &item->row;
+
+	if (row->llvm.n && (!row->n_queries || row->llvm.value > row->queries[0].cpu_ns))
+		return (struct item_most){"LLVM", row->llvm.value};
+	return (struct item_most){names->text(names->ctx, row->queries[0].label),
+				  row->queries[0].cpu_ns};
 }
 
 bool build_rows__have_llvm(const struct build_rows *r, size_t n)

@@ -71,6 +71,14 @@ void build_rows__clear(struct build_rows *r);
 /* Whether the recording knows the time that LLVM took for one of the first items. */
 bool build_rows__have_llvm(const struct build_rows *r, size_t n);
 
+/* The query that most of an item's time on the CPU is in; or LLVM, if that took more. */
+struct item_most {
+	const char *name;
+	uint64_t cpu_ns;
+};
+
+struct item_most build_item_most(const struct build_item *item, const struct trace_texts *names);
+
 /* Print "1,234 executed, ~56 loaded". */
 void build_print_reuse(FILE *out, const struct reuse *reuse);
 

@@ -371,15 +371,15 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 	size_t path_most = v->wide ? 0 : path_columns(places, llvm);
 	size_t label_most = v->wide ? 0 : places ? PLACED_LABEL_MOST : LABEL_MOST;
 	_free_ char *path = build_item_name(item, path_most), *place = NULL;
-	_free_ char *clean =
-		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
+	const struct item_most most = build_item_most(item, v->names);
+	_free_ char *clean = format_clean(most.name);
 	_free_ char *query = clean ? build_cut_name(clean, label_most) : NULL;
 	char buf[FORMAT_MAX + 1], executions[REPORT_EXECUTIONS_MAX];
 
 	if (!path || !query || place_text(v->names, item->row.item, &place))
 		return -ENOMEM;
 	table__cell(t, path);
-	table__cell(t, format_duration(buf, item->row.cpu_ns));
+	table__cell(t, item->row.n_queries ? format_duration(buf, item->row.cpu_ns) : "-");
 	if (!places || v->wide)
 		table__cell(t, format_percent(buf, item->row.cpu_ns, r->cpu_ns));
 	if (llvm)
@@ -390,7 +390,7 @@ static int add_item(struct table *t, const struct build_item *item, bool places,
 				       : "-");
 	table__cell(t, query);
 	if (v->wide) {
-		table__cell(t, format_duration(buf, item->row.queries[0].cpu_ns));
+		table__cell(t, format_duration(buf, most.cpu_ns));
 		table__cell(t, report_item_executions(executions, &item->row));
 	}
 	if (places)

@@ -36,6 +36,12 @@ char *report_row__count(char buf[FORMAT_MAX * 2], const struct report_row *row)
 				 });
 }
 
+/* Of an item, what it took in the front end and in LLVM. */
+static uint64_t own_ns(const struct report_row *row)
+{
+	return row->cpu_ns + (row->item ? row->item->llvm.value : 0);
+}
+
 static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
 	switch (sort) {
@@ -54,7 +60,7 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 	case REPORT_SORT_SELF:
 		return row->self_ns;
 	default:
-		return row->cpu_ns;
+		return own_ns(row);
 	}
 }
 
@@ -79,10 +85,10 @@ static int compare(const void *a, const void *b, void *opt_p)
 static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 		      const struct report_options *opt)
 {
-	if (row->cpu_ns < opt->min_ns)
+	if (own_ns(row) < opt->min_ns)
 		return false;
 	/* Long double: the product may have more than 64 bits. */
-	if ((long double)row->cpu_ns * 1000000 < (long double)r->cpu_ns * opt->min_ppm)
+	if ((long double)own_ns(row) * 1000000 < (long double)r->cpu_ns * opt->min_ppm)
 		return false;
 	return r->groups || r->callers || r->items || r->modules || !opt->query ||
 	       opt->query(opt->query_ctx, row->name);
