@@ -95,6 +95,31 @@ static void items_have_the_time_of_llvm(void **state)
 	assert_contains(json, "\"llvm_ns\":500000000,\"llvm_error_ns\":22360680");
 }
 
+/* No sample met a query about it: that it was compiled is known by the compiler's tables. */
+static void an_item_may_have_only_the_time_of_llvm(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	const struct trace_results results = {.label = SB_TYPECK,
+					      .kind = TRACE_RESULTS_EXECUTED,
+					      .n = 1,
+					      .items = (uint32_t[]){SB_LAYOUT_OF}};
+	_free_ char *text = NULL, *markdown = NULL, *json = NULL;
+
+	sample_build__items(&s, &v);
+	assert_int_equal(items__results(s.items, &results), 0);
+	assert_int_equal(items__llvm(s.items, SB_LAYOUT_OF, &(struct sample_sum){500, 500000000}),
+			 0);
+	text = printed_build(build_text, &v);
+	assert_contains(
+		text, "most in\nlayout_of                            -    0.0  500 ms     LLVM\n");
+	markdown = printed_build(build_markdown, &v);
+	assert_contains(markdown, "| `layout_of` | - | 0.0 | 500 ms | `LLVM` 500 ms |\n");
+	json = printed_build(build_json, &v);
+	assert_contains(json,
+			"\"self_cpu_ns\":0,\"llvm_ns\":500000000,\"llvm_error_ns\":22360680},");
+}
+
 static void samples_alone_are_a_build(void **state)
 {
 	_sampled_build_ struct sampled_build b = {};
@@ -208,6 +233,7 @@ int main(void)
 		cmocka_unit_test(items_take_the_place_of_pairs),
 		cmocka_unit_test(items_have_the_time_of_llvm),
 		cmocka_unit_test(the_most_memory_fits_a_line),
+		cmocka_unit_test(an_item_may_have_only_the_time_of_llvm),
 		cmocka_unit_test(samples_alone_are_a_build),
 		cmocka_unit_test(an_unseen_end_is_at_least),
 		cmocka_unit_test(a_part_has_the_path_of_the_whole),
