@@ -450,6 +450,15 @@ static void instances_that_are_not_listed_are_unknown(void **state)
 	assert_compiled(1, false);
 }
 
+static void a_lower_limit_of_instances_is_none_of_all(void **state)
+{
+	items__count_instances(items, is_keyed_by_instance, NULL);
+	list(1, TRACE_RESULTS_EXECUTED, ONE);
+	assert_int_equal(items__note_limit(items, TYPECK), 0);
+	assert_int_equal(items__note_limit(items, MIR_BUILT), 0);
+	assert_compiled(1, false);
+}
+
 static void instances_of_a_compiler_that_was_not_read_are_unknown(void **state)
 {
 	items__count_instances(items, is_keyed_by_instance, NULL);
@@ -582,6 +591,7 @@ int main(void)
 		TEST(all_instances_of_what_llvm_compiles_are_known),
 		TEST(instances_of_two_compilers_are_a_limit),
 		TEST(instances_that_are_not_listed_are_unknown),
+		TEST(a_lower_limit_of_instances_is_none_of_all),
 		TEST(instances_of_a_compiler_that_was_not_read_are_unknown),
 		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
 		TEST(a_neighbour_is_not_charged),

@@ -246,6 +246,11 @@ static int note_unlisted(struct items *m, uint32_t label)
 	return array__add(&m->unlisted, &m->n_unlisted, &m->unlisted_capacity, &label);
 }
 
+int items__note_limit(struct items *m, uint32_t label)
+{
+	return instances__counts(&m->instances, label) ? note_unlisted(m, label) : 0;
+}
+
 const uint32_t *items__unlisted(const struct items *m, uint32_t *n)
 {
 	*n = m->n_unlisted;

@@ -134,6 +134,9 @@ const uint32_t *items__unlisted(const struct items *m, uint32_t *n);
  */
 void items__note_compiler(struct items *m, const struct trace_results *results);
 
+/* A compiler may have more results of a query than are listed. 0 or -ENOMEM. */
+int items__note_limit(struct items *m, uint32_t label);
+
 /* There may be executions that are in no results. */
 void items__miss_results(struct items *m);
 bool items__misses_results(const struct items *m);

@@ -280,6 +280,8 @@ static int take_tally(struct model *m, const struct trace_tally *tally)
 {
 	int err = summary__tally(m->summary, tally);
 
+	if (!err && m->items && tally->kind == TRACE_KIND_RESULTS_AT_LEAST)
+		err = items__note_limit(m->items, tally->label);
 	if (err || tally->kind != TRACE_KIND_RESULTS)
 		return err;
 	if (m->build)

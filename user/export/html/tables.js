@@ -126,7 +126,7 @@ class TablesView {
 			columns: [
 				nameColumn("Function", (row) => row.path),
 				...this.llvmTimes(),
-				{title: "Instances", numeric: true, value: (row) => row.instances, hint: "≥: as many symbols were met",
+				{title: "Instances", numeric: true, value: (row) => row.instances, hint: "≥: there may be more",
 					text: (row) => (row.instances_at_least ? "≥ " : "") + formatCount(row.instances)},
 				{title: "Defined in", value: (row) => row.crate ?? ""},
 				{title: "Used in", value: (row) => row.crates[0]?.name ?? "", text: (row) => this.usedIn(row)},
@@ -149,7 +149,7 @@ class TablesView {
 		const off = all.some((row) => row.self_cpu_ns !== undefined), sampled = rows.every((row) => row.self_by === "samples");
 		const counted = rows.some((row) => row.executions !== null);
 		const when = (row) => !sampled || this.model.longestOfItems.has(row.name);
-		const extras = [["instances", "Instances", countColumn]];
+		const extras = [["llvm_ns", "LLVM", knownTimeColumn], ["instances", "Instances", countColumn]];
 		return new DataTable({
 			caption: "Items: all queries about each" + (sampled ? ", by samples" : markText(rows)),
 			rows, sort: 1 + counted + (!sampled && off),
@@ -160,7 +160,7 @@ class TablesView {
 				...off ? [selfColumn(CPU_TITLE, cpuSelfOf, "The part of the self time in which they ran")] : [],
 				shareColumn(off || sampled ? "CPU %" : "Self %", cpuSelfOf, self),
 				...extras.filter(([key]) => rows.some((row) => row[key]))
-					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
+					.map(([key, title, column]) => column(title, (row) => row[key] || (column === countColumn ? 0 : null))),
 				...sampled && !this.model.about.sampled ? [] :
 					[knownTimeColumn("Longest", (row) => this.model.durationOfItem(row.name))],
 				{title: "Most in", value: (row) => row.queries[0]?.name || "", text: (row) => this.mostIn(row)},
