@@ -29,6 +29,9 @@ check "headers: each compiles alone" "$here/headers.sh" "$build"
 check "format: as clang-format has it" "$here/format.sh"
 check "functions: none above 100 lines" "$here/function_length.sh" 100 user bpf tests
 check "functions: the checker finds a long one" "$here/test_function_length.sh"
+check "apart: no key or value of a map behind a parameter" \
+	"$here/apart_memory.py" bpf/*.h bpf/*.c
+check "apart: the checker finds them" "$here/test_apart_memory.sh"
 check "circles: no files of user/ include each other in one" "$here/circles.py" user
 check "circles: the checker finds one" "$here/test_circles.sh"
 check "files: each has a licence and no trailing space" "$here/files.sh"
