@@ -479,7 +479,7 @@ static const struct field build_item[] = {
 	 "true: there may be more, by the compilers' tables; else missing"},
 	{"charged", COUNT, "executions without an item of their own, within these; null"},
 	{"self_ns", NS, "of all of these, and of activities within"},
-	{"self_cpu_ns", NS, "the best known self time on the CPU; orders the rows"},
+	{"self_cpu_ns", NS, "the best known self time on the CPU; with llvm_ns it orders the rows"},
 	{"self_by", TEXT, "how it is known: spans, samples"},
 	{"best_self_error_ns", NS, "its standard error; with self_by"},
 	{"sampled_off_ns", NS, "waits in these"},
