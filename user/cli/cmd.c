@@ -74,8 +74,8 @@ int cmd_unreadable(const char *path, const char *why, int err)
 	if (err == -ENOMEM && !no_limits)
 		return diag_error_r(err,
 				    "cannot read %s: it takes more memory than there is, or than "
-				    "%s and %u bytes for each of its own; to try it without this "
-				    "limit, use --no-limits",
+				    "%s and %u bytes for each byte of the file; to try it without "
+				    "this limit, use --no-limits",
 				    path, format_bytes(size, CMD_MEMORY_FREE), CMD_MEMORY_FACTOR);
 	if (err == -E2BIG)
 		return diag_error_r(err,
@@ -90,7 +90,7 @@ int cmd_unreadable(const char *path, const char *why, int err)
 	if (err == -EFBIG)
 		return diag_error_r(err,
 				    "cannot print all of %s: it would take more than %u bytes for "
-				    "each of its own, and %s; to print it all the same, use "
+				    "each byte of the file, and %s; to print it all the same, use "
 				    "--no-limits",
 				    path, CMD_OUTPUT_FACTOR, format_bytes(size, CMD_OUTPUT_FREE));
 	if (err == -EPROTONOSUPPORT && !why)
@@ -113,13 +113,17 @@ int cmd_unreadable(const char *path, const char *why, int err)
 			    diag_step(err, ""));
 }
 
+int cmd_try_trace(const char *path, struct trace_reader **r, const char **why)
+{
+	bound_memory(path);
+	return trace_reader__open_with(path, no_limits, r, why);
+}
+
 int cmd_open_trace(const char *path, struct trace_reader **r)
 {
 	const char *why = NULL;
-	int err;
+	int err = cmd_try_trace(path, r, &why);
 
-	bound_memory(path);
-	err = trace_reader__open_with(path, no_limits, r, &why);
 	return err ? cmd_unreadable(path, why, err) : 0;
 }
 

@@ -54,6 +54,9 @@ bool cmd_has_limits(void);
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);
 
+/* As cmd_open_trace(), but prints nothing: *why is a message, or stays what it is. */
+int cmd_try_trace(const char *path, struct trace_reader **r, const char **why);
+
 /*
  * 0; or -ENODATA after an error line if the trace, which was read to its end, does not say what its
  * executions were about.

@@ -139,7 +139,7 @@ int cmd_verify(const struct cli_verify_options *o)
 	const char *why = NULL;
 	int err;
 
-	err = trace_reader__open_with(o->file, !cmd_has_limits(), &r, &why);
+	err = cmd_try_trace(o->file, &r, &why);
 	if (err == -EBADMSG) {
 		printf("%s: %s\n", o->file, why);
 		return cmd_finish_stdout(EXIT_CODE_DAMAGED);
