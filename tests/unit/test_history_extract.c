@@ -104,11 +104,22 @@ static void extracted__clear(struct extracted *e)
 }
 #define _extracted_ __cleanup(extracted__clear)
 
+/* Rows of a file, which is removed. */
+static struct extracted extract_file(const char *path)
+{
+	struct extracted e = {};
+
+	assert_int_equal(trace_reader__open(path, &e.reader, NULL), 0);
+	unlink(path);
+	history_rows__init(&e.rows);
+	e.err = history_extract(e.reader, &e.rows, &e.directory);
+	return e;
+}
+
 /* Rows of a trace whose last bytes are missing. */
 static struct extracted extract_part(size_t n_processes, off_t less, struct trace_id id)
 {
 	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
-	struct extracted e = {};
 
 	temporary_name(path);
 	write_trace(path, n_processes, id);
@@ -119,11 +130,7 @@ static struct extracted extract_part(size_t n_processes, off_t less, struct trac
 		assert_int_equal(truncate(path, ftello(f) - less), 0);
 		fclose(f);
 	}
-	assert_int_equal(trace_reader__open(path, &e.reader, NULL), 0);
-	unlink(path);
-	history_rows__init(&e.rows);
-	e.err = history_extract(e.reader, &e.rows, &e.directory);
-	return e;
+	return extract_file(path);
 }
 
 static struct extracted extract(size_t n_processes)
@@ -251,7 +258,7 @@ static struct extracted extract_tables(uint32_t tables, uint8_t kind)
 	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
 	_trace_writer_ struct trace_writer *w = NULL;
 	struct trace_mapping item = {.n = 1};
-	struct extracted e = {};
+	struct extracted e;
 	uint32_t fed;
 
 	temporary_name(path);
@@ -283,10 +290,7 @@ static struct extracted extract_tables(uint32_t tables, uint8_t kind)
 	}
 	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(path, &e.reader, NULL), 0);
-	unlink(path);
-	history_rows__init(&e.rows);
-	e.err = history_extract(e.reader, &e.rows, &e.directory);
+	e = extract_file(path);
 	assert_int_equal(e.err, 0);
 	return e;
 }
@@ -342,6 +346,55 @@ static void lower_limits_of_results_are_no_results(void **state)
 	assert_true(query(&e, "typeck")->count == HISTORY_UNKNOWN);
 }
 
+/* With --exact; nothing was recorded of the second compiler but what its tables have. */
+static struct extracted extract_late(uint64_t results)
+{
+	const struct trace_info info = {.tool = (char *)"t", .kernel = (char *)"k"};
+	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct trace_span span = {
+		.start_ns = 5000, .end_ns = 6000, .tid = 100, .invocation = TRACE_NO_INVOCATION};
+	struct trace_tally tally = {.process = 1, .events = results, .sum = results / 2};
+	struct extracted e;
+
+	temporary_name(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(trace_writer__process(w, &processes[i]), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	tally.label = span.label;
+	tally.kind = TRACE_KIND_HIT_COUNT;
+	assert_int_equal(trace_writer__tally(w, &tally), 0);
+	tally.kind = TRACE_KIND_RESULTS;
+	assert_int_equal(trace_writer__tally(w, &tally), 0);
+	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	e = extract_file(path);
+	assert_int_equal(e.err, 0);
+	assert_string_equal(e.rows.build.how, "exact");
+	return e;
+}
+
+static void executions_are_not_known_if_probes_came_too_late(void **state)
+{
+	_extracted_ struct extracted idle = extract_late(0), sure = extract_late(1),
+				     unsure = extract_late(10);
+	const struct extracted *late[] = {&sure, &unsure};
+
+	assert_int_equal(idle.rows.build.executions, 1);
+	for (size_t i = 0; i < N_OF(late); i++) {
+		const struct history_rows *rows = &late[i]->rows;
+		const struct history_compile *one = history_rows__at(rows, HISTORY_COMPILE, 0);
+		const struct history_compile *two = history_rows__at(rows, HISTORY_COMPILE, 1);
+
+		assert_int_equal(one->executions, 1);
+		assert_true(two->executions == HISTORY_UNKNOWN);
+		assert_true(rows->build.executions == HISTORY_UNKNOWN);
+		assert_null(rows->build.uncounted);
+	}
+}
+
 static void a_trace_without_a_compile_is_refused(void **state)
 {
 	_extracted_ struct extracted e = extract(0);
@@ -379,6 +432,7 @@ int main(void)
 		cmocka_unit_test(counts_are_those_of_the_compilers_tables),
 		cmocka_unit_test(without_the_tables_of_all_compilers_nothing_is_counted),
 		cmocka_unit_test(lower_limits_of_results_are_no_results),
+		cmocka_unit_test(executions_are_not_known_if_probes_came_too_late),
 		cmocka_unit_test(a_trace_without_a_compile_is_refused),
 		cmocka_unit_test(a_trace_that_is_not_whole_says_so),
 		cmocka_unit_test(the_id_is_the_traces_or_made_of_its_beginning),

@@ -126,7 +126,9 @@ static void a_build_with_too_many_names_has_no_value(void **state)
 		history_builds_add(s, i, &c);
 	}
 	ask(s, &(struct history_series){}, &t);
-	assert_int_equal(t.reasons[TREND_NO_VALUE], 1);
+	assert_int_equal(t.reasons[TREND_NO_VALUE], 0);
+	assert_int_equal(t.reasons[TREND_OTHER_QUERIES], 1);
+	assert_true(has_note(&t, "as they count executions of other queries, or of far fewer: 1"));
 	assert_int_equal(t.reasons[TREND_COUNTED], BUILDS - 1);
 	assert_string_equal(t.uncounted, "crate_name type_of");
 }

@@ -68,7 +68,7 @@ static const struct history_column compile_columns[] = {
 	NUMBER(compile, link_ns, "ns", "the time of rustc's link"),
 	NUMBER(compile, peak_bytes, "bytes", "its peak memory"),
 	NUMBER(compile, executions, "",
-	       "executions of queries, without those of its build's uncounted"),
+	       "executions of queries, without those of its build's uncounted; null: not known"),
 	NUMBER(compile, results, "", "results of queries, as rustc counts them"),
 	NUMBER(compile, exit_status, "",
 	       "its exit status; 128 and the number of the signal that ended it"),
@@ -94,7 +94,7 @@ static const struct history_column item_columns[] = {
 	NAME(item, how, "how self_ns is known: exact or sampled"),
 	NUMBER(item, count, "",
 	       "executions of queries about it; of sampled ones, those that the compiler's tables "
-	       "list"),
+	       "list; null: not known"),
 	NUMBER(item, self_ns, "ns", "the CPU time of these, and of others that are charged to it"),
 };
 

@@ -38,6 +38,30 @@ int counted__read(struct counted *c, const struct model *m, const char *const *c
 	return err;
 }
 
+struct recorded {
+	uint64_t executions;
+	bool has_results;
+};
+
+static int add_recorded(void *ctx, const struct summary_row *row)
+{
+	struct recorded *r = ctx;
+
+	if (!row->is_activity) {
+		r->executions += row->count;
+		r->has_results |= row->results != 0;
+	}
+	return 0;
+}
+
+uint64_t counted__recorded(const struct model *m, uint32_t process)
+{
+	struct recorded r = {};
+
+	summary__each(m->summary, process, add_recorded, &r);
+	return !r.executions && r.has_results ? HISTORY_UNKNOWN : crate_sums_number(r.executions);
+}
+
 int counted__executions(const struct counted *c, const struct model *m, uint32_t process,
 			uint64_t *executions)
 {

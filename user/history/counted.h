@@ -20,6 +20,12 @@ struct counted {
  */
 int counted__read(struct counted *c, const struct model *m, const char *const *crates);
 
+/*
+ * The recorded executions in a process. HISTORY_UNKNOWN: none, though the compiler's tables have
+ * results, so probes came too late; some of these may be no executions, and no names tell which.
+ */
+uint64_t counted__recorded(const struct model *m, uint32_t process);
+
 /* Executions in a process of all queries but the unsure ones. 0 or -ENOMEM. */
 int counted__executions(const struct counted *c, const struct model *m, uint32_t process,
 			uint64_t *executions);

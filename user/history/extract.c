@@ -162,27 +162,34 @@ static void fill_times(struct history_compile *row, const struct model *m,
 /* By the compilers' tables if not all executions were recorded. */
 static int executions_of(const struct extraction *e, uint32_t process, uint64_t *executions)
 {
-	struct summary_counts counts = {};
 	int err = 0;
 
+	*executions = HISTORY_UNKNOWN;
 	if (all_counted(&e->model)) {
-		err = summary__counts(e->model.summary, process, &counts);
-		*executions = counts.queries;
-	} else {
+		*executions = counted__recorded(&e->model, process);
+	} else if (e->rows->build.executions != HISTORY_UNKNOWN) {
 		err = counted__executions(&e->counted, &e->model, process, executions);
+		*executions = crate_sums_number(*executions);
 	}
 	return err;
+}
+
+/* A sum without some compile's would be a change that none was. */
+static uint64_t add_known(uint64_t sum, uint64_t number)
+{
+	return sum == HISTORY_UNKNOWN || number == HISTORY_UNKNOWN
+		       ? HISTORY_UNKNOWN
+		       : crate_sums_number(sum + number);
 }
 
 static int add_compile(struct extraction *e, const struct build_process *p, const char *crate)
 {
 	struct history_build *b = &e->rows->build;
-	uint64_t executions;
 	size_t number = history_rows__n(e->rows, HISTORY_COMPILE);
 	struct history_compile *row = history_rows__append(e->rows, HISTORY_COMPILE);
 	const char *target = target_of(p->process);
 
-	if (!row || executions_of(e, p->process->index, &executions))
+	if (!row || executions_of(e, p->process->index, &row->executions))
 		return -ENOMEM;
 	row->build = b->build;
 	row->start_ns = b->start_ns;
@@ -192,10 +199,7 @@ static int add_compile(struct extraction *e, const struct build_process *p, cons
 	row->tool = tool_of(e->rows, p->process);
 	fill_times(row, &e->model, p);
 	row->peak_bytes = known(p->process->peak_bytes, p->process->peak_bytes);
-	if (b->executions != HISTORY_UNKNOWN) {
-		row->executions = crate_sums_number(executions);
-		b->executions = crate_sums_number(b->executions + executions);
-	}
+	b->executions = add_known(b->executions, row->executions);
 	row->results = known(p->results, p->results);
 	row->exit_status = exit_of(p->process);
 	return target && !row->target ? -ENOMEM : 0;
@@ -327,7 +331,7 @@ static int fill_counted(struct extraction *e)
 	if (err || all_counted(&e->model))
 		return err;
 	err = counted__names(&e->counted, &e->model, e->rows, &b->uncounted);
-	if (err != -E2BIG && b->results != HISTORY_UNKNOWN)
+	if (err ? err != -E2BIG : b->results != HISTORY_UNKNOWN)
 		return err;
 	b->uncounted = NULL;
 	b->executions = HISTORY_UNKNOWN;

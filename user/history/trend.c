@@ -37,7 +37,7 @@ const char *trend_reason_name(enum trend_reason reason)
 	static const char *const names[TREND_REASONS] = {
 		[TREND_NO_VALUE] = "no value",	   [TREND_LOST] = "lost records",
 		[TREND_FAILED] = "failed",	   [TREND_OTHER_WORK] = "other work",
-		[TREND_OTHER_KIND] = "other kind",
+		[TREND_OTHER_KIND] = "other kind", [TREND_OTHER_QUERIES] = "other queries",
 	};
 
 	return names[reason];
@@ -388,6 +388,7 @@ static int note_left_out(struct trend *t)
 		[TREND_FAILED] = "compiles failed",
 		[TREND_OTHER_WORK] = "they did other work: incremental, or of other crates",
 		[TREND_OTHER_KIND] = "there are too few of their profile, host or recording",
+		[TREND_OTHER_QUERIES] = "they count executions of other queries, or of far fewer",
 	};
 	int err = 0;
 

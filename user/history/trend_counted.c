@@ -76,7 +76,7 @@ static void forget(struct trend_point *p)
 {
 	p->value = HISTORY_UNKNOWN;
 	if (p->reason == TREND_COUNTED)
-		p->reason = TREND_NO_VALUE;
+		p->reason = TREND_OTHER_QUERIES;
 }
 
 static size_t n_names(const char *uncounted)

@@ -34,6 +34,7 @@ enum trend_reason {
 			     incremental one among clean ones */
 	TREND_OTHER_KIND, /* too few builds of its profile; of times also of its host, or recorded
 			     as it was */
+	TREND_OTHER_QUERIES, /* executions of queries that cannot be made those that others count */
 	TREND_REASONS,
 };
 
