@@ -53,8 +53,9 @@ def test_parts_of_the_cost_add_up(t):
     assert cost["names_ns"] > 0
     # Before the compiler ran, its breakpoints were attached; then its records were read.
     assert 0 < cost["set_up_ns"] < cost["own_ns"]
-    # Known before the compiler starts, so nothing waits.
-    assert cost["waited"] == cost["waited_ns"] == 0
+    # Known before the compiler starts, so it need not wait. On a busy machine the record of its
+    # mapping may be read before that of its exec; then it is stopped and looked at.
+    assert cost["waited"] <= compilers and (cost["waited"] > 0) == (cost["waited_ns"] > 0), cost
 
 
 def test_cpu_times_of_compilers_are_the_kernels(t):
