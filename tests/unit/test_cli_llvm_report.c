@@ -51,7 +51,8 @@ static void a_function_has_its_passes(void **state)
 	assert_golden("view/llvm_instances.txt",
 		      report((struct cli_report_options){.llvm = {&big, 1}, .top = 3}));
 	report((struct cli_report_options){.llvm = {&none, 1}});
-	assert_contains(o.text[0], "no sample of LLVM is in a function of that name\n");
+	assert_contains(o.text[0], "no sample of LLVM is in a function of that name (--by generic "
+				   "lists them)\n");
 }
 
 static void rows_are_chosen_and_sorted(void **state)
@@ -75,6 +76,61 @@ static void rows_are_chosen_and_sorted(void **state)
 	assert_true(strstr(o.text[0], "GVN") < strstr(o.text[0], "InstCombine"));
 }
 
+/* The tables of chosen functions take the options of the others. */
+static void instances_are_chosen_and_sorted(void **state)
+{
+	const char *all = "*", *big = "generic_big";
+
+	report((struct cli_report_options){.llvm = {&all, 1}, .min = {.ppm = 100000}});
+	assert_contains(o.text[0], "397 ms of LLVM's time, 93.9 %, in 305 instances of 104 "
+				   "functions\n");
+	assert_contains(o.text[0], " app::huge\n\n");
+	assert_lacks(o.text[0], "drop_in_place");
+	report((struct cli_report_options){.llvm = {&big, 1}, .min = {.ppm = 100000}});
+	assert_contains(o.text[0], "\n\nno instance has as much time as --min\n\n");
+	report((struct cli_report_options){
+		.llvm = {&all, 1}, .sort = CLI_SORT_NAME, .top = 1, .wide = true});
+	assert_contains(o.text[0], " <_ as s::Name>::name\n");
+	assert_contains(o.text[0], " <char as s::Name>::name\n  and 304 more instances\n");
+}
+
+static uint64_t chosen_ns(const char *name, bool *there)
+{
+	struct json_object *document, *chosen;
+	uint64_t ns;
+
+	document = parsed_json(report((struct cli_report_options){
+		.json = true, .llvm = {&name, name ? 1 : 0}, .by = name ? 0 : CLI_BY_PASS}));
+	*there = json_object_object_get_ex(member(document, "llvm"), "chosen_ns", &chosen);
+	ns = *there ? json_object_get_uint64(chosen) : 0;
+	json_object_put(document);
+	return ns;
+}
+
+static void a_document_has_the_time_of_chosen_functions(void **state)
+{
+	bool there;
+
+	assert_int_equal(chosen_ns("huge", &there), 80000000);
+	assert_int_equal(chosen_ns("nothing", &there), 0);
+	assert_true(there);
+	assert_int_equal(chosen_ns(NULL, &there), 0);
+	assert_false(there);
+}
+
+/* Names may be pasted from tables that cut them. */
+static void a_name_that_was_cut_is_found(void **state)
+{
+	const char *cut[] = {"..p::huge", "app..huge", "app..uge"}, *none[] = {"..", "lib..huge"};
+
+	for (size_t i = 0; i < N_OF(cut); i++)
+		assert_contains(report((struct cli_report_options){.llvm = {&cut[i], 1}}),
+				"app::huge\n");
+	for (size_t i = 0; i < N_OF(none); i++)
+		assert_contains(report((struct cli_report_options){.llvm = {&none[i], 1}}),
+				"no sample of LLVM is in a function of that name");
+}
+
 static void a_build_has_one_line_of_it(void **state)
 {
 	static const char line[] = "423 ms: 11 % machine code, 87 % optimisation; "
@@ -83,6 +139,7 @@ static void a_build_has_one_line_of_it(void **state)
 	report((struct cli_report_options){});
 	assert_contains(o.text[0], "LLVM      ");
 	assert_contains(o.text[0], line);
+	assert_contains(o.text[0], "LLVM: --by generic (functions), --by pass\n");
 	report((struct cli_report_options){.markdown = true});
 	assert_contains(o.text[0], "- LLVM: ");
 	assert_contains(o.text[0], line);
@@ -100,11 +157,13 @@ static void a_document_has_all_rows(void **state)
 		struct json_object *llvm = member(document, "llvm"), *first;
 
 		assert_int_equal(json_object_get_int64(member(llvm, "total_ns")), 423000000);
-		assert_int_equal(json_object_get_int64(member(llvm, "no_function_ns")), 26000000);
+		assert_int_equal(json_object_get_int64(member(llvm, "no_function_ns")), 23000000);
+		assert_int_equal(json_object_get_int64(member(llvm, "unknown_function_ns")),
+				 3000000);
 		assert_int_equal(json_object_array_length(member(llvm, "passes")), 7);
 		assert_int_equal(json_object_array_length(member(llvm, "functions")), 305);
 		assert_int_equal(json_object_array_length(member(llvm, "generics")), 104);
-		assert_int_equal(json_object_array_length(member(llvm, "no_function")), 5);
+		assert_int_equal(json_object_array_length(member(llvm, "no_function")), 4);
 		first = json_object_array_get_idx(member(llvm, "generics"), 0);
 		assert_string_equal(json_object_get_string(member(first, "path")),
 				    "app::generic_big");
@@ -133,8 +192,7 @@ static void a_reason_is_given_where_nothing_is_known(void **state)
 	struct json_object *document;
 
 	report((struct cli_report_options){.file = unknown});
-	assert_contains(o.text[0],
-			"LLVM      123 ms, of passes and functions that were not read\n");
+	assert_contains(o.text[0], "LLVM      123 ms; its passes and functions were not read\n");
 	report((struct cli_report_options){.file = unknown, .by = CLI_BY_PASS});
 	assert_contains(o.text[0], "LLVM's passes and functions were not read");
 	report((struct cli_report_options){.file = "tests/golden/good-plain.qpt",
@@ -169,6 +227,9 @@ int main(void)
 		cmocka_unit_test(functions_are_a_table_with_their_instances),
 		cmocka_unit_test(a_function_has_its_passes),
 		cmocka_unit_test(rows_are_chosen_and_sorted),
+		cmocka_unit_test(instances_are_chosen_and_sorted),
+		cmocka_unit_test(a_document_has_the_time_of_chosen_functions),
+		cmocka_unit_test(a_name_that_was_cut_is_found),
 		cmocka_unit_test(a_build_has_one_line_of_it),
 		cmocka_unit_test(a_document_has_all_rows),
 		cmocka_unit_test(each_field_has_its_unit),

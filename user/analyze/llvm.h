@@ -51,15 +51,17 @@ enum llvm_unknown {
 struct llvm_totals {
 	struct sample_sum all;
 	struct sample_sum of[LLVM_WORKS];
-	struct sample_sum functions;  /* of all, for a function */
-	struct sample_sum components; /* of these, in passes over functions that call each other */
+	struct sample_sum functions; /* of all, for a function that is known */
 	struct sample_sum no_function;
+	/* The rest: a function without a name, or it was not read what LLVM did. */
+	struct sample_sum unknown_function;
 };
 
 struct llvm_pass_row {
-	char *name;   /* that LLVM's type has, without "Pass" at its end; NULL: not known */
-	char *type;   /* the whole name of the type; or NULL */
-	bool codegen; /* of the code generator */
+	char *name;	     /* that LLVM's type has, without "Pass" at its end; NULL: not known */
+	char *type;	     /* the whole name of the type; or NULL */
+	bool codegen;	     /* of the code generator */
+	enum llvm_work work; /* that its time counts for in the totals */
 	struct sample_sum self;
 };
 
@@ -71,8 +73,6 @@ struct llvm_function {
 	uint32_t item;	       /* string id of the item it is an instance of, or TRACE_NO_STRING */
 	const char *item_path; /* its text, or NULL */
 	struct sample_sum self;
-	/* Of self, in passes over functions that call each other, of which it is the first. */
-	struct sample_sum components;
 };
 
 #define LLVM_PARTS 3
@@ -140,8 +140,9 @@ int llvm__process(struct llvm *l, const struct trace_process *p);
 int llvm__sample(struct llvm *l, const struct trace_sample *sample);
 
 /*
- * Make the rows. `wants` or NULL: only of functions whose path, path without arguments, or symbol
- * it wants; nothing for no function is in the rows then. 0 or -ENOMEM; clear them in any case.
+ * Make the rows. `wants` or NULL: only of functions whose path, path without arguments, symbol or
+ * item it wants; nothing for no function is in the rows then, the totals stay those of LLVM. 0 or
+ * -ENOMEM; clear them in any case.
  */
 int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
 	       struct llvm_rows *out);

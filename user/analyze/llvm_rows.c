@@ -40,7 +40,7 @@ struct making {
 	const char **crate_names; /* by number */
 	uint32_t n_crate_names;
 	struct interner pass_keys; /* the number of each is that of the row */
-	struct u64_map passes;	   /* string of the type << 1 | codegen -> row */
+	struct u64_map passes;	   /* string of the type << 3 | work << 1 | codegen -> row */
 	TABLE(struct use) uses;	   /* by generic << 32 | crate */
 };
 
@@ -67,8 +67,8 @@ static const char *text_of(const struct making *m, uint32_t id)
 
 char *llvm_pass_name(const char *type)
 {
-	static const char *const ends[] = {"WrapperPass", "LegacyPass", "PassLegacy", "Legacy",
-					   "Pass"};
+	static const char *const ends[] = {"WrapperLegacy", "WrapperPass", "LegacyPass",
+					   "PassLegacy",    "Legacy",	   "Pass"};
 	size_t n = strlen(type);
 
 	for (size_t i = 0; i < N_OF(ends); i++) {
@@ -94,9 +94,9 @@ static char *pass_type(const struct making *m, const struct llvm_at *at)
 }
 
 /* The row of a type, which is taken. */
-static int add_pass_row(struct making *m, char *type, bool codegen)
+static int add_pass_row(struct making *m, char *type, const struct llvm_cell *cell)
 {
-	struct llvm_pass_row row = {.codegen = codegen};
+	struct llvm_pass_row row = {.codegen = cell->at.entry.codegen, .work = cell->work};
 	struct llvm_rows *rows = m->rows;
 
 	if (*type) {
@@ -114,27 +114,28 @@ static int add_pass_row(struct making *m, char *type, bool codegen)
 	return 0;
 }
 
-static int find_pass(struct making *m, const struct llvm_at *at, uint32_t *out)
+static int find_pass(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
-	_free_ char *type = pass_type(m, at), *key = NULL;
+	_free_ char *type = pass_type(m, &cell->at), *key = NULL;
 	bool is_new;
 
-	if (!type || asprintf(&key, "%d %s", at->entry.codegen, type) < 0) {
+	if (!type || asprintf(&key, "%d %d %s", cell->work, cell->at.entry.codegen, type) < 0) {
 		key = NULL;
 		return -ENOMEM;
 	}
 	if (interner__id(&m->pass_keys, key, out, &is_new))
 		return -ENOMEM;
-	return is_new ? add_pass_row(m, take_ptr(type), at->entry.codegen) : 0;
+	return is_new ? add_pass_row(m, take_ptr(type), cell) : 0;
 }
 
 static int add_pass(struct making *m, const struct llvm_cell *cell)
 {
-	uint64_t key = (uint64_t)cell->at.entry.pass << 1 | cell->at.entry.codegen;
+	uint64_t key = (uint64_t)cell->at.entry.pass << 3 | (uint64_t)cell->work << 1 |
+		       cell->at.entry.codegen;
 	uint32_t row = cell->at.native == LLVM_NO_NATIVE ? u64_map__get(&m->passes, key) : NONE;
 
 	if (row == NONE) {
-		if (find_pass(m, &cell->at, &row))
+		if (find_pass(m, cell, &row))
 			return -ENOMEM;
 		if (cell->at.native == LLVM_NO_NATIVE && u64_map__put(&m->passes, key, row))
 			return -ENOMEM;
@@ -177,11 +178,23 @@ static int find_generic(struct making *m, struct generic_name *name, uint32_t *o
 	return 0;
 }
 
-static bool is_wanted(const struct making *m, const char *symbol, const char *path,
+/* By the item that a symbol is an instance of, as tables of items write it. */
+static bool is_wanted_item(const struct making *m, const struct llvm_cell *cell)
+{
+	const struct llvm_source *source = &m->of->source;
+	uint32_t item = TRACE_NO_STRING;
+
+	if (source->item)
+		item = source->item(source->ctx, cell->process, cell->at.entry.function);
+	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m, item));
+}
+
+static bool is_wanted(const struct making *m, const struct llvm_cell *cell, const char *path,
 		      const struct generic_name *name)
 {
 	return !m->wants || m->wants(m->ctx, path) || m->wants(m->ctx, name->path) ||
-	       (name->any_path && m->wants(m->ctx, name->any_path)) || m->wants(m->ctx, symbol);
+	       (name->any_path && m->wants(m->ctx, name->any_path)) ||
+	       m->wants(m->ctx, text_of(m, cell->at.entry.function)) || is_wanted_item(m, cell);
 }
 
 /* The function of a symbol that no sample had so far. */
@@ -197,7 +210,7 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 	*out = NONE;
 	if (!path || generic_name__of(row.symbol, &name))
 		return -ENOMEM;
-	if (!is_wanted(m, row.symbol, path, &name))
+	if (!is_wanted(m, cell, path, &name))
 		return 0;
 	if (array__reserve_at(&m->generic_of, rows->n_functions, &m->n_generic_of,
 			      sizeof(*m->generic_of)) ||
@@ -289,8 +302,6 @@ static int add_function_time(struct making *m, const struct llvm_cell *cell, boo
 	note_item(m, cell, number);
 	function = &m->rows->functions[number];
 	sample_sum__add(&function->self, &cell->self);
-	if (cell->at.entry.scope == TRACE_LLVM_SCC)
-		sample_sum__add(&function->components, &cell->self);
 	generic = m->generic_of[number];
 	sample_sum__add(&m->rows->generics[generic].self, &cell->self);
 	return add_use(m, cell, generic);

@@ -109,24 +109,32 @@ size_t llvm_native_pass(const char *native, const char **pass)
 	return (size_t)(native + len - strlen("::run") - *pass);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text);
+
+	return len > strlen(end) && !strcmp(text + len - strlen(end), end);
+}
+
 /*
- * Whether the stack may know more: of a pass without a name, and of adaptors, which run the passes
- * over loops and over functions that call each other, for which LLVM makes no entry.
+ * Whether the stack may know more: of a pass without a name, and of what runs other passes: pass
+ * managers, and the adaptors of those over loops and over functions that call each other, for which
+ * LLVM makes no entry.
  */
 static bool is_vague(const struct llvm *l, const struct trace_llvm *entry)
 {
-	static const char end[] = "Adaptor";
 	const char *pass;
-	size_t len;
 
 	if (entry->pass == TRACE_NO_STRING)
 		return true;
 	pass = l->texts.text(l->texts.ctx, entry->pass);
-	len = strlen(pass);
-	return len > strlen(end) && !strcmp(pass + len - strlen(end), end);
+	return ends_with(pass, "Adaptor") || ends_with(pass, "PassManager");
 }
 
-/* The number of an entry with the pass that a stack shows; TABLE_NONE: no memory. */
+/*
+ * The number of an entry with the pass that a stack shows; TABLE_NONE: no memory. It is far below
+ * 2^30, as each takes more than a byte.
+ */
 static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *entry,
 			  const struct llvm_place *place)
 {
@@ -139,16 +147,22 @@ static uint32_t number_of(struct llvm *l, uint32_t id, const struct trace_llvm *
 
 /* ---- Samples --------------------------------------------------------------------------------- */
 
+enum whose {
+	OF_FUNCTION,
+	OF_NONE,
+	OF_UNKNOWN, /* of a function that is not known */
+};
+
 /*
- * The entry of a sample; NULL: none is known, or it is empty. A thread that is in no pass has an
+ * The entry of a sample; NULL: it was not read, or it is empty. A thread that is in no pass has an
  * empty one, and is in LLVM only if its stack says so.
  */
-static const struct trace_llvm *entry_of(struct llvm *l, uint32_t id)
+static const struct trace_llvm *entry_of(struct llvm *l, uint32_t id, bool *is_read)
 {
 	const struct trace_llvm *entry =
 		id != TRACE_NO_LLVM && l->source.entry ? l->source.entry(l->source.ctx, id) : NULL;
 
-	l->n_entries += entry != NULL;
+	*is_read = entry != NULL;
 	if (entry && entry->scope == TRACE_LLVM_NONE && entry->pass == TRACE_NO_STRING &&
 	    entry->function == TRACE_NO_STRING)
 		return NULL;
@@ -177,16 +191,27 @@ static uint64_t rest_key(const struct llvm *l, const struct trace_llvm *entry,
 	return (uint64_t)LLVM_REST_UNKNOWN << 32;
 }
 
-static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_place *place,
-			      bool is_rest)
+/* What a sample is for. Where nothing was read, words of the stack tell that it is no function. */
+static enum whose whose_of(const struct trace_llvm *entry, bool is_read,
+			   const struct llvm_place *place)
 {
-	if (is_rest && has_words(entry, place))
+	if (entry && entry->function != TRACE_NO_STRING)
+		return OF_FUNCTION;
+	if (entry ? entry->scope == TRACE_LLVM_FUNCTION : !is_read && !place->words)
+		return OF_UNKNOWN;
+	return OF_NONE;
+}
+
+static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_place *place,
+			      enum whose whose)
+{
+	if (whose == OF_NONE && has_words(entry, place))
 		return llvm_words__work(place->words - 1u);
 	if (!entry)
 		return LLVM_ELSE;
 	if (entry->codegen)
 		return LLVM_MACHINE_CODE;
-	return entry->pass == TRACE_NO_STRING ? LLVM_ELSE : LLVM_OPTIMISES;
+	return entry->pass == TRACE_NO_STRING && !place->pass ? LLVM_ELSE : LLVM_OPTIMISES;
 }
 
 /* Time of no function. */
@@ -199,45 +224,59 @@ static int add_rest(struct llvm *l, const struct trace_llvm *entry, const struct
 	if (!rest)
 		return -ENOMEM;
 	sample_sum__add(&rest->self, one);
-	sample_sum__add(&l->totals.no_function, one);
+	return 0;
+}
+
+/* Time in a pass, or in none, as an entry says. */
+static int add_cell(struct llvm *l, const struct trace_sample *sample,
+		    const struct trace_llvm *entry, const struct llvm_place *place,
+		    enum llvm_work work)
+{
+	const struct sample_sum one = {1, sample->value};
+	uint32_t number = number_of(l, sample->llvm, entry, place);
+	struct llvm_cell *cell;
+
+	if (number == TABLE_NONE)
+		return -ENOMEM;
+	cell = table__get(&l->cells,
+			  (uint64_t)sample->process << 32 | (number << 2) | (uint32_t)work,
+			  .process = sample->process, .work = work, .at = l->ats.at[number]);
+	if (!cell)
+		return -ENOMEM;
+	sample_sum__add(&cell->self, &one);
 	return 0;
 }
 
 int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 {
 	const struct sample_sum one = {1, sample->value};
-	const struct trace_llvm *entry = entry_of(l, sample->llvm);
+	struct llvm_totals *t = &l->totals;
+	struct sample_sum *const of[] = {[OF_FUNCTION] = &t->functions,
+					 [OF_NONE] = &t->no_function,
+					 [OF_UNKNOWN] = &t->unknown_function};
+	const struct trace_llvm *entry;
 	struct llvm_place place;
-	struct llvm_cell *cell;
-	bool is_rest = !entry || entry->function == TRACE_NO_STRING;
-	uint32_t number;
+	enum llvm_work work;
+	enum whose whose;
+	bool is_read;
 
 	if (sample->cause != TRACE_SAMPLE_CPU)
 		return 0;
 	l->n_samples++;
+	entry = entry_of(l, sample->llvm, &is_read);
+	l->n_entries += is_read;
 	if (place_of(l, sample->stack, &place))
 		return -ENOMEM;
 	if (!entry && !place.native)
 		return 0;
-	sample_sum__add(&l->totals.all, &one);
-	sample_sum__add(&l->totals.of[work_of(entry, &place, is_rest)], &one);
-	if (is_rest && add_rest(l, entry, &place, &one))
+	whose = whose_of(entry, is_read, &place);
+	work = work_of(entry, &place, whose);
+	sample_sum__add(&t->all, &one);
+	sample_sum__add(&t->of[work], &one);
+	sample_sum__add(of[whose], &one);
+	if (whose == OF_NONE && add_rest(l, entry, &place, &one))
 		return -ENOMEM;
-	if (!entry)
-		return 0;
-	number = number_of(l, sample->llvm, entry, &place);
-	if (number == TABLE_NONE)
-		return -ENOMEM;
-	cell = table__get(&l->cells, (uint64_t)sample->process << 32 | number,
-			  .process = sample->process, .at = l->ats.at[number]);
-	if (!cell)
-		return -ENOMEM;
-	sample_sum__add(&cell->self, &one);
-	if (!is_rest)
-		sample_sum__add(&l->totals.functions, &one);
-	if (!is_rest && entry->scope == TRACE_LLVM_SCC)
-		sample_sum__add(&l->totals.components, &one);
-	return 0;
+	return entry ? add_cell(l, sample, entry, &place, work) : 0;
 }
 
 void llvm__free(struct llvm *l)

@@ -18,6 +18,7 @@ struct llvm_at {
 /* The samples of a process with one of these. */
 struct llvm_cell {
 	uint32_t process;
+	enum llvm_work work;
 	struct llvm_at at;
 	struct sample_sum self;
 };
@@ -46,7 +47,7 @@ struct llvm {
 	const char **crates; /* by process */
 	uint32_t n_crates;
 	TABLE(struct llvm_at) ats;	   /* by entry << 32 | native */
-	TABLE(struct llvm_cell) cells;	   /* by process << 32 | number of these */
+	TABLE(struct llvm_cell) cells;	   /* by process << 32 | number of these << 2 | work */
 	TABLE(struct llvm_rest_sum) rests; /* by key */
 	struct llvm_totals totals;
 	uint64_t n_samples; /* of the CPU */

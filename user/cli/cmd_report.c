@@ -127,6 +127,16 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
+/* A name as tables cut it: "app..{{impl}}[2]::expression", or without a beginning. */
+static bool is_cut_of(const char *cut, const char *name)
+{
+	const char *dots = strstr(cut, "..");
+	size_t len = strlen(name), end = dots ? strlen(dots + 2) : 0;
+
+	return end && len >= (size_t)(dots - cut) + end &&
+	       !strncmp(name, cut, (size_t)(dots - cut)) && !strcmp(name + len - end, dots + 2);
+}
+
 /* A function's name is seldom written out: the end of its path will do. */
 static bool is_of_llvm(const void *ctx, const char *name)
 {
@@ -138,6 +148,8 @@ static bool is_of_llvm(const void *ctx, const char *name)
 
 		if (len >= end && !strcmp(name + len - end, wanted->texts[i]) &&
 		    (len == end || (len > end + 1 && !strncmp(name + len - end - 2, "::", 2))))
+			return true;
+		if (is_cut_of(wanted->texts[i], name))
 			return true;
 	}
 	return value_matches(wanted, name);

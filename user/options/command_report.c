@@ -92,7 +92,7 @@ static const struct cli_option options[] = {
 			"self is their sum. total is wall in rows that are not queries. hits are "
 			"results found in a query's cache, in rows of queries; instances those of "
 			"a "
-			"generic function, in rows of items.",
+			"generic function, in rows of items and with --by generic.",
 	},
 	{
 		.name = "min",
@@ -116,8 +116,8 @@ static const struct cli_option options[] = {
 		.kind = CLI_TEXTS,
 		.offset = AT(report.llvm),
 		.help = "Show the passes of LLVM that compile a function, by samples: FUNCTION is "
-			"its path, the end of it, its symbol, or a GLOB for one of these. May be "
-			"given several times: any of them.",
+			"its path, the end of it, its symbol, its item, or a GLOB for one of "
+			"these. May be given several times: any of them.",
 	},
 	PROCESS_OPTIONS(report.of),
 	{

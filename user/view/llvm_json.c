@@ -12,6 +12,12 @@ static void put_self(struct json *j, const struct sample_sum *self)
 	json__number(j, "error_ns", sample_sum__error(self));
 }
 
+static const char *const works[LLVM_WORKS] = {
+	[LLVM_MACHINE_CODE] = "machine_code",
+	[LLVM_OPTIMISES] = "optimisation",
+	[LLVM_ELSE] = "other",
+};
+
 static void put_passes(struct json *j, const struct llvm_rows *rows)
 {
 	json__array(j, "passes");
@@ -22,6 +28,7 @@ static void put_passes(struct json *j, const struct llvm_rows *rows)
 		json__text(j, "name", pass->name);
 		json__text(j, "type", pass->type);
 		json__bool(j, "codegen", pass->codegen);
+		json__text(j, "for", works[pass->work]);
 		put_self(j, &pass->self);
 		json__put(j);
 	}
@@ -42,8 +49,6 @@ static void put_functions(struct json *j, const struct llvm_rows *rows, uint32_t
 		if (function->item_path)
 			json__text(j, "item", function->item_path);
 		put_self(j, &function->self);
-		if (function->components.n)
-			json__number(j, "components_ns", function->components.value);
 		json__put(j);
 	}
 	json__print(j, "]");
@@ -101,7 +106,8 @@ static void put_rests(struct json *j, const struct llvm_rows *rows)
 	json__print(j, "]");
 }
 
-static void put_totals(struct json *j, const struct llvm_rows *rows)
+static void put_totals(struct json *j, const struct llvm_rows *rows,
+		       const struct report_options *opt)
 {
 	const struct llvm_totals *t = &rows->totals;
 
@@ -111,8 +117,10 @@ static void put_totals(struct json *j, const struct llvm_rows *rows)
 	json__bool(j, "known", !rows->unknown);
 	json__number(j, "machine_code_ns", t->of[LLVM_MACHINE_CODE].value);
 	json__number(j, "optimisation_ns", t->of[LLVM_OPTIMISES].value);
-	json__number(j, "components_ns", t->components.value);
 	json__number(j, "no_function_ns", t->no_function.value);
+	json__number(j, "unknown_function_ns", t->unknown_function.value);
+	if (opt->llvm_wants)
+		json__number(j, "chosen_ns", llvm_chosen(rows).value);
 	json__number(j, "function_count", rows->n_functions);
 	json__number(j, "generic_count", rows->n_generics);
 	json__put_open(j);
@@ -126,7 +134,7 @@ void llvm_json(struct json *j, const struct report_options *opt)
 	if (j->err || !rows.totals.all.n)
 		return;
 	json__print(j, ",\"llvm\":");
-	put_totals(j, &rows);
+	put_totals(j, &rows, opt);
 	put_passes(j, &rows);
 	put_functions(j, &rows, most(opt, rows.n_functions));
 	put_generics(j, &rows, most(opt, rows.n_generics));

@@ -15,6 +15,9 @@ int llvm_text(FILE *out, const struct report_options *opt);
  */
 void llvm_json(struct json *j, const struct report_options *opt);
 
+/* The time of all functions in the rows. */
+struct sample_sum llvm_chosen(const struct llvm_rows *rows);
+
 /*
  * Print "LLVM 12.4 s: 41 % machine code, 38 % optimisation; first: InstCombine 8 %" for the
  * report of a build, after `lead`; nothing if no sample is in LLVM.

@@ -309,18 +309,19 @@ static const struct field tally[] = {
 	}
 
 static const struct field llvm[] = {
-	{"total_ns", NS, "CPU time of samples in LLVM"},
+	{"total_ns", NS, "CPU time of samples in LLVM; with --llvm, too, of all functions"},
 	{"error_ns", NS, "standard error of that"},
 	{"known", BOOL, "passes and functions were read; else the lists are empty"},
 	{"machine_code_ns", NS,
 	 "of total_ns: in passes of the code generator, debug information, object files"},
 	{"optimisation_ns", NS, "of total_ns: in other passes"},
-	{"components_ns", NS,
-	 "of total_ns: in passes over functions that call each other, in the first of these"},
 	{"no_function_ns", NS, "of total_ns: for no function"},
+	{"unknown_function_ns", NS,
+	 "of total_ns: for a function whose name is not known, or it was not read what LLVM did"},
+	{"chosen_ns", NS, "of total_ns: for the functions of --llvm; missing: all are chosen"},
 	{"function_count", COUNT, "entries of functions; a page has the first ones"},
 	{"generic_count", COUNT, "entries of generics; likewise"},
-	{"passes", LIST, "of LLVM"},
+	{"passes", LIST, "of LLVM; with --llvm these lists have what is of chosen functions"},
 	{"functions", LIST, "that LLVM compiles: instances of generic ones are several"},
 	{"generics", LIST, "the same functions, with all their instances"},
 	{"no_function", LIST, "what it did for no function"},
@@ -330,6 +331,7 @@ static const struct field llvm_pass[] = {
 	{"name", TEXT, "of the type, without Pass at its end; null: unknown"},
 	{"type", TEXT, "LLVM's type; null: unknown"},
 	{"codegen", BOOL, "of the code generator, which the older pass manager runs"},
+	{"for", TEXT, "whose time it is in the totals: machine_code, optimisation or other"},
 	SELF_FIELDS,
 };
 
@@ -340,9 +342,6 @@ static const struct field llvm_function[] = {
 	{"crate", TEXT, "that defines it; null: unknown"},
 	{"item", TEXT, "that it is an instance of; missing: unknown"},
 	SELF_FIELDS,
-	{"components_ns", NS,
-	 "of self_ns: in passes over functions that call each other, of which it is the first; "
-	 "missing: none"},
 };
 
 static const struct field llvm_generic[] = {

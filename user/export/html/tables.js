@@ -13,7 +13,8 @@ class TablesView {
 			["Items", () => this.items()],
 			...model.report.llvm?.known ? [
 				["LLVM’s passes", () => this.llvmPasses()],
-				["LLVM’s functions", () => this.llvmFunctions()]] : [],
+				["LLVM’s functions", () => this.llvmFunctions()],
+				["LLVM, no function", () => this.llvmRests()]] : [],
 		];
 		this.choices = element("fieldset", {class: "choices"}, element("legend", {class: "hidden"}, "Rows are"),
 			...this.tables.map(([title], i) => this.choice(title, i)));
@@ -105,7 +106,7 @@ class TablesView {
 			columns: [
 				nameColumn("Pass", (row) => row.name ?? "(unknown)"),
 				...this.llvmTimes(),
-				{title: "For", value: (row) => row.codegen ? "machine code" : "optimisation"},
+				{title: "For", value: (row) => row.for.replace("_", " ")},
 			],
 		});
 	}
@@ -130,6 +131,20 @@ class TablesView {
 					text: (row) => (row.instances_at_least ? "≥ " : "") + formatCount(row.instances)},
 				{title: "Defined in", value: (row) => row.crate ?? ""},
 				{title: "Used in", value: (row) => row.crates[0]?.name ?? "", text: (row) => this.usedIn(row)},
+			],
+		});
+	}
+
+	// With these, functions add up to all of LLVM.
+	llvmRests() {
+		const {no_function: rests, unknown_function_ns: unknown, no_function_ns: none} = this.model.report.llvm;
+		return new DataTable({
+			caption: `What LLVM does for no function, by samples: ${formatDuration(none)}` +
+				(unknown ? `; for functions that are not known ${formatDuration(unknown)}` : ""),
+			rows: rests, sort: 1,
+			columns: [
+				nameColumn("Work, pass or function of LLVM", (row) => row.name),
+				...this.llvmTimes(),
 			],
 		});
 	}
