@@ -40,7 +40,7 @@ static void top_is_of_each_table(void **state)
 	text = printed_build(build_text, &v);
 	assert_contains(text, "crate (1 of 4) ");
 	assert_contains(text, "query (1 of 3) ");
-	assert_contains(text, "pass (1 of 6) ");
+	assert_contains(text, "rustc's pass (1 of 6) ");
 	assert_lacks(text, "build script");
 	assert_contains(text, "lost: unknown");
 }

@@ -26,10 +26,10 @@ static void the_head_has_time_rate_and_share(void **state)
 		.no_query = {[TRACE_SAMPLE_CPU] = {.n = 250}},
 	};
 
-	assert_head(&t, "1,000 samples, 499 a second of CPU time, 75.0 % in queries\n");
+	assert_head(&t, "1,000 samples, 499 a second of CPU time, 75.0 % in queries and passes\n");
 	/* Traces that were cut may lack the rate. */
 	t.sampling.hz = 0;
-	assert_head(&t, "1,000 samples, 75.0 % in queries\n");
+	assert_head(&t, "1,000 samples, 75.0 % in queries and passes\n");
 }
 
 static void memory_is_elsewhere_and_nothing_is_nothing(void **state)

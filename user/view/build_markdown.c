@@ -266,7 +266,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	err = err ?: print_items(out, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, &r, v);
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
-	err = err ?: print_queries(out, "pass", &r.passes, &r, v);
+	err = err ?: print_queries(out, "rustc's pass", &r.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	return err ?: print_notes(out, &r, v);
 }

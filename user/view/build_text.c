@@ -554,6 +554,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	fputc('\n', out);
 	if (is_one(r) && !v->full)
 		fputs("all queries: --by query; every row of these tables: --full\n", out);
+	if (r->llvm.totals.all.n && !r->llvm.unknown)
+		fputs("LLVM: --by generic (functions), --by pass\n", out);
 	if (r->is_sampled)
 		fputs(REPORT_SAMPLED_TEXT "\n", out);
 	if (v->samples)
@@ -602,7 +604,7 @@ int build_text(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
 	if (!is_one(&r))
 		err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
-	err = err ?: print_queries(out, "pass", &r.passes, fit->passes, &r, v);
+	err = err ?: print_queries(out, "rustc's pass", &r.passes, fit->passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)
 		return err;

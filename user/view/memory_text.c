@@ -20,7 +20,7 @@ static void print_head(FILE *out, const struct samples_totals *t)
 	const struct sample_sum *unknown = &t->unknown_query;
 	char count[FORMAT_MAX], bytes[FORMAT_MAX], percent[FORMAT_MAX];
 
-	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries",
+	fprintf(out, "%s made resident, by %s samples of page faults, %s %% in queries and passes",
 		format_bytes(bytes, sum->value), format_count(count, sum->n),
 		format_percent(percent, sum->value - none->value - unknown->value, sum->value));
 	if (unknown->n)

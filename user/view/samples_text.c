@@ -23,7 +23,7 @@ bool samples_text_head(FILE *out, const struct samples_totals *t)
 	fprintf(out, "%s samples, ", format_count(count, cpu->n));
 	if (t->sampling.hz)
 		fprintf(out, "%" PRIu32 " a second of CPU time, ", t->sampling.hz);
-	fprintf(out, "%s %% in queries\n",
+	fprintf(out, "%s %% in queries and passes\n",
 		format_percent(percent, cpu->n - t->no_query[TRACE_SAMPLE_CPU].n, cpu->n));
 	return true;
 }

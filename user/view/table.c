@@ -23,7 +23,8 @@ struct table {
 	size_t name_least;
 	bool name_last;
 	bool cut_beginnings;
-	char **cells; /* row by row */
+	bool names_cut; /* table__fit() had too little room */
+	char **cells;	/* row by row */
 	uint32_t n_cells;
 	uint32_t capacity;
 	int err;
@@ -168,12 +169,14 @@ int table__fit(struct table *t, size_t width)
 	name = name_column(t);
 	measure(t);
 	memset(t->left_out, 0, t->n_columns * sizeof(*t->left_out));
+	t->names_cut = false;
 	if (!width || t->widths[name] + width_of_others(t) <= width)
 		return 0;
 	least = t->widths[name] < t->name_least ? t->widths[name] : t->name_least;
 	while (width_of_others(t) + least > width && next_spare(t) != name)
 		t->left_out[next_spare(t)] = true;
-	if (t->widths[name] + width_of_others(t) > width)
+	t->names_cut = t->widths[name] + width_of_others(t) > width;
+	if (t->names_cut)
 		t->widths[name] = width - width_of_others(t);
 	return 0;
 }
@@ -275,6 +278,9 @@ int table__print_within(struct table *t, FILE *out, size_t width, const char *op
 					  : several,
 				t->columns[c].title);
 	}
+	/* Without their beginnings, names look alike. */
+	if (t->cut_beginnings && t->names_cut)
+		fprintf(out, "%ssome names are cut", n++ ? "; " : "  ");
 	if (n)
 		fprintf(out, " (%s)\n", option);
 	return 0;

@@ -62,8 +62,8 @@ void table__print_row(const struct table *t, size_t row, FILE *out);
 int table__print(struct table *t, FILE *out, const char *indent);
 
 /*
- * Print within `width` columns (0: unlimited). Below, print which columns were left out, and that
- * `option` shows them.
+ * Print within `width` columns (0: unlimited). Below, print which columns were left out, or that
+ * names lost their beginnings, and that `option` shows them.
  */
 int table__print_within(struct table *t, FILE *out, size_t width, const char *option);
 
