@@ -277,6 +277,39 @@ static void a_function_that_is_not_known_is_not_no_function(void **state)
 	assert_int_equal(rests, 3);
 }
 
+static uint32_t own_item(const void *ctx, uint32_t process, uint32_t symbol)
+{
+	return process ? 2 : TRACE_NO_STRING;
+}
+
+static bool is_own_item(const void *ctx, const char *name)
+{
+	return !strcmp(name, own_text(NULL, 2));
+}
+
+/* Any string is the path of an item here. */
+static void a_function_is_found_by_its_item(void **state)
+{
+	const struct llvm_source source = {.entry = own_entry, .item = own_item};
+	const struct stack_source stacks = {.entry = own_stack, .locate = own_location};
+	const struct trace_texts texts = {.text = own_text};
+
+	for (uint32_t process = 0; process < 2; process++) {
+		const struct trace_sample sample = {.value = LLVM_BUILD_PERIOD,
+						    .process = process,
+						    .cause = TRACE_SAMPLE_CPU,
+						    .llvm = 3,
+						    .stack = 1};
+		_llvm_rows_ struct llvm_rows rows = {};
+		_llvm_ struct llvm *l = NULL;
+
+		assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
+		assert_int_equal(llvm__sample(l, &sample), 0);
+		assert_int_equal(llvm__rows(l, is_own_item, NULL, &rows), 0);
+		assert_int_equal(rows.n_functions, process);
+	}
+}
+
 static void a_name_of_a_pass_has_no_ending(void **state)
 {
 	static const char *const names[][2] = {{"InstCombinePass", "InstCombine"},
@@ -535,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_pass_behind_an_adaptor_is_in_the_stack),
 		cmocka_unit_test(passes_add_up_to_the_totals),
 		cmocka_unit_test(a_function_that_is_not_known_is_not_no_function),
+		cmocka_unit_test(a_function_is_found_by_its_item),
 		cmocka_unit_test(a_name_of_a_pass_has_no_ending),
 		cmocka_unit_test(the_passes_of_a_function),
 		cmocka_unit_test(items_and_all_instances_are_asked_for),

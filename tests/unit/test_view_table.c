@@ -205,9 +205,23 @@ static void a_path_loses_its_beginning(void **state)
 		table__print_row(t, i, out);
 		fputc('\n', out);
 	}
+	assert_int_equal(table__print_within(t, out, 28, "-w"), 0);
+	assert_int_equal(table__print_within(t, out, 22, "-w"), 0);
+	assert_int_equal(table__print_within(t, out, 0, "-w"), 0);
 	fclose(out);
 	assert_string_equal(text, "..hapes::area        1  2 ns\n"
-				  "app                  1  2 ns\n");
+				  "app                  1  2 ns\n"
+				  "query            count  self\n"
+				  "..hapes::area        1  2 ns\n"
+				  "app                  1  2 ns\n"
+				  "  some names are cut (-w)\n"
+				  "query            count\n"
+				  "..hapes::area        1\n"
+				  "app                  1\n"
+				  "  hidden column: self; some names are cut (-w)\n"
+				  "query                count  self\n"
+				  "app::shapes::area        1  2 ns\n"
+				  "app                      1  2 ns\n");
 	table__free(t);
 }
 
