@@ -50,7 +50,7 @@ static void more_names_than_there_is_room_for_are_left_out(void **state)
 	assert_contains(out.text[1], "the trace has no room for more names of items");
 	assert_one_line(out.text[1]);
 	output_free(&out);
-	assert_int_equal(id, 0);
+	assert_int_equal(id, TRACE_NO_STRING);
 	assert_int_equal(trace.err, 0);
 }
 
@@ -62,7 +62,7 @@ static void nothing_goes_into_a_trace_that_failed(void **state)
 	uint32_t id = 77;
 
 	item_output__text(&o, "a", &id);
-	assert_int_equal(id, 0);
+	assert_int_equal(id, TRACE_NO_STRING);
 	item_output__map(&o, &m);
 	assert_int_equal(trace.err, -ENOSPC);
 }

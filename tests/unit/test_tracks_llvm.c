@@ -11,10 +11,14 @@ static struct {
 	uint32_t n_texts;
 	struct trace_llvm last;
 	uint32_t n_entries;
+	bool full;
 } got;
 
 static int on_text(void *ctx, const char *text, uint32_t *id)
 {
+	*id = TRACE_NO_STRING;
+	if (got.full)
+		return 0;
 	for (*id = 0; *id < got.n_texts; ++*id)
 		if (!strcmp(got.texts[*id], text))
 			return 0;
@@ -117,6 +121,27 @@ static void what_has_no_name_is_counted(void **state)
 	assert_int_equal(unnamed, 1);
 }
 
+static void what_the_trace_has_no_room_for_is_counted(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	got.full = true;
+	assert_int_equal(name(&n, 77, "f"), 0);
+	got.full = false;
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 77, &unnamed), 1);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 1);
+	got.full = true;
+	entry(&n, WIRE_LLVM_MODULE, 0x6000, 0, &unnamed);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 2);
+	/* Both, of one sample. */
+	entry(&n, WIRE_LLVM_FUNCTION, 0x6000, 77, &unnamed);
+	assert_int_equal(unnamed, 3);
+	llvm_names__clear(&n);
+}
+
 static void a_name_is_printable(void **state)
 {
 	struct llvm_names n = {0};
@@ -183,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(a_sample_has_its_pass_and_its_function, set_up),
 		cmocka_unit_test_setup(scopes_without_a_function, set_up),
 		cmocka_unit_test_setup(what_has_no_name_is_counted, set_up),
+		cmocka_unit_test_setup(what_the_trace_has_no_room_for_is_counted, set_up),
 		cmocka_unit_test_setup(a_name_is_printable, set_up),
 		cmocka_unit_test_setup(the_item_of_a_function_is_wanted, set_up),
 		cmocka_unit_test_setup(malformed_records_are_refused, set_up),

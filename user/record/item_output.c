@@ -26,7 +26,7 @@ static bool takes_names(const struct item_output *o)
 
 void item_output__text(struct item_output *o, const char *text, uint32_t *id)
 {
-	*id = 0;
+	*id = TRACE_NO_STRING;
 	if (takes_names(o))
 		wrote_name(o, trace_writer__intern(o->trace->writer, text, id));
 }
@@ -34,7 +34,7 @@ void item_output__text(struct item_output *o, const char *text, uint32_t *id)
 void item_output__compose(struct item_output *o, const struct trace_piece *pieces, uint32_t n,
 			  uint32_t *id)
 {
-	*id = 0;
+	*id = TRACE_NO_STRING;
 	if (takes_names(o))
 		wrote_name(o, trace_writer__compose(o->trace->writer, pieces, n, id));
 }

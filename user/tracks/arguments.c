@@ -75,8 +75,12 @@ int arguments__record(struct arguments *a, const struct tracks_sink *sink, const
 	text = text_of(&r);
 	if (!text)
 		return -ENOMEM;
-	err = sink->text(sink->ctx, text, &string) ?: keep_text(a, string, text);
-	return err ?: note(a, r.argument, string, r.value == WIRE_VALUE_SPAN ? r.number : 0);
+	err = sink->text(sink->ctx, text, &string);
+	/* The trace may have no room for it. */
+	if (err || string == TRACE_NO_STRING)
+		return err;
+	return keep_text(a, string, text)
+		       ?: note(a, r.argument, string, r.value == WIRE_VALUE_SPAN ? r.number : 0);
 }
 
 const struct argument *arguments__at(const struct arguments *a, uint64_t number)

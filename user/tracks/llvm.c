@@ -31,7 +31,10 @@ int llvm_names__record(struct llvm_names *n, struct symbols *symbols,
 			r.bytes[i] = '?';
 	r.bytes[r.size] = '\0';
 	err = sink->text(sink->ctx, (const char *)r.bytes, &id);
-	if (!err && symbols && sink->symbol)
+	/* Without room in the trace, its samples are counted. */
+	if (err || id == TRACE_NO_STRING)
+		return err;
+	if (symbols && sink->symbol)
 		err = symbols__want(symbols, (const char *)r.bytes, id);
 	return err ?: u64_map__put(&n->strings, r.number, id);
 }
@@ -41,26 +44,32 @@ void llvm_names__clear(struct llvm_names *n)
 	u64_map__destroy(&n->strings);
 }
 
-/* TRACE_NO_STRING: it has none, or it is lost. */
-static uint32_t function_of(const struct llvm_context *c, const struct wire_sample *r)
+/* TRACE_NO_STRING: it has none, or, with *lost, it is lost. */
+static uint32_t function_of(const struct llvm_context *c, const struct wire_sample *r, bool *lost)
 {
 	uint32_t id = r->llvm_function ? u64_map__get(&c->names->strings, r->llvm_function)
 				       : U64_MAP_NONE;
 
 	if (id != U64_MAP_NONE)
 		return id;
-	*c->n_unnamed += r->llvm_function != 0;
+	*lost = r->llvm_function;
 	return TRACE_NO_STRING;
 }
 
-static int set_pass(const struct llvm_context *c, const struct wire_sample *r, uint32_t *pass)
+static int set_pass(const struct llvm_context *c, const struct wire_sample *r, uint32_t *pass,
+		    bool *lost)
 {
 	const char *name =
 		c->passes ? llvm_passes__name(&c->passes->passes, r->llvm_pass & (~0ull >> 16))
 			  : NULL;
+	int err;
 
 	*pass = TRACE_NO_STRING;
-	return name ? c->sink->text(c->sink->ctx, name, pass) : 0;
+	if (!name)
+		return 0;
+	err = c->sink->text(c->sink->ctx, name, pass);
+	*lost |= *pass == TRACE_NO_STRING;
+	return err;
 }
 
 int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32_t *id)
@@ -72,6 +81,7 @@ int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32
 	};
 	uint8_t scope = r->llvm & (WIRE_LLVM_CODEGEN - 1);
 	struct trace_llvm entry = {.function = TRACE_NO_STRING};
+	bool lost = false;
 	int err;
 
 	*id = TRACE_NO_LLVM;
@@ -80,7 +90,8 @@ int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32
 	entry.scope = scopes[scope];
 	entry.codegen = r->llvm & WIRE_LLVM_CODEGEN;
 	if (scope == WIRE_LLVM_FUNCTION)
-		entry.function = function_of(c, r);
-	err = set_pass(c, r, &entry.pass);
+		entry.function = function_of(c, r, &lost);
+	err = set_pass(c, r, &entry.pass, &lost);
+	*c->n_unnamed += lost;
 	return err ?: c->sink->llvm(c->sink->ctx, &entry, id);
 }

@@ -36,7 +36,7 @@ struct llvm_context {
 	const struct tracks_sink *sink;
 	const struct llvm_names *names; /* of its process */
 	const struct llvm_plan *passes; /* of the file that the pass's vtable is in, or NULL */
-	uint64_t *n_unnamed;		/* samples whose function has no name */
+	uint64_t *n_unnamed;		/* samples that lack the name of a function or a pass */
 };
 
 /*

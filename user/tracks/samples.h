@@ -45,7 +45,7 @@ struct samples {
 	uint32_t n_places, places_capacity;
 	struct held_samples held;
 	uint64_t held_since_ns; /* the time of the first of them */
-	uint64_t n_unnamed;	/* that are of a function of LLVM without a name */
+	uint64_t n_unnamed;	/* that lack the name of LLVM's function or pass */
 	/* Of the stack that is being converted. */
 	struct plan_frame_code codes[WIRE_SAMPLE_FRAMES];
 	uint32_t locations[WIRE_SAMPLE_FRAMES];

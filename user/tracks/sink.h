@@ -47,7 +47,8 @@ struct tracks_sink {
 	int (*label)(void *ctx, const char *text, uint32_t *id);
 	/*
 	 * As trace_writer__intern(), __compose() and __map(), for the names of what executions were
-	 * about. All three or none; NULL: keys are not named.
+	 * about; the id is TRACE_NO_STRING if the trace has no room. All three or none; NULL: keys
+	 * are not named.
 	 */
 	int (*text)(void *ctx, const char *text, uint32_t *id);
 	int (*compose)(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
