@@ -44,8 +44,8 @@ STACK_APART int names_give_back(struct names_slot *s)
 	return 0;
 }
 
-/* The same, and send what became of the copy. */
-STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 moment)
+/* The same, and send what became of the copy; without a slot so much is missing. */
+STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 moment, __u32 missing)
 {
 	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
@@ -54,9 +54,10 @@ STACK_APART int names_end(struct names_slot *s, __u32 pid, __u32 lib, __u32 mome
 			.type = WIRE_NAMES_END,
 			.lib = lib,
 			.moment = moment,
+			.uncopied = !s,
 			.pid = pid,
 			.definitions = s ? s->definitions : 0,
-			.missing = s ? s->missing : 1,
+			.missing = s ? s->missing : missing,
 			.time_ns = bpf_ktime_get_ns(),
 		};
 		bpf_ringbuf_submit(r, maps_wakeup_flags());
@@ -143,15 +144,27 @@ STACK_APART int names_place(struct names_slot *s, __u64 parm1, __u64 ip, __u32 m
 	return 0;
 }
 
+/* A context that finishes is another than the one that finished before, and was dropped unseen. */
+STACK_APART int names_see_over(struct thread_stack *t, __u32 moment)
+{
+	if (t)
+		t->finished &= moment == WIRE_COUNTS_DROPPED;
+	return 0;
+}
+
 STACK_APART int names_note_over(struct thread_stack *t, struct names_slot *s, __u32 lib,
 				__u32 moment)
 {
+	__u32 missing;
+
 	if (!t)
 		return 0;
-	/* Without a slot the drop tries again. */
+	/* A drop lacks nothing that was copied before. */
+	missing = !t->finished;
+	/* Without a slot the drop tries again, if it is seen. */
 	t->finished = s && moment == WIRE_COUNTS_FINISHED;
 	t->context_tries = t->finished ? CONTEXTS_FOUND : 0;
-	return s || moment == WIRE_COUNTS_DROPPED ? names_end(s, t->pid, lib, moment) : 0;
+	return names_end(s, t->pid, lib, moment, missing);
 }
 
 /*
@@ -178,6 +191,7 @@ static __always_inline int names_over(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	/* The memory of the context is freed when this program has ended, or soon. */
 	contexts_forget(t->pid);
+	names_see_over(t, moment);
 	s = names_begin(t->pid, lib, l, 0);
 	names_place(s, PT_REGS_PARM1(ctx), PT_REGS_IP(ctx), moment);
 	if (s)

@@ -31,7 +31,7 @@ static __always_inline int names_copy_dying(__u32 pid, struct wire_context *foun
 	if (!knobs.unprobed)
 		tables_copy_keys(s);
 	names_copy(s, found->context, found->globals);
-	return names_end(s, pid, lib, WIRE_COUNTS_DYING);
+	return names_end(s, pid, lib, WIRE_COUNTS_DYING, 1);
 }
 
 /*

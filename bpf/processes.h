@@ -124,6 +124,7 @@ static __always_inline void process_end_image(void)
 		return;
 	process_settle_thread(t, 1, bpf_ktime_get_ns());
 	t->context_tries = 0;
+	t->finished = 0;
 	t->tid = 0;
 	t->seg_lo = t->seg_hi = 0;
 }

@@ -209,10 +209,11 @@ struct wire_names_end {
 	wire_u8 lib;
 	/*
 	 * enum wire_counts_moment; 0: it runs on. Queries behind WIRE_COUNTS_DROPPED have another
-	 * context. A drop behind WIRE_COUNTS_FINISHED has no names.
+	 * context. A drop behind WIRE_COUNTS_FINISHED has no names, unless that
+	 * was `uncopied`.
 	 */
 	wire_u8 moment;
-	wire_u8 pad;
+	wire_u8 uncopied; /* there was no room to copy anything: the drop tries again */
 	wire_u32 pid;
 	wire_u32 definitions; /* in the table */
 	wire_u32 missing;     /* reads that failed and records that found no room */
@@ -440,7 +441,7 @@ enum wire_counter {
 	WIRE_LOST_SAMPLES_RING,	    /* the same lost: the ring buffer was full */
 	WIRE_LOST_SAMPLES_NESTED,   /* the same lost: the memory for one was in use */
 	WIRE_COUNT_TICKS,	    /* ticks of the CPU's clock in followed processes */
-	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or stacks of waits */
+	WIRE_COUNT_SAMPLES_NS,	    /* time of the programs that took samples or noted waits */
 	WIRE_COUNT_NAMES_NS,	    /* time of the copies of names */
 	WIRE_LOST_JOBS,		    /* samples in an execution that was in no table */
 	WIRE_LOST_LLVM,		    /* samples in LLVM whose list could not be read, or was wrong */

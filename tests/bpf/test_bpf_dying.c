@@ -129,7 +129,7 @@ static struct test *lie_with(enum names_death how, const char *end,
 	snprintf(script, sizeof(script), "f(Y%d%s)N50", how, end);
 	capture_script(&t->capture, script);
 	assert_true(WIFEXITED(t->capture.status) && !WEXITSTATUS(t->capture.status));
-	assert_int_equal(t->n_ends, 2 + !strcmp(end, "+O"));
+	assert_int_equal(t->n_ends, 2 + (!strcmp(end, "+O") || !strcmp(end, "++")));
 	assert_int_equal(t->lie.moment, *end == '+'   ? WIRE_COUNTS_FINISHED
 					: *end == 'O' ? WIRE_COUNTS_DROPPED
 						      : WIRE_COUNTS_DYING);
@@ -221,6 +221,16 @@ static void a_context_that_has_finished_is_copied_once(void **state)
 		assert_true(t->sum_keys > 0);
 		assert_int_equal(t->n_again, 0);
 	}
+}
+
+/* As rustdoc's, whose drops are not seen. */
+static void the_next_context_that_finishes_is_copied_too(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = lie_with(DEATH_HONEST, "++", NULL);
+	assert_true(t->n_again > 0);
 }
 
 static void what_cannot_be_read_has_no_count(void **state)
@@ -371,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_honest_end_has_counts),
 		cmocka_unit_test(a_context_that_has_finished_is_copied_once),
+		cmocka_unit_test(the_next_context_that_finishes_is_copied_too),
 		cmocka_unit_test(what_cannot_be_read_has_no_count),
 		cmocka_unit_test(counts_of_2_to_the_60),
 		cmocka_unit_test(tables_that_point_to_themselves),

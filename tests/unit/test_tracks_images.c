@@ -521,6 +521,98 @@ static void results_outlive_their_library(void **state)
 	assert_int_equal(out->n_tallies, 2);
 }
 
+/* Symbols as they are given: the symbol's string, and the item's. */
+struct given {
+	struct trace_symbol last;
+	uint32_t n;
+};
+
+static int give_text(void *ctx, const char *text, uint32_t *id)
+{
+	*id = 50;
+	return 0;
+}
+
+static int give_path(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
+{
+	*id = 60;
+	return 0;
+}
+
+static int give_nothing(void *ctx, const struct trace_mapping *m)
+{
+	return 0;
+}
+
+static int give_symbol(void *ctx, const struct trace_symbol *s)
+{
+	struct given *given = ctx;
+
+	given->last = *s;
+	given->n++;
+	return 0;
+}
+
+/* Definition 1 is "a::one", and the instance `symbol` is of it. */
+static void copy_names(struct images *all, const struct library *lib, const char *symbol)
+{
+	const struct wire_instance instance = {wire_key(WIRE_KEY_LOCAL_CRATE, 1),
+					       symbols__hash(symbol)};
+	struct image *image = images__find(all, 11);
+	struct wire_piece r = names_piece(11, 0);
+	struct wire_symbols texts = names_texts(11);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_symbol(&texts, SYMBOL_FIRST, "one");
+	assert_int_equal(definitions__add(&image->definitions, &r), 0);
+	assert_int_equal(definitions__add_symbols(&image->definitions, &texts), 0);
+	r = (struct wire_piece){.pid = 11, .size = sizeof(instance)};
+	memcpy(r.bytes, &instance, sizeof(instance));
+	assert_int_equal(images__on_instances(all, &r, lib), 0);
+}
+
+/* By rustdoc, whose drop is not seen: another context has other definitions. */
+static void symbols_are_of_one_context(void **state)
+{
+	struct given given = {0};
+	const struct tracks_sink sink = {.ctx = &given,
+					 .text = give_text,
+					 .compose = give_path,
+					 .map = give_nothing,
+					 .symbol = give_symbol};
+	uint8_t keys[1] = {WIRE_KEY_DEF}, fed[1] = {PLAN_FED_NOT};
+	uint32_t labels[1] = {70}, caches[1] = {8};
+	const struct library lib = {.labels = labels,
+				    .n_labels = 1,
+				    .keys = keys,
+				    .fed = fed,
+				    .caches = caches,
+				    .layout = names_layout()};
+	const struct wire_counts r = {
+		.moment = WIRE_COUNTS_FINISHED, .pid = 11, .n = 1, .of = 1, .time_ns = 300};
+	struct images all;
+
+	images__init(&all, &sink, NULL);
+	assert_int_equal(images__adopt(&all, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a")), false), 0);
+	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
+	copy_names(&all, &lib, "f");
+	images__find(&all, 11)->finished = true;
+	assert_int_equal(images__want_symbol(&all, 11, "f", 7), 0);
+	assert_int_equal(given.n, 0);
+	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
+	assert_int_equal(given.n, 1);
+	assert_int_equal(given.last.symbol, 7);
+	assert_int_equal(given.last.item, 60);
+	/* The next context has no such instance. */
+	copy_names(&all, &lib, "g");
+	images__find(&all, 11)->finished = true;
+	assert_int_equal(images__want_symbol(&all, 11, "f", 7), 0);
+	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
+	assert_int_equal(given.n, 1);
+	images__destroy(&all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -551,6 +643,7 @@ int main(void)
 		TEST(a_finished_context_counts_once),
 		TEST(what_was_fed_is_of_an_image),
 		TEST(results_outlive_their_library),
+		cmocka_unit_test(symbols_are_of_one_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

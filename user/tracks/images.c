@@ -232,11 +232,12 @@ int images__on_drop(struct images *all, struct image *image, const struct librar
  */
 static int end_finished(struct images *all, struct image *image, const struct library *lib)
 {
-	int err = images__on_drop(all, image, lib);
+	int err = images__on_drop(all, image, lib) ?: give_symbols(all, image);
 
 	image->finished = false;
 	image->has_another = true;
 	jobs__clear(&image->jobs);
+	symbols__clear(&image->symbols);
 	forget_names(image);
 	return err ?: name_keys(all, image);
 }

@@ -53,6 +53,7 @@ struct image {
 	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint64_t dropped_ns;	       /* its first query context was dropped then; 0: not yet */
 	bool finished;		       /* its context has, and is not known to be dropped */
+	bool uncopied;		       /* it has, and had no room to be copied */
 	bool has_another;	       /* query context; its invocation ids count from 0 again */
 	uint32_t next_free;	       /* of an unused one */
 };

@@ -528,13 +528,14 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 {
 	struct image *image = images__find(&t->images, r->pid);
 	const struct library *lib = &t->libraries[r->lib];
-	bool named = image && image->finished;
+	bool named = image && image->finished && !image->uncopied;
 	int err = 0;
 
 	t->n_names_missing += r->missing;
 	if (!image)
 		return 0;
 	image->finished = r->moment == WIRE_COUNTS_FINISHED;
+	image->uncopied = r->uncopied;
 	if (r->moment == WIRE_COUNTS_DROPPED) {
 		image->dropped_ns = r->time_ns;
 		/* Those of the next context have the same numbers. */
