@@ -140,6 +140,7 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 	_free_ uint8_t *bytes = NULL;
 	struct unwind_parts parts;
 	struct unwind_table *t;
+	bool without_llvm = false;
 	int err = unwind_load__split(sent, len, &parts);
 
 	if (err)
@@ -150,10 +151,17 @@ static int take_table(struct unwind_job *j, const uint8_t *sent, size_t len,
 	memcpy(bytes, parts.table, parts.table_len);
 	parts.table = bytes;
 	err = unwind_load__table(&parts, &t);
+	if (err == -EBADMSG && parts.llvm_len) {
+		/* It may be the other part, without which stacks are as good. */
+		without_llvm = true;
+		parts.llvm_len = 0;
+		err = unwind_load__table(&parts, &t);
+	}
 	if (err)
 		return err;
 	t->bytes = take_ptr(bytes);
-	if (j->store && may_store(file) && are_functions(&parts))
+	/* A stored file with such a part would be refused. */
+	if (j->store && !without_llvm && may_store(file) && are_functions(&parts))
 		unwind_load__store(file, sent, len);
 	*out = t;
 	return 0;

@@ -147,14 +147,6 @@ int llvm_plan__encode(const struct llvm_plan *p, uint8_t **buf, size_t *len)
 	return 0;
 }
 
-static bool is_name(const char *name, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (name[i] < ' ' || name[i] > '~')
-			return false;
-	return len && len <= LLVM_PASS_NAME_MAX;
-}
-
 /* Vtables rise; the names of all are there. */
 static int read_passes(struct dwarf_bytes *b, struct llvm_passes *p)
 {
@@ -171,7 +163,8 @@ static int read_passes(struct dwarf_bytes *b, struct llvm_passes *p)
 		const char *name = (const char *)b->at;
 		size_t len = strnlen(name, dwarf_bytes__left(b));
 
-		if (vtable <= last || !is_name(name, len) || !dwarf_bytes__take(b, len + 1))
+		if (vtable <= last || !llvm_passes__is_name(name, len) ||
+		    !dwarf_bytes__take(b, len + 1))
 			return -EBADMSG;
 		last = vtable;
 		err = llvm_passes__add(p, vtable, name, len);

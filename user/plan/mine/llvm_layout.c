@@ -332,7 +332,9 @@ static void see_vtable(struct sweep *sweep)
 
 	if (insn->shape != CODE_LEA_RIP)
 		return;
-	for (uint64_t vtable = insn->target; vtable <= insn->target + 16; vtable += 16) {
+	for (int i = 0; i < 2; i++) {
+		uint64_t vtable = insn->target + 16 * (uint64_t)i;
+
 		if (!is_entry(s->symbols, s->img, vtable) || vtable == s->found)
 			continue;
 		if (vtable == s->symbols->of[LLVM_VTABLE_LEGACY].addr + 16)

@@ -17,6 +17,14 @@
 /* No name of a type is longer, with its template arguments. */
 #define TEXT_MAX 4096
 
+bool llvm_passes__is_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (name[i] < ' ' || name[i] > '~')
+			return false;
+	return len && len <= LLVM_PASS_NAME_MAX;
+}
+
 int llvm_passes__add(struct llvm_passes *p, uint64_t vtable, const char *name, size_t len)
 {
 	struct llvm_pass new = {.vtable = vtable, .name = strndup(name, len)};
@@ -64,12 +72,9 @@ static struct text class_of(struct text t)
 	return t;
 }
 
-static bool is_name(struct text t)
+static int add(struct llvm_passes *p, uint64_t vtable, struct text t)
 {
-	for (size_t i = 0; i < t.len; i++)
-		if (t.at[i] < ' ' || t.at[i] > '~')
-			return false;
-	return t.len && t.len <= LLVM_PASS_NAME_MAX;
+	return llvm_passes__is_name(t.at, t.len) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
 }
 
 /* ---- A function that returns a constant ------------------------------------------------------ */
@@ -120,7 +125,7 @@ static int add_class(struct llvm_passes *p, uint64_t vtable, const char *mangled
 	if (!path)
 		return 0;
 	t = class_of((struct text){path, strlen(path)});
-	return is_name(t) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
+	return add(p, vtable, t);
 }
 
 /*
@@ -183,7 +188,7 @@ static int add_returned(struct llvm_passes *p, const struct elf_image *img, uint
 	for (uint32_t i = NAME_FIRST; i < n && i < NAME_END; i++)
 		if (returned_text(img, functions[i], &t)) {
 			t = class_of(t);
-			return is_name(t) ? llvm_passes__add(p, vtable, t.at, t.len) : 0;
+			return add(p, vtable, t);
 		}
 	return 0;
 }
@@ -214,13 +219,17 @@ static int see_vtable(struct llvm_passes *p, const struct elf_image *img,
 int llvm_passes__mine(const struct elf_image *img, const struct llvm_symbols *s,
 		      struct llvm_passes *out)
 {
-	uint64_t slot, value;
+	uint64_t slot, value, last = 0;
 	int err = 0;
 
 	*out = (struct llvm_passes){0};
 	for (uint32_t i = 0;
 	     s->data && !err && out->n < LLVM_PASSES_MAX && got__slot(s->data, i, &slot, &value);
-	     i++)
-		err = see_vtable(out, img, s, slot);
+	     i++) {
+		/* A slot may have two relocations. */
+		if (slot != last)
+			err = see_vtable(out, img, s, slot);
+		last = slot;
+	}
 	return err;
 }

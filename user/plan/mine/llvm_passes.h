@@ -37,6 +37,9 @@ struct llvm_passes {
 int llvm_passes__mine(const struct elf_image *img, const struct llvm_symbols *s,
 		      struct llvm_passes *out);
 
+/* Printable, and neither empty nor too long. */
+bool llvm_passes__is_name(const char *name, size_t len);
+
 /* Add one behind the others; copies `len` bytes of the name. 0 or -ENOMEM. */
 int llvm_passes__add(struct llvm_passes *p, uint64_t vtable, const char *name, size_t len);
 
