@@ -28,11 +28,24 @@ volatile __u32 prepare_tgid;
 /* enum wire_missing, for the user half. */
 __u32 missing;
 
+/*
+ * The kernel may have skipped both programs of a thread's exit, or one of them may have found no
+ * storage (until 6.1), but the program of the thread's last switch is never skipped.
+ */
+static __always_inline bool exit_may_be_unseen(void)
+{
+	return knobs.again || !internals_can_disable_preemption();
+}
+
+/* The same for the user half, which attaches no program in vain. */
+__u32 unseen_exits = 1;
+
 /* Run once, after loading. */
 SEC("syscall")
 int find_missing(void *ctx)
 {
 	missing = internals_missing();
+	unseen_exits = exit_may_be_unseen();
 	return 0;
 }
 
@@ -202,15 +215,6 @@ static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)
 }
 
 /*
- * The kernel may have skipped both programs of a thread's exit, or one of them may have found no
- * storage (until 6.1), but the program of the thread's last switch is never skipped.
- */
-static __always_inline bool exit_may_be_unseen(void)
-{
-	return knobs.again || !internals_can_disable_preemption();
-}
-
-/*
  * Runs at every switch of every CPU, with interrupts off. Only threads of followed processes have
  * storage: a new thread gets it in on_fork(), an older one at its first hit. Any other thread costs
  * only the look-up. An interval that began while the capture was enabled is ended even after it was
@@ -222,6 +226,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct thread_stack *from = enabled ? bpf_task_storage_get(&stacks, prev, NULL, 0) : NULL;
 	struct thread_stack *to = bpf_task_storage_get(&stacks, next, NULL, 0);
+	__u32 waits = 0;
 	__u64 now;
 
 	if (!from && !to)

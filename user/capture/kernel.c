@@ -501,14 +501,13 @@ static uint64_t recursion_misses(const struct kernel *k)
 static uint64_t process_misses(const struct kernel *k)
 {
 	const struct qprof_bpf *s = k->loaded.skel;
-
-	uint64_t exits = misses_of(s->progs.on_exit);
+	uint64_t exits = s->rodata->knobs.again
+				 ? misses_of_both(s->progs.on_exit, s->progs.on_exit_again)
+				 : misses_of(s->progs.on_exit);
 
 	/* The last switch of a thread makes up for its exit. */
-	if (s->rodata->knobs.again)
-		exits = s->links.on_switch || s->links.on_last_switch
-				? 0
-				: misses_of_both(s->progs.on_exit, s->progs.on_exit_again);
+	if (s->data->unseen_exits && (s->links.on_switch || s->links.on_last_switch))
+		exits = 0;
 	return misses_not_made_up(s->progs.on_fork, s->bss->n_made_up[0]) +
 	       misses_not_made_up(s->progs.on_exec, s->bss->n_made_up[1]) + exits;
 }

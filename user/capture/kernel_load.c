@@ -472,7 +472,7 @@ static int attach_lifecycle(struct loaded *l)
 		if (!s->links.on_wait)
 			warn_no_switches(-errno);
 	}
-	if (bpf_program__autoload(s->progs.on_last_switch))
+	if (bpf_program__autoload(s->progs.on_last_switch) && s->data->unseen_exits)
 		s->links.on_last_switch = bpf_program__attach(s->progs.on_last_switch);
 	/* Without it names are still copied when the process ends, as far as its memory is left. */
 	if (bpf_program__autoload(s->progs.on_signal))
@@ -522,13 +522,20 @@ static int load_and_attach(struct loaded *l, const struct kernel_options *opt)
 	return attach_lifecycle(l);
 }
 
+static int register_programs(void)
+{
+	int err = programs__register();
+
+	return err ? diag_error_r(err, "cannot load the BPF programs: %s", strerror(-err)) : 0;
+}
+
 int loaded__init(struct loaded *l, const struct kernel_options *opt)
 {
 	int err;
 
 	*l = (struct loaded){0};
 	libbpf_set_print(print_libbpf);
-	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: programs__register()
+	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: register_programs()
 		  ?: load_and_attach(l, opt);
 	if (err)
 		loaded__clear(l);
