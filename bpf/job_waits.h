@@ -27,8 +27,11 @@ static __always_inline int job_wait_begin(struct thread_stack *t, __u64 now)
 		return 0;
 	t->wait.job = 0;
 	t->wait.lib = c ? c->lib : 0;
-	if (c)
+	t->wait.lost = 0;
+	if (c) {
 		t->wait.job = jobs_find(s, t->wait.lib, c->bias, cause);
+		t->wait.lost = s->lost;
+	}
 	t->wait.current = t->wait.job ? s->current : 0;
 	t->wait.pid = pid;
 	t->wait.tid = (__u32)id;
@@ -64,6 +67,8 @@ STACK_APART int job_wait_send(struct thread_stack *t, struct wire_sample *s, __u
 	s->time_ns = since;
 	s->job = t->wait.job;
 	s->n = 0;
+	if (t->wait.lost)
+		maps_count(WIRE_LOST_JOBS);
 	s->inner = job_wait_inner(t, sample_note_interval(t, s));
 	return sample_send(s);
 }

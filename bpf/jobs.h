@@ -75,6 +75,8 @@ struct jobs_scan {
 	__u32 buckets; /* of the table */
 	__u32 groups;  /* that may still be read */
 	__u32 sends;   /* jobs that may still be sent */
+	__u32 lost;    /* the sample's job is not known; to be counted with the sample */
+	__u32 pad;
 	struct wire_context found;
 	__u64 words[8]; /* of a table's struct */
 	__u8 shards[WIRE_JOB_SHARDS_BYTES];
@@ -288,8 +290,7 @@ STACK_APART int jobs_look(struct jobs_scan *s, const struct wire_job_tables *all
 	bpf_loop(WIRE_JOB_TABLES, jobs_see_query, &c, 0);
 	s->sent.job = s->youngest;
 	/* It is not looked for at each sample. */
-	if (!jobs_remember(s, JOBS_UNKNOWN, BPF_NOEXIST))
-		maps_count(WIRE_LOST_JOBS);
+	s->lost = !jobs_remember(s, JOBS_UNKNOWN, BPF_NOEXIST);
 	return 0;
 }
 
@@ -300,15 +301,14 @@ static __always_inline __u64 jobs_current(const struct wire_layout *l, __u64 bia
 }
 
 /* The number of the job of a thread, by its ImplicitCtxt; 0: it has none, or it is not known. */
-static __always_inline __u64 jobs_number(const struct wire_job_tables *all, __u64 current)
+static __always_inline __u64 jobs_number(struct jobs_scan *s, const struct wire_job_tables *all)
 {
 	__u64 job = 0;
 
-	if (current && bpf_probe_read_user(&job, sizeof(job), (void *)(current + all->current))) {
-		maps_count(WIRE_LOST_JOBS);
+	if (!s->current)
 		return 0;
-	}
-	return job;
+	s->lost = bpf_probe_read_user(&job, sizeof(job), (void *)(s->current + all->current)) != 0;
+	return s->lost ? 0 : job;
 }
 
 /* The context of a thread that is in an execution is not being dropped. */
@@ -334,7 +334,8 @@ STACK_APART int jobs_note_context(__u32 cause, const struct wire_layout *l)
 /*
  * The number of the current thread's job, of a compiler that has library `lib` mapped with this
  * bias; 0: it has none, or it is not known. It is sent if it is new. The address of the thread's
- * ImplicitCtxt is in *s afterwards, which is the working memory of `cause`.
+ * ImplicitCtxt is in *s afterwards, which is the working memory of `cause`, and whether the job is
+ * lost: most switches make no sample.
  */
 STACK_APART __u64 jobs_find(struct jobs_scan *s, __u32 lib, __u64 bias, __u32 cause)
 {
@@ -342,24 +343,26 @@ STACK_APART __u64 jobs_find(struct jobs_scan *s, __u32 lib, __u64 bias, __u32 ca
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
 	__u32 done;
 
-	if (!s || !lib || !all || !l)
+	if (!s)
+		return 0;
+	s->lost = 0;
+	if (!lib || !all || !l)
 		return 0;
 	s->lib = lib;
 	s->bias = bias;
 	s->current = jobs_current(l, bias);
-	s->sent.job = jobs_number(all, s->current);
+	s->sent.job = jobs_number(s, all);
 	if (!s->sent.job)
 		return 0;
 	s->sent.pid = bpf_get_current_pid_tgid() >> 32;
 	s->sent.epoch = contexts_epoch(s->sent.pid);
 	done = jobs_done(s);
-	if (done == JOBS_UNKNOWN)
-		maps_count(WIRE_LOST_JOBS);
+	s->lost = done == JOBS_UNKNOWN;
 	if (done)
 		return s->sent.job;
 	s->since_ns = bpf_ktime_get_ns();
 	if (cause == WIRE_SAMPLE_OFF_CPU && s->since_ns < s->rest_ns) {
-		maps_count(WIRE_LOST_JOBS);
+		s->lost = 1;
 		return s->sent.job;
 	}
 	s->context = contexts_word(s->current + l->current.context);
@@ -376,14 +379,17 @@ static __always_inline void jobs_sample(struct unwind *u)
 {
 	__u32 cause = u->sample.cause, pid = u->sample.pid;
 	const struct wire_context *c = u->lib ? NULL : bpf_map_lookup_elem(&contexts, &pid);
+	struct jobs_scan *s;
 
 	if (c) {
 		u->lib = c->lib;
+		u->lib_file = 0;
 		u->lib_bias = c->bias;
 	}
+	s = bpf_map_lookup_elem(&jobs_scans, &cause);
 	u->sample.job_lib = u->lib;
-	u->sample.job =
-		jobs_find(bpf_map_lookup_elem(&jobs_scans, &cause), u->lib, u->lib_bias, cause);
+	u->sample.job = jobs_find(s, u->lib, u->lib_bias, cause);
+	u->job_lost = s && s->lost;
 }
 
 #endif /* QPROF_JOBS_H */

@@ -214,12 +214,10 @@ static long llvm_hash_word(__u32 i, struct llvm_ctx *c)
 {
 	struct llvm_scan *s = c->s;
 	__u32 at = 8 * i & (WIRE_LLVM_NAME_MAX - 8);
-	__u64 h;
 
 	if (!s || at >= s->record.size)
 		return 1;
-	h = (s->number ^ *(const __u64 *)(s->record.bytes + at)) * 0x9e3779b97f4a7c15ull;
-	s->number = h ^ h >> 32;
+	s->number = wire_symbol_add(s->number, *(const __u64 *)(s->record.bytes + at));
 	return 0;
 }
 
@@ -317,7 +315,7 @@ static __always_inline __u64 llvm_pass_of(const struct unwind *u, const struct l
 
 	if (vtable - s->bias < l->size)
 		return wire_place(u->llvm, vtable - s->bias);
-	return vtable && u->lib ? wire_place(u->lib_file, vtable - u->lib_bias) : 0;
+	return vtable && u->lib && u->lib_file ? wire_place(u->lib_file, vtable - u->lib_bias) : 0;
 }
 
 /* Note in the sample what LLVM does, and send the function's name if it is new. */

@@ -234,15 +234,21 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	if (from)
 		off_cpu_leave(from, off_cpu_reason(preempt, prev_state), now);
-	if (from && knobs.job_wait_ns && wait_is_one(preempt, prev_state))
+	if (from && knobs.job_wait_ns && wait_is_one(preempt, prev_state)) {
 		job_wait_begin(from, now);
+		waits = 1;
+	}
 	/* The kernel may have skipped both programs of the thread's exit, but never this one. */
 	if (from && exit_may_be_unseen() && prev_state & TASK_DEAD)
 		process_end_thread(internals_is_last_thread(prev));
 	if (to)
 		off_cpu_return(to, now);
-	if (to && knobs.job_wait_ns && to->wait.since_ns)
+	if (to && knobs.job_wait_ns && to->wait.since_ns) {
 		job_wait_end(to, now);
+		waits = 1;
+	}
+	if (waits)
+		wait_count_time(now);
 	return 0;
 }
 

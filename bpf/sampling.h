@@ -273,6 +273,8 @@ static __always_inline int sample_take(struct bpf_perf_event_data *ctx, __u32 ca
 	slot->unwind.interval = sample_note(s, in_kernel, light == WIRE_LIGHT_HERE);
 	sample_unwind(&slot->unwind, in_kernel, light);
 	jobs_sample(&slot->unwind);
+	if (slot->unwind.job_lost)
+		maps_count(WIRE_LOST_JOBS);
 	if (cause == WIRE_SAMPLE_CPU && slot->unwind.llvm)
 		llvm_note(&slot->unwind);
 	sample_send(s);

@@ -118,7 +118,7 @@ struct thread_wait {
 	wire_u32 lib;	  /* whose job it is */
 	wire_u32 pid;
 	wire_u32 tid;
-	wire_u32 pad;
+	wire_u32 lost; /* the job is in no table, or was not looked for */
 };
 
 struct thread_stack {

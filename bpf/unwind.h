@@ -49,7 +49,7 @@ struct unwind {
 	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
 	wire_u8 bp_lost;     /* bp is unknown */
 	wire_u8 ended;
-	wire_u8 pad[1];
+	wire_u8 job_lost;	   /* jobs.h: counted when the sample is sent */
 	struct unwind_found found; /* what was looked up last */
 	struct wire_sample sample;
 };

@@ -81,6 +81,8 @@ STACK_APART int wait_end(struct wait *w, __u64 now)
 	since = __sync_lock_test_and_set(&w->since_ns, 0);
 	if (!since || now - since < knobs.wait_ns)
 		return 0;
+	if (w->unwind.job_lost)
+		maps_count(WIRE_LOST_JOBS);
 	w->unwind.sample.value = now - since;
 	return sample_send(&w->unwind.sample);
 }

@@ -194,6 +194,31 @@ static void waits_without_stacks_have_their_jobs(void **state)
 	w.filter = NULL;
 }
 
+/* Each lost job is one of a sample: most switches make none. */
+static void short_waits_lose_no_jobs(void **state)
+{
+	static const char *const list = "default,incr-result-hashing";
+	const struct sampling_options sampling = {.hz = HZ};
+	_filter_ struct filter *filter = NULL;
+	char script[128], *end = script;
+	size_t n = 0;
+
+	need_capture();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	w.filter = filter;
+	w.complete = complete_with_globals;
+	open_with(&sampling);
+	end += sprintf(end, ".ij%d(F40", JOBS_FULL);
+	for (int i = 0; i < 40; i++)
+		end = stpcpy(end, "Z1");
+	strcpy(end, ")");
+	run_once(script);
+	for (size_t k = 0; k < w.n; k++)
+		n += w.samples[k].job == jobs_inner(JOBS_FULL);
+	assert_in_range(w.c.counters[WIRE_LOST_JOBS], 0, n);
+	w.filter = NULL;
+}
+
 static void those_in_jobs_that_no_table_has_are_counted(void **state)
 {
 	static const struct doing *const all[] = {&waiting, &touching};
@@ -263,6 +288,7 @@ int main(void)
 		TEST(jobs_around_come_with_their_keys),
 		TEST(waits_and_page_faults_have_their_jobs_too),
 		TEST(waits_without_stacks_have_their_jobs),
+		TEST(short_waits_lose_no_jobs),
 		TEST(those_in_jobs_that_no_table_has_are_counted),
 		TEST(lies_make_jobs_unknown),
 		TEST(what_a_thread_has_is_nowhere),
