@@ -44,6 +44,25 @@ static const char *text_of(const struct wire_argument *r)
 	return last;
 }
 
+static int note_none(void *ctx, const char *text, uint32_t *id)
+{
+	*id = TRACE_NO_STRING;
+	return 0;
+}
+
+static void without_room_in_the_trace_it_is_not_known(void **state)
+{
+	const struct tracks_sink full = {.text = note_none};
+	struct wire_argument core = argument(7, "core");
+	struct arguments a = {0};
+
+	assert_int_equal(arguments__record(&a, &full, &core, BYTES_AT + core.size), 0);
+	assert_null(arguments__at(&a, 7));
+	assert_null(arguments__text(&a, 7));
+	assert_int_equal(a.texts.size, 0);
+	arguments__clear(&a);
+}
+
 static void a_number_has_the_string_of_its_text(void **state)
 {
 	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
@@ -164,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_has_the_string_of_its_text),
+		cmocka_unit_test(without_room_in_the_trace_it_is_not_known),
 		cmocka_unit_test(texts_are_kept_once_and_up_to_a_limit),
 		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
 		cmocka_unit_test(a_macro_is_described_as_rustc_does),

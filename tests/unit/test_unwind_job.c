@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/job.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -161,6 +162,48 @@ static void data_from_a_child_process_is_checked(void **state)
 	assert_fails(fixture("unwind.so"), -EBADMSG);
 }
 
+static uint8_t *to_send;
+static size_t n_to_send;
+
+static void send_prepared(void)
+{
+	int fd = own_pipe();
+
+	for (size_t at = 0; at < n_to_send;) {
+		ssize_t n = write(fd, to_send + at, n_to_send - at);
+
+		if (n <= 0)
+			_exit(EIO);
+		at += (size_t)n;
+	}
+	_exit(0);
+}
+
+/* A stored one would be refused whole each time. */
+static void a_table_is_used_without_what_is_wrong_of_llvm(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	_unwind_table_ struct unwind_table *here = NULL, *there = NULL;
+	struct unwind_parts parts;
+	uint64_t four = htole64(4);
+	_free_ uint8_t *bytes = NULL;
+	size_t len;
+
+	assert_int_equal(unwind_table__of(file, &here), 0);
+	assert_int_equal(unwind_tables__encode(file, &bytes, &len), 0);
+	assert_int_equal(unwind_load__split(bytes, len, &parts), 0);
+	assert_int_equal(parts.llvm_len, 0);
+	assert_true(parts.functions_len >= 4);
+	memcpy(bytes + sizeof(four), &four, sizeof(four));
+	to_send = bytes;
+	n_to_send = UNWIND_LOAD_HEADER + parts.table_len + 4;
+	in_child = send_prepared;
+	assert_int_equal(make(file, &there), 0);
+	assert_null(there->llvm);
+	assert_int_equal(there->functions, here->functions);
+	assert_int_equal(cache_home_count("code-"), 0);
+}
+
 static void send_nothing(void)
 {
 	_exit(0);
@@ -235,6 +278,7 @@ int main(void)
 		TEST(one_can_wait_for_it_with_poll),
 		TEST(a_file_without_a_table_is_an_error),
 		TEST(data_from_a_child_process_is_checked),
+		TEST(a_table_is_used_without_what_is_wrong_of_llvm),
 		TEST(nothing_is_no_table),
 		TEST(a_file_that_is_truncated_meanwhile_is_an_error),
 		TEST(a_file_that_changes_is_not_cached),
