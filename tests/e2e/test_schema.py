@@ -17,7 +17,8 @@ NOT_HERE = re.compile(r"\.incremental(\.|$)|\.(incremental_\w+_ns|loads|loaded|b
                       r"^unsure_results$|^cost\.other_recordings$|"
                       r"^(build\.)?(items|modules)\[\]\.(memory_bytes|sampled_off_ns)$|"
                       r"^build\.(queries|pairs|passes)\[\]\.(best_|sampled_|samples)|"
-                      r"^(groups|items|modules|build\.items)\[\](\.queries\[\])?\.(self_by|best_self_)")
+                      r"^(groups|items|modules|build\.items)\[\](\.queries\[\])?\.(self_by|best_self_)|"
+                      r"^llvm(\.|$)|\.llvm_(error_)?ns$")
 
 
 def paths(value, at=""):

@@ -43,7 +43,8 @@ UNREAD = {
 OF_GUARD = ("kind", "label", "label_slot", "label_of_query", "end_sites", "exact", "problem")
 # Members that differ in the plan of a copy without symbols; the arrays are compared apart.
 # Code that feeds queries is found by the names of functions: without, results that may be fed stay results.
-OTHER = {"file", "build_id", "symbols", "queries", "guards", "steps", "sites", "feeds_problem"}
+# LLVM's library is not beside the copy.
+OTHER = {"file", "build_id", "symbols", "queries", "guards", "steps", "sites", "feeds_problem", "llvm"}
 
 
 def hide_symbols(source, target):

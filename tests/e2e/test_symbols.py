@@ -93,7 +93,7 @@ def test_debug_file(t):
     assert own["symbols"] == "the library" and own["symbols_file"] is None, own["symbols"]
     assert plan["symbols"] == "a debug file, found by the build-id", plan["symbols"]
     assert plan["build_id"] == BUILD_ID.hex(), plan["build_id"]
-    for key in ("file", "build_id", "symbols", "symbols_file"):
+    for key in ("file", "build_id", "symbols", "symbols_file", "llvm"):
         own.pop(key), plan.pop(key)
     assert plan == own
     # The plan was stored, so the debug file is not needed any more.
@@ -111,7 +111,7 @@ def test_compressed_symbols(t, which):
     mini_debug.strip(library, copy)
     own, plan = plan_of(t, library), plan_of(t, copy)
     assert plan["symbols"] == "the library's .gnu_debugdata", plan["symbols"]
-    for key in ("file", "build_id", "symbols", "symbols_file"):
+    for key in ("file", "build_id", "symbols", "symbols_file", "llvm"):
         own.pop(key), plan.pop(key)
     differing = {key for key in own if own[key] != plan[key]}
     assert not differing, differing
@@ -195,7 +195,7 @@ def test_debuginfod(t):
     with debuginfod(files) as (asked, url):
         plan, said = plan_by_server(t, compiler, asking_env(t, url), asked)
     own = plan_of(t, library)
-    for key in ("file", "build_id", "symbols", "symbols_file"):
+    for key in ("file", "build_id", "symbols", "symbols_file", "llvm"):
         own.pop(key), plan.pop(key)
     assert plan == own
     if lab.invoker().pw_uid:

@@ -598,7 +598,7 @@ static void symbols_are_of_one_context(void **state)
 	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
 	copy_names(&all, &lib, "f");
 	images__find(&all, 11)->finished = true;
-	assert_int_equal(images__want_symbol(&all, 11, "f", 7), 0);
+	assert_int_equal(symbols__want(&images__find(&all, 11)->symbols, "f", 7), 0);
 	assert_int_equal(given.n, 0);
 	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
 	assert_int_equal(given.n, 1);
@@ -607,7 +607,7 @@ static void symbols_are_of_one_context(void **state)
 	/* The next context has no such instance. */
 	copy_names(&all, &lib, "g");
 	images__find(&all, 11)->finished = true;
-	assert_int_equal(images__want_symbol(&all, 11, "f", 7), 0);
+	assert_int_equal(symbols__want(&images__find(&all, 11)->symbols, "f", 7), 0);
 	assert_int_equal(images__on_counts(&all, &r, &lib), 0);
 	assert_int_equal(given.n, 1);
 	images__destroy(&all);
