@@ -260,7 +260,7 @@ def test_a_forged_plan_under_sudo_is_not_believed(t):
     assert not watch_while(mapper, profiler)
     said = profiler.stderr.read().decode()
     mapper.end()
-    assert "no symbol table" in said, said
+    assert "is no library of a compiler" in said, said
 
 
 def test_a_forged_plan_with_capabilities_is_not_believed(t):
@@ -309,7 +309,7 @@ def test_a_rustc_that_lies_leads_to_no_compiler(t):
     victim, path, _ = set_trap(t, ATTACKER)
     done = t.run_qprof("plan", os.path.join(t.dir, "trap/lib/librustc_driver-x.so"))
     assert done.returncode != 0 and not done.stdout, done
-    assert "no rustc queries" in done.stderr or "no symbol table" in done.stderr, done.stderr
+    assert "is no library of a compiler" in done.stderr, done.stderr
 
 
 # ---- Files that change -------------------------------------------------------------------------
