@@ -40,8 +40,8 @@ static void other_recordings_have_a_line(void **state)
 {
 	static const char *const lines[] = {
 		"",
-		"- 1 other recording ran at the same time: its probes make compilers slower\n",
-		"- 2 other recordings ran at the same time: their probes make compilers slower\n",
+		"- 1 other recording at the same time: probes make compilers slower\n",
+		"- 2 other recordings at the same time: probes make compilers slower\n",
 	};
 
 	for (size_t n = 0; n < N_OF(lines); n++) {

@@ -32,13 +32,11 @@ bool cost_text_line(FILE *out, const struct cost *c, const char *before)
 
 void cost_text_beside(FILE *out, const struct cost *c, const char *before)
 {
-	bool one = c->n_beside == 1;
-
 	if (c->n_beside)
 		fprintf(out,
-			"%s%" PRIu64 " other recording%s ran at the same time: %s probes make "
-			"compilers slower\n",
-			before, c->n_beside, one ? "" : "s", one ? "its" : "their");
+			"%s%" PRIu64 " other recording%s at the same time: probes make compilers "
+			"slower\n",
+			before, c->n_beside, c->n_beside == 1 ? "" : "s");
 }
 
 static void add_row(struct table *t, const char *name, uint64_t ns, const struct cost *c,
