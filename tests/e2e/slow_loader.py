@@ -118,7 +118,8 @@ def store_plan(t, compiler):
     plan."""
     wait_for_age = lambda: time.time() - os.stat(driver(compiler)).st_ctime > 2.5
     lab.wait_for("its ctime to be old", wait_for_age)
-    assert t.capture([compiler, "-vV"], trace="store.qpt").status == 0
+    # Not by a recording: a version check is over before it is stopped on a busy machine.
+    assert t.run_qprof("plan", driver(compiler)).returncode == 0
 
 
 def driver(compiler):
