@@ -82,7 +82,7 @@ OWNER = (
 )
 ENGINEER = (
     ("Which queries cost most, and how sure is that?", "report --by query --top 10 build",
-     r"^query +count +total +self +\+- +self %( +max)?$", r"^typeck +%s +%s +%s +%s " % (COUNT, TIME, TIME, TIME)),
+     r"^query +count +total +self +\+- +self %( +waiting)?( +max)?$", r"^typeck +%s +%s +%s +%s " % (COUNT, TIME, TIME, TIME)),
     ("In one crate?", "report --by query --crate itertools --top 10 build", r"^query +"),
     ("What is slow in typeck?", "report --query typeck build", r"^typeck +%s " % COUNT,
      r"^ *(?:on-cpu|self) .* +item$", r"^  and %s more items$" % COUNT),

@@ -59,6 +59,9 @@ static void print_works(FILE *out, const struct llvm_totals *t)
 	}
 }
 
+/* Of fewer samples no share is known, and a build of which LLVM is no part needs no line. */
+#define LINE_SAMPLES 5
+
 /* So that the line fits. */
 static double percent_of(const struct sample_sum *part, const struct sample_sum *all)
 {
@@ -72,7 +75,7 @@ void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows)
 	_free_ char *name = NULL;
 	char buf[FORMAT_MAX];
 
-	if (!t->all.n)
+	if (t->all.n < LINE_SAMPLES)
 		return;
 	fprintf(out, "%s%s", lead, format_duration(buf, t->all.value));
 	if (rows->unknown) {
