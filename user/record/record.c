@@ -44,8 +44,8 @@
 /*
  * The pause after a drain that something has woken us for: a loader maps ten libraries within some
  * ms, of any program on the machine, and each of these would wake us. It is short beside the time
- * from a compiler's exec to its mapping, whose records come by two ways: where both wait to be read,
- * the mapping is seen first, and a compiler is stopped that need not be.
+ * from a compiler's exec to its mapping, whose records come by two ways: where both wait to be
+ * read, the mapping is seen first, and a compiler is stopped that need not be.
  */
 #define REST_MS 1
 
