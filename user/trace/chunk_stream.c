@@ -87,8 +87,8 @@ static int decompress(struct chunk_stream *s)
 static bool is_known(uint8_t type)
 {
 	return (type >= QPT_INFO && type <= QPT_DECISIONS) ||
-	       (type >= QPT_LABELS && type <= QPT_FILES) || type == QPT_JOBS ||
-	       type == QPT_RESULTS || type == QPT_LLVM || type == QPT_SYMBOLS;
+	       (type >= QPT_LABELS && type <= QPT_FILES) ||
+	       (type >= QPT_JOBS && type <= QPT_SYMBOLS);
 }
 
 static int unpack(struct chunk_stream *s)

@@ -7,6 +7,7 @@
 #include "trace/sample_codec.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "qprof/trace_format.h"
@@ -180,25 +181,20 @@ static uint8_t *encode_probes(const struct sample_codec *c, uint32_t n, uint8_t 
 	return p;
 }
 
-/* Mostly the next one, or the same as before. */
-static uint8_t *encode_jobs(const struct sample_codec *c, uint32_t n, uint8_t *p)
+/* A number that a sample has at `field` of struct trace_sample. */
+static uint32_t *number_of(const struct sample_codec *c, uint32_t i, size_t field)
 {
-	uint64_t last = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		p = bytes_store_varint(p, bytes_zigzag(c->samples[i].job - last));
-		last = c->samples[i].job;
-	}
-	return p;
+	return (uint32_t *)((char *)&c->samples[i] + field);
 }
 
-static uint8_t *encode_llvm(const struct sample_codec *c, uint32_t n, uint8_t *p)
+/* Numbers of jobs or entries of LLVM: mostly the next one, or the same as before. */
+static uint8_t *encode_numbers(const struct sample_codec *c, uint32_t n, size_t field, uint8_t *p)
 {
 	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		p = bytes_store_varint(p, bytes_zigzag(c->samples[i].llvm - last));
-		last = c->samples[i].llvm;
+		p = bytes_store_varint(p, bytes_zigzag(*number_of(c, i, field) - last));
+		last = *number_of(c, i, field);
 	}
 	return p;
 }
@@ -221,9 +217,9 @@ int sample_codec__encode(struct sample_codec *c, const struct trace_sample *samp
 	if (c->has_probes)
 		p = encode_probes(c, n, p);
 	if (c->has_jobs)
-		p = encode_jobs(c, n, p);
+		p = encode_numbers(c, n, offsetof(struct trace_sample, job), p);
 	if (c->has_llvm)
-		p = encode_llvm(c, n, p);
+		p = encode_numbers(c, n, offsetof(struct trace_sample, llvm), p);
 	out->size = p - out->data;
 	return 0;
 }
@@ -335,30 +331,17 @@ static const char *decode_probes(struct sample_codec *c, struct byte_reader *r, 
 	return NULL;
 }
 
-static const char *decode_jobs(struct sample_codec *c, struct byte_reader *r, uint32_t n,
-			       uint32_t n_jobs)
+/* Each is at most `most`; if not, `why`. */
+static const char *decode_numbers(struct sample_codec *c, struct byte_reader *r, uint32_t n,
+				  size_t field, uint32_t most, const char *why)
 {
-	uint64_t job = 0;
+	uint64_t number = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		job += bytes_unzigzag(byte_reader__varint(r));
-		if (job > n_jobs)
-			return "a sample has a job the file does not hold";
-		c->samples[i].job = (uint32_t)job;
-	}
-	return NULL;
-}
-
-static const char *decode_llvm(struct sample_codec *c, struct byte_reader *r, uint32_t n,
-			       uint32_t n_llvm)
-{
-	uint64_t entry = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		entry += bytes_unzigzag(byte_reader__varint(r));
-		if (entry > n_llvm)
-			return "a sample has an entry of LLVM the file does not hold";
-		c->samples[i].llvm = (uint32_t)entry;
+		number += bytes_unzigzag(byte_reader__varint(r));
+		if (number > most)
+			return why;
+		*number_of(c, i, field) = (uint32_t)number;
 	}
 	return NULL;
 }
@@ -386,9 +369,12 @@ int sample_codec__decode(struct sample_codec *c, const uint8_t *data, size_t siz
 	if (!*why && c->has_probes)
 		*why = decode_probes(c, &r, count, limits->strings);
 	if (!*why && c->has_jobs)
-		*why = decode_jobs(c, &r, count, limits->jobs);
+		*why = decode_numbers(c, &r, count, offsetof(struct trace_sample, job),
+				      limits->jobs, "a sample has a job the file does not hold");
 	if (!*why && c->has_llvm)
-		*why = decode_llvm(c, &r, count, limits->llvm);
+		*why = decode_numbers(c, &r, count, offsetof(struct trace_sample, llvm),
+				      limits->llvm,
+				      "a sample has an entry of LLVM the file does not hold");
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of samples does not fill its chunk";
 	if (*why)
