@@ -75,6 +75,12 @@ def each(*cases):
     return mark
 
 
+def known(compiler):
+    """Environment in which a compiler is known before a command starts it, as cargo's is. Else it is
+    attached to as it maps its library, and is late on a busy machine."""
+    return {"PATH": os.path.dirname(compiler) + ":" + os.environ["PATH"]}
+
+
 def alone_lines(report):
     """The lines of a report or a comparison but those about other recordings: of other tests,
     perhaps."""

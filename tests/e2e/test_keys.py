@@ -380,9 +380,8 @@ def test_instances_of_several_crates(t, toolchain, mode):
     for name, text in (("base", LIBRARY), ("first", PROGRAM % 5), ("second", PROGRAM % 7)):
         t.write(name + ".rs", text)
     rustc = t.toolchain(toolchain).rustc
-    # By PATH the compiler is known before it starts: these compiles are short.
-    path = {"PATH": os.path.dirname(rustc) + ":" + os.environ["PATH"]}
-    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",), path, exact=mode == "exact")
+    run = t.capture(["sh", "-c", BUILD, "sh", rustc, t.dir], ("-q",), lab.known(rustc),
+                    exact=mode == "exact")
     assert run.status == 0, run.stderr.decode()
     made = sum((defined(t, crate) for crate in ("base", "first", "second")), collections.Counter())
     assert set(made) == {"both", "others", "plain", "inlined", "own"}, made

@@ -47,11 +47,9 @@ def start(t, toolchain="stable", before=()):
     out = t.mkdir("run")
     # Else the compiler may run on before its plan is made.
     assert t.run_qprof("plan", t.toolchain(toolchain).rustc).returncode == 0
-    # By PATH the compiler is known before it starts, and is not late on a busy machine.
-    path = os.path.dirname(t.toolchain(toolchain).rustc) + ":" + os.environ["PATH"]
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", SCRIPT, "sh",
                              *before, *rustc_that_hangs(t, toolchain), cwd=out,
-                             env={"PATH": path})
+                             env=lab.known(t.toolchain(toolchain).rustc))
     t.attached(profiler)
     (shell,) = [pid for pid in lab.children(profiler.pid) if lab.name_of(pid) == "sh"]
     (compiler,) = lab.wait_for("the compiler", lambda: lab.children(shell))
