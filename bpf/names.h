@@ -128,7 +128,7 @@ static __always_inline int names_is_late(const struct names_slot *s)
 }
 
 /*
- * What was read may be of memory that was freed, or is too late: the drop of a context first
+ * A read may have met memory that was freed, or may come too late: the drop of a context first
  * removes its entry.
  */
 static __always_inline int names_are_void(struct names_slot *s)

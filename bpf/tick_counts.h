@@ -13,7 +13,7 @@
 
 /* Between two readings of a process. */
 #define TICK_COUNTS_EVERY_NS 50000000ull
-/* What a reading may take in the interrupt, where 0.2 ms is usual. */
+/* The time that a reading may take in the interrupt; 0.2 ms is usual. */
 #define TICK_COUNTS_NS 2000000ull
 
 /* The context that the current thread executes a query in; 0: none. */

@@ -21,7 +21,7 @@
 #define CONTEXT	  (2 * PAGE)
 #define BEGUN	  (CONTEXT - 8)
 
-/* What a thread of a compiler has: target_jobs.c, target_names.c. */
+/* The memory of a compiler's thread: target_jobs.c, target_names.c. */
 extern __thread char *jobs_current;
 extern __thread char *names_globals;
 

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/view.h"
 
+/* Of an interval, recorded or sampled: what it is about, and its times. */
+#define ABOUT_AND_TIMES                                          \
+	"        \"event\": {\"$ref\": \"#/$defs/text\"},\n"     \
+	"        \"key\": {\"$ref\": \"#/$defs/text\"},\n"       \
+	"        \"key_type\": {\"$ref\": \"#/$defs/text\"},\n"  \
+	"        \"file\": {\"type\": \"string\"},\n"            \
+	"        \"line\": {\"$ref\": \"#/$defs/u32\"},\n"       \
+	"        \"call_file\": {\"type\": \"string\"},\n"       \
+	"        \"call_line\": {\"$ref\": \"#/$defs/u32\"},\n"  \
+	"        \"start_ns\": {\"$ref\": \"#/$defs/count\"},\n" \
+	"        \"end_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+
 static const char schema[] =
 	"{\n"
 	"  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
@@ -87,16 +99,7 @@ static const char schema[] =
 	"        \"pid\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"tid\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"query\": {\"type\": \"string\"},\n"
-	"        \"kind\": {\"type\": \"string\"},\n"
-	"        \"event\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"key\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"key_type\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"file\": {\"type\": \"string\"},\n"
-	"        \"line\": {\"$ref\": \"#/$defs/u32\"},\n"
-	"        \"call_file\": {\"type\": \"string\"},\n"
-	"        \"call_line\": {\"$ref\": \"#/$defs/u32\"},\n"
-	"        \"start_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"end_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+	"        \"kind\": {\"type\": \"string\"},\n" ABOUT_AND_TIMES
 	"        \"probe_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"off_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"depth\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 65535},\n"
@@ -124,16 +127,7 @@ static const char schema[] =
 	"        \"pid\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"tid\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"query\": {\"type\": \"string\"},\n"
-	"        \"kind\": {\"const\": \"Query\"},\n"
-	"        \"event\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"key\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"key_type\": {\"$ref\": \"#/$defs/text\"},\n"
-	"        \"file\": {\"type\": \"string\"},\n"
-	"        \"line\": {\"$ref\": \"#/$defs/u32\"},\n"
-	"        \"call_file\": {\"type\": \"string\"},\n"
-	"        \"call_line\": {\"$ref\": \"#/$defs/u32\"},\n"
-	"        \"start_ns\": {\"$ref\": \"#/$defs/count\"},\n"
-	"        \"end_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+	"        \"kind\": {\"const\": \"Query\"},\n" ABOUT_AND_TIMES
 	"        \"depth\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 65535},\n"
 	"        \"job\": {\"$ref\": \"#/$defs/u32\"},\n"
 	"        \"samples\": {\"type\": \"integer\", \"minimum\": 2}\n"
