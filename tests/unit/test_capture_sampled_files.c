@@ -350,8 +350,10 @@ static void a_foreign_user_may_have_so_many_files(void **state)
 	int err[3];
 
 	open_files(BLOCKS, FAKE_FILES_MAX);
-	for (uint64_t i = 1; i <= SAMPLED_PER_USER; i++)
+	for (uint64_t i = 1; i <= SAMPLED_PER_USER; i++) {
 		assert_int_equal(add_pretended(i, foreigner(0)), 0);
+		sampled_files__hold(files, told[n_told - 1]);
+	}
 	output_begin(&o);
 	err[0] = add_pretended(1000, foreigner(0));
 	err[1] = add_pretended(1001, foreigner(0));
@@ -378,14 +380,17 @@ static void foreign_users_leave_half_of_the_numbers(void **state)
 	open_files(BLOCKS, most + 1);
 	while (ino <= most / 2) {
 		assert_int_equal(add_pretended(ino, foreigner((unsigned int)ino)), 0);
+		sampled_files__hold(files, told[n_told - 1]);
 		ino++;
 	}
 	output_begin(&o);
 	err[0] = add_pretended(ino, foreigner((unsigned int)ino));
 	output_end(&o);
 	assert_int_equal(err[0], -EDQUOT);
-	while (ino <= most)
+	while (ino <= most) {
 		assert_int_equal(add_pretended(ino++, getuid()), 0);
+		sampled_files__hold(files, told[n_told - 1]);
+	}
 	assert_int_equal(add_pretended(ino, getuid()), -EDQUOT);
 	close_files();
 }
@@ -465,6 +470,29 @@ static bool is_there(uint64_t ino, uid_t user)
 	_library_file_ struct library_file *file = pretended(ino);
 
 	return sampled_files__find(files, library_file__identity(file), user);
+}
+
+/* A table takes longer than a mapping that is there for a moment. */
+static void files_that_wait_for_a_table_make_room(void **state)
+{
+	const uint64_t n = 3ull * SAMPLED_PER_USER;
+	uint64_t lost;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	for (uint64_t i = 1; i <= n; i++) {
+		uint32_t number;
+
+		assert_int_equal(add_pretended(i, foreigner(0)), 0);
+		number = told[n_told - 1];
+		sampled_files__hold(files, number);
+		sampled_files__release(files, number);
+	}
+	/* None is lost without a word, and the first is being made. */
+	lost = sampled_files__lost(files);
+	assert_int_equal(lost, n - SAMPLED_PER_USER);
+	assert_true(is_there(1, foreigner(0)));
+	assert_true(is_there(n, foreigner(0)));
+	close_files();
 }
 
 /* Each build has macros of its own. All of them have tables, and the toolchain keeps its one. */
@@ -697,6 +725,7 @@ int main(void)
 		WITH_CACHE(files_without_tables_are_counted),
 		WITH_CACHE(the_vdso_has_one_number_and_its_table),
 		WITH_CACHE(a_foreign_user_may_have_so_many_files),
+		WITH_CACHE(files_that_wait_for_a_table_make_room),
 		WITH_CACHE(foreign_users_leave_half_of_the_numbers),
 		WITH_CACHE(foreign_users_leave_room_for_tables),
 		WITH_CACHE(half_of_the_memory_is_for_foreign_users),

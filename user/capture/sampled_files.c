@@ -126,10 +126,15 @@ static uint64_t size_in(const struct sampled_file *s, enum room room)
 	return room == ROOM_NUMBERS ? 1 : s->refused ? 0 : s->bytes;
 }
 
-/* The vdso is always held by somebody. */
+/*
+ * The vdso is always held by somebody. A file that waits for its turn can be removed too: one that
+ * is mapped only for a moment would keep others out on a busy machine.
+ */
 static bool is_removable(const struct sampled_file *s)
 {
-	return s->stage >= SAMPLED_READY && !s->n_holders && s->id.ino;
+	bool is_idle = s->stage >= SAMPLED_READY || s->stage == SAMPLED_QUEUED;
+
+	return is_idle && !s->n_holders && s->id.ino;
 }
 
 /* What a party has, without `but`, and how much of that cannot be removed. */
@@ -224,6 +229,9 @@ static bool remove_file(struct sampled_files *f, uint32_t number)
 
 	if (!s)
 		return false;
+	/* Stacks that were taken while it was mapped end in it. */
+	f->n_lost += s->stage == SAMPLED_QUEUED;
+	library_file__free(s->file);
 	sample_tables__remove(f->tables, number);
 	*s = (struct sampled_file){.stage = SAMPLED_REMOVED};
 	return true;
