@@ -260,6 +260,42 @@ static void a_stored_table_is_there_at_once(void **state)
 }
 
 /* A store keeps few files, so a foreign user could make room there of what others need. */
+static void tables_of_a_new_toolchain_can_be_waited_for(void **state)
+{
+	_library_file_ struct library_file *a = NULL, *b = NULL;
+	uint32_t numbers[2];
+	uint64_t bias;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	a = new_file("a.so");
+	b = new_file("b.so");
+	numbers[0] = add(a, getuid());
+	numbers[1] = add(b, getuid());
+	assert_int_equal(sampled_files__bias(files, numbers[1], 0, 0, &bias), -EAGAIN);
+	sampled_files__await_own(files, 60000000000);
+	assert_true(has_table(numbers[0]));
+	assert_true(has_table(numbers[1]));
+	/* Nothing is waited for. */
+	sampled_files__await_own(files, UINT64_MAX / 2);
+	close_files();
+}
+
+/* Others' files can take as long as they like. */
+static void foreign_tables_are_not_waited_for(void **state)
+{
+	_library_file_ struct library_file *a = NULL;
+	uint64_t bias;
+	uint32_t number;
+
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	a = new_file("a.so");
+	number = add(a, foreigner(0));
+	sampled_files__await_own(files, 0);
+	sampled_files__await_own(files, UINT64_MAX / 2);
+	assert_int_equal(sampled_files__bias(files, number, 0, 0, &bias), -EAGAIN);
+	close_files();
+}
+
 static void tables_of_foreign_files_are_not_stored(void **state)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -720,6 +756,8 @@ int main(void)
 		WITH_CACHE(llvms_library_has_a_layout),
 		WITH_CACHE(a_library_that_is_not_understood_has_none),
 		WITH_CACHE(a_stored_table_is_there_at_once),
+		WITH_CACHE(tables_of_a_new_toolchain_can_be_waited_for),
+		WITH_CACHE(foreign_tables_are_not_waited_for),
 		WITH_CACHE(tables_of_foreign_files_are_not_stored),
 		WITH_CACHE(tables_that_are_being_made_are_stored_at_the_end),
 		WITH_CACHE(files_without_tables_are_counted),

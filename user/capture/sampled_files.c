@@ -473,11 +473,10 @@ static void free_numbers(struct sampled_files *f)
 		sample_tables__end_removals(f->tables);
 }
 
-bool sampled_files__settle(struct sampled_files *f)
+/* Take the tables that are done, and begin others. True: there was one. */
+static bool take_done(struct sampled_files *f)
 {
 	bool more = false;
-
-	free_numbers(f);
 
 	for (uint32_t i = 0; i < f->n && f->n_making; i++) {
 		struct sampled_file *s = f->items[i];
@@ -489,6 +488,33 @@ bool sampled_files__settle(struct sampled_files *f)
 	}
 	begin_queued(f);
 	return more;
+}
+
+bool sampled_files__settle(struct sampled_files *f)
+{
+	free_numbers(f);
+	return take_done(f);
+}
+
+static bool waits_for_own(const struct sampled_files *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		if (!f->items[i]->foreign &&
+		    (f->items[i]->stage == SAMPLED_MAKING || f->items[i]->stage == SAMPLED_QUEUED))
+			return true;
+	return false;
+}
+
+void sampled_files__await_own(struct sampled_files *f, uint64_t most_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + most_ns;
+
+	for (; waits_for_own(f) && now_ns < until_ns; now_ns = clock_ns(CLOCK_MONOTONIC)) {
+		struct pollfd pfd = {.fd = f->epoll, .events = POLLIN};
+
+		poll(&pfd, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+		take_done(f);
+	}
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */

@@ -85,6 +85,12 @@ int sampled_files__fd(const struct sampled_files *f);
  */
 bool sampled_files__settle(struct sampled_files *f);
 
+/*
+ * Wait for the tables of files that are not foreign, for at most so long. For before the first
+ * record, which a table that comes later is too late for.
+ */
+void sampled_files__await_own(struct sampled_files *f, uint64_t most_ns);
+
 /* Files that have no tables: a limit, or an error. */
 uint64_t sampled_files__lost(const struct sampled_files *f);
 

@@ -184,6 +184,12 @@ int sampling__foresee(struct sampling *s, const struct foreseen_files *files)
 	return err;
 }
 
+void sampling__await_foreseen(struct sampling *s, uint64_t most_ns)
+{
+	if (s)
+		sampled_files__await_own(s->files, most_ns);
+}
+
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
 /* A look at a process. */

@@ -33,6 +33,9 @@ int sampling__open(const struct sampling_options *opt, const struct kernel_sampl
 /* Begin the tables of files that no compiler has mapped yet. -ENOMEM, or an error of the sink. */
 int sampling__foresee(struct sampling *s, const struct foreseen_files *files);
 
+/* Wait for these, for at most so long: stacks end in a file whose table is being made. */
+void sampling__await_foreseen(struct sampling *s, uint64_t most_ns);
+
 /* A library of compilers was attached to; or, with NULL, is not any more. */
 void sampling__library(struct sampling *s, uint8_t lib, struct library_file *file);
 

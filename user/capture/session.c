@@ -147,6 +147,9 @@ static void measure_breakpoints(struct session *s)
 /* Else measuring would take longer than they did: overhead.c has a usual cost. */
 #define MANY_TICKS 150
 
+/* For unwind tables of a toolchain that is met for the first time; later ones are stored. */
+#define TABLES_NS 2000000000
+
 static bool has_many_ticks(const struct session *s)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
@@ -395,7 +398,11 @@ int session__add_library(struct session *s, const char *path)
 		foreseen_files__add_toolchain(&foreseen, path);
 	}
 	invoker__return_file_rights(&inv);
-	return err ?: libraries__add(s->libs, file, 0) ?: sampling__foresee(s->sampling, &foreseen);
+	/* Tables of a new toolchain are made while its plan is. */
+	err = err ?: sampling__foresee(s->sampling, &foreseen) ?: libraries__add(s->libs, file, 0);
+	if (!err)
+		sampling__await_foreseen(s->sampling, TABLES_NS);
+	return err;
 }
 
 /* Mappings from before the first followed process are of no use. */
