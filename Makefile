@@ -203,7 +203,6 @@ $(LLVM_CODEC): private OBJ_CFLAGS = \
 	-DLLVM_REVISION=$(firstword $(shell cksum $(LLVM_SRC) | cksum))u
 
 # Files that a source includes as they are; they are not in dependency files.
-$(B)/user/export/svg.o $(S)/user/export/svg.o: user/export/svg.js
 HTML_OBJ := $(B)/user/export/html.o $(S)/user/export/html.o
 $(HTML_OBJ): $(B)/html/page/head.html
 $(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html/page"'

@@ -43,7 +43,7 @@ commands() {
 			"diff --json $trace" "diff --markdown --metric count $trace"; do
 			echo "$view $trace"
 		done
-		for format in perfetto chrome folded svg pprof speedscope counts html jsonl; do
+		for format in perfetto folded pprof speedscope counts html jsonl; do
 			echo "export -f $format -o {} $trace"
 		done
 		echo "export -f measureme -o {} $trace"

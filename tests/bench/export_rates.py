@@ -19,7 +19,7 @@ from targets import Row, print_columns
 
 EVENTS = 1000000
 MANY = 10000000
-FORMATS = ("perfetto", "chrome", "html", "folded", "svg", "pprof", "speedscope", "counts")
+FORMATS = ("perfetto", "html", "folded", "pprof", "speedscope", "counts")
 FRAMES = 40  # half of them zoom in, the others out again
 OPENED = 3  # times; the best counts, because other load only adds time
 

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import xml.etree.ElementTree
 
 from lab import ROOT, Skip
 
@@ -71,13 +70,15 @@ class Slices:
 
     def __init__(self):
         self.sums, self.stacks, self.deepest = sums(), collections.defaultdict(list), 0
+        self.ended = []  # (track, start, end, name, kind, texts by the names of annotations)
 
-    def begin(self, track, at, name, kind):
-        self.stacks[track].append([name, at, 0, kind])
+    def begin(self, track, at, name, kind, texts):
+        self.stacks[track].append([name, at, 0, kind, texts])
         self.deepest = max(self.deepest, len(self.stacks[track]))
 
     def end(self, track, at):
-        name, began, inner, kind = self.stacks[track].pop()
+        name, began, inner, kind, texts = self.stacks[track].pop()
+        self.ended.append((track, began, at, name, kind, texts))
         if kind == NO_CHILD:
             return
         row = self.sums[name]
@@ -175,36 +176,16 @@ class Perfetto:
             elif kind == "TYPE_SLICE_END":
                 slices.end(uuid, at)
             else:
+                texts = {self.keys[a["name_iid"][0]]: self.texts[a["string_value_iid"][0]]
+                         for a in event.get("debug_annotations", ()) if "string_value_iid" in a}
                 slices.begin(uuid, at, self.names[event["name_iid"][0]],
-                             self.categories[event["category_iids"][0]])
+                             self.categories[event["category_iids"][0]], texts)
                 if kind == "TYPE_INSTANT":
                     slices.end(uuid, at)
         return slices
 
     def sums(self):
         return self.slices.done()
-
-
-def chrome_sums(data):
-    """Complete events, nested: of several with the same start, the longest is the outermost."""
-    document = json.loads(data)
-    slices = Slices()
-    events = [e for e in document["traceEvents"] if e["ph"] == "X"]
-
-    def ns(us):
-        return round(us * 1000)
-
-    ends = collections.defaultdict(list)
-    for event in sorted(events, key=lambda e: (ns(e["ts"]), -ns(e["dur"]), e["args"]["depth"])):
-        track, start = (event["pid"], event["tid"]), ns(event["ts"])
-        while ends[track] and ends[track][-1] <= start:
-            slices.end(track, ends[track].pop())
-        slices.begin(track, start, event["name"], event["cat"])
-        ends[track].append(start + ns(event["dur"]))
-    for track, stack in ends.items():
-        while stack:
-            slices.end(track, stack.pop())
-    return slices.done()
 
 
 # ---- Sums --------------------------------------------------------------------------------------
@@ -277,34 +258,6 @@ def speedscope(data):
             for sample, weight in zip(profile["samples"], profile["weights"])
         ]
     return profiles
-
-
-def svg_boxes(data):
-    """[(name, x, width, row)] of a flame graph."""
-    root = xml.etree.ElementTree.fromstring(data)
-    ns = {"s": "http://www.w3.org/2000/svg"}
-    return [
-        (g.get("data-n"), float(g.get("data-x")), float(g.get("data-w")), int(g.get("data-d")))
-        for g in root.iterfind(".//s:g", ns)
-    ]
-
-
-def in_browser(svg, script, directory):
-    """Append a script to the flame graph's own, open it in Chromium, and return the script's text."""
-    page = os.path.join(directory, "page.svg")
-    say = "document.documentElement.setAttribute('data-said', (function () { %s })())" % script
-    with open(page, "w") as f:
-        f.write(svg.decode().replace("</svg>", "<script><![CDATA[%s]]></script></svg>" % say))
-    browser = shutil.which("chromium")
-    if not browser:
-        raise Skip("no chromium")
-    # Root cannot use the sandbox; the page is our own.
-    argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
-            "--user-data-dir=" + os.path.join(directory, "browser"), "file://" + page]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
-    said = re.search(r'data-said="([^"]*)"', done.stdout)
-    assert said, done.stderr[-500:]
-    return said.group(1)
 
 
 def counts(data):

@@ -91,8 +91,6 @@ def test_timelines_add_up(t, *options):
     assert set(perfetto.counters) == {"compilers running", "threads at work"}, perfetto.counters
     assert len(perfetto.notes) == 1 and "paths" in perfetto.notes[0], perfetto.notes
     assert {"Query", "GenericActivity"} <= set(perfetto.categories.values())
-    different = differences(exports.chrome_sums(export(t, trace, "chrome")), truth)
-    assert not different, different
     # Functions of the compiler; crates are named by activities too.
     callers = [x for x in perfetto.texts.values() if "rustc_" in x and "::" in x]
     assert bool(callers) == bool(options), callers[:3]
@@ -144,74 +142,17 @@ def test_counts_are_the_report(t):
     assert [ns for _, _, ns in rows] == sorted((ns for _, _, ns in rows), reverse=True)
 
 
-def test_flame_graph(t):
-    trace = build(t)
-    boxes = exports.svg_boxes(export(t, trace, "svg"))
-    name, x, width, row = boxes[0]
-    assert (x, width, row) == (0, 1, 0), boxes[0]
-    rows = collections.defaultdict(list)
-    for name, x, width, row in boxes:
-        rows[row].append((x, x + width, name))
-    for row, places in rows.items():
-        places.sort()
-        for (_, end, _), (begin, _, _) in zip(places, places[1:]):
-            assert begin >= end - 1e-8, (row, end, begin)
-        # Each box lies on one below it.
-        for begin, end, name in places if row else ():
-            assert any(b <= begin + 1e-8 and end <= e + 1e-8 for b, e, _ in rows[row - 1]), name
-    stacks = list(exports.folded(export(t, trace, "folded")))
-    whole = sum(ns for _, ns in stacks)
-    found = collections.Counter()
-    for frames, ns in stacks:
-        found[frames[0]] += ns
-    for begin, end, name in rows[1]:
-        assert abs((end - begin) - found[name] / whole) < 1e-8, name
-    return "%d boxes, %d rows" % (len(boxes), len(rows))
-
-
-DRIVE = """
-var boxes = Array.from(document.querySelectorAll('g.b')), said = [];
-var box = boxes.find(function (b) { return b.getAttribute('data-n') === 'analysis'; });
-function shown() { return boxes.filter(function (b) { return b.style.display !== 'none'; }).length; }
-function search(text) {
-  window.prompt = function () { return text; };
-  window.dispatchEvent(new KeyboardEvent('keydown', {key: 'F3'}));
-  return document.querySelectorAll('.hit').length + ': ' + document.getElementById('found').textContent;
-}
-var before = shown();
-box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
-said.push(box.querySelector('rect').getAttribute('width'), box.querySelector('text').textContent);
-said.push(boxes[0].classList.contains('below'));
-window.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
-said.push(shown() === before, search('^all compilers$'), search('no such'), search('['), search(''));
-return said.join('; ');
-"""
-
-
-def test_flame_graph_in_a_browser(t):
-    """The flame graph zooms and searches."""
-    said = exports.in_browser(export(t, build(t), "svg"), DRIVE, t.dir)
-    assert said == ("1180; analysis; true; true; 1: 1 found, 100.0 %; 0: 0 found, 0.0 %; "
-                    "0: not a regular expression: [; 0: "), said
-
-
 def test_intervals_beyond_the_size_limit_are_reported(t):
     trace = build(t)
-    for form in ("perfetto", "chrome"):
-        whole = export(t, trace, form)
-        most = len(whole) // 4
-        data = export(t, trace, form, "--max-size", str(most))
-        assert most / 3 < len(data) < most * 1.1, (form, most, len(data))
-        done = t.run_qprof("export", "-f", form, "-o", t.path("x"), "--force", "--max-size",
-                           str(most), trace)
-        assert "intervals are left out, those shorter than" in done.stderr, done.stderr
-        if form == "perfetto":
-            perfetto = exports.Perfetto(data)
-            assert "are left out" in perfetto.notes[1], perfetto.notes
-            perfetto.sums()
-        else:
-            assert "are left out" in exports.json.loads(data)["otherData"]["note"]
-            exports.chrome_sums(data)
+    most = len(export(t, trace, "perfetto")) // 4
+    data = export(t, trace, "perfetto", "--max-size", str(most))
+    assert most / 3 < len(data) < most * 1.1, (most, len(data))
+    done = t.run_qprof("export", "-f", "perfetto", "-o", t.path("x"), "--force", "--max-size",
+                       str(most), trace)
+    assert "intervals are left out, those shorter than" in done.stderr, done.stderr
+    perfetto = exports.Perfetto(data)
+    assert "are left out" in perfetto.notes[1], perfetto.notes
+    perfetto.sums()
 
 
 def test_golden_traces(t):
@@ -219,9 +160,7 @@ def test_golden_traces(t):
     n = 0
     for trace in sorted(glob.glob(os.path.join(ROOT, "tests/golden/good-*.qpt"))):
         exports.Perfetto(export(t, trace, "perfetto")).sums()
-        exports.chrome_sums(export(t, trace, "chrome"))
         exports.speedscope(export(t, trace, "speedscope"))
-        exports.svg_boxes(export(t, trace, "svg"))
         exports.Pprof(export(t, trace, "pprof"))
         list(exports.folded(export(t, trace, "folded")))
         n += 1

@@ -10,6 +10,7 @@ import time
 
 import crates
 import debian_toolchains
+import exports
 from lab import children, each, full_pipe, read_text, wait_for
 
 # A probe reports its interval from its own hit on, and the compiler enters its job a little later:
@@ -154,19 +155,18 @@ def check_intervals(t, trace):
 
 def check_timeline(t, trace, evaluated):
     """Between activities, and marked."""
-    done = t.run_qprof("export", "-f", "chrome", "-o", t.path("timeline.json"), trace)
+    done = t.run_qprof("export", "-f", "perfetto", "-o", t.path("timeline"), trace)
     assert done.returncode == 0 and "queries without probes are by samples" in done.stderr, done
-    with open(t.path("timeline.json"), encoding="utf-8") as f:
-        events = [e for e in json.load(f)["traceEvents"] if e["ph"] == "X"]
+    with open(t.path("timeline"), "rb") as f:
+        slices = exports.Perfetto(f.read()).slices.ended
     by_thread = collections.defaultdict(list)
-    for e in events:
-        assert (e["cat"] == "Query") == (e["args"].get("end") == "sampled"), e
-        start = round(e["ts"] * 1000)
-        by_thread[e["tid"]].append((start, start + round(e["dur"] * 1000)))
+    for track, start, end, _, kind, texts in slices:
+        assert (kind == "Query") == (texts.get("end") == "sampled"), (kind, texts)
+        by_thread[track].append((start, end))
     check_nested(by_thread)
-    kinds = {e["cat"] for e in events}
+    kinds = {kind for _, _, _, _, kind, _ in slices}
     assert {"Query", "GenericActivity"} <= kinds, kinds
-    keys = {e["args"].get("key") for e in events if e["name"] == "eval_to_allocation_raw"}
+    keys = {texts.get("key") for _, _, _, name, _, texts in slices if name == "eval_to_allocation_raw"}
     assert evaluated.keys() <= keys, keys
 
 

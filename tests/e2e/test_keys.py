@@ -422,7 +422,7 @@ def page_blocks(data):
         yield gzip.decompress(base64.b64decode(text))
 
 
-@each("perfetto", "chrome", "html", "folded", "svg", "pprof", "speedscope", "counts")
+@each("perfetto", "html", "folded", "pprof", "speedscope", "counts")
 def test_exports(t, form):
     """Those with single intervals have the paths; the others add up executions of a query."""
     trace, out = recorded(t), t.path("out." + form)
@@ -433,6 +433,6 @@ def test_exports(t, form):
     assert data
     if form == "html":
         data = b"\n".join(page_blocks(data))
-    if form in ("perfetto", "chrome", "html"):
+    if form in ("perfetto", "html"):
         for path in (b"semver::parse::wildcard", b"semver::display::{{impl}}"):
             assert path in data, path

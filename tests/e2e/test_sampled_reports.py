@@ -75,9 +75,6 @@ def test_samples_in_perfetto(t):
     assert waits and any("\n" in text for text in perfetto.texts.values()), waits
     touched = sum(n for _, n in pprof.stacks(1))
     assert perfetto.last[track["uuid"][0]] == touched > 0
-    chrome = json.loads(export(t, trace, "chrome"))
-    values = [e["args"]["bytes"] for e in chrome["traceEvents"] if e["name"] == "memory touched"]
-    assert values == sorted(values) and values[-1] == touched
     return "%d stacks" % len(ours)
 
 

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Libraries without a symbol table: their debug files."""
 
-import contextlib
-import http.server
 import json
 import os
-import shlex
 import shutil
 import struct
-import threading
 import time
 
 import crates
@@ -128,147 +124,19 @@ def test_debug_file_of_another_build(t):
     assert plan_of(t, compiler, root=True)["symbols"] == "the library's code"
 
 
-# ---- debuginfod ----------------------------------------------------------------------------------
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        path = self.server.files.get(self.path)
-        if not path:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(os.path.getsize(path)))
-        self.end_headers()
-        with open(path, "rb") as f:
-            shutil.copyfileobj(f, self.wfile)
-
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def debuginfod(files):
-    """A server of these files, by their paths in its URL: (what was asked for, its URL)."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.files, server.asked = files, []
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.asked, "http://127.0.0.1:%d" % server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-NOBODY = 65534
-REQUEST = "/buildid/%s/debuginfo" % BUILD_ID.hex()
-
-
-def stripped_and_served(t):
-    """A compiler without symbols, its library with them, and the files of a server."""
+def test_the_line_that_installs_a_servers_debug_file(t):
+    """plan prints it for a library without symbols; with the file, its plan has symbols."""
     compiler = fake_toolchain(t, strip_with_build_id)
-    library = driver(os.path.join(t.toolchain().sysroot, "bin/rustc"))
-    served = debug_file_of(t, library, "served", "debuginfo")
-    time.sleep(2.1)  # the plan of a file that was changed just now is not kept
-    return compiler, library, {REQUEST: served}
-
-
-def asking_env(t, url):
-    return t.qprof_env({"DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": t.path("client"),
-                        "XDG_CACHE_HOME": t.mkdir("cache")})
-
-
-def plan_by_server(t, compiler, env, asked):
-    done = t.run_qprof("plan", "--json", "--debuginfod", compiler, env=env)
-    assert done.returncode == 0 and asked == [REQUEST], (done.stderr, asked)
-    plan = json.loads(done.stdout)
-    assert plan["symbols"] == "a debug file from debuginfod", plan["symbols"]
-    return plan, done.stderr
-
-
-def test_debuginfod(t):
-    """The plan with a server's debug file is that of the library with symbols."""
-    t.need_capture()
-    compiler, library, files = stripped_and_served(t)
-    with debuginfod(files) as (asked, url):
-        plan, said = plan_by_server(t, compiler, asking_env(t, url), asked)
-    own = plan_of(t, library)
-    for key in ("file", "build_id", "symbols", "symbols_file", "llvm"):
-        own.pop(key), plan.pop(key)
-    assert plan == own
-    if lab.invoker().pw_uid:
-        assert "only your recordings without root" in said, said
-    else:
-        assert not said, said
-
-
-def test_recordings_ask_no_server(t):
-    """They use the plan that was made with a server's debug file."""
-    t.need_capture()
-    if lab.invoker().pw_uid:
-        raise lab.Skip("recordings with root use the plan of a root login only")
-    compiler, _, files = stripped_and_served(t)
-    with debuginfod(files) as (asked, url):
-        env = asking_env(t, url)
-        plan_by_server(t, compiler, env, asked)
-
-        def counts(rustc, **more):
-            argv = [rustc, *crates.arguments(crates.SHORT, t.mkdir("out"))]
-            run = t.capture(argv, ("-q", "-e", "query-provider"), **more)
-            assert run.status == 0, run.stderr
-            return t.counts(run.trace)
-
-        # Recovered names give the same counts, so only the stored plan shows which one is used.
-        stored = t.run_qprof("plan", "--json", compiler, env=env)
-        assert json.loads(stored.stdout)["symbols"] == "a debug file from debuginfod", stored
-        assert counts(compiler, env=env) == counts(t.rustc)
-        assert asked == [REQUEST], asked
-
-
-def test_debuginfod_for_a_library_of_another_user(t):
-    """The plan is shown, not kept; the command that is printed lets all find the debug file."""
-    if os.geteuid():
-        raise lab.Skip("only root may become another user")
-    compiler, _, files = stripped_and_served(t)
-    home = t.mkdir("home")
-    os.chown(home, NOBODY, NOBODY)
-    as_nobody = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups",
-                 "env", "-u", "XDG_CACHE_HOME", "-u", "SUDO_UID", "-u", "SUDO_GID", "HOME=" + home]
-    with debuginfod(files) as (asked, url):
-        done = t.plain([*as_nobody, "DEBUGINFOD_URLS=" + url, t.qprof, "plan", "--debuginfod", compiler])
-        assert done.status == 0 and asked == [REQUEST], (done, asked)
-    said = done.stderr.decode()
-    assert "the plan was not kept, as the library is not yours" in said, said
-    assert not os.path.exists(os.path.join(home, ".cache/qprof-bpf")), said
-    command = shlex.split(said.partition(": sudo ")[2])
+    served = debug_file_of(t, driver(os.path.join(t.toolchain().sysroot, "bin/rustc")), "served", "debuginfo")
+    said = t.run_qprof("plan", "--json", compiler).stderr
+    line = said.partition("for all recordings: sudo ")[2]
+    assert "/.build-id/%02x/" % BUILD_ID[0] in line, said
+    client = t.write("client/debuginfod-find", '#!/bin/sh\n[ "$*" = "debuginfo %s" ] && echo %s\n'
+                     % (BUILD_ID.hex(), served))
+    os.chmod(client, 0o755)
     t.mkdir("debug")
-    done = t.plain(with_debug_root(t, ["sh", "-ec", '%s; sleep 2.1; exec "$@"' % shlex.join(command), "sh",
-                                       *as_nobody, t.qprof, "plan", "--json", compiler]))
+    script = 'PATH="%s:$PATH"; %s; sleep 2.1; exec "$@"' % (os.path.dirname(client), line.strip())
+    done = t.plain(with_debug_root(t, ["sh", "-ec", script, "sh", t.qprof, "plan", "--json", compiler]),
+                   env=t.qprof_env())
     assert done.status == 0, done
     assert json.loads(done.stdout)["symbols"] == "a debug file, found by the build-id", done
-
-
-def test_debuginfod_errors(t):
-    """Nothing asks a server by itself. Errors of the option name their cause."""
-    compiler = fake_toolchain(t, strip_with_build_id)
-
-    def refused(words, *argv, env, before=()):
-        done = t.plain([*before, t.qprof, "plan", *argv], env=env)
-        assert done.status and words in done.stderr.decode(), (words, done)
-
-    with debuginfod({}) as (asked, url):
-        env = asking_env(t, url)
-        t.plain([t.qprof, "plan", compiler], env=env)
-        assert not asked, asked
-        refused("no server in DEBUGINFOD_URLS has the symbols of", "--debuginfod", compiler, env=env)
-        assert asked == [REQUEST], asked
-        if not os.geteuid():
-            without = 'mount --bind /dev/null "$(ldconfig -p | sed -n "/libdebuginfod.so.1 .*x86-64/s/.* //p")"'
-            refused("cannot load libdebuginfod.so.1", "--debuginfod", compiler, env=env,
-                    before=["unshare", "--mount", "sh", "-ec", without + ' && exec "$@"', "sh"])
-    env["DEBUGINFOD_CACHE_PATH"] = t.path("other")
-    refused("Connection refused", "--debuginfod", compiler, env=env)
-    env.pop("DEBUGINFOD_URLS")
-    refused("no server is named", "--debuginfod", compiler, env=env)

@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 NEEDED_FIELDS = {"SPDXID", "name", "downloadLocation", "licenseDeclared"}
-# Libraries that the program loads when it needs them.
-LATER = {"libcurl.so.4", "libdebuginfod.so.1"}
+# The library that the program loads when it needs it.
+LATER = {"libcurl.so.4"}
 # A text of each library that is inside a program without symbols.
 TEXTS = {"libbpf-dev": b"libbpf: ", "libcapstone-dev": b"vpclmulqdq", "libzstd-dev": b"Unsupported frame parameter",
          "libdw-dev": b".debug_str_offsets", "zlib1g-dev": b"inflate 1.", "libncurses-dev": b"TERMINFO_DIRS",

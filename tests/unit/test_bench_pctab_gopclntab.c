@@ -183,7 +183,7 @@ static void damaged_functions_are_reported(void **state)
 /* Read all tables from a copy of exactly `size` bytes, so that an overrun is found. */
 static void read_all(const uint8_t *bytes, size_t size, bool big_endian)
 {
-	_free_ uint8_t *exact = pctabs_copy(bytes, size, 0, 0);
+	_free_ uint8_t *exact = pctabs_copy(bytes, size);
 	_pctab_runs_ struct pctab_runs r = {};
 	struct gopclntab_function f;
 	struct gopclntab t;

@@ -3,19 +3,16 @@
  * Names in a trace are other people's: no output that may reach a terminal passes on what the
  * terminal would act on, nor bytes that are no UTF-8.
  */
-#include "cli/cmd.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 #include "test.h"
+#include "../fixtures/command_line.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "base/array.h"
 #include "base/format.h"
-#include "options/command.h"
 #include "options/exit_code.h"
-#include "options/parse.h"
 #include "trace/writer.h"
 
 /* Each name begins so, and goes on with all that is unsafe. */
@@ -201,27 +198,6 @@ static char **split(const char *line, char *copy, size_t size)
 	return argv;
 }
 
-static int run(const char *line)
-{
-	_cli_ struct cli cli = {};
-	char copy[512], **argv = split(line, copy, sizeof(copy));
-	int argc = 0;
-
-	while (argv[argc])
-		argc++;
-	assert_int_equal(cli_parse(argc, argv, &cli), 0);
-	switch (cli.command) {
-#define CASE(id, name) \
-	case CLI_##id: \
-		return cmd_##name(&cli.name);
-		CLI_COMMANDS(CASE)
-#undef CASE
-	case CLI_N_COMMANDS:
-		break;
-	}
-	return -1;
-}
-
 static unsigned int n_faults;
 
 #define FAULT(...) (n_faults++, print_error(__VA_ARGS__))
@@ -252,7 +228,6 @@ static void nothing_unsafe_is_printed(void **state)
 	static const struct {
 		const char *line;
 		bool nameless; /* prints no name */
-		bool tabs;
 		const char *file;
 	} all[] = {
 		{.line = "report --by build TRACE"},
@@ -285,10 +260,8 @@ static void nothing_unsafe_is_printed(void **state)
 		{.line = "diff --markdown TRACE OTHER", .nameless = true},
 		{.line = "dump TRACE"},
 		{.line = "verify TRACE", .nameless = true},
-		{.line = "export -f chrome -o - TRACE"},
 		{.line = "export -f folded -o - TRACE"},
 		{.line = "export -f folded --functions -o - TRACE"},
-		{.line = "export -f svg -o - TRACE", .tabs = true},
 		{.line = "export -f speedscope -o - TRACE"},
 		{.line = "export -f counts -o - TRACE"},
 		{.line = "export -f jsonl -o - TRACE"},
@@ -313,12 +286,13 @@ static void nothing_unsafe_is_printed(void **state)
 
 	for (size_t i = 0; i < N_OF(all); i++) {
 		_output_ struct output o = {};
+		char copy[512];
 		int status;
 
 		output_begin(&o);
-		status = run(all[i].line);
+		status = command_line_run(split(all[i].line, copy, sizeof(copy)));
 		output_end(&o);
-		check_safe(all[i].line, o.text[0], all[i].tabs);
+		check_safe(all[i].line, o.text[0], false);
 		check_safe(all[i].line, o.text[1], false);
 		if (status != EXIT_CODE_OK)
 			FAULT("%s: status %d: %s\n", all[i].line, status, o.text[1]);

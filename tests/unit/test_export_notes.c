@@ -100,8 +100,7 @@ static char *export_cut(export_fn export, size_t *size)
 /* The reader of an exported file has not seen the messages of the exporter. */
 static void files_say_that_the_trace_was_not_whole(void **state)
 {
-	static const export_fn formats[] = {export_perfetto, export_chrome, export_speedscope,
-					    export_svg, export_pprof};
+	static const export_fn formats[] = {export_perfetto, export_speedscope, export_pprof};
 	static const char said[] = "the trace is not whole (cut short ";
 
 	for (size_t i = 0; i < N_OF(formats); i++) {

@@ -324,17 +324,21 @@ static void export_has_a_format_and_a_place(void **state)
 	assert_true(cli.export.waits);
 	refuse("qprof-bpf export --functions t.qpt", "are for stacks");
 	refuse("qprof-bpf export -f html --memory t.qpt", "html has all samples");
-	refuse("qprof-bpf export -f svg --functions --memory t.qpt", "exclude each other");
-	refuse("qprof-bpf export -f svg --functions --keys t.qpt", "no keys and no items");
-	refuse("qprof-bpf export -f svg --waits --by item t.qpt", "no keys and no items");
-	parse("qprof-bpf export -f svg --raw -o - t.qpt");
-	assert_int_equal(cli.export.format, CLI_FORMAT_SVG);
+	refuse("qprof-bpf export -f folded --functions --memory t.qpt", "exclude each other");
+	refuse("qprof-bpf export -f folded --functions --keys t.qpt", "no keys and no items");
+	refuse("qprof-bpf export -f folded --waits --by item t.qpt", "no keys and no items");
+	parse("qprof-bpf export -f folded --raw -o - t.qpt");
+	assert_int_equal(cli.export.format, CLI_FORMAT_FOLDED);
 	assert_string_equal(cli.export.output, "-");
 	assert_true(cli.export.raw);
 	assert_int_equal(cli.export.max_bytes, 512 << 20);
 	parse("qprof-bpf export -f counts --max-size 0 t.qpt");
 	assert_int_equal(cli.export.format, CLI_FORMAT_COUNTS);
 	assert_int_equal(cli.export.max_bytes, 0);
+	refuse("qprof-bpf export -f svg t.qpt", "--format svg is gone: -f html has flame graphs");
+	refuse("qprof-bpf export --format=chrome t.qpt",
+	       "--format chrome is gone: ui.perfetto.dev");
+	refuse("qprof-bpf plan --debuginfod", "--debuginfod is gone: plan prints the line");
 	refuse("qprof-bpf export -f png t.qpt", "--format 'png' is not one of measureme|perfetto|");
 	refuse("qprof-bpf export a b", "unexpected 'b'");
 	parse("qprof-bpf export -f pprof --keys t.qpt");

@@ -20,7 +20,7 @@ static void assert_comes_back(const struct pctab_runs *r, unsigned int shift,
 	struct pctab_linear t;
 
 	assert_int_equal(pctab_linear__encode(&b, r, shift), 0);
-	exact = pctabs_copy(b.data, b.size, 0, 0);
+	exact = pctabs_copy(b.data, b.size);
 	t = table_of(exact, b.size, r);
 	assert_int_equal(pctab_linear__decode(&t, shift, &back, stats), 0);
 	assert_true(pctabs_equal(r, &back));
@@ -197,7 +197,7 @@ static void tables_are_appended(void **state)
 
 static int decode(const char *bytes, size_t size, uint32_t length, unsigned int shift)
 {
-	_free_ uint8_t *exact = pctabs_copy((const uint8_t *)bytes, size, 0, 0);
+	_free_ uint8_t *exact = pctabs_copy((const uint8_t *)bytes, size);
 	struct pctab_linear t = {exact, (uint32_t)size, length};
 	_pctab_runs_ struct pctab_runs r = {};
 

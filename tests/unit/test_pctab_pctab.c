@@ -46,40 +46,13 @@ static void invalid_runs_are_refused(void **state)
 	assert_int_equal(pctab_runs__check(&r, 0), -EINVAL);
 }
 
-static void assert_padded(const struct pctab_buffer *b)
-{
-	assert_true(b->capacity - b->size >= PCTAB_PADDING);
-	for (size_t i = b->size; i < b->capacity; i++)
-		assert_int_equal(b->data[i], 0);
-}
-
-static void zeroes_follow_what_was_appended(void **state)
-{
-	_pctab_buffer_ struct pctab_buffer b = {};
-	uint8_t bytes[100];
-
-	memset(bytes, 0xff, sizeof(bytes));
-	assert_int_equal(pctab_buffer__append(&b, NULL, 0), 0);
-	assert_padded(&b);
-	for (size_t size = 0; size < sizeof(bytes); size++) {
-		assert_int_equal(pctab_buffer__append(&b, bytes, size), 0);
-		assert_padded(&b);
-	}
-	pctab_buffer__truncate(&b, 7);
-	assert_int_equal(b.size, 7);
-	assert_padded(&b);
-	assert_int_equal(b.data[6], 0xff);
-	pctab_buffer__truncate(&b, 8);
-	assert_int_equal(b.size, 7);
-}
-
 static void too_much_is_refused(void **state)
 {
 	_pctab_buffer_ struct pctab_buffer b = {};
 
 	assert_int_equal(pctab_buffer__append(&b, "x", 1), 0);
 	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX), -ENOMEM);
-	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX - PCTAB_PADDING), -ENOMEM);
+	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX - 1), -ENOMEM);
 	assert_int_equal(b.size, 1);
 	assert_int_equal(b.data[0], 'x');
 }
@@ -90,7 +63,6 @@ int main(void)
 		cmocka_unit_test(runs_of_the_same_value_become_one),
 		cmocka_unit_test(ends_only_rise),
 		cmocka_unit_test(invalid_runs_are_refused),
-		cmocka_unit_test(zeroes_follow_what_was_appended),
 		cmocka_unit_test(too_much_is_refused),
 	};
 

@@ -70,7 +70,7 @@ static void any_table_comes_back(void **state)
 			      1 + (uint32_t)rng_below(&rng, 300), shift);
 		assert_int_equal(pctab_varint__encode(&b, &r, shift), 0);
 		/* No padding follows. */
-		exact = pctabs_copy(b.data, b.size, 0, 0);
+		exact = pctabs_copy(b.data, b.size);
 		assert_int_equal(pctab_varint__decode(exact, b.size, shift, &back, &used), 0);
 		assert_int_equal(used, b.size);
 		assert_true(pctabs_equal(&r, &back));
@@ -94,7 +94,7 @@ static void a_table_ends_itself(void **state)
 
 static void assert_damaged(const char *bytes, size_t size, unsigned int quantum_shift)
 {
-	_free_ uint8_t *exact = pctabs_copy((const uint8_t *)bytes, size, 0, 0);
+	_free_ uint8_t *exact = pctabs_copy((const uint8_t *)bytes, size);
 	_pctab_runs_ struct pctab_runs r = {};
 
 	assert_int_equal(pctab_varint__decode(exact, size, quantum_shift, &r, NULL), -EBADMSG);
@@ -123,7 +123,7 @@ static void damage_is_an_error(void **state)
 /* A look-up in any bytes returns a value or an error, and reads no other bytes. */
 static void look_at(const uint8_t *bytes, size_t size, unsigned int shift, uint32_t pcs)
 {
-	_free_ uint8_t *exact = pctabs_copy(bytes, size, 0, 0);
+	_free_ uint8_t *exact = pctabs_copy(bytes, size);
 	_pctab_runs_ struct pctab_runs r = {};
 	bool sound = !pctab_varint__decode(exact, size, shift, &r, NULL);
 	uint32_t run = 0;

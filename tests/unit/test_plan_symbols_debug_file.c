@@ -20,12 +20,12 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct debug_file *found(const char *name, const char *downloaded)
+static struct debug_file *found(const char *name)
 {
 	_library_file_ struct library_file *file = NULL;
 
 	assert_int_equal(library_file__open(fixture(name), &file), 0);
-	return debug_file__find(file, downloaded);
+	return debug_file__find(file);
 }
 
 static void copy(const char *from, const char *to)
@@ -53,14 +53,14 @@ static const char *build_id_path(const char *name)
 
 static void assert_none(const char *name)
 {
-	_debug_file_ struct debug_file *d = found(name, NULL);
+	_debug_file_ struct debug_file *d = found(name);
 
 	assert_null(d);
 }
 
 static void assert_found(const char *name, enum symbol_source source, const char *path)
 {
-	_debug_file_ struct debug_file *d = found(name, NULL);
+	_debug_file_ struct debug_file *d = found(name);
 
 	assert_non_null(d);
 	assert_int_equal(d->source, source);
@@ -125,18 +125,6 @@ static void compressed_symbols_are_the_librarys(void **state)
 	assert_found("driver_compressed.so", SYMBOLS_OF_DEBUGDATA, path);
 }
 
-static void what_was_downloaded_comes_first(void **state)
-{
-	char path[512];
-	_debug_file_ struct debug_file *d = NULL;
-
-	snprintf(path, sizeof(path), "%s", fixture("driver.debug"));
-	d = found("driver_stripped.so", path);
-	assert_non_null(d);
-	assert_int_equal(d->source, SYMBOLS_OF_SERVER);
-	assert_null(found("driver_stripped.so", "/nowhere"));
-}
-
 /* Only root can give a file to another user. */
 static void a_file_of_another_user_is_not_used(void **state)
 {
@@ -181,7 +169,6 @@ int main(void)
 		cmocka_unit_test(a_file_is_found_by_the_build_id),
 		cmocka_unit_test(a_file_is_found_by_its_name),
 		cmocka_unit_test(compressed_symbols_are_the_librarys),
-		cmocka_unit_test(what_was_downloaded_comes_first),
 		cmocka_unit_test(a_file_of_another_user_is_not_used),
 		cmocka_unit_test(a_file_that_just_changed_is_not_used),
 		cmocka_unit_test(nothing_is_nothing_to_free),

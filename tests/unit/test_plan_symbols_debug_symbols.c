@@ -22,7 +22,7 @@ static struct plan *plan_of(const char *name)
 	struct plan *plan;
 
 	assert_int_equal(library_file__open(fixture(name), &file), 0);
-	debug = debug_file__find(file, NULL);
+	debug = debug_file__find(file);
 	assert_int_equal(plan__build(file, debug, &plan), 0);
 	return plan;
 }
@@ -82,7 +82,7 @@ static void damaged_symbols_do_no_harm(void **state)
 		fd = elf_builder_memfd(bytes, len);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		assert_int_equal(library_file__open(path, &file), 0);
-		debug = debug_file__find(file, NULL);
+		debug = debug_file__find(file);
 		diag_hold_errors(hidden, sizeof(hidden));
 		if (!debug_symbols__map(file, debug, &img, &source)) {
 			const struct elf_symbol *syms;
@@ -145,7 +145,7 @@ static void a_name_that_the_table_does_not_end_is_none(void **state)
 	assert_int_equal(fwrite(bytes, 1, len, f), len);
 	fclose(f);
 	assert_int_equal(library_file__open(fixture("driver_linked.so"), &file), 0);
-	debug = debug_file__find(file, NULL);
+	debug = debug_file__find(file);
 	assert_non_null(debug);
 	assert_int_equal(debug_symbols__map(file, debug, &img, &source), 0);
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
@@ -194,7 +194,7 @@ static int map_compressed(uint32_t locals)
 
 	make_compressed(locals);
 	assert_int_equal(library_file__open(fixture("old_compressed.so"), &file), 0);
-	debug = debug_file__find(file, NULL);
+	debug = debug_file__find(file);
 	assert_int_equal(debug_symbols__map(file, debug, &img, &source), 0);
 	assert_int_equal(source, SYMBOLS_OF_DEBUGDATA);
 	return elf_image__symbols(img, &syms, &n);

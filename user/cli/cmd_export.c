@@ -79,31 +79,25 @@ static void print_sums(const struct cli_export_options *o, const struct measurem
 
 struct format {
 	int (*write)(struct export_job *job);
-	bool limited;	     /* --max-size leaves intervals out */
-	const char *thing;   /* the name of the counted items */
-	const char *several; /* its plural ending */
-	const char *viewer;  /* how to open the file, ready to be copied; %s is the file */
+	bool limited;	    /* --max-size leaves intervals out */
+	const char *thing;  /* the name of a counted item */
+	const char *viewer; /* how to open the file, ready to be copied; %s is the file */
 };
 
 /* By enum cli_format; measureme is a directory. */
 static const struct format formats[] = {
-	[CLI_FORMAT_HTML] = {export_html, true, "interval", "s", "open %s in a browser"},
-	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "s",
-			       "read %s with any editor or sheet"},
-	[CLI_FORMAT_JSONL] = {export_jsonl, false, "row", "s",
+	[CLI_FORMAT_HTML] = {export_html, true, "interval", "open %s in a browser"},
+	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "read %s with any editor or sheet"},
+	[CLI_FORMAT_JSONL] = {export_jsonl, false, "row",
 			      "read %s with any database, or add it with \"qprof-bpf history "
 			      "merge\""},
-	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval", "s",
+	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval",
 				 "open %s in ui.perfetto.dev, which keeps it in your browser"},
-	[CLI_FORMAT_CHROME] = {export_chrome, true, "interval", "s",
-			       "open %s in ui.perfetto.dev or chrome://tracing, which keep it in "
-			       "your browser"},
-	[CLI_FORMAT_FOLDED] = {export_folded, false, "stack", "s",
+	[CLI_FORMAT_FOLDED] = {export_folded, false, "stack",
 			       "draw %s with inferno-flamegraph or flamegraph.pl --countname ns"},
-	[CLI_FORMAT_SVG] = {export_svg, false, "box", "es", "open %s in a browser"},
-	[CLI_FORMAT_PPROF] = {export_pprof, false, "stack", "s",
+	[CLI_FORMAT_PPROF] = {export_pprof, false, "stack",
 			      "look at it with: go tool pprof -http=localhost: %s"},
-	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stack", "s",
+	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stack",
 				   "open %s in www.speedscope.app, which keeps it in your browser, "
 				   "or with the speedscope of npm"},
 };
@@ -248,7 +242,7 @@ static void print_written(const struct cli_export_options *o, const struct expor
 	const char *file = is_stdout(o) ? "FILE" : o->output, *viewer = f->viewer;
 
 	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
-		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
+		  job->written == 1 ? "" : "s", is_stdout(o) ? "standard output" : o->output,
 		  format_bytes(size, out__size(job->out)));
 	if (job->cpu_by_samples)
 		diag_info("seconds are CPU time by samples, 0 where none was; a count of 0 is not "
@@ -321,8 +315,8 @@ static int write_file(const struct cli_export_options *o, struct export_job *job
 
 static bool is_of_stacks(const struct cli_export_options *o)
 {
-	return o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
-	       o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
+	return o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_PPROF ||
+	       o->format == CLI_FORMAT_SPEEDSCOPE;
 }
 
 static uint8_t cause_asked_for(const struct cli_export_options *o)
@@ -438,7 +432,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r,
 		.wall = o->wall,
 		.by_item = o->by == CLI_EXPORT_BY_ITEM,
 		.chosen = process_filter__is_set(filter->of),
-		.short_names = o->format == CLI_FORMAT_SVG || o->format == CLI_FORMAT_HTML,
+		.short_names = o->format == CLI_FORMAT_HTML,
 	};
 
 	if (choose_cause(o, r, &job.cause))
@@ -475,10 +469,10 @@ static void warn_missing(const struct cli_export_options *o, struct trace_reader
 	if (o->by == CLI_EXPORT_BY_ITEM && s.spans && !s.mapped)
 		diag_warn("%s does not say what its queries were about: no stack has an item",
 			  o->file);
-	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_CHROME ||
-			  o->format == CLI_FORMAT_COUNTS || o->format == CLI_FORMAT_JSONL))
+	if (s.samples && (o->format == CLI_FORMAT_MEASUREME || o->format == CLI_FORMAT_COUNTS ||
+			  o->format == CLI_FORMAT_JSONL))
 		diag_warn("the stacks of %s have no place in this format: html, perfetto, folded, "
-			  "svg, pprof and speedscope have one",
+			  "pprof and speedscope have one",
 			  o->file);
 	if (export_note(&job, NOTE_LOST, note))
 		diag_warn("%s; what is left was exported", note);

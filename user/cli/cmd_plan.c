@@ -1,61 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <string.h>
-#include <unistd.h>
 
 #include "base/diag.h"
+#include "base/format.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "cli/find_library.h"
 #include "cli/plan_file.h"
 #include "cli/plan_llvm.h"
-#include "plan/cache.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
 #include "plan/symbols/debug_file.h"
-#include "plan/symbols/debuginfod.h"
 #include "view/plan_view.h"
 
-static const char *who_uses_it(const struct library_identity *id)
-{
-	if (!id->lasting)
-		return "the plan was not kept, as the library was changed just now, or lies where "
-		       "users can choose a file's times";
-	return id->uid == geteuid() ? "only your recordings without root use this plan"
-				    : "the plan was not kept, as the library is not yours";
-}
-
-/* A recording asks no server, and root uses no plan that a user has made. */
-static void say_what_recordings_need(const struct library_identity *id, const struct plan *plan,
-				     const char *debug_file)
+/* A debug file may be on a server, which only its user asks: no compile waits for a server. */
+static void say_what_has_symbols(const struct plan *plan)
 {
 	_free_ char *place = debug_file__place(plan->build_id, plan->build_id_len);
-	_plan_ struct plan *kept = NULL;
-	bool by_root = false;
+	char hex[2 * PLAN_BUILD_ID_MAX + 1];
 
-	if (place && (plan_cache__load(id, &by_root, &kept) || !by_root ||
-		      kept->symbols == SYMBOLS_RECOVERED))
-		diag_info("%s; for all recordings install its debug file: sudo install -D -m 644 "
-			  "%s %s",
-			  who_uses_it(id), debug_file, place);
-}
-
-static int make_with_download(struct library_file *file, struct plan **out)
-{
-	_free_ char *path = NULL;
-	int err = debuginfod__fetch(file, &path) ?: plan__make(file, path, out);
-
-	if (!err && path)
-		say_what_recordings_need(library_file__identity(file), *out, path);
-	return err;
+	if (plan->symbols != SYMBOLS_RECOVERED || !plan->build_id_len || !place)
+		return;
+	format_hex(hex, plan->build_id, plan->build_id_len);
+	diag_info("%s has no symbols; to install those of a debuginfod server for all recordings: "
+		  "sudo install -D -m 644 \"$(debuginfod-find debuginfo %s)\" %s",
+		  plan->path, hex, place);
 }
 
 static int make(const struct cli_plan_options *o, struct library_file *file, struct plan **out)
 {
 	if (o->import)
 		return plan_file__import(file, o->import, out);
-	if (o->debuginfod)
-		return make_with_download(file, out);
-	return o->no_cache ? plan__make(file, NULL, out) : plan__load(file, out);
+	return o->no_cache ? plan__make(file, out) : plan__load(file, out);
 }
 
 int cmd_plan(const struct cli_plan_options *o)
@@ -73,6 +49,7 @@ int cmd_plan(const struct cli_plan_options *o)
 		return EXIT_CODE_FAILURE;
 	if (make(o, file, &plan) || (o->output && plan_file__write(file, plan, o->output)))
 		return EXIT_CODE_FAILURE;
+	say_what_has_symbols(plan);
 	plan_llvm__find(path, !o->no_cache, &llvm);
 	if (o->json)
 		err = plan_json(stdout, plan, &llvm);

@@ -2,9 +2,9 @@
 /*
  * One export of a trace into one stream, in any format. docs/export.md describes the formats.
  *
- * There are two families. A *timeline* (perfetto, chrome) shows every interval, with the raw times
- * that the trace holds. A *sum* (counts, folded, svg, pprof, speedscope) subtracts probe costs, as
- * a report does: its self times add up to those of `report`, or with `raw` to those of `report
+ * There are two families. A *timeline* (perfetto, html) shows every interval, with the raw times
+ * that the trace holds. A *sum* (counts, folded, pprof, speedscope) subtracts probe costs, as a
+ * report does: its self times add up to those of `report`, or with `raw` to those of `report
  * --raw`.
  */
 #ifndef QPROF_EXPORT_JOB_H
@@ -65,9 +65,7 @@ int export_html(struct export_job *job);
 int export_counts(struct export_job *job);
 int export_jsonl(struct export_job *job); /* -ENODATA: no crate was compiled */
 int export_perfetto(struct export_job *job);
-int export_chrome(struct export_job *job);
 int export_folded(struct export_job *job);
-int export_svg(struct export_job *job);
 int export_pprof(struct export_job *job);
 int export_speedscope(struct export_job *job);
 

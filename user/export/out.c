@@ -84,28 +84,16 @@ void out__number(struct out *o, uint64_t n)
 	out__bytes(o, p, digits + NUMBER_MAX - p);
 }
 
-void out__microseconds(struct out *o, uint64_t ns)
-{
-	unsigned int rest = ns % 1000;
-	const char fraction[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-				 (char)('0' + rest % 10)};
-
-	out__number(o, ns / 1000);
-	out__bytes(o, fraction, sizeof(fraction));
-}
-
-/* The replacement of a character in a format; NULL: the character itself. */
-typedef const char *(*escape_fn)(uint32_t cp, char scratch[FORMAT_ESCAPE]);
-
-static void put_escaped(struct out *o, const char *text, escape_fn escape)
+void out__json(struct out *o, const char *text)
 {
 	const char *clean = text;
 	char scratch[FORMAT_ESCAPE];
 	uint32_t cp;
 
+	out__bytes(o, "\"", 1);
 	while (*text) {
 		size_t len = format_utf8(text, &cp);
-		const char *other = len ? escape(cp, scratch) : REPLACEMENT;
+		const char *other = len ? format_json_escape(cp, scratch) : REPLACEMENT;
 
 		len = len ?: 1;
 		if (other) {
@@ -116,40 +104,7 @@ static void put_escaped(struct out *o, const char *text, escape_fn escape)
 		text += len;
 	}
 	out__bytes(o, clean, text - clean);
-}
-
-void out__json(struct out *o, const char *text)
-{
 	out__bytes(o, "\"", 1);
-	put_escaped(o, text, format_json_escape);
-	out__bytes(o, "\"", 1);
-}
-
-static const char *escape_xml(uint32_t cp, char scratch[FORMAT_ESCAPE])
-{
-	(void)scratch;
-	switch (cp) {
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '&':
-		return "&amp;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	case 0xfffe:
-	case 0xffff:
-		return REPLACEMENT;
-	default:
-		return format_is_unsafe(cp) ? REPLACEMENT : NULL;
-	}
-}
-
-void out__xml(struct out *o, const char *text)
-{
-	put_escaped(o, text, escape_xml);
 }
 
 void out__plain(struct out *o, const char *text, const char *stops, char substitute)

@@ -32,15 +32,8 @@ void out__bytes(struct out *o, const void *data, size_t size);
 void out__text(struct out *o, const char *text);
 void out__number(struct out *o, uint64_t n);
 
-/* Nanoseconds as microseconds, exact: "1234.567". */
-void out__microseconds(struct out *o, uint64_t ns);
-
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD (format_json_escape()). */
 void out__json(struct out *o, const char *text);
-
-/* Text for XML elements and attributes. Characters that XML forbids, or that are unsafe
- * (format_is_unsafe()), become U+FFFD. */
-void out__xml(struct out *o, const char *text);
 
 /*
  * UTF-8 text. Invalid bytes become U+FFFD. All unsafe characters, line ends among them, and

@@ -14,15 +14,14 @@ static const struct cli_option options[] = {
 		.arg = "FORMAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(export.format),
-		.choices =
-			"measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html|jsonl",
+		.choices = "measureme|perfetto|folded|pprof|speedscope|counts|html|jsonl",
 		.initial = "measureme",
 		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
 			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
-			"like. perfetto, chrome: every interval on a time axis, as a Perfetto "
-			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
-			"their stacks, as folded lines, a flame graph for a browser, a profile "
-			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
+			"like. perfetto: every interval on a time axis. folded, pprof, "
+			"speedscope: executions merged by their stacks, as folded lines, a "
+			"profile for go tool pprof, or JSON. counts: a line "
+			"\"query,count,seconds\" for "
 			"each query. html: one page with all of it: a summary, the timeline, the "
 			"trace of queries, tables and a flame graph; any browser opens it, "
 			"offline. jsonl: the rows that a history keeps of a build, as JSON lines.",
@@ -49,13 +48,13 @@ static const struct cli_option options[] = {
 		.kind = CLI_FLAG,
 		.offset = AT(export.raw),
 		.help = "Keep the time that the probes took in the times, as report --raw "
-			"does. perfetto, chrome and measureme always do.",
+			"does. perfetto and measureme always do.",
 	},
 	{
 		.name = "keys",
 		.kind = CLI_FLAG,
 		.offset = AT(export.keys),
-		.help = "With folded, svg, pprof and speedscope: say what each query was about, "
+		.help = "With folded, pprof and speedscope: say what each query was about, "
 			"as in typeck(app::main), so that stacks differ by it. The other "
 			"formats but counts and jsonl always do.",
 	},
@@ -66,7 +65,7 @@ static const struct cli_option options[] = {
 		.offset = AT(export.by),
 		.choices = "query|item",
 		.initial = "query",
-		.help = "With folded, svg, pprof and speedscope: what lies on what. By query: "
+		.help = "With folded, pprof and speedscope: what lies on what. By query: "
 			"queries on their callers. By item: the crate, the modules and impls in "
 			"it, the function or type, and the queries about it, with the times of "
 			"report --by item.",
@@ -75,7 +74,7 @@ static const struct cli_option options[] = {
 		.name = "wall",
 		.kind = CLI_FLAG,
 		.offset = AT(export.wall),
-		.help = "With folded and svg: the time off the CPU counts as well, such as that of "
+		.help = "With folded: the time off the CPU counts as well, such as that of "
 			"waiting for LLVM; without this option, CPU time alone. pprof and "
 			"speedscope hold both, and show the wall time first.",
 	},
@@ -83,7 +82,7 @@ static const struct cli_option options[] = {
 		.name = "functions",
 		.kind = CLI_FLAG,
 		.offset = AT(export.functions),
-		.help = "With folded, svg, pprof and speedscope: stacks of the compiler's native "
+		.help = "With folded, pprof and speedscope: stacks of the compiler's native "
 			"functions, with the queries between them, by the samples of a recording "
 			"with --sample. A trace that has samples and no interval is exported so "
 			"without this option. html has them beside the intervals.",
@@ -108,7 +107,7 @@ static const struct cli_option options[] = {
 		.kind = CLI_SIZE,
 		.offset = AT(export.max_bytes),
 		.initial = "512m",
-		.help = "Write no more than this. In perfetto, chrome and html, whose "
+		.help = "Write no more than this. In perfetto and html, whose "
 			"viewers may not take more, the shortest intervals are left out, "
 			"with a message; html never exceeds 96m. The other formats stop with "
 			"an error, measureme when all its files together are larger. With k, "
@@ -129,13 +128,14 @@ static const char about[] =
 static const struct cli_example examples[] = {
 	{"A time axis, for ui.perfetto.dev",
 	 "qprof-bpf export -f perfetto -o build.pftrace build.qpt"},
-	{"A flame graph", "qprof-bpf export -f svg -o build.svg build.qpt"},
-	{"A flame graph in which each function's queries are boxes of their own",
-	 "qprof-bpf export -f svg --keys -o build.svg build.qpt"},
-	{"A flame graph of modules, functions and types, for their own cost",
-	 "qprof-bpf export -f svg --by item -o items.svg build.qpt"},
-	{"A flame graph of the compiler's functions, in queries and in LLVM",
-	 "qprof-bpf export -f svg --functions -o functions.svg build.qpt"},
+	{"Flame graphs, and all else, in a browser",
+	 "qprof-bpf export -f html -o build.html build.qpt"},
+	{"A flame graph as a picture",
+	 "qprof-bpf export -f folded -o - build.qpt | inferno-flamegraph >build.svg"},
+	{"One in which each function's queries are boxes of their own",
+	 "qprof-bpf export -f folded --keys -o - build.qpt | inferno-flamegraph >keys.svg"},
+	{"One of modules, functions and types, for their own cost",
+	 "qprof-bpf export -f folded --by item -o - build.qpt | inferno-flamegraph >items.svg"},
 	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
 	{"The ten queries with the longest time",
 	 "qprof-bpf export -f counts -o - build.qpt | head"},
@@ -148,22 +148,22 @@ static const struct cli_example examples[] = {
 static int check(const struct cli *cli)
 {
 	const struct cli_export_options *o = &cli->export;
-	bool stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
-		      o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
+	bool stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_PPROF ||
+		      o->format == CLI_FORMAT_SPEEDSCOPE;
 	int functions = o->functions + o->memory + o->waits;
 
 	if ((o->keys || o->by == CLI_EXPORT_BY_ITEM) && !stacks)
 		return diag_error_r(-EINVAL,
-				    "%s is for stacks: use it with -f folded, svg, pprof "
-				    "or speedscope",
+				    "%s is for stacks: use it with -f folded, pprof or "
+				    "speedscope",
 				    o->keys ? "--keys" : "--by item");
 	if (functions && !stacks)
 		return diag_error_r(
 			-EINVAL, "--functions, --memory and --waits are for stacks: use them with "
-				 "-f folded, svg, pprof or speedscope; html has all samples");
+				 "-f folded, pprof or speedscope; html has all samples");
 	if (o->wall && (!stacks || o->memory || o->waits))
 		return diag_error_r(-EINVAL, "--wall is for stacks of queries and for --functions: "
-					     "use it with -f folded, svg, pprof or speedscope");
+					     "use it with -f folded, pprof or speedscope");
 	if (functions > 1)
 		return diag_error_r(-EINVAL,
 				    "--functions, --memory and --waits exclude each other");

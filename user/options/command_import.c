@@ -31,7 +31,7 @@ static const char about[] =
 	"The report of an imported profile has, for every label, what measureme's summarize "
 	"shows: count, time, self time, cache hits, and the time that executions were "
 	"blocked, loaded or hashed. The arguments of queries (of the events, where they were "
-	"recorded) are in the page of export -f html, in perfetto and chrome, and in dump.";
+	"recorded) are in the page of export -f html, in perfetto, and in dump.";
 
 static const struct cli_example examples[] = {
 	{"Look at a profile", "qprof-bpf import -o a.qpt regex_syntax-0004711.mm_profdata"},

@@ -21,16 +21,6 @@ static const struct cli_option options[] = {
 		.help = "Read the library again, even if its plan is in the cache.",
 	},
 	{
-		.name = "debuginfod",
-		.kind = CLI_FLAG,
-		.offset = AT(plan.debuginfod),
-		.help = "Download the debug file of a library without symbols from the servers in "
-			"DEBUGINFOD_URLS, and make the plan with it. The plan is kept for your "
-			"recordings without root if the library is yours, and for all recordings "
-			"in a root login if it is root's. Otherwise a line shows how to install "
-			"the debug file for all recordings. Nothing else asks these servers.",
-	},
-	{
 		.name = "output",
 		.letter = 'o',
 		.arg = "FILE",

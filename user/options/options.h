@@ -406,9 +406,7 @@ struct cli_verify_options {
 enum cli_format {
 	CLI_FORMAT_MEASUREME,
 	CLI_FORMAT_PERFETTO,
-	CLI_FORMAT_CHROME,
 	CLI_FORMAT_FOLDED,
-	CLI_FORMAT_SVG,
 	CLI_FORMAT_PPROF,
 	CLI_FORMAT_SPEEDSCOPE,
 	CLI_FORMAT_COUNTS,
@@ -449,7 +447,6 @@ struct cli_plan_options {
 	bool json;
 	bool full;
 	bool no_cache;
-	bool debuginfod;
 	const char *output; /* or NULL */
 	const char *import; /* likewise */
 };

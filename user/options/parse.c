@@ -166,8 +166,33 @@ static const char *expected(enum cli_kind kind)
 	}
 }
 
+/* What other versions took, and what there is instead. */
+static const struct {
+	const char *option, *value, *instead;
+} gone[] = {
+	{"budget", NULL, "without it no query has probes, --exact records each execution"},
+	{"debuginfod", NULL,
+	 "plan prints the line that installs the debug file of a library without symbols"},
+	{"format", "chrome",
+	 "ui.perfetto.dev opens that of -f perfetto, any browser that of -f html"},
+	{"format", "svg", "-f html has flame graphs; inferno-flamegraph draws one of -f folded"},
+};
+
+/* `value` is NULL for an option that is gone itself; it is `len` bytes at `option`. */
+static int refuse_gone(const char *option, size_t len, const char *value)
+{
+	for (size_t i = 0; i < N_OF(gone); i++)
+		if (!value == !gone[i].value && !strncmp(gone[i].option, option, len) &&
+		    !gone[i].option[len] && (!value || !strcmp(gone[i].value, value)))
+			return diag_error_r(-EINVAL, "--%s%s%s is gone: %s", gone[i].option,
+					    value ? " " : "", value ?: "", gone[i].instead);
+	return 0;
+}
+
 static int bad_value(const struct cli_option *o, const char *arg, int err)
 {
+	if (err == -EINVAL && refuse_gone(o->name, strlen(o->name), arg))
+		return err;
 	if (err == -ENOMEM)
 		return diag_error_r(err, "out of memory");
 	if (err == -ERANGE)
@@ -195,7 +220,7 @@ static int set_initial_values(struct cli *cli)
 /* Report why getopt_long() returned '?' or ':'. */
 static int bad_option(const struct cli *cli, char **argv, int got)
 {
-	const char *name = cli_command(cli->command)->name;
+	const char *name = cli_command(cli->command)->name, *word = argv[optind - 1];
 	const struct cli_option *o = optopt ? find_option(cli->command, optopt) : NULL;
 
 	if (o && got == ':')
@@ -206,11 +231,10 @@ static int bad_option(const struct cli *cli, char **argv, int got)
 	if (optopt)
 		return diag_error_r(-EINVAL, "unknown option -%c; see qprof-bpf %s --help", optopt,
 				    name);
-	if (!strncmp(argv[optind - 1], "--budget", strlen("--budget")))
-		return diag_error_r(-EINVAL, "--budget is gone: without it no query has probes, "
-					     "--exact records each execution");
-	return diag_error_r(-EINVAL, "unknown or ambiguous option %s; see qprof-bpf %s --help",
-			    argv[optind - 1], name);
+	return refuse_gone(word + 2, strcspn(word + 2, "="), NULL)
+		       ?: diag_error_r(-EINVAL,
+				       "unknown or ambiguous option %s; see qprof-bpf %s --help",
+				       word, name);
 }
 
 /* Whether the operand has a place for another word. */

@@ -306,3 +306,46 @@ int pctab_linear__decode(const struct pctab_linear *t, unsigned int quantum_shif
 		*stats = d.stats;
 	return 0;
 }
+
+/* ---- Look-up --------------------------------------------------------------------------------- */
+
+/* The value at `pc`, counted in quanta from the start of the chunk. */
+static int read_chunk(const struct decoder *d, const uint8_t *chunk, uint8_t pc, int32_t *value)
+{
+	unsigned int n = *chunk, at = 0;
+	const uint8_t *pcs = chunk + 1, *lengths = pcs + n, *p = lengths + n / 4 + 1;
+	uint32_t bias = 0;
+
+	if ((size_t)(d->end - chunk) < 1 + n + n / 4 + 1)
+		return -EBADMSG;
+	while (at < n && pcs[at] <= pc)
+		at++;
+	for (unsigned int i = 0; i <= at; i++) {
+		unsigned int size = length_of_field(lengths[i / 4] >> (2 * (i % 4)) & 3);
+
+		if (!size || (size_t)(d->end - p) < size)
+			return -EBADMSG;
+		if (i == at)
+			*value = (int32_t)(bias + load_value(p, size));
+		else if (!i)
+			bias = load_value(p, size);
+		p += size;
+	}
+	return 0;
+}
+
+int pctab_linear__lookup(const struct pctab_linear *t, unsigned int quantum_shift, uint32_t pc,
+			 int32_t *value)
+{
+	const uint8_t *chunk;
+	struct decoder d;
+	int err;
+
+	if (pc >= t->length)
+		return -ERANGE;
+	err = decoder__init(&d, t, quantum_shift, NULL);
+	if (err)
+		return err;
+	chunk = find_chunk(&d, pc >> (PCTAB_CHUNK_SHIFT + quantum_shift));
+	return chunk ? read_chunk(&d, chunk, (uint8_t)(pc >> quantum_shift), value) : -EBADMSG;
+}

@@ -11,7 +11,6 @@
 #ifndef QPROF_PCTAB_LINEAR_H
 #define QPROF_PCTAB_LINEAR_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "pctab/pctab.h"
@@ -22,7 +21,7 @@
 
 /* A table in memory, not owned. */
 struct pctab_linear {
-	const uint8_t *data; /* `size` bytes, then PCTAB_PADDING readable ones */
+	const uint8_t *data;
 	uint32_t size;
 	uint32_t length; /* bytes of code */
 };
@@ -51,33 +50,17 @@ struct pctab_linear_stats {
 
 /*
  * Replace `runs` by the whole table, and fill `stats` unless NULL. Checks every byte: 0, -EBADMSG
- * if it is no table, or not all of it is used, -ENOMEM; both may have changed in any case. Needs no
- * padding.
+ * if it is no table, or not all of it is used, -ENOMEM; both may have changed in any case.
  */
 int pctab_linear__decode(const struct pctab_linear *t, unsigned int quantum_shift,
 			 struct pctab_runs *runs, struct pctab_linear_stats *stats);
 
-typedef int pctab_linear_lookup_fn(const struct pctab_linear *t, unsigned int quantum_shift,
-				   uint32_t pc, int32_t *value);
-
-/* The version that pctab_linear__lookup() calls: one of the two below. */
-extern pctab_linear_lookup_fn *pctab_linear_lookup_chosen;
-
-/* For every processor; and for a processor for which pctab_linear_lookup_is_fast() is true. */
-pctab_linear_lookup_fn pctab_linear_lookup_any;
-pctab_linear_lookup_fn pctab_linear_lookup_fast;
-bool pctab_linear_lookup_is_fast(void);
-
 /*
  * The value at `pc`. 0, -ERANGE if `pc` is not below the length, -EBADMSG if what was read is no
  * table. Of a table that pctab_linear__decode() refuses any value may come, but nothing outside
- * of the table and its padding is read. `quantum_shift` is at most PCTAB_QUANTUM_SHIFT_MAX.
+ * of it is read.
  */
-static inline int pctab_linear__lookup(const struct pctab_linear *t, unsigned int quantum_shift,
-				       uint32_t pc, int32_t *value)
-{
-	return __atomic_load_n(&pctab_linear_lookup_chosen, __ATOMIC_RELAXED)(t, quantum_shift, pc,
-									      value);
-}
+int pctab_linear__lookup(const struct pctab_linear *t, unsigned int quantum_shift, uint32_t pc,
+			 int32_t *value);
 
 #endif /* QPROF_PCTAB_LINEAR_H */

@@ -55,8 +55,7 @@ int pctab_buffer__reserve(struct pctab_buffer *b, size_t size)
 	size_t need, capacity;
 	uint8_t *data;
 
-	if (__builtin_add_overflow(b->size, size, &need) ||
-	    __builtin_add_overflow(need, PCTAB_PADDING, &need))
+	if (__builtin_add_overflow(b->size, size, &need))
 		return -ENOMEM;
 	if (need <= b->capacity)
 		return 0;
@@ -64,7 +63,6 @@ int pctab_buffer__reserve(struct pctab_buffer *b, size_t size)
 	data = realloc(b->data, capacity);
 	if (!data)
 		return -ENOMEM;
-	memset(data + b->size, 0, capacity - b->size);
 	b->data = data;
 	b->capacity = capacity;
 	return 0;
@@ -80,14 +78,6 @@ int pctab_buffer__append(struct pctab_buffer *b, const void *bytes, size_t size)
 		memcpy(b->data + b->size, bytes, size);
 	b->size += size;
 	return 0;
-}
-
-void pctab_buffer__truncate(struct pctab_buffer *b, size_t size)
-{
-	if (size >= b->size)
-		return;
-	memset(b->data + size, 0, b->size - size);
-	b->size = size;
 }
 
 void pctab_buffer__destroy(struct pctab_buffer *b)

@@ -65,26 +65,18 @@ void pctab_runs__destroy(struct pctab_runs *r);
 #define _pctab_runs_ __cleanup(pctab_runs__destroy)
 
 /*
- * Readable bytes that must follow an encoded table in memory (not in a file) for look-ups, which
- * load whole words and vectors. Their content does not matter.
- */
-#define PCTAB_PADDING 192
-
-/*
- * Encoded tables, one after the other; always followed by PCTAB_PADDING zeroes once anything was
- * appended. An append moves the bytes: keep offsets while it grows. All zeroes is an empty one.
+ * Encoded tables, one after the other. An append moves the bytes: keep offsets while it grows. All
+ * zeroes is an empty one; a smaller `size` forgets what is behind it.
  */
 struct pctab_buffer {
 	uint8_t *data;
-	size_t size; /* without the padding */
+	size_t size;
 	size_t capacity;
 };
 
-/* Room for `size` more bytes at data + size, zeroed; -ENOMEM changes nothing. */
+/* Room for `size` more bytes at data + size; -ENOMEM changes nothing. */
 int pctab_buffer__reserve(struct pctab_buffer *b, size_t size);
 int pctab_buffer__append(struct pctab_buffer *b, const void *bytes, size_t size);
-/* Forget what is behind the first `size` bytes. */
-void pctab_buffer__truncate(struct pctab_buffer *b, size_t size);
 void pctab_buffer__destroy(struct pctab_buffer *b);
 #define _pctab_buffer_ __cleanup(pctab_buffer__destroy)
 

@@ -30,7 +30,7 @@ int pctab_varint__decode(const uint8_t *data, size_t size, unsigned int quantum_
 /*
  * The value at `pc`, in time proportional to the runs up to it. 0, -ERANGE if the table ends at or
  * before `pc`, -EBADMSG if it was seen to be none. Of a table that pctab_varint__decode() refuses
- * any value may come, but nothing outside of it is read: it needs no padding.
+ * any value may come, but nothing outside of it is read.
  */
 int pctab_varint__lookup(const uint8_t *data, size_t size, unsigned int quantum_shift, uint32_t pc,
 			 int32_t *value);

@@ -17,9 +17,8 @@
 
 struct plan_job {
 	struct file_job *job;
-	struct plan *plan; /* NULL: the child makes it */
-	bool hits;	   /* the child looks for cache hits */
-	const char *downloaded;
+	struct plan *plan;	  /* NULL: the child makes it */
+	bool hits;		  /* the child looks for cache hits */
 	struct debug_file *debug; /* the child's; of the library, whose symbols it reads once */
 };
 
@@ -59,7 +58,7 @@ static void find_debug_file(struct library_file *file, void *arg)
 {
 	struct plan_job *j = arg;
 
-	j->debug = debug_file__find(file, j->downloaded);
+	j->debug = debug_file__find(file);
 }
 
 /* A file_job_fn. */
@@ -73,8 +72,8 @@ static int make(struct library_file *file, const void *arg, struct file_writer *
 	return err || !j->hits ? err : make_hits(j, file, to);
 }
 
-static int start(struct library_file *file, struct plan *plan, bool hits, const char *downloaded,
-		 int nice, struct plan_job **out)
+static int start(struct library_file *file, struct plan *plan, bool hits, int nice,
+		 struct plan_job **out)
 {
 	_plan_job_ struct plan_job *j = calloc(1, sizeof(*j));
 	int err;
@@ -85,7 +84,6 @@ static int start(struct library_file *file, struct plan *plan, bool hits, const 
 	}
 	j->plan = plan;
 	j->hits = hits;
-	j->downloaded = downloaded;
 	if (!plan)
 		diag_verbose("reading %s for the first time", library_file__path(file));
 	err = file_job__start(file, find_debug_file, make, j, nice, &j->job);
@@ -96,13 +94,13 @@ static int start(struct library_file *file, struct plan *plan, bool hits, const 
 
 int plan_job__start(struct library_file *file, int nice, struct plan_job **out)
 {
-	return start(file, NULL, false, NULL, nice, out);
+	return start(file, NULL, false, nice, out);
 }
 
 int plan_job__start_hits(struct library_file *file, struct plan *plan, int nice,
 			 struct plan_job **out)
 {
-	return start(file, plan, true, NULL, nice, out);
+	return start(file, plan, true, nice, out);
 }
 
 int plan_job__fd(const struct plan_job *j)
@@ -216,11 +214,11 @@ void plan_job__free(struct plan_job *j)
 	free(j);
 }
 
-int plan__make(struct library_file *file, const char *downloaded, struct plan **out)
+int plan__make(struct library_file *file, struct plan **out)
 {
 	_plan_job_ struct plan_job *j = NULL;
 	/* The caller waits, so the child has our own nice value. */
-	int err = start(file, NULL, false, downloaded, getpriority(PRIO_PROCESS, 0), &j);
+	int err = start(file, NULL, false, getpriority(PRIO_PROCESS, 0), &j);
 
 	if (err)
 		return diag_error_r(err, "cannot read %s: %s", library_file__path(file),
@@ -232,5 +230,5 @@ int plan__load(struct library_file *file, struct plan **out)
 {
 	int err = plan_load__stored(file, out);
 
-	return err == -ENOENT ? plan__make(file, NULL, out) : err;
+	return err == -ENOENT ? plan__make(file, out) : err;
 }

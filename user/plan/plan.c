@@ -257,7 +257,6 @@ const char *plan_symbols_name(enum symbol_source source)
 		[SYMBOLS_OF_DEBUGDATA] = "the library's .gnu_debugdata",
 		[SYMBOLS_OF_BUILD_ID] = "a debug file, found by the build-id",
 		[SYMBOLS_OF_DEBUGLINK] = "a debug file, found by .gnu_debuglink",
-		[SYMBOLS_OF_SERVER] = "a debug file from debuginfod",
 		[SYMBOLS_RECOVERED] = "the library's code",
 	};
 

@@ -298,11 +298,8 @@ int plan__build(struct library_file *file, struct debug_file *debug, struct plan
  */
 int plan__load(struct library_file *file, struct plan **out);
 
-/*
- * As plan__load(), but the plan is made, and stored. `downloaded`: see debug_file__find(); it may
- * be NULL.
- */
-int plan__make(struct library_file *file, const char *downloaded, struct plan **out);
+/* As plan__load(), but the plan is made, and stored. */
+int plan__make(struct library_file *file, struct plan **out);
 
 void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)

@@ -268,7 +268,7 @@ static void index_table(struct function_table *t, uint32_t at, struct long_table
 		return;
 	if (pctab_linear__encode(&t->indexed, &t->runs, QUANTUM_SHIFT) ||
 	    t->indexed.size > UINT32_MAX)
-		pctab_buffer__truncate(&t->indexed, from);
+		t->indexed.size = from;
 	else
 		*table = (struct long_table){from, t->indexed.size - from};
 }

@@ -49,7 +49,7 @@ static uint64_t checksum(const uint8_t *p, size_t n)
 static uint64_t size_of(uint32_t segments, uint32_t rules, uint32_t pages, uint32_t bytes)
 {
 	return HEADER + (uint64_t)segments * SEGMENT + (uint64_t)rules * RULE +
-	       (uint64_t)pages * PAGE + bytes + PCTAB_PADDING;
+	       (uint64_t)pages * PAGE + bytes;
 }
 
 /* ---- Encoding -------------------------------------------------------------------------------- */

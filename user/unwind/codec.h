@@ -10,7 +10,6 @@
  *   rules: cfa (u32), rbp (u16), base, rbp_is (u8 each)
  *   directory: offset of a page's table, or 0xffffffff (u32 each)
  *   tables
- *   PCTAB_PADDING zeroes
  *
  * No promise of compatibility: another revision is not read.
  */

@@ -34,7 +34,7 @@ struct unwind_table {
 	 * next one begins.
 	 */
 	uint32_t *directory;
-	const uint8_t *tables; /* `size` bytes, then PCTAB_PADDING readable ones */
+	const uint8_t *tables;
 	uint32_t size;
 	uint32_t rows; /* that the table was made of */
 	uint32_t functions;

@@ -81,7 +81,7 @@ static int check_pair(struct surveyor *w, const struct pctab_pair *pair)
 	struct pctab_linear_stats stats;
 	int err;
 
-	pctab_buffer__truncate(&w->varint, 0);
+	w->varint.size = 0;
 	err = pctab_varint__encode(&w->varint, &w->runs, s->quantum_shift);
 	if (err)
 		return err;
@@ -116,7 +116,7 @@ static int share_linear(struct surveyor *w, struct pctab_pair *pair, uint32_t in
 
 		if (old->linear_size == pair->linear_size &&
 		    !memcmp(s->linear.data + old->linear, bytes, pair->linear_size)) {
-			pctab_buffer__truncate(&s->linear, pair->linear);
+			s->linear.size = pair->linear;
 			pair->linear = old->linear;
 			return 0;
 		}

@@ -98,7 +98,7 @@ static int add_table(struct pctab_buffer *tables, struct u64_map *known,
 	twin = u64_map__get(known, hash);
 	if (twin != U64_MAP_NONE &&
 	    !memcmp(tables->data + twin, tables->data + before, tables->size - before)) {
-		pctab_buffer__truncate(tables, before);
+		tables->size = before;
 		*at = twin;
 		return 0;
 	}

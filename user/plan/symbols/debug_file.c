@@ -35,13 +35,10 @@ static int read_quietly(struct library_file *file, struct elf_image **out)
 	return err;
 }
 
-static bool is_trusted(const struct search *s, const struct library_file *file,
-		       enum symbol_source source)
+static bool is_trusted(const struct search *s, const struct library_file *file)
 {
 	const struct library_identity *id = library_file__identity(file);
 
-	if (source == SYMBOLS_OF_SERVER)
-		return id->uid == geteuid();
 	return id->lasting && (!id->uid || id->uid == library_file__identity(s->lib)->uid);
 }
 
@@ -77,7 +74,7 @@ static void try(struct search *s, const char *path, enum symbol_source source)
 
 	if (s->found || library_file__try(path, &file))
 		return;
-	if (!is_trusted(s, file, source))
+	if (!is_trusted(s, file))
 		diag_verbose("not using the debug file %s: it belongs to another user, or was "
 			     "changed just now",
 			     path);
@@ -125,7 +122,7 @@ static void try_link(struct search *s)
 		try(s, path, SYMBOLS_OF_DEBUGLINK);
 }
 
-struct debug_file *debug_file__find(struct library_file *lib, const char *downloaded)
+struct debug_file *debug_file__find(struct library_file *lib)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	struct search s = {.lib = lib};
@@ -134,8 +131,6 @@ struct debug_file *debug_file__find(struct library_file *lib, const char *downlo
 		return NULL;
 	s.id_len = elf_image__build_id(img, s.id);
 	elf_image__debuglink(img, s.link);
-	if (downloaded && s.id_len)
-		try(&s, downloaded, SYMBOLS_OF_SERVER);
 	if (s.id_len) {
 		try_build_id(&s);
 		try_link(&s);

@@ -34,11 +34,10 @@ struct debug_file {
 
 /*
  * The debug file of `lib`, or NULL: it needs none, or there is none. A library whose symbols are
- * compressed in .gnu_debugdata is its own. `downloaded` may be the path of one that this user has
- * downloaded, which is looked at first. The caller frees it. Prints nothing. Opening a file may
+ * compressed in .gnu_debugdata is its own. The caller frees it. Prints nothing. Opening a file may
  * block: the library names files on any file system.
  */
-struct debug_file *debug_file__find(struct library_file *lib, const char *downloaded);
+struct debug_file *debug_file__find(struct library_file *lib);
 
 void debug_file__free(struct debug_file *d);
 DEFINE_CLEANUP(struct debug_file, debug_file__free)

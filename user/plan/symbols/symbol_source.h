@@ -8,7 +8,6 @@ enum symbol_source {
 	SYMBOLS_OF_DEBUGDATA, /* its .gnu_debugdata: a compressed ELF file with symbols only */
 	SYMBOLS_OF_BUILD_ID,  /* a debug file, named by the build-id */
 	SYMBOLS_OF_DEBUGLINK, /* a debug file, named by .gnu_debuglink */
-	SYMBOLS_OF_SERVER,    /* a debug file that debuginfod has sent */
 	SYMBOLS_RECOVERED,    /* none: names follow from the library's code */
 	SYMBOL_SOURCES,
 };
