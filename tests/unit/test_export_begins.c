@@ -2,7 +2,7 @@
 
 #include "test.h"
 #include "../fixtures/spans.h"
-#include "export/begins.h"
+#include "export/timeline.h"
 #define MAX_EVENTS 40000
 
 /* A start or an end, with its position in the file. */

@@ -5,7 +5,7 @@
 #include "../fixtures/llvm_build.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sampled_build.h"
-#include "export/stack.h"
+#include "export/flame.h"
 
 /* The stacks of a tree, a line each, with their samples and values. */
 static char *stacks_of(struct export_job *job)

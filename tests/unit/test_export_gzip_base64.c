@@ -5,7 +5,7 @@
 #include "test.h"
 #include "../fixtures/page.h"
 #include "../fixtures/random.h"
-#include "export/gzip.h"
+#include "export/out.h"
 
 #define MOST 300000
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "export/mm_process.h"
+#include "export/measureme.h"
 
 #include "test.h"
 #include "../fixtures/directory.h"

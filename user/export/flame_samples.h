@@ -14,6 +14,8 @@
 #define QPROF_EXPORT_FLAME_SAMPLES_H
 
 #include "export/flame.h"
+#include "analyze/code_functions.h"
+#include "trace/reader.h"
 
 #define FLAME_SAMPLES_MOST (1u << 23)
 
@@ -35,5 +37,28 @@ int flame_samples__finish(struct flame_samples *s, struct flame **out);
 void flame_samples__free(struct flame_samples *s);
 DEFINE_CLEANUP(struct flame_samples, flame_samples__free)
 #define _flame_samples_ __cleanup(flame_samples__free_p)
+
+/* What LLVM was doing, as frames of a sampled stack: its pass, and the function that it compiles.
+ */
+
+/* "[InstCombine]", "[app::parse]", the outer one first; NULL: not known, or none. */
+struct llvm_frame {
+	char *names[2];
+};
+
+/* All zeroes but for the reader, which outlives it, is empty. */
+struct llvm_frames {
+	const struct trace_reader *r;
+	struct llvm_frame *at; /* by entry of LLVM */
+	uint32_t n;
+};
+
+/* Of an entry, or of none; until the next call. NULL: no memory. */
+const struct llvm_frame *llvm_frames__of(struct llvm_frames *f, uint32_t id);
+
+/* Whether they come before this entry, if they are in no place further out: it is in LLVM. */
+bool llvm_frames__precede(struct code_functions *functions, const struct trace_stack *entry);
+
+void llvm_frames__destroy(struct llvm_frames *f);
 
 #endif /* QPROF_EXPORT_FLAME_SAMPLES_H */

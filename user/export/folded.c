@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Folded stacks: "process;outer;inner nanoseconds", for flamegraph.pl, inferno and the like. */
 #include "export/flame.h"
-#include "export/stack.h"
 
 static void put_stack(struct export_job *job, const struct stack *s)
 {

@@ -29,11 +29,8 @@
 #include "analyze/sampled.h"
 #include "export/flame.h"
 #include "export/flame_samples.h"
-#include "export/html_report.h"
 #include "export/html_spans.h"
-#include "export/memory_growth.h"
 #include "export/notes.h"
-#include "export/process_title.h"
 #include "export/timeline.h"
 #include "view/json.h"
 

@@ -23,8 +23,10 @@
 #ifndef QPROF_EXPORT_HTML_SPANS_H
 #define QPROF_EXPORT_HTML_SPANS_H
 
-#include "export/gzip.h"
+#include "export/out.h"
 #include "trace/bytes.h"
+#include "export/job.h"
+#include <stdio.h>
 
 #define HTML_NO_KEY UINT32_MAX
 
@@ -83,5 +85,22 @@ int html_spans__add(struct html_spans *s, const struct html_span *span, struct g
 int html_spans__finish(struct html_spans *s, struct gzip *to);
 
 void html_spans__destroy(struct html_spans *s);
+
+/*
+ * The output of `report --json --by crate`, with the object "build" that a report without --by has,
+ * so that a page shows exactly the same numbers.
+ */
+
+struct html_report;
+
+/* The job outlives it. 0, or -ENOMEM. */
+int html_report__new(struct export_job *job, struct html_report **out);
+/* Take an item. Call it for every item, in the order of the trace. 0 or a negative errno. */
+int html_report__item(struct html_report *h, const struct trace_item *item);
+/* Print, after all items. 0 or a negative errno. */
+int html_report__print(struct html_report *h, FILE *to);
+void html_report__free(struct html_report *h);
+DEFINE_CLEANUP(struct html_report, html_report__free)
+#define _html_report_ __cleanup(html_report__free_p)
 
 #endif /* QPROF_EXPORT_HTML_SPANS_H */

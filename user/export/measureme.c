@@ -9,9 +9,14 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "export/mm_process.h"
 #include "qprof/measureme_format.h"
 #include "trace/interner.h"
+#include "base/id_table.h"
+#include "base/map.h"
+#include "export/mm_writer.h"
+#include "export/timeline.h"
+#include "base/format.h"
+#include "view/json.h"
 
 #define CRATE_MAX 200 /* bytes; the name of a file has at most 255 */
 
@@ -301,4 +306,288 @@ int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r,
 
 	*sums = (struct measureme_sums){0};
 	return survey(&e) ?: name_files(&e) ?: write_files(&e);
+}
+
+/* ---- The file of one process ----------------------------------------------------------------- */
+
+struct mm_process {
+	const struct trace_reader *r;
+	struct mm_writer *w;
+	uint64_t base_ns;
+	uint64_t events;
+	uint64_t kinds[TRACE_KINDS_MAX]; /* string ids; 0: not written yet */
+	struct u64_map strings;		 /* label -> string id minus MM_FIRST_REGULAR_ID */
+	struct u64_map arguments;	 /* string id of the trace -> likewise */
+	struct id_table label_of;	 /* invocation id -> its label */
+	struct nesting nesting;
+};
+
+/* ---- Metadata -------------------------------------------------------------------------------- */
+
+/* Metadata that measureme does not define. Its readers skip it; `import` reads it. */
+static struct json_object *own_metadata(const struct trace_info *info,
+					const struct trace_process *p,
+					const struct trace_losses *losses)
+{
+	struct json j = {};
+
+	json__begin(&j);
+	json__text(&j, "tool", info->tool);
+	json__text(&j, "kernel", info->kernel);
+	json__text(&j, "host", info->host);
+	json__number(&j, "parent_pid", p->parent_pid);
+	json__text(&j, "crate", p->crate);
+	json__text(&j, "crate_type", p->crate_type);
+	json__text(&j, "rustc_version", p->rustc_version);
+	json__text(&j, "build_id", p->build_id);
+	json__bool(&j, "attached_late", p->attached_late);
+	json__known(&j, "exit_status", p->exit_status != TRACE_EXIT_UNKNOWN,
+		    (uint32_t)p->exit_status);
+	json__losses(&j, "losses", losses);
+	return json__take(&j);
+}
+
+/* Convert a time of the trace's clock to ns since the epoch. */
+static uint64_t realtime(const struct trace_info *info, uint64_t ns)
+{
+	__int128 t = (__int128)info->realtime_start_ns + ns - info->clock_start_ns;
+
+	return t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
+}
+
+static int put_metadata(struct mm_process *m, const struct trace_process *p,
+			const struct trace_losses *losses)
+{
+	const struct trace_info *info = trace_reader__info(m->r);
+	const char *text = NULL;
+	struct json j = {};
+	uint64_t id;
+	int err;
+
+	json__begin(&j);
+	json__number(&j, "start_time", realtime(info, m->base_ns));
+	json__number(&j, "process_id", p->pid);
+	json__text(&j, "cmd", p->command ?: "");
+	json__value(&j, "qprof", own_metadata(info, p, losses));
+	if (!j.err)
+		text = json_object_to_json_string_ext(
+			j.object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	err = text ? mm_writer__string(m->w, text, &id) : -ENOMEM;
+	json_object_put(j.object);
+	return err ?: mm_writer__map(m->w, MM_METADATA_ID, id);
+}
+
+int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trace_process *p,
+		     uint64_t base_ns, const struct trace_losses *losses, struct mm_process **out)
+{
+	_mm_process_ struct mm_process *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->r = r;
+	m->base_ns = base_ns;
+	err = mm_writer__open(dir_fd, &m->w) ?: put_metadata(m, p, losses);
+	if (err)
+		return err;
+	*out = take_ptr(m);
+	return 0;
+}
+
+/* ---- Strings --------------------------------------------------------------------------------- */
+
+/* measureme's readers refuse control characters and empty labels. */
+static int put_clean(struct mm_process *m, const char *text, uint64_t *id)
+{
+	_free_ char *clean = format_clean(*text ? text : "<unknown>");
+
+	return clean ? mm_writer__string(m->w, clean, id) : -ENOMEM;
+}
+
+static int kind_id(struct mm_process *m, uint8_t kind, uint64_t *id)
+{
+	int err =
+		m->kinds[kind] ? 0 : put_clean(m, trace_reader__kind(m->r, kind), &m->kinds[kind]);
+
+	*id = m->kinds[kind];
+	return err;
+}
+
+static int label_id(struct mm_process *m, uint32_t label, uint64_t *id)
+{
+	uint32_t address = u64_map__get(&m->strings, label);
+	int err;
+
+	if (address != U64_MAP_NONE) {
+		*id = (uint64_t)address + MM_FIRST_REGULAR_ID;
+		return 0;
+	}
+	err = put_clean(m, trace_reader__string(m->r, label), id);
+	if (err)
+		return err;
+	if (*id - MM_FIRST_REGULAR_ID >= U64_MAP_NONE)
+		return -EFBIG;
+	return u64_map__put(&m->strings, label, *id - MM_FIRST_REGULAR_ID);
+}
+
+/* Arguments are separated like the label; none may be empty. */
+static int put_arguments(struct mm_process *m, const char *text, uint64_t *id)
+{
+	static const char separators[] = {MM_SEPARATOR, '\0'};
+	_free_ char *copy = strdup(text);
+	_free_ char *all = malloc(strlen(text) + 1);
+	char *rest = copy, *out = all;
+
+	if (!copy || !all)
+		return -ENOMEM;
+	for (const char *part; (part = strsep(&rest, separators));) {
+		_free_ char *clean = format_clean(part);
+
+		if (!clean)
+			return -ENOMEM;
+		if (!*clean)
+			continue;
+		if (out != all)
+			*out++ = MM_SEPARATOR;
+		out = stpcpy(out, clean);
+	}
+	*id = 0;
+	*out = '\0';
+	return out == all ? 0 : mm_writer__string(m->w, all, id);
+}
+
+/* The string of the span's arguments; 0 if it has none. */
+static int arguments_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
+{
+	uint32_t string = trace_reader__event_string(m->r, s);
+	uint32_t address;
+	int err;
+
+	*id = 0;
+	if (string == TRACE_NO_STRING)
+		return 0;
+	address = u64_map__get(&m->arguments, string);
+	if (address != U64_MAP_NONE) {
+		*id = address ? (uint64_t)address + MM_FIRST_REGULAR_ID : 0;
+		return 0;
+	}
+	err = put_arguments(m, trace_reader__event(m->r, s), id);
+	if (err)
+		return err;
+	if (*id && *id - MM_FIRST_REGULAR_ID >= U64_MAP_NONE)
+		return -EFBIG;
+	/* Address 0 holds the stream's header, so no string has it. */
+	return u64_map__put(&m->arguments, string, *id ? *id - MM_FIRST_REGULAR_ID : 0);
+}
+
+/* The string of the label and the arguments; just the label if there are none. */
+static int whole_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
+{
+	uint64_t arguments;
+	int err = arguments_id(m, s, &arguments);
+
+	return err || !arguments ? err : mm_writer__event(m->w, *id, arguments, id);
+}
+
+/*
+ * The invocation id, if it can stand for the label. It stands for one label only, and some
+ * executions share it: rustc gives an anonymous query with a single dependency the id of that
+ * dependency, whose arguments differ.
+ */
+static int event_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
+{
+	uint32_t known;
+	int err = label_id(m, s->label, id);
+
+	if (err)
+		return err;
+	if (s->invocation > MM_VIRTUAL_ID_MAX)
+		return whole_id(m, s, id);
+	known = id_table__get(&m->label_of, s->invocation);
+	if (known != ID_TABLE_NONE && known != s->label)
+		return 0;
+	if (known == ID_TABLE_NONE)
+		err = whole_id(m, s, id) ?: id_table__put(&m->label_of, s->invocation, s->label)
+			      ?: mm_writer__map(m->w, s->invocation, *id);
+	*id = s->invocation;
+	return err;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static uint64_t clamp(uint64_t ns, int *adjusted)
+{
+	if (ns <= MM_TIME_MAX)
+		return ns;
+	*adjusted = 1;
+	return MM_TIME_MAX;
+}
+
+int mm_process__span(struct mm_process *m, const struct trace_span *s)
+{
+	uint64_t start = s->start_ns - m->base_ns, end = s->end_ns - m->base_ns;
+	uint64_t kind, id;
+	int err = 0, adjusted = 0;
+
+	if (s->start_ns < m->base_ns || s->end_ns < s->start_ns)
+		return -EINVAL;
+	start = clamp(start, &adjusted);
+	end = clamp(end, &adjusted);
+	if (s->kind != TRACE_KIND_HIT)
+		err = nesting__fit(&m->nesting, s->tid, s->depth, &start, &end);
+	if (err < 0)
+		return err;
+	adjusted |= err;
+	err = kind_id(m, s->kind, &kind) ?: event_id(m, s, &id);
+	if (err)
+		return err;
+	m->events++;
+	if (s->kind == TRACE_KIND_HIT)
+		return mm_writer__instant(m->w, kind, id, s->tid, start) ?: adjusted;
+	return mm_writer__interval(m->w, kind, id, s->tid, start, end) ?: adjusted;
+}
+
+int mm_process__tally(struct mm_process *m, const struct trace_tally *t)
+{
+	uint64_t kind, id, left = t->sum;
+	int err = kind_id(m, t->kind, &kind) ?: label_id(m, t->label, &id);
+
+	if (err)
+		return err;
+	/* A sum may exceed the value that one event can hold. */
+	do {
+		uint64_t value = left < MM_VALUE_MAX ? left : MM_VALUE_MAX;
+
+		err = mm_writer__integer(m->w, kind, id, 0, value);
+		m->events++;
+		left -= value;
+	} while (left && !err);
+	return err;
+}
+
+int mm_process__finish(struct mm_process *m, const char *name, bool force)
+{
+	return mm_writer__finish(m->w, name, force);
+}
+
+uint64_t mm_process__events(const struct mm_process *m)
+{
+	return m->events;
+}
+
+uint64_t mm_process__bytes(const struct mm_process *m)
+{
+	return mm_writer__bytes(m->w);
+}
+
+void mm_process__free(struct mm_process *m)
+{
+	if (!m)
+		return;
+	mm_writer__free(m->w);
+	u64_map__destroy(&m->strings);
+	u64_map__destroy(&m->arguments);
+	id_table__destroy(&m->label_of);
+	nesting__destroy(&m->nesting);
+	free(m);
 }

@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <inttypes.h>
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "analyze/compile_name.h"
 
 static bool problem(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
@@ -122,4 +124,14 @@ const char *export_subject(const struct export_job *job)
 	};
 
 	return subjects[job->cause];
+}
+
+/* ---- Titles of processes --------------------------------------------------------------------- */
+
+char *process_title(const struct trace_process *p)
+{
+	_free_ char *name = compile_name(p);
+	char *title;
+
+	return !name || asprintf(&title, "%s (%" PRIu32 ")", name, p->pid) < 0 ? NULL : title;
 }

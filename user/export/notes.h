@@ -7,6 +7,7 @@
 #define QPROF_EXPORT_NOTES_H
 
 #include "export/job.h"
+#include "trace/trace.h"
 
 #define EXPORT_NOTE_MAX 512
 
@@ -31,5 +32,13 @@ const char *export_subject(const struct export_job *job);
 
 /* All notes, each preceded by "; ". The caller frees it; NULL: no memory. */
 char *export_notes(const struct export_job *job);
+
+/* A short title for a process, of one or two words. */
+
+/*
+ * compile_name() and the pid, "regex_syntax (4711)". The caller frees it; NULL: no memory. Not
+ * escaped.
+ */
+char *process_title(const struct trace_process *p);
 
 #endif /* QPROF_EXPORT_NOTES_H */

@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "export/begins.h"
 #include "export/notes.h"
 #include "export/perfetto_fields.h"
 #include "export/perfetto_samples.h"

@@ -10,7 +10,7 @@
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/map.h"
-#include "export/llvm_frames.h"
+#include "export/flame_samples.h"
 #include "export/perfetto_fields.h"
 #include "export/protobuf.h"
 #include "trace/interner.h"

@@ -8,10 +8,9 @@
 #include <errno.h>
 
 #include "export/flame.h"
-#include "export/gzip.h"
+#include "export/out.h"
 #include "export/notes.h"
 #include "export/protobuf.h"
-#include "export/stack.h"
 
 enum pprof_field {
 	PROFILE_SAMPLE_TYPE = 1,

@@ -8,7 +8,6 @@
 
 #include "export/flame.h"
 #include "export/notes.h"
-#include "export/stack.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 

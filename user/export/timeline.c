@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/map.h"
-#include "export/memory_growth.h"
-#include "export/nesting.h"
-#include "export/parallelism.h"
-#include "export/process_title.h"
+#include "export/notes.h"
 #include "export/size_limit.h"
 #include "export/span_merge.h"
 
@@ -297,4 +296,298 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 		parallelism__init(&t->parallelism[i], trace_reader__info(job->r)->clock_start_ns);
 	err = size_limit_least(job, format->span_bytes);
 	return err ?: trace_reader__each(job->r, take_next, t) ?: finish(t);
+}
+
+/* ---- Intervals in each other ----------------------------------------------------------------- */
+
+/* 1.5 MiB per thread; reached by a query with as many children, or by as many lost parents. */
+#define OPEN_MAX_INTERVALS 65536u
+
+/* An interval that no interval encloses yet, or several merged with the gaps between them. */
+struct open_interval {
+	uint64_t start;
+	uint64_t end;
+	bool outermost; /* no interval will enclose it */
+};
+
+struct nesting_thread {
+	struct open_interval *open; /* ascending, without overlaps */
+	uint32_t n;
+	uint32_t capacity;
+	uint64_t last_end;
+};
+
+/* Merge pairs of neighbours and the gaps between them. */
+static void coarsen(struct nesting_thread *t)
+{
+	for (uint32_t i = 0; i < t->n / 2; i++)
+		t->open[i] = (struct open_interval){t->open[2 * i].start, t->open[2 * i + 1].end,
+						    t->open[2 * i].outermost};
+	t->n /= 2;
+}
+
+static int make_room(struct nesting_thread *t)
+{
+	if (t->n == OPEN_MAX_INTERVALS)
+		coarsen(t);
+	return array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open));
+}
+
+static int push(struct nesting_thread *t, uint64_t start, uint64_t end, bool outermost)
+{
+	struct open_interval *last = t->n ? &t->open[t->n - 1] : NULL;
+
+	if (outermost && last && last->outermost) {
+		last->end = end;
+		return 0;
+	}
+	if (make_room(t))
+		return -ENOMEM;
+	t->open[t->n++] = (struct open_interval){start, end, outermost};
+	return 0;
+}
+
+int nesting__fit(struct nesting *n, uint32_t tid, uint16_t depth, uint64_t *start, uint64_t *end)
+{
+	struct nesting_thread *t = table__get(&n->threads, tid);
+	bool changed = false;
+
+	if (!t)
+		return -ENOMEM;
+	if (*end < t->last_end) {
+		*end = t->last_end;
+		changed = true;
+	}
+	while (t->n && t->open[t->n - 1].start >= *start)
+		t->n--;
+	if (t->n && t->open[t->n - 1].end > *start) {
+		*start = t->open[t->n - 1].end;
+		changed = true;
+	}
+	t->last_end = *end;
+	return push(t, *start, *end, !depth) ? -ENOMEM : changed;
+}
+
+void nesting__destroy(struct nesting *n)
+{
+	for (uint32_t i = 0; i < n->threads.n; i++)
+		free(n->threads.at[i].open);
+	table__destroy(&n->threads);
+	*n = (struct nesting){0};
+}
+
+/* ---- Starts that wait for the start of what is around them ----------------------------------- */
+
+/*
+ * The kept intervals form groups that start at the same time. A group holds the innermost interval
+ * first; the outermost is last and leads the group. The depths of leaders ascend, and each leader
+ * is the first of its siblings.
+ */
+struct begin {
+	struct trace_span span;
+	uint32_t followers; /* of a leader: its followers stand before it in the array */
+};
+
+/* Write the last `n` kept starts, the outermost first. */
+static int write_last(struct begins *b, uint32_t n, begins_fn write, void *ctx)
+{
+	for (; n; n--) {
+		int err = write(ctx, &b->kept[--b->n].span);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The leader before the last `n` kept intervals, or NULL. */
+static const struct begin *leader_before(const struct begins *b, uint32_t n)
+{
+	return b->n > n ? &b->kept[b->n - n - 1] : NULL;
+}
+
+/*
+ * Write the intervals that `span` encloses, except those with the same start, which become its
+ * followers. Their number goes to *followers.
+ */
+static int take_enclosed(struct begins *b, const struct trace_span *span, uint32_t *followers,
+			 begins_fn write, void *ctx)
+{
+	const struct begin *leader;
+
+	*followers = 0;
+	while ((leader = leader_before(b, 0)) && leader->span.depth > span->depth) {
+		uint32_t n = leader->followers + 1;
+		const struct begin *next = leader_before(b, n);
+		int err;
+
+		if (leader->span.start_ns == span->start_ns &&
+		    (!next || next->span.depth <= span->depth)) {
+			*followers = n;
+			return 0;
+		}
+		err = write_last(b, n, write, ctx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int begins__span(struct begins *b, const struct trace_span *span, begins_fn write, void *ctx)
+{
+	const struct begin *sibling;
+	uint32_t followers;
+	int err = take_enclosed(b, span, &followers, write, ctx);
+
+	if (err)
+		return err;
+	sibling = leader_before(b, followers);
+	/* No later interval can start at the same time. */
+	if (!span->depth || (sibling && sibling->span.depth == span->depth))
+		return write(ctx, span) ?: write_last(b, followers, write, ctx);
+	if (array__reserve_one(&b->kept, b->n, &b->capacity, sizeof(*b->kept)))
+		return -ENOMEM;
+	b->kept[b->n++] = (struct begin){*span, followers};
+	return 0;
+}
+
+int begins__finish(struct begins *b, begins_fn write, void *ctx)
+{
+	return write_last(b, b->n, write, ctx);
+}
+
+void begins__destroy(struct begins *b)
+{
+	free(b->kept);
+	*b = (struct begins){0};
+}
+
+/* ---- How much went on ------------------------------------------------------------------------ */
+
+#define LEAST_WIDTH_NS 1000000u
+
+void parallelism__init(struct parallelism *p, uint64_t base_ns)
+{
+	memset(p, 0, sizeof(*p));
+	p->base_ns = base_ns;
+	p->width_ns = LEAST_WIDTH_NS;
+}
+
+/* Merge each two neighbouring buckets into one. */
+static void widen(struct parallelism *p)
+{
+	int64_t whole = 0;
+
+	for (uint32_t i = 0; i < p->used; i++) {
+		whole += p->whole[i];
+		p->busy_ns[i] += (uint64_t)whole * p->width_ns;
+		p->whole[i] = 0;
+	}
+	p->whole[p->used] = 0;
+	for (uint32_t i = 0; i < PARALLELISM_BUCKETS / 2; i++)
+		p->busy_ns[i] = p->busy_ns[2 * i] + p->busy_ns[2 * i + 1];
+	memset(p->busy_ns + PARALLELISM_BUCKETS / 2, 0, sizeof(p->busy_ns) / 2);
+	p->used = (p->used + 1) / 2;
+	p->width_ns *= 2;
+}
+
+void parallelism__add(struct parallelism *p, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t from = start_ns > p->base_ns ? start_ns - p->base_ns : 0;
+	uint64_t to = end_ns > p->base_ns ? end_ns - p->base_ns : 0;
+	uint32_t first, last;
+
+	while (to / p->width_ns >= PARALLELISM_BUCKETS)
+		widen(p);
+	first = (uint32_t)(from / p->width_ns);
+	last = (uint32_t)(to / p->width_ns);
+	if (last >= p->used)
+		p->used = last + 1;
+	if (first == last) {
+		p->busy_ns[first] += to - from;
+		return;
+	}
+	p->busy_ns[first] += p->width_ns - from % p->width_ns;
+	p->busy_ns[last] += to % p->width_ns;
+	p->whole[first + 1]++;
+	p->whole[last]--;
+}
+
+int parallelism__each(const struct parallelism *p, parallelism_fn put, void *ctx)
+{
+	double before = 0;
+	int64_t whole = 0;
+
+	for (uint32_t i = 0; i < p->used; i++) {
+		double mean;
+		int err;
+
+		whole += p->whole[i];
+		mean = (double)whole + (double)p->busy_ns[i] / (double)p->width_ns;
+		err = mean == before ? 0 : put(ctx, p->base_ns + i * p->width_ns, mean);
+		if (err)
+			return err;
+		before = mean;
+	}
+	return before != 0 ? put(ctx, p->base_ns + p->used * p->width_ns, 0) : 0;
+}
+
+/* ---- Memory touched -------------------------------------------------------------------------- */
+
+int memory_growth__add(struct memory_growth *g, const struct memory_fault *fault)
+{
+	return array__add(&g->at, &g->n, &g->capacity, fault) ? -ENOMEM : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct memory_fault *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* Pass on the sums of one process, whose samples are `n` from `f` on. */
+static int put_process(const struct memory_fault *f, uint32_t n, memory_growth_fn put, void *ctx)
+{
+	uint32_t step = n / MEMORY_GROWTH_POINTS + 1;
+	struct memory_fault sum = {.process = f->process};
+
+	for (uint32_t i = 0; i < n; i++) {
+		int err;
+
+		sum.bytes += f[i].bytes;
+		sum.at_ns = f[i].at_ns;
+		if (i + 1 < n && ((i + 1) % step || f[i + 1].at_ns == sum.at_ns))
+			continue;
+		err = put(ctx, &sum);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int memory_growth__each(struct memory_growth *g, memory_growth_fn put, void *ctx)
+{
+	uint32_t n;
+
+	if (g->n)
+		qsort(g->at, g->n, sizeof(*g->at), compare);
+	for (uint32_t i = 0; i < g->n; i += n) {
+		int err;
+
+		for (n = 1; i + n < g->n && g->at[i + n].process == g->at[i].process; n++)
+			;
+		err = put_process(&g->at[i], n, put, ctx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void memory_growth__destroy(struct memory_growth *g)
+{
+	free(g->at);
+	*g = (struct memory_growth){};
 }

@@ -14,6 +14,9 @@
 #define QPROF_EXPORT_TIMELINE_H
 
 #include "export/job.h"
+#include "base/table.h"
+#include "trace/trace.h"
+#include <stdint.h>
 
 struct timeline_process {
 	const struct trace_process *process; /* owned by the reader */
@@ -68,5 +71,121 @@ struct timeline_format {
 
 /* Read job->r and call the format's functions. */
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx);
+
+/*
+ * Makes the intervals of a thread nest, for readers that fail otherwise. Captured intervals nest
+ * already and are left unchanged; other traces may hold anything.
+ */
+
+struct nesting_thread;
+
+/* All zeroes is empty. */
+struct nesting {
+	TABLE(struct nesting_thread) threads; /* by tid */
+};
+
+/*
+ * Take the next interval of a thread, start <= end, at the `depth` that the trace gives. Returns 1
+ * if it was shortened or moved, because it ended before the previous interval or overlapped an
+ * earlier one without enclosing it; else 0, or -ENOMEM. Memory is per thread and per interval that
+ * no other encloses yet.
+ */
+int nesting__fit(struct nesting *n, uint32_t tid, uint16_t depth, uint64_t *start, uint64_t *end);
+
+void nesting__destroy(struct nesting *n);
+
+/*
+ * Puts the starts of a thread's intervals into an order that a stable sort by time keeps correct.
+ *
+ * Spans arrive in the order of their ends, children before parents. A viewer that draws separate
+ * starts and ends sorts them by time, and keeps the order of the file for equal times. So if a
+ * child starts together with its parent, the parent's start must be written first, although the
+ * parent arrives later. The first children of each open interval are kept for that, as many as the
+ * spans are nested deep.
+ */
+
+struct begin;
+
+/* State of one thread; all zeroes is empty. */
+struct begins {
+	struct begin *kept;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/* Write the start of `span`: 0 or a negative errno. */
+typedef int (*begins_fn)(void *ctx, const struct trace_span *span);
+
+/*
+ * Take the next span, which is longer than 0 ns, and call `write` for each start whose position is
+ * now known. 0, -ENOMEM, or the error of `write`.
+ */
+int begins__span(struct begins *b, const struct trace_span *span, begins_fn write, void *ctx);
+
+/* No more spans: write the kept starts. */
+int begins__finish(struct begins *b, begins_fn write, void *ctx);
+
+void begins__destroy(struct begins *b);
+
+/*
+ * The number of intervals that are open at a time, as a mean over each of at most
+ * PARALLELISM_BUCKETS equal buckets of time. A bucket lasts 1 ms, doubled as often as needed.
+ * Intervals may come in any order; memory does not depend on their number.
+ */
+
+#define PARALLELISM_BUCKETS 4096u
+
+struct parallelism {
+	uint64_t base_ns;
+	uint64_t width_ns;			/* of a bucket */
+	uint32_t used;				/* buckets with any interval */
+	uint64_t busy_ns[PARALLELISM_BUCKETS];	/* of intervals that begin or end in it */
+	int64_t whole[PARALLELISM_BUCKETS + 1]; /* intervals that fill it, less the bucket before */
+};
+
+/* Time before `base_ns` does not count. */
+void parallelism__init(struct parallelism *p, uint64_t base_ns);
+
+/* start_ns <= end_ns */
+void parallelism__add(struct parallelism *p, uint64_t start_ns, uint64_t end_ns);
+
+/* From `at_ns` on, `mean` intervals are open. 0 or a negative errno. */
+typedef int (*parallelism_fn)(void *ctx, uint64_t at_ns, double mean);
+
+/* Call `put` for each change, in the order of time; the last is to 0. 0, or the error of `put`. */
+int parallelism__each(const struct parallelism *p, parallelism_fn put, void *ctx);
+
+/*
+ * How much memory page faults have made resident in each process over time, by sampled faults,
+ * which come in no order. It only grows: what is freed is not seen. 24 bytes for each sample.
+ */
+
+/* More samples of a process share a point. */
+#define MEMORY_GROWTH_POINTS 4096u
+
+struct memory_fault {
+	uint64_t at_ns;
+	uint64_t bytes;
+	uint32_t process; /* index */
+};
+
+/* All zeroes is empty. */
+struct memory_growth {
+	struct memory_fault *at;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/* 0 or -ENOMEM. */
+int memory_growth__add(struct memory_growth *g, const struct memory_fault *fault);
+
+/*
+ * Call `put` with sums: the bytes of a process up to and with this time. Processes in the order of
+ * their indices, times ascending. 0, or the error of `put`.
+ */
+typedef int (*memory_growth_fn)(void *ctx, const struct memory_fault *sum);
+int memory_growth__each(struct memory_growth *g, memory_growth_fn put, void *ctx);
+
+void memory_growth__destroy(struct memory_growth *g);
 
 #endif /* QPROF_EXPORT_TIMELINE_H */

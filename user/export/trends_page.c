@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "export/gzip.h"
+#include "export/out.h"
 #include "view/json.h"
 
 /* The page around the data; the Makefile puts it together. */
