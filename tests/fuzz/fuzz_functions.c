@@ -9,7 +9,7 @@
 
 #include "cli/plan_file.h"
 #include "plan/symbols/functions.h"
-#include "unwind/load.h"
+#include "unwind/job.h"
 #include "fuzz.h"
 
 static volatile size_t sink;

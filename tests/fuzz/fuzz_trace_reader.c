@@ -5,7 +5,6 @@
 
 #include "analyze/model.h"
 #include "trace/bytes.h"
-#include "trace/crc32c.h"
 #include "trace/chunk.h"
 #include "trace/reader.h"
 #include "trace/replay.h"

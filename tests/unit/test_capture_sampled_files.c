@@ -14,7 +14,6 @@
 #include "../fixtures/output.h"
 #include "plan/file_job.h"
 #include "unwind/job.h"
-#include "unwind/vdso.h"
 
 #define BLOCKS 32
 #define NICE   7

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
-#include "doctor/other_recordings.h"
+#include "doctor/facts.h"
 
 #include "../fixtures/fake_root.h"
 

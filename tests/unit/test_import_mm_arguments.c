@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "import/mm_arguments.h"
 
 #include "test.h"
 #include "../fixtures/directory.h"

@@ -4,6 +4,8 @@
 #include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/random.h"
+#include "base/cleanup.h"
+#include "qprof/trace_format.h"
 
 static struct mm_reader *open_bytes(struct mm_bytes *m, size_t page)
 {
@@ -103,6 +105,230 @@ static void errors_say_why(void **state)
 	mm_reader__free(NULL);
 }
 
+/* ---- Mm strings ------------------------------------------------------------------------------ */
+
+static struct mm_bytes m;
+
+static int begin(void **state)
+{
+	mm_bytes__begin(&m);
+	return 0;
+}
+
+static int end(void **state)
+{
+	mm_bytes__end(&m);
+	return 0;
+}
+
+static void load(struct mm_strings *s)
+{
+	__cleanup(mm_file__destroy) struct mm_file f;
+	const char *why;
+	char path[40];
+	_close_ int fd = mm_bytes__open(&m, 5000, path);
+
+	assert_int_equal(mm_file__open(&f, path, &why), 0);
+	assert_int_equal(mm_strings__load(s, &f), 0);
+}
+
+static void check(const struct mm_strings *s, uint64_t id, const char *text, const char *label)
+{
+	__cleanup(byte_buffer__destroy) struct byte_buffer out = {0};
+
+	assert_int_equal(mm_strings__text(s, id, &out), 0);
+	assert_string_equal((char *)out.data, text);
+	assert_int_equal(out.size, strlen(text) + 1);
+	assert_int_equal(mm_strings__label(s, id, &out), 0);
+	assert_string_equal((char *)out.data, label);
+}
+
+/* A string of a text and one or two references; b = 0: only one. */
+static uint64_t concatenation(const char *text, uint64_t a, uint64_t b)
+{
+	struct byte_buffer *data = &m.streams[MM_STRING_DATA];
+	uint64_t id = data->size + MM_FIRST_REGULAR_ID;
+
+	byte_buffer__bytes(data, text, strlen(text));
+	byte_buffer__bytes(data, "\xfe", 1);
+	mm_bytes__u64(data, a);
+	if (b) {
+		byte_buffer__bytes(data, "\xfe", 1);
+		mm_bytes__u64(data, b);
+	}
+	byte_buffer__bytes(data, "\xff", 1);
+	return id;
+}
+
+static void strings_refer_to_strings(void **state)
+{
+	uint64_t a = mm_bytes__string(&m, "a"), sep = mm_bytes__string(&m, "\x1e");
+	uint64_t ab = concatenation("b", a, 0), label = concatenation("", ab, sep);
+	uint64_t both = concatenation("", label, 7);
+	__cleanup(mm_strings__destroy) struct mm_strings s;
+
+	mm_bytes__map(&m, 7, a);
+	mm_bytes__map(&m, 7, ab);
+	mm_bytes__map(&m, 100000000, both);
+	mm_bytes__map(&m, 100000003, a); /* a regular id: ignored */
+	load(&s);
+	check(&s, a, "a", "a");
+	check(&s, 7, "ba", "ba"); /* the last mapping of an id counts */
+	check(&s, both, "ba\036ba", "ba");
+	check(&s, 100000000, "ba\036ba", "ba");
+	check(&s, 8, "<unknown>", "<unknown>");
+	check(&s, MM_INVALID_ID, "<unknown>", "<unknown>");
+	check(&s, UINT64_MAX, "<unknown>", "<unknown>");
+	assert_int_equal(mm_strings__address(&s, 7), ab - MM_FIRST_REGULAR_ID);
+	assert_true(mm_strings__address(&s, 8) == MM_NO_ADDRESS);
+}
+
+/* Each string refers to the previous one twice: 2^60 components. */
+static void doubling_ends(void **state)
+{
+	uint64_t id = mm_bytes__string(&m, "");
+	__cleanup(byte_buffer__destroy) struct byte_buffer out = {0};
+	__cleanup(mm_strings__destroy) struct mm_strings s;
+
+	for (int i = 0; i < 60; i++)
+		id = concatenation("", id, id);
+	load(&s);
+	assert_int_equal(mm_strings__text(&s, id, &out), 0);
+	assert_string_equal((char *)out.data, "<invalid>");
+}
+
+static void texts_have_a_limit(void **state)
+{
+	_free_ char *text = malloc(50001);
+	__cleanup(byte_buffer__destroy) struct byte_buffer out = {0};
+	__cleanup(mm_strings__destroy) struct mm_strings s;
+	uint64_t id;
+
+	memset(text, 'x', 50000);
+	text[50000] = '\0';
+	id = mm_bytes__string(&m, text);
+	for (int i = 0; i < 10; i++)
+		id = concatenation("", id, id);
+	load(&s);
+	assert_int_equal(mm_strings__text(&s, id, &out), 0);
+	assert_int_equal(out.size, QPT_TEXT_MAX + 1);
+}
+
+/* ---- Mm metadata ----------------------------------------------------------------------------- */
+
+static struct mm_metadata parse(const char *text)
+{
+	struct mm_metadata m;
+
+	assert_int_equal(mm_metadata__parse(&m, text, strlen(text)), 0);
+	return m;
+}
+
+static void check_cmd(const char *escaped, const char *cmd)
+{
+	__cleanup(mm_metadata__clear) struct mm_metadata m;
+	char text[256];
+
+	snprintf(text, sizeof(text), "{\"start_time\": 5, \"process_id\": 6, \"cmd\": \"%s\"}",
+		 escaped);
+	m = parse(text);
+	assert_true(m.found);
+	assert_int_equal(m.start_time_ns, 5);
+	assert_int_equal(m.process.pid, 6);
+	assert_string_equal(m.process.command, cmd);
+}
+
+static void escapes_of_json_and_of_rust_are_taken(void **state)
+{
+	check_cmd("rustc a.rs ", "rustc a.rs");
+	check_cmd("", "");
+	check_cmd("don\\'t \\\"x\\\" \\\\\\' \\\\u{e9}", "don't \"x\" \\' \\u{e9}");
+	check_cmd("\\u{e9} \\u00e9 \\u{1f980} \\ud83e\\udd80", "\xc3\xa9 \xc3\xa9 \xf0\x9f\xa6\x80 "
+							       "\xf0\x9f\xa6\x80");
+	check_cmd("\\t\\n\\r\\u{7f}|", "\t\n\r\x7f|");
+	/* An escaped quote does not end the text. */
+	check_cmd("a\\u{22}b\\u{5c}c", "a\"b\\c");
+	check_cmd("a\\u{0}b", "a b");
+	check_cmd("\\u{d800}.\\u{10ffff}", "\xef\xbf\xbd.\xf4\x8f\xbf\xbf");
+	check_cmd("raw \xc3\xa9", "raw \xc3\xa9");
+}
+
+static void malformed_metadata_counts_as_missing(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[1]",
+		"5",
+		"null",
+		"{}",
+		"<unknown>",
+		"{\"start_time\": 1, \"process_id\": 1}",
+		"{\"start_time\": 1, \"process_id\": 4294967296, \"cmd\": \"\"}",
+		"{\"start_time\": \"1\", \"process_id\": 1, \"cmd\": \"\"}",
+		"{\"start_time\": -1, \"process_id\": 1, \"cmd\": \"\"}",
+		"{\"start_time\": 1.5, \"process_id\": 1, \"cmd\": \"\"}",
+		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": 1}",
+		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\u{110000}\"}",
+		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\u{e9\"}",
+		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\x\"}",
+		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\",
+	};
+
+	for (size_t i = 0; i < N_OF(texts); i++) {
+		struct mm_metadata m = parse(texts[i]);
+
+		if (m.found)
+			fail_msg("%s", texts[i]);
+		assert_int_equal(m.process.exit_status, TRACE_EXIT_UNKNOWN);
+		mm_metadata__clear(&m);
+	}
+}
+
+static void our_own_member_is_taken(void **state)
+{
+	struct mm_metadata m = parse("{\"start_time\": 18446744073709551615, \"process_id\": 1, "
+				     "\"cmd\": \"\", \"qprof\": {\"crate\": \"a\", "
+				     "\"crate_type\": null, \"exit_status\": 4294967295, "
+				     "\"attached_late\": true, \"losses\": {\"ring_full\": 3, "
+				     "\"new_cause\": 1}}}");
+
+	assert_true(m.found && m.exported && m.has_losses);
+	assert_true(m.start_time_ns == UINT64_MAX);
+	assert_string_equal(m.process.crate, "a");
+	assert_null(m.process.crate_type);
+	assert_int_equal(m.process.exit_status, -1);
+	assert_true(m.process.attached_late);
+	assert_int_equal(m.losses.count[TRACE_LOST_RING_FULL], 3);
+	mm_metadata__clear(&m);
+	m = parse("{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\", \"qprof\": "
+		  "{\"losses\": null, \"crate\": 5}}");
+	assert_true(m.exported && !m.has_losses && !m.process.crate);
+	mm_metadata__clear(&m);
+	m = parse("{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\", \"qprof\": [1]}");
+	assert_true(m.found && !m.exported);
+	mm_metadata__clear(&m);
+}
+
+/* Many of the texts end inside an escape. */
+static void random_texts_are_harmless(void **state)
+{
+	static const char alphabet[] = "\\\\\\u{}'\"e9x{\":,[";
+	struct rng rng = rng_new();
+
+	for (int i = 0; i < 20000; i++) {
+		size_t size = rng_below(&rng, 30);
+		char *text = malloc(size + 1);
+		struct mm_metadata m;
+
+		for (size_t j = 0; j < size; j++)
+			text[j] = alphabet[rng_below(&rng, sizeof(alphabet) - 1)];
+		assert_int_equal(mm_metadata__parse(&m, text, size), 0);
+		mm_metadata__clear(&m);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +336,13 @@ int main(void)
 		cmocka_unit_test(labels_are_checked_as_upstream_does),
 		cmocka_unit_test(without_metadata_the_file_gives_the_time),
 		cmocka_unit_test(errors_say_why),
+		cmocka_unit_test_setup_teardown(strings_refer_to_strings, begin, end),
+		cmocka_unit_test_setup_teardown(doubling_ends, begin, end),
+		cmocka_unit_test_setup_teardown(texts_have_a_limit, begin, end),
+		cmocka_unit_test(escapes_of_json_and_of_rust_are_taken),
+		cmocka_unit_test(malformed_metadata_counts_as_missing),
+		cmocka_unit_test(our_own_member_is_taken),
+		cmocka_unit_test(random_texts_are_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

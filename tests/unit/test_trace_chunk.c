@@ -3,7 +3,7 @@
 
 #include "test.h"
 #include "trace/bytes.h"
-#include "trace/crc32c.h"
+#include "../fixtures/random.h"
 
 static void sign(uint8_t *header)
 {
@@ -85,6 +85,49 @@ static void a_chunk_header_guards_its_payload(void **state)
 	assert_false(chunk_header__check(bytes, &back, payload));
 }
 
+/* ---- Crc32c ---------------------------------------------------------------------------------- */
+
+/* RFC 3720, appendix B.4, and the check value of the CRC catalogues. */
+static void it_is_castagnolis(void **state)
+{
+	uint8_t bytes[32];
+
+	assert_true(crc32c(0, "", 0) == 0);
+	assert_true(crc32c(0, "123456789", 9) == 0xe3069283u);
+	memset(bytes, 0, sizeof(bytes));
+	assert_true(crc32c(0, bytes, sizeof(bytes)) == 0x8a9136aau);
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_true(crc32c(0, bytes, sizeof(bytes)) == 0x62a8ab43u);
+	for (int i = 0; i < 32; i++)
+		bytes[i] = i;
+	assert_true(crc32c(0, bytes, sizeof(bytes)) == 0x46dd794eu);
+}
+
+static void it_goes_on_at_any_place(void **state)
+{
+	struct rng rng = rng_new();
+	uint8_t bytes[300];
+	uint32_t whole;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = rng_u64(&rng);
+	whole = crc32c(0, bytes, sizeof(bytes));
+	for (size_t i = 0; i <= sizeof(bytes); i++)
+		assert_true(crc32c(crc32c(0, bytes, i), bytes + i, sizeof(bytes) - i) == whole);
+}
+
+static void every_way_gives_the_same(void **state)
+{
+	struct rng rng = rng_new();
+	uint8_t bytes[300];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = rng_u64(&rng);
+	for (size_t i = 0; i <= sizeof(bytes); i++)
+		assert_true(crc32c(i, bytes + i, sizeof(bytes) - i) ==
+			    crc32c_by_table(i, bytes + i, sizeof(bytes) - i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +135,9 @@ int main(void)
 		cmocka_unit_test(every_byte_of_a_header_counts),
 		cmocka_unit_test(an_unsupported_version_is_distinguished_from_damage),
 		cmocka_unit_test(a_chunk_header_guards_its_payload),
+		cmocka_unit_test(it_is_castagnolis),
+		cmocka_unit_test(it_goes_on_at_any_place),
+		cmocka_unit_test(every_way_gives_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/llvm_table.h"
+#include "trace/job_table.h"
 
 #include "test.h"
 #include "../fixtures/random.h"

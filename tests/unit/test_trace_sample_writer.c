@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/sample_writer.h"
+#include "trace/writer.h"
 
 #include "test.h"
 #include "../fixtures/output.h"

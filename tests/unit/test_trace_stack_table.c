@@ -4,7 +4,6 @@
 #include "test.h"
 #include "../fixtures/walks.h"
 #include "base/cleanup.h"
-#include "trace/stack_writer.h"
 
 #define _stack_table_ __cleanup(stack_table__destroy)
 #define _byte_buffer_ __cleanup(byte_buffer__destroy)

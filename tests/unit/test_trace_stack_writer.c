@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/stack_writer.h"
+#include "trace/stack_table.h"
 
 #include "test.h"
 #include "../fixtures/walks.h"

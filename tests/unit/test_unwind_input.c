@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/input.h"
+#include "unwind/job.h"
 
 #include <sys/mman.h>
+#include <elf.h>
+#include <sys/auxv.h>
 
 #include "test.h"
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/cfa_runs.h"
 
 struct image {
 	struct library_file *file;
@@ -161,6 +165,126 @@ static void code_may_not_be_everywhere(void **state)
 	assert_int_equal(find_with_segments(INT64_MAX - (1 << 20), 2, &in), -EFBIG);
 }
 
+/* ---- Plt ------------------------------------------------------------------------------------- */
+
+#define START 0x4000u
+
+#define FIRST	  "\xff\x35\1\2\3\4\xff\x25\1\2\3\4\x0f\x1f\x40\0"
+#define FIRST_BND "\xff\x35\1\2\3\4\xf2\xff\x25\1\2\3\4\x0f\x1f\0"
+#define ENTRY	  "\xff\x25\1\2\3\4\x68\1\0\0\0\xe9\1\2\3\4"
+#define ENTRY_IBT "\xf3\x0f\x1e\xfa\x68\1\0\0\0\xf2\xe9\1\2\3\4\x90"
+#define JUMP	  "\xff\x25\1\2\3\4\x66\x90"
+#define JUMP_IBT  "\xf3\x0f\x1e\xfa\xff\x25\1\2\3\4\x66\x0f\x1f\x44\0\0"
+#define JUMP_BND  "\xf3\x0f\x1e\xfa\xf2\xff\x25\1\2\3\4\x0f\x1f\x44\0\0"
+
+/* The runs of a table with this code, up to `length`. */
+static struct cfa_runs runs_of(const char *code, size_t n, uint64_t start, uint64_t length)
+{
+	const struct unwind_plt plt = {start, n, (const uint8_t *)code};
+	struct cfa_runs r = {};
+
+	assert_int_equal(unwind_plt__run(&plt, start + length, cfa_runs__add, &r), 0);
+	return r;
+}
+
+#define RUNS_OF(code) runs_of(code, sizeof(code) - 1, START, sizeof(code) - 1)
+
+static void entries_that_push_have_a_first_one(void **state)
+{
+	struct cfa_runs r = RUNS_OF(FIRST ENTRY ENTRY);
+
+	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
+		    {START + 16, START + 48, PLT_RULE(11)});
+	r = RUNS_OF(FIRST_BND ENTRY_IBT ENTRY_IBT);
+	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
+		    {START + 16, START + 48, PLT_RULE(9)});
+}
+
+static void entries_that_jump_push_nothing(void **state)
+{
+	struct cfa_runs r = RUNS_OF(JUMP JUMP);
+
+	assert_runs(&r, {START, START + 16, RSP_RULE(8)});
+	r = RUNS_OF(JUMP_IBT JUMP_IBT);
+	assert_runs(&r, {START, START + 32, RSP_RULE(8)});
+	r = RUNS_OF(JUMP_BND);
+	assert_runs(&r, {START, START + 16, RSP_RULE(8)});
+}
+
+static void other_code_has_no_rule(void **state)
+{
+	assert_int_equal(RUNS_OF("\x90\x90\x90\x90\x90\x90\x90\x90").n, 0);
+	assert_int_equal(RUNS_OF(FIRST JUMP JUMP).n, 0);
+	assert_int_equal(RUNS_OF(FIRST JUMP_IBT).n, 0);
+	/* Shorter than what it has to be compared with. */
+	assert_int_equal(RUNS_OF(FIRST).n, 0);
+	assert_int_equal(RUNS_OF(FIRST "\xff\x25\1\2\3\4").n, 0);
+	assert_int_equal(RUNS_OF("\xff").n, 0);
+	assert_int_equal(runs_of("", 0, START, 0).n, 0);
+	/* The rule looks at the low bits of the pc. */
+	assert_int_equal(runs_of(FIRST ENTRY, 32, START + 8, 32).n, 0);
+}
+
+/* A function that is described begins within it. */
+static void runs_end_where_they_must(void **state)
+{
+	struct cfa_runs r = runs_of(FIRST ENTRY ENTRY, 48, START, 20);
+
+	assert_runs(&r, {START, START + 6, RSP_RULE(16)}, {START + 6, START + 16, RSP_RULE(24)},
+		    {START + 16, START + 20, PLT_RULE(11)});
+	r = runs_of(FIRST ENTRY ENTRY, 48, START, 3);
+	assert_runs(&r, {START, START + 3, RSP_RULE(16)});
+}
+
+static void an_error_of_the_caller_is_returned(void **state)
+{
+	const struct unwind_plt plt = {START, 48, (const uint8_t *)FIRST ENTRY ENTRY};
+	struct cfa_runs r = {.fail_at = 2};
+
+	assert_int_equal(unwind_plt__run(&plt, START + 48, cfa_runs__add, &r), -ENOMEM);
+	assert_int_equal(r.n, 2);
+}
+
+/* ---- Vdso ------------------------------------------------------------------------------------ */
+
+/* The address of a function of the vDSO, from its own symbols; 0 if there is none. */
+static uint64_t find_function(const uint8_t *vdso, const char *name)
+{
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)vdso;
+	const Elf64_Shdr *sections = (const Elf64_Shdr *)(vdso + ehdr->e_shoff);
+
+	for (int i = 0; i < ehdr->e_shnum; i++) {
+		const Elf64_Sym *syms = (const Elf64_Sym *)(vdso + sections[i].sh_offset);
+		const char *names = (const char *)vdso + sections[sections[i].sh_link].sh_offset;
+
+		if (sections[i].sh_type != SHT_DYNSYM)
+			continue;
+		for (uint64_t k = 0; k < sections[i].sh_size / sizeof(*syms); k++)
+			if (!strcmp(names + syms[k].st_name, name))
+				return syms[k].st_value;
+	}
+	return 0;
+}
+
+static void its_functions_have_rules(void **state)
+{
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	_unwind_table_ struct unwind_table *t = NULL;
+	uint64_t addr;
+
+	if (!vdso)
+		skip();
+	addr = find_function(vdso, "__vdso_clock_gettime");
+	assert_int_not_equal(addr, 0);
+	assert_int_equal(unwind_vdso__table(&t), 0);
+	assert_true(t->functions > 2);
+	assert_int_equal(t->unreadable, 0);
+	/* Nothing has been pushed at the start of a function. */
+	assert_rule(unwind_table__rule(t, addr), RSP_RULE(8));
+	assert_rule(unwind_table__rule(t, 0), NO_RULE);
+	assert_int_equal(t->n_segments, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +293,12 @@ int main(void)
 		cmocka_unit_test(a_section_ends_with_its_segment),
 		cmocka_unit_test(a_section_that_is_not_there_is_none),
 		cmocka_unit_test(code_may_not_be_everywhere),
+		cmocka_unit_test(entries_that_push_have_a_first_one),
+		cmocka_unit_test(entries_that_jump_push_nothing),
+		cmocka_unit_test(other_code_has_no_rule),
+		cmocka_unit_test(runs_end_where_they_must),
+		cmocka_unit_test(an_error_of_the_caller_is_returned),
+		cmocka_unit_test(its_functions_have_rules),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

@@ -12,7 +12,6 @@
 #include "../fixtures/cfa_runs.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/in_child.h"
-#include "unwind/load.h"
 
 #define NICE 7 /* a higher nice value needs no privilege */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "unwind/load.h"
+#include "unwind/job.h"
 
 #include <endian.h>
 #include <unistd.h>

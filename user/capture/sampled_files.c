@@ -12,7 +12,6 @@
 #include "base/epoll.h"
 #include "base/invoker.h"
 #include "unwind/job.h"
-#include "unwind/vdso.h"
 
 #define NEVER UINT64_MAX
 

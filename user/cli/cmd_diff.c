@@ -11,7 +11,7 @@
 #include "cli/gates.h"
 #include "cli/process_filter.h"
 #include "options/exit_code.h"
-#include "options/trace_list.h"
+#include "options/value.h"
 #include "trace/reader.h"
 #include "view/diff.h"
 #include "view/screen.h"

@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/format.h"
+#include "base/output_file.h"
+#include "base/own_path.h"
 #include "base/signals.h"
 #include "cli/cmd.h"
 #include "cli/process_filter.h"
 #include "export/job.h"
 #include "export/measureme.h"
 #include "export/notes.h"
-#include "base/format.h"
 #include "options/exit_code.h"
-#include "base/output_file.h"
-#include "base/own_path.h"
 
 #define NAMES_MOST (16u << 20) /* bytes of names and tables, on top of --max-size */
 

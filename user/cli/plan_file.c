@@ -18,7 +18,6 @@
 #include "plan/load.h"
 #include "unwind/codec.h"
 #include "unwind/job.h"
-#include "unwind/load.h"
 
 static const char MAGIC[8] = "qprofpln";
 

@@ -2,18 +2,18 @@
 #include "export/flame_samples.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 
 #include "analyze/code_functions.h"
 #include "analyze/code_name.h"
+#include "analyze/generic_name.h"
+#include "analyze/llvm.h"
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/table.h"
-#include "analyze/generic_name.h"
-#include "analyze/llvm.h"
 
 #define NO_STACK "(no stack)"
 

@@ -13,8 +13,8 @@
 #ifndef QPROF_EXPORT_FLAME_SAMPLES_H
 #define QPROF_EXPORT_FLAME_SAMPLES_H
 
-#include "export/flame.h"
 #include "analyze/code_functions.h"
+#include "export/flame.h"
 #include "trace/reader.h"
 
 #define FLAME_SAMPLES_MOST (1u << 23)

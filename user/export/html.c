@@ -22,15 +22,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/table.h"
-#include "export/size_limit.h"
 #include "analyze/compile_name.h"
 #include "analyze/sampled.h"
+#include "base/array.h"
+#include "base/table.h"
 #include "export/flame.h"
 #include "export/flame_samples.h"
 #include "export/html_spans.h"
 #include "export/notes.h"
+#include "export/size_limit.h"
 #include "export/timeline.h"
 #include "view/json.h"
 

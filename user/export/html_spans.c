@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "base/array.h"
 #include "analyze/cost.h"
 #include "analyze/model.h"
+#include "base/array.h"
 #include "view/build.h"
 #include "view/view.h"
 

@@ -23,10 +23,11 @@
 #ifndef QPROF_EXPORT_HTML_SPANS_H
 #define QPROF_EXPORT_HTML_SPANS_H
 
+#include <stdio.h>
+
+#include "export/job.h"
 #include "export/out.h"
 #include "trace/bytes.h"
-#include "export/job.h"
-#include <stdio.h>
 
 #define HTML_NO_KEY UINT32_MAX
 

@@ -9,13 +9,13 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "qprof/measureme_format.h"
-#include "trace/interner.h"
+#include "base/format.h"
 #include "base/id_table.h"
 #include "base/map.h"
 #include "export/mm_writer.h"
 #include "export/timeline.h"
-#include "base/format.h"
+#include "qprof/measureme_format.h"
+#include "trace/interner.h"
 #include "view/json.h"
 
 #define CRATE_MAX 200 /* bytes; the name of a file has at most 255 */

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/reader.h"
 #include "base/cleanup.h"
+#include "trace/reader.h"
 
 struct measureme_sums {
 	uint32_t files;

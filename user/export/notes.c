@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/notes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <inttypes.h>
 
+#include "analyze/compile_name.h"
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "analyze/compile_name.h"
 
 static bool problem(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {

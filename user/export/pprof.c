@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "export/flame.h"
-#include "export/out.h"
 #include "export/notes.h"
+#include "export/out.h"
 #include "export/protobuf.h"
 
 enum pprof_field {

@@ -2,9 +2,9 @@
 #include "export/timeline.h"
 
 #include <errno.h>
-#include <string.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"

@@ -13,10 +13,11 @@
 #ifndef QPROF_EXPORT_TIMELINE_H
 #define QPROF_EXPORT_TIMELINE_H
 
-#include "export/job.h"
-#include "base/table.h"
-#include "trace/trace.h"
 #include <stdint.h>
+
+#include "base/table.h"
+#include "export/job.h"
+#include "trace/trace.h"
 
 struct timeline_process {
 	const struct trace_process *process; /* owned by the reader */

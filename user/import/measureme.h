@@ -3,6 +3,10 @@
 #ifndef QPROF_IMPORT_MEASUREME_H
 #define QPROF_IMPORT_MEASUREME_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
 #include "import/mm_reader.h"
 #include "trace/writer.h"
 
@@ -24,5 +28,43 @@ struct measureme_found {
  */
 int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r, const char *path,
 		     struct measureme_found *found);
+
+/*
+ * Imports the arguments of a profile's events (rustc's query keys are arguments) as texts of a
+ * trace, each with an invocation id. Texts that share parts in the profile share them in the trace.
+ */
+
+#define MM_ARGUMENTS_RUN 4096
+
+/* State of one process. The first three fields are borrowed; all others start as zero. */
+struct mm_arguments {
+	struct trace_writer *w;
+	const struct mm_strings *strings;
+	uint32_t process;
+	struct u64_map string_of; /* address -> string id; the size is bounded */
+	struct u64_map number_of; /* address of an event's string -> its number; bounded */
+	struct byte_buffer text;
+	uint32_t n_own; /* numbers assigned so far */
+	uint64_t kept;	/* ids with arguments in the trace */
+	bool full;	/* the trace can hold no more arguments: some were left out */
+	uint32_t first; /* a run of ids still to be written, */
+	uint32_t n;	/* and their strings */
+	uint32_t run[MM_ARGUMENTS_RUN];
+};
+
+/*
+ * The invocation id for an event whose string at `address` has no virtual id: a number that
+ * measureme never uses, or TRACE_NO_INVOCATION if the event has no arguments. 0, -ENOMEM, or an
+ * error of the writer; a full trace is not an error.
+ */
+int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *invocation);
+
+/*
+ * Call once, at the end. If any event has arguments, map the numbers from mm_arguments__number()
+ * and all virtual ids of the profile; ids without arguments get an empty text. Returns as above.
+ */
+int mm_arguments__map(struct mm_arguments *a);
+
+void mm_arguments__destroy(struct mm_arguments *a);
 
 #endif /* QPROF_IMPORT_MEASUREME_H */

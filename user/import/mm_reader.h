@@ -6,8 +6,83 @@
 #ifndef QPROF_IMPORT_MM_READER_H
 #define QPROF_IMPORT_MM_READER_H
 
-#include "import/mm_metadata.h"
-#include "import/mm_strings.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id_table.h"
+#include "import/mm_file.h"
+#include "trace/bytes.h"
+#include "trace/trace.h"
+
+/* Reads the metadata of a .mm_profdata file: JSON, or rustc's near-JSON. */
+
+struct mm_metadata {
+	bool found;		/* it is readable and has all fields that measureme requires */
+	uint64_t start_time_ns; /* since the epoch */
+	/*
+	 * Facts about the process: its pid and command, and everything that a trace holds if
+	 * qprof-bpf exported the file. The texts are owned.
+	 */
+	struct trace_process process;
+	bool exported; /* by qprof-bpf */
+	bool has_losses;
+	struct trace_losses losses; /* of the exported trace */
+};
+
+/*
+ * Parse a text. rustc escapes the command line as a Rust literal, with \' and \u{e9}, which JSON
+ * does not have; both forms are accepted. 0, with `found` false if it is malformed; or -ENOMEM.
+ */
+int mm_metadata__parse(struct mm_metadata *m, const char *text, size_t size);
+
+void mm_metadata__clear(struct mm_metadata *m);
+
+/*
+ * The strings of a .mm_profdata file. References between strings are untrusted. A string that
+ * cannot be expanded reads as in measureme's readers, "<unknown>" or "<invalid>".
+ */
+
+#define MM_NO_ADDRESS UINT32_MAX
+
+struct mm_strings {
+	uint8_t *data; /* the stream of strings, with its header */
+	uint32_t size;
+	uint32_t id_size;      /* bytes of an id or address on disk */
+	struct id_table index; /* virtual id -> address */
+	uint32_t virtual_end;  /* the highest virtual id of an event, plus one */
+};
+
+/* A piece of a string. */
+struct mm_component {
+	const uint8_t *text; /* NULL: the component is a reference */
+	uint32_t size;	     /* of the text, bytes */
+	uint64_t id;	     /* of the referenced string */
+};
+
+/*
+ * Read all strings of a file. 0, -ENOMEM, -EIO, or -EFBIG for more than 4 GiB. The caller destroys
+ * `*s` in any case.
+ */
+int mm_strings__load(struct mm_strings *s, struct mm_file *f);
+
+/* The address of a string, or MM_NO_ADDRESS. Equal addresses mean equal strings. */
+uint32_t mm_strings__address(const struct mm_strings *s, uint64_t id);
+
+/*
+ * Read the component at `*address`, and move `*address` behind it: true. False at the end of the
+ * string; `*bad` is set if the string is malformed.
+ */
+bool mm_strings__component(const struct mm_strings *s, uint32_t *address, struct mm_component *c,
+			   bool *bad);
+
+/*
+ * Replace the contents of `out` by the text of a string and a NUL: the whole text, or the part
+ * before its first MM_SEPARATOR. At most QPT_TEXT_MAX bytes. 0 or -ENOMEM.
+ */
+int mm_strings__text(const struct mm_strings *s, uint64_t id, struct byte_buffer *out);
+int mm_strings__label(const struct mm_strings *s, uint64_t id, struct byte_buffer *out);
+
+void mm_strings__destroy(struct mm_strings *s);
 
 struct mm_reader;
 

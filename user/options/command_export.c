@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "options/command.h"
-
 #include <errno.h>
 
 #include "base/diag.h"
+#include "options/command.h"
 
 static const struct cli_option options[] = {
 	PROCESS_OPTIONS(export.of),

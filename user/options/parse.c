@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/parse.h"
-#include "options/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "options/command.h"
 #include "options/usage.h"
 #include "options/value.h"
 

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "options/options.h"
 
 /* "1.5s", "500ms", "100us", "2m", "1h"; a plain number is seconds. Up to six decimals. */
@@ -46,5 +47,23 @@ int value_choice(const char *text, const char *choices, unsigned int *index);
 
 /* True if a glob matches, or if there are no globs. */
 bool value_matches(const struct cli_texts *globs, const char *text);
+
+/* The traces that one argument of the command line names. */
+
+struct trace_list {
+	char **paths;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/*
+ * `word` is a file; else a directory, which stands for its *.qpt files, sorted by name; else files
+ * separated by commas, so that no shell glob is needed. A missing file is found when it is opened.
+ * Negative errno after an error line: -ENOENT for a directory without traces, -EINVAL for an empty
+ * name.
+ */
+int trace_list__init(struct trace_list *list, const char *word);
+void trace_list__clear(struct trace_list *list);
+#define _trace_list_ __cleanup(trace_list__clear)
 
 #endif /* QPROF_OPTIONS_VALUE_H */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/mine/hits.h"
 #include "plan/library/file.h"
+#include "plan/mine/hits.h"
 
 void plan__free(struct plan *plan)
 {

@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/invoker.h"
 #include "plan/library/mount.h"
-#include "unwind/load.h"
+#include "unwind/job.h"
 
 struct symbol_file {
 	struct code_symbols *owner;

@@ -12,9 +12,7 @@
 #include "plan/library/mount.h"
 #include "plan/symbols/functions.h"
 #include "unwind/job.h"
-#include "unwind/load.h"
 #include "unwind/preserved.h"
-#include "unwind/vdso.h"
 
 /* For how long a table may be made. */
 #define MAKING_NS 20000000000ull

@@ -44,4 +44,13 @@ void chunk_header__load(const uint8_t in[QPT_CHUNK_HEADER_SIZE], struct chunk_he
 bool chunk_header__check(const uint8_t in[QPT_CHUNK_HEADER_SIZE], const struct chunk_header *h,
 			 const uint8_t *payload);
 
+/*
+ * CRC-32C (Castagnoli), as iSCSI and ext4 use it. Start with crc = 0; pass the result to go on
+ * with further bytes.
+ */
+uint32_t crc32c(uint32_t crc, const void *data, size_t size);
+
+/* The same on processors without an instruction for it. */
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t size);
+
 #endif /* QPROF_TRACE_CHUNK_H */

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "trace/bytes.h"
-#include "trace/string_pairs.h"
+#include "trace/interner.h"
 #include "trace/string_table.h"
 #include "trace/trace.h"
 

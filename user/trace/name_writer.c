@@ -1,86 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/name_writer.h"
-
+/*
+ * What the spans and tallies of a trace refer to: strings, labels, processes, threads, mappings,
+ * places, files, functions, lines. Records wait until their chunk is full, or until
+ * trace_writer__flush_names(), which comes before each chunk that refers to them.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "trace/writer_parts.h"
 
 #define LIST_MOST 65536u /* ids of a mapping's list in one chunk */
 /* Segments of a path that are strings of their own. */
 #define PATH_MOST (QPT_STRING_DEPTH_MAX / 2)
 
-static int write_functions(struct name_writer *w)
+static int write_functions(struct trace_writer *w)
 {
-	struct byte_buffer *payload = chunk_sink__payload(w->sink);
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
 	int err;
 
-	if (!w->functions.n_new)
+	if (!w->names.functions.n_new)
 		return 0;
-	err = function_list__payload(&w->functions, payload);
-	return err ? file_writer__fail(&w->sink->file, err)
-		   : chunk_sink__write(w->sink, QPT_FUNCTIONS, payload, NULL);
+	err = function_list__payload(&w->names.functions, payload);
+	return err ? file_writer__fail(&w->sink.file, err)
+		   : chunk_sink__write(&w->sink, QPT_FUNCTIONS, payload, NULL);
 }
 
 /* Strings come first, as everything refers to them. */
-int name_writer__flush(struct name_writer *w)
+int trace_writer__flush_names(struct trace_writer *w)
 {
-	uint32_t first = w->strings.n - w->new_strings.n;
-	int err = pending__write(&w->new_strings, w->sink, QPT_STRINGS, &first);
+	uint32_t first = w->names.strings.n - w->names.new_strings.n;
+	int err = pending__write(&w->names.new_strings, &w->sink, QPT_STRINGS, &first);
 
-	err = err ?: pending__write(&w->new_labels, w->sink, QPT_LABELS, NULL);
-	err = err ?: pending__write(&w->new_keys, w->sink, QPT_KEYS, NULL);
-	err = err ?: pending__write(&w->new_processes, w->sink, QPT_PROCESSES, NULL);
-	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
-	err = err ?: pending__write(&w->new_foreign, w->sink, QPT_FOREIGN, NULL);
-	err = err ?: pending__write(&w->new_mappings, w->sink, QPT_MAPPINGS, &w->mappings_space);
-	w->mappings_next = (struct id_map_next){0};
-	err = err ?: pending__write(&w->new_places, w->sink, QPT_PLACES, &w->last_place.process);
-	w->last_place = (struct trace_place){0};
-	err = err ?: pending__write(&w->new_files, w->sink, QPT_FILES, NULL);
+	err = err ?: pending__write(&w->names.new_labels, &w->sink, QPT_LABELS, NULL);
+	err = err ?: pending__write(&w->names.new_keys, &w->sink, QPT_KEYS, NULL);
+	err = err ?: pending__write(&w->names.new_processes, &w->sink, QPT_PROCESSES, NULL);
+	err = err ?: pending__write(&w->names.new_threads, &w->sink, QPT_THREADS, NULL);
+	err = err ?: pending__write(&w->names.new_foreign, &w->sink, QPT_FOREIGN, NULL);
+	err = err
+		      ?: pending__write(&w->names.new_mappings, &w->sink, QPT_MAPPINGS,
+					&w->names.mappings_space);
+	w->names.mappings_next = (struct id_map_next){0};
+	err = err
+		      ?: pending__write(&w->names.new_places, &w->sink, QPT_PLACES,
+					&w->names.last_place.process);
+	w->names.last_place = (struct trace_place){0};
+	err = err ?: pending__write(&w->names.new_files, &w->sink, QPT_FILES, NULL);
 	err = err ?: write_functions(w);
-	return err ?: pending__write(&w->new_lines, w->sink, QPT_LINES, NULL);
+	return err ?: pending__write(&w->names.new_lines, &w->sink, QPT_LINES, NULL);
 }
 
 /* A record was appended to `p`. */
-static int added(struct name_writer *w, struct pending *p)
+static int added(struct trace_writer *w, struct pending *p)
 {
-	return pending__add(p) ? name_writer__flush(w) : 0;
+	return pending__add(p) ? trace_writer__flush_names(w) : 0;
 }
 
 /* Store a string that was looked up, if it is new. */
-static int interned(struct name_writer *w, uint32_t id, bool is_new)
+static int interned(struct trace_writer *w, uint32_t id, bool is_new)
 {
 	if (!is_new)
 		return 0;
-	interner__store(&w->strings, id, &w->new_strings.body);
-	return added(w, &w->new_strings);
+	interner__store(&w->names.strings, id, &w->names.new_strings.body);
+	return added(w, &w->names.new_strings);
 }
 
-int name_writer__intern(struct name_writer *w, const char *text, uint32_t *id)
+int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink->file.error ?: interner__id(&w->strings, text, id, &is_new);
+	int err = w->sink.file.error ?: interner__id(&w->names.strings, text, id, &is_new);
 
 	return err ?: interned(w, *id, is_new);
 }
 
-int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces, uint32_t n,
-			 uint32_t *id)
+int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink->file.error ?: interner__compose(&w->strings, pieces, n, id, &is_new);
+	int err =
+		w->sink.file.error ?: interner__compose(&w->names.strings, pieces, n, id, &is_new);
 
 	return err ?: interned(w, *id, is_new);
 }
 
-int name_writer__text(const struct name_writer *w, uint32_t id, char **text)
+int trace_writer__text(const struct trace_writer *w, uint32_t id, char **text)
 {
 	struct byte_buffer bytes = {0};
 
-	if (id >= w->strings.n)
+	if (id >= w->names.strings.n)
 		return -EINVAL;
-	interner__text(&w->strings, id, &bytes);
+	interner__text(&w->names.strings, id, &bytes);
 	byte_buffer__bytes(&bytes, "", 1);
 	if (bytes.failed) {
 		byte_buffer__destroy(&bytes);
@@ -91,7 +100,7 @@ int name_writer__text(const struct name_writer *w, uint32_t id, char **text)
 }
 
 /* A path as Rust writes it: its parent and its segments are shared with other paths. */
-static int intern_path(struct name_writer *w, const char *path, uint32_t *id)
+static int intern_path(struct trace_writer *w, const char *path, uint32_t *id)
 {
 	_free_ char *copy = strdup(path);
 	struct trace_piece pieces[3] = {{.text = ""}, {.text = ""}};
@@ -102,108 +111,109 @@ static int intern_path(struct name_writer *w, const char *path, uint32_t *id)
 		return -ENOMEM;
 	for (; (end = strstr(at, "::")) && n < (int)PATH_MOST; at = end + 2, n++) {
 		*end = '\0';
-		err = name_writer__intern(w, at, &pieces[2].id)
-			      ?: name_writer__compose(w, pieces, 3, id);
+		err = trace_writer__intern(w, at, &pieces[2].id)
+			      ?: trace_writer__compose(w, pieces, 3, id);
 		if (err)
 			return err;
 		pieces[0] = (struct trace_piece){.id = *id};
 		pieces[1].text = "::";
 	}
-	return name_writer__intern(w, at, &pieces[2].id) ?: name_writer__compose(w, pieces, 3, id);
+	return trace_writer__intern(w, at, &pieces[2].id)
+		       ?: trace_writer__compose(w, pieces, 3, id);
 }
 
-int name_writer__kind(struct name_writer *w, const char *text, uint8_t *kind)
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
 {
-	return w->sink->file.error ?: kinds__number(&w->kinds, text, kind);
+	return w->sink.file.error ?: kinds__number(&w->names.kinds, text, kind);
 }
 
 /* Make the label that stands for a name and a kind on disk. */
-static int add_label(struct name_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
+static int add_label(struct trace_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
 {
-	struct byte_buffer *body = &w->new_labels.body;
+	struct byte_buffer *body = &w->names.new_labels.body;
 	struct trace_piece pieces[] = {{.id = name}, {.text = " ("}, {0}, {.text = ")"}};
-	int err = name_writer__intern(w, kinds__text(&w->kinds, kind), &pieces[2].id);
+	int err = trace_writer__intern(w, kinds__text(&w->names.kinds, kind), &pieces[2].id);
 
-	err = err ?: name_writer__compose(w, pieces, 4, id);
-	err = err ?: u64_map__put(&w->label_of, (uint64_t)name << 8 | kind, *id);
+	err = err ?: trace_writer__compose(w, pieces, 4, id);
+	err = err ?: u64_map__put(&w->names.label_of, (uint64_t)name << 8 | kind, *id);
 	if (err)
-		return file_writer__fail(&w->sink->file, err);
+		return file_writer__fail(&w->sink.file, err);
 	byte_buffer__varint(body, *id);
 	byte_buffer__varint(body, pieces[2].id);
 	byte_buffer__varint(body, name);
-	return added(w, &w->new_labels);
+	return added(w, &w->names.new_labels);
 }
 
-int name_writer__key_type(struct name_writer *w, uint32_t label, const char *type)
+int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type)
 {
 	uint32_t id;
 	int err;
 
-	if (label >= w->strings.n)
+	if (label >= w->names.strings.n)
 		return -EINVAL;
-	err = name_writer__intern(w, type, &id);
+	err = trace_writer__intern(w, type, &id);
 	if (err)
 		return err;
-	byte_buffer__varint(&w->new_keys.body, label);
-	byte_buffer__varint(&w->new_keys.body, id);
-	return added(w, &w->new_keys);
+	byte_buffer__varint(&w->names.new_keys.body, label);
+	byte_buffer__varint(&w->names.new_keys.body, id);
+	return added(w, &w->names.new_keys);
 }
 
-int name_writer__label_of_kind(struct name_writer *w, uint32_t *label, uint8_t kind)
+int trace_writer__label_of_kind(struct trace_writer *w, uint32_t *label, uint8_t kind)
 {
 	uint32_t name = *label;
 
-	if (kind >= TRACE_KIND_OTHER + w->kinds.n_other || name & TRACE_VIRTUAL)
+	if (kind >= TRACE_KIND_OTHER + w->names.kinds.n_other || name & TRACE_VIRTUAL)
 		return -EINVAL;
-	*label = u64_map__get(&w->label_of, (uint64_t)name << 8 | kind);
+	*label = u64_map__get(&w->names.label_of, (uint64_t)name << 8 | kind);
 	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
 }
 
 /* The path of a library is stored with the first of its functions that knows it. */
-static int note_file(struct name_writer *w, uint32_t library, const char *path)
+static int note_file(struct trace_writer *w, uint32_t library, const char *path)
 {
 	uint32_t file;
 	int err;
 
-	if (!path || u64_map__get(&w->files, library) != U64_MAP_NONE)
+	if (!path || u64_map__get(&w->names.files, library) != U64_MAP_NONE)
 		return 0;
-	err = name_writer__intern(w, path, &file) ?: u64_map__put(&w->files, library, file);
+	err = trace_writer__intern(w, path, &file) ?: u64_map__put(&w->names.files, library, file);
 	if (err)
 		return err;
-	byte_buffer__varint(&w->new_files.body, library);
-	byte_buffer__varint(&w->new_files.body, file);
-	return added(w, &w->new_files);
+	byte_buffer__varint(&w->names.new_files.body, library);
+	byte_buffer__varint(&w->names.new_files.body, file);
+	return added(w, &w->names.new_files);
 }
 
-int name_writer__function(struct name_writer *w, const struct trace_function *f)
+int trace_writer__function(struct trace_writer *w, const struct trace_function *f)
 {
 	uint32_t library, name;
-	int err = name_writer__intern(w, f->library, &library);
+	int err = trace_writer__intern(w, f->library, &library);
 
 	err = err ?: intern_path(w, f->name, &name);
 	err = err ?: note_file(w, library, f->file);
-	err = err ?: function_list__add(&w->functions, f, library, name);
+	err = err ?: function_list__add(&w->names.functions, f, library, name);
 	if (err)
 		return err;
-	return w->functions.records.size >= PENDING_MOST ? name_writer__flush(w) : 0;
+	return w->names.functions.records.size >= PENDING_MOST ? trace_writer__flush_names(w) : 0;
 }
 
-int name_writer__lines(struct name_writer *w, uint32_t first, const struct trace_line *rows,
-		       size_t n)
+int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
+			size_t n)
 {
-	struct byte_buffer *body = &w->new_lines.body;
+	struct byte_buffer *body = &w->names.new_lines.body;
 	size_t size = body->size;
-	int err =
-		w->sink->file.error
-			?: function_list__lines(&w->functions, first, rows, n, w->strings.n, body);
+	int err = w->sink.file.error
+			  ?: function_list__lines(&w->names.functions, first, rows, n,
+						  w->names.strings.n, body);
 
 	if (err || body->size == size)
 		return err;
-	return added(w, &w->new_lines);
+	return added(w, &w->names.new_lines);
 }
 
 /* Whether all strings of a mapping exist. */
-static bool has_strings(const struct name_writer *w, const struct trace_mapping *m)
+static bool has_strings(const struct trace_writer *w, const struct trace_mapping *m)
 {
 	uint64_t most = m->string;
 
@@ -213,67 +223,67 @@ static bool has_strings(const struct name_writer *w, const struct trace_mapping 
 		most = 0;
 	for (uint32_t i = 0; m->strings && i < m->n; i++)
 		most = m->strings[i] > most ? m->strings[i] : most;
-	return most < w->strings.n;
+	return most < w->names.strings.n;
 }
 
 /* A reader keeps each block in which an id is mapped, and refuses more than so many. */
-static int reserve_blocks(struct name_writer *w, uint32_t space, const struct trace_mapping *m)
+static int reserve_blocks(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
 {
 	uint32_t last = (m->first + m->n - 1) / QPT_MAP_BLOCK;
 
 	for (uint32_t block = m->first / QPT_MAP_BLOCK; block <= last; block++) {
 		uint64_t key = (uint64_t)space << 32 | block;
 
-		if (u64_map__get(&w->mapped_blocks, key) != U64_MAP_NONE)
+		if (u64_map__get(&w->names.mapped_blocks, key) != U64_MAP_NONE)
 			continue;
-		if (w->mapped_blocks.used == QPT_MAP_BLOCKS_MAX)
+		if (w->names.mapped_blocks.used == QPT_MAP_BLOCKS_MAX)
 			return -E2BIG;
-		if (u64_map__put(&w->mapped_blocks, key, 0))
+		if (u64_map__put(&w->names.mapped_blocks, key, 0))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int name_writer__foreign(struct name_writer *w, uint32_t id)
+int trace_writer__foreign(struct trace_writer *w, uint32_t id)
 {
-	if (w->sink->file.error)
-		return w->sink->file.error;
-	if (id >= w->strings.n)
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (id >= w->names.strings.n)
 		return -EINVAL;
-	if (u64_map__get(&w->foreign, id) != U64_MAP_NONE)
+	if (u64_map__get(&w->names.foreign, id) != U64_MAP_NONE)
 		return 0;
-	if (u64_map__put(&w->foreign, id, 0))
+	if (u64_map__put(&w->names.foreign, id, 0))
 		return -ENOMEM;
-	byte_buffer__varint(&w->new_foreign.body, id);
-	return added(w, &w->new_foreign);
+	byte_buffer__varint(&w->names.new_foreign.body, id);
+	return added(w, &w->names.new_foreign);
 }
 
-static int store_mapping(struct name_writer *w, uint32_t space, const struct trace_mapping *m)
+static int store_mapping(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
 {
-	int err = space != w->mappings_space ? name_writer__flush(w) : 0;
+	int err = space != w->names.mappings_space ? trace_writer__flush_names(w) : 0;
 
 	if (err)
 		return err;
-	w->mappings_space = space;
-	id_map__store(&w->new_mappings.body, m, &w->mappings_next);
-	w->n_mapped += m->n;
-	return added(w, &w->new_mappings);
+	w->names.mappings_space = space;
+	id_map__store(&w->names.new_mappings.body, m, &w->names.mappings_next);
+	w->names.n_mapped += m->n;
+	return added(w, &w->names.new_mappings);
 }
 
-int name_writer__map(struct name_writer *w, const struct trace_mapping *m)
+int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 {
 	bool labels = m->process == TRACE_NO_PROCESS;
 	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
 	uint32_t space = labels ? 0 : m->process + 1, left = m->n;
 	struct trace_mapping part = *m;
-	int err = w->sink->file.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
 	if (!m->n || (uint64_t)m->first + m->n > limit || !has_strings(w, m) ||
-	    (!labels && m->process >= w->n_processes))
+	    (!labels && m->process >= w->names.n_processes))
 		return -EINVAL;
-	if (m->n > QPT_MAPPED_MAX - w->n_mapped)
+	if (m->n > QPT_MAPPED_MAX - w->names.n_mapped)
 		return -E2BIG;
 	err = reserve_blocks(w, space, m);
 	if (err)
@@ -290,32 +300,32 @@ int name_writer__map(struct name_writer *w, const struct trace_mapping *m)
 	return 0;
 }
 
-int name_writer__place(struct name_writer *w, const struct trace_place *place)
+int trace_writer__place(struct trace_writer *w, const struct trace_place *place)
 {
 	bool has_call = place->call_file != TRACE_NO_STRING;
-	int err = w->sink->file.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
-	if (place->process >= w->n_processes || place->string >= w->strings.n ||
-	    place->file >= w->strings.n || !place->line ||
-	    (has_call && (place->call_file >= w->strings.n || !place->call_line)))
+	if (place->process >= w->names.n_processes || place->string >= w->names.strings.n ||
+	    place->file >= w->names.strings.n || !place->line ||
+	    (has_call && (place->call_file >= w->names.strings.n || !place->call_line)))
 		return -EINVAL;
-	if (w->n_places >= QPT_PLACES_MAX / 2)
+	if (w->names.n_places >= QPT_PLACES_MAX / 2)
 		return -E2BIG;
-	if (w->new_places.n && w->last_place.process != place->process)
-		err = name_writer__flush(w);
+	if (w->names.new_places.n && w->names.last_place.process != place->process)
+		err = trace_writer__flush_names(w);
 	if (err)
 		return err;
-	place_table__store(&w->new_places.body, place, &w->last_place);
-	w->n_places++;
-	return added(w, &w->new_places);
+	place_table__store(&w->names.new_places.body, place, &w->names.last_place);
+	w->names.n_places++;
+	return added(w, &w->names.new_places);
 }
 
 /* Set *ref to the reference to a text: its string id + 1, or 0 for none. */
-static int intern_ref(struct name_writer *w, const char *text, uint32_t *ref)
+static int intern_ref(struct trace_writer *w, const char *text, uint32_t *ref)
 {
-	int err = text ? name_writer__intern(w, text, ref) : 0;
+	int err = text ? trace_writer__intern(w, text, ref) : 0;
 
 	if (err)
 		return err;
@@ -346,23 +356,23 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 }
 
 /* Append a record behind its size, so that a later version may add fields. */
-static int add_sized(struct name_writer *w, struct pending *p, const uint8_t *record, size_t size)
+static int add_sized(struct trace_writer *w, struct pending *p, const uint8_t *record, size_t size)
 {
 	byte_buffer__varint(&p->body, size);
 	byte_buffer__bytes(&p->body, record, size);
 	return added(w, p);
 }
 
-int name_writer__process(struct name_writer *w, const struct trace_process *p)
+int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
 	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
 				p->rustc_version, p->build_id, p->cwd};
 	uint8_t record[16 * BYTES_VARINT_MAX];
 	uint32_t refs[6];
 
-	if (w->sink->file.error)
-		return w->sink->file.error;
-	if (p->index > w->n_processes || p->index >= QPT_PROCESSES_MAX)
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (p->index > w->names.n_processes || p->index >= QPT_PROCESSES_MAX)
 		return -EINVAL;
 	for (int i = 0; i < 6; i++) {
 		int err = intern_ref(w, texts[i], &refs[i]);
@@ -370,43 +380,45 @@ int name_writer__process(struct name_writer *w, const struct trace_process *p)
 		if (err)
 			return err;
 	}
-	w->n_processes += p->index == w->n_processes;
-	return add_sized(w, &w->new_processes, record, store_process(record, p, refs) - record);
+	w->names.n_processes += p->index == w->names.n_processes;
+	return add_sized(w, &w->names.new_processes, record,
+			 store_process(record, p, refs) - record);
 }
 
-int name_writer__thread(struct name_writer *w, const struct trace_thread *t)
+int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
 {
-	struct byte_buffer *body = &w->new_threads.body;
+	struct byte_buffer *body = &w->names.new_threads.body;
 	uint32_t name;
 	int err;
 
-	if (t->process >= w->n_processes)
+	if (t->process >= w->names.n_processes)
 		return -EINVAL;
-	err = name_writer__intern(w, t->name, &name)
-		      ?: thread_set__add(&w->threads, t->process, t->tid);
+	err = trace_writer__intern(w, t->name, &name)
+		      ?: thread_set__add(&w->names.threads, t->process, t->tid);
 	if (err)
 		return err;
 	byte_buffer__varint(body, t->process);
 	byte_buffer__varint(body, t->tid);
 	byte_buffer__varint(body, name);
-	return added(w, &w->new_threads);
+	return added(w, &w->names.new_threads);
 }
 
-void name_writer__destroy(struct name_writer *w)
+void trace_writer__destroy_names(struct trace_writer *w)
 {
-	struct pending *all[] = {&w->new_strings,  &w->new_labels,    &w->new_threads,
-				 &w->new_mappings, &w->new_processes, &w->new_lines,
-				 &w->new_places,   &w->new_keys,      &w->new_foreign,
-				 &w->new_files};
+	struct pending *all[] = {&w->names.new_strings,	  &w->names.new_labels,
+				 &w->names.new_threads,	  &w->names.new_mappings,
+				 &w->names.new_processes, &w->names.new_lines,
+				 &w->names.new_places,	  &w->names.new_keys,
+				 &w->names.new_foreign,	  &w->names.new_files};
 
 	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);
-	interner__destroy(&w->strings);
-	kinds__destroy(&w->kinds);
-	u64_map__destroy(&w->label_of);
-	u64_map__destroy(&w->foreign);
-	u64_map__destroy(&w->files);
-	u64_map__destroy(&w->mapped_blocks);
-	function_list__destroy(&w->functions);
-	thread_set__destroy(&w->threads);
+	interner__destroy(&w->names.strings);
+	kinds__destroy(&w->names.kinds);
+	u64_map__destroy(&w->names.label_of);
+	u64_map__destroy(&w->names.foreign);
+	u64_map__destroy(&w->names.files);
+	u64_map__destroy(&w->names.mapped_blocks);
+	function_list__destroy(&w->names.functions);
+	thread_set__destroy(&w->names.threads);
 }

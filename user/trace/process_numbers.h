@@ -7,6 +7,7 @@
 #define QPROF_TRACE_PROCESS_NUMBERS_H
 
 #include "trace/item.h"
+#include "trace/trace.h"
 
 /* All zeroes gives no new numbers. */
 struct process_numbers {
@@ -29,5 +30,22 @@ bool process_numbers__translate(struct process_numbers *p, struct trace_item *it
 uint32_t process_numbers__index(const struct process_numbers *p, uint32_t number);
 
 void process_numbers__destroy(struct process_numbers *p);
+
+/* The processes of a trace that is read, by index. Their texts are the string table's. */
+
+/* All zeroes is an empty list. */
+struct process_list {
+	struct trace_process **at; /* an entry keeps its address as the list grows */
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/*
+ * Set the entry of `record`, whose index is at most `n`; index `n` appends one. Returns the entry,
+ * or NULL without memory.
+ */
+struct trace_process *process_list__set(struct process_list *l, const struct trace_process *record);
+
+void process_list__destroy(struct process_list *l);
 
 #endif /* QPROF_TRACE_PROCESS_NUMBERS_H */

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/chunk_index.h"
+#include "trace/chunk_stream.h"
 #include "trace/info.h"
 #include "trace/process_numbers.h"
 #include "trace/record_reader.h"
-#include "trace/sample_reader.h"
+#include "trace/sample_codec.h"
 #include "trace/span_codec.h"
 #include "trace/verdicts.h"
 

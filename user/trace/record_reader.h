@@ -6,10 +6,10 @@
 #ifndef QPROF_TRACE_RECORD_READER_H
 #define QPROF_TRACE_RECORD_READER_H
 
+#include "trace/batch_threads.h"
 #include "trace/item.h"
 #include "trace/name_tables.h"
-#include "trace/process_list.h"
-#include "trace/thread_set.h"
+#include "trace/process_numbers.h"
 
 /* With `names` set and the rest zero, nothing was read yet. */
 struct record_reader {

@@ -7,8 +7,8 @@
 #define QPROF_TRACE_SPAN_CODEC_H
 
 #include "base/cleanup.h"
+#include "trace/batch_threads.h"
 #include "trace/bytes.h"
-#include "trace/thread_set.h"
 #include "trace/trace.h"
 
 struct span_codec;

@@ -6,37 +6,17 @@
 
 #include "qprof/trace_format.h"
 #include "trace/info.h"
-#include "trace/name_writer.h"
-#include "trace/sample_writer.h"
-#include "trace/span_codec.h"
-#include "trace/symbol_table.h"
+#include "trace/name_tables.h"
+#include "trace/writer_parts.h"
 
 #define BATCH_SPANS 4096
 
 _Static_assert(TRACE_VIRTUAL == QPT_VIRTUAL, "the same bit");
 
-struct trace_writer {
-	struct chunk_sink sink;
-	struct name_writer names;
-	struct sample_writer samples;
-	struct span_codec *codec;
-	struct trace_span *batch; /* spans that wait to become one chunk */
-	uint32_t n_batch;
-	uint64_t n_spans; /* written */
-	struct batch_summer summer;
-	struct pending tallies;
-	struct pending results;
-	struct pending symbols;
-	uint32_t n_symbols;
-	struct trace_losses losses;
-	bool losses_given;
-	bool losses_changed; /* since they were written */
-};
-
 static int write_spans(struct trace_writer *w)
 {
 	struct byte_buffer *payload;
-	int err = name_writer__flush(&w->names);
+	int err = trace_writer__flush_names(w);
 
 	if (err || !w->n_batch)
 		return err;
@@ -56,7 +36,7 @@ static int write_spans(struct trace_writer *w)
 
 static int write_tallies(struct trace_writer *w)
 {
-	return name_writer__flush(&w->names)
+	return trace_writer__flush_names(w)
 		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL)
 		       ?: pending__write(&w->results, &w->sink, QPT_RESULTS, NULL)
 		       ?: pending__write(&w->symbols, &w->sink, QPT_SYMBOLS, NULL);
@@ -94,8 +74,6 @@ static struct trace_writer *allocate(void)
 	if (!w)
 		return NULL;
 	w->sink.file.fd = -1;
-	w->names.sink = &w->sink;
-	w->samples.names = &w->names;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
 	return w->batch && !span_codec__new(&w->codec) ? take_ptr(w) : NULL;
 }
@@ -118,68 +96,6 @@ int trace_writer__open(const char *path, const struct trace_info *info, struct t
 	}
 	*out = take_ptr(w);
 	return 0;
-}
-
-int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
-{
-	return name_writer__intern(&w->names, text, id);
-}
-
-int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
-			  uint32_t *id)
-{
-	return name_writer__compose(&w->names, pieces, n, id);
-}
-
-int trace_writer__text(const struct trace_writer *w, uint32_t id, char **text)
-{
-	return name_writer__text(&w->names, id, text);
-}
-
-int trace_writer__foreign(struct trace_writer *w, uint32_t id)
-{
-	return name_writer__foreign(&w->names, id);
-}
-
-int trace_writer__key_type(struct trace_writer *w, uint32_t label, const char *type)
-{
-	return name_writer__key_type(&w->names, label, type);
-}
-
-int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
-{
-	return name_writer__map(&w->names, m);
-}
-
-int trace_writer__place(struct trace_writer *w, const struct trace_place *place)
-{
-	return name_writer__place(&w->names, place);
-}
-
-int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
-{
-	return name_writer__process(&w->names, p);
-}
-
-int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
-{
-	return name_writer__thread(&w->names, t);
-}
-
-int trace_writer__function(struct trace_writer *w, const struct trace_function *f)
-{
-	return name_writer__function(&w->names, f);
-}
-
-int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
-			size_t n)
-{
-	return name_writer__lines(&w->names, first, rows, n);
-}
-
-int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
-{
-	return name_writer__kind(&w->names, text, kind);
 }
 
 /* Most spans have no caller: only for the others is the end of the ranges looked up. */
@@ -205,36 +121,11 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	    !has_caller(w, s->caller))
 		return -EINVAL;
 	*copy = *s;
-	err = name_writer__disk_label(&w->names, &copy->label, s->kind);
+	err = trace_writer__disk_label(w, &copy->label, s->kind);
 	if (err)
 		return err;
 	w->n_batch++;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
-}
-
-int trace_writer__sampling(struct trace_writer *w, const struct trace_sampling *s)
-{
-	return sample_writer__sampling(&w->samples, s);
-}
-
-int trace_writer__stack(struct trace_writer *w, const struct trace_stack *s, uint32_t *id)
-{
-	return sample_writer__stack(&w->samples, s, id);
-}
-
-int trace_writer__job(struct trace_writer *w, const struct trace_job *job, uint32_t *id)
-{
-	return sample_writer__job(&w->samples, job, id);
-}
-
-int trace_writer__llvm(struct trace_writer *w, const struct trace_llvm *entry, uint32_t *id)
-{
-	return sample_writer__llvm(&w->samples, entry, id);
-}
-
-int trace_writer__sample(struct trace_writer *w, const struct trace_sample *s)
-{
-	return sample_writer__sample(&w->samples, s);
 }
 
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
@@ -247,7 +138,7 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 		return w->sink.file.error;
 	if (t->process >= w->names.n_processes || label >= w->names.strings.n)
 		return -EINVAL;
-	err = name_writer__disk_label(&w->names, &label, t->kind);
+	err = trace_writer__disk_label(w, &label, t->kind);
 	if (err)
 		return err;
 	byte_buffer__varint(body, t->process);
@@ -339,7 +230,7 @@ int trace_writer__part(struct trace_writer *w, uint32_t number)
 
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->sink.file.error ?: write_spans(w) ?: sample_writer__flush(&w->samples);
+	int err = w->sink.file.error ?: write_spans(w) ?: trace_writer__flush_samples(w);
 
 	return err ?: write_tallies(w) ?: write_losses(w);
 }
@@ -385,8 +276,8 @@ void trace_writer__free(struct trace_writer *w)
 {
 	if (!w)
 		return;
-	sample_writer__destroy(&w->samples);
-	name_writer__destroy(&w->names);
+	trace_writer__destroy_samples(w);
+	trace_writer__destroy_names(w);
 	byte_buffer__destroy(&w->tallies.body);
 	byte_buffer__destroy(&w->results.body);
 	byte_buffer__destroy(&w->symbols.body);

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/map.h"
-#include "trace/locations.h"
+#include "trace/function_list.h"
 
 struct caller_index {
 	struct locations *locations;

@@ -3,12 +3,17 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/diag.h"
+#include "base/file_writer.h"
+#include "plan/cache.h"
 #include "unwind/codec.h"
-#include "unwind/load.h"
+#include "unwind/input.h"
 
 struct unwind_job {
 	struct file_job *job;
@@ -187,4 +192,169 @@ void unwind_job__free(struct unwind_job *j)
 		return;
 	file_job__free(j->job);
 	free(j);
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+static struct plan_cache_key key_of(const struct library_file *file)
+{
+	return (struct plan_cache_key){.kind = "code",
+				       .version = UNWIND_CODEC_VERSION,
+				       .id = library_file__identity(file)};
+}
+
+int unwind_load__split(const uint8_t *bytes, size_t len, struct unwind_parts *out)
+{
+	uint64_t sizes[2];
+
+	if (len < UNWIND_LOAD_HEADER)
+		return -EBADMSG;
+	memcpy(sizes, bytes, sizeof(sizes));
+	sizes[0] = le64toh(sizes[0]);
+	sizes[1] = le64toh(sizes[1]);
+	bytes += UNWIND_LOAD_HEADER;
+	len -= UNWIND_LOAD_HEADER;
+	if (sizes[0] > len || sizes[1] > len - sizes[0])
+		return -EBADMSG;
+	*out = (struct unwind_parts){
+		.table = bytes,
+		.table_len = sizes[0],
+		.llvm = bytes + sizes[0],
+		.llvm_len = sizes[1],
+		.functions = bytes + sizes[0] + sizes[1],
+		.functions_len = len - sizes[0] - sizes[1],
+	};
+	return 0;
+}
+
+struct mapped {
+	void *map;
+	size_t size;
+	struct unwind_parts parts;
+};
+
+static int map_stored(const struct library_file *file, struct mapped *m)
+{
+	struct plan_cache_key key = key_of(file);
+	int err = plan_cache__map(&key, &m->map, &m->size);
+
+	if (err)
+		return err;
+	err = unwind_load__split(m->map, m->size, &m->parts);
+	if (err)
+		munmap(m->map, m->size);
+	return err;
+}
+
+static int refuse(const struct library_file *file, const struct mapped *m, int err)
+{
+	diag_verbose("not using the tables that were stored for %s: %s", library_file__path(file),
+		     strerror(-err));
+	munmap(m->map, m->size);
+	return -ENOENT;
+}
+
+int unwind_load__table(const struct unwind_parts *p, struct unwind_table **out)
+{
+	_unwind_table_ struct unwind_table *t = NULL;
+	int err = unwind_decode(p->table, p->table_len, &t);
+
+	if (!err && p->llvm_len)
+		err = llvm_plan__decode(p->llvm, p->llvm_len, &t->llvm);
+	if (!err)
+		*out = take_ptr(t);
+	return err;
+}
+
+int unwind_load__stored(const struct library_file *file, struct unwind_table **out)
+{
+	struct unwind_table *t;
+	struct mapped m;
+	int err = map_stored(file, &m);
+
+	if (err)
+		return -ENOENT;
+	/* All of it is read at once. The pages of the names behind it stay where they are. */
+	madvise(m.map, UNWIND_LOAD_HEADER + m.parts.table_len, MADV_POPULATE_READ);
+	err = unwind_load__table(&m.parts, &t);
+	if (err)
+		return refuse(file, &m, err);
+	t->map = m.map;
+	t->map_size = m.size;
+	*out = t;
+	return 0;
+}
+
+int unwind_load__functions(const struct library_file *file, struct functions **out)
+{
+	struct mapped m;
+	int err = map_stored(file, &m);
+
+	if (err)
+		return -ENOENT;
+	if (!unwind_is_current(m.parts.table, m.parts.table_len))
+		return refuse(file, &m, -EBADMSG);
+	err = functions__of_bytes(m.parts.functions, m.parts.functions_len, m.map, m.size, out);
+	return err ? refuse(file, &m, err) : 0;
+}
+
+void unwind_load__store(const struct library_file *file, const uint8_t *bytes, size_t len)
+{
+	struct plan_cache_key key = key_of(file);
+
+	plan_cache__write(&key, bytes, len);
+}
+
+/* ---- The vDSO -------------------------------------------------------------------------------- */
+
+/* The kernel's has two pages. */
+#define SIZE_MAX_BYTES (1u << 20)
+
+/* Where it is mapped in this process. */
+static int find_mapping(uint64_t *start, uint64_t *end)
+{
+	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "[vdso]"))
+			continue;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) != 2 || *end <= *start ||
+		    *end - *start > SIZE_MAX_BYTES)
+			return -EBADMSG;
+		return 0;
+	}
+	return maps ? -ENOENT : -errno;
+}
+
+/* A file in memory with this content. */
+static int open_copy(uint64_t start, uint64_t end, struct library_file **out)
+{
+	_close_ int fd = memfd_create("vdso", MFD_CLOEXEC);
+	struct file_writer w = {.fd = fd};
+	char path[32];
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = file_writer__write(&w, (const void *)(uintptr_t)start, end - start);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return library_file__try(path, out);
+}
+
+int unwind_vdso__table(struct unwind_table **out)
+{
+	_library_file_ struct library_file *file = NULL;
+	uint64_t start, end;
+	char hidden[256];
+	int err = find_mapping(&start, &end) ?: open_copy(start, end, &file);
+
+	if (err)
+		return err;
+	diag_hold_errors(hidden, sizeof(hidden));
+	err = unwind_table__of(file, out);
+	diag_hold_errors(NULL, 0);
+	return err;
 }

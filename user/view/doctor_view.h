@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "doctor/findings.h"
+#include "doctor/judge.h"
 #include "doctor/toolchains.h"
 
 /* A line per finding, with its fix below; a paragraph per toolchain; the verdict. 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/symbol_table.h"
+#include "trace/name_tables.h"
 
 #include "test.h"
 #include "../fixtures/random.h"
