@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 
-#include "tracks/crates.h"
+#include "tracks/definitions.h"
 #include "fuzz.h"
 
 #define NUMBERS 8

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "test.h"
+#include "../fixtures/sample_items.h"
 
 /* Labels, then items. */
 enum {
@@ -197,6 +198,83 @@ static void nothing_has_no_rows(void **state)
 	assert_int_equal(b.n, 0);
 }
 
+/* ---- Item list ------------------------------------------------------------------------------- */
+
+/* Item `id` of a compile, with one query that took `self_us`. */
+static void item_list_add(struct items *items, uint32_t id, uint64_t self_us)
+{
+	const struct trace_span span = {.label = SI_TYPECK, .end_ns = 1};
+	const struct trace_times times = {.self_ns = self_us * 1000};
+
+	assert_int_equal(items__span(items, &span, &times, id), 0);
+}
+
+static struct items *new_items(void)
+{
+	struct items *items;
+
+	assert_int_equal(items__new(&sample_item_texts, &items), 0);
+	return items;
+}
+
+static void check(const struct item_list *l, uint32_t i, uint32_t process, uint32_t item,
+		  uint64_t self_us, uint64_t executions)
+{
+	assert_true(i < l->n);
+	assert_int_equal(l->at[i].process, process);
+	assert_int_equal(l->at[i].item, item);
+	assert_int_equal(l->at[i].self_ns, self_us * 1000);
+	assert_int_equal(l->at[i].executions, executions);
+	assert_int_equal(l->at[i].most.label, SI_TYPECK);
+	assert_int_equal(l->at[i].most.self_ns, self_us * 1000);
+}
+
+static void the_items_of_several_compiles_are_in_one_order(void **state)
+{
+	_items_ struct items *first = new_items(), *second = new_items(), *again = new_items();
+	struct item_list l = {};
+
+	item_list_add(first, SI_FUNCTION, 20);
+	item_list_add(first, SI_METHOD, 30);
+	item_list_add(first, SI_METHOD, 10);
+	assert_int_equal(item_list__set(&l, 0, first), 0);
+	assert_int_equal(l.n, 2);
+	item_list_add(second, SI_FUNCTION, 30);
+	item_list_add(second, SI_CRATE, 50);
+	item_list_add(second, SI_MODULE, 1);
+	assert_int_equal(item_list__set(&l, 7, second), 0);
+	assert_int_equal(l.n, 5);
+	check(&l, 0, 7, SI_CRATE, 50, 1);
+	check(&l, 1, 0, SI_METHOD, 40, 2);
+	check(&l, 2, 7, SI_FUNCTION, 30, 1);
+	check(&l, 3, 0, SI_FUNCTION, 20, 1);
+	check(&l, 4, 7, SI_MODULE, 1, 1);
+	assert_int_equal(l.changes, 2);
+
+	/* More is known of a compile than before. */
+	item_list_add(again, SI_FUNCTION, 35);
+	assert_int_equal(item_list__set(&l, 0, again), 0);
+	assert_int_equal(l.n, 4);
+	check(&l, 0, 7, SI_CRATE, 50, 1);
+	check(&l, 1, 0, SI_FUNCTION, 35, 1);
+	check(&l, 2, 7, SI_FUNCTION, 30, 1);
+	check(&l, 3, 7, SI_MODULE, 1, 1);
+	assert_int_equal(l.changes, 3);
+	item_list__clear(&l);
+	assert_int_equal(l.n, 0);
+}
+
+static void a_compile_without_items_adds_none(void **state)
+{
+	_items_ struct items *none = new_items();
+	struct item_list l = {};
+
+	assert_int_equal(item_list__set(&l, 3, none), 0);
+	assert_int_equal(l.n, 0);
+	assert_int_equal(l.changes, 1);
+	item_list__clear(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +285,8 @@ int main(void)
 		cmocka_unit_test(time_outside_of_items_has_no_path),
 		cmocka_unit_test(a_type_is_not_cut),
 		cmocka_unit_test(nothing_has_no_rows),
+		cmocka_unit_test(the_items_of_several_compiles_are_in_one_order),
+		cmocka_unit_test(a_compile_without_items_adds_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

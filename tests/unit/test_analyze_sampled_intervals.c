@@ -239,6 +239,170 @@ static void an_error_of_the_receiver_is_returned(void **state)
 	sampled_intervals__destroy(&s);
 }
 
+/* ---- Stack intervals ------------------------------------------------------------------------- */
+
+#define NONE STACK_INTERVAL_NONE
+
+static const struct trace_stack entries[] = {
+	[1] = {.kind = TRACE_STACK_LOCATION, .place = 10},
+	[2] = {.parent = 1, .kind = TRACE_STACK_QUERY, .place = 7},
+	[3] = {.parent = 2, .kind = TRACE_STACK_LOCATION, .place = 11},
+	[4] = {.parent = 3, .kind = TRACE_STACK_UNKNOWN},
+	[5] = {.parent = 4, .kind = TRACE_STACK_LOCATION, .place = 12},
+	[6] = {.parent = 5, .kind = TRACE_STACK_HASHING, .place = 7},
+	[7] = {.parent = 1, .kind = TRACE_STACK_UNKNOWN},
+	[8] = {.parent = 2, .kind = TRACE_STACK_ACTIVITY, .place = 8},
+	/* No reader returns these. */
+	[9] = {.parent = 9, .kind = TRACE_STACK_QUERY, .place = 9},
+	[10] = {.parent = 2, .kind = TRACE_STACK_KINDS, .place = 9},
+};
+
+static const struct trace_stack *entry(const void *ctx, uint32_t id)
+{
+	return id && id < N_OF(entries) ? &entries[id] : NULL;
+}
+
+static uint32_t find(struct stack_intervals *s, uint32_t stack)
+{
+	uint32_t interval;
+
+	assert_int_equal(stack_intervals__find(s, stack, &interval), 0);
+	return interval;
+}
+
+static void a_stack_has_an_innermost_interval(void **state)
+{
+	struct stack_intervals s = {.source = {.entry = entry}};
+	const struct stack_interval *at;
+
+	/* In any order. */
+	find(&s, 10);
+	assert_int_equal(find(&s, 5), find(&s, 4));
+	assert_int_equal(find(&s, 1), NONE);
+	assert_int_equal(find(&s, TRACE_NO_STACK), NONE);
+	at = &s.at[find(&s, 3)];
+	assert_int_equal(at->label, 7);
+	assert_int_equal(at->kind, TRACE_KIND_QUERY);
+	assert_int_equal(at->outer, NONE);
+	at = &s.at[find(&s, 6)];
+	assert_int_equal(at->kind, TRACE_KIND_HASHING);
+	assert_int_equal(at->outer, find(&s, 4));
+	assert_int_equal(s.at[find(&s, 8)].kind, TRACE_KIND_ACTIVITY);
+	stack_intervals__destroy(&s);
+}
+
+static void an_unknown_execution_belongs_to_what_is_around(void **state)
+{
+	struct stack_intervals s = {.source = {.entry = entry}};
+
+	find(&s, 10); /* `at` does not move any more */
+	assert_true(s.at[find(&s, 5)].is_unknown);
+	assert_int_equal(s.at[find(&s, 5)].known, find(&s, 2));
+	assert_int_equal(s.at[find(&s, 7)].known, NONE);
+	assert_int_equal(s.at[find(&s, 2)].known, find(&s, 2));
+	stack_intervals__destroy(&s);
+}
+
+/* Hashing is a part of its query. */
+static void the_outermost_of_a_label_is_first(void **state)
+{
+	struct stack_intervals s = {.source = {.entry = entry}};
+	bool hidden[8] = {}, first[8];
+
+	find(&s, 8);
+	assert_int_equal(stack_intervals__first(&s, hidden, first), 0);
+	assert_true(first[find(&s, 2)]);
+	assert_false(first[find(&s, 4)]);
+	assert_false(first[find(&s, 6)]);
+	assert_true(first[find(&s, 8)]);
+	hidden[find(&s, 2)] = true;
+	assert_int_equal(stack_intervals__first(&s, hidden, first), 0);
+	assert_false(first[find(&s, 2)]);
+	assert_true(first[find(&s, 6)]);
+	stack_intervals__destroy(&s);
+}
+
+static void entries_that_lie_end_nothing(void **state)
+{
+	struct stack_intervals s = {.source = {.entry = entry}};
+	struct stack_intervals none = {};
+
+	assert_int_equal(find(&s, UINT32_MAX), NONE);
+	assert_int_equal(s.n_of, 0);
+	find(&s, 10);
+	assert_int_equal(s.at[find(&s, 9)].outer, NONE);
+	assert_int_equal(find(&s, 10), find(&s, 2));
+	assert_int_equal(find(&none, 3), NONE);
+	stack_intervals__destroy(&s);
+	stack_intervals__destroy(&none);
+}
+
+/* ---- Explained ------------------------------------------------------------------------------- */
+
+static bool explained_take(struct explained *e, uint32_t tid, uint16_t depth, uint64_t ns)
+{
+	const struct trace_span s = {.tid = tid, .depth = depth, .end_ns = ns};
+
+	return explained__take(e, &s, ns, true);
+}
+
+static void of_many_around_each_other_the_innermost_is_named(void **state)
+{
+	struct explained e = {};
+
+	assert_true(explained_take(&e, 7, 5, 100));
+	for (uint16_t depth = 5; depth--;)
+		assert_false(explained_take(&e, 7, depth, 110 + 2 * (5 - depth)));
+	explained__clear(&e);
+}
+
+static void an_interval_with_half_of_its_time_is_named(void **state)
+{
+	struct explained e = {};
+
+	assert_true(explained_take(&e, 7, 2, 100));
+	assert_true(explained_take(&e, 7, 1, 200));
+	/* All of the one within is explained now. */
+	assert_false(explained_take(&e, 7, 0, 399));
+	explained__clear(&e);
+}
+
+static void what_several_explain_together_is_explained(void **state)
+{
+	struct explained e = {};
+
+	for (int i = 0; i < 6; i++)
+		assert_true(explained_take(&e, 7, 2, 100));
+	assert_false(explained_take(&e, 7, 1, 1000));
+	/* 600 of it are. */
+	assert_true(explained_take(&e, 7, 0, 1200));
+	explained__clear(&e);
+}
+
+static void neighbours_and_other_threads_explain_nothing(void **state)
+{
+	struct explained e = {};
+
+	assert_true(explained_take(&e, 7, 1, 100));
+	assert_true(explained_take(&e, 8, 0, 100));
+	assert_true(explained_take(&e, 7, 1, 100));
+	assert_false(explained_take(&e, 7, 0, 300));
+	assert_true(explained_take(&e, 7, 0, 300));
+	explained__clear(&e);
+}
+
+/* Of an interval that is only long with the time of probes. */
+static void one_that_may_not_be_named_hands_on_what_is_explained(void **state)
+{
+	const struct trace_span s = {.tid = 7, .depth = 1, .end_ns = 100};
+	struct explained e = {};
+
+	assert_true(explained_take(&e, 7, 2, 100));
+	assert_false(explained__take(&e, &s, 90, false));
+	assert_false(explained_take(&e, 7, 0, 150));
+	explained__clear(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +418,15 @@ int main(void)
 		cmocka_unit_test(a_trace_that_lies_makes_intervals_all_the_same),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(an_error_of_the_receiver_is_returned),
+		cmocka_unit_test(a_stack_has_an_innermost_interval),
+		cmocka_unit_test(an_unknown_execution_belongs_to_what_is_around),
+		cmocka_unit_test(the_outermost_of_a_label_is_first),
+		cmocka_unit_test(entries_that_lie_end_nothing),
+		cmocka_unit_test(of_many_around_each_other_the_innermost_is_named),
+		cmocka_unit_test(an_interval_with_half_of_its_time_is_named),
+		cmocka_unit_test(what_several_explain_together_is_explained),
+		cmocka_unit_test(neighbours_and_other_threads_explain_nothing),
+		cmocka_unit_test(one_that_may_not_be_named_hands_on_what_is_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

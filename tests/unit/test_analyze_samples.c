@@ -270,6 +270,83 @@ static void an_error_is_the_root_of_the_number(void **state)
 	assert_int_equal(sample_sum__error(&(struct sample_sum){}), 0);
 }
 
+/* ---- Stack sums ------------------------------------------------------------------------------ */
+
+static const struct trace_stack *stack_sums_entry(const void *ctx, uint32_t id)
+{
+	static const struct trace_stack any;
+
+	return id && id < 10 ? &any : NULL;
+}
+
+static void samples_of_one_cause_are_summed_by_stack(void **state)
+{
+	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = stack_sums_entry}};
+	struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU, .stack = 9, .value = 5};
+
+	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	sample.stack = 2;
+	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	sample.cause = TRACE_SAMPLE_FAULT;
+	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	assert_int_equal(s.at[9].n, 2);
+	assert_int_equal(s.at[9].value, 10);
+	assert_int_equal(s.at[2].n, 1);
+	assert_int_equal(s.all.n, 3);
+	stack_sums__destroy(&s);
+}
+
+/* It takes no memory for numbers up to it. */
+static void a_stack_that_is_not_there_is_none(void **state)
+{
+	struct stack_sums s = {.cause = TRACE_SAMPLE_CPU, .source = {.entry = stack_sums_entry}};
+	const struct trace_sample sample = {
+		.cause = TRACE_SAMPLE_CPU, .stack = UINT32_MAX - 1, .value = 5};
+
+	assert_int_equal(stack_sums__add(&s, &sample), 0);
+	assert_int_equal(s.at[TRACE_NO_STACK].n, 1);
+	assert_true(s.n < 1000);
+	stack_sums__destroy(&s);
+}
+
+/* ---- Sample shares --------------------------------------------------------------------------- */
+
+static void time_is_split_by_what_it_was_for(void **state)
+{
+	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	struct model_options options = model_options_of(r);
+	struct sample_sum shares[SAMPLE_SHARES];
+	_model_ struct model m = {};
+
+	options.stack_causes = 1u << TRACE_SAMPLE_CPU;
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	assert_int_equal(sample_shares_of(&m.stacks[TRACE_SAMPLE_CPU], &options.texts, shares), 0);
+	/* Functions that LLVM calls count as LLVM. */
+	assert_int_equal(shares[SAMPLE_LLVM].n, 5 + 3);
+	assert_int_equal(shares[SAMPLE_CODEGEN].n, 0);
+	assert_int_equal(shares[SAMPLE_FRONT_END].n, 20);
+	assert_int_equal(shares[SAMPLE_NO_STACK].n, 1);
+}
+
+/* Waits of the fixture are below rustc_codegen_llvm. */
+static void a_codegen_crate_is_codegen(void **state)
+{
+	_trace_reader_ struct trace_reader *r = sampled_build_open();
+	struct model_options options = model_options_of(r);
+	struct sample_sum shares[SAMPLE_SHARES];
+	_model_ struct model m = {};
+
+	options.stack_causes = 1u << TRACE_SAMPLE_OFF_CPU;
+	assert_int_equal(model__init(&m, &options), 0);
+	assert_int_equal(model__read(&m, r), 0);
+	assert_int_equal(sample_shares_of(&m.stacks[TRACE_SAMPLE_OFF_CPU], &options.texts, shares),
+			 0);
+	assert_int_equal(shares[SAMPLE_CODEGEN].n, 3);
+	assert_int_equal(shares[SAMPLE_FRONT_END].n, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +357,10 @@ int main(void)
 		cmocka_unit_test(random_samples_agree_with_the_definition),
 		cmocka_unit_test(probes_and_stacks_are_compared),
 		cmocka_unit_test(an_error_is_the_root_of_the_number),
+		cmocka_unit_test(samples_of_one_cause_are_summed_by_stack),
+		cmocka_unit_test(a_stack_that_is_not_there_is_none),
+		cmocka_unit_test(time_is_split_by_what_it_was_for),
+		cmocka_unit_test(a_codegen_crate_is_codegen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

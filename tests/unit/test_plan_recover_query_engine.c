@@ -94,6 +94,153 @@ static void other_compilers_have_no_such_trait(void **state)
 	assert_false(query_engine__is_in(img));
 }
 
+/* ---- Recover variant names ------------------------------------------------------------------- */
+
+#define DEBUG                                                                    \
+	"_RNvXs8_NtNtCs7_12rustc_middle9dep_graph8dep_nodeNtB5_7DepKindNtNtCs6_" \
+	"4core3fmt5Debug3fmt"
+#define VARIANT_NAMES_FIRST 4
+#define VARIANT_NAMES_N	    40
+
+/* Of a function of the assembled tests/fixtures/query_engine.s. */
+static struct variant_names names_of(const char *function, struct elf_image **img)
+{
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	struct code code = {0};
+	struct variant_names names = {.n = 1};
+	const struct elf_symbol *sym;
+
+	assert_int_equal(image_of(fixture("query_engine.so"), img), 0);
+	assert_int_equal(code_decoder__new(*img, &decoder), 0);
+	sym = symbol(*img, function);
+	assert_int_equal(variant_names__read(*img, decoder,
+					     (struct code_region){sym->addr, sym->size}, &code,
+					     &names),
+			 0);
+	code__free(&code);
+	return names;
+}
+
+static void each_number_has_its_name(void **state)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct variant_names names = names_of(DEBUG, &img);
+	char name[16];
+
+	assert_true(names.n >= VARIANT_NAMES_FIRST + VARIANT_NAMES_N);
+	assert_memory_equal(names.items[0].text, "Null", 4);
+	assert_int_equal(names.items[0].len, 4);
+	for (uint32_t i = 0; i < VARIANT_NAMES_N; i++) {
+		snprintf(name, sizeof(name), "query_%u", i + 10);
+		assert_int_equal(names.items[VARIANT_NAMES_FIRST + i].len, strlen(name));
+		assert_memory_equal(names.items[VARIANT_NAMES_FIRST + i].text, name, strlen(name));
+	}
+}
+
+static void a_text_that_is_read_elsewhere_is_unknown(void **state)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct variant_names names = names_of(DEBUG, &img);
+
+	assert_null(names.items[VARIANT_NAMES_FIRST - 1].text);
+}
+
+static void a_function_without_a_switch_has_none(void **state)
+{
+	_elf_image_ struct elf_image *img = NULL;
+
+	assert_int_equal(names_of("finish", &img).n, 0);
+}
+
+/* ---- Recover engine methods ------------------------------------------------------------------ */
+
+#define ENGINE_METHODS_N     40
+#define ENGINE_METHODS_FIRST 4
+#define OFFSET		     0x20
+#define OWN		     39 /* it executes by itself */
+
+/* The findings in a variant of the assembled tests/fixtures/query_engine.s. */
+struct engine_methods_result {
+	struct elf_image *img;
+	struct engine_methods methods;
+};
+
+static struct engine_methods_result found(const char *name, uint32_t n)
+{
+	_known_symbols_ struct known_symbols known = {0};
+	_bounds_ struct bounds bounds = {0};
+	struct engine_methods_result r = {0};
+
+	assert_int_equal(image_of(fixture(name), &r.img), 0);
+	assert_int_equal(bounds__find(r.img, &bounds), 0);
+	assert_int_equal(known_symbols__find(r.img, &known), 0);
+	assert_int_equal(engine_methods__find(r.img, &bounds, &known, n, &r.methods), 0);
+	return r;
+}
+
+static void engine_methods_result__destroy(struct engine_methods_result *r)
+{
+	engine_methods__destroy(&r->methods);
+	elf_image__free(r->img);
+}
+
+static void methods_call_the_functions_that_number_queries(void **state)
+{
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
+		found("query_engine.so", ENGINE_METHODS_N);
+	char name[16];
+
+	assert_int_equal(r.methods.n, ENGINE_METHODS_N);
+	assert_int_equal(r.methods.first, ENGINE_METHODS_FIRST);
+	for (uint32_t i = 0; i < ENGINE_METHODS_N; i++) {
+		snprintf(name, sizeof(name), "wrapper_%u", 10 + i);
+		assert_int_equal(r.methods.items[i].wrapper, symbol(r.img, name)->addr);
+		assert_int_equal(r.methods.items[i].executes, i == OWN);
+	}
+}
+
+static void the_number_is_at_one_distance_in_all_vtables(void **state)
+{
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
+		found("query_engine.so", ENGINE_METHODS_N);
+	int64_t at;
+
+	assert_int_equal(engine_methods__offset(&r.methods), OFFSET);
+	assert_true(engine_methods__vtable(&r.methods, 0, OFFSET, &at));
+	assert_int_equal(at, -0x58 + 0x18);
+	assert_true(engine_methods__vtable(&r.methods, OWN, OFFSET, &at));
+	assert_int_equal(at, -0x18 - 0x40 + 0x18);
+}
+
+static void a_number_that_is_missing_ends_it(void **state)
+{
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
+		found("query_engine_skips.so", ENGINE_METHODS_N);
+
+	assert_int_equal(r.methods.n, 0);
+	assert_int_equal(engine_methods__offset(&r.methods), UINT32_MAX);
+}
+
+static void other_numbers_of_methods_are_not_found(void **state)
+{
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result more =
+		found("query_engine.so", ENGINE_METHODS_N + 1);
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result less =
+		found("query_engine.so", ENGINE_METHODS_N - 1);
+
+	assert_int_equal(more.methods.n, 0);
+	/* There are two ways to take 39 of 40. */
+	assert_int_equal(less.methods.n, 0);
+}
+
+static void of_two_tables_none_is_taken(void **state)
+{
+	__cleanup(engine_methods_result__destroy) struct engine_methods_result r =
+		found("query_engine_twice.so", ENGINE_METHODS_N);
+
+	assert_int_equal(r.methods.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +248,14 @@ int main(void)
 		cmocka_unit_test(each_has_its_number),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(other_compilers_have_no_such_trait),
+		cmocka_unit_test(each_number_has_its_name),
+		cmocka_unit_test(a_text_that_is_read_elsewhere_is_unknown),
+		cmocka_unit_test(a_function_without_a_switch_has_none),
+		cmocka_unit_test(methods_call_the_functions_that_number_queries),
+		cmocka_unit_test(the_number_is_at_one_distance_in_all_vtables),
+		cmocka_unit_test(a_number_that_is_missing_ends_it),
+		cmocka_unit_test(other_numbers_of_methods_are_not_found),
+		cmocka_unit_test(of_two_tables_none_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

@@ -5,6 +5,7 @@
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
 #include "plan/symbols/names.h"
+#include "test.h"
 
 #define QUERIES 40
 #define FIRST	10
@@ -127,6 +128,215 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_refused("parts.so", "no function");
 }
 
+/* ---- Recover engine -------------------------------------------------------------------------- */
+
+#define ENGINE_QUERIES 40
+
+/* The assembled tests/fixtures/vtables.s, with and without a table of wrappers. */
+static int find(const char *name, uint32_t n, struct engine_wrappers *table, struct elf_image **img)
+{
+	_bounds_ struct bounds bounds = {0};
+	struct address_counts counts;
+
+	assert_int_equal(image_of(fixture(name), img), 0);
+	assert_int_equal(bounds__find(*img, &bounds), 0);
+	assert_int_equal(addresses__count(*img, &bounds, &counts), 0);
+	return engine__find(*img, &bounds, &counts, table, n);
+}
+
+static void wrappers_are_found(void **state)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct engine_wrappers table[ENGINE_QUERIES];
+
+	assert_int_equal(find("vtables_engine.so", ENGINE_QUERIES, table, &img), 1);
+	assert_int_equal(table[0].functions[0], symbol(img, "non_incr_10")->addr);
+	assert_int_equal(table[0].functions[1], symbol(img, "incr_10")->addr);
+	assert_int_equal(table[39].functions[0], symbol(img, "non_incr_49")->addr);
+	assert_int_equal(table[39].functions[1], symbol(img, "incr_49")->addr);
+}
+
+static void tables_of_other_lengths_are_none(void **state)
+{
+	static const uint32_t lengths[] = {ENGINE_QUERIES - 1, ENGINE_QUERIES + 1};
+	struct engine_wrappers table[ENGINE_QUERIES + 1];
+
+	for (size_t i = 0; i < N_OF(lengths); i++) {
+		_elf_image_ struct elf_image *img = NULL;
+
+		assert_int_equal(find("vtables_engine.so", lengths[i], table, &img), 0);
+	}
+}
+
+/* ---- Recover loaders ------------------------------------------------------------------------- */
+
+/* The assembled tests/fixtures/modes.s. */
+static struct elf_image *img;
+static struct loaders found;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &img))
+		return -1;
+	return loaders__find(img, &found);
+}
+
+static int teardown(void **state)
+{
+	loaders__destroy(&found);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static bool has(const char *function)
+{
+	return loaders__has(&found, symbol(img, function)->addr);
+}
+
+static void functions_that_load_and_their_callers_are_found(void **state)
+{
+	assert_true(has("loads"));
+	assert_true(has("no_body"));
+	assert_true(has("relay"));
+}
+
+static void other_functions_are_not(void **state)
+{
+	assert_false(has("plain"));
+	assert_false(has("hashes"));
+	assert_false(has("far"));
+}
+
+/* ---- Recover set providers ------------------------------------------------------------------- */
+
+#define N 4
+
+/* An assembled tests/fixtures/set_providers.s sets this for a query; NULL: nothing. */
+static void assert_sets(const char *library, const char *query, uint32_t n, const char *expected)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	_bounds_ struct bounds bounds;
+	uint64_t function = 0;
+
+	assert_int_equal(image_of(fixture(library), &img), 0);
+	assert_int_equal(bounds__find(img, &bounds), 0);
+	assert_int_equal(set_providers__find(img, &bounds, symbol(img, "defaults")->addr, n, query,
+					     &function),
+			 expected ? 1 : 0);
+	if (expected)
+		assert_int_equal(function, symbol(img, expected)->addr);
+}
+
+static void the_place_has_the_name(void **state)
+{
+	assert_sets("set_providers.so", "spans_more", N, "own");
+	/* It is the beginning of the other's name in memory, and nothing else is put there. */
+	assert_sets("set_providers.so", "spans", N, "default_0");
+	assert_sets("set_providers.so", "span", N, NULL);
+	assert_sets("set_providers.so", "twice", N, NULL);
+}
+
+static void all_places_are_set(void **state)
+{
+	assert_sets("set_providers.so", "spans_more", N + 1, NULL);
+}
+
+static void few_places_may_be_unknown(void **state)
+{
+	assert_sets("set_providers_few.so", "spans_more", N + 28, "own");
+	assert_sets("set_providers_many.so", "spans_more", N + 28, NULL);
+}
+
+static void two_functions_do_not_differ(void **state)
+{
+	assert_sets("set_providers_several.so", "spans_more", N, NULL);
+	assert_sets("set_providers_several.so", "spans", N, "default_0");
+}
+
+/* ---- Recover modes --------------------------------------------------------------------------- */
+
+static const char *const names[] = {"plain", "loads", "hashes"};
+enum body { PLAIN, LOADS, HASHES, BODIES };
+
+/* The assembled tests/fixtures/modes.s. */
+static struct elf_image *modes_img;
+static struct known_symbols known;
+static struct plan_body bodies[BODIES];
+static struct plan_query query;
+static struct plan plan = {
+	.bodies = bodies,
+	.n_bodies = BODIES,
+	.queries = &query,
+	.n_queries = 1,
+};
+
+static int modes_setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("modes.so"), &modes_img) ||
+	    known_symbols__find(modes_img, &known))
+		return -1;
+	for (uint32_t i = 0; i < BODIES; i++)
+		bodies[i] = (struct plan_body){.addr = symbol(modes_img, names[i])->addr};
+	return 0;
+}
+
+static int modes_teardown(void **state)
+{
+	known_symbols__destroy(&known);
+	elf_image__free(modes_img);
+	return fixture_dir_teardown(state);
+}
+
+static void assert_modes(uint32_t non_incr, uint32_t incr, bool right)
+{
+	const char *problem = "";
+
+	query.body_non_incr = non_incr;
+	query.body_incr = incr;
+	assert_int_equal(modes__check(modes_img, &known, &plan, &problem), 0);
+	if (right)
+		assert_null(problem);
+	else
+		assert_non_null(strstr(problem, "load or hash"));
+}
+
+static void bodies_that_load_or_hash_are_incremental(void **state)
+{
+	assert_modes(PLAIN, LOADS, true);
+	assert_modes(PLAIN, HASHES, true);
+	assert_modes(PLAN_NONE, HASHES, true);
+}
+
+static void one_wrapper_s_body_serves_both(void **state)
+{
+	query.wrapper_non_incr = query.wrapper_incr = 0x1000;
+	assert_modes(LOADS, LOADS, true);
+	query.wrapper_non_incr = 0x2000;
+	assert_modes(LOADS, LOADS, false);
+	query.wrapper_non_incr = query.wrapper_incr = 0;
+}
+
+static void swapped_modes_are_refused(void **state)
+{
+	assert_modes(LOADS, PLAIN, false);
+	assert_modes(HASHES, PLAIN, false);
+	assert_modes(HASHES, LOADS, false);
+}
+
+static void one_that_does_is_needed(void **state)
+{
+	assert_modes(PLAIN, PLAIN, false);
+	assert_modes(PLAIN, PLAN_NONE, false);
+}
+
+static void it_may_be_what_the_body_calls(void **state)
+{
+	bodies[PLAIN].outlined = LOADS + 1;
+	assert_modes(PLAN_NONE, PLAIN, true);
+	assert_modes(PLAIN, HASHES, false);
+	bodies[PLAIN].outlined = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,7 +345,26 @@ int main(void)
 		cmocka_unit_test(functions_that_load_are_of_the_query_they_are_listed_for),
 		cmocka_unit_test(those_that_may_be_of_another_query_are_left_out),
 		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(wrappers_are_found),
+		cmocka_unit_test(tables_of_other_lengths_are_none),
+		cmocka_unit_test(the_place_has_the_name),
+		cmocka_unit_test(all_places_are_set),
+		cmocka_unit_test(few_places_may_be_unknown),
+		cmocka_unit_test(two_functions_do_not_differ),
+	};
+	const struct CMUnitTest loaders_tests[] = {
+		cmocka_unit_test(functions_that_load_and_their_callers_are_found),
+		cmocka_unit_test(other_functions_are_not),
+	};
+	const struct CMUnitTest modes_tests[] = {
+		cmocka_unit_test(bodies_that_load_or_hash_are_incremental),
+		cmocka_unit_test(one_wrapper_s_body_serves_both),
+		cmocka_unit_test(swapped_modes_are_refused),
+		cmocka_unit_test(one_that_does_is_needed),
+		cmocka_unit_test(it_may_be_what_the_body_calls),
 	};
 
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown) +
+	       cmocka_run_group_tests(loaders_tests, setup, teardown) +
+	       cmocka_run_group_tests(modes_tests, modes_setup, modes_teardown);
 }

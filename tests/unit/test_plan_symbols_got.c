@@ -8,6 +8,7 @@
 #include "../fixtures/library.h"
 #include "../fixtures/symbols.h"
 #include "plan/code/decode.h"
+#include "base/array.h"
 
 /* The assembled tests/fixtures/got.s, and the same with packed relocations. */
 static struct elf_image *img, *packed;
@@ -129,6 +130,156 @@ static void nothing_is_nothing_to_free(void **state)
 	got__free(NULL);
 }
 
+/* ---- Symbols relr ---------------------------------------------------------------------------- */
+
+#define ALL UINT64_MAX
+
+struct found {
+	uint64_t at[256];
+	size_t n;
+	size_t stop; /* fail at this one */
+};
+
+static int note(void *arg, uint64_t place)
+{
+	struct found *f = arg;
+
+	assert_true(f->n < N_OF(f->at));
+	f->at[f->n++] = place;
+	return f->n == f->stop ? -5 : 0;
+}
+
+static struct found read_table(const uint64_t *words, size_t n)
+{
+	struct found f = {0};
+
+	assert_int_equal(relr__each((const uint8_t *)words, n * sizeof(*words), note, &f), 0);
+	return f;
+}
+
+#define READ(...) \
+	read_table((const uint64_t[]){__VA_ARGS__}, N_OF(((const uint64_t[]){__VA_ARGS__})))
+
+static void an_even_word_is_a_place(void **state)
+{
+	struct found f = READ(0x1000, 0x1008, 0x2000);
+
+	assert_int_equal(f.n, 3);
+	assert_int_equal(f.at[0], 0x1000);
+	assert_int_equal(f.at[1], 0x1008);
+	assert_int_equal(f.at[2], 0x2000);
+}
+
+static void an_odd_word_has_a_bit_for_each_of_63_words(void **state)
+{
+	struct found f = READ(0x1000, 1 | 1 << 1 | 1 << 3, 1, 1 | 1 << 1 | 1ULL << 63, 0x2000);
+
+	assert_int_equal(f.n, 6);
+	assert_int_equal(f.at[1], 0x1008);
+	assert_int_equal(f.at[2], 0x1018);
+	assert_int_equal(f.at[3], 0x1008 + 2 * 63 * 8);
+	assert_int_equal(f.at[4], 0x1008 + 2 * 63 * 8 + 62 * 8);
+	assert_int_equal(f.at[5], 0x2000);
+}
+
+/* A place that came again and again would be kept each time. */
+static void places_that_do_not_ascend_end_the_table(void **state)
+{
+	assert_int_equal(READ(0x1000, 0x1000, 0x2000).n, 1);
+	assert_int_equal(READ(0x1000, ALL, 0x1100, 0x2000).n, 64);
+	assert_int_equal(READ(0x1000, 0x800).n, 1);
+}
+
+static void places_beyond_the_last_address_end_the_table(void **state)
+{
+	assert_int_equal(READ(0x1000, ALL - 1, 1).n, 1);
+	assert_int_equal(READ(ALL - 15, ALL, 0x1000).n, 1);
+	assert_int_equal(READ(ALL - 63 * 8 - 7, ALL).n, 1);
+	assert_int_equal(READ(ALL - 63 * 8 - 9, ALL).n, 64);
+}
+
+static void a_word_that_is_cut_is_left_out(void **state)
+{
+	const uint64_t words[] = {0x1000, 0x2000};
+	struct found f = {0};
+
+	assert_int_equal(relr__each((const uint8_t *)words, 15, note, &f), 0);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(relr__each(NULL, 0, note, &f), 0);
+	assert_int_equal(f.n, 1);
+}
+
+static void a_result_ends_the_reading(void **state)
+{
+	const uint64_t words[] = {0x1000, ALL, 0x2000};
+
+	for (size_t stop = 1; stop < 3; stop++) {
+		struct found f = {.stop = stop};
+
+		assert_int_equal(relr__each((const uint8_t *)words, sizeof(words), note, &f), -5);
+		assert_int_equal(f.n, stop);
+	}
+}
+
+/* ---- Symbols relocated ----------------------------------------------------------------------- */
+
+/* The assembled tests/fixtures/got.s. */
+static struct elf_image *img;
+
+static int relocated_setup(void **state)
+{
+	return fixture_dir_setup(state) ?: image_of(fixture("got.so"), &img);
+}
+
+static int relocated_teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+/* The address of the slot that the call or jump at a symbol goes through. */
+static uint64_t relocated_slot_of(const char *name)
+{
+	const uint64_t addr = symbol(img, name)->addr;
+	uint8_t code[6];
+	int32_t disp;
+
+	assert_int_equal(elf_image__copy(img, addr, code, sizeof(code)), sizeof(code));
+	memcpy(&disp, code + 2, sizeof(disp));
+	return addr + sizeof(code) + (uint64_t)(int64_t)disp;
+}
+
+static void pointers_are_those_of_the_relocations(void **state)
+{
+	uint64_t beside, constants, size, local = symbol(img, "local")->addr;
+
+	assert_true(elf_image__section(img, ".data.rel.ro", &beside, &size));
+	assert_true(elf_image__section(img, ".rodata", &constants, &size));
+	assert_int_equal(relocated__value(img, beside), local);
+	assert_int_equal(relocated__value(img, relocated_slot_of("calls.local")), local);
+	assert_int_equal(relocated__value(img, relocated_slot_of("calls.constant")), constants);
+	assert_int_equal(relocated__value(img, relocated_slot_of("calls.exported")),
+			 symbol(img, "exported")->addr);
+}
+
+static void relocated_packed_relocations_are_read(void **state)
+{
+	_elf_image_ struct elf_image *packed = NULL;
+	uint64_t beside, size;
+
+	assert_int_equal(image_of(fixture("got_packed.so"), &packed), 0);
+	assert_true(elf_image__section(packed, ".data.rel.ro", &beside, &size));
+	assert_int_equal(relocated__value(packed, beside), symbol(packed, "local")->addr);
+	assert_int_equal(relocated__value(packed, beside + 4), 0);
+}
+
+static void others_have_none(void **state)
+{
+	assert_int_equal(relocated__value(img, relocated_slot_of("calls.imported")), 0);
+	assert_int_equal(relocated__value(img, relocated_slot_of("calls.local") + 1), 0);
+	assert_int_equal(relocated__value(img, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +289,21 @@ int main(void)
 		cmocka_unit_test(only_the_parts_asked_for_are_read),
 		cmocka_unit_test(nothing_is_nothing_to_free),
 	};
+	const struct CMUnitTest relr_tests[] = {
+		cmocka_unit_test(an_even_word_is_a_place),
+		cmocka_unit_test(an_odd_word_has_a_bit_for_each_of_63_words),
+		cmocka_unit_test(places_that_do_not_ascend_end_the_table),
+		cmocka_unit_test(places_beyond_the_last_address_end_the_table),
+		cmocka_unit_test(a_word_that_is_cut_is_left_out),
+		cmocka_unit_test(a_result_ends_the_reading),
+	};
+	const struct CMUnitTest relocated_tests[] = {
+		cmocka_unit_test(pointers_are_those_of_the_relocations),
+		cmocka_unit_test(relocated_packed_relocations_are_read),
+		cmocka_unit_test(others_have_none),
+	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, teardown) +
+	       cmocka_run_group_tests(relr_tests, NULL, NULL) +
+	       cmocka_run_group_tests(relocated_tests, relocated_setup, relocated_teardown);
 }

@@ -17,7 +17,7 @@
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 #include "qprof/trace_format.h"
-#include "tracks/executions.h"
+#include "tracks/caller_index.h"
 
 #define LIB 4
 #define PID 4711

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Tests walk.c with stopped.c, copied.c and walked_files.c: a child of this process is stopped in a
+ * Tests walk.c with stopped.c and copied.c: a child of this process is stopped in a
  * known function.
  */
 #include "stuck/walk.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The process that has the files mapped is this one. */
-#include "stuck/walked_files.h"
+#include "stuck/walk.h"
 
 #include <fcntl.h>
 #include <link.h>

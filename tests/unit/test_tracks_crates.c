@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "tracks/crates.h"
+#include "tracks/definitions.h"
 
 #include "test.h"
 #include "../fixtures/names.h"

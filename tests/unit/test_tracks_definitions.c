@@ -339,6 +339,262 @@ static void an_error_of_the_sink_comes_back(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+#define N 400
+
+/* Definition `i` is called by its number; 0 is the root. */
+static struct {
+	uint32_t parent[N];
+	uint32_t strings[N];
+	bool missing[N], nameless[N];
+	bool keeps; /* strings */
+	uint32_t asked;
+} source;
+static struct names paths_out;
+
+static int paths_setup(void **state)
+{
+	memset(&source, 0, sizeof(source));
+	for (uint32_t i = 0; i < N; i++)
+		source.parent[i] = i ? i - 1 : PATHS_ROOT;
+	return 0;
+}
+
+static int paths_teardown(void **state)
+{
+	names_clear(&paths_out);
+	return 0;
+}
+
+static bool step(void *ctx, uint32_t index, struct path_step *to)
+{
+	if (index >= N || source.missing[index])
+		return false;
+	to->parent = source.parent[index];
+	to->string = source.keeps ? &source.strings[index] : NULL;
+	return true;
+}
+
+static const char *segment(void *ctx, uint32_t index, char buf[PATHS_SEGMENT_MAX])
+{
+	source.asked++;
+	snprintf(buf, PATHS_SEGMENT_MAX, "%u", index);
+	return source.nameless[index] ? NULL : buf;
+}
+
+static int find(uint32_t index, uint32_t *id)
+{
+	const struct path_source from = {.step = step, .segment = segment};
+	const struct tracks_sink sink = names_sink(&paths_out);
+
+	return paths__string(&from, names_string(&paths_out, "a", 0), index, &sink, id);
+}
+
+static void assert_path(uint32_t index, const char *expected)
+{
+	uint32_t id;
+
+	assert_int_equal(find(index, &id), 0);
+	if (expected)
+		assert_string_equal(paths_out.strings[id], expected);
+	else
+		assert_int_equal(id, TRACE_NO_STRING);
+}
+
+static void a_path_begins_at_the_root(void **state)
+{
+	assert_path(0, "a");
+	assert_path(3, "a::1::2::3");
+	source.parent[3] = 0;
+	assert_path(3, "a::3");
+}
+
+static void what_is_not_below_the_root_has_no_path(void **state)
+{
+	assert_path(N, NULL);
+	source.missing[2] = true;
+	assert_path(2, NULL);
+	assert_path(4, NULL);
+	assert_path(1, "a::1");
+	/* A cycle. */
+	source.parent[6] = 7;
+	assert_path(7, NULL);
+	source.parent[8] = 8;
+	assert_path(8, NULL);
+	source.parent[9] = PATHS_ROOT - 1;
+	assert_path(9, NULL);
+}
+
+static void a_segment_without_a_name_takes_its_children_with_it(void **state)
+{
+	source.nameless[2] = true;
+	assert_path(1, "a::1");
+	assert_path(2, NULL);
+	assert_path(3, NULL);
+}
+
+static void the_depth_is_limited(void **state)
+{
+	uint32_t id;
+
+	assert_int_equal(find(PATHS_DEPTH_MAX - 1, &id), 0);
+	assert_int_not_equal(id, TRACE_NO_STRING);
+	source.keeps = true;
+	assert_path(PATHS_DEPTH_MAX, NULL);
+}
+
+static void kept_strings_are_not_made_again(void **state)
+{
+	source.keeps = true;
+	assert_path(3, "a::1::2::3");
+	assert_int_equal(source.asked, 3);
+	assert_path(3, "a::1::2::3");
+	assert_path(2, "a::1::2");
+	assert_int_equal(source.asked, 3);
+	assert_path(5, "a::1::2::3::4::5");
+	assert_int_equal(source.asked, 5);
+}
+
+static void paths_an_error_of_the_sink_comes_back(void **state)
+{
+	uint32_t id;
+
+	names_string(&paths_out, "a", 0);
+	paths_out.err = -ENOSPC;
+	assert_int_equal(find(1, &id), -ENOSPC);
+}
+
+/* ---- Dependencies ---------------------------------------------------------------------------- */
+
+static struct dependencies dependencies_all;
+static struct names dependencies_out;
+static struct plan_layout dependencies_layout;
+
+static int dependencies_setup(void **state)
+{
+	dependencies_layout = names_layout();
+	return 0;
+}
+
+static int dependencies_teardown(void **state)
+{
+	dependencies__destroy(&dependencies_all);
+	names_clear(&dependencies_out);
+	return 0;
+}
+
+/* A crate with `n` definitions, all called `text` and below the root. */
+static void add_all(uint64_t id, uint32_t n, const char *text)
+{
+	struct wire_symbols texts = names_texts(1);
+	struct definitions d = {0};
+	struct wire_piece r = names_piece(1, 0);
+
+	names_symbol(&texts, SYMBOL_FIRST, text);
+	names_root(&r);
+	for (uint32_t i = 1; i < n; i++)
+		names_row(&r, TAG_NAMED, SYMBOL_FIRST, i, 0);
+	assert_int_equal(definitions__add(&d, &r), 0);
+	assert_int_equal(definitions__add_symbols(&d, &texts), 0);
+	assert_int_equal(dependencies__add_all(&dependencies_all, id, &d, &dependencies_layout), 0);
+	definitions__clear(&d);
+}
+
+static void assert_string(uint64_t id, uint32_t index, const char *expected)
+{
+	const struct tracks_sink sink = names_sink(&dependencies_out);
+	uint32_t root = names_string(&dependencies_out, "c", 0), string;
+
+	assert_int_equal(dependencies__string(&dependencies_all, id, root, index, &sink, &string),
+			 0);
+	if (expected)
+		assert_string_equal(dependencies_out.strings[string], expected);
+	else
+		assert_int_equal(string, TRACE_NO_STRING);
+}
+
+static void a_crate_that_was_compiled_is_known(void **state)
+{
+	add_all(7, 3, "x");
+	assert_string(7, 0, "c");
+	assert_string(7, 2, "c::x[2]");
+	assert_string(7, 3, NULL);
+	assert_string(8, 2, NULL);
+}
+
+static void the_last_table_of_a_crate_counts(void **state)
+{
+	add_all(7, 3, "x");
+	add_all(7, 2, "y");
+	assert_string(7, 1, "c::y[1]");
+	assert_string(7, 2, NULL);
+	add_all(7, 4, "z");
+	assert_string(7, 3, "c::z[3]");
+}
+
+static void single_definitions_fill_in(void **state)
+{
+	assert_int_equal(dependencies__add(&dependencies_all, 7, 0, PATHS_ROOT, "unused"), 0);
+	assert_int_equal(dependencies__add(&dependencies_all, 7, 9, 0, "nine"), 0);
+	assert_int_equal(dependencies__add(&dependencies_all, 7, 10, 9, NULL), 0);
+	assert_int_equal(dependencies__add(&dependencies_all, 7, 9, 0, "again"), 0);
+	assert_string(7, 9, "c::nine");
+	assert_string(7, 10, NULL);
+	assert_string(7, 8, NULL);
+	add_all(7, 3, "x");
+	assert_string(7, 2, "c::x[2]");
+	assert_string(7, 9, "c::nine");
+}
+
+static void a_text_is_kept_once(void **state)
+{
+	size_t before;
+
+	assert_int_equal(dependencies__add(&dependencies_all, 7, 0, PATHS_ROOT, "same"), 0);
+	before = dependencies_all.texts.size;
+	for (uint32_t i = 1; i < 100; i++)
+		assert_int_equal(dependencies__add(&dependencies_all, i, i, 0, "same"), 0);
+	assert_int_equal(dependencies_all.texts.size, before);
+}
+
+static void memory_is_limited(void **state)
+{
+	uint64_t id = 0;
+
+	while (dependencies__bytes(&dependencies_all) + 200 * sizeof(struct dependency_row) <
+	       DEPENDENCIES_BYTES_MAX) {
+		add_all(++id, 200, "x");
+		assert_true(id < 1u << 20);
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		add_all(++id, 200, "x");
+	assert_true(dependencies__bytes(&dependencies_all) <= DEPENDENCIES_BYTES_MAX);
+	assert_string(1, 3, "c::x[3]");
+	assert_string(id, 3, NULL);
+}
+
+/* Compilers that lie may name any number of crates. */
+static void the_number_of_crates_is_limited(void **state)
+{
+	uint64_t id = 0;
+	uint32_t n;
+
+	while (dependencies__bytes(&dependencies_all) + 2 * sizeof(struct dependency) <
+	       DEPENDENCIES_BYTES_MAX) {
+		assert_int_equal(dependencies__add(&dependencies_all, ++id, 1, 0, "x"), 0);
+		assert_true(id < 1u << 22);
+	}
+	n = dependencies_all.crates.n;
+	assert_true(n * sizeof(struct dependency) < DEPENDENCIES_BYTES_MAX);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(dependencies__add(&dependencies_all, ++id, 1, 0, "x"), 0);
+	assert_true(dependencies_all.crates.n < n + 3);
+}
+
+#define DEPENDENCIES_TEST(name) \
+	cmocka_unit_test_setup_teardown(name, dependencies_setup, dependencies_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +612,23 @@ int main(void)
 		TEST(a_malformed_record_of_symbols_changes_nothing),
 		TEST(a_text_with_a_nul_costs_its_own_symbol_only),
 		TEST(an_error_of_the_sink_comes_back),
+		cmocka_unit_test_setup_teardown(a_path_begins_at_the_root, paths_setup,
+						paths_teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_below_the_root_has_no_path, paths_setup,
+						paths_teardown),
+		cmocka_unit_test_setup_teardown(a_segment_without_a_name_takes_its_children_with_it,
+						paths_setup, paths_teardown),
+		cmocka_unit_test_setup_teardown(the_depth_is_limited, paths_setup, paths_teardown),
+		cmocka_unit_test_setup_teardown(kept_strings_are_not_made_again, paths_setup,
+						paths_teardown),
+		cmocka_unit_test_setup_teardown(paths_an_error_of_the_sink_comes_back, paths_setup,
+						paths_teardown),
+		DEPENDENCIES_TEST(a_crate_that_was_compiled_is_known),
+		DEPENDENCIES_TEST(the_last_table_of_a_crate_counts),
+		DEPENDENCIES_TEST(single_definitions_fill_in),
+		DEPENDENCIES_TEST(a_text_is_kept_once),
+		DEPENDENCIES_TEST(memory_is_limited),
+		DEPENDENCIES_TEST(the_number_of_crates_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

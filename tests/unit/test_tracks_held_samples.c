@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "tracks/held_samples.h"
+#include "tracks/samples.h"
 
 #include "test.h"
 

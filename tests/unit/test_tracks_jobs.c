@@ -2,6 +2,8 @@
 #include "tracks/jobs.h"
 
 #include "test.h"
+#include <errno.h>
+#include <stddef.h>
 
 #define TYPECK	 11u
 #define BORROWCK 12u
@@ -156,6 +158,204 @@ static void a_full_trace_has_no_further_job(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- Llvm ------------------------------------------------------------------------------------ */
+
+static struct {
+	char texts[8][WIRE_LLVM_NAME_MAX];
+	uint32_t n_texts;
+	struct trace_llvm last;
+	uint32_t n_entries;
+	bool full;
+} got;
+
+static int on_text(void *ctx, const char *text, uint32_t *id)
+{
+	*id = TRACE_NO_STRING;
+	if (got.full)
+		return 0;
+	for (*id = 0; *id < got.n_texts; ++*id)
+		if (!strcmp(got.texts[*id], text))
+			return 0;
+	assert_in_range(got.n_texts, 0, N_OF(got.texts) - 1);
+	strcpy(got.texts[got.n_texts++], text);
+	return 0;
+}
+
+static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
+{
+	got.last = *entry;
+	*id = ++got.n_entries;
+	return 0;
+}
+
+static const struct tracks_sink sink = {.text = on_text, .llvm = on_llvm};
+
+static struct llvm_pass passes[] = {{.vtable = 0x5000, .name = (char *)"InstCombinePass"},
+				    {.vtable = 0x6000, .name = (char *)"X86AsmPrinter"}};
+static const struct llvm_plan plan = {.passes = {.items = passes, .n = N_OF(passes)}};
+
+static int set_up(void **state)
+{
+	memset(&got, 0, sizeof(got));
+	return 0;
+}
+
+static int name(struct llvm_names *n, uint64_t number, const char *text)
+{
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = number};
+
+	r.size = (wire_u16)strlen(text);
+	memcpy(r.bytes, text, r.size);
+	return llvm_names__record(n, NULL, &sink, &r,
+				  offsetof(struct wire_llvm_name, bytes) + r.size);
+}
+
+/* The entry of a sample, or TRACE_NO_LLVM. */
+static uint32_t entry(const struct llvm_names *n, uint8_t scope, uint64_t vtable, uint64_t function,
+		      uint64_t *n_unnamed)
+{
+	const struct wire_sample r = {
+		.llvm = scope, .llvm_pass = wire_place(3, vtable), .llvm_function = function};
+	const struct llvm_context c = {&sink, n, &plan, n_unnamed};
+	uint32_t id = 99;
+
+	assert_int_equal(llvm_entry(&c, &r, &id), 0);
+	return id;
+}
+
+static void a_sample_has_its_pass_and_its_function(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 77, "_RNvC1a1f"), 0);
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 77, &unnamed), 1);
+	assert_int_equal(got.last.scope, TRACE_LLVM_FUNCTION);
+	assert_false(got.last.codegen);
+	assert_string_equal(got.texts[got.last.pass], "InstCombinePass");
+	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION | WIRE_LLVM_CODEGEN, 0x6000, 77, &unnamed),
+			 2);
+	assert_true(got.last.codegen);
+	assert_string_equal(got.texts[got.last.pass], "X86AsmPrinter");
+	assert_int_equal(unnamed, 0);
+	llvm_names__clear(&n);
+}
+
+static void scopes_without_a_function(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 77, "f"), 0);
+	entry(&n, WIRE_LLVM_MODULE, 0x5000, 77, &unnamed);
+	assert_int_equal(got.last.scope, TRACE_LLVM_MODULE);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	entry(&n, WIRE_LLVM_NONE, 0, 0, &unnamed);
+	assert_int_equal(got.last.scope, TRACE_LLVM_NONE);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	got.n_entries = 0;
+	assert_int_equal(entry(&n, WIRE_LLVM_UNKNOWN, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
+	assert_int_equal(entry(&n, WIRE_LLVM_SCOPES, 0x5000, 77, &unnamed), TRACE_NO_LLVM);
+	assert_int_equal(got.n_entries, 0);
+	llvm_names__clear(&n);
+}
+
+static void what_has_no_name_is_counted(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5001, 77, &unnamed), 1);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 1);
+	/* The function itself has none. */
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 0, &unnamed);
+	assert_int_equal(unnamed, 1);
+}
+
+static void what_the_trace_has_no_room_for_is_counted(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	got.full = true;
+	assert_int_equal(name(&n, 77, "f"), 0);
+	got.full = false;
+	assert_int_equal(entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 77, &unnamed), 1);
+	assert_int_equal(got.last.function, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 1);
+	got.full = true;
+	entry(&n, WIRE_LLVM_MODULE, 0x6000, 0, &unnamed);
+	assert_int_equal(got.last.pass, TRACE_NO_STRING);
+	assert_int_equal(unnamed, 2);
+	/* Both, of one sample. */
+	entry(&n, WIRE_LLVM_FUNCTION, 0x6000, 77, &unnamed);
+	assert_int_equal(unnamed, 3);
+	llvm_names__clear(&n);
+}
+
+static void a_name_is_printable(void **state)
+{
+	struct llvm_names n = {0};
+	uint64_t unnamed = 0;
+
+	assert_int_equal(name(&n, 1, "a b\n\xff~"), 0);
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 1, &unnamed);
+	assert_string_equal(got.texts[got.last.function], "a?b??~");
+	/* The number has another name now. */
+	assert_int_equal(name(&n, 1, "g"), 0);
+	entry(&n, WIRE_LLVM_FUNCTION, 0x5000, 1, &unnamed);
+	assert_string_equal(got.texts[got.last.function], "g");
+	llvm_names__clear(&n);
+}
+
+static int on_symbol(void *ctx, const struct trace_symbol *s)
+{
+	return 0;
+}
+
+/* The whole symbol, under the string that the entries of samples have. */
+static void the_item_of_a_function_is_wanted(void **state)
+{
+	static const char symbol[] = "_ZN1a1bE.llvm.1234";
+	const struct tracks_sink gives = {.text = on_text, .llvm = on_llvm, .symbol = on_symbol};
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 7, .size = sizeof(symbol) - 1};
+	const size_t size = offsetof(struct wire_llvm_name, bytes) + r.size;
+	struct llvm_names n = {0};
+	struct symbols symbols = {0};
+
+	memcpy(r.bytes, symbol, r.size);
+	assert_int_equal(llvm_names__record(&n, &symbols, &sink, &r, size), 0);
+	assert_int_equal(symbols.wanted.n, 0);
+	strcpy(got.texts[got.n_texts++], "another");
+	assert_int_equal(llvm_names__record(&n, &symbols, &gives, &r, size), 0);
+	assert_int_equal(symbols.wanted.n, 1);
+	assert_int_equal(symbols.wanted.at[0].string, u64_map__get(&n.strings, 7));
+	assert_int_equal(symbols.wanted.at[0].hash, symbols__hash("_ZN1a1bE"));
+	symbols__clear(&symbols);
+	llvm_names__clear(&n);
+}
+
+static void malformed_records_are_refused(void **state)
+{
+	struct wire_llvm_name r = {.type = WIRE_LLVM_NAME, .number = 1, .size = 4};
+	const size_t head = offsetof(struct wire_llvm_name, bytes);
+	struct llvm_names n = {0};
+
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head - 1), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 3), -EBADMSG);
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head + 5), -EBADMSG);
+	r.size = 0;
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, head), -EBADMSG);
+	r.size = WIRE_LLVM_NAME_MAX;
+	assert_int_equal(llvm_names__record(&n, NULL, &sink, &r, sizeof(r)), -EBADMSG);
+	/* Its process is not known. */
+	assert_int_equal(name(NULL, 1, "f"), 0);
+	assert_int_equal(got.n_texts, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +366,13 @@ int main(void)
 		TEST(a_circle_ends),
 		TEST(a_chain_has_an_end),
 		TEST(a_full_trace_has_no_further_job),
+		cmocka_unit_test_setup(a_sample_has_its_pass_and_its_function, set_up),
+		cmocka_unit_test_setup(scopes_without_a_function, set_up),
+		cmocka_unit_test_setup(what_has_no_name_is_counted, set_up),
+		cmocka_unit_test_setup(what_the_trace_has_no_room_for_is_counted, set_up),
+		cmocka_unit_test_setup(a_name_is_printable, set_up),
+		cmocka_unit_test_setup(the_item_of_a_function_is_wanted, set_up),
+		cmocka_unit_test_setup(malformed_records_are_refused, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -382,6 +382,103 @@ static void a_number_goes_to_another_library(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- Kernel losses --------------------------------------------------------------------------- */
+
+/* Each counter is mapped to its cause, and to no other. */
+static void losses_are_mapped_cause_by_cause(void **state)
+{
+	static const struct {
+		enum wire_counter counter;
+		enum trace_loss cause;
+	} causes[] = {
+		{WIRE_LOST_RING_FULL, TRACE_LOST_RING_FULL},
+		{WIRE_LOST_STACK_FULL, TRACE_LOST_STACK_FULL},
+		{WIRE_LOST_NO_STORAGE, TRACE_LOST_NO_STORAGE},
+		{WIRE_LOST_RECURSION, TRACE_LOST_RECURSION},
+		{WIRE_LOST_PROCESS_RECORD, TRACE_LOST_PROCESS_RECORD},
+		{WIRE_LOST_TARGETS_FULL, TRACE_LOST_TARGETS_FULL},
+		{WIRE_LOST_MAPPINGS, TRACE_LOST_MAPPINGS},
+		{WIRE_LOST_COMPILERS, TRACE_LOST_COMPILERS},
+		{WIRE_DROP_END_WITHOUT_START, TRACE_DROP_END_WITHOUT_START},
+		{WIRE_DROP_UNKNOWN_PROVIDER, TRACE_LOST_UNKNOWN_PROVIDER},
+		{WIRE_COUNT_UNWOUND, TRACE_COUNT_UNWOUND},
+		{WIRE_COUNT_LEFT, TRACE_COUNT_LEFT},
+		{WIRE_COUNT_OPEN, TRACE_COUNT_OPEN},
+		{WIRE_COUNT_HITS, TRACE_COUNT_HITS},
+		{WIRE_COUNT_HITS_OTHER, TRACE_COUNT_HITS_OTHER},
+		{WIRE_COUNT_NO_LABEL, TRACE_COUNT_NO_LABEL},
+		{WIRE_COUNT_NO_CALLER, TRACE_COUNT_NO_CALLER},
+		{WIRE_LOST_SAMPLES_RING, TRACE_COUNT_NO_SAMPLE},
+		{WIRE_LOST_SAMPLES_NESTED, TRACE_COUNT_NO_SAMPLE},
+		{WIRE_LOST_SAMPLES_CPU, TRACE_COUNT_NO_SAMPLE},
+		{WIRE_LOST_JOBS, TRACE_COUNT_NO_JOB},
+		{WIRE_LOST_LLVM, TRACE_COUNT_NO_LLVM},
+	};
+	const struct tracks_sink sink = {0};
+	struct tracks *t = NULL;
+
+	assert_int_equal(tracks__new(&sink, &t), 0);
+	for (size_t i = 0; i < N_OF(causes); i++) {
+		uint64_t counters[WIRE_COUNTER_MAX] = {0};
+		struct trace_losses losses;
+
+		counters[causes[i].counter] = 40 + i;
+		losses = tracks__losses(t, counters);
+		for (unsigned int cause = 0; cause < TRACE_LOSS_MAX; cause++)
+			assert_int_equal(losses.count[cause],
+					 cause == causes[i].cause ? 40 + i : 0);
+	}
+	tracks__free(t);
+}
+
+/* ---- Off cpu --------------------------------------------------------------------------------- */
+
+static const struct wire_off_cpu sound = {
+	.type = WIRE_OFF_CPU,
+	.reason = WIRE_OFF_WAITING,
+	.depth = 3,
+	.pid = 1,
+	.tid = 2,
+	.flags = WIRE_SPAN_LEFT,
+	.start_ns = 10,
+	.end_ns = 20,
+};
+
+static void a_record_is_a_span(void **state)
+{
+	struct trace_span s = off_cpu__span(&sound);
+
+	assert_string_equal(off_cpu__text(&sound), TRACE_OFF_WAITING);
+	assert_int_equal(s.kind, TRACE_KIND_OFF_CPU);
+	assert_int_equal(s.flags, TRACE_SPAN_LEFT);
+	assert_int_equal(s.depth, 3);
+	assert_int_equal(s.tid, 2);
+	assert_int_equal(s.start_ns, 10);
+	assert_int_equal(s.end_ns, 20);
+	assert_int_equal(s.invocation, TRACE_NO_INVOCATION);
+}
+
+static void every_reason_has_a_text(void **state)
+{
+	struct wire_off_cpu r = sound;
+
+	for (r.reason = WIRE_OFF_PREEMPTED; r.reason < WIRE_OFF_MAX; r.reason++)
+		assert_non_null(off_cpu__text(&r));
+	assert_null(off_cpu__text(&r));
+	r.reason = 0;
+	assert_null(off_cpu__text(&r));
+}
+
+static void a_malformed_record_has_no_text(void **state)
+{
+	struct wire_off_cpu backwards = sound, flags = sound;
+
+	backwards.end_ns = 9;
+	assert_null(off_cpu__text(&backwards));
+	flags.flags = WIRE_SPAN_UNWOUND;
+	assert_null(off_cpu__text(&flags));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +496,10 @@ int main(void)
 		TEST(the_cause_of_off_cpu_time_is_reported),
 		TEST(a_hit_is_of_the_query_that_was_executed),
 		cmocka_unit_test(a_sink_may_be_empty),
+		cmocka_unit_test(losses_are_mapped_cause_by_cause),
+		cmocka_unit_test(a_record_is_a_span),
+		cmocka_unit_test(every_reason_has_a_text),
+		cmocka_unit_test(a_malformed_record_has_no_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

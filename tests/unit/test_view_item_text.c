@@ -2,6 +2,7 @@
 #include "test.h"
 #include "base/format.h"
 #include "view/item_text.h"
+#include "../fixtures/output.h"
 
 static void assert_text(size_t columns, const char *name, const char *item, const char *want)
 {
@@ -76,6 +77,132 @@ static void a_place_keeps_its_end(void **state)
 	}
 }
 
+/* ---- Items text ------------------------------------------------------------------------------ */
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const names[] = {"typeck", "mir_borrowck", "evil\033[2J"};
+
+	return names[id];
+}
+
+static const struct trace_texts names = {.text = text_of};
+
+static const struct item_row items[] = {
+	{.executions = 1200,
+	 .self_ns = 900,
+	 .queries = {{0, 700, 600}, {1, 200, 200}, {2, 100, 100}},
+	 .n_queries = 3},
+	{.executions = 3, .self_ns = 90, .queries = {{1, 90, 90}}, .n_queries = 1},
+	{.self_ns = 10},
+};
+
+static char *printed(size_t n)
+{
+	static const char *const paths[] = {"a::one", "a::\033two", REPORT_NO_ITEM};
+	struct report_row rows[3];
+	struct report_rows r = {.rows = rows, .n = 3, .cpu_ns = 1000};
+
+	for (int i = 0; i < 3; i++)
+		rows[i] = (struct report_row){
+			.name = paths[i],
+			.count = items[i].executions,
+			.cpu_ns = items[i].self_ns,
+			.item = &items[i],
+		};
+	return printed_text(items_text(out, &r, n, 0, &names));
+}
+
+static void rows_list_the_most_expensive_queries(void **state)
+{
+	_free_ char *text = printed(3);
+
+	assert_contains(text, "  self  self %  executions");
+	assert_contains(text, "of this  item\n");
+	assert_contains(text,
+			"900 ns    90.0       1,200  typeck 600 ns, mir_borrowck 200 ns, evil");
+	assert_contains(text, "[2J 100 ns  a::one\n");
+	assert_contains(text, " 90 ns     9.0           3  ");
+	assert_contains(text, "  mir_borrowck 90 ns  a::");
+	assert_contains(text, " 10 ns     1.0           0  ");
+	assert_contains(text, "  (no item)\n");
+	assert_null(strchr(text, '\033'));
+}
+
+static void only_as_many_as_asked_for_are_printed(void **state)
+{
+	_free_ char *text = printed(1);
+
+	assert_contains(text, "  a::one\n");
+	assert_lacks(text, "two");
+	assert_lacks(text, REPORT_NO_ITEM);
+}
+
+static void what_no_sample_met_has_no_time(void **state)
+{
+	const struct item_row item = {.results = 5};
+	struct report_row row = {.name = "a::two", .item = &item, .self_by = SUMMARY_SELF_SAMPLES};
+	const struct report_rows r = {.rows = &row, .n = 1, .cpu_ns = 1000};
+	_free_ char *text = printed_text(items_text(out, &r, 1, 0, &names));
+
+	assert_contains(text, "   -       -           5           a::two\n");
+}
+
+static void llvm_is_a_column_where_its_time_is_known(void **state)
+{
+	const struct item_row compiled = {.results = 5, .llvm = {3, 6000000}},
+			      other = {.results = 5};
+	struct report_row rows[] = {
+		{.name = "a::one", .item = &compiled, .self_by = SUMMARY_SELF_SAMPLES},
+		{.name = "a::two", .item = &other, .self_by = SUMMARY_SELF_SAMPLES},
+	};
+	const struct report_rows r = {.rows = rows, .n = 2, .cpu_ns = 1000};
+	_free_ char *text = printed_text(items_text(out, &r, 2, 0, &names));
+
+	assert_contains(text, "self  self %     LLVM  executions");
+	assert_contains(text, "   -       -  6.00 ms           5           a::one\n");
+	assert_contains(text, "   -       -        -           5           a::two\n");
+}
+
+static void waits_by_samples_are_a_column(void **state)
+{
+	const struct item_row item = {.results = 5};
+	struct report_row rows[] = {
+		{.name = "a::one",
+		 .item = &item,
+		 .self_by = SUMMARY_SELF_SAMPLES,
+		 .extra[REPORT_SAMPLED_OFF] = 70000},
+		{.name = "a::two", .item = &item, .self_by = SUMMARY_SELF_SAMPLES},
+	};
+	struct report_rows r = {.rows = rows,
+				.n = 2,
+				.cpu_ns = 1000,
+				.by[SUMMARY_SELF_SAMPLES] = 2,
+				.extra[REPORT_SAMPLED_OFF] = 70000};
+	_free_ char *text = printed_text(items_text(out, &r, 2, 0, &names)), *exact = NULL;
+
+	assert_contains(text, "self  self %  waiting  executions");
+	assert_contains(text, "   -       -  70.0 us           5           a::one\n");
+	assert_contains(text, "   -       -        -           5           a::two\n");
+	/* Beside times of intervals there is off-cpu, which has them. */
+	r.by[SUMMARY_SELF_SPANS] = 1;
+	exact = printed_text(items_text(out, &r, 2, 0, &names));
+	assert_lacks(exact, "waiting");
+}
+
+static void executions_by_tables_may_be_a_lower_limit(void **state)
+{
+	char buf[REPORT_EXECUTIONS_MAX];
+	const struct item_row all = {.results = 1234}, some = {.results = 27, .at_least = true},
+			      unsure = {.unsure = 1, .at_least = true},
+			      sampled = {.sampled[TRACE_SAMPLE_CPU] = {1, 1}};
+
+	assert_string_equal(report_item_executions(buf, &all), "1,234");
+	assert_string_equal(report_item_executions(buf, &some), ">= 27");
+	assert_string_equal(report_item_executions(buf, &unsure), "-");
+	assert_string_equal(report_item_executions(buf, &sampled), "-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +211,12 @@ int main(void)
 		cmocka_unit_test(a_path_keeps_its_end),
 		cmocka_unit_test(little_room_has_the_name),
 		cmocka_unit_test(any_text_is_clean_and_limited),
+		cmocka_unit_test(what_no_sample_met_has_no_time),
+		cmocka_unit_test(llvm_is_a_column_where_its_time_is_known),
+		cmocka_unit_test(waits_by_samples_are_a_column),
+		cmocka_unit_test(executions_by_tables_may_be_a_lower_limit),
+		cmocka_unit_test(rows_list_the_most_expensive_queries),
+		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,58 @@ static void a_path_loses_its_beginning(void **state)
 	table__free(t);
 }
 
+/* ---- Wrap ------------------------------------------------------------------------------------ */
+
+static void wrap_check(const char *text, size_t width, size_t indent, const char *expected)
+{
+	_free_ char *wrapped = printed_text((wrap_print(out, text, 0, width, indent), 0));
+
+	assert_string_equal(wrapped, expected);
+}
+
+static void words_stay_whole(void **state)
+{
+	wrap_check("one two three", 7, 2, "one two\n  three\n");
+	wrap_check("one two three", 0, 2, "one two three\n");
+	wrap_check("one two three", 13, 0, "one two three\n");
+	wrap_check("one two three", 12, 0, "one two\nthree\n");
+}
+
+static void a_long_word_stands_alone(void **state)
+{
+	wrap_check("a /usr/lib/x.so b", 5, 1, "a\n /usr/lib/x.so\n b\n");
+	wrap_check("/usr/lib/x.so", 5, 1, "/usr/lib/x.so\n");
+}
+
+static void blanks_are_kept_but_where_a_line_ends(void **state)
+{
+	wrap_check("  ok      a: b c", 14, 10, "  ok      a: b\n          c\n");
+	wrap_check("", 5, 1, "\n");
+	wrap_check("a ", 5, 1, "a \n");
+}
+
+static void a_line_may_have_begun(void **state)
+{
+	_free_ char *wrapped = printed_text((wrap_print(out, "a bc d", 8, 10, 1), 0));
+
+	assert_string_equal(wrapped, "a\n bc d\n");
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+static void assert_code(const char *text, const char *expected)
+{
+	_free_ char *printed = printed_text(markdown_code(out, text));
+
+	assert_string_equal(printed, expected);
+}
+
+static void nothing_ends_the_cell_or_the_span(void **state)
+{
+	assert_code("a/typeck", "`a/typeck`");
+	assert_code("a|b`c\nd", "`a\\|b'c?d`");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +291,11 @@ int main(void)
 		cmocka_unit_test(printing_indents_every_line),
 		cmocka_unit_test(a_long_name_can_stand_last),
 		cmocka_unit_test(a_table_without_memory_fails_when_it_is_fitted),
+		cmocka_unit_test(words_stay_whole),
+		cmocka_unit_test(a_long_word_stands_alone),
+		cmocka_unit_test(a_line_may_have_begun),
+		cmocka_unit_test(blanks_are_kept_but_where_a_line_ends),
+		cmocka_unit_test(nothing_ends_the_cell_or_the_span),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

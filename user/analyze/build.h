@@ -9,7 +9,6 @@
 #define QPROF_ANALYZE_BUILD_H
 
 #include "analyze/running.h"
-#include "analyze/waits.h"
 #include "trace/reader.h"
 
 /* The consecutive parts of a compile; together they are its wall time. */

@@ -4,13 +4,16 @@
  * queries and other intervals as nodes of their own; the same from the inside out; and sums by
  * function and by part of the compiler. Made at the end of a trace. Knows no output format.
  *
- * Memory: 48 bytes of each node, and what analyze/code_functions.h needs.
+ * Memory: 48 bytes of each node, and what analyze/code_name.h needs.
  */
 #ifndef QPROF_ANALYZE_CALL_TREE_H
 #define QPROF_ANALYZE_CALL_TREE_H
 
-#include "analyze/code_functions.h"
-#include "analyze/stack_sums.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/code_name.h"
+#include "analyze/samples.h"
 
 #define CALL_NONE UINT32_MAX
 
@@ -96,5 +99,22 @@ void call_nodes__destroy(struct call_nodes *n);
 
 void call_tree__destroy(struct call_tree *t);
 #define _call_tree_ __cleanup(call_tree__destroy)
+
+/*
+ * In a tree whose nodes have keys: which nodes have a key that no node above them has. A sum over
+ * these counts each leaf once for a key, however often the key is above it. In time linear in the
+ * nodes, with no recursion.
+ */
+
+#define TREE_NONE UINT32_MAX
+
+struct tree_node {
+	uint32_t parent; /* smaller than its own number, or TREE_NONE */
+	uint32_t key;	 /* below n_keys */
+	bool is_first;	 /* the result */
+};
+
+/* 0 or -ENOMEM. */
+int tree_first(struct tree_node *nodes, uint32_t n, uint32_t n_keys);
 
 #endif /* QPROF_ANALYZE_CALL_TREE_H */

@@ -7,6 +7,7 @@
 #define QPROF_ANALYZE_CRITICAL_PATH_H
 
 #include "analyze/build.h"
+#include "analyze/compile_graph.h"
 
 /* The first four are those of a compile: enum build_part. */
 enum path_part {
@@ -47,7 +48,7 @@ struct critical_path {
 	uint64_t wall_ns;  /* from there to the end of the last one: the sum of the steps */
 	uint32_t jobs;	   /* compiles that ran at once at most */
 	uint32_t n_cut;	   /* compiles that may have waited for more: compile_is_cut() */
-	/* How long the build takes in a schedule (schedule.h) with as many jobs, and with any
+	/* How long the build takes in a schedule with as many jobs, and with any
 	 * number: what saved_ns is compared with, and what more CPUs could save. */
 	uint64_t scheduled_ns;
 	uint64_t unlimited_ns;
@@ -64,5 +65,29 @@ const char *path_part_text(enum path_part part);
 
 void critical_path__destroy(struct critical_path *path);
 #define _critical_path_ __cleanup(critical_path__destroy)
+
+/*
+ * How long a build would take if parts of it took no time: its compiles are started again, each as
+ * soon as what it waits for is there and a job is free, in the order in which they were started.
+ * Each takes as long as it did. What happens outside compilers, except for the runs of build
+ * scripts, takes no time.
+ */
+
+#define SCHEDULE_ALL_JOBS UINT32_MAX
+
+/* A part of a compile that takes no time, from and to ns after the start of its process. */
+struct schedule_without {
+	uint32_t node; /* UINT32_MAX: none */
+	uint64_t from_ns;
+	uint64_t to_ns;
+	bool run; /* the run of its build script instead */
+};
+
+/* Put the time that the build takes with so many jobs into *ns. 0 or -ENOMEM. */
+int schedule_ns(const struct compile_graph *g, uint32_t jobs,
+		const struct schedule_without *without, uint64_t *ns);
+
+/* How many compiles ran at once at most. 0: out of memory, or there are none. */
+uint32_t schedule_jobs(const struct compile_graph *g);
 
 #endif /* QPROF_ANALYZE_CRITICAL_PATH_H */

@@ -9,7 +9,7 @@
 #ifndef QPROF_ANALYZE_HOT_FUNCTIONS_H
 #define QPROF_ANALYZE_HOT_FUNCTIONS_H
 
-#include "analyze/code_functions.h"
+#include "analyze/code_name.h"
 
 #define HOT_HALF_NS	  1000000000ull
 #define HOT_FUNCTIONS_MAX 64

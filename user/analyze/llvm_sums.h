@@ -3,7 +3,7 @@
 #ifndef QPROF_ANALYZE_LLVM_SUMS_H
 #define QPROF_ANALYZE_LLVM_SUMS_H
 
-#include "analyze/code_functions.h"
+#include "analyze/code_name.h"
 #include "analyze/llvm.h"
 #include "base/table.h"
 

@@ -15,7 +15,6 @@
 #include "analyze/modules.h"
 #include "analyze/sampled_intervals.h"
 #include "analyze/samples.h"
-#include "analyze/stack_sums.h"
 #include "analyze/subjects.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"

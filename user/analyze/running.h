@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "trace/trace.h"
 
 struct running_interval {
 	uint64_t start_ns;
@@ -27,5 +28,38 @@ struct running {
 int running__of(struct running *r, struct running_interval *intervals, size_t n);
 
 void running__destroy(struct running *r);
+
+/*
+ * Waits of threads, by the interval around them. Spans come in the order of their ends, so the
+ * query around a wait is only known when that query ends.
+ */
+
+/* In ns; each wait counts in exactly one field. */
+struct waits {
+	uint64_t in_queries; /* inside any interval of a query, directly or not */
+	uint64_t in_passes;  /* inside an activity, and in no query */
+	uint64_t in_neither;
+};
+
+struct open_waits {
+	uint64_t ns[2]; /* waits with nothing around them yet, and waits inside activities only */
+	uint16_t depth;
+};
+
+/* Waits of a thread that may still be inside a query. All zeroes is empty. */
+struct wait_track {
+	struct open_waits *open; /* the deepest is last */
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/* Add a wait: a span of TRACE_KIND_OFF_CPU. 0 or -ENOMEM. */
+int wait_track__wait(struct wait_track *t, const struct trace_span *span);
+
+/* Add any other span; waits inside it are now known to be. */
+void wait_track__span(struct wait_track *t, const struct trace_span *span, struct waits *sums);
+
+/* Finish: no more spans follow. Frees the track. */
+void wait_track__end(struct wait_track *t, struct waits *sums);
 
 #endif /* QPROF_ANALYZE_RUNNING_H */

@@ -7,8 +7,8 @@
 #ifndef QPROF_ANALYZE_SAMPLE_WAITS_H
 #define QPROF_ANALYZE_SAMPLE_WAITS_H
 
-#include "analyze/code_functions.h"
-#include "analyze/stack_sums.h"
+#include "analyze/code_name.h"
+#include "analyze/samples.h"
 
 enum sample_wait {
 	SAMPLE_WAIT_OTHER, /* a system call that is none of these */

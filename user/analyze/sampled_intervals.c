@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "analyze/call_tree.h"
+#include "base/cleanup.h"
+#include "base/map.h"
 
 /* A job that the thread is in. The samples and the last time of those within are added later. */
 struct open_job {
@@ -180,4 +183,152 @@ void sampled_intervals__destroy(struct sampled_intervals *s)
 	free(s->threads);
 	u64_map__destroy(&s->thread_of);
 	u64_map__destroy(&s->probed);
+}
+
+/* ---- Intervals of a stack -------------------------------------------------------------------- */
+
+static int add_interval(struct stack_intervals *s, const struct trace_stack *entry, uint32_t outer)
+{
+	struct stack_interval added = {
+		.outer = outer,
+		.label = entry->place,
+		.kind = entry->kind - TRACE_STACK_QUERY,
+		.known = s->n,
+	};
+
+	if (entry->kind == TRACE_STACK_UNKNOWN) {
+		added.kind = TRACE_KIND_QUERY;
+		added.is_unknown = true;
+		added.known = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].known;
+	}
+	added.query = s->n;
+	if (added.kind != TRACE_KIND_QUERY)
+		added.query = outer == STACK_INTERVAL_NONE ? outer : s->at[outer].query;
+	return array__add(&s->at, &s->n, &s->capacity, &added);
+}
+
+/* The intervals of entries with smaller numbers are known, and so that of the parent. */
+static int add_entry(struct stack_intervals *s, uint32_t id)
+{
+	uint32_t innermost = STACK_INTERVAL_NONE;
+	struct trace_stack entry;
+
+	if (stack_source__entry(&s->source, id, &entry)) {
+		innermost = s->n_of ? s->of[entry.parent] : STACK_INTERVAL_NONE;
+		if (entry.kind != TRACE_STACK_LOCATION && entry.kind < TRACE_STACK_KINDS) {
+			if (add_interval(s, &entry, innermost))
+				return -ENOMEM;
+			innermost = s->n - 1;
+		}
+	}
+	return array__add(&s->of, &s->n_of, &s->of_capacity, &innermost);
+}
+
+int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *interval)
+{
+	struct trace_stack entry;
+
+	*interval = STACK_INTERVAL_NONE;
+	/* Else a number that nobody gave out could ask for much memory. */
+	if (stack >= s->n_of && !stack_source__entry(&s->source, stack, &entry))
+		return 0;
+	while (s->n_of <= stack)
+		if (add_entry(s, s->n_of))
+			return -ENOMEM;
+	*interval = s->of[stack];
+	return 0;
+}
+
+/*
+ * Labels get small numbers, for a query and an activity each; a hidden interval has one that no
+ * other has.
+ */
+static int number_labels(const struct stack_intervals *s, const bool *is_hidden,
+			 struct tree_node *nodes, uint32_t *n)
+{
+	struct u64_map numbers = {};
+	int err = 0;
+
+	*n = 0;
+	for (uint32_t i = 0; i < s->n && !err; i++) {
+		bool is_activity = s->at[i].kind == TRACE_KIND_ACTIVITY;
+		uint64_t key = (uint64_t)is_activity << 32 | s->at[i].label;
+		uint32_t number = u64_map__get(&numbers, key);
+
+		if (s->at[i].is_unknown || is_hidden[i]) {
+			number = (*n)++;
+		} else if (number == U64_MAP_NONE) {
+			number = (*n)++;
+			err = u64_map__put(&numbers, key, number);
+		}
+		nodes[i] = (struct tree_node){.parent = s->at[i].outer, .key = number};
+	}
+	u64_map__destroy(&numbers);
+	return err;
+}
+
+int stack_intervals__first(const struct stack_intervals *s, const bool *is_hidden, bool *is_first)
+{
+	_free_ struct tree_node *nodes = calloc(s->n + 1UL, sizeof(*nodes));
+	uint32_t n_labels;
+
+	_Static_assert(STACK_INTERVAL_NONE == TREE_NONE, "STACK_INTERVAL_NONE");
+	if (!nodes || number_labels(s, is_hidden, nodes, &n_labels) ||
+	    tree_first(nodes, s->n, n_labels))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n; i++)
+		is_first[i] = nodes[i].is_first && !s->at[i].is_unknown && !is_hidden[i];
+	return 0;
+}
+
+void stack_intervals__destroy(struct stack_intervals *s)
+{
+	free(s->of);
+	free(s->at);
+	*s = (struct stack_intervals){};
+}
+
+/* ---- What explains an interval --------------------------------------------------------------- */
+
+/* The time that is explained within an interval of this depth. */
+static uint64_t take_parts(struct explained_thread *t, uint32_t depth)
+{
+	uint64_t ns = 0;
+
+	while (t->n && t->parts[t->n - 1].depth > depth)
+		ns += t->parts[--t->n].ns;
+	return ns;
+}
+
+/* Without memory, an outer interval is named that need not be. */
+static void add_part(struct explained_thread *t, uint32_t depth, uint64_t ns)
+{
+	const struct explained_part part = {depth, ns};
+
+	if (t->n && t->parts[t->n - 1].depth == depth)
+		t->parts[t->n - 1].ns += ns;
+	else if (ns)
+		(void)array__add(&t->parts, &t->n, &t->capacity, &part);
+}
+
+bool explained__take(struct explained *e, const struct trace_span *span, uint64_t ns, bool may)
+{
+	struct explained_thread *t =
+		table__get(&e->threads, (uint64_t)span->process << 32 | span->tid, .n = 0);
+	uint64_t within;
+	bool explains;
+
+	if (!t)
+		return may;
+	within = take_parts(t, span->depth);
+	explains = may && within <= ns / 2;
+	add_part(t, span->depth, explains ? ns : within);
+	return explains;
+}
+
+void explained__clear(struct explained *e)
+{
+	for (uint32_t i = 0; i < e->threads.n; i++)
+		free(e->threads.at[i].parts);
+	table__destroy(&e->threads);
 }

@@ -17,6 +17,9 @@
 
 #include "base/map.h"
 #include "trace/item.h"
+#include "analyze/sampled.h"
+#include "base/table.h"
+#include "trace/trace.h"
 
 /* Jobs around a sample beyond are not looked at, so their intervals end. */
 #define SAMPLED_DEPTH_MAX 1024
@@ -64,5 +67,78 @@ int sampled_intervals__sample(struct sampled_intervals *s, const struct trace_sa
 int sampled_intervals__over(struct sampled_intervals *s, uint32_t process);
 
 void sampled_intervals__destroy(struct sampled_intervals *s);
+
+/*
+ * The intervals of sampled stacks, without the code between them. They form a tree too, which is
+ * much smaller: few chains of queries are different. Each entry of the stacks is looked at once, so
+ * the time does not depend on how deep they are.
+ */
+
+#define STACK_INTERVAL_NONE UINT32_MAX
+
+struct stack_interval {
+	uint32_t outer; /* smaller than its own number, or STACK_INTERVAL_NONE */
+	uint32_t label;
+	uint8_t kind;	 /* enum trace_kind */
+	bool is_unknown; /* an execution, of which query nobody knows; it has no label */
+	uint32_t query;	 /* itself or the innermost execution around it; or NONE */
+	uint32_t known; /* itself; if it is unknown, the innermost around it that is not, or NONE */
+};
+
+/* All zeroes but for the source is empty. */
+struct stack_intervals {
+	struct stack_source source;
+	uint32_t *of; /* by number of an entry: its innermost interval */
+	uint32_t n_of;
+	uint32_t of_capacity;
+	struct stack_interval *at;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+/*
+ * Set *interval to the innermost interval of a stack, or to STACK_INTERVAL_NONE. 0 or -ENOMEM. An
+ * entry that the source does not have is no interval.
+ */
+int stack_intervals__find(struct stack_intervals *s, uint32_t stack, uint32_t *interval);
+
+/*
+ * Set is_first[i] of each interval: no outer one has its label. Those with is_hidden[i], and
+ * unknown ones, count as not there. 0 or -ENOMEM.
+ */
+int stack_intervals__first(const struct stack_intervals *s, const bool *is_hidden, bool *is_first);
+
+void stack_intervals__destroy(struct stack_intervals *s);
+
+/*
+ * Which long intervals explain where time went. A long interval is mostly within other long ones;
+ * one of them is to be named, not all. It is the innermost: an interval explains its time if at
+ * least half of it is in no interval within it that does.
+ */
+
+/* The explained time within an interval that has not ended yet. */
+struct explained_part {
+	uint32_t depth;
+	uint64_t ns;
+};
+
+struct explained_thread {
+	struct explained_part *parts; /* by depth */
+	uint32_t n, capacity;
+};
+
+/* All zeroes is empty. */
+struct explained {
+	TABLE(struct explained_thread) threads; /* by process << 32 | tid */
+};
+
+/*
+ * Take the next interval of a thread; they come in the order of their ends, and short ones may be
+ * left out, with all that is within them. `ns` is its duration. Whether it explains it; always true
+ * if `may` is, and memory runs out; never if `may` is false.
+ */
+bool explained__take(struct explained *e, const struct trace_span *span, uint64_t ns, bool may);
+
+void explained__clear(struct explained *e);
 
 #endif /* QPROF_ANALYZE_SAMPLED_INTERVALS_H */

@@ -77,4 +77,38 @@ void samples__free(struct samples *s);
 DEFINE_CLEANUP(struct samples, samples__free)
 #define _samples_ __cleanup(samples__free_p)
 
+/*
+ * Samples of one cause by their stacks: what analyze/call_tree.h and the like are made of. Memory:
+ * 16 bytes for each entry of stacks.
+ */
+
+/* All zeroes but for the cause and the source is empty. */
+struct stack_sums {
+	uint8_t cause; /* enum trace_sample_cause; other samples are ignored */
+	struct stack_source source;
+	struct sample_sum *at; /* by the number of a stack's innermost entry */
+	uint32_t n;	       /* numbers from 0 on */
+	struct sample_sum all; /* of the cause, in a stack or without one */
+};
+
+/* 0 or -ENOMEM. A stack that the source does not have counts as none. */
+int stack_sums__add(struct stack_sums *s, const struct trace_sample *sample);
+
+void stack_sums__destroy(struct stack_sums *s);
+
+/* CPU time of a build by what it was for: a split that needs no intervals. Knows no output format.
+ */
+
+enum sample_share {
+	SAMPLE_FRONT_END, /* everything else */
+	SAMPLE_CODEGEN,	  /* below a function of rustc_codegen_*: LLVM's code is made, or files */
+	SAMPLE_LLVM,	  /* below a function of LLVM */
+	SAMPLE_NO_STACK,  /* nothing is known */
+	SAMPLE_SHARES,
+};
+
+/* The texts and the source of `sums` must outlive the call. 0 or -ENOMEM. */
+int sample_shares_of(const struct stack_sums *sums, const struct trace_texts *texts,
+		     struct sample_sum shares[SAMPLE_SHARES]);
+
 #endif /* QPROF_ANALYZE_SAMPLES_H */

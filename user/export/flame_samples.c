@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/code_functions.h"
 #include "analyze/code_name.h"
 #include "analyze/generic_name.h"
 #include "analyze/llvm.h"

@@ -13,7 +13,7 @@
 #ifndef QPROF_EXPORT_FLAME_SAMPLES_H
 #define QPROF_EXPORT_FLAME_SAMPLES_H
 
-#include "analyze/code_functions.h"
+#include "analyze/code_name.h"
 #include "export/flame.h"
 #include "trace/reader.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A self-contained page. It consists of the page up to its data (html/, assembled by
- * html/assemble.sh), blocks of data (export/gzip.h) in any order, and the script, which finds the
+ * html/assemble.sh), blocks of data (export/out.h) in any order, and the script, which finds the
  * blocks by their ids:
  *
  *   spans    the intervals (export/html_spans.h)

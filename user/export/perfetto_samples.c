@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/code_functions.h"
+#include "analyze/code_name.h"
 #include "analyze/model.h"
 #include "base/array.h"
 #include "base/map.h"

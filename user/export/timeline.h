@@ -7,8 +7,8 @@
  *
  * Intervals of queries without probes are those that samples met, with TRACE_SPAN_SAMPLED.
  *
- * Memory: per process, thread, interval that no other encloses yet (export/nesting.h), and sampled
- * page fault (export/memory_growth.h). With sampled intervals, as export/span_merge.h says.
+ * Memory: per process, thread, interval that no other encloses yet, and sampled
+ * page fault. With sampled intervals, as export/span_merge.h says.
  */
 #ifndef QPROF_EXPORT_TIMELINE_H
 #define QPROF_EXPORT_TIMELINE_H

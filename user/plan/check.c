@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
-#include "plan/code/place.h"
+#include "plan/code/sum.h"
 
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan)
 {

@@ -89,7 +89,7 @@ struct plan_query {
 	uint64_t provider_caller; /* the vtable has its address instead; 0: the provider's own */
 	uint32_t body_non_incr;	  /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
-	/* By which its vtable shows it (recover/query_numbers.h); 0: its provider's address does.
+	/* By which its vtable shows it (recover/recovered.h); 0: its provider's address does.
 	 */
 	uint32_t number;
 	char *key_type; /* its key's, in rustc's sources, paths without modules; NULL: unknown */

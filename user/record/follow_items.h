@@ -7,7 +7,7 @@
 #ifndef QPROF_RECORD_FOLLOW_ITEMS_H
 #define QPROF_RECORD_FOLLOW_ITEMS_H
 
-#include "analyze/item_list.h"
+#include "analyze/modules.h"
 #include "record/follow.h"
 #include "trace/replay.h"
 

@@ -7,7 +7,54 @@
 #define QPROF_STUCK_ANSWERS_H
 
 #include "qprof/wire.h"
-#include "stuck/compiler.h"
+#include "base/cleanup.h"
+#include "plan/frames.h"
+
+/*
+ * The facts known of one librustc_driver: the names for all numbers that the kernel half sends,
+ * what the frames in it show, and where the keys of queries are. Outlives the plan.
+ */
+
+struct compiler;
+
+/* 0 or -ENOMEM. */
+int compiler__new(const struct plan *plan, struct compiler **out);
+
+/* Whether a file is the library. */
+bool compiler__is(const struct compiler *c, const struct library_file *file);
+
+const struct plan_frames *compiler__frames(const struct compiler *c);
+
+/*
+ * Where the key of a body's query is while the body is in the call that returns to ELF address
+ * `addr`; NULL: unknown.
+ */
+const struct plan_held_key *compiler__held_key(const struct compiler *c, uint64_t addr);
+
+/* Where the definition is in such a key, if that is in memory. */
+const struct wire_memory_key *compiler__memory_key(const struct compiler *c,
+						   const struct plan_held_key *held);
+
+/* How names are read; without `problem`s. */
+const struct plan_layout *compiler__layout(const struct compiler *c);
+
+/* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
+const char *compiler__query(const struct compiler *c, uint32_t query);
+const char *compiler__guard(const struct compiler *c, uint32_t guard);
+
+/* Which queries' executions and which guards' intervals are recorded, by number. */
+void compiler__set_recorded(struct compiler *c, const bool *queries, const bool *guards);
+
+/*
+ * An interval of this kind, of a query or a guard, as the kernel half knows it: sets `query`,
+ * `group`, `number` and `kind`. False if its end would not be recorded, or that is unknown.
+ */
+bool compiler__begun(const struct compiler *c, uint8_t kind, uint32_t query, uint32_t guard,
+		     struct wire_begun *out);
+
+void compiler__free(struct compiler *c);
+DEFINE_CLEANUP(struct compiler, compiler__free)
+#define _compiler_ __cleanup(compiler__free_p)
 
 /* A dynamic label. */
 struct answers_label;

@@ -2,6 +2,7 @@
 #include "stuck/walk.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,12 @@
 #include "base/bisect.h"
 #include "unwind/preserved.h"
 #include "unwind/step.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/map.h"
+#include "plan/library/mount.h"
+#include "plan/symbols/functions.h"
+#include "unwind/job.h"
 
 /* A mapping of code. */
 struct walked_mapping {
@@ -234,4 +241,323 @@ int calls__find_preserved(const struct calls *c, const uint32_t *calls, uint32_t
 	for (uint32_t i = 0; i < n_wanted;)
 		i = find_in_file(wanted, n_wanted, i);
 	return 0;
+}
+
+/* ---- Files of code --------------------------------------------------------------------------- */
+
+/* For how long a table may be made. */
+#define MAKING_NS 20000000000ull
+/* Addresses of a file for which the saved registers are kept; then all are forgotten. */
+#define PRESERVED_KEPT 4096
+
+struct walked_file {
+	struct walked_files *all;
+	struct library_file *file; /* NULL: the vdso */
+	struct library_identity id;
+	uint32_t refs;
+	bool wants_table; /* and has no job */
+	struct unwind_table *table;
+	struct unwind_job *job;
+	uint64_t begun_ns; /* of the job */
+	bool symbols_read;
+	struct functions *functions;
+	struct u64_map preserved; /* address -> index */
+	struct cfa_preserved *places;
+	uint32_t n_places, places_capacity;
+};
+
+struct walked_files {
+	struct look *look;
+	struct walked_file **items;
+	uint32_t n, capacity;
+	uint32_t n_making;
+	size_t table_bytes, symbol_bytes;
+};
+
+int walked_files__new(struct look *look, struct walked_files **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->look = look;
+	return 0;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static void take_table(struct walked_file *f, struct unwind_table *t)
+{
+	f->wants_table = false;
+	f->table = t;
+	f->all->table_bytes += unwind_table__bytes(t);
+}
+
+static bool has_room(const struct walked_files *all)
+{
+	return all->table_bytes < WALKED_TABLES_MAX;
+}
+
+static void begin(struct walked_file *f)
+{
+	struct unwind_table *t = NULL;
+
+	f->wants_table = false;
+	if (!has_room(f->all) || unwind_job__begin(f->file, 0, true, &t, &f->job))
+		return;
+	if (t) {
+		take_table(f, t);
+		return;
+	}
+	f->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	f->all->n_making++;
+}
+
+static void give_up(struct walked_file *f)
+{
+	if (f->job)
+		f->all->n_making--;
+	unwind_job__free(take_ptr(f->job));
+}
+
+/* Without a table, stacks end in the file. */
+static void finish(struct walked_file *f)
+{
+	struct unwind_table *t;
+
+	if (!unwind_job__finish(f->job, &t)) {
+		if (has_room(f->all))
+			take_table(f, t);
+		else
+			unwind_table__free(t);
+	}
+	give_up(f);
+}
+
+static void settle(struct walked_file *f)
+{
+	if (!f->job)
+		return;
+	if (unwind_job__read(f->job))
+		finish(f);
+	else if (clock_ns(CLOCK_MONOTONIC) - f->begun_ns > MAKING_NS)
+		give_up(f);
+}
+
+/* The number of jobs that run on, and descriptors to wait for them. */
+static uint32_t advance(struct walked_files *all, struct pollfd *fds)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		settle(all->items[i]);
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct walked_file *f = all->items[i];
+
+		if (f->wants_table && all->n_making < UNWIND_JOBS_MAX)
+			begin(f);
+		if (f->job)
+			fds[n++] = (struct pollfd){unwind_job__fd(f->job), POLLIN, 0};
+	}
+	return n;
+}
+
+void walked_files__wait(struct walked_files *all, uint64_t until_ns)
+{
+	struct pollfd fds[UNWIND_JOBS_MAX];
+	uint32_t n;
+
+	while ((n = advance(all, fds))) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+		if (now_ns >= until_ns)
+			return;
+		poll(fds, n, (int)((until_ns - now_ns) / 1000000) + 1);
+	}
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void file__free(struct walked_file *f)
+{
+	if (f->table)
+		f->all->table_bytes -= unwind_table__bytes(f->table);
+	if (f->functions)
+		f->all->symbol_bytes -= functions__memory(f->functions);
+	unwind_table__free(f->table);
+	give_up(f);
+	functions__free(f->functions);
+	library_file__free(f->file);
+	u64_map__destroy(&f->preserved);
+	free(f->places);
+	free(f);
+}
+
+static void forget_unused(struct walked_files *all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (all->items[i]->refs)
+			all->items[n++] = all->items[i];
+		else
+			file__free(all->items[i]);
+	}
+	all->n = n;
+}
+
+static bool is_full(const struct walked_files *all)
+{
+	return all->n == WALKED_FILES_MAX || !has_room(all) ||
+	       all->symbol_bytes > WALKED_SYMBOLS_MAX;
+}
+
+/* Of the kernel, which has no file: all processes have the same one. */
+static bool is_vdso(const struct mapped_file *m)
+{
+	return !m->id.ino && !m->id.dev;
+}
+
+static int open_file(struct walked_file *f, pid_t pid, const struct mapped_files *maps,
+		     const struct mapped_file *m)
+{
+	struct unwind_table *t;
+	int err;
+
+	if (is_vdso(m)) {
+		if (!unwind_vdso__table(&t))
+			take_table(f, t);
+		return 0;
+	}
+	err = look__mapped_file(f->all->look, pid, maps, m, &f->file);
+	if (err)
+		return err;
+	f->id = *library_file__identity(f->file);
+	f->wants_table = true;
+	return 0;
+}
+
+static struct walked_file *add(struct walked_files *all, pid_t pid, const struct mapped_files *maps,
+			       const struct mapped_file *m)
+{
+	_free_ struct walked_file *f = calloc(1, sizeof(*f));
+
+	if (is_full(all))
+		forget_unused(all);
+	if (!f || all->n == WALKED_FILES_MAX ||
+	    array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*all->items)))
+		return NULL;
+	f->all = all;
+	if (open_file(f, pid, maps, m))
+		return NULL;
+	f->refs = 1;
+	all->items[all->n++] = f;
+	return take_ptr(f);
+}
+
+struct walked_file *walked_files__get(struct walked_files *all, pid_t pid,
+				      const struct mapped_files *maps, const struct mapped_file *m)
+{
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (!library_identity_is_one(&all->items[i]->id, &m->id))
+			continue;
+		all->items[i]->refs++;
+		return all->items[i];
+	}
+	return add(all, pid, maps, m);
+}
+
+void walked_file__release(struct walked_file *f)
+{
+	if (f)
+		f->refs--;
+}
+
+const struct unwind_table *walked_file__table(const struct walked_file *f)
+{
+	return f->table;
+}
+
+const struct library_file *walked_file__file(const struct walked_file *f)
+{
+	return f->file;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+/* This process reads the symbols, so a FUSE server must not have them. */
+static bool is_withheld(const struct library_file *file)
+{
+	struct file_mount m;
+
+	return file_mount__of(library_file__fd(file), &m) || m.fuse;
+}
+
+static void read_symbols(struct walked_file *f)
+{
+	char hidden[256];
+
+	f->symbols_read = true;
+	if (!f->file)
+		return;
+	if (unwind_load__functions(f->file, &f->functions)) {
+		if (f->all->symbol_bytes > WALKED_SYMBOLS_MAX || is_withheld(f->file))
+			return;
+		diag_hold_errors(hidden, sizeof(hidden));
+		functions__read(f->file, &f->functions);
+		diag_hold_errors(NULL, 0);
+	}
+	if (f->functions)
+		f->all->symbol_bytes += functions__memory(f->functions);
+}
+
+const char *walked_file__symbol(struct walked_file *f, uint64_t addr)
+{
+	struct function_range range;
+
+	if (!f->symbols_read)
+		read_symbols(f);
+	return f->functions && functions__find(f->functions, addr, &range) ? range.symbol : NULL;
+}
+
+/* ---- Saved registers ------------------------------------------------------------------------- */
+
+static void keep(struct walked_file *f, uint64_t addr, const struct cfa_preserved *p)
+{
+	uint32_t index = f->n_places;
+
+	if (!array__add(&f->places, &f->n_places, &f->places_capacity, p))
+		u64_map__put(&f->preserved, addr, index);
+}
+
+void walked_file__find_preserved(struct walked_file *f, const uint64_t *addrs, uint32_t n)
+{
+	_free_ struct cfa_preserved *found = calloc(n + 1UL, sizeof(*found));
+
+	if (!f->file || !found)
+		return;
+	if (f->n_places + n > PRESERVED_KEPT) {
+		u64_map__clear(&f->preserved);
+		f->n_places = 0;
+	}
+	/* A part that could not be read stays unknown, and is not read again. */
+	unwind_preserved__find(f->file, addrs, n, WALKED_PRESERVED_MS * 1000000ull, found);
+	for (uint32_t i = 0; i < n; i++)
+		keep(f, addrs[i], &found[i]);
+}
+
+const struct cfa_preserved *walked_file__preserved(const struct walked_file *f, uint64_t addr)
+{
+	uint32_t at = u64_map__get(&f->preserved, addr);
+
+	return at == U64_MAP_NONE ? NULL : &f->places[at];
+}
+
+void walked_files__free(struct walked_files *all)
+{
+	if (!all)
+		return;
+	for (uint32_t i = 0; i < all->n; i++)
+		file__free(all->items[i]);
+	free(all->items);
+	free(all);
 }

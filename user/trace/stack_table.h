@@ -2,7 +2,7 @@
 /*
  * The sampled stacks of a trace as a tree of entries, each at a place. Many entries are at one
  * place, so places have numbers, in the order in which they first occur. The table reads STACKS
- * chunks; stack_writer.h writes them, and keeps a table as well.
+ * chunks; the writer keeps a table as well.
  */
 #ifndef QPROF_TRACE_STACK_TABLE_H
 #define QPROF_TRACE_STACK_TABLE_H

@@ -2,9 +2,11 @@
 #include "tracks/caller_index.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/map.h"
 #include "trace/function_list.h"
+#include "base/array.h"
 
 struct caller_index {
 	struct locations *locations;
@@ -99,4 +101,30 @@ void caller_index__free(struct caller_index *c)
 	locations__free(c->locations);
 	u64_map__destroy(&c->known);
 	free(c);
+}
+
+/* ---- Executions ------------------------------------------------------------------------------ */
+
+int executions__note(struct executions *e, uint32_t invocation, uint16_t query)
+{
+	if (invocation >= EXECUTIONS_MAX || query == WIRE_NO_QUERY)
+		return 0;
+	if (invocation >= e->n &&
+	    array__reserve_at(&e->queries, invocation, &e->n, sizeof(*e->queries)))
+		return -ENOMEM;
+	e->queries[invocation] = query + 1;
+	return 0;
+}
+
+uint16_t executions__query(const struct executions *e, uint32_t invocation)
+{
+	uint16_t query = invocation < e->n ? e->queries[invocation] : 0;
+
+	return query ? (uint16_t)(query - 1) : WIRE_NO_QUERY;
+}
+
+void executions__clear(struct executions *e)
+{
+	free(e->queries);
+	*e = (struct executions){NULL, 0};
 }

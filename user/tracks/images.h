@@ -11,11 +11,10 @@
 
 #include "base/map.h"
 #include "trace/self_time.h"
-#include "tracks/executions.h"
+#include "tracks/caller_index.h"
 #include "tracks/jobs.h"
 #include "tracks/keys.h"
 #include "tracks/library.h"
-#include "tracks/llvm.h"
 #include "tracks/results.h"
 #include "tracks/sink.h"
 #include "tracks/symbols.h"

@@ -8,8 +8,8 @@
 
 #include "base/table.h"
 #include "qprof/measureme_format.h"
-#include "tracks/crates.h"
-#include "tracks/executions.h"
+#include "tracks/definitions.h"
+#include "tracks/caller_index.h"
 #include "tracks/sources.h"
 
 /* For executions without an id: numbers that measureme gives to none. */

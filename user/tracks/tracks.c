@@ -8,8 +8,6 @@
 #include "base/array.h"
 #include "tracks/arguments.h"
 #include "tracks/images.h"
-#include "tracks/kernel_losses.h"
-#include "tracks/off_cpu.h"
 #include "tracks/samples.h"
 
 struct tracks {
@@ -645,4 +643,73 @@ void tracks__free(struct tracks *t)
 	self_time__free(t->self_time);
 	caller_index__free(t->callers);
 	free(t);
+}
+
+/* ---- Losses of the kernel half --------------------------------------------------------------- */
+
+struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	static const enum wire_counter from[TRACE_LOSS_MAX] = {
+		[TRACE_LOST_RING_FULL] = WIRE_LOST_RING_FULL,
+		[TRACE_LOST_STACK_FULL] = WIRE_LOST_STACK_FULL,
+		[TRACE_LOST_NO_STORAGE] = WIRE_LOST_NO_STORAGE,
+		[TRACE_LOST_RECURSION] = WIRE_LOST_RECURSION,
+		[TRACE_LOST_PROCESS_RECORD] = WIRE_LOST_PROCESS_RECORD,
+		[TRACE_LOST_TARGETS_FULL] = WIRE_LOST_TARGETS_FULL,
+		[TRACE_DROP_END_WITHOUT_START] = WIRE_DROP_END_WITHOUT_START,
+		[TRACE_COUNT_UNWOUND] = WIRE_COUNT_UNWOUND,
+		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
+		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
+		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
+		[TRACE_COUNT_HITS] = WIRE_COUNT_HITS,
+		[TRACE_COUNT_HITS_OTHER] = WIRE_COUNT_HITS_OTHER,
+		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
+		[TRACE_COUNT_NO_CALLER] = WIRE_COUNT_NO_CALLER,
+		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
+		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
+		[TRACE_COUNT_NO_JOB] = WIRE_LOST_JOBS,
+		[TRACE_COUNT_NO_LLVM] = WIRE_LOST_LLVM,
+	};
+	_Static_assert(TRACE_COUNT_NO_LLVM == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	struct trace_losses losses;
+
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		losses.count[i] = counters[from[i]];
+	losses.count[TRACE_LOST_BAD_RECORD] = 0;
+	losses.count[TRACE_COUNT_NO_NAMES] = 0;
+	losses.count[TRACE_COUNT_NO_RESULTS] = 0;
+	losses.count[TRACE_COUNT_NO_SAMPLE] = counters[WIRE_LOST_SAMPLES_RING] +
+					      counters[WIRE_LOST_SAMPLES_NESTED] +
+					      counters[WIRE_LOST_SAMPLES_CPU];
+	return losses;
+}
+
+/* ---- Times off the CPU ----------------------------------------------------------------------- */
+
+const char *off_cpu__text(const struct wire_off_cpu *r)
+{
+	static const char *const texts[WIRE_OFF_MAX] = {
+		[WIRE_OFF_PREEMPTED] = TRACE_OFF_PREEMPTED,
+		[WIRE_OFF_WAITING] = TRACE_OFF_WAITING,
+		[WIRE_OFF_UNINTERRUPTIBLE] = TRACE_OFF_UNINTERRUPTIBLE,
+	};
+	const wire_u32 flags = WIRE_SPAN_OPEN | WIRE_SPAN_LEFT;
+
+	if (r->end_ns < r->start_ns || r->flags & ~flags || r->reason >= WIRE_OFF_MAX)
+		return NULL;
+	return texts[r->reason];
+}
+
+struct trace_span off_cpu__span(const struct wire_off_cpu *r)
+{
+	return (struct trace_span){
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.tid = r->tid,
+		.invocation = TRACE_NO_INVOCATION,
+		.depth = r->depth,
+		.flags = (r->flags & WIRE_SPAN_LEFT ? TRACE_SPAN_LEFT : 0) |
+			 (r->flags & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0),
+		.kind = TRACE_KIND_OFF_CPU,
+	};
 }

@@ -172,4 +172,19 @@ void tracks__free(struct tracks *t);
 DEFINE_CLEANUP(struct tracks, tracks__free)
 #define _tracks_ __cleanup(tracks__free_p)
 
+/* The counters of the kernel half as losses of a trace, by cause. */
+
+/* TRACE_LOST_BAD_RECORD and _COUNT_NO_NAMES are 0: the caller, which reads the records, counts
+ * them.
+ */
+struct trace_losses kernel_losses(const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* Converts a record of a thread that was off the CPU. */
+
+/* The reason: one of TRACE_OFF_*. NULL if the record is malformed. */
+const char *off_cpu__text(const struct wire_off_cpu *r);
+
+/* The span without its process and label, of a record that is not malformed. */
+struct trace_span off_cpu__span(const struct wire_off_cpu *r);
+
 #endif /* QPROF_TRACKS_TRACKS_H */

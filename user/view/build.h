@@ -4,7 +4,7 @@
 #define QPROF_VIEW_BUILD_H
 
 #include "analyze/build.h"
-#include "analyze/stack_sums.h"
+#include "analyze/samples.h"
 #include "view/view.h"
 
 struct build_view {

@@ -5,7 +5,7 @@
 #include "view/llvm_view.h"
 #include "view/build_rows.h"
 #include "view/cost_view.h"
-#include "view/markdown.h"
+#include "view/table.h"
 #include "view/place_text.h"
 #include "view/path_view.h"
 #include "view/report_notes.h"

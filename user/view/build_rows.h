@@ -3,7 +3,7 @@
 #ifndef QPROF_VIEW_BUILD_ROWS_H
 #define QPROF_VIEW_BUILD_ROWS_H
 
-#include "analyze/sample_shares.h"
+#include "analyze/samples.h"
 #include "view/build.h"
 #include "base/format.h"
 

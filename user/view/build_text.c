@@ -17,7 +17,6 @@
 #include "view/samples_text.h"
 #include "view/table.h"
 #include "view/verdict_text.h"
-#include "view/wrap.h"
 
 /* Default numbers of rows; all tables together fit 40 lines. */
 struct fit {

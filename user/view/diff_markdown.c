@@ -6,7 +6,7 @@
 #include "view/diff_crates.h"
 #include "view/diff_head.h"
 #include "view/diff_rows.h"
-#include "view/markdown.h"
+#include "view/table.h"
 
 static void print_change(FILE *out, const struct compare_row *row, enum compare_metric metric)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/markdown.h"
+#include "view/table.h"
 
 /* Changes by at least this factor are shown as a factor. */
 #define MANY 10

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "view/diff.h"
-#include "view/schema.h"
+#include "view/json.h"
 
 /*
  * The contents of a member. A name that ends in _ns is in nanoseconds, in _bytes in bytes; a type

@@ -4,7 +4,7 @@
 
 #include "view/doctor_view.h"
 #include "base/format.h"
-#include "view/wrap.h"
+#include "view/table.h"
 
 /* Column in which the texts begin. */
 #define INDENT 12

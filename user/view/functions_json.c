@@ -4,7 +4,7 @@
 #include "analyze/sampled.h"
 #include "view/functions.h"
 #include "view/json.h"
-#include "view/samples_json.h"
+#include "view/samples_text.h"
 
 static void add_sum(struct json *j, const struct sample_sum *sum, const char *const names[3],
 		    bool is_exact)

@@ -4,7 +4,6 @@
 #include "history/columns.h"
 #include "view/history_list_view.h"
 #include "view/json.h"
-#include "view/schema.h"
 
 #define SCHEMA "qprof-history/1"
 

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "view/report_rows.h"
+
 #define ITEM_TEXT_MAX 320 /* bytes */
 
 /*
@@ -18,5 +20,11 @@ void item_text__cut(char text[ITEM_TEXT_MAX], size_t columns);
 
 /* Cut the beginning off a path, of an item or a file: "..::parse". */
 void item_text__cut_start(char text[ITEM_TEXT_MAX], size_t columns);
+
+/* The table of items or modules of `report --by item` and `--by module`. */
+
+/* Print the first `n` rows within `width` columns; 0: unlimited. 0 or -ENOMEM. */
+int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
+	       const struct trace_texts *names);
 
 #endif /* QPROF_VIEW_ITEM_TEXT_H */

@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "view/report_rows.h"
 #include "view/table.h"
-#include "view/wrap.h"
 
 /* Minimum columns of a name; other columns are left out first. */
 #define NAME_KEPT 36

@@ -4,7 +4,7 @@
 #include "view/functions.h"
 #include "view/json.h"
 #include "view/memory.h"
-#include "view/samples_json.h"
+#include "view/samples_text.h"
 
 static void add_sum(struct json *j, const struct sample_sum *sum)
 {

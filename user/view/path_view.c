@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/critical_path.h"
-#include "view/markdown.h"
 #include "view/table.h"
 
 #define NAME_MOST 34

@@ -4,11 +4,10 @@
 #include "analyze/compile_name.h"
 #include "view/build.h"
 #include "view/cost_view.h"
-#include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
 #include "view/llvm_view.h"
-#include "view/samples_json.h"
+#include "view/samples_text.h"
 #include "view/subjects_view.h"
 
 static bool is_taken_off(const struct report_options *opt)

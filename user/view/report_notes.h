@@ -3,7 +3,7 @@
 #ifndef QPROF_VIEW_REPORT_NOTES_H
 #define QPROF_VIEW_REPORT_NOTES_H
 
-#include "view/callers_text.h"
+#include "view/subjects_view.h"
 #include "base/format.h"
 #include "view/report_rows.h"
 

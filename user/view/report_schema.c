@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/array.h"
-#include "view/schema.h"
+#include "view/json.h"
 #include "view/view.h"
 
 /* Units: what a value is in, or of which sort it is. */

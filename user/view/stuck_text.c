@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/format.h"
 #include "view/stuck_view.h"
-#include "view/wrap.h"
+#include "view/table.h"
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"

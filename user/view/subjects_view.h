@@ -5,11 +5,20 @@
 
 #include "view/json.h"
 #include "view/view.h"
+#include "view/report_rows.h"
 
 /* The rows of opt->subjects, which opt->top, sort and min choose. 0 or a negative errno. */
 int subjects_text(FILE *out, const struct report_options *opt);
 
 /* As a member of the open object: "macros" or "units", without regard to opt->top. */
 void subjects_json(struct json *j, const struct report_options *opt);
+
+/* The table of `qprof-bpf report --callers`. */
+
+/* Marks rows that include executions without an exact end. */
+#define CALLERS_TEXT_MARK "*"
+
+/* Print the first `n` rows of report_rows__callers(). 0 or -ENOMEM. */
+int callers_text(FILE *out, const struct report_rows *r, size_t n);
 
 #endif /* QPROF_VIEW_SUBJECTS_VIEW_H */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/format.h"
+#include "base/cleanup.h"
 
 #define GAP	   2
 #define NAME_LEAST 12
@@ -297,4 +298,54 @@ void table__free(struct table *t)
 	free(t->left_out);
 	free(t->spare);
 	free(t);
+}
+
+/* ---- Lines that wrap ------------------------------------------------------------------------- */
+
+static size_t width_of(const char *text, size_t len)
+{
+	_free_ char *word = strndup(text, len);
+
+	return word ? format_width(word) : len;
+}
+
+void wrap_print(FILE *out, const char *text, size_t used, size_t width, size_t indent)
+{
+	bool begun = false; /* the line has a word */
+
+	while (*text) {
+		size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " ");
+		size_t takes = blanks + width_of(text + blanks, len);
+
+		if (width && begun && len && used + takes > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			takes -= blanks;
+			used = indent;
+		} else {
+			fprintf(out, "%*s", (int)blanks, "");
+		}
+		fprintf(out, "%.*s", (int)len, text + blanks);
+		used += takes;
+		begun |= len;
+		text += blanks + len;
+	}
+	fputc('\n', out);
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+int markdown_code(FILE *out, const char *text)
+{
+	_free_ char *clean = format_clean(text);
+
+	if (!clean)
+		return -ENOMEM;
+	fputc('`', out);
+	for (const char *c = clean; *c; c++) {
+		if (*c == '|')
+			fputc('\\', out);
+		fputc(*c == '`' ? '\'' : *c, out);
+	}
+	fputc('`', out);
+	return 0;
 }

@@ -71,4 +71,22 @@ void table__free(struct table *t);
 DEFINE_CLEANUP(struct table, table__free)
 #define _table_ __cleanup(table__free_p)
 
+/* Prints sentences on a terminal; lines break between words. */
+
+/* Default width without a terminal. */
+#define WRAP_COLUMNS 80
+
+/*
+ * Print clean `text` and a newline, on a line with `used` columns already taken. A word that would
+ * exceed `width` columns (0: unlimited) starts a new line after `indent` blanks; the first word
+ * never does. Leading blanks of `text` are kept.
+ */
+void wrap_print(FILE *out, const char *text, size_t used, size_t width, size_t indent);
+
+/*
+ * Print a name as a code span that is safe in a table: a bar would end the cell, and a backtick the
+ * span. Characters that cannot be printed are replaced. 0 or -ENOMEM.
+ */
+int markdown_code(FILE *out, const char *text);
+
 #endif /* QPROF_VIEW_TABLE_H */

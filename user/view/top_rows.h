@@ -4,7 +4,7 @@
 #define QPROF_VIEW_TOP_ROWS_H
 
 #include "analyze/hot_functions.h"
-#include "analyze/item_list.h"
+#include "analyze/modules.h"
 #include "analyze/samples.h"
 #include "analyze/threads.h"
 #include "base/format.h"

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "view/json.h"
-#include "view/schema.h"
 #include "view/trend_view.h"
 
 #define SCHEMA "qprof-trend/1"

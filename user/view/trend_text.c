@@ -10,7 +10,6 @@
 #include "view/sparkline.h"
 #include "view/table.h"
 #include "view/trend_view.h"
-#include "view/wrap.h"
 
 #define SHORT	     40 /* points that are lines in any case */
 #define AROUND	     2	/* lines before and after a change */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/json.h"
-#include "view/samples_json.h"
+#include "view/samples_text.h"
 #include "view/waits.h"
 
 static void add_sum(struct json *j, const struct sample_sum *sum)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Blocks of the page as bytes (export/gzip.h), and numbers out of bytes (trace/bytes.h).
+// Blocks of the page as bytes (export/out.h), and numbers out of bytes (trace/bytes.h).
 
 function bytesOfBase64(text) {
 	if (Uint8Array.fromBase64)

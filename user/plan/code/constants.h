@@ -22,7 +22,7 @@ struct sum constants_load(const struct elf_image *img, uint64_t at, uint8_t size
 
 /*
  * An aligned word of .rodata or .data.rel.ro, as the dynamic linker leaves it; one that it takes
- * from another library reads as 0. False: `at` is no such. Takes long: see relocated.h.
+ * from another library reads as 0. False: `at` is no such. Takes long: see relocated.
  */
 bool constants_word(const struct elf_image *img, uint64_t at, uint64_t *word);
 

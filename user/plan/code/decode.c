@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
-#include "plan/code/memo.h"
+#include "plan/code/insn_length.h"
 #include "plan/code/opcode.h"
 #include "plan/code/registers.h"
 

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qprof/wire.h"
+
 #define SUM_NODES 256
 
 struct sum_term {
@@ -77,5 +79,16 @@ bool sum_is_argument(const struct sum_nodes *nodes, const struct sum *a, uint8_t
 /* `a` is the `size` bytes that were read from *at plus what the function was given in `reg`. */
 bool sum_is_field(const struct sum_nodes *nodes, const struct sum *a, uint8_t reg, uint8_t size,
 		  uint64_t *at);
+
+/* Values of eval.h as places that a probe can read. */
+
+/*
+ * The place of a value: false if it is no register's, nor what up to WIRE_PLACE_LOADS loads of 8
+ * bytes, or of 4 at last, lead to from there.
+ */
+bool place_of(const struct sum_nodes *nodes, const struct sum *value, struct wire_place *out);
+
+/* True if a plan may hold it. */
+bool place_is_sound(const struct wire_place *place);
 
 #endif /* QPROF_PLAN_CODE_SUM_H */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "plan/code/place.h"
+#include "plan/code/sum.h"
 #include "plan/mine/callees.h"
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
 #include "plan/mine/templates.h"
-#include "plan/symbols/relocated.h"
+#include "plan/symbols/got.h"
 
 /* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
 #define SIDES_MAX 256

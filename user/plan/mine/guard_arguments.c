@@ -2,7 +2,7 @@
 #include "plan/mine/guard_arguments.h"
 
 #include "base/array.h"
-#include "plan/code/place.h"
+#include "plan/code/sum.h"
 
 /* No loads at all: a constant, whose text is in the file. */
 static bool place_answer(const struct eval *e, uint32_t i, struct wire_place *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Where bodies have the number of the query that they run (recover/query_numbers.h). The query's
+ * Where bodies have the number of the query that they run (recover/recovered.h). The query's
  * wrapper makes the vtable in its frame and passes the address on to the body. The body passes it
  * on to a function that executes for it (outlined.h). Each call shows which argument the address
  * is, and the code of the body where it is at the mask sites.
@@ -11,7 +11,7 @@
 #include "plan/code/decode.h"
 #include "plan/mine/body.h"
 #include "plan/plan.h"
-#include "plan/recover/query_numbers.h"
+#include "plan/recover/recovered.h"
 
 /*
  * Make the mask sites name where the vtable is, and where in it the number; or nothing, if that is

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "plan/mine/votes.h"
-#include "plan/recover/addresses.h"
+#include "plan/recover/recovered.h"
 
 /* The empty slots that an empty table leads to. */
 #define GROUP 16

@@ -8,10 +8,15 @@
 
 #include "base/array.h"
 #include "plan/code/eval.h"
-#include "plan/code/place.h"
+#include "plan/code/sum.h"
 #include "plan/mine/callers.h"
-#include "plan/recover/dynsym.h"
+#include "plan/recover/recovered.h"
 #include "plan/symbols/names.h"
+#include "plan/code/scan.h"
+#include "plan/code/flow.h"
+#include "plan/mine/profiler.h"
+#include "plan/code/walk.h"
+#include "plan/symbols/known_symbols.h"
 
 /* Cold sides that are looked at: looking takes time, and code is untrusted. */
 #define SIDES_MAX 256
@@ -127,5 +132,532 @@ int activities__recover(struct elf_image *img, struct recovered *out, const char
 		else
 			err = look_at(img, &owners.items[i], i, out);
 	}
+	return err;
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+/* Some compilers export bodies: that name shows more. */
+static bool has_name(const struct known_symbols *known, uint64_t entry)
+{
+	for (uint32_t i = 0; i < known->n; i++)
+		if (known->items[i].sym->addr == entry &&
+		    (known->items[i].info.kind == NAME_BODY_NON_INCR ||
+		     known->items[i].info.kind == NAME_BODY_INCR))
+			return true;
+	return false;
+}
+
+/* The number tells them apart, as the types do in the names that the compiler gives. */
+static int name_bodies(const struct owners *owners, const struct known_symbols *known,
+		       struct recovered *out)
+{
+	char name[96];
+	int err = 0;
+
+	for (size_t i = 0; i < owners->n && !err; i++) {
+		if (has_name(known, owners->items[i].entry))
+			continue;
+		snprintf(name, sizeof(name),
+			 "_RNvNtC16rustc_query_impl9execution17try_execute_query.%zu", i);
+		err = recovered__add(out, owners->items[i].entry, name);
+	}
+	return err;
+}
+
+int bodies__recover(struct elf_image *img, const struct known_symbols *known, struct recovered *out)
+{
+	_owners_ struct owners owners = {0};
+	int err = callers__of_cold(img, known, NAME_COLD_PROVIDER, NAME_COLD_PROVIDER, &owners)
+			  ?: name_bodies(&owners, known, out);
+
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- Timers ---------------------------------------------------------------------------------- */
+
+/* Functions that print times and are looked at: looking takes time, and code is untrusted. */
+#define PRINT_MAX 256
+/* A part of the name of the function that prints a time. */
+#define PRINTER "9profiling23print_time_passes_entry"
+
+struct droppers {
+	uint64_t addrs[PRINT_MAX];
+	bool called[PRINT_MAX];
+	uint32_t n;
+};
+
+/* A part of what its first argument leads to. */
+static bool is_of_first(const struct eval *e, const struct sum *text)
+{
+	struct wire_place place;
+
+	return place_of(&e->nodes, text, &place) && place.n == 1 && place.reg == WIRE_REG_DI;
+}
+
+/* 1, 0, or -ENOMEM. */
+static int drops(struct elf_image *img, const struct owner *o, uint64_t printer)
+{
+	const struct eval_function f = {
+		.img = img,
+		.entry = o->entry,
+		.regions = o->regions,
+		.n_regions = o->n_regions,
+	};
+	_free_ struct eval *e = NULL;
+	int err = eval__run(&f, &e);
+
+	for (uint32_t i = 0; !err && i < e->n_calls; i++)
+		if (e->calls[i].target == printer && is_of_first(e, &e->calls[i].first))
+			return 1;
+	return err;
+}
+
+static int note_call(void *arg, uint64_t addr, uint64_t to)
+{
+	struct droppers *d = arg;
+
+	(void)addr;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->called[i] = d->called[i] || d->addrs[i] == to;
+	return 0;
+}
+
+static int find_called(struct elf_image *img, struct droppers *d)
+{
+	struct code_range range = {UINT64_MAX, 0};
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		range.first = d->addrs[i] < range.first ? d->addrs[i] : range.first;
+		range.last = d->addrs[i] > range.last ? d->addrs[i] : range.last;
+	}
+	return d->n ? code_scan__calls(img, range, note_call, d) : 0;
+}
+
+static int find_droppers(struct elf_image *img, struct droppers *d, const char **problem)
+{
+	_owners_ struct owners owners = {0};
+	uint64_t printer = dynsym__function(img, PRINTER);
+	int err = printer ? callers__find(img, &printer, 1, &owners) : 0;
+
+	if (owners.n > PRINT_MAX) {
+		*problem = "more functions print the time of a pass than can be looked at";
+		return err;
+	}
+	for (size_t i = 0; i < owners.n && err >= 0; i++) {
+		err = drops(img, &owners.items[i], printer);
+		if (err > 0)
+			d->addrs[d->n++] = owners.items[i].entry;
+	}
+	return err < 0 ? err : 0;
+}
+
+static int name_drop(struct recovered *out, uint64_t function, uint32_t number)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name),
+		 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures9profiling"
+		 "18VerboseTimingGuardEB0_.%u",
+		 number);
+	return recovered__add(out, function, name);
+}
+
+int timers__recover(struct elf_image *img, struct recovered *out, const char **problem)
+{
+	struct droppers d = {.n = 0};
+	int err = find_droppers(img, &d, problem) ?: find_called(img, &d);
+
+	for (uint32_t i = 0; i < d.n && !err; i++)
+		if (d.called[i])
+			err = name_drop(out, d.addrs[i], i);
+	return err;
+}
+
+/* ---- Guards ---------------------------------------------------------------------------------- */
+
+/* Guards of one function: 60 are the most seen. */
+#define SLOTS_MAX 256
+/* Instructions of a function that drops: its prologue, and the test for anything to drop. */
+#define TEST_REACH 16
+
+struct addresses {
+	uint64_t *items;
+	uint32_t n, capacity;
+};
+
+struct search {
+	struct elf_image *img;
+	struct addresses makers; /* functions that make a guard where their first argument says */
+	struct addresses passed; /* functions that are given the address of one */
+	struct addresses clocks; /* functions that tell the time that has passed */
+	struct code_decoder *decoder;
+	struct code code;
+};
+
+/* Where the function that is looked at has its guards, by bytes above sp at its entry. */
+struct slots {
+	int64_t at[SLOTS_MAX];
+	size_t n;
+};
+
+static int add(struct addresses *a, uint64_t addr)
+{
+	return array__has_u64(a->items, a->n, addr)
+		       ? 0
+		       : array__add(&a->items, &a->n, &a->capacity, &addr);
+}
+
+/* ---- Functions that get the address of a guard ----------------------------------------------- */
+
+static bool makes(const struct search *s, const struct code_insn *insn)
+{
+	return insn->flow == CODE_CALL &&
+	       array__has_u64(s->makers.items, s->makers.n, insn->target);
+}
+
+static bool is_direct_call(const void *arg, size_t i)
+{
+	const struct search *s = arg;
+
+	return s->code.insns[i].flow == CODE_CALL;
+}
+
+/* The stack slot whose address call `i` passes first. */
+static bool passes_slot(const struct flow *flow, size_t i, int64_t *at)
+{
+	struct flow_state s;
+
+	flow__at(flow, i, &s);
+	*at = s.regs[WIRE_REG_DI].value;
+	return s.reached && s.regs[WIRE_REG_DI].kind == FLOW_STACK;
+}
+
+static void find_slots(const struct search *s, const struct flow *flow, struct slots *slots)
+{
+	for (size_t i = 0; i < s->code.n && slots->n < SLOTS_MAX; i++)
+		if (makes(s, &s->code.insns[i]) && passes_slot(flow, i, &slots->at[slots->n]))
+			slots->n++;
+}
+
+static bool has_slot(const struct slots *slots, int64_t at)
+{
+	for (size_t i = 0; i < slots->n; i++)
+		if (slots->at[i] == at)
+			return true;
+	return false;
+}
+
+static int note_passed(struct search *s, const struct flow *flow)
+{
+	struct slots slots = {.n = 0};
+	int64_t at;
+	int err = 0;
+
+	find_slots(s, flow, &slots);
+	for (size_t i = 0; i < s->code.n && slots.n && !err; i++)
+		if (s->code.insns[i].flow == CODE_CALL && !makes(s, &s->code.insns[i]) &&
+		    passes_slot(flow, i, &at) && has_slot(&slots, at))
+			err = add(&s->passed, s->code.insns[i].target);
+	return err;
+}
+
+static int look_at_maker(struct search *s, const struct owner *f)
+{
+	_flow_ struct flow *flow = NULL;
+	struct walk w;
+	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	err = walk__init(&w, s->img, &s->code, f->entry);
+	err = err ?: flow__new(&w, f->entry, is_direct_call, s, &flow) ?: note_passed(s, flow);
+	walk__fini(&w);
+	return err;
+}
+
+static int find_passed(struct search *s)
+{
+	_owners_ struct owners owners = {0};
+	int err = callers__find(s->img, s->makers.items, s->makers.n, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = look_at_maker(s, &owners.items[i]);
+	return err;
+}
+
+/* ---- Those that drop it ---------------------------------------------------------------------- */
+
+static bool is_clock(const char *name)
+{
+	return !strstr(name, ".cold") && (strstr(name, "3std4timeNtB2_7Instant7elapsed") ||
+					  strstr(name, "_ZN3std4time7Instant7elapsed"));
+}
+
+static int find_clocks(struct search *s)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__symbols(s->img, &syms, &n);
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (is_clock(syms[i].name))
+			err = add(&s->clocks, syms[i].addr);
+	return err;
+}
+
+/* mov (%rdi), %reg; test %reg, %reg: also if %rdi was moved before. */
+static bool tests_first(const struct code *code, size_t entry)
+{
+	uint32_t selves = 1u << WIRE_REG_DI;
+	uint8_t word = CODE_REG_OTHER;
+
+	for (size_t i = entry; i < code->n && i < entry + TEST_REACH; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		bool of_self = insn->base < CODE_REG_SP && selves & 1u << insn->base;
+
+		if (insn->flow != CODE_FALLS)
+			return false;
+		if (insn->shape == CODE_TEST_SELF && word < CODE_REG_SP && insn->reg == word)
+			return true;
+		if (insn->shape == CODE_CMP64_ZERO && of_self && !insn->disp)
+			return true;
+		selves &= ~(uint32_t)insn->writes;
+		if (word < CODE_REG_SP && insn->writes & 1u << word)
+			word = CODE_REG_OTHER;
+		if (insn->shape == CODE_LOAD64 && of_self && !insn->disp)
+			word = insn->reg;
+		else if (insn->shape == CODE_MOVE64 && of_self)
+			selves |= 1u << insn->reg;
+	}
+	return false;
+}
+
+static bool guards_drops(const struct search *s, const struct owner *f)
+{
+	size_t entry = code__index(&s->code, f->entry);
+
+	if (entry == SIZE_MAX || !tests_first(&s->code, entry))
+		return false;
+	for (size_t i = 0; i < s->code.n; i++)
+		if (array__has_u64(s->clocks.items, s->clocks.n,
+				   profiler__callee(&s->code.insns[i])))
+			return true;
+	return false;
+}
+
+static int name_drops(struct search *s, struct recovered *out)
+{
+	_owners_ struct owners owners = {0};
+	char name[160];
+	int err = owners__find(s->img, s->passed.items, s->passed.n, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++) {
+		const struct owner *f = &owners.items[i];
+
+		if (!array__has_u64(s->passed.items, s->passed.n, f->entry))
+			continue;
+		err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+		if (err == -EFAULT)
+			err = 0;
+		else if (!err && guards_drops(s, f)) {
+			snprintf(name, sizeof(name),
+				 "_RINvNtC4core3ptr13drop_in_placeNtNtC21rustc_data_structures"
+				 "9profiling11TimingGuardEB0_.%zu",
+				 i);
+			err = recovered__add(out, f->entry, name);
+		}
+	}
+	return err;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int find_makers(const struct known_symbols *known, struct addresses *makers)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < known->n && !err; i++) {
+		const struct known_symbol *k = &known->items[i];
+
+		if (k->info.part == NAME_PART_ENTRY && k->info.kind >= NAME_COLD_PROVIDER &&
+		    k->info.kind <= NAME_COLD_HASHING)
+			err = add(makers, k->sym->addr);
+	}
+	return err;
+}
+
+int recovered_guards__find(struct elf_image *img, const struct known_symbols *known,
+			   struct recovered *out)
+{
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	struct search s = {.img = img};
+	int err = find_makers(known, &s.makers) ?: code_decoder__new(img, &decoder);
+
+	s.decoder = decoder;
+	err = err ?: find_passed(&s) ?: find_clocks(&s) ?: name_drops(&s, out);
+	code__free(&s.code);
+	free(s.makers.items);
+	free(s.passed.items);
+	free(s.clocks.items);
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- Kinds of cold sides --------------------------------------------------------------------- */
+
+/* Functions that are looked at: looking takes time, and code is untrusted. */
+#define COLD_KINDS_SIDES_MAX 256
+
+/* Branches that lead to one call. */
+#define WAYS_MAX 8
+/* rustc's EventFilter::GENERIC_ACTIVITIES. */
+#define ACTIVITY 0x001
+
+/* rustc's EventFilter, and the methods of its SelfProfilerRef. */
+static const struct {
+	uint32_t filter;
+	const char *method;
+} kinds[] = {
+	{ACTIVITY, "16generic_activity"}, {0x002, "14query_provider"},
+	{0x008, "13query_blocked"},	  {0x010, "18incr_cache_loading"},
+	{0x100, "19incr_result_hashing"}, {0x200, "13artifact_size"},
+};
+
+/* A function that may be a cold side, and the bits that its callers test. */
+struct side {
+	uint64_t entry;
+	uint32_t filter;
+	bool several;
+};
+
+struct cold_kinds_search {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct code code;
+	struct side sides[COLD_KINDS_SIDES_MAX];
+	uint64_t entries[COLD_KINDS_SIDES_MAX];
+	uint32_t n;
+};
+
+int cold_kinds__are_unnamed(struct elf_image *img)
+{
+	_known_symbols_ struct known_symbols known;
+	int err = known_symbols__find(img, &known);
+
+	for (uint32_t i = 0; !err && i < known.n; i++)
+		if (known.items[i].info.kind == NAME_COLD_PROVIDER)
+			return 0;
+	return err && err != -ENODATA ? err : 1;
+}
+
+static int find_sides(struct cold_kinds_search *s)
+{
+	_owners_ struct owners owners = {0};
+	uint64_t thread_number = dynsym__function(s->img, DYNSYM_THREAD_NUMBER);
+	int err = thread_number ? callers__find(s->img, &thread_number, 1, &owners) : 0;
+
+	for (size_t i = 0; i < owners.n && s->n < COLD_KINDS_SIDES_MAX && !err; i++) {
+		if (strncmp(owners.items[i].name, "fn_", 3))
+			continue;
+		s->entries[s->n] = owners.items[i].entry;
+		s->sides[s->n++].entry = owners.items[i].entry;
+	}
+	return err;
+}
+
+static struct side *side_at(struct cold_kinds_search *s, uint64_t entry)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->sides[i].entry == entry)
+			return &s->sides[i];
+	return NULL;
+}
+
+/* The filter is 16 bits wide and aligned. */
+static uint32_t bits_of(const struct code_insn *test)
+{
+	return test->imm << (test->shape == CODE_TEST_MASK && test->disp & 1 ? 8 : 0);
+}
+
+static void vote(struct side *side, uint32_t filter)
+{
+	side->several = side->several || (side->filter && side->filter != filter);
+	side->filter = filter;
+}
+
+/* The tests of the filter that lead to call `i`. */
+static void look_at_call(const struct walk *w, size_t i, struct side *side)
+{
+	struct walk_guard guards[WAYS_MAX];
+	size_t n = walk__guards(w, i, guards, WAYS_MAX);
+
+	for (size_t k = 0; k < n; k++) {
+		const struct code_insn *test = walk__mask_test(w->code, guards[k].mask);
+
+		if (test)
+			vote(side, bits_of(test));
+	}
+}
+
+static int look_into(struct cold_kinds_search *s, const struct owner *f)
+{
+	struct walk w;
+	int err = code_decoder__decode(s->decoder, f->regions, f->n_regions, &s->code);
+
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	err = walk__init(&w, s->img, &s->code, f->entry);
+	for (size_t i = 0; i < s->code.n && !err; i++) {
+		uint64_t callee = w.live[i] ? profiler__callee(&s->code.insns[i]) : 0;
+		struct side *side = callee ? side_at(s, callee) : NULL;
+
+		if (side)
+			look_at_call(&w, i, side);
+	}
+	walk__fini(&w);
+	return err;
+}
+
+static int find_kinds(struct cold_kinds_search *s)
+{
+	_owners_ struct owners owners = {0};
+	int err = callers__find(s->img, s->entries, s->n, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = look_into(s, &owners.items[i]);
+	return err;
+}
+
+static int name_side(const struct side *side, uint32_t number, struct recovered *out)
+{
+	char name[192];
+
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		if (kinds[i].filter != side->filter)
+			continue;
+		snprintf(name, sizeof(name),
+			 "_RINvNvMNtC21rustc_data_structures9profilingNtB2_15SelfProfilerRef"
+			 "4exec9cold_callNCNvB2_%s0EB2_.llvm.%u",
+			 kinds[i].method, number);
+		return recovered__add(out, side->entry, name);
+	}
+	return 0;
+}
+
+int cold_kinds__recover(struct elf_image *img, bool activities, struct recovered *out)
+{
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	_free_ struct cold_kinds_search *s = calloc(1, sizeof(*s));
+	int err = s ? code_decoder__new(img, &decoder) : -ENOMEM;
+
+	if (err)
+		return err;
+	s->img = img;
+	s->decoder = decoder;
+	err = find_sides(s) ?: find_kinds(s);
+	for (uint32_t i = 0; i < s->n && !err; i++)
+		if (!s->sides[i].several && activities == (s->sides[i].filter == ACTIVITY))
+			err = name_side(&s->sides[i], i, out);
+	code__free(&s->code);
 	return err;
 }

@@ -2,13 +2,15 @@
 #include "plan/recover/arguments.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/code/place.h"
+#include "plan/code/sum.h"
 #include "plan/mine/callees.h"
 #include "plan/mine/owners.h"
+#include "plan/code/eval.h"
 
 /* Cold sides that are looked at: looking takes time, and names are untrusted. */
 #define SIDES_MAX    256
@@ -229,5 +231,243 @@ int arguments__recover(struct elf_image *img, struct recovered *out)
 		err = look_at(&s, s.callees.functions[i].addr);
 	}
 	callees__destroy(&s.callees);
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- Readers --------------------------------------------------------------------------------- */
+
+/*
+ * Functions are run whose first bytes look like these:
+ *
+ *	drop of OnceLock<GlobalCtxt>	mov  STATE(%rdi), %eax		far within the argument,
+ *					test %eax, %eax			behind all of its parts
+ *					(before 1.86: cmp $3, %eax)
+ *	Span::data_untracked		shr  $32, %rax			of a span, the length
+ *					shr  $48, %r12			and its context
+ */
+
+/* Bytes that are compared at the start of a function. */
+#define HEAD 48
+/* Functions of a kind that are run, and that get a name. */
+#define RUNS_MAX  1024
+#define FOUND_MAX 8
+/* Smaller things are not the compiler's context. */
+#define FAR	   0x10000
+#define OFFSET_MAX (1u << 24)
+/* States of a OnceLock: one of them is compared with. */
+#define STATES 8
+/* Parts that the drop of a context reads, or passes to other functions, at least. */
+#define PARTS_MIN 8
+/* A span whose length and context are as they are in its bits. */
+#define POSITION 0x01020304ull
+#define LENGTH	 0x0123ull
+#define CONTEXT	 0x0045ull
+
+struct reader {
+	const char *name;
+	uint32_t steps;
+	bool single; /* several are none */
+	uint64_t second;
+	bool (*looks)(const uint8_t *head, size_t len);
+	bool (*is)(const struct eval *e);
+};
+
+/* ---- The drop of the context ----------------------------------------------------------------- */
+
+/* mov disp32(%rdi), reg */
+static bool looks_like_drop(const uint8_t *head, size_t len)
+{
+	for (size_t i = 0; i + 6 <= len; i++) {
+		const uint8_t *p = head + i;
+		uint32_t disp;
+
+		if (p[0] != 0x8b || (p[1] & 0xc7) != 0x87)
+			continue;
+		disp = p[2] | (uint32_t)p[3] << 8 | (uint32_t)p[4] << 16 | (uint32_t)p[5] << 24;
+		if (disp >= FAR && disp < OFFSET_MAX)
+			return true;
+	}
+	return false;
+}
+
+static bool find_state(const struct eval *e, uint64_t *state)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++) {
+		const struct eval_pair *c = &e->compares.items[i];
+
+		if (sum_is_constant(&c->b) && c->b.constant < STATES &&
+		    sum_is_field(&e->nodes, &c->a, WIRE_REG_DI, 4, state))
+			return *state >= FAR;
+	}
+	return false;
+}
+
+/* True if part `at` is in front of the state; counts it once. */
+static bool add_part(uint64_t parts[PARTS_MIN], uint32_t *n, uint64_t at, uint64_t state)
+{
+	if (*n < PARTS_MIN && at != state && !array__has_u64(parts, *n, at))
+		parts[(*n)++] = at;
+	return at <= state;
+}
+
+/* The state is behind all that it reads and passes on, which are parts of its argument. */
+static bool is_drop(const struct eval *e)
+{
+	uint64_t state, at, parts[PARTS_MIN];
+	uint32_t n = 0;
+
+	if (!find_state(e, &state))
+		return false;
+	for (uint32_t i = 0; i < e->nodes.n; i++)
+		if (e->nodes.items[i].kind == SUM_LOAD &&
+		    sum_is_argument(&e->nodes, &e->nodes.items[i].of, WIRE_REG_DI, &at) &&
+		    !add_part(parts, &n, at, state))
+			return false;
+	for (uint32_t i = 0; i < e->n_calls; i++)
+		if (sum_is_argument(&e->nodes, &e->calls[i].first, WIRE_REG_DI, &at) &&
+		    !add_part(parts, &n, at, state))
+			return false;
+	return n == PARTS_MIN;
+}
+
+/* ---- Span::data_untracked -------------------------------------------------------------------- */
+
+static bool shifts(const uint8_t *head, size_t len, uint8_t by)
+{
+	for (size_t i = 0; i + 3 <= len; i++)
+		if (head[i] == 0xc1 && (head[i + 1] & 0xf8) == 0xe8 && head[i + 2] == by)
+			return true;
+	return false;
+}
+
+static bool looks_like_span_data(const uint8_t *head, size_t len)
+{
+	return shifts(head, len, 32) && shifts(head, len, 48);
+}
+
+/* `value` is stored once: *at bytes within what the function fills in. */
+static bool stores(const struct eval *e, uint64_t value, uint64_t *at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->stores.n; i++)
+		n += sum_is_constant(&e->stores.items[i].b) &&
+		     e->stores.items[i].b.constant == value &&
+		     sum_is_argument(&e->nodes, &e->stores.items[i].a, WIRE_REG_DI, at);
+	return n == 1;
+}
+
+static bool is_span_data(const struct eval *e)
+{
+	uint64_t start, end, context;
+
+	return stores(e, POSITION, &start) && stores(e, POSITION + LENGTH, &end) &&
+	       stores(e, CONTEXT, &context) && start != end && start != context && end != context;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static const struct reader readers[] = {
+	{
+		.name = "_RINvNtC4core3ptr13drop_in_placeINtNtNtC3std4sync9once_lock8OnceLock"
+			"NtNtNtC12rustc_middle2ty7context10GlobalCtxtEEB0_",
+		.steps = 4096,
+		.single = true,
+		.looks = looks_like_drop,
+		.is = is_drop,
+	},
+	{
+		.name = "_RNvMNtC10rustc_span13span_encodingNtB0_4Span14data_untracked",
+		.steps = 256,
+		.second = CONTEXT << 48 | LENGTH << 32 | POSITION,
+		.looks = looks_like_span_data,
+		.is = is_span_data,
+	},
+};
+
+struct addresses {
+	uint64_t items[RUNS_MAX];
+	uint32_t n;
+	bool more; /* than there is room for */
+};
+
+static void find_likely(const struct elf_image *img, const struct bounds *bounds,
+			const struct reader *r, struct addresses *out)
+{
+	for (uint32_t i = 0; i < bounds->n && !out->more; i++) {
+		const struct bound *b = &bounds->items[i];
+		size_t len;
+		const uint8_t *head = elf_image__code(img, b->addr, &len);
+
+		if (!head || b->of != i)
+			continue;
+		if (len > b->size)
+			len = b->size;
+		if (!r->looks(head, len < HEAD ? len : HEAD))
+			continue;
+		out->more = out->n == RUNS_MAX;
+		if (!out->more)
+			out->items[out->n++] = b->addr;
+	}
+}
+
+static int readers_run(const struct elf_image *img, const struct reader *r, const struct owner *f,
+		       bool *is)
+{
+	const struct eval_function ef = {
+		.img = img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+		.steps = r->steps,
+		.has_second = r->second,
+		.second = r->second,
+	};
+	_free_ struct eval *e = NULL;
+	int err = eval__run(&ef, &e);
+
+	*is = !err && r->is(e);
+	return err;
+}
+
+static int name_all(const struct reader *r, const struct addresses *found, struct recovered *out)
+{
+	int err = 0;
+
+	if (r->single && found->n > 1)
+		return 0;
+	for (uint32_t i = 0; i < found->n && !err; i++)
+		err = recovered__add(out, found->items[i], r->name);
+	return err;
+}
+
+static int find(struct elf_image *img, const struct bounds *bounds, const struct reader *r,
+		struct recovered *out)
+{
+	struct addresses likely = {.n = 0}, found = {.n = 0};
+	_owners_ struct owners owners = {0};
+	int err;
+
+	find_likely(img, bounds, r, &likely);
+	/* One that was not run may be the right one. */
+	if (r->single && likely.more)
+		return 0;
+	err = owners__find(img, likely.items, likely.n, &owners);
+	for (size_t i = 0; i < owners.n && found.n < FOUND_MAX && !err; i++) {
+		bool is;
+
+		err = readers_run(img, r, &owners.items[i], &is);
+		if (!err && is)
+			found.items[found.n++] = owners.items[i].entry;
+	}
+	return err ?: name_all(r, &found, out);
+}
+
+int readers__recover(struct elf_image *img, const struct bounds *bounds, struct recovered *out)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < N_OF(readers) && !err; i++)
+		err = find(img, bounds, &readers[i], out);
 	return err == -ENODATA ? 0 : err;
 }

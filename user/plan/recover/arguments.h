@@ -16,4 +16,15 @@
 /* Add their names, of an image whose cold sides have theirs. 0 or -ENOMEM. */
 int arguments__recover(struct elf_image *img, struct recovered *out);
 
+/*
+ * Functions whose code shows where names of definitions are, and that libraries do not export: a
+ * run of each shows which it is. Facts mined from them are checked as if they had their names.
+ */
+
+/*
+ * Add their names, in an image with symbols for all its functions. If several functions could be
+ * one of them, none gets the name. 0 or -ENOMEM.
+ */
+int readers__recover(struct elf_image *img, const struct bounds *bounds, struct recovered *out);
+
 #endif /* QPROF_PLAN_RECOVER_ARGUMENTS_H */

@@ -7,7 +7,7 @@
 #ifndef QPROF_PLAN_RECOVER_PROVIDERS_H
 #define QPROF_PLAN_RECOVER_PROVIDERS_H
 
-#include "plan/recover/addresses.h"
+#include "plan/recover/recovered.h"
 #include "plan/symbols/bounds.h"
 #include "plan/symbols/elf_image.h"
 

@@ -9,17 +9,12 @@
 #include "base/cleanup.h"
 #include "plan/recover/activities.h"
 #include "plan/recover/arguments.h"
-#include "plan/recover/bodies.h"
-#include "plan/recover/cold_kinds.h"
-#include "plan/recover/dynsym.h"
-#include "plan/recover/guards.h"
+#include "plan/recover/recovered.h"
 #include "plan/recover/query_engine.h"
-#include "plan/recover/readers.h"
-#include "plan/recover/timers.h"
 #include "plan/recover/vtables.h"
-#include "plan/symbols/debug_symbols.h"
+#include "plan/symbols/debug_file.h"
 #include "plan/symbols/known_symbols.h"
-#include "plan/symbols/reached.h"
+#include "plan/symbols/bounds.h"
 
 /* Names that follow from those of the symbols that the image has. */
 static int recover_profiler(struct elf_image *img, struct recovered *r, const char **problem)

@@ -6,7 +6,7 @@
 #ifndef QPROF_PLAN_RECOVER_RECOVER_H
 #define QPROF_PLAN_RECOVER_RECOVER_H
 
-#include "plan/recover/query_numbers.h"
+#include "plan/recover/recovered.h"
 #include "plan/symbols/debug_file.h"
 #include "plan/symbols/elf_image.h"
 

@@ -9,6 +9,8 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/cleanup.h"
+#include "plan/code/opcode.h"
 
 /* st_name has 32 bits; rustc's names have 30 MB. */
 #define TEXT_MAX (512u << 20)
@@ -102,4 +104,155 @@ void recovered__destroy(struct recovered *r)
 	free(r->items);
 	free(r->text);
 	*r = (struct recovered){0};
+}
+
+/* ---- Exported names -------------------------------------------------------------------------- */
+
+int dynsym__recover(struct elf_image *img, struct recovered *out)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__any_symbols(img, &syms, &n);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	for (size_t i = 0; i < n && !err; i++)
+		err = recovered__add(out, syms[i].addr, syms[i].name);
+	return err;
+}
+
+uint64_t dynsym__function(struct elf_image *img, const char *part)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+
+	if (elf_image__symbols(img, &syms, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (strstr(syms[i].name, part) && !syms[i].name[syms[i].base_len])
+			return syms[i].addr;
+	return 0;
+}
+
+/* ---- Names of a query's functions ------------------------------------------------------------ */
+
+#define NAME_MAX_LEN 512
+
+static const char path_of_query[] = "NvNtNtNt";
+
+/* `path`: the namespaces of the function's path. */
+static int add_function(struct recovered *out, const char *query, uint32_t len, uint64_t addr,
+			const char *path, const char *function)
+{
+	char name[NAME_MAX_LEN];
+
+	snprintf(name, sizeof(name), "_R%sC16rustc_query_impl10query_impl%u%.*s%s", path, len,
+		 (int)len, query, function);
+	return recovered__add(out, addr, name);
+}
+
+int query_names__wrappers(struct recovered *out, const char *query, uint32_t len, uint64_t non_incr,
+			  uint64_t incr)
+{
+	return add_function(out, query, len, non_incr, path_of_query,
+			    "22execute_query_non_incr26___rust_end_short_backtrace")
+		       ?: add_function(out, query, len, incr, path_of_query,
+				       "18execute_query_incr26___rust_end_short_backtrace");
+}
+
+int query_names__provider(struct recovered *out, const char *query, uint32_t len, uint64_t addr)
+{
+	return add_function(out, query, len, addr, path_of_query,
+			    "18invoke_provider_fn28___rust_begin_short_backtrace");
+}
+
+int query_names__loader(struct recovered *out, const char *query, uint32_t len, uint64_t addr)
+{
+	return add_function(out, query, len, addr, "NCNvNtNt", "17make_query_vtable0");
+}
+
+/* ---- Numbers of queries ---------------------------------------------------------------------- */
+
+int query_numbers__add(struct query_numbers *q, struct query_number item)
+{
+	return array__add(&q->items, &q->n, &q->capacity, &item);
+}
+
+void query_numbers__sort(struct query_numbers *q)
+{
+	if (q->n)
+		qsort(q->items, q->n, sizeof(*q->items), array__by_u64);
+}
+
+const struct query_number *query_numbers__of(const struct query_numbers *q, uint64_t wrapper)
+{
+	return q->n ? bsearch(&wrapper, q->items, q->n, sizeof(*q->items), array__by_u64) : NULL;
+}
+
+void query_numbers__destroy(struct query_numbers *q)
+{
+	free(q->items);
+	*q = (struct query_numbers){0};
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+#define COUNT_MIN 32
+
+/* lea with a 64-bit register, of a place relative to its end: REX.W, 8d, modrm, four bytes. */
+#define LEA_SIZE 7
+
+static bool is_lea(const uint8_t *p)
+{
+	return (p[0] & 0xfb) == 0x48 && opcode_is_lea_rip(p + 1);
+}
+
+static uint32_t count_in(struct elf_image *img, const struct bounds *b, const struct bound *part)
+{
+	size_t len;
+	const uint8_t *bytes = elf_image__code(img, part->addr, &len);
+	uint32_t n = 0;
+
+	if (bytes && len > part->size)
+		len = part->size;
+	for (size_t i = 1; bytes && i + LEA_SIZE - 1 <= len; i++) {
+		const uint8_t *found = memchr(bytes + i, OPCODE_LEA, len - LEA_SIZE + 2 - i);
+
+		if (!found)
+			break;
+		i = (size_t)(found - bytes);
+		if (is_lea(found - 1))
+			n += bounds__starts(b, opcode_target(found + 2, part->addr + i + 6));
+	}
+	return n;
+}
+
+static void keep(struct address_counts *out, struct address_count c)
+{
+	uint32_t i = out->n < N_OF(out->items) ? out->n++ : out->n;
+
+	if (i == N_OF(out->items) && c.count <= out->items[--i].count)
+		return;
+	for (; i && out->items[i - 1].count < c.count; i--)
+		out->items[i] = out->items[i - 1];
+	out->items[i] = c;
+}
+
+int addresses__count(struct elf_image *img, const struct bounds *b, struct address_counts *out)
+{
+	_free_ uint32_t *counts = calloc(b->n + 1UL, sizeof(*counts));
+
+	*out = (struct address_counts){0};
+	if (!counts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t owner = b->items[i].of;
+
+		if (owner < b->n)
+			counts[owner] += count_in(img, b, &b->items[i]);
+	}
+	for (uint32_t i = 0; i < b->n; i++)
+		if (counts[i] >= COUNT_MIN)
+			keep(out, (struct address_count){b->items[i].addr, counts[i]});
+	return 0;
 }

@@ -8,12 +8,10 @@
 
 #include "base/array.h"
 #include "plan/code/straight.h"
-#include "plan/recover/addresses.h"
-#include "plan/recover/engine.h"
-#include "plan/recover/loaders.h"
 #include "plan/recover/providers.h"
-#include "plan/recover/query_names.h"
-#include "plan/recover/set_providers.h"
+#include "plan/recover/recovered.h"
+#include "plan/mine/callers.h"
+#include "plan/code/eval.h"
 
 /* rustc 1.95 has 319, the longest of 49 bytes. */
 #define QUERIES_MIN  32
@@ -384,4 +382,240 @@ int vtables__recover(struct elf_image *img, const struct bounds *bounds, struct 
 	for (uint32_t i = 0; !err && !*problem && i < t.n; i++)
 		err = add_query(out, &t.queries[i]);
 	return err || *problem ? err : add_source_span(&t, out);
+}
+
+/* ---- 1.85's closures ------------------------------------------------------------------------- */
+
+static bool read_wrappers(struct straight *const runs[2], const struct bounds *bounds, uint32_t at,
+			  struct engine_wrappers *out)
+{
+	for (int mode = 0; mode < 2; mode++)
+		if (!straight__word(runs[mode], at, &out->functions[mode]) ||
+		    !bounds__starts(bounds, out->functions[mode]))
+			return false;
+	return out->functions[0] != out->functions[1];
+}
+
+/* The first run of them, if it is as long as the table. */
+static bool engine_read_table(struct straight *const runs[2], const struct bounds *bounds,
+			      struct engine_wrappers *table, uint32_t n)
+{
+	struct engine_wrappers w;
+	uint32_t at = 0, found = 0;
+
+	while (at + 8 <= STRAIGHT_RESULT && !read_wrappers(runs, bounds, at, &w))
+		at += 8;
+	for (; at + 8 <= STRAIGHT_RESULT && read_wrappers(runs, bounds, at, &w); at += 8) {
+		if (found == n)
+			return false;
+		table[found++] = w;
+	}
+	return found == n;
+}
+
+int engine__find(struct elf_image *img, const struct bounds *bounds,
+		 const struct address_counts *counts, struct engine_wrappers *table, uint32_t n)
+{
+	for (uint32_t i = 0; i < counts->n; i++) {
+		_straight_ struct straight *first = NULL, *second = NULL;
+		int err = straight__run(img, counts->items[i].function, 0, &first)
+				  ?: straight__run(img, counts->items[i].function, 1, &second);
+
+		if (err == -ENOMEM)
+			return err;
+		if (!err &&
+		    engine_read_table((struct straight *const[]){first, second}, bounds, table, n))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- Loads ----------------------------------------------------------------------------------- */
+
+static int add_entries(struct loaders *l, const struct owners *owners)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < owners->n && !err; i++)
+		err = array__add(&l->items, &l->n, &l->capacity, &owners->items[i].entry);
+	return err;
+}
+
+int loaders__find(struct elf_image *img, struct loaders *out)
+{
+	_owners_ struct owners holders = {0}, callers = {0};
+	_known_symbols_ struct known_symbols known = {0};
+	int err = known_symbols__find(img, &known);
+
+	*out = (struct loaders){0};
+	err = err ?: callers__of_cold(img, &known, NAME_COLD_LOAD, NAME_COLD_LOAD, &holders);
+	err = err ?: add_entries(out, &holders);
+	err = err ?: callers__find(img, out->items, out->n, &callers);
+	err = err ?: add_entries(out, &callers);
+	if (out->n)
+		qsort(out->items, out->n, sizeof(*out->items), array__by_u64);
+	return err == -ENODATA ? 0 : err;
+}
+
+bool loaders__has(const struct loaders *l, uint64_t function)
+{
+	return l->n && bsearch(&function, l->items, l->n, sizeof(*l->items), array__by_u64);
+}
+
+void loaders__destroy(struct loaders *l)
+{
+	free(l->items);
+	*l = (struct loaders){0};
+}
+
+/* ---- The table of providers ------------------------------------------------------------------ */
+
+/* One in so many places may hold a value that could not be followed: 1.85 has 10 of 301. */
+#define UNKNOWN_SHARE 16
+/* A function that refuses is short. */
+#define STEPS_MAX 32
+
+static bool is_text(const struct elf_image *img, uint64_t addr, const char *text, size_t len)
+{
+	size_t room;
+	const uint8_t *bytes = elf_image__bytes(img, addr, &room);
+
+	return bytes && room >= len && !memcmp(bytes, text, len);
+}
+
+/* It passes on the name, as an address and a length. 1, 0 or -ENOMEM. */
+static int refuses(const struct elf_image *img, uint64_t function, const char *query)
+{
+	const struct code_region region = {function, elf_image__size_of(img, function)};
+	const struct eval_function f = {.img = img,
+					.entry = function,
+					.regions = &region,
+					.n_regions = 1,
+					.steps = STEPS_MAX};
+	size_t len = strlen(query);
+	_free_ struct eval *e = NULL;
+	int err = eval__run(&f, &e);
+
+	for (uint32_t i = 0; !err && i < e->n_calls; i++) {
+		const struct eval_call *c = &e->calls[i];
+
+		if (sum_is_constant(&c->first) && sum_is_constant(&c->second) &&
+		    c->second.constant == len && is_text(img, c->first.constant, query, len))
+			return 1;
+	}
+	return err;
+}
+
+/* The only place of the defaults that has the query's name. 1, 0 or -ENOMEM. */
+static int find_place(struct elf_image *img, uint64_t defaults, uint32_t n, const char *query,
+		      uint32_t *place)
+{
+	_straight_ struct straight *s = NULL;
+	int err = straight__run(img, defaults, 0, &s), found = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint64_t function;
+		int is = straight__word(s, 8 * i, &function) ? refuses(img, function, query) : 0;
+
+		if (is < 0)
+			return is;
+		if (is)
+			*place = i;
+		found += is;
+	}
+	return err == -ENOMEM ? err : found == 1;
+}
+
+/* Run a function that sets providers; 1 and what it puts in the place, 0 or -ENOMEM. */
+static int run_setter(struct elf_image *img, const struct bounds *bounds, uint64_t setter,
+		      uint32_t n, uint32_t place, uint64_t *function)
+{
+	_straight_ struct straight *s = NULL;
+	int err = straight__run(img, setter, 0, &s);
+	uint32_t unknown = 0;
+	uint64_t any;
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bool known = straight__word(s, 8 * i, &any);
+
+		unknown += !known;
+		if ((known && !bounds__starts(bounds, any)) || unknown > n / UNKNOWN_SHARE)
+			return 0;
+	}
+	return straight__word(s, 8 * place, function);
+}
+
+int set_providers__find(struct elf_image *img, const struct bounds *bounds, uint64_t defaults,
+			uint32_t n, const char *query, uint64_t *function)
+{
+	_owners_ struct owners setters = {0};
+	uint32_t place = 0;
+	int is = find_place(img, defaults, n, query, &place), found = 0;
+
+	if (is > 0 && callers__find(img, &defaults, 1, &setters) == -ENOMEM)
+		return -ENOMEM;
+	for (size_t i = 0; i < setters.n && is >= 0; i++) {
+		uint64_t set;
+
+		is = run_setter(img, bounds, setters.items[i].entry, n, place, &set);
+		if (is <= 0)
+			continue;
+		if (found && set != *function)
+			return 0;
+		*function = set;
+		found = 1;
+	}
+	return is < 0 ? is : found;
+}
+
+/* ---- The two modes --------------------------------------------------------------------------- */
+
+static bool runs(const struct plan *plan, uint32_t query_body, uint32_t body)
+{
+	return query_body == body || plan__outlined(plan, query_body) == body;
+}
+
+/* The number of queries that have the body for each mode. */
+static void count_modes(const struct plan *plan, uint32_t body, uint32_t n[2])
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		n[0] += runs(plan, plan->queries[i].body_non_incr, body);
+		n[1] += runs(plan, plan->queries[i].body_incr, body);
+	}
+}
+
+/* Where a query has one wrapper, that and its body serve both modes. */
+static bool serve_both(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (!plan->queries[i].wrapper_incr ||
+		    plan->queries[i].wrapper_incr != plan->queries[i].wrapper_non_incr)
+			return false;
+	return true;
+}
+
+int modes__check(struct elf_image *img, const struct known_symbols *known, const struct plan *plan,
+		 const char **problem)
+{
+	_owners_ struct owners owners = {0};
+	uint32_t n[2] = {0};
+	int err;
+
+	*problem = NULL;
+	if (serve_both(plan))
+		return 0;
+	err = callers__of_cold(img, known, NAME_COLD_LOAD, NAME_COLD_HASHING, &owners);
+
+	for (size_t i = 0; i < owners.n && !err; i++) {
+		uint32_t body = plan__body_at(plan, owners.items[i].entry);
+
+		if (body != PLAN_NONE)
+			count_modes(plan, body, n);
+	}
+	*problem = n[1] && !n[0] ? NULL
+				 : "the functions that load or hash results are not those which "
+				   "its table of queries has for incremental compiles";
+	return err;
 }

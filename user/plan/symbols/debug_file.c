@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/symbols/debug_file.h"
 
+#include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 #include "base/diag.h"
 #include "base/format.h"
 #include "plan/symbols/elf_image.h"
+#include "base/array.h"
+#include "base/cleanup.h"
 
 const char *debug_file_root = "/usr/lib/debug";
 
@@ -148,4 +152,171 @@ void debug_file__free(struct debug_file *d)
 	cleanup_close_p(&d->library_fd);
 	free(d->path);
 	free(d);
+}
+
+/* ---- Its symbols ----------------------------------------------------------------------------- */
+
+/* rustc's own are 200,000, with 30 MB of names. */
+#define SYMBOLS_MAX (4u << 20)
+#define NAMES_MAX   (512u << 20)
+
+/* Function symbols of libdwfl, copied: the names lie in `text`, one after another. */
+struct copied {
+	GElf_Sym *symbols; /* st_name: offset of its name */
+	uint32_t n, symbols_capacity;
+	char *text;
+	size_t len, text_capacity;
+	const Elf_Data *names; /* the string table in which the last name lies, or NULL */
+	const char *last_nul;  /* of this table, or NULL */
+};
+
+static int add_text(struct copied *c, const char *name, size_t size)
+{
+	return size > NAMES_MAX - c->len
+		       ? -EFBIG
+		       : bytes__append(&c->text, &c->len, &c->text_capacity, name, size);
+}
+
+static bool holds(const Elf_Data *data, const char *name)
+{
+	const char *start = data ? data->d_buf : NULL;
+
+	return start && name >= start && name < start + data->d_size;
+}
+
+static const Elf_Data *string_table_of(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const Elf_Data *data = NULL;
+
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_STRTAB)
+			data = elf_getdata(scn, NULL);
+		if (holds(data, name))
+			return data;
+	}
+	return NULL;
+}
+
+/* libdwfl checks that a name begins in its string table, not that it ends there. */
+static bool ends(struct copied *c, Elf *elf, const char *name)
+{
+	if (!holds(c->names, name)) {
+		c->names = string_table_of(elf, name);
+		c->last_nul = c->names ? memrchr(c->names->d_buf, '\0', c->names->d_size) : NULL;
+	}
+	return c->names && c->last_nul && name <= c->last_nul;
+}
+
+static int add_symbol(struct copied *c, const char *name, GElf_Sym sym)
+{
+	if (c->n == SYMBOLS_MAX)
+		return -EFBIG;
+	sym.st_name = (Elf64_Word)c->len;
+	return add_text(c, name, strlen(name) + 1)
+		       ?: array__add(&c->symbols, &c->n, &c->symbols_capacity, &sym);
+}
+
+static int copy_symbols(Dwfl_Module *mod, struct copied *c)
+{
+	int n = dwfl_module_getsymtab(mod), err = 0;
+	GElf_Addr bias = 0;
+
+	/* If .gnu_debugdata has fewer symbols than local ones, libdwfl reads them after freeing. */
+	if (dwfl_module_getsymtab_first_global(mod) > n)
+		return -ENODATA;
+	dwfl_module_getelf(mod, &bias);
+	for (int i = 1; i < n && !err; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		GElf_Word section;
+		Elf *elf = NULL;
+		const char *name =
+			dwfl_module_getsym_info(mod, i, &sym, &addr, &section, &elf, NULL);
+
+		if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || section == SHN_UNDEF ||
+		    !ends(c, elf, name) || !*name)
+			continue;
+		sym.st_value = addr - bias;
+		err = add_symbol(c, name, sym);
+	}
+	return err;
+}
+
+/* libdwfl asks for the path and a descriptor of the debug file, and closes the latter. */
+static int give_debug_file(Dwfl_Module *mod, void **userdata, const char *module, Dwarf_Addr base,
+			   const char *file, const char *link, GElf_Word crc, char **path)
+{
+	struct debug_file *d = *userdata;
+
+	(void)mod;
+	(void)module;
+	(void)base;
+	(void)file;
+	(void)link;
+	(void)crc;
+	if (d->fd < 0)
+		return -1;
+	*path = strdup(d->path);
+	return take_fd(d->fd);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = give_debug_file,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int read_module(Dwfl *dwfl, const char *path, int library_fd, struct debug_file *debug,
+		       struct copied *c)
+{
+	Dwfl_Module *mod = dwfl_report_offline(dwfl, "", path, library_fd);
+	void **userdata;
+
+	if (!mod) {
+		close(library_fd);
+		return -ENODATA;
+	}
+	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = debug;
+	dwfl_report_end(dwfl, NULL, NULL);
+	return copy_symbols(mod, c);
+}
+
+/* Symbols that cannot be read are none. Only -ENOMEM is an error. */
+static int read_symbols(struct elf_image *img, struct debug_file *debug)
+{
+	int library_fd = take_fd(debug->library_fd);
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	struct copied c = {0};
+	int err;
+
+	if (!dwfl)
+		close(library_fd);
+	err = dwfl ? read_module(dwfl, elf_image__path(img), library_fd, debug, &c) : -ENOMEM;
+	dwfl_end(dwfl);
+	if (!err && c.n)
+		err = elf_image__take_symbols(img, c.symbols, c.n, take_ptr(c.text), c.len);
+	free(c.symbols);
+	free(c.text);
+	return err == -ENOMEM ? err : 0;
+}
+
+int debug_symbols__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
+		       enum symbol_source *source)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	int err = elf_image__map(file, &img);
+
+	if (err)
+		return err;
+	*source = SYMBOLS_OF_LIBRARY;
+	if (debug && debug->library_fd >= 0 && !elf_image__has_symbols(img)) {
+		*source = debug->source;
+		err = read_symbols(img, debug);
+	}
+	if (!err)
+		*out = take_ptr(img);
+	return err;
 }

@@ -7,7 +7,7 @@
  *
  * A file is only taken if it has the library's build-id and a symbol table, belongs to root or to
  * the library's owner, and has a lasting identity (library_file.h): a user who can make such a
- * file can change the library too. It is opened here, and read by debug_symbols.h.
+ * file can change the library too. It is opened here, and read by debug_symbols__map().
  */
 #ifndef QPROF_PLAN_SYMBOLS_DEBUG_FILE_H
 #define QPROF_PLAN_SYMBOLS_DEBUG_FILE_H
@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "plan/library/file.h"
 #include "plan/symbols/symbol_source.h"
+#include "plan/symbols/elf_image.h"
 
 /* /usr/lib/debug. Tests have another. */
 extern const char *debug_file_root;
@@ -42,5 +43,18 @@ struct debug_file *debug_file__find(struct library_file *lib);
 void debug_file__free(struct debug_file *d);
 DEFINE_CLEANUP(struct debug_file, debug_file__free)
 #define _debug_file_ __cleanup(debug_file__free_p)
+
+/*
+ * Maps a library with its symbols: its own, or those of its debug file, or of the compressed ELF
+ * file in .gnu_debugdata. libdwfl reads the latter two, so this runs in a child process without
+ * rights (file_job.h), or in a command that only reads.
+ */
+
+/*
+ * As elf_image__map(). Takes the descriptors of `debug`, which may be NULL. A library without any
+ * symbols is no error: elf_image__symbols() returns -ENODATA then.
+ */
+int debug_symbols__map(struct library_file *file, struct debug_file *debug, struct elf_image **out,
+		       enum symbol_source *source);
 
 #endif /* QPROF_PLAN_SYMBOLS_DEBUG_FILE_H */

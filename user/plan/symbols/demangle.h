@@ -1,3 +1,6 @@
+#include <stdbool.h>
+#include <stddef.h>
+
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Demangles Rust symbols. Symbols are untrusted: constants bound time, stack and text for any
@@ -6,7 +9,18 @@
 #ifndef QPROF_PLAN_SYMBOLS_DEMANGLE_H
 #define QPROF_PLAN_SYMBOLS_DEMANGLE_H
 
-#include "plan/symbols/demangled.h"
+/* The text of a demangled symbol, while it is written. */
+
+/* Bytes of text. */
+#define DEMANGLED_MAX 4096
+
+struct demangled {
+	size_t len;
+	char text[DEMANGLED_MAX]; /* without a NUL */
+};
+
+/* False if there is no room for `s`. */
+bool demangled__put(struct demangled *d, const char *s, size_t len);
 
 /*
  * Write the text of `symbol`, in the v0 ("_R") or the legacy mangling ("_ZN"), without hashes. The

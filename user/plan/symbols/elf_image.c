@@ -22,7 +22,7 @@
 #include "base/bisect.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "plan/symbols/build_id.h"
+#include "plan/symbols/elf_symbol.h"
 #include "plan/symbols/got.h"
 
 #if defined(__x86_64__)

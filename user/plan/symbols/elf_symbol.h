@@ -3,6 +3,7 @@
 #ifndef QPROF_PLAN_SYMBOLS_ELF_SYMBOL_H
 #define QPROF_PLAN_SYMBOLS_ELF_SYMBOL_H
 
+#include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,5 +27,11 @@ struct elf_symbol {
  * compiler may end before comparisons have sorted them.
  */
 void elf_symbols__sort(struct elf_symbol *syms, size_t n);
+
+/*
+ * The GNU build-id, from the notes in the sections of an ELF file. Returns its length in bytes; 0
+ * if there is none, or if it has more than `most`.
+ */
+uint32_t build_id_of(Elf *elf, uint8_t *id, uint32_t most);
 
 #endif /* QPROF_PLAN_SYMBOLS_ELF_SYMBOL_H */

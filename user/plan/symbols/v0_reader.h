@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/symbols/demangled.h"
+#include "plan/symbols/demangle.h"
 
 /*
  * How a symbol is written. V0_ANY_TYPE and V0_DEFINITION are the same for all instances of a
@@ -93,5 +93,19 @@ void v0__put_lifetime(struct v0_reader *r, uint64_t index);
 
 /* Write "for<'a, 'b> ", if there is one. The caller restores `bound`. */
 void v0__read_binder(struct v0_reader *r);
+
+/* Punycode (RFC 3492): the encoding of letters beyond ASCII in symbols. */
+
+/* Limit of letters in a name: the time to decode it grows with their square. */
+#define PUNYCODE_LETTERS_MAX 512
+/* The bytes that these letters may take in UTF-8. */
+#define PUNYCODE_BYTES_MAX (4 * PUNYCODE_LETTERS_MAX)
+
+/*
+ * Write the letters of `ascii` and the letters that `deltas` inserts between them, as UTF-8 without
+ * a NUL. False if the deltas are wrong, or if there are too many letters.
+ */
+bool punycode__decode(const char *ascii, size_t n_ascii, const char *deltas, size_t n_deltas,
+		      char out[static PUNYCODE_BYTES_MAX], size_t *n_out);
 
 #endif /* QPROF_PLAN_SYMBOLS_V0_READER_H */

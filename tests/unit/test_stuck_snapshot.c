@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/others.h"
+#include "stuck/snapshot.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/items.h"
+#include "stuck/visit.h"
 
 #include <errno.h>
 

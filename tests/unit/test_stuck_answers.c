@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "stuck/compiler.h"
+#include "stuck/answers.h"
 
 #include "test.h"
 #include "../fixtures/library_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "view/extras.h"
+#include "view/report_rows.h"
 
 #include "test.h"
 
