@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/running.h"
+#include "analyze/reuse.h"
+#include "analyze/compile_name.h"
+#include "analyze/compile_graph.h"
 
 #include "test.h"
 #include "../fixtures/random.h"
+#include "../fixtures/path_build.h"
 
 #define _running_ __cleanup(running__destroy)
 
@@ -180,6 +184,357 @@ static void depths_without_a_span_are_bridged(void **state)
 	assert_waits(&w, 15, 0, 0);
 }
 
+/* ---- Reuse ----------------------------------------------------------------------------------- */
+
+enum { LOAD = TRACE_KIND_LOAD, QUERY = TRACE_KIND_QUERY };
+
+/* An interval ends on thread `tid`. */
+static int reuse_end(struct load_tracks *l, uint32_t tid, uint16_t depth, uint8_t kind,
+		     uint32_t label)
+{
+	const struct trace_span s = {.tid = tid, .depth = depth, .kind = kind, .label = label};
+
+	return load_tracks__span(l, &s);
+}
+
+static void an_execution_right_after_its_load_found_nothing(void **state)
+{
+	struct load_tracks l = {0};
+
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	/* Intervals inside the execution end before it. */
+	assert_int_equal(reuse_end(&l, 1, 4, QUERY, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 5, LOAD, 8), 0);
+	assert_int_equal(reuse_end(&l, 1, 4, QUERY, 8), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 1);
+	/* A load belongs to one execution. */
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	load_tracks__destroy(&l);
+}
+
+static void a_load_with_something_else_behind_it_found_something(void **state)
+{
+	struct load_tracks l = {0};
+
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 8), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 8), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, TRACE_KIND_ACTIVITY, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	/* The parent of the load ended. */
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 2, QUERY, 9), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 0);
+	/* The execution is on another thread. */
+	assert_int_equal(reuse_end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(reuse_end(&l, 2, 3, QUERY, 7), 0);
+	/* An instant changes nothing. */
+	assert_int_equal(reuse_end(&l, 1, 3, TRACE_KIND_HIT, 7), 0);
+	assert_int_equal(reuse_end(&l, 1, 3, QUERY, 7), 1);
+	load_tracks__destroy(&l);
+}
+
+static void the_number_of_unseen_results_is_never_negative(void **state)
+{
+	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 3, .loaded = 2, .results = 9}),
+			 4);
+	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 8, .loaded = 2, .results = 9}),
+			 0);
+}
+
+/* ---- Compile name ---------------------------------------------------------------------------- */
+
+static struct trace_process process(const char *crate, const char *type, const char *command)
+{
+	return (struct trace_process){
+		.crate = (char *)crate, .crate_type = (char *)type, .command = (char *)command};
+}
+
+static void assert_name(const char *crate, const char *type, const char *command,
+			const char *expected)
+{
+	struct trace_process p = process(crate, type, command);
+	_free_ char *name = compile_name(&p);
+
+	assert_string_equal(name, expected);
+}
+
+static void the_type_distinguishes_crates(void **state)
+{
+	assert_name("syn", "lib", "rustc", "syn");
+	assert_name("syn", NULL, "rustc", "syn");
+	assert_name("app", "bin", "rustc", "app (bin)");
+	assert_name("app", "lib", "rustc --test src/lib.rs", "app (test)");
+	assert_name("x", "proc-macro", NULL, "x (proc-macro)");
+	assert_name(NULL, NULL, "rustc -vV", "rustc -vV");
+	assert_name(NULL, NULL, NULL, "unknown");
+	assert_name(NULL, NULL, "/opt/bin/rustc --cfg f1 ...", "rustc (crate unknown)");
+	assert_name(NULL, NULL, "rustc @args ...", "rustc (crate unknown)");
+	assert_name("a", "lib", "rustc --crate-name a --cfg f1 ...", "a");
+	assert_name("", NULL, "/opt/bin/rustc /a/b", "rustc /a/b");
+	assert_name(NULL, NULL, "/opt/bin/ x", "unknown");
+	assert_name("___", "lib", "rustc - --crate-name ___ --print=cfg", "rustc --print");
+}
+
+static void the_tool_distinguishes_compiles_of_a_target(void **state)
+{
+	assert_name("semver", "lib", "/opt/bin/rustdoc --crate-name semver src/lib.rs",
+		    "semver (doc)");
+	assert_name("x", "proc-macro", "rustdoc --crate-name x", "x (proc-macro doc)");
+	assert_name("semver", "lib", "rustdoc --test src/lib.rs", "semver (doctests)");
+	assert_name("semver", "lib", "/opt/bin/clippy-driver /opt/bin/rustc", "semver clippy");
+	assert_name("x", "proc-macro", "clippy-driver rustc", "x (proc-macro) clippy");
+	assert_name("app", "bin", "miri --crate-name app", "app (bin) miri");
+	assert_name("build_script_build", "bin",
+		    "clippy-driver rustc --out-dir /t/build/quote-0123456789abcdef",
+		    "quote (build script) clippy");
+}
+
+static void an_example_of_the_documentation_has_no_crate(void **state)
+{
+	struct trace_process p =
+		process("rust_out", "bin", "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -");
+	struct trace_process other = process("app", "bin", "rustc @/tmp/rustdoc-cfgs/options");
+
+	assert_true(compile_is_doctest(&p));
+	assert_false(compile_is_doctest(&other));
+	assert_name(NULL, NULL, "rustc @/tmp/rustdoctestX/rustdoc-cfgs -o x -", "doctest");
+}
+
+static void a_build_script_is_called_after_its_package(void **state)
+{
+	const char *crate = "build_script_build";
+
+	assert_name(crate, "bin", "rustc --out-dir /t/build/serde-json-0123456789abcdef -L x",
+		    "serde-json (build script)");
+	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef",
+		    "semver (build script)");
+	assert_name(crate, "bin", "rustc --out-dir /t/build/nl-x/0123456789abcdef/out",
+		    "nl-x (build script)");
+	assert_name(crate, "bin", "rustc --out-dir /t/made/nl-x/0123456789abcdef/out",
+		    "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir /0123456789abcdef/out",
+		    "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir /t/build/out", "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir /t/x-0123456789abcdeg",
+		    "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir -0123456789abcdef", "build_script_build (bin)");
+	assert_name(crate, "bin", "rustc --out-dir", "build_script_build (bin)");
+	assert_name("app", "lib", "rustc --out-dir /t/x-0123456789abcdef", "app");
+}
+
+static void a_build_script_may_lie_in_its_package(void **state)
+{
+	const char *crate = "build_script_main";
+
+	assert_name(crate, "bin", "rustc /r/proc-macro2-1.0.47/build.rs --out-dir /t",
+		    "proc-macro2 (build script)");
+	assert_name(crate, "bin", "rustc /r/a-2-0.1.0-rc.1/build.rs", "a-2 (build script)");
+	assert_name(crate, "bin", "rustc /r/rust-1.95.0/a/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc /r/-1.0/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc /r/a-1/build.rs", "build_script_main (bin)");
+	assert_name(crate, "bin", "rustc build.rs", "build_script_main (bin)");
+	assert_name("app", "lib", "rustc /r/app-1.0/lib.rs", "app");
+}
+
+static void a_compiler_that_is_only_queried_compiles_nothing(void **state)
+{
+	struct trace_process asks = process("___", "lib", "rustc - --crate-name ___ --print=cfg");
+	struct trace_process version = process(NULL, NULL, "rustc -vV");
+	struct trace_process compiles = process("a", "lib", "rustc --crate-name a a.rs --printer");
+	struct trace_process cut = process(NULL, NULL, "rustc @args ...");
+	struct trace_process cut_asks = process(NULL, NULL, "rustc --print cfg @args ...");
+
+	assert_false(compile_only_queries(&cut));
+	assert_true(compile_only_queries(&cut_asks));
+	assert_true(compile_only_queries(&asks));
+	assert_true(compile_only_queries(&version));
+	assert_false(compile_only_queries(&compiles));
+}
+
+static void metadata_is_one_of_what_is_emitted(void **state)
+{
+	static const char *const with[] = {"rustc --emit=dep-info,metadata,link", "--emit metadata",
+					   "--emit=metadata=x.rmeta"};
+	static const char *const without[] = {"rustc --emit=dep-info,link", "--emit", "rustc",
+					      "rustc -C metadata=abc",
+					      "--emit=xmetadata,metadatas"};
+
+	for (size_t i = 0; i < N_OF(with); i++) {
+		struct trace_process p = process("a", "lib", with[i]);
+
+		assert_true(compile_emits_metadata(&p));
+	}
+	for (size_t i = 0; i < N_OF(without); i++) {
+		struct trace_process p = process("a", "lib", without[i]);
+
+		assert_false(compile_emits_metadata(&p));
+	}
+}
+
+static void own_crates_are_not_of_a_registry(void **state)
+{
+	static const char *const own[] = {
+		"rustc --crate-name app src/main.rs --crate-type bin",
+		"rustc --crate-name app /home/me/../other/src/lib.rs",
+		"rustc --crate-name build_script_build build.rs --check-cfg cfg(docsrs)",
+		"rustc --crate-name app --cap-lints=warn -Cdebuginfo=1 main.rs",
+	};
+	static const char *const foreign[] = {
+		"rustc --crate-name syn vendor/syn/src/lib.rs -C metadata=1 --cap-lints allow",
+		"rustc --crate-name syn vendor/syn/src/lib.rs -Cmetadata=1 --cap-lints=warn -L x",
+		"rustc --crate-name syn /home/me/.cargo/registry/src/index-1/syn-2.0/src/lib.rs",
+		"rustc --crate-name x /home/me/.cargo/git/checkouts/x-1/2/src/lib.rs",
+		"rustc --crate-name core /r/toolchain/lib/rustlib/src/rust/library/core/src/lib.rs",
+		"rustc - --crate-name ___ --print=cfg",
+	};
+
+	for (size_t i = 0; i < N_OF(own); i++) {
+		struct trace_process p = process("app", "lib", own[i]);
+
+		assert_true(compile_is_own(&p));
+	}
+	for (size_t i = 0; i < N_OF(foreign); i++) {
+		struct trace_process p = process("syn", "lib", foreign[i]);
+
+		assert_false(compile_is_own(&p));
+	}
+}
+
+/* ---- Compile graph --------------------------------------------------------------------------- */
+
+static void assert_edge(const struct compile_graph *g, uint32_t node, uint32_t at, uint32_t on,
+			enum compile_need need)
+{
+	const struct compile_edge *e = &g->edges[g->nodes[node].first_edge + at];
+
+	assert_true(at < g->nodes[node].n_edges);
+	assert_int_equal(e->on, on);
+	assert_int_equal(e->need, need);
+}
+
+static void externs_are_the_files_of_earlier_compiles(void **state)
+{
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	path_build__make(&b, path_chain, N_OF(path_chain));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.n_nodes, 4);
+	assert_int_equal(g.nodes[0].n_edges + g.nodes[1].n_edges, 0);
+	assert_int_equal(g.nodes[2].n_edges, 2);
+	assert_edge(&g, 2, 0, 1, NEED_METADATA);
+	assert_edge(&g, 2, 1, 0, NEED_END);
+	assert_int_equal(g.nodes[3].n_edges, 1);
+	assert_edge(&g, 3, 0, 2, NEED_ALL);
+	assert_int_equal(compile_graph__fulfilled(&g, &g.edges[0]), 200 * PATH_MS);
+	assert_int_equal(compile_graph__fulfilled(&g, &g.edges[1]), 100 * PATH_MS);
+	for (uint32_t i = 0; i < g.n_nodes; i++)
+		assert_int_equal(g.nodes[i].stage, 0);
+}
+
+static void an_extern_has_many_forms(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 0},
+		{"only", "lib", "only.rs --emit metadata", 1, 10, 10, 12, 0},
+		{"o", "lib", "o.rs -o /t/libother.rlib", 2, 10, 20, 20, 0},
+		{"u", "lib",
+		 LIB("u1", "--extern=priv:a=/t/deps/liba-a1.rlib --extern noprelude:only "
+			   "--extern x=/t/libother.rlib --extern a2=/t/deps/liba-a2.rmeta "
+			   "--extern a=/t/deps/liba-a1.rmeta --extern"),
+		 30, 40, 50, 50, 0},
+	};
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.nodes[3].n_edges, 3);
+	assert_edge(&g, 3, 0, 0, NEED_END);
+	/* cargo check waits for the end of a compile that writes nothing else. */
+	assert_edge(&g, 3, 1, 1, NEED_END);
+	assert_edge(&g, 3, 2, 2, NEED_END);
+}
+
+static void a_build_script_runs_before_its_package(void **state)
+{
+	static const struct path_compile of[] = {
+		{"build_script_build", "bin", "/r/a-1.0/build.rs --out-dir /t/a", 0, 10, 20, 30, 0},
+		{"build_script_build", "bin", "/r/b-1.0/build.rs --out-dir /t/b", 0, 10, 20, 40, 0},
+		{"a", "lib", "/r/a-1.0/src/lib.rs --emit=metadata,link", 60, 70, 80, 90, 0},
+		{"c", "lib", "/r/b-1.0/c/src/lib.rs --emit=metadata,link", 61, 70, 80, 90, 0},
+		{"a", "lib", "/r/a-1.0/src/lib.rs --test", 75, 80, 90, 95, 0},
+	};
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.nodes[2].n_edges, 1);
+	assert_edge(&g, 2, 0, 0, NEED_RUN);
+	assert_int_equal(g.nodes[3].n_edges, 0);
+	assert_edge(&g, 4, 0, 0, NEED_RUN);
+	/* The first of those that wait for it starts 30 ms after its compile. */
+	assert_int_equal(g.nodes[0].run_ns, 30 * PATH_MS);
+	assert_int_equal(g.nodes[1].run_ns, 0);
+}
+
+static void commands_after_each_other_are_stages(void **state)
+{
+	static const struct path_compile of[] = {
+		{"a", "lib", LIB("a1", ""), 0, 10, 20, 20, 7},
+		{"b", "lib", LIB("b1", ""), 30, 40, 50, 50, 7},
+		{"c", "lib", LIB("c1", ""), 60, 70, 80, 80, 8},
+		{"d", "lib", LIB("d1", ""), 70, 75, 90, 90, 9},
+	};
+	static const uint32_t stages[] = {0, 0, 1, 1};
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	for (uint32_t i = 0; i < N_OF(stages); i++)
+		assert_int_equal(g.nodes[i].stage, stages[i]);
+}
+
+static void a_build_may_have_no_compile(void **state)
+{
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	path_build__make(&b, NULL, 0);
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.n_nodes, 0);
+}
+
+/* This takes minutes if it is. */
+static void a_command_line_is_not_searched_for_each_extern(void **state)
+{
+	static const char one[] = " --extern=a";
+	_free_ char *line = calloc(95000, sizeof(one));
+	struct path_compile of[] = {
+		{"a", "lib", "a.rs --emit metadata", 0, 10, 10, 12, 0},
+		{"u", "lib", NULL, 30, 40, 50, 50, 0},
+	};
+	_path_build_ struct path_build b;
+	_compile_graph_ struct compile_graph g;
+
+	assert_non_null(line);
+	for (size_t i = 0; i < 95000; i++)
+		memcpy(line + i * (sizeof(one) - 1), one, sizeof(one) - 1);
+	of[1].command = line;
+	path_build__make(&b, of, N_OF(of));
+	assert_int_equal(compile_graph__of(&g, b.build), 0);
+	assert_int_equal(g.nodes[1].n_edges, 1);
+	assert_edge(&g, 1, 0, 0, NEED_END);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +547,23 @@ int main(void)
 		cmocka_unit_test(without_one_it_is_in_a_pass_or_in_neither),
 		cmocka_unit_test(all_kinds_of_queries_count),
 		cmocka_unit_test(depths_without_a_span_are_bridged),
+		cmocka_unit_test(an_execution_right_after_its_load_found_nothing),
+		cmocka_unit_test(a_load_with_something_else_behind_it_found_something),
+		cmocka_unit_test(the_number_of_unseen_results_is_never_negative),
+		cmocka_unit_test(the_type_distinguishes_crates),
+		cmocka_unit_test(the_tool_distinguishes_compiles_of_a_target),
+		cmocka_unit_test(an_example_of_the_documentation_has_no_crate),
+		cmocka_unit_test(a_build_script_is_called_after_its_package),
+		cmocka_unit_test(a_build_script_may_lie_in_its_package),
+		cmocka_unit_test(a_compiler_that_is_only_queried_compiles_nothing),
+		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
+		cmocka_unit_test(own_crates_are_not_of_a_registry),
+		cmocka_unit_test(externs_are_the_files_of_earlier_compiles),
+		cmocka_unit_test(an_extern_has_many_forms),
+		cmocka_unit_test(a_build_script_runs_before_its_package),
+		cmocka_unit_test(commands_after_each_other_are_stages),
+		cmocka_unit_test(a_command_line_is_not_searched_for_each_extern),
+		cmocka_unit_test(a_build_may_have_no_compile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/invoker.h"
+#include "base/first_environ.h"
+#include "base/rights.h"
+#include "base/cleanup.h"
 
 #include <grp.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "test.h"
 
@@ -189,6 +196,208 @@ static void becoming_oneself_is_nothing(void **state)
 	assert_int_equal(invoker__become(&inv), 0);
 }
 
+/* ---- First environ --------------------------------------------------------------------------- */
+
+/* tests/e2e/test_without_root.py tests an environment that the dynamic linker has changed. */
+
+static void texts_are_split(void **state)
+{
+	char block[] = "A=1\0TMPDIR=/t\0\0B=", name[] = "./qprof-bpf";
+	char **env;
+
+	assert_int_equal(first_environ__split(block, block + sizeof(block), &env), 0);
+	assert_string_equal(env[0], "A=1");
+	assert_string_equal(env[1], "TMPDIR=/t");
+	assert_string_equal(env[2], "");
+	assert_string_equal(env[3], "B=");
+	assert_null(env[4]);
+	free(env);
+	assert_int_equal(first_environ__split(name, name, &env), 0);
+	assert_null(env[0]);
+	free(env);
+}
+
+static void an_unterminated_environment_is_refused(void **state)
+{
+	char block[] = {'A', '=', '1'};
+	char **env;
+
+	assert_int_equal(first_environ__split(block, block + 3, &env), -EINVAL);
+	assert_int_equal(first_environ__split(block + 3, block, &env), -EINVAL);
+}
+
+static void without_capabilities_of_the_file_it_is_ours(void **state)
+{
+	char name[] = "x", *argv[] = {name, NULL};
+	size_t i = 0;
+
+	assert_int_equal(first_environ__save(1, argv), 0);
+	for (; environ[i]; i++)
+		assert_ptr_equal(first_environ()[i], environ[i]);
+	assert_null(first_environ()[i]);
+}
+
+/* Each of these makes some library read a file or trust a value. */
+static void a_process_with_rights_sees_what_is_known(void **state)
+{
+	static const char *const unsafe[] = {
+		"TERMINFO",
+		"TERMINFO_DIRS",
+		"TERMCAP",
+		"NCURSES_GPM_TERMS",
+		"DEBUGINFOD_URLS",
+		"LOCPATH",
+		"LIBBPF_LOG_LEVEL",
+		"TZ",
+		"LD_LIBRARY_PATH",
+		"PATH",
+		"GCONV_PATH",
+		"LANGUAGE",
+		"TMPDIR",
+		"HOM",
+		"HOMES",
+		"CARGO_HOME",
+	};
+	char **own = environ;
+
+	for (size_t i = 0; i < N_OF(unsafe); i++)
+		setenv(unsafe[i], "/tmp/x", 1);
+	setenv("HOME", "/home/me", 1);
+	setenv("LANG", "C.UTF-8", 1);
+	setenv("LC_ALL", "../../tmp/x", 1);
+	own = environ;
+	assert_int_equal(first_environ__restrict(), 0);
+	for (size_t i = 0; i < N_OF(unsafe); i++)
+		assert_null(getenv(unsafe[i]));
+	assert_string_equal(getenv("HOME"), "/home/me");
+	assert_string_equal(getenv("LANG"), "C.UTF-8");
+	assert_null(getenv("LC_ALL"));
+	first_environ__release();
+	assert_ptr_equal(environ, own);
+	first_environ__release();
+	assert_string_equal(getenv("TERMINFO"), "/tmp/x");
+}
+
+static void another_environment_replaces_both(void **state)
+{
+	char **env = calloc(2, sizeof(*env));
+
+	env[0] = strdup("A=1");
+	assert_int_equal(first_environ__restrict(), 0);
+	first_environ__replace(env);
+	assert_ptr_equal(environ, env);
+	assert_ptr_equal(first_environ(), env);
+	first_environ__release();
+	assert_ptr_equal(environ, env);
+}
+
+/* ---- Rights ---------------------------------------------------------------------------------- */
+
+/* tests/e2e/test_security.py tests users with sudo and users with capabilities. */
+
+#define SUDO_UID 54321
+
+static uint64_t capabilities(const char *which)
+{
+	_fclose_ FILE *f = fopen("/proc/self/status", "re");
+	uint64_t mask = UINT64_MAX;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, which, strlen(which)))
+			sscanf(line + strlen(which), ":\t%" SCNx64, &mask);
+	}
+	return mask;
+}
+
+/* Rights that are given up do not come back, so each test runs in its own process. */
+static int in_child(int (*test)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(test());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int limit(void)
+{
+	const uint64_t keep = RIGHTS_CAP(CAP_SYS_PTRACE) | RIGHTS_CAP(CAP_KILL);
+	uint64_t had = capabilities("CapPrm"), bounding = capabilities("CapBnd");
+
+	if (rights__limit(keep))
+		return 1;
+	if (capabilities("CapEff") != (had & keep) || capabilities("CapPrm") != (had & keep))
+		return 2;
+	if (capabilities("CapInh") || capabilities("CapAmb"))
+		return 3;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return 4;
+	/* Shrinking the bounding set takes CAP_SETPCAP. */
+	if (had >> CAP_SETPCAP & 1 && capabilities("CapBnd") != (bounding & keep))
+		return 5;
+	/* A later call cannot restore a capability. */
+	if (rights__limit(UINT64_MAX) || capabilities("CapPrm") != (had & keep))
+		return 6;
+	return 0;
+}
+
+static void limiting_keeps_only_capabilities_held_before(void **state)
+{
+	assert_int_equal(in_child(limit), 0);
+}
+
+static int drop_without_sudo(void)
+{
+	uint64_t had = capabilities("CapPrm");
+
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	if (rights__drop())
+		return 1;
+	if (capabilities("CapPrm") != (geteuid() ? 0 : had))
+		return 2;
+	/* With nothing to give up, no_new_privs stays unset, so rustc notices nothing. */
+	return geteuid() && !had && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) ? 3 : 0;
+}
+
+static void a_root_login_stays_root(void **state)
+{
+	assert_int_equal(in_child(drop_without_sudo), 0);
+}
+
+static int drop_under_sudo(void)
+{
+	gid_t group;
+
+	setenv("SUDO_UID", "54321", 1);
+	setenv("SUDO_GID", "54321", 1);
+	setenv("HOME", "/root", 1);
+	if (rights__drop())
+		return 1;
+	if (getuid() != SUDO_UID || geteuid() != SUDO_UID || getegid() != SUDO_UID)
+		return 2;
+	if (getgroups(1, &group) != 1 || group != SUDO_UID)
+		return 3;
+	if (capabilities("CapPrm") || capabilities("CapBnd"))
+		return 4;
+	return getenv("SUDO_UID") || strcmp(getenv("HOME"), "/") ? 5 : 0;
+}
+
+static void under_sudo_the_invoker_is_left(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_int_equal(in_child(drop_under_sudo), 0);
+}
+
+static void our_ids_are_one(void **state)
+{
+	assert_false(rights__are_set_id());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +412,15 @@ int main(void)
 		cmocka_unit_test(sudos_changes_are_undone),
 		cmocka_unit_test(cargo_is_added_to_the_path_once),
 		cmocka_unit_test(becoming_oneself_is_nothing),
+		cmocka_unit_test(texts_are_split),
+		cmocka_unit_test(an_unterminated_environment_is_refused),
+		cmocka_unit_test(without_capabilities_of_the_file_it_is_ours),
+		cmocka_unit_test(a_process_with_rights_sees_what_is_known),
+		cmocka_unit_test(another_environment_replaces_both),
+		cmocka_unit_test(limiting_keeps_only_capabilities_held_before),
+		cmocka_unit_test(a_root_login_stays_root),
+		cmocka_unit_test(under_sudo_the_invoker_is_left),
+		cmocka_unit_test(our_ids_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

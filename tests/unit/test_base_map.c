@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/map.h"
+#include "base/array.h"
+#include "base/table.h"
+#include "base/id_table.h"
 
 #include "test.h"
 #include "../fixtures/random.h"
@@ -158,6 +161,211 @@ static void texts_that_were_made_to_collide_do_not(void **state)
 	}
 }
 
+/* ---- Array ----------------------------------------------------------------------------------- */
+
+static void growing_the_array_keeps_its_items(void **state)
+{
+	uint64_t *items = NULL;
+	uint32_t capacity = 0, n = 0;
+
+	for (; n < 1000; n++) {
+		assert_int_equal(array__reserve_one(&items, n, &capacity, sizeof(*items)), 0);
+		assert_true(n < capacity);
+		items[n] = n;
+	}
+	assert_true(capacity < 2 * n + 16);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(items[i], i);
+	free(items);
+}
+
+static void an_added_item_is_copied_to_the_end(void **state)
+{
+	struct pair {
+		uint64_t key;
+		char name[3];
+	} *items = NULL;
+	uint32_t capacity = 0, n = 0;
+
+	for (uint64_t i = 0; i < 100; i++) {
+		struct pair p = {100 - i, {(char)i, 'x'}};
+
+		assert_int_equal(array__add(&items, &n, &capacity, &p), 0);
+		assert_int_equal(n, i + 1);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		assert_int_equal(items[i].key, 100 - i);
+		assert_int_equal(items[i].name[0], i);
+		assert_int_equal(items[i].name[1], 'x');
+	}
+	free(items);
+}
+
+static void numbers_are_found_and_ordered_as_unsigned(void **state)
+{
+	uint64_t at[] = {1ull << 63, 3, UINT64_MAX, 0, 3};
+	const uint64_t sorted[] = {0, 3, 3, 1ull << 63, UINT64_MAX}, key = 1ull << 63;
+
+	assert_true(array__has_u64(at, 5, 0));
+	assert_false(array__has_u64(at, 3, 0));
+	assert_false(array__has_u64(NULL, 0, 0));
+	qsort(at, 5, sizeof(*at), array__by_u64);
+	assert_memory_equal(at, sorted, sizeof(sorted));
+	assert_ptr_equal(bsearch(&key, at, 5, sizeof(*at), array__by_u64), &at[3]);
+}
+
+static void reserving_an_index_zeroes_the_new_items(void **state)
+{
+	static const uint32_t at[] = {0, 15, 16, 17, 1000, 40, 2500, 2001};
+	uint16_t *items = NULL;
+	uint32_t n = 0;
+
+	for (size_t k = 0; k < N_OF(at); k++) {
+		uint32_t before = n;
+
+		assert_int_equal(array__reserve_at(&items, at[k], &n, sizeof(*items)), 0);
+		assert_true(at[k] < n && n >= before);
+		assert_true(n == before || n >= 2 * before);
+		for (uint32_t i = before; i < n; i++)
+			assert_int_equal(items[i], 0);
+		items[at[k]] = 7;
+	}
+	for (size_t k = 0; k < N_OF(at); k++)
+		assert_int_equal(items[at[k]], 7);
+	assert_int_equal(array__reserve_at(&items, UINT32_MAX, &n, sizeof(*items)), -ENOMEM);
+	assert_true(n < 10000);
+	free(items);
+}
+
+static void appended_bytes_keep_their_order(void **state)
+{
+	char *bytes = NULL;
+	size_t len = 0, capacity = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		assert_int_equal(bytes__append(&bytes, &len, &capacity, "abc", 3), 0);
+		assert_int_equal(len, 3 * (i + 1));
+		assert_true(capacity >= len);
+	}
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(bytes[i], "abc"[i % 3]);
+	free(bytes);
+}
+
+static void memory_that_is_not_there_changes_nothing(void **state)
+{
+	char *items = NULL;
+	uint32_t capacity = 0, n = 0;
+
+	assert_int_equal(array__reserve_one(&items, 0, &capacity, SIZE_MAX / 2), -ENOMEM);
+	assert_int_equal(array__add_bytes(&items, &n, &capacity, "", SIZE_MAX / 2), -ENOMEM);
+	assert_null(items);
+	assert_int_equal(n, 0);
+	assert_int_equal(capacity, 0);
+}
+
+/* ---- Table ----------------------------------------------------------------------------------- */
+
+struct item {
+	uint64_t key;
+	uint32_t count;
+};
+
+static void an_item_is_added_once_with_its_initialisers(void **state)
+{
+	TABLE(struct item) t = {0};
+
+	assert_null(table__find(&t, 7));
+	table__get(&t, 7, .key = 7, .count = 5)->count++;
+	table__get(&t, 7, .key = 8, .count = 50)->count++;
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.at[0].key, 7);
+	assert_int_equal(t.at[0].count, 7);
+	assert_int_equal(table__get(&t, UINT64_MAX)->count, 0);
+	assert_int_equal(t.n, 2);
+	table__destroy(&t);
+	assert_int_equal(t.n, 0);
+	assert_null(table__find(&t, 7));
+}
+
+static void items_keep_their_order_and_are_found_again(void **state)
+{
+	TABLE(struct item) t = {0};
+
+	for (uint64_t i = 0; i < 10000; i++)
+		assert_non_null(table__get(&t, i << 32 | (i ^ 5), .key = i));
+	assert_int_equal(t.n, 10000);
+	for (uint64_t i = 10000; i-- > 0;) {
+		assert_int_equal(t.at[i].key, i);
+		assert_ptr_equal(table__find(&t, i << 32 | (i ^ 5)), &t.at[i]);
+		assert_ptr_equal(table__get(&t, i << 32 | (i ^ 5)), &t.at[i]);
+	}
+	assert_null(table__find(&t, 3));
+	assert_int_equal(t.n, 10000);
+	table__destroy(&t);
+}
+
+/* ---- Id table -------------------------------------------------------------------------------- */
+
+static void an_empty_table_holds_nothing(void **state)
+{
+	struct id_table t = {0};
+
+	assert_true(id_table__get(&t, 0) == ID_TABLE_NONE);
+	assert_true(id_table__get(&t, UINT32_MAX) == ID_TABLE_NONE);
+	assert_true(id_table__next(&t, 0) == ID_TABLE_NONE);
+	id_table__destroy(&t);
+}
+
+static void the_last_value_holds(void **state)
+{
+	struct rng rng = rng_new();
+	struct id_table t = {0};
+	static uint32_t model[20000];
+
+	for (uint32_t i = 0; i < 20000; i++)
+		model[i] = ID_TABLE_NONE;
+	for (int i = 0; i < 50000; i++) {
+		uint32_t id = rng_below(&rng, 20000);
+
+		model[id] = rng_below(&rng, ID_TABLE_NONE);
+		assert_int_equal(id_table__put(&t, id, model[id]), 0);
+	}
+	for (uint32_t i = 0; i < 20000; i++)
+		assert_true(id_table__get(&t, i) == model[i]);
+	assert_true(id_table__get(&t, 1u << 31) == ID_TABLE_NONE);
+	id_table__destroy(&t);
+}
+
+static void all_that_have_a_value_are_met_in_order(void **state)
+{
+	static const uint32_t ids[] = {3, 4, 4095, 4096, 50000, 3u << 30};
+	struct id_table t = {0};
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < N_OF(ids); i++)
+		assert_int_equal(id_table__put(&t, ids[i], 7), 0);
+	for (size_t i = 0; i < N_OF(ids); i++) {
+		assert_true(id_table__next(&t, next) == ids[i]);
+		next = ids[i] + 1;
+	}
+	assert_true(id_table__next(&t, next) == ID_TABLE_NONE);
+	id_table__destroy(&t);
+}
+
+static void the_greatest_id_is_one_too(void **state)
+{
+	struct id_table t = {0};
+
+	assert_int_equal(id_table__put(&t, UINT32_MAX, 5), 0);
+	assert_int_equal(id_table__get(&t, UINT32_MAX), 5);
+	assert_true(id_table__get(&t, UINT32_MAX - 1) == ID_TABLE_NONE);
+	assert_int_equal(id_table__put(&t, 0, 6), 0);
+	assert_int_equal(id_table__get(&t, 0), 6);
+	id_table__destroy(&t);
+	assert_true(id_table__get(&t, 0) == ID_TABLE_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +376,18 @@ int main(void)
 		cmocka_unit_test(keys_that_were_made_to_collide_do_not),
 		cmocka_unit_test(dense_keys_are_spread),
 		cmocka_unit_test(texts_that_were_made_to_collide_do_not),
+		cmocka_unit_test(growing_the_array_keeps_its_items),
+		cmocka_unit_test(an_added_item_is_copied_to_the_end),
+		cmocka_unit_test(appended_bytes_keep_their_order),
+		cmocka_unit_test(reserving_an_index_zeroes_the_new_items),
+		cmocka_unit_test(numbers_are_found_and_ordered_as_unsigned),
+		cmocka_unit_test(memory_that_is_not_there_changes_nothing),
+		cmocka_unit_test(an_item_is_added_once_with_its_initialisers),
+		cmocka_unit_test(items_keep_their_order_and_are_found_again),
+		cmocka_unit_test(an_empty_table_holds_nothing),
+		cmocka_unit_test(the_last_value_holds),
+		cmocka_unit_test(all_that_have_a_value_are_met_in_order),
+		cmocka_unit_test(the_greatest_id_is_one_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

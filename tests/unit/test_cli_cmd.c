@@ -4,6 +4,9 @@
 
 #include "../fixtures/output.h"
 #include "options/exit_code.h"
+#include <fcntl.h>
+#include <json-c/json.h>
+#include "base/version.h"
 
 static void a_file_that_is_no_trace_is_named(void **state)
 {
@@ -58,6 +61,259 @@ static void without_a_stream_the_error_is_kept(void **state)
 	assert_int_equal(cmd_close_output(&bound, NULL, 0), -ENOMEM);
 }
 
+/* ---- Cmd top --------------------------------------------------------------------------------- */
+
+/* tests/e2e/test_top.py tests `top` on a terminal. */
+
+static void without_a_terminal_the_fix_is_named(void **state)
+{
+	const struct cli_top_options options = {
+		.file = "tests/golden/good-plain.qpt",
+		.record = {.interval_ns = 1000000000},
+	};
+	int saved = dup(STDIN_FILENO), null = open("/dev/null", O_RDONLY);
+	struct output o;
+	int status;
+
+	dup2(null, STDIN_FILENO);
+	close(null);
+	output_begin(&o);
+	status = cmd_top(&options);
+	output_end(&o);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	assert_int_equal(status, EXIT_CODE_FAILURE);
+	assert_string_equal(o.text[0], "");
+	assert_string_equal(o.text[1],
+			    "qprof-bpf: error: top needs a terminal: stdin is none. \"qprof-bpf "
+			    "record\" prints blocks of lines anywhere, and \"qprof-bpf report\" "
+			    "shows a trace\n");
+	output_free(&o);
+}
+
+/* ---- Cmd doctor ------------------------------------------------------------------------------ */
+
+/*
+ * The output of `doctor` that does not depend on rights or the kernel. test_doctor_*.c test the
+ * findings, test_view_doctor_*.c how they are printed.
+ */
+
+static char *doctor(const struct cli_doctor_options *options)
+{
+	struct output o;
+	int status;
+
+	output_begin(&o);
+	status = cmd_doctor(options);
+	output_end(&o);
+	assert_int_equal(status, EXIT_CODE_SICK);
+	assert_string_equal(o.text[1], "");
+	free(o.text[1]);
+	return o.text[0];
+}
+
+static void a_compiler_that_is_not_there_is_a_problem(void **state)
+{
+	_free_ char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
+
+	assert_contains(text, "kernel\n  ok        version: Linux ");
+	assert_contains(text, "\n  problem   /nonexistent/rustc: ");
+	assert_contains(text, "Recording does not work here");
+}
+
+static void a_process_that_is_no_compiler_is_a_problem(void **state)
+{
+	_free_ char *text =
+		doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
+	struct json_object *o = json_tokener_parse(text);
+
+	assert_string_equal(json_object_get_string(json_object_object_get(o, "schema")),
+			    "qprof-doctor/1");
+	assert_false(json_object_get_boolean(json_object_object_get(o, "works")));
+	assert_int_equal(json_object_array_length(json_object_object_get(o, "toolchains")), 0);
+	assert_contains(text, "there is no process 1999999999");
+	json_object_put(o);
+}
+
+/* ---- Cmd verify ------------------------------------------------------------------------------ */
+
+/* The output of the last command; the next one frees it. */
+static struct output o;
+
+/* Verify a file. Returns the output on stdout. */
+static const char *verify(const char *file, int expected)
+{
+	const struct cli_verify_options options = {.file = file};
+	int status;
+
+	output_free(&o);
+	output_begin(&o);
+	status = cmd_verify(&options);
+	output_end(&o);
+	assert_int_equal(status, expected);
+	return o.text[0];
+}
+
+static void a_whole_trace_is_reported_to_be_whole(void **state)
+{
+	assert_contains(verify("tests/golden/good-index.qpt", EXIT_CODE_OK),
+			"tests/golden/good-index.qpt: whole\n");
+	assert_contains(o.text[0], "spans        4\n");
+	assert_contains(o.text[0],
+			"               2 executions left by unwinding or never ended\n");
+	assert_lacks(o.text[0], "missing");
+	assert_string_equal(o.text[1], "");
+}
+
+static void missing_names_and_indexes_are_counted(void **state)
+{
+	assert_contains(verify("tests/golden/good-strings.qpt", EXIT_CODE_OK),
+			"missing      1 spans have no name\n");
+	assert_contains(o.text[0], "missing      2 spans have no event text\n");
+	assert_contains(o.text[0], "missing      6 chunks are in no index\n");
+	assert_contains(o.text[0], "lost         unknown");
+}
+
+static void functions_and_callers_are_counted(void **state)
+{
+	assert_contains(verify("tests/golden/good-callers.qpt", EXIT_CODE_OK),
+			"functions    3, 2 of them with lines\n");
+	assert_contains(o.text[0], "callers      6 spans have a caller\n");
+	assert_contains(o.text[0], "missing      1 callers lie in no function\n");
+	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "functions");
+	assert_lacks(o.text[0], "callers");
+}
+
+static void samples_and_stacks_are_counted(void **state)
+{
+	assert_contains(verify("tests/golden/good-samples.qpt", EXIT_CODE_OK),
+			"samples      7\n"
+			"               3 do not reach the start of their thread\n"
+			"  stacks       11 entries\n");
+	assert_lacks(o.text[0], "lie in no function");
+	assert_contains(verify("tests/golden/good-later-additions.qpt", EXIT_CODE_OK),
+			"missing      20 samples are lost\n");
+	assert_lacks(verify("tests/golden/good-plain.qpt", EXIT_CODE_OK), "sample");
+}
+
+static void the_status_distinguishes_cut_from_damaged(void **state)
+{
+	static const struct {
+		const char *file;
+		int status;
+		const char *line;
+	} cases[] = {
+		{"tests/golden/bad-killed.qpt", EXIT_CODE_INCOMPLETE, "unfinished"},
+		{"tests/golden/bad-no-end.qpt", EXIT_CODE_INCOMPLETE, "cut short"},
+		{"tests/golden/bad-cut-in-spans.qpt", EXIT_CODE_INCOMPLETE, "cut short"},
+		{"tests/golden/bad-chunk-crc.qpt", EXIT_CODE_DAMAGED, "damaged at byte 90"},
+		{"tests/golden/bad-after-end.qpt", EXIT_CODE_DAMAGED, "damaged at byte"},
+		{"tests/golden/good-index-lies.qpt", EXIT_CODE_DAMAGED, "its index is wrong"},
+		{"tests/golden/good-index-wrong.qpt", EXIT_CODE_DAMAGED, "its index is wrong"},
+		{"tests/golden/good-index-nowhere.qpt", EXIT_CODE_DAMAGED, "its index is wrong"},
+		{"tests/golden/good-index-late.qpt", EXIT_CODE_DAMAGED, "its index is wrong"},
+		{"tests/golden/bad-not-a-trace.qpt", EXIT_CODE_DAMAGED, "does not begin"},
+		{"tests/golden/bad-newer-version.qpt", EXIT_CODE_FAILURE, ""},
+		{"tests/golden/bad-decisions.qpt", EXIT_CODE_FAILURE, ""},
+		{"/nonexistent.qpt", EXIT_CODE_FAILURE, ""},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		assert_contains(verify(cases[i].file, cases[i].status), cases[i].line);
+		assert_int_equal(!*o.text[1], cases[i].status != EXIT_CODE_FAILURE);
+	}
+}
+
+/* ---- Cmd help -------------------------------------------------------------------------------- */
+
+/* The commands that only print, help and version, and their failure on a full disk. */
+
+static char *help(const struct cli_help_options *options, int expected)
+{
+	struct output o;
+	int status;
+
+	output_begin(&o);
+	status = cmd_help(options);
+	output_end(&o);
+	assert_int_equal(status, expected);
+	assert_int_equal(status == EXIT_CODE_OK, !*o.text[1]);
+	free(o.text[status == EXIT_CODE_OK]);
+	return o.text[status != EXIT_CODE_OK];
+}
+
+static void assert_help(const struct cli_help_options *options, const char *golden)
+{
+	_free_ char *text = help(options, EXIT_CODE_OK);
+
+	assert_golden(golden, text);
+}
+
+static void without_a_topic_there_is_an_overview(void **state)
+{
+	assert_help(&(struct cli_help_options){}, "cli/help.txt");
+}
+
+static void a_topic_is_explained(void **state)
+{
+	assert_help(&(struct cli_help_options){.topic.word = "plan"}, "cli/help_plan.txt");
+}
+
+static void an_unknown_topic_is_a_usage_error(void **state)
+{
+	_free_ char *text = help(&(struct cli_help_options){.topic.word = "nope"}, EXIT_CODE_USAGE);
+
+	assert_contains(text, "no command 'nope'");
+}
+
+static void a_topic_may_be_two_words(void **state)
+{
+	_free_ char *text =
+		help(&(struct cli_help_options){.topic = {"history", "nope"}}, EXIT_CODE_USAGE);
+
+	assert_contains(text, "no command 'history nope'");
+	assert_help(&(struct cli_help_options){.topic = {"history", "add"}},
+		    "cli/help_history-add.txt");
+}
+
+static void manual_and_completion_are_printed(void **state)
+{
+	_free_ char *text =
+		help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
+
+	assert_help(&(struct cli_help_options){.man = true}, "cli/qprof-bpf.1");
+	assert_help(&(struct cli_help_options){.man = true, .topic.word = "plan"},
+		    "cli/qprof-bpf-plan.1");
+	assert_contains(text, "#compdef qprof-bpf\n");
+}
+
+static void the_version_is_one_line(void **state)
+{
+	struct output o;
+
+	output_begin(&o);
+	assert_int_equal(cmd_version(&(struct cli_version_options){}), EXIT_CODE_OK);
+	output_end(&o);
+	assert_string_equal(o.text[0], "qprof-bpf " QPROF_VERSION "\n");
+	output_free(&o);
+}
+
+static void a_full_disk_is_a_failure(void **state)
+{
+	struct output o;
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), status;
+
+	output_begin(&o);
+	dup2(full, STDOUT_FILENO);
+	close(full);
+	status = cmd_version(&(struct cli_version_options){});
+	clearerr(stdout);
+	output_end(&o);
+	assert_int_equal(status, EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot write to standard output: No space left");
+	output_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -65,6 +321,21 @@ int main(void)
 		cmocka_unit_test(the_size_of_a_trace_limits_its_printed_output),
 		cmocka_unit_test(a_stream_fails_at_its_limit),
 		cmocka_unit_test(without_a_stream_the_error_is_kept),
+		cmocka_unit_test(without_a_terminal_the_fix_is_named),
+		cmocka_unit_test(a_compiler_that_is_not_there_is_a_problem),
+		cmocka_unit_test(a_process_that_is_no_compiler_is_a_problem),
+		cmocka_unit_test(a_whole_trace_is_reported_to_be_whole),
+		cmocka_unit_test(missing_names_and_indexes_are_counted),
+		cmocka_unit_test(functions_and_callers_are_counted),
+		cmocka_unit_test(samples_and_stacks_are_counted),
+		cmocka_unit_test(the_status_distinguishes_cut_from_damaged),
+		cmocka_unit_test(without_a_topic_there_is_an_overview),
+		cmocka_unit_test(a_topic_is_explained),
+		cmocka_unit_test(an_unknown_topic_is_a_usage_error),
+		cmocka_unit_test(a_topic_may_be_two_words),
+		cmocka_unit_test(manual_and_completion_are_printed),
+		cmocka_unit_test(the_version_is_one_line),
+		cmocka_unit_test(a_full_disk_is_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

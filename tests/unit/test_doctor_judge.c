@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
 #include "doctor/judge.h"
+#include "doctor/facts.h"
+#include "doctor/toolchains.h"
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
+#include "../fixtures/fake_root.h"
+#include "../fixtures/sample_plan.h"
 
 /* The facts and trials of a machine without problems. A test changes them. */
 static struct doctor_facts facts;
@@ -336,6 +340,198 @@ static void sections_and_states_have_names(void **state)
 	assert_string_equal(finding_state_name(FINDING_PROBLEM), "problem");
 }
 
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+static void nothing_is_known_of_an_empty_root(void **state)
+{
+	struct doctor_facts facts;
+
+	facts__read(fake_root, &facts);
+	assert_string_equal(facts.release, "");
+	assert_false(facts.btf);
+	assert_true(facts.first_pid_ns);
+	assert_true(facts.first_user_ns);
+	assert_int_equal(facts.perf_event_paranoid, FACTS_UNKNOWN);
+	assert_string_equal(facts.lockdown, "");
+	assert_int_equal(facts.capabilities, 0);
+	assert_false(facts.file_has_caps);
+	assert_string_equal(facts.exe, "");
+}
+
+static void kernel_facts_are_read_from_proc_and_sys(void **state)
+{
+	struct doctor_facts facts;
+
+	fake_root_file("/proc/sys/kernel/osrelease", "6.8.0-test\n");
+	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+	fake_root_file("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+	fake_root_file("/sys/kernel/btf/vmlinux", "");
+	fake_root_file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	fake_root_file("/sys/kernel/security/lsm", "capability,yama");
+	fake_root_file("/proc/self/status", "Name:\tx\nCapPrm:\t0000000000000001\n"
+					    "CapEff:\t000000c000000000\nNoNewPrivs:\t1\n"
+					    "Seccomp:\t2\nSeccomp_filters:\t0\n");
+	assert_int_equal(symlink("pid:[4026532000]", fake_root_path("/proc/self/ns/pid")), 0);
+	assert_int_equal(symlink("user:[4026532001]", fake_root_path("/proc/self/ns/user")), 0);
+	fake_root_file("/bin/q", "");
+	assert_int_equal(symlink("/bin/q", fake_root_path("/proc/self/exe")), 0);
+	facts__read(fake_root, &facts);
+	assert_string_equal(facts.release, "6.8.0-test");
+	assert_int_equal(facts.perf_event_paranoid, -1);
+	assert_int_equal(facts.unprivileged_bpf_disabled, 2);
+	assert_true(facts.btf);
+	assert_string_equal(facts.lockdown, "integrity");
+	assert_string_equal(facts.lsm, "capability,yama");
+	assert_int_equal(facts.capabilities, UINT64_C(3) << 38);
+	assert_true(facts.no_new_privs);
+	assert_true(facts.seccomp);
+	assert_false(facts.first_pid_ns);
+	assert_false(facts.first_user_ns);
+	assert_string_equal(facts.exe, "/bin/q");
+}
+
+static void odd_files_are_unknown(void **state)
+{
+	struct doctor_facts facts;
+
+	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "many\n");
+	fake_root_file("/sys/kernel/security/lockdown", "[none");
+	fake_root_file("/proc/self/status", "CapEff: zz\n");
+	facts__read(fake_root, &facts);
+	assert_int_equal(facts.perf_event_paranoid, FACTS_UNKNOWN);
+	assert_string_equal(facts.lockdown, "none");
+	assert_int_equal(facts.capabilities, 0);
+}
+
+#define FACTS_TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
+
+/* ---- Other recordings ------------------------------------------------------------------------ */
+
+static void no_program_is_no_recording(void **state)
+{
+	struct other_recordings c;
+
+	other_recordings__find_holders(fake_root, NULL, 0, &c);
+	assert_int_equal(c.n + c.held + (uint32_t)c.pid, 0);
+	assert_int_equal(c.err, 0);
+}
+
+static void holders_are_distinguished_from_leftovers(void **state)
+{
+	const uint32_t ids[] = {17, 18};
+	struct other_recordings c;
+
+	fake_root_file("/proc/40/fdinfo/3", "pos:\t0\nlink_type:\tuprobe_multi\nprog_id:\t170\n");
+	fake_root_file("/proc/41/fdinfo/9", "pos:\t0\nprog_type:\t2\nprog_id:\t18\n");
+	fake_root_file("/proc/self/fdinfo/9", "prog_id:\t17\n");
+	other_recordings__find_holders(fake_root, ids, 2, &c);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.held, 1);
+	assert_int_equal(c.pid, 41);
+	fake_root_file("/proc/40/fdinfo/4", "prog_id:\t17\n");
+	other_recordings__find_holders(fake_root, ids, 2, &c);
+	assert_int_equal(c.held, 2);
+}
+
+#define OTHER_RECORDINGS_TEST(fn) \
+	cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
+
+/* ---- Toolchains ------------------------------------------------------------------------------ */
+
+/* Make a toolchain whose library is not an ELF file. */
+static void put_toolchain(const char *dir)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s/bin/rustc", dir);
+	fake_root_file(name, "");
+	snprintf(name, sizeof(name), "%s/lib/librustc_driver-1.so", dir);
+	fake_root_file(name, "not an ELF file, but long enough for the header of one: "
+			     "sixty-four bytes");
+}
+
+static void rustups_have_the_names_of_their_directories(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	char home[64];
+
+	put_toolchain("/home/.rustup/toolchains/nightly");
+	put_toolchain("/home/.rustup/toolchains/stable");
+	fake_root_file("/home/.rustup/toolchains/broken/bin/rustc", "");
+	snprintf(home, sizeof(home), "%s/home/.rustup", fake_root);
+	assert_int_equal(toolchains__add_rustup(&list, home), 0);
+	assert_int_equal(list.n, 2);
+	assert_string_equal(list.items[0].name, "nightly");
+	assert_string_equal(list.items[1].name, "stable");
+	assert_contains(list.items[1].library, "/stable/lib/librustc_driver-1.so");
+	assert_false(list.items[0].wanted);
+	assert_int_equal(toolchains__add_rustup(&list, "/nonexistent"), 0);
+	assert_int_equal(list.n, 2);
+}
+
+static void systems_have_the_names_of_their_executables(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+
+	put_toolchain("/usr");
+	put_toolchain("/usr/lib/rust-1.85");
+	assert_int_equal(toolchains__add_system(&list, fake_root), 0);
+	assert_int_equal(list.n, 2);
+	assert_contains(list.items[0].name, "/usr/bin/rustc");
+	assert_contains(list.items[1].name, "/usr/lib/rust-1.85/bin/rustc");
+}
+
+static void one_library_is_one_toolchain(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+
+	assert_int_equal(toolchains__add(&list, "stable", "/a.so", false), 0);
+	assert_int_equal(toolchains__add(&list, "rustc", "/a.so", true), 0);
+	assert_int_equal(toolchains__add(&list, "stable", "/b.so", false), 0);
+	assert_int_equal(list.n, 2);
+	assert_string_equal(list.items[0].name, "stable");
+	assert_true(list.items[0].wanted);
+	assert_false(list.items[1].wanted);
+}
+
+static void a_survey_keeps_errors_of_plans_and_prints_none(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	struct output o;
+
+	put_toolchain("/usr");
+	assert_int_equal(toolchains__add_system(&list, fake_root), 0);
+	assert_int_equal(toolchains__add(&list, "gone", "/nonexistent.so", false), 0);
+	output_begin(&o);
+	toolchains__survey(&list);
+	output_end(&o);
+	assert_string_equal(o.text[1], "");
+	output_free(&o);
+	assert_int_equal(list.items[0].err, -ENOEXEC);
+	assert_contains(list.items[0].why, "is not an ELF file");
+	assert_int_equal(list.items[1].err, -ENOENT);
+	assert_contains(list.items[1].why, "/nonexistent.so");
+}
+
+static void a_plan_is_summed_up(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	struct toolchain t = {0};
+
+	assert_int_equal(toolchain__take(&t, plan), 0);
+	assert_string_equal(t.version, plan->rustc_version);
+	assert_int_equal(t.queries, 2);
+	assert_int_equal(t.complete, 1);
+	assert_int_equal(t.sites[PLAN_EMULATED], 6);
+	assert_int_equal(t.sites[PLAN_STEPPED], 2);
+	assert_int_equal(t.events[WIRE_KIND_ACTIVITY].n, 1);
+	assert_int_equal(t.events[WIRE_KIND_ACTIVITY].exact, 1);
+	assert_int_equal(t.events[WIRE_KIND_BLOCKED].exact, 0);
+	free(t.version);
+}
+
+#define TOOLCHAINS_TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +551,16 @@ int main(void)
 		cmocka_unit_test(findings_keep_their_texts),
 		cmocka_unit_test(problems_are_counted_and_notes_are_not),
 		cmocka_unit_test(sections_and_states_have_names),
+		FACTS_TEST(nothing_is_known_of_an_empty_root),
+		FACTS_TEST(kernel_facts_are_read_from_proc_and_sys),
+		FACTS_TEST(odd_files_are_unknown),
+		OTHER_RECORDINGS_TEST(no_program_is_no_recording),
+		OTHER_RECORDINGS_TEST(holders_are_distinguished_from_leftovers),
+		TOOLCHAINS_TEST(rustups_have_the_names_of_their_directories),
+		TOOLCHAINS_TEST(systems_have_the_names_of_their_executables),
+		TOOLCHAINS_TEST(one_library_is_one_toolchain),
+		TOOLCHAINS_TEST(a_survey_keeps_errors_of_plans_and_prints_none),
+		TOOLCHAINS_TEST(a_plan_is_summed_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

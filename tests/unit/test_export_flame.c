@@ -4,8 +4,15 @@
 #include "../fixtures/computed.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/spans_trace.h"
+#include "../fixtures/export_trace.h"
+#include "../fixtures/llvm_build.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sampled_build.h"
 #include "analyze/summary.h"
 #include "export/flame.h"
+#include "export/flame_tree.h"
+#include "export/flame_samples.h"
+#include "base/cleanup.h"
 #define N_PROCESSES 3
 #define N_LABELS    12
 
@@ -261,6 +268,301 @@ static void each_stack_comes_once(void **state)
 	trace_reader__free(job.r);
 }
 
+/* ---- Flame tree ------------------------------------------------------------------------------ */
+
+static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint64_t self_ns)
+{
+	uint32_t i = flame_tree__new(t, frame);
+
+	assert_int_not_equal(i, FLAME_NONE);
+	t->nodes[i].count = 1;
+	t->nodes[i].self[FLAME_WALL] = self_ns;
+	t->nodes[i].probe_ns = self_ns / 10;
+	assert_int_equal(flame_tree__attach(t, parent, i), 0);
+	return i;
+}
+
+static void children_are_found_by_frame(void **state)
+{
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
+	uint32_t top = flame_tree__new(&t, 0), a = add(&t, top, 1, 10);
+
+	assert_int_equal(flame_tree__find(&t, top, 1), a);
+	assert_int_equal(flame_tree__find(&t, top, 2), FLAME_NONE);
+	assert_int_equal(flame_tree__find(&t, a, 1), FLAME_NONE);
+	assert_int_equal(t.nodes[a].parent, top);
+}
+
+static void nodes_of_the_same_label_are_merged(void **state)
+{
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
+	uint32_t from = flame_tree__new(&t, 0), to = flame_tree__new(&t, 0);
+	uint32_t a = add(&t, to, 1, 10), b = add(&t, a, 2, 20);
+
+	/* from: 1 > (2 > 3), 4; to: 1 > 2 */
+	add(&t, add(&t, add(&t, from, 1, 100), 2, 200), 3, 300);
+	add(&t, from, 4, 400);
+	assert_int_equal(flame_tree__move_children(&t, from, to), 0);
+	assert_int_equal(t.nodes[from].child, FLAME_NONE);
+	assert_int_equal(flame_tree__find(&t, to, 1), a);
+	assert_int_equal(flame_tree__find(&t, a, 2), b);
+	assert_int_equal(t.nodes[a].self[FLAME_WALL], 110);
+	assert_int_equal(t.nodes[a].probe_ns, 11);
+	assert_int_equal(t.nodes[a].count, 2);
+	assert_int_equal(t.nodes[b].self[FLAME_WALL], 220);
+	assert_int_equal(t.nodes[flame_tree__find(&t, b, 3)].self[FLAME_WALL], 300);
+	assert_int_equal(t.nodes[flame_tree__find(&t, to, 4)].self[FLAME_WALL], 400);
+	/* New nodes come from the two free ones first. */
+	assert_int_equal(t.n_free, 2);
+	assert_int_equal(t.n, 8);
+	flame_tree__new(&t, 9);
+	assert_int_equal(t.n_free, 1);
+	assert_int_equal(t.n, 8);
+}
+
+/* Moving the deepest possible tree must not recurse. */
+static void deep_trees_are_moved(void **state)
+{
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
+	uint32_t tops[2], node;
+
+	for (int i = 0; i < 2; i++) {
+		tops[i] = node = flame_tree__new(&t, 0);
+		for (uint32_t depth = 0; depth < 65536; depth++)
+			node = add(&t, node, 7, 1);
+	}
+	assert_int_equal(flame_tree__move_children(&t, tops[0], tops[1]), 0);
+	assert_int_equal(t.nodes[node].self[FLAME_WALL], 2);
+	assert_int_equal(t.n_free, 65536);
+}
+
+/* ---- Flame frames ---------------------------------------------------------------------------- */
+
+static void a_name_has_one_frame(void **state)
+{
+	struct flame_frames f = {0};
+	uint32_t first = flame_frames__named(&f, 1, "parse_crate", 5);
+	uint32_t second = flame_frames__named(&f, 2, "typeck", 6);
+
+	assert_int_not_equal(first, second);
+	assert_int_equal(flame_frames__named(&f, 1, "parse", 5), first);
+	assert_string_equal(flame_frames__name(&f, first), "parse");
+	assert_string_equal(flame_frames__name(&f, second), "typeck");
+	/* Each is the first of its own: they share no probe costs. */
+	assert_int_equal(f.all.at[first].query, first);
+	assert_int_equal(f.all.at[second].query, second);
+	flame_frames__destroy(&f);
+}
+
+static void spans_of_one_label_share_its_first_frame(void **state)
+{
+	const struct export_job job = {0};
+	struct flame_frames f = {.job = &job};
+	struct trace_span s = {.kind = TRACE_KIND_QUERY, .label = 7};
+	uint32_t query, again, activity, other;
+
+	assert_int_equal(flame_frames__of(&f, &s, &query), 0);
+	assert_int_equal(flame_frames__of(&f, &s, &again), 0);
+	s.kind = TRACE_KIND_ACTIVITY;
+	assert_int_equal(flame_frames__of(&f, &s, &activity), 0);
+	s.label = 8;
+	assert_int_equal(flame_frames__of(&f, &s, &other), 0);
+	assert_int_equal(again, query);
+	assert_int_not_equal(activity, query);
+	assert_int_equal(f.all.at[activity].query, query);
+	assert_int_equal(f.all.at[other].query, other);
+	flame_frames__destroy(&f);
+}
+
+/* ---- Flame items ----------------------------------------------------------------------------- */
+
+/* Spans of one thread, each about an item by its own invocation id; NULL: about nothing. */
+static const struct {
+	uint64_t start_ns, end_ns;
+	uint16_t depth;
+	const char *query, *path;
+} rows[] = {
+	{1000, 1100, 1, "mir_built", "a::<b::C as d::E>::f"},
+	{1000, 1300, 0, "typeck", "a::<b::C as d::E>::f"},
+	{1300, 1700, 0, "typeck", "a::m"},
+	{1700, 2500, 0, "typeck", "a::m"},
+	{2500, 2600, 1, "layout_of", NULL},
+	{2500, 2700, 0, "lint_mod", "a"},
+	{2700, 2701, 0, "layout_of", NULL},
+	{2800, 2830, 0, "typeck", "c"},
+};
+
+static void put_row(struct trace_writer *w, uint32_t i)
+{
+	struct trace_span span = {
+		.start_ns = rows[i].start_ns,
+		.end_ns = rows[i].end_ns,
+		.tid = 1,
+		.depth = rows[i].depth,
+		.invocation = i,
+		.caller = TRACE_NO_LOCATION,
+	};
+	uint32_t path;
+
+	assert_int_equal(trace_writer__intern(w, rows[i].query, &span.label), 0);
+	if (rows[i].path) {
+		const struct trace_mapping event = {0, i, 1, &path, 0, false};
+
+		assert_int_equal(trace_writer__intern(w, rows[i].path, &path), 0);
+		assert_int_equal(trace_writer__map(w, &event), 0);
+	}
+	assert_int_equal(trace_writer__span(w, &span), 0);
+}
+
+static void write_trace(const char *path)
+{
+	const struct trace_info info = {.tool = "-", .kernel = "-", .host = "-"};
+	const struct trace_process process = {.pid = 1, .crate = "a", .command = "rustc"};
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &process), 0);
+	for (uint32_t i = 0; i < N_OF(rows); i++)
+		put_row(w, i);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+static char *folded(void)
+{
+	char path[] = "/tmp/qprof-items-XXXXXX.qpt";
+	struct export_job job = {.by_item = true};
+	char *text;
+	size_t size;
+
+	temporary_name(path);
+	write_trace(path);
+	text = export_of(path, export_folded, &job, &size);
+	unlink(path);
+	return text;
+}
+
+/*
+ * Time about nothing, or about another crate, is charged to the item around it, or to none; types
+ * stay whole.
+ */
+static void items_lie_in_their_modules(void **state)
+{
+	_free_ char *text = folded();
+
+	assert_string_equal(text, "a;<b::C as d::E>;f;mir_built 100\n"
+				  "a;<b::C as d::E>;f;typeck 200\n"
+				  "a;layout_of 100\n"
+				  "a;lint_mod 100\n"
+				  "a;m;typeck 1200\n"
+				  "(no item);layout_of 1\n"
+				  "(no item);typeck 30\n");
+}
+
+/* ---- Flame samples --------------------------------------------------------------------------- */
+
+/* The stacks of a tree, a line each, with their samples and values. */
+static char *flame_samples_stacks_of(struct export_job *job)
+{
+	_flame_ struct flame *f = NULL;
+	_stack_ struct stack s = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	job->r = job->r ?: sampled_build_open();
+	assert_int_equal(flame__build(job, &f), 0);
+	stack__begin(&s, f, 0, UINT32_MAX);
+	while (stack__next(&s) == 1) {
+		const struct flame_node *node = stack__node(&s);
+
+		if (!flame__self(f, node))
+			continue;
+		for (uint32_t i = 0; i < s.n; i++)
+			fprintf(to, "%s%s", i ? ";" : "",
+				flame__name(f, flame__node(f, s.nodes[i])));
+		fprintf(to, " %lu %lu\n", node->count, flame__self(f, node));
+	}
+	fclose(to);
+	trace_reader__free(job->r);
+	return text;
+}
+
+static void stacks_go_from_queries_to_functions(void **state)
+{
+	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .short_names = true};
+	_free_ char *text = flame_samples_stacks_of(&job);
+
+	assert_golden("export/sampled_stacks.txt", text);
+}
+
+static void each_cause_has_its_stacks(void **state)
+{
+	struct export_job memory = {.cause = TRACE_SAMPLE_FAULT};
+	struct export_job waits = {.cause = TRACE_SAMPLE_OFF_CPU};
+	_free_ char *of_memory = flame_samples_stacks_of(&memory),
+		    *of_waits = flame_samples_stacks_of(&waits);
+
+	assert_contains(of_memory, "dep (200);std::rt::lang_start;[analysis];"
+				   "rustc_interface::passes::analysis 5 2048000\n");
+	assert_contains(of_waits, "app (bin) (100);std::rt::lang_start;"
+				  "<jobserver::imp::Client>::acquire_allow_interrupts;__read 1 "
+				  "30000000\n");
+}
+
+static void waits_are_in_the_wall_time_alone(void **state)
+{
+	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
+	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
+	_free_ char *of_cpu = flame_samples_stacks_of(&cpu),
+		    *of_wall = flame_samples_stacks_of(&wall);
+
+	assert_null(strstr(of_cpu, "acquire_allow_interrupts"));
+	assert_contains(of_wall, "app (bin) (100);std::rt::lang_start;"
+				 "<jobserver::imp::Client>::acquire_allow_interrupts;__read 0 "
+				 "30000000\n");
+}
+
+/* Before LLVM's own functions, or behind all that are known. */
+static void what_llvm_compiles_is_in_the_stack(void **state)
+{
+	struct export_job job = {.cause = TRACE_SAMPLE_CPU, .r = llvm_build_open(true)};
+	_free_ char *text = flame_samples_stacks_of(&job);
+
+	assert_contains(text, "app (bin) (100);rustc_codegen_llvm::back::write::codegen;"
+			      "[InstCombine];[app::generic_big];"
+			      "llvm::legacy::PassManagerImpl::run 200 200000000\n");
+	assert_contains(text, ";[IPSCCP];llvm::legacy::PassManagerImpl::run 6 6000000\n");
+	assert_contains(text, "write::codegen;[X86AsmPrinter];llvm::legacy::PassManagerImpl::run;"
+			      "llvm::DwarfDebug::endModule 8 8000000\n");
+	assert_contains(text, "app (bin) (100);rustc_hir_typeck::typeck 57 57000000\n");
+}
+
+static void a_trace_may_have_none(void **state)
+{
+	struct export_job job = {};
+	_flame_samples_ struct flame_samples *s = NULL;
+	_flame_ struct flame *f = NULL;
+
+	assert_int_equal(trace_reader__open("tests/golden/good-plain.qpt", &job.r, NULL), 0);
+	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, false, &s), 0);
+	assert_false(flame_samples__any(s));
+	assert_int_equal(flame_samples__finish(s, &f), 0);
+	assert_int_equal(flame__n_stacks(f), 0);
+	trace_reader__free(job.r);
+}
+
+static void a_sample_of_no_process_is_refused(void **state)
+{
+	struct trace_item item = {.kind = TRACE_ITEM_SAMPLE,
+				  .sample = {.cause = TRACE_SAMPLE_CPU, .process = 7}};
+	struct export_job job = {.r = sampled_build_open()};
+	_flame_samples_ struct flame_samples *s = NULL;
+
+	assert_int_equal(flame_samples__new(&job, TRACE_SAMPLE_CPU, false, &s), 0);
+	assert_int_equal(flame_samples__item(s, &item), -EINVAL);
+	trace_reader__free(job.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +576,18 @@ int main(void)
 		cmocka_unit_test(unknown_kinds_are_passed_over),
 		cmocka_unit_test(threads_of_a_process_are_merged),
 		cmocka_unit_test(each_stack_comes_once),
+		cmocka_unit_test(children_are_found_by_frame),
+		cmocka_unit_test(nodes_of_the_same_label_are_merged),
+		cmocka_unit_test(deep_trees_are_moved),
+		cmocka_unit_test(a_name_has_one_frame),
+		cmocka_unit_test(spans_of_one_label_share_its_first_frame),
+		cmocka_unit_test(items_lie_in_their_modules),
+		cmocka_unit_test(stacks_go_from_queries_to_functions),
+		cmocka_unit_test(each_cause_has_its_stacks),
+		cmocka_unit_test(waits_are_in_the_wall_time_alone),
+		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
+		cmocka_unit_test(a_trace_may_have_none),
+		cmocka_unit_test(a_sample_of_no_process_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
+#include <sys/mman.h>
 
 #include "test.h"
 #include "../fixtures/export_trace.h"
 #include "../fixtures/page.h"
 #include "../fixtures/sampled_build.h"
+#include "../fixtures/random.h"
+#include "../fixtures/parsed_json.h"
+#include "export/html_spans.h"
 
 static void print_spans(FILE *f, const char *page)
 {
@@ -154,6 +158,157 @@ static void sampled_stacks_have_blocks_of_their_own(void **state)
 	assert_true(size > 10 && stacks[0] > 5);
 }
 
+/* ---- Html spans ------------------------------------------------------------------------------ */
+
+#define SPANS 150000 /* more than two batches */
+
+/* The spans that are read back from the page equal the original ones. */
+static void assert_kept(const struct html_span *spans, size_t n)
+{
+	_close_ int fd = memfd_create("spans", MFD_CLOEXEC);
+	_out_ struct out *out = NULL;
+	_gzip_ struct gzip *p = NULL;
+	struct html_spans s = {0};
+	_free_ struct html_span *found = NULL;
+	_free_ uint8_t *bytes = NULL;
+	_free_ char *text = NULL;
+	size_t size, n_found;
+
+	assert_int_equal(out__new(fd, &out), 0);
+	assert_int_equal(gzip__new(out, GZIP_BASE64, &p), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(html_spans__add(&s, &spans[i], p), 0);
+	assert_int_equal(html_spans__finish(&s, p), 0);
+	html_spans__destroy(&s);
+	assert_int_equal(gzip__finish(p), 0);
+	assert_int_equal(out__flush(out), 0);
+	text = calloc(1, out__size(out) + 1);
+	assert_int_equal(pread(fd, text, out__size(out), 0), out__size(out));
+	bytes = page_unpack(text, &size);
+	found = page_spans(bytes, size, &n_found);
+	assert_int_equal(n_found, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(found[i].thread, spans[i].thread);
+		assert_int_equal(found[i].depth, spans[i].depth);
+		assert_int_equal(found[i].what, spans[i].what);
+		assert_int_equal(found[i].key, spans[i].key);
+		assert_int_equal(found[i].flags, spans[i].flags);
+		assert_int_equal(found[i].start_ns, spans[i].start_ns);
+		assert_int_equal(found[i].end_ns, spans[i].end_ns);
+	}
+}
+
+/* Most spans are as a thread produces them; one in 50 has arbitrary times. */
+static void random_spans_come_out_as_they_went_in(void **state)
+{
+	static struct html_span spans[SPANS];
+	struct rng rng = rng_new();
+	uint64_t now = 1000, depth = 0;
+
+	for (size_t i = 0; i < SPANS; i++) {
+		bool odd = !rng_below(&rng, 50);
+
+		depth = depth && rng_below(&rng, 2) ? depth - 1 : depth + rng_below(&rng, 3);
+		spans[i] = (struct html_span){
+			.thread = i && rng_below(&rng, 100) ? spans[i - 1].thread
+							    : (uint32_t)rng_below(&rng, 5),
+			.depth = (uint32_t)depth,
+			.what = (uint32_t)rng_below(&rng, 300),
+			.key = rng_below(&rng, 3) ? HTML_NO_KEY : (uint32_t)rng_below(&rng, 1000),
+			.flags = (uint8_t)rng_below(&rng, 8),
+			.start_ns = odd ? rng_u64(&rng) : now,
+		};
+		now += rng_below(&rng, 3000);
+		spans[i].end_ns = odd ? rng_u64(&rng) : now;
+		now += rng_below(&rng, 30);
+	}
+	assert_kept(spans, SPANS);
+}
+
+static void there_may_be_none(void **state)
+{
+	assert_kept(NULL, 0);
+}
+
+/* ---- Html report ----------------------------------------------------------------------------- */
+
+/* An export that writes the report only. */
+static int export_report(struct export_job *job)
+{
+	_html_report_ struct html_report *h = NULL;
+	struct trace_item item;
+	_free_ char *text = NULL;
+	int err = html_report__new(job, &h);
+
+	while (!err && !(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END)
+		err = html_report__item(h, &item);
+	if (!err)
+		text = PRINTED(err = html_report__print(h, to_));
+	out__text(job->out, text ?: "");
+	return err;
+}
+
+/* The self_ns of the row `name` in the array `rows`. */
+static uint64_t self_of(struct json_object *report, const char *rows, const char *name)
+{
+	struct json_object *all = member(report, rows), *row;
+
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		row = json_object_array_get_idx(all, i);
+		if (!strcmp(json_object_get_string(member(row, "name")), name))
+			return json_object_get_uint64(member(row, "self_ns"));
+	}
+	fail_msg("no row of %s", name);
+	return 0;
+}
+
+static struct json_object *report_of_small(bool raw)
+{
+	struct export_job job = {.raw = raw};
+	_free_ char *text = export_small_text(export_report, &job);
+	struct json_object *report = json_tokener_parse(text);
+
+	assert_non_null(report);
+	return report;
+}
+
+static void it_has_queries_and_crates(void **state)
+{
+	struct json_object *raw = report_of_small(true);
+
+	/* Four executions: 300 + 200 + 0 + 1996000 ns. */
+	assert_int_equal(self_of(raw, "queries", "mir_built"), 1996500);
+	assert_true(self_of(raw, "groups", "a") >= 1996500);
+	json_object_put(raw);
+}
+
+static void probes_are_taken_off_unless_it_is_raw(void **state)
+{
+	struct json_object *raw = report_of_small(true), *report = report_of_small(false);
+
+	assert_true(self_of(report, "queries", "typeck") < self_of(raw, "queries", "typeck"));
+	json_object_put(raw);
+	json_object_put(report);
+}
+
+/* An item that no key is around is there, but has no name. */
+static void it_has_items(void **state)
+{
+	struct json_object *report = report_of_small(true), *items = member(report, "items");
+	uint64_t self_ns = 0;
+
+	assert_int_equal(json_object_array_length(items), 2);
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		struct json_object *row = json_object_array_get_idx(items, i), *name;
+
+		assert_true(json_object_object_get_ex(row, "name", &name));
+		if (name && !strcmp(json_object_get_string(name), "a::main"))
+			self_ns = json_object_get_uint64(member(row, "self_ns"));
+	}
+	assert_int_equal(self_ns, 300);
+	json_object_put(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +319,11 @@ int main(void)
 		cmocka_unit_test(read_twice_it_is_the_same),
 		cmocka_unit_test(intervals_left_out_for_the_size_limit_are_noted),
 		cmocka_unit_test(sampled_stacks_have_blocks_of_their_own),
+		cmocka_unit_test(random_spans_come_out_as_they_went_in),
+		cmocka_unit_test(there_may_be_none),
+		cmocka_unit_test(it_has_queries_and_crates),
+		cmocka_unit_test(it_has_items),
+		cmocka_unit_test(probes_are_taken_off_unless_it_is_raw),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "../fixtures/spans.h"
 #include "import/measureme.h"
 #include "import/mm_depths.h"
+#include "import/mm_reader.h"
 #include "qprof/measureme_format.h"
 #include "trace/writer.h"
 
@@ -257,6 +258,300 @@ static void off_cpu_is_left_out(void **state)
 	assert_int_equal(sums.empty, 1);
 }
 
+/* ---- Mm process ------------------------------------------------------------------------------ */
+
+#define BASE 5000ull
+
+static const char *const labels[] = {"typeck", "mir_built", "a\036b\t\377", ""};
+
+static struct trace_reader *texts;
+static uint8_t own; /* a kind that only the trace knows */
+
+/* Read a trace with these labels. */
+static int setup(void **state)
+{
+	const struct trace_info info = {.tool = "t\"ool",
+					.kernel = "k",
+					.host = "h",
+					.clock_start_ns = 4000,
+					.realtime_start_ns = 1000000};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_span s = {.label = 0};
+	struct trace_writer *w = NULL;
+	struct trace_item item;
+	uint32_t id;
+
+	if (directory_make(state))
+		return -1;
+	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__intern(w, labels[i], &id), 0);
+	assert_int_equal(trace_writer__kind(w, "LLVM Pass", &own), 0);
+	s.kind = own;
+	assert_int_equal(trace_writer__span(w, &s), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &texts, NULL), 0);
+	while (!trace_reader__next(texts, &item) && item.kind != TRACE_ITEM_END)
+		;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	trace_reader__free(texts);
+	return directory_remove(state);
+}
+
+static const struct trace_process rustc = {
+	.pid = 4711,
+	.parent_pid = 4710,
+	.exit_status = 256,
+	.attached_late = true,
+	.command = (char *)"rustc --cfg feature=\"don't \xc3\xa9\xff\x01\"",
+	.crate = (char *)"a\\b",
+	.rustc_version = (char *)"1.95.0",
+};
+
+static struct mm_process *begin(const struct trace_reader *r, const struct trace_losses *losses)
+{
+	struct mm_process *m = NULL;
+
+	assert_int_equal(mm_process__open(directory_fd, r, &rustc, BASE, losses, &m), 0);
+	return m;
+}
+
+static struct mm_reader *end(struct mm_process *m)
+{
+	struct mm_reader *r = NULL;
+	const char *why;
+
+	assert_int_equal(mm_process__finish(m, "x", true), 0);
+	mm_process__free(m);
+	assert_int_equal(mm_reader__open(directory_path("x"), &r, &why), 0);
+	assert_null(mm_reader__problem(r));
+	return r;
+}
+
+static void metadata_is_whole(void **state)
+{
+	const struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 7}};
+	_mm_reader_ struct mm_reader *r = end(begin(texts, &losses));
+	const struct mm_metadata *m = mm_reader__metadata(r);
+
+	assert_true(m->found && m->exported && m->has_losses);
+	assert_int_equal(m->start_time_ns, 1001000);
+	assert_int_equal(m->process.pid, 4711);
+	assert_int_equal(m->process.parent_pid, 4710);
+	assert_int_equal(m->process.exit_status, 256);
+	assert_true(m->process.attached_late);
+	/* JSON cannot hold bytes that are not UTF-8. */
+	assert_string_equal(m->process.command,
+			    "rustc --cfg feature=\"don't \xc3\xa9\xef\xbf\xbd\x01\"");
+	assert_string_equal(m->process.crate, "a\\b");
+	assert_string_equal(m->process.rustc_version, "1.95.0");
+	assert_null(m->process.build_id);
+	assert_int_equal(m->losses.count[TRACE_LOST_RECURSION], 7);
+	assert_int_equal(mm_reader__n_events(r), 0);
+}
+
+static void add(struct mm_process *m, uint32_t label, uint32_t invocation, uint8_t kind)
+{
+	static uint64_t at = BASE;
+	const struct trace_span s = {.start_ns = at,
+				     .end_ns = at + 1,
+				     .tid = 9,
+				     .label = label,
+				     .invocation = invocation,
+				     .kind = kind};
+
+	at++;
+	assert_int_equal(mm_process__span(m, &s), 0);
+}
+
+static void an_invocation_id_stands_for_one_label(void **state)
+{
+	static const struct {
+		uint32_t label, invocation;
+		bool is_virtual;
+	} cases[] = {
+		{0, 5, true},
+		{1, 5, false}, /* rustc gives an anonymous query the id of its dependency */
+		{0, 5, true},
+		{0, TRACE_NO_INVOCATION, false},
+		{0, MM_VIRTUAL_ID_MAX, true},
+		{0, MM_VIRTUAL_ID_MAX + 1, false},
+		{1, MM_INVALID_ID, false},
+		{1, 0, true},
+	};
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event events[8];
+
+	for (size_t i = 0; i < 8; i++)
+		add(m, cases[i].label, cases[i].invocation, 0);
+	r = end(m);
+	assert_int_equal(mm_reader__n_events(r), 8);
+	assert_int_equal(mm_reader__events(r, 0, 8, events), 0);
+	for (size_t i = 0; i < 8; i++) {
+		assert_string_equal(mm_reader__label(r, events[i].id), labels[cases[i].label]);
+		assert_string_equal(mm_reader__kind(r, events[i].kind), "Query");
+		if (cases[i].is_virtual)
+			assert_int_equal(events[i].id, cases[i].invocation);
+		else
+			assert_true(events[i].id > MM_INVALID_ID);
+	}
+}
+
+static void texts_are_made_fit(void **state)
+{
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event events[3];
+
+	add(m, 2, 1, own);
+	add(m, 3, 2, TRACE_KIND_LOAD);
+	add(m, 12345, 3, 0);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 3, events), 0);
+	assert_string_equal(mm_reader__label(r, events[0].id), "a?b??");
+	assert_string_equal(mm_reader__kind(r, events[0].kind), "LLVM Pass");
+	assert_string_equal(mm_reader__label(r, events[1].id), "<unknown>");
+	assert_string_equal(mm_reader__kind(r, events[1].kind), "IncrementalLoadResult");
+	assert_string_equal(mm_reader__label(r, events[2].id), "<unknown>");
+}
+
+static void a_cache_hit_is_an_instant(void **state)
+{
+	const struct trace_span s = {
+		.start_ns = BASE + 5, .end_ns = BASE + 5, .tid = 9, .kind = TRACE_KIND_HIT};
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e;
+
+	assert_int_equal(mm_process__span(m, &s), 0);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
+	assert_int_equal(e.type, MM_INSTANT_EVENT);
+	assert_int_equal(e.start, 5);
+	assert_string_equal(mm_reader__kind(r, e.kind), "QueryCacheHit");
+}
+
+static struct mm_event event_of(struct mm_reader *r, uint64_t i, const char *text)
+{
+	struct byte_buffer out = {0};
+	struct mm_event e;
+
+	assert_int_equal(mm_reader__events(r, i, 1, &e), 0);
+	assert_int_equal(mm_strings__text(mm_reader__strings(r), e.id, &out), 0);
+	assert_string_equal((char *)out.data, text);
+	byte_buffer__destroy(&out);
+	return e;
+}
+
+/* A trace whose only process maps ids from 0 and from MM_VIRTUAL_ID_MAX - 2 on to arguments. */
+static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
+{
+	static const char *const arguments[] = {"core::fmt", "", "x\x1e\x1ey\t", "core::fmt"};
+	const struct trace_info info = {.tool = "t"};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_mapping m = {.n = 4};
+	struct trace_reader *r = NULL;
+	struct trace_writer *w = NULL;
+	uint32_t strings[4];
+
+	unlink(directory_path("texts"));
+	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir", other), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__intern(w, arguments[i], &strings[i]), 0);
+	m.strings = strings;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	m.first = MM_VIRTUAL_ID_MAX - 2;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
+	return r;
+}
+
+/* The text of an id becomes the arguments of the first label with that id, and of no other. */
+static void arguments_are_given_back(void **state)
+{
+	static const struct {
+		uint32_t invocation;
+		bool other;
+		const char *text;
+	} cases[] = {
+		{0, false, "typeck\036core::fmt"},
+		{0, false, "typeck\036core::fmt"},
+		{0, true, "mir"},
+		{1, false, "typeck"},
+		{2, false, "typeck\x1ex\x1ey?"},
+		{3, false, "typeck\036core::fmt"},
+		{77, false, "typeck"}, /* not mapped */
+		{MM_VIRTUAL_ID_MAX - 2, false, "typeck\036core::fmt"},
+		{MM_VIRTUAL_ID_MAX + 1, false, "typeck\036core::fmt"},
+	};
+	uint32_t label, other;
+	_trace_reader_ struct trace_reader *arguments = open_arguments(&label, &other);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_process *m = begin(arguments, NULL);
+
+	for (size_t i = 0; i < 9; i++)
+		add(m, cases[i].other ? other : label, cases[i].invocation, 0);
+	r = end(m);
+	for (size_t i = 0; i < 9; i++) {
+		struct mm_event e = event_of(r, i, cases[i].text);
+
+		assert_int_equal(e.id <= MM_VIRTUAL_ID_MAX,
+				 !cases[i].other && cases[i].invocation <= MM_VIRTUAL_ID_MAX);
+	}
+}
+
+static void times_are_limited(void **state)
+{
+	struct trace_span s = {.start_ns = BASE + 9,
+			       .end_ns = BASE + (1ull << 50),
+			       .invocation = TRACE_NO_INVOCATION};
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e[2];
+
+	assert_int_equal(mm_process__span(m, &s), 1);
+	s.start_ns = BASE + (1ull << 49);
+	assert_int_equal(mm_process__span(m, &s), 1);
+	s.start_ns = BASE - 1;
+	assert_int_equal(mm_process__span(m, &s), -EINVAL);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 2, e), 0);
+	assert_int_equal(e[0].start, 9);
+	assert_true(e[0].end == MM_TIME_MAX);
+	assert_true(e[1].start == MM_TIME_MAX && e[1].end == MM_TIME_MAX);
+}
+
+static void sums_beyond_an_event_take_several(void **state)
+{
+	const struct trace_tally t = {.label = 1, .kind = TRACE_KIND_HIT_COUNT, .sum = 5ull << 47};
+	const struct trace_tally none = {.label = 1, .kind = TRACE_KIND_HIT_COUNT};
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e[4];
+
+	assert_int_equal(mm_process__tally(m, &t), 0);
+	assert_int_equal(mm_process__tally(m, &none), 0);
+	assert_int_equal(mm_process__events(m), 4);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 4, e), 0);
+	assert_true(e[0].start + e[1].start + e[2].start == t.sum);
+	assert_int_equal(e[3].start, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(e[i].type, MM_INTEGER_EVENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +562,16 @@ int main(void)
 		cmocka_unit_test(an_interval_that_does_not_nest_is_counted),
 		cmocka_unit_test(off_cpu_is_left_out),
 	};
+	const struct CMUnitTest mm_process_tests[] = {
+		cmocka_unit_test(metadata_is_whole),
+		cmocka_unit_test(an_invocation_id_stands_for_one_label),
+		cmocka_unit_test(texts_are_made_fit),
+		cmocka_unit_test(a_cache_hit_is_an_instant),
+		cmocka_unit_test(arguments_are_given_back),
+		cmocka_unit_test(times_are_limited),
+		cmocka_unit_test(sums_beyond_an_event_take_several),
+	};
 
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+	return cmocka_run_group_tests(tests, directory_make, directory_remove) +
+	       cmocka_run_group_tests(mm_process_tests, setup, teardown);
 }

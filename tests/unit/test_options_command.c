@@ -258,6 +258,164 @@ static void the_parser_takes_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
+/* ---- Usage ----------------------------------------------------------------------------------- */
+
+static char *help_of(enum cli_command_id id)
+{
+	return id == CLI_N_COMMANDS ? PRINTED(cli_print_overview(to_))
+				    : PRINTED(cli_print_help(to_, id));
+}
+
+static void the_overview_is_as_agreed(void **state)
+{
+	_free_ char *text = help_of(CLI_N_COMMANDS);
+
+	assert_golden("cli/help.txt", text);
+}
+
+static void the_help_of_each_command_is_as_agreed(void **state)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		_free_ char *text = help_of(id);
+		char name[64];
+
+		snprintf(name, sizeof(name), "cli/help_%s.txt", cli_command(id)->name);
+		for (char *space; (space = strchr(name, ' '));)
+			*space = '-';
+		assert_golden(name, text);
+	}
+}
+
+static void lines_fit_a_terminal(void **state)
+{
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		_free_ char *text = help_of(id);
+
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+			if (strlen(line) > 80 || line[strlen(line) - 1] == ' ')
+				fail_msg("'%s'", line);
+		}
+	}
+}
+
+static void headings_name_argument_and_choices(void **state)
+{
+	const struct cli_option choice = {
+		.name = "attach", .arg = "HOW", .kind = CLI_CHOICE, .choices = "a|b"};
+	const struct cli_option lettered = {.letter = 'o', .name = "output", .arg = "FILE"};
+	const struct cli_option flag = {.letter = 'f', .name = "force"};
+	char text[128];
+
+	cli_option_heading(&choice, text);
+	assert_string_equal(text, "    --attach=a|b");
+	cli_option_heading(&lettered, text);
+	assert_string_equal(text, "-o, --output=FILE");
+	cli_option_heading(&flag, text);
+	assert_string_equal(text, "-f, --force");
+}
+
+static void a_group_lists_its_commands_and_the_overview_does_not(void **state)
+{
+	_free_ char *overview = help_of(CLI_N_COMMANDS), *group = help_of(CLI_HISTORY);
+	_free_ char *usage = PRINTED(cli_print_usage_line(to_, CLI_HISTORY, true));
+
+	assert_contains(overview, "\n       qprof-bpf history COMMAND");
+	assert_lacks(overview, "qprof-bpf history add");
+	for (enum cli_command_id id = CLI_HISTORY_ADD; id <= CLI_HISTORY_MIGRATE; id++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "\n       qprof-bpf %s ", cli_command(id)->name);
+		assert_contains(usage, line);
+		snprintf(line, sizeof(line), "\n  %-10s ", cli_command_verb(id));
+		assert_contains(group, line);
+		assert_contains(group, cli_command(id)->summary);
+	}
+}
+
+/* ---- Man ------------------------------------------------------------------------------------- */
+
+/* CLI_N_COMMANDS: the overview page. */
+static char *man_page(enum cli_command_id id)
+{
+	return PRINTED(cli_print_man(to_, id));
+}
+
+static void the_pages_are_as_agreed(void **state)
+{
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		bool overview = id == CLI_N_COMMANDS;
+		_free_ char *text = man_page(id);
+		char golden[80];
+
+		snprintf(golden, sizeof(golden), "cli/qprof-bpf%s%s.1", overview ? "" : "-",
+			 overview ? "" : cli_command(id)->name);
+		for (char *space; (space = strchr(golden, ' '));)
+			*space = '-';
+		assert_golden(golden, text);
+	}
+}
+
+static void each_page_has_the_sections_that_man_wants(void **state)
+{
+	static const char *const wanted[] = {".SH NAME\n",	  ".SH SYNOPSIS\n",
+					     ".SH DESCRIPTION\n", ".SH EXIT STATUS\n",
+					     ".SH EXAMPLES\n",	  ".SH SEE ALSO\n"};
+
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		_free_ char *text = man_page(id);
+
+		for (size_t i = 0; i < N_OF(wanted); i++)
+			assert_contains(text, wanted[i]);
+	}
+}
+
+static void check_requests(char *text)
+{
+	static const char *const known[] = {"TH", "SH", "SS", "TP", "PP", "B",
+					    "BR", "RB", "br", "in", "EX", "EE"};
+
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		bool found = line[0] != '.' && line[0] != '\'';
+
+		for (size_t i = 0; i < N_OF(known); i++) {
+			size_t len = strlen(known[i]);
+
+			found |= !strncmp(line + 1, known[i], len) &&
+				 (!line[1 + len] || line[1 + len] == ' ');
+		}
+		if (!found)
+			fail_msg("'%s'", line);
+	}
+}
+
+static void every_request_is_one_of_man(void **state)
+{
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		_free_ char *text = man_page(id);
+
+		check_requests(text);
+	}
+}
+
+static void groff_finds_nothing_to_warn_about(void **state)
+{
+	if (system("command -v groff >/dev/null") != 0) {
+		print_message("no groff here\n");
+		skip();
+	}
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		_output_ struct output o = {};
+		FILE *groff;
+
+		output_begin(&o);
+		groff = popen("groff -man -Tutf8 -ww -z", "w");
+		cli_print_man(groff, id);
+		assert_int_equal(pclose(groff), 0);
+		output_end(&o);
+		assert_string_equal(o.text[1], "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +427,15 @@ int main(void)
 		cmocka_unit_test(the_manual_shows_what_a_command_takes_and_no_more),
 		cmocka_unit_test(the_overview_of_the_manual_leads_to_every_page),
 		cmocka_unit_test(the_parser_takes_what_a_command_takes_and_no_more),
+		cmocka_unit_test(the_overview_is_as_agreed),
+		cmocka_unit_test(the_help_of_each_command_is_as_agreed),
+		cmocka_unit_test(lines_fit_a_terminal),
+		cmocka_unit_test(a_group_lists_its_commands_and_the_overview_does_not),
+		cmocka_unit_test(headings_name_argument_and_choices),
+		cmocka_unit_test(the_pages_are_as_agreed),
+		cmocka_unit_test(each_page_has_the_sections_that_man_wants),
+		cmocka_unit_test(every_request_is_one_of_man),
+		cmocka_unit_test(groff_finds_nothing_to_warn_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

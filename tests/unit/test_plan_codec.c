@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/codec.h"
+#include "plan/definition.h"
+#include "plan/check.h"
 
 #include <zlib.h>
+#include <limits.h>
 
 #include "test.h"
 #include "../fixtures/sample_plan.h"
+#include "../fixtures/names.h"
 
 #define VERSION_OFFSET	8
 #define REVISION_OFFSET 12
@@ -339,6 +343,278 @@ static void random_damage_with_a_right_checksum_is_survived(void **state)
 
 #define DAMAGE(fn) cmocka_unit_test_setup_teardown(fn, encode_sample, free_sample)
 
+/* ---- Definition ------------------------------------------------------------------------------ */
+
+static void fields_are_where_the_layout_says(void **state)
+{
+	const struct plan_layout l = names_layout();
+	struct wire_piece r = names_piece(1, 0);
+	struct definition d;
+
+	names_row(&r, TAG_NAMED, 77, 3, 5);
+	d = definition__read(&l, r.bytes);
+	assert_int_equal(d.tag, TAG_NAMED);
+	assert_int_equal(d.symbol, 77);
+	assert_int_equal(d.disambiguator, 3);
+	assert_int_equal(d.parent, 5);
+	assert_int_equal(definition__symbol(&l, &d), 77);
+	d.tag = WIRE_TAGS;
+	assert_int_equal(definition__symbol(&l, &d), WIRE_TAG_UNKNOWN);
+}
+
+static void segments_are_as_rustc_prints_them(void **state)
+{
+	const struct plan_layout l = names_layout();
+	struct definition named = {.tag = TAG_NAMED}, other = {.tag = TAG_ROOT};
+	char out[DEFINITION_SEGMENT_MAX], long_text[WIRE_SYMBOL_MAX + 100];
+
+	definition__segment(&l, &named, "visit", out);
+	assert_string_equal(out, "visit");
+	named.disambiguator = 4;
+	definition__segment(&l, &named, "visit", out);
+	assert_string_equal(out, "visit[4]");
+	other.disambiguator = UINT32_MAX;
+	definition__segment(&l, &other, "impl", out);
+	assert_string_equal(out, "{{impl}}[4294967295]");
+	memset(long_text, 'a', sizeof(long_text));
+	long_text[sizeof(long_text) - 1] = '\0';
+	definition__segment(&l, &other, long_text, out);
+	assert_int_equal(strlen(out), WIRE_SYMBOL_MAX + strlen("{{}}[4294967295]"));
+}
+
+static void a_definition_may_have_no_name(void **state)
+{
+	struct plan_layout l = names_layout();
+	struct definition d = {.tag = TAG_NAMED, .disambiguator = 2};
+	char out[DEFINITION_SEGMENT_MAX];
+
+	assert_int_equal(definition__symbol(&l, &d), 0);
+	l.wire.unnamed = 78;
+	l.wire.unnamed_tags = 1u << TAG_NAMED;
+	assert_int_equal(definition__symbol(&l, &d), 78);
+	definition__segment(&l, &d, "synthetic", out);
+	assert_string_equal(out, "{{synthetic}}[2]");
+	d.symbol = 77;
+	assert_int_equal(definition__symbol(&l, &d), 77);
+	definition__segment(&l, &d, "visit", out);
+	assert_string_equal(out, "visit[2]");
+	d.symbol = 0;
+	d.tag = WIRE_TAGS;
+	assert_int_equal(definition__symbol(&l, &d), WIRE_TAG_UNKNOWN);
+}
+
+/* ---- Check ----------------------------------------------------------------------------------- */
+
+static bool fits(struct plan_site site)
+{
+	struct plan plan = {.sites = &site, .n_sites = 1};
+
+	return !plan_excess(&plan);
+}
+
+static bool end_fits(int32_t slot, int32_t sp_delta)
+{
+	return fits((struct plan_site){.role = WIRE_ROLE_END, .slot = slot, .sp_delta = sp_delta});
+}
+
+static bool identify_fits(int32_t slot, int32_t vtable_offset)
+{
+	return fits((struct plan_site){
+		.role = WIRE_ROLE_IDENTIFY, .slot = slot, .vtable_offset = vtable_offset});
+}
+
+static void an_ends_slot_has_16_bits(void **state)
+{
+	assert_true(end_fits(PLAN_NO_SLOT, 0));
+	assert_true(end_fits(0, 0));
+	assert_true(end_fits(4 * 65534, 0));
+	assert_false(end_fits(4 * 65535, 0)); /* would read as WIRE_NO_SLOT */
+	assert_false(end_fits(4 * 65536, 0)); /* would read as 0 */
+	assert_false(end_fits(INT32_MAX, 0));
+	assert_false(end_fits(6, 0));
+	assert_false(end_fits(-4, 0));
+}
+
+static void a_distance_on_the_stack_has_12_bits(void **state)
+{
+	static const int32_t deltas[] = {0, 8, -8, 8 * 2047, -8 * 2048};
+	static const int32_t wrong[] = {4, -4, 8 * 2048, -8 * 2049, INT32_MAX, INT32_MIN};
+
+	for (size_t i = 0; i < N_OF(deltas); i++) {
+		assert_true(end_fits(0, deltas[i]));
+		assert_int_equal(wire_cookie_sp_delta(wire_cookie(0, 0, 0, 0, 0, deltas[i])),
+				 deltas[i]);
+	}
+	for (size_t i = 0; i < N_OF(wrong); i++)
+		assert_false(end_fits(0, wrong[i]));
+}
+
+static void identify_has_room_for_a_slot_and_a_vtable(void **state)
+{
+	assert_true(identify_fits(PLAN_NO_SLOT, 0));
+	assert_true(identify_fits(8 * 65534, 8 * 4095));
+	assert_false(identify_fits(8 * 65535, 0));
+	assert_false(identify_fits(12, 0));
+	assert_false(identify_fits(0, 8 * 4096));
+	assert_false(identify_fits(0, -8));
+	assert_false(identify_fits(0, 4));
+}
+
+static bool key_fits(int32_t slot)
+{
+	return fits((struct plan_site){.role = WIRE_ROLE_START_BODY, .key_slot = slot});
+}
+
+static void a_keys_slot_has_16_bits(void **state)
+{
+	assert_true(key_fits(PLAN_NO_SLOT));
+	assert_true(key_fits(0));
+	assert_true(key_fits(4 * 65534));
+	assert_false(key_fits(4 * 65535));
+	assert_false(key_fits(6));
+	assert_false(key_fits(-4));
+}
+
+static bool request_fits(uint64_t addr, int32_t slot)
+{
+	struct plan_site request = {.role = WIRE_ROLE_REQUEST, .addr = addr, .slot = slot};
+	struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER, .addr = addr, .sp_delta = slot};
+
+	assert_int_equal(fits(request), fits(wrapper));
+	return fits(request);
+}
+
+static void a_request_has_32_bits_for_its_address_and_4_for_its_slot(void **state)
+{
+	assert_true(request_fits(0, 0));
+	assert_true(request_fits(UINT32_MAX, 8 * 15));
+	assert_false(request_fits((uint64_t)UINT32_MAX + 1, 0));
+	assert_false(request_fits(0, 8 * 16));
+	assert_false(request_fits(0, 4));
+	assert_false(request_fits(0, -8));
+}
+
+static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
+{
+	struct plan plan = {.n_queries = 65535, .n_bodies = 65535};
+	_free_ struct plan_site *sites = calloc(65537, sizeof(*sites));
+
+	assert_null(plan_excess(&plan));
+	plan.n_queries++;
+	assert_non_null(strstr(plan_excess(&plan), "65,535 queries"));
+	plan.n_queries--;
+	plan.n_bodies++;
+	assert_non_null(strstr(plan_excess(&plan), "65,535 bodies"));
+	plan.n_bodies = 0;
+	for (uint32_t i = 0; i < 65537; i++)
+		sites[i].role = WIRE_ROLE_IDENTIFY;
+	plan.sites = sites;
+	plan.n_sites = 65536;
+	assert_null(plan_excess(&plan));
+	plan.n_sites++;
+	assert_non_null(strstr(plan_excess(&plan), "65,536 probe sites"));
+}
+
+#define PLAN_CHECK_WRONG(member, value, part)                     \
+	do {                                                      \
+		uint32_t good_ = (member);                        \
+                                                                  \
+		(member) = (value);                               \
+		assert_non_null(plan_excess(plan));               \
+		assert_non_null(strstr(plan_excess(plan), part)); \
+		(member) = good_;                                 \
+		assert_null(plan_excess(plan));                   \
+	} while (0)
+
+static void a_layout_stays_in_its_structs(void **state)
+{
+	_plan_ struct plan *plan = sample_plan_with_names();
+	struct plan_layout *l = &plan->layout;
+
+	PLAN_CHECK_WRONG(l->wire.size, 7, "definitions of less than 8");
+	PLAN_CHECK_WRONG(l->wire.size, 65, "definitions of less than 8");
+	PLAN_CHECK_WRONG(l->wire.size, 19, "definitions with a field");
+	PLAN_CHECK_WRONG(l->wire.tag, 21, "definitions with a field");
+	PLAN_CHECK_WRONG(l->wire.tag, UINT32_MAX, "definitions with a field");
+	PLAN_CHECK_WRONG(l->wire.symbol, 21, "definitions with a field");
+	PLAN_CHECK_WRONG(l->disambiguator, 21, "definitions with a field");
+	PLAN_CHECK_WRONG(l->parent, 21, "definitions with a field");
+	PLAN_CHECK_WRONG(l->wire.symbol_size, 15, "symbols of less than");
+	PLAN_CHECK_WRONG(l->wire.symbol_size, 65, "symbols of less than");
+	PLAN_CHECK_WRONG(l->wire.text, 25, "symbols with a field");
+	PLAN_CHECK_WRONG(l->wire.length, UINT32_MAX, "symbols with a field");
+	PLAN_CHECK_WRONG(l->wire.context, PLAN_LAYOUT_MAX, "tables of names");
+	PLAN_CHECK_WRONG(l->wire.table, PLAN_LAYOUT_MAX, "tables of names");
+	PLAN_CHECK_WRONG(l->wire.count, PLAN_LAYOUT_MAX, "tables of names");
+	PLAN_CHECK_WRONG(l->wire.symbols, PLAN_LAYOUT_MAX, "tables of names");
+	PLAN_CHECK_WRONG(l->wire.n_symbols, PLAN_LAYOUT_MAX, "tables of names");
+	PLAN_CHECK_WRONG(l->wire.current.context, PLAN_LAYOUT_MAX, "a context more than");
+	PLAN_CHECK_WRONG(l->wire.tags[31], PLAN_LAYOUT_MAX, "a kind of definitions");
+	PLAN_CHECK_WRONG(l->wire.unnamed, PLAN_LAYOUT_MAX, "definitions without a name");
+	PLAN_CHECK_WRONG(l->root, WIRE_TAGS, "a kind of crate roots");
+	PLAN_CHECK_WRONG(l->root, 4, "a kind of crate roots"); /* named */
+	PLAN_CHECK_WRONG(l->root, 5, "a kind of crate roots"); /* unknown */
+	PLAN_CHECK_WRONG(l->wire.crates.size, 29, "entries of a cache");
+	PLAN_CHECK_WRONG(l->wire.crates.index, 20, "entries of a cache");
+	PLAN_CHECK_WRONG(l->wire.crates.index, 25, "entries of a cache");
+	PLAN_CHECK_WRONG(l->wire.crates.key, 1, "entries of a cache");
+	PLAN_CHECK_WRONG(l->wire.crates.own_id, PLAN_LAYOUT_MAX, "names of crates");
+	PLAN_CHECK_WRONG(l->wire.crates.keys_mask, PLAN_LAYOUT_MAX, "names of crates");
+}
+
+static void places_stay_in_their_structs(void **state)
+{
+	_plan_ struct plan *plan = sample_plan_with_names();
+	struct plan_layout *l = &plan->layout;
+
+	PLAN_CHECK_WRONG(l->wire.places.first, 0, "buckets of spans");
+	PLAN_CHECK_WRONG(l->wire.places.first, 17, "buckets of spans");
+	PLAN_CHECK_WRONG(l->wire.places.step, 0, "buckets of spans");
+	PLAN_CHECK_WRONG(l->wire.places.step, 3, "buckets of spans");
+	PLAN_CHECK_WRONG(l->wire.places.spans, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.n_spans, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.source_map, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.files, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.n_files, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.interned, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.n_interned, PLAN_LAYOUT_MAX, "tables of places");
+	PLAN_CHECK_WRONG(l->wire.places.file_size, WIRE_FILE_SIZE_MAX + 1,
+			 "source files of more than");
+	PLAN_CHECK_WRONG(l->wire.places.file_start, 0x15d, "source files of more than");
+	PLAN_CHECK_WRONG(l->wire.places.file_length, UINT32_MAX, "source files of more than");
+	PLAN_CHECK_WRONG(l->wire.places.name, 0x159, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.name_length, 0x159, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.name_capacity, 0x159, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.state, 0x159, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.lines, 0x159, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.n_lines, UINT32_MAX, "source files with a field");
+	PLAN_CHECK_WRONG(l->wire.places.interned_size, 15, "interned spans");
+	PLAN_CHECK_WRONG(l->wire.places.interned_size, 65, "interned spans");
+	PLAN_CHECK_WRONG(l->wire.places.position, 21, "interned spans");
+	PLAN_CHECK_WRONG(l->wire.places.context, 21, "interned spans");
+	PLAN_CHECK_WRONG(l->wire.calls.contexts, PLAN_LAYOUT_MAX, "tables of expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.n_contexts, PLAN_LAYOUT_MAX, "tables of expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.expansions, PLAN_LAYOUT_MAX, "tables of expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.n_expansions, PLAN_LAYOUT_MAX, "tables of expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.context_size, WIRE_EXPANSION_MAX + 1,
+			 "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.expansion_size, WIRE_EXPANSION_MAX + 1,
+			 "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.crate, 25, "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.number, UINT32_MAX, "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.call, 73, "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.kind, 80, "contexts or expansions");
+	PLAN_CHECK_WRONG(l->wire.calls.tag, 256, "contexts or expansions");
+}
+#undef PLAN_CHECK_WRONG
+
+static void a_usual_plan_exceeds_no_limit(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+
+	assert_null(plan_excess(plan));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +632,18 @@ int main(void)
 		cmocka_unit_test(frames_out_of_range_are_refused),
 		cmocka_unit_test(layouts_out_of_range_are_refused),
 		DAMAGE(random_damage_with_a_right_checksum_is_survived),
+		cmocka_unit_test(fields_are_where_the_layout_says),
+		cmocka_unit_test(segments_are_as_rustc_prints_them),
+		cmocka_unit_test(a_definition_may_have_no_name),
+		cmocka_unit_test(an_ends_slot_has_16_bits),
+		cmocka_unit_test(a_distance_on_the_stack_has_12_bits),
+		cmocka_unit_test(identify_has_room_for_a_slot_and_a_vtable),
+		cmocka_unit_test(a_keys_slot_has_16_bits),
+		cmocka_unit_test(a_request_has_32_bits_for_its_address_and_4_for_its_slot),
+		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
+		cmocka_unit_test(a_layout_stays_in_its_structs),
+		cmocka_unit_test(places_stay_in_their_structs),
+		cmocka_unit_test(a_usual_plan_exceeds_no_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/visit.h"
+#include "stuck/tasks.h"
+#include "stuck/copied.h"
+#include "stuck/answers.h"
 
 #include <errno.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "test.h"
+#include "../fixtures/library_file.h"
+#include "../fixtures/sample_plan.h"
 
 static uint8_t stack[72];
 static struct copied_part part = {.addr = 0x7000, .size = sizeof(stack), .bytes = stack};
@@ -186,6 +195,246 @@ static void other_crates_have_no_names_here(void **state)
 	stuck_rows__clear(&rows);
 }
 
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+#define NUMBERS " 1 2 3 4 5 6 7 8 9 10 70 30 0 0 20 0 1 0 4242 99 98\n"
+
+static void a_line_is_taken_apart(void **state)
+{
+	struct task_stat s;
+
+	assert_int_equal(task_stat__parse(&s, "4711 (rustc) S" NUMBERS), 0);
+	assert_string_equal(s.name, "rustc");
+	assert_int_equal(s.state, 'S');
+	assert_int_equal(s.cpu_ticks, 100);
+	assert_int_equal(s.start_ticks, 4242);
+	assert_int_equal(task_stat__parse(&s, "4711 (a) R (b) c) D" NUMBERS), 0);
+	assert_string_equal(s.name, "a) R (b) c");
+	assert_int_equal(s.state, 'D');
+}
+
+static void a_broken_line_is_none(void **state)
+{
+	struct task_stat s;
+
+	assert_int_equal(task_stat__parse(&s, ""), -EBADMSG);
+	assert_int_equal(task_stat__parse(&s, "4711 )rustc( S" NUMBERS), -EBADMSG);
+	assert_int_equal(task_stat__parse(&s, "4711 (rustc"), -EBADMSG);
+	assert_int_equal(task_stat__parse(&s, "4711 (rustc) S 1 2 3 4 5 6 7 8 9 10 70 30\n"),
+			 -EBADMSG);
+}
+
+static void our_own_thread_is_found(void **state)
+{
+	struct tasks t;
+
+	assert_int_equal(tasks__read(&t, getpid()), 0);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.items[0].tid, getpid());
+	assert_int_equal(t.items[0].state, 'R');
+	assert_null(t.items[0].waits);
+	tasks__clear(&t);
+}
+
+static void one_that_is_gone_is_not(void **state)
+{
+	struct tasks t;
+
+	assert_int_equal(tasks__read(&t, 0x7fffffff), -ESRCH);
+	tasks__clear(&t);
+}
+
+/* ---- Copied ---------------------------------------------------------------------------------- */
+
+#define PAGE  4096u
+#define PAGES 40
+
+/* Mapped in this process and in a child, which may be read. */
+static uint8_t *area;
+static pid_t child;
+static struct look *look;
+
+static int setup(void **state)
+{
+	/* On a busy machine the child of a look may take long to answer. */
+	look_ns = 60000000000;
+	area = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	for (uint32_t i = 0; i < PAGES * PAGE / 8; i++)
+		((uint64_t *)area)[i] = i;
+	/* Beyond, nothing can be read. */
+	mprotect(area + (size_t)(PAGES - 1) * PAGE, PAGE, PROT_NONE);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return child < 0 ? -1 : look__new(&look);
+}
+
+static int teardown(void **state)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	look__free(look);
+	return 0;
+}
+
+static struct copied open_copied(void)
+{
+	return (struct copied){.look = look, .pid = child};
+}
+
+static uint64_t addr_of(uint32_t offset)
+{
+	return (uintptr_t)area + offset;
+}
+
+static void words_are_copied_when_they_are_needed(void **state)
+{
+	_copied_ struct copied c = open_copied();
+	uint64_t word;
+
+	if (!copied__word(&c, addr_of(8 * 1000), &word)) {
+		print_message("skipped: other processes cannot be read here\n");
+		return;
+	}
+	assert_int_equal(word, 1000);
+	assert_int_equal(c.n, 1);
+	/* The copy holds the bytes after the address, and none before it. */
+	assert_true(copied__word(&c, addr_of(8 * 5000), &word));
+	assert_int_equal(word, 5000);
+	assert_int_equal(c.n, 1);
+	assert_true(copied__word(&c, addr_of(16), &word));
+	assert_int_equal(word, 2);
+	assert_int_equal(c.n, 2);
+	/* Across the end of a part, and of a page. */
+	assert_true(copied__word(&c, addr_of(16 * PAGE - 4), &word));
+	assert_int_equal(word >> 32, (16 * PAGE) / 8);
+}
+
+static void the_end_of_a_mapping_ends_a_part(void **state)
+{
+	_copied_ struct copied c = open_copied();
+	const uint32_t end = (PAGES - 1) * PAGE;
+	uint64_t word;
+
+	if (!copied__word(&c, addr_of(end - 8), &word))
+		return;
+	assert_int_equal(word, end / 8 - 1);
+	assert_int_equal(c.parts[0].size, PAGE);
+	assert_false(copied__word(&c, addr_of(end - 4), &word));
+	assert_false(copied__word(&c, addr_of(end), &word));
+	assert_false(copied__word(&c, 8, &word));
+	assert_false(copied__word(&c, UINT64_MAX - 3, &word));
+}
+
+static void a_closed_one_reads_no_more(void **state)
+{
+	_copied_ struct copied c = open_copied();
+	uint64_t word;
+
+	if (!copied__word(&c, addr_of(0), &word))
+		return;
+	copied__close(&c);
+	assert_true(copied__word(&c, addr_of(8), &word));
+	assert_int_equal(word, 1);
+	assert_false(copied__word(&c, addr_of(30 * PAGE), &word));
+}
+
+static void there_are_limits(void **state)
+{
+	_copied_ struct copied c = open_copied();
+	uint64_t word;
+
+	c.bytes = COPIED_BYTES_MAX;
+	assert_false(copied__word(&c, addr_of(0), &word));
+	c.bytes = 0;
+	c.ns = COPIED_NS + 1;
+	assert_false(copied__word(&c, addr_of(0), &word));
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static struct compiler *make(void)
+{
+	struct plan *plan = sample_plan();
+	struct compiler *c = NULL;
+
+	plan->file = make_library_file();
+	free(plan->held_keys);
+	plan->n_held_keys = 1;
+	plan->held_keys = calloc(1, sizeof(*plan->held_keys));
+	plan->held_keys[0] = (struct plan_held_key){.addr = 0x8065, .query = 1, .slot = 8};
+	assert_int_equal(compiler__new(plan, &c), 0);
+	/* It outlives the plan. */
+	plan__free(plan);
+	return c;
+}
+
+static void numbers_have_names(void **state)
+{
+	_compiler_ struct compiler *c = make();
+
+	assert_string_equal(compiler__query(c, 0), "mir_built");
+	assert_string_equal(compiler__query(c, 1), "typeck");
+	assert_null(compiler__query(c, 2));
+	assert_null(compiler__query(c, UINT32_MAX));
+	assert_string_equal(compiler__guard(c, 0), "early_lint_checks");
+	assert_null(compiler__guard(c, 1));
+	assert_null(compiler__guard(c, 2));
+}
+
+static void what_is_recorded_has_its_place_in_cookies(void **state)
+{
+	_compiler_ struct compiler *c = make();
+	struct wire_begun b;
+
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
+	compiler__set_recorded(c, (const bool[]){false, true}, (const bool[]){true, true});
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, 0, PLAN_NONE, &b));
+	assert_false(compiler__begun(c, WIRE_KIND_QUERY, PLAN_NONE, PLAN_NONE, &b));
+	assert_true(compiler__begun(c, WIRE_KIND_QUERY, 1, PLAN_NONE, &b));
+	assert_int_equal(b.query, 1);
+	assert_int_equal(b.number, 0);
+	assert_true(compiler__begun(c, WIRE_KIND_ACTIVITY, PLAN_NONE, 0, &b));
+	assert_int_equal(b.query, 0);
+	assert_int_not_equal(b.number, 0);
+	/* Its label is not known. */
+	assert_false(compiler__begun(c, WIRE_KIND_ACTIVITY, PLAN_NONE, 1, &b));
+	assert_false(compiler__begun(c, WIRE_KIND_BLOCKED, PLAN_NONE, 0, &b));
+}
+
+static void frames_and_keys_are_those_of_the_plan(void **state)
+{
+	_compiler_ struct compiler *c = make();
+	struct plan_frame_code code = plan_frames__code(compiler__frames(c), 0x9000, false);
+	const struct plan_held_key *held = compiler__held_key(c, 0x8065);
+
+	assert_true(code.frame);
+	assert_non_null(held);
+	assert_int_equal(held->slot, 8);
+	assert_int_equal(compiler__memory_key(c, held)->offset, 24);
+	assert_null(compiler__held_key(c, 0x8064));
+	assert_null(compiler__held_key(c, 0x8066));
+	assert_null(compiler__layout(c)->problem);
+}
+
+static void it_is_one_file(void **state)
+{
+	_library_file_ struct library_file *ours = make_library_file();
+	_library_file_ struct library_file *other = make_library_file();
+	_compiler_ struct compiler *c = NULL;
+	struct plan *plan = sample_plan();
+
+	plan->file = library_file__ref(ours);
+	assert_int_equal(compiler__new(plan, &c), 0);
+	plan__free(plan);
+	assert_true(compiler__is(c, ours));
+	assert_false(compiler__is(c, other));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,7 +443,22 @@ int main(void)
 		cmocka_unit_test(rows_are_named_while_the_context_stays),
 		cmocka_unit_test(a_program_that_is_executed_meanwhile_has_no_names),
 		cmocka_unit_test(other_crates_have_no_names_here),
+		cmocka_unit_test(a_line_is_taken_apart),
+		cmocka_unit_test(a_broken_line_is_none),
+		cmocka_unit_test(our_own_thread_is_found),
+		cmocka_unit_test(one_that_is_gone_is_not),
+		cmocka_unit_test(numbers_have_names),
+		cmocka_unit_test(what_is_recorded_has_its_place_in_cookies),
+		cmocka_unit_test(frames_and_keys_are_those_of_the_plan),
+		cmocka_unit_test(it_is_one_file),
+	};
+	const struct CMUnitTest copied_tests[] = {
+		cmocka_unit_test(words_are_copied_when_they_are_needed),
+		cmocka_unit_test(the_end_of_a_mapping_ends_a_part),
+		cmocka_unit_test(a_closed_one_reads_no_more),
+		cmocka_unit_test(there_are_limits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) +
+	       cmocka_run_group_tests(copied_tests, setup, teardown);
 }

@@ -2,6 +2,8 @@
 #include "trace/info.h"
 
 #include "test.h"
+#include "trace/trace.h"
+#include "trace/trace_id.h"
 
 static const struct trace_info full = {
 	.tool = "qprof-bpf 1",
@@ -105,6 +107,138 @@ static void a_text_with_a_nul_is_refused(void **state)
 	trace_info__clear(&info);
 }
 
+/* ---- Losses ---------------------------------------------------------------------------------- */
+
+static void every_cause_has_a_name_of_its_own(void **state)
+{
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		assert_true(strlen(trace_loss_text(i)) > 0);
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(trace_loss_name(i), trace_loss_name(j));
+	}
+	assert_string_equal(trace_loss_name(TRACE_LOST_RING_FULL), "ring_full");
+	assert_string_equal(trace_loss_name(TRACE_COUNT_OPEN), "open");
+}
+
+static void there_is_nothing_past_the_end(void **state)
+{
+	assert_null(trace_loss_name(TRACE_LOSS_MAX));
+	assert_null(trace_loss_text(TRACE_LOSS_MAX));
+	assert_false(trace_loss_is_lost(TRACE_LOSS_MAX));
+	assert_null(trace_loss_name((enum trace_loss) - 1));
+}
+
+static void only_what_is_missing_is_lost(void **state)
+{
+	struct trace_losses losses;
+	uint64_t expected = 0;
+
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		bool lost = i <= TRACE_LOST_TARGETS_FULL || i == TRACE_LOST_UNKNOWN_PROVIDER ||
+			    i == TRACE_LOST_BAD_RECORD || i == TRACE_LOST_MAPPINGS ||
+			    i == TRACE_LOST_COMPILERS;
+
+		losses.count[i] = 1u << i;
+		assert_int_equal(trace_loss_is_lost(i), lost);
+		expected += lost ? 1u << i : 0;
+	}
+	assert_int_equal(trace_losses__total(&losses), expected);
+}
+
+/* ---- Process --------------------------------------------------------------------------------- */
+
+static void a_copy_owns_its_texts(void **state)
+{
+	char command[] = "rustc a.rs", crate[] = "a";
+	struct trace_process p = {
+		.index = 3,
+		.pid = 7,
+		.end_ns = 9,
+		.exit_status = 256,
+		.command = command,
+		.crate = crate,
+	};
+	struct trace_process copy;
+
+	assert_int_equal(trace_process__copy(&copy, &p), 0);
+	command[0] = crate[0] = 'X';
+	assert_string_equal(copy.command, "rustc a.rs");
+	assert_string_equal(copy.crate, "a");
+	assert_null(copy.crate_type);
+	assert_int_equal(copy.index, 3);
+	assert_int_equal(copy.pid, 7);
+	assert_int_equal(copy.end_ns, 9);
+	assert_int_equal(copy.exit_status, 256);
+	trace_process__clear(&copy);
+	assert_null(copy.command);
+	assert_int_equal(copy.exit_status, TRACE_EXIT_UNKNOWN);
+	trace_process__clear(&copy);
+}
+
+/* ---- Trace id -------------------------------------------------------------------------------- */
+
+static const struct trace_info info = {
+	.tool = (char *)"qprof-bpf 0.1", .host = (char *)"h", .clock_start_ns = 5};
+static const struct trace_process first = {
+	.pid = 7, .start_ns = 9, .command = (char *)"rustc --crate-name a"};
+
+static bool same(struct trace_id a, struct trace_id b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+static void the_text_has_the_usual_form(void **state)
+{
+	const struct trace_id id = {{0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x49, 0x78, 0x86, 0x95,
+				     0xa4, 0xb3, 0xc2, 0xd1, 0xe0, 0xff}};
+	char text[TRACE_ID_TEXT];
+
+	trace_id__text(&id, text);
+	assert_string_equal(text, "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0ff");
+}
+
+static void every_new_trace_has_another(void **state)
+{
+	struct trace_id a = {}, b = {};
+	char text[TRACE_ID_TEXT];
+
+	assert_false(trace_id__is_set(&a));
+	assert_int_equal(trace_id__make(&a), 0);
+	assert_int_equal(trace_id__make(&b), 0);
+	assert_true(trace_id__is_set(&a));
+	assert_false(same(a, b));
+	trace_id__text(&a, text);
+	assert_int_equal(text[14], '4');
+	assert_non_null(strchr("89ab", text[19]));
+}
+
+static void a_trace_keeps_its_id(void **state)
+{
+	struct trace_info with = info;
+
+	assert_int_equal(trace_id__make(&with.id), 0);
+	assert_true(same(trace_id_of(&with, &first), with.id));
+	assert_true(same(trace_id_of(&with, NULL), with.id));
+}
+
+static void the_beginning_stands_for_a_missing_id(void **state)
+{
+	struct trace_id id = trace_id_of(&info, &first);
+	struct trace_info other = info;
+	struct trace_process other_first = first;
+	char text[TRACE_ID_TEXT];
+
+	trace_id__text(&id, text);
+	/* It is in the stores of users: it must not change. */
+	assert_string_equal(text, "d9cfc1a6-7191-8faf-9770-03e7618687c3");
+	assert_true(same(id, trace_id_of(&info, &first)));
+	assert_false(same(id, trace_id_of(&info, NULL)));
+	other.realtime_start_ns++;
+	assert_false(same(id, trace_id_of(&other, &first)));
+	other_first.command = (char *)"rustc --crate-name b";
+	assert_false(same(id, trace_id_of(&info, &other_first)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +247,14 @@ int main(void)
 		cmocka_unit_test(a_cut_payload_is_refused),
 		cmocka_unit_test(a_budget_of_earlier_versions_is_passed_over),
 		cmocka_unit_test(a_text_with_a_nul_is_refused),
+		cmocka_unit_test(every_cause_has_a_name_of_its_own),
+		cmocka_unit_test(there_is_nothing_past_the_end),
+		cmocka_unit_test(only_what_is_missing_is_lost),
+		cmocka_unit_test(a_copy_owns_its_texts),
+		cmocka_unit_test(the_text_has_the_usual_form),
+		cmocka_unit_test(every_new_trace_has_another),
+		cmocka_unit_test(a_trace_keeps_its_id),
+		cmocka_unit_test(the_beginning_stands_for_a_missing_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

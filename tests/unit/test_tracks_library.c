@@ -2,6 +2,10 @@
 #include "tracks/library.h"
 
 #include "test.h"
+#include "tracks/command.h"
+#include "tracks/arguments.h"
+#include <errno.h>
+#include <stddef.h>
 
 static void it_copies_its_input(void **state)
 {
@@ -75,6 +79,340 @@ static void keys_and_layout_are_copied(void **state)
 	assert_null(lib.keys);
 }
 
+/* ---- Command --------------------------------------------------------------------------------- */
+
+#define PARSE(c, args) assert_int_equal(command__parse(c, args, sizeof(args) - 1, false), 0)
+
+static void cargos_rustc_is_understood(void **state)
+{
+	struct command c;
+
+	PARSE(&c,
+	      "/usr/bin/rustc\0--crate-name\0regex_syntax\0src/lib.rs\0--crate-type\0lib\0-g\0");
+	assert_true(c.is_compiler);
+	assert_string_equal(c.crate, "regex_syntax");
+	assert_string_equal(c.crate_type, "lib");
+	assert_string_equal(c.line, "/usr/bin/rustc --crate-name regex_syntax src/lib.rs "
+				    "--crate-type lib -g");
+	command__clear(&c);
+}
+
+static void values_may_be_in_the_same_argument(void **state)
+{
+	struct command c;
+
+	PARSE(&c, "rustdoc\0--crate-name=a\0--crate-type=lib\0--crate-type\0cdylib,rlib");
+	assert_true(c.is_compiler);
+	assert_string_equal(c.crate, "a");
+	assert_string_equal(c.crate_type, "lib,cdylib,rlib");
+	command__clear(&c);
+}
+
+static void only_the_last_part_of_the_path_names_a_compiler(void **state)
+{
+	static const struct {
+		const char *arg0;
+		bool is_compiler;
+	} cases[] = {
+		{"rustc", true},
+		{"/a/b/rustc", true},
+		{"clippy-driver", true},
+		{"./rustdoc", true},
+		{"cargo", false},
+		{"cc", false},
+		{"rustc/", false},
+		{"/rustc/bin/cc", false},
+		{"rustc-wrapper", false},
+		{"my-rustc", false},
+		{"", false},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct command c;
+
+		assert_int_equal(
+			command__parse(&c, cases[i].arg0, strlen(cases[i].arg0) + 1, false), 0);
+		assert_int_equal(c.is_compiler, cases[i].is_compiler);
+		command__clear(&c);
+	}
+}
+
+static void options_that_say_nothing_are_passed_over(void **state)
+{
+	struct command c;
+
+	PARSE(&c, "rustc\0@args\0--crate-names\0x\0--crate-nam\0--\0--crate-name\0late\0");
+	assert_null(c.crate);
+	command__clear(&c);
+	PARSE(&c, "rustc\0--crate-name\0");
+	assert_null(c.crate);
+	command__clear(&c);
+	PARSE(&c, "cc\0--crate-name\0no_rust\0");
+	assert_null(c.crate);
+	assert_string_equal(c.line, "cc --crate-name no_rust");
+	command__clear(&c);
+}
+
+static void a_crate_without_a_name_has_its_files(void **state)
+{
+#define ARGS(text, crate)                     \
+	{                                     \
+		text, sizeof(text) - 1, crate \
+	}
+	static const struct {
+		const char *args;
+		size_t size;
+		const char *crate;
+	} cases[] = {
+		ARGS("rustc\0hello.rs", "hello"),
+		ARGS("rustc\0src/my-own-crate.rs\0-O", "my_own_crate"),
+		ARGS("rustc\0-o\0out.rs\0-L\0lib.rs\0a.rs", "a"),
+		ARGS("rustc\0-C\0opt-level=3\0--emit\0metadata\0--edition\0002021\0prog", "prog"),
+		ARGS("rustc\0-A\0warnings\0--cfg\0x\0--extern\0a=b.rs\0-l\0z\0--target\0t\0m.rs",
+		     "m"),
+		ARGS("rustc\0-Copt-level=3\0--out-dir=x.rs\0--\0dir/a-b", "a_b"),
+		ARGS("rustc\0a.rs\0--crate-name\0b", "b"),
+		ARGS("rustc\0+nightly\0plain", "plain"),
+		ARGS("clippy-driver\0/bin/rustc\0-vV", NULL),
+		ARGS("clippy-driver\0rustc\0lint-me.rs", "lint_me"),
+		ARGS("rustc\0-", NULL),
+		ARGS("rustc\0-vV", NULL),
+		ARGS("rustc\0--print\0cfg", NULL),
+		ARGS("rustc\0one\0two", NULL),
+		ARGS("rustc\0@args\0--crate-name\0b\0a.rs", "b"),
+		ARGS("rustc\0@args\0a.rs", "a"),
+		ARGS("rustc\0dir/", NULL),
+		ARGS("rustc\0-o", NULL),
+		ARGS("cc\0a.rs", NULL),
+	};
+#undef ARGS
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct command c;
+
+		assert_int_equal(command__parse(&c, cases[i].args, cases[i].size, false), 0);
+		if (cases[i].crate)
+			assert_string_equal(c.crate ?: "(none)", cases[i].crate);
+		else
+			assert_null(c.crate);
+		command__clear(&c);
+	}
+}
+
+static void a_name_may_be_in_what_was_cut(void **state)
+{
+	static const char args[] = "rustc\0a.rs\0--crate-na";
+	struct command c;
+
+	assert_int_equal(command__parse(&c, args, sizeof(args) - 1, true), 0);
+	assert_null(c.crate);
+	command__clear(&c);
+	/* The file may hold it. */
+	assert_int_equal(command__parse(&c, "rustc\0@args\0a.rs", 16, true), 0);
+	assert_null(c.crate);
+	assert_string_equal(c.line, "rustc @args a.rs ...");
+	command__clear(&c);
+}
+
+static void no_arguments_are_no_command(void **state)
+{
+	struct command c;
+
+	assert_int_equal(command__parse(&c, NULL, 0, false), 0);
+	assert_null(c.line);
+	assert_false(c.is_compiler);
+	command__clear(&c);
+}
+
+static void a_truncated_command_is_marked(void **state)
+{
+	_free_ char *args = calloc(1, COMMAND_MAX + 100);
+	struct command c;
+
+	assert_int_equal(command__parse(&c, "rustc\0--crate-na", 16, true), 0);
+	assert_string_equal(c.line, "rustc --crate-na ...");
+	command__clear(&c);
+	memset(args, 'x', COMMAND_MAX + 100);
+	assert_int_equal(command__parse(&c, args, COMMAND_MAX + 100, false), 0);
+	assert_int_equal(strlen(c.line), COMMAND_MAX + 4);
+	command__clear(&c);
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+#define BYTES_AT offsetof(struct wire_argument, bytes)
+
+static char last[WIRE_ARGUMENT_MAX + 64];
+
+static int note_text(void *ctx, const char *text, uint32_t *id)
+{
+	(void)ctx;
+	snprintf(last, sizeof(last), "%s", text);
+	*id = (uint32_t)strlen(text);
+	return 0;
+}
+
+static const struct tracks_sink sink = {.text = note_text};
+
+static struct wire_argument argument(uint64_t number, const char *text)
+{
+	struct wire_argument r = {
+		.type = WIRE_ARGUMENT, .argument = number, .size = (uint32_t)strlen(text)};
+
+	memcpy(r.bytes, text, r.size);
+	return r;
+}
+
+static int record(struct arguments *a, const struct wire_argument *r)
+{
+	return arguments__record(a, &sink, r, BYTES_AT + r->size);
+}
+
+static const char *text_of(const struct wire_argument *r)
+{
+	struct arguments a = {0};
+
+	assert_int_equal(record(&a, r), 0);
+	assert_int_equal(arguments__at(&a, r->argument)->string, strlen(last) + 1);
+	arguments__clear(&a);
+	return last;
+}
+
+static int note_none(void *ctx, const char *text, uint32_t *id)
+{
+	*id = TRACE_NO_STRING;
+	return 0;
+}
+
+static void without_room_in_the_trace_it_is_not_known(void **state)
+{
+	const struct tracks_sink full = {.text = note_none};
+	struct wire_argument core = argument(7, "core");
+	struct arguments a = {0};
+
+	assert_int_equal(arguments__record(&a, &full, &core, BYTES_AT + core.size), 0);
+	assert_null(arguments__at(&a, 7));
+	assert_null(arguments__text(&a, 7));
+	assert_int_equal(a.texts.size, 0);
+	arguments__clear(&a);
+}
+
+static void a_number_has_the_string_of_its_text(void **state)
+{
+	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
+	struct arguments a = {0};
+
+	assert_null(arguments__at(&a, 7));
+	assert_int_equal(record(&a, &core), 0);
+	assert_int_equal(record(&a, &std), 0);
+	assert_int_equal(arguments__at(&a, 7)->string, 5);
+	assert_null(arguments__at(&a, 8));
+	assert_int_equal(arguments__at(&a, 9)->string, 4);
+	assert_null(arguments__at(&a, 1u << 31));
+	arguments__clear(&a);
+}
+
+/* Distinct texts have distinct strings here, as their lengths differ. */
+static void texts_are_kept_once_and_up_to_a_limit(void **state)
+{
+	struct wire_argument core = argument(7, "core"), again = argument(8, "core");
+	struct wire_argument std = argument(9, "std");
+	struct arguments a = {0};
+
+	assert_null(arguments__text(&a, 7));
+	assert_int_equal(record(&a, &core), 0);
+	assert_string_equal(arguments__text(&a, 7), "core");
+	assert_int_equal(record(&a, &again), 0);
+	assert_string_equal(arguments__text(&a, 8), "core");
+	assert_int_equal(a.texts.size, sizeof("core"));
+	/* One byte too few is left. */
+	while (a.texts.size < ARGUMENTS_TEXTS_MAX - 3)
+		byte_buffer__bytes(&a.texts, "", 1);
+	assert_int_equal(record(&a, &std), 0);
+	assert_non_null(arguments__at(&a, 9));
+	assert_null(arguments__text(&a, 9));
+	assert_int_equal(a.texts.size, ARGUMENTS_TEXTS_MAX - 3);
+	assert_string_equal(arguments__text(&a, 7), "core");
+	assert_null(arguments__text(&a, 10));
+	arguments__clear(&a);
+}
+
+static void a_number_follows_its_text_as_in_rustcs_profiles(void **state)
+{
+	struct wire_argument r = argument(1, "regex-cgu.0");
+
+	r.value = WIRE_VALUE_NUMBER;
+	r.number = 1466;
+	assert_string_equal(text_of(&r), "regex-cgu.0\x1e"
+					 "1466");
+}
+
+static void a_macro_is_described_as_rustc_does(void **state)
+{
+	struct wire_argument r = argument(1, "Debug");
+
+	r.macro = WIRE_MACRO_DERIVE;
+	assert_string_equal(text_of(&r), "#[derive(Debug)]");
+	r.macro = WIRE_MACRO_ATTRIBUTE;
+	assert_string_equal(text_of(&r), "#[Debug]");
+	r.macro = WIRE_MACRO_BANG;
+	assert_string_equal(text_of(&r), "Debug!");
+	r.macro = WIRE_MACRO_QUOTED;
+	assert_string_equal(text_of(&r), "\"Debug\"");
+}
+
+/* It is made into text when the tables of source files are there. */
+static void a_place_in_the_source_is_kept(void **state)
+{
+	struct wire_argument r = argument(1, "Debug");
+	struct arguments a = {0};
+
+	r.macro = WIRE_MACRO_DERIVE;
+	r.value = WIRE_VALUE_SPAN;
+	r.number = 0x400000007;
+	assert_int_equal(record(&a, &r), 0);
+	assert_string_equal(last, "#[derive(Debug)]");
+	assert_int_equal(arguments__at(&a, 1)->span, 0x400000007);
+	arguments__clear(&a);
+}
+
+static void a_cut_text_ends_in_dots(void **state)
+{
+	struct wire_argument r = argument(1, "long");
+
+	r.cut = 3;
+	assert_string_equal(text_of(&r), "long...");
+}
+
+static void a_text_ends_at_its_first_zero(void **state)
+{
+	struct wire_argument r = argument(1, "xyz");
+
+	r.bytes[1] = '\0';
+	assert_string_equal(text_of(&r), "x");
+}
+
+static void other_records_are_refused(void **state)
+{
+	struct wire_argument r = argument(1, "text");
+	struct arguments a = {0};
+
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT - 1), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT + 5), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, sizeof(r) + 1), -EBADMSG);
+	r.macro = WIRE_MACRO_QUOTED + 1;
+	assert_int_equal(record(&a, &r), -EBADMSG);
+	r = argument(1, "text");
+	r.value = WIRE_VALUE_SPAN + 1;
+	assert_int_equal(record(&a, &r), -EBADMSG);
+	/* A number that no recording reaches is not remembered. */
+	r = argument(~0ull, "text");
+	assert_int_equal(record(&a, &r), 0);
+	assert_null(arguments__at(&a, ~0ull));
+	arguments__clear(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +420,23 @@ int main(void)
 		cmocka_unit_test(a_second_record_replaces_the_first),
 		cmocka_unit_test(a_process_gets_copies),
 		cmocka_unit_test(keys_and_layout_are_copied),
+		cmocka_unit_test(cargos_rustc_is_understood),
+		cmocka_unit_test(values_may_be_in_the_same_argument),
+		cmocka_unit_test(only_the_last_part_of_the_path_names_a_compiler),
+		cmocka_unit_test(options_that_say_nothing_are_passed_over),
+		cmocka_unit_test(a_crate_without_a_name_has_its_files),
+		cmocka_unit_test(a_name_may_be_in_what_was_cut),
+		cmocka_unit_test(no_arguments_are_no_command),
+		cmocka_unit_test(a_truncated_command_is_marked),
+		cmocka_unit_test(a_number_has_the_string_of_its_text),
+		cmocka_unit_test(without_room_in_the_trace_it_is_not_known),
+		cmocka_unit_test(texts_are_kept_once_and_up_to_a_limit),
+		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
+		cmocka_unit_test(a_macro_is_described_as_rustc_does),
+		cmocka_unit_test(a_place_in_the_source_is_kept),
+		cmocka_unit_test(a_cut_text_ends_in_dots),
+		cmocka_unit_test(a_text_ends_at_its_first_zero),
+		cmocka_unit_test(other_records_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "unwind/table.h"
+#include "unwind/area.h"
+#include "unwind/preserved.h"
 
 #include "test.h"
 #include "../fixtures/unwind_rows.h"
+#include "../fixtures/unwind_blocks.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/libdw_rules.h"
+#include "../fixtures/random.h"
 #include "pctab/linear.h"
+#include "plan/file_job.h"
+#include "plan/symbols/elf_image.h"
+#include <unistd.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
 
 #define PAGE WIRE_UNWIND_PAGE_BYTES
 
@@ -134,6 +146,288 @@ static void a_table_that_is_too_long_is_refused(void **state)
 	assert_null(t);
 }
 
+/* ---- Area ------------------------------------------------------------------------------------ */
+
+#define AREA_PAGE WIRE_UNWIND_PAGE_BYTES
+
+static uint8_t *memory;
+
+static int setup(void **state)
+{
+	memory = calloc(UNWIND_BLOCKS, WIRE_UNWIND_BLOCK_VALUE);
+	return memory ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	free(memory);
+	return 0;
+}
+
+/* The kernel half finds what the user half does. */
+static void assert_finds(const struct wire_unwind_file *f, const struct unwind_table *t,
+			 uint32_t step)
+{
+	unwind_blocks_fill(memory, UNWIND_BLOCKS);
+	for (uint64_t at = 0; at < (uint64_t)t->pages * AREA_PAGE; at += step)
+		assert_rule(unwind_lookup(f, t->start + at), unwind_table__rule(t, t->start + at));
+	assert_rule(unwind_lookup(f, t->start - 1), NO_RULE);
+	assert_rule(unwind_lookup(f, t->start + (uint64_t)t->pages * AREA_PAGE), NO_RULE);
+	assert_rule(unwind_lookup(f, 0), NO_RULE);
+	assert_rule(unwind_lookup(f, UINT64_MAX), NO_RULE);
+}
+
+static struct unwind_table *random_table(struct rng *rng, uint64_t end, uint32_t longest)
+{
+	_unwind_rows_ struct unwind_rows r = {};
+
+	rows_random(rng, &r, end, longest, 300);
+	return rows_table(&r);
+}
+
+static void the_kernel_half_finds_the_rules_of_all_files(void **state)
+{
+	struct unwind_table *tables[6];
+	struct wire_unwind_file files[6];
+	struct rng rng = rng_new();
+	struct unwind_area a;
+
+	unwind_area__init(&a, memory, UNWIND_BLOCKS);
+	for (int i = 0; i < 6; i++) {
+		tables[i] = random_table(&rng, 1 + rng_below(&rng, 10 * AREA_PAGE),
+					 1 + (uint32_t)rng_below(&rng, 100));
+		assert_int_equal(unwind_area__add(&a, tables[i], &files[i]), 0);
+	}
+	for (int i = 0; i < 6; i++) {
+		assert_finds(&files[i], tables[i], 5);
+		unwind_table__free(tables[i]);
+	}
+}
+
+/* Pages of 200 KB: five to a block. */
+static void no_table_lies_in_two_blocks(void **state)
+{
+	_unwind_rows_ struct unwind_rows r = {};
+	_unwind_table_ struct unwind_table *t = NULL;
+	struct wire_unwind_file f;
+	struct unwind_area a;
+
+	for (uint32_t i = 0; i < 14 * AREA_PAGE; i++)
+		rows_add(&r, i, 1 + i % 400);
+	rows_add(&r, 14 * AREA_PAGE, 0);
+	t = rows_table(&r);
+	unwind_area__init(&a, memory, UNWIND_BLOCKS);
+	assert_int_equal(unwind_area__add(&a, t, &f), 0);
+	assert_true(unwind_area__left(&a) < (UNWIND_BLOCKS - 2) * WIRE_UNWIND_BLOCK_BYTES);
+	assert_finds(&f, t, 17);
+	for (uint32_t page = 0; page < t->pages; page++) {
+		uint32_t at = unwind_page_table(&f, t->start + (uint64_t)page * AREA_PAGE);
+		uint32_t last = at + unwind_table__page_size(t, page) - 1;
+
+		assert_int_equal(at >> WIRE_UNWIND_BLOCK_SHIFT, last >> WIRE_UNWIND_BLOCK_SHIFT);
+	}
+}
+
+static void a_full_area_stays_as_it_was(void **state)
+{
+	struct rng rng = rng_new();
+	_unwind_table_ struct unwind_table *t = random_table(&rng, 10 * AREA_PAGE, 20);
+	struct wire_unwind_file first, f = {.start = 5};
+	struct unwind_area a;
+	uint32_t left, n = 0;
+
+	unwind_area__init(&a, memory, 1);
+	assert_int_equal(unwind_area__add(&a, t, &first), 0);
+	do {
+		left = unwind_area__left(&a);
+		n++;
+	} while (!unwind_area__add(&a, t, &f));
+	assert_true(n > 1);
+	assert_int_equal(unwind_area__left(&a), left);
+	f = (struct wire_unwind_file){.start = 5};
+	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
+	assert_int_equal(f.start, 5);
+	assert_finds(&first, t, 3);
+	/* None at all. */
+	unwind_area__init(&a, memory, 0);
+	assert_int_equal(unwind_area__add(&a, t, &f), -ENOSPC);
+}
+
+static void nothing_is_put_behind_a_block(void **state)
+{
+	struct rng rng = rng_new();
+	struct wire_unwind_file f;
+	struct unwind_area a;
+
+	memset(memory, 0xa5, UNWIND_BLOCKS * WIRE_UNWIND_BLOCK_VALUE);
+	unwind_area__init(&a, memory, 2);
+	for (int i = 0; i < 200; i++) {
+		_unwind_table_ struct unwind_table *t =
+			random_table(&rng, 1 + rng_below(&rng, 3 * AREA_PAGE), 20);
+
+		if (unwind_area__add(&a, t, &f))
+			break;
+	}
+	for (uint32_t block = 0; block < UNWIND_BLOCKS; block++) {
+		const uint8_t *p = memory + (size_t)block * WIRE_UNWIND_BLOCK_VALUE;
+
+		for (uint32_t i = 0; i < WIRE_UNWIND_PADDING; i++)
+			assert_int_equal(p[WIRE_UNWIND_BLOCK_BYTES + i], 0xa5);
+		assert_int_equal(p[WIRE_UNWIND_BLOCK_BYTES / 2] == 0xa5, block >= 2);
+	}
+}
+
+/* Tables of many sizes come and go; each look-up finds its own rules, and in the end all is free.
+ */
+static void what_is_given_back_is_used_again(void **state)
+{
+	struct unwind_table *tables[12] = {0};
+	struct wire_unwind_file files[12];
+	struct rng rng = rng_new();
+	struct unwind_area a;
+	uint32_t all, refused = 0;
+
+	unwind_area__init(&a, memory, 2);
+	all = unwind_area__left(&a);
+	for (int round = 0; round < 300; round++) {
+		uint32_t i = (uint32_t)rng_below(&rng, N_OF(tables)), left;
+		struct unwind_table *t = random_table(&rng, 1 + rng_below(&rng, 6 * AREA_PAGE),
+						      1 + (uint32_t)rng_below(&rng, 30));
+
+		if (tables[i])
+			unwind_area__remove(&a, &files[i]);
+		unwind_table__free(tables[i]);
+		left = unwind_area__left(&a);
+		tables[i] = unwind_area__add(&a, t, &files[i]) ? NULL : t;
+		refused += !tables[i];
+		if (tables[i])
+			assert_true(left - unwind_area__left(&a) >= unwind_table__bytes(t));
+		else
+			unwind_table__free(t);
+		for (uint32_t j = 0; round % 50 == 0 && j < N_OF(tables); j++)
+			if (tables[j])
+				assert_finds(&files[j], tables[j], 97);
+	}
+	assert_true(refused && refused < 200);
+	for (uint32_t j = 0; j < N_OF(tables); j++) {
+		if (tables[j])
+			unwind_area__remove(&a, &files[j]);
+		unwind_table__free(tables[j]);
+	}
+	assert_int_equal(unwind_area__left(&a), all);
+}
+
+/* ---- Preserved ------------------------------------------------------------------------------- */
+
+#define SECOND 1000000000ull
+#define LONG   (60 * SECOND) /* on a busy machine a child may take long */
+
+static const int numbers[CFA_PRESERVED] = {3, 12, 13, 14, 15};
+
+static int preserved_setup(void **state)
+{
+	file_job_end_ns = LONG;
+	return fixture_dir_setup(state);
+}
+
+static struct library_file *open_file(const char *path)
+{
+	struct library_file *file = NULL;
+
+	assert_int_equal(library_file__try(path, &file), 0);
+	return file;
+}
+
+/* As libdw has it; CFA_UNKNOWN: otherwise. */
+static uint8_t kind_of_libdw(Dwarf_Frame *frame, int reg, int64_t *offset)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t n;
+
+	assert_int_equal(dwarf_frame_register(frame, reg, memory, &ops, &n), 0);
+	if (!n)
+		return ops ? CFA_UNKNOWN : CFA_SAME;
+	return libdw_is_at_cfa(ops, n, offset) ? CFA_AT_CFA : CFA_UNKNOWN;
+}
+
+static void compare(const struct libdw_rules *l, uint64_t addr, const struct cfa_preserved *ours,
+		    uint32_t *seen)
+{
+	Dwarf_Frame *frame;
+
+	if (dwarf_cfi_addrframe(l->cfi, addr, &frame))
+		return;
+	for (int i = 0; i < CFA_PRESERVED; i++) {
+		int64_t offset = 0;
+		uint8_t kind = kind_of_libdw(frame, numbers[i], &offset);
+
+		/* libdw does not know that these are preserved if nothing is said of them. */
+		if (kind == CFA_UNKNOWN && ours->kind[i] == CFA_SAME)
+			kind = CFA_SAME;
+		assert_int_equal(ours->kind[i], kind);
+		if (kind == CFA_AT_CFA)
+			assert_int_equal(ours->at[i], offset);
+		seen[kind]++;
+	}
+	free(frame);
+}
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *path)
+{
+	const char **to = path;
+
+	if (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libc-"))
+		*to = info->dlpi_name;
+	return 0;
+}
+
+static void they_are_where_libdw_finds_them(void **state)
+{
+	struct cfa_preserved found[UNWIND_PRESERVED_MAX];
+	uint64_t pcs[UNWIND_PRESERVED_MAX];
+	_elf_image_ struct elf_image *img = NULL;
+	_library_file_ struct library_file *file = NULL;
+	uint32_t seen[CFA_AT_CFA + 1] = {};
+	struct elf_segment code;
+	struct rng rng = rng_new();
+	const char *path = NULL;
+	struct libdw_rules l;
+
+	dl_iterate_phdr(find_libc, &path);
+	assert_non_null(path);
+	file = open_file(path);
+	assert_int_equal(elf_image__read(file, &img), 0);
+	assert_int_equal(elf_image__code_segments(img, &code, 1), 1);
+	for (int i = 0; i < UNWIND_PRESERVED_MAX; i++)
+		pcs[i] = code.addr + rng_below(&rng, code.size);
+	qsort(pcs, UNWIND_PRESERVED_MAX, sizeof(*pcs), array__by_u64);
+	assert_int_equal(unwind_preserved__find(file, pcs, UNWIND_PRESERVED_MAX, LONG, found), 0);
+	libdw_rules__open(&l, path);
+	for (int i = 0; i < UNWIND_PRESERVED_MAX; i++)
+		compare(&l, pcs[i], &found[i], seen);
+	libdw_rules__close(&l);
+	assert_true(seen[CFA_SAME] > 100);
+	assert_true(seen[CFA_AT_CFA] > 100);
+}
+
+static void what_is_in_no_function_is_unknown(void **state)
+{
+	_library_file_ struct library_file *file = open_file(fixture("unwind.so"));
+	struct cfa_preserved found = {.kind = {CFA_SAME}};
+
+	assert_int_equal(unwind_preserved__find(file, &(uint64_t){8}, 1, LONG, &found), 0);
+	assert_int_equal(found.kind[0], CFA_UNKNOWN);
+}
+
+static void a_file_that_cannot_be_read_is_an_error(void **state)
+{
+	_library_file_ struct library_file *file = open_file("/proc/self/status");
+	struct cfa_preserved found = {.kind = {CFA_SAME}};
+
+	assert_true(unwind_preserved__find(file, &(uint64_t){8}, 1, LONG, &found) < 0);
+	assert_int_equal(found.kind[0], CFA_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +439,21 @@ int main(void)
 		cmocka_unit_test(what_it_was_made_of_is_noted),
 		cmocka_unit_test(a_table_that_is_too_long_is_refused),
 	};
+	const struct CMUnitTest area_tests[] = {
+		cmocka_unit_test_setup_teardown(the_kernel_half_finds_the_rules_of_all_files, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_table_lies_in_two_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_area_stays_as_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_given_back_is_used_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_put_behind_a_block, setup, teardown),
+	};
+	const struct CMUnitTest preserved_tests[] = {
+		cmocka_unit_test(they_are_where_libdw_finds_them),
+		cmocka_unit_test(what_is_in_no_function_is_unknown),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_an_error),
+	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) +
+	       cmocka_run_group_tests(area_tests, unwind_blocks_setup, NULL) +
+	       cmocka_run_group_tests(preserved_tests, preserved_setup, fixture_dir_teardown);
 }

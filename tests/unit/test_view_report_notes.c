@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
 #include "view/report_notes.h"
+#include "view/report_rows.h"
+#include "view/place_text.h"
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
@@ -165,6 +167,58 @@ static void names_cannot_move_the_cursor(void **state)
 	assert_string_equal(text, "began before the recording: a?[2J");
 }
 
+/* ---- Report rows ----------------------------------------------------------------------------- */
+
+static void each_extra_is_a_member_of_a_row(void **state)
+{
+	const struct summary_row row = {
+		.samples.self[TRACE_SAMPLE_CPU] = {1, 2},
+		.sampled_error_ns = 3,
+		.samples.total[TRACE_SAMPLE_CPU] = {100, 4},
+		.sampled_total_error_ns = 5,
+		.sampled_max_ns = 6,
+		.samples.self[TRACE_SAMPLE_OFF_CPU] = {100, 7},
+		.samples.self[TRACE_SAMPLE_FAULT] = {100, 8},
+		.samples.total[TRACE_SAMPLE_FAULT] = {100, 9},
+		.self_off_ns = 10,
+		.off_ns = 11,
+		.hits = 12,
+		.blocked_ns = 13,
+		.load_ns = 14,
+		.hashing_ns = 15,
+		.loaded = 16,
+		.loads = 17,
+	};
+
+	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
+		assert_int_equal(report_extra_of(&row, i), i + 1);
+		assert_non_null(report_extras[i].key);
+	}
+}
+
+/* ---- Place text ------------------------------------------------------------------------------ */
+
+static void sources_of_dependencies_are_named_by_package(void **state)
+{
+	static const char *const cases[][2] = {
+		{"src/lib.rs:1", "src/lib.rs:1"},
+		{"tool/src/main.rs:1", "tool/src/main.rs:1"},
+		{"/r/registry/src/index.crates.io-1/a-0.1.0/src/b/c.rs:7", "a-0.1.0/src/b/c.rs:7"},
+		{"/rustc/1f/library/core/src/num/mod.rs:7", "core/src/num/mod.rs:7"},
+		{"/u/.cargo/git/checkouts/a-01/2f/src/lib.rs:7", "a-01/2f/src/lib.rs:7"},
+		{"/usr/share/cargo/registry/a-1.0.0/src/lib.rs:7", "a-1.0.0/src/lib.rs:7"},
+		{"/r/lib/rustlib/src/rust/library/core/src/num/mod.rs:7", "core/src/num/mod.rs:7"},
+		{"/registry/src/x.rs:7", "/registry/src/x.rs:7"},
+		{"/home/u/mylib/src/lib.rs:3", "/home/u/mylib/src/lib.rs:3"},
+		{"/src/lib.rs:1", "/src/lib.rs:1"},
+		{"/r/a-0.1.0/build.rs:1", "/r/a-0.1.0/build.rs:1"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(place_in_package(cases[i][0]), cases[i][1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +229,8 @@ int main(void)
 		cmocka_unit_test(callers_of_queries_without_probes_are_unknown),
 		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
 		cmocka_unit_test(sorting_by_cpu_time_ignores_waiting),
+		cmocka_unit_test(each_extra_is_a_member_of_a_row),
+		cmocka_unit_test(sources_of_dependencies_are_named_by_package),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "test.h"
 #include "view/table.h"
+#include "view/sparkline.h"
+#include "view/screen.h"
 
 #include <locale.h>
 
 #include "../fixtures/output.h"
+#include "../fixtures/terminal.h"
 #include "base/format.h"
 
 static const struct table_column columns[] = {
@@ -277,6 +280,275 @@ static void nothing_ends_the_cell_or_the_span(void **state)
 	assert_code("a|b`c\nd", "`a\\|b'c?d`");
 }
 
+/* ---- Sparkline ------------------------------------------------------------------------------- */
+
+static char *line_of(const struct sparkline *s)
+{
+	return PRINTED(assert_int_equal(sparkline_print(to_, s), 0));
+}
+
+static void marks_rise_with_the_values(void **state)
+{
+	const double values[] = {0, 1, 2, 3, 4, 5, 6, 8};
+	struct sparkline s = {.values = values, .n = 8, .columns = 80, .blocks = true};
+	_free_ char *text = line_of(&s), *ascii = NULL;
+
+	assert_string_equal(text, "▁▂▃▄▅▆▇█");
+	s.blocks = false;
+	ascii = line_of(&s);
+	assert_string_equal(ascii, "_.-~=+*#");
+}
+
+static void unknown_values_are_blank(void **state)
+{
+	const double values[] = {1, -1, 2}, none[] = {-1, -1};
+	struct sparkline s = {.values = values, .n = 3, .columns = 80};
+	_free_ char *text = line_of(&s), *blank = NULL, *empty = NULL;
+
+	assert_string_equal(text, "_ #");
+	s.values = none;
+	s.n = 2;
+	blank = line_of(&s);
+	assert_string_equal(blank, "  ");
+	s.n = 0;
+	empty = line_of(&s);
+	assert_string_equal(empty, "");
+}
+
+static void small_differences_stay_small(void **state)
+{
+	const double values[] = {100, 101, 100}, zero[] = {0, 0};
+	struct sparkline s = {.values = values, .n = 3, .columns = 80, .least = 0.1};
+	_free_ char *text = line_of(&s), *zeros = NULL;
+
+	assert_string_equal(text, "~=~");
+	s.values = zero;
+	s.n = 2;
+	zeros = line_of(&s);
+	assert_string_equal(zeros, "__");
+}
+
+static void an_outlier_does_not_flatten_the_rest(void **state)
+{
+	double values[40];
+	struct sparkline s = {.values = values, .n = 40, .columns = 80, .least = 0.1};
+	_free_ char *text = NULL;
+
+	for (size_t i = 0; i < 40; i++)
+		values[i] = i < 20 ? 100 : 110;
+	values[5] = 900;
+	values[30] = 0;
+	text = line_of(&s);
+	assert_string_equal(text, ".....#..............**********_*********");
+}
+
+static void more_values_than_columns_are_shown_by_means(void **state)
+{
+	double values[1000];
+	struct sparkline s = {.values = values, .n = 1000, .columns = 10};
+	_free_ char *text = NULL;
+
+	for (size_t i = 0; i < 1000; i++)
+		values[i] = i < 500 ? 1 : 2;
+	text = line_of(&s);
+	assert_string_equal(text, "_____#####");
+	assert_int_equal(sparkline_column(&s, 999), 9);
+	assert_int_equal(sparkline_column(&s, 499), 4);
+}
+
+/* ---- Screen ---------------------------------------------------------------------------------- */
+
+static struct screen *screen_on(struct terminal *t, int rows, int columns)
+{
+	struct screen *s = NULL;
+
+	terminal_open(t, rows, columns);
+	setenv("TERM", "xterm", 1);
+	assert_int_equal(screen__new(t->out, &s), 0);
+	return s;
+}
+
+static void draw(struct screen *s, struct terminal *t, const char *lines, size_t n)
+{
+	assert_int_equal(screen__draw(s, lines, n), 0);
+	terminal_update(t);
+}
+
+/* Output of cargo while the table is shown. */
+static void others_write(struct terminal *t, const char *text)
+{
+	fputs(text, t->out);
+	terminal_update(t);
+}
+
+static void only_a_capable_terminal_will_do(void **state)
+{
+	FILE *f = fopen("/dev/null", "we");
+	struct screen *s = NULL;
+	struct terminal t;
+
+	setenv("TERM", "xterm", 1);
+	assert_int_equal(screen__new(f, &s), -ENOTTY);
+	terminal_open(&t, 24, 80);
+	setenv("TERM", "dumb", 1);
+	assert_int_equal(screen__new(t.out, &s), -ENOTTY);
+	unsetenv("TERM");
+	assert_int_equal(screen__new(t.out, &s), -ENOTTY);
+	assert_null(s);
+	terminal_close(&t);
+	fclose(f);
+	screen__free(NULL);
+}
+
+static void lines_go_to_the_bottom_and_the_cursor_stays(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+
+	s = screen_on(&t, 24, 80);
+	others_write(&t, "$ make\n  par");
+	draw(s, &t, "one\ntwo\n", 2);
+	assert_string_equal(terminal_row(&t, 22), "one");
+	assert_string_equal(terminal_row(&t, 23), "two");
+	assert_int_equal(t.row, 1);
+	assert_int_equal(t.column, 5);
+	others_write(&t, "tial\n");
+	assert_string_equal(terminal_row(&t, 1), "  partial");
+	screen__free(s);
+	terminal_close(&t);
+}
+
+static void others_scroll_above(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+	char line[32];
+
+	s = screen_on(&t, 24, 80);
+	for (int i = 0; i < 100; i++) {
+		snprintf(line, sizeof(line), "message %d\n", i);
+		others_write(&t, line);
+		if (i % 10 == 0)
+			assert_int_equal(screen__draw(s, "one\ntwo\nthree\n", 3), 0);
+	}
+	terminal_update(&t);
+	assert_string_equal(terminal_row(&t, 21), "one");
+	assert_string_equal(terminal_row(&t, 23), "three");
+	/* The cursor's line is the last one above the table. */
+	for (int row = 0; row < 20; row++) {
+		snprintf(line, sizeof(line), "message %d", 80 + row);
+		assert_string_equal(terminal_row(&t, row), line);
+	}
+	screen__free(s);
+	terminal_close(&t);
+}
+
+static void taking_lines_at_the_bottom_scrolls_first(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+
+	s = screen_on(&t, 10, 80);
+	for (int i = 0; i < 30; i++)
+		others_write(&t, i == 29 ? "last\n" : "x\n");
+	draw(s, &t, "one\ntwo\n", 2);
+	assert_string_equal(terminal_row(&t, 6), "last");
+	assert_int_equal(t.row, 7);
+	assert_string_equal(terminal_row(&t, 8), "one");
+	screen__free(s);
+	terminal_close(&t);
+}
+
+static void a_table_that_grows_keeps_what_is_above(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+
+	s = screen_on(&t, 10, 80);
+	for (int i = 0; i < 30; i++)
+		others_write(&t, i == 29 ? "last\n" : "x\n");
+	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
+	draw(s, &t, "one\ntwo\nthree\nfour\n", 4);
+	assert_string_equal(terminal_row(&t, 4), "last");
+	assert_string_equal(terminal_row(&t, 6), "one");
+	assert_string_equal(terminal_row(&t, 9), "four");
+	/* A smaller table leaves no old lines behind. */
+	draw(s, &t, "one\n", 1);
+	assert_string_equal(terminal_row(&t, 6), "one");
+	assert_string_equal(terminal_row(&t, 7), "");
+	assert_string_equal(terminal_row(&t, 9), "");
+	screen__free(s);
+	terminal_close(&t);
+}
+
+static void restore_leaves_the_terminal_as_it_was(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+
+	s = screen_on(&t, 24, 80);
+	others_write(&t, "before");
+	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
+	screen__restore(s);
+	screen__restore(s);
+	terminal_update(&t);
+	assert_int_equal(t.top, 0);
+	assert_int_equal(t.bottom, 23);
+	assert_int_equal(t.row, 0);
+	assert_int_equal(t.column, 6);
+	assert_string_equal(terminal_row(&t, 22), "");
+	assert_string_equal(terminal_row(&t, 23), "");
+	/* The lines can be taken again after a restore. */
+	draw(s, &t, "one\n", 1);
+	assert_string_equal(terminal_row(&t, 23), "one");
+	screen__free(s);
+	terminal_update(&t);
+	assert_int_equal(t.bottom, 23);
+	terminal_close(&t);
+}
+
+static void resizing_moves_the_lines(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+	size_t lines, columns;
+
+	s = screen_on(&t, 24, 80);
+	draw(s, &t, "one\ntwo\n", 2);
+	terminal_resize(&t, 40, 80);
+	screen__size(s, &lines, &columns);
+	assert_int_equal(columns, 80);
+	assert_int_equal(lines, 26);
+	draw(s, &t, "one\ntwo\n", 2);
+	assert_int_equal(t.bottom, 37);
+	assert_string_equal(terminal_row(&t, 39), "two");
+	terminal_resize(&t, 12, 80);
+	draw(s, &t, "one\ntwo\n", 2);
+	assert_int_equal(t.bottom, 9);
+	assert_string_equal(terminal_row(&t, 11), "two");
+	screen__free(s);
+	terminal_close(&t);
+}
+
+static void a_tiny_terminal_is_left_to_the_others(void **state)
+{
+	struct terminal t;
+	struct screen *s;
+
+	for (int rows = 2; rows < 12; rows++) {
+		s = screen_on(&t, rows, 20);
+		draw(s, &t, "1\n2\n3\n4\n5\n6\n7\n8\n", 8);
+		others_write(&t, "a\n");
+		assert_string_equal(terminal_row(&t, 0), "a");
+		assert_int_equal(t.bottom, rows - 1 -
+						   (rows <= 3		      ? 0
+						    : rows * 2 / 3 < rows - 3 ? rows * 2 / 3
+									      : rows - 3));
+		screen__free(s);
+		terminal_close(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +568,19 @@ int main(void)
 		cmocka_unit_test(a_line_may_have_begun),
 		cmocka_unit_test(blanks_are_kept_but_where_a_line_ends),
 		cmocka_unit_test(nothing_ends_the_cell_or_the_span),
+		cmocka_unit_test(marks_rise_with_the_values),
+		cmocka_unit_test(unknown_values_are_blank),
+		cmocka_unit_test(small_differences_stay_small),
+		cmocka_unit_test(an_outlier_does_not_flatten_the_rest),
+		cmocka_unit_test(more_values_than_columns_are_shown_by_means),
+		cmocka_unit_test(only_a_capable_terminal_will_do),
+		cmocka_unit_test(lines_go_to_the_bottom_and_the_cursor_stays),
+		cmocka_unit_test(others_scroll_above),
+		cmocka_unit_test(taking_lines_at_the_bottom_scrolls_first),
+		cmocka_unit_test(a_table_that_grows_keeps_what_is_above),
+		cmocka_unit_test(restore_leaves_the_terminal_as_it_was),
+		cmocka_unit_test(resizing_moves_the_lines),
+		cmocka_unit_test(a_tiny_terminal_is_left_to_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,12 +35,47 @@ static void an_incomplete_list_of_findings_is_an_error(void **state)
 	free(printed_findings(doctor_json, &f, &list, -12));
 }
 
+/* ---- Doctor text ----------------------------------------------------------------------------- */
+
+static void doctor_text_a_sample_is_as_agreed(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	_findings_ struct findings f = {0};
+	_free_ char *text = NULL;
+
+	sample_findings(&f, &list);
+	text = printed_findings(doctor_text, &f, &list, 0);
+	assert_golden("view/doctor.txt", text);
+}
+
+static void doctor_text_without_a_problem_it_works(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	_findings_ struct findings f = {0};
+	_free_ char *text = NULL;
+
+	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
+	text = printed_findings(doctor_text, &f, &list, 0);
+	assert_contains(text, "Recording works here.\n");
+}
+
+static void doctor_text_an_incomplete_list_of_findings_is_an_error(void **state)
+{
+	struct findings f = {.err = -12};
+	struct toolchains list = {0};
+
+	free(printed_findings(doctor_text, &f, &list, -12));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_is_as_agreed),
 		cmocka_unit_test(without_a_problem_it_works),
 		cmocka_unit_test(an_incomplete_list_of_findings_is_an_error),
+		cmocka_unit_test(doctor_text_a_sample_is_as_agreed),
+		cmocka_unit_test(doctor_text_without_a_problem_it_works),
+		cmocka_unit_test(doctor_text_an_incomplete_list_of_findings_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "test.h"
+#include "trace/bytes.h"
+#include "../fixtures/export_trace.h"
+#include "../fixtures/sampled_build.h"
+#include "../fixtures/page.h"
+#include "../fixtures/llvm_build.h"
+#include <json-c/json.h>
+#include <math.h>
+#include "base/cleanup.h"
+#include "export/protobuf.h"
+
+static void the_small_trace_is_as_it_was(void **state)
+{
+	assert_small_golden(export_counts, "export/small.csv");
+}
+
+static void raw_times_are_longer(void **state)
+{
+	_free_ char *text = export_small_text(export_counts, &(struct export_job){.raw = true});
+
+	assert_contains(text, "\nmir_built,4,0.001996500\n" + 1);
+}
+
+/* By default the wall time of an activity is no number beside CPU times of queries by samples. */
+static void write_sampled(const char *path)
+{
+	const struct trace_info info = {.tool = "t", .kernel = "k"};
+	const struct trace_sampling sampling = {.hz = 499, .queries = true};
+	const struct trace_process process = {.pid = 1, .end_ns = 90000000, .crate = "a"};
+	struct trace_tally typeck = {.kind = TRACE_KIND_RESULTS, .events = 10};
+	struct trace_stack entry = {.parent = TRACE_NO_STACK, .kind = TRACE_STACK_QUERY};
+	struct trace_sample sample = {.value = 2000000,
+				      .tid = 1,
+				      .label = TRACE_NO_STRING,
+				      .job = TRACE_NO_JOB,
+				      .cause = TRACE_SAMPLE_CPU};
+	struct trace_span pass = {.end_ns = 50000000,
+				  .tid = 1,
+				  .kind = TRACE_KIND_ACTIVITY,
+				  .invocation = TRACE_NO_INVOCATION};
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &process), 0);
+	assert_int_equal(trace_writer__sampling(w, &sampling), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &typeck.label), 0);
+	assert_int_equal(trace_writer__intern(w, "LLVM_passes", &pass.label), 0);
+	entry.place = typeck.label;
+	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
+	assert_int_equal(trace_writer__sample(w, &sample), 0);
+	assert_int_equal(trace_writer__span(w, &pass), 0);
+	assert_int_equal(trace_writer__tally(w, &typeck), 0);
+	assert_int_equal(trace_writer__losses(w, &(struct trace_losses){}), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+static void all_seconds_are_of_one_kind(void **state)
+{
+	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
+	struct export_job job = {};
+	_free_ char *text = NULL;
+	size_t size;
+
+	temporary_name(path);
+	write_sampled(path);
+	text = export_of(path, export_counts, &job, &size);
+	unlink(path);
+	assert_string_equal(text, "typeck,10,0.002000000\nLLVM_passes,1,0.000000000\n");
+	assert_true(job.cpu_by_samples);
+}
+
+/* ---- Folded ---------------------------------------------------------------------------------- */
+
+static void folded_the_small_trace_is_as_it_was(void **state)
+{
+	assert_small_golden(export_folded, "export/small.folded");
+}
+
+static void folded_raw_times_are_longer(void **state)
+{
+	struct export_job job = {.raw = true};
+	_free_ char *text = export_small_text(export_folded, &job);
+
+	/* 988 without the probe costs. */
+	assert_contains(text, "rustdoc x (4711);typeck 1000\n");
+	assert_int_equal(job.written, 8);
+}
+
+/* Two executions of mir_built, in different places; the ids of others are not mapped. */
+static void keys_distinguish_frames(void **state)
+{
+	struct export_job job = {.keys = true};
+	_free_ char *text = export_small_text(export_folded, &job);
+
+	assert_contains(text, ";typeck;mir_built(a::main) 288\n");
+	assert_contains(text, ";mir_built 188\n");
+	assert_contains(text, "a (4711);typeck 388\n");
+	assert_contains(text, "rustdoc x (4711);typeck 988\n");
+}
+
+/* ---- Speedscope ------------------------------------------------------------------------------ */
+
+static void speedscope_the_small_trace_is_as_it_was(void **state)
+{
+	assert_small_golden(export_speedscope, "export/small.speedscope.json");
+}
+
+static void weights_add_up_to_the_end(void **state)
+{
+	_free_ char *text = export_small_text(export_speedscope, &(struct export_job){.raw = true});
+	struct json_object *document = json_tokener_parse(text), *profiles;
+
+	assert_non_null(document);
+	assert_true(json_object_object_get_ex(document, "profiles", &profiles));
+	assert_int_equal(json_object_array_length(profiles), 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct json_object *p = json_object_array_get_idx(profiles, i), *weights, *end;
+		int64_t sum = 0;
+
+		assert_true(json_object_object_get_ex(p, "weights", &weights));
+		assert_true(json_object_object_get_ex(p, "endValue", &end));
+		for (size_t k = 0; k < json_object_array_length(weights); k++)
+			sum += json_object_get_int64(json_object_array_get_idx(weights, k));
+		assert_int_equal(sum, json_object_get_int64(end));
+	}
+	json_object_put(document);
+}
+
+static void with_keys_frames_have_places(void **state)
+{
+	_free_ char *text =
+		export_small_text(export_speedscope, &(struct export_job){.keys = true});
+
+	assert_contains(text,
+			"{\"name\":\"mir_built(a::main)\",\"file\":\"src/main.rs\",\"line\":12}");
+	assert_int_equal(occurrences(text, "\"file\":"), 1);
+}
+
+/* The CPU time first, unless the wall time is asked for. */
+static void waits_have_profiles_of_wall_times(void **state)
+{
+	char path[] = "/tmp/qprof-test-XXXXXX";
+	struct export_job cpu = {.cause = TRACE_SAMPLE_CPU};
+	struct export_job wall = {.cause = TRACE_SAMPLE_CPU, .wall = true};
+	size_t size;
+
+	close(mkstemp(path));
+	unlink(path);
+	sampled_build_write(path);
+	_free_ char *first = export_of(path, export_speedscope, &cpu, &size);
+	_free_ char *second = export_of(path, export_speedscope, &wall, &size);
+
+	unlink(path);
+	assert_contains(first, "\"all compilers, CPU time\"");
+	assert_contains(first, "\"all compilers, wall time\"");
+	assert_contains(first, "\"activeProfileIndex\":0");
+	assert_contains(second, "\"activeProfileIndex\":1");
+}
+
+/* ---- Pprof ----------------------------------------------------------------------------------- */
+
+/* Compares the unpacked data, because versions of zlib pack differently. */
+static void pprof_the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *packed = export_small(export_pprof, &job, &size);
+	_free_ uint8_t *bytes = page_inflate((uint8_t *)packed, size, &size);
+
+	assert_golden_bytes("export/small.pb", (char *)bytes, size);
+}
+
+/* The function with a known place has its file and line, and so has its location. */
+static void with_keys_functions_have_places(void **state)
+{
+	struct export_job job = {.keys = true};
+	size_t size;
+	_free_ char *packed = export_small(export_pprof, &job, &size);
+	_free_ uint8_t *bytes = page_inflate((uint8_t *)packed, size, &size);
+
+	assert_golden_bytes("export/small.keys.pb", (char *)bytes, size);
+}
+
+/* ---- Perfetto -------------------------------------------------------------------------------- */
+
+static void perfetto_the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
+
+	assert_int_equal(job.written, 12);
+	assert_int_equal(job.left_out, 0);
+	assert_golden_bytes("export/small.pftrace", bytes, size);
+}
+
+/* The file consists of packets only (field 1). */
+static void it_is_packets(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
+	struct byte_reader r = {(uint8_t *)bytes, (uint8_t *)bytes + size, false};
+
+	while (r.at < r.end) {
+		assert_int_equal(byte_reader__varint(&r), 1 << 3 | 2);
+		byte_reader__bytes(&r, byte_reader__varint(&r));
+		assert_false(r.bad);
+	}
+}
+
+static void intervals_beyond_the_size_limit_are_left_out(void **state)
+{
+	struct export_job job = {.max_bytes = 300};
+	size_t size;
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
+
+	assert_int_equal(job.written + job.left_out, 12);
+	/* Each interval counts as 56 bytes, so the five longest fit. */
+	assert_int_equal(job.least_ns, 480);
+	assert_non_null(memmem(bytes, size, " intervals are left out", 23));
+}
+
+/* ---- Protobuf -------------------------------------------------------------------------------- */
+
+static void fields_are_as_the_format_says(void **state)
+{
+	/* 1: 150; 2: "testing"; 3 {1: 150}, as in its description; 44: 1.0; 16: "" */
+	static const uint8_t expected[] = {
+		0x08, 0x96, 0x01, 0x12, 0x07, 't', 'e', 's', 't', 'i', 'n',  'g',  0x1a, 0x03, 0x08,
+		0x96, 0x01, 0xe1, 0x02, 0,    0,   0,	0,   0,	  0,   0xf0, 0x3f, 0x82, 0x01, 0};
+	__cleanup(byte_buffer__destroy) struct byte_buffer b = {}, inner = {};
+
+	protobuf__varint(&b, 1, 150);
+	protobuf__text(&b, 2, "testing");
+	protobuf__varint(&inner, 1, 150);
+	protobuf__message(&b, 3, &inner);
+	protobuf__double(&b, 44, 1.0);
+	protobuf__text(&b, 16, "");
+	assert_false(b.failed);
+	assert_int_equal(b.size, sizeof(expected));
+	assert_memory_equal(b.data, expected, sizeof(expected));
+}
+
+static void texts_are_utf8(void **state)
+{
+	static const uint8_t expected[] = {0x0a, 7, 'a', 0xef, 0xbf, 0xbd, 0xc3, 0xa9, 'b'};
+	struct byte_buffer b = {}, empty = {};
+
+	protobuf__text(&b, 1, "a\377\303\251b");
+	assert_int_equal(b.size, sizeof(expected));
+	assert_memory_equal(b.data, expected, sizeof(expected));
+	byte_buffer__clear(&b);
+	protobuf__message(&b, 1, &empty);
+	assert_int_equal(b.size, 2);
+	byte_buffer__destroy(&b);
+}
+
+/* ---- Perfetto samples ------------------------------------------------------------------------ */
+
+/* tests/e2e/test_sampled_reports.py decodes the format, by its published numbers of fields. */
+
+static char *exported(struct export_job *job, size_t *size)
+{
+	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
+	char *bytes;
+
+	temporary_name(path);
+	sampled_build_write(path);
+	bytes = export_of(path, export_perfetto, job, size);
+	unlink(path);
+	return bytes;
+}
+
+/* How often a text is in the bytes. */
+static unsigned int count(const char *bytes, size_t size, const char *text)
+{
+	const char *end = bytes + size;
+	unsigned int n = 0;
+
+	while ((bytes = memmem(bytes, end - bytes, text, strlen(text)))) {
+		bytes += strlen(text);
+		n++;
+	}
+	return n;
+}
+
+static void samples_are_as_they_were(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = exported(&job, &size);
+
+	assert_golden_bytes("export/sampled.pftrace", bytes, size);
+	assert_int_equal(job.samples_left_out, 0);
+}
+
+/* A name is sent once in each of the two sequences of samples at most, and in texts of waits. */
+static void names_are_sent_once(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = exported(&job, &size);
+
+	assert_int_equal(count(bytes, size, "[typeck]"), 3);
+	assert_int_equal(count(bytes, size, "CPU time"), 1);
+	/* The timebase, and a track for each process of which faults were sampled. */
+	assert_int_equal(count(bytes, size, "memory touched"), 3);
+}
+
+/* One entry of a pass and a function in each stack, and their names once. */
+static void what_llvm_compiles_is_in_the_stack(void **state)
+{
+	char path[] = "/tmp/qprof-export-XXXXXX.qpt";
+	struct export_job job = {};
+	_free_ char *bytes = NULL;
+	size_t size;
+
+	temporary_name(path);
+	llvm_build_write(path, true);
+	bytes = export_of(path, export_perfetto, &job, &size);
+	unlink(path);
+	assert_int_equal(count(bytes, size, "[app::generic_big]"), 1);
+	assert_int_equal(count(bytes, size, "[InstCombine]"), 1);
+	assert_int_equal(count(bytes, size, "[app::huge]"), 1);
+	assert_int_equal(count(bytes, size, "[app::small::s"), 100);
+}
+
+/* Waits have different durations: they are slices, with the stack as a text. */
+static void waits_are_slices_with_a_stack(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	_free_ char *bytes = exported(&job, &size);
+
+	assert_int_equal(count(bytes, size, "waits"), 2);
+	assert_int_equal(count(bytes, size,
+			       "__read\n<jobserver::imp::Client>::acquire_allow_interrupts\n"
+			       "std::rt::lang_start"),
+			 1);
+}
+
+static void samples_beyond_the_size_limit_are_left_out(void **state)
+{
+	struct export_job job = {.max_bytes = 300};
+	size_t size;
+	_free_ char *bytes = exported(&job, &size);
+
+	assert_true(job.samples_left_out > 0);
+	assert_int_equal(count(bytes, size, "samples are left out, as the file is to be no larger"),
+			 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_small_trace_is_as_it_was),
+		cmocka_unit_test(raw_times_are_longer),
+		cmocka_unit_test(all_seconds_are_of_one_kind),
+		cmocka_unit_test(folded_the_small_trace_is_as_it_was),
+		cmocka_unit_test(folded_raw_times_are_longer),
+		cmocka_unit_test(keys_distinguish_frames),
+		cmocka_unit_test(speedscope_the_small_trace_is_as_it_was),
+		cmocka_unit_test(weights_add_up_to_the_end),
+		cmocka_unit_test(with_keys_frames_have_places),
+		cmocka_unit_test(waits_have_profiles_of_wall_times),
+		cmocka_unit_test(pprof_the_small_trace_is_as_it_was),
+		cmocka_unit_test(with_keys_functions_have_places),
+		cmocka_unit_test(perfetto_the_small_trace_is_as_it_was),
+		cmocka_unit_test(it_is_packets),
+		cmocka_unit_test(intervals_beyond_the_size_limit_are_left_out),
+		cmocka_unit_test(fields_are_as_the_format_says),
+		cmocka_unit_test(texts_are_utf8),
+		cmocka_unit_test(samples_are_as_they_were),
+		cmocka_unit_test(names_are_sent_once),
+		cmocka_unit_test(what_llvm_compiles_is_in_the_stack),
+		cmocka_unit_test(waits_are_slices_with_a_stack),
+		cmocka_unit_test(samples_beyond_the_size_limit_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
