@@ -2,15 +2,11 @@
 #include "test.h"
 #include "capture/recordings.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "../fixtures/fake_root.h"
 
-#define LOCKS                                             \
-	"1: POSIX  ADVISORY  WRITE 43 00:22:1 0 EOF\n"    \
-	"2: FLOCK  ADVISORY  WRITE 43 00:22:2 0 EOF\n"    \
-	"3: FLOCK  ADVISORY  READ 42 00:22:3 0 EOF\n"     \
-	"4: FLOCK  ADVISORY  READ 40 00:22:3 0 EOF\n"     \
-	"4: -> FLOCK  ADVISORY  WRITE 43 00:22:3 0 EOF\n" \
-	"5: FLOCK  ADVISORY  READ 41 00:22:3 0 EOF\n"
 #define TRACE "\x89QPT\r\n\x1a\n and more"
 
 static void add_fd(const char *process, int fd, const char *target, const char *flags)
@@ -22,6 +18,20 @@ static void add_fd(const char *process, int fd, const char *target, const char *
 	fake_root_file(name, text);
 	snprintf(name, sizeof(name), "%s/fd/%d", process, fd);
 	assert_int_equal(symlink(target, fake_root_path(name)), 0);
+}
+
+/* As recordings__mark() of that process does. */
+static int mark(off_t first, off_t n)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_start = first, .l_len = n};
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", fake_root);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	return fd;
 }
 
 static void traces_that_are_written_are_found(void **state)
@@ -67,6 +77,7 @@ static void a_hidden_recording_is_counted(void **state)
 static void each_other_recording_counts_once(void **state)
 {
 	char ours[64], first[64], second[64], third[64];
+	int marks[3];
 	uint32_t n;
 
 	snprintf(ours, sizeof(ours), "%s/ours.qpt", fake_root);
@@ -77,7 +88,12 @@ static void each_other_recording_counts_once(void **state)
 	snprintf(third, sizeof(third), "%s/third.qpt", fake_root);
 	fake_root_file("/second.qpt", TRACE);
 	fake_root_file("/third.qpt", TRACE);
-	fake_root_file("/proc/locks", LOCKS);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 0);
+	fake_root_file("/sys/kernel/btf/vmlinux", "");
+	marks[0] = mark(42, 1);
+	marks[1] = mark(40, 1);
+	marks[2] = mark(41, 1);
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	assert_int_equal(n, 0);
 	add_fd("/proc/self", 7, ours, "02100001");
@@ -95,6 +111,31 @@ static void each_other_recording_counts_once(void **state)
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	/* One recording, whose helper has one of its two traces. Process 43 has no mark. */
 	assert_int_equal(n, 1);
+	for (size_t i = 0; i < N_OF(marks); i++)
+		close(marks[i]);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 0);
+}
+
+/* Locks of somebody who wants to hide others, or to keep us busy. */
+static void foreign_locks_are_no_recordings(void **state)
+{
+	char trace[64];
+	int all, one;
+	uint32_t n;
+
+	fake_root_file("/proc/41/comm", "qprof-bpf\n");
+	fake_root_file("/a.qpt", TRACE);
+	fake_root_file("/sys/kernel/btf/vmlinux", "");
+	snprintf(trace, sizeof(trace), "%s/a.qpt", fake_root);
+	add_fd("/proc/41", 4, trace, "02100001");
+	one = mark(41, 1);
+	all = mark(0, 0);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	close(all);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 1);
+	close(one);
 }
 
 static void nothing_runs(void **state)
@@ -113,6 +154,7 @@ int main(void)
 		TEST(traces_that_are_written_are_found),
 		TEST(a_hidden_recording_is_counted),
 		TEST(each_other_recording_counts_once),
+		TEST(foreign_locks_are_no_recordings),
 		TEST(nothing_runs),
 	};
 

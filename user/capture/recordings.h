@@ -30,7 +30,7 @@ int recordings__find(const char *root, struct recordings *r);
 
 /*
  * Let recordings__beside() of other recordings find this one, for as long as the descriptor is
- * open: a lock on our program, which anybody may share. -1: they do not find it.
+ * open: a lock that anybody may share. -1: they do not find it.
  */
 int recordings__mark(void);
 
