@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/invoker.h"
+#include "capture/loads.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
 
@@ -37,7 +38,7 @@ static int replace_sleep(struct bpf_program *prog, struct bpf_prog_load_opts *op
 	size_t n = bpf_program__insn_cnt(prog);
 	_free_ struct bpf_insn *insns = calloc(n, sizeof(*insns));
 
-	(void)opts, (void)unused;
+	(void)unused;
 	if (!insns)
 		return -ENOMEM;
 	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
@@ -45,7 +46,13 @@ static int replace_sleep(struct bpf_program *prog, struct bpf_prog_load_opts *op
 		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
 		    insns[i].imm == BPF_FUNC_copy_from_user)
 			insns[i] = fails;
-	return bpf_program__set_insns(prog, insns, n);
+	return bpf_program__set_insns(prog, insns, n) ?: loads__take(prog, opts);
+}
+
+static int prepare_uprobe(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long flags)
+{
+	opts->prog_flags |= (__u32)flags;
+	return loads__take(prog, opts);
 }
 
 static int attach_raw_tp(const struct bpf_program *prog, long unused, struct bpf_link **link)
@@ -55,6 +62,17 @@ static int attach_raw_tp(const struct bpf_program *prog, long unused, struct bpf
 	(void)unused;
 	*link = name ? bpf_program__attach_raw_tracepoint(prog, name + 1) : NULL;
 	return *link ? 0 : -errno;
+}
+
+static int register_uprobes(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare_uprobe);
+	int err = libbpf_register_prog_handler("uprobe+", BPF_PROG_TYPE_KPROBE, 0, &opts);
+
+	if (err < 0)
+		return err;
+	opts.cookie = BPF_F_SLEEPABLE;
+	return libbpf_register_prog_handler("uprobe.s+", BPF_PROG_TYPE_KPROBE, 0, &opts);
 }
 
 int programs__register(void)
@@ -71,6 +89,7 @@ int programs__register(void)
 		err = libbpf_register_prog_handler("raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
 						   &opts);
 	}
+	err = err < 0 ? err : register_uprobes();
 	done = err >= 0;
 	return done ? 0 : err;
 }
@@ -356,6 +375,8 @@ static uid_t invoker_uid(void)
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
+	int err;
+
 	l->skel = qprof_bpf__open();
 	if (!l->skel)
 		return -errno;
@@ -383,7 +404,11 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	if ((opt->keys && set_names_slots(l)) || set_table_sizes(l, opt) ||
 	    prepare_samples(l, opt, switches))
 		return -errno;
-	return qprof_bpf__load(l->skel);
+	/* libbpf prints what the kernel says of a program that it loads itself. */
+	if (diag_level() < DIAG_DEBUG)
+		loads__begin();
+	err = qprof_bpf__load(l->skel);
+	return loads__end(err) ?: err;
 }
 
 /*
