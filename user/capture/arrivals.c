@@ -354,6 +354,11 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 	if (has_arrived(all, pid) || was_looked_at(all, pid, library->time_ns))
 		return 0;
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
+	/* Without the record of its exec a compiler is stopped that lacks nothing. */
+	if (!a.newcomer && all->parts.drain && !parts_needed__knows(all->parts_needed, pid))
+		err = all->parts.drain(all->parts.drain_ctx);
+	if (err)
+		return err;
 	if (may_serve(all, &a))
 		stop(all, &a);
 	if (!is_wanted(all, &a)) {

@@ -25,6 +25,9 @@ struct arrivals_parts {
 	struct mappings *mappings; /* NULL: new mappings are not seen */
 	struct sampling *sampling; /* or NULL */
 	int wake_fd;		   /* an eventfd; ptrace stops write to it */
+	/* Reads the records that wait, of which arrivals__on_exec() gets execs. */
+	int (*drain)(void *ctx);
+	void *drain_ctx;
 };
 
 /* 0 or -ENOMEM. */

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/epoll.h"
@@ -41,6 +43,7 @@ struct session {
 	int nice;		     /* ours, before hurry() */
 	uint64_t started_ns;	     /* counting began then; 0 while it is stopped */
 	uint64_t begun_ns;	     /* no record is older */
+	uint64_t exec_ns;	     /* the last of a followed process */
 	uint32_t breakpoints;	     /* in each compiler; ... */
 	uint64_t breakpoint_ns;	     /* ... 0 until it is measured */
 	uint64_t tick_ns;	     /* likewise */
@@ -278,6 +281,8 @@ static int each_user(void *session, libraries_user_fn fn, void *arg)
 	return arrivals__each_user(s->arrivals, fn, arg);
 }
 
+static int drain_ring(void *session);
+
 static int watch_all(struct session *s, uint32_t parts_expected)
 {
 	const struct libraries_ops ops = {
@@ -291,7 +296,13 @@ static int watch_all(struct session *s, uint32_t parts_expected)
 		.hits = filter__wants_hits(s->filter),
 		.parts = kernel__has_parts(s->kernel) ? parts_expected : PLAN_PARTS_OPTIONAL,
 	};
-	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
+	struct arrivals_parts parts = {
+		.kernel = s->kernel,
+		.look = s->look,
+		.wake_fd = s->wake_fd,
+		.drain = drain_ring,
+		.drain_ctx = s,
+	};
 	int err;
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -554,14 +565,22 @@ static int on_record(void *ctx, const void *record, size_t size)
 		hide_label(s, label);
 	if (!is_exec)
 		return 0;
+	s->exec_ns = e->time_ns;
 	err = session_sink__cwd(&s->sink, (pid_t)e->pid);
 	return err ?: arrivals__on_exec(s->arrivals, e);
+}
+
+static int drain_ring(void *session)
+{
+	struct session *s = session;
+
+	return kernel__drain(s->kernel, on_record, s);
 }
 
 /* Drain mappings first: the exec record of a process that waits may still be in the ring. */
 int session__drain(struct session *s)
 {
-	int err = arrivals__take(s->arrivals) ?: kernel__drain(s->kernel, on_record, s);
+	int err = arrivals__take(s->arrivals) ?: drain_ring(s);
 
 	libraries__settle(s->libs);
 	return err ?: sampling__settle(s->sampling) ?: arrivals__release(s->arrivals);
@@ -653,6 +672,28 @@ int session__stop(struct session *s)
 int session__fd(const struct session *s)
 {
 	return s->epoll;
+}
+
+/*
+ * A loader maps ten libraries within some ms, of any program on the machine, and each of these
+ * would wake us. A compiler must be stopped within its loader, so the pause is short for some time
+ * after an exec of a followed process, and that ends a longer one. Of the whole machine any process
+ * may be a compiler.
+ */
+#define REST_MS	    5
+#define REST_NEAR_MS 1
+#define NEAR_NS	    UINT64_C(100000000)
+
+void session__rest(const struct session *s, int other)
+{
+	bool near = s->scope || clock_ns(CLOCK_MONOTONIC) < s->exec_ns + NEAR_NS;
+	struct pollfd fds[] = {
+		{.fd = other, .events = POLLIN},
+		{.fd = kernel__ring_fd(s->kernel), .events = POLLIN},
+	};
+
+	if (!session__waiting(s))
+		poll(fds, near ? 1 : N_OF(fds), near ? REST_NEAR_MS : REST_MS);
 }
 
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX])

@@ -81,6 +81,10 @@ int session__name(struct session *s, pid_t pid, const char *crate, uint64_t key,
 int session__count(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
 int session__fd(const struct session *s);
+
+/* To be called after a drain that session__fd() has asked for: pauses until `other` is readable, or
+ * for some ms. */
+void session__rest(const struct session *s, int other);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 
 /* The cost of a recording, as far as the session knows it. */

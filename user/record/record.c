@@ -41,14 +41,6 @@
 #define SERVICE_SECONDS 30
 /* The interval of drains when few records wait: it limits the delay of the live view. */
 #define DRAIN_MS 50
-/*
- * The pause after a drain that something has woken us for: a loader maps ten libraries within some
- * ms, of any program on the machine, and each of these would wake us. It is short beside the time
- * from a compiler's exec to its mapping, whose records come by two ways: where both wait to be
- * read, the mapping is seen first, and a compiler is stopped that need not be.
- */
-#define REST_MS 1
-
 struct capture {
 	const struct cli_record_options *opt;
 	recorder_report_fn report;
@@ -481,8 +473,8 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
-	if (c->woken && !session__waiting(c->session))
-		poll(fds, 1, REST_MS);
+	if (c->woken)
+		session__rest(c->session, c->control.fd);
 	if (poll(fds, n, wait_ms(c)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	c->woken = fds[1].revents;
