@@ -558,6 +558,8 @@ void kernel__begin_free(struct kernel *k)
 void kernel__leave(struct kernel *k)
 {
 	k->loaded.skel->bss->enabled = 0;
+	/* It has no records any more, and a fork would copy the tables of its 8,192 pages. */
+	ring_buffer__free(take_ptr(k->ring));
 	attachments__leave(k->attachments);
 }
 

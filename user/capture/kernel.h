@@ -216,7 +216,10 @@ const char *kernel__attach_name(const struct kernel *k);
  */
 void kernel__begin_free(struct kernel *k);
 
-/* In place of that, as attachments__leave(): kernel__free() then waits for nothing. */
+/*
+ * In place of that, as attachments__leave(): kernel__free() then waits for nothing. No more records
+ * can be drained.
+ */
 void kernel__leave(struct kernel *k);
 
 /*

@@ -58,6 +58,8 @@ int sample_tables__new(const struct kernel_samples *k, struct sample_tables **ou
 		mmap(NULL, area_bytes(k->n_blocks), PROT_READ | PROT_WRITE, MAP_SHARED, k->area, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
+	/* No child needs it, and each fork would copy the tables of its pages. */
+	madvise(memory, area_bytes(k->n_blocks), MADV_DONTFORK);
 	t->mapped = area_bytes(k->n_blocks);
 	unwind_area__init(&t->area, memory, k->n_blocks);
 	*out = take_ptr(t);

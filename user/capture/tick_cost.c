@@ -11,8 +11,8 @@
 #include "base/clock.h"
 
 /* Some 25 ticks: far more than there are of other interrupts meanwhile. */
-#define PERIOD_NS  120000
-#define MEASURE_NS 3000000ull
+#define PERIOD_NS  60000
+#define MEASURE_NS 1500000ull
 /* With fewer gaps the event has not ticked. */
 #define GAPS_MIN 12
 /* Reading the clock takes less than an interrupt, and another thread runs for longer. */

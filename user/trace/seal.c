@@ -9,11 +9,6 @@
 #include "qprof/trace_format.h"
 #include "trace/bytes.h"
 
-static int sync_file(int fd)
-{
-	return fsync(fd) ? -errno : 0;
-}
-
 static int set_state(int fd, uint32_t state)
 {
 	uint8_t bytes[4];
@@ -26,22 +21,13 @@ static int set_state(int fd, uint32_t state)
 	return n < 0 ? -errno : -EIO;
 }
 
-/* The data must be on disk before the mark says so. */
-static int mark(int fd)
-{
-	int err = sync_file(fd) ?: set_state(fd, QPT_STATE_FINISHED);
-
-	if (err)
-		return err;
-	err = sync_file(fd);
-	if (err)
-		set_state(fd, QPT_STATE_UNFINISHED);
-	return err;
-}
-
+/*
+ * The data must be on disk before the mark says so. Without the mark, which a power failure may
+ * still take away, a trace is unfinished, and is read all the same.
+ */
 int trace_seal(int fd)
 {
-	int err = mark(fd);
+	int err = fsync(fd) ? -errno : set_state(fd, QPT_STATE_FINISHED);
 
 	/* Some file systems report errors only here. */
 	if (close(fd) && !err)
