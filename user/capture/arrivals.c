@@ -347,12 +347,13 @@ static bool may_serve(const struct arrivals *all, const struct arrival *a)
 static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *library)
 {
 	struct arrivals *all = arrivals;
-	struct arrival a = {.pid = pid, .user = process_uid(pid), .mapped_ns = library->time_ns};
+	struct arrival a = {.pid = pid, .mapped_ns = library->time_ns};
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = 0, none;
 
 	if (has_arrived(all, pid) || was_looked_at(all, pid, library->time_ns))
 		return 0;
+	a.user = process_uid(pid);
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
 	/* Without the record of its exec a compiler is stopped that lacks nothing. */
 	if (!a.newcomer && all->parts.drain && !parts_needed__knows(all->parts_needed, pid))
