@@ -151,6 +151,8 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
  */
 #define TARGETS_BUILD 16384
 #define LIBS_BUILD    16384
+/* Jobs and names that were sent to the user half; one that is forgotten is sent again. */
+#define SENT_BUILD 4096
 /* Frames beyond those of their threads, where no queries are among them. */
 #define OVERFLOW_ACTIVITIES 4096
 
@@ -166,6 +168,8 @@ static int set_table_sizes(struct loaded *l, const struct kernel_options *opt)
 		uint32_t n;
 	} sizes[] = {
 		{s->maps.targets, opt->one_build ? TARGETS_BUILD : 0},
+		{s->maps.jobs_sent, opt->one_build ? SENT_BUILD : 0},
+		{s->maps.llvm_sent, opt->one_build ? SENT_BUILD : 0},
 		{s->maps.wrappers, opt->callers ? of_libs : 1},
 		{s->maps.memory_keys, probes || opt->keys ? of_libs : 1},
 		{s->maps.query_tables, probes || opt->keys ? of_libs : 1},
