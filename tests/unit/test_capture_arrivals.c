@@ -33,12 +33,16 @@ static char part;
 
 static int wake_fd;
 static struct arrivals *all;
+static pid_t in_ring; /* a process whose exec waits in the ring; 0: none does */
+
+static int drain_ring(void *ctx);
 
 static void begin(bool whole_machine, bool mappings)
 {
 	const struct arrivals_parts parts = {
 		.mappings = mappings ? (struct mappings *)(void *)&part : NULL,
 		.wake_fd = wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.drain = drain_ring,
 	};
 
 	memset(&world, 0, sizeof(world));
@@ -104,6 +108,13 @@ static void read_exec(pid_t pid, const char *last)
 	world.n_looks = 0;
 }
 
+static int drain_ring(void *ctx)
+{
+	const struct wire_exec e = exec_of(in_ring, "a.rs");
+
+	return in_ring ? arrivals__on_exec(all, &e) : 0;
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_process_in_time_is_not_stopped(void **state)
@@ -118,6 +129,19 @@ static void a_process_in_time_is_not_stopped(void **state)
 	drain();
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_looks, 1);
+	assert_counts(0, 0, 0);
+}
+
+static void an_exec_that_waits_in_the_ring_is_read_first(void **state)
+{
+	begin(false, true);
+	world.known = true;
+	plan_library(100, 0);
+	world.followed[7] = true;
+	in_ring = 7;
+	arrive(7, 200);
+	in_ring = 0;
+	assert_int_equal(world.n_stops, 0);
 	assert_counts(0, 0, 0);
 }
 
@@ -548,6 +572,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_process_in_time_is_not_stopped),
+		TEST(an_exec_that_waits_in_the_ring_is_read_first),
 		TEST(a_newcomer_is_stopped_and_followed),
 		TEST(only_a_compiler_with_threads_waits_for_their_probes),
 		TEST(a_compiler_without_threads_needs_no_probes_for_them),
