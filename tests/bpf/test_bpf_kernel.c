@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "capture.h"
 #include "capture/kernel_load.h"
+#include "capture/loads.h"
 #include "capture/uprobe_multi.h"
 #include "execs.skel.h"
 #include "qprof.skel.h"
@@ -269,6 +270,56 @@ static void a_missing_field_turns_off_its_feature_only(void **state)
 	}
 }
 
+static void spoil(struct bpf_program *prog)
+{
+	size_t n = bpf_program__insn_cnt(prog);
+	_free_ struct bpf_insn *insns = calloc(n, sizeof(*insns));
+
+	assert_non_null(insns);
+	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
+	insns[n - 1].code = 0xff;
+	assert_int_equal(bpf_program__set_insns(prog, insns, n), 0);
+}
+
+static size_t length_of(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size), 0);
+	return info.xlated_prog_len / sizeof(struct bpf_insn);
+}
+
+/* Load it all in threads; `spoilt`: with a program that the kernel refuses. */
+static int load_in_threads(bool spoilt, size_t *length)
+{
+	struct qprof_bpf *skel;
+	int err;
+
+	assert_int_equal(programs__register(), 0);
+	skel = qprof_bpf__open();
+	assert_non_null(skel);
+	if (spoilt)
+		spoil(skel->progs.on_exec);
+	loads__begin();
+	err = qprof_bpf__load(skel);
+	err = loads__end(err) ?: err;
+	*length = err ? 0 : length_of(skel->progs.on_exec);
+	qprof_bpf__destroy(skel);
+	return err;
+}
+
+static void programs_are_loaded_in_threads(void **state)
+{
+	size_t length;
+
+	need_capture();
+	assert_int_equal(load_in_threads(true, &length), -EINVAL);
+	assert_int_equal(load_in_threads(false, &length), 0);
+	/* Two instructions stood in its place. */
+	assert_true(!length || length > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +328,7 @@ int main(void)
 		cmocka_unit_test(look_ups_disable_preemption_where_they_can),
 		cmocka_unit_test(this_kernel_lacks_nothing),
 		cmocka_unit_test(a_missing_field_turns_off_its_feature_only),
+		cmocka_unit_test(programs_are_loaded_in_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
