@@ -141,6 +141,25 @@ static void a_process_that_is_about_to_end_needed_what_its_exec_asked_for(void *
 	parts_needed__free(p);
 }
 
+static void a_command_line_that_an_exec_has_whole_is_not_read_again(void **state)
+{
+	struct parts_needed *p = parts_needed__new(NULL);
+	struct wire_exec whole = exec_of("rustc", "rustc\0-Zthreads=2", 18);
+
+	assert_non_null(p);
+	world.exe = "/bin/rustc";
+	world.args = "rustc\0a.rs";
+	world.len = 11;
+	world.gone = false;
+	assert_int_equal(needed(p), 0);
+	parts_needed__exec(p, &whole);
+	assert_int_equal(needed(p), THREADS);
+	/* By another name it may ask for parts by itself. */
+	world.exe = "/bin/my-driver";
+	assert_int_equal(needed(p), PLAN_PARTS_OPTIONAL);
+	parts_needed__free(p);
+}
+
 /* The record of an exec has the beginning of a long command line only; /proc has more. */
 static void while_a_process_runs_all_of_its_command_line_counts(void **state)
 {
@@ -180,6 +199,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_known_is_needed),
 		cmocka_unit_test(a_process_that_has_ended_needed_what_its_exec_asked_for),
 		cmocka_unit_test(a_process_that_is_about_to_end_needed_what_its_exec_asked_for),
+		cmocka_unit_test(a_command_line_that_an_exec_has_whole_is_not_read_again),
 		cmocka_unit_test(while_a_process_runs_all_of_its_command_line_counts),
 		cmocka_unit_test(a_program_of_another_name_may_have_needed_all),
 	};

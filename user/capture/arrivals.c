@@ -355,8 +355,8 @@ static int on_mapping(void *arrivals, pid_t pid, const struct mapped_library *li
 		return 0;
 	a.user = process_uid(pid);
 	a.newcomer = !kernel__follows(all->parts.kernel, pid);
-	/* Without the record of its exec a compiler is stopped that lacks nothing. */
-	if (!a.newcomer && all->parts.drain && !parts_needed__knows(all->parts_needed, pid))
+	/* The record of its exec says what it needs. */
+	if (!a.newcomer && all->parts.drain)
 		err = all->parts.drain(all->parts.drain_ctx);
 	if (err)
 		return err;
@@ -571,20 +571,23 @@ int arrivals__on_exec(struct arrivals *all, const struct wire_exec *e)
 {
 	_free_ char *exe = process_executable((pid_t)e->pid);
 	_library_file_ struct library_file *file = NULL;
-	int err = exe ? look__library_beside(all->parts.look, (pid_t)e->pid, exe, &file) : -ENOENT;
 	bool compiles = exe && is_compiler_program(exe);
+	int err = -ENOENT;
 
 	see_parts(all, e);
 	if (outsiders__on_exec(all->outsiders, e))
 		return -ENOMEM;
-	if (err == -LOOK_SERVED && !all->parts.mappings && compiles)
+	/* Its own mappings show the library of a compiler. */
+	if (exe && !(compiles && all->parts.mappings))
+		err = look__library_beside(all->parts.look, (pid_t)e->pid, exe, &file);
+	if (err == -LOOK_SERVED && compiles)
 		missing__refused(&all->missing, (pid_t)e->pid, process_uid((pid_t)e->pid), exe,
 				 err);
 	if (err)
 		return 0;
 	if (!compiles)
 		libraries__expect(all->parts.libs, file, process_uid((pid_t)e->pid));
-	return compiles && !all->parts.mappings ? attach_beside(all, e, file) : 0;
+	return compiles ? attach_beside(all, e, file) : 0;
 }
 
 /* Begin or look up the plan of each library. */

@@ -30,6 +30,7 @@ struct parts_needed {
 	struct {
 		pid_t pid;
 		uint32_t parts;
+		bool whole;    /* all of the command line was seen */
 	} asked[KEPT]; /* what their last execve may have asked for */
 };
 
@@ -74,6 +75,7 @@ uint32_t parts_needed__exec(struct parts_needed *p, const struct wire_exec *e)
 
 	p->asked[e->pid % KEPT].pid = pid;
 	p->asked[e->pid % KEPT].parts = parts;
+	p->asked[e->pid % KEPT].whole = compiles && !hidden;
 	return compiles && parts && !process_is_running(pid) ? parts : 0;
 }
 
@@ -85,8 +87,11 @@ static bool is_known_compiler(const char *exe)
 	return is_compiler_name(name, strlen(name));
 }
 
-/* False: the process has ended, or is about to: nothing of it can be read, though it still runs. */
-static bool ask_proc(struct look *look, pid_t pid, uint32_t *parts)
+/*
+ * False: the process has ended, or is about to: nothing of it can be read, though it still runs.
+ * `known`: what a compiler of that pid needs, or NULL.
+ */
+static bool ask_proc(struct look *look, pid_t pid, const uint32_t *known, uint32_t *parts)
 {
 	_free_ char *exe = process_executable(pid);
 	_arguments_ struct arguments args = {0};
@@ -96,6 +101,10 @@ static bool ask_proc(struct look *look, pid_t pid, uint32_t *parts)
 	*parts = PLAN_PARTS_OPTIONAL;
 	if (!is_known_compiler(exe))
 		return true;
+	if (known) {
+		*parts = *known;
+		return true;
+	}
 	look__arguments(look, pid, &args);
 	if (args.size)
 		*parts = asked_by(args.bytes, args.size, args.cut);
@@ -106,7 +115,7 @@ uint32_t parts_needed_by(struct look *look, pid_t pid)
 {
 	uint32_t parts;
 
-	return ask_proc(look, pid, &parts) ? parts : PLAN_PARTS_OPTIONAL;
+	return ask_proc(look, pid, NULL, &parts) ? parts : PLAN_PARTS_OPTIONAL;
 }
 
 bool parts_needed__knows(const struct parts_needed *p, pid_t pid)
@@ -120,10 +129,12 @@ uint32_t parts_needed__asked(const struct parts_needed *p, pid_t pid)
 					   : PLAN_PARTS_OPTIONAL;
 }
 
-/* Only /proc has all of a long command line. */
+/* Only /proc has all of a long command line. Reading that wakes another process. */
 int parts_needed__find(struct parts_needed *p, pid_t pid, uint32_t *parts)
 {
-	if (ask_proc(p->look, pid, parts))
+	bool whole = parts_needed__knows(p, pid) && p->asked[(uint32_t)pid % KEPT].whole;
+
+	if (ask_proc(p->look, pid, whole ? &p->asked[(uint32_t)pid % KEPT].parts : NULL, parts))
 		return 0;
 	*parts = parts_needed__asked(p, pid);
 	return parts_needed__knows(p, pid) ? 0 : -EAGAIN;
