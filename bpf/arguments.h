@@ -28,17 +28,10 @@ struct {
 } expansions SEC(".maps");
 
 /* Read `size` bytes, 4 or 8, into t->scratch.value. Nonzero if that fails. */
-STACK_APART int argument_load(struct thread_stack *t, __u64 at, __u32 size)
+static __always_inline int argument_load(struct thread_stack *t, __u64 at, __u32 size)
 {
-	__u64 n = size == 4 ? 4 : 8;
-
-	if (!t)
-		return -1;
 	t->scratch.value = 0;
-	NAMES_KEEP(n);
-	if (n > sizeof(t->scratch.value))
-		return -1;
-	return maps_read_user(&t->scratch.value, n, at);
+	return maps_read_scratch(t, MAPS_SCRATCH(value), size == 4 ? 4 : 8, at);
 }
 
 /* Read what is at a place into t->scratch.value. Nonzero if that fails. */
@@ -72,12 +65,8 @@ STACK_APART int argument_copy(struct thread_stack *t, __u64 text, __u64 length)
 	r = &t->scratch.argument;
 	n = length < WIRE_ARGUMENT_MAX ? length : WIRE_ARGUMENT_MAX;
 	r->cut = length - n;
-	NAMES_KEEP(n);
-	if (n > WIRE_ARGUMENT_MAX)
-		return -1;
-	NAMES_KEEP(n);
 	r->size = n;
-	return n ? maps_read_user(r->bytes, n, text) : 0;
+	return n ? maps_read_scratch(t, MAPS_SCRATCH(argument.bytes), n, text) : 0;
 }
 
 /* Read the address of the globals of the thread's session into t->scratch.value. */
@@ -128,7 +117,7 @@ STACK_APART int argument_macro(struct thread_stack *t, __u32 lib, const struct w
 	if (x->call && !argument_load(t, at + x->call, 8))
 		t->scratch.argument.number = *value;
 	at += x->kind;
-	if (maps_read_user(t->scratch.kind, WIRE_KIND_BYTES, at))
+	if (maps_read_scratch(t, MAPS_SCRATCH(kind), WIRE_KIND_BYTES, at))
 		return -1;
 	macro = x->macro;
 	symbol = x->symbol;

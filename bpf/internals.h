@@ -28,6 +28,9 @@
  *   super_block.s_dev, mm_struct.exe_file   without them only the user half knows what a compiler
  *                                           has mapped
  *   mm_struct.context.vdso                  without it the same of the vdso
+ *   vm_area_struct.vm_userfaultfd_ctx,
+ *   super_block.s_magic, .s_type,
+ *   file_system_type.fs_flags               without them no page that is not there is waited for
  *
  * Arguments of tracepoints, which the kernel may change, though it rarely does:
  *
@@ -42,8 +45,8 @@
  * Functions: bpf_preempt_disable() and bpf_preempt_enable(), if they exist. Without them, with
  * preemption and many threads, a hit may find no storage and is counted as lost.
  *
- * Numbers: TASK_UNINTERRUPTIBLE, TASK_STOPPED, TASK_TRACED, TASK_DEAD, SIGNAL_GROUP_EXIT, and
- * ENOENT from bpf_find_vma() (STACK_NOT_MAPPED in stack.h).
+ * Numbers: TASK_UNINTERRUPTIBLE, TASK_STOPPED, TASK_TRACED, TASK_DEAD, SIGNAL_GROUP_EXIT,
+ * FS_REQUIRES_DEV, and ENOENT from bpf_find_vma() (STACK_NOT_MAPPED in stack.h).
  */
 #ifndef QPROF_INTERNALS_H
 #define QPROF_INTERNALS_H
@@ -337,6 +340,51 @@ static __always_inline int internals_mapped_file(struct task_struct *task,
 		return !internals_is_vdso(task, BPF_CORE_READ(vma, vm_start));
 	*offset = BPF_CORE_READ(vma, vm_pgoff) * 4096;
 	return !key->ino;
+}
+
+/* A bit of file_system_type.fs_flags: its files are on a disk. */
+#define FS_REQUIRES_DEV 1
+/* Numbers in super_block.s_magic. FUSE may have a disk too, and its server beside it. */
+#define TMPFS_MAGIC	 0x01021994
+#define FUSE_SUPER_MAGIC 0x65735546
+
+#define internals_has_backing()                                            \
+	(bpf_core_field_exists(struct vm_area_struct, vm_userfaultfd_ctx) && \
+	 bpf_core_field_exists(struct vm_area_struct, vm_file) &&           \
+	 bpf_core_field_exists(struct file, f_inode) &&                     \
+	 bpf_core_field_exists(struct inode, i_sb) &&                       \
+	 bpf_core_field_exists(struct super_block, s_magic) &&              \
+	 bpf_core_field_exists(struct super_block, s_type) &&               \
+	 bpf_core_field_exists(struct file_system_type, fs_flags))
+
+struct backing {
+	__u64 end; /* of what is read */
+	__u64 is_local;
+};
+
+/*
+ * A callback of bpf_find_vma(): whether the pages up to the end come from memory, swap or a disk. A
+ * server, of FUSE or in a network, may never send one, nor may a handler of userfaultfd.
+ */
+static long internals_note_backing(struct task_struct *task, struct vm_area_struct *vma,
+				   struct backing *b)
+{
+	struct super_block *sb;
+	struct file *file;
+
+	if (!internals_has_backing() || b->end > vma->vm_end)
+		return 0;
+	if (bpf_core_field_exists(struct vm_userfaultfd_ctx, ctx) && vma->vm_userfaultfd_ctx.ctx)
+		return 0;
+	file = vma->vm_file;
+	if (!file) {
+		b->is_local = 1;
+		return 0;
+	}
+	sb = file->f_inode->i_sb;
+	b->is_local = sb->s_magic == TMPFS_MAGIC || (sb->s_magic != FUSE_SUPER_MAGIC &&
+						     sb->s_type->fs_flags & FS_REQUIRES_DEV);
+	return 0;
 }
 
 /* Signals whose default is to go on, or to stop: CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH. */

@@ -57,14 +57,6 @@ static __noinline int label_find_place(struct thread_stack *t, __u64 text, __u32
 	       !t->scratch.label.in_file;
 }
 
-/* Read the text, of `n` bytes. Nonzero if that fails. */
-STACK_APART int label_read_text(struct thread_stack *t, __u64 text, __u64 n)
-{
-	if (!t || n > sizeof(t->scratch.label.text))
-		return -1;
-	return maps_read_user(t->scratch.label.text, n, text);
-}
-
 /*
  * Give the current event the label of `len` bytes at `text`. A rustc that does not profile has
  * never read the text, so its page may be absent: the calling program must be sleepable. Where it
@@ -83,7 +75,8 @@ static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64
 	if (n > sizeof(key->text))
 		n = sizeof(key->text);
 	if (len != (__u32)len ||
-	    (n && label_read_text(t, text, n) && label_find_place(t, text, f->lib))) {
+	    (n && maps_read_scratch(t, MAPS_SCRATCH(label.text), n, text) &&
+	     label_find_place(t, text, f->lib))) {
 		maps_count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;

@@ -222,13 +222,16 @@ static __always_inline __u64 maps_wakeup_flags(void)
 }
 
 /*
- * Copy memory of the current process. Nonzero if that fails. In a program that may sleep, a page
- * that is not there is waited for, but only in processes of root and of the user who records: what
- * serves a page may never answer, and while a program waits, no probe of any recording goes. In
- * other programs the user half replaces the call that may sleep by its failure (kernel_load.c).
+ * Copy memory of the current process. Nonzero if that fails. While a program waits for a page, no
+ * probe of any recording goes, and what serves the page may never answer. So a page that is not
+ * there is waited for only if it comes from memory or a disk (internals_note_backing()), in
+ * processes of root and of the user who records, which do not map another page at this moment. In
+ * programs that may not sleep the user half replaces the call that may by its failure
+ * (kernel_load.c).
  */
 static __always_inline long maps_read_user(void *to, __u32 n, __u64 from)
 {
+	struct backing b = {.end = from + n};
 	__u32 uid;
 
 	if (!bpf_probe_read_user(to, n, (void *)from))
@@ -236,7 +239,21 @@ static __always_inline long maps_read_user(void *to, __u32 n, __u64 from)
 	uid = (__u32)bpf_get_current_uid_gid();
 	if (uid && uid != knobs.invoker)
 		return -1;
-	return bpf_copy_from_user(to, n, (void *)from);
+	bpf_find_vma(bpf_get_current_task_btf(), from, internals_note_backing, &b, 0);
+	return b.is_local ? bpf_copy_from_user(to, n, (void *)from) : -1;
+}
+
+#define MAPS_SCRATCH(field) __builtin_offsetof(struct scratch, field)
+
+/*
+ * The same, to a field of the thread's scratch: a function apart, as the verifier then follows a
+ * read once. Nonzero if that fails.
+ */
+STACK_APART int maps_read_scratch(struct thread_stack *t, __u64 at, __u64 n, __u64 from)
+{
+	if (!t || at > sizeof(t->scratch) || n > WIRE_ARGUMENT_MAX)
+		return -1;
+	return maps_read_user((__u8 *)&t->scratch + at, n, from);
 }
 
 #endif /* QPROF_MAPS_H */

@@ -104,19 +104,13 @@ STACK_APART int names_fetch(struct names_slot *s, __u64 at, __u64 n, __u64 from)
 	return maps_read_user((__u8 *)s + at, n, from);
 }
 
-STACK_APART int names_fetch_word(struct names_slot *s, __u64 from)
-{
-	if (!s)
-		return -1;
-	s->word = 0;
-	return maps_read_user(&s->word, 8, from);
-}
-
 /* Read a word of the compiler's memory. Nonzero if that fails. */
 static __always_inline int names_word(struct names_slot *s, __u64 *to, __u64 from)
 {
-	int err = names_fetch_word(s, from);
+	int err;
 
+	s->word = 0;
+	err = names_fetch(s, NAMES_AT(word), 8, from);
 	*to = s->word;
 	return err;
 }
@@ -256,36 +250,44 @@ static __always_inline __u32 names_unnamed(const struct names_slot *s, __u32 tag
 	return s->layout.unnamed_tags >> tag & 1 ? s->layout.unnamed : 0;
 }
 
-/* Append the text of the definition that is at `at` in the piece. */
-STACK_APART int names_add_definition(struct names_slot *s, __u64 at)
+/*
+ * The symbol of the name of the definition that is at `at` in the piece, or WIRE_TAG_UNKNOWN. The
+ * caller adds its text: a function that did both would be one call too deep for the verifier.
+ */
+STACK_APART __u32 names_symbol_at(struct names_slot *s, __u64 at)
 {
 	__u64 symbol_at;
 	__u32 tag, symbol;
 
 	if (!s)
-		return 1;
+		return WIRE_TAG_UNKNOWN;
 	symbol_at = at + s->layout.symbol;
 	at += s->layout.tag;
 	asm volatile("" : "+r"(at), "+r"(symbol_at));
-	if (s->missing > NAMES_MISSING_MAX || at > WIRE_PIECE_MAX - 4 ||
-	    symbol_at > WIRE_PIECE_MAX - 4)
-		return 1;
+	if (at > WIRE_PIECE_MAX - 4 || symbol_at > WIRE_PIECE_MAX - 4)
+		return WIRE_TAG_UNKNOWN;
 	tag = *(__u32 *)(s->piece.bytes + at);
-	if (tag >= WIRE_TAGS)
-		return 0;
-	symbol = s->layout.tags[tag];
+	symbol = tag < WIRE_TAGS ? s->layout.tags[tag] : WIRE_TAG_UNKNOWN;
 	if (symbol == WIRE_TAG_NAMED)
 		symbol = *(__u32 *)(s->piece.bytes + symbol_at) ?: names_unnamed(s, tag);
+	return symbol;
+}
+
+/* Append the text of that definition. Nonzero if nothing more is to be read. */
+static __always_inline int names_add_definition(struct names_slot *s, __u64 at)
+{
+	__u32 symbol = names_symbol_at(s, at);
+
 	if (symbol != WIRE_TAG_UNKNOWN)
 		names_add(s, symbol);
-	return 0;
+	return s->missing > NAMES_MISSING_MAX;
 }
 
 static long names_add_symbol(__u32 i, void *p)
 {
 	struct names_loop *c = p;
 
-	return names_add_definition(c->slot, (__u64)i * c->slot->layout.size) != 0;
+	return names_add_definition(c->slot, (__u64)i * c->slot->layout.size);
 }
 
 /* Behind the last piece lies what an earlier one left. */

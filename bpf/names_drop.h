@@ -117,12 +117,11 @@ static __always_inline struct names_slot *names_begin(__u32 pid, __u32 lib,
 }
 
 /* The globals of the current thread; 0: unknown. */
-STACK_APART __u64 names_globals(__u64 at)
+static __always_inline __u64 names_globals(struct names_slot *s, __u64 at)
 {
-	__u64 offset = 0, globals = 0;
+	__u64 offset, globals;
 
-	if (maps_read_user(&offset, 8, at) ||
-	    maps_read_user(&globals, 8, internals_fs_base() + offset))
+	if (names_word(s, &offset, at) || names_word(s, &globals, internals_fs_base() + offset))
 		return 0;
 	return globals;
 }
@@ -199,7 +198,7 @@ static __always_inline int names_over(struct pt_regs *ctx, __u64 cookie)
 	if (s && !t->finished) {
 		tables_copy_keys(s);
 		if (s->layout.size)
-			names_copy(s, s->gcx, names_globals(s->bias + s->layout.globals));
+			names_copy(s, s->gcx, names_globals(s, s->bias + s->layout.globals));
 	}
 	names_note_over(t, s, lib, moment);
 	off_cpu_done(t);

@@ -135,8 +135,14 @@ struct task_struct {
 	char comm[16];
 };
 
+struct file_system_type {
+	int fs_flags;
+};
+
 struct super_block {
 	unsigned int s_dev;
+	unsigned long s_magic;
+	struct file_system_type *s_type;
 };
 
 struct timespec64 {
@@ -159,11 +165,17 @@ struct file {
 	struct inode *f_inode;
 };
 
+/* Empty in a kernel without userfaultfd(2). */
+struct vm_userfaultfd_ctx {
+	void *ctx;
+};
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
 };
 
 struct sigaction {

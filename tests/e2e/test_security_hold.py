@@ -111,6 +111,12 @@ def as_one(uid, **env):
     return shlex.join(words + ["%s=%s" % pair for pair in env.items()])
 
 
+def library_of(rustc):
+    libraries = os.path.join(os.path.dirname(os.path.dirname(rustc)), "lib")
+    (library,) = [n for n in os.listdir(libraries) if n.startswith("librustc_driver-")]
+    return os.path.join(libraries, library)
+
+
 @contextlib.contextmanager
 def served(t, uid, path):
     """A file of a FUSE mount of the user, with the bytes at `path`. Its server answers the process that
@@ -140,29 +146,27 @@ def stalled_sites(t, rustc):
     return drops + starts[:3]
 
 
-@lab.each(False, True)
-def test_pages_that_never_come(t, exact):
-    """A user's compiler has its context and its texts in a file whose server does not answer; SIGKILL
-    does not end such a wait. Still the compiler of another user is counted, and the recording ends."""
-    need_users(t)
-    program = compiled(t, "stalled_compiler")
-    zeroes = t.write("zeroes", "\0" * (1 << 18))
-    os.chmod(t.dir, 0o755)
-    with everybodys_toolchain(t) as rustc, served(t, ONE, zeroes) as server:
-        libraries = os.path.join(os.path.dirname(os.path.dirname(rustc)), "lib")
-        (library,) = [n for n in os.listdir(libraries) if n.startswith("librustc_driver-")]
-        out = own_directory(t, "out", OTHER)
-        stalled = [program, os.path.join(libraries, library), "fuse/file", *stalled_sites(t, rustc)]
-        command = [rustc] + crates.arguments(crates.SHORT, out, "--emit=metadata")
-        script = "%s %s >stalled.out 2>&1 &\nwhile ! test -e stalled; do sleep 0.1; done\ncd out\n%s %s\n" % (
-            as_one(ONE, LD_LIBRARY_PATH=libraries), shlex.join(stalled), as_one(OTHER),
-            shlex.join(command))
-        profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-ec", script,
-                                 exact=exact, stdout=subprocess.DEVNULL)
-        assert server.stdout.readline().startswith("stalled")
+def mapped(output):
+    return os.path.exists(output) and lab.read_text(output)
+
+
+def among(t, rustc, stalled, exact, begun):
+    """Records a compiler of a user beside one that stalls, which a command of the shell starts."""
+    out = own_directory(t, "out", OTHER)
+    command = [rustc] + crates.arguments(crates.SHORT, out, "--emit=metadata")
+    script = ("%s >stalled.out 2>&1 &\necho $! >stalled.pid\nwhile ! test -e stalled; do sleep 0.1; done\n"
+              "cd out\n%s %s\n" % (stalled, as_one(OTHER), shlex.join(command)))
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-ec", script,
+                             exact=exact, stdout=subprocess.DEVNULL)
+    try:
+        begun()
         t.write("stalled", "")
         _, err = profiler.communicate(timeout=PAGES_MOST)
-        assert profiler.returncode == 0, err
+    finally:
+        # Its children end with it.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(lab.read_text(t.path("stalled.pid"))), signal.SIGKILL)
+    assert profiler.returncode == 0, err
     dumped = t.run_qprof("dump", t.path("trace.qpt")).stdout
     processes = [json.loads(line) for line in dumped.splitlines() if line.startswith('{"type":"process"')]
     (number,) = {str(p["index"]) for p in processes if out in (p["command"] or "")}
@@ -171,3 +175,34 @@ def test_pages_that_never_come(t, exact):
     assert exact or len(known) > 100, known
     # The pages of some labels are not there either, and those are read from the library.
     assert not re.search(r'^{"type":"span","process":%s,.*"<unknown>"' % number, dumped, re.M), number
+
+
+def stalling(t, rustc, owner, memory):
+    """A command line of the shell: a compiler of the owner that looks at such memory."""
+    os.chmod(t.dir, 0o755)
+    library = library_of(rustc)
+    return "%s %s" % (as_one(owner, LD_LIBRARY_PATH=os.path.dirname(library)), shlex.join(
+        [compiled(t, "stalled_compiler"), library, memory, *stalled_sites(t, rustc)]))
+
+
+@lab.each((ONE, False), (ONE, True), (0, False), (0, True))
+def test_pages_that_never_come(t, owner, exact):
+    """A compiler has its context and its texts in a file whose server does not answer; SIGKILL does not
+    end such a wait. Still the compiler of another user is counted, and the recording ends, whoever
+    owns the first one."""
+    need_users(t)
+    zeroes = t.write("zeroes", "\0" * (1 << 18))
+    with everybodys_toolchain(t) as rustc, served(t, owner, zeroes) as server:
+        def stalls():
+            assert server.stdout.readline().startswith("stalled")
+
+        among(t, rustc, stalling(t, rustc, owner, "fuse/file"), exact, stalls)
+
+
+@lab.each(False, True)
+def test_pages_that_nobody_fills(t, exact):
+    """The same of memory of root's that a handler of userfaultfd is to fill."""
+    need_users(t)
+    with everybodys_toolchain(t) as rustc:
+        among(t, rustc, stalling(t, rustc, 0, "userfaultfd"), exact,
+              lambda: lab.wait_for("the compiler", lambda: mapped(t.path("stalled.out"))))
