@@ -549,18 +549,12 @@ int kernel__reset_counters(struct kernel *k)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-void kernel__begin_free(struct kernel *k)
-{
-	k->loaded.skel->bss->enabled = 0;
-	attachments__begin_free(k->attachments);
-}
-
-void kernel__leave(struct kernel *k)
+void kernel__leave(struct kernel *k, bool wait)
 {
 	k->loaded.skel->bss->enabled = 0;
 	/* It has no records any more, and a fork would copy the tables of its 8,192 pages. */
 	ring_buffer__free(take_ptr(k->ring));
-	attachments__leave(k->attachments);
+	attachments__leave(k->attachments, wait);
 }
 
 void kernel__free(struct kernel *k)

@@ -211,16 +211,9 @@ bool kernel__has_parts(const struct kernel *k);
 const char *kernel__attach_name(const struct kernel *k);
 
 /*
- * Stop recording, and begin to detach where that waits for grace periods of the kernel;
- * kernel__free() waits for the end.
+ * Stop recording, and begin to detach, as attachments__leave(). No more records can be drained.
  */
-void kernel__begin_free(struct kernel *k);
-
-/*
- * In place of that, as attachments__leave(): kernel__free() then waits for nothing. No more records
- * can be drained.
- */
-void kernel__leave(struct kernel *k);
+void kernel__leave(struct kernel *k, bool wait);
 
 /*
  * Detach everything. The kernel takes up to a second to remove each perf event, so a child process

@@ -8,12 +8,18 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
+
+/* The kernel takes 40 ms; a recording that has ended waits no longer than a compiler is held. */
+#define DETACH_MOST_NS 3000000000ull
 
 /* One number of a library. */
 struct attachment {
@@ -29,6 +35,7 @@ struct attachments {
 	const struct loaded *loaded;
 	bool recording;
 	bool owned_elsewhere; /* a background child detaches */
+	pid_t heir;	      /* that child, if its end is waited for; 0: none */
 	struct attachment libs[WIRE_MAX_LIBS];
 };
 
@@ -301,12 +308,12 @@ static void give_number_back(struct attachments *a, uint8_t lib)
 	__atomic_store_n(&a->libs[lib].taken, false, __ATOMIC_RELEASE);
 }
 
-/* While perf events are still being removed, do not wait: a later call gives the number back. */
+/* While probes are still being removed, do not wait: a later call gives the number back. */
 static void release(struct attachments *a, uint8_t lib)
 {
 	struct attachment *l = &a->libs[lib];
 
-	l->released = l->leaving && !perf_probes__are_gone(l->perf);
+	l->released = l->leaving && !(perf_probes__are_gone(l->perf) && links__are_gone(l->links));
 	if (l->released)
 		return;
 	take_away(l);
@@ -407,6 +414,7 @@ static void detach_in_background(struct attachments *a)
 	}
 	if (pid < 0)
 		return;
+	a->heir = pid;
 	a->owned_elsewhere = true;
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		links__abandon(take_ptr(a->libs[i].links));
@@ -415,20 +423,35 @@ static void detach_in_background(struct attachments *a)
 		close(ours[1]);
 }
 
-void attachments__begin_free(struct attachments *a)
-{
-	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		links__begin_free(a->libs[i].links);
-}
-
-void attachments__leave(struct attachments *a)
+void attachments__leave(struct attachments *a, bool wait)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		perf_probes__stop(a->libs[i].perf);
 	if (!a->owned_elsewhere)
 		detach_in_background(a);
-	if (!a->owned_elsewhere)
-		attachments__begin_free(a);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS && !a->owned_elsewhere; i++)
+		links__begin_free(a->libs[i].links);
+	/* A child with perf events waits for our end, and takes minutes. */
+	if (!wait || has_perf(a))
+		a->heir = 0;
+}
+
+/*
+ * A program that waits for a page, of whatever recorder or tool, keeps the kernel from removing any
+ * probe, and may do so for ever.
+ */
+static void await_heir(pid_t heir)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + DETACH_MOST_NS;
+	pid_t left = 0;
+
+	while (heir && (left = waitpid(heir, NULL, WNOHANG)) == 0 &&
+	       clock_ns(CLOCK_MONOTONIC) < end_ns)
+		nanosleep(&pause, NULL);
+	if (heir && !left)
+		diag_warn("the kernel has not removed the probes within 3 s: a BPF program on this "
+			  "machine waits for a page; they stay until it goes on");
 }
 
 static void free_library(const struct attachments *a, const struct attachment *l)
@@ -449,10 +472,9 @@ void attachments__free(struct attachments *a)
 	if (!a)
 		return;
 	if (!a->owned_elsewhere)
-		attachments__begin_free(a);
-	if (has_perf(a))
-		attachments__leave(a);
+		attachments__leave(a, true);
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		free_library(a, &a->libs[i]);
+	await_heir(a->heir);
 	free(a);
 }

@@ -50,17 +50,14 @@ bool attachments__has_parts(const struct attachments *a);
 /* "uprobe_multi" or "perf events". */
 const char *attachments__kind(const struct attachments *a);
 
-/* Begin to detach all libraries, where that waits for grace periods of the kernel. */
-void attachments__begin_free(struct attachments *a);
-
 /*
- * In place of that, if nothing more is to be recorded: a child detaches at once, perf events
- * once we have exited, and attachments__free() waits for nothing. Without a child it is
- * attachments__begin_free().
+ * Nothing more is to be recorded: a child process detaches at once, perf events once we have
+ * exited. With `wait` attachments__free() waits until the probes are gone, but for 3 s at most, and
+ * not for perf events. Without a child it does the work.
  */
-void attachments__leave(struct attachments *a);
+void attachments__leave(struct attachments *a, bool wait);
 
-/* Detach all libraries. A child process that outlives this one removes perf events. */
+/* Detach all libraries, as attachments__leave() with `wait` if that was not called. */
 void attachments__free(struct attachments *a);
 
 #endif /* QPROF_CAPTURE_KERNEL_ATTACH_H */

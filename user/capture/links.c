@@ -279,6 +279,18 @@ void links__begin_free(struct links *l)
 		detach(l, &l->links[i]);
 }
 
+bool links__are_gone(struct links *l)
+{
+	bool gone;
+
+	if (!l)
+		return true;
+	pthread_mutex_lock(&l->lock);
+	gone = !l->n_closing;
+	pthread_mutex_unlock(&l->lock);
+	return gone;
+}
+
 static void wait_for_closed(struct links *l)
 {
 	pthread_mutex_lock(&l->lock);

@@ -41,6 +41,9 @@ uint64_t links__breakpoint_ns(const struct links *l);
 void links__begin_free(struct links *l);
 void links__free(struct links *l);
 
+/* False while links that began to be detached are not yet. NULL is no error: true. */
+bool links__are_gone(struct links *l);
+
 /*
  * For links that were not begun to be detached: a child process does it in our place. It has no
  * thread but its own, and calls links__inherit() first; we call links__abandon() in place of

@@ -744,14 +744,9 @@ void session__report_outsiders(const struct session *s)
 	arrivals__report_outsiders(s->arrivals);
 }
 
-void session__begin_free(struct session *s)
-{
-	kernel__begin_free(s->kernel);
-}
-
 void session__leave(struct session *s)
 {
-	kernel__leave(s->kernel);
+	kernel__leave(s->kernel, session__follows_any(s));
 }
 
 void session__free(struct session *s)

@@ -109,12 +109,10 @@ uint32_t session__waiting(const struct session *s);
  */
 void session__report_outsiders(const struct session *s);
 
-/* To be called after session__stop(), if there is something to do before session__free(). */
-void session__begin_free(struct session *s);
 /*
- * In place of that, if no process is followed any more: a child process detaches, and
- * session__free() waits for nothing. Compilers that nobody records hit the probes too, so do not
- * wait for a disk or a reader before this.
+ * To be called after session__stop(), if there is something to do before session__free(): a child
+ * process begins to detach, as compilers that nobody records hit the probes too. session__free()
+ * waits for that if processes are followed that go on, for 3 s at most.
  */
 void session__leave(struct session *s);
 void session__free(struct session *s);

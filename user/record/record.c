@@ -527,24 +527,16 @@ static int finish_traces(struct capture *c, const uint64_t counters[WIRE_COUNTER
 			 : recorder__finish(c->recorder, counters);
 }
 
-/*
- * Every compiler of a library hits its probes, also those of other builds. So begin to detach
- * before anything waits for a disk, or for a reader of our output.
- */
-static void begin_detaching(struct capture *c)
-{
-	if (c->control.child_done && !session__follows_any(c->session))
-		session__leave(c->session);
-	else
-		session__begin_free(c->session);
-}
-
 static int finish(struct capture *c)
 {
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
 
-	begin_detaching(c);
+	/*
+	 * Every compiler of a library hits its probes, also those of other builds. So begin to
+	 * detach before anything waits for a disk, or for a reader of our output.
+	 */
+	session__leave(c->session);
 	/* Unless a signal has come, lines now wait for their reader until one comes. */
 	if (!c->control.signal) {
 		diag_drop_blocked(false);
