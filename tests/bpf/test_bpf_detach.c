@@ -59,7 +59,7 @@ static uint64_t offset_of_pass(void)
 	return 0;
 }
 
-/* Its first instruction waits for ever. -1: this kernel has no userfaultfd. */
+/* A process that waits for ever at its first instruction there. -1: this kernel has no userfaultfd. */
 static pid_t start_waiter(void)
 {
 	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -77,6 +77,10 @@ static pid_t start_waiter(void)
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* Nor is it the last to close the links. */
+		for (int other = 3; other < 1024; other++)
+			if (other != ready[1])
+				close(other);
 		fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 		if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &area) ||
 		    write(ready[1], "", 1) != 1)

@@ -17,6 +17,7 @@
 #include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
+#include "plan/library/mount.h"
 
 /* The kernel takes 40 ms; a recording that has ended waits no longer than a compiler is held. */
 #define DETACH_MOST_NS 3000000000ull
@@ -26,6 +27,7 @@ struct attachment {
 	struct links *links;
 	struct perf_probes *perf; /* in place of links */
 	struct library_file *file;
+	bool served;   /* by a FUSE server, which may not answer a read */
 	bool taken;    /* two threads may try to take it */
 	bool leaving;  /* being detached; see kernel__begin_detach() */
 	bool released; /* likewise, and given back when that is over */
@@ -109,6 +111,7 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 	bool background = !a->loaded->multi && a->recording;
 	const struct tables tables = tables_of(a);
 	_attach_set_ struct attach_set set;
+	struct file_mount mount;
 	int err = attach_set__init(&set, plan, filter, (uint8_t)n, callers);
 
 	if (err)
@@ -124,6 +127,8 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 	if (err)
 		return err;
 	a->libs[n].file = library_file__ref(plan->file);
+	/* It has answered until now: the library was planned and proven. */
+	a->libs[n].served = file_mount__of(library_file__fd(plan->file), &mount) || mount.fuse;
 	if (background)
 		diag_info("attaching %u probes to %s; compilers that use it meanwhile wait for 3 s "
 			  "at most, and are late then",
@@ -268,7 +273,9 @@ void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t
 
 int attachments__fd(const struct attachments *a, uint32_t lib)
 {
-	return lib < WIRE_MAX_LIBS && a->libs[lib].file ? library_file__fd(a->libs[lib].file) : -1;
+	const struct attachment *l = lib < WIRE_MAX_LIBS ? &a->libs[lib] : NULL;
+
+	return l && l->file && !l->served ? library_file__fd(l->file) : -1;
 }
 
 bool attachments__has_parts(const struct attachments *a)

@@ -41,7 +41,8 @@ void attachments__release(struct attachments *a, uint8_t lib);
  */
 void attachments__breakpoints(const struct attachments *a, uint32_t *n, uint64_t *each_ns);
 
-/* The file of an attached library, open for reading; -1: there is none by this number. */
+/* The file of an attached library, open for reading; -1: there is none by this number, or a FUSE
+ * server may never answer a read. */
 int attachments__fd(const struct attachments *a, uint32_t lib);
 
 /* Only uprobe_multi links attach a library in parts. */
