@@ -206,3 +206,28 @@ def test_pages_that_nobody_fills(t, exact):
     with everybodys_toolchain(t) as rustc:
         among(t, rustc, stalling(t, rustc, 0, "userfaultfd"), exact,
               lambda: lab.wait_for("the compiler", lambda: mapped(t.path("stalled.out"))))
+
+
+@lab.each(("record", "-q", "-o", "trace.qpt", "--", "true"), ("doctor",))
+def test_a_file_that_another_recording_seems_to_write(t, *command):
+    """Other recordings are known by a mark, a name, and the traces that they have open. A user gives all
+    of these to a program that anybody may start with root's rights, and a file of a server."""
+    need_users(t)
+    place = own_directory(t, "own", ONE)
+    program = os.path.join(place, "sleep")
+    shutil.copy(shutil.which("sleep"), program)
+    os.chmod(program, 0o4755)
+    os.symlink(program, os.path.join(place, "qprof-bpf"))
+    os.chmod(t.dir, 0o755)
+    with served(t, ONE, t.write("zeroes", "\0" * 4096)):
+        sleeping = start_as(t, ONE, [compiled(t, "marked"), t.path("fuse/file"),
+                                     os.path.join(place, "qprof-bpf"), "300"])
+        try:
+            assert sleeping.stdout.readline() == b"marked\n", sleeping.communicate()
+            lab.wait_for("the program", lambda: lab.read_text(
+                "/proc/%d/comm" % sleeping.pid) == "qprof-bpf\n")
+            ours = t.start_qprof(*command)
+            _, err = ours.communicate(timeout=PAGES_MOST)
+        finally:
+            sleeping.kill()
+        assert command[0] == "doctor" or not ours.returncode, err

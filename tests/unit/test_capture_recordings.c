@@ -9,13 +9,20 @@
 
 #define TRACE "\x89QPT\r\n\x1a\n and more"
 
-static void add_fd(const char *process, int fd, const char *target, const char *flags)
+#define MOUNTS                                                          \
+	"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"        \
+	"22 21 0:40 / /mnt rw - fuse.sshfs me@there:/ rw,user_id=1000\n" \
+	"23 21 0:41 / /host rw - virtiofs tag rw\n"
+
+static void add_fd_on(int mount, const char *process, int fd, const char *target,
+		      const char *flags)
 {
 	char name[64], text[64];
 
 	snprintf(name, sizeof(name), "%s/fdinfo/%d", process, fd);
-	snprintf(text, sizeof(text), "pos:\t9\nflags:\t%s\n", flags);
+	snprintf(text, sizeof(text), "pos:\t9\nflags:\t%s\nmnt_id:\t%d\n", flags, mount);
 	fake_root_file(name, text);
+	fake_root_file("/proc/self/mountinfo", MOUNTS);
 	snprintf(name, sizeof(name), "%s/fd/%d", process, fd);
 	assert_int_equal(symlink(target, fake_root_path(name)), 0);
 }
@@ -32,6 +39,11 @@ static int mark(off_t first, off_t n)
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
 	return fd;
+}
+
+static void add_fd(const char *process, int fd, const char *target, const char *flags)
+{
+	add_fd_on(21, process, fd, target, flags);
 }
 
 static void traces_that_are_written_are_found(void **state)
@@ -61,6 +73,25 @@ static void traces_that_are_written_are_found(void **state)
 	assert_int_equal(recordings__writer_of(&r, trace), 40);
 	assert_int_equal(recordings__writer_of(&r, other), 0);
 	assert_int_equal(recordings__writer_of(&r, "/nonexistent"), 0);
+}
+
+/* Such a server may never answer, not even a question for the size of a file. */
+static void no_server_is_asked(void **state)
+{
+	_recordings_ struct recordings r = {};
+	char trace[64];
+
+	snprintf(trace, sizeof(trace), "%s/a.qpt", fake_root);
+	fake_root_file("/a.qpt", TRACE);
+	fake_root_file("/proc/40/comm", "qprof-bpf\n");
+	add_fd_on(22, "/proc/40", 4, trace, "02100001");
+	add_fd_on(99, "/proc/40", 5, trace, "02100001");
+	assert_int_equal(recordings__find(fake_root, &r), 0);
+	assert_int_equal(r.n, 0);
+	add_fd_on(23, "/proc/40", 6, trace, "02100001");
+	recordings__clear(&r);
+	assert_int_equal(recordings__find(fake_root, &r), 0);
+	assert_int_equal(r.n, 1);
 }
 
 static void a_hidden_recording_is_counted(void **state)
@@ -152,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(traces_that_are_written_are_found),
+		TEST(no_server_is_asked),
 		TEST(a_hidden_recording_is_counted),
 		TEST(each_other_recording_counts_once),
 		TEST(foreign_locks_are_no_recordings),

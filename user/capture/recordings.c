@@ -13,6 +13,10 @@
 #include "qprof/trace_format.h"
 
 #define PROGRAM "qprof-bpf"
+/* Of one process, that it writes. */
+#define FILES_MAX 256
+/* Anybody may have many locks; the kernel takes longer for a line the more precede it. */
+#define LOCKS_MAX 8192
 
 /* `process` is /proc/PID. */
 static bool is_ours(const char *process)
@@ -25,17 +29,42 @@ static bool is_ours(const char *process)
 	return f && fgets(name, sizeof(name), f) && !strcmp(name, PROGRAM "\n");
 }
 
-/* True if the descriptor N of /proc/PID/fdinfo/N is open for writing. */
-static bool is_for_writing(const char *fdinfo_path)
+/* True if the descriptor N of /proc/PID/fdinfo/N is open for writing; *mount is where its file is. */
+static bool is_for_writing(const char *fdinfo_path, int *mount)
 {
 	_fclose_ FILE *f = fopen(fdinfo_path, "re");
-	unsigned int flags;
+	unsigned int flags = 0;
 	char line[128];
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "flags: %o", &flags) == 1)
-			return (flags & O_ACCMODE) != O_RDONLY;
-	return false;
+	*mount = -1;
+	while (f && *mount < 0 && fgets(line, sizeof(line), f)) {
+		sscanf(line, "flags: %o", &flags);
+		sscanf(line, "mnt_id: %d", mount);
+	}
+	return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/*
+ * Whether a FUSE server may be asked for the file, which may never answer: of a mount that is not
+ * ours that is not known.
+ */
+static bool may_be_served(const char *root, int mount)
+{
+	_fclose_ FILE *mounts = NULL;
+	_free_ char *line = NULL;
+	char path[PATH_MAX];
+	size_t size = 0;
+	int of;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
+	mounts = fopen(path, "re");
+	while (mounts && getline(&line, &size, mounts) > 0) {
+		const char *type = strstr(line, " - ");
+
+		if (sscanf(line, "%d", &of) == 1 && of == mount)
+			return !type || !strncmp(type, " - fuse", 7);
+	}
+	return true;
 }
 
 static bool is_trace(const char *path)
@@ -67,11 +96,11 @@ static int add(struct recordings *r, pid_t pid, const char *path)
 	return new->file &&new->path ? 0 : -ENOMEM;
 }
 
-static int look_at(struct recordings *r, const char *process, pid_t pid)
+static int look_at(struct recordings *r, const char *root, const char *process, pid_t pid)
 {
 	_free_ char *pattern = NULL, *info = NULL;
 	glob_t found = {};
-	int err = 0;
+	int err = 0, mount, left = FILES_MAX;
 
 	if (asprintf(&pattern, "%s/fd/*", process) < 0) {
 		pattern = NULL;
@@ -86,7 +115,8 @@ static int look_at(struct recordings *r, const char *process, pid_t pid)
 		if (asprintf(&info, "%s/fdinfo/%s", process, strrchr(fd, '/') + 1) < 0) {
 			info = NULL;
 			err = -ENOMEM;
-		} else if (is_for_writing(info) && is_trace(fd)) {
+		} else if (is_for_writing(info, &mount) && left-- > 0 &&
+			   !may_be_served(root, mount) && is_trace(fd)) {
 			err = add(r, pid, fd);
 		}
 	}
@@ -94,7 +124,10 @@ static int look_at(struct recordings *r, const char *process, pid_t pid)
 	return err;
 }
 
-/* Root's, or ours: what others call themselves and have open may be to mislead, or to block. */
+/*
+ * Root's, or ours: what others call themselves and have open may be to mislead. (So may what a
+ * program of root's has that anybody may start.)
+ */
 static bool is_trusted(const char *process)
 {
 	struct stat st;
@@ -119,7 +152,7 @@ int recordings__find(const char *root, struct recordings *r)
 		pid_t pid = atoi(strrchr(process, '/') + 1);
 
 		if (pid != getpid() && is_ours(process))
-			err = look_at(r, process, pid);
+			err = look_at(r, root, process, pid);
 	}
 	globfree(&found);
 	return err;
@@ -195,7 +228,7 @@ static int find_marked(const char *root, struct recordings *r)
 	for (size_t i = 0; i < n && !err; i++) {
 		snprintf(path, sizeof(path), "%s/proc/%d", root, (int)pids[i]);
 		if (pids[i] != getpid() && is_ours(path) && is_trusted(path))
-			err = look_at(r, path, pids[i]);
+			err = look_at(r, root, path, pids[i]);
 	}
 	return err;
 }
