@@ -107,6 +107,9 @@ static void write_events(struct trace_writer *w, uint32_t id)
 	const struct trace_place place = {0, id, id, 12, id, 13};
 	const struct trace_sampling sampling = {.hz = 499, .fault_period = 100, .off_cpu = true};
 	const struct trace_line line = {0, id, 14};
+	const struct trace_llvm in_llvm = {
+		.pass = id, .function = id, .scope = TRACE_LLVM_FUNCTION};
+	const struct trace_symbol symbol = {.process = 0, .symbol = id, .item = id};
 	struct trace_stack entry = {
 		.parent = TRACE_NO_STACK, .kind = TRACE_STACK_QUERY, .place = id};
 	struct trace_sample sample = {
@@ -134,6 +137,8 @@ static void write_events(struct trace_writer *w, uint32_t id)
 	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
 	entry = (struct trace_stack){.parent = sample.stack, .place = 4};
 	assert_int_equal(trace_writer__stack(w, &entry, &sample.stack), 0);
+	assert_int_equal(trace_writer__llvm(w, &in_llvm, &sample.llvm), 0);
+	assert_int_equal(trace_writer__symbol(w, &symbol), 0);
 	for (uint8_t cause = TRACE_SAMPLE_CPU; cause <= TRACE_SAMPLE_FAULT; cause++) {
 		sample.cause = cause;
 		assert_int_equal(trace_writer__sample(w, &sample), 0);
@@ -254,6 +259,15 @@ static void nothing_unsafe_is_printed(void **state)
 		{.line = "report --memory --json TRACE"},
 		{.line = "report --waits TRACE"},
 		{.line = "report --waits --json TRACE"},
+		{.line = "report --by pass TRACE"},
+		{.line = "report --by pass --json TRACE"},
+		{.line = "report --by generic TRACE", .nameless = true}, /* the mark is cut */
+		{.line = "report --by generic --wide TRACE"},
+		{.line = "report --by generic --json TRACE"},
+		{.line = "report --llvm * TRACE"},
+		{.line = "report --llvm * --json TRACE"},
+		{.line = "report --llvm HOSTILE TRACE"},
+		{.line = "report --query HOSTILE TRACE", .nameless = true},
 		{.line = "report --cost TRACE", .nameless = true},
 		{.line = "diff TRACE OTHER", .nameless = true},
 		{.line = "diff --json TRACE OTHER"},
