@@ -128,7 +128,8 @@ static int attach(struct attachments *a, const struct plan *plan, const struct f
 		return err;
 	a->libs[n].file = library_file__ref(plan->file);
 	/* It has answered until now: the library was planned and proven. */
-	a->libs[n].served = file_mount__of(library_file__fd(plan->file), &mount) || mount.fuse;
+	a->libs[n].served = file_mount__of(library_file__fd(plan->file), &mount) ||
+			    (mount.fuse && (mount.has_server || !mount.ours));
 	if (background)
 		diag_info("attaching %u probes to %s; compilers that use it meanwhile wait for 3 s "
 			  "at most, and are late then",
