@@ -348,13 +348,13 @@ static __always_inline int internals_mapped_file(struct task_struct *task,
 #define TMPFS_MAGIC	 0x01021994
 #define FUSE_SUPER_MAGIC 0x65735546
 
-#define internals_has_backing()                                            \
+#define internals_has_backing()                                              \
 	(bpf_core_field_exists(struct vm_area_struct, vm_userfaultfd_ctx) && \
-	 bpf_core_field_exists(struct vm_area_struct, vm_file) &&           \
-	 bpf_core_field_exists(struct file, f_inode) &&                     \
-	 bpf_core_field_exists(struct inode, i_sb) &&                       \
-	 bpf_core_field_exists(struct super_block, s_magic) &&              \
-	 bpf_core_field_exists(struct super_block, s_type) &&               \
+	 bpf_core_field_exists(struct vm_area_struct, vm_file) &&            \
+	 bpf_core_field_exists(struct file, f_inode) &&                      \
+	 bpf_core_field_exists(struct inode, i_sb) &&                        \
+	 bpf_core_field_exists(struct super_block, s_magic) &&               \
+	 bpf_core_field_exists(struct super_block, s_type) &&                \
 	 bpf_core_field_exists(struct file_system_type, fs_flags))
 
 struct backing {
@@ -382,8 +382,8 @@ static long internals_note_backing(struct task_struct *task, struct vm_area_stru
 		return 0;
 	}
 	sb = file->f_inode->i_sb;
-	b->is_local = sb->s_magic == TMPFS_MAGIC || (sb->s_magic != FUSE_SUPER_MAGIC &&
-						     sb->s_type->fs_flags & FS_REQUIRES_DEV);
+	b->is_local = sb->s_magic == TMPFS_MAGIC ||
+		      (sb->s_magic != FUSE_SUPER_MAGIC && sb->s_type->fs_flags & FS_REQUIRES_DEV);
 	return 0;
 }
 

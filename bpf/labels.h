@@ -74,9 +74,8 @@ static __always_inline void label_read(struct thread_stack *t, __u64 text, __u64
 	key->timer = timer;
 	if (n > sizeof(key->text))
 		n = sizeof(key->text);
-	if (len != (__u32)len ||
-	    (n && maps_read_scratch(t, MAPS_SCRATCH(label.text), n, text) &&
-	     label_find_place(t, text, f->lib))) {
+	if (len != (__u32)len || (n && maps_read_scratch(t, MAPS_SCRATCH(label.text), n, text) &&
+				  label_find_place(t, text, f->lib))) {
 		maps_count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;

@@ -78,8 +78,8 @@ static long names_add_key(__u32 i, void *p)
 		return 1;
 	if (s->piece.bytes[control] & NAMES_CONTROL_FREE)
 		return 0;
-	return names_add_definition(s, n + (n - 1 - i) * s->layout.crates.size +
-					       s->layout.crates.key);
+	return names_add_definition(s,
+				    n + (n - 1 - i) * s->layout.crates.size + s->layout.crates.key);
 }
 
 /* Control bytes go up from `keys`, entries down. */

@@ -59,13 +59,14 @@ static uint64_t offset_of_pass(void)
 	return 0;
 }
 
-/* A process that waits for ever at its first instruction there. -1: this kernel has no userfaultfd. */
+/* A process that waits for ever at its first instruction there. -1: this kernel has no userfaultfd.
+ */
 static pid_t start_waiter(void)
 {
 	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register area = {{(uint64_t)(uintptr_t)at, PAGE},
-				       UFFDIO_REGISTER_MODE_MISSING, 0};
+	struct uffdio_register area = {
+		{(uint64_t)(uintptr_t)at, PAGE}, UFFDIO_REGISTER_MODE_MISSING, 0};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC), ready[2];
 	pid_t pid;
 	char byte;

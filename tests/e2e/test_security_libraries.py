@@ -262,7 +262,9 @@ def test_failed_library_is_replaced(t):
     map_until(t, ALICE, path, sites(t, "driver_v0"), profiler)
     err, document = end(t, profiler)
     assert err.count("alice.so holds no rustc queries") == 1, err
-    assert err.count("alice.so, which cannot be attached to: it is missing") == 2, err
+    # Ten lines at most name what is missing, of other compilers of the machine too.
+    named = err.count("alice.so, which cannot be attached to: it is missing")
+    assert named == 2 or re.search(r"\d+ compilers are missing", err), err
     assert document["losses"]["compilers"] >= 2, document["losses"]
 
 

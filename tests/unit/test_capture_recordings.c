@@ -9,13 +9,12 @@
 
 #define TRACE "\x89QPT\r\n\x1a\n and more"
 
-#define MOUNTS                                                          \
+#define MOUNTS                                                           \
 	"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"        \
 	"22 21 0:40 / /mnt rw - fuse.sshfs me@there:/ rw,user_id=1000\n" \
 	"23 21 0:41 / /host rw - virtiofs tag rw\n"
 
-static void add_fd_on(int mount, const char *process, int fd, const char *target,
-		      const char *flags)
+static void add_fd_on(int mount, const char *process, int fd, const char *target, const char *flags)
 {
 	char name[64], text[64];
 

@@ -29,7 +29,8 @@ static bool is_ours(const char *process)
 	return f && fgets(name, sizeof(name), f) && !strcmp(name, PROGRAM "\n");
 }
 
-/* True if the descriptor N of /proc/PID/fdinfo/N is open for writing; *mount is where its file is. */
+/* True if the descriptor N of /proc/PID/fdinfo/N is open for writing; *mount is where its file is.
+ */
 static bool is_for_writing(const char *fdinfo_path, int *mount)
 {
 	_fclose_ FILE *f = fopen(fdinfo_path, "re");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * marked FILE PROGRAM ARGUMENT...: opens FILE for writing, has the mark of a recording, and executes
- * PROGRAM. Prints a line before that.
+ * marked FILE PROGRAM ARGUMENT...: opens FILE for writing, has the mark of a recording, and
+ * executes PROGRAM. Prints a line before that.
  */
 #include <fcntl.h>
 #include <stdio.h>

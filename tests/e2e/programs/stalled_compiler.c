@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * stalled_compiler LIBRARY FILE SITE...: has a librustc_driver mapped, and executes each
- * instruction, whose address is that of `plan --json`, with addresses of a mapping of FILE, or if it
- * is "userfaultfd" of memory that nobody fills, wherever a probe may look: in registers, and in words of the stack, even and odd ones in turns. Each is a
- * process of its own, as what follows the instruction crashes. Prints a line, then does them all at
- * once, and waits for them.
+ * instruction, whose address is that of `plan --json`, with addresses of a mapping of FILE, or if
+ * it is "userfaultfd" of memory that nobody fills, wherever a probe may look: in registers, and in
+ * words of the stack, even and odd ones in turns. Each is a process of its own, as what follows the
+ * instruction crashes. Prints a line, then does them all at once, and waits for them.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
