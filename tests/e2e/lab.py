@@ -283,7 +283,8 @@ def by_name(rows):
 
 
 def exactly(arguments):
-    """Arguments of qprof-bpf: if they record, each execution is recorded, as tests compare them."""
+    """Arguments of qprof-bpf: if they record, each execution is recorded, and nothing besides, as
+    tests compare them."""
     words = [word.partition("=")[0] for word in arguments]
     options = words[:words.index("--") + 1] if "--" in words else words
     of_command = 1 if words and words[0] in ("record", "top") else 0
@@ -291,7 +292,8 @@ def exactly(arguments):
         return arguments
     if not set(options) & set(RECORDS) or set(options) & set(HOW_EXACT):
         return arguments
-    return (*arguments[:of_command], "--exact", *arguments[of_command:])
+    how = ("--exact",) if "--sample" in options else ("--exact", "--no-sample")
+    return (*arguments[:of_command], *how, *arguments[of_command:])
 
 
 class Lab:

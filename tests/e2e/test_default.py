@@ -289,12 +289,13 @@ def test_a_killed_compiler_without_breakpoints(t):
     assert tallies and {tally["kind"] for tally in tallies} == {"QueryResultsAtLeast"}
 
 
-@lab.each(("--exact",), ("-e", "default,query-provider"), ("--callers",), ("--slow", "1ms"))
+@lab.each(("--exact",), ("--exact", "--no-sample"), ("-e", "default,query-provider"), ("--callers",),
+          ("--slow", "1ms"))
 def test_options_by_which_each_execution_is_recorded(t, *options):
     trace, default = record(t, "all", *options), record(t, "default")
     found, counted = executions(t, trace), counts(t, default)
     assert counted == {name: found[name] for name in counted}
-    assert not items(t, trace, "sample")
+    assert bool(items(t, trace, "sample")) == (options == ("--exact",))
 
 
 @lab.each(("--callers",), ("-e", "default,typeck", "--callers"), ("--slow", "1ms"),

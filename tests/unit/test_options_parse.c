@@ -399,6 +399,10 @@ static void samples_have_a_rate_of_their_own(void **state)
 	assert_int_equal(cli.record.light_period, 100);
 	assert_int_equal(cli.record.fault_period, 0);
 	assert_true(cli_samples(&cli.record));
+	parse("qprof-bpf --exact --no-sample --memory -- make");
+	assert_true(cli.record.no_sample && cli.record.fault_period);
+	refuse("qprof-bpf --sample --no-sample -- make", "exclude each other");
+	refuse("qprof-bpf top --no-sample a.qpt", "are for a recording");
 	parse("qprof-bpf --memory-light=7 -- make");
 	assert_int_equal(cli.record.light_period, 7);
 	refuse("qprof-bpf --memory --memory-light -- make",

@@ -65,6 +65,7 @@ static void short_intervals_need_probes_in_queries(void **state)
 		{{.slow_ns = 7970000, .callers = true}, true},
 		{{.slow_ns = 7970000, .sample_hz = 99}, true},
 		{{.slow_ns = 1100000, .sample_hz = 1999}, false},
+		{{.slow_ns = 7970000, .no_sample = true}, true},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++)
@@ -98,6 +99,18 @@ static void an_empty_word_is_refused(void **state)
 	assert_int_equal(filter_asked(&o, &f), -EINVAL);
 }
 
+static void something_is_left_to_record(void **state)
+{
+	const char *list = "none";
+	struct cli_record_options o = {.events = {&list, 1}, .no_sample = true};
+	_filter_ struct filter *f = NULL;
+	struct filter *none = NULL;
+
+	assert_int_equal(filter_asked(&o, &none), -EINVAL);
+	o.fault_period = 100;
+	assert_int_equal(filter_asked(&o, &f), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +118,7 @@ int main(void)
 		cmocka_unit_test(short_intervals_need_probes_in_queries),
 		cmocka_unit_test(perf_events_have_a_shorter_default),
 		cmocka_unit_test(an_empty_word_is_refused),
+		cmocka_unit_test(something_is_left_to_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,10 @@ static void times_are_sampled_where_some_query_has_no_probe(void **state)
 		{"default,typeck", {}, 251, true},
 		{"query-provider,-typeck", {}, 251, true},
 		{"query-provider", {.sample_hz = 99}, 99, false},
+		{"default,query-provider", {.exact = true}, 251, true},
+		{"default,query-provider", {.exact = true, .fault_period = 7}, 251, false},
+		{"default,query-provider", {.exact = true, .no_sample = true}, 0, false},
+		{NULL, {.no_sample = true}, 0, false},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {

@@ -113,21 +113,27 @@ static void print_refused(int refused, const char *instead)
 	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
 }
 
-#define WITHOUT_SAMPLES "queries have counts, but no times; --exact records each execution"
+/* Of a session whose samples nobody has asked for. */
+static const char *without_samples(const struct session *s)
+{
+	return filter__passes_all_queries(s->filter)
+		       ? "it is not known which functions LLVM compiles"
+		       : "queries have counts, but no times; --exact records each execution";
+}
 
 /* The kernel refuses a program that it cannot run in these ways. Other reasons are limits. */
-static void print_unsampled(int err)
+static void print_unsampled(const struct session *s, int err)
 {
 	bool is_kernel = err == -EACCES || err == -EINVAL || err == -ENOENT || err == -ESRCH ||
 			 err == -EOPNOTSUPP || err == -ENOTSUP;
 
 	if (is_kernel)
-		diag_info(
-			"this kernel cannot run the programs that take samples: " WITHOUT_SAMPLES);
+		diag_info("this kernel cannot run the programs that take samples: %s",
+			  without_samples(s));
 	else
 		diag_info("the programs that take samples cannot be loaded: %s%s. Without "
-			  "samples, " WITHOUT_SAMPLES,
-			  strerror(-err), diag_step(err, ""));
+			  "samples, %s",
+			  strerror(-err), diag_step(err, ""), without_samples(s));
 }
 
 /*
@@ -350,7 +356,7 @@ static int open_sampling(struct session *s, const struct kernel_options *opt)
 	struct kernel_samples k;
 
 	if (kernel__unsampled(s->kernel))
-		print_unsampled(kernel__unsampled(s->kernel));
+		print_unsampled(s, kernel__unsampled(s->kernel));
 	if (!kernel__samples(s->kernel, &k))
 		return 0;
 	return sampling__open(&opt->sampling, &k, s->look, &s->sink, s->nice, &s->sampling);
@@ -507,7 +513,7 @@ static int explain_no_samples(const struct session *s, int err)
 				    why, fix ? ". To change that: " : "; leave out -e none",
 				    fix ?: "");
 	if (s->samples_are_implied)
-		diag_info("%s. Without samples, " WITHOUT_SAMPLES "%s%s", why,
+		diag_info("%s. Without samples, %s%s%s", why, without_samples(s),
 			  fix ? ". To change that: " : "", fix ?: "");
 	else
 		diag_warn("no samples are taken: %s%s%s", why, fix ? ". To change that: " : "",

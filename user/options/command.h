@@ -279,8 +279,15 @@ CLI_COMMANDS(CLI_TABLE)
 		.positive = true, \
 		.help = "Sample the stacks of the compilers' threads, HZ times for each " \
 			"second of their CPU time: from 1 to 10000, or 251 if no number is " \
-			"given, as without this option where not all queries are recorded. Samples " \
-			"show which functions run within a query, and in no query.", \
+			"given, as without this option, but where --events names all queries. " \
+			"Samples show which functions run within a query, and in no query.", \
+	}, \
+	{ \
+		.name = "no-sample", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.no_sample), \
+		.help = "Do not sample the stacks of threads that run. Queries without a probe " \
+			"have no times then, and nothing is known of LLVM's functions.", \
 	}, \
 	{ \
 		.name = "memory", \

@@ -181,6 +181,8 @@ int cli_check_recording(const struct cli_record_options *o)
 	if (o->sample_hz > HZ_MOST)
 		return diag_error_r(-EINVAL, "--sample must be from 1 to %u samples a second",
 				    HZ_MOST);
+	if (o->sample_hz && o->no_sample)
+		return diag_error_r(-EINVAL, "--sample and --no-sample exclude each other");
 	if (o->fault_period > FAULTS_MOST)
 		return diag_error_r(-EINVAL, "--memory must be from 1 to %u page faults",
 				    FAULTS_MOST);

@@ -177,7 +177,8 @@ struct cli_record_options {
 	bool callers;
 	bool no_keys;
 	bool exact;	       /* probe everything, whatever it costs */
-	uint64_t sample_hz;    /* 0: no samples */
+	uint64_t sample_hz;    /* 0: not given */
+	bool no_sample;
 	uint64_t fault_period; /* page faults for each sample; 0: none */
 	uint64_t light_period; /* the same, of samples without their stacks */
 	bool off_cpu_stacks;   /* samples of threads that leave the CPU */
@@ -190,7 +191,7 @@ static inline uint64_t cli_interval_ns(const struct cli_record_options *o)
 	return o->interval_ns ?: 1000000000;
 }
 
-/* Whether stacks are sampled. */
+/* Whether samples are asked for. */
 static inline bool cli_samples(const struct cli_record_options *o)
 {
 	return o->sample_hz || o->fault_period || o->light_period || o->off_cpu_stacks;

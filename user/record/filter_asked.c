@@ -70,7 +70,9 @@ static const char *needs_probes(const struct cli_record_options *o, const struct
 	if (o->exact)
 		return NULL;
 	if (wants_executions(o))
-		return o->callers ? "--callers" : "--slow with less than two periods of samples";
+		return o->callers     ? "--callers"
+		       : o->no_sample ? "--slow without samples"
+				      : "--slow with less than two periods of samples";
 	if (filter__wants_hits(f))
 		return "query-cache-hit";
 	if (filter__passes(f, FILTER_HASHING, NULL) && !filter__passes_all_queries(f))
@@ -93,6 +95,9 @@ int filter_asked(const struct cli_record_options *o, struct filter **out)
 	needing = needs_probes(o, *out);
 	if (needing && !o->quiet)
 		diag_info("%s needs probes in all queries, as --exact has", needing);
+	if (o->no_sample && !cli_samples(o) && filter__is_empty(*out))
+		return diag_error_r(-EINVAL, "nothing is left to record: leave out -e none or "
+					     "--no-sample");
 	if (filter__missing(*out, 0, &why) && !filter__selects_any(*out))
 		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
 					     "\"qprof-bpf help record\"");

@@ -11,7 +11,7 @@ static uint64_t hz_of(const struct cli_record_options *o)
 
 bool samples_show_slow(const struct cli_record_options *o)
 {
-	return o->slow_ns >= 2 * UINT64_C(1000000000) / hz_of(o);
+	return !o->no_sample && o->slow_ns >= 2 * UINT64_C(1000000000) / hz_of(o);
 }
 
 /* Where probes see every query, no stack is walked for its sake. */
@@ -25,16 +25,17 @@ static enum wire_light light_of(const struct cli_record_options *o, const struct
 struct sampling_options samples_asked(const struct cli_record_options *o,
 				      const struct filter *filter)
 {
-	bool probed = filter__passes_all_queries(filter);
+	/* What runs within queries, and LLVM, only samples show. */
+	bool listed = filter__passes_all_queries(filter) && !o->exact;
 	/* With -e none, waits or page faults may be wanted alone. */
 	bool chosen = cli_samples(o) && filter__is_empty(filter);
-	uint64_t by_default = probed || chosen ? 0 : DEFAULT_HZ;
+	uint64_t by_default = listed || chosen || o->no_sample ? 0 : DEFAULT_HZ;
 
 	return (struct sampling_options){
 		.hz = (uint32_t)(o->sample_hz ?: by_default),
 		.fault_period = (uint32_t)(o->fault_period ?: o->light_period),
 		.light = light_of(o, filter),
 		.off_cpu = o->off_cpu_stacks,
-		.implied = !probed && !cli_samples(o) && !filter__is_empty(filter),
+		.implied = by_default && !cli_samples(o) && !filter__is_empty(filter),
 	};
 }

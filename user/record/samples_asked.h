@@ -13,7 +13,7 @@
  */
 bool samples_show_slow(const struct cli_record_options *o);
 
-/* Where not all queries have probes, samples have their times. */
+/* Samples have the times of queries without probes, and show what LLVM does. */
 struct sampling_options samples_asked(const struct cli_record_options *o,
 				      const struct filter *filter);
 
