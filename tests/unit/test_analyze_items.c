@@ -401,7 +401,7 @@ static void list(uint32_t process, uint8_t kind, uint32_t item)
 					.n = item != NONE,
 					.items = &item};
 
-	items__note_compiler(items, &r);
+	items__note_compiler(items, process, MIR_BUILT);
 	if (item == ONE_ELSEWHERE)
 		assert_int_equal(items__foreign_results(items, &r), 0);
 	else

@@ -60,7 +60,7 @@ struct items {
 	TABLE(struct track) tracks;	 /* by process << 32 | tid */
 	TABLE(struct named) names;	 /* by string id */
 	TABLE(struct compiled) compiled; /* by the hash of the text: find_compiled() */
-	uint32_t compiler;		 /* with results of instances, plus 1 */
+	uint32_t compiler;		 /* whose instances are known, plus 1 */
 	bool several_compilers;
 	bool lists_instances; /* all of them, of the only compiler: set at the end */
 };
@@ -229,12 +229,12 @@ uint64_t items__compiled(const struct items *m, uint32_t item, bool *all)
 	return compiled ? compiled->own + compiled->made : 0;
 }
 
-void items__note_compiler(struct items *m, const struct trace_results *r)
+void items__note_compiler(struct items *m, uint32_t process, uint32_t label)
 {
-	if (!instances__counts(&m->instances, r->label))
+	if (!instances__counts(&m->instances, label))
 		return;
-	m->several_compilers |= m->compiler && m->compiler != r->process + 1;
-	m->compiler = r->process + 1;
+	m->several_compilers |= m->compiler && m->compiler != process + 1;
+	m->compiler = process + 1;
 }
 
 static int note_unlisted(struct items *m, uint32_t label)

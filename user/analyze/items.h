@@ -129,11 +129,11 @@ int items__foreign_results(struct items *m, const struct trace_results *results)
 const uint32_t *items__unlisted(const struct items *m, uint32_t *n);
 
 /*
- * A compiler's results are known, whether or not they are counted. Definitions of other crates are
- * left out by a compiler that does not know their path, so of several compilers their instances are
- * a lower limit.
+ * A compiler's results, or all its executions, of a query are known, whether or not they are
+ * counted. Definitions of other crates are left out by a compiler that does not know their path, so
+ * of several compilers their instances are a lower limit.
  */
-void items__note_compiler(struct items *m, const struct trace_results *results);
+void items__note_compiler(struct items *m, uint32_t process, uint32_t label);
 
 /* A compiler may have more results of a query than are listed. 0 or -ENOMEM. */
 int items__note_limit(struct items *m, uint32_t label);

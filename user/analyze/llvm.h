@@ -113,6 +113,7 @@ struct llvm_rest {
 struct llvm_rows {
 	struct llvm_totals totals;
 	enum llvm_unknown unknown;
+	const char *why; /* of some compiler at least; NULL: it is not known of any */
 	struct llvm_pass_row *passes;
 	struct llvm_function *functions;
 	struct llvm_generic *generics;

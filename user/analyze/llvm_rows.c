@@ -245,7 +245,8 @@ static int find_symbol(struct making *m, const struct llvm_cell *cell, uint32_t 
 static int add_use(struct making *m, const struct llvm_cell *cell, uint32_t generic)
 {
 	const struct llvm *l = m->of;
-	const char *name = cell->process < l->n_crates ? l->crates[cell->process] : NULL;
+	const char *name =
+		cell->process < l->n_processes ? l->processes[cell->process].crate : NULL;
 	uint32_t crate = 0;
 	struct use *use;
 	bool is_new;
@@ -475,6 +476,18 @@ static enum llvm_unknown unknown_of(const struct llvm *l)
 	return l->n_entries ? LLVM_KNOWN : LLVM_NOT_READ;
 }
 
+/* That of the compiler that took the most time; NULL: it is not known of any. */
+static const char *why_unknown(const struct llvm *l)
+{
+	const struct llvm_process *most = NULL;
+
+	for (uint32_t i = 0; i < l->n_processes; i++)
+		if (l->processes[i].no_llvm &&
+		    (!most || l->processes[i].n_samples > most->n_samples))
+			most = &l->processes[i];
+	return most ? most->no_llvm : NULL;
+}
+
 int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
 	       struct llvm_rows *out)
 {
@@ -482,7 +495,8 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 		.of = l, .wants = wants, .ctx = ctx, .rows = out};
 	int err;
 
-	*out = (struct llvm_rows){.totals = l->totals, .unknown = unknown_of(l)};
+	*out = (struct llvm_rows){
+		.totals = l->totals, .unknown = unknown_of(l), .why = why_unknown(l)};
 	err = add_cells(&m) ?: add_rests(&m);
 	if (err)
 		return err;

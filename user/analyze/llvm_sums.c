@@ -37,9 +37,10 @@ void llvm__set_instances(struct llvm *l, const struct llvm_instances *instances)
 
 int llvm__process(struct llvm *l, const struct trace_process *p)
 {
-	if (array__reserve_at(&l->crates, p->index, &l->n_crates, sizeof(*l->crates)))
+	if (array__reserve_at(&l->processes, p->index, &l->n_processes, sizeof(*l->processes)))
 		return -ENOMEM;
-	l->crates[p->index] = p->crate;
+	l->processes[p->index].crate = p->crate;
+	l->processes[p->index].no_llvm = p->no_llvm;
 	return 0;
 }
 
@@ -263,6 +264,8 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	if (sample->cause != TRACE_SAMPLE_CPU)
 		return 0;
 	l->n_samples++;
+	if (sample->process < l->n_processes)
+		l->processes[sample->process].n_samples++;
 	entry = entry_of(l, sample->llvm, &is_read);
 	l->n_entries += is_read;
 	if (place_of(l, sample->stack, &place))
@@ -288,6 +291,6 @@ void llvm__free(struct llvm *l)
 	table__destroy(&l->cells);
 	table__destroy(&l->rests);
 	free(l->places);
-	free(l->crates);
+	free(l->processes);
 	free(l);
 }

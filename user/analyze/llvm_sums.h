@@ -34,6 +34,12 @@ struct llvm_rest_sum {
 	struct sample_sum self;
 };
 
+struct llvm_process {
+	const char *crate;
+	const char *no_llvm; /* struct trace_process */
+	uint64_t n_samples;  /* of the CPU */
+};
+
 struct llvm_place;
 
 struct llvm {
@@ -44,8 +50,8 @@ struct llvm {
 	struct llvm_place *places; /* by number of an entry of stacks */
 	uint32_t n_places;
 	uint32_t n_known;
-	const char **crates; /* by process */
-	uint32_t n_crates;
+	struct llvm_process *processes; /* by number */
+	uint32_t n_processes;
 	TABLE(struct llvm_at) ats;	   /* by entry << 32 | native */
 	TABLE(struct llvm_cell) cells;	   /* by process << 32 | number of these << 2 | work */
 	TABLE(struct llvm_rest_sum) rests; /* by key */

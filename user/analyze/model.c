@@ -173,6 +173,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 	if (m->by_samples || span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]) ||
 	    (span->kind == TRACE_KIND_BLOCKED && m->options.no_blocked_items))
 		return 0;
+	if (span->kind == TRACE_KIND_QUERY)
+		items__note_compiler(m->items, span->process, span->label);
 	item = m->options.item(m->options.item_ctx, span);
 	if (m->modules && modules__span(m->modules, span, item))
 		return -ENOMEM;
@@ -295,7 +297,7 @@ static int take_results(struct model *m, const struct trace_results *results)
 	if (results->process >= summary__n_processes(m->summary))
 		return -EINVAL;
 	if (m->items)
-		items__note_compiler(m->items, results);
+		items__note_compiler(m->items, results->process, results->label);
 	if (!m->items || (m->own && !m->own[results->process]) ||
 	    !wants(&m->options, results->label))
 		return 0;
@@ -547,7 +549,8 @@ int model__end(struct model *m)
 	int err = model__show_samples(m);
 
 	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
-	if (m->items && m->by_samples && summary__misses_results(m->summary))
+	if (m->items && (m->by_samples ? summary__misses_results(m->summary)
+				       : trace_losses__total(&m->losses)))
 		items__miss_results(m->items);
 	err = err ?: charge_llvm(m);
 	return err || !m->build ? err : build__end(m->build);

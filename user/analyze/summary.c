@@ -699,7 +699,7 @@ static void forget_texts(const struct summary *s, struct trace_process *p)
 
 	clear_process(s, p);
 	rest.command = rest.crate = rest.crate_type = NULL;
-	rest.rustc_version = rest.build_id = rest.cwd = NULL;
+	rest.rustc_version = rest.build_id = rest.cwd = rest.no_llvm = NULL;
 	*p = rest;
 }
 

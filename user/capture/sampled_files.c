@@ -34,8 +34,19 @@ enum sampled_stage {
 	SAMPLED_FAILED,
 };
 
+/* What a file says of LLVM in a process that has mapped it. The greatest counts. */
+enum llvm_rank {
+	LLVM_NOT_SAID,
+	LLVM_IN_COMPILER, /* the compiler's own library is LLVM's, as far as it is there */
+	LLVM_NOT_SHOWN,	  /* it is LLVM's library, and does not show the list of a thread */
+	LLVM_SHOWN,
+	LLVM_REPLACED, /* something else generates code */
+};
+
 struct sampled_file {
 	enum sampled_stage stage;
+	enum llvm_rank llvm;
+	char *no_llvm; /* text for that, but for LLVM_SHOWN; or NULL */
 	struct library_file *file; /* until its table is made; the vdso has none */
 	struct library_identity id;
 	uid_t user;
@@ -232,6 +243,7 @@ static bool remove_file(struct sampled_files *f, uint32_t number)
 	f->n_lost += s->stage == SAMPLED_QUEUED;
 	library_file__free(s->file);
 	sample_tables__remove(f->tables, number);
+	free(s->no_llvm);
 	*s = (struct sampled_file){.stage = SAMPLED_REMOVED};
 	return true;
 }
@@ -349,21 +361,69 @@ static int put_table(struct sampled_files *f, uint32_t at, const struct unwind_t
 	return err;
 }
 
-/* Samples are as good without: nothing is known of LLVM then. */
-static void take_llvm(struct sampled_files *f, uint32_t at, struct llvm_plan *llvm)
+static bool begins(const char *name, const char *with)
 {
-	const char *path = library_file__path(f->items[at]->file);
-	int err = 0;
+	return !strncmp(name, with, strlen(with));
+}
 
-	if (f->sink->llvm)
+/*
+ * Note what the file says of LLVM. rustc loads code generators by these names; which of its files
+ * are LLVM's, code shows, but for one whose code is not known. Without memory nothing is said.
+ */
+static void note_llvm(struct sampled_file *s, int err, const struct llvm_plan *llvm)
+{
+	const char *path = library_file__path(s->file), *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	enum llvm_problem problem = llvm ? llvm->problem : LLVM_HIDDEN;
+	const char *why = NULL;
+	int n = 0;
+
+	free(take_ptr(s->no_llvm));
+	s->llvm = LLVM_NOT_SAID;
+	if (begins(name, "librustc_codegen_") && !begins(name, "librustc_codegen_llvm")) {
+		s->llvm = LLVM_REPLACED;
+		n = asprintf(&s->no_llvm, "%s generates code, not LLVM", name);
+	} else if (!problem && !err) {
+		s->llvm = LLVM_SHOWN;
+	} else if (problem == LLVM_HIDDEN && begins(name, "librustc_driver")) {
+		s->llvm = LLVM_IN_COMPILER;
+		n = asprintf(&s->no_llvm, "LLVM is a part of %s, which does not show it", name);
+	} else if (begins(name, "libLLVM") || (llvm && problem != LLVM_NO_LIBRARY &&
+					       problem != LLVM_HIDDEN)) {
+		s->llvm = LLVM_NOT_SHOWN;
+		why = s->refused ? "there is no room for its unwind table"
+		      : err	 ? strerror(-err)
+				 : llvm_problem_text(problem);
+		n = asprintf(&s->no_llvm, "%s: %s", name, why);
+	}
+	if (n < 0)
+		s->no_llvm = NULL;
+	if (s->no_llvm)
+		diag_verbose("what LLVM does is not known: %s", s->no_llvm);
+}
+
+/* Samples are as good without: nothing is known of LLVM then. */
+static void take_llvm(struct sampled_files *f, uint32_t at, int err, struct llvm_plan *llvm)
+{
+	if (!err && llvm && f->sink->llvm)
 		err = f->sink->llvm(f->sink->ctx, at + 1, llvm);
-	if (!err && !llvm->problem)
+	if (!err && llvm && !llvm->problem)
 		err = sample_tables__set_llvm(f->tables, at + 1, &llvm->layout);
-	if (err)
-		diag_verbose("what LLVM does is not known in %s: %s", path, strerror(-err));
-	else if (llvm->problem && llvm->problem != LLVM_NO_LIBRARY)
-		diag_verbose("what LLVM does is not known in %s: %s", path,
-			     llvm_problem_text(llvm->problem));
+	note_llvm(f->items[at], err, llvm);
+}
+
+const char *sampled_files__no_llvm(const struct sampled_files *f, const uint16_t *numbers,
+				   uint32_t n)
+{
+	const struct sampled_file *most = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sampled_file *s = f->items[numbers[i] - 1];
+
+		if (!most || s->llvm > most->llvm)
+			most = s;
+	}
+	return most ? most->no_llvm : NULL;
 }
 
 /* `err` is the result of making `t`. */
@@ -385,9 +445,9 @@ static void take_table(struct sampled_files *f, uint32_t at, int err, const stru
 		s->stage = SAMPLED_READY;
 		if (!s->refused)
 			make_known(f, at);
-		if (t->llvm && s->file)
-			take_llvm(f, at, t->llvm);
 	}
+	if (s->file)
+		take_llvm(f, at, err, t ? t->llvm : NULL);
 	library_file__free(take_ptr(s->file));
 }
 
@@ -668,6 +728,7 @@ void sampled_files__free(struct sampled_files *f)
 	for (uint32_t i = 0; i < f->n; i++) {
 		unwind_job__free(f->items[i]->job);
 		library_file__free(f->items[i]->file);
+		free(f->items[i]->no_llvm);
 		free(f->items[i]);
 	}
 	free(f->items);

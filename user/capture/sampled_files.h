@@ -75,6 +75,13 @@ void sampled_files__release(struct sampled_files *f, uint32_t number);
 int sampled_files__bias(const struct sampled_files *f, uint32_t number, uint64_t start,
 			uint64_t offset, uint64_t *bias);
 
+/*
+ * Why samples do not show what LLVM does in a process that has mapped these files: text for a line,
+ * until the next call that is not const. NULL: they do, or no file says so.
+ */
+const char *sampled_files__no_llvm(const struct sampled_files *f, const uint16_t *numbers,
+				   uint32_t n);
+
 /* Polls readable when sampled_files__settle() has something to do. */
 int sampled_files__fd(const struct sampled_files *f);
 

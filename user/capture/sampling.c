@@ -29,6 +29,7 @@ struct sampled_process {
 	pid_t pid;
 	bool foreign;	    /* its user is neither root nor the invoker */
 	bool changed;	    /* it has mapped more, or a stack ended at an unknown address */
+	bool llvm_noted;    /* the sink knows why LLVM is not shown */
 	uint32_t pending;   /* mappings whose file's table is being made */
 	uint32_t n;	    /* mappings that the kernel half has */
 	uint32_t lost;	    /* mappings that it has not, and never will */
@@ -278,6 +279,7 @@ static int hold_found(struct sampling *s, struct visit *v)
 		return -ENOMEM;
 	}
 	memcpy(files, v->files, size);
+	p->llvm_noted &= p->n_files == v->n_files;
 	release(s, p->files, p->n_files);
 	free(p->files);
 	p->files = files;
@@ -472,25 +474,38 @@ static void on_exited(struct sampling *s, const struct wire_exit *e)
 		forget(s, p);
 }
 
-/* Perhaps its mappings have changed without notice, or are not known yet. */
-static void on_sample(struct sampling *s, const struct wire_sample *sample)
+/*
+ * Its mappings may have changed without notice, or be not known yet. The sink knows the process by
+ * now, as it may not when that is looked at.
+ */
+static int on_sample(struct sampling *s, const struct wire_sample *sample)
 {
+	struct sampled_process *p = sample->llvm ? NULL : find(s, (pid_t)sample->pid);
+	const char *why = p && !p->llvm_noted && !p->pending
+				  ? sampled_files__no_llvm(s->files, p->files, p->n_files)
+				  : NULL;
+
 	if (sample->cut == WIRE_CUT_NO_MAP)
 		sampling__mapped(s, (pid_t)sample->pid);
+	if (!why || !s->sink.no_llvm)
+		return 0;
+	p->llvm_noted = true;
+	return s->sink.no_llvm(s->sink.ctx, p->pid, why);
 }
 
-void sampling__record(struct sampling *s, const void *record, size_t size)
+int sampling__record(struct sampling *s, const void *record, size_t size)
 {
 	uint8_t type = size ? *(const uint8_t *)record : 0;
 
 	if (!s)
-		return;
+		return 0;
 	if (type == WIRE_SAMPLE && size >= offsetof(struct wire_sample, frames))
-		on_sample(s, record);
-	else if (type == WIRE_EXEC && size == sizeof(struct wire_exec))
+		return on_sample(s, record);
+	if (type == WIRE_EXEC && size == sizeof(struct wire_exec))
 		on_executed(s, record);
 	else if (type == WIRE_EXIT && size == sizeof(struct wire_exit))
 		on_exited(s, record);
+	return 0;
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */

@@ -563,8 +563,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	int err = is_exec ? session_sink__exec(&s->sink, s->look, e)
 			  : s->sink.record(s->sink.ctx, record, size);
 
-	if (!err)
-		sampling__record(s->sampling, record, size);
+	err = err ?: sampling__record(s->sampling, record, size);
 	if (err || !size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)

@@ -47,6 +47,11 @@ struct session_sink {
 	 * with a pass of it. A sink that keeps it takes a reference.
 	 */
 	int (*llvm)(void *ctx, uint32_t number, struct llvm_plan *plan);
+	/*
+	 * May be NULL. Why samples do not show what LLVM does in a process: text for a line. After
+	 * the record of its exec, and at the latest with its first sample after that is known.
+	 */
+	int (*no_llvm)(void *ctx, pid_t pid, const char *why);
 };
 
 /*

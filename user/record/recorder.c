@@ -374,6 +374,13 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
 }
 
+static int on_no_llvm(void *ctx, pid_t pid, const char *why)
+{
+	struct recorder *r = ctx;
+
+	return tracks__no_llvm(r->tracks, (uint32_t)pid, why);
+}
+
 int recorder__create_file(struct recorder *r)
 {
 	_trace_head_ struct trace_head head;
@@ -517,6 +524,7 @@ struct session_sink recorder__sink(struct recorder *r)
 		.record = on_record,
 		.late = on_late,
 		.cwd = on_cwd,
+		.no_llvm = on_no_llvm,
 	};
 }
 

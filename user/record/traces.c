@@ -450,6 +450,13 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return o && o->recorder ? SINK(o, cwd, pid, cwd) : 0;
 }
 
+static int on_no_llvm(void *ctx, pid_t pid, const char *why)
+{
+	struct one *o = of(ctx, (uint32_t)pid);
+
+	return o && o->recorder ? SINK(o, no_llvm, pid, why) : 0;
+}
+
 #define NO_PID UINT32_MAX
 
 /* Where records have the process that they are about. */
@@ -540,6 +547,7 @@ struct session_sink traces__sink(struct traces *t)
 		.late = on_late,
 		.waited = on_waited,
 		.cwd = on_cwd,
+		.no_llvm = on_no_llvm,
 	};
 }
 

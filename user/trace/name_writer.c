@@ -336,7 +336,12 @@ static int intern_ref(struct trace_writer *w, const char *text, uint32_t *ref)
 _Static_assert(TRACE_KILL_MEMORY == QPT_KILL_MEMORY, "the same number");
 _Static_assert(TRACE_KILL_OTHER == QPT_KILL_OTHER, "the same number");
 
-static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const uint32_t refs[6])
+/* Texts of a process: those of the first version of the format, and the one that came last. */
+#define FIRST_TEXTS   6
+#define PROCESS_TEXTS 7
+
+static uint8_t *store_process(uint8_t *at, const struct trace_process *p,
+			      const uint32_t refs[PROCESS_TEXTS])
 {
 	bool exited = p->exit_status != TRACE_EXIT_UNKNOWN;
 
@@ -348,11 +353,14 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 	at = bytes_store_varint(at, p->start_ns);
 	at = bytes_store_varint(at, p->end_ns);
 	at = bytes_store_varint(at, exited ? (uint32_t)p->exit_status : 0);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < FIRST_TEXTS; i++)
 		at = bytes_store_varint(at, refs[i]);
 	at = bytes_store_varint(at, p->peak_bytes);
 	at = bytes_store_varint(at, p->cpu_ns);
-	return p->kill ? bytes_store_varint(at, p->kill) : at;
+	/* Few have the others. */
+	if (p->kill || refs[FIRST_TEXTS])
+		at = bytes_store_varint(at, p->kill);
+	return refs[FIRST_TEXTS] ? bytes_store_varint(at, refs[FIRST_TEXTS]) : at;
 }
 
 /* Append a record behind its size, so that a later version may add fields. */
@@ -365,16 +373,17 @@ static int add_sized(struct trace_writer *w, struct pending *p, const uint8_t *r
 
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
-	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
-				p->rustc_version, p->build_id, p->cwd};
-	uint8_t record[16 * BYTES_VARINT_MAX];
-	uint32_t refs[6];
+	const char *texts[PROCESS_TEXTS] = {p->command,	      p->crate,	   p->crate_type,
+					    p->rustc_version, p->build_id, p->cwd,
+					    p->no_llvm};
+	uint8_t record[(10 + PROCESS_TEXTS) * BYTES_VARINT_MAX];
+	uint32_t refs[PROCESS_TEXTS];
 
 	if (w->sink.file.error)
 		return w->sink.file.error;
 	if (p->index > w->names.n_processes || p->index >= QPT_PROCESSES_MAX)
 		return -EINVAL;
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < PROCESS_TEXTS; i++) {
 		int err = intern_ref(w, texts[i], &refs[i]);
 
 		if (err)

@@ -21,6 +21,7 @@ int trace_process__copy(struct trace_process *dst, const struct trace_process *s
 	err |= copy_text(&copy.rustc_version, src->rustc_version);
 	err |= copy_text(&copy.build_id, src->build_id);
 	err |= copy_text(&copy.cwd, src->cwd);
+	err |= copy_text(&copy.no_llvm, src->no_llvm);
 	if (err) {
 		trace_process__clear(&copy);
 		return -ENOMEM;
@@ -37,5 +38,6 @@ void trace_process__clear(struct trace_process *p)
 	free(p->rustc_version);
 	free(p->build_id);
 	free(p->cwd);
+	free(p->no_llvm);
 	*p = (struct trace_process){.exit_status = TRACE_EXIT_UNKNOWN};
 }

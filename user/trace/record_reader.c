@@ -74,6 +74,8 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 		p->cpu_ns = byte_reader__varint(in);
 	if (in->at < in->end)
 		p->kill = kill_of(byte_reader__varint(in));
+	if (in->at < in->end && take_ref(r, in, &p->no_llvm))
+		return -ENOMEM;
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;
 }
 

@@ -228,6 +228,7 @@ struct trace_process {
 	char *rustc_version; /* or NULL */
 	char *build_id;	     /* hex, of its librustc_driver, or NULL */
 	char *cwd;	     /* its working directory when it was first seen, or NULL */
+	char *no_llvm;	     /* why samples do not show what LLVM does in it, or NULL */
 };
 
 /*

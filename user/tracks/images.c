@@ -667,19 +667,33 @@ int images__late(struct images *all, uint32_t pid)
 	return image->in_trace ? emit(all, image) : 0;
 }
 
+/* Set a text of the image that runs now. */
+static int set_text(struct images *all, struct image *image, char **text, const char *to)
+{
+	char *copy;
+
+	if (image->exited || (*text && !strcmp(*text, to)))
+		return 0;
+	copy = strdup(to);
+	if (!copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return image->in_trace ? emit(all, image) : 0;
+}
+
 int images__cwd(struct images *all, uint32_t pid, const char *cwd)
 {
 	struct image *image = images__find(all, pid);
-	char *copy;
 
-	if (!image || image->exited || (image->p.cwd && !strcmp(image->p.cwd, cwd)))
-		return 0;
-	copy = strdup(cwd);
-	if (!copy)
-		return -ENOMEM;
-	free(image->p.cwd);
-	image->p.cwd = copy;
-	return image->in_trace ? emit(all, image) : 0;
+	return image ? set_text(all, image, &image->p.cwd, cwd) : 0;
+}
+
+int images__no_llvm(struct images *all, uint32_t pid, const char *why)
+{
+	struct image *image = images__find(all, pid);
+
+	return image ? set_text(all, image, &image->p.no_llvm, why) : 0;
 }
 
 int images__settle(struct images *all)

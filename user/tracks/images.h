@@ -126,12 +126,13 @@ int images__leave(struct images *all, const struct library *lib);
 /* The query context of an image's compiler was dropped. */
 int images__on_drop(struct images *all, struct image *image, const struct library *lib);
 
-/* As tracks__adopt(), tracks__begin(), tracks__late() and tracks__cwd(). */
+/* As tracks__adopt(), tracks__begin(), tracks__late(), tracks__cwd(), tracks__no_llvm(). */
 int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
 		  const char *args, size_t args_len, bool truncated);
 int images__begin(struct images *all, uint64_t time_ns);
 int images__late(struct images *all, uint32_t pid);
 int images__cwd(struct images *all, uint32_t pid, const char *cwd);
+int images__no_llvm(struct images *all, uint32_t pid, const char *why);
 
 /* The recording ends: name the keys of what still runs. */
 int images__settle(struct images *all);

@@ -225,6 +225,11 @@ int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
 	return images__cwd(&t->images, pid, cwd);
 }
 
+int tracks__no_llvm(struct tracks *t, uint32_t pid, const char *why)
+{
+	return images__no_llvm(&t->images, pid, why);
+}
+
 int tracks__show_results(const struct tracks *t, const struct tracks_sink *sink)
 {
 	return images__show_results(&t->images, sink);

@@ -158,6 +158,9 @@ int tracks__late(struct tracks *t, uint32_t pid);
 /* Set the working directory of the process that runs as `pid` now; copied. No effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
 
+/* The same, why samples do not show what LLVM does in it. */
+int tracks__no_llvm(struct tracks *t, uint32_t pid, const char *why);
+
 /*
  * Give the `tally` of another sink the numbers of results, as far as they are known, of compilers
  * of which the sink has none yet. They get others with each reading: these are no sums to add to.

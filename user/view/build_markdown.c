@@ -258,7 +258,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	verdict_lead(out, &verdict);
 	print_head(out, v);
 	build_print_samples(out, "- samples: ", 0, &r, v);
-	llvm_print_line(out, "- LLVM: ", &r.llvm);
+	llvm_print_line(out, "- LLVM: ", 0, &r.llvm);
 	print_cost(out, v);
 	print_reuse(out, &r);
 	err = path_markdown(out, FIT, &r, v);

@@ -591,7 +591,7 @@ int build_text(FILE *out, const struct build_view *v)
 		return err;
 	print_threads(out, v);
 	build_print_samples(out, "samples   ", WRAP_COLUMNS, &r, v);
-	llvm_print_line(out, "LLVM      ", &r.llvm);
+	llvm_print_line(out, "LLVM      ", WRAP_COLUMNS, &r.llvm);
 	print_reuse(out, &r);
 	print_cost(out, v);
 	fit = is_one(&r) ? &fit_one : r.n_items ? &fit_with_items : &fit_without_items;

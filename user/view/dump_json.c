@@ -69,6 +69,8 @@ int dump_process(FILE *out, const struct trace_process *p)
 		json__number(&j, "peak_bytes", p->peak_bytes);
 	if (p->cpu_ns)
 		json__number(&j, "cpu_ns", p->cpu_ns);
+	if (p->no_llvm)
+		json__text(&j, "no_llvm", p->no_llvm);
 	if (p->kill)
 		json__bool(&j, "killed_for_memory", p->kill == TRACE_KILL_MEMORY);
 	return put_line(&j);

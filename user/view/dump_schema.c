@@ -60,6 +60,7 @@ static const char schema[] =
 	"        \"cwd\": {\"$ref\": \"#/$defs/text\"},\n"
 	"        \"peak_bytes\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"cpu_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+	"        \"no_llvm\": {\"type\": \"string\"},\n"
 	"        \"killed_for_memory\": {\"type\": \"boolean\"}\n"
 	"      },\n"
 	"      \"required\": [\"type\", \"index\", \"pid\", \"parent_pid\", \"start_ns\", "

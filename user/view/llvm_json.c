@@ -115,6 +115,8 @@ static void put_totals(struct json *j, const struct llvm_rows *rows,
 	json__number(j, "total_ns", t->all.value);
 	json__number(j, "error_ns", sample_sum__error(&t->all));
 	json__bool(j, "known", !rows->unknown);
+	if (rows->why)
+		json__text(j, "why_unknown", rows->why);
 	json__number(j, "machine_code_ns", t->of[LLVM_MACHINE_CODE].value);
 	json__number(j, "optimisation_ns", t->of[LLVM_OPTIMISES].value);
 	json__number(j, "no_function_ns", t->no_function.value);
@@ -131,7 +133,7 @@ void llvm_json(struct json *j, const struct report_options *opt)
 	_llvm_rows_ struct llvm_rows rows = {};
 
 	j->err = j->err ?: llvm__rows(opt->llvm, opt->llvm_wants, opt->llvm_ctx, &rows);
-	if (j->err || !rows.totals.all.n)
+	if (j->err || (!rows.totals.all.n && !rows.why))
 		return;
 	json__print(j, ",\"llvm\":");
 	put_totals(j, &rows, opt);

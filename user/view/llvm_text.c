@@ -67,13 +67,33 @@ static double percent_of(const struct sample_sum *part, const struct sample_sum 
 	return 100 * (double)part->value / (double)all->value;
 }
 
-void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows)
+#define NOT_KNOWN "passes and functions are not known"
+
+static void print_why(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows)
+{
+	const struct llvm_totals *t = &rows->totals;
+	_free_ char *why = format_clean(rows->why), *text = NULL;
+	char buf[FORMAT_MAX];
+
+	if (asprintf(&text, "%s%s" NOT_KNOWN ": %s",
+		     t->all.n ? format_duration(buf, t->all.value) : "",
+		     t->all.n ? "; its " : "", why ?: "") < 0)
+		text = NULL;
+	fputs(lead, out);
+	wrap_print(out, text ?: NOT_KNOWN, strlen(lead), width, strlen(lead));
+}
+
+void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows)
 {
 	const struct llvm_totals *t = &rows->totals;
 	const struct llvm_pass_row *first = rows->passes;
 	_free_ char *name = NULL;
 	char buf[FORMAT_MAX];
 
+	if (rows->unknown && rows->why) {
+		print_why(out, lead, width, rows);
+		return;
+	}
 	if (t->all.n < LINE_SAMPLES)
 		return;
 	fprintf(out, "%s%s", lead, format_duration(buf, t->all.value));
@@ -91,7 +111,8 @@ void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows)
 	fputc('\n', out);
 }
 
-static void print_unknown(FILE *out, enum llvm_unknown unknown)
+static void print_unknown(FILE *out, const struct llvm_rows *rows,
+			  const struct report_options *opt)
 {
 	static const char *const why[] = {
 		[LLVM_NO_SAMPLES] = "the CPU was not sampled: LLVM's passes are known by samples",
@@ -103,7 +124,10 @@ static void print_unknown(FILE *out, enum llvm_unknown unknown)
 			"version, or\nLLVM is part of another library, or not as it is known to be",
 	};
 
-	fprintf(out, "%s\n", why[unknown]);
+	if (rows->why)
+		print_why(out, "LLVM: ", opt->width, rows);
+	else
+		fprintf(out, "%s\n", why[rows->unknown]);
 }
 
 struct sample_sum llvm_chosen(const struct llvm_rows *rows)
@@ -148,14 +172,17 @@ static int print_rests(FILE *out, const struct llvm_rows *rows, const struct rep
 	return 0;
 }
 
-static void print_unknown_functions(FILE *out, const struct llvm_totals *t)
+static void print_unknown_functions(FILE *out, const struct llvm_rows *rows)
 {
+	const struct llvm_totals *t = &rows->totals;
+	_free_ char *why = rows->why ? format_clean(rows->why) : NULL;
 	char time[FORMAT_MAX], share[FORMAT_MAX];
 
 	if (t->unknown_function.n)
-		fprintf(out, "function not known %s, %s %%\n",
+		fprintf(out, "function not known %s, %s %%%s%s\n",
 			format_duration(time, t->unknown_function.value),
-			format_percent(share, t->unknown_function.value, t->all.value));
+			format_percent(share, t->unknown_function.value, t->all.value),
+			why ? ": " : "", why ?: "");
 }
 
 static void print_no_pass(FILE *out, const struct llvm_rows *rows)
@@ -446,7 +473,7 @@ int llvm_text(FILE *out, const struct report_options *opt)
 	if (err)
 		return err;
 	if (rows.unknown) {
-		print_unknown(out, rows.unknown);
+		print_unknown(out, &rows, opt);
 		return 0;
 	}
 	sort(&rows, opt->sort);
@@ -459,6 +486,6 @@ int llvm_text(FILE *out, const struct report_options *opt)
 		return err;
 	}
 	err = print_generics(out, &rows, all, opt) ?: print_rests(out, &rows, opt);
-	print_unknown_functions(out, &rows.totals);
+	print_unknown_functions(out, &rows);
 	return err;
 }

@@ -20,8 +20,9 @@ struct sample_sum llvm_chosen(const struct llvm_rows *rows);
 
 /*
  * Print "LLVM 12.4 s: 41 % machine code, 38 % optimisation; first: InstCombine 8 %" for the
- * report of a build, after `lead`; nothing if no sample is in LLVM.
+ * report of a build, after `lead`, or why that is not known; nothing if few samples are in LLVM. A
+ * text is wrapped at `width`; 0: it is not.
  */
-void llvm_print_line(FILE *out, const char *lead, const struct llvm_rows *rows);
+void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llvm_rows *rows);
 
 #endif /* QPROF_VIEW_LLVM_VIEW_H */

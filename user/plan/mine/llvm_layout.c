@@ -581,7 +581,7 @@ int llvm_layout__mine(struct elf_image *img, const struct llvm_symbols *s, struc
 	struct wire_llvm found = {0};
 	int err;
 
-	*problem = LLVM_NO_LIBRARY;
+	*problem = s->wants_llvm ? LLVM_NO_LIBRARY : LLVM_HIDDEN;
 	if (!s->of[LLVM_SAVE_STATE].addr)
 		return 0;
 	found.size = size_of(s);
@@ -603,6 +603,7 @@ const char *llvm_problem_text(enum llvm_problem problem)
 		[LLVM_NO_PASS_MANAGER] = "PassManager::run() makes no entry that is understood",
 		[LLVM_NO_NAMES] = "Value::getName() does not show where names are",
 		[LLVM_NO_KIND] = "LLVMIsAFunction() does not show what a function is",
+		[LLVM_HIDDEN] = "it has no SavePrettyStackState()",
 	};
 
 	return (unsigned int)problem < LLVM_PROBLEMS ? texts[problem] : NULL;

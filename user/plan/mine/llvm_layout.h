@@ -33,12 +33,13 @@
 /* Why nothing is known; also in a stored file. */
 enum llvm_problem {
 	LLVM_FOUND,
-	LLVM_NO_LIBRARY, /* the list is not this library's */
+	LLVM_NO_LIBRARY, /* the list is another library's */
 	LLVM_NO_HEAD,
 	LLVM_NO_ENTRIES,
 	LLVM_NO_PASS_MANAGER,
 	LLVM_NO_NAMES,
 	LLVM_NO_KIND,
+	LLVM_HIDDEN, /* the list may be a part of this library, which does not show it */
 	LLVM_PROBLEMS,
 };
 

@@ -60,10 +60,13 @@ static bool is_of_pass(const char *name)
 static int note(struct llvm_symbols *s, const GElf_Sym *sym, const char *name)
 {
 	const struct llvm_vtable vtable = {sym->st_value, name};
+	bool is_llvms;
 
 	if (name[0] != '_' && name[0] != 'L')
 		return 0;
-	s->uses_llvm = s->uses_llvm || begins(name, "_ZN4llvm") || begins(name, "_ZNK4llvm");
+	is_llvms = begins(name, "_ZN4llvm") || begins(name, "_ZNK4llvm");
+	s->uses_llvm = s->uses_llvm || is_llvms;
+	s->wants_llvm = s->wants_llvm || (is_llvms && sym->st_shndx == SHN_UNDEF);
 	if (sym->st_shndx == SHN_UNDEF || !sym->st_value)
 		return 0;
 	for (size_t i = 0; i < LLVM_SYMBOLS; i++)

@@ -37,6 +37,7 @@ struct llvm_symbols {
 	uint64_t *of_passes; /* virtual functions of llvm::Pass, sorted */
 	uint32_t n_of_passes, of_passes_capacity;
 	bool uses_llvm;	  /* it has symbols of namespace llvm, or wants them of others */
+	bool wants_llvm;  /* it wants some of others */
 	struct got *data; /* the pointers in .data.rel.ro */
 };
 

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""LLVM's own trace (-Zllvm-time-trace) beside the samples of the same process.
+
+LLVM's trace is of the wall clock. The recording knows what a thread was off the CPU, and that is
+taken off. Such a trace also takes time itself, for each scope and when its array grows: samples
+with its functions in their stack are left out, here and there. So neither the load of the machine
+nor the price of the trace is in what is compared.
+"""
+
+import bisect
+import collections
+import json
+import math
+
+# Needed on stable; without the second, 1.95 writes nothing of its threads.
+FLAGS = ("-Zllvm-time-trace", "-Zno-parallel-backend")
+# Times off the CPU need a probe's recording; few probes are in LLVM's threads.
+OPTIONS = ("-q", "-e", "default", "--sample=1999")
+
+# Rows that are no function.
+CALL_GRAPH, MODULE, NO_PASS = "(call graph)", "(module)", "(no pass)"
+NO_FUNCTION = (CALL_GRAPH, MODULE, NO_PASS)
+ADAPTOR = "ModuleToPostOrderCGSCCPassAdaptor"
+OWN = ("llvm::timeTrace", "llvm::TimeTrace")
+SIGMAS = 3
+
+
+def row_of(names):
+    """The row of events within each other, the outermost first, each with its detail. Passes over a
+    function run below these; an analysis of one that a pass over a module asks for is the module's."""
+    for name, detail in names:
+        if name == "OptFunction" or (name.startswith("PassManager<") and name.endswith("Function>")):
+            return detail
+    if any(name == ADAPTOR for name, _ in names):
+        return CALL_GRAPH
+    return MODULE if names else NO_PASS
+
+
+def segments(events):
+    """[start, end, row] of one thread, one after the other, in ns of the trace."""
+    found, stack, at = [], [], 0
+
+    def move(to):
+        nonlocal at
+        if to > at and stack:
+            row = stack[-1][1]
+            if found and found[-1][2] == row and found[-1][1] == at:
+                found[-1][1] = to
+            else:
+                found.append([at, to, row])
+        at = max(at, to)
+
+    def close(until):
+        while stack and stack[-1][0] <= until:
+            move(stack[-1][0])
+            stack.pop()
+        move(until)
+
+    for e in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+        start, end = 1000 * e["ts"], 1000 * (e["ts"] + e["dur"])
+        close(start)
+        row = stack[-1][1] if stack else NO_PASS
+        if row in NO_FUNCTION:
+            inner = row_of([(e["name"], (e.get("args") or {}).get("detail", ""))])
+            row = row if row == CALL_GRAPH and inner in NO_FUNCTION else inner
+        # Times are whole microseconds, so that an inner event may seem to end a little later.
+        stack.append((min(end, stack[-1][0]) if stack else end, row))
+    close(float("inf"))
+    return found
+
+
+class OffCpu:
+    """Time that a thread was off the CPU, up to a moment."""
+
+    def __init__(self, spans):
+        self.spans = sorted((s["start_ns"], s["end_ns"]) for s in spans)
+        self.starts = [start for start, _ in self.spans]
+        self.before = [0]
+        for start, end in self.spans:
+            self.before.append(self.before[-1] + end - start)
+
+    def until(self, time):
+        i = bisect.bisect_right(self.starts, time)
+        late = max(0, self.spans[i - 1][1] - time) if i else 0
+        return self.before[i] - late
+
+
+class Compared:
+    """What LLVM's threads worked on, in seconds of CPU time: by our samples, and by LLVM's trace."""
+
+    def __init__(self, dumped, path):
+        head = json.loads(dumped.split("\n", 1)[0])
+        lines = [json.loads(line) for line in dumped.splitlines() if '"type":"' in line[:20]]
+        with open(path, encoding="utf-8") as f:
+            trace = json.load(f)
+        self.offset = (trace["beginningOfTime"] * 1000 - head["realtime_start_ns"]
+                       + head["clock_start_ns"])
+        events, off = collections.defaultdict(list), collections.defaultdict(list)
+        for e in trace["traceEvents"]:
+            if e["ph"] == "X" and not e["name"].startswith("Total "):
+                events[e["tid"]].append(e)
+        for line in lines:
+            if line["type"] == "span" and line["kind"] == "OffCpu":
+                off[line["tid"]].append(line)
+        self.segments = {tid: segments(of) for tid, of in events.items()}
+        self.ours, self.theirs, self.n = (collections.Counter() for _ in range(3))
+        for tid, of in self.segments.items():
+            away = OffCpu(off[tid])
+            for start, end, row in of:
+                on = end - start - away.until(end + self.offset) + away.until(start + self.offset)
+                self.theirs[row] += on / 1e9
+        self.same, self.different, self.own = 0, collections.Counter(), 0
+        self.take_samples(lines)
+
+    def take_samples(self, lines):
+        own = {}
+        for line in lines:
+            if line["type"] == "stack":
+                name = (line.get("location") or {}).get("function") or ""
+                own[line["id"]] = name.startswith(OWN) or own.get(line["parent"], False)
+        starts = {tid: [start for start, _, _ in of] for tid, of in self.segments.items()}
+        for s in lines:
+            if s["type"] != "sample" or s["cause"] != "cpu" or s["tid"] not in starts:
+                continue
+            time, seconds = s["time_ns"] - self.offset, s["value"] / 1e9
+            i = bisect.bisect_right(starts[s["tid"]], time) - 1
+            at = self.segments[s["tid"]][i] if i >= 0 else None
+            theirs = at[2] if at and time < at[1] else NO_PASS
+            if own.get(s["stack"], False):
+                self.own += 1
+                self.theirs[theirs] -= seconds
+                continue
+            ours = self.row(s)
+            self.ours[ours] += seconds
+            self.n[ours] += 1
+            # Between two segments, a clock of microseconds does not say which one it is.
+            if ours == theirs or (at and min(time - at[0], at[1] - time) < 2000):
+                self.same += 1
+            else:
+                self.different[ours, theirs] += 1
+
+    @staticmethod
+    def row(sample):
+        entry = sample.get("llvm") or {}
+        if entry.get("function"):
+            return entry["function"]
+        if entry.get("scope") == "module":
+            return CALL_GRAPH if entry["pass"] == ADAPTOR else MODULE
+        return NO_PASS
