@@ -4,12 +4,13 @@
 import collections
 import glob
 import json
-import math
 import os
 
+import crates
 import debian_toolchains
+import time_trace
 from compiles import BOOTSTRAP
-from lab import each
+from lab import Skip, each
 
 # One function that takes most of the compile, a generic with several instances, and small ones.
 STEPS = 1200
@@ -89,38 +90,14 @@ def test_samples_beside_probes_have_them_too(t):
     return told
 
 
-def own_time(path):
-    """Microseconds by function, in LLVM's own trace: of its outermost events."""
-    with open(path) as f:
-        events = [e for e in json.load(f)["traceEvents"] if e["ph"] == "X" and not e["name"].startswith("Total ")]
-    times, until = collections.Counter(), collections.Counter()
-    for e in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
-        detail = (e.get("args") or {}).get("detail", "")
-        # A pass, a component of the call graph, a module or a loop.
-        if e["name"] in ("RunPass", "RunLoopPass", "OptModule") or not detail or detail[0] in "([" or " " in detail:
-            continue
-        if e["ts"] >= until[e["tid"]]:
-            times[detail] += e["dur"]
-            until[e["tid"]] = e["ts"] + e["dur"]
-    return times
-
-
-def test_llvms_own_trace_has_the_same_hot_function(t):
+@each(("-g",), ("-O", "-Ccodegen-units=1"), ("-O", "-g", "-Ccodegen-units=16"))
+def test_functions_have_the_time_of_llvms_own_trace(t, *flags):
+    """In one process; docs/llvm.md has more ways to compile."""
     t.need_capture()
-    argv = [t.rustc, planted(t), *FLAGS, "-O", "-Zllvm-time-trace", "-Zno-parallel-backend", "--out-dir", t.dir]
-    run = t.capture(argv, options=SAMPLES, env=BOOTSTRAP, exact=False)
-    assert run.status == 0, run.stderr.decode()
-    (path,) = glob.glob(os.path.join(t.dir, "*.llvm_timings.json"))
-    times, seen = own_time(path), Seen(t, run.trace)
-    ours, theirs = seen.functions.most_common(1)[0][0], times.most_common(1)[0][0]
-    assert ours == theirs, (seen.functions.most_common(3), times.most_common(3))
-    assert set(seen.functions) <= set(times) | {None}, set(seen.functions) - set(times)
-    n = sum(seen.functions.values())
-    share, own = seen.functions[ours] / n, times[theirs] / sum(times.values())
-    # LLVM's trace is of the wall clock, has whole calls only, and leaves out those below half a millisecond.
-    error = 3 * math.sqrt(share * (1 - share) / n) + 0.1
-    assert abs(share - own) <= error, (share, own, error)
-    return "%s: %.0f %% of samples, %.0f %% by LLVM" % (ours, 100 * share, 100 * own)
+    source = crates.source("semver")
+    arguments = ("--crate-name=semver", "--crate-type=lib", "--edition=2018", "--cap-lints=allow",
+                 "-Cembed-bitcode=no", *flags, source)
+    return time_trace.recorded(t, t.rustc, arguments, BOOTSTRAP).assert_alike()
 
 
 def test_a_compiler_whose_llvm_is_not_understood_has_none(t):
@@ -134,3 +111,52 @@ def test_a_compiler_whose_llvm_is_not_understood_has_none(t):
     (library,) = glob.glob(os.path.join(debian_toolchains.libraries("1.63"), "librustc_driver-*.so"))
     plan = t.run_qprof("plan", library)
     assert "passes and functions are not known in samples: PassManager::run()" in plan.stdout, plan.stdout[-400:]
+    why = "libLLVM-14.so: PassManager::run() makes no entry that is understood"
+    for options in ((), ("--by", "generic"), ("--by", "pass"), ("--markdown",)):
+        assert said_why(t, run.trace, *options) == why, options
+    assert json.loads(report(t, run.trace, "--json"))["llvm"]["why_unknown"] == why
+
+
+def report(t, trace, *options):
+    done = t.run_qprof("report", *options, trace)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def said_why(t, trace, *options):
+    """The reason that a report has, on a line or wrapped."""
+    lines = report(t, trace, *options).splitlines()
+    (first,) = [i for i, line in enumerate(lines) if "passes and functions are not known: " in line]
+    said = [lines[first].partition("not known: ")[2]]
+    for line in lines[first + 1:]:
+        if not line.startswith("      "):
+            break
+        said.append(line.strip())
+    return " ".join(said).strip()
+
+
+# Its constructor works, and then rustc finds nothing in it.
+BACKEND = """
+#include <time.h>
+__attribute__((constructor)) static void work(void)
+{
+	while (clock() < CLOCKS_PER_SEC)
+		;
+}
+"""
+
+
+def test_another_code_generator_is_named(t):
+    """rustc loads a code generator by its name."""
+    t.need_capture()
+    name = "librustc_codegen_cranelift-1.so"
+    built = t.plain(["cc", "-O1", "-shared", "-fPIC", "-o", t.path(name), t.write("work.c", BACKEND)])
+    if built.status:
+        raise Skip("no C compiler")
+    argv = [t.rustc, planted(t), "--crate-type=lib", "-Zcodegen-backend=" + t.path(name)]
+    run = t.capture(argv, options=SAMPLES, env=BOOTSTRAP, exact=False)
+    assert run.status == 1, run.stderr.decode()
+    why = name + " generates code, not LLVM"
+    for options in ((), ("--by", "generic"), ("--markdown",)):
+        assert said_why(t, run.trace, *options) == why, options
+    assert json.loads(report(t, run.trace, "--json"))["llvm"]["why_unknown"] == why

@@ -94,3 +94,19 @@ def test_planted_functions_are_the_first_rows(t, mangling, how):
     assert "machine code, " in report(t, run.trace), "no line of LLVM"
     return "%d instances, %d of them met" % (
         generics[0]["instances"], sum(row["generic"] == "planted::generic_big" for row in functions))
+
+
+def test_an_exact_recording_knows_them_too(t):
+    """By the executions; of two compilers instances are a lower limit."""
+    t.need_capture()
+    argv = [t.rustc, planted(t), *FLAGS, "-o", t.path("planted.rlib")]
+    again = ["sh", "-ec", '"$@"; exec "$@"', "sh", *argv]
+    for command, at_least in ((argv, False), (again, True)):
+        run = t.capture(command, options=("-q", "--exact", "--sample=1999"))
+        assert run.status == 0, run.stderr.decode()
+        document = json.loads(report(t, run.trace, "--json"))
+        assert_sums(document)
+        first, second = document["llvm"]["generics"][:2]
+        assert [first["path"], second["path"]] == ["planted::generic_big", "planted::huge"], (first, second)
+        assert first["instances"] >= INSTANCES and first["instances_at_least"] == at_least, first
+        assert at_least or first["instances"] == INSTANCES, first

@@ -9,31 +9,31 @@ nor the price of the trace is in what is compared.
 
 import bisect
 import collections
+import glob
 import json
 import math
+import os
 
 # Needed on stable; without the second, 1.95 writes nothing of its threads.
 FLAGS = ("-Zllvm-time-trace", "-Zno-parallel-backend")
 # Times off the CPU need a probe's recording; few probes are in LLVM's threads.
 OPTIONS = ("-q", "-e", "default", "--sample=1999")
 
-# Rows that are no function.
-CALL_GRAPH, MODULE, NO_PASS = "(call graph)", "(module)", "(no pass)"
-NO_FUNCTION = (CALL_GRAPH, MODULE, NO_PASS)
+# Rows that are no function. LLVM's events of modules have debug information and object files, too,
+# of which its list has nothing: both are one row.
+CALL_GRAPH, MODULE = "(call graph)", "(no function)"
+NO_FUNCTION = (CALL_GRAPH, MODULE)
 ADAPTOR = "ModuleToPostOrderCGSCCPassAdaptor"
 OWN = ("llvm::timeTrace", "llvm::TimeTrace")
 SIGMAS = 3
 
 
-def row_of(names):
-    """The row of events within each other, the outermost first, each with its detail. Passes over a
-    function run below these; an analysis of one that a pass over a module asks for is the module's."""
-    for name, detail in names:
-        if name == "OptFunction" or (name.startswith("PassManager<") and name.endswith("Function>")):
-            return detail
-    if any(name == ADAPTOR for name, _ in names):
-        return CALL_GRAPH
-    return MODULE if names else NO_PASS
+def row_of(name, detail):
+    """The row of an event in no function's. Passes over a function run below these two; an analysis of
+    one that a pass over a module asks for is the module's."""
+    if name == "OptFunction" or (name.startswith("PassManager<") and name.endswith("Function>")):
+        return detail
+    return CALL_GRAPH if name == ADAPTOR else MODULE
 
 
 def segments(events):
@@ -59,9 +59,9 @@ def segments(events):
     for e in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
         start, end = 1000 * e["ts"], 1000 * (e["ts"] + e["dur"])
         close(start)
-        row = stack[-1][1] if stack else NO_PASS
+        row = stack[-1][1] if stack else MODULE
         if row in NO_FUNCTION:
-            inner = row_of([(e["name"], (e.get("args") or {}).get("detail", ""))])
+            inner = row_of(e["name"], (e.get("args") or {}).get("detail", ""))
             row = row if row == CALL_GRAPH and inner in NO_FUNCTION else inner
         # Times are whole microseconds, so that an inner event may seem to end a little later.
         stack.append((min(end, stack[-1][0]) if stack else end, row))
@@ -125,7 +125,7 @@ class Compared:
             time, seconds = s["time_ns"] - self.offset, s["value"] / 1e9
             i = bisect.bisect_right(starts[s["tid"]], time) - 1
             at = self.segments[s["tid"]][i] if i >= 0 else None
-            theirs = at[2] if at and time < at[1] else NO_PASS
+            theirs = at[2] if at and time < at[1] else MODULE
             if own.get(s["stack"], False):
                 self.own += 1
                 self.theirs[theirs] -= seconds
@@ -144,6 +144,70 @@ class Compared:
         entry = sample.get("llvm") or {}
         if entry.get("function"):
             return entry["function"]
-        if entry.get("scope") == "module":
-            return CALL_GRAPH if entry["pass"] == ADAPTOR else MODULE
-        return NO_PASS
+        return CALL_GRAPH if entry.get("pass") == ADAPTOR else MODULE
+
+    def share(self, row):
+        """Of the time in functions, by LLVM's trace, by samples, and the error of the latter."""
+        n = sum(of for name, of in self.n.items() if name not in NO_FUNCTION)
+        theirs = sum(of for name, of in self.theirs.items() if name not in NO_FUNCTION)
+        return self.theirs[row] / theirs, self.n[row] / n, math.sqrt(max(self.n[row], 1)) / n
+
+    def functions(self, least=0.01):
+        """Those with a larger share in either, the largest by LLVM's trace first: (function, how many
+        errors they differ by)."""
+        found = []
+        for row in set(self.theirs) | set(self.n):
+            theirs, ours, error = self.share(row)
+            if row not in NO_FUNCTION and max(theirs, ours) > least:
+                found.append((row, (ours - theirs) / error))
+        return sorted(found, key=lambda of: -self.theirs[of[0]])
+
+    def misplaced(self, n=10):
+        """Of the first functions by LLVM's trace, those that are beyond the same place here, by more
+        than the errors."""
+        ours = sorted((row for row in self.n if row not in NO_FUNCTION), key=lambda row: -self.n[row])
+        if not ours:
+            return ["no function"]
+        _, last, last_error = self.share(ours[min(n, len(ours)) - 1])
+        found = []
+        for row, _ in self.functions(0)[:n]:
+            _, share, error = self.share(row)
+            if last - share > SIGMAS * math.hypot(error, last_error):
+                found.append(row)
+        return found
+
+    def rest(self, row):
+        """The same in seconds, for a row that is no function."""
+        error = math.sqrt(max(self.n[row], 1)) * self.ours[row] / max(self.n[row], 1)
+        return self.theirs[row], self.ours[row], error
+
+    def assert_alike(self):
+        """Each sample by itself, and what they come to. Samples come at even distances, so that errors
+        are below those of random ones: none of the rows here may be beyond three."""
+        rows = self.functions()
+        assert rows, "no function has one hundredth"
+        wrong = [of for of in rows if abs(of[1]) > SIGMAS]
+        assert not wrong, wrong
+        assert not self.misplaced(), self.misplaced()
+        n = self.same + sum(self.different.values())
+        functions = sum(of for (ours, theirs), of in self.different.items()
+                        if ours not in NO_FUNCTION and theirs not in NO_FUNCTION)
+        assert self.same >= 0.9 * n and functions <= 0.002 * n, (self.same, n, self.different.most_common(5))
+        # Between two passes of code generation there is no entry here.
+        for row in NO_FUNCTION:
+            theirs, ours, error = self.rest(row)
+            assert abs(ours - theirs) <= SIGMAS * error + 0.1 * theirs, (row, theirs, ours, error)
+        return "%d functions above 1 %%, off by %.1f errors at most; %d of %d samples are alike" % (
+            len(rows), max(abs(of) for _, of in rows), self.same, n)
+
+
+def recorded(t, rustc, arguments, env, name="compared"):
+    """One compile, which traces itself while it is recorded."""
+    out = t.mkdir(name)
+    run = t.capture([rustc, *arguments, *FLAGS, "--out-dir", out], options=OPTIONS, env=env,
+                    trace=name + ".qpt", exact=False)
+    assert run.status == 0, run.stderr.decode()
+    dumped = t.run_qprof("dump", run.trace)
+    assert dumped.returncode == 0, dumped.stderr
+    (path,) = glob.glob(os.path.join(out, "*.llvm_timings.json"))
+    return Compared(dumped.stdout, path)

@@ -247,7 +247,8 @@ def good():
         INFO_LINE + "sampling 0 Hz, faults by 10, light\n" + WHOLE
     )
     # Additions of a later version that need no new version number.
-    extra = varint(300 << 20, 1500, 1) + b"\xff\xff\xff"  # the peak of its memory, CPU time, kill, and more
+    # The peak of its memory, CPU time, kill, why LLVM is not known, and more.
+    extra = varint(300 << 20, 1500, 1, 4) + b"\xff\xff\xff"
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=extra))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
     within = jobs((0, 1, None, 0), (0, 0, 7, 1)) + jobs((0, 1, None, 1), (0, 1, None, 0))
@@ -273,7 +274,7 @@ def good():
         header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 25)) + end(4, 1, 0)
     ), (
         INFO_LINE
-        + ONE_LINE.replace("end=0", "end=0 peak=314572800 cpu=1500 kill=1")
+        + ONE_LINE.replace("end=0", "end=0 peak=314572800 cpu=1500 kill=1 no_llvm=[a]")
         + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
         + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12"
         + " hits=13 hits_other=14 label=15 caller=16 mappings=17 compilers=18 names=19 samples=20 results=21"

@@ -555,6 +555,33 @@ static void the_reason_is_known_where_nothing_is(void **state)
 	llvm_rows__clear(&none);
 	assert_int_equal(llvm__rows(l, NULL, NULL, &none), 0);
 	assert_int_equal(none.unknown, LLVM_NOT_RUN);
+	assert_null(none.why);
+}
+
+/* That of the compiler with the most samples. */
+static void the_trace_says_why_nothing_is_known(void **state)
+{
+	static char less[] = "less", most[] = "most";
+	const struct trace_process processes[] = {
+		{.index = 0, .no_llvm = less}, {.index = 1}, {.index = 2, .no_llvm = most}};
+	const struct llvm_source source = {};
+	const struct stack_source stacks = {};
+	const struct trace_texts texts = {};
+	_llvm_rows_ struct llvm_rows rows = {};
+	_llvm_ struct llvm *l = NULL;
+
+	assert_int_equal(llvm__new(&source, &stacks, &texts, &l), 0);
+	for (size_t i = 0; i < N_OF(processes); i++)
+		assert_int_equal(llvm__process(l, &processes[i]), 0);
+	for (uint32_t n = 0; n < 6; n++) {
+		struct trace_sample s = {
+			.process = n < 1 ? 0 : n < 3 ? 2 : 1, .value = 1, .cause = TRACE_SAMPLE_CPU};
+
+		assert_int_equal(llvm__sample(l, &s), 0);
+	}
+	assert_int_equal(llvm__rows(l, NULL, NULL, &rows), 0);
+	assert_string_equal(rows.why, "most");
+	assert_int_equal(rows.unknown, LLVM_NOT_RUN);
 }
 
 int main(void)
@@ -575,6 +602,7 @@ int main(void)
 		cmocka_unit_test(definitions_of_one_name_have_no_number),
 		cmocka_unit_test(a_trace_joins_items_and_functions),
 		cmocka_unit_test(the_reason_is_known_where_nothing_is),
+		cmocka_unit_test(the_trace_says_why_nothing_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,66 @@ static void a_file_gets_a_table_and_a_bias(void **state)
 }
 
 /* Made, and then stored: the sink and the kernel half are given the same. */
+/* The text of files with the bytes of fixtures, the last one of which may say most. */
+static const char *no_llvm_in(const char *const which[2], const char *const names[2], uid_t user)
+{
+	uint16_t numbers[2];
+	uint32_t n = 0;
+
+	for (; n < 2 && which[n]; n++) {
+		_library_file_ struct library_file *file = copy_of(which[n], names[n]);
+
+		numbers[n] = (uint16_t)add(file, user);
+	}
+	settle_all(n);
+	return sampled_files__no_llvm(files, numbers, n);
+}
+
+static void files_say_why_llvm_is_not_shown(void **state)
+{
+	static const struct {
+		const char *which[2], *names[2], *why;
+	} cases[] = {
+		{{"unwind.so"}, {"libother.so"}, NULL},
+		{{"llvm.so"}, {"libLLVM.so.22"}, NULL},
+		/* Without symbols of LLVM. */
+		{{"unwind.so"}, {"librustc_driver-1.so"},
+		 "LLVM is a part of librustc_driver-1.so, which does not show it"},
+		{{"unwind.so", "llvm.so"}, {"librustc_driver-2.so", "libLLVM.so.22"}, NULL},
+		{{"llvm.so", "llvm_OTHER_HASH.so"}, {"libother.so", "libLLVM.so.23"}, NULL},
+		{{"unwind.so", "llvm_OTHER_HASH.so"}, {"librustc_driver-3.so", "libLLVM.so.23"},
+		 "libLLVM.so.23: Value::getName() does not show where names are"},
+		{{"unwind.so"}, {"libLLVM.so.24"},
+		 "libLLVM.so.24: it has no SavePrettyStackState()"},
+		{{"llvm.so", "unwind.so"}, {"libLLVM.so.22", "librustc_codegen_cranelift-1.97.0.so"},
+		 "librustc_codegen_cranelift-1.97.0.so generates code, not LLVM"},
+		{{"llvm.so", "unwind.so"}, {"libLLVM.so.22", "librustc_codegen_llvm-1.so"}, NULL},
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const char *why;
+
+		open_files(BLOCKS, FAKE_FILES_MAX);
+		why = no_llvm_in(cases[i].which, cases[i].names, getuid());
+		if (cases[i].why)
+			assert_string_equal(why, cases[i].why);
+		else
+			assert_null(why);
+		close_files();
+	}
+}
+
+static void a_library_without_room_is_said(void **state)
+{
+	static const char *const which[2] = {"llvm.so"}, *const names[2] = {"libLLVM.so.22"};
+
+	sampled_user_bytes = 1;
+	open_files(BLOCKS, FAKE_FILES_MAX);
+	assert_string_equal(no_llvm_in(which, names, foreigner(0)),
+			    "libLLVM.so.22: there is no room for its unwind table");
+	close_files();
+}
+
 static void llvms_library_has_a_layout(void **state)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -752,6 +812,8 @@ int main(void)
 #define WITH_CACHE(name) cmocka_unit_test_setup_teardown(name, begin, cache_home_remove)
 	const struct CMUnitTest tests[] = {
 		WITH_CACHE(a_file_gets_a_table_and_a_bias),
+		WITH_CACHE(files_say_why_llvm_is_not_shown),
+		WITH_CACHE(a_library_without_room_is_said),
 		WITH_CACHE(llvms_library_has_a_layout),
 		WITH_CACHE(a_library_that_is_not_understood_has_none),
 		WITH_CACHE(a_stored_table_is_there_at_once),

@@ -24,7 +24,18 @@ static struct kernel_samples kernel;
 static struct look *look;
 static struct sampling *sampling;
 
-static const struct session_sink sink = {0};
+static char noted[256]; /* why LLVM is not shown */
+static uint32_t n_noted;
+
+static int on_no_llvm(void *ctx, pid_t pid, const char *why)
+{
+	assert_int_equal(pid, getpid());
+	snprintf(noted, sizeof(noted), "%s", why);
+	n_noted++;
+	return 0;
+}
+
+static const struct session_sink sink = {.no_llvm = on_no_llvm};
 
 static int begin(void **state)
 {
@@ -193,6 +204,30 @@ static void send_sample(enum wire_sample_cut cut)
 	sampling__record(sampling, &s, offsetof(struct wire_sample, frames));
 }
 
+/* Only a sample says that the sink knows the process by now. */
+static void why_llvm_is_not_shown_comes_with_a_sample(void **state)
+{
+	char path[256], command[512];
+	void *at;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/librustc_codegen_gcc.so", cache_home);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), path);
+	assert_int_equal(system(command), 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	at = mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	close(fd);
+	n_noted = 0;
+	expect_ourselves();
+	assert_int_equal(n_noted, 0);
+	send_sample(WIRE_CUT_NOT);
+	send_sample(WIRE_CUT_NOT);
+	assert_int_equal(n_noted, 1);
+	assert_string_equal(noted, "librustc_codegen_gcc.so generates code, not LLVM");
+	munmap(at, 65536);
+}
+
 /* A stack that ended there says that more is mapped, and so may somebody who watches mappings. */
 static void new_code_is_found(void **state)
 {
@@ -269,6 +304,7 @@ int main(void)
 		WITH_SAMPLING(other_processes_are_ready),
 		WITH_SAMPLING(an_exec_ends_what_was_before),
 		WITH_SAMPLING(the_end_of_a_process_is_the_end),
+		WITH_SAMPLING(why_llvm_is_not_shown_comes_with_a_sample),
 		WITH_SAMPLING(new_code_is_found),
 		WITH_SAMPLING(processes_that_are_gone_make_room),
 		WITH_SAMPLING(without_perf_events_there_may_be_waits),

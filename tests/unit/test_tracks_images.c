@@ -385,8 +385,12 @@ static void a_directory_is_kept_with_what_runs_in_it(void **state)
 	assert_int_equal(f->out.updates[1], 1);
 	assert_int_equal(tracks__cwd(f->t, 11, "/c"), 0);
 	assert_string_equal(p[1].cwd, "/c");
+	assert_null(p[1].no_llvm);
+	assert_int_equal(tracks__no_llvm(f->t, 11, "why"), 0);
+	assert_string_equal(p[1].no_llvm, "why");
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
 	assert_null(p[2].cwd);
+	assert_null(p[2].no_llvm);
 }
 
 /* Query 71 may be fed, and is seen to be. */
