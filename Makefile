@@ -152,7 +152,7 @@ SAN_MAIN := $(S)/$(MAIN:.c=.o)
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin sanitize sanitize-bin
-.PHONY: bench-store bench-times fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity llvm-fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 .PHONY: sbom deb tarball check-packages
 
 all: $(BIN)
@@ -448,6 +448,13 @@ fidelity:
 		if [ -s $(B)/fidelity.md ]; then mv $(B)/fidelity.md docs/fidelity.md; fi; \
 		exit $$status
 
+# The table in docs/llvm.md: functions by samples beside LLVM's own trace. LLVM_FIDELITY_ARGS=--help
+LLVM_FIDELITY_ARGS ?=
+llvm-fidelity:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@$(PYTHON) -B tests/e2e/llvm_fidelity.py --build $(B) $(LLVM_FIDELITY_ARGS) docs/llvm.md
+
 # docs/toolchains.md: all toolchains that are found, and how far each is recorded. With
 # TOOLCHAINS_ARGS (--help) the page is printed, not kept.
 TOOLCHAINS_ARGS ?=
@@ -557,7 +564,7 @@ help:
 	@echo 'make sanitize     unit tests and the commands without privileges, under ASan and UBSan; FAST=1'
 	@echo 'make replay       run what the fuzzers kept, and the same inputs made of it every time'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
-	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
+	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes; llvm-fidelity: the table of docs/llvm.md'
 	@echo 'sudo make toolchains  docs/toolchains.md anew: every compiler that is found'
 	@echo 'sudo make kernels  try other kernels in QEMU, docs/kernels.md anew; KERNELS="6.18 7" QUICK=1'
 	@echo 'sudo make screenshots  docs/images anew'

@@ -16,7 +16,8 @@ import targets
 STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 # The program that runs when a query context is dropped.
 COPIES = "qprof_drop_site"
-WITH, WITHOUT = "qprof-bpf --exact", "qprof-bpf --exact --no-keys"
+WITH = "qprof-bpf --exact --no-sample"
+WITHOUT = WITH + " --no-keys"
 
 
 def compare(bench, rounds):

@@ -33,7 +33,7 @@ WORKLOADS = {
 }
 DEFAULT = list(WORKLOADS)[:2]
 OURS = "qprof-bpf"
-OURS_EXACT = "qprof-bpf --exact"
+OURS_EXACT = "qprof-bpf --exact --no-sample"
 OURS_QUERIES = "qprof-bpf -e query-provider"
 THEIR_QUERIES = "self-profile query-provider"
 WAYS = ("plain", THEIR_QUERIES, "self-profile default", "probes only", OURS_QUERIES, OURS_EXACT,

@@ -16,7 +16,7 @@ SOURCE = "//! A crate of two items.\npub fn add(a: u32, b: u32) -> u32 {\n    a 
 DOC = "cargo doc"
 # Options of the profiler; None: without it.
 DEFAULT = ()
-OTHERS = (("--exact",), ("-e", "none", "--sample"))
+OTHERS = (("--exact", "--no-sample"), ("-e", "none", "--sample"))
 
 
 class Bench:

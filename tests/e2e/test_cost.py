@@ -38,7 +38,7 @@ def test_another_recording_is_noted(t):
 
 
 def test_parts_of_the_cost_add_up(t):
-    trace = record(t, "--exact")
+    trace = record(t, "--exact", "--no-sample")
     report = t.report(trace)
     cost = report["cost"]
     assert cost["added_ns"] == sum(cost[part] for part in PARTS)

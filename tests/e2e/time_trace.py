@@ -23,6 +23,7 @@ OPTIONS = ("-q", "-e", "default", "--sample=1999")
 # of which its list has nothing: both are one row.
 CALL_GRAPH, MODULE = "(call graph)", "(no function)"
 NO_FUNCTION = (CALL_GRAPH, MODULE)
+OUTSIDE = "(in no event)"
 ADAPTOR = "ModuleToPostOrderCGSCCPassAdaptor"
 OWN = ("llvm::timeTrace", "llvm::TimeTrace")
 SIGMAS = 3
@@ -125,12 +126,15 @@ class Compared:
             time, seconds = s["time_ns"] - self.offset, s["value"] / 1e9
             i = bisect.bisect_right(starts[s["tid"]], time) - 1
             at = self.segments[s["tid"]][i] if i >= 0 else None
-            theirs = at[2] if at and time < at[1] else MODULE
-            if own.get(s["stack"], False):
+            theirs = at[2] if at and time < at[1] else OUTSIDE
+            # Where LLVM's library is not known yet, nothing is compared.
+            if own.get(s["stack"], False) or "llvm" not in s:
                 self.own += 1
                 self.theirs[theirs] -= seconds
                 continue
             ours = self.row(s)
+            if theirs == OUTSIDE and ours == MODULE:
+                continue
             self.ours[ours] += seconds
             self.n[ours] += 1
             # Between two segments, a clock of microseconds does not say which one it is.
@@ -141,10 +145,10 @@ class Compared:
 
     @staticmethod
     def row(sample):
-        entry = sample.get("llvm") or {}
-        if entry.get("function"):
+        entry = sample["llvm"]
+        if entry["function"]:
             return entry["function"]
-        return CALL_GRAPH if entry.get("pass") == ADAPTOR else MODULE
+        return CALL_GRAPH if entry["pass"] == ADAPTOR else MODULE
 
     def share(self, row):
         """Of the time in functions, by LLVM's trace, by samples, and the error of the latter."""
@@ -204,6 +208,8 @@ class Compared:
 def recorded(t, rustc, arguments, env, name="compared"):
     """One compile, which traces itself while it is recorded."""
     out = t.mkdir(name)
+    # So that the tables of LLVM's library are there when the first sample is taken.
+    assert t.run_qprof("plan", rustc).returncode == 0
     run = t.capture([rustc, *arguments, *FLAGS, "--out-dir", out], options=OPTIONS, env=env,
                     trace=name + ".qpt", exact=False)
     assert run.status == 0, run.stderr.decode()

@@ -59,7 +59,7 @@ class Walk:
     def builds(self):
         """Two clean builds; the program again; a clean build with a change and a new dependency.
         With each execution recorded, the program without the change and with it."""
-        main, exact = "tool/src/main.rs", ("-q", "--exact")
+        main, exact = "tool/src/main.rs", ("-q", "--exact", "--no-sample")
         self.workspace.new_target("before")
         self.build("before")
         self.workspace.new_target("target")
