@@ -574,8 +574,11 @@ static void the_trace_says_why_nothing_is_known(void **state)
 	for (size_t i = 0; i < N_OF(processes); i++)
 		assert_int_equal(llvm__process(l, &processes[i]), 0);
 	for (uint32_t n = 0; n < 6; n++) {
-		struct trace_sample s = {
-			.process = n < 1 ? 0 : n < 3 ? 2 : 1, .value = 1, .cause = TRACE_SAMPLE_CPU};
+		struct trace_sample s = {.process = n < 1   ? 0
+						    : n < 3 ? 2
+							    : 1,
+					 .value = 1,
+					 .cause = TRACE_SAMPLE_CPU};
 
 		assert_int_equal(llvm__sample(l, &s), 0);
 	}

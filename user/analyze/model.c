@@ -549,8 +549,8 @@ int model__end(struct model *m)
 	int err = model__show_samples(m);
 
 	err = err ?: sampled_intervals__over(&m->sampled_intervals, TRACE_NO_PROCESS);
-	if (m->items && (m->by_samples ? summary__misses_results(m->summary)
-				       : trace_losses__total(&m->losses)))
+	if (m->items &&
+	    (m->by_samples ? summary__misses_results(m->summary) : trace_losses__total(&m->losses)))
 		items__miss_results(m->items);
 	err = err ?: charge_llvm(m);
 	return err || !m->build ? err : build__end(m->build);

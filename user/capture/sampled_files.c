@@ -46,7 +46,7 @@ enum llvm_rank {
 struct sampled_file {
 	enum sampled_stage stage;
 	enum llvm_rank llvm;
-	char *no_llvm; /* text for that, but for LLVM_SHOWN; or NULL */
+	char *no_llvm;		   /* text for that, but for LLVM_SHOWN; or NULL */
 	struct library_file *file; /* until its table is made; the vdso has none */
 	struct library_identity id;
 	uid_t user;
@@ -388,8 +388,8 @@ static void note_llvm(struct sampled_file *s, int err, const struct llvm_plan *l
 	} else if (problem == LLVM_HIDDEN && begins(name, "librustc_driver")) {
 		s->llvm = LLVM_IN_COMPILER;
 		n = asprintf(&s->no_llvm, "LLVM is a part of %s, which does not show it", name);
-	} else if (begins(name, "libLLVM") || (llvm && problem != LLVM_NO_LIBRARY &&
-					       problem != LLVM_HIDDEN)) {
+	} else if (begins(name, "libLLVM") ||
+		   (llvm && problem != LLVM_NO_LIBRARY && problem != LLVM_HIDDEN)) {
 		s->llvm = LLVM_NOT_SHOWN;
 		why = s->refused ? "there is no room for its unwind table"
 		      : err	 ? strerror(-err)

@@ -49,8 +49,8 @@ static int check(const struct cli *cli)
 				    "%s is a trace to show: leave it out, or leave out what to "
 				    "record",
 				    cli->top.file);
-	if (!records && (o->output || o->force || o->events.n || o->exact || o->no_sample ||
-			 cli_samples(o)))
+	if (!records &&
+	    (o->output || o->force || o->events.n || o->exact || o->no_sample || cli_samples(o)))
 		return diag_error_r(-EINVAL, "--output, --force, --events, --exact and "
 					     "samples are for a recording: name what to record");
 	return cli_check_recording(o);

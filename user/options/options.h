@@ -176,8 +176,8 @@ struct cli_record_options {
 	int now_fd;   /* with begun_fd: send what compilers are in here, as struct top_nows */
 	bool callers;
 	bool no_keys;
-	bool exact;	       /* probe everything, whatever it costs */
-	uint64_t sample_hz;    /* 0: not given */
+	bool exact;	    /* probe everything, whatever it costs */
+	uint64_t sample_hz; /* 0: not given */
 	bool no_sample;
 	uint64_t fault_period; /* page faults for each sample; 0: none */
 	uint64_t light_period; /* the same, of samples without their stacks */

@@ -373,9 +373,8 @@ static int add_sized(struct trace_writer *w, struct pending *p, const uint8_t *r
 
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
-	const char *texts[PROCESS_TEXTS] = {p->command,	      p->crate,	   p->crate_type,
-					    p->rustc_version, p->build_id, p->cwd,
-					    p->no_llvm};
+	const char *texts[PROCESS_TEXTS] = {p->command,	 p->crate, p->crate_type, p->rustc_version,
+					    p->build_id, p->cwd,   p->no_llvm};
 	uint8_t record[(10 + PROCESS_TEXTS) * BYTES_VARINT_MAX];
 	uint32_t refs[PROCESS_TEXTS];
 

@@ -76,8 +76,8 @@ static void print_why(FILE *out, const char *lead, size_t width, const struct ll
 	char buf[FORMAT_MAX];
 
 	if (asprintf(&text, "%s%s" NOT_KNOWN ": %s",
-		     t->all.n ? format_duration(buf, t->all.value) : "",
-		     t->all.n ? "; its " : "", why ?: "") < 0)
+		     t->all.n ? format_duration(buf, t->all.value) : "", t->all.n ? "; its " : "",
+		     why ?: "") < 0)
 		text = NULL;
 	fputs(lead, out);
 	wrap_print(out, text ?: NOT_KNOWN, strlen(lead), width, strlen(lead));
@@ -111,8 +111,7 @@ void llvm_print_line(FILE *out, const char *lead, size_t width, const struct llv
 	fputc('\n', out);
 }
 
-static void print_unknown(FILE *out, const struct llvm_rows *rows,
-			  const struct report_options *opt)
+static void print_unknown(FILE *out, const struct llvm_rows *rows, const struct report_options *opt)
 {
 	static const char *const why[] = {
 		[LLVM_NO_SAMPLES] = "the CPU was not sampled: LLVM's passes are known by samples",

@@ -123,8 +123,8 @@ class SummaryView {
 
 	reasons() {
 		const path = this.path(); // which has the time without a compiler
-		const texts = [this.alone(), path.length ? null : this.idle(), this.parts(), this.shares(), this.preempted(),
-			this.blocked(), this.reused()].filter(Boolean);
+		const texts = [this.alone(), path.length ? null : this.idle(), this.parts(), this.shares(), this.noLlvm(),
+			this.preempted(), this.blocked(), this.reused()].filter(Boolean);
 		return texts.length || path.length ? element("section", {class: "reasons"},
 			element("h2", {}, this.build.compiles > 1 ? "What kept it from being faster" : "Where its time went"), ...path,
 			element("ul", {}, ...texts.map((parts) => element("li", {}, ...parts)))) : "";
@@ -258,6 +258,11 @@ class SummaryView {
 		const whole = parts.reduce((sum, [key]) => sum + sampled[key], 0);
 		return whole ? ["CPU time by samples: ", parts.map(([key, text]) => `${text} ${this.share(sampled[key], whole)}`)
 			.join(", "), "."] : null;
+	}
+
+	noLlvm() {
+		const {llvm} = this.model.report;
+		return llvm?.why_unknown && !llvm.known ? [`LLVM’s passes and functions are not known: ${llvm.why_unknown}.`] : null;
 	}
 
 	preempted() {
