@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/llvm.h"
 
+#include <errno.h>
+
 #include "test.h"
 #include "../fixtures/llvm_build.h"
 
@@ -275,6 +277,53 @@ static void a_function_that_is_not_known_is_not_no_function(void **state)
 	assert_ms(rows.totals.no_function, 3);
 	assert_ms(rows.totals.functions, 1);
 	assert_int_equal(rests, 3);
+}
+
+static void assert_doing(const struct llvm *l, uint32_t process, uint32_t tid, const char *what,
+			 const char *function)
+{
+	_llvm_doing_ struct llvm_doing doing = {};
+
+	assert_int_equal(llvm__doing(l, process, tid, &doing), what || function ? 0 : -ENOENT);
+	assert_string_equal(doing.what ?: "-", what ?: "-");
+	assert_string_equal(doing.function ?: "-", function ?: "-");
+}
+
+/* The latest sample of a thread says it, in the same words as rows. */
+static void what_a_thread_does_is_what_its_latest_sample_says(void **state)
+{
+	static const struct {
+		uint32_t entry, stack;
+		const char *what, *function;
+	} cases[] = {
+		{3, 1, "GVN", "app::huge"},
+		{1, 2, "LICM", "app::huge"}, /* behind an adaptor */
+		{2, 3, "Inliner", NULL},     /* for no function */
+		{2, 1, "ModuleToPostOrderCGSCCPassAdaptor", NULL},
+		{4, 4, "bitcode", NULL},		     /* in words */
+		{5, 1, NULL, "app::huge"},		     /* a pass without a name */
+		{6, 1, "GVN", NULL},			     /* a function without one */
+		{7, 1, NULL, NULL},			     /* only a native function is known */
+		{TRACE_NO_LLVM, 1, NULL, NULL},		     /* what LLVM did was not read */
+		{TRACE_NO_LLVM, TRACE_NO_STACK, NULL, NULL}, /* not in LLVM */
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		/* Another thread, and another process, have no part in it. */
+		const uint32_t samples[][2] = {{3, 1}, {cases[i].entry, cases[i].stack}};
+		_llvm_rows_ struct llvm_rows rows = {};
+		_llvm_ struct llvm *l = NULL;
+		struct trace_sample other = {
+			.cause = TRACE_SAMPLE_CPU, .tid = 7, .llvm = 2, .stack = 3};
+
+		make_own(&l, samples, N_OF(samples), &rows);
+		assert_int_equal(llvm__sample(l, &other), 0);
+		other = (struct trace_sample){.cause = TRACE_SAMPLE_FAULT, .llvm = 2, .stack = 3};
+		assert_int_equal(llvm__sample(l, &other), 0);
+		assert_doing(l, 0, 0, cases[i].what, cases[i].function);
+		assert_doing(l, 0, 7, "Inliner", NULL);
+		assert_doing(l, 1, 0, NULL, NULL);
+	}
 }
 
 static uint32_t own_item(const void *ctx, uint32_t process, uint32_t symbol)
@@ -599,6 +648,7 @@ int main(void)
 		cmocka_unit_test(passes_add_up_to_the_totals),
 		cmocka_unit_test(a_function_that_is_not_known_is_not_no_function),
 		cmocka_unit_test(a_function_is_found_by_its_item),
+		cmocka_unit_test(what_a_thread_does_is_what_its_latest_sample_says),
 		cmocka_unit_test(a_name_of_a_pass_has_no_ending),
 		cmocka_unit_test(the_passes_of_a_function),
 		cmocka_unit_test(items_and_all_instances_are_asked_for),

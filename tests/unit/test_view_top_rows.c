@@ -2,6 +2,7 @@
 #include "test.h"
 #include "view/top_rows.h"
 
+#include "../fixtures/llvm_build.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sampled_build.h"
 #include "../fixtures/temporary.h"
@@ -414,6 +415,48 @@ static void sampled_threads_show_their_hottest_function(void **state)
 	top_rows__clear(&rows);
 }
 
+/* Instead of one of LLVM's own functions: what it compiles. */
+static void threads_in_llvm_show_its_pass_and_function(void **state)
+{
+	static const char *const titles[] = {"hottest function"};
+	_llvm_build_ struct llvm_build b = {};
+	struct top_data data;
+	struct top_rows rows;
+
+	llvm_build__make(&b, MODEL_THREADS | MODEL_HOT, true);
+	data = (struct top_data){
+		.summary = b.model.summary,
+		.threads = b.model.threads,
+		.samples = b.model.samples,
+		.hot = b.model.hot,
+		.llvm = b.model.llvm,
+		.names = &b.model.options.texts,
+		.source = TOP_FINISHED,
+		.now_ns = 400000000,
+	};
+	assert_int_equal(top_rows__make(&data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
+	top_rows__sort(&rows, TOP_THREADS, column_of(TOP_THREADS, "tid"), true);
+	assert_int_equal(rows.n, 2);
+	assert_cell(&rows, TOP_THREADS, 0, titles[0], "InstCombine(app::small::s99)");
+	assert_cell(&rows, TOP_THREADS, 1, titles[0], "GVN(<u8 as s::Name>::name)");
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 0, titles[0], "InstCombine(app::small::s99)");
+	top_rows__clear(&rows);
+	/* Of a compiler that runs, what it did long ago says nothing. */
+	data.source = TOP_RECORDING;
+	data.now_ns = 3600ull * TOP_SECOND;
+	assert_int_equal(top_rows__make(&data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_THREADS, 0, titles[0], "InstCombine(app::small::s99)");
+	top_rows__clear(&rows);
+	data.source = TOP_FINISHED;
+	data.llvm = NULL;
+	assert_int_equal(top_rows__make(&data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
+	top_rows__sort(&rows, TOP_THREADS, column_of(TOP_THREADS, "tid"), true);
+	assert_cell(&rows, TOP_THREADS, 1, titles[0], "LLVM PassManagerImpl::run");
+	top_rows__clear(&rows);
+}
+
 static void rates_are_since_the_past(void **state)
 {
 	struct top_rows before, after;
@@ -495,6 +538,7 @@ int main(void)
 		cmocka_unit_test(samples_alone_have_rows),
 		cmocka_unit_test(queries_without_probes_are_among_passes),
 		cmocka_unit_test(sampled_threads_show_their_hottest_function),
+		cmocka_unit_test(threads_in_llvm_show_its_pass_and_function),
 		cmocka_unit_test(rates_are_since_the_past),
 		cmocka_unit_test(the_largest_and_the_first_letter_come_first),
 		cmocka_unit_test(names_and_numbers_are_looked_through),

@@ -165,6 +165,7 @@ bool hot_functions__of(const struct hot_functions *h, uint32_t process, uint32_t
 		.name = h->names[most->function],
 		.part = h->functions.parts[h->functions.at[most->function].part],
 		.last_ns = t->last_ns,
+		.tid = tid,
 	};
 	return true;
 }

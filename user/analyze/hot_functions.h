@@ -18,6 +18,7 @@ struct hot_function {
 	const char *name; /* short: without modules; until the next sample */
 	const char *part; /* of the compiler: mostly a crate */
 	uint64_t last_ns; /* time of the thread's last sample */
+	uint32_t tid;
 };
 
 struct hot_functions;

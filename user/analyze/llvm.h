@@ -5,7 +5,7 @@
  *
  * A sample is in LLVM if it has an entry of LLVM (struct trace_llvm), or if a function of LLVM is
  * in its stack. Memory: 40 bytes for each pair of a process and an entry, 8 bytes for each entry
- * of stacks; while there are rows, the names of functions.
+ * of stacks, 32 for each thread; while there are rows, the names of functions.
  */
 #ifndef QPROF_ANALYZE_LLVM_H
 #define QPROF_ANALYZE_LLVM_H
@@ -137,7 +137,7 @@ void llvm__set_instances(struct llvm *l, const struct llvm_instances *instances)
 /* Add or update a process, whose texts outlive the sums. 0 or -ENOMEM. */
 int llvm__process(struct llvm *l, const struct trace_process *p);
 
-/* Add a sample; those of other causes are ignored. 0 or -ENOMEM. */
+/* Add a sample, the latest of its thread; those of other causes are ignored. 0 or -ENOMEM. */
 int llvm__sample(struct llvm *l, const struct trace_sample *sample);
 
 /*
@@ -149,6 +149,18 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 	       struct llvm_rows *out);
 void llvm_rows__clear(struct llvm_rows *rows);
 #define _llvm_rows_ __cleanup(llvm_rows__clear)
+
+/* What LLVM did on a thread in its latest sample. The caller frees the texts. */
+struct llvm_doing {
+	char *what;	/* a pass, or words for what it does for no function; NULL: not known */
+	char *function; /* path of the definition, as of struct llvm_generic; NULL: none */
+};
+
+/* 0; -ENOENT: that sample was not in LLVM, or nothing is known of it; -ENOMEM. */
+int llvm__doing(const struct llvm *l, uint32_t process, uint32_t tid, struct llvm_doing *out);
+
+void llvm_doing__clear(struct llvm_doing *d);
+#define _llvm_doing_ __cleanup(llvm_doing__clear)
 
 void llvm__free(struct llvm *l);
 DEFINE_CLEANUP(struct llvm, llvm__free)

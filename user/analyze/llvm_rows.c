@@ -58,9 +58,9 @@ static void making__clear(struct making *m)
 	free(m->crate_names);
 }
 
-static const char *text_of(const struct making *m, uint32_t id)
+static const char *text_of(const struct llvm *l, uint32_t id)
 {
-	return m->of->texts.text(m->of->texts.ctx, id);
+	return l->texts.text(l->texts.ctx, id);
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
@@ -80,17 +80,21 @@ char *llvm_pass_name(const char *type)
 	return strdup(type);
 }
 
-/* The type of the pass of a cell, as the entry or the stack has it. Empty: not known. */
-static char *pass_type(const struct making *m, const struct llvm_at *at)
+/* The type of a pass that the stack shows, by the number of its function. NULL: no memory. */
+static char *native_type(const struct llvm *l, uint32_t number)
 {
 	const char *native;
-	size_t len;
+	size_t len = llvm_native_pass(l->code.at[number].name, &native);
 
-	if (at->native != LLVM_NO_NATIVE) {
-		len = llvm_native_pass(m->of->code.at[at->native].name, &native);
-		return strndup(native, len);
-	}
-	return strdup(at->entry.pass == TRACE_NO_STRING ? "" : text_of(m, at->entry.pass));
+	return strndup(native, len);
+}
+
+/* The type of the pass of a cell, as the entry or the stack has it. Empty: not known. */
+static char *pass_type(const struct llvm *l, const struct llvm_at *at)
+{
+	if (at->native != LLVM_NO_NATIVE)
+		return native_type(l, at->native);
+	return strdup(at->entry.pass == TRACE_NO_STRING ? "" : text_of(l, at->entry.pass));
 }
 
 /* The row of a type, which is taken. */
@@ -116,7 +120,7 @@ static int add_pass_row(struct making *m, char *type, const struct llvm_cell *ce
 
 static int find_pass(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
-	_free_ char *type = pass_type(m, &cell->at), *key = NULL;
+	_free_ char *type = pass_type(m->of, &cell->at), *key = NULL;
 	bool is_new;
 
 	if (!type || asprintf(&key, "%d %d %s", cell->work, cell->at.entry.codegen, type) < 0) {
@@ -186,7 +190,7 @@ static bool is_wanted_item(const struct making *m, const struct llvm_cell *cell)
 
 	if (source->item)
 		item = source->item(source->ctx, cell->process, cell->at.entry.function);
-	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m, item));
+	return item != TRACE_NO_STRING && m->wants(m->ctx, text_of(m->of, item));
 }
 
 static bool is_wanted(const struct making *m, const struct llvm_cell *cell, const char *path,
@@ -194,14 +198,14 @@ static bool is_wanted(const struct making *m, const struct llvm_cell *cell, cons
 {
 	return !m->wants || m->wants(m->ctx, path) || m->wants(m->ctx, name->path) ||
 	       (name->any_path && m->wants(m->ctx, name->any_path)) ||
-	       m->wants(m->ctx, text_of(m, cell->at.entry.function)) || is_wanted_item(m, cell);
+	       m->wants(m->ctx, text_of(m->of, cell->at.entry.function)) || is_wanted_item(m, cell);
 }
 
 /* The function of a symbol that no sample had so far. */
 static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
 	struct llvm_rows *rows = m->rows;
-	struct llvm_function row = {.symbol = text_of(m, cell->at.entry.function),
+	struct llvm_function row = {.symbol = text_of(m->of, cell->at.entry.function),
 				    .item = TRACE_NO_STRING};
 	_free_ char *base = strndup(row.symbol, generic_name_symbol_length(row.symbol));
 	_free_ char *path = base ? function_name(base) : NULL;
@@ -227,7 +231,7 @@ static int add_function(struct making *m, const struct llvm_cell *cell, uint32_t
 /* Of a string that was not looked up so far. Symbols that differ in their suffix are one. */
 static int find_symbol(struct making *m, const struct llvm_cell *cell, uint32_t *out)
 {
-	const char *symbol = text_of(m, cell->at.entry.function);
+	const char *symbol = text_of(m->of, cell->at.entry.function);
 	_free_ char *base = strndup(symbol, generic_name_symbol_length(symbol));
 	uint32_t number;
 	bool is_new;
@@ -278,10 +282,10 @@ static void note_item(struct making *m, const struct llvm_cell *cell, uint32_t n
 	function->item = source->item(source->ctx, cell->process, cell->at.entry.function);
 	if (function->item == TRACE_NO_STRING)
 		return;
-	function->item_path = text_of(m, function->item);
+	function->item_path = text_of(m->of, function->item);
 	if (generic->item == TRACE_NO_STRING)
 		generic->item = function->item;
-	else if (strcmp(text_of(m, generic->item), function->item_path) != 0)
+	else if (strcmp(text_of(m->of, generic->item), function->item_path) != 0)
 		generic->is_one = false;
 }
 
@@ -381,16 +385,6 @@ static void count_instances(const struct making *m)
 	}
 }
 
-/* The name of a pass by the number of its function; NULL: no memory. */
-static char *native_pass(const struct making *m, uint32_t number)
-{
-	const char *pass;
-	size_t len = llvm_native_pass(m->of->code.at[number].name, &pass);
-	_free_ char *type = strndup(pass, len);
-
-	return type ? llvm_pass_name(type) : NULL;
-}
-
 static enum llvm_rest_kind rest_kind(uint64_t key)
 {
 	return key >> 32 == LLVM_REST_STACK_PASS ? LLVM_REST_PASS
@@ -398,19 +392,21 @@ static enum llvm_rest_kind rest_kind(uint64_t key)
 }
 
 /* NULL: no memory. */
-static char *rest_name(const struct making *m, uint64_t key)
+static char *rest_name(const struct llvm *l, uint64_t key)
 {
 	uint32_t number = (uint32_t)key;
+	_free_ char *type = NULL;
 
 	switch (key >> 32) {
 	case LLVM_REST_WORDS:
 		return strdup(llvm_words__text(number));
 	case LLVM_REST_PASS:
-		return llvm_pass_name(text_of(m, number));
+		return llvm_pass_name(text_of(l, number));
 	case LLVM_REST_STACK_PASS:
-		return native_pass(m, number);
+		type = native_type(l, number);
+		return type ? llvm_pass_name(type) : NULL;
 	case LLVM_REST_NATIVE:
-		return strdup(m->of->code.at[number].name);
+		return strdup(l->code.at[number].name);
 	}
 	return strdup("not known");
 }
@@ -422,7 +418,7 @@ static int add_rests(struct making *m)
 	for (uint32_t i = 0; i < m->of->rests.n && !m->wants; i++) {
 		const struct llvm_rest_sum *sum = &m->of->rests.at[i];
 		struct llvm_rest row = {
-			.name = rest_name(m, sum->key),
+			.name = rest_name(m->of, sum->key),
 			.kind = rest_kind(sum->key),
 			.self = sum->self,
 		};
@@ -526,4 +522,55 @@ void llvm_rows__clear(struct llvm_rows *rows)
 	free(rows->generics);
 	free(rows->rests);
 	*rows = (struct llvm_rows){};
+}
+
+/* ---- Of a thread ----------------------------------------------------------------------------- */
+
+/* *out stays NULL if it has no name. */
+static int name_work(const struct llvm *l, const struct llvm_last *last, char **out)
+{
+	_free_ char *type = NULL;
+
+	if (last->for_none) {
+		enum llvm_rest_kind kind = rest_kind(last->rest);
+
+		if (kind != LLVM_REST_WORDS && kind != LLVM_REST_PASS)
+			return 0;
+		*out = rest_name(l, last->rest);
+		return *out ? 0 : -ENOMEM;
+	}
+	type = pass_type(l, &last->at);
+	if (type && *type)
+		*out = llvm_pass_name(type);
+	return type && (!*type || *out) ? 0 : -ENOMEM;
+}
+
+int llvm__doing(const struct llvm *l, uint32_t process, uint32_t tid, struct llvm_doing *out)
+{
+	uint32_t at = u64_map__get(&l->threads.index.index_of, (uint64_t)process << 32 | tid);
+	const struct llvm_last *last = at == U64_MAP_NONE ? NULL : &l->threads.at[at];
+	_generic_name_ struct generic_name name = {};
+	_llvm_doing_ struct llvm_doing doing = {};
+
+	if (!last || !last->in_llvm)
+		return -ENOENT;
+	if (name_work(l, last, &doing.what))
+		return -ENOMEM;
+	if (last->at.entry.function != TRACE_NO_STRING) {
+		if (generic_name__of(text_of(l, last->at.entry.function), &name))
+			return -ENOMEM;
+		doing.function = take_ptr(name.path);
+	}
+	if (!doing.what && !doing.function)
+		return -ENOENT;
+	*out = doing;
+	doing = (struct llvm_doing){};
+	return 0;
+}
+
+void llvm_doing__clear(struct llvm_doing *d)
+{
+	free(d->what);
+	free(d->function);
+	*d = (struct llvm_doing){};
 }

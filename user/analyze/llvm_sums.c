@@ -216,10 +216,8 @@ static enum llvm_work work_of(const struct trace_llvm *entry, const struct llvm_
 }
 
 /* Time of no function. */
-static int add_rest(struct llvm *l, const struct trace_llvm *entry, const struct llvm_place *place,
-		    const struct sample_sum *one)
+static int add_rest(struct llvm *l, uint64_t key, const struct sample_sum *one)
 {
-	uint64_t key = rest_key(l, entry, place);
 	struct llvm_rest_sum *rest = table__get(&l->rests, key, .key = key);
 
 	if (!rest)
@@ -228,10 +226,10 @@ static int add_rest(struct llvm *l, const struct trace_llvm *entry, const struct
 	return 0;
 }
 
-/* Time in a pass, or in none, as an entry says. */
+/* Time in a pass, or in none, as an entry says; sets *at. */
 static int add_cell(struct llvm *l, const struct trace_sample *sample,
 		    const struct trace_llvm *entry, const struct llvm_place *place,
-		    enum llvm_work work)
+		    enum llvm_work work, struct llvm_at *at)
 {
 	const struct sample_sum one = {1, sample->value};
 	uint32_t number = number_of(l, sample->llvm, entry, place);
@@ -245,6 +243,18 @@ static int add_cell(struct llvm *l, const struct trace_sample *sample,
 	if (!cell)
 		return -ENOMEM;
 	sample_sum__add(&cell->self, &one);
+	*at = cell->at;
+	return 0;
+}
+
+static int set_last(struct llvm *l, const struct trace_sample *sample, const struct llvm_last *last)
+{
+	struct llvm_last *of = table__get(
+		&l->threads, (uint64_t)sample->process << 32 | sample->tid, .in_llvm = false);
+
+	if (!of)
+		return -ENOMEM;
+	*of = *last;
 	return 0;
 }
 
@@ -255,6 +265,9 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	struct sample_sum *const of[] = {[OF_FUNCTION] = &t->functions,
 					 [OF_NONE] = &t->no_function,
 					 [OF_UNKNOWN] = &t->unknown_function};
+	struct llvm_last last = {
+		.at = {.entry = {.pass = TRACE_NO_STRING, .function = TRACE_NO_STRING},
+		       .native = LLVM_NO_NATIVE}};
 	const struct trace_llvm *entry;
 	struct llvm_place place;
 	enum llvm_work work;
@@ -271,15 +284,19 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample)
 	if (place_of(l, sample->stack, &place))
 		return -ENOMEM;
 	if (!entry && !place.native)
-		return 0;
+		return set_last(l, sample, &last);
 	whose = whose_of(entry, is_read, &place);
 	work = work_of(entry, &place, whose);
 	sample_sum__add(&t->all, &one);
 	sample_sum__add(&t->of[work], &one);
 	sample_sum__add(of[whose], &one);
-	if (whose == OF_NONE && add_rest(l, entry, &place, &one))
+	last.in_llvm = true;
+	last.for_none = whose == OF_NONE;
+	last.rest = rest_key(l, entry, &place);
+	if ((last.for_none && add_rest(l, last.rest, &one)) ||
+	    (entry && add_cell(l, sample, entry, &place, work, &last.at)))
 		return -ENOMEM;
-	return entry ? add_cell(l, sample, entry, &place, work) : 0;
+	return set_last(l, sample, &last);
 }
 
 void llvm__free(struct llvm *l)
@@ -290,6 +307,7 @@ void llvm__free(struct llvm *l)
 	table__destroy(&l->ats);
 	table__destroy(&l->cells);
 	table__destroy(&l->rests);
+	table__destroy(&l->threads);
 	free(l->places);
 	free(l->processes);
 	free(l);

@@ -40,6 +40,13 @@ struct llvm_process {
 	uint64_t n_samples;  /* of the CPU */
 };
 
+/* The latest sample of a thread. */
+struct llvm_last {
+	struct llvm_at at; /* the entry's pass and function are TRACE_NO_STRING where unknown */
+	uint64_t rest;	   /* key of a sum, if it was for no function */
+	bool in_llvm, for_none;
+};
+
 struct llvm_place;
 
 struct llvm {
@@ -55,6 +62,7 @@ struct llvm {
 	TABLE(struct llvm_at) ats;	   /* by entry << 32 | native */
 	TABLE(struct llvm_cell) cells;	   /* by process << 32 | number of these << 2 | work */
 	TABLE(struct llvm_rest_sum) rests; /* by key */
+	TABLE(struct llvm_last) threads;   /* by process << 32 | tid */
 	struct llvm_totals totals;
 	uint64_t n_samples; /* of the CPU */
 	uint64_t n_entries; /* of these, with an entry of LLVM */

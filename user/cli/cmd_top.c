@@ -205,6 +205,7 @@ static int refresh_data(struct watch *w, bool first)
 		.threads = w->follow.model.threads,
 		.names = &w->follow.model.options.texts,
 		.hot = w->follow.model.hot,
+		.llvm = w->follow.model.llvm,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
 		.now = &w->now,

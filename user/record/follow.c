@@ -10,7 +10,7 @@ int follow__init(struct follow *f, struct trace_reader *reader)
 {
 	struct model_options options = model_options_of(reader);
 
-	options.parts = MODEL_THREADS | MODEL_HOT;
+	options.parts = MODEL_THREADS | MODEL_HOT | MODEL_LLVM;
 	*f = (struct follow){.reader = reader};
 	return model__init(&f->model, &options);
 }

@@ -15,7 +15,7 @@ struct kept_samples {
 
 struct follow {
 	struct trace_reader *reader;
-	struct model model; /* with MODEL_THREADS and MODEL_HOT */
+	struct model model; /* with MODEL_THREADS, MODEL_HOT and MODEL_LLVM */
 	/* By process index; only where times of queries are those of samples (by_samples). */
 	struct kept_samples *samples;
 	uint32_t n_samples; /* processes in it */

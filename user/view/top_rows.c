@@ -180,11 +180,31 @@ static bool find_hot(const struct top_data *data, const struct thread_row *threa
 	       !(runs && data->now_ns > hot->last_ns && data->now_ns - hot->last_ns > HOT_SHOWN_NS);
 }
 
-static void set_hot(struct top_cell *cell, const struct hot_function *hot)
+/* LLVM's own functions do not say what it compiles. -ENOENT: the thread was not in LLVM. */
+static int set_llvm(struct top_cell *cell, const struct top_data *data, uint32_t process,
+		    uint32_t tid)
+{
+	_llvm_doing_ struct llvm_doing doing = {};
+	char buf[ITEM_TEXT_MAX];
+	int err = data->llvm ? llvm__doing(data->llvm, process, tid, &doing) : -ENOENT;
+
+	if (err)
+		return err;
+	item_text(buf, SIZE_MAX, doing.what ?: "LLVM", doing.function);
+	set_text(cell, "%s", buf);
+	return 0;
+}
+
+/* Without memory there is no text. */
+static void set_hot(struct top_cell *cell, const struct top_data *data, uint32_t process,
+		    const struct hot_function *hot)
 {
 	_free_ char *clean = NULL;
 	_free_ char *text = NULL;
+	int err = hot->last_ns ? set_llvm(cell, data, process, hot->tid) : -ENOENT;
 
+	if (err != -ENOENT)
+		return;
 	if (!hot->name)
 		set_text(cell, "%s", "");
 	else if (asprintf(&text, "%s %s", hot->part, hot->name) < 0)
@@ -341,7 +361,7 @@ static int make_process(const struct top_data *data, const struct sampled_rows *
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
 	row->cells[PROCESS_COUNT].number = row->events;
-	set_hot(&row->cells[PROCESS_HOT], &sampled->hot[i]);
+	set_hot(&row->cells[PROCESS_HOT], data, i, &sampled->hot[i]);
 	set_top(&row->cells[PROCESS_TOP], data, p,
 		most == TRACE_NO_STRING ? "" : label_text(data, most));
 	return 0;
@@ -526,7 +546,7 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 	row->cells[THREAD_AGO].number = TOP_UNKNOWN;
 	if (!find_hot(data, thread, &hot))
 		hot = (struct hot_function){0};
-	set_hot(&row->cells[THREAD_HOT], &hot);
+	set_hot(&row->cells[THREAD_HOT], data, thread->process, &hot);
 	set_last(&row->cells[THREAD_LAST], data, thread);
 	if (top_data__has_only_samples(data)) {
 		row->cells[THREAD_ON_CPU].number =

@@ -4,6 +4,7 @@
 #define QPROF_VIEW_TOP_ROWS_H
 
 #include "analyze/hot_functions.h"
+#include "analyze/llvm.h"
 #include "analyze/modules.h"
 #include "analyze/samples.h"
 #include "analyze/threads.h"
@@ -26,6 +27,7 @@ struct top_data {
 	const struct threads *threads;
 	struct samples *samples;	 /* NULL: there are none */
 	const struct hot_functions *hot; /* NULL: not known */
+	const struct llvm *llvm;	 /* likewise: what threads in LLVM do */
 	const struct trace_texts *names;
 	const struct trace_losses *losses; /* NULL: unknown */
 	const char *title;		   /* path of the watched trace */
