@@ -3,6 +3,7 @@
 #include <json-c/json.h>
 
 #include "test.h"
+#include "base/array.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_snapshot.h"
 #include "view/stuck_view.h"
@@ -16,7 +17,8 @@ static void a_snapshot_is_a_line(void **state)
 		"syn\",\"age_ns\":65000000000,\"threads\":["
 		"{\"tid\":4712,\"name\":\"ctrl-c\",\"state\":\"S\",\"cpu_ns\":0,\"off_ns\":null,"
 		"\"preempted\":false,\"system_call\":\"futex\",\"stopped_ns\":60000,\"stack\":"
-		"\"whole\",\"consistent\":true,\"open\":[],\"functions\":[\"libc.so.6\","
+		"\"whole\",\"consistent\":true,\"open\":[],\"llvm\":null,\"functions\":[\"libc.so."
+		"6\","
 		"\"std::thread::park\",\"ctrlc::sem_wait_forever\"],\"calls\":8},"
 		"{\"tid\":4713,\"name\":\"rustc\",\"state\":\"S\",\"cpu_ns\":3000000000,"
 		"\"off_ns\":400000000,\"preempted\":false,\"system_call\":null,\"stopped_ns\":"
@@ -33,11 +35,14 @@ static void a_snapshot_is_a_line(void **state)
 		"{\"name\":\"type_of\",\"kind\":\"QueryBlocked\",\"key\":null,\"entered\":"
 		"\"exactly\","
 		"\"start_ns\":19500000000,\"elapsed_ns\":500000000}],"
-		"\"functions\":[\"libc.so.6\",\"rustc_middle::wait\\u001b[2J\",\"try_execute_"
+		"\"llvm\":null,\"functions\":[\"libc.so.6\",\"rustc_middle::wait\\u001b[2J\",\"try_"
+		"execute_"
 		"query\",null],\"calls\":20},"
 		"{\"tid\":4714,\"name\":\"opt a\",\"state\":\"R\",\"cpu_ns\":10000000,\"off_ns\":"
 		"null,\"preempted\":false,\"system_call\":null,\"stopped_ns\":0,\"stack\":"
-		"\"Operation not permitted\",\"consistent\":false,\"open\":[],\"functions\":[],"
+		"\"Operation not permitted\",\"consistent\":false,\"open\":[],\"llvm\":{\"pass\":"
+		"\"GVN\",\"type\":\"GVNPass\",\"function\":\"app::huge\",\"symbol\":"
+		"\"_RNvCs1_3app4huge\",\"scope\":\"function\",\"codegen\":true},\"functions\":[],"
 		"\"calls\":0}]}],"
 		"\"others\":[{\"pid\":70,\"parent_pid\":1,\"kind\":\"build script\",\"name\":"
 		"\"build-script-build\",\"subject\":\"a\",\"command\":null,\"age_ns\":5,\"cpu_ns\":"
@@ -56,10 +61,15 @@ static void a_snapshot_is_a_line(void **state)
 	struct json_object *parsed;
 	_free_ char *text = NULL;
 
+	sample_threads[2].llvm = (struct stuck_llvm){.scope = WIRE_LLVM_FUNCTION,
+						     .codegen = true,
+						     .pass = (char *)"GVNPass",
+						     .symbol = (char *)"_RNvCs1_3app4huge"};
 	snapshot.others = &other;
 	snapshot.n_others = 1;
 	text = printed_text(stuck_json(out, &snapshot));
 	assert_string_equal(text, want);
+	sample_threads[2].llvm = (struct stuck_llvm){};
 	parsed = json_tokener_parse(text);
 	assert_non_null(parsed);
 	json_object_put(parsed);
@@ -95,6 +105,46 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 		"              it went on while this was read\n"
 		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
 		"ctrlc::sem_wait_forever\n");
+}
+
+/* Also of a thread that waits, and is in no query. */
+static void of_llvm_the_pass_and_the_function_are_shown(void **state)
+{
+	static const struct {
+		struct stuck_llvm llvm;
+		const char *want;
+	} cases[] = {
+		{{.scope = WIRE_LLVM_FUNCTION,
+		  .pass = (char *)"InstCombinePass",
+		  .symbol = (char *)"_RINvCs1_3app11generic_bigKj7_EB2_"},
+		 "              LLVM: InstCombine(app::generic_big)\n"},
+		{{.scope = WIRE_LLVM_FUNCTION, .symbol = (char *)"_RNvCs1_3app4huge.llvm.1"},
+		 "              LLVM: <some pass>(app::huge)\n"},
+		{{.scope = WIRE_LLVM_MODULE, .pass = (char *)"IPSCCPPass"},
+		 "              LLVM: IPSCCP\n"},
+		{{.scope = WIRE_LLVM_FUNCTION,
+		  .pass = (char *)"InstCombinePass",
+		  .symbol = (char *)"_RNvNtNtCs1_3app14some_long_path14to_be_cut_here4huge"},
+		 "              LLVM: InstCombine(..ath::to_be_cut_here::huge)\n"},
+		{{.scope = WIRE_LLVM_NONE}, NULL},
+		{{.scope = WIRE_LLVM_UNKNOWN}, NULL},
+	};
+	struct snapshot_process process = sample_process;
+	struct snapshot snapshot = sample_snapshot;
+
+	snapshot.processes = &process;
+	process.n_threads = 1;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct snapshot_thread thread = sample_threads[2];
+		_free_ char *text = NULL;
+
+		thread.task.state = cases[i].llvm.symbol ? 'S' : 'R';
+		thread.llvm = cases[i].llvm;
+		process.threads = &thread;
+		text = styled(&snapshot, (struct stuck_style){.width = 60});
+		assert_contains(text, cases[i].want ?: "opt a");
+		assert_int_equal(strstr(text, "LLVM:") != NULL, cases[i].want != NULL);
+	}
 }
 
 static void begun(FILE *out, const struct snapshot *p)
@@ -255,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_snapshot_is_a_line),
 		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
+		cmocka_unit_test(of_llvm_the_pass_and_the_function_are_shown),
 		cmocka_unit_test(where_no_compiler_works_others_do),
 		cmocka_unit_test(of_a_compiler_that_cannot_be_read_the_reason_is_printed),
 		cmocka_unit_test(a_compiler_has_what_it_started),

@@ -16,6 +16,7 @@
 static void thread__clear(struct snapshot_thread *t)
 {
 	stuck_rows__clear(&t->rows);
+	stuck_llvm__clear(&t->llvm);
 	for (uint32_t i = 0; i < t->n_functions; i++)
 		free(t->functions[i]);
 	free(t->functions);

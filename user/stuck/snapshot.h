@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "stuck/llvm.h"
 #include "stuck/rows.h"
 #include "stuck/tasks.h"
 #include "capture/look.h"
@@ -63,6 +64,7 @@ struct snapshot_thread {
 	/* The time since when the thread is off the CPU, if that was recorded; else 0. */
 	uint64_t off_since_ns;
 	struct stuck_rows rows;
+	struct stuck_llvm llvm;
 	uint32_t n_begun; /* of these, recorded from now on although they began before */
 	bool torn;	  /* its queries changed while they were read */
 	bool cut;	  /* its latest entries did not all fit */

@@ -310,7 +310,9 @@ static int begin_thread(struct visit *v)
 static int on_stopped(void *ctx, const struct stopped *s)
 {
 	struct visit *v = ctx;
-	int err = walker__walk(v->walker, s, &v->memory, &v->calls) ?: ask(v, v->tid);
+	int err = walker__walk(v->walker, s, &v->memory, &v->calls)
+			  ?: stuck_llvm__of_calls(&v->calls, s, &v->memory, &v->thread->llvm)
+			  ?: ask(v, v->tid);
 
 	return err || !v->begun_ns ? err : begin_thread(v);
 }
@@ -373,6 +375,9 @@ static int look_at(struct visit *v, struct snapshot_thread *t)
 	/* A stack of one program means nothing with the mappings of another. */
 	if (v->answers->has_stack && v->program.execs && !is_same(program_of(v), v->program))
 		return -ESRCH;
+	/* Nor does memory that may be another program's. */
+	if (t->err || !is_same(program_of(v), v->program))
+		stuck_llvm__clear(&t->llvm);
 	take_answer(v, t);
 	err = v->joined ? 0 : join_rows(v, t);
 	return err ?: name_items(v, t) ?: keep_functions(v, t);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/generic_name.h"
+#include "analyze/llvm.h"
 #include "view/json.h"
 #include "view/stuck_view.h"
 
@@ -18,6 +21,33 @@ static void put_row(struct json *j, const struct snapshot *p, const struct stuck
 	json__text(j, "entered", row->exact ? "exactly" : "before");
 	json__known(j, "start_ns", row->exact, row->start_ns);
 	json__known(j, "elapsed_ns", row->exact, since(p, row->start_ns));
+	json__put(j);
+}
+
+/* Null: the thread is not in LLVM, or what it does there is not known. */
+static void put_llvm(struct json *j, const struct stuck_llvm *l)
+{
+	static const char *const scopes[WIRE_LLVM_SCOPES] = {
+		[WIRE_LLVM_FUNCTION] = "function",
+		[WIRE_LLVM_MODULE] = "module",
+		[WIRE_LLVM_NONE] = "none",
+	};
+	_free_ char *pass = NULL;
+	_generic_name_ struct generic_name name = {};
+
+	json__print(j, l->scope ? ",\"llvm\":" : ",\"llvm\":null");
+	if (!l->scope)
+		return;
+	pass = l->pass ? llvm_pass_name(l->pass) : NULL;
+	if ((l->pass && !pass) || (l->symbol && generic_name__of(l->symbol, &name)))
+		j->err = -ENOMEM;
+	json__begin(j);
+	json__text(j, "pass", pass);
+	json__text(j, "type", l->pass);
+	json__text(j, "function", name.path);
+	json__text(j, "symbol", l->symbol);
+	json__text(j, "scope", scopes[l->scope]);
+	json__bool(j, "codegen", l->codegen);
 	json__put(j);
 }
 
@@ -63,6 +93,7 @@ static void put_thread(struct json *j, const struct snapshot *p, const struct sn
 		put_row(j, p, &t->rows.items[i]);
 	}
 	json__print(j, "]");
+	put_llvm(j, &t->llvm);
 	put_functions(j, t);
 }
 

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "analyze/compile_name.h"
+#include "analyze/generic_name.h"
+#include "analyze/llvm.h"
 #include "base/array.h"
 #include "base/format.h"
+#include "view/item_text.h"
 #include "view/stuck_view.h"
 #include "view/table.h"
 
@@ -18,6 +21,10 @@
 #define FUNCTIONS      4
 
 #define FUNCTION_INDENT 14
+
+/* Columns before what LLVM does, and those that this has at least. */
+#define LLVM_TAKEN (FUNCTION_INDENT + 6)
+#define LLVM_LEAST 24
 
 #define DEPTH_MOST 16 /* nesting of processes that start others */
 
@@ -136,6 +143,24 @@ static void put_function(const struct text *t, FILE *out, const char *function)
 	fprintf(out, "%s%s", from == clean || !clean ? "" : "..", from);
 }
 
+/* "LLVM: InstCombine(app::build)", as in `top`. */
+static void put_llvm(const struct text *t, const struct stuck_llvm *l)
+{
+	size_t width = t->style->width;
+	_free_ char *pass = l->pass ? llvm_pass_name(l->pass) : NULL;
+	_generic_name_ struct generic_name name = {};
+	char text[ITEM_TEXT_MAX];
+
+	if (!l->pass && !l->symbol)
+		return;
+	if (l->symbol && generic_name__of(l->symbol, &name))
+		return;
+	fprintf(t->out, "%*sLLVM: ", FUNCTION_INDENT, "");
+	item_text(text, width > LLVM_TAKEN + LLVM_LEAST ? width - LLVM_TAKEN : SIZE_MAX,
+		  pass ?: "<some pass>", name.path);
+	fprintf(t->out, "%s\n", text);
+}
+
 /* Functions that are not already covered by the rows. */
 static uint32_t functions_of_interest(const struct text *t, const struct snapshot_thread *thread)
 {
@@ -244,6 +269,7 @@ static void put_thread(const struct text *t, const struct snapshot_thread *threa
 	put_state(t, t->out, thread);
 	fputc('\n', t->out);
 	put_rows(t, &thread->rows);
+	put_llvm(t, &thread->llvm);
 	put_functions(t, thread);
 	put_doubts(t, thread);
 }
@@ -254,7 +280,8 @@ static void put_threads(const struct text *t, const struct snapshot_process *pro
 	for (int idle = 0; idle < 2; idle++)
 		for (uint32_t i = 0; i < process->n_threads; i++) {
 			const struct snapshot_thread *thread = &process->threads[i];
-			bool busy = thread->rows.n || thread->task.state == 'R';
+			bool busy =
+				thread->rows.n || thread->llvm.symbol || thread->task.state == 'R';
 
 			if (busy == !idle && (busy || t->style->full))
 				put_thread(t, thread);

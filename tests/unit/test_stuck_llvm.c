@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* A list as LLVM keeps it, in memory that a walk has copied; and lists that lie in each field. */
+#include "stuck/llvm.h"
+
+#include "test.h"
+#include "base/array.h"
+
+#define BASE   0x100000ull /* of the copied memory */
+#define BIAS   0x7f0000000000ull
+#define DRIVER 0x7e0000000000ull /* bias of the compiler's own library */
+
+/* Offsets in the memory. */
+enum {
+	VECTOR = 0x100,
+	FS_BASE = 0x200,
+	TLS = 0x300,
+	STACK = 0x1000, /* to 0x2000 */
+	VALUE = 0x2000,
+	TYPE = 0x2100,
+	CONTEXT = 0x2200,
+	IMPL = 0x2300,
+	BUCKETS = 0x3000,
+	N_BUCKETS = 64,
+	NAME = 0x4000,
+	PASS = 0x5000,
+	BLOCK = 0x5100,
+	SIZE = 0x6000,
+};
+
+/* Vtables, as ELF addresses. */
+enum { OF_FUNCTION = 0x900, OF_MODULE = 0x910, LEGACY = 0x920, OTHER = 0x930, GVN = 0x940 };
+
+static uint8_t bytes[SIZE];
+static struct copied_part part = {.addr = BASE, .size = SIZE, .bytes = bytes};
+
+static const struct wire_llvm layout = {
+	.module = 0x40, /* of the library, which is mapped at its bias */
+	.size = 0x1000,
+	.vtables = {OF_FUNCTION, OF_MODULE, LEGACY},
+	.head = 0x48,
+	.next = 1,
+	.pass = {4, 4, 2},
+	.unit = {3, 3, 3},
+	.kind_at = 16,
+	.kind = 13,
+	.named_at = 23,
+	.named = 0x10,
+	.type_at = 8,
+	.length = 0,
+	.bytes = 16,
+	.context = 24,
+	.impl = 40,
+	.names = 0xa0,
+	.count = 0xb0,
+};
+
+static uint8_t library[0x100];
+static struct copied_part library_part = {.addr = BIAS, .size = sizeof(library), .bytes = library};
+
+static void put(uint32_t at, uint64_t value)
+{
+	memcpy(bytes + at, &value, sizeof(value));
+}
+
+static void put_entry(uint32_t at, uint64_t vtable, uint64_t unit, uint64_t around)
+{
+	put(at, BIAS + vtable);
+	put(at + 8, around ? BASE + around : 0);
+	put(at + 16, vtable == LEGACY ? BASE + PASS : 0);
+	put(at + 24, unit ? BASE + unit : 0);
+	put(at + 32, BASE + PASS);
+}
+
+static uint32_t first_bucket(void)
+{
+	uint32_t function = (uint32_t)(BASE + VALUE);
+
+	return BUCKETS + 16 * ((function >> 4 ^ function >> 9) % N_BUCKETS);
+}
+
+/* GVN on the function a::outer, within a pass over its module. */
+static void tell_the_truth(void)
+{
+	static const char name[] = "_RNvC1a5outer";
+	uint64_t module = 3;
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(library + layout.module, &module, sizeof(module));
+	put(FS_BASE + 8, BASE + VECTOR);
+	put(VECTOR - 16, 5);
+	put(VECTOR + 16 * 3, BASE + TLS);
+	put(TLS + layout.head, BASE + STACK + 0x100);
+	put_entry(STACK + 0x100, OF_FUNCTION, VALUE, STACK + 0x200);
+	put_entry(STACK + 0x200, OF_MODULE, BLOCK, 0);
+	bytes[VALUE + 16] = 13;
+	bytes[VALUE + 23] = 0x10;
+	bytes[BLOCK + 16] = 22;
+	put(VALUE + 8, BASE + TYPE);
+	put(TYPE + 24, BASE + CONTEXT);
+	put(CONTEXT + 40, BASE + IMPL);
+	put(IMPL + 0xa0, BASE + BUCKETS);
+	put(IMPL + 0xb0, N_BUCKETS);
+	for (uint32_t i = 0; i < N_BUCKETS; i++)
+		put(BUCKETS + 16 * i, WIRE_LLVM_EMPTY);
+	put(first_bucket(), BASE + VALUE);
+	put(first_bucket() + 8, BASE + NAME);
+	put(NAME, strlen(name));
+	memcpy(bytes + NAME + 16, name, strlen(name));
+	put(PASS, BIAS + GVN);
+}
+
+/* Read it; the caller clears what it gets. */
+static struct stuck_llvm doing(void)
+{
+	struct llvm_pass own = {.vtable = GVN, .name = (char *)"GVNPass"};
+	struct llvm_pass others = {.vtable = 0x70, .name = (char *)"ThinLTOBitcodeWriterPass"};
+	const struct llvm_plan driver = {.problem = LLVM_NO_LIBRARY,
+					 .passes = {.items = &others, .n = 1}},
+			       plan = {.layout = layout, .passes = {.items = &own, .n = 1}};
+	const struct llvm_file files[] = {{&driver, DRIVER}, {&plan, BIAS}};
+	const struct llvm_thread thread = {BASE + FS_BASE, BASE + STACK, BASE + STACK + 0x1000};
+	struct copied_part parts[] = {part, library_part};
+	struct copied memory = {.parts = parts, .n = N_OF(parts)};
+	struct stuck_llvm found;
+
+	assert_int_equal(stuck_llvm__read(files, N_OF(files), &thread, &memory, &found), 0);
+	return found;
+}
+
+static void assert_doing(uint8_t scope, bool codegen, const char *pass, const char *symbol)
+{
+	_stuck_llvm_ struct stuck_llvm l = doing();
+
+	assert_int_equal(l.scope, scope);
+	assert_int_equal(l.codegen, codegen);
+	assert_string_equal(l.pass ?: "-", pass ?: "-");
+	assert_string_equal(l.symbol ?: "-", symbol ?: "-");
+}
+
+static void the_pass_and_the_function_are_read(void **state)
+{
+	tell_the_truth();
+	assert_doing(WIRE_LLVM_FUNCTION, false, "GVNPass", "_RNvC1a5outer");
+	/* One that the compiler's own library instantiates. */
+	put(PASS, DRIVER + 0x70);
+	assert_doing(WIRE_LLVM_FUNCTION, false, "ThinLTOBitcodeWriterPass", "_RNvC1a5outer");
+	put(PASS, DRIVER + 0x78);
+	assert_doing(WIRE_LLVM_FUNCTION, false, NULL, "_RNvC1a5outer");
+	/* Of a module. */
+	tell_the_truth();
+	put(TLS + layout.head, BASE + STACK + 0x200);
+	assert_doing(WIRE_LLVM_MODULE, false, "GVNPass", NULL);
+	/* Of two legacy entries the outer one has the function, the inner one a basic block. */
+	put_entry(STACK + 0x100, LEGACY, BLOCK, STACK + 0x200);
+	put_entry(STACK + 0x200, LEGACY, VALUE, STACK + 0x300);
+	put_entry(STACK + 0x300, OTHER, BLOCK, 0);
+	put(TLS + layout.head, BASE + STACK + 0x100);
+	assert_doing(WIRE_LLVM_FUNCTION, true, "GVNPass", "_RNvC1a5outer");
+}
+
+static void where_nothing_runs_nothing_is_named(void **state)
+{
+	/* An empty list, and a thread that has no memory of this module. */
+	tell_the_truth();
+	put(TLS + layout.head, 0);
+	assert_doing(WIRE_LLVM_NONE, false, NULL, NULL);
+	tell_the_truth();
+	put(VECTOR + 16 * 3, ~0ull);
+	assert_doing(WIRE_LLVM_NONE, false, NULL, NULL);
+	tell_the_truth();
+	put(VECTOR - 16, 2);
+	assert_doing(WIRE_LLVM_NONE, false, NULL, NULL);
+	/* A function without a name. */
+	tell_the_truth();
+	bytes[VALUE + 23] = 0;
+	assert_doing(WIRE_LLVM_FUNCTION, false, "GVNPass", NULL);
+}
+
+static void a_name_is_printable_and_may_be_some_buckets_further(void **state)
+{
+	tell_the_truth();
+	put(first_bucket(), BASE + BLOCK);
+	put(first_bucket() + 16, BASE + BLOCK);
+	put(first_bucket() + 48, BASE + VALUE);
+	put(first_bucket() + 56, BASE + NAME);
+	bytes[NAME + 17] = '\033';
+	assert_doing(WIRE_LLVM_FUNCTION, false, "GVNPass", "_?NvC1a5outer");
+}
+
+/* Each makes the thread's work unknown: nothing is read outside of the memory, nothing loops. */
+static void a_list_that_lies_says_nothing(void **state)
+{
+	static const struct {
+		uint32_t at;
+		uint64_t value;
+	} lies[] = {
+		{FS_BASE + 8, 0},
+		{FS_BASE + 8, 0xdead0000},
+		{TLS + 0x48, 0xffffffff81000000},      /* an entry nowhere, */
+		{TLS + 0x48, BASE + STACK + 0x104},    /* unaligned, */
+		{TLS + 0x48, BASE + BLOCK},	       /* not on the stack, */
+		{STACK + 0x108, BASE + STACK + 0x100}, /* around itself, */
+		{STACK + 0x208, BASE + STACK + 0x100}, /* or further in */
+		{STACK + 0x100, 0x10000000000},	       /* whose vtable is none of LLVM's */
+		{STACK + 0x100, BIAS},
+		{STACK + 0x118, 0x10000000000}, /* a function nowhere, */
+		{STACK + 0x118, BASE + BLOCK},	/* or another value */
+		{VALUE + 8, 0x10000000000},
+		{TYPE + 24, 0x10000000000},
+		{CONTEXT + 40, 0x10000000000},
+		{IMPL + 0xa0, 0x10000000000},
+		{IMPL + 0xb0, 63},
+		{IMPL + 0xb0, 0},
+		{NAME, 0},
+		{NAME, WIRE_LLVM_NAME_MAX},
+		{NAME, 1ull << 60},
+	};
+
+	for (size_t i = 0; i < N_OF(lies); i++) {
+		tell_the_truth();
+		put(lies[i].at, lies[i].value);
+		assert_doing(WIRE_LLVM_UNKNOWN, false, NULL, NULL);
+	}
+	/* The table has another value in each bucket; the name goes past the memory. */
+	tell_the_truth();
+	for (uint32_t i = 0; i < N_BUCKETS; i++)
+		put(BUCKETS + 16 * i, BASE + BLOCK);
+	assert_doing(WIRE_LLVM_UNKNOWN, false, NULL, NULL);
+	tell_the_truth();
+	put(first_bucket() + 8, BASE + SIZE - 24);
+	put(SIZE - 24, 40);
+	assert_doing(WIRE_LLVM_UNKNOWN, false, NULL, NULL);
+}
+
+static void more_entries_than_the_limit_say_nothing(void **state)
+{
+	for (uint32_t n = WIRE_LLVM_ENTRIES; n <= WIRE_LLVM_ENTRIES + 1; n++) {
+		tell_the_truth();
+		for (uint32_t i = 0; i < n; i++)
+			put_entry(STACK + 0x100 + 64 * i, OF_FUNCTION, VALUE,
+				  i + 1 < n ? STACK + 0x140 + 64 * i : 0);
+		assert_doing(n > WIRE_LLVM_ENTRIES ? WIRE_LLVM_UNKNOWN : WIRE_LLVM_FUNCTION, false,
+			     n > WIRE_LLVM_ENTRIES ? NULL : "GVNPass",
+			     n > WIRE_LLVM_ENTRIES ? NULL : "_RNvC1a5outer");
+	}
+}
+
+/* Of a stack without a file of LLVM nothing is read. */
+static void a_thread_that_is_not_in_llvm(void **state)
+{
+	const struct llvm_plan plan = {.problem = LLVM_NO_HEAD};
+	const struct llvm_file file = {&plan, BIAS};
+	const struct llvm_thread thread = {BASE + FS_BASE, BASE + STACK, BASE + STACK + 0x1000};
+	struct copied memory = {.parts = &part, .n = 1};
+	struct stuck_llvm l;
+
+	for (uint32_t n = 0; n < 2; n++) {
+		assert_int_equal(stuck_llvm__read(&file, n, &thread, &memory, &l), 0);
+		assert_int_equal(l.scope, WIRE_LLVM_UNKNOWN);
+	}
+	assert_int_equal(stuck_llvm__of_calls(&(struct calls){}, &(struct stopped){}, &memory, &l),
+			 0);
+	assert_int_equal(l.scope, WIRE_LLVM_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_pass_and_the_function_are_read),
+		cmocka_unit_test(where_nothing_runs_nothing_is_named),
+		cmocka_unit_test(a_name_is_printable_and_may_be_some_buckets_further),
+		cmocka_unit_test(a_list_that_lies_says_nothing),
+		cmocka_unit_test(more_entries_than_the_limit_say_nothing),
+		cmocka_unit_test(a_thread_that_is_not_in_llvm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
