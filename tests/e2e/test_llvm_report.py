@@ -67,6 +67,25 @@ def assert_items_have_both_parts(t, trace, functions):
     assert set(first) == {"planted::generic_big", "planted::huge"}, first
 
 
+def assert_diff_has_the_same(t, trace, llvm):
+    """A comparison has the rows of a report, with their errors; of one trace with itself nothing changed."""
+    done = t.run_qprof("diff", "--json", trace, trace)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    for rows, key, name in ((llvm["generics"], "generics", "function"), (llvm["functions"], "instances", "function"),
+                            (llvm["passes"], "passes", "pass")):
+        sums = {}
+        for row in rows:
+            of = row["path"] if name == "function" else row["name"] or "(unknown)"
+            sums[of] = sums.get(of, 0) + row["self_ns"]
+        found = {row[name]: row for row in document[key]}
+        assert {of: row["base"]["self_ns"]["median"] for of, row in found.items()} == sums, key
+        assert all(row["change"] == 0 and row["compared"] and not row["significant"] and row["change_error"] > 0
+                   for row in found.values()), key
+    alone = t.run_qprof("diff", "--by", "generic", "--fail-above", "planted::*=1%", trace, trace)
+    assert "--fail-above planted::*=1%: self time " in alone.stdout and "no change" in alone.stdout, alone.stdout
+
+
 @each(("legacy", "debug"), ("legacy", "release"), ("v0", "debug"), ("v0", "release"))
 def test_planted_functions_are_the_first_rows(t, mangling, how):
     t.need_capture()
@@ -92,6 +111,7 @@ def test_planted_functions_are_the_first_rows(t, mangling, how):
     assert_items_have_both_parts(t, run.trace, functions)
     assert "X86DAGToDAGISel" in report(t, run.trace, "--llvm", "huge"), "no pass of huge"
     assert "machine code, " in report(t, run.trace), "no line of LLVM"
+    assert_diff_has_the_same(t, run.trace, document["llvm"])
     return "%d instances, %d of them met" % (
         generics[0]["instances"], sum(row["generic"] == "planted::generic_big" for row in functions))
 

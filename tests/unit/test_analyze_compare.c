@@ -108,11 +108,11 @@ static void the_sum_covers_the_selected_rows(void **state)
 	struct compare_row sum;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 3);
+	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_typeck, NULL, &sum), 3);
 	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS);
 	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_NEW].median, 1056 * MS);
 	assert_true(sum.significant);
-	assert_int_equal(compare__sum(c, &r, false, is_nothing, NULL, &sum), 0);
+	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_nothing, NULL, &sum), 0);
 }
 
 static void waiting_is_no_self_time(void **state)
@@ -437,7 +437,7 @@ static void items_can_be_summed(void **state)
 	struct compare_row row;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(compare__sum(c, &r, true, is_of_app, NULL, &row), 3);
+	assert_int_equal(compare__sum(c, &r, COMPARE_OF_ITEMS, is_of_app, NULL, &row), 3);
 	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
 }
 
@@ -695,7 +695,7 @@ static void executions_are_in_sums_if_all_traces_know_them(void **state)
 	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 50);
 	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 51);
 	assert_int_equal(r.crates[0].of[COMPARE_COUNT][COMPARE_BASE].median, 50);
-	assert_int_equal(compare__sum(c, &r, false, is_typeck, NULL, &sum), 1);
+	assert_int_equal(compare__sum(c, &r, COMPARE_OF_QUERIES, is_typeck, NULL, &sum), 1);
 	assert_true(sum.compared);
 	/* Times on the CPU are compared whoever knows them; the second result is as the first. */
 	assert_int_equal(compare__result(c, &times, &of_times), 0);

@@ -22,7 +22,7 @@ static void queries_of_a_crate_of_one_side_are_no_rows(void **state)
 	_diff_rows_ struct diff_rows rows;
 
 	assert_int_equal(compare__result(c, &rules, &r), 0);
-	assert_int_equal(diff_rows__init(&rows, &view, false), 0);
+	assert_int_equal(diff_rows__init(&rows, &view, COMPARE_OF_QUERIES), 0);
 	assert_int_equal(rows.n, 2);
 	assert_int_equal(rows.n_shown, 1);
 	assert_string_equal(rows.rows[0]->query, "typeck");
@@ -129,19 +129,26 @@ static void executions_that_are_not_known_are_not_printed(void **state)
 static void what_is_within_noise_is_named(void **state)
 {
 	static const struct {
-		size_t items, queries;
+		size_t within[COMPARE_TABLES];
 		const char *text;
 	} cases[] = {
-		{0, 0, ""},
-		{0, 1, "within noise, or too small to judge: 1 query of a crate\n"},
-		{3, 2, "within noise, or too small to judge: 3 items, 2 queries of crates\n"},
+		{{}, ""},
+		{{[COMPARE_OF_QUERIES] = 1},
+		 "within noise, or too small to judge: 1 query of a crate\n"},
+		{{3, 2}, "within noise, or too small to judge: 3 items, 2 queries of crates\n"},
+		{{0, 0, 1, 2, 1},
+		 "within noise, or too small to judge: 1 pass of LLVM, 2 functions in LLVM, 1 "
+		 "instance in "
+		 "LLVM\n"},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct diff_rows items = {.by_item = true, .within = cases[i].items},
-				       queries = {.within = cases[i].queries};
-		_free_ char *text = printed_text((diff_print_within(out, &items, &queries), 0));
+		struct diff_tables tables = {};
+		_free_ char *text = NULL;
 
+		for (unsigned int of = 0; of < COMPARE_TABLES; of++)
+			tables.of[of] = (struct diff_rows){.of = of, .within = cases[i].within[of]};
+		text = printed_text((diff_print_within(out, &tables), 0));
 		assert_string_equal(text, cases[i].text);
 	}
 }
@@ -150,23 +157,34 @@ static void a_metric_of_crates_has_no_rows(void **state)
 {
 	static const struct {
 		enum compare_metric metric;
-		bool items, queries;
+		bool items, queries, llvm;
 	} cases[] = {
-		{COMPARE_SELF, true, true},   {COMPARE_COUNT, true, true},
-		{COMPARE_TOTAL, false, true}, {COMPARE_PEAK, false, false},
-		{COMPARE_CPU, true, true},    {COMPARE_RESULTS, false, false},
+		{COMPARE_SELF, true, true, true},    {COMPARE_COUNT, true, true, false},
+		{COMPARE_TOTAL, false, true, false}, {COMPARE_PEAK, false, false, false},
+		{COMPARE_CPU, true, true, true},     {COMPARE_RESULTS, false, false, false},
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct compare_result r = {.has_items = true,
-						 .rules.metric = cases[i].metric};
-		const struct diff_view both = {.result = &r},
-				       items = {.result = &r, .by = DIFF_BY_ITEM},
-				       queries = {.result = &r, .by = DIFF_BY_QUERY};
+		struct compare_result r = {
+			.has_items = true, .has_llvm = true, .rules.metric = cases[i].metric};
+		const bool shown[COMPARE_TABLES] = {cases[i].items, cases[i].queries, cases[i].llvm,
+						    cases[i].llvm, cases[i].llvm};
 
-		assert_int_equal(diff_shows_items(&both), cases[i].items);
-		assert_int_equal(diff_shows_queries(&both), cases[i].queries);
-		assert_false(diff_shows_queries(&items) || diff_shows_items(&queries));
+		for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+			const struct diff_view both = {.result = &r};
+
+			assert_int_equal(diff_shows(&both, of),
+					 shown[of] && of != COMPARE_OF_INSTANCES);
+			for (unsigned int by = DIFF_BY_QUERY; by <= DIFF_BY_INSTANCE; by++) {
+				const struct diff_view one = {.result = &r, .by = by};
+
+				assert_int_equal(diff_shows(&one, of),
+						 shown[of] && diff_by_of(by) == of);
+			}
+		}
+		/* What not all traces know is not shown. */
+		r.has_llvm = false;
+		assert_false(diff_shows(&(struct diff_view){.result = &r}, COMPARE_OF_PASSES));
 	}
 }
 

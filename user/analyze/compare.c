@@ -12,8 +12,10 @@
 #include "base/part.h"
 #include "base/table.h"
 
-#define WHOLE UINT32_MAX       /* as a label: the whole unit; as a unit: all units */
-#define ITEMS (UINT32_MAX - 1) /* as a unit: the label is an item */
+#define WHOLE UINT32_MAX /* as a label: the whole unit; as a unit: all units */
+/* As a unit: the label is a row of this kind, which has none. */
+#define TABLE_OF(of) (UINT32_MAX - 1 - (uint32_t)(of))
+#define ITEMS	     TABLE_OF(COMPARE_OF_ITEMS)
 
 /* After the parts of a cost: wall time of compilers until their library was attached to. */
 #define WAITED COST_PARTS
@@ -41,6 +43,8 @@ struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	uint32_t with_items;		/* traces */
+	uint32_t with_llvm;		/* traces that know what LLVM did */
+	bool any_llvm;			/* it did something */
 	uint32_t n_sampled;		/* traces in which times are by samples */
 	bool any_blind;			/* some trace does not know what it has no row of */
 	uint32_t knows_off_cpu;		/* traces that have off-CPU times */
@@ -234,6 +238,13 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	return keep_units(c, &cs, unit_of, summary__n_processes(s));
 }
 
+/* What a row is of, by its unit. */
+static enum compare_of of_unit(uint32_t unit)
+{
+	return unit != WHOLE && unit >= TABLE_OF(COMPARE_TABLES - 1) ? WHOLE - 1 - unit
+								     : COMPARE_OF_QUERIES;
+}
+
 static struct cell *cells_of(const struct compare *c, uint32_t unit, uint32_t label)
 {
 	/* A look-up changes only what the table remembers of the last one. */
@@ -311,6 +322,43 @@ int compare__items(struct compare *c, enum compare_side side, struct items *item
 	c->with_items++;
 	return compare_items__add(&c->items, &c->labels, (uint32_t)place_of(c, side, 0), side,
 				  items, names);
+}
+
+/* One row of LLVM's of a trace. */
+static int add_llvm(struct compare *c, enum compare_side side, enum compare_of of, const char *name,
+		    const struct sample_sum *self)
+{
+	const struct cell cell = {
+		.of[COMPARE_SELF] = self->value,
+		.on_cpu_ns = self->value,
+		.variance[COMPARE_SELF] = squared(sample_sum__error(self)),
+		.by = COMPARE_BY_SAMPLES | COMPARE_UNCOUNTED,
+	};
+	uint32_t label;
+	int err = compare_labels__id(&c->labels, name ?: COMPARE_UNKNOWN_PASS, &label);
+
+	return err ?: add_to_pair(c, place_of(c, side, 0), TABLE_OF(of), label, 0, &cell);
+}
+
+int compare__llvm(struct compare *c, enum compare_side side, struct llvm *l)
+{
+	_llvm_rows_ struct llvm_rows rows = {};
+	int err = c->seen[side] == c->n[side] ? -EINVAL : llvm__rows(l, NULL, NULL, &rows);
+
+	if (err)
+		return err;
+	c->with_llvm += rows.unknown == LLVM_KNOWN || rows.unknown == LLVM_NOT_RUN;
+	c->any_llvm |= rows.unknown == LLVM_KNOWN;
+	for (uint32_t i = 0; i < rows.n_passes && !err; i++)
+		err = add_llvm(c, side, COMPARE_OF_PASSES, rows.passes[i].name,
+			       &rows.passes[i].self);
+	for (uint32_t i = 0; i < rows.n_generics && !err; i++)
+		err = add_llvm(c, side, COMPARE_OF_GENERICS, rows.generics[i].path,
+			       &rows.generics[i].self);
+	for (uint32_t i = 0; i < rows.n_functions && !err; i++)
+		err = add_llvm(c, side, COMPARE_OF_INSTANCES, rows.functions[i].path,
+			       &rows.functions[i].self);
+	return err;
 }
 
 /* Values of the picked pairs, summed per trace. */
@@ -452,12 +500,15 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 
 static const struct compare_unit *unit_of(const struct compare *c, const struct pair *pair)
 {
-	return pair->unit == WHOLE || pair->unit == ITEMS ? NULL : c->units.all[pair->unit];
+	return pair->unit == WHOLE || of_unit(pair->unit) != COMPARE_OF_QUERIES
+		       ? NULL
+		       : c->units.all[pair->unit];
 }
 
 static uint64_t crate_self(const struct compare *c, const struct pair *pair)
 {
-	const struct cell *cells = cells_of(c, pair->unit == ITEMS ? WHOLE : pair->unit, WHOLE);
+	bool of_crate = of_unit(pair->unit) == COMPARE_OF_QUERIES;
+	const struct cell *cells = cells_of(c, of_crate ? pair->unit : WHOLE, WHOLE);
 	uint64_t most = 0;
 
 	for (uint32_t t = 0; t < n_traces(c); t++)
@@ -466,15 +517,48 @@ static uint64_t crate_self(const struct compare *c, const struct pair *pair)
 	return most;
 }
 
+/* The number of rows of each table is not known before they are there. */
+static int make_tables(const struct compare *c, struct compare_result *r)
+{
+	size_t n[COMPARE_TABLES] = {};
+
+	for (uint32_t i = 0; i < c->pairs.n; i++)
+		n[of_unit(c->pairs.at[i].unit)]++;
+	r->rows = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->rows));
+	r->crates = calloc(n[COMPARE_OF_QUERIES] + 1, sizeof(*r->crates));
+	r->items = calloc(n[COMPARE_OF_ITEMS] + 1, sizeof(*r->items));
+	for (size_t i = 0; i < N_OF(r->llvm); i++) {
+		r->llvm[i].rows = calloc(n[COMPARE_OF_PASSES + i] + 1, sizeof(*r->llvm[i].rows));
+		if (!r->llvm[i].rows)
+			return -ENOMEM;
+	}
+	return r->rows && r->crates && r->items ? 0 : -ENOMEM;
+}
+
+static void take_row(struct compare_result *r, const struct compare_row *row)
+{
+	struct compare_table *llvm = compare_is_of_llvm(row->table) && r->has_llvm
+					     ? &r->llvm[row->table - COMPARE_OF_PASSES]
+					     : NULL;
+
+	if (row->is_build)
+		r->build = *row;
+	else if (llvm)
+		llvm->rows[llvm->n++] = *row;
+	else if (row->table == COMPARE_OF_QUERIES && !row->query)
+		r->crates[r->n_crates++] = *row;
+	else if (row->table == COMPARE_OF_QUERIES)
+		r->rows[r->n_rows++] = *row;
+	else if (row->table == COMPARE_OF_ITEMS && r->has_items)
+		r->items[r->n_items++] = *row;
+}
+
 static int fill_rows(const struct compare *c, struct compare_result *r)
 {
 	__cleanup(sums__clear) struct sums s;
 	int err = sums__init(&s, c);
 
-	r->rows = calloc(c->pairs.n, sizeof(*r->rows));
-	r->items = calloc(c->pairs.n, sizeof(*r->items));
-	r->crates = calloc(c->pairs.n, sizeof(*r->crates));
-	if (err || !r->rows || !r->items || !r->crates)
+	if (err || make_tables(c, r))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
@@ -484,6 +568,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		sums__add(&s, c, i);
 		row = row_of(&s, c);
 		row.unit = unit_of(c, pair);
+		row.table = of_unit(pair->unit);
 		row.query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
 		row.kinds = pair->kinds;
 		row.is_build = pair->unit == WHOLE;
@@ -492,14 +577,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		if (pair->unit == ITEMS)
 			row.file =
 				compare_items__file(&c->items, &c->labels, pair->label, &row.line);
-		if (pair->unit == WHOLE)
-			r->build = row;
-		else if (!row.query)
-			r->crates[r->n_crates++] = row;
-		else if (pair->unit != ITEMS)
-			r->rows[r->n_rows++] = row;
-		else if (r->has_items)
-			r->items[r->n_items++] = row;
+		take_row(r, &row);
 	}
 	return 0;
 }
@@ -606,7 +684,8 @@ static int level(struct compare *c)
 
 		for (uint32_t t = 0; is_on_cpu(c) && t < n_traces(c); t++)
 			cells[t].of[COMPARE_SELF] = cells[t].on_cpu_ns;
-		if (pair->unit == ITEMS || pair->label == WHOLE || is_counted(c, cells))
+		if (of_unit(pair->unit) != COMPARE_OF_QUERIES || pair->label == WHOLE ||
+		    is_counted(c, cells))
 			continue;
 		for (uint32_t t = 0; t < n_traces(c); t++)
 			cells[t].by |= COMPARE_UNCOUNTED;
@@ -637,6 +716,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	*out = (struct compare_result){
 		.rules = *rules,
 		.has_items = c->with_items == n_traces(c),
+		.has_llvm = c->any_llvm && c->with_llvm == n_traces(c),
 		.on_cpu = is_on_cpu(c),
 		.without_cost = is_without_cost(c),
 		.mixed_cpu = c->cpu_by_samples && c->cpu_by_samples < n_traces(c),
@@ -648,7 +728,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	return err ?: compare_judge__result(out);
 }
 
-int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
+int compare__sum(const struct compare *c, const struct compare_result *r, enum compare_of of,
 		 compare_pick *pick, const void *ctx, struct compare_row *out)
 {
 	__cleanup(sums__clear) struct sums s;
@@ -661,7 +741,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, bool o
 		const struct pair *pair = &c->pairs.at[i];
 		const char *query = pair->label == WHOLE ? NULL : c->labels.texts[pair->label];
 
-		if (query && (pair->unit == ITEMS) != of_items)
+		if (query && of_unit(pair->unit) != of)
 			continue;
 		if (!pick(ctx, unit_of(c, pair), query))
 			continue;

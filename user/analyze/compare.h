@@ -10,6 +10,7 @@
 #include "analyze/compare_rows.h"
 #include "analyze/cost.h"
 #include "analyze/items.h"
+#include "analyze/llvm.h"
 #include "analyze/samples.h"
 #include "analyze/summary.h"
 
@@ -33,6 +34,12 @@ int compare__items(struct compare *c, enum compare_side side, struct items *item
 		   const struct trace_texts *names);
 
 /*
+ * LLVM's time in the trace that is added next: passes are paired by name, functions by path. It has
+ * rows only if all traces know what LLVM did. Errors as of compare__trace().
+ */
+int compare__llvm(struct compare *c, enum compare_side side, struct llvm *l);
+
+/*
  * The times of the build whose trace was added last; `samples` (or NULL) have the CPU times
  * that the kernel does not. If the cost of recording is known of all traces, it is taken out of CPU
  * times, as cost__cpu_ns() does.
@@ -48,12 +55,11 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out);
 
 /*
- * Sum the rows for which `pick` returns true: rows with a query (or, `of_items`, with the path of
- * an item), rows of whole units, or the row of the whole build. Returns the number of rows, or
- * -ENOMEM.
+ * Sum the rows for which `pick` returns true: rows of a kind, rows of whole units, or the row of
+ * the whole build. Returns the number of rows, or -ENOMEM.
  */
 typedef bool compare_pick(const void *ctx, const struct compare_unit *unit, const char *query);
-int compare__sum(const struct compare *c, const struct compare_result *r, bool of_items,
+int compare__sum(const struct compare *c, const struct compare_result *r, enum compare_of of,
 		 compare_pick *pick, const void *ctx, struct compare_row *out);
 
 void compare__free(struct compare *c);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NOISE_LEAST   50000  /* ppm */
 #define NOISE_OF_PEAK 100000 /* ppm */
 #define PART_OF_BUSY  2
@@ -251,5 +253,7 @@ int compare_judge__result(struct compare_result *r)
 	judge(r, r->crates, r->n_crates, true);
 	judge(r, r->rows, r->n_rows, false);
 	judge(r, r->items, r->n_items, false);
+	for (size_t i = 0; i < N_OF(r->llvm); i++)
+		judge(r, r->llvm[i].rows, r->llvm[i].n, false);
 	return 0;
 }

@@ -29,6 +29,9 @@ enum compare_metric {
 #define COMPARE_WALL_TRACES 3
 #define COMPARE_NOISE_MOST  500000 /* millionths; with more noise no verdict is worth anything */
 
+/* The name of the row of passes that have none. */
+#define COMPARE_UNKNOWN_PASS "(unknown)"
+
 /* The name of the row of what no item is around. */
 #define COMPARE_NO_ITEM "(no item)"
 
@@ -55,11 +58,28 @@ static inline bool compare_metric_is_of_crates(enum compare_metric metric)
 	       metric == COMPARE_RESULTS;
 }
 
+/* What rows are of, beside the build and its crates; tables come in this order. */
+enum compare_of {
+	COMPARE_OF_ITEMS,   /* by path */
+	COMPARE_OF_QUERIES, /* of crates */
+	/* CPU time in LLVM, by samples, of all crates: */
+	COMPARE_OF_PASSES,
+	COMPARE_OF_GENERICS, /* definitions, with all their instances, by path */
+	COMPARE_OF_INSTANCES,
+	COMPARE_TABLES,
+};
+
+static inline bool compare_is_of_llvm(enum compare_of of)
+{
+	return of == COMPARE_OF_PASSES || of == COMPARE_OF_GENERICS || of == COMPARE_OF_INSTANCES;
+}
+
 /* One row of the comparison; metrics are spreads over the traces of each side. */
 struct compare_row {
 	const struct compare_unit *unit; /* NULL: all crates, or an item */
 	bool is_build;			 /* it is all that was recorded */
-	const char *query;		 /* NULL: the whole crate; of an item its path */
+	enum compare_of table;		 /* if it has a query */
+	const char *query;		 /* NULL: the whole crate; else its name, or its path */
 	const char *file; /* where an item begins, in the new build if it is there; or NULL */
 	uint32_t line;
 	uint32_t kinds;		  /* of a query: summary_row.kinds, of both sides */
@@ -160,8 +180,14 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 	return spread_change(&row->of[metric][COMPARE_BASE], &row->of[metric][COMPARE_NEW]);
 }
 
+struct compare_table {
+	struct compare_row *rows; /* significant rows first, then by the size of the change */
+	size_t n;
+};
+
 struct compare_result {
 	bool has_items; /* all traces have some */
+	bool has_llvm;	/* all traces know what LLVM did, and in some it ran */
 	bool on_cpu;	/* self times are */
 	/* Queries whose executions are not known in all traces: no sum has them. */
 	size_t n_uncounted;
@@ -203,13 +229,27 @@ struct compare_result {
 	size_t n_rows;
 	struct compare_row *items; /* one per path; sorted as `rows` */
 	size_t n_items;
+	struct compare_table llvm[COMPARE_TABLES - COMPARE_OF_PASSES];
 };
+
+/* The rows of one kind. */
+static inline struct compare_table compare_result__table(const struct compare_result *r,
+							 enum compare_of of)
+{
+	if (of == COMPARE_OF_ITEMS)
+		return (struct compare_table){r->items, r->n_items};
+	if (of == COMPARE_OF_QUERIES)
+		return (struct compare_table){r->rows, r->n_rows};
+	return r->llvm[of - COMPARE_OF_PASSES];
+}
 
 static inline void compare_result__clear(struct compare_result *r)
 {
 	free(r->rows);
 	free(r->items);
 	free(r->crates);
+	for (size_t i = 0; i < sizeof(r->llvm) / sizeof(*r->llvm); i++)
+		free(r->llvm[i].rows);
 	*r = (struct compare_result){};
 }
 #define _compare_result_ __cleanup(compare_result__clear)

@@ -164,10 +164,12 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 {
 	struct model_options options = model_options_of(r);
 	bool is_part = process_filter__is_set(sides->filter.of);
+	bool all = by == CLI_DIFF_BY_BOTH;
 	struct cost cost;
 	int err;
 
-	options.parts = MODEL_BUILD | (by != CLI_DIFF_BY_QUERY ? MODEL_ITEMS : 0);
+	options.parts = MODEL_BUILD | (all || by == CLI_DIFF_BY_ITEM ? MODEL_ITEMS : 0) |
+			(all || by >= CLI_DIFF_BY_PASS ? MODEL_LLVM : 0);
 	options.no_blocked_items = true;
 	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
@@ -181,6 +183,8 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	t->has_lost = m->has_losses;
 	if (m->items && (items__any(m->items) || by == CLI_DIFF_BY_ITEM))
 		err = compare__items(c, t->side, m->items, &options.texts);
+	if (m->llvm)
+		err = err ?: compare__llvm(c, t->side, m->llvm);
 	err = err ?: compare__trace(c, t->side, m->summary, &options.texts);
 	if (!err)
 		compare__costs(c, t->side, m->build, m->samples, &cost);
@@ -278,27 +282,37 @@ static unsigned int differences_of(const struct sides *s)
 struct sum_from {
 	const struct compare *c;
 	const struct compare_result *r;
-	bool of_items;
+	enum compare_of of;
 };
 
 static int sum_of(void *ctx, compare_pick *pick, const void *pick_ctx, struct compare_row *out)
 {
 	const struct sum_from *s = ctx;
 
-	return compare__sum(s->c, s->r, s->of_items, pick, pick_ctx, out);
+	return compare__sum(s->c, s->r, s->of, pick, pick_ctx, out);
 }
 
 static int compare_sides(const struct cli_diff_options *o, struct sides *sides, struct compare *c)
 {
 	_compare_result_ struct compare_result result = {};
 	struct compare_rules rules = rules_of(o);
-	struct sum_from sum_from = {c, &result, o->by == CLI_DIFF_BY_ITEM};
-	_free_ struct diff_gate *gates = calloc(o->gates.n + 1, sizeof(*gates));
 	static const enum diff_by views[] = {
-		[CLI_DIFF_BY_BOTH] = DIFF_BY_BOTH,
-		[CLI_DIFF_BY_QUERY] = DIFF_BY_QUERY,
-		[CLI_DIFF_BY_ITEM] = DIFF_BY_ITEM,
+		[CLI_DIFF_BY_BOTH] = DIFF_BY_BOTH,	 [CLI_DIFF_BY_QUERY] = DIFF_BY_QUERY,
+		[CLI_DIFF_BY_ITEM] = DIFF_BY_ITEM,	 [CLI_DIFF_BY_PASS] = DIFF_BY_PASS,
+		[CLI_DIFF_BY_GENERIC] = DIFF_BY_GENERIC, [CLI_DIFF_BY_INSTANCE] = DIFF_BY_INSTANCE,
 	};
+	static const char *const names[] = {
+		[COMPARE_OF_ITEMS] = "report --by item",
+		[COMPARE_OF_QUERIES] = "report --by query|crate; an item: add --by item; LLVM's: "
+				       "--by pass|generic",
+		[COMPARE_OF_PASSES] = "report --by pass",
+		[COMPARE_OF_GENERICS] = "report --by generic",
+		[COMPARE_OF_INSTANCES] = "report --json",
+	};
+	struct sum_from sum_from = {c, &result,
+				    o->by == CLI_DIFF_BY_BOTH ? COMPARE_OF_QUERIES
+							      : diff_by_of(views[o->by])};
+	_free_ struct diff_gate *gates = calloc(o->gates.n + 1, sizeof(*gates));
 	struct diff_view view = {
 		.result = &result,
 		.by = views[o->by],
@@ -323,10 +337,12 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (gates__judge(&o->gates, &result.rules, sum_of, &sum_from,
-			 sum_from.of_items ? "report --by item"
-					   : "report --by query|crate; an item: add --by item",
-			 gates))
+	if (o->by >= CLI_DIFF_BY_PASS && !result.has_llvm) {
+		diag_error("what LLVM did is not known of all traces: it takes samples of the CPU "
+			   "in LLVM, and a toolchain whose LLVM is understood (qprof-bpf plan)");
+		return EXIT_CODE_FAILURE;
+	}
+	if (gates__judge(&o->gates, &result.rules, sum_of, &sum_from, names[sum_from.of], gates))
 		return EXIT_CODE_FAILURE;
 	gates__decide(sides->whole, &view, gates);
 	if (print(o, &view, sides->bytes))

@@ -24,12 +24,17 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(diff.by),
-		.choices = "both|query|item",
+		.choices = "both|query|item|pass|generic|instance",
 		.initial = "both",
 		.help = "What a row is: a query of a crate, or an item: a function, type or "
-			"module, with all queries about it, paired by its path. Both: a table of "
-			"each, items if the traces have them. With items alone, "
-			"QUERY of --fail-above is a path.",
+			"module, with all queries about it, paired by its path. Pass, generic and "
+			"instance are CPU time in LLVM: by its pass, by function of the source "
+			"with "
+			"all its instances, and by instance. Both: a table of each but of "
+			"instances, "
+			"if the traces have them. With one of these alone, QUERY of --fail-above "
+			"is "
+			"a path, or the name of a pass.",
 	},
 	{
 		.name = "metric",
@@ -183,6 +188,10 @@ static int check(const struct cli *cli)
 	if (o->by == CLI_DIFF_BY_ITEM && o->metric == CLI_METRIC_TOTAL)
 		return diag_error_r(-EINVAL, "an item has no total time, only the times of queries "
 					     "about it: use --metric self or count");
+	if (o->by >= CLI_DIFF_BY_PASS && o->metric != CLI_METRIC_SELF &&
+	    o->metric != CLI_METRIC_CPU)
+		return diag_error_r(-EINVAL, "what LLVM does is known by its CPU time alone: use "
+					     "--metric self");
 	for (size_t i = 0; i < o->gates.n; i++) {
 		int err = check_gate(&o->gates.gates[i], o->metric);
 

@@ -255,6 +255,9 @@ enum cli_diff_by {
 	CLI_DIFF_BY_BOTH,
 	CLI_DIFF_BY_QUERY,
 	CLI_DIFF_BY_ITEM,
+	CLI_DIFF_BY_PASS,
+	CLI_DIFF_BY_GENERIC,
+	CLI_DIFF_BY_INSTANCE,
 };
 
 struct cli_diff_options {

@@ -45,10 +45,25 @@ struct diff_gate {
 
 /* Which rows are shown below those of crates. */
 enum diff_by {
-	DIFF_BY_BOTH, /* items, if the traces have them, and queries */
+	DIFF_BY_BOTH, /* all but instances, if the traces have them */
 	DIFF_BY_QUERY,
 	DIFF_BY_ITEM,
+	DIFF_BY_PASS, /* of LLVM */
+	DIFF_BY_GENERIC,
+	DIFF_BY_INSTANCE,
 };
+
+/* What the rows are of. Not of DIFF_BY_BOTH. */
+static inline enum compare_of diff_by_of(enum diff_by by)
+{
+	static const enum compare_of of[] = {
+		[DIFF_BY_QUERY] = COMPARE_OF_QUERIES,	   [DIFF_BY_ITEM] = COMPARE_OF_ITEMS,
+		[DIFF_BY_PASS] = COMPARE_OF_PASSES,	   [DIFF_BY_GENERIC] = COMPARE_OF_GENERICS,
+		[DIFF_BY_INSTANCE] = COMPARE_OF_INSTANCES,
+	};
+
+	return of[by];
+}
 
 /* The things that are compared, for messages: "builds" or "traces". */
 static inline const char *diff_noun(const struct compare_rules *rules)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "view/diff.h"
+#include "view/diff_rows.h"
 #include "view/json.h"
 
 static const char *const side_names[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
@@ -50,7 +50,8 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	/* An item has no total time. */
 	if (row->unit || !row->query)
 		add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
-	add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
+	if (!compare_is_of_llvm(row->table))
+		add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
 	if (!row->query) {
 		add_cost(&object, "wall_ns", &row->of[COMPARE_WALL][side]);
 		add_cost(&object, "cpu_ns", &row->of[COMPARE_CPU][side]);
@@ -104,7 +105,9 @@ static void put_row(struct json *j, const struct compare_row *row, enum compare_
 		json__text(j, "type", row->unit->type);
 		json__text(j, "name", row->unit->name);
 	}
-	if (row->query && !row->unit) {
+	if (row->query && compare_is_of_llvm(row->table)) {
+		json__text(j, row->table == COMPARE_OF_PASSES ? "pass" : "function", row->query);
+	} else if (row->query && !row->unit) {
 		bool is_item = strcmp(row->query, COMPARE_NO_ITEM) != 0;
 
 		json__text(j, "item", is_item ? row->query : NULL);
@@ -228,15 +231,28 @@ static void add_differences(struct json *j, const struct diff_view *v)
 	json__value(j, "differences", names);
 }
 
+static void put_table(struct json *j, const char *key, const struct compare_result *r,
+		      enum compare_of of)
+{
+	struct compare_table table = compare_result__table(r, of);
+
+	put_rows(j, key, table.rows, table.n, compare_rules__of_queries(&r->rules));
+}
+
 int diff_json(FILE *out, const struct diff_view *v)
 {
+	static const char *const row_kinds[COMPARE_TABLES] = {
+		[COMPARE_OF_ITEMS] = "item",	     [COMPARE_OF_QUERIES] = "query",
+		[COMPARE_OF_PASSES] = "pass",	     [COMPARE_OF_GENERICS] = "generic",
+		[COMPARE_OF_INSTANCES] = "instance",
+	};
 	const struct compare_result *r = v->result;
-	enum compare_metric metric = compare_rules__of_queries(&r->rules);
+	enum compare_of rows_of = v->by == DIFF_BY_BOTH ? COMPARE_OF_QUERIES : diff_by_of(v->by);
 	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-diff/5");
-	json__text(&j, "by", v->by == DIFF_BY_ITEM ? "item" : "query");
+	json__text(&j, "by", row_kinds[rows_of]);
 	json__text(&j, "metric", compare_metric_name(r->rules.metric));
 	json__number(&j, "min_ns", r->rules.min_ns);
 	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
@@ -250,12 +266,14 @@ int diff_json(FILE *out, const struct diff_view *v)
 	json__begin(&j);
 	put_row(&j, &r->build, r->rules.metric);
 	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
-	if (v->by == DIFF_BY_ITEM)
-		put_rows(&j, "rows", r->items, r->n_items, metric);
-	else
-		put_rows(&j, "rows", r->rows, r->n_rows, metric);
+	put_table(&j, "rows", r, rows_of);
 	if (v->by == DIFF_BY_BOTH && r->has_items && r->rules.metric != COMPARE_TOTAL)
-		put_rows(&j, "items", r->items, r->n_items, metric);
+		put_table(&j, "items", r, COMPARE_OF_ITEMS);
+	if (v->by == DIFF_BY_BOTH && diff_shows(v, COMPARE_OF_PASSES)) {
+		put_table(&j, "passes", r, COMPARE_OF_PASSES);
+		put_table(&j, "generics", r, COMPARE_OF_GENERICS);
+		put_table(&j, "instances", r, COMPARE_OF_INSTANCES);
+	}
 	json__print(&j, "}\n");
 	return j.err;
 }

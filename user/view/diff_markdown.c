@@ -49,7 +49,7 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct comp
 	fprintf(out,
 		"| change | %% | base | new | spread | executions | %s |\n"
 		"|---:|---:|---:|---:|---:|---:|---|\n",
-		diff_name_title(rows));
+		diff_name_title(rows->of));
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
 		err = print_row(out, rows->rows[i], compare_rules__of_queries(&r->rules));
 	if (rows->n > rows->n_shown)
@@ -117,23 +117,26 @@ static int print_crates(FILE *out, const struct compare_result *r)
 	return err;
 }
 
-static void print_notes(FILE *out, const struct diff_rows *items, const struct diff_rows *queries,
-			const struct compare_result *r)
+static void print_notes(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
 {
-	diff_print_uncompared(out, items, r, true);
-	diff_print_uncompared(out, queries, r, true);
-	if (items->uncompared || queries->uncompared)
+	bool any = false;
+
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+		diff_print_uncompared(out, &tables->of[of], r, true);
+		any |= tables->of[of].uncompared;
+	}
+	if (any)
 		fputc('\n', out);
-	diff_print_within(out, items, queries);
-	diff_print_errors(out, r);
+	diff_print_within(out, tables);
+	diff_print_errors(out, tables, r);
 	diff_print_noise(out, r);
 }
 
 int diff_markdown(FILE *out, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
-	_diff_rows_ struct diff_rows items = {}, queries = {};
-	int err = diff_rows__init(&items, v, true) ?: diff_rows__init(&queries, v, false);
+	_diff_tables_ struct diff_tables tables;
+	int err = diff_tables__init(&tables, v);
 
 	if (err)
 		return err;
@@ -143,9 +146,10 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	for (size_t i = 0; !err && i < v->n_gates; i++)
 		err = print_gate(out, &v->gates[i], r);
 	fputc('\n', out);
-	err = err ?: print_crates(out, r) ?: print_rows(out, &items, r);
-	err = err ?: print_rows(out, &queries, r);
+	err = err ?: print_crates(out, r);
+	for (unsigned int of = 0; of < COMPARE_TABLES && !err; of++)
+		err = print_rows(out, &tables.of[of], r);
 	if (!err)
-		print_notes(out, &items, &queries, r);
+		print_notes(out, &tables, r);
 	return err;
 }

@@ -29,7 +29,7 @@ static int compare_size(const void *a, const void *b, void *metric_p)
 	return (x < y) - (x > y);
 }
 
-/* A path begins with its crate. */
+/* A path begins with its crate; a pass of LLVM is of none. */
 static bool is_of_crate(const struct compare_row *row, const struct compare_unit *unit)
 {
 	size_t length = strlen(unit->crate);
@@ -45,7 +45,7 @@ static bool in_both(const struct compare_result *result, const struct compare_ro
 {
 	bool known = false;
 
-	for (size_t i = 0; i < result->n_crates; i++) {
+	for (size_t i = 0; row->table != COMPARE_OF_PASSES && i < result->n_crates; i++) {
 		if (!is_of_crate(row, result->crates[i].unit))
 			continue;
 		if (!diff_is_one_sided(&result->crates[i]))
@@ -73,34 +73,46 @@ static bool has_rows(enum compare_metric metric)
 	return !compare_metric_is_of_crates(metric) || metric == COMPARE_CPU;
 }
 
-bool diff_shows_queries(const struct diff_view *v)
-{
-	return v->by != DIFF_BY_ITEM && has_rows(v->result->rules.metric);
-}
-
-/* An item has no total time. */
-bool diff_shows_items(const struct diff_view *v)
+/* An item has no total time; what LLVM does for it has no number either. */
+bool diff_shows(const struct diff_view *v, enum compare_of of)
 {
 	enum compare_metric metric = v->result->rules.metric;
 
-	return v->by != DIFF_BY_QUERY && v->result->has_items && has_rows(metric) &&
-	       metric != COMPARE_TOTAL;
+	if (v->by == DIFF_BY_BOTH ? of == COMPARE_OF_INSTANCES : of != diff_by_of(v->by))
+		return false;
+	if (compare_is_of_llvm(of))
+		return v->result->has_llvm && (metric == COMPARE_SELF || metric == COMPARE_CPU);
+	if (of == COMPARE_OF_ITEMS)
+		return v->result->has_items && has_rows(metric) && metric != COMPARE_TOTAL;
+	return has_rows(metric);
 }
 
-int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item)
+const char *diff_name_title(enum compare_of of)
+{
+	static const char *const titles[COMPARE_TABLES] = {
+		[COMPARE_OF_ITEMS] = "item",
+		[COMPARE_OF_QUERIES] = "crate/query",
+		[COMPARE_OF_PASSES] = "LLVM's pass",
+		[COMPARE_OF_GENERICS] = "function in LLVM",
+		[COMPARE_OF_INSTANCES] = "instance in LLVM",
+	};
+
+	return titles[of];
+}
+
+int diff_rows__init(struct diff_rows *r, const struct diff_view *v, enum compare_of of)
 {
 	const struct compare_result *result = v->result;
 	enum compare_metric metric = compare_rules__of_queries(&result->rules);
-	bool shown = by_item ? diff_shows_items(v) : diff_shows_queries(v);
-	const struct compare_row *rows = by_item ? result->items : result->rows;
-	size_t n = !shown ? 0 : by_item ? result->n_items : result->n_rows;
+	struct compare_table table = compare_result__table(result, of);
+	size_t n = diff_shows(v, of) ? table.n : 0;
 
-	*r = (struct diff_rows){.by_item = by_item, .n_all = n};
+	*r = (struct diff_rows){.of = of, .n_all = n};
 	r->rows = calloc(n + 1, sizeof(struct compare_row *));
 	if (!r->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const struct compare_row *row = &rows[i];
+		const struct compare_row *row = &table.rows[i];
 
 		r->recount += !is_uncounted(row) && compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
@@ -119,6 +131,22 @@ void diff_rows__clear(struct diff_rows *r)
 {
 	free(r->rows);
 	*r = (struct diff_rows){};
+}
+
+int diff_tables__init(struct diff_tables *t, const struct diff_view *v)
+{
+	int err = 0;
+
+	*t = (struct diff_tables){};
+	for (unsigned int of = 0; of < COMPARE_TABLES && !err; of++)
+		err = diff_rows__init(&t->of[of], v, of);
+	return err;
+}
+
+void diff_tables__clear(struct diff_tables *t)
+{
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++)
+		diff_rows__clear(&t->of[of]);
 }
 
 const char *diff_metric_text(enum compare_metric metric)
@@ -281,9 +309,15 @@ void diff_print_raw(FILE *out, const char *text, bool markdown)
 /* The word for one row, or for several. */
 static const char *rows_text(const struct diff_rows *rows, size_t n)
 {
-	if (rows->by_item)
-		return n == 1 ? "item" : "items";
-	return n == 1 ? "query of a crate" : "queries of crates";
+	static const char *const texts[COMPARE_TABLES][2] = {
+		[COMPARE_OF_ITEMS] = {"item", "items"},
+		[COMPARE_OF_QUERIES] = {"query of a crate", "queries of crates"},
+		[COMPARE_OF_PASSES] = {"pass of LLVM", "passes of LLVM"},
+		[COMPARE_OF_GENERICS] = {"function in LLVM", "functions in LLVM"},
+		[COMPARE_OF_INSTANCES] = {"instance in LLVM", "instances in LLVM"},
+	};
+
+	return texts[rows->of][n != 1];
 }
 
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
@@ -305,25 +339,36 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct
 	fprintf(out, "%s)\n", n < rows->uncompared ? ", ..." : "");
 }
 
-void diff_print_within(FILE *out, const struct diff_rows *items, const struct diff_rows *queries)
+void diff_print_within(FILE *out, const struct diff_tables *tables)
 {
-	const struct diff_rows *const all[] = {items, queries};
-	const char *before = "within noise, or too small to judge: ";
+	static const char first[] = "within noise, or too small to judge: ";
+	const char *before = first;
 
-	for (size_t i = 0; i < 2; i++) {
-		if (!all[i]->within)
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+		const struct diff_rows *rows = &tables->of[of];
+
+		if (!rows->within)
 			continue;
-		fprintf(out, "%s%zu %s", before, all[i]->within, rows_text(all[i], all[i]->within));
+		fprintf(out, "%s%zu %s", before, rows->within, rows_text(rows, rows->within));
 		before = ", ";
 	}
-	if (items->within || queries->within)
+	if (before != first)
 		fputc('\n', out);
 }
 
-void diff_print_errors(FILE *out, const struct compare_result *r)
+/* Times in LLVM are always by samples. */
+static bool has_errors(const struct diff_tables *tables, const struct compare_result *r)
 {
-	if (compare_rules__of_queries(&r->rules) != COMPARE_COUNT &&
-	    r->build.error_ns[COMPARE_SELF])
+	bool any = r->build.error_ns[COMPARE_SELF];
+
+	for (unsigned int of = COMPARE_OF_PASSES; of < COMPARE_TABLES; of++)
+		any |= tables->of[of].n_all;
+	return any;
+}
+
+void diff_print_errors(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
+{
+	if (compare_rules__of_queries(&r->rules) != COMPARE_COUNT && has_errors(tables, r))
 		fputs("times are by samples: a change counts if it exceeds four standard errors "
 		      "as well\n",
 		      out);

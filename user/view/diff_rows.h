@@ -19,14 +19,24 @@ struct diff_rows {
 	size_t within;	   /* rows with a change that is not significant */
 	size_t uncompared; /* rows whose metric is unknown on a side, and the first of them */
 	const struct compare_row *first_uncompared[DIFF_UNCOMPARED_NAMED];
-	bool by_item;	/* rows are items, not queries of crates */
+	enum compare_of of;
 	size_t recount; /* rows whose number of executions changed */
 };
 
-/* Of items, or of queries. 0 or -ENOMEM. */
-int diff_rows__init(struct diff_rows *r, const struct diff_view *v, bool by_item);
+/* Of one kind. 0 or -ENOMEM. */
+int diff_rows__init(struct diff_rows *r, const struct diff_view *v, enum compare_of of);
 void diff_rows__clear(struct diff_rows *r);
 #define _diff_rows_ __cleanup(diff_rows__clear)
+
+/* Of all kinds, those that the view does not show are empty. */
+struct diff_tables {
+	struct diff_rows of[COMPARE_TABLES];
+};
+
+/* 0 or -ENOMEM; clear them in any case. */
+int diff_tables__init(struct diff_tables *t, const struct diff_view *v);
+void diff_tables__clear(struct diff_tables *t);
+#define _diff_tables_ __cleanup(diff_tables__clear)
 
 /* True if a row (not a gate's) is on one side only. */
 static inline bool diff_is_one_sided(const struct compare_row *row)
@@ -34,15 +44,11 @@ static inline bool diff_is_one_sided(const struct compare_row *row)
 	return row->in[COMPARE_BASE] != row->in[COMPARE_NEW];
 }
 
-/* Whether the view has rows of items, and of queries: not all metrics have these. */
-bool diff_shows_items(const struct diff_view *v);
-bool diff_shows_queries(const struct diff_view *v);
+/* Whether the view has rows of a kind: not all metrics have these. */
+bool diff_shows(const struct diff_view *v, enum compare_of of);
 
 /* The title of the column of names. */
-static inline const char *diff_name_title(const struct diff_rows *r)
-{
-	return r->by_item ? "item" : "crate/query";
-}
+const char *diff_name_title(enum compare_of of);
 
 /* Whether numbers of executions stand beside times: samples count none. */
 static inline bool diff_has_counts(const struct compare_result *r)
@@ -86,14 +92,14 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		       const struct compare_result *r);
 
 /* Print "within noise, or too small to judge: 3 items, 1 query of a crate"; nothing of none. */
-void diff_print_within(FILE *out, const struct diff_rows *items, const struct diff_rows *queries);
+void diff_print_within(FILE *out, const struct diff_tables *tables);
 
 /* Print how many rows are not compared, and why; nothing if all are. */
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, const struct compare_result *r,
 			   bool markdown);
 
 /* Print one sentence on the errors of samples; nothing without samples. */
-void diff_print_errors(FILE *out, const struct compare_result *r);
+void diff_print_errors(FILE *out, const struct diff_tables *tables, const struct compare_result *r);
 
 /* Print one sentence on the assumed noise; nothing if it is measured, or there is none. */
 void diff_print_noise(FILE *out, const struct compare_result *r);

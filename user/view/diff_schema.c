@@ -19,7 +19,7 @@ struct member {
 
 static const struct member document[] = {
 	{"schema", "string", "qprof-diff/5"},
-	{"by", "string", "what rows are: query or item"},
+	{"by", "string", "what rows are: query, item, pass, generic or instance"},
 	{"metric", "string",
 	 "of limits and of the order: self, total, count, cpu, wall, peak, results"},
 	{"min_ns", "integer", "times that change by less are not significant; ns"},
@@ -33,9 +33,16 @@ static const struct member document[] = {
 	{"gates", "[gate", "the limits of --fail-above"},
 	{"build", "comparison", "all compilers of the traces"},
 	{"crates", "[comparison", "units that are paired, the significant ones first"},
-	{"rows", "[comparison", "queries of crates, or items; the significant ones first"},
+	{"rows", "[comparison",
+	 "queries of crates, or what --by asks for; the significant ones first"},
 	{"items", "[comparison",
 	 "items, beside the rows of queries; only without --by, if all traces have some"},
+	{"passes", "[comparison",
+	 "CPU time in LLVM by its pass; this and the next two only without --by, of self and cpu, "
+	 "if all "
+	 "traces know what LLVM did"},
+	{"generics", "[comparison", "the same by function of the source, with all instances"},
+	{"instances", "[comparison", "the same by instance"},
 };
 
 static const struct member noise[] = {
@@ -78,6 +85,8 @@ static const struct member comparison[] = {
 	{"item", "string or null", "path of a definition; null: time outside of all"},
 	{"file", "string", "where the item begins"},
 	{"line", "integer", "where the item begins"},
+	{"pass", "string", "pass of LLVM"},
+	{"function", "string", "path of a function that LLVM compiled, or of an instance"},
 	{"query", "string", "name of a query or activity; missing of whole crates"},
 	{"kind", "string", "of its intervals: Query, GenericActivity, ..."},
 	{"change", "integer", "new less base, of the metric: ns, bytes or a number"},
@@ -97,7 +106,8 @@ static const struct member side[] = {
 	{"self_ns", "spread",
 	 "time without called queries and without probes, on the CPU if known; ns"},
 	{"total_ns", "spread", "time with called queries; of crates how long compilers ran; ns"},
-	{"count", "spread", "executions; of crates those of queries, without activities"},
+	{"count", "spread",
+	 "executions; of crates those of queries, without activities; missing of LLVM's work"},
 	{"wall_ns", "spread", "from start to end; ns"},
 	{"cpu_ns", "spread",
 	 "CPU time of the compiler, without in_compilers_ns unless that is null; ns"},

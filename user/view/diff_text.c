@@ -18,6 +18,12 @@ static bool has_spread(const struct compare_result *r)
 	return r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
 }
 
+/* LLVM's work has no executions. */
+static bool has_counts(const struct diff_rows *rows, const struct compare_result *r)
+{
+	return diff_has_counts(r) && !compare_is_of_llvm(rows->of);
+}
+
 /* Fill in the columns of this comparison; returns their number. */
 static size_t make_columns(const struct diff_rows *rows, const struct compare_result *r,
 			   bool places, struct table_column columns[N_COLUMNS])
@@ -30,11 +36,11 @@ static size_t make_columns(const struct diff_rows *rows, const struct compare_re
 	columns[n++].title = "new";
 	if (has_spread(r))
 		columns[n++].title = "spread";
-	if (diff_has_counts(r))
+	if (has_counts(rows, r))
 		columns[n++].title = "executions";
 	if (places)
 		columns[n++].title = "at";
-	columns[n++].title = diff_name_title(rows);
+	columns[n++].title = diff_name_title(rows->of);
 	return n;
 }
 
@@ -57,7 +63,7 @@ static bool has_places(const struct diff_rows *rows)
 	return false;
 }
 
-static int add_row(struct table *t, const struct compare_row *row, bool places,
+static int add_row(struct table *t, const struct compare_row *row, bool counts, bool places,
 		   const struct compare_result *r)
 {
 	enum compare_metric metric = compare_rules__of_queries(&r->rules);
@@ -72,7 +78,7 @@ static int add_row(struct table *t, const struct compare_row *row, bool places,
 	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
 	if (has_spread(r))
 		table__cell(t, diff_width(buf, row, metric));
-	if (diff_has_counts(r))
+	if (counts)
 		table__cell(t, diff_count(buf, row));
 	if (places && add_place(t, row))
 		return -ENOMEM;
@@ -96,7 +102,7 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff
 	table__spare(t, "spread");
 	table__spare(t, "base");
 	for (size_t i = 0; i < rows->n_shown; i++) {
-		if (add_row(t, rows->rows[i], places, r))
+		if (add_row(t, rows->rows[i], has_counts(rows, r), places, r))
 			return -ENOMEM;
 	}
 	fputc('\n', out);
@@ -202,16 +208,28 @@ static int print_crates(FILE *out, const struct diff_view *v)
 	return table__print_within(t, out, v->width, "--wide");
 }
 
-static void print_rest(FILE *out, const struct diff_rows *items, const struct diff_rows *queries,
-		       const struct compare_result *r)
+/* Not all metrics have some. */
+static bool has_tables(const struct diff_view *v)
 {
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++)
+		if (diff_shows(v, of))
+			return true;
+	return false;
+}
+
+static void print_rest(FILE *out, const struct diff_tables *tables, const struct compare_result *r)
+{
+	size_t recount = 0;
+
 	fputc('\n', out);
-	diff_print_within(out, items, queries);
-	diff_print_uncompared(out, items, r, false);
-	diff_print_uncompared(out, queries, r, false);
-	if (diff_has_counts(r) && (items->recount || queries->recount))
+	diff_print_within(out, tables);
+	for (unsigned int of = 0; of < COMPARE_TABLES; of++) {
+		diff_print_uncompared(out, &tables->of[of], r, false);
+		recount += tables->of[of].recount;
+	}
+	if (diff_has_counts(r) && recount)
 		fputs("executions changed, too: --metric count shows of what\n", out);
-	diff_print_errors(out, r);
+	diff_print_errors(out, tables, r);
 	diff_print_noise(out, r);
 }
 
@@ -234,18 +252,20 @@ static void print_gates(FILE *out, const struct diff_view *v)
 
 int diff_text(FILE *out, const struct diff_view *v)
 {
-	_diff_rows_ struct diff_rows items = {}, queries = {};
-	int err = diff_rows__init(&items, v, true) ?: diff_rows__init(&queries, v, false);
+	_diff_tables_ struct diff_tables tables;
+	int err = diff_tables__init(&tables, v);
 
 	if (err)
 		return err;
 	diff_head__differences(out, v, "");
 	diff_head__costs(out, v, "");
-	err = print_crates(out, v) ?: print_rows(out, &items, v) ?: print_rows(out, &queries, v);
+	err = print_crates(out, v);
+	for (unsigned int of = 0; of < COMPARE_TABLES && !err; of++)
+		err = print_rows(out, &tables.of[of], v);
 	if (err)
 		return err;
-	if (diff_shows_items(v) || diff_shows_queries(v))
-		print_rest(out, &items, &queries, v->result);
+	if (has_tables(v))
+		print_rest(out, &tables, v->result);
 	print_gates(out, v);
 	return 0;
 }
