@@ -27,9 +27,9 @@ def rows_of(t, trace):
     done = t.run_qprof("export", "-f", "jsonl", "-o", "-", trace)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    tables = {name: [r for r in rows if r["table"] == name] for name in ("build", "compile", "query", "item")}
+    tables = {name: [r for r in rows if r["table"] == name] for name in ("build", "compile", "query", "item", "llvm")}
     (build,) = tables["build"]
-    assert all(build[name + "_rows"] == len(tables[name]) for name in ("compile", "query", "item")), build
+    assert all(build[name + "_rows"] == len(tables[name]) for name in ("compile", "query", "item", "llvm")), build
     return tables
 
 

@@ -86,6 +86,26 @@ def assert_diff_has_the_same(t, trace, llvm):
     assert "--fail-above planted::*=1%: self time " in alone.stdout and "no change" in alone.stdout, alone.stdout
 
 
+def assert_history_has_the_same(t, trace, llvm):
+    """A history keeps the first hundred functions and all passes, and a trend finds each."""
+    store = t.path("llvm.db")
+    done = t.run_qprof("history", "add", "--store", store, trace)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in t.run_qprof("history", "export", "--store", store, "-o", "-").stdout.splitlines()]
+    kept = {(row["kind"], row["name"]): row["self_ns"] for row in lines if row["table"] == "llvm"}
+    functions = [row["path"] for row in llvm["generics"]][:100]
+    first = [row for row in llvm["generics"] if row["path"] in ("planted::generic_big", "planted::huge")]
+    assert sum(kind == "function" for kind, _ in kept) == len(functions), len(kept)
+    assert {name for kind, name in kept if kind == "pass"} == {row["name"] for row in llvm["passes"] if row["name"]}
+    for row in first:
+        # Times are rounded.
+        assert abs(kept["function", row["path"]] / row["self_ns"] - 1) < 0.01, (kept["function", row["path"]], row)
+        done = t.run_qprof("trend", "--json", "--store", store, "--llvm", row["path"], "--crate", "planted")
+        assert done.returncode == 0, done.stderr
+        (point,) = json.loads(done.stdout)["points"]
+        assert point["value"] == kept["function", row["path"]] and point["how"] == "sampled", (point, row)
+
+
 @each(("legacy", "debug"), ("legacy", "release"), ("v0", "debug"), ("v0", "release"))
 def test_planted_functions_are_the_first_rows(t, mangling, how):
     t.need_capture()
@@ -112,6 +132,7 @@ def test_planted_functions_are_the_first_rows(t, mangling, how):
     assert "X86DAGToDAGISel" in report(t, run.trace, "--llvm", "huge"), "no pass of huge"
     assert "machine code, " in report(t, run.trace), "no line of LLVM"
     assert_diff_has_the_same(t, run.trace, document["llvm"])
+    assert_history_has_the_same(t, run.trace, document["llvm"])
     return "%d instances, %d of them met" % (
         generics[0]["instances"], sum(row["generic"] == "planted::generic_big" for row in functions))
 

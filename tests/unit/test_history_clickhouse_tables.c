@@ -38,9 +38,13 @@ static void one_server_has_plain_tables(void **state)
 	has(text, "CREATE TABLE IF NOT EXISTS ci.query (\n    \"build\" UUID,\n"
 		  "    \"start_ns\" Int64,\n    \"crate\" String,\n    \"query\" String,\n");
 	has(text, "\"self_ns\" Nullable(Int64)");
+	has(text,
+	    "CREATE TABLE IF NOT EXISTS ci.llvm (\n    \"build\" UUID,\n    \"start_ns\" Int64,\n"
+	    "    \"crate\" String,\n    \"name\" String,\n    \"kind\" Nullable(String),\n");
+	has(text, "ORDER BY (crate, name, start_ns, build)");
 	has(text, "ENGINE = ReplacingMergeTree() PARTITION BY toYYYYMM(toDateTime(intDiv(start_ns, "
 		  "1000000000), 'UTC')) ORDER BY (crate, query, start_ns, build)");
-	has(text, "INSERT INTO ci.qprof_schema VALUES (3, '');\n");
+	has(text, "INSERT INTO ci.qprof_schema VALUES (4, '');\n");
 	assert_int_equal(times(text, "ENGINE = ReplacingMergeTree()"), HISTORY_TABLES + 1);
 	assert_null(strstr(text, "CLUSTER"));
 	assert_null(strstr(text, "TTL"));

@@ -6,6 +6,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sampled_build.h"
 #include "test.h"
+#include "../fixtures/llvm_build.h"
 
 #define MILLISECOND UINT64_C(1000000)
 
@@ -325,6 +326,52 @@ static void counts_are_those_of_the_compilers_tables(void **state)
 	assert_int_equal(item->self_ns, SAMPLE_NS);
 }
 
+/* Rows of a crate and a kind, the largest first. */
+static size_t llvm_rows(const struct extracted *e, const char *crate, const char *kind,
+			const struct history_llvm *first[2])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < history_rows__n(&e->rows, HISTORY_LLVM); i++) {
+		const struct history_llvm *row = history_rows__at(&e->rows, HISTORY_LLVM, i);
+
+		assert_string_equal(row->how, "sampled");
+		if (strcmp(row->crate, crate) || strcmp(row->kind, kind))
+			continue;
+		if (n < 2)
+			first[n] = row;
+		n++;
+	}
+	return n;
+}
+
+/* A function is kept for each crate that compiles it; of those of one crate the first hundred. */
+static void llvms_work_is_kept_by_crate(void **state)
+{
+	char path[] = "/tmp/qprof-extract-XXXXXX.qpt";
+	const struct history_llvm *first[2];
+	_extracted_ struct extracted e;
+
+	temporary_name(path);
+	llvm_build_write(path, true);
+	e = extract_file(path);
+	assert_int_equal(e.err, 0);
+	assert_int_equal(llvm_rows(&e, "app (bin)", "function", first), HISTORY_FUNCTIONS);
+	assert_string_equal(first[0]->name, "app::generic_big");
+	assert_int_equal(first[0]->self_ns, 200 * LLVM_BUILD_PERIOD);
+	assert_string_equal(first[1]->name, "app::huge");
+	assert_int_equal(llvm_rows(&e, "app (bin)", "pass", first), 7);
+	assert_string_equal(first[0]->name, "InstCombine");
+	assert_int_equal(first[0]->self_ns, 300 * LLVM_BUILD_PERIOD);
+	assert_int_equal(llvm_rows(&e, "dep", "function", first), 2);
+	assert_string_equal(first[0]->name, "core::ptr::drop_in_place");
+	assert_int_equal(first[0]->self_ns, 6 * LLVM_BUILD_PERIOD);
+	assert_string_equal(first[1]->name, "<_ as s::Name>::name");
+	assert_int_equal(llvm_rows(&e, "dep", "pass", first), 2);
+	assert_string_equal(first[1]->name, "GVN");
+	assert_int_equal(first[1]->self_ns, 5 * LLVM_BUILD_PERIOD);
+}
+
 static void without_the_tables_of_all_compilers_nothing_is_counted(void **state)
 {
 	_extracted_ struct extracted e = extract_by_default(1);
@@ -430,6 +477,7 @@ int main(void)
 		cmocka_unit_test(queries_are_summed_over_compiles_of_one_name),
 		cmocka_unit_test(times_by_samples_are_said_to_be_so_beside_counts),
 		cmocka_unit_test(counts_are_those_of_the_compilers_tables),
+		cmocka_unit_test(llvms_work_is_kept_by_crate),
 		cmocka_unit_test(without_the_tables_of_all_compilers_nothing_is_counted),
 		cmocka_unit_test(lower_limits_of_results_are_no_results),
 		cmocka_unit_test(executions_are_not_known_if_probes_came_too_late),

@@ -8,7 +8,7 @@
 
 #define ID    "0f1e2d3c-4b5a-4978-8695-000000000001"
 #define BUILD "\"build\":\"" ID "\",\"start_ns\":5"
-#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/3\","
+#define HEAD  "{\"table\":\"build\",\"schema\":\"qprof-rows/4\","
 
 /* The first build of a text; its problem is "" if there is none. */
 struct result {
@@ -113,7 +113,9 @@ static void what_was_printed_is_read_again(void **state)
 static void a_build_may_have_no_other_rows(void **state)
 {
 	_result_ struct result r = read_text(
-		"\n" HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":0," BUILD "}\n\n");
+		"\n" HEAD
+		"\"compile_rows\":0,\"query_rows\":0,\"item_rows\":0,\"llvm_rows\":0," BUILD
+		"}\n\n");
 
 	assert_int_equal(r.err, 1);
 	assert_string_equal(r.rows.build.build, ID);
@@ -130,8 +132,9 @@ static void an_empty_file_has_no_build(void **state)
 	assert_string_equal(r.problem, "");
 }
 
-#define ONE_ITEM HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":1," BUILD "}\n"
-#define ITEM	 "{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"b\""
+#define ONE_ITEM \
+	HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":1,\"llvm_rows\":0," BUILD "}\n"
+#define ITEM "{\"table\":\"item\"," BUILD ",\"crate\":\"a\",\"item\":\"b\""
 
 static void a_build_that_is_not_whole_is_refused(void **state)
 {
@@ -190,7 +193,7 @@ static void what_is_no_object_is_refused(void **state)
 
 static void the_first_line_is_checked(void **state)
 {
-	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/4\"}");
+	_result_ struct result r = read_text("{\"table\":\"build\",\"schema\":\"qprof-rows/5\"}");
 
 	assert_int_equal(r.err, -EPROTONOSUPPORT);
 	assert_string_equal(r.problem, "line 1: a newer version of qprof-bpf wrote it");
@@ -203,7 +206,8 @@ static void the_first_line_is_checked(void **state)
 		       "line 1: its schema has an unknown version");
 	assert_problem(HEAD BUILD "}", "line 1: it has no \"compile_rows\"");
 	assert_problem(HEAD "\"compile_rows\":0,\"query_rows\":0,\"item_rows\":0,"
-			    "\"build\":\"0F1E2D3C-4b5a-4978-8695-000000000001\",\"start_ns\":1}",
+			    "\"llvm_rows\":0,\"build\":\"0F1E2D3C-4b5a-4978-8695-000000000001\","
+			    "\"start_ns\":1}",
 		       "line 1: \"build\" is no UUID in lower case");
 }
 
@@ -227,6 +231,17 @@ static void a_build_with_a_budget_comes_without_estimates(void **state)
 	assert_string_equal(((const struct history_item *)r.rows.rows[HISTORY_ITEM])->item, "c");
 	assert_problem(OF_VERSION("2", ",\"budget_ppm\":250000"),
 		       "line 1: the table \"build\" has no column \"budget_ppm\"");
+}
+
+/* LLVM's work came with version 4: a build without it is whole before, and is not since. */
+static void former_builds_have_no_work_of_llvm(void **state)
+{
+	_result_ struct result r = read_text(OF_VERSION("3", ""));
+
+	assert_int_equal(r.err, 1);
+	assert_int_equal(history_rows__n(&r.rows, HISTORY_ITEM), 2);
+	assert_int_equal(history_rows__n(&r.rows, HISTORY_LLVM), 0);
+	assert_problem(OF_VERSION("4", ""), "line 1: it has no \"llvm_rows\"");
 }
 
 static void bytes_that_are_no_lines_are_refused(void **state)
@@ -271,6 +286,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_object_is_refused),
 		cmocka_unit_test(the_first_line_is_checked),
 		cmocka_unit_test(a_build_with_a_budget_comes_without_estimates),
+		cmocka_unit_test(former_builds_have_no_work_of_llvm),
 		cmocka_unit_test(bytes_that_are_no_lines_are_refused),
 		cmocka_unit_test(nothing_is_read_after_an_error),
 	};

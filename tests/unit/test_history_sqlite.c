@@ -32,11 +32,12 @@ static int add(struct store *s, unsigned int number)
 	return store__add(s, &r);
 }
 
-/* Times of queries and items are not kept to the ns. */
+/* Times of queries, items and LLVM are not kept to the ns. */
 static void round_times(struct history_rows *r)
 {
 	struct history_query *queries = r->rows[HISTORY_QUERY];
 	struct history_item *items = r->rows[HISTORY_ITEM];
+	struct history_llvm *llvm = r->rows[HISTORY_LLVM];
 
 	for (size_t i = 0; i < r->n[HISTORY_QUERY]; i++) {
 		queries[i].self_ns = pack_rounded(queries[i].self_ns);
@@ -44,6 +45,8 @@ static void round_times(struct history_rows *r)
 	}
 	for (size_t i = 0; i < r->n[HISTORY_ITEM]; i++)
 		items[i].self_ns = pack_rounded(items[i].self_ns);
+	for (size_t i = 0; i < r->n[HISTORY_LLVM]; i++)
+		llvm[i].self_ns = pack_rounded(llvm[i].self_ns);
 }
 
 static int write_build(void *ctx, const struct history_rows *rows)
@@ -234,6 +237,9 @@ static void what_only_old_builds_needed_is_pruned(void **state)
 	assert_int_equal(n, 1);
 	assert_true(number(s, "SELECT count(*) FROM names") < 30);
 	assert_int_equal(number(s, "SELECT count(*) FROM item_crates"), 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM llvm_crates"), 2);
+	assert_int_equal(number(s, "SELECT count(*) FROM llvm_shapes"), 1);
+	assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine'"), 1);
 	assert_int_equal(number(s, "SELECT count(*) FROM item WHERE item = 'syn::parse::Parser'"),
 			 1);
 	assert_true(size_of("a.db") < 200000);
@@ -340,6 +346,32 @@ static void files_of_all_versions_are_read_and_written(void **state)
 		assert_int_equal(store__prune(s, SAMPLE_HISTORY_START + 1, &n), 0);
 		assert_int_equal(n, 1);
 		assert_int_equal(number_of_builds(s), builds);
+	}
+}
+
+/* A file of version 4 has none; its builds stay, and get more. */
+static void llvms_work_is_there_from_version_5_on(void **state)
+{
+	for (int version = 4; version <= 5; version++) {
+		_store_ struct store *s = opened_as_kept(version);
+		int64_t had = version < 5 ? 0 : 26;
+
+		assert_int_equal(number_of_builds(s), 130);
+		assert_int_equal(number(s, "SELECT count(*) FROM llvm"), 3 * had);
+		assert_int_equal(add(s, 1000000), 0);
+		assert_int_equal(number(s, "SELECT count(*) FROM llvm"), 3 * had + 2);
+		/* Without a crate the name finds it, and with another crate it does not. */
+		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine'"),
+				 had + 1);
+		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'InstCombine' "
+					   "AND crate = 'syn' AND kind = 'pass'"),
+				 1);
+		assert_int_equal(number(s, "SELECT count(*) FROM llvm WHERE name = 'app::main' "
+					   "AND crate = 'syn'"),
+				 0);
+		assert_int_equal(number(s, "SELECT self_ns FROM llvm WHERE name = "
+					   "'syn::parse::Parser::next'"),
+				 (int64_t)pack_rounded(20000000 + 1000000));
 	}
 }
 
@@ -462,6 +494,7 @@ int main(void)
 		TEST(old_builds_are_pruned),
 		TEST(what_only_old_builds_needed_is_pruned),
 		TEST(files_of_all_versions_are_read_and_written),
+		TEST(llvms_work_is_there_from_version_5_on),
 		TEST(estimates_are_in_no_file_any_more),
 		TEST(a_file_with_other_objects_is_refused),
 		TEST(files_of_others_beside_it_are_refused),

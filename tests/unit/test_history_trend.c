@@ -334,6 +334,31 @@ static void builds_are_chosen(void **state)
 	assert_false(has_note(&unknown, "toolchains"));
 }
 
+/* In the one crate that has it, or in all. */
+static void llvms_work_has_a_trend(void **state)
+{
+	static const char *const names[] = {"InstCombine", "syn::parse::Parser::next", "none"};
+	_store_ struct store *s = history_builds_store("llvm.db");
+
+	for (unsigned int i = 0; i < 10; i++)
+		history_builds_add(s, i, &(struct history_change){.commit = "c0ffee"});
+	for (size_t i = 0; i < 2 * N_OF(names); i++) {
+		struct trend_question q = asks(TREND_CPU);
+		_trend_ struct trend t = {};
+
+		q.of.llvm = names[i / 2];
+		q.of.crate = i % 2 ? "syn" : NULL;
+		assert_int_equal(trend__ask(s, &q, &t), 0);
+		assert_int_equal(t.n, i / 2 < 2 ? 10 : 0);
+		if (!t.n)
+			continue;
+		/* Not less what recording added to compilers. */
+		assert_true(t.points[0].value >= (i / 2 ? 20000000u : 30000000u) * 0.99);
+		assert_true(t.points[0].value <= (i / 2 ? 20000000u : 30000000u) * 1.01);
+		assert_string_equal(t.points[0].how, "sampled");
+	}
+}
+
 static void what_has_no_number_is_refused(void **state)
 {
 	_store_ struct store *s = history_builds_store("none.db");
@@ -346,6 +371,13 @@ static void what_has_no_number_is_refused(void **state)
 	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
 	q = asks(TREND_WALL);
 	q.of.item = "a::b";
+	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
+	q = asks(TREND_COUNT);
+	q.of.llvm = "InstCombine";
+	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
+	q = asks(TREND_CPU);
+	q.of.llvm = "InstCombine";
+	q.of.query = "typeck";
 	assert_int_equal(trend__ask(s, &q, &t), -EINVAL);
 }
 
@@ -363,6 +395,7 @@ int main(void)
 		cmocka_unit_test(one_toolchain_takes_no_turns),
 		cmocka_unit_test(kinds_of_recordings_have_no_step_in_results),
 		cmocka_unit_test(builds_are_chosen),
+		cmocka_unit_test(llvms_work_has_a_trend),
 		cmocka_unit_test(what_has_no_number_is_refused),
 	};
 

@@ -147,6 +147,13 @@ int llvm__sample(struct llvm *l, const struct trace_sample *sample);
  */
 int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
 	       struct llvm_rows *out);
+
+/*
+ * The same of some processes alone: of each whether it is one, by its index. Likewise nothing for
+ * no function is in the rows.
+ */
+int llvm__rows_of(struct llvm *l, const bool *processes, uint32_t n, struct llvm_rows *out);
+
 void llvm_rows__clear(struct llvm_rows *rows);
 #define _llvm_rows_ __cleanup(llvm_rows__clear)
 

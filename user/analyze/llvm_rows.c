@@ -27,6 +27,8 @@ struct making {
 	struct llvm *of;
 	bool (*wants)(const void *ctx, const char *name);
 	const void *ctx;
+	const bool *processes; /* by index; NULL: all are wanted */
+	uint32_t n_processes;
 	struct llvm_rows *rows;
 	uint32_t passes_capacity, functions_capacity, generics_capacity, rests_capacity;
 	TABLE(struct named) named; /* by string of the symbol */
@@ -318,6 +320,9 @@ static int add_cells(struct making *m)
 		const struct llvm_cell *cell = &m->of->cells.at[i];
 		bool wanted = !m->wants;
 
+		if (m->processes &&
+		    (cell->process >= m->n_processes || !m->processes[cell->process]))
+			continue;
 		if (cell->at.entry.function != TRACE_NO_STRING &&
 		    add_function_time(m, cell, &wanted))
 			return -ENOMEM;
@@ -415,7 +420,7 @@ static int add_rests(struct making *m)
 {
 	struct llvm_rows *rows = m->rows;
 
-	for (uint32_t i = 0; i < m->of->rests.n && !m->wants; i++) {
+	for (uint32_t i = 0; i < m->of->rests.n && !m->wants && !m->processes; i++) {
 		const struct llvm_rest_sum *sum = &m->of->rests.at[i];
 		struct llvm_rest row = {
 			.name = rest_name(m->of, sum->key),
@@ -484,15 +489,15 @@ static const char *why_unknown(const struct llvm *l)
 	return most ? most->no_llvm : NULL;
 }
 
-int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
-	       struct llvm_rows *out)
+/* Rows of what is asked for. */
+static int make(const struct making *asked)
 {
-	__cleanup(making__clear) struct making m = {
-		.of = l, .wants = wants, .ctx = ctx, .rows = out};
+	__cleanup(making__clear) struct making m = *asked;
+	struct llvm_rows *out = m.rows;
 	int err;
 
 	*out = (struct llvm_rows){
-		.totals = l->totals, .unknown = unknown_of(l), .why = why_unknown(l)};
+		.totals = m.of->totals, .unknown = unknown_of(m.of), .why = why_unknown(m.of)};
 	err = add_cells(&m) ?: add_rests(&m);
 	if (err)
 		return err;
@@ -501,6 +506,18 @@ int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name),
 	count_instances(&m);
 	sort(out);
 	return 0;
+}
+
+int llvm__rows(struct llvm *l, bool (*wants)(const void *ctx, const char *name), const void *ctx,
+	       struct llvm_rows *out)
+{
+	return make(&(struct making){.of = l, .wants = wants, .ctx = ctx, .rows = out});
+}
+
+int llvm__rows_of(struct llvm *l, const bool *processes, uint32_t n, struct llvm_rows *out)
+{
+	return make(
+		&(struct making){.of = l, .processes = processes, .n_processes = n, .rows = out});
 }
 
 void llvm_rows__clear(struct llvm_rows *rows)

@@ -18,7 +18,7 @@ static struct trend_question question_of(const struct cli_trend_options *o)
 	};
 
 	return (struct trend_question){
-		.of = {.crate = o->crate, .query = o->query, .item = o->item},
+		.of = {.crate = o->crate, .query = o->query, .item = o->item, .llvm = o->llvm},
 		.metric = metrics[o->metric],
 		.filter = history_filter_of(&o->builds),
 	};
@@ -45,8 +45,9 @@ static void tell_why_empty(const struct store *s, const struct trend *t)
 		diag_error("%s has no build that matches; qprof-bpf history list shows all",
 			   store__name(s));
 	else
-		diag_error("no build that matches (of %zu) has that crate, query or item; names "
-			   "are as in qprof-bpf report --by crate|query|item",
+		diag_error("no build that matches (of %zu) has that crate, query, item or work of "
+			   "LLVM; names are as in qprof-bpf report --by "
+			   "crate|query|item|generic|pass",
 			   t->n_builds);
 }
 

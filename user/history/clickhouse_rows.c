@@ -157,6 +157,12 @@ static void put_columns(FILE *out, const struct history_table *t)
 
 static int read_table(struct clickhouse_server *s, struct reading *r)
 {
+	static const char *const orders[HISTORY_TABLES] = {
+		[HISTORY_COMPILE] = " ORDER BY number",
+		[HISTORY_QUERY] = " ORDER BY crate, query",
+		[HISTORY_ITEM] = " ORDER BY crate, item",
+		[HISTORY_LLVM] = " ORDER BY crate, name",
+	};
 	const struct history_table *t = history_table(r->table);
 	_free_ char *sql = NULL;
 	size_t len;
@@ -168,10 +174,7 @@ static int read_table(struct clickhouse_server *s, struct reading *r)
 	put_columns(out, t);
 	fprintf(out, " FROM %s FINAL", t->name);
 	put_builds(out, r->builds, r->n);
-	fputs(r->table == HISTORY_COMPILE ? " ORDER BY number"
-	      : r->table == HISTORY_QUERY ? " ORDER BY crate, query"
-					  : " ORDER BY crate, item",
-	      out);
+	fputs(orders[r->table], out);
 	return fclose(out) ? -ENOMEM : clickhouse_server__select(s, sql, take_row, r);
 }
 

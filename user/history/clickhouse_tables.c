@@ -10,6 +10,7 @@ static const char *const orders[HISTORY_TABLES] = {
 	[HISTORY_COMPILE] = "crate, start_ns, build, number",
 	[HISTORY_QUERY] = "crate, query, start_ns, build",
 	[HISTORY_ITEM] = "crate, item, start_ns, build",
+	[HISTORY_LLVM] = "crate, name, start_ns, build",
 };
 
 /* " ON CLUSTER ..." where there is one. Names of databases are plain; those of clusters may have -.

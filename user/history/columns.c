@@ -98,6 +98,16 @@ static const struct history_column item_columns[] = {
 	NUMBER(item, self_ns, "ns", "the CPU time of these, and of others that are charged to it"),
 };
 
+static const struct history_column llvm_columns[] = {
+	KEY_TEXT(llvm, build, "the UUID of the trace"),
+	KEY_NUMBER(llvm, start_ns, "ns", "the start of the build, as in its row"),
+	KEY_NAME(llvm, crate, "the name of the compile, as in the table compile"),
+	KEY_TEXT(llvm, name, "the path of the function, or the name of LLVM's pass"),
+	NAME(llvm, kind, "function: a definition, with all its instances; or pass"),
+	NAME(llvm, how, "how self_ns is known: sampled"),
+	NUMBER(llvm, self_ns, "ns", "CPU time in LLVM for the function, or in the pass"),
+};
+
 #define TABLE_ROW(row, what)                                                      \
 	{                                                                         \
 		.name = #row, .columns = row##_columns, .n = N_OF(row##_columns), \
@@ -111,6 +121,8 @@ static const struct history_table tables[] = {
 					   "over all compiles of that name."),
 	[HISTORY_ITEM] = TABLE_ROW(
 		item, "The hundred most expensive items of each crate: functions, types, modules."),
+	[HISTORY_LLVM] = TABLE_ROW(llvm, "What LLVM did in the compiles of each crate: the hundred "
+					 "functions that took most of its time, and its passes."),
 };
 
 const struct history_table *history_table(enum history_table_id id)

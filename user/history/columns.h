@@ -39,7 +39,7 @@ struct history_table {
  * The version of these tables: of the server's, and of JSON lines. A SQLite file packs them, and
  * has a version of its own.
  */
-#define HISTORY_VERSION 3
+#define HISTORY_VERSION 4
 
 const struct history_table *history_table(enum history_table_id id);
 

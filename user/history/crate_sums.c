@@ -17,7 +17,7 @@ struct sum {
 	bool is_sampled; /* its time is, of some process */
 	bool no_count;	 /* not all executions were counted */
 	bool no_total;
-	bool is_activity;
+	bool is_activity; /* or a pass of LLVM */
 	bool is_namesake; /* an activity with the name of a query of the crate */
 };
 
@@ -148,20 +148,30 @@ static int add_query(struct sums *s, struct history_rows *rows, const struct mod
 	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
 }
 
-static int put_query(struct history_rows *rows, const struct sum *s)
+/* The kind of a row is in no store's key: of two rows of one name, one has it there. */
+static int name_of(struct history_rows *rows, const struct sum *s, const char *kind,
+		   const char **name)
 {
-	struct history_query *row = history_rows__append(rows, HISTORY_QUERY);
-	const char *name = s->name;
 	_free_ char *text = NULL;
 
-	/* The kind of a row is in no store's key. */
-	if (s->is_namesake && asprintf(&text, "%s (activity)", s->name) < 0) {
+	*name = s->name;
+	if (!s->is_namesake)
+		return 0;
+	if (asprintf(&text, "%s (%s)", s->name, kind) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
-	if (text)
-		name = crate_sums_text(rows, text);
-	if (!row || !name)
+	*name = crate_sums_text(rows, text);
+	return *name ? 0 : -ENOMEM;
+}
+
+static int put_query(struct history_rows *rows, const struct sum *s)
+{
+	struct history_query *row = history_rows__append(rows, HISTORY_QUERY);
+	const char *name = NULL;
+	int err = name_of(rows, s, "activity", &name);
+
+	if (!row || err)
 		return -ENOMEM;
 	*row = (struct history_query){
 		.build = rows->build.build,
@@ -317,6 +327,86 @@ int crate_sums__items(struct history_rows *rows, const struct model *m, struct c
 		in_crate = i && sums.at[i].crate == sums.at[i - 1].crate ? in_crate + 1 : 0;
 		if (in_crate < HISTORY_ITEMS)
 			err = put_item(rows, &sums.at[i]);
+	}
+	return err;
+}
+
+static int add_llvm(struct sums *s, struct history_rows *rows, const char *crate, bool is_pass,
+		    const char *name, const struct sample_sum *self)
+{
+	struct sum sum = {
+		.crate = crate,
+		.self_ns = self->value,
+		.is_sampled = true,
+		.is_activity = is_pass,
+	};
+
+	/* A pass may have no name. */
+	if (!name)
+		return 0;
+	sum.name = crate_sums_text(rows, name);
+	return sum.name ? array__add(&s->at, &s->n, &s->capacity, &sum) : -ENOMEM;
+}
+
+/* What LLVM did in the compiles of one crate. */
+static int add_llvm_of(struct sums *s, struct history_rows *rows, const struct model *m,
+		       const char *crate, const bool *processes)
+{
+	_llvm_rows_ struct llvm_rows of = {};
+	int err = llvm__rows_of(m->llvm, processes, summary__n_processes(m->summary), &of);
+
+	for (uint32_t i = 0; i < of.n_generics && !err; i++)
+		err = add_llvm(s, rows, crate, false, of.generics[i].path, &of.generics[i].self);
+	for (uint32_t i = 0; i < of.n_passes && !err; i++)
+		err = add_llvm(s, rows, crate, true, of.passes[i].name, &of.passes[i].self);
+	return err;
+}
+
+static int put_llvm(struct history_rows *rows, const struct sum *s)
+{
+	struct history_llvm *row = history_rows__append(rows, HISTORY_LLVM);
+	const char *name = NULL;
+	int err = name_of(rows, s, "pass", &name);
+
+	if (!row || err)
+		return -ENOMEM;
+	*row = (struct history_llvm){
+		.build = rows->build.build,
+		.start_ns = rows->build.start_ns,
+		.crate = s->crate,
+		.name = name,
+		.kind = history_rows__text(rows, s->is_activity ? "pass" : "function"),
+		.how = history_rows__text(rows, how_of(s)),
+		.self_ns = crate_sums_number(s->self_ns),
+	};
+	return row->kind && row->how ? 0 : -ENOMEM;
+}
+
+int crate_sums__llvm(struct history_rows *rows, const struct model *m, const char *const *crates)
+{
+	uint32_t n = summary__n_processes(m->summary), functions = 0;
+	_free_ bool *processes = calloc(n + 1UL, sizeof(*processes));
+	_free_ bool *seen = calloc(n + 1UL, sizeof(*seen));
+	_sums_ struct sums sums = {};
+	int err = processes && seen ? 0 : -ENOMEM;
+
+	/* Equal names are one text. */
+	for (uint32_t i = 0; i < n && m->llvm && !err; i++) {
+		if (!crates[i] || seen[i])
+			continue;
+		for (uint32_t k = 0; k < n; k++) {
+			processes[k] = crates[k] == crates[i];
+			seen[k] |= processes[k];
+		}
+		err = add_llvm_of(&sums, rows, m, crates[i], processes);
+	}
+	merge(&sums);
+	for (uint32_t i = 0; i < sums.n && !err; i++) {
+		if (!i || sums.at[i].crate != sums.at[i - 1].crate)
+			functions = 0;
+		functions += !sums.at[i].is_activity;
+		if (sums.at[i].is_activity || functions <= HISTORY_FUNCTIONS)
+			err = put_llvm(rows, &sums.at[i]);
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The queries and items of each crate of a trace, as rows of a history. A crate is all compiles of
- * one name.
+ * The queries and items of each crate of a trace, and LLVM's work for it, as rows of a history. A
+ * crate is all compiles of one name.
  */
 #ifndef QPROF_HISTORY_CRATE_SUMS_H
 #define QPROF_HISTORY_CRATE_SUMS_H
@@ -35,6 +35,12 @@ int crate_sums__queries(struct history_rows *rows, const struct model *m,
 			const char *const *crates);
 int crate_sums__items(struct history_rows *rows, const struct model *m, struct crate_items *items,
 		      const char *const *crates);
+
+/*
+ * The same of LLVM's time: the HISTORY_FUNCTIONS most expensive functions of each crate, and all
+ * passes. A model without MODEL_LLVM, or a trace that does not know what LLVM did, has none.
+ */
+int crate_sums__llvm(struct history_rows *rows, const struct model *m, const char *const *crates);
 
 /* A text of the trace as one of the rows: printable, and no longer than HISTORY_TEXT_MAX. */
 const char *crate_sums_text(struct history_rows *rows, const char *text);

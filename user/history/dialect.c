@@ -4,10 +4,9 @@
 const char *dialect__rows(enum history_table_id table)
 {
 	static const char *const tables[HISTORY_TABLES] = {
-		[HISTORY_BUILD] = "\"build\"",
-		[HISTORY_COMPILE] = "\"compile\"",
-		[HISTORY_QUERY] = "\"query\"",
-		[HISTORY_ITEM] = "\"item\"",
+		[HISTORY_BUILD] = "\"build\"", [HISTORY_COMPILE] = "\"compile\"",
+		[HISTORY_QUERY] = "\"query\"", [HISTORY_ITEM] = "\"item\"",
+		[HISTORY_LLVM] = "\"llvm\"",
 	};
 
 	return tables[table];
@@ -16,10 +15,9 @@ const char *dialect__rows(enum history_table_id table)
 const char *dialect__table(enum store_kind kind, enum history_table_id table)
 {
 	static const char *const tables[HISTORY_TABLES] = {
-		[HISTORY_BUILD] = "\"build\" FINAL",
-		[HISTORY_COMPILE] = "\"compile\" FINAL",
-		[HISTORY_QUERY] = "\"query\" FINAL",
-		[HISTORY_ITEM] = "\"item\" FINAL",
+		[HISTORY_BUILD] = "\"build\" FINAL", [HISTORY_COMPILE] = "\"compile\" FINAL",
+		[HISTORY_QUERY] = "\"query\" FINAL", [HISTORY_ITEM] = "\"item\" FINAL",
+		[HISTORY_LLVM] = "\"llvm\" FINAL",
 	};
 
 	return kind == STORE_CLICKHOUSE ? tables[table] : dialect__rows(table);

@@ -73,7 +73,7 @@ static int read_all(struct extraction *e)
 	struct model_options options = model_options_of(e->reader);
 	int err;
 
-	options.parts = MODEL_BUILD;
+	options.parts = MODEL_BUILD | MODEL_LLVM;
 	err = model__init(&e->model, &options) ?: self_time__new(&e->self_time);
 	return err ?: trace_reader__each(e->reader, take_item, e) ?: model__end(&e->model);
 }
@@ -398,7 +398,8 @@ static int extract(struct extraction *e)
 		fill_numbers(&e->rows->build, &e->model);
 	err = err ?: fill_counted(e) ?: add_compiles(e);
 	err = err	   ?: crate_sums__queries(e->rows, &e->model, e->crates)
-		      ?: crate_sums__items(e->rows, &e->model, &e->items, e->crates);
+		      ?: crate_sums__items(e->rows, &e->model, &e->items, e->crates)
+		      ?: crate_sums__llvm(e->rows, &e->model, e->crates);
 	/* Names are expanded when they are asked for. */
 	return !err && trace_reader__is_refused(e->reader) ? -E2BIG : err;
 }

@@ -98,10 +98,15 @@ struct json_lines {
 	char *line;
 	uint64_t number; /* of the line, from 1 */
 	uint64_t announced[HISTORY_TABLES];
-	bool had_budgets; /* the build is of version 1 */
+	unsigned long version; /* of the build */
 	int err;
 	char problem[256];
 };
+
+static bool had_budgets(const struct json_lines *l)
+{
+	return l->version == 1;
+}
 
 int json_lines__new(FILE *in, struct json_lines **out)
 {
@@ -226,7 +231,7 @@ static int take_row(struct json_lines *l, struct history_rows *rows, enum histor
 		const struct history_column *c = history_table__column(t, key);
 		int err;
 
-		if (!c && l->had_budgets && !strcmp(key, "budget_ppm"))
+		if (!c && had_budgets(l) && !strcmp(key, "budget_ppm"))
 			continue;
 		if (!c)
 			return fail(l, -EBADMSG, "the table \"%s\" has no column \"%.64s\"",
@@ -283,7 +288,7 @@ static int take_schema(struct json_lines *l, struct json_object *o)
 		return fail(l, -EPROTONOSUPPORT, "a newer version of qprof-bpf wrote it");
 	if (*end || !version)
 		return fail(l, -EBADMSG, "its schema has an unknown version");
-	l->had_budgets = version == 1;
+	l->version = version;
 	json_object_object_del(o, "schema");
 	return 0;
 }
@@ -294,7 +299,7 @@ static bool is_estimate(const struct json_lines *l, const struct history_table *
 	const struct history_column *c = history_table__column(t, "how");
 	const char *how = c ? history_column__text(c, row) : NULL;
 
-	return l->had_budgets && how && !strcmp(how, "estimated");
+	return had_budgets(l) && how && !strcmp(how, "estimated");
 }
 
 static int take_announced(struct json_lines *l, struct json_object *o)
@@ -305,6 +310,9 @@ static int take_announced(struct json_lines *l, struct json_object *o)
 		int err;
 
 		snprintf(key, sizeof(key), "%s_rows", history_table(id)->name);
+		l->announced[id] = 0;
+		if (id == HISTORY_LLVM && l->version < 4)
+			continue;
 		if (!json_object_object_get_ex(o, key, &value))
 			return fail(l, -EBADMSG, "it has no \"%s\"", key);
 		err = take_number(l, key, value, &l->announced[id]);
@@ -326,7 +334,7 @@ static int take_build(struct json_lines *l, struct history_rows *rows, struct js
 	if (id != HISTORY_BUILD)
 		return fail(l, -EBADMSG, "it belongs to no build: more rows than were announced");
 	err = take_schema(l, o) ?: take_announced(l, o) ?: take_row(l, rows, id, o, &rows->build);
-	if (err || !l->had_budgets || !rows->build.how || strcmp(rows->build.how, "budget"))
+	if (err || !had_budgets(l) || !rows->build.how || strcmp(rows->build.how, "budget"))
 		return err;
 	rows->build.how = history_rows__text(rows, "sampled");
 	return rows->build.how ? 0 : -ENOMEM;

@@ -279,6 +279,11 @@ static const struct kind_of_sums of_items = {
 	"sum(\"self_ns\"), count(\"self_ns\"), sum(\"count\"), count(\"count\"), max(\"how\")",
 };
 
+static const struct kind_of_sums of_llvm = {
+	HISTORY_LLVM,
+	"sum(\"self_ns\"), count(\"self_ns\"), max(\"how\")",
+};
+
 struct sums_asked {
 	const struct kind_of_sums *kind;
 	int (*take)(void *ctx, const struct history_sums *sums);
@@ -297,19 +302,27 @@ static int take_sums(void *ctx, const struct store_value *cells, size_t n)
 	const struct store_value *c = &cells[1];
 	struct history_sums sums = {
 		.wall_ns = HISTORY_UNKNOWN,
+		.count = HISTORY_UNKNOWN,
 		.peak_bytes = HISTORY_UNKNOWN,
 		.results = HISTORY_UNKNOWN,
 		.exit_status = HISTORY_UNKNOWN,
 	};
 	uint64_t rows;
 
-	if (n < 7 || n != (a->kind == &of_compiles ? 13 : a->kind == &of_queries ? 9 : 7))
+	if (n != (a->kind == &of_compiles  ? 13
+		  : a->kind == &of_queries ? 9
+		  : a->kind == &of_items   ? 7
+					   : 5))
 		return -EPROTO;
 	sums.build = sql_text(&cells[0]);
 	rows = sql_number(&cells[n - 1]);
 	if (!sums.build)
 		return 0;
 	sums.cpu_ns = known_sum(c, rows);
+	if (a->kind == &of_llvm) {
+		sums.how = sql_text(c + 2);
+		return a->take(a->ctx, &sums);
+	}
 	if (a->kind == &of_items) {
 		sums.count = known_sum(c + 2, rows);
 		sums.how = sql_text(c + 4);
@@ -333,7 +346,8 @@ int history_sums__ask(struct store *s, const struct history_series *of, uint64_t
 		      void *ctx)
 {
 	struct sums_asked a = {
-		.kind = of->item    ? &of_items
+		.kind = of->llvm    ? &of_llvm
+			: of->item  ? &of_items
 			: of->query ? &of_queries
 				    : &of_compiles,
 		.take = take,
@@ -348,6 +362,7 @@ int history_sums__ask(struct store *s, const struct history_series *of, uint64_t
 	sql__where_text(&q, "\"crate\" = ?", of->crate);
 	sql__where_text(&q, "\"query\" = ?", of->query);
 	sql__where_text(&q, "\"item\" = ?", of->item);
+	sql__where_text(&q, "\"name\" = ?", of->llvm);
 	sql__where_number(&q, "\"start_ns\" >= ?", from_ns);
 	sql__where_number(&q, "\"start_ns\" <= ?", to_ns);
 	sql__add(&q, " GROUP BY \"build\"");

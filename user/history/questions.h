@@ -53,12 +53,19 @@ int history_builds__elsewhere(struct store *s, const struct history_filter *f, b
 void history_builds__clear(struct history_builds *b);
 #define _history_builds_ __cleanup(history_builds__clear)
 
-/* Which numbers are meant. Without all three of these: of whole builds. */
+/* Which numbers are meant. Without all of these: of whole builds. */
 struct history_series {
 	const char *crate;
 	const char *query;
 	const char *item; /* not with a query */
+	const char *llvm; /* what LLVM does: a function or a pass; not with these two */
 };
+
+/* Whether they are of a part of what compilers do. */
+static inline bool history_series__is_of_part(const struct history_series *of)
+{
+	return of->query || of->item || of->llvm;
+}
 
 /* Sums of a build over all that a series means. Unknown if a part of the sum is. */
 struct history_sums {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rows that a history keeps of one build: four tables. history/columns.h describes them as data;
+ * Rows that a history keeps of one build: five tables. history/columns.h describes them as data;
  * docs/history.md documents them. Stores and formats go by that description, and know no field.
  */
 #ifndef QPROF_HISTORY_ROW_H
@@ -118,14 +118,27 @@ struct history_item {
 	uint64_t self_ns; /* CPU time */
 };
 
-/* The most expensive items of a crate that are kept. */
-#define HISTORY_ITEMS 100
+/* LLVM's time in the compiles of a crate: for a function, with all its instances, or in a pass. */
+struct history_llvm {
+	const char *build;
+	uint64_t start_ns; /* of the build */
+	const char *crate;
+	const char *name; /* path of the function's definition, or name of the pass */
+	const char *kind; /* "function" or "pass" */
+	const char *how;  /* "sampled" */
+	uint64_t self_ns; /* CPU time */
+};
+
+/* The most expensive items of a crate that are kept, and functions in LLVM. */
+#define HISTORY_ITEMS	  100
+#define HISTORY_FUNCTIONS 100
 
 enum history_table_id {
 	HISTORY_BUILD,
 	HISTORY_COMPILE,
 	HISTORY_QUERY,
 	HISTORY_ITEM,
+	HISTORY_LLVM,
 	HISTORY_TABLES,
 };
 

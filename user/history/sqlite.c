@@ -144,7 +144,7 @@ static int add_rows(struct sqlite_store *s, const struct history_rows *rows)
 		rc = insert_rows(s, rows, HISTORY_BUILD, "builds", 0, n);
 	if (!rc)
 		rc = insert_rows(s, rows, HISTORY_COMPILE, "compiles", OF_BUILD, n);
-	for (int id = HISTORY_QUERY; id <= HISTORY_ITEM && !rc; id++) {
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++) {
 		struct packed_table packed = packed_table((enum history_table_id)id);
 
 		rc = packed_table__write(&packed, s->db, s->names, n, rows);

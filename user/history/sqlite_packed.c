@@ -29,6 +29,16 @@ static void packed_rows__clear(struct packed_rows *r)
 	free(r->at);
 }
 
+int packed__prepare(const struct packed_table *p, sqlite3 *db, const char *format,
+		    sqlite3_stmt **out)
+{
+	char *sql = sqlite3_mprintf(format, p->table->name);
+	int rc = sql ? sqlite3_prepare_v2(db, sql, -1, out, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc;
+}
+
 struct writer {
 	const struct packed_table *p;
 	sqlite3 *db;
@@ -51,13 +61,16 @@ static void writer__clear(struct writer *w)
 struct packed_table packed_table(enum history_table_id id)
 {
 	struct packed_table p = {
+		.id = id,
 		.table = history_table(id),
 		.sums = id == HISTORY_QUERY,
-		.where = id == HISTORY_ITEM,
+		.where = id != HISTORY_QUERY,
 	};
 
 	p.crate = history_table__column(p.table, "crate");
-	p.key = history_table__column(p.table, p.table->name);
+	p.key = history_table__column(p.table, p.table->name)
+			? history_table__column(p.table, p.table->name)
+			: history_table__column(p.table, "name");
 	for (size_t i = 0; i < p.table->n; i++) {
 		const struct history_column *c = &p.table->columns[i];
 
@@ -120,7 +133,7 @@ static int by_crate_and_key(const void *a, const void *b)
 
 static int take_rows(struct writer *w, const struct history_rows *rows, struct packed_rows *out)
 {
-	enum history_table_id id = w->p->sums ? HISTORY_QUERY : HISTORY_ITEM;
+	enum history_table_id id = w->p->id;
 
 	for (size_t i = 0; i < history_rows__n(rows, id); i++) {
 		struct packed_row row;
@@ -208,28 +221,24 @@ static int sum_rows(struct writer *w, struct packed_rows *rows, struct pack_rows
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static int prepare(struct writer *w, const char *format, sqlite3_stmt **out)
-{
-	char *sql = sqlite3_mprintf(format, w->p->table->name);
-	int rc = sql ? sqlite3_prepare_v2(w->db, sql, -1, out, NULL) : SQLITE_NOMEM;
-
-	sqlite3_free(sql);
-	return rc;
-}
-
 static int prepare_all(struct writer *w)
 {
-	int rc = prepare(w, "SELECT id, rows FROM main.%s_shapes WHERE crate = ? ORDER BY id DESC",
-			 &w->shapes);
+	int rc = packed__prepare(
+		w->p, w->db, "SELECT id, rows FROM main.%s_shapes WHERE crate = ? ORDER BY id DESC",
+		&w->shapes);
 
 	if (!rc)
-		rc = prepare(w, "INSERT INTO main.%s_shapes(crate, rows) VALUES(?, ?)",
-			     &w->add_shape);
+		rc = packed__prepare(w->p, w->db,
+				     "INSERT INTO main.%s_shapes(crate, rows) VALUES(?, ?)",
+				     &w->add_shape);
 	if (!rc && w->p->where)
-		rc = prepare(w, "INSERT OR IGNORE INTO main.%s_crates VALUES(?, ?)", &w->add_where);
+		rc = packed__prepare(w->p, w->db,
+				     "INSERT OR IGNORE INTO main.%s_crates VALUES(?, ?)",
+				     &w->add_where);
 	if (!rc)
-		rc = prepare(w, "INSERT INTO main.%s_parts(id, shape, times) VALUES(?, ?, ?)",
-			     &w->add_part);
+		rc = packed__prepare(w->p, w->db,
+				     "INSERT INTO main.%s_parts(id, shape, times) VALUES(?, ?, ?)",
+				     &w->add_part);
 	return rc;
 }
 

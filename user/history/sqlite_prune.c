@@ -47,6 +47,7 @@ static int done(sqlite3_stmt *stmt)
 static const char *const of_build[] = {
 	"DELETE FROM main.query_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
 	"DELETE FROM main.item_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+	"DELETE FROM main.llvm_parts WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
 	"DELETE FROM main.sums_recent WHERE n = ?1",
 	"DELETE FROM main.compiles WHERE n = ?1",
 	"DELETE FROM main.builds WHERE n = ?1",
@@ -92,7 +93,8 @@ static int remove_builds(sqlite3 *db, uint64_t before_ns, uint64_t *n)
 static const char remove_shapes[] =
 	"DELETE FROM main.query_shapes WHERE id NOT IN (SELECT shape FROM main.query_parts);"
 	"DELETE FROM main.item_shapes WHERE id NOT IN (SELECT shape FROM main.item_parts);"
-	"DELETE FROM main.item_crates";
+	"DELETE FROM main.llvm_shapes WHERE id NOT IN (SELECT shape FROM main.llvm_parts);"
+	"DELETE FROM main.item_crates; DELETE FROM main.llvm_crates";
 
 static int mark_row(struct used *u, const struct packed_table *p, const struct pack_row *row)
 {
@@ -104,7 +106,7 @@ static int mark_row(struct used *u, const struct packed_table *p, const struct p
 	return rc;
 }
 
-/* The names of a shape; its items are found in this crate again. */
+/* The names of a shape; its keys are found in this crate again. */
 static int keep_shape(struct used *u, const struct packed_table *p, sqlite3_stmt *shape,
 		      sqlite3_stmt *add_where)
 {
@@ -126,16 +128,16 @@ static int keep_shape(struct used *u, const struct packed_table *p, sqlite3_stmt
 	return rc;
 }
 
-static int keep_shapes(struct used *u, sqlite3 *db, enum history_table_id id, const char *shapes)
+static int keep_shapes(struct used *u, sqlite3 *db, enum history_table_id id)
 {
 	struct packed_table p = packed_table(id);
 	_sqlite3_stmt_ sqlite3_stmt *shape = NULL;
 	_sqlite3_stmt_ sqlite3_stmt *add_where = NULL;
-	int rc = sqlite3_prepare_v2(db, shapes, -1, &shape, NULL);
+	int rc = packed__prepare(&p, db, "SELECT crate, rows FROM main.%s_shapes", &shape);
 
-	if (!rc)
-		rc = sqlite3_prepare_v2(db, "INSERT OR IGNORE INTO main.item_crates VALUES(?, ?)",
-					-1, &add_where, NULL);
+	if (!rc && p.where)
+		rc = packed__prepare(&p, db, "INSERT OR IGNORE INTO main.%s_crates VALUES(?, ?)",
+				     &add_where);
 	while (!rc && (rc = sqlite3_step(shape)) == SQLITE_ROW)
 		rc = keep_shape(u, &p, shape, add_where);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
@@ -189,11 +191,8 @@ static int remove_rest(sqlite3 *db)
 		rc = sqlite_sums__sweep(db, &queries.format);
 	if (!rc)
 		rc = keep_compiles(&u, db);
-	if (!rc)
-		rc = keep_shapes(&u, db, HISTORY_QUERY,
-				 "SELECT crate, rows FROM main.query_shapes");
-	if (!rc)
-		rc = keep_shapes(&u, db, HISTORY_ITEM, "SELECT crate, rows FROM main.item_shapes");
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
+		rc = keep_shapes(&u, db, (enum history_table_id)id);
 	return rc ?: remove_names(&u, db);
 }
 

@@ -99,6 +99,21 @@ static void print_packed(FILE *f, const char *table)
 		table, table, table, table);
 }
 
+static void print_crates(FILE *f, const char *table)
+{
+	fprintf(f,
+		"CREATE TABLE %s_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
+		"PRIMARY KEY(name, crate)) WITHOUT ROWID;",
+		table);
+}
+
+/* Since version 5. */
+static void print_llvm(FILE *f)
+{
+	print_packed(f, "llvm");
+	print_crates(f, "llvm");
+}
+
 /* Those of a version. The caller frees it. NULL: no memory. */
 static char *tables(int64_t version)
 {
@@ -115,9 +130,9 @@ static char *tables(int64_t version)
 	print_packed(f, "item");
 	if (version >= 2)
 		fputs(SQLITE_SUMS_TABLES ";", f);
-	fputs("CREATE TABLE item_crates(name INTEGER NOT NULL, crate INTEGER NOT NULL, "
-	      "PRIMARY KEY(name, crate)) WITHOUT ROWID;",
-	      f);
+	print_crates(f, "item");
+	if (version >= 5)
+		print_llvm(f);
 	fclose(f);
 	return text;
 }
@@ -179,6 +194,20 @@ static int take_to_version_4(sqlite3 *db)
 	return remake(db, 4);
 }
 
+static int take_to_version_5(sqlite3 *db)
+{
+	_free_ char *sql = NULL;
+	size_t size;
+	FILE *f = open_memstream(&sql, &size);
+
+	if (!f)
+		return SQLITE_NOMEM;
+	print_llvm(f);
+	if (fclose(f))
+		return SQLITE_NOMEM;
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
 /* From version i + 1 to i + 2. Packed rows of history_table() must not be used: they are today's.
  */
 static const struct sqlite_step steps[] = {
@@ -187,6 +216,7 @@ static const struct sqlite_step steps[] = {
 	 sqlite_version_1__move_sums},
 	{"", take_to_version_3},
 	{"", take_to_version_4},
+	{"", take_to_version_5},
 };
 _Static_assert(N_OF(steps) + 1 == SQLITE_FILE_VERSION, "a step leads to each version");
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 /* The version of a file. */
-#define SQLITE_FILE_VERSION 4
+#define SQLITE_FILE_VERSION 5
 
 /* A step from one version to the next: statements, and then a function. */
 struct sqlite_step {

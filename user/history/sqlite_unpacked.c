@@ -201,13 +201,9 @@ static int statement(struct cursor *c, enum cursor_statement which, sqlite3_stmt
 {
 	int rc = SQLITE_OK;
 
-	if (!c->statements[which]) {
-		char *text = sqlite3_mprintf(sql[which], c->module->packed.table->name);
-
-		rc = text ? sqlite3_prepare_v2(c->module->db, text, -1, &c->statements[which], NULL)
-			  : SQLITE_NOMEM;
-		sqlite3_free(text);
-	}
+	if (!c->statements[which])
+		rc = packed__prepare(&c->module->packed, c->module->db, sql[which],
+				     &c->statements[which]);
 	*out = c->statements[which];
 	sqlite3_reset(*out);
 	return rc;
@@ -472,8 +468,7 @@ static const sqlite3_module methods = {
 	.xRowid = rowid,
 };
 
-static int add_module(sqlite3 *db, struct sqlite_names *names, const char *name,
-		      enum history_table_id id)
+static int add_module(sqlite3 *db, struct sqlite_names *names, enum history_table_id id)
 {
 	struct module *m = calloc(1, sizeof(*m));
 
@@ -482,12 +477,14 @@ static int add_module(sqlite3 *db, struct sqlite_names *names, const char *name,
 	m->db = db;
 	m->names = names;
 	m->packed = packed_table(id);
-	return sqlite3_create_module_v2(db, name, &methods, m, free);
+	return sqlite3_create_module_v2(db, m->packed.table->name, &methods, m, free);
 }
 
 int sqlite_unpacked__add(sqlite3 *db, struct sqlite_names *names)
 {
-	int rc = add_module(db, names, "query", HISTORY_QUERY);
+	int rc = SQLITE_OK;
 
-	return rc ?: add_module(db, names, "item", HISTORY_ITEM);
+	for (int id = HISTORY_QUERY; id < HISTORY_TABLES && !rc; id++)
+		rc = add_module(db, names, (enum history_table_id)id);
+	return rc;
 }

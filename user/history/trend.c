@@ -45,7 +45,7 @@ const char *trend_reason_name(enum trend_reason reason)
 
 static bool is_of_builds(const struct history_series *of)
 {
-	return !of->crate && !of->query && !of->item;
+	return !of->crate && !history_series__is_of_part(of);
 }
 
 /* The sums of a whole build are in its row. */
@@ -64,7 +64,7 @@ static struct history_sums sums_of_build(const struct history_build *b)
 static uint64_t value_of(const struct trend *t, const struct history_build *b,
 			 const struct history_sums *s)
 {
-	bool has_cost = !t->question.of.query && !t->question.of.item;
+	bool has_cost = !history_series__is_of_part(&t->question.of);
 
 	switch (t->question.metric) {
 	case TREND_WALL:
@@ -410,7 +410,7 @@ static int note_cost(struct trend *t)
 {
 	size_t unknown = 0;
 
-	if (t->question.metric != TREND_CPU || t->question.of.query || t->question.of.item)
+	if (t->question.metric != TREND_CPU || history_series__is_of_part(&t->question.of))
 		return 0;
 	for (size_t i = 0; i < t->n; i++)
 		unknown += t->points[i].reason == TREND_COUNTED &&
@@ -423,6 +423,13 @@ static int note_cost(struct trend *t)
 
 static int check(const struct trend_question *q)
 {
+	if (q->of.llvm && q->metric != TREND_CPU)
+		return diag_error_r(-EINVAL, "what LLVM does is known by its CPU time alone: ask "
+					     "for cpu");
+	if (q->of.llvm && (q->of.query || q->of.item))
+		return diag_error_r(-EINVAL,
+				    "a history has no sums of what LLVM did for a query or "
+				    "an item");
 	if (q->metric == TREND_MEMORY && (q->of.query || q->of.item))
 		return diag_error_r(-EINVAL, "queries and items have no memory of their own: ask "
 					     "for that of a crate");

@@ -286,9 +286,9 @@ int trend_kinds__sort_out(struct trend *t)
 {
 	_free_ struct sorted *all = calloc(t->n + 1, sizeof(*all));
 	_free_ uint64_t *scratch = calloc(t->n + 1, sizeof(*scratch));
-	bool is_sum = !t->question.of.crate && !t->question.of.item;
-	/* The row of a compile says whether it failed; those of queries and items do not. */
-	bool may_have_failed = is_sum || t->question.of.query || t->question.of.item;
+	bool is_sum = !t->question.of.crate && !t->question.of.item && !t->question.of.llvm;
+	/* The row of a compile says whether it failed; those of its parts do not. */
+	bool may_have_failed = is_sum || history_series__is_of_part(&t->question.of);
 	unsigned int kinds;
 	size_t n, end;
 	int err;

@@ -31,6 +31,15 @@ static const struct cli_option options[] = {
 			"A history has the hundred most expensive of each crate.",
 	},
 	{
+		.name = "llvm",
+		.arg = "NAME",
+		.kind = CLI_TEXT,
+		.offset = AT(trend.llvm),
+		.help = "Of LLVM's CPU time for this function, by its path as report --by generic "
+			"has it, or in this pass, as report --by pass has it. A history has the "
+			"hundred functions of each crate that took most, and all passes.",
+	},
+	{
 		.name = "metric",
 		.arg = "METRIC",
 		.kind = CLI_CHOICE,

@@ -323,6 +323,7 @@ struct cli_trend_options {
 	const char *crate;   /* NULL: the whole build */
 	const char *query;   /* NULL: all */
 	const char *item;    /* its path; NULL: all */
+	const char *llvm;    /* a function or a pass; NULL: all */
 	unsigned int metric; /* enum cli_history_metric */
 	bool json;
 	bool schema; /* of JSON, without a store */

@@ -42,6 +42,7 @@ static void put_head(struct json *j, const struct trend *t)
 	json__text(j, "crate", of->crate);
 	json__text(j, "query", of->query);
 	json__text(j, "item", of->item);
+	json__text(j, "llvm", of->llvm);
 	json__text(j, "metric", trend_metric_name(t->question.metric));
 	json__text(j, "unit", trend_metric_unit(t->question.metric));
 	json__bool(j, "exact", t->exact);
@@ -119,13 +120,14 @@ static const struct member members[] = {
 	{"", "crate", "", "what is followed: a crate; null: the whole build"},
 	{"", "query", "", "a query; null: all"},
 	{"", "item", "", "the path of an item; null: all"},
+	{"", "llvm", "", "a function that LLVM compiles, or a pass of LLVM; null: all"},
 	{"", "metric", "", "cpu, wall, count, results or memory"},
 	{"", "unit", "", "of value, before and after: ns, executions, results or bytes"},
 	{"", "exact", "", "the numbers have no noise"},
 	{"", "least", "ratio", "smaller changes are none"},
 	{"", "uncounted", "",
 	 "queries whose executions are in no value, as some build does not count them; null: none"},
-	{"", "absent", "builds", "without the crate, query or item"},
+	{"", "absent", "builds", "without the crate, query, item, function or pass"},
 	{"", "not_whole", "builds", "unfinished, damaged or parts of a build, so without a point"},
 	{"", "notes", "", "sentences about what was left out, and how numbers are compared"},
 	{"", "points", "", "builds, the oldest first; those of a commit follow each other"},

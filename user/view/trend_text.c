@@ -58,8 +58,9 @@ static void say_title(FILE *out, const struct trend *t)
 	fprintf(out, "%s of ", metric_titles[t->question.metric]);
 	print_name(out, "", of->query, of->crate ? " in " : "");
 	print_name(out, "", of->item, of->crate ? " in " : "");
+	print_name(out, "", of->llvm, of->crate ? " in LLVM in " : " in LLVM");
 	print_name(out, "", of->crate, "");
-	if (!of->query && !of->item && !of->crate)
+	if (!history_series__is_of_part(of) && !of->crate)
 		fputs("the build", out);
 	print_name(out, " on ", t->question.filter.branch, "");
 	fprintf(out, ": %zu build%s", t->n, t->n == 1 ? "" : "s");
@@ -388,6 +389,8 @@ static const char *exact_metric(const struct trend *t)
 
 		if (!is_counted(&t->points[i]))
 			continue;
+		if (of->llvm)
+			return NULL;
 		if (b->results != HISTORY_UNKNOWN && !of->query && !of->item)
 			return "results";
 		if (b->executions != HISTORY_UNKNOWN || of->query)
