@@ -150,7 +150,7 @@ SAN_UNIT := $(patsubst $(B)/%,$(S)/%,$(filter-out $(PLAIN_UNIT),$(UNIT)))
 SAN_BIN := $(S)/qprof-bpf
 SAN_MAIN := $(S)/$(MAIN:.c=.o)
 
-.PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
+.PHONY: all demo check test unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
 .PHONY: replay replay-bin stacks-bin sanitize sanitize-bin
 .PHONY: bench-store bench-times fidelity llvm-fidelity toolchains kernels screenshots screens install uninstall man completion clean help no-cmocka FORCE
 .PHONY: sbom deb tarball check-packages
@@ -252,15 +252,26 @@ $(SKEL): $(B)/%.skel.h: $(B)/%.bpf.o
 # only if a header of theirs changes; linking takes a fraction of that.
 TEST_OBJ := $(UNIT:=.o) $(BPF_TEST:=.o)
 
+# The libraries that tests copy (tests/fixtures/fixture_dir.h), assembled once.
+FIXTURES := $(B)/tests/fixtures/made
+FIXTURES_AT := -DFIXTURES='"$(dir $(FIXTURES))"'
+
+$(FIXTURES): tests/fixtures/make-fixtures.sh $(wildcard tests/fixtures/*.s tests/fixtures/*.inc)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@echo "  AS      $(@D)"
+	$(Q)CC='$(CC)' tests/fixtures/make-fixtures.sh $(@D)
+	@touch $@
+
 $(TEST_OBJ): $(B)/%.o: %.c $(B)/flags | $(LIB)
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) -Werror=unused-function -Wno-unused-parameter $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(FIXTURES_AT) -Werror=unused-function -Wno-unused-parameter $(DEPFLAGS) -c -o $@ $<
 
 $(UNIT) $(BPF_TEST): %: %.o $(LIB)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(TEST_LIBS) $(LDLIBS) $(EXTRA_LDFLAGS)
 
+$(UNIT) $(BPF_TEST) $(SAN_UNIT): | $(FIXTURES)
 $(GO_TABLES_TEST): $(filter-out %/main.o,$(GO_TABLES_OBJ))
 
 unit-bin: $(UNIT)
@@ -332,8 +343,11 @@ $(GO_TABLES) $(UNWIND_TABLES):
 
 bench-bin: $(BENCH)
 
-e2e: all stacks-bin
+e2e: all stacks-bin $(FIXTURES)
 	@tests/e2e/run.sh $(B) $(E2E_ARGS)
+
+# What needs neither root nor BPF nor rustc.
+test: unit lint
 
 lint: all
 	@CC='$(CC)' CLANG='$(CLANG)' tests/lint/run.sh $(B)
@@ -383,7 +397,7 @@ replay: replay-bin
 $(SAN_UNIT:=.o): $(S)/%.o: %.c $(B)/flags | $(S)/libqprof.a
 	@mkdir -p $(@D)
 	@echo "  SANCC   $<"
-	$(Q)$(FUZZ_CC) -O0 -g1 -Wno-everything -Wunused-function $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(FUZZ_CC) $(FIXTURES_AT) -O0 -g1 -Wno-everything -Wunused-function $(DEPFLAGS) -c -o $@ $<
 
 # Some hundred programs: it takes a third of the time.
 LLD := $(if $(shell command -v ld.lld),-fuse-ld=lld)
@@ -557,6 +571,7 @@ help:
 	@echo 'sudo make check   set up, build, run every test'
 	@echo
 	@echo 'make              build $(BIN)'
+	@echo 'make test         unit tests and lint'
 	@echo 'make unit         unit tests without sanitizers: no root, no BPF, no rustc'
 	@echo 'sudo make bpf     the kernel half, on a test program of our own'
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'

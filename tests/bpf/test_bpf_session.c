@@ -117,14 +117,12 @@ static int make_toolchain(void **state)
 	snprintf(good_library, sizeof(good_library), "%s/good/lib/librustc_driver-1.so", top);
 	setenv("XDG_CACHE_HOME", top, 1);
 	unsetenv("SUDO_UID");
-	shell("cd %s && mkdir fixtures good good/bin good/lib bad bad/bin bad/lib", top);
-	shell("tests/fixtures/make-fixtures.sh %s/fixtures", top);
+	shell("cd %s && mkdir good good/bin good/lib bad bad/bin bad/lib", top);
 	shell("cd %s && cp %s good/bin/rustc && cp %s good/bin/linker && cp %s bad/bin/rustc", top,
 	      target, target, target);
 	/* The loader maps this library, but it is not a compiler's. */
-	shell("cd %s && cp fixtures/driver_v0.so good/lib/librustc_driver-1.so && "
-	      "echo 'int x;' | cc -shared -s -x c -o bad/lib/librustc_driver-1.so -",
-	      top);
+	shell("cp " FIXTURES "driver_v0.so %s/good/lib/librustc_driver-1.so", top);
+	shell("cd %s && echo 'int x;' | cc -shared -s -x c -o bad/lib/librustc_driver-1.so -", top);
 	return 0;
 }
 
