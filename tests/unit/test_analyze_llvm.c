@@ -33,7 +33,7 @@ static const struct llvm_generic *generic(const struct llvm_rows *rows, const ch
 
 static void time_is_split_by_what_llvm_did(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_totals *t = &rows.totals;
 
@@ -53,7 +53,7 @@ static void time_is_split_by_what_llvm_did(void **state)
 
 static void passes_have_the_time_of_functions_and_of_none(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
 
 	llvm_build__make(&b, 0, true);
@@ -71,7 +71,7 @@ static void passes_have_the_time_of_functions_and_of_none(void **state)
 
 static void instances_are_added_up(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_generic *g;
 
@@ -105,7 +105,7 @@ static void instances_are_added_up(void **state)
 
 static void functions_are_symbols(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
 	const struct llvm_function *huge = NULL, *big = NULL;
 
@@ -137,7 +137,7 @@ static void what_is_of_no_function_has_a_name(void **state)
 		{"freeing LLVM's code", LLVM_REST_WORDS, 5},
 		{"Inliner", LLVM_REST_PASS, 4},
 	};
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {};
 
 	llvm_build__make(&b, 0, true);
@@ -174,10 +174,10 @@ static const struct trace_stack *own_stack(const void *ctx, uint32_t id)
 static bool own_location(const void *ctx, uint32_t locindex, struct trace_location *out)
 {
 	static const struct trace_function functions[] = {
-		{.first = 1, .name = "llvm::PassManager::run", .file = LLVM_BUILD_LIB},
-		{.first = 2, .name = "llvm::LICMPass::run", .file = LLVM_BUILD_LIB},
-		{.first = 3, .name = "llvm::InlinerPass::run", .file = LLVM_BUILD_LIB},
-		{.first = 4, .name = "llvm::BitcodeWriter::writeModule", .file = LLVM_BUILD_LIB},
+		{.first = 1, .name = "llvm::PassManager::run", .file = SAMPLED_LLVM},
+		{.first = 2, .name = "llvm::LICMPass::run", .file = SAMPLED_LLVM},
+		{.first = 3, .name = "llvm::InlinerPass::run", .file = SAMPLED_LLVM},
+		{.first = 4, .name = "llvm::BitcodeWriter::writeModule", .file = SAMPLED_LLVM},
 	};
 
 	out->function = &functions[locindex - 1];
@@ -386,7 +386,7 @@ static bool is_instance(const void *ctx, const char *name)
 
 static void the_passes_of_a_function(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {}, instances = {};
 
 	llvm_build__make(&b, 0, true);
@@ -558,7 +558,7 @@ static void a_trace_joins_items_and_functions(void **state)
 {
 	for (uint32_t compilers = 1; compilers <= 2; compilers++) {
 		char path[] = "/tmp/qprof-join-XXXXXX.qpt";
-		_llvm_build_ struct llvm_build b = {};
+		_sampled_build_ struct sampled_build b = {};
 		_llvm_rows_ struct llvm_rows rows = {};
 		_free_ struct item_row *items = NULL;
 		struct model_options options;
@@ -584,7 +584,7 @@ static void a_trace_joins_items_and_functions(void **state)
 
 static void the_reason_is_known_where_nothing_is(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_llvm_rows_ struct llvm_rows rows = {}, none = {};
 	const struct llvm_source source = {};
 	const struct stack_source stacks = {};
