@@ -16,4 +16,4 @@ case $($clang_format --version) in
 	;;
 esac
 find bpf include user tests -name '*.[ch]' -print0 | sort -z |
-	xargs -0 "$clang_format" --dry-run -Werror
+	xargs -0 -n 50 -P "$(nproc)" "$clang_format" --dry-run -Werror

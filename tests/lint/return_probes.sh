@@ -33,8 +33,9 @@ code_of() {
 	esac
 }
 
-for file in $(find "$@" -type f ! -name '*.md' ! -path '*/lint/*return_probes.sh' | sort); do
-	grep -qI . "$file" || continue
+# A preprocessor for each file would take half a minute: first the text files that may have a word.
+for file in $(find "$@" -type f ! -name '*.md' ! -path '*/lint/*return_probes.sh' -print0 |
+	xargs -0 grep -Iil 'probe\|fexit' | sort); do
 	if code_of "$file" | grep -E "$words"; then
 		echo "$file: asks for a return probe" >&2
 		status=1
