@@ -34,11 +34,13 @@ get() {
 	for deb in "$work"/deb/*.deb; do
 		dpkg -x "$deb" "$work/root" || return 1
 	done
-	# Tests run side by side: another one may have been faster.
-	mv -T "$work/root" "$dir/$2" || [ -d "$dir/$2" ] || return 1
+	mv -T "$work/root" "$dir/$2" || return 1
 	rm -rf "$work"
 }
 
+# Tests run side by side: the second one waits for the first one's.
+exec 9>"$dir/.lock"
+flock 9
 command -v apt-get >/dev/null || fail "this is no Debian: it has no apt-get"
 for package; do
 	for full in $(apt-cache madison "$package" | cut -d '|' -f 2); do

@@ -98,6 +98,12 @@ def alone(why):
     return mark
 
 
+def no_compiler(function):
+    """The test starts no compiler, so it may run beside one that is alone."""
+    function.no_compiler = True
+    return function
+
+
 # ---- This machine ------------------------------------------------------------------------------
 
 
@@ -297,7 +303,8 @@ def exactly(arguments):
 
 
 class Lab:
-    def __init__(self, build):
+    def __init__(self, build, no_compiler=False):
+        self.no_compiler = no_compiler
         self.qprof = os.path.abspath(os.path.join(build, "qprof-bpf"))
         self.started = []
         self.caches = []
@@ -369,6 +376,7 @@ class Lab:
         return self.path(name)
 
     def toolchain(self, name="stable"):
+        assert not self.no_compiler, "a test that is marked @no_compiler asks for one"
         if not toolchains():
             raise Skip("no rustc; see https://rustup.rs")
         return toolchains().get(name) or next(iter(toolchains().values()))
@@ -421,16 +429,16 @@ class Lab:
         return Run(done.returncode, done.stdout, done.stderr, trace)
 
     def shared(self, name, make):
-        """The path of a file that several tests read and none changes. The first one makes it; only
-        the name distinguishes it from others."""
+        """The path of a file or directory that several tests read and none changes. The first one
+        makes it in its own directory; only the name distinguishes it from others."""
         if not SHARED:
             return make()
         path = os.path.join(SHARED, name)
         with open(path + ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not os.path.exists(path):
-                shutil.copyfile(make(), path + ".new")
-                os.rename(path + ".new", path)
+                # Both are below the directory for temporary files.
+                os.rename(make(), path)
         return path
 
     def run_qprof(self, *arguments, **kwargs):
@@ -505,16 +513,23 @@ class Lab:
                 counts[kind, json.loads('"%s"' % label)] += n
         return counts
 
+    def dumped(self, trace, *types, options=()):
+        """The lines of a dump, parsed: all, or those of some types."""
+        done = self.run_qprof("dump", *options, trace)
+        assert done.returncode == 0, "dump: %s" % done.stderr
+        lines = done.stdout.splitlines()
+        if types:
+            beginnings = tuple('{"type":"%s"' % kind for kind in types)
+            lines = [line for line in lines if line.startswith(beginnings)]
+        # Parsing all lines as one document takes half the time.
+        return json.loads("[%s]" % ",".join(lines))
+
     def spans(self, trace, off_cpu=False, process=None):
         """Every span, or those of one process, in the order of the file: per thread in the order of
         their ends. Off-CPU intervals are left out by default, because they differ in every run."""
         only = [] if process is None else ["--process=%d" % process]
-        done = self.run_qprof("dump", *only, trace)
-        assert done.returncode == 0, "dump: %s" % done.stderr
-        # Parsing all lines as one document takes half the time.
-        lines = json.loads("[%s]" % ",".join(done.stdout.splitlines()))
-        return [line for line in lines if line.get("type") == "span"
-                and (off_cpu or line.get("kind") != "OffCpu")]
+        return [span for span in self.dumped(trace, "span", options=only)
+                if off_cpu or span.get("kind") != "OffCpu"]
 
     def interrupt(self, process, sig=signal.SIGINT):
         """Signal a started qprof-bpf and wait for its end: (status, stdout, stderr)."""

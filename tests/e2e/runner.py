@@ -6,12 +6,15 @@ raising an exception, and reports that it cannot run here by raising Skip with t
 CI=true, on a machine with rustc and BPF, a skipped test has failed, unless a download did
 (NotDownloaded).
 
-Each test runs in its own process, several at a time. Tests marked @alone run afterwards, one by
-one. The lines always come in the same order.
+Each test runs in its own process, several at a time. Those marked @alone come first, one by one;
+beside them run only those marked @no_compiler, or of a file with NO_COMPILER. The lines always come
+in the same order.
 """
 
 import argparse
 import collections
+import fcntl
+import gc
 import glob
 import importlib
 import inspect
@@ -44,6 +47,8 @@ def collect(words):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("test_") or function.__module__ != module.__name__:
                 continue
+            if hasattr(module, "NO_COMPILER"):
+                lab.no_compiler(function)
             for arguments in getattr(function, "cases", [()]):
                 words_of = [module.__name__[5:], name[5:], *map(str, arguments)]
                 full = " ".join(words_of)
@@ -61,7 +66,7 @@ def at(error):
 def run_one(build, test):
     """("PASS" | "FAIL" | "SKIP", message)."""
     try:
-        with Lab(build) as t:
+        with Lab(build, hasattr(test.function, "no_compiler")) as t:
             said = test.function(t, *test.arguments)
         return "PASS", said or ""
     except Skip as skip:
@@ -80,8 +85,24 @@ def cpu_seconds():
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
+def take_turn(test):
+    """Keep apart from tests of other runs on this machine, as run_all() keeps those of one run apart.
+    The lock is that of the file that this returns, if any."""
+    if os.geteuid() or hasattr(test.function, "no_compiler"):
+        return None
+    room = open("/run/qprof-e2e.room", "w")
+    # Who wants the room alone waits at its door, and nobody else gets in meanwhile.
+    with open("/run/qprof-e2e.door", "w") as door:
+        fcntl.flock(door, fcntl.LOCK_EX)
+        fcntl.flock(room, fcntl.LOCK_EX if hasattr(test.function, "alone") else fcntl.LOCK_SH)
+    return room
+
+
 def in_process(build, test, pipe):
     """Runs in the test's process."""
+    _room = take_turn(test)
+    # Tests hold millions of events, through which the collector would go again and again.
+    gc.disable()
     start = time.monotonic()
     result, said = run_one(build, test)
     pipe.send(Result(test.name, result, said, time.monotonic() - start, cpu_seconds()))
@@ -106,15 +127,38 @@ def result_of(test, pipe, process):
     return Result(test.name, "FAIL", "its process ended with %s" % process.exitcode, 0, 0)
 
 
+def may_run_beside(test, running):
+    """Whether a test may begin while others run. One that is alone excludes those that start compilers."""
+    def is_alone(one):
+        return hasattr(one.function, "alone")
+
+    return hasattr(test.function, "no_compiler") or all(
+        hasattr(other.function, "no_compiler") or not (is_alone(test) or is_alone(other))
+        for other in running)
+
+
+def take_next(waiting, running):
+    """Remove and return the first (number, test) that may begin now, or None."""
+    for i, (_, test) in enumerate(waiting):
+        if may_run_beside(test, running):
+            return waiting.pop(i)
+    return None
+
+
 def run_all(build, tests, jobs, took):
-    """Run up to `jobs` tests at a time; yields results in the order of the tests. The slowest tests
-    of the last run start first, so that no CPU is left with a long one at the end."""
+    """Run up to `jobs` tests at a time; yields results in the order of the tests. Those that are
+    alone start first, so that others run beside them, and of each kind the slowest of the last run,
+    so that no CPU is left with a long one at the end; without a last run, the last, as builds of
+    workspaces take longest."""
     running, done, shown = {}, {}, 0
-    waiting = collections.deque(
-        sorted(enumerate(tests), key=lambda item: -took.get(item[1].name, 0)))
+    waiting = sorted(reversed(list(enumerate(tests))), key=lambda item: (
+        not hasattr(item[1].function, "alone"), -took.get(item[1].name, 0)))
     while waiting or running:
-        while waiting and len(running) < jobs:
-            number, test = waiting.popleft()
+        while len(running) < jobs:
+            begins = take_next(waiting, [tests[number] for number, _ in running.values()])
+            if not begins:
+                break
+            number, test = begins
             pipe, process = start_process(build, test)
             running[pipe] = number, process
         for pipe in multiprocessing.connection.wait(list(running)):
@@ -147,8 +191,8 @@ def last_seconds(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="where qprof-bpf was built")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)),
-                        help="how many tests run at a time (default: one for each CPU)")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1,
+                        help="how many tests run at a time (default: one for each CPU, and one, as some wait)")
     parser.add_argument("words", nargs="*", help="run tests whose name has these")
     options = parser.parse_args()
     # A shell starts background jobs with these signals ignored, and the tests would inherit that.
@@ -158,19 +202,18 @@ def main():
     # Cache the answer for all tests.
     lab.why_no_capture()
 
-    tests = list(collect(options.words))
-    alone = [test for test in tests if getattr(test.function, "alone", None)]
-    others = [test for test in tests if test not in alone]
+    # First those that are alone, as they begin first.
+    tests = sorted(collect(options.words), key=lambda test: not hasattr(test.function, "alone"))
     seconds = os.path.join(options.build, "e2e.seconds")
     took = last_seconds(seconds)
     results = []
     with tempfile.TemporaryDirectory(prefix="qprof-e2e-shared-") as lab.SHARED:
         os.chmod(lab.SHARED, 0o755)
-        for part, jobs in ((others, options.jobs), (alone, 1)):
-            for r in run_all(options.build, part, jobs, took):
-                results.append(r)
-                print("%s %s (%.1f s)%s" % (r.result, r.name, r.seconds, r.said and ": " + r.said))
-                sys.stdout.flush()
+        for r in run_all(options.build, tests, options.jobs, took):
+            results.append(r)
+            print("%s %s (%.1f s, CPU %.1f s)%s" % (
+                r.result, r.name, r.seconds, r.cpu, r.said and ": " + r.said))
+            sys.stdout.flush()
     with open(seconds, "w") as f:
         json.dump({**took, **{r.name: round(r.seconds, 1) for r in results}}, f, indent=0)
     show_slowest(results)

@@ -8,6 +8,8 @@ import subprocess
 
 from lab import ROOT, TIMEOUT, each
 
+NO_COMPILER = True
+
 # Limits on a reader's output and memory.
 MOST_BYTES = 512 << 20
 MOST_KB = 512 << 10

@@ -12,6 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "fixtures"))
 import lab
 import synthetic_history
 
+NO_COMPILER = True
+
 NOBODY = pwd.getpwnam("nobody")
 WRITERS, EACH = 16, 4
 FAILED = 125

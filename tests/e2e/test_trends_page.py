@@ -10,6 +10,8 @@ from browser import Browser
 from lab import ROOT
 from test_page import READY, assert_quiet
 
+NO_COMPILER = True
+
 # The rows of the table in a section, cell by cell.
 CELLS = """[...document.querySelectorAll('#%s tbody tr')].map((row) =>
   [...row.children].map((cell) => cell.textContent))"""
