@@ -79,6 +79,21 @@ static void another_function_gets_the_cache(void **state)
 	found("given_away", 0x20, 8);
 }
 
+static void a_function_compares_the_key(void **state)
+{
+	found("compared", 0x20, 8);
+}
+
+static void half_of_what_is_moved_may_be_the_key(void **state)
+{
+	found("behind_another", 0x18, 8);
+}
+
+static void code_is_seen_again_with_the_cache(void **state)
+{
+	found("seen_without", 16, 8);
+}
+
 static void a_cache_may_have_a_place(void **state)
 {
 	struct body_run_table cache = {.at = 0x5000, .mask = 8, .has_place = true, .word = 0x10};
@@ -94,7 +109,8 @@ static void a_cache_may_have_a_place(void **state)
 static void what_does_not_agree_is_a_problem(void **state)
 {
 	static const char *const bodies[] = {"another", "two_sizes", "two_places",
-					     "beyond",	"no_key",    "no_context"};
+					     "beyond",	"no_key",    "no_context",
+					     "compared_with_another"};
 
 	for (size_t i = 0; i < N_OF(bodies); i++) {
 		struct hash_keys out;
@@ -112,6 +128,9 @@ int main(void)
 		cmocka_unit_test(a_key_in_memory_is_copied),
 		cmocka_unit_test(a_text_is_moved_at_once),
 		cmocka_unit_test(another_function_gets_the_cache),
+		cmocka_unit_test(a_function_compares_the_key),
+		cmocka_unit_test(half_of_what_is_moved_may_be_the_key),
+		cmocka_unit_test(code_is_seen_again_with_the_cache),
 		cmocka_unit_test(a_cache_may_have_a_place),
 		cmocka_unit_test(what_does_not_agree_is_a_problem),
 	};

@@ -137,6 +137,17 @@ static void bodies_show_what_a_table_means(void **state)
 	library__free(l);
 }
 
+static void the_logarithm_of_a_key_may_be_compared(void **state)
+{
+	struct library *l = library("tables_logarithm.so");
+
+	mine(l);
+	assert_int_equal(l->plan.tables.buckets, 0xa8);
+	assert_int_equal(l->plan.tables.first, 0x1000);
+	assert_int_equal(l->plan.tables.mark, 2);
+	library__free(l);
+}
+
 /* Results are counted all the same. */
 static void keys_whose_buckets_are_not_understood_are_unknown(void **state)
 {
@@ -211,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_caches_are_found),
 		cmocka_unit_test(bodies_show_what_a_table_means),
+		cmocka_unit_test(the_logarithm_of_a_key_may_be_compared),
 		cmocka_unit_test(keys_whose_buckets_are_not_understood_are_unknown),
 		cmocka_unit_test(what_code_does_not_show_is_not_guessed),
 		cmocka_unit_test(a_query_without_its_tables_is_left_out_alone),

@@ -276,15 +276,27 @@ static struct run_value place_of(const struct body_run *r, const cs_x86_op *op)
 	return nothing;
 }
 
+static bool is_table(const struct body_run *r, uint8_t reg)
+{
+	const struct run_value *v = &r->now.regs[reg];
+
+	return r->table != BODY_RUN_NO_TABLE && v->origin == ORIGIN_WITHIN && v->at == r->table;
+}
+
 /* The function that is called gets the table. */
 static bool gives_table(const struct body_run *r)
 {
-	for (uint32_t i = 0; i < CODE_ARGUMENTS && r->table != BODY_RUN_NO_TABLE; i++) {
-		const struct run_value *v = &r->now.regs[code_arguments[i]];
-
-		if (v->origin == ORIGIN_WITHIN && v->at == r->table)
+	for (uint32_t i = 0; i < CODE_ARGUMENTS; i++)
+		if (is_table(r, code_arguments[i]))
 			return true;
-	}
+	return false;
+}
+
+static bool has_table(const struct body_run *r)
+{
+	for (uint8_t i = 0; i < REGS; i++)
+		if (is_table(r, i))
+			return true;
 	return false;
 }
 
@@ -295,6 +307,11 @@ static struct run_value *vector_of(struct body_run *r, unsigned int reg)
 	return reg >= X86_REG_XMM0 && reg < X86_REG_XMM0 + BODY_RUN_VECTORS
 		       ? &r->now.vectors[reg - X86_REG_XMM0]
 		       : NULL;
+}
+
+static struct run_value *upper_of(struct body_run *r, const struct run_value *vector)
+{
+	return &r->now.uppers[vector - r->now.vectors];
 }
 
 /* lea (argument, word), as vtables have the place of their table among others (vtables.h). */
@@ -392,16 +409,24 @@ static void note_store(struct body_run *r, const cs_x86_op *op, struct run_value
 		r->left = STEPS_BEHIND;
 }
 
+/* What is behind the address that `v` is, if that is of an argument. */
+static struct run_value behind(const struct body_run *r, const struct run_value *v)
+{
+	if (v->origin == ORIGIN_STACK)
+		return load_slot(r, (int64_t)v->at, 8);
+	if (v->origin == ORIGIN_WITHIN)
+		return (struct run_value){ORIGIN_KEY, v->at, 0};
+	return v->origin == ORIGIN_ARGUMENT ? (struct run_value){ORIGIN_KEY, v->at * FAR, 0}
+					    : nothing;
+}
+
 /* rep movsq: a large key is copied to where an entry begins. */
 static void note_copy(struct body_run *r)
 {
 	const struct run_value *to = &r->now.regs[WIRE_REG_DI], *from = &r->now.regs[WIRE_REG_SI];
-	struct run_value key = {ORIGIN_KEY, from->at * (from->origin == ORIGIN_ARGUMENT ? FAR : 1),
-				0};
+	struct run_value key = behind(r, from);
 
-	if (from->origin == ORIGIN_STACK)
-		key = load_slot(r, (int64_t)from->at, 8);
-	else if (from->origin != ORIGIN_ARGUMENT && from->origin != ORIGIN_WITHIN)
+	if (!key.origin)
 		return;
 	note_access(r, to, 8, key);
 	if (to->origin == ORIGIN_STACK)
@@ -417,14 +442,21 @@ static void note_copy(struct body_run *r)
 	};
 }
 
+/* What follows `v` in memory. */
+static struct run_value next_to(struct run_value v)
+{
+	return v.origin == ORIGIN_KEY ? (struct run_value){ORIGIN_KEY, v.at + 8, 0} : nothing;
+}
+
 static void put(struct body_run *r, const cs_x86_op *to, struct run_value v)
 {
 	struct run_value *vector = to->type == X86_OP_REG ? vector_of(r, to->reg) : NULL;
 	int64_t at;
 
-	if (vector)
+	if (vector) {
 		*vector = v;
-	else if (to->type == X86_OP_REG)
+		*upper_of(r, vector) = next_to(v);
+	} else if (to->type == X86_OP_REG)
 		set_register(r, code_register(to->reg), v);
 	else if (stack_address(r, to, &at))
 		store_slot(r, at, to->size, v);
@@ -454,6 +486,31 @@ static bool is_move(unsigned int id)
 	       id == X86_INS_MOVQ || id == X86_INS_MOVD || id == X86_INS_MOVUPD;
 }
 
+static bool is_same(const struct run_value *a, const struct run_value *b)
+{
+	return a->origin == b->origin && a->at == b->at && a->times == b->times;
+}
+
+/* A copy of 16 bytes of the stack may be of two values. */
+static void move_upper(struct body_run *r, const cs_x86_op *ops)
+{
+	struct run_value *to = ops[0].type == X86_OP_REG ? vector_of(r, ops[0].reg) : NULL,
+			 *from = ops[1].type == X86_OP_REG ? vector_of(r, ops[1].reg) : NULL, upper;
+	int64_t at;
+
+	if (to && ops[1].type == X86_OP_MEM && stack_address(r, &ops[1], &at)) {
+		*upper_of(r, to) = load_slot(r, at + 8, 8);
+	} else if (to && from) {
+		*upper_of(r, to) = *upper_of(r, from);
+	} else if (from && ops[0].type == X86_OP_MEM && stack_address(r, &ops[0], &at)) {
+		upper = next_to(*from);
+		if (!is_same(&upper, upper_of(r, from))) {
+			store_slot(r, at, 8, *from);
+			store_slot(r, at + 8, 8, *upper_of(r, from));
+		}
+	}
+}
+
 /* A copy in another register is the same value. */
 static void move(struct body_run *r, const cs_x86_op *ops)
 {
@@ -467,6 +524,8 @@ static void move(struct body_run *r, const cs_x86_op *ops)
 	    sp ? (struct run_value){ORIGIN_STACK, (uint64_t)r->now.sp, 0} : get(r, &ops[1]));
 	if (from < REGS && to < REGS)
 		r->now.versions[to] = version;
+	if (ops[0].size == 16)
+		move_upper(r, ops);
 }
 
 static void forget_written(struct body_run *r)
@@ -530,6 +589,17 @@ static bool jump(struct body_run *r)
 	return true;
 }
 
+/* A function whose first two arguments lead to an entry and a key compares or copies them. */
+static void note_arguments(struct body_run *r)
+{
+	const struct run_value *a = &r->now.regs[code_arguments[0]],
+			       *b = &r->now.regs[code_arguments[1]];
+	struct run_value key = behind(r, a->origin == ORIGIN_ENTRY ? b : a);
+
+	if (key.origin == ORIGIN_KEY)
+		note_access(r, a->origin == ORIGIN_ENTRY ? a : b, 1, key);
+}
+
 /* What follows a call that is followed is run when that has returned, or cannot go on. */
 static void call(struct body_run *r)
 {
@@ -539,6 +609,7 @@ static void call(struct body_run *r)
 	bool follows = r->calls && to->type == X86_OP_IMM && gives_table(r);
 	struct run_path inner;
 
+	note_arguments(r);
 	if (follows)
 		inner = r->now;
 	for (uint8_t i = 0; i < REGS; i++)
@@ -624,16 +695,21 @@ static bool step(struct body_run *r)
 	return true;
 }
 
-/* False: it was seen before, or there is no room. */
+/*
+ * False: it was seen before, or there is no room. What was seen without the table in a register,
+ * such as with a shard of it, or behind a call that does not return, is seen again with it.
+ */
 static bool see(struct body_run *r, uint64_t addr)
 {
-	for (uint64_t i = 0, at = addr * 0x9e3779b97f4a7c15ull >> 32; i < 16; i++, at++) {
+	uint64_t key = addr << 1 | has_table(r);
+
+	for (uint64_t i = 0, at = key * 0x9e3779b97f4a7c15ull >> 32; i < 16; i++, at++) {
 		uint64_t *seen = &r->seen[at % BODY_RUN_SEEN];
 
-		if (*seen == addr)
+		if (*seen == key)
 			return false;
 		if (!*seen) {
-			*seen = addr;
+			*seen = key;
 			return true;
 		}
 	}

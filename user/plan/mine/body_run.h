@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Runs the body of a query on values of which only the origin is known, and each instruction once,
- * by the first path that comes to it. What another path would have is not looked at: the caller
- * compares the bodies with each other, and the kernel half checks what it reads.
+ * by the first path that comes to it (and by the first that has the address of run->table). What
+ * another path would have is not looked at: the caller compares the bodies with each other, and the
+ * kernel half checks what it reads.
  */
 #ifndef QPROF_PLAN_MINE_BODY_RUN_H
 #define QPROF_PLAN_MINE_BODY_RUN_H
@@ -19,7 +20,7 @@
 #define BODY_RUN_STORES	  96
 #define BODY_RUN_ACCESSES 256
 #define BODY_RUN_PATHS	  64
-/* Instructions are found by a hash of their address. A power of two. */
+/* Instructions are found by a hash of their address and of whether a table is held. 2^n. */
 #define BODY_RUN_SEEN 16384
 /* No struct of a thread or a vtable is so large, but the context is. */
 #define BODY_RUN_FAR	  1024
@@ -79,7 +80,8 @@ struct run_path {
 	uint64_t next; /* address of the next instruction */
 	struct run_value regs[BODY_RUN_REGS];
 	uint32_t versions[BODY_RUN_REGS]; /* numbers of the values in them */
-	struct run_value vectors[BODY_RUN_VECTORS];
+	/* The lower 8 bytes of each vector, and the upper ones. */
+	struct run_value vectors[BODY_RUN_VECTORS], uppers[BODY_RUN_VECTORS];
 	struct run_slot slots[BODY_RUN_SLOTS];
 	uint32_t n_slots;
 	int64_t sp; /* bytes above its value at the entry */

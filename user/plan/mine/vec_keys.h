@@ -11,6 +11,9 @@
  *	mov	BUCKETS(%rbx,%rsi,8), %rax
  *	lea	MARK(%r14), %ecx		the key; smaller numbers are no key
  *	mov	%ecx, (%rax,%r15,4)
+ *
+ * In 1.85 the logarithm is compared with LOG + 1, and FIRST is moved to a register, which has the
+ * size of the bucket then. In 1.96 MARK is added to the key where it is.
  */
 #ifndef QPROF_PLAN_MINE_VEC_KEYS_H
 #define QPROF_PLAN_MINE_VEC_KEYS_H
