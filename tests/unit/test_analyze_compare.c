@@ -705,6 +705,46 @@ static void executions_are_in_sums_if_all_traces_know_them(void **state)
 	assert_true(sample_find(&of_times, "a", "typeck")->compared);
 }
 
+/* A compiler without a table of layout_of, which no sample met. */
+static void add_blind(struct compare *c, enum compare_side side)
+{
+	const struct sample_row row = {"a", "lib", "typeck", 0, 0, NULL};
+	struct sample_names texts = {};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	_summary_ struct summary *s = sample_build(&row, 1, &texts);
+	const struct trace_tally counted = {
+		.kind = TRACE_KIND_RESULTS, .label = sample_id(&texts, "typeck"), .events = 50};
+	const struct trace_tally blind = {.kind = TRACE_KIND_RESULTS_AT_LEAST,
+					  .label = sample_id(&texts, "layout_of")};
+
+	summary__set_unwatched(s);
+	assert_int_equal(summary__tally(s, &counted), 0);
+	assert_int_equal(summary__tally(s, &blind), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+}
+
+static void a_query_without_a_table_was_not_executed_0_times(void **state)
+{
+	static const struct sample_row base[] = {{"a", "lib", "typeck", 50, 100 * MS, NULL},
+						 {"a", "lib", "layout_of", 20, 10 * MS, NULL}};
+	const struct compare_rules counts = {.metric = COMPARE_COUNT};
+
+	for (int from = COMPARE_BASE; from < COMPARE_N_SIDES; from++) {
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_blind(c, !from);
+		sample_add(c, from, base, 2);
+		assert_int_equal(compare__result(c, &counts, &r), 0);
+		assert_int_equal(r.n_uncounted, 1);
+		assert_true(sample_find(&r, "a", "typeck")->compared);
+		assert_false(sample_find(&r, "a", "layout_of")->compared);
+		assert_int_equal(r.build.of[COMPARE_COUNT][from].median, 50);
+		assert_int_equal(compare_row__change(&r.build, COMPARE_COUNT), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -728,6 +768,7 @@ int main(void)
 		cmocka_unit_test(samples_have_errors_of_their_own),
 		cmocka_unit_test(samples_are_not_compared_with_intervals),
 		cmocka_unit_test(executions_are_in_sums_if_all_traces_know_them),
+		cmocka_unit_test(a_query_without_a_table_was_not_executed_0_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

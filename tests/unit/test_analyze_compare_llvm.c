@@ -30,7 +30,7 @@ static void add_traces(struct compare *c, enum compare_side side, uint32_t n, bo
 		       uint32_t of_huge, uint32_t of_drop)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		_llvm_build_ struct llvm_build b = {};
+		_sampled_build_ struct sampled_build b = {};
 
 		llvm_build__make(&b, 0, known);
 		add_samples(b.model.llvm, GVN_OF_HUGE, of_huge);
@@ -138,7 +138,7 @@ static void what_one_trace_does_not_know_has_no_rows(void **state)
 
 static void a_trace_too_many_is_an_error(void **state)
 {
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	_compare_ struct compare *c;
 
 	llvm_build__make(&b, 0, true);

@@ -108,9 +108,9 @@ static void a_cache_may_have_a_place(void **state)
 
 static void what_does_not_agree_is_a_problem(void **state)
 {
-	static const char *const bodies[] = {"another", "two_sizes", "two_places",
-					     "beyond",	"no_key",    "no_context",
-					     "compared_with_another"};
+	static const char *const bodies[] = {
+		"another", "two_sizes",	 "two_places",		 "beyond",
+		"no_key",  "no_context", "compared_with_another"};
 
 	for (size_t i = 0; i < N_OF(bodies); i++) {
 		struct hash_keys out;

@@ -419,7 +419,7 @@ static void sampled_threads_show_their_hottest_function(void **state)
 static void threads_in_llvm_show_its_pass_and_function(void **state)
 {
 	static const char *const titles[] = {"hottest function"};
-	_llvm_build_ struct llvm_build b = {};
+	_sampled_build_ struct sampled_build b = {};
 	struct top_data data;
 	struct top_rows rows;
 

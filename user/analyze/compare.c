@@ -39,6 +39,12 @@ struct cell {
 	uint8_t by;			    /* enum compare_by */
 };
 
+/* The results of a query that a compiler had no table of are in no row. */
+struct blind {
+	size_t trace; /* place of its cell */
+	uint32_t unit, label;
+};
+
 struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
@@ -52,6 +58,8 @@ struct compare {
 	uint32_t knows_cost;		/* traces that have the cost of recording */
 	bool levelled;			/* level() is done */
 	uint32_t n_uncounted;		/* queries whose executions not all traces know */
+	struct blind *blinds;
+	uint32_t n_blinds, blinds_capacity;
 	struct compare_items items;
 	struct compare_units units;
 	/* Of the trace that was added last: units by process index, or WHOLE. */
@@ -198,6 +206,31 @@ static int add_compiler(struct compare *c, size_t place, const struct compare_co
 		       ?: add_to_pair(c, place, WHOLE, WHOLE, 0, &whole);
 }
 
+struct blind_queries {
+	struct compare *c;
+	const struct trace_texts *names;
+	struct blind blind;
+};
+
+static int note_blind(void *ctx, const struct summary_row *row)
+{
+	struct blind_queries *b = ctx;
+
+	if (!row->results_missing || row->results || row->count)
+		return 0;
+	return compare_labels__of_row(&b->c->labels, row, b->names, &b->blind.label)
+		       ?: array__add(&b->c->blinds, &b->c->n_blinds, &b->c->blinds_capacity,
+				     &b->blind);
+}
+
+static int note_blinds(struct compare *c, const struct summary *s, uint32_t process,
+		       struct blind blind, const struct trace_texts *names)
+{
+	struct blind_queries b = {c, names, blind};
+
+	return summary__is_unwatched(s) ? summary__each(s, process, note_blind, &b) : 0;
+}
+
 static int keep_units(struct compare *c, const struct compare_compilers *cs,
 		      const uint32_t *unit_of, uint32_t n_processes)
 {
@@ -227,7 +260,11 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cs.n; i++) {
-		int err = add_compiler(c, place_of(c, side, 0), &cs.all[i], unit_of[i], names);
+		size_t place = place_of(c, side, 0);
+		int err = add_compiler(c, place, &cs.all[i], unit_of[i], names)
+				  ?: note_blinds(c, s, cs.processes[i]->index,
+						 (struct blind){.trace = place, .unit = unit_of[i]},
+						 names);
 
 		if (err)
 			return err;
@@ -666,6 +703,18 @@ static bool is_counted(const struct compare *c, const struct cell *cells)
 	return true;
 }
 
+/* Rows of which only other traces have the executions. */
+static void mark_blinds(struct compare *c)
+{
+	for (uint32_t i = 0; i < c->n_blinds; i++) {
+		const struct blind *b = &c->blinds[i];
+		struct cell *cells = cells_of(c, b->unit, b->label);
+
+		if (cells)
+			cells[b->trace].by |= COMPARE_UNCOUNTED;
+	}
+}
+
 static int level(struct compare *c)
 {
 	int err;
@@ -678,6 +727,7 @@ static int level(struct compare *c)
 		return err;
 	if (is_without_cost(c))
 		take_cost_out(c);
+	mark_blinds(c);
 	for (uint32_t i = 0; i < c->pairs.n; i++) {
 		const struct pair *pair = &c->pairs.at[i];
 		struct cell *cells = &c->cells[(size_t)i * n_traces(c)];
@@ -765,6 +815,7 @@ void compare__free(struct compare *c)
 	compare_items__clear(&c->items);
 	compare_units__clear(&c->units);
 	free(c->last_units);
+	free(c->blinds);
 	table__destroy(&c->pairs);
 	free(c->cells);
 	free(c);
