@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/call_tree.h"
+#include "analyze/tree_first.h"
 
 #include "analyze/model.h"
 #include "test.h"

@@ -100,21 +100,4 @@ void call_nodes__destroy(struct call_nodes *n);
 void call_tree__destroy(struct call_tree *t);
 #define _call_tree_ __cleanup(call_tree__destroy)
 
-/*
- * In a tree whose nodes have keys: which nodes have a key that no node above them has. A sum over
- * these counts each leaf once for a key, however often the key is above it. In time linear in the
- * nodes, with no recursion.
- */
-
-#define TREE_NONE UINT32_MAX
-
-struct tree_node {
-	uint32_t parent; /* smaller than its own number, or TREE_NONE */
-	uint32_t key;	 /* below n_keys */
-	bool is_first;	 /* the result */
-};
-
-/* 0 or -ENOMEM. */
-int tree_first(struct tree_node *nodes, uint32_t n, uint32_t n_keys);
-
 #endif /* QPROF_ANALYZE_CALL_TREE_H */

@@ -27,7 +27,7 @@
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
-#include "plan/recover/vtables.h"
+#include "plan/recover/modes.h"
 #include "plan/recover/recover.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/known_symbols.h"

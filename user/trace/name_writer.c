@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "trace/writer.h"
 #include "trace/writer_parts.h"
 
 #define LIST_MOST 65536u /* ids of a mapping's list in one chunk */

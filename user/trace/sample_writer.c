@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/writer.h"
 #include "trace/writer_parts.h"
 
 #define BATCH_SAMPLES 4096u

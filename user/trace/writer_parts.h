@@ -20,7 +20,6 @@
 #include "trace/sample_codec.h"
 #include "trace/span_codec.h"
 #include "trace/stack_table.h"
-#include "trace/writer.h"
 
 struct name_writer {
 	struct interner strings;

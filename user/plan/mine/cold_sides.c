@@ -10,7 +10,7 @@
 #include "plan/mine/expansions.h"
 #include "plan/mine/owners.h"
 #include "plan/mine/templates.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* Cold sides that are looked at: 1.95 has 7. Names are untrusted, and looking takes time. */
 #define SIDES_MAX 256

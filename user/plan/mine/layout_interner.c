@@ -22,7 +22,7 @@
 #include "plan/mine/layout_interner.h"
 
 #include "base/array.h"
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* Bytes that are read of the function that finds an interned span. */
 #define INDEX_CODE 64

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "plan/symbols/got.h"
+#include "plan/symbols/relocated.h"
 
 /* The address and the length of a piece. */
 #define PIECE	   16

@@ -15,7 +15,6 @@
 #include "plan/recover/recovered.h"
 #include "plan/symbols/bounds.h"
 #include "plan/symbols/elf_image.h"
-#include "plan/plan.h"
 #include "plan/symbols/known_symbols.h"
 
 /*
@@ -70,18 +69,5 @@ void loaders__destroy(struct loaders *l);
  */
 int set_providers__find(struct elf_image *img, const struct bounds *bounds, uint64_t defaults,
 			uint32_t n, const char *query, uint64_t *function);
-
-/*
- * Which of a query's two wrappers is for incremental compiles is only known from a run of the
- * compiler's code (recover/vtables.h). The bodies show it, too: only those of incremental compiles
- * load results of the last one, or hash theirs for the next.
- */
-
-/*
- * `problem`: static text if a query has such a body for other compiles, or none has one for
- * incremental ones; or NULL. 0 or -ENOMEM.
- */
-int modes__check(struct elf_image *img, const struct known_symbols *known, const struct plan *plan,
-		 const char **problem);
 
 #endif /* QPROF_PLAN_RECOVER_VTABLES_H */

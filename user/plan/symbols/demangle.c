@@ -176,15 +176,3 @@ bool demangle(const char *symbol, size_t len, struct demangled *d)
 		return demangle_v0(symbol + 2, len - 2, V0_FULL, d);
 	return false;
 }
-
-/* ---- In one step ----------------------------------------------------------------------------- */
-
-bool demangled__put(struct demangled *d, const char *s, size_t len)
-{
-	if (len > DEMANGLED_MAX - d->len)
-		return false;
-	if (len)
-		memcpy(d->text + d->len, s, len);
-	d->len += len;
-	return true;
-}

@@ -9,18 +9,7 @@
 #ifndef QPROF_PLAN_SYMBOLS_DEMANGLE_H
 #define QPROF_PLAN_SYMBOLS_DEMANGLE_H
 
-/* The text of a demangled symbol, while it is written. */
-
-/* Bytes of text. */
-#define DEMANGLED_MAX 4096
-
-struct demangled {
-	size_t len;
-	char text[DEMANGLED_MAX]; /* without a NUL */
-};
-
-/* False if there is no room for `s`. */
-bool demangled__put(struct demangled *d, const char *s, size_t len);
+#include "plan/symbols/demangled.h"
 
 /*
  * Write the text of `symbol`, in the v0 ("_R") or the legacy mangling ("_ZN"), without hashes. The
