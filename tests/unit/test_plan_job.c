@@ -209,6 +209,7 @@ static int plan_load_setup(void **state)
 {
 	char command[300];
 
+	in_child = NULL;
 	snprintf(command, sizeof(command), "rm -rf %s", fixture("cache"));
 	setenv("XDG_CACHE_HOME", fixture("cache"), 1);
 	unsetenv("SUDO_UID");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/library.h"
+#include "tracks/arguments.h"
 
 #include "test.h"
 #include "tracks/command.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "tracks/library.h"
 #include "tracks/arguments.h"
 #include "tracks/images.h"
 #include "tracks/samples.h"
