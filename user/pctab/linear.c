@@ -309,43 +309,66 @@ int pctab_linear__decode(const struct pctab_linear *t, unsigned int quantum_shif
 
 /* ---- Look-up --------------------------------------------------------------------------------- */
 
-/* The value at `pc`, counted in quanta from the start of the chunk. */
-static int read_chunk(const struct decoder *d, const uint8_t *chunk, uint8_t pc, int32_t *value)
+/* Where the chunk of `pc` starts: its offset, at or beyond the size if the index is damaged. */
+static uint64_t chunk_at(const struct pctab_linear *t, unsigned int quantum_shift, uint32_t pc)
 {
-	unsigned int n = *chunk, at = 0;
-	const uint8_t *pcs = chunk + 1, *lengths = pcs + n, *p = lengths + n / 4 + 1;
-	uint32_t bias = 0;
+	unsigned int shift = PCTAB_CHUNK_SHIFT + quantum_shift, width, mark;
+	uint32_t last = (t->length - 1) >> shift, chunk = pc >> shift;
+	uint64_t chunks;
+	const uint8_t *p;
 
-	if ((size_t)(d->end - chunk) < 1 + n + n / 4 + 1)
+	/* A function of one chunk has no index: there the first byte means something else. */
+	if (!last || !t->size)
+		return 0;
+	width = t->data[0] < PCTAB_INDEX_WIDE ? 1 : t->data[0] == PCTAB_INDEX_WIDE ? 2 : 4;
+	mark = width > 1;
+	chunks = mark + (uint64_t)last * width;
+	if (!chunk || chunks >= t->size)
+		return chunks;
+	p = t->data + mark + (uint64_t)(chunk - 1) * width;
+	if (width == 1)
+		return chunks + *p;
+	return chunks + (width == 2 ? load_le(p, 2) : load_le(p, 4));
+}
+
+/* The value with this 2-bit field at `p`, which has so many bytes. */
+static uint32_t value_at(const uint8_t *p, unsigned int field)
+{
+	if (field == 1)
+		return (uint32_t)(int8_t)*p;
+	return field == 2 ? load_value(p, 2) : load_value(p, 4);
+}
+
+/* The value at `pc`, counted in quanta from the start of the chunk. */
+static int read_chunk(const uint8_t *chunk, const uint8_t *end, uint8_t pc, int32_t *value)
+{
+	unsigned int n = *chunk, at = 0, field;
+	const uint8_t *pcs = chunk + 1, *lengths = pcs + n, *p = lengths + n / 4 + 1, *first = p;
+
+	if ((size_t)(end - chunk) < 1 + n + n / 4 + 1)
 		return -EBADMSG;
 	while (at < n && pcs[at] <= pc)
 		at++;
-	for (unsigned int i = 0; i <= at; i++) {
-		unsigned int size = length_of_field(lengths[i / 4] >> (2 * (i % 4)) & 3);
-
-		if (!size || (size_t)(d->end - p) < size)
-			return -EBADMSG;
-		if (i == at)
-			*value = (int32_t)(bias + load_value(p, size));
-		else if (!i)
-			bias = load_value(p, size);
-		p += size;
-	}
+	for (unsigned int i = 0; i < at; i++)
+		p += length_of_field(lengths[i / 4] >> (2 * (i % 4)) & 3);
+	field = lengths[at / 4] >> (2 * (at % 4)) & 3;
+	if (!field || p > end || (size_t)(end - p) < length_of_field(field))
+		return -EBADMSG;
+	*value = (int32_t)value_at(p, field);
+	if (at && *lengths & 3)
+		*value = (int32_t)((uint32_t)*value + value_at(first, *lengths & 3));
 	return 0;
 }
 
 int pctab_linear__lookup(const struct pctab_linear *t, unsigned int quantum_shift, uint32_t pc,
 			 int32_t *value)
 {
-	const uint8_t *chunk;
-	struct decoder d;
-	int err;
+	uint64_t start;
 
 	if (pc >= t->length)
 		return -ERANGE;
-	err = decoder__init(&d, t, quantum_shift, NULL);
-	if (err)
-		return err;
-	chunk = find_chunk(&d, pc >> (PCTAB_CHUNK_SHIFT + quantum_shift));
-	return chunk ? read_chunk(&d, chunk, (uint8_t)(pc >> quantum_shift), value) : -EBADMSG;
+	start = chunk_at(t, quantum_shift, pc);
+	return start < t->size ? read_chunk(t->data + start, t->data + t->size,
+					    (uint8_t)(pc >> quantum_shift), value)
+			       : -EBADMSG;
 }
