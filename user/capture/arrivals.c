@@ -726,6 +726,11 @@ void arrivals__report(const struct arrivals *all)
 			  lost);
 }
 
+bool arrivals__have_clients(const struct arrivals *all)
+{
+	return outsiders__have_clients(all->outsiders);
+}
+
 void arrivals__report_outsiders(const struct arrivals *all)
 {
 	outsiders__report(all->outsiders);

@@ -74,6 +74,9 @@ uint64_t arrivals__waited_ns(const struct arrivals *all, uint32_t *n);
 /* Print how long compilers waited, and how many are late or missing. */
 void arrivals__report(const struct arrivals *all);
 
+/* A compile server may compile for a followed process. */
+bool arrivals__have_clients(const struct arrivals *all);
+
 /* Print which compilers ran meanwhile and were not recorded; nothing if none did. */
 void arrivals__report_outsiders(const struct arrivals *all);
 

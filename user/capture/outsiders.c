@@ -170,6 +170,11 @@ static const struct seen *find_seen(const struct outsiders *o, pid_t pid)
 	return NULL;
 }
 
+bool outsiders__have_clients(const struct outsiders *o)
+{
+	return o->n_clients;
+}
+
 bool outsiders__may_serve(const struct outsiders *o, pid_t pid, uid_t user)
 {
 	const struct seen *seen = find_seen(o, pid);

@@ -23,6 +23,9 @@ int outsiders__new(const struct kernel *kernel, struct look *look, struct outsid
 /* A followed process has executed a program: it may be a client from now on. 0 or -ENOMEM. */
 int outsiders__on_exec(struct outsiders *o, const struct wire_exec *e);
 
+/* A followed process was a client, as of sccache. */
+bool outsiders__have_clients(const struct outsiders *o);
+
 /*
  * Whether a process that is not followed may be the compiler of a client that runs: then it waits
  * until outsiders__serves() has looked at it, or it could have ended by then.

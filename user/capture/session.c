@@ -682,16 +682,18 @@ int session__fd(const struct session *s)
 /*
  * A loader maps ten libraries within some ms, of any program on the machine, and each of these
  * would wake us. A compiler must be stopped within its loader, so the pause is short for some time
- * after an exec of a followed process, and that ends a longer one. Of the whole machine any process
- * may be a compiler.
+ * after an exec of a followed process, and that ends a longer one. Where machines have so much to
+ * do that a mapping comes later, a loader takes longer, too. Any process may be a compiler of the
+ * whole machine, or of a compile server.
  */
-#define REST_MS	    5
+#define REST_MS	     10
 #define REST_NEAR_MS 1
-#define NEAR_NS	    UINT64_C(100000000)
+#define NEAR_NS	     UINT64_C(30000000)
 
 void session__rest(const struct session *s, int other)
 {
-	bool near = s->scope || clock_ns(CLOCK_MONOTONIC) < s->exec_ns + NEAR_NS;
+	bool near = s->scope || arrivals__have_clients(s->arrivals) ||
+		    clock_ns(CLOCK_MONOTONIC) < s->exec_ns + NEAR_NS;
 	struct pollfd fds[] = {
 		{.fd = other, .events = POLLIN},
 		{.fd = kernel__ring_fd(s->kernel), .events = POLLIN},
