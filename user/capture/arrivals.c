@@ -180,8 +180,9 @@ static int make_wait(struct arrivals *all, struct arrival *a)
 	}
 	if (array__reserve_one(&all->items, all->n, &all->capacity, sizeof(*a)))
 		return -ENOMEM;
+	/* Nothing that is known of its pid is about it. */
 	if (a->newcomer)
-		parts_needed__find(all->parts_needed, a->pid, &a->parts);
+		a->parts = parts_needed_by(all->parts.look, a->pid);
 	if (!a->stop && all->parts.mappings)
 		stop(all, a);
 	all->items[all->n++] = *a;

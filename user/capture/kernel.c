@@ -484,7 +484,8 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 	k->fn = fn;
 	k->ctx = ctx;
 	k->handed_over = 0;
-	n = ring_buffer__consume(k->ring);
+	/* After kernel__leave() there is none. */
+	n = k->ring ? ring_buffer__consume(k->ring) : 0;
 	return n < 0 && n != ENOUGH ? n : 0;
 }
 
