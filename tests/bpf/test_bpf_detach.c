@@ -98,8 +98,8 @@ static pid_t start_waiter(void)
 	return pid;
 }
 
-/* SIGALRM ends this test if it waits. */
-static void a_page_that_never_comes_does_not_hold_the_end(void **state)
+/* SIGALRM ends this test if it waits. `early`: the library is left before the end. */
+static void end_beside_a_waiter(bool early)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 	_library_file_ struct library_file *self = NULL;
@@ -121,6 +121,10 @@ static void a_page_that_never_comes_does_not_hold_the_end(void **state)
 		skip(); /* this kernel has no userfaultfd */
 	assert_int_equal(waitpid(waiter, NULL, WNOHANG), 0);
 	alarm(60);
+	if (early) {
+		kernel__begin_detach(c.kernel, c.lib);
+		kernel__release(c.kernel, c.lib);
+	}
 	kernel__free(take_ptr(c.kernel));
 	alarm(0);
 	assert_int_equal(waitpid(waiter, NULL, WNOHANG), 0);
@@ -130,10 +134,21 @@ static void a_page_that_never_comes_does_not_hold_the_end(void **state)
 	close(reader);
 }
 
+static void a_page_that_never_comes_does_not_hold_the_end(void **state)
+{
+	end_beside_a_waiter(false);
+}
+
+static void nor_a_library_that_is_left_meanwhile(void **state)
+{
+	end_beside_a_waiter(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_that_never_comes_does_not_hold_the_end),
+		cmocka_unit_test(nor_a_library_that_is_left_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

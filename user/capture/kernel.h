@@ -98,8 +98,7 @@ void kernel__begin_detach(struct kernel *k, uint8_t lib);
 
 /*
  * Detach, and free the number for another library. No thread's stack and no record in the ring
- * buffer may have this number any more. With perf events, a later call frees the number, once they
- * are gone.
+ * buffer may have this number any more. While probes are not gone, a later call frees the number.
  */
 void kernel__release(struct kernel *k, uint8_t lib);
 

@@ -28,6 +28,7 @@ struct attachment {
 	struct perf_probes *perf; /* in place of links */
 	struct library_file *file;
 	bool served;   /* by a FUSE server, which may not answer a read */
+	pid_t heir;    /* the child that detaches; 0: none */
 	bool taken;    /* two threads may try to take it */
 	bool leaving;  /* being detached; see kernel__begin_detach() */
 	bool released; /* likewise, and given back when that is over */
@@ -291,11 +292,30 @@ const char *attachments__kind(const struct attachments *a)
 
 /* ---- Detaching ------------------------------------------------------------------------------- */
 
+static pid_t start_heir(struct attachments *a, struct links *links, int *ours);
+
 void attachments__begin_detach(struct attachments *a, uint8_t lib)
 {
-	links__begin_free(a->libs[lib].links);
-	perf_probes__begin_free(a->libs[lib].perf);
-	a->libs[lib].leaving = true;
+	struct attachment *l = &a->libs[lib];
+	int ours;
+
+	if (l->links)
+		l->heir = start_heir(a, l->links, &ours);
+	if (l->heir) {
+		links__abandon(take_ptr(l->links));
+		close(ours);
+	}
+	links__begin_free(l->links);
+	perf_probes__begin_free(l->perf);
+	l->leaving = true;
+}
+
+/* While probes are still being removed, their programs may run. */
+static bool is_detached(struct attachment *l)
+{
+	if (l->heir && waitpid(l->heir, NULL, WNOHANG))
+		l->heir = 0;
+	return !l->heir && links__are_gone(l->links) && perf_probes__are_gone(l->perf);
 }
 
 static void take_away(struct attachment *lib)
@@ -321,7 +341,7 @@ static void release(struct attachments *a, uint8_t lib)
 {
 	struct attachment *l = &a->libs[lib];
 
-	l->released = l->leaving && !(perf_probes__are_gone(l->perf) && links__are_gone(l->links));
+	l->released = l->leaving && !is_detached(l);
 	if (l->released)
 		return;
 	take_away(l);
@@ -384,6 +404,15 @@ static _Noreturn void detach_as_heir(struct attachments *a)
 	_exit(0);
 }
 
+/* All else goes on without this process, however long it waits. */
+static _Noreturn void detach_one_as_heir(struct links *links)
+{
+	links__close_others(links);
+	links__inherit(links);
+	links__free(links);
+	_exit(0);
+}
+
 static bool has_perf(const struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
@@ -404,31 +433,47 @@ static void leave_surroundings(int null)
 }
 
 /*
- * Leave detaching to a child. The last process that closes a link or an event waits for the kernel,
- * so the child waits until we have closed our links; events are ours until we have exited. The
- * child ends as soon as the kernel is done; if it is killed, the kernel detaches all the same.
+ * Leave detaching to a child: of these links, or of all libraries if that is NULL. The last process
+ * that closes a link or an event waits for the kernel, which SIGKILL does not end. So the child
+ * waits until we have closed our links, and *ours; events are ours until we have exited. If it is
+ * killed, the kernel detaches all the same. 0: there is no child.
  */
-static void detach_in_background(struct attachments *a)
+static pid_t start_heir(struct attachments *a, struct links *links, int *ours)
 {
-	_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int ours[2];
-	pid_t pid = null < 0 || pipe2(ours, O_CLOEXEC) ? -1 : fork();
+	_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC), theirs = -1;
+	int pair[2];
+	pid_t pid;
 
-	if (pid == 0) {
-		close(ours[1]);
+	if (null < 0 || pipe2(pair, O_CLOEXEC))
+		return 0;
+	theirs = pair[0];
+	*ours = pair[1];
+	pid = fork();
+	if (!pid) {
+		close(*ours);
 		leave_surroundings(null);
-		wait_until_closed(ours[0]);
+		wait_until_closed(theirs);
+		if (links)
+			detach_one_as_heir(links);
 		detach_as_heir(a);
 	}
 	if (pid < 0)
+		close(*ours);
+	return pid < 0 ? 0 : pid;
+}
+
+static void detach_in_background(struct attachments *a)
+{
+	int ours;
+
+	a->heir = start_heir(a, NULL, &ours);
+	if (!a->heir)
 		return;
-	a->heir = pid;
 	a->owned_elsewhere = true;
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
 		links__abandon(take_ptr(a->libs[i].links));
-	close(ours[0]);
 	if (!has_perf(a))
-		close(ours[1]);
+		close(ours);
 }
 
 void attachments__leave(struct attachments *a, bool wait)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -307,6 +308,29 @@ void links__inherit(struct links *l)
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->closed, NULL);
 	l->n_closing = 0;
+}
+
+/* The lowest descriptor of a link from `from` on; -1: there is none. */
+static int next_fd(const struct links *l, int from)
+{
+	int next = -1;
+
+	for (uint32_t i = 0; i < l->n_links; i++)
+		if (l->links[i].fd >= from && (next < 0 || l->links[i].fd < next))
+			next = l->links[i].fd;
+	return next;
+}
+
+void links__close_others(const struct links *l)
+{
+	int from = 3, next;
+
+	while ((next = next_fd(l, from)) >= 0) {
+		if (next > from)
+			syscall(SYS_close_range, from, next - 1, 0);
+		from = next + 1;
+	}
+	syscall(SYS_close_range, from, ~0u, 0);
 }
 
 void links__abandon(struct links *l)

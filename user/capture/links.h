@@ -50,6 +50,8 @@ bool links__are_gone(struct links *l);
  * links__free(), which does not wait. NULL is no error.
  */
 void links__inherit(struct links *l);
+/* Close all descriptors from 3 on but those of these links. */
+void links__close_others(const struct links *l);
 void links__abandon(struct links *l);
 
 #endif /* QPROF_CAPTURE_LINKS_H */
