@@ -225,10 +225,12 @@ static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 	let_go(&other);
 	output_begin(&o);
 	drain_while_held(s);
+	/* Another recording of the machine may hold a process in our place, which we then do not.
+	 */
+	for (int tries = 0; seen.n_late < 2 && tries < 6000; tries++)
+		drain_while_held(s);
 	output_end(&o);
 	/* The second process needs no new library, but has begun before the probes, too. */
-	if (seen.n_libraries != 1)
-		print_message("%u late; %s", seen.n_late, o.text[1]);
 	assert_int_equal(seen.n_libraries, 1);
 	assert_int_equal(session__libraries(s), 1);
 	assert_int_equal(seen.n_late, 2);
