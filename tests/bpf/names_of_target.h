@@ -260,6 +260,7 @@ enum names_lie {
 	LIE_CONTEXT,	  /* the context is at NULL */
 	LIE_MANY_TEXTS,	  /* 2^20 definitions, each with a text of 1 KiB */
 	LIE_BLOCKS,	  /* the table lies in a page that a handler is to fill, and never does */
+	LIE_UNTOUCHED,	  /* no lie: the table lies in memory that was never touched */
 	LIE_STORE,	  /* the store of crates is nowhere */
 	LIE_CRATES,	  /* 2^63 crates; one page of their table can be read */
 	LIE_CRATES_MANY,  /* 16,384 crates, all with one large cache */

@@ -606,6 +606,9 @@ void names_lie(enum names_lie lie)
 	case LIE_GLOBALS:
 		names_globals = NULL;
 		break;
+	case LIE_UNTOUCHED:
+		put(&c.context, table, (uint64_t)map(PAGE).at);
+		break;
 	case LIE_STORE:
 		put(&c.context, NAMES_CONTEXT + NAMES_STORE, NOWHERE);
 		break;
