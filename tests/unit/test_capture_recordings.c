@@ -45,6 +45,17 @@ static void add_fd(const char *process, int fd, const char *target, const char *
 	add_fd_on(21, process, fd, target, flags);
 }
 
+static void add_process(const char *process, unsigned int real_uid)
+{
+	char name[64], text[128];
+
+	snprintf(name, sizeof(name), "%s/comm", process);
+	fake_root_file(name, "qprof-bpf\n");
+	snprintf(name, sizeof(name), "%s/status", process);
+	snprintf(text, sizeof(text), "Name:\tqprof-bpf\nUid:\t%u\t0\t0\t0\n", real_uid);
+	fake_root_file(name, text);
+}
+
 static void traces_that_are_written_are_found(void **state)
 {
 	_recordings_ struct recordings r = {};
@@ -127,20 +138,25 @@ static void each_other_recording_counts_once(void **state)
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	assert_int_equal(n, 0);
 	add_fd("/proc/self", 7, ours, "02100001");
-	fake_root_file("/proc/40/comm", "qprof-bpf\n");
+	add_process("/proc/40", 0);
 	add_fd("/proc/40", 7, ours, "02100001");
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	assert_int_equal(n, 0);
-	fake_root_file("/proc/41/comm", "qprof-bpf\n");
+	add_process("/proc/41", getuid());
 	add_fd("/proc/41", 4, first, "02100001");
-	fake_root_file("/proc/42/comm", "qprof-bpf\n");
+	add_process("/proc/42", 0);
 	add_fd("/proc/42", 4, first, "02100001");
 	add_fd("/proc/42", 5, second, "02100001");
-	fake_root_file("/proc/43/comm", "qprof-bpf\n");
+	add_process("/proc/43", 0);
 	add_fd("/proc/43", 5, third, "02100001");
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
 	/* One recording, whose helper has one of its two traces. Process 43 has no mark. */
 	assert_int_equal(n, 1);
+	/* A program with root's rights, which another user started. */
+	add_process("/proc/42", getuid() + 4711);
+	add_process("/proc/41", getuid() + 4711);
+	assert_int_equal(recordings__beside(fake_root, &n), 0);
+	assert_int_equal(n, 0);
 	for (size_t i = 0; i < N_OF(marks); i++)
 		close(marks[i]);
 	assert_int_equal(recordings__beside(fake_root, &n), 0);
@@ -154,7 +170,7 @@ static void foreign_locks_are_no_recordings(void **state)
 	int all, one;
 	uint32_t n;
 
-	fake_root_file("/proc/41/comm", "qprof-bpf\n");
+	add_process("/proc/41", getuid());
 	fake_root_file("/a.qpt", TRACE);
 	fake_root_file("/sys/kernel/btf/vmlinux", "");
 	snprintf(trace, sizeof(trace), "%s/a.qpt", fake_root);

@@ -126,14 +126,21 @@ static int look_at(struct recordings *r, const char *root, const char *process, 
 }
 
 /*
- * Root's, or ours: what others call themselves and have open may be to mislead. (So may what a
- * program of root's has that anybody may start.)
+ * Root's, or ours: what others call themselves and have open may be to mislead, or to block. The
+ * real user counts, as anybody may start a program with root's rights.
  */
 static bool is_trusted(const char *process)
 {
-	struct stat st;
+	char path[PATH_MAX + 8], line[256];
+	_fclose_ FILE *f = NULL;
+	unsigned int uid;
 
-	return !stat(process, &st) && (!st.st_uid || st.st_uid == getuid());
+	snprintf(path, sizeof(path), "%s/status", process);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %u", &uid) == 1)
+			return !uid || uid == getuid();
+	return false;
 }
 
 int recordings__find(const char *root, struct recordings *r)
