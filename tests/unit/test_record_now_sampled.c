@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/now_sampled.h"
 
+#include <errno.h>
+
 #include "test.h"
 
 enum { TYPECK, LAYOUT };
@@ -94,6 +96,57 @@ static void what_most_samples_have_is_told(void **state)
 	assert_string_equal(answer.at[0].function, "FnCtxt::check_expr");
 }
 
+static int symbol_of(void *ctx, uint32_t string, char **out)
+{
+	*out = strdup(string ? "_RINvCs1_3app11generic_bigKj7_EB2_" : "_RNvCs1_3app4huge");
+	return *out ? 0 : -ENOMEM;
+}
+
+/* In LLVM its own function is no news, and neither is that of a sample whose function is unknown.
+ */
+static void the_function_that_llvm_compiles_is_told(void **state)
+{
+	static const struct trace_llvm entries[] = {
+		{.function = 0, .pass = 7},
+		{.function = 0, .pass = 8},
+		{.function = 1, .pass = 7},
+		{.function = TRACE_NO_STRING, .pass = 9},
+	};
+	const struct now_source from = {.symbol = symbol_of}, none = {};
+	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
+	_summary_ struct summary *s = compilers();
+	const struct trace_stack native = {.kind = TRACE_STACK_LOCATION, .place = 250};
+	struct top_nows answer;
+
+	add_functions(&n);
+	for (uint32_t i = 0; i < N_OF(entries); i++)
+		assert_int_equal(now_sampled__llvm(&n, i + 1, &entries[i]), 0);
+	assert_int_equal(now_sampled__llvm(&n, TRACE_NO_LLVM, &entries[2]), 0);
+	for (uint32_t last = 2; last <= 5; last++) {
+		for (uint32_t i = 0; i < 9; i++) {
+			/* The last number has no entry. */
+			const struct trace_sample sample = {.cause = TRACE_SAMPLE_CPU,
+							    .llvm = i < 3 ? i % 2 + 1 : last};
+
+			now_sampled__entry(&n, &native);
+			assert_int_equal(now_sampled__sample(&n, &sample), 0);
+		}
+		now_sampled__answer(&n, last <= 3 ? &from : &none, &jobs, s, &texts, &answer);
+		assert_int_equal(answer.n, 1);
+		assert_string_equal(answer.at[0].function, last == 2   ? "app::huge"
+							   : last == 3 ? "app::generic_big"
+								       : "ty::walk");
+	}
+	/* Without a way to its name there is none. */
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(
+			now_sampled__sample(
+				&n, &(struct trace_sample){.cause = TRACE_SAMPLE_CPU, .llvm = 1}),
+			0);
+	now_sampled__answer(&n, &none, &jobs, s, &texts, &answer);
+	assert_string_equal(answer.at[0].function, "");
+}
+
 static void waits_say_nothing(void **state)
 {
 	__cleanup(now_sampled__destroy) struct now_sampled n = {0};
@@ -155,6 +208,7 @@ int main(void)
 		cmocka_unit_test(the_item_of_a_long_execution_is_told),
 		cmocka_unit_test(what_most_samples_have_is_told),
 		cmocka_unit_test(waits_say_nothing),
+		cmocka_unit_test(the_function_that_llvm_compiles_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

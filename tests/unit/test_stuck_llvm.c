@@ -3,127 +3,13 @@
 #include "stuck/llvm.h"
 
 #include "test.h"
-#include "base/array.h"
+#include "../fixtures/llvm_list.h"
 
-#define BASE   0x100000ull /* of the copied memory */
-#define BIAS   0x7f0000000000ull
-#define DRIVER 0x7e0000000000ull /* bias of the compiler's own library */
-
-/* Offsets in the memory. */
-enum {
-	VECTOR = 0x100,
-	FS_BASE = 0x200,
-	TLS = 0x300,
-	STACK = 0x1000, /* to 0x2000 */
-	VALUE = 0x2000,
-	TYPE = 0x2100,
-	CONTEXT = 0x2200,
-	IMPL = 0x2300,
-	BUCKETS = 0x3000,
-	N_BUCKETS = 64,
-	NAME = 0x4000,
-	PASS = 0x5000,
-	BLOCK = 0x5100,
-	SIZE = 0x6000,
-};
-
-/* Vtables, as ELF addresses. */
-enum { OF_FUNCTION = 0x900, OF_MODULE = 0x910, LEGACY = 0x920, OTHER = 0x930, GVN = 0x940 };
-
-static uint8_t bytes[SIZE];
-static struct copied_part part = {.addr = BASE, .size = SIZE, .bytes = bytes};
-
-static const struct wire_llvm layout = {
-	.module = 0x40, /* of the library, which is mapped at its bias */
-	.size = 0x1000,
-	.vtables = {OF_FUNCTION, OF_MODULE, LEGACY},
-	.head = 0x48,
-	.next = 1,
-	.pass = {4, 4, 2},
-	.unit = {3, 3, 3},
-	.kind_at = 16,
-	.kind = 13,
-	.named_at = 23,
-	.named = 0x10,
-	.type_at = 8,
-	.length = 0,
-	.bytes = 16,
-	.context = 24,
-	.impl = 40,
-	.names = 0xa0,
-	.count = 0xb0,
-};
-
-static uint8_t library[0x100];
-static struct copied_part library_part = {.addr = BIAS, .size = sizeof(library), .bytes = library};
-
-static void put(uint32_t at, uint64_t value)
-{
-	memcpy(bytes + at, &value, sizeof(value));
-}
-
-static void put_entry(uint32_t at, uint64_t vtable, uint64_t unit, uint64_t around)
-{
-	put(at, BIAS + vtable);
-	put(at + 8, around ? BASE + around : 0);
-	put(at + 16, vtable == LEGACY ? BASE + PASS : 0);
-	put(at + 24, unit ? BASE + unit : 0);
-	put(at + 32, BASE + PASS);
-}
-
-static uint32_t first_bucket(void)
-{
-	uint32_t function = (uint32_t)(BASE + VALUE);
-
-	return BUCKETS + 16 * ((function >> 4 ^ function >> 9) % N_BUCKETS);
-}
-
-/* GVN on the function a::outer, within a pass over its module. */
-static void tell_the_truth(void)
-{
-	static const char name[] = "_RNvC1a5outer";
-	uint64_t module = 3;
-
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(library + layout.module, &module, sizeof(module));
-	put(FS_BASE + 8, BASE + VECTOR);
-	put(VECTOR - 16, 5);
-	put(VECTOR + 16 * 3, BASE + TLS);
-	put(TLS + layout.head, BASE + STACK + 0x100);
-	put_entry(STACK + 0x100, OF_FUNCTION, VALUE, STACK + 0x200);
-	put_entry(STACK + 0x200, OF_MODULE, BLOCK, 0);
-	bytes[VALUE + 16] = 13;
-	bytes[VALUE + 23] = 0x10;
-	bytes[BLOCK + 16] = 22;
-	put(VALUE + 8, BASE + TYPE);
-	put(TYPE + 24, BASE + CONTEXT);
-	put(CONTEXT + 40, BASE + IMPL);
-	put(IMPL + 0xa0, BASE + BUCKETS);
-	put(IMPL + 0xb0, N_BUCKETS);
-	for (uint32_t i = 0; i < N_BUCKETS; i++)
-		put(BUCKETS + 16 * i, WIRE_LLVM_EMPTY);
-	put(first_bucket(), BASE + VALUE);
-	put(first_bucket() + 8, BASE + NAME);
-	put(NAME, strlen(name));
-	memcpy(bytes + NAME + 16, name, strlen(name));
-	put(PASS, BIAS + GVN);
-}
-
-/* Read it; the caller clears what it gets. */
 static struct stuck_llvm doing(void)
 {
-	struct llvm_pass own = {.vtable = GVN, .name = (char *)"GVNPass"};
-	struct llvm_pass others = {.vtable = 0x70, .name = (char *)"ThinLTOBitcodeWriterPass"};
-	const struct llvm_plan driver = {.problem = LLVM_NO_LIBRARY,
-					 .passes = {.items = &others, .n = 1}},
-			       plan = {.layout = layout, .passes = {.items = &own, .n = 1}};
-	const struct llvm_file files[] = {{&driver, DRIVER}, {&plan, BIAS}};
-	const struct llvm_thread thread = {BASE + FS_BASE, BASE + STACK, BASE + STACK + 0x1000};
-	struct copied_part parts[] = {part, library_part};
-	struct copied memory = {.parts = parts, .n = N_OF(parts)};
 	struct stuck_llvm found;
 
-	assert_int_equal(stuck_llvm__read(files, N_OF(files), &thread, &memory, &found), 0);
+	assert_int_equal(read_list(&found), 0);
 	return found;
 }
 

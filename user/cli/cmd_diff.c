@@ -303,8 +303,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	};
 	static const char *const names[] = {
 		[COMPARE_OF_ITEMS] = "report --by item",
-		[COMPARE_OF_QUERIES] = "report --by query|crate; an item: add --by item; LLVM's: "
-				       "--by pass|generic",
+		[COMPARE_OF_QUERIES] = "report --by query|crate; an item: add --by item",
 		[COMPARE_OF_PASSES] = "report --by pass",
 		[COMPARE_OF_GENERICS] = "report --by generic",
 		[COMPARE_OF_INSTANCES] = "report --json",

@@ -114,14 +114,24 @@ static const struct wire_open_frame *frame_of(const struct now *n, uint32_t proc
 	return best;
 }
 
-void now_set_item(struct top_now *to, const char *path)
+static void set_path(char *to, size_t size, const char *path)
 {
-	size_t len = strlen(path), most = sizeof(to->item) - 1;
+	size_t len = strlen(path), most = size - 1;
 	const char *from = len > most ? path + len - most : path;
 
 	while (from > path && ((unsigned char)*from & 0xc0) == 0x80)
 		from++;
-	memcpy(to->item, from, strlen(from) + 1);
+	memcpy(to, from, strlen(from) + 1);
+}
+
+void now_set_item(struct top_now *to, const char *path)
+{
+	set_path(to->item, sizeof(to->item), path);
+}
+
+void now_set_function(struct top_now *to, const char *path)
+{
+	set_path(to->function, sizeof(to->function), path);
 }
 
 static bool answer_for(const struct now *n, const struct now_source *from,

@@ -24,6 +24,8 @@ struct now_source {
 	const char *(*name)(void *ctx, const struct wire_open_frame *f);
 	/* The subject of an activity, or NULL. The function may be NULL. */
 	const char *(*argument)(void *ctx, const struct wire_open_frame *f);
+	/* 0 and the symbol of a function in LLVM, by its string, or an error; may be NULL. */
+	int (*symbol)(void *ctx, uint32_t string, char **out);
 };
 
 struct now_thread {
@@ -56,7 +58,8 @@ void now__stack(struct now *n, const struct wire_open_stack *r);
 void now__answer(const struct now *n, const struct now_source *from, const struct summary *s,
 		 struct top_nows *out);
 
-/* Set the item to a path. One that is too long keeps its end. */
+/* Set the item, or the function, to a path. One that is too long keeps its end. */
 void now_set_item(struct top_now *to, const char *path);
+void now_set_function(struct top_now *to, const char *path);
 
 #endif /* QPROF_RECORD_NOW_H */

@@ -45,10 +45,18 @@ static const char *argument(void *ctx, const struct wire_open_frame *f)
 	return tracks__argument(a->of->tracks, f->key);
 }
 
+static int symbol(void *ctx, uint32_t string, char **out)
+{
+	const struct asking *a = ctx;
+
+	return a->of->trace->err ? -ENOENT : trace_writer__text(a->of->trace->writer, string, out);
+}
+
 int now_asked__answer(const struct now_asked *a, struct session *s, bool names)
 {
 	struct asking asking = {a, s};
-	const struct now_source from = {&asking, ask, names ? item : NULL, name, argument};
+	const struct now_source from = {&asking, ask,	   names ? item : NULL,
+					name,	 argument, names ? symbol : NULL};
 	int err;
 
 	if (a->sampled) {

@@ -6,6 +6,7 @@
 #include "capture/session.h"
 #include "record/now.h"
 #include "record/now_sampled.h"
+#include "record/trace_output.h"
 #include "tracks/tracks.h"
 
 /* Parts of a recorder. */
@@ -16,6 +17,7 @@ struct now_asked {
 	const struct tracks *tracks;
 	const struct summary *summary;
 	const struct trace_texts *texts;
+	const struct trace_output *trace;
 	struct top_nows *answer;
 };
 

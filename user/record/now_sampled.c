@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "analyze/code_name.h"
+#include "analyze/generic_name.h"
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/cleanup.h"
 
 #define NO_QUERY "(no query)"
+
+/* Above all indices + 1 of functions. */
+#define IN_LLVM (NOW_SAMPLED_FUNCTIONS + 1)
 
 static int name_function(const struct trace_function *f, char **name)
 {
@@ -58,6 +62,13 @@ void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry)
 	}
 }
 
+int now_sampled__llvm(struct now_sampled *n, uint32_t id, const struct trace_llvm *entry)
+{
+	if (id == TRACE_NO_LLVM || entry->function == TRACE_NO_STRING)
+		return 0;
+	return u64_map__put(&n->llvm, id, entry->function);
+}
+
 static void vote(struct now_vote *v, uint32_t value)
 {
 	if (v->votes && v->value == value) {
@@ -73,6 +84,7 @@ static void vote(struct now_vote *v, uint32_t value)
 int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample)
 {
 	struct now_sampled_process *p = NULL;
+	uint32_t symbol = u64_map__get(&n->llvm, sample->llvm);
 
 	if (sample->cause == TRACE_SAMPLE_CPU) {
 		p = table__get(&n->processes, sample->process, .label = {0});
@@ -81,7 +93,9 @@ int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample
 		vote(&p->label, n->in_interval ? n->label : TRACE_NO_STRING);
 		vote(&p->job, sample->job);
 		p->n++;
-		if (n->function)
+		if (symbol != U64_MAP_NONE)
+			vote(&p->function, IN_LLVM + symbol);
+		else if (n->function)
 			vote(&p->function, n->function);
 	}
 	n->in_interval = false;
@@ -117,8 +131,20 @@ static void name_item(const struct now_sampled_process *p, const struct now_sour
 	now_set_item(to, item);
 }
 
+/* The definition behind the symbol of a function in LLVM. */
+static void name_compiled(uint32_t string, const struct now_source *from, struct top_now *to)
+{
+	_generic_name_ struct generic_name name = {};
+	_free_ char *symbol = NULL;
+
+	if (from->symbol && !from->symbol(from->ctx, string, &symbol) && symbol &&
+	    !generic_name__of(symbol, &name))
+		now_set_function(to, name.path);
+}
+
 static void answer_for(const struct now_sampled *n, const struct now_sampled_process *p,
-		       uint32_t pid, const struct trace_texts *texts, struct top_now *to)
+		       const struct now_source *from, uint32_t pid, const struct trace_texts *texts,
+		       struct top_now *to)
 {
 	const char *name = p->label.value == TRACE_NO_STRING
 				   ? NO_QUERY
@@ -126,7 +152,9 @@ static void answer_for(const struct now_sampled *n, const struct now_sampled_pro
 
 	*to = (struct top_now){.pid = pid};
 	strncpy(to->name, name, sizeof(to->name) - 1);
-	if (p->function.votes)
+	if (p->function.votes && p->function.value >= IN_LLVM)
+		name_compiled(p->function.value - IN_LLVM, from, to);
+	else if (p->function.votes)
 		strncpy(to->function, n->functions[p->function.value - 1].name,
 			sizeof(to->function) - 1);
 }
@@ -144,7 +172,7 @@ void now_sampled__answer(struct now_sampled *n, const struct now_source *from,
 
 		if (!p || !p->label.votes)
 			continue;
-		answer_for(n, p, process->pid, texts, to);
+		answer_for(n, p, from, process->pid, texts, to);
 		name_item(p, from, jobs, process, texts, to);
 		out->n++;
 		*p = (struct now_sampled_process){0};
@@ -157,5 +185,6 @@ void now_sampled__destroy(struct now_sampled *n)
 		free(n->functions[i].name);
 	free(n->functions);
 	table__destroy(&n->processes);
+	u64_map__destroy(&n->llvm);
 	*n = (struct now_sampled){0};
 }

@@ -2,7 +2,8 @@
 /*
  * The queries that the compilers of a recording are in, by their samples: where there are no
  * probes, nothing else shows it. Of each, the query and the function that it was in most since the
- * last answer, and the item if that was one execution.
+ * last answer, and the item if that was one execution. In LLVM the function is the one of the crate
+ * that it compiles.
  *
  * Memory: a few words for each compiler, and the names of at most NOW_SAMPLED_FUNCTIONS functions.
  */
@@ -25,10 +26,11 @@ struct now_vote {
 };
 
 struct now_sampled_process {
-	struct now_vote label;	  /* TRACE_NO_STRING: in no query */
-	struct now_vote job;	  /* TRACE_NO_JOB: none, or not known */
-	struct now_vote function; /* index + 1; 0: unknown */
-	uint32_t n;		  /* samples */
+	struct now_vote label; /* TRACE_NO_STRING: in no query */
+	struct now_vote job;   /* TRACE_NO_JOB: none, or not known */
+	/* Index + 1; 0: unknown; in LLVM NOW_SAMPLED_FUNCTIONS + 1 + the string of the symbol. */
+	struct now_vote function;
+	uint32_t n; /* samples */
 };
 
 /* A function that a sample met. */
@@ -43,6 +45,7 @@ struct now_sampled {
 	struct now_sampled_function *functions;	     /* by rising locindexes */
 	uint32_t n_functions;
 	uint32_t capacity;
+	struct u64_map llvm; /* entry of LLVM -> string of its function's symbol */
 	/* Of the stack to come. */
 	bool in_interval;
 	uint32_t label;
@@ -54,6 +57,9 @@ int now_sampled__function(struct now_sampled *n, const struct trace_function *f)
 
 /* An entry of the stack of the sample to come, the outermost first. */
 void now_sampled__entry(struct now_sampled *n, const struct trace_stack *entry);
+
+/* An entry of LLVM of samples to come, by its number. 0 or -ENOMEM. */
+int now_sampled__llvm(struct now_sampled *n, uint32_t id, const struct trace_llvm *entry);
 
 /* The sample of these entries; others than of the CPU say nothing. 0 or -ENOMEM. */
 int now_sampled__sample(struct now_sampled *n, const struct trace_sample *sample);

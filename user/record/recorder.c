@@ -150,7 +150,8 @@ static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
 {
 	struct recorder *r = ctx;
 
-	return sample_output__llvm(&r->samples, entry, id);
+	return sample_output__llvm(&r->samples, entry, id)
+		       ?: (r->by_samples ? now_sampled__llvm(&r->now_sampled, *id, entry) : 0);
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
@@ -615,6 +616,7 @@ struct now_asked recorder__now(struct recorder *r)
 		.tracks = r->tracks,
 		.summary = r->model.summary,
 		.texts = &r->model.options.texts,
+		.trace = &r->trace,
 		.answer = &r->answer,
 	};
 }

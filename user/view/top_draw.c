@@ -36,7 +36,8 @@ static const char *const help_lines[] = {
 	"on-cpu          time on a CPU, without what it called: work",
 	"off-cpu         the same off the CPU: waiting; self: both",
 	"rate/s          since the screen's numbers were last renewed",
-	"hottest ..      the function that the thread was in most lately, by its samples",
+	"hottest ..      the function that the thread was in most lately, by its samples;",
+	"                of LLVM its pass, and the function that it compiles",
 	"last ended      the thread's last interval that did, and how long ago;",
 	"                what still runs is known once it ends",
 };

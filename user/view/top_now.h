@@ -15,7 +15,8 @@ struct top_now {
 	/* The path of its item, or the argument of an activity, or the end of that; empty: not
 	 * known */
 	char item[176];
-	/* Without probes: the function that its samples were in most, or empty. */
+	/* Without probes: the function that its samples were in most, in LLVM the one that this
+	 * compiles; or empty. */
 	char function[80];
 };
 

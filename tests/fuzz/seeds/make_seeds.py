@@ -291,6 +291,26 @@ def llvm_seeds():
     yield "small", llvm_plan(0, 0x250)
 
 
+# ---- fuzz_stuck_llvm: changes of a list as LLVM keeps it, in tests/fixtures/llvm_list.h ------------
+
+ADDRESS, IN_LIBRARY, NUMBER, FAR = range(4)
+
+
+def change(at, kind, value):
+    return struct.pack("<HB5s", at, kind, value.to_bytes(5, "little"))
+
+
+def stuck_llvm_seeds():
+    head, entry, outer, function, names, name = 0x348, 0x1100, 0x1200, 0x2000, 0x23a0, 0x4000
+    yield "truth", b""
+    yield "head", change(head, ADDRESS, outer)
+    yield "around", change(entry + 8, ADDRESS, entry) + change(outer + 8, ADDRESS, entry)
+    yield "legacy", change(entry, IN_LIBRARY, 0x920) + change(outer, IN_LIBRARY, 0x930)
+    yield "function", change(entry + 24, ADDRESS, 0x5100) + change(function + 8, ADDRESS, 0x2200)
+    yield "names", change(names, ADDRESS, 0x5ff8) + change(names + 16, NUMBER, 1 << 20)
+    yield "length", change(name, NUMBER, 2047) + change(name + 16, FAR, 0x1b1b1b1b1b)
+
+
 # ---- fuzz_crates: where fields are, and records with crates, entries of caches, or texts ---------
 
 CRATES, ENTRIES, TEXTS = 0, 1, 2
@@ -489,6 +509,7 @@ def main():
                           ("fuzz_results", result_seeds()),
                           ("fuzz_compiler_memory", compiler_seeds()),
                           ("fuzz_llvm", llvm_seeds()),
+                          ("fuzz_stuck_llvm", stuck_llvm_seeds()),
                           ("fuzz_crates", crate_seeds()), ("fuzz_relr", relr_seeds()),
                           ("fuzz_functions", functions_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
