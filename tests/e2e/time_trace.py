@@ -197,10 +197,10 @@ class Compared:
         functions = sum(of for (ours, theirs), of in self.different.items()
                         if ours not in NO_FUNCTION and theirs not in NO_FUNCTION)
         assert self.same >= 0.9 * n and functions <= 0.002 * n, (self.same, n, self.different.most_common(5))
-        # Between two passes of code generation there is no entry here.
-        for row in NO_FUNCTION:
+        # Between two passes of code generation there is no entry here: no function has that time.
+        for row, between in ((CALL_GRAPH, 0.1), (MODULE, 0.25)):
             theirs, ours, error = self.rest(row)
-            assert abs(ours - theirs) <= SIGMAS * error + 0.1 * theirs, (row, theirs, ours, error)
+            assert abs(ours - theirs) <= SIGMAS * error + between * theirs, (row, theirs, ours, error)
         return "%d functions above 1 %%, off by %.1f errors at most; %d of %d samples are alike" % (
             len(rows), max(abs(of) for _, of in rows), self.same, n)
 
