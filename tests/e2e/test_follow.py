@@ -330,7 +330,7 @@ def test_what_a_running_compiler_is_in_is_recorded_as_begun_before(t):
                                  str(rustc.pid)).stdout:
         assert rustc.poll() is None and time.monotonic() < deadline
     trace = t.path("late.qpt")
-    profiler = t.start_qprof("--exact", "-o", trace, "-p", str(rustc.pid))
+    profiler = t.start_qprof("--exact", "--no-sample", "-o", trace, "-p", str(rustc.pid))
     t.attached(profiler)
     with open(t.path("included"), "w") as f:
         f.write("found")

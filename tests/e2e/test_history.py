@@ -244,7 +244,8 @@ def test_a_signal_ends_the_waiting_for_a_store(t, name):
     command = shlex.join([t.rustc] + crates.arguments(crates.SHORT, t.dir, "--emit=metadata"))
     with contextlib.closing(sqlite3.connect(store, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        process = t.start([t.qprof, "--exact", "--history", "--store", store, "-o", trace, "--", "sh", "-c",
+        process = t.start([t.qprof, "--exact", "--no-sample", "--history", "--store", store, "-o", trace, "--",
+                           "sh", "-c",
                            command + "; exit 3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         lab.wait_for("the trace", lambda: os.path.exists(trace) and t.run_qprof("verify", trace).returncode == 0)
         adds = lab.wait_for("history add", lambda: adding(process.pid))

@@ -48,7 +48,7 @@ def record(t, argv):
     env = t.qprof_env({"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"})
     begin = time.monotonic()
     with open(t.path("said"), "w+") as said, open(t.path("errors"), "w+") as errors:
-        process = subprocess.Popen([t.qprof, "-q", "--exact", "-o", t.path("trace.qpt"), "--", *argv],
+        process = subprocess.Popen([t.qprof, "-q", "--exact", "--no-sample", "-o", t.path("trace.qpt"), "--", *argv],
                                    cwd=t.dir, env=env, stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=errors, preexec_fn=limited)
         _, status, used = os.wait4(process.pid, 0)

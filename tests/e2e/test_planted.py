@@ -94,7 +94,7 @@ def test_slow_names_it_once(t):
     text += "pub mod too { pub fn planted(_: [u8; super::count(300_001) as usize % 7]) {} }\n"
     run = t.capture([t.rustc, "--crate-name=base", "--crate-type=lib", "--emit=metadata",
                      "--out-dir", t.mkdir("out"), t.write("base.rs", text)],
-                    ("-q", "--exact", "--slow", "100ms"))
+                    ("-q", "--exact", "--no-sample", "--slow", "100ms"))
     assert run.status == 0, run.stderr.decode()
     lines = run.stderr.decode().splitlines()
     planted = [line for line in lines if "slow: eval_to_allocation_raw" in line]

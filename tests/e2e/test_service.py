@@ -26,7 +26,7 @@ class Service:
         self.t, self.group, self.dir = t, group, t.mkdir("traces")
         os.chmod(self.dir, 0o700)
         self.process = t.start(
-            [*launcher, t.qprof, "--exact", "-i", "100ms", "--cgroup", group, "--traces", self.dir,
+            [*launcher, t.qprof, "--exact", "--no-sample", "-i", "100ms", "--cgroup", group, "--traces", self.dir,
              *options], env=t.qprof_env())
         lab.wait_for("the recording", lambda: lab.begun(self.process))
 

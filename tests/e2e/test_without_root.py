@@ -105,7 +105,7 @@ def test_the_command_is_as_without_us(t):
 
 def recording(t, user, pid):
     """A recorder of the user's, after it has attached or ended."""
-    profiler = t.start([user.qprof, "-q", "--exact", "-o", "trace.qpt", "--pid", str(pid)],
+    profiler = t.start([user.qprof, "-q", "--exact", "--no-sample", "-o", "trace.qpt", "--pid", str(pid)],
                        **user.arguments())
     lab.wait_for("probes or an end", lambda: profiler.poll() is not None
                  or len(lab.links_of(profiler)) > lab.COST_LINKS)
