@@ -89,7 +89,8 @@ static void add_lines(struct trace_writer *w, uint32_t first)
 /* A file with every type of chunk, some twice. */
 static uint8_t *small_file(size_t *size)
 {
-	struct trace_process gone = {.index = 1, .pid = 101, .end_ns = 9, .exit_status = 256};
+	struct trace_process gone = {
+		.index = 1, .pid = 101, .end_ns = 9, .exit_status = 256, .no_llvm = "why"};
 	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
 	struct trace_thread thread = {.process = 1, .tid = 1000, .name = "opt cgu.0"};
 	struct trace_costs costs = {.ps = {430000}};
@@ -183,7 +184,7 @@ static void processes_come_before_their_spans_and_update(void **state)
 	bytes = small_file(&size);
 	text = dump_bytes(bytes, size);
 	first = strstr(text, "process 1 pid=101 parent=0 start=0 end=0 [rustc 1]");
-	update = strstr(text, "process 1 pid=101 parent=0 start=0 end=9 exit=256 [-]");
+	update = strstr(text, "process 1 pid=101 parent=0 start=0 end=9 exit=256 no_llvm=[why] [-]");
 	assert_non_null(first);
 	assert_non_null(update);
 	assert_true(first < strstr(text, "\nspan 1/"));
