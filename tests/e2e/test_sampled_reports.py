@@ -8,6 +8,7 @@ import crates
 import exports
 from test_export import export
 from test_jobs import record_planted
+from test_page import opened
 
 
 def record(t, trace):
@@ -76,6 +77,67 @@ def test_samples_in_perfetto(t):
     touched = sum(n for _, n in pprof.stacks(1))
     assert perfetto.last[track["uuid"][0]] == touched > 0
     return "%d stacks" % len(ours)
+
+
+def assert_nested(threads):
+    """{thread: [(start, end)]}: of two intervals one has the other in it, or they are apart."""
+    for thread, intervals in threads.items():
+        open_ = []
+        for start, end in sorted(intervals, key=lambda i: (i[0], -i[1])):
+            assert start < end, (thread, start, end)
+            while open_ and open_[-1] <= start:
+                open_.pop()
+            assert not open_ or end <= open_[-1], (thread, start, end, open_)
+            open_.append(end)
+
+
+def marks_of_perfetto(perfetto):
+    """{(track, name): marks of the query slices}."""
+    marks = collections.defaultdict(set)
+    for packet in perfetto.trace["packet"]:
+        for event in packet.get("track_event", ()):
+            if event["type"] != ["TYPE_SLICE_BEGIN"] or \
+                    perfetto.categories[event["category_iids"][0]] != "Query":
+                continue
+            marks[event["track_uuid"][0], perfetto.names[event["name_iid"][0]]].update(
+                perfetto.texts[a["string_value_iid"][0]] for a in event.get("debug_annotations", ())
+                if perfetto.keys[a["name_iid"][0]] == "end")
+    return marks
+
+
+PAGE = """Array.from({length: app.model.spans.n}, (_, i) => i).filter((i) => app.model.isSampled(i))
+  .map((i) => [app.model.spans.thread[i], app.model.spans.start[i], app.model.spans.end[i]])"""
+
+
+def test_timelines_of_samples(t):
+    """Without a probe in a query its executions are intervals that samples met: nested, and marked."""
+    t.need_capture()
+    argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"), "--emit=metadata")
+    run = t.capture(argv, ("-q",), trace="timeline.qpt", exact=False)
+    assert run.status == 0, run.stderr.decode()
+    trace = run.trace
+    events = [e for e in json.loads(export(t, trace, "chrome"))["traceEvents"] if e["ph"] == "X"]
+    sampled = [e for e in events if e["cat"] == "Query"]
+    assert len(sampled) > 10
+    assert all(e["args"]["end"] == "sampled" and "invocation" not in e["args"] for e in sampled), sampled
+    assert not any(e["args"].get("end") == "sampled" for e in events if e["cat"] != "Query")
+    threads = collections.defaultdict(list)
+    for e in sampled:
+        start = round(e["ts"] * 1000)
+        threads[e["pid"], e["tid"]].append((start, start + round(e["dur"] * 1000)))
+    assert_nested(threads)
+    perfetto = exports.Perfetto(export(t, trace, "perfetto"))
+    marks = marks_of_perfetto(perfetto)
+    assert {name for _, name in marks} == {e["name"] for e in sampled}
+    assert all(found == {"sampled"} for found in marks.values()), marks
+    perfetto.sums()  # each slice has its end
+    with opened(t, trace) as b:
+        shown = collections.defaultdict(list)
+        for thread, start, end in b.ask(PAGE):
+            shown[thread].append((start, end))
+        assert_nested(shown)
+        assert sum(map(len, shown.values())) == len(sampled)
+    return "%d intervals" % len(sampled)
 
 
 def test_reports_of_samples(t):
