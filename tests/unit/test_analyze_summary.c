@@ -567,6 +567,30 @@ static void a_total_is_the_sum_of_its_compilers(void **state)
 	}
 }
 
+/* One of two compilers ran before its probes were there. */
+static void recorded_executions_have_no_results_beside(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	struct summary_counts counts;
+
+	tally(s, 1, TRACE_KIND_RESULTS, 1, 50);
+	tally(s, 1, TRACE_KIND_RESULTS, 2, 60);
+	tally(s, 1, TRACE_KIND_RESULTS, 3, 70);
+	span(s, 0, 1, TRACE_KIND_QUERY, 1, TRACE_NO_INVOCATION);
+	span(s, 1, 1, TRACE_KIND_BLOCKED, 2, TRACE_NO_INVOCATION);
+	for (int folded = 0; folded < 2; folded++) {
+		_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 2);
+
+		for (size_t i = 0; i < 2; i++) {
+			assert_int_equal(summary_row__executions(&rows[i]), rows[i].label == 1);
+			assert_int_equal(rows[i].results, 0);
+		}
+		assert_int_equal(summary__counts(s, SUMMARY_ALL, &counts), 0);
+		assert_int_equal(counts.queries, 1);
+		assert_int_equal(summary__fold(s, 1), 0);
+	}
+}
+
 static struct sample_sums sampled(uint64_t self)
 {
 	return (struct sample_sums){
@@ -667,6 +691,7 @@ int main(void)
 		cmocka_unit_test(a_query_without_intervals_has_its_samples),
 		cmocka_unit_test(tables_of_the_compiler_count_executions),
 		cmocka_unit_test(a_total_is_the_sum_of_its_compilers),
+		cmocka_unit_test(recorded_executions_have_no_results_beside),
 		cmocka_unit_test(without_probes_of_queries_all_self_times_are_by_samples),
 	};
 

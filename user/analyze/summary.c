@@ -566,13 +566,31 @@ static bool is_hidden(const struct summary *s, const struct summary_row *row)
 	return alone && !row->kinds && !row->hits && !sample_sums__any(&row->samples);
 }
 
+/*
+ * True if the row is to be shown. Where each execution is recorded, what the tables have is no
+ * execution, or of a compiler before its probes were there, of which all the rest is missing too.
+ */
+static bool settle(const struct summary *s, struct summary_row *row)
+{
+	bool shown = !is_hidden(s, row);
+
+	if (!s->has_unwatched) {
+		row->results = row->results_unsure = 0;
+		row->results_beside = row->unsure_beside = 0;
+		row->results_missing = false;
+	}
+	return shown;
+}
+
 static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
 {
 	size_t n = 0;
 
-	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		if (!is_hidden(s, &s->entries[i].row))
-			rows[n++] = row_of(&s->entries[i]);
+	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE;
+	     i = s->entries[i].next) {
+		rows[n] = row_of(&s->entries[i]);
+		n += settle(s, &rows[n]);
+	}
 	return n;
 }
 
@@ -609,7 +627,7 @@ static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 	n = merge_labels(rows, n);
 	for (size_t i = 0; i < n; i++) {
 		rows[i].results_missing |= rows[i].results && missing;
-		if (!is_hidden(s, &rows[i]))
+		if (settle(s, &rows[i]))
 			rows[used++] = rows[i];
 	}
 	return used;
@@ -657,17 +675,14 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 int summary__counts(const struct summary *s, uint32_t process, struct summary_counts *counts)
 {
 	_free_ struct summary_row *rows = NULL;
-	bool any;
 	size_t n;
 	int err = summary__rows(s, process, &rows, &n);
 
 	if (err)
 		return err;
 	*counts = (struct summary_counts){0};
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		summary_counts__add(counts, &rows[i]);
-	any = counts->queries && !s->has_unwatched;
-	for (size_t i = 0; i < n && !any; i++) {
 		counts->queries += rows[i].results_beside;
 		counts->unsure += rows[i].unsure_beside;
 	}
