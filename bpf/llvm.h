@@ -17,8 +17,8 @@
 #include "maps.h"
 #include "unwind.h"
 
-/* By file of a sample: 1 if its layout is known. The user half sets it. */
-volatile __u8 llvm_files[JOBS_FILES];
+/* By file of a sample: unwind_llvm(). The user half sets it. */
+volatile __u64 llvm_files[JOBS_FILES];
 
 /* By file. */
 struct {
@@ -80,7 +80,7 @@ struct llvm_ctx {
 	const struct wire_llvm *l;
 };
 
-static int unwind_is_llvm(wire_u32 file)
+static wire_u64 unwind_llvm(wire_u32 file)
 {
 	return llvm_files[file & (JOBS_FILES - 1)];
 }
@@ -307,6 +307,41 @@ STACK_APART int llvm_read_list(struct unwind *u, struct llvm_scan *s, const stru
 	return s->failed;
 }
 
+/*
+ * LLVM makes no entries for passes over components of the call graph. But the function that runs
+ * these has the component on the stack, at a frame that the walk has met.
+ */
+static __always_inline int llvm_is_of_component(const struct unwind *u, const struct llvm_scan *s)
+{
+	return u->llvm_sp && s->entries && !s->is_legacy && !s->function;
+}
+
+/* Of a component whose functions are gone, the node may have anything. */
+static __always_inline __u64 llvm_first_of_component(const struct unwind *u,
+						     const struct wire_llvm *l)
+{
+	__u64 component = contexts_word(u->llvm_sp + l->component);
+	__u64 node = contexts_word(contexts_word(component + l->nodes));
+
+	return contexts_word(node + l->node_function);
+}
+
+/* Set s->number, and send the name if it is new. Nonzero: the function's name is not known. */
+STACK_APART int llvm_name(struct llvm_scan *s, const struct wire_llvm *l, __u32 pid)
+{
+	if (!s || !l)
+		return 1;
+	s->number = 0;
+	/* Without keys no names of the program are wanted. */
+	if (!s->function || !knobs.keys)
+		return 0;
+	if (llvm_find_name(s, l) || (s->name && llvm_copy_name(s, l, pid)))
+		return 1;
+	if (s->name)
+		llvm_send_name(s, pid);
+	return 0;
+}
+
 /* The compiler's own library instantiates some passes. */
 static __always_inline __u64 llvm_pass_of(const struct unwind *u, const struct llvm_scan *s,
 					  const struct wire_llvm *l)
@@ -321,7 +356,7 @@ static __always_inline __u64 llvm_pass_of(const struct unwind *u, const struct l
 /* Note in the sample what LLVM does, and send the function's name if it is new. */
 STACK_APART int llvm_note(struct unwind *u)
 {
-	__u32 file = u ? u->llvm : 0, zero = 0;
+	__u32 file = u ? u->llvm : 0, zero = 0, scope;
 	const struct wire_llvm *l = bpf_map_lookup_elem(&llvm_layouts, &file);
 	struct llvm_scan *s = bpf_map_lookup_elem(&llvm_scans, &zero);
 
@@ -329,18 +364,14 @@ STACK_APART int llvm_note(struct unwind *u)
 		return 0;
 	if (llvm_read_list(u, s, l))
 		goto fail;
-	s->number = 0;
-	/* Without keys no names of the program are wanted. */
-	if (s->function && knobs.keys) {
-		if (llvm_find_name(s, l) || (s->name && llvm_copy_name(s, l, u->sample.pid)))
-			goto fail;
-		if (s->name)
-			llvm_send_name(s, u->sample.pid);
+	scope = s->function ? WIRE_LLVM_FUNCTION : s->entries ? WIRE_LLVM_MODULE : WIRE_LLVM_NONE;
+	if (llvm_is_of_component(u, s)) {
+		scope = WIRE_LLVM_COMPONENT;
+		s->function = llvm_first_of_component(u, l);
 	}
-	u->sample.llvm = s->function  ? WIRE_LLVM_FUNCTION
-			 : s->entries ? WIRE_LLVM_MODULE
-				      : WIRE_LLVM_NONE;
-	u->sample.llvm |= s->is_legacy ? WIRE_LLVM_CODEGEN : 0;
+	if (llvm_name(s, l, u->sample.pid) && scope != WIRE_LLVM_COMPONENT)
+		goto fail;
+	u->sample.llvm = scope | (s->is_legacy ? WIRE_LLVM_CODEGEN : 0);
 	u->sample.llvm_function = s->number;
 	u->sample.llvm_pass = llvm_pass_of(u, s, l);
 	return 0;

@@ -39,15 +39,17 @@ struct unwind {
 	wire_u64 words[2];	     /* what was read last */
 	struct wire_mapping mapping; /* that held the last pc */
 	struct wire_unwind_rule rule;
-	wire_u32 table;	     /* of the page that the last pc is in */
-	wire_u32 most;	     /* frames to walk */
-	wire_u32 lib;	     /* of a compiler, in which a frame was; 0: none */
-	wire_u32 lib_file;   /* number of that library's file */
-	wire_u64 lib_bias;   /* of that library's mapping */
-	wire_u64 llvm_bias;  /* of the mapping of */
-	wire_u32 llvm;	     /* LLVM's library, by its file, in which a frame was; 0: none */
-	wire_u8 interrupted; /* the frame was interrupted: pc is no return address */
-	wire_u8 bp_lost;     /* bp is unknown */
+	wire_u32 table;	       /* of the page that the last pc is in */
+	wire_u32 most;	       /* frames to walk */
+	wire_u32 lib;	       /* of a compiler, in which a frame was; 0: none */
+	wire_u32 lib_file;     /* number of that library's file */
+	wire_u64 lib_bias;     /* of that library's mapping */
+	wire_u64 llvm_bias;    /* of the mapping of */
+	wire_u64 llvm_returns; /* of that file: unwind_llvm() */
+	wire_u64 llvm_sp;      /* of the innermost frame at that place; 0: there is none */
+	wire_u32 llvm;	       /* LLVM's library, by its file, in which a frame was; 0: none */
+	wire_u8 interrupted;   /* the frame was interrupted: pc is no return address */
+	wire_u8 bp_lost;       /* bp is unknown */
 	wire_u8 ended;
 	wire_u8 job_lost;	   /* jobs.h: counted when the sample is sent */
 	struct unwind_found found; /* what was looked up last */
@@ -58,8 +60,11 @@ struct unwind {
 static int unwind_find_mapping(struct unwind *u, wire_u64 pc);
 /* The number of a compiler's library that a file is, or 0. */
 static wire_u32 unwind_lib(wire_u32 file);
-/* Whether a file is LLVM's library, whose layout is known. */
-static int unwind_is_llvm(wire_u32 file);
+/*
+ * If a file is LLVM's library, whose layout is known: the place in it that passes over components
+ * of the call graph return to, of address 0 if that is not known. Else 0.
+ */
+static wire_u64 unwind_llvm(wire_u32 file);
 /* The tables of a file, or NULL. */
 static const struct wire_unwind_file *unwind_file(wire_u32 number);
 /* Read 8 or 16 bytes of user memory; nonzero: they are not resident, or not mapped. */
@@ -95,7 +100,7 @@ static inline wire_u64 unwind_pc(const struct unwind *u)
 /* Add the frame to the sample. */
 UNWIND_APART int unwind_locate(struct unwind *u)
 {
-	wire_u64 pc;
+	wire_u64 pc, place;
 
 	if (!u)
 		return 1;
@@ -104,16 +109,20 @@ UNWIND_APART int unwind_locate(struct unwind *u)
 		unwind_add(u, wire_place(WIRE_NO_FILE, u->pc));
 		return unwind_end(u, WIRE_CUT_NO_MAP);
 	}
-	unwind_add(u, wire_place(u->mapping.file, u->pc - u->mapping.bias));
+	place = wire_place(u->mapping.file, u->pc - u->mapping.bias);
+	unwind_add(u, place);
 	if (!u->lib) {
 		u->lib = unwind_lib(u->mapping.file);
 		u->lib_file = u->mapping.file;
 		u->lib_bias = u->mapping.bias;
 	}
-	if (!u->llvm && unwind_is_llvm(u->mapping.file)) {
-		u->llvm = u->mapping.file;
+	if (!u->llvm) {
+		u->llvm_returns = unwind_llvm(u->mapping.file);
+		u->llvm = u->llvm_returns ? u->mapping.file : 0;
 		u->llvm_bias = u->mapping.bias;
 	}
+	if (place == u->llvm_returns && !u->llvm_sp)
+		u->llvm_sp = u->sp;
 	return 0;
 }
 
@@ -283,6 +292,7 @@ static inline void unwind_begin(struct unwind *u)
 	u->mapping.start = u->mapping.end = 0;
 	u->interrupted = 1;
 	u->bp_lost = 0;
+	u->llvm_sp = 0;
 	u->sample.n = 0;
 	/* On another stack, which may be anywhere, nothing is known. */
 	u->sample.inner = u->interval && u->sp <= u->interval ? 0 : WIRE_INNER_UNKNOWN;

@@ -42,6 +42,12 @@ struct wire_llvm {
 	wire_u32 impl;	  /* within which is that of */
 	wire_u32 names;	  /* the struct with the address of a table of names, */
 	wire_u32 count;	  /* and how many buckets that has (u32) */
+	/* Of passes over components of the call graph: */
+	wire_u64 passes_return; /* where they return to; 0: nothing is known of them */
+	wire_u32 component;	/* above the stack pointer there is the address of the component, */
+	wire_u32 nodes;		/* within which is that of the addresses of nodes; */
+	wire_u32 node_function; /* in a node is that of a function */
+	wire_u32 pad2;
 };
 
 /* Bytes of a value that are read. */
@@ -63,8 +69,9 @@ struct wire_llvm {
 enum wire_llvm_scope {
 	WIRE_LLVM_UNKNOWN = 0, /* not LLVM, or its library has no layout, or a check failed */
 	WIRE_LLVM_FUNCTION,
-	WIRE_LLVM_MODULE, /* a whole module */
-	WIRE_LLVM_NONE,	  /* in LLVM, in no pass */
+	WIRE_LLVM_COMPONENT, /* functions that call each other, of which this is the first */
+	WIRE_LLVM_MODULE,    /* a whole module */
+	WIRE_LLVM_NONE,	     /* in LLVM, in no pass */
 	WIRE_LLVM_SCOPES,
 };
 

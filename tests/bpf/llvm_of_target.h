@@ -9,6 +9,9 @@
 /* In shapes.S: an address of its own for the vtable of each kind of entry, and of the pass. */
 extern const char llvm_vtables[];
 
+/* Calls run(inner), which returns to `asked_for_pass`. */
+void llvm_run_pass(const char *(*run)(const char *inner), const char *inner, const void *component);
+
 /* Bytes within a value, a type, a context and what is private to it, and in the entry of a name. */
 enum {
 	LLVM_KIND_AT = 16,
@@ -28,6 +31,10 @@ enum {
 	LLVM_UNIT = 3,
 	LLVM_LEGACY_PASS = 2,
 	LLVM_BUCKETS = 64,
+	/* Above the stack pointer of llvm_run_pass(); within a component, and a node. */
+	LLVM_COMPONENT_AT = 0x18,
+	LLVM_NODES = 8,
+	LLVM_NODE_FUNCTION = 16,
 };
 
 /* The names of functions; long ones have this length and LLVM_LONGEST. */
@@ -46,7 +53,9 @@ enum llvm_lie {
 	LLVM_UNNAMED,	  /* the function has no name */
 	LLVM_LONG_NAME,	  /* of LLVM_LONGEST bytes */
 	LLVM_COLLIDING,	  /* the function is some buckets further: LLVM_INNER */
-	LLVM_TRUTHS,	  /* all above are known */
+	LLVM_COMPONENT,	  /* the innermost is of a module; a component has LLVM_INNER first */
+	LLVM_RELEASES_IN_COMPONENT, /* the same, but the innermost is LLVM_RELEASING's */
+	LLVM_TRUTHS,		    /* all above are known */
 	LLVM_HEAD_NOWHERE = LLVM_TRUTHS,
 	LLVM_HEAD_KERNEL,
 	LLVM_HEAD_UNALIGNED,
@@ -72,11 +81,20 @@ enum llvm_lie {
 	LLVM_NAME_TOO_LONG, /* by one byte */
 	LLVM_NAME_CUT,	    /* behind it is no memory */
 	LLVM_LIES,
+	/* It is in a pass over a component, whose functions are not known. */
+	LLVM_COMPONENT_NOWHERE = LLVM_LIES,
+	LLVM_COMPONENT_KERNEL,
+	LLVM_NODES_NOWHERE,
+	LLVM_NODE_NOWHERE,
+	LLVM_NODE_EMPTY,
+	LLVM_NODE_OTHER, /* of a value of another kind */
+	LLVM_NODE_GONE,	 /* of a function that is not in the table of names */
+	LLVM_CASES,
 };
 
-/* The thread's list is that one, in `room` on its stack, until llvm_over(). */
+/* The thread's list is that one, in `room` on its stack, until llvm_over(). Returns a component. */
 #define LLVM_ROOM 4096
-void llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM]);
+const void *llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM]);
 void llvm_over(void);
 
 #endif /* QPROF_TESTS_BPF_LLVM_OF_TARGET_H */

@@ -372,6 +372,21 @@
 	function llvm_vtables
 	.quad 0
 
+	/* llvm_run_pass(run, inner, component): run(inner), with the component on the stack. */
+	function llvm_run_pass
+	.cfi_startproc
+	sub $0x28, %rsp
+	.cfi_def_cfa_offset 0x30
+	mov %rdx, 0x18(%rsp)
+	mov %rdi, %rax
+	mov %rsi, %rdi
+	call *%rax
+	function asked_for_pass
+	add $0x28, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
 	/* names_drop while the thread-local base (rsi) is 0: arch_prctl(ARCH_SET_FS, 0). */
 	function names_drop_without_base
 	push %rbx

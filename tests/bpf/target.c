@@ -585,8 +585,7 @@ static void in_llvm(enum llvm_lie lie, const char *inner)
 {
 	char room[LLVM_ROOM] __attribute__((aligned(16))) = {0};
 
-	llvm_lie(lie, room);
-	run(inner);
+	llvm_run_pass(run, inner, llvm_lie(lie, room));
 	llvm_over();
 }
 

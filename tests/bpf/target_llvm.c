@@ -16,7 +16,8 @@
 __thread void *llvm_head;
 
 static struct {
-	char *value, *block, *type, *context, *impl, *buckets, *name, *pass;
+	char *value, *block, *type, *context, *impl, *buckets, *name, *component, *nodes, *node;
+	char *pass;
 } at;
 
 static char *map(size_t size)
@@ -80,6 +81,9 @@ static void make_function(void)
 	fill_table(0xfffffffffffff000ul);
 	put_name(LLVM_INNER);
 	put_value(first_bucket());
+	put(at.component, LLVM_NODES, (uint64_t)at.nodes);
+	put(at.nodes, 0, (uint64_t)at.node);
+	put(at.node, LLVM_NODE_FUNCTION, (uint64_t)at.value);
 	put(at.pass, 0, (uint64_t)llvm_vtables + 4);
 }
 
@@ -116,6 +120,7 @@ static void of_other_entries(enum llvm_lie lie, char *room)
 	case LLVM_EMPTY_LIST:
 		llvm_head = NULL;
 		return;
+	case LLVM_COMPONENT:
 	case LLVM_OF_MODULE:
 		put_entry(room, 0, OF_MODULE, at.block, NULL);
 		return;
@@ -124,6 +129,7 @@ static void of_other_entries(enum llvm_lie lie, char *room)
 		put_entry(room, 1, LEGACY, at.value, NULL);
 		put_name(LLVM_OUTER);
 		return;
+	case LLVM_RELEASES_IN_COMPONENT:
 	case LLVM_RELEASING:
 		put_entry(room, 0, LEGACY, NULL, NULL);
 		return;
@@ -233,10 +239,40 @@ static void of_names(enum llvm_lie lie)
 	}
 }
 
-void llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM])
+static const void *of_components(enum llvm_lie lie, char *room)
 {
-	char **all[] = {&at.value, &at.block,	&at.type, &at.context,
-			&at.impl,  &at.buckets, &at.name, &at.pass};
+	if (lie >= LLVM_LIES)
+		put_entry(room, 0, OF_MODULE, at.block, NULL);
+	switch (lie) {
+	case LLVM_COMPONENT_NOWHERE:
+		return (void *)NOWHERE;
+	case LLVM_COMPONENT_KERNEL:
+		return (void *)IN_KERNEL;
+	case LLVM_NODES_NOWHERE:
+		put(at.component, LLVM_NODES, NOWHERE);
+		break;
+	case LLVM_NODE_NOWHERE:
+		put(at.nodes, 0, NOWHERE);
+		break;
+	case LLVM_NODE_EMPTY:
+		put(at.node, LLVM_NODE_FUNCTION, 0);
+		break;
+	case LLVM_NODE_OTHER:
+		put(at.node, LLVM_NODE_FUNCTION, (uint64_t)at.block);
+		break;
+	case LLVM_NODE_GONE:
+		fill_table(0xfffffffffffff000ul);
+		break;
+	default:
+		break;
+	}
+	return at.component;
+}
+
+const void *llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM])
+{
+	char **all[] = {&at.value, &at.block,	  &at.type,  &at.context, &at.impl, &at.buckets,
+			&at.name,  &at.component, &at.nodes, &at.node,	  &at.pass};
 
 	for (size_t i = 0; !at.pass && i < sizeof(all) / sizeof(*all); i++)
 		*all[i] = map(2 * PAGE);
@@ -244,6 +280,7 @@ void llvm_lie(enum llvm_lie lie, char room[LLVM_ROOM])
 	of_other_entries(lie, room);
 	of_the_list(lie, room);
 	of_names(lie);
+	return of_components(lie, room);
 }
 
 void llvm_over(void)

@@ -57,6 +57,8 @@ static uint64_t memory_before_base(void)
 
 static struct wire_llvm layout_of(enum llvm_lie lie)
 {
+	bool components =
+		lie == LLVM_COMPONENT || lie == LLVM_RELEASES_IN_COMPONENT || lie >= LLVM_LIES;
 	uint64_t vtables = address("llvm_vtables");
 
 	return (struct wire_llvm){
@@ -78,6 +80,10 @@ static struct wire_llvm layout_of(enum llvm_lie lie)
 		.impl = LLVM_IMPL,
 		.names = LLVM_NAMES,
 		.count = LLVM_COUNT,
+		.passes_return = components ? address("asked_for_pass") : 0,
+		.component = LLVM_COMPONENT_AT,
+		.nodes = LLVM_NODES,
+		.node_function = LLVM_NODE_FUNCTION,
 	};
 }
 
@@ -89,7 +95,7 @@ static void tell_layout(enum llvm_lie lie)
 
 	assert_true(number && kernel__samples(w.c.kernel, &k) && k.llvm >= 0);
 	assert_int_equal(bpf_map_update_elem(k.llvm, &number, &layout, BPF_ANY), 0);
-	k.llvm_files[number] = 1;
+	k.llvm_files[number] = wire_place(number, layout.passes_return);
 }
 
 /* A sample of the chain that spins; NULL: there is none. */
@@ -203,6 +209,27 @@ static void without_a_function_the_scope_is_another(void **state)
 	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
 }
 
+static void of_a_component_the_first_function_is_known(void **state)
+{
+	const struct wire_sample *s;
+
+	need_capture();
+	open_llvm();
+	s = sample_of(LLVM_COMPONENT);
+	assert_int_equal(s->llvm, WIRE_LLVM_COMPONENT);
+	assert_named(s, LLVM_INNER);
+	assert_pass(s);
+	for (int i = LLVM_LIES; i < LLVM_CASES; i++) {
+		s = sample_of((enum llvm_lie)i);
+		if (s->llvm != WIRE_LLVM_COMPONENT || s->llvm_function || w.n_names)
+			fail_msg("case %d has a function, or is in no component", i);
+		assert_pass(s);
+	}
+	s = sample_of(LLVM_RELEASES_IN_COMPONENT);
+	assert_int_equal(s->llvm, WIRE_LLVM_MODULE | WIRE_LLVM_CODEGEN);
+	assert_int_equal(w.c.counters[WIRE_LOST_LLVM], 0);
+}
+
 static void a_name_has_up_to_2047_bytes(void **state)
 {
 	char name[LLVM_LONGEST + 1] = {0};
@@ -275,6 +302,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_sample_has_the_pass_and_the_function, teardown),
 		cmocka_unit_test_teardown(of_legacy_entries_the_outermost_value_counts, teardown),
 		cmocka_unit_test_teardown(without_a_function_the_scope_is_another, teardown),
+		cmocka_unit_test_teardown(of_a_component_the_first_function_is_known, teardown),
 		cmocka_unit_test_teardown(a_name_has_up_to_2047_bytes, teardown),
 		cmocka_unit_test_teardown(a_list_that_lies_is_unknown_and_counted, teardown),
 		cmocka_unit_test_teardown(each_process_has_names_of_its_own, teardown),

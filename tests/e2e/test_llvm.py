@@ -76,7 +76,14 @@ def test_samples_have_passes_and_functions(t, compiler, how):
     assert any("DAGToDAGISel" in (p or "") for p in seen.passes), seen.passes
     if how == "release":
         assert seen.passes["InstCombinePass"], seen.passes
-    assert {e["scope"] for e in seen.entries} <= {"function", "module", "none"}
+    assert {e["scope"] for e in seen.entries} <= {"function", "scc", "module", "none"}
+    in_components = [e for e in seen.entries if e["scope"] == "scc"]
+    assert all(e["pass"] == "ModuleToPostOrderCGSCCPassAdaptor" for e in in_components), in_components
+    if how == "release":
+        # A pass may be replacing the function, and pass managers do something in between.
+        n = sum(1 for e in in_components if e["function"])
+        assert n >= 0.5 * seen.passes["ModuleToPostOrderCGSCCPassAdaptor"], (n, seen.passes)
+        told += ", %d have the first of a component" % n
     return told
 
 

@@ -82,7 +82,8 @@ static int on_llvm(void *ctx, const struct trace_llvm *entry, uint32_t *id)
 	expect(entry->scope < TRACE_LLVM_SCOPES);
 	expect(entry->pass == TRACE_NO_STRING || entry->pass < n_texts);
 	expect(entry->function == TRACE_NO_STRING ||
-	       (entry->function < n_texts && entry->scope == TRACE_LLVM_FUNCTION));
+	       (entry->function < n_texts &&
+		(entry->scope == TRACE_LLVM_FUNCTION || entry->scope == TRACE_LLVM_SCC)));
 	*id = ++n_llvm;
 	return 0;
 }

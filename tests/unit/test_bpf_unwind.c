@@ -30,6 +30,7 @@ static struct {
 	wire_u32 n_rules;
 	struct unwind_recent recent[UNWIND_RECENT_MAX];
 	wire_u64 n_reads;
+	wire_u64 llvm_returns; /* unwind_llvm() of the first file */
 	struct unwind u;
 	/* The model: innermost last. */
 	wire_u64 frames[WIRE_SAMPLE_FRAMES + 8];
@@ -48,10 +49,9 @@ static struct unwind_recent *unwind_recent(wire_u32 at)
 	return &w.recent[at];
 }
 
-static int unwind_is_llvm(wire_u32 file)
+static wire_u64 unwind_llvm(wire_u32 file)
 {
-	(void)file;
-	return 0;
+	return file == 1 ? w.llvm_returns : 0;
 }
 
 static wire_u32 unwind_lib(wire_u32 file)
@@ -275,6 +275,35 @@ static void all_forms_of_frames_are_followed(void **state)
 			call(2 + (wire_u32)rng_below(&w.rng, w.n_rules - 2));
 		assert_walk(WIRE_CUT_NOT, depth + 1);
 	}
+}
+
+/* The innermost frame that has called from there has the stack pointer of the call. */
+static void a_place_is_noted_with_its_stack_pointer(void **state)
+{
+	const wire_u64 pc = CODE + FUNCTION + 5;
+	wire_u64 sp = 0;
+
+	RULE(.base = WIRE_UNWIND_RSP, .cfa = 64);
+	write_tables();
+	begin();
+	call(2);
+	for (int i = 0; i < 2; i++) {
+		sp = w.sp;
+		w.pc = pc;
+		w.frames[w.n - 1] = wire_place(1, pc - BIAS);
+		call(2);
+	}
+	assert_walk(WIRE_CUT_NOT, 4);
+	assert_int_equal(w.u.llvm, 0);
+	w.llvm_returns = wire_place(1, 0);
+	assert_walk(WIRE_CUT_NOT, 4);
+	assert_int_equal(w.u.llvm, 1);
+	assert_int_equal(w.u.llvm_bias, BIAS);
+	assert_int_equal(w.u.llvm_sp, 0);
+	w.u.llvm = 0;
+	w.llvm_returns = wire_place(1, pc - BIAS);
+	assert_walk(WIRE_CUT_NOT, 4);
+	assert_int_equal(w.u.llvm_sp, sp);
 }
 
 static void a_frame_takes_one_read(void **state)
@@ -528,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_forms_of_frames_are_followed, setup),
+		cmocka_unit_test_setup(a_place_is_noted_with_its_stack_pointer, setup),
 		cmocka_unit_test_setup(a_frame_takes_one_read, setup),
 		cmocka_unit_test_setup(rules_are_remembered, setup),
 		cmocka_unit_test_setup(places_share_entries, setup),

@@ -276,7 +276,8 @@ static void llvms_library_has_a_layout(void **state)
 	assert_int_equal(n_llvm, 1);
 	assert_int_equal(llvm_number, 1);
 	assert_int_equal(llvm_problem, LLVM_FOUND);
-	assert_int_equal(fake.llvm_files[1], 1);
+	assert_int_not_equal(fake.llvm.passes_return, 0);
+	assert_int_equal(fake.llvm_files[1], wire_place(1, fake.llvm.passes_return));
 	assert_int_equal(fake.llvm.head, 0x48);
 	made = fake.llvm;
 	close_files();

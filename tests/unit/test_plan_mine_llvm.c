@@ -21,6 +21,9 @@ static struct llvm_plan *plan_of(const char *name)
 
 static void assert_layout(const struct wire_llvm *l)
 {
+	assert_int_equal(l->component, 0x18);
+	assert_int_equal(l->nodes, 8);
+	assert_int_equal(l->node_function, 16);
 	assert_int_equal(l->head, 0x48);
 	assert_int_equal(l->next, 1);
 	for (int i = 0; i < WIRE_LLVM_KINDS; i++) {
@@ -83,6 +86,49 @@ static void what_is_otherwise_is_refused_with_a_reason(void **state)
 	}
 	assert_null(llvm_problem_text(LLVM_FOUND));
 	assert_null(llvm_problem_text(LLVM_PROBLEMS));
+}
+
+/* Of a symbol of a fixture. */
+static uint64_t address_in(const char *name, const char *symbol)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(image_of(fixture(name), &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(syms[i].name, symbol))
+			return syms[i].addr;
+	return 0;
+}
+
+static void the_innermost_function_shows_where_components_are(void **state)
+{
+	static const struct {
+		const char *name, *returns;
+		uint32_t component;
+	} shown[] = {
+		{"llvm.so", "returns_to_component", 0x18},
+		{"llvm_IN_REGISTER.so", "returns_to_repeated", 0x10},
+	};
+	static const char *const unknown[] = {"llvm_UNCERTAIN.so", "llvm_NO_NODES.so"};
+
+	for (size_t i = 0; i < N_OF(shown); i++) {
+		_llvm_plan_ struct llvm_plan *p = plan_of(shown[i].name);
+
+		assert_int_equal(p->layout.component, shown[i].component);
+		assert_int_not_equal(p->layout.passes_return, 0);
+		assert_int_equal(p->layout.passes_return,
+				 address_in(shown[i].name, shown[i].returns));
+	}
+	for (size_t i = 0; i < N_OF(unknown); i++) {
+		_llvm_plan_ struct llvm_plan *p = plan_of(unknown[i]);
+
+		assert_int_equal(p->problem, LLVM_FOUND);
+		assert_int_equal(p->layout.passes_return, 0);
+		assert_int_equal(p->layout.nodes, 0);
+	}
 }
 
 static bool has_pass(const struct llvm_plan *p, const char *name)
@@ -181,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exported_functions_show_the_layout),
+		cmocka_unit_test(the_innermost_function_shows_where_components_are),
 		cmocka_unit_test(what_is_otherwise_is_refused_with_a_reason),
 		cmocka_unit_test(passes_have_names_by_function_symbol_or_type),
 		cmocka_unit_test(a_library_without_llvm_has_no_plan),

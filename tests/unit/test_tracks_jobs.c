@@ -238,6 +238,9 @@ static void a_sample_has_its_pass_and_its_function(void **state)
 			 2);
 	assert_true(got.last.codegen);
 	assert_string_equal(got.texts[got.last.pass], "X86AsmPrinter");
+	entry(&n, WIRE_LLVM_COMPONENT, 0x5000, 77, &unnamed);
+	assert_int_equal(got.last.scope, TRACE_LLVM_SCC);
+	assert_string_equal(got.texts[got.last.function], "_RNvC1a1f");
 	assert_int_equal(unnamed, 0);
 	llvm_names__clear(&n);
 }

@@ -39,7 +39,7 @@ static struct unwind_recent *unwind_recent(wire_u32 at)
 	return NULL;
 }
 
-static int unwind_is_llvm(wire_u32 file)
+static wire_u64 unwind_llvm(wire_u32 file)
 {
 	(void)file;
 	return 0;

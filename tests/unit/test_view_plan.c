@@ -440,6 +440,11 @@ static void a_line_says_whether_llvm_is_understood(void **state)
 	_free_ char *without = text_of(plan, false), *with = NULL, *wrong = NULL;
 
 	with = printed_text(plan_text(out, plan, &llvm, false));
+	assert_contains(with, "passes over components of the call graph have no function");
+	free(with);
+	known.layout.passes_return = 0x1000;
+	with = printed_text(plan_text(out, plan, &llvm, false));
+	assert_null(strstr(with, "components"));
 	llvm.plan = &other;
 	wrong = printed_text(plan_text(out, plan, &llvm, false));
 	assert_contains(without,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/types.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -165,7 +166,7 @@ struct kernel_samples {
 	int area;			 /* n_blocks blocks of tables, to be mapped */
 	int llvm;			 /* struct wire_llvm, by a file's number; -1: not wanted */
 	volatile uint8_t *libs; /* by a file's number: the compiler's library that it is, or 0 */
-	volatile uint8_t *llvm_files; /* likewise: 1 if it is in `llvm` */
+	volatile __u64 *llvm_files; /* likewise: 0 if it is not in `llvm` (unwind.h) */
 	uint32_t n_files;
 	uint32_t n_recent, recent_bytes; /* of a value */
 	uint32_t n_blocks;

@@ -96,7 +96,7 @@ int sample_tables__set_llvm(struct sample_tables *t, uint32_t number, const stru
 		return 0;
 	if (bpf_map_update_elem(t->kernel.llvm, &number, l, BPF_ANY))
 		return -errno;
-	t->kernel.llvm_files[number] = 1;
+	t->kernel.llvm_files[number] = wire_place(number, l->passes_return);
 	return 0;
 }
 

@@ -185,6 +185,7 @@ int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32
 {
 	static const uint8_t scopes[WIRE_LLVM_SCOPES] = {
 		[WIRE_LLVM_FUNCTION] = TRACE_LLVM_FUNCTION,
+		[WIRE_LLVM_COMPONENT] = TRACE_LLVM_SCC,
 		[WIRE_LLVM_MODULE] = TRACE_LLVM_MODULE,
 		[WIRE_LLVM_NONE] = TRACE_LLVM_NONE,
 	};
@@ -198,7 +199,7 @@ int llvm_entry(const struct llvm_context *c, const struct wire_sample *r, uint32
 		return 0;
 	entry.scope = scopes[scope];
 	entry.codegen = r->llvm & WIRE_LLVM_CODEGEN;
-	if (scope == WIRE_LLVM_FUNCTION)
+	if (scope == WIRE_LLVM_FUNCTION || scope == WIRE_LLVM_COMPONENT)
 		entry.function = function_of(c, r, &lost);
 	err = set_pass(c, r, &entry.pass, &lost);
 	*c->n_unnamed += lost;

@@ -169,6 +169,7 @@ static void add_llvm(struct json *to, const struct plan_llvm *llvm)
 	json__text(&j, "file", llvm->path);
 	json__number(&j, "passes", llvm->plan ? llvm->plan->passes.n : 0);
 	json__text(&j, "problem", plan_llvm_problem(llvm));
+	json__bool(&j, "components", llvm->plan && llvm->plan->layout.passes_return);
 	json__value(to, "llvm", json__take(&j));
 }
 

@@ -499,6 +499,11 @@ static void print_llvm(FILE *out, const struct plan_llvm *llvm)
 			problem);
 	else
 		print_field(out, "LLVM", llvm->path);
+	if (!problem && !llvm->plan->layout.passes_return)
+		fputs("            passes over components of the call graph have no function in "
+		      "samples: no function\n            that runs them shows where it has the "
+		      "component\n",
+		      out);
 }
 
 int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, bool full)

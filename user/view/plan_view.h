@@ -33,7 +33,8 @@ int plan_text(FILE *out, const struct plan *plan, const struct plan_llvm *llvm, 
  * record one), "names" (true if names of definitions can be read), "names_problem" (why not, or
  * null), "running_names" (true if they can be read before the compiler drops its query context
  * too), "running_names_problem" (why not, or null), "llvm": {"file" (LLVM's library, or null),
- * "passes" (whose names are known), "problem" (why samples do not have what LLVM does, or null)},
+ * "passes" (whose names are known), "problem" (why samples do not have what LLVM does, or null),
+ * "components" (whether those of passes over components of the call graph have a function)},
  * "queries": [{"name", "wrapper",
  * "wrapper_incremental", "provider", "body", "body_incremental", "start_role", "key" ("DefId",
  * "CrateNum", "()", "Instance", "LocalDefId" for all types of local definitions; null: another

@@ -266,7 +266,7 @@ def sample_seeds():
         sample(9, job=3) + b"".join(job(10, i + 1, i) for i in range(40)) + sample(10, *query, job=40)
     in_pass = [1 << 48 | 0x5000, 1 << 48 | 0x5001, 2 << 48 | 0x5000]
     yield "llvm", sample(9, *query) + llvm_name(9, 77, b"_RNvC1a1f") + \
-        b"".join(sample(9, *query, llvm=scope, pass_at=at, function=77) for scope in (1, 0x81, 2, 3, 4, 0x7f)
+        b"".join(sample(9, *query, llvm=scope, pass_at=at, function=77) for scope in (1, 0x81, 2, 3, 4, 5, 0x7f)
                  for at in in_pass) + llvm_name(9, 78, b"a\0\xff b") + sample(9, *query, llvm=1, function=78) + \
         sample(9, *query, llvm=1, function=79) + llvm_name(9, 80, b"x" * 2047) + llvm_name(10, 81, b"y")
     yield "empty", sample(9) + sample(9, *query, cause=FAULT) + sample(9, cut=1)
@@ -277,7 +277,7 @@ def sample_seeds():
 def llvm_plan(problem, size, *passes):
     kinds = b"".join(struct.pack("<QBB", at, word, 3) for at, word in ((0x100, 4), (0x200, 4), (0x300, 2)))
     layout = struct.pack("<QQQ", 0x40, size, 0x48) + kinds + \
-        struct.pack("<8B4I", 1, 0, 13, 7, 16, 8, 0, 16, 0, 0, 0xa0, 0xb0)
+        struct.pack("<8B4IQ3I", 1, 0, 13, 7, 16, 8, 0, 16, 0, 0, 0xa0, 0xb0, 0x40, 0x18, 8, 8)
     names = b"".join(name + b"\0" for _, name in passes)
     return bytes(16) + struct.pack("<Q", problem) + layout + u32(len(passes), len(names)) + \
         b"".join(struct.pack("<Q", vtable) for vtable, _ in passes) + names

@@ -94,6 +94,10 @@ static void layout(struct fields *f, struct wire_llvm *l)
 	FIELD(f, l->impl);
 	FIELD(f, l->names);
 	FIELD(f, l->count);
+	FIELD(f, l->passes_return);
+	FIELD(f, l->component);
+	FIELD(f, l->nodes);
+	FIELD(f, l->node_function);
 }
 
 /* Each step is a bijection, so no change of a single byte goes unnoticed. */
@@ -115,7 +119,7 @@ void llvm_plan__seal(uint8_t *buf, size_t len)
 	memcpy(buf + sizeof(words), &sum, sizeof(sum));
 }
 
-#define ENCODED_LAYOUT (3 * 8 + WIRE_LLVM_KINDS * 10 + 8 + 4 * 4)
+#define ENCODED_LAYOUT (4 * 8 + WIRE_LLVM_KINDS * 10 + 8 + 7 * 4)
 
 int llvm_plan__encode(const struct llvm_plan *p, uint8_t **buf, size_t *len)
 {

@@ -7,196 +7,23 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "plan/mine/llvm_sweep.h"
 
 /* Bytes of a function that are looked at. */
 #define FUNCTION_MAX 2048
-/* PassManager<Function>::run() has 6.4 kB. */
-#define RUN_MAX 16384
-
-#define LOADS_MAX 4
-/* No struct of LLVM on the way to a name is larger. */
-#define FIELD_MAX 65536u
-
-/* ---- Values along a function ----------------------------------------------------------------- */
-
-enum root {
-	ROOT_UNKNOWN,
-	ROOT_ARGUMENT, /* the first */
-	ROOT_CONSTANT, /* `value` */
-	ROOT_RESULT,   /* of a call with the argument `value` */
-};
-
-/*
- * What loads from a root lead to: `n` of them, `at` bytes from the address before. Without padding,
- * as values are compared by their bytes.
- */
-struct value {
-	uint64_t value;
-	uint32_t at[LOADS_MAX];
-	uint32_t root;
-	uint32_t n;
-};
-
-struct values {
-	struct value regs[CODE_REG_SP];
-};
-
-/* Jumps forward of one function that are remembered. */
-#define JUMPS_MAX 32
-
-struct jump {
-	uint64_t to;
-	struct values before;
-};
-
-struct sweep {
-	struct values now;
-	struct wire_llvm *out;
-	struct code_insn insn;
-	struct jump jumps[JUMPS_MAX];
-	uint32_t n_jumps;
-	bool found;
-	uint32_t steps; /* of one that has several */
-	enum wire_llvm_kind kind;
-};
-
-/* Reads `now` and `insn`. */
-typedef void (*sweep_fn)(struct sweep *s);
-
-static const struct value *value_in(const struct sweep *s, uint8_t reg)
+static bool is_argument(const struct llvm_value *v, uint32_t loads)
 {
-	static const struct value unknown;
-
-	return reg < CODE_REG_SP ? &s->now.regs[reg] : &unknown;
-}
-
-static struct value load(const struct value *from, int64_t disp)
-{
-	struct value v = *from;
-
-	if (!v.root || v.root == ROOT_CONSTANT || v.n == LOADS_MAX || disp < 0 || disp >= FIELD_MAX)
-		return (struct value){0};
-	v.at[v.n++] = (uint32_t)disp;
-	return v;
-}
-
-static struct value result_of(const struct sweep *s)
-{
-	const struct value *first = value_in(s, WIRE_REG_DI);
-
-	if (first->root != ROOT_CONSTANT)
-		return (struct value){0};
-	return (struct value){.root = ROOT_RESULT, .value = first->value};
-}
-
-static void call(struct sweep *s)
-{
-	static const uint8_t kept[] = {WIRE_REG_BX,  WIRE_REG_BP,  WIRE_REG_R12,
-				       WIRE_REG_R13, WIRE_REG_R14, WIRE_REG_R15};
-	struct values after = {0};
-
-	for (size_t i = 0; i < N_OF(kept); i++)
-		after.regs[kept[i]] = s->now.regs[kept[i]];
-	after.regs[WIRE_REG_AX] = result_of(s);
-	s->now = after;
-}
-
-static void step(struct sweep *s)
-{
-	const struct code_insn *insn = &s->insn;
-	struct value new = {0};
-
-	if (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT) {
-		call(s);
-		return;
-	}
-	if (insn->shape == CODE_MOVE64)
-		new = *value_in(s, insn->base);
-	else if (insn->shape == CODE_LOAD64)
-		new = load(value_in(s, insn->base), insn->disp);
-	else if (insn->shape == CODE_LEA_RIP)
-		new = (struct value){.root = ROOT_CONSTANT, .value = insn->target};
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (insn->writes & 1u << r)
-			s->now.regs[r] = (struct value){0};
-	if (new.root && insn->reg < CODE_REG_SP && insn->writes & 1u << insn->reg)
-		s->now.regs[insn->reg] = new;
-}
-
-/* Keep the values on which two ways to one instruction agree. */
-static void join(struct values *a, const struct values *b)
-{
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (memcmp(&a->regs[r], &b->regs[r], sizeof(a->regs[r])) != 0)
-			a->regs[r] = (struct value){0};
-}
-
-/* The values with which control comes to the instruction; `falls`: also from the one before. */
-static void arrive(struct sweep *s, bool falls)
-{
-	bool known = falls;
-
-	for (uint32_t i = 0; i < s->n_jumps; i++) {
-		if (s->jumps[i].to != s->insn.addr)
-			continue;
-		if (known)
-			join(&s->now, &s->jumps[i].before);
-		else
-			s->now = s->jumps[i].before;
-		known = true;
-	}
-	if (!known)
-		s->now = (struct values){0};
-}
-
-/* Whether a jump leads further, so that the function goes on. */
-static bool leads_on(const struct sweep *s, uint64_t at, uint64_t end)
-{
-	for (uint32_t i = 0; i < s->n_jumps; i++)
-		if (s->jumps[i].to >= at && s->jumps[i].to < end)
-			return true;
-	return false;
-}
-
-/*
- * Call `see` before each instruction of a function, in the order of their addresses. Jumps back are
- * not followed: what a loop changes is taken for what it was before.
- */
-static void sweep(struct code_decoder *d, const struct code_region *f, sweep_fn see,
-		  struct sweep *s)
-{
-	uint64_t end = f->addr + (f->size < RUN_MAX ? f->size : RUN_MAX);
-	bool falls = true;
-
-	s->now = (struct values){0};
-	s->now.regs[WIRE_REG_DI].root = ROOT_ARGUMENT;
-	for (uint64_t at = f->addr; at < end && code_decoder__at(d, at, &s->insn);
-	     at += s->insn.size) {
-		if (!falls && !leads_on(s, at, end))
-			return;
-		arrive(s, falls);
-		see(s);
-		if ((s->insn.flow == CODE_JCC || s->insn.flow == CODE_JMP) &&
-		    s->n_jumps < JUMPS_MAX)
-			s->jumps[s->n_jumps++] = (struct jump){s->insn.target, s->now};
-		step(s);
-		falls = code_insn__goes_on(&s->insn);
-	}
-}
-
-static bool is_argument(const struct value *v, uint32_t loads)
-{
-	return v->root == ROOT_ARGUMENT && v->n == loads;
+	return v->root == LLVM_ROOT_ARGUMENT && v->n == loads;
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static void see_head(struct sweep *s)
+static void see_head(struct llvm_sweep *s)
 {
-	const struct value *from = value_in(s, s->insn.base);
+	const struct llvm_value *from = llvm_sweep__value(s, s->insn.base);
 
-	if (s->insn.shape != CODE_LOAD64 || from->root != ROOT_RESULT || from->n ||
-	    s->insn.disp < 0 || s->insn.disp >= FIELD_MAX)
+	if (s->insn.shape != CODE_LOAD64 || from->root != LLVM_ROOT_RESULT || from->n ||
+	    s->insn.disp < 0 || s->insn.disp >= LLVM_FIELD_MAX)
 		return;
 	s->out->module = from->value;
 	s->out->head = (uint64_t)s->insn.disp;
@@ -204,12 +31,14 @@ static void see_head(struct sweep *s)
 }
 
 /* The constructor puts the head of the list into the entry. */
-static void see_next(struct sweep *s)
+static void see_next(struct llvm_sweep *s)
 {
-	const struct value *what = value_in(s, s->insn.reg), *to = value_in(s, s->insn.base);
+	const struct llvm_value *what = llvm_sweep__value(s, s->insn.reg),
+				*to = llvm_sweep__value(s, s->insn.base);
 
-	if (s->insn.shape != CODE_STORE64 || !is_argument(to, 0) || what->root != ROOT_RESULT ||
-	    what->n != 1 || what->value != s->out->module || what->at[0] != s->out->head)
+	if (s->insn.shape != CODE_STORE64 || !is_argument(to, 0) ||
+	    what->root != LLVM_ROOT_RESULT || what->n != 1 || what->value != s->out->module ||
+	    what->at[0] != s->out->head)
 		return;
 	s->found = s->insn.disp > 0 && s->insn.disp < 8 * WIRE_LLVM_WORDS && s->insn.disp % 8 == 0;
 	s->out->next = (uint8_t)(s->insn.disp / 8);
@@ -240,12 +69,12 @@ static bool is_module(const struct llvm_symbols *s, uint64_t at)
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 /* The pass is what a virtual function is called of. */
-static void see_pass(struct sweep *s)
+static void see_pass(struct llvm_sweep *s)
 {
-	const struct value *v = value_in(s, s->insn.base);
+	const struct llvm_value *v = llvm_sweep__value(s, s->insn.base);
 
 	if (s->insn.shape == CODE_CALL_REG) {
-		v = value_in(s, s->insn.reg);
+		v = llvm_sweep__value(s, s->insn.reg);
 		if (!is_argument(v, 3))
 			return;
 	} else if (s->insn.shape != CODE_CALL_MEM || !is_argument(v, 2)) {
@@ -259,10 +88,10 @@ static void see_pass(struct sweep *s)
 }
 
 /* Of the legacy entry, the value is what has a kind of its own; the other field is a module. */
-static void see_unit(struct sweep *s)
+static void see_unit(struct llvm_sweep *s)
 {
 	const struct code_insn *insn = &s->insn;
-	const struct value *v = value_in(s, insn->base);
+	const struct llvm_value *v = llvm_sweep__value(s, insn->base);
 	bool is_unit = s->kind == WIRE_LLVM_LEGACY
 			       ? insn->shape == CODE_LOAD8 && is_argument(v, 1) &&
 					 insn->disp == s->out->kind_at
@@ -317,7 +146,7 @@ static const enum llvm_symbol run_of[] = {
 };
 
 struct search {
-	struct sweep sweep; /* first */
+	struct llvm_sweep sweep; /* first */
 	const struct llvm_symbols *symbols;
 	const struct elf_image *img;
 	uint64_t found;
@@ -325,7 +154,7 @@ struct search {
 };
 
 /* The only vtable of an entry that the function takes, and that is no other class's. */
-static void see_vtable(struct sweep *sweep)
+static void see_vtable(struct llvm_sweep *sweep)
 {
 	struct search *s = (struct search *)sweep;
 	const struct code_insn *insn = &sweep->insn;
@@ -354,7 +183,7 @@ static uint64_t find_vtable(const struct elf_image *img, const struct llvm_symbo
 		return is_entry(symbols, img, known + 16) ? known + 16 : 0;
 	if (kind == WIRE_LLVM_LEGACY || !symbols->of[run_of[kind]].addr)
 		return 0;
-	sweep(d, &symbols->of[run_of[kind]], see_vtable, &s.sweep);
+	llvm_sweep__run(d, &symbols->of[run_of[kind]], see_vtable, &s.sweep);
 	return s.several ? 0 : s.found;
 }
 
@@ -362,7 +191,7 @@ static uint64_t find_vtable(const struct elf_image *img, const struct llvm_symbo
 static int mine_kind(struct elf_image *img, const struct llvm_symbols *symbols,
 		     struct code_decoder *d, enum wire_llvm_kind kind, struct wire_llvm *out)
 {
-	struct sweep s = {.out = out, .kind = kind};
+	struct llvm_sweep s = {.out = out, .kind = kind};
 	uint64_t functions[ENTRY_FUNCTIONS];
 	struct code_region print = {0};
 	uint32_t n;
@@ -375,11 +204,11 @@ static int mine_kind(struct elf_image *img, const struct llvm_symbols *symbols,
 	err = region_at(img, functions[ENTRY_FUNCTIONS - 1], &print);
 	if (err)
 		return err;
-	sweep(d, &print, see_pass, &s);
+	llvm_sweep__run(d, &print, see_pass, &s);
 	if (!s.found)
 		return 0;
-	s = (struct sweep){.out = out, .kind = kind};
-	sweep(d, &print, see_unit, &s);
+	s = (struct llvm_sweep){.out = out, .kind = kind};
+	llvm_sweep__run(d, &print, see_unit, &s);
 	return s.found;
 }
 
@@ -414,11 +243,11 @@ enum name_step {
 	NAME_ALL = 127,
 };
 
-static void see_table(struct sweep *s, const struct value *from)
+static void see_table(struct llvm_sweep *s, const struct llvm_value *from)
 {
 	const struct code_insn *insn = &s->insn;
 
-	if (insn->disp < 0 || insn->disp >= FIELD_MAX)
+	if (insn->disp < 0 || insn->disp >= LLVM_FIELD_MAX)
 		return;
 	if (insn->shape == CODE_LOAD64) {
 		s->out->type_at = (uint8_t)from->at[0];
@@ -433,7 +262,7 @@ static void see_table(struct sweep *s, const struct value *from)
 }
 
 /* At its end: the entry of the name is in rax, and length and name are returned. */
-static void see_result(struct sweep *s)
+static void see_result(struct llvm_sweep *s)
 {
 	const struct code_insn *insn = &s->insn;
 
@@ -449,10 +278,10 @@ static void see_result(struct sweep *s)
 	}
 }
 
-static void see_name(struct sweep *s)
+static void see_name(struct llvm_sweep *s)
 {
 	const struct code_insn *insn = &s->insn;
-	const struct value *from = value_in(s, insn->base);
+	const struct llvm_value *from = llvm_sweep__value(s, insn->base);
 
 	if (insn->shape == CODE_TEST_MASK && is_argument(from, 0) && insn->disp >= 0 &&
 	    insn->disp < WIRE_LLVM_VALUE) {
@@ -494,11 +323,11 @@ static bool has_hash(const struct elf_image *img, struct code_decoder *d,
 static bool mine_names(const struct elf_image *img, const struct llvm_symbols *symbols,
 		       struct code_decoder *d, struct wire_llvm *out)
 {
-	struct sweep s = {.out = out};
+	struct llvm_sweep s = {.out = out};
 
 	if (!symbols->of[LLVM_GET_NAME].addr || symbols->of[LLVM_GET_NAME].size > FUNCTION_MAX)
 		return false;
-	sweep(d, &symbols->of[LLVM_GET_NAME], see_name, &s);
+	llvm_sweep__run(d, &symbols->of[LLVM_GET_NAME], see_name, &s);
 	return s.steps == NAME_ALL && has_hash(img, d, &symbols->of[LLVM_GET_NAME]);
 }
 
@@ -526,6 +355,58 @@ static bool mine_function_kind(const struct elf_image *img, const struct llvm_sy
 	return n == 1;
 }
 
+/* ---- Components of the call graph ------------------------------------------------------------ */
+
+/*
+ * The call of a pass over a component: the pass, whose virtual function it is, is the second
+ * argument, as the result is in memory, and the component is the third.
+ */
+static void see_component(struct llvm_sweep *s)
+{
+	const struct llvm_value *pass = llvm_sweep__value(s, WIRE_REG_SI);
+	const struct llvm_value *component = llvm_sweep__value(s, WIRE_REG_DX);
+	const struct llvm_value vtable = llvm_value__load(pass, 0);
+
+	if (s->insn.shape != CODE_CALL_MEM || !vtable.root ||
+	    !llvm_value__is(&vtable, llvm_sweep__value(s, s->insn.base)) ||
+	    component->root != LLVM_ROOT_SLOT || component->n)
+		return;
+	s->out->passes_return = s->insn.addr + s->insn.size;
+	s->out->component = (uint32_t)component->value;
+	s->found = !s->steps++ && component->value < LLVM_FIELD_MAX;
+}
+
+/* The module that the first function of the component is in. */
+static void see_first_function(struct llvm_sweep *s)
+{
+	const struct llvm_value *v = llvm_sweep__value(s, s->insn.base);
+
+	if (s->found || s->insn.shape != CODE_LOAD64 || !is_argument(v, 3) || v->at[1])
+		return;
+	s->out->nodes = v->at[0];
+	s->out->node_function = v->at[2];
+	s->found = true;
+}
+
+/* The innermost function that has the component on the stack. Nothing is known if there is none. */
+static void mine_components(const struct llvm_symbols *symbols, struct code_decoder *d,
+			    struct wire_llvm *out)
+{
+	static const enum llvm_symbol runs[] = {LLVM_RUN_COMPONENT, LLVM_RUN_REPEATED,
+						LLVM_RUN_COMPONENTS};
+	struct llvm_sweep first = {.out = out, .argument = WIRE_REG_DX};
+
+	llvm_sweep__run(d, &symbols->of[LLVM_RUN_INLINER], see_first_function, &first);
+	for (size_t i = 0; first.found && i < N_OF(runs); i++) {
+		struct llvm_sweep s = {.out = out};
+
+		if (llvm_sweep__lines(d, &symbols->of[runs[i]], see_component, &s) && s.found)
+			return;
+	}
+	out->passes_return = 0;
+	out->component = out->nodes = out->node_function = 0;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 bool llvm_layout_is_sound(const struct wire_llvm *l)
@@ -536,10 +417,12 @@ bool llvm_layout_is_sound(const struct wire_llvm *l)
 		words = words && l->pass[i] < WIRE_LLVM_WORDS && l->unit[i] < WIRE_LLVM_WORDS &&
 			l->vtables[i] < l->size;
 	return words && l->size && l->size < 1ull << 40 && l->module < l->size &&
-	       l->head < FIELD_MAX && l->kind_at < WIRE_LLVM_VALUE &&
+	       l->head < LLVM_FIELD_MAX && l->kind_at < WIRE_LLVM_VALUE &&
 	       l->named_at < WIRE_LLVM_VALUE && l->type_at <= WIRE_LLVM_VALUE - 8 &&
-	       l->type_at % 8 == 0 && l->context < FIELD_MAX && l->impl < FIELD_MAX &&
-	       l->names < FIELD_MAX && l->count < FIELD_MAX;
+	       l->type_at % 8 == 0 && l->context < LLVM_FIELD_MAX && l->impl < LLVM_FIELD_MAX &&
+	       l->names < LLVM_FIELD_MAX && l->count < LLVM_FIELD_MAX &&
+	       l->passes_return < l->size && l->component < LLVM_FIELD_MAX &&
+	       l->nodes < LLVM_FIELD_MAX && l->node_function < LLVM_FIELD_MAX;
 }
 
 /* Above every segment's end, as far as sections show. */
@@ -560,10 +443,10 @@ static uint64_t size_of(const struct llvm_symbols *s)
 static int mine(struct elf_image *img, const struct llvm_symbols *symbols, struct code_decoder *d,
 		struct wire_llvm *out, enum llvm_problem *problem)
 {
-	struct sweep head = {.out = out}, next = {.out = out};
+	struct llvm_sweep head = {.out = out}, next = {.out = out};
 
-	sweep(d, &symbols->of[LLVM_SAVE_STATE], see_head, &head);
-	sweep(d, &symbols->of[LLVM_NEW_ENTRY], see_next, &next);
+	llvm_sweep__run(d, &symbols->of[LLVM_SAVE_STATE], see_head, &head);
+	llvm_sweep__run(d, &symbols->of[LLVM_NEW_ENTRY], see_next, &next);
 	*problem = LLVM_FOUND;
 	if (!head.found || !next.found || !is_module(symbols, out->module))
 		*problem = LLVM_NO_HEAD;
@@ -571,7 +454,10 @@ static int mine(struct elf_image *img, const struct llvm_symbols *symbols, struc
 		*problem = LLVM_NO_KIND;
 	else if (!mine_names(img, symbols, d, out))
 		*problem = LLVM_NO_NAMES;
-	return *problem ? 0 : mine_entries(img, symbols, d, out, problem);
+	if (*problem)
+		return 0;
+	mine_components(symbols, d, out);
+	return mine_entries(img, symbols, d, out, problem);
 }
 
 int llvm_layout__mine(struct elf_image *img, const struct llvm_symbols *s, struct wire_llvm *out,

@@ -23,6 +23,12 @@
  *				mov  (%rdi), %rax		is called
  *				call *0x18(%rax)
  *				mov  0x18(%r14), %rsi		and what the pass runs on
+ *	InlinerPass::run	mov  0x8(%rdx), %rax		a component's nodes,
+ *				mov  (%rax), %rax		the first of them,
+ *				mov  0x8(%rax), %rax		and its function
+ *	PassManager<SCC>::run	mov  (%rsi), %rax		where the stack has the component
+ *				mov  0x18(%rsp), %rdx		that a pass runs on
+ *				call *0x10(%rax)
  */
 #ifndef QPROF_PLAN_MINE_LLVM_LAYOUT_H
 #define QPROF_PLAN_MINE_LLVM_LAYOUT_H

@@ -28,6 +28,12 @@ static const struct {
 	[LLVM_RUN_MODULE] = {"_ZN4llvm11PassManagerINS_6ModuleENS_15AnalysisManagerIS1_JEEEJEE3"
 			     "runE",
 			     "_"},
+	[LLVM_RUN_COMPONENT] = {"_ZN4llvm11PassManagerINS_13LazyCallGraph3SCCENS_15AnalysisManager"
+				"IS2_JRS1_EEEJS4_RNS_17CGSCCUpdateResultEEE3runE",
+				"_"},
+	[LLVM_RUN_REPEATED] = {"_ZN4llvm21DevirtSCCRepeatedPass3runE", "E"},
+	[LLVM_RUN_COMPONENTS] = {"_ZN4llvm33ModuleToPostOrderCGSCCPassAdaptor3runE", "E"},
+	[LLVM_RUN_INLINER] = {"_ZN4llvm11InlinerPass3runE", "E"},
 	[LLVM_VTABLE_FUNCTION] = {"_ZTVZN4llvm11PassManagerINS_8FunctionE", "15StackTraceEntry"},
 	[LLVM_VTABLE_MODULE] = {"_ZTVZN4llvm11PassManagerINS_6ModuleE", "15StackTraceEntry"},
 };

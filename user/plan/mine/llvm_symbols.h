@@ -21,6 +21,10 @@ enum llvm_symbol {
 	LLVM_RUN_MODULE,      /* the same of llvm::Module */
 	LLVM_VTABLE_FUNCTION, /* of the entry that the first of these makes, */
 	LLVM_VTABLE_MODULE,   /* and of the second's */
+	LLVM_RUN_COMPONENT,   /* PassManager::run() of a component of the call graph, */
+	LLVM_RUN_REPEATED,    /* llvm::DevirtSCCRepeatedPass::run(), which runs that, */
+	LLVM_RUN_COMPONENTS,  /* and llvm::ModuleToPostOrderCGSCCPassAdaptor::run() */
+	LLVM_RUN_INLINER,     /* llvm::InlinerPass::run() */
 	LLVM_SYMBOLS,
 };
 
